@@ -1,0 +1,52 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// One set of rules for every room: Swift 6, strict memory safety, explicit imports and existentials.
+let strict: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .strictMemorySafety(),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+let package = Package(
+  name: "Temblor",
+  products: [
+    .library(name: "HapticModel", targets: ["HapticModel"]),
+    .library(name: "AHAP", targets: ["AHAP"]),
+    .library(name: "HapticRender", targets: ["HapticRender"]),
+    .library(name: "SoundFile", targets: ["SoundFile"]),
+    .library(name: "TransducerProfiles", targets: ["TransducerProfiles"]),
+    .library(name: "ShippedPatterns", targets: ["ShippedPatterns"]),
+    .executable(name: "temblor", targets: ["temblor"]),
+  ],
+  targets: [
+    .target(name: "HapticModel", swiftSettings: strict),
+    .target(name: "JSONText", swiftSettings: strict),
+    .target(name: "AHAP", dependencies: ["HapticModel", "JSONText"], swiftSettings: strict),
+    .target(name: "HapticRender", dependencies: ["HapticModel"], swiftSettings: strict),
+    .target(name: "SoundFile", dependencies: ["CSndFile", "CSampleRate"], swiftSettings: strict),
+    .target(
+      name: "TransducerProfiles", dependencies: ["HapticRender", "JSONText", "ShippedProfiles"],
+      swiftSettings: strict),
+    .target(
+      name: "ShippedPatterns", resources: [.embedInCode("Patterns")],
+      swiftSettings: strict),
+    .target(
+      name: "ShippedProfiles", resources: [.embedInCode("Profiles")],
+      swiftSettings: strict),
+    .target(
+      name: "TemblorCommands",
+      dependencies: [
+        "AHAP", "HapticModel", "HapticRender", "JSONText", "ShippedPatterns", "SoundFile",
+        "TransducerProfiles",
+      ], swiftSettings: strict),
+    .executableTarget(name: "temblor", dependencies: ["TemblorCommands"], swiftSettings: strict),
+
+    .systemLibrary(
+      name: "CSndFile", pkgConfig: "sndfile", providers: [.apt(["libsndfile1-dev"])]),
+    .systemLibrary(
+      name: "CSampleRate", pkgConfig: "samplerate", providers: [.apt(["libsamplerate0-dev"])]),
+  ]
+)

@@ -1,0 +1,2 @@
+/// The patterns that come with Temblor, embedded so that they are found from any folder.
+public enum ShippedPatterns {}

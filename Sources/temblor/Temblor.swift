@@ -1,0 +1,1 @@
+@main struct Temblor { static func main() {} }
