@@ -42,6 +42,9 @@ let package = Package(
         "AHAP", "HapticModel", "HapticRender", "JSONText", "ShippedPatterns", "SoundFile",
         "TransducerProfiles",
       ], swiftSettings: strict),
+    .testTarget(
+      name: "HapticRenderTests", dependencies: ["HapticModel", "HapticRender"],
+      swiftSettings: strict),
     .executableTarget(name: "temblor", dependencies: ["TemblorCommands"], swiftSettings: strict),
 
     .systemLibrary(

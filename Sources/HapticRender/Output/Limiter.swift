@@ -1,0 +1,124 @@
+/// A look-ahead limiter that never passes its ceiling and does nothing below it.
+///
+/// The gain every frame needs is held over the look-ahead, released slowly, and averaged over the
+/// look-ahead, so that the gain has arrived when the frame does. Gains are whole numbers: their running
+/// sum is exact, and at rest the samples pass bit for bit, delayed by the look-ahead.
+@safe
+struct Limiter: ~Copyable {
+  /// The greatest magnitude that leaves: −1 dBFS, less a step of 16 bits for dither.
+  static let ceiling: Float = 0.891
+  /// Seconds from a peak's arrival to its leaving.
+  static let lookahead = 0.002
+  /// Seconds in which the gain recovers by a factor e.
+  static let release = 0.2
+
+  private static let unity: Int64 = 1 << 30
+
+  /// Frames of delay.
+  let delay: Int
+  /// Frames whose gain was below 1 since the start.
+  private(set) var limitedCount: Int64 = 0
+
+  private let recovery: Int64
+  private let full: Int64
+  private let perFull: Float
+  private let samples: UnsafeMutableBufferPointer<Float>
+  private let held: UnsafeMutableBufferPointer<Int64>
+  private let needs: UnsafeMutableBufferPointer<Need>
+  private var place = 0
+  private var sum: Int64
+  private var gain: Int64 = unity
+  private var frame: Int64 = 0
+  private var needHead = 0
+  private var needCount = 0
+
+  /// A gain that a frame asked for, until it has left.
+  private struct Need: BitwiseCopyable {
+    var gain: Int64
+    var expiry: Int64
+
+    @_noLocks
+    init(gain: Int64, expiry: Int64) {
+      self.gain = gain
+      self.expiry = expiry
+    }
+  }
+
+  /// A limiter at rest.
+  init(rate: Double) {
+    delay = max(1, Int((Self.lookahead * rate).rounded()))
+    recovery = Int64(Double(Self.unity) / (Self.release * rate))
+    full = Int64(delay) * Self.unity
+    perFull = 1 / Float(full)
+    sum = full
+    unsafe samples = .allocate(capacity: delay)
+    unsafe samples.initialize(repeating: 0)
+    unsafe held = .allocate(capacity: delay)
+    unsafe held.initialize(repeating: Self.unity)
+    unsafe needs = .allocate(capacity: delay + 1)
+    unsafe needs.initialize(repeating: Need(gain: 0, expiry: 0))
+  }
+
+  deinit {
+    unsafe samples.deallocate()
+    unsafe held.deallocate()
+    unsafe needs.deallocate()
+  }
+
+  /// Limits the first frames of a buffer in place, delayed by `delay`.
+  @_noLocks
+  mutating func process(_ block: inout MutableSpan<Float>, count: Int) {
+    var index = 0
+    while index < count {
+      let sample = block[index]
+      let magnitude = sample < 0 ? -sample : sample
+      if magnitude > Self.ceiling { ask(Self.ceiling / magnitude) }
+      let isResting = needCount == 0 && sum == full && gain == Self.unity
+      if !isResting { moveGain() }
+      let leaving = unsafe samples[place]
+      unsafe samples[place] = sample
+      place = place &+ 1 == delay ? 0 : place &+ 1
+      frame &+= 1
+      block[index] = isResting ? leaving : Self.bounded(leaving * (Float(sum) * perFull))
+      index &+= 1
+    }
+  }
+
+  /// Notes the gain that the arriving frame needs; smaller gains replace greater ones before them.
+  @_noLocks
+  private mutating func ask(_ needed: Float) {
+    let need = Need(gain: Int64(needed * Float(Self.unity)), expiry: frame &+ Int64(delay))
+    while needCount > 0, unsafe needs[wrapped(needHead &+ needCount &- 1)].gain >= need.gain {
+      needCount &-= 1
+    }
+    unsafe needs[wrapped(needHead &+ needCount)] = need
+    needCount &+= 1
+  }
+
+  /// Holds, releases and averages the gain by one frame.
+  @_noLocks
+  private mutating func moveGain() {
+    if needCount > 0, unsafe needs[needHead].expiry < frame {
+      needHead = wrapped(needHead &+ 1)
+      needCount &-= 1
+    }
+    let target = unsafe needCount > 0 ? needs[needHead].gain : Self.unity
+    if target < gain {
+      gain = target
+    } else {
+      let step = ((target &- gain) &* recovery) &>> 30
+      gain = min(target, gain &+ max(1, step))
+    }
+    unsafe sum = sum &+ gain &- held[place]
+    unsafe held[place] = gain
+    if sum < full { limitedCount &+= 1 }
+  }
+
+  @_noLocks
+  private func wrapped(_ index: Int) -> Int { index > delay ? index &- delay &- 1 : index }
+
+  @_noLocks
+  private static func bounded(_ sample: Float) -> Float {
+    sample > ceiling ? ceiling : (sample < -ceiling ? -ceiling : sample)
+  }
+}

@@ -1,0 +1,25 @@
+/// A stretch of a control in frames: a straight line that holds until the next piece of its track.
+struct ControlPiece: BitwiseCopyable, Sendable {
+  /// The first frame, from the start of the pattern.
+  var start: Int64
+  /// The value at the first frame.
+  var value: Float
+  /// What the value grows by with each frame.
+  var slope: Float
+  /// Frames in which the value moves by 1, or 0 where it does not move.
+  var framesPerUnit: Float
+
+  /// Makes a piece.
+  @_noLocks
+  init(start: Int64, value: Float, slope: Float) {
+    self.start = start
+    self.value = value
+    self.slope = slope
+    let steepness = slope < 0 ? -slope : slope
+    framesPerUnit = steepness > 1e-12 ? 1 / steepness : 0
+  }
+
+  /// The value at a frame of the pattern.
+  @_noLocks
+  func value(at frame: Int64) -> Float { value + slope * Float(frame &- start) }
+}

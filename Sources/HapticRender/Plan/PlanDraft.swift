@@ -1,0 +1,66 @@
+import HapticModel
+
+/// A plan in the making: what compilation fills before it is frozen.
+struct PlanDraft {
+  let rate: Double
+  let profile: TransducerProfile
+  let laws: VoiceLaws
+  /// The profile's factor on amplitude over sharpness.
+  let levels: [Double]
+  var eventCount = 0
+  var loopLength: Int64 = 0
+  var soundEnd: Int64 = 0
+  var maximumVoiceCount = 0
+  var hasHaptics = false
+  var hasAudio = false
+  var voices: [PlannedVoice] = []
+  var pieces: [ControlPiece] = []
+  var hapticTracks = TrackCursors(strength: 0, tone: 0, brightness: 0, pan: 0)
+  var audioTracks = TrackCursors(strength: 0, tone: 0, brightness: 0, pan: 0)
+  var samples: [AudioSample] = []
+
+  init(profile: TransducerProfile, rate: Double) {
+    self.profile = profile
+    self.rate = rate
+    laws = VoiceLaws(profile, rate: rate)
+    levels = profile.levelsOverSharpness(count: VoiceLaws.tableCount)
+  }
+
+  /// Frames of a span of time, at least one.
+  func frames(_ seconds: Double) -> Int64 { max(1, HapticTime.frame(seconds: seconds, rate: rate)) }
+
+  /// Frames of an edge that has no envelope time.
+  var edge: Int64 { frames(EnvelopeTimes.shortestEdge) }
+
+  /// Appends the tracks, with every jump ramped over the shortest edge; call it when all bursts are planned.
+  mutating func add(tracks: [ControlTrack]) {
+    var starts: [Int32] = []
+    for (index, track) in tracks.enumerated() {
+      starts.append(Int32(clamping: pieces.count))
+      let heard = index == Track.hapticIntensity.rawValue ? ducked(track) : track
+      pieces += heard.pieces(rampedOver: edge)
+      // A piece that never comes ends the track for whoever looks for the next one.
+      pieces.append(ControlPiece(start: .max, value: 0, slope: 0))
+    }
+    hapticTracks = TrackCursors(
+      strength: starts[Track.hapticIntensity.rawValue],
+      tone: starts[Track.hapticSharpness.rawValue],
+      brightness: starts[Track.audioBrightness.rawValue],
+      pan: starts[Track.audioPan.rawValue])
+    audioTracks = TrackCursors(
+      strength: starts[Track.audioVolume.rawValue],
+      tone: starts[Track.audioPitch.rawValue],
+      brightness: starts[Track.audioBrightness.rawValue],
+      pan: starts[Track.audioPan.rawValue])
+  }
+
+  /// Counts the most voices that sound at once, by a sweep over onsets and ends: O(n log n).
+  mutating func countVoices() {
+    let ends = voices.map { $0.onset + $0.envelope.end }.sorted()
+    var ended = 0
+    for (started, voice) in voices.enumerated() {
+      while ended < ends.count, ends[ended] <= voice.onset { ended += 1 }
+      maximumVoiceCount = max(maximumVoiceCount, started + 1 - ended)
+    }
+  }
+}

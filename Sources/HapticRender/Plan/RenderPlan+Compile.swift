@@ -1,0 +1,129 @@
+public import HapticModel
+
+extension RenderPlan {
+  /// The frame rates a plan can have, in hertz.
+  public static let rates: ClosedRange<Double> = 8_000...192_000
+
+  /// Seconds a continuous event without a duration lasts: the documented limit of Core Haptics.
+  public static let unlimitedDuration = 30.0
+
+  /// Compiles a pattern: O(n log n) in events and control points, off the render thread.
+  ///
+  /// - Parameters:
+  ///   - pattern: Any pattern; values are clamped to their ranges.
+  ///   - profile: The laws of frequency, level and waveform.
+  ///   - rate: Frames per second, 8,000–192,000.
+  ///   - samples: The sound files of the pattern by the path it names, at this rate.
+  /// - Throws: A `RenderError` that names the event.
+  public convenience init(
+    compiling pattern: HapticPattern, profile: TransducerProfile = .phone, rate: Double = 48_000,
+    samples: [String: AudioSample] = [:]
+  ) throws(RenderError) {
+    guard Self.rates.contains(rate) else {
+      throw RenderError(
+        kind: .rateOutOfRange,
+        description: "a frame rate of \(rate) Hz; it must lie between 8000 and 192000")
+    }
+    try Self.check(pattern)
+    var draft = PlanDraft(profile: profile, rate: rate)
+    let order = pattern.events.indices.sorted {
+      (pattern.events[$0].time, $0) < (pattern.events[$1].time, $1)
+    }
+    var controls = EventControls(of: pattern, rate: rate)
+    draft.voices.reserveCapacity(order.count)
+    draft.eventCount = order.count
+    draft.loopLength = HapticTime.frame(seconds: pattern.duration, rate: rate)
+    var sampleIndices: [String: Int32] = [:]
+    for index in order {
+      let event = pattern.events[index]
+      let onset = HapticTime.frame(seconds: event.time, rate: rate)
+      controls.move(to: onset)
+      switch event.kind {
+      case .hapticTransient: draft.addBurst(event, onset: onset, controls: controls)
+      case .hapticContinuous: draft.addVibration(event, onset: onset, controls: controls)
+      case .audioContinuous: draft.addTone(event, onset: onset, controls: controls)
+      case .audioCustom:
+        let path = event.waveform?.path ?? ""
+        guard let sample = samples[path] else {
+          throw RenderError(
+            kind: .sampleMissing, eventIndex: index,
+            description: "event \(index) plays \"\(path)\", which was not loaded")
+        }
+        if sampleIndices[path] == nil {
+          sampleIndices[path] = Int32(clamping: draft.samples.count)
+          draft.samples.append(sample)
+        }
+        draft.addSample(
+          event, onset: onset, controls: controls, sample: sample,
+          index: sampleIndices[path] ?? 0)
+      }
+    }
+    draft.add(tracks: controls.moving)
+    draft.countVoices()
+    self.init(draft)
+  }
+
+  /// Refuses what no frame can hold.
+  private static func check(_ pattern: HapticPattern) throws(RenderError) {
+    for (index, event) in pattern.events.enumerated() {
+      let duration = event.duration ?? 0
+      guard event.time.isFinite, event.time >= 0, duration.isFinite, duration >= 0 else {
+        throw RenderError(
+          kind: .timeOutOfRange, eventIndex: index,
+          description: "event \(index) has a time or duration that is negative or no number")
+      }
+      guard event.time + duration <= HapticTime.longest else {
+        throw RenderError(
+          kind: .patternTooLong, eventIndex: index,
+          description: "event \(index) ends \(event.time + duration) s after the start; "
+            + "the longest pattern is one day, 86400 s")
+      }
+    }
+  }
+}
+
+/// The controls in force at an onset, swept forward with the sorted events.
+struct EventControls {
+  /// The tracks that act while a voice sounds, in `Track` order.
+  let moving: [ControlTrack]
+  private let times: [DynamicParameterID: ControlTrack]
+  private var movingCursors: [Int]
+  private var timeCursors: [DynamicParameterID: Int] = [:]
+  private var movingValues: [Double]
+  private var timeValues: [DynamicParameterID: Double] = [:]
+
+  /// Sorts a pattern's controls into tracks.
+  init(of pattern: HapticPattern, rate: Double) {
+    moving = Track.allCases.map { ControlTrack($0.id, of: pattern, rate: rate) }
+    movingCursors = Array(repeating: 0, count: moving.count)
+    movingValues = Track.allCases.map { Double($0.id.neutralValue) }
+    var times: [DynamicParameterID: ControlTrack] = [:]
+    let used = Set(pattern.parameters.map(\.id)).union(pattern.curves.map(\.id))
+    let moved = Set(Track.allCases.map(\.id))
+    for id in used.subtracting(moved) { times[id] = ControlTrack(id, of: pattern, rate: rate) }
+    self.times = times
+  }
+
+  /// Moves to an onset, which must not lie before the last one.
+  mutating func move(to frame: Int64) {
+    for index in moving.indices {
+      movingValues[index] = moving[index].value(at: frame, cursor: &movingCursors[index])
+    }
+    for (id, track) in times {
+      var cursor = timeCursors[id] ?? 0
+      timeValues[id] = track.value(at: frame, cursor: &cursor)
+      timeCursors[id] = cursor
+    }
+  }
+
+  /// The value of a moving control.
+  func value(_ track: Track) -> Double { movingValues[track.rawValue] }
+
+  /// Seconds of one of an event's envelope times, with the control of its bus added.
+  func seconds(_ event: HapticEvent, _ id: EventParameterID, _ control: DynamicParameterID)
+    -> Double
+  {
+    EnvelopeTimes.seconds(
+      normalised: event.value(of: id) + Float(timeValues[control] ?? 0))
+  }
+}

@@ -1,0 +1,87 @@
+/// A pattern compiled for one profile and frame rate: sorted voices and control lines, ready to render.
+///
+/// Immutable, and shared freely between threads; several renderers can play one plan. Memory is about
+/// 110 bytes for each sine and 24 for each corner of a curve.
+@safe
+public final class RenderPlan: @unchecked Sendable {
+  /// Frames per second.
+  public let rate: Double
+  /// The frame at which a loop returns to the beginning: the pattern's duration, or the end of the
+  /// last burst where that is later.
+  public let loopLength: Int64
+  /// The frame from which on nothing sounds, releases included.
+  public let soundEnd: Int64
+  /// How many events the pattern had.
+  public let eventCount: Int
+  /// The most voices that sound at once.
+  public let maximumVoiceCount: Int
+  /// Whether any event sounds on the haptic bus.
+  public let hasHaptics: Bool
+  /// Whether any event sounds on the audio bus.
+  public let hasAudio: Bool
+
+  /// By rising onset.
+  let voices: UnsafeMutableBufferPointer<PlannedVoice>
+  /// All tracks, one behind the other.
+  let pieces: UnsafeMutableBufferPointer<ControlPiece>
+  /// Where the haptic bus's tracks start in `pieces`.
+  let hapticTracks: TrackCursors
+  /// Where the audio bus's tracks start in `pieces`.
+  let audioTracks: TrackCursors
+  let laws: VoiceLaws
+  /// The sound files as the render path reads them; `samples` keeps them alive.
+  let sounds: UnsafeMutableBufferPointer<Sound>
+  private let samples: [AudioSample]
+
+  /// The number of sines and sounds the pattern became.
+  public var voiceCount: Int { unsafe voices.count }
+
+  /// The length of a rendering in frames: the pattern's duration or all that sounds, if that is longer.
+  public var length: Int64 { max(loopLength, soundEnd) }
+
+  init(_ draft: PlanDraft) {
+    rate = draft.rate
+    loopLength = draft.loopLength
+    soundEnd = draft.soundEnd
+    eventCount = draft.eventCount
+    maximumVoiceCount = draft.maximumVoiceCount
+    hasHaptics = draft.hasHaptics
+    hasAudio = draft.hasAudio
+    laws = draft.laws
+    samples = draft.samples
+    unsafe sounds = .allocate(capacity: draft.samples.count)
+    for (index, sample) in draft.samples.enumerated() {
+      unsafe sounds.initializeElement(
+        at: index,
+        to: Sound(
+          frames: sample.frames, frameCount: sample.frameCount, channelCount: sample.channelCount))
+    }
+    hapticTracks = draft.hapticTracks
+    audioTracks = draft.audioTracks
+    unsafe voices = .allocate(capacity: draft.voices.count)
+    _ = unsafe voices.initialize(from: draft.voices)
+    unsafe pieces = .allocate(capacity: draft.pieces.count)
+    _ = unsafe pieces.initialize(from: draft.pieces)
+  }
+
+  deinit {
+    unsafe voices.deallocate()
+    unsafe pieces.deallocate()
+    unsafe sounds.deallocate()
+  }
+
+  /// How many voices a renderer must hold: the most at once in every pass that can overlap.
+  func voiceCapacity(passCount: Int?) -> Int {
+    guard loopLength > 0, passCount != 1 else { return max(1, maximumVoiceCount) }
+    let overlapping = Int(soundEnd / loopLength) + 1
+    return max(1, maximumVoiceCount * min(overlapping, passCount ?? overlapping))
+  }
+}
+
+/// A sound file as the render path reads it.
+@unsafe
+struct Sound: BitwiseCopyable {
+  let frames: UnsafeMutableBufferPointer<Float>
+  let frameCount: Int
+  let channelCount: Int
+}

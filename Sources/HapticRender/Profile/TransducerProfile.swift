@@ -1,0 +1,84 @@
+/// How a pattern becomes a waveform for one kind of transducer.
+///
+/// Everything physical that Core Haptics leaves open is here as data: frequency, level, waveform.
+public struct TransducerProfile: Equatable, Sendable {
+  /// One sine of a continuous event.
+  public struct Partial: Equatable, Sendable {
+    /// Its frequency as a multiple of the law's.
+    public var ratio: Double
+    /// Its amplitude as a multiple of the event's.
+    public var gain: Double
+
+    /// Makes a partial; the default is the event's own sine.
+    public init(ratio: Double = 1, gain: Double = 1) {
+      self.ratio = ratio
+      self.gain = gain
+    }
+  }
+
+  /// A point of the threshold curve that `IntensityLaw.sensation` follows.
+  public struct Threshold: Equatable, Sendable {
+    /// Frequency in hertz.
+    public var hertz: Double
+    /// The weakest acceleration felt there, in decibels relative to 1 g.
+    public var decibels: Double
+
+    /// Makes a point.
+    public init(hertz: Double, decibels: Double) {
+      self.hertz = hertz
+      self.decibels = decibels
+    }
+  }
+
+  /// The name people type.
+  public var name: String
+  /// One sentence: what it is for.
+  public var summary: String
+  /// How sharpness becomes the frequency of continuous events.
+  public var frequency: FrequencyLaw
+  /// How intensity becomes amplitude.
+  public var intensity: IntensityLaw
+  /// The amplitude of one continuous haptic event at full intensity, 0…1.
+  public var level: Double
+  /// The sines a continuous event is made of.
+  public var partials: [Partial]
+  /// The bursts of transients.
+  public var transient: TransientLaw
+  /// What continuous events are multiplied by while a transient sounds.
+  public var duck: Double
+  /// The threshold curve of `IntensityLaw.sensation`, by rising frequency; else empty.
+  public var thresholds: [Threshold]
+  /// What the maker says of the hardware.
+  public var hardware: TransducerHardware?
+  /// Where the figures were read.
+  public var sources: [String]
+
+  /// The amplitude of a full-strength event in our own profiles: two of them fit below the ceiling.
+  public static let usualLevel = 0.5
+
+  /// Makes a profile; what is left out follows from the frequency law.
+  public init(
+    name: String, summary: String, frequency: FrequencyLaw,
+    intensity: IntensityLaw = .power(exponent: 1), level: Double = usualLevel,
+    partials: [Partial] = [Partial()], transient: TransientLaw? = nil, duck: Double = 1,
+    thresholds: [Threshold] = [], hardware: TransducerHardware? = nil, sources: [String] = []
+  ) {
+    self.name = name
+    self.summary = summary
+    self.frequency = frequency
+    self.intensity = intensity
+    self.level = level
+    self.partials = partials
+    self.transient = transient ?? TransientLaw(frequency: frequency, level: level)
+    self.duck = duck
+    self.thresholds = thresholds
+    self.hardware = hardware
+    self.sources = sources
+  }
+
+  /// The default: the scale on which Core Haptics' default sharpness, 0.422601, is exactly 125 Hz, and
+  /// the square law that two exporters proven on devices invert.
+  public static let phone = TransducerProfile(
+    name: "phone", summary: "A phone's wide-band actuator, as a signal for review.",
+    frequency: FrequencyLaw(low: 80, high: 230), intensity: .power(exponent: 2))
+}

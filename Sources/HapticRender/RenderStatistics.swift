@@ -1,0 +1,17 @@
+/// What happened while rendering, for the control side to read.
+public struct RenderStatistics: Equatable, Sendable {
+  /// Frames rendered, the limiter's delay included.
+  public var frameCount: Int64 = 0
+  /// Frames in which a limiter held the level down, summed over channels that differ.
+  public var limitedFrameCount: Int64 = 0
+  /// Samples that were no finite number and became silence.
+  public var silencedSampleCount: Int64 = 0
+  /// The most voices in one block.
+  public var greatestVoiceCount = 0
+  /// The greatest magnitude before the limiter.
+  public var peak: Float = 0
+
+  /// Nothing rendered yet.
+  @_noLocks
+  public init() {}
+}

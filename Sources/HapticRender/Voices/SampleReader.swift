@@ -1,0 +1,60 @@
+/// Reads a sound at a moving speed, in whole-number position, through a low-pass for brightness.
+struct SampleReader: BitwiseCopyable, Sendable {
+  /// Frames in parts of 2³².
+  static var one: UInt64 {
+    @_noLocks get { 4_294_967_296 }
+  }
+
+  /// The next frame to read.
+  var position: UInt64 = 0
+  /// Frames read for each frame played.
+  var speed: UInt64 = 4_294_967_296
+  private var lowLeft: Float = 0
+  private var lowRight: Float = 0
+
+  /// A reader at the beginning.
+  @_noLocks
+  init() {}
+
+  /// Adds the sound to part of the two audio buses.
+  ///
+  /// - Parameters:
+  ///   - smoothing: The share of the difference that the low-pass follows in a frame; 1 is no filter.
+  ///   - first: The frame of the level lines at which the range begins.
+  @_noLocks
+  mutating func add(
+    _ frames: UnsafeMutableBufferPointer<Float>, count: Int, channelCount: Int, isLooping: Bool,
+    left: LevelLine, right: LevelLine, smoothing: Float, first: Int,
+    to leftBus: inout MutableSpan<Float>, _ rightBus: inout MutableSpan<Float>, at range: Range<Int>
+  ) {
+    let end = UInt64(count) &<< 32
+    var frame = range.lowerBound
+    var n = Float(first)
+    while frame < range.upperBound {
+      if position >= end {
+        guard isLooping else { return }
+        position = position % end
+      }
+      let index = Int(position &>> 32)
+      let part = Float(UInt32(truncatingIfNeeded: position)) * (1 / 4_294_967_296)
+      let next = index &+ 1 < count ? index &+ 1 : (isLooping ? 0 : index)
+      let l = unsafe frames[index &* channelCount]
+      let lNext = unsafe frames[next &* channelCount]
+      let sampleLeft = l + (lNext - l) * part
+      var sampleRight = sampleLeft
+      if channelCount == 2 {
+        let r = unsafe frames[index &* 2 &+ 1]
+        let rNext = unsafe frames[next &* 2 &+ 1]
+        sampleRight = r + (rNext - r) * part
+      }
+      lowLeft += smoothing * (sampleLeft - lowLeft)
+      lowRight += smoothing * (sampleRight - lowRight)
+      let filtered = smoothing < 1
+      leftBus[frame] += (filtered ? lowLeft : sampleLeft) * (left.start + left.slope * n)
+      rightBus[frame] += (filtered ? lowRight : sampleRight) * (right.start + right.slope * n)
+      position = position &+ speed
+      frame &+= 1
+      n += 1
+    }
+  }
+}

@@ -1,0 +1,109 @@
+import Glibc
+import HapticModel
+import HapticRender
+import Testing
+
+/// The splash of the earthquake drill, which uses most of the model at once.
+let earthquake = HapticPattern(
+  events: [
+    hum(0, 0.8, intensity: 0.3, sharpness: 0.15), hum(0.8, 1, intensity: 0.9, sharpness: 0.6),
+    tap(0.9, intensity: 1, sharpness: 0.8), tap(1.2, intensity: 0.9, sharpness: 0.7),
+    tap(1.5, intensity: 0.7, sharpness: 0.5), hum(1.8, 0.4, intensity: 0.4, sharpness: 0.2),
+  ],
+  curves: [
+    curve(
+      .hapticIntensityControl,
+      [(0, 0.4), (0.4, 0.6), (0.8, 1), (1.3, 1), (1.8, 0.5), (2.2, 0)]),
+    curve(.hapticSharpnessControl, [(0, 0.2), (0.8, 0.8), (1.3, 0.7), (2.2, 0)]),
+  ])
+
+@Suite struct RendererTests {
+  @Test(arguments: [0, 0.25, 0.422601, 0.5, 0.75, 1])
+  func frequencyFollowsSharpness(sharpness: Float) throws {
+    let samples = try render(HapticPattern(events: [hum(sharpness: sharpness)]))
+    let expected = 80 * pow(230.0 / 80, Double(sharpness))
+    let measured = frequency(of: samples, rate: 48_000, from: 0.1, to: 0.9)
+    #expect(abs(measured / expected - 1) < 1e-4)
+  }
+
+  @Test(arguments: [0.1, 0.3, 0.5, 0.75, 1])
+  func levelIsTheSquareOfIntensity(intensity: Float) throws {
+    let samples = try render(HapticPattern(events: [hum(intensity: intensity)]))
+    let hertz = TransducerProfile.phone.frequency.hertz(atSharpness: 0.5)
+    let measured = amplitude(of: samples, rate: 48_000, at: 0.5, hertz: hertz, cycles: 40)
+    #expect(abs(decibels(measured, 0.5 * Double(intensity * intensity))) < 0.02)
+  }
+
+  @Test(arguments: [8_000, 44_100, 48_000, 96_000, 192_000])
+  func onsetsAreExactToTheFrame(rate: Double) throws {
+    for time in [0.1, 0.2503, 0.33333] {
+      for event in [tap(time), hum(time, 0.1)] {
+        let samples = try render(HapticPattern(events: [event]), rate: rate)
+        let onset = Int((time * rate).rounded())
+        #expect(samples[...onset].allSatisfy { $0 == 0 })
+        #expect(samples[onset + 1] != 0)
+      }
+    }
+  }
+
+  @Test(arguments: [1, 7, 64, 255, 256, 257, 4096])
+  func blocksOfAnyLengthGiveEqualSamples(length: Int) throws {
+    let expected = try render(earthquake, blockLength: 100_000)
+    #expect(try render(earthquake, blockLength: length) == expected)
+  }
+
+  @Test func aRenderingEndsWithThePattern() throws {
+    let plan = try RenderPlan(compiling: earthquake)
+    #expect(plan.loopLength == 105_600)
+    // The last release is the shortest edge, 1 ms.
+    #expect(plan.soundEnd == 105_648)
+    #expect(try render(earthquake).count == 105_648)
+  }
+
+  @Test func twoHundredEventsAtOnceStayBelowTheCeiling() throws {
+    let pattern = HapticPattern(
+      events: (0..<100).flatMap { _ in [tap(0.1), hum(0.1, 0.5)] })
+    let samples = try render(pattern)
+    let peak = samples.map(abs).max() ?? 0
+    #expect(peak <= pow(10, -1.0 / 20))
+    #expect(peak > 0.85)
+  }
+
+  @Test func aSteadyEventIsNotLimited() throws {
+    let plan = try RenderPlan(compiling: HapticPattern(events: [hum(), tap(0.5)]))
+    var rendering = OfflineRendering(plan: plan)
+    var block = [Float](repeating: 0, count: 60_000)
+    var span = block.mutableSpan
+    _ = rendering.read(into: &span)
+    #expect(rendering.statistics.limitedFrameCount == 0)
+    #expect(rendering.statistics.greatestVoiceCount == 2)
+  }
+
+  @Test func aFadeEndsInSilence() throws {
+    let settings = RenderSettings(length: 24_000, fadeLength: 480)
+    let samples = try render(HapticPattern(events: [hum()]), settings: settings)
+    #expect(samples.count == 24_000)
+    #expect(samples.last == 0)
+    #expect(samples[23_000..<23_520].contains { abs($0) > 0.4 })
+  }
+
+  @Test func everyChannelCarriesTheHaptics() throws {
+    let mono = try render(earthquake)
+    let many = try render(earthquake, settings: RenderSettings(channelCount: 3))
+    for channel in 0..<3 {
+      #expect(stride(from: channel, to: many.count, by: 3).map { many[$0] } == mono)
+    }
+  }
+
+  @Test func passesFollowWithoutAGap() throws {
+    let pattern = HapticPattern(events: [hum(0, 0.25, sharpness: 0)])
+    let settings = RenderSettings(passCount: 3, length: 36_000)
+    let samples = try render(pattern, settings: settings)
+    let once = try render(pattern)
+    #expect(samples[..<12_000] == once[..<12_000])
+    for pass in [1, 2] {
+      let place = pass * 12_000 + 6_000
+      #expect(abs(samples[place + 150] - samples[6_150]) < 0.01)
+    }
+  }
+}
