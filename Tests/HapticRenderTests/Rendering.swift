@@ -50,7 +50,8 @@ func curve(
 /// The frequency between two times, from the first to the last rising zero crossing, interpolated.
 func frequency(of samples: [Float], rate: Double, from: Double, to: Double) -> Double {
   var crossings: [Double] = []
-  for index in Int(from * rate)..<Int(to * rate) where samples[index] < 0 && samples[index + 1] >= 0 {
+  for index in Int(from * rate)..<Int(to * rate) where samples[index] < 0 && samples[index + 1] >= 0
+  {
     let a = Double(samples[index])
     let b = Double(samples[index + 1])
     crossings.append(Double(index) - a / (b - a))
@@ -60,7 +61,9 @@ func frequency(of samples: [Float], rate: Double, from: Double, to: Double) -> D
 }
 
 /// The amplitude of a sine of known frequency around a time, from whole cycles.
-func amplitude(of samples: [Float], rate: Double, at time: Double, hertz: Double, cycles: Double = 4)
+func amplitude(
+  of samples: [Float], rate: Double, at time: Double, hertz: Double, cycles: Double = 4
+)
   -> Double
 {
   let half = Int((cycles * rate / hertz / 2).rounded())

@@ -1,0 +1,96 @@
+import CSampleRate
+import CSndFile
+
+/// A decoded sound file: interleaved samples at a rate.
+public struct Sound: Equatable, Sendable {
+  /// The most samples a sound may have: about 12 minutes of 48 kHz stereo.
+  public static let longest = 72_000_000
+
+  /// Interleaved samples, usually in −1…1.
+  public var interleaved: [Float]
+  /// Channels in each frame.
+  public var channelCount: Int
+  /// Frames per second.
+  public var rate: Double
+
+  /// Makes a sound.
+  public init(interleaved: [Float], channelCount: Int, rate: Double) {
+    self.interleaved = interleaved
+    self.channelCount = channelCount
+    self.rate = rate
+  }
+
+  /// Frames in the sound.
+  public var frameCount: Int { interleaved.count / max(1, channelCount) }
+
+  /// Decodes a whole file.
+  ///
+  /// - Parameters:
+  ///   - descriptor: An open file; it stays open.
+  ///   - path: The name the user knows the file by, for errors.
+  /// - Throws: `notSound`, or `tooLong` before anything long is read.
+  public init(readingDescriptor descriptor: Int32, path: String) throws(SoundFileError) {
+    var info = SF_INFO()
+    let handle = try unsafe SoundFileCalls.open(
+      descriptor: descriptor, mode: SFM_READ, info: &info, path: path)
+    defer { try? unsafe SoundFileCalls.close(handle, path: path) }
+    let channels = Int(info.channels)
+    guard channels > 0, info.samplerate > 0 else {
+      throw SoundFileError(kind: .notSound, path: path, description: "holds no sound")
+    }
+    var samples: [Float] = []
+    let chunk = 65_536 / channels
+    var buffer = [Float](repeating: 0, count: max(1, chunk) * channels)
+    while true {
+      var span = buffer.mutableSpan
+      let count = unsafe SoundFileCalls.read(&span, frameCount: max(1, chunk), from: handle)
+      if count <= 0 { break }
+      samples += buffer[..<(count * channels)]
+      guard samples.count <= Self.longest else {
+        throw SoundFileError(
+          kind: .tooLong, path: path,
+          description:
+            "has more than \(Self.longest) samples; a pattern's sound may be 12 minutes long")
+      }
+    }
+    self.init(interleaved: samples, channelCount: channels, rate: Double(info.samplerate))
+  }
+
+  /// The sound at another rate, by libsamplerate's medium sinc converter.
+  ///
+  /// The corresponding C function is `src_simple`.
+  public func resampled(to newRate: Double, path: String) throws(SoundFileError) -> Sound {
+    guard newRate != rate, frameCount > 0 else { return self }
+    let ratio = newRate / rate
+    let capacity = Int((Double(frameCount) * ratio).rounded(.up)) + 16
+    guard ratio > 1.0 / 256, ratio < 256, capacity * channelCount <= 4 * Self.longest else {
+      throw SoundFileError(
+        kind: .tooLong, path: path,
+        description: "cannot be brought from \(rate) Hz to \(newRate) Hz")
+    }
+    var output = [Float](repeating: 0, count: capacity * channelCount)
+    var made = 0
+    let status = unsafe interleaved.withUnsafeBufferPointer { input in
+      unsafe output.withUnsafeMutableBufferPointer { output in
+        var data = unsafe SRC_DATA()
+        unsafe data.data_in = input.baseAddress
+        unsafe data.data_out = output.baseAddress
+        unsafe data.input_frames = frameCount
+        unsafe data.output_frames = capacity
+        unsafe data.src_ratio = ratio
+        let status = unsafe src_simple(
+          &data, Int32(SRC_SINC_MEDIUM_QUALITY), Int32(channelCount))
+        unsafe made = data.output_frames_gen
+        return status
+      }
+    }
+    guard status == 0 else {
+      let said = unsafe src_strerror(status).map { unsafe String(cString: $0) } ?? "error \(status)"
+      throw SoundFileError(
+        kind: .unsupportedFormat, path: path,
+        description: "cannot be resampled (libsamplerate: \(said))")
+    }
+    output.removeLast(output.count - made * channelCount)
+    return Sound(interleaved: output, channelCount: channelCount, rate: newRate)
+  }
+}

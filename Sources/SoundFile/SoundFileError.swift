@@ -1,0 +1,32 @@
+/// Why a sound file could not be read or written.
+public struct SoundFileError: Error, Equatable, Sendable, CustomStringConvertible {
+  /// What can be done about it.
+  public enum Kind: String, Sendable {
+    /// The name's ending names no format that can be written: choose another.
+    case unknownExtension
+    /// The format cannot hold these samples, channels or rate: choose another.
+    case unsupportedFormat
+    /// The file holds no sound that can be read.
+    case notSound
+    /// The sound is longer than a pattern may play.
+    case tooLong
+    /// The disk is full.
+    case diskFull
+    /// The system refused.
+    case systemRefused
+  }
+
+  /// What can be done about it.
+  public var kind: Kind
+  /// The file, as the user named it.
+  public var path: String
+  /// One line for the user, without the path.
+  public var description: String
+
+  /// Makes an error.
+  public init(kind: Kind, path: String, description: String) {
+    self.kind = kind
+    self.path = path
+    self.description = description
+  }
+}

@@ -1,0 +1,77 @@
+import CSndFile
+
+/// A container with a way of storing samples.
+public struct SoundFileFormat: Equatable, Sendable {
+  /// A kind of file, named by its usual ending.
+  public enum Container: String, CaseIterable, Sendable {
+    /// RIFF WAVE; beyond 4 GiB it becomes RF64 by itself.
+    case wav
+    /// Free Lossless Audio Codec.
+    case flac
+    /// Apple's and SGI's interchange format.
+    case aiff
+    /// Sony's 64-bit WAVE.
+    case w64
+    /// The 64-bit WAVE of the EBU.
+    case rf64
+    /// Apple's Core Audio Format.
+    case caf
+    /// Ogg Vorbis, which stores no whole samples.
+    case ogg
+  }
+
+  /// The kind of file.
+  public var container: Container
+  /// How a sample is stored; Ogg ignores it.
+  public var samples: SampleFormat
+
+  /// Makes a format; whether it exists is asked when a file is opened.
+  public init(container: Container, samples: SampleFormat) {
+    self.container = container
+    self.samples = samples
+  }
+
+  /// The container a file name's ending stands for, in any case, or nothing.
+  public static func container(ofName name: String) -> Container? {
+    guard let dot = name.lastIndex(of: "."), dot > name.startIndex else { return nil }
+    switch name[name.index(after: dot)...].lowercased() {
+    case "wav", "wave": return .wav
+    case "flac": return .flac
+    case "aif", "aiff", "aifc": return .aiff
+    case "w64": return .w64
+    case "rf64": return .rf64
+    case "caf": return .caf
+    case "ogg", "oga": return .ogg
+    default: return nil
+    }
+  }
+
+  /// libsndfile's number for the format, for a file of some length.
+  func code(frameCount: Int64, channelCount: Int) -> Int32 {
+    // RIFF counts bytes in 32 bits; a mebibyte is left for headers and tags.
+    let size = frameCount * Int64(channelCount * samples.byteCount)
+    let isHuge = size > 0xFFFF_FFFF - 0x10_0000
+    let major =
+      switch container {
+      case .wav: isHuge ? SF_FORMAT_RF64 : SF_FORMAT_WAV
+      case .flac: SF_FORMAT_FLAC
+      case .aiff: SF_FORMAT_AIFF
+      case .w64: SF_FORMAT_W64
+      case .rf64: SF_FORMAT_RF64
+      case .caf: SF_FORMAT_CAF
+      case .ogg: SF_FORMAT_OGG
+      }
+    let minor =
+      if container == .ogg {
+        SF_FORMAT_VORBIS
+      } else {
+        switch samples {
+        case .s16: SF_FORMAT_PCM_16
+        case .s24: SF_FORMAT_PCM_24
+        case .s32: SF_FORMAT_PCM_32
+        case .float: SF_FORMAT_FLOAT
+        }
+      }
+    return Int32(major | minor)
+  }
+}

@@ -1,0 +1,87 @@
+import CSndFile
+
+/// A sound file being written, block by block, through libsndfile.
+@safe
+public struct SoundFileWriter: ~Copyable {
+  private var handle: OpaquePointer?
+  private let path: String
+  private let format: SoundFileFormat
+  private let channelCount: Int
+  private var dither = Dither()
+  private var shorts: [Int16] = []
+  private var longs: [Int32] = []
+
+  /// Starts a file.
+  ///
+  /// - Parameters:
+  ///   - descriptor: An open file that can be sought; it stays open after `close()`.
+  ///   - path: The name the user knows the file by, for errors.
+  ///   - frameCount: The length to come, which decides whether a WAVE needs 64-bit sizes.
+  public init(
+    descriptor: Int32, path: String, format: SoundFileFormat, rate: Int, channelCount: Int,
+    frameCount: Int64, tags: SoundFileTags = SoundFileTags()
+  ) throws(SoundFileError) {
+    self.path = path
+    self.format = format
+    self.channelCount = channelCount
+    var info = SF_INFO()
+    info.samplerate = Int32(clamping: rate)
+    info.channels = Int32(clamping: channelCount)
+    info.format = format.code(frameCount: frameCount, channelCount: channelCount)
+    guard SoundFileCalls.canWrite(info) else {
+      throw SoundFileError(
+        kind: .unsupportedFormat, path: path,
+        description:
+          "\(format.container.rawValue) cannot hold \(format.samples.rawValue) samples in "
+          + "\(channelCount) channel\(channelCount == 1 ? "" : "s") at \(rate) Hz")
+    }
+    let opened = try unsafe SoundFileCalls.open(
+      descriptor: descriptor, mode: SFM_WRITE, info: &info, path: path)
+    unsafe handle = opened
+    unsafe SoundFileCalls.omitPeakChunk(of: opened)
+    for (tag, text) in [
+      (SF_STR_TITLE, tags.title), (SF_STR_SOFTWARE, tags.software), (SF_STR_COMMENT, tags.comment),
+    ] where !text.isEmpty {
+      unsafe SoundFileCalls.set(Int(tag), text, of: opened)
+    }
+  }
+
+  /// Writes interleaved samples in −1…1, a whole number of frames.
+  public mutating func write(_ samples: Span<Float>) throws(SoundFileError) {
+    guard let handle = unsafe handle else { return }
+    let frameCount = samples.count / channelCount
+    guard format.container != .ogg else {
+      try unsafe SoundFileCalls.write(samples, frameCount: frameCount, to: handle, path: path)
+      return
+    }
+    switch format.samples {
+    case .s16:
+      shorts.removeAll(keepingCapacity: true)
+      for index in samples.indices { shorts.append(dither.quantise(samples[index])) }
+      try unsafe SoundFileCalls.write(shorts.span, frameCount: frameCount, to: handle, path: path)
+    case .s24, .s32:
+      // libsndfile takes 24 bits as the upper ones of 32.
+      let steps: Double = format.samples == .s24 ? 8_388_607 : 2_147_483_647
+      let shift: Int32 = format.samples == .s24 ? 8 : 0
+      longs.removeAll(keepingCapacity: true)
+      for index in samples.indices {
+        let value = (Double(samples[index]) * steps).rounded()
+        longs.append(Int32(min(max(value, -steps), steps)) &<< shift)
+      }
+      try unsafe SoundFileCalls.write(longs.span, frameCount: frameCount, to: handle, path: path)
+    case .float:
+      try unsafe SoundFileCalls.write(samples, frameCount: frameCount, to: handle, path: path)
+    }
+  }
+
+  /// Completes the file's header and lets go of it; nothing can be written afterwards.
+  public mutating func close() throws(SoundFileError) {
+    guard let open = unsafe handle else { return }
+    unsafe handle = nil
+    try unsafe SoundFileCalls.close(open, path: path)
+  }
+
+  deinit {
+    if let open = unsafe handle { try? unsafe SoundFileCalls.close(open, path: path) }
+  }
+}
