@@ -47,6 +47,10 @@ let package = Package(
       swiftSettings: strict),
     .executableTarget(name: "temblor", dependencies: ["TemblorCommands"], swiftSettings: strict),
 
+    .executableTarget(
+      name: "temblor-bench", dependencies: ["AHAP", "HapticModel", "HapticRender", "JSONText"],
+      swiftSettings: strict),
+
     .systemLibrary(
       name: "CSndFile", pkgConfig: "sndfile", providers: [.apt(["libsndfile1-dev"])]),
     .systemLibrary(

@@ -55,7 +55,8 @@ struct Limiter: ~Copyable {
     unsafe samples.initialize(repeating: 0)
     unsafe held = .allocate(capacity: delay)
     unsafe held.initialize(repeating: Self.unity)
-    unsafe needs = .allocate(capacity: delay + 1)
+    // One frame asks before the oldest need of another has left.
+    unsafe needs = .allocate(capacity: delay + 2)
     unsafe needs.initialize(repeating: Need(gain: 0, expiry: 0))
   }
 
@@ -115,7 +116,7 @@ struct Limiter: ~Copyable {
   }
 
   @_noLocks
-  private func wrapped(_ index: Int) -> Int { index > delay ? index &- delay &- 1 : index }
+  private func wrapped(_ index: Int) -> Int { index >= delay &+ 2 ? index &- delay &- 2 : index }
 
   @_noLocks
   private static func bounded(_ sample: Float) -> Float {

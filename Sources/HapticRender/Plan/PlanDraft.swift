@@ -54,9 +54,11 @@ struct PlanDraft {
       pan: starts[Track.audioPan.rawValue])
   }
 
-  /// Counts the most voices that sound at once, by a sweep over onsets and ends: O(n log n).
+  /// Counts the most voices that sound within one turn of a renderer, by a sweep: O(n log n).
   mutating func countVoices() {
-    let ends = voices.map { $0.onset + $0.envelope.end }.sorted()
+    // A renderer starts all voices of a turn before it lets go of those that end in it.
+    let turn = Int64(Renderer.turnLength)
+    let ends = voices.map { $0.onset + $0.envelope.end + turn }.sorted()
     var ended = 0
     for (started, voice) in voices.enumerated() {
       while ended < ends.count, ends[ended] <= voice.onset { ended += 1 }

@@ -13,7 +13,7 @@ public final class RenderPlan: @unchecked Sendable {
   public let soundEnd: Int64
   /// How many events the pattern had.
   public let eventCount: Int
-  /// The most voices that sound at once.
+  /// The most voices that sound within one turn of a renderer.
   public let maximumVoiceCount: Int
   /// Whether any event sounds on the haptic bus.
   public let hasHaptics: Bool

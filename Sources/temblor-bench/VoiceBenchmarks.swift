@@ -1,0 +1,83 @@
+import HapticModel
+import HapticRender
+
+/// The cost of sounding voices.
+enum VoiceBenchmarks {
+  /// Seconds of pattern in each run.
+  private static let seconds = 4.0
+
+  static func run() throws -> [Measurement] {
+    var figures: [Measurement] = []
+    for count in [1, 8, 64] {
+      figures.append(
+        Measurement(
+          name: "plain voices, \(count) at once", value: try cost(of: humming(count), voices: count),
+          unit: "ns per voice and sample", goal: count == 64 ? 1 : nil))
+    }
+    for count in [1, 8, 64] {
+      var pattern = humming(count)
+      pattern.curves = movement()
+      figures.append(
+        Measurement(
+          name: "moving voices, \(count) at once", value: try cost(of: pattern, voices: count),
+          unit: "ns per voice and sample", goal: count == 64 ? 1 : nil))
+    }
+    let frames = seconds * 48_000
+    let output = try cost(of: HapticPattern(events: [hum(0, intensity: 0)]), voices: 1)
+    figures.append(
+      Measurement(
+        name: "output chain: DC blocker and limiter at rest", value: output, unit: "ns per sample"))
+    let taps = HapticPattern(
+      events: (0..<40_000).map {
+        HapticEvent(kind: .hapticTransient, time: Double($0) * seconds / 40_000)
+      })
+    let time = try cost(of: taps, voices: 1) * frames * 1e-9
+    figures.append(
+      Measurement(
+        name: "transients", value: 40_000 / time, unit: "per second", isBetterWhenGreater: true))
+    return figures
+  }
+
+  /// A number of continuous events that last the whole run.
+  private static func humming(_ count: Int) -> HapticPattern {
+    HapticPattern(
+      events: (0..<count).map { index in
+        // Together below the ceiling, so that voices and not the limiter are measured.
+        hum(Float(index) / Float(max(1, count)), intensity: 0.7 / Float(count).squareRoot())
+      })
+  }
+
+  private static func hum(_ sharpness: Float, intensity: Float) -> HapticEvent {
+    HapticEvent(
+      kind: .hapticContinuous, time: 0, duration: seconds,
+      parameters: [.hapticIntensity: intensity, .hapticSharpness: sharpness])
+  }
+
+  /// Intensity and sharpness that never stand still: a corner every tenth of a second.
+  private static func movement() -> [ParameterCurve] {
+    let corners = (0...Int(seconds * 10)).map { Double($0) / 10 }
+    return [
+      ParameterCurve(
+        id: .hapticIntensityControl, time: 0,
+        controlPoints: corners.enumerated().map { .init(time: $1, value: $0 % 2 == 0 ? 1 : 0.4) }),
+      ParameterCurve(
+        id: .hapticSharpnessControl, time: 0,
+        controlPoints: corners.enumerated().map { .init(time: $1, value: $0 % 2 == 0 ? 0.3 : -0.3) }),
+    ]
+  }
+
+  /// Nanoseconds for each voice and sample of rendering in 512-frame blocks.
+  private static func cost(of pattern: HapticPattern, voices: Int) throws -> Double {
+    let plan = try RenderPlan(compiling: pattern)
+    var block = [Float](repeating: 0, count: 512)
+    let frames = Int(seconds * 48_000)
+    let time = Stopwatch.median {
+      var renderer = Renderer(plan: plan)
+      for _ in 0..<(frames / block.count) {
+        var span = block.mutableSpan
+        renderer.render(into: &span)
+      }
+    }
+    return time * 1e9 / Double(frames * voices)
+  }
+}
