@@ -43,6 +43,8 @@ let package = Package(
         "TransducerProfiles",
       ], swiftSettings: strict),
     .executableTarget(name: "temblor", dependencies: ["TemblorCommands"], swiftSettings: strict),
+    .testTarget(
+      name: "TemblorCommandsTests", dependencies: ["TemblorCommands"], swiftSettings: strict),
 
     .systemLibrary(
       name: "CSndFile", pkgConfig: "sndfile", providers: [.apt(["libsndfile1-dev"])]),
