@@ -7,7 +7,8 @@ extension Output {
   /// Standard error of this process.
   static var standardError: Output { Output(descriptor: STDERR_FILENO, name: "standard error") }
 
-  private init(descriptor: Int32, name: String) {
+  /// A stream of the operating system; `name` is how messages call it.
+  init(descriptor: Int32, name: String) {
     let isTerminal = isatty(descriptor) == 1
     let allowsColour = environment("NO_COLOR").isEmpty && environment("TERM") != "dumb"
     self.init(
