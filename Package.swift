@@ -46,6 +46,8 @@ let package = Package(
       name: "HapticRenderTests", dependencies: ["HapticModel", "HapticRender"],
       swiftSettings: strict),
     .executableTarget(name: "temblor", dependencies: ["TemblorCommands"], swiftSettings: strict),
+    .testTarget(
+      name: "TemblorCommandsTests", dependencies: ["TemblorCommands"], swiftSettings: strict),
 
     .executableTarget(
       name: "temblor-bench", dependencies: ["AHAP", "HapticModel", "HapticRender", "JSONText"],

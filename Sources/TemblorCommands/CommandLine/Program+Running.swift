@@ -1,0 +1,49 @@
+extension Program {
+  /// Runs the verb that is named in the words after the program's own name.
+  ///
+  /// Whatever the verb throws becomes a message and a status.
+  func run(_ words: [String], on terminal: Terminal) -> ExitStatus {
+    var verb: CommandDescription?
+    do {
+      guard let first = words.first else {
+        terminal.report(String(help(for: terminal.error).dropLast()))
+        return .usage
+      }
+      if Option.help.names.contains(first) {
+        try terminal.output.write(help(for: terminal.output))
+        return .done
+      }
+      if first == "--version" {
+        try terminal.output.line("\(name) \(version)")
+        return .done
+      }
+      if first.hasPrefix("-") { throw misplacedOption(first) }
+      let command = try find(first)
+      verb = command
+      let rest = Array(words.dropFirst())
+      if command.asksForHelp(rest) {
+        try terminal.output.write(command.help(of: name, for: terminal.output))
+        return .done
+      }
+      let arguments = try command.parse(rest)
+      return try command.run(arguments, terminal)
+    } catch let error as UsageError {
+      terminal.report("\(name): \(error)")
+      terminal.report("See '\(name)\(verb.map { " " + $0.name } ?? "") --help'.")
+      return .usage
+    } catch let error as OutputError where error.kind == .readerLeft {
+      return .done
+    } catch {
+      terminal.report("\(name): \(error)")
+      return .couldNot
+    }
+  }
+
+  private func misplacedOption(_ word: String) -> UsageError {
+    let option = String(word.prefix { $0 != "=" })
+    if commands.contains(where: { $0.option(named: option) != nil }) {
+      return UsageError(.correctName, "\(option.inQuotes) comes after a verb")
+    }
+    return .unknown("option", option, among: Self.options.flatMap(\.names))
+  }
+}

@@ -1,0 +1,68 @@
+/// A program of several verbs, and all that is derived from their declarations.
+struct Program: Sendable {
+  /// The word that starts it.
+  var name: String
+  var version: String
+  /// The day of this version, `2025-01-31`, for the manual's foot.
+  var date: String
+  /// One sentence, with its full stop.
+  var abstract: String
+  /// Paragraphs with an empty line between.
+  var discussion: String
+  /// The verbs in the order help lists them; `help` comes by itself.
+  var commands: [CommandDescription]
+  var examples: [CommandDescription.Example]
+  /// Sections for the manual alone, after the verbs.
+  var manualSections: [(title: String, body: String)]
+
+  init(
+    _ name: String, version: String, date: String = "", abstract: String, discussion: String = "",
+    commands: [CommandDescription], examples: [CommandDescription.Example] = [],
+    manualSections: [(title: String, body: String)] = []
+  ) {
+    self.name = name
+    self.version = version
+    self.date = date
+    self.abstract = abstract
+    self.discussion = discussion
+    self.commands = commands
+    self.examples = examples
+    self.manualSections = manualSections
+  }
+
+  /// The options that stand in the place of a verb.
+  static let options = [
+    Option.help, Option("--version", help: "Show the version."),
+  ]
+
+  /// The declared verbs and `help`.
+  var everyCommand: [CommandDescription] { commands + [helpCommand] }
+
+  func command(named name: String) -> CommandDescription? {
+    everyCommand.first { $0.name == name }
+  }
+
+  private var helpCommand: CommandDescription {
+    CommandDescription(
+      "help", abstract: "Show help for the program or a verb.",
+      arguments: [
+        Argument(
+          "VERB", help: "The verb to explain.", completion: .words(commands.map(\.name)),
+          isOptional: true)
+      ]
+    ) { arguments, terminal in
+      guard let verb = arguments.value("VERB") else {
+        try terminal.output.write(help(for: terminal.output))
+        return .done
+      }
+      try terminal.output.write(find(verb).help(of: name, for: terminal.output))
+      return .done
+    }
+  }
+
+  /// The verb of this name, or a refusal that suggests one.
+  func find(_ verb: String) throws(UsageError) -> CommandDescription {
+    if let command = command(named: verb) { return command }
+    throw .unknown("verb", verb, among: everyCommand.map(\.name))
+  }
+}

@@ -1,0 +1,26 @@
+extension String {
+  /// The text between quotes, safe on a terminal: control characters escaped, at most 80 characters.
+  var inQuotes: String {
+    var text = "'"
+    for (index, scalar) in unicodeScalars.enumerated() {
+      if index == 80 {
+        text += "…"
+        break
+      }
+      switch scalar.properties.generalCategory {
+      case .control, .format, .lineSeparator, .paragraphSeparator:
+        text += scalar.escaped(asASCII: true)
+      default:
+        text.unicodeScalars.append(scalar)
+      }
+    }
+    return text + "'"
+  }
+}
+
+extension [String] {
+  /// `a`, `a or b`, `a, b or c`.
+  var joinedWithOr: String {
+    count < 2 ? joined() : dropLast().joined(separator: ", ") + " or " + self[count - 1]
+  }
+}

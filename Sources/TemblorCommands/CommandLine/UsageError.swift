@@ -1,0 +1,35 @@
+/// A command line that cannot be obeyed.
+struct UsageError: Error, Equatable, CustomStringConvertible {
+  /// What the user has to change.
+  enum Kind: Sendable {
+    /// Spell the verb or option as the program knows it.
+    case correctName
+    /// Add the value or argument that is missing.
+    case addValue
+    /// Give a value of the right kind, range or list.
+    case correctValue
+    /// Take away what is one too many.
+    case remove
+  }
+
+  var kind: Kind
+  /// One line that names the word in question, without a full stop.
+  var description: String
+
+  init(_ kind: Kind, _ description: String) {
+    self.kind = kind
+    self.description = description
+  }
+
+  static func unknown(_ what: String, _ word: String, among names: [String]) -> UsageError {
+    UsageError(
+      .correctName, "unknown \(what) \(word.inQuotes)" + Suggestion.question(word, among: names))
+  }
+
+  static func notAllowed(_ name: String, _ value: String, choices: [String]) -> UsageError {
+    UsageError(
+      .correctValue,
+      "\(name.inQuotes) takes \(choices.joinedWithOr), not \(value.inQuotes)"
+        + Suggestion.question(value, among: choices))
+  }
+}

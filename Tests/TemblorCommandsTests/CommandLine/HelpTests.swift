@@ -1,0 +1,148 @@
+import Testing
+
+@testable import TemblorCommands
+
+@Suite struct HelpTests {
+  private func help(_ line: String..., isTerminal: Bool = false, width: Int = 80) -> String {
+    let recorded = RecordedTerminal(isTerminal: isTerminal, width: width)
+    _ = SampleProgram.program.run(["help"] + line, on: recorded.terminal)
+    return recorded.output
+  }
+
+  @Test func explainsTheProgram() {
+    #expect(
+      help()
+        == #"""
+        Turn drawings into pictures.
+
+        USAGE
+          sketch VERB [OPTIONS] [ARGUMENTS]
+
+        A drawing is a text file.
+
+        VERBS
+          paint       Paint a picture of each drawing.
+          compare     Compare two drawings.
+          completion  Print a completion script.
+          help        Show help for the program or a verb.
+
+        OPTIONS
+          -h, --help     Show this help.
+              --version  Show the version.
+
+        EXAMPLES
+          Paint a tree.
+              sketch paint tree.txt
+
+        'sketch help VERB' explains a verb.
+
+        """#)
+  }
+
+  @Test func explainsAVerb() {
+    #expect(
+      help("paint")
+        == #"""
+        Paint a picture of each drawing.
+
+        USAGE
+          sketch paint [OPTIONS] DRAWING...
+
+        The picture has the drawing's name and lies beside it. Nothing is left behind
+        where painting fails.
+
+          drawing.txt -> drawing.png
+
+        ARGUMENTS
+          DRAWING...  A drawing, or `-` for standard input.
+
+        OPTIONS
+          -o, --output FILE  Write the picture to FILE. Default: beside the drawing.
+              --tone TONE    How the colours are mixed. One of dark or bright. Default:
+                             dark.
+          -v, --verbose      Tell more; twice, tell all.
+          -h, --help         Show this help.
+
+        PAPER
+              --size COUNT  Dots on each side. Default: 512.
+              --gain DB     Make it [lighter]: "up" or 'down'.
+              --layer NAME  Add a layer. May be repeated.
+          -q, --quiet       Tell nothing.
+
+        EXAMPLES
+          Paint one tree.
+              sketch paint -o tree.png tree.txt
+
+        """#)
+  }
+
+  @Test func putsHelpBelowNamesOnNarrowTerminals() {
+    #expect(
+      help("paint", width: 50)
+        == #"""
+        Paint a picture of each drawing.
+
+        USAGE
+          sketch paint [OPTIONS] DRAWING...
+
+        The picture has the drawing's name and lies beside
+        it. Nothing is left behind where painting fails.
+
+          drawing.txt -> drawing.png
+
+        ARGUMENTS
+          DRAWING...
+                A drawing, or `-` for standard input.
+
+        OPTIONS
+          -o, --output FILE
+                Write the picture to FILE. Default: beside
+                the drawing.
+              --tone TONE
+                How the colours are mixed. One of dark or
+                bright. Default: dark.
+          -v, --verbose
+                Tell more; twice, tell all.
+          -h, --help
+                Show this help.
+
+        PAPER
+              --size COUNT
+                Dots on each side. Default: 512.
+              --gain DB
+                Make it [lighter]: "up" or 'down'.
+              --layer NAME
+                Add a layer. May be repeated.
+          -q, --quiet
+                Tell nothing.
+
+        EXAMPLES
+          Paint one tree.
+              sketch paint -o tree.png tree.txt
+
+        """#)
+  }
+
+  @Test(arguments: [40, 41, 59, 60, 72, 100])
+  func staysWithinTheWidth(width: Int) {
+    for line in help("paint", width: width).split(separator: "\n") {
+      #expect(line.count <= width)
+    }
+  }
+
+  @Test func staysReadableOnWideTerminals() {
+    #expect(help("paint", width: 400) == help("paint", width: 100))
+  }
+
+  @Test func setsHeadingsInBoldOnATerminal() {
+    #expect(help("paint", isTerminal: true).contains("\n\n\u{1B}[1mPAPER\u{1B}[0m\n"))
+  }
+
+  @Test func keepsAWordWiderThanTheLineWhole() {
+    #expect(
+      TextLayout.wrap("a https://example.org/b c", width: 10) == [
+        "a", "https://example.org/b", "c",
+      ])
+    #expect(TextLayout.wrap("", width: 10) == [])
+  }
+}

@@ -1,0 +1,133 @@
+import Foundation
+import Testing
+
+@testable import TemblorCommands
+
+@Suite struct ManualPageTests {
+  static let page = #"""
+    .TH "SKETCH" "1" "2025\-01\-31" "sketch 1.2.3" "User Commands"
+    .nh
+    .ad l
+    .SH "NAME"
+    sketch \- Turn drawings into pictures
+    .SH "SYNOPSIS"
+    \fBsketch \fR\fIVERB\fR [OPTIONS] [ARGUMENTS]
+    .SH "DESCRIPTION"
+    .PP
+    A drawing is a text file.
+    .SH "OPTIONS"
+    .TP
+    \fB\-h\fR, \fB\-\-help\fR
+    Show this help.
+    .TP
+    \fB\-\-version\fR
+    Show the version.
+    .SH "VERBS"
+    .SS "sketch paint [OPTIONS] DRAWING..."
+    Paint a picture of each drawing.
+    .PP
+    The picture has the drawing\(aqs name and lies beside it. Nothing is left behind where painting fails.
+    .PP
+    .nf
+      drawing.txt \-> drawing.png
+    .fi
+    .TP
+    \fBDRAWING...\fR
+    A drawing, or \(ga\-\(ga for standard input.
+    .TP
+    \fB\-o\fR, \fB\-\-output\fR \fIFILE\fR
+    Write the picture to FILE. Default: beside the drawing.
+    .TP
+    \fB\-\-tone\fR \fITONE\fR
+    How the colours are mixed. One of dark or bright. Default: dark.
+    .TP
+    \fB\-v\fR, \fB\-\-verbose\fR
+    Tell more; twice, tell all.
+    .TP
+    \fB\-\-size\fR \fICOUNT\fR
+    Dots on each side. Default: 512.
+    .TP
+    \fB\-\-gain\fR \fIDB\fR
+    Make it [lighter]: \(dqup\(dq or \(aqdown\(aq.
+    .TP
+    \fB\-\-layer\fR \fINAME\fR
+    Add a layer. May be repeated.
+    .TP
+    \fB\-q\fR, \fB\-\-quiet\fR
+    Tell nothing.
+    .PP
+    Examples:
+    .PP
+    Paint one tree.
+    .PP
+    .nf
+      sketch paint \-o tree.png tree.txt
+    .fi
+    .SS "sketch compare [OPTIONS] FIRST SECOND [FOLDER]"
+    Compare two drawings.
+    .TP
+    \fBFIRST\fR
+    One drawing.
+    .TP
+    \fBSECOND\fR
+    Another drawing.
+    .TP
+    \fB[FOLDER]\fR
+    Where the report goes.
+    .SS "sketch completion [OPTIONS] SHELL"
+    Print a completion script.
+    .TP
+    \fBSHELL\fR
+    The shell to teach. One of bash, zsh or fish.
+    .SS "sketch help [OPTIONS] [VERB]"
+    Show help for the program or a verb.
+    .TP
+    \fB[VERB]\fR
+    The verb to explain.
+    .SH "EXIT STATUS"
+    .TP
+    \fB0\fR
+    Everything asked for was done.
+    .TP
+    \fB1\fR
+    It could not be done: no space, no permission, no device.
+    .TP
+    \fB2\fR
+    The input is wrong; messages name the file, line and column.
+    .TP
+    \fB64\fR
+    The command line is wrong.
+    .SH "ENVIRONMENT"
+    .TP
+    \fBNO_COLOR\fR
+    Where set and not empty, help and messages are plain text.
+    .SH "FILES"
+    .PP
+    \&.sketchrc is read first.
+    .SH "EXAMPLES"
+    .PP
+    Paint a tree.
+    .PP
+    .nf
+      sketch paint tree.txt
+    .fi
+
+    """#
+
+  @Test func describesEveryVerb() {
+    #expect(SampleProgram.program.manualPage() == Self.page)
+  }
+
+  @Test func letsNoTextBecomeARequest() {
+    let program = Program(
+      "sketch", version: "1", abstract: "Draw.", discussion: ".TH \\fBx\n'so \u{e9}", commands: [])
+    #expect(program.manualPage().contains("\n.PP\n\\&.TH \\(rsfBx \\(aqso \\[u00E9]\n"))
+  }
+
+  @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/groff")))
+  func groffFindsNoFault() throws {
+    let faults = try Script.run(
+      "groff", "-man", "-Tutf8", "-ww", "-z", input: SampleProgram.program.manualPage())
+    #expect(faults == "")
+  }
+}

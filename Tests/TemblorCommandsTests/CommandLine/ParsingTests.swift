@@ -1,0 +1,131 @@
+import Testing
+
+@testable import TemblorCommands
+
+@Suite struct ParsingTests {
+  private func parse(_ line: String...) throws -> ParsedArguments {
+    try SampleProgram.paint.parse(line)
+  }
+
+  @Test(arguments: [
+    ["--output", "f.png", "d"], ["--output=f.png", "d"], ["-o", "f.png", "d"], ["-of.png", "d"],
+    ["-o=f.png", "d"], ["d", "-vo", "f.png"], ["d", "-vqof.png"], ["d", "-o", "f.png"],
+  ])
+  func readsEverySpellingOfAValue(line: [String]) throws {
+    let arguments = try SampleProgram.paint.parse(line)
+    #expect(arguments.value("--output") == "f.png")
+    #expect(arguments.value("-o") == "f.png")
+    #expect(arguments.values("DRAWING") == ["d"])
+  }
+
+  @Test func mixesOptionsAndPositionals() throws {
+    let arguments = try parse("a", "--verbose", "b", "--size", "9", "c")
+    #expect(arguments.positionals == ["a", "b", "c"])
+    #expect(arguments.argument("DRAWING") == "c")
+    #expect(arguments.flag("-v"))
+    #expect(!arguments.flag("--quiet"))
+    #expect(try arguments.int("--size") == 9)
+  }
+
+  @Test func takesDashAndNegativeNumbersAsPositionals() throws {
+    #expect(try parse("-", "-3", "-.5").positionals == ["-", "-3", "-.5"])
+  }
+
+  @Test func takesDashAndNegativeNumbersAsValues() throws {
+    #expect(try parse("d", "-o", "-").value("--output") == "-")
+    #expect(try parse("d", "--gain", "-3.5e1").double("--gain") == -35)
+    #expect(try parse("d", "--gain=-6").int("--gain") == -6)
+  }
+
+  @Test func endsOptionsAtTwoDashes() throws {
+    let arguments = try parse("-v", "--", "--size", "-h", "--")
+    #expect(arguments.positionals == ["--size", "-h", "--"])
+    #expect(arguments.value("--size") == nil)
+  }
+
+  @Test func keepsRepeatedValuesInOrder() throws {
+    #expect(try parse("--layer=b", "d", "--layer", "a").values("--layer") == ["b", "a"])
+  }
+
+  @Test func countsRepeatedFlags() throws {
+    #expect(try parse("-vv", "d", "--verbose").count("-v") == 3)
+  }
+
+  @Test func takesEmptyWordsAsTheyAre() throws {
+    let arguments = try parse("", "--output=", "--layer", "")
+    #expect(arguments.positionals == [""])
+    #expect(arguments.value("--output") == "")
+    #expect(arguments.values("--layer") == [""])
+  }
+
+  @Test func keepsFurtherEqualsSignsInTheValue() throws {
+    #expect(try parse("--output=a=b", "d").value("-o") == "a=b")
+  }
+
+  @Test func sharesPositionalsOutFromBothEnds() throws {
+    let command = CommandDescription(
+      "copy", abstract: "Copy.",
+      arguments: [
+        Argument("FROM", help: "", isRepeatable: true), Argument("TO", help: ""),
+      ]
+    ) { _, _ in .done }
+    let arguments = try command.parse(["a", "b", "c"])
+    #expect(arguments.values("FROM") == ["a", "b"])
+    #expect(arguments.argument("TO") == "c")
+    #expect(throws: UsageError(.addValue, "missing TO")) { try command.parse(["c"]) }
+  }
+
+  @Test func leavesOptionalArgumentsOut() throws {
+    #expect(try SampleProgram.compare.parse(["a", "b"]).value("FOLDER") == nil)
+    #expect(try SampleProgram.compare.parse(["a", "b", "c"]).value("FOLDER") == "c")
+  }
+
+  @Test func readsChoicesAsCases() throws {
+    let arguments = try parse("d", "--tone", "bright")
+    #expect(try arguments.choice("--tone", as: SampleProgram.Tone.self) == .bright)
+    #expect(try parse("d").choice("--tone", as: SampleProgram.Tone.self) == nil)
+  }
+
+  @Test func acceptsBothEndsOfARange() throws {
+    #expect(try parse("d", "--size=1").int("--size", in: 1...9) == 1)
+    #expect(try parse("d", "--size=9").double("--size", in: 1...9) == 9)
+  }
+
+  @Test(arguments: [
+    ("x", 1...9, "'--size' takes a whole number from 1 to 9, not 'x'"),
+    ("10", 1...9, "'--size' takes a whole number from 1 to 9, not '10'"),
+    ("1.5", 1...9, "'--size' takes a whole number from 1 to 9, not '1.5'"),
+    ("0", 1...Int.max, "'--size' takes a whole number of at least 1, not '0'"),
+    ("7", Int.min...6, "'--size' takes a whole number of at most 6, not '7'"),
+    (
+      "99999999999999999999", Int.min...Int.max,
+      "'--size' takes a whole number, not '99999999999999999999'"
+    ),
+  ])
+  func refusesWholeNumbers(text: String, range: ClosedRange<Int>, message: String) throws {
+    let arguments = try parse("d", "--size", text)
+    #expect(throws: UsageError(.correctValue, message)) {
+      try arguments.int("--size", in: range)
+    }
+  }
+
+  @Test(arguments: [
+    ("loud", -60...6.5, "'--gain' takes a number from -60 to 6.5, not 'loud'"),
+    ("7", -60...6.5, "'--gain' takes a number from -60 to 6.5, not '7'"),
+    ("nan", 0...Double.infinity, "'--gain' takes a number of at least 0, not 'nan'"),
+    ("inf", -Double.infinity...Double.infinity, "'--gain' takes a number, not 'inf'"),
+    (" 1", -Double.infinity...0, "'--gain' takes a number of at most 0, not ' 1'"),
+  ])
+  func refusesNumbers(text: String, range: ClosedRange<Double>, message: String) throws {
+    let arguments = try parse("d", "--gain", text)
+    #expect(throws: UsageError(.correctValue, message)) {
+      try arguments.double("--gain", in: range)
+    }
+  }
+
+  @Test func stopsWhereAVerbAsksForWhatItDidNotDeclare() async {
+    await #expect(processExitsWith: .failure) {
+      _ = try SampleProgram.paint.parse(["d"]).flag("--nonesuch")
+    }
+  }
+}

@@ -1,0 +1,46 @@
+import Synchronization
+
+@testable import TemblorCommands
+
+/// A terminal that remembers what was written, on a clock that only the test moves.
+final class RecordedTerminal: Sendable {
+  private struct State {
+    var output: [UInt8] = []
+    var error: [UInt8] = []
+    var time = Duration.zero
+  }
+
+  private let state = Mutex(State())
+  private let isTerminal: Bool
+  private let width: Int
+  private let failure: Int32?
+
+  /// With a failure, every write to standard output ends with that error number.
+  init(isTerminal: Bool = false, width: Int = 80, failure: Int32? = nil) {
+    self.isTerminal = isTerminal
+    self.width = width
+    self.failure = failure
+  }
+
+  var output: String { state.withLock { String(decoding: $0.output, as: UTF8.self) } }
+  var error: String { state.withLock { String(decoding: $0.error, as: UTF8.self) } }
+
+  func advance(by duration: Duration) {
+    state.withLock { $0.time += duration }
+  }
+
+  var terminal: Terminal {
+    let output = Output(isTerminal: isTerminal, width: width, isColoured: isTerminal) {
+      [self] bytes throws(OutputError) in
+      if let failure { throw OutputError(stream: "standard output", code: failure) }
+      let copy = bytes.indices.map { bytes[$0] }
+      state.withLock { $0.output += copy }
+    }
+    let error = Output(isTerminal: isTerminal, width: width, isColoured: isTerminal) {
+      [self] bytes throws(OutputError) in
+      let copy = bytes.indices.map { bytes[$0] }
+      state.withLock { $0.error += copy }
+    }
+    return Terminal(output: output, error: error) { [self] in state.withLock { $0.time } }
+  }
+}

@@ -1,0 +1,79 @@
+import Testing
+
+@testable import TemblorCommands
+
+@Suite struct RunningTests {
+  private struct Fault: Error, CustomStringConvertible {
+    var description: String { "the brush broke" }
+  }
+
+  private func program(_ body: @escaping CommandDescription.Body) -> Program {
+    Program(
+      "sketch", version: "1", abstract: "",
+      commands: [CommandDescription("go", abstract: "Go.", run: body)])
+  }
+
+  @Test func handsTheVerbItsArgumentsAndItsStatusBack() {
+    let recorded = RecordedTerminal()
+    let line = ["paint", "--size", "9", "a", "b"]
+    #expect(SampleProgram.program.run(line, on: recorded.terminal) == .done)
+    #expect(recorded.output == "a b 9\n")
+    #expect(recorded.error == "")
+    #expect(SampleProgram.program.run(["compare", "a", "b"], on: recorded.terminal) == .couldNot)
+    #expect(recorded.error == "they differ\n")
+  }
+
+  @Test func showsTheVersion() {
+    let recorded = RecordedTerminal()
+    #expect(SampleProgram.program.run(["--version"], on: recorded.terminal) == .done)
+    #expect(recorded.output == "sketch 1.2.3\n")
+  }
+
+  @Test(arguments: [["--help"], ["-h"], ["help"]])
+  func showsTheProgramsHelp(line: [String]) {
+    let recorded = RecordedTerminal()
+    #expect(SampleProgram.program.run(line, on: recorded.terminal) == .done)
+    #expect(recorded.output == SampleProgram.program.help(for: recorded.terminal.output))
+    #expect(recorded.error == "")
+  }
+
+  @Test(arguments: [
+    ["help", "paint"], ["paint", "--help"], ["paint", "-h"], ["paint", "--nonesuch", "-h"],
+    ["paint", "-o", "--help"],
+  ])
+  func helpOfAVerbWinsOverEverything(line: [String]) {
+    let recorded = RecordedTerminal()
+    #expect(SampleProgram.program.run(line, on: recorded.terminal) == .done)
+    #expect(
+      recorded.output
+        == SampleProgram.paint.help(of: "sketch", for: recorded.terminal.output))
+    #expect(recorded.error == "")
+  }
+
+  @Test func nothingAskedIsAUsageErrorThatShowsHelp() {
+    let recorded = RecordedTerminal()
+    #expect(SampleProgram.program.run([], on: recorded.terminal) == .usage)
+    #expect(recorded.output == "")
+    #expect(recorded.error == SampleProgram.program.help(for: recorded.terminal.output))
+  }
+
+  @Test func aReaderThatLeftIsNoFailure() {
+    let recorded = RecordedTerminal(failure: 32)
+    let line = ["paint", "a"]
+    #expect(SampleProgram.program.run(line, on: recorded.terminal) == .done)
+    #expect(recorded.error == "")
+  }
+
+  @Test func aFullDiskIsAFailureThatIsTold() {
+    let recorded = RecordedTerminal(failure: 28)
+    #expect(SampleProgram.program.run(["--help"], on: recorded.terminal) == .couldNot)
+    #expect(
+      recorded.error == "sketch: cannot write to standard output: No space left on device\n")
+  }
+
+  @Test func whatAVerbThrowsIsTold() {
+    let recorded = RecordedTerminal()
+    #expect(program { _, _ in throw Fault() }.run(["go"], on: recorded.terminal) == .couldNot)
+    #expect(recorded.error == "sketch: the brush broke\n")
+  }
+}

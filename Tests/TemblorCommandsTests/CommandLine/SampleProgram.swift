@@ -1,0 +1,82 @@
+@testable import TemblorCommands
+
+/// A program with one verb of every trait, to be parsed, explained and completed.
+enum SampleProgram {
+  enum Tone: String, CaseIterable, Sendable {
+    case dark
+    case bright
+  }
+
+  static let paint = CommandDescription(
+    "paint",
+    abstract: "Paint a picture of each drawing.",
+    discussion: """
+      The picture has the drawing's name and lies beside it. Nothing is left behind where painting \
+      fails.
+
+        drawing.txt -> drawing.png
+      """,
+    arguments: [
+      Argument(
+        "DRAWING", help: "A drawing, or `-` for standard input.",
+        completion: .file(endingIn: "txt"),
+        isRepeatable: true)
+    ],
+    options: [
+      Option(
+        "-o", "--output", value: "FILE", help: "Write the picture to FILE.",
+        defaultText: "beside the drawing", completion: .file),
+      Option(
+        "--tone", value: "TONE", help: "How the colours are mixed.", defaultText: "dark",
+        choices: Tone.allCases.map(\.rawValue)),
+      Option("-v", "--verbose", help: "Tell more; twice, tell all."),
+    ],
+    groups: [
+      OptionGroup(
+        title: "Paper",
+        options: [
+          Option("--size", value: "COUNT", help: "Dots on each side.", defaultText: "512"),
+          Option("--gain", value: "DB", help: "Make it [lighter]: \"up\" or 'down'."),
+          Option(
+            "--layer", value: "NAME", help: "Add a layer.",
+            completion: Completion(words: ["sky", "sea"], paths: .files(endings: ["png", "svg"])),
+            isRepeatable: true),
+          Option("-q", "--quiet", help: "Tell nothing."),
+        ])
+    ],
+    examples: [.init("sketch paint -o tree.png tree.txt", "Paint one tree.")]
+  ) { arguments, terminal in
+    let size = try arguments.int("--size", in: 1...4096) ?? 512
+    try terminal.output.line("\(arguments.values("DRAWING").joined(separator: " ")) \(size)")
+    return .done
+  }
+
+  static let compare = CommandDescription(
+    "compare", abstract: "Compare two drawings.",
+    arguments: [
+      Argument("FIRST", help: "One drawing.", completion: .file),
+      Argument("SECOND", help: "Another drawing.", completion: .file),
+      Argument("FOLDER", help: "Where the report goes.", completion: .folder, isOptional: true),
+    ]
+  ) { _, terminal in
+    terminal.report("they differ")
+    return .couldNot
+  }
+
+  static let completion: CommandDescription = CommandDescription(
+    "completion", abstract: "Print a completion script.",
+    arguments: [
+      Argument("SHELL", help: "The shell to teach.", choices: Shell.allCases.map(\.rawValue))
+    ]
+  ) { arguments, terminal in
+    guard let shell = try arguments.choice("SHELL", as: Shell.self) else { return .usage }
+    try terminal.output.write(program.completionScript(for: shell))
+    return .done
+  }
+
+  static let program: Program = Program(
+    "sketch", version: "1.2.3", date: "2025-01-31", abstract: "Turn drawings into pictures.",
+    discussion: "A drawing is a text file.", commands: [paint, compare, completion],
+    examples: [.init("sketch paint tree.txt", "Paint a tree.")],
+    manualSections: [("Files", ".sketchrc is read first.")])
+}

@@ -1,0 +1,91 @@
+import Dispatch
+import Glibc
+import Synchronization
+import Testing
+
+@testable import TemblorCommands
+
+@Suite struct StandardOutputTests {
+  private struct Pipe {
+    var reader: Int32 = -1
+    var writer: Int32 = -1
+
+    init() throws {
+      var ends: [Int32] = [-1, -1]
+      try #require(unsafe pipe(&ends) == 0)
+      (reader, writer) = (ends[0], ends[1])
+    }
+  }
+
+  private final class Received: Sendable {
+    let bytes = Mutex<[UInt8]>([])
+  }
+
+  @Test func isNoTerminalOnAPipe() throws {
+    let pipe = try Pipe()
+    defer {
+      close(pipe.reader)
+      close(pipe.writer)
+    }
+    let output = Output(descriptor: pipe.writer, name: "pipe")
+    #expect(!output.isTerminal)
+    #expect(!output.isColoured)
+    #expect(output.width == 80)
+  }
+
+  @Test func writesEverythingThroughAFullNonBlockingPipe() throws {
+    let pipe = try Pipe()
+    #expect(fcntl(pipe.writer, F_SETFL, O_NONBLOCK) == 0)
+    let text = String(repeating: "0123456789", count: 100_000)
+    let received = Received()
+    let reader = DispatchGroup()
+    DispatchQueue.global().async(group: reader) {
+      received.bytes.withLock { $0 = readToEnd(pipe.reader) }
+    }
+    try Output(descriptor: pipe.writer, name: "pipe").write(text)
+    close(pipe.writer)
+    reader.wait()
+    #expect(received.bytes.withLock { $0 } == Array(text.utf8))
+  }
+
+  @Test func saysThatTheReaderLeft() throws {
+    _ = Terminal.system()
+    let pipe = try Pipe()
+    close(pipe.reader)
+    defer { close(pipe.writer) }
+    let error = #expect(throws: OutputError.self) {
+      try Output(descriptor: pipe.writer, name: "pipe").write("a")
+    }
+    #expect(error?.kind == .readerLeft)
+  }
+
+  @Test func saysThatTheDiskIsFull() throws {
+    let full = unsafe open("/dev/full", O_WRONLY)
+    try #require(full >= 0)
+    defer { close(full) }
+    let error = #expect(throws: OutputError.self) {
+      try Output(descriptor: full, name: "standard output").write("a")
+    }
+    #expect(error?.kind == .notWritten)
+    #expect(error?.description == "cannot write to standard output: No space left on device")
+  }
+
+  @Test func clockGoesForward() {
+    let clock = Terminal.system().clock
+    let first = clock()
+    #expect(first > .zero)
+    #expect(clock() >= first)
+  }
+}
+
+private func readToEnd(_ descriptor: Int32) -> [UInt8] {
+  var all: [UInt8] = []
+  var piece = [UInt8](repeating: 0, count: 4096)
+  while true {
+    let count = unsafe read(descriptor, &piece, piece.count)
+    if count <= 0 { break }
+    all += piece.prefix(count)
+  }
+  close(descriptor)
+  return all
+}
