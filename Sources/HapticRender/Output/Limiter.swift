@@ -69,20 +69,47 @@ struct Limiter: ~Copyable {
   /// Limits the first frames of a buffer in place, delayed by `delay`.
   @_noLocks
   mutating func process(_ block: inout MutableSpan<Float>, count: Int) {
+    if isResting, BlockPeak(of: block, count: count).peak <= Self.ceiling {
+      delay(&block, count: count)
+      return
+    }
     var index = 0
     while index < count {
       let sample = block[index]
       let magnitude = sample < 0 ? -sample : sample
       if magnitude > Self.ceiling { ask(Self.ceiling / magnitude) }
-      let isResting = needCount == 0 && sum == full && gain == Self.unity
-      if !isResting { moveGain() }
+      let wasResting = isResting
+      if !wasResting { moveGain() }
       let leaving = unsafe samples[place]
       unsafe samples[place] = sample
       place = place &+ 1 == delay ? 0 : place &+ 1
       frame &+= 1
-      block[index] = isResting ? leaving : Self.bounded(leaving * (Float(sum) * perFull))
+      block[index] = wasResting ? leaving : Self.bounded(leaving * (Float(sum) * perFull))
       index &+= 1
     }
+  }
+
+  /// Whether every gain in the look-ahead is 1.
+  private var isResting: Bool {
+    @_noLocks
+    get { needCount == 0 && sum == full && gain == Self.unity }
+  }
+
+  /// What a limiter at rest does to frames below the ceiling.
+  @_noLocks
+  private mutating func delay(_ block: inout MutableSpan<Float>, count: Int) {
+    let samples = unsafe self.samples
+    var place = self.place
+    var index = 0
+    while index < count {
+      let leaving = unsafe samples[place]
+      unsafe samples[place] = block[index]
+      block[index] = leaving
+      place = place &+ 1 == delay ? 0 : place &+ 1
+      index &+= 1
+    }
+    self.place = place
+    frame &+= Int64(count)
   }
 
   /// Notes the gain that the arriving frame needs; smaller gains replace greater ones before them.

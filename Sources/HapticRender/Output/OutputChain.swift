@@ -14,24 +14,29 @@ struct OutputChain: ~Copyable {
   mutating func process(
     _ block: inout MutableSpan<Float>, count: Int, statistics: inout RenderStatistics
   ) {
-    var peak = statistics.peak
-    var index = 0
-    while index < count {
-      let sample = block[index]
-      let magnitude = sample < 0 ? -sample : sample
-      // Not-a-number compares as false with everything, so this catches it with infinity.
-      if !(magnitude <= .greatestFiniteMagnitude) {
-        block[index] = 0
-        statistics.silencedSampleCount &+= 1
-      } else if magnitude > peak {
-        peak = magnitude
-      }
-      index &+= 1
-    }
-    statistics.peak = peak
+    let measured = BlockPeak(of: block, count: count)
+    if !measured.isFinite { silence(&block, count: count, statistics: &statistics) }
+    if measured.peak > statistics.peak { statistics.peak = measured.peak }
     blocker.process(&block, count: count)
     let before = limiter.limitedCount
     limiter.process(&block, count: count)
     statistics.limitedFrameCount &+= limiter.limitedCount &- before
+  }
+
+  /// Replaces what is no finite number and counts it.
+  @_noLocks
+  private func silence(
+    _ block: inout MutableSpan<Float>, count: Int, statistics: inout RenderStatistics
+  ) {
+    var index = 0
+    while index < count {
+      // Not-a-number equals nothing, and infinity less itself is not-a-number.
+      let sample = block[index]
+      if sample - sample != 0 || sample != sample {
+        block[index] = 0
+        statistics.silencedSampleCount &+= 1
+      }
+      index &+= 1
+    }
   }
 }
