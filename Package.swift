@@ -44,6 +44,12 @@ let package = Package(
       ], swiftSettings: strict),
     .executableTarget(name: "temblor", dependencies: ["TemblorCommands"], swiftSettings: strict),
 
+    .testTarget(
+      name: "JSONTextTests", dependencies: ["JSONText"], swiftSettings: strict),
+    .testTarget(
+      name: "AHAPTests", dependencies: ["AHAP", "HapticModel", "JSONText"],
+      resources: [.copy("Fixtures")], swiftSettings: strict),
+
     .systemLibrary(
       name: "CSndFile", pkgConfig: "sndfile", providers: [.apt(["libsndfile1-dev"])]),
     .systemLibrary(
