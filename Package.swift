@@ -53,6 +53,12 @@ let package = Package(
       name: "temblor-bench", dependencies: ["AHAP", "HapticModel", "HapticRender", "JSONText"],
       swiftSettings: strict),
 
+    .testTarget(
+      name: "JSONTextTests", dependencies: ["JSONText"], swiftSettings: strict),
+    .testTarget(
+      name: "AHAPTests", dependencies: ["AHAP", "HapticModel", "JSONText"],
+      resources: [.copy("Fixtures")], swiftSettings: strict),
+
     .systemLibrary(
       name: "CSndFile", pkgConfig: "sndfile", providers: [.apt(["libsndfile1-dev"])]),
     .systemLibrary(

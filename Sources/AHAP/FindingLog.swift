@@ -1,0 +1,63 @@
+import JSONText
+
+/// Findings while they are made: places and paths are worked out at the end, and only for those kept.
+struct FindingLog {
+  /// How many findings of one rule are kept.
+  static let limit = 1000
+
+  /// A finding before its place is known.
+  struct Entry {
+    var rule: Rule
+    var severity: Finding.Severity
+    /// The value it is about.
+    var value: Int
+    var offset: Int
+    var message: String
+    var suggestion: String?
+    var code: Int?
+  }
+
+  var entries: [Entry] = []
+  private(set) var errorCount = 0
+  private var counts: [Rule: Int] = [:]
+  private var firstDropped: [Rule: Entry] = [:]
+
+  /// Adds a finding; beyond the limit of its rule it is only counted.
+  ///
+  /// - Parameter offset: Where it is, unless at the value's beginning.
+  mutating func add(
+    _ rule: Rule, at value: JSONValue, offset: Int? = nil, severity: Finding.Severity? = nil,
+    _ message: @autoclosure () -> String, hint: @autoclosure () -> String? = nil, code: Int? = nil
+  ) {
+    let severity = severity ?? rule.severity
+    if severity == .error { errorCount += 1 }
+    let count = counts[rule, default: 0] + 1
+    counts[rule] = count
+    guard count <= Self.limit + 1 else { return }
+    let isKept = count <= Self.limit
+    let entry = Entry(
+      rule: rule, severity: severity, value: value.index, offset: offset ?? value.offset,
+      message: isKept ? message() : "", suggestion: isKept ? hint() : nil, code: code)
+    if isKept { entries.append(entry) } else { firstDropped[rule] = entry }
+  }
+
+  /// The findings in the order of the text, each rule that was cut closed by a count of the rest.
+  func findings(of json: JSONDocument) -> [Finding] {
+    var all = entries
+    for (rule, entry) in firstDropped {
+      var closing = entry
+      let rest = (counts[rule] ?? 0) - Self.limit
+      closing.message = "\(rest) more like this, \(rule.rawValue), in this file"
+      closing.suggestion = nil
+      all.append(closing)
+    }
+    // Names of rules settle what is at one place, so that the order does not depend on a dictionary's.
+    all.sort { ($0.offset, $0.rule.rawValue) < ($1.offset, $1.rule.rawValue) }
+    return all.map { entry in
+      Finding(
+        rule: entry.rule, severity: entry.severity, place: json.place(at: entry.offset),
+        path: JSONValue(document: json, index: entry.value).path, message: entry.message,
+        suggestion: entry.suggestion, coreHapticsCode: entry.severity == .error ? entry.code : nil)
+    }
+  }
+}

@@ -1,0 +1,142 @@
+import HapticModel
+import JSONText
+
+extension PatternDecoder {
+  /// The most control points that older systems are known to take.
+  ///
+  /// Source: the exporter of Lofelt/NiceVibrations (5e58663) and the editor of apple/unityplugins.
+  private static let pointLimit = 16
+
+  /// How far apart, in seconds, two times may be that a tool wrote as the same.
+  private static let timeTolerance = 1e-6
+
+  /// Reads one curve; its points are sorted, their times as the file has them.
+  mutating func decodeCurve(_ value: JSONValue) {
+    guard expect(.object, value, as: "ParameterCurve", code: AHAPScope.curve.badEntryCode) else {
+      return
+    }
+    var id: JSONValue?
+    var time: JSONValue?
+    var list: JSONValue?
+    for member in value.members {
+      switch Vocabulary.keys.name(ofKey: member) {
+      case .parameterID: id = member
+      case .time: time = member
+      case .parameterCurveControlPoints: list = member
+      default: noteUnknownKey(member, in: .curve)
+      }
+    }
+    let name = dynamicParameter(id, of: value, scope: .curve)
+    let start = self.time(time, of: value, scope: .curve)
+    list = require(list, .parameterCurveControlPoints, of: value, scope: .curve)
+    guard let list else { return }
+    let points = controlPoints(list, of: name)
+    guard let name, let start else { return }
+    curveValues.append(value.index)
+    pattern.curves.append(ParameterCurve(id: name, time: start, controlPoints: points))
+  }
+
+  private mutating func controlPoints(
+    _ list: JSONValue, of id: DynamicParameterID?
+  ) -> [ParameterCurve.ControlPoint] {
+    let code = AHAPScope.controlPoints.badEntryCode
+    guard expect(.array, list, as: "ParameterCurveControlPoints", code: code) else { return [] }
+    var points: [ParameterCurve.ControlPoint] = []
+    var isSorted = true
+    for element in list.elements {
+      guard expect(.object, element, as: "a control point", code: code) else { continue }
+      var time: JSONValue?
+      var amount: JSONValue?
+      for member in element.members {
+        switch Vocabulary.keys.name(ofKey: member) {
+        case .time: time = member
+        case .parameterValue: amount = member
+        default: noteUnknownKey(member, in: .controlPoint)
+        }
+      }
+      let start = self.time(time, of: element, scope: .controlPoint)
+      let number = parameterValue(amount, of: element, scope: .controlPoint)
+      guard let start, let number, let amount, let id else { continue }
+      if let last = points.last, start < last.time, isSorted {
+        isSorted = false
+        log.add(
+          .curveOrder, at: element,
+          "a control point at \(start) s follows one at \(last.time) s; they are sorted")
+      }
+      let level = clamp(number, to: id.range, id.rawValue, at: amount)
+      points.append(ParameterCurve.ControlPoint(time: start, value: level))
+    }
+    if !isSorted { points.sort { $0.time < $1.time } }
+    if points.count > Self.pointLimit {
+      log.add(
+        .curvePointCount, at: list,
+        "the curve has \(points.count) control points; older devices take \(Self.pointLimit)",
+        hint: "split it into several curves")
+    } else if list.elements.isEmpty {
+      log.add(.curvePointCount, at: list, "the curve has no control points and no effect")
+    }
+    return points
+  }
+
+  // MARK: - Times
+
+  /// Makes control points relative that count from the start of the pattern; whether any did.
+  mutating func rebaseCurves() -> Bool {
+    let isAbsolute =
+      switch options.curveTimes {
+      case .relative: false
+      case .absolute: true
+      case .automatic: looksAbsolute
+      }
+    guard isAbsolute else { return false }
+    for index in pattern.curves.indices {
+      let start = pattern.curves[index].time
+      guard start > 0, !pattern.curves[index].controlPoints.isEmpty else { continue }
+      log.add(
+        .curveAbsoluteTimes, at: JSONValue(document: json, index: curveValues[index]),
+        "the control points count from the pattern's start; they are moved to the curve's, \(start) s")
+      for point in pattern.curves[index].controlPoints.indices {
+        pattern.curves[index].controlPoints[point].time -= start
+      }
+    }
+    return true
+  }
+
+  /// Whether all curves together show that control points count from the start of the pattern.
+  ///
+  /// They do if a control has more than one curve, each curve that begins after 0 has its first point
+  /// at its own time, and each curve's last point is where the next of its control begins. That is
+  /// how Lofelt's converter and its relatives write; by Apple's documentation such points are relative.
+  private var looksAbsolute: Bool {
+    var curves = pattern.curves
+    guard !curves.isEmpty else { return false }
+    curves.sort { ($0.id.rawValue, $0.time) < ($1.id.rawValue, $1.time) }
+    var hasSequel = false
+    for (index, curve) in curves.enumerated() {
+      guard let first = curve.controlPoints.first, let last = curve.controlPoints.last else {
+        return false
+      }
+      if curve.time > 0, abs(first.time - curve.time) > Self.timeTolerance { return false }
+      guard index + 1 < curves.count, curves[index + 1].id == curve.id else { continue }
+      hasSequel = true
+      if abs(last.time - curves[index + 1].time) > Self.timeTolerance { return false }
+    }
+    return hasSequel
+  }
+
+  /// Notes curves that begin before another of the same control has ended.
+  mutating func checkOverlaps() {
+    var ends: [DynamicParameterID: Double] = [:]
+    let order = pattern.curves.indices.sorted { pattern.curves[$0].time < pattern.curves[$1].time }
+    for index in order {
+      let curve = pattern.curves[index]
+      if let end = ends[curve.id], curve.time < end - Self.timeTolerance {
+        log.add(
+          .curveOverlap, at: JSONValue(document: json, index: curveValues[index]),
+          "another curve of \(curve.id.rawValue) goes on until \(end) s; this one replaces it")
+      }
+      let end = curve.time + (curve.controlPoints.last?.time ?? 0)
+      ends[curve.id] = max(ends[curve.id] ?? 0, end)
+    }
+  }
+}

@@ -1,0 +1,185 @@
+import HapticModel
+import JSONText
+
+extension PatternDecoder {
+  /// The longest continuous haptic event, in seconds, that Apple documents.
+  private static let longestEvent = 30.0
+
+  /// The members of one event, before they are judged.
+  private struct Members {
+    var time: JSONValue?
+    var type: JSONValue?
+    var duration: JSONValue?
+    var parameters: JSONValue?
+    var path: JSONValue?
+    var envelope: JSONValue?
+    var loop: JSONValue?
+  }
+
+  /// Reads one event.
+  mutating func decodeEvent(_ value: JSONValue) {
+    guard expect(.object, value, as: "Event", code: AHAPScope.event.badEntryCode) else { return }
+    var members = Members()
+    for member in value.members {
+      switch Vocabulary.keys.name(ofKey: member) {
+      case .time: members.time = member
+      case .eventType: members.type = member
+      case .eventDuration: members.duration = member
+      case .eventParameters: members.parameters = member
+      case .eventWaveformPath: members.path = member
+      case .eventWaveformUseVolumeEnvelope: members.envelope = member
+      case .eventWaveformLoopEnabled: members.loop = member
+      default: noteUnknownKey(member, in: .event)
+      }
+    }
+    let kind = name(
+      members.type, .eventType, of: value, scope: .event, in: Vocabulary.eventTypes,
+      otherwise: .unknownEventType, "event type", code: CoreHapticsCode.invalidEventType)
+    let time = time(members.time, of: value, scope: .event)
+    let duration = members.duration.flatMap { self.duration($0) }
+    let parameters = members.parameters.map { eventParameters($0, kind: kind) }
+    let waveform = waveform(members, of: value, kind: kind)
+    guard let kind, let time else { return }
+    checkLength(kind, duration: duration, members.duration, of: value)
+    eventValues.append(value.index)
+    pattern.events.append(
+      HapticEvent(
+        kind: kind, time: time, duration: duration, parameters: parameters ?? EventParameters(),
+        waveform: waveform))
+  }
+
+  private mutating func duration(_ value: JSONValue) -> Double? {
+    let code = CoreHapticsCode.invalidEventDuration
+    guard let seconds = number(of: value, as: "EventDuration", code: code) else { return nil }
+    guard seconds >= 0 else {
+      log.add(
+        .negativeDuration, at: value, "EventDuration is \(seconds); it must not be negative",
+        code: code)
+      return nil
+    }
+    return seconds
+  }
+
+  private mutating func checkLength(
+    _ kind: HapticEvent.Kind, duration: Double?, _ value: JSONValue?, of event: JSONValue
+  ) {
+    guard kind == .hapticContinuous || kind == .audioContinuous else { return }
+    guard let value else {
+      log.add(
+        .missingDuration, at: event, "a continuous event should have the key \"EventDuration\"",
+        hint: Self.misspelling(of: .eventDuration, in: event, scope: .event))
+      return
+    }
+    if let duration, duration > Self.longestEvent {
+      log.add(
+        .eventLength, at: value, "the event lasts \(duration) s; a device may end it after 30 s",
+        hint: "split it into several events")
+    }
+  }
+
+  // MARK: - Parameters
+
+  private mutating func eventParameters(
+    _ list: JSONValue, kind: HapticEvent.Kind?
+  ) -> EventParameters {
+    var parameters = EventParameters()
+    let code = AHAPScope.eventParameters.badEntryCode
+    guard expect(.array, list, as: "EventParameters", code: code) else { return parameters }
+    for element in list.elements {
+      guard expect(.object, element, as: "an event parameter", code: code) else { continue }
+      var id: JSONValue?
+      var amount: JSONValue?
+      for member in element.members {
+        switch Vocabulary.keys.name(ofKey: member) {
+        case .parameterID: id = member
+        case .parameterValue: amount = member
+        default: noteUnknownKey(member, in: .eventParameter)
+        }
+      }
+      let name = name(
+        id, .parameterID, of: element, scope: .eventParameter, in: Vocabulary.eventParameters,
+        otherwise: .unknownParameter, "event parameter", code: CoreHapticsCode.invalidParameterType)
+      let number =
+        name == .sustained && amount?.kind == .boolean
+        ? amount?.boolean.map { $0 ? 1 : 0 }
+        : parameterValue(amount, of: element, scope: .eventParameter)
+      guard let name, let id, let amount, let number else { continue }
+      parameters[name] = clamp(number, to: name.range, name.rawValue, at: amount)
+      if let kind, !kind.reacts(to: name) {
+        log.add(
+          .parameterNotApplicable, at: id, "\(name.rawValue) has no effect on \(kind.text)")
+      }
+    }
+    return parameters
+  }
+
+  // MARK: - Sound files
+
+  private mutating func waveform(
+    _ members: Members, of event: JSONValue, kind: HapticEvent.Kind?
+  ) -> AudioWaveform? {
+    let code = CoreHapticsCode.invalidAudioResource
+    let envelope = members.envelope.flatMap {
+      flag(of: $0, as: AHAPKey.eventWaveformUseVolumeEnvelope.rawValue, code: code)
+    }
+    let loop = members.loop.flatMap {
+      flag(of: $0, as: AHAPKey.eventWaveformLoopEnabled.rawValue, code: code)
+    }
+    guard let path = members.path else {
+      if kind == .audioCustom {
+        log.add(
+          .waveformPath, at: event,
+          "an AudioCustom event must have the key \"EventWaveformPath\"",
+          hint: Self.misspelling(of: .eventWaveformPath, in: event, scope: .event), code: code)
+      }
+      return nil
+    }
+    guard expect(.string, path, as: "EventWaveformPath", code: code), let text = path.string else {
+      return nil
+    }
+    if let kind, kind != .audioCustom {
+      log.add(.parameterNotApplicable, at: path, "EventWaveformPath has no effect on \(kind.text)")
+      return nil
+    }
+    if let objection = Self.objection(to: text) {
+      log.add(.waveformPath, at: path, "EventWaveformPath \(objection)", code: code)
+      return nil
+    }
+    waveforms.append(path)
+    return AudioWaveform(
+      path: text, usesVolumeEnvelope: envelope ?? true, isLooping: loop ?? false)
+  }
+
+  /// What is wrong with a path that must stay inside the pattern's folder, or nothing.
+  private static func objection(to path: String) -> String? {
+    if path.isEmpty { return "is empty" }
+    if path.utf8.contains(0) { return "has a NUL character" }
+    if path.utf8.contains(UInt8(ascii: "\\")) { return "has a backslash; folders end with /" }
+    if path.hasPrefix("/") { return "is absolute; it must begin in the pattern's folder" }
+    if path.split(separator: "/").contains("..") { return "leaves the pattern's folder by \"..\"" }
+    return nil
+  }
+}
+
+extension HapticEvent.Kind {
+  /// Whether an event of this kind is changed by a parameter.
+  ///
+  /// Source: the documentation of Apple's Unity wrapper (apple/unityplugins, 4b2455f), by which
+  /// transients have no envelope; haptic parameters act on haptic events, audio ones on audio.
+  func reacts(to id: EventParameterID) -> Bool {
+    switch id {
+    case .hapticIntensity, .hapticSharpness: self == .hapticTransient || self == .hapticContinuous
+    case .attackTime, .decayTime, .releaseTime, .sustained: self != .hapticTransient
+    case .audioVolume, .audioPan, .audioPitch, .audioBrightness:
+      self == .audioContinuous || self == .audioCustom
+    }
+  }
+
+  /// The kind with its article.
+  var text: String {
+    switch self {
+    case .hapticTransient, .hapticContinuous: "a \(rawValue) event"
+    case .audioContinuous, .audioCustom: "an \(rawValue) event"
+    }
+  }
+}

@@ -1,0 +1,141 @@
+/// Something a file is checked for; the raw value is its name for users.
+public enum Rule: String, CaseIterable, Sendable {
+  /// What a rule is about.
+  public enum Group: String, CaseIterable, Sendable {
+    /// JSON itself.
+    case syntax
+    /// What AHAP asks for.
+    case grammar
+    /// Values and their bounds.
+    case range
+    /// What devices and tools differ in.
+    case compatibility
+    /// What feels good.
+    case design
+  }
+
+  case syntax
+  case trailingComma = "trailing-comma"
+  case byteOrderMark = "byte-order-mark"
+  case duplicateKey = "duplicate-key"
+
+  case structure
+  case missingKey = "missing-key"
+  case wrongType = "wrong-type"
+  case unknownEventType = "unknown-event-type"
+  case unknownParameter = "unknown-parameter"
+  case unknownEntry = "unknown-entry"
+  case unknownKey = "unknown-key"
+  case durationKey = "duration-key"
+  case missingVersion = "missing-version"
+  case missingDuration = "missing-duration"
+  case noEvents = "no-events"
+  case waveformPath = "waveform-path"
+  case unknownRule = "unknown-rule"
+  case unusedAllowance = "unused-allowance"
+
+  case negativeTime = "negative-time"
+  case negativeDuration = "negative-duration"
+  case outOfRange = "out-of-range"
+  case eventLength = "event-length"
+
+  case curveAbsoluteTimes = "curve-absolute-times"
+  case curvePointCount = "curve-point-count"
+  case curveOrder = "curve-order"
+  case curveOverlap = "curve-overlap"
+  case parameterNotApplicable = "parameter-not-applicable"
+
+  case tapGap = "tap-gap"
+  case tapCount = "tap-count"
+  case tapSpacing = "tap-spacing"
+  case heavyOveruse = "heavy-overuse"
+  case harsh
+  case sustained
+  case patternLength = "pattern-length"
+}
+
+extension Rule {
+  /// What the rule is about.
+  public var group: Group {
+    switch self {
+    case .syntax, .trailingComma, .byteOrderMark, .duplicateKey: .syntax
+    case .structure, .missingKey, .wrongType, .unknownEventType, .unknownParameter, .unknownEntry,
+      .unknownKey, .durationKey, .missingVersion, .missingDuration, .noEvents, .waveformPath,
+      .unknownRule, .unusedAllowance:
+      .grammar
+    case .negativeTime, .negativeDuration, .outOfRange, .eventLength: .range
+    case .curveAbsoluteTimes, .curvePointCount, .curveOrder, .curveOverlap,
+      .parameterNotApplicable:
+      .compatibility
+    case .tapGap, .tapCount, .tapSpacing, .heavyOveruse, .harsh, .sustained, .patternLength:
+      .design
+    }
+  }
+
+  /// How bad it is where nothing else is said; only errors keep a file from being read.
+  public var severity: Finding.Severity {
+    switch self {
+    case .syntax, .structure, .missingKey, .wrongType, .unknownEventType, .unknownParameter,
+      .negativeTime, .negativeDuration, .waveformPath:
+      .error
+    case .unknownKey, .patternLength, .unusedAllowance: .note
+    default: .warning
+    }
+  }
+
+  /// One sentence that says what the rule asks for and why.
+  public var explanation: String {
+    switch self {
+    case .syntax: "The text must be JSON in UTF-8."
+    case .trailingComma:
+      "A comma in front of a closing bracket is not JSON; Apple's reader accepts it, others do not."
+    case .byteOrderMark: "A byte-order mark in front of the text is not JSON; some readers refuse it."
+    case .duplicateKey:
+      "A key should appear once in its object; the last one counts here, but not in every reader."
+    case .structure:
+      "The file must be an object with an array named Pattern whose entries are objects."
+    case .missingKey: "An event, parameter or curve must have the keys that define it."
+    case .wrongType: "A value must be of the type that its key asks for."
+    case .unknownEventType:
+      "EventType must be HapticTransient, HapticContinuous, AudioContinuous or AudioCustom."
+    case .unknownParameter:
+      "ParameterID must be one of the parameters that Core Haptics has at this place."
+    case .unknownEntry:
+      "An entry of Pattern should be exactly one Event, Parameter or ParameterCurve; others are ignored."
+    case .unknownKey: "A key that AHAP does not have is ignored."
+    case .durationKey:
+      "The keys are EventDuration and ParameterValue; Duration and Value are ignored by Apple's reader."
+    case .missingVersion: "A file should say which version of Core Haptics it needs."
+    case .missingDuration:
+      "A continuous event should have a duration; without one its end is up to the device."
+    case .noEvents: "A pattern without events plays nothing."
+    case .waveformPath:
+      "A sound file must be named by a path inside the pattern's own folder, with forward slashes."
+    case .unknownRule: "AllowedRules should name rules that exist."
+    case .unusedAllowance: "AllowedRules should allow nothing that the file does not need."
+    case .negativeTime: "Times must not be negative."
+    case .negativeDuration: "Durations must not be negative."
+    case .outOfRange: "A value outside its range is moved to the nearest bound."
+    case .eventLength: "A continuous event of more than 30 seconds may be cut by the device."
+    case .curveAbsoluteTimes:
+      "Control points count from their curve's start; a file that counts them from the pattern's is moved."
+    case .curvePointCount:
+      "A curve should have between 1 and 16 control points; more than that, older devices refuse."
+    case .curveOrder: "Control points should be in order of time; they are sorted."
+    case .curveOverlap:
+      "Curves of one parameter should not overlap; which of them counts is up to the device."
+    case .parameterNotApplicable: "A parameter should be one that its event reacts to."
+    case .tapGap: "Taps should be at least 50 milliseconds apart to be felt as two."
+    case .tapCount:
+      "A sequence should have at most 4 taps; taps at most 250 milliseconds apart make a sequence."
+    case .tapSpacing:
+      "Four taps or more should be spaced evenly, ever wider, ever closer, or in groups that repeat."
+    case .heavyOveruse:
+      "Heavy taps, of intensity 0.95 or more, should be rare: at most 2 in a sequence, and not the most."
+    case .harsh: "A tap should not have both intensity and sharpness of 0.9 or more."
+    case .sustained:
+      "Vibration of intensity 0.8 or more should not go on for more than 1 second without a break."
+    case .patternLength: "Feedback usually takes 200 to 500 milliseconds; more than 5 seconds is rare."
+    }
+  }
+}

@@ -1,0 +1,64 @@
+/// A JSON text that was read: its bytes, and one small fixed-size record per value.
+///
+/// Reading is iterative and takes time in proportion to the text. Nothing is decoded before it is
+/// asked for. Documents are immutable and may be shared between threads.
+public final class JSONDocument: Sendable {
+  /// The text's name in places and errors.
+  public let name: String
+  /// The text as it was given.
+  public let text: [UInt8]
+  /// What strict JSON forbids, or leaves open, and was read nevertheless, in order of offset.
+  public let tolerances: [JSONTolerance]
+
+  let nodes: [JSONNode]
+  private let lines = LineIndex()
+
+  /// Reads a text, or refuses it with the place of the first character that cannot be accepted.
+  ///
+  /// Strings must be UTF-8, escapes complete, numbers within the range of `Double`. A byte-order
+  /// mark, trailing commas and duplicate keys are recorded in `tolerances`.
+  public init(
+    text: [UInt8], name: String, limits: JSONLimits = JSONLimits()
+  ) throws(JSONError) {
+    var reader = JSONReader(limits: limits)
+    do {
+      try reader.read(text.span)
+    } catch {
+      throw JSONError(error, text: text, name: name)
+    }
+    self.name = name
+    self.text = text
+    nodes = reader.nodes
+    tolerances = reader.tolerances.sorted { $0.offset < $1.offset }
+  }
+
+  /// The outermost value.
+  public var root: JSONValue { JSONValue(document: self, index: 0) }
+
+  /// The number of values, containers included.
+  public var valueCount: Int { nodes.count }
+
+  /// The line and column of a byte; the first call counts the lines once.
+  public func place(at offset: Int) -> TextPlace {
+    lines.place(of: offset, in: text, name: name)
+  }
+
+  /// The value a tolerance concerns: the container of a comma, the value of a repeated key.
+  public func value(of tolerance: JSONTolerance) -> JSONValue {
+    JSONValue(document: self, index: tolerance.node)
+  }
+}
+
+extension JSONError {
+  fileprivate init(_ fault: JSONFault, text: [UInt8], name: String) {
+    let lines = LineIndex()
+    var message = fault.message
+    if let origin = fault.origin {
+      let begin = lines.place(of: origin, in: text, name: name)
+      message += " \(begin.line):\(begin.column)"
+    }
+    self.init(
+      kind: fault.kind, place: lines.place(of: fault.offset, in: text, name: name),
+      message: message, suggestion: fault.suggestion)
+  }
+}

@@ -1,0 +1,193 @@
+/// One value of a document: a number and a reference, decoded only where it is asked.
+public struct JSONValue: Sendable {
+  /// What a value can be.
+  public enum Kind: String, Sendable {
+    /// Members with keys, in braces.
+    case object
+    /// Elements, in brackets.
+    case array
+    /// Text.
+    case string
+    /// A number.
+    case number
+    /// `true` or `false`.
+    case boolean
+    /// `null`.
+    case null
+  }
+
+  /// The document the value belongs to.
+  public let document: JSONDocument
+  /// The value's number in the order of the text, from 0; containers come before their contents.
+  public let index: Int
+
+  /// Makes a cursor to a value from its number; the number must be less than the count of values.
+  public init(document: JSONDocument, index: Int) {
+    precondition(
+      document.nodes.indices.contains(index), "a value's number is below the document's count")
+    self.document = document
+    self.index = index
+  }
+
+  var node: JSONNode { document.nodes[index] }
+
+  /// What the value is.
+  public var kind: Kind {
+    switch node.form {
+    case .object: .object
+    case .array: .array
+    case .plainString, .escapedString: .string
+    case .number: .number
+    case .true, .false: .boolean
+    case .null: .null
+    }
+  }
+
+  /// The text of a string, else nothing.
+  public var string: String? {
+    let node = node
+    switch node.form {
+    case .plainString, .escapedString:
+      let text = document.text
+      let bytes = JSONString.decode(
+        text.span, Self.inside(node.range), isEscaped: node.form == .escapedString)
+      return String(decoding: bytes, as: UTF8.self)
+    default: return nil
+    }
+  }
+
+  /// The nearest `Double` to a number, always finite, else nothing.
+  public var number: Double? {
+    let node = node
+    guard node.form == .number else { return nil }
+    let text = document.text
+    return JSONNumber.value(text.span, node.range)
+  }
+
+  /// The truth of a boolean, else nothing.
+  public var boolean: Bool? {
+    switch node.form {
+    case .true: true
+    case .false: false
+    default: nil
+    }
+  }
+
+  /// The bytes of a scalar as they were written; nothing of containers.
+  public var lexeme: ArraySlice<UInt8> {
+    let node = node
+    return node.isContainer ? [] : document.text[node.range]
+  }
+
+  /// The bytes of a string inside its quotes.
+  static func inside(_ range: Range<Int>) -> Range<Int> {
+    range.lowerBound + 1..<range.upperBound - 1
+  }
+}
+
+// MARK: - Neighbours
+
+extension JSONValue {
+  /// The key, where the value is a member of an object.
+  public var key: String? {
+    guard hasKey else { return nil }
+    let node = node
+    let text = document.text
+    let bytes = JSONString.decode(text.span, node.keyRange, isEscaped: node.isKeyEscaped)
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  var hasKey: Bool { parent?.kind == .object }
+
+  /// The container, or nothing at the root.
+  public var parent: JSONValue? {
+    let parent = node.parent
+    return parent == JSONNode.none ? nil : JSONValue(document: document, index: Int(parent))
+  }
+
+  /// The members of an object in the order of the text, repeated keys included; empty for others.
+  public var members: JSONContents { JSONContents(of: self, if: .object) }
+
+  /// The elements of an array; empty for others.
+  public var elements: JSONContents { JSONContents(of: self, if: .array) }
+
+  /// The last member with a key, where the value is an object that has one.
+  public subscript(key: String) -> JSONValue? {
+    var found: JSONValue?
+    for member in members where member.key == key { found = member }
+    return found
+  }
+}
+
+/// The members of an object, or the elements of an array.
+public struct JSONContents: Sequence, IteratorProtocol, Sendable {
+  /// Whether there are none.
+  public var isEmpty: Bool { index >= end }
+
+  private let document: JSONDocument
+  private var index: Int
+  private let end: Int
+
+  init(of value: JSONValue, if form: JSONNode.Form) {
+    let node = value.node
+    document = value.document
+    index = value.index + 1
+    end = node.form == form ? Int(node.extent) : index
+  }
+
+  /// The next value, or nothing behind the last.
+  public mutating func next() -> JSONValue? {
+    guard index < end else { return nil }
+    let value = JSONValue(document: document, index: index)
+    let node = value.node
+    index = node.isContainer ? Int(node.extent) : index + 1
+    return value
+  }
+}
+
+// MARK: - Where it stands
+
+extension JSONValue {
+  /// Where the value begins, in bytes from the start of the text.
+  public var offset: Int { Int(node.start) }
+
+  /// The line and column where the value begins.
+  public var place: TextPlace { document.place(at: offset) }
+
+  /// Where the value's key begins, or the value where it has none, in bytes.
+  public var keyOffset: Int { hasKey ? node.keyRange.lowerBound - 1 : offset }
+
+  /// The way to the value from the root, as `Pattern[3].Event.Time`; empty at the root.
+  ///
+  /// Keys that are no plain names are written `["in brackets"]`, shortened to 40 characters.
+  public var path: String {
+    var steps: [String] = []
+    var value = self
+    while let parent = value.parent {
+      if let key = value.key {
+        let isName = !key.isEmpty && key.utf8.count <= 64 && key.utf8.allSatisfy(Self.isInName)
+        steps.append(isName ? "." + key : "[\(key.quoted(limit: 40))]")
+      } else {
+        steps.append("[\(value.node.ordinal)]")
+      }
+      value = parent
+    }
+    let path = steps.reversed().joined()
+    return path.hasPrefix(".") ? String(path.dropFirst()) : path
+  }
+
+  private static func isInName(_ byte: UInt8) -> Bool {
+    JSONString.isLetter(byte) || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-")
+      || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
+  }
+}
+
+extension String {
+  /// The text in double quotes for a message: control characters escaped, long texts shortened.
+  public func quoted(limit: Int = 60) -> String {
+    var writer = JSONWriter(layout: .compact)
+    let isLong = unicodeScalars.count > limit
+    writer.string(isLong ? String(unicodeScalars.prefix(limit)) + "…" : self)
+    return String(decoding: writer.bytes, as: UTF8.self)
+  }
+}
