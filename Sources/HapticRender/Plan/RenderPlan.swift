@@ -4,6 +4,9 @@
 /// 110 bytes for each sine and 24 for each corner of a curve.
 @safe
 public final class RenderPlan: @unchecked Sendable {
+  /// The version of the rendering model: it grows when equal patterns would sound different.
+  public static let modelVersion = 1
+
   /// Frames per second.
   public let rate: Double
   /// The frame at which a loop returns to the beginning: the pattern's duration, or the end of the

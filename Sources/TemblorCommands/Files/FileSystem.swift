@@ -1,0 +1,106 @@
+internal import Glibc
+
+/// What the commands ask of the file system, in one place.
+enum FileSystem {
+  /// What a path leads to.
+  enum Entry { case file, folder, other, nothing }
+
+  static func entry(at path: String) -> Entry {
+    var status = stat()
+    guard unsafe stat(path, &status) == 0 else { return .nothing }
+    switch status.st_mode & S_IFMT {
+    case S_IFREG: return .file
+    case S_IFDIR: return .folder
+    default: return .other
+    }
+  }
+
+  /// Reads a file, pipe or standard input (`-`) to its end.
+  ///
+  /// - Parameter limit: Bytes beyond which reading stops with an error.
+  static func read(_ path: String, limit: Int = 1 << 28) throws(FileError) -> [UInt8] {
+    if path == "-" { return try read(descriptor: STDIN_FILENO, name: "standard input", limit: limit) }
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw .system(path, "cannot be opened") }
+    defer { close(descriptor) }
+    return try read(descriptor: descriptor, name: path, limit: limit)
+  }
+
+  private static func read(descriptor: Int32, name: String, limit: Int) throws(FileError) -> [UInt8]
+  {
+    var status = stat()
+    var size = 65_536
+    if unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG {
+      // One byte more shows the end without another turn.
+      size = min(Int(status.st_size), limit) + 1
+    }
+    var bytes: [UInt8] = []
+    while true {
+      let room = max(size - bytes.count, 65_536)
+      var count = 0
+      let old = bytes
+      bytes = unsafe [UInt8](unsafeUninitializedCapacity: old.count + room) { buffer, used in
+        _ = unsafe buffer.update(fromContentsOf: old)
+        repeat {
+          count = unsafe Glibc.read(descriptor, buffer.baseAddress?.advanced(by: old.count), room)
+        } while count < 0 && errno == EINTR
+        used = old.count + max(0, count)
+      }
+      guard count >= 0 else { throw .system(name, "cannot be read") }
+      if count == 0 { return bytes }
+      guard bytes.count <= limit else {
+        throw FileError(name, "is larger than \(limit >> 20) MiB, the most that is read")
+      }
+      size = max(size, bytes.count * 2)
+    }
+  }
+
+  /// The names in a folder, sorted by their bytes, without those that start with a dot.
+  static func names(in folder: String) throws(FileError) -> [String] {
+    guard let handle = unsafe opendir(folder) else { throw .system(folder, "cannot be opened") }
+    defer { unsafe closedir(handle) }
+    var names: [String] = []
+    while let entry = unsafe readdir(handle) {
+      let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
+        unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+      }
+      if !name.hasPrefix(".") { names.append(name) }
+    }
+    return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+  }
+
+  /// Makes a folder and those above it, where they are missing.
+  static func makeFolder(_ path: String) throws(FileError) {
+    if path.isEmpty || entry(at: path) == .folder { return }
+    try makeFolder(folder(of: path))
+    guard unsafe mkdir(path, 0o777) == 0 || errno == EEXIST else {
+      throw .system(path, "cannot be made")
+    }
+    guard entry(at: path) == .folder else { throw FileError(path, "is in the way and no folder") }
+  }
+
+  /// The real path of an existing file or folder, links followed.
+  static func realPath(_ path: String) -> String? {
+    guard let real = unsafe realpath(path.isEmpty ? "." : path, nil) else { return nil }
+    defer { unsafe free(real) }
+    return unsafe String(cString: real)
+  }
+
+  /// The part before the last slash, or nothing for a name in the current folder.
+  static func folder(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/") else { return "" }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+
+  /// The part behind the last slash, without its ending.
+  static func stem(of path: String) -> String {
+    let name = path.split(separator: "/").last.map(String.init) ?? path
+    guard let dot = name.lastIndex(of: "."), dot > name.startIndex else { return name }
+    return String(name[..<dot])
+  }
+
+  /// A name in a folder.
+  static func join(_ folder: String, _ name: String) -> String {
+    folder.isEmpty ? name : (folder.hasSuffix("/") ? folder + name : folder + "/" + name)
+  }
+}

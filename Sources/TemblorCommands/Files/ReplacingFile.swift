@@ -1,0 +1,68 @@
+internal import Glibc
+
+/// A file that takes its name only when it is complete, so that failure leaves the old one whole.
+///
+/// The bytes go to a hidden file beside; `commit()` renames it. A file that is not committed is removed.
+struct ReplacingFile: ~Copyable {
+  /// Where the bytes go; it can be sought.
+  let descriptor: Int32
+  private let target: String
+  private let temporary: String
+  private var isCommitted = false
+
+  /// Makes the hidden file; the target's folder must exist.
+  init(_ path: String) throws(FileError) {
+    // A link keeps pointing where it points: its target is replaced.
+    target = FileSystem.realPath(path) ?? path
+    guard FileSystem.entry(at: target) != .folder else {
+      throw FileError(path, "is a folder; give a file name")
+    }
+    let name = target.split(separator: "/").last.map(String.init) ?? target
+    var template = Array(
+      FileSystem.join(FileSystem.folder(of: target), ".\(name.prefix(100)).XXXXXX").utf8CString)
+    let made = unsafe template.withUnsafeMutableBufferPointer { buffer in
+      unsafe mkostemp(buffer.baseAddress, O_CLOEXEC)
+    }
+    guard made >= 0 else { throw .system(path, "cannot be written") }
+    descriptor = made
+    temporary = unsafe template.withUnsafeBufferPointer { buffer in
+      unsafe buffer.baseAddress.map { unsafe String(cString: $0) } ?? ""
+    }
+    fchmod(made, Self.mode(of: target))
+  }
+
+  /// The old file's permissions, or those a new file gets.
+  private static func mode(of path: String) -> mode_t {
+    var status = stat()
+    if unsafe stat(path, &status) == 0 { return status.st_mode & 0o777 }
+    let mask = umask(0)
+    umask(mask)
+    return 0o666 & ~mask
+  }
+
+  /// Gives the file its name.
+  mutating func commit() throws(FileError) {
+    guard rename(temporary, target) == 0 else { throw .system(target, "cannot be written") }
+    isCommitted = true
+  }
+
+  /// Writes a whole small file.
+  static func write(_ bytes: [UInt8], to path: String) throws(FileError) {
+    var file = try ReplacingFile(path)
+    var done = 0
+    while done < bytes.count {
+      let count = unsafe bytes.withUnsafeBufferPointer {
+        unsafe Glibc.write(file.descriptor, $0.baseAddress?.advanced(by: done), bytes.count - done)
+      }
+      if count < 0 && errno == EINTR { continue }
+      guard count > 0 else { throw .system(path, "cannot be written") }
+      done += count
+    }
+    try file.commit()
+  }
+
+  deinit {
+    close(descriptor)
+    if !isCommitted { unlink(temporary) }
+  }
+}

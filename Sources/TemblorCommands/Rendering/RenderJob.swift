@@ -1,0 +1,132 @@
+internal import Glibc
+import AHAP
+import HapticModel
+import HapticRender
+import SoundFile
+
+/// How patterns are made into sound: the options of `render`, checked.
+struct RenderJob: Sendable {
+  var profile: TransducerProfile
+  var rate = 48_000
+  var channelCount = 1
+  var strength = 1.0
+  var isNormalised = false
+  /// How often the pattern is played; 0 is until the duration ends.
+  var passCount = 1
+  /// Seconds of the output, or nothing for the pattern's own.
+  var duration: Double?
+  /// Seconds of silence behind the sound.
+  var tail = OfflineRendering.usualTail
+  var format = SampleFormat.s16
+  var buses = RenderSettings.Buses.all
+
+  /// Seconds of the fade into the end of the file.
+  private static let fade = 0.01
+  /// The level `--normalize` brings the greatest peak to.
+  private static let normalPeak: Float = 0.89
+
+  /// Compiles a pattern for this job.
+  func plan(_ input: PatternInput) throws -> (plan: RenderPlan, reading: AHAPReading) {
+    let document = try input.document()
+    let examination = document.examine()
+    guard let reading = examination.reading else {
+      throw try refusal(document)
+    }
+    let samples = try WaveformFiles.load(
+      examination.waveforms, from: input.folder, rate: Double(rate))
+    do {
+      let plan = try RenderPlan(
+        compiling: reading.pattern, profile: profile, rate: Double(rate), samples: samples)
+      return (plan, reading)
+    } catch {
+      throw AHAPError(at: error, in: document)
+    }
+  }
+
+  private func refusal(_ document: AHAPDocument) throws -> AHAPError {
+    do {
+      _ = try document.read()
+    } catch {
+      return error
+    }
+    throw FileError(document.json.name, "cannot be read")
+  }
+
+  /// The renderer's settings for a plan.
+  func settings(for plan: RenderPlan) -> RenderSettings {
+    let seconds = Double(rate)
+    var length = plan.length + HapticTime.frame(seconds: tail, rate: seconds)
+    if passCount > 1 { length += plan.loopLength * Int64(passCount - 1) }
+    if let duration { length = HapticTime.frame(seconds: duration, rate: seconds) }
+    let fade = min(HapticTime.frame(seconds: Self.fade, rate: seconds), length)
+    let silence = duration == nil ? HapticTime.frame(seconds: tail, rate: seconds) : fade
+    return RenderSettings(
+      channelCount: channelCount, buses: buses, gain: Float(strength),
+      passCount: passCount == 0 ? nil : passCount, length: length,
+      // The fade stays behind the sound, unless the file is cut; then a cut must not click.
+      fadeLength: max(min(fade, silence), min(48, length)))
+  }
+
+  /// Writes a plan as a sound file that can be sought.
+  func write(
+    _ plan: RenderPlan, title: String, to descriptor: Int32, path: String,
+    container: SoundFileFormat.Container, progress: (Double) -> Void
+  ) throws -> RenderStatistics {
+    var settings = settings(for: plan)
+    if isNormalised { settings.gain *= try normalisingGain(plan, settings) }
+    let length = settings.length ?? 0
+    var writer = try SoundFileWriter(
+      descriptor: descriptor, path: path,
+      format: SoundFileFormat(container: container, samples: format), rate: rate,
+      channelCount: channelCount, frameCount: length,
+      tags: SoundFileTags(
+        title: title, software: "Temblor \(temblorVersion)",
+        comment: "profile \(profile.name), rendering model \(RenderPlan.modelVersion)"))
+    var rendering = OfflineRendering(plan: plan, settings: settings)
+    var block = [Float](repeating: 0, count: 4_096 * channelCount)
+    while true {
+      var span = block.mutableSpan
+      let count = rendering.read(into: &span)
+      if count == 0 { break }
+      if Interruption.isRequested { throw FileError(path, "interrupted; nothing was written") }
+      try writer.write(block.span.extracting(first: count * channelCount))
+      progress(1 - Double(rendering.remainingFrameCount) / Double(length))
+    }
+    try writer.close()
+    return rendering.statistics
+  }
+
+  /// The factor that brings the greatest peak just below the ceiling.
+  private func normalisingGain(_ plan: RenderPlan, _ settings: RenderSettings) throws -> Float {
+    var rendering = OfflineRendering(plan: plan, settings: settings)
+    var block = [Float](repeating: 0, count: 4_096 * channelCount)
+    var span = block.mutableSpan
+    while rendering.read(into: &span) > 0 {
+      if Interruption.isRequested { throw FileError("render", "interrupted; nothing was written") }
+    }
+    let peak = rendering.statistics.peak
+    return peak > 0 ? Self.normalPeak / peak : 1
+  }
+}
+
+extension AHAPError {
+  /// A refusal to compile, at the event's place in the text.
+  init(at error: RenderError, in document: AHAPDocument) {
+    let entries = document.json.root["Pattern"]
+    var value = entries ?? document.json.root
+    if let index = error.eventIndex, let entries {
+      var count = 0
+      for entry in entries.elements {
+        guard let event = entry["Event"] else { continue }
+        if count == index {
+          value = event
+          break
+        }
+        count += 1
+      }
+    }
+    self.init(
+      Finding(
+        rule: .range, place: value.place, path: value.path, message: error.description))
+  }
+}

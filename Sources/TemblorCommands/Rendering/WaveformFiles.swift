@@ -1,0 +1,68 @@
+internal import Glibc
+import AHAP
+import HapticRender
+import JSONText
+import SoundFile
+
+/// Loads the sound files a pattern names, from its own folder and nowhere else.
+enum WaveformFiles {
+  /// Decodes every sound file at a rate; the first that cannot be is an error with its place.
+  static func load(
+    _ waveforms: [AHAPExamination.Waveform], from folder: String?, rate: Double
+  ) throws(AHAPError) -> [String: AudioSample] {
+    var samples: [String: AudioSample] = [:]
+    for waveform in waveforms where samples[waveform.path] == nil {
+      do {
+        let sound = try read(waveform.path, from: folder)
+          .resampled(to: rate, path: waveform.path)
+        samples[waveform.path] = AudioSample(
+          interleaved: sound.interleaved, channelCount: sound.channelCount)
+      } catch let error as FileError {
+        throw refusal(of: waveform, error.reason)
+      } catch let error as SoundFileError {
+        throw refusal(of: waveform, error.description)
+      } catch {
+        throw refusal(of: waveform, "\(error)")
+      }
+    }
+    return samples
+  }
+
+  /// What is wrong with the sound files a pattern names.
+  static func findings(_ waveforms: [AHAPExamination.Waveform], from folder: String?) -> [Finding] {
+    waveforms.compactMap { waveform in
+      do {
+        _ = try load([waveform], from: folder, rate: 48_000)
+        return nil
+      } catch {
+        return error.finding
+      }
+    }
+  }
+
+  private static func refusal(of waveform: AHAPExamination.Waveform, _ reason: String) -> AHAPError {
+    AHAPError(
+      Finding(
+        rule: .waveformPath, place: waveform.place, path: "",
+        message: "the sound file \(waveform.path.inQuotes) \(reason)"))
+  }
+
+  private static func read(_ path: String, from folder: String?) throws -> Sound {
+    guard let folder else { throw FileError(path, "cannot belong to a shipped pattern") }
+    guard !path.isEmpty, !path.hasPrefix("/"), let root = FileSystem.realPath(folder) else {
+      throw FileError(path, "is no path below the pattern's folder")
+    }
+    guard let real = FileSystem.realPath(FileSystem.join(root, path)) else {
+      throw FileError(path, "is missing; it was looked for in the pattern's folder")
+    }
+    // Links may lead anywhere, so the real path decides.
+    guard real.hasPrefix(root.hasSuffix("/") ? root : root + "/") else {
+      throw FileError(path, "lies outside the pattern's folder")
+    }
+    guard FileSystem.entry(at: real) == .file else { throw FileError(path, "is no file") }
+    let descriptor = unsafe open(real, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    guard descriptor >= 0 else { throw FileError.system(path, "cannot be opened") }
+    defer { close(descriptor) }
+    return try Sound(readingDescriptor: descriptor, path: path)
+  }
+}

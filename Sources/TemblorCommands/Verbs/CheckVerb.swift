@@ -1,0 +1,165 @@
+import AHAP
+import HapticRender
+import JSONText
+
+/// `temblor check`: what is wrong with patterns, and where.
+enum CheckVerb {
+  static let description = CommandDescription(
+    "check", abstract: "Find what is wrong with patterns, and where.",
+    discussion: """
+      Every finding is a line FILE:LINE:COLUMN: SEVERITY: MESSAGE (PATH); HINT [RULE]. An error keeps a \
+      file from being read, a warning may not be what was meant, a note is worth knowing. The exit \
+      status is 2 when there is an error.
+      """,
+    arguments: [
+      Argument(
+        SharedOptions.pattern.name, help: SharedOptions.pattern.help,
+        completion: .file(endingIn: "ahap"), isRepeatable: true, isOptional: true)
+    ],
+    options: [
+      Option("--strict", help: "Count warnings as errors."),
+      Option(
+        "--disable", value: "RULE", help: "Leave a rule out; may be repeated.",
+        choices: Rule.allCases.map(\.rawValue), isRepeatable: true),
+      Option("--no-notes", help: "Leave notes out."),
+      Option("--rules", help: "List the rules and what they mean, and check nothing."),
+      SharedOptions.json,
+    ],
+    examples: [
+      .init("temblor check mine.ahap", "Check a pattern."),
+      .init("temblor check --strict --disable tap-gap Patterns", "Guard a folder in a build."),
+    ]
+  ) { arguments, terminal in
+    if arguments.flag("--rules") {
+      try terminal.output.write(rules(asJSON: arguments.flag("--json")).span)
+      return .done
+    }
+    let words = arguments.values(SharedOptions.pattern.name)
+    guard !words.isEmpty else { throw UsageError(.addValue, "missing PATTERN") }
+    let (inputs, problems) = PatternInput.find(words)
+    let isStrict = arguments.flag("--strict")
+    let disabled = Set(arguments.values("--disable"))
+    var findings: [Finding] = []
+    var failures = problems.map(\.description)
+    for input in inputs {
+      do {
+        findings += try examine(input)
+      } catch {
+        failures.append(Failure.message(error))
+      }
+    }
+    findings.removeAll {
+      disabled.contains($0.rule.rawValue)
+        || $0.severity == .note && arguments.flag("--no-notes")
+    }
+    if isStrict {
+      for index in findings.indices where findings[index].severity == .warning {
+        findings[index].severity = .error
+      }
+    }
+    if arguments.flag("--json") {
+      try terminal.output.write(json(findings).span)
+    } else {
+      try terminal.output.write(text(findings, for: terminal.output))
+    }
+    for failure in failures { terminal.report(failure) }
+    if terminal.error.isTerminal { terminal.report(summary(findings, of: inputs.count)) }
+    let hasErrors = findings.contains { $0.severity == .error }
+    return Failure.worst([hasErrors ? .inputIsWrong : .done, failures.isEmpty ? .done : .couldNot])
+  }
+
+  /// All findings about one pattern, its sound files included.
+  private static func examine(_ input: PatternInput) throws -> [Finding] {
+    let document: AHAPDocument
+    do {
+      document = try input.document()
+    } catch let error as AHAPError {
+      return [error.finding]
+    }
+    let examination = document.examine()
+    var findings =
+      examination.findings + WaveformFiles.findings(examination.waveforms, from: input.folder)
+    if let pattern = examination.pattern, !pattern.events.contains(where: { $0.kind == .audioCustom })
+    {
+      do {
+        _ = try RenderPlan(compiling: pattern, rate: RenderPlan.rates.lowerBound)
+      } catch {
+        findings.append(AHAPError(at: error, in: document).finding)
+      }
+    }
+    return findings
+  }
+
+  private static func text(_ findings: [Finding], for output: Output) -> String {
+    var text = ""
+    for finding in findings {
+      let style: Output.Style =
+        switch finding.severity {
+        case .error: .red
+        case .warning: .yellow
+        case .note: .dim
+        }
+      let severity = finding.severity.rawValue
+      var line = output.styled("\(finding.place): ", .bold) + output.styled("\(severity): ", style)
+      line += finding.message
+      if !finding.path.isEmpty { line += " (\(finding.path))" }
+      if let suggestion = finding.suggestion { line += "; \(suggestion)" }
+      text += line + " " + output.styled("[\(finding.rule.rawValue)]", .dim) + "\n"
+    }
+    return text
+  }
+
+  private static func summary(_ findings: [Finding], of count: Int) -> String {
+    let errors = findings.count { $0.severity == .error }
+    let warnings = findings.count { $0.severity == .warning }
+    let files = count == 1 ? "1 pattern" : "\(count) patterns"
+    return "\(files): \(errors) error\(errors == 1 ? "" : "s"), "
+      + "\(warnings) warning\(warnings == 1 ? "" : "s")"
+  }
+
+  private static func json(_ findings: [Finding]) -> [UInt8] {
+    var json = JSONWriter()
+    json.array { list in
+      for finding in findings {
+        list.object { entry in
+          entry.member("file", finding.place.name)
+          entry.member("line", finding.place.line)
+          entry.member("column", finding.place.column)
+          entry.member("severity", finding.severity.rawValue)
+          entry.member("rule", finding.rule.rawValue)
+          entry.member("path", finding.path)
+          entry.member("message", finding.message)
+          if let suggestion = finding.suggestion { entry.member("suggestion", suggestion) }
+        }
+      }
+    }
+    return json.finish()
+  }
+
+  private static func rules(asJSON: Bool) -> [UInt8] {
+    guard asJSON else {
+      var text = ""
+      for group in Rule.Group.allCases {
+        text += "\(group.rawValue)\n"
+        for rule in Rule.allCases where rule.group == group {
+          let name = "\(rule.rawValue) (\(rule.severity.rawValue))"
+          let gap = String(repeating: " ", count: max(1, 36 - name.count))
+          text += "  \(name)\(gap)\(rule.explanation)\n"
+        }
+      }
+      return Array(text.utf8)
+    }
+    var json = JSONWriter()
+    json.array { list in
+      for rule in Rule.allCases {
+        list.object { entry in
+          entry.member("rule", rule.rawValue)
+          entry.member("group", rule.group.rawValue)
+          entry.member("severity", rule.severity.rawValue)
+          entry.member("explanation", rule.explanation)
+        }
+      }
+    }
+    return json.finish()
+  }
+}

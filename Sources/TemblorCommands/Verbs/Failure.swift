@@ -1,0 +1,30 @@
+import AHAP
+import SoundFile
+import TransducerProfiles
+
+/// What a failure means to the user: a line and an exit status.
+enum Failure {
+  /// One line, with the file it is about.
+  static func message(_ error: any Error) -> String {
+    switch error {
+    case let error as AHAPError where error.otherErrorCount > 0:
+      "\(error) (and \(error.otherErrorCount) more; see 'temblor check')"
+    case let error as SoundFileError: "\(error.path): \(error.description)"
+    default: "\(error)"
+    }
+  }
+
+  /// Whether the input is wrong or something could not be done.
+  static func status(of error: any Error) -> ExitStatus {
+    switch error {
+    case is AHAPError, is ProfileError: .inputIsWrong
+    default: .couldNot
+    }
+  }
+
+  /// The status of a whole batch: what could not be done weighs more than what is wrong.
+  static func worst(_ statuses: [ExitStatus]) -> ExitStatus {
+    if statuses.contains(.couldNot) { return .couldNot }
+    return statuses.contains(.inputIsWrong) ? .inputIsWrong : .done
+  }
+}

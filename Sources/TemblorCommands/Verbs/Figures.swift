@@ -1,0 +1,24 @@
+internal import Glibc
+
+/// Numbers as people read them.
+enum Figures {
+  /// `2.22 s`.
+  static func seconds(_ seconds: Double) -> String { "\(rounded(seconds, places: 3)) s" }
+
+  /// A magnitude in decibels relative to full scale; silence is −200.
+  static func decibels(_ magnitude: Float) -> Double {
+    magnitude > 1e-10 ? 20 * log10(Double(magnitude)) : -200
+  }
+
+  /// `peak -3.2 dBFS`, or `silent`.
+  static func peak(_ magnitude: Float) -> String {
+    magnitude > 1e-10 ? "peak \(rounded(decibels(magnitude), places: 1)) dBFS" : "silent"
+  }
+
+  /// A number with at most some decimal places.
+  static func rounded(_ value: Double, places: Int) -> String {
+    let scale = pow(10, Double(places))
+    let text = "\((value * scale).rounded() / scale)"
+    return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+  }
+}

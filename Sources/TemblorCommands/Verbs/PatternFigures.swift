@@ -1,0 +1,123 @@
+import AHAP
+import HapticModel
+import HapticRender
+import JSONText
+
+/// What there is to say about one pattern under one profile.
+struct PatternFigures {
+  private let name: String
+  private let reading: AHAPReading
+  private let plan: RenderPlan
+  private let profile: TransducerProfile
+  private let statistics: RenderStatistics
+  private let rootMeanSquare: Double
+  private let frequencies: ClosedRange<Double>?
+
+  /// Reads, compiles and renders a pattern to measure it: takes a few milliseconds for each minute.
+  init(_ input: PatternInput, job: RenderJob) throws {
+    (plan, reading) = try job.plan(input)
+    name = input.name
+    profile = job.profile
+    let settings = job.settings(for: plan)
+    var rendering = OfflineRendering(plan: plan, settings: settings)
+    var block = [Float](repeating: 0, count: 4_096)
+    var sum = 0.0
+    while true {
+      var span = block.mutableSpan
+      let count = rendering.read(into: &span)
+      if count == 0 { break }
+      for index in 0..<count { sum += Double(block[index]) * Double(block[index]) }
+    }
+    statistics = rendering.statistics
+    rootMeanSquare = (sum / Double(max(1, settings.length ?? 1))).squareRoot()
+    frequencies = Self.frequencies(of: reading.pattern, profile: profile)
+  }
+
+  /// The lowest and highest frequency the events ask for, before any control moves them.
+  private static func frequencies(of pattern: HapticPattern, profile: TransducerProfile)
+    -> ClosedRange<Double>?
+  {
+    let asked = pattern.events.compactMap { event -> Double? in
+      let sharpness = Double(event.value(of: .hapticSharpness))
+      switch event.kind {
+      case .hapticContinuous: return profile.frequency.hertz(atSharpness: sharpness)
+      case .hapticTransient: return profile.transient.frequency.hertz(atSharpness: sharpness)
+      default: return nil
+      }
+    }
+    guard let low = asked.min(), let high = asked.max() else { return nil }
+    return low...high
+  }
+
+  private var counts: [(String, Int)] {
+    [
+      ("transients", reading.eventCount(of: .hapticTransient)),
+      ("continuous", reading.eventCount(of: .hapticContinuous)),
+      ("audio tones", reading.eventCount(of: .audioContinuous)),
+      ("audio files", reading.eventCount(of: .audioCustom)),
+      ("parameters", reading.pattern.parameters.count),
+      ("curves", reading.pattern.curves.count),
+      ("control points", reading.controlPointCount),
+    ]
+  }
+
+  /// A short paragraph.
+  var text: String {
+    let counted = counts.filter { $0.1 > 0 }.map { "\($0.1) \($0.0)" }.joined(separator: ", ")
+    let level = Figures.decibels(Float(rootMeanSquare))
+    var lines = [
+      "\(name)",
+      "  length     \(Figures.seconds(reading.pattern.duration)), "
+        + "sounds for \(Figures.seconds(Double(plan.soundEnd) / plan.rate))",
+      "  holds      \(counted.isEmpty ? "nothing" : counted)",
+      "  profile    \(profile.name): \(band)",
+      "  level      \(Figures.peak(statistics.peak)), RMS \(Figures.rounded(level, places: 1)) dBFS, "
+        + limiting,
+      "  at once    \(plan.maximumVoiceCount) voices at most",
+    ]
+    if let feeling = reading.metadata["Description"] { lines.insert("  feels      \(feeling)", at: 1) }
+    if reading.usesAbsoluteCurveTimes {
+      lines.append("  curves     count from the start of the pattern; they were moved")
+    }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  private var band: String {
+    guard let frequencies else { return "no haptic events" }
+    return "events ask for \(Figures.rounded(frequencies.lowerBound, places: 1)) to "
+      + "\(Figures.rounded(frequencies.upperBound, places: 1)) Hz"
+  }
+
+  private var limiting: String {
+    let frames = statistics.limitedFrameCount
+    return frames == 0
+      ? "never limited" : "limited for \(Figures.seconds(Double(frames) / plan.rate))"
+  }
+
+  /// The same for programs.
+  func write(to json: inout JSONObjectWriter) {
+    json.member("pattern", name)
+    json.member("duration", reading.pattern.duration)
+    json.member("soundSeconds", Double(plan.soundEnd) / plan.rate)
+    json.object("counts") { list in
+      list.member("transients", counts[0].1)
+      list.member("continuous", counts[1].1)
+      list.member("audioTones", counts[2].1)
+      list.member("audioFiles", counts[3].1)
+      list.member("parameters", counts[4].1)
+      list.member("curves", counts[5].1)
+      list.member("controlPoints", counts[6].1)
+    }
+    json.member("profile", profile.name)
+    if let frequencies {
+      json.member("lowestHertz", frequencies.lowerBound)
+      json.member("highestHertz", frequencies.upperBound)
+    }
+    json.member("peakDecibels", Figures.decibels(statistics.peak))
+    json.member("rmsDecibels", Figures.decibels(Float(rootMeanSquare)))
+    json.member("limitedFrames", Int(statistics.limitedFrameCount))
+    json.member("greatestVoiceCount", plan.maximumVoiceCount)
+    json.member("usesAbsoluteCurveTimes", reading.usesAbsoluteCurveTimes)
+    if let feeling = reading.metadata["Description"] { json.member("description", feeling) }
+  }
+}

@@ -1,0 +1,57 @@
+import AHAP
+import JSONText
+import ShippedPatterns
+
+/// `temblor patterns`: the patterns that come with Temblor.
+enum PatternsVerb {
+  static let description = CommandDescription(
+    "patterns", abstract: "List the patterns that come with Temblor.",
+    arguments: [
+      Argument("NAME", help: "A pattern whose AHAP text is printed.", isOptional: true)
+    ],
+    options: [SharedOptions.json],
+    examples: [
+      .init("temblor patterns", "What there is."),
+      .init("temblor patterns heartbeat > mine.ahap", "Start from a shipped pattern."),
+    ]
+  ) { arguments, terminal in
+    if let name = arguments.value("NAME") {
+      guard let text = ShippedPatterns.text(named: name) else {
+        throw UsageError.unknown("pattern", name, among: ShippedPatterns.names)
+      }
+      try terminal.output.write(text.span)
+      return .done
+    }
+    let rows = try ShippedPatterns.names.map { name in
+      let document = try AHAPDocument(text: ShippedPatterns.text(named: name) ?? [], name: name)
+      let reading = try document.read()
+      return (name, reading.pattern.duration, reading.metadata["Description"] ?? "")
+    }
+    if arguments.flag("--json") {
+      var json = JSONWriter()
+      json.array { list in
+        for (name, duration, feeling) in rows {
+          list.object { entry in
+            entry.member("name", name)
+            entry.member("duration", duration)
+            entry.member("description", feeling)
+          }
+        }
+      }
+      try terminal.output.write(json.finish().span)
+      return .done
+    }
+    let widest = rows.map(\.0.count).max() ?? 0
+    var text = ""
+    for (name, duration, feeling) in rows {
+      let length = Figures.seconds(duration)
+      text += name + String(repeating: " ", count: widest + 2 - name.count)
+      text += String(repeating: " ", count: max(0, 7 - length.count)) + length + "  "
+      let room = terminal.output.isTerminal ? terminal.output.width - widest - 12 : feeling.count
+      text += feeling.count > room ? feeling.prefix(max(0, room - 1)) + "…" : feeling
+      text += "\n"
+    }
+    try terminal.output.write(text)
+    return .done
+  }
+}

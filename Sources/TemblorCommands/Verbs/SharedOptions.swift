@@ -1,0 +1,35 @@
+import TransducerProfiles
+import HapticRender
+
+/// Options and words that several verbs share.
+enum SharedOptions {
+  static let pattern = Argument(
+    "PATTERN", help: "An AHAP file, a folder of them, a shipped pattern's name, or - for standard input.",
+    completion: .file(endingIn: "ahap"), isRepeatable: true)
+
+  static let profile = Option(
+    "--profile", value: "PROFILE",
+    help: "How sharpness and intensity become sound: a name from 'temblor profiles', or a profile file.",
+    defaultText: TransducerProfile.phone.name, completion: .file(endingIn: "json"))
+
+  static let rate = Option(
+    "--rate", value: "HZ", help: "Frames per second, 8000 to 192000.", defaultText: "48000")
+
+  static let json = Option("--json", help: "Print the result as JSON.")
+
+  /// The profile that was asked for.
+  static func profile(_ arguments: ParsedArguments) throws -> TransducerProfile {
+    guard let word = arguments.value("--profile") else { return .phone }
+    if let shipped = ProfileCatalog.profile(named: word) { return shipped }
+    guard word.contains("/") || word.hasSuffix(".json") else {
+      let question = Suggestion.question(word, among: ProfileCatalog.names)
+      throw UsageError(.correctValue, "no profile is called \(word.inQuotes)\(question)")
+    }
+    return try ProfileFile.read(text: FileSystem.read(word, limit: 1 << 20), name: word)
+  }
+
+  /// The frame rate that was asked for.
+  static func rate(_ arguments: ParsedArguments) throws -> Int {
+    try arguments.int("--rate", in: 8_000...192_000) ?? 48_000
+  }
+}
