@@ -17,12 +17,16 @@ extension AHAPDocument {
     return reading
   }
 
-  /// Reads the pattern, collects every error, and checks the pattern against every rule.
+  /// Reads the pattern, collects every error, and checks the file against every rule.
+  ///
+  /// The rules of design are checked only where there are no errors.
   public func examine(options: AHAPReadingOptions = AHAPReadingOptions()) -> AHAPExamination {
     var decoder = PatternDecoder(json, options: options)
     let reading = decoder.decode()
     decoder.checkText()
     let isReadable = decoder.log.errorCount == 0
+    if isReadable { decoder.checkDesign() }
+    decoder.applyAllowances(everyRuleWasChecked: isReadable)
     return AHAPExamination(
       reading: isReadable ? reading : nil, findings: decoder.log.findings(of: json),
       waveforms: decoder.waveforms.map {

@@ -1,6 +1,6 @@
 import JSONText
 
-/// The keys of AHAP, in the order in which canonical text has them within one object.
+/// The keys of AHAP.
 enum AHAPKey: String, CaseIterable {
   case version = "Version"
   case metadata = "Metadata"
@@ -31,7 +31,7 @@ enum AHAPScope {
   /// Contents that AHAP says nothing about.
   case unknown
 
-  /// The keys that objects of this scope can have.
+  /// The keys that objects of this scope can have, in the order of canonical text.
   var keys: [AHAPKey] {
     switch self {
     case .file: [.version, .metadata, .pattern]

@@ -17,14 +17,15 @@ struct FindingLog {
     var code: Int?
   }
 
-  var entries: [Entry] = []
+  private var entries: [Entry] = []
   private(set) var errorCount = 0
   private var counts: [Rule: Int] = [:]
   private var firstDropped: [Rule: Entry] = [:]
+  private var allowed: [Rule: String] = [:]
 
-  /// Adds a finding; beyond the limit of its rule it is only counted.
+  /// Adds a finding, at the value's beginning unless an offset says otherwise.
   ///
-  /// - Parameter offset: Where it is, unless at the value's beginning.
+  /// Beyond the limit of its rule it is only counted, and no text is made for it.
   mutating func add(
     _ rule: Rule, at value: JSONValue, offset: Int? = nil, severity: Finding.Severity? = nil,
     _ message: @autoclosure () -> String, hint: @autoclosure () -> String? = nil, code: Int? = nil
@@ -41,6 +42,12 @@ struct FindingLog {
     if isKept { entries.append(entry) } else { firstDropped[rule] = entry }
   }
 
+  /// Lets findings of a rule be notes with a reason, errors aside; whether there are any.
+  mutating func allow(_ rule: Rule, reason: String) -> Bool {
+    allowed[rule] = reason
+    return entries.contains { $0.rule == rule && $0.severity != .error }
+  }
+
   /// The findings in the order of the text, each rule that was cut closed by a count of the rest.
   func findings(of json: JSONDocument) -> [Finding] {
     var all = entries
@@ -54,10 +61,15 @@ struct FindingLog {
     // Names of rules settle what is at one place, so that the order does not depend on a dictionary's.
     all.sort { ($0.offset, $0.rule.rawValue) < ($1.offset, $1.rule.rawValue) }
     return all.map { entry in
-      Finding(
-        rule: entry.rule, severity: entry.severity, place: json.place(at: entry.offset),
-        path: JSONValue(document: json, index: entry.value).path, message: entry.message,
-        suggestion: entry.suggestion, coreHapticsCode: entry.severity == .error ? entry.code : nil)
+      let isError = entry.severity == .error
+      let reason = isError ? nil : allowed[entry.rule]
+      return Finding(
+        rule: entry.rule, severity: reason == nil ? entry.severity : .note,
+        place: json.place(at: entry.offset),
+        path: JSONValue(document: json, index: entry.value).path,
+        message: entry.message + (reason.map { " (allowed: \($0))" } ?? ""),
+        suggestion: reason == nil ? entry.suggestion : nil,
+        coreHapticsCode: isError ? entry.code : nil)
     }
   }
 }

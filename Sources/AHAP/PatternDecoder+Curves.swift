@@ -94,7 +94,8 @@ extension PatternDecoder {
       guard start > 0, !pattern.curves[index].controlPoints.isEmpty else { continue }
       log.add(
         .curveAbsoluteTimes, at: JSONValue(document: json, index: curveValues[index]),
-        "the control points count from the pattern's start; they are moved to the curve's, \(start) s")
+        "the control points count from the pattern's start; they are moved to the curve's, \(start) s"
+      )
       for point in pattern.curves[index].controlPoints.indices {
         pattern.curves[index].controlPoints[point].time -= start
       }

@@ -95,7 +95,8 @@ struct PatternDecoder {
     } else {
       for member in entry.members { noteUnknownKey(member, in: .entry) }
       guard count > 1 else { return }
-      log.add(.unknownEntry, at: entry, "an entry should hold one thing; the \(count) here are all read")
+      log.add(
+        .unknownEntry, at: entry, "an entry should hold one thing; the \(count) here are all read")
     }
   }
 

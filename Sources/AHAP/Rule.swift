@@ -89,7 +89,8 @@ extension Rule {
     case .syntax: "The text must be JSON in UTF-8."
     case .trailingComma:
       "A comma in front of a closing bracket is not JSON; Apple's reader accepts it, others do not."
-    case .byteOrderMark: "A byte-order mark in front of the text is not JSON; some readers refuse it."
+    case .byteOrderMark:
+      "A byte-order mark in front of the text is not JSON; some readers refuse it."
     case .duplicateKey:
       "A key should appear once in its object; the last one counts here, but not in every reader."
     case .structure:
@@ -135,7 +136,8 @@ extension Rule {
     case .harsh: "A tap should not have both intensity and sharpness of 0.9 or more."
     case .sustained:
       "Vibration of intensity 0.8 or more should not go on for more than 1 second without a break."
-    case .patternLength: "Feedback usually takes 200 to 500 milliseconds; more than 5 seconds is rare."
+    case .patternLength:
+      "Feedback usually takes 200 to 500 milliseconds; more than 5 seconds is rare."
     }
   }
 }

@@ -17,7 +17,8 @@ extension JSONNames {
     let lower = text.lowercased()
     return names.filter { name in
       let other = name.lowercased()
-      return name != text && other.utf8.count >= 4 && (other.contains(lower) || lower.contains(other))
+      return name != text && other.utf8.count >= 4
+        && (other.contains(lower) || lower.contains(other))
     }.min { $0.utf8.count < $1.utf8.count }
   }
 

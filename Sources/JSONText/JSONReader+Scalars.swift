@@ -41,7 +41,8 @@ extension JSONReader {
       else {
         throw JSONFault(
           offset: start,
-          message: "\(JSONString.unitText(unit)) is half of a surrogate pair without the other half")
+          message: "\(JSONString.unitText(unit)) is half of a surrogate pair without the other half"
+        )
       }
     default:
       position += 1

@@ -218,7 +218,9 @@ extension JSONReader {
   }
 
   private func hasSameKey(_ left: JSONNode, _ right: JSONNode, _ text: Span<UInt8>) -> Bool {
-    if left.isKeyEscaped || right.isKeyEscaped { return key(of: left, text) == key(of: right, text) }
+    if left.isKeyEscaped || right.isKeyEscaped {
+      return key(of: left, text) == key(of: right, text)
+    }
     let (a, b) = (left.keyRange, right.keyRange)
     guard a.count == b.count else { return false }
     for step in 0..<a.count where text[a.lowerBound + step] != text[b.lowerBound + step] {

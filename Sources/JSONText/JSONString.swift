@@ -27,7 +27,9 @@ enum JSONString {
           code = 0x10000 + (code - 0xD800) << 10 + (UInt32(unit(text, at: position + 2)) - 0xDC00)
           position += 6
         }
-        if let scalar = Unicode.Scalar(code) { bytes.append(contentsOf: Array(String(scalar).utf8)) }
+        if let scalar = Unicode.Scalar(code) {
+          bytes.append(contentsOf: Array(String(scalar).utf8))
+        }
       default: bytes.append(letter)
       }
     }

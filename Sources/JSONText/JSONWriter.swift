@@ -53,6 +53,9 @@ public struct JSONWriter: ~Copyable {
 
   /// Writes a string.
   public mutating func string(_ value: String) { output.string(value) }
+
+  /// Writes a value as another document has it: order, repeated keys and the digits of numbers kept.
+  public mutating func value(copying value: JSONValue) { output.copy(value) }
 }
 
 /// Writes the members of one object.

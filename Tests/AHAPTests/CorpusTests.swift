@@ -35,7 +35,8 @@ import Testing
       let document = try AHAPDocument(text: Self.text(of: row), name: row.path)
       let reading = try document.read()
       #expect(reading.eventCount(of: .hapticTransient) == row.count("ev_transient"), "\(row.path)")
-      #expect(reading.eventCount(of: .hapticContinuous) == row.count("ev_continuous"), "\(row.path)")
+      #expect(
+        reading.eventCount(of: .hapticContinuous) == row.count("ev_continuous"), "\(row.path)")
       #expect(
         reading.eventCount(of: .audioContinuous) == row.count("ev_audio_continuous"), "\(row.path)")
       #expect(reading.eventCount(of: .audioCustom) == row.count("ev_audio_custom"), "\(row.path)")

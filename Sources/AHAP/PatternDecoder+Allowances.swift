@@ -1,0 +1,46 @@
+import JSONText
+
+extension PatternDecoder {
+  /// Turns findings into notes that the file's metadata allows, with a reason, under `AllowedRules`.
+  ///
+  /// Errors cannot be allowed. An allowance is called unused only where every rule was checked.
+  mutating func applyAllowances(everyRuleWasChecked: Bool) {
+    guard let metadata, let list = metadata["AllowedRules"] else { return }
+    guard list.kind == .object else {
+      log.add(
+        .wrongType, at: list, severity: .warning,
+        "AllowedRules should be an object, not \(list.kind.text)")
+      return
+    }
+    for member in list.members {
+      let key = member.key ?? ""
+      guard let rule = Vocabulary.rules.name(ofKey: member) else {
+        log.add(
+          .unknownRule, at: member, offset: member.keyOffset, "\(key.quoted()) is no rule",
+          hint: Vocabulary.rules.hint(for: key))
+        continue
+      }
+      guard let reason = member.string else {
+        log.add(
+          .wrongType, at: member, severity: .warning,
+          "the reason for an allowed rule should be a string, not \(member.kind.text)")
+        continue
+      }
+      if !log.allow(rule, reason: Self.line(reason)), everyRuleWasChecked {
+        log.add(
+          .unusedAllowance, at: member, offset: member.keyOffset,
+          rule.severity == .error
+            ? "\(key.quoted()) is an error and cannot be allowed"
+            : "nothing in the file needs \(key.quoted()) to be allowed")
+      }
+    }
+  }
+  /// A text as part of one line, whatever characters it has.
+  private static func line(_ text: String) -> String {
+    var line = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars.prefix(200) {
+      line.append(scalar.properties.generalCategory == .control ? " " : scalar)
+    }
+    return String(line)
+  }
+}
