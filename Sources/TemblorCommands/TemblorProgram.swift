@@ -15,7 +15,8 @@ public enum TemblorProgram {
       PatternsVerb.description, ProfilesVerb.description, completion, manual,
     ],
     examples: [
-      .init("temblor render earthquake-splash", "Hear a shipped pattern: writes earthquake-splash.wav."),
+      .init(
+        "temblor render earthquake-splash", "Hear a shipped pattern: writes earthquake-splash.wav."),
       .init("temblor check mine.ahap", "Find what is wrong with a pattern, and where."),
     ],
     manualSections: [

@@ -11,7 +11,8 @@ enum VoiceBenchmarks {
     for count in [1, 8, 64] {
       figures.append(
         Measurement(
-          name: "plain voices, \(count) at once", value: try cost(of: humming(count), voices: count),
+          name: "plain voices, \(count) at once",
+          value: try cost(of: humming(count), voices: count),
           unit: "ns per voice and sample", goal: count == 64 ? 1 : nil))
     }
     for count in [1, 8, 64] {
@@ -62,7 +63,8 @@ enum VoiceBenchmarks {
         controlPoints: corners.enumerated().map { .init(time: $1, value: $0 % 2 == 0 ? 1 : 0.4) }),
       ParameterCurve(
         id: .hapticSharpnessControl, time: 0,
-        controlPoints: corners.enumerated().map { .init(time: $1, value: $0 % 2 == 0 ? 0.3 : -0.3) }),
+        controlPoints: corners.enumerated().map { .init(time: $1, value: $0 % 2 == 0 ? 0.3 : -0.3) }
+      ),
     ]
   }
 

@@ -54,7 +54,7 @@ public struct TransducerProfile: Equatable, Sendable {
   public var sources: [String]
 
   /// The amplitude of a full-strength event in our own profiles: two of them fit below the ceiling.
-  public static let usualLevel = 0.5
+  public static let usualLevel = 0.44
 
   /// Makes a profile; what is left out follows from the frequency law.
   public init(

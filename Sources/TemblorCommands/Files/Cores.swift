@@ -20,11 +20,13 @@ enum Cores {
     for _ in 0..<min(count, pieces) {
       var thread = pthread_t()
       let argument = unsafe Unmanaged.passRetained(crew).toOpaque()
-      let status = unsafe pthread_create(&thread, nil, { raw in
-        guard let raw = unsafe raw else { return nil }
-        unsafe Unmanaged<Crew>.fromOpaque(raw).takeRetainedValue().workOn()
-        return nil
-      }, argument)
+      let status = unsafe pthread_create(
+        &thread, nil,
+        { raw in
+          guard let raw = unsafe raw else { return nil }
+          unsafe Unmanaged<Crew>.fromOpaque(raw).takeRetainedValue().workOn()
+          return nil
+        }, argument)
       if status == 0 {
         threads.append(thread)
       } else {
@@ -36,7 +38,7 @@ enum Cores {
       meanwhile(crew.doneCount)
       crew.waitBriefly()
     }
-    for thread in threads { unsafe pthread_join(thread, nil) }
+    for thread in threads { pthread_join(thread, nil) }
   }
 
   /// The threads' common list of work.

@@ -19,7 +19,9 @@ enum FileSystem {
   ///
   /// - Parameter limit: Bytes beyond which reading stops with an error.
   static func read(_ path: String, limit: Int = 1 << 28) throws(FileError) -> [UInt8] {
-    if path == "-" { return try read(descriptor: STDIN_FILENO, name: "standard input", limit: limit) }
+    if path == "-" {
+      return try read(descriptor: STDIN_FILENO, name: "standard input", limit: limit)
+    }
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw .system(path, "cannot be opened") }
     defer { close(descriptor) }

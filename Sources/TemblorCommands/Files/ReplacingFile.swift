@@ -20,14 +20,13 @@ struct ReplacingFile: ~Copyable {
     let name = target.split(separator: "/").last.map(String.init) ?? target
     var template = Array(
       FileSystem.join(FileSystem.folder(of: target), ".\(name.prefix(100)).XXXXXX").utf8CString)
-    let made = unsafe template.withUnsafeMutableBufferPointer { buffer in
-      unsafe mkostemp(buffer.baseAddress, O_CLOEXEC)
+    let made = unsafe template.withUnsafeMutableBufferPointer { buffer -> Int32 in
+      guard let name = buffer.baseAddress else { return -1 }
+      return unsafe mkstemp(name)
     }
     guard made >= 0 else { throw .system(path, "cannot be written") }
     descriptor = made
-    temporary = unsafe template.withUnsafeBufferPointer { buffer in
-      unsafe buffer.baseAddress.map { unsafe String(cString: $0) } ?? ""
-    }
+    temporary = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     fchmod(made, Self.mode(of: target))
   }
 
@@ -42,7 +41,7 @@ struct ReplacingFile: ~Copyable {
 
   /// Gives the file its name.
   mutating func commit() throws(FileError) {
-    guard rename(temporary, target) == 0 else { throw .system(target, "cannot be written") }
+    guard unsafe rename(temporary, target) == 0 else { throw .system(target, "cannot be written") }
     isCommitted = true
   }
 
@@ -63,6 +62,6 @@ struct ReplacingFile: ~Copyable {
 
   deinit {
     close(descriptor)
-    if !isCommitted { unlink(temporary) }
+    if !isCommitted { unsafe unlink(temporary) }
   }
 }

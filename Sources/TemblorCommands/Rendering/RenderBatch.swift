@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Synchronization
+import AHAP
 import HapticRender
 import JSONText
 

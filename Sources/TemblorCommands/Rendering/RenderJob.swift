@@ -2,6 +2,7 @@ internal import Glibc
 import AHAP
 import HapticModel
 import HapticRender
+import JSONText
 import SoundFile
 
 /// How patterns are made into sound: the options of `render`, checked.
@@ -127,6 +128,6 @@ extension AHAPError {
     }
     self.init(
       Finding(
-        rule: .range, place: value.place, path: value.path, message: error.description))
+        rule: .eventLength, severity: .error, place: value.place, path: value.path, message: error.description))
   }
 }

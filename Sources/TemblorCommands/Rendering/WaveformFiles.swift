@@ -30,8 +30,8 @@ enum WaveformFiles {
 
   /// What is wrong with the sound files a pattern names.
   static func findings(_ waveforms: [AHAPExamination.Waveform], from folder: String?) -> [Finding] {
-    waveforms.compactMap { waveform in
-      do {
+    waveforms.compactMap { waveform -> Finding? in
+      do throws(AHAPError) {
         _ = try load([waveform], from: folder, rate: 48_000)
         return nil
       } catch {
@@ -40,7 +40,8 @@ enum WaveformFiles {
     }
   }
 
-  private static func refusal(of waveform: AHAPExamination.Waveform, _ reason: String) -> AHAPError {
+  private static func refusal(of waveform: AHAPExamination.Waveform, _ reason: String) -> AHAPError
+  {
     AHAPError(
       Finding(
         rule: .waveformPath, place: waveform.place, path: "",

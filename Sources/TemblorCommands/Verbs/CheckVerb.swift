@@ -1,4 +1,5 @@
 import AHAP
+import HapticModel
 import HapticRender
 import JSONText
 
@@ -79,7 +80,8 @@ enum CheckVerb {
     let examination = document.examine()
     var findings =
       examination.findings + WaveformFiles.findings(examination.waveforms, from: input.folder)
-    if let pattern = examination.pattern, !pattern.events.contains(where: { $0.kind == .audioCustom })
+    if let pattern = examination.pattern,
+      !pattern.events.contains(where: { $0.kind == .audioCustom })
     {
       do {
         _ = try RenderPlan(compiling: pattern, rate: RenderPlan.rates.lowerBound)

@@ -9,7 +9,9 @@ enum InfoVerb {
     "info", abstract: "Tell what a pattern holds and what a profile makes of it.",
     arguments: [SharedOptions.pattern],
     options: [SharedOptions.profile, SharedOptions.rate, SharedOptions.json],
-    examples: [.init("temblor info earthquake-splash --profile speaker", "Measure a shipped pattern.")]
+    examples: [
+      .init("temblor info earthquake-splash --profile speaker", "Measure a shipped pattern.")
+    ]
   ) { arguments, terminal in
     var job = RenderJob(profile: try SharedOptions.profile(arguments))
     job.rate = try SharedOptions.rate(arguments)

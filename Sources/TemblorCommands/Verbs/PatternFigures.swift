@@ -75,7 +75,9 @@ struct PatternFigures {
         + limiting,
       "  at once    \(plan.maximumVoiceCount) voices at most",
     ]
-    if let feeling = reading.metadata["Description"] { lines.insert("  feels      \(feeling)", at: 1) }
+    if let feeling = reading.metadata["Description"] {
+      lines.insert("  feels      \(feeling)", at: 1)
+    }
     if reading.usesAbsoluteCurveTimes {
       lines.append("  curves     count from the start of the pattern; they were moved")
     }

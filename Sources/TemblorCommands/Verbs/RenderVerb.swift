@@ -17,17 +17,20 @@ enum RenderVerb {
     options: [
       Option(
         "-o", "--output", value: "PATH",
-        help: "Write to this file; or, for several patterns, into this folder; - is standard output.",
+        help:
+          "Write to this file; or, for several patterns, into this folder; - is standard output.",
         completion: .file),
       Option(
-        "--container", value: "KIND", help: "Kind of file where no name tells it.", defaultText: "wav",
+        "--container", value: "KIND", help: "Kind of file where no name tells it.",
+        defaultText: "wav",
         choices: SoundFileFormat.Container.allCases.map(\.rawValue)),
       Option(
         "--format", value: "FORMAT", help: "How a sample is stored.", defaultText: "s16",
         choices: SampleFormat.allCases.map(\.rawValue)),
       SharedOptions.rate,
       Option(
-        "--channels", value: "N", help: "Channels, 1 to 64; all carry the haptics.", defaultText: "1"),
+        "--channels", value: "N", help: "Channels, 1 to 64; all carry the haptics.",
+        defaultText: "1"),
       SharedOptions.json,
       Option("-q", "--quiet", help: "Tell nothing but what went wrong."),
     ],
@@ -59,7 +62,9 @@ enum RenderVerb {
     ],
     examples: [
       .init("temblor render heartbeat", "Write heartbeat.wav."),
-      .init("temblor render Patterns -o sounds --profile speaker", "Render a folder, to be heard on a laptop."),
+      .init(
+        "temblor render Patterns -o sounds --profile speaker",
+        "Render a folder, to be heard on a laptop."),
       .init("temblor render mine.ahap -o - | aplay", "Hear a pattern at once."),
     ]
   ) { arguments, terminal in

@@ -4,12 +4,14 @@ import HapticRender
 /// Options and words that several verbs share.
 enum SharedOptions {
   static let pattern = Argument(
-    "PATTERN", help: "An AHAP file, a folder of them, a shipped pattern's name, or - for standard input.",
+    "PATTERN",
+    help: "An AHAP file, a folder of them, a shipped pattern's name, or - for standard input.",
     completion: .file(endingIn: "ahap"), isRepeatable: true)
 
   static let profile = Option(
     "--profile", value: "PROFILE",
-    help: "How sharpness and intensity become sound: a name from 'temblor profiles', or a profile file.",
+    help:
+      "How sharpness and intensity become sound: a name from 'temblor profiles', or a profile file.",
     defaultText: TransducerProfile.phone.name, completion: .file(endingIn: "json"))
 
   static let rate = Option(
