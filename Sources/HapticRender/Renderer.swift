@@ -131,26 +131,21 @@ public struct Renderer: ~Copyable {
   /// Writes the channels to a block, faded towards the settings' length.
   @_noLocks
   private func interleave(count: Int, to block: inout MutableSpan<Float>, at start: Int) {
-    let haptics = unsafe self.haptics
-    let left = unsafe self.left
-    let right = unsafe self.right
     let channelCount = settings.channelCount
-    var index = 0
-    while index < count {
-      let fade = fade(at: position &+ Int64(index) &- Int64(latency))
-      var place = (start &+ index) &* channelCount
-      let other = unsafe haptics[index] * fade
-      var channel = 0
-      while channel < channelCount {
-        if laysAudio && channel < 2 {
-          block[place] = unsafe (channel == 0 ? left[index] : right[index]) * fade
-        } else {
-          block[place] = other
-        }
-        place &+= 1
-        channel &+= 1
+    let first = position &- Int64(latency)
+    let isFading = fade(at: first &+ Int64(count)) < 1
+    var channel = 0
+    while channel < channelCount {
+      let signal = unsafe laysAudio && channel < 2 ? (channel == 0 ? left : right) : haptics
+      var place = start &* channelCount &+ channel
+      var index = 0
+      while index < count {
+        let factor = isFading ? fade(at: first &+ Int64(index)) : 1
+        unsafe block[place] = signal[index] * factor
+        place &+= channelCount
+        index &+= 1
       }
-      index &+= 1
+      channel &+= 1
     }
   }
 

@@ -13,7 +13,9 @@ public struct Dither: Sendable {
     guard sample != 0 else { return 0 }
     let noise = Float(next() & 0xFFFF) + Float(next() & 0xFFFF)
     let value = sample * 32_767 + (noise * (1 / 65_536) - 1)
-    return Int16(min(max(value.rounded(), -32_768), 32_767))
+    // Adding and subtracting 1.5 · 2²³ rounds to the nearest whole number without a library call.
+    let whole = (value + 12_582_912) - 12_582_912
+    return Int16(min(max(whole, -32_768), 32_767))
   }
 
   /// The upper half of SplitMix64 (Steele, Lea, Flood 2014).

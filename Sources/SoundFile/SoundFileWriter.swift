@@ -21,9 +21,6 @@ public struct SoundFileWriter: ~Copyable {
     descriptor: Int32, path: String, format: SoundFileFormat, rate: Int, channelCount: Int,
     frameCount: Int64, tags: SoundFileTags = SoundFileTags()
   ) throws(SoundFileError) {
-    self.path = path
-    self.format = format
-    self.channelCount = channelCount
     var info = SF_INFO()
     info.samplerate = Int32(clamping: rate)
     info.channels = Int32(clamping: channelCount)
@@ -38,6 +35,9 @@ public struct SoundFileWriter: ~Copyable {
     let opened = try unsafe SoundFileCalls.open(
       descriptor: descriptor, mode: SFM_WRITE, info: &info, path: path)
     unsafe handle = opened
+    self.path = path
+    self.format = format
+    self.channelCount = channelCount
     unsafe SoundFileCalls.omitPeakChunk(of: opened)
     for (tag, text) in [
       (SF_STR_TITLE, tags.title), (SF_STR_SOFTWARE, tags.software), (SF_STR_COMMENT, tags.comment),
@@ -56,17 +56,19 @@ public struct SoundFileWriter: ~Copyable {
     }
     switch format.samples {
     case .s16:
-      shorts.removeAll(keepingCapacity: true)
-      for index in samples.indices { shorts.append(dither.quantise(samples[index])) }
+      if shorts.count < samples.count { shorts = Array(repeating: 0, count: samples.count) }
+      var stored = shorts.mutableSpan
+      for index in samples.indices { stored[index] = dither.quantise(samples[index]) }
       try unsafe SoundFileCalls.write(shorts.span, frameCount: frameCount, to: handle, path: path)
     case .s24, .s32:
       // libsndfile takes 24 bits as the upper ones of 32.
       let steps: Double = format.samples == .s24 ? 8_388_607 : 2_147_483_647
       let shift: Int32 = format.samples == .s24 ? 8 : 0
-      longs.removeAll(keepingCapacity: true)
+      if longs.count < samples.count { longs = Array(repeating: 0, count: samples.count) }
+      var stored = longs.mutableSpan
       for index in samples.indices {
         let value = (Double(samples[index]) * steps).rounded()
-        longs.append(Int32(min(max(value, -steps), steps)) &<< shift)
+        stored[index] = Int32(min(max(value, -steps), steps)) &<< shift
       }
       try unsafe SoundFileCalls.write(longs.span, frameCount: frameCount, to: handle, path: path)
     case .float:

@@ -1,15 +1,26 @@
 /// A one-pole high-pass that removes a constant offset.
 ///
-/// Its corner of 0.5 Hz leaves a 20 Hz sine within 0.003 dB.
+/// The offset is followed in whole numbers by a share that is a power of two: each step of the recursion
+/// takes three additions and shifts, no number is ever too small for the fast path, and silence
+/// stays silence. The corner lies between 0.35 and 0.7 Hz, 0.47 Hz at 48 kHz, which leaves a 20 Hz sine within
+/// 0.006 dB.
 struct DCBlocker: BitwiseCopyable, Sendable {
-  /// The corner frequency in hertz.
+  /// The corner frequency, in hertz, that the power of two comes nearest to.
   static let cornerHertz = 0.5
 
-  private var offset = 0.0
-  private let follow: Double
+  /// Offsets are counted in parts of 2⁴⁸.
+  private static let one: Float = 281_474_976_710_656
+  private static let perOne: Float = 1 / 281_474_976_710_656
+  /// Beyond this an offset is not followed, so that the count cannot overflow.
+  private static let greatest: Float = 4_096
+
+  private var offset: Int64 = 0
+  private let shift: Int64
 
   /// A filter at rest.
-  init(rate: Double) { follow = 2 * Double.pi * Self.cornerHertz / rate }
+  init(rate: Double) {
+    shift = Int64(logarithm2(rate / (2 * Double.pi * Self.cornerHertz)).rounded())
+  }
 
   /// Filters the first frames of a buffer in place.
   @_noLocks
@@ -17,11 +28,11 @@ struct DCBlocker: BitwiseCopyable, Sendable {
     var offset = self.offset
     var frame = 0
     while frame < count {
-      let sample = Double(block[frame])
-      block[frame] = Float(sample - offset)
-      offset += follow * (sample - offset)
-      // Below this nothing can be heard, and numbers too small for the processor's fast path begin.
-      if offset < 1e-15 && offset > -1e-15 { offset = 0 }
+      let sample = block[frame]
+      let bounded =
+        sample < -Self.greatest ? -Self.greatest : (sample > Self.greatest ? Self.greatest : sample)
+      block[frame] = sample - Float(offset) * Self.perOne
+      offset = offset &+ ((Int64(bounded * Self.one) &- offset) &>> shift)
       frame &+= 1
     }
     self.offset = offset

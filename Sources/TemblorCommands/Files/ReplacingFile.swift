@@ -13,21 +13,22 @@ struct ReplacingFile: ~Copyable {
   /// Makes the hidden file; the target's folder must exist.
   init(_ path: String) throws(FileError) {
     // A link keeps pointing where it points: its target is replaced.
-    target = FileSystem.realPath(path) ?? path
+    let target = FileSystem.realPath(path) ?? path
     guard FileSystem.entry(at: target) != .folder else {
       throw FileError(path, "is a folder; give a file name")
     }
     let name = target.split(separator: "/").last.map(String.init) ?? target
-    var template = Array(
-      FileSystem.join(FileSystem.folder(of: target), ".\(name.prefix(100)).XXXXXX").utf8CString)
-    let made = unsafe template.withUnsafeMutableBufferPointer { buffer -> Int32 in
+    let hidden = FileSystem.join(FileSystem.folder(of: target), ".\(name.prefix(100)).XXXXXX")
+    var template = hidden.utf8CString
+    let descriptor = unsafe template.withUnsafeMutableBufferPointer { buffer -> Int32 in
       guard let name = buffer.baseAddress else { return -1 }
       return unsafe mkstemp(name)
     }
-    guard made >= 0 else { throw .system(path, "cannot be written") }
-    descriptor = made
+    guard descriptor >= 0 else { throw .system(path, "cannot be written") }
+    fchmod(descriptor, Self.mode(of: target))
+    self.descriptor = descriptor
+    self.target = target
     temporary = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    fchmod(made, Self.mode(of: target))
   }
 
   /// The old file's permissions, or those a new file gets.
