@@ -90,7 +90,9 @@ struct ControlTimeline {
         if min(first, last) >= level {
           spans.append(from...to)
         } else {
-          let crossing = min(max(from + (to - from) * (level - first) / (last - first), from), to)
+          // Times near the largest number overflow, and then have no crossing worth finding.
+          let ideal = from + (to - from) * ((level - first) / (last - first))
+          let crossing = ideal.isFinite ? min(max(ideal, from), to) : from
           spans.append(first >= level ? from...crossing : crossing...to)
         }
       }

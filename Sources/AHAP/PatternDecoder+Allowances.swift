@@ -12,14 +12,18 @@ extension PatternDecoder {
         "AllowedRules should be an object, not \(list.kind.text)")
       return
     }
+    var allowances: [Rule: JSONValue] = [:]
     for member in list.members {
-      let key = member.key ?? ""
-      guard let rule = Vocabulary.rules.name(ofKey: member) else {
+      if let rule = Vocabulary.rules.name(ofKey: member) {
+        allowances[rule] = member
+      } else {
+        let key = member.key ?? ""
         log.add(
           .unknownRule, at: member, offset: member.keyOffset, "\(key.quoted()) is no rule",
           hint: Vocabulary.rules.hint(for: key))
-        continue
       }
+    }
+    for (rule, member) in allowances {
       guard let reason = member.string else {
         log.add(
           .wrongType, at: member, severity: .warning,
@@ -30,11 +34,12 @@ extension PatternDecoder {
         log.add(
           .unusedAllowance, at: member, offset: member.keyOffset,
           rule.severity == .error
-            ? "\(key.quoted()) is an error and cannot be allowed"
-            : "nothing in the file needs \(key.quoted()) to be allowed")
+            ? "\"\(rule.rawValue)\" is an error and cannot be allowed"
+            : "nothing in the file needs \"\(rule.rawValue)\" to be allowed")
       }
     }
   }
+
   /// A text as part of one line, whatever characters it has.
   private static func line(_ text: String) -> String {
     var line = String.UnicodeScalarView()

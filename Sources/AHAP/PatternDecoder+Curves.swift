@@ -82,20 +82,23 @@ extension PatternDecoder {
 
   /// Makes control points relative that count from the start of the pattern; whether any did.
   mutating func rebaseCurves() -> Bool {
-    let isAbsolute =
-      switch options.curveTimes {
-      case .relative: false
-      case .absolute: true
-      case .automatic: looksAbsolute
+    let evidence = evidenceOfAbsoluteTimes
+    guard options.curveTimes == .absolute || options.curveTimes == .automatic && evidence == .proof
+    else {
+      if evidence != .none, let first = pattern.curves.firstIndex(where: { $0.time > 0 }) {
+        log.add(
+          .curveAbsoluteTimes, at: JSONValue(document: json, index: curveValues[first]),
+          "control points seem to count from the pattern's start; they are read from the curve's",
+          hint: "read the file with absolute curve times if it sounds late")
       }
-    guard isAbsolute else { return false }
+      return false
+    }
     for index in pattern.curves.indices {
       let start = pattern.curves[index].time
       guard start > 0, !pattern.curves[index].controlPoints.isEmpty else { continue }
       log.add(
         .curveAbsoluteTimes, at: JSONValue(document: json, index: curveValues[index]),
-        "the control points count from the pattern's start; they are moved to the curve's, \(start) s"
-      )
+        "control points count from the pattern's start; they are moved by \(start.secondsText)")
       for point in pattern.curves[index].controlPoints.indices {
         pattern.curves[index].controlPoints[point].time -= start
       }
@@ -103,26 +106,32 @@ extension PatternDecoder {
     return true
   }
 
-  /// Whether all curves together show that control points count from the start of the pattern.
+  /// How much speaks for control points that count from the start of the pattern.
+  private enum Evidence {
+    case none, appearance, proof
+  }
+
+  /// How much all curves together speak for control points that count from the start of the pattern.
   ///
-  /// They do if a control has more than one curve, each curve that begins after 0 has its first point
-  /// at its own time, and each curve's last point is where the next of its control begins. That is
-  /// how Lofelt's converter and its relatives write; by Apple's documentation such points are relative.
-  private var looksAbsolute: Bool {
+  /// They seem to if a control has more than one curve and each curve that begins after 0 has its first
+  /// point at its own time. It is taken as proven if, besides, each curve's last point is where the
+  /// next of its control begins: so Lofelt's converter and its relatives write. By Apple's documentation
+  /// such points are relative.
+  private var evidenceOfAbsoluteTimes: Evidence {
     var curves = pattern.curves
-    guard !curves.isEmpty else { return false }
     curves.sort { ($0.id.rawValue, $0.time) < ($1.id.rawValue, $1.time) }
     var hasSequel = false
+    var isChain = true
     for (index, curve) in curves.enumerated() {
       guard let first = curve.controlPoints.first, let last = curve.controlPoints.last else {
-        return false
+        return .none
       }
-      if curve.time > 0, abs(first.time - curve.time) > Self.timeTolerance { return false }
+      if curve.time > 0, abs(first.time - curve.time) > Self.timeTolerance { return .none }
       guard index + 1 < curves.count, curves[index + 1].id == curve.id else { continue }
       hasSequel = true
-      if abs(last.time - curves[index + 1].time) > Self.timeTolerance { return false }
+      if abs(last.time - curves[index + 1].time) > Self.timeTolerance { isChain = false }
     }
-    return hasSequel
+    return !hasSequel ? .none : isChain ? .proof : .appearance
   }
 
   /// Notes curves that begin before another of the same control has ended.
@@ -134,7 +143,8 @@ extension PatternDecoder {
       if let end = ends[curve.id], curve.time < end - Self.timeTolerance {
         log.add(
           .curveOverlap, at: JSONValue(document: json, index: curveValues[index]),
-          "another curve of \(curve.id.rawValue) goes on until \(end) s; this one replaces it")
+          "another curve of \(curve.id.rawValue) goes on until \(end.secondsText); this one replaces it"
+        )
       }
       let end = curve.time + (curve.controlPoints.last?.time ?? 0)
       ends[curve.id] = max(ends[curve.id] ?? 0, end)

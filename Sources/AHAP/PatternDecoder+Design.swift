@@ -32,7 +32,7 @@ extension PatternDecoder {
     if let entries, pattern.duration > Self.usualLength {
       log.add(
         .patternLength, at: entries,
-        "the pattern takes \(Self.seconds(pattern.duration)); feedback usually takes 0.2 to 0.5 s")
+        "the pattern takes \(pattern.duration.secondsText); feedback usually takes 0.2 to 0.5 s")
     }
   }
 
@@ -53,7 +53,7 @@ extension PatternDecoder {
       guard gap < Self.shortestGap - TapSequence.timeTolerance else { continue }
       log.add(
         .tapGap, at: self.value(tap),
-        "the tap comes \(Self.milliseconds(gap)) after the one before; two are felt from 50 ms on")
+        "the tap comes \(gap.millisecondsText) after the one before; two are felt from 50 ms on")
     }
     for tap in taps where tap.intensity >= Self.harshLevel && tap.sharpness >= Self.harshLevel {
       log.add(
@@ -67,7 +67,7 @@ extension PatternDecoder {
     var hasHeavySequence = false
     for sequence in TapSequence.all(of: taps) {
       guard let first = sequence.taps.first else { continue }
-      let name = "the sequence from \(Self.seconds(first.time)) on"
+      let name = "the sequence from \(first.time.secondsText) on"
       if sequence.taps.count > Self.tapLimit {
         log.add(
           .tapCount, at: value(sequence.taps[sequence.taps.startIndex + Self.tapLimit]),
@@ -128,16 +128,16 @@ extension PatternDecoder {
       guard length > Self.longestStrong + TapSequence.timeTolerance else { continue }
       log.add(
         .sustained, at: JSONValue(document: json, index: start.value),
-        "vibration of intensity 0.8 or more goes on for \(Self.seconds(length)) from "
-          + "\(Self.seconds(start.span.lowerBound)) on")
+        "vibration of intensity 0.8 or more goes on for \(length.secondsText) from "
+          + "\(start.span.lowerBound.secondsText) on")
     }
   }
+}
 
-  // MARK: - Texts
+extension Double {
+  /// A time for a message, to the millisecond.
+  var secondsText: String { "\((self * 1000).rounded() / 1000) s" }
 
-  private static func seconds(_ time: Double) -> String { "\((time * 1000).rounded() / 1000) s" }
-
-  private static func milliseconds(_ time: Double) -> String {
-    "\((time * 10000).rounded() / 10) ms"
-  }
+  /// A short time for a message, to a tenth of a millisecond.
+  fileprivate var millisecondsText: String { "\((self * 10000).rounded() / 10) ms" }
 }

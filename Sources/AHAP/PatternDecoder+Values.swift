@@ -108,7 +108,7 @@ extension PatternDecoder {
   static func misspelling(of key: AHAPKey, in owner: JSONValue, scope: AHAPScope) -> String? {
     for member in owner.members {
       guard let written = member.key, scope.nearest(to: written) == key else { continue }
-      return "is \(written.quoted()) meant?"
+      return "did you write \(written.quoted()) for it?"
     }
     return nil
   }

@@ -14,43 +14,77 @@ public enum Rule: String, CaseIterable, Sendable {
     case design
   }
 
+  /// The text is no JSON.
   case syntax
+  /// A comma in front of a closing bracket.
   case trailingComma = "trailing-comma"
+  /// U+FEFF in front of the text.
   case byteOrderMark = "byte-order-mark"
+  /// A key its object already has.
   case duplicateKey = "duplicate-key"
 
+  /// No object, or no list of entries.
   case structure
+  /// A key that must be there is not.
   case missingKey = "missing-key"
+  /// A value of another type than its key asks for.
   case wrongType = "wrong-type"
+  /// An event type that does not exist.
   case unknownEventType = "unknown-event-type"
+  /// A parameter that does not exist here.
   case unknownParameter = "unknown-parameter"
+  /// An entry that is none of the three things it can be.
   case unknownEntry = "unknown-entry"
+  /// A key that does not exist here.
   case unknownKey = "unknown-key"
+  /// `Duration` or `Value` for the keys they abbreviate.
   case durationKey = "duration-key"
+  /// No `Version`.
   case missingVersion = "missing-version"
+  /// A continuous event without `EventDuration`.
   case missingDuration = "missing-duration"
+  /// Nothing to play.
   case noEvents = "no-events"
+  /// A sound file that cannot be looked for.
   case waveformPath = "waveform-path"
+  /// An allowance for no rule.
   case unknownRule = "unknown-rule"
+  /// An allowance for nothing.
   case unusedAllowance = "unused-allowance"
 
+  /// A time below zero.
   case negativeTime = "negative-time"
+  /// A duration below zero.
   case negativeDuration = "negative-duration"
+  /// A value beyond its bounds.
   case outOfRange = "out-of-range"
+  /// A continuous event of more than 30 s.
   case eventLength = "event-length"
 
+  /// Control points that count from the start of the pattern.
   case curveAbsoluteTimes = "curve-absolute-times"
+  /// More than 16 control points, or none.
   case curvePointCount = "curve-point-count"
+  /// Control points out of order.
   case curveOrder = "curve-order"
+  /// Curves of one control at one time.
   case curveOverlap = "curve-overlap"
+  /// A parameter that its event does not react to.
   case parameterNotApplicable = "parameter-not-applicable"
 
+  /// Taps too close to be two.
   case tapGap = "tap-gap"
+  /// Too many taps in a row.
   case tapCount = "tap-count"
+  /// Taps without a rhythm.
   case tapSpacing = "tap-spacing"
+  /// Too many heavy taps.
   case heavyOveruse = "heavy-overuse"
+  /// A tap both strong and sharp.
   case harsh
+  /// Strong vibration without a break.
   case sustained
+  /// A pattern longer than feedback usually is.
   case patternLength = "pattern-length"
 }
 

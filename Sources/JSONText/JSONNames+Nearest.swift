@@ -5,8 +5,8 @@ extension JSONNames {
   /// aside; else the shortest that contains the text, or is contained in it. Texts of more than 64
   /// bytes have no neighbours.
   public func nearest(to text: String) -> String? {
+    guard !text.isEmpty, text.utf8.count <= 64 else { return nil }
     let wanted = Array(text.lowercased().utf8)
-    guard !wanted.isEmpty, wanted.count <= 64 else { return nil }
     var best: (name: String, distance: Int)?
     for name in names where name != text {
       let distance = Self.distance(wanted, Array(name.lowercased().utf8))

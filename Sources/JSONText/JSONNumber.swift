@@ -24,7 +24,7 @@ enum JSONNumber {
       switch byte {
       case UInt8(ascii: "0")...UInt8(ascii: "9"):
         mantissa = mantissa &* 10 &+ UInt64(byte &- UInt8(ascii: "0"))
-        if mantissa > 0 { digitCount += 1 }
+        if digitCount > 0 || byte != UInt8(ascii: "0") { digitCount += 1 }
         if isFraction { exponent -= 1 }
       case UInt8(ascii: "."): isFraction = true
       default: break scan

@@ -164,7 +164,8 @@ extension JSONValue {
     var steps: [String] = []
     var value = self
     while let parent = value.parent {
-      if let key = value.key {
+      if parent.kind == .object {
+        let key = value.shortKey
         let isName = !key.isEmpty && key.utf8.count <= 64 && key.utf8.allSatisfy(Self.isInName)
         steps.append(isName ? "." + key : "[\(key.quoted(limit: 40))]")
       } else {
@@ -174,6 +175,13 @@ extension JSONValue {
     }
     let path = steps.reversed().joined()
     return path.hasPrefix(".") ? String(path.dropFirst()) : path
+  }
+
+  /// The key, or the beginning of one so long that paths through it would cost more than the text.
+  private var shortKey: String {
+    let range = node.keyRange
+    guard range.count > 1000 else { return key ?? "" }
+    return String(decoding: document.text[range.prefix(200)], as: UTF8.self)
   }
 
   private static func isInName(_ byte: UInt8) -> Bool {

@@ -1,0 +1,58 @@
+import AHAP
+import Testing
+
+@Suite struct AllowanceTests {
+  func findings(_ allowed: String, events: String) throws -> [String] {
+    let text = """
+      {"Version": 1.0, "Metadata": {"AllowedRules": \(allowed)}, "Pattern": [\(events)]}
+      """
+    return try AHAPDocument(text: Array(text.utf8), name: "t").examine().findings
+      .map { "\($0.severity) \($0.rule.rawValue): \($0.message)" }
+  }
+
+  static func tap(_ time: String) -> String {
+    "{\"Event\": {\"Time\": \(time), \"EventType\": \"HapticTransient\"}}"
+  }
+
+  static let close = [tap("0"), tap("0.02")].joined(separator: ", ")
+
+  @Test func turnsWarningsIntoNotesWithTheReason() throws {
+    #expect(
+      try findings(#"{"tap-gap": "one rough\nhit"}"#, events: Self.close) == [
+        "note tap-gap: the tap comes 20.0 ms after the one before; two are felt from 50 ms on "
+          + "(allowed: one rough hit)"
+      ])
+  }
+
+  @Test func reportsUnknownRules() throws {
+    #expect(
+      try findings(#"{"tap-gaps": "x"}"#, events: Self.close).first
+        == "warning unknown-rule: \"tap-gaps\" is no rule")
+  }
+
+  @Test func notesAllowancesNobodyNeeds() throws {
+    #expect(
+      try findings(#"{"harsh": "x", "negative-time": "y"}"#, events: Self.tap("0")) == [
+        "note unused-allowance: nothing in the file needs \"harsh\" to be allowed",
+        "note unused-allowance: \"negative-time\" is an error and cannot be allowed",
+      ])
+  }
+
+  @Test func cannotAllowErrors() throws {
+    #expect(
+      try findings(#"{"negative-time": "y", "tap-gap": "z"}"#, events: Self.tap("-1")) == [
+        "error negative-time: Time is -1.0; it must not be negative"
+      ])
+  }
+
+  @Test(arguments: [
+    ("[]", "warning wrong-type: AllowedRules should be an object, not an array"),
+    (
+      #"{"harsh": true}"#,
+      "warning wrong-type: the reason for an allowed rule should be a string, not a boolean"
+    ),
+  ])
+  func reportsAllowancesOfTheWrongType(allowed: String, message: String) throws {
+    #expect(try findings(allowed, events: Self.tap("0")) == [message])
+  }
+}
