@@ -18,6 +18,13 @@ public struct Dither: Sendable {
     return Int16(min(max(whole, -32_768), 32_767))
   }
 
+  /// Rounds samples into the beginning of an array, which grows where it must.
+  mutating func quantise(_ samples: Span<Float>, into stored: inout [Int16]) {
+    if stored.count < samples.count { stored = Array(repeating: 0, count: samples.count) }
+    var span = stored.mutableSpan
+    for index in samples.indices { span[index] = quantise(samples[index]) }
+  }
+
   /// The upper half of SplitMix64 (Steele, Lea, Flood 2014).
   private mutating func next() -> UInt32 {
     state &+= 0x9e37_79b9_7f4a_7c15

@@ -56,9 +56,7 @@ public struct SoundFileWriter: ~Copyable {
     }
     switch format.samples {
     case .s16:
-      if shorts.count < samples.count { shorts = Array(repeating: 0, count: samples.count) }
-      var stored = shorts.mutableSpan
-      for index in samples.indices { stored[index] = dither.quantise(samples[index]) }
+      dither.quantise(samples, into: &shorts)
       try unsafe SoundFileCalls.write(shorts.span, frameCount: frameCount, to: handle, path: path)
     case .s24, .s32:
       // libsndfile takes 24 bits as the upper ones of 32.
