@@ -50,7 +50,8 @@ let package = Package(
       name: "TemblorCommandsTests", dependencies: ["TemblorCommands"], swiftSettings: strict),
 
     .executableTarget(
-      name: "temblor-bench", dependencies: ["AHAP", "HapticModel", "HapticRender", "JSONText"],
+      name: "temblor-bench",
+      dependencies: ["AHAP", "HapticModel", "HapticRender", "JSONText", "ShippedPatterns"],
       swiftSettings: strict),
 
     .testTarget(

@@ -128,6 +128,7 @@ extension AHAPError {
     }
     self.init(
       Finding(
-        rule: .eventLength, severity: .error, place: value.place, path: value.path, message: error.description))
+        rule: .eventLength, severity: .error, place: value.place, path: value.path,
+        message: error.description))
   }
 }
