@@ -30,6 +30,16 @@ import TransducerProfiles
     #expect(ProfileCatalog.profile(named: name) == profile)
   }
 
+  @Test func everyTruncationIsRefused() throws {
+    let text = try #require(ShippedProfiles.text(named: "pulsar"))
+    // The line break behind the last brace may be missing.
+    for length in 0..<(text.count - 1) {
+      #expect(throws: ProfileError.self) {
+        try ProfileFile.read(text: Array(text[..<length]), name: "cut")
+      }
+    }
+  }
+
   @Test func theCatalogBeginsWithTheDefaultAndEndsWithOthersMappings() {
     #expect(ProfileCatalog.names.prefix(2) == ["phone", "speaker"])
     #expect(ProfileCatalog.names.suffix(4) == ["mpeg", "meta-quest", "pulsar", "android"])
