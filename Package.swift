@@ -60,6 +60,11 @@ let package = Package(
       name: "AHAPTests", dependencies: ["AHAP", "HapticModel", "JSONText"],
       resources: [.copy("Fixtures")], swiftSettings: strict),
 
+    .testTarget(
+      name: "TransducerProfilesTests",
+      dependencies: ["HapticModel", "HapticRender", "ShippedProfiles", "TransducerProfiles"],
+      swiftSettings: strict),
+
     .systemLibrary(
       name: "CSndFile", pkgConfig: "sndfile", providers: [.apt(["libsndfile1-dev"])]),
     .systemLibrary(
