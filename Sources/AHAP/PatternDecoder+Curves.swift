@@ -111,12 +111,13 @@ extension PatternDecoder {
     case none, appearance, proof
   }
 
-  /// How much all curves together speak for control points that count from the start of the pattern.
+  /// How much all curves together speak for control points that count from the start of the
+  /// pattern.
   ///
-  /// They seem to if a control has more than one curve and each curve that begins after 0 has its first
-  /// point at its own time. It is taken as proven if, besides, each curve's last point is where the
-  /// next of its control begins: so Lofelt's converter and its relatives write. By Apple's documentation
-  /// such points are relative.
+  /// They seem to if a control has more than one curve and each curve that begins after 0 has its
+  /// first point at its own time. It is taken as proven if, besides, each curve's last point is
+  /// where the next of its control begins: so Lofelt's converter and its relatives write. By
+  /// Apple's documentation such points are relative.
   private var evidenceOfAbsoluteTimes: Evidence {
     var curves = pattern.curves
     curves.sort { ($0.id.rawValue, $0.time) < ($1.id.rawValue, $1.time) }
@@ -143,8 +144,8 @@ extension PatternDecoder {
       if let end = ends[curve.id], curve.time < end - Self.timeTolerance {
         log.add(
           .curveOverlap, at: JSONValue(document: json, index: curveValues[index]),
-          "another curve of \(curve.id.rawValue) goes on until \(end.secondsText); this one replaces it"
-        )
+          "another curve of \(curve.id.rawValue) goes on until \(end.secondsText); "
+            + "this one replaces it")
       }
       let end = curve.time + (curve.controlPoints.last?.time ?? 0)
       ends[curve.id] = max(ends[curve.id] ?? 0, end)
