@@ -45,6 +45,12 @@ let package = Package(
     .testTarget(
       name: "HapticRenderTests", dependencies: ["HapticModel", "HapticRender"],
       swiftSettings: strict),
+    .testTarget(
+      name: "SamplesTests",
+      dependencies: [
+        "AHAP", "HapticModel", "HapticRender", "ShippedPatterns", "SoundFile", "TemblorCommands",
+      ],
+      swiftSettings: strict),
     .executableTarget(name: "temblor", dependencies: ["TemblorCommands"], swiftSettings: strict),
     .testTarget(
       name: "TemblorCommandsTests", dependencies: ["TemblorCommands"], swiftSettings: strict),

@@ -89,19 +89,25 @@ extension PatternDecoder {
         log.add(
           .curveAbsoluteTimes, at: JSONValue(document: json, index: curveValues[first]),
           "control points seem to count from the pattern's start; they are read from the curve's",
-          hint: "read the file with absolute curve times if it sounds late")
+          hint: "read it with absolute curve times (--curve-times absolute) if it sounds late")
       }
       return false
     }
+    var moved: [Int] = []
     for index in pattern.curves.indices {
       let start = pattern.curves[index].time
       guard start > 0, !pattern.curves[index].controlPoints.isEmpty else { continue }
-      log.add(
-        .curveAbsoluteTimes, at: JSONValue(document: json, index: curveValues[index]),
-        "control points count from the pattern's start; they are moved by \(start.secondsText)")
+      moved.append(index)
       for point in pattern.curves[index].controlPoints.indices {
         pattern.curves[index].controlPoints[point].time -= start
       }
+    }
+    if let first = moved.first {
+      let curves = moved.count == 1 ? "this curve" : "this and \(moved.count - 1) more curves"
+      log.add(
+        .curveAbsoluteTimes, at: JSONValue(document: json, index: curveValues[first]),
+        "the control points of \(curves) count from the pattern's start; they are read so",
+        hint: "count them from the start of their curve")
     }
     return true
   }
