@@ -45,6 +45,11 @@ let package = Package(
     .testTarget(
       name: "HapticRenderTests", dependencies: ["HapticModel", "HapticRender"],
       swiftSettings: strict),
+    .target(name: "CRealtimeGuard", path: "Tests/CRealtimeGuard"),
+    .testTarget(
+      name: "RealtimeTests",
+      dependencies: ["AHAP", "CRealtimeGuard", "HapticModel", "HapticRender", "ShippedPatterns"],
+      swiftSettings: strict),
     .testTarget(
       name: "SamplesTests",
       dependencies: [
