@@ -43,6 +43,8 @@ let package = Package(
         "TransducerProfiles",
       ], swiftSettings: strict),
     .testTarget(
+      name: "HapticModelTests", dependencies: ["HapticModel"], swiftSettings: strict),
+    .testTarget(
       name: "HapticRenderTests", dependencies: ["HapticModel", "HapticRender"],
       swiftSettings: strict),
     .target(name: "CRealtimeGuard", path: "Tests/CRealtimeGuard"),

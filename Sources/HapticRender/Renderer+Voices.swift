@@ -100,7 +100,8 @@ extension Renderer {
         let sound = unsafe plan.sounds[Int(planned.sample)]
         unsafe voice.reader.add(
           sound.frames, count: sound.frameCount, channelCount: sound.channelCount,
-          isLooping: planned.isLooping, fadeLength: Int(planned.fadeLength), left: voice.left, right: voice.right,
+          isLooping: planned.isLooping, fadeLength: Int(planned.fadeLength), left: voice.left,
+          right: voice.right,
           smoothing: voice.smoothing, first: first, to: &left, &right, at: range)
       }
       voice.frame &+= Int64(length)

@@ -35,7 +35,8 @@ struct SineSegment: BitwiseCopyable, Sendable {
   @_noLocks
   mutating func move(from: UInt32, to: UInt32, frameCount: Int64, isExponential: Bool) {
     let difference = Int64(to) &- Int64(from)
-    let slope = difference / frameCount
+    let half = difference < 0 ? -frameCount / 2 : frameCount / 2
+    let slope = (difference &+ half) / frameCount
     let missed = (difference &- slope &* frameCount) / 2
     let middles = Int64(from) &+ Int64(to)
     let bow = isExponential && middles > 0 ? difference &* difference / (6 &* middles) : 0

@@ -55,7 +55,8 @@ struct SampleReader: BitwiseCopyable, Sendable {
       let filtered = smoothing < 1
       let fade = fadeLength > 0 && position > fadeStart ? Float(end &- position) * perFade : 1
       leftBus[frame] += (filtered ? lowLeft : sampleLeft) * (left.start + left.slope * n) * fade
-      rightBus[frame] += (filtered ? lowRight : sampleRight) * (right.start + right.slope * n) * fade
+      rightBus[frame] +=
+        (filtered ? lowRight : sampleRight) * (right.start + right.slope * n) * fade
       position = position &+ speed
       frame &+= 1
       n += 1
