@@ -76,7 +76,8 @@ public final class RenderPlan: @unchecked Sendable {
   /// How many voices a renderer must hold: the most at once in every pass that can overlap.
   func voiceCapacity(passCount: Int?) -> Int {
     guard loopLength > 0, passCount != 1 else { return max(1, maximumVoiceCount) }
-    let overlapping = Int(soundEnd / loopLength) + 1
+    // A renderer starts all voices of a turn before it lets go of those that end in it.
+    let overlapping = Int((soundEnd + Int64(Renderer.turnLength)) / loopLength) + 1
     return max(1, maximumVoiceCount * min(overlapping, passCount ?? overlapping))
   }
 }
