@@ -45,7 +45,7 @@ extension PatternDecoder {
   private static func line(_ text: String) -> String {
     var line = String.UnicodeScalarView()
     for scalar in text.unicodeScalars.prefix(200) {
-      line.append(scalar.properties.generalCategory == .control ? " " : scalar)
+      line.append(scalar.breaksLine ? " " : scalar)
     }
     return String(line)
   }

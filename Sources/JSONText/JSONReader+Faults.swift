@@ -7,7 +7,7 @@ extension JSONReader {
     let length = JSONString.sequenceLength(text, at: position)
     guard length > 0 else { return "the byte \(JSONString.byteText(byte))" }
     return byte == UInt8(ascii: "\"")
-      ? "a string" : "\"\(JSONString.text(text, position..<position + length))\""
+      ? "a string" : "\"\(JSONString.text(text, position..<position + length).onOneLine)\""
   }
 
   /// The text stops inside the innermost container.

@@ -201,6 +201,29 @@ extension String {
     var writer = JSONWriter(layout: .compact)
     let isLong = unicodeScalars.count > limit
     writer.string(isLong ? String(unicodeScalars.prefix(limit)) + "…" : self)
-    return String(decoding: writer.bytes, as: UTF8.self)
+    return String(decoding: writer.bytes, as: UTF8.self).onOneLine
+  }
+
+  /// The text with what breaks or controls a terminal's line escaped, as `\u0085`.
+  var onOneLine: String {
+    var line = ""
+    for scalar in unicodeScalars {
+      if scalar.breaksLine {
+        line += JSONString.unitText(UInt16(truncatingIfNeeded: scalar.value))
+      } else {
+        line.unicodeScalars.append(scalar)
+      }
+    }
+    return line
+  }
+}
+
+extension Unicode.Scalar {
+  /// Whether a message with the character would not be one line: a control, of C1 too, or a separator.
+  public var breaksLine: Bool {
+    switch properties.generalCategory {
+    case .control, .lineSeparator, .paragraphSeparator: true
+    default: false
+    }
   }
 }

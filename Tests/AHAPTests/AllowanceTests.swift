@@ -18,7 +18,7 @@ import Testing
 
   @Test func turnsWarningsIntoNotesWithTheReason() throws {
     #expect(
-      try findings(#"{"tap-gap": "one rough\nhit"}"#, events: Self.close) == [
+      try findings(#"{"tap-gap": "one\u2028rough\nhit"}"#, events: Self.close) == [
         "note tap-gap: the tap comes 20.0 ms after the one before; two are felt from 50 ms on "
           + "(allowed: one rough hit)"
       ])

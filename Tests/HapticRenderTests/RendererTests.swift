@@ -53,6 +53,17 @@ let earthquake = HapticPattern(
     #expect(try render(earthquake, blockLength: length) == expected)
   }
 
+  /// Within one turn the first pass ends, the second goes on in its release and the third begins.
+  @Test(arguments: [1, 63, 200])
+  func blocksOfAnyLengthGiveEqualPasses(length: Int) throws {
+    let pattern = HapticPattern(events: [hum(0, 0.02, [.releaseTime: 0.1])])
+    let settings = RenderSettings(passCount: 3, length: 480)
+    let expected = try render(pattern, rate: 8_000, settings: settings, blockLength: 256)
+    #expect(expected[330..<480].contains { abs($0) > 0.3 })
+    #expect(
+      try render(pattern, rate: 8_000, settings: settings, blockLength: length) == expected)
+  }
+
   @Test func aRenderingEndsWithThePattern() throws {
     let plan = try RenderPlan(compiling: earthquake)
     #expect(plan.loopLength == 105_600)

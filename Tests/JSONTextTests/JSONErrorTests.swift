@@ -53,6 +53,14 @@ import Testing
       #"t.json:1:3: error: the text ends inside the string that begins at 1:1"#
     ),
     (
+      #"{} \#u{2028}"#,
+      #"t.json:1:4: error: expected nothing after the value, found "\u2028""#
+    ),
+    (
+      #"{} \#u{9B}"#,
+      #"t.json:1:4: error: expected nothing after the value, found "\u009B""#
+    ),
+    (
       #"{"a": 1} x"#,
       #"t.json:1:10: error: expected nothing after the value, found "x""#
     ),

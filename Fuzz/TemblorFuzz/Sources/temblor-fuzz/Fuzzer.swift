@@ -1,0 +1,31 @@
+import CLibFuzzer
+import Glibc
+
+/// Hands the command line to libFuzzer, which calls back with one text after the other.
+@main
+struct Fuzzer {
+  static func main() {
+    var count = CommandLine.argc
+    var arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? =
+      unsafe CommandLine.unsafeArgv
+    let status = unsafe LLVMFuzzerRunDriver(&count, &arguments) { bytes, count in
+      unsafe PatternTrial(text: Array(UnsafeBufferPointer(start: bytes, count: count))).run()
+      return 0
+    }
+    exit(status)
+  }
+}
+
+/// Stops with a message, which libFuzzer takes for a crash and keeps the input of.
+func require(_ condition: Bool, _ message: @autoclosure () -> String) {
+  if !condition { fatalError(message()) }
+}
+
+/// Stops unless a message is one line that a terminal shows as it stands.
+func requireOneLine(_ message: String) {
+  let breaking: Set<Unicode.GeneralCategory> = [.control, .lineSeparator, .paragraphSeparator]
+  let isLine = message.unicodeScalars.allSatisfy {
+    !breaking.contains($0.properties.generalCategory)
+  }
+  require(isLine && !message.isEmpty, "no single line: \(message.debugDescription)")
+}

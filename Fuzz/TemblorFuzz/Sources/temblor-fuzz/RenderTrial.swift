@@ -1,0 +1,83 @@
+import HapticModel
+import HapticRender
+
+/// Compiles a pattern and renders what is affordable of it: all, or its first 20 ms.
+struct RenderTrial {
+  /// The most voices of a plan that is rendered.
+  private static let voiceLimit = 2_000
+  /// The most frames that are rendered, each voice that sounds at once counted.
+  private static let frameLimit: Int64 = 100_000
+  /// Seconds rendered of a long plan, and of the silence behind a short one.
+  private static let span = 0.02
+  /// −1 dBFS, rounded up.
+  private static let ceiling: Float = 0.8913
+
+  let pattern: HapticPattern
+  var choices: Choices
+
+  mutating func run() {
+    let rate = choices.pick(8_000.0, 48_000, 192_000)
+    guard let plan = compile(rate: rate) else { return }
+    require(plan.length >= plan.loopLength && plan.soundEnd >= 0, "a plan of \(plan.length)")
+    guard plan.voiceCount <= Self.voiceLimit else { return }
+    let span = HapticTime.frame(seconds: Self.span, rate: rate)
+    let affordable = Self.frameLimit / Int64(max(4, plan.maximumVoiceCount))
+    let whole = plan.length + span
+    let length = whole <= affordable ? whole : min(span, affordable)
+    let settings = RenderSettings(
+      channelCount: choices.pick(1, 2, 3), buses: choices.pick(.all, .all, .haptics, .audio),
+      gain: choices.pick(1, 1, 30), passCount: choices.pick(1, 1, 1, 3), length: length,
+      fadeLength: choices.pick(0, length / 2))
+    render(plan, settings)
+  }
+
+  /// A plan, or nothing for what no plan can hold.
+  private mutating func compile(rate: Double) -> RenderPlan? {
+    var samples: [String: AudioSample] = [:]
+    for path in pattern.events.compactMap(\.waveform?.path) where samples[path] == nil {
+      let count = choices.pick(0, 1, 7, 1_000)
+      let sound = (0..<count * 2).map { Float($0 % 19) / 9 - 1 }
+      samples[path] = AudioSample(interleaved: sound, channelCount: choices.pick(1, 2))
+    }
+    do {
+      return try RenderPlan(compiling: pattern, rate: rate, samples: samples)
+    } catch {
+      requireOneLine(error.description)
+      require(error.kind == .patternTooLong, "\(error)")
+      return nil
+    }
+  }
+
+  /// Renders twice, in blocks of different sizes, which must give the same sound.
+  private mutating func render(_ plan: RenderPlan, _ settings: RenderSettings) {
+    var rendering = OfflineRendering(plan: plan, settings: settings)
+    var sound: [Float] = []
+    var block = [Float](repeating: .nan, count: 1_031 * settings.channelCount)
+    while true {
+      let size = choices.pick(1, 7, 63, 64, 257, 1_031) * settings.channelCount
+      var span = block.mutableSpan
+      var part = span._mutatingExtracting(first: size)
+      let count = rendering.read(into: &part) * settings.channelCount
+      if count == 0 { break }
+      sound += block[..<count]
+    }
+    let frameCount = Int(settings.length ?? 0)
+    require(sound.count == frameCount * settings.channelCount, "\(sound.count) samples")
+    require(rendering.statistics.silencedSampleCount == 0, "a sample was no finite number")
+    for sample in sound {
+      require(sample.isFinite && abs(sample) <= Self.ceiling, "a sample of \(sample)")
+    }
+    if settings.fadeLength > 0, let last = sound.last { require(last == 0, "ends at \(last)") }
+
+    var renderer = Renderer(plan: plan, settings: settings)
+    var whole = [Float](
+      repeating: .nan, count: (renderer.latency + frameCount) * settings.channelCount)
+    var span = whole.mutableSpan
+    renderer.render(into: &span)
+    let other = whole[(renderer.latency * settings.channelCount)...]
+    require(
+      other.elementsEqual(sound),
+      "the sound depends on the blocks it is rendered in, from sample "
+        + "\(zip(other, sound).prefix { $0 == $1 }.count) on: \(settings), \(plan.rate) Hz")
+  }
+}
