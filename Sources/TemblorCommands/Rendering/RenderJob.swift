@@ -26,8 +26,10 @@ struct RenderJob: Sendable {
   /// The level `--normalize` brings the greatest peak to.
   private static let normalPeak: Float = 0.89
 
-  /// Compiles a pattern for this job.
-  func plan(_ input: PatternInput) throws -> (plan: RenderPlan, reading: AHAPReading) {
+  /// Compiles a pattern for this job; `sources` are the paths of the files that it is made from.
+  func plan(_ input: PatternInput) throws
+    -> (plan: RenderPlan, reading: AHAPReading, sources: [String])
+  {
     let document = try input.document()
     let examination = document.examine()
     guard let reading = examination.reading else {
@@ -38,7 +40,9 @@ struct RenderJob: Sendable {
     do {
       let plan = try RenderPlan(
         compiling: reading.pattern, profile: profile, rate: Double(rate), samples: samples)
-      return (plan, reading)
+      var sources = examination.waveforms.map { FileSystem.join(input.folder ?? "", $0.path) }
+      if case .file(let path) = input.origin { sources.append(path) }
+      return (plan, reading, sources)
     } catch {
       throw AHAPError(at: error, in: document)
     }
@@ -128,6 +132,7 @@ extension AHAPError {
     }
     self.init(
       Finding(
-        rule: .eventLength, severity: .error, place: value.place, path: value.path, message: error.description))
+        rule: .eventLength, severity: .error, place: value.place, path: value.path,
+        message: error.description))
   }
 }
