@@ -16,7 +16,7 @@ public struct SoundFileFormat: Equatable, Sendable {
     case rf64
     /// Apple's Core Audio Format.
     case caf
-    /// Ogg Vorbis, which stores no whole samples.
+    /// Ogg Vorbis, which stores no whole samples and gives each stream a random serial number.
     case ogg
   }
 

@@ -19,17 +19,27 @@ struct Running {
     unsafe posix_spawn_file_actions_adddup2(&actions, output.descriptor, 1)
     unsafe posix_spawn_file_actions_adddup2(&actions, error.descriptor, 2)
 
+    // Threads of a test run block signals, which a process would inherit.
+    var attributes = posix_spawnattr_t()
+    unsafe posix_spawnattr_init(&attributes)
+    defer { unsafe posix_spawnattr_destroy(&attributes) }
+    var none = sigset_t()
+    unsafe sigemptyset(&none)
+    unsafe posix_spawnattr_setsigmask(&attributes, &none)
+    unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+
     let environment = ["PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8", "TEMBLOR=\(Workplace.program)"]
     // `env` changes the folder and becomes the program.
     var arguments =
       unsafe (["env", "-C", folder, program] + words).map { unsafe strdup($0) } + [nil]
     var variables = unsafe environment.map { unsafe strdup($0) } + [nil]
     defer {
-      for unsafetext in unsafe arguments + variables { unsafe free(text) }
+      unsafe arguments.forEach { unsafe free($0) }
+      unsafe variables.forEach { unsafe free($0) }
     }
     var process = pid_t()
     let status = unsafe posix_spawn(
-      &process, "/usr/bin/env", &actions, nil, &arguments, &variables)
+      &process, "/usr/bin/env", &actions, &attributes, &arguments, &variables)
     guard status == 0 else { throw Refused() }
     self.process = process
   }

@@ -12,7 +12,8 @@ enum RenderVerb {
       that --output names. A file is replaced only when its successor is complete. A folder is searched \
       to its depths, except through links to folders, and its sounds keep its structure.
 
-      The kind of file follows from the ending of its name: wav, flac, aiff, w64, rf64, caf or ogg.
+      The kind of file follows from the ending of its name: wav, flac, aiff, w64, rf64, caf or ogg. \
+      The same pattern and options give the same bytes, save for the serial number of an ogg stream.
       """,
     arguments: [SharedOptions.pattern],
     options: [
