@@ -10,6 +10,8 @@ struct RenderBatch: Sendable {
   enum Outcome: Sendable {
     case written(seconds: Double, statistics: RenderStatistics)
     case failed(String, ExitStatus)
+    /// Whoever read standard output has all it wants, as `head` does.
+    case readerLeft
   }
 
   let job: RenderJob
@@ -57,7 +59,11 @@ struct RenderBatch: Sendable {
     do {
       var job = job
       job.buses = item.buses
-      let (plan, reading) = try job.plan(item.input)
+      let (plan, reading, sources) = try job.plan(item.input)
+      if sources.contains(where: { FileSystem.isSame($0, item.path) }) {
+        throw FileError(
+          item.path, "the pattern itself is made from this file; choose another with '--output'")
+      }
       let title = reading.metadata["Project"].map { "\($0): \(item.input.outputStem)" }
       let name = title ?? item.input.outputStem
       let statistics: RenderStatistics
@@ -73,6 +79,8 @@ struct RenderBatch: Sendable {
       }
       let length = job.settings(for: plan).length ?? 0
       return .written(seconds: Double(length) / plan.rate, statistics: statistics)
+    } catch let error as OutputError where error.kind == .readerLeft {
+      return .readerLeft
     } catch {
       return .failed(Failure.message(error), Failure.status(of: error))
     }
@@ -117,12 +125,13 @@ struct RenderBatch: Sendable {
         terminal.report(
           "\(item.path): \(Figures.seconds(seconds)), \(Figures.peak(statistics.peak))")
       case .failed(let message, _): failures.append(message)
+      case .readerLeft: continue
       case nil: failures.append("\(item.path): not begun")
       }
     }
     for failure in failures { terminal.report(failure) }
     let count = outputs.items.count + problems.count
-    guard count > 2, !isQuiet || !failures.isEmpty else { return }
+    guard count > 2, !failures.isEmpty || !isQuiet && terminal.error.isTerminal else { return }
     terminal.report(
       "\(written) of \(count) sounds written"
         + (failures.isEmpty ? "" : ", \(failures.count) failed"))
@@ -141,6 +150,7 @@ struct RenderBatch: Sendable {
             entry.member("peakDecibels", Figures.decibels(statistics.peak))
             entry.member("limitedFrames", Int(statistics.limitedFrameCount))
           case .failed(let message, _): entry.member("error", message)
+          case .readerLeft: break
           case nil: entry.member("error", "not begun")
           }
         }
