@@ -118,7 +118,8 @@ struct RenderBatch: Sendable {
       switch result {
       case .written(let seconds, let statistics):
         written += 1
-        if statistics.peak == 0 {
+        // Of two stems one is often silent, and strength 0 is silence asked for.
+        if statistics.peak == 0, item.buses == .all, job.strength > 0, !isQuiet {
           terminal.report("\(item.path): silent, since no event has any level under its controls")
         }
         guard outputs.items.count <= 2, !isQuiet, terminal.error.isTerminal else { continue }
