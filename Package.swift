@@ -43,14 +43,28 @@ let package = Package(
         "TransducerProfiles",
       ], swiftSettings: strict),
     .testTarget(
+      name: "HapticModelTests", dependencies: ["HapticModel"], swiftSettings: strict),
+    .testTarget(
       name: "HapticRenderTests", dependencies: ["HapticModel", "HapticRender"],
+      swiftSettings: strict),
+    .target(name: "CRealtimeGuard", path: "Tests/CRealtimeGuard"),
+    .testTarget(
+      name: "RealtimeTests",
+      dependencies: ["AHAP", "CRealtimeGuard", "HapticModel", "HapticRender", "ShippedPatterns"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "SamplesTests",
+      dependencies: [
+        "AHAP", "HapticModel", "HapticRender", "ShippedPatterns", "SoundFile", "TemblorCommands",
+      ],
       swiftSettings: strict),
     .executableTarget(name: "temblor", dependencies: ["TemblorCommands"], swiftSettings: strict),
     .testTarget(
       name: "TemblorCommandsTests", dependencies: ["TemblorCommands"], swiftSettings: strict),
 
     .executableTarget(
-      name: "temblor-bench", dependencies: ["AHAP", "HapticModel", "HapticRender", "JSONText"],
+      name: "temblor-bench",
+      dependencies: ["AHAP", "HapticModel", "HapticRender", "JSONText", "ShippedPatterns"],
       swiftSettings: strict),
 
     .testTarget(
@@ -58,6 +72,11 @@ let package = Package(
     .testTarget(
       name: "AHAPTests", dependencies: ["AHAP", "HapticModel", "JSONText"],
       resources: [.copy("Fixtures")], swiftSettings: strict),
+
+    .testTarget(
+      name: "TransducerProfilesTests",
+      dependencies: ["HapticModel", "HapticRender", "ShippedProfiles", "TransducerProfiles"],
+      swiftSettings: strict),
 
     .systemLibrary(
       name: "CSndFile", pkgConfig: "sndfile", providers: [.apt(["libsndfile1-dev"])]),

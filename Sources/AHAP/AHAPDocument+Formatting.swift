@@ -8,14 +8,13 @@ extension AHAPDocument {
   /// decimal with a point, others as written; strings with no escape they do not need; a line break
   /// at the end. Formatting it again changes nothing.
   ///
-  /// | object | order of keys |
-  /// | --- | --- |
-  /// | file | `Version` `Metadata` `Pattern` |
-  /// | event | `Time` `EventType` `EventDuration` `EventWaveformPath` `EventWaveformUseVolumeEnvelope` `EventWaveformLoopEnabled` `EventParameters` |
-  /// | event parameter | `ParameterID` `ParameterValue` |
-  /// | parameter | `ParameterID` `Time` `ParameterValue` |
-  /// | curve | `ParameterID` `Time` `ParameterCurveControlPoints` |
-  /// | control point | `Time` `ParameterValue` |
+  /// - A file: `Version`, `Metadata`, `Pattern`.
+  /// - An event: `Time`, `EventType`, `EventDuration`, `EventWaveformPath`,
+  ///   `EventWaveformUseVolumeEnvelope`, `EventWaveformLoopEnabled`, `EventParameters`.
+  /// - An event parameter: `ParameterID`, `ParameterValue`.
+  /// - A parameter: `ParameterID`, `Time`, `ParameterValue`.
+  /// - A curve: `ParameterID`, `Time`, `ParameterCurveControlPoints`.
+  /// - A control point: `Time`, `ParameterValue`.
   public func formatted() -> [UInt8] {
     var writer = JSONWriter()
     let root = json.root

@@ -4,8 +4,8 @@ import JSONText
 extension AHAPDocument {
   /// Makes the file of a pattern: events first, then parameters, then curves, each in its order.
   ///
-  /// Values are written as they are. Reading the file back gives an equal pattern if they are within
-  /// their ranges and control points are sorted. A number that is not finite is refused.
+  /// Values are written as they are. Reading the file back gives an equal pattern if they are
+  /// within their ranges and control points are sorted. A number that is not finite is refused.
   public init(
     pattern: HapticPattern, metadata: AHAPMetadata = AHAPMetadata(), name: String = "pattern"
   ) throws(AHAPError) {

@@ -7,7 +7,8 @@ public struct AHAPDocument: Sendable {
 
   /// Reads the text of a file, or refuses it with the place of the first syntax error.
   ///
-  /// The name appears in places and errors. What the file means is looked at by `read` and `examine`.
+  /// The name appears in places and errors. What the file means is looked at by `read` and
+  /// `examine`.
   public init(text: [UInt8], name: String) throws(AHAPError) {
     do {
       json = try JSONDocument(text: text, name: name)

@@ -40,8 +40,8 @@ extension AHAPError {
 
 /// Codes of `CHHapticError`.
 ///
-/// Source: the header CHHapticErrors.h of Apple's SDK. Which input gives which code is not documented;
-/// the names are the only guide.
+/// Source: the header CHHapticErrors.h of Apple's SDK. Which input gives which code is not
+/// documented; the names are the only guide.
 enum CoreHapticsCode {
   static let invalidPatternData = -4813
   static let invalidPatternDictionary = -4814

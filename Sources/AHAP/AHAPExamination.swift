@@ -13,7 +13,8 @@ public struct AHAPExamination: Sendable {
 
   /// What the file holds, or nothing where it has errors.
   public var reading: AHAPReading?
-  /// What was found, in the order of the text; at most 1,000 per rule, and one that counts the rest.
+  /// What was found, in the order of the text; at most 1,000 per rule, and one that counts the
+  /// rest.
   public var findings: [Finding]
   /// The sound files with an acceptable path, in the order of the text.
   public var waveforms: [Waveform]

@@ -1,6 +1,7 @@
 import JSONText
 
-/// Findings while they are made: places and paths are worked out at the end, and only for those kept.
+/// Findings while they are made: places and paths are worked out at the end, and only for those
+/// kept.
 struct FindingLog {
   /// How many findings of one rule are kept.
   static let limit = 1000
@@ -58,7 +59,8 @@ struct FindingLog {
       closing.suggestion = nil
       all.append(closing)
     }
-    // Names of rules settle what is at one place, so that the order does not depend on a dictionary's.
+    // Names of rules settle what is at one place, so that the order does not depend on a
+    // dictionary's.
     all.sort { ($0.offset, $0.rule.rawValue) < ($1.offset, $1.rule.rawValue) }
     return all.map { entry in
       let isError = entry.severity == .error

@@ -1,7 +1,8 @@
 import JSONText
 
 extension PatternDecoder {
-  /// Turns findings into notes that the file's metadata allows, with a reason, under `AllowedRules`.
+  /// Turns findings into notes that the file's metadata allows, with a reason, under
+  /// `AllowedRules`.
   ///
   /// Errors cannot be allowed. An allowance is called unused only where every rule was checked.
   mutating func applyAllowances(everyRuleWasChecked: Bool) {

@@ -89,19 +89,25 @@ extension PatternDecoder {
         log.add(
           .curveAbsoluteTimes, at: JSONValue(document: json, index: curveValues[first]),
           "control points seem to count from the pattern's start; they are read from the curve's",
-          hint: "read the file with absolute curve times if it sounds late")
+          hint: "read it with absolute curve times (--curve-times absolute) if it sounds late")
       }
       return false
     }
+    var moved: [Int] = []
     for index in pattern.curves.indices {
       let start = pattern.curves[index].time
       guard start > 0, !pattern.curves[index].controlPoints.isEmpty else { continue }
-      log.add(
-        .curveAbsoluteTimes, at: JSONValue(document: json, index: curveValues[index]),
-        "control points count from the pattern's start; they are moved by \(start.secondsText)")
+      moved.append(index)
       for point in pattern.curves[index].controlPoints.indices {
         pattern.curves[index].controlPoints[point].time -= start
       }
+    }
+    if let first = moved.first {
+      let curves = moved.count == 1 ? "this curve" : "this and \(moved.count - 1) more curves"
+      log.add(
+        .curveAbsoluteTimes, at: JSONValue(document: json, index: curveValues[first]),
+        "the control points of \(curves) count from the pattern's start; they are read so",
+        hint: "count them from the start of their curve")
     }
     return true
   }
@@ -111,12 +117,13 @@ extension PatternDecoder {
     case none, appearance, proof
   }
 
-  /// How much all curves together speak for control points that count from the start of the pattern.
+  /// How much all curves together speak for control points that count from the start of the
+  /// pattern.
   ///
-  /// They seem to if a control has more than one curve and each curve that begins after 0 has its first
-  /// point at its own time. It is taken as proven if, besides, each curve's last point is where the
-  /// next of its control begins: so Lofelt's converter and its relatives write. By Apple's documentation
-  /// such points are relative.
+  /// They seem to if a control has more than one curve and each curve that begins after 0 has its
+  /// first point at its own time. It is taken as proven if, besides, each curve's last point is
+  /// where the next of its control begins: so Lofelt's converter and its relatives write. By
+  /// Apple's documentation such points are relative.
   private var evidenceOfAbsoluteTimes: Evidence {
     var curves = pattern.curves
     curves.sort { ($0.id.rawValue, $0.time) < ($1.id.rawValue, $1.time) }
@@ -143,8 +150,8 @@ extension PatternDecoder {
       if let end = ends[curve.id], curve.time < end - Self.timeTolerance {
         log.add(
           .curveOverlap, at: JSONValue(document: json, index: curveValues[index]),
-          "another curve of \(curve.id.rawValue) goes on until \(end.secondsText); this one replaces it"
-        )
+          "another curve of \(curve.id.rawValue) goes on until \(end.secondsText); "
+            + "this one replaces it")
       }
       let end = curve.time + (curve.controlPoints.last?.time ?? 0)
       ends[curve.id] = max(ends[curve.id] ?? 0, end)

@@ -4,8 +4,8 @@ import JSONText
 /// Rules of design: what feels clear, kind and deliberate.
 ///
 /// Source of the figures: published guides for feedback in learning applications, by which taps are
-/// 50 ms apart or more, three or four at most, heavy ones rare, patterns 200 to 500 ms long, nothing
-/// harsh or sustained, and no spacing erratic.
+/// 50 ms apart or more, three or four at most, heavy ones rare, patterns 200 to 500 ms long,
+/// nothing harsh or sustained, and no spacing erratic.
 extension PatternDecoder {
   /// The shortest gap, in seconds, between taps that are felt as two.
   private static let shortestGap = 0.05
@@ -20,8 +20,8 @@ extension PatternDecoder {
   private static let longestStrong = 1.0
   /// The pattern length, in seconds, beyond which feedback is unusual.
   private static let usualLength = 5.0
-  /// How many pieces of curves are looked at for sustained vibration. More are in no pattern a person
-  /// or tool has made, but a hostile file may lay a million events over a million points.
+  /// How many pieces of curves are looked at for sustained vibration. More are in no pattern a
+  /// person or tool has made, but a hostile file may lay a million events over a million points.
   private static let stretchBudget = 4_000_000
 
   /// Checks the pattern against the rules of design.

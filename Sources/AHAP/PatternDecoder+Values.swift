@@ -42,8 +42,8 @@ extension PatternDecoder {
     if nearest != number {
       log.add(
         .outOfRange, at: value,
-        "\(name) is \(number), outside \(range.lowerBound) to \(range.upperBound); it counts as \(nearest)"
-      )
+        "\(name) is \(number), outside \(range.lowerBound) to \(range.upperBound); "
+          + "it counts as \(nearest)")
     }
     return Float(nearest)
   }

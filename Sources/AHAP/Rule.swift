@@ -136,10 +136,10 @@ extension Rule {
     case .unknownParameter:
       "ParameterID must be one of the parameters that Core Haptics has at this place."
     case .unknownEntry:
-      "An entry of Pattern should be exactly one Event, Parameter or ParameterCurve; others are ignored."
+      "An entry should be one Event, Parameter or ParameterCurve; others are ignored."
     case .unknownKey: "A key that AHAP does not have is ignored."
     case .durationKey:
-      "The keys are EventDuration and ParameterValue; Duration and Value are ignored by Apple's reader."
+      "EventDuration and ParameterValue are the keys; Duration and Value are ignored."
     case .missingVersion: "A file should say which version of Core Haptics it needs."
     case .missingDuration:
       "A continuous event should have a duration; without one its end is up to the device."
@@ -153,7 +153,7 @@ extension Rule {
     case .outOfRange: "A value outside its range is moved to the nearest bound."
     case .eventLength: "A continuous event of more than 30 seconds may be cut by the device."
     case .curveAbsoluteTimes:
-      "Control points count from their curve's start; a file that counts them from the pattern's is moved."
+      "Control points count from their curve's start; those that count from 0 are moved."
     case .curvePointCount:
       "A curve should have between 1 and 16 control points; more than that, older devices refuse."
     case .curveOrder: "Control points should be in order of time; they are sorted."
@@ -164,9 +164,9 @@ extension Rule {
     case .tapCount:
       "A sequence should have at most 4 taps; taps at most 250 milliseconds apart make a sequence."
     case .tapSpacing:
-      "Four taps or more should be spaced evenly, ever wider, ever closer, or in groups that repeat."
+      "Four taps or more should come evenly, ever wider, ever closer, or in equal groups."
     case .heavyOveruse:
-      "Heavy taps, of intensity 0.95 or more, should be rare: at most 2 in a sequence, and not the most."
+      "Heavy taps, of 0.95 or more, should be rare: at most 2 in a sequence, and no majority."
     case .harsh: "A tap should not have both intensity and sharpness of 0.9 or more."
     case .sustained:
       "Vibration of intensity 0.8 or more should not go on for more than 1 second without a break."

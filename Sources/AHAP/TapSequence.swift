@@ -35,9 +35,10 @@ struct TapSequence {
 
   /// Whether the taps follow a rule that can be felt.
   ///
-  /// They do if there are fewer than four; if all gaps are alike; if no gap is shorter, or none longer,
-  /// than the one before, 1 ms aside; or if a group of 2 to 8 gaps repeats, each like the one it
-  /// repeats, at least once up to its last tap. Two gaps are alike if one is at most 25 % longer.
+  /// They do if there are fewer than four; if all gaps are alike; if no gap is shorter, or none
+  /// longer, than the one before, 1 ms aside; or if a group of 2 to 8 gaps repeats, each like the
+  /// one it repeats, at least once up to its last tap. Two gaps are alike if one is at most 25 %
+  /// longer.
   var isRegular: Bool {
     guard taps.count >= 4 else { return true }
     let gaps = zip(taps.dropFirst(), taps).map { $0.time - $1.time }

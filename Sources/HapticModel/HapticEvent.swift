@@ -39,8 +39,11 @@ public struct HapticEvent: Equatable, Sendable {
   }
 
   /// The value of a parameter: the given one clamped to its range, else the default for this kind.
+  ///
+  /// What is not a number counts as not given.
   public func value(of id: EventParameterID) -> Float {
-    let given = parameters[id] ?? id.defaultValue(for: kind)
+    var given = parameters[id] ?? id.defaultValue(for: kind)
+    if given.isNaN { given = id.defaultValue(for: kind) }
     let range = id.range
     return min(max(given, range.lowerBound), range.upperBound)
   }

@@ -76,7 +76,8 @@ extension Renderer {
     while index < count {
       if voice.frame >= planned.envelope.end { return true }
       if voice.frame >= voice.stretchEnd {
-        unsafe voice.beginStretch(planned, pieces: plan.pieces, laws: plan.laws)
+        unsafe voice.beginStretch(
+          planned, pieces: plan.pieces, laws: plan.laws, isPanned: settings.channelCount > 1)
       }
       let length = Int(min(Int64(count &- index), voice.stretchEnd &- voice.frame))
       let range = index..<(index &+ length)
@@ -99,7 +100,8 @@ extension Renderer {
         let sound = unsafe plan.sounds[Int(planned.sample)]
         unsafe voice.reader.add(
           sound.frames, count: sound.frameCount, channelCount: sound.channelCount,
-          isLooping: planned.isLooping, left: voice.left, right: voice.right,
+          isLooping: planned.isLooping, fadeLength: Int(planned.fadeLength), left: voice.left,
+          right: voice.right,
           smoothing: voice.smoothing, first: first, to: &left, &right, at: range)
       }
       voice.frame &+= Int64(length)

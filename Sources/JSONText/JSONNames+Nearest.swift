@@ -1,9 +1,9 @@
 extension JSONNames {
   /// The name that was probably meant by another, for "did you mean …?", or nothing.
   ///
-  /// The nearest by edit distance if no more than a third of the text would have to change, capitals
-  /// aside; else the shortest that contains the text, or is contained in it. Texts of more than 64
-  /// bytes have no neighbours.
+  /// The nearest by edit distance if no more than a third of the text would have to change,
+  /// capitals aside; else the shortest that contains the text, or is contained in it. Texts of more
+  /// than 64 bytes have no neighbours.
   public func nearest(to text: String) -> String? {
     guard !text.isEmpty, text.utf8.count <= 64 else { return nil }
     let wanted = Array(text.lowercased().utf8)
@@ -26,7 +26,8 @@ extension JSONNames {
     }.min { $0.utf8.count < $1.utf8.count }
   }
 
-  /// How many insertions, deletions, replacements and swaps of neighbours turn one text into another.
+  /// How many insertions, deletions, replacements and swaps of neighbours turn one text into
+  /// another.
   ///
   /// Source: the optimal string alignment distance (L. Boytsov, Indexing methods for approximate
   /// dictionary searching, 2011, section 2).

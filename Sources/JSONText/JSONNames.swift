@@ -5,6 +5,9 @@ public struct JSONNames: Sendable {
 
   private let bytes: [UInt8]
   private let starts: [Int]
+  /// For each length the first name that has it, and for each name the next of its length; −1 is none.
+  private let firsts: [Int]
+  private let nexts: [Int]
 
   /// Makes a list; the first of two equal names counts.
   public init(_ names: [String]) {
@@ -13,6 +16,15 @@ public struct JSONNames: Sendable {
     var starts = [0]
     for name in names { starts.append(starts[starts.count - 1] + name.utf8.count) }
     self.starts = starts
+    var firsts = Array(repeating: -1, count: (names.map(\.utf8.count).max() ?? 0) + 1)
+    var nexts = Array(repeating: -1, count: names.count)
+    for index in names.indices.reversed() {
+      let length = names[index].utf8.count
+      nexts[index] = firsts[length]
+      firsts[length] = index
+    }
+    self.firsts = firsts
+    self.nexts = nexts
   }
 
   /// The number of the name that is a value's key, or nothing.
@@ -37,10 +49,12 @@ public struct JSONNames: Sendable {
       let decoded = JSONString.decode(text, range, isEscaped: true)
       return index(decoded.span, 0..<decoded.count, isEscaped: false)
     }
-    search: for index in names.indices {
+    guard range.count < firsts.count else { return nil }
+    var index = firsts[range.count]
+    search: while index >= 0 {
       let start = starts[index]
-      guard starts[index + 1] - start == range.count else { continue }
       for step in 0..<range.count where bytes[start + step] != text[range.lowerBound + step] {
+        index = nexts[index]
         continue search
       }
       return index

@@ -8,9 +8,9 @@ enum JSONNumber {
 
   /// The nearest `Double`; infinite where there is none.
   ///
-  /// Up to 19 digits that make an integer below 2^53, times or over an exact power of ten, round once
-  /// and so correctly (W. D. Clinger, How to Read Floating Point Numbers Accurately, 1990). The rest
-  /// is left to the standard library.
+  /// Up to 19 digits that make an integer below 2^53, times or over an exact power of ten, round
+  /// once and so correctly (W. D. Clinger, How to Read Floating Point Numbers Accurately, 1990).
+  /// The rest is left to the standard library.
   static func value(_ text: Span<UInt8>, _ range: Range<Int>) -> Double {
     var position = range.lowerBound
     let isNegative = text[position] == UInt8(ascii: "-")

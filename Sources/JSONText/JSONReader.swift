@@ -24,6 +24,8 @@ struct JSONReader {
         message: "the text has \(text.count) bytes; at most \(limits.textBytes) are read")
     }
     try readStart(text)
+    // Compact files have a value every 20 bytes; memory that is not needed is never touched.
+    nodes.reserveCapacity(min(text.count / 16, limits.values))
     var key = JSONKey()
     repeat {
       let isOpened = try readValue(text, key: key)

@@ -25,6 +25,11 @@ public struct JSONValue: Sendable {
   public init(document: JSONDocument, index: Int) {
     precondition(
       document.nodes.indices.contains(index), "a value's number is below the document's count")
+    self.init(document, known: index)
+  }
+
+  /// Makes a cursor to a value that is known to exist.
+  init(_ document: JSONDocument, known index: Int) {
     self.document = document
     self.index = index
   }
@@ -102,7 +107,7 @@ extension JSONValue {
   /// The container, or nothing at the root.
   public var parent: JSONValue? {
     let parent = node.parent
-    return parent == JSONNode.none ? nil : JSONValue(document: document, index: Int(parent))
+    return parent == JSONNode.none ? nil : JSONValue(document, known: Int(parent))
   }
 
   /// The members of an object in the order of the text, repeated keys included; empty for others.
@@ -138,8 +143,8 @@ public struct JSONContents: Sequence, IteratorProtocol, Sendable {
   /// The next value, or nothing behind the last.
   public mutating func next() -> JSONValue? {
     guard index < end else { return nil }
-    let value = JSONValue(document: document, index: index)
-    let node = value.node
+    let value = JSONValue(document, known: index)
+    let node = document.nodes[index]
     index = node.isContainer ? Int(node.extent) : index + 1
     return value
   }

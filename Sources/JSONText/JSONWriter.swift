@@ -54,7 +54,8 @@ public struct JSONWriter: ~Copyable {
   /// Writes a string.
   public mutating func string(_ value: String) { output.string(value) }
 
-  /// Writes a value as another document has it: order, repeated keys and the digits of numbers kept.
+  /// Writes a value as another document has it: order, repeated keys and the digits of numbers
+  /// kept.
   public mutating func value(copying value: JSONValue) { output.copy(value) }
 }
 
@@ -98,7 +99,8 @@ public struct JSONObjectWriter: ~Copyable {
     output.verbatim("null".utf8)
   }
 
-  /// Writes a value as another document has it: order, repeated keys and the digits of numbers kept.
+  /// Writes a value as another document has it: order, repeated keys and the digits of numbers
+  /// kept.
   public mutating func member(_ key: String, copying value: JSONValue) {
     output.key(key)
     output.copy(value)
@@ -145,7 +147,8 @@ public struct JSONArrayWriter: ~Copyable {
     output.verbatim(value.description.utf8)
   }
 
-  /// Writes a value as another document has it: order, repeated keys and the digits of numbers kept.
+  /// Writes a value as another document has it: order, repeated keys and the digits of numbers
+  /// kept.
   public mutating func element(copying value: JSONValue) {
     output.separate()
     output.copy(value)

@@ -19,10 +19,3 @@ extension TextPlace: CustomStringConvertible {
   /// The place as compilers write it: `NAME:LINE:COLUMN`.
   public var description: String { "\(name):\(line):\(column)" }
 }
-
-extension TextPlace: Comparable {
-  /// Orders places of one text from its beginning to its end.
-  public static func < (left: TextPlace, right: TextPlace) -> Bool {
-    (left.line, left.column) < (right.line, right.column)
-  }
-}

@@ -27,7 +27,8 @@ public enum TemblorProgram {
         the pattern's own folder and nowhere else.
         """
       )
-    ])
+    ],
+    status: Failure.status(of:))
 
   /// Runs the program on this process's streams and answers the exit status.
   ///

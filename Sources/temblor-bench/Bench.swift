@@ -1,7 +1,56 @@
+import Glibc
+import JSONText
+
+/// Measures what the project promises about speed: a table for people, JSON for programs.
 @main
 struct Bench {
   static func main() throws {
-    let figures = try VoiceBenchmarks.run() + CompileBenchmarks.run()
-    for f in figures { print(f.name, f.value, f.unit, f.goal ?? 0) }
+    let words = CommandLine.arguments.dropFirst()
+    guard words.isEmpty || words == ["--json"] else {
+      print("usage: temblor-bench [--json]")
+      exit(64)
+    }
+    let figures =
+      try VoiceBenchmarks.run() + CompileBenchmarks.run() + ReadingBenchmarks.run()
+      + WholeBenchmarks.run()
+    if words.isEmpty { table(figures) } else { json(figures) }
+  }
+
+  private static func table(_ figures: [Measurement]) {
+    let widest = figures.map(\.name.count).max() ?? 0
+    for figure in figures {
+      let value = figure.text
+      var line = figure.name + String(repeating: " ", count: widest + 2 - figure.name.count)
+      line += String(repeating: " ", count: max(0, 10 - value.count)) + value + " " + figure.unit
+      if let goal = figure.goal, let isReached = figure.isReached {
+        line += "  (to reach: \(goal); \(isReached ? "reached" : "not reached"))"
+      }
+      print(line)
+    }
+  }
+
+  private static func json(_ figures: [Measurement]) {
+    var json = JSONWriter()
+    json.array { list in
+      for figure in figures {
+        list.object { entry in
+          entry.member("name", figure.name)
+          entry.member("value", figure.value)
+          entry.member("unit", figure.unit)
+          if let goal = figure.goal { entry.member("goal", goal) }
+          if let isReached = figure.isReached { entry.member("isReached", isReached) }
+        }
+      }
+    }
+    print(String(decoding: json.finish(), as: UTF8.self), terminator: "")
+  }
+}
+
+extension Measurement {
+  /// The value with three significant digits, or whole where it is large.
+  var text: String {
+    if value >= 1_000 { return "\(Int(value.rounded()))" }
+    let scale = value >= 100 ? 10.0 : (value >= 10 ? 100.0 : 1_000.0)
+    return "\((value * scale).rounded() / scale)"
   }
 }

@@ -47,4 +47,29 @@ import Testing
           == row.count("max_control_points"), "\(row.path)")
     }
   }
+
+  @Test func keepsWhatEveryFileSaysWhenFormatted() throws {
+    for row in try Self.rows() {
+      let document = try AHAPDocument(text: Self.text(of: row), name: row.path)
+      let once = document.formatted()
+      let again = try AHAPDocument(text: once, name: row.path)
+      #expect(again.formatted() == once, "\(row.path)")
+      #expect(try again.read() == document.read(), "\(row.path)")
+      #expect(again.examine().findings.count <= document.examine().findings.count, "\(row.path)")
+    }
+  }
+
+  @Test func refusesNoneAndTellsOfEachTrailingCommaFile() throws {
+    let rows = try Self.rows()
+    let loose = try rows.filter { row in
+      let document = try AHAPDocument(text: Self.text(of: row), name: row.path)
+      let examination = document.examine()
+      #expect(examination.pattern != nil, "\(row.path)")
+      return examination.findings.contains { $0.rule == .trailingComma }
+    }
+    #expect(
+      loose.map(\.path)
+        == rows.filter { $0.columns["strict_json"]?.hasPrefix("no") == true }
+        .map(\.path))
+  }
 }

@@ -101,8 +101,9 @@ import Testing
     let document = try AHAPDocument(text: Array(Self.chain.utf8), name: "t.ahap")
     #expect(
       document.examine().findings.map(\.description) == [
-        "t.ahap:4:20: warning: control points count from the pattern's start; they are moved by "
-          + "1.0 s (Pattern[2].ParameterCurve)"
+        "t.ahap:4:20: warning: the control points of this curve count from the pattern's start; "
+          + "they are read so (Pattern[2].ParameterCurve); "
+          + "count them from the start of their curve"
       ])
   }
 

@@ -78,7 +78,8 @@ import Testing
     #endif
   }
 
-  /// Ten times as many entries may not take forty times as long; were it quadratic, it were a hundred.
+  /// Ten times as many entries may not take forty times as long; were it quadratic, it were a
+  /// hundred.
   @Test func readsAMillionEntriesInLinearTime() throws {
     func seconds(_ count: Int) throws -> Double {
       let entry = Array(

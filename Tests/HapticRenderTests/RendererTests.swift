@@ -31,7 +31,8 @@ let earthquake = HapticPattern(
     let samples = try render(HapticPattern(events: [hum(intensity: intensity)]))
     let hertz = TransducerProfile.phone.frequency.hertz(atSharpness: 0.5)
     let measured = amplitude(of: samples, rate: 48_000, at: 0.5, hertz: hertz, cycles: 40)
-    #expect(abs(decibels(measured, TransducerProfile.usualLevel * Double(intensity * intensity))) < 0.02)
+    #expect(
+      abs(decibels(measured, TransducerProfile.usualLevel * Double(intensity * intensity))) < 0.02)
   }
 
   @Test(arguments: [8_000, 44_100, 48_000, 96_000, 192_000])

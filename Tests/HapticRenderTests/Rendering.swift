@@ -22,8 +22,8 @@ func render(
 
 /// A continuous haptic event.
 func hum(
-  _ time: Double = 0, _ duration: Double = 1, intensity: Float = 1, sharpness: Float = 0.5,
-  _ more: EventParameters = [:]
+  _ time: Double = 0, _ duration: Double = 1, _ more: EventParameters = [:],
+  intensity: Float = 1, sharpness: Float = 0.5
 ) -> HapticEvent {
   var parameters = more
   parameters[.hapticIntensity] = intensity

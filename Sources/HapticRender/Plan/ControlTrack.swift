@@ -21,19 +21,19 @@ struct ControlTrack {
   /// Sorts a pattern's steps and curves of one kind into lines: O(n log n).
   init(_ id: DynamicParameterID, of pattern: HapticPattern, rate: Double) {
     lines = [Line(start: 0, value: Double(id.neutralValue), slope: 0)]
-    var items: [(start: Int64, lines: (Int64) -> [Line])] = []
+    var items: [(time: Double, start: Int64, lines: (Int64) -> [Line])] = []
     for parameter in pattern.parameters where parameter.id == id {
       let start = max(0, HapticTime.frame(seconds: parameter.time, rate: rate))
       let value = Self.clamp(parameter.value, of: id)
-      items.append((start, { _ in [Line(start: start, value: value, slope: 0)] }))
+      items.append((parameter.time, start, { _ in [Line(start: start, value: value, slope: 0)] }))
     }
     for curve in pattern.curves where curve.id == id && !curve.controlPoints.isEmpty {
       let start = max(0, HapticTime.frame(seconds: curve.time, rate: rate))
-      items.append((start, { Self.lines(of: curve, from: start, to: $0, rate: rate) }))
+      items.append((curve.time, start, { Self.lines(of: curve, from: start, to: $0, rate: rate) }))
     }
-    // Sorting by start alone must keep the order of equals, and sort(by:) need not.
+    // By time, since different times can share a frame; the index keeps the order of equals.
     let order = items.indices.sorted {
-      (items[$0].start, $0) < (items[$1].start, $1)
+      (items[$0].time, $0) < (items[$1].time, $1)
     }
     for (place, index) in order.enumerated() {
       let end = place + 1 < order.count ? items[order[place + 1]].start : .max

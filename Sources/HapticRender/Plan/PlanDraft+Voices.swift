@@ -9,6 +9,7 @@ extension PlanDraft {
       decay: controls.seconds(event, .decayTime, .hapticDecayTimeControl),
       release: controls.seconds(event, .releaseTime, .hapticReleaseTimeControl))
     guard envelope.end > 0 else { return }
+    if event.duration == nil { extendLoop(to: event.time + RenderPlan.unlimitedDuration) }
     for partial in profile.partials {
       var voice = PlannedVoice(
         source: .vibration, onset: onset, envelope: envelope,
@@ -27,6 +28,7 @@ extension PlanDraft {
       of: event, onset: onset, duration: event.duration ?? RenderPlan.unlimitedDuration,
       controls: controls)
     guard envelope.end > 0 else { return }
+    if event.duration == nil { extendLoop(to: event.time + RenderPlan.unlimitedDuration) }
     for harmonic in 1...AudioTone.harmonicCount {
       let highest = 2 * AudioTone.middleHertz(of: profile) * Double(harmonic)
       guard harmonic == 1 || highest <= AudioTone.highestShareOfRate * rate else { break }
@@ -46,19 +48,22 @@ extension PlanDraft {
     _ event: HapticEvent, onset: Int64, controls: EventControls, sample: AudioSample, index: Int32
   ) {
     let isLooping = event.waveform?.isLooping ?? false
-    let natural = Double(sample.frameCount) / rate
+    let usesEnvelope = event.waveform?.usesVolumeEnvelope ?? true
+    let pitch = Double(event.value(of: .audioPitch)) + controls.value(.audioPitch)
+    // Where pitch moves, the file may last as long as at the lowest; it falls silent by itself.
+    let slowness = raised(2, to: controls.isMoving(.audioPitch) ? 1 : -min(max(pitch, -1), 1))
+    let count = Int64((Double(sample.frameCount) * slowness).rounded(.up))
+    let natural = Double(count) / rate
     let given = event.duration ?? 0
-    // Pitch moves the end of a file that plays once; the voice falls silent there by itself.
-    let slowest = 2.0
     let duration =
       given > 0
-      ? (isLooping ? given : min(given, natural * slowest))
+      ? (isLooping ? given : min(given, natural))
       : (isLooping ? RenderPlan.unlimitedDuration : natural)
     guard duration > 0, sample.frameCount > 0 else { return }
+    if given == 0 { extendLoop(to: event.time + duration) }
     var envelope = audioEnvelope(of: event, onset: onset, duration: duration, controls: controls)
-    if !(event.waveform?.usesVolumeEnvelope ?? true), given == 0 || given >= natural, !isLooping {
+    if !usesEnvelope, given == 0 || given >= natural, !isLooping {
       // Played unmodified: the file's own first and last frames are its edges.
-      let count = Int64(sample.frameCount)
       envelope = Envelope(
         riseEnd: 0, riseLevel: 1, releaseStart: count, releaseLevel: 1, end: count)
     }
@@ -66,6 +71,9 @@ extension PlanDraft {
     setAudioValues(of: event, on: &voice)
     voice.sample = index
     voice.isLooping = isLooping
+    if usesEnvelope, !isLooping {
+      voice.fadeLength = Int32(min(edge, Int64(sample.frameCount)))
+    }
     add(voice)
     hasAudio = true
   }
@@ -139,6 +147,11 @@ extension PlanDraft {
     let fall = min(law.release.map(frames) ?? eighth, length - rise)
     return Envelope(
       riseEnd: rise, riseLevel: 1, releaseStart: length - fall, releaseLevel: 1, end: length)
+  }
+
+  /// Counts an event without a duration towards the length of a loop.
+  private mutating func extendLoop(to seconds: Double) {
+    loopLength = max(loopLength, HapticTime.frame(seconds: seconds, rate: rate))
   }
 
   private mutating func add(_ voice: PlannedVoice) {

@@ -73,4 +73,6 @@ struct PlannedVoice: BitwiseCopyable, Sendable {
   var sample: Int32 = 0
   /// Whether the sound file repeats.
   var isLooping = false
+  /// Frames of the sound file's end that are faded; 0 leaves the file's own edge.
+  var fadeLength: Int32 = 0
 }

@@ -79,6 +79,26 @@ extension RenderPlan {
             + "the longest pattern is one day, 86400 s")
       }
     }
+    for (index, parameter) in pattern.parameters.enumerated() {
+      try check(controlTime: parameter.time, of: "parameter \(index)")
+    }
+    for (index, curve) in pattern.curves.enumerated() {
+      try check(controlTime: curve.time, of: "curve \(index)")
+    }
+  }
+
+  /// A control may start before the pattern does, but not behind the longest one.
+  private static func check(controlTime time: Double, of name: String) throws(RenderError) {
+    guard time.isFinite else {
+      throw RenderError(
+        kind: .timeOutOfRange, description: "\(name) has a time that is no finite number")
+    }
+    guard time <= HapticTime.longest else {
+      throw RenderError(
+        kind: .patternTooLong,
+        description: "\(name) begins \(time) s after the start; "
+          + "the longest pattern is one day, 86400 s")
+    }
   }
 }
 
@@ -115,6 +135,9 @@ struct EventControls {
       timeCursors[id] = cursor
     }
   }
+
+  /// Whether anything in the pattern sets a control.
+  func isMoving(_ track: Track) -> Bool { moving[track.rawValue].lines.count > 1 }
 
   /// The value of a moving control.
   func value(_ track: Track) -> Double { movingValues[track.rawValue] }

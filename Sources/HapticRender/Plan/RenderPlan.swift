@@ -10,7 +10,7 @@ public final class RenderPlan: @unchecked Sendable {
   /// Frames per second.
   public let rate: Double
   /// The frame at which a loop returns to the beginning: the pattern's duration, or the end of the
-  /// last burst where that is later.
+  /// last burst or of the last event without a duration where that is later.
   public let loopLength: Int64
   /// The frame from which on nothing sounds, releases included.
   public let soundEnd: Int64
@@ -75,10 +75,10 @@ public final class RenderPlan: @unchecked Sendable {
 
   /// How many voices a renderer must hold: the most at once in every pass that can overlap.
   func voiceCapacity(passCount: Int?) -> Int {
-    guard loopLength > 0, passCount != 1 else { return max(1, maximumVoiceCount) }
-    // A renderer starts all voices of a turn before it lets go of those that end in it.
-    let overlapping = Int((soundEnd + Int64(Renderer.turnLength)) / loopLength) + 1
-    return max(1, maximumVoiceCount * min(overlapping, passCount ?? overlapping))
+    // A renderer starts all passes of a turn before it lets go of those that end in it.
+    let reach = soundEnd + Int64(Renderer.turnLength)
+    let overlapping = loopLength > 0 ? Int(reach / loopLength) + 1 : 1
+    return max(1, maximumVoiceCount * min(overlapping, max(1, passCount ?? overlapping)))
   }
 }
 

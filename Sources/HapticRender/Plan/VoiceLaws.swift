@@ -13,7 +13,8 @@ struct VoiceLaws: BitwiseCopyable, Sendable {
   private var lowIncrement: Float
   private var incrementRange: Float
   private var octaves: Float
-  private var isLogarithmic: Bool
+  /// Whether the phase step is an exponential of sharpness; otherwise it is a line.
+  private(set) var isLogarithmic: Bool
   private var isLevelEven: Bool
   private var levels: InlineArray<33, Float>
   private var middlePitchIncrement: Float

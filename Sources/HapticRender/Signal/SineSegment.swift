@@ -27,6 +27,23 @@ struct SineSegment: BitwiseCopyable, Sendable {
     self.glide = glide
   }
 
+  /// Aims at another step, along a line that takes as many turns as the law it stands in for.
+  ///
+  /// A line between two points of an exponential lies above it by a twelfth of the squared difference,
+  /// over the middle; and a whole-number slope does not quite arrive. Both would add up to a phase that
+  /// drifts for as long as the frequency moves, so the line starts lower by as much.
+  @_noLocks
+  mutating func move(from: UInt32, to: UInt32, frameCount: Int64, isExponential: Bool) {
+    let difference = Int64(to) &- Int64(from)
+    let half = difference < 0 ? -frameCount / 2 : frameCount / 2
+    let slope = (difference &+ half) / frameCount
+    let missed = (difference &- slope &* frameCount) / 2
+    let middles = Int64(from) &+ Int64(to)
+    let bow = isExponential && middles > 0 ? difference &* difference / (6 &* middles) : 0
+    increment = UInt32(truncatingIfNeeded: Int64(from) &+ missed &- bow)
+    glide = UInt32(truncatingIfNeeded: slope)
+  }
+
   /// Moves on by a number of frames, as if each had been stepped.
   @_noLocks
   mutating func advance(by count: Int) {

@@ -19,15 +19,18 @@ struct SampleReader: BitwiseCopyable, Sendable {
   /// Adds the sound to part of the two audio buses.
   ///
   /// - Parameters:
+  ///   - fadeLength: Frames of the sound's end that fade, at most as many as it has.
   ///   - smoothing: The share of the difference that the low-pass follows in a frame; 1 is no filter.
   ///   - first: The frame of the level lines at which the range begins.
   @_noLocks
   mutating func add(
     _ frames: UnsafeMutableBufferPointer<Float>, count: Int, channelCount: Int, isLooping: Bool,
-    left: LevelLine, right: LevelLine, smoothing: Float, first: Int,
+    fadeLength: Int, left: LevelLine, right: LevelLine, smoothing: Float, first: Int,
     to leftBus: inout MutableSpan<Float>, _ rightBus: inout MutableSpan<Float>, at range: Range<Int>
   ) {
     let end = UInt64(count) &<< 32
+    let fadeStart = UInt64(count &- fadeLength) &<< 32
+    let perFade = fadeLength > 0 ? 1 / (4_294_967_296 * Float(fadeLength)) : 0
     var frame = range.lowerBound
     var n = Float(first)
     while frame < range.upperBound {
@@ -50,8 +53,10 @@ struct SampleReader: BitwiseCopyable, Sendable {
       lowLeft += smoothing * (sampleLeft - lowLeft)
       lowRight += smoothing * (sampleRight - lowRight)
       let filtered = smoothing < 1
-      leftBus[frame] += (filtered ? lowLeft : sampleLeft) * (left.start + left.slope * n)
-      rightBus[frame] += (filtered ? lowRight : sampleRight) * (right.start + right.slope * n)
+      let fade = fadeLength > 0 && position > fadeStart ? Float(end &- position) * perFade : 1
+      leftBus[frame] += (filtered ? lowLeft : sampleLeft) * (left.start + left.slope * n) * fade
+      rightBus[frame] +=
+        (filtered ? lowRight : sampleRight) * (right.start + right.slope * n) * fade
       position = position &+ speed
       frame &+= 1
       n += 1

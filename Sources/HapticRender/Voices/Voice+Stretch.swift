@@ -1,9 +1,11 @@
 extension Voice {
   /// Goes on to the next stretch; the voice must not have ended.
+  ///
+  /// - Parameter isPanned: Whether there are two sides; one channel hears all of a voice at any pan.
   @_noLocks
   mutating func beginStretch(
     _ voice: PlannedVoice, pieces: UnsafeMutableBufferPointer<ControlPiece>,
-    laws: VoiceLaws
+    laws: VoiceLaws, isPanned: Bool = true
   ) {
     let isFirst = stretchEnd == 0
     stretchStart = frame
@@ -13,13 +15,17 @@ extension Voice {
     }
     let now = voice.onset &+ frame
     let length = unsafe stretchLength(voice, pieces: pieces)
-    if isFirst { unsafe aim(voice, pieces: pieces, laws: laws, at: frame, patternFrame: now) }
+    if isFirst {
+      unsafe aim(
+        voice, pieces: pieces, laws: laws, isPanned: isPanned, at: frame, patternFrame: now)
+    }
     let leftStart = leftEnd
     let rightStart = rightEnd
     let stepStart = stepEnd
     stretchEnd = frame &+ length
     unsafe aim(
-      voice, pieces: pieces, laws: laws, at: stretchEnd, patternFrame: now &+ length)
+      voice, pieces: pieces, laws: laws, isPanned: isPanned, at: stretchEnd,
+      patternFrame: now &+ length)
     left = LevelLine(from: leftStart, to: leftEnd, frameCount: Int(length))
     right = LevelLine(from: rightStart, to: rightEnd, frameCount: Int(length))
     if voice.source.isSample {
@@ -29,9 +35,8 @@ extension Voice {
     } else {
       let from = laws.bounded(stepStart * voice.ratio)
       let to = laws.bounded(stepEnd * voice.ratio)
-      sine.increment = from
-      sine.glide = UInt32(
-        bitPattern: Int32((Float(Int64(to) &- Int64(from)) / Float(length))))
+      let isExponential = !voice.source.isHaptic || laws.isLogarithmic
+      sine.move(from: from, to: to, frameCount: length, isExponential: isExponential)
     }
   }
 
@@ -109,7 +114,7 @@ extension Voice {
   @_noLocks
   private mutating func aim(
     _ voice: PlannedVoice, pieces: UnsafeMutableBufferPointer<ControlPiece>,
-    laws: VoiceLaws, at frame: Int64, patternFrame: Int64
+    laws: VoiceLaws, isPanned: Bool, at frame: Int64, patternFrame: Int64
   ) {
     let strengthControl = unsafe pieces[Int(cursors.strength)].value(at: patternFrame)
     let toneControl = unsafe pieces[Int(cursors.tone)].value(at: patternFrame)
@@ -138,8 +143,8 @@ extension Voice {
       stepEnd = pitch == 0 ? 1 : RealtimeMath.exp2(pitch)
       smoothing = laws.smoothing(brightness: brightness)
     }
-    leftEnd = level * (pan > 0 ? 1 - pan : 1)
-    rightEnd = level * (pan < 0 ? 1 + pan : 1)
+    leftEnd = isPanned && pan > 0 ? level * (1 - pan) : level
+    rightEnd = isPanned && pan < 0 ? level * (1 + pan) : level
   }
 
   @_noLocks

@@ -35,7 +35,7 @@ extension Program {
       return .done
     } catch {
       terminal.report("\(name): \(error)")
-      return .couldNot
+      return status(error)
     }
   }
 

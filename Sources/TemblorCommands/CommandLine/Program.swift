@@ -14,11 +14,14 @@ struct Program: Sendable {
   var examples: [CommandDescription.Example]
   /// Sections for the manual alone, after the verbs.
   var manualSections: [(title: String, body: String)]
+  /// The exit status of what a verb throws, other than a wrong command line.
+  var status: @Sendable (any Error) -> ExitStatus
 
   init(
     _ name: String, version: String, date: String = "", abstract: String, discussion: String = "",
     commands: [CommandDescription], examples: [CommandDescription.Example] = [],
-    manualSections: [(title: String, body: String)] = []
+    manualSections: [(title: String, body: String)] = [],
+    status: @escaping @Sendable (any Error) -> ExitStatus = { _ in .couldNot }
   ) {
     self.name = name
     self.version = version
@@ -28,6 +31,7 @@ struct Program: Sendable {
     self.commands = commands
     self.examples = examples
     self.manualSections = manualSections
+    self.status = status
   }
 
   /// The options that stand in the place of a verb.

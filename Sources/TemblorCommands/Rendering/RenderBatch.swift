@@ -110,6 +110,9 @@ struct RenderBatch: Sendable {
       switch result {
       case .written(let seconds, let statistics):
         written += 1
+        if statistics.peak == 0 {
+          terminal.report("\(item.path): silent, since no event has any level under its controls")
+        }
         guard outputs.items.count <= 2, !isQuiet, terminal.error.isTerminal else { continue }
         terminal.report(
           "\(item.path): \(Figures.seconds(seconds)), \(Figures.peak(statistics.peak))")

@@ -20,6 +20,8 @@ struct RenderJob: Sendable {
   var tail = OfflineRendering.usualTail
   var format = SampleFormat.s16
   var buses = RenderSettings.Buses.all
+  /// What the times of control points count from.
+  var curveTimes = AHAPReadingOptions.CurveTimes.automatic
 
   /// Seconds of the fade into the end of the file.
   private static let fade = 0.01
@@ -29,7 +31,8 @@ struct RenderJob: Sendable {
   /// Compiles a pattern for this job.
   func plan(_ input: PatternInput) throws -> (plan: RenderPlan, reading: AHAPReading) {
     let document = try input.document()
-    let examination = document.examine()
+    let options = AHAPReadingOptions(curveTimes: curveTimes)
+    let examination = document.examine(options: options)
     guard let reading = examination.reading else {
       throw try refusal(document)
     }
@@ -128,6 +131,7 @@ extension AHAPError {
     }
     self.init(
       Finding(
-        rule: .eventLength, severity: .error, place: value.place, path: value.path, message: error.description))
+        rule: .eventLength, severity: .error, place: value.place, path: value.path,
+        message: error.description))
   }
 }

@@ -8,12 +8,15 @@ enum InfoVerb {
   static let description = CommandDescription(
     "info", abstract: "Tell what a pattern holds and what a profile makes of it.",
     arguments: [SharedOptions.pattern],
-    options: [SharedOptions.profile, SharedOptions.rate, SharedOptions.json],
+    options: [
+      SharedOptions.profile, SharedOptions.rate, SharedOptions.curveTimes, SharedOptions.json,
+    ],
     examples: [
       .init("temblor info earthquake-splash --profile speaker", "Measure a shipped pattern.")
     ]
   ) { arguments, terminal in
     var job = RenderJob(profile: try SharedOptions.profile(arguments))
+    job.curveTimes = try SharedOptions.curveTimes(arguments)
     job.rate = try SharedOptions.rate(arguments)
     let (inputs, problems) = PatternInput.find(arguments.values("PATTERN"))
     var statuses = problems.map { _ in ExitStatus.couldNot }

@@ -58,6 +58,7 @@ enum RenderVerb {
           Option(
             "--tail", value: "SECONDS", help: "Silence behind the sound.",
             defaultText: "\(OfflineRendering.usualTail)"),
+          SharedOptions.curveTimes,
         ]),
     ],
     examples: [
@@ -86,6 +87,7 @@ enum RenderVerb {
     job.passCount = try arguments.int("--loop", in: 0...1_000_000) ?? 1
     job.duration = try arguments.double("--duration", in: 0.001...HapticTime.longest)
     job.tail = try arguments.double("--tail", in: 0...3_600) ?? job.tail
+    job.curveTimes = try SharedOptions.curveTimes(arguments)
     job.format = try arguments.choice("--format", as: SampleFormat.self) ?? .s16
     if job.passCount == 0 && job.duration == nil {
       throw UsageError(.addValue, "'--loop 0' repeats for ever; say when to end with '--duration'")

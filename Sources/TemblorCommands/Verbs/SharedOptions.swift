@@ -1,3 +1,4 @@
+import AHAP
 import TransducerProfiles
 import HapticRender
 
@@ -17,6 +18,13 @@ enum SharedOptions {
   static let rate = Option(
     "--rate", value: "HZ", help: "Frames per second, 8000 to 192000.", defaultText: "48000")
 
+  static let curveTimes = Option(
+    "--curve-times", value: "BASE",
+    help:
+      "What control points count from: their curve, the pattern (absolute), or as the file shows.",
+    defaultText: AHAPReadingOptions.CurveTimes.automatic.rawValue,
+    choices: AHAPReadingOptions.CurveTimes.allCases.map(\.rawValue))
+
   static let json = Option("--json", help: "Print the result as JSON.")
 
   /// The profile that was asked for.
@@ -28,6 +36,11 @@ enum SharedOptions {
       throw UsageError(.correctValue, "no profile is called \(word.inQuotes)\(question)")
     }
     return try ProfileFile.read(text: FileSystem.read(word, limit: 1 << 20), name: word)
+  }
+
+  /// What control points count from, as asked for.
+  static func curveTimes(_ arguments: ParsedArguments) throws -> AHAPReadingOptions.CurveTimes {
+    try arguments.choice("--curve-times", as: AHAPReadingOptions.CurveTimes.self) ?? .automatic
   }
 
   /// The frame rate that was asked for.

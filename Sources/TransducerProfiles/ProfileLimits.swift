@@ -1,0 +1,37 @@
+/// The ranges of a profile's figures: wide enough for any transducer, narrow enough to catch a slip.
+enum ProfileLimits {
+  /// Frequencies that are rendered, in hertz.
+  static let hertz = 0.1...20_000.0
+  /// Frequencies that makers publish, in hertz.
+  static let publishedHertz = 0.1...100_000.0
+  /// Amplitudes of one event; the greatest lies just below the ceiling of the output, −1 dBFS.
+  static let level = 0.001...0.89
+  /// Exponents of intensity.
+  static let exponent = 0.1...10.0
+  /// How far intensity 1 can lie above threshold, in decibels.
+  static let sensation = 1.0...120.0
+  /// Thresholds in decibels relative to 1 g.
+  static let threshold = -200.0...100.0
+  /// Frequencies of partials, and what they glide to, as multiples.
+  static let ratio = 0.01...100.0
+  /// Amplitudes of partials; below 0 the partial is turned over.
+  static let gain = -10.0...10.0
+  /// Lengths of partials as multiples of the burst's.
+  static let stretch = 0.01...10.0
+  /// How many partials an event may have: each is a voice.
+  static let partialCount = 1...16
+  /// Cycles of a burst.
+  static let cycles = 0.25...100.0
+  /// Lengths of bursts in seconds.
+  static let seconds = 0.001...1.0
+  /// Rise and fall of bursts in seconds; 0 is the next frame.
+  static let edge = 0.0...1.0
+  /// Shares: floor, squareness, duck.
+  static let share = 0.0...1.0
+  /// Quality factors.
+  static let quality = 0.1...1_000.0
+  /// Impedances in ohms.
+  static let impedance = 0.1...10_000.0
+  /// Powers in watts.
+  static let power = 0.001...100_000.0
+}

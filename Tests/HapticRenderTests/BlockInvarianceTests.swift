@@ -1,0 +1,84 @@
+import HapticModel
+import Testing
+
+@testable import HapticRender
+
+@Suite struct BlockInvarianceTests {
+  /// Renders in blocks whose lengths in frames are given one after the other, round and round.
+  private func render(_ plan: RenderPlan, _ settings: RenderSettings, blocks: [Int]) -> [Float] {
+    var renderer = Renderer(plan: plan, settings: settings)
+    var left = Int(settings.length ?? plan.length)
+    var output: [Float] = []
+    var turn = 0
+    while left > 0 {
+      let count = min(blocks[turn % blocks.count], left)
+      turn += 1
+      left -= count
+      var block = [Float](repeating: .nan, count: count * settings.channelCount)
+      var span = block.mutableSpan
+      renderer.render(into: &span)
+      output += block
+    }
+    return output
+  }
+
+  @Test(arguments: 0..<40 as Range<UInt64>)
+  func anySplitOfAnyPatternGivesTheSameBits(seed: UInt64) throws {
+    var generator = PatternGenerator(seed: seed)
+    let pattern = generator.pattern()
+    let rate = [8_000.0, 11_025, 48_000][Int(seed % 3)]
+    let plan = try RenderPlan(
+      compiling: pattern, rate: rate, samples: PatternGenerator.sounds)
+    let settings = RenderSettings(
+      channelCount: [1, 2, 3, 5][Int(seed % 4)],
+      buses: RenderSettings.Buses.allCases[Int(seed / 3 % 3)],
+      passCount: [1, 3, nil][Int(seed / 2 % 3)], length: Int64(rate * 0.4),
+      fadeLength: Int64(seed % 5) * 20)
+    let whole = render(plan, settings, blocks: [100_000])
+    var blocks = (0..<50).map { _ in Int.random(in: 1...700, using: &generator.numbers) }
+    #expect(render(plan, settings, blocks: blocks) == whole)
+    blocks = [1, 1, 1, 255, 2, 256, 1, 257, 8, 7, 9]
+    #expect(render(plan, settings, blocks: blocks) == whole)
+    if seed % 8 == 0 { #expect(render(plan, settings, blocks: [1]) == whole) }
+    #expect(peak(whole) <= Limiter.ceiling)
+  }
+
+  @Test func twoRenderersOfOnePlanDoNotDisturbEachOther() throws {
+    let plan = try RenderPlan(compiling: earthquake, rate: 8_000)
+    let alone = render(plan, RenderSettings(), blocks: [64])
+    var first = Renderer(plan: plan)
+    var second = Renderer(plan: plan)
+    var block = [Float](repeating: 0, count: 64)
+    var span = block.mutableSpan
+    second.render(into: &span)
+    second.render(into: &span)
+    first.render(into: &span)
+    #expect(block == Array(alone[..<64]))
+  }
+
+  @Test(arguments: 0..<60 as Range<UInt64>)
+  func oddNumbersNeverBecomeOddSamples(seed: UInt64) throws {
+    var generator = PatternGenerator(seed: seed + 1_000)
+    generator.oddities = [
+      .nan, .infinity, -.infinity, -1e30, 1e30, -0.0, .leastNonzeroMagnitude, 2, -2,
+    ]
+    let plan = try RenderPlan(
+      compiling: generator.pattern(), rate: 8_000, samples: PatternGenerator.sounds)
+    var settings = RenderSettings(channelCount: 2, length: 4_000)
+    settings.gain = [1, 1e30, -3, .nan, .infinity][Int(seed % 5)]
+    let samples = render(plan, settings, blocks: [256])
+    #expect(samples.allSatisfy { abs($0) <= Limiter.ceiling })
+  }
+
+  @Test func notANumberIsSilencedAndCounted() throws {
+    let plan = try RenderPlan(compiling: HapticPattern(events: [hum(0, 0.1)]), rate: 8_000)
+    var settings = RenderSettings()
+    settings.gain = .nan
+    var renderer = Renderer(plan: plan, settings: settings)
+    var block = [Float](repeating: 7, count: 400)
+    var span = block.mutableSpan
+    renderer.render(into: &span)
+    #expect(renderer.statistics.silencedSampleCount == 400)
+    #expect(block.allSatisfy { $0 == 0 })
+  }
+}

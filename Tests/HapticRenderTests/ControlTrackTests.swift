@@ -1,0 +1,108 @@
+import HapticModel
+import Testing
+
+@testable import HapticRender
+
+@Suite struct ControlTrackTests {
+  /// Values of the intensity control at frames, at 1,000 frames a second.
+  private func values(
+    _ parameters: [DynamicParameter] = [], _ curves: [ParameterCurve] = [], at frames: [Int64]
+  ) -> [Double] {
+    let track = ControlTrack(
+      .hapticIntensityControl, of: HapticPattern(parameters: parameters, curves: curves),
+      rate: 1_000)
+    var cursor = 0
+    return frames.map { (track.value(at: $0, cursor: &cursor) * 1e6).rounded() / 1e6 }
+  }
+
+  private let id = DynamicParameterID.hapticIntensityControl
+
+  @Test func aControlIsNeutralUntilItIsSet() {
+    #expect(values(at: [0, 1_000_000]) == [1, 1])
+    #expect(values([step(id, 0.25, at: 1)], at: [0, 999, 1_000, 9_999]) == [1, 1, 0.25, 0.25])
+  }
+
+  @Test func otherControlsAreNoConcern() {
+    #expect(values([step(.hapticSharpnessControl, 0.5, at: 0)], at: [0]) == [1])
+  }
+
+  @Test func aCurveIsLinearAndHoldsItsEnds() {
+    let bend = curve(id, at: 1, [(0.5, 0.25), (1.5, 0.75)])
+    #expect(
+      values([], [bend], at: [999, 1_000, 1_500, 2_000, 2_500, 9_000])
+        == [1, 0.25, 0.25, 0.5, 0.75, 0.75])
+  }
+
+  @Test func pointsCountInTheOrderOfTheirTimes() {
+    let bend = curve(id, [(1, 0.5), (0, 0)])
+    #expect(values([], [bend], at: [0, 500, 1_000]) == [0, 0.25, 0.5])
+  }
+
+  @Test func twoPointsAtOneTimeAreAStep() {
+    let bend = curve(id, [(0, 0), (1, 1), (1, 0.5), (2, 0)])
+    #expect(values([], [bend], at: [999, 1_000, 1_500]) == [0.999, 0.5, 0.25])
+  }
+
+  @Test func theLaterStartReplacesWhatWasInForce() {
+    let long = curve(id, [(0, 1), (1, 0)])
+    #expect(values([step(id, 0.9, at: 0.5)], [long], at: [499, 500, 999]) == [0.501, 0.9, 0.9])
+    let short = curve(id, at: 0.25, [(0, 0.1), (0.1, 0.2)])
+    #expect(values([], [long, short], at: [249, 250, 350, 900]) == [0.751, 0.1, 0.2, 0.2])
+  }
+
+  @Test func orderInThePatternDoesNotMatter() {
+    let parameters = [step(id, 0.1, at: 0.1), step(id, 0.5, at: 0.6), step(id, 0.2, at: 0.9)]
+    let curves = [curve(id, at: 0.2, [(0, 0), (0.3, 1)]), curve(id, at: 0.7, [(0, 1), (0.3, 0)])]
+    let frames = Array(stride(from: Int64(0), to: 1_200, by: 7))
+    let expected = values(parameters, curves, at: frames)
+    #expect(values(parameters.reversed(), curves.reversed(), at: frames) == expected)
+  }
+
+  @Test func timesThatShareAFrameKeepTheirOrder() {
+    let steps = [step(id, 0.25, at: 0.1001), step(id, 0.75, at: 0.1)]
+    #expect(values(steps, at: [100]) == [0.25])
+    let before = [step(id, 0.25, at: -1), step(id, 0.75, at: -2)]
+    #expect(values(before, at: [0]) == [0.25])
+  }
+
+  @Test func ofEqualTimesTheLaterInThePatternCountsAndCurvesBeforeSteps() {
+    #expect(values([step(id, 0.25, at: 0), step(id, 0.75, at: 0)], at: [0]) == [0.75])
+    #expect(values([step(id, 0.25, at: 0)], [curve(id, [(0, 0.5)])], at: [0]) == [0.5])
+  }
+
+  @Test func valuesAreClampedAndNotANumberIsNeutral() {
+    #expect(values([step(id, 7, at: 0)], at: [0]) == [1])
+    #expect(values([step(id, -7, at: 0)], at: [0]) == [0])
+    #expect(values([step(id, .nan, at: 0)], at: [0]) == [1])
+    #expect(values([], [curve(id, [(0, 0), (1, 9)])], at: [500, 1_000]) == [0.5, 1])
+  }
+
+  @Test func aCurveThatBeganBeforeThePatternIsEnteredOnItsWay() {
+    #expect(values([], [curve(id, at: -1, [(0, 0), (2, 1)])], at: [0, 500]) == [0.5, 0.75])
+  }
+
+  @Test func emptyCurvesAndTimesThatAreNoNumberChangeNothing() {
+    #expect(values([], [curve(id, [])], at: [0]) == [1])
+    #expect(values([], [curve(id, [(.nan, 0.3)])], at: [0]) == [1])
+    #expect(values([], [curve(id, [(0, 0.5), (.infinity, 0)])], at: [0, 90_000]) == [0.5, 0.5])
+  }
+
+  @Test func aStepIsRampedFromTheMomentItHappens() {
+    let track = ControlTrack(
+      id, of: HapticPattern(parameters: [step(id, 0, at: 0.1)]), rate: 1_000)
+    let pieces = track.pieces(rampedOver: 4)
+    #expect(pieces.map(\.start) == [0, 100, 104])
+    #expect((100...104).map { pieces[$0 < 104 ? 1 : 2].value(at: $0) } == [1, 0.75, 0.5, 0.25, 0])
+  }
+
+  @Test func stepsWithinARampStillEndWhereTheyShould() {
+    let steps = (0..<10).map { step(id, Float($0 % 2), at: 0.1 + Double($0) / 1_000) }
+    let pieces = ControlTrack(id, of: HapticPattern(parameters: steps), rate: 1_000)
+      .pieces(rampedOver: 4)
+    #expect(pieces.last?.start == 113)
+    #expect(pieces.last?.value(at: 200) == 1)
+    for (piece, next) in zip(pieces, pieces.dropFirst()) {
+      #expect(abs(piece.value(at: next.start) - next.value) < 1e-6)
+    }
+  }
+}

@@ -1,0 +1,76 @@
+import HapticModel
+import Testing
+
+@testable import HapticRender
+
+@Suite struct DynamicControlTests {
+  @Test(arguments: [8_000, 48_000, 192_000])
+  func aStepArrivesWithinTwoMillisecondsAndHolds(rate: Double) throws {
+    let steady = try render(HapticPattern(events: [hum(0, 0.4)]), rate: rate)
+    let stepped = try render(
+      HapticPattern(
+        events: [hum(0, 0.4)], parameters: [step(.hapticIntensityControl, 0.5, at: 0.1)]),
+      rate: rate)
+    let before = Int(0.1 * rate)
+    #expect(stepped[...before] == steady[...before])
+    for index in Int(0.102 * rate)..<Int(0.399 * rate) {
+      // What the high-pass keeps of the louder past fades over seconds.
+      #expect(abs(stepped[index] - steady[index] / 4) < 0.003)
+    }
+  }
+
+  @Test func stepsNeverClick() throws {
+    var parameters: [DynamicParameter] = []
+    for index in 0..<20 {
+      parameters.append(step(.hapticIntensityControl, Float(index % 2), at: Double(index) * 0.05))
+      parameters.append(
+        step(.hapticSharpnessControl, Float(index % 3) - 1, at: Double(index) * 0.035))
+    }
+    let samples = try render(
+      HapticPattern(events: [hum(0, 1, sharpness: 1)], parameters: parameters))
+    // The steepest sine, and a level that falls as a square within a millisecond.
+    let sine = 0.44 * 2 * Float.pi * 230 / 48_000
+    let ramp: Float = 0.44 * 2 / 48
+    #expect(greatestStep(samples) < (sine * sine + ramp * ramp).squareRoot())
+  }
+
+  @Test func stepsActOnAllEventsOfTheirBus() throws {
+    let events = [hum(0, 0.4), tap(0.25, sharpness: 0.9)]
+    let off = HapticPattern(
+      events: events + [HapticEvent(kind: .audioContinuous, time: 0, duration: 0.4)],
+      parameters: [step(.hapticIntensityControl, 0, at: 0)])
+    let tone = HapticPattern(events: [
+      HapticEvent(kind: .audioContinuous, time: 0, duration: 0.4)
+    ])
+    #expect(greatestDifference(try render(off), try render(tone)) == 0)
+  }
+
+  @Test func aCurveReplacesAStepFromItsStart() throws {
+    let both = HapticPattern(
+      events: [hum(0, 0.5)], parameters: [step(.hapticIntensityControl, 0.5, at: 0)],
+      curves: [curve(.hapticIntensityControl, at: 0.2, [(0, 0.5), (0.2, 1)])])
+    let reference = Reference(
+      seconds: 0.499, intensity: line([(0.2, 0.5), (0.4, 1)]), outline: { min($0 / 0.001, 1) })
+    #expect(reference.difference(of: try render(both)) < -60)
+  }
+
+  @Test func orderInTheFileDoesNotMatter() throws {
+    var turned = earthquake
+    turned.parameters = [
+      step(.hapticIntensityControl, 0.4, at: 1.4), step(.hapticIntensityControl, 0.7, at: 1.6),
+    ]
+    let expected = try render(turned, rate: 8_000)
+    turned.parameters.reverse()
+    turned.curves.reverse()
+    for index in turned.curves.indices { turned.curves[index].controlPoints.reverse() }
+    #expect(try render(turned, rate: 8_000) == expected)
+  }
+
+  @Test func sharpnessIsClampedAfterTheSum() throws {
+    let pattern = HapticPattern(
+      events: [hum(0, 1, sharpness: 0.6)], parameters: [step(.hapticSharpnessControl, 1, at: 0)])
+    let measured = frequency(
+      of: try render(pattern, rate: 8_000), rate: 8_000, from: 0.1, to: 0.9)
+    #expect(abs(measured / 230 - 1) < 1e-4)
+  }
+}

@@ -1,0 +1,110 @@
+import Glibc
+import Testing
+
+@testable import HapticRender
+
+@Suite struct LimiterTests {
+  /// The samples that leave, with the delay taken out, and how many frames were held down.
+  private func limited(_ input: [Float], rate: Double = 48_000, split: Int = 256)
+    -> (output: [Float], count: Int64)
+  {
+    var limiter = Limiter(rate: rate)
+    var output: [Float] = []
+    var rest = (input + [Float](repeating: 0, count: limiter.delay))[...]
+    while !rest.isEmpty {
+      var block = Array(rest.prefix(split))
+      rest = rest.dropFirst(split)
+      var span = block.mutableSpan
+      limiter.process(&span, count: span.count)
+      output += block
+    }
+    return (Array(output.dropFirst(limiter.delay)), limiter.limitedCount)
+  }
+
+  private func sine(_ count: Int, level: Float = 1, hertz: Double = 100) -> [Float] {
+    (0..<count).map { level * Float(sin(2 * Double.pi * hertz * Double($0) / 48_000)) }
+  }
+
+  @Test func belowTheCeilingEverySampleIsTheSame() {
+    let input = sine(20_000, level: Limiter.ceiling)
+    let (output, count) = limited(input)
+    #expect(output == input)
+    #expect(count == 0)
+  }
+
+  @Test(arguments: [8_000, 48_000, 192_000])
+  func edgesOfAHundredDecibelsDoNotPass(rate: Double) {
+    var input = sine(8_000, level: 0.5)
+    for start in [100, 500, 501, 3_000] {
+      for index in start..<(start + 200) { input[index] = index % 2 == 0 ? 1e5 : -1e5 }
+    }
+    let (output, count) = limited(input, rate: rate)
+    #expect(peak(output) <= Limiter.ceiling)
+    #expect(peak(output) > Limiter.ceiling * 0.99)
+    #expect(count > 0)
+  }
+
+  @Test(arguments: [8_000, 48_000, 192_000])
+  func everMilderPeaksAreAllRemembered(rate: Double) {
+    // Each frame asks for a greater gain than the last: none replaces another until it has left.
+    for decay in [0.999, 0.99, 0.9] as [Float] {
+      var level: Float = 1e5
+      var input: [Float] = []
+      for index in 0..<6_000 {
+        input.append(index % 2 == 0 ? level : -level)
+        level *= decay
+      }
+      #expect(peak(limited(input, rate: rate).output) <= Limiter.ceiling)
+    }
+  }
+
+  @Test func theCeilingIsMetByTheGainAndNotByClipping() {
+    // A clipped sine would have a third harmonic.
+    let output = limited(sine(48_000, level: 4)).output[24_000..<43_200]
+    let fundamental = amplitude(of: output, hertz: 100, rate: 48_000)
+    let third = amplitude(of: output, hertz: 300, rate: 48_000)
+    #expect(abs(decibels(fundamental, Double(Limiter.ceiling))) < 0.2)
+    #expect(decibels(third, fundamental) < -40)
+  }
+
+  @Test func theGainHasArrivedWhenThePeakDoes() {
+    var input = [Float](repeating: 0.5, count: 2_000)
+    input[1_000] = 8.91
+    let output = limited(input).output
+    #expect(abs(output[1_000] - 0.891) < 1e-4)
+    #expect(output[900] == 0.5)
+    #expect(greatestStep(Array(output[..<1_000])) < 0.5 / 90)
+    #expect(abs(output[999] - 0.05) < 0.006)
+  }
+
+  @Test func theGainRecoversUntilEverySampleIsTheSameAgain() {
+    var input = sine(200_000, level: 0.8)
+    input[1_000] = 3
+    let (output, count) = limited(input)
+    #expect(output[..<900] == input[..<900])
+    #expect(output[150_000...] == input[150_000...])
+    // Two thirds of the way after a fifth of a second.
+    let ratio = output[10_720] / input[10_720]
+    let gain = 0.891 / 3 + (1 - 0.891 / 3) * (1 - exp(-1))
+    #expect(abs(Double(ratio) - gain) < 0.02)
+    #expect(count > 9_600 && count < 150_000)
+  }
+
+  @Test func blocksOfAnyLengthGiveEqualSamples() {
+    var input = sine(6_000, level: 1.5)
+    for index in 3_000..<6_000 { input[index] *= 0.1 }
+    let expected = limited(input, split: 6_000).output
+    for split in [1, 7, 64, 255] { #expect(limited(input, split: split).output == expected) }
+  }
+
+  @Test func noiseOfAnyLevelDoesNotPass() {
+    var seed: UInt64 = 9
+    var input: [Float] = []
+    for _ in 0..<30_000 {
+      seed = seed &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      let part = Float(Int64(bitPattern: seed) >> 40) / 8_388_608
+      input.append(part * Glibc.exp2(Float(seed >> 20 & 15) - 6))
+    }
+    #expect(peak(limited(input).output) <= Limiter.ceiling)
+  }
+}

@@ -1,0 +1,99 @@
+import HapticModel
+import Testing
+
+@testable import HapticRender
+
+@Suite struct LoopTests {
+  /// What the passes of a pattern should be: its single rendering, laid over itself.
+  private func laid(_ pattern: HapticPattern, passes: Int, every length: Int, rate: Double) throws
+    -> [Float]
+  {
+    let once = try render(pattern, rate: rate)
+    var sum = [Float](repeating: 0, count: length * (passes - 1) + once.count)
+    for pass in 0..<passes {
+      for (index, sample) in once.enumerated() { sum[pass * length + index] += sample }
+    }
+    return sum
+  }
+
+  private func looped(_ pattern: HapticPattern, passes: Int, count: Int, rate: Double) throws
+    -> [Float]
+  {
+    let settings = RenderSettings(passCount: passes, length: Int64(count))
+    return try render(pattern, rate: rate, settings: settings)
+  }
+
+  @Test(arguments: [0.001, 0.002, 0.01, 0.1])
+  func everyPassSoundsHoweverShort(duration: Double) throws {
+    let pattern = HapticPattern(events: [hum(0, duration, intensity: 0.5)])
+    let expected = try laid(pattern, passes: 20, every: Int(duration * 8_000), rate: 8_000)
+    let samples = try looped(pattern, passes: 20, count: expected.count, rate: 8_000)
+    // The single rendering lacks what the high-pass still gives back behind its end.
+    #expect(greatestDifference(samples.dropLast(1), expected.dropLast(1)) < 0.03)
+    #expect(peak(samples[(samples.count / 2)...]) > 0.02)
+  }
+
+  @Test func releasesRingIntoTheNextPass() throws {
+    let pattern = HapticPattern(events: [hum(0, 0.1, [.releaseTime: 0.7], intensity: 0.4)])
+    let expected = try laid(pattern, passes: 6, every: 800, rate: 8_000)
+    let samples = try looped(pattern, passes: 6, count: expected.count, rate: 8_000)
+    #expect(greatestDifference(samples, expected) < 0.01)
+  }
+
+  @Test func controlsBeginAnewWithEveryPass() throws {
+    let pattern = HapticPattern(
+      events: [hum(0, 0.25)], curves: [curve(.hapticIntensityControl, [(0, 1), (0.25, 0)])])
+    let samples = try looped(pattern, passes: 3, count: 6_000, rate: 8_000)
+    let once = try looped(pattern, passes: 1, count: 2_000, rate: 8_000)
+    for pass in 0..<3 {
+      let part = samples[(pass * 2_000)..<((pass + 1) * 2_000)]
+      #expect(greatestDifference(part.dropLast(10), once.dropLast(10)) < 0.003)
+    }
+  }
+
+  @Test func thereIsNoClickBetweenPasses() throws {
+    let pattern = HapticPattern(events: [hum(0, 0.237, sharpness: 1)])
+    let samples = try looped(pattern, passes: 5, count: 48_000, rate: 48_000)
+    let steepest = 0.44 * 2 * Float.pi * 230 / 48_000 * 2
+    #expect(greatestStep(samples) < steepest)
+  }
+
+  @Test func endlessPassesGoOn() throws {
+    let pattern = HapticPattern(events: [tap(0), hum(0.05, 0.05)])
+    let settings = RenderSettings(passCount: nil, length: 80_000)
+    let samples = try render(pattern, rate: 8_000, settings: settings)
+    #expect(peak(samples[79_200...]) > 0.4)
+  }
+
+  @Test func aLoopIsAsLongAsItsLongestPart() throws {
+    #expect(
+      try RenderPlan(compiling: HapticPattern(events: [tap()]), rate: 8_000).loopLength == 118)
+    var long = tap()
+    long.duration = 0.5
+    #expect(
+      try RenderPlan(compiling: HapticPattern(events: [long]), rate: 8_000).loopLength == 4_000)
+    let endless = HapticEvent(kind: .hapticContinuous, time: 1)
+    #expect(
+      try RenderPlan(compiling: HapticPattern(events: [endless]), rate: 8_000).loopLength == 248_000
+    )
+    let sound = AudioSample(interleaved: [Float](repeating: 0.1, count: 700), channelCount: 1)
+    let file = HapticEvent(
+      kind: .audioCustom, time: 1, waveform: AudioWaveform(path: "a"))
+    let plan = try RenderPlan(
+      compiling: HapticPattern(events: [file]), rate: 8_000, samples: ["a": sound])
+    #expect(plan.loopLength == 8_700)
+  }
+
+  @Test(arguments: [nil, 0, -3, 5])
+  func anEmptyPatternLoopsInSilence(passes: Int?) throws {
+    let settings = RenderSettings(passCount: passes, length: 500)
+    let samples = try render(HapticPattern(), rate: 8_000, settings: settings)
+    #expect(samples == [Float](repeating: 0, count: 500))
+  }
+
+  @Test func noPassAtAllIsOne() throws {
+    let settings = RenderSettings(passCount: 0)
+    #expect(
+      try render(earthquake, rate: 8_000, settings: settings) == render(earthquake, rate: 8_000))
+  }
+}

@@ -1,0 +1,83 @@
+import HapticModel
+import HapticRender
+
+/// Numbers that look random and are the same each time.
+struct SeededGenerator: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed &* 0x9e37_79b9_7f4a_7c15 &+ 1 }
+
+  mutating func next() -> UInt64 {
+    state ^= state << 13
+    state ^= state >> 7
+    state ^= state << 17
+    return state &* 0x2545_f491_4f6c_dd1d
+  }
+}
+
+/// Patterns of every kind of event and control within half a second.
+struct PatternGenerator {
+  var numbers: SeededGenerator
+  /// Numbers given now and then instead of sensible ones.
+  var oddities: [Float] = []
+
+  init(seed: UInt64) { numbers = SeededGenerator(seed: seed) }
+
+  mutating func value(in range: ClosedRange<Float>) -> Float {
+    if let oddity = oddities.randomElement(using: &numbers), Bool.random(using: &numbers) {
+      return oddity
+    }
+    return Float.random(in: range, using: &numbers)
+  }
+
+  mutating func pattern() -> HapticPattern {
+    var pattern = HapticPattern()
+    for _ in 0..<Int.random(in: 1...8, using: &numbers) { pattern.events.append(event()) }
+    for _ in 0..<Int.random(in: 0...6, using: &numbers) {
+      guard let id = DynamicParameterID.allCases.randomElement(using: &numbers) else { continue }
+      let time = Double.random(in: -0.1...0.5, using: &numbers)
+      pattern.parameters.append(
+        DynamicParameter(id: id, value: value(in: id.range), time: time))
+    }
+    for _ in 0..<Int.random(in: 0...4, using: &numbers) {
+      guard let id = DynamicParameterID.allCases.randomElement(using: &numbers) else { continue }
+      let points = (0..<Int.random(in: 0...6, using: &numbers)).map { _ in
+        ParameterCurve.ControlPoint(
+          time: Double.random(in: 0...0.4, using: &numbers), value: value(in: id.range))
+      }
+      let time = Double.random(in: 0...0.3, using: &numbers)
+      pattern.curves.append(ParameterCurve(id: id, time: time, controlPoints: points))
+    }
+    return pattern
+  }
+
+  private mutating func event() -> HapticEvent {
+    let kind = HapticEvent.Kind.allCases.randomElement(using: &numbers) ?? .hapticTransient
+    var event = HapticEvent(kind: kind, time: Double.random(in: 0...0.3, using: &numbers))
+    if kind != .hapticTransient || Bool.random(using: &numbers) {
+      event.duration = Double.random(in: 0...0.2, using: &numbers)
+    }
+    for id in EventParameterID.allCases where Bool.random(using: &numbers) {
+      let time: Set<EventParameterID> = [.attackTime, .decayTime, .releaseTime]
+      event.parameters[id] = value(in: time.contains(id) ? 0...0.5 : id.range)
+    }
+    if kind == .audioCustom {
+      event.waveform = AudioWaveform(
+        path: Bool.random(using: &numbers) ? "mono" : "stereo",
+        usesVolumeEnvelope: Bool.random(using: &numbers),
+        isLooping: Bool.random(using: &numbers))
+    }
+    return event
+  }
+
+  /// The sounds the patterns name.
+  static let sounds: [String: AudioSample] = {
+    var generator = PatternGenerator(seed: 99)
+    let mono = (0..<700).map { _ in generator.value(in: -1...1) }
+    let stereo = (0..<1_301).map { _ in generator.value(in: -0.5...0.5) }
+    return [
+      "mono": AudioSample(interleaved: mono, channelCount: 1),
+      "stereo": AudioSample(interleaved: stereo, channelCount: 2),
+    ]
+  }()
+}

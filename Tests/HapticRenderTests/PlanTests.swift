@@ -1,0 +1,114 @@
+import HapticModel
+import Testing
+
+@testable import HapticRender
+
+@Suite struct PlanTests {
+  private func refusal(
+    of pattern: HapticPattern, rate: Double = 48_000
+  ) -> RenderError? {
+    do throws(RenderError) {
+      _ = try RenderPlan(compiling: pattern, rate: rate)
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  @Test(arguments: [0, 7_999, 192_001, -48_000, .infinity, .nan])
+  func ratesOutsideTheRangeAreRefused(rate: Double) {
+    #expect(
+      refusal(of: HapticPattern(), rate: rate)
+        == RenderError(
+          kind: .rateOutOfRange,
+          description: "a frame rate of \(rate) Hz; it must lie between 8000 and 192000"))
+  }
+
+  @Test(arguments: [8_000, 192_000]) func ratesAtTheBoundsArePossible(rate: Double) {
+    #expect(refusal(of: HapticPattern(), rate: rate) == nil)
+  }
+
+  @Test(arguments: [-0.001, .nan, .infinity, -.infinity])
+  func timesThatAreNoTimesAreRefused(time: Double) {
+    let expected = RenderError(
+      kind: .timeOutOfRange, eventIndex: 1,
+      description: "event 1 has a time or duration that is negative or no number")
+    #expect(refusal(of: HapticPattern(events: [tap(), hum(time)])) == expected)
+    #expect(refusal(of: HapticPattern(events: [tap(), hum(0, time)])) == expected)
+  }
+
+  @Test func moreThanADayIsRefused() {
+    #expect(
+      refusal(of: HapticPattern(events: [hum(86_000, 400.5)]))
+        == RenderError(
+          kind: .patternTooLong, eventIndex: 0,
+          description: "event 0 ends 86400.5 s after the start; "
+            + "the longest pattern is one day, 86400 s"))
+    #expect(refusal(of: HapticPattern(events: [hum(86_000, 400)])) == nil)
+  }
+
+  @Test func controlsAtNoTimeOrBehindTheDayAreRefused() {
+    let late = HapticPattern(parameters: [step(.audioPanControl, 0, at: 1e9)])
+    #expect(
+      refusal(of: late)
+        == RenderError(
+          kind: .patternTooLong,
+          description: "parameter 0 begins 1000000000.0 s after the start; "
+            + "the longest pattern is one day, 86400 s"))
+    let never = HapticPattern(curves: [curve(.audioPanControl, at: .nan, [(0, 0)])])
+    #expect(
+      refusal(of: never)
+        == RenderError(
+          kind: .timeOutOfRange, description: "curve 0 has a time that is no finite number"))
+    #expect(refusal(of: HapticPattern(parameters: [step(.audioPanControl, 0, at: -1)])) == nil)
+  }
+
+  @Test func aMissingSoundIsRefused() {
+    let event = HapticEvent(
+      kind: .audioCustom, time: 0, waveform: AudioWaveform(path: "rain.wav"))
+    #expect(
+      refusal(of: HapticPattern(events: [event]))
+        == RenderError(
+          kind: .sampleMissing, eventIndex: 0,
+          description: "event 0 plays \"rain.wav\", which was not loaded"))
+  }
+
+  @Test func aHundredThousandEventsCompile() throws {
+    let events = (0..<100_000).map { index in
+      index % 2 == 0 ? tap(Double(index) * 0.01) : hum(Double(index) * 0.01, 0.05)
+    }
+    let plan = try RenderPlan(compiling: HapticPattern(events: events.reversed()), rate: 8_000)
+    #expect(plan.eventCount == 100_000)
+    #expect(plan.voiceCount == 100_000)
+    #expect(plan.maximumVoiceCount < 12)
+    #expect(plan.loopLength == 8_000 * 1_000 - 80 + 400)
+    let onsets = unsafe plan.voices.map(\.onset)
+    #expect(onsets == onsets.sorted())
+  }
+
+  @Test func voicesAreCountedByTheTurn() throws {
+    let together = HapticPattern(events: (0..<9).map { _ in hum(0, 0.1) })
+    #expect(try RenderPlan(compiling: together).maximumVoiceCount == 9)
+    let apart = HapticPattern(events: (0..<9).map { hum(Double($0), 0.1) })
+    #expect(try RenderPlan(compiling: apart).maximumVoiceCount == 1)
+    #expect(try RenderPlan(compiling: HapticPattern()).maximumVoiceCount == 0)
+  }
+
+  @Test func theRendererMeetsTheCountedVoices() throws {
+    let plan = try RenderPlan(compiling: earthquake)
+    var rendering = OfflineRendering(plan: plan)
+    var block = [Float](repeating: 0, count: 8_192)
+    var span = block.mutableSpan
+    while rendering.read(into: &span) > 0 {}
+    #expect(rendering.statistics.greatestVoiceCount > 0)
+    #expect(rendering.statistics.greatestVoiceCount <= plan.maximumVoiceCount)
+  }
+
+  @Test func busesAreThoseOfTheEvents() throws {
+    let tone = HapticEvent(kind: .audioContinuous, time: 0, duration: 1)
+    let plan = try RenderPlan(compiling: HapticPattern(events: [tone]))
+    #expect(!plan.hasHaptics && plan.hasAudio)
+    let other = try RenderPlan(compiling: HapticPattern(events: [tap()]))
+    #expect(other.hasHaptics && !other.hasAudio)
+  }
+}

@@ -1,0 +1,70 @@
+import Glibc
+import Testing
+
+@testable import HapticRender
+
+@Suite struct RealtimeMathTests {
+  @Test func powersOfTwoAreThoseOfTheLibrary() {
+    for index in -20_000...20_000 {
+      let x = Float(index) * 0.0061
+      #expect(abs(Double(RealtimeMath.exp2(x)) / Glibc.exp2(Double(x)) - 1) < 2.5e-7)
+    }
+  }
+
+  @Test func powersBeyondTheRangeAreClamped() {
+    #expect(RealtimeMath.exp2(1_000) == RealtimeMath.exp2(126))
+    #expect(RealtimeMath.exp2(-1_000) == RealtimeMath.exp2(-126))
+    #expect(RealtimeMath.exp2(126).isFinite)
+    #expect(RealtimeMath.exp2(-126).isNormal)
+  }
+
+  @Test func logarithmsAreThoseOfTheLibrary() {
+    var x: Float = 1e-30
+    while x < 1e30 {
+      let expected = Glibc.log2(Double(x))
+      #expect(abs(Double(RealtimeMath.log2(x)) - expected) < 4e-7 * max(1, abs(expected)))
+      x *= 1.0173
+    }
+    #expect(RealtimeMath.log2(1) == 0)
+  }
+
+  @Test func theSineIsThatOfTheLibrary() {
+    let increment: UInt32 = 1_047_808
+    let segment = SineSegment(phase: 0, increment: increment, glide: 0)
+    var bus = [Float](repeating: 0, count: 4_100)
+    var span = bus.mutableSpan
+    segment.add(
+      level: LevelLine(from: 1, to: 1, frameCount: 1), first: 0, to: &span, at: 0..<4_100)
+    for (frame, sample) in bus.enumerated() {
+      let phase = Double(UInt32(frame) &* increment) / 4_294_967_296
+      #expect(abs(Double(sample) - sin(2 * Double.pi * phase)) < 3e-7)
+    }
+  }
+
+  @Test func advancingIsSteppingFrameByFrame() {
+    var whole = SineSegment(phase: 77, increment: 12_345_678, glide: 0 &- 321)
+    var stepped = whole
+    whole.advance(by: 2_048)
+    for _ in 0..<2_048 { stepped.advance(by: 1) }
+    #expect(whole.phase == stepped.phase)
+    #expect(whole.increment == stepped.increment)
+  }
+
+  @Test func everyLawIsThatOfItsDescription() {
+    for (intensity, sharpness) in [(0, 0), (0.25, 0.3), (0.6, 0.422601), (1, 1)] {
+      for exponent in [1, 2, 1.7] {
+        var profile = TransducerProfile.phone
+        profile.intensity = .power(exponent: exponent)
+        let laws = VoiceLaws(profile, rate: 48_000)
+        let level = laws.amplitude(intensity: Float(intensity), sharpness: Float(sharpness))
+        #expect(abs(Double(level) - pow(intensity, exponent)) < 1e-6)
+        for scale in FrequencyLaw.Scale.allCases {
+          profile.frequency.scale = scale
+          let step = VoiceLaws(profile, rate: 48_000).increment(sharpness: Float(sharpness))
+          let hertz = Double(step) * 48_000 / 4_294_967_296
+          #expect(abs(hertz / profile.frequency.hertz(atSharpness: sharpness) - 1) < 5e-7)
+        }
+      }
+    }
+  }
+}

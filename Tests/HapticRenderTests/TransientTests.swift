@@ -1,0 +1,109 @@
+import Glibc
+import HapticModel
+import Testing
+
+@testable import HapticRender
+
+@Suite struct TransientTests {
+  /// The frames of a burst at the onset, in the bus, before the output chain.
+  private func burst(_ event: HapticEvent, rate: Double = 48_000, controls: [DynamicParameter] = [])
+    throws -> [Float]
+  {
+    let plan = try RenderPlan(
+      compiling: HapticPattern(events: [event], parameters: controls), rate: rate)
+    guard plan.voiceCount > 0 else { return [] }
+    let planned = unsafe plan.voices[0]
+    var voice = Voice(planned: 0, origin: 0, sine: planned.sine, cursors: plan.hapticTracks)
+    var bus = [Float](repeating: 0, count: Int(planned.envelope.end) + 1)
+    var span = bus.mutableSpan
+    while voice.frame < planned.envelope.end {
+      unsafe voice.beginStretch(planned, pieces: plan.pieces, laws: plan.laws)
+      let count = Int(voice.stretchEnd - voice.frame)
+      voice.sine.add(
+        level: voice.left, first: 0, to: &span, at: Int(voice.frame)..<Int(voice.stretchEnd))
+      voice.sine.advance(by: count)
+      voice.frame = voice.stretchEnd
+    }
+    return bus
+  }
+
+  static let sharpnesses: [Float] = [0, 0.25, 0.5, 0.75, 1]
+
+  @Test(arguments: [8_000, 48_000, 192_000], sharpnesses)
+  func aBurstIsShortHasNoMeanAndBeginsAndEndsAtZero(rate: Double, sharpness: Float) throws {
+    let samples = try burst(tap(sharpness: sharpness), rate: rate)
+    let seconds = Double(samples.count - 1) / rate
+    #expect(seconds >= 0.008 && seconds <= 0.040)
+    #expect(samples.first == 0)
+    #expect(samples.last == 0)
+    let mean = samples.reduce(0.0) { $0 + Double($1) } / Double(samples.count)
+    #expect(abs(mean) < 1e-6)
+    let law = TransducerProfile.phone.frequency.hertz(atSharpness: Double(sharpness))
+    #expect(abs(seconds * law - 2) < 2 * law / rate)
+  }
+
+  @Test(arguments: sharpnesses, [0.05, 0.3, 0.7, 1] as [Float])
+  func thePeakIsTheSquareOfIntensity(sharpness: Float, intensity: Float) throws {
+    let samples = try render(
+      HapticPattern(events: [tap(0.01, intensity: intensity, sharpness: sharpness)]))
+    #expect(abs(decibels(Double(peak(samples)), Double(0.44 * intensity * intensity))) < 0.05)
+  }
+
+  @Test func energyGrowsWithIntensity() throws {
+    let energies = try stride(from: Float(0), through: 1, by: 0.05).map { intensity in
+      try burst(tap(intensity: intensity)).reduce(0.0) { $0 + Double($1 * $1) }
+    }
+    for (less, more) in zip(energies, energies.dropFirst()) { #expect(less < more) }
+    #expect(energies[0] == 0)
+  }
+
+  @Test func theCentroidGrowsWithSharpness() throws {
+    let centroids = try stride(from: Float(0), through: 1, by: 0.1).map { sharpness in
+      let samples = try burst(tap(sharpness: sharpness), rate: 8_000)
+      var sum = 0.0
+      var weighted = 0.0
+      for hertz in stride(from: 10.0, to: 1_500, by: 10) {
+        let power =
+          pow(amplitude(of: samples[...], hertz: hertz, rate: 8_000), 2)
+          * pow(Double(samples.count), 2)
+        sum += power
+        weighted += power * hertz
+      }
+      return weighted / sum
+    }
+    for (less, more) in zip(centroids, centroids.dropFirst()) { #expect(less + 3 < more) }
+  }
+
+  @Test func aBurstTakesTheControlsAtItsOnset() throws {
+    let moved = HapticPattern(
+      events: [tap(0.5, intensity: 0.8, sharpness: 0.5)],
+      curves: [
+        curve(.hapticIntensityControl, [(0, 1), (1, 0)]),
+        curve(.hapticSharpnessControl, [(0, -0.5), (1, 0.5)]),
+      ])
+    let plain = HapticPattern(events: [tap(0.5, intensity: 0.4, sharpness: 0.5)])
+    #expect(greatestDifference(try render(moved), try render(plain)) < 1e-6)
+  }
+
+  @Test func aStepAtTheOnsetCountsAndOneBehindItDoesNot() throws {
+    let event = tap(0.5, intensity: 0.8)
+    let plain = try burst(event)
+    let half = try burst(event, controls: [step(.hapticIntensityControl, 0.5, at: 0.5)])
+    #expect(abs(peak(half) / peak(plain) - 0.25) < 1e-6)
+    #expect(try burst(event, controls: [step(.hapticIntensityControl, 0.5, at: 0.500_02)]) == plain)
+  }
+
+  @Test func attackAndReleaseDoNotChangeABurst() throws {
+    var shaped = tap(0.1)
+    shaped.parameters[.attackTime] = 0.9
+    shaped.parameters[.decayTime] = 0.9
+    shaped.parameters[.releaseTime] = 0.9
+    shaped.parameters[.sustained] = 0
+    #expect(try burst(shaped) == burst(tap(0.1)))
+  }
+
+  @Test func aBurstIsNoSteeperThanItsSine() throws {
+    let samples = try render(HapticPattern(events: [tap(0.1, sharpness: 1)]))
+    #expect(greatestStep(samples) < 0.44 * 2 * Float.pi * 230 / 48_000 * 1.001)
+  }
+}

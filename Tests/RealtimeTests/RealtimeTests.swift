@@ -1,0 +1,63 @@
+import AHAP
+import CRealtimeGuard
+import HapticModel
+import HapticRender
+import ShippedPatterns
+import Testing
+
+/// Rendering under the realtime sanitizer, which ends the program at an allocation, lock or system call.
+///
+/// The sanitizer has to be linked in; the README's table of checks has the command.
+@Suite(.enabled(if: crt_guard_is_present(), "the realtime sanitizer is not linked in"))
+struct RealtimeTests {
+  @Test(arguments: ShippedPatterns.names)
+  func renderingWaitsForNothing(name: String) throws {
+    let text = ShippedPatterns.text(named: name) ?? []
+    try render(AHAPDocument(text: text, name: name).read().pattern)
+  }
+
+  @Test func everyKindOfEventWaitsForNothing() throws {
+    var events: [HapticEvent] = []
+    for kind in HapticEvent.Kind.allCases {
+      for index in 0..<40 {
+        events.append(
+          HapticEvent(
+            kind: kind, time: Double(index) * 0.01, duration: 0.3,
+            parameters: [.audioPitch: 0.3, .audioBrightness: 0.5, .attackTime: 0.2],
+            waveform: kind == .audioCustom ? AudioWaveform(path: "noise") : nil))
+      }
+    }
+    let curves = DynamicParameterID.allCases.map { id in
+      ParameterCurve(
+        id: id, time: 0, controlPoints: [.init(time: 0, value: 1), .init(time: 0.5, value: 0.2)])
+    }
+    try render(HapticPattern(events: events, curves: curves))
+  }
+
+  @Test func theGuardBites() async {
+    await #expect(processExitsWith: .failure) {
+      crt_guard_enter()
+      var numbers: [Int] = []
+      for index in 0..<1_000 { numbers.append(index) }
+      crt_guard_exit()
+      print(numbers.count)
+    }
+  }
+
+  /// Renders a pattern to its end, two passes, in stereo, with every block inside the guard.
+  private func render(_ pattern: HapticPattern) throws {
+    let noise = AudioSample(
+      interleaved: (0..<9_600).map { Float($0 &* 7_919 % 101) / 101 - 0.5 }, channelCount: 2)
+    let plan = try RenderPlan(compiling: pattern, samples: ["noise": noise])
+    var renderer = Renderer(plan: plan, settings: RenderSettings(channelCount: 2, passCount: 2))
+    var block = [Float](repeating: 0, count: 2 * 64)
+    var span = block.mutableSpan
+    for _ in 0..<Int(2 * plan.length / 64 + 10) {
+      crt_guard_enter()
+      renderer.render(into: &span)
+      crt_guard_exit()
+    }
+    #expect(renderer.statistics.silencedSampleCount == 0)
+    #expect(renderer.statistics.peak > 0)
+  }
+}

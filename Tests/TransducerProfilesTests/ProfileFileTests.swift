@@ -1,0 +1,199 @@
+import HapticRender
+import Testing
+import TransducerProfiles
+
+/// What reading a text ends with: the error's line, or nothing.
+private func complaint(about text: String) -> String? {
+  do {
+    _ = try ProfileFile.read(text: Array(text.utf8), name: "mine.json")
+    return nil
+  } catch {
+    return error.description
+  }
+}
+
+/// A profile with more members, each on a line of its own from line 2 on.
+private func profile(_ members: String...) -> String {
+  let all =
+    members + [
+      #""name": "mine""#, #""summary": "Mine.""#, #""frequency": {"low": 20, "high": 80}"#,
+    ]
+  return "{\n" + all.joined(separator: ",\n") + "\n}"
+}
+
+@Suite struct ProfileFileTests {
+  @Test func theLeastProfileHasTheDefaults() throws {
+    let read = try ProfileFile.read(text: Array(profile().utf8), name: "mine.json")
+    let made = TransducerProfile(
+      name: "mine", summary: "Mine.", frequency: FrequencyLaw(low: 20, high: 80))
+    #expect(read == made)
+    #expect(
+      String(decoding: ProfileFile.write(made), as: UTF8.self) == """
+        {
+          "name": "mine",
+          "summary": "Mine.",
+          "frequency": { "low": 20, "high": 80, "scale": "logarithmic" }
+        }
+
+        """)
+  }
+
+  @Test func transientsFollowTheProfileWhereTheySayNothing() throws {
+    let text = profile(#""level": 0.4"#, #""transient": {"floor": 0.1}"#)
+    let read = try ProfileFile.read(text: Array(text.utf8), name: "mine.json")
+    #expect(
+      read.transient
+        == TransientLaw(frequency: FrequencyLaw(low: 20, high: 80), level: 0.4, floor: 0.1))
+  }
+
+  @Test func everyKeyReadsBackEqual() throws {
+    let made = TransducerProfile(
+      name: "all", summary: "Every \"key\".",
+      frequency: FrequencyLaw(low: 12.5, high: 170, scale: .linear),
+      intensity: .sensation(decibels: 31.5), level: 0.45,
+      partials: [.init(ratio: 1, gain: 0.8), .init(ratio: 3, gain: -0.1)],
+      transient: TransientLaw(
+        frequency: FrequencyLaw(low: 55, high: 165, scale: .linear),
+        length: .cycles(3, seconds: 0.005...0.05), level: 0.6, floor: 0.2,
+        partials: [.init(ratio: 1.5, gain: 0.3, glide: 0.4, stretch: 1.25)],
+        squareness: 0.1...0.9, attack: 0, release: 0.01),
+      duck: 0.25,
+      thresholds: [.init(hertz: 20, decibels: -40), .init(hertz: 80, decibels: -31.77)],
+      hardware: TransducerHardware(
+        product: "Maker Model", band: 10...200, resonance: 40, quality: 3.5, impedance: 4,
+        power: 50, peakPower: 100, estimated: ["quality"]),
+      sources: ["A sheet."])
+    #expect(try ProfileFile.read(text: ProfileFile.write(made), name: "all.json") == made)
+    var other = made
+    other.transient.length = .seconds(low: 0.0364, high: 0.0121)
+    other.intensity = .power(exponent: 1.5)
+    other.thresholds = []
+    #expect(try ProfileFile.read(text: ProfileFile.write(other), name: "all.json") == other)
+  }
+
+  @Test func aByteOrderMarkIsNoFault() {
+    #expect(complaint(about: "\u{FEFF}" + profile()) == nil)
+  }
+
+  @Test(arguments: [
+    ("", "1:1: error: the text is empty"),
+    ("{", "1:2: error: the text ends inside the object that begins at 1:1"),
+    (#"{"name": mine}"#, #"1:10: error: expected a value, found "mine""#),
+    ("[]", "1:1: error: a profile must be an object, not an array"),
+    ("{}", #"1:1: error: the key "name" is missing"#),
+    (#"{"name": "mine"}"#, #"1:1: error: the key "summary" is missing"#),
+    (#"{"name": "mine", "summary": "Mine."}"#, #"1:1: error: the key "frequency" is missing"#),
+    (
+      profile(#""sources": ["a sheet",]"#),
+      "2:22: error: a comma stands in front of a closing bracket (sources); remove it"
+    ),
+    (
+      profile(#""levle": 0.5"#),
+      #"2:1: error: the key "levle" is not known here (levle); did you mean "level"?"#
+    ),
+    (
+      profile(#""level": 0.5"#, #""level": 0.4"#),
+      #"3:1: error: the key "level" is there twice (level); keep one of them"#
+    ),
+    (profile(#""level": 1.5"#), "2:10: error: level is 1.5, outside 0.001 to 0.89 (level)"),
+    (
+      profile(#""level": "0.5""#),
+      "2:10: error: level must be a number, not a string (level); write it without quotes"
+    ),
+    (profile(#""level": null"#), "2:10: error: level must be a number, not null (level)"),
+    (profile(#""duck": -1"#), "2:9: error: duck is -1, outside 0 to 1 (duck)"),
+    (
+      profile(#""intensity": {"law": "pwer"}"#),
+      #"2:22: error: "pwer" is no law (intensity.law); did you mean "power"?"#
+    ),
+    (
+      profile(#""intensity": {"exponent": 20}"#),
+      "2:27: error: exponent is 20, outside 0.1 to 10 (intensity.exponent)"
+    ),
+    (
+      profile(#""intensity": {"decibels": 30}"#),
+      #"2:15: error: the key "decibels" is not known here (intensity.decibels); known here: law, exponent"#
+    ),
+    (
+      profile(#""intensity": {"law": "sensation"}"#),
+      #"2:14: error: the key "decibels" is missing (intensity)"#
+    ),
+    (
+      profile(#""intensity": {"law": "sensation", "decibels": 30}"#),
+      #"1:1: error: the intensity law "sensation" needs at least two thresholds"#
+    ),
+    (
+      profile(#""thresholds": [{"hertz": 20, "decibels": -40}]"#),
+      #"2:15: error: thresholds are used by the intensity law "sensation" alone (thresholds); remove them, or choose that law"#
+    ),
+    (
+      profile(
+        #""intensity": {"law": "sensation", "decibels": 30}"#,
+        #""thresholds": [{"hertz": 20, "decibels": -40}, {"hertz": 20, "decibels": -40}]"#),
+      "3:58: error: hertz is 20, not above 20 of the point before (thresholds[1].hertz)"
+    ),
+    (
+      profile(#""partials": []"#), "2:13: error: partials has 0 entries, outside 1 to 16 (partials)"
+    ),
+    (
+      profile(#""partials": [1]"#),
+      "2:14: error: an entry must be an object, not a number (partials[0])"
+    ),
+    (
+      profile(#""partials": [{"ratio": 0}]"#),
+      "2:24: error: ratio is 0, outside 0.01 to 100 (partials[0].ratio)"
+    ),
+    (
+      profile(#""transient": {"seconds": {"low": 0.04, "high": 0.0001}}"#),
+      "2:48: error: high is 0.0001, outside 0.001 to 1 (transient.seconds.high)"
+    ),
+    (
+      profile(#""transient": {"seconds": {"low": 0.04, "high": 0.01}, "cycles": 2}"#),
+      "2:55: error: cycles and seconds exclude each other (transient.cycles)"
+    ),
+    (
+      profile(#""transient": {"shortest": 0.05}"#),
+      "2:14: error: longest is 0.04, below shortest, 0.05 (transient)"
+    ),
+    (
+      profile(#""transient": {"squareness": {"low": 1, "high": 0}}"#),
+      "2:48: error: high is 0, below low, 1 (transient.squareness.high)"
+    ),
+    (profile(#""hardware": {}"#), #"2:13: error: the key "product" is missing (hardware)"#),
+    (
+      profile(#""hardware": {"product": "P", "estimated": ["qualty"]}"#),
+      #"2:44: error: "qualty" is no figure of this hardware (hardware.estimated[0]); did you mean "quality"?"#
+    ),
+    (
+      profile(#""hardware": {"product": "P", "power": 50, "peakPower": 30}"#),
+      "2:56: error: peakPower is 30, below power, 50 (hardware.peakPower)"
+    ),
+    (
+      profile(#""sources": "a sheet""#),
+      "2:12: error: sources must be an array, not a string (sources)"
+    ),
+    (
+      #"{"name": "My Own", "summary": "Mine.", "frequency": {"low": 20, "high": 80}}"#,
+      #"1:10: error: "My Own" is no name of a profile (name); use up to 40 of a–z, 0–9 and -"#
+    ),
+    (
+      #"{"name": "mine", "summary": "", "frequency": {"low": 20, "high": 80}}"#,
+      "1:29: error: summary is empty (summary)"
+    ),
+    (
+      #"{"name": "mine", "summary": "Mine.", "frequency": {"low": 80, "high": 20}}"#,
+      "1:71: error: high is 20, below low, 80 (frequency.high)"
+    ),
+    (
+      #"{"name": "mine", "summary": "Mine.", "frequency": {"low": 0, "high": 20}}"#,
+      "1:59: error: low is 0, outside 0.1 to 20000 (frequency.low)"
+    ),
+    (
+      #"{"name": "mine", "summary": "Mine.", "frequency": {"low": 2, "high": 20, "scale": "log"}}"#,
+      #"1:83: error: "log" is no scale (frequency.scale); known here: logarithmic, linear"#
+    ),
+  ])
+  func refusesWhatIsNoProfile(text: String, line: String) {
+    #expect(complaint(about: text) == "mine.json:" + line)
+  }
+}

@@ -1,0 +1,135 @@
+import Foundation
+import HapticModel
+import HapticRender
+import Testing
+import TransducerProfiles
+
+private let rate = 48_000.0
+
+/// One continuous event of a second.
+private func hum(intensity: Float = 1, sharpness: Float) -> HapticPattern {
+  HapticPattern(events: [
+    HapticEvent(
+      kind: .hapticContinuous, time: 0, duration: 1,
+      parameters: [.hapticIntensity: intensity, .hapticSharpness: sharpness])
+  ])
+}
+
+/// One transient.
+private func tap(intensity: Float = 1, sharpness: Float) -> HapticPattern {
+  HapticPattern(events: [
+    HapticEvent(
+      kind: .hapticTransient, time: 0,
+      parameters: [.hapticIntensity: intensity, .hapticSharpness: sharpness])
+  ])
+}
+
+private func plan(_ pattern: HapticPattern, _ name: String) throws -> RenderPlan {
+  let profile = try #require(ProfileCatalog.profile(named: name))
+  return try RenderPlan(compiling: pattern, profile: profile, rate: rate)
+}
+
+private func render(_ pattern: HapticPattern, _ name: String) throws -> [Float] {
+  var rendering = OfflineRendering(plan: try plan(pattern, name))
+  var samples = [Float](repeating: 0, count: Int(rendering.remainingFrameCount))
+  var span = samples.mutableSpan
+  #expect(rendering.read(into: &span) == samples.count)
+  return samples
+}
+
+/// The amplitude of one frequency in the middle half second, which holds whole cycles of even hertz.
+private func amplitude(of samples: [Float], hertz: Double) -> Double {
+  var sine = 0.0
+  var cosine = 0.0
+  for index in 12_000..<36_000 {
+    let phase = 2 * Double.pi * hertz * Double(index) / rate
+    sine += Double(samples[index]) * sin(phase)
+    cosine += Double(samples[index]) * cos(phase)
+  }
+  return (sine * sine + cosine * cosine).squareRoot() / 12_000
+}
+
+/// The frequency between the first and the last rising zero crossing of the middle half second.
+private func frequency(of samples: [Float]) -> Double {
+  var crossings: [Double] = []
+  for index in 12_000..<36_000 where samples[index] < 0 && samples[index + 1] >= 0 {
+    crossings.append(
+      Double(index) + Double(samples[index] / (samples[index] - samples[index + 1])))
+  }
+  guard let first = crossings.first, let last = crossings.last, last > first else { return 0 }
+  return Double(crossings.count - 1) * rate / (last - first)
+}
+
+private func peak(_ samples: [Float]) -> Double { Double(samples.map(abs).max() ?? 0) }
+
+@Suite struct ShippedSoundTests {
+  @Test(arguments: [
+    ("mpeg", 182.5, 0.6138), ("meta-quest", 127.5, 0.5), ("phone", 135.6466, 0.44),
+    ("android", 155, 0.3658), ("dayton-tt25-16", 44.7214, 0.44),
+  ])
+  func middleSharpnessHasThePublishedFrequencyAndLevel(
+    name: String, hertz: Double, level: Double
+  ) throws {
+    let samples = try render(hum(sharpness: 0.5), name)
+    #expect(abs(frequency(of: samples) / hertz - 1) < 1e-4)
+    #expect(abs(peak(Array(samples[12_000..<36_000])) / level - 1) < 0.01)
+  }
+
+  @Test func everyTransientOfMPEGIsTheSame() throws {
+    let dull = try render(tap(sharpness: 0), "mpeg")
+    #expect(try render(tap(sharpness: 1), "mpeg") == dull)
+    #expect(try plan(tap(sharpness: 0), "mpeg").soundEnd == 1_056)
+    #expect(abs(peak(dull) / 0.792 - 1) < 0.01)
+  }
+
+  @Test(arguments: [(0, 1_747), (0.5, 1_164), (1, 581)] as [(Float, Int64)])
+  func transientsOfMetaQuestShortenLinearly(sharpness: Float, frames: Int64) throws {
+    #expect(try plan(tap(sharpness: sharpness), "meta-quest").soundEnd == frames)
+  }
+
+  @Test func pulsarSoundsThreeWavesAtOnce() throws {
+    let samples = try render(hum(sharpness: 0.8), "pulsar")
+    // The base is 80 + 150 · 0.8 = 200 Hz.
+    for (hertz, level) in [(160.0, 0.3), (80, 0.08105), (240, 0.009), (200, 0.25)] {
+      #expect(abs(amplitude(of: samples, hertz: hertz) / level - 1) < 0.02, "\(hertz) Hz")
+    }
+  }
+
+  @Test func transientsOfPulsarLastAsLongAsTheirLongestPartialAndKeepATenth() throws {
+    #expect(try plan(tap(sharpness: 0.5), "pulsar").soundEnd == 1_104)
+    let weak = peak(try render(tap(intensity: 0.001, sharpness: 0.5), "pulsar"))
+    let strong = peak(try render(tap(intensity: 1, sharpness: 0.5), "pulsar"))
+    #expect(abs(weak / strong - 0.1009) < 0.001)
+  }
+
+  @Test func androidSpacesIntensityEvenlyAboveThreshold() throws {
+    let full = peak(try render(hum(sharpness: 1), "android"))
+    #expect(abs(full - 0.44) < 0.001)
+    let half = peak(try render(hum(intensity: 0.5, sharpness: 1), "android"))
+    #expect(abs(20 * log10(half / full) + 14.88) < 0.01)
+    // 80 Hz is felt at −31.77 dB, 230 Hz at −29.74 dB.
+    let low = peak(try render(hum(sharpness: 0), "android"))
+    #expect(abs(20 * log10(low / full) + 2.03) < 0.05)
+  }
+
+  @Test(arguments: [0, 0.25, 0.5, 0.75, 1] as [Float])
+  func oneEventOfSpeakerLeavesHeadroom(sharpness: Float) throws {
+    #expect(peak(try render(hum(sharpness: sharpness), "speaker")) <= 0.6)
+    #expect(peak(try render(tap(sharpness: sharpness), "speaker")) <= 0.6)
+  }
+
+  @Test func speakerSoundsWhereSmallSpeakersDo() throws {
+    let samples = try render(hum(sharpness: 0), "speaker")
+    #expect(abs(amplitude(of: samples, hertz: 110) / 0.264 - 1) < 0.01)
+    #expect(abs(amplitude(of: samples, hertz: 220) / 0.176 - 1) < 0.01)
+    #expect(abs(amplitude(of: samples, hertz: 330) / 0.11 - 1) < 0.01)
+  }
+
+  @Test(arguments: ProfileCatalog.names)
+  func aFullEventAndTransientStayBelowTheCeilingUnlimited(name: String) throws {
+    for pattern in [hum(sharpness: 0.3), tap(sharpness: 0.3), tap(sharpness: 1)] {
+      let samples = try render(pattern, name)
+      #expect((0.1...0.89).contains(peak(samples)))
+    }
+  }
+}
