@@ -9,8 +9,12 @@ extension JSONNames {
     let wanted = Array(text.lowercased().utf8)
     var best: (name: String, distance: Int)?
     for name in names where name != text {
-      let distance = Self.distance(wanted, Array(name.lowercased().utf8))
-      if distance < best?.distance ?? (max(wanted.count, 3) / 3 + 1) { best = (name, distance) }
+      let other = Array(name.lowercased().utf8)
+      let limit = best?.distance ?? (max(wanted.count, 3) / 3 + 1)
+      // No text is nearer than the difference in length, which rules out most.
+      guard abs(other.count - wanted.count) < limit else { continue }
+      let distance = Self.distance(wanted, other)
+      if distance < limit { best = (name, distance) }
     }
     if let best { return best.name }
     guard wanted.count >= 4 else { return nil }
@@ -28,18 +32,19 @@ extension JSONNames {
   /// Source: the optimal string alignment distance (L. Boytsov, Indexing methods for approximate
   /// dictionary searching, 2011, section 2).
   static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
-    var before: [Int] = []
-    var last = Array(0...right.count)
+    var before = Array(0...right.count)
+    var last = before
+    var row = before
     for i in left.indices {
-      var row = [i + 1]
+      row[0] = i + 1
       for j in right.indices {
         var cost = min(row[j] + 1, last[j + 1] + 1, last[j] + (left[i] == right[j] ? 0 : 1))
         if i > 0, j > 0, left[i] == right[j - 1], left[i - 1] == right[j] {
           cost = min(cost, before[j - 1] + 1)
         }
-        row.append(cost)
+        row[j + 1] = cost
       }
-      (before, last) = (last, row)
+      (before, last, row) = (last, row, before)
     }
     return last[right.count]
   }
