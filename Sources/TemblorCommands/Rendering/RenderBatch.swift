@@ -120,7 +120,8 @@ struct RenderBatch: Sendable {
         written += 1
         // Of two stems one is often silent, and strength 0 is silence asked for.
         if statistics.peak == 0, item.buses == .all, job.strength > 0, !isQuiet {
-          terminal.report("\(item.path.printable): silent, since no event has any level under its controls")
+          terminal.report(
+            "\(item.path.printable): silent, since no event has any level under its controls")
         }
         guard outputs.items.count <= 2, !isQuiet, terminal.error.isTerminal else { continue }
         terminal.report(
