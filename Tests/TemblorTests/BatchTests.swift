@@ -38,7 +38,7 @@ import Testing
         == .init(
           64,
           error: """
-            temblor: a/x.ahap and b/x.ahap would both be written to out/x.wav
+            temblor: 'a/x.ahap' and 'b/x.ahap' would both be written to 'out/x.wav'
             See 'temblor render --help'.
 
             """))
@@ -71,6 +71,19 @@ import Testing
     #expect(try place.temblor("check", "./" + name) == .init(0))
     let stem = name.hasSuffix(".ahap") ? String(name.dropLast(5)) : name
     #expect(Set(place.names()) == [name, stem + ".wav"])
+  }
+
+  @Test func noNameSteersTheTerminal() throws {
+    let name = "a\u{1B}[31m\n.ahap"
+    try place.write(Patterns.broken, to: name)
+    let line = "a\\u{1B}[31m\\n.ahap:2:1: error: the text ends inside the object that begins at 1:1"
+    #expect(try place.temblor("render", name) == .init(2, error: line + "\n"))
+    #expect(try place.temblor("info", name) == .init(2, error: line + "\n"))
+    #expect(try place.temblor("check", name) == .init(2, output: line + " [syntax]\n"))
+    #expect(
+      try place.temblor("info", "\u{9B}31m")
+        == .init(
+          1, error: "\\u{009B}31m: no such file, and no shipped pattern has this name\n"))
   }
 
   @Test func namesThatCannotBeAreTold() throws {

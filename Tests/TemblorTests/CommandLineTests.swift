@@ -104,7 +104,10 @@ import Testing
       ["render", "light", "-o", "a.flac", "--channels", "9"],
       "flac holds at most 8 channels, not 9", "render"
     ),
-    (["render", "light", "light"], "light and light would both be written to light.wav", "render"),
+    (
+      ["render", "light", "light"], "'light' and 'light' would both be written to 'light.wav'",
+      "render"
+    ),
     (
       ["render", "light", "soft", "-o", "-"],
       "'--output -' takes one pattern, without '--stems' or '--json'", "render"

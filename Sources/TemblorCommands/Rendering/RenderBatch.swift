@@ -39,7 +39,7 @@ struct RenderBatch: Sendable {
         guard !isQuiet else { return }
         line.show(
           items.count == 1
-            ? "\(items[0].path): \(Int(share.withLock { $0 } * 100)) %"
+            ? "\(items[0].path.printable): \(Int(share.withLock { $0 } * 100)) %"
             : "\(done) of \(items.count) sounds")
       }
     }
@@ -55,7 +55,7 @@ struct RenderBatch: Sendable {
 
   /// Renders one pattern to its file; whatever goes wrong is the outcome.
   private func render(_ item: RenderOutputs.Item, progress: (Double) -> Void) -> Outcome {
-    if Interruption.isRequested { return .failed("\(item.path): interrupted", .couldNot) }
+    if Interruption.isRequested { return .failed("\(item.path.printable): interrupted", .couldNot) }
     do {
       var job = job
       job.buses = item.buses
@@ -120,14 +120,15 @@ struct RenderBatch: Sendable {
         written += 1
         // Of two stems one is often silent, and strength 0 is silence asked for.
         if statistics.peak == 0, item.buses == .all, job.strength > 0, !isQuiet {
-          terminal.report("\(item.path): silent, since no event has any level under its controls")
+          terminal.report(
+            "\(item.path.printable): silent, since no event has any level under its controls")
         }
         guard outputs.items.count <= 2, !isQuiet, terminal.error.isTerminal else { continue }
         terminal.report(
-          "\(item.path): \(Figures.seconds(seconds)), \(Figures.peak(statistics.peak))")
+          "\(item.path.printable): \(Figures.seconds(seconds)), \(Figures.peak(statistics.peak))")
       case .failed(let message, _): failures.append(message)
       case .readerLeft: continue
-      case nil: failures.append("\(item.path): not begun")
+      case nil: failures.append("\(item.path.printable): not begun")
       }
     }
     for failure in failures { terminal.report(failure) }

@@ -85,7 +85,9 @@ struct RenderOutputs: Sendable {
     for item in items {
       if let other = owners[item.path] {
         throw UsageError(
-          .correctValue, "\(other) and \(item.input.name) would both be written to \(item.path)")
+          .correctValue,
+          "\(other.inQuotes) and \(item.input.name.inQuotes) would both be written to \(item.path.inQuotes)"
+        )
       }
       owners[item.path] = item.input.name
     }

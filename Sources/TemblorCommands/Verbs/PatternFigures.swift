@@ -69,7 +69,7 @@ struct PatternFigures {
     let voices = plan.maximumVoiceCount
     let level = Figures.decibels(Float(rootMeanSquare))
     var lines = [
-      "\(name)",
+      name.printable,
       "  length     \(Figures.seconds(reading.pattern.duration)), "
         + "sounds for \(Figures.seconds(Double(plan.soundEnd) / plan.rate))",
       "  holds      \(counted.isEmpty ? "nothing" : counted)",
@@ -79,7 +79,7 @@ struct PatternFigures {
       "  at once    \(voices) voice\(voices == 1 ? "" : "s") at most",
     ]
     if let feeling = reading.metadata["Description"] {
-      lines.insert("  feels      \(feeling)", at: 1)
+      lines.insert("  feels      \(feeling.printable)", at: 1)
     }
     if reading.usesAbsoluteCurveTimes {
       lines.append("  curves     count from the start of the pattern; they were moved")
