@@ -11,6 +11,10 @@ enum CheckVerb {
       Every finding is a line FILE:LINE:COLUMN: SEVERITY: MESSAGE (PATH); HINT [RULE]. An error keeps a \
       file from being read, a warning may not be what was meant, a note is worth knowing. The exit \
       status is 2 when there is an error.
+
+      A file may allow itself to break a rule that is no error, if it says why:
+
+        "Metadata": { "AllowedRules": { "tap-count": "the aftershocks of an earthquake" } }
       """,
     arguments: [
       Argument(
