@@ -40,43 +40,59 @@ struct RenderOutputs: Sendable {
       || named == nil && inputs.contains(where: \.isFromFolder)
     for input in inputs {
       for buses in stems {
-        let suffix =
-          switch buses {
-          case .all: ""
-          case .haptics: ".haptic"
-          case .audio: ".audio"
-          }
         if isFolder {
           let container = asked ?? .wav
-          let name = input.outputStem + suffix + "." + container.rawValue
+          let name = input.outputStem + Self.suffix(of: buses) + "." + container.rawValue
           items.append(
             Item(
               input: input, path: FileSystem.join(output ?? "", name), container: container,
               buses: buses))
         } else if let output {
-          if let asked, let named, asked != named {
-            throw UsageError(
-              .remove,
-              "\(output.inQuotes) ends as \(named.rawValue) does, but '--container' says "
-                + asked.rawValue)
-          }
-          guard let container = asked ?? named else {
-            throw UsageError(
-              .correctValue,
-              "the ending of \(output.inQuotes) names no kind of sound file; use .wav, .flac, .aiff, "
-                + ".w64, .rf64, .caf or .ogg, or say '--container'")
-          }
-          var path = output
-          if !suffix.isEmpty {
-            let folder = FileSystem.folder(of: output)
-            let ending = output.lastIndex(of: ".").map { String(output[$0...]) } ?? ""
-            path = FileSystem.join(folder, FileSystem.stem(of: output) + suffix + ending)
-          }
-          items.append(Item(input: input, path: path, container: container, buses: buses))
+          items.append(
+            Item(
+              input: input, path: Self.path(output, of: buses),
+              container: try Self.container(of: output, named: named, asked: asked), buses: buses))
         }
       }
     }
     try refuseClashes()
+  }
+
+  /// What the name of a stem has before its ending.
+  private static func suffix(of buses: RenderSettings.Buses) -> String {
+    switch buses {
+    case .all: ""
+    case .haptics: ".haptic"
+    case .audio: ".audio"
+    }
+  }
+
+  /// The file that was named, or that name with a stem's suffix.
+  private static func path(_ output: String, of buses: RenderSettings.Buses) -> String {
+    let suffix = suffix(of: buses)
+    guard !suffix.isEmpty else { return output }
+    let ending = output.lastIndex(of: ".").map { String(output[$0...]) } ?? ""
+    return FileSystem.join(
+      FileSystem.folder(of: output), FileSystem.stem(of: output) + suffix + ending)
+  }
+
+  /// The kind of file that a name and `--container` agree on.
+  private static func container(
+    of output: String, named: SoundFileFormat.Container?, asked: SoundFileFormat.Container?
+  ) throws(UsageError) -> SoundFileFormat.Container {
+    if let asked, let named, asked != named {
+      throw UsageError(
+        .remove,
+        "\(output.inQuotes) ends as \(named.rawValue) does, but '--container' says "
+          + asked.rawValue)
+    }
+    guard let container = asked ?? named else {
+      throw UsageError(
+        .correctValue,
+        "the ending of \(output.inQuotes) names no kind of sound file; use .wav, .flac, .aiff, "
+          + ".w64, .rf64, .caf or .ogg, or say '--container'")
+    }
+    return container
   }
 
   /// Two patterns of one name would overwrite one another.
