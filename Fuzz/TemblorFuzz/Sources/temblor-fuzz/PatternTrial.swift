@@ -1,5 +1,5 @@
 import AHAP
-import HapticModel
+import HapticRender
 
 /// Reads a text as AHAP and holds the reader to what it promises.
 struct PatternTrial {
@@ -16,7 +16,8 @@ struct PatternTrial {
     checkFormatting(document, examination)
     guard let reading = examination.reading else { return }
     checkWriting(reading)
-    var rendering = RenderTrial(pattern: reading.pattern, choices: Choices(text))
+    var rendering = RenderTrial(
+      pattern: reading.pattern, profile: .phone, choices: Choices(text))
     rendering.run()
   }
 

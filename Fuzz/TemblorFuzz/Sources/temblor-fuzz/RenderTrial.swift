@@ -13,6 +13,7 @@ struct RenderTrial {
   private static let ceiling: Float = 0.8913
 
   let pattern: HapticPattern
+  let profile: TransducerProfile
   var choices: Choices
 
   mutating func run() {
@@ -39,11 +40,21 @@ struct RenderTrial {
       let sound = (0..<count * 2).map { Float($0 % 19) / 9 - 1 }
       samples[path] = AudioSample(interleaved: sound, channelCount: choices.pick(1, 2))
     }
+    if !samples.isEmpty {
+      let plan = compile(rate: rate, samples: [:], refusals: [.sampleMissing, .patternTooLong])
+      require(plan == nil, "a plan without its samples")
+    }
+    return compile(rate: rate, samples: samples, refusals: [.patternTooLong])
+  }
+
+  private func compile(
+    rate: Double, samples: [String: AudioSample], refusals: Set<RenderError.Kind>
+  ) -> RenderPlan? {
     do {
-      return try RenderPlan(compiling: pattern, rate: rate, samples: samples)
+      return try RenderPlan(compiling: pattern, profile: profile, rate: rate, samples: samples)
     } catch {
       requireOneLine(error.description)
-      require(error.kind == .patternTooLong, "\(error)")
+      require(refusals.contains(error.kind), "\(error)")
       return nil
     }
   }
