@@ -62,6 +62,11 @@ let package = Package(
     .testTarget(
       name: "TemblorCommandsTests", dependencies: ["TemblorCommands"], swiftSettings: strict),
 
+    .testTarget(
+      name: "TemblorTests", dependencies: ["SoundFile", "temblor"], swiftSettings: strict),
+    .testTarget(
+      name: "SoundFileTests", dependencies: ["SoundFile"], swiftSettings: strict),
+
     .executableTarget(
       name: "temblor-bench",
       dependencies: ["AHAP", "HapticModel", "HapticRender", "JSONText", "ShippedPatterns"],

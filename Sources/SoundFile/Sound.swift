@@ -38,20 +38,21 @@ public struct Sound: Equatable, Sendable {
     guard channels > 0, info.samplerate > 0 else {
       throw SoundFileError(kind: .notSound, path: path, description: "holds no sound")
     }
+    let tooLong = SoundFileError(
+      kind: .tooLong, path: path,
+      description: "has more than \(Self.longest) samples; a pattern's sound may be 12 minutes long"
+    )
+    // The header may promise less than there is.
+    guard info.frames <= Self.longest / channels else { throw tooLong }
     var samples: [Float] = []
-    let chunk = 65_536 / channels
-    var buffer = [Float](repeating: 0, count: max(1, chunk) * channels)
+    let chunk = max(1, 65_536 / channels)
+    var buffer = [Float](repeating: 0, count: chunk * channels)
     while true {
       var span = buffer.mutableSpan
-      let count = unsafe SoundFileCalls.read(&span, frameCount: max(1, chunk), from: handle)
+      let count = unsafe SoundFileCalls.read(&span, frameCount: chunk, from: handle)
       if count <= 0 { break }
       samples += buffer[..<(count * channels)]
-      guard samples.count <= Self.longest else {
-        throw SoundFileError(
-          kind: .tooLong, path: path,
-          description:
-            "has more than \(Self.longest) samples; a pattern's sound may be 12 minutes long")
-      }
+      guard samples.count <= Self.longest else { throw tooLong }
     }
     self.init(interleaved: samples, channelCount: channels, rate: Double(info.samplerate))
   }

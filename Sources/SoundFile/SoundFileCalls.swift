@@ -83,7 +83,6 @@ enum SoundFileCalls {
     -> SoundFileError
   {
     let system = errno
-    let said = unsafe String(cString: sf_strerror(handle))
     if system == ENOSPC || system == EDQUOT {
       return SoundFileError(
         kind: .diskFull, path: path,
@@ -94,6 +93,9 @@ enum SoundFileCalls {
       return SoundFileError(
         kind: .systemRefused, path: path, description: "cannot write: \(reason)")
     }
+    // For an error without a number, libsndfile would print a line of its own on standard output.
+    let said =
+      unsafe sf_error(handle) < 0 ? "error without a name" : String(cString: sf_strerror(handle))
     return SoundFileError(
       kind: reading ? .notSound : .unsupportedFormat, path: path,
       description: reading

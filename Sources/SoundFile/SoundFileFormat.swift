@@ -16,7 +16,7 @@ public struct SoundFileFormat: Equatable, Sendable {
     case rf64
     /// Apple's Core Audio Format.
     case caf
-    /// Ogg Vorbis, which stores no whole samples.
+    /// Ogg Vorbis, which stores no whole samples and gives each stream a random serial number.
     case ogg
   }
 
@@ -44,6 +44,34 @@ public struct SoundFileFormat: Equatable, Sendable {
     case "ogg", "oga": return .ogg
     default: return nil
     }
+  }
+
+  /// Why no file of the format can have a rate and some channels, or nothing where it can.
+  public func objection(rate: Int, channelCount: Int) -> String? {
+    if isWritable(rate: rate, channelCount: channelCount) { return nil }
+    let kind = container.rawValue
+    let stored = SampleFormat.allCases.filter {
+      Self(container: container, samples: $0).isWritable(rate: 48_000, channelCount: 1)
+    }
+    if !stored.contains(samples) {
+      let names = stored.map(\.rawValue).joined(separator: " or ")
+      return "\(kind) holds \(names) samples, not \(samples.rawValue)"
+    }
+    if let most = (1..<max(1, channelCount)).last(where: {
+      isWritable(rate: rate, channelCount: $0)
+    }) {
+      return "\(kind) holds at most \(most) channels, not \(channelCount)"
+    }
+    return "\(kind) holds no sound of \(rate) Hz"
+  }
+
+  /// Whether libsndfile writes the format.
+  private func isWritable(rate: Int, channelCount: Int) -> Bool {
+    var info = SF_INFO()
+    info.samplerate = Int32(clamping: rate)
+    info.channels = Int32(clamping: channelCount)
+    info.format = code(frameCount: 0, channelCount: channelCount)
+    return SoundFileCalls.canWrite(info)
   }
 
   /// libsndfile's number for the format, for a file of some length.

@@ -4,6 +4,7 @@ import CSndFile
 @safe
 public struct SoundFileWriter: ~Copyable {
   private var handle: OpaquePointer?
+  private let descriptor: Int32
   private let path: String
   private let format: SoundFileFormat
   private let channelCount: Int
@@ -21,20 +22,17 @@ public struct SoundFileWriter: ~Copyable {
     descriptor: Int32, path: String, format: SoundFileFormat, rate: Int, channelCount: Int,
     frameCount: Int64, tags: SoundFileTags = SoundFileTags()
   ) throws(SoundFileError) {
+    if let objection = format.objection(rate: rate, channelCount: channelCount) {
+      throw SoundFileError(kind: .unsupportedFormat, path: path, description: objection)
+    }
     var info = SF_INFO()
     info.samplerate = Int32(clamping: rate)
     info.channels = Int32(clamping: channelCount)
     info.format = format.code(frameCount: frameCount, channelCount: channelCount)
-    guard SoundFileCalls.canWrite(info) else {
-      throw SoundFileError(
-        kind: .unsupportedFormat, path: path,
-        description:
-          "\(format.container.rawValue) cannot hold \(format.samples.rawValue) samples in "
-          + "\(channelCount) channel\(channelCount == 1 ? "" : "s") at \(rate) Hz")
-    }
     let opened = try unsafe SoundFileCalls.open(
       descriptor: descriptor, mode: SFM_WRITE, info: &info, path: path)
     unsafe handle = opened
+    self.descriptor = descriptor
     self.path = path
     self.format = format
     self.channelCount = channelCount
@@ -79,6 +77,10 @@ public struct SoundFileWriter: ~Copyable {
     guard let open = unsafe handle else { return }
     unsafe handle = nil
     try unsafe SoundFileCalls.close(open, path: path)
+    // A long WAVE is an RF64 as well.
+    if [.wav, .rf64].contains(format.container), format.samples == .float {
+      try PeakTime.erase(in: descriptor, path: path)
+    }
   }
 
   deinit {

@@ -73,12 +73,18 @@ public final class RenderPlan: @unchecked Sendable {
     unsafe sounds.deallocate()
   }
 
+  /// The most voices that overlapping passes of a loop may have together.
+  private static let mostLoopedVoices = 1 << 18
+
   /// How many voices a renderer must hold: the most at once in every pass that can overlap.
   func voiceCapacity(passCount: Int?) -> Int {
     // A renderer starts all passes of a turn before it lets go of those that end in it.
     let reach = soundEnd + Int64(Renderer.turnLength)
     let overlapping = loopLength > 0 ? Int(reach / loopLength) + 1 : 1
-    return max(1, maximumVoiceCount * min(overlapping, max(1, passCount ?? overlapping)))
+    let passes = min(overlapping, max(1, passCount ?? overlapping))
+    // Loops of a few frames with long releases overlap without end; memory must not.
+    let (count, overflow) = maximumVoiceCount.multipliedReportingOverflow(by: passes)
+    return max(1, maximumVoiceCount, overflow ? Self.mostLoopedVoices : min(count, Self.mostLoopedVoices))
   }
 }
 

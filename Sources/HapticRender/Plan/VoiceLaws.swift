@@ -10,6 +10,8 @@ struct VoiceLaws: BitwiseCopyable, Sendable {
 
   private var shape: Shape
   private var exponent: Float
+  /// How much of its value intensity may move along a straight line: a tenth under the square law.
+  private(set) var levelShare: Float
   private var lowIncrement: Float
   private var incrementRange: Float
   private var octaves: Float
@@ -36,9 +38,12 @@ struct VoiceLaws: BitwiseCopyable, Sendable {
     case .power(let exponent):
       shape = exponent == 1 ? .linear : (exponent == 2 ? .square : .power)
       self.exponent = Float(exponent)
+      levelShare = Float(0.2 / max(exponent, 2))
     case .sensation(let decibels):
       shape = .sensation
       exponent = Float(decibels * logarithm2(10) / 20)
+      // As many decibels as the square law moves in a tenth.
+      levelShare = Float(1.7 / max(decibels, 17))
     }
     let table = profile.levelsOverSharpness(count: Self.tableCount)
     isLevelEven = !table.contains { $0 != 1 }

@@ -12,10 +12,6 @@ enum StretchLength {
   static var shortest: Int64 {
     @_noLocks get { 8 }
   }
-  /// How much of its value a level may move.
-  static var levelShare: Float {
-    @_noLocks get { 0.1 }
-  }
   /// How much of its range a tone may move.
   static var toneShare: Float {
     @_noLocks get { 0.04 }
@@ -23,13 +19,26 @@ enum StretchLength {
 
   /// Frames until a line has moved by a share of its value.
   @_noLocks
-  static func forLevel(_ value: Float, framesPerUnit: Float) -> Int64 {
-    bounded((value < 0 ? -value : value) * levelShare * framesPerUnit)
+  static func forLevel(_ value: Float, share: Float, framesPerUnit: Float) -> Int64 {
+    bounded((value < 0 ? -value : value) * share * framesPerUnit)
   }
 
   /// Frames until a line has moved by a share of its range.
   @_noLocks
   static func forTone(framesPerUnit: Float) -> Int64 { bounded(toneShare * framesPerUnit) }
+
+  /// Frames until a moving tone meets the next bound of its range, where it stops or starts to move.
+  @_noLocks
+  static func untilBound(_ value: Float, of piece: ControlPiece, low: Float, high: Float) -> Int64 {
+    let distance: Float
+    if piece.slope > 0 {
+      distance = (value < low ? low : high) - value
+    } else {
+      distance = value - (value > high ? high : low)
+    }
+    let frames = distance * piece.framesPerUnit
+    return distance <= 0 || frames >= Float(longest) ? longest : Int64(frames) &+ 1
+  }
 
   @_noLocks
   private static func bounded(_ frames: Float) -> Int64 {

@@ -14,7 +14,7 @@ extension Voice {
       return
     }
     let now = voice.onset &+ frame
-    let length = unsafe stretchLength(voice, pieces: pieces)
+    let length = unsafe stretchLength(voice, pieces: pieces, laws: laws)
     if isFirst {
       unsafe aim(
         voice, pieces: pieces, laws: laws, isPanned: isPanned, at: frame, patternFrame: now)
@@ -53,7 +53,7 @@ extension Voice {
   /// Frames until a corner, or until a line would leave its law.
   @_noLocks
   private mutating func stretchLength(
-    _ voice: PlannedVoice, pieces: UnsafeMutableBufferPointer<ControlPiece>
+    _ voice: PlannedVoice, pieces: UnsafeMutableBufferPointer<ControlPiece>, laws: VoiceLaws
   ) -> Int64 {
     let now = voice.onset &+ frame
     unsafe cursors.strength = Self.move(cursors.strength, to: now, in: pieces)
@@ -69,13 +69,19 @@ extension Voice {
     if strength.framesPerUnit > 0 {
       let value = strength.value(at: now)
       length = min(
-        length, StretchLength.forLevel(value, framesPerUnit: strength.framesPerUnit))
+        length,
+        StretchLength.forLevel(
+          value, share: laws.levelShare, framesPerUnit: strength.framesPerUnit))
       if voice.envelope.isMoving(at: frame) {
-        length = min(length, envelopeLength(voice))
+        length = min(length, envelopeLength(voice, laws: laws))
       }
     }
     if tone.framesPerUnit > 0 {
       length = min(length, StretchLength.forTone(framesPerUnit: tone.framesPerUnit))
+      let low: Float = voice.source.isHaptic ? 0 : -1
+      length = min(
+        length,
+        StretchLength.untilBound(voice.tone + tone.value(at: now), of: tone, low: low, high: 1))
     }
     if voice.source.isHaptic { return length }
     unsafe length = min(length, pieces[Int(cursors.brightness) &+ 1].start &- now)
@@ -91,13 +97,14 @@ extension Voice {
 
   /// Frames until the outline has moved by a share of its level.
   @_noLocks
-  private func envelopeLength(_ voice: PlannedVoice) -> Int64 {
+  private func envelopeLength(_ voice: PlannedVoice, laws: VoiceLaws) -> Int64 {
     let corner = voice.envelope.corner(after: frame)
     let level = voice.envelope.level(at: frame)
     let move = voice.envelope.level(at: corner) - level
     let steepness = (move < 0 ? -move : move) / Float(corner &- frame)
     return steepness > 0
-      ? StretchLength.forLevel(level, framesPerUnit: 1 / steepness) : StretchLength.longest
+      ? StretchLength.forLevel(level, share: laws.levelShare, framesPerUnit: 1 / steepness)
+      : StretchLength.longest
   }
 
   /// The piece in force at a frame, at or behind a cursor.

@@ -1,4 +1,16 @@
 extension String {
+  /// The text on one line, safe on a terminal: what a file is called or says of itself may hold controls.
+  var printable: String {
+    var text = ""
+    for scalar in unicodeScalars {
+      switch scalar.properties.generalCategory {
+      case .control, .lineSeparator, .paragraphSeparator: text += scalar.escaped(asASCII: true)
+      default: text.unicodeScalars.append(scalar)
+      }
+    }
+    return text
+  }
+
   /// The text between quotes, safe on a terminal: control characters escaped, at most 80 characters.
   var inQuotes: String {
     var text = "'"

@@ -27,9 +27,11 @@ struct UsageError: Error, Equatable, CustomStringConvertible {
   }
 
   static func notAllowed(_ name: String, _ value: String, choices: [String]) -> UsageError {
-    UsageError(
-      .correctValue,
-      "\(name.inQuotes) takes \(choices.joinedWithOr), not \(value.inQuotes)"
-        + Suggestion.question(value, among: choices))
+    // A long list is easier to read in the help that the message points to.
+    let taken =
+      choices.count > 12
+      ? "\(name.inQuotes) does not take \(value.inQuotes)"
+      : "\(name.inQuotes) takes \(choices.joinedWithOr), not \(value.inQuotes)"
+    return UsageError(.correctValue, taken + Suggestion.question(value, among: choices))
   }
 }

@@ -16,5 +16,5 @@ struct FileError: Error, Equatable, CustomStringConvertible {
     return FileError(path, "\(what): \(reason)")
   }
 
-  var description: String { "\(path): \(reason)" }
+  var description: String { "\(path): \(reason)".printable }
 }

@@ -15,6 +15,18 @@ enum FileSystem {
     }
   }
 
+  /// Whether a path is itself a symbolic link.
+  static func isLink(_ path: String) -> Bool {
+    var status = stat()
+    return unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
+  }
+
+  /// Whether two paths lead to one existing file.
+  static func isSame(_ path: String, _ other: String) -> Bool {
+    guard let real = realPath(path) else { return false }
+    return real == realPath(other)
+  }
+
   /// Reads a file, pipe or standard input (`-`) to its end.
   ///
   /// - Parameter limit: Bytes beyond which reading stops with an error.
@@ -78,7 +90,9 @@ enum FileSystem {
     guard unsafe mkdir(path, 0o777) == 0 || errno == EEXIST else {
       throw .system(path, "cannot be made")
     }
-    guard entry(at: path) == .folder else { throw FileError(path, "is in the way and no folder") }
+    guard entry(at: path) == .folder else {
+      throw FileError(path, "is in the way; it is no folder")
+    }
   }
 
   /// The real path of an existing file or folder, links followed.

@@ -2,7 +2,8 @@ internal import Glibc
 
 /// A file that takes its name only when it is complete, so that failure leaves the old one whole.
 ///
-/// The bytes go to a hidden file beside; `commit()` renames it. A file that is not committed is removed.
+/// The bytes go to a hidden file beside; `commit()` renames it. A file that is not committed is removed,
+/// also when the user interrupts.
 struct ReplacingFile: ~Copyable {
   /// Where the bytes go; it can be sought.
   let descriptor: Int32
@@ -14,17 +15,24 @@ struct ReplacingFile: ~Copyable {
   init(_ path: String) throws(FileError) {
     // A link keeps pointing where it points: its target is replaced.
     let target = FileSystem.realPath(path) ?? path
-    guard FileSystem.entry(at: target) != .folder else {
-      throw FileError(path, "is a folder; give a file name")
+    switch FileSystem.entry(at: target) {
+    case .file, .nothing: break
+    case .folder: throw FileError(path, "is a folder; give a file name")
+    // To replace the name of a device would be to remove the device.
+    case .other: throw FileError(path, "is a device or a pipe; only files can be written")
     }
-    let name = target.split(separator: "/").last.map(String.init) ?? target
-    let hidden = FileSystem.join(FileSystem.folder(of: target), ".\(name.prefix(100)).XXXXXX")
+    guard Interruption.begin() else { throw FileError(path, "interrupted; nothing was written") }
+    let hidden = FileSystem.join(FileSystem.folder(of: target), ".temblor.XXXXXX")
     var template = hidden.utf8CString
     let descriptor = unsafe template.withUnsafeMutableBufferPointer { buffer -> Int32 in
       guard let name = buffer.baseAddress else { return -1 }
       return unsafe mkstemp(name)
     }
-    guard descriptor >= 0 else { throw .system(path, "cannot be written") }
+    guard descriptor >= 0 else {
+      let error = FileError.system(path, "cannot be written")
+      Interruption.end()
+      throw error
+    }
     fchmod(descriptor, Self.mode(of: target))
     self.descriptor = descriptor
     self.target = target
@@ -64,5 +72,6 @@ struct ReplacingFile: ~Copyable {
   deinit {
     close(descriptor)
     if !isCommitted { unsafe unlink(temporary) }
+    Interruption.end()
   }
 }

@@ -14,6 +14,8 @@ struct PatternInput: Equatable, Sendable {
   var origin: Origin
   /// The path below the folder that was named, without its ending: what an output is called.
   var outputStem: String
+  /// Whether it was found in a folder that the user named.
+  var isFromFolder = false
 
   /// The name messages give the pattern.
   var name: String {
@@ -35,13 +37,13 @@ struct PatternInput: Equatable, Sendable {
 
   /// What the user's words stand for, and what is wrong with some of them.
   ///
-  /// A folder stands for the patterns in and below it.
+  /// A folder stands for the patterns in and below it; links to folders are not followed.
   static func find(_ words: [String]) -> (inputs: [PatternInput], problems: [FileError]) {
     var inputs: [PatternInput] = []
     var problems: [FileError] = []
     for word in words {
       do throws(FileError) {
-        inputs += try find(word)
+        inputs += try find(word, &problems)
       } catch {
         problems.append(error)
       }
@@ -49,16 +51,23 @@ struct PatternInput: Equatable, Sendable {
     return (inputs, problems)
   }
 
-  private static func find(_ word: String) throws(FileError) -> [PatternInput] {
+  private static func find(_ word: String, _ problems: inout [FileError]) throws(FileError)
+    -> [PatternInput]
+  {
     if word == "-" { return [PatternInput(origin: .standardInput, outputStem: "pattern")] }
+    if word.isEmpty { throw FileError("''", "is no name of a pattern") }
     switch FileSystem.entry(at: word) {
     case .file, .other:
       return [PatternInput(origin: .file(word), outputStem: FileSystem.stem(of: word))]
     case .folder:
-      let found = try patterns(in: word, below: "")
-      guard !found.isEmpty else { throw FileError(word, "holds no file that ends in .ahap") }
+      let known = problems.count
+      let found = try patterns(in: word, below: "", &problems)
+      guard !found.isEmpty || problems.count > known else {
+        throw FileError(word, "holds no file that ends in .ahap")
+      }
       return found
     case .nothing:
+      if let reason = nameProblem(word) { throw FileError(word, reason) }
       let plain = word.hasSuffix(".ahap") ? String(word.dropLast(5)) : word
       guard ShippedPatterns.names.contains(plain) else {
         let question = Suggestion.question(plain, among: ShippedPatterns.names)
@@ -68,21 +77,34 @@ struct PatternInput: Equatable, Sendable {
     }
   }
 
-  private static func patterns(in folder: String, below stem: String) throws(FileError)
-    -> [PatternInput]
-  {
+  private static func patterns(
+    in folder: String, below stem: String, _ problems: inout [FileError]
+  ) throws(FileError) -> [PatternInput] {
     var inputs: [PatternInput] = []
     for name in try FileSystem.names(in: folder) {
       let path = FileSystem.join(folder, name)
+      let isNamedPattern = name.lowercased().hasSuffix(".ahap")
       switch FileSystem.entry(at: path) {
-      case .folder: inputs += try patterns(in: path, below: FileSystem.join(stem, name))
-      case .file where name.lowercased().hasSuffix(".ahap"):
+      case .folder where !FileSystem.isLink(path):
+        do throws(FileError) {
+          inputs += try patterns(in: path, below: FileSystem.join(stem, name), &problems)
+        } catch {
+          problems.append(error)
+        }
+      case .file where isNamedPattern:
         let output = FileSystem.join(stem, FileSystem.stem(of: name))
-        inputs.append(PatternInput(origin: .file(path), outputStem: output))
+        inputs.append(PatternInput(origin: .file(path), outputStem: output, isFromFolder: true))
+      case .nothing where isNamedPattern:
+        problems.append(FileError(path, nameProblem(name) ?? "is a link that leads nowhere"))
       default: continue
       }
     }
     return inputs
+  }
+
+  /// Why a name cannot be looked up: bytes that are no text come with a replacement character.
+  private static func nameProblem(_ name: String) -> String? {
+    name.unicodeScalars.contains("\u{FFFD}") ? "the name is no UTF-8 text; rename the file" : nil
   }
 
   /// The text.

@@ -10,6 +10,8 @@ struct RenderBatch: Sendable {
   enum Outcome: Sendable {
     case written(seconds: Double, statistics: RenderStatistics)
     case failed(String, ExitStatus)
+    /// Whoever read standard output has all it wants, as `head` does.
+    case readerLeft
   }
 
   let job: RenderJob
@@ -37,7 +39,7 @@ struct RenderBatch: Sendable {
         guard !isQuiet else { return }
         line.show(
           items.count == 1
-            ? "\(items[0].path): \(Int(share.withLock { $0 } * 100)) %"
+            ? "\(items[0].path.printable): \(Int(share.withLock { $0 } * 100)) %"
             : "\(done) of \(items.count) sounds")
       }
     }
@@ -53,11 +55,15 @@ struct RenderBatch: Sendable {
 
   /// Renders one pattern to its file; whatever goes wrong is the outcome.
   private func render(_ item: RenderOutputs.Item, progress: (Double) -> Void) -> Outcome {
-    if Interruption.isRequested { return .failed("\(item.path): interrupted", .couldNot) }
+    if Interruption.isRequested { return .failed("\(item.path.printable): interrupted", .couldNot) }
     do {
       var job = job
       job.buses = item.buses
-      let (plan, reading) = try job.plan(item.input)
+      let (plan, reading, sources) = try job.plan(item.input)
+      if sources.contains(where: { FileSystem.isSame($0, item.path) }) {
+        throw FileError(
+          item.path, "the pattern itself is made from this file; choose another with '--output'")
+      }
       let title = reading.metadata["Project"].map { "\($0): \(item.input.outputStem)" }
       let name = title ?? item.input.outputStem
       let statistics: RenderStatistics
@@ -73,6 +79,8 @@ struct RenderBatch: Sendable {
       }
       let length = job.settings(for: plan).length ?? 0
       return .written(seconds: Double(length) / plan.rate, statistics: statistics)
+    } catch let error as OutputError where error.kind == .readerLeft {
+      return .readerLeft
     } catch {
       return .failed(Failure.message(error), Failure.status(of: error))
     }
@@ -110,19 +118,22 @@ struct RenderBatch: Sendable {
       switch result {
       case .written(let seconds, let statistics):
         written += 1
-        if statistics.peak == 0 {
-          terminal.report("\(item.path): silent, since no event has any level under its controls")
+        // Of two stems one is often silent, and strength 0 is silence asked for.
+        if statistics.peak == 0, item.buses == .all, job.strength > 0, !isQuiet {
+          terminal.report(
+            "\(item.path.printable): silent, since no event has any level under its controls")
         }
         guard outputs.items.count <= 2, !isQuiet, terminal.error.isTerminal else { continue }
         terminal.report(
-          "\(item.path): \(Figures.seconds(seconds)), \(Figures.peak(statistics.peak))")
+          "\(item.path.printable): \(Figures.seconds(seconds)), \(Figures.peak(statistics.peak))")
       case .failed(let message, _): failures.append(message)
-      case nil: failures.append("\(item.path): not begun")
+      case .readerLeft: continue
+      case nil: failures.append("\(item.path.printable): not begun")
       }
     }
     for failure in failures { terminal.report(failure) }
     let count = outputs.items.count + problems.count
-    guard count > 2, !isQuiet || !failures.isEmpty else { return }
+    guard count > 2, !failures.isEmpty || !isQuiet && terminal.error.isTerminal else { return }
     terminal.report(
       "\(written) of \(count) sounds written"
         + (failures.isEmpty ? "" : ", \(failures.count) failed"))
@@ -141,6 +152,7 @@ struct RenderBatch: Sendable {
             entry.member("peakDecibels", Figures.decibels(statistics.peak))
             entry.member("limitedFrames", Int(statistics.limitedFrameCount))
           case .failed(let message, _): entry.member("error", message)
+          case .readerLeft: break
           case nil: entry.member("error", "not begun")
           }
         }

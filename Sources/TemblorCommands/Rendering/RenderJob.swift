@@ -28,8 +28,10 @@ struct RenderJob: Sendable {
   /// The level `--normalize` brings the greatest peak to.
   private static let normalPeak: Float = 0.89
 
-  /// Compiles a pattern for this job.
-  func plan(_ input: PatternInput) throws -> (plan: RenderPlan, reading: AHAPReading) {
+  /// Compiles a pattern for this job; `sources` are the paths of the files that it is made from.
+  func plan(_ input: PatternInput) throws
+    -> (plan: RenderPlan, reading: AHAPReading, sources: [String])
+  {
     let document = try input.document()
     let options = AHAPReadingOptions(curveTimes: curveTimes)
     let examination = document.examine(options: options)
@@ -41,7 +43,9 @@ struct RenderJob: Sendable {
     do {
       let plan = try RenderPlan(
         compiling: reading.pattern, profile: profile, rate: Double(rate), samples: samples)
-      return (plan, reading)
+      var sources = examination.waveforms.map { FileSystem.join(input.folder ?? "", $0.path) }
+      if case .file(let path) = input.origin { sources.append(path) }
+      return (plan, reading, sources)
     } catch {
       throw AHAPError(at: error, in: document)
     }

@@ -17,24 +17,27 @@ struct RenderOutputs: Sendable {
   private(set) var items: [Item] = []
 
   /// Works out the files from the command line.
-  init(_ arguments: ParsedArguments, inputs: [PatternInput]) throws {
+  ///
+  /// - Parameter problemCount: How many more patterns were asked for and could not be found.
+  init(_ arguments: ParsedArguments, inputs: [PatternInput], problemCount: Int) throws {
     let asked = try arguments.choice("--container", as: SoundFileFormat.Container.self)
     let stems: [RenderSettings.Buses] =
       arguments.flag("--stems") ? [.haptics, .audio] : [.all]
     let output = arguments.value("--output")
     if output == Self.standardOutput {
-      guard inputs.count == 1, stems == [.all] else {
-        throw UsageError(.remove, "'--output -' takes one pattern without '--stems'")
+      guard inputs.count + problemCount == 1, stems == [.all], !arguments.flag("--json") else {
+        throw UsageError(.remove, "'--output -' takes one pattern, without '--stems' or '--json'")
       }
-      items = [
-        Item(
-          input: inputs[0], path: Self.standardOutput, container: asked ?? .wav, buses: .all)
-      ]
+      items = inputs.map {
+        Item(input: $0, path: Self.standardOutput, container: asked ?? .wav, buses: .all)
+      }
       return
     }
+    let named = output.flatMap(SoundFileFormat.container(ofName:))
     let isFolder =
-      inputs.count > 1
+      inputs.count + problemCount > 1
       || output.map { $0.hasSuffix("/") || FileSystem.entry(at: $0) == .folder } ?? true
+      || named == nil && inputs.contains(where: \.isFromFolder)
     for input in inputs {
       for buses in stems {
         let suffix =
@@ -51,7 +54,13 @@ struct RenderOutputs: Sendable {
               input: input, path: FileSystem.join(output ?? "", name), container: container,
               buses: buses))
         } else if let output {
-          guard let container = asked ?? SoundFileFormat.container(ofName: output) else {
+          if let asked, let named, asked != named {
+            throw UsageError(
+              .remove,
+              "\(output.inQuotes) ends as \(named.rawValue) does, but '--container' says "
+                + asked.rawValue)
+          }
+          guard let container = asked ?? named else {
             throw UsageError(
               .correctValue,
               "the ending of \(output.inQuotes) names no kind of sound file; use .wav, .flac, .aiff, "
@@ -76,14 +85,22 @@ struct RenderOutputs: Sendable {
     for item in items {
       if let other = owners[item.path] {
         throw UsageError(
-          .correctValue, "\(other) and \(item.input.name) would both be written to \(item.path)")
+          .correctValue,
+          "\(other.inQuotes) and \(item.input.name.inQuotes) would both be written to \(item.path.inQuotes)"
+        )
       }
       owners[item.path] = item.input.name
     }
   }
 
-  /// Why the outputs cannot be: sound is not for terminals.
-  func refusal(on terminal: Terminal) -> UsageError? {
+  /// Why the outputs cannot be: not every kind of file holds every sound, and sound is not for terminals.
+  func refusal(of job: RenderJob, on terminal: Terminal) -> UsageError? {
+    for container in Set(items.map(\.container)) {
+      let format = SoundFileFormat(container: container, samples: job.format)
+      if let objection = format.objection(rate: job.rate, channelCount: job.channelCount) {
+        return UsageError(.correctValue, objection)
+      }
+    }
     guard items.first?.path == Self.standardOutput, terminal.output.isTerminal else { return nil }
     return UsageError(
       .correctValue, "standard output is a terminal; give '--output' a file, or pipe it on")

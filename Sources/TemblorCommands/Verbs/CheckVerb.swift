@@ -102,8 +102,9 @@ enum CheckVerb {
         case .note: .dim
         }
       let severity = finding.severity.rawValue
-      var line = output.styled("\(finding.place): ", .bold) + output.styled("\(severity): ", style)
-      line += finding.message
+      var line =
+        output.styled("\(finding.place): ".printable, .bold) + output.styled("\(severity): ", style)
+      line += finding.message.printable
       if !finding.path.isEmpty { line += " (\(finding.path))" }
       if let suggestion = finding.suggestion { line += "; \(suggestion)" }
       text += line + " " + output.styled("[\(finding.rule.rawValue)]", .dim) + "\n"

@@ -6,12 +6,14 @@ import TransducerProfiles
 enum Failure {
   /// One line, with the file it is about.
   static func message(_ error: any Error) -> String {
-    switch error {
-    case let error as AHAPError where error.otherErrorCount > 0:
-      "\(error) (and \(error.otherErrorCount) more; see 'temblor check')"
-    case let error as SoundFileError: "\(error.path): \(error.description)"
-    default: "\(error)"
-    }
+    let message =
+      switch error {
+      case let error as AHAPError where error.otherErrorCount > 0:
+        "\(error) (and \(error.otherErrorCount) more; see 'temblor check')"
+      case let error as SoundFileError: "\(error.path): \(error.description)"
+      default: "\(error)"
+      }
+    return message.printable
   }
 
   /// Whether the input is wrong or something could not be done.

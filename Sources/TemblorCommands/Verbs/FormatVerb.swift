@@ -28,7 +28,7 @@ enum FormatVerb {
         let canonical = try AHAPDocument(text: text, name: input.name).formatted()
         if arguments.flag("--check") {
           guard text != canonical else { continue }
-          try terminal.output.line("\(input.name): not in canonical form")
+          try terminal.output.line("\(input.name.printable): not in canonical form")
           statuses.append(.inputIsWrong)
         } else if arguments.flag("--in-place") {
           guard case .file(let path) = input.origin else {

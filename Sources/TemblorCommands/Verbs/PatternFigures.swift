@@ -15,7 +15,7 @@ struct PatternFigures {
 
   /// Reads, compiles and renders a pattern to measure it: takes a few milliseconds for each minute.
   init(_ input: PatternInput, job: RenderJob) throws {
-    (plan, reading) = try job.plan(input)
+    (plan, reading, _) = try job.plan(input)
     name = input.name
     profile = job.profile
     let settings = job.settings(for: plan)
@@ -49,34 +49,37 @@ struct PatternFigures {
     return low...high
   }
 
-  private var counts: [(String, Int)] {
+  /// What the pattern holds: the name of one, of several, and how many there are.
+  private var counts: [(one: String, several: String, count: Int)] {
     [
-      ("transients", reading.eventCount(of: .hapticTransient)),
-      ("continuous", reading.eventCount(of: .hapticContinuous)),
-      ("audio tones", reading.eventCount(of: .audioContinuous)),
-      ("audio files", reading.eventCount(of: .audioCustom)),
-      ("parameters", reading.pattern.parameters.count),
-      ("curves", reading.pattern.curves.count),
-      ("control points", reading.controlPointCount),
+      ("transient", "transients", reading.eventCount(of: .hapticTransient)),
+      ("continuous event", "continuous events", reading.eventCount(of: .hapticContinuous)),
+      ("audio tone", "audio tones", reading.eventCount(of: .audioContinuous)),
+      ("audio file", "audio files", reading.eventCount(of: .audioCustom)),
+      ("parameter", "parameters", reading.pattern.parameters.count),
+      ("curve", "curves", reading.pattern.curves.count),
+      ("control point", "control points", reading.controlPointCount),
     ]
   }
 
   /// A short paragraph.
   var text: String {
-    let counted = counts.filter { $0.1 > 0 }.map { "\($0.1) \($0.0)" }.joined(separator: ", ")
+    let counted = counts.filter { $0.count > 0 }
+      .map { "\($0.count) \($0.count == 1 ? $0.one : $0.several)" }.joined(separator: ", ")
+    let voices = plan.maximumVoiceCount
     let level = Figures.decibels(Float(rootMeanSquare))
     var lines = [
-      "\(name)",
+      name.printable,
       "  length     \(Figures.seconds(reading.pattern.duration)), "
         + "sounds for \(Figures.seconds(Double(plan.soundEnd) / plan.rate))",
       "  holds      \(counted.isEmpty ? "nothing" : counted)",
       "  profile    \(profile.name): \(band)",
       "  level      \(Figures.peak(statistics.peak)), RMS \(Figures.rounded(level, places: 1)) dBFS, "
         + limiting,
-      "  at once    \(plan.maximumVoiceCount) voices at most",
+      "  at once    \(voices) voice\(voices == 1 ? "" : "s") at most",
     ]
     if let feeling = reading.metadata["Description"] {
-      lines.insert("  feels      \(feeling)", at: 1)
+      lines.insert("  feels      \(feeling.printable)", at: 1)
     }
     if reading.usesAbsoluteCurveTimes {
       lines.append("  curves     count from the start of the pattern; they were moved")
@@ -102,13 +105,13 @@ struct PatternFigures {
     json.member("duration", reading.pattern.duration)
     json.member("soundSeconds", Double(plan.soundEnd) / plan.rate)
     json.object("counts") { list in
-      list.member("transients", counts[0].1)
-      list.member("continuous", counts[1].1)
-      list.member("audioTones", counts[2].1)
-      list.member("audioFiles", counts[3].1)
-      list.member("parameters", counts[4].1)
-      list.member("curves", counts[5].1)
-      list.member("controlPoints", counts[6].1)
+      list.member("transients", counts[0].count)
+      list.member("continuous", counts[1].count)
+      list.member("audioTones", counts[2].count)
+      list.member("audioFiles", counts[3].count)
+      list.member("parameters", counts[4].count)
+      list.member("curves", counts[5].count)
+      list.member("controlPoints", counts[6].count)
     }
     json.member("profile", profile.name)
     if let frequencies {

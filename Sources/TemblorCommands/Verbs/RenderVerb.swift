@@ -9,9 +9,11 @@ enum RenderVerb {
     "render", abstract: "Turn patterns into sound files.",
     discussion: """
       Each sound is named after its pattern and written to the current folder, or to the folder or file \
-      that --output names. A file is replaced only when its successor is complete.
+      that --output names. A file is replaced only when its successor is complete. A folder is searched \
+      to its depths, except through links to folders, and its sounds keep its structure.
 
-      The kind of file follows from the ending of its name: wav, flac, aiff, w64, rf64, caf or ogg.
+      The kind of file follows from the ending of its name: wav, flac, aiff, w64, rf64, caf or ogg. \
+      The same pattern and options give the same bytes, save for the serial number of an ogg stream.
       """,
     arguments: [SharedOptions.pattern],
     options: [
@@ -71,8 +73,8 @@ enum RenderVerb {
   ) { arguments, terminal in
     let job = try job(arguments)
     let (inputs, problems) = PatternInput.find(arguments.values("PATTERN"))
-    let outputs = try RenderOutputs(arguments, inputs: inputs)
-    if let refusal = outputs.refusal(on: terminal) { throw refusal }
+    let outputs = try RenderOutputs(arguments, inputs: inputs, problemCount: problems.count)
+    if let refusal = outputs.refusal(of: job, on: terminal) { throw refusal }
     let batch = RenderBatch(job: job, outputs: outputs, problems: problems)
     return try batch.run(
       on: terminal, isQuiet: arguments.flag("--quiet"), asJSON: arguments.flag("--json"))

@@ -33,7 +33,10 @@ enum SharedOptions {
     if let shipped = ProfileCatalog.profile(named: word) { return shipped }
     guard word.contains("/") || word.hasSuffix(".json") else {
       let question = Suggestion.question(word, among: ProfileCatalog.names)
-      throw UsageError(.correctValue, "no profile is called \(word.inQuotes)\(question)")
+      throw UsageError(
+        .correctValue,
+        "no profile is called \(word.inQuotes)"
+          + (question.isEmpty ? "; 'temblor profiles' lists them" : question))
     }
     return try ProfileFile.read(text: FileSystem.read(word, limit: 1 << 20), name: word)
   }

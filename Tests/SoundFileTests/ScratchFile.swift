@@ -1,0 +1,63 @@
+import Glibc
+
+@testable import SoundFile
+
+/// A file without a name, gone when it is let go of.
+final class ScratchFile {
+  let descriptor: Int32
+
+  init(_ bytes: [UInt8] = []) {
+    var template = Array("/tmp/sound-XXXXXX".utf8CString)
+    descriptor = unsafe mkstemp(&template)
+    precondition(descriptor >= 0, "A temporary file can be made.")
+    unsafe unlink(template)
+    let count = unsafe write(descriptor, bytes, bytes.count)
+    precondition(count == bytes.count, "A temporary file can be written.")
+    lseek(descriptor, 0, SEEK_SET)
+  }
+
+  deinit { close(descriptor) }
+
+  var bytes: [UInt8] {
+    let size = Int(lseek(descriptor, 0, SEEK_END))
+    lseek(descriptor, 0, SEEK_SET)
+    return unsafe [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
+      count = unsafe max(0, read(descriptor, buffer.baseAddress, size))
+    }
+  }
+
+  /// The file, decoded from its beginning.
+  func sound() throws -> Sound {
+    lseek(descriptor, 0, SEEK_SET)
+    return try Sound(readingDescriptor: descriptor, path: "scratch")
+  }
+
+  /// A file that holds a sound.
+  static func holding(
+    _ samples: [Float], _ container: SoundFileFormat.Container, _ format: SampleFormat,
+    rate: Int = 48_000, channelCount: Int = 1, tags: SoundFileTags = SoundFileTags()
+  ) throws -> ScratchFile {
+    let file = ScratchFile()
+    var writer = try SoundFileWriter(
+      descriptor: file.descriptor, path: "scratch",
+      format: SoundFileFormat(container: container, samples: format), rate: rate,
+      channelCount: channelCount, frameCount: Int64(samples.count / channelCount), tags: tags)
+    let half = samples.count / 2 / channelCount * channelCount
+    try writer.write(samples.span.extracting(..<half))
+    try writer.write(samples.span.extracting(half...))
+    try writer.close()
+    return file
+  }
+}
+
+/// A sine with an amplitude below 1.
+func sine(hertz: Double, rate: Double, count: Int, amplitude: Double = 0.9) -> [Float] {
+  (0..<count).map { Float(amplitude * sin(2 * .pi * hertz * Double($0) / rate)) }
+}
+
+/// How often the sound passes zero upwards, each second.
+func frequency(of samples: [Float], rate: Double) -> Double {
+  let crossings = samples.indices.dropFirst().filter { samples[$0 - 1] < 0 && samples[$0] >= 0 }
+  guard let first = crossings.first, let last = crossings.last, last > first else { return 0 }
+  return Double(crossings.count - 1) * rate / Double(last - first)
+}

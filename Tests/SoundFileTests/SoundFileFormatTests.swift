@@ -1,0 +1,58 @@
+import CSndFile
+import Testing
+
+@testable import SoundFile
+
+@Suite struct SoundFileFormatTests {
+  @Test(arguments: [
+    ("a.wav", SoundFileFormat.Container.wav), ("a.b.WAVE", .wav), ("a.flac", .flac),
+    ("a.aif", .aiff), ("a.AIFF", .aiff), ("a.w64", .w64), ("a.rf64", .rf64), ("a.caf", .caf),
+    ("a.ogg", .ogg), ("a.oga", .ogg),
+  ])
+  func endingNamesTheContainer(name: String, container: SoundFileFormat.Container) {
+    #expect(SoundFileFormat.container(ofName: name) == container)
+  }
+
+  @Test(arguments: ["a", "a.", "a.mp3", ".wav", "wav", "", "a.wav.txt"])
+  func otherEndingsNameNone(name: String) {
+    #expect(SoundFileFormat.container(ofName: name) == nil)
+  }
+
+  @Test(arguments: [
+    (
+      SoundFileFormat.Container.flac, SampleFormat.float, 48_000, 1,
+      "flac holds s16 or s24 samples, not float"
+    ),
+    (.flac, .s32, 48_000, 64, "flac holds s16 or s24 samples, not s32"),
+    (.flac, .s16, 48_000, 9, "flac holds at most 8 channels, not 9"),
+  ])
+  func saysWhatAKindOfFileHolds(
+    container: SoundFileFormat.Container, samples: SampleFormat, rate: Int, channels: Int,
+    objection: String
+  ) {
+    let format = SoundFileFormat(container: container, samples: samples)
+    #expect(format.objection(rate: rate, channelCount: channels) == objection)
+  }
+
+  @Test(arguments: SoundFileFormat.Container.allCases)
+  func everyOtherKindHoldsEverything(container: SoundFileFormat.Container) {
+    for samples in SampleFormat.allCases where container != .flac {
+      for rate in [8_000, 44_100, 192_000] {
+        let format = SoundFileFormat(container: container, samples: samples)
+        #expect(format.objection(rate: rate, channelCount: 64) == nil)
+      }
+    }
+  }
+
+  /// 2³² − 1 bytes less a mebibyte for headers and tags.
+  @Test func waveBeyondFourGibibytesIsRF64() {
+    let wave = SoundFileFormat(container: .wav, samples: .s16)
+    let most: Int64 = (0xFFFF_FFFF - 0x10_0000) / 4
+    let kind = Int32(SF_FORMAT_TYPEMASK)
+    #expect(wave.code(frameCount: most, channelCount: 2) & kind == Int32(SF_FORMAT_WAV))
+    #expect(wave.code(frameCount: most + 1, channelCount: 2) & kind == Int32(SF_FORMAT_RF64))
+    #expect(wave.code(frameCount: most + 1, channelCount: 1) & kind == Int32(SF_FORMAT_WAV))
+    let other = SoundFileFormat(container: .caf, samples: .float)
+    #expect(other.code(frameCount: 1 << 40, channelCount: 2) & kind == Int32(SF_FORMAT_CAF))
+  }
+}

@@ -1,0 +1,73 @@
+import Glibc
+import Testing
+
+@testable import SoundFile
+
+@Suite struct SoundTests {
+  private func refusal(_ bytes: [UInt8], size: Int? = nil) -> SoundFileError? {
+    let file = ScratchFile(bytes)
+    if let size { ftruncate(file.descriptor, size) }
+    return #expect(throws: SoundFileError.self) { try file.sound() }
+  }
+
+  @Test(arguments: ["", "text", "RIFF\0\0\0\0WAVE"])
+  func refusesWhatIsNoSound(text: String) {
+    let error = refusal(Array(text.utf8))
+    #expect(error?.kind == .notSound)
+    #expect(error?.description.hasPrefix("holds no sound that can be read (libsndfile: ") == true)
+  }
+
+  /// A file with holes: what its header promises is refused before it is read.
+  @Test func refusesALongSoundByItsHeader() throws {
+    func little(_ value: Int, _ count: Int) -> [UInt8] {
+      (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+    }
+    let size = 4_000_000_000
+    let header =
+      Array("RIFF".utf8) + little(size - 8, 4) + Array("WAVEfmt ".utf8) + little(16, 4)
+      + little(1, 2) + little(1, 2) + little(48_000, 4) + little(96_000, 4) + little(2, 2)
+      + little(16, 2) + Array("data".utf8) + little(size - 44, 4)
+    let error = refusal(header, size: size)
+    #expect(error?.kind == .tooLong)
+    #expect(
+      error?.description
+        == "has more than 72000000 samples; a pattern's sound may be 12 minutes long")
+  }
+
+  @Test(arguments: [8_000.0, 44_100, 96_000])
+  func anotherRateKeepsFrequencyAndLength(rate: Double) throws {
+    let sound = Sound(
+      interleaved: sine(hertz: 440, rate: 48_000, count: 48_000).flatMap { [$0, 0] },
+      channelCount: 2, rate: 48_000)
+    let resampled = try sound.resampled(to: rate, path: "a")
+    #expect(resampled.rate == rate)
+    #expect(resampled.channelCount == 2)
+    #expect(abs(resampled.frameCount - Int(rate)) <= 1)
+    let left = stride(from: 0, to: resampled.interleaved.count, by: 2).map {
+      resampled.interleaved[$0]
+    }
+    #expect(abs(frequency(of: left, rate: rate) - 440) < 0.5)
+    // Away from the ends the level is kept, and the silent channel stays silent.
+    #expect(abs((left.dropFirst(1_000).dropLast(1_000).max() ?? 0) - 0.9) < 0.01)
+    let right = stride(from: 1, to: resampled.interleaved.count, by: 2)
+    #expect(right.allSatisfy { resampled.interleaved[$0] == 0 })
+  }
+
+  @Test func theSameRateIsTheSameSound() throws {
+    let sound = Sound(interleaved: [0.1, 0.2], channelCount: 1, rate: 48_000)
+    #expect(try sound.resampled(to: 48_000, path: "a") == sound)
+    let silence = Sound(interleaved: [], channelCount: 1, rate: 48_000)
+    #expect(try silence.resampled(to: 96_000, path: "a") == silence)
+  }
+
+  @Test func refusesARatioBeyondTheConverter() {
+    let sound = Sound(interleaved: [0.1, 0.2], channelCount: 1, rate: 100)
+    let error = #expect(throws: SoundFileError.self) { try sound.resampled(to: 48_000, path: "a") }
+    #expect(error?.description == "cannot be brought from 100.0 Hz to 48000.0 Hz")
+  }
+
+  @Test func leavesTheDescriptorOpen() throws {
+    let file = try ScratchFile.holding([0.5], .wav, .float)
+    #expect(try file.sound() == file.sound())
+  }
+}

@@ -1,0 +1,170 @@
+import Testing
+
+@Suite struct CommandLineTests {
+  let place = Workplace()
+
+  @Test func tellsItsVersion() throws {
+    #expect(try place.temblor("--version") == .init(0, output: "temblor 0.1.0\n"))
+  }
+
+  @Test func withoutAVerbShowsHelpAndFails() throws {
+    let run = try place.temblor()
+    #expect(run == .init(64, error: try place.temblor("help").output))
+    #expect(run.error.hasPrefix("Turns haptic patterns into sound.\n\nUSAGE\n"))
+  }
+
+  @Test(arguments: [
+    "render", "check", "info", "format", "patterns", "profiles", "completion", "man", "help",
+  ])
+  func everyVerbHasHelp(verb: String) throws {
+    let help = try place.temblor("help", verb)
+    #expect(help.status == 0)
+    #expect(help.error == "")
+    #expect(help.output.contains("USAGE\n  temblor \(verb) [OPTIONS]"))
+    #expect(try place.temblor(verb, "--help") == help)
+  }
+
+  @Test(arguments: [
+    (["rendr"], "unknown verb 'rendr'; did you mean 'render'?", ""),
+    (["--json"], "'--json' comes after a verb", ""),
+    (["--wide"], "unknown option '--wide'", ""),
+    (["help", "rendr"], "unknown verb 'rendr'; did you mean 'render'?", "help"),
+    (["render"], "missing PATTERN", "render"),
+    (["check"], "missing PATTERN", "check"),
+    (["info"], "missing PATTERN", "info"),
+    (["format"], "missing PATTERN", "format"),
+    (["completion"], "missing SHELL", "completion"),
+    (["completion", "tcsh"], "'SHELL' takes bash, zsh or fish, not 'tcsh'", "completion"),
+    (["man", "render"], "unexpected argument 'render'", "man"),
+    (["patterns", "a", "b"], "unexpected argument 'b'", "patterns"),
+    (
+      ["patterns", "hartbeat"], "unknown pattern 'hartbeat'; did you mean 'heartbeat'?", "patterns"
+    ),
+    (["profiles", "phoen"], "unknown profile 'phoen'; did you mean 'phone'?", "profiles"),
+    (
+      ["check", "--disable", "tap-gaps", "light"],
+      "'--disable' does not take 'tap-gaps'; did you mean 'tap-gap'?", "check"
+    ),
+    (
+      ["format", "-i", "--check", "light"], "'--in-place' and '--check' exclude each other",
+      "format"
+    ),
+    (
+      ["info", "--rate", "44.1", "light"],
+      "'--rate' takes a whole number from 8000 to 192000, not '44.1'", "info"
+    ),
+    (
+      ["info", "--profile", "phon", "light"],
+      "no profile is called 'phon'; did you mean 'phone'?", "info"
+    ),
+    (
+      ["info", "--profile", "zither", "light"],
+      "no profile is called 'zither'; 'temblor profiles' lists them", "info"
+    ),
+    (["render", "-x.ahap"], "unknown option '-x.ahap'", "render"),
+    (
+      ["render", "--ouput", "a.wav", "light"],
+      "unknown option '--ouput'; did you mean '--output'?", "render"
+    ),
+    (["render", "light", "-o"], "missing PATH after '-o'", "render"),
+    (
+      ["render", "light", "--container", "mp3"],
+      "'--container' takes wav, flac, aiff, w64, rf64, caf or ogg, not 'mp3'", "render"
+    ),
+    (
+      ["render", "light", "--loop", "0"],
+      "'--loop 0' repeats for ever; say when to end with '--duration'", "render"
+    ),
+    (
+      ["render", "light", "--strength", "1.01"],
+      "'--strength' takes a number from 0 to 1, not '1.01'", "render"
+    ),
+    (
+      ["render", "light", "--channels", "0"],
+      "'--channels' takes a whole number from 1 to 64, not '0'", "render"
+    ),
+    (
+      ["render", "light", "--duration", "nan"],
+      "'--duration' takes a number from 0.001 to 86400, not 'nan'", "render"
+    ),
+    (
+      ["render", "light", "-o", "a.mp3"],
+      "the ending of 'a.mp3' names no kind of sound file; use .wav, .flac, .aiff, .w64, .rf64, .caf "
+        + "or .ogg, or say '--container'", "render"
+    ),
+    (
+      ["render", "light", "-o", "a.wav", "--container", "flac"],
+      "'a.wav' ends as wav does, but '--container' says flac", "render"
+    ),
+    (
+      ["render", "light", "--container", "flac", "--format", "float"],
+      "flac holds s16 or s24 samples, not float", "render"
+    ),
+    (
+      ["render", "light", "-o", "a.flac", "--channels", "9"],
+      "flac holds at most 8 channels, not 9", "render"
+    ),
+    (
+      ["render", "light", "light"], "'light' and 'light' would both be written to 'light.wav'",
+      "render"
+    ),
+    (
+      ["render", "light", "soft", "-o", "-"],
+      "'--output -' takes one pattern, without '--stems' or '--json'", "render"
+    ),
+    (
+      ["render", "light", "--json", "-o", "-"],
+      "'--output -' takes one pattern, without '--stems' or '--json'", "render"
+    ),
+  ])
+  func wrongLinesAreRefusedWithOneReason(words: [String], reason: String, verb: String) throws {
+    let help = verb.isEmpty ? "temblor --help" : "temblor \(verb) --help"
+    #expect(
+      try place.temblor(words)
+        == .init(64, error: "temblor: \(reason)\nSee '\(help)'.\n"))
+    #expect(place.names() == [])
+  }
+
+  @Test func refusesSoundOnATerminal() throws {
+    let run = try place.bash("script -qec '$TEMBLOR render light -o -' typescript; echo $?")
+    #expect(
+      run.output.replacing("\r\n", with: "\n")
+        == """
+        temblor: standard output is a terminal; give '--output' a file, or pipe it on
+        See 'temblor render --help'.
+        64
+
+        """)
+  }
+
+  @Test func manualPageIsFaultless() throws {
+    let run = try place.bash(
+      "$TEMBLOR man > page; ! command -v groff > /dev/null || groff -man -Tutf8 -ww -z page")
+    #expect(run == .init(0))
+    #expect(place.text("page")?.hasPrefix(#".TH "TEMBLOR" "1""#) == true)
+  }
+
+  @Test(arguments: ["bash", "zsh", "fish"])
+  func shellReadsItsCompletion(shell: String) throws {
+    let run = try place.bash(
+      "$TEMBLOR completion \(shell) > s; ! command -v \(shell) > /dev/null || \(shell) -n s")
+    #expect(run == .init(0))
+    #expect(place.text("s")?.contains("temblor") == true)
+  }
+
+  @Test func endsQuietlyWhenTheReaderLeaves() throws {
+    let run = try place.bash(
+      "$TEMBLOR render pulse --duration 5 -o - | head -c 4; echo ${PIPESTATUS[0]}")
+    #expect(run == .init(0, output: "RIFF0\n"))
+    let list = try place.bash("(trap '' PIPE; $TEMBLOR check --rules; echo $? >&2) | true")
+    #expect(list.error == "0\n")
+  }
+
+  @Test func saysThatItsOutputIsFull() throws {
+    let run = try place.bash("$TEMBLOR patterns > /dev/full")
+    #expect(
+      run
+        == .init(
+          1, error: "temblor: cannot write to standard output: No space left on device\n"))
+  }
+}

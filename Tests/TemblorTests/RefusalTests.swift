@@ -1,0 +1,106 @@
+import Glibc
+import Testing
+
+@Suite struct RefusalTests {
+  let place = Workplace()
+
+  /// Mounts a small file system at `disk`, says so, runs a line in it, and takes it away again.
+  private func onSmallDisk(_ line: String) throws -> Workplace.Result {
+    try place.bash(
+      """
+      mkdir disk; mount -t tmpfs -o size=64k tmpfs disk || exit 99
+      (cd disk; \(line))
+      ls -A disk; cat disk/a.* ; umount disk
+      """)
+  }
+
+  @Test(
+    .enabled(if: geteuid() == 0, "only root may mount a small disk"),
+    arguments: ["wav", "flac", "aiff", "w64", "rf64", "caf", "ogg"])
+  func aFullDiskLeavesTheOldFile(kind: String) throws {
+    let run = try onSmallDisk(
+      "echo old > a.\(kind); $TEMBLOR render pulse --loop 0 --duration 60 -o a.\(kind); echo $?")
+    // Root of a container may not mount either.
+    if run.status == 99 { return }
+    #expect(run.output == "1\na.\(kind)\nold\n")
+    #expect(
+      run.error == "a.\(kind): the disk is full; free some space or choose another folder\n")
+  }
+
+  @Test(arguments: ["wav", "flac", "aiff", "w64", "rf64", "caf", "ogg"])
+  func aFileBeyondTheLimitLeavesTheOldFile(kind: String) throws {
+    try place.write("old", to: "a.\(kind)")
+    for blocks in [0, 8] {
+      let run = try place.bash(
+        "(ulimit -f \(blocks); $TEMBLOR render pulse --loop 0 --duration 20 -o a.\(kind) 2>&1) | cat"
+      )
+      #expect(run.output == "a.\(kind): cannot write: File too large\n")
+      #expect(place.text("a.\(kind)") == "old")
+      #expect(place.names() == ["a.\(kind)"])
+    }
+  }
+
+  @Test(.enabled(if: geteuid() != 0, "root may write everywhere"))
+  func aReadOnlyFolderIsTold() throws {
+    let run = try place.bash("mkdir in; chmod 555 in; $TEMBLOR render light -o in/a.wav")
+    #expect(run == .init(1, error: "in/a.wav: cannot be written: Permission denied\n"))
+    #expect(place.names(below: "in") == [])
+  }
+
+  @Test(arguments: [
+    ("../out.wav", #"EventWaveformPath leaves the pattern's folder by "..""#),
+    ("sub/../ok.wav", #"EventWaveformPath leaves the pattern's folder by "..""#),
+    ("/etc/passwd", "EventWaveformPath is absolute; it must begin in the pattern's folder"),
+    ("", "EventWaveformPath is empty"),
+    ("gone.wav", "the sound file 'gone.wav' is missing; it was looked for in the pattern's folder"),
+    ("link.wav", "the sound file 'link.wav' lies outside the pattern's folder"),
+    ("way/out.wav", "the sound file 'way/out.wav' lies outside the pattern's folder"),
+    (".", "the sound file '.' lies outside the pattern's folder"),
+    ("pipe.wav", "the sound file 'pipe.wav' is no file"),
+    ("sub", "the sound file 'sub' is no file"),
+    (
+      "a.ahap",
+      "the sound file 'a.ahap' holds no sound that can be read (libsndfile: Format not recognised.)"
+    ),
+    (
+      "long.wav",
+      "the sound file 'long.wav' has more than 72000000 samples; a pattern's sound may be 12 minutes "
+        + "long"
+    ),
+  ])
+  func aSoundFileThatCannotBePlayedIsRefused(path: String, reason: String) throws {
+    try place.write(Patterns.playing(path), to: "in/a.ahap")
+    let prepared = try place.bash(
+      """
+      $TEMBLOR render light -o out.wav
+      cd in
+      mkdir sub; ln -s ../out.wav link.wav; ln -s .. way; mkfifo pipe.wav; cp ../out.wav ok.wav
+      printf 'RIFF\\xf8\\xff\\xff\\xefWAVEfmt \\x10\\0\\0\\0\\1\\0\\1\\0\\x80\\xbb\\0\\0\\0\\x77\\1\\0' > long.wav
+      printf '\\2\\0\\x10\\0data\\xd4\\xff\\xff\\xef' >> long.wav
+      truncate -s 10G long.wav
+      """)
+    #expect(prepared == .init(0))
+    let run = try place.temblor("render", "in/a.ahap", "-o", "a.wav")
+    #expect(run.status == 2)
+    #expect(run.output == "")
+    #expect(run.error.hasPrefix("in/a.ahap:2:74: error: \(reason)"))
+    #expect(run.error.split(separator: "\n").count == 1)
+    #expect(place.bytes("a.wav") == nil)
+    let check = try place.temblor("check", "in/a.ahap")
+    #expect(check.status == 2)
+    #expect(check.output.hasPrefix("in/a.ahap:2:74: error: \(reason)"))
+    #expect(check.output.hasSuffix("[waveform-path]\n"))
+  }
+
+  @Test func aSoundFileBesideThePatternIsFoundFromAnywhere() throws {
+    try place.write(Patterns.playing("sub/ok.wav"), to: "in/a.ahap")
+    #expect(
+      try place.bash("mkdir in/sub; $TEMBLOR render pulse -o in/sub/ok.wav") == .init(0))
+    #expect(try place.temblor("render", "in/a.ahap", "-o", "a.wav") == .init(0))
+    #expect(try place.bash("cd in/sub; $TEMBLOR render ../a.ahap -o b.wav") == .init(0))
+    #expect(try place.bash("cd in; $TEMBLOR render - -o c.wav < a.ahap") == .init(0))
+    #expect(place.bytes("a.wav") == place.bytes("in/sub/b.wav"))
+    #expect((place.bytes("a.wav")?.count ?? 0) > 1_000)
+    #expect(place.bytes("in/c.wav") != nil)
+  }
+}

@@ -1,0 +1,181 @@
+import Glibc
+import SoundFile
+import Testing
+
+@Suite struct RenderTests {
+  let place = Workplace()
+
+  private func sound(_ name: String) throws -> Sound {
+    let descriptor = unsafe open(place.path + "/" + name, O_RDONLY | O_CLOEXEC)
+    defer { close(descriptor) }
+    return try Sound(readingDescriptor: descriptor, path: name)
+  }
+
+  @Test func aShippedPatternIsWrittenQuietly() throws {
+    #expect(try place.temblor("render", "light") == .init(0))
+    #expect(place.names() == ["light.wav"])
+    let light = try sound("light.wav")
+    #expect(light.rate == 48_000 && light.channelCount == 1)
+    #expect((light.interleaved.max() ?? 0) > 0.01)
+  }
+
+  @Test func fileFolderStandardInputAndNameGiveOneSound() throws {
+    let text = try place.temblor("patterns", "light").output
+    try place.write(text, to: "in/light.ahap")
+    #expect(try place.temblor("render", "in/light.ahap") == .init(0))
+    #expect(try place.temblor("render", "in", "-o", "out") == .init(0))
+    #expect(try place.temblor("render", "light", "-o", "named.wav") == .init(0))
+    #expect(try place.temblor("render", "-", input: text) == .init(0))
+    let file = place.bytes("light.wav")
+    #expect(file?.count ?? 0 > 1_000)
+    #expect(place.bytes("out/light.wav") == file)
+    #expect(place.bytes("named.wav") == file)
+    #expect(try sound("pattern.wav") == sound("light.wav"))
+  }
+
+  @Test func standardOutputGetsTheBytesOfTheFile() throws {
+    #expect(
+      try place.bash(
+        """
+        for kind in wav flac aiff caf w64 rf64; do
+          $TEMBLOR render pulse -o file.$kind
+          $TEMBLOR render pulse -o - --container $kind | cmp - file.$kind
+        done
+        """) == .init(0))
+  }
+
+  @Test func aFolderKeepsItsStructureAndPassesLinksToFoldersBy() throws {
+    try place.write(Patterns.tap(), to: "in/a.ahap")
+    try place.write(Patterns.tap(), to: "in/deep/er/b.AHAP")
+    try place.write("no pattern", to: "in/notes.txt")
+    try place.write(Patterns.tap(), to: "in/.hidden.ahap")
+    try place.link("in/round", to: ".")
+    try place.link("in/deep/linked.ahap", to: "../a.ahap")
+    #expect(try place.temblor("render", "in", "-o", "out/here") == .init(0))
+    #expect(
+      place.names(below: "out") == [
+        "out/here/", "out/here/a.wav", "out/here/deep/", "out/here/deep/er/",
+        "out/here/deep/er/b.wav", "out/here/deep/linked.wav",
+      ])
+  }
+
+  @Test func optionsShapeTheSound() throws {
+    func made(_ words: String...) throws -> Sound {
+      #expect(
+        try place.temblor(["render", "medium", "-o", "a.wav", "--format", "float"] + words)
+          == .init(0))
+      return try sound("a.wav")
+    }
+    func peak(_ sound: Sound) -> Float { sound.interleaved.map(abs).max() ?? 0 }
+    let plain = try made()
+    #expect(try made("--tail", "0.5").frameCount == plain.frameCount + 23_040)
+    #expect(try made("--duration", "2").frameCount == 96_000)
+    #expect(try made("--loop", "0", "--duration", "2").frameCount == 96_000)
+    #expect(try made("--loop", "3").frameCount > plain.frameCount)
+    let three = try made("--channels", "3")
+    #expect(three.channelCount == 3 && three.frameCount == plain.frameCount)
+    #expect(three.interleaved == plain.interleaved.flatMap { [$0, $0, $0] })
+    #expect(try made("--rate", "8000").rate == 8_000)
+    #expect(abs(try peak(made("--strength", "0.5")) - peak(plain) / 2) < 1e-6)
+    #expect(try peak(made("--strength", "0")) == 0)
+    // One decibel below full scale.
+    #expect(abs(try peak(made("--normalize")) - 0.89) < 0.002)
+  }
+
+  @Test func stemsPartHapticsAndAudio() throws {
+    #expect(try place.temblor("render", "light", "--stems", "-o", "a.flac") == .init(0))
+    #expect(place.names() == ["a.audio.flac", "a.haptic.flac"])
+    #expect(try sound("a.audio.flac").interleaved.allSatisfy { $0 == 0 })
+    #expect(try sound("a.haptic.flac").interleaved.contains { $0 != 0 })
+  }
+
+  @Test func anOldFileIsReplacedAndKeepsItsPermissions() throws {
+    try place.write("old", to: "real.wav")
+    try place.link("a.wav", to: "real.wav")
+    _ = try place.bash("chmod 640 real.wav")
+    #expect(try place.temblor("render", "light", "-o", "a.wav") == .init(0))
+    #expect(place.names() == ["a.wav", "real.wav"])
+    #expect(place.bytes("real.wav")?.starts(with: "RIFF".utf8) == true)
+    #expect(place.mode("real.wav") == 0o640)
+    #expect(try place.bash("test -L a.wav") == .init(0))
+    #expect(try place.bash("umask 027; $TEMBLOR render light -o new.wav") == .init(0))
+    #expect(place.mode("new.wav") == 0o640)
+  }
+
+  @Test func aFolderInPlaceOfAFileGetsTheFile() throws {
+    try place.makeFolder("a.wav")
+    #expect(try place.temblor("render", "light", "-o", "a.wav") == .init(0))
+    #expect(place.names() == ["a.wav/", "a.wav/light.wav"])
+    try place.makeFolder("soft.wav")
+    #expect(
+      try place.temblor("render", "soft")
+        == .init(1, error: "soft.wav: is a folder; give a file name\n"))
+    try place.write("", to: "plain")
+    #expect(
+      try place.temblor("render", "light", "-o", "plain/x.wav")
+        == .init(1, error: "plain: is in the way; it is no folder\n"))
+  }
+
+  @Test func whatAPatternIsMadeFromIsNotOverwritten() throws {
+    _ = try place.temblor("render", "light", "-o", "a.wav")
+    try place.write(Patterns.playing("a.wav"), to: "a.ahap")
+    let before = place.bytes("a.wav")
+    #expect(
+      try place.temblor("render", "a.ahap")
+        == .init(
+          1,
+          error:
+            "a.wav: the pattern itself is made from this file; choose another with '--output'\n"
+        ))
+    #expect(
+      try place.temblor("render", "a.ahap", "-o", "./a.ahap", "--container", "wav").status == 1)
+    #expect(place.bytes("a.wav") == before)
+    #expect(place.text("a.ahap") == Patterns.playing("a.wav"))
+    #expect(try place.temblor("render", "a.ahap", "-o", "b.wav") == .init(0))
+  }
+
+  /// A pipe stands for a device here: it would be lost in the same way.
+  @Test func aDeviceIsNotReplaced() throws {
+    #expect(
+      try place.bash("mkfifo pipe; $TEMBLOR render light -o pipe --container wav; test -p pipe")
+        == .init(0, error: "pipe: is a device or a pipe; only files can be written\n"))
+    #expect(place.names() == ["pipe"])
+  }
+
+  @Test func jsonTellsWhatBecameOfEach() throws {
+    try place.write(Patterns.broken, to: "a.ahap")
+    let run = try place.temblor(
+      "render", "a.ahap", "nope", "light", "--strength", "0", "--json", "-q")
+    let seconds = Double(try sound("light.wav").frameCount) / 48_000
+    #expect(run.status == 1)
+    #expect(
+      run.output == """
+        [
+          {
+            "pattern": "a.ahap",
+            "file": "a.wav",
+            "error": "a.ahap:2:1: error: the text ends inside the object that begins at 1:1"
+          },
+          {
+            "pattern": "light",
+            "file": "light.wav",
+            "seconds": \(seconds),
+            "peakDecibels": -200.0,
+            "limitedFrames": 0
+          },
+          {
+            "pattern": "nope",
+            "error": "nope: no such file, and no shipped pattern has this name"
+          }
+        ]
+
+        """)
+    #expect(
+      run.error == """
+        nope: no such file, and no shipped pattern has this name
+        a.ahap:2:1: error: the text ends inside the object that begins at 1:1
+        1 of 3 sounds written, 2 failed
+
+        """)
+  }
+}

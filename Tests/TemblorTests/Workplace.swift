@@ -1,0 +1,155 @@
+import Glibc
+
+/// A folder of its own for one test, in which the built program is run.
+///
+/// The folder is removed with the last reference, so that a suite that keeps one has it for a whole test.
+final class Workplace: Sendable {
+  /// What a program left behind.
+  struct Result: Equatable {
+    /// The exit status, or the negative number of the signal that ended it.
+    var status: Int32
+    var output: String
+    var error: String
+
+    init(_ status: Int32, output: String = "", error: String = "") {
+      self.status = status
+      self.output = output
+      self.error = error
+    }
+  }
+
+  /// The program, which is built beside the tests.
+  static let program = own("/proc/self/exe").folder + "/temblor"
+
+  let path: String
+
+  init() {
+    var template = Array("/tmp/temblor-XXXXXX".utf8CString)
+    guard let made = unsafe mkdtemp(&template) else {
+      preconditionFailure("A temporary folder can be made.")
+    }
+    path = unsafe String(cString: made)
+  }
+
+  deinit {
+    _ = try? Running("/bin/rm", ["-rf", path], in: "/").wait()
+  }
+
+  /// Runs the program with nothing, or a text, on its standard input.
+  func temblor(_ words: String..., input: String? = nil) throws -> Result {
+    try temblor(words, input: input)
+  }
+
+  func temblor(_ words: [String], input: String? = nil) throws -> Result {
+    try finish(try start(words, input: input))
+  }
+
+  /// Starts the program; one that is stopped half-way is finished all the same.
+  func start(_ words: [String], input: String? = nil) throws -> Running {
+    try Running(Self.program, words, in: path, input: input)
+  }
+
+  /// Runs a line of bash in which `$TEMBLOR` is the program.
+  func bash(_ line: String) throws -> Result {
+    try finish(Running("/bin/bash", ["-c", line], in: path))
+  }
+
+  func finish(_ running: Running) throws -> Result {
+    let (status, output, error) = try running.wait()
+    return Result(status, output: output, error: error)
+  }
+
+  /// Writes a file, and the folders above it.
+  func write(_ text: String, to name: String) throws {
+    let folder = name.folder
+    if !folder.isEmpty { try makeFolder(folder) }
+    let descriptor = unsafe open(path + "/" + name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+    defer { close(descriptor) }
+    let bytes = Array(text.utf8)
+    guard unsafe Glibc.write(descriptor, bytes, bytes.count) == bytes.count else { throw Refused() }
+  }
+
+  func makeFolder(_ name: String) throws {
+    if !name.folder.isEmpty { try makeFolder(name.folder) }
+    guard unsafe mkdir(path + "/" + name, 0o755) == 0 || errno == EEXIST else { throw Refused() }
+  }
+
+  func link(_ name: String, to target: String) throws {
+    guard unsafe symlink(target, path + "/" + name) == 0 else { throw Refused() }
+  }
+
+  /// A file's bytes, or nothing where there is none.
+  func bytes(_ name: String) -> [UInt8]? {
+    let descriptor = unsafe open(path + "/" + name, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    return readAll(descriptor)
+  }
+
+  func text(_ name: String) -> String? { bytes(name).map { String(decoding: $0, as: UTF8.self) } }
+
+  /// All names below the folder, hidden ones too, sorted; folders end in a slash.
+  func names(below folder: String = "") -> [String] {
+    let here = folder.isEmpty ? path : path + "/" + folder
+    guard let handle = unsafe opendir(here) else { return [] }
+    defer { unsafe closedir(handle) }
+    var names: [String] = []
+    while let entry = unsafe readdir(handle) {
+      let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
+        unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+      }
+      if name == "." || name == ".." { continue }
+      let whole = folder.isEmpty ? name : folder + "/" + name
+      if unsafe entry.pointee.d_type == UInt8(DT_DIR) {
+        names += [whole + "/"] + self.names(below: whole)
+      } else {
+        names.append(whole)
+      }
+    }
+    return names.sorted()
+  }
+
+  /// Permissions of a file.
+  func mode(_ name: String) -> mode_t {
+    var status = stat()
+    _ = unsafe stat(path + "/" + name, &status)
+    return status.st_mode & 0o777
+  }
+
+  /// Does something and waits until a name appears in the folder, at most ten seconds.
+  func appears(after action: () throws -> Void) throws -> Bool {
+    let watch = inotify_init1(Int32(O_CLOEXEC))
+    defer { close(watch) }
+    _ = unsafe inotify_add_watch(watch, path, UInt32(IN_CREATE))
+    try action()
+    var wait = pollfd(fd: watch, events: Int16(POLLIN), revents: 0)
+    return unsafe poll(&wait, 1, 10_000) == 1
+  }
+}
+
+/// The system did not do what a test needs.
+struct Refused: Error {}
+
+extension String {
+  /// The part before the last slash.
+  var folder: String { lastIndex(of: "/").map { String(self[..<$0]) } ?? "" }
+}
+
+/// The path a link leads to.
+private func own(_ link: String) -> String {
+  guard let real = unsafe realpath(link, nil) else { return "" }
+  defer { unsafe free(real) }
+  return unsafe String(cString: real)
+}
+
+/// Everything that can be read, from the beginning where there is one.
+func readAll(_ descriptor: Int32) -> [UInt8] {
+  lseek(descriptor, 0, SEEK_SET)
+  var all: [UInt8] = []
+  var piece = [UInt8](repeating: 0, count: 1 << 16)
+  while true {
+    let count = unsafe read(descriptor, &piece, piece.count)
+    if count <= 0 { return all }
+    all += piece.prefix(count)
+  }
+}
