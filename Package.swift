@@ -14,6 +14,7 @@ let package = Package(
   name: "Temblor",
   products: [
     .library(name: "HapticModel", targets: ["HapticModel"]),
+    .library(name: "JSONText", targets: ["JSONText"]),
     .library(name: "AHAP", targets: ["AHAP"]),
     .library(name: "HapticRender", targets: ["HapticRender"]),
     .library(name: "SoundFile", targets: ["SoundFile"]),

@@ -84,7 +84,8 @@ public final class RenderPlan: @unchecked Sendable {
     let passes = min(overlapping, max(1, passCount ?? overlapping))
     // Loops of a few frames with long releases overlap without end; memory must not.
     let (count, overflow) = maximumVoiceCount.multipliedReportingOverflow(by: passes)
-    return max(1, maximumVoiceCount, overflow ? Self.mostLoopedVoices : min(count, Self.mostLoopedVoices))
+    return max(
+      1, maximumVoiceCount, overflow ? Self.mostLoopedVoices : min(count, Self.mostLoopedVoices))
   }
 }
 
