@@ -13,6 +13,7 @@ let package = Package(
         .product(name: "AHAP", package: "Temblor"),
         .product(name: "HapticModel", package: "Temblor"),
         .product(name: "HapticRender", package: "Temblor"),
+        .product(name: "TransducerProfiles", package: "Temblor"),
       ],
       swiftSettings: [
         .swiftLanguageMode(.v6),

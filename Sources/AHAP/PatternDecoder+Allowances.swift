@@ -45,7 +45,7 @@ extension PatternDecoder {
   private static func line(_ text: String) -> String {
     var line = String.UnicodeScalarView()
     for scalar in text.unicodeScalars.prefix(200) {
-      line.append(scalar.breaksLine ? " " : scalar)
+      line.append(scalar.isUnseen ? " " : scalar)
     }
     return String(line)
   }

@@ -204,12 +204,12 @@ extension String {
     return String(decoding: writer.bytes, as: UTF8.self).onOneLine
   }
 
-  /// The text with what breaks or controls a terminal's line escaped, as `\u0085`.
+  /// The text with what is not seen escaped, as `\u0085`.
   var onOneLine: String {
     var line = ""
     for scalar in unicodeScalars {
-      if scalar.breaksLine {
-        line += JSONString.unitText(UInt16(truncatingIfNeeded: scalar.value))
+      if scalar.isUnseen {
+        for unit in String(scalar).utf16 { line += JSONString.unitText(unit) }
       } else {
         line.unicodeScalars.append(scalar)
       }
@@ -219,10 +219,12 @@ extension String {
 }
 
 extension Unicode.Scalar {
-  /// Whether a message with the character would not be one line: a control, of C1 too, or a separator.
-  public var breaksLine: Bool {
+  /// Whether the character would break a line, or steer what a terminal shows, instead of being shown.
+  ///
+  /// Controls, those of C1 too, separators of lines, and marks such as those that reverse text.
+  public var isUnseen: Bool {
     switch properties.generalCategory {
-    case .control, .lineSeparator, .paragraphSeparator: true
+    case .control, .format, .lineSeparator, .paragraphSeparator: true
     default: false
     }
   }

@@ -65,12 +65,12 @@ import Testing
 
   @Test func aMissingSoundIsRefused() {
     let event = HapticEvent(
-      kind: .audioCustom, time: 0, waveform: AudioWaveform(path: "rain.wav"))
+      kind: .audioCustom, time: 0, waveform: AudioWaveform(path: "é\n\u{9B}.wav"))
     #expect(
       refusal(of: HapticPattern(events: [event]))
         == RenderError(
           kind: .sampleMissing, eventIndex: 0,
-          description: "event 0 plays \"rain.wav\", which was not loaded"))
+          description: #"event 0 plays "é\n\u{009B}.wav", which was not loaded"#))
   }
 
   @Test func aHundredThousandEventsCompile() throws {

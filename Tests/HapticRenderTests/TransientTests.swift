@@ -49,6 +49,19 @@ import Testing
     #expect(abs(decibels(Double(peak(samples)), Double(0.44 * intensity * intensity))) < 0.05)
   }
 
+  @Test func aGlideEndsBelowHalfTheRate() throws {
+    var profile = TransducerProfile(
+      name: "x", summary: "x", frequency: FrequencyLaw(low: 20, high: 20_000))
+    profile.transient.length = .seconds(low: 0.001, high: 0.001)
+    profile.transient.partials = [.init(glide: 100)]
+    let plan = try RenderPlan(
+      compiling: HapticPattern(events: [tap(sharpness: 1)]), profile: profile)
+    let voice = unsafe plan.voices[0]
+    var sine = voice.sine
+    sine.advance(by: Int(voice.envelope.end))
+    #expect(abs(Double(sine.increment) / 4_294_967_296 - 0.45) < 1e-6)
+  }
+
   @Test func energyGrowsWithIntensity() throws {
     let energies = try stride(from: Float(0), through: 1, by: 0.05).map { intensity in
       try burst(tap(intensity: intensity)).reduce(0.0) { $0 + Double($1 * $1) }

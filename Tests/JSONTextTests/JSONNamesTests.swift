@@ -27,6 +27,7 @@ import Testing
   @Test func quotesTextForMessages() {
     #expect("a\u{1B}[31m\"b".quoted() == #""a\u001B[31m\"b""#)
     #expect("a\u{85}\u{9B}\u{2028}é".quoted() == #""a\u0085\u009B\u2028é""#)
+    #expect("\u{202E}\u{E0001}".quoted() == #""\u202E\uDB40\uDC01""#)
     #expect("abcdef".quoted(limit: 3) == "\"abc…\"")
   }
 }

@@ -132,9 +132,11 @@ extension PlanDraft {
   private static func sine(hertz: Double, glide: Double, length: Int64, rate: Double)
     -> SineSegment
   {
-    let bounded = min(hertz, AudioTone.highestShareOfRate * rate)
-    let increment = UInt32(bounded / rate * 4_294_967_296)
-    let growth = Int32((Double(increment) * (glide - 1) / Double(length)).rounded())
+    let highest = AudioTone.highestShareOfRate * 4_294_967_296
+    let increment = UInt32(min(hertz / rate * 4_294_967_296, highest))
+    // What glides up stays below the frequencies that would fold back.
+    let last = min(Double(increment) * glide, highest)
+    let growth = Int32(((last - Double(increment)) / Double(length)).rounded())
     let half = UInt32(truncatingIfNeeded: (Int64(increment) * length) / 2)
     return SineSegment(
       phase: glide == 1 ? 0 &- half : 0, increment: increment,

@@ -47,7 +47,7 @@ extension RenderPlan {
         guard let sample = samples[path] else {
           throw RenderError(
             kind: .sampleMissing, eventIndex: index,
-            description: "event \(index) plays \"\(path)\", which was not loaded")
+            description: "event \(index) plays \"\(Self.line(path))\", which was not loaded")
         }
         if sampleIndices[path] == nil {
           sampleIndices[path] = Int32(clamping: draft.samples.count)
@@ -61,6 +61,16 @@ extension RenderPlan {
     draft.add(tracks: controls.moving)
     draft.countVoices()
     self.init(draft)
+  }
+
+  /// A path as part of one line: what would break the line, or steer a terminal, is escaped.
+  private static func line(_ path: String) -> String {
+    path.unicodeScalars.map { scalar in
+      switch scalar.properties.generalCategory {
+      case .control, .format, .lineSeparator, .paragraphSeparator: scalar.escaped(asASCII: true)
+      default: String(scalar)
+      }
+    }.joined()
   }
 
   /// Refuses what no frame can hold.

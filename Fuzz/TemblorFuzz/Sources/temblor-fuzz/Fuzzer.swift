@@ -9,7 +9,9 @@ struct Fuzzer {
     var arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? =
       unsafe CommandLine.unsafeArgv
     let status = unsafe LLVMFuzzerRunDriver(&count, &arguments) { bytes, count in
-      unsafe PatternTrial(text: Array(UnsafeBufferPointer(start: bytes, count: count))).run()
+      let text = unsafe Array(UnsafeBufferPointer(start: bytes, count: count))
+      PatternTrial(text: text).run()
+      ProfileTrial(text: text).run()
       return 0
     }
     exit(status)
@@ -23,9 +25,11 @@ func require(_ condition: Bool, _ message: @autoclosure () -> String) {
 
 /// Stops unless a message is one line that a terminal shows as it stands.
 func requireOneLine(_ message: String) {
-  let breaking: Set<Unicode.GeneralCategory> = [.control, .lineSeparator, .paragraphSeparator]
+  let unseen: Set<Unicode.GeneralCategory> = [
+    .control, .format, .lineSeparator, .paragraphSeparator,
+  ]
   let isLine = message.unicodeScalars.allSatisfy {
-    !breaking.contains($0.properties.generalCategory)
+    $0.isASCII ? 0x20..<0x7F ~= $0.value : !unseen.contains($0.properties.generalCategory)
   }
   require(isLine && !message.isEmpty, "no single line: \(message.debugDescription)")
 }

@@ -1,5 +1,5 @@
 import AHAP
-import HapticModel
+import HapticRender
 
 /// Reads a text as AHAP and holds the reader to what it promises.
 struct PatternTrial {
@@ -16,7 +16,13 @@ struct PatternTrial {
     checkFormatting(document, examination)
     guard let reading = examination.reading else { return }
     checkWriting(reading)
-    var rendering = RenderTrial(pattern: reading.pattern, choices: Choices(text))
+    var choices = Choices(text)
+    let options = AHAPReadingOptions(
+      curveTimes: choices.pick(.automatic, .automatic, .relative, .absolute))
+    guard let pattern = try? document.read(options: options).pattern else {
+      fatalError("a pattern is refused for where its curves' times count from")
+    }
+    var rendering = RenderTrial(pattern: pattern, profile: .phone, choices: choices)
     rendering.run()
   }
 

@@ -1,26 +1,38 @@
 import HapticModel
 import HapticRender
 
-/// Compiles a pattern and renders what is affordable of it: all, or its first 20 ms.
+/// Compiles a pattern and renders what is affordable: all of it, or its first 20 ms and a short version.
 struct RenderTrial {
   /// The most voices of a plan that is rendered.
   private static let voiceLimit = 2_000
   /// The most frames that are rendered, each voice that sounds at once counted.
+<<<<<<< HEAD
+  private static let frameLimit: Int64 = 100_000
+  /// Seconds rendered of a long plan, of the short version, and of the silence behind a whole plan.
+=======
   private static let frameLimit: Int64 = 20_000
   /// Seconds rendered of a long plan, and of the silence behind a short one.
+>>>>>>> origin/main
   private static let span = 0.02
   /// −1 dBFS, rounded up.
   private static let ceiling: Float = 0.8913
 
   let pattern: HapticPattern
+  let profile: TransducerProfile
   var choices: Choices
 
   mutating func run() {
     let rate = choices.pick(8_000.0, 48_000, 192_000)
-    guard let plan = compile(rate: rate) else { return }
+    guard let plan = compile(pattern, rate: rate), !render(plan) else { return }
+    // The end of a long plan is too far away; this brings it near, with all that happens before it.
+    if let short = compile(pattern.lasting(Self.span), rate: rate) { _ = render(short) }
+  }
+
+  /// Renders a plan, or its beginning; whether it was all of it.
+  private mutating func render(_ plan: RenderPlan) -> Bool {
     require(plan.length >= plan.loopLength && plan.soundEnd >= 0, "a plan of \(plan.length)")
-    guard plan.voiceCount <= Self.voiceLimit else { return }
-    let span = HapticTime.frame(seconds: Self.span, rate: rate)
+    guard plan.voiceCount <= Self.voiceLimit else { return true }
+    let span = HapticTime.frame(seconds: Self.span, rate: plan.rate)
     let affordable = Self.frameLimit / Int64(max(4, plan.maximumVoiceCount))
     let whole = plan.length + span
     let length = whole <= affordable ? whole : min(span, affordable)
@@ -29,21 +41,34 @@ struct RenderTrial {
       gain: choices.pick(1, 1, 30), passCount: choices.pick(1, 1, 1, 3), length: length,
       fadeLength: choices.pick(0, length / 2))
     render(plan, settings)
+    return length == whole
   }
 
   /// A plan, or nothing for what no plan can hold.
-  private mutating func compile(rate: Double) -> RenderPlan? {
+  private mutating func compile(_ pattern: HapticPattern, rate: Double) -> RenderPlan? {
     var samples: [String: AudioSample] = [:]
     for path in pattern.events.compactMap(\.waveform?.path) where samples[path] == nil {
       let count = choices.pick(0, 1, 7, 1_000)
       let sound = (0..<count * 2).map { Float($0 % 19) / 9 - 1 }
       samples[path] = AudioSample(interleaved: sound, channelCount: choices.pick(1, 2))
     }
+    if !samples.isEmpty {
+      let plan = compile(
+        pattern, rate: rate, samples: [:], refusals: [.sampleMissing, .patternTooLong])
+      require(plan == nil, "a plan without its samples")
+    }
+    return compile(pattern, rate: rate, samples: samples, refusals: [.patternTooLong])
+  }
+
+  private func compile(
+    _ pattern: HapticPattern, rate: Double, samples: [String: AudioSample],
+    refusals: Set<RenderError.Kind>
+  ) -> RenderPlan? {
     do {
-      return try RenderPlan(compiling: pattern, rate: rate, samples: samples)
+      return try RenderPlan(compiling: pattern, profile: profile, rate: rate, samples: samples)
     } catch {
       requireOneLine(error.description)
-      require(error.kind == .patternTooLong, "\(error)")
+      require(refusals.contains(error.kind), "\(error)")
       return nil
     }
   }
@@ -79,5 +104,25 @@ struct RenderTrial {
       other.elementsEqual(sound),
       "the sound depends on the blocks it is rendered in, from sample "
         + "\(zip(other, sound).prefix { $0 == $1 }.count) on: \(settings), \(plan.rate) Hz")
+  }
+}
+
+extension HapticPattern {
+  /// The pattern with all times in proportion, so that it lasts as many seconds at most.
+  fileprivate func lasting(_ seconds: Double) -> HapticPattern {
+    let factor = min(1, seconds / duration)
+    var pattern = self
+    for index in events.indices {
+      pattern.events[index].time *= factor
+      pattern.events[index].duration = events[index].duration.map { $0 * factor }
+    }
+    for index in parameters.indices { pattern.parameters[index].time *= factor }
+    for index in curves.indices {
+      pattern.curves[index].time *= factor
+      for point in curves[index].controlPoints.indices {
+        pattern.curves[index].controlPoints[point].time *= factor
+      }
+    }
+    return pattern
   }
 }
