@@ -6,13 +6,8 @@ struct RenderTrial {
   /// The most voices of a plan that is rendered.
   private static let voiceLimit = 2_000
   /// The most frames that are rendered, each voice that sounds at once counted.
-<<<<<<< HEAD
-  private static let frameLimit: Int64 = 100_000
-  /// Seconds rendered of a long plan, of the short version, and of the silence behind a whole plan.
-=======
   private static let frameLimit: Int64 = 20_000
-  /// Seconds rendered of a long plan, and of the silence behind a short one.
->>>>>>> origin/main
+  /// Seconds rendered of a long plan, of the short version, and of the silence behind a whole plan.
   private static let span = 0.02
   /// −1 dBFS, rounded up.
   private static let ceiling: Float = 0.8913
