@@ -1,11 +1,15 @@
 /// What is known about the bytes of strings.
 enum JSONString {
   /// The bytes a string stands for; `range` is inside its quotes and was read before.
-  static func decode(_ text: Span<UInt8>, _ range: Range<Int>, isEscaped: Bool) -> [UInt8] {
+  ///
+  /// Beyond a limit of bytes the rest is left out.
+  static func decode(
+    _ text: Span<UInt8>, _ range: Range<Int>, isEscaped: Bool, limit: Int = .max
+  ) -> [UInt8] {
     var bytes: [UInt8] = []
-    bytes.reserveCapacity(range.count)
+    bytes.reserveCapacity(min(range.count, limit))
     var position = range.lowerBound
-    while position < range.upperBound {
+    while position < range.upperBound, bytes.count < limit {
       let byte = text[position]
       position += 1
       guard isEscaped, byte == UInt8(ascii: "\\") else {

@@ -184,9 +184,11 @@ extension JSONValue {
 
   /// The key, or the beginning of one so long that paths through it would cost more than the text.
   private var shortKey: String {
-    let range = node.keyRange
-    guard range.count > 1000 else { return key ?? "" }
-    return String(decoding: document.text[range.prefix(200)], as: UTF8.self)
+    let node = node
+    let text = document.text
+    let bytes = JSONString.decode(
+      text.span, node.keyRange, isEscaped: node.isKeyEscaped, limit: 200)
+    return String(decoding: bytes, as: UTF8.self)
   }
 
   private static func isInName(_ byte: UInt8) -> Bool {

@@ -86,6 +86,15 @@ import Testing
     #expect(places.dropFirst().allSatisfy { $0.column == 1 })
   }
 
+  @Test func shortensKeysInPathsByWhatTheyMean() throws {
+    let key = String(repeating: "k", count: 300)
+    let escaped = String(repeating: "\\u006b", count: 300)
+    let paths = try [key, escaped].map { try read("[{\"\($0)\": []}]").root }.map { root in
+      root.elements.first { _ in true }?.members.first { _ in true }?.path
+    }
+    #expect(paths == Array(repeating: "[0][\"\(key.prefix(40))…\"]", count: 2))
+  }
+
   @Test func shortensKeysInPaths() throws {
     let key = String(repeating: "k", count: 100)
     let root = try read("{\"\(key)\": 1, \"a\\nb\": 2, \"\": 3}").root

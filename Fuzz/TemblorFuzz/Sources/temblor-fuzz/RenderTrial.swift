@@ -6,7 +6,7 @@ struct RenderTrial {
   /// The most voices of a plan that is rendered.
   private static let voiceLimit = 2_000
   /// The most frames that are rendered, each voice that sounds at once counted.
-  private static let frameLimit: Int64 = 20_000
+  private static let frameLimit: Int64 = 32_000
   /// Seconds rendered of a long plan, of the short version, and of the silence behind a whole plan.
   private static let span = 0.02
   /// −1 dBFS, rounded up.
