@@ -10,7 +10,7 @@ extension PatternDecoder {
     guard list.kind == .object else {
       log.add(
         .wrongType, at: list, severity: .warning,
-        "AllowedRules should be an object, not \(list.kind.text)")
+        "AllowedRules should be an object, not \(list.kind.noun)")
       return
     }
     var allowances: [Rule: JSONValue] = [:]
@@ -28,7 +28,7 @@ extension PatternDecoder {
       guard let reason = member.string else {
         log.add(
           .wrongType, at: member, severity: .warning,
-          "the reason for an allowed rule should be a string, not \(member.kind.text)")
+          "the reason for an allowed rule should be a string, not \(member.kind.noun)")
         continue
       }
       if !log.allow(rule, reason: Self.line(reason)), everyRuleWasChecked {

@@ -31,7 +31,7 @@ extension PatternDecoder {
     if let metadata, metadata.kind != .object {
       log.add(
         .wrongType, at: metadata, severity: .warning,
-        "Metadata should be an object, not \(metadata.kind.text); it is ignored")
+        "Metadata should be an object, not \(metadata.kind.noun); it is ignored")
     }
     checkOverlaps()
     if let entries, entries.kind == .array, pattern.events.isEmpty, log.errorCount == 0 {

@@ -8,7 +8,7 @@ extension PatternDecoder {
   ) -> Bool {
     if value.kind == kind { return true }
     log.add(
-      .wrongType, at: value, "\(name) must be \(kind.text), not \(value.kind.text)",
+      .wrongType, at: value, "\(name) must be \(kind.noun), not \(value.kind.noun)",
       hint: kind == .number && value.string.flatMap(Double.init) != nil
         ? "write it without quotes" : nil,
       code: code)
@@ -29,7 +29,7 @@ extension PatternDecoder {
     log.add(
       .wrongType, at: value,
       "\(name) must be true or false, not "
-        + (value.kind == .number ? String(decoding: value.lexeme, as: UTF8.self) : value.kind.text),
+        + (value.kind == .number ? String(decoding: value.lexeme, as: UTF8.self) : value.kind.noun),
       code: code)
     return nil
   }
@@ -141,19 +141,5 @@ extension AHAPScope {
   /// The key of this scope that was probably meant by another, as a hint.
   func hint(for text: String) -> String? {
     nearest(to: text).map { "did you mean \"\($0.rawValue)\"?" }
-  }
-}
-
-extension JSONValue.Kind {
-  /// The kind as a noun with its article.
-  var text: String {
-    switch self {
-    case .object: "an object"
-    case .array: "an array"
-    case .string: "a string"
-    case .number: "a number"
-    case .boolean: "a boolean"
-    case .null: "null"
-    }
   }
 }

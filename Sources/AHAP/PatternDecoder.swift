@@ -27,7 +27,7 @@ struct PatternDecoder {
     let root = json.root
     guard root.kind == .object else {
       log.add(
-        .structure, at: root, "a pattern file must be an object, not \(root.kind.text)",
+        .structure, at: root, "a pattern file must be an object, not \(root.kind.noun)",
         code: CoreHapticsCode.invalidPatternDictionary)
       return makeReading(usesAbsoluteCurveTimes: false)
     }
@@ -43,7 +43,7 @@ struct PatternDecoder {
       for entry in entries.elements { decodeEntry(entry) }
     } else if let entries {
       log.add(
-        .structure, at: entries, "Pattern must be an array, not \(entries.kind.text)",
+        .structure, at: entries, "Pattern must be an array, not \(entries.kind.noun)",
         code: CoreHapticsCode.invalidPatternDictionary)
     } else {
       log.add(

@@ -135,20 +135,6 @@ extension ProfileError {
   }
 }
 
-extension JSONValue.Kind {
-  /// The kind as a noun with its article.
-  fileprivate var noun: String {
-    switch self {
-    case .object: "an object"
-    case .array: "an array"
-    case .string: "a string"
-    case .number: "a number"
-    case .boolean: "a boolean"
-    case .null: "null"
-    }
-  }
-}
-
 extension Double {
   /// The shortest decimal that reads back equal, whole numbers without a fraction.
   var asWritten: String { Int(exactly: self).map(String.init) ?? description }
