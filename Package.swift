@@ -17,6 +17,7 @@ let package = Package(
     .library(name: "JSONText", targets: ["JSONText"]),
     .library(name: "AHAP", targets: ["AHAP"]),
     .library(name: "HapticRender", targets: ["HapticRender"]),
+    .library(name: "HapticPlayback", targets: ["HapticPlayback"]),
     .library(name: "SoundFile", targets: ["SoundFile"]),
     .library(name: "TransducerProfiles", targets: ["TransducerProfiles"]),
     .library(name: "ShippedPatterns", targets: ["ShippedPatterns"]),
@@ -27,6 +28,11 @@ let package = Package(
     .target(name: "JSONText", swiftSettings: strict),
     .target(name: "AHAP", dependencies: ["HapticModel", "JSONText"], swiftSettings: strict),
     .target(name: "HapticRender", dependencies: ["HapticModel"], swiftSettings: strict),
+    .target(
+      name: "HapticPlayback", dependencies: ["HapticModel", "HapticRender"], swiftSettings: strict),
+    .testTarget(
+      name: "HapticPlaybackTests", dependencies: ["HapticModel", "HapticPlayback", "HapticRender"],
+      swiftSettings: strict),
     .target(name: "SoundFile", dependencies: ["CSndFile", "CSampleRate"], swiftSettings: strict),
     .target(
       name: "TransducerProfiles", dependencies: ["HapticRender", "JSONText", "ShippedProfiles"],
