@@ -29,7 +29,7 @@ public struct OfflineRendering: ~Copyable {
   /// - Returns: Frames written: as many as fit, fewer at the end, then 0.
   @_noLocks
   public mutating func read(into block: inout MutableSpan<Float>) -> Int {
-    let channelCount = renderer.settings.channelCount
+    let channelCount = renderer.channelCount
     let capacity = block.count / channelCount
     guard capacity > 0 else { return 0 }
     while toSkip > 0 {

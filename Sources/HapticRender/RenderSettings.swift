@@ -10,13 +10,8 @@ public struct RenderSettings: Equatable, Sendable {
     case audio
   }
 
-  /// Interleaved channels, 1–64.
-  ///
-  /// One channel carries everything. Of several, all carry the haptics, and the first two the left
-  /// and the right of the audio.
-  public var channelCount: Int
-  /// Which buses are heard.
-  public var buses: Buses
+  /// What the interleaved channels carry.
+  public var routing: OutputRouting
   /// A factor on everything, before the limiter; 0 is silence.
   public var gain: Float
   /// How often the pattern is played, or nothing for endlessly.
@@ -26,16 +21,28 @@ public struct RenderSettings: Equatable, Sendable {
   /// Frames of the fade before `length`.
   public var fadeLength: Int64
 
-  /// Makes settings; the defaults play everything once on one channel.
+  /// Makes settings for the usual routing; the defaults play everything once on one channel.
   public init(
     channelCount: Int = 1, buses: Buses = .all, gain: Float = 1, passCount: Int? = 1,
     length: Int64? = nil, fadeLength: Int64 = 0
   ) {
-    self.channelCount = min(max(channelCount, 1), 64)
-    self.buses = buses
+    self.init(
+      routing: OutputRouting(channelCount: channelCount, buses: buses), gain: gain,
+      passCount: passCount, length: length, fadeLength: fadeLength)
+  }
+
+  /// Makes settings for channels that are routed one by one.
+  public init(
+    routing: OutputRouting, gain: Float = 1, passCount: Int? = 1, length: Int64? = nil,
+    fadeLength: Int64 = 0
+  ) {
+    self.routing = routing
     self.gain = gain.isFinite ? gain : 0
     self.passCount = passCount
     self.length = length
     self.fadeLength = max(0, fadeLength)
   }
+
+  /// Interleaved channels, 1–64.
+  public var channelCount: Int { routing.channels.count }
 }

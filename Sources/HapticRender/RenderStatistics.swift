@@ -6,6 +6,8 @@ public struct RenderStatistics: Equatable, Sendable {
   public var limitedFrameCount: Int64 = 0
   /// Samples that were no finite number and became silence.
   public var silencedSampleCount: Int64 = 0
+  /// Voices that sound in the last turn.
+  public var voiceCount = 0
   /// The most voices in one block.
   public var greatestVoiceCount = 0
   /// The greatest magnitude before the limiter.

@@ -1,13 +1,18 @@
-/// Renders a plan in blocks, for every sink alike: what is written to a file is what is played.
+internal import Synchronization
+
+/// Renders players in blocks, for every sink alike: what is written to a file is what is played.
 ///
 /// Any split into blocks gives the same samples. All memory is taken when the renderer is made. The
 /// output lags by `latency` frames, the look-ahead of the limiter.
 @safe
 public struct Renderer: ~Copyable {
-  /// What is rendered.
-  public let plan: RenderPlan
+  /// The most players at once.
+  public static let mostPlayers = 1_024
+
   /// How it is rendered.
   public let settings: RenderSettings
+  /// Interleaved channels.
+  public let channelCount: Int
   /// What has happened so far.
   public private(set) var statistics = RenderStatistics()
 
@@ -16,135 +21,223 @@ public struct Renderer: ~Copyable {
     @_noLocks get { 256 }
   }
 
-  let voices: UnsafeMutableBufferPointer<Voice>
-  var activeCount = 0
-  var nextVoice = 0
-  var passOrigin: Int64 = 0
-  var passesBegun = 1
-  var position: Int64 = 0
-  private let haptics: UnsafeMutableBufferPointer<Float>
-  private let left: UnsafeMutableBufferPointer<Float>
-  private let right: UnsafeMutableBufferPointer<Float>
-  private let laysAudio: Bool
-  private let laysHaptics: Bool
-  private var firstChain: OutputChain
-  private var secondChain: OutputChain
-  private var otherChain: OutputChain
+  /// Read by pointer, so that no reference is counted on the render thread; `owner` keeps it alive.
+  let link: UnsafeMutablePointer<RenderLink.Memory>
+  let players: UnsafeMutableBufferPointer<UnsafeMutablePointer<Player>>
+  var playerCount = 0
+  var schedule: CommandSchedule
+  var buses: BusSet
+  let scratch: FadeScratch
+  var strength: GainRamp
+  /// Whether frames only go by.
+  var isSkipping = false
+  let isPanned: Bool
+  private(set) var position: Int64 = 0
+  private var gate: GainRamp
+  private let gains: UnsafeMutableBufferPointer<Float>
+  private let strips: UnsafeMutableBufferPointer<ChannelStrip>
+  private let channels: UnsafeMutableBufferPointer<OutputChannel>
+  private let owner: RenderLink
+  private let player: RenderPlayer?
 
-  /// Takes all memory for rendering a plan: about 200 bytes for each voice that sounds at once.
+  /// Takes all memory for rendering a plan: about 250 bytes for each voice that sounds at once.
   public init(plan: RenderPlan, settings: RenderSettings = RenderSettings()) {
-    self.plan = plan
+    let player = RenderPlayer(
+      plan: plan, hapticBus: plan.hasHaptics ? 0 : nil, laysAudio: plan.hasAudio,
+      voiceCapacity: plan.voiceCapacity(passCount: settings.passCount))
+    let link = RenderLink(channelCount: settings.routing.channels.count)
+    self.init(rate: plan.rate, settings: settings, link: link, player: player)
+    unsafe player.player.pointee.passCount = max(1, settings.passCount ?? .max)
+    _ = link.send([.add(player), .start(player, at: 0)])
+  }
+
+  /// Takes all memory for rendering what is sent through a link.
+  ///
+  /// - Parameter isOpen: Whether the gate lets sound through from the first frame.
+  public init(rate: Double, settings: RenderSettings, link: RenderLink, isOpen: Bool = true) {
+    self.init(rate: rate, settings: settings, link: link, player: nil)
+    if !isOpen { gate = GainRamp(0) }
+  }
+
+  private init(rate: Double, settings: RenderSettings, link: RenderLink, player: RenderPlayer?) {
     self.settings = settings
-    unsafe voices = .allocate(capacity: plan.voiceCapacity(passCount: settings.passCount))
-    unsafe haptics = .allocate(capacity: Self.turnLength)
-    unsafe left = .allocate(capacity: Self.turnLength)
-    unsafe right = .allocate(capacity: Self.turnLength)
-    unsafe haptics.initialize(repeating: 0)
-    unsafe left.initialize(repeating: 0)
-    unsafe right.initialize(repeating: 0)
-    laysHaptics = plan.hasHaptics && settings.buses != .audio
-    laysAudio = plan.hasAudio && settings.buses != .haptics
-    firstChain = OutputChain(rate: plan.rate)
-    secondChain = OutputChain(rate: plan.rate)
-    otherChain = OutputChain(rate: plan.rate)
+    self.player = player
+    owner = link
+    unsafe self.link = link.memory
+    isPanned = settings.routing.isPanned
+    unsafe players = .allocate(capacity: player == nil ? Self.mostPlayers : 1)
+    schedule = CommandSchedule(
+      capacity: player == nil ? RenderLink.mostScheduled + CommandQueue.capacity : 2)
+    buses = BusSet(hapticCount: settings.routing.hapticBusCount, capacity: Self.turnLength)
+    scratch = FadeScratch(rate: rate, turnLength: Self.turnLength)
+    strength = GainRamp(settings.gain)
+    gate = GainRamp(1)
+    unsafe gains = .allocate(capacity: Self.turnLength)
+    // A plan without audio sounds the same on all channels that differ in audio alone.
+    let hasAudio = player?.plan.hasAudio ?? true
+    let routes = settings.routing.channels.map { channel in
+      var channel = channel
+      if !hasAudio { channel.audio = .none }
+      return channel
+    }
+    var distinct: [OutputRouting.Channel] = []
+    var places: [Int] = []
+    for route in routes {
+      let place = distinct.firstIndex { $0.hasSameMix(as: route) } ?? distinct.count
+      if place == distinct.count { distinct.append(route) }
+      places.append(place)
+    }
+    unsafe strips = .allocate(capacity: distinct.count)
+    for (index, route) in distinct.enumerated() {
+      unsafe strips.initializeElement(
+        at: index, to: ChannelStrip(route, rate: rate, capacity: Self.turnLength))
+    }
+    latency = unsafe strips[0].latency
+    channelCount = routes.count
+    unsafe channels = .allocate(capacity: routes.count)
+    for (index, route) in routes.enumerated() {
+      unsafe channels.initializeElement(
+        at: index, to: OutputChannel(route, strip: places[index]))
+    }
   }
 
   deinit {
-    unsafe voices.deallocate()
-    unsafe haptics.deallocate()
-    unsafe left.deallocate()
-    unsafe right.deallocate()
+    unsafe players.deallocate()
+    unsafe gains.deallocate()
+    unsafe strips.deinitialize()
+    unsafe strips.deallocate()
+    unsafe channels.deinitialize()
+    unsafe channels.deallocate()
   }
 
-  /// Frames by which the output lags behind the plan.
-  public var latency: Int { firstChain.limiter.delay }
+  /// Frames by which the output lags behind the plan, without the delays of channels.
+  public let latency: Int
+
+  /// Frames of the gate's ramps and of the fades of players.
+  public var fadeLength: Int { scratch.fadeLength }
 
   /// Renders the next frames, interleaved.
   ///
-  /// Frames behind the plan's end or the settings' length are silent. No sample passes −1 dBFS.
+  /// Frames behind the settings' length are silent. No sample passes −1 dBFS.
   ///
   /// - Parameter block: Samples to overwrite, a whole number of frames.
   ///
   /// [render thread] Allocates nothing, waits for nothing. About 0.7 ns for each sine and frame.
   @_noLocks
   public mutating func render(into block: inout MutableSpan<Float>) {
-    let frameCount = block.count / settings.channelCount
+    let frameCount = block.count / channelCount
+    takeCommands()
     var done = 0
     while done < frameCount {
-      let count = min(Self.turnLength, frameCount &- done)
-      renderTurn(count: count)
+      let count = beginTurn(atMost: frameCount &- done)
+      mix(count: count)
       interleave(count: count, to: &block, at: done)
       position &+= Int64(count)
       done &+= count
     }
     statistics.frameCount &+= Int64(frameCount)
+    publish()
   }
 
-  /// Mixes the voices and routes the buses through the chains, leaving the channels in the buses.
+  /// Lets frames go by unheard, faster than rendering them: [render thread].
+  ///
+  /// What comes after begins from silence; open the gate anew.
   @_noLocks
-  private mutating func renderTurn(count: Int) {
-    var haptics = unsafe self.haptics.mutableSpan
-    var left = unsafe self.left.mutableSpan
-    var right = unsafe self.right.mutableSpan
+  public mutating func skip(frameCount: Int) {
+    takeCommands()
+    isSkipping = true
+    var done = 0
+    while done < frameCount {
+      let count = beginTurn(atMost: frameCount &- done)
+      mix(count: count)
+      strength.advance(by: count)
+      position &+= Int64(count)
+      done &+= count
+    }
+    isSkipping = false
+    rest()
+    publish()
+  }
+
+  /// Moves the gain behind the limiter to 1 or 0, over the usual fade or a number of frames.
+  ///
+  /// Closed before a stop and opened after one, so that nothing clicks: [render thread].
+  @_noLocks
+  public mutating func moveGate(to gain: Float, over frameCount: Int? = nil) {
+    gate.move(to: gain, over: frameCount ?? scratch.fadeLength)
+  }
+
+  /// Silences the gate at once; for a device that has stopped by itself: [render thread].
+  @_noLocks
+  public mutating func shutGate() { gate.move(to: 0, over: 0) }
+
+  /// Does what is due and finds the length of the next turn: to the next command or cut.
+  @_noLocks
+  private mutating func beginTurn(atMost most: Int) -> Int {
+    performDueCommands()
+    var end = position &+ Int64(min(Self.turnLength, most))
     var index = 0
-    while index < count {
-      haptics[index] = 0
-      left[index] = 0
-      right[index] = 0
+    while index < playerCount {
+      let player = unsafe players[index]
+      var wrap = unsafe player.pointee.nextWrap
+      while wrap <= position {
+        unsafe player.pointee.wrap(
+          at: position, buses: &buses, scratch: scratch, isHeard: !isSkipping, isPanned: isPanned)
+        wrap = unsafe player.pointee.nextWrap
+      }
+      if wrap < end { end = wrap }
       index &+= 1
     }
-    mixVoices(count: count, haptics: &haptics, left: &left, right: &right)
-    if activeCount > statistics.greatestVoiceCount { statistics.greatestVoiceCount = activeCount }
-    route(count: count, haptics: &haptics, left: &left, right: &right)
-    if laysAudio {
-      firstChain.process(&left, count: count, statistics: &statistics)
-      if settings.channelCount > 1 {
-        secondChain.process(&right, count: count, statistics: &statistics)
-      }
-      guard settings.channelCount > 2 else { return }
-    }
-    otherChain.process(&haptics, count: count, statistics: &statistics)
+    if schedule.nextTime < end { end = schedule.nextTime }
+    return Int(end &- position)
   }
 
-  /// Puts haptics and audio together: the mix of the first channels into `left` and `right`.
+  /// Mixes the players and sends the buses through the strips.
   @_noLocks
-  private func route(
-    count: Int, haptics: inout MutableSpan<Float>, left: inout MutableSpan<Float>,
-    right: inout MutableSpan<Float>
-  ) {
-    let gain = settings.gain
-    let isMono = settings.channelCount == 1
+  private mutating func mix(count: Int) {
+    buses.clear(at: position, count: count)
+    var voiceCount = 0
     var index = 0
-    while index < count {
-      let haptic = laysHaptics ? haptics[index] * gain : 0
-      haptics[index] = haptic
-      if laysAudio {
-        let l = left[index] * gain
-        let r = right[index] * gain
-        left[index] = haptic + (isMono ? (l + r) * 0.5 : l)
-        right[index] = haptic + r
-      }
+    while index < playerCount {
+      let player = unsafe players[index]
+      let hasEnded = unsafe player.pointee.mix(
+        at: position, count: count, buses: &buses, scratch: scratch, isHeard: !isSkipping,
+        isPanned: isPanned)
+      if hasEnded { countChange() }
+      unsafe voiceCount &+= player.pointee.activeCount
+      index &+= 1
+    }
+    if voiceCount > statistics.greatestVoiceCount { statistics.greatestVoiceCount = voiceCount }
+    statistics.voiceCount = voiceCount
+    guard !isSkipping else { return }
+    unsafe strength.fill(gains, count: count)
+    index = 0
+    while unsafe index < strips.count {
+      unsafe strips[index].process(buses, gain: gains, count: count, statistics: &statistics)
       index &+= 1
     }
   }
 
-  /// Writes the channels to a block, faded towards the settings' length.
+  /// Writes the channels to a block, through the gate and faded towards the settings' length.
   @_noLocks
-  private func interleave(count: Int, to block: inout MutableSpan<Float>, at start: Int) {
-    let channelCount = settings.channelCount
+  private mutating func interleave(count: Int, to block: inout MutableSpan<Float>, at start: Int) {
     let first = position &- Int64(latency)
-    let isFading = fade(at: first &+ Int64(count)) < 1
-    var channel = 0
-    while channel < channelCount {
-      let signal = unsafe laysAudio && channel < 2 ? (channel == 0 ? left : right) : haptics
-      var place = start &* channelCount &+ channel
-      var index = 0
+    let isFading = !gate.isUnity || fade(at: first &+ Int64(count)) < 1
+    var index = 0
+    if isFading {
+      unsafe gate.fill(gains, count: count)
       while index < count {
-        let factor = isFading ? fade(at: first &+ Int64(index)) : 1
-        unsafe block[place] = signal[index] * factor
-        place &+= channelCount
+        unsafe gains[index] *= fade(at: first &+ Int64(index))
         index &+= 1
       }
+    }
+    var channel = 0
+    while channel < channelCount {
+      let strip = unsafe channels[channel].strip
+      let output = unsafe strips[strip].output
+      unsafe channels[channel].write(
+        output, gains: isFading ? gains : nil, count: count, to: &block,
+        at: start &* channelCount &+ channel, stride: channelCount)
       channel &+= 1
     }
   }
@@ -156,5 +249,36 @@ public struct Renderer: ~Copyable {
     let left = length &- 1 &- frame
     if left >= settings.fadeLength { return 1 }
     return left <= 0 ? 0 : Float(left) / Float(settings.fadeLength)
+  }
+
+  /// Forgets what is on its way to the output.
+  @_noLocks
+  private mutating func rest() {
+    buses.rest()
+    var index = 0
+    while unsafe index < strips.count {
+      unsafe strips[index].rest()
+      index &+= 1
+    }
+    index = 0
+    while unsafe index < channels.count {
+      unsafe channels[index].rest()
+      index &+= 1
+    }
+  }
+
+  /// Tells the control side how far rendering is.
+  @_noLocks
+  private mutating func publish() {
+    unsafe link.pointee.position.store(position, ordering: .releasing)
+    unsafe link.pointee.voiceCount.store(statistics.voiceCount, ordering: .relaxed)
+    unsafe link.pointee.limitedFrameCount.store(statistics.limitedFrameCount, ordering: .relaxed)
+    unsafe link.pointee.silencedSampleCount.store(
+      statistics.silencedSampleCount, ordering: .relaxed)
+    var index = 0
+    while unsafe index < channels.count {
+      unsafe link.pointee.raisePeak(of: index, to: channels[index].takePeak())
+      index &+= 1
+    }
   }
 }

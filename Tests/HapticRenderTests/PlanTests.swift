@@ -82,7 +82,7 @@ import Testing
     #expect(plan.voiceCount == 100_000)
     #expect(plan.maximumVoiceCount < 12)
     #expect(plan.loopLength == 8_000 * 1_000 - 80 + 400)
-    let onsets = unsafe plan.voices.map(\.onset)
+    let onsets = unsafe plan.view.pointee.voices.map(\.onset)
     #expect(onsets == onsets.sorted())
   }
 

@@ -14,12 +14,16 @@ import Testing
     sharpness: (Double) -> Double, outline: (Double) -> Double = { _ in 1 }
   ) throws -> (decibels: Double, level: Double, hertz: Double) {
     let plan = try RenderPlan(compiling: pattern, rate: rate)
-    let planned = unsafe plan.voices[0]
-    var voice = Voice(planned: 0, origin: 0, sine: planned.sine, cursors: plan.hapticTracks)
+    let planned = unsafe plan.view.pointee.voices[0]
+    var voice = unsafe Voice(
+      planned: 0, origin: 0, start: planned.onset, sine: planned.sine, gain: planned.gain,
+      cursors: plan.view.pointee.hapticTracks)
+    let player = RenderPlayer(plan: plan)
+    let around = unsafe player.player.pointee.surroundings(isPanned: true)
     var worst = (decibels: 0.0, level: 0.0, hertz: 0.0)
     let edge = Int64(rate / 500)
     while voice.frame < planned.envelope.releaseStart {
-      unsafe voice.beginStretch(planned, pieces: plan.pieces, laws: plan.laws)
+      unsafe voice.beginStretch(planned, in: around)
       // Frames between those looked at lie on the same lines.
       let spacing = Int64(max(1, rate / 16_000))
       for n in stride(from: 0, to: voice.stretchEnd - voice.frame, by: Int(spacing))

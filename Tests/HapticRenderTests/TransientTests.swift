@@ -12,12 +12,16 @@ import Testing
     let plan = try RenderPlan(
       compiling: HapticPattern(events: [event], parameters: controls), rate: rate)
     guard plan.voiceCount > 0 else { return [] }
-    let planned = unsafe plan.voices[0]
-    var voice = Voice(planned: 0, origin: 0, sine: planned.sine, cursors: plan.hapticTracks)
+    let planned = unsafe plan.view.pointee.voices[0]
+    var voice = unsafe Voice(
+      planned: 0, origin: 0, start: planned.onset, sine: planned.sine, gain: planned.gain,
+      cursors: plan.view.pointee.hapticTracks)
+    let player = RenderPlayer(plan: plan)
+    let around = unsafe player.player.pointee.surroundings(isPanned: true)
     var bus = [Float](repeating: 0, count: Int(planned.envelope.end) + 1)
     var span = bus.mutableSpan
     while voice.frame < planned.envelope.end {
-      unsafe voice.beginStretch(planned, pieces: plan.pieces, laws: plan.laws)
+      unsafe voice.beginStretch(planned, in: around)
       let count = Int(voice.stretchEnd - voice.frame)
       voice.sine.add(
         level: voice.left, first: 0, to: &span, at: Int(voice.frame)..<Int(voice.stretchEnd))
@@ -56,7 +60,7 @@ import Testing
     profile.transient.partials = [.init(glide: 100)]
     let plan = try RenderPlan(
       compiling: HapticPattern(events: [tap(sharpness: 1)]), profile: profile)
-    let voice = unsafe plan.voices[0]
+    let voice = unsafe plan.view.pointee.voices[0]
     var sine = voice.sine
     sine.advance(by: Int(voice.envelope.end))
     #expect(abs(Double(sine.increment) / 4_294_967_296 - 0.45) < 1e-6)

@@ -22,6 +22,10 @@ struct DCBlocker: BitwiseCopyable, Sendable {
     shift = Int64(logarithm2(rate / (2 * Double.pi * Self.cornerHertz)).rounded())
   }
 
+  /// Forgets the offset.
+  @_noLocks
+  mutating func rest() { offset = 0 }
+
   /// Filters the first frames of a buffer in place.
   @_noLocks
   mutating func process(_ block: inout MutableSpan<Float>, count: Int) {

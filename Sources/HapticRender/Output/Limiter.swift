@@ -89,6 +89,20 @@ struct Limiter: ~Copyable {
     }
   }
 
+  /// Forgets the frames that have not left and the gains they asked for.
+  @_noLocks
+  mutating func rest() {
+    var index = 0
+    while index < delay {
+      unsafe samples[index] = 0
+      unsafe held[index] = Self.unity
+      index &+= 1
+    }
+    sum = full
+    gain = Self.unity
+    needCount = 0
+  }
+
   /// Whether every gain in the look-ahead is 1.
   private var isResting: Bool {
     @_noLocks

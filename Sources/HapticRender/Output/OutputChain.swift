@@ -23,6 +23,13 @@ struct OutputChain: ~Copyable {
     statistics.limitedFrameCount &+= limiter.limitedCount &- before
   }
 
+  /// Forgets what is on its way.
+  @_noLocks
+  mutating func rest() {
+    blocker.rest()
+    limiter.rest()
+  }
+
   /// Replaces what is no finite number and counts it.
   @_noLocks
   private func silence(

@@ -8,13 +8,21 @@ struct ControlPiece: BitwiseCopyable, Sendable {
   var slope: Float
   /// Frames in which the value moves by 1, or 0 where it does not move.
   var framesPerUnit: Float
+  /// The frame at which the step or curve of this piece came into force, or `ControlPiece.neutral`.
+  var origin: Int64
+
+  /// The origin of what holds before the first step or curve.
+  static var neutral: Int64 {
+    @_noLocks get { .min }
+  }
 
   /// Makes a piece.
   @_noLocks
-  init(start: Int64, value: Float, slope: Float) {
+  init(start: Int64, value: Float, slope: Float, origin: Int64 = neutral) {
     self.start = start
     self.value = value
     self.slope = slope
+    self.origin = origin
     let steepness = slope < 0 ? -slope : slope
     framesPerUnit = steepness > 1e-12 ? 1 / steepness : 0
   }

@@ -11,6 +11,8 @@ struct ControlTrack {
     var start: Int64
     var value: Double
     var slope: Double
+    /// The start of the step or curve that the line belongs to.
+    var origin = ControlPiece.neutral
 
     func value(at frame: Int64) -> Double { value + slope * Double(frame - start) }
   }
@@ -25,7 +27,7 @@ struct ControlTrack {
     for parameter in pattern.parameters where parameter.id == id {
       let start = max(0, HapticTime.frame(seconds: parameter.time, rate: rate))
       let value = Self.clamp(parameter.value, of: id)
-      items.append((parameter.time, start, { _ in [Line(start: start, value: value, slope: 0)] }))
+      items.append((parameter.time, start, { _ in [Line(start: start, value: value, slope: 0, origin: start)] }))
     }
     for curve in pattern.curves where curve.id == id && !curve.controlPoints.isEmpty {
       let start = max(0, HapticTime.frame(seconds: curve.time, rate: rate))
@@ -77,19 +79,23 @@ struct ControlTrack {
       if rampEnd > line.start {
         let fall = rest / Double(rampLength)
         let begun = rest - fall * Double(line.start - rampStart)
-        pieces.append(Self.piece(line.start, line.value + begun, line.slope - fall))
+        pieces.append(
+          Self.piece(line.start, line.value + begun, line.slope - fall, line.origin))
         if rampEnd < end {
-          pieces.append(Self.piece(rampEnd, line.value(at: rampEnd), line.slope))
+          pieces.append(
+            Self.piece(rampEnd, line.value(at: rampEnd), line.slope, line.origin))
         }
       } else {
-        pieces.append(Self.piece(line.start, line.value, line.slope))
+        pieces.append(Self.piece(line.start, line.value, line.slope, line.origin))
       }
     }
     return pieces
   }
 
-  private static func piece(_ start: Int64, _ value: Double, _ slope: Double) -> ControlPiece {
-    ControlPiece(start: start, value: Float(value), slope: Float(slope))
+  private static func piece(
+    _ start: Int64, _ value: Double, _ slope: Double, _ origin: Int64
+  ) -> ControlPiece {
+    ControlPiece(start: start, value: Float(value), slope: Float(slope), origin: origin)
   }
 
   private static func clamp(_ value: Float, of id: DynamicParameterID) -> Double {
@@ -109,12 +115,13 @@ struct ControlTrack {
         (time: (curve.time + $0.element.time) * rate, value: clamp($0.element.value, of: curve.id))
       }
     guard let first = points.first, let last = points.last else { return [] }
-    var lines = [Line(start: start, value: first.value, slope: 0)]
+    var lines = [Line(start: start, value: first.value, slope: 0, origin: start)]
     func append(_ line: Line, until lineEnd: Double) {
       guard line.start < end, lineEnd > Double(start) else { return }
       var line = line
       if line.start < start {
-        line = Line(start: start, value: line.value(at: start), slope: line.slope)
+        line.value = line.value(at: start)
+        line.start = start
       }
       if lines.last?.start == line.start { lines.removeLast() }
       lines.append(line)
@@ -125,10 +132,12 @@ struct ControlTrack {
       let run = to.time.rounded() - from.time.rounded()
       guard run > 0 else { continue }
       let slope = (to.value - from.value) / run
-      append(Line(start: frame, value: from.value, slope: slope), until: to.time.rounded())
+      append(
+        Line(start: frame, value: from.value, slope: slope, origin: start),
+        until: to.time.rounded())
     }
     let frame = HapticTime.frame(seconds: last.time / rate, rate: rate)
-    append(Line(start: frame, value: last.value, slope: 0), until: .infinity)
+    append(Line(start: frame, value: last.value, slope: 0, origin: start), until: .infinity)
     return lines
   }
 }

@@ -6,7 +6,7 @@ extension PlanDraft {
   func ducked(_ track: ControlTrack) -> ControlTrack {
     guard profile.duck < 1, case .power(let exponent) = profile.intensity else { return track }
     var spans: [Range<Int64>] = []
-    for voice in voices where voice.source == .burst {
+    for voice in voices where voice.source == .burst && voice.gain > 0 {
       let span = voice.onset..<(voice.onset + voice.envelope.end)
       if let last = spans.last, last.upperBound >= span.lowerBound {
         spans[spans.count - 1] = last.lowerBound..<max(last.upperBound, span.upperBound)
@@ -35,7 +35,9 @@ extension ControlTrack {
         }
         let scale = isInside ? factor : 1
         track.lines.append(
-          Line(start: start, value: line.value(at: start) * scale, slope: line.slope * scale))
+          Line(
+            start: start, value: line.value(at: start) * scale, slope: line.slope * scale,
+            origin: line.origin))
         start = min(end, edges.first ?? .max)
       }
     }

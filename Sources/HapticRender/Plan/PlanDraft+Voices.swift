@@ -102,13 +102,17 @@ extension PlanDraft {
       let length = max(4, frames(law.seconds(atSharpness: sharpness) * partial.stretch))
       loopLength = max(loopLength, onset + length)
       soundEnd = max(soundEnd, onset + length)
-      guard amplitude > 0 else { continue }
+      // A burst that a control of the pattern silences is planned too: a live one may wake it.
+      guard event.value(of: .hapticIntensity) > 0 else { continue }
       for (harmonic, weight) in Self.square(
         share: squareness, hertz: hertz * partial.ratio, rate: rate)
       {
         var voice = PlannedVoice(
           source: .burst, onset: onset, envelope: burstEnvelope(length: length, law: law),
           gain: Float(amplitude * partial.gain * weight))
+        voice.strength = event.value(of: .hapticIntensity)
+        voice.tone = event.value(of: .hapticSharpness)
+        voice.weight = Float(law.level * partial.gain * weight)
         voice.sine = Self.sine(
           hertz: hertz * partial.ratio * harmonic, glide: partial.glide, length: length, rate: rate)
         add(voice)

@@ -67,6 +67,8 @@ struct PlannedVoice: BitwiseCopyable, Sendable {
   var ratio: Float = 1
   /// How often brightness is a factor of the partial's amplitude.
   var brightnessPower: Int32 = 0
+  /// A burst's amplitude at full intensity; what its onset's controls made of it is in `gain`.
+  var weight: Float = 0
   /// A burst's sine.
   var sine = SineSegment()
   /// The index of the sound file in the plan.

@@ -23,21 +23,12 @@ public final class RenderPlan: @unchecked Sendable {
   /// Whether any event sounds on the audio bus.
   public let hasAudio: Bool
 
-  /// By rising onset.
-  let voices: UnsafeMutableBufferPointer<PlannedVoice>
-  /// All tracks, one behind the other.
-  let pieces: UnsafeMutableBufferPointer<ControlPiece>
-  /// Where the haptic bus's tracks start in `pieces`.
-  let hapticTracks: TrackCursors
-  /// Where the audio bus's tracks start in `pieces`.
-  let audioTracks: TrackCursors
-  let laws: VoiceLaws
-  /// The sound files as the render path reads them; `samples` keeps them alive.
-  let sounds: UnsafeMutableBufferPointer<Sound>
+  /// What the render path reads; `samples` keeps the sound files alive.
+  let view: UnsafeMutablePointer<PlanView>
   private let samples: [AudioSample]
 
   /// The number of sines and sounds the pattern became.
-  public var voiceCount: Int { unsafe voices.count }
+  public var voiceCount: Int { unsafe view.pointee.voices.count }
 
   /// The length of a rendering in frames: the pattern's duration or all that sounds, if that is longer.
   public var length: Int64 { max(loopLength, soundEnd) }
@@ -50,27 +41,33 @@ public final class RenderPlan: @unchecked Sendable {
     maximumVoiceCount = draft.maximumVoiceCount
     hasHaptics = draft.hasHaptics
     hasAudio = draft.hasAudio
-    laws = draft.laws
     samples = draft.samples
-    unsafe sounds = .allocate(capacity: draft.samples.count)
+    unsafe view = .allocate(capacity: 1)
+    let sounds = UnsafeMutableBufferPointer<Sound>.allocate(capacity: draft.samples.count)
     for (index, sample) in draft.samples.enumerated() {
       unsafe sounds.initializeElement(
         at: index,
         to: Sound(
           frames: sample.frames, frameCount: sample.frameCount, channelCount: sample.channelCount))
     }
-    hapticTracks = draft.hapticTracks
-    audioTracks = draft.audioTracks
-    unsafe voices = .allocate(capacity: draft.voices.count)
+    let voices = UnsafeMutableBufferPointer<PlannedVoice>.allocate(
+      capacity: draft.voices.count)
     _ = unsafe voices.initialize(from: draft.voices)
-    unsafe pieces = .allocate(capacity: draft.pieces.count)
+    let pieces = UnsafeMutableBufferPointer<ControlPiece>.allocate(
+      capacity: draft.pieces.count)
     _ = unsafe pieces.initialize(from: draft.pieces)
+    unsafe view.initialize(
+      to: PlanView(
+        voices: voices, pieces: pieces, sounds: sounds, hapticTracks: draft.hapticTracks,
+        audioTracks: draft.audioTracks, laws: draft.laws, loopLength: draft.loopLength,
+        length: max(draft.loopLength, draft.soundEnd), edge: draft.edge))
   }
 
   deinit {
-    unsafe voices.deallocate()
-    unsafe pieces.deallocate()
-    unsafe sounds.deallocate()
+    unsafe view.pointee.voices.deallocate()
+    unsafe view.pointee.pieces.deallocate()
+    unsafe view.pointee.sounds.deallocate()
+    unsafe view.deallocate()
   }
 
   /// The most voices that overlapping passes of a loop may have together.
@@ -87,12 +84,4 @@ public final class RenderPlan: @unchecked Sendable {
     return max(
       1, maximumVoiceCount, overflow ? Self.mostLoopedVoices : min(count, Self.mostLoopedVoices))
   }
-}
-
-/// A sound file as the render path reads it.
-@unsafe
-struct Sound: BitwiseCopyable {
-  let frames: UnsafeMutableBufferPointer<Float>
-  let frameCount: Int
-  let channelCount: Int
 }

@@ -22,6 +22,10 @@ struct VoiceLaws: BitwiseCopyable, Sendable {
   private var middlePitchIncrement: Float
   private var highestIncrement: Float
   private var darkestShare: Float
+  private var burstOctaves: Float
+  private var burstRise: Float
+  private var isBurstLogarithmic: Bool
+  private var burstFloor: Float
 
   /// Prepares a profile's laws for a frame rate.
   init(_ profile: TransducerProfile, rate: Double) {
@@ -34,6 +38,11 @@ struct VoiceLaws: BitwiseCopyable, Sendable {
     middlePitchIncrement = Float(AudioTone.middleHertz(of: profile) * step)
     highestIncrement = Float(4_294_967_296 * AudioTone.highestShareOfRate)
     darkestShare = Float(2 * Double.pi * 200 / rate)
+    let burst = profile.transient.frequency
+    burstOctaves = Float(logarithm2(burst.high / burst.low))
+    burstRise = Float(burst.high / burst.low - 1)
+    isBurstLogarithmic = burst.scale == .logarithmic
+    burstFloor = Float(profile.transient.floor)
     switch profile.intensity {
     case .power(let exponent):
       shape = exponent == 1 ? .linear : (exponent == 2 ? .square : .power)
@@ -79,22 +88,48 @@ struct VoiceLaws: BitwiseCopyable, Sendable {
   /// The amplitude of an intensity in 0…1 at a sharpness in 0…1.
   @_noLocks
   func amplitude(intensity: Float, sharpness: Float) -> Float {
-    let shaped: Float
-    switch shape {
-    case .linear: shaped = intensity
-    case .square: shaped = intensity * intensity
-    case .power:
-      shaped = intensity > 0 ? RealtimeMath.exp2(exponent * RealtimeMath.log2(intensity)) : 0
-    case .sensation:
-      shaped = intensity > 0 ? RealtimeMath.exp2(exponent * (intensity - 1)) : 0
-    }
+    let shaped = shaped(intensity)
     if isLevelEven { return shaped }
+    let amplitude = shaped * level(sharpness: sharpness)
+    return amplitude < 1 ? amplitude : 1
+  }
+
+  /// The amplitude of a burst of weight 1.
+  @_noLocks
+  func burstAmplitude(intensity: Float, sharpness: Float) -> Float {
+    guard intensity > 0 else { return 0 }
+    let amplitude = burstFloor + (1 - burstFloor) * shaped(intensity)
+    let level = level(sharpness: sharpness)
+    return level < 1 ? amplitude * level : amplitude
+  }
+
+  /// The factor between a burst's frequencies at two sharpnesses in 0…1.
+  @_noLocks
+  func burstRatio(from planned: Float, to wanted: Float) -> Float {
+    isBurstLogarithmic
+      ? RealtimeMath.exp2(burstOctaves * (wanted - planned))
+      : (1 + burstRise * wanted) / (1 + burstRise * planned)
+  }
+
+  @_noLocks
+  private func shaped(_ intensity: Float) -> Float {
+    switch shape {
+    case .linear: intensity
+    case .square: intensity * intensity
+    case .power:
+      intensity > 0 ? RealtimeMath.exp2(exponent * RealtimeMath.log2(intensity)) : 0
+    case .sensation: intensity > 0 ? RealtimeMath.exp2(exponent * (intensity - 1)) : 0
+    }
+  }
+
+  /// The profile's factor on amplitude at a sharpness.
+  @_noLocks
+  private func level(sharpness: Float) -> Float {
+    if isLevelEven { return 1 }
     let place = sharpness * Float(Self.tableCount - 1)
     var index = Int(place)
     if index > Self.tableCount - 2 { index = Self.tableCount - 2 }
     let low = levels[index]
-    let level = low + (levels[index &+ 1] - low) * (place - Float(index))
-    let amplitude = shaped * level
-    return amplitude < 1 ? amplitude : 1
+    return low + (levels[index &+ 1] - low) * (place - Float(index))
   }
 }

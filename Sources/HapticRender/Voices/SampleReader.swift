@@ -16,6 +16,12 @@ struct SampleReader: BitwiseCopyable, Sendable {
   @_noLocks
   init() {}
 
+  /// Moves on by a number of frames without reading them.
+  @_noLocks
+  mutating func advance(by frameCount: Int) {
+    position = position &+ speed &* UInt64(frameCount)
+  }
+
   /// Adds the sound to part of the two audio buses.
   ///
   /// - Parameters:

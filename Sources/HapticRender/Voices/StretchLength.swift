@@ -29,14 +29,16 @@ enum StretchLength {
 
   /// Frames until a moving tone meets the next bound of its range, where it stops or starts to move.
   @_noLocks
-  static func untilBound(_ value: Float, of piece: ControlPiece, low: Float, high: Float) -> Int64 {
+  static func untilBound(
+    _ value: Float, isRising: Bool, framesPerUnit: Float, low: Float, high: Float
+  ) -> Int64 {
     let distance: Float
-    if piece.slope > 0 {
+    if isRising {
       distance = (value < low ? low : high) - value
     } else {
       distance = value - (value > high ? high : low)
     }
-    let frames = distance * piece.framesPerUnit
+    let frames = distance * framesPerUnit
     return distance <= 0 || frames >= Float(longest) ? longest : Int64(frames) &+ 1
   }
 

@@ -1,33 +1,43 @@
 extension Voice {
-  /// Goes on to the next stretch; the voice must not have ended.
+  /// The frame of the outline that is played at a frame from the onset.
   ///
-  /// - Parameter isPanned: Whether there are two sides; one channel hears all of a voice at any pan.
+  /// A burst keeps its own time at any rate.
   @_noLocks
-  mutating func beginStretch(
-    _ voice: PlannedVoice, pieces: UnsafeMutableBufferPointer<ControlPiece>,
-    laws: VoiceLaws, isPanned: Bool = true
-  ) {
-    let isFirst = stretchEnd == 0
+  func place(at frame: Int64, of voice: PlannedVoice, in around: Surroundings) -> Int64 {
+    if voice.source.isBurst { return frame }
+    let place = unsafe around.pace.line(at: start &+ frame) &- origin &- voice.onset
+    return place < 0 ? 0 : place
+  }
+
+  /// Goes on to the next stretch; the voice must not have ended.
+  @_noLocks
+  mutating func beginStretch(_ voice: PlannedVoice, in around: Surroundings) {
+    let turn = self.turn
+    self.turn = .steady
     stretchStart = frame
     if voice.source.isBurst {
+      if turn.isFresh { unsafe fix(voice, in: around) }
       beginBurstStretch(voice)
       return
     }
-    let now = voice.onset &+ frame
-    let length = unsafe stretchLength(voice, pieces: pieces, laws: laws)
-    if isFirst {
-      unsafe aim(
-        voice, pieces: pieces, laws: laws, isPanned: isPanned, at: frame, patternFrame: now)
-    }
+    let isHaptic = voice.source.isHaptic
+    let place = unsafe place(at: frame, of: voice, in: around)
+    let mask = unsafe moveCursors(to: voice.onset &+ place, isHaptic: isHaptic, in: around)
+    let isSettling = turn.isSettling || (!turn.isFresh && mask != liveMask)
+    liveMask = mask
+    var length = unsafe stretchLength(voice, place: place, in: around)
+    let edge = unsafe around.plan.pointee.edge
+    if isSettling && length > edge { length = edge }
+    if turn.isFresh { unsafe aim(voice, at: frame, place: place, in: around) }
     let leftStart = leftEnd
     let rightStart = rightEnd
     let stepStart = stepEnd
     stretchEnd = frame &+ length
     unsafe aim(
-      voice, pieces: pieces, laws: laws, isPanned: isPanned, at: stretchEnd,
-      patternFrame: now &+ length)
+      voice, at: stretchEnd, place: self.place(at: stretchEnd, of: voice, in: around), in: around)
     left = LevelLine(from: leftStart, to: leftEnd, frameCount: Int(length))
     right = LevelLine(from: rightStart, to: rightEnd, frameCount: Int(length))
+    let laws = unsafe around.plan.pointee.laws
     if voice.source.isSample {
       let middle = (stepStart + stepEnd) * 0.5
       reader.speed =
@@ -35,9 +45,45 @@ extension Voice {
     } else {
       let from = laws.bounded(stepStart * voice.ratio)
       let to = laws.bounded(stepEnd * voice.ratio)
-      let isExponential = !voice.source.isHaptic || laws.isLogarithmic
+      let isExponential = !isHaptic || laws.isLogarithmic
       sine.move(from: from, to: to, frameCount: length, isExponential: isExponential)
     }
+  }
+
+  /// Ends the stretch at the next frame, because a control was changed.
+  @_noLocks
+  mutating func cutStretch(_ voice: PlannedVoice) {
+    guard !voice.source.isBurst, !turn.isFresh, frame < stretchEnd else { return }
+    let played = Float(frame &- stretchStart)
+    leftEnd = left.start + left.slope * played
+    rightEnd = right.start + right.slope * played
+    if !voice.source.isSample { stepEnd = Float(sine.increment) / voice.ratio }
+    stretchEnd = frame
+    turn = .settling
+  }
+
+  /// Lets the controls that were sent act on a burst, as the pattern's own did when it was planned.
+  @_noLocks
+  private mutating func fix(_ voice: PlannedVoice, in around: Surroundings) {
+    let mask = unsafe moveCursors(to: voice.onset, isHaptic: true, in: around)
+    guard mask != 0 else { return }
+    let planned = unsafe controls(
+      at: voice.onset, outputFrame: start, isHaptic: true, in: around)
+    liveMask = mask
+    let wanted = unsafe controls(at: voice.onset, outputFrame: start, isHaptic: true, in: around)
+    let sharpness = Self.clamp(voice.tone + wanted.tone, 0, 1)
+    let intensity = Self.clamp(voice.strength * wanted.strength, 0, 1)
+    let laws = unsafe around.plan.pointee.laws
+    gain = voice.weight * laws.burstAmplitude(intensity: intensity, sharpness: sharpness)
+    let ratio = laws.burstRatio(from: Self.clamp(voice.tone + planned.tone, 0, 1), to: sharpness)
+    guard ratio != 1 else { return }
+    let increment = laws.bounded(Float(sine.increment) * ratio)
+    let glide = Float(Int32(bitPattern: sine.glide)) * ratio
+    // A steady sine passes zero in the middle of its burst, so that the burst has no mean.
+    let half = UInt32(truncatingIfNeeded: (Int64(increment) &* voice.envelope.end) / 2)
+    sine = SineSegment(
+      phase: sine.glide == 0 ? 0 &- half : sine.phase, increment: increment,
+      glide: UInt32(bitPattern: Int32(glide)))
   }
 
   /// A burst's level turns at its corners and its sine was planned.
@@ -45,99 +91,106 @@ extension Voice {
   private mutating func beginBurstStretch(_ voice: PlannedVoice) {
     let end = voice.envelope.corner(after: frame)
     left = LevelLine(
-      from: voice.envelope.level(at: frame) * voice.gain,
-      to: voice.envelope.level(at: end) * voice.gain, frameCount: Int(end &- frame))
+      from: voice.envelope.level(at: frame) * gain,
+      to: voice.envelope.level(at: end) * gain, frameCount: Int(end &- frame))
     stretchEnd = end
   }
 
   /// Frames until a corner, or until a line would leave its law.
   @_noLocks
-  private mutating func stretchLength(
-    _ voice: PlannedVoice, pieces: UnsafeMutableBufferPointer<ControlPiece>, laws: VoiceLaws
-  ) -> Int64 {
-    let now = voice.onset &+ frame
-    unsafe cursors.strength = Self.move(cursors.strength, to: now, in: pieces)
-    unsafe cursors.tone = Self.move(cursors.tone, to: now, in: pieces)
-    unsafe cursors.brightness = Self.move(cursors.brightness, to: now, in: pieces)
-    unsafe cursors.pan = Self.move(cursors.pan, to: now, in: pieces)
-    var length = voice.envelope.corner(after: frame) &- frame
-    length = min(length, StretchLength.longest)
-    let strength = unsafe pieces[Int(cursors.strength)]
-    let tone = unsafe pieces[Int(cursors.tone)]
-    unsafe length = min(length, pieces[Int(cursors.strength) &+ 1].start &- now)
-    unsafe length = min(length, pieces[Int(cursors.tone) &+ 1].start &- now)
-    if strength.framesPerUnit > 0 {
-      let value = strength.value(at: now)
+  private func stretchLength(_ voice: PlannedVoice, place: Int64, in around: Surroundings) -> Int64
+  {
+    let pieces = unsafe around.plan.pointee.pieces
+    let laws = unsafe around.plan.pointee.laws
+    let isHaptic = voice.source.isHaptic
+    let controls = unsafe controls(
+      at: voice.onset &+ place, outputFrame: start &+ frame, isHaptic: isHaptic, in: around)
+    var end = voice.onset &+ voice.envelope.corner(after: place)
+    unsafe end = min(end, pieces[Int(cursors.strength) &+ 1].start)
+    unsafe end = min(end, pieces[Int(cursors.tone) &+ 1].start)
+    if !isHaptic {
+      unsafe end = min(end, pieces[Int(cursors.brightness) &+ 1].start)
+      unsafe end = min(end, pieces[Int(cursors.pan) &+ 1].start)
+    }
+    var length = unsafe frames(to: end, from: voice.onset &+ place, in: around)
+    let strength = unsafe framesPerUnit(0, isHaptic: isHaptic, in: around)
+    if strength > 0 {
       length = min(
         length,
         StretchLength.forLevel(
-          value, share: laws.levelShare, framesPerUnit: strength.framesPerUnit))
-      if voice.envelope.isMoving(at: frame) {
-        length = min(length, envelopeLength(voice, laws: laws))
+          controls.strength, share: laws.levelShare, framesPerUnit: strength))
+      if voice.envelope.isMoving(at: place) {
+        length = min(length, unsafe envelopeLength(voice, place: place, in: around))
       }
     }
-    if tone.framesPerUnit > 0 {
-      length = min(length, StretchLength.forTone(framesPerUnit: tone.framesPerUnit))
-      let low: Float = voice.source.isHaptic ? 0 : -1
+    let tone = unsafe framesPerUnit(1, isHaptic: isHaptic, in: around)
+    if tone > 0 {
+      length = min(length, StretchLength.forTone(framesPerUnit: tone))
       length = min(
         length,
-        StretchLength.untilBound(voice.tone + tone.value(at: now), of: tone, low: low, high: 1))
+        StretchLength.untilBound(
+          voice.tone + controls.tone,
+          isRising: unsafe isRising(1, isHaptic: isHaptic, in: around), framesPerUnit: tone,
+          low: isHaptic ? 0 : -1, high: 1))
     }
-    if voice.source.isHaptic { return length }
-    unsafe length = min(length, pieces[Int(cursors.brightness) &+ 1].start &- now)
-    unsafe length = min(length, pieces[Int(cursors.pan) &+ 1].start &- now)
-    let brightness = unsafe pieces[Int(cursors.brightness)].framesPerUnit
-    let pan = unsafe pieces[Int(cursors.pan)].framesPerUnit
+    if isHaptic { return length }
+    let brightness = unsafe framesPerUnit(2, isHaptic: false, in: around)
     if brightness > 0 {
       length = min(length, StretchLength.forTone(framesPerUnit: brightness))
     }
+    let pan = unsafe framesPerUnit(3, isHaptic: false, in: around)
     if pan > 0 { length = min(length, StretchLength.forTone(framesPerUnit: pan)) }
     return length
   }
 
+  /// Frames of the output to a frame of the pattern, at least 1 and at most the longest stretch.
+  @_noLocks
+  private func frames(to end: Int64, from now: Int64, in around: Surroundings) -> Int64 {
+    var length = end &- now
+    if unsafe !around.pace.isUnity && length < StretchLength.longest &* 64 {
+      length = unsafe around.pace.frame(at: origin &+ end) &- start &- frame
+      if length < 1 { length = 1 }
+    }
+    return min(length, StretchLength.longest)
+  }
+
   /// Frames until the outline has moved by a share of its level.
   @_noLocks
-  private func envelopeLength(_ voice: PlannedVoice, laws: VoiceLaws) -> Int64 {
-    let corner = voice.envelope.corner(after: frame)
-    let level = voice.envelope.level(at: frame)
+  private func envelopeLength(_ voice: PlannedVoice, place: Int64, in around: Surroundings)
+    -> Int64
+  {
+    let corner = voice.envelope.corner(after: place)
+    let level = voice.envelope.level(at: place)
     let move = voice.envelope.level(at: corner) - level
-    let steepness = (move < 0 ? -move : move) / Float(corner &- frame)
-    return steepness > 0
-      ? StretchLength.forLevel(level, share: laws.levelShare, framesPerUnit: 1 / steepness)
-      : StretchLength.longest
+    let steepness = (move < 0 ? -move : move) / Float(corner &- place)
+    guard steepness > 0 else { return StretchLength.longest }
+    let frames = 1 / steepness
+    let share = unsafe around.plan.pointee.laws.levelShare
+    return StretchLength.forLevel(
+      level, share: share,
+      framesPerUnit: unsafe around.pace.isUnity ? frames : frames / Float(around.pace.rate))
   }
 
-  /// The piece in force at a frame, at or behind a cursor.
-  @_noLocks
-  private static func move(
-    _ cursor: Int32, to frame: Int64, in pieces: UnsafeMutableBufferPointer<ControlPiece>
-  ) -> Int32 {
-    var cursor = cursor
-    while unsafe pieces[Int(cursor) &+ 1].start <= frame { cursor &+= 1 }
-    return cursor
-  }
-
-  /// Sets the levels and the phase step that the laws ask for at a frame of the current pieces.
+  /// Sets the levels and the phase step that the laws ask for at a frame.
   @_noLocks
   private mutating func aim(
-    _ voice: PlannedVoice, pieces: UnsafeMutableBufferPointer<ControlPiece>,
-    laws: VoiceLaws, isPanned: Bool, at frame: Int64, patternFrame: Int64
+    _ voice: PlannedVoice, at frame: Int64, place: Int64, in around: Surroundings
   ) {
-    let strengthControl = unsafe pieces[Int(cursors.strength)].value(at: patternFrame)
-    let toneControl = unsafe pieces[Int(cursors.tone)].value(at: patternFrame)
-    let strength = Self.clamp(voice.strength * strengthControl, 0, 1)
-    let outline = voice.envelope.level(at: frame) * voice.gain
-    if voice.source.isHaptic {
-      let sharpness = Self.clamp(voice.tone + toneControl, 0, 1)
+    let isHaptic = voice.source.isHaptic
+    let laws = unsafe around.plan.pointee.laws
+    let controls = unsafe controls(
+      at: voice.onset &+ place, outputFrame: start &+ frame, isHaptic: isHaptic, in: around)
+    let strength = Self.clamp(voice.strength * controls.strength, 0, 1)
+    let outline = voice.envelope.level(at: place) * voice.gain
+    if isHaptic {
+      let sharpness = Self.clamp(voice.tone + controls.tone, 0, 1)
       stepEnd = laws.increment(sharpness: sharpness)
       leftEnd = outline * laws.amplitude(intensity: strength, sharpness: sharpness)
       return
     }
-    let pitch = Self.clamp(voice.tone + toneControl, -1, 1)
-    let brightness = unsafe Self.clamp(
-      voice.brightness + pieces[Int(cursors.brightness)].value(at: patternFrame), 0, 1)
-    let pan = unsafe Self.clamp(
-      voice.pan + pieces[Int(cursors.pan)].value(at: patternFrame), -1, 1)
+    let pitch = Self.clamp(voice.tone + controls.tone, -1, 1)
+    let brightness = Self.clamp(voice.brightness + controls.brightness, 0, 1)
+    let pan = Self.clamp(voice.pan + controls.pan, -1, 1)
     var level = outline * strength
     if !voice.source.isSample {
       stepEnd = laws.increment(pitch: pitch)
@@ -150,8 +203,8 @@ extension Voice {
       stepEnd = pitch == 0 ? 1 : RealtimeMath.exp2(pitch)
       smoothing = laws.smoothing(brightness: brightness)
     }
-    leftEnd = isPanned && pan > 0 ? level * (1 - pan) : level
-    rightEnd = isPanned && pan < 0 ? level * (1 + pan) : level
+    leftEnd = unsafe around.isPanned && pan > 0 ? level * (1 - pan) : level
+    rightEnd = unsafe around.isPanned && pan < 0 ? level * (1 + pan) : level
   }
 
   @_noLocks

@@ -6,8 +6,10 @@
 struct Voice: BitwiseCopyable, Sendable {
   /// The index in the plan.
   var planned: Int
-  /// The renderer's frame at which the pattern's frame 0 lies.
+  /// The place on the player's line at which the pattern's frame 0 lies in the voice's pass.
   var origin: Int64
+  /// The output's frame of the onset.
+  var start: Int64
   /// The next frame, from the onset.
   var frame: Int64 = 0
   /// The first frame of the stretch, from the onset.
@@ -28,17 +30,60 @@ struct Voice: BitwiseCopyable, Sendable {
   var sine: SineSegment
   /// The control pieces in force.
   var cursors: TrackCursors
+  /// What is new about the next stretch.
+  var turn = Turn.fresh
+  /// Which controls came from outside the pattern in the stretch, a bit for each of four.
+  var liveMask: UInt8 = 0
+  /// A burst's amplitude.
+  var gain: Float
   /// The share of a sound file's movement that its low-pass follows; 1 is no filter.
   var smoothing: Float = 1
   /// Where a sound file is read.
   var reader = SampleReader()
 
+  /// How a stretch follows the one before it.
+  enum Turn: UInt8, BitwiseCopyable, Sendable {
+    /// There was none: it starts at the level of the laws.
+    case fresh
+    /// It starts at the level of the one before.
+    case steady
+    /// A control was changed: it starts at the level of the one before and is as short as an edge.
+    case settling
+
+    /// Whether there was no stretch before.
+    var isFresh: Bool {
+      @_noLocks
+      get {
+        switch self {
+        case .fresh: true
+        case .steady, .settling: false
+        }
+      }
+    }
+
+    /// Whether the stretch leads to a changed control.
+    var isSettling: Bool {
+      @_noLocks
+      get {
+        switch self {
+        case .settling: true
+        case .fresh, .steady: false
+        }
+      }
+    }
+  }
+
   /// A voice before its first frame.
   @_noLocks
-  init(planned: Int, origin: Int64, sine: SineSegment, cursors: TrackCursors) {
+  init(
+    planned: Int, origin: Int64, start: Int64, sine: SineSegment, gain: Float,
+    cursors: TrackCursors
+  ) {
     self.planned = planned
     self.origin = origin
+    self.start = start
     self.sine = sine
+    self.gain = gain
     self.cursors = cursors
   }
 }

@@ -1,0 +1,154 @@
+/// One thing the control side asks of the render thread, to be done at a frame.
+///
+/// What a command points to belongs to the control side, which keeps it alive until the render thread has
+/// let go of it. A frame that has been rendered already means now.
+@safe
+public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
+  enum Action: UInt8, BitwiseCopyable, Sendable {
+    case none, add, remove, start, stop, pause, resume, seek, loop, rate, gain, control, cancel
+    case strength
+  }
+
+  var action: Action
+  /// The output's frame.
+  var time: Int64
+  /// The order among commands of one frame, given by the schedule.
+  var order: UInt64 = 0
+  let player: UnsafeMutablePointer<Player>?
+  var entry: UnsafeMutablePointer<PlanEntry>?
+  var value = 0.0
+  var slope = 0.0
+  var frame: Int64 = 0
+  var track = 0
+
+  private init(_ action: Action, _ player: RenderPlayer?, at time: Int64) {
+    self.action = action
+    self.time = time
+    unsafe self.player = player?.player
+  }
+
+  /// A place for a command.
+  static var nothing: RenderCommand {
+    @_noLocks get { RenderCommand() }
+  }
+
+  @_noLocks
+  private init() {
+    action = .none
+    time = 0
+    unsafe player = nil
+  }
+
+  /// Takes a player in; the first command for any player.
+  public static func add(_ player: RenderPlayer) -> RenderCommand {
+    RenderCommand(.add, player, at: 0)
+  }
+
+  /// Fades a player out, drops its commands and lets go of it; the last command for any player.
+  public static func remove(_ player: RenderPlayer) -> RenderCommand {
+    RenderCommand(.remove, player, at: 0)
+  }
+
+  /// Plays from the beginning, or from an entry; a player that plays starts anew.
+  public static func start(_ player: RenderPlayer, at time: Int64, from entry: SharedEntry? = nil)
+    -> RenderCommand
+  {
+    var command = RenderCommand(.start, player, at: time)
+    unsafe command.entry = entry?.entry
+    return command
+  }
+
+  /// Ends playing.
+  public static func stop(_ player: RenderPlayer, at time: Int64) -> RenderCommand {
+    RenderCommand(.stop, player, at: time)
+  }
+
+  /// Lets the pattern stand still.
+  public static func pause(_ player: RenderPlayer, at time: Int64) -> RenderCommand {
+    RenderCommand(.pause, player, at: time)
+  }
+
+  /// Lets a pattern that stands still go on.
+  public static func resume(_ player: RenderPlayer, at time: Int64) -> RenderCommand {
+    RenderCommand(.resume, player, at: time)
+  }
+
+  /// Goes on at an entry; a player that does not play starts there next.
+  public static func seek(_ player: RenderPlayer, to entry: SharedEntry, at time: Int64)
+    -> RenderCommand
+  {
+    var command = RenderCommand(.seek, player, at: time)
+    unsafe command.entry = entry.entry
+    return command
+  }
+
+  /// Sets how many passes follow, the running one included, and where each ends.
+  ///
+  /// - Parameters:
+  ///   - passCount: At least 1, or nothing for endlessly.
+  ///   - end: The frame of the pattern at which a pass ends, or 0 for the pattern's own end.
+  public static func loop(_ player: RenderPlayer, passCount: Int?, end: Int64, at time: Int64)
+    -> RenderCommand
+  {
+    var command = RenderCommand(.loop, player, at: time)
+    command.track = max(1, passCount ?? .max)
+    command.frame = max(0, end)
+    return command
+  }
+
+  /// Sets how fast the pattern runs, 1/64 to 64.
+  public static func rate(_ player: RenderPlayer, _ rate: Double, at time: Int64) -> RenderCommand {
+    var command = RenderCommand(.rate, player, at: time)
+    command.value = rate
+    return command
+  }
+
+  /// Moves a player's gain, smoothly over the usual fade.
+  public static func gain(_ player: RenderPlayer, _ gain: Double, at time: Int64) -> RenderCommand {
+    var command = RenderCommand(.gain, player, at: time)
+    command.value = gain
+    return command
+  }
+
+  /// Puts a value of one dynamic parameter in force, growing by a slope with each frame.
+  public static func control(
+    _ player: RenderPlayer, _ track: ControlTrackID, value: Double, slope: Double = 0,
+    at time: Int64
+  ) -> RenderCommand {
+    var command = RenderCommand(.control, player, at: time)
+    command.track = track.rawValue
+    command.value = value
+    command.slope = slope
+    return command
+  }
+
+  /// Stops a player at once and drops its commands.
+  public static func cancel(_ player: RenderPlayer) -> RenderCommand {
+    RenderCommand(.cancel, player, at: 0)
+  }
+
+  /// Moves the gain on everything, smoothly over some frames.
+  public static func strength(_ gain: Double, over frameCount: Int, at time: Int64) -> RenderCommand
+  {
+    var command = RenderCommand(.strength, nil, at: time)
+    command.value = gain
+    command.track = frameCount
+    return command
+  }
+}
+
+/// The dynamic parameters that act while a voice sounds.
+public enum ControlTrackID: Int, CaseIterable, Sendable {
+  /// A factor on intensity, 0…1.
+  case hapticIntensity
+  /// Added to sharpness, −1…1.
+  case hapticSharpness
+  /// A factor on volume, 0…1.
+  case audioVolume
+  /// Added to pitch, −1…1.
+  case audioPitch
+  /// Added to brightness, −1…1.
+  case audioBrightness
+  /// Added to pan, −1…1.
+  case audioPan
+}

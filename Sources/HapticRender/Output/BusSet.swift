@@ -1,0 +1,102 @@
+/// The buses that players add to: one for each kind of transducer, and two of audio.
+///
+/// Behind each bus lies a tail: frames to come that a player left when it was cut off.
+@safe
+struct BusSet: ~Copyable {
+  /// How many haptic buses there are.
+  let hapticCount: Int
+  /// The left side of the audio.
+  let left: UnsafeMutableBufferPointer<Float>
+  /// The right side of the audio.
+  let right: UnsafeMutableBufferPointer<Float>
+  private let capacity: Int
+  private let memory: UnsafeMutableBufferPointer<Float>
+  private let tails: UnsafeMutableBufferPointer<Float>
+  private var tailEnd: Int64 = 0
+
+  /// Frames of a tail's ring: more than two of the longest fades at the greatest rate.
+  static var tailCapacity: Int {
+    @_noLocks get { 1_024 }
+  }
+
+  /// Silent buses.
+  init(hapticCount: Int, capacity: Int) {
+    self.hapticCount = hapticCount
+    self.capacity = capacity
+    let busCount = hapticCount + 2
+    unsafe memory = .allocate(capacity: busCount * capacity)
+    unsafe memory.initialize(repeating: 0)
+    unsafe tails = .allocate(capacity: busCount * Self.tailCapacity)
+    unsafe tails.initialize(repeating: 0)
+    unsafe left = .init(
+      rebasing: memory[hapticCount * capacity..<(hapticCount + 1) * capacity])
+    unsafe right = .init(
+      rebasing: memory[(hapticCount + 1) * capacity..<(hapticCount + 2) * capacity])
+  }
+
+  deinit {
+    unsafe memory.deallocate()
+    unsafe tails.deallocate()
+  }
+
+  /// A haptic bus.
+  @_noLocks
+  func haptics(_ index: Int) -> UnsafeMutableBufferPointer<Float> {
+    let start = unsafe memory.baseAddress.unsafelyUnwrapped.advanced(by: index &* capacity)
+    return unsafe UnsafeMutableBufferPointer(start: start, count: capacity)
+  }
+
+  /// Begins a turn: silence, or what is left of tails.
+  @_noLocks
+  mutating func clear(at position: Int64, count: Int) {
+    let memory = unsafe self.memory
+    let tails = unsafe self.tails
+    var bus = 0
+    while bus < hapticCount &+ 2 {
+      let start = bus &* capacity
+      var index = 0
+      while index < count {
+        unsafe memory[start &+ index] = 0
+        index &+= 1
+      }
+      if position < tailEnd {
+        let tail = bus &* Self.tailCapacity
+        index = 0
+        while index < count, position &+ Int64(index) < tailEnd {
+          let place = tail &+ Int(position &+ Int64(index)) & (Self.tailCapacity &- 1)
+          unsafe memory[start &+ index] = tails[place]
+          unsafe tails[place] = 0
+          index &+= 1
+        }
+      }
+      bus &+= 1
+    }
+  }
+
+  /// Adds frames to come to a bus's tail; audio buses follow the haptic ones.
+  @_noLocks
+  mutating func leave(
+    _ frames: UnsafeMutableBufferPointer<Float>, count: Int, onBus bus: Int, from position: Int64
+  ) {
+    let tail = bus &* Self.tailCapacity
+    var index = 0
+    while index < count {
+      let place = tail &+ Int(position &+ Int64(index)) & (Self.tailCapacity &- 1)
+      unsafe tails[place] += frames[index]
+      index &+= 1
+    }
+    let end = position &+ Int64(count)
+    if end > tailEnd { tailEnd = end }
+  }
+
+  /// Forgets all tails.
+  @_noLocks
+  mutating func rest() {
+    var index = 0
+    while unsafe index < tails.count {
+      unsafe tails[index] = 0
+      index &+= 1
+    }
+    tailEnd = 0
+  }
+}

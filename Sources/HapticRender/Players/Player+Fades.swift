@@ -1,0 +1,78 @@
+/// The fades between silence and sound: what a player leaves behind is rendered ahead, into the buses' tails.
+extension Player {
+  /// Fades out and forgets every voice.
+  @_noLocks
+  mutating func cut(
+    at position: Int64, buses: inout BusSet, scratch: borrowing FadeScratch, isHeard: Bool,
+    isPanned: Bool
+  ) {
+    if unsafe phase.isPlaying {
+      unsafe leaveTails(
+        at: position, buses: &buses, scratch: scratch, isHeard: isHeard, isPanned: isPanned)
+    }
+    unsafe activeCount = 0
+  }
+
+  /// Renders each voice's fade to silence, and leaves the voices where they are.
+  @_noLocks
+  func leaveTails(
+    at position: Int64, buses: inout BusSet, scratch: borrowing FadeScratch, isHeard: Bool,
+    isPanned: Bool
+  ) {
+    guard unsafe isHeard && !gain.isSilent else { return }
+    var index = 0
+    while unsafe index < activeCount {
+      // A copy sounds on; the voice itself may go on later.
+      var voice = unsafe voices[index]
+      let next = max(position, voice.start &+ voice.frame)
+      unsafe render(&voice, from: next, scratch: scratch, isPanned: isPanned)
+      unsafe scratch.fade(isIn: false, gain: gain.value)
+      unsafe leave(scratch, from: next, buses: &buses)
+      index &+= 1
+    }
+  }
+
+  /// Renders each voice's fade from silence; the voices go on behind it.
+  @_noLocks
+  mutating func fadeIn(
+    at position: Int64, buses: inout BusSet, scratch: borrowing FadeScratch, isHeard: Bool,
+    isPanned: Bool
+  ) {
+    guard unsafe isHeard && !gain.isSilent else { return }
+    var index = 0
+    while unsafe index < activeCount {
+      let next = unsafe max(position, voices[index].start &+ voices[index].frame)
+      unsafe render(&voices[index], from: next, scratch: scratch, isPanned: isPanned)
+      unsafe scratch.fade(isIn: true, gain: gain.value)
+      unsafe leave(scratch, from: next, buses: &buses)
+      index &+= 1
+    }
+  }
+
+  /// Renders a voice alone for the length of a fade.
+  @_noLocks
+  private func render(
+    _ voice: inout Voice, from position: Int64, scratch: borrowing FadeScratch, isPanned: Bool
+  ) {
+    scratch.clear(count: scratch.fadeLength)
+    let target = unsafe Target(
+      haptics: scratch.haptics, left: scratch.left, right: scratch.right, isHeard: true,
+      isPanned: isPanned)
+    _ = unsafe voice.add(
+      plan.pointee.voices[voice.planned], position: position, end: scratch.fadeLength,
+      in: surroundings(isPanned: isPanned), to: target, isHapticHeard: bus >= 0,
+      isAudioHeard: laysAudio)
+  }
+
+  @_noLocks
+  private func leave(_ scratch: borrowing FadeScratch, from position: Int64, buses: inout BusSet) {
+    let count = scratch.fadeLength
+    if unsafe bus >= 0 {
+      unsafe buses.leave(scratch.haptics, count: count, onBus: bus, from: position)
+    }
+    guard unsafe laysAudio else { return }
+    let audio = buses.hapticCount
+    unsafe buses.leave(scratch.left, count: count, onBus: audio, from: position)
+    unsafe buses.leave(scratch.right, count: count, onBus: audio &+ 1, from: position)
+  }
+}

@@ -1,0 +1,54 @@
+internal import Synchronization
+
+/// One playing of a plan, as the control side holds it: all memory that the render thread needs for it.
+///
+/// It must live until the render thread has let go of it: `isReleased` after a `remove` command.
+@safe
+public final class RenderPlayer: @unchecked Sendable {
+  /// The most voices that sound together when rendered live; more are dropped and counted.
+  public static let mostLiveVoices = 4_096
+
+  /// What is played.
+  public let plan: RenderPlan
+  let player: UnsafeMutablePointer<Player>
+  private let live: UnsafeMutablePointer<LiveControls>
+  private let state: UnsafeMutablePointer<PlayerStatus>
+  private let voices: UnsafeMutableBufferPointer<Voice>
+
+  /// A player that has not started.
+  ///
+  /// - Parameters:
+  ///   - hapticBus: The bus its haptics sound on, or nothing for none.
+  ///   - laysAudio: Whether its audio events sound.
+  public convenience init(plan: RenderPlan, hapticBus: Int? = 0, laysAudio: Bool = true) {
+    let capacity = min(max(64, plan.voiceCapacity(passCount: nil)), Self.mostLiveVoices)
+    self.init(plan: plan, hapticBus: hapticBus, laysAudio: laysAudio, voiceCapacity: capacity)
+  }
+
+  init(plan: RenderPlan, hapticBus: Int?, laysAudio: Bool, voiceCapacity: Int) {
+    self.plan = plan
+    unsafe live = .allocate(capacity: 1)
+    unsafe live.initialize(to: LiveControls())
+    unsafe state = .allocate(capacity: 1)
+    unsafe state.initialize(to: PlayerStatus())
+    unsafe voices = .allocate(capacity: voiceCapacity)
+    unsafe player = .allocate(capacity: 1)
+    unsafe player.initialize(
+      to: Player(
+        plan: plan.view, live: live, status: state, voices: voices, bus: hapticBus ?? -1,
+        laysAudio: laysAudio))
+  }
+
+  deinit {
+    unsafe player.deallocate()
+    unsafe voices.deallocate()
+    unsafe state.deinitialize(count: 1)
+    unsafe state.deallocate()
+    unsafe live.deallocate()
+  }
+
+  /// Reads what the player last told: [any thread].
+  public func withStatus<Result>(_ body: (borrowing PlayerStatus) -> Result) -> Result {
+    unsafe body(state.pointee)
+  }
+}

@@ -1,0 +1,108 @@
+extension Voice {
+  /// The four controls of a voice at a frame, and where they come from.
+  struct Controls: BitwiseCopyable {
+    var strength: Float = 0
+    var tone: Float = 0
+    var brightness: Float = 0
+    var pan: Float = 0
+
+    @_noLocks
+    init() {}
+  }
+
+  /// Moves the cursors to a frame of the pattern and answers which controls were sent from outside it.
+  @_noLocks
+  mutating func moveCursors(to patternFrame: Int64, isHaptic: Bool, in around: Surroundings)
+    -> UInt8
+  {
+    let pieces = unsafe around.plan.pointee.pieces
+    unsafe cursors.strength = Self.move(cursors.strength, to: patternFrame, in: pieces)
+    unsafe cursors.tone = Self.move(cursors.tone, to: patternFrame, in: pieces)
+    unsafe cursors.brightness = Self.move(cursors.brightness, to: patternFrame, in: pieces)
+    unsafe cursors.pan = Self.move(cursors.pan, to: patternFrame, in: pieces)
+    guard unsafe around.live.pointee.isActive else { return 0 }
+    var mask: UInt8 = 0
+    let first = isHaptic ? 0 : 2
+    let count = isHaptic ? 2 : 4
+    var index = 0
+    while index < count {
+      let control = unsafe around.live.pointee.control(first &+ index)
+      let piece = unsafe pieces[Int(cursor(index))]
+      if control.outranks(piece, passOrigin: origin) { mask |= 1 &<< UInt8(index) }
+      index &+= 1
+    }
+    return mask
+  }
+
+  /// The place of one of the four controls among the plan's pieces.
+  @_noLocks
+  func cursor(_ index: Int) -> Int32 {
+    switch index {
+    case 0: cursors.strength
+    case 1: cursors.tone
+    case 2: cursors.brightness
+    default: cursors.pan
+    }
+  }
+
+  /// The controls at a frame of the pattern that is a frame of the output, by the pieces in force.
+  @_noLocks
+  func controls(
+    at patternFrame: Int64, outputFrame: Int64, isHaptic: Bool, in around: Surroundings
+  ) -> Controls {
+    let pieces = unsafe around.plan.pointee.pieces
+    var values = Controls()
+    unsafe values.strength = pieces[Int(cursors.strength)].value(at: patternFrame)
+    unsafe values.tone = pieces[Int(cursors.tone)].value(at: patternFrame)
+    if !isHaptic {
+      unsafe values.brightness = pieces[Int(cursors.brightness)].value(at: patternFrame)
+      unsafe values.pan = pieces[Int(cursors.pan)].value(at: patternFrame)
+    }
+    guard liveMask != 0 else { return values }
+    let first = isHaptic ? 0 : 2
+    if liveMask & 1 != 0 {
+      unsafe values.strength = around.live.pointee.control(first).value(at: outputFrame)
+    }
+    if liveMask & 2 != 0 {
+      unsafe values.tone = around.live.pointee.control(first &+ 1).value(at: outputFrame)
+    }
+    if liveMask & 4 != 0 {
+      unsafe values.brightness = around.live.pointee.control(4).value(at: outputFrame)
+    }
+    if liveMask & 8 != 0 {
+      unsafe values.pan = around.live.pointee.control(5).value(at: outputFrame)
+    }
+    return values
+  }
+
+  /// Frames of the output in which one of the four controls moves by 1, or 0 where it stands still.
+  @_noLocks
+  func framesPerUnit(_ index: Int, isHaptic: Bool, in around: Surroundings) -> Float {
+    if liveMask & (1 &<< UInt8(index)) != 0 {
+      let slope = unsafe around.live.pointee.control((isHaptic ? 0 : 2) &+ index).slope
+      let steepness = slope < 0 ? -slope : slope
+      return steepness > 1e-12 ? 1 / steepness : 0
+    }
+    let frames = unsafe around.plan.pointee.pieces[Int(cursor(index))].framesPerUnit
+    return unsafe around.pace.isUnity ? frames : frames / Float(around.pace.rate)
+  }
+
+  /// Whether one of the four controls rises.
+  @_noLocks
+  func isRising(_ index: Int, isHaptic: Bool, in around: Surroundings) -> Bool {
+    if liveMask & (1 &<< UInt8(index)) != 0 {
+      return unsafe around.live.pointee.control((isHaptic ? 0 : 2) &+ index).slope > 0
+    }
+    return unsafe around.plan.pointee.pieces[Int(cursor(index))].slope > 0
+  }
+
+  /// The piece in force at a frame, at or behind a cursor.
+  @_noLocks
+  private static func move(
+    _ cursor: Int32, to frame: Int64, in pieces: UnsafeMutableBufferPointer<ControlPiece>
+  ) -> Int32 {
+    var cursor = cursor
+    while unsafe pieces[Int(cursor) &+ 1].start <= frame { cursor &+= 1 }
+    return cursor
+  }
+}
