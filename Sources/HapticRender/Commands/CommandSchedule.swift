@@ -64,7 +64,13 @@ struct CommandSchedule: ~Copyable {
   mutating func drop(_ player: UnsafeMutablePointer<Player>?) {
     var index = 0
     while index < count {
-      if unsafe commands[index].player == player {
+      if let player = unsafe player, unsafe commands[index].player == player {
+        switch unsafe commands[index].action {
+        case .start:
+          _ = unsafe player.pointee.status.pointee.cancelledStartCount.wrappingAdd(
+            1, ordering: .releasing)
+        default: break
+        }
         unsafe RenderCommand.release(commands[index].entry)
         unsafe commands[index].entry = nil
         unsafe commands[index].action = .none

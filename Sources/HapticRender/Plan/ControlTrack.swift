@@ -27,7 +27,8 @@ struct ControlTrack {
     for parameter in pattern.parameters where parameter.id == id {
       let start = max(0, HapticTime.frame(seconds: parameter.time, rate: rate))
       let value = Self.clamp(parameter.value, of: id)
-      items.append((parameter.time, start, { _ in [Line(start: start, value: value, slope: 0, origin: start)] }))
+      let line = Line(start: start, value: value, slope: 0, origin: start)
+      items.append((parameter.time, start, { _ in [line] }))
     }
     for curve in pattern.curves where curve.id == id && !curve.controlPoints.isEmpty {
       let start = max(0, HapticTime.frame(seconds: curve.time, rate: rate))

@@ -1,0 +1,228 @@
+public import HapticModel
+public import HapticRender
+
+/// A pattern loaded into an engine, to be started, stopped and changed at exact times, any number of times.
+///
+/// Every call may come from any thread and returns at once. Calls take effect in the order of their times,
+/// and of one time in the order they were made. A pattern that plays goes on to its end when its player is
+/// released.
+public final class PatternPlayer: Sendable {
+  /// The shortest pass of a loop, in seconds.
+  public static let shortestLoop = 0.01
+
+  private let core: PlayerCore
+  private let engine: PlaybackEngine
+
+  init(_ core: PlayerCore, of engine: PlaybackEngine) {
+    self.core = core
+    self.engine = engine
+  }
+
+  deinit {
+    core.withState { $0.isOrphaned = true }
+    engine.update()
+  }
+
+  // MARK: What it does
+
+  /// What the player does, as of the last block.
+  public var phase: PlayerStatus.Phase { core.phase }
+
+  /// Seconds of the pattern that have run, as of the last block.
+  public var place: Double { core.place }
+
+  /// The pattern's duration in seconds.
+  public var duration: Double { core.duration }
+
+  /// How often it has ended, by itself or by a stop.
+  public var endCount: Int { core.endCount }
+
+  /// The engine's frame of the last end.
+  public var endFrame: Int64 { core.endFrame }
+
+  /// The engine's frame of the last start, or nothing before the first.
+  public var startFrame: Int64? { core.startFrame }
+
+  /// Voices that found no room, in all.
+  public var droppedVoiceCount: Int { core.droppedVoiceCount }
+
+  /// Is called once for each end, on the driver's control thread; it must not wait.
+  public var endHandler: (@Sendable () -> Void)? {
+    get { core.withState { $0.endHandler } }
+    set { core.withState { $0.endHandler = newValue } }
+  }
+
+  // MARK: Transport
+
+  /// Plays from the beginning, or where the last seek led; a player that plays starts anew.
+  ///
+  /// - Parameter offset: Seconds of the pattern to start at, instead.
+  public func start(at time: PlaybackTime = .now, from offset: Double? = nil) throws(PlaybackError)
+  {
+    let frame = time.frame(rate: engine.rate)
+    let entries = offset.map { self.entries(at: $0) }
+    core.withState { $0.startCount += 1 }
+    do throws(PlaybackError) {
+      try engine.send(
+        core.parts.enumerated().map { .start($1, at: frame, from: entries?[$0]) },
+        keeping: entries ?? [])
+    } catch {
+      core.withState { $0.startCount -= 1 }
+      throw error
+    }
+  }
+
+  /// Ends playing; what sounds fades out within 2 ms.
+  public func stop(at time: PlaybackTime = .now) throws(PlaybackError) {
+    let frame = time.frame(rate: engine.rate)
+    try engine.send(core.parts.map { .stop($0, at: frame) })
+  }
+
+  /// Lets the pattern stand still.
+  public func pause(at time: PlaybackTime = .now) throws(PlaybackError) {
+    let frame = time.frame(rate: engine.rate)
+    try engine.send(core.parts.map { .pause($0, at: frame) })
+  }
+
+  /// Lets a pattern that stands still go on.
+  public func resume(at time: PlaybackTime = .now) throws(PlaybackError) {
+    let frame = time.frame(rate: engine.rate)
+    try engine.send(core.parts.map { .resume($0, at: frame) })
+  }
+
+  /// Goes on at a time of the pattern; a player that does not play starts there next.
+  ///
+  /// At or behind the end the player ends, or, in a loop, returns to its beginning. Costs a look at every
+  /// event before the place.
+  public func seek(to offset: Double, at time: PlaybackTime = .now) throws(PlaybackError) {
+    let frame = time.frame(rate: engine.rate)
+    let entries = entries(at: offset)
+    try engine.send(
+      core.parts.enumerated().map { .seek($1, to: entries[$0], at: frame) }, keeping: entries)
+  }
+
+  /// Stops at once and forgets every call that waits for its time.
+  public func cancel() throws(PlaybackError) {
+    try engine.send(core.parts.map { .cancel($0) })
+  }
+
+  // MARK: How it plays
+
+  /// Sets how often a start runs through the pattern, and where a pass ends.
+  ///
+  /// - Parameters:
+  ///   - passCount: Passes, the running one included, or nothing for endlessly.
+  ///   - end: Seconds of the pattern at which a pass that is not the last ends, or nothing for its own end.
+  public func loop(passCount: Int?, end: Double? = nil, at time: PlaybackTime = .now)
+    throws(PlaybackError)
+  {
+    let frame = time.frame(rate: engine.rate)
+    let last = end.map { seconds in
+      HapticTime.frame(seconds: max(seconds, Self.shortestLoop), rate: engine.rate)
+    }
+    try engine.send(
+      core.parts.map { .loop($0, passCount: passCount, end: last ?? 0, at: frame) })
+  }
+
+  /// Sets how fast the pattern runs, 1/64 to 64, without changing any pitch.
+  ///
+  /// A rate that is not positive is ignored.
+  public func setRate(_ rate: Double, at time: PlaybackTime = .now) throws(PlaybackError) {
+    guard rate > 0 else { return }
+    let frame = time.frame(rate: engine.rate)
+    try engine.send(core.parts.map { .rate($0, rate, at: frame) })
+  }
+
+  /// Moves the player's own gain, 0 or more, within 2 ms.
+  public func setGain(_ gain: Double, at time: PlaybackTime = .now) throws(PlaybackError) {
+    let gain = gain.isFinite ? max(0, gain) : 0
+    let isMuted = core.withState { state in
+      state.gain = gain
+      return state.isMuted
+    }
+    if !isMuted { try sendGain(gain, at: time) }
+  }
+
+  /// Silences the player while it goes on, or lets it be heard again.
+  public func setMuted(_ isMuted: Bool, at time: PlaybackTime = .now) throws(PlaybackError) {
+    let gain = core.withState { state in
+      state.isMuted = isMuted
+      return state.gain
+    }
+    try sendGain(isMuted ? 0 : gain, at: time)
+  }
+
+  /// Puts a dynamic parameter in force, replacing what the pattern itself says until its next change.
+  ///
+  /// Attack, decay and release cannot be changed while playing.
+  public func set(_ id: DynamicParameterID, to value: Float, at time: PlaybackTime = .now)
+    throws(PlaybackError)
+  {
+    let track = try Self.track(of: id)
+    let frame = time.frame(rate: engine.rate)
+    let value = Self.clamp(value, of: id)
+    try engine.send(core.parts.map { .control($0, track, value: value, at: frame) })
+  }
+
+  /// Runs a parameter curve from a time on; its own time is not regarded.
+  public func schedule(_ curve: ParameterCurve, at time: PlaybackTime = .now) throws(PlaybackError)
+  {
+    let track = try Self.track(of: curve.id)
+    let asked = time.frame(rate: engine.rate)
+    // What is to start now starts with the next block; its points count from there.
+    let start = max(asked, engine.position)
+    let points = curve.controlPoints.filter { $0.time.isFinite }.sorted { $0.time < $1.time }
+      .map { point in
+        (
+          frame: start
+            + HapticTime.frame(seconds: max(0, point.time), rate: engine.rate),
+          value: Self.clamp(point.value, of: curve.id)
+        )
+      }
+    guard let first = points.first, let last = points.last else { return }
+    var lines = [(frame: start, value: first.value, slope: 0.0)]
+    for (from, to) in zip(points, points.dropFirst()) where to.frame > from.frame {
+      let slope = (to.value - from.value) / Double(to.frame - from.frame)
+      lines.append((from.frame, from.value, slope))
+    }
+    lines.append((last.frame, last.value, 0))
+    try engine.send(
+      lines.flatMap { line in
+        core.parts.map {
+          .control($0, track, value: line.value, slope: line.slope, at: line.frame)
+        }
+      })
+  }
+
+  // MARK: -
+
+  private func sendGain(_ gain: Double, at time: PlaybackTime) throws(PlaybackError) {
+    let frame = time.frame(rate: engine.rate)
+    try engine.send(core.parts.map { .gain($0, gain, at: frame) })
+  }
+
+  private func entries(at offset: Double) -> [SharedEntry] {
+    let frame = HapticTime.frame(seconds: max(0, offset), rate: engine.rate)
+    return core.parts.map { SharedEntry(of: $0.plan, at: frame) }
+  }
+
+  private static func clamp(_ value: Float, of id: DynamicParameterID) -> Double {
+    guard !value.isNaN else { return Double(id.neutralValue) }
+    return Double(min(max(value, id.range.lowerBound), id.range.upperBound))
+  }
+
+  private static func track(of id: DynamicParameterID) throws(PlaybackError) -> ControlTrackID {
+    switch id {
+    case .hapticIntensityControl: return .hapticIntensity
+    case .hapticSharpnessControl: return .hapticSharpness
+    case .audioVolumeControl: return .audioVolume
+    case .audioPitchControl: return .audioPitch
+    case .audioBrightnessControl: return .audioBrightness
+    case .audioPanControl: return .audioPan
+    case .hapticAttackTimeControl, .hapticDecayTimeControl, .hapticReleaseTimeControl,
+      .audioAttackTimeControl, .audioDecayTimeControl, .audioReleaseTimeControl:
+      throw PlaybackError(
+        kind: .notLive, description: "\(id.rawValue) cannot be changed while a pattern plays")
+    }
+  }
+}

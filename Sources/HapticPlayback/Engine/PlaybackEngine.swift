@@ -1,0 +1,168 @@
+public import HapticModel
+public import HapticRender
+internal import Synchronization
+
+/// Plays many patterns at once on one clock: the control side of a renderer.
+///
+/// Every call returns at once, from any thread. What is asked for is done on the render thread, at its
+/// frame. A driver renders: `LivePlayback` in real time, `VirtualPlayback` as fast as the machine can.
+public final class PlaybackEngine: Sendable {
+  /// Seconds over which strength and mute move.
+  public static let strengthRamp = 0.01
+
+  /// Frames per second.
+  public let rate: Double
+  /// What the channels carry.
+  public let routing: OutputRouting
+  /// The profile of each haptic bus.
+  public let profiles: [TransducerProfile]
+
+  let link: RenderLink
+  private let state: Mutex<State>
+
+  private struct State {
+    var players: [PlayerCore] = []
+    /// Entries the render thread may still read.
+    var entries: [SharedEntry] = []
+    var strength: Float
+    var isMuted = false
+  }
+
+  /// An engine at frame 0.
+  ///
+  /// - Parameters:
+  ///   - profiles: The profile of each haptic bus that the routing names; the last serves those beyond.
+  ///   - strength: The factor on everything, 0…1.
+  public init(
+    rate: Double = 48_000, routing: OutputRouting = OutputRouting(),
+    profiles: [TransducerProfile] = [.phone], strength: Float = 1
+  ) {
+    self.rate = rate
+    self.routing = routing
+    let last = profiles.last ?? .phone
+    let count = routing.hapticBusCount
+    self.profiles = (0..<count).map { $0 < profiles.count ? profiles[$0] : last }
+    link = RenderLink(channelCount: routing.channels.count)
+    state = Mutex(State(strength: min(max(strength, 0), 1)))
+  }
+
+  /// The frame that is rendered next.
+  public var position: Int64 { link.position }
+
+  /// The engine's clock: seconds rendered so far.
+  public var seconds: Double { Double(link.position) / rate }
+
+  /// Voices that sounded in the last block.
+  public var voiceCount: Int { link.voiceCount }
+
+  /// Frames in which a limiter held the level down, summed over channels that differ.
+  public var limitedFrameCount: Int64 { link.limitedFrameCount }
+
+  /// Players that hold memory, those included that were released and still play.
+  public var loadedPlayerCount: Int { state.withLock { $0.players.count } }
+
+  /// The greatest magnitude of a channel since this was last asked.
+  public func takePeak(ofChannel channel: Int) -> Float { link.takePeak(ofChannel: channel) }
+
+  /// The factor on everything, 0…1; moves smoothly within 10 ms.
+  public var strength: Float {
+    get { state.withLock { $0.strength } }
+    set {
+      state.withLock { state in
+        state.strength = min(max(newValue, 0), 1)
+        sendStrength(state)
+      }
+    }
+  }
+
+  /// Whether nothing is heard, while everything goes on.
+  public var isMuted: Bool {
+    get { state.withLock { $0.isMuted } }
+    set {
+      state.withLock { state in
+        state.isMuted = newValue
+        sendStrength(state)
+      }
+    }
+  }
+
+  /// Compiles a pattern, once for each haptic bus, and loads it.
+  ///
+  /// - Parameter samples: The sound files of the pattern by the path it names, at the engine's rate.
+  public func player(
+    for pattern: HapticPattern, samples: [String: AudioSample] = [:]
+  ) throws -> PatternPlayer {
+    var plans: [RenderPlan] = []
+    for (bus, profile) in profiles.enumerated() {
+      let same = profiles.firstIndex(of: profile) ?? bus
+      if same < bus {
+        plans.append(plans[same])
+      } else {
+        plans.append(
+          try RenderPlan(compiling: pattern, profile: profile, rate: rate, samples: samples))
+      }
+    }
+    return try player(for: plans, duration: pattern.duration)
+  }
+
+  /// Loads plans that were compiled before: one for each haptic bus, at the engine's rate.
+  public func player(for plans: [RenderPlan], duration: Double) throws(PlaybackError)
+    -> PatternPlayer
+  {
+    precondition(plans.count == profiles.count, "one plan for each haptic bus")
+    precondition(plans.allSatisfy { $0.rate == rate }, "plans at the engine's rate")
+    let core = PlayerCore(plans: plans, duration: duration)
+    try state.withLock { (state) throws(PlaybackError) in
+      let loaded = state.players.reduce(0) { $0 + $1.parts.count }
+      guard loaded + core.parts.count <= Renderer.mostPlayers else { throw .tooManyPlayers }
+      guard link.send(core.parts.map { .add($0) }) else { throw .tooManyCommands }
+      state.players.append(core)
+    }
+    return PatternPlayer(core, of: self)
+  }
+
+  /// Makes the renderer that does what this engine is asked; there must be no more than one.
+  ///
+  /// - Parameter isOpen: Whether sound passes from the first frame, or once the driver opens the gate.
+  func makeRenderer(isOpen: Bool) -> Renderer {
+    Renderer(
+      rate: rate, settings: RenderSettings(routing: routing, gain: strength), link: link,
+      isOpen: isOpen)
+  }
+
+  /// Frees what the render thread has let go of, and tells of players that ended.
+  ///
+  /// A driver calls it whenever something changed; handlers run on the caller's thread.
+  public func update() {
+    let cores = state.withLock { state in
+      state.entries.removeAll { $0.isReleased }
+      state.players.removeAll { $0.isReleased }
+      return state.players
+    }
+    for core in cores {
+      core.tellEnds()
+      if core.isOver, link.send(core.parts.map { .remove($0) }) { core.noteRemoval() }
+    }
+  }
+
+  /// Sends commands, and keeps what they point to until it is let go.
+  func send(_ commands: [RenderCommand], keeping entries: [SharedEntry] = [])
+    throws(PlaybackError)
+  {
+    let isTaken = state.withLock { state in
+      guard link.send(commands) else { return false }
+      state.entries.removeAll { $0.isReleased }
+      state.entries += entries
+      return true
+    }
+    guard isTaken else { throw .tooManyCommands }
+  }
+
+  private func sendStrength(_ state: borrowing State) {
+    // A lost one would leave the level wrong; room for what is at once is kept free.
+    _ = link.send([
+      .strength(
+        state.isMuted ? 0 : Double(state.strength), over: Int(Self.strengthRamp * rate), at: 0)
+    ])
+  }
+}

@@ -1,0 +1,108 @@
+internal import HapticRender
+internal import Synchronization
+
+/// A loaded pattern as the engine keeps it: one part for each haptic bus, always commanded together.
+final class PlayerCore: Sendable {
+  /// The first lays the audio.
+  let parts: [RenderPlayer]
+  /// The pattern's duration in seconds.
+  let duration: Double
+  private let state = Mutex(State())
+
+  struct State {
+    var endHandler: (@Sendable () -> Void)?
+    var toldEndCount = 0
+    /// Starts that were sent.
+    var startCount = 0
+    /// Whether nobody holds the player any more.
+    var isOrphaned = false
+    var isRemoved = false
+    var isLooping = false
+    var loopEnd: Double?
+    var passCount: Int?
+    var rate = 1.0
+    var gain = 1.0
+    var isMuted = false
+  }
+
+  init(plans: [RenderPlan], duration: Double) {
+    parts = plans.enumerated().map { bus, plan in
+      RenderPlayer(plan: plan, hapticBus: bus, laysAudio: bus == 0)
+    }
+    self.duration = duration
+  }
+
+  /// Reads or changes what the control side remembers.
+  func withState<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
+    state.withLock { body(&$0) }
+  }
+
+  /// Whether the render thread has let go of all parts.
+  var isReleased: Bool {
+    parts.allSatisfy { $0.withStatus { $0.isReleased.load(ordering: .acquiring) } }
+  }
+
+  /// How often all parts have ended.
+  var endCount: Int {
+    parts.map { $0.withStatus { $0.endCount.load(ordering: .acquiring) } }.min() ?? 0
+  }
+
+  /// The frame of the last end.
+  var endFrame: Int64 {
+    parts.map { $0.withStatus { $0.endFrame.load(ordering: .relaxed) } }.max() ?? 0
+  }
+
+  /// The frame of the last start, or nothing before the first.
+  var startFrame: Int64? {
+    parts.first?.withStatus { status in
+      status.startCount.load(ordering: .acquiring) == 0
+        ? nil : status.startFrame.load(ordering: .relaxed)
+    }
+  }
+
+  /// What the part that lasts longest does.
+  var phase: PlayerStatus.Phase {
+    let phases = parts.map { $0.withStatus { $0.phase } }
+    return phases.first { $0 != .idle } ?? .idle
+  }
+
+  /// Seconds of the pattern that have run.
+  var place: Double {
+    guard let first = parts.first else { return 0 }
+    return Double(first.withStatus { $0.place.load(ordering: .relaxed) }) / first.plan.rate
+  }
+
+  /// Voices that found no room.
+  var droppedVoiceCount: Int {
+    parts.reduce(0) { $0 + $1.withStatus { $0.droppedVoiceCount.load(ordering: .relaxed) } }
+  }
+
+  /// Whether nobody holds the player, and nothing that it was asked to play is still to come.
+  var isOver: Bool {
+    let (isOrphaned, isRemoved, sent) = withState { ($0.isOrphaned, $0.isRemoved, $0.startCount) }
+    guard isOrphaned, !isRemoved else { return false }
+    return parts.allSatisfy { part in
+      part.withStatus { status in
+        let done =
+          status.startCount.load(ordering: .acquiring)
+          + status.cancelledStartCount.load(ordering: .acquiring)
+        return done == sent && status.phase == .idle
+      }
+    }
+  }
+
+  /// Notes that its removal was sent.
+  func noteRemoval() { withState { $0.isRemoved = true } }
+
+  /// Calls the end handler once for each end since the last call.
+  func tellEnds() {
+    let ended = endCount
+    let (count, handler) = withState { state in
+      let count = ended - state.toldEndCount
+      state.toldEndCount = ended
+      return (count, state.endHandler)
+    }
+    guard count > 0, let handler else { return }
+    for _ in 0..<count { handler() }
+  }
+}

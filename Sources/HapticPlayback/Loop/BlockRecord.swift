@@ -1,0 +1,15 @@
+/// What one turn of the render loop did, for measurements.
+public struct BlockRecord: BitwiseCopyable, Sendable {
+  /// The engine's frame of the block's first frame.
+  public var position: Int64
+  /// Frames in the block.
+  public var frameCount: Int
+  /// When rendering began.
+  public var began: Duration
+  /// When rendering was done.
+  public var rendered: Duration
+  /// When the sink had taken the block.
+  public var handed: Duration
+  /// Frames handed over and not yet heard, the block included.
+  public var delay: Int
+}

@@ -1,0 +1,158 @@
+internal import Glibc
+internal import Synchronization
+
+/// Plays an engine through a sink in real time: the render thread, and one that tells what happened.
+public final class LivePlayback: Sendable {
+  /// What the threads can tell.
+  public enum Event: Equatable, Sendable {
+    /// Something happened at the sink.
+    case notice(SinkNotice)
+    /// The sink has ended by itself; nothing is played any more.
+    case ended
+  }
+
+  /// Called for every event, on the control thread, one at a time.
+  public typealias EventHandler = @Sendable (Event) -> Void
+
+  /// What is played.
+  public let engine: PlaybackEngine
+  /// What the sink was granted.
+  public let format: SinkFormat
+  private let shared: Shared
+
+  /// What both threads and the owner use; it outlives whichever is last.
+  private final class Shared: @unchecked Sendable {
+    let loop: RenderLoop
+    let engine: PlaybackEngine
+    let changes = WakeSignal()
+    let isOver = Atomic<Bool>(false)
+    let wantsRealTime: Bool
+    let handler: EventHandler
+    let pending = Mutex<[SinkNotice]>([])
+    let threads = Mutex<[pthread_t]>([])
+
+    init(
+      loop: RenderLoop, engine: PlaybackEngine, wantsRealTime: Bool,
+      handler: @escaping EventHandler
+    ) {
+      self.loop = loop
+      self.engine = engine
+      self.wantsRealTime = wantsRealTime
+      self.handler = handler
+    }
+  }
+
+  /// Starts playing: the sink belongs to the render thread from now on.
+  ///
+  /// - Parameters:
+  ///   - wantsRealTime: Whether to ask for real-time priority and locked memory; a refusal is told once.
+  ///   - recording: Takes a copy of all that is handed over.
+  public init(
+    _ engine: PlaybackEngine, sink: sending any AudioSink, time: any Timekeeper = SystemTime(),
+    wantsRealTime: Bool = false, recording: Recording? = nil,
+    eventHandler: @escaping EventHandler = { _ in }
+  ) {
+    self.engine = engine
+    format = sink.format
+    let loop = RenderLoop(engine: engine, sink: sink, time: time)
+    loop.recording = recording
+    shared = Shared(
+      loop: loop, engine: engine, wantsRealTime: wantsRealTime, handler: eventHandler)
+    let changes = shared.changes
+    loop.changeHandler = { changes.raise() }
+    unsafe start(Self.render)
+    unsafe start(Self.tell)
+  }
+
+  deinit { stop() }
+
+  /// Fades out, lets the rest be heard, and returns when both threads have ended. Once is enough.
+  ///
+  /// Not to be called from a handler.
+  public func stop() {
+    shared.loop.stop()
+    let threads = shared.threads.withLock { threads in
+      let all = threads
+      threads.removeAll()
+      return all
+    }
+    for thread in threads { pthread_join(thread, nil) }
+  }
+
+  /// Whether the sink has ended.
+  public var isOver: Bool { shared.isOver.load(ordering: .acquiring) }
+
+  /// Takes the records of blocks since the last call, oldest first; more than about 1,000 are dropped.
+  public func takeBlockRecords() -> [BlockRecord] {
+    let filler = BlockRecord(
+      position: 0, frameCount: 0, began: .zero, rendered: .zero, handed: .zero, delay: 0)
+    var records = [BlockRecord](repeating: filler, count: 1_024)
+    let count = shared.loop.records.take(into: &records)
+    return Array(records.prefix(count))
+  }
+
+  // MARK: Threads
+
+  private typealias Body = @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?
+
+  private func start(_ body: Body) {
+    var thread = pthread_t()
+    let context = unsafe Unmanaged.passRetained(shared).toOpaque()
+    let result = unsafe pthread_create(&thread, nil, body, context)
+    precondition(result == 0, "this process can start no more threads")
+    shared.threads.withLock { $0.append(thread) }
+  }
+
+  private static let render: Body = { context in
+    guard let context = unsafe context else { return nil }
+    let shared = unsafe Unmanaged<Shared>.fromOpaque(context).takeRetainedValue()
+    // Signals are for the threads that wait for them.
+    blockSignals()
+    if shared.wantsRealTime, let refusal = RealTimePriority.ask() {
+      shared.pending.withLock { $0.append(SinkNotice(.degraded, text: refusal)) }
+      shared.changes.raise()
+    }
+    while shared.loop.turn() { pass(shared) }
+    pass(shared)
+    shared.isOver.store(true, ordering: .releasing)
+    shared.changes.raise()
+    return nil
+  }
+
+  /// Hands notices to the control thread; where it is just taking some, the next turn does.
+  private static func pass(_ shared: Shared) {
+    guard shared.loop.hasNotices else { return }
+    let passed: Void? = shared.pending.withLockIfAvailable { pending in
+      pending += shared.loop.takeNotices()
+    }
+    if passed != nil { shared.changes.raise() }
+  }
+
+  private static let tell: Body = { context in
+    guard let context = unsafe context else { return nil }
+    let shared = unsafe Unmanaged<Shared>.fromOpaque(context).takeRetainedValue()
+    blockSignals()
+    var watched = [WatchedDescriptor(shared.changes.descriptor)]
+    var isOver = false
+    while !isOver {
+      SystemTime().wait(for: &watched, timeout: nil)
+      shared.changes.lower()
+      isOver = shared.isOver.load(ordering: .acquiring)
+      shared.engine.update()
+      let notices = shared.pending.withLock { pending in
+        let all = pending
+        pending.removeAll()
+        return all
+      }
+      for notice in notices { shared.handler(.notice(notice)) }
+    }
+    shared.handler(.ended)
+    return nil
+  }
+
+  private static func blockSignals() {
+    var all = sigset_t()
+    _ = unsafe sigfillset(&all)
+    _ = unsafe pthread_sigmask(SIG_SETMASK, &all, nil)
+  }
+}

@@ -1,0 +1,49 @@
+internal import HapticRender
+
+/// Runs an engine as fast as the machine can, on a clock that goes on only when told: for tests and CI.
+///
+/// The very loop and renderer of live playback, a period at a time. Handlers are called between periods, so
+/// a run is the same every time.
+public final class VirtualPlayback {
+  /// The clock the engine goes by.
+  public let time: VirtualTime
+  /// All that was rendered.
+  public let sink: MemorySink
+  private let loop: RenderLoop
+  private let engine: PlaybackEngine
+  private var isRunning = true
+
+  /// A run over an engine that has no other driver.
+  public init(_ engine: PlaybackEngine, periodLength: Int = 64) {
+    self.engine = engine
+    time = VirtualTime()
+    sink = MemorySink(
+      SinkFormat(
+        rate: engine.rate, channelCount: engine.routing.channels.count,
+        periodLength: periodLength, bufferLength: periodLength), time: time)
+    loop = RenderLoop(engine: engine, sink: sink, time: time)
+  }
+
+  /// Renders the periods up to a time from now.
+  public func advance(seconds: Double) {
+    let end = engine.position + Int64((seconds * engine.rate).rounded())
+    while isRunning, engine.position < end { turn() }
+  }
+
+  /// Ends as live playback does: what sounds fades out.
+  public func stop() {
+    loop.stop()
+    while isRunning { turn() }
+  }
+
+  /// The rendered samples of a channel.
+  public func samples(ofChannel channel: Int = 0) -> [Float] {
+    let count = sink.format.channelCount
+    return stride(from: channel, to: sink.samples.count, by: count).map { sink.samples[$0] }
+  }
+
+  private func turn() {
+    isRunning = loop.turn()
+    engine.update()
+  }
+}

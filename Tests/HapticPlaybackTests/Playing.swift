@@ -1,0 +1,61 @@
+import HapticModel
+import HapticPlayback
+import HapticRender
+
+/// A pattern that hums all the time.
+func hum(_ seconds: Double, intensity: Float = 1, sharpness: Float = 0.5) -> HapticPattern {
+  HapticPattern(events: [
+    HapticEvent(
+      kind: .hapticContinuous, time: 0, duration: seconds,
+      parameters: [.hapticIntensity: intensity, .hapticSharpness: sharpness])
+  ])
+}
+
+/// A pattern of taps at some times.
+func taps(_ times: [Double]) -> HapticPattern {
+  HapticPattern(
+    events: times.map {
+      HapticEvent(
+        kind: .hapticTransient, time: $0,
+        parameters: [.hapticIntensity: 1, .hapticSharpness: 0.5])
+    })
+}
+
+/// The samples of a plan as a file would have them, with some silence in front.
+func offline(
+  _ pattern: HapticPattern, frameCount: Int, silence: Int = 0, passCount: Int? = 1,
+  rate: Double = 48_000
+) throws -> [Float] {
+  let plan = try RenderPlan(compiling: pattern, rate: rate)
+  var renderer = Renderer(plan: plan, settings: RenderSettings(passCount: passCount))
+  var samples = [Float](repeating: 0, count: frameCount)
+  do {
+    var span = samples.mutableSpan
+    renderer.render(into: &span)
+  }
+  return Array((Array(repeating: 0, count: silence) + samples).prefix(frameCount))
+}
+
+/// Frames of the limiter's look-ahead at 48 kHz, by which output lags.
+let latency = 96
+
+/// The greatest difference of two signals, and where it is.
+func difference(_ one: [Float], _ other: [Float]) -> (greatest: Float, frame: Int) {
+  var greatest: Float = 0
+  var frame = -1
+  for index in 0..<min(one.count, other.count) where abs(one[index] - other[index]) > greatest {
+    greatest = abs(one[index] - other[index])
+    frame = index
+  }
+  return (greatest, frame)
+}
+
+/// The greatest step of a signal's slope from one frame to the next: what is heard as a click.
+func greatestCorner(_ samples: [Float]) -> Float {
+  var greatest: Float = 0
+  for index in samples.indices.dropFirst(2) {
+    greatest = max(
+      greatest, abs(samples[index] - 2 * samples[index - 1] + samples[index - 2]))
+  }
+  return greatest
+}
