@@ -33,7 +33,12 @@ let package = Package(
     .testTarget(
       name: "HapticPlaybackTests", dependencies: ["HapticModel", "HapticPlayback", "HapticRender"],
       swiftSettings: strict),
-    .target(name: "SoundFile", dependencies: ["CSndFile", "CSampleRate"], swiftSettings: strict),
+    .target(name: "PCMSamples", swiftSettings: strict),
+    .testTarget(
+      name: "PCMSamplesTests", dependencies: ["PCMSamples", "SoundFile"], swiftSettings: strict),
+    .target(
+      name: "SoundFile", dependencies: ["CSndFile", "CSampleRate", "PCMSamples"],
+      swiftSettings: strict),
     .target(
       name: "TransducerProfiles", dependencies: ["HapticRender", "JSONText", "ShippedProfiles"],
       swiftSettings: strict),
