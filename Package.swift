@@ -18,6 +18,8 @@ let package = Package(
     .library(name: "AHAP", targets: ["AHAP"]),
     .library(name: "HapticRender", targets: ["HapticRender"]),
     .library(name: "HapticPlayback", targets: ["HapticPlayback"]),
+    .library(name: "ALSAOutput", targets: ["ALSAOutput"]),
+    .library(name: "PCMSamples", targets: ["PCMSamples"]),
     .library(name: "SoundFile", targets: ["SoundFile"]),
     .library(name: "TransducerProfiles", targets: ["TransducerProfiles"]),
     .library(name: "ShippedPatterns", targets: ["ShippedPatterns"]),
@@ -33,7 +35,18 @@ let package = Package(
     .testTarget(
       name: "HapticPlaybackTests", dependencies: ["HapticModel", "HapticPlayback", "HapticRender"],
       swiftSettings: strict),
-    .target(name: "SoundFile", dependencies: ["CSndFile", "CSampleRate"], swiftSettings: strict),
+    .target(name: "PCMSamples", swiftSettings: strict),
+    .target(
+      name: "ALSAOutput", dependencies: ["CALSA", "HapticPlayback", "PCMSamples"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "ALSAOutputTests", dependencies: ["ALSAOutput", "HapticPlayback", "PCMSamples"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "PCMSamplesTests", dependencies: ["PCMSamples", "SoundFile"], swiftSettings: strict),
+    .target(
+      name: "SoundFile", dependencies: ["CSndFile", "CSampleRate", "PCMSamples"],
+      swiftSettings: strict),
     .target(
       name: "TransducerProfiles", dependencies: ["HapticRender", "JSONText", "ShippedProfiles"],
       swiftSettings: strict),
@@ -90,6 +103,8 @@ let package = Package(
       dependencies: ["HapticModel", "HapticRender", "ShippedProfiles", "TransducerProfiles"],
       swiftSettings: strict),
 
+    .systemLibrary(
+      name: "CALSA", pkgConfig: "alsa", providers: [.apt(["libasound2-dev"])]),
     .systemLibrary(
       name: "CSndFile", pkgConfig: "sndfile", providers: [.apt(["libsndfile1-dev"])]),
     .systemLibrary(

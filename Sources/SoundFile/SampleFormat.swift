@@ -1,3 +1,5 @@
+internal import PCMSamples
+
 /// How one sample is stored.
 public enum SampleFormat: String, CaseIterable, Sendable {
   /// 16-bit whole numbers, dithered.
@@ -15,6 +17,16 @@ public enum SampleFormat: String, CaseIterable, Sendable {
     case .s16: 2
     case .s24: 3
     case .s32, .float: 4
+    }
+  }
+
+  /// The numbers that are stored.
+  var encoding: SampleEncoding {
+    switch self {
+    case .s16: .s16
+    case .s24: .s24
+    case .s32: .s32
+    case .float: .float
     }
   }
 }

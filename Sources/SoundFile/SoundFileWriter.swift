@@ -1,4 +1,5 @@
 import CSndFile
+internal import PCMSamples
 
 /// A sound file being written, block by block, through libsndfile.
 @safe
@@ -8,7 +9,7 @@ public struct SoundFileWriter: ~Copyable {
   private let path: String
   private let format: SoundFileFormat
   private let channelCount: Int
-  private var dither = Dither()
+  private var encoder: SampleEncoder
   private var shorts: [Int16] = []
   private var longs: [Int32] = []
 
@@ -36,6 +37,7 @@ public struct SoundFileWriter: ~Copyable {
     self.path = path
     self.format = format
     self.channelCount = channelCount
+    encoder = SampleEncoder(format.samples.encoding)
     unsafe SoundFileCalls.omitPeakChunk(of: opened)
     for (tag, text) in [
       (SF_STR_TITLE, tags.title), (SF_STR_SOFTWARE, tags.software), (SF_STR_COMMENT, tags.comment),
@@ -54,17 +56,14 @@ public struct SoundFileWriter: ~Copyable {
     }
     switch format.samples {
     case .s16:
-      dither.quantise(samples, into: &shorts)
+      encoder.encode(samples, growing: &shorts)
       try unsafe SoundFileCalls.write(shorts.span, frameCount: frameCount, to: handle, path: path)
     case .s24, .s32:
-      // libsndfile takes 24 bits as the upper ones of 32.
-      let steps: Double = format.samples == .s24 ? 8_388_607 : 2_147_483_647
-      let shift: Int32 = format.samples == .s24 ? 8 : 0
-      if longs.count < samples.count { longs = Array(repeating: 0, count: samples.count) }
-      var stored = longs.mutableSpan
-      for index in samples.indices {
-        let value = (Double(samples[index]) * steps).rounded()
-        stored[index] = Int32(min(max(value, -steps), steps)) &<< shift
+      encoder.encode(samples, growing: &longs)
+      if format.samples == .s24 {
+        // libsndfile takes 24 bits as the upper ones of 32.
+        var span = longs.mutableSpan
+        for index in samples.indices { span[index] &<<= 8 }
       }
       try unsafe SoundFileCalls.write(longs.span, frameCount: frameCount, to: handle, path: path)
     case .float:
@@ -85,5 +84,18 @@ public struct SoundFileWriter: ~Copyable {
 
   deinit {
     if let open = unsafe handle { try? unsafe SoundFileCalls.close(open, path: path) }
+  }
+}
+
+extension SampleEncoder {
+  /// Encodes into the beginning of an array, which grows where it must.
+  fileprivate mutating func encode<Number: FixedWidthInteger & BitwiseCopyable>(
+    _ samples: Span<Float>, growing stored: inout [Number]
+  ) {
+    if stored.count < samples.count { stored = Array(repeating: 0, count: samples.count) }
+    var span = stored.mutableSpan
+    // Every pattern of bytes is a whole number.
+    var bytes = unsafe span.mutableBytes
+    encode(samples, into: &bytes)
   }
 }

@@ -1,28 +1,21 @@
 /// Rounds samples to 16 bits with triangular dither from a seeded generator.
 ///
 /// The noise of two uniform numbers, together two steps wide, makes the rounding error independent of the
-/// signal. Digital silence stays silent. Equal seeds give equal files.
+/// signal. Digital silence stays silent. Equal seeds give equal numbers.
 public struct Dither: Sendable {
   private var state: UInt64
 
   /// A generator at the beginning of a seed's sequence.
   public init(seed: UInt64 = 0x7e3b_10f5) { state = seed }
 
-  /// A sample in −1…1 as a 16-bit number.
+  /// A sample in −1…1 as a 16-bit number; what is no number is silent.
   public mutating func quantise(_ sample: Float) -> Int16 {
-    guard sample != 0 else { return 0 }
+    guard sample != 0, sample == sample else { return 0 }
     let noise = Float(next() & 0xFFFF) + Float(next() & 0xFFFF)
     let value = sample * 32_767 + (noise * (1 / 65_536) - 1)
     // Adding and subtracting 1.5 · 2²³ rounds to the nearest whole number without a library call.
     let whole = (value + 12_582_912) - 12_582_912
     return Int16(min(max(whole, -32_768), 32_767))
-  }
-
-  /// Rounds samples into the beginning of an array, which grows where it must.
-  mutating func quantise(_ samples: Span<Float>, into stored: inout [Int16]) {
-    if stored.count < samples.count { stored = Array(repeating: 0, count: samples.count) }
-    var span = stored.mutableSpan
-    for index in samples.indices { span[index] = quantise(samples[index]) }
   }
 
   /// The upper half of SplitMix64 (Steele, Lea, Flood 2014).

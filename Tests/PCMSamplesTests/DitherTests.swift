@@ -1,4 +1,4 @@
-import SoundFile
+import PCMSamples
 import Testing
 
 @Suite struct DitherTests {

@@ -1,0 +1,36 @@
+/// Why a device cannot be played on.
+public struct ALSAError: Error, Equatable, Sendable, CustomStringConvertible {
+  /// What can be done about it.
+  public enum Kind: String, Sendable {
+    /// Something else plays on it: end that, or choose another.
+    case deviceBusy
+    /// No device has this name: connect it, or choose another.
+    case deviceAbsent
+    /// It went away while it was open: connect it again.
+    case deviceGone
+    /// The sound server behind the name does not run: start it.
+    case serverAbsent
+    /// The system does not let this user have it.
+    case permissionDenied
+    /// It records only: choose another.
+    case notPlayback
+    /// It refuses the rate, the channels, the samples or the access: ask for what it has.
+    case formatRefused
+    /// The system refused for another reason, which the description names.
+    case other
+  }
+
+  /// What can be done about it.
+  public var kind: Kind
+  /// The device, as the user named it.
+  public var device: String
+  /// One line for the user, without the device's name.
+  public var description: String
+
+  /// Makes an error.
+  public init(kind: Kind, device: String, description: String) {
+    self.kind = kind
+    self.device = device
+    self.description = description
+  }
+}

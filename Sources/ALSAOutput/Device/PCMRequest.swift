@@ -1,0 +1,45 @@
+public import PCMSamples
+
+/// What is asked of a device.
+public struct PCMRequest: Equatable, Sendable {
+  /// How many channels are wanted.
+  public enum Channels: Equatable, Sendable {
+    /// This many; a device that has another number is refused.
+    case exactly(Int)
+    /// The smallest number from this on that the device has, or else its greatest.
+    case atLeast(Int)
+  }
+
+  /// The name of the device as ALSA's configuration has it.
+  public var device: String
+  /// Frames per second.
+  public var rate: Int
+  /// Whether the device's nearest rate will do where it refuses this one.
+  public var allowsOtherRate: Bool
+  /// How many channels are wanted.
+  public var channels: Channels
+  /// How samples are stored; nothing takes the best that the device has itself.
+  public var encoding: SampleEncoding?
+  /// How frames get there; nothing takes mapped memory where the device has it.
+  public var access: PCMAccess?
+  /// Frames between two wake-ups; the nearest possible is taken.
+  public var periodLength: Int
+  /// Frames that fit in all; the nearest possible is taken.
+  public var bufferLength: Int
+
+  /// Makes a request; by default for a buffer of 20 ms in four periods.
+  public init(
+    device: String = "default", rate: Int = 48_000, allowsOtherRate: Bool = false,
+    channels: Channels = .atLeast(2), encoding: SampleEncoding? = nil, access: PCMAccess? = nil,
+    periodLength: Int = 240, bufferLength: Int = 960
+  ) {
+    self.device = device
+    self.rate = rate
+    self.allowsOtherRate = allowsOtherRate
+    self.channels = channels
+    self.encoding = encoding
+    self.access = access
+    self.periodLength = periodLength
+    self.bufferLength = bufferLength
+  }
+}

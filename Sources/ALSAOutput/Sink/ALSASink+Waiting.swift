@@ -1,0 +1,114 @@
+public import HapticPlayback
+
+extension ALSASink {
+  /// Waits until whole periods are wanted, time went by unheard, or somebody wakes the thread.
+  public func wait(_ wake: WakeSignal) -> SinkReadiness {
+    watched[0] = WatchedDescriptor(wake.descriptor)
+    var isFutile = false
+    while true {
+      if let failure = trouble {
+        trouble = nil
+        recover(from: failure)
+      }
+      if missedCount > 0 {
+        defer { missedCount = 0 }
+        return .missed(frameCount: missedCount)
+      }
+      switch phase {
+      case .ended:
+        return .ended
+      case .away(let nextAttempt):
+        if let readiness = waitForReturn(nextAttempt, wake) { return readiness }
+      case .suspended(let since, let nextAttempt):
+        if let readiness = waitForResumption(since, nextAttempt, wake) { return readiness }
+      case .open:
+        do {
+          if let readiness = try waitForRoom(wake, isFutile: &isFutile) { return readiness }
+        } catch {
+          trouble = error
+        }
+      }
+    }
+  }
+
+  /// One look at an open device, and one wait where there is no room.
+  ///
+  /// A device that says it is ready and has no room would make the thread spin: after such a wait, the next
+  /// one goes by the clock alone.
+  private func waitForRoom(
+    _ wake: WakeSignal, isFutile: inout Bool
+  ) throws(PCMFailure) -> SinkReadiness? {
+    guard let pcm else { return .ended }
+    let now = timekeeper.now
+    var available = try measure(pcm, now: now)
+    if missedCount > 0 { return nil }
+    if owedSilence > 0 || staged.count > 0 {
+      available -= try push(to: pcm)
+    }
+    if owedSilence == 0, staged.count == 0 {
+      let room = min(available, format.bufferLength) / granted.periodLength * granted.periodLength
+      if room > 0 { return .room(frameCount: room) }
+    }
+    let missing = max(1, granted.periodLength - available)
+    if granted.isPaced || isFutile {
+      isFutile = false
+      return wait(wake, descriptorCount: 0, limit: time.duration(of: missing))
+    }
+    let limit = stallLimit - (now - lastProgress)
+    guard limit > .zero else { throw PCMFailure(.available, code: Self.stalled) }
+    try pcm.descriptors(into: &watched, from: 1)
+    let readiness = wait(wake, descriptorCount: watched.count - 1, limit: limit)
+    if readiness == nil { isFutile = try pcm.receivedEvents(&watched, from: 1) != 0 }
+    return readiness
+  }
+
+  /// Waits once for the first of the device's descriptors, the signal and a limit in time.
+  func wait(_ wake: WakeSignal, descriptorCount: Int, limit: Duration) -> SinkReadiness? {
+    for index in watched.indices { watched[index].received = 0 }
+    for index in watched.indices.dropFirst(1 + descriptorCount) { watched[index].descriptor = -1 }
+    timekeeper.wait(for: &watched, timeout: max(.zero, limit))
+    guard watched[0].received != 0 else { return nil }
+    wake.lower()
+    return .woken
+  }
+
+  /// Frames that are free, and with them the moment at which the sound will end.
+  private func measure(_ pcm: PCMCalls, now: Duration) throws(PCMFailure) -> Int {
+    if granted.isPaced { return measureByClock(now: now) }
+    let available = try min(pcm.available(), granted.bufferLength)
+    if available != lastAvailable {
+      lastAvailable = available
+      lastProgress = now
+    }
+    guard isStarted else {
+      lastProgress = now
+      return available
+    }
+    let measured = now + time.duration(of: granted.bufferLength - available)
+    if let end, available == granted.bufferLength,
+      now - end > time.duration(of: granted.periodLength)
+    {
+      // Some sound servers play on without a word when they run dry.
+      tellMissed(.underrun, queuedCount: 0, now: now, "the device ran dry")
+    } else {
+      end = measured
+    }
+    return available
+  }
+
+  /// The same for a device without a pace of its own: it has room as if it played in time.
+  private func measureByClock(now: Duration) -> Int {
+    guard isStarted, let end else { return granted.bufferLength - waitingCount }
+    if end < now, time.frameCount(in: now - end) > 0 {
+      tellMissed(.underrun, queuedCount: 0, now: now, "frames came too late")
+    }
+    let queued = time.frameCount(touching: max(.zero, (self.end ?? now) - now))
+    return max(0, granted.bufferLength - queued)
+  }
+
+  /// How long a device may take nothing before it counts as gone.
+  var stallLimit: Duration { time.duration(of: 2 * granted.bufferLength) + .milliseconds(500) }
+
+  /// The number by which a stalled device is told from others: ETIMEDOUT.
+  static var stalled: Int32 { 110 }
+}

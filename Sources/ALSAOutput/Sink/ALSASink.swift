@@ -1,0 +1,123 @@
+public import HapticPlayback
+internal import PCMSamples
+
+/// A playback device of ALSA: one sink for cards, sound servers and files, whatever ALSA has a name for.
+///
+/// Frames are handed over in whole periods as the device asks for them. A sink keeps time: every frame has
+/// the moment at which it is due, and what a device could not play when it was due is passed over, so that
+/// all that follows is heard when it should be.
+///
+/// - An under-run or a suspension is reported as `.missed`: the time from the end of what the device had, by
+///   its last measurement, to now by the timekeeper's clock.
+/// - A device that went away is looked for twice a second, with the same request. Until it is back, the clock
+///   paces: `.missed` every 20 ms.
+/// - A device that takes frames faster than time goes by, such as `null`, is held back by the clock.
+///
+/// Belongs to one thread at a time. `wait` and `write` allocate nothing while all is well.
+public final class ALSASink: AudioSink {
+  /// Where the sink stands.
+  enum Phase {
+    case open
+    case suspended(since: Duration, nextAttempt: Duration)
+    case away(nextAttempt: Duration)
+    case ended
+  }
+
+  /// What was granted when the sink was made. After a reconnection, periods and buffer may differ inside.
+  public let format: SinkFormat
+  /// What the device that is open, or was last, granted.
+  public internal(set) var granted: PCMGrant
+  /// What was asked for, at first and at every reconnection.
+  public let request: PCMRequest
+
+  let time: FrameTime
+  let timekeeper: any Timekeeper
+  let interception: PCMInterception?
+  var pcm: PCMCalls?
+  var phase = Phase.open
+  var notices = NoticeQueue()
+  var encoder: SampleEncoder
+  var staged: StagedFrames
+  /// The wake signal first, then the device's descriptors.
+  var watched: [WatchedDescriptor]
+
+  /// The moment at which all that the device took will have been heard; nothing before the first start.
+  var end: Duration?
+  /// Whether the device runs; until it does, what it took only waits.
+  var isStarted = false
+  /// Frames taken since the device was last prepared, until it is started.
+  var waitingCount = 0
+  /// How much later than due the device began again.
+  var lag = Duration.zero
+  /// Frames that went by unheard and are not yet told.
+  var missedCount = 0
+  /// Frames of silence to hand over first, because the device is ahead of time.
+  var owedSilence = 0
+  /// What went wrong in a call that could not tell.
+  var trouble: PCMFailure?
+  /// When the device last took or freed frames.
+  var lastProgress = Duration.zero
+  /// Frames that were free when last asked.
+  var lastAvailable = 0
+  /// Recoveries in a row that led to nothing.
+  var recoveryCount = 0
+  var recoveriesSince = Duration.zero
+  /// When the device was last looked for.
+  var lastAttempt: Duration?
+  /// What was last told about a device that does not come back.
+  var lastAbsence: ALSAError?
+
+  /// Opens a device; priorities and locked memory are matters of the thread that renders.
+  public convenience init(
+    _ request: PCMRequest, timekeeper: any Timekeeper = SystemTime()
+  ) throws(ALSAError) {
+    try self.init(request, timekeeper: timekeeper, interception: nil)
+  }
+
+  /// The same, with something between the sink and the library.
+  package init(
+    _ request: PCMRequest, timekeeper: any Timekeeper, interception: PCMInterception?
+  ) throws(ALSAError) {
+    let (pcm, granted) = try PCMConfiguration(request).open(interception: interception)
+    self.request = request
+    self.timekeeper = timekeeper
+    self.interception = interception
+    self.granted = granted
+    format = SinkFormat(
+      rate: Double(granted.rate), channelCount: granted.channelCount,
+      periodLength: granted.periodLength, bufferLength: granted.bufferLength)
+    time = FrameTime(rate: Double(granted.rate))
+    encoder = SampleEncoder(granted.encoding)
+    staged = Self.stage(for: granted, format: format)
+    watched = Array(repeating: WatchedDescriptor(-1), count: 1 + pcm.descriptorCount)
+    lastProgress = timekeeper.now
+    self.pcm = pcm
+  }
+
+  /// Whether a sound card plays the frames without a sound server between.
+  public var isHardware: Bool { granted.isHardware }
+
+  /// Frames handed over and not yet heard, at most a second more than the buffer holds.
+  public var delay: Int {
+    let bound = granted.bufferLength + granted.rate
+    return min(max(0, deviceDelay + staged.count), bound)
+  }
+
+  private var deviceDelay: Int {
+    guard case .open = phase, let pcm else { return 0 }
+    guard isStarted else { return waitingCount }
+    if !granted.isPaced, let frames = try? pcm.delay() { return frames }
+    return end.map { time.frameCount(touching: $0 - timekeeper.now) } ?? 0
+  }
+
+  /// Takes what happened since the last call, oldest first.
+  public func takeNotices() -> [SinkNotice] { notices.take() }
+
+  /// Memory for what is on its way to a device.
+  static func stage(for granted: PCMGrant, format: SinkFormat) -> StagedFrames {
+    StagedFrames(
+      capacity: max(granted.bufferLength, format.bufferLength),
+      silenceCapacity: granted.periodLength, channelCount: granted.channelCount,
+      encoding: granted.encoding)
+  }
+}
