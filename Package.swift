@@ -59,8 +59,8 @@ let package = Package(
     .target(
       name: "TemblorCommands",
       dependencies: [
-        "AHAP", "HapticModel", "HapticRender", "JSONText", "ShippedPatterns", "SoundFile",
-        "TransducerProfiles",
+        "AHAP", "HapticModel", "HapticPlayback", "HapticRender", "JSONText", "ShippedPatterns",
+        "SoundFile", "TransducerProfiles",
       ], swiftSettings: strict),
     .testTarget(
       name: "HapticModelTests", dependencies: ["HapticModel"], swiftSettings: strict),
@@ -80,7 +80,12 @@ let package = Package(
       swiftSettings: strict),
     .executableTarget(name: "temblor", dependencies: ["TemblorCommands"], swiftSettings: strict),
     .testTarget(
-      name: "TemblorCommandsTests", dependencies: ["TemblorCommands"], swiftSettings: strict),
+      name: "TemblorCommandsTests",
+      dependencies: ["HapticModel", "HapticPlayback", "TemblorCommands", "terminal-probe"],
+      swiftSettings: strict),
+    .executableTarget(
+      name: "terminal-probe", dependencies: ["HapticPlayback", "TemblorCommands"],
+      path: "Tests/TerminalProbe", swiftSettings: strict),
 
     .testTarget(
       name: "TemblorTests", dependencies: ["SoundFile", "temblor"], swiftSettings: strict),

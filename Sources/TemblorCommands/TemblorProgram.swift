@@ -32,10 +32,14 @@ public enum TemblorProgram {
 
   /// Runs the program on this process's streams and answers the exit status.
   ///
+  /// Where a verb ended because a signal asked it to, the signal ends the process.
+  ///
   /// - Parameter words: The command line without the program's own name.
   public static func run(_ words: [String]) -> Int32 {
     Interruption.watch()
-    return program.run(words, on: .system()).rawValue
+    let status = program.run(words, on: .system())
+    Interruption.endByNotedSignal()
+    return status.rawValue
   }
 
   private static let completion: CommandDescription = CommandDescription(

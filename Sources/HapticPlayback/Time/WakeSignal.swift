@@ -27,7 +27,8 @@ public final class WakeSignal: Sendable {
   /// Raises the signal: [any thread, also a signal handler], one system call.
   public func raise() {
     // A full pipe is a raised signal too.
-    _ = unsafe write(entrance, [1] as [UInt8], 1)
+    var byte: UInt8 = 1
+    _ = unsafe write(entrance, &byte, 1)
   }
 
   /// Lowers the signal; answers whether it was raised.

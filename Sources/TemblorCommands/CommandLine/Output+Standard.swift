@@ -12,7 +12,9 @@ extension Output {
     let isTerminal = isatty(descriptor) == 1
     let allowsColour = environment("NO_COLOR").isEmpty && environment("TERM") != "dumb"
     self.init(
-      isTerminal: isTerminal, width: columns(descriptor), isColoured: isTerminal && allowsColour
+      isTerminal: isTerminal, width: columns(descriptor), isColoured: isTerminal && allowsColour,
+      // A terminal of another session has no jobs of ours to be behind.
+      isForeground: tcgetpgrp(descriptor) < 0 || CharacterMode.isForeground(descriptor)
     ) { bytes throws(OutputError) in
       try unsafe bytes.withUnsafeBufferPointer { buffer throws(OutputError) in
         var written = 0

@@ -6,18 +6,27 @@ struct Output: Sendable {
   typealias Sink = @Sendable (_ bytes: Span<UInt8>) throws(OutputError) -> Void
 
   let isTerminal: Bool
-  /// Columns for text.
-  let width: Int
+  /// Columns for text, asked for anew each time since a window can be resized.
+  var width: Int { columns() }
   /// Whether bold and colour may be used.
   let isColoured: Bool
+  private let columns: @Sendable () -> Int
+  private let foreground: @Sendable () -> Bool
   private let sink: Sink
 
-  init(isTerminal: Bool, width: Int = 80, isColoured: Bool, sink: @escaping Sink) {
+  init(
+    isTerminal: Bool, width: @autoclosure @escaping @Sendable () -> Int = 80, isColoured: Bool,
+    isForeground: @autoclosure @escaping @Sendable () -> Bool = true, sink: @escaping Sink
+  ) {
     self.isTerminal = isTerminal
-    self.width = width
     self.isColoured = isColoured
+    columns = width
+    foreground = isForeground
     self.sink = sink
   }
+
+  /// Whether the stream is a terminal that no other job has: a line can be rewritten in place.
+  var canRewrite: Bool { isTerminal && foreground() }
 
   func write(_ bytes: Span<UInt8>) throws(OutputError) {
     if !bytes.isEmpty { try sink(bytes) }

@@ -6,32 +6,47 @@ struct ProgressLine {
   static let interval = Duration.milliseconds(100)
 
   private let terminal: Terminal
+  private let interval: Duration
   private var lastTime: Duration?
   private var lastLength = 0
 
-  init(on terminal: Terminal) {
+  init(on terminal: Terminal, interval: Duration = Self.interval) {
     self.terminal = terminal
+    self.interval = interval
   }
 
   /// Shows a text cut to the line, unless the last one is too recent; then it is not even made.
   mutating func show(_ text: @autoclosure () -> String) {
+    draw { width in
+      let line = String(text().prefix(width))
+      return (line, line.count)
+    }
+  }
+
+  /// Shows what is made for the columns there are, unless the last one is too recent.
+  ///
+  /// - Parameter make: The text for so many columns, and how many it takes.
+  mutating func draw(_ make: (_ width: Int) -> (text: String, length: Int)) {
     guard terminal.error.isTerminal else { return }
     let now = terminal.clock()
-    if let lastTime, now - lastTime < Self.interval { return }
+    if let lastTime, now - lastTime < interval { return }
     lastTime = now
+    guard terminal.error.canRewrite else { return }
     // The last column stays free: some terminals wrap as soon as it is filled.
-    let line = text().prefix(max(0, terminal.error.width - 1))
-    let length = line.count
-    let blank = String(repeating: " ", count: max(0, lastLength - length))
+    let width = max(0, terminal.error.width - 1)
+    let (text, length) = make(width)
+    // A window that became narrower has wrapped the last line already.
+    let blank = String(repeating: " ", count: max(0, min(lastLength, width) - length))
     lastLength = length
-    try? terminal.error.write("\r" + line + blank)
+    try? terminal.error.write("\r" + text + blank)
   }
 
   /// Takes the line away; the next text is shown at once.
   mutating func clear() {
-    guard lastLength > 0 else { return }
-    try? terminal.error.write("\r" + String(repeating: " ", count: lastLength) + "\r")
-    lastLength = 0
     lastTime = nil
+    guard lastLength > 0, terminal.error.canRewrite else { return }
+    let width = max(0, terminal.error.width - 1)
+    try? terminal.error.write("\r" + String(repeating: " ", count: min(lastLength, width)) + "\r")
+    lastLength = 0
   }
 }

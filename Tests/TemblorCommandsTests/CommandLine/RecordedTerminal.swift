@@ -8,18 +8,19 @@ final class RecordedTerminal: Sendable {
     var output: [UInt8] = []
     var error: [UInt8] = []
     var time = Duration.zero
+    var width = 80
+    var isForeground = true
   }
 
   private let state = Mutex(State())
   private let isTerminal: Bool
-  private let width: Int
   private let failure: Int32?
 
   /// With a failure, every write to standard output ends with that error number.
   init(isTerminal: Bool = false, width: Int = 80, failure: Int32? = nil) {
     self.isTerminal = isTerminal
-    self.width = width
     self.failure = failure
+    state.withLock { $0.width = width }
   }
 
   var output: String { state.withLock { String(decoding: $0.output, as: UTF8.self) } }
@@ -29,15 +30,31 @@ final class RecordedTerminal: Sendable {
     state.withLock { $0.time += duration }
   }
 
+  func resize(to width: Int) {
+    state.withLock { $0.width = width }
+  }
+
+  /// Gives the terminal to another job, or back.
+  func setForeground(_ isForeground: Bool) {
+    state.withLock { $0.isForeground = isForeground }
+  }
+
+  private var width: Int { state.withLock { $0.width } }
+  private var isForeground: Bool { state.withLock { $0.isForeground } }
+
   var terminal: Terminal {
-    let output = Output(isTerminal: isTerminal, width: width, isColoured: isTerminal) {
-      [self] bytes throws(OutputError) in
+    let output = Output(
+      isTerminal: isTerminal, width: self.width, isColoured: isTerminal,
+      isForeground: self.isForeground
+    ) { [self] bytes throws(OutputError) in
       if let failure { throw OutputError(stream: "standard output", code: failure) }
       let copy = bytes.indices.map { bytes[$0] }
       state.withLock { $0.output += copy }
     }
-    let error = Output(isTerminal: isTerminal, width: width, isColoured: isTerminal) {
-      [self] bytes throws(OutputError) in
+    let error = Output(
+      isTerminal: isTerminal, width: self.width, isColoured: isTerminal,
+      isForeground: self.isForeground
+    ) { [self] bytes throws(OutputError) in
       let copy = bytes.indices.map { bytes[$0] }
       state.withLock { $0.error += copy }
     }

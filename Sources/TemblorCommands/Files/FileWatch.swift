@@ -1,0 +1,124 @@
+internal import Glibc
+
+/// Tells when files were written or removed, without looking at them in between.
+///
+/// The folders are watched, so a file may be replaced, as editors do, and may come and go with its folder.
+/// A link is followed, and watched itself; links among the folders above are followed once.
+final class FileWatch {
+  /// A file that is not as it was.
+  struct Change: Equatable {
+    /// What became of it.
+    enum Kind { case written, removed }
+
+    /// The path as it was given.
+    var path: String
+    /// What became of it.
+    var kind: Kind
+  }
+
+  /// Readable when something happened, which may be nothing that matters.
+  var descriptor: Int32 { folders.descriptor }
+
+  /// Quiet after which a file counts as written: editors do several things in a row.
+  private let settling: Duration
+  private let folders: FolderWatches
+  private var files: [File] = []
+  /// Folders that are missing, by the folder in which they would appear.
+  private var missing: [(folder: String, name: String)] = []
+
+  /// Whether something may have happened that nobody told.
+  private var isUnclear = false
+
+  /// Watches files that need not exist; make it before reading them, so that no change is missed.
+  init(_ paths: [String], settling: Duration = .milliseconds(30)) throws(FileError) {
+    self.settling = settling
+    folders = try FolderWatches()
+    try watch(paths)
+  }
+
+  /// Watches these files from now on; those that were watched already stay without a gap.
+  func watch(_ paths: [String]) throws(FileError) {
+    let old = files
+    files = []
+    for path in paths where !files.contains(where: { $0.path == path }) {
+      files.append(old.first { $0.path == path } ?? File(path))
+    }
+    folders.removeAll()
+    try arm()
+    // What is new is as it should be; the others may have changed while nobody watched.
+    isUnclear = !old.isEmpty
+    for index in files.indices where !old.contains(where: { $0.path == files[index].path }) {
+      files[index].stamp = FileStamp(files[index].path)
+    }
+  }
+
+  /// How long to wait at most before asking for changes; nothing where the descriptor will tell.
+  func timeout(at now: Duration) -> Duration? {
+    if isUnclear { return .zero }
+    return files.compactMap { $0.burst?.end }.min().map { max(.zero, $0 - now) }
+  }
+
+  /// The files that changed and have settled, in the order they were given.
+  func changes(at now: Duration) throws(FileError) -> [Change] {
+    for event in folders.events() {
+      guard case .name(let name, let places, let isUnfinished) = event else {
+        isUnclear = true
+        continue
+      }
+      for index in files.indices where files[index].isAt(name, in: places) {
+        files[index].note(at: now, settling: settling, isUnfinished: isUnfinished)
+      }
+      isUnclear = isUnclear || missing.contains { $0.name == name && places.contains($0.folder) }
+    }
+    let isLinkMoved = files.contains { $0.burst != nil && $0.places != File.places(of: $0.path) }
+    if isUnclear || isLinkMoved { try lookAnew(at: now) }
+    return files.indices.compactMap { files[$0].settle(at: now) }
+  }
+
+  /// Watches where the files are now, and notes those that are not what they were.
+  private func lookAnew(at now: Duration) throws(FileError) {
+    isUnclear = false
+    folders.removeAll()
+    try arm()
+    for index in files.indices where FileStamp(files[index].path) != files[index].stamp {
+      files[index].note(at: now, settling: settling, isUnfinished: false)
+    }
+  }
+
+  private func arm() throws(FileError) {
+    missing = []
+    for index in files.indices {
+      files[index].places = File.places(of: files[index].path)
+      for place in files[index].places { try arm(place.folder) }
+    }
+  }
+
+  /// Watches a folder and, for their own fate, those above; or the first one that would have to appear.
+  private func arm(_ folder: String) throws(FileError) {
+    // Who makes and removes the folder faster than it can be watched has to be waited for elsewhere.
+    for _ in 0..<100 {
+      var path = "/"
+      var gap: (folder: String, name: String)?
+      for name in folder.split(separator: "/") {
+        let next = FileSystem.join(path, String(name))
+        let interest: FolderWatches.Interest = next == folder ? .files : .itself
+        if try !folders.add(next, interest) {
+          gap = (path, String(name))
+          break
+        }
+        path = next
+      }
+      guard let gap else {
+        if folder == "/" { _ = try folders.add("/", .files) }
+        return
+      }
+      let isThere = try folders.add(gap.folder, .arrivals)
+      // It may have come while it was not waited for yet.
+      let next = FileSystem.join(gap.folder, gap.name)
+      if isThere && FileSystem.entry(at: next) != .folder {
+        missing.append(gap)
+        return
+      }
+    }
+  }
+}

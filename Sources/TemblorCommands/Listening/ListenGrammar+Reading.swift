@@ -1,0 +1,142 @@
+/// A command with the tag its answer will carry.
+struct ListenRequest: Equatable, Sendable {
+  /// What stood behind `@`, if anything.
+  var tag: String?
+  var command: Result<ListenCommand, ListenError>
+}
+
+extension ListenGrammar {
+  /// Bytes of a tag: an answer is not to be much longer than it needs to be.
+  static let longestTag = 64
+
+  /// Reads a line as it came; nothing for empty lines and comments.
+  static func read(_ line: LineReader.Line) -> ListenRequest? {
+    switch line {
+    case .text(let text): read(text)
+    case .notText:
+      refusal(.badText, "the line is no UTF-8 text, or has control characters")
+    case .tooLong:
+      refusal(.tooLong, "the line is longer than \(LineReader.limit) bytes")
+    }
+  }
+
+  private static func refusal(_ kind: ListenError.Kind, _ text: String) -> ListenRequest {
+    ListenRequest(tag: nil, command: .failure(ListenError(kind, text)))
+  }
+
+  /// Reads a line; nothing for empty lines and comments.
+  static func read(_ line: String) -> ListenRequest? {
+    let start = line.first { $0 != " " && $0 != "\t" }
+    guard let start, start != "#" else { return nil }
+    var tag: String?
+    do throws(ListenError) {
+      var rest = line.drop { $0 == " " || $0 == "\t" }
+      if start == "@" {
+        let word = rest.prefix { $0 != " " && $0 != "\t" }
+        guard (2...longestTag + 1).contains(word.utf8.count), !word.contains("\"") else {
+          throw ListenError(.badValue, "a tag is @ and 1 to \(longestTag) bytes without quotes")
+        }
+        tag = String(word.dropFirst())
+        rest = rest[word.endIndex...]
+      }
+      var words = try ListenWord.split(String(rest))[...]
+      guard let verb = words.popFirst() else {
+        throw ListenError(.missingWord, "a command is missing behind the tag")
+      }
+      let form = try form(verb.text)
+      return ListenRequest(tag: tag, command: .success(try form.make(form.read(words))))
+    } catch {
+      return ListenRequest(tag: tag, command: .failure(error))
+    }
+  }
+}
+
+extension ListenForm {
+  /// Puts the words behind the verb into their places.
+  func read(_ words: ArraySlice<ListenWord>) throws(ListenError) -> ListenValues {
+    var words = words
+    var values = ListenValues()
+    for operand in operands {
+      guard let word = words.first else {
+        if operand.isOptional { break }
+        throw ListenError(.missingWord, "\(verb.inQuotes) needs \(operand.name): \(usage)")
+      }
+      // Where a word may be left out, a keyword tells that it was.
+      if operand.isOptional && options.contains(where: { word.isKeyword($0.keyword) }) { break }
+      words.removeFirst()
+      values.values[operand.name] = try operand.read(word)
+    }
+    while let word = words.popFirst() {
+      guard let option = options.first(where: { word.isKeyword($0.keyword) }) else {
+        throw unexpected(word)
+      }
+      guard values.values[option.keyword] == nil else {
+        throw ListenError(.extraWord, "\(option.keyword.inQuotes) is given twice")
+      }
+      guard let slot = option.slot else {
+        values.values[option.keyword] = .present
+        continue
+      }
+      guard let value = words.popFirst() else {
+        throw ListenError(.missingWord, "\(option.keyword.inQuotes) needs \(slot.name): \(usage)")
+      }
+      values.values[option.keyword] = try slot.read(value)
+    }
+    return values
+  }
+
+  private func unexpected(_ word: ListenWord) -> ListenError {
+    let question =
+      word.isQuoted ? "" : Suggestion.question(word.text, among: options.map(\.keyword))
+    if options.isEmpty || question.isEmpty && word.isQuoted {
+      return ListenError(.extraWord, "\(word.text.inQuotes) is one word too many: \(usage)")
+    }
+    return ListenError(
+      .unknownWord,
+      "\(verb.inQuotes) does not know \(word.text.inQuotes)"
+        + (question.isEmpty ? ": \(usage)" : question))
+  }
+}
+
+extension ListenForm.Slot {
+  /// Bytes of a text: a path of the system has at most 4096.
+  static let longestText = 4_096
+
+  /// The value of a word in this place.
+  func read(_ word: ListenWord) throws(ListenError) -> ListenValues.Value {
+    switch kind {
+    case .text:
+      guard (1...Self.longestText).contains(word.text.utf8.count) else {
+        throw ListenError(.badValue, "\(name) has 1 to \(Self.longestText) bytes")
+      }
+      return .text(word.text)
+    case .number(let range):
+      guard let number = Self.number(word), range.contains(number) else { throw refusal(word) }
+      return .number(number)
+    case .time:
+      let isRelative = !word.isQuoted && word.text.first == "+"
+      let range = isRelative ? ListenGrammar.seconds : ListenGrammar.sessionSeconds
+      guard let number = Self.number(word), range.contains(number) else { throw refusal(word) }
+      return .time(isRelative ? .after(number) : .at(number))
+    case .choice(let choices):
+      guard choices.contains(word.text) else {
+        throw ListenError(
+          .badValue,
+          refusal(word).text + Suggestion.question(word.text, among: choices))
+      }
+      return .text(word.text)
+    }
+  }
+
+  private func refusal(_ word: ListenWord) -> ListenError {
+    ListenError(.badValue, "\(name) is \(bounds), not \(word.text.inQuotes)")
+  }
+
+  /// A decimal number; neither hexadecimal ones nor words such as `inf`.
+  private static func number(_ word: ListenWord) -> Double? {
+    guard !word.isQuoted, word.text.utf8.allSatisfy({ "0123456789+-.eE".utf8.contains($0) }),
+      let number = Double(word.text), number.isFinite
+    else { return nil }
+    return number
+  }
+}

@@ -1,0 +1,150 @@
+import Glibc
+import Testing
+
+/// A terminal on which a test types and reads, with a shell in charge of it.
+final class Pseudoterminal {
+  /// Whether terminals can be made here; a bare container has none to give.
+  static let canBeMade = Side.make() != nil
+
+  /// What the shell and its jobs wrote so far, and the test did not look for yet.
+  private(set) var text = ""
+  private let shell: pid_t
+  private var side: Side?
+
+  /// Starts a line of shell with jobs of their own, in which `$PROBE` is the probe.
+  ///
+  /// A trap keeps the shell itself from being ended by Ctrl-C, which bash would not heed.
+  init(_ script: String, shell program: String = "dash") throws {
+    let side = try #require(Side.make())
+    var actions = unsafe posix_spawn_file_actions_t()
+    unsafe posix_spawn_file_actions_init(&actions)
+    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+    // The first terminal that a new session's leader opens controls the session.
+    unsafe posix_spawn_file_actions_addopen(&actions, 0, side.name, O_RDWR, 0)
+    unsafe posix_spawn_file_actions_adddup2(&actions, 0, 1)
+    unsafe posix_spawn_file_actions_adddup2(&actions, 0, 2)
+    var attributes = posix_spawnattr_t()
+    unsafe posix_spawnattr_init(&attributes)
+    defer { unsafe posix_spawnattr_destroy(&attributes) }
+    // Threads of a test run block signals, which a process would inherit.
+    var none = sigset_t()
+    unsafe sigemptyset(&none)
+    unsafe posix_spawnattr_setsigmask(&attributes, &none)
+    // POSIX_SPAWN_SETSID of <spawn.h>, which is hidden from Swift.
+    unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK) | 0x80)
+
+    let environment = ["PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8", "PROBE=\(Self.probe)"]
+    let words = [program, "-m", "-c", "trap : INT; ulimit -c 0; before=$(stty -g); " + script]
+    var arguments = unsafe words.map { unsafe strdup($0) } + [nil]
+    var variables = unsafe environment.map { unsafe strdup($0) } + [nil]
+    defer {
+      unsafe arguments.forEach { unsafe free($0) }
+      unsafe variables.forEach { unsafe free($0) }
+    }
+    var process = pid_t()
+    try #require(
+      unsafe posix_spawn(
+        &process, "/bin/\(program)", &actions, &attributes, &arguments, &variables) == 0)
+    shell = process
+    self.side = side
+  }
+
+  /// Ends what a failed test left running.
+  deinit {
+    side = nil
+    kill(-shell, SIGKILL)
+    kill(shell, SIGKILL)
+    var status: Int32 = 0
+    _ = unsafe waitpid(shell, &status, 0)
+  }
+
+  /// What a script says of the terminal's modes and of the status before.
+  static let verdict =
+    #"s=$?; [ "$(stty -g)" = "$before" ] && echo "usual modes, status $s." || echo "strange modes, status $s.""#
+
+  private static let probe: String = {
+    guard let path = unsafe realpath("/proc/self/exe", nil) else { return "" }
+    defer { unsafe free(path) }
+    let own = unsafe String(cString: path)
+    return own.prefix(upTo: own.lastIndex(of: "/") ?? own.startIndex) + "/terminal-probe"
+  }()
+
+  /// Types, as far as the terminal is concerned.
+  func type(_ text: String) {
+    let bytes = Array(text.utf8)
+    if let side { _ = unsafe write(side.descriptor, bytes, bytes.count) }
+  }
+
+  /// Whether what is typed is echoed, and comes by the line.
+  var hasUsualModes: Bool {
+    var modes = termios()
+    guard let side, unsafe tcgetattr(side.descriptor, &modes) == 0 else { return false }
+    return modes.c_lflag & tcflag_t(ICANON) != 0 && modes.c_lflag & tcflag_t(ECHO) != 0
+  }
+
+  /// Takes the terminal away.
+  func close() { side = nil }
+
+  /// Waits until something was written, and answers all up to it; at most twenty seconds.
+  @discardableResult
+  func wait(for wanted: String) throws -> String {
+    while true {
+      if let range = text.firstRange(of: wanted) {
+        defer { text = String(text[range.upperBound...]) }
+        return String(text[..<range.upperBound])
+      }
+      let descriptor = try #require(side?.descriptor)
+      var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      var bytes = [UInt8](repeating: 0, count: 4096)
+      let isReady = unsafe poll(&ready, 1, 20_000) == 1
+      let count = isReady ? unsafe read(descriptor, &bytes, bytes.count) : 0
+      try #require(count > 0, "waited for '\(wanted)' in '\(text)'")
+      text += String(decoding: bytes.prefix(count), as: UTF8.self).filter { $0 != "\r" }
+        .replacing("\r\n", with: "\n")
+    }
+  }
+
+  /// Waits for the probe to read keys, and answers its process.
+  func waitForProbe() throws -> pid_t {
+    try wait(for: "ready ")
+    let number = try wait(for: ".").dropLast()
+    try wait(for: "listens")
+    return try #require(pid_t(number))
+  }
+
+  /// Waits for the shell to end, and answers its exit status.
+  func finish() -> Int32 {
+    var status: Int32 = 0
+    while unsafe waitpid(shell, &status, 0) < 0 && errno == EINTR {}
+    return (status >> 8) & 0xFF
+  }
+
+  /// The user's side of a terminal.
+  private final class Side {
+    let descriptor: Int32
+    let name: String
+
+    private init(_ descriptor: Int32, _ name: String) {
+      self.descriptor = descriptor
+      self.name = name
+    }
+
+    deinit { Glibc.close(descriptor) }
+
+    static func make() -> Side? {
+      let descriptor = unsafe open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
+      guard descriptor >= 0 else { return nil }
+      var number: UInt32 = 0
+      var isLocked: Int32 = 0
+      // TIOCSPTLCK and TIOCGPTN of <asm-generic/ioctls.h>, macros that Swift cannot read.
+      guard unsafe ioctl(descriptor, 0x4004_5431, &isLocked) == 0,
+        unsafe ioctl(descriptor, 0x8004_5430, &number) == 0,
+        unsafe access("/dev/pts/\(number)", R_OK | W_OK) == 0
+      else {
+        Glibc.close(descriptor)
+        return nil
+      }
+      return Side(descriptor, "/dev/pts/\(number)")
+    }
+  }
+}

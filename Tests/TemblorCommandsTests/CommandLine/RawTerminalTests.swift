@@ -1,0 +1,146 @@
+import Glibc
+import Testing
+
+@Suite(.enabled(if: Pseudoterminal.canBeMade, "no terminals can be made here"))
+struct RawTerminalTests {
+  private static let usual = "$PROBE; \(Pseudoterminal.verdict)"
+
+  @Test func keysComeSinglyAndWithoutEcho() throws {
+    let terminal = try Pseudoterminal(Self.usual)
+    #expect(terminal.hasUsualModes)
+    _ = try terminal.waitForProbe()
+    #expect(!terminal.hasUsualModes)
+    terminal.type("a\u{1B}[Aé")
+    #expect(
+      try terminal.wait(for: #"("é")"#) == "\nkey character(\"a\")\nkey up\nkey character(\"é\")")
+    terminal.type("\u{1B}")
+    try terminal.wait(for: "key escape")
+    terminal.type("q")
+    try terminal.wait(for: "usual modes, status 0.")
+  }
+
+  @Test func anErrorGivesTheTerminalBack() throws {
+    let terminal = try Pseudoterminal(Self.usual)
+    _ = try terminal.waitForProbe()
+    terminal.type("t")
+    try terminal.wait(for: "thrown\nusual modes, status 0.")
+  }
+
+  @Test func controlCIsToldAndEndsByItsSignal() throws {
+    let terminal = try Pseudoterminal(Self.usual)
+    _ = try terminal.waitForProbe()
+    terminal.type("\u{3}")
+    try terminal.wait(for: "told")
+    try terminal.wait(for: "usual modes, status 130.")
+  }
+
+  @Test(arguments: [SIGTERM, SIGHUP])
+  func signalsAreToldAndEndTheProgram(signal: Int32) throws {
+    let terminal = try Pseudoterminal(Self.usual)
+    kill(try terminal.waitForProbe(), signal)
+    try terminal.wait(for: "told")
+    try terminal.wait(for: "usual modes, status \(128 + signal).")
+  }
+
+  @Test func theSecondControlCEndsAtOnce() throws {
+    let terminal = try Pseudoterminal("$PROBE stubborn; \(Pseudoterminal.verdict)")
+    _ = try terminal.waitForProbe()
+    terminal.type("\u{3}")
+    try terminal.wait(for: "told")
+    terminal.type("a")
+    try terminal.wait(for: #"key character("a")"#)
+    terminal.type("\u{3}")
+    try terminal.wait(for: "usual modes, status 130.")
+  }
+
+  @Test func aSecondHangUpIsNoImpatience() throws {
+    let terminal = try Pseudoterminal("$PROBE stubborn; \(Pseudoterminal.verdict)")
+    let process = try terminal.waitForProbe()
+    kill(process, SIGHUP)
+    try terminal.wait(for: "told")
+    kill(process, SIGHUP)
+    terminal.type("aq")
+    try terminal.wait(for: #"key character("a")"#)
+    try terminal.wait(for: "usual modes, status 129.")
+  }
+
+  @Test func quitEndsAtOnceWithUsualModes() throws {
+    let terminal = try Pseudoterminal(Self.usual)
+    _ = try terminal.waitForProbe()
+    terminal.type("\u{1C}")
+    try terminal.wait(for: "usual modes, status 131.")
+  }
+
+  @Test func stoppingGivesBackAndContinuingTakes() throws {
+    let terminal = try Pseudoterminal(
+      "$PROBE; \(Pseudoterminal.verdict); fg; \(Pseudoterminal.verdict); fg; "
+        + Pseudoterminal.verdict)
+    _ = try terminal.waitForProbe()
+    for _ in 0..<2 {
+      terminal.type("\u{1A}")
+      try terminal.wait(for: "usual modes, status 148.")
+      terminal.type("a")
+      try terminal.wait(for: #"key character("a")"#)
+      #expect(!terminal.hasUsualModes)
+    }
+    terminal.type("q")
+    try terminal.wait(for: "usual modes, status 0.")
+  }
+
+  /// SIGSTOP leaves no time to give back; the shell sets its modes itself.
+  @Test func continuingAfterAForcedStopTakesAgain() throws {
+    let terminal = try Pseudoterminal(
+      "$PROBE; stty $before; \(Pseudoterminal.verdict); fg; \(Pseudoterminal.verdict)")
+    let process = try terminal.waitForProbe()
+    kill(process, SIGSTOP)
+    try terminal.wait(for: "usual modes")
+    terminal.type("a")
+    try terminal.wait(for: #"key character("a")"#)
+    #expect(!terminal.hasUsualModes)
+    terminal.type("q")
+    try terminal.wait(for: "usual modes, status 0.")
+  }
+
+  @Test func theBackgroundTouchesNothing() throws {
+    let terminal = try Pseudoterminal(
+      #"$PROBE & read -r line; echo "line $line."; fg; \#(Pseudoterminal.verdict)"#)
+    try terminal.wait(for: "looks away")
+    #expect(terminal.hasUsualModes)
+    terminal.type("q\n")
+    try terminal.wait(for: "line q.")
+    terminal.type("a")
+    try terminal.wait(for: #"key character("a")"#)
+    #expect(!terminal.hasUsualModes)
+    terminal.type("q")
+    try terminal.wait(for: "usual modes, status 0.")
+  }
+
+  @Test func aJobSentToTheBackgroundLooksAway() throws {
+    let terminal = try Pseudoterminal(
+      #"$PROBE; bg; read -r line; echo "line $line."; kill %1; wait; echo end.; \#(Pseudoterminal.verdict)"#
+    )
+    _ = try terminal.waitForProbe()
+    terminal.type("\u{1A}")
+    try terminal.wait(for: "looks away")
+    terminal.type("q\n")
+    try terminal.wait(for: "line q.")
+    try terminal.wait(for: "told")
+    try terminal.wait(for: "usual modes")
+  }
+
+  @Test func aClosedTerminalEndsTheKeysAndNotTheProgram() throws {
+    let terminal = try Pseudoterminal(
+      #"trap '' HUP; f=$(mktemp); echo "file $f."; $PROBE 2> >(tee $f); s=$?; "#
+        + "wait; grep -q closed $f && grep -q told $f && rm $f && exit $s", shell: "bash")
+    let process = try terminal.waitForProbe()
+    terminal.close()
+    kill(process, SIGTERM)
+    #expect(terminal.finish() == 128 + SIGTERM)
+  }
+
+  @Test(arguments: ["$PROBE < /dev/null", "setsid -w $PROBE"])
+  func onlyItsOwnTerminalHasKeys(script: String) throws {
+    let terminal = try Pseudoterminal("\(script); \(Pseudoterminal.verdict)")
+    try terminal.wait(for: "no terminal\nusual modes, status 0.")
+  }
+}

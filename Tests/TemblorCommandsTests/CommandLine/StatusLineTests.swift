@@ -1,0 +1,133 @@
+import Testing
+
+@testable import TemblorCommands
+
+@Suite struct StatusLineTests {
+  private static let stereo = PlaybackFigures(
+    position: 61.29, duration: 125, peaks: [1, 0.5], voiceCount: 3, strength: 0.8)
+
+  /// 64 channels that rise to full level, with two under-runs.
+  private static var many: PlaybackFigures {
+    var figures = stereo
+    figures.peaks = (0..<64).map { Float($0) / 63 }
+    figures.xrunCount = 2
+    return figures
+  }
+
+  private func line(_ figures: PlaybackFigures, _ width: Int, isColoured: Bool = false) -> String {
+    let output = Output(isTerminal: true, isColoured: isColoured) { _ throws(OutputError) in }
+    return figures.line(width: width, for: output).text
+  }
+
+  @Test(arguments: [
+    (79, "> 1:01.2 / 2:05.0 ███████████████ █████████████▏· 3 voices strength 80% 0 xruns"),
+    (39, "> 1:01.2 / 2:05.0 ██████ █████▎ 3v 80%"),
+    (19, "> 1:01.2 ████ ███▌"),
+    (8, "> 1:01.2"), (5, "> ██▇"),
+  ])
+  func showsLessWhereThereIsLess(width: Int, expected: String) {
+    let narrow = width == 5 ? PlaybackFigures(position: 0, peaks: [1, 1, 0.5]) : Self.stereo
+    #expect(line(narrow, width) == expected)
+  }
+
+  @Test(arguments: [
+    (79, "> 1:01.2 / 2:05.0 ▂▄▄▅▅▅▆▆▆▆▆▇▇▇▇▇▇▇▇▇▇▇█████████ 3 voices strength 80% 2 xruns"),
+    (39, "> 1:01.2 / 2:05.0 ▄▅▆▆▇▇▇████ 3v 80% 2x"),
+    (19, "> 1:01.2 ▅▆▇▇▇██ 2x"),
+  ])
+  func manyChannelsShareColumns(width: Int, expected: String) {
+    #expect(line(Self.many, width) == expected)
+  }
+
+  @Test func noLineIsTooLong() {
+    for figures in [Self.stereo, Self.many, PlaybackFigures(position: 1e9, peaks: [])] {
+      for width in 0...200 {
+        let output = Output(isTerminal: true, isColoured: false) { _ throws(OutputError) in }
+        let (text, length) = figures.line(width: width, for: output)
+        #expect(text.count == length)
+        #expect(length <= width)
+      }
+    }
+  }
+
+  @Test func timesHaveHoursWhereTheyNeedThem() {
+    #expect(line(PlaybackFigures(position: 0.06, peaks: []), 16) == "> 0:00.0 0v 100%")
+    #expect(line(PlaybackFigures(position: 3_599.99, peaks: []), 9) == "> 59:59.9")
+    let hours = PlaybackFigures(position: 3_600, duration: 36_000.5, peaks: [])
+    #expect(line(hours, 30) == "> 1:00:00.0 / 10:00:00.5")
+  }
+
+  @Test func levelsAreInDecibels() {
+    func meter(_ peaks: [Float], _ width: Int) -> String {
+      LevelMeter(peaks, width: width).text(
+        for: Output(isTerminal: true, isColoured: false) { _ throws(OutputError) in })
+    }
+    // 48 dB in 24 columns: −12 dB leaves six empty, −24 dB twelve.
+    #expect(meter([0.251_189], 30) == "██████████████████······")
+    #expect(meter([0.063_096], 30) == "████████████············")
+    #expect(meter([0, 1e-9, -1, .nan, 2, .infinity], 6) == "····██")
+    #expect(meter([1, 1], 0) == "")
+  }
+
+  @Test func coloursAreForLevelsAndUnderruns() {
+    #expect(
+      line(Self.many, 19, isColoured: true).hasSuffix("\u{1B}[33m█\u{1B}[0m \u{1B}[31m2x\u{1B}[0m"))
+    #expect(
+      line(Self.stereo, 12, isColoured: true)
+        == "> 1:01.2 \u{1B}[33m█\u{1B}[0m\u{1B}[32m▇\u{1B}[0m")
+  }
+
+  @Test func drawsFifteenTimesASecond() {
+    let recorded = RecordedTerminal(isTerminal: true, width: 9)
+    var line = StatusLine(on: recorded.terminal)
+    var madeCount = 0
+    func figures() -> PlaybackFigures {
+      madeCount += 1
+      return PlaybackFigures(position: Double(madeCount), peaks: [])
+    }
+    for _ in 0..<1_000 {
+      line.show(figures())
+      recorded.advance(by: .milliseconds(1))
+    }
+    #expect(madeCount == 15)
+    #expect(recorded.error.hasPrefix("\r> 0:01.0\r> 0:02.0"))
+  }
+
+  @Test func followsTheWindow() {
+    let recorded = RecordedTerminal(isTerminal: true, width: 20)
+    var line = StatusLine(on: recorded.terminal)
+    line.show(PlaybackFigures(position: 1, duration: 2, peaks: []))
+    recorded.resize(to: 10)
+    recorded.advance(by: .seconds(1))
+    line.show(PlaybackFigures(position: 1, duration: 2, peaks: []))
+    recorded.resize(to: 2)
+    line.clear()
+    #expect(recorded.error == "\r> 0:01.0 / 0:02.0\r> 0:01.0 \r \r")
+  }
+
+  @Test func messagesTakeTheLinesPlace() {
+    let recorded = RecordedTerminal(isTerminal: true, width: 9)
+    var line = StatusLine(on: recorded.terminal)
+    line.show(PlaybackFigures(position: 1, peaks: []))
+    line.report("away")
+    line.show(PlaybackFigures(position: 2, peaks: []))
+    #expect(recorded.error == "\r> 0:01.0\r        \raway\n\r> 0:02.0")
+  }
+
+  @Test func isSilentBehindAnotherJobAndWithoutATerminal() {
+    let behind = RecordedTerminal(isTerminal: true)
+    behind.setForeground(false)
+    let piped = RecordedTerminal(isTerminal: false)
+    for recorded in [behind, piped] {
+      var line = StatusLine(on: recorded.terminal)
+      line.show(Self.stereo)
+      line.clear()
+      #expect(recorded.error == "")
+    }
+    #expect(StatusLine(on: piped.terminal).timeout == nil)
+    behind.setForeground(true)
+    var line = StatusLine(on: behind.terminal)
+    line.show(Self.stereo)
+    #expect(behind.error.contains("1:01.2"))
+  }
+}

@@ -1,0 +1,206 @@
+import HapticModel
+import Testing
+
+@testable import TemblorCommands
+
+@Suite struct ListenGrammarTests {
+  @Test(
+    arguments: [
+      ("play heartbeat", .play(.init(pattern: "heartbeat"))),
+      ("  play\t\"my own.ahap\" ", .play(.init(pattern: "my own.ahap"))),
+      (
+        "play a loop at 12.5 as b rate 2 strength 0.5 from 1e-1",
+        .play(
+          .init(
+            pattern: "a", isLooping: true, start: .at(12.5), name: "b", rate: 2, strength: 0.5,
+            position: 0.1))
+      ),
+      (
+        "play loop from 1 as at loop",
+        .play(.init(pattern: "loop", isLooping: true, name: "at", position: 1))
+      ),
+      (#"play "a\"b\\c\n\t""#, .play(.init(pattern: "a\"b\\c\n\t"))),
+      (#"play C:\x"#, .play(.init(pattern: #"C:\x"#))),
+      ("tap", .tap(intensity: 1, sharpness: 0.5, at: .now)),
+      ("tap at +0.25", .tap(intensity: 1, sharpness: 0.5, at: .after(0.25))),
+      ("tap 0.8 at 3", .tap(intensity: 0.8, sharpness: 0.5, at: .at(3))),
+      ("tap .8 0 at 200000", .tap(intensity: 0.8, sharpness: 0, at: .at(200_000))),
+      ("buzz 1 0.2 3", .buzz(.init(intensity: 1, sharpness: 0.2, duration: 3))),
+      (
+        "buzz 1 0.2 3 as x at +1",
+        .buzz(.init(intensity: 1, sharpness: 0.2, duration: 3, start: .after(1), name: "x"))
+      ),
+      ("set strength 0.5", .set(.init(parameter: .strength, value: 0.5))),
+      (
+        "set sharpness -1 of x over 2 at 7",
+        .set(
+          .init(
+            parameter: .control(.hapticSharpnessControl), value: -1, name: "x", ramp: 2,
+            start: .at(7)))
+      ),
+      (
+        "set audio-release 0",
+        .set(.init(parameter: .control(.audioReleaseTimeControl), value: 0))
+      ),
+      ("stop", .stop(name: nil, at: .now)),
+      ("stop at +1", .stop(name: nil, at: .after(1))),
+      ("stop \"at\" at +1", .stop(name: "at", at: .after(1))),
+      ("pause", .pause(name: nil)), ("resume x", .resume(name: "x")),
+      ("seek x 1.5", .seek(name: "x", position: 1.5)),
+      ("loop x on", .loop(name: "x", isOn: true, end: nil)),
+      ("loop x off end 2", .loop(name: "x", isOn: false, end: 2)),
+      ("rate x 0.125", .rate(name: "x", rate: 0.125)),
+      ("mute", .mute(name: nil, isOn: true)), ("unmute x", .mute(name: "x", isOn: false)),
+      ("preload x", .preload(pattern: "x")), ("status", .status), ("list", .list),
+      ("help", .help(verb: nil)), ("help play", .help(verb: "play")), ("quit", .quit),
+    ] as [(String, ListenCommand)])
+  func readsCommands(line: String, command: ListenCommand) {
+    #expect(ListenGrammar.read(line) == ListenRequest(tag: nil, command: .success(command)))
+    #expect(ListenGrammar.read("@7 " + line) == ListenRequest(tag: "7", command: .success(command)))
+  }
+
+  @Test(arguments: ["", "  \t", "# play x", "  #@7 play"])
+  func emptyLinesAndCommentsMeanNothing(line: String) {
+    #expect(ListenGrammar.read(line) == nil)
+  }
+
+  @Test(arguments: [
+    ("plya x", "unknown-word: unknown command 'plya'; did you mean 'play'?"),
+    ("\"\"", "unknown-word: unknown command ''"),
+    (
+      "play",
+      "missing-word: 'play' needs PATTERN: play PATTERN [loop] [at TIME] [as NAME] [rate RATE]"
+        + " [strength STRENGTH] [from SECONDS]"
+    ),
+    ("play x lop", "unknown-word: 'play' does not know 'lop'; did you mean 'loop'?"),
+    (
+      "tap 1 1 1",
+      "unknown-word: 'tap' does not know '1': tap [INTENSITY] [SHARPNESS] [at TIME]"
+    ),
+    (
+      "play x rate",
+      "missing-word: 'rate' needs RATE: play PATTERN [loop] [at TIME] [as NAME]"
+        + " [rate RATE] [strength STRENGTH] [from SECONDS]"
+    ),
+    ("play x loop loop", "extra-word: 'loop' is given twice"),
+    (
+      "play x \"loop\"",
+      "extra-word: 'loop' is one word too many: play PATTERN [loop] [at TIME]"
+        + " [as NAME] [rate RATE] [strength STRENGTH] [from SECONDS]"
+    ),
+    ("play \"\"", "bad-value: PATTERN has 1 to 4096 bytes"),
+    ("play x rate 9", "bad-value: RATE is 0.125 to 8, not '9'"),
+    ("play x strength 1.01", "bad-value: STRENGTH is 0 to 1, not '1.01'"),
+    ("play x from -1", "bad-value: SECONDS is 0 to 86400, not '-1'"),
+    ("tap 1 nan", "bad-value: SHARPNESS is 0 to 1, not 'nan'"),
+    ("tap inf", "bad-value: INTENSITY is 0 to 1, not 'inf'"),
+    ("tap 0x1", "bad-value: INTENSITY is 0 to 1, not '0x1'"),
+    ("tap \"1\"", "bad-value: INTENSITY is 0 to 1, not '1'"),
+    ("tap at -1", "bad-value: TIME is seconds, or + and seconds from now, not '-1'"),
+    ("tap at +86401", "bad-value: TIME is seconds, or + and seconds from now, not '+86401'"),
+    ("set strength -0.5", "bad-value: strength is 0 to 1, not '-0.5'"),
+    ("set pan 2", "bad-value: VALUE is -1 to 1, not '2'"),
+    ("loop x yes", "bad-value: SWITCH is on or off, not 'yes'"),
+    ("quit now", "extra-word: 'now' is one word too many: quit"),
+    ("play \"x", "bad-quotes: closing quotes are missing"),
+    ("play \"x\\", "bad-quotes: closing quotes are missing"),
+    ("play \"x\"y", "bad-quotes: a blank is missing behind closing quotes"),
+    ("play x\"y\"", "bad-quotes: quotes stand around a whole word"),
+    ("play \"\\x\"", #"bad-quotes: in quotes, \ stands before ", \, n or t only"#),
+  ])
+  func refusesWithOneReason(line: String, reason: String) throws {
+    let request = try #require(ListenGrammar.read("@a/1 " + line))
+    #expect(request.tag == "a/1")
+    guard case .failure(let error) = request.command else {
+      Issue.record("'\(line)' was read as \(request.command).")
+      return
+    }
+    #expect(error.description == reason)
+    #expect(
+      ListenReply.error(error, tag: request.tag).line == "@a/1 error " + reason)
+  }
+
+  @Test(arguments: ["@ tap", "@\(String(repeating: "x", count: 65)) tap", "@\"a\" tap"])
+  func tagsAreShort(line: String) {
+    #expect(
+      ListenGrammar.read(line)
+        == ListenRequest(
+          tag: nil,
+          command: .failure(
+            ListenError(.badValue, "a tag is @ and 1 to 64 bytes without quotes"))))
+  }
+
+  @Test func aTagAloneIsNoCommand() {
+    #expect(
+      ListenGrammar.read("@7 ")
+        == ListenRequest(
+          tag: "7",
+          command: .failure(ListenError(.missingWord, "a command is missing behind the tag"))))
+  }
+
+  @Test func linesThatAreNoneAreAnswered() {
+    #expect(
+      ListenGrammar.read(.notText)
+        == ListenRequest(
+          tag: nil,
+          command: .failure(
+            ListenError(.badText, "the line is no UTF-8 text, or has control characters"))))
+    #expect(
+      ListenGrammar.read(.tooLong)
+        == ListenRequest(
+          tag: nil,
+          command: .failure(ListenError(.tooLong, "the line is longer than 65536 bytes"))))
+    #expect(
+      ListenGrammar.read(.text("list")) == ListenRequest(tag: nil, command: .success(.list)))
+  }
+
+  @Test func everyParameterCanBeSet() {
+    for name in ListenParameter.names {
+      let parameter = ListenParameter(name)
+      #expect(parameter?.name == name)
+      #expect(
+        ListenGrammar.read("set \(name) 1").map(\.command)
+          == parameter.map { .success(.set(.init(parameter: $0, value: 1))) })
+    }
+    #expect(ListenParameter.names.count == 13)
+  }
+
+  @Test func answersAreWrittenAsWordsAreRead() throws {
+    let fields: [ListenReply.Field] = [
+      .text("my \"own\""), .text(""), .text("a\\\n"), .pair("name", "two words"),
+      .number("time", 0.1 + 0.2), .count("voices", 3), .text("a\u{7}b\u{85}"),
+    ]
+    let line = ListenReply.ok(fields, tag: "7").line
+    #expect(
+      line
+        == #"@7 ok "my \"own\"" "" "a\\\n" name="two words" time=0.3 voices=3 "a\u{07}b\u{0085}""#)
+    #expect(ListenReply.ok().line == "ok")
+    #expect(ListenReply.event("finished", [.pair("name", "x")]).line == "event finished name=x")
+    for text in ["my \"own\"", "", "a\\\n\t", "#", "@7", "é 😀"] {
+      #expect(try ListenWord.split(ListenWord.written(text)).map(\.text) == [text])
+    }
+  }
+
+  @Test func helpTellsEveryCommand() throws {
+    #expect(
+      ListenReply.ok(try ListenGrammar.help(nil)).line
+        == "ok play tap buzz set stop pause resume seek loop rate mute unmute preload status list"
+        + " help quit")
+    #expect(
+      ListenReply.ok(try ListenGrammar.help("loop")).line
+        == "ok \"loop NAME on|off [end SECONDS]\""
+        + " \"Repeat a pattern, or let it end; the end is where it starts over.\"")
+    #expect(throws: ListenError(.unknownWord, "unknown command 'lop'; did you mean 'loop'?")) {
+      try ListenGrammar.help("lop")
+    }
+  }
+
+  @Test func theManualFitsItsColumns() {
+    let lines = ListenGrammar.discussion.split(separator: "\n", omittingEmptySubsequences: false)
+    #expect(lines.filter { $0.hasPrefix("  ") }.allSatisfy { $0.count <= 78 })
+    for form in ListenGrammar.forms {
+      #expect(lines.contains { $0.hasPrefix("  " + form.verb) })
+    }
+    #expect(lines.contains("  set PARAMETER VALUE [of NAME] [over SECONDS] [at TIME]"))
+  }
+}

@@ -1,0 +1,55 @@
+import Glibc
+import HapticPlayback
+import TemblorCommands
+
+/// Reads keys from its terminal and names them, for tests that look at the terminal meanwhile.
+///
+/// With the word `stubborn` a signal alone does not end it; with `throw` the key t throws.
+@main
+struct TerminalProbe {
+  static func main() {
+    Interruption.watch()
+    do {
+      try read(isStubborn: CommandLine.arguments.contains("stubborn"))
+    } catch {
+      say("thrown")
+    }
+    Interruption.endByNotedSignal()
+  }
+
+  private struct Thrown: Error {}
+
+  private static func read(isStubborn: Bool) throws {
+    let time = SystemTime()
+    let notice = InterruptionNotice()
+    guard var terminal = RawTerminal() else { return say("no terminal") }
+    say("ready \(getpid()).")
+    var isTold = false
+    var hasKeys: Bool?
+    while true {
+      var watched = terminal.watched
+      if hasKeys != (watched.count > 1) {
+        hasKeys = watched.count > 1
+        say(watched.count > 1 ? "listens" : "looks away")
+      }
+      if !isTold { watched.append(WatchedDescriptor(notice.descriptor)) }
+      time.wait(for: &watched, timeout: terminal.timeout(at: time.now))
+      for key in terminal.keys(at: time.now) {
+        say("key \(key)")
+        if key == .character("q") { return }
+        if key == .character("t") { throw Thrown() }
+      }
+      if terminal.isClosed { say("closed") }
+      if notice.isGiven && !isTold {
+        say("told")
+        isTold = true
+        if !isStubborn { return }
+      }
+    }
+  }
+
+  private static func say(_ text: String) {
+    let bytes = Array((text + "\n").utf8)
+    _ = unsafe write(STDERR_FILENO, bytes, bytes.count)
+  }
+}
