@@ -33,7 +33,8 @@ let package = Package(
     .target(
       name: "HapticPlayback", dependencies: ["HapticModel", "HapticRender"], swiftSettings: strict),
     .testTarget(
-      name: "HapticPlaybackTests", dependencies: ["HapticModel", "HapticPlayback", "HapticRender"],
+      name: "HapticPlaybackTests",
+      dependencies: ["HapticModel", "HapticPlayback", "HapticRender", "TestSupport"],
       swiftSettings: strict),
     .target(name: "PCMSamples", swiftSettings: strict),
     .target(
@@ -64,8 +65,11 @@ let package = Package(
       ], swiftSettings: strict),
     .testTarget(
       name: "HapticModelTests", dependencies: ["HapticModel"], swiftSettings: strict),
+    .target(
+      name: "TestSupport", dependencies: ["HapticModel", "HapticRender"], path: "Tests/TestSupport",
+      swiftSettings: strict),
     .testTarget(
-      name: "HapticRenderTests", dependencies: ["HapticModel", "HapticRender"],
+      name: "HapticRenderTests", dependencies: ["HapticModel", "HapticRender", "TestSupport"],
       swiftSettings: strict),
     .target(name: "CRealtimeGuard", path: "Tests/CRealtimeGuard"),
     .testTarget(

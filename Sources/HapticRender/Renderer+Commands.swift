@@ -71,7 +71,8 @@ extension Renderer {
         to: entry, at: position, buses: &buses, scratch: scratch, isHeard: isHeard,
         isPanned: isPanned)
       if hasEnded { countChange() }
-    case .loop: unsafe player.pointee.setLoop(passCount: command.track, end: command.frame)
+    case .loop: unsafe player.pointee.setLoop(
+        passCount: command.track, end: command.frame, at: position)
     case .rate: unsafe player.pointee.setRate(command.value, at: position)
     case .gain:
       unsafe player.pointee.gain.move(to: Float(command.value), over: scratch.fadeLength)

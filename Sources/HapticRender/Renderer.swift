@@ -186,6 +186,9 @@ public struct Renderer: ~Copyable {
         wrap = unsafe player.pointee.nextWrap
       }
       if wrap < end { end = wrap }
+      // A player is rendered apart just while its gain moves, whatever the blocks are.
+      let ramp = unsafe player.pointee.gain.framesLeft
+      if ramp > 0, position &+ Int64(ramp) < end { end = position &+ Int64(ramp) }
       index &+= 1
     }
     if schedule.nextTime < end { end = schedule.nextTime }

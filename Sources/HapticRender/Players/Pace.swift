@@ -57,9 +57,11 @@ struct Pace: BitwiseCopyable, Sendable {
     return anchorLine &+ Int64(fraction + Double(frame &- anchorFrame) * rate)
   }
 
-  /// The first frame at which the pattern has come to a place.
+  /// The first frame, not before the anchor, at which the pattern has come to a place.
   @_noLocks
   func frame(at line: Int64) -> Int64 {
+    // A fast pattern may have passed places between two frames, of which the later one is the anchor.
+    if line <= anchorLine { return anchorFrame }
     if isUnity { return anchorFrame &+ (line &- anchorLine) }
     let distance = (Double(line &- anchorLine) - fraction) / rate
     // Too far away to be met, and to be counted.
