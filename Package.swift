@@ -74,7 +74,9 @@ let package = Package(
     .target(name: "CRealtimeGuard", path: "Tests/CRealtimeGuard"),
     .testTarget(
       name: "RealtimeTests",
-      dependencies: ["AHAP", "CRealtimeGuard", "HapticModel", "HapticRender", "ShippedPatterns"],
+      dependencies: [
+        "AHAP", "CRealtimeGuard", "HapticModel", "HapticRender", "ShippedPatterns", "TestSupport",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "SamplesTests",

@@ -34,6 +34,8 @@ public struct Renderer: ~Copyable {
   let isPanned: Bool
   private(set) var position: Int64 = 0
   private var gate: GainRamp
+  /// Frames that fill the limiters and the delays of channels.
+  private let primingLength: Int
   private let gains: UnsafeMutableBufferPointer<Float>
   private let strips: UnsafeMutableBufferPointer<ChannelStrip>
   private let channels: UnsafeMutableBufferPointer<OutputChannel>
@@ -93,6 +95,8 @@ public struct Renderer: ~Copyable {
         at: index, to: ChannelStrip(route, rate: rate, capacity: Self.turnLength))
     }
     latency = unsafe strips[0].latency
+    let longestDelay = routes.map(\.delay).max() ?? 0
+    primingLength = latency + longestDelay + Self.turnLength
     channelCount = routes.count
     unsafe channels = .allocate(capacity: routes.count)
     for (index, route) in routes.enumerated() {
@@ -141,21 +145,32 @@ public struct Renderer: ~Copyable {
 
   /// Lets frames go by unheard, faster than rendering them: [render thread].
   ///
-  /// What comes after begins from silence; open the gate anew.
+  /// The last of them are rendered and dropped, so that all that delays is filled with what belongs there.
   @_noLocks
   public mutating func skip(frameCount: Int) {
     takeCommands()
-    isSkipping = true
-    var done = 0
-    while done < frameCount {
-      let count = beginTurn(atMost: frameCount &- done)
-      mix(count: count)
-      strength.advance(by: count)
-      position &+= Int64(count)
-      done &+= count
+    let rendered = min(frameCount, primingLength)
+    var left = frameCount &- rendered
+    if left > 0 {
+      isSkipping = true
+      while left > 0 {
+        let count = beginTurn(atMost: left)
+        mix(count: count)
+        strength.advance(by: count)
+        position &+= Int64(count)
+        left &-= count
+      }
+      isSkipping = false
+      rest()
     }
-    isSkipping = false
-    rest()
+    left = rendered
+    while left > 0 {
+      let count = beginTurn(atMost: left)
+      mix(count: count)
+      drop(count: count)
+      position &+= Int64(count)
+      left &-= count
+    }
     publish()
   }
 
@@ -241,6 +256,20 @@ public struct Renderer: ~Copyable {
       unsafe channels[channel].write(
         output, gains: isFading ? gains : nil, count: count, to: &block,
         at: start &* channelCount &+ channel, stride: channelCount)
+      channel &+= 1
+    }
+  }
+
+  /// Lets the channels' delays go on without output.
+  @_noLocks
+  private mutating func drop(count: Int) {
+    var nowhere = unsafe gains.mutableSpan
+    var channel = 0
+    while unsafe channel < channels.count {
+      let strip = unsafe channels[channel].strip
+      let output = unsafe strips[strip].output
+      unsafe channels[channel].write(
+        output, gains: nil, count: count, to: &nowhere, at: 0, stride: 1)
       channel &+= 1
     }
   }
