@@ -66,7 +66,10 @@ struct Pace: BitwiseCopyable, Sendable {
     let distance = (Double(line &- anchorLine) - fraction) / rate
     // Too far away to be met, and to be counted.
     if distance > 4e15 { return .max / 2 }
-    let whole = Int64(distance)
-    return anchorFrame &+ whole &+ (Double(whole) < distance ? 1 : 0)
+    var frame = anchorFrame &+ Int64(distance)
+    // Rounded either way; the answer has to agree with the other direction to the frame.
+    while frame > anchorFrame, self.line(at: frame &- 1) >= line { frame &-= 1 }
+    while self.line(at: frame) < line { frame &+= 1 }
+    return frame
   }
 }
