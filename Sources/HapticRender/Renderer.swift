@@ -229,11 +229,14 @@ public struct Renderer: ~Copyable {
     statistics.voiceCount = voiceCount
     guard !isSkipping else { return }
     unsafe strength.fill(gains, count: count)
+    let strips = unsafe self.strips
+    var statistics = self.statistics
     index = 0
     while unsafe index < strips.count {
       unsafe strips[index].process(buses, gain: gains, count: count, statistics: &statistics)
       index &+= 1
     }
+    self.statistics = statistics
   }
 
   /// Writes the channels to a block, through the gate and faded towards the settings' length.
@@ -245,10 +248,11 @@ public struct Renderer: ~Copyable {
     if isFading {
       unsafe gate.fill(gains, count: count)
       while index < count {
-        unsafe gains[index] *= fade(at: first &+ Int64(index))
+        unsafe gains[index] = gains[index] * fade(at: first &+ Int64(index))
         index &+= 1
       }
     }
+    let channels = unsafe self.channels
     var channel = 0
     while channel < channelCount {
       let strip = unsafe channels[channel].strip
@@ -264,6 +268,7 @@ public struct Renderer: ~Copyable {
   @_noLocks
   private mutating func drop(count: Int) {
     var nowhere = unsafe gains.mutableSpan
+    let channels = unsafe self.channels
     var channel = 0
     while unsafe channel < channels.count {
       let strip = unsafe channels[channel].strip
@@ -287,6 +292,8 @@ public struct Renderer: ~Copyable {
   @_noLocks
   private mutating func rest() {
     buses.rest()
+    let strips = unsafe self.strips
+    let channels = unsafe self.channels
     var index = 0
     while unsafe index < strips.count {
       unsafe strips[index].rest()
@@ -307,6 +314,7 @@ public struct Renderer: ~Copyable {
     unsafe link.pointee.limitedFrameCount.store(statistics.limitedFrameCount, ordering: .relaxed)
     unsafe link.pointee.silencedSampleCount.store(
       statistics.silencedSampleCount, ordering: .relaxed)
+    let channels = unsafe self.channels
     var index = 0
     while unsafe index < channels.count {
       unsafe link.pointee.raisePeak(of: index, to: channels[index].takePeak())
