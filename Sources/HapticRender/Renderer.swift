@@ -232,7 +232,7 @@ public struct Renderer: ~Copyable {
     let strips = unsafe self.strips
     var statistics = self.statistics
     index = 0
-    while unsafe index < strips.count {
+    while index < strips.count {
       unsafe strips[index].process(buses, gain: gains, count: count, statistics: &statistics)
       index &+= 1
     }
@@ -270,7 +270,7 @@ public struct Renderer: ~Copyable {
     var nowhere = unsafe gains.mutableSpan
     let channels = unsafe self.channels
     var channel = 0
-    while unsafe channel < channels.count {
+    while channel < channels.count {
       let strip = unsafe channels[channel].strip
       let output = unsafe strips[strip].output
       unsafe channels[channel].write(
@@ -295,12 +295,12 @@ public struct Renderer: ~Copyable {
     let strips = unsafe self.strips
     let channels = unsafe self.channels
     var index = 0
-    while unsafe index < strips.count {
+    while index < strips.count {
       unsafe strips[index].rest()
       index &+= 1
     }
     index = 0
-    while unsafe index < channels.count {
+    while index < channels.count {
       unsafe channels[index].rest()
       index &+= 1
     }
@@ -316,7 +316,7 @@ public struct Renderer: ~Copyable {
       statistics.silencedSampleCount, ordering: .relaxed)
     let channels = unsafe self.channels
     var index = 0
-    while unsafe index < channels.count {
+    while index < channels.count {
       unsafe link.pointee.raisePeak(of: index, to: channels[index].takePeak())
       index &+= 1
     }
