@@ -174,8 +174,8 @@ import Testing
 
   @Test func stalledDeviceCountsAsGone() throws {
     let playback = try Playback()
-    playback.device.plan(.stall(duration: .seconds(2)), at: .milliseconds(500))
-    #expect(playback.run(until: .seconds(4)))
+    playback.device.plan(.stall(duration: .seconds(9)), at: .milliseconds(500))
+    #expect(playback.run(until: .seconds(12)))
     #expect(
       playback.notices.map(\.text) == [
         "faulty: it takes no frames any more; connect it again", "faulty: it is back",

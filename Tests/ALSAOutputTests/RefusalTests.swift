@@ -145,6 +145,19 @@ import Testing
           description: "it records only; choose another device"))
   }
 
+  @Test func jackWithoutItsServerIsTold() {
+    let interception = PCMInterception(open: { _ in .refused(ENOENT) })
+    let error = #expect(throws: ALSAError.self) {
+      try ALSASink(
+        PCMRequest(device: "jack"), timekeeper: ClockTime(), interception: interception)
+    }
+    #expect(
+      error
+        == ALSAError(
+          kind: .serverAbsent, device: "jack",
+          description: "its sound server does not answer; start the server"))
+  }
+
   @Test func failedCallsAreNamed() {
     #expect(
       refusal({ _ in }, results: { $0 == .hardwareParameters ? -Int(ENOMEM) : nil })

@@ -107,16 +107,6 @@ extension ALSASink {
     defer { lastFollowed = now }
     let queued = granted.bufferLength - available
     let measured = now + time.duration(of: queued)
-    guard let end, isAnchored else {
-      // A device may take a moment to begin; only then is it known when its frames are due.
-      self.end = measured
-      isAnchored = true
-      return
-    }
-    self.end = measured
-    lag += measured - end
-    let drift = min(max(lag, .zero - lag), (now - lastFollowed) / 5_000)
-    lag -= lag > .zero ? drift : .zero - drift
     let tolerance =
       queued == 0
       ? time.duration(of: granted.periodLength)
@@ -124,6 +114,17 @@ extension ALSASink {
         .milliseconds(30),
         time.duration(of: max(2 * granted.periodLength, granted.bufferLength / 2))
       )
+    let slip = measured - (end ?? measured)
+    end = measured
+    guard isSettled else {
+      // A sound server may take its time to begin; only then is it known when frames are due.
+      if settlingSince == nil || slip > tolerance { settlingSince = now }
+      isSettled = now - (settlingSince ?? now) > .milliseconds(250)
+      return
+    }
+    lag += slip
+    let drift = min(max(lag, .zero - lag), (now - lastFollowed) / 5_000)
+    lag -= lag > .zero ? drift : .zero - drift
     if lag > tolerance {
       tellMissed(.underrun, queuedCount: queued, now: now, "the device fell behind")
     }
@@ -139,6 +140,6 @@ extension ALSASink {
     return max(0, granted.bufferLength - queued)
   }
 
-  /// How long a device may take nothing before it counts as gone.
-  var stallLimit: Duration { time.duration(of: 2 * granted.bufferLength) + .milliseconds(500) }
+  /// How long a device may take nothing before it counts as gone; an idle sound server may need two seconds.
+  var stallLimit: Duration { time.duration(of: 2 * granted.bufferLength) + .seconds(3) }
 }

@@ -43,8 +43,10 @@ public final class ALSASink: AudioSink {
 
   /// The moment at which all that the device took will have been heard; nothing before the first start.
   var end: Duration?
-  /// Whether that moment was measured, since the first start.
-  var isAnchored = false
+  /// Whether the device has run steadily since its first start.
+  var isSettled = false
+  /// Since when it has done so.
+  var settlingSince: Duration?
   /// Whether the device runs; until it does, what it took only waits.
   var isStarted = false
   /// Frames taken since the device was last prepared, until it is started.
