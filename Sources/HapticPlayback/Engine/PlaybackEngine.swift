@@ -26,6 +26,7 @@ public final class PlaybackEngine: Sendable {
     var entries: [SharedEntry] = []
     var strength: Float
     var isMuted = false
+    var updateHandler: (@Sendable () -> Void)?
   }
 
   /// An engine at frame 0.
@@ -142,15 +143,22 @@ public final class PlaybackEngine: Sendable {
       isOpen: isOpen)
   }
 
+  /// Is called after every update: whenever commands were done or players ended.
+  public var updateHandler: (@Sendable () -> Void)? {
+    get { state.withLock { $0.updateHandler } }
+    set { state.withLock { $0.updateHandler = newValue } }
+  }
+
   /// Frees what the render thread has let go of, and tells of players that ended.
   ///
   /// A driver calls it whenever something changed; handlers run on the caller's thread.
   public func update() {
-    let cores = state.withLock { state in
+    let (cores, handler) = state.withLock { state in
       state.entries.removeAll { $0.isReleased }
       state.players.removeAll { $0.isReleased }
-      return state.players
+      return (state.players, state.updateHandler)
     }
+    defer { handler?() }
     for core in cores {
       core.tellEnds()
       if core.isOver, link.send(core.parts.map { .remove($0) }) { core.noteRemoval() }
