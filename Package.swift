@@ -40,8 +40,14 @@ let package = Package(
     .target(
       name: "ALSAOutput", dependencies: ["CALSA", "HapticPlayback", "PCMSamples"],
       swiftSettings: strict),
+    .target(name: "CFaultyPCM", dependencies: ["CALSA"], path: "Tests/CFaultyPCM"),
+    .target(
+      name: "FaultyPCM",
+      dependencies: ["ALSAOutput", "CFaultyPCM", "HapticPlayback", "PCMSamples"],
+      path: "Tests/FaultyPCM", swiftSettings: strict),
     .testTarget(
-      name: "ALSAOutputTests", dependencies: ["ALSAOutput", "HapticPlayback", "PCMSamples"],
+      name: "ALSAOutputTests",
+      dependencies: ["ALSAOutput", "FaultyPCM", "HapticPlayback", "PCMSamples"],
       swiftSettings: strict),
     .testTarget(
       name: "PCMSamplesTests", dependencies: ["PCMSamples", "SoundFile"], swiftSettings: strict),
