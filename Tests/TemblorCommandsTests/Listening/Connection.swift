@@ -1,0 +1,67 @@
+import Glibc
+import Testing
+
+/// A client of a socket, as other programs are.
+final class Connection {
+  private let descriptor: Int32
+
+  init(_ path: String) throws {
+    descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    var address = Self.address(path)
+    let result = unsafe Self.with(&address) { unsafe connect(descriptor, $0, $1) }
+    try #require(result == 0)
+  }
+
+  deinit { close(descriptor) }
+
+  /// Leaves a socket at which nobody listens.
+  static func leave(_ path: String) throws {
+    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    defer { close(descriptor) }
+    var address = address(path)
+    let result = unsafe with(&address) { unsafe bind(descriptor, $0, $1) }
+    try #require(result == 0)
+  }
+
+  func send(_ text: String) {
+    let bytes = Array(text.utf8)
+    _ = unsafe Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+  }
+
+  /// Sends no more, and still reads.
+  func finish() { shutdown(descriptor, Int32(SHUT_WR)) }
+
+  /// What is there to read now.
+  func received() -> String {
+    var all: [UInt8] = []
+    var bytes = [UInt8](repeating: 0, count: 65_536)
+    while true {
+      let count = unsafe recv(descriptor, &bytes, bytes.count, Int32(MSG_DONTWAIT))
+      if count <= 0 { return String(decoding: all, as: UTF8.self) }
+      all += bytes.prefix(count)
+    }
+  }
+
+  /// Whether the other side has closed.
+  var isAtEnd: Bool {
+    var byte: UInt8 = 0
+    return unsafe recv(descriptor, &byte, 1, Int32(MSG_DONTWAIT)) == 0
+  }
+
+  private static func address(_ path: String) -> sockaddr_un {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: path.utf8) }
+    return address
+  }
+
+  private static func with(
+    _ address: inout sockaddr_un, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
+  ) -> Int32 {
+    unsafe withUnsafePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        unsafe body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+  }
+}
