@@ -121,7 +121,7 @@ let package = Package(
       name: "TemblorCommandsTests",
       dependencies: [
         "ALSAOutput", "HapticModel", "HapticPlayback", "HapticRender", "SoundFile",
-        "TemblorCommands", "terminal-probe",
+        "TemblorCommands", "temblor", "terminal-probe",
       ],
       swiftSettings: strict),
     .executableTarget(

@@ -13,7 +13,8 @@ import Testing
   init() throws { place = try Scratch() }
 
   /// Runs `play` with some words on a stage.
-  private func play(_ words: [String], on stage: VirtualStage) throws -> ExitStatus {
+  private func play(_ words: [String], on stage: VirtualStage) throws -> TemblorCommands.ExitStatus
+  {
     try PlayVerb.run(PlayVerb.description.parse(words), stage.recorded.terminal, on: stage)
   }
 

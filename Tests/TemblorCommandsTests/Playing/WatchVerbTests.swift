@@ -16,7 +16,8 @@ import Testing
     """
   }
 
-  private func watch(_ stage: VirtualStage, _ words: String...) throws -> ExitStatus {
+  private func watch(_ stage: VirtualStage, _ words: String...) throws -> TemblorCommands.ExitStatus
+  {
     try WatchVerb.run(
       WatchVerb.description.parse([place("a.ahap")] + words), stage.recorded.terminal, on: stage)
   }
