@@ -56,8 +56,8 @@ let package = Package(
     .testTarget(
       name: "ALSAPlaybackTests",
       dependencies: [
-        "AHAP", "ALSAOutput", "HapticModel", "HapticPlayback", "HapticRender", "PCMSamples",
-        "PlayRig", "ShippedPatterns",
+        "AHAP", "ALSAOutput", "FaultyPCM", "HapticModel", "HapticPlayback", "HapticRender",
+        "PCMSamples", "PlayRig", "ShippedPatterns", "TestSupport",
       ], swiftSettings: strict),
     .executableTarget(
       name: "play-probe",
