@@ -48,6 +48,22 @@ let package = Package(
       name: "ALSAOutputTests",
       dependencies: ["ALSAOutput", "FaultyPCM", "HapticPlayback", "PCMSamples"],
       swiftSettings: strict),
+    .target(
+      name: "PlayRig", dependencies: ["AHAP", "HapticModel", "HapticPlayback", "ShippedPatterns"],
+      path: "Tests/PlayRig", swiftSettings: strict),
+    .testTarget(
+      name: "ALSAPlaybackTests",
+      dependencies: [
+        "AHAP", "ALSAOutput", "HapticModel", "HapticPlayback", "HapticRender", "PCMSamples",
+        "PlayRig", "ShippedPatterns",
+      ], swiftSettings: strict),
+    .executableTarget(
+      name: "play-probe",
+      dependencies: ["ALSAOutput", "HapticPlayback", "HapticRender", "PlayRig"],
+      path: "Tests/PlayProbe", exclude: ["soak"], swiftSettings: strict),
+    .testTarget(
+      name: "ServerTests", dependencies: ["HapticPlayback", "PlayRig", "SoundFile", "play-probe"],
+      swiftSettings: strict),
     .testTarget(
       name: "PCMSamplesTests", dependencies: ["PCMSamples", "SoundFile"], swiftSettings: strict),
     .target(

@@ -1,0 +1,108 @@
+import Glibc
+
+/// What was recorded behind a server, laid beside what should have been heard.
+struct Heard {
+  /// The frame of the recording at which the expected sound begins.
+  let offset: Int
+  /// The recording from there on.
+  let samples: ArraySlice<Float>
+  private let expected: [Float]
+
+  /// Below this a sound has not begun.
+  private static let threshold: Float = 1e-3
+
+  /// Finds the place once: where the recording is most like the beginning of the expected sound.
+  init(_ recording: [Float], beside expected: [Float]) throws {
+    guard let heard = recording.firstIndex(where: { abs($0) > Self.threshold }),
+      let wanted = expected.firstIndex(where: { abs($0) > Self.threshold })
+    else { throw Refused(description: "nothing was heard") }
+    let window = wanted..<min(expected.count, wanted + 2_400)
+    let guess = heard - wanted
+    let best = ((guess - 64)...(guess + 64)).min { one, other in
+      Self.distance(recording, expected, window, one)
+        < Self.distance(recording, expected, window, other)
+    }
+    offset = best ?? guess
+    self.expected = expected
+    samples = offset >= 0 ? recording.dropFirst(offset).prefix(expected.count) : []
+    guard samples.count == expected.count else {
+      throw Refused(
+        description: "\(samples.count) frames were recorded, and \(expected.count) expected")
+    }
+  }
+
+  private static func distance(
+    _ one: [Float], _ other: [Float], _ window: Range<Int>, _ offset: Int
+  ) -> Float {
+    var sum: Float = 0
+    for index in window where one.indices.contains(index + offset) {
+      let difference = one[index + offset] - other[index]
+      sum += difference * difference
+    }
+    return sum
+  }
+
+  /// Frames in which the recording is not what was expected: the first, the last, how many, and by how much.
+  struct Difference: Equatable {
+    var first: Int
+    var last: Int
+    var count: Int
+    var greatest: Float
+  }
+
+  /// How the recording differs from what was expected, or nothing.
+  ///
+  /// - Parameter tolerance: What is no difference.
+  func difference(above tolerance: Float) -> Difference? {
+    var result: Difference?
+    for (index, (one, other)) in zip(samples, expected).enumerated() {
+      let distance = abs(one - other)
+      guard distance > tolerance else { continue }
+      let known = result ?? Difference(first: index, last: index, count: 0, greatest: 0)
+      result = Difference(
+        first: known.first, last: index, count: known.count + 1,
+        greatest: max(known.greatest, distance))
+    }
+    return result
+  }
+
+  /// Frames at which it becomes loud after silence of 10 ms at least.
+  static func onsets(_ samples: some Sequence<Float>, rate: Int = 48_000) -> [Int] {
+    var onsets: [Int] = []
+    var silent = rate
+    for (index, sample) in samples.enumerated() {
+      if abs(sample) > threshold {
+        if silent > rate / 100 { onsets.append(index) }
+        silent = 0
+      } else {
+        silent += 1
+      }
+    }
+    return onsets
+  }
+
+  /// The index of the onsets from which on the heard ones have their distances, within a frame.
+  static func place(of heard: [Int], in onsets: [Int]) -> Int? {
+    guard onsets.count >= heard.count else { return nil }
+    return (0...(onsets.count - heard.count)).first { place in
+      heard.indices.allSatisfy {
+        abs((heard[$0] - heard[0]) - (onsets[place + $0] - onsets[place])) <= 1
+      }
+    }
+  }
+
+  /// The level of a part of a signal in decibels.
+  static func level(_ samples: some Sequence<Float>) -> Double {
+    var sum = 0.0
+    var count = 0
+    for sample in samples {
+      sum += Double(sample) * Double(sample)
+      count += 1
+    }
+    return decibels(sum / Double(max(1, count)))
+  }
+
+  private static func decibels(_ power: Double) -> Double {
+    power > 0 ? 10 * log10(power) : -.infinity
+  }
+}
