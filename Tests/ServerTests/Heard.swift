@@ -81,14 +81,22 @@ struct Heard {
     return onsets
   }
 
-  /// The index of the onsets from which on the heard ones have their distances, within a frame.
-  static func place(of heard: [Int], in onsets: [Int]) -> Int? {
-    guard onsets.count >= heard.count else { return nil }
-    return (0...(onsets.count - heard.count)).first { place in
-      heard.indices.allSatisfy {
-        abs((heard[$0] - heard[0]) - (onsets[place + $0] - onsets[place])) <= 1
+  /// Finds where the last run of heard onsets has the distances of known ones, within a frame.
+  ///
+  /// An interruption between two onsets changes their distance; within the run there is none.
+  static func match(
+    _ heard: [Int], in onsets: [Int], length: Int = 10
+  ) -> (heard: Int, place: Int)? {
+    guard heard.count >= length, onsets.count >= length else { return nil }
+    for first in (0...(heard.count - length)).reversed() {
+      for place in 0...(onsets.count - length)
+      where (0..<length).allSatisfy({
+        abs((heard[first + $0] - heard[first]) - (onsets[place + $0] - onsets[place])) <= 1
+      }) {
+        return (first, place)
       }
     }
+    return nil
   }
 
   /// The level of a part of a signal in decibels.

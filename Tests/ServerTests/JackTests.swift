@@ -67,7 +67,7 @@ struct JackTests {
     let onsets = Heard.onsets(try ScriptPlayers.samples(of: script))
     let heard = Array(Heard.onsets(samples).dropFirst())
     try #require(heard.count > 15, "\(probe.report)")
-    #expect(Heard.place(of: heard, in: onsets) != nil, "\(heard), \(probe.report)")
+    #expect(Heard.match(heard, in: onsets) != nil, "\(heard), \(probe.report)")
     // The clock of before and that of after are one.
     let before = try #require(probe.clocks.last { $0.seconds < returned.seconds - 3 })
     let after = try #require(probe.clocks.last)

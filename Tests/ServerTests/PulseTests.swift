@@ -93,19 +93,19 @@ struct PulseTests {
     try probe.waitForEnd(within: .seconds(30))
     #expect(probe.lateByRendering == 0)
 
-    // What is heard is a part of the script with its own distances.
+    // Taps of the script are heard at their distances, once the server has found its pace.
     let expected = try ScriptPlayers.samples(of: script)
     let onsets = Heard.onsets(expected)
     #expect(onsets.count == 150)
     // The first may have been cut where the device came back.
     let heard = Array(Heard.onsets(try after.samples()).dropFirst(1))
     try #require(heard.count > 20, "\(probe.report)")
-    let place = try #require(Heard.place(of: heard, in: onsets), "\(heard), \(probe.report)")
+    let match = try #require(Heard.match(heard, in: onsets), "\(heard), \(probe.report)")
     // It is the part that belongs to this moment: by the clock of before, and by the recording's own.
     let clock = try #require(probe.clocks.last { $0.seconds < returned.seconds - 1 })
     let due =
-      clock.seconds + Double(base + Int64(onsets[place]) - clock.frame) / 48_000
-    let seen = now - Double(length - heard[0]) / 48_000
+      clock.seconds + Double(base + Int64(onsets[match.place]) - clock.frame) / 48_000
+    let seen = now - Double(length - heard[match.heard]) / 48_000
     #expect(abs(seen - due) < 0.15, "heard at \(seen), due at \(due)")
   }
 
