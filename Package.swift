@@ -62,7 +62,7 @@ let package = Package(
     .executableTarget(
       name: "play-probe",
       dependencies: ["ALSAOutput", "HapticPlayback", "HapticRender", "PlayRig"],
-      path: "Tests/PlayProbe", swiftSettings: strict),
+      path: "Tests/PlayProbe", exclude: ["soak"], swiftSettings: strict),
     .testTarget(
       name: "ServerTests", dependencies: ["HapticPlayback", "PlayRig", "SoundFile", "play-probe"],
       swiftSettings: strict),
