@@ -21,6 +21,7 @@ let package = Package(
     .library(name: "ALSAOutput", targets: ["ALSAOutput"]),
     .library(name: "PCMSamples", targets: ["PCMSamples"]),
     .library(name: "SoundFile", targets: ["SoundFile"]),
+    .library(name: "SoundFileOutput", targets: ["SoundFileOutput"]),
     .library(name: "TransducerProfiles", targets: ["TransducerProfiles"]),
     .library(name: "ShippedPatterns", targets: ["ShippedPatterns"]),
     .executable(name: "temblor", targets: ["temblor"]),
@@ -39,13 +40,28 @@ let package = Package(
     .target(
       name: "ALSAOutput", dependencies: ["CALSA", "HapticPlayback", "PCMSamples"],
       swiftSettings: strict),
+    .target(name: "CFaultyPCM", dependencies: ["CALSA"], path: "Tests/CFaultyPCM"),
+    .target(
+      name: "FaultyPCM",
+      dependencies: ["ALSAOutput", "CFaultyPCM", "HapticPlayback", "PCMSamples"],
+      path: "Tests/FaultyPCM", swiftSettings: strict),
     .testTarget(
-      name: "ALSAOutputTests", dependencies: ["ALSAOutput", "HapticPlayback", "PCMSamples"],
+      name: "ALSAOutputTests",
+      dependencies: ["ALSAOutput", "FaultyPCM", "HapticPlayback", "PCMSamples"],
       swiftSettings: strict),
     .testTarget(
       name: "PCMSamplesTests", dependencies: ["PCMSamples", "SoundFile"], swiftSettings: strict),
     .target(
       name: "SoundFile", dependencies: ["CSndFile", "CSampleRate", "PCMSamples"],
+      swiftSettings: strict),
+    .target(
+      name: "SoundFileOutput", dependencies: ["HapticPlayback", "SoundFile"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "SoundFileOutputTests",
+      dependencies: [
+        "HapticModel", "HapticPlayback", "HapticRender", "SoundFile", "SoundFileOutput",
+      ],
       swiftSettings: strict),
     .target(
       name: "TransducerProfiles", dependencies: ["HapticRender", "JSONText", "ShippedProfiles"],
@@ -59,8 +75,8 @@ let package = Package(
     .target(
       name: "TemblorCommands",
       dependencies: [
-        "AHAP", "HapticModel", "HapticPlayback", "HapticRender", "JSONText", "ShippedPatterns",
-        "SoundFile", "TransducerProfiles",
+        "AHAP", "ALSAOutput", "HapticModel", "HapticPlayback", "HapticRender", "JSONText",
+        "PCMSamples", "ShippedPatterns", "SoundFile", "SoundFileOutput", "TransducerProfiles",
       ], swiftSettings: strict),
     .testTarget(
       name: "HapticModelTests", dependencies: ["HapticModel"], swiftSettings: strict),
@@ -81,7 +97,10 @@ let package = Package(
     .executableTarget(name: "temblor", dependencies: ["TemblorCommands"], swiftSettings: strict),
     .testTarget(
       name: "TemblorCommandsTests",
-      dependencies: ["HapticModel", "HapticPlayback", "TemblorCommands", "terminal-probe"],
+      dependencies: [
+        "ALSAOutput", "HapticModel", "HapticPlayback", "HapticRender", "SoundFile",
+        "TemblorCommands", "terminal-probe",
+      ],
       swiftSettings: strict),
     .executableTarget(
       name: "terminal-probe", dependencies: ["HapticPlayback", "TemblorCommands"],

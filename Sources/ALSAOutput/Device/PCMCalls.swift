@@ -194,11 +194,3 @@ final class PCMCalls {
     return Int16(truncatingIfNeeded: events)
   }
 }
-
-/// What the library says on its own account.
-private enum LibraryErrors {
-  private static let silenced: Void = temblor_alsa_be_silent()
-
-  /// `snd_lib_error_set_handler`, once: the program's messages are the only ones.
-  static func silence() { _ = silenced }
-}

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import PCMSamples
 
 /// The negotiation with a device: asks, reads back, adapts.
@@ -29,6 +30,13 @@ struct PCMConfiguration {
 
   private func error(for failure: PCMFailure) -> ALSAError {
     let error = ALSAError(failure, device: request.device)
+    if failure == PCMFailure(.open, code: ENOENT),
+      request.device.prefix(while: { $0 != ":" }) == "jack"
+    {
+      // The plug-in tells so of a server that does not run.
+      return ALSAError(
+        PCMFailure(.open, code: ECONNREFUSED), device: request.device)
+    }
     guard failure.call == .open, error.kind == .deviceAbsent,
       PCMCalls.records(request.device)
     else { return error }

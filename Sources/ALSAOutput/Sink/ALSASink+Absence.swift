@@ -15,7 +15,8 @@ extension ALSASink {
     if end == nil { end = now + time.duration(of: waitingCount) }
     restart()
     lastAbsence = nil
-    phase = .away(nextAttempt: max(now, (lastAttempt ?? now) + Self.attemptInterval))
+    phase = .away(
+      nextAttempt: lastAttempt.map { max(now, $0 + Self.attemptInterval) } ?? now)
     notices.add(.lost, text: "\(request.device): \(error.description)")
   }
 
@@ -63,10 +64,12 @@ extension ALSASink {
     self.pcm = pcm
     self.granted = granted
     encoder = encoder.continued(as: granted.encoding)
+    let missed = passOver(queuedCount: 0, now: timekeeper.now)
+    // What waits in the old form becomes silence.
+    owedSilence += staged.count
     staged = Self.stage(for: granted, format: format)
     watched = Array(repeating: WatchedDescriptor(-1), count: 1 + pcm.descriptorCount)
     restart()
-    let missed = passOver(queuedCount: 0, now: timekeeper.now)
     notices.add(
       .returned, missedFrameCount: max(0, missed), text: "\(request.device): it is back")
   }

@@ -58,11 +58,16 @@ extension ALSASink {
   private func resume(_ pcm: PCMCalls, since: Duration) {
     let now = timekeeper.now
     let text = "the device was suspended"
-    do {
+    do throws(PCMFailure) {
       try pcm.resume()
+      switch pcm.state {
+      case .running: break
+      case .prepared: if isStarted { try pcm.start() }
+      // A plug-in that cannot resume says nothing about it.
+      default: throw PCMFailure(.resume, code: ENOSYS)
+      }
       phase = .open
       lastProgress = now
-      if isStarted, pcm.state == .prepared { try pcm.start() }
       let queued = isStarted ? granted.bufferLength - (try pcm.available()) : waitingCount
       tellMissed(.suspended, queuedCount: max(0, queued), now: now, text)
     } catch {

@@ -1,3 +1,4 @@
+internal import Glibc
 public import HapticPlayback
 
 extension ALSASink {
@@ -55,7 +56,7 @@ extension ALSASink {
       return wait(wake, descriptorCount: 0, limit: time.duration(of: missing))
     }
     let limit = stallLimit - (now - lastProgress)
-    guard limit > .zero else { throw PCMFailure(.available, code: Self.stalled) }
+    guard limit > .zero else { throw PCMFailure(.available, code: ETIMEDOUT) }
     try pcm.descriptors(into: &watched, from: 1)
     let readiness = wait(wake, descriptorCount: watched.count - 1, limit: limit)
     if readiness == nil { isFutile = try pcm.receivedEvents(&watched, from: 1) != 0 }
@@ -75,25 +76,58 @@ extension ALSASink {
   /// Frames that are free, and with them the moment at which the sound will end.
   private func measure(_ pcm: PCMCalls, now: Duration) throws(PCMFailure) -> Int {
     if granted.isPaced { return measureByClock(now: now) }
+    try checkState(of: pcm)
     let available = try min(pcm.available(), granted.bufferLength)
-    if available != lastAvailable {
-      lastAvailable = available
-      lastProgress = now
-    }
-    guard isStarted else {
-      lastProgress = now
-      return available
-    }
-    let measured = now + time.duration(of: granted.bufferLength - available)
-    if let end, available == granted.bufferLength,
-      now - end > time.duration(of: granted.periodLength)
-    {
-      // Some sound servers play on without a word when they run dry.
-      tellMissed(.underrun, queuedCount: 0, now: now, "the device ran dry")
-    } else {
-      end = measured
-    }
+    // Only a device that went on tells how far it is.
+    guard available != lastAvailable else { return available }
+    lastAvailable = available
+    lastProgress = now
+    if isStarted { follow(available: available, now: now) }
     return available
+  }
+
+  /// Not every plug-in refuses calls in a state that forbids them.
+  private func checkState(of pcm: PCMCalls) throws(PCMFailure) {
+    let code: Int32
+    switch pcm.state {
+    case .prepared, .running: return
+    case .underrun: code = EPIPE
+    case .suspended: code = ESTRPIPE
+    case .disconnected: code = ENODEV
+    case .other: code = EBADFD
+    }
+    throw PCMFailure(.available, code: code)
+  }
+
+  /// Follows the device's clock, which differs a little from that of the machine; a leap is an interruption.
+  ///
+  /// Leaps that are too small to be told add up, so that many of them are; and they are forgotten as fast as
+  /// clocks may differ, 200 parts in a million. Some sound servers play on without a word when they run dry.
+  private func follow(available: Int, now: Duration) {
+    defer { lastFollowed = now }
+    let queued = granted.bufferLength - available
+    let measured = now + time.duration(of: queued)
+    let tolerance =
+      queued == 0
+      ? time.duration(of: granted.periodLength)
+      : max(
+        .milliseconds(30),
+        time.duration(of: max(2 * granted.periodLength, granted.bufferLength / 2))
+      )
+    let slip = measured - (end ?? measured)
+    end = measured
+    guard isSettled else {
+      // A sound server may take its time to begin; only then is it known when frames are due.
+      if settlingSince == nil || slip > tolerance { settlingSince = now }
+      isSettled = now - (settlingSince ?? now) > .milliseconds(250)
+      return
+    }
+    lag += slip
+    let drift = min(max(lag, .zero - lag), (now - lastFollowed) / 5_000)
+    lag -= lag > .zero ? drift : .zero - drift
+    if lag > tolerance {
+      tellMissed(.underrun, queuedCount: queued, now: now, "the device fell behind")
+    }
   }
 
   /// The same for a device without a pace of its own: it has room as if it played in time.
@@ -106,9 +140,6 @@ extension ALSASink {
     return max(0, granted.bufferLength - queued)
   }
 
-  /// How long a device may take nothing before it counts as gone.
-  var stallLimit: Duration { time.duration(of: 2 * granted.bufferLength) + .milliseconds(500) }
-
-  /// The number by which a stalled device is told from others: ETIMEDOUT.
-  static var stalled: Int32 { 110 }
+  /// How long a device may take nothing before it counts as gone; an idle sound server may need two seconds.
+  var stallLimit: Duration { time.duration(of: 2 * granted.bufferLength) + .seconds(3) }
 }

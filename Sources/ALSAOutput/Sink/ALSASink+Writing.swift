@@ -31,14 +31,10 @@ extension ALSASink {
       isSilence = owedSilence > 0
       total += taken
       count(taken)
-      if !isStarted, waitingCount >= startThreshold { try start(pcm) }
+      // Full when there is no room for another period.
+      if !isStarted, waitingCount + granted.periodLength > granted.bufferLength { try start(pcm) }
     }
     return total
-  }
-
-  /// Whole periods as far as the buffer holds them.
-  private var startThreshold: Int {
-    granted.bufferLength / granted.periodLength * granted.periodLength
   }
 
   /// Takes note of frames the device has taken.

@@ -43,12 +43,18 @@ public final class ALSASink: AudioSink {
 
   /// The moment at which all that the device took will have been heard; nothing before the first start.
   var end: Duration?
+  /// Whether the device has run steadily since its first start.
+  var isSettled = false
+  /// Since when it has done so.
+  var settlingSince: Duration?
   /// Whether the device runs; until it does, what it took only waits.
   var isStarted = false
   /// Frames taken since the device was last prepared, until it is started.
   var waitingCount = 0
-  /// How much later than due the device began again.
+  /// How much later than due the device plays, as far as that is not yet made good.
   var lag = Duration.zero
+  /// When the device's clock was last looked at.
+  var lastFollowed = Duration.zero
   /// Frames that went by unheard and are not yet told.
   var missedCount = 0
   /// Frames of silence to hand over first, because the device is ahead of time.

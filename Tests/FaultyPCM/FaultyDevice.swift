@@ -1,0 +1,149 @@
+package import ALSAOutput
+internal import CFaultyPCM
+
+/// A playback device in virtual time that fails on a schedule and tells what was heard when.
+///
+/// A real PCM of ALSA stands behind it, so that a sink meets the library's own behaviour. It belongs to the
+/// thread that waits in its `VirtualTime`, with which it is made.
+@safe
+public final class FaultyDevice {
+  /// Takes what was heard: the moment of the first frame, interleaved samples, channels.
+  public typealias Listener = (_ time: Duration, _ samples: Span<Float>, _ channelCount: Int) ->
+    Void
+
+  /// What it offers when it is opened the next time.
+  public var abilities = Abilities()
+  /// Hears every frame at its time.
+  public var listener: Listener?
+  /// How often it was opened.
+  public private(set) var openCount = 0
+  /// How often somebody tried to open it.
+  public private(set) var attemptCount = 0
+
+  private var device: OpaquePointer?
+  private var schedule: [(time: Duration, fault: Fault)] = []
+  private var endings: [(time: Duration, ending: Ending)] = []
+  private var refusal: Int32?
+  private var now = Duration.zero
+
+  private enum Ending {
+    case disconnection, stall, cryingWolf
+  }
+
+  /// A device that nothing is wrong with yet.
+  public init() {
+    unsafe device = cfp_create(
+      { context, time, samples, frameCount, channelCount in
+        guard let context = unsafe context else { return }
+        let device = unsafe Unmanaged<FaultyDevice>.fromOpaque(context).takeUnretainedValue()
+        let span = unsafe Span(
+          _unsafeStart: samples.unsafelyUnwrapped, count: Int(frameCount * channelCount))
+        device.listener?(.nanoseconds(time), span, Int(channelCount))
+      }, Unmanaged.passUnretained(self).toOpaque())
+  }
+
+  deinit {
+    if let device = unsafe device { unsafe cfp_destroy(device) }
+  }
+
+  /// Plans a fault; one whose time is past comes at once.
+  public func plan(_ fault: Fault, at time: Duration) {
+    let index = schedule.firstIndex { $0.time > time } ?? schedule.endIndex
+    schedule.insert((time, fault), at: index)
+  }
+
+  /// Frames it has taken.
+  public var takenCount: Int { Int(unsafe cfp_get_taken(device)) }
+  /// Frames that were heard.
+  public var heardCount: Int { Int(unsafe cfp_get_heard(device)) }
+
+  /// Stands in for opening a device by a name.
+  ///
+  /// - Parameter results: Results of calls that are forced besides.
+  package func interception(
+    results: @escaping @Sendable (PCMCall) -> Int? = { _ in nil }
+  ) -> PCMInterception {
+    // Only the thread that the device belongs to opens it.
+    nonisolated(unsafe) let device = self
+    return PCMInterception(open: { _ in unsafe device.open() }, result: results)
+  }
+
+  private func open() -> PCMInterception.Opening {
+    attemptCount += 1
+    if let refusal { return .refused(refusal) }
+    var pcm: UnsafeMutableRawPointer?
+    unsafe cfp_set_abilities(device, abilities.stored)
+    let result = unsafe cfp_open(device, &pcm)
+    guard result == 0, let pcm = unsafe pcm else { return .refused(-result) }
+    openCount += 1
+    return unsafe .opened(OpaquePointer(pcm))
+  }
+
+  /// The next moment at which something happens.
+  var nextEvent: Duration? {
+    let played = unsafe cfp_next_event(device)
+    return [
+      played == .max ? nil : .nanoseconds(played), schedule.first?.time,
+      endings.map(\.time).min(),
+    ].compactMap { $0 }.min()
+  }
+
+  /// Plays on until a moment, with all that is planned on the way.
+  func advance(to time: Duration) {
+    while true {
+      let next = [schedule.first?.time, endings.map(\.time).min()].compactMap { $0 }.min()
+      guard let next, next <= time else { break }
+      move(to: max(now, next))
+      if let index = endings.firstIndex(where: { $0.time <= next }) {
+        end(endings.remove(at: index).ending)
+      } else if !schedule.isEmpty {
+        begin(schedule.removeFirst().fault)
+      }
+    }
+    move(to: time)
+  }
+
+  private func move(to time: Duration) {
+    now = time
+    let (seconds, attoseconds) = time.components
+    unsafe cfp_advance(device, seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
+  }
+
+  private func begin(_ fault: Fault) {
+    switch fault {
+    case .underrun: unsafe cfp_run_dry(device)
+    case .suspend(let canResume): unsafe cfp_suspend(device, canResume)
+    case .disconnect(let duration, let code):
+      unsafe cfp_disconnect(device)
+      refusal = code
+      endings.removeAll { $0.ending == .disconnection }
+      endings.append((now + duration, .disconnection))
+    case .stall(let duration):
+      unsafe cfp_stall(device, true)
+      endings.removeAll { $0.ending == .stall }
+      endings.append((now + duration, .stall))
+    case .shortTransfers(let frameCount, let count):
+      unsafe cfp_limit_transfers(device, UInt32(frameCount), UInt32(count))
+    case .failTransfers(let code, let count):
+      unsafe cfp_fail_transfers(device, -code, UInt32(count))
+    case .failStarts(let code, let count):
+      unsafe cfp_fail_starts(device, -code, UInt32(count))
+    case .failPreparations(let code, let count):
+      unsafe cfp_fail_preparations(device, -code, UInt32(count))
+    case .addDelay(let frameCount): unsafe cfp_add_delay(device, frameCount)
+    case .cryWolf(let duration):
+      unsafe cfp_cry_wolf(device, true)
+      endings.removeAll { $0.ending == .cryingWolf }
+      endings.append((now + duration, .cryingWolf))
+    case .change(let abilities): self.abilities = abilities
+    }
+  }
+
+  private func end(_ ending: Ending) {
+    switch ending {
+    case .disconnection: refusal = nil
+    case .stall: unsafe cfp_stall(device, false)
+    case .cryingWolf: unsafe cfp_cry_wolf(device, false)
+    }
+  }
+}
