@@ -11,7 +11,8 @@ public enum TemblorProgram {
       for standard input.
       """,
     commands: [
-      PlayVerb.description, RenderVerb.description, CheckVerb.description, InfoVerb.description,
+      PlayVerb.description, ListenVerb.description, RenderVerb.description, CheckVerb.description,
+      InfoVerb.description,
       FormatVerb.description,
       PatternsVerb.description, ProfilesVerb.description, completion, manual,
     ],

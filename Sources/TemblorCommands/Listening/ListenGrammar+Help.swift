@@ -33,8 +33,9 @@ extension ListenGrammar {
 
       Lines that begin with event may come between, at all connections: event finished when something \
       with a name ends by itself, and event stopped when it was asked to, each with name=NAME and \
-      time=SECONDS of the session; of the device, event underrun, lost, returned, suspended and failed, \
-      each with time, missed=SECONDS that could not be heard, and a text. More events may be added.
+      time=SECONDS of the session; of the device, event underrun, at most once a second and with a \
+      count, event lost, returned, suspended and failed with a text, each with time and \
+      missed=SECONDS that could not be heard. More events may be added.
       """
   }()
 }

@@ -19,8 +19,8 @@ final class ListenSession {
   private var events: [ListenReply] = []
   /// The frame of the last end.
   private var endFrame: Int64 = 0
-  private var underrunCount = 0
-  private var missedFrameCount = 0
+  /// What went wrong at the device.
+  var trouble = DeviceTrouble()
 
   /// A session in which nothing plays.
   ///
@@ -93,25 +93,6 @@ final class ListenSession {
     return max(0, left)
   }
 
-  /// Tells of something that happened at the device.
-  func note(_ notice: SinkNotice) {
-    missedFrameCount += notice.missedFrameCount
-    let name: String
-    switch notice.kind {
-    case .underrun:
-      underrunCount += 1
-      name = "underrun"
-    case .suspended: name = "suspended"
-    case .lost: name = "lost"
-    case .returned: name = "returned"
-    case .failed: name = "failed"
-    // Nothing a script could act on; standard error has it.
-    case .degraded: return
-    }
-    let missed = Double(notice.missedFrameCount) / engine.rate
-    tell(name, [.number("missed", missed), .pair("text", notice.text)])
-  }
-
   // MARK: -
 
   private func perform(_ command: ListenCommand) throws(ListenError) -> [ListenReply.Field] {
@@ -148,10 +129,16 @@ final class ListenSession {
       .number("strength", Double(engine.strength)), .pair("muted", engine.isMuted ? "yes" : "no"),
       .number("peak", Double(peak)),
       .number("limited", Double(engine.limitedFrameCount) / engine.rate),
-      .count("underruns", underrunCount),
-      .number("missed", Double(missedFrameCount) / engine.rate),
+      .count("underruns", trouble.underrunCount),
+      .number("missed", Double(trouble.missedFrameCount) / engine.rate),
       .pair("device", device), .count("rate", Int(engine.rate)),
     ]
+  }
+
+  /// What the sound does.
+  var state: PlaybackFigures.State {
+    if voices.contains(where: { $0.hasStarted && !$0.isPaused }) { return .playing }
+    return voices.contains { $0.isPaused } ? .paused : .idle
   }
 
   /// The names of what plays or is to play, each once, in the order they came.
@@ -208,7 +195,8 @@ final class ListenSession {
       .event(event, [.pair("name", name), .number("time", Double(frame) / engine.rate)]))
   }
 
-  private func tell(_ event: String, _ fields: [ListenReply.Field]) {
+  /// Keeps an event to be told.
+  func tell(_ event: String, _ fields: [ListenReply.Field]) {
     events.append(.event(event, [.number("time", engine.seconds)] + fields))
   }
 }

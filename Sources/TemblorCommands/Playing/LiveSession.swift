@@ -89,6 +89,7 @@ final class LiveSession {
       }
       if keyboard?.isClosed == true, !Interruption.isIgnored(SIGHUP) { return .quit }
       let step = try performance.perform(at: stage.time.now)
+      playing.tone?.follow(strength: playing.engine.strength)
       takeRecords(driver, playing)
       guard case .wait(let limit) = step else { return .over }
       console.show(figures(playing))
@@ -192,7 +193,6 @@ extension LiveSession {
     // Whole steps, so that the way back leads to where it began.
     let steps = (playing.engine.strength / Self.strengthStep).rounded() + step / Self.strengthStep
     playing.engine.strength = steps.rounded() * Self.strengthStep
-    playing.tone?.follow(strength: playing.engine.strength)
   }
 
   private func tellKeys(of performance: any Performance) {

@@ -218,6 +218,19 @@ import Testing
       ])
   }
 
+  @Test func manyUnderrunsAreOneEventASecond() {
+    for _ in 0..<5 {
+      studio.session.note(SinkNotice(.underrun, missedFrameCount: 48, text: "ran dry"))
+    }
+    #expect(studio.run(1) == ["event underrun time=0.0 missed=0.001 count=1"])
+    studio.session.note(SinkNotice(.underrun, missedFrameCount: 48, text: "ran dry"))
+    #expect(studio.run(0.1) == ["event underrun time=1.0 missed=0.005 count=5"])
+    studio.session.note(SinkNotice(.underrun, missedFrameCount: 480, text: "ran dry"))
+    #expect(studio.run(0) == [])
+    studio.session.tellUnderruns()
+    #expect(studio.run(0) == ["event underrun time=1.1 missed=0.01 count=1"])
+  }
+
   @Test func finishingEndsLoopsWithTheirPassAndWhatStandsStillAtOnce() {
     studio.ask("buzz 1 0.5 0.4 as a")
     studio.ask("loop a on")
