@@ -34,7 +34,8 @@ let package = Package(
     .target(
       name: "HapticPlayback", dependencies: ["HapticModel", "HapticRender"], swiftSettings: strict),
     .testTarget(
-      name: "HapticPlaybackTests", dependencies: ["HapticModel", "HapticPlayback", "HapticRender"],
+      name: "HapticPlaybackTests",
+      dependencies: ["HapticModel", "HapticPlayback", "HapticRender", "TestSupport"],
       swiftSettings: strict),
     .target(name: "PCMSamples", swiftSettings: strict),
     .target(
@@ -48,6 +49,22 @@ let package = Package(
     .testTarget(
       name: "ALSAOutputTests",
       dependencies: ["ALSAOutput", "FaultyPCM", "HapticPlayback", "PCMSamples"],
+      swiftSettings: strict),
+    .target(
+      name: "PlayRig", dependencies: ["AHAP", "HapticModel", "HapticPlayback", "ShippedPatterns"],
+      path: "Tests/PlayRig", swiftSettings: strict),
+    .testTarget(
+      name: "ALSAPlaybackTests",
+      dependencies: [
+        "AHAP", "ALSAOutput", "HapticModel", "HapticPlayback", "HapticRender", "PCMSamples",
+        "PlayRig", "ShippedPatterns",
+      ], swiftSettings: strict),
+    .executableTarget(
+      name: "play-probe",
+      dependencies: ["ALSAOutput", "HapticPlayback", "HapticRender", "PlayRig"],
+      path: "Tests/PlayProbe", swiftSettings: strict),
+    .testTarget(
+      name: "ServerTests", dependencies: ["HapticPlayback", "PlayRig", "SoundFile", "play-probe"],
       swiftSettings: strict),
     .testTarget(
       name: "PCMSamplesTests", dependencies: ["PCMSamples", "SoundFile"], swiftSettings: strict),
@@ -80,13 +97,18 @@ let package = Package(
       ], swiftSettings: strict),
     .testTarget(
       name: "HapticModelTests", dependencies: ["HapticModel"], swiftSettings: strict),
+    .target(
+      name: "TestSupport", dependencies: ["HapticModel", "HapticRender"], path: "Tests/TestSupport",
+      swiftSettings: strict),
     .testTarget(
-      name: "HapticRenderTests", dependencies: ["HapticModel", "HapticRender"],
+      name: "HapticRenderTests", dependencies: ["HapticModel", "HapticRender", "TestSupport"],
       swiftSettings: strict),
     .target(name: "CRealtimeGuard", path: "Tests/CRealtimeGuard"),
     .testTarget(
       name: "RealtimeTests",
-      dependencies: ["AHAP", "CRealtimeGuard", "HapticModel", "HapticRender", "ShippedPatterns"],
+      dependencies: [
+        "AHAP", "CRealtimeGuard", "HapticModel", "HapticRender", "ShippedPatterns", "TestSupport",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "SamplesTests",

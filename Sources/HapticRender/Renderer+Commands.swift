@@ -7,12 +7,15 @@ extension Renderer {
     var command = RenderCommand.nothing
     while schedule.hasRoom, unsafe link.pointee.queue.take(&command) {
       switch command.action {
+      case .add:
+        perform(command)
+        countDone(command)
       case .cancel, .remove:
         // At once, before commands that wait: they are for a player that ends here.
         unsafe schedule.drop(command.player)
         perform(command)
-        countDone()
-      case .none, .add, .start, .stop, .pause, .resume, .seek, .loop, .rate, .gain, .control,
+        countDone(command)
+      case .none, .start, .stop, .pause, .resume, .seek, .loop, .rate, .gain, .control,
         .strength:
         if command.time < position { command.time = position }
         schedule.insert(command)
@@ -24,13 +27,19 @@ extension Renderer {
   @_noLocks
   mutating func performDueCommands() {
     while schedule.nextTime <= position {
-      perform(schedule.takeFirst())
-      countDone()
+      let command = schedule.takeFirst()
+      perform(command)
+      countDone(command)
     }
   }
 
   @_noLocks
-  private func countDone() {
+  private func countDone(_ command: RenderCommand) {
+    // A player that was removed may be gone already.
+    if !command.isRemoval, let player = unsafe command.player {
+      _ = unsafe player.pointee.status.pointee.commandCount.wrappingAdd(1, ordering: .releasing)
+    }
+    countChange()
     _ = unsafe link.pointee.doneCount.wrappingAdd(1, ordering: .releasing)
   }
 
@@ -71,7 +80,9 @@ extension Renderer {
         to: entry, at: position, buses: &buses, scratch: scratch, isHeard: isHeard,
         isPanned: isPanned)
       if hasEnded { countChange() }
-    case .loop: unsafe player.pointee.setLoop(passCount: command.track, end: command.frame)
+    case .loop:
+      unsafe player.pointee.setLoop(
+        passCount: command.track, end: command.frame, at: position)
     case .rate: unsafe player.pointee.setRate(command.value, at: position)
     case .gain:
       unsafe player.pointee.gain.move(
@@ -90,13 +101,10 @@ extension Renderer {
     if hasEnded { countChange() }
   }
 
-  /// Takes a player in where there is room; one that finds none is let go at once.
+  /// Takes a player in where there is room; one that finds none is never heard.
   @_noLocks
   private mutating func add(_ player: UnsafeMutablePointer<Player>) {
-    guard unsafe playerCount < players.count else {
-      unsafe release(player)
-      return
-    }
+    guard unsafe playerCount < players.count else { return }
     unsafe players[playerCount] = player
     playerCount &+= 1
   }
@@ -117,12 +125,12 @@ extension Renderer {
     unsafe release(player)
   }
 
+  /// Tells the control side that it may free a player; nothing may touch it afterwards.
   @_noLocks
   private mutating func release(_ player: UnsafeMutablePointer<Player>) {
     unsafe RenderCommand.release(player.pointee.entry)
     unsafe player.pointee.entry = nil
     unsafe player.pointee.status.pointee.isReleased.store(true, ordering: .releasing)
-    countChange()
   }
 
   /// Tells the control side that there is something to look at.

@@ -34,6 +34,8 @@ public struct Renderer: ~Copyable {
   let isPanned: Bool
   private(set) var position: Int64 = 0
   private var gate: GainRamp
+  /// Frames that fill the limiters and the delays of channels.
+  private let primingLength: Int
   private let gains: UnsafeMutableBufferPointer<Float>
   private let strips: UnsafeMutableBufferPointer<ChannelStrip>
   private let channels: UnsafeMutableBufferPointer<OutputChannel>
@@ -93,6 +95,8 @@ public struct Renderer: ~Copyable {
         at: index, to: ChannelStrip(route, rate: rate, capacity: Self.turnLength))
     }
     latency = unsafe strips[0].latency
+    let longestDelay = routes.map(\.delay).max() ?? 0
+    primingLength = latency + longestDelay + Self.turnLength
     channelCount = routes.count
     unsafe channels = .allocate(capacity: routes.count)
     for (index, route) in routes.enumerated() {
@@ -141,21 +145,32 @@ public struct Renderer: ~Copyable {
 
   /// Lets frames go by unheard, faster than rendering them: [render thread].
   ///
-  /// What comes after begins from silence; open the gate anew.
+  /// The last of them are rendered and dropped, so that all that delays is filled with what belongs there.
   @_noLocks
   public mutating func skip(frameCount: Int) {
     takeCommands()
-    isSkipping = true
-    var done = 0
-    while done < frameCount {
-      let count = beginTurn(atMost: frameCount &- done)
-      mix(count: count)
-      strength.advance(by: count)
-      position &+= Int64(count)
-      done &+= count
+    let rendered = min(frameCount, primingLength)
+    var left = frameCount &- rendered
+    if left > 0 {
+      isSkipping = true
+      while left > 0 {
+        let count = beginTurn(atMost: left)
+        mix(count: count)
+        strength.advance(by: count)
+        position &+= Int64(count)
+        left &-= count
+      }
+      isSkipping = false
+      rest()
     }
-    isSkipping = false
-    rest()
+    left = rendered
+    while left > 0 {
+      let count = beginTurn(atMost: left)
+      mix(count: count)
+      drop(count: count)
+      position &+= Int64(count)
+      left &-= count
+    }
     publish()
   }
 
@@ -186,6 +201,9 @@ public struct Renderer: ~Copyable {
         wrap = unsafe player.pointee.nextWrap
       }
       if wrap < end { end = wrap }
+      // A player is rendered apart just while its gain moves, whatever the blocks are.
+      let ramp = unsafe player.pointee.gain.framesLeft
+      if ramp > 0, position &+ Int64(ramp) < end { end = position &+ Int64(ramp) }
       index &+= 1
     }
     if schedule.nextTime < end { end = schedule.nextTime }
@@ -211,11 +229,14 @@ public struct Renderer: ~Copyable {
     statistics.voiceCount = voiceCount
     guard !isSkipping else { return }
     unsafe strength.fill(gains, count: count)
+    let strips = unsafe self.strips
+    var statistics = self.statistics
     index = 0
-    while unsafe index < strips.count {
+    while index < strips.count {
       unsafe strips[index].process(buses, gain: gains, count: count, statistics: &statistics)
       index &+= 1
     }
+    self.statistics = statistics
   }
 
   /// Writes the channels to a block, through the gate and faded towards the settings' length.
@@ -227,10 +248,11 @@ public struct Renderer: ~Copyable {
     if isFading {
       unsafe gate.fill(gains, count: count)
       while index < count {
-        unsafe gains[index] *= fade(at: first &+ Int64(index))
+        unsafe gains[index] = gains[index] * fade(at: first &+ Int64(index))
         index &+= 1
       }
     }
+    let channels = unsafe self.channels
     var channel = 0
     while channel < channelCount {
       let strip = unsafe channels[channel].strip
@@ -238,6 +260,21 @@ public struct Renderer: ~Copyable {
       unsafe channels[channel].write(
         output, gains: isFading ? gains : nil, count: count, to: &block,
         at: start &* channelCount &+ channel, stride: channelCount)
+      channel &+= 1
+    }
+  }
+
+  /// Lets the channels' delays go on without output.
+  @_noLocks
+  private mutating func drop(count: Int) {
+    var nowhere = unsafe gains.mutableSpan
+    let channels = unsafe self.channels
+    var channel = 0
+    while channel < channels.count {
+      let strip = unsafe channels[channel].strip
+      let output = unsafe strips[strip].output
+      unsafe channels[channel].write(
+        output, gains: nil, count: count, to: &nowhere, at: 0, stride: 1)
       channel &+= 1
     }
   }
@@ -255,13 +292,15 @@ public struct Renderer: ~Copyable {
   @_noLocks
   private mutating func rest() {
     buses.rest()
+    let strips = unsafe self.strips
+    let channels = unsafe self.channels
     var index = 0
-    while unsafe index < strips.count {
+    while index < strips.count {
       unsafe strips[index].rest()
       index &+= 1
     }
     index = 0
-    while unsafe index < channels.count {
+    while index < channels.count {
       unsafe channels[index].rest()
       index &+= 1
     }
@@ -275,8 +314,9 @@ public struct Renderer: ~Copyable {
     unsafe link.pointee.limitedFrameCount.store(statistics.limitedFrameCount, ordering: .relaxed)
     unsafe link.pointee.silencedSampleCount.store(
       statistics.silencedSampleCount, ordering: .relaxed)
+    let channels = unsafe self.channels
     var index = 0
-    while unsafe index < channels.count {
+    while index < channels.count {
       unsafe link.pointee.raisePeak(of: index, to: channels[index].takePeak())
       index &+= 1
     }

@@ -11,7 +11,8 @@ struct Bench {
       exit(64)
     }
     let figures =
-      try VoiceBenchmarks.run() + CompileBenchmarks.run() + ReadingBenchmarks.run()
+      try VoiceBenchmarks.run() + LiveBenchmarks.run() + CompileBenchmarks.run()
+      + ReadingBenchmarks.run()
       + WholeBenchmarks.run()
     if words.isEmpty { table(figures) } else { json(figures) }
   }

@@ -326,8 +326,6 @@ int cfp_open(cfp_device *device, void **pcm) {
   return 0;
 }
 
-enum cfp_state cfp_get_state(const cfp_device *device) { return device->state; }
-unsigned cfp_get_rate(const cfp_device *device) { return device->io.rate; }
 int64_t cfp_get_taken(const cfp_device *device) { return device->takenInAll; }
 int64_t cfp_get_heard(const cfp_device *device) { return device->heardInAll; }
 

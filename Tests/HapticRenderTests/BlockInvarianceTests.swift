@@ -1,4 +1,5 @@
 import HapticModel
+import TestSupport
 import Testing
 
 @testable import HapticRender

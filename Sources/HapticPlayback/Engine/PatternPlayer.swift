@@ -5,7 +5,7 @@ public import HapticRender
 ///
 /// Every call may come from any thread and returns at once. Calls take effect in the order of their times,
 /// and of one time in the order they were made. A pattern that plays goes on to its end when its player is
-/// released.
+/// released, a loop to the end of its pass; one that is paused is forgotten.
 public final class PatternPlayer: Sendable {
   /// The shortest pass of a loop, in seconds.
   public static let shortestLoop = 0.01
@@ -19,6 +19,8 @@ public final class PatternPlayer: Sendable {
   }
 
   deinit {
+    // Nobody could end it any more, so the running pass is the last.
+    if core.withState({ $0.isEndless }) { try? loop(passCount: 1) }
     core.withState { $0.isOrphaned = true }
     engine.update()
   }
@@ -61,33 +63,25 @@ public final class PatternPlayer: Sendable {
   {
     let frame = time.frame(rate: engine.rate)
     let entries = offset.map { self.entries(at: $0) }
-    core.withState { $0.startCount += 1 }
-    do throws(PlaybackError) {
-      try engine.send(
-        core.parts.enumerated().map { .start($1, at: frame, from: entries?[$0]) },
-        keeping: entries ?? [])
-    } catch {
-      core.withState { $0.startCount -= 1 }
-      throw error
-    }
+    try send(keeping: entries ?? []) { .start($1, at: frame, from: entries?[$0]) }
   }
 
   /// Ends playing; what sounds fades out within 2 ms.
   public func stop(at time: PlaybackTime = .now) throws(PlaybackError) {
     let frame = time.frame(rate: engine.rate)
-    try engine.send(core.parts.map { .stop($0, at: frame) })
+    try send { .stop($1, at: frame) }
   }
 
   /// Lets the pattern stand still.
   public func pause(at time: PlaybackTime = .now) throws(PlaybackError) {
     let frame = time.frame(rate: engine.rate)
-    try engine.send(core.parts.map { .pause($0, at: frame) })
+    try send { .pause($1, at: frame) }
   }
 
   /// Lets a pattern that stands still go on.
   public func resume(at time: PlaybackTime = .now) throws(PlaybackError) {
     let frame = time.frame(rate: engine.rate)
-    try engine.send(core.parts.map { .resume($0, at: frame) })
+    try send { .resume($1, at: frame) }
   }
 
   /// Goes on at a time of the pattern; a player that does not play starts there next.
@@ -97,13 +91,12 @@ public final class PatternPlayer: Sendable {
   public func seek(to offset: Double, at time: PlaybackTime = .now) throws(PlaybackError) {
     let frame = time.frame(rate: engine.rate)
     let entries = entries(at: offset)
-    try engine.send(
-      core.parts.enumerated().map { .seek($1, to: entries[$0], at: frame) }, keeping: entries)
+    try send(keeping: entries) { .seek($1, to: entries[$0], at: frame) }
   }
 
   /// Stops at once and forgets every call that waits for its time.
   public func cancel() throws(PlaybackError) {
-    try engine.send(core.parts.map { .cancel($0) })
+    try send { .cancel($1) }
   }
 
   // MARK: How it plays
@@ -120,8 +113,8 @@ public final class PatternPlayer: Sendable {
     let last = end.map { seconds in
       HapticTime.frame(seconds: max(seconds, Self.shortestLoop), rate: engine.rate)
     }
-    try engine.send(
-      core.parts.map { .loop($0, passCount: passCount, end: last ?? 0, at: frame) })
+    try send { .loop($1, passCount: passCount, end: last ?? 0, at: frame) }
+    core.withState { $0.isEndless = passCount == nil }
   }
 
   /// Sets how fast the pattern runs, 1/64 to 64, without changing any pitch.
@@ -130,7 +123,7 @@ public final class PatternPlayer: Sendable {
   public func setRate(_ rate: Double, at time: PlaybackTime = .now) throws(PlaybackError) {
     guard rate > 0 else { return }
     let frame = time.frame(rate: engine.rate)
-    try engine.send(core.parts.map { .rate($0, rate, at: frame) })
+    try send { .rate($1, rate, at: frame) }
   }
 
   /// Moves the player's own gain, 0 or more.
@@ -165,7 +158,7 @@ public final class PatternPlayer: Sendable {
     let track = try Self.track(of: id)
     let frame = time.frame(rate: engine.rate)
     let value = Self.clamp(value, of: id)
-    try engine.send(core.parts.map { .control($0, track, value: value, at: frame) })
+    try send { .control($1, track, value: value, at: frame) }
   }
 
   /// Runs a parameter curve from a time on; its own time is not regarded.
@@ -191,6 +184,7 @@ public final class PatternPlayer: Sendable {
     }
     lines.append((last.frame, last.value, 0))
     try engine.send(
+      core, commandCount: lines.count,
       lines.flatMap { line in
         core.parts.map {
           .control($0, track, value: line.value, slope: line.slope, at: line.frame)
@@ -200,12 +194,20 @@ public final class PatternPlayer: Sendable {
 
   // MARK: -
 
+  /// Sends one command to each part.
+  private func send(
+    keeping entries: [SharedEntry] = [], _ command: (Int, RenderPlayer) -> RenderCommand
+  ) throws(PlaybackError) {
+    try engine.send(
+      core, commandCount: 1, core.parts.enumerated().map(command), keeping: entries)
+  }
+
   private func sendGain(_ gain: Double, over ramp: Double? = nil, at time: PlaybackTime)
     throws(PlaybackError)
   {
     let frame = time.frame(rate: engine.rate)
     let length = ramp.map { Int(HapticTime.frame(seconds: max(0, $0), rate: engine.rate)) }
-    try engine.send(core.parts.map { .gain($0, gain, over: length, at: frame) })
+    try send { .gain($1, gain, over: length, at: frame) }
   }
 
   private func entries(at offset: Double) -> [SharedEntry] {

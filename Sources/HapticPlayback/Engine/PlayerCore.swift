@@ -12,15 +12,13 @@ final class PlayerCore: Sendable {
   struct State {
     var endHandler: (@Sendable () -> Void)?
     var toldEndCount = 0
-    /// Starts that were sent.
-    var startCount = 0
+    /// Commands that were sent to each part.
+    var commandCount = 1
     /// Whether nobody holds the player any more.
     var isOrphaned = false
     var isRemoved = false
-    var isLooping = false
-    var loopEnd: Double?
-    var passCount: Int?
-    var rate = 1.0
+    /// Whether it was last asked to repeat for ever.
+    var isEndless = false
     var gain = 1.0
     var isMuted = false
   }
@@ -39,7 +37,7 @@ final class PlayerCore: Sendable {
 
   /// Whether the render thread has let go of all parts.
   var isReleased: Bool {
-    parts.allSatisfy { $0.withStatus { $0.isReleased.load(ordering: .acquiring) } }
+    parts.allSatisfy { $0.isReleased }
   }
 
   /// How often all parts have ended.
@@ -77,16 +75,15 @@ final class PlayerCore: Sendable {
     parts.reduce(0) { $0 + $1.withStatus { $0.droppedVoiceCount.load(ordering: .relaxed) } }
   }
 
-  /// Whether nobody holds the player, and nothing that it was asked to play is still to come.
+  /// Whether nobody holds the player, nothing it was asked is still to come, and it does not play.
   var isOver: Bool {
-    let (isOrphaned, isRemoved, sent) = withState { ($0.isOrphaned, $0.isRemoved, $0.startCount) }
+    let (isOrphaned, isRemoved, sent) = withState {
+      ($0.isOrphaned, $0.isRemoved, $0.commandCount)
+    }
     guard isOrphaned, !isRemoved else { return false }
     return parts.allSatisfy { part in
       part.withStatus { status in
-        let done =
-          status.startCount.load(ordering: .acquiring)
-          + status.cancelledStartCount.load(ordering: .acquiring)
-        return done == sent && status.phase == .idle
+        status.commandCount.load(ordering: .acquiring) >= sent && status.phase != .playing
       }
     }
   }

@@ -79,6 +79,9 @@ public final class LivePlayback: Sendable {
     for thread in threads { pthread_join(thread, nil) }
   }
 
+  /// Tells which frame of the engine is heard.
+  public var clock: PlaybackClock { shared.loop.clock }
+
   /// Whether the sink has ended.
   public var isOver: Bool { shared.isOver.load(ordering: .acquiring) }
 

@@ -7,6 +7,8 @@ internal import Synchronization
 public final class RenderLoop {
   /// The most frames rendered at a time.
   public static let longestBlock = 4_096
+  /// How long a sink may take to want the closing fade.
+  private static let closingLimit = Duration.seconds(1)
   /// The most silence that a recording is given for one gap, in seconds.
   private static let longestSilence = 10.0
 
@@ -14,6 +16,8 @@ public final class RenderLoop {
   public var changeHandler: (@Sendable () -> Void)?
   /// Takes a copy of what is handed over.
   public var recording: Recording?
+  /// The frame that is heard.
+  public let clock: PlaybackClock
   /// Raised to end a wait.
   public let wake = WakeSignal()
 
@@ -24,6 +28,7 @@ public final class RenderLoop {
   private var block: [Float]
   private var isOpen = false
   private var closingFrameCount: Int?
+  private var closingEnd = Duration.zero
   private var changeCount = 0
   private let stopRequest = Atomic<Bool>(false)
   let records: ValueRing<BlockRecord>
@@ -40,6 +45,7 @@ public final class RenderLoop {
     self.time = time
     renderer = engine.makeRenderer(isOpen: false)
     block = [Float](repeating: 0, count: Self.longestBlock * engine.routing.channels.count)
+    clock = PlaybackClock(rate: engine.rate, time: time)
     records = ValueRing(
       capacity: 1_024,
       filler: BlockRecord(
@@ -77,8 +83,8 @@ public final class RenderLoop {
       noteChanges(always: true)
       return false
     }
-    if let left = closingFrameCount, left <= 0 {
-      sink.finish(draining: true)
+    if let left = closingFrameCount, left <= 0 || time.now > closingEnd {
+      sink.finish(draining: left <= 0)
       noteChanges(always: true)
       return false
     }
@@ -90,6 +96,7 @@ public final class RenderLoop {
   private func beginClosing() {
     renderer.moveGate(to: 0)
     closingFrameCount = renderer.fadeLength + 1
+    closingEnd = time.now + Self.closingLimit
   }
 
   private func render(_ frameCount: Int) {
@@ -110,7 +117,8 @@ public final class RenderLoop {
       let record = BlockRecord(
         position: position, frameCount: count, began: began, rendered: rendered, handed: time.now,
         delay: sink.delay)
-      records.write([record].span)
+      records.write(record)
+      clock.note(position: position + Int64(count), delay: record.delay, moment: record.handed)
       if let closing = closingFrameCount { closingFrameCount = closing - count }
       left -= count
     }

@@ -31,6 +31,17 @@ final class ValueRing<Value: BitwiseCopyable>: @unchecked Sendable {
     written.store(place + new.count, ordering: .releasing)
   }
 
+  /// Puts one value in: [one writing thread].
+  func write(_ value: Value) {
+    let place = written.load(ordering: .relaxed)
+    guard unsafe place - taken.load(ordering: .acquiring) < values.count else {
+      dropped.wrappingAdd(1, ordering: .relaxed)
+      return
+    }
+    unsafe values[place % values.count] = value
+    written.store(place + 1, ordering: .releasing)
+  }
+
   /// Takes what is there, oldest first, into the beginning of an array; answers how many: [one reading thread].
   func take(into buffer: inout [Value]) -> Int {
     let place = taken.load(ordering: .relaxed)

@@ -24,6 +24,9 @@ public final class VirtualPlayback {
     loop = RenderLoop(engine: engine, sink: sink, time: time)
   }
 
+  /// Tells which frame of the engine is heard.
+  public var playbackClock: PlaybackClock { loop.clock }
+
   /// Renders the periods up to a time from now.
   public func advance(seconds: Double) {
     let end = engine.position + Int64((seconds * engine.rate).rounded())

@@ -40,9 +40,19 @@ public struct ClockPace {
     if room >= Int64(format.periodLength) {
       return .room(frameCount: Int(room) / format.periodLength * format.periodLength)
     }
-    let seconds = Double(Int64(format.periodLength) - room) / format.rate
-    time.wait(for: &watched, timeout: .nanoseconds(Int64(seconds * 1e9) + 1))
+    // From the beginning, so that roundings do not add up to frames.
+    let due = handed + Int64(format.periodLength - format.bufferLength)
+    let moment = start + moment(of: due)
+    time.wait(for: &watched, timeout: max(.nanoseconds(1), moment - now))
     return watched[0].received != 0 ? .woken : .room(frameCount: 0)
+  }
+
+  /// The time from the beginning at which the clock has come to a frame.
+  private func moment(of frame: Int64) -> Duration {
+    let rate = Int64(format.rate.rounded())
+    let (seconds, rest) = frame.quotientAndRemainder(dividingBy: max(1, rate))
+    return .seconds(seconds)
+      + .nanoseconds(Int64((Double(rest) / format.rate * 1e9).rounded(.up)))
   }
 
   private func frames(in duration: Duration) -> Int64 {

@@ -65,15 +65,12 @@ struct CommandSchedule: ~Copyable {
     var index = 0
     while index < count {
       if let player = unsafe player, unsafe commands[index].player == player {
-        switch unsafe commands[index].action {
-        case .start:
-          _ = unsafe player.pointee.status.pointee.cancelledStartCount.wrappingAdd(
-            1, ordering: .releasing)
-        default: break
-        }
         unsafe RenderCommand.release(commands[index].entry)
         unsafe commands[index].entry = nil
         unsafe commands[index].action = .none
+        unsafe commands[index].player = nil
+        _ = unsafe player.pointee.status.pointee.commandCount.wrappingAdd(
+          1, ordering: .releasing)
       }
       index &+= 1
     }

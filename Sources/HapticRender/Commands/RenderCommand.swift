@@ -14,12 +14,25 @@ public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
   var time: Int64
   /// The order among commands of one frame, given by the schedule.
   var order: UInt64 = 0
-  let player: UnsafeMutablePointer<Player>?
+  var player: UnsafeMutablePointer<Player>?
   var entry: UnsafeMutablePointer<PlanEntry>?
   var value = 0.0
   var slope = 0.0
   var frame: Int64 = 0
   var track = 0
+
+  /// Whether this is the last command for its player.
+  var isRemoval: Bool {
+    @_noLocks
+    get {
+      switch action {
+      case .remove: true
+      case .none, .add, .start, .stop, .pause, .resume, .seek, .loop, .rate, .gain, .control,
+        .cancel, .strength:
+        false
+      }
+    }
+  }
 
   private init(_ action: Action, _ player: RenderPlayer?, at time: Int64) {
     self.action = action

@@ -10,7 +10,7 @@ struct BusSet: ~Copyable {
   /// The right side of the audio.
   let right: UnsafeMutableBufferPointer<Float>
   private let capacity: Int
-  private let memory: UnsafeMutableBufferPointer<Float>
+  private let memory: UnsafeMutablePointer<Float>
   private let tails: UnsafeMutableBufferPointer<Float>
   private var tailEnd: Int64 = 0
 
@@ -25,13 +25,11 @@ struct BusSet: ~Copyable {
     self.capacity = capacity
     let busCount = hapticCount + 2
     unsafe memory = .allocate(capacity: busCount * capacity)
-    unsafe memory.initialize(repeating: 0)
+    unsafe memory.initialize(repeating: 0, count: busCount * capacity)
     unsafe tails = .allocate(capacity: busCount * Self.tailCapacity)
     unsafe tails.initialize(repeating: 0)
-    unsafe left = .init(
-      rebasing: memory[hapticCount * capacity..<(hapticCount + 1) * capacity])
-    unsafe right = .init(
-      rebasing: memory[(hapticCount + 1) * capacity..<(hapticCount + 2) * capacity])
+    unsafe left = .init(start: memory + hapticCount * capacity, count: capacity)
+    unsafe right = .init(start: memory + (hapticCount + 1) * capacity, count: capacity)
   }
 
   deinit {
@@ -42,8 +40,7 @@ struct BusSet: ~Copyable {
   /// A haptic bus.
   @_noLocks
   func haptics(_ index: Int) -> UnsafeMutableBufferPointer<Float> {
-    let start = unsafe memory.baseAddress.unsafelyUnwrapped.advanced(by: index &* capacity)
-    return unsafe UnsafeMutableBufferPointer(start: start, count: capacity)
+    unsafe UnsafeMutableBufferPointer(start: memory + index &* capacity, count: capacity)
   }
 
   /// Begins a turn: silence, or what is left of tails.
@@ -82,7 +79,7 @@ struct BusSet: ~Copyable {
     var index = 0
     while index < count {
       let place = tail &+ Int(position &+ Int64(index)) & (Self.tailCapacity &- 1)
-      unsafe tails[place] += frames[index]
+      unsafe tails[place] = tails[place] + frames[index]
       index &+= 1
     }
     let end = position &+ Int64(count)

@@ -47,9 +47,9 @@ struct FadeScratch: ~Copyable {
     while index < fadeLength {
       let x = Float(isIn ? index : fadeLength &- index) * perFrame
       let factor = x * x * (3 - 2 * x) * gain
-      unsafe haptics[index] *= factor
-      unsafe left[index] *= factor
-      unsafe right[index] *= factor
+      unsafe haptics[index] = haptics[index] * factor
+      unsafe left[index] = left[index] * factor
+      unsafe right[index] = right[index] * factor
       index &+= 1
     }
   }

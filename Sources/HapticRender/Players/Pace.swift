@@ -57,14 +57,19 @@ struct Pace: BitwiseCopyable, Sendable {
     return anchorLine &+ Int64(fraction + Double(frame &- anchorFrame) * rate)
   }
 
-  /// The first frame at which the pattern has come to a place.
+  /// The first frame, not before the anchor, at which the pattern has come to a place.
   @_noLocks
   func frame(at line: Int64) -> Int64 {
+    // A fast pattern may have passed places between two frames, of which the later one is the anchor.
+    if line <= anchorLine { return anchorFrame }
     if isUnity { return anchorFrame &+ (line &- anchorLine) }
     let distance = (Double(line &- anchorLine) - fraction) / rate
     // Too far away to be met, and to be counted.
     if distance > 4e15 { return .max / 2 }
-    let whole = Int64(distance)
-    return anchorFrame &+ whole &+ (Double(whole) < distance ? 1 : 0)
+    var frame = anchorFrame &+ Int64(distance)
+    // Rounded either way; the answer has to agree with the other direction to the frame.
+    while frame > anchorFrame, self.line(at: frame &- 1) >= line { frame &-= 1 }
+    while self.line(at: frame) < line { frame &+= 1 }
+    return frame
   }
 }

@@ -76,9 +76,9 @@ extension Player {
     var index = 0
     while index < count {
       let factor = unsafe scratch.gain[index]
-      if isHaptic { unsafe haptics[index] += scratch.haptics[index] * factor }
-      unsafe buses.left[index] += scratch.left[index] * factor
-      unsafe buses.right[index] += scratch.right[index] * factor
+      if isHaptic { unsafe haptics[index] = haptics[index] + scratch.haptics[index] * factor }
+      unsafe buses.left[index] = buses.left[index] + scratch.left[index] * factor
+      unsafe buses.right[index] = buses.right[index] + scratch.right[index] * factor
       index &+= 1
     }
   }

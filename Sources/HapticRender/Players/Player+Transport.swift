@@ -16,8 +16,11 @@ extension Player {
     unsafe setPhase(.playing)
     unsafe status.pointee.startFrame.store(position, ordering: .relaxed)
     _ = unsafe status.pointee.startCount.wrappingAdd(1, ordering: .releasing)
+    let begin = unsafe wanted ?? sought
+    // In a loop, what lies behind its end is its beginning.
+    let isBeyond = unsafe !isLastPass && (begin?.pointee.frame ?? 0) >= passLength
     unsafe enter(
-      wanted ?? sought, at: position, buses: &buses, scratch: scratch, isHeard: isHeard,
+      isBeyond ? nil : begin, at: position, buses: &buses, scratch: scratch, isHeard: isHeard,
       isPanned: isPanned)
     unsafe RenderCommand.release(sought)
     unsafe RenderCommand.release(wanted)
@@ -100,11 +103,16 @@ extension Player {
   }
 
   /// Sets how many passes follow and where each ends; the running one goes on.
+  ///
+  /// One that has run beyond its new end is over now.
   @_noLocks
-  mutating func setLoop(passCount: Int, end: Int64) {
+  mutating func setLoop(passCount: Int, end: Int64, at position: Int64) {
     unsafe self.passCount = passCount
     unsafe passesLeft = passCount
     unsafe loopEnd = end
+    guard unsafe !phase.isIdle, unsafe !isLastPass else { return }
+    let line = unsafe pace.line(at: phase.isPaused ? pauseFrame : position)
+    if unsafe passOrigin &+ passLength < line { unsafe passOrigin = line &- passLength }
   }
 
   /// Changes how fast the pattern runs.

@@ -47,6 +47,9 @@ public final class RenderPlayer: @unchecked Sendable {
     unsafe live.deallocate()
   }
 
+  /// Whether the render thread has let go of it for good.
+  public var isReleased: Bool { unsafe state.pointee.isReleased.load(ordering: .acquiring) }
+
   /// Reads what the player last told: [any thread].
   public func withStatus<Result>(_ body: (borrowing PlayerStatus) -> Result) -> Result {
     unsafe body(state.pointee)

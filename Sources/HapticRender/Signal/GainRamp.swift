@@ -6,7 +6,8 @@ struct GainRamp: BitwiseCopyable, Sendable {
   private var start: Float
   private var perFrame: Float = 0
   private var frame = 0
-  private var framesLeft = 0
+  /// Frames until the gain rests.
+  private(set) var framesLeft = 0
 
   /// A gain at rest.
   @_noLocks

@@ -1,6 +1,6 @@
 import ALSAOutput
 
-/// A device that a user named and that cannot be played on.
+/// A device that cannot be played on.
 struct DeviceRefusal: Error, Equatable, CustomStringConvertible {
   /// Why it cannot.
   let error: ALSAError
@@ -8,5 +8,9 @@ struct DeviceRefusal: Error, Equatable, CustomStringConvertible {
   /// A refusal because of an error.
   init(_ error: ALSAError) { self.error = error }
 
-  var description: String { error.message }
+  var description: String {
+    // The list of devices is this program's own to tell of.
+    let text = error.description.replacing("'aplay -L' lists", with: "'temblor devices' lists")
+    return "\(error.device.printable): \(text)"
+  }
 }

@@ -49,19 +49,29 @@ struct LiveOptions {
   }
 
   /// A session that tells and measures as asked.
-  func session(on stage: any LiveStage, _ terminal: Terminal) -> LiveSession {
-    LiveSession(on: stage, terminal: terminal, isQuiet: isQuiet, wantsRecords: asJSON)
+  func session(
+    on stage: any LiveStage, _ terminal: Terminal, wantsRecords: Bool = false
+  ) -> LiveSession {
+    LiveSession(
+      on: stage, terminal: terminal, isQuiet: isQuiet, wantsRecords: wantsRecords || asJSON)
   }
 
   /// Plays in a session.
   ///
   /// - Parameter perform: Makes the performance on an engine of the device's rate and channels.
+  ///
+  /// - Throws: `DeviceRefusal` where the device cannot be opened.
   func play(
     in session: LiveSession, perform: (PlaybackEngine) throws -> any Performance
   ) throws -> LiveOutcome {
-    try session.run(device.request, keepsAwake: keepsAwake, recording: recordPath) { granted in
-      let engine = try engine(for: granted)
-      return (engine, try perform(engine))
+    do {
+      return try session.run(device.request, keepsAwake: keepsAwake, recording: recordPath) {
+        granted in
+        let engine = try engine(for: granted)
+        return (engine, try perform(engine))
+      }
+    } catch let error as ALSAError {
+      throw DeviceRefusal(error)
     }
   }
 
@@ -80,9 +90,4 @@ struct LiveOptions {
       rate: granted.format.rate, routing: channels, profiles: profiles,
       strength: Float(strength))
   }
-}
-
-extension ALSAError {
-  /// One line with the device it is about.
-  var message: String { "\(device.printable): \(description)" }
 }

@@ -40,6 +40,13 @@ struct LiveOutcome {
     ending == .deviceEnded || recording?.isComplete == false ? .couldNot : .done
   }
 
+  /// The figures as a text of their own.
+  func json() -> [UInt8] {
+    var json = JSONWriter()
+    json.object { write(to: &$0) }
+    return json.finish()
+  }
+
   /// Writes the figures into an object.
   func write(to entry: inout JSONObjectWriter) {
     let rate = device?.format.rate ?? 0

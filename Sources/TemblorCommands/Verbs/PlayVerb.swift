@@ -1,4 +1,3 @@
-import ALSAOutput
 import HapticModel
 import HapticPlayback
 import JSONText
@@ -62,9 +61,8 @@ enum PlayVerb {
         return try Playlist(
           pieces, on: engine, passCount: loop == 0 ? nil : loop, gap: gap, session: session)
       }
-    } catch let error as ALSAError {
-      guard !options.device.isNamed else { throw DeviceRefusal(error) }
-      terminal.report("\(error.message); writing sound files instead")
+    } catch let error as DeviceRefusal where !options.device.isNamed {
+      terminal.report("\(error); writing sound files instead")
       return Failure.worst([
         patterns.status, try FileFallback(arguments).render(patterns.loaded.map(\.input), terminal),
       ])

@@ -42,8 +42,6 @@ void cfp_destroy(cfp_device *device);
 void cfp_set_abilities(cfp_device *device, cfp_abilities abilities);
 /// Makes a PCM of it: 0, or an error below zero. The PCM is a snd_pcm_t.
 int cfp_open(cfp_device *device, void **pcm);
-enum cfp_state cfp_get_state(const cfp_device *device);
-unsigned cfp_get_rate(const cfp_device *device);
 /// Frames it has taken in all, and frames it has played.
 int64_t cfp_get_taken(const cfp_device *device);
 int64_t cfp_get_heard(const cfp_device *device);

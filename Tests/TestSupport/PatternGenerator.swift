@@ -1,13 +1,15 @@
-import HapticModel
-import HapticRender
+public import HapticModel
+public import HapticRender
 
 /// Numbers that look random and are the same each time.
-struct SeededGenerator: RandomNumberGenerator {
+public struct SeededGenerator: RandomNumberGenerator {
   private var state: UInt64
 
-  init(seed: UInt64) { state = seed &* 0x9e37_79b9_7f4a_7c15 &+ 1 }
+  /// The numbers of a seed.
+  public init(seed: UInt64) { state = seed &* 0x9e37_79b9_7f4a_7c15 &+ 1 }
 
-  mutating func next() -> UInt64 {
+  /// The next number.
+  public mutating func next() -> UInt64 {
     state ^= state << 13
     state ^= state >> 7
     state ^= state << 17
@@ -16,21 +18,25 @@ struct SeededGenerator: RandomNumberGenerator {
 }
 
 /// Patterns of every kind of event and control within half a second.
-struct PatternGenerator {
-  var numbers: SeededGenerator
+public struct PatternGenerator {
+  /// The source of chance.
+  public var numbers: SeededGenerator
   /// Numbers given now and then instead of sensible ones.
-  var oddities: [Float] = []
+  public var oddities: [Float] = []
 
-  init(seed: UInt64) { numbers = SeededGenerator(seed: seed) }
+  /// The patterns of a seed.
+  public init(seed: UInt64) { numbers = SeededGenerator(seed: seed) }
 
-  mutating func value(in range: ClosedRange<Float>) -> Float {
+  /// A number in a range, or an oddity.
+  public mutating func value(in range: ClosedRange<Float>) -> Float {
     if let oddity = oddities.randomElement(using: &numbers), Bool.random(using: &numbers) {
       return oddity
     }
     return Float.random(in: range, using: &numbers)
   }
 
-  mutating func pattern() -> HapticPattern {
+  /// The next pattern.
+  public mutating func pattern() -> HapticPattern {
     var pattern = HapticPattern()
     for _ in 0..<Int.random(in: 1...8, using: &numbers) { pattern.events.append(event()) }
     for _ in 0..<Int.random(in: 0...6, using: &numbers) {
@@ -71,7 +77,7 @@ struct PatternGenerator {
   }
 
   /// The sounds the patterns name.
-  static let sounds: [String: AudioSample] = {
+  public static let sounds: [String: AudioSample] = {
     var generator = PatternGenerator(seed: 99)
     let mono = (0..<700).map { _ in generator.value(in: -1...1) }
     let stereo = (0..<1_301).map { _ in generator.value(in: -0.5...0.5) }

@@ -1,0 +1,120 @@
+import AHAP
+import ALSAOutput
+import HapticModel
+import HapticPlayback
+import HapticRender
+import PCMSamples
+import PlayRig
+import ShippedPatterns
+import Testing
+
+/// What reaches ALSA is what an offline rendering is, byte for byte, whatever the period and the numbers.
+///
+/// ALSA's `file` device writes down all that it is handed, and does not wait for time to pass.
+@Suite struct FilePlugInTests {
+  private let folder = FreshFolder()
+
+  @Test(arguments: ShippedPatterns.names)
+  func shippedPatternsArriveBitByBit(name: String) throws {
+    let pattern = try RigPattern.named(name)
+    for (encoding, periods) in [(SampleEncoding.s16, [64, 1_024]), (.float, [441])] {
+      let (expected, length) = try offline(pattern, channelCount: 2, encoding: encoding)
+      for period in periods {
+        let played = try play(
+          pattern, frames: length, period: period, channelCount: 2, encoding: encoding)
+        #expect(
+          firstDifference(played, expected) == nil, "\(encoding) in periods of \(period) frames")
+      }
+    }
+  }
+
+  @Test(
+    arguments: ["earthquake-splash", "heartbeat", "trigger-pattern"],
+    [SampleEncoding.s24Packed, .s24, .s32])
+  func everyEncodingArrivesBitByBit(name: String, encoding: SampleEncoding) throws {
+    let pattern = try RigPattern.named(name)
+    for channelCount in [1, 6] {
+      let (expected, length) = try offline(pattern, channelCount: channelCount, encoding: encoding)
+      for period in [16, 4_096] {
+        for access in PCMAccess.allCases {
+          let played = try play(
+            pattern, frames: length, period: period, channelCount: channelCount, encoding: encoding,
+            access: access)
+          #expect(
+            firstDifference(played, expected) == nil,
+            "\(channelCount) channels in periods of \(period) frames, \(access)")
+        }
+      }
+    }
+  }
+
+  @Test(arguments: [8_000, 44_100, 96_000, 192_000])
+  func everyRateArrivesBitByBit(rate: Int) throws {
+    let pattern = try RigPattern.named("earthquake-splash")
+    let (expected, length) = try offline(pattern, channelCount: 2, encoding: .s16, rate: rate)
+    let played = try play(
+      pattern, frames: length, period: 441, channelCount: 2, encoding: .s16, rate: rate)
+    #expect(firstDifference(played, expected) == nil)
+  }
+
+  @Test func aDifferenceIsFound() {
+    #expect(firstDifference([0, 1, 2, 3], [0, 1, 2]) == nil)
+    #expect(firstDifference([0, 1, 3], [0, 1, 2]) == 2)
+    #expect(firstDifference([0, 1], [0, 1, 2]) == 2)
+  }
+
+  // MARK: -
+
+  /// The first byte in which the expected ones are not there.
+  private func firstDifference(_ played: [UInt8], _ expected: [UInt8]) -> Int? {
+    if played.starts(with: expected) { return nil }
+    return zip(played, expected).enumerated().first { $1.0 != $1.1 }?.offset
+      ?? min(played.count, expected.count)
+  }
+
+  /// Plays a pattern on the `file` device from the first frame on, and reads what it wrote.
+  private func play(
+    _ pattern: HapticPattern, frames length: Int64, period: Int, channelCount: Int,
+    encoding: SampleEncoding, access: PCMAccess? = nil, rate: Int = 48_000
+  ) throws -> [UInt8] {
+    let time = VirtualTime()
+    let sink = try ALSASink(
+      PCMRequest(
+        device: "file:FILE=\(folder.path)/played.raw,FORMAT=raw", rate: rate,
+        channels: .exactly(channelCount), encoding: encoding, access: access,
+        periodLength: period, bufferLength: 4 * period),
+      timekeeper: time)
+    try #require(sink.granted.encoding == encoding)
+    try #require(sink.format.periodLength == period)
+    let engine = PlaybackEngine(
+      rate: Double(rate), routing: OutputRouting(channelCount: channelCount))
+    let loop = RenderLoop(engine: engine, sink: sink, time: time)
+    let player = try engine.player(for: pattern)
+    try player.start()
+    while engine.position < length { try #require(loop.turn()) }
+    loop.stop()
+    while loop.turn() {}
+    #expect(sink.takeNotices() == [])
+    return folder.bytes("played.raw")
+  }
+
+  /// The limiter's latency as silence, then the rendering as a file would have it.
+  private func offline(
+    _ pattern: HapticPattern, channelCount: Int, encoding: SampleEncoding, rate: Int = 48_000
+  ) throws -> (bytes: [UInt8], frameCount: Int64) {
+    let plan = try RenderPlan(compiling: pattern, rate: Double(rate))
+    let settings = RenderSettings(channelCount: channelCount)
+    let latency = Renderer(plan: plan, settings: settings).latency
+    var rendering = OfflineRendering(plan: plan, settings: settings)
+    var samples = [Float](repeating: 0, count: Int(plan.length) * channelCount)
+    var span = samples.mutableSpan
+    #expect(rendering.read(into: &span) == Int(plan.length))
+    samples = Array(repeating: 0, count: latency * channelCount) + samples
+    var bytes = [UInt8](repeating: 0, count: samples.count * encoding.byteCount)
+    var encoder = SampleEncoder(encoding)
+    var byteSpan = bytes.mutableSpan
+    var raw = unsafe byteSpan.mutableBytes
+    encoder.encode(samples.span, into: &raw)
+    return (bytes, Int64(samples.count / channelCount))
+  }
+}

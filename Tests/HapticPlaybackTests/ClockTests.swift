@@ -1,0 +1,37 @@
+import HapticPlayback
+import Testing
+
+@Suite struct ClockTests {
+  @Test func whatIsHeardFollowsTheClockAndNeverPassesWhatWasHandedOver() {
+    let engine = PlaybackEngine()
+    let playback = VirtualPlayback(engine, periodLength: 480)
+    playback.advance(seconds: 1)
+    let clock = playback.playbackClock
+    #expect(clock.reading.position == 48_000)
+    #expect(clock.reading.delay == 480)
+    #expect(clock.heardFrame == 47_520)
+    playback.time.advance(by: .milliseconds(4))
+    #expect(clock.heardFrame == 47_712)
+    playback.time.advance(by: .seconds(1))
+    #expect(clock.heardFrame == 48_000)
+  }
+
+  @Test func theEnginesClockCountsRenderedSeconds() {
+    let engine = PlaybackEngine(rate: 8_000)
+    let playback = VirtualPlayback(engine, periodLength: 80)
+    #expect(engine.seconds == 0)
+    playback.advance(seconds: 2.5)
+    #expect(engine.seconds == 2.5)
+    #expect(engine.position == 20_000)
+  }
+
+  @Test func aProcessThatStoodStillMissesTime() {
+    let engine = PlaybackEngine()
+    let playback = VirtualPlayback(engine, periodLength: 480)
+    playback.advance(seconds: 0.1)
+    playback.time.advance(by: .seconds(3))
+    playback.advance(seconds: 0.1)
+    // The period the sink held is heard, the rest of three seconds is missed, and enough has passed.
+    #expect(engine.position == 4_800 - 480 + 144_000)
+  }
+}

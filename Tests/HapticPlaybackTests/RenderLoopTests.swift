@@ -1,0 +1,105 @@
+import HapticModel
+import HapticPlayback
+import HapticRender
+import Testing
+
+@Suite struct RenderLoopTests {
+  private func loop(_ engine: PlaybackEngine, _ sink: ScriptedSink) -> RenderLoop {
+    RenderLoop(engine: engine, sink: sink, time: VirtualTime())
+  }
+
+  @Test func missedTimeIsCutOutAndTheRestComesAtItsTime() throws {
+    let engine = PlaybackEngine()
+    let times = [0, 0.1, 0.2, 0.3, 0.4]
+    let rooms = Array(repeating: SinkReadiness.room(frameCount: 64), count: 100)
+    let sink = ScriptedSink(rooms + [.missed(frameCount: 7_001)] + rooms + rooms)
+    let loop = loop(engine, sink)
+    let player = try engine.player(for: taps(times))
+    try player.start(at: .frame(0))
+    for _ in 0..<400 { #expect(loop.turn()) }
+    let plain = try offline(taps(times), frameCount: sink.samples.count)
+    #expect(difference(Array(sink.samples[..<6_400]), plain).greatest == 0)
+    #expect(sink.samples[6_400..<13_401].allSatisfy { $0 == 0 })
+    let rest = difference(Array(sink.samples[13_600...]), Array(plain[13_600...]))
+    // The limiter and the DC blocker begin anew.
+    #expect(rest.greatest < 1e-4)
+    #expect(player.endCount == 1)
+  }
+
+  @Test func afterMissedTimeAHumFadesIn() throws {
+    let engine = PlaybackEngine()
+    let rooms = Array(repeating: SinkReadiness.room(frameCount: 64), count: 100)
+    let sink = ScriptedSink(rooms + [.missed(frameCount: 3_333)] + rooms)
+    let loop = loop(engine, sink)
+    let player = try engine.player(for: hum(1))
+    try player.start(at: .frame(0))
+    for _ in 0..<201 { _ = loop.turn() }
+    #expect(greatestCorner(Array(sink.samples[(6_400 + 3_333)...])) < 1e-3)
+    let plain = try offline(hum(1), frameCount: sink.samples.count)
+    let rest = difference(Array(sink.samples[10_000...]), Array(plain[10_000...]))
+    #expect(rest.greatest < 3e-3)
+  }
+
+  @Test func commandsOfMissedTimeAreDone() throws {
+    let engine = PlaybackEngine()
+    let sink = ScriptedSink([.room(frameCount: 64), .missed(frameCount: 48_000)])
+    let loop = loop(engine, sink)
+    let player = try engine.player(for: hum(10))
+    try player.start(at: .frame(100))
+    try player.set(.hapticIntensityControl, to: 0.5, at: .frame(2_000))
+    let other = try engine.player(for: taps([0]))
+    try other.start(at: .frame(30_000))
+    for _ in 0..<50 { _ = loop.turn() }
+    #expect(player.phase == .playing)
+    #expect(player.startFrame == 100)
+    #expect(other.startFrame == 30_000)
+    #expect(other.endCount == 1)
+    let peak = sink.samples.suffix(2_000).map(abs).max() ?? 0
+    #expect(abs(peak - 0.11) < 0.005)
+  }
+
+  @Test func stoppingFadesAndFinishesTheSink() throws {
+    let engine = PlaybackEngine()
+    let sink = ScriptedSink()
+    let loop = loop(engine, sink)
+    let player = try engine.player(for: hum(10))
+    try player.start()
+    for _ in 0..<100 { _ = loop.turn() }
+    loop.stop()
+    var turns = 0
+    while loop.turn() { turns += 1 }
+    #expect(turns <= 3)
+    #expect(sink.isFinished)
+    #expect(sink.samples.last == 0)
+    #expect(greatestCorner(Array(sink.samples[1_000...])) < 1e-3)
+  }
+
+  @Test func aSinkThatEndsEndsTheLoop() {
+    let engine = PlaybackEngine()
+    let sink = ScriptedSink([.room(frameCount: 64), .ended])
+    sink.notices = [SinkNotice(.failed, text: "gone for good")]
+    let loop = loop(engine, sink)
+    #expect(loop.turn())
+    #expect(!loop.turn())
+    #expect(loop.takeNotices() == [SinkNotice(.failed, text: "gone for good")])
+  }
+
+  @Test func aRecordingHoldsWhatWasHeard() throws {
+    let engine = PlaybackEngine()
+    let sink = ScriptedSink([
+      .room(frameCount: 64), .room(frameCount: 5_000), .missed(frameCount: 700),
+      .room(frameCount: 64),
+    ])
+    let loop = loop(engine, sink)
+    let recording = Recording(sink.format)
+    loop.recording = recording
+    let player = try engine.player(for: hum(10))
+    try player.start()
+    for _ in 0..<4 { _ = loop.turn() }
+    var samples = [Float](repeating: 1, count: 10_000)
+    let count = recording.take(into: &samples)
+    #expect(count == 64 + 5_000 + 700 + 64)
+    #expect(difference(Array(samples.prefix(count)), sink.samples).greatest == 0)
+    #expect(recording.droppedSampleCount == 0)
+  }
+}

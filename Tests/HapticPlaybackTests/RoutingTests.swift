@@ -1,0 +1,74 @@
+import HapticModel
+import HapticPlayback
+import HapticRender
+import Testing
+
+@Suite struct RoutingTests {
+  private let tone = HapticPattern(events: [
+    HapticEvent(kind: .hapticContinuous, time: 0, duration: 0.2),
+    HapticEvent(kind: .audioContinuous, time: 0, duration: 0.2),
+  ])
+
+  private func play(_ routing: OutputRouting, profiles: [TransducerProfile] = [.phone]) throws
+    -> VirtualPlayback
+  {
+    let engine = PlaybackEngine(routing: routing, profiles: profiles)
+    let playback = VirtualPlayback(engine)
+    let player = try engine.player(for: tone)
+    try player.start(at: .frame(0))
+    playback.advance(seconds: 0.3)
+    return playback
+  }
+
+  private func hertz(_ samples: [Float]) -> Double {
+    let rises = (2_000..<9_000).filter { samples[$0] < 0 && samples[$0 + 1] >= 0 }
+    return Double(rises.count - 1) * 48_000 / Double((rises.last ?? 0) - (rises.first ?? 0))
+  }
+
+  @Test func hapticsAndAudioGoToTheirChannels() throws {
+    let playback = try play(
+      OutputRouting(channels: [
+        .init(hapticBus: 0), .init(audio: .left), .init(audio: .right), .init(),
+      ]))
+    #expect(abs(hertz(playback.samples(ofChannel: 0)) - 125) < 1)
+    #expect(abs(hertz(playback.samples(ofChannel: 1)) - 460) < 1)
+    let sides = difference(playback.samples(ofChannel: 1), playback.samples(ofChannel: 2))
+    #expect(sides.greatest == 0)
+    #expect(playback.samples(ofChannel: 3).allSatisfy { $0 == 0 })
+  }
+
+  @Test func gainDelayAndPolarityAreAChannelsOwn() throws {
+    let playback = try play(
+      OutputRouting(channels: [
+        .init(hapticBus: 0), .init(hapticBus: 0, delay: 37),
+        .init(hapticBus: 0, hapticGain: 0.5, isInverted: true),
+      ]))
+    let plain = playback.samples(ofChannel: 0)
+    let late = playback.samples(ofChannel: 1)
+    #expect(difference(Array(late[37...]), plain).greatest == 0)
+    #expect(late[..<37].allSatisfy { $0 == 0 })
+    let turned = playback.samples(ofChannel: 2)
+    #expect(difference(turned.map { $0 * -2 }, plain).greatest < 1e-6)
+  }
+
+  @Test func eachTransducerHasItsProfile() throws {
+    var low = TransducerProfile.phone
+    low.frequency = FrequencyLaw(low: 20, high: 60)
+    let playback = try play(
+      OutputRouting(channels: [.init(hapticBus: 0), .init(hapticBus: 1)]), profiles: [.phone, low])
+    #expect(abs(hertz(playback.samples(ofChannel: 0)) - 125) < 1)
+    #expect(abs(hertz(playback.samples(ofChannel: 1)) - 31.8) < 1)
+  }
+
+  @Test func peaksAreTakenOnce() throws {
+    let engine = PlaybackEngine(routing: OutputRouting(channels: [.init(hapticBus: 0), .init()]))
+    let playback = VirtualPlayback(engine)
+    let player = try engine.player(for: hum(0.2))
+    try player.start()
+    playback.advance(seconds: 0.1)
+    #expect(abs(engine.takePeak(ofChannel: 0) - 0.44) < 0.01)
+    #expect(engine.takePeak(ofChannel: 0) == 0)
+    #expect(engine.takePeak(ofChannel: 1) == 0)
+    #expect(engine.voiceCount == 1)
+  }
+}

@@ -1,0 +1,98 @@
+import HapticPlayback
+
+/// Tells of every block whether it was late, and whose doing that was.
+///
+/// A block is late when it was handed over after the device had played all that it had. It was late by
+/// rendering where the processor time from the wake-up to the hand-over alone would have made it so; by the
+/// system where it would have been in time had the thread always run when it could; else by the device, which
+/// asked too late.
+struct BlockJudge: CustomStringConvertible {
+  private let rate: Double
+  private let period: Double
+  private var blockCount = 0
+  private var frameCount = 0
+  private var late = (rendering: 0, system: 0, device: 0)
+  private var worstWall = 0.0
+  private var worstRun = 0.0
+  private var sumRun = 0.0
+  private var worstKept = 0.0
+  private var worstGap = 0.0
+  private var shares = [Int](repeating: 0, count: 1_001)
+  private var previous: BlockRecord?
+  private var traces: [ObservedTime.Trace] = []
+
+  init(rate: Double, periodLength: Int) {
+    self.rate = rate
+    period = Double(periodLength) / rate
+  }
+
+  /// Takes in blocks, and the looks at the clock around them.
+  mutating func look(at records: [BlockRecord], traces new: [ObservedTime.Trace]) {
+    traces += new
+    for record in records { judge(record) }
+    if let last = records.last { traces.removeAll { $0.wall < last.handed } }
+  }
+
+  private mutating func judge(_ record: BlockRecord) {
+    blockCount += 1
+    frameCount += record.frameCount
+    let wall = record.rendered - record.began
+    worstWall = max(worstWall, wall / .seconds(1))
+    let began = traces.firstIndex { $0.wall == record.began }
+    let rendered = traces.firstIndex { $0.wall == record.rendered }
+    let handed = traces.lastIndex { $0.wall == record.handed }
+    defer { previous = record }
+    guard let began, let rendered, let handed else { return }
+    let run = (traces[rendered].ran - traces[began].ran) / .seconds(1)
+    // Shares are of the time that the block lasts: what a single period would take.
+    let share = run / (Double(record.frameCount) / rate)
+    sumRun += run
+    worstRun = max(worstRun, share)
+    shares[min(1_000, Int(share * 1_000))] += 1
+    let kept = began > 0 ? (traces[began].kept - traces[began - 1].kept) / .seconds(1) : 0
+    worstKept = max(worstKept, kept)
+    guard let previous, previous.position + Int64(previous.frameCount) == record.position else {
+      return
+    }
+    worstGap = max(worstGap, (record.began - previous.handed) / .seconds(1))
+    let due = previous.handed + .seconds(Double(previous.delay) / rate)
+    guard record.handed > due else { return }
+    let work = traces[handed].ran - traces[began].ran
+    let lost = (record.handed - record.began) - work + .seconds(kept)
+    if record.began <= due, record.began + work > due {
+      late.rendering += 1
+    } else if record.handed - lost <= due {
+      late.system += 1
+    } else {
+      late.device += 1
+    }
+  }
+
+  /// The share below which a part of all blocks lies.
+  private func share(of part: Double) -> Double {
+    var left = Int(Double(shares.reduce(0, +)) * part)
+    for (index, count) in shares.enumerated() {
+      left -= count
+      if left < 0 { return Double(index + 1) / 1_000 }
+    }
+    return 0
+  }
+
+  var description: String {
+    "blocks \(blockCount) frames \(frameCount) late-by-rendering \(late.rendering) "
+      + "late-by-system \(late.system) late-by-device \(late.device) "
+      + "mean-share \(Self.percent(sumRun * rate / Double(max(1, frameCount)))) "
+      + "median-share \(Self.percent(share(of: 0.5))) p999-share \(Self.percent(share(of: 0.999))) "
+      + "worst-share \(Self.percent(worstRun)) "
+      + "worst-share-with-interruptions \(Self.percent(worstWall / period)) "
+      + "worst-kept-ms \(Self.milliseconds(worstKept)) worst-gap-ms \(Self.milliseconds(worstGap))"
+  }
+
+  private static func percent(_ share: Double) -> String {
+    "\((share * 10_000).rounded() / 100)%"
+  }
+
+  private static func milliseconds(_ seconds: Double) -> String {
+    "\((seconds * 1e5).rounded() / 100)"
+  }
+}

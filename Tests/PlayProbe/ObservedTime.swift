@@ -1,0 +1,98 @@
+import Glibc
+import HapticPlayback
+import Synchronization
+
+/// The machine's clock, which also notes how long the render thread ran, and how long it was kept waiting
+/// though it could have run.
+///
+/// The thread that waits first counts as the render thread.
+@safe
+final class ObservedTime: Timekeeper, @unchecked Sendable {
+  /// One look at the clock by the render thread.
+  struct Trace: BitwiseCopyable {
+    var wall = Duration.zero
+    /// Time the thread has run.
+    var ran = Duration.zero
+    /// Time it was ready and another ran, as of its last wait.
+    var kept = Duration.zero
+  }
+
+  private static var capacity: Int { 1 << 16 }
+
+  private let traces: UnsafeMutablePointer<Trace>
+  private let written = Atomic<Int>(0)
+  private let owner = Atomic<Int>(0)
+  private let schedule = Atomic<Int32>(-1)
+  private let kept = Atomic<Int>(0)
+  private let taken = Mutex(0)
+  private let system = SystemTime()
+
+  init() {
+    unsafe traces = .allocate(capacity: Self.capacity)
+    unsafe traces.initialize(repeating: Trace(), count: Self.capacity)
+  }
+
+  deinit { unsafe traces.deallocate() }
+
+  var now: Duration {
+    let now = system.now
+    if owner.load(ordering: .relaxed) == Int(bitPattern: pthread_self()) { note(now) }
+    return now
+  }
+
+  func wait(for descriptors: inout [WatchedDescriptor], timeout: Duration?) {
+    if owner.load(ordering: .relaxed) == 0 { adopt() }
+    system.wait(for: &descriptors, timeout: timeout)
+    if owner.load(ordering: .relaxed) == Int(bitPattern: pthread_self()) {
+      kept.store(readKept(), ordering: .relaxed)
+    }
+  }
+
+  /// Takes what was noted since the last call, oldest first: [one thread].
+  func takeTraces() -> [Trace] {
+    taken.withLock { taken in
+      let end = written.load(ordering: .acquiring)
+      // A reader that was away for long finds the oldest overwritten.
+      let start = max(taken, end - Self.capacity / 2)
+      taken = end
+      return (start..<end).map { unsafe traces[$0 % Self.capacity] }
+    }
+  }
+
+  private func note(_ now: Duration) {
+    var time = timespec()
+    _ = unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    let place = written.load(ordering: .relaxed)
+    unsafe traces[place % Self.capacity] = Trace(
+      wall: now, ran: .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec),
+      kept: .nanoseconds(kept.load(ordering: .relaxed)))
+    written.store(place + 1, ordering: .releasing)
+  }
+
+  private func adopt() {
+    let opened = unsafe open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC)
+    schedule.store(opened, ordering: .relaxed)
+    owner.store(Int(bitPattern: pthread_self()), ordering: .relaxed)
+  }
+
+  /// The second number of the thread's schedstat, nanoseconds.
+  private func readKept() -> Int {
+    var bytes = InlineArray<128, UInt8>(repeating: 0)
+    let descriptor = schedule.load(ordering: .relaxed)
+    var span = bytes.mutableSpan
+    let count = unsafe span.withUnsafeMutableBytes {
+      unsafe pread(descriptor, $0.baseAddress, 128, 0)
+    }
+    var word = 0
+    var number = 0
+    for index in 0..<max(0, count) {
+      let byte = bytes[index]
+      if byte == UInt8(ascii: " ") {
+        word += 1
+      } else if word == 1 {
+        number = number * 10 + Int(byte &- 48)
+      }
+    }
+    return number
+  }
+}

@@ -1,0 +1,116 @@
+import ALSAOutput
+import Glibc
+import HapticPlayback
+import HapticRender
+import PlayRig
+
+/// Plays scripts on a device of ALSA and tells what happens, for tests that listen on the other side.
+///
+/// `play-probe DEVICE RATE CHANNELS PERIOD BUFFER [realtime]` opens the device and plays silence. The lines of
+/// a script on its standard input, closed by `go`, are played a little later; other lines are ignored. It ends
+/// with the script, or when its input is closed. Each line it prints begins with a word:
+///
+/// - `granted` what the device gave, `began FRAME` where the script's frame 0 is, `over` the end;
+/// - `notice SECONDS FRAME KIND MISSED TEXT` what happened at the sink, by the machine's steady clock;
+/// - `clock FRAME SECONDS` when a frame is heard, twice a second;
+/// - `judged …` figures of all blocks.
+@main
+struct PlayProbe {
+  static func main() {
+    do {
+      try run(Array(CommandLine.arguments.dropFirst()))
+    } catch {
+      say("failed \(error)")
+      exit(1)
+    }
+  }
+
+  /// Seconds before its frame at which a step is sent, and the first of them at least.
+  private static let foresight = 0.25
+
+  private static func run(_ words: [String]) throws {
+    guard words.count >= 5, let rate = Int(words[1]), let channels = Int(words[2]),
+      let period = Int(words[3]), let buffer = Int(words[4])
+    else {
+      say("failed usage: play-probe DEVICE RATE CHANNELS PERIOD BUFFER [realtime]")
+      exit(64)
+    }
+    let time = ObservedTime()
+    let sink = try ALSASink(
+      PCMRequest(
+        device: words[0], rate: rate, channels: .exactly(channels), periodLength: period,
+        bufferLength: buffer),
+      timekeeper: time)
+    let grant = sink.granted
+    say(
+      "granted rate \(grant.rate) channels \(grant.channelCount) encoding \(grant.encoding) "
+        + "period \(grant.periodLength) buffer \(grant.bufferLength) paced \(grant.isPaced)")
+    let engine = PlaybackEngine(
+      rate: Double(rate), routing: OutputRouting(channelCount: channels))
+    let playback = LivePlayback(
+      engine, sink: sink, time: time, wantsRealTime: words.dropFirst(5).contains("realtime")
+    ) { event in
+      guard case .notice(let notice) = event else { return say("ended") }
+      say(
+        "notice \(seconds(SystemTime().now)) \(engine.position) \(notice.kind) "
+          + "\(notice.missedFrameCount) \(notice.text)")
+    }
+    var judge = BlockJudge(rate: Double(rate), periodLength: grant.periodLength)
+    try play(engine, playback, time: time, judge: &judge)
+    playback.stop()
+    judge.look(at: playback.takeBlockRecords(), traces: time.takeTraces())
+    say("judged \(judge)")
+    say("over")
+  }
+
+  /// Reads scripts and plays them, until the last is over.
+  private static func play(
+    _ engine: PlaybackEngine, _ playback: LivePlayback, time: ObservedTime,
+    judge: inout BlockJudge
+  ) throws {
+    var input = InputLines()
+    var lines: [String] = []
+    var script: PlaybackScript?
+    var players: ScriptPlayers?
+    var steps: [PlaybackScript.Step] = []
+    var base: Int64 = 0
+    var told = SystemTime().now
+    while !playback.isOver {
+      for line in input.next(within: .milliseconds(20)) {
+        guard line == "go" else {
+          lines.append(line)
+          continue
+        }
+        let read = try PlaybackScript(lines.joined(separator: "\n"))
+        players = try ScriptPlayers(read, on: engine)
+        script = read
+        steps = read.steps.sorted { $0.frame < $1.frame }
+        base = engine.position + Int64(2 * foresight * engine.rate)
+        say("began \(base)")
+      }
+      if input.isClosed { return }
+      let near = engine.position - base + Int64(foresight * engine.rate)
+      while let step = steps.first, step.frame <= near {
+        try players?.send(step, base: base)
+        steps.removeFirst()
+      }
+      let records = playback.takeBlockRecords()
+      judge.look(at: records, traces: time.takeTraces())
+      let now = SystemTime().now
+      if let last = records.last, now - told > .milliseconds(500) {
+        told = now
+        let heard =
+          seconds(last.handed) + Double(last.delay - last.frameCount) / engine.rate
+        say("clock \(last.position) \(heard)")
+      }
+      if let script, engine.position >= base + script.end { return }
+    }
+  }
+
+  private static func seconds(_ duration: Duration) -> Double { duration / .seconds(1) }
+
+  private static func say(_ text: String) {
+    let bytes = Array((text + "\n").utf8)
+    _ = unsafe write(STDOUT_FILENO, bytes, bytes.count)
+  }
+}

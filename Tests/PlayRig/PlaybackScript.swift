@@ -1,0 +1,66 @@
+/// What is played and changed at which frames, as lines that a process can be given.
+///
+/// A line is `FRAME VERB PATTERN [NUMBER]` or `FRAME end`; a pattern has one player.
+package struct PlaybackScript: Sendable {
+  /// A line that says nothing known.
+  struct Unreadable: Error {
+    let line: String
+  }
+
+  /// What is done with a player.
+  package enum Action: Equatable, Sendable {
+    case start, stop, pause, resume
+    /// Passes in all; 0 is for ever.
+    case loop(Int)
+    /// Seconds of the pattern.
+    case seek(Double)
+    case gain(Double)
+  }
+
+  /// One thing that is done.
+  package struct Step: Equatable, Sendable {
+    /// Frames since the script began.
+    package var frame: Int64
+    package var action: Action
+    package var pattern: String
+  }
+
+  /// The steps, in the order of the text.
+  package private(set) var steps: [Step] = []
+  /// The frame at which the player of the script stops.
+  package private(set) var end: Int64 = 0
+  /// The lines.
+  package let text: String
+
+  /// Reads lines.
+  package init(_ text: String) throws {
+    self.text = text
+    for line in text.split(separator: "\n") {
+      let words = line.split(separator: " ").map(String.init)
+      guard words.count >= 2, let frame = Int64(words[0]) else {
+        throw Unreadable(line: String(line))
+      }
+      if words[1] == "end" {
+        end = frame
+      } else {
+        guard words.count >= 3, let action = Self.action(words[1], words.dropFirst(3).first) else {
+          throw Unreadable(line: String(line))
+        }
+        steps.append(Step(frame: frame, action: action, pattern: words[2]))
+      }
+    }
+  }
+
+  private static func action(_ verb: String, _ number: String?) -> Action? {
+    switch verb {
+    case "start": .start
+    case "stop": .stop
+    case "pause": .pause
+    case "resume": .resume
+    case "loop": number.flatMap(Int.init).map(Action.loop)
+    case "seek": number.flatMap(Double.init).map(Action.seek)
+    case "gain": number.flatMap(Double.init).map(Action.gain)
+    default: nil
+    }
+  }
+}

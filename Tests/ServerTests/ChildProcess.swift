@@ -1,0 +1,143 @@
+import Glibc
+import PlayRig
+import Synchronization
+
+/// The system did not do what a test needs, or not in time.
+struct Refused: Error, CustomStringConvertible {
+  let description: String
+}
+
+/// A program with an environment of its own that a test starts, talks to and ends.
+///
+/// What it prints goes to files in a folder. Gone with its last reference, whatever happened in the test.
+final class ChildProcess: Sendable {
+  /// A process that is to be told to end, and what it is given to do so.
+  private static let patience = Duration.seconds(3)
+  /// One at a time, so that none inherits the ends of another's pipes.
+  private static let spawning = Mutex(())
+
+  let name: String
+  let folder: FreshFolder
+  private let process: pid_t
+  private let input: Int32
+  /// Readable when the process and all that came of it have ended; not where it closes what it inherits.
+  private let life: Int32
+  private let status = Mutex<Int32?>(nil)
+
+  /// Starts a program.
+  ///
+  /// - Parameters:
+  ///   - name: The beginning of the names of its files in the folder.
+  ///   - environment: All of it.
+  init(
+    _ name: String, _ program: String, _ words: [String], environment: [String: String],
+    folder: FreshFolder
+  ) throws {
+    self.name = name
+    self.folder = folder
+    (process, input, life) = try Self.spawning.withLock { _ in
+      try Self.spawn(
+        [program] + words, environment.map { "\($0)=\($1)" }, files: folder.path + "/" + name)
+    }
+  }
+
+  private static func spawn(
+    _ words: [String], _ environment: [String], files: String
+  ) throws -> (pid_t, Int32, Int32) {
+    var inputEnds: [Int32] = [-1, -1]
+    var lifeEnds: [Int32] = [-1, -1]
+    guard unsafe pipe(&inputEnds) == 0, unsafe pipe(&lifeEnds) == 0 else {
+      throw Refused(description: "no pipe")
+    }
+    for end in inputEnds + lifeEnds { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    defer {
+      close(inputEnds[0])
+      close(lifeEnds[1])
+    }
+    var actions = unsafe posix_spawn_file_actions_t()
+    unsafe posix_spawn_file_actions_init(&actions)
+    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+    unsafe posix_spawn_file_actions_adddup2(&actions, inputEnds[0], 0)
+    let flags = O_WRONLY | O_CREAT | O_TRUNC | O_APPEND
+    unsafe posix_spawn_file_actions_addopen(&actions, 1, files + ".out", flags, 0o600)
+    unsafe posix_spawn_file_actions_addopen(&actions, 2, files + ".err", flags, 0o600)
+    unsafe posix_spawn_file_actions_adddup2(&actions, lifeEnds[1], 60)
+
+    // Threads of a test run block signals, which a process would inherit.
+    var attributes = posix_spawnattr_t()
+    unsafe posix_spawnattr_init(&attributes)
+    defer { unsafe posix_spawnattr_destroy(&attributes) }
+    var none = sigset_t()
+    unsafe sigemptyset(&none)
+    unsafe posix_spawnattr_setsigmask(&attributes, &none)
+    unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+
+    var arguments = unsafe words.map { unsafe strdup($0) } + [nil]
+    var variables = unsafe environment.map { unsafe strdup($0) } + [nil]
+    defer {
+      unsafe arguments.forEach { unsafe free($0) }
+      unsafe variables.forEach { unsafe free($0) }
+    }
+    var process = pid_t()
+    let result = unsafe posix_spawn(
+      &process, words[0], &actions, &attributes, &arguments, &variables)
+    guard result == 0 else { throw Refused(description: "\(words[0]) cannot be started") }
+    return (process, inputEnds[1], lifeEnds[0])
+  }
+
+  deinit {
+    stop()
+    close(input)
+    close(life)
+  }
+
+  /// What it has printed.
+  var output: String { String(decoding: folder.bytes(name + ".out"), as: UTF8.self) }
+
+  /// What it has printed to its standard error.
+  var errors: String { String(decoding: folder.bytes(name + ".err"), as: UTF8.self) }
+
+  /// Writes to its standard input.
+  func send(_ text: String) {
+    let bytes = Array(text.utf8)
+    _ = unsafe write(input, bytes, bytes.count)
+  }
+
+  /// Waits until it has ended: the exit status, or the negative signal.
+  func waitForEnd(within limit: Duration) throws -> Int32 {
+    var watched = pollfd(fd: life, events: Int16(POLLIN), revents: 0)
+    guard unsafe poll(&watched, 1, Int32(limit / .milliseconds(1))) == 1 else {
+      throw Refused(description: "\(name) did not end: \(output.suffix(500))\(errors.suffix(500))")
+    }
+    return reap()
+  }
+
+  /// Asks it to end, and ends it where it does not.
+  func stop() {
+    guard status.withLock({ $0 == nil }) else { return }
+    kill(process, SIGTERM)
+    var watched = pollfd(fd: life, events: Int16(POLLIN), revents: 0)
+    if unsafe poll(&watched, 1, Int32(Self.patience / .milliseconds(1))) != 1 {
+      kill(process, SIGKILL)
+    }
+    _ = reap()
+  }
+
+  /// Ends it without warning.
+  func crash() {
+    kill(process, SIGKILL)
+    _ = reap()
+  }
+
+  private func reap() -> Int32 {
+    status.withLock { status in
+      if let status { return status }
+      var number: Int32 = 0
+      while unsafe waitpid(process, &number, 0) < 0, errno == EINTR {}
+      let signal = number & 0x7F
+      let result = signal == 0 ? (number >> 8) & 0xFF : -signal
+      status = result
+      return result
+    }
+  }
+}

@@ -1,0 +1,75 @@
+import PlayRig
+import Testing
+
+/// Live playback through ALSA's way to a JACK of our own, recorded from the ports it plays on.
+@Suite(
+  .enabled(if: Programs.haveJack, "JACK, its tools or ALSA's plug-in are not installed"),
+  .serialized)
+struct JackTests {
+  /// The recorder rounds to 32-bit whole numbers.
+  private static let exact: Float = 1e-6
+
+  @Test(arguments: [64, 256, 1_024])
+  func everyTapComesAtItsFrame(period: Int) throws {
+    let script = try PlaybackScript("0 start taps-40\n180000 end")
+    let (heard, expected) = try play(script, period: period)
+    let onsets = Heard.onsets(expected)
+    #expect(onsets.count == 40)
+    #expect(Heard.onsets(heard.samples) == onsets)
+    #expect(heard.difference(above: Self.exact).first == nil)
+  }
+
+  @Test func aLongHumHasNoGapAndNoClick() throws {
+    let script = try PlaybackScript("0 start hum-12\n600000 end")
+    let (heard, expected) = try play(script, period: 128)
+    #expect(Heard.onsets(heard.samples) == Heard.onsets(expected))
+    #expect(heard.difference(above: Self.exact).first == nil)
+  }
+
+  @Test func liveCommandsAreHeardAtTheirFrames() throws {
+    let script = try PlaybackScript(
+      """
+      0 loop heartbeat 0
+      0 start heartbeat
+      10000 start hum-20
+      50001 pause heartbeat
+      60007 gain hum-20 0.25
+      91234 resume heartbeat
+      100003 stop hum-20
+      150000 seek heartbeat 0.2
+      160000 start taps-10
+      220011 stop heartbeat
+      260000 end
+      """)
+    let (heard, _) = try play(script, period: 256)
+    #expect(heard.difference(above: Self.exact).first == nil)
+  }
+
+  // MARK: -
+
+  /// Plays a script and lays what was recorded beside what should have been heard.
+  ///
+  /// Again where the machine was too busy for an uninterrupted run.
+  private func play(_ script: PlaybackScript, period: Int) throws -> (Heard, [Float]) {
+    var reports: [String] = []
+    for _ in 0..<4 {
+      let server = try JackServer(period: period)
+      let probe = try Probe(
+        device: JackServer.device, period: period, buffer: max(4_096, 4 * period),
+        environment: server.environment, folder: server.folder)
+      let seconds = Double(script.end) / 48_000
+      let recording = try server.record(seconds: Int(seconds.rounded(.up)) + 2)
+      try probe.begin(script)
+      try probe.waitForEnd(within: .seconds(30 + seconds))
+      #expect(probe.lateByRendering == 0)
+      let samples = try recording.samples()
+      guard probe.interruptions == [] else {
+        reports.append("JACK lost \(server.lossCount) cycles; \(probe.report)")
+        continue
+      }
+      let expected = try ScriptPlayers.samples(of: script)
+      return (try Heard(samples, beside: expected), expected)
+    }
+    throw Refused(description: "the machine was too busy four times: \(reports)")
+  }
+}

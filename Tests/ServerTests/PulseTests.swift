@@ -1,0 +1,166 @@
+import Glibc
+import HapticPlayback
+import PlayRig
+import Testing
+
+/// Live playback through ALSA's way to a PulseAudio of our own, recorded behind it.
+@Suite(
+  .enabled(if: Programs.havePulse, "PulseAudio, its tools or ALSA's plug-in are not installed"),
+  .serialized)
+struct PulseTests {
+  /// Whatever PulseAudio does to samples that it passes on as they are.
+  private static let exact: Float = 1e-6
+
+  @Test func everyTapComesAtItsFrame() throws {
+    let script = try PlaybackScript("0 start taps-60\n264000 end")
+    let (heard, expected) = try play(script, period: 480, buffer: 7_200)
+    let onsets = Heard.onsets(expected)
+    #expect(onsets.count == 60)
+    #expect(Heard.onsets(heard.samples) == onsets)
+    #expect(heard.difference(above: Self.exact).first == nil)
+  }
+
+  @Test func aLongHumHasNoGapAndNoClick() throws {
+    let script = try PlaybackScript("0 start hum-20\n984000 end")
+    let (heard, expected) = try play(script, period: 256, buffer: 4_096)
+    #expect(Heard.onsets(heard.samples) == Heard.onsets(expected))
+    #expect(heard.difference(above: Self.exact).first == nil)
+  }
+
+  @Test(arguments: [64, 441, 1_024])
+  func everyPeriodIsHeardTheSame(period: Int) throws {
+    let script = try PlaybackScript("0 start earthquake-splash\n120000 end")
+    let (heard, _) = try play(script, period: period, buffer: max(4_800, 4 * period))
+    #expect(heard.difference(above: Self.exact).first == nil)
+  }
+
+  @Test func liveCommandsAreHeardAtTheirFrames() throws {
+    let script = try PlaybackScript(
+      """
+      0 loop heartbeat 0
+      0 start heartbeat
+      10000 start hum-20
+      50001 pause heartbeat
+      60007 gain hum-20 0.25
+      91234 resume heartbeat
+      100003 stop hum-20
+      150000 seek heartbeat 0.2
+      160000 start taps-10
+      220011 stop heartbeat
+      260000 end
+      """)
+    let (heard, _) = try play(script, period: 240, buffer: 4_800)
+    #expect(heard.difference(above: Self.exact).first == nil)
+  }
+
+  @Test func anotherRateKeepsOnsetsAndLevel() throws {
+    let taps = try PlaybackScript("0 start taps-30\n144000 end")
+    let (recording, expected) = try attempt { try record(taps, rate: 44_100, buffer: 7_200) }
+    let wanted = Self.peaks(expected, rate: 48_000)
+    let found = Self.peaks(recording, rate: 44_100)
+    #expect(wanted.count == 30)
+    try #require(found.count == 30)
+    for (one, other) in zip(found, wanted) {
+      let frames = Double(one - found[0]) / 44_100 * 48_000
+      #expect(abs(frames - Double(other - wanted[0])) <= 2.2)
+    }
+    let hum = try PlaybackScript("0 start hum-3\n168000 end")
+    let (hummed, whole) = try attempt { try record(hum, rate: 44_100, buffer: 7_200) }
+    let begun = try #require(hummed.firstIndex { abs($0) > 1e-2 })
+    let level = Heard.level(hummed[(begun + 22_050)..<(begun + 110_250)])
+    #expect(abs(level - Heard.level(whole[24_000..<120_000])) < 0.1)
+  }
+
+  @Test func aServerThatDiesIsFoundAgain() throws {
+    let folder = FreshFolder()
+    let server = try PulseServer(in: folder)
+    let before = try server.record(to: "before")
+    let probe = try Probe(
+      device: "pulse", period: 480, buffer: 4_800, environment: server.environment, folder: folder)
+    let script = try PlaybackScript("0 start taps-150\n600000 end")
+    let base = try probe.begin(script)
+    try before.waitForMore(seconds: 2.5)
+    server.crash()
+    try probe.waitForNotice("lost", within: .seconds(5))
+
+    let next = try PulseServer(in: folder, name: "next")
+    let after = try next.record(to: "after")
+    try probe.waitForNotice("returned", within: .seconds(5))
+    let returned = try #require(probe.notices.first { $0.kind == "returned" })
+    try after.waitForMore(seconds: 3)
+    let length = after.frameCount
+    let now = SystemTime().now / .seconds(1)
+    try probe.waitForEnd(within: .seconds(30))
+    #expect(probe.lateByRendering == 0)
+
+    // What is heard is a part of the script with its own distances.
+    let expected = try ScriptPlayers.samples(of: script)
+    let onsets = Heard.onsets(expected)
+    #expect(onsets.count == 150)
+    // The first may have been cut where the device came back.
+    let heard = Array(Heard.onsets(try after.samples()).dropFirst(1))
+    try #require(heard.count > 20, "\(probe.report)")
+    let place = try #require(Self.place(of: heard, in: onsets), "\(heard), \(probe.report)")
+    // It is the part that belongs to this moment: by the clock of before, and by the recording's own.
+    let clock = try #require(probe.clocks.last { $0.seconds < returned.seconds - 1 })
+    let due =
+      clock.seconds + Double(base + Int64(onsets[place]) - clock.frame) / 48_000
+    let seen = now - Double(length - heard[0]) / 48_000
+    #expect(abs(seen - due) < 0.15, "heard at \(seen), due at \(due)")
+  }
+
+  // MARK: -
+
+  /// Plays a script on a server and lays what was recorded beside what should have been heard.
+  private func play(
+    _ script: PlaybackScript, period: Int, buffer: Int
+  ) throws -> (Heard, [Float]) {
+    let (recording, expected) = try attempt {
+      try record(script, period: period, buffer: buffer)
+    }
+    return (try Heard(recording, beside: expected), expected)
+  }
+
+  private func record(
+    _ script: PlaybackScript, rate: Int = 48_000, period: Int = 480, buffer: Int
+  ) throws -> (recording: [Float], expected: [Float])? {
+    let server = try PulseServer(rate: rate)
+    let recording = try server.record()
+    let probe = try Probe(
+      device: "pulse", period: period, buffer: buffer, environment: server.environment,
+      folder: server.folder)
+    try probe.begin(script)
+    try probe.waitForEnd(within: .seconds(30 + Double(script.end) / 48_000))
+    try recording.waitForMore(seconds: 0.5)
+    #expect(probe.lateByRendering == 0)
+    guard probe.interruptions == [] else { return nil }
+    return (try recording.samples(), try ScriptPlayers.samples(of: script))
+  }
+
+  /// Does something again where the machine was too busy for an uninterrupted run.
+  private func attempt<Result>(_ body: () throws -> Result?) throws -> Result {
+    for _ in 0..<4 {
+      if let result = try body() { return result }
+    }
+    throw Refused(description: "the machine was too busy four times")
+  }
+
+  /// The index of the onsets from which on the heard ones have their distances, within a frame.
+  private static func place(of heard: [Int], in onsets: [Int]) -> Int? {
+    guard onsets.count >= heard.count else { return nil }
+    return (0...(onsets.count - heard.count)).first { place in
+      heard.indices.allSatisfy {
+        abs((heard[$0] - heard[0]) - (onsets[place + $0] - onsets[place])) <= 1
+      }
+    }
+  }
+
+  /// The frames at which taps are loudest.
+  private static func peaks(_ samples: [Float], rate: Int) -> [Int] {
+    let onsets = Heard.onsets(samples, rate: rate)
+    return onsets.map { onset in
+      let reach = onset..<min(samples.count, onset + rate / 25)
+      return reach.max { abs(samples[$0]) < abs(samples[$1]) } ?? onset
+    }
+  }
+}
