@@ -17,6 +17,7 @@ extension ListenSession {
       try each(name) { voice throws(PlaybackError) in
         try voice.player.setGain(
           setting.value, over: ramp > 0 ? ramp : nil, at: moment.time)
+        voice.note(moment.frame)
       }
     case .control(let id):
       try each(setting.name) { voice throws(PlaybackError) in
@@ -87,6 +88,7 @@ extension ListenSession {
   {
     let isToCome = !voice.hasStarted && voice.start >= moment.frame
     if isToCome { try voice.player.cancel() } else { try voice.player.stop(at: moment.time) }
+    voice.note(moment.frame)
     if isSuccession {
       voice.successionFrame = min(voice.successionFrame ?? .max, moment.frame)
     } else {

@@ -182,6 +182,8 @@ final class ListenSession {
     // Sorting keeps the order of what ended together.
     for voice in ended.sorted(by: { $0.player.endFrame < $1.player.endFrame }) {
       let frame = voice.player.endFrame
+      // What waits for its time would keep the player loaded; without room now, it goes then.
+      if voice.lastFrame > frame { try? voice.player.cancel() }
       endFrame = max(endFrame, frame)
       if let succession = voice.successionFrame, frame >= succession { continue }
       let isStopped = voice.stopFrame.map { frame >= $0 } ?? false

@@ -17,6 +17,8 @@ final class ListenVoice {
   var stopFrame: Int64?
   /// The frame at which another of the same name took its place.
   var successionFrame: Int64?
+  /// The last frame for which something was asked of the player.
+  var lastFrame: Int64
   private var lines: [DynamicParameterID: Line] = [:]
 
   /// How a dynamic parameter was last asked to move.
@@ -38,7 +40,11 @@ final class ListenVoice {
     self.name = name
     self.player = player
     self.start = start
+    lastFrame = start
   }
+
+  /// Notes that something was asked for a frame.
+  func note(_ frame: Int64) { lastFrame = max(lastFrame, frame) }
 
   /// Whether it has begun to play.
   var hasStarted: Bool { player.startFrame != nil }
@@ -66,6 +72,7 @@ final class ListenVoice {
     } else {
       try player.set(id, to: Float(value), at: moment.time)
     }
+    note(end)
     lines[id] = Line(start: moment.frame, end: end, from: from, to: value)
   }
 }

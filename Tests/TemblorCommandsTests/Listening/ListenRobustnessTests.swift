@@ -42,6 +42,17 @@ import Testing
     #expect(studio.ask("tap").hasPrefix("ok time="))
   }
 
+  @Test func whatWasAskedForAfterTheEndKeepsNothing() {
+    let studio = ListenStudio(rate: 8_000)
+    for number in 0..<100 {
+      studio.ask("buzz 1 0.5 0.05 as a")
+      studio.ask(number % 2 == 0 ? "stop a at 10000" : "set intensity 0 of a over 1 at 10000")
+      #expect(studio.run(0.1).count == 1)
+    }
+    studio.run(0.1)
+    #expect(studio.engine.loadedPlayerCount == 0)
+  }
+
   /// Words of the grammar in any order, and what is none.
   @Test(arguments: 0..<10)
   func noLineEndsASession(seed: Int) {
