@@ -65,11 +65,12 @@ final class ListenSession {
 
   /// Lets what plays come to its end: loops end with the running pass, and what stands still is stopped.
   ///
+  /// What was asked to end at a time does so then.
   /// - Returns: Whether there was room to ask for all that; if not, ask again a period later.
   func finishPlaying() -> Bool {
     collect()
     do throws(PlaybackError) {
-      for voice in voices {
+      for voice in voices where voice.stopFrame == nil && voice.successionFrame == nil {
         if voice.isPaused {
           try end(voice, at: moment(.now))
         } else {

@@ -6,11 +6,12 @@ enum ListenVerb {
     "listen", abstract: "Play what scripts and other programs ask for, line by line.",
     discussion: """
       Commands come from standard input, and from all who connect to the Unix socket, which only you \
-      can. At the end of standard input, what plays is played to its end, each loop to the end of its \
-      pass, and then the program ends; with a socket it goes on until a signal ends it.
+      can. At the end of standard input, what plays is played to its end, a loop to its stop or to the \
+      end of its pass, and then the program ends; with a socket it goes on until a signal ends it.
 
       Where the default device cannot be opened, all is done as if there were one, to nobody's ears, so \
       that scripts keep working.
+
 
       """ + ListenGrammar.discussion,
     options: [

@@ -235,6 +235,9 @@ import Testing
     studio.ask("buzz 1 0.5 0.4 as a")
     studio.ask("loop a on")
     studio.ask("buzz 1 0.5 1 as b")
+    studio.ask("buzz 1 0.5 0.4 as c")
+    studio.ask("loop c on")
+    studio.ask("stop c at 0.9")
     studio.run(0.5)
     studio.ask("pause b")
     #expect(studio.session.secondsLeft(tail: 0.02) == nil)
@@ -242,6 +245,7 @@ import Testing
     #expect(
       studio.run(1) == [
         "event stopped name=b time=0.5", "event finished name=a time=0.801",
+        "event stopped name=c time=0.9",
       ])
     #expect(studio.session.secondsLeft(tail: 0.02) == 0)
   }
