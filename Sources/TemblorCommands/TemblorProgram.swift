@@ -11,7 +11,8 @@ public enum TemblorProgram {
       for standard input.
       """,
     commands: [
-      PlayVerb.description, WatchVerb.description, TapVerb.description, RenderVerb.description,
+      PlayVerb.description, WatchVerb.description, TapVerb.description, ListenVerb.description,
+      RenderVerb.description,
       CheckVerb.description, InfoVerb.description, FormatVerb.description,
       PatternsVerb.description, ProfilesVerb.description, DevicesVerb.description,
       LatencyVerb.description, completion, manual,

@@ -76,6 +76,29 @@ public final class PlaybackEngine: Sendable {
     }
   }
 
+  /// Moves the factor on everything; `strength` is the new one at once.
+  ///
+  /// - Parameters:
+  ///   - strength: 0…1.
+  ///   - ramp: Seconds over which it moves, at least 10 ms.
+  public func setStrength(
+    _ strength: Float, over ramp: Double = strengthRamp, at time: PlaybackTime = .now
+  ) throws(PlaybackError) {
+    let strength = strength.isFinite ? min(max(strength, 0), 1) : 0
+    let frame = time.frame(rate: rate)
+    let length = Int(HapticTime.frame(seconds: max(ramp, Self.strengthRamp), rate: rate))
+    let isTaken = state.withLock { state in
+      // Muted, it is heard when the mute ends.
+      guard
+        state.isMuted
+          || link.send([.strength(Double(strength), over: length, at: frame)])
+      else { return false }
+      state.strength = strength
+      return true
+    }
+    guard isTaken else { throw .tooManyCommands }
+  }
+
   /// Whether nothing is heard, while everything goes on.
   public var isMuted: Bool {
     get { state.withLock { $0.isMuted } }

@@ -15,6 +15,7 @@ final class KeepAwake {
   private static let length = 10.0
 
   private let player: PatternPlayer
+  private var followed: Float?
 
   /// Starts the tone with the engine's first frame.
   init(_ engine: PlaybackEngine) throws {
@@ -40,6 +41,8 @@ final class KeepAwake {
 
   /// Keeps its level while the engine's strength changes.
   func follow(strength: Float) {
+    guard strength != followed else { return }
+    followed = strength
     // At strength 0 nothing is to come out; a command too many at once changes the level later.
     try? player.setGain(strength > 0 ? 1 / Double(strength) : 0)
   }

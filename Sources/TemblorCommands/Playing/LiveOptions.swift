@@ -41,7 +41,8 @@ struct LiveOptions {
     keepsAwake = arguments.flag("--keep-awake")
     recordPath = arguments.value("--record")
     isQuiet = arguments.flag("--quiet")
-    asJSON = arguments.flag("--json")
+    // Not for a verb that answers commands.
+    asJSON = arguments.command.option(named: "--json") != nil && arguments.flag("--json")
     if let recordPath, let objection = LiveRecording.objection(to: recordPath) {
       throw UsageError(.correctValue, objection)
     }

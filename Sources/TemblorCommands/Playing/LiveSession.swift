@@ -89,6 +89,7 @@ final class LiveSession {
       }
       if keyboard?.isClosed == true, !Interruption.isIgnored(SIGHUP) { return .quit }
       let step = try performance.perform(at: stage.time.now)
+      playing.tone?.follow(strength: playing.engine.strength)
       takeRecords(driver, playing)
       guard case .wait(let limit) = step else { return .over }
       console.show(figures(playing))
