@@ -56,8 +56,8 @@ let package = Package(
     .testTarget(
       name: "ALSAPlaybackTests",
       dependencies: [
-        "AHAP", "ALSAOutput", "HapticModel", "HapticPlayback", "HapticRender", "PCMSamples",
-        "PlayRig", "ShippedPatterns",
+        "AHAP", "ALSAOutput", "FaultyPCM", "HapticModel", "HapticPlayback", "HapticRender",
+        "PCMSamples", "PlayRig", "ShippedPatterns", "TestSupport",
       ], swiftSettings: strict),
     .executableTarget(
       name: "play-probe",
@@ -121,7 +121,7 @@ let package = Package(
       name: "TemblorCommandsTests",
       dependencies: [
         "ALSAOutput", "HapticModel", "HapticPlayback", "HapticRender", "SoundFile",
-        "TemblorCommands", "terminal-probe",
+        "TemblorCommands", "temblor", "terminal-probe",
       ],
       swiftSettings: strict),
     .executableTarget(

@@ -16,7 +16,7 @@ extension Renderer {
         perform(command)
         countDone(command)
       case .none, .start, .stop, .pause, .resume, .seek, .loop, .rate, .gain, .control,
-        .strength:
+        .strength, .hapticGain, .audioGain:
         if command.time < position { command.time = position }
         schedule.insert(command)
       }
@@ -50,6 +50,12 @@ extension Renderer {
     case .none: return
     case .strength:
       strength.move(to: Float(command.value), over: command.track)
+      return
+    case .hapticGain:
+      hapticGain.move(to: Float(command.value), over: command.track)
+      return
+    case .audioGain:
+      audioGain.move(to: Float(command.value), over: command.track)
       return
     case .add, .remove, .start, .stop, .pause, .resume, .seek, .loop, .rate, .gain, .control,
       .cancel:
@@ -90,7 +96,7 @@ extension Renderer {
     case .control:
       unsafe player.pointee.setControl(
         command.track, value: Float(command.value), slope: Float(command.slope), at: position)
-    case .none, .strength: return
+    case .none, .strength, .hapticGain, .audioGain: return
     }
   }
 

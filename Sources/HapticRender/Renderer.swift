@@ -29,6 +29,8 @@ public struct Renderer: ~Copyable {
   var buses: BusSet
   let scratch: FadeScratch
   var strength: GainRamp
+  var hapticGain = GainRamp(1)
+  var audioGain = GainRamp(1)
   /// Whether frames only go by.
   var isSkipping = false
   let isPanned: Bool
@@ -37,6 +39,8 @@ public struct Renderer: ~Copyable {
   /// Frames that fill the limiters and the delays of channels.
   private let primingLength: Int
   private let gains: UnsafeMutableBufferPointer<Float>
+  private let hapticGains: UnsafeMutableBufferPointer<Float>
+  private let audioGains: UnsafeMutableBufferPointer<Float>
   private let strips: UnsafeMutableBufferPointer<ChannelStrip>
   private let channels: UnsafeMutableBufferPointer<OutputChannel>
   private let owner: RenderLink
@@ -75,6 +79,8 @@ public struct Renderer: ~Copyable {
     strength = GainRamp(settings.gain)
     gate = GainRamp(1)
     unsafe gains = .allocate(capacity: Self.turnLength)
+    unsafe hapticGains = .allocate(capacity: Self.turnLength)
+    unsafe audioGains = .allocate(capacity: Self.turnLength)
     // A plan without audio sounds the same on all channels that differ in audio alone.
     let hasAudio = player?.plan.hasAudio ?? true
     let routes = settings.routing.channels.map { channel in
@@ -108,6 +114,8 @@ public struct Renderer: ~Copyable {
   deinit {
     unsafe players.deallocate()
     unsafe gains.deallocate()
+    unsafe hapticGains.deallocate()
+    unsafe audioGains.deallocate()
     unsafe strips.deinitialize()
     unsafe strips.deallocate()
     unsafe channels.deinitialize()
@@ -157,6 +165,8 @@ public struct Renderer: ~Copyable {
         let count = beginTurn(atMost: left)
         mix(count: count)
         strength.advance(by: count)
+        hapticGain.advance(by: count)
+        audioGain.advance(by: count)
         position &+= Int64(count)
         left &-= count
       }
@@ -228,15 +238,30 @@ public struct Renderer: ~Copyable {
     if voiceCount > statistics.greatestVoiceCount { statistics.greatestVoiceCount = voiceCount }
     statistics.voiceCount = voiceCount
     guard !isSkipping else { return }
-    unsafe strength.fill(gains, count: count)
+    fillGains(count: count)
     let strips = unsafe self.strips
     var statistics = self.statistics
     index = 0
     while index < strips.count {
-      unsafe strips[index].process(buses, gain: gains, count: count, statistics: &statistics)
+      unsafe strips[index].process(
+        buses, hapticGains: hapticGains, audioGains: audioGains, count: count,
+        statistics: &statistics)
       index &+= 1
     }
     self.statistics = statistics
+  }
+
+  /// Finds the gain of each bus for each frame of a turn.
+  @_noLocks
+  private mutating func fillGains(count: Int) {
+    unsafe strength.fill(gains, count: count)
+    var index = 0
+    while index < count {
+      let gain = unsafe gains[index]
+      unsafe hapticGains[index] = gain * hapticGain.next()
+      unsafe audioGains[index] = gain * audioGain.next()
+      index &+= 1
+    }
   }
 
   /// Writes the channels to a block, through the gate and faded towards the settings' length.

@@ -16,7 +16,7 @@ final class Playback {
   }
 
   let device = FaultyDevice()
-  let time: FaultyPCM.VirtualTime
+  let time: DeviceTime
   let wake = WakeSignal()
   private(set) var sink: ALSASink
   /// What was heard, in order.
@@ -39,7 +39,7 @@ final class Playback {
     abilities(&device.abilities)
     var request = PCMRequest(device: "faulty")
     change(&request)
-    time = FaultyPCM.VirtualTime(device)
+    time = DeviceTime(device)
     sink = try ALSASink(
       request, timekeeper: time, interception: device.interception(results: results))
     device.listener = { [unowned self] time, samples, channelCount in

@@ -4,7 +4,7 @@ internal import CFaultyPCM
 /// A playback device in virtual time that fails on a schedule and tells what was heard when.
 ///
 /// A real PCM of ALSA stands behind it, so that a sink meets the library's own behaviour. It belongs to the
-/// thread that waits in its `VirtualTime`, with which it is made.
+/// thread that waits in its `DeviceTime`, with which it is made.
 @safe
 public final class FaultyDevice {
   /// Takes what was heard: the moment of the first frame, interleaved samples, channels.

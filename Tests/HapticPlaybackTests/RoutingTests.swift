@@ -60,6 +60,29 @@ import Testing
     #expect(abs(hertz(playback.samples(ofChannel: 1)) - 31.8) < 1)
   }
 
+  @Test func hapticsAndAudioAreMutedApart() throws {
+    let engine = PlaybackEngine(
+      routing: OutputRouting(channels: [.init(hapticBus: 0), .init(audio: .both)]))
+    let playback = VirtualPlayback(engine)
+    let player = try engine.player(for: tone)
+    try player.loop(passCount: nil)
+    try player.start()
+    func peaks() -> (haptics: Float, audio: Float) {
+      playback.advance(seconds: 0.05)
+      _ = (engine.takePeak(ofChannel: 0), engine.takePeak(ofChannel: 1))
+      playback.advance(seconds: 0.1)
+      return (engine.takePeak(ofChannel: 0), engine.takePeak(ofChannel: 1))
+    }
+    #expect(peaks().haptics > 0.1)
+    engine.setHapticsMuted(true)
+    var now = peaks()
+    #expect(now.haptics < 3e-3 && now.audio > 0.3)
+    engine.setHapticsMuted(false)
+    engine.setAudioMuted(true)
+    now = peaks()
+    #expect(now.haptics > 0.1 && now.audio < 3e-3)
+  }
+
   @Test func peaksAreTakenOnce() throws {
     let engine = PlaybackEngine(routing: OutputRouting(channels: [.init(hapticBus: 0), .init()]))
     let playback = VirtualPlayback(engine)

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Live rendering under the realtime sanitizer: every pattern, under every command.
-@Suite(.enabled(if: crt_guard_is_present(), "the realtime sanitizer is not linked in"))
+@Suite
 struct LiveRealtimeTests {
   @Test(arguments: ShippedPatterns.names)
   func playingUnderCommandsWaitsForNothing(name: String) throws {

@@ -39,6 +39,9 @@ public final class PatternPlayer: Sendable {
   /// How often it has ended, by itself or by a stop.
   public var endCount: Int { core.endCount }
 
+  /// Whether a start that was asked for is still to come.
+  public var isWaitingToStart: Bool { core.isWaitingToStart }
+
   /// The engine's frame of the last end.
   public var endFrame: Int64 { core.endFrame }
 
@@ -63,7 +66,13 @@ public final class PatternPlayer: Sendable {
   {
     let frame = time.frame(rate: engine.rate)
     let entries = offset.map { self.entries(at: $0) }
-    try send(keeping: entries ?? []) { .start($1, at: frame, from: entries?[$0]) }
+    core.withState { $0.startCount += 1 }
+    do throws(PlaybackError) {
+      try send(keeping: entries ?? []) { .start($1, at: frame, from: entries?[$0]) }
+    } catch {
+      core.withState { $0.startCount -= 1 }
+      throw error
+    }
   }
 
   /// Ends playing; what sounds fades out within 2 ms.

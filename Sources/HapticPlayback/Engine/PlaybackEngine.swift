@@ -109,6 +109,18 @@ public final class PlaybackEngine: Sendable {
     }
   }
 
+  /// Silences all haptics while they go on, or lets them be heard again, within 10 ms.
+  public func setHapticsMuted(_ isMuted: Bool) {
+    _ = link.send([
+      .hapticGain(isMuted ? 0 : 1, over: Int(Self.strengthRamp * rate), at: 0)
+    ])
+  }
+
+  /// Silences all audio while it goes on, or lets it be heard again, within 10 ms.
+  public func setAudioMuted(_ isMuted: Bool) {
+    _ = link.send([.audioGain(isMuted ? 0 : 1, over: Int(Self.strengthRamp * rate), at: 0)])
+  }
+
   /// Compiles a pattern, once for each haptic bus, and loads it.
   ///
   /// - Parameter samples: The sound files of the pattern by the path it names, at the engine's rate.

@@ -14,6 +14,8 @@ final class PlayerCore: Sendable {
     var toldEndCount = 0
     /// Commands that were sent to each part.
     var commandCount = 1
+    /// Starts that were sent.
+    var startCount = 0
     /// Whether nobody holds the player any more.
     var isOrphaned = false
     var isRemoved = false
@@ -68,6 +70,17 @@ final class PlayerCore: Sendable {
   var place: Double {
     guard let first = parts.first else { return 0 }
     return Double(first.withStatus { $0.place.load(ordering: .relaxed) }) / first.plan.rate
+  }
+
+  /// Whether a start that was sent has neither happened nor been dropped.
+  var isWaitingToStart: Bool {
+    let sent = withState { $0.startCount }
+    return parts.contains { part in
+      part.withStatus { status in
+        status.startCount.load(ordering: .acquiring)
+          + status.droppedStartCount.load(ordering: .acquiring) < sent
+      }
+    }
   }
 
   /// Voices that found no room.

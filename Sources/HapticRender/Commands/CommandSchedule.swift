@@ -65,6 +65,12 @@ struct CommandSchedule: ~Copyable {
     var index = 0
     while index < count {
       if let player = unsafe player, unsafe commands[index].player == player {
+        switch unsafe commands[index].action {
+        case .start:
+          _ = unsafe player.pointee.status.pointee.droppedStartCount.wrappingAdd(
+            1, ordering: .releasing)
+        default: break
+        }
         unsafe RenderCommand.release(commands[index].entry)
         unsafe commands[index].entry = nil
         unsafe commands[index].action = .none

@@ -6,7 +6,7 @@
 public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
   enum Action: UInt8, BitwiseCopyable, Sendable {
     case none, add, remove, start, stop, pause, resume, seek, loop, rate, gain, control, cancel
-    case strength
+    case strength, hapticGain, audioGain
   }
 
   var action: Action
@@ -28,7 +28,7 @@ public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
       switch action {
       case .remove: true
       case .none, .add, .start, .stop, .pause, .resume, .seek, .loop, .rate, .gain, .control,
-        .cancel, .strength:
+        .cancel, .strength, .hapticGain, .audioGain:
         false
       }
     }
@@ -141,6 +141,26 @@ public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
   /// Stops a player at once and drops its commands.
   public static func cancel(_ player: RenderPlayer) -> RenderCommand {
     RenderCommand(.cancel, player, at: 0)
+  }
+
+  /// Moves the gain on all haptics, smoothly over some frames.
+  public static func hapticGain(_ gain: Double, over frameCount: Int, at time: Int64)
+    -> RenderCommand
+  {
+    var command = RenderCommand(.hapticGain, nil, at: time)
+    command.value = gain
+    command.track = frameCount
+    return command
+  }
+
+  /// Moves the gain on all audio, smoothly over some frames.
+  public static func audioGain(_ gain: Double, over frameCount: Int, at time: Int64)
+    -> RenderCommand
+  {
+    var command = RenderCommand(.audioGain, nil, at: time)
+    command.value = gain
+    command.track = frameCount
+    return command
   }
 
   /// Moves the gain on everything, smoothly over some frames.

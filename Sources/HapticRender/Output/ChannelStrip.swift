@@ -29,12 +29,12 @@ struct ChannelStrip: ~Copyable {
   /// Mixes the buses and sends them through the chain.
   @_noLocks
   mutating func process(
-    _ buses: borrowing BusSet, gain: UnsafeMutableBufferPointer<Float>, count: Int,
-    statistics: inout RenderStatistics
+    _ buses: borrowing BusSet, hapticGains: UnsafeMutableBufferPointer<Float>,
+    audioGains: UnsafeMutableBufferPointer<Float>, count: Int, statistics: inout RenderStatistics
   ) {
     var mix = unsafe output.mutableSpan
-    unsafe mixHaptics(buses, gain: gain, count: count, to: &mix)
-    unsafe mixAudio(buses, gain: gain, count: count, to: &mix)
+    unsafe mixHaptics(buses, gain: hapticGains, count: count, to: &mix)
+    unsafe mixAudio(buses, gain: audioGains, count: count, to: &mix)
     chain.process(&mix, count: count, statistics: &statistics)
   }
 

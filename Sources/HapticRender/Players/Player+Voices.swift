@@ -28,7 +28,7 @@ extension Player {
   /// Starts the voices that begin in a turn and adds all that sound.
   @_noLocks
   mutating func mixVoices(position: Int64, count: Int, to target: Target) {
-    unsafe startVoices(before: position &+ Int64(count))
+    unsafe startVoices(from: position, before: position &+ Int64(count))
     let around = unsafe surroundings(isPanned: target.isPanned)
     let planned = unsafe plan.pointee.voices
     let voices = unsafe self.voices
@@ -51,14 +51,18 @@ extension Player {
 
   /// Makes the voices active whose onset lies before a frame, pass after pass.
   @_noLocks
-  private mutating func startVoices(before end: Int64) {
+  private mutating func startVoices(from position: Int64, before end: Int64) {
     let planned = unsafe plan.pointee.voices
     let reached = unsafe pace.line(at: end &- 1)
     while true {
       if unsafe nextVoice < planned.count {
         let onset = unsafe planned[nextVoice].onset
         if unsafe passOrigin &+ onset > reached { return }
-        if unsafe isLastPass || onset < passLength { unsafe start(nextVoice, onset: onset) }
+        if unsafe isLastPass || onset < passLength {
+          // A slow pattern may have come to a place some frames ago at which a pass begins just now.
+          let frame = unsafe max(position, pace.frame(at: passOrigin &+ onset))
+          unsafe start(nextVoice, at: frame)
+        }
         unsafe nextVoice &+= 1
         continue
       }
@@ -71,7 +75,7 @@ extension Player {
   }
 
   @_noLocks
-  private mutating func start(_ index: Int, onset: Int64) {
+  private mutating func start(_ index: Int, at frame: Int64) {
     // The pool holds the plan's most; a loop that asks for more hears the first ones.
     guard unsafe activeCount < voices.count else {
       _ = unsafe status.pointee.droppedVoiceCount.wrappingAdd(1, ordering: .relaxed)
@@ -81,8 +85,8 @@ extension Player {
     let tracks =
       unsafe planned.source.isHaptic ? plan.pointee.hapticTracks : plan.pointee.audioTracks
     unsafe voices[activeCount] = Voice(
-      planned: index, origin: passOrigin, start: pace.frame(at: passOrigin &+ onset),
-      sine: planned.sine, gain: planned.gain, cursors: tracks)
+      planned: index, origin: passOrigin, start: frame, sine: planned.sine, gain: planned.gain,
+      cursors: tracks)
     unsafe activeCount &+= 1
   }
 }

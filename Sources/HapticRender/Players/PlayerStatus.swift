@@ -18,6 +18,8 @@ public struct PlayerStatus: ~Copyable, Sendable {
   public let endFrame = Atomic<Int64>(0)
   /// How often it has started.
   public let startCount = Atomic<Int>(0)
+  /// How many starts were dropped before their frame.
+  public let droppedStartCount = Atomic<Int>(0)
   /// How many commands have been done or dropped.
   public let commandCount = Atomic<Int>(0)
   /// The frame of the last start.

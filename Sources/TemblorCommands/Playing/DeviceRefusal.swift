@@ -10,7 +10,9 @@ struct DeviceRefusal: Error, Equatable, CustomStringConvertible {
 
   var description: String {
     // The list of devices is this program's own to tell of.
-    let text = error.description.replacing("'aplay -L' lists", with: "'temblor devices' lists")
+    let text =
+      error.description.hasSuffix("'aplay -L' lists those there are")
+      ? "there is no such device; 'temblor devices' lists those there are" : error.description
     return "\(error.device.printable): \(text)"
   }
 }

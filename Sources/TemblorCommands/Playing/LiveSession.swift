@@ -7,8 +7,8 @@ import HapticRender
 ///
 /// The terminal is as it was when `run` returns, however it returns.
 final class LiveSession {
-  /// How much a key changes the strength.
-  static let strengthStep: Float = 0.05
+  /// Into how many steps keys divide the strength.
+  static let strengthSteps: Float = 20
   /// Time in which blocks are looked at; well before their records would be dropped.
   private static let recordInterval = Duration.milliseconds(500)
 
@@ -176,9 +176,9 @@ extension LiveSession {
     switch key {
     case .character("q"), .character("Q"), .control("d"): return true
     case .character("+"), .character("="), .up:
-      changeStrength(by: Self.strengthStep, playing)
+      changeStrength(by: 1, playing)
     case .character("-"), .character("_"), .down:
-      changeStrength(by: -Self.strengthStep, playing)
+      changeStrength(by: -1, playing)
     case .character("m"), .character("M"):
       playing.engine.isMuted.toggle()
     case .character("?"), .character("h"):
@@ -191,8 +191,8 @@ extension LiveSession {
 
   private func changeStrength(by step: Float, _ playing: Playing) {
     // Whole steps, so that the way back leads to where it began.
-    let steps = (playing.engine.strength / Self.strengthStep).rounded() + step / Self.strengthStep
-    playing.engine.strength = steps.rounded() * Self.strengthStep
+    let steps = (playing.engine.strength * Self.strengthSteps).rounded() + step
+    playing.engine.strength = steps / Self.strengthSteps
   }
 
   private func tellKeys(of performance: any Performance) {

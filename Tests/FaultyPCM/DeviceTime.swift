@@ -4,7 +4,7 @@ internal import Synchronization
 /// Time that waiting moves: to the next event of a device, or to the end of the wait, whichever comes first.
 ///
 /// One thread waits in it; others may read the time and raise signals.
-public final class VirtualTime: Timekeeper {
+public final class DeviceTime: Timekeeper {
   private let time = Mutex(Duration.zero)
   // Only the one thread that waits touches it.
   private nonisolated(unsafe) let device: FaultyDevice
