@@ -193,7 +193,6 @@ extension LiveSession {
     // Whole steps, so that the way back leads to where it began.
     let steps = (playing.engine.strength * Self.strengthSteps).rounded() + step
     playing.engine.strength = steps / Self.strengthSteps
-    playing.tone?.follow(strength: playing.engine.strength)
   }
 
   private func tellKeys(of performance: any Performance) {
