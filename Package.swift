@@ -21,6 +21,7 @@ let package = Package(
     .library(name: "ALSAOutput", targets: ["ALSAOutput"]),
     .library(name: "PCMSamples", targets: ["PCMSamples"]),
     .library(name: "SoundFile", targets: ["SoundFile"]),
+    .library(name: "SoundFileOutput", targets: ["SoundFileOutput"]),
     .library(name: "TransducerProfiles", targets: ["TransducerProfiles"]),
     .library(name: "ShippedPatterns", targets: ["ShippedPatterns"]),
     .executable(name: "temblor", targets: ["temblor"]),
@@ -61,7 +62,7 @@ let package = Package(
     .executableTarget(
       name: "play-probe",
       dependencies: ["ALSAOutput", "HapticPlayback", "HapticRender", "PlayRig"],
-      path: "Tests/PlayProbe", swiftSettings: strict),
+      path: "Tests/PlayProbe", exclude: ["soak"], swiftSettings: strict),
     .testTarget(
       name: "ServerTests", dependencies: ["HapticPlayback", "PlayRig", "SoundFile", "play-probe"],
       swiftSettings: strict),
@@ -69,6 +70,15 @@ let package = Package(
       name: "PCMSamplesTests", dependencies: ["PCMSamples", "SoundFile"], swiftSettings: strict),
     .target(
       name: "SoundFile", dependencies: ["CSndFile", "CSampleRate", "PCMSamples"],
+      swiftSettings: strict),
+    .target(
+      name: "SoundFileOutput", dependencies: ["HapticPlayback", "SoundFile"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "SoundFileOutputTests",
+      dependencies: [
+        "HapticModel", "HapticPlayback", "HapticRender", "SoundFile", "SoundFileOutput",
+      ],
       swiftSettings: strict),
     .target(
       name: "TransducerProfiles", dependencies: ["HapticRender", "JSONText", "ShippedProfiles"],
@@ -82,8 +92,8 @@ let package = Package(
     .target(
       name: "TemblorCommands",
       dependencies: [
-        "AHAP", "HapticModel", "HapticPlayback", "HapticRender", "JSONText", "ShippedPatterns",
-        "SoundFile", "TransducerProfiles",
+        "AHAP", "ALSAOutput", "HapticModel", "HapticPlayback", "HapticRender", "JSONText",
+        "PCMSamples", "ShippedPatterns", "SoundFile", "SoundFileOutput", "TransducerProfiles",
       ], swiftSettings: strict),
     .testTarget(
       name: "HapticModelTests", dependencies: ["HapticModel"], swiftSettings: strict),
@@ -109,7 +119,10 @@ let package = Package(
     .executableTarget(name: "temblor", dependencies: ["TemblorCommands"], swiftSettings: strict),
     .testTarget(
       name: "TemblorCommandsTests",
-      dependencies: ["HapticModel", "HapticPlayback", "TemblorCommands", "terminal-probe"],
+      dependencies: [
+        "ALSAOutput", "HapticModel", "HapticPlayback", "HapticRender", "SoundFile",
+        "TemblorCommands", "temblor", "terminal-probe",
+      ],
       swiftSettings: strict),
     .executableTarget(
       name: "terminal-probe", dependencies: ["HapticPlayback", "TemblorCommands"],

@@ -91,7 +91,8 @@ extension Renderer {
         passCount: command.track, end: command.frame, at: position)
     case .rate: unsafe player.pointee.setRate(command.value, at: position)
     case .gain:
-      unsafe player.pointee.gain.move(to: Float(command.value), over: scratch.fadeLength)
+      unsafe player.pointee.gain.move(
+        to: Float(command.value), over: command.track < 0 ? scratch.fadeLength : command.track)
     case .control:
       unsafe player.pointee.setControl(
         command.track, value: Float(command.value), slope: Float(command.slope), at: position)

@@ -10,7 +10,8 @@ enum PeakTime {
     var head: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0]
     while unsafe pread(descriptor, &head, head.count, place) == head.count {
       let name = String(decoding: head[..<4], as: UTF8.self)
-      if name == "data" { return }
+      // Zeros are what stands where a full disk kept the header from being written.
+      if name == "data" || head.allSatisfy({ $0 == 0 }) { return }
       if name == "PEAK" {
         let time: [UInt8] = [0, 0, 0, 0]
         guard unsafe pwrite(descriptor, time, time.count, place + 12) == time.count else {

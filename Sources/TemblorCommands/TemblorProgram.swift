@@ -11,8 +11,11 @@ public enum TemblorProgram {
       for standard input.
       """,
     commands: [
-      RenderVerb.description, CheckVerb.description, InfoVerb.description, FormatVerb.description,
-      PatternsVerb.description, ProfilesVerb.description, completion, manual,
+      PlayVerb.description, WatchVerb.description, TapVerb.description, ListenVerb.description,
+      RenderVerb.description,
+      CheckVerb.description, InfoVerb.description, FormatVerb.description,
+      PatternsVerb.description, ProfilesVerb.description, DevicesVerb.description,
+      LatencyVerb.description, completion, manual,
     ],
     examples: [
       .init(

@@ -2,9 +2,9 @@ import Synchronization
 
 /// Counts calls from any thread.
 final class Counter: Sendable {
-  private let count = Mutex(0)
+  private let count = Atomic<Int>(0)
 
-  var value: Int { count.withLock { $0 } }
+  var value: Int { count.load(ordering: .acquiring) }
 
-  func increase() { count.withLock { $0 += 1 } }
+  func increase() { count.wrappingAdd(1, ordering: .acquiringAndReleasing) }
 }

@@ -3,9 +3,8 @@ import HapticPlayback
 /// Tells of every block whether it was late, and whose doing that was.
 ///
 /// A block is late when it was handed over after the device had played all that it had. It was late by
-/// rendering where the processor time from the wake-up to the hand-over alone would have made it so; by the
-/// system where it would have been in time had the thread always run when it could; else by the device, which
-/// asked too late.
+/// rendering where that took more than half the time that the block lasts; by the system where it would have
+/// been in time had the thread always run when it could; else by the device, which asked too late.
 struct BlockJudge: CustomStringConvertible {
   private let rate: Double
   private let period: Double
@@ -19,6 +18,8 @@ struct BlockJudge: CustomStringConvertible {
   private var worstGap = 0.0
   private var shares = [Int](repeating: 0, count: 1_001)
   private var previous: BlockRecord?
+  /// What the thread had been kept waiting in all when the previous block was handed over.
+  private var keptBefore: Duration?
   private var traces: [ObservedTime.Trace] = []
 
   init(rate: Double, periodLength: Int) {
@@ -49,7 +50,8 @@ struct BlockJudge: CustomStringConvertible {
     sumRun += run
     worstRun = max(worstRun, share)
     shares[min(1_000, Int(share * 1_000))] += 1
-    let kept = began > 0 ? (traces[began].kept - traces[began - 1].kept) / .seconds(1) : 0
+    let kept = (traces[began].kept - (keptBefore ?? traces[began].kept)) / .seconds(1)
+    keptBefore = traces[handed].kept
     worstKept = max(worstKept, kept)
     guard let previous, previous.position + Int64(previous.frameCount) == record.position else {
       return
@@ -59,7 +61,7 @@ struct BlockJudge: CustomStringConvertible {
     guard record.handed > due else { return }
     let work = traces[handed].ran - traces[began].ran
     let lost = (record.handed - record.began) - work + .seconds(kept)
-    if record.began <= due, record.began + work > due {
+    if work / .seconds(1) > Double(record.frameCount) / rate / 2 {
       late.rendering += 1
     } else if record.handed - lost <= due {
       late.system += 1

@@ -35,7 +35,10 @@ package enum RigPattern {
 
   /// When a tap comes, in seconds: every gap differs from those around it, so that a place is known by it.
   package static func tapTime(_ index: Int) -> Double {
-    Double(index) * 0.08 + Double(index * index % 23) * 0.001
+    // The mixing of SplitMix64: anything more regular repeats its gaps.
+    var bits = UInt64(index + 1) &* 0x9e37_79b9_7f4a_7c15
+    bits = (bits ^ (bits >> 30)) &* 0xbf58_476d_1ce4_e5b9
+    return Double(index) * 0.08 + Double((bits >> 32) % 400) * 0.00006
   }
 
   private static func taps(_ count: Int) -> HapticPattern {

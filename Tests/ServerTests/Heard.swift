@@ -42,25 +42,26 @@ struct Heard {
     return sum
   }
 
-  /// Where the two differ most, and the first frame at which they do at all.
+  /// Frames in which the recording is not what was expected: the first, the last, how many, and by how much.
   struct Difference: Equatable {
-    var greatest: Float
-    var first: Int?
+    var first: Int
+    var last: Int
     var count: Int
+    var greatest: Float
   }
 
-  /// How the recording differs from what was expected.
+  /// How the recording differs from what was expected, or nothing.
   ///
   /// - Parameter tolerance: What is no difference.
-  func difference(above tolerance: Float) -> Difference {
-    var result = Difference(greatest: 0, first: nil, count: 0)
+  func difference(above tolerance: Float) -> Difference? {
+    var result: Difference?
     for (index, (one, other)) in zip(samples, expected).enumerated() {
       let distance = abs(one - other)
-      result.greatest = max(result.greatest, distance)
-      if distance > tolerance {
-        result.count += 1
-        result.first = result.first ?? index
-      }
+      guard distance > tolerance else { continue }
+      let known = result ?? Difference(first: index, last: index, count: 0, greatest: 0)
+      result = Difference(
+        first: known.first, last: index, count: known.count + 1,
+        greatest: max(known.greatest, distance))
     }
     return result
   }
@@ -78,6 +79,24 @@ struct Heard {
       }
     }
     return onsets
+  }
+
+  /// Finds where the last run of heard onsets has the distances of known ones, within a frame.
+  ///
+  /// An interruption between two onsets changes their distance; within the run there is none.
+  static func match(
+    _ heard: [Int], in onsets: [Int], length: Int = 10
+  ) -> (heard: Int, place: Int)? {
+    guard heard.count >= length, onsets.count >= length else { return nil }
+    for first in (0...(heard.count - length)).reversed() {
+      for place in 0...(onsets.count - length)
+      where (0..<length).allSatisfy({
+        abs((heard[first + $0] - heard[first]) - (onsets[place + $0] - onsets[place])) <= 1
+      }) {
+        return (first, place)
+      }
+    }
+    return nil
   }
 
   /// The level of a part of a signal in decibels.

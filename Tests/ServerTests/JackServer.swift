@@ -7,15 +7,18 @@ final class JackServer: Sendable {
   /// ALSA's name for the way to it.
   static let device = "temblor-jack"
 
-  let folder = FreshFolder()
+  let folder: FreshFolder
   private let name: String
   private let process: ChildProcess
 
   /// Starts a server and waits until it can be played on.
   ///
   /// It waits for its clients before it goes on to the next cycle, so that a machine that is late loses
-  /// nothing; a server that does not, plays silence in their stead.
-  init(period: Int, waitsForClients: Bool = true) throws {
+  /// nothing.
+  ///
+  /// - Parameter folder: A folder in which another server may have been before; this one is found in its stead.
+  init(period: Int, in folder: FreshFolder = FreshFolder()) throws {
+    self.folder = folder
     name = "temblor-" + folder.path.suffix(6)
     folder.write(
       """
@@ -26,13 +29,12 @@ final class JackServer: Sendable {
         playback_ports { 0 "system:playback_1" 1 "system:playback_2" }
       }
       """, to: "asound.conf")
-    // A server that nobody ended ends by itself.
+    // A server that nobody ended ends by itself. Where the system refuses real-time priority, it does without.
     process = try ChildProcess(
       "jackd", Programs.path("timeout"),
-      ["120", Programs.path("jackd"), "--name", name, "--no-realtime", "--no-mlock"]
-        + (waitsForClients ? ["--sync"] : [])
+      ["120", Programs.path("jackd"), "--name", name, "--realtime", "--no-mlock"]
         + [
-          "--timeout", "2000", "-d", "dummy", "--rate", "48000", "--period", "\(period)",
+          "--sync", "--timeout", "2000", "-d", "dummy", "--rate", "48000", "--period", "\(period)",
           "--capture", "0", "--playback", "2",
         ], environment: Self.environment(folder, name), folder: folder)
     let ready = try run("jack_wait", ["--server", name, "--wait", "--timeout", "15"])
@@ -56,6 +58,9 @@ final class JackServer: Sendable {
   var lossCount: Int {
     (process.output + process.errors).split(separator: "\n").count { $0.contains("XRun") }
   }
+
+  /// Ends; those who play on it are told nothing by ALSA.
+  func stop() { process.stop() }
 
   private func run(_ program: String, _ words: [String]) throws -> ChildProcess {
     try ChildProcess(

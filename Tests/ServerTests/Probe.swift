@@ -52,6 +52,13 @@ final class Probe: Sendable {
     try process.waitForLine(with: " \(kind) ", within: limit)
   }
 
+  /// Waits until it has told a number of times when a frame was heard.
+  func waitForClock(count: Int, within limit: Duration) throws {
+    try FileGrowth.wait(in: process.folder, within: limit, for: "the clock of the probe") {
+      clocks.count >= count
+    }
+  }
+
   /// What happened at the sink so far.
   var notices: [Notice] {
     lines("notice").compactMap { words in

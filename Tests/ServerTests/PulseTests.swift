@@ -17,21 +17,21 @@ struct PulseTests {
     let onsets = Heard.onsets(expected)
     #expect(onsets.count == 60)
     #expect(Heard.onsets(heard.samples) == onsets)
-    #expect(heard.difference(above: Self.exact).first == nil)
+    #expect(heard.difference(above: Self.exact) == nil)
   }
 
   @Test func aLongHumHasNoGapAndNoClick() throws {
     let script = try PlaybackScript("0 start hum-20\n984000 end")
     let (heard, expected) = try play(script, period: 256, buffer: 4_096)
     #expect(Heard.onsets(heard.samples) == Heard.onsets(expected))
-    #expect(heard.difference(above: Self.exact).first == nil)
+    #expect(heard.difference(above: Self.exact) == nil)
   }
 
   @Test(arguments: [64, 441, 1_024])
   func everyPeriodIsHeardTheSame(period: Int) throws {
     let script = try PlaybackScript("0 start earthquake-splash\n120000 end")
     let (heard, _) = try play(script, period: period, buffer: max(4_800, 4 * period))
-    #expect(heard.difference(above: Self.exact).first == nil)
+    #expect(heard.difference(above: Self.exact) == nil)
   }
 
   @Test func liveCommandsAreHeardAtTheirFrames() throws {
@@ -50,7 +50,7 @@ struct PulseTests {
       260000 end
       """)
     let (heard, _) = try play(script, period: 240, buffer: 4_800)
-    #expect(heard.difference(above: Self.exact).first == nil)
+    #expect(heard.difference(above: Self.exact) == nil)
   }
 
   @Test func anotherRateKeepsOnsetsAndLevel() throws {
@@ -93,19 +93,19 @@ struct PulseTests {
     try probe.waitForEnd(within: .seconds(30))
     #expect(probe.lateByRendering == 0)
 
-    // What is heard is a part of the script with its own distances.
+    // Taps of the script are heard at their distances, once the server has found its pace.
     let expected = try ScriptPlayers.samples(of: script)
     let onsets = Heard.onsets(expected)
     #expect(onsets.count == 150)
     // The first may have been cut where the device came back.
     let heard = Array(Heard.onsets(try after.samples()).dropFirst(1))
     try #require(heard.count > 20, "\(probe.report)")
-    let place = try #require(Self.place(of: heard, in: onsets), "\(heard), \(probe.report)")
+    let match = try #require(Heard.match(heard, in: onsets), "\(heard), \(probe.report)")
     // It is the part that belongs to this moment: by the clock of before, and by the recording's own.
     let clock = try #require(probe.clocks.last { $0.seconds < returned.seconds - 1 })
     let due =
-      clock.seconds + Double(base + Int64(onsets[place]) - clock.frame) / 48_000
-    let seen = now - Double(length - heard[0]) / 48_000
+      clock.seconds + Double(base + Int64(onsets[match.place]) - clock.frame) / 48_000
+    let seen = now - Double(length - heard[match.heard]) / 48_000
     #expect(abs(seen - due) < 0.15, "heard at \(seen), due at \(due)")
   }
 
@@ -143,16 +143,6 @@ struct PulseTests {
       if let result = try body() { return result }
     }
     throw Refused(description: "the machine was too busy four times")
-  }
-
-  /// The index of the onsets from which on the heard ones have their distances, within a frame.
-  private static func place(of heard: [Int], in onsets: [Int]) -> Int? {
-    guard onsets.count >= heard.count else { return nil }
-    return (0...(onsets.count - heard.count)).first { place in
-      heard.indices.allSatisfy {
-        abs((heard[$0] - heard[0]) - (onsets[place + $0] - onsets[place])) <= 1
-      }
-    }
   }
 
   /// The frames at which taps are loudest.

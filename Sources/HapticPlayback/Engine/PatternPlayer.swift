@@ -135,14 +135,18 @@ public final class PatternPlayer: Sendable {
     try send { .rate($1, rate, at: frame) }
   }
 
-  /// Moves the player's own gain, 0 or more, within 2 ms.
-  public func setGain(_ gain: Double, at time: PlaybackTime = .now) throws(PlaybackError) {
+  /// Moves the player's own gain, 0 or more.
+  ///
+  /// - Parameter ramp: Seconds over which it moves, or nothing for 2 ms, which do not click.
+  public func setGain(_ gain: Double, over ramp: Double? = nil, at time: PlaybackTime = .now)
+    throws(PlaybackError)
+  {
     let gain = gain.isFinite ? max(0, gain) : 0
     let isMuted = core.withState { state in
       state.gain = gain
       return state.isMuted
     }
-    if !isMuted { try sendGain(gain, at: time) }
+    if !isMuted { try sendGain(gain, over: ramp, at: time) }
   }
 
   /// Silences the player while it goes on, or lets it be heard again.
@@ -207,9 +211,12 @@ public final class PatternPlayer: Sendable {
       core, commandCount: 1, core.parts.enumerated().map(command), keeping: entries)
   }
 
-  private func sendGain(_ gain: Double, at time: PlaybackTime) throws(PlaybackError) {
+  private func sendGain(_ gain: Double, over ramp: Double? = nil, at time: PlaybackTime)
+    throws(PlaybackError)
+  {
     let frame = time.frame(rate: engine.rate)
-    try send { .gain($1, gain, at: frame) }
+    let length = ramp.map { Int(HapticTime.frame(seconds: max(0, $0), rate: engine.rate)) }
+    try send { .gain($1, gain, over: length, at: frame) }
   }
 
   private func entries(at offset: Double) -> [SharedEntry] {

@@ -1,6 +1,5 @@
 public import HapticModel
 public import HapticRender
-internal import Synchronization
 
 /// Plays many patterns at once on one clock: the control side of a renderer.
 ///
@@ -18,7 +17,7 @@ public final class PlaybackEngine: Sendable {
   public let profiles: [TransducerProfile]
 
   let link: RenderLink
-  private let state: Mutex<State>
+  private let state: Locked<State>
 
   private struct State {
     var players: [PlayerCore] = []
@@ -44,7 +43,7 @@ public final class PlaybackEngine: Sendable {
     let count = routing.hapticBusCount
     self.profiles = (0..<count).map { $0 < profiles.count ? profiles[$0] : last }
     link = RenderLink(channelCount: routing.channels.count)
-    state = Mutex(State(strength: min(max(strength, 0), 1)))
+    state = Locked(State(strength: min(max(strength, 0), 1)))
   }
 
   /// The frame that is rendered next.
@@ -76,6 +75,29 @@ public final class PlaybackEngine: Sendable {
     }
   }
 
+  /// Moves the factor on everything; `strength` is the new one at once.
+  ///
+  /// - Parameters:
+  ///   - strength: 0…1.
+  ///   - ramp: Seconds over which it moves, at least 10 ms.
+  public func setStrength(
+    _ strength: Float, over ramp: Double = strengthRamp, at time: PlaybackTime = .now
+  ) throws(PlaybackError) {
+    let strength = strength.isFinite ? min(max(strength, 0), 1) : 0
+    let frame = time.frame(rate: rate)
+    let length = Int(HapticTime.frame(seconds: max(ramp, Self.strengthRamp), rate: rate))
+    let isTaken = state.withLock { state in
+      // Muted, it is heard when the mute ends.
+      guard
+        state.isMuted
+          || link.send([.strength(Double(strength), over: length, at: frame)])
+      else { return false }
+      state.strength = strength
+      return true
+    }
+    guard isTaken else { throw .tooManyCommands }
+  }
+
   /// Whether nothing is heard, while everything goes on.
   public var isMuted: Bool {
     get { state.withLock { $0.isMuted } }
@@ -89,14 +111,12 @@ public final class PlaybackEngine: Sendable {
 
   /// Silences all haptics while they go on, or lets them be heard again, within 10 ms.
   public func setHapticsMuted(_ isMuted: Bool) {
-    _ = link.send([
-      .hapticGain(isMuted ? 0 : 1, over: Int(Self.strengthRamp * rate), at: 0)
-    ])
+    send(.hapticGain(isMuted ? 0 : 1, over: Int(Self.strengthRamp * rate), at: 0))
   }
 
   /// Silences all audio while it goes on, or lets it be heard again, within 10 ms.
   public func setAudioMuted(_ isMuted: Bool) {
-    _ = link.send([.audioGain(isMuted ? 0 : 1, over: Int(Self.strengthRamp * rate), at: 0)])
+    send(.audioGain(isMuted ? 0 : 1, over: Int(Self.strengthRamp * rate), at: 0))
   }
 
   /// Compiles a pattern, once for each haptic bus, and loads it.
@@ -161,7 +181,11 @@ public final class PlaybackEngine: Sendable {
     defer { handler?() }
     for core in cores {
       core.tellEnds()
-      if core.isOver, link.send(core.parts.map { .remove($0) }) { core.noteRemoval() }
+      guard core.isOver else { continue }
+      state.withLock { _ in
+        // Another thread may have been here first.
+        if core.isOver, link.send(core.parts.map { .remove($0) }) { core.noteRemoval() }
+      }
     }
   }
 
@@ -184,6 +208,11 @@ public final class PlaybackEngine: Sendable {
       return true
     }
     guard isTaken else { throw .tooManyCommands }
+  }
+
+  /// Sends a command for everything; room for what is at once is kept free.
+  private func send(_ command: RenderCommand) {
+    state.withLock { _ in _ = link.send([command]) }
   }
 
   private func sendStrength(_ state: borrowing State) {

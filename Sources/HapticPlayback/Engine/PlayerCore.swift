@@ -7,7 +7,7 @@ final class PlayerCore: Sendable {
   let parts: [RenderPlayer]
   /// The pattern's duration in seconds.
   let duration: Double
-  private let state = Mutex(State())
+  private let state = Locked(State())
 
   struct State {
     var endHandler: (@Sendable () -> Void)?

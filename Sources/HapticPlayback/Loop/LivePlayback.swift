@@ -28,8 +28,8 @@ public final class LivePlayback: Sendable {
     let isOver = Atomic<Bool>(false)
     let wantsRealTime: Bool
     let handler: EventHandler
-    let pending = Mutex<[SinkNotice]>([])
-    let threads = Mutex<[pthread_t]>([])
+    let pending = Locked<[SinkNotice]>([])
+    let threads = Locked<[pthread_t]>([])
 
     init(
       loop: RenderLoop, engine: PlaybackEngine, wantsRealTime: Bool,

@@ -1,12 +1,10 @@
-internal import Synchronization
-
 /// Time that passes only when somebody waits: hours of playback in moments.
 public final class VirtualTime: Timekeeper {
-  private let elapsed: Mutex<Duration>
+  private let elapsed: Locked<Duration>
   private let system = SystemTime()
 
   /// A clock at a moment.
-  public init(startingAt moment: Duration = .zero) { elapsed = Mutex(moment) }
+  public init(startingAt moment: Duration = .zero) { elapsed = Locked(moment) }
 
   /// The virtual moment.
   public var now: Duration { elapsed.withLock { $0 } }

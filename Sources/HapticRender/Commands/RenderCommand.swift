@@ -116,10 +116,13 @@ public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
     return command
   }
 
-  /// Moves a player's gain, smoothly over the usual fade.
-  public static func gain(_ player: RenderPlayer, _ gain: Double, at time: Int64) -> RenderCommand {
+  /// Moves a player's gain, smoothly over some frames, or, where none are given, over the usual fade.
+  public static func gain(
+    _ player: RenderPlayer, _ gain: Double, over frameCount: Int? = nil, at time: Int64
+  ) -> RenderCommand {
     var command = RenderCommand(.gain, player, at: time)
     command.value = gain
+    command.track = frameCount.map { max(0, $0) } ?? -1
     return command
   }
 

@@ -7,7 +7,7 @@ public final class RenderLink: @unchecked Sendable {
   public static let mostScheduled = 4_096
 
   let memory: UnsafeMutablePointer<Memory>
-  private let sentCount = Mutex(0)
+  private var sentCount = 0
 
   /// What both sides share.
   @safe
@@ -52,21 +52,19 @@ public final class RenderLink: @unchecked Sendable {
     unsafe memory.deallocate()
   }
 
-  /// Sends commands that belong together, all or none: [any control thread].
+  /// Sends commands that belong together, all or none: [one control thread at a time].
   ///
   /// - Returns: Whether there was room.
   public func send(_ commands: [RenderCommand]) -> Bool {
-    sentCount.withLock { sent in
-      let waiting = unsafe sent - memory.pointee.doneCount.load(ordering: .acquiring)
-      // What is to be done at once has room of its own, so that a full schedule can still be stopped.
-      let isScheduling = commands.contains { $0.time > 0 }
-      let room = Self.mostScheduled + (isScheduling ? 0 : CommandQueue.capacity / 2)
-      guard waiting + commands.count <= room, unsafe memory.pointee.queue.send(commands) else {
-        return false
-      }
-      sent += commands.count
-      return true
+    let waiting = unsafe sentCount - memory.pointee.doneCount.load(ordering: .acquiring)
+    // What is to be done at once has room of its own, so that a full schedule can still be stopped.
+    let isScheduling = commands.contains { $0.time > 0 }
+    let room = Self.mostScheduled + (isScheduling ? 0 : CommandQueue.capacity / 2)
+    guard waiting + commands.count <= room, unsafe memory.pointee.queue.send(commands) else {
+      return false
     }
+    sentCount += commands.count
+    return true
   }
 
   /// Frames rendered so far: the frame that comes next.

@@ -2,8 +2,8 @@ internal import HapticModel
 
 /// The commands of `temblor listen`, from which reading, help and manual come.
 enum ListenGrammar {
-  /// Rates at which a pattern can be played; beyond them it is another pattern.
-  static let rates = 0.125...8.0
+  /// Rates at which a pattern can be played, as the engine bounds them.
+  static let rates = 1.0 / 64...64
   /// Seconds that a time can be away, or a thing can last.
   static let seconds = 0...HapticTime.longest
   /// Seconds of a session: thirty years.
@@ -19,7 +19,10 @@ enum ListenGrammar {
         .init(keyword: "strength", slot: unit("STRENGTH")),
         .init(keyword: "from", slot: duration),
       ],
-      help: "Play a pattern. Its name for later commands is the pattern's own or the one given."
+      help: """
+        Play a pattern, in the place of what has its name then. The name is the pattern's own or the \
+        one given.
+        """
     ) { values throws(ListenError) in
       .play(
         .init(
@@ -59,10 +62,12 @@ enum ListenGrammar {
         \(ListenParameter.names.joinedWithOr).
         """, make: setting),
     ListenForm(
-      verb: "stop", operands: [optionalName], options: [at], help: "End what is named, or all."
+      verb: "stop", operands: [optionalName], options: [at],
+      help: "End what is named, or all, taps too; what would start later than that never does."
     ) { values throws(ListenError) in .stop(name: values.text("NAME"), at: values.time) },
     ListenForm(
-      verb: "pause", operands: [optionalName], help: "Hold what is named, or all, where it is."
+      verb: "pause", operands: [optionalName],
+      help: "Hold what is named, or all but taps, where it is."
     ) { values throws(ListenError) in .pause(name: values.text("NAME")) },
     ListenForm(
       verb: "resume", operands: [optionalName], help: "Go on after a pause."
@@ -77,9 +82,12 @@ enum ListenGrammar {
       options: [.init(keyword: "end", slot: duration)],
       help: "Repeat a pattern, or let it end; the end is where it starts over."
     ) { values throws(ListenError) in
-      .loop(
-        name: values.text("NAME") ?? "", isOn: values.text("SWITCH") == "on",
-        end: values.number("end"))
+      let isOn = values.text("SWITCH") == "on"
+      guard isOn || !values.flag("end") else {
+        throw ListenError(.extraWord, "'end' goes with 'on'")
+      }
+      return .loop(
+        name: values.text("NAME") ?? "", isOn: isOn, end: values.number("end"))
     },
     ListenForm(
       verb: "rate", operands: [name, rate], help: "Play faster or slower; 1 is as written."
@@ -87,7 +95,8 @@ enum ListenGrammar {
       .rate(name: values.text("NAME") ?? "", rate: values.number("RATE") ?? 1)
     },
     ListenForm(
-      verb: "mute", operands: [optionalName], help: "Let what is named, or all, run unfelt."
+      verb: "mute", operands: [optionalName],
+      help: "Let what is named, or all that plays now or later, run unfelt."
     ) { values throws(ListenError) in .mute(name: values.text("NAME"), isOn: true) },
     ListenForm(
       verb: "unmute", operands: [optionalName], help: "Let it be felt again."
@@ -107,7 +116,7 @@ enum ListenGrammar {
       help: "Tell the commands, or how one is written."
     ) { values throws(ListenError) in .help(verb: values.text("COMMAND")) },
     ListenForm(
-      verb: "quit", help: "End the connection; on standard input, the program."
+      verb: "quit", help: "End the connection; on standard input, the program, at once."
     ) { _ throws(ListenError) in .quit },
   ]
 

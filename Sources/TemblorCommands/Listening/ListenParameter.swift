@@ -4,7 +4,7 @@ internal import HapticModel
 enum ListenParameter: Equatable, Sendable {
   /// The factor on everything.
   case strength
-  /// A dynamic parameter of the pattern.
+  /// A dynamic parameter of the pattern; those of envelopes cannot be changed while it plays.
   case control(DynamicParameterID)
 
   /// Every name, in the order of help.
@@ -31,15 +31,9 @@ enum ListenParameter: Equatable, Sendable {
     ("strength", .strength),
     ("intensity", .control(.hapticIntensityControl)),
     ("sharpness", .control(.hapticSharpnessControl)),
-    ("attack", .control(.hapticAttackTimeControl)),
-    ("decay", .control(.hapticDecayTimeControl)),
-    ("release", .control(.hapticReleaseTimeControl)),
     ("volume", .control(.audioVolumeControl)),
     ("pan", .control(.audioPanControl)),
     ("pitch", .control(.audioPitchControl)),
     ("brightness", .control(.audioBrightnessControl)),
-    ("audio-attack", .control(.audioAttackTimeControl)),
-    ("audio-decay", .control(.audioDecayTimeControl)),
-    ("audio-release", .control(.audioReleaseTimeControl)),
   ]
 }

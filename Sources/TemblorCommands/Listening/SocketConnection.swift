@@ -10,6 +10,8 @@ final class SocketConnection {
   private var sentCount = 0
   /// Whether nothing more comes from the client, or is wanted from it.
   private(set) var isEnding = false
+  /// Whether lines are left where they are for now.
+  var isHeld = false
   /// Whether nothing more can be sent either.
   private var isBroken = false
 
@@ -82,7 +84,7 @@ final class SocketConnection {
 
   /// Lines are taken only from who reads the answers.
   private var isReading: Bool {
-    !isEnding && !isBroken && waitingCount <= SocketListener.patientQueue
+    !isEnding && !isBroken && !isHeld && waitingCount <= SocketListener.patientQueue
   }
 
   private var waitingCount: Int { queue.count - sentCount }

@@ -69,6 +69,11 @@ final class SocketListener {
     for (_, connection) in connections { connection.send(reply.line) }
   }
 
+  /// Leaves a client's lines where they are, or takes them again.
+  func hold(_ client: Client, _ isHeld: Bool) {
+    connections.first { $0.client == client }?.connection.isHeld = isHeld
+  }
+
   /// Takes nothing from a client any more and lets it go when it has what waits for it.
   func end(_ client: Client) {
     connections.first { $0.client == client }?.connection.end()

@@ -20,6 +20,8 @@ struct RenderJob: Sendable {
   var tail = OfflineRendering.usualTail
   var format = SampleFormat.s16
   var buses = RenderSettings.Buses.all
+  /// What the channels carry, where it is not the usual.
+  var routing = RoutingOptions()
   /// What the times of control points count from.
   var curveTimes = AHAPReadingOptions.CurveTimes.automatic
 
@@ -32,32 +34,15 @@ struct RenderJob: Sendable {
   func plan(_ input: PatternInput) throws
     -> (plan: RenderPlan, reading: AHAPReading, sources: [String])
   {
-    let document = try input.document()
-    let options = AHAPReadingOptions(curveTimes: curveTimes)
-    let examination = document.examine(options: options)
-    guard let reading = examination.reading else {
-      throw try refusal(document)
-    }
-    let samples = try WaveformFiles.load(
-      examination.waveforms, from: input.folder, rate: Double(rate))
-    do {
-      let plan = try RenderPlan(
-        compiling: reading.pattern, profile: profile, rate: Double(rate), samples: samples)
-      var sources = examination.waveforms.map { FileSystem.join(input.folder ?? "", $0.path) }
-      if case .file(let path) = input.origin { sources.append(path) }
-      return (plan, reading, sources)
-    } catch {
-      throw AHAPError(at: error, in: document)
-    }
+    let pattern = try LoadedPattern(input, curveTimes: curveTimes)
+    let plans = try pattern.plans(for: Array(channels.profiles.prefix(1)), rate: Double(rate))
+    return (plans[0], pattern.reading, pattern.sources)
   }
 
-  private func refusal(_ document: AHAPDocument) throws -> AHAPError {
-    do {
-      _ = try document.read()
-    } catch {
-      return error
-    }
-    throw FileError(document.json.name, "cannot be read")
+  /// What the channels carry, and the profiles for it.
+  var channels: (routing: OutputRouting, profiles: [TransducerProfile]) {
+    routing.routing(
+      channelCount: channelCount, rate: Double(rate), profile: profile, buses: buses)
   }
 
   /// The renderer's settings for a plan.
@@ -65,11 +50,13 @@ struct RenderJob: Sendable {
     let seconds = Double(rate)
     var length = plan.length + HapticTime.frame(seconds: tail, rate: seconds)
     if passCount > 1 { length += plan.loopLength * Int64(passCount - 1) }
+    let routing = channels.routing
+    length += Int64(routing.channels.map(\.delay).max() ?? 0)
     if let duration { length = HapticTime.frame(seconds: duration, rate: seconds) }
     let fade = min(HapticTime.frame(seconds: Self.fade, rate: seconds), length)
     let silence = duration == nil ? HapticTime.frame(seconds: tail, rate: seconds) : fade
     return RenderSettings(
-      channelCount: channelCount, buses: buses, gain: Float(strength),
+      routing: routing, gain: Float(strength),
       passCount: passCount == 0 ? nil : passCount, length: length,
       // The fade stays behind the sound, unless the file is cut; then a cut must not click.
       fadeLength: max(min(fade, silence), min(48, length)))

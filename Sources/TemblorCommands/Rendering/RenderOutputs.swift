@@ -58,6 +58,16 @@ struct RenderOutputs: Sendable {
     try refuseClashes()
   }
 
+  /// One wav file for each pattern, in the current folder.
+  init(_ inputs: [PatternInput]) throws {
+    items = inputs.map { input in
+      Item(
+        input: input, path: input.outputStem + "." + SoundFileFormat.Container.wav.rawValue,
+        container: .wav, buses: .all)
+    }
+    try refuseClashes()
+  }
+
   /// What the name of a stem has before its ending.
   private static func suffix(of buses: RenderSettings.Buses) -> String {
     switch buses {

@@ -74,7 +74,7 @@ enum CheckVerb {
   }
 
   /// All findings about one pattern, its sound files included.
-  private static func examine(_ input: PatternInput) throws -> [Finding] {
+  static func examine(_ input: PatternInput) throws -> [Finding] {
     let document: AHAPDocument
     do {
       document = try input.document()
@@ -96,7 +96,8 @@ enum CheckVerb {
     return findings
   }
 
-  private static func text(_ findings: [Finding], for output: Output) -> String {
+  /// A line for each finding.
+  static func text(_ findings: [Finding], for output: Output) -> String {
     var text = ""
     for finding in findings {
       let style: Output.Style =

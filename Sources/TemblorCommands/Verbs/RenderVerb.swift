@@ -31,8 +31,8 @@ enum RenderVerb {
         choices: SampleFormat.allCases.map(\.rawValue)),
       SharedOptions.rate,
       Option(
-        "--channels", value: "N", help: "Channels, 1 to 64; all carry the haptics.",
-        defaultText: "1"),
+        "--channels", value: "N", help: "Channels, 1 to 64.",
+        defaultText: "one, or as many as are routed"),
       SharedOptions.json,
       Option("-q", "--quiet", help: "Tell nothing but what went wrong."),
     ],
@@ -62,6 +62,7 @@ enum RenderVerb {
             defaultText: "\(OfflineRendering.usualTail)"),
           SharedOptions.curveTimes,
         ]),
+      RoutingOptions.group,
     ],
     examples: [
       .init("temblor render heartbeat", "Write heartbeat.wav."),
@@ -83,7 +84,9 @@ enum RenderVerb {
   private static func job(_ arguments: ParsedArguments) throws -> RenderJob {
     var job = RenderJob(profile: try SharedOptions.profile(arguments))
     job.rate = try SharedOptions.rate(arguments)
-    job.channelCount = try arguments.int("--channels", in: 1...64) ?? 1
+    job.routing = try RoutingOptions(arguments)
+    job.channelCount =
+      try arguments.int("--channels", in: 1...64) ?? job.routing.leastChannelCount
     job.strength = try arguments.double("--strength", in: 0...1) ?? 1
     job.isNormalised = arguments.flag("--normalize")
     job.passCount = try arguments.int("--loop", in: 0...1_000_000) ?? 1
@@ -93,6 +96,18 @@ enum RenderVerb {
     job.format = try arguments.choice("--format", as: SampleFormat.self) ?? .s16
     if job.passCount == 0 && job.duration == nil {
       throw UsageError(.addValue, "'--loop 0' repeats for ever; say when to end with '--duration'")
+    }
+    guard job.channelCount >= job.routing.leastChannelCount else {
+      throw UsageError(
+        .correctValue,
+        "channel \(job.routing.leastChannelCount) is routed, and '--channels' asks for "
+          + "\(job.channelCount)")
+    }
+    guard job.channels.profiles.count == 1 else {
+      throw UsageError(
+        .correctValue,
+        "'render' writes one profile to a file; render each by itself, or record both with "
+          + "'temblor play --record'")
     }
     return job
   }

@@ -29,7 +29,11 @@ enum SharedOptions {
 
   /// The profile that was asked for.
   static func profile(_ arguments: ParsedArguments) throws -> TransducerProfile {
-    guard let word = arguments.value("--profile") else { return .phone }
+    try arguments.value("--profile").map(profile(named:)) ?? .phone
+  }
+
+  /// The profile of a name or in a file.
+  static func profile(named word: String) throws -> TransducerProfile {
     if let shipped = ProfileCatalog.profile(named: word) { return shipped }
     guard word.contains("/") || word.hasSuffix(".json") else {
       let question = Suggestion.question(word, among: ProfileCatalog.names)

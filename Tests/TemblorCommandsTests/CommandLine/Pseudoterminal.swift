@@ -11,7 +11,7 @@ final class Pseudoterminal {
   private let shell: pid_t
   private var side: Side?
 
-  /// Starts a line of shell with jobs of their own, in which `$PROBE` is the probe.
+  /// Starts a line of shell with jobs of their own, in which `$PROBE` is the probe and `$TEMBLOR` the program.
   ///
   /// A trap keeps the shell itself from being ended by Ctrl-C, which bash would not heed.
   init(_ script: String, shell program: String = "dash") throws {
@@ -33,7 +33,10 @@ final class Pseudoterminal {
     // POSIX_SPAWN_SETSID of <spawn.h>, which is hidden from Swift.
     unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK) | 0x80)
 
-    let environment = ["PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8", "PROBE=\(Self.probe)"]
+    let environment = [
+      "PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8", "PROBE=\(Self.probe)",
+      "TEMBLOR=\(Self.program("temblor"))",
+    ]
     let words = [program, "-m", "-c", "trap : INT; ulimit -c 0; before=$(stty -g); " + script]
     var arguments = unsafe words.map { unsafe strdup($0) } + [nil]
     var variables = unsafe environment.map { unsafe strdup($0) } + [nil]
@@ -62,12 +65,15 @@ final class Pseudoterminal {
   static let verdict =
     #"s=$?; [ "$(stty -g)" = "$before" ] && echo "usual modes, status $s." || echo "strange modes, status $s.""#
 
-  private static let probe: String = {
+  private static let probe = program("terminal-probe")
+
+  /// A program that is built beside the tests.
+  private static func program(_ name: String) -> String {
     guard let path = unsafe realpath("/proc/self/exe", nil) else { return "" }
     defer { unsafe free(path) }
     let own = unsafe String(cString: path)
-    return own.prefix(upTo: own.lastIndex(of: "/") ?? own.startIndex) + "/terminal-probe"
-  }()
+    return own.prefix(upTo: own.lastIndex(of: "/") ?? own.startIndex) + "/" + name
+  }
 
   /// Types, as far as the terminal is concerned.
   func type(_ text: String) {

@@ -1,0 +1,160 @@
+public import HapticPlayback
+public import SoundFile
+internal import Glibc
+internal import Synchronization
+
+/// Empties a recording into a sound file on a thread of its own, so that playing never waits for a disk.
+///
+/// Whatever goes wrong is told once; playing is not touched by it.
+public final class RecordingWriter: Sendable {
+  /// What became of a recording.
+  public struct Outcome: Equatable, Sendable {
+    /// Frames in the file.
+    public var frameCount: Int64
+    /// Frames that the writing was too slow for.
+    public var droppedFrameCount: Int64
+    /// Why writing ended early; the file holds what was written before, where it could be completed.
+    public var failure: SoundFileError?
+
+    /// Makes an outcome.
+    public init(
+      frameCount: Int64, droppedFrameCount: Int64 = 0, failure: SoundFileError? = nil
+    ) {
+      self.frameCount = frameCount
+      self.droppedFrameCount = droppedFrameCount
+      self.failure = failure
+    }
+  }
+
+  /// Time between two looks at the recording: a small part of what it holds.
+  static let interval = Duration.milliseconds(200)
+  /// Bytes a WAVE can count, without a mebibyte for headers and tags.
+  static let mostBytes: Int64 = 0xFFFF_FFFF - 0x10_0000
+
+  private let shared: Shared
+  private let thread: Mutex<pthread_t?>
+
+  /// What both threads use; one touches the writer, then the other.
+  private final class Shared: @unchecked Sendable {
+    let recording: Recording
+    let path: String
+    let wake = WakeSignal()
+    let isEnding = Atomic<Bool>(false)
+    let mostFrames: Int64
+    let failureHandler: @Sendable (SoundFileError) -> Void
+    var writer: SoundFileWriter
+    var samples: [Float]
+    var outcome = Outcome(frameCount: 0)
+
+    init(
+      _ recording: Recording, path: String, mostFrames: Int64, writer: consuming SoundFileWriter,
+      failureHandler: @escaping @Sendable (SoundFileError) -> Void
+    ) {
+      self.recording = recording
+      self.path = path
+      self.mostFrames = mostFrames
+      self.writer = writer
+      self.failureHandler = failureHandler
+      samples = Array(repeating: 0, count: 16_384 * recording.channelCount)
+    }
+
+    func run() {
+      while !isEnding.load(ordering: .acquiring) {
+        empty()
+        var watched = [WatchedDescriptor(wake.descriptor)]
+        SystemTime().wait(for: &watched, timeout: RecordingWriter.interval)
+      }
+      empty()
+      do {
+        try writer.close()
+      } catch {
+        fail(error)
+      }
+    }
+
+    private func empty() {
+      while true {
+        let count = recording.take(into: &samples)
+        if count == 0 { return }
+        guard outcome.failure == nil else { continue }
+        let frameCount = Int64(count / recording.channelCount)
+        guard outcome.frameCount + frameCount <= mostFrames else {
+          fail(
+            SoundFileError(
+              kind: .tooLong, path: path,
+              description: "is full, since a wav file holds 4 GiB; record to .w64 or .flac"))
+          continue
+        }
+        do {
+          try writer.write(samples.span.extracting(first: count))
+          outcome.frameCount += frameCount
+        } catch {
+          fail(error)
+        }
+      }
+    }
+
+    private func fail(_ error: SoundFileError) {
+      guard outcome.failure == nil else { return }
+      outcome.failure = error
+      failureHandler(error)
+    }
+  }
+
+  /// Starts a file and the thread that fills it.
+  ///
+  /// - Parameters:
+  ///   - descriptor: An open file that can be sought; it stays open.
+  ///   - path: The name the user knows the file by, for errors.
+  ///   - failureHandler: Called at most once, on the writing thread.
+  public init(
+    _ recording: Recording, rate: Int, to descriptor: Int32, path: String,
+    storedAs format: SoundFileFormat, tags: SoundFileTags = SoundFileTags(),
+    failureHandler: @escaping @Sendable (SoundFileError) -> Void = { _ in }
+  ) throws(SoundFileError) {
+    let writer = try SoundFileWriter(
+      descriptor: descriptor, path: path, format: format, rate: rate,
+      channelCount: recording.channelCount, frameCount: 0, tags: tags)
+    let frameBytes = Int64(recording.channelCount * format.samples.byteCount)
+    shared = Shared(
+      recording, path: path,
+      mostFrames: format.container == .wav ? Self.mostBytes / frameBytes : .max, writer: writer,
+      failureHandler: failureHandler)
+    thread = Mutex(nil)
+    var started = pthread_t()
+    let context = unsafe Unmanaged.passRetained(shared).toOpaque()
+    let result = unsafe pthread_create(
+      &started, nil,
+      { context in
+        guard let context = unsafe context else { return nil }
+        let shared = unsafe Unmanaged<Shared>.fromOpaque(context).takeRetainedValue()
+        // Signals are for the threads that wait for them.
+        var all = sigset_t()
+        _ = unsafe sigfillset(&all)
+        _ = unsafe pthread_sigmask(SIG_SETMASK, &all, nil)
+        shared.run()
+        return nil
+      }, context)
+    precondition(result == 0, "this process can start no more threads")
+    thread.withLock { $0 = started }
+  }
+
+  deinit { _ = finish() }
+
+  /// Writes what is left and completes the file; every later call answers the same.
+  ///
+  /// To be called when nothing is recorded any more.
+  @discardableResult
+  public func finish() -> Outcome {
+    shared.isEnding.store(true, ordering: .releasing)
+    shared.wake.raise()
+    return thread.withLock { thread in
+      if let running = thread { pthread_join(running, nil) }
+      thread = nil
+      var outcome = shared.outcome
+      outcome.droppedFrameCount =
+        Int64(shared.recording.droppedSampleCount / shared.recording.channelCount)
+      return outcome
+    }
+  }
+}

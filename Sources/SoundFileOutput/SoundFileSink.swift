@@ -1,0 +1,90 @@
+public import HapticPlayback
+public import SoundFile
+
+/// Writes every frame into a sound file, at the pace of a clock.
+///
+/// With the machine's clock the file grows as the sound would be heard; with virtual time it is written as
+/// fast as it can be. What goes wrong is a notice, after which the sink has ended.
+public final class SoundFileSink: AudioSink {
+  /// What it takes.
+  public let format: SinkFormat
+  private let path: String
+  private var pace: ClockPace
+  private var writer: SoundFileWriter?
+  private var notices: [SinkNotice] = []
+  private let silence: [Float]
+
+  /// Starts a file of the sink's rate and channels.
+  ///
+  /// - Parameters:
+  ///   - descriptor: An open file that can be sought; it stays open behind `finish(draining:)`.
+  ///   - path: The name the user knows the file by, for notices.
+  ///   - frameCount: The length to come where it is known, which decides whether a WAVE needs 64-bit sizes.
+  public init(
+    _ format: SinkFormat, to descriptor: Int32, path: String, storedAs fileFormat: SoundFileFormat,
+    tags: SoundFileTags = SoundFileTags(), frameCount: Int64 = 0,
+    time: any Timekeeper = SystemTime()
+  ) throws(SoundFileError) {
+    writer = try SoundFileWriter(
+      descriptor: descriptor, path: path, format: fileFormat, rate: Int(format.rate),
+      channelCount: format.channelCount, frameCount: frameCount, tags: tags)
+    self.format = format
+    self.path = path
+    pace = ClockPace(format, time: time)
+    silence = Array(repeating: 0, count: format.periodLength * format.channelCount)
+  }
+
+  /// Frames that the clock has not reached.
+  public var delay: Int { pace.delay }
+
+  /// Waits for the clock; frames that were missed are silence in the file.
+  public func wait(_ wake: WakeSignal) -> SinkReadiness {
+    guard writer != nil else { return .ended }
+    let readiness = pace.wait(wake)
+    if case .missed(let frameCount) = readiness {
+      let silence = silence
+      var left = frameCount
+      while left > 0 {
+        let count = min(left, format.periodLength)
+        store(silence.span.extracting(first: count * format.channelCount))
+        left -= count
+      }
+    }
+    return readiness
+  }
+
+  /// Writes frames.
+  public func write(_ frames: Span<Float>) {
+    store(frames)
+    pace.hand(over: frames.count / format.channelCount)
+  }
+
+  /// Completes the file.
+  public func finish(draining: Bool) {
+    do {
+      try writer?.close()
+    } catch {
+      note(error)
+    }
+    writer = nil
+  }
+
+  /// Takes what went wrong.
+  public func takeNotices() -> [SinkNotice] {
+    defer { notices = [] }
+    return notices
+  }
+
+  private func store(_ frames: Span<Float>) {
+    do {
+      try writer?.write(frames)
+    } catch {
+      note(error)
+      writer = nil
+    }
+  }
+
+  private func note(_ error: SoundFileError) {
+    notices.append(SinkNotice(.failed, text: "\(path): \(error.description)"))
+  }
+}

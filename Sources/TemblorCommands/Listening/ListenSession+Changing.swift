@@ -1,0 +1,117 @@
+import HapticModel
+import HapticPlayback
+
+extension ListenSession {
+  /// Moves strength or a dynamic parameter.
+  func set(_ setting: ListenCommand.Setting) throws(ListenError) {
+    let moment = moment(setting.start)
+    switch setting.parameter {
+    case .strength:
+      let ramp = setting.ramp
+      guard let name = setting.name else {
+        return try told { () throws(PlaybackError) in
+          try engine.setStrength(
+            Float(setting.value), over: max(ramp, PlaybackEngine.strengthRamp), at: moment.time)
+        }
+      }
+      try each(name) { voice throws(PlaybackError) in
+        try voice.player.setGain(
+          setting.value, over: ramp > 0 ? ramp : nil, at: moment.time)
+        voice.note(moment.frame)
+      }
+    case .control(let id):
+      try each(setting.name) { voice throws(PlaybackError) in
+        try voice.set(id, to: setting.value, over: setting.ramp, at: moment, rate: engine.rate)
+      }
+    }
+  }
+
+  /// Ends what is named, or everything, taps too.
+  func stop(_ name: String?, at time: ListenTime) throws(ListenError) {
+    let moment = moment(time)
+    let ending = try name.map { name throws(ListenError) in try named(name) } ?? voices
+    for voice in ending { try told { () throws(PlaybackError) in try end(voice, at: moment) } }
+  }
+
+  /// Lets what is named, or all that has a name, stand still; what waits for its time will when it starts.
+  func pause(_ name: String?) throws(ListenError) {
+    try each(name) { voice throws(PlaybackError) in
+      try voice.player.pause(at: voice.changeTime)
+      voice.isPaused = true
+    }
+  }
+
+  /// Lets what stands still go on.
+  func resume(_ name: String?) throws(ListenError) {
+    try each(name) { voice throws(PlaybackError) in
+      try voice.player.resume(at: voice.changeTime)
+      voice.isPaused = false
+    }
+  }
+
+  /// Goes on at another place, or starts there.
+  func seek(_ name: String, to position: Double) throws(ListenError) {
+    try each(name) { voice throws(PlaybackError) in
+      try voice.player.seek(to: position, at: voice.changeTime)
+    }
+  }
+
+  /// Repeats what is named, or lets the running pass be its last.
+  func loop(_ name: String, isOn: Bool, end: Double?) throws(ListenError) {
+    try each(name) { voice throws(PlaybackError) in
+      try voice.player.loop(passCount: isOn ? nil : 1, end: end)
+    }
+  }
+
+  /// Changes how fast what is named runs.
+  func setRate(_ rate: Double, of name: String) throws(ListenError) {
+    try each(name) { voice throws(PlaybackError) in try voice.player.setRate(rate) }
+  }
+
+  /// Silences what is named, or everything that plays now or later, or lets it be heard again.
+  func setMuted(_ isMuted: Bool, _ name: String?) throws(ListenError) {
+    if name == nil { engine.isMuted = isMuted }
+    // Without a name, muting silences all at once; unmuting is for each that was muted alone, too.
+    if name == nil && isMuted { return }
+    try each(name) { voice throws(PlaybackError) in
+      guard voice.isMuted != isMuted else { return }
+      try voice.player.setMuted(isMuted)
+      voice.isMuted = isMuted
+    }
+  }
+
+  /// Ends a voice at a moment; one that would start no sooner never does.
+  ///
+  /// - Parameter isSuccession: Whether another of the same name follows, so that the end is no event.
+  func end(_ voice: ListenVoice, at moment: ListenMoment, isSuccession: Bool = false)
+    throws(PlaybackError)
+  {
+    let isToCome = !voice.hasStarted && voice.start >= moment.frame
+    if isToCome { try voice.player.cancel() } else { try voice.player.stop(at: moment.time) }
+    voice.note(moment.frame)
+    if isSuccession {
+      voice.successionFrame = min(voice.successionFrame ?? .max, moment.frame)
+    } else {
+      voice.stopFrame = min(voice.stopFrame ?? .max, moment.frame)
+    }
+    if isToCome { drop(voice) }
+  }
+
+  /// Does something with all voices of a name, or with all that have one.
+  private func each(
+    _ name: String?, _ change: (ListenVoice) throws(PlaybackError) -> Void
+  ) throws(ListenError) {
+    let changing =
+      try name.map { name throws(ListenError) in try named(name) }
+      ?? voices.filter { $0.name != nil }
+    for voice in changing { try told { () throws(PlaybackError) in try change(voice) } }
+  }
+
+  private func named(_ name: String) throws(ListenError) -> [ListenVoice] {
+    let found = voices.filter { $0.name == name }
+    guard found.isEmpty else { return found }
+    throw ListenError(
+      .unknownName,
+      "nothing that plays is called \(name.inQuotes)" + Suggestion.question(name, among: names))
+  }
+}

@@ -1,0 +1,205 @@
+import HapticModel
+import HapticPlayback
+import HapticRender
+
+/// Does what commands ask for on an engine, and tells what becomes of it.
+///
+/// Answers at once and never waits; belongs to one thread. In virtual time it does the same as in real time.
+final class ListenSession {
+  /// What plays.
+  let engine: PlaybackEngine
+  /// What was started and has not ended, as of the last look, in the order it was asked for.
+  var voices: [ListenVoice] = []
+  /// Patterns that were read.
+  var cache: PatternCache
+  /// Continuous events that were given a name.
+  var buzzCount = 0
+  private let device: String
+  private let wake: WakeSignal?
+  private var events: [ListenReply] = []
+  /// The frame of the last end.
+  private var endFrame: Int64 = 0
+  /// What went wrong at the device.
+  var trouble = DeviceTrouble()
+
+  /// A session in which nothing plays.
+  ///
+  /// - Parameters:
+  ///   - device: What `status` calls the device.
+  ///   - wake: Raised on another thread when there may be events to take.
+  init(_ engine: PlaybackEngine, device: String, wake: WakeSignal? = nil) {
+    self.engine = engine
+    self.device = device
+    self.wake = wake
+    cache = PatternCache(profiles: engine.profiles, rate: engine.rate)
+  }
+
+  /// Does what a request asks for; `quit` is for whoever has the connection.
+  func answer(_ request: ListenRequest) -> ListenReply {
+    collect()
+    do throws(ListenError) {
+      return .ok(try perform(request.command.get()), tag: request.tag)
+    } catch {
+      return .error(error, tag: request.tag)
+    }
+  }
+
+  /// The same, or nothing where there may be room for it a period later.
+  ///
+  /// What was done of it by then does no harm when it is done again.
+  func answerIfRoom(_ request: ListenRequest) -> ListenReply? {
+    collect()
+    do throws(ListenError) {
+      return .ok(try perform(request.command.get()), tag: request.tag)
+    } catch {
+      return error.kind == .busy ? nil : .error(error, tag: request.tag)
+    }
+  }
+
+  /// Takes what happened since the last call, in the order it happened.
+  func takeEvents() -> [ListenReply] {
+    collect()
+    defer { events = [] }
+    return events
+  }
+
+  /// Lets what plays come to its end: loops end with the running pass, and what stands still is stopped.
+  ///
+  /// What was asked to end at a time does so then.
+  /// - Returns: Whether there was room to ask for all that; if not, ask again a period later.
+  func finishPlaying() -> Bool {
+    collect()
+    do throws(PlaybackError) {
+      for voice in voices where voice.stopFrame == nil && voice.successionFrame == nil {
+        if voice.isPaused {
+          try end(voice, at: moment(.now))
+        } else {
+          try voice.player.loop(passCount: 1)
+        }
+      }
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  /// Seconds until all has been heard; nothing while something plays or waits for its time.
+  ///
+  /// - Parameter tail: Seconds of silence behind the last end.
+  func secondsLeft(tail: Double) -> Double? {
+    collect()
+    guard voices.isEmpty else { return nil }
+    let delay = engine.routing.channels.map(\.delay).max() ?? 0
+    let left = Double(endFrame + Int64(delay) - engine.position) / engine.rate + tail
+    return max(0, left)
+  }
+
+  // MARK: -
+
+  private func perform(_ command: ListenCommand) throws(ListenError) -> [ListenReply.Field] {
+    switch command {
+    case .play(let play): return try start(play)
+    case .tap(let intensity, let sharpness, let time):
+      return try tap(intensity: intensity, sharpness: sharpness, at: time)
+    case .buzz(let buzz): return try start(buzz)
+    case .set(let setting): try set(setting)
+    case .stop(let name, let time): try stop(name, at: time)
+    case .pause(let name): try pause(name)
+    case .resume(let name): try resume(name)
+    case .seek(let name, let position): try seek(name, to: position)
+    case .loop(let name, let isOn, let end): try loop(name, isOn: isOn, end: end)
+    case .rate(let name, let rate): try setRate(rate, of: name)
+    case .mute(let name, let isOn): try setMuted(isOn, name)
+    case .preload(let pattern):
+      return [.number("duration", try cache.piece(pattern).duration)]
+    case .status: return status
+    case .list: return names.map { .text($0) }
+    case .help(let verb): return try ListenGrammar.help(verb)
+    case .quit: break
+    }
+    return []
+  }
+
+  private var status: [ListenReply.Field] {
+    let waiting = voices.count { !$0.isPaused && !$0.hasStarted }
+    let paused = voices.count { $0.isPaused }
+    let peak = engine.routing.channels.indices.map { engine.takePeak(ofChannel: $0) }.max() ?? 0
+    return [
+      .number("time", engine.seconds), .count("playing", voices.count - waiting - paused),
+      .count("waiting", waiting), .count("paused", paused), .count("voices", engine.voiceCount),
+      .number("strength", Double(engine.strength)), .pair("muted", engine.isMuted ? "yes" : "no"),
+      .number("peak", Double(peak)),
+      .number("limited", Double(engine.limitedFrameCount) / engine.rate),
+      .count("underruns", trouble.underrunCount),
+      .number("missed", Double(trouble.missedFrameCount) / engine.rate),
+      .pair("device", device), .count("rate", Int(engine.rate)),
+    ]
+  }
+
+  /// What the sound does.
+  var state: PlaybackFigures.State {
+    if voices.contains(where: { $0.hasStarted && !$0.isPaused }) { return .playing }
+    return voices.contains { $0.isPaused } ? .paused : .idle
+  }
+
+  /// The names of what plays or is to play, each once, in the order they came.
+  var names: [String] {
+    var names: [String] = []
+    for case let name? in voices.map(\.name) where !names.contains(name) { names.append(name) }
+    return names
+  }
+
+  /// When something is to be done.
+  func moment(_ time: ListenTime) -> ListenMoment {
+    let now = engine.position
+    let frame =
+      switch time {
+      case .now: now
+      case .after(let seconds): now + HapticTime.frame(seconds: seconds, rate: engine.rate)
+      case .at(let seconds): Int64((seconds * engine.rate).rounded())
+      }
+    return frame > now
+      ? ListenMoment(time: .frame(frame), frame: frame) : ListenMoment(time: .now, frame: now)
+  }
+
+  /// Keeps what was started.
+  func keep(_ voice: ListenVoice) {
+    if let wake { voice.player.endHandler = { wake.raise() } }
+    voices.append(voice)
+  }
+
+  /// Lets go of something before it started.
+  func drop(_ voice: ListenVoice) {
+    voices.removeAll { $0 === voice }
+    guard voice.successionFrame == nil else { return }
+    tellEnd(of: voice, "stopped", at: engine.position)
+  }
+
+  /// Lets go of what has ended, and tells of it.
+  private func collect() {
+    let ended = voices.filter(\.hasEnded)
+    if ended.isEmpty { return }
+    voices.removeAll { voice in ended.contains { $0 === voice } }
+    // Sorting keeps the order of what ended together.
+    for voice in ended.sorted(by: { $0.player.endFrame < $1.player.endFrame }) {
+      let frame = voice.player.endFrame
+      // What waits for its time would keep the player loaded; without room now, it goes then.
+      if voice.lastFrame > frame { try? voice.player.cancel() }
+      endFrame = max(endFrame, frame)
+      if let succession = voice.successionFrame, frame >= succession { continue }
+      let isStopped = voice.stopFrame.map { frame >= $0 } ?? false
+      tellEnd(of: voice, isStopped ? "stopped" : "finished", at: frame)
+    }
+  }
+
+  private func tellEnd(of voice: ListenVoice, _ event: String, at frame: Int64) {
+    guard let name = voice.name else { return }
+    events.append(
+      .event(event, [.pair("name", name), .number("time", Double(frame) / engine.rate)]))
+  }
+
+  /// Keeps an event to be told.
+  func tell(_ event: String, _ fields: [ListenReply.Field]) {
+    events.append(.event(event, [.number("time", engine.seconds)] + fields))
+  }
+}

@@ -1,0 +1,18 @@
+import ALSAOutput
+
+/// A device that cannot be played on.
+struct DeviceRefusal: Error, Equatable, CustomStringConvertible {
+  /// Why it cannot.
+  let error: ALSAError
+
+  /// A refusal because of an error.
+  init(_ error: ALSAError) { self.error = error }
+
+  var description: String {
+    // The list of devices is this program's own to tell of.
+    let text =
+      error.description.hasSuffix("'aplay -L' lists those there are")
+      ? "there is no such device; 'temblor devices' lists those there are" : error.description
+    return "\(error.device.printable): \(text)"
+  }
+}

@@ -1,0 +1,29 @@
+/// Messages of a live verb, above its live line.
+final class LiveConsole {
+  /// Whether a person looks at the live line.
+  let isWatched: Bool
+  private var line: StatusLine
+
+  /// A console; a quiet one has no line and tells only what must be told.
+  init(on terminal: Terminal, isQuiet: Bool) {
+    line = StatusLine(on: terminal)
+    isWatched = terminal.error.isTerminal && !isQuiet
+  }
+
+  /// How long the line may stay as it is; nothing where there is none.
+  var timeout: Duration? { isWatched ? line.timeout : nil }
+
+  /// Tells what the user must know.
+  func report(_ message: String) { line.report(message) }
+
+  /// Tells what somebody who looks may want to know.
+  func tell(_ message: String) { if isWatched { line.report(message) } }
+
+  /// Shows how things are.
+  func show(_ figures: @autoclosure () -> PlaybackFigures) {
+    if isWatched { line.show(figures()) }
+  }
+
+  /// Takes the line away.
+  func clear() { line.clear() }
+}

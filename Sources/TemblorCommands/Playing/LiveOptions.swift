@@ -1,0 +1,93 @@
+import ALSAOutput
+import HapticPlayback
+import HapticRender
+
+/// The options that all live verbs share.
+struct LiveOptions {
+  static let soundGroup = OptionGroup(
+    title: "Sound",
+    options: [
+      SharedOptions.profile,
+      Option("--strength", value: "S", help: "A factor on everything, 0 to 1.", defaultText: "1"),
+      Option(
+        "--keep-awake",
+        help: "Play a tone that is neither heard nor felt (\(Int(KeepAwake.frequency)) Hz at "
+          + "-60 dBFS), so that an amplifier does not switch itself off."),
+      Option(
+        "--record", value: "FILE",
+        help: "Write what is heard to a sound file too, in 24 bits.", completion: .file),
+    ])
+
+  static let quiet = Option("-q", "--quiet", help: "Tell nothing but what went wrong.")
+  static let json = Option("--json", help: "Print one JSON object at the end.")
+
+  /// What is asked of the device.
+  let device: DeviceOptions
+  private let routing: RoutingOptions
+  private let profile: TransducerProfile
+  private let strength: Double
+  private let keepsAwake: Bool
+  private let recordPath: String?
+  private let isQuiet: Bool
+  /// Whether the result is printed as JSON.
+  let asJSON: Bool
+
+  /// What a command line asks for.
+  init(_ arguments: ParsedArguments) throws {
+    routing = try RoutingOptions(arguments)
+    device = try DeviceOptions(arguments, leastChannelCount: routing.leastChannelCount)
+    profile = try SharedOptions.profile(arguments)
+    strength = try arguments.double("--strength", in: 0...1) ?? 1
+    keepsAwake = arguments.flag("--keep-awake")
+    recordPath = arguments.value("--record")
+    isQuiet = arguments.flag("--quiet")
+    // Not for a verb that answers commands.
+    asJSON = arguments.command.option(named: "--json") != nil && arguments.flag("--json")
+    if let recordPath, let objection = LiveRecording.objection(to: recordPath) {
+      throw UsageError(.correctValue, objection)
+    }
+  }
+
+  /// A session that tells and measures as asked.
+  func session(
+    on stage: any LiveStage, _ terminal: Terminal, wantsRecords: Bool = false
+  ) -> LiveSession {
+    LiveSession(
+      on: stage, terminal: terminal, isQuiet: isQuiet, wantsRecords: wantsRecords || asJSON)
+  }
+
+  /// Plays in a session.
+  ///
+  /// - Parameter perform: Makes the performance on an engine of the device's rate and channels.
+  ///
+  /// - Throws: `DeviceRefusal` where the device cannot be opened.
+  func play(
+    in session: LiveSession, perform: (PlaybackEngine) throws -> any Performance
+  ) throws -> LiveOutcome {
+    do {
+      return try session.run(device.request, keepsAwake: keepsAwake, recording: recordPath) {
+        granted in
+        let engine = try engine(for: granted)
+        return (engine, try perform(engine))
+      }
+    } catch let error as ALSAError {
+      throw DeviceRefusal(error)
+    }
+  }
+
+  /// An engine for what a device granted.
+  private func engine(for granted: DeviceFigures) throws(UsageError) -> PlaybackEngine {
+    let count = granted.format.channelCount
+    guard count >= routing.leastChannelCount else {
+      throw UsageError(
+        .correctValue,
+        "channel \(routing.leastChannelCount) is routed, and \(granted.name.inQuotes) has "
+          + "\(count == 1 ? "one channel" : "\(count) channels")")
+    }
+    let (channels, profiles) = routing.routing(
+      channelCount: count, rate: granted.format.rate, profile: profile)
+    return PlaybackEngine(
+      rate: granted.format.rate, routing: channels, profiles: profiles,
+      strength: Float(strength))
+  }
+}

@@ -1,0 +1,74 @@
+import AHAP
+import HapticModel
+import HapticPlayback
+import JSONText
+
+/// The patterns that a live verb was asked to play; those that cannot be are told and left out.
+struct LivePatterns {
+  /// What can be played.
+  private(set) var loaded: [LoadedPattern] = []
+  private var failures: [(name: String, message: String, status: ExitStatus)] = []
+
+  /// Reads patterns, and tells of those that are wrong.
+  init(
+    _ words: [String], curveTimes: AHAPReadingOptions.CurveTimes, _ terminal: Terminal
+  ) {
+    let (inputs, problems) = PatternInput.find(words)
+    for problem in problems {
+      fail(problem.path, problem.description, .couldNot, terminal)
+    }
+    for input in inputs {
+      do {
+        loaded.append(try LoadedPattern(input, curveTimes: curveTimes))
+      } catch {
+        fail(input.name, Failure.message(error), Failure.status(of: error), terminal)
+      }
+    }
+  }
+
+  /// The worst of what became of them.
+  var status: ExitStatus { Failure.worst(failures.map(\.status)) }
+
+  /// Compiles what can be for an engine; the rest is told and left out.
+  mutating func compile(for engine: PlaybackEngine, _ terminal: Terminal) -> [LivePiece] {
+    var pieces: [LivePiece] = []
+    var left: [LoadedPattern] = []
+    for pattern in loaded {
+      do {
+        pieces.append(
+          LivePiece(
+            name: pattern.input.name,
+            plans: try pattern.plans(for: engine.profiles, rate: engine.rate),
+            duration: pattern.reading.pattern.duration))
+        left.append(pattern)
+      } catch {
+        fail(pattern.input.name, Failure.message(error), Failure.status(of: error), terminal)
+      }
+    }
+    loaded = left
+    return pieces
+  }
+
+  private mutating func fail(
+    _ name: String, _ message: String, _ status: ExitStatus, _ terminal: Terminal
+  ) {
+    failures.append((name, message, status))
+    terminal.report(message)
+  }
+
+  /// Writes one object for each pattern.
+  func write(to list: inout JSONArrayWriter) {
+    for pattern in loaded {
+      list.object { entry in
+        entry.member("pattern", pattern.input.name)
+        entry.member("seconds", pattern.reading.pattern.duration)
+      }
+    }
+    for failure in failures {
+      list.object { entry in
+        entry.member("pattern", failure.name)
+        entry.member("error", failure.message)
+      }
+    }
+  }
+}

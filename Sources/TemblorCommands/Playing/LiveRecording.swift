@@ -1,0 +1,92 @@
+import HapticPlayback
+import HapticRender
+import JSONText
+import SoundFile
+import SoundFileOutput
+
+/// A sound file that what is heard is written to, which takes its name when it is complete.
+final class LiveRecording {
+  /// What became of a recording.
+  struct Result: Equatable, Sendable {
+    /// The file.
+    var path: String
+    /// Whether the file was written.
+    var isComplete: Bool
+    /// Frames in the file.
+    var frameCount: Int64
+    /// Frames that the disk was too slow for.
+    var droppedFrameCount: Int64
+
+    /// Writes the figures into an object.
+    func write(to entry: inout JSONObjectWriter) {
+      entry.member("file", path)
+      entry.member("isComplete", isComplete)
+      entry.member("frames", Int(frameCount))
+      entry.member("droppedFrames", Int(droppedFrameCount))
+    }
+  }
+
+  /// 24 bits: finer than any converter, and held by every kind of file.
+  private static let samples = SampleFormat.s24
+
+  /// What a driver copies into.
+  let recording: Recording
+  private let path: String
+  private let rate: Double
+  private let writer: RecordingWriter
+  private var file: ReplacingFile
+
+  /// Starts the file.
+  ///
+  /// - Parameter failureHandler: Told when no more can be recorded, on another thread.
+  init(
+    to path: String, device: DeviceFigures,
+    failureHandler: @escaping @Sendable (SinkNotice) -> Void
+  ) throws {
+    self.path = path
+    rate = device.format.rate
+    recording = Recording(device.format)
+    let file = try ReplacingFile(path)
+    writer = try RecordingWriter(
+      recording, rate: Int(device.format.rate), to: file.descriptor, path: path,
+      storedAs: SoundFileFormat(
+        container: SoundFileFormat.container(ofName: path) ?? .wav, samples: Self.samples),
+      tags: SoundFileTags(
+        title: FileSystem.stem(of: path), software: "Temblor \(temblorVersion)",
+        comment: "recorded, rendering model \(RenderPlan.modelVersion)")
+    ) { error in
+      failureHandler(
+        SinkNotice(
+          .degraded, text: "\(path): \(error.description); it is no longer recorded to"))
+    }
+    self.file = file
+  }
+
+  /// Why a name can be no recording, or nothing.
+  static func objection(to path: String) -> String? {
+    guard SoundFileFormat.container(ofName: path) == nil else { return nil }
+    return "the ending of \(path.inQuotes) names no kind of sound file; use .wav, .flac, .aiff, "
+      + ".w64, .rf64, .caf or .ogg"
+  }
+
+  /// Completes the file, when nothing plays any more; answers also what the user must know.
+  func finish() -> (result: Result, message: String?) {
+    let outcome = writer.finish()
+    var result = Result(
+      path: path, isComplete: false, frameCount: outcome.frameCount,
+      droppedFrameCount: outcome.droppedFrameCount)
+    // A file that came to its own limit is whole.
+    if let failure = outcome.failure, failure.kind != .tooLong {
+      return (result, "\(path.printable): nothing was written, since \(failure.description)")
+    }
+    do {
+      try file.commit()
+    } catch {
+      return (result, error.description)
+    }
+    result.isComplete = true
+    guard outcome.droppedFrameCount > 0 else { return (result, nil) }
+    let seconds = Figures.rounded(Double(outcome.droppedFrameCount) / rate, places: 3)
+    return (result, "\(path.printable): \(seconds) s are missing, since the disk was too slow")
+  }
+}

@@ -1,0 +1,206 @@
+internal import Glibc
+import ALSAOutput
+import HapticPlayback
+import HapticRender
+
+/// Plays a performance until it is over or somebody ends it: the loop that all live verbs share.
+///
+/// The terminal is as it was when `run` returns, however it returns.
+final class LiveSession {
+  /// Into how many steps keys divide the strength.
+  static let strengthSteps: Float = 20
+  /// Time in which blocks are looked at; well before their records would be dropped.
+  private static let recordInterval = Duration.milliseconds(500)
+
+  /// Messages, for the performance too.
+  let console: LiveConsole
+  private let stage: any LiveStage
+  private let wantsRecords: Bool
+  private let inbox = EventInbox()
+  private var outcome = LiveOutcome()
+  private var tally = NoticeTally()
+
+  /// A session.
+  ///
+  /// - Parameter wantsRecords: Whether to look at every block that is rendered.
+  init(on stage: any LiveStage, terminal: Terminal, isQuiet: Bool, wantsRecords: Bool) {
+    self.stage = stage
+    self.wantsRecords = wantsRecords
+    console = LiveConsole(on: terminal, isQuiet: isQuiet)
+  }
+
+  /// Ends a wait of the session: [any thread].
+  var wake: WakeSignal { inbox.wake }
+
+  /// Opens a device and plays on it.
+  ///
+  /// - Parameter prepare: Makes engine and performance for what was granted.
+  func run(
+    _ request: PCMRequest, keepsAwake: Bool, recording path: String?,
+    prepare: (DeviceFigures) throws -> (engine: PlaybackEngine, performance: any Performance)
+  ) throws -> LiveOutcome {
+    // From here on a signal is told first, so that what sounds can fade out.
+    let notice = InterruptionNotice()
+    let inbox = self.inbox
+    var playing: Playing?
+    let driver = try stage.drive(request, eventHandler: { inbox.put($0) }) { device in
+      let (engine, performance) = try prepare(device)
+      let tone = keepsAwake ? try KeepAwake(engine) : nil
+      let recording = try path.map {
+        try LiveRecording(to: $0, device: device) { inbox.put(.notice($0)) }
+      }
+      outcome.device = device
+      playing = Playing(
+        engine: engine, performance: performance, tone: tone, recording: recording)
+      return (engine, recording?.recording)
+    }
+    guard let playing else { return outcome }
+    do {
+      outcome.ending = try perform(playing, driver, notice)
+    } catch {
+      end(playing, driver)
+      throw error
+    }
+    end(playing, driver)
+    return outcome
+  }
+
+  /// What plays.
+  private struct Playing {
+    let engine: PlaybackEngine
+    let performance: any Performance
+    let tone: KeepAwake?
+    let recording: LiveRecording?
+  }
+
+  /// The loop.
+  private func perform(
+    _ playing: Playing, _ driver: any EngineDriver, _ notice: borrowing InterruptionNotice
+  ) throws -> LiveOutcome.Ending {
+    let performance = playing.performance
+    let keyboard = stage.keyboard()
+    if let device = outcome.device { console.tell(device.description) }
+    if keyboard != nil { tellKeys(of: performance) }
+    while true {
+      if takeEvents(playing.engine) { return .deviceEnded }
+      if notice.isGiven { return .interrupted }
+      for key in keyboard?.keys(at: stage.time.now) ?? [] {
+        if try press(key, playing) { return .quit }
+      }
+      if keyboard?.isClosed == true, !Interruption.isIgnored(SIGHUP) { return .quit }
+      let step = try performance.perform(at: stage.time.now)
+      playing.tone?.follow(strength: playing.engine.strength)
+      takeRecords(driver, playing)
+      guard case .wait(let limit) = step else { return .over }
+      console.show(figures(playing))
+      wait(for: keyboard, performance, notice.descriptor, limit)
+    }
+  }
+
+  private func wait(
+    for keyboard: (any Keyboard)?, _ performance: any Performance, _ interruption: Int32,
+    _ limit: Duration?
+  ) {
+    var watched = [
+      WatchedDescriptor(inbox.wake.descriptor), WatchedDescriptor(interruption),
+    ]
+    watched += (keyboard?.watched ?? []) + performance.watched
+    let limits = [
+      limit, console.timeout, keyboard?.timeout(at: stage.time.now),
+      wantsRecords ? Self.recordInterval : nil,
+    ]
+    stage.time.wait(for: &watched, timeout: limits.compactMap { $0 }.min())
+  }
+
+  /// Fades out, and takes what is left to know.
+  private func end(_ playing: Playing, _ driver: any EngineDriver) {
+    driver.stop()
+    _ = takeEvents(playing.engine)
+    takeRecords(driver, playing)
+    takePeaks(playing.engine)
+    if let text = tally.takeUntold(rate: playing.engine.rate) { console.report(text) }
+    console.clear()
+    outcome.frameCount = playing.engine.position
+    outcome.limitedFrameCount = playing.engine.limitedFrameCount
+    outcome.underrunCount = tally.underrunCount
+    outcome.missedFrameCount = tally.missedFrameCount
+    if let recording = playing.recording {
+      let (result, message) = recording.finish()
+      outcome.recording = result
+      if let message { console.report(message) }
+    }
+  }
+
+  /// Tells what happened; answers whether the device has ended.
+  private func takeEvents(_ engine: PlaybackEngine) -> Bool {
+    var isOver = false
+    for event in inbox.take() {
+      switch event {
+      case .notice(let notice):
+        let text = tally.add(notice, at: stage.time.now, rate: engine.rate)
+        if let text { console.report(text) }
+      case .ended: isOver = true
+      }
+    }
+    return isOver
+  }
+
+  private func takeRecords(_ driver: any EngineDriver, _ playing: Playing) {
+    guard wantsRecords else { return }
+    let records = driver.takeBlockRecords()
+    outcome.blocks.add(records, rate: playing.engine.rate)
+    playing.performance.note(records)
+  }
+
+  @discardableResult
+  private func takePeaks(_ engine: PlaybackEngine) -> [Float] {
+    let peaks = engine.routing.channels.indices.map { engine.takePeak(ofChannel: $0) }
+    outcome.peak = max(outcome.peak, peaks.max() ?? 0)
+    return peaks
+  }
+
+  private func figures(_ playing: Playing) -> PlaybackFigures {
+    let (engine, performance) = (playing.engine, playing.performance)
+    let (position, duration) = performance.place
+    return PlaybackFigures(
+      state: engine.isMuted ? .muted : performance.state, position: position, duration: duration,
+      peaks: takePeaks(engine),
+      voiceCount: max(0, engine.voiceCount - (playing.tone?.voiceCount ?? 0)),
+      xrunCount: tally.underrunCount, strength: Double(engine.strength))
+  }
+}
+
+extension LiveSession {
+  /// Does what a key asks for; answers whether that is to end.
+  private func press(_ key: KeyPress, _ playing: Playing) throws -> Bool {
+    switch key {
+    case .character("q"), .character("Q"), .control("d"): return true
+    case .character("+"), .character("="), .up:
+      changeStrength(by: 1, playing)
+    case .character("-"), .character("_"), .down:
+      changeStrength(by: -1, playing)
+    case .character("m"), .character("M"):
+      playing.engine.isMuted.toggle()
+    case .character("?"), .character("h"):
+      tellKeys(of: playing.performance)
+    default:
+      _ = try playing.performance.press(key)
+    }
+    return false
+  }
+
+  private func changeStrength(by step: Float, _ playing: Playing) {
+    // Whole steps, so that the way back leads to where it began.
+    let steps = (playing.engine.strength * Self.strengthSteps).rounded() + step
+    playing.engine.strength = steps / Self.strengthSteps
+  }
+
+  private func tellKeys(of performance: any Performance) {
+    let keys =
+      performance.keys + [
+        KeyHelp(key: "+ -", meaning: "strength"), KeyHelp(key: "m", meaning: "mute"),
+        KeyHelp(key: "q", meaning: "end"), KeyHelp(key: "?", meaning: "these keys"),
+      ]
+    console.tell("Keys: " + keys.map { "\($0.key) \($0.meaning)" }.joined(separator: ", "))
+  }
+}

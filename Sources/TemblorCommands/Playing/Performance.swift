@@ -1,0 +1,45 @@
+import HapticPlayback
+
+/// What a live verb does on an engine, asked and told by its session on one thread.
+protocol Performance: AnyObject {
+  /// What else ends a wait.
+  var watched: [WatchedDescriptor] { get }
+  /// What its own keys do, in the order of help; none where it has none.
+  var keys: [KeyHelp] { get }
+  /// What the sound does, for the live line.
+  var state: PlaybackFigures.State { get }
+  /// Seconds of what plays, and its length where it has one.
+  var place: (position: Double, duration: Double?) { get }
+
+  /// Does what is due.
+  func perform(at now: Duration) throws -> PerformanceStep
+
+  /// Does what a key asks for; answers whether the key means anything here.
+  func press(_ key: KeyPress) throws -> Bool
+
+  /// Takes note of blocks that were rendered, where `wantsRecords` says so.
+  func note(_ records: [BlockRecord])
+}
+
+/// What comes after a performance did what was due.
+enum PerformanceStep: Equatable {
+  /// It is to be asked again within a time, or when something happens.
+  case wait(Duration?)
+  /// There is nothing more to play.
+  case over
+}
+
+/// A key in the list that `?` shows.
+struct KeyHelp: Equatable {
+  /// The key as people call it.
+  var key: String
+  /// What it does, in a few words.
+  var meaning: String
+}
+
+extension Performance {
+  var watched: [WatchedDescriptor] { [] }
+  var keys: [KeyHelp] { [] }
+  func press(_ key: KeyPress) throws -> Bool { false }
+  func note(_ records: [BlockRecord]) {}
+}

@@ -1,0 +1,104 @@
+import HapticModel
+import HapticPlayback
+import HapticRender
+
+/// Plays pieces one after the other.
+final class Playlist: Performance {
+  /// Seconds of silence before the first piece: longer than the ramp with which sound sets in.
+  static let leadIn = 0.003
+
+  private let engine: PlaybackEngine
+  private let console: LiveConsole
+  private let pieces: [LivePiece]
+  private let gap: Int64
+  private let turntable: Turntable
+  private var index = 0
+  /// The frame from which on all has been heard, once the last piece has ended.
+  private var overFrame: Int64?
+
+  /// A playlist, of which the first piece is about to start.
+  ///
+  /// - Parameters:
+  ///   - passCount: How often each piece is played, or nothing for endlessly.
+  ///   - gap: Seconds of silence between two pieces.
+  init(
+    _ pieces: [LivePiece], on engine: PlaybackEngine, passCount: Int? = 1, gap: Double = 0,
+    session: LiveSession
+  ) throws {
+    self.engine = engine
+    self.pieces = pieces
+    self.gap = HapticTime.frame(seconds: gap, rate: engine.rate)
+    console = session.console
+    turntable = Turntable(engine, passCount: passCount, wake: session.wake)
+    if let first = pieces.first {
+      try turntable.play(
+        first, at: .frame(HapticTime.frame(seconds: Self.leadIn, rate: engine.rate)))
+      announce()
+    } else {
+      overFrame = 0
+    }
+  }
+
+  /// How many of the pieces have begun, or are about to.
+  private(set) var begunCount = 1
+
+  var keys: [KeyHelp] {
+    let moves = [
+      KeyHelp(key: "n", meaning: "next"), KeyHelp(key: "p", meaning: "previous"),
+    ]
+    return [
+      KeyHelp(key: "space", meaning: "pause"), KeyHelp(key: "r", meaning: "again"),
+    ] + (pieces.count > 1 ? moves : [])
+  }
+
+  var state: PlaybackFigures.State { turntable.state }
+  var place: (position: Double, duration: Double?) { turntable.place }
+
+  func perform(at now: Duration) throws -> PerformanceStep {
+    if overFrame == nil, let end = turntable.endFrame {
+      if index + 1 < pieces.count {
+        try play(index + 1, at: .frame(end + gap))
+      } else {
+        overFrame =
+          end + HapticTime.frame(seconds: OfflineRendering.usualTail, rate: engine.rate)
+      }
+    }
+    guard let overFrame else { return .wait(nil) }
+    let left = overFrame - engine.position
+    return left > 0 ? .wait(.inSeconds(Double(left) / engine.rate)) : .over
+  }
+
+  func press(_ key: KeyPress) throws -> Bool {
+    switch key {
+    case .character(" "): try turntable.togglePause()
+    case .character("r"), .character("R"), .home: try play(index)
+    case .character("n"), .character("N"), .right:
+      if index + 1 < pieces.count {
+        try play(index + 1)
+      } else {
+        try turntable.stop()
+        overFrame = engine.position
+      }
+    case .character("p"), .character("P"), .left: try play(max(0, index - 1))
+    default: return false
+    }
+    return true
+  }
+
+  private func play(_ index: Int, at time: PlaybackTime = .now) throws {
+    overFrame = nil
+    let isOther = index != self.index
+    self.index = index
+    begunCount = max(begunCount, index + 1)
+    try turntable.play(pieces[index], at: time)
+    if isOther { announce() }
+  }
+
+  private func announce() {
+    guard pieces.count > 1 else { return }
+    let piece = pieces[index]
+    console.tell(
+      "\(index + 1) of \(pieces.count): \(piece.name.printable), "
+        + Figures.seconds(piece.duration))
+  }
+}

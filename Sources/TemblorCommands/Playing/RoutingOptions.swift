@@ -1,0 +1,107 @@
+import HapticModel
+import HapticRender
+
+/// The options that say what each channel carries.
+///
+/// What is not said is as usual: on one channel everything, on more the haptics on all and the two sides of
+/// the audio on the first two.
+struct RoutingOptions {
+  static let group = OptionGroup(
+    title: "Channels",
+    options: [
+      Option(
+        "--haptics", value: "LIST",
+        help:
+          "Channels that carry the haptics, numbered from 1, each with a gain in dB where it needs "
+          + "one: 1,2:-6; or none.", defaultText: "all"),
+      Option(
+        "--audio", value: "LIST",
+        help: "Channels that carry the audio, left and right in turn; a single one carries both "
+          + "sides.", defaultText: "the first two"),
+      Option(
+        "--channel", value: "N=WORDS",
+        help: "One channel by itself, such as "
+          + "'2=haptics,profile=aura-ast-2b-4,gain=-3,delay=2ms,invert'. Words: \(ChannelWords.all.joined(separator: ", ")).",
+        isRepeatable: true),
+    ])
+
+  private var haptics: ChannelList?
+  private var audio: ChannelList?
+  private var words: [ChannelWords] = []
+
+  /// The usual routing.
+  init() {}
+
+  /// What a command line asks for.
+  init(_ arguments: ParsedArguments) throws {
+    if let text = arguments.value("--haptics") {
+      haptics = try ChannelList(text, option: "--haptics")
+    }
+    if let text = arguments.value("--audio") {
+      audio = try ChannelList(text, option: "--audio")
+    }
+    for text in arguments.values("--channel") {
+      let new = try ChannelWords(
+        text, option: "--channel", profileNamed: SharedOptions.profile(named:))
+      guard !words.contains(where: { $0.index == new.index }) else {
+        throw UsageError(.remove, "'--channel' names channel \(new.index + 1) twice")
+      }
+      words.append(new)
+    }
+  }
+
+  /// Channels there must be for all that is said.
+  var leastChannelCount: Int {
+    let indices = [haptics, audio].flatMap { $0?.entries.map(\.index) ?? [] } + words.map(\.index)
+    return (indices.max() ?? 0) + 1
+  }
+
+  /// Whether anything is said.
+  var isUsual: Bool { haptics == nil && audio == nil && words.isEmpty }
+
+  /// The routing on some channels, and the profile of each haptic bus.
+  ///
+  /// - Parameters:
+  ///   - profile: The profile of channels that have none of their own.
+  ///   - buses: Which of the two are heard at all.
+  func routing(
+    channelCount: Int, rate: Double, profile: TransducerProfile,
+    buses: RenderSettings.Buses = .all
+  ) -> (routing: OutputRouting, profiles: [TransducerProfile]) {
+    var channels = OutputRouting(channelCount: channelCount, buses: buses).channels
+    if let haptics, buses != .audio {
+      for index in channels.indices { channels[index].hapticBus = nil }
+      for entry in haptics.entries where entry.index < channels.count {
+        channels[entry.index].hapticBus = 0
+        channels[entry.index].hapticGain = entry.gain
+      }
+    }
+    if let audio, buses != .haptics {
+      for index in channels.indices { channels[index].audio = .none }
+      let sides: [OutputRouting.Channel.Audio] =
+        audio.entries.count == 1 ? [.both] : [.left, .right]
+      for (place, entry) in audio.entries.enumerated() where entry.index < channels.count {
+        channels[entry.index].audio = sides[place % sides.count]
+        channels[entry.index].audioGain = entry.gain
+      }
+    }
+    for word in words where word.index < channels.count {
+      if let content = word.content {
+        channels[word.index].hapticBus = content.hasHaptics && buses != .audio ? 0 : nil
+        channels[word.index].audio = buses == .haptics ? .none : content.audio
+      }
+      channels[word.index].hapticGain *= word.gain
+      channels[word.index].audioGain *= word.gain
+      channels[word.index].delay = Int(HapticTime.frame(seconds: word.delay, rate: rate))
+      channels[word.index].isInverted = word.isInverted
+    }
+    var profiles: [TransducerProfile] = []
+    for index in channels.indices where channels[index].hapticBus != nil {
+      let wanted = words.first { $0.index == index }?.profile ?? profile
+      let bus = profiles.firstIndex(of: wanted) ?? profiles.count
+      if bus == profiles.count { profiles.append(wanted) }
+      channels[index].hapticBus = bus
+    }
+    return (OutputRouting(channels: channels), profiles.isEmpty ? [profile] : profiles)
+  }
+}

@@ -1,0 +1,99 @@
+import AHAP
+import HapticModel
+import HapticPlayback
+
+/// Plays a pattern file, and anew whenever it is saved; a broken save leaves the last good one.
+final class SavedPattern: Performance {
+  private let input: PatternInput
+  private let path: String
+  private let curveTimes: AHAPReadingOptions.CurveTimes
+  private let watch: FileWatch
+  private let engine: PlaybackEngine
+  private let console: LiveConsole
+  private let output: Output
+  private let turntable: Turntable
+
+  /// How often the pattern was read without a mistake.
+  private(set) var goodCount = 0
+  /// How often it was broken.
+  private(set) var brokenCount = 0
+
+  /// Watches a file and starts to play what it holds now.
+  ///
+  /// - Parameter output: Where findings are shown, for its colours.
+  init(
+    _ path: String, curveTimes: AHAPReadingOptions.CurveTimes, on engine: PlaybackEngine,
+    passCount: Int?, session: LiveSession, output: Output
+  ) throws {
+    self.path = path
+    input = PatternInput(origin: .file(path), outputStem: FileSystem.stem(of: path))
+    self.curveTimes = curveTimes
+    self.engine = engine
+    self.output = output
+    console = session.console
+    turntable = Turntable(engine, passCount: passCount, wake: session.wake)
+    // Before it is read, so that no save is missed.
+    watch = try FileWatch([path])
+    let start = HapticTime.frame(seconds: Playlist.leadIn, rate: engine.rate)
+    try read(startingAt: .frame(start))
+  }
+
+  var watched: [WatchedDescriptor] { [WatchedDescriptor(watch.descriptor)] }
+  var state: PlaybackFigures.State { turntable.state }
+  var place: (position: Double, duration: Double?) { turntable.place }
+  var keys: [KeyHelp] {
+    [KeyHelp(key: "space", meaning: "pause"), KeyHelp(key: "r", meaning: "again")]
+  }
+
+  func perform(at now: Duration) throws -> PerformanceStep {
+    let changes = try watch.changes(at: now)
+    if changes.contains(.init(path: path, kind: .removed)) {
+      console.report("\(path.printable): is gone; the last version stays until it is back")
+    } else if !changes.isEmpty {
+      try read(startingAt: .now)
+    }
+    return .wait(watch.timeout(at: now))
+  }
+
+  func press(_ key: KeyPress) throws -> Bool {
+    switch key {
+    case .character(" "): try turntable.togglePause()
+    case .character("r"), .character("R"), .home: try turntable.restart()
+    default: return false
+    }
+    return true
+  }
+
+  /// Reads the file and plays it, or shows what is wrong with it.
+  private func read(startingAt time: PlaybackTime) throws {
+    let piece: LivePiece
+    do {
+      let pattern = try LoadedPattern(input, curveTimes: curveTimes)
+      try watch.watch([path] + pattern.sources.filter(isInside))
+      piece = LivePiece(
+        name: path, plans: try pattern.plans(for: engine.profiles, rate: engine.rate),
+        duration: pattern.reading.pattern.duration)
+    } catch {
+      brokenCount += 1
+      return show(error)
+    }
+    try turntable.play(piece, at: time)
+    goodCount += 1
+    console.tell("\(path.printable): \(Figures.seconds(piece.duration))")
+  }
+
+  /// Whether a waveform's path stays below the pattern's folder as far as its text shows.
+  private func isInside(_ path: String) -> Bool {
+    path != self.path && !path.split(separator: "/").contains("..")
+  }
+
+  private func show(_ error: any Error) {
+    let findings = (try? CheckVerb.examine(input))?.filter { $0.severity != .note } ?? []
+    if error is AHAPError, findings.contains(where: { $0.severity == .error }) {
+      console.report(String(CheckVerb.text(findings, for: output).dropLast()))
+    } else {
+      console.report(Failure.message(error))
+    }
+    if goodCount > 0 { console.tell("The last good version stays.") }
+  }
+}

@@ -1,0 +1,61 @@
+import AHAP
+import HapticModel
+import HapticRender
+import JSONText
+
+/// A pattern that was read without a mistake, and is ready to be compiled.
+struct LoadedPattern: Sendable {
+  let input: PatternInput
+  /// The pattern and what its file says of itself.
+  let reading: AHAPReading
+  private let document: AHAPDocument
+  private let waveforms: [AHAPExamination.Waveform]
+
+  /// Reads a pattern.
+  init(_ input: PatternInput, curveTimes: AHAPReadingOptions.CurveTimes = .automatic) throws {
+    let document = try input.document()
+    let examination = document.examine(options: AHAPReadingOptions(curveTimes: curveTimes))
+    guard let reading = examination.reading else { throw try Self.refusal(document) }
+    self.input = input
+    self.reading = reading
+    self.document = document
+    waveforms = examination.waveforms
+  }
+
+  /// The paths of the files that the pattern is made from.
+  var sources: [String] {
+    var sources = waveforms.map { FileSystem.join(input.folder ?? "", $0.path) }
+    if case .file(let path) = input.origin { sources.append(path) }
+    return sources
+  }
+
+  /// Compiles the pattern, once for each profile that differs.
+  func plans(for profiles: [TransducerProfile], rate: Double) throws -> [RenderPlan] {
+    let samples = try WaveformFiles.load(waveforms, from: input.folder, rate: rate)
+    var plans: [RenderPlan] = []
+    for (index, profile) in profiles.enumerated() {
+      let same = profiles.firstIndex(of: profile) ?? index
+      if same < index {
+        plans.append(plans[same])
+        continue
+      }
+      do {
+        plans.append(
+          try RenderPlan(
+            compiling: reading.pattern, profile: profile, rate: rate, samples: samples))
+      } catch {
+        throw AHAPError(at: error, in: document)
+      }
+    }
+    return plans
+  }
+
+  private static func refusal(_ document: AHAPDocument) throws -> AHAPError {
+    do {
+      _ = try document.read()
+    } catch {
+      return error
+    }
+    throw FileError(document.json.name, "cannot be read")
+  }
+}

@@ -1,0 +1,103 @@
+import ALSAOutput
+import JSONText
+import PCMSamples
+
+/// `temblor devices`: what can be played on.
+enum DevicesVerb {
+  static let description = CommandDescription(
+    "devices", abstract: "List the devices that can be played on.",
+    discussion: """
+      Each device is opened for a moment to ask what it can do by itself; nothing is played, and one \
+      that is in use is left alone. The first is what plays where no other is named.
+      """,
+    options: [SharedOptions.json],
+    examples: [.init("temblor devices", "What there is.")]
+  ) { arguments, terminal in
+    let devices = ALSADeviceList.devices()
+    if arguments.flag("--json") {
+      try terminal.output.write(json(devices).span)
+    } else {
+      try terminal.output.write(text(devices, for: terminal.output))
+    }
+    return .done
+  }
+
+  /// Two lines for each device: what it is, and what it can do or why it cannot be asked.
+  static func text(_ devices: [ALSADevice], for output: Output) -> String {
+    var text = ""
+    for device in devices {
+      text += output.styled(device.name.printable, .bold)
+      text += device.description.isEmpty ? "\n" : "  \(device.description.printable)\n"
+      if let abilities = device.abilities {
+        text += "    \(line(abilities))\n"
+      } else if device.isBusy {
+        text += "    " + output.styled("busy: another program plays on it", .yellow) + "\n"
+      } else if let problem = device.problem {
+        // That it has a name means only that the configuration would know it.
+        let reason =
+          problem.kind == .deviceAbsent
+          ? "not there" : "cannot be opened: \(problem.description)"
+        text += "    " + output.styled(reason, .dim) + "\n"
+      }
+    }
+    return text
+  }
+
+  /// `2 channels; 44100, 48000 Hz; s16; periods of 32 to 4096 frames; hardware`.
+  private static func line(_ abilities: ALSADevice.Abilities) -> String {
+    let channels = ranges(abilities.channelCounts)
+    let periods = abilities.periodLengths
+    return [
+      "\(channels) channel\(channels == "1" ? "" : "s")",
+      abilities.rates.map(String.init).joined(separator: ", ") + " Hz",
+      abilities.encodings.map(\.rawValue).joined(separator: ", "),
+      "periods of \(periods.lowerBound) to \(periods.upperBound) frames",
+    ].joined(separator: "; ") + (abilities.isHardware ? "; hardware" : "")
+  }
+
+  /// Numbers with runs drawn together: `1, 2, 4–8`.
+  static func ranges(_ numbers: [Int]) -> String {
+    var runs: [ClosedRange<Int>] = []
+    for number in numbers {
+      if let last = runs.last, last.upperBound + 1 == number {
+        runs[runs.count - 1] = last.lowerBound...number
+      } else {
+        runs.append(number...number)
+      }
+    }
+    return runs.map { run in
+      switch run.count {
+      case 1: "\(run.lowerBound)"
+      case 2: "\(run.lowerBound), \(run.upperBound)"
+      default: "\(run.lowerBound)–\(run.upperBound)"
+      }
+    }.joined(separator: ", ")
+  }
+
+  private static func json(_ devices: [ALSADevice]) -> [UInt8] {
+    var json = JSONWriter()
+    json.array { list in
+      for device in devices {
+        list.object { entry in
+          entry.member("name", device.name)
+          entry.member("description", device.description)
+          entry.member("isBusy", device.isBusy)
+          if let abilities = device.abilities {
+            entry.array("rates") { list in for rate in abilities.rates { list.element(rate) } }
+            entry.array("channels") { list in
+              for count in abilities.channelCounts { list.element(count) }
+            }
+            entry.array("formats") { list in
+              for encoding in abilities.encodings { list.element(encoding.rawValue) }
+            }
+            entry.member("shortestPeriod", abilities.periodLengths.lowerBound)
+            entry.member("longestPeriod", abilities.periodLengths.upperBound)
+            entry.member("isHardware", abilities.isHardware)
+          }
+          if let problem = device.problem { entry.member("problem", problem.description) }
+        }
+      }
+    }
+    return json.finish()
+  }
+}

@@ -1,0 +1,132 @@
+import HapticPlayback
+import JSONText
+
+/// `temblor latency`: how long a tap takes from the call to the device.
+enum LatencyVerb {
+  static let description = CommandDescription(
+    "latency", abstract: "Measure how long a tap takes to be felt.",
+    discussion: """
+      Taps are triggered at random moments, silent ones unless --audible is given. For each, the time \
+      is measured until its first frame is handed to the device; what the device then still has to play, \
+      as it tells itself, and the 2 ms look-ahead of the limiter are added. What amplifier and \
+      transducer add cannot be seen from here.
+      """,
+    options: [
+      Option("--count", value: "N", help: "Taps, 1 to 100000.", defaultText: "200"),
+      Option(
+        "--seed", value: "N", help: "Number that the moments follow from.", defaultText: "1"),
+      Option("--audible", help: "Let the taps be felt."),
+      LiveOptions.json, LiveOptions.quiet,
+    ],
+    groups: [LiveOptions.soundGroup, RoutingOptions.group, DeviceOptions.group],
+    examples: [
+      .init("temblor latency", "The default device, with the usual buffer of 20 ms."),
+      .init("temblor latency --device hw:0 --period 64", "A card by itself, as fast as it can."),
+    ]
+  ) { arguments, terminal in
+    try run(arguments, terminal, on: SystemStage())
+  }
+
+  /// Measures on a stage.
+  static func run(
+    _ arguments: ParsedArguments, _ terminal: Terminal, on stage: any LiveStage
+  ) throws -> ExitStatus {
+    let options = try LiveOptions(arguments)
+    let count = try arguments.int("--count", in: 1...100_000) ?? 200
+    let seed = try arguments.int("--seed", in: 0...Int.max) ?? 1
+    let isAudible = arguments.flag("--audible")
+    let session = options.session(on: stage, terminal, wantsRecords: true)
+    var probe: LatencyProbe?
+    let outcome = try options.play(in: session) { engine in
+      if !isAudible { engine.isMuted = true }
+      let made = try LatencyProbe(count, seed: UInt64(seed), on: engine, time: stage.time)
+      probe = made
+      return made
+    }
+    let measurements = probe?.measurements ?? []
+    if options.asJSON {
+      try terminal.output.write(json(measurements, outcome).span)
+    } else {
+      try terminal.output.write(text(measurements, outcome, for: terminal.output))
+    }
+    return outcome.status
+  }
+
+  /// The parts of the way, as rows.
+  private static func rows(
+    _ all: [LatencyProbe.Measurement]
+  ) -> [(name: String, key: String, values: Distribution)] {
+    [
+      ("call to device", "handing", Distribution(all.map(\.handing))),
+      ("in the device", "device", Distribution(all.map(\.device))),
+      ("limiter", "limiter", Distribution(all.map(\.limiter))),
+      ("in all", "total", Distribution(all.map(\.total))),
+    ]
+  }
+
+  /// A table in milliseconds, a histogram at a terminal, and the sum in words.
+  static func text(
+    _ all: [LatencyProbe.Measurement], _ outcome: LiveOutcome, for output: Output
+  ) -> String {
+    guard let device = outcome.device, !all.isEmpty else { return "nothing was measured\n" }
+    let rows = rows(all)
+    var text = "\(all.count) tap\(all.count == 1 ? "" : "s") on \(device.description)\n\n"
+    text += padded("milliseconds", 16) + Distribution.columns.map { column($0.name) }.joined()
+    for row in rows {
+      text += "\n" + padded(row.name, 16) + row.values.quantiles.map { column(ms($0)) }.joined()
+    }
+    text += "\n\n"
+    let total = rows[rows.count - 1].values
+    if output.isTerminal { text += histogram(total) + "\n" }
+    let blocks = outcome.blocks
+    text += "Rendering takes \(percent(blocks.meanShare)) of the time it makes sound for, "
+    text += "\(percent(blocks.worstShare)) at worst; \(outcome.underrunCount) under-run"
+    text += outcome.underrunCount == 1 ? ".\n" : "s.\n"
+    text += "A tap leaves the device \(ms(total.quantile(0.5))) ms after it is asked for, "
+    text += "99 of 100 within \(ms(total.quantile(0.99))) ms; "
+    text += "amplifier and transducer add to that.\n"
+    return text
+  }
+
+  private static func histogram(_ values: Distribution) -> String {
+    let rows = values.histogram(rowCount: 8).rows
+    let most = rows.map(\.count).max() ?? 1
+    return rows.map { row in
+      let length = (row.count * 40 + most - 1) / max(1, most)
+      return column(ms(row.start)) + " " + String(repeating: "█", count: length)
+        + (row.count > 0 ? " \(row.count)" : "") + "\n"
+    }.joined()
+  }
+
+  private static func ms(_ seconds: Double) -> String {
+    let hundredths = Int((seconds * 100_000).rounded())
+    let rest = hundredths % 100
+    return "\(hundredths / 100).\(rest < 10 ? "0" : "")\(rest)"
+  }
+
+  private static func percent(_ share: Double) -> String {
+    "\(Figures.rounded(share * 100, places: 1)) %"
+  }
+
+  private static func padded(_ text: String, _ width: Int) -> String {
+    text + String(repeating: " ", count: max(0, width - text.count))
+  }
+
+  private static func column(_ text: String) -> String {
+    String(repeating: " ", count: max(0, 9 - text.count)) + text
+  }
+
+  private static func json(
+    _ all: [LatencyProbe.Measurement], _ outcome: LiveOutcome
+  ) -> [UInt8] {
+    var json = JSONWriter()
+    json.object { entry in
+      entry.member("taps", all.count)
+      entry.object("seconds") { seconds in
+        for row in rows(all) { seconds.object(row.key) { row.values.write(to: &$0) } }
+      }
+      outcome.write(to: &entry)
+    }
+    return json.finish()
+  }
+}

@@ -1,0 +1,73 @@
+import HapticModel
+import HapticPlayback
+import HapticRender
+import JSONText
+
+/// `temblor tap`: transients at once.
+enum TapVerb {
+  static let description = CommandDescription(
+    "tap", abstract: "Play one tap at once.",
+    arguments: [
+      Argument("INTENSITY", help: "How strong it is, 0 to 1."),
+      Argument("SHARPNESS", help: "How sharp it is, 0 (dull) to 1."),
+    ],
+    options: [
+      Option("--count", value: "N", help: "Taps, 1 to 10000.", defaultText: "1"),
+      Option(
+        "--gap", value: "SECONDS", help: "Time from one tap to the next, 0.005 to 60.",
+        defaultText: "0.25"),
+      LiveOptions.json, LiveOptions.quiet,
+    ],
+    groups: [LiveOptions.soundGroup, RoutingOptions.group, DeviceOptions.group],
+    examples: [
+      .init("temblor tap 1 0.5", "Feel whether anything arrives."),
+      .init("temblor tap 0.6 0.9 --count 8 --gap 0.1", "A rattle."),
+      .init("temblor tap 1 0.3 --haptics 2", "Find out which shaker is the second channel."),
+    ]
+  ) { arguments, terminal in
+    try run(arguments, terminal, on: SystemStage())
+  }
+
+  /// Plays on a stage.
+  static func run(
+    _ arguments: ParsedArguments, _ terminal: Terminal, on stage: any LiveStage
+  ) throws -> ExitStatus {
+    let options = try LiveOptions(arguments)
+    let intensity = try arguments.double("INTENSITY", in: 0...1) ?? 1
+    let sharpness = try arguments.double("SHARPNESS", in: 0...1) ?? 0.5
+    let count = try arguments.int("--count", in: 1...10_000) ?? 1
+    let gap = try arguments.double("--gap", in: 0.005...60) ?? 0.25
+    let pattern = taps(
+      count, gap: gap, intensity: Float(intensity), sharpness: Float(sharpness))
+    let session = options.session(on: stage, terminal)
+    let outcome = try options.play(in: session) { engine in
+      let piece = try LivePiece(name: "tap", pattern: pattern, for: engine)
+      return try Playlist([piece], on: engine, session: session)
+    }
+    if options.asJSON { try terminal.output.write(outcome.json().span) }
+    return outcome.status
+  }
+
+  /// A pattern of equal taps.
+  static func taps(
+    _ count: Int, gap: Double, intensity: Float, sharpness: Float
+  ) -> HapticPattern {
+    HapticPattern(
+      events: (0..<count).map { index in
+        HapticEvent(
+          kind: .hapticTransient, time: Double(index) * gap,
+          parameters: [.hapticIntensity: intensity, .hapticSharpness: sharpness])
+      })
+  }
+}
+
+extension LivePiece {
+  /// A pattern made in code, compiled for every haptic bus of an engine.
+  init(name: String, pattern: HapticPattern, for engine: PlaybackEngine) throws {
+    self.init(
+      name: name,
+      plans: try engine.profiles.map {
+        try RenderPlan(compiling: pattern, profile: $0, rate: engine.rate)
+      }, duration: pattern.duration)
+  }
+}

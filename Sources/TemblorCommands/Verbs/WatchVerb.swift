@@ -1,0 +1,62 @@
+import HapticPlayback
+import JSONText
+
+/// `temblor watch`: a pattern, anew at every save.
+enum WatchVerb {
+  static let description = CommandDescription(
+    "watch", abstract: "Play a pattern, and again whenever it is saved.",
+    discussion: """
+      A save that is wrong shows what 'temblor check' would, and the last good version stays. The sound \
+      files that the pattern plays are watched too. Keys pause and repeat; ? lists them. q or Ctrl-C ends.
+      """,
+    arguments: [
+      Argument("FILE", help: "An AHAP file.", completion: .file(endingIn: "ahap"))
+    ],
+    options: [
+      Option(
+        "--loop", value: "N", help: "Play each version N times; 0 repeats it until the next.",
+        defaultText: "1"),
+      SharedOptions.curveTimes, LiveOptions.json, LiveOptions.quiet,
+    ],
+    groups: [LiveOptions.soundGroup, RoutingOptions.group, DeviceOptions.group],
+    examples: [
+      .init("temblor watch mine.ahap", "Feel every save."),
+      .init("temblor watch mine.ahap --loop 0", "The same, over and over."),
+    ]
+  ) { arguments, terminal in
+    try run(arguments, terminal, on: SystemStage())
+  }
+
+  /// Watches on a stage.
+  static func run(
+    _ arguments: ParsedArguments, _ terminal: Terminal, on stage: any LiveStage
+  ) throws -> ExitStatus {
+    let options = try LiveOptions(arguments)
+    let loop = try arguments.int("--loop", in: 0...1_000_000) ?? 1
+    let curveTimes = try SharedOptions.curveTimes(arguments)
+    let path = arguments.argument("FILE")
+    guard FileSystem.entry(at: path) == .file else {
+      throw FileError(path, "there is no such file; 'temblor watch' takes one AHAP file")
+    }
+    let session = options.session(on: stage, terminal)
+    var saved: SavedPattern?
+    let outcome = try options.play(in: session) { engine in
+      let made = try SavedPattern(
+        path, curveTimes: curveTimes, on: engine, passCount: loop == 0 ? nil : loop,
+        session: session, output: terminal.error)
+      saved = made
+      return made
+    }
+    if options.asJSON {
+      var json = JSONWriter()
+      json.object { entry in
+        entry.member("file", path)
+        entry.member("goodVersions", saved?.goodCount ?? 0)
+        entry.member("brokenVersions", saved?.brokenCount ?? 0)
+        outcome.write(to: &entry)
+      }
+      try terminal.output.write(json.finish().span)
+    }
+    return outcome.status
+  }
+}

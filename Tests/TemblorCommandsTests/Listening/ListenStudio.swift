@@ -1,0 +1,43 @@
+import HapticModel
+import HapticPlayback
+
+@testable import TemblorCommands
+
+/// A session on an engine in virtual time, asked in lines.
+final class ListenStudio {
+  let engine: PlaybackEngine
+  let playback: VirtualPlayback
+  let session: ListenSession
+
+  init(periodLength: Int = 64, rate: Double = 48_000) {
+    engine = PlaybackEngine(rate: rate)
+    playback = VirtualPlayback(engine, periodLength: periodLength)
+    session = ListenSession(engine, device: "virtual")
+  }
+
+  /// The answer to a line.
+  @discardableResult
+  func ask(_ line: String) -> String {
+    guard let request = ListenGrammar.read(line) else { return "" }
+    return session.answer(request).line
+  }
+
+  /// What happens within some seconds.
+  @discardableResult
+  func run(_ seconds: Double) -> [String] {
+    playback.advance(seconds: seconds)
+    return session.takeEvents().map(\.line)
+  }
+
+  /// What plays under a name.
+  func voice(_ name: String) -> ListenVoice? { session.voices.first { $0.name == name } }
+
+  /// The frame at which a name's first voice began.
+  func startFrame(_ name: String) -> Int64? { voice(name)?.player.startFrame }
+
+  /// The greatest magnitude of some seconds of what was rendered.
+  func level(_ range: ClosedRange<Double>) -> Float {
+    let frames = Int(range.lowerBound * 48_000)..<Int(range.upperBound * 48_000)
+    return playback.samples()[frames].map(abs).max() ?? 0
+  }
+}

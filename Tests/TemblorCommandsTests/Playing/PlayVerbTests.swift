@@ -1,0 +1,218 @@
+import ALSAOutput
+import HapticModel
+import HapticPlayback
+import HapticRender
+import Testing
+
+@testable import TemblorCommands
+
+@Suite struct PlayVerbTests {
+  private static let leadIn = Int(Playlist.leadIn * 48_000) + 96
+  private let place: Scratch
+
+  init() throws { place = try Scratch() }
+
+  /// Runs `play` with some words on a stage.
+  private func play(_ words: [String], on stage: VirtualStage) throws -> TemblorCommands.ExitStatus
+  {
+    try PlayVerb.run(PlayVerb.description.parse(words), stage.recorded.terminal, on: stage)
+  }
+
+  /// A pattern that hums at full strength.
+  private func hum(_ name: String, _ seconds: Double, sharpness: Double = 0.5) throws -> String {
+    try place.write(
+      """
+      {"Version": 1.0, "Pattern": [{"Event": {"Time": 0, "EventType": "HapticContinuous",
+        "EventDuration": \(seconds), "EventParameters": [
+        {"ParameterID": "HapticIntensity", "ParameterValue": 1},
+        {"ParameterID": "HapticSharpness", "ParameterValue": \(sharpness)}]}}]}
+      """, to: name)
+    return place(name)
+  }
+
+  /// What `render` makes of a file up to its last frame of sound.
+  private func rendered(_ path: String) throws -> [Float] {
+    let pattern = try LoadedPattern(PatternInput(origin: .file(path), outputStem: "a"))
+    let plan = try pattern.plans(for: [.phone], rate: 48_000)[0]
+    var rendering = OfflineRendering(plan: plan)
+    var samples = [Float](repeating: 0, count: Int(plan.length))
+    var span = samples.mutableSpan
+    _ = rendering.read(into: &span)
+    return samples
+  }
+
+  @Test func whatIsHeardIsWhatIsRendered() throws {
+    let stage = VirtualStage()
+    let path = try hum("a.ahap", 0.3)
+    #expect(try play([path], on: stage) == .done)
+    let samples = try rendered(path)
+    #expect(samples.contains { abs($0) > 0.4 })
+    #expect(Array(stage.samples().dropFirst(Self.leadIn).prefix(samples.count)) == samples)
+    #expect(stage.samples().prefix(Self.leadIn).allSatisfy { $0 == 0 })
+    #expect(stage.isStopped)
+  }
+
+  @Test func theNextBeginsBehindTheGapToTheFrame() throws {
+    let stage = VirtualStage()
+    let one = try hum("a.ahap", 0.1)
+    let two = try hum("b.ahap", 0.2, sharpness: 0.9)
+    #expect(try play([one, two, "--gap", "0.25"], on: stage) == .done)
+    let first = try rendered(one)
+    let second = try rendered(two)
+    let start = Self.leadIn + first.count + 12_000
+    let heard = stage.samples().dropFirst(start).prefix(second.count)
+    // What the first left of an offset in the DC blocker is still dying away.
+    #expect(zip(heard, second).allSatisfy { abs($0 - $1) < 0.002 })
+    #expect(heard.count == second.count)
+    #expect(stage.recorded.error.contains("1 of 2: \(one), 0.1 s\n"))
+    #expect(stage.recorded.error.contains("2 of 2: \(two), 0.2 s\n"))
+  }
+
+  @Test func spaceLetsThePatternStandStill() throws {
+    let stage = VirtualStage([
+      (0.1, .key(.character(" "))), (0.3, .key(.character(" "))),
+    ])
+    #expect(try play([try hum("a.ahap", 0.4)], on: stage) == .done)
+    let samples = stage.samples()
+    // 2 ms of fade and 2 ms of look-ahead behind a key that comes with a period.
+    #expect(samples[4_400..<4_800].contains { abs($0) > 0.4 })
+    #expect(samples[5_300..<14_400].allSatisfy { abs($0) < 0.002 })
+    #expect(samples[15_000..<28_000].contains { abs($0) > 0.4 })
+    #expect(samples.count > 28_800)
+    #expect(stage.recorded.error.contains("\r= 0:00."))
+  }
+
+  @Test func aPauseInTheGapHoldsTheNextBack() throws {
+    let stage = VirtualStage([
+      (0.2, .key(.character(" "))), (1.0, .key(.character(" "))),
+    ])
+    let words = [try hum("a.ahap", 0.1), try hum("b.ahap", 0.1), "--gap", "0.2"]
+    #expect(try play(words, on: stage) == .done)
+    let samples = stage.samples()
+    #expect(samples[6_000..<48_000].allSatisfy { abs($0) < 0.002 })
+    #expect(samples[48_000..<53_000].contains { abs($0) > 0.4 })
+  }
+
+  @Test func keysSkipRepeatAndEnd() throws {
+    let stage = VirtualStage([
+      (0.2, .key(.character("n"))), (0.4, .key(.left)), (0.6, .key(.character("r"))),
+      (0.8, .key(.character("q"))),
+    ])
+    let words = [try hum("a.ahap", 10), try hum("b.ahap", 10)]
+    #expect(try play(words, on: stage) == .done)
+    #expect(abs(Double(stage.samples().count) / 48_000 - 0.8) < 0.02)
+    let told = stage.recorded.error.split(separator: "\n").filter { $0.contains(" of 2: ") }
+    #expect(
+      told.map { $0.suffix(22).contains("1 of 2") || $0.contains("1 of 2: ") }
+        == [true, false, true])
+  }
+
+  @Test func nextBehindTheLastEnds() throws {
+    let stage = VirtualStage([(0.2, .key(.right))])
+    #expect(try play([try hum("a.ahap", 10)], on: stage) == .done)
+    #expect(abs(Double(stage.samples().count) / 48_000 - 0.2) < 0.02)
+  }
+
+  @Test func keysChangeTheStrength() throws {
+    let stage = VirtualStage([
+      (0.1, .key(.down)), (0.1, .key(.character("-"))), (0.3, .key(.character("m"))),
+      (0.5, .key(.character("q"))),
+    ])
+    #expect(try play([try hum("a.ahap", 10)], on: stage) == .done)
+    #expect(stage.engine?.strength == 0.9)
+    #expect(stage.engine?.isMuted == true)
+    let samples = stage.samples()
+    let (loud, less) = (samples[3_000..<4_500].max() ?? 0, samples[8_000..<12_000].max() ?? 0)
+    #expect(abs(less / loud - 0.9) < 0.01)
+    #expect(samples[16_000..<23_000].allSatisfy { abs($0) < 0.002 })
+    #expect(stage.recorded.error.contains("strength 90%"))
+  }
+
+  @Test func loopsCountOrLastUntilTheKey() throws {
+    let path = try hum("a.ahap", 0.1)
+    let thrice = VirtualStage()
+    #expect(try play([path, "--loop", "3"], on: thrice) == .done)
+    #expect(abs(Double(thrice.samples().count) / 48_000 - 0.323) < 0.01)
+    let endless = VirtualStage([(5, .key(.escape)), (6, .key(.character("q")))])
+    #expect(try play([path, "--loop", "0"], on: endless) == .done)
+    #expect(abs(Double(endless.samples().count) / 48_000 - 6) < 0.01)
+  }
+
+  @Test func whatHappensAtTheDeviceIsTold() throws {
+    let lost = SinkNotice(.lost, text: "hw:1: it went away; connect it again")
+    let underrun = SinkNotice(.underrun, missedFrameCount: 480, text: "the device ran dry")
+    let stage = VirtualStage([
+      (0.05, .event(.notice(lost))), (0.1, .event(.notice(underrun))),
+      (0.11, .event(.notice(underrun))), (0.12, .event(.notice(underrun))),
+    ])
+    #expect(try play([try hum("a.ahap", 0.3), "--json"], on: stage) == .done)
+    let told = stage.recorded.error
+    #expect(told.contains("hw:1: it went away; connect it again\n"))
+    #expect(
+      told.contains(
+        "under-run: frames came too late, and 10 ms were not heard; a longer '--buffer' helps\n"))
+    #expect(
+      told.contains(
+        "2 under-runs: frames came too late, and 20 ms were not heard; a longer '--buffer' helps\n")
+    )
+    #expect(stage.recorded.output.contains(#""underruns": 3"#))
+    #expect(stage.recorded.output.contains(#""missedFrames": 1440"#))
+  }
+
+  @Test func aDeviceThatEndsCouldNotPlay() throws {
+    let stage = VirtualStage([(0.1, .event(.ended))])
+    #expect(try play([try hum("a.ahap", 10)], on: stage) == .couldNot)
+  }
+
+  @Test func aNamedDeviceThatIsRefusedIsAnError() throws {
+    let refusal = ALSAError(kind: .deviceBusy, device: "hw:1", description: "is busy")
+    let stage = VirtualStage(refusal: refusal)
+    let path = try hum("a.ahap", 0.1)
+    #expect(throws: DeviceRefusal(refusal)) { try play([path, "--device", "hw:1"], on: stage) }
+  }
+
+  @Test func aBadPatternIsToldAndTheOthersPlay() throws {
+    try place.write("{\n", to: "bad.ahap")
+    let stage = VirtualStage()
+    #expect(try play([place("bad.ahap"), try hum("a.ahap", 0.1)], on: stage) == .inputIsWrong)
+    #expect(stage.recorded.error.contains("bad.ahap:2:1: "))
+    #expect(stage.samples().contains { abs($0) > 0.4 })
+  }
+
+  @Test func onlyBadPatternsOpenNoDevice() throws {
+    try place.write("{\n", to: "bad.ahap")
+    let stage = VirtualStage()
+    #expect(try play([place("bad.ahap")], on: stage) == .inputIsWrong)
+    #expect(stage.engine == nil)
+  }
+
+  @Test func keepAwakeIsWeakLowAndEverywhere() throws {
+    let stage = VirtualStage(channelCount: 2)
+    let words = [try hum("a.ahap", 0.01), try hum("b.ahap", 0.01), "--gap", "2", "--keep-awake"]
+    #expect(try play(words, on: stage) == .done)
+    // A second in the gap: twenty periods of −60 dBFS, and nothing else.
+    for channel in 0..<2 {
+      let gap = stage.samples(channel)[40_000..<88_000]
+      #expect(abs((gap.max() ?? 0) - 0.001) < 0.00005)
+      let crossings = zip(gap, gap.dropFirst()).count { $0 < 0 && $1 >= 0 }
+      #expect((19...21).contains(crossings))
+    }
+    #expect(stage.recorded.error.contains(" 0 voices"))
+  }
+
+  @Test func questionMarkShowsTheKeys() throws {
+    let stage = VirtualStage([(0.01, .key(.character("?")))])
+    #expect(try play([try hum("a.ahap", 0.1)], on: stage) == .done)
+    let line = "Keys: space pause, r again, + - strength, m mute, q end, ? these keys\n"
+    #expect(stage.recorded.error.split(separator: line).count == 3)
+  }
+
+  @Test func aRoutedChannelMustBeThere() throws {
+    let stage = VirtualStage(channelCount: 2)
+    let path = try hum("a.ahap", 0.1)
+    let error = #expect(throws: UsageError.self) {
+      try play([path, "--haptics", "1,4"], on: stage)
+    }
+    #expect(error?.description == "channel 4 is routed, and 'default' has 2 channels")
+  }
+}

@@ -1,0 +1,126 @@
+import ALSAOutput
+import HapticPlayback
+import HapticRender
+import Synchronization
+
+@testable import TemblorCommands
+
+/// A device in memory on virtual time, and what happens at which moment of it.
+///
+/// Used by one thread; what is waited for is what the script says.
+final class VirtualStage: LiveStage, @unchecked Sendable {
+  /// What happens at a time.
+  enum Cue {
+    case key(KeyPress)
+    case event(LivePlayback.Event)
+    case action(() throws -> Void)
+  }
+
+  let recorded = RecordedTerminal(isTerminal: true, width: 100)
+  let channelCount: Int
+  let refusal: ALSAError?
+  private var script: [(time: Double, cue: Cue)]
+  private var due: [KeyPress] = []
+  private(set) var playback: VirtualPlayback?
+  private(set) var engine: PlaybackEngine?
+  private(set) var isStopped = false
+  private var handler: LivePlayback.EventHandler = { _ in }
+  /// When no key ends it, this does.
+  private let limit: Double
+
+  init(
+    _ script: [(Double, Cue)] = [], channelCount: Int = 1, refusal: ALSAError? = nil,
+    limit: Double = 60
+  ) {
+    self.script = script.map { ($0.0, $0.1) }
+    self.channelCount = channelCount
+    self.refusal = refusal
+    self.limit = limit
+  }
+
+  /// All samples of a channel.
+  func samples(_ channel: Int = 0) -> [Float] { playback?.samples(ofChannel: channel) ?? [] }
+
+  // MARK: LiveStage
+
+  var time: any Timekeeper { StageTime(stage: self) }
+
+  func keyboard() -> (any Keyboard)? { ScriptedKeyboard(stage: self) }
+
+  func drive(
+    _ request: PCMRequest, eventHandler: @escaping LivePlayback.EventHandler,
+    prepare: (DeviceFigures) throws -> (engine: PlaybackEngine, recording: Recording?)
+  ) throws -> any EngineDriver {
+    if let refusal { throw refusal }
+    handler = eventHandler
+    let format = SinkFormat(
+      rate: 48_000, channelCount: channelCount, periodLength: 64, bufferLength: 64)
+    let engine = try prepare(
+      DeviceFigures(name: request.device, format: format, encoding: "float")
+    ).engine
+    self.engine = engine
+    playback = VirtualPlayback(engine, periodLength: 64)
+    return Driver(stage: self)
+  }
+
+  // MARK: Time
+
+  /// Runs until something is ready, the time is over, or the script has something to say.
+  func wait(for descriptors: inout [WatchedDescriptor], timeout: Duration?) {
+    let system = SystemTime()
+    let end = timeout.map { now + $0 }
+    while true {
+      system.wait(for: &descriptors, timeout: .zero)
+      if descriptors.contains(where: { $0.received != 0 }) || perform() { return }
+      if let end, now >= end { return }
+      playback?.advance(seconds: 64.0 / 48_000)
+      recorded.advance(by: .nanoseconds(1_333_333))
+    }
+  }
+
+  var now: Duration { playback?.time.now ?? .zero }
+
+  /// Does what is due in the script; answers whether there was anything.
+  private func perform() -> Bool {
+    let seconds = engine?.seconds ?? 0
+    if seconds > limit { script.append((0, .key(.character("q")))) }
+    guard let index = script.firstIndex(where: { $0.time <= seconds }) else { return false }
+    switch script.remove(at: index).cue {
+    case .key(let key): due.append(key)
+    case .event(let event): handler(event)
+    case .action(let action): try? action()
+    }
+    return true
+  }
+
+  private struct StageTime: Timekeeper {
+    let stage: VirtualStage
+    var now: Duration { stage.now }
+    func wait(for descriptors: inout [WatchedDescriptor], timeout: Duration?) {
+      stage.wait(for: &descriptors, timeout: timeout)
+    }
+  }
+
+  private final class ScriptedKeyboard: Keyboard {
+    let stage: VirtualStage
+    init(stage: VirtualStage) { self.stage = stage }
+    var watched: [WatchedDescriptor] { [] }
+    var isClosed: Bool { false }
+    func timeout(at now: Duration) -> Duration? { nil }
+    func keys(at now: Duration) -> [KeyPress] {
+      defer { stage.due = [] }
+      return stage.due
+    }
+  }
+
+  private final class Driver: EngineDriver {
+    let stage: VirtualStage
+    init(stage: VirtualStage) { self.stage = stage }
+    var isOver: Bool { stage.isStopped }
+    func stop() {
+      stage.playback?.stop()
+      stage.isStopped = true
+    }
+    func takeBlockRecords() -> [BlockRecord] { [] }
+  }
+}

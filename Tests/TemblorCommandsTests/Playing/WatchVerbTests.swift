@@ -1,0 +1,87 @@
+import HapticPlayback
+import Testing
+
+@testable import TemblorCommands
+
+@Suite struct WatchVerbTests {
+  private let place: Scratch
+
+  init() throws { place = try Scratch() }
+
+  private func hum(_ seconds: Double) -> String {
+    """
+    {"Version": 1.0, "Pattern": [{"Event": {"Time": 0, "EventType": "HapticContinuous",
+      "EventDuration": \(seconds), "EventParameters": [
+      {"ParameterID": "HapticIntensity", "ParameterValue": 1}]}}]}
+    """
+  }
+
+  private func watch(_ stage: VirtualStage, _ words: String...) throws -> TemblorCommands.ExitStatus
+  {
+    try WatchVerb.run(
+      WatchVerb.description.parse([place("a.ahap")] + words), stage.recorded.terminal, on: stage)
+  }
+
+  @Test func everySavePlaysAndABrokenOneIsShown() throws {
+    try place.write(hum(0.1), to: "a.ahap")
+    let place = place
+    let path = place("a.ahap")
+    let new = hum(0.2)
+    let stage = VirtualStage([
+      (0.5, .action { try place.write("{\n", to: "a.ahap") }),
+      (1.0, .key(.character("r"))),
+      (1.5, .action { try place.write(new, to: "a.ahap") }),
+      (2.5, .key(.character("q"))),
+    ])
+    #expect(try watch(stage, "--json") == .done)
+    let samples = stage.samples()
+    func isLoud(_ from: Double, _ to: Double) -> Bool {
+      samples[Int(from * 48_000)..<Int(to * 48_000)].contains { abs($0) > 0.05 }
+    }
+    #expect(isLoud(0, 0.12))
+    #expect(!isLoud(0.15, 1.0))
+    // The last good version, on request.
+    #expect(isLoud(1.0, 1.11))
+    #expect(!isLoud(1.13, 1.5))
+    #expect(isLoud(1.5, 1.75))
+    #expect(!isLoud(1.9, 2.5))
+    let told = stage.recorded.error
+    #expect(told.contains("\(path):2:1: "))
+    #expect(told.contains("[syntax]"))
+    #expect(told.contains("The last good version stays."))
+    #expect(told.contains("\(path): 0.2 s"))
+    #expect(stage.recorded.output.contains(#""goodVersions": 2"#))
+    #expect(stage.recorded.output.contains(#""brokenVersions": 1"#))
+  }
+
+  @Test func aBrokenBeginningWaitsForAGoodSave() throws {
+    try place.write("{\n", to: "a.ahap")
+    let place = place
+    let new = hum(0.2)
+    let stage = VirtualStage([
+      (0.5, .action { try place.write(new, to: "a.ahap") }), (1.5, .key(.character("q"))),
+    ])
+    #expect(try watch(stage) == .done)
+    #expect(stage.samples()[0..<24_000].allSatisfy { $0 == 0 })
+    #expect(stage.samples()[24_000..<72_000].contains { abs($0) > 0.05 })
+  }
+
+  @Test func aFileThatGoesAndComesIsTold() throws {
+    try place.write(hum(0.1), to: "a.ahap")
+    let place = place
+    let stage = VirtualStage([
+      (0.3, .action { try place.rename("a.ahap", to: "b.ahap") }),
+      (0.8, .action { try place.rename("b.ahap", to: "a.ahap") }),
+      (1.5, .key(.character("q"))),
+    ])
+    #expect(try watch(stage, "--json") == .done)
+    #expect(
+      stage.recorded.error.contains(
+        "a.ahap: is gone; the last version stays until it is back\n"))
+    #expect(stage.recorded.output.contains(#""goodVersions": 2"#))
+  }
+
+  @Test func aMissingFileIsAnError() throws {
+    #expect(throws: FileError.self) { try watch(VirtualStage()) }
+  }
+}

@@ -1,0 +1,124 @@
+import Glibc
+import SoundFile
+import Testing
+
+@Suite struct ListenTests {
+  let place = Workplace()
+
+  /// The lines of an output but for those about a busy machine.
+  private func lines(_ output: String) -> [Substring] {
+    output.split(separator: "\n").filter { !$0.hasPrefix("event underrun ") }
+  }
+
+  @Test func aScriptIsAnsweredLineByLineAndPlayedToItsEnd() throws {
+    let run = try place.temblor(
+      "listen", "--device", "null", "--record", "heard.wav",
+      input: """
+        # A score
+        @1 play double-tap at 0.5 as score loop
+        @2 paly heartbeat
+        @3 play nowhere.ahap
+        @4 tap 0.5 at 0.4
+        @5 list
+        """)
+    #expect(run.status == 0)
+    let lines = lines(run.output)
+    try #require(lines.count == 6)
+    #expect(lines[0].hasPrefix("@1 ok name=score time=0.5 duration="))
+    #expect(
+      lines[1] == "@2 error unknown-word: unknown command 'paly'; did you mean 'play'?")
+    #expect(
+      lines[2] == "@3 error bad-pattern: nowhere.ahap: no such file, and no shipped pattern has"
+        + " this name")
+    #expect(lines[3] == "@4 ok time=0.4")
+    #expect(lines[4] == "@5 ok score")
+    #expect(lines[5].hasPrefix("event finished name=score time=0."))
+    let descriptor = unsafe open(place.path + "/heard.wav", O_RDONLY | O_CLOEXEC)
+    defer { close(descriptor) }
+    let sound = try Sound(readingDescriptor: descriptor, path: "heard.wav")
+    #expect(sound.rate == 48_000)
+    #expect(sound.interleaved.contains { abs($0) > 0.1 })
+  }
+
+  @Test func aWrongPatternIsToldWithItsPlace() throws {
+    try place.write("{\"Version\": 1.0,\n \"Pattern\": [{\"Event\": {}}]}", to: "a.ahap")
+    let run = try place.temblor("listen", "--device", "null", input: "play a.ahap\n")
+    #expect(run.status == 0)
+    #expect(
+      lines(run.output).first?.hasPrefix("error bad-pattern: a.ahap:2:24: error: an event must")
+        == true)
+  }
+
+  @Test func quitEndsAtOnceAndBadLinesDoNot() throws {
+    let run = try place.temblor(
+      "listen", "--device", "null",
+      input: "play pulse loop as p\n\u{1}\nplay\n\"\n@x quit\nlist\n")
+    #expect(run.status == 0)
+    let lines = lines(run.output)
+    #expect(lines.count == 5)
+    #expect(lines.first?.hasPrefix("ok name=p time=") == true)
+    #expect(
+      lines.dropFirst().prefix(1)
+        == ["error bad-text: the line is no UTF-8 text, or has control characters"])
+    #expect(lines.last == "@x ok")
+  }
+
+  @Test func clientsOfTheSocketAreAnsweredUntilASignalComes() throws {
+    var started: Running?
+    #expect(
+      try place.appears {
+        started = try place.start(["listen", "--device", "null", "--socket", "s"], input: "")
+      })
+    let running = try #require(started)
+    let client = try SocketClient(place.path + "/s")
+    let other = try SocketClient(place.path + "/s")
+    client.send("@1 buzz 1 0.5 0.1 as hum")
+    #expect(client.line()?.hasPrefix("@1 ok name=hum time=") == true)
+    #expect(client.line()?.hasPrefix("event finished name=hum time=") == true)
+    #expect(other.line()?.hasPrefix("event finished name=hum time=") == true)
+    client.send("@2 nonsense")
+    #expect(client.line() == "@2 error unknown-word: unknown command 'nonsense'")
+    client.send("quit")
+    #expect(client.line() == "ok")
+    #expect(client.line() == nil)
+    other.send("play pulse loop")
+    #expect(other.line()?.hasPrefix("ok name=pulse time=") == true)
+    kill(running.process, SIGTERM)
+    #expect(other.line() == nil)
+    #expect(try place.finish(running).status == -SIGTERM)
+    #expect(place.names() == [])
+  }
+
+  @Test func aSocketThatCannotBeMadeIsAnError() throws {
+    let run = try place.temblor("listen", "--device", "null", "--socket", "no/s")
+    #expect(
+      run == .init(1, error: "temblor: no/s: cannot be made: No such file or directory\n"))
+  }
+
+  @Test func withoutADeviceScriptsGoOn() throws {
+    // Without a configuration ALSA knows no device at all.
+    let run = try place.bash(
+      "ALSA_CONFIG_PATH=/dev/null $TEMBLOR listen <<< 'buzz 1 0.5 0.1 at 0.3 as x'")
+    #expect(run.status == 0)
+    #expect(
+      lines(run.output) == [
+        "ok name=x time=0.3 duration=0.1", "event finished name=x time=0.401",
+      ])
+    #expect(run.error.hasPrefix("default: "))
+    #expect(run.error.hasSuffix("; playing to nobody instead\n"))
+  }
+
+  @Test func aDeviceThatIsNamedMustBeThere() throws {
+    let run = try place.temblor("listen", "--device", "nowhere", input: "tap\n")
+    #expect(run.status == 1)
+    #expect(run.output == "")
+    #expect(run.error.hasPrefix("temblor: nowhere: "))
+  }
+
+  @Test func helpHasTheProtocol() throws {
+    let run = try place.temblor("help", "listen")
+    #expect(run.status == 0)
+    #expect(run.output.contains("  set PARAMETER VALUE [of NAME] [over SECONDS] [at TIME]\n"))
+    #expect(run.output.contains("--socket PATH"))
+  }
+}

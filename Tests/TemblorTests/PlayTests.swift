@@ -1,0 +1,163 @@
+import Glibc
+import SoundFile
+import Testing
+
+/// The live verbs on ALSA's own devices that need no sound card.
+@Suite struct PlayTests {
+  let place = Workplace()
+
+  /// The samples of a sound file.
+  private func sound(_ name: String) throws -> Sound {
+    let descriptor = unsafe open(place.path + "/" + name, O_RDONLY | O_CLOEXEC)
+    defer { close(descriptor) }
+    return try Sound(readingDescriptor: descriptor, path: name)
+  }
+
+  /// A file of raw floating-point samples.
+  private func raw(_ name: String) -> [Float] {
+    let bytes = place.bytes(name) ?? []
+    return stride(from: 0, to: bytes.count / 4 * 4, by: 4).map { at in
+      Float(
+        bitPattern: (0..<4).reduce(UInt32(0)) { $0 | UInt32(bytes[at + $1]) << (8 * $1) })
+    }
+  }
+
+  /// Frames from the device's first to the pattern's: 3 ms of silence, and 2 ms of look-ahead.
+  private let leadIn = 144 + 96
+
+  @Test(arguments: ["heartbeat", "light", "success"])
+  func whatArrivesIsWhatIsRendered(pattern: String) throws {
+    // A long buffer, since a busy machine would let a short one run dry.
+    let played = try place.temblor(
+      "play", pattern, "--channels", "1", "--format", "float", "--buffer", "48000", "--device",
+      "file:FILE=\(place.path)/a.raw,FORMAT=raw", "--record", "b.wav")
+    #expect(played == .init(0))
+    #expect(
+      try place.temblor("render", pattern, "--format", "float", "--tail", "0", "-o", "a.wav")
+        == .init(0))
+    let wanted = try sound("a.wav").interleaved
+    let arrived = raw("a.raw").dropFirst(leadIn).prefix(wanted.count)
+    #expect(wanted.contains { abs($0) > 0.01 })
+    #expect(arrived.count == wanted.count)
+    // A file's end has a ramp of a millisecond over what the DC blocker leaves.
+    #expect(Array(arrived.dropLast(48)) == Array(wanted.dropLast(48)))
+    let recorded = try sound("b.wav").interleaved
+    #expect(recorded.count == raw("a.raw").count)
+    #expect(zip(recorded, raw("a.raw")).allSatisfy { abs($0 - $1) < 1.3e-7 })
+  }
+
+  @Test func aDeviceThatIsNotThereSaysWhatToDo() throws {
+    let run = try place.temblor("play", "heartbeat", "--device", "none")
+    #expect(
+      run
+        == .init(
+          1,
+          error:
+            "temblor: none: there is no such device; 'temblor devices' lists those there are\n"
+        ))
+    #expect(place.names() == [])
+  }
+
+  /// An empty configuration defines no default.
+  @Test func withoutADefaultFilesAreWritten() throws {
+    let run = try place.bash("ALSA_CONFIG_PATH=/dev/null $TEMBLOR play heartbeat light")
+    #expect(run.status == 0)
+    #expect(run.error.hasPrefix("default: "))
+    #expect(
+      run.error.hasSuffix(
+        "; writing sound files instead\nheartbeat.wav: written\nlight.wav: written\n"))
+    #expect(place.names() == ["heartbeat.wav", "light.wav"])
+    _ = try place.temblor("render", "heartbeat", "-o", "a.wav")
+    #expect(place.bytes("a.wav") == place.bytes("heartbeat.wav"))
+  }
+
+  @Test func aBadPatternIsToldAndTheOthersPlay() throws {
+    try place.write(Patterns.broken, to: "bad.ahap")
+    let run = try place.temblor("play", "bad.ahap", "light", "--device", "null", "--json")
+    #expect(run.status == 2)
+    #expect(run.error.hasPrefix("bad.ahap:2:1: "))
+    #expect(run.output.contains(#""pattern": "light""#))
+    #expect(run.output.contains(#""error": "bad.ahap:2:1: "#))
+    #expect(run.output.contains(#""underruns": "#))
+  }
+
+  @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
+  func aSignalFadesOutAndCompletesTheRecording(signal: Int32) throws {
+    var running: Running?
+    #expect(
+      try place.appears {
+        running = try place.start(
+          ["play", "pulse", "--loop", "0", "--device", "null", "--record", "a.wav"])
+      })
+    let process = try #require(running)
+    kill(process.process, signal)
+    #expect(try place.finish(process) == .init(-signal))
+    #expect(place.names() == ["a.wav"])
+    let frames = try sound("a.wav").interleaved
+    #expect(frames.suffix(2) == [0, 0])
+  }
+
+  @Test func aRecordingThatCannotBeIsAnError() throws {
+    #expect(
+      try place.temblor("play", "light", "--device", "null", "--record", "no/a.wav").error
+        == "temblor: no/a.wav: cannot be written: No such file or directory\n")
+    #expect(try place.temblor("play", "light", "--record", "a.mp3").status == 64)
+  }
+
+  @Test func tapsAreOnesOfAPattern() throws {
+    let run = try place.temblor(
+      "tap", "1", "0.5", "--count", "3", "--gap", "0.05", "--channels", "1", "--format", "float",
+      "--buffer", "48000",
+      "--device", "file:FILE=\(place.path)/a.raw,FORMAT=raw")
+    #expect(run == .init(0))
+    let samples = raw("a.raw")
+    for tap in 0..<3 {
+      let start = leadIn + tap * 2_400
+      #expect(samples[start..<(start + 1_200)].contains { abs($0) > 0.2 })
+    }
+    #expect(try place.temblor("tap", "2", "0.5", "--device", "null").status == 64)
+  }
+
+  @Test func latencyTellsEachPartOfTheWay() throws {
+    let run = try place.temblor("latency", "--count", "3", "--device", "null", "--json")
+    #expect(run.status == 0)
+    for key in ["taps", "handing", "device", "limiter", "total", "p99", "worstRenderShare"] {
+      #expect(run.output.contains("\"\(key)\": "))
+    }
+    let text = try place.temblor("latency", "--count", "2", "--device", "null")
+    #expect(text.output.hasPrefix("2 taps on null: 2 channels at 48000 Hz, "))
+    #expect(text.output.contains("limiter              2.00     2.00     2.00     2.00     2.00\n"))
+  }
+
+  @Test func devicesAreListedWithTheDefaultFirst() throws {
+    let run = try place.bash("$TEMBLOR devices 2> /dev/null")
+    #expect(run.status == 0)
+    #expect(run.output.hasPrefix("default"))
+    #expect(run.output.contains("\nnull  "))
+    let json = try place.bash("$TEMBLOR devices --json 2> /dev/null")
+    #expect(json.output.hasPrefix("[\n  {\n    \"name\": \"default\","))
+  }
+
+  @Test func renderRoutesToo() throws {
+    #expect(
+      try place.temblor(
+        "render", "light", "--haptics", "3:-20", "--format", "float", "-o", "a.wav")
+        == .init(0))
+    let sound = try sound("a.wav")
+    #expect(sound.channelCount == 3)
+    for channel in 0..<3 {
+      let peak =
+        stride(from: channel, to: sound.interleaved.count, by: 3)
+        .map { abs(sound.interleaved[$0]) }.max() ?? 0
+      #expect(channel == 2 ? peak > 0.001 : peak == 0)
+    }
+    #expect(
+      try place.temblor("render", "light", "--channel", "2=profile=speaker").error
+        == """
+        temblor: 'render' writes one profile to a file; render each by itself, or record both with \
+        'temblor play --record'
+        See 'temblor render --help'.
+
+        """)
+  }
+}
