@@ -16,6 +16,7 @@ let package = Package(
     .library(name: "HapticModel", targets: ["HapticModel"]),
     .library(name: "JSONText", targets: ["JSONText"]),
     .library(name: "AHAP", targets: ["AHAP"]),
+    .library(name: "CoreHaptics", targets: ["CoreHaptics"]),
     .library(name: "HapticRender", targets: ["HapticRender"]),
     .library(name: "HapticPlayback", targets: ["HapticPlayback"]),
     .library(name: "ALSAOutput", targets: ["ALSAOutput"]),
@@ -36,6 +37,15 @@ let package = Package(
     .testTarget(
       name: "HapticPlaybackTests",
       dependencies: ["HapticModel", "HapticPlayback", "HapticRender", "TestSupport"],
+      swiftSettings: strict),
+    .target(
+      name: "CoreHaptics",
+      dependencies: [
+        "AHAP", "ALSAOutput", "HapticModel", "HapticPlayback", "HapticRender", "JSONText",
+        "SoundFile", "TransducerProfiles",
+      ], swiftSettings: strict),
+    .testTarget(
+      name: "CoreHapticsTests", dependencies: ["AHAP", "CoreHaptics", "HapticModel"],
       swiftSettings: strict),
     .target(name: "PCMSamples", swiftSettings: strict),
     .target(

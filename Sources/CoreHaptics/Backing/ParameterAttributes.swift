@@ -1,0 +1,21 @@
+import Foundation
+
+/// The range and default of one parameter.
+final class ParameterAttributes: NSObject, CHHapticParameterAttributes {
+  let minValue: Float
+  let maxValue: Float
+  let defaultValue: Float
+
+  /// Makes the attributes of a range.
+  init(_ range: ClosedRange<Float>, defaultValue: Float) {
+    minValue = range.lowerBound
+    maxValue = range.upperBound
+    self.defaultValue = defaultValue
+    super.init()
+  }
+
+  /// One line: range and default.
+  override var description: String {
+    "CHHapticParameterAttributes(\(minValue) to \(maxValue), default \(defaultValue))"
+  }
+}
