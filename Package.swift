@@ -17,6 +17,7 @@ let package = Package(
     .library(name: "JSONText", targets: ["JSONText"]),
     .library(name: "AHAP", targets: ["AHAP"]),
     .library(name: "CoreHaptics", targets: ["CoreHaptics"]),
+    .library(name: "CoreHapticsTesting", targets: ["CoreHapticsTesting"]),
     .library(name: "HapticRender", targets: ["HapticRender"]),
     .library(name: "HapticPlayback", targets: ["HapticPlayback"]),
     .library(name: "ALSAOutput", targets: ["ALSAOutput"]),
@@ -42,10 +43,14 @@ let package = Package(
       name: "CoreHaptics",
       dependencies: [
         "AHAP", "ALSAOutput", "HapticModel", "HapticPlayback", "HapticRender", "JSONText",
-        "SoundFile", "TransducerProfiles",
+        "SoundFile", "SoundFileOutput", "TransducerProfiles",
       ], swiftSettings: strict),
+    .target(
+      name: "CoreHapticsTesting", dependencies: ["CoreHaptics", "HapticRender"],
+      swiftSettings: strict),
     .testTarget(
-      name: "CoreHapticsTests", dependencies: ["AHAP", "CoreHaptics", "HapticModel"],
+      name: "CoreHapticsTests",
+      dependencies: ["AHAP", "CoreHaptics", "CoreHapticsTesting", "HapticModel", "HapticRender"],
       swiftSettings: strict),
     .target(name: "PCMSamples", swiftSettings: strict),
     .target(

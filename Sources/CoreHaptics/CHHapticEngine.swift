@@ -73,7 +73,8 @@ open class CHHapticEngine: NSObject {
   /// Starts the engine; returns when it runs.
   open func start() async throws {
     let backing = backing
-    try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+    try await withCheckedThrowingContinuation {
+      (continuation: CheckedContinuation<Void, any Error>) in
       backing.startAsynchronously { error in
         if let error { continuation.resume(throwing: error) } else { continuation.resume() }
       }
@@ -121,7 +122,7 @@ open class CHHapticEngine: NSObject {
 
   /// Plays AHAP text once, starting the engine where it does not run.
   open func playPattern(from data: Data) throws {
-    try backing.playOnce(CHHapticPattern(ahapData: data))
+    try backing.playOnce(CHHapticPattern(ahap: data))
   }
 
   // MARK: Audio resources

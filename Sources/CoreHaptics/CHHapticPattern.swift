@@ -9,6 +9,7 @@ import HapticModel
 open class CHHapticPattern: NSObject {
   /// What the pattern is made of.
   let content: PatternContent
+  let planCache = PlanCache()
 
   /// Makes a pattern of events and steps of controls; either may be empty.
   public init(events: [CHHapticEvent], parameters: [CHHapticDynamicParameter]) throws {

@@ -22,7 +22,7 @@ extension CHHapticPattern {
       }
       let samples = try samples(at: engine.rate, resources: resources)
       return try engine.profiles.map { profile in
-        do {
+        do throws(RenderError) {
           return try RenderPlan(
             compiling: pattern, profile: profile, rate: engine.rate, samples: samples)
         } catch {

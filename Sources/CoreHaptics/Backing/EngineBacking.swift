@@ -34,6 +34,8 @@ final class EngineBacking: @unchecked Sendable {
     var resources: [Int: AudioResource] = [:]
     var nextResource = 1
     var isGone = false
+    /// The last session in memory, for a test to look at.
+    var lastVirtualSession: VirtualSession?
   }
 
   let ground: any EngineGround
@@ -54,6 +56,9 @@ final class EngineBacking: @unchecked Sendable {
     return try body(&state)
   }
 
+  /// The last session in memory.
+  var lastVirtualSession: VirtualSession? { with { $0.lastVirtualSession } }
+
   // MARK: Start and stop
 
   /// Opens the output; does nothing where the engine runs.
@@ -71,6 +76,7 @@ final class EngineBacking: @unchecked Sendable {
     let session = try ground.open(request)
     with { state in
       state.session = session
+      state.lastVirtualSession = session as? VirtualSession
       session.engine.setHapticsMuted(state.isMutedForHaptics)
       session.engine.setAudioMuted(state.isMutedForAudio)
     }

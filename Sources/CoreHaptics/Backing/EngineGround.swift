@@ -1,4 +1,4 @@
-internal import HapticPlayback
+package import HapticPlayback
 internal import HapticRender
 
 /// What engines stand on: an output, and the time that goes by there.

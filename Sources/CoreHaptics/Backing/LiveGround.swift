@@ -1,7 +1,9 @@
 internal import ALSAOutput
 internal import Foundation
+internal import Glibc
 internal import HapticPlayback
 internal import HapticRender
+internal import SoundFile
 internal import SoundFileOutput
 internal import Synchronization
 
@@ -47,8 +49,9 @@ final class LiveGround: EngineGround {
           userInfo: [NSLocalizedDescriptionKey: "\(error)"])
       }
     case .file(let path):
-      let sink = try SoundFileSink(path: numbered(path), format: Self.format)
-      return LiveSession(sink, profile, choice.strength, wantsRealTime: false, request)
+      let (sink, descriptor) = try Self.file(numbered(path))
+      return LiveSession(
+        sink, profile, choice.strength, wantsRealTime: false, request, descriptor: descriptor)
     case .null, .virtual:
       return LiveSession(
         NullSink(Self.format), profile, choice.strength, wantsRealTime: false, request)
@@ -61,6 +64,28 @@ final class LiveGround: EngineGround {
 
   private static let format = SinkFormat(
     rate: Double(rate), channelCount: 2, periodLength: 240, bufferLength: 960)
+
+  /// Opens a sound file; the descriptor is closed after the sink has finished.
+  private static func file(_ path: String) throws -> (sink: SoundFileSink, descriptor: Int32) {
+    let descriptor = unsafe Glibc.open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+    guard descriptor >= 0 else {
+      throw CHHapticError(
+        .serverInitFailed,
+        userInfo: [
+          NSLocalizedDescriptionKey: "the file \(path) cannot be written; see TEMBLOR_OUTPUT"
+        ])
+    }
+    do throws(SoundFileError) {
+      let sink = try SoundFileSink(
+        format, to: descriptor, path: path,
+        storedAs: SoundFileFormat(container: .wav, samples: .s16))
+      return (sink, descriptor)
+    } catch {
+      Glibc.close(descriptor)
+      throw CHHapticError(
+        .serverInitFailed, userInfo: [NSLocalizedDescriptionKey: error.description])
+    }
+  }
 
   /// The file's name for the first session, and with a number for those that follow.
   private func numbered(_ path: String) -> String {
@@ -80,11 +105,13 @@ final class LiveGround: EngineGround {
 private final class LiveSession: EngineSession {
   let engine: PlaybackEngine
   private let playback: LivePlayback
+  private let descriptor: Mutex<Int32>
 
   init(
     _ sink: sending any AudioSink, _ profile: TransducerProfile, _ strength: Float,
-    wantsRealTime: Bool, _ request: SessionRequest
+    wantsRealTime: Bool, _ request: SessionRequest, descriptor: Int32 = -1
   ) {
+    self.descriptor = Mutex(descriptor)
     engine = PlaybackEngine(
       rate: sink.format.rate,
       routing: OutputRouting(channelCount: sink.format.channelCount, buses: request.buses),
@@ -100,7 +127,13 @@ private final class LiveSession: EngineSession {
     }
   }
 
-  func close() { playback.stop() }
+  func close() {
+    playback.stop()
+    descriptor.withLock { descriptor in
+      if descriptor >= 0 { Glibc.close(descriptor) }
+      descriptor = -1
+    }
+  }
 }
 
 extension SessionRequest {
