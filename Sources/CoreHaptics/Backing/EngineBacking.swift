@@ -28,6 +28,8 @@ final class EngineBacking: @unchecked Sendable {
     var generation = 0
     /// Grows at every start of playing, so that an idle timer can tell whether it is stale.
     var activity = 0
+    /// The activity after which an idle timer runs, so that there is no second one.
+    var watchedActivity = -1
     var finishedHandlers: [CHHapticEngine.FinishedHandler] = []
     /// Players that play, are paused, or are about to start.
     var active: [ObjectIdentifier: PlayerBacking] = [:]
@@ -76,6 +78,7 @@ final class EngineBacking: @unchecked Sendable {
     let session = try ground.open(request)
     with { state in
       state.session = session
+      state.activity += 1
       state.lastVirtualSession = session as? VirtualSession
       session.engine.setHapticsMuted(state.isMutedForHaptics)
       session.engine.setAudioMuted(state.isMutedForAudio)
@@ -208,10 +211,10 @@ final class EngineBacking: @unchecked Sendable {
   /// Looks again when the engine may have been idle for long enough.
   private func watchForIdleness() {
     let activity: Int? = with { state in
-      guard state.isAutoShutdownEnabled, state.session != nil, state.active.isEmpty else {
-        return nil
-      }
-      state.activity += 1
+      guard state.isAutoShutdownEnabled, state.session != nil, state.active.isEmpty,
+        state.watchedActivity != state.activity
+      else { return nil }
+      state.watchedActivity = state.activity
       return state.activity
     }
     guard let activity else { return }
@@ -271,7 +274,12 @@ final class EngineBacking: @unchecked Sendable {
   private func review() {
     for player in with({ Array($0.active.values) }) {
       let ends = player.takeEnds()
-      if !player.isActive { with { $0.active[ObjectIdentifier(player)] = nil } }
+      if !player.isActive {
+        with { state in
+          state.active[ObjectIdentifier(player)] = nil
+          state.activity += 1
+        }
+      }
       for _ in 0..<ends { player.complete(nil) }
     }
     let finished: [CHHapticEngine.FinishedHandler] = with { state in
