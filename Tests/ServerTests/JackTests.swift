@@ -3,7 +3,7 @@ import Testing
 
 /// Live playback through ALSA's way to a JACK of our own, recorded from the ports it plays on.
 @Suite(
-  .enabled(if: Programs.haveJack, "JACK, its tools or ALSA's plug-in are not installed"),
+  .enabled(if: Programs.haveJack, "not asked for by TEMBLOR_SERVER_TESTS, or JACK is not installed"),
   .serialized)
 struct JackTests {
   /// The recorder rounds to 32-bit whole numbers.
@@ -100,6 +100,7 @@ struct JackTests {
       let expected = try ScriptPlayers.samples(of: script)
       return (try Heard(samples, beside: expected), expected)
     }
-    throw Refused(description: "the machine was too busy four times: \(reports)")
+    // Interruptions that are not ours say nothing about what is tested.
+    try Test.cancel("the machine was too busy four times: \(reports)")
   }
 }

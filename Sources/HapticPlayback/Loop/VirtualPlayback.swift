@@ -1,4 +1,5 @@
 internal import HapticRender
+internal import Synchronization
 
 /// Runs an engine as fast as the machine can, on a clock that goes on only when told: for tests and CI.
 ///
@@ -12,6 +13,12 @@ public final class VirtualPlayback {
   private let loop: RenderLoop
   private let engine: PlaybackEngine
   private var isRunning = true
+  private let changes = Changes()
+
+  /// Whether there is something to look at.
+  private final class Changes: Sendable {
+    let areNew = Atomic<Bool>(false)
+  }
 
   /// A run over an engine that has no other driver.
   public init(_ engine: PlaybackEngine, periodLength: Int = 64) {
@@ -22,6 +29,8 @@ public final class VirtualPlayback {
         rate: engine.rate, channelCount: engine.routing.channels.count,
         periodLength: periodLength, bufferLength: periodLength), time: time)
     loop = RenderLoop(engine: engine, sink: sink, time: time)
+    let changes = changes
+    loop.changeHandler = { changes.areNew.store(true, ordering: .relaxed) }
   }
 
   /// Tells which frame of the engine is heard.
@@ -47,6 +56,6 @@ public final class VirtualPlayback {
 
   private func turn() {
     isRunning = loop.turn()
-    engine.update()
+    if changes.areNew.exchange(false, ordering: .relaxed) { engine.update() }
   }
 }

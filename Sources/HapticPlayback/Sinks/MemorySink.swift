@@ -28,7 +28,6 @@ public final class MemorySink: AudioSink {
 
   /// Keeps frames.
   public func write(_ frames: Span<Float>) {
-    samples.reserveCapacity(samples.count + frames.count)
     for index in frames.indices { samples.append(frames[index]) }
     pace.hand(over: frames.count / format.channelCount)
   }
