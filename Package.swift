@@ -46,6 +46,10 @@ let package = Package(
     .testTarget(
       name: "CoreHapticsTests", dependencies: ["AHAP", "CoreHaptics", "HapticModel"],
       swiftSettings: strict),
+    // Programs that use Core Haptics are not written by these rules.
+    .testTarget(
+      name: "CoreHapticsClientTests", dependencies: ["CoreHaptics"],
+      swiftSettings: [.swiftLanguageMode(.v5)]),
     .target(name: "PCMSamples", swiftSettings: strict),
     .target(
       name: "ALSAOutput", dependencies: ["CALSA", "HapticPlayback", "PCMSamples"],
