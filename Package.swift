@@ -44,7 +44,8 @@ let package = Package(
         "SoundFile", "TransducerProfiles",
       ], swiftSettings: strict),
     .testTarget(
-      name: "CoreHapticsTests", dependencies: ["AHAP", "CoreHaptics", "HapticModel"],
+      name: "CoreHapticsTests",
+      dependencies: ["AHAP", "CoreHaptics", "HapticModel", "ShippedPatterns", "TestSupport"],
       swiftSettings: strict),
     // Programs that use Core Haptics are not written by these rules.
     .testTarget(

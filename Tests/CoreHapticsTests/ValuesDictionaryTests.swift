@@ -125,6 +125,12 @@ import Testing
       failure { try CHHapticPattern(dictionary: [.pattern: [1]]) }
         == "-4814: Pattern[0]: an entry of Pattern must be an object, not a number")
     #expect(
+      failure { try CHHapticPattern(dictionary: [.pattern: [NSNull()]]) }
+        == "-4814: Pattern[0]: an entry of Pattern must be an object, not null")
+    #expect(
+      failure { try CHHapticPattern(dictionary: [.pattern: [Float.infinity, "x"] as [Any]]) }
+        == "-4814: Pattern[0]: an entry of Pattern must be an object, not inf")
+    #expect(
       failure { try CHHapticPattern(dictionary: [.pattern: [["Event": 1]]]) }
         == "-4830: Pattern[0].Event: Event must be an object, not a number")
     #expect(
