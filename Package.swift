@@ -50,8 +50,15 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "CoreHapticsTests",
-      dependencies: ["AHAP", "CoreHaptics", "CoreHapticsTesting", "HapticModel", "HapticRender"],
+      dependencies: [
+        "AHAP", "CoreHaptics", "CoreHapticsTesting", "HapticModel", "HapticRender",
+        "ShippedPatterns", "TestSupport",
+      ],
       swiftSettings: strict),
+    // Programs that use Core Haptics are not written by these rules.
+    .testTarget(
+      name: "CoreHapticsClientTests", dependencies: ["CoreHaptics", "CoreHapticsTesting"],
+      swiftSettings: [.swiftLanguageMode(.v5)]),
     .target(name: "PCMSamples", swiftSettings: strict),
     .target(
       name: "ALSAOutput", dependencies: ["CALSA", "HapticPlayback", "PCMSamples"],

@@ -1,5 +1,3 @@
-import Foundation
-
 extension CHHapticError {
   /// What has to be put right.
   ///
@@ -108,9 +106,7 @@ extension CHHapticError {
 extension CHHapticError.Code {
   /// Whether a caught error has this code, as in `catch CHHapticError.engineNotRunning`.
   public static func ~= (code: CHHapticError.Code, error: any Error) -> Bool {
-    if let error = error as? CHHapticError { return error.code == code }
-    let error = error as NSError
-    return error.domain == CoreHapticsErrorDomain && error.code == code.rawValue
+    (error as? CHHapticError)?.code == code
   }
 
   /// The code in a sentence.

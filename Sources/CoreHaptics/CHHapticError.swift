@@ -5,15 +5,16 @@ public let CoreHapticsErrorDomain = "com.apple.CoreHaptics"
 
 /// Why something could not be done: a code, and a sentence for a person.
 ///
-/// What is thrown is this structure, so `error as? CHHapticError`, `catch CHHapticError.notSupported`
-/// and `(error as NSError).code` all work. `NSLocalizedDescriptionKey` of `userInfo` holds the sentence.
+/// What is thrown is this structure; it matches `catch CHHapticError.notSupported` and casts to
+/// `NSError`. `NSLocalizedDescriptionKey` of `userInfo` holds the sentence.
 public struct CHHapticError: CustomNSError, Hashable, Sendable {
   /// The domain of all errors of this module.
   public static var errorDomain: String { CoreHapticsErrorDomain }
 
   /// What has to be put right.
   public let code: Code
-  private let error: NSError
+  /// The error as the class.
+  let error: NSError
 
   /// Makes an error; without a description in `userInfo` it gets that of its code.
   public init(_ code: Code, userInfo: [String: Any] = [:]) {

@@ -91,6 +91,24 @@ import Testing
     #expect(caught(NSError(domain: "elsewhere", code: -4805)) == "foreign")
   }
 
+  @Test func errorAndClassBecomeEachOther() throws {
+    let haptic: any Error = CHHapticError(.fileNotFound, userInfo: ["Place": 7])
+    do {
+      throw haptic
+    } catch let error as NSError {
+      #expect(error.domain == "com.apple.CoreHaptics")
+      #expect(error.code == -4851)
+      #expect(error.userInfo["Place"] as? Int == 7)
+    }
+    let object: any Error = NSError(
+      domain: CoreHapticsErrorDomain, code: -4809, userInfo: ["Place": 8])
+    let error = try #require(object as? CHHapticError)
+    #expect(error.code == .notSupported)
+    #expect(error.userInfo["Place"] as? Int == 8)
+    let undocumented: any Error = NSError(domain: CoreHapticsErrorDomain, code: -4804)
+    #expect(undocumented as? CHHapticError == nil)
+  }
+
   @Test func userInformationIsKept() throws {
     let error: any Error = CHHapticError(
       .fileNotFound, userInfo: [NSLocalizedDescriptionKey: "no boom.ahap", "Place": 7])

@@ -3,7 +3,9 @@ import HapticModel
 
 /// What one output can do.
 final class DeviceCapability: NSObject, CHHapticDeviceCapability {
+  /// Whether haptic events can be felt.
   let supportsHaptics: Bool
+  /// Whether audio events can be heard.
   let supportsAudio: Bool
 
   /// Makes the abilities of an output.
@@ -13,6 +15,7 @@ final class DeviceCapability: NSObject, CHHapticDeviceCapability {
     super.init()
   }
 
+  /// The range and default of an event's parameter, the same on every device.
   func attributes(
     forEventParameter inParameter: CHHapticEvent.ParameterID,
     eventType type: CHHapticEvent.EventType
@@ -26,6 +29,7 @@ final class DeviceCapability: NSObject, CHHapticDeviceCapability {
     return ParameterAttributes(id.range, defaultValue: id.defaultValue(for: kind))
   }
 
+  /// The range and neutral value of a control, the same on every device.
   func attributes(
     forDynamicParameter inParameter: CHHapticDynamicParameter.ID
   ) throws -> any CHHapticParameterAttributes {

@@ -2,8 +2,11 @@ import Foundation
 
 /// The range and default of one parameter.
 final class ParameterAttributes: NSObject, CHHapticParameterAttributes {
+  /// The least value.
   let minValue: Float
+  /// The greatest value.
   let maxValue: Float
+  /// The value where none is given.
   let defaultValue: Float
 
   /// Makes the attributes of a range.

@@ -19,6 +19,7 @@ extension PatternContent {
 }
 
 extension HapticEvent {
+  /// The event as its entry holds it.
   fileprivate var exported: [CHHapticPattern.Key: Any] {
     var event: [CHHapticPattern.Key: Any] = [.time: time, .eventType: kind.rawValue]
     if let duration { event[.eventDuration] = duration }
@@ -36,12 +37,14 @@ extension HapticEvent {
 }
 
 extension DynamicParameter {
+  /// The parameter as its entry holds it.
   fileprivate var exported: [CHHapticPattern.Key: Any] {
     [.parameterID: id.rawValue, .time: time, .parameterValue: value.shortest]
   }
 }
 
 extension ParameterCurve {
+  /// The curve as its entry holds it.
   fileprivate var exported: [CHHapticPattern.Key: Any] {
     let points = controlPoints.map { point -> [CHHapticPattern.Key: Any] in
       [.time: point.time, .parameterValue: point.value.shortest]

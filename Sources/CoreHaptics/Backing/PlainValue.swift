@@ -26,7 +26,7 @@ enum PlainValue: Equatable {
 
 /// Makes plain values of what people put into dictionaries.
 struct PlainValueReader {
-  /// Containers within containers, far beyond any pattern; a dictionary may contain itself.
+  /// Containers within containers, far beyond any pattern.
   private static let depthLimit = 64
 
   /// What was no plain value, by its path as ``JSONValue/path`` writes it.
@@ -93,8 +93,11 @@ struct PlainValueReader {
     switch value {
     case let number as Double: number
     case let number as Float: Double(number)
-    case let number as Int: Double(number)
+    case let number as any BinaryInteger: Double(number)
+    case let number as any BinaryFloatingPoint: Double(number)
     case let number as NSNumber: number.doubleValue
+    case let truth as Bool: truth ? 1 : 0
+    case let number as Decimal: (number as NSDecimalNumber).doubleValue
     default: nil
     }
   }
