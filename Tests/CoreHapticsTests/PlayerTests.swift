@@ -11,7 +11,7 @@ import Testing
     #expect(player.loopEnd == 1.5)
     try player.start(atTime: 0.25)
     playing.device.advance(seconds: 1.7)
-    #expect(playing.onset() == 12_000 + 1)
+    #expect((12_000...12_002).contains(playing.onset() ?? 0))
     #expect(playing.told.all.isEmpty)
     playing.device.advance(seconds: 0.15)
     #expect(playing.told.all == ["completed"])
@@ -157,7 +157,7 @@ import Testing
     let playing = try EnginePlaying()
     try playing.engine.makePlayer(with: tap(at: 0.5)).start(atTime: 0)
     playing.device.advance(seconds: 1)
-    #expect(playing.onset() == 24_001)
+    #expect((24_000...24_002).contains(playing.onset() ?? 0))
   }
 
   @Test func tenThousandTapsLeaveNothingBehind() throws {

@@ -68,21 +68,20 @@ final class EngineBacking: @unchecked Sendable {
     // Two threads that start at once must not open two outputs.
     transition.lock()
     defer { transition.unlock() }
-    let (isRunning, request, lost) = with { state in
+    let (isRunning, request) = with { ($0.session != nil, self.request(of: $0)) }
+    if isRunning { return }
+    let session = try ground.open(request)
+    let lost = with { state in
       let lost = state.lostSession
       state.lostSession = nil
-      return (state.session != nil, self.request(of: state), lost)
-    }
-    if isRunning { return }
-    lost?.close()
-    let session = try ground.open(request)
-    with { state in
       state.session = session
       state.activity += 1
       state.lastVirtualSession = session as? VirtualSession
       session.engine.setHapticsMuted(state.isMutedForHaptics)
       session.engine.setAudioMuted(state.isMutedForAudio)
+      return lost
     }
+    lost?.close()
     session.engine.updateHandler = { [weak self] in
       guard let self else { return }
       queue.async { self.review() }
