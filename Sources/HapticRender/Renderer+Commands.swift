@@ -91,8 +91,10 @@ extension Renderer {
         passCount: command.track, end: command.frame, at: position)
     case .rate: unsafe player.pointee.setRate(command.value, at: position)
     case .gain:
+      // What does not sound needs no ramp, and is to start at its gain.
+      let usual = unsafe player.pointee.phase.isIdle ? 0 : scratch.fadeLength
       unsafe player.pointee.gain.move(
-        to: Float(command.value), over: command.track < 0 ? scratch.fadeLength : command.track)
+        to: Float(command.value), over: command.track < 0 ? usual : command.track)
     case .control:
       unsafe player.pointee.setControl(
         command.track, value: Float(command.value), slope: Float(command.slope), at: position)

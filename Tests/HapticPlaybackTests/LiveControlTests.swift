@@ -110,6 +110,16 @@ import Testing
     #expect(greatestCorner(Array(sent[9_000..<40_000])) < 1e-3)
   }
 
+  @Test func aPlayerMutedBeforeItStartsIsNeverHeard() throws {
+    let engine = PlaybackEngine()
+    let playback = VirtualPlayback(engine, periodLength: 64)
+    let player = try engine.player(for: taps([0]))
+    try player.setMuted(true)
+    try player.start()
+    playback.advance(seconds: 0.1)
+    #expect(playback.samples().allSatisfy { $0 == 0 })
+  }
+
   @Test func strengthAndMuteOfTheEngineAreSmooth() throws {
     let engine = PlaybackEngine()
     let playback = VirtualPlayback(engine, periodLength: 64)
