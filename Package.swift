@@ -16,6 +16,8 @@ let package = Package(
     .library(name: "HapticModel", targets: ["HapticModel"]),
     .library(name: "JSONText", targets: ["JSONText"]),
     .library(name: "AHAP", targets: ["AHAP"]),
+    .library(name: "CoreHaptics", targets: ["CoreHaptics"]),
+    .library(name: "CoreHapticsTesting", targets: ["CoreHapticsTesting"]),
     .library(name: "HapticRender", targets: ["HapticRender"]),
     .library(name: "HapticPlayback", targets: ["HapticPlayback"]),
     .library(name: "ALSAOutput", targets: ["ALSAOutput"]),
@@ -37,6 +39,26 @@ let package = Package(
       name: "HapticPlaybackTests",
       dependencies: ["HapticModel", "HapticPlayback", "HapticRender", "TestSupport"],
       swiftSettings: strict),
+    .target(
+      name: "CoreHaptics",
+      dependencies: [
+        "AHAP", "ALSAOutput", "HapticModel", "HapticPlayback", "HapticRender", "JSONText",
+        "SoundFile", "SoundFileOutput", "TransducerProfiles",
+      ], swiftSettings: strict),
+    .target(
+      name: "CoreHapticsTesting", dependencies: ["CoreHaptics", "HapticRender"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "CoreHapticsTests",
+      dependencies: [
+        "AHAP", "CoreHaptics", "CoreHapticsTesting", "HapticModel", "HapticRender",
+        "ShippedPatterns", "TestSupport",
+      ],
+      swiftSettings: strict),
+    // Programs that use Core Haptics are not written by these rules.
+    .testTarget(
+      name: "CoreHapticsClientTests", dependencies: ["CoreHaptics", "CoreHapticsTesting"],
+      swiftSettings: [.swiftLanguageMode(.v5)]),
     .target(name: "PCMSamples", swiftSettings: strict),
     .target(
       name: "ALSAOutput", dependencies: ["CALSA", "HapticPlayback", "PCMSamples"],

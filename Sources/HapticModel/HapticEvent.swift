@@ -48,3 +48,18 @@ public struct HapticEvent: Equatable, Sendable {
     return min(max(given, range.lowerBound), range.upperBound)
   }
 }
+
+extension HapticEvent.Kind {
+  /// Whether an event of this kind is changed by a parameter.
+  ///
+  /// Source: the documentation of Apple's Unity wrapper (apple/unityplugins, 4b2455f), by which
+  /// transients have no envelope; haptic parameters act on haptic events, audio ones on audio.
+  public func reacts(to id: EventParameterID) -> Bool {
+    switch id {
+    case .hapticIntensity, .hapticSharpness: self == .hapticTransient || self == .hapticContinuous
+    case .attackTime, .decayTime, .releaseTime, .sustained: self != .hapticTransient
+    case .audioVolume, .audioPan, .audioPitch, .audioBrightness:
+      self == .audioContinuous || self == .audioCustom
+    }
+  }
+}

@@ -147,6 +147,12 @@ public struct JSONArrayWriter: ~Copyable {
     output.verbatim(value.description.utf8)
   }
 
+  /// Writes `null`.
+  public mutating func null() {
+    output.separate()
+    output.verbatim("null".utf8)
+  }
+
   /// Writes a value as another document has it: order, repeated keys and the digits of numbers
   /// kept.
   public mutating func element(copying value: JSONValue) {

@@ -30,6 +30,16 @@ import Testing
     }
   }
 
+  @Test func writesNothingAsElement() {
+    let text = write(.compact) { object in
+      object.array("list") { list in
+        list.null()
+        list.null()
+      }
+    }
+    #expect(text == "{\"list\":[null,null]}\n")
+  }
+
   @Test func writesLines() {
     #expect(
       write(.lines, example) == #"""

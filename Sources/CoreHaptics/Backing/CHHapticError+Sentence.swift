@@ -1,0 +1,14 @@
+import AHAP
+import Foundation
+
+extension CHHapticError {
+  /// Makes an error with a sentence of its own.
+  init(_ code: Code, _ sentence: String) {
+    self.init(code, userInfo: [NSLocalizedDescriptionKey: sentence])
+  }
+
+  /// Makes the error of a text that is no pattern: its line, column and reason.
+  init(_ error: AHAPError) {
+    self.init(Code(rawValue: error.coreHapticsCode) ?? .invalidPatternData, error.description)
+  }
+}

@@ -1,0 +1,77 @@
+import AHAP
+import Foundation
+import JSONText
+
+extension PatternContent {
+  /// Reads nested dictionaries by writing them as the text they stand for, so that one reader judges
+  /// both.
+  init(dictionary: [AnyHashable: Any]) throws {
+    var reader = PlainValueReader()
+    let root = try reader.read(dictionary)
+    var writer = JSONWriter(layout: .compact)
+    if case .object(let members) = root {
+      writer.object { object in
+        for member in members { object.write(member.value, key: member.key) }
+      }
+    }
+    do {
+      let reading = try AHAPDocument(text: writer.finish(), name: "dictionary").read()
+      self.init(pattern: reading.pattern)
+    } catch {
+      throw CHHapticError(error, stranger: reader.strangers[error.finding.path])
+    }
+  }
+}
+
+extension CHHapticError {
+  /// Makes the error of a dictionary: the way to the value instead of a line and column.
+  ///
+  /// What has no place in JSON was written as null and is named here by what it was.
+  fileprivate init(_ error: AHAPError, stranger: String?) {
+    let finding = error.finding
+    var message = finding.message
+    if let stranger, message.hasSuffix("null") {
+      message = message.dropLast("null".count) + stranger
+    }
+    let sentence =
+      (finding.path.isEmpty ? "" : "\(finding.path): ") + message
+      + (finding.suggestion.map { "; \($0)" } ?? "")
+    // A text of one's own that no reader takes is too large or too deep.
+    let code = finding.rule == .syntax ? nil : Code(rawValue: error.coreHapticsCode)
+    self.init(code ?? .invalidPatternDictionary, sentence)
+  }
+}
+
+extension JSONObjectWriter {
+  /// Writes a value as a member.
+  fileprivate mutating func write(_ value: PlainValue, key: String) {
+    switch value {
+    case .object(let members):
+      object(key) { object in
+        for member in members { object.write(member.value, key: member.key) }
+      }
+    case .array(let elements):
+      array(key) { array in for element in elements { array.write(element) } }
+    case .text(let text): member(key, text)
+    case .number(let number): member(key, number)
+    case .nothing: null(key)
+    }
+  }
+}
+
+extension JSONArrayWriter {
+  /// Writes a value as an element.
+  fileprivate mutating func write(_ value: PlainValue) {
+    switch value {
+    case .object(let members):
+      object { object in
+        for member in members { object.write(member.value, key: member.key) }
+      }
+    case .array(let elements):
+      array { array in for element in elements { array.write(element) } }
+    case .text(let text): element(text)
+    case .number(let number): element(number)
+    case .nothing: null()
+    }
+  }
+}

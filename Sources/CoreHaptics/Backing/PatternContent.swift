@@ -1,0 +1,55 @@
+import AHAP
+import Foundation
+import HapticModel
+
+/// What a pattern is made of.
+struct PatternContent: Equatable, Sendable {
+  /// Events, parameters and curves; values within their ranges, control points sorted.
+  var pattern: HapticPattern
+  /// The folder in which the pattern's sound files are, where it was read from a file.
+  var folder: URL?
+
+  /// Makes the content of a pattern.
+  init(pattern: HapticPattern, folder: URL? = nil) {
+    self.pattern = pattern
+    self.folder = folder
+  }
+
+  /// Reads AHAP text; the name is what errors call it.
+  init(text: [UInt8], name: String, folder: URL? = nil) throws {
+    do {
+      let reading = try AHAPDocument(text: text, name: name).read()
+      self.init(pattern: reading.pattern, folder: folder)
+    } catch {
+      throw CHHapticError(error)
+    }
+  }
+
+  /// Reads an AHAP file.
+  init(file url: URL) throws {
+    guard url.isFileURL else {
+      throw CHHapticError(.fileNotFound, "\(url.absoluteString) is not the URL of a file")
+    }
+    let path = url.path
+    var isFolder: ObjCBool = false
+    guard unsafe FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
+      throw CHHapticError(.fileNotFound, "\(path): there is no such file")
+    }
+    guard !isFolder.boolValue else {
+      throw CHHapticError(.invalidPatternData, "\(path): a folder is no pattern")
+    }
+    let data: Data
+    do {
+      data = try Data(contentsOf: url)
+    } catch {
+      throw CHHapticError(
+        .invalidPatternData,
+        userInfo: [
+          NSLocalizedDescriptionKey: "\(path): the file cannot be read",
+          NSUnderlyingErrorKey: error,
+        ])
+    }
+    try self.init(
+      text: Array(data), name: path, folder: url.absoluteURL.deletingLastPathComponent())
+  }
+}

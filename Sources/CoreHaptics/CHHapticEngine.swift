@@ -1,0 +1,188 @@
+public import Foundation
+
+/// Plays haptic patterns: the interface of Apple's class of this name, on Temblor's engine.
+///
+/// Differences are listed in the article Compatibility.
+open class CHHapticEngine: NSObject {
+  /// Is told that a start or stop is done, with an error where it failed.
+  public typealias CompletionHandler = ((any Error)?) -> Void
+  /// Is told that no player is active any more, and says what is to become of the engine.
+  public typealias FinishedHandler = ((any Error)?) -> CHHapticEngine.FinishedAction
+  /// Is told of a stop that the application did not ask for.
+  public typealias StoppedHandler = (CHHapticEngine.StoppedReason) -> Void
+  /// Is told that the engine was reset: players and registered audio are gone.
+  public typealias ResetHandler = () -> Void
+
+  /// What happens when all players have finished.
+  public enum FinishedAction: Int, Sendable {
+    /// The engine stops.
+    case stopEngine = 1
+    /// The engine goes on.
+    case leaveEngineRunning = 2
+  }
+
+  /// Why an engine stopped.
+  public enum StoppedReason: Int, Sendable {
+    /// The audio session was interrupted. Does not happen by itself here.
+    case audioSessionInterrupt = 1
+    /// The application was suspended. Does not happen by itself here.
+    case applicationSuspended = 2
+    /// Nothing was played for two minutes, under auto shutdown.
+    case idleTimeout = 3
+    /// The handler of `notifyWhenPlayersFinished` asked for it.
+    case notifyWhenFinished = 4
+    /// The engine was released while it played.
+    case engineDestroyed = 5
+    /// A game controller went away. Does not happen here.
+    case gameControllerDisconnect = 6
+    /// Anything else: the device was lost.
+    case systemError = -1
+  }
+
+  let backing: EngineBacking
+
+  /// What the output of this process can do: no haptics where no device can be opened.
+  open class func capabilitiesForHardware() -> any CHHapticDeviceCapability {
+    let isAvailable = EngineGrounds.current.isAvailable
+    return DeviceCapability(supportsHaptics: isAvailable, supportsAudio: isAvailable)
+  }
+
+  /// Makes an engine that is not running; also spelled `CHHapticEngine()`.
+  public init(andReturnError: () = ()) throws {
+    backing = EngineBacking(ground: EngineGrounds.current)
+    super.init()
+  }
+
+  package init(ground: any EngineGround) {
+    backing = EngineBacking(ground: ground)
+    super.init()
+  }
+
+  deinit { backing.engineIsGone() }
+
+  // MARK: Start and stop
+
+  /// Starts the engine; returns when it runs.
+  open func start() throws { try backing.start() }
+
+  /// Starts the engine, and tells when it runs or why it does not.
+  open func start(completionHandler: (@Sendable ((any Error)?) -> Void)? = nil) {
+    backing.startAsynchronously(completionHandler)
+  }
+
+  /// Starts the engine; returns when it runs.
+  open func start() async throws {
+    let backing = backing
+    try await withCheckedThrowingContinuation {
+      (continuation: CheckedContinuation<Void, any Error>) in
+      backing.startAsynchronously { error in
+        if let error { continuation.resume(throwing: error) } else { continuation.resume() }
+      }
+    }
+  }
+
+  /// Stops the engine; what plays fades out.
+  open func stop(completionHandler: (@Sendable ((any Error)?) -> Void)? = nil) {
+    backing.stopAsynchronously(completionHandler)
+  }
+
+  /// Stops the engine; returns when it stands still.
+  open func stop() async throws {
+    let backing = backing
+    await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+      backing.stopAsynchronously { _ in continuation.resume() }
+    }
+  }
+
+  /// Calls a handler once when no player is active any more.
+  open func notifyWhenPlayersFinished(
+    finishedHandler: @escaping CHHapticEngine.FinishedHandler
+  ) {
+    backing.notifyWhenFinished(finishedHandler)
+  }
+
+  // MARK: Players
+
+  /// Makes a player.
+  open func makePlayer(with pattern: CHHapticPattern) throws -> any CHHapticPatternPlayer {
+    PatternPlayerObject(try backing.makePlayer(pattern, isAdvanced: false))
+  }
+
+  /// Makes a player that can also be paused, sought, looped and slowed.
+  open func makeAdvancedPlayer(with pattern: CHHapticPattern) throws
+    -> any CHHapticAdvancedPatternPlayer
+  {
+    AdvancedPatternPlayerObject(try backing.makePlayer(pattern, isAdvanced: true))
+  }
+
+  /// Plays an AHAP file once, starting the engine where it does not run.
+  open func playPattern(from fileURL: URL) throws {
+    try backing.playOnce(CHHapticPattern(contentsOf: fileURL))
+  }
+
+  /// Plays AHAP text once, starting the engine where it does not run.
+  open func playPattern(from data: Data) throws {
+    try backing.playOnce(CHHapticPattern(ahap: data))
+  }
+
+  // MARK: Audio resources
+
+  /// Reads a sound file and gives it a number that events can play it by.
+  open func registerAudioResource(_ resourceURL: URL, options: [AnyHashable: Any] = [:]) throws
+    -> CHHapticAudioResourceID
+  {
+    try backing.registerResource(resourceURL, options: options)
+  }
+
+  /// Forgets a sound file.
+  open func unregisterAudioResource(_ resourceID: CHHapticAudioResourceID) throws {
+    try backing.unregisterResource(resourceID)
+  }
+
+  // MARK: Properties
+
+  /// Seconds on the engine's clock, which stands still while the engine does.
+  open var currentTime: TimeInterval { backing.currentTime }
+
+  /// Is called for every stop that the application did not ask for.
+  open var stoppedHandler: CHHapticEngine.StoppedHandler {
+    get { backing.with { $0.stoppedHandler } }
+    set { backing.with { $0.stoppedHandler = newValue } }
+  }
+
+  /// Is called when the device was lost and has come back.
+  open var resetHandler: CHHapticEngine.ResetHandler {
+    get { backing.with { $0.resetHandler } }
+    set { backing.with { $0.resetHandler = newValue } }
+  }
+
+  /// Whether audio events are left out; counts from the next start on.
+  open var playsHapticsOnly: Bool {
+    get { backing.with { $0.playsHapticsOnly } }
+    set { backing.with { $0.playsHapticsOnly = newValue } }
+  }
+
+  /// Whether haptic events are left out; counts from the next start on.
+  open var playsAudioOnly: Bool {
+    get { backing.with { $0.playsAudioOnly } }
+    set { backing.with { $0.playsAudioOnly = newValue } }
+  }
+
+  /// Whether audio is silent; acts at once.
+  open var isMutedForAudio: Bool {
+    get { backing.with { $0.isMutedForAudio } }
+    set { backing.setMuted(audio: newValue) }
+  }
+
+  /// Whether haptics are silent; acts at once.
+  open var isMutedForHaptics: Bool {
+    get { backing.with { $0.isMutedForHaptics } }
+    set { backing.setMuted(haptics: newValue) }
+  }
+
+  /// Whether the engine stops by itself after two minutes without playing, and starts by itself.
+  open var isAutoShutdownEnabled: Bool {
+    get { backing.with { $0.isAutoShutdownEnabled } }
+    set { backing.setAutoShutdown(newValue) }
+  }
+}

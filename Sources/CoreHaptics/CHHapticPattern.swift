@@ -1,0 +1,78 @@
+public import Foundation
+import HapticModel
+
+/// A haptic and audio pattern: made once, played any number of times.
+///
+/// What is given is copied: later changes to an array, event or parameter change no pattern.
+/// Values outside their ranges are moved to the nearest bound; what cannot be played is refused with
+/// a ``CHHapticError``. Sound files are looked for when a player is made.
+open class CHHapticPattern: NSObject {
+  /// What the pattern is made of.
+  let content: PatternContent
+  let planCache = PlanCache()
+
+  /// Makes a pattern of events and steps of controls; either may be empty.
+  public init(events: [CHHapticEvent], parameters: [CHHapticDynamicParameter]) throws {
+    content = try PatternContent(events: events, parameters: parameters)
+    super.init()
+  }
+
+  /// Makes a pattern of events and curves; either may be empty.
+  public init(events: [CHHapticEvent], parameterCurves: [CHHapticParameterCurve]) throws {
+    content = try PatternContent(events: events, curves: parameterCurves)
+    super.init()
+  }
+
+  /// Makes a pattern of nested dictionaries with the keys of AHAP.
+  ///
+  /// Keys may be `Key` values or strings at every level, values of a list any structure that names
+  /// one, numbers of any type, arrays and dictionaries Swift's or Foundation's. The rules are those of
+  /// AHAP text.
+  public init(dictionary patternDict: [CHHapticPattern.Key: Any]) throws {
+    content = try PatternContent(dictionary: patternDict)
+    super.init()
+  }
+
+  /// Reads an AHAP file; its sound files are looked for in its folder and below.
+  public init(contentsOf ahapURL: URL) throws {
+    content = try PatternContent(file: ahapURL)
+    super.init()
+  }
+
+  /// Reads an AHAP file; its sound files are looked for in its folder and below.
+  public convenience init(contentsOfURL ahapURL: URL) throws {
+    try self.init(contentsOf: ahapURL)
+  }
+
+  /// Reads AHAP text; it can have no sound files.
+  init(ahap data: Data) throws {
+    content = try PatternContent(text: Array(data), name: "pattern data")
+    super.init()
+  }
+
+  /// A pattern is made of events, a dictionary or a file.
+  @available(*, unavailable) public override init() {
+    content = PatternContent(pattern: HapticPattern())
+    super.init()
+  }
+
+  /// The time, in seconds, at which the last event ends or the last parameter or curve begins.
+  ///
+  /// Releases are not counted. The point where a loop returns to the beginning.
+  open var duration: TimeInterval { content.pattern.duration }
+
+  /// The pattern as nested dictionaries that `init(dictionary:)` and `JSONSerialization` take.
+  ///
+  /// Names are strings, numbers `Double`, switches `Bool`, inner dictionaries keyed by `Key`.
+  /// Throws `operationNotPermitted` where the pattern plays registered sounds.
+  open func exportDictionary() throws -> [CHHapticPattern.Key: Any] {
+    try content.exportDictionary()
+  }
+
+  /// One line: how long it is and how many things it holds.
+  open override var description: String {
+    let pattern = content.pattern
+    return "CHHapticPattern(\(duration) s, events \(pattern.events.count), "
+      + "parameters \(pattern.parameters.count), curves \(pattern.curves.count))"
+  }
+}

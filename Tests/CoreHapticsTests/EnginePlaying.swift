@@ -1,0 +1,88 @@
+import CoreHaptics
+import CoreHapticsTesting
+import Foundation
+import Synchronization
+
+/// A virtual device, an engine on it, and notes of what its handlers were told.
+final class EnginePlaying {
+  let device = VirtualHaptics()
+  let engine: CHHapticEngine
+  let told = Told()
+
+  init(isRunning: Bool = true) throws {
+    engine = device.makeEngine()
+    let told = told
+    engine.stoppedHandler = { told.note("stopped \($0.rawValue)") }
+    engine.resetHandler = { told.note("reset") }
+    if isRunning { try engine.start() }
+  }
+
+  /// An advanced player that notes its completion.
+  func player(_ pattern: CHHapticPattern) throws -> any CHHapticAdvancedPatternPlayer {
+    let player = try engine.makeAdvancedPlayer(with: pattern)
+    let told = told
+    player.completionHandler = { error in
+      told.note(
+        error.map { "completed \(($0 as? CHHapticError)?.code.rawValue ?? 0)" } ?? "completed")
+    }
+    return player
+  }
+
+  /// The first frame at or behind another at which sound begins, less the limiter's 96.
+  func onset(after frame: Int = 0) -> Int? {
+    let samples = device.samples(of: engine)
+    return samples.indices.first { $0 >= frame + 96 && abs(samples[$0]) > 1e-4 }.map { $0 - 96 }
+  }
+
+  /// The greatest magnitude between two times.
+  func peak(_ from: Double, _ to: Double) -> Float {
+    let samples = device.samples(of: engine)
+    let range = Int(from * 48_000)..<min(samples.count, Int(to * 48_000))
+    return range.isEmpty ? 0 : samples[range].map(abs).max() ?? 0
+  }
+}
+
+/// What handlers were told, in order.
+final class Told: Sendable {
+  private let notes = Mutex<[String]>([])
+
+  func note(_ text: String) { notes.withLock { $0.append(text) } }
+
+  var all: [String] { notes.withLock { $0 } }
+}
+
+/// Apple's own test pattern: a tap at 0 and a second and a half of hum to 1.5 s.
+func applesPattern() throws -> CHHapticPattern {
+  try CHHapticPattern(
+    events: [
+      CHHapticEvent(eventType: .hapticTransient, parameters: [], relativeTime: 0),
+      CHHapticEvent(
+        eventType: .hapticContinuous,
+        parameters: [
+          CHHapticEventParameter(parameterID: .hapticIntensity, value: 1),
+          CHHapticEventParameter(parameterID: .hapticSharpness, value: 0.5),
+        ], relativeTime: 0.5, duration: 1),
+    ], parameters: [])
+}
+
+/// One tap.
+func tap(at time: TimeInterval = 0, intensity: Float = 1) throws -> CHHapticPattern {
+  try CHHapticPattern(
+    events: [
+      CHHapticEvent(
+        eventType: .hapticTransient,
+        parameters: [CHHapticEventParameter(parameterID: .hapticIntensity, value: intensity)],
+        relativeTime: time)
+    ], parameters: [])
+}
+
+/// A steady hum.
+func hum(_ seconds: TimeInterval) throws -> CHHapticPattern {
+  try CHHapticPattern(
+    events: [
+      CHHapticEvent(
+        eventType: .hapticContinuous,
+        parameters: [CHHapticEventParameter(parameterID: .hapticIntensity, value: 1)],
+        relativeTime: 0, duration: seconds)
+    ], parameters: [])
+}

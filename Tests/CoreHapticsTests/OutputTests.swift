@@ -1,0 +1,85 @@
+import Foundation
+import HapticRender
+import Testing
+
+@testable import CoreHaptics
+
+/// What the environment names, and engines that play there in real time.
+@Suite struct OutputTests {
+  @Test(arguments: [
+    ("alsa:hw:1,0", OutputChoice.Output.alsa("hw:1,0")), ("wav:/tmp/x.wav", .file("/tmp/x.wav")),
+    ("null", .null), ("virtual", .virtual), ("", .alsa("default")),
+  ])
+  func outputsAreNamed(text: String, output: OutputChoice.Output) {
+    let choice = OutputChoice(["TEMBLOR_OUTPUT": text])
+    #expect(choice.output == output)
+    #expect(choice.problem == nil)
+  }
+
+  @Test(arguments: ["oss", "alsa:", "wav", "null:x", ":"])
+  func whatIsNoOutputIsToldByEveryStart(text: String) throws {
+    let engine = CHHapticEngine(ground: LiveGround(OutputChoice(["TEMBLOR_OUTPUT": text])))
+    let error = #expect(throws: CHHapticError.self) { try engine.start() }
+    #expect(error?.code == .invalidEngineParameter)
+    #expect(
+      error?.localizedDescription
+        == "TEMBLOR_OUTPUT is '\(text)'; it must be alsa:DEVICE, wav:FILE, null or virtual")
+  }
+
+  @Test func strengthAndProfileAreChecked() throws {
+    let strong = OutputChoice(["TEMBLOR_OUTPUT": "null", "TEMBLOR_STRENGTH": "2"])
+    #expect(strong.problem == "TEMBLOR_STRENGTH is '2'; it must be a number from 0 to 1")
+    let other = OutputChoice(["TEMBLOR_OUTPUT": "null", "TEMBLOR_PROFILE": "nosuch"])
+    let error = #expect(throws: CHHapticError.self) { try other.profile() }
+    #expect(
+      error?.localizedDescription
+        == "TEMBLOR_PROFILE is 'nosuch', which is no profile's name and no file")
+    #expect(try OutputChoice(["TEMBLOR_PROFILE": "speaker"]).profile().name == "speaker")
+  }
+
+  @Test func anAbsentDeviceIsNotSupportedAndHarmsNothing() throws {
+    let ground = LiveGround(OutputChoice(["TEMBLOR_OUTPUT": "alsa:nosuchdevice"]))
+    #expect(!ground.isAvailable)
+    let engine = CHHapticEngine(ground: ground)
+    let player = try engine.makePlayer(with: tap())
+    let error = #expect(throws: CHHapticError.self) { try engine.start() }
+    #expect([.notSupported, .serverInitFailed].contains(error?.code))
+    #expect(throws: CHHapticError.self) { try player.start(atTime: 0) }
+  }
+
+  @Test func anEngineOnTheNullDevicePlaysToTheEnd() async throws {
+    let ground = LiveGround(OutputChoice(["TEMBLOR_OUTPUT": "alsa:null"]))
+    #expect(ground.isAvailable)
+    let engine = CHHapticEngine(ground: ground)
+    try await engine.start()
+    let player = try engine.makeAdvancedPlayer(with: tap())
+    await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+      player.completionHandler = { _ in continuation.resume() }
+      do { try player.start(atTime: 0) } catch { Issue.record(error) }
+    }
+    #expect(engine.currentTime > 0)
+    try await engine.stop()
+  }
+
+  @Test func aSoundFileHoldsWhatWasPlayed() async throws {
+    let path = FileManager.default.temporaryDirectory
+      .appendingPathComponent("\(UUID().uuidString).wav").path
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let engine = CHHapticEngine(ground: LiveGround(OutputChoice(["TEMBLOR_OUTPUT": "wav:\(path)"])))
+    try await engine.start()
+    await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+      engine.notifyWhenPlayersFinished { _ in .leaveEngineRunning }
+      do {
+        let player = try engine.makeAdvancedPlayer(with: tap())
+        player.completionHandler = { _ in continuation.resume() }
+        try player.start(atTime: 0)
+      } catch { Issue.record(error) }
+    }
+    try await engine.stop()
+    let data = try Data(contentsOf: URL(fileURLWithPath: path))
+    #expect(data.prefix(4) == Data("RIFF".utf8))
+    // A tap lasts at least 8 ms: 384 frames of two 16-bit channels.
+    #expect(data.count > 44 + 384 * 4)
+    #expect(data.suffix(from: 44).contains { $0 != 0 })
+  }
+}

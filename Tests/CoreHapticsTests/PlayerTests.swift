@@ -1,0 +1,210 @@
+import CoreHaptics
+import CoreHapticsTesting
+import Foundation
+import Testing
+
+/// Players in virtual time: what Apple's documentation and its own tests pin.
+@Suite struct PlayerTests {
+  @Test func aPlayerPlaysAtItsTimeAndTellsItsEnd() throws {
+    let playing = try EnginePlaying()
+    let player = try playing.player(applesPattern())
+    #expect(player.loopEnd == 1.5)
+    try player.start(atTime: 0.25)
+    playing.device.advance(seconds: 1.7)
+    #expect((12_000...12_002).contains(playing.onset() ?? 0))
+    #expect(playing.told.all.isEmpty)
+    playing.device.advance(seconds: 0.15)
+    #expect(playing.told.all == ["completed"])
+  }
+
+  @Test func aPausedPlayerHoldsItsCompletionBack() throws {
+    let playing = try EnginePlaying()
+    let player = try playing.player(hum(0.5))
+    let told = playing.told
+    playing.engine.notifyWhenPlayersFinished { _ in
+      told.note("finished")
+      return .leaveEngineRunning
+    }
+    playing.device.advance(seconds: 0.1)
+    // Nothing played, so it was told at once; registered again, it waits for what plays.
+    #expect(told.all == ["finished"])
+    try player.start(atTime: CHHapticTimeImmediate)
+    playing.engine.notifyWhenPlayersFinished { _ in
+      told.note("finished")
+      return .leaveEngineRunning
+    }
+    playing.device.advance(seconds: 0.2)
+    try player.pause(atTime: 0)
+    playing.device.advance(seconds: 5)
+    #expect(told.all == ["finished"])
+    try player.resume(atTime: 0)
+    playing.device.advance(seconds: 0.2)
+    #expect(told.all == ["finished"])
+    playing.device.advance(seconds: 0.2)
+    #expect(told.all == ["finished", "completed", "finished"])
+  }
+
+  @Test func aStoppedPlayerHasFinishedWithinATenth() throws {
+    let playing = try EnginePlaying()
+    let player = try playing.player(hum(10))
+    let told = playing.told
+    try player.start(atTime: 0)
+    playing.engine.notifyWhenPlayersFinished { _ in
+      told.note("finished")
+      return .stopEngine
+    }
+    playing.device.advance(seconds: 1)
+    try player.stop(atTime: 0)
+    playing.device.advance(seconds: 0.1)
+    #expect(told.all == ["completed", "finished", "stopped 4"])
+    #expect(throws: CHHapticError.self) { try player.start(atTime: 0) }
+    try playing.engine.start()
+    try player.start(atTime: 0)
+    playing.device.advance(seconds: 0.2)
+    #expect(playing.peak(0.05, 0.2) > 0.4)
+  }
+
+  @Test func seekingBeforeTheStartIsWhereItBegins() throws {
+    let playing = try EnginePlaying()
+    let player = try playing.player(applesPattern())
+    try player.seek(toOffset: 0.4)
+    try player.start(atTime: 0)
+    playing.device.advance(seconds: 1.2)
+    #expect(playing.told.all == ["completed"])
+    #expect((4_700...4_900).contains(playing.onset() ?? 0))
+  }
+
+  @Test func loopsRepeatUntilTheyAreSwitchedOff() throws {
+    let playing = try EnginePlaying()
+    let player = try playing.player(tap())
+    player.loopEnabled = true
+    player.loopEnd = 0.25
+    try player.start(atTime: 0)
+    playing.device.advance(seconds: 2.1)
+    for pass in 0..<8 {
+      #expect(playing.peak(Double(pass) * 0.25, Double(pass) * 0.25 + 0.04) > 0.1)
+      #expect(playing.peak(Double(pass) * 0.25 + 0.06, Double(pass) * 0.25 + 0.25) < 0.01)
+    }
+    #expect(playing.told.all.isEmpty)
+    player.loopEnabled = false
+    playing.device.advance(seconds: 0.5)
+    #expect(playing.told.all == ["completed"])
+  }
+
+  @Test func theRateScalesTimes() throws {
+    let playing = try EnginePlaying()
+    let player = try playing.player(applesPattern())
+    player.playbackRate = -1
+    #expect(player.playbackRate == 1)
+    player.playbackRate = 2
+    try player.start(atTime: 0)
+    playing.device.advance(seconds: 0.7)
+    #expect(playing.told.all.isEmpty)
+    playing.device.advance(seconds: 0.1)
+    #expect(playing.told.all == ["completed"])
+  }
+
+  @Test func mutedPlayersGoOnUnheard() throws {
+    let playing = try EnginePlaying()
+    let player = try playing.player(hum(1))
+    player.isMuted = true
+    try player.start(atTime: 0)
+    playing.device.advance(seconds: 0.5)
+    #expect(playing.peak(0, 0.5) < 1e-3)
+    player.isMuted = false
+    playing.device.advance(seconds: 0.6)
+    #expect(playing.peak(0.55, 0.9) > 0.4)
+    #expect(playing.told.all == ["completed"])
+  }
+
+  @Test func parametersAndCurvesActAtTheirTimes() throws {
+    let playing = try EnginePlaying()
+    let player = try playing.player(hum(2))
+    try player.start(atTime: 0)
+    try player.sendParameters(
+      [
+        CHHapticDynamicParameter(
+          parameterID: .hapticIntensityControl, value: 0.5, relativeTime: 0.25)
+      ], atTime: 0.25)
+    try player.scheduleParameterCurve(
+      CHHapticParameterCurve(
+        parameterID: .hapticIntensityControl,
+        controlPoints: [
+          .init(relativeTime: 0, value: 0.5), .init(relativeTime: 0.5, value: 1),
+        ], relativeTime: 99), atTime: 1)
+    playing.device.advance(seconds: 2)
+    #expect(abs(playing.peak(0.1, 0.49) - 0.44) < 0.005)
+    #expect(abs(playing.peak(0.52, 1) - 0.11) < 0.005)
+    #expect(abs(playing.peak(1.6, 1.9) - 0.44) < 0.005)
+  }
+
+  @Test func cancelForgetsWhatWasToCome() throws {
+    let playing = try EnginePlaying()
+    let player = try playing.player(tap())
+    try player.start(atTime: 1)
+    try player.cancel()
+    let told = playing.told
+    playing.engine.notifyWhenPlayersFinished { _ in
+      told.note("finished")
+      return .leaveEngineRunning
+    }
+    playing.device.advance(seconds: 2)
+    #expect(playing.onset() == nil)
+    #expect(told.all == ["finished"])
+  }
+
+  @Test func aReleasedPlayerPlaysOn() throws {
+    let playing = try EnginePlaying()
+    try playing.engine.makePlayer(with: tap(at: 0.5)).start(atTime: 0)
+    playing.device.advance(seconds: 1)
+    #expect((24_000...24_002).contains(playing.onset() ?? 0))
+  }
+
+  @Test func tenThousandTapsLeaveNothingBehind() throws {
+    let playing = try EnginePlaying()
+    var refused = 0
+    for _ in 0..<10_000 {
+      do {
+        try playing.engine.makePlayer(with: tap(intensity: 0.1)).start(atTime: 0)
+      } catch { refused += 1 }
+      playing.device.advance(seconds: 0.002)
+    }
+    playing.device.advance(seconds: 1)
+    #expect(refused == 0)
+    #expect(playing.peak(0, 30) <= 0.892)
+    let told = playing.told
+    playing.engine.notifyWhenPlayersFinished { _ in
+      told.note("finished")
+      return .leaveEngineRunning
+    }
+    playing.device.advance(seconds: 0.1)
+    #expect(told.all == ["finished"])
+  }
+
+  @Test func apiFileAndTextGiveTheSameSamples() throws {
+    let url = FileManager.default.temporaryDirectory
+      .appendingPathComponent("\(UUID().uuidString).ahap")
+    let text = """
+      {"Version": 1, "Pattern": [
+        {"Event": {"Time": 0, "EventType": "HapticTransient", "EventParameters": []}},
+        {"Event": {"Time": 0.5, "EventType": "HapticContinuous", "EventDuration": 1,
+          "EventParameters": [
+            {"ParameterID": "HapticIntensity", "ParameterValue": 1},
+            {"ParameterID": "HapticSharpness", "ParameterValue": 0.5}]}}]}
+      """
+    try Data(text.utf8).write(to: url)
+    defer { try? FileManager.default.removeItem(at: url) }
+    func samples(_ play: (CHHapticEngine) throws -> Void) throws -> [Float] {
+      let playing = try EnginePlaying()
+      try play(playing.engine)
+      playing.device.advance(seconds: 1.7)
+      return playing.device.samples(of: playing.engine)
+    }
+    let built = try samples { try $0.makePlayer(with: applesPattern()).start(atTime: 0) }
+    let read = try samples { try $0.playPattern(from: url) }
+    let parsed = try samples { try $0.playPattern(from: Data(text.utf8)) }
+    #expect(built.contains { $0 > 0.4 })
+    #expect(built.elementsEqual(read))
+    #expect(built.elementsEqual(parsed))
+  }
+}

@@ -1,0 +1,76 @@
+import CoreHaptics
+import CoreHapticsTesting
+import Foundation
+import TestSupport
+import Testing
+
+/// Calls from several threads at once; worth most under the thread sanitizer.
+@Suite struct CoreHapticsThreadTests {
+  /// An engine and its players, which Apple's interface lets several threads use.
+  private struct Shared: @unchecked Sendable {
+    let engine: CHHapticEngine
+    let players: [any CHHapticAdvancedPatternPlayer]
+    let patterns: [CHHapticPattern]
+  }
+
+  @Test func randomCallsFromSixThreadsLeaveAWorkingEngine() async throws {
+    let device = VirtualHaptics()
+    let engine = device.makeEngine()
+    engine.isAutoShutdownEnabled = true
+    let patterns = [try tap(), try hum(0.2), try applesPattern()]
+    let shared = Shared(
+      engine: engine, players: try patterns.map { try engine.makeAdvancedPlayer(with: $0) },
+      patterns: patterns)
+    await withTaskGroup(of: Void.self) { group in
+      for thread in 0..<6 { group.addTask { call(shared, seed: UInt64(thread)) } }
+      group.addTask {
+        for _ in 0..<40 {
+          device.advance(seconds: 0.01)
+          await Task.yield()
+        }
+      }
+    }
+    device.reset(engine)
+    try await engine.start()
+    let player = try engine.makeAdvancedPlayer(with: tap())
+    let told = Told()
+    player.completionHandler = { _ in told.note("completed") }
+    try player.start(atTime: 0)
+    device.advance(seconds: 0.5)
+    #expect(told.all == ["completed"])
+  }
+
+  private func call(_ shared: Shared, seed: UInt64) {
+    var numbers = SeededGenerator(seed: seed)
+    let engine = shared.engine
+    for _ in 0..<150 {
+      guard let player = shared.players.randomElement(using: &numbers),
+        let pattern = shared.patterns.randomElement(using: &numbers)
+      else { return }
+      let time = engine.currentTime + Double.random(in: -0.1...0.3, using: &numbers)
+      // What is refused because another thread has just stopped the engine is no fault.
+      switch Int.random(in: 0..<16, using: &numbers) {
+      case 0, 1: try? player.start(atTime: time)
+      case 2: try? player.stop(atTime: time)
+      case 3: try? player.pause(atTime: time)
+      case 4: try? player.resume(atTime: time)
+      case 5: try? player.seek(toOffset: 0.1)
+      case 6: player.loopEnabled.toggle()
+      case 7: player.playbackRate = Float.random(in: 0.5...2, using: &numbers)
+      case 8: player.isMuted.toggle()
+      case 9: try? player.cancel()
+      case 10: try? engine.makePlayer(with: pattern).start(atTime: time)
+      case 11: engine.isMutedForHaptics.toggle()
+      case 12: try? engine.start()
+      case 13: engine.stop()
+      case 14: engine.notifyWhenPlayersFinished { _ in .leaveEngineRunning }
+      default:
+        try? player.sendParameters(
+          [
+            CHHapticDynamicParameter(
+              parameterID: .hapticIntensityControl, value: 0.5, relativeTime: 0.01)
+          ], atTime: time)
+      }
+    }
+  }
+}
