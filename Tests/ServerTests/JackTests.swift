@@ -3,7 +3,8 @@ import Testing
 
 /// Live playback through ALSA's way to a JACK of our own, recorded from the ports it plays on.
 @Suite(
-  .enabled(if: Programs.haveJack, "not asked for by TEMBLOR_SERVER_TESTS, or JACK is not installed"),
+  .enabled(
+    if: Programs.haveJack, "not asked for by TEMBLOR_SERVER_TESTS, or JACK is not installed"),
   .serialized)
 struct JackTests {
   /// The recorder rounds to 32-bit whole numbers.

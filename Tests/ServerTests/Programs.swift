@@ -11,7 +11,8 @@ enum Programs {
   /// Whether PulseAudio, its tools and ALSA's way to it are there and wanted.
   static let havePulse = areWanted && have(["pulseaudio", "parec"], plugIn: "pulse")
   /// Whether JACK, its tools and ALSA's way to it are there and wanted.
-  static let haveJack = areWanted && have(["jackd", "jack_wait", "jack_lsp", "jack_rec"], plugIn: "jack")
+  static let haveJack =
+    areWanted && have(["jackd", "jack_wait", "jack_lsp", "jack_rec"], plugIn: "jack")
 
   /// The probe, which is built beside the tests.
   static let probe: String = {
