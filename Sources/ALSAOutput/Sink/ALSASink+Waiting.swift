@@ -133,7 +133,8 @@ extension ALSASink {
   /// The same for a device without a pace of its own: it has room as if it played in time.
   private func measureByClock(now: Duration) -> Int {
     guard isStarted, let end else { return granted.bufferLength - waitingCount }
-    if end < now, time.frameCount(in: now - end) > 0 {
+    // Less than a period is made good by filling the buffer; passing it over would take as long again.
+    if end < now, time.frameCount(in: now - end) > granted.periodLength {
       tellMissed(.underrun, queuedCount: 0, now: now, "frames came too late")
     }
     let queued = time.frameCount(touching: max(.zero, (self.end ?? now) - now))
