@@ -157,7 +157,9 @@ let package = Package(
 
     .executableTarget(
       name: "temblor-bench",
-      dependencies: ["AHAP", "HapticModel", "HapticRender", "JSONText", "ShippedPatterns"],
+      dependencies: [
+        "AHAP", "CoreHaptics", "HapticModel", "HapticRender", "JSONText", "ShippedPatterns",
+      ],
       swiftSettings: strict),
 
     .testTarget(

@@ -13,7 +13,7 @@ struct Bench {
     let figures =
       try VoiceBenchmarks.run() + LiveBenchmarks.run() + CompileBenchmarks.run()
       + ReadingBenchmarks.run()
-      + WholeBenchmarks.run()
+      + WholeBenchmarks.run() + CoreHapticsBenchmarks.run()
     if words.isEmpty { table(figures) } else { json(figures) }
   }
 
