@@ -9,6 +9,9 @@ public struct Renderer: ~Copyable {
   /// The most players at once.
   public static let mostPlayers = 1_024
 
+  /// Seconds by which the limiter delays everything, at any rate: its look-ahead.
+  public static let lookahead = Limiter.lookahead
+
   /// How it is rendered.
   public let settings: RenderSettings
   /// Interleaved channels.

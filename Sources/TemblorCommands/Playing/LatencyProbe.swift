@@ -19,8 +19,6 @@ final class LatencyProbe: Performance {
 
   /// The pauses between two taps, in seconds: many times a period, and no multiple of one.
   static let pauses = 0.02...0.05
-  /// The look-ahead of the limiter, in seconds, by which all sound lags.
-  static let lookahead = 0.002
   /// Time after which a tap counts as lost, since the device was away.
   private static let patience = Duration.seconds(2)
 
@@ -86,7 +84,7 @@ final class LatencyProbe: Performance {
       Measurement(
         handing: max(0, (record.handed - trigger).inSeconds),
         device: Double(max(0, record.delay - behind)) / engine.rate,
-        limiter: Self.lookahead))
+        limiter: Renderer.lookahead))
   }
 
   private func plan(after now: Duration) {
