@@ -81,7 +81,7 @@ final class Playback {
         }
         position += count
         sink.write(samples.span)
-      case .missed(let count):
+      case .missed(let count), .behind(let count):
         position += count
         missedCount += count
       case .woken: break

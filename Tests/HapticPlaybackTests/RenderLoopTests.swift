@@ -40,6 +40,20 @@ import Testing
     #expect(rest.greatest < 3e-3)
   }
 
+  @Test func aDeviceThatPlaysOnLateIsCaughtUpWithWithoutAClick() throws {
+    let engine = PlaybackEngine()
+    let rooms = Array(repeating: SinkReadiness.room(frameCount: 64), count: 100)
+    let sink = ScriptedSink(rooms + [.behind(frameCount: 3_333)] + rooms)
+    let loop = loop(engine, sink)
+    let player = try engine.player(for: hum(1))
+    try player.start(at: .frame(0))
+    for _ in 0..<201 { _ = loop.turn() }
+    // Nothing was lost on the way to the device: 97 frames of a fade, then what comes 3,333 later.
+    #expect(sink.samples.count == 200 * 64 + 97)
+    #expect(engine.position == 200 * 64 + 97 + 3_333)
+    #expect(greatestCorner(Array(sink.samples[1_000...])) < 1e-3)
+  }
+
   @Test func commandsOfMissedTimeAreDone() throws {
     let engine = PlaybackEngine()
     let sink = ScriptedSink([.room(frameCount: 64), .missed(frameCount: 48_000)])

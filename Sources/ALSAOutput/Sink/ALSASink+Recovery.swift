@@ -116,12 +116,15 @@ extension ALSASink {
     self.end = now + time.duration(of: queuedCount)
     lag = gap - moved
     owedSilence = 0
-    if count >= 0 {
-      let dropped = min(count, staged.count)
-      staged.drop(dropped)
-      missedCount += count - dropped
-    } else {
-      owedSilence = min(-count, 2 * granted.bufferLength)
+    let overdue = min(max(0, count), staged.count)
+    staged.drop(overdue)
+    missedCount += max(0, count) - overdue
+    let continues = queuedCount > 0 && count > 0 && overdue == 0 && staged.count == 0
+    interruption = continues && interruption != .broken ? .behind : .broken
+    if !continues {
+      // What waits was rendered to follow what is lost: silence takes its place.
+      owedSilence = min(max(0, -count) + staged.count, 2 * granted.bufferLength)
+      staged.drop(staged.count)
     }
     return count
   }

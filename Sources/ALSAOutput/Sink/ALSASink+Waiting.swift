@@ -11,9 +11,13 @@ extension ALSASink {
         trouble = nil
         recover(from: failure)
       }
-      if missedCount > 0 {
-        defer { missedCount = 0 }
-        return .missed(frameCount: missedCount)
+      if let interruption {
+        defer {
+          missedCount = 0
+          self.interruption = nil
+        }
+        return interruption == .behind
+          ? .behind(frameCount: missedCount) : .missed(frameCount: missedCount)
       }
       switch phase {
       case .ended:
@@ -42,7 +46,7 @@ extension ALSASink {
     guard let pcm else { return .ended }
     let now = timekeeper.now
     var available = try measure(pcm, now: now)
-    if missedCount > 0 { return nil }
+    if interruption != nil { return nil }
     if owedSilence > 0 || staged.count > 0 {
       available -= try push(to: pcm)
     }

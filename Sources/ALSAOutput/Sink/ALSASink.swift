@@ -23,6 +23,14 @@ public final class ALSASink: AudioSink {
     case ended
   }
 
+  /// How sound was interrupted.
+  enum Interruption {
+    /// The device stood still or lost what it had: what follows begins from silence.
+    case broken
+    /// The device plays on late: what it plays has to end before it can catch up.
+    case behind
+  }
+
   /// What was granted when the sink was made. After a reconnection, periods and buffer may differ inside.
   public let format: SinkFormat
   /// What the device that is open, or was last, granted.
@@ -55,6 +63,8 @@ public final class ALSASink: AudioSink {
   var lag = Duration.zero
   /// When the device's clock was last looked at.
   var lastFollowed = Duration.zero
+  /// What was not yet told of the last interruption.
+  var interruption: Interruption?
   /// Frames that went by unheard and are not yet told.
   var missedCount = 0
   /// Frames of silence to hand over first, because the device is ahead of time.

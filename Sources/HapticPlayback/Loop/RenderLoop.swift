@@ -79,6 +79,9 @@ public final class RenderLoop {
     case .room(let frameCount): render(frameCount)
     case .woken: wake.lower()
     case .missed(let frameCount): miss(frameCount)
+    case .behind(let frameCount):
+      fadeOut()
+      miss(frameCount)
     case .ended:
       noteChanges(always: true)
       return false
@@ -88,7 +91,10 @@ public final class RenderLoop {
       noteChanges(always: true)
       return false
     }
-    if case .missed = readiness { noteChanges(always: true) } else { noteChanges(always: false) }
+    switch readiness {
+    case .missed, .behind: noteChanges(always: true)
+    case .room, .woken, .ended: noteChanges(always: false)
+    }
     return true
   }
 
@@ -128,6 +134,13 @@ public final class RenderLoop {
     var whole = block.mutableSpan
     var span = whole._mutatingExtracting(first: frameCount * renderer.channelCount)
     renderer.render(into: &span)
+  }
+
+  /// Lets what the device plays end in silence.
+  private func fadeOut() {
+    guard isOpen else { return }
+    renderer.moveGate(to: 0)
+    render(renderer.fadeLength + 1)
   }
 
   /// Lets missed time go by: what follows comes at its time, and begins from silence.

@@ -33,6 +33,9 @@ public enum SinkReadiness: Equatable, Sendable {
   /// This many frames of time went by in which nothing could be heard: an under-run, or a device that is
   /// away. Rendering skips them, so that what follows comes at its time.
   case missed(frameCount: Int)
+  /// The device plays on, but this many frames later than it should; rendering skips them to catch up. There
+  /// is still room for the frames of a fade, so that what it plays does not break off.
+  case behind(frameCount: Int)
   /// Nothing can be written any more; the notices tell why.
   case ended
 }
