@@ -70,8 +70,8 @@ open class CHHapticEngine: NSObject {
     backing.startAsynchronously(completionHandler)
   }
 
-  /// Starts the engine; returns when it runs.
-  open func start() async throws {
+  /// Starts the engine; returns when it runs, on the caller's actor.
+  nonisolated(nonsending) open func start() async throws {
     let backing = backing
     try await withCheckedThrowingContinuation {
       (continuation: CheckedContinuation<Void, any Error>) in
@@ -86,8 +86,8 @@ open class CHHapticEngine: NSObject {
     backing.stopAsynchronously(completionHandler)
   }
 
-  /// Stops the engine; returns when it stands still.
-  open func stop() async throws {
+  /// Stops the engine; returns when it stands still, on the caller's actor.
+  nonisolated(nonsending) open func stop() async throws {
     let backing = backing
     await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
       backing.stopAsynchronously { _ in continuation.resume() }

@@ -8,6 +8,9 @@ extension CHHapticPattern {
 }
 
 extension CHHapticPattern.Key {
+  /// What a key is written as.
+  public typealias RawValue = String
+
   /// Makes a key of its name, known or not.
   public init(rawValue: String) { self.init(rawValue) }
 
