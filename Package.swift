@@ -18,6 +18,7 @@ let package = Package(
     .library(name: "AHAP", targets: ["AHAP"]),
     .library(name: "CoreHaptics", targets: ["CoreHaptics"]),
     .library(name: "CoreHapticsTesting", targets: ["CoreHapticsTesting"]),
+    .library(name: "HapticManagement", targets: ["HapticManagement"]),
     .library(name: "HapticRender", targets: ["HapticRender"]),
     .library(name: "HapticPlayback", targets: ["HapticPlayback"]),
     .library(name: "ALSAOutput", targets: ["ALSAOutput"]),
@@ -59,6 +60,13 @@ let package = Package(
     .testTarget(
       name: "CoreHapticsClientTests", dependencies: ["CoreHaptics", "CoreHapticsTesting"],
       swiftSettings: [.swiftLanguageMode(.v5)]),
+    .target(
+      name: "HapticManagement", dependencies: ["AHAP", "CoreHaptics", "ShippedPatterns"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "HapticManagementTests",
+      dependencies: ["CoreHaptics", "CoreHapticsTesting", "HapticManagement"],
+      swiftSettings: strict),
     .target(name: "PCMSamples", swiftSettings: strict),
     .target(
       name: "ALSAOutput", dependencies: ["CALSA", "HapticPlayback", "PCMSamples"],
