@@ -18,6 +18,7 @@ let package = Package(
     .library(name: "AHAP", targets: ["AHAP"]),
     .library(name: "CoreHaptics", targets: ["CoreHaptics"]),
     .library(name: "CoreHapticsTesting", targets: ["CoreHapticsTesting"]),
+    .library(name: "FeedbackGenerators", targets: ["FeedbackGenerators"]),
     .library(name: "HapticManagement", targets: ["HapticManagement"]),
     .library(name: "HapticRender", targets: ["HapticRender"]),
     .library(name: "HapticPlayback", targets: ["HapticPlayback"]),
@@ -66,6 +67,15 @@ let package = Package(
     .testTarget(
       name: "HapticManagementTests",
       dependencies: ["CoreHaptics", "CoreHapticsTesting", "HapticManagement"],
+      swiftSettings: strict),
+    .target(
+      name: "FeedbackGenerators", dependencies: ["CoreHaptics", "HapticManagement"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "FeedbackGeneratorsTests",
+      dependencies: [
+        "CoreHaptics", "CoreHapticsTesting", "FeedbackGenerators", "HapticManagement",
+      ],
       swiftSettings: strict),
     .target(name: "PCMSamples", swiftSettings: strict),
     .target(
