@@ -77,6 +77,12 @@ let package = Package(
         "CoreHaptics", "CoreHapticsTesting", "FeedbackGenerators", "HapticManagement",
       ],
       swiftSettings: strict),
+    .executableTarget(
+      name: "earthready-drill",
+      dependencies: ["CoreHaptics", "CoreHapticsTesting", "HapticManagement"],
+      path: "Examples/earthready-drill", swiftSettings: strict),
+    .testTarget(
+      name: "EarthReadyDrillTests", dependencies: ["earthready-drill"], swiftSettings: strict),
     .target(name: "PCMSamples", swiftSettings: strict),
     .target(
       name: "ALSAOutput", dependencies: ["CALSA", "HapticPlayback", "PCMSamples"],
