@@ -18,6 +18,8 @@ let package = Package(
     .library(name: "AHAP", targets: ["AHAP"]),
     .library(name: "CoreHaptics", targets: ["CoreHaptics"]),
     .library(name: "CoreHapticsTesting", targets: ["CoreHapticsTesting"]),
+    .library(name: "FeedbackGenerators", targets: ["FeedbackGenerators"]),
+    .library(name: "HapticManagement", targets: ["HapticManagement"]),
     .library(name: "HapticRender", targets: ["HapticRender"]),
     .library(name: "HapticPlayback", targets: ["HapticPlayback"]),
     .library(name: "ALSAOutput", targets: ["ALSAOutput"]),
@@ -59,6 +61,28 @@ let package = Package(
     .testTarget(
       name: "CoreHapticsClientTests", dependencies: ["CoreHaptics", "CoreHapticsTesting"],
       swiftSettings: [.swiftLanguageMode(.v5)]),
+    .target(
+      name: "HapticManagement", dependencies: ["AHAP", "CoreHaptics", "ShippedPatterns"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "HapticManagementTests",
+      dependencies: ["CoreHaptics", "CoreHapticsTesting", "HapticManagement"],
+      swiftSettings: strict),
+    .target(
+      name: "FeedbackGenerators", dependencies: ["CoreHaptics", "HapticManagement"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "FeedbackGeneratorsTests",
+      dependencies: [
+        "CoreHaptics", "CoreHapticsTesting", "FeedbackGenerators", "HapticManagement",
+      ],
+      swiftSettings: strict),
+    .executableTarget(
+      name: "earthready-drill",
+      dependencies: ["CoreHaptics", "CoreHapticsTesting", "HapticManagement"],
+      path: "Examples/earthready-drill", swiftSettings: strict),
+    .testTarget(
+      name: "EarthReadyDrillTests", dependencies: ["earthready-drill"], swiftSettings: strict),
     .target(name: "PCMSamples", swiftSettings: strict),
     .target(
       name: "ALSAOutput", dependencies: ["CALSA", "HapticPlayback", "PCMSamples"],

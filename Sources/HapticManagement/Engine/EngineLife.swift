@@ -1,0 +1,223 @@
+package import CoreHaptics
+package import Foundation
+
+/// One engine through its whole life: made once, started when first needed, restarted, replaced.
+///
+/// No call waits for the output, and none fails: what cannot be played is not played. The output is opened on
+/// the engine's own queue; what is asked for meanwhile plays as soon as it is open. Any thread may call.
+package final class EngineLife: @unchecked Sendable {
+  /// The engine that everything in this process shares unless it brings its own.
+  package static let shared = EngineLife(.hardware)
+
+  /// Playbacks that wait at most for an engine that starts; those beyond are dropped.
+  static let mostWaiting = 16
+
+  private struct Playback {
+    var pattern: CHHapticPattern
+    var time: TimeInterval
+  }
+
+  private let source: EngineSource
+  private let lock = NSRecursiveLock()
+  private var engine: CHHapticEngine?
+  /// Grows with every engine, so that handlers of an older one can be told apart.
+  private var engineNumber = 0
+  /// Grows whenever an earlier start no longer counts.
+  private var startNumber = 0
+  private var isRunning = false
+  private var isStarting = false
+  private var waiting: [Playback] = []
+  private var lastAttempt = -Double.infinity
+  private var storedIsAvailable: Bool
+  private var resetWatcher: @Sendable () -> Void = {}
+  private var availabilityWatcher: @Sendable () -> Void = {}
+
+  /// Asks the source whether there is anything to play on; no output is kept open.
+  package init(_ source: EngineSource) {
+    self.source = source
+    storedIsAvailable = source.supportsHaptics()
+  }
+
+  /// Sets what is called after a reset, before the new engine starts, and when availability has changed.
+  package func watch(
+    reset: @escaping @Sendable () -> Void, availability: @escaping @Sendable () -> Void
+  ) {
+    locked {
+      resetWatcher = reset
+      availabilityWatcher = availability
+    }
+  }
+
+  /// Whether what is played can be felt, as far as is known.
+  package var isAvailable: Bool { locked { storedIsAvailable } }
+
+  /// Seconds on the engine's clock, which stands still while the engine does.
+  package var currentTime: TimeInterval { locked { engine }?.currentTime ?? 0 }
+
+  // MARK: What is asked of it
+
+  /// Plays a pattern once, at a time of the engine's clock; times that have passed mean now.
+  package func play(_ pattern: CHHapticPattern, at time: TimeInterval = 0) {
+    let playback = Playback(pattern: pattern, time: time)
+    let running: CHHapticEngine? = locked {
+      if isRunning { return engine }
+      if waiting.count < Self.mostWaiting { waiting.append(playback) }
+      return nil
+    }
+    if let running { perform(playback, on: running) } else { prepare() }
+  }
+
+  /// Starts the engine where it does not run.
+  package func prepare() {
+    guard let number = beginStart() else { return }
+    do {
+      let engine = try locked { try self.engine ?? makeEngine() }
+      engine.start { [weak self] error in self?.endStart(number, error) }
+    } catch {
+      endStart(number, error)
+    }
+  }
+
+  /// Ends at once whatever plays or waits; the next playback starts the engine again.
+  package func silence() {
+    let engine = locked {
+      // A start that is under way comes before the stop, so it no longer counts.
+      startNumber += 1
+      isStarting = false
+      isRunning = false
+      waiting.removeAll()
+      return self.engine
+    }
+    engine?.stop(completionHandler: nil)
+  }
+
+  // MARK: Starting
+
+  /// Notes that a start begins; nothing where none is due.
+  private func beginStart() -> Int? {
+    locked {
+      guard !isRunning, !isStarting else { return nil }
+      let now = source.now()
+      guard storedIsAvailable || now - lastAttempt >= EngineSource.attemptInterval else {
+        waiting.removeAll()
+        return nil
+      }
+      lastAttempt = now
+      isStarting = true
+      startNumber += 1
+      return startNumber
+    }
+  }
+
+  /// Notes how a start ended, and plays what has waited for it.
+  private func endStart(_ number: Int, _ error: (any Error)?) {
+    let (engine, due): (CHHapticEngine?, [Playback]) = locked {
+      guard number == startNumber, isStarting else { return (nil, []) }
+      isStarting = false
+      isRunning = error == nil
+      let due = waiting
+      waiting.removeAll()
+      return isRunning ? (self.engine, due) : (nil, [])
+    }
+    setAvailable(locked { number == startNumber ? error == nil : storedIsAvailable })
+    guard let engine else { return }
+    for playback in due { perform(playback, on: engine) }
+  }
+
+  /// Makes the engine and registers handlers with it: [lock].
+  private func makeEngine() throws -> CHHapticEngine {
+    let engine = try source.makeEngine()
+    engineNumber += 1
+    let number = engineNumber
+    engine.playsHapticsOnly = true
+    engine.isAutoShutdownEnabled = true
+    engine.stoppedHandler = { [weak self] reason in self?.engineStopped(number, reason) }
+    engine.resetHandler = { [weak self] in self?.engineWasReset(number) }
+    self.engine = engine
+    return engine
+  }
+
+  private func perform(_ playback: Playback, on engine: CHHapticEngine) {
+    do {
+      let player = try engine.makePlayer(with: playback.pattern)
+      try player.start(atTime: playback.time)
+    } catch let error as CHHapticError {
+      switch error.code {
+      case .engineNotRunning, .serverInitFailed, .serverInterrupted, .engineStartTimeout,
+        .notSupported:
+        locked { isRunning = false }
+        setAvailable(false)
+      default:
+        // The engine is full, or cannot play this pattern: the next may be heard.
+        break
+      }
+    } catch {}
+  }
+
+  // MARK: What happens to it
+
+  /// One attempt to go on, except where the engine merely rests: [the engine's queue].
+  private func engineStopped(_ number: Int, _ reason: CHHapticEngine.StoppedReason) {
+    let engine: CHHapticEngine? = locked {
+      guard number == engineNumber else { return nil }
+      isRunning = false
+      return self.engine
+    }
+    switch reason {
+    case .idleTimeout, .notifyWhenFinished, .engineDestroyed: return
+    default: break
+    }
+    guard let engine else { return }
+    let restart = locked {
+      isStarting = true
+      startNumber += 1
+      return startNumber
+    }
+    start(engine, restart)
+  }
+
+  /// A new engine, handlers registered again, patterns cached again, started: [the engine's queue].
+  private func engineWasReset(_ number: Int) {
+    let restart: Int? = locked {
+      guard number == engineNumber else { return nil }
+      isRunning = false
+      isStarting = true
+      startNumber += 1
+      return startNumber
+    }
+    guard let restart else { return }
+    do {
+      let engine = try locked { try makeEngine() }
+      let watcher = locked { resetWatcher }
+      watcher()
+      start(engine, restart)
+    } catch {
+      endStart(restart, error)
+    }
+  }
+
+  /// Starts here and now: [the engine's queue], where waiting keeps nobody else.
+  private func start(_ engine: CHHapticEngine, _ number: Int) {
+    do {
+      try engine.start()
+      endStart(number, nil)
+    } catch {
+      endStart(number, error)
+    }
+  }
+
+  private func setAvailable(_ isAvailable: Bool) {
+    let watcher: (@Sendable () -> Void)? = locked {
+      guard storedIsAvailable != isAvailable else { return nil }
+      storedIsAvailable = isAvailable
+      return availabilityWatcher
+    }
+    watcher?()
+  }
+
+  private func locked<Result>(_ body: () throws -> Result) rethrows -> Result {
+    lock.lock()
+    defer { lock.unlock() }
+    return try body()
+  }
+}

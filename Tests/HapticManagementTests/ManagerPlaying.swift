@@ -1,0 +1,107 @@
+import CoreHaptics
+import CoreHapticsTesting
+import Foundation
+import HapticManagement
+
+/// A manager on a device in virtual time, with a memory of its own.
+@MainActor
+final class ManagerPlaying {
+  /// Frames by which the limiter is late.
+  static let latency = 96
+
+  let device = VirtualHaptics()
+  let engines = MadeEngines()
+  let manager: HapticManager
+
+  init(
+    resolver: PatternResolver = .shipped, store: any HapticSettingStore = SettingMemory(),
+    isEnabledAtFirst: Bool = true, hasDevice: Bool = true
+  ) {
+    let device = device
+    let engines = engines
+    manager = HapticManager(
+      resolver: resolver,
+      engineSource: EngineSource(supportsHaptics: { hasDevice }, now: { device.now }) {
+        try engines.make(on: device)
+      }, store: store, isEnabledAtFirst: isEnabledAtFirst)
+    if !hasDevice { device.loseDevice() }
+  }
+
+  /// Lets time go by.
+  func advance(_ seconds: Double) { device.advance(seconds: seconds) }
+
+  /// What the newest engine has rendered since it was started.
+  var samples: [Float] { engines.last.map { device.samples(of: $0) } ?? [] }
+
+  /// The frames at which sound begins after 8 ms of silence, counted from the start of the engine.
+  var onsets: [Int] { Self.onsets(in: samples) }
+
+  static func onsets(in samples: [Float]) -> [Int] {
+    var onsets: [Int] = []
+    var lastSound = Int.min / 2
+    for (frame, sample) in samples.enumerated() where abs(sample) > 1e-4 {
+      if frame - lastSound > 384 { onsets.append(frame - latency) }
+      lastSound = frame
+    }
+    return onsets
+  }
+
+  /// How far the sound is from that of lone patterns, each from its frame on; 1 where nothing was played.
+  ///
+  /// A tap that is one frame off is further away than 0.003.
+  func distance(from taps: [(name: String, frame: Int)]) -> Float {
+    let heard = samples
+    var expected = [Float](repeating: 0, count: heard.count)
+    for tap in taps {
+      let lone = ManagerPlaying()
+      lone.manager.play(tap.name)
+      lone.advance(Double(heard.count - tap.frame) / 48_000)
+      for (frame, sample) in zip(tap.frame..<heard.count, lone.samples) {
+        expected[frame] += sample
+      }
+    }
+    return zip(heard, expected).map { abs($0 - $1) }.max() ?? 1
+  }
+
+  /// The greatest magnitude between two times.
+  func peak(_ from: Double, _ to: Double) -> Float {
+    let range = Int(from * 48_000)..<min(samples.count, Int(to * 48_000))
+    return range.isEmpty ? 0 : samples[range].map(abs).max() ?? 0
+  }
+}
+
+/// The engines a manager has made, and whether it may make more.
+final class MadeEngines: @unchecked Sendable {
+  private let lock = NSLock()
+  private var engines: [CHHapticEngine] = []
+  private var failing = false
+
+  var last: CHHapticEngine? { lock.withLock { engines.last } }
+
+  /// Lets go of the newest.
+  func takeLast() -> CHHapticEngine? { lock.withLock { engines.popLast() } }
+
+  var count: Int { lock.withLock { engines.count } }
+  var fails: Bool {
+    get { lock.withLock { failing } }
+    set { lock.withLock { failing = newValue } }
+  }
+
+  func make(on device: VirtualHaptics) throws -> CHHapticEngine {
+    try lock.withLock {
+      if failing { throw CHHapticError(.serverInitFailed) }
+      let engine = device.makeEngine()
+      engines.append(engine)
+      return engine
+    }
+  }
+}
+
+/// What a switch was, from one manager to the next.
+final class SettingMemory: HapticSettingStore {
+  private var values: [String: Bool] = [:]
+
+  func isOn(_ key: String) -> Bool? { values[key] }
+
+  func setOn(_ isOn: Bool, for key: String) { values[key] = isOn }
+}

@@ -1,0 +1,141 @@
+import CoreHaptics
+import HapticManagement
+import Testing
+
+@MainActor @Suite struct PlayingTests {
+  let playing = ManagerPlaying()
+
+  @Test func anUnknownNameDoesNothing() {
+    playing.manager.play("no such pattern")
+    playing.manager.play("")
+    playing.manager.play("../Patterns/light")
+    playing.advance(0.2)
+    #expect(playing.engines.count == 0)
+    #expect(playing.manager.brokenPatterns.isEmpty)
+  }
+
+  @Test func severalAtOnceAddUpSampleForSample() {
+    func samples(_ names: [String]) -> [Float] {
+      let playing = ManagerPlaying()
+      playing.manager.preloadPatterns()
+      playing.advance(0)
+      for name in names { playing.manager.play(name) }
+      playing.advance(0.8)
+      return playing.samples
+    }
+    let one = samples(["selection"])
+    let other = samples(["light"])
+    let both = samples(["selection", "light"])
+    let greatest = both.indices.map { abs(both[$0] - one[$0] - other[$0]) }.max() ?? 1
+    #expect(greatest < 1e-5)
+  }
+
+  @Test func aPatternStartsAtItsTimeOnTheEnginesClock() {
+    playing.manager.preloadPatterns()
+    playing.advance(0.1)
+    playing.manager.play("light", at: 0.7)
+    playing.advance(1)
+    #expect(playing.onsets.count == 1)
+    #expect((33_600...33_604).contains(playing.onsets[0]))
+  }
+
+  @Test(arguments: [(2, 1), (1, 7), (.infinity, 1)] as [(Float, Float)])
+  func strengthAndSharpnessAreClamped(intensity: Float, sharpness: Float) {
+    func samples(_ intensity: Float, _ sharpness: Float) -> [Float] {
+      let playing = ManagerPlaying()
+      playing.manager.playTransientEvent(intensity: intensity, sharpness: sharpness)
+      playing.advance(0.2)
+      return playing.samples
+    }
+    #expect(samples(intensity, sharpness) == samples(1, 1))
+    #expect(samples(0.5, -3) == samples(0.5, 0))
+  }
+
+  @Test(arguments: [-1, 0, .nan, -.infinity] as [Float])
+  func noStrengthIsSilence(intensity: Float) {
+    playing.manager.playTransientEvent(intensity: intensity, sharpness: 0.5)
+    playing.advance(0.2)
+    #expect(playing.peak(0, 0.2) == 0)
+  }
+
+  /// How far the last half second is from a lone tap at its frame.
+  private func distanceFromLoneTap(at frame: Int) -> Float {
+    let lone = ManagerPlaying()
+    lone.manager.play("light")
+    lone.advance(0.5)
+    return zip(playing.samples[frame...], lone.samples).map { abs($0 - $1) }.max() ?? 1
+  }
+
+  @Test func tenThousandTapsLeaveNothingBehind() {
+    playing.manager.preloadPatterns()
+    playing.advance(0)
+    for _ in 0..<1_000 {
+      for _ in 0..<10 { playing.manager.playTransientEvent(intensity: 0.3, sharpness: 1) }
+      playing.advance(0.008)
+      #expect(playing.engines.count == 1)
+    }
+    // Every group of ten was heard at its frame.
+    let samples = playing.samples
+    let isHeard = (0..<1_000).allSatisfy { group in
+      (samples[group * 384 + 96..<group * 384 + 288].map(abs).max() ?? 0) > 0.1
+    }
+    #expect(isHeard)
+    playing.advance(6)
+    #expect(playing.peak(13.5, 14) < 1e-6)
+    playing.manager.play("light")
+    playing.advance(0.5)
+    #expect(distanceFromLoneTap(at: 672_000) < 1e-4)
+  }
+
+  @Test func tenThousandTapsAtOnceDoNotPileUp() {
+    playing.manager.preloadPatterns()
+    playing.advance(0)
+    for _ in 0..<10_000 { playing.manager.playTransientEvent(intensity: 0.5, sharpness: 1) }
+    playing.advance(6)
+    #expect((0...4).contains(playing.onsets.first ?? -1))
+    #expect(playing.peak(5.5, 6) < 1e-6)
+    #expect(playing.manager.engineAvailable)
+    playing.manager.play("light")
+    playing.advance(0.5)
+    #expect(distanceFromLoneTap(at: 288_000) < 1e-4)
+  }
+
+  @Test func anEngineGoesWithItsManager() {
+    weak var engine: CHHapticEngine?
+    do {
+      let source = EngineSource { [device = playing.device, engines = playing.engines] in
+        try engines.make(on: device)
+      }
+      let manager = HapticManager(engineSource: source, store: SettingMemory())
+      for _ in 0..<10 { manager.play("heartbeat") }
+      playing.advance(0.1)
+      engine = playing.engines.takeLast()
+      #expect(engine != nil)
+    }
+    playing.advance(0.1)
+    #expect(engine == nil)
+  }
+
+  @Test(
+    arguments: zip(
+      [
+        { $0.playEarthquakeSplash() }, { $0.playEarthquakeSimulation() },
+        { $0.playCorrectAnswer() }, { $0.playWrongAnswer() }, { $0.playPerfectScore() },
+        { $0.playEncouragement() },
+      ] as [@MainActor @Sendable (HapticManager) -> Void],
+      [
+        "earthquake-splash", "earthquake-simulation", "correct-answer", "wrong-answer",
+        "perfect-score", "encouragement",
+      ]))
+  func aDrillsCallIsItsPattern(
+    call: @MainActor @Sendable (HapticManager) -> Void, name: String
+  ) {
+    let named = ManagerPlaying()
+    named.manager.play(name)
+    named.advance(4.2)
+    call(playing.manager)
+    playing.advance(4.2)
+    #expect(playing.samples == named.samples)
+    #expect(playing.peak(0, 4.2) > 0.02)
+  }
+}

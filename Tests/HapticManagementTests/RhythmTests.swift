@@ -1,0 +1,96 @@
+import HapticManagement
+import Testing
+
+@MainActor @Suite struct RhythmTests {
+  let playing = ManagerPlaying()
+
+  /// Whether a rhythm sounds as lone taps do that are started at frames.
+  private func expect(
+    _ style: String, at frames: [Int], _ rhythm: (HapticManager) -> Void,
+    location: SourceLocation = #_sourceLocation
+  ) {
+    rhythm(playing.manager)
+    playing.advance(1)
+    let distance = playing.distance(from: frames.map { (style, $0) })
+    #expect(distance < 1e-4, sourceLocation: location)
+  }
+
+  @Test func aTapOneFrameOffIsNoticed() {
+    playing.manager.doubleTap()
+    playing.advance(0.5)
+    #expect(playing.distance(from: [("medium", 0), ("medium", 4_801)]) > 0.003)
+    #expect(playing.onsets.map { $0 - playing.onsets[0] } == [0, 4_800])
+    #expect((0...4).contains(playing.onsets[0]))
+  }
+
+  @Test func aDoubleTapIsATenthOfASecondWide() {
+    expect("medium", at: [0, 4_800]) { $0.doubleTap() }
+  }
+
+  @Test func aTripleTapHurries() {
+    expect("medium", at: [0, 4_800, 8_400]) { $0.tripleTap() }
+  }
+
+  @Test func aSuccessRhythmEndsHeavily() {
+    playing.manager.successRhythm()
+    playing.advance(1)
+    let taps = [("medium", 0), ("medium", 4_800), ("heavy", 12_000)]
+    #expect(playing.distance(from: taps) < 1e-4)
+  }
+
+  @Test func aPulseIsOneLightTapUnlessToldOtherwise() {
+    expect("light", at: [0]) { $0.pulse() }
+  }
+
+  @Test func pulsesAreAQuarterOfASecondApart() {
+    expect("light", at: [0, 12_000, 24_000, 36_000]) { $0.pulse(count: 4) }
+  }
+
+  @Test func pulsesAreAsFarApartAsTheyAreTold() {
+    expect("light", at: [0, 4_800, 9_600]) { $0.pulse(count: 3, interval: 0.1) }
+  }
+
+  @Test func aPatternOfTimingsIsInMilliseconds() {
+    expect("medium", at: [0, 3_600, 7_200, 14_400]) { $0.triggerPattern([0, 75, 150, 300]) }
+  }
+
+  @Test func theOrderOfTimingsDoesNotMatter() {
+    expect("heavy", at: [0, 7_200, 14_400]) { $0.triggerPattern([300, 0, 150], style: .heavy) }
+  }
+
+  @Test(arguments: [[], [-1], [.nan], [.infinity], [60_001]] as [[Double]])
+  func timesThatCannotBeAreLeftOut(timings: [Double]) {
+    playing.manager.triggerPattern(timings)
+    playing.advance(0.1)
+    #expect(playing.engines.count == 0)
+  }
+
+  @Test func aRhythmHasAtMostSixtyFourTaps() {
+    playing.manager.pulse(count: .max, interval: 0.05)
+    playing.advance(4)
+    #expect(playing.onsets.count == 64)
+  }
+
+  @Test func noPulsesAreNone() {
+    playing.manager.pulse(count: -3)
+    playing.advance(0.1)
+    #expect(playing.engines.count == 0)
+  }
+
+  @Test func aRhythmInTheMiddleOfABlockKeepsItsDistances() {
+    playing.manager.preloadPatterns()
+    playing.advance(0.01)
+    // The frame 1,234 is in no block's beginning.
+    playing.manager.play("triple-tap", at: 1_234 / 48_000)
+    playing.advance(0.5)
+    let taps = [1_234, 6_034, 9_634].map { ("medium", $0) }
+    #expect(playing.distance(from: taps) < 1e-4)
+  }
+
+  @Test(arguments: FeedbackType.allCases)
+  func everyTypeIsHeard(type: FeedbackType) {
+    playing.manager.play(type)
+    playing.advance(0.6)
+    #expect(playing.peak(0, 0.6) > 0.02)
+  }
+}
