@@ -1,5 +1,5 @@
 public import CoreHaptics
-public import Foundation
+internal import Foundation
 
 /// Where a manager gets its engine from, so that a test can give it one in virtual time.
 public struct EngineSource: Sendable {
