@@ -135,7 +135,7 @@ import Testing
   func noRampClicksThroughFaultsAndCommands(seed: UInt64) throws {
     let rig = try Rig(seed: seed)
     let seconds = Self.minutes * 60
-    _ = plan(rig.device, until: seconds, seed: seed)
+    rig.listener.faults = plan(rig.device, until: seconds, seed: seed)
     let player = try rig.engine.player(for: hum)
     try player.loop(passCount: nil)
     try player.start()

@@ -4,7 +4,11 @@ import FaultyPCM
 final class FaultListener {
   /// The greatest magnitude.
   private(set) var peak: Float = 0
+  /// The moments in seconds at which the device fails.
+  var faults: [Double] = []
   /// The greatest change of slope from one frame to the next, within what was heard without a break.
+  ///
+  /// Where a device that fails loses what it has, sound breaks off; that is not a ramp of ours.
   private(set) var greatestCorner: Float = 0
   /// The moments in seconds at which sound began after at least 50 ms of quiet.
   private(set) var onsets: [Double] = []
@@ -20,6 +24,12 @@ final class FaultListener {
 
   init(rate: Double) { self.rate = rate }
 
+  /// Whether the device failed within a second before a frame.
+  private func isFailing(_ frame: Int64) -> Bool {
+    let moment = Double(frame) / rate
+    return faults.contains { $0 <= moment + 0.001 && moment - $0 < 1 }
+  }
+
   func hear(_ time: Duration, _ samples: Span<Float>, _ channelCount: Int) {
     let start = Int64((time / .seconds(1) * rate).rounded())
     if start != nextFrame {
@@ -31,7 +41,10 @@ final class FaultListener {
       let sample = samples[frame * channelCount]
       if !sample.isFinite { hasNonsense = true }
       peak = max(peak, abs(sample))
-      if unbroken >= 2 { greatestCorner = max(greatestCorner, abs(sample - 2 * one + other)) }
+      let corner = unbroken >= 2 ? abs(sample - 2 * one + other) : 0
+      if corner > greatestCorner, !(sample == 0 && isFailing(start + Int64(frame))) {
+        greatestCorner = corner
+      }
       other = one
       one = sample
       unbroken += 1
