@@ -112,6 +112,8 @@ extension ALSASink {
     let due = end + time.duration(of: owedSilence)
     let gap = now + time.duration(of: queuedCount) - due + lag
     let count = time.frameCount(in: gap)
+    // A device that goes on as if nothing had been needs nothing made good.
+    if queuedCount > 0, count == 0, owedSilence == 0 { return 0 }
     let moved = time.duration(of: count)
     self.end = now + time.duration(of: queuedCount)
     lag = gap - moved
