@@ -105,14 +105,14 @@ open class CHHapticEngine: NSObject {
 
   /// Makes a player.
   open func makePlayer(with pattern: CHHapticPattern) throws -> any CHHapticPatternPlayer {
-    PatternPlayerObject(try backing.makePlayer(pattern, isAdvanced: false))
+    PatternPlayerObject(try backing.makePlayer(pattern))
   }
 
   /// Makes a player that can also be paused, sought, looped and slowed.
   open func makeAdvancedPlayer(with pattern: CHHapticPattern) throws
     -> any CHHapticAdvancedPatternPlayer
   {
-    AdvancedPatternPlayerObject(try backing.makePlayer(pattern, isAdvanced: true))
+    AdvancedPatternPlayerObject(try backing.makePlayer(pattern))
   }
 
   /// Plays an AHAP file once, starting the engine where it does not run.

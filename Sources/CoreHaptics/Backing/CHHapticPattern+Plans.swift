@@ -9,28 +9,35 @@ extension CHHapticPattern {
     try SoundReading.samples(of: content, resources: resources, rate: rate)
   }
 
-  /// The pattern compiled for each haptic bus of an engine; compiled once for each kind of engine.
+  /// The pattern compiled for each haptic bus of an engine.
+  ///
+  /// Compiled once for each kind of engine; anew each time where it plays registered audio, since a
+  /// registration belongs to one engine and may change.
   func plans(for engine: PlaybackEngine, resources: [Int: AudioResource]) throws -> [RenderPlan] {
-    try planCache.plans(for: engine) {
-      var pattern = content.pattern
-      for index in pattern.events.indices {
-        guard let path = pattern.events[index].waveform?.path,
-          let number = AudioResourcePath.id(of: path), let resource = resources[number]
-        else { continue }
-        pattern.events[index].waveform?.usesVolumeEnvelope = resource.usesVolumeEnvelope
-        pattern.events[index].waveform?.isLooping = resource.isLooping
-      }
-      let samples = try samples(at: engine.rate, resources: resources)
+    var pattern = content.pattern
+    var playsRegisteredAudio = false
+    for index in pattern.events.indices {
+      guard let path = pattern.events[index].waveform?.path,
+        let number = AudioResourcePath.id(of: path)
+      else { continue }
+      playsRegisteredAudio = true
+      guard let resource = resources[number] else { continue }
+      pattern.events[index].waveform?.usesVolumeEnvelope = resource.usesVolumeEnvelope
+      pattern.events[index].waveform?.isLooping = resource.isLooping
+    }
+    let compile = {
+      let samples = try self.samples(at: engine.rate, resources: resources)
       return try engine.profiles.map { profile in
         do throws(RenderError) {
           return try RenderPlan(
             compiling: pattern, profile: profile, rate: engine.rate, samples: samples)
         } catch {
-          throw CHHapticError(
-            .invalidPatternData, userInfo: [NSLocalizedDescriptionKey: error.description])
+          throw CHHapticError(.invalidPatternData, error.description)
         }
       }
     }
+    return playsRegisteredAudio
+      ? try compile() : try planCache.plans(for: engine, compile: compile)
   }
 }
 
@@ -42,8 +49,6 @@ final class PlanCache: @unchecked Sendable {
   private var plans: [RenderPlan] = []
 
   /// The plans for an engine, compiled where they are not there.
-  ///
-  /// A pattern that plays registered audio is compiled anew each time, since the registration may change.
   func plans(for engine: PlaybackEngine, compile: () throws -> [RenderPlan]) throws -> [RenderPlan]
   {
     lock.lock()

@@ -21,7 +21,7 @@ extension EngineBacking {
       if let value = value as? NSNumber { return value.boolValue }
       throw CHHapticError(
         .invalidAudioResource,
-        userInfo: [NSLocalizedDescriptionKey: "the option \(key) must be true or false"])
+        "the option \(key) must be true or false")
     }
     let resource = AudioResource(
       sound: sound,
@@ -31,10 +31,7 @@ extension EngineBacking {
       guard state.resources.count < Self.mostResources else {
         throw CHHapticError(
           .resourceNotAvailable,
-          userInfo: [
-            NSLocalizedDescriptionKey:
-              "an engine keeps \(Self.mostResources) audio resources; unregister some"
-          ])
+          "an engine keeps \(Self.mostResources) audio resources; unregister some")
       }
       let number = state.nextResource
       state.nextResource += 1
@@ -49,6 +46,6 @@ extension EngineBacking {
     guard removed == nil else { return }
     throw CHHapticError(
       .invalidAudioResource,
-      userInfo: [NSLocalizedDescriptionKey: "no audio resource is registered as \(number)"])
+      "no audio resource is registered as \(number)")
   }
 }

@@ -230,7 +230,7 @@ final class EngineBacking: @unchecked Sendable {
 
   // MARK: Players
 
-  func makePlayer(_ pattern: CHHapticPattern, isAdvanced: Bool) throws -> PlayerBacking {
+  func makePlayer(_ pattern: CHHapticPattern) throws -> PlayerBacking {
     let player = PlayerBacking(self, pattern, generation: with { $0.generation })
     // A pattern that cannot be played is told now and not at its start.
     try player.prepare()
@@ -238,7 +238,7 @@ final class EngineBacking: @unchecked Sendable {
   }
 
   func playOnce(_ pattern: CHHapticPattern) throws {
-    let player = try makePlayer(pattern, isAdvanced: false)
+    let player = try makePlayer(pattern)
     try start()
     try player.start(at: 0)
   }
@@ -253,7 +253,7 @@ final class EngineBacking: @unchecked Sendable {
     }
     throw CHHapticError(
       .engineNotRunning,
-      userInfo: [NSLocalizedDescriptionKey: "the engine is not running; call start() first"])
+      "the engine is not running; call start() first")
   }
 
   /// Counts a player among those that are waited for.

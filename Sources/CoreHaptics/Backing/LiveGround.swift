@@ -46,7 +46,7 @@ final class LiveGround: EngineGround {
         throw CHHapticError(
           error.kind == .deviceAbsent || error.kind == .serverAbsent
             ? .notSupported : .serverInitFailed,
-          userInfo: [NSLocalizedDescriptionKey: "\(error)"])
+          "\(error)")
       }
     case .file(let path):
       let (sink, descriptor) = try Self.file(numbered(path))
@@ -71,9 +71,7 @@ final class LiveGround: EngineGround {
     guard descriptor >= 0 else {
       throw CHHapticError(
         .serverInitFailed,
-        userInfo: [
-          NSLocalizedDescriptionKey: "the file \(path) cannot be written; see TEMBLOR_OUTPUT"
-        ])
+        "the file \(path) cannot be written; see TEMBLOR_OUTPUT")
     }
     do throws(SoundFileError) {
       let sink = try SoundFileSink(
@@ -83,7 +81,7 @@ final class LiveGround: EngineGround {
     } catch {
       Glibc.close(descriptor)
       throw CHHapticError(
-        .serverInitFailed, userInfo: [NSLocalizedDescriptionKey: error.description])
+        .serverInitFailed, error.description)
     }
   }
 

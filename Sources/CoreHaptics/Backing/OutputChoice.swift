@@ -54,10 +54,7 @@ struct OutputChoice: Sendable {
     guard let text = FileManager.default.contents(atPath: profileName) else {
       throw CHHapticError(
         .invalidEngineParameter,
-        userInfo: [
-          NSLocalizedDescriptionKey:
-            "TEMBLOR_PROFILE is '\(profileName)', which is no profile's name and no file"
-        ])
+        "TEMBLOR_PROFILE is '\(profileName)', which is no profile's name and no file")
     }
     return try ProfileFile.read(text: Array(text), name: profileName)
   }
@@ -66,6 +63,6 @@ struct OutputChoice: Sendable {
   func check() throws {
     guard let problem else { return }
     throw CHHapticError(
-      .invalidEngineParameter, userInfo: [NSLocalizedDescriptionKey: problem])
+      .invalidEngineParameter, problem)
   }
 }

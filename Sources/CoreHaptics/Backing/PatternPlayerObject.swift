@@ -9,7 +9,7 @@ class PatternPlayerObject: NSObject, CHHapticPatternPlayer {
     super.init()
   }
 
-  deinit { backing.isHeld = false }
+  deinit { backing.objectIsGone() }
 
   func start(atTime time: TimeInterval) throws { try backing.start(at: time) }
 

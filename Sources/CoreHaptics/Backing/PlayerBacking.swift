@@ -25,8 +25,6 @@ final class PlayerBacking: @unchecked Sendable {
   private var session: (any EngineSession)?
   private var player: PatternPlayer?
   private var toldEndCount = 0
-  private var soughtOffset: Double?
-  private var isObjectHeld = true
 
   init(_ engine: EngineBacking, _ pattern: CHHapticPattern, generation: Int) {
     self.engine = engine
@@ -54,15 +52,11 @@ final class PlayerBacking: @unchecked Sendable {
     set { locked { storedHandler = newValue } }
   }
 
-  /// Whether the application still holds the player.
-  var isHeld: Bool {
-    get { locked { isObjectHeld } }
-    set {
-      locked {
-        isObjectHeld = newValue
-        // Nobody could end a loop any more, so the running pass is the last.
-        if !newValue, storedSettings.isLooping { try? player?.loop(passCount: 1) }
-      }
+  /// The application has let go of the player.
+  func objectIsGone() {
+    locked {
+      // Nobody could end a loop any more, so the running pass is the last.
+      if storedSettings.isLooping { try? player?.loop(passCount: 1) }
     }
   }
 
@@ -98,7 +92,6 @@ final class PlayerBacking: @unchecked Sendable {
     let player = try live(startingIfAllowed: true)
     engine.noteStart(of: self)
     try command { try player.start(at: moment(time)) }
-    locked { soughtOffset = nil }
   }
 
   func stop(at time: TimeInterval) throws {
@@ -131,7 +124,7 @@ final class PlayerBacking: @unchecked Sendable {
     let player = try live()
     let base = max(time, engine.currentTime)
     for parameter in parameters {
-      let id = try Self.id(parameter.parameterID)
+      let id = try DynamicParameterID(parameter.parameterID)
       // Attack, decay and release act on events to come, which are planned already.
       guard id.isLive else { continue }
       let isNow = time <= engine.currentTime && parameter.relativeTime <= 0
@@ -145,7 +138,7 @@ final class PlayerBacking: @unchecked Sendable {
 
   func schedule(_ curve: CHHapticParameterCurve, at time: TimeInterval) throws {
     let player = try live()
-    let id = try Self.id(curve.parameterID)
+    let id = try DynamicParameterID(curve.parameterID)
     guard id.isLive else { return }
     let points = curve.controlPoints.map {
       ParameterCurve.ControlPoint(time: $0.relativeTime, value: $0.value)
@@ -163,9 +156,7 @@ final class PlayerBacking: @unchecked Sendable {
     guard engine.with({ $0.generation }) == generation else {
       throw CHHapticError(
         .invalidPatternPlayer,
-        userInfo: [
-          NSLocalizedDescriptionKey: "the engine was reset; make a new player"
-        ])
+        "the engine was reset; make a new player")
     }
     let session = try engine.runningSession(startingIfAllowed: startingIfAllowed)
     return try locked {
@@ -201,19 +192,8 @@ final class PlayerBacking: @unchecked Sendable {
   private func command(_ body: () throws -> Void) throws {
     do { try body() } catch let error as PlaybackError {
       throw CHHapticError(
-        .resourceNotAvailable, userInfo: [NSLocalizedDescriptionKey: error.description])
+        .resourceNotAvailable, error.description)
     }
-  }
-
-  private static func id(_ id: CHHapticDynamicParameter.ID) throws -> DynamicParameterID {
-    guard let known = DynamicParameterID(rawValue: id.rawValue) else {
-      throw CHHapticError(
-        .invalidParameterType,
-        userInfo: [
-          NSLocalizedDescriptionKey: "'\(id.rawValue)' is no dynamic parameter"
-        ])
-    }
-    return known
   }
 
   private func locked<Result>(_ body: () throws -> Result) rethrows -> Result {

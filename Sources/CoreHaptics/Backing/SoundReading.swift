@@ -65,6 +65,6 @@ enum SoundReading {
   }
 
   private static func failure(_ code: CHHapticError.Code, _ text: String) -> CHHapticError {
-    CHHapticError(code, userInfo: [NSLocalizedDescriptionKey: text])
+    CHHapticError(code, text)
   }
 }

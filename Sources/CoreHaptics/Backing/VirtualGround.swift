@@ -34,7 +34,7 @@ package final class VirtualGround: EngineGround, @unchecked Sendable {
     try locked {
       guard isPresent else {
         throw CHHapticError(
-          .serverInitFailed, userInfo: [NSLocalizedDescriptionKey: "the device is away"])
+          .serverInitFailed, "the device is away")
       }
       let engine = PlaybackEngine(
         rate: rate, routing: OutputRouting(channelCount: 2, buses: request.buses),

@@ -12,4 +12,8 @@ public struct BlockRecord: BitwiseCopyable, Sendable {
   public var handed: Duration
   /// Frames handed over and not yet heard, the block included.
   public var delay: Int
+
+  /// A place for a record.
+  static let empty = BlockRecord(
+    position: 0, frameCount: 0, began: .zero, rendered: .zero, handed: .zero, delay: 0)
 }

@@ -87,9 +87,7 @@ public final class LivePlayback: Sendable {
 
   /// Takes the records of blocks since the last call, oldest first; more than about 1,000 are dropped.
   public func takeBlockRecords() -> [BlockRecord] {
-    let filler = BlockRecord(
-      position: 0, frameCount: 0, began: .zero, rendered: .zero, handed: .zero, delay: 0)
-    var records = [BlockRecord](repeating: filler, count: 1_024)
+    var records = [BlockRecord](repeating: .empty, count: 1_024)
     let count = shared.loop.records.take(into: &records)
     return Array(records.prefix(count))
   }

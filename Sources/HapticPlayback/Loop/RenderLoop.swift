@@ -46,10 +46,7 @@ public final class RenderLoop {
     renderer = engine.makeRenderer(isOpen: false)
     block = [Float](repeating: 0, count: Self.longestBlock * engine.routing.channels.count)
     clock = PlaybackClock(rate: engine.rate, time: time)
-    records = ValueRing(
-      capacity: 1_024,
-      filler: BlockRecord(
-        position: 0, frameCount: 0, began: .zero, rendered: .zero, handed: .zero, delay: 0))
+    records = ValueRing(capacity: 1_024, filler: .empty)
   }
 
   /// What has been rendered.

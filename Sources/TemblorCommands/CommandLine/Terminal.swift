@@ -1,4 +1,5 @@
 internal import Glibc
+internal import HapticPlayback
 
 /// The program's one way to the user: results, messages and the clock they go by.
 struct Terminal: Sendable {
@@ -12,18 +13,11 @@ struct Terminal: Sendable {
   /// This process's streams; a reader that leaves is from now on an error, no longer a signal.
   static func system() -> Terminal {
     _ = signal(SIGPIPE, SIG_IGN)
-    return Terminal(output: .standardOutput, error: .standardError, clock: monotonicTime)
+    return Terminal(output: .standardOutput, error: .standardError, clock: { SystemTime().now })
   }
 
   /// Writes a message; one that cannot be written has nowhere else to go.
   func report(_ message: String) {
     try? error.line(message)
   }
-}
-
-@Sendable
-private func monotonicTime() -> Duration {
-  var time = timespec()
-  _ = unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-  return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
 }

@@ -5,9 +5,7 @@ internal import HapticPlayback
 final class SocketConnection {
   private let descriptor: Int32
   private var reader = LineReader()
-  private var queue: [UInt8] = []
-  /// Bytes of the queue that were sent.
-  private var sentCount = 0
+  private var unsent = UnsentLines()
   /// Whether nothing more comes from the client, or is wanted from it.
   private(set) var isEnding = false
   /// Whether lines are left where they are for now.
@@ -25,12 +23,12 @@ final class SocketConnection {
   deinit { close(descriptor) }
 
   /// Whether the client has all it will get.
-  var isDone: Bool { isBroken || isEnding && waitingCount == 0 }
+  var isDone: Bool { isBroken || isEnding && unsent.count == 0 }
 
   /// What to wait for: room while something waits to be sent, and lines while answers are read.
   var watched: WatchedDescriptor {
     var events: Int32 = 0
-    if waitingCount > 0 { events |= POLLOUT }
+    if unsent.count > 0 { events |= POLLOUT }
     if isReading { events |= POLLIN }
     return WatchedDescriptor(descriptor, events: Int16(events))
   }
@@ -41,32 +39,17 @@ final class SocketConnection {
   /// Sends a line as far as possible and keeps the rest; with too much to keep the connection breaks.
   func send(_ line: String) {
     if isBroken { return }
-    queue += line.utf8
-    queue.append(UInt8(ascii: "\n"))
+    unsent.append(line)
     flush()
-    if waitingCount > SocketListener.longestQueue { isBroken = true }
+    if unsent.count > SocketListener.longestQueue { isBroken = true }
   }
 
   /// Sends what waits, as far as the client takes it.
   func flush() {
-    while waitingCount > 0 && !isBroken {
-      let count = unsafe queue.withUnsafeBytes { bytes in
-        unsafe Glibc.send(
-          descriptor, bytes.baseAddress?.advanced(by: sentCount), bytes.count - sentCount,
-          Int32(MSG_NOSIGNAL))
-      }
-      if count >= 0 {
-        sentCount += count
-      } else if errno == EAGAIN {
-        break
-      } else if errno != EINTR {
-        isBroken = true
-      }
-    }
-    // Moving the rest forward each time would cost more than it frees.
-    if sentCount == queue.count || sentCount > SocketListener.patientQueue {
-      queue.removeFirst(sentCount)
-      sentCount = 0
+    guard !isBroken else { return }
+    let descriptor = descriptor
+    isBroken = unsafe !unsent.flush { bytes in
+      unsafe Glibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
     }
   }
 
@@ -84,8 +67,6 @@ final class SocketConnection {
 
   /// Lines are taken only from who reads the answers.
   private var isReading: Bool {
-    !isEnding && !isBroken && !isHeld && waitingCount <= SocketListener.patientQueue
+    !isEnding && !isBroken && !isHeld && unsent.count <= SocketListener.patientQueue
   }
-
-  private var waitingCount: Int { queue.count - sentCount }
 }

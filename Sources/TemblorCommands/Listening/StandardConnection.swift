@@ -13,9 +13,7 @@ final class StandardConnection {
   private let input: Int32
   private let output: Int32
   private var reader = LineReader()
-  private var queue: [UInt8] = []
-  /// Bytes of the queue that were written.
-  private var sentCount = 0
+  private var unsent = UnsentLines()
   /// Whether no more lines come.
   private(set) var isAtEnd = false
   /// Whether lines are left where they are for now.
@@ -35,7 +33,7 @@ final class StandardConnection {
   var watched: [WatchedDescriptor] {
     var watched: [WatchedDescriptor] = []
     if isReading && isOurs { watched.append(WatchedDescriptor(input)) }
-    if waitingCount > 0 && !isBroken {
+    if unsent.count > 0 && !isBroken {
       watched.append(WatchedDescriptor(output, events: Int16(POLLOUT)))
     }
     return watched
@@ -58,30 +56,20 @@ final class StandardConnection {
   /// Writes a line as far as possible and keeps the rest; one nobody reads is dropped.
   func send(_ reply: ListenReply) {
     // A reader who never comes must not fill the memory.
-    if isBroken || waitingCount > SocketListener.longestQueue { return }
-    queue += reply.line.utf8
-    queue.append(UInt8(ascii: "\n"))
+    if isBroken || unsent.count > SocketListener.longestQueue { return }
+    unsent.append(reply.line)
     flush()
   }
 
   /// Writes what waits, as far as it is taken.
   func flush() {
-    while waitingCount > 0, !isBroken, isReady(output, POLLOUT) {
-      let count = unsafe queue.withUnsafeBytes { bytes in
-        unsafe write(
-          output, bytes.baseAddress?.advanced(by: sentCount), min(waitingCount, Self.piece))
+    guard !isBroken else { return }
+    isBroken = unsafe !unsent.flush { bytes in
+      guard isReady(output, POLLOUT) else {
+        errno = EAGAIN
+        return -1
       }
-      if count >= 0 {
-        sentCount += count
-      } else if errno == EAGAIN {
-        break
-      } else if errno != EINTR {
-        isBroken = true
-      }
-    }
-    if sentCount == queue.count || sentCount > SocketListener.patientQueue {
-      queue.removeFirst(sentCount)
-      sentCount = 0
+      return unsafe write(output, bytes.baseAddress, min(bytes.count, Self.piece))
     }
   }
 
@@ -89,7 +77,7 @@ final class StandardConnection {
   func finish(_ time: any Timekeeper) {
     let end = time.now + Self.patience
     flush()
-    while waitingCount > 0, !isBroken, time.now < end {
+    while unsent.count > 0, !isBroken, time.now < end {
       var watched = [WatchedDescriptor(output, events: Int16(POLLOUT))]
       time.wait(for: &watched, timeout: end - time.now)
       flush()
@@ -98,15 +86,13 @@ final class StandardConnection {
 
   /// Lines are taken only from who reads the answers.
   private var isReading: Bool {
-    !isAtEnd && !isHeld && (isBroken || waitingCount <= SocketListener.patientQueue)
+    !isAtEnd && !isHeld && (isBroken || unsent.count <= SocketListener.patientQueue)
   }
 
   /// Whether reading is not for another job of the terminal, which would stop this one.
   private var isOurs: Bool {
     isatty(input) == 0 || tcgetpgrp(input) < 0 || CharacterMode.isForeground(input)
   }
-
-  private var waitingCount: Int { queue.count - sentCount }
 
   private func isReady(_ descriptor: Int32, _ events: Int32) -> Bool {
     var entry = pollfd(fd: descriptor, events: Int16(events), revents: 0)
