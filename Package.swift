@@ -28,6 +28,11 @@ let package = Package(
     .library(name: "SoundFileOutput", targets: ["SoundFileOutput"]),
     .library(name: "TransducerProfiles", targets: ["TransducerProfiles"]),
     .library(name: "ShippedPatterns", targets: ["ShippedPatterns"]),
+    .library(name: "SignalAnalysis", targets: ["SignalAnalysis"]),
+    .library(name: "SignalPlots", targets: ["SignalPlots"]),
+    .library(name: "PatternComparison", targets: ["PatternComparison"]),
+    .library(name: "BlindListening", targets: ["BlindListening"]),
+    .library(name: "ReviewPages", targets: ["ReviewPages"]),
     .executable(name: "temblor", targets: ["temblor"]),
   ],
   targets: [
@@ -136,10 +141,46 @@ let package = Package(
       name: "ShippedProfiles", resources: [.embedInCode("Profiles")],
       swiftSettings: strict),
     .target(
+      name: "SignalAnalysis", dependencies: ["CEBUR128", "CKissFFT"], swiftSettings: strict),
+    .testTarget(
+      name: "SignalAnalysisTests", dependencies: ["SignalAnalysis", "TestSupport"],
+      swiftSettings: strict),
+    .target(
+      name: "SignalPlots",
+      dependencies: ["CCairo", "HapticModel", "HapticRender", "SignalAnalysis"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "SignalPlotsTests",
+      dependencies: ["HapticModel", "HapticRender", "SignalAnalysis", "SignalPlots"],
+      swiftSettings: strict),
+    .target(
+      name: "PatternComparison", dependencies: ["HapticModel", "HapticRender", "SignalAnalysis"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "PatternComparisonTests",
+      dependencies: ["HapticModel", "HapticRender", "PatternComparison", "SignalAnalysis"],
+      swiftSettings: strict),
+    .target(name: "BlindListening", dependencies: ["JSONText"], swiftSettings: strict),
+    .testTarget(
+      name: "BlindListeningTests", dependencies: ["BlindListening"], swiftSettings: strict),
+    .target(
+      name: "ReviewPages",
+      dependencies: [
+        "HapticModel", "HapticRender", "JSONText", "PatternComparison", "SignalAnalysis",
+        "SignalPlots", "SoundFile",
+      ], swiftSettings: strict),
+    .testTarget(
+      name: "ReviewPagesTests",
+      dependencies: [
+        "HapticModel", "HapticRender", "PatternComparison", "ReviewPages", "SignalAnalysis",
+      ],
+      swiftSettings: strict),
+    .target(
       name: "TemblorCommands",
       dependencies: [
-        "AHAP", "ALSAOutput", "HapticModel", "HapticPlayback", "HapticRender", "JSONText",
-        "PCMSamples", "ShippedPatterns", "SoundFile", "SoundFileOutput", "TransducerProfiles",
+        "AHAP", "ALSAOutput", "BlindListening", "HapticModel", "HapticPlayback", "HapticRender",
+        "JSONText", "PCMSamples", "PatternComparison", "ReviewPages", "ShippedPatterns",
+        "SignalAnalysis", "SignalPlots", "SoundFile", "SoundFileOutput", "TransducerProfiles",
       ], swiftSettings: strict),
     .testTarget(
       name: "HapticModelTests", dependencies: ["HapticModel"], swiftSettings: strict),
@@ -166,8 +207,8 @@ let package = Package(
     .testTarget(
       name: "TemblorCommandsTests",
       dependencies: [
-        "ALSAOutput", "HapticModel", "HapticPlayback", "HapticRender", "SoundFile",
-        "TemblorCommands", "temblor", "terminal-probe",
+        "ALSAOutput", "HapticModel", "HapticPlayback", "HapticRender", "PatternComparison",
+        "SignalAnalysis", "SoundFile", "TemblorCommands", "temblor", "terminal-probe",
       ],
       swiftSettings: strict),
     .executableTarget(
@@ -197,6 +238,11 @@ let package = Package(
       dependencies: ["HapticModel", "HapticRender", "ShippedProfiles", "TransducerProfiles"],
       swiftSettings: strict),
 
+    .systemLibrary(
+      name: "CEBUR128", pkgConfig: "libebur128", providers: [.apt(["libebur128-dev"])]),
+    .systemLibrary(name: "CKissFFT", providers: [.apt(["libkissfft-dev"])]),
+    // Loaded when a picture is drawn, so that no other verb waits for it: headers only.
+    .systemLibrary(name: "CCairo", providers: [.apt(["libcairo2-dev"])]),
     .systemLibrary(
       name: "CALSA", pkgConfig: "alsa", providers: [.apt(["libasound2-dev"])]),
     .systemLibrary(

@@ -23,6 +23,13 @@ final class Scratch: Sendable {
     close(try begin(name, text))
   }
 
+  /// Writes the bytes of a file and closes it.
+  func write(_ bytes: [UInt8], to name: String) throws {
+    let descriptor = try begin(name, "")
+    defer { close(descriptor) }
+    try #require(unsafe Glibc.write(descriptor, bytes, bytes.count) == bytes.count)
+  }
+
   /// Writes a file and leaves it open.
   func begin(_ name: String, _ text: String) throws -> Int32 {
     let descriptor = unsafe open(self(name), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)

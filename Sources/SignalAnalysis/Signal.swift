@@ -1,0 +1,42 @@
+/// Samples to look at: channels of one length at a rate.
+public struct Signal: Equatable, Sendable {
+  /// The samples of each channel, usually in −1…1; all of one length.
+  public let channels: [[Float]]
+  /// Frames per second.
+  public let rate: Double
+
+  /// Makes a signal; channels that are shorter than the longest end in silence.
+  ///
+  /// - Parameter rate: A positive number of frames per second.
+  public init(channels: [[Float]], rate: Double) {
+    precondition(rate > 0, "a signal needs a positive rate")
+    let length = channels.map(\.count).max() ?? 0
+    self.channels = channels.map { $0 + [Float](repeating: 0, count: length - $0.count) }
+    self.rate = rate
+  }
+
+  /// Makes a signal from interleaved samples; a frame that is not whole is left out.
+  public init(interleaved samples: [Float], channelCount: Int, rate: Double) {
+    precondition(channelCount > 0, "a signal needs a channel")
+    let length = samples.count / channelCount
+    let channels = (0..<channelCount).map { channel in
+      (0..<length).map { samples[$0 * channelCount + channel] }
+    }
+    self.init(channels: channels, rate: rate)
+  }
+
+  /// Frames in the signal.
+  public var frameCount: Int { channels.first?.count ?? 0 }
+
+  /// Seconds from the first frame to the end of the last.
+  public var duration: Double { Double(frameCount) / rate }
+
+  /// The mean of the channels: what is drawn and compared where one curve stands for all.
+  public var mono: [Float] {
+    guard let first = channels.first, channels.count > 1 else { return channels.first ?? [] }
+    let share = 1 / Float(channels.count)
+    return first.indices.map { frame in
+      channels.reduce(0) { $0 + $1[frame] } * share
+    }
+  }
+}

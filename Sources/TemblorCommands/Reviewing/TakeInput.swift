@@ -1,0 +1,106 @@
+internal import Glibc
+import AHAP
+import HapticRender
+import PatternComparison
+import SignalAnalysis
+import SoundFile
+
+/// Something to look at or listen to as the user named it: a pattern or a sound file.
+enum TakeInput: Equatable, Sendable {
+  case pattern(PatternInput)
+  case sound(path: String)
+
+  /// What the user's words stand for, and what is wrong with some of them.
+  ///
+  /// A file that begins as a sound file does is one; all else is looked up as a pattern.
+  static func find(_ words: [String]) -> (inputs: [TakeInput], problems: [FileError]) {
+    var inputs: [TakeInput] = []
+    var problems: [FileError] = []
+    for word in words {
+      if word != "-", FileSystem.entry(at: word) == .file, isSound(word) {
+        inputs.append(.sound(path: word))
+        continue
+      }
+      let found = PatternInput.find([word])
+      inputs += found.inputs.map(TakeInput.pattern)
+      problems += found.problems
+    }
+    return (inputs, problems)
+  }
+
+  /// The name messages give it.
+  var name: String {
+    switch self {
+    case .pattern(let input): input.name
+    case .sound(let path): path
+    }
+  }
+
+  /// What an output made from it is called, without ending.
+  var outputStem: String {
+    switch self {
+    case .pattern(let input): input.outputStem
+    case .sound(let path): FileSystem.stem(of: path)
+    }
+  }
+
+  /// Reads it; a pattern is compiled and rendered as `render` would, on one channel.
+  ///
+  /// - Throws: `AHAPError`, `FileError` or `SoundFileError`.
+  func take(_ job: RenderJob) throws -> Take {
+    switch self {
+    case .pattern(let input): try Self.render(input, job)
+    case .sound(let path): try Self.read(path, job)
+    }
+  }
+
+  private static func render(_ input: PatternInput, _ job: RenderJob) throws -> Take {
+    let (plan, reading, _) = try job.plan(input)
+    let settings = job.settings(for: plan)
+    guard (settings.length ?? 0) * Int64(job.channelCount) <= Int64(Sound.longest) else {
+      throw FileError(input.name, "is too long to be looked at as a whole; use --duration")
+    }
+    var rendering = OfflineRendering(plan: plan, settings: settings)
+    var samples: [Float] = []
+    samples.reserveCapacity(Int(settings.length ?? 0) * job.channelCount)
+    var block = [Float](repeating: 0, count: 4_096 * job.channelCount)
+    while true {
+      var span = block.mutableSpan
+      let count = rendering.read(into: &span)
+      if count == 0 { break }
+      if Interruption.isRequested { throw FileError(input.name, "interrupted") }
+      samples += block[..<(count * job.channelCount)]
+    }
+    let signal = Signal(
+      interleaved: samples, channelCount: job.channelCount, rate: Double(job.rate))
+    return Take(
+      name: input.name, source: .pattern(reading.pattern), signal: signal, profile: job.profile,
+      text: String(decoding: try input.text(), as: UTF8.self),
+      feeling: reading.metadata["Description"])
+  }
+
+  private static func read(_ path: String, _ job: RenderJob) throws -> Take {
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw FileError.system(path, "cannot be opened") }
+    defer { close(descriptor) }
+    let sound = try Sound(readingDescriptor: descriptor, path: path)
+    let signal = Signal(
+      interleaved: sound.interleaved, channelCount: sound.channelCount, rate: sound.rate)
+    return Take(name: path, source: .sound, signal: signal, profile: job.profile)
+  }
+
+  /// Whether a file begins with the mark of a container that libsndfile reads.
+  private static func isSound(_ path: String) -> Bool {
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return false }
+    defer { close(descriptor) }
+    var mark = [UInt8](repeating: 0, count: 4)
+    guard unsafe Glibc.read(descriptor, &mark, 4) == 4 else { return false }
+    return soundMarks.contains(String(decoding: mark, as: UTF8.self))
+  }
+
+  /// WAV, RF64, W64, AIFF, FLAC, Ogg, CAF, AU.
+  private static let soundMarks: Set<String> = [
+    "RIFF", "RF64", "riff", "FORM", "fLaC", "OggS", "caff", ".snd",
+  ]
+}
