@@ -1,6 +1,6 @@
 /// How the power of a signal is spread over frequency.
 ///
-/// Welch's method: frames under a half wave of a sine, each half its length after the one before, with
+/// Welch's method: frames under a Kaiser–Bessel-derived window, each half its length after the one before, with
 /// silence around the signal. The windows' squares add up to 1, so that all bins together hold
 /// exactly the signal's mean square.
 public struct Spectrum: Equatable, Sendable {
@@ -16,7 +16,7 @@ public struct Spectrum: Equatable, Sendable {
   /// - Parameters:
   ///   - rate: Frames per second.
   ///   - window: Seconds of a frame; bins are its inverse apart, or somewhat closer.
-  public init(of samples: [Float], rate: Double, window: Double = 0.25) {
+  public init(of samples: [Float], rate: Double, window: Double = 0.5) {
     var measurement = SpectrumMeasurement(rate: rate, window: window)
     measurement.add(FiniteSamples.of(samples).span)
     self = measurement.finish()

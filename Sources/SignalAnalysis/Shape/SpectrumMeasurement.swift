@@ -1,9 +1,10 @@
-internal import Glibc
-
 /// Measures the spectrum of a signal of any length block by block, in memory that does not grow.
 ///
 /// All samples must be finite.
 public struct SpectrumMeasurement: ~Copyable {
+  /// The window's shape: 60 dB down three bins off.
+  private static let beta = 2.0 * .pi
+
   private let rate: Double
   private let hop: Int
   private var transform: FourierTransform
@@ -21,13 +22,13 @@ public struct SpectrumMeasurement: ~Copyable {
   /// - Parameters:
   ///   - rate: Frames per second.
   ///   - window: Seconds of a frame, at most 16; bins are its inverse apart, or somewhat closer.
-  public init(rate: Double, window: Double = 0.25) {
+  public init(rate: Double, window: Double = 0.5) {
     precondition(rate > 0 && window > 0, "a spectrum needs a positive rate and window")
     let hop = FourierTransform.fastLength(atLeast: Int((min(window, 16) * rate / 2).rounded(.up)))
     self.rate = rate
     self.hop = hop
     transform = FourierTransform(length: 2 * hop)
-    self.window = (0..<2 * hop).map { Float(sin(.pi * (Double($0) + 0.5) / Double(2 * hop))) }
+    self.window = KaiserWindow.derived(length: 2 * hop, beta: Self.beta)
     samples = [Float](repeating: 0, count: 2 * hop)
     frame = samples
     bins = [ComplexNumber](repeating: ComplexNumber(), count: transform.binCount)
