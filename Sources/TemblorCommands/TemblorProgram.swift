@@ -13,7 +13,7 @@ public enum TemblorProgram {
     commands: [
       PlayVerb.description, WatchVerb.description, TapVerb.description, ListenVerb.description,
       RenderVerb.description,
-      CheckVerb.description, InfoVerb.description, FormatVerb.description,
+      CheckVerb.description, InfoVerb.description, CompareVerb.description, FormatVerb.description,
       PatternsVerb.description, ProfilesVerb.description, DevicesVerb.description,
       LatencyVerb.description, completion, manual,
     ],
