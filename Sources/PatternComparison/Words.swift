@@ -56,9 +56,12 @@ enum Words {
     "\(number(range.lowerBound, places: 2)) and \(number(range.upperBound, places: 2)) s"
   }
 
-  /// `3.2 dB stronger` or `weaker`.
+  /// `3.2 dB stronger` or `weaker`; from 60 dB on one of the two is silence.
   static func strength(_ decibels: Double) -> String {
-    "\(self.decibels(abs(decibels))) \(decibels < 0 ? "weaker" : "stronger")"
+    if abs(decibels) >= EventQuality.greatestDecibels {
+      return decibels < 0 ? "silent" : "no longer silent"
+    }
+    return "\(self.decibels(abs(decibels))) \(decibels < 0 ? "weaker" : "stronger")"
   }
 
   /// `8 ms later` or `earlier`.

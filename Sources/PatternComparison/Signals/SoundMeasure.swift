@@ -110,7 +110,8 @@ struct SoundMeasure {
     if isLonger, !bothTaps {
       // Edges at the end belong to the length; nine tenths of what both have tell the rest.
       let part = margin + common * 9 / 10
-      let (decibels, correlation) = Self.gain(Array(x[..<part]), Array(y[..<part]), below: .infinity)
+      let (decibels, correlation) = Self.gain(
+        Array(x[..<part]), Array(y[..<part]), below: .infinity)
       duration = change
       if Self.explained(correlation, Array(y[..<part]), noiseEnergy) {
         level = decibels
