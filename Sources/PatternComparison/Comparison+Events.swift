@@ -7,9 +7,8 @@ extension Comparison {
       reference.profile == other.profile
     else { return nil }
     let match = EventMatch(pattern, otherPattern)
-    let most = max(match.reference.count, match.other.count)
     let least = min(match.reference.count, match.other.count)
-    guard match.pairs.count * 3 >= most || most <= 3 || least == 0 else { return nil }
+    guard match.pairs.count * 2 >= least else { return nil }
     let events = EventDifferences(match, profile: reference.profile, options: options)
     let controls = ControlDifferences(
       pattern, otherPattern, match: match, profile: reference.profile, options: options)

@@ -95,4 +95,12 @@ enum Words {
     guard parts.count > 1, let last = parts.popLast() else { return parts.first ?? "" }
     return parts.joined(separator: ", ") + " and " + last
   }
+
+  /// Two ends of a range of levels: `12 dB weaker to 3 dB stronger`.
+  static func span(_ low: Double, to high: Double) -> String {
+    if low < 0, high > 0 { return "\(strength(low)) to \(strength(high))" }
+    return high > 0
+      ? "\(number(low, places: 1)) to \(strength(high))"
+      : "\(number(-high, places: 1)) to \(strength(low))"
+  }
 }

@@ -25,7 +25,8 @@ struct ControlDifferences {
     self.profile = profile
     self.options = options
     clock = match.clock
-    let events = match.reference + match.other
+    // What is missing or added is told as that; what steers it is not told besides.
+    let events = match.pairs.flatMap { [match.reference[$0.0], match.other[$0.1]] }
     hapticTimes = Self.times(events.filter(\.isHaptic))
     audioTimes = Self.times(events.filter { !$0.isHaptic })
     for id in DynamicParameterID.allCases { find(id) }

@@ -131,6 +131,10 @@ struct SoundMeasure {
       let decibels = 20 * log10(Double(max(ratio, 1e-6)))
       if abs(decibels) > 0.3 { level = decibels }
       if frequency == nil, isLonger { duration = change }
+    } else if frequency != nil, abs(duration) < 0.01 {
+      // Another frequency crosses the threshold of silence at another moment.
+      duration = 0
+      findStretches(Array(x[window]), Array(y[window]), rate: rate)
     } else {
       findStretches(Array(x[window]), Array(y[window]), rate: rate)
     }
