@@ -44,7 +44,10 @@ extension SignalDifferences {
 
   /// Tells what comes later as a whole, then which sounds do besides.
   mutating func addTimes() {
-    let whole = Self.common(measures.map(\.time), within: 0.000_1) ?? 0
+    // One sound is the whole only where there is no other.
+    let isAlone = measures.count == 1 && !hasUnmatched
+    let whole =
+      measures.count > 1 || isAlone ? Self.common(measures.map(\.time), within: 0.000_1) ?? 0 : 0
     let shift = options.alignment == .start ? whole : delay + whole
     set(delay: delay + whole)
     // Where shapes differ, times are those of the first sound, which the shape moves.

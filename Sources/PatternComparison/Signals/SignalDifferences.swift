@@ -56,6 +56,9 @@ struct SignalDifferences {
     measure.partner.event(delay: Double(pair.shift) / pair.rate)
   }
 
+  /// Whether a sound of one has no counterpart in the other.
+  var hasUnmatched: Bool { measures.count < max(islands.count, others.count) }
+
   mutating func add(_ difference: Difference) { found.append(difference) }
 
   mutating func set(delay: Double) { self.delay = delay }

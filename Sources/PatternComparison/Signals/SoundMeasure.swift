@@ -64,6 +64,9 @@ struct SoundMeasure {
       return
     }
     explain(x, z, margin: margin, rate: rate, noiseEnergy: noiseEnergy)
+    // A weaker end falls into silence earlier.
+    if !stretches.isEmpty, abs(duration) < 0.02 { duration = 0 }
+    isExact = frequency == nil && stretches.isEmpty && unexplained == nil
     // A tone that is higher fits best somewhere; it begins where it is first heard.
     guard frequency != nil || (fit?.correlation ?? 0) < 0.6 else { return }
     isExact = false
