@@ -12,6 +12,7 @@ public enum TemblorProgram {
       """,
     commands: [
       PlayVerb.description, WatchVerb.description, TapVerb.description, ListenVerb.description,
+      AuditionVerb.description, ABXVerb.description,
       RenderVerb.description,
       CheckVerb.description, InfoVerb.description, FormatVerb.description,
       PatternsVerb.description, ProfilesVerb.description, DevicesVerb.description,
