@@ -6,7 +6,7 @@ import PatternComparison
 final class Audition: Performance {
   private let takes: PreparedTakes
   private let deck: ListeningDeck
-  private var gains: [LevelMatch: [Double]] = [:]
+  private var levels: [LevelMatch: MatchedLevels] = [:]
   /// By what levels are matched.
   private(set) var match: LevelMatch
   /// The take that is heard.
@@ -19,11 +19,11 @@ final class Audition: Performance {
   ) throws {
     self.takes = takes
     self.match = match
-    let gains = takes.gains(by: match)
-    self.gains[match] = gains
+    let levels = takes.levels(by: match)
+    self.levels[match] = levels
     deck = try ListeningDeck(
       takes.pieces, on: engine, region: region, gap: gap,
-      gains: Self.only(0, of: gains))
+      gains: Self.only(0, of: levels.gains))
   }
 
   var keys: [KeyHelp] {
@@ -69,10 +69,10 @@ final class Audition: Performance {
   }
 
   /// The factors of a match, measured when it is first asked for.
-  func gains(by match: LevelMatch) -> [Double] {
-    if let known = gains[match] { return known }
-    let found = takes.gains(by: match)
-    gains[match] = found
+  func levels(by match: LevelMatch) -> MatchedLevels {
+    if let known = levels[match] { return known }
+    let found = takes.levels(by: match)
+    levels[match] = found
     return found
   }
 
@@ -89,7 +89,7 @@ final class Audition: Performance {
 
   private func choose(_ index: Int) throws {
     chosen = index
-    try deck.setGains(Self.only(index, of: gains(by: match)))
+    try deck.setGains(Self.only(index, of: levels(by: match).gains))
   }
 
   private func matchOtherwise() throws {
@@ -100,7 +100,8 @@ final class Audition: Performance {
 
   private var matchRemark: String {
     guard match != .none else { return "levels as they are" }
-    let gain = gains(by: match)[chosen]
-    return "\(match.rawValue) \(Figures.gain(gain))"
+    let levels = levels(by: match)
+    let gain = levels.gains[chosen]
+    return "\(levels.match.rawValue) \(Figures.gain(gain))"
   }
 }

@@ -76,7 +76,26 @@ struct PreparedTakes: Sendable {
   var duration: Double { pieces.map(\.duration).max() ?? 0 }
 
   /// The factors by which a match makes all as strong as the weakest.
-  func gains(by match: LevelMatch) -> [Double] { match.gains(for: signals) }
+  ///
+  /// - Returns: The factors, and what they are really by: takes too short for a loudness are matched by felt
+  ///   energy.
+  func levels(by match: LevelMatch) -> MatchedLevels {
+    let gains = match.gains(for: signals)
+    guard match == .loudness, gains.contains(where: { $0 != 1 }) else {
+      return MatchedLevels(match: match, gains: gains)
+    }
+    // Two measures never agree to the last bit unless one stands in for the other.
+    let isFelt = LevelMatch.felt.gains(for: signals) == gains
+    return MatchedLevels(match: isFelt ? .felt : .loudness, gains: gains)
+  }
+}
+
+/// Factors that make takes as strong as the weakest.
+struct MatchedLevels: Equatable, Sendable {
+  /// What they are by.
+  var match: LevelMatch
+  /// One for each take, none above 1.
+  var gains: [Double]
 }
 
 extension AuditionTake {

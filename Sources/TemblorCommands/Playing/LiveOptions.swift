@@ -63,7 +63,8 @@ struct LiveOptions {
     isWatched: Bool = true
   ) -> LiveSession {
     LiveSession(
-      on: stage, terminal: terminal, isQuiet: isQuiet || !isWatched, wantsRecords: wantsRecords || asJSON)
+      on: stage, terminal: terminal, isQuiet: isQuiet || !isWatched,
+      wantsRecords: wantsRecords || asJSON)
   }
 
   /// Plays in a session.

@@ -80,24 +80,25 @@ enum ABXVerb {
     // Made now, so that what cannot be saved is told before anybody has listened for an hour.
     var file = try RecordFile(path)
 
-    var blind: (audition: BlindAudition, takes: PreparedTakes, gains: [Double])?
+    var blind: (audition: BlindAudition, takes: PreparedTakes, levels: MatchedLevels)?
     let outcome = try live.play(in: session, recordingsOf: takes.channelCounts) { engine in
       let prepared = try takes.prepared(for: engine)
-      let gains = prepared.gains(by: options.match)
-      Self.tellMatch(options.match, gains, session.console)
+      let levels = prepared.levels(by: options.match)
+      Self.tell(levels, session.console)
       let audition = try BlindAudition(
-        test, prepared, gains: gains, on: engine,
+        test, prepared, gains: levels.gains, on: engine,
         region: try part.region(of: prepared.duration), gap: gap, session: session)
-      blind = (audition, prepared, gains)
+      blind = (audition, prepared, levels)
       return audition
     }
     guard let blind else { return outcome.status }
     let sides = zip(takes.all, blind.takes.pieces).enumerated().map { index, take in
       BlindRecord.Take(
-        name: take.0.name, hash: take.0.hash, gain: blind.gains[index], duration: take.1.duration)
+        name: take.0.name, hash: take.0.hash, gain: blind.levels.gains[index],
+        duration: take.1.duration)
     }
     let record = BlindRecord(
-      test: blind.audition.test, a: sides[0], b: sides[1], match: options.match.rawValue,
+      test: blind.audition.test, a: sides[0], b: sides[1], match: blind.levels.match.rawValue,
       profile: live.profile.name, program: "temblor \(temblorVersion)",
       renderingModel: RenderPlan.modelVersion, startTime: isSimulated ? nil : start.text,
       device: isSimulated ? nil : outcome.device?.name, isSimulated: isSimulated)
@@ -120,12 +121,13 @@ enum ABXVerb {
     "abx-\(takes.all[0].stem)-\(takes.all[1].stem)-\(time.fileText).json"
   }
 
-  private static func tellMatch(_ match: LevelMatch, _ gains: [Double], _ console: LiveConsole) {
-    guard match != .none else {
+  private static func tell(_ levels: MatchedLevels, _ console: LiveConsole) {
+    guard levels.match != .none else {
       return console.report(
         "The levels are not matched: a difference in level alone can be heard.")
     }
-    let (a, b) = (Figures.gain(gains[0]), Figures.gain(gains[1]))
-    console.tell("Levels matched by \(match.rawValue): A \(a), B \(b).")
+    let (a, b) = (Figures.gain(levels.gains[0]), Figures.gain(levels.gains[1]))
+    let measure = levels.match == .felt ? "felt energy" : levels.match.rawValue
+    console.tell("Levels matched by \(measure): A \(a), B \(b).")
   }
 }

@@ -77,7 +77,8 @@ enum AuditionVerb {
       let region = try part.region(of: prepared.duration)
       guard session.hasKeys else {
         return try AuditionRound(
-          prepared.pieces, on: engine, gains: prepared.gains(by: match), region: region, gap: gap,
+          prepared.pieces, on: engine, gains: prepared.levels(by: match).gains, region: region,
+          gap: gap,
           session: session)
       }
       let made = try Audition(prepared, on: engine, match: match, region: region, gap: gap)
@@ -93,7 +94,7 @@ enum AuditionVerb {
     _ outcome: LiveOutcome, _ takes: AuditionTakes,
     _ result: (match: LevelMatch, takes: PreparedTakes)
   ) -> [UInt8] {
-    let gains = result.takes.gains(by: result.match)
+    let levels = result.takes.levels(by: result.match)
     var json = JSONWriter()
     json.object { entry in
       entry.array("takes") { list in
@@ -103,11 +104,11 @@ enum AuditionVerb {
             item.member("name", piece.name)
             item.member("sha256", takes.all[index].hash)
             item.member("seconds", piece.duration)
-            item.member("gain", gains[index])
+            item.member("gain", levels.gains[index])
           }
         }
       }
-      entry.member("match", result.match.rawValue)
+      entry.member("match", levels.match.rawValue)
       outcome.write(to: &entry)
     }
     return json.finish()
