@@ -48,7 +48,7 @@ final class Audition: Performance {
   var title: PerformanceTitle? {
     let letter = AuditionTakes.letter(chosen)
     return PerformanceTitle(
-      long: "\(letter) \(takes.pieces[chosen].name.printable)", short: letter,
+      long: "\(letter) \(FileSystem.name(of: takes.pieces[chosen].name).printable)", short: letter,
       remarks: [deck.loopRemark, matchRemark])
   }
 

@@ -39,7 +39,7 @@ import Testing
     expect(heard(stage, first..<19_200), is: two, from: first - Self.leadIn)
     let second = 19_200 + Self.fade
     expect(heard(stage, second..<28_000), is: one, from: second - Self.leadIn)
-    #expect(stage.recorded.error.contains("> B \(words[1]) 0:00."))
+    #expect(stage.recorded.error.contains("> B b.wav 0:00."))
   }
 
   @Test func aSwitchDoesNotClick() throws {
@@ -74,7 +74,9 @@ import Testing
     let frames = 1_000..<11_000
     let isLoud = heard(stage, frames).contains { abs($0) > 0.4 }
     #expect(isLoud)
-    expect(heard(stage, frames), is: Array(heard(alone, frames)))
+    // The DC blocker remembers what was heard before.
+    let error = zip(heard(stage, frames), heard(alone, frames)).map { abs($0 - $1) }.max() ?? 1
+    #expect(error < 2e-3)
   }
 
   @Test func aPartRepeatsToTheFrame() throws {
@@ -113,7 +115,7 @@ import Testing
     #expect(try audition(words, on: stage) == .done)
     expect(heard(stage, Self.leadIn..<9_600), is: one)
     for start in [9_600, 19_200] {
-      let frames = start + Self.fade..<start + 9_600
+      let frames = start + Self.fade..<start + 9_000
       expect(heard(stage, frames), is: one, from: frames.lowerBound - Self.leadIn, times: 0.25)
     }
     #expect(stage.recorded.error.contains("levels as they are"))
@@ -140,9 +142,9 @@ import Testing
       try place.sound("a.wav", noise(4_800)), try place.sound("b.wav", noise(4_800, level: 0.5)),
       "--match", "loudness",
     ]
-    let stage = VirtualStage([(0.1, .key(.character("q")))])
+    let stage = VirtualStage([(0.2, .key(.character("q")))])
     #expect(try audition(words, on: stage) == .done)
-    expect(heard(stage, Self.leadIn..<4_800), is: noise(4_800), times: 0.5)
+    expect(heard(stage, Self.leadIn..<4_900), is: noise(4_800), times: 0.5)
     #expect(stage.recorded.error.contains(" felt -6 dB"))
   }
 
@@ -158,8 +160,8 @@ import Testing
     // Two sixteenths of a second on.
     expect(heard(stage, 19_296..<28_800), is: one, from: 9_600 - Self.leadIn + 6_000 + 96)
     expect(heard(stage, 28_896..<38_000), is: one, from: 96)
-    #expect(stage.recorded.error.contains("\r= A \(words[0]) 0:00.2 / 0:01.0"))
-    #expect(stage.recorded.error.contains("\r= A \(words[0]) 0:00.3 / 0:01.0"))
+    #expect(stage.recorded.error.contains("\r= A a.wav 0:00.2 / 0:01.0"))
+    #expect(stage.recorded.error.contains("\r= A a.wav 0:00.3 / 0:01.0"))
   }
 
   @Test func bracketsSetThePartThatRepeats() throws {
@@ -240,7 +242,7 @@ import Testing
       "'--loop' takes a part in seconds such as '0.5-1.2', not '1'"
     ),
     (["light", "medium", "--loop", "2-1"], "the part '2-1' is shorter than 0.01 s"),
-    (["light", "medium", "--loop", "7-9"], "the part '7-9' lies behind the end at 0.014 s"),
+    (["light", "medium", "--loop", "7-9"], "the part '7-9' lies behind the end at 0.016 s"),
   ])
   func mistakesAreTold(words: [String], message: String) throws {
     let error = #expect(throws: UsageError.self) { try audition(words, on: VirtualStage()) }
