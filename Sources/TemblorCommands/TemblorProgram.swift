@@ -14,7 +14,7 @@ public enum TemblorProgram {
       PlayVerb.description, WatchVerb.description, TapVerb.description, ListenVerb.description,
       AuditionVerb.description, ABXVerb.description,
       RenderVerb.description,
-      CheckVerb.description, InfoVerb.description, FormatVerb.description,
+      CheckVerb.description, InfoVerb.description, CompareVerb.description, FormatVerb.description,
       PatternsVerb.description, ProfilesVerb.description, DevicesVerb.description,
       LatencyVerb.description, completion, manual,
     ],
