@@ -77,8 +77,8 @@ struct PreparedTakes: Sendable {
 
   /// The factors by which a match makes all as strong as the weakest.
   ///
-  /// - Returns: The factors, and what they are really by: takes too short for a loudness are matched by felt
-  ///   energy.
+  /// - Returns: The factors, and what they are really by: felt energy, where a take is too quiet for a
+  ///   loudness.
   func levels(by match: LevelMatch) -> MatchedLevels {
     let gains = match.gains(for: signals)
     guard match == .loudness, gains.contains(where: { $0 != 1 }) else {

@@ -26,8 +26,8 @@ final class ListeningDeck {
   private(set) var isLooping: Bool
   /// Whether the takes stand still.
   private(set) var isPaused = false
-  /// Where the play head was put while the takes stood still.
-  private var heldPlace: Double?
+  /// Where the play head was put, and where the last block still has it.
+  private var sought: (place: Double, left: Double)?
 
   /// A deck whose takes are about to start, silent all but one.
   ///
@@ -56,7 +56,10 @@ final class ListeningDeck {
   }
 
   /// The play head in seconds.
-  var place: Double { heldPlace ?? group.place }
+  var place: Double {
+    guard let sought, isPaused || group.place == sought.left else { return group.place }
+    return sought.place
+  }
 
   /// Seconds of the play head for the live line, and of the longest take.
   var shownPlace: (position: Double, duration: Double?) { (min(place, duration), duration) }
@@ -85,7 +88,7 @@ final class ListeningDeck {
     try group.setGainsThroughSilence(gains, over: Self.dip, at: .frame(frame))
     let silent = frame + HapticTime.frame(seconds: Self.dip, rate: engine.rate)
     try group.seek(to: beginning, at: .frame(silent))
-    heldPlace = nil
+    sought = nil
     if isPaused { try group.resume(at: .frame(silent)) }
     isPaused = false
   }
@@ -104,10 +107,10 @@ final class ListeningDeck {
     }
     isPaused.toggle()
     if isPaused {
+      sought = nil
       try group.pause()
     } else {
       try group.resume()
-      heldPlace = nil
     }
   }
 
@@ -116,7 +119,7 @@ final class ListeningDeck {
     var seconds = min(max(0, seconds), duration)
     if isLooping, let region, seconds >= region.upperBound { seconds = region.lowerBound }
     try group.seek(to: seconds)
-    if isPaused { heldPlace = seconds }
+    sought = (seconds, group.place)
   }
 
   /// Moves the play head by a number of steps.

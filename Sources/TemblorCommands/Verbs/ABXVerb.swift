@@ -20,8 +20,8 @@ enum ABXVerb {
       and saved as an incomplete test.
 
       Levels are matched by loudness, unless --match says otherwise: of two takes the louder one often \
-      sounds better, and a difference in level alone can be heard. Takes too short for a loudness are \
-      matched by felt energy. Recordings are heard as by 'temblor audition'.
+      sounds better, and a difference in level alone can be heard. Where one is too quiet for a loudness, \
+      both are matched by felt energy. Recordings are heard as by 'temblor audition'.
       """,
     arguments: [
       Argument(

@@ -33,7 +33,8 @@ enum AuditionVerb {
 
       The levels are those of the files until you match them, with g or --match: all takes are then \
       played as strong as the weakest, by loudness (LUFS, what is heard) or by felt energy (what a \
-      body feels); none is ever raised. Takes too short for a loudness are matched by felt energy.
+      body feels); none is ever raised. Where one is too quiet for a loudness, all are matched by felt \
+      energy.
 
       Without a terminal to press keys at, each take is heard once, one after the other.
       """,
