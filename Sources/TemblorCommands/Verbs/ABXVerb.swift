@@ -80,38 +80,64 @@ enum ABXVerb {
     // Made now, so that what cannot be saved is told before anybody has listened for an hour.
     var file = try RecordFile(path)
 
-    var blind: (audition: BlindAudition, takes: PreparedTakes, levels: MatchedLevels)?
-    let outcome = try live.play(in: session, recordingsOf: takes.channelCounts) { engine in
-      let prepared = try takes.prepared(for: engine)
-      let levels = prepared.levels(by: options.match)
-      Self.tell(levels, session.console)
-      let audition = try BlindAudition(
-        test, prepared, gains: levels.gains, on: engine,
-        region: try part.region(of: prepared.duration), gap: gap, session: session)
-      blind = (audition, prepared, levels)
-      return audition
+    var blind: BlindAudition?
+    var prepared = PreparedTakes.none
+    var outcome = LiveOutcome()
+    var failure: (any Error)?
+    do {
+      outcome = try live.play(in: session, recordingsOf: takes.channelCounts) { engine in
+        prepared = try takes.prepared(for: engine)
+        let levels = prepared.levels(by: options.match)
+        Self.tell(levels, session.console)
+        let audition = try BlindAudition(
+          test, prepared, gains: levels.gains, on: engine,
+          region: try part.region(of: prepared.duration), gap: gap, session: session)
+        blind = audition
+        return audition
+      }
+    } catch {
+      failure = error
     }
-    guard let blind else { return outcome.status }
-    let sides = zip(takes.all, blind.takes.pieces).enumerated().map { index, take in
-      BlindRecord.Take(
-        name: take.0.name, hash: take.0.hash, gain: blind.levels.gains[index],
-        duration: take.1.duration)
+    // Whatever ended the test, the trials that were done are kept.
+    if let done = blind?.test {
+      var record = Self.record(done, takes, prepared, options, live)
+      if !isSimulated {
+        record.startTime = start.text
+        record.device = outcome.device?.name
+      }
+      if !done.trials.isEmpty { try file.write(record.json()) }
+      try Self.tell(record, savedTo: path, asJSON: live.asJSON, terminal)
     }
-    let record = BlindRecord(
-      test: blind.audition.test, a: sides[0], b: sides[1], match: blind.levels.match.rawValue,
-      profile: live.profile.name, program: "temblor \(temblorVersion)",
-      renderingModel: RenderPlan.modelVersion, startTime: isSimulated ? nil : start.text,
-      device: isSimulated ? nil : outcome.device?.name, isSimulated: isSimulated)
-    let hasAnswers = !record.test.trials.isEmpty
-    if hasAnswers { try file.write(record.json()) }
-    if live.asJSON {
-      try terminal.output.write(record.json().span)
-    } else {
-      try terminal.output.line(record.test.result.sentence)
-      if options.match == .none { try terminal.output.line(Self.unmatched) }
-      if hasAnswers, let path { try terminal.output.line("\(path.printable): written") }
-    }
+    if let failure { throw failure }
     return outcome.status
+  }
+
+  private static func record(
+    _ test: BlindTest, _ takes: AuditionTakes, _ prepared: PreparedTakes, _ options: BlindOptions,
+    _ live: LiveOptions
+  ) -> BlindRecord {
+    let levels = prepared.levels(by: options.match)
+    let sides = takes.all.indices.map { index in
+      BlindRecord.Take(
+        name: takes.all[index].name, hash: takes.all[index].hash, gain: levels.gains[index],
+        duration: prepared.pieces[index].duration)
+    }
+    return BlindRecord(
+      test: test, a: sides[0], b: sides[1], match: levels.match.rawValue,
+      profile: live.profile.name, program: "temblor \(temblorVersion)",
+      renderingModel: RenderPlan.modelVersion, startTime: nil, device: nil,
+      isSimulated: options.listener != nil)
+  }
+
+  private static func tell(
+    _ record: BlindRecord, savedTo path: String?, asJSON: Bool, _ terminal: Terminal
+  ) throws {
+    if asJSON { return try terminal.output.write(record.json().span) }
+    try terminal.output.line(record.test.result.sentence)
+    if record.match == LevelMatch.none.rawValue { try terminal.output.line(Self.unmatched) }
+    if let path, !record.test.trials.isEmpty {
+      try terminal.output.line("\(path.printable): written")
+    }
   }
 
   private static let unmatched =
