@@ -199,7 +199,6 @@ struct SoundPairTests {
   }
 }
 
-
 /// A linear congruential generator, with Knuth's constants of MMIX.
 struct FixedNumbers: RandomNumberGenerator {
   private var state: UInt64 = 1

@@ -110,7 +110,8 @@ struct SoundMeasure {
     if isLonger, !bothTaps {
       // Edges at the end belong to the length; nine tenths of what both have tell the rest.
       let part = margin + common * 9 / 10
-      let (decibels, correlation) = Self.gain(Array(x[..<part]), Array(y[..<part]), below: .infinity)
+      let (decibels, correlation) = Self.gain(
+        Array(x[..<part]), Array(y[..<part]), below: .infinity)
       duration = change
       if Self.explained(correlation, Array(y[..<part]), noiseEnergy) {
         level = decibels
@@ -130,6 +131,10 @@ struct SoundMeasure {
       let decibels = 20 * log10(Double(max(ratio, 1e-6)))
       if abs(decibels) > 0.3 { level = decibels }
       if frequency == nil, isLonger { duration = change }
+    } else if frequency != nil, abs(duration) < 0.01 {
+      // Another frequency crosses the threshold of silence at another moment.
+      duration = 0
+      findStretches(Array(x[window]), Array(y[window]), rate: rate)
     } else {
       findStretches(Array(x[window]), Array(y[window]), rate: rate)
     }

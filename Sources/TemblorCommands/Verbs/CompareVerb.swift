@@ -34,7 +34,8 @@ enum CompareVerb {
         choices: ComparisonOptions.Alignment.allCases.map(\.rawValue)),
       Option(
         "--match", value: "HOW",
-        help: "Match levels by loudness in LUFS, by energy as felt, or not, before shapes are judged.",
+        help:
+          "Match levels by loudness in LUFS, by energy as felt, or not, before shapes are judged.",
         defaultText: "the level that most of both share is told and taken out",
         choices: LevelMatch.allCases.map(\.rawValue)),
       Option("--all", help: "Tell every difference, not only the greatest."),
@@ -43,7 +44,8 @@ enum CompareVerb {
     examples: [
       .init("temblor compare old.ahap new.ahap", "See what an edit changed."),
       .init(
-        "temblor compare --tolerance 0.5dB,5ms,2% golden.wav mine.ahap", "Guard a pattern in a build."
+        "temblor compare --tolerance 0.5dB,5ms,2% golden.wav mine.ahap",
+        "Guard a pattern in a build."
       ),
     ]
   ) { arguments, terminal in
@@ -59,7 +61,13 @@ enum CompareVerb {
     guard inputs.count > 1 else {
       throw UsageError(.addValue, "missing TAKE to compare with \(words[0].inQuotes)")
     }
-    let takes = try TakeInput.takes(inputs, job, rate: rate)
+    let takes: [Take]
+    do {
+      takes = try TakeInput.takes(inputs, job, rate: rate)
+    } catch {
+      terminal.report(Failure.message(error))
+      return Failure.status(of: error)
+    }
     let comparisons = compare(takes, options)
     if arguments.flag("--json") {
       try terminal.output.write(json(comparisons, tolerance).span)
