@@ -212,8 +212,9 @@ let package = Package(
     .testTarget(
       name: "TemblorCommandsTests",
       dependencies: [
-        "ALSAOutput", "HapticModel", "HapticPlayback", "HapticRender", "PatternComparison",
-        "SignalAnalysis", "SoundFile", "TemblorCommands", "temblor", "terminal-probe",
+        "ALSAOutput", "BlindListening", "HapticModel", "HapticPlayback", "HapticRender",
+        "PatternComparison", "SignalAnalysis", "SoundFile", "TemblorCommands", "temblor",
+        "terminal-probe",
       ],
       swiftSettings: strict),
     .executableTarget(

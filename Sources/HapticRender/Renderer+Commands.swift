@@ -88,7 +88,7 @@ extension Renderer {
       if hasEnded { countChange() }
     case .loop:
       unsafe player.pointee.setLoop(
-        passCount: command.track, end: command.frame, at: position)
+        passCount: command.track, end: command.frame, entry: command.entry, at: position)
     case .rate: unsafe player.pointee.setRate(command.value, at: position)
     case .gain:
       // What does not sound needs no ramp, and is to start at its gain.
@@ -138,6 +138,8 @@ extension Renderer {
   private mutating func release(_ player: UnsafeMutablePointer<Player>) {
     unsafe RenderCommand.release(player.pointee.entry)
     unsafe player.pointee.entry = nil
+    unsafe RenderCommand.release(player.pointee.loopEntry)
+    unsafe player.pointee.loopEntry = nil
     unsafe player.pointee.status.pointee.isReleased.store(true, ordering: .releasing)
   }
 

@@ -22,7 +22,8 @@ import Testing
       case 7: try player.seek(to: seconds, at: time)
       case 8:
         try player.loop(
-          passCount: Bool.random(using: &generator.numbers) ? nil : 3, end: seconds, at: time)
+          passCount: Bool.random(using: &generator.numbers) ? nil : 3,
+          from: Bool.random(using: &generator.numbers) ? seconds / 3 : 0, end: seconds, at: time)
       case 9: try player.setRate(Double.random(in: 0.3...3, using: &generator.numbers), at: time)
       case 10: try player.setMuted(Bool.random(using: &generator.numbers), at: time)
       case 11: try player.setGain(Double.random(in: 0...1.5, using: &generator.numbers), at: time)
@@ -49,9 +50,10 @@ import Testing
     let engine = PlaybackEngine(routing: OutputRouting(channelCount: 2))
     let playback = VirtualPlayback(engine, periodLength: periodLength)
     var generator = PatternGenerator(seed: seed)
-    let players = try (0..<4).map { _ in
-      try engine.player(for: generator.pattern(), samples: PatternGenerator.sounds)
-    }
+    let players =
+      try (0..<3).map { _ in
+        try engine.player(for: generator.pattern(), samples: PatternGenerator.sounds)
+      } + [try recordingPlayer(noise(20_000, seed: seed), on: engine)]
     try command(players, seed: seed &+ 1_000)
     playback.advance(seconds: 0.8)
     return Array(playback.sink.samples.prefix(2 * 36_000))

@@ -31,7 +31,12 @@ struct LiveRealtimeTests {
     let link = RenderLink(channelCount: 4)
     var renderer = Renderer(
       rate: 48_000, settings: RenderSettings(routing: routing), link: link, isOpen: false)
-    let plans = try patterns.map { try RenderPlan(compiling: $0, samples: PatternGenerator.sounds) }
+    let recording = AudioSample(
+      interleaved: (0..<30_000).map { Float($0 % 100) / 200 - 0.25 }, channelCount: 1)
+    let plans =
+      try patterns.map { try RenderPlan(compiling: $0, samples: PatternGenerator.sounds) } + [
+        RenderPlan(recording: recording, rate: 48_000)
+      ]
     let players = plans.map { RenderPlayer(plan: $0) }
     let entries = plans.flatMap { plan in
       (0..<100).map { SharedEntry(of: plan, at: Int64($0 * 300)) }
@@ -68,6 +73,15 @@ struct LiveRealtimeTests {
     crt_guard_exit()
   }
 
+  /// A place in a player's plan that no command has had yet.
+  private func entry(of index: Int, in entries: [SharedEntry], _ unused: inout [SharedEntry])
+    -> SharedEntry?
+  {
+    let own = entries[index * 100..<(index + 1) * 100]
+    let place = unused.firstIndex { entry in own.contains { $0 === entry } }
+    return place.map { unused.remove(at: $0) }
+  }
+
   private func command(
     for player: RenderPlayer, at time: Int64, _ unused: inout [SharedEntry],
     in entries: [SharedEntry], index: Int, _ numbers: inout SeededGenerator
@@ -78,11 +92,12 @@ struct LiveRealtimeTests {
     case 5: return .pause(player, at: time)
     case 6: return .resume(player, at: time)
     case 7:
-      let own = entries[index * 100..<(index + 1) * 100]
-      let place = unused.firstIndex { entry in own.contains { $0 === entry } }
-      return place.map { .seek(player, to: unused.remove(at: $0), at: time) }
+      return entry(of: index, in: entries, &unused).map { .seek(player, to: $0, at: time) }
         ?? .start(player, at: time)
-    case 8: return .loop(player, passCount: nil, end: Int64(time % 9_000) + 480, at: time)
+    case 8:
+      let start = Bool.random(using: &numbers) ? entry(of: index, in: entries, &unused) : nil
+      return .loop(
+        player, passCount: nil, from: start, end: Int64(time % 9_000) + 480, at: time)
     case 9: return .rate(player, Double.random(in: 0.3...3, using: &numbers), at: time)
     case 10: return .gain(player, Double.random(in: 0...1, using: &numbers), at: time)
     case 11:

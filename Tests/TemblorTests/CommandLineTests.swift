@@ -15,8 +15,9 @@ import Testing
   }
 
   @Test(arguments: [
-    "render", "plot", "check", "info", "format", "patterns", "profiles", "completion", "man",
-    "help",
+    "play", "watch", "tap", "listen", "render", "plot", "compare", "audition", "abx", "check",
+    "info",
+    "format", "patterns", "profiles", "devices", "latency", "completion", "man", "help",
   ])
   func everyVerbHasHelp(verb: String) throws {
     let help = try place.temblor("help", verb)
@@ -35,6 +36,22 @@ import Testing
     (["check"], "missing PATTERN", "check"),
     (["info"], "missing PATTERN", "info"),
     (["format"], "missing PATTERN", "format"),
+    (["audition"], "missing TAKE", "audition"),
+    (
+      ["audition", "light"], "two to 9 patterns or sound files can be heard in turn, not 1",
+      "audition"
+    ),
+    (["abx", "light"], "missing B", "abx"),
+    (["abx", "light", "medium", "soft"], "unexpected argument 'soft'", "abx"),
+    (
+      ["abx", "light", "medium", "--match", "peak"],
+      "'--match' takes none, loudness or felt, not 'peak'", "abx"
+    ),
+    (
+      ["abx", "light", "medium", "--simulate", "abc"],
+      "'--simulate' takes right, wrong or random, or a letter for each trial such as 'abba', not "
+        + "'abc'", "abx"
+    ),
     (["completion"], "missing SHELL", "completion"),
     (["completion", "tcsh"], "'SHELL' takes bash, zsh or fish, not 'tcsh'", "completion"),
     (["man", "render"], "unexpected argument 'render'", "man"),

@@ -10,7 +10,7 @@ public final class PatternPlayer: Sendable {
   /// The shortest pass of a loop, in seconds.
   public static let shortestLoop = 0.01
 
-  private let core: PlayerCore
+  let core: PlayerCore
   private let engine: PlaybackEngine
 
   init(_ core: PlayerCore, of engine: PlaybackEngine) {
@@ -114,15 +114,16 @@ public final class PatternPlayer: Sendable {
   ///
   /// - Parameters:
   ///   - passCount: Passes, the running one included, or nothing for endlessly.
+  ///   - start: Seconds of the pattern at which further passes begin; what sounds there fades in.
   ///   - end: Seconds of the pattern at which a pass that is not the last ends, or nothing for its own end.
-  public func loop(passCount: Int?, end: Double? = nil, at time: PlaybackTime = .now)
-    throws(PlaybackError)
-  {
+  public func loop(
+    passCount: Int?, from start: Double = 0, end: Double? = nil, at time: PlaybackTime = .now
+  ) throws(PlaybackError) {
     let frame = time.frame(rate: engine.rate)
-    let last = end.map { seconds in
-      HapticTime.frame(seconds: max(seconds, Self.shortestLoop), rate: engine.rate)
+    let region = LoopRegion(from: start, end: end, of: core, rate: engine.rate)
+    try send(keeping: region.entries) {
+      .loop($1, passCount: passCount, from: region.entry($0), end: region.end, at: frame)
     }
-    try send { .loop($1, passCount: passCount, end: last ?? 0, at: frame) }
     core.withState { $0.isEndless = passCount == nil }
   }
 
@@ -193,7 +194,7 @@ public final class PatternPlayer: Sendable {
     }
     lines.append((last.frame, last.value, 0))
     try engine.send(
-      core, commandCount: lines.count,
+      [core], commandCount: lines.count,
       lines.flatMap { line in
         core.parts.map {
           .control($0, track, value: line.value, slope: line.slope, at: line.frame)
@@ -208,7 +209,7 @@ public final class PatternPlayer: Sendable {
     keeping entries: [SharedEntry] = [], _ command: (Int, RenderPlayer) -> RenderCommand
   ) throws(PlaybackError) {
     try engine.send(
-      core, commandCount: 1, core.parts.enumerated().map(command), keeping: entries)
+      [core], commandCount: 1, core.parts.enumerated().map(command), keeping: entries)
   }
 
   private func sendGain(_ gain: Double, over ramp: Double? = nil, at time: PlaybackTime)
@@ -220,8 +221,7 @@ public final class PatternPlayer: Sendable {
   }
 
   private func entries(at offset: Double) -> [SharedEntry] {
-    let frame = HapticTime.frame(seconds: max(0, offset), rate: engine.rate)
-    return core.parts.map { SharedEntry(of: $0.plan, at: frame) }
+    core.entries(at: HapticTime.frame(seconds: max(0, offset), rate: engine.rate))
   }
 
   private static func clamp(_ value: Float, of id: DynamicParameterID) -> Double {

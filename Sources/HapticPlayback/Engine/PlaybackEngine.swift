@@ -189,18 +189,18 @@ public final class PlaybackEngine: Sendable {
     }
   }
 
-  /// Sends commands to the parts of a player, and keeps what they point to until it is let go.
+  /// Sends commands to the parts of players together, and keeps what they point to until it is let go.
   ///
   /// - Parameter commandCount: How many commands there are for each part.
   func send(
-    _ core: PlayerCore, commandCount: Int, _ commands: [RenderCommand],
+    _ cores: [PlayerCore], commandCount: Int, _ commands: [RenderCommand],
     keeping entries: [SharedEntry] = []
   ) throws(PlaybackError) {
     let isTaken = state.withLock { state in
       // Counted first: what was sent must never seem done before.
-      core.withState { $0.commandCount += commandCount }
+      for core in cores { core.withState { $0.commandCount += commandCount } }
       guard link.send(commands) else {
-        core.withState { $0.commandCount -= commandCount }
+        for core in cores { core.withState { $0.commandCount -= commandCount } }
         return false
       }
       state.entries.removeAll { $0.isReleased }

@@ -37,6 +37,11 @@ final class PlayerCore: Sendable {
     state.withLock { body(&$0) }
   }
 
+  /// A place in the middle, for each part: a look at every event before it.
+  func entries(at frame: Int64) -> [SharedEntry] {
+    parts.map { SharedEntry(of: $0.plan, at: frame) }
+  }
+
   /// Whether the render thread has let go of all parts.
   var isReleased: Bool {
     parts.allSatisfy { $0.isReleased }

@@ -99,11 +99,14 @@ public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - passCount: At least 1, or nothing for endlessly.
+  ///   - entry: Where every further pass begins, before the end, or nothing for the pattern's beginning.
   ///   - end: The frame of the pattern at which a pass ends, or 0 for the pattern's own end.
-  public static func loop(_ player: RenderPlayer, passCount: Int?, end: Int64, at time: Int64)
-    -> RenderCommand
-  {
+  public static func loop(
+    _ player: RenderPlayer, passCount: Int?, from entry: SharedEntry? = nil, end: Int64,
+    at time: Int64
+  ) -> RenderCommand {
     var command = RenderCommand(.loop, player, at: time)
+    unsafe command.entry = entry?.entry
     command.track = max(1, passCount ?? .max)
     command.frame = max(0, end)
     return command

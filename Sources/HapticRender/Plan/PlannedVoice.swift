@@ -12,13 +12,15 @@ struct PlannedVoice: BitwiseCopyable, Sendable {
     case tone
     /// A sound file on the audio bus that follows volume, pitch, brightness and pan.
     case sample
+    /// A recording on the haptic bus, which is heard as it is: no law and no control acts on it.
+    case recording
 
     /// Whether it sounds on the haptic bus.
     var isHaptic: Bool {
       @_noLocks
       get {
         switch self {
-        case .vibration, .burst: true
+        case .vibration, .burst, .recording: true
         case .tone, .sample: false
         }
       }
@@ -29,7 +31,7 @@ struct PlannedVoice: BitwiseCopyable, Sendable {
       @_noLocks
       get {
         switch self {
-        case .sample: true
+        case .sample, .recording: true
         case .vibration, .burst, .tone: false
         }
       }
@@ -41,7 +43,18 @@ struct PlannedVoice: BitwiseCopyable, Sendable {
       get {
         switch self {
         case .burst: true
-        case .vibration, .tone, .sample: false
+        case .vibration, .tone, .sample, .recording: false
+        }
+      }
+    }
+
+    /// Whether it is heard as it is.
+    var isRecording: Bool {
+      @_noLocks
+      get {
+        switch self {
+        case .recording: true
+        case .vibration, .burst, .tone, .sample: false
         }
       }
     }

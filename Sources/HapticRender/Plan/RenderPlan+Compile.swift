@@ -19,11 +19,7 @@ extension RenderPlan {
     compiling pattern: HapticPattern, profile: TransducerProfile = .phone, rate: Double = 48_000,
     samples: [String: AudioSample] = [:]
   ) throws(RenderError) {
-    guard Self.rates.contains(rate) else {
-      throw RenderError(
-        kind: .rateOutOfRange,
-        description: "a frame rate of \(rate) Hz; it must lie between 8000 and 192000")
-    }
+    try Self.check(rate: rate)
     try Self.check(pattern)
     var draft = PlanDraft(profile: profile, rate: rate)
     let order = pattern.events.indices.sorted {
@@ -61,6 +57,15 @@ extension RenderPlan {
     draft.add(tracks: controls.moving)
     draft.countVoices()
     self.init(draft)
+  }
+
+  /// Refuses a frame rate that no plan can have.
+  static func check(rate: Double) throws(RenderError) {
+    guard rates.contains(rate) else {
+      throw RenderError(
+        kind: .rateOutOfRange,
+        description: "a frame rate of \(rate) Hz; it must lie between 8000 and 192000")
+    }
   }
 
   /// A path as part of one line: what would break the line, or steer a terminal, is escaped.

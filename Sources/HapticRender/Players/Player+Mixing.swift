@@ -1,12 +1,14 @@
 internal import Synchronization
 
 extension Player {
-  /// The frame at which a loop that ends before its pattern does cuts off what sounds, or the end of time.
+  /// The frame at which a loop cuts off what sounds, or the end of time.
+  ///
+  /// It does where it ends before its pattern, and where it returns into the middle of it.
   var nextWrap: Int64 {
     @_noLocks
     get {
       guard unsafe phase.isPlaying, unsafe !isLastPass,
-        unsafe passLength < plan.pointee.loopLength
+        unsafe loopEntry != nil || passLength < plan.pointee.loopLength
       else { return .max }
       return unsafe pace.frame(at: passOrigin &+ passLength)
     }
@@ -19,8 +21,14 @@ extension Player {
     isPanned: Bool
   ) {
     unsafe cut(at: position, buses: &buses, scratch: scratch, isHeard: isHeard, isPanned: isPanned)
-    unsafe passOrigin &+= passLength
     if unsafe passesLeft != .max { unsafe passesLeft &-= 1 }
+    if let entry = unsafe loopEntry {
+      unsafe live.pointee.move(to: entry.pointee.frame)
+      unsafe enter(
+        entry, at: position, buses: &buses, scratch: scratch, isHeard: isHeard, isPanned: isPanned)
+      return
+    }
+    unsafe passOrigin &+= passLength
     unsafe nextVoice = 0
   }
 

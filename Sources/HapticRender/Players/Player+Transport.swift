@@ -20,7 +20,7 @@ extension Player {
     // In a loop, what lies behind its end is its beginning.
     let isBeyond = unsafe !isLastPass && (begin?.pointee.frame ?? 0) >= passLength
     unsafe enter(
-      isBeyond ? nil : begin, at: position, buses: &buses, scratch: scratch, isHeard: isHeard,
+      isBeyond ? loopEntry : begin, at: position, buses: &buses, scratch: scratch, isHeard: isHeard,
       isPanned: isPanned)
     unsafe RenderCommand.release(sought)
     unsafe RenderCommand.release(wanted)
@@ -93,10 +93,11 @@ extension Player {
       return true
     }
     // In a loop, what lies behind its end is its beginning.
-    unsafe live.pointee.move(to: isBeyond ? 0 : wanted.pointee.frame)
+    let target = unsafe isBeyond ? loopEntry : wanted
+    unsafe live.pointee.move(to: target?.pointee.frame ?? 0)
     if isPaused { unsafe pauseFrame = position }
     unsafe enter(
-      isBeyond ? nil : wanted, at: position, buses: &buses, scratch: scratch,
+      target, at: position, buses: &buses, scratch: scratch,
       isHeard: isHeard && !isPaused, isPanned: isPanned)
     unsafe RenderCommand.release(wanted)
     return false
@@ -106,10 +107,19 @@ extension Player {
   ///
   /// One that has run beyond its new end is over now.
   @_noLocks
-  mutating func setLoop(passCount: Int, end: Int64, at position: Int64) {
+  mutating func setLoop(
+    passCount: Int, end: Int64, entry: UnsafeMutablePointer<PlanEntry>?, at position: Int64
+  ) {
     unsafe self.passCount = passCount
     unsafe passesLeft = passCount
     unsafe loopEnd = end
+    unsafe RenderCommand.release(loopEntry)
+    unsafe loopEntry = entry
+    // A loop without a frame would never let a turn begin.
+    if let entry = unsafe entry, unsafe entry.pointee.frame >= passLength {
+      unsafe RenderCommand.release(entry)
+      unsafe loopEntry = nil
+    }
     guard unsafe !phase.isIdle, unsafe !isLastPass else { return }
     let line = unsafe pace.line(at: phase.isPaused ? pauseFrame : position)
     if unsafe passOrigin &+ passLength < line { unsafe passOrigin = line &- passLength }
@@ -157,7 +167,7 @@ extension Player {
 
   /// Begins at a place: voices that sound there fade in, the others come at their time.
   @_noLocks
-  private mutating func enter(
+  mutating func enter(
     _ entry: UnsafeMutablePointer<PlanEntry>?, at position: Int64, buses: inout BusSet,
     scratch: borrowing FadeScratch, isHeard: Bool, isPanned: Bool
   ) {

@@ -157,6 +157,11 @@ extension Voice {
         sound.frames, count: sound.frameCount, channelCount: sound.channelCount,
         isLooping: planned.isLooping, fadeLength: Int(planned.fadeLength), left: left,
         right: right, smoothing: smoothing, first: first, to: &leftBus, &rightBus, at: range)
+    case .recording:
+      let sound = unsafe around.plan.pointee.sounds[Int(planned.sample)]
+      var haptics = unsafe target.haptics.mutableSpan
+      unsafe reader.add(
+        sound.frames, count: sound.frameCount, level: left, first: first, to: &haptics, at: range)
     }
   }
 }

@@ -26,6 +26,8 @@ struct Player: BitwiseCopyable {
   var passCount = 1
   /// The frame of the pattern at which a loop returns, or 0 for the plan's own.
   var loopEnd: Int64 = 0
+  /// Where a loop returns to, or nothing for the beginning.
+  var loopEntry: UnsafeMutablePointer<PlanEntry>?
   /// The frame at which it was paused.
   var pauseFrame: Int64 = 0
   /// Where the next start begins, or nothing for the beginning.

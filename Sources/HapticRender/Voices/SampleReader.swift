@@ -68,4 +68,24 @@ struct SampleReader: BitwiseCopyable, Sendable {
       n += 1
     }
   }
+
+  /// Adds a sound of one channel to part of a bus, frame for frame.
+  ///
+  /// - Parameter first: The frame of the level line at which the range begins.
+  @_noLocks
+  mutating func add(
+    _ frames: UnsafeMutableBufferPointer<Float>, count: Int, level: LevelLine, first: Int,
+    to bus: inout MutableSpan<Float>, at range: Range<Int>
+  ) {
+    var index = Int(position &>> 32)
+    var frame = range.lowerBound
+    var n = Float(first)
+    while frame < range.upperBound, index < count {
+      unsafe bus[frame] += frames[index] * (level.start + level.slope * n)
+      index &+= 1
+      frame &+= 1
+      n += 1
+    }
+    advance(by: range.count)
+  }
 }

@@ -182,6 +182,11 @@ extension Voice {
       at: voice.onset &+ place, outputFrame: start &+ frame, isHaptic: isHaptic, in: around)
     let strength = Self.clamp(voice.strength * controls.strength, 0, 1)
     let outline = voice.envelope.level(at: place) * voice.gain
+    if voice.source.isRecording {
+      stepEnd = 1
+      leftEnd = outline
+      return
+    }
     if isHaptic {
       let sharpness = Self.clamp(voice.tone + controls.tone, 0, 1)
       stepEnd = laws.increment(sharpness: sharpness)

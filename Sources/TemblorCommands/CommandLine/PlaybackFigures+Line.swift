@@ -55,19 +55,27 @@ extension PlaybackFigures {
 
   private func parts(_ detail: Detail) -> Parts {
     let xruns = (text: words(xrunCount, "xrun", detail), isAlarm: xrunCount > 0)
-    let voices = (text: words(voiceCount, "voice", detail), isAlarm: false)
+    let voices = voiceCount.map { [(text: words($0, "voice", detail), isAlarm: false)] } ?? []
     let percent = "\(Int((min(1, max(0, strength)) * 100).rounded()))%"
-    let whole = [mark, time(position)] + (duration.map { ["/", time($0)] } ?? [])
+    let times = [time(position)] + (duration.map { ["/", time($0)] } ?? [])
+    let short = [mark] + (title.map { [$0.short] } ?? [])
+    let long = [mark] + (title.map { [$0.long] } ?? [])
+    let remarks = title.map { $0.remarks.map { "  \($0)" } } ?? []
     switch detail {
     case .words:
-      return Parts(times: whole, counts: [voices, ("strength \(percent)", false), xruns])
+      return Parts(
+        times: long + times + remarks, counts: voices + [("strength \(percent)", false), xruns])
     case .letters:
       return Parts(
-        times: whole, counts: [voices, (percent, false)] + (xrunCount > 0 ? [xruns] : []))
+        times: short + times + remarks,
+        counts: voices + [(percent, false)] + (xrunCount > 0 ? [xruns] : []))
     case .strengthless:
-      return Parts(times: whole, counts: xrunCount > 0 ? [xruns] : [])
-    case .position, .urgent:
-      return Parts(times: [mark, time(position)], counts: xrunCount > 0 ? [xruns] : [])
+      return Parts(times: short + times + remarks, counts: xrunCount > 0 ? [xruns] : [])
+    case .position:
+      return Parts(
+        times: short + [time(position)] + remarks.prefix(1), counts: xrunCount > 0 ? [xruns] : [])
+    case .urgent:
+      return Parts(times: short + [time(position)], counts: xrunCount > 0 ? [xruns] : [])
     }
   }
 

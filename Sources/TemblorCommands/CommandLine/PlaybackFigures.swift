@@ -15,10 +15,12 @@ struct PlaybackFigures: Equatable, Sendable {
   var duration: Double?
   /// The highest sample of each channel since the last line, 0 to 1.
   var peaks: [Float]
-  /// Voices that sound.
-  var voiceCount = 0
+  /// Voices that sound; nothing where it is not to be told.
+  var voiceCount: Int? = 0
   /// Times that the device ran dry.
   var xrunCount = 0
   /// The factor on everything, 0 to 1.
   var strength = 1.0
+  /// What is heard and how.
+  var title: PerformanceTitle?
 }

@@ -57,16 +57,21 @@ struct ReplacingFile: ~Copyable {
   /// Writes a whole small file.
   static func write(_ bytes: [UInt8], to path: String) throws(FileError) {
     var file = try ReplacingFile(path)
+    try file.write(bytes)
+    try file.commit()
+  }
+
+  /// Adds bytes.
+  func write(_ bytes: [UInt8]) throws(FileError) {
     var done = 0
     while done < bytes.count {
       let count = unsafe bytes.withUnsafeBufferPointer {
-        unsafe Glibc.write(file.descriptor, $0.baseAddress?.advanced(by: done), bytes.count - done)
+        unsafe Glibc.write(descriptor, $0.baseAddress?.advanced(by: done), bytes.count - done)
       }
       if count < 0 && errno == EINTR { continue }
-      guard count > 0 else { throw .system(path, "cannot be written") }
+      guard count > 0 else { throw .system(target, "cannot be written") }
       done += count
     }
-    try file.commit()
   }
 
   deinit {

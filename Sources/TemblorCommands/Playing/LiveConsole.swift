@@ -3,10 +3,12 @@ final class LiveConsole {
   /// Whether a person looks at the live line.
   let isWatched: Bool
   private var line: StatusLine
+  private let output: Output
 
   /// A console; a quiet one has no line and tells only what must be told.
   init(on terminal: Terminal, isQuiet: Bool) {
     line = StatusLine(on: terminal)
+    output = terminal.error
     isWatched = terminal.error.isTerminal && !isQuiet
   }
 
@@ -18,6 +20,20 @@ final class LiveConsole {
 
   /// Tells what somebody who looks may want to know.
   func tell(_ message: String) { if isWatched { line.report(message) } }
+
+  /// Tells what keys do, in lines that break between keys.
+  func tell(keys: [KeyHelp]) {
+    var lines = [""]
+    for (index, key) in keys.enumerated() {
+      let word = "\(key.key) \(key.meaning)" + (index + 1 < keys.count ? "," : "")
+      let start = "Keys:".count
+      if start + lines[lines.count - 1].count + word.count + 1 >= output.width, lines.last != "" {
+        lines.append("")
+      }
+      lines[lines.count - 1] += " " + word
+    }
+    tell("Keys:" + lines.joined(separator: "\n     "))
+  }
 
   /// Shows how things are.
   func show(_ figures: @autoclosure () -> PlaybackFigures) {

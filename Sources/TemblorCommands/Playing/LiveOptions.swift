@@ -18,13 +18,19 @@ struct LiveOptions {
         help: "Write what is heard to a sound file too, in 24 bits.", completion: .file),
     ])
 
+  /// The sound options of a verb whose recording would tell too much.
+  static let unrecordedSoundGroup = OptionGroup(
+    title: soundGroup.title,
+    options: soundGroup.options.filter { !$0.names.contains("--record") })
+
   static let quiet = Option("-q", "--quiet", help: "Tell nothing but what went wrong.")
   static let json = Option("--json", help: "Print one JSON object at the end.")
 
   /// What is asked of the device.
   let device: DeviceOptions
   private let routing: RoutingOptions
-  private let profile: TransducerProfile
+  /// The profile of channels that have none of their own.
+  let profile: TransducerProfile
   private let strength: Double
   private let keepsAwake: Bool
   private let recordPath: String?
@@ -39,7 +45,8 @@ struct LiveOptions {
     profile = try SharedOptions.profile(arguments)
     strength = try arguments.double("--strength", in: 0...1) ?? 1
     keepsAwake = arguments.flag("--keep-awake")
-    recordPath = arguments.value("--record")
+    let isRecordable = arguments.command.option(named: "--record") != nil
+    recordPath = isRecordable ? arguments.value("--record") : nil
     isQuiet = arguments.flag("--quiet")
     // Not for a verb that answers commands.
     asJSON = arguments.command.option(named: "--json") != nil && arguments.flag("--json")
@@ -49,25 +56,32 @@ struct LiveOptions {
   }
 
   /// A session that tells and measures as asked.
+  ///
+  /// - Parameter isWatched: Whether anybody may want to look while it plays.
   func session(
-    on stage: any LiveStage, _ terminal: Terminal, wantsRecords: Bool = false
+    on stage: any LiveStage, _ terminal: Terminal, wantsRecords: Bool = false,
+    isWatched: Bool = true
   ) -> LiveSession {
     LiveSession(
-      on: stage, terminal: terminal, isQuiet: isQuiet, wantsRecords: wantsRecords || asJSON)
+      on: stage, terminal: terminal, isQuiet: isQuiet || !isWatched,
+      wantsRecords: wantsRecords || asJSON)
   }
 
   /// Plays in a session.
   ///
-  /// - Parameter perform: Makes the performance on an engine of the device's rate and channels.
+  /// - Parameters:
+  ///   - channelCounts: The channels of recordings that are to be heard apart.
+  ///   - perform: Makes the performance on an engine of the device's rate and channels.
   ///
   /// - Throws: `DeviceRefusal` where the device cannot be opened.
   func play(
-    in session: LiveSession, perform: (PlaybackEngine) throws -> any Performance
+    in session: LiveSession, recordingsOf channelCounts: [Int] = [],
+    perform: (PlaybackEngine) throws -> any Performance
   ) throws -> LiveOutcome {
     do {
       return try session.run(device.request, keepsAwake: keepsAwake, recording: recordPath) {
         granted in
-        let engine = try engine(for: granted)
+        let engine = try engine(for: granted, recordingsOf: channelCounts)
         return (engine, try perform(engine))
       }
     } catch let error as ALSAError {
@@ -76,7 +90,9 @@ struct LiveOptions {
   }
 
   /// An engine for what a device granted.
-  private func engine(for granted: DeviceFigures) throws(UsageError) -> PlaybackEngine {
+  private func engine(
+    for granted: DeviceFigures, recordingsOf channelCounts: [Int]
+  ) throws(UsageError) -> PlaybackEngine {
     let count = granted.format.channelCount
     guard count >= routing.leastChannelCount else {
       throw UsageError(
@@ -84,8 +100,9 @@ struct LiveOptions {
         "channel \(routing.leastChannelCount) is routed, and \(granted.name.inQuotes) has "
           + "\(count == 1 ? "one channel" : "\(count) channels")")
     }
-    let (channels, profiles) = routing.routing(
+    var (channels, profiles) = routing.routing(
       channelCount: count, rate: granted.format.rate, profile: profile)
+    (channels, profiles) = RecordingChannels.separated(channels, profiles, for: channelCounts)
     return PlaybackEngine(
       rate: granted.format.rate, routing: channels, profiles: profiles,
       strength: Float(strength))

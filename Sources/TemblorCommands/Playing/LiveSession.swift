@@ -19,6 +19,7 @@ final class LiveSession {
   private let inbox = EventInbox()
   private var outcome = LiveOutcome()
   private var tally = NoticeTally()
+  private lazy var keyboard: (any Keyboard)? = stage.keyboard()
 
   /// A session.
   ///
@@ -28,6 +29,9 @@ final class LiveSession {
     self.wantsRecords = wantsRecords
     console = LiveConsole(on: terminal, isQuiet: isQuiet)
   }
+
+  /// Whether somebody can press keys; from the first look on they are taken for the session.
+  var hasKeys: Bool { keyboard != nil }
 
   /// Ends a wait of the session: [any thread].
   var wake: WakeSignal { inbox.wake }
@@ -41,6 +45,7 @@ final class LiveSession {
   ) throws -> LiveOutcome {
     // From here on a signal is told first, so that what sounds can fade out.
     let notice = InterruptionNotice()
+    defer { keyboard = nil }
     let inbox = self.inbox
     var playing: Playing?
     let driver = try stage.drive(request, eventHandler: { inbox.put($0) }) { device in
@@ -78,7 +83,6 @@ final class LiveSession {
     _ playing: Playing, _ driver: any EngineDriver, _ notice: borrowing InterruptionNotice
   ) throws -> LiveOutcome.Ending {
     let performance = playing.performance
-    let keyboard = stage.keyboard()
     if let device = outcome.device { console.tell(device.description) }
     if keyboard != nil { tellKeys(of: performance) }
     while true {
@@ -93,13 +97,12 @@ final class LiveSession {
       takeRecords(driver, playing)
       guard case .wait(let limit) = step else { return .over }
       console.show(figures(playing))
-      wait(for: keyboard, performance, notice.descriptor, limit)
+      wait(for: performance, notice.descriptor, limit)
     }
   }
 
   private func wait(
-    for keyboard: (any Keyboard)?, _ performance: any Performance, _ interruption: Int32,
-    _ limit: Duration?
+    for performance: any Performance, _ interruption: Int32, _ limit: Duration?
   ) {
     var watched = [
       WatchedDescriptor(inbox.wake.descriptor), WatchedDescriptor(interruption),
@@ -162,11 +165,13 @@ final class LiveSession {
   private func figures(_ playing: Playing) -> PlaybackFigures {
     let (engine, performance) = (playing.engine, playing.performance)
     let (position, duration) = performance.place
+    let peaks = takePeaks(engine)
+    let voiceCount = max(0, engine.voiceCount - (playing.tone?.voiceCount ?? 0))
     return PlaybackFigures(
       state: engine.isMuted ? .muted : performance.state, position: position, duration: duration,
-      peaks: takePeaks(engine),
-      voiceCount: max(0, engine.voiceCount - (playing.tone?.voiceCount ?? 0)),
-      xrunCount: tally.underrunCount, strength: Double(engine.strength))
+      peaks: performance.isBlind ? [] : peaks,
+      voiceCount: performance.title == nil ? voiceCount : nil, xrunCount: tally.underrunCount,
+      strength: Double(engine.strength), title: performance.title)
   }
 }
 
@@ -201,6 +206,6 @@ extension LiveSession {
         KeyHelp(key: "+ -", meaning: "strength"), KeyHelp(key: "m", meaning: "mute"),
         KeyHelp(key: "q", meaning: "end"), KeyHelp(key: "?", meaning: "these keys"),
       ]
-    console.tell("Keys: " + keys.map { "\($0.key) \($0.meaning)" }.joined(separator: ", "))
+    console.tell(keys: keys)
   }
 }

@@ -11,6 +11,11 @@ protocol Performance: AnyObject {
   /// Seconds of what plays, and its length where it has one.
   var place: (position: Double, duration: Double?) { get }
 
+  /// What is heard and how, for the live line; nothing where the time says enough.
+  var title: PerformanceTitle? { get }
+  /// Whether the live line must tell nothing of the sound itself, its level and its voices.
+  var isBlind: Bool { get }
+
   /// Does what is due.
   func perform(at now: Duration) throws -> PerformanceStep
 
@@ -29,6 +34,16 @@ enum PerformanceStep: Equatable {
   case over
 }
 
+/// What is heard and how, in a few words.
+struct PerformanceTitle: Equatable, Sendable {
+  /// What is heard.
+  var long: String
+  /// The same where there is little room.
+  var short: String
+  /// How it is heard, the most important first; left out where there is no room.
+  var remarks: [String] = []
+}
+
 /// A key in the list that `?` shows.
 struct KeyHelp: Equatable {
   /// The key as people call it.
@@ -40,6 +55,8 @@ struct KeyHelp: Equatable {
 extension Performance {
   var watched: [WatchedDescriptor] { [] }
   var keys: [KeyHelp] { [] }
+  var title: PerformanceTitle? { nil }
+  var isBlind: Bool { false }
   func press(_ key: KeyPress) throws -> Bool { false }
   func note(_ records: [BlockRecord]) {}
 }

@@ -22,6 +22,9 @@ struct LoadedPattern: Sendable {
     waveforms = examination.waveforms
   }
 
+  /// The text that was read.
+  var text: [UInt8] { document.json.text }
+
   /// The paths of the files that the pattern is made from.
   var sources: [String] {
     var sources = waveforms.map { FileSystem.join(input.folder ?? "", $0.path) }

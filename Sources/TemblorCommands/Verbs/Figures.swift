@@ -15,6 +15,12 @@ enum Figures {
     magnitude > 1e-10 ? "peak \(rounded(decibels(magnitude), places: 1)) dBFS" : "silent"
   }
 
+  /// `-2.1 dB`; `0 dB` for a factor of 1.
+  static func gain(_ factor: Double) -> String {
+    let decibels = rounded(decibels(Float(factor)), places: 1)
+    return (decibels == "-0" ? "0" : decibels) + " dB"
+  }
+
   /// A number with at most some decimal places.
   static func rounded(_ value: Double, places: Int) -> String {
     let scale = pow(10, Double(places))

@@ -95,6 +95,9 @@ import Testing
     \fB2\fR
     The input is wrong; messages name the file, line and column.
     .TP
+    \fB3\fR
+    What was compared differs by more than \-\-tolerance allows.
+    .TP
     \fB64\fR
     The command line is wrong.
     .SH "ENVIRONMENT"

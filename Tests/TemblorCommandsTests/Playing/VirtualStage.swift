@@ -27,15 +27,17 @@ final class VirtualStage: LiveStage, @unchecked Sendable {
   private var handler: LivePlayback.EventHandler = { _ in }
   /// When no key ends it, this does.
   private let limit: Double
+  private let hasKeyboard: Bool
 
   init(
     _ script: [(Double, Cue)] = [], channelCount: Int = 1, refusal: ALSAError? = nil,
-    limit: Double = 60
+    limit: Double = 60, hasKeyboard: Bool = true
   ) {
     self.script = script.map { ($0.0, $0.1) }
     self.channelCount = channelCount
     self.refusal = refusal
     self.limit = limit
+    self.hasKeyboard = hasKeyboard
   }
 
   /// All samples of a channel.
@@ -45,7 +47,9 @@ final class VirtualStage: LiveStage, @unchecked Sendable {
 
   var time: any Timekeeper { StageTime(stage: self) }
 
-  func keyboard() -> (any Keyboard)? { ScriptedKeyboard(stage: self) }
+  func keyboard() -> (any Keyboard)? {
+    hasKeyboard ? ScriptedKeyboard(stage: self) : nil
+  }
 
   func drive(
     _ request: PCMRequest, eventHandler: @escaping LivePlayback.EventHandler,

@@ -1,0 +1,71 @@
+internal import Glibc
+import AHAP
+import BlindListening
+import HapticModel
+import HapticRender
+import SignalAnalysis
+import SoundFile
+
+/// One of the things that are listened to in turn: a pattern that was read, or a recording.
+struct AuditionTake: Sendable {
+  /// What plays.
+  enum Content: Sendable {
+    /// A pattern, compiled for the device.
+    case pattern(LoadedPattern)
+    /// A sound, heard as it is.
+    case recording(Sound)
+  }
+
+  /// What messages call it.
+  let name: String
+  /// What an output made from it is called, without folder and ending.
+  let stem: String
+  /// What plays.
+  let content: Content
+  /// The SHA-256 of its file.
+  let hash: String
+
+  /// Reads a pattern or a sound file.
+  ///
+  /// - Throws: `AHAPError`, `FileError` or `SoundFileError`.
+  init(_ input: TakeInput, curveTimes: AHAPReadingOptions.CurveTimes) throws {
+    name = input.name
+    stem = FileSystem.stem(of: input.outputStem)
+    switch input {
+    case .pattern(let pattern):
+      let loaded = try LoadedPattern(pattern, curveTimes: curveTimes)
+      content = .pattern(loaded)
+      hash = SHA256.hash(of: loaded.text)
+    case .sound(let path):
+      let (sound, hash) = try Self.read(path)
+      content = .recording(sound)
+      self.hash = hash
+    }
+  }
+
+  /// Channels of a recording.
+  var channelCount: Int? {
+    switch content {
+    case .pattern: nil
+    case .recording(let sound): sound.channelCount
+    }
+  }
+
+  /// Decodes a sound file, and hashes it as it is.
+  private static func read(_ path: String) throws -> (Sound, hash: String) {
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw FileError.system(path, "cannot be opened") }
+    defer { close(descriptor) }
+    var hash = SHA256()
+    var block = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+      let count = unsafe Glibc.read(descriptor, &block, block.count)
+      guard count > 0 else { break }
+      hash.add(Array(block[..<count]))
+    }
+    lseek(descriptor, 0, SEEK_SET)
+    let sound = try Sound(readingDescriptor: descriptor, path: path)
+    guard sound.frameCount > 0 else { throw FileError(path, "holds no sound") }
+    return (sound, hash.finish())
+  }
+}

@@ -1,0 +1,43 @@
+import AHAP
+
+/// The takes that a user wants to hear in turn, all of them or none: letters must stay where they are.
+struct AuditionTakes: Sendable {
+  /// The most takes, for which there are keys.
+  static let most = 9
+
+  /// The takes in the order of their letters.
+  let all: [AuditionTake]
+
+  /// Reads takes; tells what is wrong and answers the status where any cannot be played.
+  static func read(
+    _ words: [String], curveTimes: AHAPReadingOptions.CurveTimes, _ terminal: Terminal
+  ) throws(UsageError) -> (takes: AuditionTakes?, status: ExitStatus) {
+    let (inputs, problems) = TakeInput.find(words)
+    for problem in problems { terminal.report("\(problem)") }
+    var statuses = problems.map { _ in ExitStatus.couldNot }
+    if problems.isEmpty, !(2...most).contains(inputs.count) {
+      throw UsageError(
+        inputs.count < 2 ? .addValue : .remove,
+        "two to \(most) patterns or sound files can be heard in turn, not \(inputs.count)")
+    }
+    var takes: [AuditionTake] = []
+    for input in inputs {
+      do {
+        takes.append(try AuditionTake(input, curveTimes: curveTimes))
+      } catch {
+        terminal.report(Failure.message(error))
+        statuses.append(Failure.status(of: error))
+      }
+    }
+    let status = Failure.worst(statuses)
+    return (status == .done ? AuditionTakes(all: takes) : nil, status)
+  }
+
+  /// The letter of a take, from A.
+  static func letter(_ index: Int) -> String {
+    String(UnicodeScalar(UInt8(ascii: "A") + UInt8(index)))
+  }
+
+  /// How many channels the recordings have.
+  var channelCounts: [Int] { all.compactMap(\.channelCount) }
+}

@@ -1,0 +1,87 @@
+import HapticPlayback
+import HapticRender
+import PatternComparison
+import SignalAnalysis
+import SoundFile
+
+/// Takes that are compiled for an engine, and what they sound like for measuring.
+struct PreparedTakes: Sendable {
+  /// What plays.
+  let pieces: [LivePiece]
+  /// What is heard of each, all with the same number of channels.
+  let signals: [Signal]
+
+  /// Nothing, before a device is known.
+  static let none = PreparedTakes(pieces: [], signals: [])
+
+  /// Seconds of the longest.
+  var duration: Double { pieces.map(\.duration).max() ?? 0 }
+
+  /// The factors by which a match makes all as strong as the weakest.
+  ///
+  /// - Returns: The factors, and what they are really by: felt energy, where a take is too quiet for a
+  ///   loudness.
+  func levels(by match: LevelMatch) -> MatchedLevels {
+    let gains = match.gains(for: signals)
+    guard match == .loudness, gains.contains(where: { $0 != 1 }) else {
+      return MatchedLevels(match: match, gains: gains)
+    }
+    // Two measures never agree to the last bit unless one stands in for the other.
+    let isFelt = LevelMatch.felt.gains(for: signals) == gains
+    return MatchedLevels(match: isFelt ? .felt : .loudness, gains: gains)
+  }
+}
+
+extension AuditionTakes {
+  /// Makes all ready for an engine.
+  func prepared(for engine: PlaybackEngine) throws -> PreparedTakes {
+    let channels = RecordingChannels(engine.routing)
+    let sounds = try all.map { take in try take.sound(at: engine.rate) }
+    let pieces = try zip(all, sounds).map { take, sound in
+      try take.piece(for: engine, sound: sound, on: channels)
+    }
+    let count = min(channels.count, sounds.compactMap { $0?.channelCount }.max() ?? 1)
+    let signals = zip(pieces, sounds).map { piece, sound in
+      sound.map { channels.signal(of: $0, channelCount: count) }
+        ?? piece.signal(channelCount: count)
+    }
+    return PreparedTakes(pieces: pieces, signals: signals)
+  }
+}
+
+extension AuditionTake {
+  /// A recording at an engine's rate; nothing for a pattern.
+  fileprivate func sound(at rate: Double) throws -> Sound? {
+    guard case .recording(let sound) = content else { return nil }
+    return try sound.resampled(to: rate, path: name)
+  }
+
+  /// Compiles the take for every haptic bus of an engine.
+  fileprivate func piece(
+    for engine: PlaybackEngine, sound: Sound?, on channels: RecordingChannels
+  ) throws -> LivePiece {
+    if let sound {
+      return LivePiece(
+        name: name, plans: try channels.plans(of: sound),
+        duration: Double(sound.frameCount) / engine.rate)
+    }
+    guard case .pattern(let pattern) = content else {
+      throw FileError(name, "cannot be played")
+    }
+    let plans = try pattern.plans(for: engine.profiles, rate: engine.rate)
+    let length = plans.map(\.length).max() ?? 0
+    return LivePiece(name: name, plans: plans, duration: Double(length) / engine.rate)
+  }
+}
+
+extension LivePiece {
+  /// What a channel that carries everything makes of a pattern, the same on each.
+  fileprivate func signal(channelCount: Int) -> Signal {
+    guard let plan = plans.first else { return Signal(channels: [[]], rate: 48_000) }
+    var rendering = OfflineRendering(plan: plan)
+    var samples = [Float](repeating: 0, count: Int(plan.length))
+    var span = samples.mutableSpan
+    _ = rendering.read(into: &span)
+    return Signal(channels: Array(repeating: samples, count: channelCount), rate: plan.rate)
+  }
+}

@@ -1,0 +1,93 @@
+import HapticModel
+import HapticPlayback
+import HapticRender
+import Testing
+
+@Suite struct PlayerGroupTests {
+  private let engine = PlaybackEngine()
+  private let playback: VirtualPlayback
+  private let one = noise(48_000, seed: 1)
+  private let two = noise(36_000, seed: 2)
+  private let group: PlayerGroup
+
+  init() throws {
+    playback = VirtualPlayback(engine, periodLength: 64)
+    group = PlayerGroup(
+      [try recordingPlayer(one, on: engine), try recordingPlayer(two, on: engine)], of: engine)
+    try group.setGains([1, 0], over: 0)
+  }
+
+  /// What is heard from a frame of the engine on.
+  private func heard(_ range: Range<Int>) -> [Float] {
+    Array(playback.samples()[range.lowerBound + latency..<range.upperBound + latency])
+  }
+
+  private func expectHeard(
+    _ samples: [Float], at frames: Range<Int>, from first: Int,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) {
+    expect(heard(frames), is: samples, from: first, sourceLocation: sourceLocation)
+  }
+
+  @Test func aSwitchIsExactAndSmooth() throws {
+    try group.start(at: .frame(100))
+    try group.setGains([0, 1], over: 0.01, at: .frame(5_000))
+    playback.advance(seconds: 0.3)
+    expectHeard(one, at: 100..<5_000, from: 0)
+    expectHeard(two, at: 5_480..<12_000, from: 5_380)
+    // Both gains together are 1 at every frame of the ramp.
+    for frame in 5_000..<5_480 {
+      let x = Float(frame - 5_000) / 480
+      let share = x * x * (3 - 2 * x)
+      let wanted = one[frame - 100] * (1 - share) + two[frame - 100] * share
+      #expect(abs(heard(frame..<frame + 1)[0] - wanted) < 2e-4)
+    }
+  }
+
+  @Test func throughSilenceNoTwoAreHeardAtOnce() throws {
+    try group.start(at: .frame(100))
+    try group.setGainsThroughSilence([0, 0.5], over: 0.01, at: .frame(5_000))
+    try group.setGainsThroughSilence([0, 0.5], over: 0.01, at: .frame(9_000))
+    playback.advance(seconds: 0.3)
+    #expect(abs(heard(5_480..<5_481)[0]) < 2e-4)
+    expectHeard(two.map { $0 / 2 }, at: 5_960..<9_000, from: 5_860)
+    // From one to itself the way is the same.
+    #expect(abs(heard(9_480..<9_481)[0]) < 2e-4)
+    expectHeard(two.map { $0 / 2 }, at: 9_960..<12_000, from: 9_860)
+  }
+
+  @Test func allReturnTogetherAlsoFromBehindTheirEnds() throws {
+    try group.loop(from: 0.25, end: 0.9)
+    try group.setGains([0, 1], over: 0)
+    try group.start(at: .frame(0))
+    playback.advance(seconds: 2)
+    // The second ends at 36,000 and is silent to 43,200; then both begin at 12,000.
+    expectHeard([Float](repeating: 0, count: 7_000), at: 36_000..<43_000, from: 0)
+    expectHeard(two, at: 43_300..<67_000, from: 12_100)
+    #expect(group.place == group.players[1].place)
+    #expect(group.phase == .playing)
+  }
+
+  @Test func pausesAndSeeksAreOfAll() throws {
+    try group.loop(end: 100)
+    try group.start(at: .frame(0))
+    try group.pause(at: .frame(4_800))
+    try group.resume(at: .frame(9_600))
+    try group.seek(to: 0.5, at: .frame(14_400))
+    try group.setGains([0, 1], over: 0.001, at: .frame(16_000))
+    playback.advance(seconds: 0.5)
+    expectHeard(one, at: 9_700..<14_400, from: 4_900)
+    expectHeard(one, at: 14_500..<16_000, from: 24_100)
+    expectHeard(two, at: 16_048..<20_000, from: 25_648)
+    #expect(group.startFrame == 0)
+  }
+
+  @Test func whatIsAskedNowIsDoneInOneBlock() throws {
+    playback.advance(seconds: 0.01)
+    try group.loop(from: 0.1, end: 0.2)
+    try group.start(from: 0.1)
+    playback.advance(seconds: 0.05)
+    #expect(group.players.map(\.startFrame) == [512, 512])
+    #expect(group.players.map(\.place) == [group.place, group.place])
+  }
+}

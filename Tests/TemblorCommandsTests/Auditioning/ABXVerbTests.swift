@@ -1,0 +1,249 @@
+import ALSAOutput
+import BlindListening
+import HapticPlayback
+import Testing
+
+@testable import TemblorCommands
+
+@Suite struct ABXVerbTests {
+  private static let latency = 96
+  private let place: Scratch
+  /// X is A in the first trial of seed 3, and B in the first of seed 1.
+  private let xIsA = "3"
+  private let xIsB = "1"
+
+  init() throws { place = try Scratch() }
+
+  private func abx(_ words: [String], on stage: VirtualStage) throws
+    -> TemblorCommands.ExitStatus
+  {
+    try ABXVerb.run(
+      ABXVerb.description.parse(words), stage.recorded.terminal, on: stage, seed: { 3 },
+      now: { CalendarTime(seconds: 1_769_860_800) })
+  }
+
+  /// Keys at steady times.
+  private func keys(_ text: String, from start: Double = 0.1, every step: Double = 0.1)
+    -> [(Double, VirtualStage.Cue)]
+  {
+    text.enumerated().map { index, character in
+      (start + Double(index) * step, .key(character == "!" ? .enter : .character(character)))
+    }
+  }
+
+  private func record(_ name: String = "r.json") throws -> String {
+    String(decoding: try FileSystem.read(place(name)), as: UTF8.self)
+  }
+
+  @Test func theSeedsAreWhatTheTestsTakeThemFor() {
+    #expect(BlindTest.draws(seed: 3, count: 3) == [.a, .b, .b])
+    #expect(BlindTest.draws(seed: 1, count: 1) == [.b])
+  }
+
+  @Test func answersAreCountedSavedAndTold() throws {
+    let words = [
+      try place.sound("a.wav", noise(9_600)), try place.sound("b.wav", noise(9_600, seed: 2)),
+      "--trials", "3", "--seed", xIsA, "--save", place("r.json"),
+    ]
+    let stage = VirtualStage(keys("x1!bx2!xabx1!"))
+    #expect(try abx(words, on: stage) == .done)
+    #expect(
+      stage.recorded.output == """
+        2 of 3 right: somebody who guesses does as well or better in 50 % of such tests; fewer than \
+        5 trials show nothing.
+        \(place("r.json")): written
+
+        """)
+    let text = try record()
+    #expect(
+      text.contains(
+        #"{ "x": "a", "answer": "a", "isRight": true, "listened": { "a": 1, "b": 0, "x": 1 }"#))
+    #expect(
+      text.contains(
+        #"{ "x": "b", "answer": "a", "isRight": false, "listened": { "a": 2, "b": 1, "x": 2 }"#))
+    #expect(text.contains(#""startTime": "2026-01-31T12:00:00Z""#))
+    #expect(text.contains(#""device": "default""#))
+    #expect(text.contains(#""isComplete": true"#))
+    #expect(text.contains(#""seed": 3"#))
+  }
+
+  @Test(arguments: ["3", "1"])
+  func xIsTheTakeItWasDrawnAs(seed: String) throws {
+    let takes = [noise(48_000), noise(48_000, seed: 2)]
+    let words = [
+      try place.sound("a.wav", takes[0]), try place.sound("b.wav", takes[1]), "--seed", seed,
+      "--match", "none", "--save", place("r.json"),
+    ]
+    let stage = VirtualStage([
+      (0.2, .key(.character("x"))), (0.4, .key(.character("b"))), (0.6, .key(.character("q"))),
+    ])
+    #expect(try abx(words, on: stage) == .done)
+    let samples = stage.samples()
+    expect(samples[240..<9_600], is: takes[0])
+    // 30 ms to the change, 5 ms to silence and 5 ms from it.
+    for (key, take) in [(9_600, seed == xIsA ? takes[0] : takes[1]), (19_200, takes[1])] {
+      let silent = key + 1_440 + 240
+      expect(samples[silent + Self.latency..<silent + Self.latency + 1], is: silence(1))
+      let frames = silent + 240 + Self.latency..<key + 9_600
+      expect(samples[frames], is: take, from: frames.lowerBound - 240)
+    }
+  }
+
+  /// Two takes that are equal: whatever depended on the draw would be a hint.
+  @Test func nothingButTheSoundOfXDependsOnTheDraw() throws {
+    func run(_ seed: String) throws -> (samples: [Float], error: String) {
+      let words = [
+        try place.hum("a.ahap", 0.4), try place.hum("b.ahap", 0.4), "--seed", seed, "--save",
+        place("r.json"),
+      ]
+      let stage = VirtualStage(keys("bxabx axx2!xbx1!xa"), channelCount: 2)
+      #expect(try abx(words, on: stage) == .done)
+      return (stage.samples(), stage.recorded.error)
+    }
+    let (one, other) = (try run(xIsA), try run(xIsB))
+    let isSame = one.samples == other.samples
+    #expect(isSame)
+    #expect(one.error == other.error)
+  }
+
+  /// Two takes that differ in level, length and number of voices.
+  @Test func theLineTellsNothingOfTheSound() throws {
+    func line(_ seed: String) throws -> String {
+      let words = [
+        try place.hum("a.ahap", 0.4), "heartbeat", "--seed", seed, "--save", place("r.json"),
+      ]
+      let stage = VirtualStage(keys("xbxaxx2!x[x]xlx1!"), channelCount: 2)
+      #expect(try abx(words, on: stage) == .done)
+      return stage.recorded.error
+    }
+    let one = try line(xIsA)
+    #expect(one == (try line(xIsB)))
+    #expect(one.contains("> X 0:00."))
+    #expect(one.contains("   X is B? enter   trial 1 of 16   loop strength 100% 0 xruns"))
+    #expect(!one.contains("voice"))
+    #expect(!one.contains("·"))
+  }
+
+  @Test func answersNeedListeningAndConfirming() throws {
+    let words = ["light", "medium", "--trials", "1", "--save", place("r.json")]
+    let stage = VirtualStage(keys("1!x!12!"))
+    #expect(try abx(words, on: stage) == .done)
+    let told = stage.recorded.error
+    #expect(told.contains("Listen to X first: press x.\n"))
+    #expect(told.contains("Say first which one X is: 1 for A, 2 for B.\n"))
+    // The last word before the confirmation counts.
+    #expect(try record().contains(#""answer": "b""#))
+  }
+
+  @Test func nothingIsSavedBeforeTheEnd() throws {
+    let words = ["light", "medium", "--trials", "2", "--save", place("r.json")]
+    let path = place("r.json")
+    let seen = Seen()
+    let looks: (Double, VirtualStage.Cue) = (
+      0.45, .action { seen.entry = FileSystem.entry(at: path) }
+    )
+    let stage = VirtualStage(keys("x1!") + [looks] + keys("x1!", from: 0.6))
+    #expect(try abx(words, on: stage) == .done)
+    #expect(seen.entry == .nothing)
+    #expect(FileSystem.entry(at: path) == .file)
+  }
+
+  private final class Seen {
+    var entry: FileSystem.Entry?
+  }
+
+  @Test func eachTrialBeginsWithAFromTheBeginning() throws {
+    let takes = [noise(48_000), noise(48_000, seed: 2)]
+    let words = [
+      try place.sound("a.wav", takes[0]), try place.sound("b.wav", takes[1]), "--match", "none",
+      "--save", place("r.json"),
+    ]
+    let stage = VirtualStage([
+      (0.1, .key(.character("x"))), (0.2, .key(.character("1"))), (0.4, .key(.enter)),
+      (0.7, .key(.character("q"))),
+    ])
+    #expect(try abx(words, on: stage) == .done)
+    // The seek falls in the middle of the silence.
+    let start = 19_200 + 1_440 + 240
+    expect(
+      stage.samples()[start + 240 + Self.latency..<33_000], is: takes[0], from: 240)
+    #expect(stage.recorded.error.contains("   trial 2 of 16   "))
+  }
+
+  @Test func aTestThatEndsEarlyIsIncomplete() throws {
+    let words = ["light", "medium", "--save", place("r.json")]
+    let stage = VirtualStage(keys("x1!x1!q"))
+    #expect(try abx(words, on: stage) == .done)
+    #expect(stage.recorded.output.contains("The test ended after 2 of 16 trials: whoever stops "))
+    #expect(try record().contains(#""isComplete": false"#))
+  }
+
+  @Test func aDeviceThatEndsLeavesTheTrialsDone() throws {
+    let words = ["light", "medium", "--save", place("r.json")]
+    let stage = VirtualStage(keys("x1!") + [(0.5, .event(.ended))])
+    #expect(try abx(words, on: stage) == .couldNot)
+    #expect(stage.recorded.output.hasPrefix("1 of 1 right: "))
+    #expect(try record().contains(#""plannedTrials": 16"#))
+  }
+
+  @Test func withoutAnAnswerNothingIsSaved() throws {
+    let words = ["light", "medium", "--save", place("r.json")]
+    #expect(try abx(words, on: VirtualStage(keys("xq"))) == .done)
+    #expect(FileSystem.entry(at: place("r.json")) == .nothing)
+  }
+
+  @Test func anOpenTestGoesOnUntilTheKey() throws {
+    let words = ["light", "medium", "--trials", "0", "--save", place("r.json")]
+    let stage = VirtualStage(keys(String(repeating: "x1!", count: 18) + "q"))
+    #expect(try abx(words, on: stage) == .done)
+    #expect(stage.recorded.output.contains("The number of trials was not fixed beforehand: "))
+    #expect(stage.recorded.error.contains("   trial 19   "))
+    #expect(try record().contains(#""plannedTrials": null"#))
+  }
+
+  @Test func unmatchedLevelsAreWarnedOf() throws {
+    let words = ["light", "medium", "--match", "none", "--save", place("r.json")]
+    let stage = VirtualStage(keys("x1!q"))
+    #expect(try abx(words, on: stage) == .done)
+    #expect(
+      stage.recorded.error.contains(
+        "The levels are not matched: a difference in level alone can be heard.\n"))
+    #expect(
+      stage.recorded.output.contains(
+        "The levels were not matched, so a difference in level alone may have been heard.\n"))
+  }
+
+  @Test func matchedLevelsAreTold() throws {
+    let words = [
+      try place.sound("a.wav", noise(48_000)), try place.sound("b.wav", noise(48_000, level: 0.5)),
+      "--save", place("r.json"),
+    ]
+    let stage = VirtualStage(keys("x1!q"))
+    #expect(try abx(words, on: stage) == .done)
+    #expect(stage.recorded.error.contains("Levels matched by loudness: A -6 dB, B 0 dB.\n"))
+    #expect(try record().contains(#""match": "loudness""#))
+  }
+
+  @Test func aRecordThatCannotBeSavedIsToldBeforeAnybodyListens() throws {
+    let stage = VirtualStage(keys("x1!"))
+    #expect(throws: FileError.self) {
+      try abx(["light", "medium", "--save", place("no/r.json")], on: stage)
+    }
+    #expect(stage.engine == nil)
+  }
+
+  @Test func withoutKeysThereIsNoTest() throws {
+    let stage = VirtualStage(hasKeyboard: false)
+    let error = #expect(throws: FileError.self) { try abx(["light", "medium"], on: stage) }
+    #expect(
+      error?.description
+        == "standard input: is no terminal to answer at; start the test in one, or make answers up "
+        + "with '--simulate'")
+    #expect(stage.engine == nil)
+  }
+
+  @Test func theUsualNameHoldsTakesAndTime() {
+    #expect(CalendarTime(seconds: 1_769_860_800).fileText == "20260131-120000")
+    #expect(CalendarTime(seconds: 0).text == "1970-01-01T00:00:00Z")
+  }
+}

@@ -1,0 +1,266 @@
+import HapticPlayback
+import Testing
+
+@testable import TemblorCommands
+
+@Suite struct AuditionVerbTests {
+  /// Frames of silence before the takes.
+  private static let leadIn = 144
+  /// Frames of look-ahead.
+  private static let latency = 96
+  /// Frames of the cross-fade.
+  private static let fade = 480
+  private let place: Scratch
+
+  init() throws { place = try Scratch() }
+
+  private func audition(_ words: [String], on stage: VirtualStage) throws
+    -> TemblorCommands.ExitStatus
+  {
+    try AuditionVerb.run(
+      AuditionVerb.description.parse(words), stage.recorded.terminal, on: stage)
+  }
+
+  /// What is heard from some frames of the engine on.
+  private func heard(_ stage: VirtualStage, _ frames: Range<Int>) -> ArraySlice<Float> {
+    stage.samples()[frames.lowerBound + Self.latency..<frames.upperBound + Self.latency]
+  }
+
+  @Test func aSwitchIsHeardUnderTheSamePlayHeadToTheFrame() throws {
+    let (one, two) = (noise(48_000), noise(48_000, seed: 2))
+    let words = [try place.sound("a.wav", one), try place.sound("b.wav", two)]
+    // Both keys fall on the beginning of a block: frames 9,600 and 19,200.
+    let stage = VirtualStage([
+      (0.2, .key(.character("2"))), (0.4, .key(.character("a"))), (0.6, .key(.character("q"))),
+    ])
+    #expect(try audition(words, on: stage) == .done)
+    expect(heard(stage, Self.leadIn..<9_600), is: one)
+    let first = 9_600 + Self.fade
+    expect(heard(stage, first..<19_200), is: two, from: first - Self.leadIn)
+    let second = 19_200 + Self.fade
+    expect(heard(stage, second..<28_000), is: one, from: second - Self.leadIn)
+    #expect(stage.recorded.error.contains("> B b.wav 0:00."))
+  }
+
+  @Test func aSwitchDoesNotClick() throws {
+    let words = [
+      try place.hum("a.ahap", 2, sharpness: 0.2), try place.hum("b.ahap", 2, sharpness: 0.9),
+    ]
+    let keys = (1...16).map { (Double($0) * 0.0517, VirtualStage.Cue.key(.tab)) }
+    let stage = VirtualStage(keys + [(0.9, .key(.character("q")))])
+    #expect(try audition(words, on: stage) == .done)
+    let alone = VirtualStage([(0.9, .key(.character("q")))])
+    #expect(try audition(words.reversed(), on: alone) == .done)
+    func greatestStep(_ samples: ArraySlice<Float>) -> Float {
+      zip(samples, samples.dropFirst()).map { abs($0 - $1) }.max() ?? 0
+    }
+    // The sharper hum's own step, and 1.5 / 480 of the distance of two peaks where the gains move
+    // fastest.
+    let peak = alone.samples().map(abs).max() ?? 0
+    let bound = greatestStep(alone.samples()[2_000..<40_000]) + 2 * peak * 1.5 / 480
+    let step = greatestStep(stage.samples()[2_000..<40_000])
+    #expect(peak > 0.4)
+    #expect(step < bound)
+  }
+
+  @Test func aPatternSoundsAsItDoesAlone() throws {
+    let words = [try place.sound("a.wav", noise(9_600)), try place.hum("b.ahap", 0.3)]
+    let stage = VirtualStage([
+      (0.002, .key(.character("b"))), (0.25, .key(.character("q"))),
+    ])
+    #expect(try audition(words, on: stage) == .done)
+    let alone = VirtualStage([(0.25, .key(.character("q")))])
+    #expect(try audition([words[1], words[0]], on: alone) == .done)
+    let frames = 1_000..<11_000
+    let isLoud = heard(stage, frames).contains { abs($0) > 0.4 }
+    #expect(isLoud)
+    // The DC blocker remembers what was heard before.
+    let error = zip(heard(stage, frames), heard(alone, frames)).map { abs($0 - $1) }.max() ?? 1
+    #expect(error < 2e-3)
+  }
+
+  @Test func aPartRepeatsToTheFrame() throws {
+    let one = noise(48_000)
+    let words = [
+      try place.sound("a.wav", one), try place.sound("b.wav", noise(4_000)), "--loop", "0.1-0.3",
+    ]
+    let stage = VirtualStage([(0.9, .key(.character("q")))])
+    #expect(try audition(words, on: stage) == .done)
+    // The sound's frames 4,800 to 14,400, over and over; each pass fades in over 2 ms.
+    for pass in 0..<4 {
+      let start = Self.leadIn + pass * 9_600
+      expect(heard(stage, start + 96..<start + 9_600), is: one, from: 4_896)
+    }
+    #expect(stage.recorded.error.contains(" loop 0.1-0.3 "))
+  }
+
+  @Test func theWholeRepeatsBehindAGap() throws {
+    let one = noise(9_600)
+    let words = [try place.sound("a.wav", one), try place.sound("b.wav", noise(100))]
+    let stage = VirtualStage([(1.2, .key(.character("q")))])
+    #expect(try audition(words + ["--gap", "0.3"], on: stage) == .done)
+    expect(heard(stage, 9_800..<24_000), is: silence(14_200))
+    expect(heard(stage, Self.leadIn + 24_000..<Self.leadIn + 33_600), is: one)
+  }
+
+  @Test func levelsAreMatchedByTheFactorsTold() throws {
+    let one = noise(48_000)
+    let words = [
+      try place.sound("a.wav", one), try place.sound("b.wav", noise(48_000, level: 0.25)),
+      "--json",
+    ]
+    let stage = VirtualStage([
+      (0.2, .key(.character("g"))), (0.4, .key(.character("g"))), (0.6, .key(.character("q"))),
+    ])
+    #expect(try audition(words, on: stage) == .done)
+    expect(heard(stage, Self.leadIn..<9_600), is: one)
+    for start in [9_600, 19_200] {
+      let frames = start + Self.fade..<start + 9_000
+      expect(heard(stage, frames), is: one, from: frames.lowerBound - Self.leadIn, times: 0.25)
+    }
+    #expect(stage.recorded.error.contains("levels as they are"))
+    #expect(stage.recorded.error.contains("loudness -12 dB"))
+    #expect(stage.recorded.error.contains("felt -12 dB"))
+    #expect(stage.recorded.output.contains(#""match": "felt""#))
+    #expect(stage.recorded.output.contains(#""letter": "B""#))
+  }
+
+  @Test func matchingNeverRaisesAndMayStandAtTheBeginning() throws {
+    let (one, two) = (noise(24_000, level: 0.25), noise(24_000))
+    let words = [
+      try place.sound("a.wav", one), try place.sound("b.wav", two), "--match", "felt",
+    ]
+    let stage = VirtualStage([(0.2, .key(.character("2"))), (0.4, .key(.character("q")))])
+    #expect(try audition(words, on: stage) == .done)
+    expect(heard(stage, Self.leadIn..<9_600), is: one)
+    let first = 9_600 + Self.fade
+    expect(heard(stage, first..<18_000), is: two, from: first - Self.leadIn, times: 0.25)
+  }
+
+  @Test func takesTooQuietForALoudnessAreMatchedByFeltEnergy() throws {
+    let words = [
+      try place.sound("a.wav", noise(4_800)), try place.sound("b.wav", noise(4_800, level: 1e-5)),
+      "--match", "loudness",
+    ]
+    let stage = VirtualStage([(0.2, .key(.character("q")))])
+    #expect(try audition(words, on: stage) == .done)
+    expect(heard(stage, Self.leadIn..<4_900), is: silence(4_756))
+    #expect(stage.recorded.error.contains(" felt -100 dB"))
+  }
+
+  @Test func keysPauseAndMoveThePlayHead() throws {
+    let one = noise(48_000)
+    let words = [try place.sound("a.wav", one), try place.sound("b.wav", noise(100))]
+    let stage = VirtualStage([
+      (0.2, .key(.character(" "))), (0.24, .key(.right)), (0.28, .key(.right)),
+      (0.4, .key(.character(" "))), (0.6, .key(.home)), (0.8, .key(.character("q"))),
+    ])
+    #expect(try audition(words, on: stage) == .done)
+    expect(heard(stage, 9_800..<19_200), is: silence(9_400))
+    // Two sixteenths of a second on.
+    expect(heard(stage, 19_296..<28_800), is: one, from: 9_600 - Self.leadIn + 6_000 + 96)
+    expect(heard(stage, 28_896..<38_000), is: one, from: 96)
+    #expect(stage.recorded.error.contains("\r= A a.wav 0:00.1 / 0:01.0"))
+    #expect(stage.recorded.error.contains("\r= A a.wav 0:00.3 / 0:01.0"))
+    // The line never falls back to where the play head was.
+    #expect(stage.recorded.error.contains("\r> A a.wav 0:00.3 / 0:01.0"))
+  }
+
+  @Test func bracketsSetThePartThatRepeats() throws {
+    let one = noise(48_000)
+    let words = [try place.sound("a.wav", one), try place.sound("b.wav", noise(100))]
+    let stage = VirtualStage([
+      (0.2, .key(.character("["))), (0.4, .key(.character("]"))), (0.9, .key(.backspace)),
+      (1.0, .key(.character("q"))),
+    ])
+    #expect(try audition(words, on: stage) == .done)
+    let (start, length) = (9_600 - Self.leadIn, 9_600)
+    for pass in 0..<2 {
+      let from = 19_200 + pass * length
+      expect(heard(stage, from + 96..<from + 4_000), is: one, from: start + 96)
+    }
+    // The whole goes on where the part stood.
+    expect(heard(stage, 43_200..<47_000), is: one, from: start + (43_200 - 19_200) % length)
+    #expect(stage.recorded.error.contains(" loop 0.2-0.4 "))
+  }
+
+  @Test func withoutALoopTheEndIsTheEndUntilAKey() throws {
+    let one = noise(9_600)
+    let words = [try place.sound("a.wav", one), try place.sound("b.wav", noise(4_800))]
+    let stage = VirtualStage([
+      (0.1, .key(.character("l"))), (1.0, .key(.character(" "))), (1.3, .key(.character("q"))),
+    ])
+    #expect(try audition(words, on: stage) == .done)
+    expect(heard(stage, Self.leadIn..<9_744), is: one)
+    expect(heard(stage, 9_744..<48_000), is: silence(38_256))
+    expect(heard(stage, 48_000..<57_600), is: one)
+    #expect(stage.recorded.error.contains("\r- A "))
+    #expect(stage.recorded.error.contains(" no loop "))
+  }
+
+  @Test func withoutKeysEachIsHeardOnce() throws {
+    let (one, two) = (noise(9_600), noise(4_800, seed: 2))
+    let words = [try place.sound("a.wav", one), try place.sound("b.wav", two)]
+    let stage = VirtualStage(hasKeyboard: false)
+    #expect(try audition(words + ["--gap", "0.1"], on: stage) == .done)
+    expect(heard(stage, Self.leadIn..<Self.leadIn + 9_600), is: one)
+    let second = Self.leadIn + 9_600 + 4_800
+    expect(heard(stage, second..<second + 4_800), is: two)
+    #expect(abs(stage.samples().count - second - 4_800 - 960) < 300)
+    #expect(stage.recorded.error.contains("A: \(words[0]), 0.2 s\n"))
+    #expect(stage.recorded.error.contains("B: \(words[1]), 0.1 s\n"))
+  }
+
+  @Test func withoutKeysAPartOfEachIsHeard() throws {
+    let (one, two) = (noise(9_600), noise(9_600, seed: 2))
+    let words = [try place.sound("a.wav", one), try place.sound("b.wav", two)]
+    let stage = VirtualStage(hasKeyboard: false)
+    #expect(try audition(words + ["--gap", "0", "--loop", "0.05-0.1"], on: stage) == .done)
+    expect(heard(stage, Self.leadIn + 96..<Self.leadIn + 2_400), is: one, from: 2_496)
+    let second = Self.leadIn + 2_400
+    expect(heard(stage, second + 96..<second + 2_400), is: two, from: 2_496)
+    expect(heard(stage, second + 2_500..<second + 3_000), is: silence(500))
+  }
+
+  @Test func whatCannotBePlayedStopsAll() throws {
+    try place.write("{\n", to: "bad.ahap")
+    let stage = VirtualStage()
+    #expect(try audition([place("bad.ahap"), "light"], on: stage) == .inputIsWrong)
+    #expect(stage.engine == nil)
+    #expect(try audition(["nothing", "light"], on: stage) == .couldNot)
+    #expect(stage.recorded.error.contains("bad.ahap:2:1: "))
+    #expect(try audition([try place.sound("a.wav", []), "light"], on: stage) == .couldNot)
+    #expect(stage.recorded.error.contains("a.wav: holds no sound\n"))
+  }
+
+  @Test(arguments: [
+    (["light"], "two to 9 patterns or sound files can be heard in turn, not 1"),
+    (
+      Array(repeating: "light", count: 10),
+      "two to 9 patterns or sound files can be heard in turn, not 10"
+    ),
+    (
+      ["light", "medium", "--loop", "1"],
+      "'--loop' takes a part in seconds such as '0.5-1.2', not '1'"
+    ),
+    (["light", "medium", "--loop", "2-1"], "the part '2-1' is shorter than 0.01 s"),
+    (["light", "medium", "--loop", "7-9"], "the part '7-9' lies behind the end at 0.016 s"),
+  ])
+  func mistakesAreTold(words: [String], message: String) throws {
+    let error = #expect(throws: UsageError.self) { try audition(words, on: VirtualStage()) }
+    #expect(error?.description == message)
+  }
+
+  @Test func theKeysAreToldInWholeWords() throws {
+    let stage = VirtualStage([(0.01, .key(.character("q")))])
+    #expect(try audition(["light", "medium"], on: stage) == .done)
+    #expect(
+      stage.recorded.error.contains(
+        """
+        Keys: 1-2 or a-b choose, tab choose the next, space pause, left right move, home beginning,
+              [ ] repeat from, to here, backspace repeat the whole, l loop on or off,
+              g match levels: none, loudness, felt, + - strength, m mute, q end, ? these keys
+
+        """))
+  }
+}

@@ -1,0 +1,53 @@
+import Testing
+
+@testable import TemblorCommands
+
+/// Blind tests and auditions of the program itself at a terminal, on a device that is silent.
+@Suite(.enabled(if: Pseudoterminal.canBeMade, "no terminals can be made here"))
+struct BlindTerminalTests {
+  private let place: Scratch
+
+  init() throws { place = try Scratch() }
+
+  private func start(_ words: String) throws -> Pseudoterminal {
+    let terminal = try Pseudoterminal(
+      "$TEMBLOR \(words) --device null; " + Pseudoterminal.verdict)
+    try terminal.wait(for: "these keys\n")
+    try terminal.wait(for: "> A ")
+    return terminal
+  }
+
+  private func abx() throws -> Pseudoterminal {
+    let terminal = try start("abx light medium --save \(place("r.json"))")
+    terminal.type("x2\n")
+    try terminal.wait(for: "trial 2 of 16")
+    return terminal
+  }
+
+  @Test func keysAnswerATestThatEndsEarly() throws {
+    let terminal = try abx()
+    terminal.type("q")
+    try terminal.wait(for: "The test ended after 1 of 16 trials")
+    try terminal.wait(for: "usual modes, status 0.")
+    #expect(FileSystem.entry(at: place("r.json")) == .file)
+  }
+
+  @Test func controlCLeavesTheTrialsDone() throws {
+    let terminal = try abx()
+    terminal.type("\u{3}")
+    try terminal.wait(for: "usual modes, status 130.")
+    #expect(FileSystem.entry(at: place("r.json")) == .file)
+  }
+
+  @Test func keysChooseTakesAndMatchLevels() throws {
+    let terminal = try start("audition light medium")
+    terminal.type("b")
+    try terminal.wait(for: "> B ")
+    terminal.type("gg")
+    try terminal.wait(for: "felt ")
+    terminal.type("l")
+    try terminal.wait(for: "no loop")
+    terminal.type("q")
+    try terminal.wait(for: "usual modes, status 0.")
+  }
+}

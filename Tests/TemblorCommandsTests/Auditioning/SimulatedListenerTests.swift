@@ -1,0 +1,34 @@
+import BlindListening
+import Testing
+
+@testable import TemblorCommands
+
+@Suite struct SimulatedListenerTests {
+  @Test func wordsAnswerByTheDraws() throws {
+    let draws = BlindTest.draws(seed: 9, count: 50)
+    #expect(try SimulatedListener("right").answers(seed: 9, count: 50) == draws)
+    #expect(try SimulatedListener("wrong").answers(seed: 9, count: 50) == draws.map(\.other))
+    let guesses = try SimulatedListener("random").answers(seed: 9, count: 50)
+    #expect(guesses == (try SimulatedListener("random").answers(seed: 9, count: 50)))
+    #expect((10...40).contains(zip(draws, guesses).count { $0 == $1 }))
+  }
+
+  @Test func lettersAnswerOneTrialEach() throws {
+    let listener = try SimulatedListener("abBA")
+    #expect(listener.count == 4)
+    #expect(listener.answers(seed: 1, count: 9) == [.a, .b, .b, .a])
+    #expect(listener.answers(seed: 1, count: 2) == [.a, .b])
+  }
+
+  @Test(arguments: ["", "abc", "left", "a b"])
+  func otherWordsAreRefused(word: String) {
+    #expect(throws: UsageError.self) { try SimulatedListener(word) }
+  }
+
+  @Test func keysListenAnswerAndConfirm() {
+    #expect(
+      SimulatedListener.keys(for: [.a, .b]) == [
+        .character("x"), .character("1"), .enter, .character("x"), .character("2"), .enter,
+      ])
+  }
+}

@@ -1,0 +1,163 @@
+import Glibc
+import SoundFile
+import Testing
+
+/// Listening in turn and blind, as the program does it where there is no terminal.
+@Suite struct AuditionTests {
+  let place = Workplace()
+
+  /// A file of raw floating-point samples.
+  private func raw(_ name: String) -> [Float] {
+    let bytes = place.bytes(name) ?? []
+    return stride(from: 0, to: bytes.count / 4 * 4, by: 4).map { at in
+      Float(
+        bitPattern: (0..<4).reduce(UInt32(0)) { $0 | UInt32(bytes[at + $1]) << (8 * $1) })
+    }
+  }
+
+  /// The samples of a sound file.
+  private func sound(_ name: String) throws -> [Float] {
+    let descriptor = unsafe open(place.path + "/" + name, O_RDONLY | O_CLOEXEC)
+    defer { close(descriptor) }
+    return try Sound(readingDescriptor: descriptor, path: name).interleaved
+  }
+
+  @Test func aPatternAndItsRecordingAreHeardAlikeOneAfterTheOther() throws {
+    _ = try place.temblor("render", "pulse", "--format", "float", "--tail", "0", "-o", "a.wav")
+    let run = try place.temblor(
+      "audition", "pulse", "a.wav", "--gap", "0.25", "--channels", "1", "--format", "float",
+      "--buffer", "48000", "--device", "file:FILE=\(place.path)/a.raw,FORMAT=raw")
+    #expect(run == .init(0))
+    let wanted = try sound("a.wav")
+    let arrived = raw("a.raw")
+    // 3 ms of silence, 2 ms of look-ahead; the recording as long as the pattern and the gap later.
+    let starts = [240, 240 + wanted.count + 12_000]
+    for start in starts {
+      let heard = arrived.dropFirst(start).prefix(wanted.count - 48)
+      let error = zip(heard, wanted).map { abs($0 - $1) }.max() ?? 1
+      #expect(heard.count == wanted.count - 48)
+      #expect(error < 1e-3)
+    }
+    #expect(wanted.contains { abs($0) > 0.01 })
+  }
+
+  @Test func takesAndLevelsAreToldAsJSON() throws {
+    let run = try place.temblor(
+      "audition", "light", "heavy", "--match", "felt", "--device", "null", "--json")
+    #expect(run.status == 0)
+    #expect(run.output.contains(#""letter": "B","#))
+    #expect(run.output.contains(#""match": "felt","#))
+    #expect(run.output.contains(#""ending": "over","#))
+  }
+
+  @Test func aTakeThatCannotBePlayedStopsAll() throws {
+    try place.write(Patterns.broken, to: "bad.ahap")
+    let run = try place.temblor("audition", "light", "bad.ahap", "--device", "null")
+    #expect(run.status == 2)
+    #expect(run.error.hasPrefix("bad.ahap:2:1: "))
+    #expect(
+      try place.temblor("audition", "light", "none.wav", "--device", "null").status == 1)
+  }
+
+  @Test func aTestWithoutATerminalSaysWhatToDo() throws {
+    #expect(
+      try place.temblor("abx", "light", "medium")
+        == .init(
+          1,
+          error: "temblor: standard input: is no terminal to answer at; start the test in one, or "
+            + "make answers up with '--simulate'\n"))
+    #expect(place.names() == [])
+  }
+
+  @Test(arguments: [
+    (
+      "right",
+      "16 of 16 right: somebody who guesses does as well or better in less than 0.1 % of such tests; "
+        + "a difference was very probably heard.\n"
+    ),
+    (
+      "wrong",
+      "0 of 16 right: somebody who guesses does as badly or worse in less than 0.1 % of such tests; "
+        + "perhaps A and B were mixed up.\n"
+    ),
+    (
+      "random",
+      "4 of 16 right: somebody who guesses does as badly or worse in 3.8 % of such tests; perhaps A "
+        + "and B were mixed up.\n"
+    ),
+    (
+      "abbaa",
+      "5 of 5 right: somebody who guesses does as well or better in 3.1 % of such tests; a difference "
+        + "was probably heard.\n"
+    ),
+  ])
+  func madeUpAnswersAreCounted(answers: String, output: String) throws {
+    let run = try place.temblor("abx", "light", "medium", "--simulate", answers, "--seed", "3")
+    #expect(run == .init(0, output: output))
+    #expect(place.names() == [])
+  }
+
+  @Test func aRecordIsTheSameEachTime() throws {
+    let words = [
+      "abx", "light", "medium", "--simulate", "ba", "--seed", "3", "--trials", "4", "--match",
+      "none", "--save", "r.json",
+    ]
+    let run = try place.temblor(words)
+    #expect(
+      run
+        == .init(
+          0,
+          output: """
+            0 of 2 right: somebody who guesses does as well or better in 100 % of such tests; fewer \
+            than 5 trials show nothing. The test ended after 2 of 4 trials: whoever stops when it \
+            goes well gets such a result more often than that.
+            The levels were not matched, so a difference in level alone may have been heard.
+            r.json: written
+
+            """, error: "The levels are not matched: a difference in level alone can be heard.\n"))
+    let text = try #require(place.text("r.json"))
+    let hashes = try place.bash(
+      "for name in light medium; do $TEMBLOR patterns $name | sha256sum; done")
+    let (a, b) = (hashes.output.prefix(64), hashes.output.dropFirst(68).prefix(64))
+    #expect(text.contains("\"name\": \"light\",\n    \"sha256\": \"\(a)\",\n    \"gain\": 1.0,"))
+    #expect(text.contains("\"name\": \"medium\",\n    \"sha256\": \"\(b)\",\n    \"gain\": 1.0,"))
+    #expect(
+      text.hasSuffix(
+        """
+          "seed": 3,
+          "plannedTrials": 4,
+          "trials": [
+            { "x": "a", "answer": "b", "isRight": false, "listened": { "a": 1, "b": 0, "x": 1 }, \
+        "from": 0.0, "to": 0.3 },
+            { "x": "b", "answer": "a", "isRight": false, "listened": { "a": 1, "b": 0, "x": 1 }, \
+        "from": 0.3, "to": 0.6 }
+          ],
+          "result": {
+            "right": 0,
+            "trials": 2,
+            "isComplete": false,
+            "chance": 1.0,
+            "conclusion": "tooFew",
+            "sentence": "0 of 2 right: somebody who guesses does as well or better in 100 % of such \
+        tests; fewer than 5 trials show nothing. The test ended after 2 of 4 trials: whoever stops \
+        when it goes well gets such a result more often than that."
+          }
+        }
+
+        """))
+    #expect(try place.temblor(words + ["--json"]).output == text)
+  }
+
+  @Test func withoutASeedTestsDiffer() throws {
+    let words = ["abx", "light", "medium", "--simulate", "right", "--json"]
+    let (one, other) = (try place.temblor(words), try place.temblor(words))
+    #expect(one.status == 0)
+    #expect(one.output != other.output)
+  }
+
+  @Test func aRecordThatCannotBeWrittenIsAnError() throws {
+    #expect(
+      try place.temblor("abx", "light", "medium", "--simulate", "ab", "--save", "no/r.json")
+        == .init(1, error: "temblor: no/r.json: cannot be written: No such file or directory\n"))
+  }
+}
