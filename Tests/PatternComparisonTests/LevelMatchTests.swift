@@ -62,4 +62,19 @@ struct LevelMatchTests {
     #expect(comparison.notes == ["B was turned down by 3.5 dB to match by felt energy."])
     #expect(abs(comparison.otherGain - 1 / 1.5) < 1e-4)
   }
+
+  @Test func withoutAMatchEachLevelIsToldAsItIs() throws {
+    let take = try take(fiveTaps)
+    let louder = take.recorded { samples in
+      for index in samples.indices where index < 42_000 { samples[index] *= 1.5 }
+    }
+    let shared = Comparison(take, louder)
+    #expect(
+      shared.sentences == [
+        "B is 3.5 dB stronger throughout.", "B's fifth tap, at 1 s, is 3.5 dB weaker.",
+      ])
+    let options = ComparisonOptions(levelMatch: LevelMatch.none)
+    let comparison = Comparison(take, louder, options: options)
+    #expect(comparison.sentences == ["B's taps 1 to 4 are 3.5 dB stronger."])
+  }
 }

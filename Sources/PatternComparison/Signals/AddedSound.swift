@@ -31,9 +31,14 @@ struct AddedSound {
       own.append(SignalPair.power(pair.reference[part]))
       quiet += pair.other[part]
     }
-    guard powers.count >= 3 else { return nil }
-    let power = powers.sorted()[powers.count / 2]
-    guard power > leastPower, power > 4 * own.sorted()[own.count / 2] else { return nil }
+    // Too little silence tells nothing of what goes on under the rest.
+    guard powers.count >= 5 else { return nil }
+    powers.sort()
+    let power = powers[powers.count / 2]
+    // What fades away in the silence is the end of a sound.
+    guard power > leastPower, powers[powers.count / 10] > power / 16,
+      power > 4 * own.sorted()[own.count / 2]
+    else { return nil }
     return AddedSound(power: power, hertz: tone(in: quiet, rate: pair.rate))
   }
 

@@ -78,7 +78,10 @@ extension SignalDifferences {
   /// Tells what is stronger as a whole, then which sounds or stretches are besides.
   mutating func addLevels() {
     let even = measures.filter { $0.stretches.isEmpty }
-    let whole = Self.common(even.map(\.level), within: 0.1) ?? 0
+    let shared = Self.common(even.map(\.level), within: 0.1) ?? 0
+    let isShared = measures.allSatisfy { $0.stretches.isEmpty && abs($0.level - shared) <= 0.1 }
+    // Without a match every level is told as it is, unless all are the same.
+    let whole = options.levelMatch == LevelMatch.none && !isShared ? 0 : shared
     if abs(whole) >= SoundMeasure.leastLevel {
       set(level: whole)
       add(
