@@ -36,7 +36,7 @@ extension AudioSample {
   /// The first channel by itself.
   fileprivate var firstChannel: AudioSample {
     AudioSample(
-      interleaved: unsafe (0..<frameCount).map { unsafe frames[$0 * channelCount] },
+      interleaved: (0..<frameCount).map { unsafe frames[$0 * channelCount] },
       channelCount: 1)
   }
 }

@@ -32,9 +32,6 @@ struct LoadedPattern: Sendable {
     return sources
   }
 
-  /// The text that was read.
-  var text: [UInt8] { document.json.text }
-
   /// The sound files that the pattern plays, at a rate.
   func samples(rate: Double) throws(AHAPError) -> [String: AudioSample] {
     try WaveformFiles.load(waveforms, from: input.folder, rate: rate)
