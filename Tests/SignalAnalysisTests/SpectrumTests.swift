@@ -26,6 +26,14 @@ struct SpectrumTests {
     #expect(abs((Spectrum(of: tones, rate: 48_000).centroid ?? 0) - 160) < 1.5)
   }
 
+  @Test func bandsAddUpToTheWhole() {
+    let noise = Tone.noise(seconds: 1).map { $0 + 0.5 }
+    let spectrum = Spectrum(of: noise, rate: 48_000)
+    let bands = [0.0...20, 20...101, 101...5_000, 5_000...24_000].map { spectrum.power(in: $0) }
+    #expect(abs(bands.reduce(0, +) / spectrum.power - 1) < 1e-9)
+    #expect(abs(bands[0] - 0.25) < 0.005)
+  }
+
   @Test func silenceHasNoCentroid() {
     #expect(Spectrum(of: Tone.silence(seconds: 1), rate: 48_000).centroid == nil)
     #expect(Spectrum(of: [], rate: 48_000).power == 0)

@@ -16,6 +16,7 @@ public struct SpectrumMeasurement: ~Copyable {
   private var bins: [ComplexNumber]
   private var sums: [Double]
   private var sampleCount = 0
+  private var total = 0.0
 
   /// Starts a measurement.
   ///
@@ -51,6 +52,7 @@ public struct SpectrumMeasurement: ~Copyable {
       if filled == hop { measure() }
     }
     sampleCount += next.count
+    for index in next.indices { total += Double(next[index]) }
   }
 
   /// The spectrum of all that was added.
@@ -62,12 +64,27 @@ public struct SpectrumMeasurement: ~Copyable {
     }
     // Negative frequencies are the same once more, but for those of 0 Hz and half the rate.
     let scale = 1 / Double(2 * hop) / Double(max(1, sampleCount))
-    let powers = sums.indices.map { bin in
+    var powers = sums.indices.map { bin in
       sums[bin] * scale * (bin == 0 || bin == sums.count - 1 ? 1 : 2)
     }
+    gatherOffset(&powers)
     return Spectrum(
       frequencies: sums.indices.map { Double($0) * rate / Double(2 * hop) }, powers: powers,
       duration: Double(sampleCount) / rate)
+  }
+
+  /// Brings the power of an offset, which the window spreads over low frequencies, back to 0 Hz.
+  private mutating func gatherOffset(_ powers: inout [Double]) {
+    let mean = total / Double(max(1, sampleCount))
+    transform.forward(window, into: &bins)
+    // Beyond this the window is 100 dB down.
+    for bin in 1..<min(16, powers.count) {
+      let length = Double(2 * hop)
+      let spread = 2 * mean * mean * Double(bins[bin].power) * 2 / (length * length)
+      let moved = min(powers[bin], spread)
+      powers[bin] -= moved
+      powers[0] += moved
+    }
   }
 
   private mutating func measure() {
