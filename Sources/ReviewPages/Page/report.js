@@ -1,0 +1,410 @@
+// The page of a comparison: one deck, one play head, and the pictures that follow it.
+
+const data = JSON.parse(document.getElementById("data").textContent);
+const takes = data.takes;
+const find = (selector) => document.querySelector(selector);
+const all = (selector) => [...document.querySelectorAll(selector)];
+
+/** What is chosen in the page. */
+const state = { take: 0, set: 0, isMatched: false, stretch: null, isLooping: false };
+
+const setCount = takes.every((take) => take.sounds.length > 1) ? 2 : 1;
+const deck = new SoundDeck(
+  Array.from({ length: setCount }, (_, set) => takes.map((take) => take.sounds[set])).flat(),
+  { rate: data.rate, duration: data.duration, changed: playingChanged });
+
+/** The track of a take in the chosen set. */
+function trackOf(take) {
+  return state.set * takes.length + take;
+}
+
+// MARK: Sound
+
+function chooseTake(index) {
+  if (index < 0 || index >= takes.length) return;
+  state.take = index;
+  deck.choose(trackOf(index));
+  for (const button of all(".switch button")) {
+    const isChosen = Number(button.dataset.take) === index;
+    button.setAttribute("aria-checked", String(isChosen));
+    button.tabIndex = isChosen ? 0 : -1;
+  }
+  for (const figure of all(".plot")) {
+    figure.classList.toggle("heard", figure.dataset.take === String(index));
+  }
+  say(`${takes[index].letter}, ${takes[index].name}`);
+}
+
+function chooseSet(set) {
+  if (setCount < 2) return;
+  state.set = set;
+  deck.choose(trackOf(state.take));
+  all("input[name=set]")[set].checked = true;
+  find("#speaker-note").classList.toggle("quiet", set === 1);
+  say(set === 1 ? "Sound for small speakers" : "Sound as felt");
+}
+
+/** The factors of all tracks, matched or not. */
+function levelsOf(isMatched) {
+  return Array.from({ length: setCount }, (_, set) =>
+    takes.map((take) => (isMatched ? take.gains[Math.min(set, take.gains.length - 1)] : 1))).flat();
+}
+
+function setMatched(isMatched) {
+  state.isMatched = isMatched;
+  deck.setLevels(levelsOf(isMatched));
+  find("#match").setAttribute("aria-pressed", String(isMatched));
+  say(isMatched ? "Levels matched" : "Levels as they are");
+}
+
+function setStrength(percent) {
+  const value = Math.min(100, Math.max(0, percent));
+  find("#strength").value = value;
+  find("#strength-value").textContent = `${value} %`;
+  deck.setStrength(value / 100);
+}
+
+function togglePlay() {
+  if (deck.isPlaying) deck.pause();
+  else deck.play();
+}
+
+function playingChanged() {
+  const button = find("#play");
+  button.setAttribute("aria-label", deck.isPlaying ? "Pause" : "Play");
+  document.body.classList.toggle("playing", deck.isPlaying);
+  say(deck.isPlaying ? `Playing ${takes[state.take].letter}` : `Stopped at ${secondsText(deck.position)} seconds`);
+  if (deck.isPlaying) requestAnimationFrame(follow);
+  drawHead();
+  blindTest?.playingChanged();
+}
+
+// MARK: Play head and stretch
+
+function follow() {
+  deck.planAhead();
+  drawHead();
+  if (deck.isPlaying) requestAnimationFrame(follow);
+}
+// A page in the background draws nothing, and loops on.
+setInterval(() => deck.planAhead(), 500);
+
+function seek(seconds) {
+  deck.seek(seconds);
+  drawHead();
+}
+
+/** The place of a time in a picture, as a share of the picture's width. */
+function shareOf(plot, seconds) {
+  const { start, end, left, right } = plot.axis;
+  return left + ((seconds - start) / (end - start)) * (right - left);
+}
+
+function drawHead() {
+  const place = deck.position;
+  for (const plot of plots) {
+    plot.head.style.left = `${100 * shareOf(plot, place)}%`;
+    const { from, to } = state.stretch ?? { from: 0, to: 0 };
+    plot.stretch.hidden = !state.stretch;
+    plot.stretch.style.left = `${100 * shareOf(plot, from)}%`;
+    plot.stretch.style.width = `${100 * (shareOf(plot, to) - shareOf(plot, from))}%`;
+  }
+  const time = find("#time");
+  if (document.activeElement !== time || deck.isPlaying || Number(time.value) !== place) time.value = place;
+  time.setAttribute("aria-valuetext", `${secondsText(place)} seconds`);
+  find("#clock").firstChild.data = `${secondsText(place)} `;
+  const bar = find(".timeline .stretch");
+  bar.hidden = !state.stretch;
+  if (state.stretch) {
+    bar.style.left = `${(100 * state.stretch.from) / data.duration}%`;
+    bar.style.width = `${(100 * (state.stretch.to - state.stretch.from)) / data.duration}%`;
+  }
+}
+
+/** Loops a stretch, or everything, or not at all. */
+function setLoop(isLooping, stretch = state.stretch) {
+  state.isLooping = isLooping;
+  state.stretch = stretch;
+  deck.setLoop(isLooping, stretch);
+  find("#loop").setAttribute("aria-pressed", String(isLooping));
+  drawHead();
+}
+
+function loopStretch(from, to) {
+  const middle = (from + to) / 2;
+  const half = Math.max(0.025, (to - from) / 2);
+  const stretch = { from: Math.max(0, middle - half), to: Math.min(data.duration, middle + half) };
+  setLoop(true, stretch);
+  seek(stretch.from);
+  say(`Looping ${secondsText(stretch.from)} to ${secondsText(stretch.to)} seconds`);
+}
+
+/** Sets one end of the stretch where the play head is. */
+function setEnd(name) {
+  const place = deck.position;
+  const stretch = { from: 0, to: data.duration, ...state.stretch, [name]: place };
+  if (stretch.to - stretch.from < 0.05) {
+    say("A stretch is at least 0.05 seconds long");
+    return;
+  }
+  setLoop(true, stretch);
+  say(`Looping ${secondsText(stretch.from)} to ${secondsText(stretch.to)} seconds`);
+}
+
+function clearStretch() {
+  setLoop(false, null);
+  say("No loop");
+}
+
+// MARK: Pictures
+
+const narrow = matchMedia("(max-width: 640px)");
+const plots = all(".plot").map((figure) => {
+  const plot = {
+    figure, picture: figure.querySelector(".picture"), head: figure.querySelector(".head"),
+    stretch: figure.querySelector(".stretch"), values: figure.querySelector(".values"), axis: null,
+  };
+  plot.picture.addEventListener("pointerdown", (event) => grab(plot, event));
+  plot.picture.addEventListener("pointermove", (event) => hover(plot, event));
+  plot.picture.addEventListener("pointerleave", () => { if (plot.values) plot.values.hidden = true; });
+  return plot;
+});
+
+function chooseAxes() {
+  for (const plot of plots) {
+    const [start, end, left, right] =
+      plot.figure.dataset[narrow.matches ? "narrow" : "wide"].split(" ").map(Number);
+    plot.axis = { start, end, left, right };
+  }
+  drawHead();
+}
+narrow.addEventListener("change", chooseAxes);
+
+/** The time under a pointer. */
+function timeAt(plot, event) {
+  const box = plot.picture.getBoundingClientRect();
+  const { start, end, left, right } = plot.axis;
+  const share = (event.clientX - box.left) / box.width;
+  const seconds = start + ((share - left) / (right - left)) * (end - start);
+  return Math.min(data.duration, Math.max(0, seconds));
+}
+
+/** A press moves the play head; a drag from the play head moves it on, a drag from elsewhere is a stretch. */
+function grab(plot, event) {
+  if (event.button !== 0) return;
+  event.preventDefault();
+  const first = event.clientX;
+  const begin = timeAt(plot, event);
+  const head = plot.head.getBoundingClientRect();
+  const movesHead = Math.abs(head.left + head.width / 2 - first) < 9;
+  let isDrag = false;
+  plot.picture.setPointerCapture(event.pointerId);
+  const move = (event) => {
+    isDrag ||= Math.abs(event.clientX - first) > 5;
+    if (!isDrag) return;
+    const time = timeAt(plot, event);
+    if (movesHead) seek(time);
+    else {
+      state.stretch = { from: Math.min(begin, time), to: Math.max(begin, time) };
+      drawHead();
+    }
+  };
+  const done = (event) => {
+    plot.picture.removeEventListener("pointermove", move);
+    plot.picture.removeEventListener("pointerup", done);
+    plot.picture.removeEventListener("pointercancel", done);
+    if (!isDrag) seek(begin);
+    else if (!movesHead) loopStretch(state.stretch.from, state.stretch.to);
+  };
+  plot.picture.addEventListener("pointermove", move);
+  plot.picture.addEventListener("pointerup", done);
+  plot.picture.addEventListener("pointercancel", done);
+}
+
+function chooseView(name) {
+  const figures = find(".figures");
+  figures.dataset.view = name;
+  for (const button of all(".views button")) {
+    button.setAttribute("aria-pressed", String(button.dataset.view === name));
+  }
+  for (const figure of all(".plot")) figure.classList.toggle("away", name !== "all" && figure.dataset.kind !== name);
+}
+
+// MARK: Values of events
+
+/** The event of a take that is nearest to a time: one that lasts over it, else the one that begins nearest. */
+function eventAt(take, seconds) {
+  let best = null;
+  let least = Infinity;
+  for (const event of takes[take].events) {
+    const end = event.time + event.duration;
+    const distance = seconds < event.time ? event.time - seconds : Math.max(0, seconds - end);
+    // Of two that sound, the one that began later.
+    if (distance < least || (distance === least && best && event.time > best.time)) {
+      best = event;
+      least = distance;
+    }
+  }
+  return best;
+}
+
+/** What is said of an event. */
+function eventWords(event) {
+  const parts = [`${secondsText(event.time)} s`, event.kind];
+  if (event.duration > 0) parts.push(`lasts ${secondsText(event.duration)} s`);
+  for (const [name, value] of event.values) parts.push(`${name} ${value}`);
+  return parts.join(" · ");
+}
+
+function hover(plot, event) {
+  if (!plot.values) return;
+  const found = eventAt(Number(plot.figure.dataset.take), timeAt(plot, event));
+  if (!found) return;
+  showValues(plot, found);
+}
+
+function showValues(plot, found) {
+  plot.values.textContent = eventWords(found);
+  plot.values.hidden = false;
+  const box = plot.picture.clientWidth;
+  const width = plot.values.offsetWidth;
+  const middle = shareOf(plot, found.time) * box;
+  plot.values.style.left = `${Math.max(0, Math.min(box - width, middle - width / 2))}px`;
+}
+
+/** Goes to the next or last event of the take that is heard. */
+function stepEvent(direction) {
+  const place = deck.position;
+  const events = takes[state.take].events;
+  const found = direction > 0
+    ? events.find((event) => event.time > place + 0.0005)
+    : events.findLast((event) => event.time < place - 0.0005);
+  if (!found) {
+    say(direction > 0 ? "No later event" : "No earlier event");
+    return;
+  }
+  seek(found.time);
+  for (const plot of plots) {
+    if (plot.values) plot.values.hidden = true;
+    if (plot.values && plot.figure.dataset.take === String(state.take)) showValues(plot, found);
+  }
+  say(eventWords(found));
+}
+
+// MARK: Differences
+
+let difference = -1;
+
+function goToDifference(index) {
+  const buttons = all("[data-difference]");
+  if (buttons.length === 0) return;
+  difference = (index + buttons.length) % buttons.length;
+  const button = buttons[difference];
+  buttons.forEach((each) => each.classList.toggle("chosen", each === button));
+  loopStretch(Number(button.dataset.from), Number(button.dataset.to));
+  say(button.textContent.trim());
+}
+
+// MARK: Wiring
+
+all(".switch button").forEach((button, index) => {
+  button.addEventListener("click", () => chooseTake(index));
+  button.addEventListener("keydown", (event) => {
+    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    const next = (index + step + takes.length) % takes.length;
+    chooseTake(next);
+    all(".switch button")[next].focus();
+  });
+});
+all(".views button").forEach((button) => button.addEventListener("click", () => chooseView(button.dataset.view)));
+all("[data-difference]").forEach((button, index) => button.addEventListener("click", () => goToDifference(index)));
+all("input[name=set]").forEach((input, set) => input.addEventListener("change", () => chooseSet(set)));
+find(".sets").hidden = setCount < 2;
+find("#play").addEventListener("click", togglePlay);
+find("#match").addEventListener("click", () => setMatched(!state.isMatched));
+find("#loop").addEventListener("click", () => setLoop(!state.isLooping));
+find("#strength").addEventListener("input", (event) => setStrength(Number(event.target.value)));
+find("#time").addEventListener("input", (event) => seek(Number(event.target.value)));
+
+const views = all(".views button").map((button) => button.dataset.view);
+const openKeys = () => showKeysDialog();
+const keyTable = [
+  { keys: [" "], shown: "Space", words: "Play or pause", act: togglePlay },
+  ...takes.slice(0, 9).map((take, index) => ({
+    keys: [String(index + 1), take.letter.toLowerCase()], shown: `${index + 1} ${take.letter.toLowerCase()}`,
+    words: `Hear ${take.letter}, ${take.name}`, act: () => chooseTake(index),
+  })),
+  { keys: ["x"], shown: "x", words: "Hear the next take", act: () => chooseTake((state.take + 1) % takes.length) },
+  { keys: ["ArrowLeft"], shown: "←", words: "10 ms back; with Shift 100 ms", repeats: true,
+    act: () => seek(deck.position - 0.01) },
+  { keys: ["ArrowRight"], shown: "→", words: "10 ms on; with Shift 100 ms", repeats: true,
+    act: () => seek(deck.position + 0.01) },
+  { keys: ["Shift+ArrowLeft"], shown: "", words: "", repeats: true, act: () => seek(deck.position - 0.1) },
+  { keys: ["Shift+ArrowRight"], shown: "", words: "", repeats: true, act: () => seek(deck.position + 0.1) },
+  { keys: ["Home"], shown: "Home", words: "Back to the start", act: () => seek(state.stretch?.from ?? 0) },
+  { keys: ["l"], shown: "l", words: "Loop or not", act: () => setLoop(!state.isLooping) },
+  { keys: ["["], shown: "[", words: "The loop begins here", act: () => setEnd("from") },
+  { keys: ["]"], shown: "]", words: "The loop ends here", act: () => setEnd("to") },
+  { keys: ["Escape"], shown: "Esc", words: "Loop no stretch", act: clearStretch },
+  { keys: ["m"], shown: "m", words: "Match the levels or not", act: () => setMatched(!state.isMatched) },
+  { keys: ["+", "="], shown: "+", words: "Stronger", repeats: true, act: () => setStrength(Number(find("#strength").value) + 5) },
+  { keys: ["-"], shown: "-", words: "Weaker", repeats: true, act: () => setStrength(Number(find("#strength").value) - 5) },
+  { keys: ["s"], shown: "s", words: "Sound as felt, or for small speakers", act: () => chooseSet(1 - state.set) },
+  { keys: ["."], shown: ".", words: "To the next event, and its values", act: () => stepEvent(1) },
+  { keys: [","], shown: ",", words: "To the event before", act: () => stepEvent(-1) },
+  { keys: ["n"], shown: "n", words: "Loop the next difference", act: () => goToDifference(difference + 1) },
+  { keys: ["p"], shown: "p", words: "Loop the difference before", act: () => goToDifference(difference < 0 ? -1 : difference - 1) },
+  { keys: ["v"], shown: "v", words: "Other pictures", act: () => {
+    chooseView(views[(views.indexOf(find(".figures").dataset.view) + 1) % views.length]);
+  } },
+  { keys: ["t"], shown: "t", words: "Blind test", act: () => find("#blind-form").requestSubmit() },
+  { keys: ["?"], shown: "?", words: "These keys", act: () => openKeys() },
+].filter((key) => setCount > 1 || key.shown !== "s");
+const showKeysDialog = showKeys(keyTable.filter((key) => key.shown !== ""));
+listenToKeys(keyTable, () => !find("dialog[open]"));
+
+chooseAxes();
+chooseView(views[0] ?? "all");
+chooseTake(0);
+setMatched(false);
+setStrength(100);
+say("");
+
+// Paper shows everything that is folded away, unless it is very long.
+const opened = [];
+addEventListener("beforeprint", () => {
+  for (const details of all("details:not([open])")) {
+    if (Number(details.dataset.lines ?? 0) > 200) continue;
+    details.open = true;
+    opened.push(details);
+  }
+});
+addEventListener("afterprint", () => { while (opened.length > 0) opened.pop().open = false; });
+
+// MARK: Blind test
+
+/** What the page was doing before the test. */
+let before = null;
+const blindTest = takes.length < 2 ? null : new BlindTest({
+  takes, deck, levelMatch: data.levelMatch,
+  hear: (take) => deck.choose(trackOf(take)),
+  begin() {
+    before ??= { isMatched: state.isMatched, isLooping: state.isLooping };
+    deck.pause();
+    deck.setLevels(levelsOf(true));
+    deck.setLoop(true, state.stretch);
+    deck.seek(state.stretch?.from ?? 0);
+    deck.play();
+  },
+  end() {
+    deck.pause();
+    if (!before) return;
+    const { isMatched, isLooping } = before;
+    before = null;
+    setLoop(isLooping);
+    setMatched(isMatched);
+    chooseTake(state.take);
+  },
+});
