@@ -1,14 +1,18 @@
-// A blind test: X is one of two takes, and nothing in the page tells which before the end.
+// A blind test: X is one of two takes, and nothing in the page tells which before the end. Draws, words
+// and the saved record follow the rules of the program's own blind test, `temblor abx`.
 
-/** Whole numbers of 64 bits from a seed: SplitMix64, as in the program's own blind test. */
-function* numbersFrom(seed) {
-  let state = BigInt.asUintN(64, seed);
+/** The greatest seed: every reader of JSON holds it exactly. */
+const greatestSeed = (1n << 53n) - 1n;
+
+/** What X is in trial after trial, 0 for A and 1 for B: the highest bits of SplitMix64. */
+function* drawsOf(seed) {
+  let state = seed;
   while (true) {
     state = BigInt.asUintN(64, state + 0x9e3779b97f4a7c15n);
     let z = state;
     z = BigInt.asUintN(64, (z ^ (z >> 30n)) * 0xbf58476d1ce4e5b9n);
     z = BigInt.asUintN(64, (z ^ (z >> 27n)) * 0x94d049bb133111ebn);
-    yield z ^ (z >> 31n);
+    yield Number((z ^ (z >> 31n)) >> 63n);
   }
 }
 
@@ -16,7 +20,7 @@ function* numbersFrom(seed) {
 function chanceOfAtLeast(rightCount, trialCount) {
   let sum = 0;
   let ways = 1;
-  for (let count = trialCount; count >= rightCount; count--) {
+  for (let count = trialCount; count >= Math.max(0, rightCount); count--) {
     sum += ways;
     ways = (ways * count) / (trialCount - count + 1);
   }
@@ -24,22 +28,50 @@ function chanceOfAtLeast(rightCount, trialCount) {
 }
 
 /** A chance as people read it. */
-function chanceText(chance) {
-  if (chance >= 0.001) return `${Number((100 * chance).toPrecision(2))} %`;
-  return "less than 0.1 %";
+function percentText(chance) {
+  if (chance < 0.001) return "less than 0.1 %";
+  if (chance < 0.0995) return `${(Math.round(chance * 1000) / 10).toFixed(1)} %`;
+  return `${Math.round(chance * 100)} %`;
 }
 
-/** What a score means, in a sentence. */
-function meaningOf(rightCount, trialCount) {
+/** What a score means: `conclusion` for programs, `sentence` for people. */
+function meaningOf(rightCount, trialCount, plannedCount) {
+  if (trialCount === 0) {
+    return { conclusion: "nothing", sentence: "No trial was answered, so there is nothing to conclude." };
+  }
   const chance = chanceOfAtLeast(rightCount, trialCount);
-  if (chance <= 0.05) return "You hear a difference: guessing alone rarely does so well.";
-  return "This does not show that you hear a difference: guessing alone does so well often enough.";
+  const chanceOfFewer = chanceOfAtLeast(trialCount - rightCount, trialCount);
+  const isComplete = trialCount === plannedCount;
+  const count = `${rightCount} of ${trialCount} right: somebody who guesses does`;
+  const better = `${count} as well or better in ${percentText(chance)} of such tests; `;
+  let conclusion = "notShown";
+  let sentence = better + "this does not show that a difference was heard, nor that there is none.";
+  if (trialCount < 5) {
+    conclusion = "tooFew";
+    sentence = better + "fewer than 5 trials show nothing.";
+  } else if (chance <= 0.05) {
+    conclusion = chance <= 0.01 ? "veryProbablyHeard" : "probablyHeard";
+    const heard = chance <= 0.01 ? "a difference was very probably heard." : "a difference was probably heard.";
+    sentence = better + (isComplete ? heard : "a difference may have been heard.");
+  } else if (chanceOfFewer <= 0.05) {
+    conclusion = "mixedUp";
+    sentence = `${count} as badly or worse in ${percentText(chanceOfFewer)} of such tests; perhaps A and B were mixed up.`;
+  }
+  if (!isComplete) {
+    sentence += ` The test ended after ${trialCount} of ${plannedCount} trials: whoever stops when it goes well `
+      + "gets such a result more often than that.";
+  }
+  return { conclusion, sentence };
 }
 
 /** The dialog that asks, and tells the result. */
 class BlindTest {
+  #draws;
+  #x;
+
   /**
-   * @param {object} host What the page does for the test: `hear(take)`, `begin()`, `end()`, `takes`, `deck`.
+   * @param {object} host What the page does for the test: `hear(take)`, `begin(pair)`, `end()`, `isPlaying`,
+   *   `togglePlay()`, and `about(pair)`, which is what the record says of the takes.
    */
   constructor(host) {
     this.host = host;
@@ -56,128 +88,140 @@ class BlindTest {
       button.addEventListener("click", () => this.hear(button.dataset.hear));
     }
     for (const button of this.dialog.querySelectorAll("[data-answer]")) {
-      button.addEventListener("click", () => this.answer(Number(button.dataset.answer)));
+      button.addEventListener("click", () => this.answer(button.dataset.answer));
     }
-    part("play").addEventListener("click", () => this.togglePlay());
+    part("play").addEventListener("click", () => this.host.togglePlay());
     part("save").addEventListener("click", () => this.save());
-    part("again").addEventListener("click", () => this.begin(this.pair, this.trialCount));
-    this.dialog.addEventListener("close", () => this.end());
+    part("again").addEventListener("click", () => this.begin(this.pair, this.plannedCount));
     this.dialog.addEventListener("keydown", (event) => this.press(event));
+    this.dialog.addEventListener("cancel", (event) => {
+      if (!this.isRunning || this.trials.length === 0) return;
+      event.preventDefault();
+      this.finish();
+    });
+    this.dialog.addEventListener("close", () => {
+      this.isRunning = false;
+      this.host.end();
+    });
   }
 
-  begin(pair, trialCount) {
-    if (pair[0] === pair[1]) {
-      say("Choose two different takes");
-      return;
-    }
+  begin(pair, plannedCount) {
+    this.part("form-error").textContent = pair[0] === pair[1] ? "Choose two different takes." : "";
+    if (pair[0] === pair[1]) return;
     this.pair = pair;
-    this.trialCount = trialCount;
-    this.answers = [];
+    this.plannedCount = plannedCount;
+    this.trials = [];
+    // A fixed order is told in the result and in the record.
     const asked = new URLSearchParams(location.search).get("seed");
-    this.isSeedFixed = asked !== null && /^[0-9]{1,19}$/.test(asked);
-    this.seed = this.isSeedFixed ? BigInt(asked) : crypto.getRandomValues(new BigUint64Array(1))[0];
-    const numbers = numbersFrom(this.seed);
-    this.order = Array.from({ length: trialCount }, () => Number(numbers.next().value & 1n));
+    this.isSeedChosen = asked !== null && /^[0-9]{1,16}$/.test(asked) && BigInt(asked) <= greatestSeed;
+    this.seed = this.isSeedChosen
+      ? BigInt(asked) : crypto.getRandomValues(new BigUint64Array(1))[0] & greatestSeed;
+    this.#draws = drawsOf(this.seed);
     this.isRunning = true;
-    const names = pair.map((take) => this.host.takes[take].name);
-    this.part("names").textContent = `A is ${names[0]}. B is ${names[1]}.`;
+    this.startTime = new Date().toISOString().replace(/\.[0-9]+Z$/, "Z");
+    this.beginning = performance.now();
+    this.trialStart = 0;
+    const names = this.host.about(pair).map((take) => take.name);
+    this.part("names").textContent = `A is ${names[0]}, B is ${names[1]}.`;
     this.part("running").hidden = false;
     this.part("result").hidden = true;
     if (!this.dialog.open) this.dialog.showModal();
-    this.host.begin();
+    this.host.begin(pair);
     this.ask();
     this.part("progress").focus();
   }
 
-  /** Shows the trial that is next. */
+  /** Draws X and shows the trial. */
   ask() {
-    const count = this.answers.length;
-    this.part("progress").textContent = `Trial ${count + 1} of ${this.trialCount}`;
-    this.dialog.querySelector(".bar span").style.width = `${(100 * count) / this.trialCount}%`;
+    const count = this.trials.length;
+    this.#x = this.#draws.next().value;
+    this.listened = { a: 0, b: 0, x: 0 };
+    this.part("progress").textContent = `Trial ${count + 1} of ${this.plannedCount}`;
+    this.dialog.querySelector(".bar span").style.width = `${(100 * count) / this.plannedCount}%`;
     this.hear("x");
-    say(`Trial ${count + 1} of ${this.trialCount}`);
+    this.part("heard").textContent = `Trial ${count + 1}: you hear X`;
   }
 
   hear(name) {
     if (!this.isRunning) return;
-    this.heard = name;
-    const which = name === "x" ? this.order[this.answers.length] : Number(name);
-    this.host.hear(this.pair[which]);
+    this.listened[name]++;
+    this.host.hear(this.pair[name === "x" ? this.#x : "ab".indexOf(name)]);
     for (const button of this.dialog.querySelectorAll("[data-hear]")) {
       button.setAttribute("aria-pressed", String(button.dataset.hear === name));
     }
-    this.part("heard").textContent = `You hear ${name === "x" ? "X" : "AB"[Number(name)]}`;
+    this.part("heard").textContent = `You hear ${name.toUpperCase()}`;
   }
 
-  answer(which) {
+  answer(name) {
     if (!this.isRunning) return;
-    this.answers.push(which);
-    if (this.answers.length < this.trialCount) this.ask();
+    const now = (performance.now() - this.beginning) / 1000;
+    const x = "ab"[this.#x];
+    this.trials.push({ x, answer: name, listened: this.listened, from: this.trialStart, to: now });
+    this.trialStart = now;
+    if (this.trials.length < this.plannedCount) this.ask();
     else this.finish();
   }
 
-  togglePlay() {
-    if (this.host.deck.isPlaying) this.host.deck.pause();
-    else this.host.deck.play();
-  }
-
+  /** Called when the sound begins or stops. */
   playingChanged() {
-    this.part("play").textContent = this.host.deck.isPlaying ? "Pause" : "Play";
+    this.part("play").textContent = this.host.isPlaying() ? "Pause" : "Play";
   }
 
   get rightCount() {
-    return this.answers.filter((answer, trial) => answer === this.order[trial]).length;
+    return this.trials.filter((trial) => trial.x === trial.answer).length;
   }
 
   finish() {
     this.isRunning = false;
-    this.host.deck.pause();
+    this.host.end();
     const right = this.rightCount;
+    const count = this.trials.length;
     this.part("running").hidden = true;
     this.part("result").hidden = false;
-    this.part("score").textContent = `${right} of ${this.trialCount} right`;
-    this.part("sentence").textContent = meaningOf(right, this.trialCount);
-    this.part("right").textContent = `${right} of ${this.trialCount}`;
-    this.part("chance").textContent = `p = ${chanceOfAtLeast(right, this.trialCount).toPrecision(3)}`;
-    const list = this.part("trials-list");
-    list.replaceChildren(...this.answers.map((answer, trial) => {
+    this.part("score").textContent = `${right} of ${count} right`;
+    this.part("sentence").textContent = meaningOf(right, count, this.plannedCount).sentence;
+    this.part("chance").textContent = chanceOfAtLeast(right, count).toPrecision(3);
+    this.part("seed").textContent = String(this.seed) + (this.isSeedChosen ? ", from the address" : "");
+    this.part("trials-list").replaceChildren(...this.trials.map((trial, index) => {
       const item = document.createElement("li");
-      const isRight = answer === this.order[trial];
+      const isRight = trial.x === trial.answer;
       item.className = isRight ? "right" : "wrong";
-      item.textContent = `${trial + 1} ${isRight ? "✓" : "✗"}`;
+      item.textContent = `${index + 1} ${isRight ? "✓" : "✗"}`;
       const words = document.createElement("span");
       words.className = "hidden";
-      words.textContent = ` X was ${"AB"[this.order[trial]]}, you said ${"AB"[answer]}`;
+      words.textContent = ` X was ${trial.x.toUpperCase()}, you said ${trial.answer.toUpperCase()}`;
       item.append(words);
       return item;
     }));
     this.part("score").focus();
   }
 
-  /** The result as other programs read it. */
-  get result() {
+  /** The test as `temblor abx` writes it down. */
+  get record() {
     const right = this.rightCount;
+    const count = this.trials.length;
+    const [a, b] = this.host.about(this.pair);
+    const milliseconds = (seconds) => Math.round(seconds * 1000) / 1000;
     return {
-      a: this.host.takes[this.pair[0]].name,
-      b: this.host.takes[this.pair[1]].name,
-      levelMatch: this.host.levelMatch,
-      seed: String(this.seed),
-      seedWasChosen: this.isSeedFixed,
-      trials: this.answers.map((answer, trial) => ({
-        x: "AB"[this.order[trial]], answer: "AB"[answer], right: answer === this.order[trial],
+      test: "abx", form: 1, ...this.host.origin, startTime: this.startTime, device: "browser",
+      isSimulated: false, ...this.host.conditions(), a, b,
+      seed: Number(this.seed), plannedTrials: this.plannedCount,
+      trials: this.trials.map((trial) => ({
+        x: trial.x, answer: trial.answer, isRight: trial.x === trial.answer, listened: trial.listened,
+        from: milliseconds(trial.from), to: milliseconds(trial.to),
       })),
-      rightCount: right,
-      trialCount: this.trialCount,
-      pValue: chanceOfAtLeast(right, this.trialCount),
-      sentence: meaningOf(right, this.trialCount),
+      result: {
+        right, trials: count, isComplete: count === this.plannedCount, chance: chanceOfAtLeast(right, count),
+        ...meaningOf(right, count, this.plannedCount),
+      },
     };
   }
 
   save() {
-    const text = JSON.stringify(this.result, null, 2) + "\n";
+    const text = JSON.stringify(this.record, null, 2) + "\n";
     const link = document.createElement("a");
     link.href = URL.createObjectURL(new Blob([text], { type: "application/json" }));
-    link.download = "blind-test.json";
+    link.download = "abx.json";
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 10000);
   }
@@ -185,17 +229,11 @@ class BlindTest {
   press(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || !this.isRunning) return;
     const act = {
-      a: () => this.hear("0"), b: () => this.hear("1"), x: () => this.hear("x"),
-      1: () => this.answer(0), 2: () => this.answer(1),
-    }[event.key] ?? (event.key === " " && !event.target.matches("button") ? () => this.togglePlay() : null);
+      a: () => this.hear("a"), b: () => this.hear("b"), x: () => this.hear("x"),
+      1: () => this.answer("a"), 2: () => this.answer("b"),
+    }[event.key] ?? (event.key === " " && !event.target.matches("button") ? () => this.host.togglePlay() : null);
     if (!act) return;
     event.preventDefault();
     act();
-  }
-
-  /** The dialog was closed, before its end or behind it. */
-  end() {
-    this.isRunning = false;
-    this.host.end();
   }
 }

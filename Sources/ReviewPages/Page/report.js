@@ -387,8 +387,26 @@ addEventListener("afterprint", () => { while (opened.length > 0) opened.pop().op
 
 /** What the page was doing before the test. */
 let before = null;
+
+function endTest() {
+  deck.pause();
+  if (!before) return;
+  const { isMatched, isLooping } = before;
+  before = null;
+  setLoop(isLooping);
+  setMatched(isMatched);
+  chooseTake(state.take);
+}
+
 const blindTest = takes.length < 2 ? null : new BlindTest({
-  takes, deck, levelMatch: data.levelMatch,
+  origin: data.origin,
+  conditions: () => ({ profile: data.profile, match: data.levelMatch }),
+  about: (pair) => pair.map((take) => ({
+    ...takes[take].about, gain: takes[take].gains[state.set] ?? takes[take].gains[0],
+    seconds: takes[take].duration,
+  })),
+  isPlaying: () => deck.isPlaying,
+  togglePlay,
   hear: (take) => deck.choose(trackOf(take)),
   begin() {
     before ??= { isMatched: state.isMatched, isLooping: state.isLooping };
@@ -398,13 +416,5 @@ const blindTest = takes.length < 2 ? null : new BlindTest({
     deck.seek(state.stretch?.from ?? 0);
     deck.play();
   },
-  end() {
-    deck.pause();
-    if (!before) return;
-    const { isMatched, isLooping } = before;
-    before = null;
-    setLoop(isLooping);
-    setMatched(isMatched);
-    chooseTake(state.take);
-  },
+  end: endTest,
 });

@@ -17,6 +17,14 @@ function bytesOf(text) {
   return bytes;
 }
 
+let context = null;
+
+/** The page's one audio context; the first to ask decides on the rate. */
+function audioContext(rate) {
+  context ??= new AudioContext({ sampleRate: rate, latencyHint: "interactive" });
+  return context;
+}
+
 /** A set of tracks under one play head. */
 class SoundDeck {
   /**
@@ -47,7 +55,7 @@ class SoundDeck {
   }
 
   async decode() {
-    this.context = new AudioContext({ sampleRate: this.rate, latencyHint: "interactive" });
+    this.context = audioContext(this.rate);
     this.master = this.context.createGain();
     this.master.gain.value = this.strength;
     this.master.connect(this.context.destination);

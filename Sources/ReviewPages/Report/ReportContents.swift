@@ -20,6 +20,9 @@ struct ReportContents {
     var events: [ScoreEvent]
     /// The text of its file.
     var text: String?
+
+    /// Seconds it lasts.
+    var duration: Double { signals.first?.duration ?? 0 }
   }
 
   /// One thing that differs.
@@ -60,4 +63,8 @@ struct ReportContents {
   var pictures: [ReportPicture]
   /// By what levels are matched, in a word.
   var levelMatch: String
+  /// The profile that patterns were rendered with.
+  var profile: String
+  /// The version of the rendering model.
+  var renderingModel: Int
 }

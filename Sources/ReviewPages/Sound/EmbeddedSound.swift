@@ -14,6 +14,15 @@ struct EmbeddedSound {
       signal.channels.count > 2 ? Signal(channels: [signal.mono], rate: signal.rate) : signal
   }
 
+  /// Refuses a page whose sounds would be too much for a browser.
+  static func check(size: Int, count: Int) throws(ReviewPageError) {
+    guard size > mostBytes else { return }
+    throw ReviewPageError(
+      .tooLarge,
+      "the sound of \(count) takes would make a page of \(size / 1_000_000) MB, and "
+        + "\(mostBytes / 1_000_000) MB is the most; show fewer or shorter ones")
+  }
+
   /// How long the text of the sound is.
   var textLength: Int {
     Base64.length(of: 44 + signal.frameCount * signal.channels.count * 2)
