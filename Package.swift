@@ -158,7 +158,10 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "PatternComparisonTests",
-      dependencies: ["HapticModel", "HapticRender", "PatternComparison", "SignalAnalysis"],
+      dependencies: [
+        "AHAP", "HapticModel", "HapticRender", "PCMSamples", "PatternComparison", "ShippedPatterns",
+        "SignalAnalysis", "SoundFile",
+      ],
       swiftSettings: strict),
     .target(name: "BlindListening", dependencies: ["JSONText"], swiftSettings: strict),
     .testTarget(

@@ -1,0 +1,97 @@
+internal import Glibc
+import HapticModel
+import HapticRender
+
+/// What differs between the dynamic parameters and curves of two patterns.
+///
+/// Only what takes effect counts: two ways to write one line are the same.
+struct ControlDifferences {
+  private let reference: HapticPattern
+  private let other: HapticPattern
+  private let profile: TransducerProfile
+  private let options: ComparisonOptions
+  private let clock: EventMatch.Clock
+  private let range: ClosedRange<Double>
+  private(set) var found: [Difference] = []
+
+  /// - Parameter range: The time in which the reference or the other pattern has events.
+  init(
+    _ reference: HapticPattern, _ other: HapticPattern, clock: EventMatch.Clock,
+    in range: ClosedRange<Double>, profile: TransducerProfile, options: ComparisonOptions
+  ) {
+    self.reference = reference
+    self.other = other
+    self.profile = profile
+    self.options = options
+    self.clock = clock
+    self.range = range
+    for id in DynamicParameterID.allCases { find(id) }
+  }
+
+  private mutating func find(_ id: DynamicParameterID) {
+    let line = ControlLine(id, of: reference)
+    let otherLine = ControlLine(id, of: other)
+    func difference(from a: ControlLine) -> ControlLine.Gap? {
+      a.gap(to: otherLine, in: range) { ControlQuality(id).amount($0, $1, profile) }
+    }
+    var clock = EventMatch.Clock()
+    guard var gap = difference(from: line) else { return }
+    if self.clock != clock {
+      // Controls that moved along with the events are no difference of their own.
+      guard let rest = difference(from: line.moved(by: self.clock)) else { return }
+      if rest.range.upperBound - rest.range.lowerBound < gap.range.upperBound - gap.range.lowerBound
+      {
+        gap = rest
+        clock = self.clock
+      }
+    }
+    var items = ControlItem.list(id, of: reference)
+    for index in items.indices {
+      items[index].time = clock.time(items[index].time)
+      for point in items[index].points.indices { items[index].points[point].time *= clock.pace }
+    }
+    let others = ControlItem.list(id, of: other)
+    let words = ControlSentence(id: id, profile: profile, options: options, gap: gap)
+    let changed = Self.changed(items, others)
+    if changed.count == 1, let one = words.difference(changed[0].0, changed[0].1) {
+      found.append(one)
+    } else {
+      found.append(
+        words.difference(count: changed.count, areCurves: changed.allSatisfy(Self.isCurve)))
+    }
+  }
+
+  private static func isCurve(_ change: (ControlItem?, ControlItem?)) -> Bool {
+    (change.0 ?? change.1)?.isCurve ?? false
+  }
+
+  /// The pairs that are not alike, and those without a partner.
+  private static func changed(
+    _ items: [ControlItem], _ others: [ControlItem]
+  ) -> [(ControlItem?, ControlItem?)] {
+    var changed: [(ControlItem?, ControlItem?)] = []
+    // Equal beginnings and ends pair by themselves, so that the search stays short.
+    var start = 0
+    func equal(_ a: ControlItem, _ b: ControlItem) -> Bool {
+      ControlItem.same(a.time, b.time) && a.isLike(b)
+    }
+    while start < min(items.count, others.count), equal(items[start], others[start]) { start += 1 }
+    var (end, otherEnd) = (items.count, others.count)
+    while end > start, otherEnd > start, equal(items[end - 1], others[otherEnd - 1]) {
+      (end, otherEnd) = (end - 1, otherEnd - 1)
+    }
+    let mine = Array(items[start..<end])
+    let theirs = Array(others[start..<otherEnd])
+    let pairs = SequenceMatching.pairs(mine.map(\.time), theirs.map(\.time)) {
+      mine[$0].cost(of: theirs[$1])
+    }
+    let paired = Set(pairs.map(\.0))
+    let otherPaired = Set(pairs.map(\.1))
+    for (a, b) in pairs where !equal(mine[a], theirs[b]) { changed.append((mine[a], theirs[b])) }
+    for index in mine.indices where !paired.contains(index) { changed.append((mine[index], nil)) }
+    for index in theirs.indices where !otherPaired.contains(index) {
+      changed.append((nil, theirs[index]))
+    }
+    return changed
+  }
+}

@@ -1,0 +1,128 @@
+import HapticModel
+import HapticRender
+
+/// What is said of a dynamic parameter that is not the same in two patterns.
+struct ControlSentence {
+  let quality: ControlQuality
+  let owner: String
+  let reference: String
+  let gap: ControlLine.Gap
+  /// How far the lines are apart where they are farthest, in the quality's unit.
+  let amount: Double
+
+  init(
+    id: DynamicParameterID, profile: TransducerProfile, options: ComparisonOptions,
+    gap: ControlLine.Gap
+  ) {
+    quality = ControlQuality(id)
+    owner = options.otherLabel
+    reference = options.referenceLabel
+    self.gap = gap
+    amount = quality.amount(gap.before, gap.after, profile)
+  }
+
+  private func difference(
+    _ kind: Difference.Kind, _ sentence: String, before: Double? = nil, after: Double? = nil,
+    amount: Double? = nil, unit: Difference.Unit? = nil
+  ) -> Difference {
+    Difference(
+      kind, in: gap.range, amount: amount ?? self.amount, unit: unit ?? quality.unit,
+      before: before ?? gap.before, after: after ?? gap.after,
+      significance: NoticeableStep.count(in: self.amount, quality.unit), sentence: sentence)
+  }
+
+  /// The difference when one step or curve alone is not the same.
+  func difference(_ item: ControlItem?, _ partner: ControlItem?) -> Difference? {
+    let effect = quality.effect(amount)
+    switch (item, partner) {
+    case (nil, let added?):
+      let time = Words.moment(added.time)
+      return added.isCurve
+        ? difference(
+          .curve, "\(owner) has an extra \(quality.word) curve from \(time) on: up to \(effect).")
+        : difference(
+          .parameter,
+          "\(owner) sets \(quality.word) to \(value(added)) from \(time) on: \(effect).")
+    case (let missing?, nil):
+      let time = Words.moment(missing.time)
+      return missing.isCurve
+        ? difference(
+          .curve, "\(owner) lacks \(reference)'s \(quality.word) curve at \(time): up to \(effect)."
+        )
+        : difference(
+          .parameter,
+          "\(owner) does not set \(quality.word) to \(value(missing)) at \(time): \(effect).")
+    case (let item?, let partner?): return change(item, partner)
+    default: return nil
+    }
+  }
+
+  private func value(_ step: ControlItem) -> String {
+    Words.number(Double(step.points.first?.value ?? 0), places: 3)
+  }
+
+  private func change(_ item: ControlItem, _ partner: ControlItem) -> Difference? {
+    let kind: Difference.Kind = item.isCurve ? .curve : .parameter
+    let noun = item.isCurve ? "curve" : "step"
+    if item.isLike(partner) {
+      let shift = partner.time - item.time
+      return difference(
+        kind,
+        "\(owner)'s \(quality.word) \(noun) comes \(Words.shift(shift)), at "
+          + "\(Words.moment(partner.time)).",
+        before: item.time, after: partner.time, amount: shift, unit: .seconds)
+    }
+    guard ControlItem.same(item.time, partner.time) else { return nil }
+    guard item.isCurve else {
+      let before = Double(item.points.first?.value ?? 0)
+      let after = Double(partner.points.first?.value ?? 0)
+      return difference(
+        kind,
+        "\(owner)'s \(quality.word) step at \(Words.moment(item.time)) is "
+          + "\(quality.effect(amount)): \(Words.value(after, insteadOf: before)).",
+        before: before, after: after)
+    }
+    return pointChange(item, partner)
+  }
+
+  /// The difference when one corner of a curve alone is not the same.
+  private func pointChange(_ item: ControlItem, _ partner: ControlItem) -> Difference? {
+    guard item.points.count == partner.points.count else { return nil }
+    let moved = item.points.indices.filter { index in
+      let (a, b) = (item.points[index], partner.points[index])
+      return !ControlItem.same(a.time, b.time) || abs(a.value - b.value) >= 1e-5
+    }
+    guard moved.count == 1, let index = moved.first else { return nil }
+    let (a, b) = (item.points[index], partner.points[index])
+    let name = Words.ordinal(index + 1).map { "\($0) point" } ?? "point \(index + 1)"
+    let subject = "The \(name) of \(owner)'s \(quality.word) curve"
+    let effect = quality.effect(amount)
+    if abs(a.value - b.value) < 1e-5 {
+      let shift = b.time - a.time
+      return difference(
+        .curve,
+        "\(subject) comes \(Words.shift(shift)), at \(Words.moment(partner.time + b.time)): up to "
+          + "\(quality.distance(amount)).",
+        before: item.time + a.time, after: partner.time + b.time, amount: shift, unit: .seconds)
+    }
+    let values = Words.value(Double(b.value), insteadOf: Double(a.value))
+    guard ControlItem.same(a.time, b.time) else {
+      return difference(
+        .curve, "\(subject) has moved to \(values) at \(Words.moment(partner.time + b.time)).")
+    }
+    return difference(
+      .curve,
+      "\(subject), at \(Words.moment(item.time + a.time)), is \(values): up to \(effect).",
+      before: Double(a.value), after: Double(b.value))
+  }
+
+  /// The difference when several steps, curves or corners are not the same.
+  func difference(count: Int, areCurves: Bool) -> Difference {
+    let noun = areCurves ? "curve" : "control"
+    let stretch = Words.stretch(gap.range)
+    return difference(
+      areCurves ? .curve : .parameter,
+      "\(owner)'s \(quality.word) \(noun)\(count > 1 ? "s differ" : " differs") between \(stretch): "
+        + "up to \(quality.effect(amount)) at \(Words.moment(gap.peak)).")
+  }
+}

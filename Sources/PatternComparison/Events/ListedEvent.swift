@@ -1,0 +1,105 @@
+import HapticModel
+
+/// An event of a pattern with what a comparison asks of it, in order of time.
+struct ListedEvent {
+  /// The index into the pattern's events.
+  var index: Int
+  var kind: HapticEvent.Kind
+  /// Seconds from the start of the pattern.
+  var time: Double
+  /// Seconds until its release, or nothing for a transient or a whole sound file.
+  var duration: Double?
+  /// The values the kind reacts to, in the order of `EventParameterID.allCases`; else 0.
+  var values: [Double]
+  var waveform: AudioWaveform?
+  /// Its number among its kind, from 1 on.
+  var number = 0
+
+  /// Seconds an event without a duration lasts, by Apple's documented limit.
+  static let openDuration = 30.0
+
+  init(_ event: HapticEvent, index: Int) {
+    self.index = index
+    kind = event.kind
+    time = event.time.isFinite ? event.time : 0
+    switch event.kind {
+    case .hapticTransient: duration = nil
+    case .hapticContinuous, .audioContinuous: duration = event.duration ?? Self.openDuration
+    case .audioCustom: duration = event.duration.flatMap { $0 > 0 ? $0 : nil }
+    }
+    values = EventParameterID.allCases.map { id in
+      event.kind.reacts(to: id) ? Double(event.value(of: id)) : 0
+    }
+    waveform = event.kind == .audioCustom ? event.waveform : nil
+  }
+
+  /// A value; 0 where the kind does not react to it.
+  func value(_ id: EventParameterID) -> Double {
+    values[EventParameterID.allCases.firstIndex(of: id) ?? 0]
+  }
+
+  /// Seconds at which it ends, its release not counted.
+  var end: Double { time + (duration ?? 0) }
+
+  /// The strength, 0…1: intensity or volume.
+  var strength: Double { isHaptic ? value(.hapticIntensity) : value(.audioVolume) }
+
+  /// Whether it sounds on the haptic bus.
+  var isHaptic: Bool { kind == .hapticTransient || kind == .hapticContinuous }
+
+  /// Whether all but the time is the same.
+  func isLike(_ other: ListedEvent) -> Bool {
+    kind == other.kind && same(duration, other.duration)
+      && zip(values, other.values).allSatisfy { abs($0 - $1) < 1e-6 } && waveform == other.waveform
+  }
+
+  private func same(_ a: Double?, _ b: Double?) -> Bool {
+    guard let a, let b else { return (a == nil) == (b == nil) }
+    return abs(a - b) < 1e-6
+  }
+
+  /// What pairing it with another costs: 0 for equals, 1 for what lies half a second apart.
+  func cost(of other: ListedEvent) -> Double {
+    guard kind == other.kind else { return .infinity }
+    var difference = 0.0
+    for (a, b) in zip(values, other.values) { difference += abs(a - b) }
+    if let duration, let otherDuration = other.duration {
+      let longest = max(duration, otherDuration, 1e-3)
+      difference += abs(duration - otherDuration) / longest
+    }
+    if waveform != other.waveform { difference += 0.5 }
+    return abs(time - other.time) / 0.5 + min(0.8, difference / 2)
+  }
+
+  /// A pattern's events by time, numbered among their kinds.
+  static func list(_ pattern: HapticPattern) -> [ListedEvent] {
+    var events = pattern.events.enumerated().map { ListedEvent($0.element, index: $0.offset) }
+    events.sort { a, b in
+      if a.time != b.time { return a.time < b.time }
+      if a.kind != b.kind { return a.kind.rank < b.kind.rank }
+      for (x, y) in zip(a.values, b.values) where x != y { return x < y }
+      return (a.duration ?? 0) < (b.duration ?? 0)
+    }
+    var counts: [HapticEvent.Kind: Int] = [:]
+    for index in events.indices {
+      counts[events[index].kind, default: 0] += 1
+      events[index].number = counts[events[index].kind] ?? 0
+    }
+    return events
+  }
+}
+
+extension HapticEvent.Kind {
+  /// The place in declaration order.
+  var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+
+  /// What a sentence calls one.
+  var word: String {
+    switch self {
+    case .hapticTransient: "tap"
+    case .hapticContinuous: "hum"
+    case .audioContinuous: "tone"
+    case .audioCustom: "sound"
+    }
+  }
+}

@@ -1,0 +1,97 @@
+import AHAP
+import HapticModel
+import HapticRender
+import PatternComparison
+import ShippedPatterns
+import SignalAnalysis
+import Testing
+
+/// A transient.
+func tap(_ time: Double, intensity: Float = 0.8, sharpness: Float = 0.5) -> HapticEvent {
+  HapticEvent(
+    kind: .hapticTransient, time: time,
+    parameters: [.hapticIntensity: intensity, .hapticSharpness: sharpness])
+}
+
+/// A continuous haptic event.
+func hum(
+  _ time: Double, _ duration: Double, intensity: Float = 0.8, sharpness: Float = 0.3,
+  _ more: [EventParameterID: Float] = [:]
+) -> HapticEvent {
+  var parameters = EventParameters(more)
+  parameters[.hapticIntensity] = intensity
+  parameters[.hapticSharpness] = sharpness
+  return HapticEvent(
+    kind: .hapticContinuous, time: time, duration: duration, parameters: parameters)
+}
+
+/// Five taps, a quarter of a second apart, none like another.
+let fiveTaps = HapticPattern(events: [
+  tap(0, intensity: 1, sharpness: 0.2), tap(0.25, intensity: 0.6, sharpness: 0.5),
+  tap(0.5, intensity: 0.8, sharpness: 0.4), tap(0.75, intensity: 0.5, sharpness: 0.7),
+  tap(1, intensity: 0.9, sharpness: 0.3),
+])
+
+/// Two taps and a hum with an attack and a release, under a curve of intensity.
+let swell = HapticPattern(
+  events: [
+    tap(0), hum(0.2, 0.8, [.attackTime: 0.25, .releaseTime: 0.2]), tap(1.3, intensity: 0.6),
+  ],
+  curves: [
+    ParameterCurve(
+      id: .hapticIntensityControl, time: 0.2,
+      controlPoints: [
+        .init(time: 0, value: 0.4), .init(time: 0.4, value: 0.9), .init(time: 0.8, value: 0.5),
+      ])
+  ])
+
+/// A shipped pattern as its file has it.
+func shipped(_ name: String) throws -> HapticPattern {
+  let text = try #require(ShippedPatterns.text(named: name))
+  return try AHAPDocument(text: text, name: name).read().pattern
+}
+
+/// A pattern as the program renders it, with 20 ms of silence behind.
+func take(
+  _ pattern: HapticPattern, profile: TransducerProfile = .phone, rate: Double = 48_000
+) throws -> Take {
+  let plan = try RenderPlan(compiling: pattern, profile: profile, rate: rate)
+  let length = plan.length + HapticTime.frame(seconds: 0.02, rate: rate)
+  var rendering = OfflineRendering(plan: plan, settings: RenderSettings(length: length))
+  var samples: [Float] = []
+  var block = [Float](repeating: 0, count: 4_096)
+  while true {
+    var span = block.mutableSpan
+    let count = rendering.read(into: &span)
+    if count == 0 { break }
+    samples += block[..<count]
+  }
+  return Take(
+    name: "pattern", source: .pattern(pattern), signal: Signal(channels: [samples], rate: rate),
+    profile: profile)
+}
+
+/// Samples as if they had been read from a file.
+func sound(_ channels: [[Float]], rate: Double = 48_000) -> Take {
+  Take(
+    name: "sound.wav", source: .sound, signal: Signal(channels: channels, rate: rate),
+    profile: .phone)
+}
+
+extension HapticPattern {
+  /// The pattern with something changed.
+  func with(_ change: (inout HapticPattern) -> Void) -> HapticPattern {
+    var changed = self
+    change(&changed)
+    return changed
+  }
+}
+
+extension Take {
+  /// The samples of a pattern's rendering as a sound file, with something done to them.
+  func recorded(_ change: (inout [Float]) -> Void = { _ in }) -> Take {
+    var samples = signal.mono
+    change(&samples)
+    return sound([samples], rate: signal.rate)
+  }
+}
