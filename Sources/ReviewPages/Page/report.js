@@ -248,27 +248,48 @@ function eventAt(take, seconds) {
   return best;
 }
 
-/** What is said of an event. */
-function eventWords(event) {
-  const parts = [`${secondsText(event.time)} s`, event.kind];
-  if (event.duration > 0) parts.push(`lasts ${secondsText(event.duration)} s`);
-  for (const [name, value] of event.values) parts.push(`${name} ${value}`);
+/** Strength and tone of an event at a time; it keeps its first and last values outside. */
+function valuesAt(event, seconds) {
+  const points = event.points;
+  let index = 0;
+  while (index + 3 < points.length - 3 && points[index + 3] <= seconds) index += 3;
+  const [time, strength, tone] = points.slice(index, index + 3);
+  if (index + 3 >= points.length || seconds <= time) return { strength, tone };
+  const [next, nextStrength, nextTone] = points.slice(index + 3, index + 6);
+  const share = Math.min(1, (seconds - time) / (next - time));
+  return { strength: strength + share * (nextStrength - strength), tone: tone + share * (nextTone - tone) };
+}
+
+/** The frequency that a law gives to a sharpness. */
+function hertzOf({ low, high, scale }, sharpness) {
+  return scale === "linear" ? low + (high - low) * sharpness : low * (high / low) ** sharpness;
+}
+
+/** What is said of an event at a time. */
+function eventWords(event, seconds) {
+  const parts = [`${secondsText(Math.max(event.time, Math.min(seconds, event.time + event.duration)))} s`];
+  parts.push(event.duration > 0 ? `${event.kind}, ${secondsText(event.duration)} s long` : event.kind);
+  if (event.points.length > 0) {
+    const { strength, tone } = valuesAt(event, seconds);
+    parts.push(`${event.strength} ${strength.toFixed(2)}`, `${event.tone} ${tone.toFixed(2)}`);
+    if (event.frequency) parts.push(`${hertzOf(event.frequency, tone).toFixed(0)} Hz`);
+  }
   return parts.join(" · ");
 }
 
 function hover(plot, event) {
   if (!plot.values) return;
-  const found = eventAt(Number(plot.figure.dataset.take), timeAt(plot, event));
-  if (!found) return;
-  showValues(plot, found);
+  const seconds = timeAt(plot, event);
+  const found = eventAt(Number(plot.figure.dataset.take), seconds);
+  if (found) showValues(plot, found, seconds);
 }
 
-function showValues(plot, found) {
-  plot.values.textContent = eventWords(found);
+function showValues(plot, found, seconds) {
+  plot.values.textContent = eventWords(found, seconds);
   plot.values.hidden = false;
   const box = plot.picture.clientWidth;
   const width = plot.values.offsetWidth;
-  const middle = shareOf(plot, found.time) * box;
+  const middle = shareOf(plot, seconds) * box;
   plot.values.style.left = `${Math.max(0, Math.min(box - width, middle - width / 2))}px`;
 }
 
@@ -286,9 +307,9 @@ function stepEvent(direction) {
   seek(found.time);
   for (const plot of plots) {
     if (plot.values) plot.values.hidden = true;
-    if (plot.values && plot.figure.dataset.take === String(state.take)) showValues(plot, found);
+    if (plot.values && plot.figure.dataset.take === String(state.take)) showValues(plot, found, found.time);
   }
-  say(eventWords(found));
+  say(eventWords(found, found.time));
 }
 
 // MARK: Differences

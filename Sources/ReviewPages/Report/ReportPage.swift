@@ -209,19 +209,28 @@ struct ReportPage {
     }
     json.array("gains") { list in for gain in entry.gains { list.element(gain) } }
     json.array("events") { list in
-      for event in entry.events {
-        list.object { json in
-          json.member("time", event.time)
-          json.member("duration", event.duration)
-          json.member("kind", event.kind)
-          json.array("values") { list in
-            for (name, value) in event.values {
-              list.array { pair in
-                pair.element(name)
-                pair.element(value)
-              }
-            }
-          }
+      for event in entry.events { list.object { Self.write(event, to: &$0) } }
+    }
+  }
+
+  private static func write(_ event: ScoreEvent, to json: inout JSONObjectWriter) {
+    json.member("kind", event.kind.rawValue)
+    json.member("time", event.time)
+    json.member("duration", event.duration)
+    json.member("strength", event.kind.names.strength)
+    json.member("tone", event.kind.names.tone)
+    if let law = event.frequency {
+      json.object("frequency") { json in
+        json.member("low", law.low)
+        json.member("high", law.high)
+        json.member("scale", law.scale.rawValue)
+      }
+    }
+    // Time, strength and tone in turn.
+    json.array("points") { list in
+      for point in event.points {
+        for value in [point.time, point.intensity, point.sharpness] {
+          list.element((value * 1e6).rounded() / 1e6)
         }
       }
     }
