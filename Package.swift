@@ -169,9 +169,9 @@ let package = Package(
     .target(
       name: "ReviewPages",
       dependencies: [
-        "HapticModel", "HapticRender", "JSONText", "PatternComparison", "SignalAnalysis",
-        "SignalPlots", "SoundFile",
-      ], swiftSettings: strict),
+        "BlindListening", "HapticModel", "HapticRender", "JSONText", "PCMSamples",
+        "PatternComparison", "SignalAnalysis", "SignalPlots",
+      ], resources: [.embedInCode("Page")], swiftSettings: strict),
     .testTarget(
       name: "ReviewPagesTests",
       dependencies: [

@@ -6,6 +6,8 @@ public struct ReviewPageError: Error, Equatable, Sendable, CustomStringConvertib
     case tooLarge
     /// There is nothing to show: name something.
     case nothingToShow
+    /// There are more takes than a page can tell apart: name fewer.
+    case tooMany
     /// A picture could not be drawn.
     case notDrawn
   }

@@ -14,7 +14,8 @@ public enum TemblorProgram {
       PlayVerb.description, WatchVerb.description, TapVerb.description, ListenVerb.description,
       RenderVerb.description, PlotVerb.description,
       CheckVerb.description, InfoVerb.description, FormatVerb.description,
-      PatternsVerb.description, ProfilesVerb.description, DevicesVerb.description,
+      GalleryVerb.description, PatternsVerb.description, ProfilesVerb.description,
+      DevicesVerb.description,
       LatencyVerb.description, completion, manual,
     ],
     examples: [

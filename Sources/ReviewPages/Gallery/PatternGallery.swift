@@ -1,4 +1,5 @@
 internal import HapticModel
+internal import HapticRender
 internal import JSONText
 public import PatternComparison
 public import SignalAnalysis
@@ -56,7 +57,8 @@ public struct PatternGallery: Sendable {
   private func escaped(_ text: String) -> [UInt8] { Array(HTMLText.escaped(text).utf8) }
 
   private static func note(hasSpeakers: Bool) -> String {
-    let felt = "These patterns are meant to be felt: laptop and phone speakers can hardly play 80 Hz."
+    let felt =
+      "These patterns are meant to be felt: laptop and phone speakers can hardly play 80 Hz."
     return hasSpeakers
       ? felt + " “For small speakers” plays them with their band lifted."
       : felt + " Use headphones or a bass shaker."

@@ -32,8 +32,11 @@ struct DifferenceList {
   }
 
   private func item(_ finding: ReportContents.Finding) -> String {
-    let range = "\(Figure.seconds(finding.range.lowerBound)) – "
-      + "\(Figure.seconds(finding.range.upperBound)) s"
+    let range =
+      finding.isThroughout
+      ? "throughout"
+      : "\(Figure.seconds(finding.range.lowerBound)) – "
+        + "\(Figure.seconds(finding.range.upperBound)) s"
     return "      <li class=\"\(finding.isNoticeable ? "clear" : "slight")\">"
       + "<button data-difference data-from=\"\(Figure.plain(finding.range.lowerBound, places: 6))\" "
       + "data-to=\"\(Figure.plain(finding.range.upperBound, places: 6))\">"

@@ -31,6 +31,8 @@ struct ReportContents {
     var sentence: String
     /// Seconds of it.
     var range: ClosedRange<Double>
+    /// Whether it is true of the whole.
+    var isThroughout: Bool
     /// Whether it is great enough to be felt.
     var isNoticeable: Bool
     /// What differs, in a word.

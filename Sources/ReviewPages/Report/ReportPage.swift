@@ -20,12 +20,9 @@ struct ReportPage {
   }
 
   /// The whole page.
-  ///
-  /// - Throws: `tooLarge`, before anything is written.
-  func html() throws(ReviewPageError) -> [UInt8] {
+  func html() -> [UInt8] {
     let sounds = entries.map { $0.signals.map(EmbeddedSound.init) }
     let size = sounds.joined().reduce(0) { $0 + $1.textLength }
-    try EmbeddedSound.check(size: size, count: entries.count)
     let script = PageResource.script([
       PageResource.keys, PageResource.sound, PageResource.blind, PageResource.report,
     ])
@@ -78,7 +75,8 @@ struct ReportPage {
   }
 
   private var note: String {
-    let felt = "These signals are meant to be felt: laptop and phone speakers can hardly play 80 Hz."
+    let felt =
+      "These signals are meant to be felt: laptop and phone speakers can hardly play 80 Hz."
     return entries.allSatisfy { $0.signals.count > 1 }
       ? felt + " “For small speakers” plays the same patterns with their band lifted."
       : felt + " Use headphones or a bass shaker."
@@ -138,7 +136,8 @@ struct ReportPage {
     var markup = "      <figure class=\"plot take-\((picture.take ?? 0) % 4)\" "
     markup += "data-kind=\"\(picture.kind.rawValue)\""
     if let take = picture.take { markup += " data-take=\"\(take)\"" }
-    markup += " data-wide=\"\(picture.wide.axisText)\" data-narrow=\"\(picture.narrow.axisText)\">\n"
+    markup +=
+      " data-wide=\"\(picture.wide.axisText)\" data-narrow=\"\(picture.narrow.axisText)\">\n"
     markup += "        <figcaption>\(badges.joined()) "
     markup += "<span>\(HTMLText.escaped(entry?.name ?? "Both"))</span> "
     markup += "<span class=\"kind\">\(picture.kind.title)</span></figcaption>\n"
@@ -209,30 +208,7 @@ struct ReportPage {
     }
     json.array("gains") { list in for gain in entry.gains { list.element(gain) } }
     json.array("events") { list in
-      for event in entry.events { list.object { Self.write(event, to: &$0) } }
-    }
-  }
-
-  private static func write(_ event: ScoreEvent, to json: inout JSONObjectWriter) {
-    json.member("kind", event.kind.rawValue)
-    json.member("time", event.time)
-    json.member("duration", event.duration)
-    json.member("strength", event.kind.names.strength)
-    json.member("tone", event.kind.names.tone)
-    if let law = event.frequency {
-      json.object("frequency") { json in
-        json.member("low", law.low)
-        json.member("high", law.high)
-        json.member("scale", law.scale.rawValue)
-      }
-    }
-    // Time, strength and tone in turn.
-    json.array("points") { list in
-      for point in event.points {
-        for value in [point.time, point.intensity, point.sharpness] {
-          list.element((value * 1e6).rounded() / 1e6)
-        }
-      }
+      for event in entry.events { list.object { event.write(to: &$0) } }
     }
   }
 }

@@ -15,7 +15,8 @@ enum SourceListing {
     let markCount = marks?.filter(\.self).count ?? 0
     var about = "\(lines.count) line\(lines.count == 1 ? "" : "s")"
     if marks != nil {
-      about += markCount == 0 ? ", none differs" : ", \(markCount) differ\(markCount == 1 ? "s" : "")"
+      about +=
+        markCount == 0 ? ", none differs" : ", \(markCount) differ\(markCount == 1 ? "s" : "")"
     }
     var markup = "<details class=\"\(className)\" data-lines=\"\(lines.count)\"><summary>"
     markup += "\(entry) <span class=\"dim\">\(about)</span></summary>\n"
