@@ -5,7 +5,7 @@ struct SVGText {
   /// Takes the bytes of a file.
   init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  /// The file with a title for those who do not see it, and with names that do not depend on the process.
+  /// The file with a title for those who do not see it, short numbers, and names of its own.
   ///
   /// Cairo numbers some of its names through the life of a process. Here every name is a prefix and the
   /// number of its first use, so that equal pictures are equal bytes and different prefixes never meet.
@@ -15,7 +15,22 @@ struct SVGText {
     var names: [ArraySlice<UInt8>: Int] = [:]
     var place = 0
     var isTitled = false
+    // Digits since the point of a number inside the data of a path; nothing outside of one.
+    var places: Int?
+    var isPath = false
     while place < bytes.count {
+      if isPath {
+        let byte = bytes[place]
+        if byte == UInt8(ascii: "\"") { isPath = false }
+        switch byte {
+        case UInt8(ascii: "."): places = 0
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): places = places.map { $0 + 1 }
+        default: places = nil
+        }
+        if (places ?? 0) <= Self.pathPlaces { result.append(byte) }
+        place += 1
+        continue
+      }
       if let mark = mark(at: place) {
         let start = place + mark.opening.count
         let end = bytes[start...].firstIndex(of: mark.closing) ?? bytes.endIndex
@@ -25,6 +40,11 @@ struct SVGText {
         result += mark.opening
         result += Array("\(idPrefix)\(number)".utf8)
         place = end
+      } else if bytes[place] == Self.path[0], bytes[place...].starts(with: Self.path) {
+        isPath = true
+        places = nil
+        result += Self.path
+        place += Self.path.count
       } else if !isTitled, bytes[place] == Self.opening[0],
         bytes[place...].starts(with: Self.opening)
       {
@@ -53,6 +73,9 @@ struct SVGText {
     }
   }
 
+  private static let path = Array(" d=\"".utf8)
+  /// Decimal places of a pixel that a path keeps: more are not seen, and make files large.
+  private static let pathPlaces = 2
   private static let opening = Array("<svg ".utf8)
   /// How names are given and referred to, and what ends them.
   private static let marks: [(opening: [UInt8], closing: UInt8)] = [

@@ -15,9 +15,9 @@ struct LegendDrawing {
       canvas.write(entry.text, at: place, size: em)
       let start = place.x + canvas.width(of: entry.text, size: em) + 0.5 * em
       canvas.write("0", at: PlotPoint(start, place.y), size: em)
-      drawRamp(palette.sharpness, from: start + em, length: 4 * em, on: place.y)
+      drawRamp(palette.sharpness, from: start + 1.2 * em, length: 4 * em, on: place.y)
       canvas.use(palette.label)
-      canvas.write("1", at: PlotPoint(start + 5.4 * em, place.y), size: em)
+      canvas.write("1", at: PlotPoint(start + 5.6 * em, place.y), size: em)
       return
     case .decibels(let low, let high):
       let lowText = AxisTick.text(Double(low), places: 0)

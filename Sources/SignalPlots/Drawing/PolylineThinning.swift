@@ -27,4 +27,29 @@ enum PolylineThinning {
     }
     return result
   }
+
+  /// The line without points that lie nearly on the straight line between those that are kept.
+  ///
+  /// - Parameter tolerance: How far in pixels a point that is left out may lie from the line, up or down.
+  static func straightened(_ points: [PlotPoint], tolerance: Double) -> [PlotPoint] {
+    guard var corner = points.first else { return [] }
+    var result = [corner]
+    // The steepest and flattest lines from the corner that pass all points since by the tolerance.
+    var (least, most) = (-Double.infinity, Double.infinity)
+    for (last, point) in zip(points, points.dropFirst()) {
+      let run = point.x - corner.x
+      let slope = run > 0 ? (point.y - corner.y) / run : .infinity
+      if !(least...max(least, most)).contains(slope) {
+        result.append(last)
+        corner = last
+        (least, most) = (-Double.infinity, Double.infinity)
+      }
+      let length = point.x - corner.x
+      guard length > 0 else { continue }
+      least = max(least, (point.y - tolerance - corner.y) / length)
+      most = min(most, (point.y + tolerance - corner.y) / length)
+    }
+    if let last = points.last, result.last != last { result.append(last) }
+    return result
+  }
 }

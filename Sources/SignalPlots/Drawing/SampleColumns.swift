@@ -4,7 +4,7 @@ struct SampleColumns {
   private(set) var low: [Double] = []
   /// The highest sample of each column.
   private(set) var high: [Double] = []
-  /// The root of the mean square around each column, over at least `effectiveWindow`.
+  /// The root of the mean square around each column, which counts most, over `effectiveWindow`.
   private(set) var effective: [Double] = []
 
   /// Seconds that an effective value is taken over: two periods of the lowest usual tone.
@@ -40,13 +40,22 @@ struct SampleColumns {
         powers.append(powers[column] + power)
       }
     }
-    // Sums from the beginning give the power of any stretch of columns.
-    let reach = Int((Self.effectiveWindow * rate / step / 2).rounded(.down))
-    for column in 0..<count {
-      let (from, to) = (max(0, column - reach), min(count, column + reach + 1))
-      let frames = min(Double(to) * step, Double(samples.count)) - Double(from) * step
-      let mean = (powers[to] - powers[from]) / max(1, frames)
-      effective.append(max(0, mean).squareRoot())
+    // Twice the mean over half the window is a mean in which the middle counts most.
+    let reach = Int((Self.effectiveWindow * rate / step / 4).rounded(.down))
+    let frames = Double(samples.count) / Double(max(1, count))
+    let once = Self.means(powers.map { $0 / max(1, frames) }, reach: reach)
+    var sums = [0.0]
+    sums.reserveCapacity(count + 1)
+    for mean in once { sums.append(sums[sums.count - 1] + mean) }
+    effective = Self.means(sums, reach: reach).map { max(0, $0).squareRoot() }
+  }
+
+  /// The means of stretches around each value, from the sums of all values before each.
+  private static func means(_ sums: [Double], reach: Int) -> [Double] {
+    let count = sums.count - 1
+    return (0..<max(0, count)).map { place in
+      let (from, to) = (max(0, place - reach), min(count, place + reach + 1))
+      return (sums[to] - sums[from]) / Double(to - from)
     }
   }
 }

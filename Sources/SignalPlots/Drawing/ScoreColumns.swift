@@ -1,20 +1,18 @@
-/// The strongest event in each column of pixels.
+/// The strongest event in each column of pixels or characters.
 struct ScoreColumns {
-  /// The left edge of the first column.
-  let left: Double
   /// The strongest point of each column; intensity 0 where there is none.
   private(set) var strongest: [PatternScore.Point]
 
   /// Goes through all events: time grows with the columns that each lasts for.
-  init(_ events: [PatternScore.Event], layout: PlotLayout) {
-    left = layout.timeLeft.rounded(.down)
-    let count = max(1, Int((layout.timeRight - left).rounded(.up)))
+  ///
+  /// - Parameter place: The place of a second, in columns from the first.
+  init(_ events: [PatternScore.Event], count: Int, place: (Double) -> Double) {
     strongest = Array(
       repeating: PatternScore.Point(time: 0, intensity: 0, sharpness: 0), count: count)
     for event in events {
       for (from, to) in zip(event.points, event.points.dropFirst()) {
-        let first = column(of: layout.x(from.time))
-        let last = column(of: layout.x(to.time))
+        let first = column(of: place(from.time))
+        let last = column(of: place(to.time))
         for column in first...max(first, last) {
           let share = last > first ? Double(column - first) / Double(last - first) : 0
           let intensity =
@@ -30,7 +28,7 @@ struct ScoreColumns {
     }
   }
 
-  private func column(of x: Double) -> Int {
-    min(max(0, Int(x - left)), strongest.count - 1)
+  private func column(of place: Double) -> Int {
+    min(max(0, Int(place)), strongest.count - 1)
   }
 }

@@ -17,9 +17,9 @@ struct ScoreDrawing {
   /// Draws a score upwards and, where there is a second, that one downwards.
   func draw(_ score: PatternScore, mirrored: PatternScore?) throws(PlotError) {
     try figure.canvas.clipped(to: box) { () throws(PlotError) in
-      draw(score, side: 1)
+      drawShapes(score, side: 1)
       if let mirrored {
-        draw(mirrored, side: -1)
+        drawShapes(mirrored, side: -1)
         figure.canvas.use(figure.palette.frame)
         let middle = figure.sharp(y(0))
         figure.canvas.stroke(
@@ -29,10 +29,16 @@ struct ScoreDrawing {
           draw(curve, isRound: false) { ($0 + 1) / 2 }
         }
       }
-      for (side, curves) in [(1.0, score.curves), (-1, mirrored?.curves ?? [])] {
-        for curve in curves where curve.id == .hapticIntensityControl {
+      for (side, score) in [(1.0, score), (-1, mirrored)] {
+        guard let score else { continue }
+        let stems = StemDrawing(score: self, side: side)
+        // A few stems stand before the curve; many would hide it.
+        let areFew = stems.events(of: score).count <= StemDrawing.mostBeforeCurves
+        if !areFew { stems.draw(score) }
+        for curve in score.curves where curve.id == .hapticIntensityControl {
           draw(curve, isRound: true) { $0 * side }
         }
+        if areFew { stems.draw(score) }
       }
     }
   }
@@ -40,7 +46,7 @@ struct ScoreDrawing {
   /// The height of a value.
   func y(_ value: Double) -> Double { figure.layout.y(value, on: axis, in: box) }
 
-  private func draw(_ score: PatternScore, side: Double) {
+  private func drawShapes(_ score: PatternScore, side: Double) {
     let continuous = score.events.filter { $0.kind == .hapticContinuous && $0.points.count > 1 }
     let pointCount = continuous.reduce(0) { $0 + $1.points.count }
     if continuous.count > Self.mostShapes || pointCount > Self.mostShapePoints {
@@ -50,8 +56,6 @@ struct ScoreDrawing {
       for event in continuous { fill(event, side: side, opacity: max(0.1, opacity)) }
       for event in continuous { outline(event, side: side) }
     }
-    StemDrawing(score: self, side: side).draw(
-      score.events.filter { $0.kind == .hapticTransient })
   }
 
   /// The most events that lie over one another at any time.
@@ -107,9 +111,13 @@ struct ScoreDrawing {
 
   /// One shape for many events: in each column of pixels the strongest, in its colour.
   private func drawTogether(_ events: [PatternScore.Event], side: Double) {
-    let columns = ScoreColumns(events, layout: figure.layout)
+    let layout = figure.layout
+    let origin = layout.timeLeft.rounded(.down)
+    let columns = ScoreColumns(
+      events, count: max(1, Int((layout.timeRight - origin).rounded(.up)))
+    ) { layout.x($0) - origin }
     for (column, strongest) in columns.strongest.enumerated() where strongest.intensity > 0 {
-      let left = columns.left + Double(column)
+      let left = origin + Double(column)
       let top = y(strongest.intensity * side)
       figure.canvas.use(figure.palette.sharpness.colour(at: strongest.sharpness))
       figure.canvas.fill(

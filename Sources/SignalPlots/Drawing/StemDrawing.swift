@@ -1,3 +1,5 @@
+internal import HapticModel
+
 /// Draws transients: a stem as high as the intensity, with a head; a silent one is a ring on the ground.
 struct StemDrawing {
   /// The score that they are part of.
@@ -8,8 +10,17 @@ struct StemDrawing {
   /// From how many transients on those that would cover one another are left out.
   static let mostStems = 400
 
-  /// Draws transients, those that come later over earlier ones.
-  func draw(_ events: [PatternScore.Event]) {
+  /// Up to how many transients they are drawn over the curves.
+  static let mostBeforeCurves = 60
+
+  /// The transients of a score.
+  func events(of score: PatternScore) -> [PatternScore.Event] {
+    score.events.filter { $0.kind == .hapticTransient }
+  }
+
+  /// Draws the transients of a score, those that come later over earlier ones.
+  func draw(_ pattern: PatternScore) {
+    let events = events(of: pattern)
     let shown = events.count > Self.mostStems ? thinned(events) : events
     let (canvas, layout, em) = (score.figure.canvas, score.figure.layout, score.figure.em)
     let room = (layout.timeRight - layout.timeLeft) / Double(max(1, shown.count))

@@ -74,9 +74,10 @@ struct WaveDrawing {
   /// The effective value, above and below.
   private func drawEffective(_ columns: SampleColumns, of trace: SoundTrace) {
     for side in [1.0, -1] {
-      let line = columns.effective.enumerated().map { column, value in
-        PlotPoint(x(column, of: trace), y(side * value))
-      }
+      let line = PolylineThinning.straightened(
+        columns.effective.enumerated().map { column, value in
+          PlotPoint(x(column, of: trace), y(side * value))
+        }, tolerance: 0.15)
       figure.canvas.use(figure.palette.paper, opacity: 0.6)
       figure.canvas.stroke(line, width: 0.3 * figure.em, isRound: true)
       figure.canvas.use(figure.palette.ink)

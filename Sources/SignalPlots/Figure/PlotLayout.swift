@@ -151,7 +151,7 @@ extension PlotPanel.LegendEntry {
   /// The width of the sign before or behind the text, in sizes of text.
   var signWidth: Double {
     switch self {
-    case .sharpness: 7
+    case .sharpness: 7.2
     case .decibels: 10
     default: 2.2
     }
