@@ -175,7 +175,8 @@ let package = Package(
     .testTarget(
       name: "ReviewPagesTests",
       dependencies: [
-        "HapticModel", "HapticRender", "PatternComparison", "ReviewPages", "SignalAnalysis",
+        "BlindListening", "HapticModel", "HapticRender", "JSONText", "PCMSamples",
+        "PatternComparison", "ReviewPages", "SignalAnalysis", "SignalPlots",
       ],
       swiftSettings: strict),
     .target(

@@ -11,15 +11,10 @@ struct GalleryCard {
   let duration: Double
   /// How many events it has.
   let eventCount: Int
-  /// Its picture.
-  let drawing: ReportPicture.Drawing
   private let feeling: String
   private let holds: String
-  private let words: String
+  private let picture: String
   private let index: Int
-
-  /// The width at which pictures are drawn, in CSS pixels.
-  private static let width = 320
 
   /// The card of a take.
   ///
@@ -31,15 +26,15 @@ struct GalleryCard {
     self.index = index
     eventCount = take.pattern?.events.count ?? 0
     holds = take.pattern.map(Self.counts) ?? "a sound"
+    guard let pattern = take.pattern else {
+      picture = ""
+      return
+    }
     do throws(PlotError) {
-      let plot =
-        if let pattern = take.pattern {
-          try Plot.score(of: pattern, profile: take.profile)
-        } else {
-          try Plot.waveform(of: take.signal)
-        }
-      drawing = try ReportPicture.Drawing(plot, width: Self.width)
-      words = plot.summary
+      let score = try PatternScore(of: pattern, profile: take.profile)
+      picture = ScoreThumbnail(
+        score.events.map { ScoreEvent($0, profile: take.profile) }, signal: take.signal
+      ).markup(words: "Score: \(holds), \(Figure.plain(duration, places: 2)) s")
     } catch {
       throw ReviewPageError(.notDrawn, "\(take.name): \(error.description)")
     }
@@ -66,7 +61,7 @@ struct GalleryCard {
           <li class="card" id="pattern-\(index)">
             <h2>\(name) <span class="length">\(Figure.plain(duration, places: 2)) s</span></h2>
             <p class="feeling">\(HTMLText.escaped(feeling))</p>
-            <div class="picture">\(PictureElement.markup(drawing, words: words))<span class="head"></span></div>
+            <div class="picture">\(picture)<span class="head"></span></div>
             <div class="row"><button class="round" aria-label="Play \(name)"><svg viewBox="0 0 24 24" \
       aria-hidden="true"><path class="when-stopped" d="M8 5v14l11-7z"/><path class="when-playing" \
       d="M7 7h10v10H7z"/></svg></button><p class="holds">\(HTMLText.escaped(holds))</p></div>

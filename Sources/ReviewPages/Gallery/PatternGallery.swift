@@ -36,7 +36,7 @@ public struct PatternGallery: Sendable {
     var cards: [GalleryCard] = []
     for (index, take) in takes.enumerated() { cards.append(try GalleryCard(take, index: index)) }
     let script = PageResource.script([PageResource.keys, PageResource.sound, PageResource.gallery])
-    let style = PageResource.page + PageResource.galleryStyle
+    let style = PageResource.page + PageResource.galleryStyle + ScoreThumbnail.style
     let count = "\(takes.count) pattern\(takes.count == 1 ? "" : "s")"
     let fillings: [String: [UInt8]] = [
       "policy": Array(ContentPolicy.text(script: script, style: style).utf8),
@@ -67,6 +67,8 @@ public struct PatternGallery: Sendable {
   private func data(_ cards: [GalleryCard], soundCount: Int, rate: Double) -> [UInt8] {
     EmbeddedJSON.object { json in
       json.member("rate", rate)
+      json.member("left", ScoreThumbnail.axis.left)
+      json.member("right", ScoreThumbnail.axis.right)
       json.array("patterns") { list in
         for (index, card) in cards.enumerated() {
           list.object { json in
@@ -75,12 +77,6 @@ public struct PatternGallery: Sendable {
             json.member("events", card.eventCount)
             json.array("sounds") { list in
               for sound in 0..<soundCount { list.element("sound-\(index)-\(sound)") }
-            }
-            json.object("axis") { axis in
-              axis.member("start", card.drawing.axis.start)
-              axis.member("end", card.drawing.axis.end)
-              axis.member("left", card.drawing.axis.left)
-              axis.member("right", card.drawing.axis.right)
             }
           }
         }

@@ -15,14 +15,6 @@ enum PictureElement {
       + "height=\"\(picture.wide.size.height)\" alt=\"\(HTMLText.escaped(picture.words))\"></picture>"
   }
 
-  /// The markup of a picture that is the same at every width.
-  static func markup(_ drawing: ReportPicture.Drawing, words: String) -> String {
-    "<picture>" + source(drawing.dark, drawing.size, for: "screen and (prefers-color-scheme: dark)")
-      + "<img src=\"\(address(drawing.light))\" width=\"\(drawing.size.width)\" "
-      + "height=\"\(drawing.size.height)\" loading=\"lazy\" "
-      + "alt=\"\(HTMLText.escaped(words))\"></picture>"
-  }
-
   private static func source(
     _ drawing: [UInt8], _ size: (width: Int, height: Int), for media: String
   ) -> String {

@@ -88,8 +88,9 @@ class BlindTest {
       button.addEventListener("click", () => this.hear(button.dataset.hear));
     }
     for (const button of this.dialog.querySelectorAll("[data-answer]")) {
-      button.addEventListener("click", () => this.answer(button.dataset.answer));
+      button.addEventListener("click", () => this.propose(button.dataset.answer));
     }
+    part("confirm").addEventListener("click", () => this.confirm());
     part("play").addEventListener("click", () => this.host.togglePlay());
     part("save").addEventListener("click", () => this.save());
     part("again").addEventListener("click", () => this.begin(this.pair, this.plannedCount));
@@ -128,7 +129,6 @@ class BlindTest {
     if (!this.dialog.open) this.dialog.showModal();
     this.host.begin(pair);
     this.ask();
-    this.part("progress").focus();
   }
 
   /** Draws X and shows the trial. */
@@ -138,8 +138,10 @@ class BlindTest {
     this.listened = { a: 0, b: 0, x: 0 };
     this.part("progress").textContent = `Trial ${count + 1} of ${this.plannedCount}`;
     this.dialog.querySelector(".bar span").style.width = `${(100 * count) / this.plannedCount}%`;
+    this.propose(null);
     this.hear("x");
     this.part("heard").textContent = `Trial ${count + 1}: you hear X`;
+    this.part("progress").focus();
   }
 
   hear(name) {
@@ -152,11 +154,24 @@ class BlindTest {
     this.part("heard").textContent = `You hear ${name.toUpperCase()}`;
   }
 
-  answer(name) {
+  /** Notes an answer that can still be changed. */
+  propose(name) {
     if (!this.isRunning) return;
+    this.proposed = name;
+    for (const button of this.dialog.querySelectorAll("[data-answer]")) {
+      button.setAttribute("aria-pressed", String(button.dataset.answer === name));
+    }
+    this.part("confirm").disabled = name === null;
+    if (name !== null) this.part("heard").textContent = `X is ${name.toUpperCase()}? Enter confirms.`;
+  }
+
+  /** The answer that was noted stands. */
+  confirm() {
+    if (!this.isRunning || this.proposed === null) return;
     const now = (performance.now() - this.beginning) / 1000;
-    const x = "ab"[this.#x];
-    this.trials.push({ x, answer: name, listened: this.listened, from: this.trialStart, to: now });
+    this.trials.push({
+      x: "ab"[this.#x], answer: this.proposed, listened: this.listened, from: this.trialStart, to: now,
+    });
     this.trialStart = now;
     if (this.trials.length < this.plannedCount) this.ask();
     else this.finish();
@@ -230,9 +245,12 @@ class BlindTest {
     if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || !this.isRunning) return;
     const act = {
       a: () => this.hear("a"), b: () => this.hear("b"), x: () => this.hear("x"),
-      1: () => this.answer("a"), 2: () => this.answer("b"),
-    }[event.key] ?? (event.key === " " && !event.target.matches("button") ? () => this.host.togglePlay() : null);
-    if (!act) return;
+      1: () => this.propose("a"), 2: () => this.propose("b"), Enter: () => this.confirm(),
+      " ": () => this.host.togglePlay(),
+    }[event.key];
+    // A button that has the focus is pressed by these itself; one that was chosen already confirms.
+    const isChosen = event.key === "Enter" && event.target.dataset.answer === this.proposed;
+    if (!act || ([" ", "Enter"].includes(event.key) && event.target.matches("button") && !isChosen)) return;
     event.preventDefault();
     act();
   }

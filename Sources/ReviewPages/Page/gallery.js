@@ -63,8 +63,7 @@ function follow() {
   if (!card?.deck) return;
   card.deck.planAhead();
   const place = card.deck.position;
-  const { start, end, left, right } = card.axis;
-  card.head.style.left = `${100 * (left + ((place - start) / (end - start)) * (right - left))}%`;
+  card.head.style.left = `${100 * (data.left + (place / card.duration) * (data.right - data.left))}%`;
   find("#clock").textContent = `${secondsText(place)} / ${secondsText(card.duration)} s`;
   if (card.deck.isPlaying) requestAnimationFrame(follow);
 }

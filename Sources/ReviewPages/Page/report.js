@@ -130,10 +130,18 @@ function setLoop(isLooping, stretch = state.stretch) {
   drawHead();
 }
 
+/** The shortest stretch, in seconds. */
+const shortest = 0.05;
+
+/** Loops a stretch with what is around it, so that the ear can place it. */
+function loopAround(from, to) {
+  const spare = Math.max(0, 0.4 - (to - from));
+  loopStretch(from - Math.max(0.1, spare / 3), to + Math.max(0.1, spare * 2 / 3));
+}
+
 function loopStretch(from, to) {
-  const middle = (from + to) / 2;
-  const half = Math.max(0.025, (to - from) / 2);
-  const stretch = { from: Math.max(0, middle - half), to: Math.min(data.duration, middle + half) };
+  const begin = Math.max(0, Math.min(from, data.duration - shortest));
+  const stretch = { from: begin, to: Math.min(data.duration, Math.max(to, begin + shortest)) };
   setLoop(true, stretch);
   seek(stretch.from);
   say(`Looping ${secondsText(stretch.from)} to ${secondsText(stretch.to)} seconds`);
@@ -143,8 +151,8 @@ function loopStretch(from, to) {
 function setEnd(name) {
   const place = deck.position;
   const stretch = { from: 0, to: data.duration, ...state.stretch, [name]: place };
-  if (stretch.to - stretch.from < 0.05) {
-    say("A stretch is at least 0.05 seconds long");
+  if (stretch.to - stretch.from < shortest) {
+    say(`A stretch is at least ${shortest} seconds long`);
     return;
   }
   setLoop(true, stretch);
@@ -277,20 +285,30 @@ function eventWords(event, seconds) {
   return parts.join(" · ");
 }
 
-function hover(plot, event) {
-  if (!plot.values) return;
-  const seconds = timeAt(plot, event);
-  const found = eventAt(Number(plot.figure.dataset.take), seconds);
-  if (found) showValues(plot, found, seconds);
+/** The takes whose values a picture tells. */
+function takesOf(plot) {
+  return plot.figure.dataset.take === undefined ? [0, 1] : [Number(plot.figure.dataset.take)];
 }
 
-function showValues(plot, found, seconds) {
-  plot.values.textContent = eventWords(found, seconds);
+function hover(plot, event) {
+  if (plot.values) showValues(plot, timeAt(plot, event));
+}
+
+/** Shows what the takes of a picture do at a time. */
+function showValues(plot, seconds) {
+  plot.values.replaceChildren(...takesOf(plot).map((take) => {
+    const line = document.createElement("div");
+    const found = eventAt(take, seconds);
+    line.textContent = `${takes[take].letter}  ${found ? eventWords(found, seconds) : "no event"}`;
+    return line;
+  }));
   plot.values.hidden = false;
   const box = plot.picture.clientWidth;
   const width = plot.values.offsetWidth;
   const middle = shareOf(plot, seconds) * box;
-  plot.values.style.left = `${Math.max(0, Math.min(box - width, middle - width / 2))}px`;
+  // Beside the place, so that it can be seen.
+  const left = middle + 12 + width < box ? middle + 12 : middle - 12 - width;
+  plot.values.style.left = `${Math.max(0, Math.min(box - width, left))}px`;
 }
 
 /** Goes to the next or last event of the take that is heard. */
@@ -307,7 +325,7 @@ function stepEvent(direction) {
   seek(found.time);
   for (const plot of plots) {
     if (plot.values) plot.values.hidden = true;
-    if (plot.values && plot.figure.dataset.take === String(state.take)) showValues(plot, found, found.time);
+    if (plot.values && takesOf(plot).includes(state.take)) showValues(plot, found.time);
   }
   say(eventWords(found, found.time));
 }
@@ -322,7 +340,7 @@ function goToDifference(index) {
   difference = (index + buttons.length) % buttons.length;
   const button = buttons[difference];
   buttons.forEach((each) => each.classList.toggle("chosen", each === button));
-  loopStretch(Number(button.dataset.from), Number(button.dataset.to));
+  loopAround(Number(button.dataset.from), Number(button.dataset.to));
   say(button.textContent.trim());
 }
 
@@ -369,7 +387,7 @@ const keyTable = [
   { keys: ["["], shown: "[", words: "The loop begins here", act: () => setEnd("from") },
   { keys: ["]"], shown: "]", words: "The loop ends here", act: () => setEnd("to") },
   { keys: ["Escape"], shown: "Esc", words: "Loop no stretch", act: clearStretch },
-  { keys: ["m"], shown: "m", words: "Match the levels or not", act: () => setMatched(!state.isMatched) },
+  { keys: ["g"], shown: "g", words: "Match the levels or not", act: () => setMatched(!state.isMatched) },
   { keys: ["+", "="], shown: "+", words: "Stronger", repeats: true, act: () => setStrength(Number(find("#strength").value) + 5) },
   { keys: ["-"], shown: "-", words: "Weaker", repeats: true, act: () => setStrength(Number(find("#strength").value) - 5) },
   { keys: ["s"], shown: "s", words: "Sound as felt, or for small speakers", act: () => chooseSet(1 - state.set) },
@@ -428,7 +446,7 @@ const blindTest = takes.length < 2 ? null : new BlindTest({
   })),
   isPlaying: () => deck.isPlaying,
   togglePlay,
-  hear: (take) => deck.choose(trackOf(take)),
+  hear: (take) => deck.chooseCovered(trackOf(take)),
   begin() {
     before ??= { isMatched: state.isMatched, isLooping: state.isLooping };
     deck.pause();

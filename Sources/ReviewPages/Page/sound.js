@@ -5,6 +5,10 @@
 const glide = 0.002;
 /** Seconds over which a stretch is faded in before its start and out behind its end. */
 const seam = 0.005;
+/** Seconds of silence before everything begins again; a stretch that somebody chose has none. */
+const usualGap = 0.5;
+/** Seconds of silence in a change that is not to be noticed by itself. */
+const cover = 0.03;
 /** Seconds that are always planned ahead, so that a busy page never leaves a gap. */
 const ahead = 1.5;
 
@@ -79,7 +83,10 @@ class SoundDeck {
   steer() {
     if (!this.gains) return;
     const now = this.context.currentTime;
-    this.gains.forEach((gain, track) => gain.gain.setTargetAtTime(this.gainOf(track), now, glide));
+    this.gains.forEach((gain, track) => {
+      gain.gain.cancelScheduledValues(now);
+      gain.gain.setTargetAtTime(this.gainOf(track), now, glide);
+    });
     this.master.gain.setTargetAtTime(this.strength, now, glide);
   }
 
@@ -87,6 +94,18 @@ class SoundDeck {
   choose(track) {
     this.heard = track;
     this.steer();
+  }
+
+  /** The same through a short silence, also where the track stays: only the sound itself can tell. */
+  chooseCovered(track) {
+    this.heard = track;
+    if (!this.gains) return;
+    const now = this.context.currentTime;
+    this.gains.forEach((gain, index) => {
+      gain.gain.cancelScheduledValues(now);
+      gain.gain.setTargetAtTime(0, now, glide);
+      gain.gain.setTargetAtTime(this.gainOf(index), now + cover, glide);
+    });
   }
 
   /** Sets the factor of every track. */
@@ -101,9 +120,10 @@ class SoundDeck {
     this.steer();
   }
 
-  /** Where a pass begins and ends, in seconds of the tracks. */
+  /** Where a pass begins and ends, in seconds of the tracks, and the silence before the next. */
   get bounds() {
-    return this.isLooping && this.stretch ? this.stretch : { from: 0, to: this.duration };
+    if (this.isLooping && this.stretch) return { ...this.stretch, gap: 0 };
+    return { from: 0, to: this.duration, gap: usualGap };
   }
 
   /** Loops or not, over a stretch or, where that is absent, over everything. */
@@ -185,12 +205,13 @@ class SoundDeck {
     while (this.passes.length > 1 && this.passes[1].start < now - 1) this.passes.shift();
     if (!this.isLooping) {
       const last = this.passes[this.passes.length - 1];
-      if (last && now - (this.context.outputLatency || 0) >= last.start + last.to - last.from) this.finish();
+      const heard = now - (this.context.outputLatency || 0);
+      if (last && heard >= last.start + last.to - last.from) this.finish();
       return;
     }
-    const { from, to } = this.bounds;
+    const { from, to, gap } = this.bounds;
     for (let last = this.passes[this.passes.length - 1]; last && last.start < now + ahead;) {
-      last = this.addPass(last.start + last.to - last.from, from, to, from > 0);
+      last = this.addPass(last.start + last.to - last.from + gap, from, to, from > 0);
     }
   }
 

@@ -83,13 +83,20 @@ struct ReportPage {
   }
 
   private var takeList: String {
-    entries.enumerated().map { index, entry in
+    // Takes of one pattern often say the same of themselves.
+    let first = entries[0].feeling
+    let isShared = entries.count > 1 && entries.allSatisfy { $0.feeling == first }
+    let list = entries.enumerated().map { index, entry in
       var item = "    <li class=\"take-\(index % 4)\"><span class=\"letter\">\(entry.letter)</span>"
       item += "<div><b>\(HTMLText.escaped(entry.name))</b>"
       item += "<span class=\"kind\">\(HTMLText.escaped(entry.kind))</span>"
-      if let feeling = entry.feeling { item += "<p>\(HTMLText.escaped(feeling))</p>" }
+      if let feeling = entry.feeling, !isShared {
+        item += "<span class=\"feeling\">\(HTMLText.escaped(feeling))</span>"
+      }
       return item + "</div></li>\n"
     }.joined()
+    guard isShared, let first else { return list }
+    return list + "    <li class=\"shared\">\(HTMLText.escaped(first))</li>\n"
   }
 
   // MARK: Controls
@@ -106,9 +113,9 @@ struct ReportPage {
     let kinds = ReportPicture.Kind.allCases.filter { kind in
       contents.pictures.contains { $0.kind == kind }
     }
-    let names = [("all", "All")] + kinds.map { ($0.rawValue, $0.title) }
+    let names = kinds.map { ($0.rawValue, $0.title) } + [("all", "All")]
     return names.map { name, title in
-      "        <button data-view=\"\(name)\" aria-pressed=\"\(name == "all")\">\(title)</button>\n"
+      "        <button data-view=\"\(name)\" aria-pressed=\"false\">\(title)</button>\n"
     }.joined()
   }
 
@@ -128,19 +135,20 @@ struct ReportPage {
 
   private func figure(_ picture: ReportPicture) -> String {
     let entry = picture.take.map { entries[$0] }
-    let hasValues = picture.kind == .score && !(entry?.events.isEmpty ?? true)
-    let letters = entry.map { [$0.letter] } ?? entries.prefix(2).map(\.letter)
-    let badges = letters.enumerated().map { index, letter in
-      "<span class=\"letter take-\((picture.take ?? index) % 4)\">\(letter)</span>"
+    let told = entry.map { [$0] } ?? Array(entries.prefix(2))
+    let hasValues =
+      (picture.kind == .score || picture.take == nil) && told.allSatisfy { !$0.events.isEmpty }
+    let names = told.enumerated().map { index, entry in
+      "<span class=\"letter take-\((picture.take ?? index) % 4)\">\(entry.letter)</span> "
+        + "<span>\(HTMLText.escaped(entry.name))</span>"
     }
     var markup = "      <figure class=\"plot take-\((picture.take ?? 0) % 4)\" "
     markup += "data-kind=\"\(picture.kind.rawValue)\""
     if let take = picture.take { markup += " data-take=\"\(take)\"" }
     markup +=
       " data-wide=\"\(picture.wide.axisText)\" data-narrow=\"\(picture.narrow.axisText)\">\n"
-    markup += "        <figcaption>\(badges.joined()) "
-    markup += "<span>\(HTMLText.escaped(entry?.name ?? "Both"))</span> "
-    markup += "<span class=\"kind\">\(picture.kind.title)</span></figcaption>\n"
+    markup += "        <figcaption>\(names.joined(separator: " ")) "
+    markup += "<span class=\"kind\">\(HTMLText.escaped(picture.facts))</span></figcaption>\n"
     markup += "        <div class=\"picture\">\(PictureElement.markup(picture))"
     markup += "<span class=\"stretch\" hidden></span><span class=\"head\"></span>"
     if hasValues { markup += "<div class=\"values\" hidden></div>" }

@@ -38,9 +38,13 @@ extension ReportPicture {
     _ kind: Kind, of take: Int?, named name: String, plot make: () throws(PlotError) -> Plot
   ) throws(ReviewPageError) -> ReportPicture {
     do throws(PlotError) {
-      let plot = try make()
+      var plot = try make()
+      // The page says it beside the picture.
+      let facts = plot.subtitle
+      (plot.title, plot.subtitle) = ("", "")
       return ReportPicture(
-        kind: kind, take: take, words: plot.summary, wide: try Drawing(plot, width: widths.wide),
+        kind: kind, take: take, words: plot.summary, facts: facts,
+        wide: try Drawing(plot, width: widths.wide),
         narrow: try Drawing(plot, width: widths.narrow))
     } catch {
       throw ReviewPageError(.notDrawn, "\(name): \(error.description)")

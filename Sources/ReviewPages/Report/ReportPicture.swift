@@ -2,14 +2,14 @@
 struct ReportPicture {
   /// What is drawn.
   enum Kind: String, CaseIterable {
+    /// Two takes on one another.
+    case overlay
     /// Events with their intensity and sharpness.
     case score
     /// Samples over time, with their envelope.
     case waveform
     /// Frequencies over time.
     case spectrogram
-    /// Two takes on one another.
-    case overlay
 
     /// What its button says.
     var title: String {
@@ -40,6 +40,8 @@ struct ReportPicture {
   var take: Int?
   /// What is said of the picture to those who do not see it.
   var words: String
+  /// Length, counts and the like.
+  var facts: String
   /// For screens and paper.
   var wide: Drawing
   /// For phones.
