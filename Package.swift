@@ -154,13 +154,14 @@ let package = Package(
       dependencies: ["HapticModel", "HapticRender", "SignalAnalysis", "SignalPlots"],
       swiftSettings: strict),
     .target(
-      name: "PatternComparison", dependencies: ["HapticModel", "HapticRender", "SignalAnalysis"],
+      name: "PatternComparison",
+      dependencies: ["HapticModel", "HapticRender", "JSONText", "SignalAnalysis"],
       swiftSettings: strict),
     .testTarget(
       name: "PatternComparisonTests",
       dependencies: [
-        "AHAP", "HapticModel", "HapticRender", "PCMSamples", "PatternComparison", "ShippedPatterns",
-        "SignalAnalysis", "SoundFile",
+        "AHAP", "HapticModel", "HapticRender", "JSONText", "PCMSamples", "PatternComparison",
+        "ShippedPatterns", "SignalAnalysis", "SoundFile",
       ],
       swiftSettings: strict),
     .target(name: "BlindListening", dependencies: ["JSONText"], swiftSettings: strict),

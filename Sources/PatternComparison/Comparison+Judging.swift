@@ -4,12 +4,28 @@ extension Comparison {
   /// Fills in what differs.
   mutating func compare() {
     let isIdentical = reference.signal == other.signal
-    if let found = eventDifferences() {
-      differences = Self.ordered(found)
+    if let found = eventDifferences(), isIdentical || !found.isEmpty {
+      differences = found
       equality = isIdentical ? .identical : .different
-      return
+      matchLevelsOfPatterns()
+    } else if isIdentical {
+      equality = .identical
+    } else {
+      compareSignals()
     }
-    equality = isIdentical ? .identical : .different
+    differences = Self.ordered(differences)
+  }
+
+  /// Takes the level of the whole out of what differs between two patterns, where that was asked for.
+  private mutating func matchLevelsOfPatterns() {
+    guard let match = options.levelMatch, match != .none else { return }
+    let gains = match.gains(for: takes)
+    (referenceGain, matchGain) = (gains[0], gains[1])
+    otherGain = matchGain
+    differences.removeAll { $0.kind == .level && $0.isThroughout }
+    if differences.isEmpty, equality == .different {
+      equality = .within(noise: nil, decibels: 0)
+    }
   }
 
   /// First what is true of the whole, then what is felt most, then what comes first.

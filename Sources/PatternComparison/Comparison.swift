@@ -17,6 +17,8 @@ public struct Comparison: Sendable {
   public internal(set) var referenceGain = 1.0
   /// What the other take was multiplied by before shapes were compared; negative if it was upside down.
   public internal(set) var otherGain = 1.0
+  /// What the other take was multiplied by to match the reference's level by `options.levelMatch`.
+  public internal(set) var matchGain = 1.0
   /// Whether the two are the same.
   public internal(set) var equality: Equality
   /// All that differs: first what is true of the whole, then what is felt most.
@@ -28,7 +30,7 @@ public struct Comparison: Sendable {
   public enum Equality: Equatable, Sendable {
     /// Every sample is the same.
     case identical
-    /// No difference was found; what remains is noise at a level in dBFS, or a level difference in decibels.
+    /// No difference was found but a residue, in dBFS, and one of level, in decibels.
     case within(noise: Double?, decibels: Double)
     /// Differences were found.
     case different

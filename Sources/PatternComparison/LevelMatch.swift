@@ -13,8 +13,8 @@ public enum LevelMatch: String, CaseIterable, Sendable {
   /// A factor for each signal, after which all are as strong as the weakest.
   ///
   /// No factor is above 1, so nothing is raised past a ceiling that it kept. A silent signal keeps 1 and
-  /// does not count as the weakest. Loudness needs 0.4 s of sound above −70 LUFS; where a signal that is
-  /// not silent has none, all are matched by felt energy instead, since levels must be of one kind.
+  /// does not count as the weakest. Where a signal that is not silent has no loudness, which needs more
+  /// than −70 LUFS, all are matched by felt energy instead, since levels must be of one kind.
   public func gains(for signals: [Signal]) -> [Double] {
     let levels: [Double?]
     switch self {
@@ -34,17 +34,16 @@ public enum LevelMatch: String, CaseIterable, Sendable {
   /// A factor for each take, as for its signal.
   public func gains(for takes: [Take]) -> [Double] { gains(for: takes.map(\.signal)) }
 
-  /// Loudness in LUFS, or nothing where the signal is too short or too quiet for one.
-  static func loudness(of signal: Signal) -> Double? { nil }
+  /// Loudness in LUFS, or nothing where the signal is too quiet for one.
+  static func loudness(of signal: Signal) -> Double? { (try? signal.levels())?.integratedLoudness }
 
-  /// Felt energy in decibels, or nothing for silence.
+  /// The level a hand feels over all channels, in decibels; nothing for silence.
+  ///
+  /// The energy of the whole, not its mean, so that silence behind a sound makes it no weaker.
   static func feltLevel(of signal: Signal) -> Double? {
-    var energy = 0.0
-    for channel in signal.channels {
-      for sample in channel where sample.isFinite { energy += Double(sample) * Double(sample) }
-    }
-    guard energy > 0 else { return nil }
-    return 10 * log10(energy)
+    let energy = signal.channels.reduce(0.0) { $0 + FeltEnergy(of: $1, rate: signal.rate).energy }
+    guard energy > 1e-20 else { return nil }
+    return 10 * log10(energy / Double(max(1, signal.channels.count)))
   }
 
   /// Whether no sample differs from 0.

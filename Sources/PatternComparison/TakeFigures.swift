@@ -12,7 +12,7 @@ public struct TakeFigures: Equatable, Sendable {
   public var loudness: Double?
   /// The level a body feels, in dB; nothing for silence.
   public var felt: Double?
-  /// The middle of the spectrum's power, in hertz; nothing for silence.
+  /// The middle of the spectrum's power below 1 kHz, in hertz; nothing for silence.
   public var centroid: Double?
   /// The frequency with the most power, in hertz; nothing for silence.
   public var dominant: Double?
@@ -26,6 +26,20 @@ public struct TakeFigures: Equatable, Sendable {
     let signal = take.signal
     duration = signal.duration
     channelCount = signal.channels.count
-    onsetCount = 0
+    let mono = signal.mono
+    let levels = try? signal.levels()
+    func known(_ decibels: Double?) -> Double? {
+      decibels.flatMap { $0.isFinite && $0 > Decibels.silence ? $0 : nil }
+    }
+    peak = known(levels?.samplePeakDecibels)
+    rms = known(levels?.rmsDecibels)
+    loudness = known(levels?.integratedLoudness)
+    felt = known(FeltEnergy(of: mono, rate: signal.rate).decibels)
+    onsetCount = Onsets.find(in: mono, rate: signal.rate).count
+    guard peak != nil else { return }
+    centroid = Tones.middle(mono, rate: signal.rate)
+    let spectrum = Spectrum(of: mono, rate: signal.rate)
+    let strongest = spectrum.powers.indices.max { spectrum.powers[$0] < spectrum.powers[$1] }
+    dominant = strongest.map { spectrum.frequencies[$0] }
   }
 }

@@ -13,9 +13,8 @@ public enum TemblorProgram {
     commands: [
       PlayVerb.description, WatchVerb.description, TapVerb.description, ListenVerb.description,
       RenderVerb.description, PlotVerb.description,
-      CheckVerb.description, InfoVerb.description, FormatVerb.description,
-      GalleryVerb.description, PatternsVerb.description,
-      ProfilesVerb.description,
+      CheckVerb.description, InfoVerb.description, CompareVerb.description, FormatVerb.description,
+      GalleryVerb.description, PatternsVerb.description, ProfilesVerb.description,
       DevicesVerb.description,
       LatencyVerb.description, completion, manual,
     ],

@@ -64,7 +64,11 @@ public struct ComparisonReport: Sendable {
     }
     let contents = ReportContents(
       generator: generator, facts: Self.facts(of: takes), entries: entries, pairs: pairs,
-      pictures: try ReportPicture.pictures(of: shown), levelMatch: levelMatch.rawValue,
+      pictures: try ReportPicture.pictures(of: shown),
+      measures: MeasureTable.measures(
+        comparisons.first.map { [$0.figures[0]] + comparisons.map { $0.figures[1] } }
+          ?? takes.map(TakeFigures.init)),
+      levelMatch: levelMatch.rawValue,
       profile: first.profile.name, renderingModel: RenderPlan.modelVersion)
     return ReportPage(contents).html()
   }

@@ -63,6 +63,8 @@ struct ReportContents {
   var pairs: [Pair]
   /// Pictures in the order they are shown.
   var pictures: [ReportPicture]
+  /// What is measured, with a value for each entry.
+  var measures: [(name: String, values: [String])]
   /// By what levels are matched, in a word.
   var levelMatch: String
   /// The profile that patterns were rendered with.

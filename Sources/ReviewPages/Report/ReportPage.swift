@@ -42,7 +42,8 @@ struct ReportPage {
       "figures": Array(contents.pictures.map { figure($0) }.joined().utf8),
       "note": escaped(note),
       "pairs": Array(pairChoice.utf8),
-      "figuresTable": Array((DifferenceTable(contents).markup + eventTables).utf8),
+      "figuresTable": Array(
+        (DifferenceTable(contents).markup + MeasureTable.markup(contents) + eventTables).utf8),
       "sources": Array(sources.utf8),
       "footer": escaped("Made by \(contents.generator). One file, which needs no network."),
       "switch": Array(switchButtons.utf8),

@@ -6,6 +6,8 @@ enum ExitStatus: Int32, CaseIterable, Sendable {
   case couldNot = 1
   /// A file that was read is wrong; messages say where.
   case inputIsWrong = 2
+  /// What was compared differs by more than it may.
+  case differs = 3
   /// The command line is wrong; 64 is `EX_USAGE` of BSD's sysexits.
   case usage = 64
 
@@ -15,6 +17,7 @@ enum ExitStatus: Int32, CaseIterable, Sendable {
     case .done: "Everything asked for was done."
     case .couldNot: "It could not be done: no space, no permission, no device."
     case .inputIsWrong: "The input is wrong; messages name the file, line and column."
+    case .differs: "What was compared differs by more than --tolerance allows."
     case .usage: "The command line is wrong."
     }
   }

@@ -83,7 +83,8 @@ enum TakeInput: Equatable, Sendable {
       feeling: reading.metadata["Description"])
   }
 
-  private static func read(_ path: String, _ job: RenderJob) throws -> Take {
+  /// A sound file as it is, at its own rate.
+  static func read(_ path: String, _ job: RenderJob) throws -> Take {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw FileError.system(path, "cannot be opened") }
     defer { close(descriptor) }

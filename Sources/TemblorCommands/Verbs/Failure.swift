@@ -27,6 +27,7 @@ enum Failure {
   /// The status of a whole batch: what could not be done weighs more than what is wrong.
   static func worst(_ statuses: [ExitStatus]) -> ExitStatus {
     if statuses.contains(.couldNot) { return .couldNot }
-    return statuses.contains(.inputIsWrong) ? .inputIsWrong : .done
+    if statuses.contains(.inputIsWrong) { return .inputIsWrong }
+    return statuses.contains(.differs) ? .differs : .done
   }
 }

@@ -1,0 +1,81 @@
+public import JSONText
+
+extension Comparison {
+  /// Writes everything that is known of the comparison as members of an object; no number is not finite.
+  public func write(to json: inout JSONObjectWriter) {
+    json.member("label", options.otherLabel)
+    json.member("name", other.name)
+    json.member("source", other.sourceName)
+    switch equality {
+    case .identical: json.member("equality", "identical")
+    case .within(let noise, let decibels):
+      json.member("equality", "within")
+      json.number("residueDecibels", noise)
+      json.number("levelDecibels", decibels)
+    case .different: json.member("equality", "different")
+    }
+    json.array("sentences") { list in
+      for sentence in notes + sentences { list.element(sentence) }
+    }
+    json.object("alignment") { alignment in
+      alignment.number("seconds", self.alignment.seconds)
+      alignment.number("correlation", self.alignment.correlation)
+    }
+    json.member("match", options.levelMatch?.rawValue ?? "shared")
+    json.number("referenceGain", referenceGain)
+    json.number("gain", otherGain)
+    json.array("differences") { list in
+      for difference in differences { list.object { difference.write(to: &$0) } }
+    }
+    json.object("figures") { figures[1].write(to: &$0) }
+  }
+}
+
+extension Difference {
+  /// Writes the difference as members of an object.
+  public func write(to json: inout JSONObjectWriter) {
+    json.member("kind", kind.rawValue)
+    json.number("start", range.lowerBound)
+    json.number("end", range.upperBound)
+    json.member("throughout", isThroughout)
+    json.number("amount", amount)
+    json.member("unit", unit.rawValue)
+    json.number("before", before)
+    json.number("after", after)
+    json.array("referenceEvents", layout: .line) { list in
+      for index in referenceEvents { list.element(index) }
+    }
+    json.array("otherEvents", layout: .line) { list in
+      for index in otherEvents { list.element(index) }
+    }
+    json.number("significance", significance)
+    json.member("sentence", sentence)
+  }
+}
+
+extension TakeFigures {
+  /// Writes the figures as members of an object; what has no value is null.
+  public func write(to json: inout JSONObjectWriter) {
+    json.number("duration", duration)
+    json.number("peakDecibels", peak)
+    json.number("rmsDecibels", rms)
+    json.number("loudnessLUFS", loudness)
+    json.number("feltDecibels", felt)
+    json.number("strongestHertz", dominant)
+    json.number("spectrumHertz", centroid)
+    json.member("onsets", onsetCount)
+    json.member("channels", channelCount)
+  }
+}
+
+extension Take {
+  /// What the source is called in JSON.
+  public var sourceName: String { pattern == nil ? "sound" : "pattern" }
+}
+
+extension JSONObjectWriter {
+  /// Writes a number, or null where there is none that JSON has.
+  fileprivate mutating func number(_ key: String, _ value: Double?) {
+    if let value, value.isFinite { member(key, value) } else { null(key) }
+  }
+}

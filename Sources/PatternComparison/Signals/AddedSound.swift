@@ -1,0 +1,74 @@
+internal import Glibc
+import SignalAnalysis
+
+/// Noise or a hum that lies under the whole of a signal.
+struct AddedSound {
+  /// Its mean square.
+  var power: Double
+  /// Its frequency, where it is a tone.
+  var hertz: Double?
+
+  /// Seconds of a piece that is silent or not.
+  private static let piece = 0.02
+  /// What is weaker is a residue of storing samples: −84 dBFS, a bit or two of 16.
+  static let leastPower = 4e-9
+  /// The share of the power around one frequency that makes a tone.
+  private static let tonality = 0.6
+
+  /// What the other has where the reference is silent, or nothing where that is no more.
+  ///
+  /// The median of all pieces, so that a sound that comes and goes does not count.
+  static func under(_ pair: SignalPair) -> AddedSound? {
+    let threshold = SignalPair.silence(pair.reference)
+    let length = max(1, Int(piece * pair.rate))
+    var quiet: [Float] = []
+    var powers: [Double] = []
+    var own: [Double] = []
+    for start in stride(from: 0, to: pair.reference.count - length + 1, by: length) {
+      let part = start..<(start + length)
+      guard SignalPair.peak(pair.reference[part]) < threshold else { continue }
+      powers.append(SignalPair.power(pair.other[part]))
+      own.append(SignalPair.power(pair.reference[part]))
+      quiet += pair.other[part]
+    }
+    guard powers.count >= 3 else { return nil }
+    let power = powers.sorted()[powers.count / 2]
+    guard power > leastPower, power > 4 * own.sorted()[own.count / 2] else { return nil }
+    return AddedSound(power: power, hertz: tone(in: quiet, rate: pair.rate))
+  }
+
+  /// What a residue is.
+  init(residue: [Float], rate: Double) {
+    power = SignalPair.power(residue)
+    hertz = Self.tone(in: residue, rate: rate)
+  }
+
+  private init(power: Double, hertz: Double?) {
+    self.power = power
+    self.hertz = hertz
+  }
+
+  /// The frequency that most of the power lies around.
+  private static func tone(in samples: [Float], rate: Double) -> Double? {
+    let spectrum = Spectrum(of: samples, rate: rate, window: 0.25)
+    guard let peak = spectrum.powers.indices.max(by: { spectrum.powers[$0] < spectrum.powers[$1] })
+    else { return nil }
+    let near = max(0, peak - 3)...min(spectrum.powers.count - 1, peak + 3)
+    let power = near.reduce(0) { $0 + spectrum.powers[$1] }
+    guard power > tonality * spectrum.power, power > 0 else { return nil }
+    return near.reduce(0) { $0 + spectrum.powers[$1] * spectrum.frequencies[$1] } / power
+  }
+
+  /// Its level: of a tone the amplitude, of noise the RMS value, in dBFS.
+  var decibels: Double { Decibels.of(power: hertz == nil ? power : 2 * power) }
+
+  /// `a 40 Hz hum at −40 dBFS`, `noise at −52 dBFS`.
+  var words: String {
+    let level = "\(Words.number(decibels, places: 0)) dBFS"
+    guard let hertz else { return "noise at \(level)" }
+    return "a \(Words.number(hertz, places: 0)) Hz hum at \(level)"
+  }
+
+  /// The magnitude that it hardly ever exceeds.
+  var reach: Float { Float(4.5 * power.squareRoot()) }
+}

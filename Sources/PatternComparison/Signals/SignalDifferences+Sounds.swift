@@ -1,0 +1,155 @@
+internal import Glibc
+
+extension SignalDifferences {
+  /// The value that at least six in ten share within a tolerance, or all where they are two.
+  static func common(_ values: [Double], within tolerance: Double) -> Double? {
+    let sorted = values.sorted()
+    guard !sorted.isEmpty else { return nil }
+    var best: ArraySlice<Double> = []
+    var end = 0
+    for start in sorted.indices {
+      while end < sorted.count, sorted[end] - sorted[start] <= tolerance { end += 1 }
+      if end - start > best.count { best = sorted[start..<end] }
+    }
+    let needed = max(Double(sorted.count) * 0.6, min(2, Double(sorted.count)))
+    guard Double(best.count) >= needed else { return nil }
+    return best[(best.startIndex + best.endIndex) / 2]
+  }
+
+  /// Groups measures whose values differ from 0 by the same, in order of time within.
+  private func groups(
+    _ values: [(SoundMeasure, Double)], within tolerance: Double
+  ) -> [[(SoundMeasure, Double)]] {
+    var groups: [[(SoundMeasure, Double)]] = []
+    for value in values.sorted(by: { $0.1 < $1.1 }) {
+      if let start = groups.last?.first?.1, value.1 - start <= tolerance {
+        groups[groups.count - 1].append(value)
+      } else {
+        groups.append([value])
+      }
+    }
+    for index in groups.indices {
+      groups[index].sort { $0.0.island.start < $1.0.island.start }
+    }
+    return groups
+  }
+
+  private func range(_ group: [(SoundMeasure, Double)]) -> ClosedRange<Double> {
+    let start = group.first?.0.island.start ?? 0
+    return start...max(start, group.last?.0.island.end ?? start)
+  }
+
+  /// Tells what comes later as a whole, then which sounds do besides.
+  mutating func addTimes() {
+    let whole = Self.common(measures.map(\.time), within: 0.000_1) ?? 0
+    let shift = options.alignment == .start ? whole : delay + whole
+    set(delay: delay + whole)
+    // Where shapes differ, times are those of the first sound, which the shape moves.
+    let isExact = measures.count { $0.isExact } * 2 > measures.count
+    if abs(shift) > (isExact ? 0.000_04 : 0.001) {
+      add(
+        Difference(
+          .time, in: self.whole, isThroughout: true, amount: shift, unit: .seconds,
+          sentence: "\(names.owner) as a whole comes \(Words.shift(shift))."))
+    }
+    let late = measures.map { ($0, $0.time - whole) }
+      .filter { abs($0.1) > ($0.0.isExact ? SoundMeasure.leastTime : 0.001) }
+    for group in groups(late, within: 0.000_2) {
+      let (measure, shift) = group[0]
+      let event = partner(measure)
+      let sentence =
+        group.count == 1
+        ? "\(names.short(event)) comes \(Words.shift(shift)), at \(Words.moment(event.time))."
+        : "\(names.subject(group.map { partner($0.0) }).verb("comes", "come")) \(Words.shift(shift))."
+      add(
+        Difference(
+          .time, in: range(group), amount: shift, unit: .seconds,
+          before: group.count == 1 ? measure.island.start : nil,
+          after: group.count == 1 ? event.time : nil, sentence: sentence))
+    }
+  }
+
+  /// Tells what is stronger as a whole, then which sounds or stretches are besides.
+  mutating func addLevels() {
+    let even = measures.filter { $0.stretches.isEmpty }
+    let whole = Self.common(even.map(\.level), within: 0.1) ?? 0
+    if abs(whole) >= SoundMeasure.leastLevel {
+      set(level: whole)
+      add(
+        Difference(
+          .level, in: self.whole, isThroughout: true, amount: whole, unit: .decibels,
+          sentence: "\(names.owner) is \(Words.strength(whole)) throughout."))
+    }
+    let uneven = even.map { ($0, $0.level - whole) }.filter { abs($0.1) > 0.15 }
+    for group in groups(uneven, within: 0.1) {
+      let subject = names.subject(group.map { partner($0.0) })
+      add(
+        Difference(
+          .level, in: range(group), amount: group[0].1, unit: .decibels,
+          sentence: "\(subject.verb("is", "are")) \(Words.strength(group[0].1))."))
+    }
+    for stretch in measures.flatMap(\.stretches) {
+      let isEven = abs(stretch.greatest - stretch.usual) < 0.5
+      let amount = (isEven ? stretch.usual : stretch.greatest) - whole
+      guard abs(amount) > LevelLine.least else { continue }
+      add(
+        Difference(
+          .level, in: stretch.range, amount: amount, unit: .decibels,
+          sentence: "\(names.owner) is \(isEven ? "" : "up to ")\(Words.strength(amount)) between "
+            + "\(Words.stretch(stretch.range))."))
+    }
+  }
+
+  /// Tells what is higher as a whole, then which sounds are besides.
+  mutating func addFrequencies() {
+    let changes = measures.map { $0.frequency?.percent ?? 0 }
+    var whole = Self.common(changes, within: 0.6) ?? 0
+    // One sound that is higher is told with its frequencies.
+    if measures.count == 1 { whole = 0 }
+    if abs(whole) >= SoundMeasure.leastPercent {
+      add(
+        Difference(
+          .frequency, in: self.whole, isThroughout: true, amount: whole, unit: .percent,
+          sentence: "\(names.owner) is \(Words.percent(whole)) \(whole > 0 ? "higher" : "lower") "
+            + "throughout."))
+    }
+    for measure in measures {
+      guard let frequency = measure.frequency, abs(frequency.percent - whole) > 1 else { continue }
+      let event = partner(measure)
+      let word =
+        measure.partner.isTap
+        ? (frequency.percent > 0 ? "sharper" : "duller")
+        : (frequency.percent > 0 ? "higher" : "lower")
+      add(
+        Difference(
+          .frequency, in: measure.island.start...measure.island.end, amount: frequency.percent,
+          unit: .percent, before: frequency.before, after: frequency.after,
+          sentence: "\(names.subject([event]).verb("is", "are")) "
+            + "\(Words.percent(frequency.percent)) \(word): "
+            + "\(Words.hertz(frequency.after, insteadOf: frequency.before))."))
+    }
+  }
+
+  /// Tells which sounds last longer, and which differ in a way that has no other name.
+  mutating func addRest() {
+    for measure in measures {
+      let event = partner(measure)
+      let range = measure.island.start...measure.island.end
+      if measure.duration != 0 {
+        add(
+          Difference(
+            .duration, in: range, amount: measure.duration, unit: .seconds,
+            before: measure.island.duration, after: measure.partner.duration,
+            sentence: "\(names.subject([event]).verb("lasts", "last")) "
+              + "\(Words.span(measure.duration)) \(measure.duration > 0 ? "longer" : "less")."))
+      }
+      guard let unexplained = measure.unexplained else { continue }
+      add(
+        Difference(
+          .spectrum, in: range, amount: unexplained, unit: .decibels,
+          significance: max(0, (unexplained + 30) / 6),
+          sentence: "\(names.subject([event]).verb("has", "have")) another waveform: "
+            + "\(Words.number(unexplained, places: 0)) dB of it differs."))
+    }
+  }
+}

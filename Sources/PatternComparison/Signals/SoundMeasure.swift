@@ -1,0 +1,156 @@
+internal import Glibc
+import SignalAnalysis
+
+/// How one sound of a take differs from its counterpart in another.
+struct SoundMeasure {
+  let island: SoundIsland
+  let partner: SoundIsland
+  /// Seconds the partner comes later.
+  private(set) var time = 0.0
+  /// Decibels the partner is stronger, where that is one figure.
+  private(set) var level = 0.0
+  /// Percent the partner is higher, and both frequencies.
+  private(set) var frequency: (percent: Double, before: Double, after: Double)?
+  /// Seconds the partner lasts longer.
+  private(set) var duration = 0.0
+  /// Where the level differs by more than the rest, in seconds of the reference.
+  private(set) var stretches: [LevelStretch] = []
+  /// What none of these explains, in dB relative to the sound.
+  private(set) var unexplained: Double?
+  /// Whether the shapes are alike, so that time and level are exact.
+  private(set) var isExact = true
+  /// Whether the partner has cut peaks.
+  private(set) var isClipped = false
+
+  /// Shapes that differ by less of their power are the same.
+  private static let sameShape = 1e-3
+  /// The least differences that are told: decibels, seconds, percent.
+  static let leastLevel = 0.05
+  static let leastTime = 0.0002
+  static let leastDuration = 0.003
+  static let leastPercent = 1.0
+
+  /// - Parameters:
+  ///   - pair: The signals, lying over each other.
+  ///   - noise: The mean square of the noise that the other has and the reference has not.
+  ///   - ceiling: The magnitude at which the other is clipped, or infinity.
+  init(
+    _ island: SoundIsland, _ partner: SoundIsland, of pair: SignalPair, noise: Double,
+    ceiling: Float
+  ) {
+    self.island = island
+    self.partner = partner
+    let rate = pair.rate
+    let base = partner.frames.lowerBound - island.frames.lowerBound
+    let margin = Int(0.006 * rate)
+    let count = max(island.frames.count, partner.frames.count) + 2 * margin
+    let x = Self.cut(pair.reference, from: island.frames.lowerBound - margin, count: count)
+    let y = Self.cut(pair.other, from: partner.frames.lowerBound - margin, count: count)
+    isClipped = y.contains { abs($0) >= ceiling }
+    let fit = SignalDistance.alignment(x, y, rate: rate, maximumLag: 0.005)
+    let lag = fit.map { $0.correlation > 0.6 ? $0.lag : 0 } ?? 0
+    let moved = lag * rate
+    time = (Double(base) + moved) / rate
+    let whole = Int(moved.rounded())
+    let z = Self.cut(
+      pair.other, from: partner.frames.lowerBound - margin + whole, count: count)
+    let noiseEnergy = noise * Double(count)
+    if isClipped {
+      level = Self.gain(x, z, below: ceiling).decibels
+      return
+    }
+    if Self.explained(fit?.correlation ?? 0, z, noiseEnergy) {
+      level = Self.gain(x, z, below: .infinity).decibels
+      return
+    }
+    explain(x, z, margin: margin, rate: rate, noiseEnergy: noiseEnergy)
+    // A tone that is higher fits best somewhere; it begins where it is first heard.
+    guard frequency != nil || (fit?.correlation ?? 0) < 0.6 else { return }
+    isExact = false
+    time = Double(base) / rate
+  }
+
+  private static func explained(_ correlation: Double, _ y: [Float], _ noise: Double) -> Bool {
+    let energy = SignalPair.power(y) * Double(y.count)
+    guard correlation > 0, energy > 0 else { return false }
+    return (1 - correlation * correlation) * energy < sameShape * energy + 4 * noise
+  }
+
+  private static func cut(_ samples: [Float], from start: Int, count: Int) -> [Float] {
+    var piece = [Float](repeating: 0, count: count)
+    for index in max(0, -start)..<max(0, -start, min(count, samples.count - start)) {
+      piece[index] = samples[start + index]
+    }
+    return piece
+  }
+
+  /// The factor from one to the other by least squares, over the samples below a ceiling.
+  private static func gain(
+    _ x: [Float], _ y: [Float], below ceiling: Float
+  ) -> (decibels: Double, correlation: Double) {
+    var xx = 0.0
+    var xy = 0.0
+    var yy = 0.0
+    for (a, b) in zip(x, y) where abs(b) < ceiling * 0.98 {
+      xx += Double(a) * Double(a)
+      xy += Double(a) * Double(b)
+      yy += Double(b) * Double(b)
+    }
+    guard xx > 0, yy > 0, xy > 0 else { return (0, 0) }
+    return (20 * log10(xy / xx), xy / (xx * yy).squareRoot())
+  }
+
+  private mutating func explain(
+    _ x: [Float], _ y: [Float], margin: Int, rate: Double, noiseEnergy: Double
+  ) {
+    let change = partner.duration - island.duration
+    let isLonger = abs(change) > max(Self.leastDuration, 0.01 * island.duration)
+    let common = min(island.frames.count, partner.frames.count)
+    let bothTaps = island.isTap && partner.isTap
+    if isLonger, !bothTaps {
+      // Edges at the end belong to the length; nine tenths of what both have tell the rest.
+      let part = margin + common * 9 / 10
+      let (decibels, correlation) = Self.gain(Array(x[..<part]), Array(y[..<part]), below: .infinity)
+      duration = change
+      if Self.explained(correlation, Array(y[..<part]), noiseEnergy) {
+        level = decibels
+        return
+      }
+    }
+    let window = margin..<(margin + common)
+    let tones =
+      bothTaps
+      ? Tones(x, y, rate: rate, areTaps: true)
+      : Tones(Array(x[window]), Array(y[window]), rate: rate, areTaps: false)
+    if let tones, abs(tones.percent) >= Self.leastPercent {
+      frequency = (tones.percent, tones.before, tones.after)
+    }
+    if bothTaps {
+      let ratio = SignalPair.peak(y) / max(SignalPair.peak(x), 1e-9)
+      let decibels = 20 * log10(Double(max(ratio, 1e-6)))
+      if abs(decibels) > 0.3 { level = decibels }
+      if frequency == nil, isLonger { duration = change }
+    } else {
+      findStretches(Array(x[window]), Array(y[window]), rate: rate)
+    }
+    if frequency == nil, duration == 0, stretches.isEmpty, abs(level) < 0.3 {
+      let (_, correlation) = Self.gain(x, y, below: .infinity)
+      unexplained = 10 * log10(max(1e-12, 1 - correlation * correlation))
+    }
+  }
+
+  private mutating func findStretches(_ x: [Float], _ y: [Float], rate: Double) {
+    let line = LevelLine(x, y, rate: rate)
+    if let even = line.even {
+      if abs(even) > 0.1 { level = even }
+      return
+    }
+    stretches = line.stretches.map { stretch in
+      var stretch = stretch
+      let start = island.start
+      stretch.range =
+        (stretch.range.lowerBound + start)...(stretch.range.upperBound + start)
+      return stretch
+    }
+  }
+}
