@@ -67,4 +67,16 @@ enum Pages {
 
   /// The report of `twoTakes`.
   static func twoTakeReport() throws -> [UInt8] { try report(twoTakes()) }
+
+  /// A gallery of three patterns of growing, and then shrinking, length.
+  static func gallery() throws -> [UInt8] {
+    let takes = [
+      try take("one", feeling: "A calm knock."),
+      try take("two", pattern(secondTap: 0.8), feeling: "A twin."),
+      try take("three", HapticPattern(events: [pattern().events[0]]), feeling: "A tick."),
+    ]
+    return try PatternGallery(
+      title: "Three", generator: "Temblor test", speakerSignals: takes.map(\.signal)
+    ).html(takes)
+  }
 }

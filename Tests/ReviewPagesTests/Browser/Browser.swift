@@ -1,5 +1,6 @@
 import Glibc
 import JSONText
+import Synchronization
 
 /// The browser did not do what a test needs, or not in time.
 struct BrowserError: Error, CustomStringConvertible {
@@ -8,9 +9,10 @@ struct BrowserError: Error, CustomStringConvertible {
 
 /// A Chromium without windows that a test drives over its debugging pipe.
 ///
-/// Messages are JSON texts that end in a zero byte. The process and all it started are gone with the last
-/// reference, and its folder too.
-final class Browser {
+/// Messages are JSON texts that end in a zero byte. One browser serves all tests, one after the other. The
+/// process, all it started and its folder are gone when the tests end; if these are killed, the end of
+/// the pipe ends it.
+final class Browser: Sendable {
   /// Where the program is, or nothing.
   static let path = ["chromium", "chromium-browser", "google-chrome"]
     .map { "/usr/bin/" + $0 }.first { unsafe access($0, X_OK) == 0 }
@@ -23,37 +25,53 @@ final class Browser {
   /// The longest that anything may take.
   private static let patience = 30_000
 
-  /// An empty folder that the test may use.
+  /// The browser of all tests.
+  static let shared = Result { try Browser() }
+  /// What is left to be ended with the process.
+  private static let running = Mutex<(process: pid_t, folder: String)?>(nil)
+
+  /// What was read and not yet taken.
+  private struct State {
+    var pending: [UInt8] = []
+    var events: [JSONValue] = []
+    var lastID = 0
+  }
+
+  /// An empty folder that tests may use.
   let folder: String
-  /// What the page has told that nobody asked for, oldest first.
-  private(set) var events: [JSONValue] = []
-  private let process: pid_t
   private let commands: Int32
   private let replies: Int32
-  private var pending: [UInt8] = []
-  private var lastID = 0
+  private let state = Mutex(State())
 
-  init() throws {
+  private init() throws {
     guard let program = Self.path else { throw BrowserError(description: Self.remedy) }
     var template = Array("/tmp/temblor-XXXXXX".utf8CString)
     guard unsafe mkdtemp(&template) != nil else { throw BrowserError(description: "no folder") }
     folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     let (toBrowser, fromBrowser) = try (Self.pipe(), Self.pipe())
-    process = try Self.spawn(
+    let process = try Self.spawn(
       program, folder: folder, commands: toBrowser.read, replies: fromBrowser.write)
     close(toBrowser.read)
     close(fromBrowser.write)
     commands = toBrowser.write
     replies = fromBrowser.read
+    let folder = folder
+    Self.running.withLock { $0 = (process, folder) }
+    atexit { Browser.end() }
   }
 
-  deinit {
+  /// Ends the process with all it started, and removes its folder.
+  private static func end() {
+    guard let (process, folder) = running.withLock({ $0 }) else { return }
     kill(-process, SIGKILL)
     var status: Int32 = 0
     while unsafe waitpid(process, &status, 0) < 0, errno == EINTR {}
-    close(commands)
-    close(replies)
-    Self.remove(folder)
+    remove(folder)
+  }
+
+  /// What a page has told that nobody asked for, oldest first.
+  func events(of session: String) -> [JSONValue] {
+    state.withLock { $0.events.filter { $0["sessionId"]?.string == session } }
   }
 
   /// Asks for something and waits for the answer.
@@ -63,29 +81,31 @@ final class Browser {
     _ method: String, session: String? = nil,
     _ parameters: (inout JSONObjectWriter) -> Void = { _ in }
   ) throws -> JSONValue {
-    lastID += 1
-    let id = lastID
-    var json = JSONWriter(layout: .compact)
-    json.object { message in
-      message.member("id", id)
-      message.member("method", method)
-      if let session { message.member("sessionId", session) }
-      message.object("params", parameters)
-    }
-    try write(json.bytes + [0])
-    while true {
-      let message = try read()
-      guard message["id"]?.number == Double(id) else {
-        events.append(message)
-        continue
+    try state.withLock { state in
+      state.lastID += 1
+      let id = state.lastID
+      var json = JSONWriter(layout: .compact)
+      json.object { message in
+        message.member("id", id)
+        message.member("method", method)
+        if let session { message.member("sessionId", session) }
+        message.object("params", parameters)
       }
-      if let error = message["error"]?["message"]?.string {
-        throw BrowserError(description: "\(method): \(error)")
+      try write(json.bytes + [0])
+      while true {
+        let message = try read(&state.pending)
+        guard message["id"]?.number == Double(id) else {
+          state.events.append(message)
+          continue
+        }
+        if let error = message["error"]?["message"]?.string {
+          throw BrowserError(description: "\(method): \(error)")
+        }
+        guard let result = message["result"] else {
+          throw BrowserError(description: "\(method): no result")
+        }
+        return result
       }
-      guard let result = message["result"] else {
-        throw BrowserError(description: "\(method): no result")
-      }
-      return result
     }
   }
 
@@ -101,7 +121,7 @@ final class Browser {
   }
 
   /// The next message; waits no longer than the patience.
-  private func read() throws -> JSONValue {
+  private func read(_ pending: inout [UInt8]) throws -> JSONValue {
     var searched = 0
     while true {
       if let end = pending[searched...].firstIndex(of: 0) {

@@ -3,7 +3,8 @@ import JSONText
 
 /// A page that is open in a browser.
 final class BrowserPage {
-  let browser: Browser
+  private let browser: Browser
+  private let context: String
   private let session: String
 
   /// Writes a page to a file and opens it.
@@ -16,8 +17,13 @@ final class BrowserPage {
     _ html: [UInt8], query: String = "", width: Int = 1_280, height: Int = 900,
     isDark: Bool = false, preparation: String = ""
   ) throws {
-    browser = try Browser()
-    let target = try browser.call("Target.createTarget") { $0.member("url", "about:blank") }
+    browser = try Browser.shared.get()
+    let made = try browser.call("Target.createBrowserContext")["browserContextId"]?.string ?? ""
+    context = made
+    let target = try browser.call("Target.createTarget") {
+      $0.member("url", "about:blank")
+      $0.member("browserContextId", made)
+    }
     let id = target["targetId"]?.string ?? ""
     let attached = try browser.call("Target.attachToTarget") {
       $0.member("targetId", id)
@@ -30,10 +36,16 @@ final class BrowserPage {
     }
     try resize(width: width, height: height)
     try setMedia(isDark: isDark)
-    let path = browser.folder + "/page.html"
+    let path = browser.folder + "/page-\(id).html"
     try Self.write(html, to: path)
     try call("Page.navigate") { $0.member("url", "file://\(path)\(query)") }
     try wait(for: "location.protocol === 'file:' && document.readyState === 'complete'")
+  }
+
+  deinit {
+    _ = try? browser.call("Target.disposeBrowserContext") {
+      $0.member("browserContextId", context)
+    }
   }
 
   @discardableResult
@@ -68,6 +80,11 @@ final class BrowserPage {
         }
       }
     }
+  }
+
+  /// Shows the page as on another medium.
+  func setMedia(_ medium: String) throws {
+    try call("Emulation.setEmulatedMedia") { $0.member("media", medium) }
   }
 
   /// The value of an expression, a promise awaited; what it throws is thrown.
@@ -172,7 +189,7 @@ final class BrowserPage {
 
   /// Everything that went wrong in the page: exceptions, console errors, refusals of its policy.
   var complaints: [String] {
-    browser.events.compactMap { event in
+    browser.events(of: session).compactMap { event in
       let parameters = event["params"]
       switch event["method"]?.string {
       case "Runtime.exceptionThrown":
@@ -188,7 +205,7 @@ final class BrowserPage {
 
   /// The addresses the page asked for, without those that lie within it.
   var requests: [String] {
-    browser.events.compactMap { event in
+    browser.events(of: session).compactMap { event in
       guard event["method"]?.string == "Network.requestWillBeSent" else { return nil }
       let address = event["params"]?["request"]?["url"]?.string ?? ""
       return address.hasPrefix("data:") ? nil : address
