@@ -29,8 +29,18 @@ struct FigureDrawing {
         try AudioDrawing(figure: self, axis: panel.axis, box: place.box).draw(score)
       case .wave(let first, let second):
         try WaveDrawing(figure: self, axis: panel.axis, box: place.box).draw(first, over: second)
+      case .spectrum(let trace):
+        try SpectrumDrawing(figure: self, axis: panel.axis, box: place.box).draw(trace)
       }
       drawFrame(panel, in: place.box)
+      if let remark = panel.remark {
+        canvas.use(palette.label)
+        canvas.write(
+          remark,
+          at: PlotPoint(
+            (place.box.left + place.box.right) / 2, (place.box.top + place.box.bottom) / 2 - em),
+          size: em, alignment: .centre)
+      }
       drawCaption(panel, at: place)
     }
     drawTimeAxis()
@@ -43,7 +53,11 @@ struct FigureDrawing {
       layout.fitted(plot.title, size: layout.titleSize, to: room, isBold: true), at: layout.title,
       size: layout.titleSize, isBold: true)
     canvas.use(palette.label)
-    canvas.write(layout.fitted(plot.subtitle, size: em, to: room), at: layout.subtitle, size: em)
+    for (index, line) in layout.subtitle.enumerated() {
+      let place = PlotPoint(
+        layout.subtitlePlace.x, layout.subtitlePlace.y + 1.4 * em * Double(index))
+      canvas.write(layout.fitted(line, size: em, to: room), at: place, size: em)
+    }
   }
 
   /// The left axis's labels, as many as its height takes.

@@ -10,6 +10,9 @@ struct SampleColumns {
   /// Seconds that an effective value is taken over: two periods of the lowest usual tone.
   static let effectiveWindow = 0.025
 
+  /// Columns to each side that a mean takes in, so that a line over many seconds does not flicker.
+  private static let leastReach = 3
+
   /// Goes once through all samples; what is no number counts as silence.
   ///
   /// - Parameter samplesPerColumn: At least 1.
@@ -41,7 +44,8 @@ struct SampleColumns {
       }
     }
     // Twice the mean over half the window is a mean in which the middle counts most.
-    let reach = Int((Self.effectiveWindow * rate / step / 4).rounded(.down))
+    let reach = max(
+      Self.leastReach, Int((Self.effectiveWindow * rate / step / 4).rounded(.down)))
     let frames = Double(samples.count) / Double(max(1, count))
     let once = Self.means(powers.map { $0 / max(1, frames) }, reach: reach)
     var sums = [0.0]

@@ -78,19 +78,23 @@ struct ScoreDrawing {
     guard let first = event.points.first, let last = event.points.last else { return }
     let ramp = figure.palette.sharpness
     let length = last.time - first.time
-    // Equal sharpness needs no gradient, and a gradient of many stops no more than the eye sees.
+    // Equal sharpness needs no gradient.
     guard length > 0, event.points.contains(where: { $0.sharpness != first.sharpness }) else {
       figure.canvas.use(ramp.colour(at: first.sharpness), opacity: opacity)
       return
     }
-    let step = max(1, event.points.count / 48)
-    let stops = event.points.enumerated().filter {
-      $0.offset % step == 0 || $0.offset == event.points.count - 1
-    }.map {
-      (
-        place: ($0.element.time - first.time) / length,
-        colour: ramp.colour(at: $0.element.sharpness)
-      )
+    let bends = PolylineThinning.straightened(
+      event.points.map { PlotPoint($0.time, $0.sharpness) }, tolerance: 0.01)
+    var stops: [(place: Double, colour: PlotColour)] = []
+    for (from, to) in zip(bends, bends.dropFirst()) {
+      // The scale is no straight line of colour.
+      let parts = max(1, Int((abs(to.y - from.y) * 12).rounded(.up)))
+      for part in (stops.isEmpty ? 0 : 1)...parts {
+        let share = Double(part) / Double(parts)
+        let time = from.x + (to.x - from.x) * share
+        stops.append(
+          ((time - first.time) / length, ramp.colour(at: from.y + (to.y - from.y) * share)))
+      }
     }
     figure.canvas.use(
       stops, from: figure.layout.x(first.time), to: figure.layout.x(last.time), opacity: opacity)

@@ -31,20 +31,26 @@ extension Plot {
     var panels: [PlotPanel] = []
     var duration = 0.0
     var facts: [String] = []
+    var told: Double?
     if parts.contains(.score), let pattern = subject.pattern {
       let score = try PatternScore(
         of: pattern, profile: subject.profile, samples: subject.samples)
       panels += PlotPanel.score(score)
       duration = max(duration, score.duration)
+      // The silence behind a rendering is no part of the pattern.
+      told = score.duration
       facts.append(Self.counts(of: score))
     }
     if let signal = subject.signal {
       if parts.contains(.wave) { panels += PlotPanel.waves(of: signal) }
+      if parts.contains(.spectrum) {
+        panels.append(.spectrum(of: signal, profile: subject.profile))
+      }
       if parts.contains(.wave) || parts.contains(.spectrum) {
         duration = max(duration, signal.duration)
       }
     }
-    facts.insert(Self.length(duration), at: 0)
+    facts.insert(Self.length(told ?? duration), at: 0)
     if subject.pattern != nil {
       let band = subject.profile.frequency
       facts.append(
@@ -77,6 +83,15 @@ extension Plot {
           SoundTrace(name: first.name, samples: upper.mono, rate: upper.rate),
           over: SoundTrace(name: second.name, samples: lower.mono, rate: lower.rate)))
       duration = max(duration, upper.duration, lower.duration)
+    }
+    if parts.contains(.spectrum) {
+      for (letter, subject) in zip(["A", "B"], subjects) {
+        guard let signal = subject.signal else { continue }
+        var panel = PlotPanel.spectrum(of: signal, profile: subject.profile)
+        panel.caption += ", \(letter)"
+        panels.append(panel)
+        duration = max(duration, signal.duration)
+      }
     }
     let facts = [Self.length(duration)]
     let title = "A: \(first.name)   B: \(second.name)"
@@ -115,6 +130,7 @@ extension Plot {
         case .score: "score"
         case .audio: "audio events"
         case .wave: "waveform"
+        case .spectrum: "spectrogram"
         }
       if !kinds.contains(kind) { kinds.append(kind) }
     }

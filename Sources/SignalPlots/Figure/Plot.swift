@@ -69,6 +69,7 @@ public struct Plot: Sendable {
     try drawing.draw(self)
     let bytes = try canvas.finish()
     guard format == .svg else { return bytes }
-    return SVGText(bytes).readable(title: title, description: summary, idPrefix: idPrefix)
+    var text = SVGText(bytes)
+    return text.readable(title: title, description: summary, idPrefix: idPrefix)
   }
 }

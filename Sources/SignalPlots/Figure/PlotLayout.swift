@@ -32,8 +32,10 @@ struct PlotLayout: Equatable, Sendable {
   let timeRight: Double
   /// The place of the title's base line.
   let title: PlotPoint
-  /// The place of the subtitle's base line.
-  let subtitle: PlotPoint
+  /// The lines of the subtitle.
+  let subtitle: [String]
+  /// The place of the subtitle's first base line.
+  let subtitlePlace: PlotPoint
   /// Where each panel lies, from above.
   private(set) var panels: [Panel] = []
   /// The labels of the axis of time.
@@ -69,9 +71,11 @@ struct PlotLayout: Equatable, Sendable {
     timeLeft = boxLeft + (0.7 * em).rounded()
     timeRight = boxRight - (0.7 * em).rounded()
     title = PlotPoint(margin, margin + titleSize)
-    subtitle = PlotPoint(margin, title.y + 1.5 * em)
+    subtitle = Self.lines(of: plot.subtitle, most: Int((width - 2 * em) / (Self.letter * em)))
+    subtitlePlace = PlotPoint(margin, title.y + 1.5 * em)
     time = TimeTicks(in: plot.span, atMost: max(2, Int((timeRight - timeLeft) / (5 * em))))
-    var top = plot.title.isEmpty && plot.subtitle.isEmpty ? 0.4 * em : subtitle.y
+    let last = subtitlePlace.y + 1.4 * em * Double(subtitle.count - 1)
+    var top = plot.title.isEmpty && plot.subtitle.isEmpty ? 0.4 * em : last
     for panel in plot.panels {
       let place = place(panel, below: top)
       panels.append(place)
@@ -100,6 +104,19 @@ struct PlotLayout: Equatable, Sendable {
   func fitted(_ text: String, size: Double, to width: Double, isBold: Bool = false) -> String {
     let most = Int(width / (size * (isBold ? Self.letter * 1.12 : Self.letter)))
     return text.count <= most ? text : text.prefix(max(0, most - 1)) + "…"
+  }
+
+  /// A text broken at its dots into lines of at most so many letters, where it can be.
+  private static func lines(of text: String, most: Int) -> [String] {
+    var lines: [String] = []
+    for part in text.split(separator: " · ") {
+      if let last = lines.last, last.count + 3 + part.count <= most {
+        lines[lines.count - 1] = last + " · " + part
+      } else {
+        lines.append(String(part))
+      }
+    }
+    return lines
   }
 
   private func place(_ panel: PlotPanel, below top: Double) -> Panel {
@@ -141,7 +158,7 @@ extension PlotPanel.LegendEntry {
     switch self {
     case .sharpness: "sharpness"
     case .intensityControl: "intensity control"
-    case .sharpnessControl: "sharpness control"
+    case .sharpnessControl: "sharpness control, −1 to +1"
     case .first(let name), .second(let name), .band(let name): name
     case .effective: "RMS"
     case .decibels: "dBFS"

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import HapticModel
+internal import HapticRender
 internal import SignalAnalysis
 
 extension PlotPanel {
@@ -86,6 +87,17 @@ extension PlotPanel {
       caption: "Waveforms", content: .wave(first, over: second), axis: waveAxis(peak),
       rightTicks: decibelTicks(peak),
       legend: [.first("A: \(first.name)"), .second("B: \(second.name)")], lines: 13)
+  }
+
+  /// A spectrogram of the mean of the channels.
+  static func spectrum(of signal: Signal, profile: TransducerProfile) -> PlotPanel {
+    let trace = SpectrumTrace(of: signal.mono, rate: signal.rate, profile: profile)
+    return PlotPanel(
+      caption: "Spectrogram: Hz", content: .spectrum(trace), axis: trace.axis,
+      legend: [
+        .band(trace.bandName),
+        .decibels(from: trace.highest - SpectrumTrace.depth, to: trace.highest),
+      ], lines: 10)
   }
 
   /// The axis around zero that shows a peak: full scale, or a round part or multiple of it.

@@ -10,6 +10,8 @@ struct PlotPanel: Sendable {
     case audio(PatternScore)
     /// One sound, or a second one over it.
     case wave(SoundTrace, over: SoundTrace?)
+    /// The frequencies of a sound.
+    case spectrum(SpectrumTrace)
   }
 
   /// One entry that explains a sign.
@@ -46,6 +48,16 @@ struct PlotPanel: Sendable {
   var legend: [LegendEntry] = []
   /// Its height, in heights of a line of text.
   var lines: Double
+
+  /// What is said where there is nothing to draw.
+  var remark: String? {
+    switch content {
+    case .score(let score, let other):
+      score.hapticEvents.isEmpty && other?.hapticEvents.isEmpty ?? true ? "no haptic events" : nil
+    case .wave(let trace, nil): trace.peak == 0 ? "silence" : nil
+    default: nil
+    }
+  }
 }
 
 /// Samples to draw, with the name of what they are.

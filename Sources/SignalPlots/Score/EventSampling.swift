@@ -65,7 +65,7 @@ struct EventSampling {
     var bends: [Double] = [from.time]
     for lines in [strength, tone] {
       var index = Self.index(in: lines, at: from.time) + 1
-      while index < lines.count, lines[index].start < to.time {
+      while index < lines.count, lines[index].start <= to.time {
         guard bends.count < room else { return even(from.time, to.time, count: room) }
         let start = lines[index].start
         if lines[index - 1].value + lines[index - 1].slope * (start - lines[index - 1].start)
@@ -73,7 +73,7 @@ struct EventSampling {
         {
           bends.append(max(from.time, start - 1e-6))
         }
-        bends.append(start)
+        if start < to.time { bends.append(start) }
         index += 1
       }
     }

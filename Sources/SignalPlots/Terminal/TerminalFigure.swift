@@ -70,6 +70,8 @@ struct TerminalFigure {
       }
       signs = parts.joined(separator: "  ")
     case .wave(let first, let second?): signs = "A \(first.name)  B \(second.name), dotted"
+    case .spectrum(let trace):
+      signs = "\(trace.highest - SpectrumTrace.depth) to \(trace.highest) dBFS"
     case .audio, .wave: signs = ""
     }
     let caption = style.text(panel.caption)
@@ -94,6 +96,9 @@ struct TerminalFigure {
     case .wave(let first, let second):
       TerminalWave(style: style, span: plot.span, axis: panel.axis)
         .sheet(of: first, over: second, width: timeWidth)
+    case .spectrum(let trace):
+      TerminalSpectrum(style: style, span: plot.span, axis: panel.axis)
+        .sheet(of: trace, width: timeWidth)
     }
   }
 
@@ -109,9 +114,9 @@ struct TerminalFigure {
       // A score's axis has a little room above, which characters have not.
       let range = panel.axis.range
       let axis =
-        if case .wave = panel.content {
-          PlotAxis(range: range)
-        } else {
+        switch panel.content {
+        case .wave, .spectrum: panel.axis
+        case .score, .audio:
           PlotAxis(range: max(range.lowerBound, -1)...min(range.upperBound, 1))
         }
       let place = (1 - axis.share(of: tick.value)) * Double(height)
