@@ -2,6 +2,7 @@ import HapticModel
 import HapticRender
 import PatternComparison
 import SignalAnalysis
+import SignalPlots
 
 @testable import ReviewPages
 
@@ -78,5 +79,11 @@ enum Pages {
     return try PatternGallery(
       title: "Three", generator: "Temblor test", speakerSignals: takes.map(\.signal)
     ).html(takes)
+  }
+
+  /// The events of a pattern as pages tell them.
+  static func events(of take: Take) throws -> [ScoreEvent] {
+    let score = try PatternScore(of: take.pattern ?? HapticPattern(), profile: take.profile)
+    return score.events.map { ScoreEvent($0, profile: take.profile) }
   }
 }

@@ -25,4 +25,9 @@ enum Figure {
     if text.hasSuffix(".") { text.removeLast() }
     return text
   }
+
+  /// A number as people read it, with a true minus sign.
+  static func shown(_ text: String) -> String {
+    text.hasPrefix("-") ? "−" + text.dropFirst() : text
+  }
 }

@@ -14,8 +14,8 @@ struct DifferenceTable {
           <h2 id="figures-title">In figures</h2>
           <div class="wide" tabindex="0" role="region" aria-labelledby="figures-title">
           <table class="data">
-            <thead><tr><th scope="col">Take</th><th scope="col">What</th><th scope="col">From</th>
-              <th scope="col">To</th><th scope="col">By</th><th scope="col">Values</th>
+            <thead><tr><th scope="col">Take</th><th scope="col">What</th><th scope="col" class="number">From</th>
+              <th scope="col" class="number">To</th><th scope="col" class="number">By</th><th scope="col">Values</th>
               <th scope="col">Felt</th></tr></thead>
             <tbody>
       \(rows.joined())      </tbody>

@@ -14,7 +14,9 @@ enum EventTable {
       + "<span class=\"dim\">\(count) event\(count == 1 ? "" : "s")</span></summary>\n"
       + "    <div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"Events\">"
       + "<table class=\"data\"><thead><tr>"
-      + heads.map { "<th scope=\"col\">\($0)</th>" }.joined() + "</tr></thead>\n<tbody>\n"
+      + heads.map { head in
+        "<th scope=\"col\"\(head == "Event" ? "" : " class=\"number\"")>\(head)</th>"
+      }.joined() + "</tr></thead>\n<tbody>\n"
       + rows.joined() + "</tbody></table></div>\n"
       + (rest > 0 ? "    <p class=\"dim\">\(rest) more events are not shown.</p>\n" : "")
       + "    </details>\n"

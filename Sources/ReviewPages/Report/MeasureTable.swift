@@ -10,7 +10,7 @@ enum MeasureTable {
       (
         name,
         figures.map { take in
-          value(take).map { "\(Figure.fixed($0, places: places))\(unit)" } ?? "–"
+          value(take).map { Figure.shown(Figure.fixed($0, places: places)) + unit } ?? "–"
         }
       )
     }

@@ -55,9 +55,9 @@ extension ReportContents.Finding {
     isThroughout = difference.isThroughout
     isNoticeable = difference.isNoticeable
     kind = difference.kind.rawValue
-    amount = Self.amount(of: difference)
+    amount = Figure.shown(Self.amount(of: difference))
     values = [difference.before, difference.after].compactMap { value in
-      value.map { Figure.plain($0, places: 3) }
+      value.map { Figure.shown(Figure.plain($0, places: 3)) }
     }.joined(separator: " → ")
   }
 

@@ -20,6 +20,13 @@ struct ReviewTakes: Sendable {
     var status: ExitStatus
   }
 
+  /// Reads and renders a pattern, which is called what an output would be.
+  init(_ input: PatternInput, job: RenderJob) throws {
+    take = try TakeInput.pattern(input).take(job)
+    take.name = input.outputStem
+    speaker = try Self.speakerSignal(.pattern(input), job: job)
+  }
+
   /// Reads and renders patterns on all cores; each comes out by itself.
   static func read(
     _ inputs: [PatternInput], job: RenderJob, on terminal: Terminal, isQuiet: Bool
@@ -41,10 +48,7 @@ struct ReviewTakes: Sendable {
   > {
     do {
       if Interruption.isRequested { throw FileError(input.name, "interrupted") }
-      var take = try TakeInput.pattern(input).take(job)
-      let speaker = try speakerSignal(.pattern(input), job: job)
-      take.name = input.outputStem
-      return .success(ReviewTakes(take: take, speaker: speaker))
+      return .success(try ReviewTakes(input, job: job))
     } catch {
       return .failure(
         Unreadable(message: Failure.message(error), status: Failure.status(of: error)))

@@ -35,7 +35,9 @@ extension Take {
     let frames = signal.frameCount
     var interleaved: [Float] = []
     interleaved.reserveCapacity(frames * signal.channels.count)
-    for frame in 0..<frames { for channel in signal.channels { interleaved.append(channel[frame]) } }
+    for frame in 0..<frames {
+      for channel in signal.channels { interleaved.append(channel[frame]) }
+    }
     let count = max(1, signal.channels.count)
     let sound = try Sound(interleaved: interleaved, channelCount: count, rate: signal.rate)
       .resampled(to: rate, path: name)

@@ -63,10 +63,7 @@ enum GalleryVerb {
       }
     }
     guard !takes.isEmpty else { return Failure.worst(statuses) }
-    let gallery = PatternGallery(
-      title: arguments.value("--title") ?? usualTitle, generator: "Temblor \(temblorVersion)",
-      speakerSignals: takes.compactMap(\.speaker))
-    let page = try gallery.html(takes.map(\.take))
+    let page = try page(takes, title: arguments.value("--title") ?? usualTitle)
     if path == RenderOutputs.standardOutput {
       try terminal.output.write(page.span)
     } else {
@@ -80,5 +77,14 @@ enum GalleryVerb {
     return Failure.worst(statuses)
   }
 
+  /// What the page is called where nobody says.
   private static let usualTitle = "Haptic patterns"
+
+  /// The page of some patterns.
+  static func page(_ takes: [ReviewTakes], title: String) throws -> [UInt8] {
+    let gallery = PatternGallery(
+      title: title, generator: "Temblor \(temblorVersion)",
+      speakerSignals: takes.compactMap(\.speaker))
+    return try gallery.html(takes.map(\.take))
+  }
 }
