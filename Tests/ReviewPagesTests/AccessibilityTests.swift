@@ -42,7 +42,12 @@ extension InBrowser {
     private static let contrasts = """
       (() => {
         const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+        const known = new Map();
         const parts = (colour) => {
+          if (!known.has(colour)) known.set(colour, measured(colour));
+          return known.get(colour);
+        };
+        const measured = (colour) => {
           canvas.clearRect(0, 0, 1, 1);
           canvas.fillStyle = colour;
           canvas.fillRect(0, 0, 1, 1);

@@ -11,7 +11,7 @@ import Testing
   private func text(_ page: [UInt8]) -> String { String(decoding: page, as: UTF8.self) }
 
   @Test func equalTakesGiveEqualBytes() throws {
-    #expect(try Pages.twoTakeReport() == Pages.twoTakeReport())
+    #expect(try Pages.report(Pages.twoTakes()) == Pages.twoTakeReport())
     #expect(try Pages.gallery() == Pages.gallery())
   }
 

@@ -67,7 +67,9 @@ enum Pages {
   }
 
   /// The report of `twoTakes`.
-  static func twoTakeReport() throws -> [UInt8] { try report(twoTakes()) }
+  static func twoTakeReport() throws -> [UInt8] { try madeReport.get() }
+
+  private static let madeReport = Result { try report(twoTakes()) }
 
   /// A gallery of three patterns of growing, and then shrinking, length.
   static func gallery() throws -> [UInt8] {

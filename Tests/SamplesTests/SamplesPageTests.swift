@@ -52,7 +52,8 @@ import Testing
     let shipped = try FileSystem.read("\(SamplesTests.folder)/Samples/index.html")
     var job = RenderJob(profile: .phone)
     job.rate = GalleryVerb.rate
-    let inputs = ShippedPatterns.names.map { PatternInput(origin: .shipped($0), outputStem: $0) }
+    let (inputs, problems) = PatternInput.find(["\(SamplesTests.folder)/Patterns"])
+    #expect(problems == [])
     let fresh = try GalleryVerb.page(
       inputs.map { try ReviewTakes($0, job: job) }, title: "Haptic patterns")
     let (ours, theirs) = (parts(fresh), parts(shipped))

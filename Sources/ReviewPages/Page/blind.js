@@ -101,6 +101,8 @@ class BlindTest {
       this.finish();
     });
     this.dialog.addEventListener("close", () => {
+      // Told late: another test may have begun.
+      if (this.dialog.open) return;
       this.isRunning = false;
       this.host.end();
     });
