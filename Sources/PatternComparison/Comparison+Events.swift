@@ -7,16 +7,11 @@ extension Comparison {
       reference.profile == other.profile
     else { return nil }
     let match = EventMatch(pattern, otherPattern)
-    let most = max(match.reference.count, match.other.count)
-    guard match.pairs.count * 3 >= most || most <= 3 else { return nil }
+    let least = min(match.reference.count, match.other.count)
+    guard match.pairs.count * 2 >= least else { return nil }
     let events = EventDifferences(match, profile: reference.profile, options: options)
-    let ends = (match.reference + match.other).map(\.end)
-    let starts = (match.reference + match.other).map(\.time)
-    // Without events nothing is controlled.
-    guard let start = starts.min(), let end = ends.max() else { return events.found }
     let controls = ControlDifferences(
-      pattern, otherPattern, clock: match.clock, in: min(0, start)...(end + 0.05),
-      profile: reference.profile, options: options)
+      pattern, otherPattern, match: match, profile: reference.profile, options: options)
     return events.found + controls.found
   }
 }

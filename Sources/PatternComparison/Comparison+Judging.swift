@@ -7,6 +7,7 @@ extension Comparison {
     if let found = eventDifferences(), isIdentical || !found.isEmpty {
       differences = found
       equality = isIdentical ? .identical : .different
+      alignPatterns()
       matchLevelsOfPatterns()
     } else if isIdentical {
       equality = .identical
@@ -14,6 +15,17 @@ extension Comparison {
       compareSignals()
     }
     differences = Self.ordered(differences)
+  }
+
+  /// Takes the delay of the whole out of what differs between two patterns, where that was asked for.
+  private mutating func alignPatterns() {
+    guard options.alignment == .start,
+      let index = differences.firstIndex(where: { $0.kind == .time && $0.isThroughout })
+    else { return }
+    alignment.seconds = differences.remove(at: index).amount
+    if differences.isEmpty, equality == .different {
+      equality = .within(noise: nil, decibels: 0)
+    }
   }
 
   /// Takes the level of the whole out of what differs between two patterns, where that was asked for.

@@ -14,9 +14,18 @@ extension Comparison {
       (referenceGain, matchGain) = (gains[0], gains[1])
       otherGain = matchGain
     }
-    let pair = SignalPair(
-      reference.signal, other.signal, alignment: options.alignment,
-      gains: (referenceGain, otherGain))
+    let gains = (referenceGain, otherGain)
+    var pair = SignalPair(
+      reference.signal, other.signal, alignment: options.alignment, gains: gains)
+    var signals: SignalDifferences?
+    if options.alignment == .auto, pair.shift != 0 {
+      // A sound that came or went can pull one onto another: the simpler story is the true one.
+      let still = SignalPair(reference.signal, other.signal, alignment: .none, gains: gains)
+      let shifted = SignalDifferences(pair, options: options)
+      let unshifted = SignalDifferences(still, options: options)
+      signals = shifted.found.count < unshifted.found.count ? shifted : unshifted
+      if shifted.found.count >= unshifted.found.count { pair = still }
+    }
     alignment = TakeAlignment(seconds: 0, correlation: pair.correlation)
     if pair.isInverted { otherGain = -otherGain }
     let power = SignalPair.power(pair.reference)
@@ -26,7 +35,7 @@ extension Comparison {
     } else if let rest = residue(of: pair) {
       equality = rest
     } else {
-      let signals = SignalDifferences(pair, options: options)
+      let signals = signals ?? SignalDifferences(pair, options: options)
       differences += signals.found
       alignment.seconds = options.alignment == .none ? 0 : signals.delay
       otherGain *= pow(10, -signals.level / 20)

@@ -56,9 +56,12 @@ enum Words {
     "\(number(range.lowerBound, places: 2)) and \(number(range.upperBound, places: 2)) s"
   }
 
-  /// `3.2 dB stronger` or `weaker`.
+  /// `3.2 dB stronger` or `weaker`; from 60 dB on one of the two is silence.
   static func strength(_ decibels: Double) -> String {
-    "\(self.decibels(abs(decibels))) \(decibels < 0 ? "weaker" : "stronger")"
+    if abs(decibels) >= EventQuality.greatestDecibels {
+      return decibels < 0 ? "silent" : "no longer silent"
+    }
+    return "\(self.decibels(abs(decibels))) \(decibels < 0 ? "weaker" : "stronger")"
   }
 
   /// `8 ms later` or `earlier`.
@@ -91,5 +94,13 @@ enum Words {
     }
     guard parts.count > 1, let last = parts.popLast() else { return parts.first ?? "" }
     return parts.joined(separator: ", ") + " and " + last
+  }
+
+  /// Two ends of a range of levels: `12 dB weaker to 3 dB stronger`.
+  static func span(_ low: Double, to high: Double) -> String {
+    if low < 0, high > 0 { return "\(strength(low)) to \(strength(high))" }
+    return high > 0
+      ? "\(number(low, places: 1)) to \(strength(high))"
+      : "\(number(-high, places: 1)) to \(strength(low))"
   }
 }

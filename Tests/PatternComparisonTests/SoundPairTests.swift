@@ -97,6 +97,27 @@ struct SoundPairTests {
     #expect(found.sentence == "B has an extra tap at 0.6 s.")
   }
 
+  @Test func theFirstOfTwoTapsMissing() throws {
+    // The second tap would fit onto the first, but that is not what happened.
+    let both = try take(try shipped("warning"))
+    let fewer = try take(try shipped("warning").with { $0.events.removeFirst() })
+    let found = try one(both.recorded(), fewer.recorded())
+    #expect(found.kind == .missing)
+    #expect(found.sentence == "B lacks A's first tap, at 0 s.")
+  }
+
+  @Test(arguments: ["success-rhythm", "perfect-score", "trigger-pattern", "double-tap"])
+  func theLastTapOfAShippedPatternLater(_ name: String) throws {
+    let pattern = try shipped(name)
+    let last = pattern.events.count - 1
+    let later = try take(pattern.with { $0.events[last].time += 0.02 })
+    for other in [later, later.recorded()] {
+      let found = try one(take(pattern), other)
+      #expect(found.kind == .time && abs(found.amount - 0.02) < 2e-5)
+      #expect(found.sentence.contains(" tap comes 20 ms later, at "))
+    }
+  }
+
   @Test func aHumLongerInASound() throws {
     let longer = try take(swell.with { $0.events[1].duration = 0.85 })
     let found = try one(waves, longer.recorded())
@@ -198,7 +219,6 @@ struct SoundPairTests {
     #expect(found.sentence == "B is 11 % higher throughout.")
   }
 }
-
 
 /// A linear congruential generator, with Knuth's constants of MMIX.
 struct FixedNumbers: RandomNumberGenerator {

@@ -11,28 +11,55 @@ struct ControlDifferences {
   private let profile: TransducerProfile
   private let options: ComparisonOptions
   private let clock: EventMatch.Clock
-  private let range: ClosedRange<Double>
+  private let hapticTimes: [ClosedRange<Double>]
+  private let audioTimes: [ClosedRange<Double>]
   private(set) var found: [Difference] = []
 
-  /// - Parameter range: The time in which the reference or the other pattern has events.
+  /// - Parameter match: The events of the two, without which a control does nothing.
   init(
-    _ reference: HapticPattern, _ other: HapticPattern, clock: EventMatch.Clock,
-    in range: ClosedRange<Double>, profile: TransducerProfile, options: ComparisonOptions
+    _ reference: HapticPattern, _ other: HapticPattern, match: EventMatch,
+    profile: TransducerProfile, options: ComparisonOptions
   ) {
     self.reference = reference
     self.other = other
     self.profile = profile
     self.options = options
-    self.clock = clock
-    self.range = range
+    clock = match.clock
+    // What is missing or added is told as that; what steers it is not told besides.
+    let events = match.pairs.flatMap { [match.reference[$0.0], match.other[$0.1]] }
+    hapticTimes = Self.times(events.filter(\.isHaptic))
+    audioTimes = Self.times(events.filter { !$0.isHaptic })
     for id in DynamicParameterID.allCases { find(id) }
   }
 
+  /// The stretches of time in which some events sound, rings and bursts counted.
+  private static func times(_ events: [ListedEvent]) -> [ClosedRange<Double>] {
+    var times: [ClosedRange<Double>] = []
+    for event in events.sorted(by: { $0.time < $1.time }) {
+      // A sound file without a duration may be as long as a pattern.
+      let isOpen = event.kind == .audioCustom && event.duration == nil
+      let start = max(0, event.time)
+      let end = max(start, event.time) + (isOpen ? ListedEvent.openDuration : event.duration ?? 0)
+      // No burst of our own profiles is longer than 40 ms.
+      let ring =
+        event.kind == .hapticTransient
+        ? 0.04 : EnvelopeTimes.seconds(normalised: Float(event.value(.releaseTime)))
+      let range = start...(end + max(ring, EnvelopeTimes.shortestEdge))
+      if let last = times.last, last.upperBound >= range.lowerBound {
+        times[times.count - 1] = last.lowerBound...max(last.upperBound, range.upperBound)
+      } else {
+        times.append(range)
+      }
+    }
+    return times
+  }
+
   private mutating func find(_ id: DynamicParameterID) {
+    let times = ControlQuality(id).isHaptic ? hapticTimes : audioTimes
     let line = ControlLine(id, of: reference)
     let otherLine = ControlLine(id, of: other)
     func difference(from a: ControlLine) -> ControlLine.Gap? {
-      a.gap(to: otherLine, in: range) { ControlQuality(id).amount($0, $1, profile) }
+      a.gap(to: otherLine, in: times) { ControlQuality(id).amount($0, $1, profile) }
     }
     var clock = EventMatch.Clock()
     guard var gap = difference(from: line) else { return }

@@ -96,15 +96,18 @@ struct ControlLine {
     var after: Double
   }
 
-  /// Compares with another line between two times; nothing where they agree.
+  /// Compares with another line within some stretches of time; nothing where they agree.
   ///
-  /// - Parameter amount: How much two values differ in the unit they are judged by.
+  /// - Parameters:
+  ///   - stretches: By rising time, none touching the next.
+  ///   - amount: How much two values differ in the unit they are judged by.
   func gap(
-    to other: ControlLine, in range: ClosedRange<Double>, amount: (Double, Double) -> Double
+    to other: ControlLine, in stretches: [ClosedRange<Double>], amount: (Double, Double) -> Double
   ) -> Gap? {
-    var corners = [range.lowerBound, range.upperBound]
-    corners += (pieces + other.pieces).map(\.start).filter { range.contains($0) }
+    var corners = (pieces + other.pieces).map(\.start)
+    corners += stretches.flatMap { [$0.lowerBound, $0.upperBound] }
     corners = Array(Set(corners)).sorted()
+    var stretch = stretches[...]
     var gap: Gap?
     var greatest = 0.0
     var cursor = 0
@@ -116,6 +119,8 @@ struct ControlLine {
       }
       // Corners that lie apart by less than a frame are one corner, written otherwise.
       guard end - start > EventMatch.leastTime else { continue }
+      while let first = stretch.first, first.upperBound <= start { stretch.removeFirst() }
+      guard let first = stretch.first, first.lowerBound <= start else { continue }
       for time in [start, end] {
         let before = pieces[cursor].value(at: time)
         let after = other.pieces[otherCursor].value(at: time)

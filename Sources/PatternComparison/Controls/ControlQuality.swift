@@ -8,6 +8,16 @@ struct ControlQuality {
 
   init(_ id: DynamicParameterID) { self.id = id }
 
+  /// Whether it acts on haptic events; else on audio events.
+  var isHaptic: Bool {
+    switch id {
+    case .hapticIntensityControl, .hapticSharpnessControl, .hapticAttackTimeControl,
+      .hapticDecayTimeControl, .hapticReleaseTimeControl:
+      true
+    default: false
+    }
+  }
+
   /// What a sentence calls the parameter.
   var word: String {
     switch id {
@@ -74,6 +84,14 @@ struct ControlQuality {
     case .audioPan: "\(Words.percent(amount)) further to the \(amount > 0 ? "right" : "left")"
     default: "\(Words.percent(amount)) \(amount > 0 ? "brighter" : "darker")"
     }
+  }
+
+  /// How far the effect of a line goes: `up to 3.9 dB weaker`, `down to silence`.
+  func extent(_ amount: Double) -> String {
+    if unit == .decibels, abs(amount) >= EventQuality.greatestDecibels {
+      return amount < 0 ? "down to silence" : "up from silence"
+    }
+    return "up to " + effect(amount)
   }
 
   /// How far two lines that cross are apart: `2 dB apart`.

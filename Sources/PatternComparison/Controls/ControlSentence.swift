@@ -34,12 +34,13 @@ struct ControlSentence {
   /// The difference when one step or curve alone is not the same.
   func difference(_ item: ControlItem?, _ partner: ControlItem?) -> Difference? {
     let effect = quality.effect(amount)
+    let extent = quality.extent(amount)
     switch (item, partner) {
     case (nil, let added?):
       let time = Words.moment(added.time)
       return added.isCurve
         ? difference(
-          .curve, "\(owner) has an extra \(quality.word) curve from \(time) on: up to \(effect).")
+          .curve, "\(owner) has an extra \(quality.word) curve from \(time) on: \(extent).")
         : difference(
           .parameter,
           "\(owner) sets \(quality.word) to \(value(added)) from \(time) on: \(effect).")
@@ -47,7 +48,7 @@ struct ControlSentence {
       let time = Words.moment(missing.time)
       return missing.isCurve
         ? difference(
-          .curve, "\(owner) lacks \(reference)'s \(quality.word) curve at \(time): up to \(effect)."
+          .curve, "\(owner) lacks \(reference)'s \(quality.word) curve at \(time): \(extent)."
         )
         : difference(
           .parameter,
@@ -96,7 +97,7 @@ struct ControlSentence {
     let (a, b) = (item.points[index], partner.points[index])
     let name = Words.ordinal(index + 1).map { "\($0) point" } ?? "point \(index + 1)"
     let subject = "The \(name) of \(owner)'s \(quality.word) curve"
-    let effect = quality.effect(amount)
+    let extent = quality.extent(amount)
     if abs(a.value - b.value) < 1e-5 {
       let shift = b.time - a.time
       return difference(
@@ -112,7 +113,7 @@ struct ControlSentence {
     }
     return difference(
       .curve,
-      "\(subject), at \(Words.moment(item.time + a.time)), is \(values): up to \(effect).",
+      "\(subject), at \(Words.moment(item.time + a.time)), is \(values): \(extent).",
       before: Double(a.value), after: Double(b.value))
   }
 
@@ -120,9 +121,10 @@ struct ControlSentence {
   func difference(count: Int, areCurves: Bool) -> Difference {
     let noun = areCurves ? "curve" : "control"
     let stretch = Words.stretch(gap.range)
+    let extent = quality.extent(amount)
     return difference(
       areCurves ? .curve : .parameter,
       "\(owner)'s \(quality.word) \(noun)\(count > 1 ? "s differ" : " differs") between \(stretch): "
-        + "up to \(quality.effect(amount)) at \(Words.moment(gap.peak)).")
+        + "\(extent) at \(Words.moment(gap.peak)).")
   }
 }

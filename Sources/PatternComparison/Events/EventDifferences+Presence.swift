@@ -5,11 +5,12 @@ import HapticRender
 extension EventDifferences {
   /// Tells which events are missing and which are added.
   mutating func findPresence() {
+    let words = PresenceSentence(names: names, referenceNames: referenceNames)
     for kind in HapticEvent.Kind.allCases {
       let missing = match.missing.map { match.reference[$0] }.filter { $0.kind == kind }
       let added = match.added.map { match.other[$0] }.filter { $0.kind == kind }
-      if !missing.isEmpty { addPresence(.missing, missing, missingSentence(missing)) }
-      if !added.isEmpty { addPresence(.added, added, addedSentence(added)) }
+      if !missing.isEmpty { addPresence(.missing, missing, words.missing(missing)) }
+      if !added.isEmpty { addPresence(.added, added, words.added(added)) }
     }
   }
 
@@ -34,37 +35,6 @@ extension EventDifferences {
       case .audioContinuous, .audioCustom: 0.5 * event.strength
       }
     return amplitude > 1e-6 ? 20 * log10(amplitude) : -120
-  }
-
-  private func missingSentence(_ events: [ListedEvent]) -> String {
-    let first = events[0]
-    let word = first.kind.word
-    let all = referenceNames.count(first.kind)
-    let reference = referenceNames.owner
-    if events.count == 1 {
-      return "\(names.owner) lacks \(referenceNames.short(first)), at \(Words.moment(first.time))."
-    }
-    if events.count == all {
-      return "\(names.owner) has none of \(reference)'s \(all) \(word)s."
-    }
-    let list = Words.list(events.map(\.number))
-    guard list.utf8.count <= 24 else {
-      return "\(names.owner) lacks \(events.count) of \(reference)'s \(all) \(word)s."
-    }
-    return "\(names.owner) lacks \(reference)'s \(word)s \(list)."
-  }
-
-  private func addedSentence(_ events: [ListedEvent]) -> String {
-    let word = events[0].kind.word
-    if events.count == 1 {
-      return "\(names.owner) has an extra \(word) at \(Words.moment(events[0].time))."
-    }
-    let times = events.map { Words.number($0.time, places: 3) }
-    let places =
-      events.count <= 4
-      ? "at \(times.dropLast().joined(separator: ", ")) and \(times.last ?? "") s"
-      : "between \(times[0]) and \(times.last ?? "") s"
-    return "\(names.owner) has \(events.count) extra \(word)s, \(places)."
   }
 
   /// Tells which sound files are others or play otherwise.

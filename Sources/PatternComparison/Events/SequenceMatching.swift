@@ -3,8 +3,11 @@ enum SequenceMatching {
   /// What leaving one member without a partner costs; a pair that costs more than two of it is not made.
   static let gapCost = 0.5
 
-  /// The most cells of an exact search; longer sequences are paired from their beginnings on.
+  /// The most cells of an exact search; longer sequences are paired by time alone, from the start on.
   static let longestSearch = 1 << 20
+
+  /// The most seconds between two that are paired by their times alone.
+  static let greatestDistance = 0.5
 
   /// Pairs of indices, rising in both.
   ///
@@ -19,7 +22,7 @@ enum SequenceMatching {
     guard !times.isEmpty, !otherTimes.isEmpty else { return [] }
     let (cells, overflow) = times.count.multipliedReportingOverflow(by: otherTimes.count)
     return overflow || cells > longestSearch
-      ? passing(times, otherTimes, cost: cost)
+      ? passing(times, otherTimes)
       : searching(times.count, otherTimes.count, cost: cost)
   }
 
@@ -64,23 +67,19 @@ enum SequenceMatching {
     return pairs.reversed()
   }
 
-  private static func passing(
-    _ times: [Double], _ otherTimes: [Double], cost: (Int, Int) -> Double
-  ) -> [(Int, Int)] {
+  /// Goes through both by their times alone: values that differ everywhere must not pull pairs apart.
+  private static func passing(_ times: [Double], _ otherTimes: [Double]) -> [(Int, Int)] {
+    func distance(_ i: Int, _ j: Int) -> Double {
+      i < times.count && j < otherTimes.count ? abs(times[i] - otherTimes[j]) : .infinity
+    }
     var pairs: [(Int, Int)] = []
     var i = 0
     var j = 0
     while i < times.count, j < otherTimes.count {
-      let here = cost(i, j)
-      let nextLeft = i + 1 < times.count ? cost(i + 1, j) : .infinity
-      let nextRight = j + 1 < otherTimes.count ? cost(i, j + 1) : .infinity
-      if here <= 2 * gapCost, here <= nextLeft, here <= nextRight {
+      let here = distance(i, j)
+      if here <= greatestDistance, here <= distance(i + 1, j), here <= distance(i, j + 1) {
         pairs.append((i, j))
         i += 1
-        j += 1
-      } else if nextLeft < here, nextLeft <= nextRight {
-        i += 1
-      } else if nextRight < here {
         j += 1
       } else if times[i] <= otherTimes[j] {
         i += 1

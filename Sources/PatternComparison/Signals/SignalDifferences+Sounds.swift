@@ -1,6 +1,9 @@
 internal import Glibc
 
 extension SignalDifferences {
+  /// The most stretches of one sound that are told one by one.
+  private static let mostStretches = 3
+
   /// The value that at least six in ten share within a tolerance, or all where they are two.
   static func common(_ values: [Double], within tolerance: Double) -> Double? {
     let sorted = values.sorted()
@@ -41,7 +44,10 @@ extension SignalDifferences {
 
   /// Tells what comes later as a whole, then which sounds do besides.
   mutating func addTimes() {
-    let whole = Self.common(measures.map(\.time), within: 0.000_1) ?? 0
+    // One sound is the whole only where there is no other.
+    let isAlone = measures.count == 1 && !hasUnmatched
+    let whole =
+      measures.count > 1 || isAlone ? Self.common(measures.map(\.time), within: 0.000_1) ?? 0 : 0
     let shift = options.alignment == .start ? whole : delay + whole
     set(delay: delay + whole)
     // Where shapes differ, times are those of the first sound, which the shape moves.
@@ -88,16 +94,37 @@ extension SignalDifferences {
           .level, in: range(group), amount: group[0].1, unit: .decibels,
           sentence: "\(subject.verb("is", "are")) \(Words.strength(group[0].1))."))
     }
-    for stretch in measures.flatMap(\.stretches) {
+    for measure in measures { addStretches(of: measure, whole: whole) }
+  }
+
+  /// Tells the stretches in which one sound is stronger or weaker; many as one.
+  private mutating func addStretches(of measure: SoundMeasure, whole: Double) {
+    let stretches = measure.stretches.map { stretch in
       let isEven = abs(stretch.greatest - stretch.usual) < 0.5
-      let amount = (isEven ? stretch.usual : stretch.greatest) - whole
-      guard abs(amount) > LevelLine.least else { continue }
-      add(
-        Difference(
-          .level, in: stretch.range, amount: amount, unit: .decibels,
-          sentence: "\(names.owner) is \(isEven ? "" : "up to ")\(Words.strength(amount)) between "
-            + "\(Words.stretch(stretch.range))."))
+      return (
+        range: stretch.range, amount: (isEven ? stretch.usual : stretch.greatest) - whole, isEven
+      )
+    }.filter { abs($0.amount) > LevelLine.least }
+    guard stretches.count > Self.mostStretches else {
+      for (range, amount, isEven) in stretches {
+        add(
+          Difference(
+            .level, in: range, amount: amount, unit: .decibels,
+            sentence:
+              "\(names.owner) is \(isEven ? "" : "up to ")\(Words.strength(amount)) between "
+              + "\(Words.stretch(range))."))
+      }
+      return
     }
+    let amounts = stretches.map(\.amount)
+    let low = amounts.min() ?? 0
+    let high = amounts.max() ?? 0
+    let range = stretches[0].range.lowerBound...stretches[stretches.count - 1].range.upperBound
+    add(
+      Difference(
+        .level, in: range, amount: abs(low) > high ? low : high, unit: .decibels,
+        sentence: "\(names.owner)'s level goes another way between \(Words.stretch(range)): "
+          + "\(Words.span(low, to: high))."))
   }
 
   /// Tells what is higher as a whole, then which sounds are besides.

@@ -56,6 +56,9 @@ struct SignalDifferences {
     measure.partner.event(delay: Double(pair.shift) / pair.rate)
   }
 
+  /// Whether a sound of one has no counterpart in the other.
+  var hasUnmatched: Bool { measures.count < max(islands.count, others.count) }
+
   mutating func add(_ difference: Difference) { found.append(difference) }
 
   mutating func set(delay: Double) { self.delay = delay }
@@ -107,34 +110,36 @@ struct SignalDifferences {
     }
   }
 
-  /// Tells which sounds have no counterpart; where the other sounds too, what it is stronger by.
+  /// Tells which sounds have no counterpart, unless the other sounds there all the same.
   private mutating func addPresence(_ matched: [(Int, Int)]) {
-    let paired = Set(matched.map(\.0))
-    let otherPaired = Set(matched.map(\.1))
-    for (index, island) in islands.enumerated() where !paired.contains(index) {
-      let own = SignalPair.power(pair.reference[island.frames])
-      let left = SignalPair.power(pair.other[island.frames])
-      guard left < 0.1 * own else { continue }
-      let name = referenceNames.short(island.event())
-      add(
-        Difference(
-          .missing, in: island.start...island.end,
-          amount: Decibels.of(amplitude: Double(SignalPair.peak(pair.reference[island.frames]))),
-          unit: .fullScale,
-          sentence: "\(options.otherLabel) lacks \(name), at \(Words.moment(island.start))."))
+    func alone(
+      _ islands: [SoundIsland], _ paired: Set<Int>, _ own: [Float], _ opposite: [Float]
+    ) -> [SoundIsland] {
+      islands.indices.filter { !paired.contains($0) }.map { islands[$0] }.filter { island in
+        SignalPair.power(opposite[island.frames]) < 0.1 * SignalPair.power(own[island.frames])
+      }
     }
-    for (index, island) in others.enumerated() where !otherPaired.contains(index) {
-      let own = SignalPair.power(pair.other[island.frames])
-      let left = SignalPair.power(pair.reference[island.frames])
-      guard left < 0.1 * own else { continue }
-      let event = island.event(delay: Double(pair.shift) / pair.rate)
-      add(
-        Difference(
-          .added, in: island.start...island.end,
-          amount: Decibels.of(amplitude: Double(SignalPair.peak(pair.other[island.frames]))),
-          unit: .fullScale,
-          sentence: "\(options.otherLabel) has an extra \(event.kind.word) at "
-            + "\(Words.moment(event.time))."))
+    let missing = alone(islands, Set(matched.map(\.0)), pair.reference, pair.other)
+    let added = alone(others, Set(matched.map(\.1)), pair.other, pair.reference)
+    let words = PresenceSentence(names: names, referenceNames: referenceNames)
+    let shift = Double(pair.shift) / pair.rate
+    for areTaps in [true, false] {
+      let gone = missing.filter { $0.isTap == areTaps }
+      let come = added.filter { $0.isTap == areTaps }
+      addPresence(.missing, gone, in: pair.reference) { words.missing(gone.map { $0.event() }) }
+      addPresence(.added, come, in: pair.other) { words.added(come.map { $0.event(delay: shift) }) }
     }
+  }
+
+  private mutating func addPresence(
+    _ kind: Difference.Kind, _ islands: [SoundIsland], in samples: [Float],
+    sentence: () -> String
+  ) {
+    guard let first = islands.first, let last = islands.last else { return }
+    let peak = islands.map { SignalPair.peak(samples[$0.frames]) }.max() ?? 0
+    add(
+      Difference(
+        kind, in: first.start...last.end, amount: Decibels.of(amplitude: Double(peak)),
+        unit: .fullScale, sentence: sentence()))
   }
 }

@@ -58,14 +58,27 @@ struct SignalPair {
   /// The magnitude below which a signal is silent.
   static func silence(_ samples: [Float]) -> Float { max(1e-4, peak(samples) * silentShare) }
 
+  /// Takes out an offset that both the mean and the middle sample show.
+  ///
+  /// A short sound has a mean of its own; the middle of all samples is its silence or its axis.
   private mutating func removeOffset() {
-    func mean(_ samples: [Float]) -> Double {
-      samples.isEmpty ? 0 : samples.reduce(0.0) { $0 + Double($1) } / Double(samples.count)
-    }
-    let difference = mean(other) - mean(reference)
-    guard abs(difference) > Self.leastOffset else { return }
-    offset = difference
-    for index in other.indices { other[index] -= Float(difference) }
+    let means = Self.mean(other) - Self.mean(reference)
+    let middles = Self.middle(other) - Self.middle(reference)
+    guard min(abs(means), abs(middles)) > Self.leastOffset, means * middles > 0 else { return }
+    offset = abs(means) < abs(middles) ? means : middles
+    for index in other.indices { other[index] -= Float(offset) }
+  }
+
+  private static func mean(_ samples: [Float]) -> Double {
+    samples.isEmpty ? 0 : samples.reduce(0.0) { $0 + Double($1) } / Double(samples.count)
+  }
+
+  /// The median of at most some thousands of samples, spread evenly.
+  private static func middle(_ samples: [Float]) -> Double {
+    guard !samples.isEmpty else { return 0 }
+    let sorted = stride(from: 0, to: samples.count, by: samples.count / 20_000 + 1)
+      .map { samples[$0] }.sorted()
+    return Double(sorted[sorted.count / 2])
   }
 
   private mutating func align(_ alignment: ComparisonOptions.Alignment) {
@@ -84,6 +97,11 @@ struct SignalPair {
       correlation = isInverted ? -best.correlation : best.correlation
       // What has little in common gains nothing from a shift.
       if alignment == .auto, best.correlation > 0.5 { shift = Int((best.lag * rate).rounded()) }
+      // What sounds from the start on is not late.
+      if shift > 0 {
+        let threshold = Self.silence(other)
+        shift = min(shift, other.firstIndex { abs($0) > threshold } ?? 0)
+      }
     case .start:
       let threshold = Self.silence(reference)
       let otherThreshold = Self.silence(other)

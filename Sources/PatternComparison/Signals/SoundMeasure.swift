@@ -64,6 +64,9 @@ struct SoundMeasure {
       return
     }
     explain(x, z, margin: margin, rate: rate, noiseEnergy: noiseEnergy)
+    // A weaker end falls into silence earlier.
+    if !stretches.isEmpty, abs(duration) < 0.02 { duration = 0 }
+    isExact = frequency == nil && stretches.isEmpty && unexplained == nil
     // A tone that is higher fits best somewhere; it begins where it is first heard.
     guard frequency != nil || (fit?.correlation ?? 0) < 0.6 else { return }
     isExact = false
@@ -110,7 +113,8 @@ struct SoundMeasure {
     if isLonger, !bothTaps {
       // Edges at the end belong to the length; nine tenths of what both have tell the rest.
       let part = margin + common * 9 / 10
-      let (decibels, correlation) = Self.gain(Array(x[..<part]), Array(y[..<part]), below: .infinity)
+      let (decibels, correlation) = Self.gain(
+        Array(x[..<part]), Array(y[..<part]), below: .infinity)
       duration = change
       if Self.explained(correlation, Array(y[..<part]), noiseEnergy) {
         level = decibels
@@ -130,6 +134,10 @@ struct SoundMeasure {
       let decibels = 20 * log10(Double(max(ratio, 1e-6)))
       if abs(decibels) > 0.3 { level = decibels }
       if frequency == nil, isLonger { duration = change }
+    } else if frequency != nil, abs(duration) < 0.01 {
+      // Another frequency crosses the threshold of silence at another moment.
+      duration = 0
+      findStretches(Array(x[window]), Array(y[window]), rate: rate)
     } else {
       findStretches(Array(x[window]), Array(y[window]), rate: rate)
     }

@@ -21,6 +21,7 @@ extension Tolerance {
       default: throw Self.notTaken(words)
       }
       guard units.insert(unit).inserted else {
+        let unit = unit == "db" ? "dB" : unit
         throw UsageError(.remove, "'--tolerance' gives a limit in \(unit) twice")
       }
     }

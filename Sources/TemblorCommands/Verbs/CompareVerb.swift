@@ -73,7 +73,13 @@ enum CompareVerb {
     guard inputs.count > 1 else {
       throw UsageError(.addValue, "missing TAKE to compare with \(words[0].inQuotes)")
     }
-    let takes = try TakeInput.takes(inputs, job, rate: rate)
+    let takes: [Take]
+    do {
+      takes = try TakeInput.takes(inputs, job, rate: rate)
+    } catch {
+      terminal.report(Failure.message(error))
+      return Failure.status(of: error)
+    }
     let comparisons = compare(takes, options)
     if let path = arguments.value("--output") {
       job.rate = Int(takes[0].signal.rate)

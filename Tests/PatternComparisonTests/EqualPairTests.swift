@@ -1,0 +1,133 @@
+import HapticModel
+import HapticRender
+import PatternComparison
+import ShippedPatterns
+import SignalAnalysis
+import SoundFile
+import Testing
+
+/// Pairs without a difference are called equal.
+struct EqualPairTests {
+  private let sentence = "B is equal to A, sample for sample."
+
+  @Test(arguments: ["heartbeat", "earthquake-splash", "swipe-up", "capacitor_charge"])
+  func aPatternEqualsItself(_ name: String) throws {
+    let take = try take(try shipped(name))
+    let comparison = Comparison(take, take)
+    #expect(comparison.equality == .identical && comparison.differences.isEmpty)
+    #expect(comparison.sentences == [sentence])
+    #expect(comparison.isEqual(within: Tolerance()))
+  }
+
+  @Test func theOrderOfEventsInAFileDoesNotMatter() throws {
+    let pattern = try shipped("earthquake-splash")
+    let other = pattern.with { $0.events.reverse() }
+    // Sums of many voices round differently in another order.
+    let comparison = Comparison(try take(pattern), try take(other))
+    #expect(comparison.differences.isEmpty, "\(comparison.sentences)")
+    #expect(comparison.equality != .different)
+  }
+
+  @Test func defaultsThatAreWrittenOutAreTheSame() throws {
+    let bare = HapticPattern(events: [HapticEvent(kind: .hapticTransient, time: 0.1)])
+    let full = HapticPattern(events: [tap(0.1, intensity: 0.75, sharpness: 0.5)])
+    #expect(Comparison(try take(bare), try take(full)).sentences == [sentence])
+  }
+
+  @Test func aCornerOnTheLineIsNoDifference() throws {
+    let corner = swell.with {
+      $0.curves[0].controlPoints.insert(.init(time: 0.2, value: 0.65), at: 1)
+    }
+    let comparison = Comparison(try take(swell), try take(corner))
+    #expect(comparison.differences.isEmpty, "\(comparison.sentences)")
+    #expect(comparison.equality != .different)
+  }
+
+  @Test func aControlThatActsOnNothingIsNoDifference() throws {
+    let idle = fiveTaps.with {
+      $0.parameters.append(DynamicParameter(id: .audioPanControl, value: 0.5, time: 0))
+    }
+    #expect(Comparison(try take(fiveTaps), try take(idle)).sentences == [sentence])
+  }
+
+  @Test func anEnvelopeThatNothingUsesIsWrittenOtherwiseOnly() throws {
+    let pattern = HapticPattern(events: [hum(0, 0.5)])
+    let other = HapticPattern(events: [hum(0, 0.5, [.decayTime: 0.5])])
+    let comparison = Comparison(try take(pattern), try take(other))
+    #expect(comparison.equality == .identical)
+    #expect(
+      comparison.sentences == [
+        "B sounds the same as A, sample for sample, though it is written otherwise.",
+        "B's hum takes 182 ms longer to fade: decay 0.5 instead of 0.",
+      ])
+    #expect(comparison.isEqual(within: Tolerance()))
+  }
+
+  @Test func aRenderEqualsItsFloatRecording() throws {
+    let take = try take(swell)
+    #expect(Comparison(take, take.recorded()).sentences == [sentence])
+  }
+
+  @Test(arguments: ["heartbeat", "swipe-up", "light", "earthquake-splash"])
+  func sixteenBitsLeaveAResidueOnly(_ name: String) throws {
+    let take = try take(try shipped(name))
+    var numbers = FixedNumbers()
+    let stored = take.recorded { samples in
+      for index in samples.indices {
+        let dither =
+          Float.random(in: 0..<1, using: &numbers) - Float.random(in: 0..<1, using: &numbers)
+        samples[index] = ((samples[index] * 32_768) + dither).rounded() / 32_768
+      }
+    }
+    let comparison = Comparison(take, stored)
+    #expect(comparison.sentences == ["B is equal to A but for a residue at −96 dBFS."])
+    #expect(comparison.isEqual(within: Tolerance()))
+  }
+
+  @Test func twentyFourAgainstSixteenBits() throws {
+    let take = try take(swell)
+    let fine = take.recorded {
+      for index in $0.indices { $0[index] = rounded($0[index], 8_388_608) }
+    }
+    let coarse = take.recorded {
+      for index in $0.indices { $0[index] = rounded($0[index], 32_768) }
+    }
+    let comparison = Comparison(fine, coarse)
+    #expect(comparison.differences.isEmpty)
+    #expect(comparison.sentences == ["B is equal to A but for a residue at −100 dBFS."])
+  }
+
+  private func rounded(_ sample: Float, _ steps: Float) -> Float {
+    (sample * steps).rounded() / steps
+  }
+
+  @Test(arguments: ["heartbeat", "swipe-up", "earthquake-splash"])
+  func anotherRateAndBackIsEqual(_ name: String) throws {
+    let take = try take(try shipped(name))
+    let there = try Sound(interleaved: take.signal.mono, channelCount: 1, rate: 48_000)
+      .resampled(to: 44_100, path: "there")
+    let back = try there.resampled(to: 48_000, path: "back")
+    let comparison = Comparison(take, sound([back.interleaved]))
+    #expect(comparison.differences.isEmpty, "\(comparison.sentences)")
+    #expect(comparison.verdict?.hasPrefix("B is equal to A but for ") == true)
+  }
+
+  @Test func aHundredthOfADecibelIsEqualAndTold() throws {
+    let take = try take(fiveTaps)
+    let louder = take.recorded { for index in $0.indices { $0[index] *= 1.001_152 } }
+    #expect(
+      Comparison(take, louder).sentences.first?.hasPrefix("B is equal to A but for 0.01 dB") == true
+    )
+  }
+
+  @Test func silenceEqualsSilence() throws {
+    let silent = sound([[Float](repeating: 0, count: 4_800)])
+    #expect(Comparison(silent, silent).sentences == [sentence])
+    let empty = sound([[]])
+    #expect(Comparison(empty, empty).sentences == [sentence])
+    let longer = sound([[Float](repeating: 0, count: 9_600)])
+    #expect(
+      Comparison(silent, longer).sentences
+        == ["B's recording is 100 ms longer: 0.2 instead of 0.1 s."])
+  }
+}

@@ -1,0 +1,65 @@
+import Glibc
+import HapticRender
+import PatternComparison
+import SignalAnalysis
+import Testing
+
+struct LevelMatchTests {
+  private func sine(_ amplitude: Float, hertz: Double = 100, seconds: Double = 1) -> Signal {
+    let samples = (0..<Int(48_000 * seconds)).map { index in
+      amplitude * Float(sin(2 * .pi * hertz * Double(index) / 48_000))
+    }
+    return Signal(channels: [samples], rate: 48_000)
+  }
+
+  private let silence = Signal(channels: [[Float](repeating: 0, count: 48_000)], rate: 48_000)
+
+  @Test func allBecomeAsStrongAsTheWeakest() {
+    for match in [LevelMatch.loudness, .felt] {
+      let gains = match.gains(for: [sine(0.5), sine(0.25), sine(0.4)])
+      #expect(abs(gains[0] - 0.5) < 1e-3)
+      #expect(gains[1] == 1)
+      #expect(abs(gains[2] - 0.625) < 1e-3)
+    }
+    #expect(LevelMatch.none.gains(for: [sine(0.5), sine(0.25)]) == [1, 1])
+  }
+
+  @Test func silenceKeepsItsLevelAndCountsForNothing() {
+    for match in LevelMatch.allCases {
+      #expect(match.gains(for: [silence, silence]) == [1, 1])
+      #expect(match.gains(for: [silence, sine(0.5)]) == [1, 1])
+      #expect(match.gains(for: [Signal]()) == [])
+    }
+  }
+
+  @Test func aTapIsLoudEnoughToBeMatched() {
+    let gains = LevelMatch.loudness.gains(for: [
+      sine(0.5, seconds: 0.02), sine(0.25, seconds: 0.02),
+    ])
+    #expect(abs(gains[0] - 0.5) < 2e-3 && gains[1] == 1)
+  }
+
+  @Test func whatHasNoLoudnessIsMatchedByFeltEnergy() {
+    // Below −70 LUFS, so that the gains are those of felt energy.
+    let signals = [sine(0.5), sine(0.000_1)]
+    #expect(LevelMatch.loudness.gains(for: signals) == LevelMatch.felt.gains(for: signals))
+  }
+
+  @Test func silenceBehindASoundMakesItNoWeaker() {
+    let short = sine(0.5)
+    let padded = Signal(
+      channels: [short.mono + [Float](repeating: 0, count: 96_000)], rate: 48_000)
+    let gains = LevelMatch.felt.gains(for: [short, padded])
+    #expect(abs(gains[0] - 1) < 0.01 && abs(gains[1] - 1) < 0.01)
+  }
+
+  @Test func aLevelThatIsMatchedIsNoDifference() throws {
+    let take = try take(swell)
+    let louder = take.recorded { for index in $0.indices { $0[index] *= 1.5 } }
+    let options = ComparisonOptions(levelMatch: .felt)
+    let comparison = Comparison(take, louder, options: options)
+    #expect(comparison.differences.isEmpty)
+    #expect(comparison.notes == ["B was turned down by 3.5 dB to match by felt energy."])
+    #expect(abs(comparison.otherGain - 1 / 1.5) < 1e-4)
+  }
+}

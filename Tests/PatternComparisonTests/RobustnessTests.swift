@@ -1,0 +1,138 @@
+import HapticModel
+import HapticRender
+import JSONText
+import PatternComparison
+import SignalAnalysis
+import Testing
+
+/// Inputs nobody would write by hand: many events, none, odd numbers.
+struct RobustnessTests {
+  private func take(_ pattern: HapticPattern, _ sample: Float = 0) -> Take {
+    let samples: [Float] = [0, 0.5, -0.5, sample]
+    return Take(
+      name: "pattern", source: .pattern(pattern),
+      signal: Signal(channels: [samples], rate: 48_000), profile: .phone)
+  }
+
+  private func taps(_ count: Int, gap: Double, from start: Double = 0) -> HapticPattern {
+    HapticPattern(
+      events: (0..<count).map { index in
+        tap(
+          start + Double(index) * gap, intensity: Float(index % 97) / 100,
+          sharpness: Float(index % 89) / 100)
+      })
+  }
+
+  @Test func aHundredThousandEventsWithOneMovedArePaired() throws {
+    let pattern = taps(100_000, gap: 0.01)
+    let moved = pattern.with { $0.events[50_000].time += 0.004 }
+    let comparison = Comparison(take(pattern), take(moved, 0.1))
+    #expect(comparison.sentences == ["B's tap 50001 comes 4 ms later, at 500.004 s."])
+  }
+
+  @Test func tenThousandEventsThatAllDifferAreToldShortly() throws {
+    let pattern = taps(10_000, gap: 0.01)
+    var numbers = FixedNumbers()
+    let other = pattern.with { pattern in
+      for index in pattern.events.indices {
+        pattern.events[index].time += Double.random(in: 0...0.004, using: &numbers)
+        pattern.events[index].parameters[.hapticIntensity] = Float.random(
+          in: 0...1, using: &numbers)
+      }
+    }
+    let comparison = Comparison(take(pattern), take(other, 0.1))
+    #expect(comparison.differences.count == 2, "\(comparison.sentences)")
+  }
+
+  @Test func tenThousandEventsAtOnceArePaired() throws {
+    let pattern = taps(10_000, gap: 0)
+    let other = pattern.with { $0.events.removeLast(10) }
+    let comparison = Comparison(take(pattern), take(other, 0.1))
+    #expect(comparison.differences.map(\.kind) == [.missing])
+    #expect(comparison.differences.first?.referenceEvents.count == 10)
+  }
+
+  @Test func thousandsOfControlsAreToldAsOne() throws {
+    let steered = taps(10, gap: 0.1).with { pattern in
+      for index in 0..<10_000 {
+        pattern.parameters.append(
+          DynamicParameter(
+            id: .hapticIntensityControl, value: Float(index % 10) / 10, time: Double(index) * 1e-4))
+      }
+    }
+    let comparison = Comparison(take(taps(10, gap: 0.1)), take(steered, 0.1))
+    #expect(comparison.differences.map(\.kind) == [.parameter])
+  }
+
+  @Test func anEmptyPatternHasNothing() throws {
+    let comparison = Comparison(take(HapticPattern()), take(fiveTaps, 0.1))
+    #expect(comparison.sentences == ["B has 5 extra taps, between 0 and 1 s."])
+    let other = Comparison(take(HapticPattern()), take(HapticPattern()))
+    #expect(other.equality == .identical)
+  }
+
+  @Test func oddNumbersGiveNoOddJSON() throws {
+    var odd = fiveTaps
+    odd.events[0].time = .nan
+    odd.events[1].time = .infinity
+    odd.events[2].parameters[.hapticIntensity] = .nan
+    odd.events[3].duration = .infinity
+    odd.parameters = [
+      DynamicParameter(id: .hapticIntensityControl, value: .nan, time: .nan),
+      DynamicParameter(id: .hapticSharpnessControl, value: .infinity, time: 0.1),
+    ]
+    odd.curves = [
+      ParameterCurve(
+        id: .hapticIntensityControl, time: 0,
+        controlPoints: [.init(time: .nan, value: 1), .init(time: .infinity, value: .nan)])
+    ]
+    for pair in [(fiveTaps, odd), (odd, fiveTaps), (odd, odd)] {
+      let bytes = json(Comparison(take(pair.0), take(pair.1, 0.1)))
+      #expect(bytes.count > 100)
+    }
+    let broken = sound([[0, .nan, .infinity, 0.5, -0.5, .nan]])
+    for pair in [(broken, take(fiveTaps)), (take(fiveTaps), broken), (broken, broken)] {
+      let comparison = Comparison(pair.0, pair.1)
+      #expect(comparison.differences.allSatisfy { $0.amount.isFinite })
+      #expect(json(comparison).count > 100)
+    }
+  }
+
+  private func json(_ comparison: Comparison) -> [UInt8] {
+    var json = JSONWriter()
+    // The writer stops the program at a number that is not finite.
+    json.object { comparison.write(to: &$0) }
+    return json.finish()
+  }
+
+  @Test func lengthsThatAreWildlyDifferentAreTold() throws {
+    let short = try PatternComparisonTests.take(HapticPattern(events: [tap(0)]))
+    var long = short.signal.mono
+    long += [Float](repeating: 0, count: 48_000 * 10)
+    let comparison = Comparison(short, sound([long]))
+    #expect(comparison.differences.map(\.kind) == [.length])
+  }
+
+  @Test func generatedPatternsAreToldWithoutOddities() throws {
+    var numbers = FixedNumbers()
+    for _ in 0..<12 {
+      var events: [[HapticEvent]] = [[], []]
+      for side in 0...1 {
+        for _ in 0..<Int.random(in: 0...6, using: &numbers) {
+          events[side].append(
+            Bool.random(using: &numbers)
+              ? tap(Double.random(in: 0...1, using: &numbers))
+              : hum(Double.random(in: 0...1, using: &numbers), 0.1))
+        }
+      }
+      let pair = try events.map { try PatternComparisonTests.take(HapticPattern(events: $0)) }
+      for other in [pair[1], pair[1].recorded()] {
+        let comparison = Comparison(pair[0], other)
+        #expect(json(comparison).count > 100)
+        for sentence in comparison.sentences {
+          #expect(sentence.hasSuffix(".") && !sentence.contains("?"), "\(sentence)")
+        }
+      }
+    }
+  }
+}
