@@ -18,6 +18,8 @@ enum PageResource {
   static var blind: [UInt8] { PackageResources.blind_js }
   /// What a report does.
   static var report: [UInt8] { PackageResources.report_js }
+  /// What a report's controls and keys are tied to.
+  static var wiring: [UInt8] { PackageResources.wiring_js }
   /// What a gallery does.
   static var gallery: [UInt8] { PackageResources.gallery_js }
 

@@ -25,6 +25,7 @@ struct ReportPage {
     let size = sounds.joined().reduce(0) { $0 + $1.textLength }
     let script = PageResource.script([
       PageResource.keys, PageResource.sound, PageResource.blind, PageResource.report,
+      PageResource.wiring,
     ])
     let style = PageResource.page + PageResource.reportStyle
     let title = entries.map(\.name).joined(separator: ", ")
