@@ -171,13 +171,14 @@ let package = Package(
     .target(
       name: "ReviewPages",
       dependencies: [
-        "HapticModel", "HapticRender", "JSONText", "PatternComparison", "SignalAnalysis",
-        "SignalPlots", "SoundFile",
-      ], swiftSettings: strict),
+        "BlindListening", "HapticModel", "HapticRender", "JSONText", "PCMSamples",
+        "PatternComparison", "SignalAnalysis", "SignalPlots",
+      ], resources: [.embedInCode("Page")], swiftSettings: strict),
     .testTarget(
       name: "ReviewPagesTests",
       dependencies: [
-        "HapticModel", "HapticRender", "PatternComparison", "ReviewPages", "SignalAnalysis",
+        "BlindListening", "HapticModel", "HapticRender", "JSONText", "PCMSamples",
+        "PatternComparison", "ReviewPages", "SignalAnalysis", "SignalPlots",
       ],
       swiftSettings: strict),
     .target(

@@ -12,8 +12,9 @@ public enum TemblorProgram {
       """,
     commands: [
       PlayVerb.description, WatchVerb.description, TapVerb.description, ListenVerb.description,
-      RenderVerb.description, PlotVerb.description, CompareVerb.description,
       AuditionVerb.description, ABXVerb.description,
+      RenderVerb.description, PlotVerb.description, CompareVerb.description,
+      GalleryVerb.description,
       CheckVerb.description, InfoVerb.description, FormatVerb.description,
       PatternsVerb.description, ProfilesVerb.description, DevicesVerb.description,
       LatencyVerb.description, completion, manual,

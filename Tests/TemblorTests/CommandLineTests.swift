@@ -15,8 +15,8 @@ import Testing
   }
 
   @Test(arguments: [
-    "play", "watch", "tap", "listen", "render", "plot", "compare", "audition", "abx", "check",
-    "info",
+    "play", "watch", "tap", "listen", "render", "plot", "compare", "audition", "abx", "gallery",
+    "check", "info",
     "format", "patterns", "profiles", "devices", "latency", "completion", "man", "help",
   ])
   func everyVerbHasHelp(verb: String) throws {

@@ -16,6 +16,9 @@ enum CompareVerb {
       With --tolerance the exit status is 3 when a difference is greater than it may be, and 0 when \
       none is; without it differences change nothing. A limit that is left out allows no difference of \
       its kind; events that are missing or added are never allowed.
+
+      With --output a page is written besides: players in step, pictures that follow them, the sources, \
+      and a blind test.
       """,
     arguments: [
       Argument(
@@ -38,11 +41,20 @@ enum CompareVerb {
           "Match levels by loudness in LUFS, by energy as felt, or not, before shapes are judged.",
         defaultText: "the level that most of both share is told and taken out",
         choices: LevelMatch.allCases.map(\.rawValue)),
+      Option(
+        "-o", "--output", value: "FILE",
+        help:
+          "Write a page for a browser too, one file that needs no network: to hear, see and test "
+          + "blindly what differs.",
+        completion: .file),
       Option("--all", help: "Tell every difference, not only the greatest."),
       SharedOptions.profile, SharedOptions.rate, SharedOptions.curveTimes, SharedOptions.json,
     ],
     examples: [
       .init("temblor compare old.ahap new.ahap", "See what an edit changed."),
+      .init(
+        "temblor compare old.ahap new.ahap -o report.html",
+        "Hear and see it in a browser, and send it on."),
       .init(
         "temblor compare --tolerance 0.5dB,5ms,2% golden.wav mine.ahap",
         "Guard a pattern in a build."
@@ -69,6 +81,12 @@ enum CompareVerb {
       return Failure.status(of: error)
     }
     let comparisons = compare(takes, options)
+    if let path = arguments.value("--output") {
+      job.rate = Int(takes[0].signal.rate)
+      try ReportOutput.write(
+        to: path, inputs: inputs, takes: takes, comparisons: comparisons,
+        levelMatch: options.levelMatch, job: job)
+    }
     if arguments.flag("--json") {
       try terminal.output.write(json(comparisons, tolerance).span)
     } else {

@@ -1,0 +1,86 @@
+internal import HapticModel
+internal import HapticRender
+internal import JSONText
+public import PatternComparison
+public import SignalAnalysis
+
+/// Many patterns on one page, each with its picture, its player and what it feels like.
+public struct PatternGallery: Sendable {
+  /// What the page is called.
+  public var title: String
+  /// The program and its version.
+  public var generator: String
+  /// What is heard, beside the takes' own signals, on small speakers; in their order, or none.
+  public var speakerSignals: [Signal]
+
+  /// Makes a gallery.
+  public init(title: String, generator: String, speakerSignals: [Signal] = []) {
+    self.title = title
+    self.generator = generator
+    self.speakerSignals = speakerSignals
+  }
+
+  /// The whole page; equal takes give equal bytes.
+  ///
+  /// - Throws: `nothingToShow`, `tooLarge` or `notDrawn`.
+  public func html(_ takes: [Take]) throws(ReviewPageError) -> [UInt8] {
+    guard let first = takes.first else {
+      throw ReviewPageError(.nothingToShow, "there is no pattern to show")
+    }
+    let hasSpeakers = speakerSignals.count == takes.count
+    let sounds = takes.enumerated().map { index, take in
+      ([take.signal] + (hasSpeakers ? [speakerSignals[index]] : [])).map(EmbeddedSound.init)
+    }
+    let size = sounds.joined().reduce(0) { $0 + $1.textLength }
+    try EmbeddedSound.check(size: size, count: takes.count)
+    var cards: [GalleryCard] = []
+    for (index, take) in takes.enumerated() { cards.append(try GalleryCard(take, index: index)) }
+    let script = PageResource.script([PageResource.keys, PageResource.sound, PageResource.gallery])
+    let style = PageResource.page + PageResource.galleryStyle + ScoreThumbnail.style
+    let count = "\(takes.count) pattern\(takes.count == 1 ? "" : "s")"
+    let fillings: [String: [UInt8]] = [
+      "policy": Array(ContentPolicy.text(script: script, style: style).utf8),
+      "generator": escaped(generator),
+      "title": escaped(title),
+      "style": style,
+      "script": script,
+      "facts": escaped("\(count), rendered with the profile \(first.profile.name)."),
+      "note": escaped(Self.note(hasSpeakers: hasSpeakers)),
+      "cards": Array(cards.map(\.markup).joined().utf8),
+      "footer": escaped("Made by \(generator). One file, which needs no network."),
+      "data": data(cards, soundCount: hasSpeakers ? 2 : 1, rate: first.signal.rate),
+      "sounds": ReportPage.elements(sounds),
+    ]
+    return PageTemplate(PageResource.galleryPage).filled(with: fillings, capacity: size * 5 / 4)
+  }
+
+  private func escaped(_ text: String) -> [UInt8] { Array(HTMLText.escaped(text).utf8) }
+
+  private static func note(hasSpeakers: Bool) -> String {
+    let felt =
+      "These patterns are meant to be felt: laptop and phone speakers can hardly play 80 Hz."
+    return hasSpeakers
+      ? felt + " “For small speakers” plays them with their band lifted."
+      : felt + " Use headphones or a bass shaker."
+  }
+
+  private func data(_ cards: [GalleryCard], soundCount: Int, rate: Double) -> [UInt8] {
+    EmbeddedJSON.object { json in
+      json.member("rate", rate)
+      json.member("left", ScoreThumbnail.axis.left)
+      json.member("right", ScoreThumbnail.axis.right)
+      json.array("patterns") { list in
+        for (index, card) in cards.enumerated() {
+          list.object { json in
+            json.member("name", card.name)
+            json.member("duration", card.duration)
+            json.member("events", card.eventCount)
+            json.array("sounds") { list in
+              for sound in 0..<soundCount { list.element("sound-\(index)-\(sound)") }
+            }
+          }
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,74 @@
+internal import HapticModel
+internal import HapticRender
+internal import PatternComparison
+internal import SignalAnalysis
+internal import SignalPlots
+
+extension ReportContents.Entry {
+  /// What a report shows of a take.
+  ///
+  /// - Parameters:
+  ///   - index: Its place, which gives the letter.
+  ///   - delay: The seconds that were put before it.
+  init(
+    _ take: Take, index: Int, delay: Double, speakerSignal: Signal?, gains: [Double]
+  ) throws(ReviewPageError) {
+    letter = String(UnicodeScalar(UInt8(ascii: "A") + UInt8(index)))
+    name = take.name
+    feeling = take.feeling
+    signals = [take.signal] + (speakerSignal.map { [$0] } ?? [])
+    self.gains = gains
+    text = take.text
+    if let pattern = take.pattern {
+      do throws(PlotError) {
+        let score = try PatternScore(of: pattern, profile: take.profile)
+        events = score.events.map { ScoreEvent($0, profile: take.profile) }
+      } catch {
+        throw ReviewPageError(.notDrawn, "\(take.name): \(error.description)")
+      }
+    } else {
+      events = []
+    }
+    let what = take.pattern == nil ? "Sound" : "Pattern"
+    kind = "\(what), \(Figure.plain(take.signal.duration - delay, places: 3)) s"
+    if take.signal.channels.count > 1 { kind += ", \(take.signal.channels.count) channels" }
+    if delay >= 0.0005 {
+      kind += ", shown \(Figure.plain(delay, places: 3)) s later so that the takes line up"
+    }
+  }
+}
+
+extension ReportContents.Pair {
+  /// What a report tells of a comparison.
+  init(_ comparison: Comparison, other: Int, delay: Double) {
+    self.other = other
+    summary = comparison.verdict ?? comparison.sentences.joined(separator: " ")
+    findings = comparison.differences.map { ReportContents.Finding($0, delay: delay) }
+  }
+}
+
+extension ReportContents.Finding {
+  /// A difference, in words and figures.
+  init(_ difference: Difference, delay: Double) {
+    sentence = difference.sentence
+    range = difference.range.lowerBound + delay...difference.range.upperBound + delay
+    isThroughout = difference.isThroughout
+    isNoticeable = difference.isNoticeable
+    kind = difference.kind.rawValue
+    amount = Figure.shown(Self.amount(of: difference))
+    values = [difference.before, difference.after].compactMap { value in
+      value.map { Figure.shown(Figure.plain($0, places: 3)) }
+    }.joined(separator: " → ")
+  }
+
+  private static func amount(of difference: Difference) -> String {
+    let sign = difference.amount > 0 ? "+" : ""
+    switch difference.unit {
+    case .none: return ""
+    case .seconds: return "\(sign)\(Figure.plain(difference.amount * 1_000, places: 1)) ms"
+    case .count: return sign + Figure.plain(difference.amount, places: 0)
+    case .decibels, .fullScale, .percent:
+      return "\(sign)\(Figure.plain(difference.amount, places: 2)) \(difference.unit.rawValue)"
+    }
+  }
+}

@@ -1,0 +1,139 @@
+import BlindListening
+import JSONText
+import Testing
+
+@testable import ReviewPages
+
+extension InBrowser {
+  /// The blind test in the page of a comparison.
+  @Suite struct BlindTestInBrowserTests {
+    /// What a saved file would hold is kept instead.
+    private static let keeping = """
+      window.URL.createObjectURL = (blob) => { blob.text().then((text) => { window.saved = text; }); return "#"; };
+      HTMLAnchorElement.prototype.click = function () { window.savedName = this.download; };
+      """
+
+    /// Answers trials by key: the right ones as the seed draws them, or the others.
+    private func answer(_ page: BrowserPage, seed: UInt64, rights: [Bool]) throws {
+      for (side, isRight) in zip(BlindTest.draws(seed: seed, count: rights.count), rights) {
+        try page.press("a")
+        try page.press("x")
+        let said = isRight ? side : side.other
+        try page.press(said == .a ? "1" : "2")
+        try page.press("Enter")
+      }
+    }
+
+    private func text(_ page: BrowserPage, _ part: String) throws -> String {
+      try page.string("document.getElementById('blind-\(part)').textContent") ?? ""
+    }
+
+    @Test func testIsDoneByKeyboardAlone() throws {
+      let page = try BrowserPage(
+        Pages.twoTakeReport(), query: "?seed=7", preparation: Self.keeping)
+      try page.evaluate("document.getElementById('blind-trials').value = 10")
+      try page.press("t")
+      #expect(try text(page, "progress") == "Trial 1 of 10")
+      let rights = [true, true, false, true, true, true, true, true, true, true]
+      try answer(page, seed: 7, rights: rights)
+      let expected = BlindResult(rightCount: 9, trialCount: 10, plannedCount: 10)
+      #expect(try text(page, "score") == "9 of 10 right")
+      #expect(try text(page, "sentence") == expected.sentence)
+      // (10 + 1) / 1024.
+      #expect(try text(page, "chance") == "0.0107")
+      #expect(try text(page, "seed") == "7, from the address")
+      #expect(try page.string("document.activeElement.id") == "blind-score")
+      try page.click("#blind-save")
+      try page.wait(for: "window.saved")
+      let saved = try JSONDocument(
+        text: Array((page.string("window.saved") ?? "").utf8), name: "record"
+      ).root
+      #expect(try page.string("window.savedName") == "abx.json")
+      #expect(saved["test"]?.string == "abx")
+      #expect(saved["seed"]?.number == 7)
+      #expect(saved["a"]?["name"]?.string == "soft")
+      #expect(saved["result"]?["right"]?.number == 9)
+      #expect(saved["result"]?["chance"]?.number == expected.chance)
+      #expect(saved["result"]?["conclusion"]?.string == expected.conclusion.rawValue)
+      let answers = saved["trials"]?.elements.map { $0["isRight"]?.boolean }
+      #expect(answers == rights)
+      #expect(page.complaints == [])
+    }
+
+    @Test func wordsAreThoseOfTheTerminal() throws {
+      let page = try BrowserPage(Pages.twoTakeReport(), query: "?seed=3")
+      for (right, count, planned) in [(0, 2, 2), (5, 5, 5), (1, 10, 10), (3, 6, 6), (6, 6, 9)] {
+        try page.evaluate("document.getElementById('blind-trials').value = \(planned)")
+        try page.press("t")
+        try answer(page, seed: 3, rights: (0..<count).map { $0 < right })
+        if count < planned { try page.press("Escape") }
+        let result = BlindResult(rightCount: right, trialCount: count, plannedCount: planned)
+        #expect(try text(page, "sentence") == result.sentence)
+        try page.press("Escape")
+        #expect(try !page.bool("document.getElementById('blind-dialog').open"))
+      }
+    }
+
+    @Test func nothingInThePageTellsWhatXIs() throws {
+      let page = try BrowserPage(Pages.twoTakeReport(), query: "?seed=7")
+      try page.press("t")
+      try page.wait(for: "document.getElementById('blind-play').textContent === 'Pause'")
+      let draws = BlindTest.draws(seed: 7, count: 12)
+      #expect(Set(draws).count == 2)
+      // The page is the same while X is heard, whichever it is, but for the number of the trial.
+      var pages: Set<String> = []
+      for _ in draws {
+        let markup = try page.string(
+          """
+          (() => {
+            const copy = document.documentElement.cloneNode(true);
+            for (const script of copy.querySelectorAll("script")) script.remove();
+            for (const moving of copy.querySelectorAll("#clock, #time, .head, .bar span")) moving.remove();
+            return copy.outerHTML.replace(/[0-9]+ of 16/g, "").replace(/Trial [0-9]+/g, "");
+          })()
+          """)
+        pages.insert(markup ?? "")
+        try page.press("1")
+        try page.press("Enter")
+      }
+      #expect(pages.count == 1)
+    }
+
+    @Test func anAnswerCanBeChangedUntilItIsConfirmed() throws {
+      let page = try BrowserPage(Pages.twoTakeReport(), query: "?seed=7")
+      try page.evaluate("document.getElementById('blind-trials').value = 1")
+      try page.press("t")
+      try page.press("Enter")
+      #expect(try text(page, "progress") == "Trial 1 of 1")
+      let x = BlindTest.draws(seed: 7, count: 1)[0]
+      try page.press(x == .a ? "2" : "1")
+      try page.click("[data-answer=\(x.rawValue)]")
+      try page.click("#blind-confirm")
+      #expect(try text(page, "score") == "1 of 1 right")
+    }
+
+    @Test func withoutASeedTheOrderDiffersEachTime() throws {
+      let page = try BrowserPage(Pages.twoTakeReport())
+      var seeds: Set<String> = []
+      for _ in 0..<3 {
+        try page.evaluate("document.getElementById('blind-trials').value = 1")
+        try page.press("t")
+        try page.press("1")
+        try page.press("Enter")
+        seeds.insert(try text(page, "seed"))
+        try page.press("Escape")
+      }
+      #expect(seeds.count == 3)
+      #expect(!seeds.contains { $0.contains("address") })
+    }
+
+    @Test func levelsAreMatchedInTheTestAndAsBeforeBehindIt() throws {
+      let page = try BrowserPage(Pages.twoTakeReport())
+      try page.press("t")
+      try page.press("Escape")
+      #expect(try page.string("document.getElementById('match').ariaPressed") == "false")
+      #expect(try page.string("document.getElementById('loop').ariaPressed") == "false")
+      try page.wait(for: "!document.body.classList.contains('playing')")
+    }
+  }
+}

@@ -1,0 +1,163 @@
+import Glibc
+import JSONText
+import Synchronization
+
+/// The browser did not do what a test needs, or not in time.
+struct BrowserError: Error, CustomStringConvertible {
+  let description: String
+}
+
+/// A Chromium without windows that a test drives over its debugging pipe.
+///
+/// Messages are JSON texts that end in a zero byte. One browser serves all tests, one after the other. The
+/// process, all it started and its folder are gone when the tests end; if these are killed, the end of
+/// the pipe ends it.
+final class Browser: Sendable {
+  /// Where the program is, or nothing.
+  static let path = ["chromium", "chromium-browser", "google-chrome"]
+    .map { "/usr/bin/" + $0 }.first { unsafe access($0, X_OK) == 0 }
+
+  /// Whether there is one.
+  static let isInstalled = path != nil
+  /// What somebody can do where there is none.
+  static let remedy: String = "pages are tested in Chromium: apt-get install chromium"
+
+  /// The longest that anything may take.
+  private static let patience = 30_000
+
+  /// The browser of all tests.
+  static let shared = Result { try Browser() }
+  /// What is left to be ended with the process.
+  private static let running = Mutex<(process: pid_t, folder: String)?>(nil)
+
+  /// What was read and not yet taken.
+  private struct State {
+    var pending: [UInt8] = []
+    var events: [JSONValue] = []
+    var lastID = 0
+  }
+
+  /// An empty folder that tests may use.
+  let folder: String
+  private let commands: Int32
+  private let replies: Int32
+  private let state = Mutex(State())
+
+  private init() throws {
+    guard let program = Self.path else { throw BrowserError(description: Self.remedy) }
+    var template = Array("/tmp/temblor-XXXXXX".utf8CString)
+    guard unsafe mkdtemp(&template) != nil else { throw BrowserError(description: "no folder") }
+    folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    let (toBrowser, fromBrowser) = try (Self.pipe(), Self.pipe())
+    let process = try Self.spawn(
+      program, folder: folder, commands: toBrowser.read, replies: fromBrowser.write)
+    close(toBrowser.read)
+    close(fromBrowser.write)
+    commands = toBrowser.write
+    replies = fromBrowser.read
+    let folder = folder
+    Self.running.withLock { $0 = (process, folder) }
+    atexit { Browser.end() }
+  }
+
+  /// Ends the process with all it started, and removes its folder.
+  private static func end() {
+    guard let (process, folder) = running.withLock({ $0 }) else { return }
+    kill(-process, SIGKILL)
+    var status: Int32 = 0
+    while unsafe waitpid(process, &status, 0) < 0, errno == EINTR {}
+    remove(folder)
+  }
+
+  /// What a page has told that nobody asked for, oldest first.
+  func events(of session: String) -> [JSONValue] {
+    state.withLock { $0.events.filter { $0["sessionId"]?.string == session } }
+  }
+
+  /// Asks for something and waits for the answer.
+  ///
+  /// - Parameter session: The page it is about, or nothing for the browser.
+  func call(
+    _ method: String, session: String? = nil,
+    _ parameters: (inout JSONObjectWriter) -> Void = { _ in }
+  ) throws -> JSONValue {
+    try state.withLock { state in
+      state.lastID += 1
+      let id = state.lastID
+      var json = JSONWriter(layout: .compact)
+      json.object { message in
+        message.member("id", id)
+        message.member("method", method)
+        if let session { message.member("sessionId", session) }
+        message.object("params", parameters)
+      }
+      try write(json.bytes + [0])
+      while true {
+        let message = try read(&state.pending)
+        guard message["id"]?.number == Double(id) else {
+          state.events.append(message)
+          continue
+        }
+        if let error = message["error"]?["message"]?.string {
+          throw BrowserError(description: "\(method): \(error)")
+        }
+        guard let result = message["result"] else {
+          throw BrowserError(description: "\(method): no result")
+        }
+        return result
+      }
+    }
+  }
+
+  private func write(_ bytes: [UInt8]) throws {
+    var done = 0
+    while done < bytes.count {
+      let count = unsafe bytes.withUnsafeBufferPointer {
+        unsafe Glibc.write(commands, $0.baseAddress?.advanced(by: done), bytes.count - done)
+      }
+      guard count > 0 else { throw BrowserError(description: "the browser has ended") }
+      done += count
+    }
+  }
+
+  /// The next message; waits no longer than the patience.
+  private func read(_ pending: inout [UInt8]) throws -> JSONValue {
+    var searched = 0
+    while true {
+      if let end = pending[searched...].firstIndex(of: 0) {
+        let text = Array(pending[..<end])
+        pending.removeSubrange(...end)
+        return try JSONDocument(text: text, name: "message").root
+      }
+      searched = pending.count
+      var watched = pollfd(fd: replies, events: Int16(POLLIN), revents: 0)
+      guard unsafe poll(&watched, 1, Int32(Self.patience)) == 1 else {
+        throw BrowserError(description: "no answer in \(Self.patience / 1_000) seconds")
+      }
+      var piece = [UInt8](repeating: 0, count: 1 << 18)
+      let count = unsafe Glibc.read(replies, &piece, piece.count)
+      guard count > 0 else { throw BrowserError(description: "the browser has ended") }
+      pending += piece[..<count]
+    }
+  }
+
+  /// A pipe whose ends lie above those that the browser expects.
+  private static func pipe() throws -> (read: Int32, write: Int32) {
+    var ends: [Int32] = [-1, -1]
+    guard unsafe Glibc.pipe(&ends) == 0 else { throw BrowserError(description: "no pipe") }
+    let high = ends.map { fcntl($0, F_DUPFD_CLOEXEC, 64) }
+    for end in ends { close(end) }
+    return (high[0], high[1])
+  }
+
+  private static func remove(_ folder: String) {
+    var process = pid_t()
+    let words = ["rm", "-rf", folder]
+    var arguments = unsafe words.map { unsafe strdup($0) } + [nil]
+    defer { unsafe arguments.forEach { unsafe free($0) } }
+    var status: Int32 = 0
+    if unsafe posix_spawn(&process, "/bin/rm", nil, nil, &arguments, nil) == 0 {
+      _ = unsafe waitpid(process, &status, 0)
+    }
+  }
+}

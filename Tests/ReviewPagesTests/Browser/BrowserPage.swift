@@ -1,0 +1,227 @@
+import Glibc
+import JSONText
+
+/// A page that is open in a browser.
+final class BrowserPage {
+  private let browser: Browser
+  private let context: String
+  private let session: String
+
+  /// Writes a page to a file and opens it.
+  ///
+  /// - Parameters:
+  ///   - query: What follows the file in the address, as `?seed=7`.
+  ///   - width: CSS pixels; below 600 it is a phone's screen.
+  ///   - preparation: A script that runs before those of the page.
+  init(
+    _ html: [UInt8], query: String = "", width: Int = 1_280, height: Int = 900,
+    isDark: Bool = false, preparation: String = ""
+  ) throws {
+    browser = try Browser.shared.get()
+    let made = try browser.call("Target.createBrowserContext")["browserContextId"]?.string ?? ""
+    context = made
+    let target = try browser.call("Target.createTarget") {
+      $0.member("url", "about:blank")
+      $0.member("browserContextId", made)
+    }
+    let id = target["targetId"]?.string ?? ""
+    let attached = try browser.call("Target.attachToTarget") {
+      $0.member("targetId", id)
+      $0.member("flatten", true)
+    }
+    session = attached["sessionId"]?.string ?? ""
+    for domain in ["Page", "Runtime", "Log", "Network"] { try call("\(domain).enable") }
+    if !preparation.isEmpty {
+      try call("Page.addScriptToEvaluateOnNewDocument") { $0.member("source", preparation) }
+    }
+    try resize(width: width, height: height)
+    try setMedia(isDark: isDark)
+    let path = browser.folder + "/page-\(id).html"
+    try Self.write(html, to: path)
+    try call("Page.navigate") { $0.member("url", "file://\(path)\(query)") }
+    try wait(for: "location.protocol === 'file:' && document.readyState === 'complete'")
+  }
+
+  deinit {
+    _ = try? browser.call("Target.disposeBrowserContext") {
+      $0.member("browserContextId", context)
+    }
+  }
+
+  @discardableResult
+  private func call(_ method: String, _ parameters: (inout JSONObjectWriter) -> Void = { _ in })
+    throws -> JSONValue
+  {
+    try browser.call(method, session: session, parameters)
+  }
+
+  /// Shows the page as wide as a screen.
+  func resize(width: Int, height: Int) throws {
+    try call("Emulation.setDeviceMetricsOverride") {
+      $0.member("width", width)
+      $0.member("height", height)
+      $0.member("deviceScaleFactor", 1)
+      $0.member("mobile", width < 600)
+    }
+  }
+
+  /// Sets what the reader prefers.
+  func setMedia(isDark: Bool, reducesMotion: Bool = true) throws {
+    try call("Emulation.setEmulatedMedia") { json in
+      json.array("features") { list in
+        for (name, value) in [
+          ("prefers-color-scheme", isDark ? "dark" : "light"),
+          ("prefers-reduced-motion", reducesMotion ? "reduce" : "no-preference"),
+        ] {
+          list.object {
+            $0.member("name", name)
+            $0.member("value", value)
+          }
+        }
+      }
+    }
+  }
+
+  /// Shows the page as on another medium.
+  func setMedia(_ medium: String) throws {
+    try call("Emulation.setEmulatedMedia") { $0.member("media", medium) }
+  }
+
+  /// The value of an expression, a promise awaited; what it throws is thrown.
+  @discardableResult
+  func evaluate(_ expression: String) throws -> JSONValue? {
+    let answer = try call("Runtime.evaluate") {
+      $0.member("expression", expression)
+      $0.member("awaitPromise", true)
+      $0.member("returnByValue", true)
+    }
+    if let details = answer["exceptionDetails"] {
+      let said = details["exception"]?["description"]?.string ?? details["text"]?.string
+      throw BrowserError(description: "\(expression): \(said ?? "an exception")")
+    }
+    return answer["result"]?["value"]
+  }
+
+  func number(_ expression: String) throws -> Double? { try evaluate(expression)?.number }
+  func string(_ expression: String) throws -> String? { try evaluate(expression)?.string }
+  func bool(_ expression: String) throws -> Bool { try evaluate(expression)?.boolean ?? false }
+
+  /// Waits until an expression is true, looking at every frame that is drawn.
+  func wait(for condition: String) throws {
+    try evaluate(
+      """
+      new Promise((resolve) => {
+        const look = () => (\(condition)) ? resolve(true) : requestAnimationFrame(look);
+        look();
+      })
+      """)
+  }
+
+  /// Presses and releases a key.
+  func press(_ key: String, shift: Bool = false) throws {
+    let codes = [
+      "Enter": 13, "Escape": 27, " ": 32, "ArrowLeft": 37, "ArrowRight": 39, "Tab": 9,
+      "Home": 36,
+    ]
+    let text = key == "Enter" ? "\r" : (key.count == 1 ? key : "")
+    for type in [text.isEmpty ? "rawKeyDown" : "keyDown", "keyUp"] {
+      try call("Input.dispatchKeyEvent") {
+        $0.member("type", type)
+        $0.member("key", key)
+        if type == "keyDown" { $0.member("text", text) }
+        if let code = codes[key] { $0.member("windowsVirtualKeyCode", code) }
+        $0.member("modifiers", shift ? 8 : 0)
+      }
+    }
+  }
+
+  /// Moves the pointer, with its button down or not.
+  func point(_ type: String, x: Double, y: Double) throws {
+    try call("Input.dispatchMouseEvent") {
+      $0.member("type", type)
+      $0.member("x", x)
+      $0.member("y", y)
+      $0.member("button", type == "mouseMoved" ? "none" : "left")
+      $0.member("clickCount", type == "mouseMoved" ? 0 : 1)
+    }
+  }
+
+  /// Clicks at a place, or drags from there to others.
+  func drag(_ places: (x: Double, y: Double)...) throws {
+    guard let first = places.first, let last = places.last else { return }
+    try point("mouseMoved", x: first.x, y: first.y)
+    try point("mousePressed", x: first.x, y: first.y)
+    for place in places.dropFirst() { try point("mouseMoved", x: place.x, y: place.y) }
+    try point("mouseReleased", x: last.x, y: last.y)
+  }
+
+  /// Clicks in the middle of the first element that a selector finds, scrolled into view.
+  func click(_ selector: String) throws {
+    let box = try box(of: selector)
+    try drag((box.x + box.width / 2, box.y + box.height / 2))
+  }
+
+  /// Where an element is, scrolled into view.
+  func box(of selector: String) throws -> (x: Double, y: Double, width: Double, height: Double) {
+    let text = try string(
+      """
+      (() => {
+        const element = document.querySelector(`\(selector)`);
+        element.scrollIntoView({ block: "center", behavior: "instant" });
+        const box = element.getBoundingClientRect();
+        return [box.x, box.y, box.width, box.height].join(" ");
+      })()
+      """)
+    let numbers = (text ?? "").split(separator: " ").compactMap { Double($0) }
+    guard numbers.count == 4 else { throw BrowserError(description: "no \(selector)") }
+    return (numbers[0], numbers[1], numbers[2], numbers[3])
+  }
+
+  /// A picture of what is seen, as PNG in base 64.
+  func screenshot() throws -> String {
+    try call("Page.captureScreenshot")["data"]?.string ?? ""
+  }
+
+  /// The page on paper, as PDF in base 64.
+  func print() throws -> String {
+    try call("Page.printToPDF") { $0.member("printBackground", true) }["data"]?.string ?? ""
+  }
+
+  /// Everything that went wrong in the page: exceptions, console errors, refusals of its policy.
+  var complaints: [String] {
+    browser.events(of: session).compactMap { event in
+      let parameters = event["params"]
+      switch event["method"]?.string {
+      case "Runtime.exceptionThrown":
+        return parameters?["exceptionDetails"]?["exception"]?["description"]?.string ?? "exception"
+      case "Runtime.consoleAPICalled":
+        return parameters?["args"]?.elements.first { _ in true }?["value"]?.string ?? "console"
+      case "Log.entryAdded":
+        return parameters?["entry"]?["text"]?.string ?? "log"
+      default: return nil
+      }
+    }
+  }
+
+  /// The addresses the page asked for, without those that lie within it.
+  var requests: [String] {
+    browser.events(of: session).compactMap { event in
+      guard event["method"]?.string == "Network.requestWillBeSent" else { return nil }
+      let address = event["params"]?["request"]?["url"]?.string ?? ""
+      return address.hasPrefix("data:") ? nil : address
+    }
+  }
+
+  private static func write(_ bytes: [UInt8], to path: String) throws {
+    let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+    defer { close(descriptor) }
+    var done = 0
+    while done < bytes.count {
+      let count = unsafe bytes.withUnsafeBufferPointer {
+        unsafe Glibc.write(descriptor, $0.baseAddress?.advanced(by: done), bytes.count - done)
+      }
+      guard count > 0 else { throw BrowserError(description: "\(path) cannot be written") }
+      done += count
+    }
+  }
+}

@@ -1,0 +1,64 @@
+import JSONText
+import Testing
+
+@testable import ReviewPages
+
+/// What pages are put together from.
+@Suite struct MarkupTests {
+  @Test func fillingsAreNotSearchedForPlaces() {
+    let template = PageTemplate(Array("a{{one}}b{{two}}c{{unknown}}d{ {x}} {{}}".utf8))
+    let page = template.filled(with: ["one": Array("{{two}}".utf8), "two": Array("2".utf8)])
+    #expect(String(decoding: page, as: UTF8.self) == "a{{two}}b2cd{ {x}} {{}}")
+    #expect(template.names == ["one", "two", "unknown"])
+  }
+
+  @Test func policyNamesTheHashOfTheScript() {
+    // printf abc | openssl dgst -sha256 -binary | base64
+    #expect(
+      ContentPolicy.source(Array("abc".utf8))
+        == "sha256-ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=")
+  }
+
+  @Test(arguments: [
+    ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="),
+    ("fooba", "Zm9vYmE="), ("foobar", "Zm9vYmFy"),
+  ])
+  func base64IsThatOfTheStandard(_ text: String, _ encoded: String) {
+    #expect(String(decoding: Base64.encoded(Array(text.utf8)), as: UTF8.self) == encoded)
+    #expect(Base64.length(of: text.utf8.count) == encoded.utf8.count)
+  }
+
+  @Test func embeddedJSONHoldsNoTag() {
+    let json = EmbeddedJSON.object { $0.member("name", "</script><!--") }
+    #expect(
+      String(decoding: json, as: UTF8.self)
+        == #"{"name":"\u003c/script>\u003c!--"}"#)
+  }
+
+  @Test func figuresHaveTheirPlaces() {
+    #expect(Figure.fixed(0.1606, places: 3) == "0.161")
+    #expect(Figure.fixed(-0.0001, places: 3) == "0.000")
+    #expect(Figure.fixed(-12.5, places: 0) == "-13")
+    #expect(Figure.plain(3.140, places: 3) == "3.14")
+    #expect(Figure.plain(2, places: 3) == "2")
+    #expect(Figure.seconds(.infinity) == "–")
+  }
+
+  @Test func marksAreLinesTheOtherTextHasNotInOrder() {
+    let one = ["a", "b", "c", "d"]
+    #expect(LineMarks.marks(in: one, against: one) == [false, false, false, false])
+    #expect(
+      LineMarks.marks(in: one, against: ["a", "x", "c", "d"]) == [false, true, false, false])
+    #expect(LineMarks.marks(in: ["c", "a"], against: ["a", "c"]).count(where: \.self) == 1)
+    #expect(LineMarks.marks(in: one, against: []) == [true, true, true, true])
+    #expect(LineMarks.marks(in: [], against: one) == [])
+  }
+
+  @Test func longTextsAreCut() {
+    let text = String(repeating: "x\n", count: SourceListing.mostLines + 7)
+    let markup = SourceListing.markup(text, against: nil, entry: "A", className: "take-0")
+    #expect(markup.contains("\(SourceListing.mostLines + 7) lines"))
+    #expect(markup.contains("7 more lines are not shown."))
+    #expect(markup.split(separator: "<span class=\"line\">").count == SourceListing.mostLines + 1)
+  }
+}

@@ -1,0 +1,168 @@
+import PCMSamples
+import PatternComparison
+import SignalAnalysis
+import Testing
+
+@testable import ReviewPages
+
+extension InBrowser {
+  /// What the page of a comparison plays.
+  @Suite struct ReportSoundTests {
+    /// Keeps hold of what the page makes, and listens at its end.
+    static let listening = """
+      window.heard = { buffers: [], gains: [] };
+      const Made = window.AudioContext;
+      window.AudioContext = class extends Made {
+        constructor(options) {
+          super(options);
+          heard.context = this;
+          heard.analyser = new AnalyserNode(this, { fftSize: 2048 });
+        }
+        async decodeAudioData(bytes) {
+          const buffer = await super.decodeAudioData(bytes);
+          heard.buffers.push(buffer);
+          return buffer;
+        }
+      };
+      const connect = AudioNode.prototype.connect;
+      AudioNode.prototype.connect = function (target, ...rest) {
+        if (target === heard.context?.destination) connect.call(this, heard.analyser);
+        return connect.call(this, target, ...rest);
+      };
+      heard.peak = () => {
+        const samples = new Float32Array(2048);
+        heard.analyser.getFloatTimeDomainData(samples);
+        return samples.reduce((most, sample) => Math.max(most, Math.abs(sample)), 0);
+      };
+      """
+
+    private func page(_ html: [UInt8], query: String = "") throws -> BrowserPage {
+      try BrowserPage(html, query: query, preparation: Self.listening)
+    }
+
+    @Test func soundOfThePageIsTheRender() throws {
+      let takes = try Pages.twoTakes()
+      let page = try page(Pages.report(takes))
+      try page.press(" ")
+      try page.wait(for: "heard.buffers.length === 4 && heard.context.currentTime > 0.1")
+      #expect(try page.number("heard.context.sampleRate") == 48_000)
+      // Decoding may end in any order: each take is one of the buffers, sample for sample.
+      for take in takes {
+        var dither = Dither()
+        let numbers = take.signal.channels[0].map { Int(dither.quantise($0)) }
+        #expect(numbers.map(abs).max() ?? 0 > 3_000)
+        let picked = stride(from: 0, to: numbers.count, by: 97).map { numbers[$0] }
+        let greatest = try page.number(
+          """
+          Math.min(...heard.buffers.map((buffer) => {
+            if (buffer.length !== \(numbers.count)) return 9;
+            const samples = buffer.getChannelData(0);
+            return \(picked).reduce((most, number, index) =>
+              Math.max(most, Math.abs(samples[index * 97] - number / 32768)), 0);
+          }))
+          """)
+        #expect((greatest ?? 9) < 1.0 / 65_536)
+      }
+    }
+
+    @Test func playingIsHeardAndMovesThePlayHead() throws {
+      let page = try page(Pages.twoTakeReport())
+      try page.press("l")
+      try page.press(" ")
+      try page.wait(for: "heard.analyser && heard.peak() > 0.05")
+      try page.wait(for: "Number(document.getElementById('time').value) > 0.2")
+      // It comes round again.
+      try page.wait(for: "Number(document.getElementById('time').value) < 0.1")
+      try page.press(" ")
+      try page.wait(for: "!document.body.classList.contains('playing')")
+      try page.wait(for: "heard.peak() === 0")
+      #expect(page.complaints == [])
+    }
+
+    @Test func playingEndsAtTheEnd() throws {
+      let page = try page(Pages.twoTakeReport())
+      try page.click("#play")
+      try page.wait(for: "document.body.classList.contains('playing')")
+      try page.wait(for: "!document.body.classList.contains('playing')")
+      #expect(try page.number("Number(document.getElementById('time').value)") == 0)
+    }
+
+    @Test func loopStaysInItsStretch() throws {
+      let page = try page(Pages.twoTakeReport())
+      for _ in 0..<2 { try page.press("ArrowRight", shift: true) }
+      try page.press("[")
+      try page.press("ArrowRight", shift: true)
+      try page.press("]")
+      try page.press(" ")
+      // Three rounds of a tenth of a second, seen at every frame.
+      let range = try page.string(
+        """
+        new Promise((resolve) => {
+          const places = [];
+          const look = () => {
+            if (document.body.classList.contains("playing")) {
+              places.push(Number(document.getElementById("time").value));
+            }
+            if (places.length < 40) requestAnimationFrame(look);
+            else resolve([Math.min(...places), Math.max(...places)].join(" "));
+          };
+          look();
+        })
+        """)
+      let ends = (range ?? "").split(separator: " ").compactMap { Double($0) }
+      #expect(ends.count == 2)
+      #expect(ends[0] >= 0.199 && ends[1] <= 0.301 && ends[1] - ends[0] > 0.05)
+    }
+
+    @Test func switchingFadesBetweenTracksUnderOnePlayHead() throws {
+      // The first take is silent where the second is not.
+      let quiet = try Pages.take("quiet", Pages.pattern(intensity: 0.01))
+      let loud = try Pages.take("loud", Pages.pattern(intensity: 1))
+      let page = try page(Pages.report([quiet, loud]))
+      for _ in 0..<2 { try page.press("ArrowRight", shift: true) }
+      try page.press("[")
+      try page.press("ArrowRight", shift: true)
+      try page.press("]")
+      try page.press(" ")
+      try page.wait(for: "heard.analyser && document.body.classList.contains('playing')")
+      try page.press("2")
+      try page.wait(for: "heard.peak() > 0.3")
+      try page.press("1")
+      try page.wait(for: "heard.peak() < 0.01")
+    }
+
+    @Test func levelMatchUsesTheGainsOfTheComparison() throws {
+      let quiet = try Pages.take("quiet", Pages.pattern(intensity: 0.5))
+      let loud = try Pages.take("loud", Pages.pattern(intensity: 1))
+      let gains = LevelMatch.loudness.gains(for: [quiet, loud])
+      #expect(gains[0] == 1 && gains[1] < 0.9)
+      let page = try page(Pages.report([quiet, loud], hasSpeakers: false))
+      for _ in 0..<2 { try page.press("ArrowRight", shift: true) }
+      try page.press("[")
+      try page.press("ArrowRight", shift: true)
+      try page.press("]")
+      try page.press("2")
+      try page.press(" ")
+      try page.wait(for: "heard.analyser && document.body.classList.contains('playing')")
+      let hum = Double(loud.signal.channels[0][9_600..<14_400].map(abs).max() ?? 0)
+      try page.wait(for: "Math.abs(heard.peak() - \(hum)) < 0.01")
+      try page.press("g")
+      #expect(try page.string("document.getElementById('match').ariaPressed") == "true")
+      try page.wait(for: "Math.abs(heard.peak() - \(hum * gains[1])) < 0.01")
+      // Half the strength is half of that.
+      for _ in 0..<10 { try page.press("-") }
+      #expect(try page.string("document.getElementById('strength-value').textContent") == "50 %")
+      try page.wait(for: "Math.abs(heard.peak() - \(hum * gains[1] / 2)) < 0.01")
+    }
+
+    @Test func otherSetIsForSmallSpeakers() throws {
+      let page = try page(Pages.twoTakeReport())
+      try page.press("s")
+      #expect(try page.bool("document.querySelectorAll('[name=set]')[1].checked"))
+      try page.press(" ")
+      try page.wait(for: "heard.analyser && heard.peak() > 0.05")
+      let without = try BrowserPage(Pages.report(Pages.twoTakes(), hasSpeakers: false))
+      #expect(try without.bool("document.querySelector('.sets').hidden"))
+    }
+  }
+}

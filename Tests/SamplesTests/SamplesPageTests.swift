@@ -1,0 +1,96 @@
+import Glibc
+import HapticRender
+import ReviewPages
+import ShippedPatterns
+import Testing
+
+@testable import TemblorCommands
+
+/// The gallery in `Samples/` is the one the program makes of the shipped patterns.
+@Suite struct SamplesPageTests {
+  /// Tenths of a CSS pixel, in which pictures are written: the rounding of another machine's arithmetic.
+  static let pixelTolerance = 0.2
+  /// Steps of 16 bits, as for the samples themselves.
+  static let sampleTolerance = 2
+
+  /// The page as text without its sounds, and the sounds.
+  private func parts(_ page: [UInt8]) -> (text: String, sounds: [Substring]) {
+    let pieces = String(decoding: page, as: UTF8.self).split(
+      separator: "</script>\n<script type=\"text/plain\"")
+    guard let first = pieces.first, let last = pieces.last else { return ("", []) }
+    // Behind the last sound comes the script.
+    let tail = last.split(separator: "</script>\n<script>", maxSplits: 1)
+    return (
+      first + "\n" + (tail.count > 1 ? tail[1] : ""),
+      pieces.dropFirst().dropLast() + tail.prefix(1)
+    )
+  }
+
+  /// Numbers within the tolerance, and the text between them the same.
+  private func isAlike(_ one: Substring, _ other: Substring) -> Bool {
+    func pieces(_ text: Substring) -> [Substring] {
+      var pieces: [Substring] = []
+      var rest = text
+      while let first = rest.first {
+        let isNumber = first.isNumber || first == "."
+        let piece = rest.prefix { ($0.isNumber || $0 == ".") == isNumber }
+        pieces.append(piece)
+        rest = rest.dropFirst(piece.count)
+      }
+      return pieces
+    }
+    let (ours, theirs) = (pieces(one), pieces(other))
+    return ours.count == theirs.count
+      && zip(ours, theirs).allSatisfy { a, b in
+        if a == b { return true }
+        guard let first = Double(a), let second = Double(b) else { return false }
+        return abs(first - second) <= Self.pixelTolerance
+      }
+  }
+
+  @Test func pageIsTheGalleryOfTheShippedPatterns() throws {
+    let shipped = try FileSystem.read("\(SamplesTests.folder)/Samples/index.html")
+    var job = RenderJob(profile: .phone)
+    job.rate = GalleryVerb.rate
+    let (inputs, problems) = PatternInput.find(["\(SamplesTests.folder)/Patterns"])
+    #expect(problems == [])
+    let fresh = try GalleryVerb.page(
+      inputs.map { try ReviewTakes($0, job: job) }, title: "Haptic patterns")
+    let (ours, theirs) = (parts(fresh), parts(shipped))
+    #expect(ours.sounds.count == 2 * ShippedPatterns.names.count)
+    #expect(ours.sounds.count == theirs.sounds.count)
+    for (sound, other) in zip(ours.sounds, theirs.sounds) {
+      #expect(greatestStep(between: sound, and: other) <= Self.sampleTolerance)
+    }
+    let lines = (
+      ours.text.split(separator: "\n"), theirs.text.split(separator: "\n")
+    )
+    #expect(lines.0.count == lines.1.count)
+    let different = zip(lines.0, lines.1).filter { !isAlike($0, $1) }.map { $0.0.prefix(80) }
+    #expect(different == [])
+    #expect(shipped.count < 3_000_000)
+  }
+
+  /// The greatest difference between two sounds in base 64, in steps of 16 bits.
+  private func greatestStep(between one: Substring, and other: Substring) -> Int {
+    guard one != other else { return 0 }
+    let (first, second) = (samples(one), samples(other))
+    guard first.count == second.count else { return .max }
+    return zip(first, second).map { abs($0 - $1) }.max() ?? .max
+  }
+
+  /// The numbers behind the 44 bytes of a WAVE's head.
+  private func samples(_ text: Substring) -> [Int] {
+    let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+    let places = Dictionary(uniqueKeysWithValues: digits.enumerated().map { ($1, $0) })
+    guard let start = text.firstIndex(of: ">") else { return [] }
+    let values = text[text.index(after: start)...].utf8.compactMap { places[$0] }
+    let bytes = stride(from: 0, to: values.count - 3, by: 4).flatMap { place -> [UInt8] in
+      let group = values[place..<place + 4].reduce(0) { $0 << 6 | $1 }
+      return [16, 8, 0].map { UInt8(truncatingIfNeeded: group >> $0) }
+    }
+    return stride(from: 44, to: bytes.count - 1, by: 2).map { place in
+      Int(Int16(truncatingIfNeeded: Int(bytes[place]) | Int(bytes[place + 1]) << 8))
+    }
+  }
+}

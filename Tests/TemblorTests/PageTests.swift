@@ -1,0 +1,66 @@
+import Testing
+
+/// The verbs that write pages: `gallery`, and `compare` with an output.
+@Suite struct PageTests {
+  let place = Workplace()
+
+  @Test func galleryHoldsWhatCanBeReadAndTellsTheRest() throws {
+    try place.write(Patterns.tap(at: 0.25), to: "set/a.ahap")
+    try place.write(Patterns.broken, to: "set/b.ahap")
+    #expect(
+      try place.temblor("gallery", "set", "nothing", "-o", "page.html")
+        == .init(
+          1,
+          error: """
+            nothing: no such file, and no shipped pattern has this name
+            set/b.ahap:2:1: error: the text ends inside the object that begins at 1:1
+
+            """))
+    let page = place.text("page.html") ?? ""
+    #expect(page.contains("<h2>a <span class=\"length\">"))
+    #expect(!page.contains("<h2>b "))
+  }
+
+  @Test func galleryOfNothingIsNotWritten() throws {
+    try place.write(Patterns.broken, to: "b.ahap")
+    #expect(
+      try place.temblor("gallery", "b.ahap")
+        == .init(
+          2, error: "b.ahap:2:1: error: the text ends inside the object that begins at 1:1\n"))
+    #expect(place.names() == ["b.ahap"])
+  }
+
+  @Test func galleryGoesToStandardOutputAndIsTheSameEachTime() throws {
+    let once = try place.temblor("gallery", "light", "medium", "-o", "-", "--title", "<Two>")
+    #expect(once.status == 0 && once.error == "")
+    #expect(once.output.contains("<h1>&lt;Two&gt;</h1>"))
+    #expect(try place.temblor("gallery", "light", "medium", "--title", "<Two>") == .init(0))
+    #expect(place.text("gallery.html") == once.output)
+    #expect(place.names() == ["gallery.html"])
+  }
+
+  @Test func comparisonIsWrittenAsAPageToo() throws {
+    try place.write(Patterns.tap(at: 0.25), to: "a.ahap")
+    try place.write(Patterns.tap(at: 0.26), to: "b.ahap")
+    let plain = try place.temblor("compare", "a.ahap", "b.ahap", "--tolerance", "0")
+    let paged = try place.temblor(
+      "compare", "a.ahap", "b.ahap", "--tolerance", "0", "-o", "report.html")
+    #expect(plain == paged && plain.status == 3)
+    let page = place.text("report.html") ?? ""
+    #expect(page.hasPrefix("<!doctype html>"))
+    #expect(page.contains("<b>a.ahap</b>") && page.contains("later"))
+    #expect(
+      try place.temblor("compare", "a.ahap", "b.ahap", "-o", "missing/report.html").status == 1)
+    #expect(try place.temblor("compare", "a.ahap", "b.ahap", "-o", "-").status == 64)
+    #expect(place.names() == ["a.ahap", "b.ahap", "report.html"])
+  }
+
+  @Test func soundsAreComparedOnAPage() throws {
+    try place.write(Patterns.tap(at: 0.25), to: "a.ahap")
+    #expect(try place.temblor("render", "a.ahap").status == 0)
+    #expect(try place.temblor("compare", "a.ahap", "a.wav", "-o", "report.html").status == 0)
+    let page = place.text("report.html") ?? ""
+    #expect(page.contains("Sound, ") && page.contains("Pattern, "))
+    #expect(page.contains("id=\"sound-1-0\"") && !page.contains("id=\"sound-0-1\""))
+  }
+}
