@@ -14,7 +14,7 @@ public struct TakeFigures: Equatable, Sendable {
   public var felt: Double?
   /// The middle of the spectrum's power below 1 kHz, in hertz; nothing for silence.
   public var centroid: Double?
-  /// The frequency with the most power, in hertz; nothing for silence.
+  /// The middle of the highest peak of power, in hertz; nothing for silence.
   public var dominant: Double?
   /// How many sounds begin.
   public var onsetCount: Int
@@ -39,7 +39,19 @@ public struct TakeFigures: Equatable, Sendable {
     guard peak != nil else { return }
     centroid = Tones.middle(mono, rate: signal.rate)
     let spectrum = Spectrum(of: mono, rate: signal.rate)
-    let strongest = spectrum.powers.indices.max { spectrum.powers[$0] < spectrum.powers[$1] }
-    dominant = strongest.map { spectrum.frequencies[$0] }
+    dominant = Self.middleOfPeak(spectrum)
+  }
+
+  /// The middle of the highest peak down to half its power, which stays where the peak is broad.
+  private static func middleOfPeak(_ spectrum: Spectrum) -> Double? {
+    let powers = spectrum.powers
+    guard let top = powers.indices.max(by: { powers[$0] < powers[$1] }) else { return nil }
+    let half = powers[top] / 2
+    var (first, last) = (top, top)
+    while first > 0, powers[first - 1] >= half { first -= 1 }
+    while last < powers.count - 1, powers[last + 1] >= half { last += 1 }
+    let sum = powers[first...last].reduce(0, +)
+    let moment = (first...last).reduce(0) { $0 + spectrum.frequencies[$1] * powers[$1] }
+    return sum > 0 ? moment / sum : nil
   }
 }

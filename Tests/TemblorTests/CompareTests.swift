@@ -37,7 +37,7 @@ import Testing
             RMS        dBFS   -24.4  -24.5    -0.1
             loudness   LUFS   -31.2  -31.2       =
             felt level dB     -24.7  -24.8    -0.1
-            strongest  Hz       136    136       =
+            strongest  Hz       135    136      +1
             spectrum   Hz       137    137       =
             onsets                3      3       =
 
