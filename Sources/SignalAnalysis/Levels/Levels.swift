@@ -1,0 +1,69 @@
+/// How strong a signal is as a whole.
+public struct Levels: Equatable, Sendable {
+  /// The greatest magnitude of a sample; 1 is full scale.
+  public var samplePeak: Double
+  /// The greatest magnitude between samples as well, after ITU-R BS.1770.
+  public var truePeak: Double
+  /// The root of the mean square of all samples.
+  public var rms: Double
+  /// The mean of all samples.
+  public var dc: Double
+  /// Integrated loudness after ITU-R BS.1770 and EBU R 128 in LUFS; nothing below −70 LUFS.
+  ///
+  /// A sound shorter than 0.4 s is measured as if silence followed up to 0.4 s. K-weighting takes
+  /// away what lies below 40 Hz, so that haptic sounds read lower than they feel.
+  public var integratedLoudness: Double?
+  /// Samples that were infinite, undefined or beyond 240 dB; all else takes them for silence.
+  public var nonFiniteCount: Int
+
+  /// Makes levels.
+  public init(
+    samplePeak: Double, truePeak: Double, rms: Double, dc: Double, integratedLoudness: Double?,
+    nonFiniteCount: Int
+  ) {
+    self.samplePeak = samplePeak
+    self.truePeak = truePeak
+    self.rms = rms
+    self.dc = dc
+    self.integratedLoudness = integratedLoudness
+    self.nonFiniteCount = nonFiniteCount
+  }
+
+  /// The peak as a multiple of the RMS value; nothing for silence.
+  public var crest: Double? { rms > 0 ? samplePeak / rms : nil }
+
+  /// The sample peak in dB re full scale.
+  public var samplePeakDecibels: Double { Decibels.of(amplitude: samplePeak) }
+  /// The true peak in dB re full scale, known as dBTP.
+  public var truePeakDecibels: Double { Decibels.of(amplitude: truePeak) }
+  /// The RMS value in dB re full scale; a full-scale sine has −3.01.
+  public var rmsDecibels: Double { Decibels.of(amplitude: rms) }
+  /// The magnitude of the mean in dB re full scale.
+  public var dcDecibels: Double { Decibels.of(amplitude: abs(dc)) }
+  /// The crest factor in dB; nothing for silence.
+  public var crestDecibels: Double? { crest.map { Decibels.of(amplitude: $0) } }
+}
+
+extension Signal {
+  /// Measures all channels together: greatest peaks, mean square and mean over all samples.
+  public func levels() throws(AnalysisError) -> Levels { try measured().whole }
+
+  /// Measures each channel by itself.
+  public func channelLevels() throws(AnalysisError) -> [Levels] { try measured().channels }
+
+  private func measured() throws(AnalysisError) -> (whole: Levels, channels: [Levels]) {
+    var measurement = try LevelMeasurement(channelCount: channels.count, rate: rate)
+    let blockLength = 4_096
+    var block = [Float](repeating: 0, count: blockLength * channels.count)
+    for start in stride(from: 0, to: frameCount, by: blockLength) {
+      let count = min(blockLength, frameCount - start)
+      for (channel, samples) in channels.enumerated() {
+        for frame in 0..<count {
+          block[frame * channels.count + channel] = samples[start + frame]
+        }
+      }
+      measurement.add(block.span.extracting(first: count * channels.count))
+    }
+    return measurement.finish()
+  }
+}

@@ -1,0 +1,64 @@
+import Glibc
+
+/// Signals that the tests know everything about.
+enum Tone {
+  /// A sine that starts at a phase.
+  static func sine(
+    hertz: Double, rate: Double = 48_000, seconds: Double = 1, amplitude: Double = 1,
+    phase: Double = 0
+  ) -> [Float] {
+    (0..<Int((seconds * rate).rounded())).map {
+      Float(amplitude * sin(2 * .pi * hertz * Double($0) / rate + phase))
+    }
+  }
+
+  /// A sine whose frequency rises evenly.
+  static func glide(
+    from low: Double, to high: Double, rate: Double = 48_000, seconds: Double = 1,
+    amplitude: Double = 1
+  ) -> [Float] {
+    (0..<Int((seconds * rate).rounded())).map {
+      let time = Double($0) / rate
+      return Float(
+        amplitude * sin(2 * .pi * (low * time + (high - low) / seconds / 2 * time * time)))
+    }
+  }
+
+  /// A burst of two cycles like a transient's: an eighth of it rises, an eighth falls.
+  static func tap(hertz: Double, rate: Double = 48_000, amplitude: Double = 1) -> [Float] {
+    let count = Int(2 / hertz * rate)
+    return (0..<count).map { index in
+      let place = Double(index) / Double(count)
+      let outline = min(1, min(place, 1 - place) * 8)
+      return Float(amplitude * outline * sin(2 * .pi * hertz * Double(index) / rate))
+    }
+  }
+
+  /// Even noise that is the same each time.
+  static func noise(seconds: Double, rate: Double = 48_000, amplitude: Double = 1) -> [Float] {
+    var state = UInt64(1)
+    return (0..<Int((seconds * rate).rounded())).map { _ in
+      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      return Float(amplitude * (Double(state >> 11) / Double(1 << 52) - 1))
+    }
+  }
+
+  /// The sum of a signal and others that begin at some seconds.
+  static func mix(
+    _ base: [Float], _ others: [(time: Double, samples: [Float])], rate: Double = 48_000
+  ) -> [Float] {
+    var sum = base
+    for other in others {
+      let start = Int((other.time * rate).rounded())
+      for (index, sample) in other.samples.enumerated() where start + index < sum.count {
+        sum[start + index] += sample
+      }
+    }
+    return sum
+  }
+
+  /// Silence.
+  static func silence(seconds: Double, rate: Double = 48_000) -> [Float] {
+    [Float](repeating: 0, count: Int((seconds * rate).rounded()))
+  }
+}
