@@ -28,10 +28,15 @@ public enum TemblorProgram {
         """
         A pattern is a text in Apple's AHAP format. A sound file that a pattern plays is looked up in \
         the pattern's own folder and nowhere else.
+
+        A profile called NAME is looked for in $XDG_CONFIG_HOME/temblor/profiles/NAME.json, where \
+        XDG_CONFIG_HOME is ~/.config unless set; then in temblor/profiles below each folder of \
+        XDG_CONFIG_DIRS, which is /etc/xdg unless set; then among those that come with Temblor. Paths in \
+        these variables that are not absolute are ignored.
         """
       )
     ],
-    status: Failure.status(of:))
+    message: Failure.message(_:), status: Failure.status(of:))
 
   /// Runs the program on this process's streams and answers the exit status.
   ///

@@ -1,7 +1,7 @@
 /// The ranges of a profile's figures: wide enough for any transducer, narrow enough to catch a slip.
-enum ProfileLimits {
+public enum ProfileLimits {
   /// Frequencies that are rendered, in hertz.
-  static let hertz = 0.1...20_000.0
+  public static let hertz = 0.1...20_000.0
   /// Frequencies that makers publish, in hertz.
   static let publishedHertz = 0.1...100_000.0
   /// Amplitudes of one event; the greatest lies just below the ceiling of the output, −1 dBFS.

@@ -120,7 +120,7 @@ extension TransducerHardware {
 
 extension JSONObjectWriter {
   /// Writes a number as people do: whole ones without a fraction.
-  fileprivate mutating func number(_ key: String, _ value: Double, unless usual: Double? = nil) {
+  mutating func number(_ key: String, _ value: Double, unless usual: Double? = nil) {
     if value == usual { return }
     if let whole = Int(exactly: value) { member(key, whole) } else { member(key, value) }
   }

@@ -37,6 +37,25 @@ import Testing
     #expect(try OutputChoice(["TEMBLOR_PROFILE": "speaker"]).profile().name == "speaker")
   }
 
+  @Test func aProfileOfTheUserIsFoundByItsName() throws {
+    let home = FileManager.default.temporaryDirectory.appending(path: "home-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: home) }
+    let folder = home.appending(path: "temblor/profiles")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let text = #"{"name": "speaker", "summary": "S.", "frequency": {"low": 31, "high": 80}}"#
+    try Data(text.utf8).write(to: folder.appending(path: "speaker.json"))
+    try Data("{}".utf8).write(to: folder.appending(path: "bad.json"))
+    func profile(_ name: String) throws -> TransducerProfile {
+      try OutputChoice(["TEMBLOR_PROFILE": name, "XDG_CONFIG_HOME": home.path]).profile()
+    }
+    #expect(try profile("speaker").frequency.low == 31)
+    #expect(try profile("phone") == .phone)
+    let error = #expect(throws: CHHapticError.self) { try profile("bad") }
+    #expect(
+      error?.localizedDescription
+        == "\(folder.path)/bad.json:1:1: error: the key \"name\" is missing")
+  }
+
   @Test func anAbsentDeviceIsNotSupportedAndHarmsNothing() throws {
     let ground = LiveGround(OutputChoice(["TEMBLOR_OUTPUT": "alsa:nosuchdevice"]))
     #expect(!ground.isAvailable)

@@ -41,7 +41,10 @@ import Testing
     (
       ["patterns", "hartbeat"], "unknown pattern 'hartbeat'; did you mean 'heartbeat'?", "patterns"
     ),
-    (["profiles", "phoen"], "unknown profile 'phoen'; did you mean 'phone'?", "profiles"),
+    (
+      ["profiles", "show", "phoen"], "no profile is called 'phoen'; did you mean 'phone'?",
+      "profiles show"
+    ),
     (
       ["check", "--disable", "tap-gaps", "light"],
       "'--disable' does not take 'tap-gaps'; did you mean 'tap-gap'?", "check"

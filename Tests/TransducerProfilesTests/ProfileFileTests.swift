@@ -116,7 +116,7 @@ private func profile(_ members: String...) -> String {
     ),
     (
       profile(#""intensity": {"law": "sensation"}"#),
-      #"2:14: error: the key "decibels" is missing (intensity)"#
+      #"1:1: error: the intensity law "sensation" needs at least two thresholds"#
     ),
     (
       profile(#""intensity": {"law": "sensation", "decibels": 30}"#),

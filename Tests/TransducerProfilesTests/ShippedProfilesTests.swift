@@ -11,7 +11,9 @@ import TransducerProfiles
 
   @Test func theListNamesEveryFileOfTheFolder() throws {
     let files = try FileManager.default.contentsOfDirectory(atPath: Self.folder.path)
-      .filter { $0.hasSuffix(".json") }.map { String($0.dropLast(5)) }
+      .filter { $0.hasSuffix(".json") && !$0.hasSuffix(".schema.json") }.map {
+        String($0.dropLast(5))
+      }
     #expect(ShippedProfiles.names.sorted() == files.sorted())
   }
 

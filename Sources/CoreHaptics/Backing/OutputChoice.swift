@@ -19,6 +19,8 @@ struct OutputChoice: Sendable {
   var output = Output.alsa("default")
   /// A profile's name or file.
   var profileName: String?
+  /// Where profiles are looked for by name.
+  private var library = ProfileLibrary(userFolder: nil)
   var strength: Float = 1
   /// What is wrong with the environment, told by every start.
   var problem: String?
@@ -26,6 +28,7 @@ struct OutputChoice: Sendable {
   /// Reads the environment.
   init(_ environment: [String: String]) {
     profileName = environment["TEMBLOR_PROFILE"].flatMap { $0.isEmpty ? nil : $0 }
+    library = ProfileLibrary { environment[$0] }
     if let text = environment["TEMBLOR_STRENGTH"], !text.isEmpty {
       if let value = Float(text), (0...1).contains(value) {
         strength = value
@@ -50,13 +53,21 @@ struct OutputChoice: Sendable {
   /// The profile that was asked for.
   func profile() throws -> TransducerProfile {
     guard let profileName else { return .phone }
-    if let shipped = ProfileCatalog.profile(named: profileName) { return shipped }
-    guard let text = FileManager.default.contents(atPath: profileName) else {
-      throw CHHapticError(
-        .invalidEngineParameter,
-        "TEMBLOR_PROFILE is '\(profileName)', which is no profile's name and no file")
+    do {
+      if let entry = library.entry(named: profileName) {
+        return try ProfileFile.read(text: entry.text(), name: entry.textName)
+      }
+      guard let text = FileManager.default.contents(atPath: profileName) else {
+        throw CHHapticError(
+          .invalidEngineParameter,
+          "TEMBLOR_PROFILE is '\(profileName)', which is no profile's name and no file")
+      }
+      return try ProfileFile.read(text: Array(text), name: profileName)
+    } catch let error as ProfileError {
+      throw CHHapticError(.invalidEngineParameter, error.description)
+    } catch let error as ProfileFileError {
+      throw CHHapticError(.invalidEngineParameter, error.description)
     }
-    return try ProfileFile.read(text: Array(text), name: profileName)
   }
 
   /// Throws where the environment is wrong.

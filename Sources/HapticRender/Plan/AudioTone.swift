@@ -16,7 +16,7 @@ extension TransducerProfile {
   ///
   /// There, full intensity lies the same number of decibels above threshold at every frequency, and
   /// the frequency that needs most is at 1.
-  func levelsOverSharpness(count: Int) -> [Double] {
+  public func levelsOverSharpness(count: Int) -> [Double] {
     guard thresholds.count > 1 else { return Array(repeating: 1, count: count) }
     let needed = (0..<count).map { index in
       threshold(atHertz: frequency.hertz(atSharpness: Double(index) / Double(count - 1)))

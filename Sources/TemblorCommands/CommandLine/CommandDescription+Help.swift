@@ -10,7 +10,12 @@ extension CommandDescription {
     layout.paragraphs(abstract)
     layout.heading("Usage")
     layout.lines(usage(of: program), indent: 2)
+    if !verbs.isEmpty { layout.lines("\(program) \(name) VERB [OPTIONS] [ARGUMENTS]", indent: 2) }
     layout.paragraphs(discussion)
+    if !verbs.isEmpty {
+      layout.heading("Verbs")
+      layout.table(verbs.map { ($0.name, $0.abstract) })
+    }
     if !arguments.isEmpty {
       layout.heading("Arguments")
       layout.table(arguments.map { ($0.name + ($0.isRepeatable ? "..." : ""), $0.fullHelp) })
@@ -20,6 +25,7 @@ extension CommandDescription {
       layout.table(section.options.map { ($0.label, $0.fullHelp) })
     }
     layout.examples(examples)
+    if !verbs.isEmpty { layout.paragraphs("'\(program) help \(name) VERB' explains a verb.") }
     return layout.text
   }
 }

@@ -25,12 +25,15 @@ struct CommandDescription: Sendable {
   var options: [Option]
   /// Further options, each group under its own heading.
   var groups: [OptionGroup]
+  /// Verbs that come behind this one, `profiles show`; a verb that has them takes no arguments.
+  var verbs: [CommandDescription]
   var examples: [Example]
   var run: Body
 
   init(
     _ name: String, abstract: String, discussion: String = "", arguments: [Argument] = [],
-    options: [Option] = [], groups: [OptionGroup] = [], examples: [Example] = [],
+    options: [Option] = [], groups: [OptionGroup] = [], verbs: [CommandDescription] = [],
+    examples: [Example] = [],
     run: @escaping Body
   ) {
     self.name = name
@@ -39,10 +42,12 @@ struct CommandDescription: Sendable {
     self.arguments = arguments
     self.options = options
     self.groups = groups
+    self.verbs = verbs
     self.examples = examples
     self.run = run
     assert(Set(everyOption.flatMap(\.names)).count == everyOption.flatMap(\.names).count)
     assert(arguments.filter(\.isRepeatable).count <= 1)
+    assert(verbs.isEmpty || arguments.isEmpty && verbs.allSatisfy(\.verbs.isEmpty))
   }
 
   /// The options of all groups and `--help`, in the order of help.

@@ -10,6 +10,8 @@ struct Completion: Equatable, Sendable {
 
   /// Words that are offered as they are.
   var words: [String] = []
+  /// Words of this program's command line that print more to offer, one on each line: plain names only.
+  var query = ""
   /// Paths that are offered beside the words.
   var paths: Paths = .none
 

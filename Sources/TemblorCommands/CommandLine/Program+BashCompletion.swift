@@ -51,33 +51,50 @@ extension Program {
 
   private func bashBranch(_ command: CommandDescription) -> String {
     var text = "    \(command.name))\n"
+    if !command.verbs.isEmpty {
+      text += "      if ((COMP_CWORD > 2)); then\n        case ${COMP_WORDS[2]} in\n"
+      for verb in command.verbs {
+        text += "          \(verb.name))\n" + bashBody(verb, margin: "            ")
+        text += "            return\n            ;;\n"
+      }
+      text += "        esac\n      fi\n"
+    }
+    return text + bashBody(command, margin: "      ") + "      ;;\n"
+  }
+
+  /// What is offered behind a verb.
+  private func bashBody(_ command: CommandDescription, margin: String) -> String {
+    var text = ""
     let valued = command.everyOption.filter { !$0.isFlag }
     if !valued.isEmpty {
-      text += "      case $previous in\n"
+      text += "\(margin)case $previous in\n"
       for option in valued {
         let offers = bashOffers(option.completion).map { $0 + "; " }.joined()
-        text += "        \(option.names.joined(separator: " | "))) \(offers)return ;;\n"
+        text += "\(margin)  \(option.names.joined(separator: " | "))) \(offers)return ;;\n"
       }
-      text += "      esac\n"
+      text += "\(margin)esac\n"
     }
     let names = bashWords(command.everyOption.flatMap(\.names))
-    text += "      if [[ $current == -* ]]; then\n        _\(shellName)_words \(names)\n"
+    text += "\(margin)if [[ $current == -* ]]; then\n\(margin)  _\(shellName)_words \(names)\n"
     // Bash does not count positions: any argument may be what is typed.
-    var offers: [String] = []
+    var offers = bashOffers(.words(command.verbs.map(\.name)))
     for offer in command.arguments.flatMap({ bashOffers($0.completion) })
     where !offers.contains(offer) {
       offers.append(offer)
     }
     if !offers.isEmpty {
-      text += "      else\n" + offers.map { "        \($0)\n" }.joined()
+      text += "\(margin)else\n" + offers.map { "\(margin)  \($0)\n" }.joined()
     }
-    return text + "      fi\n      ;;\n"
+    return text + "\(margin)fi\n"
   }
 
   private func bashOffers(_ completion: Completion) -> [String] {
     var offers: [String] = []
     if !completion.words.isEmpty {
       offers.append("_\(shellName)_words \(bashWords(completion.words))")
+    }
+    if !completion.query.isEmpty {
+      offers.append("_\(shellName)_words \"$(\(name) \(completion.query) 2> /dev/null)\"")
     }
     switch completion.paths {
     case .none: break

@@ -13,7 +13,10 @@ extension Program {
     page.section("Options")
     for option in Self.options { page.item(option) }
     page.section("Verbs")
-    for command in everyCommand { page.verb(command, of: name) }
+    for command in everyCommand {
+      page.verb(command, of: name)
+      for verb in command.verbs { page.verb(verb, of: "\(name) \(command.name)") }
+    }
     page.section("Exit status")
     for status in ExitStatus.allCases {
       page.item(["\(status.rawValue)"], nil, text: status.meaning)

@@ -3,7 +3,7 @@ extension Program {
   ///
   /// Whatever the verb throws becomes a message and a status.
   func run(_ words: [String], on terminal: Terminal) -> ExitStatus {
-    var verb: CommandDescription?
+    var called = name
     do {
       guard let first = words.first else {
         terminal.report(String(help(for: terminal.error).dropLast()))
@@ -18,30 +18,35 @@ extension Program {
         return .done
       }
       if first.hasPrefix("-") { throw misplacedOption(first) }
-      let command = try find(first)
-      verb = command
-      let rest = Array(words.dropFirst())
-      if command.asksForHelp(rest) {
-        try terminal.output.write(command.help(of: name, for: terminal.output))
+      var command = try find(first)
+      var program = name
+      var rest = words.dropFirst()
+      called += " " + command.name
+      if !command.verbs.isEmpty, let word = rest.first, !word.hasPrefix("-") {
+        (program, command, rest) = (called, try command.find(word), rest.dropFirst())
+        called += " " + command.name
+      }
+      if command.asksForHelp(Array(rest)) {
+        try terminal.output.write(command.help(of: program, for: terminal.output))
         return .done
       }
-      let arguments = try command.parse(rest)
+      let arguments = try command.parse(Array(rest))
       return try command.run(arguments, terminal)
     } catch let error as UsageError {
       terminal.report("\(name): \(error)")
-      terminal.report("See '\(name)\(verb.map { " " + $0.name } ?? "") --help'.")
+      terminal.report("See '\(called) --help'.")
       return .usage
     } catch let error as OutputError where error.kind == .readerLeft {
       return .done
     } catch {
-      terminal.report("\(name): \(error)")
+      terminal.report("\(name): \(message(error))")
       return status(error)
     }
   }
 
   private func misplacedOption(_ word: String) -> UsageError {
     let option = String(word.prefix { $0 != "=" })
-    if commands.contains(where: { $0.option(named: option) != nil }) {
+    if commands.flatMap({ [$0] + $0.verbs }).contains(where: { $0.option(named: option) != nil }) {
       return UsageError(.correctName, "\(option.inQuotes) comes after a verb")
     }
     return .unknown("option", option, among: Self.options.flatMap(\.names))

@@ -2,19 +2,11 @@ extension Program {
   /// A script for zsh, to be found along `fpath` as `_NAME` or read with `source`.
   func zshCompletion() -> String {
     let function = "_" + shellName
-    let verbs = everyCommand.map { command in
-      "    " + "\(command.name.escaping([":"])):\(command.abstract.firstSentence)".shellQuoted
-    }
     return """
       #compdef \(name)
       # Completion of \(name) for zsh.
-      \(function)_verbs() {
-        local -a verbs=(
-      \(verbs.joined(separator: "\n"))
-        )
-        _describe -t verbs verb verbs
-      }
-      \(everyCommand.map(zshFunction).joined())\(function)() {
+      \(zshVerbs(everyCommand, function: function + "_verbs"))\
+      \(everyCommand.map { zshFunction($0, prefix: function + "_verb_") }.joined())\(function)() {
         local curcontext=$curcontext state line ret=1
         _arguments -C -S \\
           '(- : *)'{-h,--help}'[\(zshText(Option.help.help))]' \\
@@ -36,10 +28,30 @@ extension Program {
       """
   }
 
-  private func zshFunction(_ command: CommandDescription) -> String {
+  /// The function that offers some verbs.
+  private func zshVerbs(_ commands: [CommandDescription], function: String) -> String {
+    let verbs = commands.map { command in
+      "    " + "\(command.name.escaping([":"])):\(command.abstract.firstSentence)".shellQuoted
+    }
+    return """
+      \(function)() {
+        local -a verbs=(
+      \(verbs.joined(separator: "\n"))
+        )
+        _describe -t verbs verb verbs
+      }
+
+      """
+  }
+
+  private func zshFunction(_ command: CommandDescription, prefix: String) -> String {
     var text = ""
     var specs: [String] = []
-    let function = "_\(shellName)_verb_\(command.name)"
+    let function = prefix + command.name
+    if !command.verbs.isEmpty {
+      text += command.verbs.map { zshFunction($0, prefix: function + "_") }.joined()
+      text += zshVerbs(command.verbs, function: function + "_verbs")
+    }
     for option in command.everyOption {
       var action = ""
       if let value = option.value {
@@ -60,6 +72,23 @@ extension Program {
       let place = argument.isRepeatable ? "*:" : argument.isOptional ? "::" : ":"
       specs.append("\(place)\(argument.name):\(offer)".shellQuoted)
     }
+    guard command.verbs.isEmpty else {
+      return text + """
+        \(function)() {
+          local curcontext=$curcontext state line ret=1
+          _arguments -C -s -S \\
+            \(specs.joined(separator: " \\\n    ")) \\
+            ': :\(function)_verbs' \\
+            '*:: :->rest' && ret=0
+          if [[ $state == rest && -n ${functions[\(function)_$line[1]]} ]]; then
+            curcontext=${curcontext%:*}-$line[1]:
+            \(function)_$line[1] && ret=0
+          fi
+          return ret
+        }
+
+        """
+    }
     return text + "\(function)() {\n  _arguments -s -S \\\n    "
       + specs.joined(separator: " \\\n    ") + "\n}\n"
   }
@@ -72,21 +101,25 @@ extension Program {
     let list = "(\(words.joined(separator: " ")))"
     var paths = ""
     switch completion.paths {
-    case .none: return words.isEmpty ? " " : list
+    case .none where completion.query.isEmpty: return words.isEmpty ? " " : list
+    case .none: break
     case .folders: paths = "_files -/"
     case .files(let endings):
       // One ending alone in parentheses would be a glob qualifier.
       let pattern = endings.count == 1 ? endings[0] : "(\(endings.joined(separator: "|")))"
       paths = endings.isEmpty ? "_files" : "_files -g \"*.\(pattern)\""
     }
-    if words.isEmpty { return paths }
+    if words.isEmpty && completion.query.isEmpty { return paths }
     let own = "\(function)_\(name)"
-    helper += """
-      \(own)() {
-        _alternative \("words:\(name):\(list)".shellQuoted) \("paths:file:\(paths)".shellQuoted)
-      }
-
-      """
+    helper += "\(own)() {\n"
+    var offered = "words:\(name):\(list)".shellQuoted
+    if !completion.query.isEmpty {
+      helper += "  local -a names=($(\(self.name) \(completion.query) 2> /dev/null))\n"
+      offered = "\"words:\(name):($names)\""
+    }
+    helper += "  _alternative \(offered)"
+    if !paths.isEmpty { helper += " " + "paths:file:\(paths)".shellQuoted }
+    helper += "\n}\n"
     return own
   }
 

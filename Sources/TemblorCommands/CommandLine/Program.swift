@@ -14,6 +14,8 @@ struct Program: Sendable {
   var examples: [CommandDescription.Example]
   /// Sections for the manual alone, after the verbs.
   var manualSections: [(title: String, body: String)]
+  /// One line about what a verb throws, other than a wrong command line.
+  var message: @Sendable (any Error) -> String
   /// The exit status of what a verb throws, other than a wrong command line.
   var status: @Sendable (any Error) -> ExitStatus
 
@@ -21,6 +23,7 @@ struct Program: Sendable {
     _ name: String, version: String, date: String = "", abstract: String, discussion: String = "",
     commands: [CommandDescription], examples: [CommandDescription.Example] = [],
     manualSections: [(title: String, body: String)] = [],
+    message: @escaping @Sendable (any Error) -> String = { "\($0)" },
     status: @escaping @Sendable (any Error) -> ExitStatus = { _ in .couldNot }
   ) {
     self.name = name
@@ -31,6 +34,7 @@ struct Program: Sendable {
     self.commands = commands
     self.examples = examples
     self.manualSections = manualSections
+    self.message = message
     self.status = status
   }
 
@@ -52,14 +56,24 @@ struct Program: Sendable {
       arguments: [
         Argument(
           "VERB", help: "The verb to explain.", completion: .words(commands.map(\.name)),
-          isOptional: true)
+          isRepeatable: commands.contains { !$0.verbs.isEmpty }, isOptional: true)
       ]
     ) { arguments, terminal in
-      guard let verb = arguments.value("VERB") else {
+      let words = arguments.values("VERB")
+      guard let first = words.first else {
         try terminal.output.write(help(for: terminal.output))
         return .done
       }
-      try terminal.output.write(find(verb).help(of: name, for: terminal.output))
+      var command = try find(first)
+      var program = name
+      for word in words.dropFirst() {
+        guard !command.verbs.isEmpty else {
+          throw UsageError(.remove, "unexpected argument \(word.inQuotes)")
+        }
+        program += " " + command.name
+        command = try command.find(word)
+      }
+      try terminal.output.write(command.help(of: program, for: terminal.output))
       return .done
     }
   }
@@ -68,5 +82,18 @@ struct Program: Sendable {
   func find(_ verb: String) throws(UsageError) -> CommandDescription {
     if let command = command(named: verb) { return command }
     throw .unknown("verb", verb, among: everyCommand.map(\.name))
+  }
+}
+
+extension CommandDescription {
+  /// The verb of this name behind this one, or a refusal that suggests one.
+  func find(_ verb: String) throws(UsageError) -> CommandDescription {
+    if let command = verbs.first(where: { $0.name == verb }) { return command }
+    let names = verbs.map(\.name)
+    let question = Suggestion.question(verb, among: names)
+    throw UsageError(
+      .correctName,
+      "unknown verb \(verb.inQuotes) behind \(name.inQuotes)"
+        + (question.isEmpty ? "; it takes \(names.joinedWithOr)" : question))
   }
 }

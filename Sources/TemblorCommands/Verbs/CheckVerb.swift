@@ -98,47 +98,18 @@ enum CheckVerb {
 
   /// A line for each finding.
   static func text(_ findings: [Finding], for output: Output) -> String {
-    var text = ""
-    for finding in findings {
-      let style: Output.Style =
-        switch finding.severity {
-        case .error: .red
-        case .warning: .yellow
-        case .note: .dim
-        }
-      let severity = finding.severity.rawValue
-      var line =
-        output.styled("\(finding.place): ".printable, .bold) + output.styled("\(severity): ", style)
-      line += finding.message.printable
-      if !finding.path.isEmpty { line += " (\(finding.path))" }
-      if let suggestion = finding.suggestion { line += "; \(suggestion)" }
-      text += line + " " + output.styled("[\(finding.rule.rawValue)]", .dim) + "\n"
-    }
-    return text
+    findings.map { FindingLine($0).text(for: output) }.joined()
   }
 
   private static func summary(_ findings: [Finding], of count: Int) -> String {
-    let errors = findings.count { $0.severity == .error }
-    let warnings = findings.count { $0.severity == .warning }
-    let files = count == 1 ? "1 pattern" : "\(count) patterns"
-    return "\(files): \(errors) error\(errors == 1 ? "" : "s"), "
-      + "\(warnings) warning\(warnings == 1 ? "" : "s")"
+    FindingLine.summary(findings.map(FindingLine.init), of: count, "pattern")
   }
 
   private static func json(_ findings: [Finding]) -> [UInt8] {
     var json = JSONWriter()
     json.array { list in
       for finding in findings {
-        list.object { entry in
-          entry.member("file", finding.place.name)
-          entry.member("line", finding.place.line)
-          entry.member("column", finding.place.column)
-          entry.member("severity", finding.severity.rawValue)
-          entry.member("rule", finding.rule.rawValue)
-          entry.member("path", finding.path)
-          entry.member("message", finding.message)
-          if let suggestion = finding.suggestion { entry.member("suggestion", suggestion) }
-        }
+        list.object { FindingLine(finding).write(to: &$0) }
       }
     }
     return json.finish()

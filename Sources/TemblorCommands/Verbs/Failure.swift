@@ -10,6 +10,8 @@ enum Failure {
       switch error {
       case let error as AHAPError where error.otherErrorCount > 0:
         "\(error) (and \(error.otherErrorCount) more; see 'temblor check')"
+      case let error as ProfileError where error.otherErrorCount > 0:
+        "\(error) (and \(error.otherErrorCount) more; see 'temblor profiles check')"
       case let error as SoundFileError: "\(error.path): \(error.description)"
       default: "\(error)"
       }

@@ -1,53 +1,61 @@
-import HapticRender
 import JSONText
 import TransducerProfiles
 
-/// `temblor profiles`: the profiles that come with Temblor.
+/// `temblor profiles`: the profiles there are, and verbs about them.
 enum ProfilesVerb {
   static let description = CommandDescription(
-    "profiles", abstract: "List the profiles, or print one as a file to start from.",
-    arguments: [
-      Argument("NAME", help: "A profile that is printed as a profile file.", isOptional: true)
+    "profiles", abstract: "List the profiles, show, check or begin one.",
+    discussion: """
+      Your own profiles are files called NAME.json in $XDG_CONFIG_HOME/temblor/profiles, which is \
+      ~/.config/temblor/profiles where nothing else is set; those of the machine are in \
+      temblor/profiles below each folder of $XDG_CONFIG_DIRS, or below /etc/xdg. The first that has the \
+      name is used, so a file of yours may stand for a shipped profile wherever that is asked for by \
+      name. What plays where no profile is named is always the shipped phone.
+
+      The exit status is 2 when a file in those folders cannot be used.
+      """,
+    options: [
+      Option("--names", help: "Print nothing but the names, one on each line."),
+      SharedOptions.json,
     ],
-    options: [SharedOptions.json],
+    verbs: [
+      ProfilesShowVerb.description, ProfilesCheckVerb.description, ProfilesNewVerb.description,
+      ProfilesSchemaVerb.description,
+    ],
     examples: [
       .init("temblor profiles", "What there is."),
-      .init("temblor profiles phone > mine.json", "Start a profile of your own."),
+      .init("temblor profiles show phone", "What one does."),
+      .init("temblor profiles new puck --low 25 --high 80", "Begin one of your own."),
     ]
   ) { arguments, terminal in
-    if let name = arguments.value("NAME") {
-      guard let profile = ProfileCatalog.profile(named: name) else {
-        throw UsageError.unknown("profile", name, among: ProfileCatalog.names)
-      }
-      try terminal.output.write(ProfileFile.write(profile).span)
+    let library = ProfileLibrary.ofEnvironment()
+    if arguments.flag("--names") {
+      try terminal.output.write(library.entries().map { $0.name + "\n" }.joined())
       return .done
     }
-    let profiles = ProfileCatalog.names.compactMap(ProfileCatalog.profile(named:))
+    let rows = library.entries().map(ProfileRow.init)
     if arguments.flag("--json") {
       var json = JSONWriter()
       json.array { list in
-        for profile in profiles {
-          list.object { entry in
-            entry.member("name", profile.name)
-            entry.member("summary", profile.summary)
-            entry.member("low", profile.frequency.low)
-            entry.member("high", profile.frequency.high)
-          }
-        }
+        for row in rows { list.object { row.write(to: &$0) } }
       }
       try terminal.output.write(json.finish().span)
-      return .done
+    } else {
+      let lines = ColumnText.lines(rows.map(\.columns)).map { line in
+        let room = terminal.output.isTerminal ? terminal.output.width : line.count
+        return (line.count > room ? line.prefix(max(0, room - 1)) + "…" : line) + "\n"
+      }
+      try terminal.output.write(lines.joined())
     }
-    let widest = profiles.map(\.name.count).max() ?? 0
-    var text = ""
-    for profile in profiles {
-      let band =
-        Figures.rounded(profile.frequency.low, places: 1) + "–"
-        + Figures.rounded(profile.frequency.high, places: 1) + " Hz"
-      text += profile.name + String(repeating: " ", count: widest + 2 - profile.name.count)
-      text += band + String(repeating: " ", count: max(1, 13 - band.count)) + profile.summary + "\n"
+    var statuses: [ExitStatus] = []
+    for error in rows.compactMap(\.error) {
+      terminal.report(Failure.message(error))
+      statuses.append(Failure.status(of: error))
     }
-    try terminal.output.write(text)
-    return .done
+    for path in library.misnamedFiles() {
+      terminal.report("\(path.printable): is found by no name; \(ProfileName.advice), then .json")
+      statuses.append(.inputIsWrong)
+    }
+    return Failure.worst(statuses)
   }
 }

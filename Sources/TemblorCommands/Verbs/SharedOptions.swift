@@ -13,7 +13,10 @@ enum SharedOptions {
     "--profile", value: "PROFILE",
     help:
       "How sharpness and intensity become sound: a name from 'temblor profiles', or a profile file.",
-    defaultText: TransducerProfile.phone.name, completion: .file(endingIn: "json"))
+    defaultText: TransducerProfile.phone.name, completion: profileNames)
+
+  /// What shells offer where a profile is typed.
+  static let profileNames = Completion(query: "profiles --names", paths: .files(endings: ["json"]))
 
   static let rate = Option(
     "--rate", value: "HZ", help: "Frames per second, 8000 to 192000.", defaultText: "48000")
@@ -34,15 +37,7 @@ enum SharedOptions {
 
   /// The profile of a name or in a file.
   static func profile(named word: String) throws -> TransducerProfile {
-    if let shipped = ProfileCatalog.profile(named: word) { return shipped }
-    guard word.contains("/") || word.hasSuffix(".json") else {
-      let question = Suggestion.question(word, among: ProfileCatalog.names)
-      throw UsageError(
-        .correctValue,
-        "no profile is called \(word.inQuotes)"
-          + (question.isEmpty ? "; 'temblor profiles' lists them" : question))
-    }
-    return try ProfileFile.read(text: FileSystem.read(word, limit: 1 << 20), name: word)
+    try ProfileInput.find(word).profile()
   }
 
   /// What control points count from, as asked for.

@@ -24,7 +24,11 @@ struct ProfileTrial {
 
   /// Everything from the text to the sound.
   func run() {
-    guard let profile = read(text) else { return }
+    let examination = ProfileExamination(text: text, name: "t")
+    for finding in examination.findings { requireOneLine(finding.description) }
+    let profile = read(text)
+    require(profile == examination.profile, "a profile is read and refused")
+    guard let profile else { return }
     let written = ProfileFile.write(profile)
     require(read(written) == profile, "a profile changes when written and read")
     var rendering = RenderTrial(pattern: Self.pattern, profile: profile, choices: Choices(text))

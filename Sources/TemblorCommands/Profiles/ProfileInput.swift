@@ -1,0 +1,51 @@
+import HapticRender
+import TransducerProfiles
+
+/// A profile as the user named it: by its name, by a file, or on standard input.
+struct ProfileInput {
+  /// What messages call the text.
+  let name: String
+  let text: [UInt8]
+  /// Where it was found by its name, or nothing for a file that was named.
+  let entry: ProfileEntry?
+  /// What the file is called without its ending, where it ends as profiles do.
+  let stem: String?
+
+  /// The text behind a name, or behind a path, which has a slash or ends in `.json`.
+  ///
+  /// - Parameter takesInput: Whether `-` stands for standard input.
+  static func find(_ word: String, takesInput: Bool = false) throws -> ProfileInput {
+    if word == "-" && takesInput {
+      let text = try FileSystem.read("-", limit: ProfileFile.mostBytes)
+      return ProfileInput(name: "standard input", text: text, entry: nil, stem: nil)
+    }
+    guard word.contains("/") || word.hasSuffix(".json") else { return try find(named: word) }
+    let text = try FileSystem.read(word, limit: ProfileFile.mostBytes)
+    let stem = word.hasSuffix(".json") ? FileSystem.stem(of: word) : nil
+    return ProfileInput(name: word, text: text, entry: nil, stem: stem)
+  }
+
+  private static func find(named word: String) throws -> ProfileInput {
+    let library = ProfileLibrary.ofEnvironment()
+    guard let entry = library.entry(named: word) else {
+      let question = Suggestion.question(word, among: library.entries().map(\.name))
+      throw UsageError(
+        .correctValue,
+        "no profile is called \(word.inQuotes)"
+          + (question.isEmpty ? "; 'temblor profiles' lists them" : question))
+    }
+    return ProfileInput(
+      name: entry.textName, text: try entry.text(), entry: entry,
+      stem: entry.path == nil ? nil : word)
+  }
+
+  /// The profile.
+  func profile() throws(ProfileError) -> TransducerProfile {
+    try ProfileFile.read(text: text, name: name)
+  }
+
+  /// Everything there is to say about the text.
+  func examine() -> ProfileExamination {
+    ProfileExamination(text: text, name: name, stem: stem)
+  }
+}

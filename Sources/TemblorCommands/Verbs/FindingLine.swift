@@ -1,0 +1,68 @@
+import AHAP
+import JSONText
+import TransducerProfiles
+
+/// A finding about a pattern or a profile, as `check` prints it.
+struct FindingLine {
+  let place: TextPlace
+  /// `error`, `warning` or `note`.
+  let severity: String
+  let rule: String
+  let path: String
+  let message: String
+  let suggestion: String?
+
+  init(_ finding: Finding) {
+    place = finding.place
+    severity = finding.severity.rawValue
+    rule = finding.rule.rawValue
+    path = finding.path
+    message = finding.message
+    suggestion = finding.suggestion
+  }
+
+  init(_ finding: ProfileFinding) {
+    place = finding.place
+    severity = finding.severity.rawValue
+    rule = finding.rule.rawValue
+    path = finding.path
+    message = finding.message
+    suggestion = finding.suggestion
+  }
+
+  /// `FILE:LINE:COLUMN: SEVERITY: MESSAGE (PATH); HINT [RULE]`, with its end of line.
+  func text(for output: Output) -> String {
+    let style: Output.Style =
+      switch severity {
+      case "error": .red
+      case "warning": .yellow
+      default: .dim
+      }
+    var line =
+      output.styled("\(place): ".printable, .bold) + output.styled("\(severity): ", style)
+    line += message.printable
+    if !path.isEmpty { line += " (\(path))" }
+    if let suggestion { line += "; \(suggestion)" }
+    return line + " " + output.styled("[\(rule)]", .dim) + "\n"
+  }
+
+  /// The same for programs.
+  func write(to entry: inout JSONObjectWriter) {
+    entry.member("file", place.name)
+    entry.member("line", place.line)
+    entry.member("column", place.column)
+    entry.member("severity", severity)
+    entry.member("rule", rule)
+    entry.member("path", path)
+    entry.member("message", message)
+    if let suggestion { entry.member("suggestion", suggestion) }
+  }
+
+  /// `2 patterns: 1 error, 0 warnings`.
+  static func summary(_ lines: [FindingLine], of count: Int, _ noun: String) -> String {
+    let errors = lines.count { $0.severity == "error" }
+    let warnings = lines.count { $0.severity == "warning" }
+    return "\(count) \(noun)\(count == 1 ? "" : "s"): \(errors) error\(errors == 1 ? "" : "s"), "
+      + "\(warnings) warning\(warnings == 1 ? "" : "s")"
+  }
+}

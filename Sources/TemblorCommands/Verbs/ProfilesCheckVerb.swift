@@ -1,0 +1,47 @@
+import JSONText
+import TransducerProfiles
+
+/// `temblor profiles check`: what is wrong with profiles, and where.
+enum ProfilesCheckVerb {
+  static let description = CommandDescription(
+    "check", abstract: "Find what is wrong with profiles, and where.",
+    discussion: """
+      Every finding is a line FILE:LINE:COLUMN: SEVERITY: MESSAGE (PATH); HINT [RULE]. A profile with an \
+      error is refused; a warning may not be what was meant. The exit status is 2 when there is an error.
+      """,
+    arguments: [
+      Argument(
+        "PROFILE", help: "A profile's file or name, or - for standard input.",
+        completion: SharedOptions.profileNames, isRepeatable: true)
+    ],
+    options: [SharedOptions.json],
+    examples: [.init("temblor profiles check mine.json", "Check a profile.")]
+  ) { arguments, terminal in
+    let words = arguments.values("PROFILE")
+    var findings: [FindingLine] = []
+    var failures: [String] = []
+    for word in words {
+      do {
+        let input = try ProfileInput.find(word, takesInput: true)
+        findings += input.examine().findings.map(FindingLine.init)
+      } catch {
+        failures.append(Failure.message(error))
+      }
+    }
+    if arguments.flag("--json") {
+      var json = JSONWriter()
+      json.array { list in
+        for finding in findings { list.object { finding.write(to: &$0) } }
+      }
+      try terminal.output.write(json.finish().span)
+    } else {
+      try terminal.output.write(findings.map { $0.text(for: terminal.output) }.joined())
+    }
+    for failure in failures { terminal.report(failure) }
+    if terminal.error.isTerminal {
+      terminal.report(FindingLine.summary(findings, of: words.count, "profile"))
+    }
+    let hasErrors = findings.contains { $0.severity == "error" }
+    return Failure.worst([hasErrors ? .inputIsWrong : .done, failures.isEmpty ? .done : .couldNot])
+  }
+}

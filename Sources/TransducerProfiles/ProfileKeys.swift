@@ -1,0 +1,184 @@
+import HapticRender
+
+/// The keys of a profile: one table for the reader, the schema and what people read of either.
+///
+/// A new key stands here with its range, is read in the type's `+Reading.swift`, written in
+/// `TransducerProfile+Writing.swift`, and has a row in `Profiles/README.md`.
+enum ProfileKeys {
+  /// The whole text.
+  static let profile = ProfileFields([
+    ProfileKey("name", .name, isRequired: true, "What people type; the file is called NAME.json."),
+    ProfileKey("summary", .text, isRequired: true, "One sentence: what the profile is for."),
+    ProfileKey(
+      "frequency", .object(frequency), isRequired: true,
+      "How sharpness becomes the frequency of continuous events."),
+    ProfileKey(
+      "intensity", .object(intensity), "How intensity becomes amplitude. Usual: power, exponent 1."),
+    ProfileKey(
+      "level", .number(ProfileLimits.level), usual: TransducerProfile.usualLevel,
+      "The amplitude of one continuous event at full intensity; 1 is full scale."),
+    ProfileKey(
+      "partials",
+      .list(.object(ProfileFields(partial)), count: ProfileLimits.partialCount),
+      "The sines of a continuous event. Usual: one."),
+    ProfileKey("transient", .object(transient), "The bursts of transients."),
+    ProfileKey(
+      "duck", .number(ProfileLimits.share), usual: 1,
+      "What continuous events are multiplied by while a transient sounds."),
+    ProfileKey(
+      "thresholds", .list(.object(threshold)),
+      "The threshold curve, by rising hertz: two points or more for the intensity law sensation, "
+        + "else left out."),
+    ProfileKey(
+      "hardware", .object(hardware), "What the maker says of the hardware; it changes no sound."),
+    ProfileKey("sources", .list(.text), "Where the figures were read."),
+    ProfileKey(schemaKey, .text, "Where an editor finds the schema of profiles; not read."),
+  ])
+
+  /// The key under which JSON editors look for a schema.
+  static let schemaKey = "$schema"
+
+  /// `low` and `high` of one range.
+  static func span(
+    _ range: ClosedRange<Double>, low: String, high: String, isAscending: Bool = true
+  ) -> ProfileFields {
+    ProfileFields(
+      [
+        ProfileKey("low", .number(range), isRequired: true, low),
+        ProfileKey("high", .number(range), isRequired: true, high),
+      ], orders: isAscending ? [.init(low: "low", high: "high")] : [])
+  }
+
+  private static let frequency = ProfileFields(
+    [
+      ProfileKey("low", .number(ProfileLimits.hertz), isRequired: true, "Hertz at sharpness 0."),
+      ProfileKey(
+        "high", .number(ProfileLimits.hertz), isRequired: true,
+        "Hertz at sharpness 1, not below low; equal to it for a transducer of one frequency."),
+      ProfileKey(
+        "scale", .word(FrequencyLaw.Scale.allCases.map(\.rawValue)),
+        "Whether equal steps of sharpness are equal intervals or equal differences of frequency."),
+    ], orders: [.init(low: "low", high: "high")])
+
+  private static let intensity = ProfileFields(
+    [
+      ProfileKey(
+        "law", .word(["power", "sensation"]),
+        "power: amplitude = intensity^exponent. sensation: equal steps are felt as equal."),
+      ProfileKey(
+        "exponent", .number(ProfileLimits.exponent), usual: 1, "The exponent of the law power."),
+      ProfileKey(
+        "decibels", .number(ProfileLimits.sensation),
+        "Decibels by which intensity 1 lies above threshold, for the law sensation."),
+    ],
+    choice: .init(
+      key: "law",
+      branches: [("power", ["exponent"], []), ("sensation", ["decibels"], ["decibels"])]))
+
+  private static let partial = [
+    ProfileKey(
+      "ratio", .number(ProfileLimits.ratio), usual: 1,
+      "Its frequency as a multiple of the event's."),
+    ProfileKey(
+      "gain", .number(ProfileLimits.gain), usual: 1,
+      "Its amplitude as a multiple of the event's; below 0 it is turned over."),
+  ]
+
+  private static let burstPartial =
+    partial + [
+      ProfileKey(
+        "glide", .number(ProfileLimits.ratio), usual: 1,
+        "Its frequency at the end as a multiple of that at the start, linear between."),
+      ProfileKey(
+        "stretch", .number(ProfileLimits.stretch), usual: 1,
+        "Its length as a multiple of the burst's."),
+    ]
+
+  private static let transient = ProfileFields(
+    [
+      ProfileKey(
+        "frequency", .object(frequency),
+        "How sharpness becomes the burst's frequency. Usual: as in continuous events."),
+      ProfileKey(
+        "cycles", .number(ProfileLimits.cycles), usual: usualCycles, "The burst's length in cycles."
+      ),
+      ProfileKey(
+        "shortest", .number(ProfileLimits.seconds), usual: usualSeconds.lowerBound,
+        "Seconds that a length in cycles does not go below."),
+      ProfileKey(
+        "longest", .number(ProfileLimits.seconds), usual: usualSeconds.upperBound,
+        "Seconds that a length in cycles does not go above."),
+      ProfileKey(
+        "seconds",
+        .object(
+          span(
+            ProfileLimits.seconds, low: "Seconds at sharpness 0.", high: "Seconds at sharpness 1.",
+            isAscending: false)),
+        "The burst's length, linear between two; instead of cycles, shortest and longest."),
+      ProfileKey(
+        "level", .number(ProfileLimits.level),
+        "The amplitude at full intensity. Usual: that of the profile."),
+      ProfileKey(
+        "floor", .number(ProfileLimits.share), usual: 0,
+        "The share of the level that intensity 0 keeps; an event of intensity 0 is silent all the "
+          + "same."),
+      ProfileKey(
+        "partials", .list(.object(ProfileFields(burstPartial)), count: ProfileLimits.partialCount),
+        "The sines of a burst. Usual: one."),
+      ProfileKey(
+        "squareness",
+        .object(
+          span(ProfileLimits.share, low: "Share at sharpness 0.", high: "Share at sharpness 1.")),
+        "How much of the burst is a square wave. Usual: nothing."),
+      ProfileKey(
+        "attack", .number(ProfileLimits.edge), "Seconds of rise. Usual: an eighth of the burst."),
+      ProfileKey(
+        "release", .number(ProfileLimits.edge), "Seconds of fall. Usual: an eighth of the burst."),
+    ],
+    orders: [.init(low: "shortest", high: "longest")],
+    exclusion: .init(key: "seconds", others: ["cycles", "shortest", "longest"]))
+
+  private static let threshold = ProfileFields([
+    ProfileKey("hertz", .number(ProfileLimits.hertz), isRequired: true, "Frequency in hertz."),
+    ProfileKey(
+      "decibels", .number(ProfileLimits.threshold), isRequired: true,
+      "The weakest acceleration felt there, in decibels relative to 1 g."),
+  ])
+
+  /// The figures of a data sheet.
+  private static let figures = [
+    ProfileKey(
+      "band",
+      .object(span(ProfileLimits.publishedHertz, low: "Its lower end.", high: "Its upper end.")),
+      "The published band in hertz."),
+    ProfileKey("resonance", .number(ProfileLimits.publishedHertz), "Resonance in hertz."),
+    ProfileKey("quality", .number(ProfileLimits.quality), "Quality factor at resonance."),
+    ProfileKey("impedance", .number(ProfileLimits.impedance), "Nominal impedance in ohms."),
+    ProfileKey("power", .number(ProfileLimits.power), "Continuous power in watts."),
+    ProfileKey(
+      "peakPower", .number(ProfileLimits.power),
+      "Greatest short-term power in watts, not below power."),
+  ]
+
+  /// The names of those figures.
+  static let figureNames = figures.map(\.name)
+
+  private static let hardware = ProfileFields(
+    [ProfileKey("product", .text, isRequired: true, "The maker and model.")] + figures + [
+      ProfileKey(
+        "estimated", .list(.word(figureNames)),
+        "The figures above that are estimates, not the maker's.")
+    ], orders: [.init(low: "power", high: "peakPower")])
+
+  private static var usualCycles: Double? {
+    if case .cycles(let count, _) = TransientLaw.usualLength { count } else { nil }
+  }
+
+  private static var usualSeconds: ClosedRange<Double> {
+    if case .cycles(_, let range) = TransientLaw.usualLength {
+      range
+    } else {
+      ProfileLimits.seconds
+    }
+  }
+}

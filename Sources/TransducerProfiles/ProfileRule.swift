@@ -1,0 +1,44 @@
+/// Something a profile's text is checked for; the raw value is its name for users.
+public enum ProfileRule: String, CaseIterable, Sendable {
+  /// The text is no JSON, or too large.
+  case syntax
+  /// A comma in front of a closing bracket.
+  case trailingComma = "trailing-comma"
+  /// A key its object already has.
+  case duplicateKey = "duplicate-key"
+  /// A value of another kind than its key asks for.
+  case wrongKind = "wrong-kind"
+  /// A key that must be there is not.
+  case missingKey = "missing-key"
+  /// A key that does not exist here.
+  case unknownKey = "unknown-key"
+  /// A number beyond its bounds, or a list too short or too long.
+  case outOfRange = "out-of-range"
+  /// A word that does not exist here, no name, or nothing at all.
+  case badWord = "bad-word"
+  /// Values that contradict each other.
+  case contradiction
+
+  /// A file that is not called as the profile is.
+  case fileName = "file-name"
+  /// A frequency outside the band its maker publishes.
+  case outsideBand = "outside-band"
+  /// A frequency outside what is felt.
+  case outsideTouch = "outside-touch"
+  /// A level at which two events go beyond the ceiling.
+  case loudPair = "loud-pair"
+  /// Figures of hardware without a source.
+  case noSources = "no-sources"
+  /// A threshold curve that ends inside the band played.
+  case shortThresholds = "short-thresholds"
+
+  /// Whether a text that breaks the rule is refused, or may not be what was meant.
+  public var severity: ProfileFinding.Severity {
+    switch self {
+    case .syntax, .trailingComma, .duplicateKey, .wrongKind, .missingKey, .unknownKey, .outOfRange,
+      .badWord, .contradiction:
+      .error
+    case .fileName, .outsideBand, .outsideTouch, .loudPair, .noSources, .shortThresholds: .warning
+    }
+  }
+}

@@ -1,0 +1,131 @@
+import JSONText
+
+/// The JSON Schema of profiles, for editors and other programs: draft 2020-12.
+///
+/// It says what the reader says, but for values that are compared with each other.
+public enum ProfileSchema {
+  /// The text, the same as `Profiles/profile.schema.json`.
+  public static func text() -> [UInt8] {
+    var json = JSONWriter()
+    json.object { schema in
+      schema.member("$schema", "https://json-schema.org/draft/2020-12/schema")
+      schema.member("title", "Transducer profile")
+      schema.member(
+        "description",
+        "How a haptic pattern becomes a waveform for one kind of transducer: frequency, level, shape."
+      )
+      schema.shape(.object(ProfileKeys.profile))
+      schema.thresholdsWithSensation()
+    }
+    return json.finish()
+  }
+}
+
+extension JSONObjectWriter {
+  /// Writes what a shape asks of a value.
+  fileprivate mutating func shape(_ shape: ProfileShape) {
+    switch shape {
+    case .number(let range):
+      member("type", "number")
+      number("minimum", range.lowerBound)
+      number("maximum", range.upperBound)
+    case .text:
+      member("type", "string")
+      member("minLength", 1)
+    case .name:
+      member("type", "string")
+      member("pattern", ProfileName.pattern)
+    case .word(let words): self.words("enum", words)
+    case .list(let entry, let count):
+      member("type", "array")
+      if let count {
+        member("minItems", count.lowerBound)
+        member("maxItems", count.upperBound)
+      }
+      object("items") { $0.shape(entry) }
+    case .object(let fields): self.fields(fields)
+    }
+  }
+
+  private mutating func fields(_ fields: ProfileFields) {
+    member("type", "object")
+    object("properties") { properties in
+      for key in fields.keys {
+        properties.object(key.name) { property in
+          property.member("description", key.meaning)
+          property.shape(key.shape)
+          if let usual = key.usual { property.number("default", usual) }
+          if case .word(let words) = key.shape, let first = words.first {
+            property.member("default", first)
+          }
+        }
+      }
+    }
+    words("required", fields.keys.filter(\.isRequired).map(\.name))
+    member("additionalProperties", false)
+    if let exclusion = fields.exclusion {
+      object("dependentSchemas") { dependents in
+        dependents.object(exclusion.key) { $0.forbid(exclusion.others) }
+      }
+    }
+    if let choice = fields.choice { branches(of: choice) }
+  }
+
+  /// Which keys go with which word; without the word, those of the first.
+  private mutating func branches(of choice: ProfileFields.Choice) {
+    guard let usual = choice.branches.first else { return }
+    array("allOf") { list in
+      for branch in choice.branches {
+        let others = choice.branches.flatMap(\.keys).filter { !branch.keys.contains($0) }
+        list.object { rule in
+          rule.object("if") { condition in
+            condition.object("properties", layout: .line) { properties in
+              properties.object(choice.key) { $0.member("const", branch.word) }
+            }
+            if branch.word != usual.word { condition.words("required", [choice.key]) }
+          }
+          rule.object("then") { consequence in
+            consequence.words("required", branch.required)
+            consequence.forbid(others)
+          }
+        }
+      }
+    }
+  }
+
+  /// The law of sensation needs two thresholds; the other law has use for none.
+  fileprivate mutating func thresholdsWithSensation() {
+    object("if") { condition in
+      condition.object("properties", layout: .line) { properties in
+        properties.object("intensity") { intensity in
+          intensity.object("properties") { properties in
+            properties.object("law") { $0.member("const", "sensation") }
+          }
+          intensity.words("required", ["law"])
+        }
+      }
+      condition.words("required", ["intensity"])
+    }
+    object("then") { consequence in
+      consequence.object("properties", layout: .line) { properties in
+        properties.object("thresholds") { $0.member("minItems", 2) }
+      }
+      consequence.words("required", ["thresholds"])
+    }
+    object("else", layout: .line) { $0.forbid(["thresholds"]) }
+  }
+
+  private mutating func forbid(_ keys: [String]) {
+    if keys.isEmpty { return }
+    object("properties", layout: .line) { properties in
+      for key in keys { properties.member(key, false) }
+    }
+  }
+
+  private mutating func words(_ key: String, _ words: [String]) {
+    if words.isEmpty { return }
+    array(key, layout: .line) { list in
+      for word in words { list.element(word) }
+    }
+  }
+}

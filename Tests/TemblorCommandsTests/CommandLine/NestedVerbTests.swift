@@ -1,0 +1,195 @@
+import Testing
+
+@testable import TemblorCommands
+
+/// A program in which one verb has verbs of its own, one called as another of the program is.
+private enum Workshop {
+  static let cut = CommandDescription(
+    "cut", abstract: "Cut a board.", arguments: [Argument("BOARD", help: "A board.")],
+    options: [Option("--fine", help: "Cut slowly.")]
+  ) { arguments, terminal in
+    try terminal.output.line("cut \(arguments.argument("BOARD"))")
+    return .done
+  }
+
+  static let tools = CommandDescription(
+    "tools", abstract: "List the tools.", options: [Option("--json", help: "As JSON.")],
+    verbs: [
+      CommandDescription(
+        "cut", abstract: "Cut a tool.",
+        arguments: [
+          Argument("TOOL", help: "A tool.", completion: Completion(query: "tools --names"))
+        ],
+        options: [Option("--depth", value: "MM", help: "How deep.", choices: ["1", "2"])]
+      ) { arguments, terminal in
+        try terminal.output.line("tool \(arguments.argument("TOOL"))")
+        return .done
+      },
+      CommandDescription("mend", abstract: "Mend a tool.") { _, terminal in
+        try terminal.output.line("mended")
+        return .done
+      },
+    ]
+  ) { arguments, terminal in
+    try terminal.output.line(arguments.flag("--json") ? "[]" : "none")
+    return .done
+  }
+
+  static let program = Program("shop", version: "1", abstract: "A shop.", commands: [cut, tools])
+}
+
+@Suite struct NestedVerbTests {
+  private func run(_ words: [String]) -> (status: Int32, output: String, error: String) {
+    let recorded = RecordedTerminal()
+    let status = Workshop.program.run(words, on: recorded.terminal)
+    return (status.rawValue, recorded.output, recorded.error)
+  }
+
+  @Test(arguments: [
+    (["tools"], "none\n"), (["tools", "--json"], "[]\n"), (["tools", "mend"], "mended\n"),
+    (["tools", "cut", "saw"], "tool saw\n"), (["cut", "oak"], "cut oak\n"),
+    (["cut", "mend"], "cut mend\n"),
+  ])
+  func theSecondWordNamesTheVerb(words: [String], output: String) {
+    #expect(run(words) == (0, output, ""))
+  }
+
+  @Test(arguments: [
+    (["tools", "mned"], "unknown verb 'mned' behind 'tools'; did you mean 'mend'?", "tools"),
+    (["tools", "sell"], "unknown verb 'sell' behind 'tools'; it takes cut or mend", "tools"),
+    (["tools", "cut"], "missing TOOL", "tools cut"),
+    (["tools", "mend", "--json"], "unknown option '--json'", "tools mend"),
+    (["--depth", "1"], "'--depth' comes after a verb", ""),
+    (
+      ["help", "tools", "mned"], "unknown verb 'mned' behind 'tools'; did you mean 'mend'?", "help"
+    ),
+    (["help", "cut", "mend"], "unexpected argument 'mend'", "help"),
+  ])
+  func mistypesAreToldWithTheRightHelp(words: [String], message: String, verb: String) {
+    let line = verb.isEmpty ? "shop" : "shop \(verb)"
+    #expect(run(words) == (64, "", "shop: \(message)\nSee '\(line) --help'.\n"))
+  }
+
+  @Test func helpListsTheVerbsBehindAVerb() {
+    let help = """
+      List the tools.
+
+      USAGE
+        shop tools [OPTIONS]
+        shop tools VERB [OPTIONS] [ARGUMENTS]
+
+      VERBS
+        cut   Cut a tool.
+        mend  Mend a tool.
+
+      OPTIONS
+            --json  As JSON.
+        -h, --help  Show this help.
+
+      'shop help tools VERB' explains a verb.
+
+      """
+    #expect(run(["help", "tools"]) == (0, help, ""))
+    #expect(run(["tools", "--help"]) == (0, help, ""))
+    #expect(run(["help", "tools", "mend"]) == run(["tools", "mend", "-h"]))
+    #expect(run(["tools", "mend", "-h"]).output.contains("USAGE\n  shop tools mend [OPTIONS]\n"))
+    #expect(run(["help", "help"]).output.contains("shop help [OPTIONS] [VERB...]\n"))
+  }
+
+  @Test func theManualHasASectionForEach() {
+    let page = Workshop.program.manualPage()
+    let sections = page.split(separator: "\n").filter { $0.hasPrefix(".SS") }
+    #expect(
+      sections == [
+        #".SS "shop cut [OPTIONS] BOARD""#, #".SS "shop tools [OPTIONS]""#,
+        #".SS "shop tools cut [OPTIONS] TOOL""#, #".SS "shop tools mend [OPTIONS]""#,
+        #".SS "shop help [OPTIONS] [VERB...]""#,
+      ])
+  }
+
+  @Test(arguments: [
+    (["shop", "tools", ""], "cut mend"),
+    (["shop", "tools", "-"], "--json -h --help"),
+    (["shop", "tools", "cut", "-"], "--depth -h --help"),
+    (["shop", "tools", "cut", "--depth", ""], "1 2"),
+    (["shop", "tools", "cut", "s"], "saw"),
+    (["shop", "cut", "-"], "--fine -h --help"),
+    (["shop", "tools", "mend", ""], ""),
+  ])
+  func bashOffers(words: [String], offers: String) throws {
+    let line = words.map(\.shellQuoted).joined(separator: " ")
+    let script =
+      Workshop.program.completionScript(for: .bash) + """
+        compopt() { :; }
+        shop() { [[ "$*" == "tools --names" ]] && printf 'hammer\\nsaw\\n'; }
+        COMP_WORDS=(\(line)) COMP_CWORD=\(words.count - 1)
+        _shop
+        echo -n "${COMPREPLY[*]}"
+        """
+    #expect(try Script.run("bash", input: script) == offers)
+  }
+
+  @Test func zshHasAFunctionForEachVerb() {
+    let script = Workshop.program.completionScript(for: .zsh)
+    #expect(
+      script.contains(
+        #"""
+        _shop_verb_tools_cut_TOOL() {
+          local -a names=($(shop tools --names 2> /dev/null))
+          _alternative "words:TOOL:($names)"
+        }
+        _shop_verb_tools_cut() {
+          _arguments -s -S \
+            '(--depth)'--depth='[How deep]:MM:(1 2)' \
+            '(- : *)'{-h,--help}'[Show this help]' \
+            ':TOOL:_shop_verb_tools_cut_TOOL'
+        }
+        _shop_verb_tools_mend() {
+          _arguments -s -S \
+            '(- : *)'{-h,--help}'[Show this help]'
+        }
+        _shop_verb_tools_verbs() {
+          local -a verbs=(
+            'cut:Cut a tool'
+            'mend:Mend a tool'
+          )
+          _describe -t verbs verb verbs
+        }
+        _shop_verb_tools() {
+          local curcontext=$curcontext state line ret=1
+          _arguments -C -s -S \
+            '*'--json'[As JSON]' \
+            '(- : *)'{-h,--help}'[Show this help]' \
+            ': :_shop_verb_tools_verbs' \
+            '*:: :->rest' && ret=0
+          if [[ $state == rest && -n ${functions[_shop_verb_tools_$line[1]]} ]]; then
+            curcontext=${curcontext%:*}-$line[1]:
+            _shop_verb_tools_$line[1] && ret=0
+          fi
+          return ret
+        }
+
+        """#))
+  }
+
+  @Test func fishTellsAVerbFromOneOfTheSameNameBehindAnother() {
+    let script = Workshop.program.completionScript(for: .fish)
+    let lines = script.split(separator: "\n").filter { $0.contains("seen_subcommand_from") }
+    let seen = "__fish_seen_subcommand_from"
+    let fish = [
+      "'\(seen) cut; and not \(seen) tools' -l fine -d 'Cut slowly'",
+      "'\(seen) cut; and not \(seen) tools' -s h -l help -d 'Show this help'",
+      "'\(seen) tools; and not \(seen) cut mend' -a cut -d 'Cut a tool'",
+      "'\(seen) tools; and not \(seen) cut mend' -a mend -d 'Mend a tool'",
+      "'\(seen) tools; and not \(seen) cut mend' -l json -d 'As JSON'",
+      "'\(seen) tools; and not \(seen) cut mend' -s h -l help -d 'Show this help'",
+      "'\(seen) tools; and \(seen) cut' -l depth -r -f -a '1 2' -d 'How deep'",
+      "'\(seen) tools; and \(seen) cut' -s h -l help -d 'Show this help'",
+      "'\(seen) tools; and \(seen) cut' -f -a '(shop tools --names 2>/dev/null)' -d 'A tool'",
+      "'\(seen) tools; and \(seen) mend' -s h -l help -d 'Show this help'",
+      "'\(seen) help' -s h -l help -d 'Show this help'",
+      "'\(seen) help' -f -a 'cut tools' -d 'The verb to explain'",
+    ].map { "complete -c shop -n " + $0 }
+    #expect(lines.map(String.init) == fish)
+  }
+}

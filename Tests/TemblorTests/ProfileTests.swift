@@ -1,0 +1,351 @@
+import Testing
+
+/// `temblor profiles` and its verbs, with folders of profiles in a scratch folder.
+@Suite struct ProfileTests {
+  let place = Workplace()
+
+  private static let puck =
+    #"{"name": "puck", "summary": "Mine.", "frequency": {"low": 25, "high": 80}}"# + "\n"
+  private static let folder = "home/.config/temblor/profiles"
+
+  /// Runs the program with its folders below the scratch folder, which is written `@` in what it says.
+  private func temblor(_ words: String..., variables: String = "") throws -> Workplace.Result {
+    let line = "HOME=$PWD/home XDG_CONFIG_DIRS=$PWD/etc \(variables) $TEMBLOR "
+    var run = try place.bash(line + words.map { "'\($0)'" }.joined(separator: " "))
+    run.output = run.output.replacing(place.path, with: "@")
+    run.error = run.error.replacing(place.path, with: "@")
+    return run
+  }
+
+  @Test func theListSaysWhereProfilesComeFromAndGoesOnPastABrokenOne() throws {
+    try place.write(Self.puck, to: "\(Self.folder)/puck.json")
+    try place.write("{", to: "\(Self.folder)/phone.json")
+    try place.write(Self.puck, to: "etc/temblor/profiles/puck.json")
+    try place.write(Self.puck, to: "etc/temblor/profiles/Puck 2.json")
+    let run = try temblor("profiles")
+    #expect(run.status == 2)
+    #expect(
+      run.error == """
+        @/home/.config/temblor/profiles/phone.json:1:2: error: the text ends inside the object that \
+        begins at 1:1
+        @/etc/temblor/profiles/Puck 2.json: is found by no name; use up to 40 of a–z, 0–9 and -, then \
+        .json
+
+        """)
+    let lines = run.output.split(separator: "\n")
+    #expect(lines.count == 19)
+    #expect(
+      lines[..<3] == [
+        "phone                 –           yours, hides shipped         cannot be used",
+        "puck                  25–80 Hz    yours, hides this machine's  Mine.",
+        "speaker               110–320 Hz  shipped                      "
+          + "For listening on small speakers: the band lifted, harmonics added so that a thump is heard.",
+      ])
+    let names = try temblor("profiles", "--names")
+    #expect(names.output.hasPrefix("phone\npuck\nspeaker\nactronika-hfba121238\n"))
+    #expect(names.status == 0 && names.error == "")
+    let json = try temblor("profiles", "--json")
+    #expect(json.status == 2)
+    #expect(
+      json.output.hasPrefix(
+        #"""
+        [
+          {
+            "name": "phone",
+            "origin": "user",
+            "path": "@/home/.config/temblor/profiles/phone.json",
+            "hides": ["shipped"],
+            "error": "@/home/.config/temblor/profiles/phone.json:1:2: error: the text ends inside the object that begins at 1:1"
+          },
+          {
+            "name": "puck",
+            "origin": "user",
+            "path": "@/home/.config/temblor/profiles/puck.json",
+            "hides": ["system"],
+            "summary": "Mine.",
+            "low": 25.0,
+            "high": 80.0
+          },
+        """#))
+  }
+
+  @Test func aProfileIsFoundByItsNameInAnyOption() throws {
+    try place.write(Self.puck, to: "\(Self.folder)/puck.json")
+    let info = try temblor("info", "light", "--profile", "puck")
+    #expect(info.status == 0 && info.output.contains("  profile    puck: "))
+    func samples(_ words: String...) throws -> [UInt8] {
+      #expect(
+        try temblor("render", "light", "-o", "a.wav", "--quiet", words[0], words[1]) == .init(0))
+      let bytes = try #require(place.bytes("a.wav"))
+      // In front of the samples the file says which profile it was made with.
+      let start = try #require(bytes.firstRange(of: Array("data".utf8)))
+      return Array(bytes[start.upperBound...])
+    }
+    let direct = try samples("--profile", "puck")
+    #expect(try samples("--channel", "1=haptics,profile=puck") == direct)
+    #expect(try samples("--profile", "phone") != direct)
+    #expect(
+      try temblor("info", "light", "--profile", "puk")
+        == .init(
+          64,
+          error: "temblor: no profile is called 'puk'; did you mean 'puck'?\n"
+            + "See 'temblor info --help'.\n"))
+  }
+
+  @Test func aBrokenFileMattersOnlyToWhoAsksForIt() throws {
+    try place.write(#"{"level": 3}"#, to: "\(Self.folder)/phone.json")
+    #expect(try temblor("render", "light", "-o", "a.wav", "--quiet") == .init(0))
+    #expect(
+      try temblor("render", "light", "-o", "a.wav", "--quiet", "--profile", "speaker") == .init(0))
+    #expect(
+      try temblor("info", "light", "--profile", "phone")
+        == .init(
+          2,
+          error: "temblor: @/home/.config/temblor/profiles/phone.json:1:1: error: "
+            + "the key \"name\" is missing (and 3 more; see 'temblor profiles check')\n"))
+  }
+
+  @Test func relativeFoldersAreIgnored() throws {
+    try place.write(Self.puck, to: "config/temblor/profiles/puck.json")
+    #expect(
+      try temblor("profiles", "show", "puck", variables: "XDG_CONFIG_HOME=config").status == 64)
+    #expect(
+      try temblor("profiles", "show", "puck", variables: "XDG_CONFIG_HOME=$PWD/config").status == 0)
+    #expect(
+      try temblor("profiles", "show", "puck", variables: "XDG_CONFIG_DIRS=$PWD/no:$PWD/config")
+        .status == 0)
+  }
+
+  @Test func showTellsWhatAProfileDoes() throws {
+    try place.write(
+      """
+      {
+        "name": "puck", "summary": "Mine.", "frequency": { "low": 25, "high": 80 },
+        "hardware": { "product": "A B", "band": { "low": 20, "high": 90 }, "quality": 3.5,
+          "power": 25, "estimated": ["quality"] },
+        "sources": ["A sheet."]
+      }
+
+      """, to: "\(Self.folder)/puck.json")
+    let run = try temblor("profiles", "show", "puck")
+    #expect(
+      run
+        == .init(
+          0,
+          output: """
+            puck: Mine.
+
+            PLAYS
+              from            @/home/.config/temblor/profiles/puck.json
+              frequency       25–80 Hz, logarithmic
+              intensity       amplitude = intensity
+              level           0.44 (-7.1 dBFS) for one continuous event at full intensity
+              waveform        a sine
+              transients      2 cycles within 8–40 ms
+              their level     0.44 (-7.1 dBFS)
+              their waveform  a sine
+
+            BY SHARPNESS
+              sharpness  frequency      level    burst   length
+              0              25 Hz  -7.1 dBFS    25 Hz    40 ms
+              0.2          31.5 Hz  -7.1 dBFS  31.5 Hz    40 ms
+              0.4          39.8 Hz  -7.1 dBFS  39.8 Hz    40 ms
+              0.6          50.2 Hz  -7.1 dBFS  50.2 Hz  39.8 ms
+              0.8          63.4 Hz  -7.1 dBFS  63.4 Hz  31.5 ms
+              1              80 Hz  -7.1 dBFS    80 Hz    25 ms
+
+            HARDWARE
+              product         A B
+              band            20–90 Hz
+              quality factor  3.5 (estimated)
+              power           25 W
+
+            SOURCES
+              A sheet.
+
+            """))
+    #expect(
+      try temblor("profiles", "show", "puck", "--json").output
+        == place.text("\(Self.folder)/puck.json"))
+  }
+
+  @Test func checkNamesEveryFault() throws {
+    try place.write(Self.puck, to: "other.json")
+    try place.write(#"{"name": "bad", "levle": 1, "level": 2}"#, to: "bad.json")
+    #expect(
+      try temblor("profiles", "check", "other.json", "bad.json", "mpeg", "none.json")
+        == .init(
+          1,
+          output: """
+            other.json:1:10: warning: the profile is called "puck", its file "other.json" (name); give \
+            both one name; a profile is found by that of its file [file-name]
+            bad.json:1:1: error: the key "summary" is missing [missing-key]
+            bad.json:1:1: error: the key "frequency" is missing [missing-key]
+            bad.json:1:17: error: the key "levle" is not known here (levle); did you mean "level"? \
+            [unknown-key]
+            bad.json:1:38: error: level is 2, outside 0.001 to 0.89 (level) [out-of-range]
+            mpeg:5:12: warning: two continuous events at full intensity can reach 1.228, above the \
+            ceiling of 0.891, and are turned down (level); two fit at a level of 0.44 [loud-pair]
+            mpeg:9:14: warning: two transients at full intensity can reach 1.584, above the ceiling of \
+            0.891, and are turned down (transient.level); two fit at a level of 0.44 [loud-pair]
+
+            """, error: "none.json: cannot be opened: No such file or directory\n"))
+    #expect(try temblor("profiles", "check", "bad.json").status == 2)
+    #expect(try temblor("profiles", "check", "other.json").status == 0)
+    let json = try temblor("profiles", "check", "--json", "bad.json")
+    #expect(
+      json.output.hasSuffix(
+        """
+            "line": 1,
+            "column": 38,
+            "severity": "error",
+            "rule": "out-of-range",
+            "path": "level",
+            "message": "level is 2, outside 0.001 to 0.89"
+          }
+        ]
+
+        """))
+  }
+
+  @Test func newWritesAProfileThatIsFound() throws {
+    #expect(
+      try temblor("profiles", "new", "puck", "--low", "25", "--high", "60")
+        == .init(
+          0,
+          output: """
+            @/home/.config/temblor/profiles/puck.json: written
+            Edit it, then: temblor profiles check puck
+            Hear it with:  temblor play heartbeat --profile puck
+
+            """))
+    #expect(
+      place.text("\(Self.folder)/puck.json") == """
+        {
+          "name": "puck",
+          "summary": "A transducer of my own.",
+          "frequency": { "low": 25, "high": 60, "scale": "logarithmic" }
+        }
+
+        """)
+    #expect(try temblor("profiles", "check", "puck") == .init(0))
+    #expect(
+      try temblor("profiles", "new", "puck")
+        == .init(
+          1,
+          error: "temblor: @/home/.config/temblor/profiles/puck.json: is there already; "
+            + "'--force' replaces it\n"))
+    #expect(try temblor("profiles", "new", "puck", "--low", "30", "--force").status == 0)
+    #expect(place.text("\(Self.folder)/puck.json")?.contains(#""low": 30, "high": 80"#) == true)
+  }
+
+  @Test func newCopiesAnotherWithItsHardwareAndSchema() throws {
+    try place.write(
+      Self.puck.replacing(
+        "{\"name", with: #"{"$schema": "./s.json", "hardware": {"product": "A B"}, "name"#),
+      to: "a.json")
+    #expect(
+      try temblor("profiles", "new", "phone", "--from", "./a.json", "--high", "90")
+        == .init(
+          0,
+          output: """
+            @/home/.config/temblor/profiles/phone.json: written
+            It is used instead of the shipped profile phone from now on.
+            Edit it, then: temblor profiles check phone
+            Hear it with:  temblor play heartbeat --profile phone
+
+            """))
+    #expect(
+      place.text("\(Self.folder)/phone.json") == """
+        {
+          "$schema": "./s.json",
+          "name": "phone",
+          "summary": "Mine.",
+          "frequency": { "low": 25, "high": 90, "scale": "logarithmic" },
+          "hardware": {
+            "product": "A B"
+          }
+        }
+
+        """)
+    #expect(
+      try temblor("profiles", "new", "b", "-o", "b.json")
+        == .init(
+          0,
+          output: """
+            b.json: written
+            Edit it, then: temblor profiles check b.json
+            Hear it with:  temblor play heartbeat --profile b.json
+
+            """))
+    #expect(try temblor("profiles", "new", "b", "-o", "-").output == place.text("b.json"))
+  }
+
+  @Test(arguments: [
+    (
+      ["new", "My Own"], "'My Own' is no name of a profile; use up to 40 of a–z, 0–9 and -", " new"
+    ),
+    (
+      ["new", "a", "--low", "90"],
+      "the band would go from 90 down to 80 Hz; give '--low' and '--high'", " new"
+    ),
+    (["new", "a", "--low", "0"], "'--low' takes a number from 0.1 to 20000, not '0'", " new"),
+    (["new", "a", "--from", "phon"], "no profile is called 'phon'; did you mean 'phone'?", " new"),
+    (["new"], "missing NAME", " new"),
+    (["check"], "missing PROFILE", " check"),
+    (["shwo"], "unknown verb 'shwo' behind 'profiles'; did you mean 'show'?", ""),
+    (["phone"], "unknown verb 'phone' behind 'profiles'; it takes show, check, new or schema", ""),
+    (["--json", "show"], "unexpected argument 'show'", ""),
+  ])
+  func wrongLinesAreRefusedWithOneReason(words: [String], reason: String, verb: String) throws {
+    #expect(
+      try place.temblor(["profiles"] + words)
+        == .init(
+          64, error: "temblor: \(reason)\nSee 'temblor profiles\(verb) --help'.\n"))
+    #expect(place.names() == [])
+  }
+
+  @Test func withoutAHomeThereIsNowhereToPutOne() throws {
+    let run = try place.temblor("profiles", "new", "a")
+    #expect(
+      run
+        == .init(
+          64,
+          error: "temblor: there is no folder for your profiles, since HOME is not set; "
+            + "give '--output' a file\nSee 'temblor profiles new --help'.\n"))
+  }
+
+  @Test(arguments: ["show", "check", "new", "schema"])
+  func everyVerbHasHelp(verb: String) throws {
+    let help = try place.temblor("help", "profiles", verb)
+    #expect(help.status == 0 && help.error == "")
+    #expect(help.output.contains("USAGE\n  temblor profiles \(verb) [OPTIONS]"))
+    #expect(try place.temblor("profiles", verb, "--help") == help)
+    #expect(try place.temblor("man").output.contains(".SS \"temblor profiles \(verb) [OPTIONS]"))
+  }
+
+  @Test func theSchemaIsPrinted() throws {
+    let run = try place.temblor("profiles", "schema")
+    #expect(run.status == 0)
+    #expect(
+      run.output.hasPrefix("{\n  \"$schema\": \"https://json-schema.org/draft/2020-12/schema\",\n"))
+  }
+
+  @Test func bashOffersProfilesOfAllFolders() throws {
+    try place.write(Self.puck, to: "\(Self.folder)/puck.json")
+    let run = try place.bash(
+      """
+      export HOME=$PWD/home PATH=$PATH:$PWD
+      ln -s $TEMBLOR temblor
+      source <(temblor completion bash)
+      compopt() { :; }
+      COMP_WORDS=(temblor info --profile pu) COMP_CWORD=3
+      _temblor
+      echo "${COMPREPLY[*]}"
+      COMP_WORDS=(temblor profiles show puc) COMP_CWORD=3 COMPREPLY=()
+      _temblor
+      echo "${COMPREPLY[*]}"
+      """)
+    #expect(run == .init(0, output: "puck pulsar\npuck\n"))
+  }
+}
