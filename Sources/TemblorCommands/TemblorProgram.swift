@@ -12,7 +12,7 @@ public enum TemblorProgram {
       """,
     commands: [
       PlayVerb.description, WatchVerb.description, TapVerb.description, ListenVerb.description,
-      RenderVerb.description,
+      RenderVerb.description, PlotVerb.description,
       CheckVerb.description, InfoVerb.description, FormatVerb.description,
       PatternsVerb.description, ProfilesVerb.description, DevicesVerb.description,
       LatencyVerb.description, completion, manual,

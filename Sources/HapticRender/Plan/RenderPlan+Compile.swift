@@ -74,7 +74,7 @@ extension RenderPlan {
   }
 
   /// Refuses what no frame can hold.
-  private static func check(_ pattern: HapticPattern) throws(RenderError) {
+  static func check(_ pattern: HapticPattern) throws(RenderError) {
     for (index, event) in pattern.events.enumerated() {
       let duration = event.duration ?? 0
       guard event.time.isFinite, event.time >= 0, duration.isFinite, duration >= 0 else {

@@ -29,9 +29,17 @@ struct LoadedPattern: Sendable {
     return sources
   }
 
+  /// The text that was read.
+  var text: [UInt8] { document.json.text }
+
+  /// The sound files that the pattern plays, at a rate.
+  func samples(rate: Double) throws(AHAPError) -> [String: AudioSample] {
+    try WaveformFiles.load(waveforms, from: input.folder, rate: rate)
+  }
+
   /// Compiles the pattern, once for each profile that differs.
   func plans(for profiles: [TransducerProfile], rate: Double) throws -> [RenderPlan] {
-    let samples = try WaveformFiles.load(waveforms, from: input.folder, rate: rate)
+    let samples = try samples(rate: rate)
     var plans: [RenderPlan] = []
     for (index, profile) in profiles.enumerated() {
       let same = profiles.firstIndex(of: profile) ?? index

@@ -49,13 +49,17 @@ enum TakeInput: Equatable, Sendable {
   /// - Throws: `AHAPError`, `FileError` or `SoundFileError`.
   func take(_ job: RenderJob) throws -> Take {
     switch self {
-    case .pattern(let input): try Self.render(input, job)
+    case .pattern(let input):
+      try Self.render(LoadedPattern(input, curveTimes: job.curveTimes), job)
     case .sound(let path): try Self.read(path, job)
     }
   }
 
-  private static func render(_ input: PatternInput, _ job: RenderJob) throws -> Take {
-    let (plan, reading, _) = try job.plan(input)
+  /// Compiles and renders a pattern that was read.
+  static func render(_ pattern: LoadedPattern, _ job: RenderJob) throws -> Take {
+    let (input, reading) = (pattern.input, pattern.reading)
+    let profiles = Array(job.channels.profiles.prefix(1))
+    let plan = try pattern.plans(for: profiles, rate: Double(job.rate))[0]
     let settings = job.settings(for: plan)
     guard (settings.length ?? 0) * Int64(job.channelCount) <= Int64(Sound.longest) else {
       throw FileError(input.name, "is too long to be looked at as a whole; use --duration")
@@ -75,7 +79,7 @@ enum TakeInput: Equatable, Sendable {
       interleaved: samples, channelCount: job.channelCount, rate: Double(job.rate))
     return Take(
       name: input.name, source: .pattern(reading.pattern), signal: signal, profile: job.profile,
-      text: String(decoding: try input.text(), as: UTF8.self),
+      text: String(decoding: pattern.text, as: UTF8.self),
       feeling: reading.metadata["Description"])
   }
 

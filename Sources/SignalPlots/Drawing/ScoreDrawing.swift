@@ -1,0 +1,151 @@
+internal import HapticModel
+
+/// Draws a score: shapes for continuous events, stems for transients, and the curves over them.
+struct ScoreDrawing {
+  /// The figure that the panel is in.
+  let figure: FigureDrawing
+  /// The axis of intensity.
+  let axis: PlotAxis
+  /// Where the panel lies.
+  let box: PlotBox
+
+  /// From how many points on shapes that lie over one another are drawn as one.
+  static let mostShapePoints = 40_000
+  /// From how many continuous events on they are drawn as one shape.
+  static let mostShapes = 1_000
+
+  /// Draws a score upwards and, where there is a second, that one downwards.
+  func draw(_ score: PatternScore, mirrored: PatternScore?) throws(PlotError) {
+    try figure.canvas.clipped(to: box) { () throws(PlotError) in
+      drawShapes(score, side: 1)
+      if let mirrored {
+        drawShapes(mirrored, side: -1)
+        figure.canvas.use(figure.palette.frame)
+        let middle = figure.sharp(y(0))
+        figure.canvas.stroke(
+          [PlotPoint(box.left, middle), PlotPoint(box.right, middle)], width: figure.hairline)
+      } else {
+        for curve in score.curves where curve.id == .hapticSharpnessControl {
+          draw(curve, isRound: false) { ($0 + 1) / 2 }
+        }
+      }
+      for (side, score) in [(1.0, score), (-1, mirrored)] {
+        guard let score else { continue }
+        let stems = StemDrawing(score: self, side: side)
+        // A few stems stand before the curve; many would hide it.
+        let areFew = stems.events(of: score).count <= StemDrawing.mostBeforeCurves
+        if !areFew { stems.draw(score) }
+        for curve in score.curves where curve.id == .hapticIntensityControl {
+          draw(curve, isRound: true) { $0 * side }
+        }
+        if areFew { stems.draw(score) }
+      }
+    }
+  }
+
+  /// The height of a value.
+  func y(_ value: Double) -> Double { figure.layout.y(value, on: axis, in: box) }
+
+  private func drawShapes(_ score: PatternScore, side: Double) {
+    let continuous = score.events.filter { $0.kind == .hapticContinuous && $0.points.count > 1 }
+    let pointCount = continuous.reduce(0) { $0 + $1.points.count }
+    if continuous.count > Self.mostShapes || pointCount > Self.mostShapePoints {
+      drawTogether(continuous, side: side)
+    } else {
+      let opacity = 0.5 / Double(Self.mostAtOnce(continuous)).squareRoot()
+      for event in continuous { fill(event, side: side, opacity: max(0.1, opacity)) }
+      for event in continuous { outline(event, side: side) }
+    }
+  }
+
+  /// The most events that lie over one another at any time.
+  static func mostAtOnce(_ events: [PatternScore.Event]) -> Int {
+    let ends = events.map(\.end).sorted()
+    var (ended, most) = (0, 1)
+    for (started, event) in events.enumerated() {
+      while ended < ends.count, ends[ended] <= event.time { ended += 1 }
+      most = max(most, started + 1 - ended)
+    }
+    return most
+  }
+
+  private func places(of event: PatternScore.Event, side: Double) -> [PlotPoint] {
+    event.points.map { PlotPoint(figure.layout.x($0.time), y($0.intensity * side)) }
+  }
+
+  /// The colours of an event along its time, as stops between its ends.
+  private func useColours(of event: PatternScore.Event, opacity: Double) {
+    guard let first = event.points.first, let last = event.points.last else { return }
+    let ramp = figure.palette.sharpness
+    let length = last.time - first.time
+    // Equal sharpness needs no gradient.
+    guard length > 0, event.points.contains(where: { $0.sharpness != first.sharpness }) else {
+      figure.canvas.use(ramp.colour(at: first.sharpness), opacity: opacity)
+      return
+    }
+    let bends = PolylineThinning.straightened(
+      event.points.map { PlotPoint($0.time, $0.sharpness) }, tolerance: 0.01)
+    var stops: [(place: Double, colour: PlotColour)] = []
+    for (from, to) in zip(bends, bends.dropFirst()) {
+      // The scale is no straight line of colour.
+      let parts = max(1, Int((abs(to.y - from.y) * 12).rounded(.up)))
+      for part in (stops.isEmpty ? 0 : 1)...parts {
+        let share = Double(part) / Double(parts)
+        let time = from.x + (to.x - from.x) * share
+        stops.append(
+          ((time - first.time) / length, ramp.colour(at: from.y + (to.y - from.y) * share)))
+      }
+    }
+    figure.canvas.use(
+      stops, from: figure.layout.x(first.time), to: figure.layout.x(last.time), opacity: opacity)
+  }
+
+  private func fill(_ event: PatternScore.Event, side: Double, opacity: Double) {
+    let line = places(of: event, side: side)
+    guard let first = line.first, let last = line.last else { return }
+    useColours(of: event, opacity: opacity)
+    figure.canvas.fill([PlotPoint(first.x, y(0))] + line + [PlotPoint(last.x, y(0))])
+  }
+
+  private func outline(_ event: PatternScore.Event, side: Double) {
+    useColours(of: event, opacity: 1)
+    figure.canvas.stroke(
+      places(of: event, side: side), width: 0.15 * figure.em, isRound: true)
+  }
+
+  /// One shape for many events: in each column of pixels the strongest, in its colour.
+  private func drawTogether(_ events: [PatternScore.Event], side: Double) {
+    let layout = figure.layout
+    let origin = layout.timeLeft.rounded(.down)
+    let columns = ScoreColumns(
+      events, count: max(1, Int((layout.timeRight - origin).rounded(.up)))
+    ) { layout.x($0) - origin }
+    for (column, strongest) in columns.strongest.enumerated() where strongest.intensity > 0 {
+      let left = origin + Double(column)
+      let top = y(strongest.intensity * side)
+      figure.canvas.use(figure.palette.sharpness.colour(at: strongest.sharpness))
+      figure.canvas.fill(
+        PlotBox(left: left, top: min(top, y(0)), right: left + 1, bottom: max(top, y(0))))
+    }
+  }
+
+  private func draw(
+    _ curve: PatternScore.Curve, isRound: Bool, value: (Double) -> Double
+  ) {
+    let (canvas, em) = (figure.canvas, figure.em)
+    let places = curve.line.map { PlotPoint(figure.layout.x($0.time), y(value($0.value))) }
+    let line = PolylineThinning.thinned(places)
+    // A line of the ground's colour below keeps the curve apart from the shapes.
+    canvas.use(figure.palette.paper, opacity: 0.75)
+    canvas.stroke(line, width: 0.34 * em, isRound: true)
+    canvas.use(isRound ? figure.palette.ink : figure.palette.control)
+    canvas.stroke(
+      line, width: 0.13 * em, dashes: isRound ? [] : [0.45 * em, 0.28 * em])
+    var taken = Set<[Int]>()
+    for handle in curve.handles {
+      let place = PlotPoint(figure.layout.x(handle.time), y(value(handle.value)))
+      let cell = [Int(place.x / (0.6 * em)), Int(place.y / (0.6 * em))]
+      if taken.insert(cell).inserted { figure.drawHandle(at: place, isRound: isRound) }
+    }
+  }
+}

@@ -1,0 +1,39 @@
+public import HapticModel
+public import HapticRender
+public import SignalAnalysis
+
+/// What a picture shows: a pattern, its sound, or a sound alone.
+public struct PlotSubject: Sendable {
+  /// The name in the title.
+  public var name: String
+  /// The pattern, where there is one.
+  public var pattern: HapticPattern?
+  /// The sound, where it is shown.
+  public var signal: Signal?
+  /// What the pattern was rendered with; its band is marked in the spectrogram.
+  public var profile: TransducerProfile
+  /// The pattern's sound files, for their lengths.
+  public var samples: [String: AudioSample]
+
+  /// Names what is to be shown.
+  public init(
+    name: String, pattern: HapticPattern? = nil, signal: Signal? = nil,
+    profile: TransducerProfile = .phone, samples: [String: AudioSample] = [:]
+  ) {
+    self.name = name
+    self.pattern = pattern
+    self.signal = signal
+    self.profile = profile
+    self.samples = samples
+  }
+}
+
+/// A way to look at a pattern or a sound; the raw value is what users call it.
+public enum PlotPart: String, CaseIterable, Sendable {
+  /// Events with their strength, and the curves over them.
+  case score
+  /// The sound's pressure over time.
+  case wave
+  /// The sound's frequencies over time.
+  case spectrum
+}

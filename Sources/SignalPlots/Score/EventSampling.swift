@@ -1,0 +1,111 @@
+internal import HapticRender
+
+/// Evaluates what controls and envelope make of an event, at the times where that bends.
+struct EventSampling {
+  /// The lines of the control that multiplies.
+  let strength: [PatternOutline.Line]
+  /// The lines of the control that is added.
+  let tone: [PatternOutline.Line]
+  /// The most times at which one event is looked at.
+  let mostTimes: Int
+  private let strengthSlopes: Bool
+  private let toneSlopes: Bool
+
+  /// The most points of all events together, so that any pattern has a bounded score.
+  private static let mostPoints = 400_000
+  /// Parts of a stretch in which envelope and control move both, where their product is no line.
+  private static let parts = 6
+
+  /// Evaluates with the controls' lines, each of which may be empty.
+  init(strength: [PatternOutline.Line], tone: [PatternOutline.Line], eventCount: Int) {
+    self.strength = strength
+    self.tone = tone
+    strengthSlopes = strength.contains { $0.slope != 0 }
+    toneSlopes = tone.contains { $0.slope != 0 }
+    mostTimes = min(1_000, max(8, Self.mostPoints / max(1, eventCount)))
+  }
+
+  /// An event at a time, with its envelope at a level.
+  func point(at time: Double, level: Double, intensity: Double, sharpness: Double)
+    -> PatternScore.Point
+  {
+    let factor = Self.value(of: strength, at: time) ?? 1
+    let shift = Self.value(of: tone, at: time) ?? 0
+    return PatternScore.Point(
+      time: time, intensity: Self.clamped(intensity * factor) * level,
+      sharpness: Self.clamped(sharpness + shift))
+  }
+
+  /// An event along its envelope.
+  func points(
+    along corners: [PatternOutline.Corner], intensity: Double, sharpness: Double
+  ) -> [PatternScore.Point] {
+    guard let first = corners.first, let last = corners.last else { return [] }
+    var points: [PatternScore.Point] = []
+    for (from, to) in zip(corners, corners.dropFirst()) where to.time > from.time {
+      func level(_ time: Double) -> Double {
+        from.level + (to.level - from.level) * (time - from.time) / (to.time - from.time)
+      }
+      for time in times(from: from, to: to, whole: last.time - first.time) {
+        let point = point(
+          at: time, level: level(time), intensity: intensity, sharpness: sharpness)
+        if points.last != point { points.append(point) }
+      }
+    }
+    return points
+  }
+
+  /// The times between two corners at which the event bends, with both ends.
+  ///
+  /// A jump of a control is two times that lie a microsecond apart.
+  private func times(
+    from: PatternOutline.Corner, to: PatternOutline.Corner, whole: Double
+  ) -> [Double] {
+    let room = max(2, Int(Double(mostTimes) * (to.time - from.time) / whole))
+    var bends: [Double] = [from.time]
+    for lines in [strength, tone] {
+      var index = Self.index(in: lines, at: from.time) + 1
+      while index < lines.count, lines[index].start <= to.time {
+        guard bends.count < room else { return even(from.time, to.time, count: room) }
+        let start = lines[index].start
+        if lines[index - 1].value + lines[index - 1].slope * (start - lines[index - 1].start)
+          != lines[index].value
+        {
+          bends.append(max(from.time, start - 1e-6))
+        }
+        if start < to.time { bends.append(start) }
+        index += 1
+      }
+    }
+    bends.append(to.time)
+    bends.sort()
+    // Between the corners, a product of two lines bends, and a sum where it is clamped.
+    guard strengthSlopes && from.level != to.level || toneSlopes else { return bends }
+    guard bends.count * Self.parts <= mostTimes * 2 else { return bends }
+    return zip(bends, bends.dropFirst()).flatMap { even($0, $1, count: Self.parts).dropLast() }
+      + [to.time]
+  }
+
+  private func even(_ from: Double, _ to: Double, count: Int) -> [Double] {
+    (0...count).map { $0 == count ? to : from + (to - from) * Double($0) / Double(count) }
+  }
+
+  /// The value of a control at a time, or nothing where the pattern does not set it.
+  static func value(of lines: [PatternOutline.Line], at time: Double) -> Double? {
+    guard !lines.isEmpty else { return nil }
+    let line = lines[index(in: lines, at: time)]
+    return line.value + line.slope * (time - line.start)
+  }
+
+  /// The place of the last line that has started: by halving.
+  static func index(in lines: [PatternOutline.Line], at time: Double) -> Int {
+    var (low, high) = (0, lines.count)
+    while high - low > 1 {
+      let middle = (low + high) / 2
+      if lines[middle].start <= time + 1e-9 { low = middle } else { high = middle }
+    }
+    return low
+  }
+
+  private static func clamped(_ value: Double) -> Double { min(max(value, 0), 1) }
+}

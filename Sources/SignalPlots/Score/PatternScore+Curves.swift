@@ -1,0 +1,54 @@
+internal import HapticModel
+internal import HapticRender
+
+extension PatternScore.Curve {
+  /// The line of a control and the points that its author gave, or nothing where there are none.
+  init?(
+    _ id: DynamicParameterID, of pattern: HapticPattern, lines: [PatternOutline.Line],
+    until end: Double
+  ) {
+    guard !lines.isEmpty else { return nil }
+    self.id = id
+    var line: [Point] = []
+    func append(_ time: Double, _ value: Double) {
+      let point = Point(time: time, value: value)
+      if line.last != point { line.append(point) }
+    }
+    for (index, piece) in lines.enumerated() where piece.start <= end || index == 0 {
+      append(piece.start, piece.value)
+      let next = index + 1 < lines.count ? min(lines[index + 1].start, end) : end
+      if next > piece.start { append(next, piece.value + piece.slope * (next - piece.start)) }
+    }
+    self.line = line
+    handles = Self.handles(id, of: pattern, lines: lines, until: end)
+  }
+
+  /// What the author gave, where it is in force: the line passes through it.
+  private static func handles(
+    _ id: DynamicParameterID, of pattern: HapticPattern, lines: [PatternOutline.Line],
+    until end: Double
+  ) -> [Point] {
+    var given: [Point] = []
+    for parameter in pattern.parameters where parameter.id == id {
+      given.append(Point(time: parameter.time, value: Double(parameter.value)))
+    }
+    for curve in pattern.curves where curve.id == id {
+      for point in curve.controlPoints {
+        given.append(Point(time: curve.time + point.time, value: Double(point.value)))
+      }
+    }
+    let (low, high) = (Double(id.range.lowerBound), Double(id.range.upperBound))
+    return
+      given
+      .map { Point(time: $0.time, value: min(max($0.value, low), high)) }
+      .filter { point in
+        guard point.time >= 0, point.time <= end + 1e-4 else { return false }
+        // Points lie on frames, so the nearest half frame of 48 kHz counts as the same time.
+        let around = [point.time, point.time + 2e-5, point.time - 2e-5]
+        return around.contains { time in
+          EventSampling.value(of: lines, at: time).map { abs($0 - point.value) < 2e-3 } ?? false
+        }
+      }
+      .sorted { $0.time < $1.time }
+  }
+}

@@ -1,0 +1,176 @@
+internal import HapticModel
+
+/// Puts a figure together as lines of text: titles, panels with their labels, and the axis of time.
+struct TerminalFigure {
+  /// The figure.
+  let plot: Plot
+  /// Columns that may be used.
+  let width: Int
+  /// What can be shown.
+  let style: TerminalStyle
+
+  /// Columns of the labels at the left.
+  private var labelWidth: Int {
+    let counts = plot.panels.flatMap { labels(of: $0).map(\.label.count) }
+    return min(7, max(2, counts.max() ?? 2))
+  }
+
+  /// Columns that time has.
+  var timeWidth: Int { max(8, width - labelWidth - 2) }
+
+  /// All lines, each with its line break.
+  func text() -> String {
+    var lines: [String] = []
+    for title in [plot.title, plot.subtitle] where !title.isEmpty { lines += wrapped(title) }
+    for panel in plot.panels {
+      lines.append("")
+      lines += heading(of: panel)
+      let sheet = sheet(of: panel)
+      let labels = labelRows(of: panel, height: sheet.height)
+      for row in 0..<sheet.height {
+        let label = style.text(labels[row] ?? "")
+        let line = labels[row] == nil ? style.side.plain : style.side.marked
+        lines.append(padded(label) + " \(line)" + sheet.text(row: row, colours: style.colours))
+      }
+      if case .score(let score, nil) = panel.content, !style.colours {
+        let digits = TerminalScore(style: style, span: plot.span)
+          .sharpness(of: score, width: timeWidth)
+        lines.append(padded("S") + " \(style.side.plain)" + digits)
+      }
+    }
+    if !plot.panels.isEmpty { lines += timeAxis() }
+    return lines.map { $0.trimmedAtEnd + "\n" }.joined()
+  }
+
+  private func padded(_ label: String) -> String {
+    let cut = label.prefix(labelWidth)
+    return String(repeating: " ", count: labelWidth - cut.count) + cut
+  }
+
+  /// The caption and what the signs mean.
+  private func heading(of panel: PlotPanel) -> [String] {
+    let signs: String
+    switch panel.content {
+    case .score(let score, let mirrored):
+      var parts = ["\(style.head) transient", "\(style.fill(eighths: 8)) continuous"]
+      if mirrored == nil, score.curves.contains(where: { $0.id.isMultiplier }) {
+        parts.append("\(style.curve) intensity control")
+      }
+      if style.colours {
+        let scale = (0...5).map { step in
+          TerminalSheet.Cell(
+            character: style.fill(eighths: 8),
+            colour: ColourRamp.terminalSharpness.colour(at: Double(step) / 5))
+        }
+        var sheet = TerminalSheet(width: scale.count, height: 1)
+        for (column, cell) in scale.enumerated() { sheet[0, column] = cell }
+        parts.append("sharpness 0 \(sheet.text(row: 0, colours: true)) 1")
+      } else if mirrored == nil {
+        parts.append("S sharpness 0 to 9")
+      }
+      signs = parts.joined(separator: "  ")
+    case .wave(let first, let second?): signs = "A \(first.name)  B \(second.name), dotted"
+    case .spectrum(let trace):
+      signs = "\(trace.highest - SpectrumTrace.depth) to \(trace.highest) dBFS"
+    case .audio, .wave: signs = ""
+    }
+    let caption = style.text(panel.caption)
+    if signs.isEmpty { return [caption] }
+    let line = caption + "  " + style.text(signs)
+    // Colours take no columns, so what is coloured is not counted by its characters.
+    return line.count <= width || style.colours && width >= 78
+      ? [caption + "  " + signsText(signs)] : [caption, signsText(signs)]
+  }
+
+  private func signsText(_ signs: String) -> String {
+    style.colours ? signs : style.text(signs)
+  }
+
+  private func sheet(of panel: PlotPanel) -> TerminalSheet {
+    switch panel.content {
+    case .score(let score, let mirrored):
+      TerminalScore(style: style, span: plot.span)
+        .sheet(of: score, mirrored: mirrored, width: timeWidth)
+    case .audio(let score):
+      TerminalScore(style: style, span: plot.span).lane(of: score, width: timeWidth)
+    case .wave(let first, let second):
+      TerminalWave(style: style, span: plot.span, axis: panel.axis)
+        .sheet(of: first, over: second, width: timeWidth)
+    case .spectrum(let trace):
+      TerminalSpectrum(style: style, span: plot.span, axis: panel.axis)
+        .sheet(of: trace, width: timeWidth)
+    }
+  }
+
+  /// The labels of a panel's axis at its left.
+  private func labels(of panel: PlotPanel) -> [AxisTick] {
+    panel.ownTicks ?? panel.axis.ticks(atMost: 5)
+  }
+
+  /// The labels by row; of two that share a row, the one nearest to its middle.
+  private func labelRows(of panel: PlotPanel, height: Int) -> [Int: String] {
+    var rows: [Int: (distance: Double, label: String)] = [:]
+    for tick in labels(of: panel) {
+      // A score's axis has a little room above, which characters have not.
+      let range = panel.axis.range
+      let axis =
+        switch panel.content {
+        case .wave, .spectrum: panel.axis
+        case .score, .audio:
+          PlotAxis(range: max(range.lowerBound, -1)...min(range.upperBound, 1))
+        }
+      let place = (1 - axis.share(of: tick.value)) * Double(height)
+      let row = min(height - 1, max(0, Int(place)))
+      let distance = abs(place - Double(row) - 0.5)
+      if let other = rows[row], other.distance <= distance { continue }
+      rows[row] = (distance, tick.label)
+    }
+    return rows.mapValues(\.label)
+  }
+
+  /// The line below all, its labels and its unit.
+  private func timeAxis() -> [String] {
+    let time = TimeTicks(in: plot.span, atMost: max(2, timeWidth / 9))
+    var line = Array(repeating: style.ground.line, count: timeWidth)
+    var labels = Array(repeating: Character(" "), count: labelWidth + 2 + timeWidth)
+    var free = 0
+    for tick in time.ticks {
+      let share =
+        (tick.value - plot.span.lowerBound) / (plot.span.upperBound - plot.span.lowerBound)
+      let column = min(timeWidth - 1, Int(share * Double(timeWidth)))
+      line[column] = style.ground.tick
+      let label = style.text(tick.label)
+      let start = min(
+        max(0, labelWidth + 2 + column - label.count / 2), labels.count - label.count)
+      guard start >= free else { continue }
+      for (offset, character) in label.enumerated() { labels[start + offset] = character }
+      free = start + label.count + 1
+    }
+    let unit = time.unit
+    let indent = String(repeating: " ", count: labelWidth + 1)
+    let below = String(labels).trimmedAtEnd
+    let axis = indent + String(style.ground.corner) + String(line)
+    return below.count + 2 + unit.count <= width
+      ? [axis, below + "  " + unit] : [axis, below, indent + " " + unit]
+  }
+
+  private func wrapped(_ text: String) -> [String] {
+    var lines: [String] = []
+    var rest = style.text(text)[...]
+    while rest.count > width {
+      let end =
+        rest.prefix(width).lastIndex(of: " ") ?? rest.index(rest.startIndex, offsetBy: width)
+      lines.append(String(rest[..<end]))
+      rest = rest[end...].drop { $0 == " " }
+    }
+    return lines + [String(rest)]
+  }
+}
+
+extension String {
+  /// The text without the blanks at its end.
+  fileprivate var trimmedAtEnd: String {
+    guard let last = lastIndex(where: { $0 != " " }) else { return "" }
+    return String(self[...last])
+  }
+}

@@ -1,0 +1,62 @@
+/// Rows of characters with colours, which become lines of text.
+struct TerminalSheet {
+  /// One character and its colours; nothing is the terminal's own.
+  struct Cell: Equatable {
+    /// The character.
+    var character: Character = " "
+    /// The colour of the character.
+    var colour: PlotColour?
+    /// The colour behind it.
+    var ground: PlotColour?
+  }
+
+  /// Characters in a row.
+  let width: Int
+  /// The number of rows.
+  let height: Int
+  private var cells: [Cell]
+
+  /// Makes an empty sheet.
+  init(width: Int, height: Int) {
+    self.width = max(1, width)
+    self.height = max(1, height)
+    cells = Array(repeating: Cell(), count: self.width * self.height)
+  }
+
+  /// The cell of a row, counted from above, and a column; what lies outside is ignored.
+  subscript(row: Int, column: Int) -> Cell {
+    get { contains(row, column) ? cells[row * width + column] : Cell() }
+    set { if contains(row, column) { cells[row * width + column] = newValue } }
+  }
+
+  private func contains(_ row: Int, _ column: Int) -> Bool {
+    row >= 0 && row < height && column >= 0 && column < width
+  }
+
+  /// A row as text without the blanks at its end.
+  func text(row: Int, colours: Bool) -> String {
+    let row = cells[row * width..<(row + 1) * width]
+    let end = row.lastIndex { $0.character != " " || $0.ground != nil } ?? row.startIndex - 1
+    var text = ""
+    var current = Cell()
+    for cell in row[row.startIndex..<max(row.startIndex, end + 1)] {
+      if colours, cell.colour != current.colour || cell.ground != current.ground {
+        text += Self.sequence(from: current, to: cell)
+        current = cell
+      }
+      text.append(cell.character)
+    }
+    if current.colour != nil || current.ground != nil { text += "\u{1B}[0m" }
+    return text
+  }
+
+  /// The control sequence, ECMA-48's SGR, that changes from one cell's colours to another's.
+  private static func sequence(from old: Cell, to new: Cell) -> String {
+    var parts: [String] = []
+    let drops = new.colour == nil && old.colour != nil || new.ground == nil && old.ground != nil
+    if drops { parts.append("0") }
+    if let colour = new.colour { parts.append("38;5;\(colour.terminalIndex)") }
+    if let ground = new.ground { parts.append("48;5;\(ground.terminalIndex)") }
+    return "\u{1B}[" + parts.joined(separator: ";") + "m"
+  }
+}

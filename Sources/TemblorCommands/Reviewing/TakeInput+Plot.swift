@@ -1,0 +1,33 @@
+import AHAP
+import HapticModel
+import PatternComparison
+import SignalPlots
+
+extension TakeInput {
+  /// Reads it as what a picture shows, and renders it where its sound is asked for.
+  ///
+  /// - Throws: `AHAPError`, `FileError` or `SoundFileError`.
+  func subject(_ job: RenderJob, parts: Set<PlotPart>) throws -> PlotSubject {
+    switch self {
+    case .sound:
+      let take = try take(job)
+      return PlotSubject(name: take.name, signal: take.signal, profile: take.profile)
+    case .pattern(let input):
+      let pattern = try LoadedPattern(input, curveTimes: job.curveTimes)
+      var subject = PlotSubject(
+        name: input.name, pattern: pattern.reading.pattern, profile: job.profile)
+      subject.samples = try pattern.samples(rate: Double(job.rate))
+      if parts != [.score] { subject.signal = try Self.render(pattern, job).signal }
+      return subject
+    }
+  }
+
+  /// The file that it is read from, if it is one.
+  var path: String? {
+    switch self {
+    case .sound(let path): path
+    case .pattern(let input):
+      if case .file(let path) = input.origin { path } else { nil }
+    }
+  }
+}

@@ -1,0 +1,187 @@
+internal import Glibc
+import SignalPlots
+
+/// `temblor plot`: patterns and sounds as pictures or as text.
+enum PlotVerb {
+  static let description = CommandDescription(
+    "plot", abstract: "Draw patterns and sounds.",
+    discussion: """
+      Without --output the picture is drawn with characters, for a terminal or a log. With it, a file \
+      is written: the ending of its name says which kind, png, svg or pdf. Several are written into the \
+      folder that --output names. A file is replaced only when its successor is complete.
+
+      A score shows events as they are designed: height is intensity, colour is sharpness, and the \
+      curves of both controls lie over them. A sound file has a waveform and a spectrogram only.
+      """,
+    arguments: [
+      Argument(
+        "FILE",
+        help:
+          "An AHAP file, a sound file, a folder of patterns, a shipped pattern's name, or - for "
+          + "standard input.",
+        completion: .file(endingIn: "ahap", "wav", "flac", "aiff", "caf", "ogg"),
+        isRepeatable: true)
+    ],
+    options: [
+      Option(
+        "-o", "--output", value: "PATH",
+        help:
+          "Write to this file; or, for several pictures, into this folder; - is standard output.",
+        completion: .file),
+      Option(
+        "--format", value: "FORMAT", help: "Kind of picture where no name tells it.",
+        defaultText: PlotFormat.png.rawValue, choices: PlotFormat.allCases.map(\.rawValue)),
+      Option(
+        "--width", value: "N", help: "Pixels of a picture, 200 to 10000, or columns of text.",
+        defaultText: "\(standardWidth), or the terminal's"),
+      Option(
+        "--theme", value: "THEME", help: "The ground of a picture.",
+        defaultText: PlotTheme.light.rawValue, choices: PlotTheme.allCases.map(\.rawValue)),
+      Option(
+        "--show", value: "LIST",
+        help:
+          "What is drawn: \(PlotPart.allCases.map(\.rawValue).joinedWithOr), or several with commas "
+          + "between.",
+        defaultText: "all there is", completion: .words(PlotPart.allCases.map(\.rawValue))),
+      Option("--overlay", help: "Draw two on one axis of time, to see how they differ."),
+      SharedOptions.profile, SharedOptions.curveTimes,
+    ],
+    examples: [
+      .init("temblor plot heartbeat", "Look at a pattern in the terminal."),
+      .init("temblor plot mine.ahap -o mine.svg --theme dark", "Draw a picture for a page."),
+      .init("temblor plot old.ahap new.ahap --overlay -o both.png", "See what has changed."),
+    ]
+  ) { arguments, terminal in
+    var job = RenderJob(profile: try SharedOptions.profile(arguments))
+    job.curveTimes = try SharedOptions.curveTimes(arguments)
+    let style = try Style(arguments, on: terminal)
+    let (inputs, problems) = TakeInput.find(arguments.values("FILE"))
+    var groups = inputs.map { [$0] }
+    if arguments.flag("--overlay") {
+      guard inputs.count + problems.count == 2 else {
+        throw UsageError(
+          .correctValue, "'--overlay' takes two, not \(inputs.count + problems.count)")
+      }
+      groups = problems.isEmpty ? [inputs] : []
+    }
+    let outputs = try arguments.value("--output").map {
+      try PlotOutputs(
+        $0, format: try arguments.choice("--format", as: PlotFormat.self), groups: groups,
+        missing: arguments.flag("--overlay") ? 0 : problems.count)
+    }
+    if outputs?.items.first?.path == PlotOutputs.standardOutput, terminal.output.isTerminal {
+      throw UsageError(
+        .correctValue, "standard output is a terminal; give '--output' a file, or pipe it on")
+    }
+    for problem in problems { terminal.report("\(problem)") }
+    var statuses = problems.map { _ in ExitStatus.couldNot }
+    for (index, group) in groups.enumerated() {
+      do {
+        if Interruption.isRequested {
+          throw FileError(group[0].name, "interrupted; nothing was written")
+        }
+        let plot = try plot(group, job: job, parts: style.parts)
+        if let item = outputs?.items[index] {
+          try write(plot, item, style: style, on: terminal)
+        } else {
+          if index > 0 { try terminal.output.line() }
+          try terminal.output.write(style.text(of: plot))
+        }
+      } catch let error as OutputError {
+        throw error
+      } catch {
+        terminal.report(message(error, about: group))
+        statuses.append(Failure.status(of: error))
+      }
+    }
+    return Failure.worst(statuses)
+  }
+
+  /// The width of a picture in pixels: what a page of text has room for.
+  static let standardWidth = 860
+
+  private static func plot(_ inputs: [TakeInput], job: RenderJob, parts: Set<PlotPart>) throws
+    -> Plot
+  {
+    let subjects = try inputs.map { try $0.subject(job, parts: parts) }
+    if subjects.count == 2 {
+      return try Plot(comparing: subjects[0], with: subjects[1], parts: parts)
+    }
+    return try Plot(of: subjects[0], parts: parts)
+  }
+
+  private static func write(
+    _ plot: Plot, _ item: PlotOutputs.Item, style: Style, on terminal: Terminal
+  ) throws {
+    let bytes = try plot.draw(as: item.format, width: style.width, theme: style.theme)
+    if item.path == PlotOutputs.standardOutput {
+      try terminal.output.write(bytes.span)
+    } else {
+      try FileSystem.makeFolder(FileSystem.folder(of: item.path))
+      try ReplacingFile.write(bytes, to: item.path)
+    }
+  }
+
+  /// An error of drawing does not know what was drawn.
+  private static func message(_ error: any Error, about inputs: [TakeInput]) -> String {
+    if let error = error as? PlotError, error.kind == .pattern {
+      return "\(inputs[0].name.printable): \(error.description.printable)"
+    }
+    return Failure.message(error)
+  }
+}
+
+extension PlotVerb {
+  /// How a picture looks: the options that have nothing to do with what it shows.
+  struct Style {
+    var parts: Set<PlotPart>
+    var theme: PlotTheme
+    /// Pixels.
+    var width: Int
+    /// Columns of text.
+    var columns: Int
+    var isColoured: Bool
+    var isUnicode: Bool
+
+    init(_ arguments: ParsedArguments, on terminal: Terminal) throws(UsageError) {
+      theme = try arguments.choice("--theme", as: PlotTheme.self) ?? .light
+      let isPicture = arguments.value("--output") != nil
+      let asked = try arguments.int("--width", in: isPicture ? Plot.widths : 20...1_000)
+      width = asked ?? PlotVerb.standardWidth
+      columns = asked ?? terminal.output.width
+      isColoured = terminal.output.isColoured
+      isUnicode = Self.hasUnicode
+      if !isPicture, arguments.value("--format") != nil {
+        throw UsageError(.addValue, "'--format' is for a picture; say where with '--output'")
+      }
+      parts = try Self.parts(arguments.value("--show"))
+    }
+
+    /// The picture as text.
+    func text(of plot: Plot) -> String {
+      plot.terminalText(width: columns, colours: isColoured, unicode: isUnicode)
+    }
+
+    private static func parts(_ list: String?) throws(UsageError) -> Set<PlotPart> {
+      guard let list else { return Set(PlotPart.allCases) }
+      var parts: Set<PlotPart> = []
+      for word in list.split(separator: ",", omittingEmptySubsequences: false) {
+        guard let part = PlotPart(rawValue: String(word)) else {
+          throw .notAllowed("--show", String(word), choices: PlotPart.allCases.map(\.rawValue))
+        }
+        parts.insert(part)
+      }
+      return parts
+    }
+
+    /// Whether the user's locale writes UTF-8; the first of these that is set counts.
+    private static var hasUnicode: Bool {
+      for name in ["LC_ALL", "LC_CTYPE", "LANG"] {
+        guard let value = unsafe getenv(name) else { continue }
+        let locale = unsafe String(cString: value).lowercased()
+        if !locale.isEmpty { return locale.contains("utf-8") || locale.contains("utf8") }
+      }
+      return false
+    }
+  }
+}
