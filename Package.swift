@@ -144,8 +144,9 @@ let package = Package(
     .target(
       name: "SignalAnalysis", dependencies: ["CEBUR128", "CKissFFT"], swiftSettings: strict),
     .testTarget(
-      name: "SignalAnalysisTests", dependencies: ["SignalAnalysis", "TestSupport"],
-      swiftSettings: strict),
+      name: "SignalAnalysisTests",
+      dependencies: ["AHAP", "HapticModel", "HapticRender", "ShippedPatterns", "SignalAnalysis"],
+      exclude: ["Independent"], swiftSettings: strict),
     .target(
       name: "SignalPlots",
       dependencies: ["CCairo", "HapticModel", "HapticRender", "SignalAnalysis"],

@@ -1,5 +1,4 @@
 import CSampleRate
-import CSndFile
 
 /// A decoded sound file: interleaved samples at a rate.
 public struct Sound: Equatable, Sendable {
@@ -28,33 +27,27 @@ public struct Sound: Equatable, Sendable {
   /// - Parameters:
   ///   - descriptor: An open file; it stays open.
   ///   - path: The name the user knows the file by, for errors.
-  /// - Throws: `notSound`, or `tooLong` before anything long is read.
+  /// - Throws: `notSound`, `damaged`, or `tooLong` before anything long is read.
   public init(readingDescriptor descriptor: Int32, path: String) throws(SoundFileError) {
-    var info = SF_INFO()
-    let handle = try unsafe SoundFileCalls.open(
-      descriptor: descriptor, mode: SFM_READ, info: &info, path: path)
-    defer { try? unsafe SoundFileCalls.close(handle, path: path) }
-    let channels = Int(info.channels)
-    guard channels > 0, info.samplerate > 0 else {
-      throw SoundFileError(kind: .notSound, path: path, description: "holds no sound")
-    }
+    var reader = try SoundFileReader(readingDescriptor: descriptor, path: path)
+    let channels = reader.channelCount
     let tooLong = SoundFileError(
       kind: .tooLong, path: path,
       description: "has more than \(Self.longest) samples; a pattern's sound may be 12 minutes long"
     )
     // The header may promise less than there is.
-    guard info.frames <= Self.longest / channels else { throw tooLong }
+    guard reader.frameCount <= Self.longest / channels else { throw tooLong }
     var samples: [Float] = []
     let chunk = max(1, 65_536 / channels)
     var buffer = [Float](repeating: 0, count: chunk * channels)
     while true {
       var span = buffer.mutableSpan
-      let count = unsafe SoundFileCalls.read(&span, frameCount: chunk, from: handle)
-      if count <= 0 { break }
+      let count = try reader.read(into: &span)
+      if count == 0 { break }
       samples += buffer[..<(count * channels)]
       guard samples.count <= Self.longest else { throw tooLong }
     }
-    self.init(interleaved: samples, channelCount: channels, rate: Double(info.samplerate))
+    self.init(interleaved: samples, channelCount: channels, rate: reader.rate)
   }
 
   /// The sound at another rate, by libsamplerate's medium sinc converter.

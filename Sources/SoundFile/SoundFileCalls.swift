@@ -72,6 +72,22 @@ enum SoundFileCalls {
     }
   }
 
+  /// `sf_error` and `sf_strerror`: what reading met, if anything.
+  static func fault(of handle: OpaquePointer) -> String? {
+    guard unsafe sf_error(handle) > 0 else { return nil }
+    return unsafe String(cString: sf_strerror(handle))
+  }
+
+  /// `sf_command` with `SFC_GET_FORMAT_INFO`: libsndfile's name for a container or a way of storing.
+  static func name(ofFormat code: Int32) -> String {
+    var info = unsafe SF_FORMAT_INFO()
+    unsafe info.format = code
+    let status = unsafe sf_command(
+      nil, Int32(SFC_GET_FORMAT_INFO), &info, Int32(MemoryLayout<SF_FORMAT_INFO>.size))
+    guard status == 0, let name = unsafe info.name else { return "unknown" }
+    return unsafe String(cString: name)
+  }
+
   /// `sf_close`, which writes the header's final figures.
   static func close(_ handle: OpaquePointer, path: String) throws(SoundFileError) {
     errno = 0

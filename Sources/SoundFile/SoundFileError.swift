@@ -8,6 +8,8 @@ public struct SoundFileError: Error, Equatable, Sendable, CustomStringConvertibl
     case unsupportedFormat
     /// The file holds no sound that can be read.
     case notSound
+    /// The file breaks off or cannot be decoded any further: get a whole one.
+    case damaged
     /// The sound is longer than a pattern may play.
     case tooLong
     /// The disk is full.

@@ -1,9 +1,10 @@
 /// The figures of one channel.
-struct ChannelMeter {
-  /// Frames that are measured at once: a few kilobytes, a multiple of eight.
-  private static let blockLength = 4_096
+struct ChannelMeter: ~Copyable {
+  /// Frames that are measured at once: a few kilobytes.
+  private static let blockLength = 64 * TruePeakMeter.stretch
 
-  private let loudness: LoudnessMeter
+  private let loudness: LoudnessMeasurement?
+  private var spectrum: SpectrumMeasurement?
   private var truePeak: TruePeakMeter
   /// The last samples of the block before, then the block that is being filled.
   private var buffer: [Float]
@@ -15,21 +16,26 @@ struct ChannelMeter {
   private var nonFiniteCount = 0
 
   /// Prepares for a rate.
-  init(rate: Double) throws(AnalysisError) {
-    loudness = try LoudnessMeter(channelCount: 1, rate: rate)
+  init(rate: Double, loudness: LoudnessMeasurement?, withSpectrum: Bool) {
+    self.loudness = loudness
+    spectrum = withSpectrum ? SpectrumMeasurement(rate: rate) : nil
     truePeak = TruePeakMeter(rate: rate)
     buffer = [Float](repeating: 0, count: TruePeakMeter.history + Self.blockLength)
   }
 
   /// Takes in one channel of interleaved samples.
   mutating func add(_ interleaved: Span<Float>, channel: Int, channelCount: Int) {
+    precondition(channel >= 0 && channel < channelCount, "the channel must be there")
     var place = channel
     let end = interleaved.count / channelCount * channelCount
     while place < end {
       let count = min(Self.blockLength - filled, (end - place - 1) / channelCount + 1)
-      for index in 0..<count {
-        buffer[TruePeakMeter.history + filled + index] = interleaved[place]
-        place += channelCount
+      let first = TruePeakMeter.history + filled
+      unsafe buffer.withUnsafeMutableBufferPointer { buffer in
+        for index in first..<first + count {
+          unsafe buffer[index] = interleaved[unchecked: place]
+          place += channelCount
+        }
       }
       filled += count
       if filled == Self.blockLength { measure() }
@@ -37,57 +43,73 @@ struct ChannelMeter {
   }
 
   /// The figures of all that was added.
-  mutating func finish() -> Levels {
+  mutating func finish() -> (levels: Levels, spectrum: Spectrum?) {
     measure()
-    // What lies behind the last samples is heard as well.
-    for index in 0..<TruePeakMeter.history { buffer[TruePeakMeter.history + index] = 0 }
-    var meter = truePeak
-    meter.add(buffer.span, count: TruePeakMeter.history)
+    // What lies behind the last samples is heard as well; the silence counts for nothing else.
+    for index in 0..<TruePeakMeter.stretch { buffer[TruePeakMeter.history + index] = 0 }
+    addStretches(1)
     let count = Double(max(1, frameCount))
-    return Levels(
-      samplePeak: Double(samplePeak), truePeak: Double(meter.peak),
+    let levels = Levels(
+      samplePeak: Double(samplePeak), truePeak: Double(truePeak.peak),
       rms: (squares / count).squareRoot(), dc: sum / count,
-      integratedLoudness: loudness.finish(), nonFiniteCount: nonFiniteCount)
+      integratedLoudness: loudness?.finish(), nonFiniteCount: nonFiniteCount)
+    return (levels, spectrum.take()?.finish())
   }
 
   /// Measures the block and makes room for the next.
   private mutating func measure() {
     guard filled > 0 else { return }
     let history = TruePeakMeter.history
-    // A group of eight is looked at as a whole.
-    let padded = (filled + 7) / 8 * 8
-    for index in filled..<padded { buffer[history + index] = 0 }
+    let stretches = (filled + TruePeakMeter.stretch - 1) / TruePeakMeter.stretch
+    for index in filled..<stretches * TruePeakMeter.stretch { buffer[history + index] = 0 }
     frameCount += filled
-    addGroups(padded / 8)
-    var meter = truePeak
-    meter.add(buffer.span, count: filled)
-    truePeak = meter
-    loudness.add(buffer.span.extracting(history..<history + filled))
+    addStretches(stretches)
+    loudness?.add(buffer.span.extracting(history..<history + filled))
+    if spectrum != nil { Self.add(buffer, history..<history + filled, to: &spectrum) }
     for index in 0..<history { buffer[index] = buffer[filled + index] }
     filled = 0
   }
 
-  /// Sums up groups of eight samples, silencing those that are no sound.
-  private mutating func addGroups(_ count: Int) {
+  private static func add(
+    _ buffer: [Float], _ range: Range<Int>, to spectrum: inout SpectrumMeasurement?
+  ) {
+    spectrum?.add(buffer.span.extracting(range))
+  }
+
+  /// Sums up stretches of samples, silencing those that are no sound.
+  private mutating func addStretches(_ count: Int) {
     let limit = SIMD8<Float>(repeating: FiniteSamples.limit)
-    var greatest = SIMD8<Float>.zero
+    var (sum, squares, silenced) = (SIMD8<Double>.zero, SIMD8<Double>.zero, 0)
+    var (meter, peak) = (truePeak, samplePeak)
     unsafe buffer.withUnsafeMutableBytes { bytes in
       var place = TruePeakMeter.history * 4
       for _ in 0..<count {
-        var values = unsafe bytes.loadUnaligned(fromByteOffset: place, as: SIMD8<Float>.self)
-        let isSound = (values .<= limit) .& (values .>= -limit)
-        if isSound != SIMDMask(repeating: true) {
-          for lane in 0..<8 where !isSound[lane] { nonFiniteCount += 1 }
-          values.replace(with: 0, where: .!isSound)
-          unsafe bytes.storeBytes(of: values, toByteOffset: place, as: SIMD8<Float>.self)
+        var greatest = SIMD8<Float>.zero
+        let start = place
+        for _ in 0..<TruePeakMeter.stretch / 8 {
+          var values = unsafe bytes.loadUnaligned(fromByteOffset: place, as: SIMD8<Float>.self)
+          let isSound = values.magnitudes .<= limit
+          if !all(isSound) {
+            for lane in 0..<8 where !isSound[lane] { silenced += 1 }
+            values.replace(with: 0, where: .!isSound)
+            unsafe bytes.storeBytes(of: values, toByteOffset: place, as: SIMD8<Float>.self)
+          }
+          greatest = greatest.greater(values.magnitudes)
+          let wide = SIMD8<Double>(values)
+          sum += wide
+          squares += wide * wide
+          place += 32
         }
-        greatest = pointwiseMax(greatest, pointwiseMax(values, -values))
-        let wide = SIMD8<Double>(values)
-        sum += wide.sum()
-        squares += (wide * wide).sum()
-        place += 32
+        let most = greatest.greatestMagnitude
+        peak = max(peak, most)
+        if let base = bytes.baseAddress {
+          unsafe meter.add(UnsafeRawPointer(base) + start, greatest: most)
+        }
       }
     }
-    samplePeak = max(samplePeak, greatest.max())
+    self.sum += sum.sum()
+    self.squares += squares.sum()
+    nonFiniteCount += silenced
+    (truePeak, samplePeak) = (meter, peak)
   }
 }

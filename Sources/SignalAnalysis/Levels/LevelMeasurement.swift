@@ -2,9 +2,9 @@
 ///
 /// Only loudness keeps a number for each 100 ms. One value may be used by one thread at a time.
 public struct LevelMeasurement: ~Copyable {
-  private var meters: [ChannelMeter] = []
+  private var meters: [ChannelMeasurement] = []
   /// The loudness of all channels together, where there are several.
-  private var loudness: LoudnessMeter?
+  private var loudness: LoudnessMeasurement?
 
   /// Starts a measurement.
   ///
@@ -12,9 +12,12 @@ public struct LevelMeasurement: ~Copyable {
   ///   - channelCount: 1 to 64.
   ///   - rate: A whole number of frames per second, 16 to 2,822,400.
   public init(channelCount: Int, rate: Double) throws(AnalysisError) {
-    let together = try LoudnessMeter(channelCount: channelCount, rate: rate)
+    let together = try LoudnessMeasurement(channelCount: channelCount, rate: rate)
     if channelCount > 1 { loudness = together }
-    for _ in 0..<channelCount { meters.append(try ChannelMeter(rate: rate)) }
+    for _ in 0..<channelCount {
+      let own = try LoudnessMeasurement(channelCount: 1, rate: rate)
+      meters.append(ChannelMeasurement(rate: rate, loudness: own))
+    }
   }
 
   /// Takes in interleaved samples, a whole number of frames.
@@ -22,15 +25,7 @@ public struct LevelMeasurement: ~Copyable {
     for channel in meters.indices {
       meters[channel].add(interleaved, channel: channel, channelCount: meters.count)
     }
-    guard let loudness else { return }
-    guard FiniteSamples.areAllSound(interleaved) else {
-      let sound = interleaved.indices.map { index in
-        FiniteSamples.isSound(interleaved[index]) ? interleaved[index] : 0
-      }
-      loudness.add(sound.span)
-      return
-    }
-    loudness.add(interleaved)
+    loudness?.add(interleaved)
   }
 
   /// The figures of all that was added.
@@ -38,16 +33,9 @@ public struct LevelMeasurement: ~Copyable {
   /// The whole has the greatest peaks, the mean and mean square of all samples, and the loudness of
   /// the channels together.
   public consuming func finish() -> (whole: Levels, channels: [Levels]) {
-    let channels = meters.indices.map { meters[$0].finish() }
+    let channels = meters.indices.map { meters[$0].finish().levels }
     guard let loudness, !channels.isEmpty else { return (channels[0], channels) }
-    let share = 1 / Double(channels.count)
-    let square = channels.reduce(0) { $0 + $1.rms * $1.rms } * share
-    let whole = Levels(
-      samplePeak: channels.map(\.samplePeak).max() ?? 0,
-      truePeak: channels.map(\.truePeak).max() ?? 0, rms: square.squareRoot(),
-      dc: channels.reduce(0) { $0 + $1.dc } * share,
-      integratedLoudness: loudness.finish(),
-      nonFiniteCount: channels.reduce(0) { $0 + $1.nonFiniteCount })
+    let whole = Levels(joining: channels, integratedLoudness: loudness.finish())
     return (whole, channels)
   }
 }

@@ -29,6 +29,17 @@ public struct Levels: Equatable, Sendable {
     self.nonFiniteCount = nonFiniteCount
   }
 
+  /// The levels of channels of one length as a whole: greatest peaks, mean square and mean of all.
+  public init(joining channels: [Levels], integratedLoudness: Double?) {
+    let share = 1 / Double(max(1, channels.count))
+    self.init(
+      samplePeak: channels.map(\.samplePeak).max() ?? 0,
+      truePeak: channels.map(\.truePeak).max() ?? 0,
+      rms: (channels.reduce(0) { $0 + $1.rms * $1.rms } * share).squareRoot(),
+      dc: channels.reduce(0) { $0 + $1.dc } * share, integratedLoudness: integratedLoudness,
+      nonFiniteCount: channels.reduce(0) { $0 + $1.nonFiniteCount })
+  }
+
   /// The peak as a multiple of the RMS value; nothing for silence.
   public var crest: Double? { rms > 0 ? samplePeak / rms : nil }
 

@@ -8,6 +8,8 @@ internal import Glibc
 struct TruePeakMeter {
   /// Samples before a block that its interpolation needs, rounded up to a multiple of eight.
   static let history = 24
+  /// Samples that are passed over, or not, together: more than `history`.
+  static let stretch = 64
 
   /// The greatest magnitude so far.
   private(set) var peak = Float(0)
@@ -15,8 +17,8 @@ struct TruePeakMeter {
   private let phases: [[Float]]
   /// How far a phase can exceed the greatest sample it looks at.
   private let gain: Float
-  /// The greatest magnitudes of the last groups of eight.
-  private var recent = SIMD4<Float>.zero
+  /// The greatest magnitude of the stretch before.
+  private var before = Float(0)
 
   /// Prepares for a rate.
   init(rate: Double) {
@@ -34,38 +36,49 @@ struct TruePeakMeter {
     }
   }
 
-  /// Takes in samples that follow the `history` samples before them in the buffer.
+  /// Takes in a stretch of samples.
   ///
   /// - Parameters:
-  ///   - buffer: `history` earlier samples, then new ones; long enough for whole groups of eight.
-  ///   - count: How many are new. Only the last call may have no multiple of eight, the rest of its
-  ///     last group being silence.
-  mutating func add(_ buffer: Span<Float>, count: Int) {
-    let groups = (count + 7) / 8
-    precondition(buffer.count >= Self.history + groups * 8, "the groups must be whole")
-    unsafe buffer.withUnsafeBytes { bytes in
-      guard let base = bytes.baseAddress else { return }
-      for group in 0..<groups {
-        let start = unsafe base.advanced(by: 4 * (Self.history + group * 8))
-        let values = unsafe start.loadUnaligned(as: SIMD8<Float>.self)
-        let greatest = max(values.max(), -values.min())
-        let around = max(greatest, recent.max())
-        recent = SIMD4(greatest, recent.x, recent.y, 0)
-        peak = max(peak, greatest)
-        guard around * gain > peak else { continue }
-        for phase in phases.indices { unsafe interpolate(phase, endingAt: start) }
+  ///   - samples: Where it begins; `history` earlier samples must lie before.
+  ///   - greatest: The greatest magnitude in it.
+  mutating func add(_ samples: UnsafeRawPointer, greatest: Float) {
+    peak = max(peak, greatest)
+    if max(greatest, before) * gain > peak {
+      for group in 0..<Self.stretch / 8 {
+        for taps in phases { unsafe interpolate(taps, behind: samples + group * 32) }
       }
     }
+    before = greatest
   }
 
   /// Interpolates behind each of eight samples.
-  private mutating func interpolate(_ phase: Int, endingAt start: UnsafeRawPointer) {
-    let taps = phases[phase]
+  private mutating func interpolate(_ taps: [Float], behind samples: UnsafeRawPointer) {
     var sums = SIMD8<Float>.zero
     for tap in taps.indices {
-      let values = unsafe (start - tap * 4).loadUnaligned(as: SIMD8<Float>.self)
+      let values = unsafe (samples - tap * 4).loadUnaligned(as: SIMD8<Float>.self)
       sums += values * taps[tap]
     }
-    peak = max(peak, max(sums.max(), -sums.min()))
+    peak = max(peak, sums.greatestMagnitude)
+  }
+}
+
+extension SIMD8<Float> {
+  /// The numbers without their signs.
+  var magnitudes: SIMD8<Float> {
+    unsafe unsafeBitCast(
+      unsafe unsafeBitCast(self, to: SIMD8<UInt32>.self) & SIMD8<UInt32>(repeating: 0x7FFF_FFFF),
+      to: SIMD8<Float>.self)
+  }
+
+  /// The greater of each two numbers.
+  func greater(_ other: SIMD8<Float>) -> SIMD8<Float> {
+    replacing(with: other, where: other .> self)
+  }
+
+  /// The greatest of the magnitudes.
+  var greatestMagnitude: Float {
+    let all = magnitudes
+    let four = all.lowHalf.replacing(with: all.highHalf, where: all.highHalf .> all.lowHalf)
+    return Swift.max(Swift.max(four[0], four[1]), Swift.max(four[2], four[3]))
   }
 }

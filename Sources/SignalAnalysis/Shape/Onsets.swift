@@ -11,13 +11,15 @@ public enum Onsets {
   /// A rise that takes longer to half its height is a fade.
   private static let attack = 0.03
   /// The share of the level that must have been unexpected.
-  private static let surprise = 0.25
+  private static let surprise = 0.3
+  /// How much stronger the signal must become.
+  private static let growth = 1.2
   /// How many times what was unexpected before, as in noise.
   private static let prominence = 4.0
-  /// The share of the signal's peak below which nothing is looked for: −50 dB.
-  private static let leastShare = 0.003
-  /// The amplitude below which nothing is looked for: a few steps of 16 bits.
-  private static let leastAmplitude = 2e-4
+  /// The share of the signal's peak below which nothing is looked for: −46 dB.
+  private static let leastShare = 0.005
+  /// The amplitude below which nothing is looked for: some steps of 16 bits.
+  private static let leastAmplitude = 5e-4
 
   /// The attacks in a signal, in order; infinite and undefined samples count as silence.
   ///
@@ -43,12 +45,14 @@ public enum Onsets {
       var onsets: [Onset] = []
       var index = 0
       while index < departures.count {
-        guard departures[index] > floor, let onset = onset(near: index, floor: floor) else {
+        if departures[index] > floor, let onset = onset(at: change(near: index), floor: floor),
+          onset.time - (onsets.last?.time ?? -1) > distance
+        {
+          onsets.append(onset)
+          index = max(index, Int(onset.time * rate)) + frames(distance)
+        } else {
           index += 1
-          continue
         }
-        onsets.append(onset)
-        index = max(index, Int(onset.time * rate)) + frames(distance)
       }
       return onsets
     }
@@ -59,15 +63,34 @@ public enum Onsets {
       values[range.clamped(to: values.indices)].max() ?? 0
     }
 
-    /// The onset whose first departure is at an index, if it is one.
-    private func onset(near index: Int, floor: Double) -> Onset? {
+    /// The frame about an index where departures grow most between the 3 ms before and behind it.
+    private func change(near index: Int) -> Int {
+      let width = frames(0.003)
+      let height = greatest(departures, index..<index + Foretelling.horizon)
+      // A twentieth of the height is nothing yet.
+      let nothing = height * height * 0.002_5 * Double(width)
+      func energy(_ range: Range<Int>) -> Double {
+        departures[range.clamped(to: departures.indices)].reduce(nothing) { $0 + $1 * $1 }
+      }
+      var best = (frame: index, ratio: 0.0)
+      for frame in max(0, index - frames(0.008))...index + Foretelling.horizon / 2 {
+        let ratio = energy(frame..<frame + width) / energy(max(0, frame - width)..<frame)
+        if ratio > best.ratio { best = (frame, ratio) }
+      }
+      return best.frame
+    }
+
+    /// The onset at a change, if it is one.
+    private func onset(at index: Int, floor: Double) -> Onset? {
       let rise = greatest(departures, index..<index + Foretelling.horizon)
-      let usual = usualDeparture(before: index)
-      guard rise > prominence * usual else { return nil }
-      let after = greatest(levels, index..<index + frames(0.015))
-      guard rise > surprise * after else { return nil }
-      let before = greatest(levels, index - frames(0.008)..<index)
-      guard after > 1.1 * before else { return nil }
+      guard rise > prominence * usualDeparture(before: index) else { return nil }
+      let after = greatest(levels, index..<index + frames(0.01))
+      guard after > floor, rise > surprise * after else { return nil }
+      let before = greatest(levels, max(0, index - frames(0.008))..<index)
+      guard after > growth * before else { return nil }
+      // Where a tone bends, departures grow without a start; a start then needs twice the level.
+      let near = greatest(departures, max(0, index - frames(0.005))..<index)
+      guard rise > 2 * near || after > 2 * before else { return nil }
       // The level goes on rising for so long as it does not fall by a tenth.
       var peak = 0.0
       let half = frames(0.006)
@@ -80,21 +103,25 @@ public enum Onsets {
       }
       let early = greatest(levels, index..<index + frames(attack))
       guard early > 0.5 * peak else { return nil }
-      return Onset(time: time(of: index, rise: rise), strength: early)
+      // In a bending tone the level tells the time better than what departs.
+      let isClear = rise > 4 * near
+      let risen = (index..<levels.count).first { levels[$0] > growth * before } ?? index
+      return Onset(
+        time: isClear ? time(of: index, rise: rise) : Double(risen) / rate, strength: early)
     }
 
     /// The middle of what departed in the 50 ms before.
     private func usualDeparture(before index: Int) -> Double {
-      let range = (index - frames(0.05)..<index - 2).clamped(to: departures.indices)
+      let range = (index - frames(0.05)..<index - 1).clamped(to: departures.indices)
       guard range.count > 8 else { return 0 }
       return departures[range].sorted()[range.count / 2]
     }
 
-    /// Where the departure leaves the ground: a twentieth of its peak, on a line between frames.
+    /// Where the departure leaves the ground, a twentieth of its height, on a line between frames.
     private func time(of index: Int, rise: Double) -> Double {
-      let level = rise * 0.05
+      let ground = index > 0 ? departures[index - 1] : 0
+      let level = max(rise * 0.05, ground)
       var place = index
-      while place > 0, departures[place - 1] > level, index - place < frames(0.004) { place -= 1 }
       while place < departures.count - 1, departures[place] <= level { place += 1 }
       guard place > 0, departures[place] > departures[place - 1] else {
         return Double(place) / rate

@@ -1,10 +1,8 @@
-internal import Glibc
-
 /// How the power of a signal is spread over frequency.
 ///
-/// Welch's method: frames under a Hann window, each a third of its length after the one before, with
-/// silence around the signal. The windows' squares add up to a constant, so that all bins together
-/// hold exactly the signal's mean square.
+/// Welch's method: frames under a half wave of a sine, each half its length after the one before, with
+/// silence around the signal. The windows' squares add up to 1, so that all bins together hold
+/// exactly the signal's mean square.
 public struct Spectrum: Equatable, Sendable {
   /// The middle of each bin in hertz.
   public let frequencies: [Double]
@@ -19,36 +17,33 @@ public struct Spectrum: Equatable, Sendable {
   ///   - rate: Frames per second.
   ///   - window: Seconds of a frame; bins are its inverse apart, or somewhat closer.
   public init(of samples: [Float], rate: Double, window: Double = 0.25) {
-    precondition(rate > 0 && window > 0, "a spectrum needs a positive rate and window")
-    let samples = FiniteSamples.of(samples)
-    // Divisible by 3 as well, so that the windows add up.
-    let hop = FourierTransform.fastLength(
-      atLeast: Int((min(window, 16) * rate / 3).rounded(.up)))
-    let length = 3 * hop
-    var transform = FourierTransform(length: length)
-    let shape = (0..<length).map { index in
-      Float(0.5 - 0.5 * cos(2 * .pi * Double(index) / Double(length)))
+    var measurement = SpectrumMeasurement(rate: rate, window: window)
+    measurement.add(FiniteSamples.of(samples).span)
+    self = measurement.finish()
+  }
+
+  /// Makes a spectrum.
+  ///
+  /// - Parameters:
+  ///   - frequencies: The middle of each bin in hertz, evenly from 0.
+  ///   - powers: The part of the mean square in each bin.
+  ///   - duration: Seconds that were measured.
+  public init(frequencies: [Double], powers: [Double], duration: Double) {
+    self.frequencies = frequencies
+    self.powers = powers
+    self.duration = duration
+  }
+
+  /// The mean of spectra of one length and rate, as of a sound's channels; nothing of none.
+  public init?(averaging spectra: [Spectrum]) {
+    guard let first = spectra.first else { return nil }
+    var powers = first.powers
+    for spectrum in spectra.dropFirst() {
+      for bin in powers.indices { powers[bin] += spectrum.powers[bin] }
     }
-    var frame = [Float](repeating: 0, count: length)
-    var bins = [ComplexNumber](repeating: ComplexNumber(), count: transform.binCount)
-    var sums = [Double](repeating: 0, count: bins.count)
-    var start = hop - length
-    while start < samples.count {
-      let known = max(0, start)..<min(samples.count, start + length)
-      for index in frame.indices { frame[index] = 0 }
-      for index in known { frame[index - start] = samples[index] * shape[index - start] }
-      transform.forward(frame, into: &bins)
-      for bin in sums.indices { sums[bin] += Double(bins[bin].power) }
-      start += hop
-    }
-    // The squares of three windows a third apart add up to 9/8; negative frequencies are the same
-    // once more, but for those of 0 Hz and half the rate.
-    let scale = 8.0 / 9 / Double(length) / Double(max(1, samples.count))
-    powers = sums.indices.map { bin in
-      sums[bin] * scale * (bin == 0 || bin == sums.count - 1 ? 1 : 2)
-    }
-    frequencies = sums.indices.map { Double($0) * rate / Double(length) }
-    duration = Double(samples.count) / rate
+    let share = 1 / Double(spectra.count)
+    self.init(
+      frequencies: first.frequencies, powers: powers.map { $0 * share }, duration: first.duration)
   }
 
   /// The mean square of the signal.

@@ -12,12 +12,15 @@ enum TakeInput: Equatable, Sendable {
 
   /// What the user's words stand for, and what is wrong with some of them.
   ///
-  /// A file that begins as a sound file does is one; all else is looked up as a pattern.
+  /// A file that begins as a sound file does or is named like one is one; all else is looked up as a
+  /// pattern.
   static func find(_ words: [String]) -> (inputs: [TakeInput], problems: [FileError]) {
     var inputs: [TakeInput] = []
     var problems: [FileError] = []
     for word in words {
-      if word != "-", FileSystem.entry(at: word) == .file, isSound(word) {
+      if word != "-", FileSystem.entry(at: word) == .file,
+        SoundFileFormat.container(ofName: word) != nil || isSound(word)
+      {
         inputs.append(.sound(path: word))
         continue
       }

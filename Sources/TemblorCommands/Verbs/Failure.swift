@@ -22,6 +22,8 @@ enum Failure {
   static func status(of error: any Error) -> ExitStatus {
     switch error {
     case is AHAPError, is ProfileError: .inputIsWrong
+    case let error as SoundFileError where error.kind == .notSound || error.kind == .damaged:
+      .inputIsWrong
     default: .couldNot
     }
   }

@@ -18,7 +18,8 @@ enum Figures {
   /// A number with at most some decimal places.
   static func rounded(_ value: Double, places: Int) -> String {
     let scale = pow(10, Double(places))
-    let text = "\((value * scale).rounded() / scale)"
+    // Adding 0 takes the sign from a zero.
+    let text = "\((value * scale).rounded() / scale + 0)"
     return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
   }
 }

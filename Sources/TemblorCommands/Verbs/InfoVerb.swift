@@ -2,33 +2,55 @@ import AHAP
 import HapticModel
 import HapticRender
 import JSONText
+import SignalAnalysis
 
-/// `temblor info`: what a pattern holds and what a profile makes of it.
+/// `temblor info`: what a pattern holds and what a profile makes of it, or how strong a sound is.
 enum InfoVerb {
   static let description = CommandDescription(
-    "info", abstract: "Tell what a pattern holds and what a profile makes of it.",
-    arguments: [SharedOptions.pattern],
+    "info", abstract: "Tell what a pattern or a sound file holds and how strong it is.",
+    arguments: [
+      Argument(
+        "PATTERN",
+        help:
+          "An AHAP file, a folder of them, a shipped pattern's name, - for standard input, "
+          + "or a sound file.",
+        completion: .file, isRepeatable: true)
+    ],
     options: [
-      SharedOptions.profile, SharedOptions.rate, SharedOptions.curveTimes, SharedOptions.json,
+      SharedOptions.profile, SharedOptions.rate, SharedOptions.curveTimes,
+      Option(
+        "--weighting", value: "NAME",
+        help: "What the felt level of a sound file is told for: a hand that holds the device, "
+          + "hand and arm at a handle, or a whole body on a seat.",
+        defaultText: VibrotactileWeighting.hand.name,
+        choices: VibrotactileWeighting.all.map(\.name)),
+      SharedOptions.json,
     ],
     examples: [
-      .init("temblor info earthquake-splash --profile speaker", "Measure a shipped pattern.")
+      .init("temblor info earthquake-splash --profile speaker", "Measure a shipped pattern."),
+      .init("temblor info take.wav", "Measure a recording."),
     ]
   ) { arguments, terminal in
     var job = RenderJob(profile: try SharedOptions.profile(arguments))
     job.curveTimes = try SharedOptions.curveTimes(arguments)
     job.rate = try SharedOptions.rate(arguments)
-    let (inputs, problems) = PatternInput.find(arguments.values("PATTERN"))
+    let weighting =
+      arguments.value("--weighting").flatMap(VibrotactileWeighting.named) ?? .hand
+    let (inputs, problems) = TakeInput.find(arguments.values("PATTERN"))
     var statuses = problems.map { _ in ExitStatus.couldNot }
-    var measured: [PatternFigures] = []
+    var measured: [Subject] = []
     for problem in problems { terminal.report("\(problem)") }
     for input in inputs {
       do {
-        let figures = try PatternFigures(input, job: job)
+        let subject = try Subject(input, job, weighting, terminal)
         if arguments.flag("--json") {
-          measured.append(figures)
+          measured.append(subject)
         } else {
-          try terminal.output.write(figures.text)
+          try terminal.output.write(subject.text)
+        }
+        if let complaint = subject.complaint {
+          terminal.report(complaint)
+          statuses.append(.inputIsWrong)
         }
       } catch let error as OutputError {
         throw error
@@ -40,10 +62,51 @@ enum InfoVerb {
     if arguments.flag("--json") {
       var json = JSONWriter()
       json.array { list in
-        for figures in measured { list.object { figures.write(to: &$0) } }
+        for subject in measured { list.object { subject.write(to: &$0) } }
       }
       try terminal.output.write(json.finish().span)
     }
     return Failure.worst(statuses)
+  }
+
+  /// What is told about.
+  private enum Subject {
+    case pattern(PatternFigures)
+    case sound(SoundFigures)
+
+    init(
+      _ input: TakeInput, _ job: RenderJob, _ weighting: VibrotactileWeighting,
+      _ terminal: Terminal
+    ) throws {
+      switch input {
+      case .pattern(let input): self = .pattern(try PatternFigures(input, job: job))
+      case .sound(let path):
+        var line = ProgressLine(on: terminal)
+        defer { line.clear() }
+        self = .sound(
+          try SoundFigures(path, weighting: weighting) { share in
+            line.show("\(path.printable): \(Int(share * 100)) %")
+          })
+      }
+    }
+
+    var text: String {
+      switch self {
+      case .pattern(let figures): figures.text
+      case .sound(let figures): figures.text
+      }
+    }
+
+    var complaint: String? {
+      if case .sound(let figures) = self { return figures.complaint }
+      return nil
+    }
+
+    func write(to json: inout JSONObjectWriter) {
+      switch self {
+      case .pattern(let figures): figures.write(to: &json)
+      case .sound(let figures): figures.write(to: &json)
+      }
+    }
   }
 }

@@ -1,8 +1,11 @@
 internal import CEBUR128
 
 /// The integrated loudness of channels that count alike, by libebur128.
+///
+/// ITU-R BS.1770 gates blocks of 0.4 s; a shorter sound is followed by silence up to 0.4 s. Memory
+/// grows by some bytes for each 100 ms. One value may be used by one thread at a time.
 @safe
-final class LoudnessMeter {
+public final class LoudnessMeasurement {
   private let state: UnsafeMutablePointer<ebur128_state>
   private let channelCount: Int
   private let rate: Int
@@ -11,7 +14,11 @@ final class LoudnessMeter {
   /// Starts a measurement.
   ///
   /// Weights of surround loudspeakers mean nothing for transducers, so no channel has one.
-  init(channelCount: Int, rate: Double) throws(AnalysisError) {
+  ///
+  /// - Parameters:
+  ///   - channelCount: 1 to 64.
+  ///   - rate: A whole number of frames per second, 16 to 2,822,400.
+  public init(channelCount: Int, rate: Double) throws(AnalysisError) {
     guard rate == rate.rounded(), rate >= 16, rate <= 2_822_400 else {
       throw AnalysisError(
         kind: .unsupportedRate,
@@ -30,20 +37,31 @@ final class LoudnessMeter {
     self.rate = Int(rate)
   }
 
-  /// Adds interleaved samples, all of them finite.
-  func add(_ samples: Span<Float>) {
+  /// Takes in interleaved samples, a whole number of frames.
+  public func add(_ interleaved: Span<Float>) {
+    guard !FiniteSamples.areAllSound(interleaved) else {
+      feed(interleaved)
+      return
+    }
+    let sound = interleaved.indices.map { index in
+      FiniteSamples.isSound(interleaved[index]) ? interleaved[index] : 0
+    }
+    feed(sound.span)
+  }
+
+  private func feed(_ samples: Span<Float>) {
     let count = samples.count / channelCount
     _ = unsafe EBUR128Calls.add(samples, frameCount: count, to: state)
     frameCount += count
   }
 
-  /// LUFS of all that was added; nothing for silence.
-  func finish() -> Double? {
+  /// LUFS of all that was added; nothing where no block reaches −70 LUFS.
+  public func finish() -> Double? {
     // libebur128's first gating block.
     let missing = 4 * ((rate + 5) / 10) - frameCount
     if missing > 0, frameCount > 0 {
       let silence = [Float](repeating: 0, count: missing * channelCount)
-      add(silence.span)
+      feed(silence.span)
     }
     let loudness = unsafe EBUR128Calls.loudness(of: state)
     return loudness.isFinite ? loudness : nil

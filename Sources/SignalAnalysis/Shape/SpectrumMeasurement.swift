@@ -1,0 +1,99 @@
+internal import Glibc
+
+/// Measures the spectrum of a signal of any length block by block, in memory that does not grow.
+///
+/// All samples must be finite.
+public struct SpectrumMeasurement: ~Copyable {
+  private let rate: Double
+  private let hop: Int
+  private var transform: FourierTransform
+  private let window: [Float]
+  /// The last half of the frame before and the half that is being filled.
+  private var samples: [Float]
+  private var filled = 0
+  private var frame: [Float]
+  private var bins: [ComplexNumber]
+  private var sums: [Double]
+  private var sampleCount = 0
+
+  /// Starts a measurement.
+  ///
+  /// - Parameters:
+  ///   - rate: Frames per second.
+  ///   - window: Seconds of a frame, at most 16; bins are its inverse apart, or somewhat closer.
+  public init(rate: Double, window: Double = 0.25) {
+    precondition(rate > 0 && window > 0, "a spectrum needs a positive rate and window")
+    let hop = FourierTransform.fastLength(atLeast: Int((min(window, 16) * rate / 2).rounded(.up)))
+    self.rate = rate
+    self.hop = hop
+    transform = FourierTransform(length: 2 * hop)
+    self.window = (0..<2 * hop).map { Float(sin(.pi * (Double($0) + 0.5) / Double(2 * hop))) }
+    samples = [Float](repeating: 0, count: 2 * hop)
+    frame = samples
+    bins = [ComplexNumber](repeating: ComplexNumber(), count: transform.binCount)
+    sums = [Double](repeating: 0, count: bins.count)
+  }
+
+  /// Takes in the next samples.
+  public mutating func add(_ next: Span<Float>) {
+    var place = 0
+    while place < next.count {
+      let count = min(hop - filled, next.count - place)
+      let first = hop + filled
+      unsafe samples.withUnsafeMutableBufferPointer { samples in
+        for index in 0..<count {
+          unsafe samples[first + index] = next[unchecked: place + index]
+        }
+      }
+      filled += count
+      place += count
+      if filled == hop { measure() }
+    }
+    sampleCount += next.count
+  }
+
+  /// The spectrum of all that was added.
+  public consuming func finish() -> Spectrum {
+    // The last samples stand in two frames as well.
+    for _ in 0..<2 {
+      for index in filled..<hop { samples[hop + index] = 0 }
+      measure()
+    }
+    // Negative frequencies are the same once more, but for those of 0 Hz and half the rate.
+    let scale = 1 / Double(2 * hop) / Double(max(1, sampleCount))
+    let powers = sums.indices.map { bin in
+      sums[bin] * scale * (bin == 0 || bin == sums.count - 1 ? 1 : 2)
+    }
+    return Spectrum(
+      frequencies: sums.indices.map { Double($0) * rate / Double(2 * hop) }, powers: powers,
+      duration: Double(sampleCount) / rate)
+  }
+
+  private mutating func measure() {
+    Self.multiply(samples, window, into: &frame)
+    transform.forward(frame, into: &bins)
+    Self.add(bins, to: &sums)
+    for index in 0..<hop { samples[index] = samples[hop + index] }
+    filled = 0
+  }
+
+  private static func multiply(
+    _ samples: [Float], _ window: [Float], into frame: inout [Float]
+  ) {
+    let (samples, window) = (samples.span, window.span)
+    precondition(samples.count == frame.count && window.count == frame.count, "lengths must fit")
+    var frame = frame.mutableSpan
+    for index in frame.indices {
+      unsafe frame[unchecked: index] = samples[unchecked: index] * window[unchecked: index]
+    }
+  }
+
+  private static func add(_ bins: [ComplexNumber], to sums: inout [Double]) {
+    let bins = bins.span
+    precondition(bins.count == sums.count, "lengths must fit")
+    var sums = sums.mutableSpan
+    for index in sums.indices {
+      unsafe sums[unchecked: index] += Double(bins[unchecked: index].power)
+    }
+  }
+}
