@@ -182,7 +182,7 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "TransducerCalibrationTests",
-      dependencies: ["HapticRender", "SignalAnalysis", "TransducerCalibration"],
+      dependencies: ["HapticRender", "SignalAnalysis", "TestSupport", "TransducerCalibration"],
       swiftSettings: strict),
     .target(
       name: "TemblorCommands",

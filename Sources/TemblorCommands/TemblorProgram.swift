@@ -15,6 +15,7 @@ public enum TemblorProgram {
       RenderVerb.description, PlotVerb.description,
       CheckVerb.description, InfoVerb.description, FormatVerb.description,
       PatternsVerb.description, ProfilesVerb.description, DevicesVerb.description,
+      SweepVerb.description, CalibrateVerb.description,
       LatencyVerb.description, completion, manual,
     ],
     examples: [

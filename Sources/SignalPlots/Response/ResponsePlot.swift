@@ -33,6 +33,7 @@ public struct ResponsePlot: Equatable, Sendable {
 
   /// Decibels from the lowest level that is shown to the highest.
   static let depth = 60.0
+
   /// Makes a figure.
   public init(
     title: String, subtitle: String, points: [Point], band: ClosedRange<Double>? = nil

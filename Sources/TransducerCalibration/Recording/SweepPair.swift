@@ -57,7 +57,16 @@ struct SweepPair {
 
   /// Seconds by which the second sweep is later than it should be.
   var slip: Double {
-    let terms = bins.map { (hertz: $0.hertz, value: $0.second * $0.first.conjugate) }
+    // Neighbours within a hertz turn together for all delays that are looked for.
+    let width = max(
+      1, Int(Double(bins.count) / ((bins.last?.hertz ?? 1) - (bins.first?.hertz ?? 0))))
+    let terms = stride(from: 0, to: bins.count, by: width).map { start in
+      let run = bins[start..<min(start + width, bins.count)]
+      return (
+        hertz: run.reduce(0) { $0 + $1.hertz } / Double(run.count),
+        value: run.reduce(Phasor.zero) { $0 + $1.second * $1.first.conjugate }
+      )
+    }
     return DelaySearch.delay(of: terms, within: SweepSearch.tolerance, ignoresSign: false)
   }
 

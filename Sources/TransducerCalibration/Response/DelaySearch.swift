@@ -13,8 +13,8 @@ enum DelaySearch {
   ) -> Double {
     let highest = terms.last?.hertz ?? 0
     guard highest > 0 else { return 0 }
-    // Twelve steps of the fastest period leave no peak out.
-    let step = 1 / (12 * highest)
+    // Six steps of the fastest period leave no peak out.
+    let step = 1 / (6 * highest)
     let count = Int(reach / step)
     var sums = [Double](repeating: 0, count: 2 * count + 1)
     for term in terms {

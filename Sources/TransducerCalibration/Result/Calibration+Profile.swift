@@ -61,12 +61,10 @@ extension Calibration {
   }
 
   /// The amplitude that continuous power allows, as a part of full scale.
-  static func continuousShare(of profile: TransducerProfile) -> Double {
-    guard let hardware = profile.hardware,
-      let rated = hardware.power ?? hardware.peakPower.map({ $0 / 2 })
-    else { return 1 }
-    let full = profile.amplifier.power ?? hardware.peakPower ?? 2 * rated
-    return min(1, (rated / full).squareRoot())
+  private static func continuousShare(of profile: TransducerProfile) -> Double {
+    // No rate changes the limits.
+    let power = profile.transducerSettings(rate: 48_000)?.limits.power ?? 1
+    return min(1, (1 / power).squareRoot())
   }
 
   private static func rounded(_ value: Double, places: Int) -> Double {

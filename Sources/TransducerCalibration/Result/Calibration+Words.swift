@@ -4,9 +4,10 @@ extension Calibration {
   /// What the resonance explains, and what the rest is: one sentence.
   public var verdict: String {
     let rest = pow(10, residual / 10)
-    let explained =
-      "One resonance explains \(Words.number((1 - rest) * 100, places: rest < 0.001 ? 3 : 1)) % "
-      + "of what was recorded"
+    let share =
+      rest < 1e-5
+      ? "more than 99.999" : Words.number((1 - rest) * 100, places: rest < 0.001 ? 3 : 1)
+    let explained = "One resonance explains \(share) % of what was recorded"
     // Within 3 dB of what noise leaves, nothing else is seen.
     if residual <= noise + 3 { return explained + "; the rest is noise." }
     return explained + "; most of the rest is not noise but other resonances or distortion."

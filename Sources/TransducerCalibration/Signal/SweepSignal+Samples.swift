@@ -1,14 +1,14 @@
 internal import Glibc
 
 extension SweepSignal {
-  /// Seconds in which a sweep comes up: half a period of the usual lowest frequency.
-  private static let attack = 0.05
+  /// Periods of the lowest frequency in which a sweep comes up, so that the high-pass does not overshoot.
+  private static let attackPeriods = 1.5
   /// Seconds in which sweeps and tones end.
   private static let release = 0.01
   /// Seconds behind a sweep until the high-pass is at rest.
   private static let settling = 0.25
   /// Periods of a burst.
-  private static let burstPeriods = 2.0
+  private static let burstPeriods = 3.0
 
   /// The whole signal.
   ///
@@ -91,13 +91,15 @@ extension SweepSignal {
     let hertz = (toneBand.lowerBound * toneBand.upperBound).squareRoot()
     let seconds = min(Self.burstPeriods / hertz, 0.9 * Self.toneSpacing)
     return (0..<Int(seconds * rate)).map { frame in
-      amplitude * sin(2 * .pi * hertz * Double(frame) / rate)
+      let time = Double(frame) / rate
+      let swell = sin(.pi * time / seconds)
+      return amplitude * swell * swell * sin(2 * .pi * hertz * time)
     }
   }
 
   /// Raised cosines at both ends.
   private func fade(_ time: Double, of seconds: Double) -> Double {
-    let attack = min(Self.attack, seconds / 4)
+    let attack = min(Self.attackPeriods / band.lowerBound, seconds / 8)
     if time < attack { return 0.5 - 0.5 * cos(.pi * time / attack) }
     let left = seconds - time
     return left < Self.release ? 0.5 - 0.5 * cos(.pi * left / Self.release) : 1
