@@ -226,7 +226,8 @@ let package = Package(
       path: "Tests/TerminalProbe", swiftSettings: strict),
 
     .testTarget(
-      name: "TemblorTests", dependencies: ["SoundFile", "temblor"], swiftSettings: strict),
+      name: "TemblorTests", dependencies: ["SoundFile", "TestSupport", "temblor"],
+      swiftSettings: strict),
     .testTarget(
       name: "SoundFileTests", dependencies: ["SoundFile"], swiftSettings: strict),
 

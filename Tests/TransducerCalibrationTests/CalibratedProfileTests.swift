@@ -36,7 +36,8 @@ import TransducerCalibration
 
   @Test func theResponseIsThatOfTheResonance() throws {
     let response = try measured().curve.response
-    #expect(response.count == 24)
+    // What lies in the noise at the lower end may be missing.
+    #expect((20...24).contains(response.count))
     #expect(response.map(\.hertz) == response.map(\.hertz).sorted())
     #expect(response.map(\.decibels).max() == 0)
     let model = TransducerModel(resonance: 44, quality: 4)

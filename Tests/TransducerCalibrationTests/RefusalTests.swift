@@ -150,7 +150,7 @@ import TransducerCalibration
     #expect(found.kind == .unsuitableRecording)
     #expect(
       found.description
-        == "has two sweeps that differ by 63 %; something moved or sounded in between")
+        == "has two sweeps that differ by 64 %; something moved or sounded in between")
   }
 
   @Test func manyResonancesAreNotOne() throws {
