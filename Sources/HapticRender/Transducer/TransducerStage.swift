@@ -4,7 +4,9 @@
 @safe
 struct TransducerStage: ~Copyable {
   /// Samples beyond this are held to it, so that nothing can overflow: 72 dB above full scale.
-  static let greatest: Float = 4_096
+  static var greatest: Float {
+    @_noLocks get { 4_096 }
+  }
 
   /// What is added in turn and taken away again, so that no filter ever dies away into numbers too small for the
   /// fast path.
