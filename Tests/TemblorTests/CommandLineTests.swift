@@ -15,7 +15,8 @@ import Testing
   }
 
   @Test(arguments: [
-    "render", "check", "info", "format", "patterns", "profiles", "completion", "man", "help",
+    "render", "plot", "check", "info", "format", "patterns", "profiles", "completion", "man",
+    "help",
   ])
   func everyVerbHasHelp(verb: String) throws {
     let help = try place.temblor("help", verb)

@@ -48,7 +48,7 @@ public struct PlotPalette: Sendable {
       grid = PlotColour(0x252E39)
       first = PlotColour(0x5FB0F0)
       second = PlotColour(0xFFA45C)
-      control = PlotColour(0x3FD0B0)
+      control = PlotColour(0x22B296)
       // Before, the scale comes too close to the dark ground.
       sharpness = .plasma.part(0.41...1)
       energy = ColourRamp.viridis.rising(from: paper, isReversed: false)

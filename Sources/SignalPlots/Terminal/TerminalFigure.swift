@@ -49,41 +49,54 @@ struct TerminalFigure {
 
   /// The caption and what the signs mean.
   private func heading(of panel: PlotPanel) -> [String] {
-    let signs: String
+    // Colours take no columns, so the columns of each part are told beside it.
+    var parts: [(text: String, columns: Int)] = []
+    func add(_ text: String) {
+      parts.append((style.text(text), text.count))
+    }
+    add(panel.caption)
     switch panel.content {
     case .score(let score, let mirrored):
-      var parts = ["\(style.head) transient", "\(style.fill(eighths: 8)) continuous"]
+      add("\(style.head) transient")
+      add("\(style.fill(eighths: 8)) continuous")
       if mirrored == nil, score.curves.contains(where: { $0.id.isMultiplier }) {
-        parts.append("\(style.curve) intensity control")
+        add("\(style.unicode ? style.curve : "+") intensity control")
       }
       if style.colours {
-        let scale = (0...5).map { step in
-          TerminalSheet.Cell(
-            character: style.fill(eighths: 8),
-            colour: ColourRamp.terminalSharpness.colour(at: Double(step) / 5))
-        }
-        var sheet = TerminalSheet(width: scale.count, height: 1)
-        for (column, cell) in scale.enumerated() { sheet[0, column] = cell }
-        parts.append("sharpness 0 \(sheet.text(row: 0, colours: true)) 1")
+        parts.append(("sharpness 0 \(sharpnessScale) 1", 20))
       } else if mirrored == nil {
-        parts.append("S sharpness 0 to 9")
+        add("S sharpness 0 to 9")
       }
-      signs = parts.joined(separator: "  ")
-    case .wave(let first, let second?): signs = "A \(first.name)  B \(second.name), dotted"
+    case .wave(let first, let second?):
+      add("A \(first.name)")
+      add("B \(second.name), dotted")
     case .spectrum(let trace):
-      signs = "\(trace.highest - SpectrumTrace.depth) to \(trace.highest) dBFS"
-    case .audio, .wave: signs = ""
+      add("\(trace.highest - SpectrumTrace.depth) to \(trace.highest) dBFS")
+    case .audio, .wave: break
     }
-    let caption = style.text(panel.caption)
-    if signs.isEmpty { return [caption] }
-    let line = caption + "  " + style.text(signs)
-    // Colours take no columns, so what is coloured is not counted by its characters.
-    return line.count <= width || style.colours && width >= 78
-      ? [caption + "  " + signsText(signs)] : [caption, signsText(signs)]
+    var lines: [String] = []
+    var used = 0
+    for part in parts {
+      if lines.isEmpty || used + 2 + part.columns > width {
+        lines.append(part.text)
+        used = part.columns
+      } else {
+        lines[lines.count - 1] += "  " + part.text
+        used += 2 + part.columns
+      }
+    }
+    return lines
   }
 
-  private func signsText(_ signs: String) -> String {
-    style.colours ? signs : style.text(signs)
+  /// The colours of sharpness, in six columns.
+  private var sharpnessScale: String {
+    var sheet = TerminalSheet(width: 6, height: 1)
+    for column in 0..<6 {
+      sheet[0, column] = TerminalSheet.Cell(
+        character: style.fill(eighths: 8),
+        colour: ColourRamp.terminalSharpness.colour(at: Double(column) / 5))
+    }
+    return sheet.text(row: 0, colours: true)
   }
 
   private func sheet(of panel: PlotPanel) -> TerminalSheet {

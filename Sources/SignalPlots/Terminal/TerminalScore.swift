@@ -88,7 +88,9 @@ struct TerminalScore {
     }
     if !isDown { drawCurve(of: score, on: &sheet, rows: rows) }
     for (column, point) in taps(of: score, width: sheet.width) {
-      let height = max(1, Int((point.intensity * Double(rows.count)).rounded(.up)))
+      // A hair above a row is that row, since intensities are short decimals of 32 bits.
+      let rise = point.intensity * Double(rows.count)
+      let height = max(1, Int((rise - 1e-3).rounded(.up)))
       for level in 0..<height {
         let row = isDown ? rows.lowerBound + level : rows.upperBound - 1 - level
         sheet[row, column] = TerminalSheet.Cell(

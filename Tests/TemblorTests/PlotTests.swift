@@ -1,0 +1,162 @@
+import Testing
+
+@Suite struct PlotTests {
+  let place = Workplace()
+
+  @Test func aPatternIsDrawnWithCharacters() throws {
+    try place.write(Patterns.tap(at: 0.1), to: "a.ahap")
+    let run = try place.temblor("plot", "a.ahap", "--show", "score", "--width", "60")
+    #expect(
+      run
+        == .init(
+          0,
+          output: """
+            a.ahap
+            0.11 s · 1 transient · profile phone, 80–230 Hz
+
+            Score: intensity  ● transient  █ continuous
+            S sharpness 0 to 9
+               1 ┤
+                 │
+            0.75 ┤                                               ●
+                 │                                               ┃
+                 │                                               ┃
+             0.5 ┤                                               ┃
+                 │                                               ┃
+            0.25 ┤                                               ┃
+                 │                                               ┃
+               0 ┤                                               ┃
+               S │                                               5
+                 └┬────────┬────────┬─────────┬────────┬─────────┬──────
+                  0       20       40        60       80        100
+                  milliseconds
+
+            """))
+  }
+
+  @Test func asciiIsUsedWhereTheLocaleHasNothingElse() throws {
+    let run = try place.bash("LC_ALL=C $TEMBLOR plot earthquake-splash --width 60")
+    #expect(run.status == 0 && run.error.isEmpty)
+    #expect(run.output.utf8.allSatisfy { $0 < 128 })
+    #expect(run.output.contains("Spectrogram: Hz"))
+    #expect(run.output.split(separator: "\n").allSatisfy { $0.utf8.count <= 60 })
+  }
+
+  @Test func aPipeGetsNoColours() throws {
+    #expect(!(try place.temblor("plot", "heartbeat").output.contains("\u{1B}")))
+  }
+
+  @Test func aTerminalGetsColoursUnlessNoneAreWanted() throws {
+    let script = "script -qec '$TEMBLOR plot heartbeat' /dev/null"
+    #expect(try place.bash("export TERM=xterm; " + script).output.contains("\u{1B}[38;5;"))
+    let plain = try place.bash("export TERM=xterm NO_COLOR=1; " + script)
+    #expect(plain.output.contains("heartbeat") && !plain.output.contains("\u{1B}["))
+  }
+
+  @Test func theEndingSaysWhatIsWritten() throws {
+    for (name, mark) in [("a.png", "\u{FFFD}PNG"), ("a.SVG", "<?xml"), ("a.pdf", "%PDF")] {
+      #expect(try place.temblor("plot", "heartbeat", "-o", name) == .init(0))
+      #expect(place.text(name)?.hasPrefix(mark) == true)
+    }
+    #expect(place.names() == ["a.SVG", "a.pdf", "a.png"])
+  }
+
+  @Test func theWidthOfThePictureIsThatOfTheFile() throws {
+    _ = try place.temblor("plot", "light", "-o", "a.png", "--width", "400")
+    let header = try #require(place.bytes("a.png")?.prefix(20))
+    #expect(Array(header.suffix(4)) == [0, 0, 1, 0x90])
+  }
+
+  @Test func oneProcessWritesWhatAnotherWrote() throws {
+    for name in ["a.svg", "b.svg", "a.pdf", "b.pdf"] {
+      _ = try place.temblor("plot", "earthquake-splash", "-o", name)
+    }
+    #expect(place.bytes("a.svg") == place.bytes("b.svg"))
+    #expect(place.bytes("a.pdf") == place.bytes("b.pdf"))
+    _ = try place.bash("$TEMBLOR plot earthquake-splash -o - --format svg > c.svg")
+    #expect(place.bytes("a.svg") == place.bytes("c.svg"))
+  }
+
+  @Test func severalGoToAFolderAndSoundsAreDrawnToo() throws {
+    _ = try place.temblor("render", "light", "-o", "light.wav")
+    try place.write(Patterns.tap(), to: "in/deep/tap.ahap")
+    #expect(
+      try place.temblor("plot", "light.wav", "in", "soft", "-o", "out", "--format", "svg")
+        == .init(0))
+    #expect(
+      place.names(below: "out") == [
+        "out/deep/", "out/deep/tap.svg", "out/light.svg", "out/soft.svg",
+      ])
+    let sound = place.text("out/light.svg") ?? ""
+    #expect(sound.contains("Waveform and spectrogram of light.wav"))
+  }
+
+  @Test func standardInputIsReadOnce() throws {
+    let run = try place.temblor("plot", "-", "-o", "a.svg", input: Patterns.tap())
+    #expect(run == .init(0))
+    #expect(
+      place.text("a.svg")?.contains("Score, waveform and spectrogram of standard input") == true)
+  }
+
+  @Test func twoAreDrawnOverOneAnother() throws {
+    #expect(try place.temblor("plot", "light", "rigid", "--overlay", "-o", "a.svg") == .init(0))
+    #expect(place.text("a.svg")?.contains("<title>A: light   B: rigid</title>") == true)
+    #expect(
+      try place.temblor("plot", "light", "--overlay").error.hasPrefix(
+        "temblor: '--overlay' takes two, not 1"))
+  }
+
+  @Test(arguments: [
+    (["plot"], "missing FILE"),
+    (
+      ["plot", "light", "-o", "a.gif"],
+      "the ending of 'a.gif' names no kind of picture; use .png, .svg or .pdf, or say '--format'"
+    ),
+    (
+      ["plot", "light", "-o", "a.png", "--format", "pdf"],
+      "'a.png' ends as png does, but '--format' says pdf"
+    ),
+    (
+      ["plot", "light", "--show", "score,taste"],
+      "'--show' takes score, wave or spectrum, not 'taste'"
+    ),
+    (
+      ["plot", "light", "-o", "a.png", "--width", "20"],
+      "'--width' takes a whole number from 200 to 10000, not '20'"
+    ),
+    (
+      ["plot", "light", "--format", "svg"],
+      "'--format' is for a picture; say where with '--output'"
+    ),
+    (["plot", "light", "soft", "-o", "-"], "'--output -' takes one picture"),
+  ])
+  func wrongCommandLinesAreRefused(_ words: [String], _ message: String) throws {
+    let run = try place.temblor(words)
+    #expect(run.status == 64 && run.output.isEmpty)
+    #expect(run.error.hasPrefix("temblor: \(message)"))
+    #expect(place.names() == [])
+  }
+
+  @Test func whatCannotBeReadIsToldAndTheRestIsDrawn() throws {
+    try place.write(Patterns.broken, to: "a.ahap")
+    let run = try place.temblor("plot", "a.ahap", "nope", "light", "-o", "out")
+    #expect(run.status == 1)
+    #expect(
+      run.error == """
+        nope: no such file, and no shipped pattern has this name
+        a.ahap:2:1: error: the text ends inside the object that begins at 1:1
+
+        """)
+    #expect(place.names(below: "out") == ["out/light.png"])
+    #expect(try place.temblor("plot", "a.ahap", "-o", "b.png").status == 2)
+    #expect(place.bytes("b.png") == nil)
+  }
+
+  @Test func whatIsShownIsNotOverwritten() throws {
+    try place.write(Patterns.tap(), to: "a.ahap")
+    let run = try place.temblor("plot", "a.ahap", "-o", "./a.ahap", "--format", "png")
+    #expect(run.status == 64)
+    #expect(run.error.hasPrefix("temblor: './a.ahap' is what is to be shown"))
+    #expect(place.text("a.ahap") == Patterns.tap())
+  }
+}
