@@ -12,6 +12,15 @@ enum Tone {
     }
   }
 
+  /// A sine under half a wave, without the wide spectrum of an edge.
+  static func swell(hertz: Double, rate: Double = 48_000, seconds: Double = 1) -> [Float] {
+    let tone = sine(hertz: hertz, rate: rate, seconds: seconds)
+    return tone.enumerated().map { index, sample in
+      let share = sin(.pi * Double(index) / Double(tone.count))
+      return sample * Float(share * share)
+    }
+  }
+
   /// A sine whose frequency rises evenly.
   static func glide(
     from low: Double, to high: Double, rate: Double = 48_000, seconds: Double = 1,

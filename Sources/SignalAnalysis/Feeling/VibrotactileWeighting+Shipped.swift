@@ -17,11 +17,12 @@ extension VibrotactileWeighting {
       (250, -28.98), (258, -28.68), (300, -26.81), (400, -19.81),
     ].map { Threshold(hertz: $0.0, decibels: $0.1) })
 
-  /// A hand on a vibrating handle: Wh of ISO 5349-1:2001.
+  /// A hand on a vibrating handle: Wh of ISO 5349-1:2001, with the exact figures of ISO 8041.
   public static let handArm = VibrotactileWeighting(
     name: "hand-arm", bodyPart: "hand and arm at a vibrating handle",
     filter: WeightingFilter(
-      highPass: 6.310, lowPass: 1_258.9, transition: .init(velocity: 15.915, quality: 0.64)))
+      highPass: 6.309_573, lowPass: 1_258.925,
+      transition: .init(velocity: 15.915_494, quality: 0.64)))
 
   /// A seated or standing body on what shakes it up and down: Wk of ISO 2631-1:1997.
   public static let wholeBody = VibrotactileWeighting(

@@ -14,8 +14,8 @@ public enum Onsets {
   private static let surprise = 0.3
   /// How much stronger the signal must become.
   private static let growth = 1.2
-  /// How many times what was unexpected before, as in noise.
-  private static let prominence = 4.0
+  /// How many times the middle of what was unexpected before: noise reaches five times by chance.
+  private static let prominence = 7.0
   /// The share of the signal's peak below which nothing is looked for: −46 dB.
   private static let leastShare = 0.005
   /// The amplitude below which nothing is looked for: some steps of 16 bits.

@@ -53,7 +53,11 @@ public struct Spectrogram: Equatable, Sendable {
       }
       transform.forward(frame, into: &bins)
       levels.append(
-        (0..<binCount).map { 10 * log10(max(least, bins[$0].power * scale * scale)) })
+        (0..<binCount).map { bin in
+          // An offset has no negative frequency to be counted with.
+          let factor = bin == 0 ? scale / 2 : scale
+          return 10 * log10(max(least, bins[bin].power * factor * factor))
+        })
     }
     decibels = levels
   }

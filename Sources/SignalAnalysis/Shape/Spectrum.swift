@@ -1,8 +1,8 @@
 /// How the power of a signal is spread over frequency.
 ///
-/// Welch's method: frames under a half wave of a sine, each half its length after the one before, with
+/// Welch's method: frames under a Kaiser–Bessel-derived window, each half its length after the one before, with
 /// silence around the signal. The windows' squares add up to 1, so that all bins together hold
-/// exactly the signal's mean square.
+/// exactly the signal's mean square. The power of a steady offset stands at 0 Hz alone.
 public struct Spectrum: Equatable, Sendable {
   /// The middle of each bin in hertz.
   public let frequencies: [Double]
@@ -16,7 +16,7 @@ public struct Spectrum: Equatable, Sendable {
   /// - Parameters:
   ///   - rate: Frames per second.
   ///   - window: Seconds of a frame; bins are its inverse apart, or somewhat closer.
-  public init(of samples: [Float], rate: Double, window: Double = 0.25) {
+  public init(of samples: [Float], rate: Double, window: Double = 0.5) {
     var measurement = SpectrumMeasurement(rate: rate, window: window)
     measurement.add(FiniteSamples.of(samples).span)
     self = measurement.finish()
@@ -58,13 +58,15 @@ public struct Spectrum: Equatable, Sendable {
 
   /// The part of the mean square between two frequencies; a bin on the edge counts by its share.
   public func power(in band: ClosedRange<Double>) -> Double {
-    guard frequencies.count > 1 else { return 0 }
+    guard let nyquist = frequencies.last, frequencies.count > 1 else { return 0 }
     let width = frequencies[1]
     var sum = 0.0
     for (frequency, power) in zip(frequencies, powers) {
-      let low = max(band.lowerBound, frequency - width / 2)
-      let high = min(band.upperBound, frequency + width / 2)
-      if high > low { sum += power * (high - low) / width }
+      // The first bin and the last are half as wide.
+      let bin = max(0, frequency - width / 2)...min(nyquist, frequency + width / 2)
+      let low = max(band.lowerBound, bin.lowerBound)
+      let high = min(band.upperBound, bin.upperBound)
+      if high > low { sum += power * (high - low) / (bin.upperBound - bin.lowerBound) }
     }
     return sum
   }

@@ -1,9 +1,10 @@
-internal import Glibc
-
 /// Measures the spectrum of a signal of any length block by block, in memory that does not grow.
 ///
 /// All samples must be finite.
 public struct SpectrumMeasurement: ~Copyable {
+  /// The window's shape: 60 dB down three bins off.
+  private static let beta = 2.0 * .pi
+
   private let rate: Double
   private let hop: Int
   private var transform: FourierTransform
@@ -15,19 +16,20 @@ public struct SpectrumMeasurement: ~Copyable {
   private var bins: [ComplexNumber]
   private var sums: [Double]
   private var sampleCount = 0
+  private var total = 0.0
 
   /// Starts a measurement.
   ///
   /// - Parameters:
   ///   - rate: Frames per second.
   ///   - window: Seconds of a frame, at most 16; bins are its inverse apart, or somewhat closer.
-  public init(rate: Double, window: Double = 0.25) {
+  public init(rate: Double, window: Double = 0.5) {
     precondition(rate > 0 && window > 0, "a spectrum needs a positive rate and window")
     let hop = FourierTransform.fastLength(atLeast: Int((min(window, 16) * rate / 2).rounded(.up)))
     self.rate = rate
     self.hop = hop
     transform = FourierTransform(length: 2 * hop)
-    self.window = (0..<2 * hop).map { Float(sin(.pi * (Double($0) + 0.5) / Double(2 * hop))) }
+    self.window = KaiserWindow.derived(length: 2 * hop, beta: Self.beta)
     samples = [Float](repeating: 0, count: 2 * hop)
     frame = samples
     bins = [ComplexNumber](repeating: ComplexNumber(), count: transform.binCount)
@@ -50,6 +52,7 @@ public struct SpectrumMeasurement: ~Copyable {
       if filled == hop { measure() }
     }
     sampleCount += next.count
+    for index in next.indices { total += Double(next[index]) }
   }
 
   /// The spectrum of all that was added.
@@ -61,12 +64,27 @@ public struct SpectrumMeasurement: ~Copyable {
     }
     // Negative frequencies are the same once more, but for those of 0 Hz and half the rate.
     let scale = 1 / Double(2 * hop) / Double(max(1, sampleCount))
-    let powers = sums.indices.map { bin in
+    var powers = sums.indices.map { bin in
       sums[bin] * scale * (bin == 0 || bin == sums.count - 1 ? 1 : 2)
     }
+    gatherOffset(&powers)
     return Spectrum(
       frequencies: sums.indices.map { Double($0) * rate / Double(2 * hop) }, powers: powers,
       duration: Double(sampleCount) / rate)
+  }
+
+  /// Brings the power of an offset, which the window spreads over low frequencies, back to 0 Hz.
+  private mutating func gatherOffset(_ powers: inout [Double]) {
+    let mean = total / Double(max(1, sampleCount))
+    transform.forward(window, into: &bins)
+    // Beyond this the window is 100 dB down.
+    for bin in 1..<min(16, powers.count) {
+      let length = Double(2 * hop)
+      let spread = 2 * mean * mean * Double(bins[bin].power) * 2 / (length * length)
+      let moved = min(powers[bin], spread)
+      powers[bin] -= moved
+      powers[0] += moved
+    }
   }
 
   private mutating func measure() {

@@ -46,28 +46,15 @@ struct LowBand {
   /// The window's shape: side lobes 70 dB down.
   private static let beta = 6.76
 
-  static func taps(factor: Int) -> [Float] {
+  private static func taps(factor: Int) -> [Float] {
     let half = reach * factor
     let taps = (-half...half).map { offset -> Double in
       let place = Double(offset) / Double(half)
-      let window = bessel(beta * (1 - place * place).squareRoot()) / bessel(beta)
+      let window = KaiserWindow.value(at: place, beta: beta)
       let angle = 2 * .pi * cutOff * Double(offset) / Double(factor)
       return window * (offset == 0 ? 1 : sin(angle) / angle)
     }
     let sum = taps.reduce(0, +)
     return taps.map { Float($0 / sum) }
-  }
-
-  /// The modified Bessel function of the first kind and order zero.
-  private static func bessel(_ x: Double) -> Double {
-    var term = 1.0
-    var sum = 1.0
-    var index = 1.0
-    while term > sum * 1e-12 {
-      term *= (x / 2 / index) * (x / 2 / index)
-      sum += term
-      index += 1
-    }
-    return sum
   }
 }

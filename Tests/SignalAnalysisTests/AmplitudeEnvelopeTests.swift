@@ -1,0 +1,67 @@
+import Glibc
+import SignalAnalysis
+import Testing
+
+struct AmplitudeEnvelopeTests {
+  @Test(arguments: [40.0, 62.5, 80, 125, 230, 400], [8_000.0, 48_000])
+  func sineHasItsAmplitude(hertz: Double, rate: Double) {
+    let envelope = AmplitudeEnvelope(
+      of: Tone.sine(hertz: hertz, rate: rate, amplitude: 0.5), rate: rate)
+    for time in stride(from: 0.06, to: 0.94, by: 0.001) {
+      #expect(abs(20 * log10(Double(envelope.value(at: time)) / 0.5)) < 0.1)
+    }
+  }
+
+  /// Swells as quick as four times a second are followed.
+  @Test func swellIsFollowed() {
+    let tone = Tone.sine(hertz: 80, seconds: 2)
+    let swelling = tone.enumerated().map { index, sample in
+      sample * Float(0.5 + 0.4 * sin(2 * .pi * 4 * Double(index) / 48_000))
+    }
+    let envelope = AmplitudeEnvelope(of: swelling, rate: 48_000)
+    for time in stride(from: 0.1, to: 1.9, by: 0.001) {
+      let expected = 0.5 + 0.4 * sin(2 * .pi * 4 * time)
+      #expect(abs(Double(envelope.value(at: time)) - expected) < 0.01)
+    }
+  }
+
+  @Test func tapHasItsPeakAndItsPlace() {
+    let signal = Tone.mix(
+      Tone.silence(seconds: 0.5), [(0.2, Tone.tap(hertz: 150, amplitude: 0.4))])
+    let envelope = AmplitudeEnvelope(of: signal, rate: 48_000)
+    #expect(abs(envelope.peak - 0.4) < 0.03)
+    for (index, value) in envelope.values.enumerated() {
+      let time = Double(index) * envelope.step
+      if time < 0.187 || time > 0.2265 { #expect(value == 0) }
+      if time > 0.203, time < 0.210 { #expect(value > 0.3) }
+    }
+  }
+
+  /// Noise has the amplitude of the sine that is as powerful.
+  @Test func noiseHasTheAmplitudeOfItsPower() {
+    let noise = Tone.noise(seconds: 2, amplitude: 0.5)
+    let envelope = AmplitudeEnvelope(of: noise, rate: 48_000)
+    let square = noise.reduce(0) { $0 + Double($1) * Double($1) } / Double(noise.count)
+    let mean =
+      envelope.values.reduce(0) { $0 + Double($1) * Double($1) } / Double(envelope.values.count)
+    #expect(abs(10 * log10(mean / (2 * square))) < 0.3)
+  }
+
+  @Test func offsetIsNoAmplitude() {
+    let tone = Tone.sine(hertz: 100, amplitude: 0.2).map { $0 + 0.5 }
+    #expect(abs(AmplitudeEnvelope(of: tone, rate: 48_000).value(at: 0.5) - 0.2) < 0.002)
+  }
+
+  @Test func lengthAndBorders() {
+    let envelope = AmplitudeEnvelope(of: Tone.sine(hertz: 100, seconds: 0.5), rate: 48_000)
+    #expect(envelope.values.count == 500)
+    #expect(envelope.value(at: -0.001) == 0)
+    #expect(envelope.value(at: 0.6) == 0)
+    #expect(AmplitudeEnvelope(of: [], rate: 48_000).values.isEmpty)
+    #expect(AmplitudeEnvelope(of: [.nan, .infinity], rate: 48_000).values == [0])
+  }
+
+  @Test func slowRateKeepsAFramesStep() {
+    #expect(AmplitudeEnvelope(of: [0, 0, 0], rate: 100).step == 0.01)
+  }
+}

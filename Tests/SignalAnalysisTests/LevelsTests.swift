@@ -1,0 +1,156 @@
+import Glibc
+import Testing
+
+@testable import SignalAnalysis
+
+struct LevelsTests {
+  private func levels(_ samples: [Float], rate: Double = 48_000) throws -> Levels {
+    try Signal(channels: [samples], rate: rate).levels()
+  }
+
+  @Test func sineHasItsFigures() throws {
+    let levels = try levels(Tone.sine(hertz: 1_000))
+    #expect(abs(levels.rmsDecibels + 3.0103) < 0.0001)
+    #expect(abs(levels.samplePeak - 1) < 1e-6)
+    #expect(abs(levels.dc) < 1e-7)
+    #expect(abs((levels.crestDecibels ?? 0) - 3.0103) < 0.0001)
+    #expect(levels.nonFiniteCount == 0)
+  }
+
+  /// All samples of a sine at a quarter of the rate can lie 3 dB below its peak.
+  @Test func truePeakIsFoundBetweenSamples() throws {
+    let levels = try levels(Tone.sine(hertz: 12_000, amplitude: 0.5, phase: .pi / 4))
+    #expect(abs(levels.samplePeakDecibels + 9.0309) < 0.0001)
+    // BS.1770 lets a meter of four times the rate read up to 0.55 dB high and 0.17 dB low here; the
+    // start of the tone adds its own overshoot.
+    #expect(abs(levels.truePeakDecibels + 6.0206) < 0.6)
+  }
+
+  @Test(arguments: [44_100.0, 48_000, 96_000, 176_400, 192_000])
+  func truePeakIsThatOfLibebur128(rate: Double) throws {
+    let noise = Tone.noise(seconds: 0.5, rate: rate, amplitude: 0.7)
+    let quiet = Tone.sine(hertz: 61, rate: rate, seconds: 0.5, amplitude: 0.1)
+    let burst = Tone.mix(quiet, [(0.2, Array(noise.prefix(333)))], rate: rate)
+    let high = Tone.sine(hertz: rate / 4.7, rate: rate, seconds: 0.5, amplitude: 0.3, phase: 0.4)
+    for samples in [noise, quiet, burst, high, Array(noise.prefix(5)), [0, 0, 1]] {
+      guard
+        let state = unsafe EBUR128Calls.open(
+          channelCount: 1, rate: Int(rate), withTruePeak: true)
+      else {
+        Issue.record("no meter")
+        return
+      }
+      // The library does not look behind the last samples by itself.
+      let padded = samples + [Float](repeating: 0, count: 64)
+      #expect(unsafe EBUR128Calls.add(padded.span, frameCount: padded.count, to: state))
+      let expected = unsafe EBUR128Calls.truePeak(of: state, channel: 0)
+      unsafe EBUR128Calls.close(state)
+      #expect(abs(try levels(samples, rate: rate).truePeak / expected - 1) < 1e-6)
+    }
+  }
+
+  /// EBU Tech 3341: a stereo sine of 1 kHz at −23 dBFS reads −23 LUFS; one channel reads 3 dB less.
+  @Test func loudnessIsThatOfTheStandard() throws {
+    let tone = Tone.sine(hertz: 1_000, seconds: 5, amplitude: pow(10, -23.0 / 20))
+    let stereo = try Signal(channels: [tone, tone], rate: 48_000).levels()
+    #expect(abs((stereo.integratedLoudness ?? 0) + 23) < 0.05)
+    #expect(abs((try levels(tone).integratedLoudness ?? 0) + 26.01) < 0.05)
+  }
+
+  /// BS.1770: 0 dBFS at 997 Hz on one channel reads −3.01 LKFS.
+  @Test func fullScaleReadsMinusThree() throws {
+    let tone = Tone.sine(hertz: 997, seconds: 5)
+    #expect(abs((try levels(tone).integratedLoudness ?? 0) + 3.01) < 0.02)
+  }
+
+  /// K-weighting hides what haptics are made of.
+  @Test func loudnessUnderReadsLowTones() throws {
+    let low = try levels(Tone.sine(hertz: 40, seconds: 2)).integratedLoudness ?? 0
+    let high = try levels(Tone.sine(hertz: 200, seconds: 2)).integratedLoudness ?? 0
+    #expect(low < high - 4)
+  }
+
+  /// A tenth of a second in the four that a block takes: 6 dB less.
+  @Test func shortSoundsAreFollowedBySilence() throws {
+    let long = try levels(Tone.sine(hertz: 1_000, seconds: 0.4)).integratedLoudness ?? 0
+    let short = try levels(Tone.sine(hertz: 1_000, seconds: 0.1)).integratedLoudness ?? 0
+    #expect(abs(long - short - 6.02) < 0.1)
+  }
+
+  @Test func silenceHasNoLoudnessAndNoCrest() throws {
+    let levels = try levels(Tone.silence(seconds: 1))
+    #expect(levels.integratedLoudness == nil)
+    #expect(levels.crest == nil)
+    #expect(levels.rmsDecibels == -200)
+    #expect(levels.truePeak == 0)
+  }
+
+  @Test func nothingIsSilent() throws {
+    #expect(try levels([]) == levels([]))
+    #expect(try levels([]).samplePeak == 0)
+    #expect(try levels([]).integratedLoudness == nil)
+  }
+
+  @Test func badSamplesAreCountedAndSilent() throws {
+    let tone = Tone.sine(hertz: 100)
+    var bad = tone
+    var silent = tone
+    for (place, value) in [(5, Float.nan), (4_100, .infinity), (4_101, -.infinity), (9, 2e12)] {
+      bad[place] = value
+      silent[place] = 0
+    }
+    var expected = try levels(silent)
+    expected.nonFiniteCount = 4
+    #expect(try levels(bad) == expected)
+  }
+
+  @Test func allBadIsSilence() throws {
+    let levels = try levels([Float](repeating: .nan, count: 1_000))
+    #expect(levels.nonFiniteCount == 1_000)
+    #expect(levels.samplePeak == 0)
+    #expect(levels.integratedLoudness == nil)
+  }
+
+  @Test func offsetIsTold() throws {
+    let levels = try levels([Float](repeating: -0.25, count: 777))
+    #expect(levels.dc == -0.25)
+    #expect(levels.rms == 0.25)
+    #expect(abs(levels.dcDecibels + 12.0412) < 0.0001)
+  }
+
+  @Test func theWholeJoinsTheChannels() throws {
+    let signal = Signal(
+      channels: [Tone.sine(hertz: 100, amplitude: 0.5), Tone.silence(seconds: 1)], rate: 48_000)
+    let whole = try signal.levels()
+    let channels = try signal.channelLevels()
+    #expect(abs(whole.rms - 0.25) < 1e-6)
+    #expect(whole.samplePeak == channels[0].samplePeak)
+    #expect(channels[1].samplePeak == 0)
+    #expect(whole.integratedLoudness == channels[0].integratedLoudness)
+  }
+
+  @Test(arguments: [1, 7, 4_096, 5_000]) func blocksDoNotMatter(length: Int) throws {
+    let noise = Tone.noise(seconds: 0.5, amplitude: 0.8)
+    let interleaved = zip(noise, noise.reversed()).flatMap { [$0, $1] }
+    var measurement = try LevelMeasurement(channelCount: 2, rate: 48_000)
+    for start in stride(from: 0, to: interleaved.count, by: 2 * length) {
+      let end = min(interleaved.count, start + 2 * length)
+      measurement.add(interleaved.span.extracting(start..<end))
+    }
+    let signal = Signal(interleaved: interleaved, channelCount: 2, rate: 48_000)
+    #expect(try measurement.finish().whole == signal.levels())
+  }
+
+  @Test func impossibleRatesAndChannelsAreRefused() {
+    #expect(
+      throws: AnalysisError(
+        kind: .unsupportedRate,
+        description: "loudness is defined for whole rates from 16 to 2822400 Hz, not 44100.5 Hz")
+    ) { try levels([0], rate: 44_100.5) }
+    #expect(
+      throws: AnalysisError(
+        kind: .unsupportedChannelCount,
+        description: "loudness is measured of 1 to 64 channels, not 0")
+    ) { try Signal(channels: [], rate: 48_000).levels() }
+  }
+}

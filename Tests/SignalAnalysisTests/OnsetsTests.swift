@@ -1,0 +1,91 @@
+import HapticModel
+import ShippedPatterns
+import SignalAnalysis
+import Testing
+
+struct OnsetsTests {
+  /// A tap that begins against the phase of an equal hum lowers the level: its end is what rises.
+  private static let concealed: [String: [Double]] = ["earthquake-simulation": [2.9, 2.917]]
+
+  /// The start of every transient that follows and precedes other starts by 50 ms is found within
+  /// 1.2 ms, and nothing is found where no event begins.
+  @Test(arguments: ShippedPatterns.names) func shippedStartsAreFound(name: String) throws {
+    let (pattern, samples) = try Render.shipped(name)
+    let found = Onsets.find(in: samples, rate: 48_000)
+    let concealed = Self.concealed[name] ?? []
+    for event in pattern.events where event.kind == .hapticTransient {
+      let others = pattern.events.filter { $0.time != event.time }
+      let isApart = others.allSatisfy { abs($0.time - event.time) > 0.0499 }
+      guard isApart, !concealed.contains(event.time) else { continue }
+      #expect(
+        found.contains { abs($0.time - event.time) < 0.001_2 }, "\(event.time) of \(found)")
+    }
+    for onset in found {
+      let isKnown =
+        pattern.events.contains { abs($0.time - onset.time) < 0.001_2 }
+        || concealed.contains { abs($0 - onset.time) < 0.001_2 }
+      #expect(isKnown, "\(onset)")
+    }
+  }
+
+  @Test func steadyHumHasItsStartOnly() {
+    for hertz in [25.0, 40, 80, 230, 400] {
+      let hum = Tone.mix(
+        Tone.silence(seconds: 2.3), [(0.2, Tone.sine(hertz: hertz, seconds: 2, amplitude: 0.5))])
+      let found = Onsets.find(in: hum, rate: 48_000)
+      #expect(found.count == 1, "\(hertz): \(found)")
+      #expect(abs((found.first?.time ?? 0) - 0.2) < 0.001, "\(hertz): \(found)")
+      #expect(abs((found.first?.strength ?? 0) - 0.5) < 0.03)
+    }
+  }
+
+  @Test func fadesHaveNone() {
+    let tone = Tone.sine(hertz: 100, seconds: 2)
+    let fade = tone.enumerated().map { index, sample in
+      sample * Float(min(index, tone.count - index)) / 48_000
+    }
+    #expect(Onsets.find(in: fade, rate: 48_000) == [])
+  }
+
+  @Test func glideAndBeatHaveNone() {
+    let glide = Tone.glide(from: 60, to: 250, seconds: 1.5)
+    #expect(Onsets.find(in: glide, rate: 48_000).count == 1)
+    let beat = Tone.mix(
+      Tone.sine(hertz: 80, seconds: 2, amplitude: 0.4),
+      [(0, Tone.sine(hertz: 97, seconds: 2, amplitude: 0.4))])
+    #expect(Onsets.find(in: beat, rate: 48_000).count == 1)
+  }
+
+  @Test func silenceAndNoiseHaveNone() {
+    #expect(Onsets.find(in: [], rate: 48_000) == [])
+    #expect(Onsets.find(in: Tone.silence(seconds: 1), rate: 48_000) == [])
+    #expect(
+      Onsets.find(in: [Float](repeating: .nan, count: 9_000), rate: 48_000) == [])
+    let noise = Onsets.find(in: Tone.noise(seconds: 3, amplitude: 0.3), rate: 48_000)
+    #expect(noise.allSatisfy { $0.time < 0.02 })
+  }
+
+  @Test(arguments: [8_000.0, 44_100, 96_000]) func tapsOnAHumAreFound(rate: Double) {
+    let times = [0.5, 0.61, 0.93]
+    let signal = Tone.mix(
+      Tone.sine(hertz: 80, rate: rate, seconds: 1.5, amplitude: 0.2),
+      times.map { ($0, Tone.tap(hertz: 190, rate: rate, amplitude: 0.4)) }, rate: rate)
+    let found = Onsets.find(in: signal, rate: rate).filter { $0.time > 0.1 }
+    #expect(found.count == times.count)
+    for (onset, time) in zip(found, times) { #expect(abs(onset.time - time) < 0.001_5) }
+  }
+
+  /// Weak taps after strong ones, as close as 50 ms.
+  @Test func weakTapsAreFound() {
+    let taps = [(0.1, 0.4), (0.15, 0.1), (0.2, 0.4), (0.25, 0.05)]
+    let signal = Tone.mix(
+      Tone.silence(seconds: 0.4),
+      taps.map { ($0.0, Tone.tap(hertz: 150, amplitude: $0.1)) })
+    let found = Onsets.find(in: signal, rate: 48_000)
+    #expect(found.count == taps.count)
+    for (onset, tap) in zip(found, taps) {
+      #expect(abs(onset.time - tap.0) < 0.001)
+      #expect(abs(onset.strength - tap.1) < 0.02)
+    }
+  }
+}

@@ -1,0 +1,80 @@
+import Glibc
+import SignalAnalysis
+import Testing
+
+struct SignalDistanceTests {
+  private let rate = 48_000.0
+
+  private func tap(at time: Double, amplitude: Double = 1) -> [Float] {
+    Tone.mix(
+      Tone.silence(seconds: 1), [(time, Tone.tap(hertz: 100, amplitude: amplitude))])
+  }
+
+  @Test(arguments: [-0.3, -0.008, 0, 0.012, 0.45]) func lagIsFound(lag: Double) throws {
+    let alignment = try #require(
+      SignalDistance.alignment(tap(at: 0.4), tap(at: 0.4 + lag), rate: rate))
+    #expect(abs(alignment.lag - lag) < 0.000_001)
+    #expect(alignment.correlation > 0.9999)
+  }
+
+  @Test(arguments: [0.25, 0.5, 7.3]) func partsOfFramesAreFound(frames: Double) throws {
+    let one = Tone.sine(hertz: 120, seconds: 0.5)
+    let moved = Tone.sine(
+      hertz: 120, seconds: 0.5, phase: -2 * .pi * 120 * frames / rate)
+    let padding = Tone.silence(seconds: 0.1)
+    let alignment = try #require(
+      SignalDistance.alignment(
+        padding + one + padding, padding + moved + padding, rate: rate, maximumLag: 0.003))
+    #expect(abs(alignment.lag * rate - frames) < 0.1)
+  }
+
+  @Test func lagBeyondTheLimitIsNotSearched() throws {
+    let alignment = try #require(
+      SignalDistance.alignment(tap(at: 0.1), tap(at: 0.5), rate: rate, maximumLag: 0.1))
+    #expect(abs(alignment.lag) <= 0.1)
+    #expect(alignment.correlation < 0.1)
+  }
+
+  @Test func silenceHasNoAlignment() {
+    let silence = Tone.silence(seconds: 0.1)
+    #expect(SignalDistance.alignment(silence, tap(at: 0.1), rate: rate) == nil)
+    #expect(SignalDistance.alignment([], [], rate: rate) == nil)
+  }
+
+  @Test func residualIsWhatIsLeft() {
+    let one = tap(at: 0.3)
+    #expect(SignalDistance.residual(one, one, rate: rate, lag: 0) == -200)
+    #expect(SignalDistance.residual(one, tap(at: 0.312), rate: rate, lag: 0.012) == -200)
+    #expect(SignalDistance.residual(one, tap(at: 0.312), rate: rate, lag: 0) > -2)
+    // 1 − 0.9, in decibels.
+    let weaker = SignalDistance.residual(one, tap(at: 0.3, amplitude: 0.9), rate: rate, lag: 0)
+    #expect(abs(weaker + 20) < 0.001)
+    #expect(SignalDistance.residual(one, Tone.silence(seconds: 1), rate: rate, lag: 0) == 0)
+  }
+
+  @Test func residualOfPartsOfFramesVanishes() {
+    let frames = 0.37
+    let one = Tone.sine(hertz: 120, seconds: 1)
+    let moved = Tone.sine(hertz: 120, seconds: 1, phase: -2 * .pi * 120 * frames / rate)
+    #expect(SignalDistance.residual(one, moved, rate: rate, lag: frames / rate) < -60)
+  }
+
+  @Test func distancesAreDecibelsOfDifference() {
+    let strong = Tone.sine(hertz: 100, amplitude: 0.5)
+    let weak = strong.map { $0 * 0.5 }
+    let envelopes = [strong, weak].map { AmplitudeEnvelope(of: $0, rate: rate) }
+    #expect(abs(SignalDistance.envelope(envelopes[0], envelopes[1]) - 6.02) < 0.02)
+    #expect(SignalDistance.envelope(envelopes[0], envelopes[0]) == 0)
+    let spectrograms = [strong, weak].map { Spectrogram(of: $0, rate: rate) }
+    #expect(SignalDistance.logSpectral(spectrograms[0], spectrograms[0]) == 0)
+    let distance = SignalDistance.logSpectral(spectrograms[0], spectrograms[1])
+    #expect(distance > 4 && distance < 6.03)
+  }
+
+  @Test func lagIsTakenOutOfEnvelopes() {
+    let one = AmplitudeEnvelope(of: tap(at: 0.3), rate: rate)
+    let other = AmplitudeEnvelope(of: tap(at: 0.32), rate: rate)
+    #expect(SignalDistance.envelope(one, other) > 10)
+    #expect(SignalDistance.envelope(one, other, lag: 0.02) < 0.2)
+  }
+}

@@ -1,0 +1,38 @@
+import Glibc
+import Testing
+
+@testable import SoundFile
+
+@Suite struct SoundFileReaderTests {
+  @Test func blocksAreTheWholeSound() throws {
+    let samples = sine(hertz: 100, rate: 8_000, count: 2_000)
+    let file = try ScratchFile.holding(samples, .wav, .float, rate: 8_000, channelCount: 2)
+    lseek(file.descriptor, 0, SEEK_SET)
+    var reader = try SoundFileReader(readingDescriptor: file.descriptor, path: "scratch")
+    #expect(reader.channelCount == 2)
+    #expect(reader.rate == 8_000)
+    #expect(reader.frameCount == 1_000)
+    #expect(reader.container == "WAV (Microsoft)")
+    #expect(reader.encoding == "32 bit float")
+    var read: [Float] = []
+    var block = [Float](repeating: 0, count: 301)
+    var counts: [Int] = []
+    while counts.last != 0 {
+      var span = block.mutableSpan
+      let count = try reader.read(into: &span)
+      counts.append(count)
+      read += block[..<(2 * count)]
+    }
+    #expect(counts == [150, 150, 150, 150, 150, 150, 100, 0])
+    #expect(read == samples)
+  }
+
+  @Test func aFileThatBreaksOffIsDamaged() throws {
+    let noise = (0..<96_000).map { Float(($0 * 7_919) % 4_096) / 4_096 - 0.5 }
+    let file = try ScratchFile.holding(noise, .flac, .s16)
+    #expect(ftruncate(file.descriptor, 20_000) == 0)
+    let error = #expect(throws: SoundFileError.self) { try file.sound() }
+    #expect(error?.kind == .damaged)
+    #expect(error?.description.hasPrefix("is damaged (libsndfile: ") == true)
+  }
+}

@@ -1,0 +1,118 @@
+import Glibc
+import SoundFile
+import Testing
+
+/// `temblor info` of sound files.
+@Suite struct SoundInfoTests {
+  let place = Workplace()
+
+  private func write(
+    _ samples: [Float], to name: String, channelCount: Int = 1,
+    samples format: SampleFormat = .float
+  ) throws {
+    let descriptor = unsafe open(place.path + "/" + name, O_RDWR | O_CREAT, 0o600)
+    defer { close(descriptor) }
+    var writer = try SoundFileWriter(
+      descriptor: descriptor, path: name, format: SoundFileFormat(container: .wav, samples: format),
+      rate: 48_000, channelCount: channelCount, frameCount: Int64(samples.count / channelCount))
+    try writer.write(samples.span)
+    try writer.close()
+  }
+
+  private static let tone = (0..<48_000).map {
+    Float(0.5 * sin(2 * .pi * 100 * Double($0) / 48_000))
+  }
+
+  @Test func figuresInWords() throws {
+    try write(Self.tone, to: "a.wav")
+    #expect(
+      try place.temblor("info", "a.wav")
+        == .init(
+          0,
+          output: """
+            a.wav
+              length     1 s, 48000 frames at 48000 Hz
+              holds      1 channel, 32 bit float in WAV (Microsoft)
+              level      peak -6 dBFS, true peak -6 dBTP, RMS -9 dBFS, crest 3 dB, DC 0
+              loudness   -10.9 LUFS
+              felt       -9 dB by a hand that holds a device
+              spectrum   centred at 99.9 Hz; 100 % in 80 to 250 Hz
+              onsets     1, at 0 s
+
+            """))
+  }
+
+  @Test func channelsHaveTheirOwnFigures() throws {
+    try write(Self.tone.flatMap { [$0, 0] }, to: "a.wav", channelCount: 2)
+    let lines = try place.temblor("info", "a.wav").output.split(separator: "\n")
+    #expect(
+      lines.suffix(2) == [
+        "  channel 1  peak -6 dBFS, true peak -6 dBTP, RMS -9 dBFS, crest 3 dB, DC 0, felt -9 dB",
+        "  channel 2  silent",
+      ])
+  }
+
+  @Test func weightingIsChosen() throws {
+    try write(Self.tone, to: "a.wav")
+    let run = try place.temblor("info", "a.wav", "--weighting", "whole-body")
+    #expect(run.output.contains("felt       -29.8 dB by a whole body on a shaken seat or floor\n"))
+    let json = try place.temblor("info", "--json", "a.wav", "--weighting", "hand-arm").output
+    #expect(json.contains("\"weighting\": \"hand-arm\""))
+    #expect(json.contains("\"sound\": \"a.wav\""))
+  }
+
+  @Test func soundsAndPatternsGoTogether() throws {
+    try write(Self.tone, to: "a.wav")
+    let run = try place.temblor("info", "light", "a.wav")
+    #expect(run.status == 0)
+    #expect(run.output.hasPrefix("light\n"))
+    #expect(run.output.contains("\na.wav\n"))
+  }
+
+  @Test func silenceIsTold() throws {
+    try write([Float](repeating: 0, count: 480), to: "a.wav", samples: .s16)
+    #expect(
+      try place.temblor("info", "a.wav")
+        == .init(
+          0,
+          output: """
+            a.wav
+              length     0.01 s, 480 frames at 48000 Hz
+              holds      1 channel, Signed 16 bit PCM in WAV (Microsoft)
+              level      silent
+              onsets     none
+
+            """))
+  }
+
+  @Test func badSamplesAreTold() throws {
+    try write([Float](repeating: .nan, count: 480), to: "all.wav")
+    let all = try place.temblor("info", "all.wav")
+    #expect(all.status == 2)
+    #expect(all.output.contains("  level      silent\n"))
+    #expect(
+      all.error == "all.wav: all 480 samples are no finite numbers; they count as silence\n")
+    var some = Self.tone
+    some[7] = .infinity
+    try write(some, to: "some.wav")
+    let run = try place.temblor("info", "--json", "some.wav")
+    #expect(run.status == 2)
+    #expect(run.output.contains("\"nonFiniteSamples\": 1"))
+    #expect(
+      run.error == "some.wav: 1 of 48000 samples are no finite numbers; they count as silence\n")
+  }
+
+  @Test func whatHoldsNoSoundIsRefused() throws {
+    try write([], to: "none.wav")
+    try place.write("hello", to: "text.wav")
+    #expect(
+      try place.temblor("info", "none.wav")
+        == .init(2, error: "none.wav: is empty: it has no frames\n"))
+    let text = try place.temblor("info", "text.wav")
+    #expect(text.status == 2 && text.output == "")
+    #expect(text.error.hasPrefix("text.wav: holds no sound that can be read (libsndfile: "))
+    #expect(
+      try place.temblor("info", "gone.wav")
+        == .init(1, error: "gone.wav: no such file, and no shipped pattern has this name\n"))
+  }
+}
