@@ -33,6 +33,7 @@ let package = Package(
     .library(name: "PatternComparison", targets: ["PatternComparison"]),
     .library(name: "BlindListening", targets: ["BlindListening"]),
     .library(name: "ReviewPages", targets: ["ReviewPages"]),
+    .library(name: "TransducerCalibration", targets: ["TransducerCalibration"]),
     .executable(name: "temblor", targets: ["temblor"]),
   ],
   targets: [
@@ -182,11 +183,19 @@ let package = Package(
       ],
       swiftSettings: strict),
     .target(
+      name: "TransducerCalibration", dependencies: ["HapticRender", "SignalAnalysis"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "TransducerCalibrationTests",
+      dependencies: ["HapticRender", "SignalAnalysis", "TestSupport", "TransducerCalibration"],
+      swiftSettings: strict),
+    .target(
       name: "TemblorCommands",
       dependencies: [
         "AHAP", "ALSAOutput", "BlindListening", "HapticModel", "HapticPlayback", "HapticRender",
         "JSONText", "PCMSamples", "PatternComparison", "ReviewPages", "ShippedPatterns",
-        "SignalAnalysis", "SignalPlots", "SoundFile", "SoundFileOutput", "TransducerProfiles",
+        "SignalAnalysis", "SignalPlots", "SoundFile", "SoundFileOutput", "TransducerCalibration",
+        "TransducerProfiles",
       ], swiftSettings: strict),
     .testTarget(
       name: "HapticModelTests", dependencies: ["HapticModel"], swiftSettings: strict),
@@ -223,7 +232,8 @@ let package = Package(
       path: "Tests/TerminalProbe", swiftSettings: strict),
 
     .testTarget(
-      name: "TemblorTests", dependencies: ["SoundFile", "temblor"], swiftSettings: strict),
+      name: "TemblorTests", dependencies: ["SoundFile", "TestSupport", "temblor"],
+      swiftSettings: strict),
     .testTarget(
       name: "SoundFileTests", dependencies: ["SoundFile"], swiftSettings: strict),
 

@@ -14,6 +14,10 @@ public struct ALSAError: Error, Equatable, Sendable, CustomStringConvertible {
     case permissionDenied
     /// It records only: choose another.
     case notPlayback
+    /// It plays only: choose another.
+    case notCapture
+    /// What it recorded was not taken in time: leave the machine more time.
+    case gap
     /// It refuses the rate, the channels, the samples or the access: ask for what it has.
     case formatRefused
     /// The system refused for another reason, which the description names.

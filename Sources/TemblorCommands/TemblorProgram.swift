@@ -17,6 +17,7 @@ public enum TemblorProgram {
       GalleryVerb.description,
       CheckVerb.description, InfoVerb.description, FormatVerb.description,
       PatternsVerb.description, ProfilesVerb.description, DevicesVerb.description,
+      SweepVerb.description, CalibrateVerb.description,
       LatencyVerb.description, completion, manual,
     ],
     examples: [

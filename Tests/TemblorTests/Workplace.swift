@@ -60,12 +60,13 @@ final class Workplace: Sendable {
   }
 
   /// Writes a file, and the folders above it.
-  func write(_ text: String, to name: String) throws {
+  func write(_ text: String, to name: String) throws { try write(Array(text.utf8), to: name) }
+
+  func write(_ bytes: [UInt8], to name: String) throws {
     let folder = name.folder
     if !folder.isEmpty { try makeFolder(folder) }
     let descriptor = unsafe open(path + "/" + name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
     defer { close(descriptor) }
-    let bytes = Array(text.utf8)
     guard unsafe Glibc.write(descriptor, bytes, bytes.count) == bytes.count else { throw Refused() }
   }
 

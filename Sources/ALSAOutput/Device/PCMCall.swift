@@ -20,6 +20,7 @@ package enum PCMCall: String, CaseIterable, Sendable {
   case start = "snd_pcm_start"
   case resume = "snd_pcm_resume"
   case write = "snd_pcm_writei"
+  case read = "snd_pcm_readi"
   case mapBegin = "snd_pcm_mmap_begin"
   case mapCommit = "snd_pcm_mmap_commit"
 }

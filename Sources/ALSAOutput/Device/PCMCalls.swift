@@ -18,10 +18,15 @@ final class PCMCalls {
   let parameters: OpaquePointer
   private let interception: PCMInterception?
 
-  /// `snd_pcm_open`, for playback, never waiting; nothing is converted behind our back.
-  init(opening device: String, interception: PCMInterception?) throws(PCMFailure) {
+  /// Which way frames go.
+  enum Direction { case playback, capture }
+
+  /// `snd_pcm_open`, never waiting; nothing is converted behind our back.
+  init(
+    opening device: String, for direction: Direction = .playback, interception: PCMInterception?
+  ) throws(PCMFailure) {
     LibraryErrors.silence()
-    let pcm = try unsafe Self.open(device, interception: interception)
+    let pcm = try unsafe Self.open(device, for: direction, interception: interception)
     var parameters: OpaquePointer?
     guard unsafe snd_pcm_hw_params_malloc(&parameters) == 0, let parameters = unsafe parameters
     else {
@@ -40,7 +45,7 @@ final class PCMCalls {
   }
 
   private static func open(
-    _ device: String, interception: PCMInterception?
+    _ device: String, for direction: Direction, interception: PCMInterception?
   ) throws(PCMFailure) -> OpaquePointer {
     switch interception?.open(device) ?? .passed {
     case .opened(let pcm):
@@ -52,7 +57,9 @@ final class PCMCalls {
       let mode =
         SND_PCM_NONBLOCK | SND_PCM_NO_AUTO_RESAMPLE | SND_PCM_NO_AUTO_CHANNELS
         | SND_PCM_NO_AUTO_FORMAT
-      let result = unsafe snd_pcm_open(&pcm, device, SND_PCM_STREAM_PLAYBACK, Int32(mode))
+      let stream =
+        direction == .playback ? SND_PCM_STREAM_PLAYBACK : SND_PCM_STREAM_CAPTURE
+      let result = unsafe snd_pcm_open(&pcm, device, stream, Int32(mode))
       guard result >= 0, let pcm = unsafe pcm else {
         throw PCMFailure(.open, code: result < 0 ? -result : ENODEV)
       }
@@ -147,7 +154,7 @@ final class PCMCalls {
   }
 
   /// A device that has no room now is no failure.
-  private func checkTransfer(_ call: PCMCall, _ body: () -> Int) throws(PCMFailure) -> Int {
+  func checkTransfer(_ call: PCMCall, _ body: () -> Int) throws(PCMFailure) -> Int {
     do {
       return try check(call, body)
     } catch {

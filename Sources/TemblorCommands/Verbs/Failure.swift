@@ -21,7 +21,7 @@ enum Failure {
   /// Whether the input is wrong or something could not be done.
   static func status(of error: any Error) -> ExitStatus {
     switch error {
-    case is AHAPError, is ProfileError: .inputIsWrong
+    case is AHAPError, is ProfileError, is CalibrationRefusal: .inputIsWrong
     case let error as SoundFileError where error.kind == .notSound || error.kind == .damaged:
       .inputIsWrong
     default: .couldNot

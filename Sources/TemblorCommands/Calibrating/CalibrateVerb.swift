@@ -1,0 +1,168 @@
+internal import Glibc
+import HapticPlayback
+import HapticRender
+import SignalPlots
+import TransducerCalibration
+import TransducerProfiles
+
+/// `temblor calibrate`: a transducer's figures from a recording of the sweep.
+enum CalibrateVerb {
+  static let description = CommandDescription(
+    "calibrate", abstract: "Measure a transducer from a recording of the sweep.",
+    discussion: """
+      Fits a resonance to the two sweeps of 'temblor sweep' and puts what was measured in the place of \
+      what the profile says. The same options for the signal must be given to both. A recording that \
+      cannot tell is refused with the reason.
+
+      With --capture the sweep is played and recorded in one go.
+
+      A file tells no latency, since nobody knows when it was played; a second channel that records the \
+      signal itself, named by --reference, tells it to a part of a frame. With --capture it is told by \
+      the clocks of both devices otherwise, as exactly as these know their own delays.
+      """,
+    arguments: [
+      Argument(
+        "RECORDING", help: "A sound file of the whole signal, at any rate.",
+        completion: .file(endingIn: "wav", "flac", "aiff", "caf"), isOptional: true)
+    ],
+    options: [
+      SweepOptions.profile,
+      Option(
+        "-o", "--output", value: "FILE", help: "Write the profile with what was measured.",
+        completion: .file(endingIn: "json")),
+      Option(
+        "--plot", value: "FILE",
+        help: "Draw what was measured, fitted and left over, as png, svg or pdf.",
+        completion: .file(endingIn: "svg", "png", "pdf")),
+      SharedOptions.json,
+    ],
+    groups: [
+      OptionGroup(
+        title: "Recording",
+        options: [
+          Option(
+            "--channel", value: "N", help: "The channel of the sensor.",
+            defaultText: "the only one, or 1"),
+          Option(
+            "--reference", value: "N", help: "The channel that records the signal itself."),
+          Option(
+            "--sensor", value: "KIND", help: "What the sensor's signal is in proportion to.",
+            defaultText: "what fits best", choices: Measurement.Sensor.allCases.map(\.rawValue)),
+          Option(
+            "--full-scale", value: "G",
+            help: "The acceleration in g that is full scale, 0.001 to 10000."),
+          Option("--accept-poor", help: "Take a fit that leaves 3 to 10 % unexplained."),
+          Option(
+            "--date", value: "TEXT", help: "The day of the measurement.", defaultText: "today"),
+        ]),
+      SweepOptions.group,
+      OptionGroup(
+        title: "Capture",
+        options: [
+          Option(
+            "-c", "--capture", value: "NAME", help: "Record from this input, as ALSA names it."),
+          Option(
+            "--capture-channels", value: "N", help: "Channels to record, 1 to 64.",
+            defaultText: "as many as are named"),
+          SweepVerb.playChannel,
+        ]),
+      DeviceOptions.group,
+    ],
+    examples: [
+      .init(
+        "temblor calibrate take.wav --profile dayton-bst-1 -o mine.json --plot fit.svg",
+        "Make a profile of your own chair."),
+      .init(
+        "temblor calibrate --profile puck --device plughw:1 --capture plughw:1 --channel 1 "
+          + "--reference 2 -o mine.json", "Play, record and measure, latency included."),
+    ]
+  ) { arguments, terminal in
+    try run(arguments, terminal, time: SystemTime())
+  }
+
+  /// Measures; a clock for what is played.
+  static func run(
+    _ arguments: ParsedArguments, _ terminal: Terminal, time: any Timekeeper
+  ) throws -> ExitStatus {
+    let options = try SweepOptions(arguments)
+    let sensors =
+      try arguments.choice("--sensor", as: Measurement.Sensor.self).map { [$0] }
+      ?? Measurement.Sensor.allCases
+    let fullScale = try arguments.double("--full-scale", in: 0.001...10_000)
+    let plotFormat = try plotFormat(arguments.value("--plot"))
+    let take = try CalibrationTake(arguments, options: options, time: time)
+    let calibration: Calibration
+    var latency: Double?
+    do {
+      calibration = try Calibration(
+        measuring: take.sensor, of: options.signal, sensors: sensors,
+        acceptsPoor: arguments.flag("--accept-poor"))
+      if let reference = take.reference {
+        let start = try ReferenceDelay(measuring: reference, of: options.signal)
+        latency = calibration.offset - start.offset
+      } else if let origin = take.origin {
+        latency = calibration.offset - origin
+      }
+    } catch {
+      throw CalibrationRefusal(name: take.name, error: error)
+    }
+    if let found = latency, !(0...1).contains(found) {
+      throw CalibrationRefusal(
+        name: take.name,
+        error: CalibrationError(
+          kind: .unsuitableRecording,
+          description: "the movement would be "
+            + "\(Figures.rounded(abs(found) * 1_000, places: 2)) ms "
+            + "\(found < 0 ? "before" : "behind") the signal; are the channels the right ones?"))
+    }
+    let old = options.profile
+    var new = calibration.applied(
+      to: old,
+      in: Calibration.Circumstances(
+        date: arguments.value("--date") ?? today(), latency: latency, fullScale: fullScale))
+    let output = arguments.value("--output")
+    if let output { new.name = name(for: output, otherwise: old.name) }
+    let report = CalibrationReport(calibration, from: old, to: new, latency: latency, take: take)
+    if let path = arguments.value("--plot"), let plotFormat {
+      try ReplacingFile.write(report.plot.draw(as: plotFormat), to: path)
+    }
+    if let output { try ReplacingFile.write(ProfileFile.write(new), to: output) }
+    if arguments.flag("--json") {
+      try terminal.output.write(report.json.span)
+    } else {
+      var text = report.text
+      if let output {
+        text += "\(output.printable): written\n"
+      } else {
+        text += "Nothing was written; '--output FILE' makes a profile of it.\n"
+      }
+      try terminal.output.write(text)
+    }
+    return .done
+  }
+
+  /// The name that a profile in a file has to have.
+  private static func name(for path: String, otherwise name: String) -> String {
+    let stem = FileSystem.stem(of: path)
+    return ProfileName.isValid(stem) ? stem : name
+  }
+
+  private static func plotFormat(_ path: String?) throws(UsageError) -> PlotFormat? {
+    guard let path else { return nil }
+    guard let format = PlotFormat(ofName: path) else {
+      throw UsageError(
+        .correctValue,
+        "the ending of \(path.inQuotes) names no kind of picture; use .png, .svg or .pdf")
+    }
+    return format
+  }
+
+  /// The day as ISO 8601 has it, where the user is.
+  private static func today() -> String {
+    var now = Glibc.time(nil)
+    var parts = unsafe tm()
+    guard unsafe localtime_r(&now, &parts) != nil else { return "unknown" }
+    func digits(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
+    return unsafe "\(parts.tm_year + 1_900)-\(digits(parts.tm_mon + 1))-\(digits(parts.tm_mday))"
+  }
+}

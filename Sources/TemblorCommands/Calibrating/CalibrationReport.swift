@@ -1,0 +1,142 @@
+import HapticRender
+import JSONText
+import SignalPlots
+import TransducerCalibration
+
+/// What was measured, as text, as JSON and as a picture.
+struct CalibrationReport {
+  private let calibration: Calibration
+  private let old: TransducerProfile
+  private let new: TransducerProfile
+  private let latency: Double?
+  private let take: CalibrationTake
+
+  /// Takes what is told.
+  init(
+    _ calibration: Calibration, from old: TransducerProfile, to new: TransducerProfile,
+    latency: Double?, take: CalibrationTake
+  ) {
+    self.calibration = calibration
+    self.old = old
+    self.new = new
+    self.latency = latency
+    self.take = take
+  }
+
+  /// A table from old to new, and sentences on what it is worth.
+  var text: String {
+    var rows = [("", "\(old.name)", "measured")]
+    let (before, after) = (old.hardware, new.hardware)
+    rows.append(
+      ("resonance", told("resonance", before?.resonance, "Hz"), figure(after?.resonance, "Hz")))
+    rows.append(("quality", told("quality", before?.quality, ""), figure(after?.quality, "")))
+    rows.append(("band, -10 dB", band(old.hardware?.band), band(new.hardware?.band) + openEnds))
+    if let most = after?.acceleration {
+      rows.append(
+        ("acceleration", told("acceleration", before?.acceleration, "g"), figure(most, "g")))
+    }
+    rows.append(("latency", milliseconds(old.amplifier.latency), milliseconds(latency)))
+    rows.append(("polarity", "", calibration.isInverted ? "inverted" : "as played"))
+    rows.append(("sensor", "", calibration.sensor.rawValue))
+    let widths = (rows.map(\.0.count).max() ?? 0, rows.map(\.1.count).max() ?? 0)
+    var text = rows.map { row in
+      padded(row.0, widths.0 + 2) + padded(row.1, widths.1 + 2) + row.2 + "\n"
+    }.joined()
+    text += "\n\(calibration.verdict)\n"
+    for reservation in calibration.reservations { text += reservation + "\n" }
+    if latency != nil {
+      text +=
+        take.reference != nil
+        ? "The latency is from the reference channel to the movement.\n"
+        : "The latency is what the devices' own clocks do not know of; they may err by a period.\n"
+    }
+    return text
+  }
+
+  /// One object with all figures.
+  var json: [UInt8] {
+    var json = JSONWriter()
+    json.object { entry in
+      entry.member("recording", take.name)
+      entry.member("profile", new.name)
+      entry.member("resonance", calibration.resonance)
+      entry.member("quality", calibration.quality)
+      entry.object("band", layout: .line) { band in
+        band.member("low", calibration.curve.band.lowerBound)
+        band.member("high", calibration.curve.band.upperBound)
+      }
+      entry.member("gain", calibration.gain)
+      entry.member("inverted", calibration.isInverted)
+      entry.member("sensor", calibration.sensor.rawValue)
+      entry.member("offset", calibration.offset)
+      if let latency { entry.member("latency", latency) }
+      if let corner = calibration.coilCorner { entry.member("coilCorner", corner) }
+      if let most = new.hardware?.acceleration { entry.member("acceleration", most) }
+      entry.member("residual", calibration.residual)
+      entry.member("noise", calibration.noise)
+      entry.member("signalToNoise", calibration.signalToNoise)
+      entry.member("clockError", calibration.clockError)
+      entry.member("poor", calibration.isPoor)
+      entry.array("response") { list in
+        for point in calibration.curve.response {
+          list.object(layout: .line) { entry in
+            entry.member("hertz", point.hertz)
+            entry.member("decibels", point.decibels)
+          }
+        }
+      }
+    }
+    return json.finish()
+  }
+
+  /// The response with its fit.
+  var plot: ResponsePlot {
+    ResponsePlot(
+      title: "\(new.name): acceleration, measured and fitted",
+      subtitle: "\(Figures.rounded(calibration.resonance, places: 2)) Hz, quality "
+        + "\(Figures.rounded(calibration.quality, places: 2)), residual "
+        + "\(Figures.rounded(calibration.residual, places: 1)) dB",
+      points: calibration.curve.points.map {
+        ResponsePlot.Point(
+          hertz: $0.hertz, measured: $0.measured, fitted: $0.fitted, residual: $0.residual)
+      }, band: calibration.curve.band)
+  }
+
+  private var openEnds: String {
+    let isOpen = calibration.curve.isOpen
+    switch (isOpen.below, isOpen.above) {
+    case (false, false): return ""
+    case (true, false): return " or lower"
+    case (false, true): return " or higher"
+    case (true, true): return " or wider"
+    }
+  }
+
+  private func told(_ name: String, _ value: Double?, _ unit: String) -> String {
+    guard let value else { return "unknown" }
+    let isEstimated = old.hardware?.estimated.contains(name) ?? false
+    return with(unit, value, places: 3) + (isEstimated ? " (estimate)" : "")
+  }
+
+  private func figure(_ value: Double?, _ unit: String) -> String {
+    value.map { with(unit, $0, places: 3) } ?? "unknown"
+  }
+
+  private func with(_ unit: String, _ value: Double, places: Int) -> String {
+    Figures.rounded(value, places: places) + (unit.isEmpty ? "" : " " + unit)
+  }
+
+  private func band(_ band: ClosedRange<Double>?) -> String {
+    guard let band else { return "unknown" }
+    return Figures.rounded(band.lowerBound, places: 1) + " to "
+      + Figures.rounded(band.upperBound, places: 1) + " Hz"
+  }
+
+  private func milliseconds(_ seconds: Double?) -> String {
+    seconds.map { Figures.rounded($0 * 1_000, places: 3) + " ms" } ?? "unknown"
+  }
+
+  private func padded(_ text: String, _ width: Int) -> String {
+    text + String(repeating: " ", count: max(0, width - text.count))
+  }
+}

@@ -1,0 +1,104 @@
+import HapticRender
+import TransducerCalibration
+
+/// The options that say which signal a transducer is measured with.
+struct SweepOptions {
+  static let group = OptionGroup(
+    title: "Signal",
+    options: [
+      Option(
+        "--from", value: "HZ", help: "Where a sweep begins, 1 to 10000.",
+        defaultText: text(SweepSignal.usualBand.lowerBound)),
+      Option(
+        "--to", value: "HZ", help: "Where it ends, 4 to 1000 times as high.",
+        defaultText: text(SweepSignal.usualBand.upperBound)),
+      Option(
+        "--sweep-length", value: "SECONDS", help: "Length of a sweep, 0.5 to 30.",
+        defaultText: text(SweepSignal.usualDuration)),
+      Option(
+        "--level", value: "DB", help: "Its peak in dBFS, -40 to -3.",
+        defaultText: text(SweepSignal.usualLevel)),
+    ])
+
+  static let profile = Option(
+    "--profile", value: "PROFILE",
+    help: "The transducer as it is known so far: a name from 'temblor profiles', or a file.",
+    completion: SharedOptions.profileNames)
+
+  /// The profile.
+  let profile: TransducerProfile
+  /// The word it was asked for by.
+  let profileWord: String
+  /// The signal.
+  let signal: SweepSignal
+
+  /// What a command line asks for.
+  ///
+  /// - Throws: `UsageError` for a signal that cannot be, or that the transducer cannot take.
+  init(_ arguments: ParsedArguments) throws {
+    guard let word = arguments.value("--profile") else {
+      throw UsageError(
+        .addValue,
+        "say which transducer it is with '--profile'; 'temblor profiles' lists those that are known"
+      )
+    }
+    profileWord = word
+    profile = try SharedOptions.profile(named: word)
+    let low = try arguments.double("--from", in: SweepSignal.frequencies)
+    let high = try arguments.double("--to", in: SweepSignal.frequencies)
+    let usual = SweepSignal.usualBand
+    let first = low ?? min(usual.lowerBound, (high ?? usual.upperBound) / 4)
+    let last = high ?? max(usual.upperBound, first * 4)
+    guard first < last else {
+      throw UsageError(.correctValue, "'--to' is above '--from', not \(Self.text(last).inQuotes)")
+    }
+    let law = profile.frequency
+    do {
+      signal = try SweepSignal(
+        band: first...last,
+        duration: try arguments.double("--sweep-length", in: SweepSignal.durations)
+          ?? SweepSignal.usualDuration,
+        level: try arguments.double("--level", in: SweepSignal.levels) ?? SweepSignal.usualLevel,
+        toneBand: min(law.low, law.high)...max(law.low, law.high))
+    } catch let error as CalibrationError {
+      throw UsageError(.correctValue, error.description)
+    }
+  }
+
+  /// Refuses what the transducer cannot take.
+  func checkLimits() throws(UsageError) {
+    do {
+      try SweepLimits(profile).check(signal)
+    } catch {
+      throw UsageError(.correctValue, error.description)
+    }
+  }
+
+  /// The samples at a rate.
+  func samples(rate: Double) throws(UsageError) -> [Float] {
+    do {
+      return try signal.samples(rate: rate)
+    } catch {
+      throw UsageError(.correctValue, error.description)
+    }
+  }
+
+  /// The options that `calibrate` needs to know the signal again.
+  var words: String {
+    var words = ""
+    if signal.band.lowerBound != SweepSignal.usualBand.lowerBound {
+      words += " --from \(Self.text(signal.band.lowerBound))"
+    }
+    if signal.band.upperBound != SweepSignal.usualBand.upperBound {
+      words += " --to \(Self.text(signal.band.upperBound))"
+    }
+    if signal.duration != SweepSignal.usualDuration {
+      words += " --sweep-length \(Self.text(signal.duration))"
+    }
+    if signal.level != SweepSignal.usualLevel { words += " --level \(Self.text(signal.level))" }
+    return words
+  }
+
+  /// A figure as options have it.
+  static func text(_ value: Double) -> String { Figures.rounded(value, places: 3) }
+}

@@ -1,0 +1,111 @@
+import ALSAOutput
+import HapticPlayback
+import HapticRender
+import SoundFile
+import TransducerCalibration
+
+/// `temblor sweep`: the signal that a transducer is measured with.
+enum SweepVerb {
+  static let description = CommandDescription(
+    "sweep", abstract: "Write or play the signal that a transducer is measured with.",
+    discussion: """
+      Two equal sweeps from low to high, then six tones and six bursts to feel. A recording of it, made \
+      by a sensor on the transducer, is what 'temblor calibrate' measures. The level is low, comes up \
+      slowly and has nothing below half the lowest frequency; a level that the profile's figures do not \
+      allow is refused.
+      """,
+    options: [
+      SweepOptions.profile,
+      Option(
+        "-o", "--output", value: "FILE", help: "Write this sound file, in 24 bits.",
+        completion: .file(endingIn: "wav", "flac")),
+      playChannel,
+    ],
+    groups: [SweepOptions.group, DeviceOptions.group],
+    examples: [
+      .init("temblor sweep --profile dayton-bst-1 -o sweep.wav", "Write a file to play."),
+      .init(
+        "temblor sweep --profile dayton-bst-1 --device plughw:1 --play-channel 2",
+        "Play it on the second channel of a card."),
+    ]
+  ) { arguments, terminal in
+    try run(arguments, terminal, time: SystemTime())
+  }
+
+  static let playChannel = Option(
+    "--play-channel", value: "N", help: "The channel of the device that plays, 1 to 64.",
+    defaultText: "all")
+
+  /// Writes or plays by a clock.
+  static func run(
+    _ arguments: ParsedArguments, _ terminal: Terminal, time: any Timekeeper
+  ) throws -> ExitStatus {
+    let options = try SweepOptions(arguments)
+    try options.checkLimits()
+    let output = arguments.value("--output")
+    guard (output == nil) != (arguments.value("--device") == nil) else {
+      throw UsageError(
+        output == nil ? .addValue : .remove,
+        "the sweep goes either to a file, with '--output', or to a device, with '--device'")
+    }
+    if let output {
+      let rate = try SharedOptions.rate(arguments)
+      try write(options, rate: rate, to: output)
+      try terminal.output.write(
+        "\(output.printable): \(summary(options))\n" + advice(options, file: output))
+      return .done
+    }
+    let player = try SweepPlayer(arguments, options: options, time: time)
+    try terminal.output.line("playing \(summary(options))")
+    try player.play()
+    try terminal.output.write(advice(options, file: nil))
+    return .done
+  }
+
+  private static func write(_ options: SweepOptions, rate: Int, to path: String) throws {
+    guard let container = SoundFileFormat.container(ofName: path) else {
+      throw UsageError(
+        .correctValue,
+        "the ending of \(path.inQuotes) names no kind of sound file; use .wav or .flac")
+    }
+    let samples = try options.samples(rate: Double(rate))
+    let format = SoundFileFormat(
+      container: container, samples: container == .ogg ? .float : .s24)
+    var file = try ReplacingFile(path)
+    var writer = try SoundFileWriter(
+      descriptor: file.descriptor, path: path, format: format, rate: rate, channelCount: 1,
+      frameCount: Int64(samples.count),
+      tags: SoundFileTags(
+        title: "sweep", software: "Temblor \(temblorVersion)",
+        comment: "temblor sweep --profile \(options.profile.name)\(options.words)"))
+    try writer.write(samples.span)
+    try writer.close()
+    try file.commit()
+  }
+
+  /// `22 s, 10 to 1000 Hz at -12 dBFS for dayton-bst-1`.
+  static func summary(_ options: SweepOptions) -> String {
+    let signal = options.signal
+    return "\(Figures.rounded(signal.length, places: 1)) s, "
+      + "\(SweepOptions.text(signal.band.lowerBound)) to "
+      + "\(SweepOptions.text(signal.band.upperBound)) Hz at \(SweepOptions.text(signal.level)) dBFS "
+      + "for \(options.profile.name)"
+  }
+
+  /// What to do next.
+  private static func advice(_ options: SweepOptions, file: String?) -> String {
+    var text = ""
+    if !SweepLimits(options.profile).isKnown {
+      text += "The profile says nothing of power or excursion: begin with a low volume.\n"
+    }
+    text += """
+      Fix an accelerometer to the transducer where it is mounted, or hold a microphone close to it.
+      Record all of the signal in one take, with automatic gain switched off and the peaks below full:
+        arecord -f S16_LE -r 48000 -d \(Int(options.signal.length.rounded(.up)) + 5) take.wav
+
+      """
+    if let file { text += "Play it meanwhile:\n  aplay \(file.printable)\n" }
+    return text + "Then measure:\n  temblor calibrate take.wav --profile \(options.profileWord)"
+      + "\(options.words) -o mine.json\n"
+  }
+}

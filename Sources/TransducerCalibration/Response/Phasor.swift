@@ -1,0 +1,44 @@
+/// A complex number in double precision.
+struct Phasor: Equatable, BitwiseCopyable {
+  /// The real part.
+  var real: Double
+  /// The imaginary part.
+  var imaginary: Double
+
+  /// A number of its parts.
+  init(_ real: Double, _ imaginary: Double) {
+    self.real = real
+    self.imaginary = imaginary
+  }
+
+  static let zero = Phasor(0, 0)
+
+  /// The square of the magnitude.
+  var power: Double { real * real + imaginary * imaginary }
+  /// The magnitude.
+  var magnitude: Double { power.squareRoot() }
+  /// The number mirrored on the real axis.
+  var conjugate: Phasor { Phasor(real, -imaginary) }
+
+  static func + (left: Phasor, right: Phasor) -> Phasor {
+    Phasor(left.real + right.real, left.imaginary + right.imaginary)
+  }
+
+  static func - (left: Phasor, right: Phasor) -> Phasor {
+    Phasor(left.real - right.real, left.imaginary - right.imaginary)
+  }
+
+  static func * (left: Phasor, right: Phasor) -> Phasor {
+    Phasor(
+      left.real * right.real - left.imaginary * right.imaginary,
+      left.real * right.imaginary + left.imaginary * right.real)
+  }
+
+  static func * (left: Phasor, right: Double) -> Phasor {
+    Phasor(left.real * right, left.imaginary * right)
+  }
+
+  static func / (left: Phasor, right: Phasor) -> Phasor {
+    left * right.conjugate * (1 / right.power)
+  }
+}

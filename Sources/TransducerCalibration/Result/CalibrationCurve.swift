@@ -1,0 +1,133 @@
+public import HapticRender
+internal import Glibc
+
+/// A measured acceleration response with the fitted one, by frequency.
+///
+/// What a sensor of velocity or displacement gave is brought to acceleration; the greatest of what was
+/// measured and stands out of the noise is 0 dB.
+public struct CalibrationCurve: Equatable, Sendable {
+  /// A place on the curve.
+  public struct Point: Equatable, Sendable {
+    /// Frequency in hertz.
+    public let hertz: Double
+    /// What was measured, in decibels.
+    public let measured: Double
+    /// What the resonance gives, in decibels.
+    public let fitted: Double
+    /// What is left of the measured when the fitted is taken from it, phase and all, in decibels.
+    public let residual: Double
+    /// Whether what was measured stands out of the noise, from here to the resonance.
+    public let isHeard: Bool
+  }
+
+  /// The points by rising frequency, up to 96 in an octave.
+  public let points: [Point]
+  /// The frequencies around the peak at which no more than 10 dB are lost.
+  public let band: ClosedRange<Double>
+  /// Whether the band may go on below or above what the sweep went through.
+  public let isOpen: (below: Bool, above: Bool)
+
+  /// Decibels that are lost at the ends of the band.
+  private static let bandLoss = 10.0
+  /// Points to both sides that the band is judged by: a twelfth of an octave in all.
+  private static let reach = 4
+  /// How many times the power of noise is heard.
+  private static let prominence = 4.0
+  /// Points of a response in a profile.
+  private static let responseCount = 24
+
+  /// Makes a curve.
+  ///
+  /// - Parameter noise: What noise adds to the response, in the same groups.
+  init(_ response: MeasuredResponse, noise: MeasuredResponse, fit: ResonanceFit) {
+    let order = Double(2 - fit.shape.order)
+    let levels = response.groups.indices.map { Self.power(response, around: $0, order: order) }
+    let noises = noise.groups.indices.map { Self.power(noise, around: $0, order: order) }
+    let heard = Self.run(
+      of: zip(levels, noises).map { $0 > Self.prominence * $1 },
+      around: response.groups.lastIndex { $0.hertz <= fit.shape.resonance } ?? 0)
+    let greatest = max(zip(levels, heard).map { $1 ? $0 : 0 }.max() ?? 0, 1e-300).squareRoot()
+    let points = zip(response.groups, heard).map { group, isHeard in
+      let fitted = fit.shape.value(atHertz: group.hertz) * fit.gain
+      let factor = pow(group.hertz, order) / greatest
+      return Point(
+        hertz: group.hertz, measured: Decibels.ofAmplitude(group.gain.magnitude * factor),
+        fitted: Decibels.ofAmplitude(fitted.magnitude * factor),
+        residual: Decibels.ofAmplitude((group.gain - fitted).magnitude * factor),
+        isHeard: isHeard)
+    }
+    self.points = points
+    let reached = levels.indices.map { heard[$0] ? levels[$0] : 0 }
+    guard let peak = reached.indices.max(by: { reached[$0] < reached[$1] }) else {
+      band = 1...1
+      isOpen = (true, true)
+      return
+    }
+    let least = reached[peak] * pow(10, -Self.bandLoss / 10)
+    var low = peak
+    var high = peak
+    while low > 0, reached[low - 1] >= least { low -= 1 }
+    while high < reached.count - 1, reached[high + 1] >= least { high += 1 }
+    band = points[low].hertz...points[high].hertz
+    isOpen = (low == 0 || !heard[low - 1], high == points.count - 1 || !heard[high + 1])
+  }
+
+  /// The measured response in few points for a profile: equally far apart, the greatest at 0 dB.
+  ///
+  /// What noise hides is left out.
+  public var response: [ResponsePoint] {
+    guard let first = points.first?.hertz, let last = points.last?.hertz, first < last else {
+      return []
+    }
+    let width = log2(last / first) / Double(Self.responseCount)
+    var found: [ResponsePoint] = []
+    for index in 0..<Self.responseCount {
+      let low = first * pow(2, Double(index) * width)
+      let high = low * pow(2, width)
+      let inside = points.filter { $0.hertz >= low && $0.hertz < high }
+      guard !inside.isEmpty, inside.allSatisfy(\.isHeard) else { continue }
+      let power = inside.reduce(0) { $0 + pow(10, $1.measured / 10) } / Double(inside.count)
+      found.append(
+        ResponsePoint(
+          hertz: Self.rounded((low * high).squareRoot()), decibels: Decibels.ofPower(power)))
+    }
+    let most = found.map(\.decibels).max() ?? 0
+    return found.map {
+      ResponsePoint(hertz: $0.hertz, decibels: Self.rounded($0.decibels - most))
+    }
+  }
+
+  /// What holds without a break around a place.
+  private static func run(of holds: [Bool], around place: Int) -> [Bool] {
+    var run = [Bool](repeating: false, count: holds.count)
+    for index in holds.indices.dropFirst(place) {
+      guard holds[index] else { break }
+      run[index] = true
+    }
+    for index in holds.indices.prefix(place).reversed() {
+      guard holds[index], run[index + 1] else { break }
+      run[index] = true
+    }
+    return run
+  }
+
+  /// The mean power around a group, brought to acceleration.
+  private static func power(
+    _ response: MeasuredResponse, around index: Int, order: Double
+  ) -> Double {
+    let groups = response.groups
+    let range = max(0, index - reach)...min(groups.count - 1, index + reach)
+    let power = range.reduce(0) {
+      $0 + groups[$1].gain.power * pow(groups[$1].hertz, 2 * order)
+    }
+    return power / Double(range.count)
+  }
+
+  /// To a tenth.
+  private static func rounded(_ value: Double) -> Double { (value * 10).rounded() / 10 }
+
+  /// Whether all points and ends are equal.
+  public static func == (left: Self, right: Self) -> Bool {
+    left.points == right.points && left.band == right.band && left.isOpen == right.isOpen
+  }
+}

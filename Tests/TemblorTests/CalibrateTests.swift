@@ -1,0 +1,203 @@
+import Glibc
+import SoundFile
+import TestSupport
+import Testing
+
+/// The sweep, a simulated transducer, and what is measured of it.
+@Suite struct CalibrateTests {
+  let place = Workplace()
+  private let signal = ["--profile", "dayton-tt25-8", "--to", "800", "--sweep-length", "1"]
+
+  /// A sound file of the workplace.
+  private func sound(_ name: String) throws -> Sound {
+    let descriptor = unsafe open(place.path + "/" + name, O_RDONLY | O_CLOEXEC)
+    defer { close(descriptor) }
+    return try Sound(readingDescriptor: descriptor, path: name)
+  }
+
+  /// Writes channels of floating-point samples as a sound file.
+  private func write(_ channels: [[Float]], rate: Int, to name: String) throws {
+    let descriptor = unsafe open(
+      place.path + "/" + name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+    defer { close(descriptor) }
+    let frames = channels[0].indices.flatMap { frame in channels.map { $0[frame] } }
+    var writer = try SoundFileWriter(
+      descriptor: descriptor, path: name,
+      format: SoundFileFormat(container: .wav, samples: .float), rate: rate,
+      channelCount: channels.count, frameCount: Int64(channels[0].count))
+    try writer.write(frames.span)
+    try writer.close()
+  }
+
+  /// Writes the sweep and what a transducer of 44 Hz and quality 4 makes of it, `latency` frames later.
+  ///
+  /// The first channel of `stereo.wav` is the signal itself, 10 frames late.
+  private func record(latency: Int) throws {
+    let written = try place.temblor(["sweep", "--rate", "8000", "-o", "sweep.wav"] + signal)
+    #expect(written.status == 0)
+    let played = try sound("sweep.wav").interleaved
+    var chance = Chance(state: 1)
+    let late = [Double](repeating: 0, count: latency) + played.map(Double.init)
+    let moved = SimulatedTransducer(resonance: 44, quality: 4, rate: 8_000).response(to: late)
+      .map { Float(0.5 * $0 + 0.001 * chance.normal()) }
+    try write([moved], rate: 8_000, to: "take.wav")
+    let direct = [Float](repeating: 0, count: 10) + played
+    let rest = [Float](repeating: 0, count: moved.count - direct.count)
+    try write([direct + rest, moved], rate: 8_000, to: "stereo.wav")
+  }
+
+  /// A number behind a key of a JSON text.
+  private func number(_ key: String, in text: String) -> Double? {
+    guard let start = text.firstRange(of: "\"\(key)\": ")?.upperBound else { return nil }
+    return Double(text[start...].prefix { !",\n }".contains($0) })
+  }
+
+  @Test func theSweepSaysWhatToDoNext() throws {
+    let run = try place.temblor(["sweep", "--rate", "8000", "-o", "sweep.wav"] + signal)
+    #expect(
+      run
+        == .init(
+          0,
+          output: """
+            sweep.wav: 12 s, 10 to 800 Hz at -12 dBFS for dayton-tt25-8
+            Fix an accelerometer to the transducer where it is mounted, or hold a microphone close to it.
+            Record all of the signal in one take, with automatic gain switched off and the peaks below full:
+              arecord -f S16_LE -r 48000 -d 17 take.wav
+            Play it meanwhile:
+              aplay sweep.wav
+            Then measure:
+              temblor calibrate take.wav --profile dayton-tt25-8 --to 800 --sweep-length 1 -o mine.json
+
+            """))
+    #expect(try sound("sweep.wav").frameCount == 96_000)
+    let first = place.bytes("sweep.wav")
+    _ = try place.temblor(["sweep", "--rate", "8000", "-o", "sweep.wav"] + signal)
+    #expect(place.bytes("sweep.wav") == first)
+  }
+
+  @Test func whatIsMeasuredBecomesAProfile() throws {
+    try record(latency: 96)
+    let run = try place.temblor(
+      ["calibrate", "take.wav", "-o", "mine.json", "--plot", "fit.svg"] + signal)
+    #expect(run.status == 0)
+    #expect(run.error == "")
+    let lines = run.output.split(separator: "\n").map(String.init)
+    #expect(lines.first == "              dayton-tt25-8  measured")
+    #expect(
+      lines.contains { $0.hasPrefix("resonance     unknown        4") && $0.hasSuffix(" Hz") })
+    #expect(lines.contains("latency       unknown        unknown"))
+    #expect(lines.last == "mine.json: written")
+    #expect(place.text("fit.svg")?.hasPrefix("<?xml") == true)
+    let profile = try #require(place.text("mine.json"))
+    #expect(profile.contains("\"name\": \"mine\""))
+    #expect(abs((number("resonance", in: profile) ?? 0) - 44) < 0.1)
+    #expect(abs((number("quality", in: profile) ?? 0) - 4) < 0.1)
+    #expect(!profile.contains("estimated"))
+    let checked = try place.temblor("profiles", "check", "mine.json")
+    #expect(checked.status == 0)
+  }
+
+  @Test func aReferenceChannelTellsTheLatency() throws {
+    try record(latency: 97)
+    let run = try place.temblor(
+      ["calibrate", "stereo.wav", "--channel", "2", "--reference", "1", "--json"] + signal)
+    #expect(run.status == 0)
+    // 87 frames behind the reference.
+    #expect(abs((number("latency", in: run.output) ?? 0) * 8_000 - 87) < 0.2)
+    #expect(abs((number("gain", in: run.output) ?? 0) - 0.5) < 0.01)
+    let turned = try place.temblor(
+      ["calibrate", "stereo.wav", "--channel", "1", "--reference", "2"] + signal)
+    #expect(
+      turned
+        == .init(
+          2, error: "temblor: stereo.wav: shows no resonance between 10 and 800 Hz\n"))
+  }
+
+  @Test func aRecordingThatSaysNothingIsRefusedWithTheReason() throws {
+    try record(latency: 20)
+    let sound = try sound("take.wav").interleaved
+    try write([Array(sound.prefix(20_000))], rate: 8_000, to: "short.wav")
+    #expect(
+      try place.temblor(["calibrate", "short.wav", "-o", "mine.json"] + signal)
+        == .init(
+          2, error: "temblor: short.wav: lasts 2.5 s; the two sweeps take 3.5 s\n"))
+    #expect(
+      try place.temblor(["calibrate", "take.wav", "--channel", "2"] + signal)
+        == .init(2, error: "temblor: take.wav: has no channel 2, only one\n"))
+    #expect(
+      try place.temblor(["calibrate", "gone.wav"] + signal)
+        == .init(1, error: "temblor: gone.wav: cannot be opened: No such file or directory\n"))
+    #expect(place.text("mine.json") == nil)
+  }
+
+  @Test func whatCannotBeIsAUsageError() throws {
+    func told(_ words: String...) throws -> String {
+      let run = try place.temblor(words)
+      #expect(run.status == 64)
+      return String(run.error.prefix { $0 != "\n" })
+    }
+    #expect(
+      try told("sweep", "-o", "a.wav")
+        == "temblor: say which transducer it is with '--profile'; 'temblor profiles' lists those "
+        + "that are known")
+    #expect(
+      try told("sweep", "--profile", "phone")
+        == "temblor: the sweep goes either to a file, with '--output', or to a device, with "
+        + "'--device'")
+    #expect(
+      try told("sweep", "--profile", "dayton-bst-1", "--level", "-3", "-o", "a.wav")
+        == "temblor: a sweep at -3 dBFS is 1 dB too strong for dayton-bst-1; use '--level -4.1'")
+    #expect(
+      try told("calibrate", "--profile", "phone")
+        == "temblor: what is measured is either a RECORDING, or what '--capture' records")
+    #expect(
+      try told("calibrate", "a.wav", "--profile", "phone", "--channel", "2", "--reference", "2")
+        == "temblor: '--reference' is another channel than '--channel'")
+    #expect(
+      try told("calibrate", "a.wav", "--profile", "phone", "--plot", "fit.gif")
+        == "temblor: the ending of 'fit.gif' names no kind of picture; use .png, .svg or .pdf")
+    #expect(place.names() == [])
+  }
+
+  @Test func whatIsPlayedIsRecordedBesides() throws {
+    let small = ["--profile", "dayton-tt25-8", "--to", "800", "--sweep-length", "0.5"]
+    let options = small.joined(separator: " ")
+    _ = try place.temblor(["sweep", "--rate", "8000", "-o", "sweep.wav"] + small)
+    let played = try sound("sweep.wav").interleaved.map(Double.init)
+    let late = [Double](repeating: 0, count: 64) + played
+    let moved = SimulatedTransducer(resonance: 44, quality: 4, rate: 8_000).response(to: late)
+    let frames = late.indices.flatMap { [Float(moved[$0]), Float($0 < 64 ? 0 : late[$0])] }
+    let bytes = frames.flatMap { value in
+      (0..<4).map { UInt8(truncatingIfNeeded: value.bitPattern >> (8 * UInt32($0))) }
+    }
+    try place.write(bytes, to: "in.raw")
+    // A device that gives what a file holds, frame by frame as it is read.
+    try place.write(
+      """
+      </usr/share/alsa/alsa.conf>
+      pcm.sensor {
+        type file
+        slave.pcm null
+        file /dev/null
+        infile "\(place.path)/in.raw"
+        format raw
+      }
+      """, to: "asound.conf")
+    let run = try place.bash(
+      "ALSA_CONFIG_PATH=$PWD/asound.conf $TEMBLOR calibrate --device null --rate 8000 --capture "
+        + "sensor --format float --channel 1 --reference 2 --json \(options)")
+    #expect(run.error == "")
+    #expect(run.status == 0)
+    #expect(abs((number("resonance", in: run.output) ?? 0) - 44) < 0.1)
+    #expect(abs((number("latency", in: run.output) ?? 1) * 8_000) < 0.2)
+  }
+
+  @Test func anInputThatIsNotThereSaysWhatToDo() throws {
+    #expect(
+      try place.temblor(["calibrate", "--device", "null", "--capture", "none"] + signal)
+        == .init(
+          1,
+          error:
+            "temblor: none: there is no such device; 'temblor devices' lists those there are\n"))
+  }
+}

@@ -1,0 +1,26 @@
+internal import Glibc
+
+/// Chance that can be repeated.
+public struct Chance: RandomNumberGenerator {
+  private var state: UInt64
+
+  /// Equal seeds give equal chance.
+  public init(state: UInt64) { self.state = state }
+
+  /// The next number: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014.
+  public mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+
+  /// A number between 0 and 1.
+  public mutating func share() -> Double { Double.random(in: 0..<1, using: &self) }
+
+  /// A number of the normal distribution.
+  public mutating func normal() -> Double {
+    (-2 * log(1 - share())).squareRoot() * cos(2 * .pi * share())
+  }
+}

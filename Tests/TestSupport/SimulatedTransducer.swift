@@ -1,0 +1,58 @@
+internal import Glibc
+
+/// A resonance driven sample by sample, exact for a signal that runs straight between its samples.
+public struct SimulatedTransducer {
+  /// What is given out.
+  public enum Quantity: Sendable { case acceleration, velocity, displacement }
+
+  private let resonance: Double
+  private let quality: Double
+  private let rate: Double
+
+  /// A transducer at rest.
+  public init(resonance: Double, quality: Double, rate: Double) {
+    self.resonance = resonance
+    self.quality = quality
+    self.rate = rate
+  }
+
+  /// What a signal makes of it, scaled to 1 at resonance.
+  public func response(to input: [Double], as quantity: Quantity = .acceleration) -> [Double] {
+    let omega = 2 * Double.pi * resonance
+    let step = 1 / rate
+    let decay = omega / (2 * quality)
+    let square = omega * omega - decay * decay
+    var cosine = 1.0
+    var sine = step
+    if square > 1e-9 {
+      cosine = cos(square.squareRoot() * step)
+      sine = sin(square.squareRoot() * step) / square.squareRoot()
+    } else if square < -1e-9 {
+      cosine = cosh((-square).squareRoot() * step)
+      sine = sinh((-square).squareRoot() * step) / (-square).squareRoot()
+    }
+    let fall = exp(-decay * step)
+    let (a11, a12) = (fall * (cosine + decay * sine), fall * omega * sine)
+    let (a21, a22) = (-fall * omega * sine, fall * (cosine - decay * sine))
+    // The hold of order zero, then the correction for a straight line.
+    let hold = ((1 - a11) / quality, 0 - a21 / quality)
+    let rest = (hold.0 / step, hold.1 / step - omega / quality)
+    let line = (-rest.0 / (quality * omega) - rest.1 / omega, rest.0 / omega)
+    var x = 0.0
+    var w = 0.0
+    var last = 0.0
+    return input.map { sample in
+      let moved = (
+        a11 * x + a12 * w + (hold.0 - line.0) * last + line.0 * sample,
+        a21 * x + a22 * w + (hold.1 - line.1) * last + line.1 * sample
+      )
+      (x, w) = moved
+      last = sample
+      switch quantity {
+      case .acceleration: return (sample - w) / quality - x
+      case .velocity: return w
+      case .displacement: return x
+      }
+    }
+  }
+}

@@ -1,0 +1,57 @@
+import Glibc
+import HapticRender
+import Testing
+import TransducerCalibration
+
+@Suite struct CalibratedProfileTests {
+  private let old = TransducerProfile(
+    name: "chair", summary: "A chair.", frequency: FrequencyLaw(low: 20, high: 80),
+    hardware: TransducerHardware(
+      product: "Chair", band: 10...80, resonance: 30, quality: 3, power: 50, peakPower: 200,
+      estimated: ["quality", "power"]))
+
+  private func measured() throws -> Calibration {
+    var studio = try RecordingStudio()
+    studio.gain = 0.5
+    return try Calibration(measuring: studio.record([(44, 4, 1)]), of: studio.signal)
+  }
+
+  @Test func whatWasMeasuredTakesThePlaceOfWhatWasSaid() throws {
+    let found = try measured()
+    let new = found.applied(
+      to: old, in: Calibration.Circumstances(date: "2026-11-21", latency: 0.0123456789))
+    let hardware = try #require(new.hardware)
+    #expect(abs((hardware.resonance ?? 0) - 44) < 0.05)
+    #expect(abs((hardware.quality ?? 0) - 4) < 0.05)
+    #expect(hardware.estimated == ["power"])
+    #expect(hardware.measured?.date == "2026-11-21")
+    #expect(hardware.measured?.sensor == .acceleration)
+    #expect((hardware.measured?.residual ?? 0) < -30)
+    #expect(new.amplifier.latency == 0.012346)
+    #expect(hardware.acceleration == nil)
+    #expect(hardware.power == 50)
+    #expect(new.frequency == old.frequency)
+    #expect(abs((hardware.band?.lowerBound ?? 0) - 34) < 1)
+  }
+
+  @Test func theResponseIsThatOfTheResonance() throws {
+    let response = try measured().curve.response
+    // What lies in the noise at the lower end may be missing.
+    #expect((20...24).contains(response.count))
+    #expect(response.map(\.hertz) == response.map(\.hertz).sorted())
+    #expect(response.map(\.decibels).max() == 0)
+    let model = TransducerModel(resonance: 44, quality: 4)
+    let top = response.map { model.acceleration(atHertz: $0.hertz) }.max() ?? 1
+    for point in response where point.hertz > 20 {
+      let expected = 20 * log10(model.acceleration(atHertz: point.hertz) / top)
+      #expect(abs(point.decibels - expected) < 1)
+    }
+  }
+
+  @Test func accelerationIsThatAtContinuousPower() throws {
+    // Full scale is peak power, four times the continuous: half the amplitude.
+    let new = try measured().applied(
+      to: old, in: Calibration.Circumstances(date: "", fullScale: 16))
+    #expect(abs((new.hardware?.acceleration ?? 0) - 4) < 0.05)
+  }
+}

@@ -1,0 +1,113 @@
+import Glibc
+import HapticRender
+import TestSupport
+import Testing
+import TransducerCalibration
+
+@Suite struct FittingTests {
+  /// A transducer from 20 to 200 Hz with a quality from 1 to 30, at any delay, level and polarity.
+  private func measure(seed: UInt64, in studio: RecordingStudio) throws {
+    var studio = studio
+    var chance = Chance(state: seed &* 7_919)
+    let resonance = 20 * pow(10, chance.share())
+    let quality = pow(30, chance.share())
+    studio.latency = (50 + 5_950 * chance.share()) * studio.rate / 48_000
+    studio.gain = pow(10, -2 * chance.share()) * (chance.share() < 0.5 ? -1 : 1)
+    studio.seed = seed
+    let recording = try studio.record([(resonance, quality, 1)])
+    let found = try Calibration(measuring: recording, of: studio.signal)
+    #expect(abs(found.resonance / resonance - 1) < 0.01)
+    #expect(abs(found.quality / quality - 1) < 0.05)
+    #expect(abs(found.offset * studio.rate - studio.latency) < 1)
+    #expect(abs(found.gain / abs(studio.gain) - 1) < 0.05)
+    #expect(found.isInverted == (studio.gain < 0))
+    #expect(found.sensor == .acceleration)
+    #expect(found.coilCorner == nil)
+  }
+
+  @Test(arguments: 1...20) func noisyRecordingsGiveTheFigures(seed: UInt64) throws {
+    try measure(seed: seed, in: RecordingStudio(SweepSignal(duration: 3), rate: 12_000))
+  }
+
+  @Test(arguments: [101, 102]) func soDoesTheUsualSignal(seed: UInt64) throws {
+    try measure(seed: seed, in: RecordingStudio(SweepSignal(), rate: 48_000))
+  }
+
+  @Test(arguments: [4_000.0, 11_025, 44_100]) func anyRateWillDo(rate: Double) throws {
+    var studio = try RecordingStudio(SweepSignal(band: 10...500, duration: 1), rate: rate)
+    studio.latency = 77.25
+    let found = try Calibration(measuring: studio.record([(60, 3, 1)]), of: studio.signal)
+    #expect(abs(found.resonance - 60) < 0.3)
+    #expect(abs(found.quality - 3) < 0.1)
+    #expect(abs(found.offset * rate - 77.25) < 1)
+  }
+
+  @Test(arguments: [
+    (SimulatedTransducer.Quantity.velocity, Measurement.Sensor.velocity),
+    (.displacement, .displacement), (.acceleration, .acceleration),
+  ])
+  func theKindOfSensorIsTold(quantity: SimulatedTransducer.Quantity, sensor: Measurement.Sensor)
+    throws
+  {
+    let studio = try RecordingStudio()
+    let found = try Calibration(
+      measuring: studio.record([(40, 5, 1)], as: quantity), of: studio.signal)
+    #expect(found.sensor == sensor)
+    #expect(abs(found.resonance - 40) < 0.2)
+    #expect(abs(found.quality - 5) < 0.1)
+    // The band is that of the acceleration, whatever the sensor gave.
+    #expect(abs(found.curve.band.lowerBound - 31.6) < 1)
+    #expect(abs(found.curve.band.upperBound - 65.5) < 1.5)
+  }
+
+  @Test func aCoilIsToldFromTheResonance() throws {
+    let studio = try RecordingStudio()
+    let found = try Calibration(
+      measuring: studio.record([(40, 4, 1)], coilCorner: 300), of: studio.signal)
+    let corner = try #require(found.coilCorner)
+    #expect(abs(corner / 300 - 1) < 0.05)
+    #expect(abs(found.quality - 4) < 0.1)
+    #expect(found.reservations.contains { $0.hasPrefix("The coil takes over above 30") })
+  }
+
+  @Test(arguments: [-150.0, 50]) func aClockThatIsOffIsMadeGood(partsInAMillion: Double) throws {
+    var studio = try RecordingStudio()
+    studio.clockError = partsInAMillion
+    let found = try Calibration(measuring: studio.record([(40, 5, 1)]), of: studio.signal)
+    #expect(abs(found.clockError - partsInAMillion) < 2)
+    #expect(abs(found.resonance - 40) < 0.1)
+    #expect(abs(found.quality - 5) < 0.05)
+    #expect(abs(found.offset * studio.rate - studio.latency) < 0.5)
+  }
+
+  @Test func humAndOffsetDoNotMislead() throws {
+    let studio = try RecordingStudio()
+    let clean = try studio.record([(40, 5, 1)])
+    let hum = CalibrationRecording(
+      samples: clean.samples.enumerated().map {
+        $1 + 0.3 + 0.01 * Float(sin(2 * .pi * 50 * Double($0) / clean.rate))
+      }, rate: clean.rate)
+    let found = try Calibration(measuring: hum, of: studio.signal)
+    #expect(abs(found.resonance - 40) < 0.4)
+    #expect(abs(found.quality - 5) < 0.25)
+  }
+
+  @Test func aReferenceIsThereToAPartOfAFrame() throws {
+    var studio = try RecordingStudio()
+    studio.latency = 31.375
+    let found = try ReferenceDelay(measuring: studio.recordLoop(), of: studio.signal)
+    #expect(abs(found.offset * studio.rate - 31.375) < 0.05)
+  }
+
+  @Test func theVerdictTellsNoiseFromOtherThings() throws {
+    let studio = try RecordingStudio()
+    let clean = try Calibration(measuring: studio.record([(40, 5, 1)]), of: studio.signal)
+    #expect(clean.verdict.hasSuffix("of what was recorded; the rest is noise."))
+    #expect(clean.reservations == [])
+    let mixed = try Calibration(
+      measuring: studio.record([(40, 5, 1), (150, 8, 0.08)]), of: studio.signal)
+    #expect(
+      mixed.verdict.hasSuffix(
+        "; most of the rest is not noise but other resonances or distortion."))
+  }
+}

@@ -1,0 +1,207 @@
+import Glibc
+import HapticRender
+import TestSupport
+import Testing
+import TransducerCalibration
+
+@Suite struct RefusalTests {
+  /// Why a recording says nothing.
+  private func refusal(
+    _ recording: CalibrationRecording, of signal: SweepSignal, acceptsPoor: Bool = false
+  ) -> CalibrationError? {
+    do {
+      _ = try Calibration(measuring: recording, of: signal, acceptsPoor: acceptsPoor)
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  private func recording(_ samples: [Float], rate: Double = 8_000) -> CalibrationRecording {
+    CalibrationRecording(samples: samples, rate: rate)
+  }
+
+  @Test func whatHoldsNoSignalIsRefusedBeforeAnyWork() throws {
+    let signal = try SweepSignal(band: 10...800, duration: 2)
+    func told(_ samples: [Float], rate: Double = 8_000) -> String? {
+      refusal(recording(samples, rate: rate), of: signal)?.description
+    }
+    let long = [Float](repeating: 0, count: 60_000)
+    #expect(told([]) == "is empty")
+    #expect(told(long) == "holds nothing but silence")
+    #expect(told(Array(long.prefix(20_000))) == "lasts 2.5 s; the two sweeps take 5.5 s")
+    #expect(told(long, rate: 100) == "is at 100 Hz; 4000 to 384000 Hz are understood")
+    #expect(told(long, rate: .nan) == "is at nan Hz; 4000 to 384000 Hz are understood")
+    let fast = try SweepSignal(band: 10...2_000, duration: 2)
+    #expect(
+      refusal(recording(long, rate: 4_000), of: fast)?.description
+        == "is at 4000 Hz; a sweep up to 2000 Hz needs 5000 Hz")
+    #expect(
+      told([Float](repeating: 0, count: 4_000 * 181), rate: 4_000)
+        == "lasts 181 s; cut it to the signal, at most 180 s")
+    for bad in [Float.nan, .infinity, -.infinity, 1e30] {
+      var broken = long
+      broken[12_340] = bad
+      #expect(told(broken) == "holds a sample that is no number at 1.54 s")
+    }
+  }
+
+  @Test func noiseIsNoSweep() throws {
+    let signal = try SweepSignal(band: 10...800, duration: 2)
+    var chance = Chance(state: 5)
+    let noise = (0..<60_000).map { _ in Float(0.1 * chance.normal()) }
+    #expect(
+      refusal(recording(noise), of: signal)
+        == CalibrationError(
+          kind: .unsuitableRecording,
+          description: "holds no sweep from 10 to 800 Hz of 2 s that stands out of the noise"))
+  }
+
+  @Test(arguments: [0.5, 0.9]) func clippedPeaksAreSeen(part: Float) throws {
+    let studio = try RecordingStudio()
+    let clean = try studio.record([(40, 5, 1)])
+    let limit = part * clean.samples.reduce(0) { max($0, abs($1)) }
+    let clipped = recording(clean.samples.map { min(max($0, -limit), limit) })
+    let found = try #require(refusal(clipped, of: studio.signal))
+    #expect(found.kind == .clipped)
+    #expect(found.description.hasPrefix("is clipped at 1."))
+    #expect(found.description.hasSuffix(" s; lower the recorder's gain"))
+  }
+
+  @Test func fullScaleCountsAsClipped() throws {
+    var studio = try RecordingStudio()
+    studio.signalToNoise = 60
+    studio.gain = 8
+    let hot = try studio.record([(40, 5, 1)]).samples.map { min(max($0, -1), 0.99997) }
+    #expect(refusal(recording(hot), of: studio.signal)?.kind == .clipped)
+  }
+
+  @Test(arguments: [(40.0, 5.0), (20, 0.7)])
+  func wholeNumbersAloneAreNoClipping(resonance: Double, quality: Double) throws {
+    var studio = try RecordingStudio()
+    studio.signalToNoise = nil
+    let clean = try studio.record([(resonance, quality, 1)])
+    let coarse = recording(clean.samples.map { ($0 * 2_048).rounded() / 2_048 })
+    #expect(refusal(coarse, of: studio.signal) == nil)
+  }
+
+  @Test func whatIsTooQuietIsTold() throws {
+    var studio = try RecordingStudio()
+    studio.gain = 0.05
+    studio.signalToNoise = -6
+    let found = try #require(refusal(studio.record([(40, 5, 1)]), of: studio.signal))
+    #expect(found.kind == .tooQuiet)
+    #expect(found.description.hasPrefix("is too quiet: the sweeps are "))
+    #expect(found.description.hasSuffix(" dB above the noise, and 6 dB are needed"))
+  }
+
+  @Test func oneSweepIsNotEnough() throws {
+    let studio = try RecordingStudio()
+    let both = try studio.record([(40, 5, 1)]).samples
+    let first = Array(both.prefix(24_000)) + [Float](repeating: 0, count: 40_000)
+    #expect(
+      refusal(recording(first), of: studio.signal)
+        == CalibrationError(
+          kind: .unsuitableRecording,
+          description:
+            "holds only one sweep, at 0.51 s; record from before the first to behind the second"))
+    let second = Array(both.dropFirst(16_000)) + [Float](repeating: 0, count: 40_000)
+    #expect(
+      refusal(recording(second), of: studio.signal)?.description
+        == "holds only one sweep, at 2.01 s; record from before the first to behind the second")
+  }
+
+  @Test func aRecordingThatBeginsInTheFirstSilenceWillDo() throws {
+    let studio = try RecordingStudio()
+    let late = try Array(studio.record([(40, 5, 1)]).samples.dropFirst(3_900))
+    let found = try Calibration(measuring: recording(late), of: studio.signal)
+    #expect(abs(found.offset * 8_000 + 3_820) < 1)
+  }
+
+  @Test func anotherRateIsTold() throws {
+    let studio = try RecordingStudio()
+    let mislabelled = try recording(studio.record([(40, 5, 1)]).samples, rate: 7_350)
+    #expect(
+      refusal(mislabelled, of: studio.signal)
+        == CalibrationError(
+          kind: .wrongClock,
+          description: "has its sweeps 3.81 s apart, not 3.5 s: it was made at another rate, or of "
+            + "another signal"))
+  }
+
+  @Test(arguments: [(500.0, "fast"), (-500, "slow")])
+  func aForeignClockIsTold(partsInAMillion: Double, word: String) throws {
+    var studio = try RecordingStudio()
+    studio.clockError = partsInAMillion
+    #expect(
+      refusal(try studio.record([(40, 5, 1)]), of: studio.signal)
+        == CalibrationError(
+          kind: .wrongClock,
+          description: "was made by a clock that is 500 parts in a million \(word); record on the "
+            + "device that plays"))
+  }
+
+  @Test func sweepsThatDifferAreTold() throws {
+    let studio = try RecordingStudio()
+    let halved = try studio.record([(40, 5, 1)]).samples.enumerated().map {
+      $0 > 30_000 ? $1 / 2 : $1
+    }
+    let found = try #require(refusal(recording(halved), of: studio.signal))
+    #expect(found.kind == .unsuitableRecording)
+    #expect(
+      found.description
+        == "has two sweeps that differ by 64 %; something moved or sounded in between")
+  }
+
+  @Test func manyResonancesAreNotOne() throws {
+    let studio = try RecordingStudio()
+    let two = try studio.record([(160, 8, 1), (320, 8, 1)])
+    let couch = try studio.record([(40, 4, 1), (63, 12, 0.5), (95, 15, -0.5), (140, 20, 0.6)])
+    var chance = Chance(state: 3)
+    let room = try studio.record(
+      (0..<14).map { mode in
+        (
+          20 + 14 * Double(mode) + 8 * chance.share(), 8 + 17 * chance.share(),
+          chance.share() < 0.5 ? -0.6 : 0.6
+        )
+      })
+    for recording in [two, couch, room] {
+      let found = try #require(refusal(recording, of: studio.signal, acceptsPoor: true))
+      #expect(found.kind == .noResonance)
+      #expect(found.description.hasPrefix("one resonance explains only "))
+      #expect(found.description.hasSuffix(" % of it; is the sensor on the transducer?"))
+    }
+  }
+
+  @Test func aPoorFitMustBeInsistedOn() throws {
+    let studio = try RecordingStudio()
+    let mixed = try studio.record([(40, 5, 1), (110, 9, 0.3)])
+    let found = try #require(refusal(mixed, of: studio.signal))
+    #expect(found.kind == .noResonance)
+    #expect(
+      found.description.hasSuffix(
+        " % of it, and 97 % are asked for; put the sensor nearer to the transducer, or insist with "
+          + "'--accept-poor'"))
+    let poor = try Calibration(measuring: mixed, of: studio.signal, acceptsPoor: true)
+    #expect(poor.isPoor)
+    #expect(poor.reservations.first == "The figures are poor: they count as estimates.")
+    let profile = poor.applied(
+      to: .phone, in: Calibration.Circumstances(date: "today"))
+    #expect(profile.hardware?.estimated == ["resonance", "quality"])
+  }
+
+  @Test func aWireIsNoTransducer() throws {
+    let studio = try RecordingStudio()
+    #expect(
+      refusal(try studio.recordLoop(), of: studio.signal)
+        == CalibrationError(
+          kind: .noResonance, description: "shows no resonance between 10 and 800 Hz"))
+  }
+
+  @Test func aTransducerIsNoReference() throws {
+    let studio = try RecordingStudio()
+    #expect(throws: CalibrationError.self) {
+      try ReferenceDelay(measuring: studio.record([(40, 5, 1)]), of: studio.signal)
+    }
+  }
+}

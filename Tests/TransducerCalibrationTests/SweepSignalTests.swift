@@ -1,0 +1,101 @@
+import Glibc
+import HapticRender
+import Testing
+import TransducerCalibration
+
+@Suite struct SweepSignalTests {
+  private func refusal(_ make: () throws -> SweepSignal) -> String? {
+    do {
+      _ = try make()
+      return nil
+    } catch {
+      return "\(error)"
+    }
+  }
+
+  @Test func theUsualSignalLastsTwentyTwoSeconds() throws {
+    let signal = try SweepSignal()
+    #expect(signal.length == 22)
+    #expect(signal.measuredLength == 15.5)
+    #expect(try signal.samples(rate: 8_000).count == 176_000)
+    #expect(try signal.samples(rate: 8_000, isWhole: false).count == 124_000)
+  }
+
+  @Test func itFollowsFromItsFigures() throws {
+    let signal = try SweepSignal()
+    #expect(try signal.samples(rate: 8_000) == signal.samples(rate: 8_000))
+  }
+
+  @Test func bothSweepsAreEqual() throws {
+    let signal = try SweepSignal(duration: 1)
+    let samples = try signal.samples(rate: 8_000)
+    #expect(samples[4_000..<12_000].contains { abs($0) > 0.2 })
+    for frame in 4_000..<14_000 {
+      #expect(abs(samples[frame] - samples[frame + 20_000]) < 1e-6)
+    }
+  }
+
+  @Test func itBeginsSlowlyAndStaysBelowItsLevel() throws {
+    let signal = try SweepSignal(level: -12)
+    let samples = try signal.samples(rate: 8_000)
+    #expect(samples[..<4_000].allSatisfy { $0 == 0 })
+    #expect(samples[4_000..<4_080].allSatisfy { abs($0) < 0.01 })
+    #expect(samples.allSatisfy { abs($0) < Float(signal.amplitude) * 1.05 })
+    #expect(samples.contains { abs($0) > Float(signal.amplitude) * 0.97 })
+    #expect(samples.suffix(3_000).allSatisfy { abs($0) < 0.001 })
+  }
+
+  @Test func figuresOutsideTheirLimitsAreRefused() {
+    #expect(refusal { try SweepSignal(band: 0.5...100) } == "a sweep lies between 1 and 10000 Hz")
+    #expect(
+      refusal { try SweepSignal(band: 100...200) }
+        == "a sweep ends at 4 to 1000 times the frequency it begins at")
+    #expect(refusal { try SweepSignal(duration: 31) } == "a sweep lasts 0.5 to 30 seconds")
+    #expect(refusal { try SweepSignal(duration: .nan) } == "a sweep lasts 0.5 to 30 seconds")
+    #expect(
+      refusal { try SweepSignal(band: 2...500, duration: 1) }
+        == "a sweep lasts at least five periods of its lowest frequency")
+    #expect(refusal { try SweepSignal(level: 0) } == "a sweep's level is -40 to -3 dBFS")
+    #expect(
+      throws: CalibrationError(
+        kind: .unsuitableSignal,
+        description: "a sweep up to 1000 Hz needs 2500 frames per second, not 2000")
+    ) { try SweepSignal().samples(rate: 2_000) }
+  }
+
+  @Test func whatATransducerCannotTakeIsRefused() throws {
+    var profile = TransducerProfile(
+      name: "puck", summary: "A puck.", frequency: FrequencyLaw(low: 25, high: 80))
+    #expect(!SweepLimits(profile).isKnown)
+    try SweepLimits(profile).check(SweepSignal(level: -3))
+    profile.hardware = TransducerHardware(product: "Puck", power: 20, peakPower: 80)
+    try SweepLimits(profile).check(SweepSignal(level: -12))
+    #expect(
+      throws: CalibrationError(
+        kind: .tooStrong,
+        description: "a sweep at -3 dBFS is 4 dB too strong for puck; use '--level -7.1'")
+    ) { try SweepLimits(profile).check(SweepSignal(level: -3)) }
+    // Five watts at a hundred-watt amplifier.
+    profile.hardware?.power = 0.001
+    profile.amplifier.power = 100
+    #expect(
+      throws: CalibrationError(
+        kind: .tooStrong,
+        description:
+          "a sweep at -12 dBFS is 39 dB too strong for puck; turn the amplifier down and "
+          + "say its power in the profile")
+    ) { try SweepLimits(profile).check(SweepSignal()) }
+  }
+
+  @Test func movementIsHeldToo() throws {
+    // What moves 1 g at 20 Hz moves 0.62 mm; a tenth of that is allowed.
+    let profile = TransducerProfile(
+      name: "coil", summary: "A coil.", frequency: FrequencyLaw(low: 20, high: 80),
+      hardware: TransducerHardware(
+        product: "Coil", resonance: 20, quality: 4, acceleration: 1, excursion: 0.0621))
+    try SweepLimits(profile).check(SweepSignal(level: -22))
+    #expect(throws: CalibrationError.self) {
+      try SweepLimits(profile).check(SweepSignal(level: -18))
+    }
+  }
+}
