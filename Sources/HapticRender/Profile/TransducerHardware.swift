@@ -14,6 +14,16 @@ public struct TransducerHardware: Equatable, Sendable {
   public var power: Double?
   /// Greatest short-term power in watts.
   public var peakPower: Double?
+  /// The greatest acceleration in g at resonance and continuous power.
+  public var acceleration: Double?
+  /// The greatest movement to one side in millimetres.
+  public var excursion: Double?
+  /// The acceleration at frequencies, by rising frequency; empty where only the resonance is known.
+  public var response: [ResponsePoint]
+  /// How it warms, where that is known.
+  public var thermal: ThermalFigures?
+  /// How the figures were measured, where they were.
+  public var measured: Measurement?
   /// The names of figures that are estimates, not the maker's.
   public var estimated: [String]
 
@@ -21,7 +31,9 @@ public struct TransducerHardware: Equatable, Sendable {
   public init(
     product: String, band: ClosedRange<Double>? = nil, resonance: Double? = nil,
     quality: Double? = nil, impedance: Double? = nil, power: Double? = nil,
-    peakPower: Double? = nil, estimated: [String] = []
+    peakPower: Double? = nil, acceleration: Double? = nil, excursion: Double? = nil,
+    response: [ResponsePoint] = [], thermal: ThermalFigures? = nil, measured: Measurement? = nil,
+    estimated: [String] = []
   ) {
     self.product = product
     self.band = band
@@ -30,6 +42,11 @@ public struct TransducerHardware: Equatable, Sendable {
     self.impedance = impedance
     self.power = power
     self.peakPower = peakPower
+    self.acceleration = acceleration
+    self.excursion = excursion
+    self.response = response
+    self.thermal = thermal
+    self.measured = measured
     self.estimated = estimated
   }
 }

@@ -48,8 +48,12 @@ public struct TransducerProfile: Equatable, Sendable {
   public var duck: Double
   /// The threshold curve of `IntensityLaw.sensation`, by rising frequency; else empty.
   public var thresholds: [Threshold]
-  /// What the maker says of the hardware.
+  /// What is known of the hardware; without it the signal is for review, and nothing is fitted to it.
   public var hardware: TransducerHardware?
+  /// How the signal is fitted to the hardware.
+  public var drive: DriveLaw
+  /// What drives the hardware.
+  public var amplifier: AmplifierFigures
   /// Where the figures were read.
   public var sources: [String]
 
@@ -61,7 +65,9 @@ public struct TransducerProfile: Equatable, Sendable {
     name: String, summary: String, frequency: FrequencyLaw,
     intensity: IntensityLaw = .power(exponent: 1), level: Double = usualLevel,
     partials: [Partial] = [Partial()], transient: TransientLaw? = nil, duck: Double = 1,
-    thresholds: [Threshold] = [], hardware: TransducerHardware? = nil, sources: [String] = []
+    thresholds: [Threshold] = [], hardware: TransducerHardware? = nil,
+    drive: DriveLaw = DriveLaw(), amplifier: AmplifierFigures = AmplifierFigures(),
+    sources: [String] = []
   ) {
     self.name = name
     self.summary = summary
@@ -73,6 +79,8 @@ public struct TransducerProfile: Equatable, Sendable {
     self.duck = duck
     self.thresholds = thresholds
     self.hardware = hardware
+    self.drive = drive
+    self.amplifier = amplifier
     self.sources = sources
   }
 

@@ -1,0 +1,68 @@
+import Glibc
+import Testing
+
+@testable import HapticRender
+
+struct DriveFilterTests {
+  /// Filters in blocks whose lengths are given one after the other, round and round.
+  private func filtered(_ input: [Double], by filter: DriveFilter, blocks: [Int]) -> [Double] {
+    let front = DriveFilter.history
+    var x = [Double](repeating: 0, count: front) + input + [0]
+    var y = [Double](repeating: 0, count: x.count)
+    var done = 0
+    var turn = 0
+    while done < input.count {
+      let count = min(blocks[turn % blocks.count], input.count - done)
+      unsafe x.withUnsafeMutableBufferPointer { x in
+        unsafe y.withUnsafeMutableBufferPointer { y in
+          guard let x = unsafe x.baseAddress, let y = unsafe y.baseAddress else { return }
+          unsafe filter.process(x + front + done, to: y + front + done, count: count)
+        }
+      }
+      done += count
+      turn += 1
+    }
+    return Array(y[front..<(front + input.count)])
+  }
+
+  private let filter = DriveFilter(
+    gain: 1.5, undoing: .init(TransducerModel(resonance: 40, quality: 10), rate: 48_000),
+    making: .init(TransducerModel(resonance: 30, quality: 2), rate: 48_000))
+
+  @Test func itIsTheFilterOfSecondOrderItStandsFor() {
+    let input = (0..<20_000).map { sin(Double($0) * 0.005) + sin(Double($0 * $0) * 1e-5) }
+    let zeros = DriveFilter.Resonance(TransducerModel(resonance: 40, quality: 10), rate: 48_000)
+    let poles = DriveFilter.Resonance(TransducerModel(resonance: 30, quality: 2), rate: 48_000)
+    var expected: [Double] = []
+    for n in input.indices {
+      func x(_ back: Int) -> Double { n < back ? 0 : input[n - back] }
+      func y(_ back: Int) -> Double { n < back ? 0 : expected[n - back] }
+      expected.append(
+        1.5 * (x(0) + zeros.first * x(1) + zeros.second * x(2))
+          - poles.first * y(1) - poles.second * y(2))
+    }
+    let output = filtered(input, by: filter, blocks: [256])
+    for (a, b) in zip(output, expected) where abs(a - b) > 1e-9 {
+      Issue.record("\(a) is not \(b)")
+      return
+    }
+  }
+
+  @Test func anySplitGivesTheSameBits() {
+    let input = (0..<5_000).map { sin(Double($0 * $0) * 1e-4) }
+    let whole = filtered(input, by: filter, blocks: [5_000])
+    for blocks in [[1], [7], [256], [1, 7, 16, 64, 255, 256, 1_000]] {
+      #expect(filtered(input, by: filter, blocks: blocks) == whole)
+    }
+  }
+
+  @Test(arguments: [8_000.0, 48_000, 192_000])
+  func theHighPassIsThreeDecibelsDownAtItsCorner(rate: Double) {
+    let filter = DriveFilter(highPassHertz: 20, rate: rate)
+    #expect(abs(decibels(filter.response(atHertz: 20, rate: rate), 0.5.squareRoot())) < 0.001)
+    // An octave above, where the lowest frequency of a profile lies.
+    #expect(abs(decibels(filter.response(atHertz: 40, rate: rate), 1) + 0.263) < 0.01)
+    #expect(abs(filter.response(atHertz: rate / 2, rate: rate) - 1) < 1e-9)
+    #expect(filter.response(atHertz: 0, rate: rate) < 1e-9)
+  }
+}

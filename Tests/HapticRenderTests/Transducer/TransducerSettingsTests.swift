@@ -1,0 +1,95 @@
+import Glibc
+import Testing
+
+@testable import HapticRender
+
+struct TransducerSettingsTests {
+  /// A transducer with 40 Hz and 25–80 Hz asked, unless told otherwise.
+  private func profile(
+    resonance: Double? = 40, quality: Double? = 10, low: Double = 25, drive: DriveLaw = DriveLaw()
+  ) -> TransducerProfile {
+    TransducerProfile(
+      name: "test", summary: "", frequency: FrequencyLaw(low: low, high: 80),
+      hardware: TransducerHardware(product: "test", resonance: resonance, quality: quality),
+      drive: drive)
+  }
+
+  @Test func withoutHardwareThereIsNothingToFit() {
+    #expect(TransducerProfile.phone.transducerSettings(rate: 48_000) == nil)
+  }
+
+  @Test func withoutAQualityThereIsOnlyAHighPass() throws {
+    let settings = try #require(profile(quality: nil).transducerSettings(rate: 48_000))
+    #expect(settings.highPass == 12.5)
+    #expect(settings.equaliser == nil && settings.model == nil)
+    #expect(settings.limits.excursion == nil && settings.limits.power == nil)
+    #expect(abs(settings.driveResponse(atHertz: 500) - 1) < 1e-4)
+  }
+
+  @Test func theEqualiserIsOffWhereTheLawSaysSo() throws {
+    let law = DriveLaw(isEqualised: false, highPass: 5)
+    let settings = try #require(profile(drive: law).transducerSettings(rate: 48_000))
+    #expect(settings.equaliser == nil && settings.model != nil)
+    #expect(settings.highPass == 5)
+  }
+
+  @Test func whatIsHeardBehindTheEqualiserIsTheApparentTransducer() throws {
+    let settings = try #require(profile().transducerSettings(rate: 48_000))
+    let design = try #require(settings.equaliser)
+    #expect(design.apparent.quality == 2)
+    #expect(abs(design.apparent.resonance - 40 / raised(2, to: 0.5)) < 0.1)
+    for hertz in [20.0, 25, 30, 40, 60, 80, 200] {
+      let drive = design.filter(rate: 48_000).response(atHertz: hertz, rate: 48_000)
+      let felt = drive * design.model.acceleration(atHertz: hertz) * design.model.quality
+      let apparent =
+        design.gain * design.apparent.acceleration(atHertz: hertz) * design.apparent.quality
+      #expect(abs(decibels(felt, apparent)) < 0.02)
+    }
+  }
+
+  @Test(arguments: [8_000.0, 48_000, 192_000])
+  func theDriveNowhereRisesAboveTheBoost(rate: Double) throws {
+    for resonance in [20.0, 40, 65, 175, 320] {
+      for quality in [0.5, 3, 40] {
+        for damping in [1.0, 5, 20] {
+          for boost in [0.0, 6, 12] {
+            let law = DriveLaw(boost: boost, damping: damping)
+            let profile = profile(resonance: resonance, quality: quality, drive: law)
+            let settings = try #require(profile.transducerSettings(rate: rate))
+            let greatest = (0...300).map {
+              settings.driveResponse(atHertz: raised(rate / 2, to: Double($0) / 300))
+            }.max()
+            #expect(decibels(greatest ?? 0, 1) < boost + 0.001)
+            #expect(settings.driveResponse(atHertz: resonance) < 1.000_001)
+          }
+        }
+      }
+    }
+  }
+
+  @Test func powerIsRelatedToWhatIsBorneForEver() {
+    func power(_ continuous: Double?, _ peak: Double?, amplifier: Double? = nil) -> Double? {
+      let hardware = TransducerHardware(product: "", power: continuous, peakPower: peak)
+      return TransducerLimits(hardware, amplifier: AmplifierFigures(power: amplifier)).power
+    }
+    #expect(power(50, nil) == 2)
+    #expect(power(nil, 100) == 2)
+    #expect(power(20, 100) == 5)
+    #expect(power(20, 100, amplifier: 10) == 0.5)
+    #expect(power(nil, nil, amplifier: 10) == nil)
+  }
+
+  @Test func excursionIsWhatPeakPowerReachesInTheBandUnlessMeasured() throws {
+    var hardware = TransducerHardware(
+      product: "", band: 60...200, resonance: 40, quality: 10, power: 50)
+    let ample = TransducerLimits(hardware, amplifier: AmplifierFigures(power: 400))
+    let model = try #require(hardware.model)
+    #expect(
+      abs(try #require(ample.excursion) - model.displacement(atHertz: 60) / 2) < 1e-12)
+    // 2 g at 40 Hz and 50 W are 0.31 mm, and at full scale, of twice the power, 0.44 mm.
+    hardware.acceleration = 2
+    hardware.excursion = 1
+    let measured = TransducerLimits(hardware, amplifier: AmplifierFigures())
+    #expect(abs(try #require(measured.excursion) - 1 / 0.4392) < 0.001)
+  }
+}
