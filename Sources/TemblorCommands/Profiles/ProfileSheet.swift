@@ -9,6 +9,8 @@ struct ProfileSheet {
 
   /// The points of sharpness that are shown.
   static let steps = 6
+  /// The frame rate that filters are shown for.
+  static let rate = 48_000.0
 
   /// The whole sheet.
   func text(for output: Output) -> String {
@@ -83,7 +85,9 @@ struct ProfileSheet {
 
   /// Frequency and level of continuous events and bursts at evenly spaced sharpness.
   private var bySharpness: [String] {
-    let factors = profile.levelsOverSharpness(count: Self.steps)
+    let drive = profile.transducerSettings(rate: Self.rate)
+    let profile = profile.placed(rate: Self.rate)
+    let factors = profile.levelsOverSharpness(count: Self.steps, drive: drive)
     let head = ["sharpness", "frequency", "level", "burst", "length"]
     let rows = (0..<Self.steps).map { step in
       let sharpness = Double(step) / Double(Self.steps - 1)
