@@ -33,12 +33,12 @@ import Testing
 
         """)
     let lines = run.output.split(separator: "\n")
-    #expect(lines.count == 19)
+    #expect(lines.count == 27)
     #expect(
       lines[..<3] == [
-        "phone                 –           yours, hides shipped         cannot be used",
-        "puck                  25–80 Hz    yours, hides this machine's  Mine.",
-        "speaker               110–320 Hz  shipped                      "
+        "phone                     –           yours, hides shipped         cannot be used",
+        "puck                      25–80 Hz    yours, hides this machine's  Mine.",
+        "speaker                   110–320 Hz  shipped                      "
           + "For listening on small speakers: the band lifted, harmonics added so that a thump is heard.",
       ])
     let names = try temblor("profiles", "--names")

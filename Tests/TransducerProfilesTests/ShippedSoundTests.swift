@@ -65,7 +65,7 @@ private func peak(_ samples: [Float]) -> Double { Double(samples.map(abs).max() 
 @Suite struct ShippedSoundTests {
   @Test(arguments: [
     ("mpeg", 182.5, 0.6138), ("meta-quest", 127.5, 0.5), ("phone", 135.6466, 0.44),
-    ("android", 155, 0.3658), ("dayton-tt25-16", 44.7214, 0.44),
+    ("android", 155, 0.3658), ("buttkicker-lfe", 44.7214, 0.44),
   ])
   func middleSharpnessHasThePublishedFrequencyAndLevel(
     name: String, hertz: Double, level: Double
