@@ -12,6 +12,16 @@ public struct RenderStatistics: Equatable, Sendable {
   public var greatestVoiceCount = 0
   /// The greatest magnitude before the limiter.
   public var peak: Float = 0
+  /// Frames in which a transducer was kept from moving too far, summed over channels that differ.
+  public var excursionFrameCount: Int64 = 0
+  /// Frames in which a transducer was kept from growing too warm, summed over channels that differ.
+  public var powerFrameCount: Int64 = 0
+  /// The least factor on the drive in these frames; 1 where there were none.
+  public var leastGuardGain: Float = 1
+  /// The greatest movement of a transducer as a share of its limit.
+  public var greatestExcursion: Float = 0
+  /// The greatest warmth of a transducer as a share of its limit.
+  public var greatestWarmth: Float = 0
 
   /// Nothing rendered yet.
   @_noLocks

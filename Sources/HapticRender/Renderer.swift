@@ -99,9 +99,16 @@ public struct Renderer: ~Copyable {
       places.append(place)
     }
     unsafe strips = .allocate(capacity: distinct.count)
+    let warmth = link.warmth
     for (index, route) in distinct.enumerated() {
+      // Channels of one strip are driven alike, so they are as warm.
+      let channel = places.firstIndex(of: index) ?? 0
       unsafe strips.initializeElement(
-        at: index, to: ChannelStrip(route, rate: rate, capacity: Self.turnLength))
+        at: index,
+        to: ChannelStrip(
+          route, rate: rate,
+          warmth: warmth.indices.contains(channel) ? warmth[channel] : TransducerWarmth(),
+          capacity: Self.turnLength))
     }
     latency = unsafe strips[0].latency
     let longestDelay = routes.map(\.delay).max() ?? 0
@@ -244,6 +251,8 @@ public struct Renderer: ~Copyable {
     fillGains(count: count)
     let strips = unsafe self.strips
     var statistics = self.statistics
+    let leastGain = statistics.leastGuardGain
+    statistics.leastGuardGain = 1
     index = 0
     while index < strips.count {
       unsafe strips[index].process(
@@ -251,6 +260,8 @@ public struct Renderer: ~Copyable {
         statistics: &statistics)
       index &+= 1
     }
+    unsafe link.pointee.lowerGuardGain(to: statistics.leastGuardGain)
+    if leastGain < statistics.leastGuardGain { statistics.leastGuardGain = leastGain }
     self.statistics = statistics
   }
 
@@ -342,9 +353,14 @@ public struct Renderer: ~Copyable {
     unsafe link.pointee.limitedFrameCount.store(statistics.limitedFrameCount, ordering: .relaxed)
     unsafe link.pointee.silencedSampleCount.store(
       statistics.silencedSampleCount, ordering: .relaxed)
+    unsafe link.pointee.excursionFrameCount.store(
+      statistics.excursionFrameCount, ordering: .relaxed)
+    unsafe link.pointee.powerFrameCount.store(statistics.powerFrameCount, ordering: .relaxed)
     let channels = unsafe self.channels
     var index = 0
     while index < channels.count {
+      let strip = unsafe channels[index].strip
+      unsafe link.pointee.warmths[index].store(strips[strip].warmth.bits, ordering: .relaxed)
       unsafe link.pointee.raisePeak(of: index, to: channels[index].takePeak())
       index &+= 1
     }

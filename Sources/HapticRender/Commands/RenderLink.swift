@@ -19,18 +19,28 @@ public final class RenderLink: @unchecked Sendable {
     let silencedSampleCount = Atomic<Int64>(0)
     let changeCount = Atomic<Int>(0)
     let doneCount = Atomic<Int>(0)
+    let excursionFrameCount = Atomic<Int64>(0)
+    let powerFrameCount = Atomic<Int64>(0)
+    let leastGuardGain = Atomic<UInt32>(Float(1).bitPattern)
     let peaks: UnsafeMutableBufferPointer<Atomic<UInt32>>
+    let warmths: UnsafeMutableBufferPointer<Atomic<UInt64>>
 
     init(channelCount: Int) {
       unsafe peaks = .allocate(capacity: channelCount)
       for channel in 0..<channelCount {
         unsafe peaks.initializeElement(at: channel, to: Atomic(0))
       }
+      unsafe warmths = .allocate(capacity: channelCount)
+      for channel in 0..<channelCount {
+        unsafe warmths.initializeElement(at: channel, to: Atomic(0))
+      }
     }
 
     deinit {
       unsafe peaks.deinitialize()
       unsafe peaks.deallocate()
+      unsafe warmths.deinitialize()
+      unsafe warmths.deallocate()
     }
 
     /// Notes a channel's magnitude where it is the greatest since the control side last asked.
@@ -38,6 +48,12 @@ public final class RenderLink: @unchecked Sendable {
     func raisePeak(of channel: Int, to magnitude: Float) {
       // The bits of floats that are not negative order as the floats do.
       _ = unsafe peaks[channel].max(magnitude.bitPattern, ordering: .relaxed)
+    }
+
+    /// Notes the factor on a drive where it is the least since the control side last asked.
+    @_noLocks
+    func lowerGuardGain(to gain: Float) {
+      if gain < 1 { _ = leastGuardGain.min(gain.bitPattern, ordering: .relaxed) }
     }
   }
 
@@ -81,6 +97,37 @@ public final class RenderLink: @unchecked Sendable {
   /// Samples that were no finite number and became silence.
   public var silencedSampleCount: Int64 {
     unsafe memory.pointee.silencedSampleCount.load(ordering: .relaxed)
+  }
+
+  /// Frames in which a transducer was kept from moving too far, summed over channels that differ.
+  public var excursionFrameCount: Int64 {
+    unsafe memory.pointee.excursionFrameCount.load(ordering: .relaxed)
+  }
+
+  /// Frames in which a transducer was kept from growing too warm, summed over channels that differ.
+  public var powerFrameCount: Int64 {
+    unsafe memory.pointee.powerFrameCount.load(ordering: .relaxed)
+  }
+
+  /// The least factor by which a transducer was protected since it was last asked: [one control thread].
+  public func takeLeastGuardGain() -> Float {
+    let bits = unsafe memory.pointee.leastGuardGain.exchange(
+      Float(1).bitPattern, ordering: .relaxed)
+    return Float(bitPattern: bits)
+  }
+
+  /// How warm the transducer of each channel is; set before a renderer is made, it begins as warm.
+  public var warmth: [TransducerWarmth] {
+    get {
+      unsafe memory.pointee.warmths.indices.map { channel in
+        unsafe TransducerWarmth(bits: memory.pointee.warmths[channel].load(ordering: .relaxed))
+      }
+    }
+    set {
+      for (channel, warmth) in zip(unsafe memory.pointee.warmths.indices, newValue) {
+        unsafe memory.pointee.warmths[channel].store(warmth.bits, ordering: .relaxed)
+      }
+    }
   }
 
   /// Grows whenever a player starts, ends or is let go.

@@ -11,20 +11,29 @@ struct ChannelStrip: ~Copyable {
   private var chain: OutputChain
 
   /// A strip at rest.
-  init(_ channel: OutputRouting.Channel, rate: Double, capacity: Int) {
+  init(
+    _ channel: OutputRouting.Channel, rate: Double, warmth: TransducerWarmth, capacity: Int
+  ) {
     hapticBus = channel.hapticBus ?? -1
     hapticGain = channel.hapticGain
     audio = channel.audio
     audioGain = channel.audioGain
     unsafe output = .allocate(capacity: capacity)
     unsafe output.initialize(repeating: 0)
-    chain = OutputChain(rate: rate)
+    chain = OutputChain(
+      rate: rate, transducer: channel.transducer?.transducerSettings(rate: rate), warmth: warmth,
+      capacity: capacity)
   }
 
   deinit { unsafe output.deallocate() }
 
   /// Frames of delay.
   var latency: Int { chain.limiter.delay }
+
+  /// How warm the transducer is.
+  var warmth: TransducerWarmth {
+    @_noLocks get { chain.warmth }
+  }
 
   /// Mixes the buses and sends them through the chain.
   @_noLocks

@@ -6,7 +6,9 @@
 @safe
 struct Limiter: ~Copyable {
   /// The greatest magnitude that leaves: −1 dBFS, less a step of 16 bits for dither.
-  static let ceiling: Float = 0.891
+  static var ceiling: Float {
+    @_noLocks get { 0.891 }
+  }
   /// Seconds from a peak's arrival to its leaving.
   static let lookahead = 0.002
   /// Seconds in which the gain recovers by a factor e.

@@ -1,10 +1,24 @@
-/// What every distinct output signal goes through last: sanitising, DC blocking, limiting.
+/// What every distinct output signal goes through last: sanitising, what its transducer needs, DC blocking,
+/// limiting.
 struct OutputChain: ~Copyable {
   private var blocker: DCBlocker
   private(set) var limiter: Limiter
+  private var stage: TransducerStage?
 
   /// A chain at rest.
-  init(rate: Double) {
+  ///
+  /// - Parameters:
+  ///   - transducer: What the transducer needs, where there is one.
+  ///   - warmth: How warm it is.
+  ///   - capacity: The most frames of a turn.
+  init(
+    rate: Double, transducer: TransducerSettings?, warmth: TransducerWarmth, capacity: Int
+  ) {
+    if let transducer {
+      stage = TransducerStage(transducer, warmth: warmth, capacity: capacity)
+    } else {
+      stage = nil
+    }
     blocker = DCBlocker(rate: rate)
     limiter = Limiter(rate: rate)
   }
@@ -14,8 +28,13 @@ struct OutputChain: ~Copyable {
   mutating func process(
     _ block: inout MutableSpan<Float>, count: Int, statistics: inout RenderStatistics
   ) {
-    let measured = BlockPeak(of: block, count: count)
+    var measured = BlockPeak(of: block, count: count)
     if !measured.isFinite { silence(&block, count: count, statistics: &statistics) }
+    if stage != nil {
+      if measured.peak > TransducerStage.greatest { bound(&block, count: count) }
+      stage?.process(&block, count: count, statistics: &statistics)
+      measured = BlockPeak(of: block, count: count)
+    }
     if measured.peak > statistics.peak { statistics.peak = measured.peak }
     blocker.process(&block, count: count)
     let before = limiter.limitedCount
@@ -26,8 +45,32 @@ struct OutputChain: ~Copyable {
   /// Forgets what is on its way.
   @_noLocks
   mutating func rest() {
+    stage?.rest()
     blocker.rest()
     limiter.rest()
+  }
+
+  /// How warm the transducer is.
+  var warmth: TransducerWarmth {
+    @_noLocks
+    get {
+      switch stage {
+      case .some(let stage): stage.protection.warmth
+      case .none: TransducerWarmth()
+      }
+    }
+  }
+
+  /// Holds what no transducer could follow to the greatest sample of its stage.
+  @_noLocks
+  private func bound(_ block: inout MutableSpan<Float>, count: Int) {
+    let greatest = TransducerStage.greatest
+    var index = 0
+    while index < count {
+      let sample = block[index]
+      block[index] = sample > greatest ? greatest : (sample < -greatest ? -greatest : sample)
+      index &+= 1
+    }
   }
 
   /// Replaces what is no finite number and counts it.

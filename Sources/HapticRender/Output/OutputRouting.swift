@@ -26,11 +26,13 @@ public struct OutputRouting: Equatable, Sendable {
     public var delay: Int
     /// Whether the channel is turned over.
     public var isInverted: Bool
+    /// What the channel drives: its profile's hardware decides filters and limits; without, there are none.
+    public var transducer: TransducerProfile?
 
     /// Makes a channel; the default is silence.
     public init(
       hapticBus: Int? = nil, hapticGain: Float = 1, audio: Audio = .none, audioGain: Float = 1,
-      delay: Int = 0, isInverted: Bool = false
+      delay: Int = 0, isInverted: Bool = false, transducer: TransducerProfile? = nil
     ) {
       self.hapticBus = hapticBus
       self.hapticGain = hapticGain.isFinite ? hapticGain : 0
@@ -38,12 +40,13 @@ public struct OutputRouting: Equatable, Sendable {
       self.audioGain = audioGain.isFinite ? audioGain : 0
       self.delay = min(max(0, delay), OutputRouting.longestDelay)
       self.isInverted = isInverted
+      self.transducer = transducer
     }
 
     /// Whether another channel has the same mix, apart from delay and polarity.
     func hasSameMix(as other: Channel) -> Bool {
       hapticBus == other.hapticBus && hapticGain == other.hapticGain && audio == other.audio
-        && audioGain == other.audioGain
+        && audioGain == other.audioGain && transducer == other.transducer
     }
   }
 
@@ -78,6 +81,20 @@ public struct OutputRouting: Equatable, Sendable {
           hapticBus: buses == .audio ? nil : 0,
           audio: buses == .haptics || index >= sides.count ? .none : sides[index])
       })
+  }
+
+  /// The routing in which every channel with haptics drives the hardware of its bus's profile.
+  ///
+  /// - Parameter profiles: The profile of each haptic bus; channels that have a transducer keep it.
+  public func fitted(to profiles: [TransducerProfile]) -> OutputRouting {
+    var fitted = self
+    for index in fitted.channels.indices where fitted.channels[index].transducer == nil {
+      guard let bus = fitted.channels[index].hapticBus, profiles.indices.contains(bus),
+        profiles[bus].hardware != nil
+      else { continue }
+      fitted.channels[index].transducer = profiles[bus]
+    }
+    return fitted
   }
 
   /// How many haptic buses the channels name.

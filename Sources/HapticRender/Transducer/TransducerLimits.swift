@@ -40,7 +40,7 @@ public struct TransducerLimits: Equatable, Sendable {
 extension TransducerHardware {
   /// Its resonance, where that and the quality are known.
   public var model: TransducerModel? {
-    guard let resonance, let quality else { return nil }
+    guard let resonance, let quality, resonance > 0, quality > 0 else { return nil }
     return TransducerModel(resonance: resonance, quality: quality)
   }
 }

@@ -15,7 +15,7 @@ struct DriveFilterTests {
       let count = min(blocks[turn % blocks.count], input.count - done)
       unsafe x.withUnsafeMutableBufferPointer { x in
         unsafe y.withUnsafeMutableBufferPointer { y in
-          guard let x = unsafe x.baseAddress, let y = unsafe y.baseAddress else { return }
+          guard let x = x.baseAddress, let y = y.baseAddress else { return }
           unsafe filter.process(x + front + done, to: y + front + done, count: count)
         }
       }

@@ -1,0 +1,163 @@
+/// What fits a strip's mix to its transducer: high-pass, equaliser, and the gain that protects.
+///
+/// It adds no delay. Any split into blocks gives the same samples.
+@safe
+struct TransducerStage: ~Copyable {
+  /// Samples beyond this are held to it, so that nothing can overflow: 72 dB above full scale.
+  static var greatest: Float {
+    @_noLocks get { 4_096 }
+  }
+
+  /// What is added in turn and taken away again, so that no filter ever dies away into numbers too small for the
+  /// fast path.
+  private static let stir = 1e-30
+  /// Magnitudes below this leave as silence: −400 dB.
+  private static let silence = 1e-20
+
+  private let highPass: DriveFilter
+  private let equaliser: DriveFilter
+  private(set) var protection: TransducerGuard
+  private let memory: UnsafeMutablePointer<Double>
+  private let size: Int
+  private let capacity: Int
+  /// The first frame of a turn in each of three buffers; history lies before it.
+  private let input: UnsafeMutablePointer<Double>
+  private let passed: UnsafeMutablePointer<Double>
+  private let drive: UnsafeMutablePointer<Double>
+  /// Frames of the protection's step that have gone by.
+  private var stepFrame = 0
+  private var isOdd = false
+
+  /// A stage at rest for turns of at most so many frames.
+  init(_ settings: TransducerSettings, warmth: TransducerWarmth, capacity: Int) {
+    highPass = settings.highPassFilter
+    equaliser = settings.equaliserFilter
+    protection = TransducerGuard(settings, warmth: warmth)
+    let front = max(DriveFilter.history, protection.stepLength)
+    self.capacity = capacity
+    // The filters write pairs of frames.
+    let length = front + capacity + 1
+    size = 3 * length
+    unsafe memory = .allocate(capacity: size)
+    unsafe memory.initialize(repeating: 0, count: size)
+    unsafe input = memory + front
+    unsafe passed = input + length
+    unsafe drive = passed + length
+  }
+
+  deinit { unsafe memory.deallocate() }
+
+  /// Processes the first frames of a buffer in place and reports on them; every sample is finite.
+  @_noLocks
+  mutating func process(
+    _ block: inout MutableSpan<Float>, count: Int, statistics: inout RenderStatistics
+  ) {
+    precondition(count <= block.count && count <= capacity, "frames beyond the block")
+    take(block, count: count)
+    unsafe highPass.process(input, to: passed, count: count)
+    unsafe equaliser.process(passed, to: drive, count: count)
+    var frame = 0
+    while frame < count {
+      let length = min(protection.stepLength &- stepFrame, count &- frame)
+      give(to: &block, frames: frame..<frame &+ length)
+      frame &+= length
+      stepFrame &+= length
+      if stepFrame == protection.stepLength {
+        protect(upTo: frame, statistics: &statistics)
+        stepFrame = 0
+      }
+    }
+    keepHistory(count: count)
+  }
+
+  /// Forgets what is on its way; the warmth stays.
+  @_noLocks
+  mutating func rest() {
+    var index = 0
+    while index < size {
+      unsafe memory[index] = 0
+      index &+= 1
+    }
+    protection.rest()
+  }
+
+  @_noLocks
+  private mutating func take(_ block: borrowing MutableSpan<Float>, count: Int) {
+    var stir = isOdd ? -Self.stir : Self.stir
+    var frame = 0
+    while frame < count {
+      unsafe input[frame] = Double(block[unchecked: frame]) + stir
+      stir = -stir
+      frame &+= 1
+    }
+    if count & 1 == 1 { isOdd.toggle() }
+  }
+
+  /// Writes frames of the drive that lie in one step, with the gain on its way from one to the next.
+  @_noLocks
+  private mutating func give(to block: inout MutableSpan<Float>, frames: Range<Int>) {
+    let start = protection.gain
+    let slope = protection.slope
+    var frame = frames.lowerBound
+    if start == 1, slope == 0 {
+      while frame < frames.upperBound {
+        unsafe block[unchecked: frame] = Self.sample(drive[frame])
+        frame &+= 1
+      }
+      return
+    }
+    // In 32 bits several are converted at a time.
+    var place = Int32(truncatingIfNeeded: stepFrame)
+    while frame < frames.upperBound {
+      place &+= 1
+      unsafe block[unchecked: frame] = Self.sample(drive[frame] * (start + slope * Double(place)))
+      frame &+= 1
+    }
+  }
+
+  @_noLocks @inline(__always)
+  private static func sample(_ value: Double) -> Float {
+    abs(value) < silence ? 0 : Float(value)
+  }
+
+  /// Tells the protection of the step that ends before a frame; it lies in the buffer, its beginning maybe as history.
+  @_noLocks
+  private mutating func protect(upTo end: Int, statistics: inout RenderStatistics) {
+    let length = protection.stepLength
+    let start = unsafe drive + (end &- length)
+    let slope = protection.slope
+    var gains = SIMD4<Double>(1, 2, 3, 4) * slope + protection.gain
+    var sum = SIMD4<Double>()
+    var square = SIMD4<Double>()
+    var asked = SIMD4<Double>()
+    var frame = 0
+    while frame < length {
+      let place = unsafe start + frame
+      let samples = unsafe SIMD4(place[0], place[1], place[2], place[3])
+      let driven = samples * gains
+      sum += driven
+      square += driven * driven
+      asked += samples * samples
+      gains += 4 * slope
+      frame &+= 4
+    }
+    protection.advance(
+      drive: sum.sum(), square: square.sum(), asked: asked.sum(), statistics: &statistics)
+  }
+
+  /// Moves the last frames before the first place.
+  @_noLocks
+  private mutating func keepHistory(count: Int) {
+    var frame = -DriveFilter.history
+    while frame < 0 {
+      unsafe input[frame] = input[frame &+ count]
+      unsafe passed[frame] = passed[frame &+ count]
+      frame &+= 1
+    }
+    frame = -max(DriveFilter.history, protection.stepLength)
+    while frame < 0 {
+      unsafe drive[frame] = drive[frame &+ count]
+      frame &+= 1
+    }
+  }
+}

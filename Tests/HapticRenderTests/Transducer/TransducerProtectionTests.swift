@@ -1,0 +1,200 @@
+import Glibc
+import TestSupport
+import Testing
+
+@testable import HapticRender
+
+/// What protection holds to, looked at by a model of its own at the full rate.
+struct TransducerProtectionTests {
+  /// What is played at full strength or beyond it.
+  struct Loop: CustomTestStringConvertible, Sendable {
+    var testDescription: String
+    var rig: TransducerRig
+    /// Frequency, level, and what is made of the sine.
+    var hertz: Double
+    var level: Float
+    var shape = Shape.sine
+
+    enum Shape: Sendable { case sine, square, noise, bursts }
+  }
+
+  private static let raw = DriveLaw(isEqualised: false)
+  static let loops = [
+    Loop(
+      testDescription: "a sine at resonance, equalised", rig: TransducerRig(), hertz: 40,
+      level: 0.891),
+    Loop(
+      testDescription: "a sine at resonance, not equalised", rig: TransducerRig(drive: raw),
+      hertz: 40, level: 0.891),
+    Loop(
+      testDescription: "a square of four times full scale", rig: TransducerRig(drive: raw),
+      hertz: 40, level: 4, shape: .square),
+    Loop(
+      testDescription: "an amplifier of eight times the power",
+      rig: TransducerRig(quality: 2, amplifierPower: 400, drive: raw), hertz: 40, level: 0.891,
+      shape: .square),
+    Loop(
+      testDescription: "a sine below resonance", rig: TransducerRig(quality: 3), hertz: 25,
+      level: 0.891),
+    Loop(testDescription: "noise", rig: TransducerRig(), hertz: 0, level: 2, shape: .noise),
+    Loop(
+      testDescription: "bursts, eight a second", rig: TransducerRig(drive: raw), hertz: 40,
+      level: 2, shape: .bursts),
+    Loop(
+      testDescription: "far below the band", rig: TransducerRig(quality: 5, drive: raw), hertz: 5,
+      level: 4),
+    Loop(
+      testDescription: "a phone's actuator",
+      rig: TransducerRig(resonance: 175, quality: 15, low: 150, drive: raw), hertz: 175,
+      level: 0.891),
+    Loop(
+      testDescription: "a dull transducer",
+      rig: TransducerRig(resonance: 65, quality: 0.7, low: 40, drive: raw), hertz: 65, level: 2),
+    Loop(
+      testDescription: "a dull transducer on a strong amplifier",
+      rig: TransducerRig(resonance: 65, quality: 0.7, low: 40, amplifierPower: 400, drive: raw),
+      hertz: 65, level: 2, shape: .square),
+  ]
+
+  /// What the coil and the magnet are after half an hour that protection has led to its aim.
+  private static let warm = TransducerWarmth(coil: 0.6, magnet: 0.35)
+
+  @Test(arguments: loops)
+  func onceWarmNoLoopPassesALimit(loop: Loop) throws {
+    try play(loop, seconds: 60, from: Self.warm)
+  }
+
+  @Test func halfAnHourAtFullStrengthPassesNoLimit() throws {
+    try play(Self.loops[1], seconds: 1_800, from: TransducerWarmth())
+  }
+
+  private func play(_ loop: Loop, seconds: Int, from start: TransducerWarmth) throws {
+    var rig = loop.rig
+    rig.rate = 8_000
+    let limits = try #require(rig.profile.transducerSettings(rate: rig.rate)).limits
+    let limit = try #require(limits.excursion)
+    let power = try #require(limits.power)
+    var transducer = TransducerSimulation(
+      TransducerModel(resonance: rig.resonance, quality: try #require(rig.quality)), rate: rig.rate)
+    var warmth = SIMD2(start.coil, start.magnet)
+    var warmest = start.total
+    var numbers = SeededGenerator(seed: 1)
+    let sine = rig.sine(loop.hertz, level: loop.level)
+    let statistics = rig.play(
+      frameCount: seconds * 8_000, warmth: start,
+      each: { sample in
+        _ = transducer.acceleration(drive: sample)
+        let spent = 2 * power * Double(sample) * Double(sample)
+        warmth += (SIMD2(0.6, 0.4) * spent - warmth) / (SIMD2(10, 900) * rig.rate)
+        warmest = max(warmest, warmth.x + warmth.y)
+      },
+      signal: { frame in
+        switch loop.shape {
+        case .sine: sine(frame)
+        case .square: sine(frame) > 0 ? loop.level : -loop.level
+        case .noise: Float.random(in: -loop.level...loop.level, using: &numbers)
+        case .bursts: frame % 1_000 < 400 ? sine(frame) : 0
+        }
+      })
+    let moved = transducer.greatestDisplacement / limit
+    #expect(moved < 0.99)
+    #expect(warmest < 0.98)
+    // What protection follows is no less than what the other model sees; a limiter may make it less.
+    #expect(Double(statistics.greatestWarmth) > warmest - 0.002)
+    #expect(Double(statistics.greatestExcursion) > moved - 0.02)
+  }
+
+  @Test func oneEventAtFullStrengthIsNeverHeld() {
+    for hertz in [25.0, 30, 40, 60, 80] {
+      let rig = TransducerRig(rate: 8_000)
+      let statistics = rig.play(
+        frameCount: 30 * 8_000, signal: rig.sine(hertz, level: Float(TransducerProfile.usualLevel)))
+      #expect(statistics.leastGuardGain == 1)
+      #expect(statistics.excursionFrameCount == 0 && statistics.powerFrameCount == 0)
+      #expect(statistics.greatestWarmth > 0 && statistics.greatestExcursion > 0)
+    }
+  }
+
+  @Test func whileNothingIsNearALimitEverySampleIsTheSame() {
+    // The same filters with and without anything to protect.
+    let guarded = TransducerRig()
+    var unguarded = guarded
+    unguarded.power = nil
+    unguarded.amplifierPower = nil
+    let signal = guarded.sine(30, level: 0.44)
+    #expect(
+      guarded.output(frameCount: 96_000, signal: signal)
+        == unguarded.output(frameCount: 96_000, signal: signal))
+  }
+
+  @Test func theGainMovesWithoutSteps() {
+    let rig = TransducerRig(amplifierPower: 800, drive: DriveLaw(isEqualised: false))
+    var gains: [Double] = []
+    var last = 0.0
+    // A constant signal would be taken by the high-pass; far above the resonance it passes.
+    var settings = rig
+    settings.quality = nil
+    let signal = settings.sine(12_000, level: 0.8)
+    let output = settings.output(frameCount: 96_000, signal: signal)
+    for index in stride(from: 1_001, to: 96_000, by: 4) {
+      let gain = Double(abs(output[index])) / 0.8
+      if last > 0 { gains.append(abs(gain - last)) }
+      last = gain
+    }
+    #expect(last < 0.9)
+    #expect((gains.max() ?? 1) < 0.01)
+  }
+
+  @Test(arguments: [[1], [7], [16], [64], [255], [1, 7, 16, 64, 255, 256, 1_000]])
+  func anySplitGivesTheSameBits(blocks: [Int]) {
+    // Silence, an overload that everything acts on, and a tail.
+    let rig = TransducerRig(amplifierPower: 800)
+    let sine = rig.sine(40, level: 3)
+    let signal = { (frame: Int) -> Float in
+      frame > 3_000 && frame < 15_001 ? sine(frame) : (frame < 999 ? 0.2 : 0)
+    }
+    let whole = rig.output(frameCount: 30_000, blocks: [30_000], signal: signal)
+    #expect(rig.output(frameCount: 30_000, blocks: blocks, signal: signal) == whole)
+  }
+
+  @Test func silenceStaysSilenceAndReturnsToIt() {
+    let rig = TransducerRig()
+    #expect(rig.output(frameCount: 5_000, signal: { _ in 0 }).allSatisfy { $0 == 0 })
+    let output = rig.output(
+      frameCount: 480_000, signal: { $0 < 2_000 ? rig.sine(40, level: 0.5)($0) : 0 })
+    #expect(output[470_000...].allSatisfy { $0 == 0 })
+  }
+
+  @Test func noNumberIsTooGreat() {
+    let rig = TransducerRig(rate: 8_000)
+    let statistics = rig.play(
+      frameCount: 80_000,
+      each: { #expect(abs($0) <= Limiter.ceiling) },
+      signal: { frame in
+        frame > 40_000
+          ? 0.1
+          : [Float.infinity, -.infinity, .nan, 3e38, -3e38, .leastNonzeroMagnitude][frame % 6]
+      })
+    #expect(statistics.silencedSampleCount == 20_001)
+    #expect(statistics.peak.isFinite)
+  }
+
+  @Test func aWarmTransducerIsHeldSooner() {
+    let rig = TransducerRig(drive: DriveLaw(isEqualised: false), rate: 8_000)
+    func held(_ warmth: TransducerWarmth) -> Int64 {
+      rig.play(frameCount: 40_000, warmth: warmth, signal: rig.sine(60, level: 0.8))
+        .powerFrameCount
+    }
+    #expect(held(TransducerWarmth()) == 0)
+    #expect(held(TransducerWarmth(coil: 0.5, magnet: 0.4)) > 20_000)
+  }
+
+  @Test func warmthCoolsInTwoTimes() {
+    let warm = TransducerWarmth(coil: 0.5, magnet: 0.25)
+    let cooled = warm.cooled(for: 10, by: ThermalFigures())
+    #expect(abs(cooled.coil - 0.5 * exp(-1)) < 1e-12)
+    #expect(abs(cooled.magnet - 0.25 * exp(-10 / 900.0)) < 1e-12)
+    #expect(TransducerWarmth(bits: warm.bits) == warm)
+    #expect(warm.total == 0.75)
+  }
+}

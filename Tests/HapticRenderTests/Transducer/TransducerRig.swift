@@ -1,0 +1,65 @@
+import Glibc
+
+@testable import HapticRender
+
+/// A transducer behind the chain that a strip has for it.
+struct TransducerRig {
+  var resonance = 40.0
+  var quality: Double? = 10
+  /// The lowest frequency that is asked for.
+  var low = 25.0
+  var power: Double? = 50
+  /// Watts of a full-scale sine; absent: twice the power.
+  var amplifierPower: Double?
+  var drive = DriveLaw()
+  var rate = 48_000.0
+
+  var profile: TransducerProfile {
+    TransducerProfile(
+      name: "rig", summary: "", frequency: FrequencyLaw(low: low, high: low * 4),
+      hardware: TransducerHardware(
+        product: "rig", resonance: resonance, quality: quality, power: power),
+      drive: drive, amplifier: AmplifierFigures(power: amplifierPower))
+  }
+
+  /// Sends a signal through filters, protection and limiter, in blocks of given lengths, round and round.
+  func play(
+    frameCount: Int, blocks: [Int] = [256], warmth: TransducerWarmth = TransducerWarmth(),
+    each: (Float) -> Void = { _ in }, signal: (Int) -> Float
+  ) -> RenderStatistics {
+    var statistics = RenderStatistics()
+    var chain = OutputChain(
+      rate: rate, transducer: profile.transducerSettings(rate: rate), warmth: warmth,
+      capacity: blocks.max() ?? 1)
+    var done = 0
+    var turn = 0
+    var block: [Float] = []
+    while done < frameCount {
+      let count = min(blocks[turn % blocks.count], frameCount - done)
+      block.removeAll(keepingCapacity: true)
+      for frame in done..<(done + count) { block.append(signal(frame)) }
+      var span = block.mutableSpan
+      chain.process(&span, count: count, statistics: &statistics)
+      for sample in block { each(sample) }
+      done += count
+      turn += 1
+    }
+    return statistics
+  }
+
+  /// What leaves the chain.
+  func output(frameCount: Int, blocks: [Int] = [256], signal: (Int) -> Float) -> [Float] {
+    var output: [Float] = []
+    output.reserveCapacity(frameCount)
+    _ = play(frameCount: frameCount, blocks: blocks, each: { output.append($0) }, signal: signal)
+    return output
+  }
+
+  /// A sine.
+  func sine(_ hertz: Double, level: Float) -> (Int) -> Float {
+    {
+      level
+        * Float(sin(2 * Double.pi * (hertz / rate * Double($0)).truncatingRemainder(dividingBy: 1)))
+    }
+  }
+}
