@@ -107,19 +107,7 @@ struct RenderJob: Sendable {
 extension AHAPError {
   /// A refusal to compile, at the event's place in the text.
   init(at error: RenderError, in document: AHAPDocument) {
-    let entries = document.json.root["Pattern"]
-    var value = entries ?? document.json.root
-    if let index = error.eventIndex, let entries {
-      var count = 0
-      for entry in entries.elements {
-        guard let event = entry["Event"] else { continue }
-        if count == index {
-          value = event
-          break
-        }
-        count += 1
-      }
-    }
+    let value = document.event(at: error.eventIndex)
     self.init(
       Finding(
         rule: .eventLength, severity: .error, place: value.place, path: value.path,
