@@ -216,7 +216,8 @@ let package = Package(
       path: "Tests/TerminalProbe", swiftSettings: strict),
 
     .testTarget(
-      name: "TemblorTests", dependencies: ["SoundFile", "temblor"], swiftSettings: strict),
+      name: "TemblorTests", dependencies: ["HapticRender", "SoundFile", "temblor"],
+      swiftSettings: strict),
     .testTarget(
       name: "SoundFileTests", dependencies: ["SoundFile"], swiftSettings: strict),
 

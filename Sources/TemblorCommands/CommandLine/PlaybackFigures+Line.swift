@@ -56,14 +56,17 @@ extension PlaybackFigures {
   private func parts(_ detail: Detail) -> Parts {
     let xruns = (text: words(xrunCount, "xrun", detail), isAlarm: xrunCount > 0)
     let voices = (text: words(voiceCount, "voice", detail), isAlarm: false)
+    let held = protection.map { [(text: $0.text, isAlarm: $0.cause != nil)] } ?? []
     let percent = "\(Int((min(1, max(0, strength)) * 100).rounded()))%"
     let whole = [mark, time(position)] + (duration.map { ["/", time($0)] } ?? [])
     switch detail {
     case .words:
-      return Parts(times: whole, counts: [voices, ("strength \(percent)", false), xruns])
+      return Parts(times: whole, counts: [voices, ("strength \(percent)", false)] + held + [xruns])
     case .letters:
       return Parts(
-        times: whole, counts: [voices, (percent, false)] + (xrunCount > 0 ? [xruns] : []))
+        times: whole,
+        counts: [voices, (percent, false)] + held.filter(\.isAlarm) + (xrunCount > 0 ? [xruns] : [])
+      )
     case .strengthless:
       return Parts(times: whole, counts: xrunCount > 0 ? [xruns] : [])
     case .position, .urgent:

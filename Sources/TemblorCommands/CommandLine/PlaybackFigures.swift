@@ -21,4 +21,6 @@ struct PlaybackFigures: Equatable, Sendable {
   var xrunCount = 0
   /// The factor on everything, 0 to 1.
   var strength = 1.0
+  /// What protection did since the last line; nothing where there is no transducer to protect.
+  var protection: ProtectionFigures?
 }

@@ -118,12 +118,16 @@ final class LiveSession {
     _ = takeEvents(playing.engine)
     takeRecords(driver, playing)
     takePeaks(playing.engine)
+    takeProtection(playing.engine)
     if let text = tally.takeUntold(rate: playing.engine.rate) { console.report(text) }
     console.clear()
     outcome.frameCount = playing.engine.position
     outcome.limitedFrameCount = playing.engine.limitedFrameCount
     outcome.underrunCount = tally.underrunCount
     outcome.missedFrameCount = tally.missedFrameCount
+    if let protection = outcome.protection, protection.cause != nil {
+      console.tell(protection.text)
+    }
     if let recording = playing.recording {
       let (result, message) = recording.finish()
       outcome.recording = result
@@ -159,6 +163,26 @@ final class LiveSession {
     return peaks
   }
 
+  /// What protection did since this was last asked; the outcome keeps all of it.
+  @discardableResult
+  private func takeProtection(_ engine: PlaybackEngine) -> ProtectionFigures? {
+    guard engine.routing.channels.contains(where: { $0.transducer != nil }) else { return nil }
+    let gain = engine.takeLeastGuardGain()
+    let warmth = engine.warmth.map(\.total).max() ?? 0
+    var sum = ProtectionFigures(
+      excursionFrameCount: engine.excursionFrameCount, powerFrameCount: engine.powerFrameCount,
+      leastGain: gain, warmth: warmth)
+    var recent = sum
+    if let before = outcome.protection {
+      recent.excursionFrameCount -= before.excursionFrameCount
+      recent.powerFrameCount -= before.powerFrameCount
+      sum.leastGain = min(sum.leastGain, before.leastGain)
+      sum.warmth = max(sum.warmth, before.warmth)
+    }
+    outcome.protection = sum
+    return recent
+  }
+
   private func figures(_ playing: Playing) -> PlaybackFigures {
     let (engine, performance) = (playing.engine, playing.performance)
     let (position, duration) = performance.place
@@ -166,7 +190,8 @@ final class LiveSession {
       state: engine.isMuted ? .muted : performance.state, position: position, duration: duration,
       peaks: takePeaks(engine),
       voiceCount: max(0, engine.voiceCount - (playing.tone?.voiceCount ?? 0)),
-      xrunCount: tally.underrunCount, strength: Double(engine.strength))
+      xrunCount: tally.underrunCount, strength: Double(engine.strength),
+      protection: takeProtection(engine))
   }
 }
 
