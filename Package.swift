@@ -232,7 +232,8 @@ let package = Package(
       path: "Tests/TerminalProbe", swiftSettings: strict),
 
     .testTarget(
-      name: "TemblorTests", dependencies: ["SoundFile", "TestSupport", "temblor"],
+      name: "TemblorTests",
+      dependencies: ["HapticRender", "SoundFile", "TestSupport", "temblor"],
       swiftSettings: strict),
     .testTarget(
       name: "SoundFileTests", dependencies: ["SoundFile"], swiftSettings: strict),

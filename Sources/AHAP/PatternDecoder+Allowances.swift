@@ -4,7 +4,8 @@ extension PatternDecoder {
   /// Turns findings into notes that the file's metadata allows, with a reason, under
   /// `AllowedRules`.
   ///
-  /// Errors cannot be allowed. An allowance is called unused only where every rule was checked.
+  /// Errors cannot be allowed. An allowance is called unused only where every rule was checked; those of
+  /// hardware are checked elsewhere, against a profile.
   mutating func applyAllowances(everyRuleWasChecked: Bool) {
     guard let metadata, let list = metadata["AllowedRules"] else { return }
     guard list.kind == .object else {
@@ -31,7 +32,8 @@ extension PatternDecoder {
           "the reason for an allowed rule should be a string, not \(member.kind.noun)")
         continue
       }
-      if !log.allow(rule, reason: Self.line(reason)), everyRuleWasChecked {
+      if !log.allow(rule, reason: Self.line(reason)), everyRuleWasChecked, rule.group != .transducer
+      {
         log.add(
           .unusedAllowance, at: member, offset: member.keyOffset,
           rule.severity == .error

@@ -12,6 +12,8 @@ public enum Rule: String, CaseIterable, Sendable {
     case compatibility
     /// What feels good.
     case design
+    /// What the hardware of a profile can do; checked where a profile is named.
+    case transducer
   }
 
   /// The text is no JSON.
@@ -86,6 +88,15 @@ public enum Rule: String, CaseIterable, Sendable {
   case sustained
   /// A pattern longer than feedback usually is.
   case patternLength = "pattern-length"
+
+  /// Frequencies that hardware hardly makes felt, and that are played at others.
+  case transducerBand = "transducer-band"
+  /// More movement than hardware bears.
+  case transducerExcursion = "transducer-excursion"
+  /// More warmth than hardware bears.
+  case transducerPower = "transducer-power"
+  /// More level than the output passes.
+  case transducerCeiling = "transducer-ceiling"
 }
 
 extension Rule {
@@ -103,6 +114,7 @@ extension Rule {
       .compatibility
     case .tapGap, .tapCount, .tapSpacing, .heavyOveruse, .harsh, .sustained, .patternLength:
       .design
+    case .transducerBand, .transducerExcursion, .transducerPower, .transducerCeiling: .transducer
     }
   }
 
@@ -112,7 +124,7 @@ extension Rule {
     case .syntax, .structure, .missingKey, .wrongType, .unknownEventType, .unknownParameter,
       .negativeTime, .negativeDuration, .waveformPath:
       .error
-    case .unknownKey, .patternLength, .unusedAllowance: .note
+    case .unknownKey, .patternLength, .unusedAllowance, .transducerBand, .transducerCeiling: .note
     default: .warning
     }
   }
@@ -172,6 +184,14 @@ extension Rule {
       "Vibration of intensity 0.8 or more should not go on for more than 1 second without a break."
     case .patternLength:
       "Feedback usually takes 200 to 500 milliseconds; more than 5 seconds is rare."
+    case .transducerBand:
+      "Frequencies should be those the profile's hardware makes felt; others move into its band."
+    case .transducerExcursion:
+      "A pattern should not ask the profile's hardware to move further than it bears; it is held back."
+    case .transducerPower:
+      "A pattern should not warm the profile's hardware beyond what it bears; it is held back."
+    case .transducerCeiling:
+      "The drive should stay below the ceiling of the output; what goes beyond is turned down."
     }
   }
 }

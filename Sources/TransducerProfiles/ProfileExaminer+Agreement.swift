@@ -4,29 +4,43 @@ extension ProfileExaminer {
   /// Looks at what values in different objects ask of each other.
   mutating func checkAgreement(of root: JSONValue) {
     checkThresholds(of: root)
+    checkRise(of: root["thresholds"])
+    checkRise(of: root["hardware"]?["response"])
     checkEstimates(of: root)
+    checkDrive(of: root)
   }
 
-  /// The law of sensation needs a threshold curve, by rising frequency; no other law has use for one.
+  /// The law of sensation needs a threshold curve; other laws use one for hardware alone.
   private mutating func checkThresholds(of root: JSONValue) {
     guard root.kind == .object else { return }
     let list = root["thresholds"]
     let law = root["intensity"]?["law"]
-    guard law?.string == "sensation" else {
-      // A word that is no law is a fault of its own.
-      guard let list, law == nil || law?.string == "power" else { return }
+    let sensation = root["drive"]?["sensation"]
+    if law?.string == "sensation" {
+      if list == nil {
+        log.add(
+          .contradiction, at: root,
+          "the intensity law \"sensation\" needs at least two thresholds")
+      }
+      guard let sensation, sensation.boolean == false else { return }
       return log.add(
-        .contradiction, at: list,
-        "thresholds are used by the intensity law \"sensation\" alone",
-        hint: "remove them, or choose that law")
+        .contradiction, at: sensation,
+        "drive.sensation is false, but the intensity law is \"sensation\"",
+        hint: "remove the key, or choose the law \"power\"")
     }
-    guard list == nil || list?.kind == .array else { return }
-    let points = list.map { Array($0.elements) } ?? []
-    guard points.count >= 2 else {
-      return log.add(
-        .contradiction, at: list ?? root,
-        "the intensity law \"sensation\" needs at least two thresholds")
-    }
+    // A word that is no law is a fault of its own.
+    guard let list, law == nil || law?.string == "power" else { return }
+    guard root["hardware"] == nil || sensation?.boolean == false else { return }
+    log.add(
+      .contradiction, at: list,
+      "thresholds are used by the intensity law \"sensation\" and for hardware alone",
+      hint: "remove them, or choose that law")
+  }
+
+  /// The points of a curve go up in frequency.
+  private mutating func checkRise(of list: JSONValue?) {
+    guard let list, list.kind == .array else { return }
+    let points = Array(list.elements)
     for (point, next) in zip(points, points.dropFirst()) {
       guard let low = point["hertz"]?.number, let member = next["hertz"], let high = member.number,
         high <= low
@@ -48,5 +62,32 @@ extension ProfileExaminer {
         .contradiction, at: element, "\(figure.quoted()) is no figure of this hardware",
         hint: "give the figure, or remove it here")
     }
+  }
+
+  /// What is fitted to hardware needs the hardware, and the figures that the fit is made from.
+  private mutating func checkDrive(of root: JSONValue) {
+    guard let hardware = root["hardware"] else {
+      for key in ["drive", "amplifier"] {
+        guard let member = root[key] else { continue }
+        log.add(
+          .contradiction, at: member, offset: member.keyOffset, "\(key) needs hardware",
+          hint: "add \"hardware\", or remove it")
+      }
+      return
+    }
+    if let equalise = root["drive"]?["equalise"], equalise.boolean == true {
+      for figure in ["resonance", "quality"] where hardware[figure] == nil {
+        log.add(
+          .contradiction, at: equalise,
+          "drive.equalise is true, but the hardware has no \(figure)",
+          hint: "measure it with 'temblor calibrate', or remove the key")
+      }
+    }
+    guard let corner = root["drive"]?["highPass"], let hertz = corner.number,
+      let low = root["frequency"]?["low"]?.number, hertz > low
+    else { return }
+    log.add(
+      .contradiction, at: corner,
+      "drive.highPass is \(hertz.asWritten), above frequency.low, \(low.asWritten)")
   }
 }

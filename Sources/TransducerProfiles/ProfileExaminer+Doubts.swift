@@ -31,6 +31,7 @@ extension ProfileExaminer {
       profile.transient.level, profile.transient.partials.map { abs($0.gain) },
       at: bursts?["level"] ?? bursts?["partials"], "two transients")
     doubtThresholds(profile, at: root["thresholds"])
+    doubtFit(of: profile)
     guard let hardware = root["hardware"], profile.sources.isEmpty else { return }
     log.add(
       .noSources, at: hardware, "the figures of the hardware have no source",
@@ -101,5 +102,5 @@ extension Double {
 
 extension ClosedRange<Double> {
   /// `20–80 Hz`.
-  fileprivate var asHertz: String { "\(lowerBound.asWritten)–\(upperBound.asWritten) Hz" }
+  var asHertz: String { "\(lowerBound.asWritten)–\(upperBound.asWritten) Hz" }
 }

@@ -32,6 +32,7 @@ struct ProfileExaminer {
   private mutating func check(_ value: JSONValue, _ shape: ProfileShape, named name: String?) {
     switch shape {
     case .number(let range): check(value, in: range, named: name)
+    case .boolean: _ = expect(.boolean, value, named: name)
     case .text: _ = text(value, named: name)
     case .name: checkName(value)
     case .word(let words): check(value, among: words, named: name)
@@ -48,7 +49,7 @@ struct ProfileExaminer {
       guard let count, !count.contains(found) else { return }
       log.add(
         .outOfRange, at: value,
-        "\(name ?? "the list") has \(found) entries, outside \(count.lowerBound) to "
+        "\(name ?? "the list") has \(found) \(found == 1 ? "entry" : "entries"), outside \(count.lowerBound) to "
           + "\(count.upperBound)")
     case .object(let fields):
       guard expect(.object, value, named: name) else { return }

@@ -8,6 +8,8 @@ public struct ProfileFinding: Equatable, Sendable {
     case error
     /// The text can be used, but may not do what was meant.
     case warning
+    /// Worth knowing.
+    case note
   }
 
   /// What was checked.

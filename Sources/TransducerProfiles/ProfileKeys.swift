@@ -26,11 +26,13 @@ enum ProfileKeys {
       "duck", .number(ProfileLimits.share), usual: 1,
       "What continuous events are multiplied by while a transient sounds."),
     ProfileKey(
-      "thresholds", .list(.object(threshold)),
-      "The threshold curve, by rising hertz: two points or more for the intensity law sensation, "
-        + "else left out."),
+      "thresholds", .list(.object(threshold), count: ProfileLimits.pointCount),
+      "The threshold curve, by rising hertz, for the intensity law sensation or for hardware. "
+        + "Usual: that of a hand, for hardware."),
     ProfileKey(
-      "hardware", .object(hardware), "What the maker says of the hardware; it changes no sound."),
+      "hardware", .object(hardware), "What is known of the hardware; the sound is fitted to it."),
+    ProfileKey("drive", .object(drive), "How the sound is fitted to the hardware."),
+    ProfileKey("amplifier", .object(amplifier), "What drives the hardware."),
     ProfileKey("sources", .list(.text), "Where the figures were read."),
     ProfileKey(schemaKey, .text, "Where an editor finds the schema of profiles; not read."),
   ])
@@ -144,31 +146,6 @@ enum ProfileKeys {
       "decibels", .number(ProfileLimits.threshold), isRequired: true,
       "The weakest acceleration felt there, in decibels relative to 1 g."),
   ])
-
-  /// The figures of a data sheet.
-  private static let figures = [
-    ProfileKey(
-      "band",
-      .object(span(ProfileLimits.publishedHertz, low: "Its lower end.", high: "Its upper end.")),
-      "The published band in hertz."),
-    ProfileKey("resonance", .number(ProfileLimits.publishedHertz), "Resonance in hertz."),
-    ProfileKey("quality", .number(ProfileLimits.quality), "Quality factor at resonance."),
-    ProfileKey("impedance", .number(ProfileLimits.impedance), "Nominal impedance in ohms."),
-    ProfileKey("power", .number(ProfileLimits.power), "Continuous power in watts."),
-    ProfileKey(
-      "peakPower", .number(ProfileLimits.power),
-      "Greatest short-term power in watts, not below power."),
-  ]
-
-  /// The names of those figures.
-  static let figureNames = figures.map(\.name)
-
-  private static let hardware = ProfileFields(
-    [ProfileKey("product", .text, isRequired: true, "The maker and model.")] + figures + [
-      ProfileKey(
-        "estimated", .list(.word(figureNames)),
-        "The figures above that are estimates, not the maker's.")
-    ], orders: [.init(low: "power", high: "peakPower")])
 
   private static var usualCycles: Double? {
     if case .cycles(let count, _) = TransientLaw.usualLength { count } else { nil }

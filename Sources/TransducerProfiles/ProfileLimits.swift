@@ -34,4 +34,26 @@ public enum ProfileLimits {
   static let impedance = 0.1...10_000.0
   /// Powers in watts.
   static let power = 0.001...100_000.0
+  /// Accelerations of hardware in g.
+  static let acceleration = 0.001...10_000.0
+  /// Movements to one side in millimetres.
+  static let excursion = 0.001...1_000.0
+  /// Levels of a measured response in decibels.
+  static let response = -200.0...100.0
+  /// How many points a curve may have: two make a line.
+  static let pointCount = 2...1_000
+  /// Time constants of coils in seconds.
+  static let coil = 0.1...600.0
+  /// Time constants of magnets and cases in seconds.
+  static let magnet = 10.0...36_000.0
+  /// What a fit may leave unexplained, in decibels of the power.
+  static let residual = -120.0...0.0
+  /// Decibels below the best frequency that are still used.
+  static let reach = 1.0...40.0
+  /// Decibels by which the drive may rise.
+  static let boost = 0.0...12.0
+  /// How many times as damped hardware may appear.
+  static let damping = 1.0...20.0
+  /// Seconds from a sample to its movement.
+  static let latency = 0.0...1.0
 }

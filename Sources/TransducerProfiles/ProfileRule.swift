@@ -31,14 +31,23 @@ public enum ProfileRule: String, CaseIterable, Sendable {
   case noSources = "no-sources"
   /// A threshold curve that ends inside the band played.
   case shortThresholds = "short-thresholds"
+  /// A band of which the hardware makes less than half an octave felt.
+  case narrowBand = "narrow-band"
+  /// A quality factor that is a guess, where a filter relies on it.
+  case estimatedQuality = "estimated-quality"
+  /// Hardware that nothing can be held to, since figures are missing.
+  case noLimit = "no-limit"
 
-  /// Whether a text that breaks the rule is refused, or may not be what was meant.
+  /// Whether a text that breaks the rule is refused, may not be what was meant, or is worth a word.
   public var severity: ProfileFinding.Severity {
     switch self {
     case .syntax, .trailingComma, .duplicateKey, .wrongKind, .missingKey, .unknownKey, .outOfRange,
       .badWord, .contradiction:
       .error
-    case .fileName, .outsideBand, .outsideTouch, .loudPair, .noSources, .shortThresholds: .warning
+    case .fileName, .outsideBand, .outsideTouch, .loudPair, .noSources, .shortThresholds,
+      .narrowBand:
+      .warning
+    case .estimatedQuality, .noLimit: .note
     }
   }
 }

@@ -15,7 +15,7 @@ public enum ProfileSchema {
         "How a haptic pattern becomes a waveform for one kind of transducer: frequency, level, shape."
       )
       schema.shape(.object(ProfileKeys.profile))
-      schema.thresholdsWithSensation()
+      schema.thresholdsWhereUsed()
     }
     return json.finish()
   }
@@ -29,6 +29,7 @@ extension JSONObjectWriter {
       member("type", "number")
       number("minimum", range.lowerBound)
       number("maximum", range.upperBound)
+    case .boolean: member("type", "boolean")
     case .text:
       member("type", "string")
       member("minLength", 1)
@@ -93,8 +94,8 @@ extension JSONObjectWriter {
     }
   }
 
-  /// The law of sensation needs two thresholds; the other law has use for none.
-  fileprivate mutating func thresholdsWithSensation() {
+  /// The law of sensation needs thresholds; without it they are for hardware on which all is felt equally.
+  fileprivate mutating func thresholdsWhereUsed() {
     object("if") { condition in
       condition.object("properties", layout: .line) { properties in
         properties.object("intensity") { intensity in
@@ -106,13 +107,20 @@ extension JSONObjectWriter {
       }
       condition.words("required", ["intensity"])
     }
-    object("then") { consequence in
-      consequence.object("properties", layout: .line) { properties in
-        properties.object("thresholds") { $0.member("minItems", 2) }
+    object("then", layout: .line) { $0.words("required", ["thresholds"]) }
+    object("else") { otherwise in
+      otherwise.object("if") { condition in
+        condition.object("properties", layout: .line) { properties in
+          properties.object("drive") { drive in
+            drive.object("properties") { properties in
+              properties.object("sensation") { $0.member("const", true) }
+            }
+          }
+        }
+        condition.words("required", ["hardware"])
       }
-      consequence.words("required", ["thresholds"])
+      otherwise.object("else", layout: .line) { $0.forbid(["thresholds"]) }
     }
-    object("else", layout: .line) { $0.forbid(["thresholds"]) }
   }
 
   private mutating func forbid(_ keys: [String]) {

@@ -2,6 +2,8 @@
 indirect enum ProfileShape: Sendable {
   /// A number in a range.
   case number(ClosedRange<Double>)
+  /// True or false.
+  case boolean
   /// A text of at least one character.
   case text
   /// A name that people type.

@@ -8,6 +8,34 @@ extension TransducerHardware {
       product: value["product"]?.string ?? "", band: value.span("band"),
       resonance: value.number("resonance"), quality: value.number("quality"),
       impedance: value.number("impedance"), power: value.number("power"),
-      peakPower: value.number("peakPower"), estimated: value.texts("estimated"))
+      peakPower: value.number("peakPower"), acceleration: value.number("acceleration"),
+      excursion: value.number("excursion"),
+      response: value.list("response", ResponsePoint.init(known:)) ?? [],
+      thermal: value["thermal"].map(ThermalFigures.init(known:)),
+      measured: value["measured"].map(Measurement.init(known:)),
+      estimated: value.texts("estimated"))
+  }
+}
+
+extension ResponsePoint {
+  fileprivate init(known value: JSONValue) {
+    self.init(hertz: value.known("hertz"), decibels: value.known("decibels"))
+  }
+}
+
+extension ThermalFigures {
+  fileprivate init(known value: JSONValue) {
+    self.init()
+    coil = value.number("coil") ?? coil
+    magnet = value.number("magnet") ?? magnet
+    coilShare = value.number("share") ?? coilShare
+  }
+}
+
+extension Measurement {
+  fileprivate init(known value: JSONValue) {
+    self.init(
+      date: value["date"]?.string ?? "", residual: value.known("residual"),
+      sensor: value["sensor"]?.string.flatMap(Sensor.init) ?? .acceleration)
   }
 }

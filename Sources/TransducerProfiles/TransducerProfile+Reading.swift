@@ -16,6 +16,8 @@ extension TransducerProfile {
     duck = value.number("duck") ?? duck
     thresholds = value.list("thresholds", Threshold.init(known:)) ?? []
     hardware = value["hardware"].map(TransducerHardware.init(known:))
+    drive = value["drive"].map(DriveLaw.init(known:)) ?? drive
+    amplifier = value["amplifier"].map(AmplifierFigures.init(known:)) ?? amplifier
     sources = value.texts("sources")
   }
 }

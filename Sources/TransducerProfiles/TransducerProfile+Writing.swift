@@ -38,6 +38,10 @@ extension TransducerProfile {
       }
     }
     if let hardware { file.object("hardware") { hardware.write(to: &$0) } }
+    if drive != usual.drive {
+      file.object("drive") { drive.write(to: &$0, otherwise: usual.drive) }
+    }
+    if amplifier != usual.amplifier { file.object("amplifier") { amplifier.write(to: &$0) } }
     file.texts("sources", sources)
   }
 }
@@ -105,19 +109,6 @@ extension TransientLaw.Length {
   }
 }
 
-extension TransducerHardware {
-  fileprivate func write(to object: inout JSONObjectWriter) {
-    object.member("product", product)
-    if let band { object.span("band", band) }
-    if let resonance { object.number("resonance", resonance) }
-    if let quality { object.number("quality", quality) }
-    if let impedance { object.number("impedance", impedance) }
-    if let power { object.number("power", power) }
-    if let peakPower { object.number("peakPower", peakPower) }
-    object.texts("estimated", estimated)
-  }
-}
-
 extension JSONObjectWriter {
   /// Writes a number as people do: whole ones without a fraction.
   mutating func number(_ key: String, _ value: Double, unless usual: Double? = nil) {
@@ -125,14 +116,16 @@ extension JSONObjectWriter {
     if let whole = Int(exactly: value) { member(key, whole) } else { member(key, value) }
   }
 
-  fileprivate mutating func span(_ key: String, _ range: ClosedRange<Double>) {
+  /// Writes a range as `low` and `high`.
+  mutating func span(_ key: String, _ range: ClosedRange<Double>) {
     object(key, layout: .line) { span in
       span.number("low", range.lowerBound)
       span.number("high", range.upperBound)
     }
   }
 
-  fileprivate mutating func texts(_ key: String, _ texts: [String]) {
+  /// Writes texts as a list; none are left out.
+  mutating func texts(_ key: String, _ texts: [String]) {
     if texts.isEmpty { return }
     array(key) { list in
       for text in texts { list.element(text) }

@@ -28,6 +28,13 @@ enum VoiceBenchmarks {
     figures.append(
       Measurement(
         name: "output chain: DC blocker and limiter at rest", value: output, unit: "ns per sample"))
+    let fitted = try cost(
+      of: HapticPattern(events: [hum(0, intensity: 0)]), voices: 1,
+      routing: OutputRouting().fitted(to: [shaker]))
+    figures.append(
+      Measurement(
+        name: "transducer stage: filters and protection", value: fitted - output,
+        unit: "ns per sample", goal: 3))
     let taps = HapticPattern(
       events: (0..<40_000).map {
         HapticEvent(kind: .hapticTransient, time: Double($0) * seconds / 40_000)
@@ -38,6 +45,11 @@ enum VoiceBenchmarks {
         name: "transients", value: 40_000 / time, unit: "per second", isBetterWhenGreater: true))
     return figures
   }
+
+  /// A profile whose channels have every filter and all protection.
+  private static let shaker = TransducerProfile(
+    name: "shaker", summary: "", frequency: FrequencyLaw(low: 25, high: 80),
+    hardware: TransducerHardware(product: "shaker", resonance: 40, quality: 10, power: 50))
 
   /// A number of continuous events that last the whole run.
   private static func humming(_ count: Int) -> HapticPattern {
@@ -69,12 +81,14 @@ enum VoiceBenchmarks {
   }
 
   /// Nanoseconds for each voice and sample of rendering in 512-frame blocks.
-  private static func cost(of pattern: HapticPattern, voices: Int) throws -> Double {
+  private static func cost(
+    of pattern: HapticPattern, voices: Int, routing: OutputRouting = OutputRouting()
+  ) throws -> Double {
     let plan = try RenderPlan(compiling: pattern)
     var block = [Float](repeating: 0, count: 512)
     let frames = Int(seconds * 48_000)
     let time = Stopwatch.median {
-      var renderer = Renderer(plan: plan)
+      var renderer = Renderer(plan: plan, settings: RenderSettings(routing: routing))
       for _ in 0..<(frames / block.count) {
         var span = block.mutableSpan
         renderer.render(into: &span)

@@ -51,16 +51,18 @@ import Testing
   }
 
   @Test func everyLawIsThatOfItsDescription() {
+    let even = [Double](repeating: 1, count: VoiceLaws.tableCount)
     for (intensity, sharpness) in [(0, 0), (0.25, 0.3), (0.6, 0.422601), (1, 1)] {
       for exponent in [1, 2, 1.7] {
         var profile = TransducerProfile.phone
         profile.intensity = .power(exponent: exponent)
-        let laws = VoiceLaws(profile, rate: 48_000)
+        let laws = VoiceLaws(profile, levels: even, rate: 48_000)
         let level = laws.amplitude(intensity: Float(intensity), sharpness: Float(sharpness))
         #expect(abs(Double(level) - pow(intensity, exponent)) < 1e-6)
         for scale in FrequencyLaw.Scale.allCases {
           profile.frequency.scale = scale
-          let step = VoiceLaws(profile, rate: 48_000).increment(sharpness: Float(sharpness))
+          let step = VoiceLaws(profile, levels: even, rate: 48_000).increment(
+            sharpness: Float(sharpness))
           let hertz = Double(step) * 48_000 / 4_294_967_296
           #expect(abs(hertz / profile.frequency.hertz(atSharpness: sharpness) - 1) < 5e-7)
         }

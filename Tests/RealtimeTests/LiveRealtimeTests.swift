@@ -22,13 +22,14 @@ struct LiveRealtimeTests {
     try play((0..<6).map { _ in generator.pattern() }, seed: seed)
   }
 
-  /// Plays patterns for a second and a half on four channels, with every block inside the guard.
+  /// Plays patterns for a second and a half on five channels, one of which drives a shaker, with every block inside the guard.
   private func play(_ patterns: [HapticPattern], seed: UInt64) throws {
     let routing = OutputRouting(channels: [
       .init(hapticBus: 0, audio: .left), .init(hapticBus: 0, audio: .right),
       .init(hapticBus: 0, delay: 100, isInverted: true), .init(audio: .both),
+      .init(hapticBus: 0, audio: .both, transducer: .weakShaker),
     ])
-    let link = RenderLink(channelCount: 4)
+    let link = RenderLink(channelCount: 5)
     var renderer = Renderer(
       rate: 48_000, settings: RenderSettings(routing: routing), link: link, isOpen: false)
     let recording = AudioSample(
@@ -44,7 +45,7 @@ struct LiveRealtimeTests {
     var unused = entries
     #expect(link.send(players.map { .add($0) }))
     var numbers = SeededGenerator(seed: seed)
-    var block = [Float](repeating: 0, count: 4 * 64)
+    var block = [Float](repeating: 0, count: 5 * 64)
     for turn in 0..<1_125 {
       if turn % 4 == 0, let index = players.indices.randomElement(using: &numbers) {
         let player = players[index]

@@ -34,6 +34,18 @@ struct RealtimeTests {
     try render(HapticPattern(events: events, curves: curves))
   }
 
+  @Test func fittingAndProtectingATransducerWaitsForNothing() throws {
+    let event = HapticEvent(
+      kind: .hapticContinuous, time: 0, duration: 1,
+      parameters: [.hapticIntensity: 1, .hapticSharpness: 0.4])
+    let statistics = try render(
+      HapticPattern(events: [event]), profile: .weakShaker,
+      routing: OutputRouting(channelCount: 2).fitted(to: [.weakShaker]))
+    #expect(statistics.excursionFrameCount > 0)
+    #expect(statistics.powerFrameCount > 0)
+    #expect(statistics.greatestWarmth < 1)
+  }
+
   @Test func theGuardBites() async {
     await #expect(processExitsWith: .failure) {
       crt_guard_enter()
@@ -45,11 +57,15 @@ struct RealtimeTests {
   }
 
   /// Renders a pattern to its end, two passes, in stereo, with every block inside the guard.
-  private func render(_ pattern: HapticPattern) throws {
+  @discardableResult
+  private func render(
+    _ pattern: HapticPattern, profile: TransducerProfile = .phone,
+    routing: OutputRouting = OutputRouting(channelCount: 2)
+  ) throws -> RenderStatistics {
     let noise = AudioSample(
       interleaved: (0..<9_600).map { Float($0 &* 7_919 % 101) / 101 - 0.5 }, channelCount: 2)
-    let plan = try RenderPlan(compiling: pattern, samples: ["noise": noise])
-    var renderer = Renderer(plan: plan, settings: RenderSettings(channelCount: 2, passCount: 2))
+    let plan = try RenderPlan(compiling: pattern, profile: profile, samples: ["noise": noise])
+    var renderer = Renderer(plan: plan, settings: RenderSettings(routing: routing, passCount: 2))
     var block = [Float](repeating: 0, count: 2 * 64)
     var span = block.mutableSpan
     for _ in 0..<Int(2 * plan.length / 64 + 10) {
@@ -59,5 +75,6 @@ struct RealtimeTests {
     }
     #expect(renderer.statistics.silencedSampleCount == 0)
     #expect(renderer.statistics.peak > 0)
+    return renderer.statistics
   }
 }

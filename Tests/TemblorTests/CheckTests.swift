@@ -69,6 +69,84 @@ import Testing
             """))
   }
 
+  private static let moved =
+    "hum.ahap:2:11: note: asks for 25–42.4 Hz; ring plays it at 25–39 Hz (Pattern[0].Event) "
+    + "[transducer-band]\n"
+  private static let tooFar =
+    "would move ring to 129 % of its limit at 0.65 s; it is held back by up to 13.6 dB"
+
+  @Test func aProfileTellsWhatItsHardwareWouldBeKeptFrom() throws {
+    try place.write(Patterns.hum, to: "hum.ahap")
+    try place.write(Patterns.ring, to: "ring.json")
+    let hint = "(Pattern[1].Event); lower the intensity there [transducer-excursion]\n"
+    #expect(try place.temblor("check", "hum.ahap") == .init(0))
+    #expect(
+      try place.temblor("check", "--profile", "ring.json", "hum.ahap")
+        == .init(0, output: Self.moved + "hum.ahap:3:11: warning: \(Self.tooFar) \(hint)"))
+    #expect(
+      try place.temblor("check", "--strict", "--no-notes", "--profile", "ring.json", "hum.ahap")
+        == .init(2, output: "hum.ahap:3:11: error: \(Self.tooFar) \(hint)"))
+    #expect(
+      try place.temblor(
+        "check", "--disable", "transducer-excursion", "--profile", "ring.json", "hum.ahap")
+        == .init(0, output: Self.moved))
+    let json = try place.temblor(
+      "check", "--json", "--no-notes", "--profile", "ring.json", "hum.ahap")
+    #expect(json.output.contains(#""rule": "transducer-excursion","#))
+    #expect(try place.temblor("check", "--profile", "phone", "hum.ahap") == .init(0))
+  }
+
+  @Test func aPatternMayAllowItselfWhatHardwareIsKeptFrom() throws {
+    let reason = #""Metadata": {"AllowedRules": {"transducer-excursion": "once a day"}}, "Pattern""#
+    try place.write(Patterns.hum.replacing(#""Pattern""#, with: reason), to: "hum.ahap")
+    try place.write(Patterns.ring, to: "ring.json")
+    #expect(try place.temblor("check", "hum.ahap") == .init(0))
+    #expect(
+      try place.temblor("check", "--profile", "ring.json", "hum.ahap")
+        == .init(
+          0,
+          output: Self.moved
+            + "hum.ahap:3:11: note: \(Self.tooFar) (allowed: once a day) (Pattern[1].Event) "
+            + "[transducer-excursion]\n"))
+  }
+
+  @Test(
+    arguments: [
+      (
+        0.5,
+        "hum.ahap:3:11: warning: would warm ring beyond its limit from 0.74 s on; it is held back by "
+          + "up to 9 dB (Pattern[1].Event); lower the intensity, or leave pauses [transducer-power]\n"
+      ),
+      (
+        5,
+        "hum.ahap:1:29: note: looped, it warms ring to its limit after 9 min, and is held back from "
+          + "then on (Pattern) [transducer-power]\n"
+      ),
+    ] as [(Double, String)])
+  func aProfileTellsWhatItsHardwareWouldWarmTo(power: Double, line: String) throws {
+    try place.write(Patterns.hum, to: "hum.ahap")
+    let ring = Patterns.ring.replacing(#""power": 10"#, with: #""power": \#(power)"#)
+      .replacing("0.14", with: "60")
+    try place.write(ring, to: "ring.json")
+    #expect(
+      try place.temblor("check", "--profile", "ring.json", "hum.ahap")
+        == .init(0, output: Self.moved + line))
+  }
+
+  @Test func aProfileTellsWhereItsCeilingIsReached() throws {
+    let event =
+      #"{"Event": {"Time": 0, "EventType": "HapticContinuous", "EventDuration": 0.5, "EventParameters": [{"ParameterID": "HapticIntensity", "ParameterValue": 1}]}}"#
+    let late = event.replacing(#""Time": 0"#, with: #""Time": 0.25"#)
+    try place.write(
+      "{\"Version\": 1.0, \"Pattern\": [\n\([event, event, late].joined(separator: ",\n"))]}",
+      to: "a.ahap")
+    let run = try place.temblor("check", "--profile", "phone", "a.ahap")
+    #expect(
+      run.output.hasSuffix(
+        "a.ahap:4:11: note: goes beyond the ceiling of the output at 0.25 s, and is turned down for "
+          + "0.5 s in all (Pattern[2].Event) [transducer-ceiling]\n"))
+  }
+
   @Test func rulesAreListed() throws {
     let run = try place.temblor("check", "--rules")
     #expect(run.status == 0 && run.error == "")

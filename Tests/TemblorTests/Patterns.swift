@@ -11,6 +11,30 @@ enum Patterns {
     """
   }
 
+  /// A tap, and a strong hum as low as the profile goes.
+  static let hum = """
+    {"Version": 1.0, "Pattern": [
+    {"Event": {"Time": 0, "EventType": "HapticTransient", "EventParameters": []}},
+    {"Event": {"Time": 0.5, "EventType": "HapticContinuous", "EventDuration": 1, "EventParameters": [
+    {"ParameterID": "HapticIntensity", "ParameterValue": 1},
+    {"ParameterID": "HapticSharpness", "ParameterValue": 0}]}}]}
+
+    """
+
+  /// A profile whose hardware rings, and bears little movement.
+  static let ring = """
+    {
+      "name": "ring", "summary": "Mine.", "frequency": { "low": 25, "high": 80 },
+      "transient": { "frequency": { "low": 30, "high": 60 } },
+      "hardware": { "product": "A B", "resonance": 40, "quality": 10, "power": 10,
+        "acceleration": 8, "excursion": 0.14, "thermal": { "coil": 4, "magnet": 300 },
+        "measured": { "date": "1 May", "residual": -31.5, "sensor": "velocity" },
+        "estimated": ["acceleration"] },
+      "amplifier": { "power": 40 }, "sources": ["A sheet."]
+    }
+
+    """
+
   /// A pattern that plays a sound file.
   static func playing(_ path: String) -> String {
     """

@@ -33,12 +33,12 @@ import Testing
 
         """)
     let lines = run.output.split(separator: "\n")
-    #expect(lines.count == 19)
+    #expect(lines.count == 27)
     #expect(
       lines[..<3] == [
-        "phone                 –           yours, hides shipped         cannot be used",
-        "puck                  25–80 Hz    yours, hides this machine's  Mine.",
-        "speaker               110–320 Hz  shipped                      "
+        "phone                     –           yours, hides shipped         cannot be used",
+        "puck                      25–80 Hz    yours, hides this machine's  Mine.",
+        "speaker                   110–320 Hz  shipped                      "
           + "For listening on small speakers: the band lifted, harmonics added so that a thump is heard.",
       ])
     let names = try temblor("profiles", "--names")
@@ -147,12 +147,21 @@ import Testing
 
             BY SHARPNESS
               sharpness  frequency      level    burst   length
-              0              25 Hz  -7.1 dBFS    25 Hz    40 ms
-              0.2          31.5 Hz  -7.1 dBFS  31.5 Hz    40 ms
-              0.4          39.8 Hz  -7.1 dBFS  39.8 Hz    40 ms
+              0              25 Hz  -7.4 dBFS    25 Hz    40 ms
+              0.2          31.5 Hz  -7.2 dBFS  31.5 Hz    40 ms
+              0.4          39.8 Hz  -7.2 dBFS  39.8 Hz    40 ms
               0.6          50.2 Hz  -7.1 dBFS  50.2 Hz  39.8 ms
               0.8          63.4 Hz  -7.1 dBFS  63.4 Hz  31.5 ms
               1              80 Hz  -7.1 dBFS    80 Hz    25 ms
+
+            FITTED TO THE HARDWARE
+              high-pass  12.5 Hz
+              resonance  left as it is, since resonance or quality is not known
+              levels     even drive
+              movement   not limited, since resonance or quality is not known
+              power      full scale delivers 50 W (assumed; set amplifier.power), held to 25
+                         W for long
+              warmth     coil 10 s, magnet 900 s; the coil has 60 % (estimated)
 
             HARDWARE
               product         A B
@@ -167,6 +176,48 @@ import Testing
     #expect(
       try temblor("profiles", "show", "puck", "--json").output
         == place.text("\(Self.folder)/puck.json"))
+  }
+
+  @Test func showTellsWhatIsPlayedOnHardwareOfKnownResponse() throws {
+    try place.write(Patterns.ring, to: "ring.json")
+    let run = try temblor("profiles", "show", "./ring.json")
+    #expect(run.status == 0)
+    let lines = run.output.split(separator: "\n").map(String.init)
+    #expect(lines[3] == "  frequency       25–80 Hz, logarithmic; 25–46.1 Hz of it are played")
+    #expect(
+      lines[7] == "  transients      2 cycles within 8–40 ms, 30–60 Hz; 30–50.8 Hz of it are played"
+    )
+    #expect(
+      Array(lines[10...])
+        == """
+        BY SHARPNESS
+          sharpness  frequency       level    made    burst   length
+          0              25 Hz     -7 dBFS  0.45 g    30 Hz    40 ms
+          0.2          28.3 Hz   -8.7 dBFS  0.58 g  33.3 Hz    40 ms
+          0.4          31.9 Hz    -12 dBFS  0.69 g    37 Hz    40 ms
+          0.6          36.1 Hz  -18.4 dBFS  0.76 g  41.1 Hz    40 ms
+          0.8          40.8 Hz  -25.8 dBFS  0.79 g  45.7 Hz    40 ms
+          1            46.1 Hz  -17.4 dBFS  0.83 g  50.8 Hz  39.4 ms
+        FITTED TO THE HARDWARE
+          high-pass  12.5 Hz
+          resonance  40 Hz, Q 10 made to appear as 28.3 Hz, Q 2; drive × 0.819 far above
+          levels     equally felt at each sharpness, by up to 6 dB less drive
+          movement   held to 0.06 × that of a full-scale sine at resonance, from the
+                     excursion
+          power      full scale delivers 40 W, held to 10 W for long
+          warmth     coil 4 s, magnet 300 s; the coil has 60 %
+        HARDWARE
+          product         A B
+          resonance       40 Hz
+          quality factor  10
+          power           10 W
+          acceleration    8 g (estimated)
+          excursion       0.14 mm
+          warms in        coil 4 s, magnet 300 s; the coil has 60 %
+          measured        1 May, by velocity, -31.5 dB unexplained
+        SOURCES
+          A sheet.
+        """.split(separator: "\n").map(String.init))
   }
 
   @Test func checkNamesEveryFault() throws {

@@ -1,4 +1,5 @@
 import Glibc
+import HapticRender
 import SoundFile
 import Testing
 
@@ -177,5 +178,62 @@ import Testing
         1 of 3 sounds written, 2 failed
 
         """)
+  }
+
+  /// A profile of a shaker that bears a watt for ever and a hundred for a moment.
+  private func shaker(quality: String = #", "quality": 10"#) -> String {
+    """
+    {"name": "shaker", "summary": "A shaker.", "frequency": {"low": 40, "high": 80},
+      "hardware": {"product": "Shaker", "resonance": 40\(quality), "power": 1, "peakPower": 100}}
+    """
+  }
+
+  @Test func feltIsWhatTheTransducerMakesOfTheDrive() throws {
+    try place.write(shaker(), to: "shaker.json")
+    try place.write(Patterns.tap(), to: "a.ahap")
+    let words = [
+      "render", "a.ahap", "--profile", "shaker.json", "--format", "float", "--tail", "1",
+    ]
+    #expect(try place.temblor(words + ["-o", "drive.wav"]) == .init(0))
+    #expect(
+      try place.temblor(words + ["-o", "felt.wav", "--felt", "--channels", "2"]) == .init(0))
+    let drive = try sound("drive.wav").interleaved
+    let felt = try sound("felt.wav").interleaved
+    var transducer = TransducerSimulation(
+      TransducerModel(resonance: 40, quality: 10), rate: 48_000)
+    #expect(
+      felt
+        == drive.flatMap { sample in
+          let moved = transducer.acceleration(drive: sample)
+          return [moved, moved]
+        })
+  }
+
+  @Test func feltNeedsAResonanceAndAQuality() throws {
+    try place.write(shaker(quality: ""), to: "shaker.json")
+    for (profile, name) in [("phone", "phone"), ("shaker.json", "shaker")] {
+      let run = try place.temblor("render", "light", "--felt", "--profile", profile)
+      #expect(run.status == 64)
+      #expect(
+        run.error.hasPrefix(
+          "temblor: '--felt' needs a profile with resonance and quality; '\(name)' has none\n"))
+    }
+    #expect(place.names() == ["shaker.json"])
+  }
+
+  @Test func jsonTellsWhatWasHeldBack() throws {
+    try place.write(shaker(), to: "shaker.json")
+    let run = try place.temblor(
+      "render", "earthquake-splash", "--loop", "20", "--profile", "shaker.json", "--json", "-q")
+    let lines = run.output.split(separator: "\n").map { $0.drop { $0 == " " } }
+    func value(_ name: String) -> Double? {
+      lines.first { $0.hasPrefix("\"\(name)\": ") }
+        .flatMap { Double($0.dropFirst(name.count + 4).filter { $0 != "," }) }
+    }
+    #expect(try #require(value("powerFrames")) > 48_000)
+    #expect(try #require(value("heldDecibels")) < -3)
+    #expect(try #require(value("warmth")) > 0.8)
+    #expect(try #require(value("warmth")) < 1)
+    #expect(value("excursionFrames") != nil)
   }
 }

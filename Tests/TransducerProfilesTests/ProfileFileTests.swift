@@ -61,8 +61,15 @@ private func profile(_ members: String...) -> String {
       thresholds: [.init(hertz: 20, decibels: -40), .init(hertz: 80, decibels: -31.77)],
       hardware: TransducerHardware(
         product: "Maker Model", band: 10...200, resonance: 40, quality: 3.5, impedance: 4,
-        power: 50, peakPower: 100, estimated: ["quality"]),
-      sources: ["A sheet."])
+        power: 50, peakPower: 100, acceleration: 3.25, excursion: 1.5,
+        response: [.init(hertz: 20, decibels: -12.5), .init(hertz: 40, decibels: 0)],
+        thermal: ThermalFigures(coil: 2, magnet: 60, coilShare: 0.4),
+        measured: Measurement(date: "a day", residual: -31.5, sensor: .displacement),
+        estimated: ["quality", "thermal"]),
+      drive: DriveLaw(
+        isPlaced: false, reach: 10, isEqualised: true, boost: 3, damping: 2, isEquallyFelt: true,
+        highPass: 6),
+      amplifier: AmplifierFigures(power: 80, latency: 0.0125), sources: ["A sheet."])
     #expect(try ProfileFile.read(text: ProfileFile.write(made), name: "all.json") == made)
     var other = made
     other.transient.length = .seconds(low: 0.0364, high: 0.0121)
@@ -123,8 +130,76 @@ private func profile(_ members: String...) -> String {
       #"1:1: error: the intensity law "sensation" needs at least two thresholds"#
     ),
     (
-      profile(#""thresholds": [{"hertz": 20, "decibels": -40}]"#),
-      #"2:15: error: thresholds are used by the intensity law "sensation" alone (thresholds); remove them, or choose that law"#
+      profile(
+        #""thresholds": [{"hertz": 20, "decibels": -40}, {"hertz": 40, "decibels": -40}]"#),
+      #"2:15: error: thresholds are used by the intensity law "sensation" and for hardware alone (thresholds); remove them, or choose that law"#
+    ),
+    (
+      profile(
+        #""hardware": {"product": "P"}"#, #""drive": {"sensation": false}"#,
+        #""thresholds": [{"hertz": 20, "decibels": -40}, {"hertz": 40, "decibels": -40}]"#),
+      #"4:15: error: thresholds are used by the intensity law "sensation" and for hardware alone (thresholds); remove them, or choose that law"#
+    ),
+    (
+      profile(
+        #""hardware": {"product": "P"}"#, #""thresholds": [{"hertz": 20, "decibels": -40}]"#),
+      "3:15: error: thresholds has 1 entry, outside 2 to 1000 (thresholds)"
+    ),
+    (
+      profile(
+        #""hardware": {"product": "P"}"#, #""drive": {"sensation": false}"#,
+        #""intensity": {"law": "sensation", "decibels": 30}"#,
+        #""thresholds": [{"hertz": 20, "decibels": -40}, {"hertz": 40, "decibels": -40}]"#),
+      #"3:24: error: drive.sensation is false, but the intensity law is "sensation" (drive.sensation); remove the key, or choose the law "power""#
+    ),
+    (
+      profile(#""drive": {"reach": 10}"#),
+      #"2:1: error: drive needs hardware (drive); add "hardware", or remove it"#
+    ),
+    (
+      profile(#""amplifier": {"power": 10}"#),
+      #"2:1: error: amplifier needs hardware (amplifier); add "hardware", or remove it"#
+    ),
+    (
+      profile(
+        #""hardware": {"product": "P", "resonance": 40}"#, #""drive": {"equalise": true}"#),
+      "3:23: error: drive.equalise is true, but the hardware has no quality (drive.equalise); measure it with 'temblor calibrate', or remove the key"
+    ),
+    (
+      profile(#""hardware": {"product": "P"}"#, #""drive": {"highPass": 25}"#),
+      "3:23: error: drive.highPass is 25, above frequency.low, 20 (drive.highPass)"
+    ),
+    (
+      profile(#""hardware": {"product": "P"}"#, #""drive": {"equalize": true}"#),
+      #"3:11: error: the key "equalize" is not known here (drive.equalize); did you mean "equalise"?"#
+    ),
+    (
+      profile(#""hardware": {"product": "P"}"#, #""drive": {"place": 1}"#),
+      "3:20: error: place must be a boolean, not a number (drive.place)"
+    ),
+    (
+      profile(#""hardware": {"product": "P", "response": [{"hertz": 40, "decibels": 0}]}"#),
+      "2:42: error: response has 1 entry, outside 2 to 1000 (hardware.response)"
+    ),
+    (
+      profile(
+        #""hardware": {"product": "P", "response": [{"hertz": 50, "decibels": 0}, {"hertz": 40, "decibels": 0}]}"#
+      ),
+      "2:83: error: hertz is 40, not above 50 of the point before (hardware.response[1].hertz)"
+    ),
+    (
+      profile(#""hardware": {"product": "P", "thermal": {"coil": 20, "magnet": 15}}"#),
+      "2:64: error: magnet is 15, below coil, 20 (hardware.thermal.magnet)"
+    ),
+    (
+      profile(#""hardware": {"product": "P", "thermal": {}, "estimated": ["excursion"]}"#),
+      #"2:59: error: "excursion" is no figure of this hardware (hardware.estimated[0]); give the figure, or remove it here"#
+    ),
+    (
+      profile(
+        #""hardware": {"product": "P", "measured": {"date": "D", "residual": -20, "sensor": "speed"}}"#
+      ),
+      #"2:83: error: "speed" is no sensor (hardware.measured.sensor); known here: acceleration, velocity, displacement"#
     ),
     (
       profile(

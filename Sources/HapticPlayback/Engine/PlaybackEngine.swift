@@ -31,17 +31,18 @@ public final class PlaybackEngine: Sendable {
   /// An engine at frame 0.
   ///
   /// - Parameters:
-  ///   - profiles: The profile of each haptic bus that the routing names; the last serves those beyond.
+  ///   - profiles: The profile of each haptic bus that the routing names; the last serves those beyond. Where one has
+  ///     hardware, its channels are fitted to it and protect it.
   ///   - strength: The factor on everything, 0…1.
   public init(
     rate: Double = 48_000, routing: OutputRouting = OutputRouting(),
     profiles: [TransducerProfile] = [.phone], strength: Float = 1
   ) {
     self.rate = rate
-    self.routing = routing
     let last = profiles.last ?? .phone
     let count = routing.hapticBusCount
     self.profiles = (0..<count).map { $0 < profiles.count ? profiles[$0] : last }
+    self.routing = routing.fitted(to: self.profiles)
     link = RenderLink(channelCount: routing.channels.count)
     state = Locked(State(strength: min(max(strength, 0), 1)))
   }
@@ -57,6 +58,21 @@ public final class PlaybackEngine: Sendable {
 
   /// Frames in which a limiter held the level down, summed over channels that differ.
   public var limitedFrameCount: Int64 { link.limitedFrameCount }
+
+  /// Frames in which a transducer was kept from moving too far, summed over channels that differ.
+  public var excursionFrameCount: Int64 { link.excursionFrameCount }
+
+  /// Frames in which a transducer was kept from growing too warm, summed over channels that differ.
+  public var powerFrameCount: Int64 { link.powerFrameCount }
+
+  /// The least factor by which a transducer was protected since this was last asked.
+  public func takeLeastGuardGain() -> Float { link.takeLeastGuardGain() }
+
+  /// How warm the transducer of each channel is; set before anything drives the engine, it begins as warm.
+  public var warmth: [TransducerWarmth] {
+    get { link.warmth }
+    set { link.warmth = newValue }
+  }
 
   /// Players that hold memory, those included that were released and still play.
   public var loadedPlayerCount: Int { state.withLock { $0.players.count } }

@@ -19,6 +19,7 @@ public final class LivePlayback: Sendable {
   /// What the sink was granted.
   public let format: SinkFormat
   private let shared: Shared
+  private let time: any Timekeeper
 
   /// What both threads and the owner use; it outlives whichever is last.
   private final class Shared: @unchecked Sendable {
@@ -54,6 +55,8 @@ public final class LivePlayback: Sendable {
   ) {
     self.engine = engine
     format = sink.format
+    self.time = time
+    engine.warmth = WarmthMemory.shared.warmth(of: engine.routing, at: time.now)
     let loop = RenderLoop(engine: engine, sink: sink, time: time)
     loop.recording = recording
     shared = Shared(
@@ -77,6 +80,8 @@ public final class LivePlayback: Sendable {
       return all
     }
     for thread in threads { pthread_join(thread, nil) }
+    guard !threads.isEmpty else { return }
+    WarmthMemory.shared.keep(engine.warmth, of: engine.routing, at: time.now)
   }
 
   /// Tells which frame of the engine is heard.

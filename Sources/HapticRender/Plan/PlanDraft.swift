@@ -3,6 +3,7 @@ import HapticModel
 /// A plan in the making: what compilation fills before it is frozen.
 struct PlanDraft {
   let rate: Double
+  /// The profile, asking for nothing its hardware cannot make felt.
   let profile: TransducerProfile
   let laws: VoiceLaws
   /// The profile's factor on amplitude over sharpness.
@@ -20,10 +21,12 @@ struct PlanDraft {
   var samples: [AudioSample] = []
 
   init(profile: TransducerProfile, rate: Double) {
+    let drive = profile.transducerSettings(rate: rate)
+    let profile = profile.placed(before: drive)
     self.profile = profile
     self.rate = rate
-    laws = VoiceLaws(profile, rate: rate)
-    levels = profile.levelsOverSharpness(count: VoiceLaws.tableCount)
+    levels = profile.levelsOverSharpness(count: VoiceLaws.tableCount, drive: drive)
+    laws = VoiceLaws(profile, levels: levels, rate: rate)
   }
 
   /// Frames of a span of time, at least one.

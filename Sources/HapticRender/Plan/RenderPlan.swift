@@ -5,7 +5,9 @@
 @safe
 public final class RenderPlan: @unchecked Sendable {
   /// The version of the rendering model: it grows when equal patterns would sound different.
-  public static let modelVersion = 1
+  ///
+  /// In version 2 a profile's hardware decides frequencies and levels; without hardware all is as in 1.
+  public static let modelVersion = 2
 
   /// Frames per second.
   public let rate: Double

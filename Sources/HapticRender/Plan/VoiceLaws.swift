@@ -27,8 +27,8 @@ struct VoiceLaws: BitwiseCopyable, Sendable {
   private var isBurstLogarithmic: Bool
   private var burstFloor: Float
 
-  /// Prepares a profile's laws for a frame rate.
-  init(_ profile: TransducerProfile, rate: Double) {
+  /// Prepares a profile's laws for a frame rate, with its factors on amplitude over sharpness.
+  init(_ profile: TransducerProfile, levels table: [Double], rate: Double) {
     let step = 4_294_967_296 / rate
     let law = profile.frequency
     lowIncrement = Float(law.low * step)
@@ -54,7 +54,6 @@ struct VoiceLaws: BitwiseCopyable, Sendable {
       // As many decibels as the square law moves in a tenth.
       levelShare = Float(1.7 / max(decibels, 17))
     }
-    let table = profile.levelsOverSharpness(count: Self.tableCount)
     isLevelEven = !table.contains { $0 != 1 }
     levels = InlineArray { Float(table[$0]) }
   }

@@ -56,6 +56,7 @@ extension PlaybackFigures {
   private func parts(_ detail: Detail) -> Parts {
     let xruns = (text: words(xrunCount, "xrun", detail), isAlarm: xrunCount > 0)
     let voices = voiceCount.map { [(text: words($0, "voice", detail), isAlarm: false)] } ?? []
+    let held = protection.map { [(text: $0.text, isAlarm: $0.cause != nil)] } ?? []
     let percent = "\(Int((min(1, max(0, strength)) * 100).rounded()))%"
     let times = [time(position)] + (duration.map { ["/", time($0)] } ?? [])
     let short = [mark] + (title.map { [$0.short] } ?? [])
@@ -64,11 +65,13 @@ extension PlaybackFigures {
     switch detail {
     case .words:
       return Parts(
-        times: long + times + remarks, counts: voices + [("strength \(percent)", false), xruns])
+        times: long + times + remarks,
+        counts: voices + [("strength \(percent)", false)] + held + [xruns])
     case .letters:
       return Parts(
         times: short + times + remarks,
-        counts: voices + [(percent, false)] + (xrunCount > 0 ? [xruns] : []))
+        counts: voices + [(percent, false)] + held.filter(\.isAlarm)
+          + (xrunCount > 0 ? [xruns] : []))
     case .strengthless:
       return Parts(times: short + times + remarks, counts: xrunCount > 0 ? [xruns] : [])
     case .position:

@@ -23,4 +23,6 @@ struct PlaybackFigures: Equatable, Sendable {
   var strength = 1.0
   /// What is heard and how.
   var title: PerformanceTitle?
+  /// What protection did since the last line; nothing where there is no transducer to protect.
+  var protection: ProtectionFigures?
 }

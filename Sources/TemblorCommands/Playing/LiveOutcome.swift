@@ -30,6 +30,8 @@ struct LiveOutcome {
   var peak: Float = 0
   /// Frames in which a limiter held the level down.
   var limitedFrameCount: Int64 = 0
+  /// What protection did, where there is something to protect.
+  var protection: ProtectionFigures?
   /// What rendering cost, where it was looked at.
   var blocks = BlockFigures()
   /// What became of the recording, where there was one.
@@ -58,6 +60,7 @@ struct LiveOutcome {
     entry.member("missedFrames", missedFrameCount)
     entry.member("peakDecibels", Figures.decibels(peak))
     entry.member("limitedFrames", Int(limitedFrameCount))
+    protection?.write(to: &entry)
     if rate > 0 { entry.object("rendering") { blocks.write(to: &$0, rate: rate) } }
     if let recording { entry.object("recording") { recording.write(to: &$0) } }
   }

@@ -121,12 +121,16 @@ final class LiveSession {
     _ = takeEvents(playing.engine)
     takeRecords(driver, playing)
     takePeaks(playing.engine)
+    takeProtection(playing.engine)
     if let text = tally.takeUntold(rate: playing.engine.rate) { console.report(text) }
     console.clear()
     outcome.frameCount = playing.engine.position
     outcome.limitedFrameCount = playing.engine.limitedFrameCount
     outcome.underrunCount = tally.underrunCount
     outcome.missedFrameCount = tally.missedFrameCount
+    if let protection = outcome.protection, protection.cause != nil {
+      console.tell(protection.text)
+    }
     if let recording = playing.recording {
       let (result, message) = recording.finish()
       outcome.recording = result
@@ -162,6 +166,26 @@ final class LiveSession {
     return peaks
   }
 
+  /// What protection did since this was last asked; the outcome keeps all of it.
+  @discardableResult
+  private func takeProtection(_ engine: PlaybackEngine) -> ProtectionFigures? {
+    guard engine.routing.channels.contains(where: { $0.transducer != nil }) else { return nil }
+    let gain = engine.takeLeastGuardGain()
+    let warmth = engine.warmth.map(\.total).max() ?? 0
+    var sum = ProtectionFigures(
+      excursionFrameCount: engine.excursionFrameCount, powerFrameCount: engine.powerFrameCount,
+      leastGain: gain, warmth: warmth)
+    var recent = sum
+    if let before = outcome.protection {
+      recent.excursionFrameCount -= before.excursionFrameCount
+      recent.powerFrameCount -= before.powerFrameCount
+      sum.leastGain = min(sum.leastGain, before.leastGain)
+      sum.warmth = max(sum.warmth, before.warmth)
+    }
+    outcome.protection = sum
+    return recent
+  }
+
   private func figures(_ playing: Playing) -> PlaybackFigures {
     let (engine, performance) = (playing.engine, playing.performance)
     let (position, duration) = performance.place
@@ -171,7 +195,8 @@ final class LiveSession {
       state: engine.isMuted ? .muted : performance.state, position: position, duration: duration,
       peaks: performance.isBlind ? [] : peaks,
       voiceCount: performance.title == nil ? voiceCount : nil, xrunCount: tally.underrunCount,
-      strength: Double(engine.strength), title: performance.title)
+      strength: Double(engine.strength), title: performance.title,
+      protection: performance.isBlind ? nil : takeProtection(engine))
   }
 }
 

@@ -59,7 +59,7 @@ struct RoutingOptions {
   /// Whether anything is said.
   var isUsual: Bool { haptics == nil && audio == nil && words.isEmpty }
 
-  /// The routing on some channels, and the profile of each haptic bus.
+  /// The routing on some channels with what each drives, and the profile of each haptic bus.
   ///
   /// - Parameters:
   ///   - profile: The profile of channels that have none of their own.
@@ -102,6 +102,7 @@ struct RoutingOptions {
       if bus == profiles.count { profiles.append(wanted) }
       channels[index].hapticBus = bus
     }
-    return (OutputRouting(channels: channels), profiles.isEmpty ? [profile] : profiles)
+    let routing = OutputRouting(channels: channels).fitted(to: profiles)
+    return (routing, profiles.isEmpty ? [profile] : profiles)
   }
 }

@@ -3,12 +3,27 @@ import TransducerProfiles
 
 /// What a profile does, laid out for people.
 struct ProfileSheet {
+  /// What stands in the file.
   let profile: TransducerProfile
+  /// The same with the frequencies that are played.
+  let placed: TransducerProfile
+  /// The filters and limits for the hardware.
+  let settings: TransducerSettings?
   /// Where it comes from.
   let origin: String
 
   /// The points of sharpness that are shown.
   static let steps = 6
+  /// The frame rate that filters are shown for.
+  static let rate = 48_000.0
+
+  /// Lays a profile out.
+  init(profile: TransducerProfile, origin: String) {
+    self.profile = profile
+    self.origin = origin
+    placed = profile.placed(rate: Self.rate)
+    settings = profile.transducerSettings(rate: Self.rate)
+  }
 
   /// The whole sheet.
   func text(for output: Output) -> String {
@@ -18,6 +33,10 @@ struct ProfileSheet {
     layout.table(laws)
     layout.heading("By sharpness")
     for line in bySharpness { layout.verbatim(line, indent: 2) }
+    if let settings {
+      layout.heading("Fitted to the hardware")
+      layout.table(fit(settings))
+    }
     if let hardware = profile.hardware {
       layout.heading("Hardware")
       layout.table(Self.figures(of: hardware))
@@ -33,7 +52,11 @@ struct ProfileSheet {
     let transient = profile.transient
     var rows = [
       ("from", origin.printable),
-      ("frequency", profile.frequency.text + ", " + profile.frequency.scale.rawValue),
+      (
+        "frequency",
+        profile.frequency.text + ", " + profile.frequency.scale.rawValue
+          + Self.change(from: profile.frequency, to: placed.frequency)
+      ),
       ("intensity", intensity),
       ("level", Self.level(profile.level) + " for one continuous event at full intensity"),
       ("waveform", Self.sines(profile.partials.map { ($0.ratio, $0.gain) })),
@@ -70,7 +93,10 @@ struct ProfileSheet {
       }
     let isOwn = transient.frequency != profile.frequency
     let floor = Figures.rounded(transient.floor * 100, places: 1)
-    return length + (isOwn ? ", \(transient.frequency.text)" : "")
+    let band =
+      transient.frequency.text
+      + Self.change(from: transient.frequency, to: placed.transient.frequency)
+    return length + (isOwn ? ", \(band)" : "")
       + (transient.floor > 0 ? ", at least \(floor) % of the level" : "")
   }
 
@@ -83,16 +109,20 @@ struct ProfileSheet {
 
   /// Frequency and level of continuous events and bursts at evenly spaced sharpness.
   private var bySharpness: [String] {
-    let factors = profile.levelsOverSharpness(count: Self.steps)
-    let head = ["sharpness", "frequency", "level", "burst", "length"]
+    let factors = placed.levelsOverSharpness(count: Self.steps, drive: settings)
+    let isKnown = profile.hasKnownResponse
+    let head =
+      ["sharpness", "frequency", "level"] + (isKnown ? ["made"] : []) + ["burst", "length"]
     let rows = (0..<Self.steps).map { step in
       let sharpness = Double(step) / Double(Self.steps - 1)
-      let level = Figures.decibels(Float(profile.level * factors[step]))
-      let transient = profile.transient
+      let hertz = placed.frequency.hertz(atSharpness: sharpness)
+      let level = profile.level * factors[step] * (settings?.driveResponse(atHertz: hertz) ?? 1)
+      let transient = placed.transient
       return [
         Figures.rounded(sharpness, places: 1),
-        FrequencyLaw.hertz(profile.frequency.hertz(atSharpness: sharpness)) + " Hz",
-        Figures.rounded(level, places: 1) + " dBFS",
+        FrequencyLaw.hertz(hertz) + " Hz",
+        Figures.rounded(Figures.decibels(Float(level)), places: 1) + " dBFS",
+      ] + (isKnown ? [made(level, atHertz: hertz)] : []) + [
         FrequencyLaw.hertz(transient.frequency.hertz(atSharpness: sharpness)) + " Hz",
         Self.milliseconds(transient.seconds(atSharpness: sharpness)) + " ms",
       ]
@@ -113,12 +143,27 @@ struct ProfileSheet {
       ("impedance", "impedance", number(hardware.impedance, " Ω")),
       ("power", "power", number(hardware.power, " W")),
       ("peakPower", "peak power", number(hardware.peakPower, " W")),
+      ("acceleration", "acceleration", number(hardware.acceleration, " g")),
+      ("excursion", "excursion", number(hardware.excursion, " mm")),
+      (
+        "response", "response",
+        hardware.response.isEmpty ? nil : "\(hardware.response.count) measured points"
+      ),
+      ("thermal", "warms in", hardware.thermal.map { $0.text }),
     ]
     var rows: [(label: String, help: String)] = [("product", hardware.product.printable)]
     for figure in figures {
       guard let text = figure.text else { continue }
       let isEstimated = hardware.estimated.contains(figure.key)
       rows.append((figure.label, text + (isEstimated ? " (estimated)" : "")))
+    }
+    if let measured = hardware.measured {
+      let residual = Figures.rounded(measured.residual, places: 1)
+      rows.append(
+        (
+          "measured",
+          "\(measured.date.printable), by \(measured.sensor.rawValue), \(residual) dB unexplained"
+        ))
     }
     return rows
   }

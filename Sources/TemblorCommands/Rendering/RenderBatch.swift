@@ -125,7 +125,8 @@ struct RenderBatch: Sendable {
         }
         guard outputs.items.count <= 2, !isQuiet, terminal.error.isTerminal else { continue }
         terminal.report(
-          "\(item.path.printable): \(Figures.seconds(seconds)), \(Figures.peak(statistics.peak))")
+          "\(item.path.printable): \(Figures.seconds(seconds)), \(Figures.peak(statistics.peak))"
+            + (ProtectionFigures(statistics).map { ", \($0.text)" } ?? ""))
       case .failed(let message, _): failures.append(message)
       case .readerLeft: continue
       case nil: failures.append("\(item.path.printable): not begun")
@@ -151,6 +152,7 @@ struct RenderBatch: Sendable {
             entry.member("seconds", seconds)
             entry.member("peakDecibels", Figures.decibels(statistics.peak))
             entry.member("limitedFrames", Int(statistics.limitedFrameCount))
+            ProtectionFigures(statistics)?.write(to: &entry)
           case .failed(let message, _): entry.member("error", message)
           case .readerLeft: break
           case nil: entry.member("error", "not begun")

@@ -22,6 +22,8 @@ struct RenderJob: Sendable {
   var buses = RenderSettings.Buses.all
   /// What the channels carry, where it is not the usual.
   var routing = RoutingOptions()
+  /// Whether the file is what the transducer would do instead of what drives it.
+  var isFelt = false
   /// What the times of control points count from.
   var curveTimes = AHAPReadingOptions.CurveTimes.automatic
 
@@ -78,12 +80,14 @@ struct RenderJob: Sendable {
         title: title, software: "Temblor \(temblorVersion)",
         comment: "profile \(profile.name), rendering model \(RenderPlan.modelVersion)"))
     var rendering = OfflineRendering(plan: plan, settings: settings)
+    var felt = isFelt ? FeltSignal(settings.routing, rate: Double(rate)) : nil
     var block = [Float](repeating: 0, count: 4_096 * channelCount)
     while true {
       var span = block.mutableSpan
       let count = rendering.read(into: &span)
       if count == 0 { break }
       if Interruption.isRequested { throw FileError(path, "interrupted; nothing was written") }
+      felt?.replace(&block, frameCount: count)
       try writer.write(block.span.extracting(first: count * channelCount))
       progress(1 - Double(rendering.remainingFrameCount) / Double(length))
     }
@@ -107,19 +111,7 @@ struct RenderJob: Sendable {
 extension AHAPError {
   /// A refusal to compile, at the event's place in the text.
   init(at error: RenderError, in document: AHAPDocument) {
-    let entries = document.json.root["Pattern"]
-    var value = entries ?? document.json.root
-    if let index = error.eventIndex, let entries {
-      var count = 0
-      for entry in entries.elements {
-        guard let event = entry["Event"] else { continue }
-        if count == index {
-          value = event
-          break
-        }
-        count += 1
-      }
-    }
+    let value = document.event(at: error.eventIndex)
     self.init(
       Finding(
         rule: .eventLength, severity: .error, place: value.place, path: value.path,

@@ -12,6 +12,9 @@ enum CheckVerb {
       file from being read, a warning may not be what was meant, a note is worth knowing. The exit \
       status is 2 when there is an error.
 
+      With --profile the pattern is rendered for that profile's hardware, and check tells what it would be \
+      kept from there: frequencies it hardly makes felt, too much movement, warmth or level.
+
       A file may allow itself to break a rule that is no error, if it says why:
 
         "Metadata": { "AllowedRules": { "tap-count": "the aftershocks of an earthquake" } }
@@ -22,6 +25,10 @@ enum CheckVerb {
         completion: .file(endingIn: "ahap"), isRepeatable: true, isOptional: true)
     ],
     options: [
+      Option(
+        "--profile", value: "PROFILE",
+        help: "Check what the hardware of a profile, by its name or file, would be kept from.",
+        completion: SharedOptions.profileNames),
       Option("--strict", help: "Count warnings as errors."),
       Option(
         "--disable", value: "RULE", help: "Leave a rule out; may be repeated.",
@@ -32,6 +39,7 @@ enum CheckVerb {
     ],
     examples: [
       .init("temblor check mine.ahap", "Check a pattern."),
+      .init("temblor check --profile dayton-bst-1 mine.ahap", "Look before a shaker plays it."),
       .init("temblor check --strict --disable tap-gap Patterns", "Guard a folder in a build."),
     ]
   ) { arguments, terminal in
@@ -41,6 +49,7 @@ enum CheckVerb {
     }
     let words = arguments.values(SharedOptions.pattern.name)
     guard !words.isEmpty else { throw UsageError(.addValue, "missing PATTERN") }
+    let profile = try arguments.value("--profile").map(SharedOptions.profile(named:))
     let (inputs, problems) = PatternInput.find(words)
     let isStrict = arguments.flag("--strict")
     let disabled = Set(arguments.values("--disable"))
@@ -48,7 +57,7 @@ enum CheckVerb {
     var failures = problems.map(\.description)
     for input in inputs {
       do {
-        findings += try examine(input)
+        findings += try examine(input, for: profile)
       } catch {
         failures.append(Failure.message(error))
       }
@@ -73,8 +82,10 @@ enum CheckVerb {
     return Failure.worst([hasErrors ? .inputIsWrong : .done, failures.isEmpty ? .done : .couldNot])
   }
 
-  /// All findings about one pattern, its sound files included.
-  static func examine(_ input: PatternInput) throws -> [Finding] {
+  /// All findings about one pattern, its sound files included, and what a profile's hardware makes of it.
+  static func examine(_ input: PatternInput, for profile: TransducerProfile? = nil) throws
+    -> [Finding]
+  {
     let document: AHAPDocument
     do {
       document = try input.document()
@@ -92,6 +103,18 @@ enum CheckVerb {
       } catch {
         findings.append(AHAPError(at: error, in: document).finding)
       }
+    }
+    if let profile, let pattern = examination.pattern,
+      !findings.contains(where: { $0.severity == .error })
+    {
+      let rate = 48_000.0
+      let samples = try WaveformFiles.load(
+        examination.waveforms, from: input.folder, rate: rate)
+      let plan = try RenderPlan(
+        compiling: pattern, profile: profile, rate: rate, samples: samples)
+      findings += HardwareFindings(
+        document: document, pattern: pattern, profile: profile, plan: plan
+      ).all()
     }
     return findings
   }

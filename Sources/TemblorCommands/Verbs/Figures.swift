@@ -10,6 +10,12 @@ enum Figures {
     magnitude > 1e-10 ? 20 * log10(Double(magnitude)) : -200
   }
 
+  /// The magnitude of a level in decibels.
+  static func amplitude(decibels: Double) -> Double { pow(10, decibels / 20) }
+
+  /// What is left of 1 after so many time constants.
+  static func decay(_ constants: Double) -> Double { exp(-constants) }
+
   /// `peak -3.2 dBFS`, or `silent`.
   static func peak(_ magnitude: Float) -> String {
     magnitude > 1e-10 ? "peak \(rounded(decibels(magnitude), places: 1)) dBFS" : "silent"

@@ -12,6 +12,8 @@ struct PatternFigures {
   private let statistics: RenderStatistics
   private let rootMeanSquare: Double
   private let frequencies: ClosedRange<Double>?
+  /// The same as they are played, moved into the band of the profile's hardware.
+  private let playedFrequencies: ClosedRange<Double>?
 
   /// Reads, compiles and renders a pattern to measure it: takes a few milliseconds for each minute.
   init(_ input: PatternInput, job: RenderJob) throws {
@@ -31,10 +33,12 @@ struct PatternFigures {
     statistics = rendering.statistics
     rootMeanSquare = (sum / Double(max(1, settings.length ?? 1))).squareRoot()
     frequencies = Self.frequencies(of: reading.pattern, profile: profile)
+    playedFrequencies = Self.frequencies(
+      of: reading.pattern, profile: profile.placed(rate: plan.rate))
   }
 
   /// The lowest and highest frequency the events ask for, before any control moves them.
-  private static func frequencies(of pattern: HapticPattern, profile: TransducerProfile)
+  static func frequencies(of pattern: HapticPattern, profile: TransducerProfile)
     -> ClosedRange<Double>?
   {
     let asked = pattern.events.compactMap { event -> Double? in
@@ -89,8 +93,15 @@ struct PatternFigures {
 
   private var band: String {
     guard let frequencies else { return "no haptic events" }
-    return "events ask for \(Figures.rounded(frequencies.lowerBound, places: 1)) to "
-      + "\(Figures.rounded(frequencies.upperBound, places: 1)) Hz"
+    func text(_ range: ClosedRange<Double>) -> String {
+      "\(Figures.rounded(range.lowerBound, places: 1)) to "
+        + "\(Figures.rounded(range.upperBound, places: 1)) Hz"
+    }
+    let asked = text(frequencies)
+    guard let played = playedFrequencies.map(text), played != asked else {
+      return "events ask for \(asked)"
+    }
+    return "events ask for \(asked), played at \(played)"
   }
 
   private var limiting: String {
@@ -117,6 +128,10 @@ struct PatternFigures {
     if let frequencies {
       json.member("lowestHertz", frequencies.lowerBound)
       json.member("highestHertz", frequencies.upperBound)
+    }
+    if let playedFrequencies, playedFrequencies != frequencies {
+      json.member("lowestPlayedHertz", playedFrequencies.lowerBound)
+      json.member("highestPlayedHertz", playedFrequencies.upperBound)
     }
     json.member("peakDecibels", Figures.decibels(statistics.peak))
     json.member("rmsDecibels", Figures.decibels(Float(rootMeanSquare)))

@@ -45,6 +45,12 @@ enum RenderVerb {
             "--strength", value: "S", help: "A factor on everything, 0 to 1.", defaultText: "1"),
           Option("--normalize", help: "Bring the greatest peak to -1 dBFS."),
           Option(
+            "--felt",
+            help:
+              "Write the acceleration that the profile's transducer would make instead of what drives it: 1 is "
+              + "the peak of a full-scale sine at resonance, and as much as the format takes is kept. Channels without "
+              + "haptics stay as they are."),
+          Option(
             "--stems", help: "Write haptics and audio apart, as NAME.haptic and NAME.audio."),
         ]),
       OptionGroup(
@@ -89,6 +95,7 @@ enum RenderVerb {
       try arguments.int("--channels", in: 1...64) ?? job.routing.leastChannelCount
     job.strength = try arguments.double("--strength", in: 0...1) ?? 1
     job.isNormalised = arguments.flag("--normalize")
+    job.isFelt = arguments.flag("--felt")
     job.passCount = try arguments.int("--loop", in: 0...1_000_000) ?? 1
     job.duration = try arguments.double("--duration", in: 0.001...HapticTime.longest)
     job.tail = try arguments.double("--tail", in: 0...3_600) ?? job.tail
@@ -108,6 +115,12 @@ enum RenderVerb {
         .correctValue,
         "'render' writes one profile to a file; render each by itself, or record both with "
           + "'temblor play --record'")
+    }
+    if job.isFelt, job.channels.profiles[0].hardware?.model == nil {
+      throw UsageError(
+        .correctValue,
+        "'--felt' needs a profile with resonance and quality; \(job.channels.profiles[0].name.inQuotes) has none"
+      )
     }
     return job
   }

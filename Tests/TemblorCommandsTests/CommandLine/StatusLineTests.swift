@@ -39,8 +39,29 @@ import Testing
     #expect(line(Self.many, width) == expected)
   }
 
+  @Test func theTransducersWarmthAndWhatIsHeldBackAreShown() {
+    var figures = PlaybackFigures(position: 1, peaks: [])
+    figures.protection = ProtectionFigures(
+      excursionFrameCount: 0, powerFrameCount: 0, leastGain: 1, warmth: 0.63)
+    #expect(line(figures, 79) == "> 0:01.0 0 voices strength 100% warm 63 % 0 xruns")
+    #expect(line(figures, 40) == "> 0:01.0 0v 100%")
+    figures.protection?.powerFrameCount = 32
+    figures.protection?.leastGain = 0.8128
+    #expect(line(figures, 50) == "> 0:01.0 0v 100% warm 63 %, held -1.8 dB (power)")
+    figures.protection?.excursionFrameCount = 64
+    #expect(line(figures, 54) == "> 0:01.0 0v 100% warm 63 %, held -1.8 dB (excursion)")
+  }
+
+  /// Figures of a transducer that is held back.
+  private static var held: PlaybackFigures {
+    var figures = stereo
+    figures.protection = ProtectionFigures(
+      excursionFrameCount: 1, powerFrameCount: 0, leastGain: 0, warmth: 1)
+    return figures
+  }
+
   @Test func noLineIsTooLong() {
-    for figures in [Self.stereo, Self.many, PlaybackFigures(position: 1e9, peaks: [])] {
+    for figures in [Self.stereo, Self.many, Self.held, PlaybackFigures(position: 1e9, peaks: [])] {
       for width in 0...200 {
         let output = Output(isTerminal: true, isColoured: false) { _ throws(OutputError) in }
         let (text, length) = figures.line(width: width, for: output)

@@ -1,0 +1,109 @@
+import AHAP
+import HapticModel
+import HapticRender
+import JSONText
+
+/// What `check` says of a pattern on the hardware of a profile, before it is played there.
+struct HardwareFindings {
+  let document: AHAPDocument
+  let pattern: HapticPattern
+  let profile: TransducerProfile
+  let plan: RenderPlan
+
+  /// The warmth at which a loop is held back to the power that keeps it there.
+  private static let warmthAim = 0.96
+
+  /// All that is to be said.
+  func all() -> [Finding] {
+    let demand = HardwareDemand(plan, profile: profile)
+    return [band, excursion(demand), power(demand), ceiling(demand)].compactMap { $0 }
+  }
+
+  /// Frequencies that are played at others.
+  private var band: Finding? {
+    let placed = profile.placed(rate: plan.rate)
+    guard let asked = PatternFigures.frequencies(of: pattern, profile: profile),
+      let played = PatternFigures.frequencies(of: pattern, profile: placed)
+    else { return nil }
+    let (before, after) = (asked.bandText, played.bandText)
+    guard before != after else { return nil }
+    let first = pattern.events.firstIndex {
+      $0.kind == .hapticContinuous || $0.kind == .hapticTransient
+    }
+    return finding(
+      .transducerBand, at: first, "asks for \(before); \(profile.name) plays it at \(after)")
+  }
+
+  private func excursion(_ demand: HardwareDemand) -> Finding? {
+    guard let held = demand.heldForExcursion, let (share, frame) = demand.excursion else {
+      return nil
+    }
+    let percent = Figures.rounded(share * 100, places: 0)
+    return finding(
+      .transducerExcursion, at: event(before: frame),
+      "would move \(profile.name) to \(percent) % of its limit at \(seconds(frame)); it is held back by up to "
+        + decibels(held),
+      hint: "lower the intensity there")
+  }
+
+  private func power(_ demand: HardwareDemand) -> Finding? {
+    if let held = demand.heldForPower {
+      return finding(
+        .transducerPower, at: event(before: held.frame),
+        "would warm \(profile.name) beyond its limit from \(seconds(held.frame)) on; it is held back by up to "
+          + decibels(held),
+        hint: "lower the intensity, or leave pauses")
+    }
+    guard let time = demand.secondsToWarmth(of: Self.warmthAim) else { return nil }
+    let text =
+      time < 120
+      ? Figures.rounded(time, places: 0) + " s" : Figures.rounded(time / 60, places: 0) + " min"
+    return finding(
+      .transducerPower, at: nil, severity: .note,
+      "looped, it warms \(profile.name) to its limit after \(text), and is held back from then on")
+  }
+
+  private func ceiling(_ demand: HardwareDemand) -> Finding? {
+    guard let (frame, count) = demand.limited else { return nil }
+    return finding(
+      .transducerCeiling, at: event(before: frame),
+      "goes beyond the ceiling of the output at \(seconds(frame)), and is turned down for "
+        + "\(seconds(count)) in all")
+  }
+
+  /// The latest event that has begun at a frame.
+  private func event(before frame: Int64) -> Int? {
+    let begun = pattern.events.indices.filter {
+      HapticTime.frame(seconds: pattern.events[$0].time, rate: plan.rate) <= frame
+    }
+    return begun.max { (pattern.events[$0].time, $0) < (pattern.events[$1].time, $1) }
+  }
+
+  /// A finding, which the file may allow as it may others.
+  private func finding(
+    _ rule: Rule, at event: Int?, severity: Finding.Severity? = nil, _ message: String,
+    hint: String? = nil
+  ) -> Finding {
+    let value = document.event(at: event)
+    let allowed = document.json.root["Metadata"]?["AllowedRules"]?[rule.rawValue]?.string
+    return Finding(
+      rule: rule, severity: allowed == nil ? severity : .note, place: value.place, path: value.path,
+      message: message + (allowed.map { " (allowed: \($0.prefix(200)))" } ?? ""),
+      suggestion: allowed == nil ? hint : nil)
+  }
+
+  private func seconds(_ frame: Int64) -> String {
+    Figures.rounded(Double(frame) / plan.rate, places: 2) + " s"
+  }
+
+  private func decibels(_ held: HardwareDemand.Intervention) -> String {
+    Figures.rounded(held.decibels, places: 1) + " dB"
+  }
+}
+
+extension ClosedRange<Double> {
+  /// `20–80 Hz`, or `175 Hz` for one frequency, to a tenth.
+  fileprivate var bandText: String {
+    FrequencyLaw(low: lowerBound, high: upperBound).text
+  }
+}

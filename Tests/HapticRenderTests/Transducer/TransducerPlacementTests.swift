@@ -1,0 +1,160 @@
+import HapticModel
+import Testing
+
+@testable import HapticRender
+
+struct TransducerPlacementTests {
+  private static let rate = 48_000.0
+
+  private static func profile(
+    _ low: Double, _ high: Double, resonance: Double, quality: Double,
+    band: ClosedRange<Double>? = nil,
+    drive: DriveLaw = DriveLaw()
+  ) -> TransducerProfile {
+    TransducerProfile(
+      name: "t", summary: "A test.", frequency: FrequencyLaw(low: low, high: high),
+      hardware: TransducerHardware(
+        product: "T", band: band, resonance: resonance, quality: quality, power: 10),
+      drive: drive)
+  }
+
+  private static let bare = DriveLaw(isEqualised: false, isEquallyFelt: false)
+
+  @Test func aProfileWithoutHardwareStaysAsItIs() {
+    #expect(TransducerProfile.phone.placed(rate: Self.rate) == .phone)
+    #expect(
+      TransducerProfile.phone.levelsOverSharpness(count: 33, drive: nil)
+        == [Double](repeating: 1, count: 33))
+  }
+
+  @Test func lawsAreCutToThePublishedBand() {
+    let profile = TransducerProfile(
+      name: "t", summary: "A test.", frequency: FrequencyLaw(low: 10, high: 300),
+      hardware: TransducerHardware(product: "T", band: 20...80))
+    let placed = profile.placed(rate: Self.rate)
+    #expect(placed.frequency == FrequencyLaw(low: 20, high: 80))
+    #expect(placed.transient.frequency == FrequencyLaw(low: 20, high: 80))
+  }
+
+  /// |a| = r² / (Q · |D|) behind a high-pass at 12.5 and 50 Hz, solved apart: by 6 dB it falls to 32.6 and to
+  /// 65.4 Hz about 40 Hz with Q = 3, and to 165.9 and to 185.9 Hz about 175 Hz with Q = 15.
+  @Test func aBareResonanceIsAskedForNothingThatItHardlyMakes() {
+    let puck = Self.profile(25, 80, resonance: 40, quality: 3, drive: Self.bare)
+    let placed = puck.placed(rate: Self.rate).frequency
+    #expect(abs(placed.low - 32.6) < 0.15)
+    #expect(abs(placed.high - 65.4) < 0.15)
+    let coin = Self.profile(100, 300, resonance: 175, quality: 15, drive: Self.bare)
+    let narrow = coin.placed(rate: Self.rate).frequency
+    #expect(abs(narrow.low - 165.9) < 0.2)
+    #expect(abs(narrow.high - 185.9) < 0.2)
+  }
+
+  /// What is felt within 6 dB of the most felt, behind the inverse filter and without it, to a hertz; worked
+  /// out apart with the analogue responses and the threshold curve.
+  @Test(arguments: [
+    (25.0, 80.0, 40.0, 6.0, 25.0...80.0, 35.0...47.0),
+    (25, 80, 40, 3, 25...80, 31...59), (20, 80, 30, 4, 20...80, 22...38),
+    (25, 80, 40, 10, 25...46, 37...44), (65, 250, 65, 3, 65...250, 65...109.7),
+    (100, 300, 175, 15, 101...188, 166...186),
+  ])
+  func theInverseFilterWidensTheBand(
+    low: Double, high: Double, resonance: Double, quality: Double, filtered: ClosedRange<Double>,
+    bare: ClosedRange<Double>
+  ) {
+    for (isEqualised, expected) in [(true, filtered), (false, bare)] {
+      let asked = Self.profile(
+        low, high, resonance: resonance, quality: quality,
+        drive: DriveLaw(isEqualised: isEqualised))
+      let placed = asked.placed(rate: Self.rate).frequency
+      #expect(abs(placed.low - expected.lowerBound) < 1)
+      #expect(abs(placed.high - expected.upperBound) < 1)
+    }
+  }
+
+  @Test func nothingIsTurnedDownFurtherThanTheReachWherePlacementIsOff() {
+    let asked = Self.profile(
+      20, 200, resonance: 40, quality: 10, drive: DriveLaw(isPlaced: false))
+    #expect(asked.placed(rate: Self.rate) == asked)
+    let settings = asked.transducerSettings(rate: Self.rate)
+    let least = asked.levelsOverSharpness(count: 33, drive: settings).min() ?? 0
+    #expect(abs(least - raised(10, to: -6.25 / 20)) < 1e-9)
+  }
+
+  @Test func equalSensationAskedForWithoutAResponseFollowsTheThresholdAlone() {
+    var profile = TransducerProfile(
+      name: "t", summary: "A test.", frequency: FrequencyLaw(low: 20, high: 80),
+      hardware: TransducerHardware(product: "T"), drive: DriveLaw(highPass: 0.1))
+    func levels() -> [Double] {
+      profile.levelsOverSharpness(count: 2, drive: profile.transducerSettings(rate: Self.rate))
+    }
+    #expect(levels() == [1, 1])
+    profile.drive.isEquallyFelt = true
+    // The curve lies at −40.36 dB at 20 Hz and at −31.77 dB at 80 Hz.
+    #expect(abs(levels()[0] - raised(10, to: -8.59 / 20)) < 1e-4)
+    #expect(levels()[1] == 1)
+  }
+
+  /// Perceived level, intensity 1, at 401 sharpnesses; with and without the threshold curve.
+  @Test(arguments: [true, false])
+  func equalIntensityIsFeltEquallyAtEachSharpness(isEquallyFelt: Bool) {
+    for (low, high, resonance, quality) in [
+      (25.0, 80.0, 40.0, 6.0), (25, 80, 40, 3), (20, 80, 30, 4), (25, 80, 40, 10),
+      (65, 250, 65, 3), (100, 300, 175, 15),
+    ] {
+      let asked = Self.profile(
+        low, high, resonance: resonance, quality: quality,
+        drive: DriveLaw(isEquallyFelt: isEquallyFelt))
+      let settings = asked.transducerSettings(rate: Self.rate)
+      let profile = asked.placed(rate: Self.rate)
+      let table = profile.levelsOverSharpness(count: 33, drive: settings)
+      let felt = (0...400).map { step -> Double in
+        let sharpness = Double(step) / 400
+        let place = sharpness * 32
+        let index = min(Int(place), 31)
+        let gain = table[index] + (table[index + 1] - table[index]) * (place - Double(index))
+        let hertz = profile.frequency.hertz(atSharpness: sharpness)
+        return profile.feltDecibels(atHertz: hertz, drive: settings)
+          + 20 * logarithm2(gain) / logarithm2(10)
+      }
+      let spread = ((felt.max() ?? 0) - (felt.min() ?? 0)) / 2
+      #expect(spread < 0.1, "±\(spread) dB at \(resonance) Hz, Q \(quality)")
+      // What evenness costs: no more than 6 dB, and what 33 points cannot follow.
+      #expect((table.min() ?? 0) > raised(10, to: -6.3 / 20))
+      #expect(table.max() == 1)
+    }
+  }
+
+  @Test func theFitHasFiniteNumbersForAnyFigures() {
+    for (low, high) in [(0.1, 20_000.0), (20, 80), (5_000, 5_000)] {
+      for resonance in [0.1, 40, 100_000] {
+        for quality in [0.1, 1_000] {
+          for drive in [DriveLaw(), DriveLaw(reach: 40, boost: 0, damping: 20, highPass: low)] {
+            let asked = Self.profile(
+              low, high, resonance: resonance, quality: quality, drive: drive)
+            let settings = asked.transducerSettings(rate: 8_000)
+            let placed = asked.placed(rate: 8_000)
+            #expect(placed.frequency.low >= low && placed.frequency.high <= high)
+            #expect(placed.frequency.low <= placed.frequency.high)
+            let levels = placed.levelsOverSharpness(count: 33, drive: settings)
+            #expect(levels.allSatisfy { $0 > 0 && $0 <= 1 })
+          }
+        }
+      }
+    }
+  }
+
+  @Test func measuredPointsDecideWhereThereAreAny() {
+    var profile = Self.profile(20, 200, resonance: 40, quality: 3, drive: Self.bare)
+    profile.hardware?.response = [
+      ResponsePoint(hertz: 50, decibels: -20), ResponsePoint(hertz: 100, decibels: 0),
+      ResponsePoint(hertz: 200, decibels: 0),
+    ]
+    #expect(profile.hardwareDecibels(atHertz: 50) == -20)
+    #expect(abs(profile.hardwareDecibels(atHertz: 70.710_678_118_654_76) + 10) < 1e-9)
+    #expect(profile.hardwareDecibels(atHertz: 1_000) == 0)
+    let placed = profile.placed(rate: Self.rate).frequency
+    // −6 dB lies at 50 · 2^0.7 = 81.2 Hz.
+    #expect(abs(placed.low - 81.2) < 0.5)
+    #expect(placed.high == 200)
+  }
+}
