@@ -7,7 +7,8 @@ enum ProfilesCheckVerb {
     "check", abstract: "Find what is wrong with profiles, and where.",
     discussion: """
       Every finding is a line FILE:LINE:COLUMN: SEVERITY: MESSAGE (PATH); HINT [RULE]. A profile with an \
-      error is refused; a warning may not be what was meant. The exit status is 2 when there is an error.
+      error is refused; a warning may not be what was meant, a note is worth knowing. The exit status is 2 \
+      when there is an error.
       """,
     arguments: [
       Argument(
