@@ -69,4 +69,12 @@ import Testing
       }
     }
   }
+
+  @Test func inverseSquareRootsAreExactToFivePartsInAMillion() {
+    for exponent in stride(from: -300.0, through: 300, by: 0.37) {
+      let x = raised(10, to: exponent)
+      let root = RealtimeMath.inverseSquareRoot(x)
+      #expect(abs(root * x.squareRoot() - 1) < 5e-6)
+    }
+  }
 }

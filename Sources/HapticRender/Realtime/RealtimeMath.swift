@@ -37,14 +37,14 @@ enum RealtimeMath {
     return Float(exponent) + s * y
   }
 
-  /// The square root of a number from 10⁻³⁰⁰ to 10³⁰⁰, to a part in 10¹³.
+  /// One over the square root of a number from 10⁻³⁰⁰ to 10³⁰⁰, to 5 parts in 10⁶.
   ///
-  /// Newton's rule, from halving the exponent, which is within 4 %.
+  /// Two of Newton's steps, without a division, from halving the exponent, which is within 3.5 %.
   @_noLocks
-  static func squareRoot(_ x: Double) -> Double {
-    // Half of the bits of 1, so that 1 stays 1.
-    var y = Double(bitPattern: (x.bitPattern &>> 1) &+ 0x1ff8_0000_0000_0000)
-    for _ in 0..<3 { y = (y + x / y) * 0.5 }
+  static func inverseSquareRoot(_ x: Double) -> Double {
+    var y = Double(bitPattern: 0x5fe6_eb50_c7b5_37a9 &- (x.bitPattern &>> 1))
+    y *= 1.5 - 0.5 * x * y * y
+    y *= 1.5 - 0.5 * x * y * y
     return y
   }
 }

@@ -39,9 +39,16 @@ struct DriveFilter: Equatable, Sendable, BitwiseCopyable {
   /// Weights of the output two and four frames before.
   private let outputs: (Double, Double)
 
-  /// Frames before a block that `process` reads.
-  static var history: Int {
-    @_noLocks get { 4 }
+  /// What went in and came out before the frame that is next.
+  struct Memory: BitwiseCopyable, Sendable {
+    /// The inputs two and one frame back, three and two, four and three.
+    fileprivate var inputs = (SIMD2<Double>(), SIMD2<Double>(), SIMD2<Double>())
+    /// The outputs two and one frame back, four and three.
+    fileprivate var outputs = (SIMD2<Double>(), SIMD2<Double>())
+
+    /// Silence.
+    @_noLocks
+    init() {}
   }
 
   /// A filter that lets everything through.
@@ -85,34 +92,36 @@ struct DriveFilter: Equatable, Sendable, BitwiseCopyable {
       / magnitude([1, 0, -outputs.0, 0, -outputs.1])
   }
 
-  /// Filters frames from one buffer into another.
-  ///
-  /// Behind an odd count one more frame of the output is overwritten. What a frame comes out as does not depend
-  /// on where blocks begin.
-  ///
-  /// - Parameters:
-  ///   - input: The first frame; the four before it are read.
-  ///   - output: Where the first frame goes; the four before it are read.
-  @_noLocks
-  func process(
-    _ input: UnsafeMutablePointer<Double>, to output: UnsafeMutablePointer<Double>, count: Int
-  ) {
-    var older = unsafe SIMD2(output[-4], output[-3])
-    var newer = unsafe SIMD2(output[-2], output[-1])
-    var frame = 0
-    while frame < count {
-      let place = unsafe input + frame
-      let ahead =
-        unsafe (SIMD2(place[0], place[1]) * inputs.0 + SIMD2(place[-1], place[0]) * inputs.1)
-        + (SIMD2(place[-2], place[-1]) * inputs.2 + SIMD2(place[-3], place[-2]) * inputs.3)
-        + SIMD2(place[-4], place[-3]) * inputs.4
-      let next = (ahead + older * outputs.1) + newer * outputs.0
-      unsafe output[frame] = next.x
-      unsafe output[frame &+ 1] = next.y
-      older = newer
-      newer = next
-      frame &+= 2
-    }
+  /// Filters two frames.
+  @_noLocks @inline(__always)
+  func next(_ pair: SIMD2<Double>, _ memory: inout Memory) -> SIMD2<Double> {
+    let between = SIMD2(memory.inputs.0.y, pair.x)
+    let output = output(of: pair, between, memory)
+    memory.inputs = (pair, between, memory.inputs.0)
+    memory.outputs = (output, memory.outputs.0)
+    return output
+  }
+
+  /// Filters one frame, with the same bits as in a pair.
+  @_noLocks @inline(__always)
+  func next(_ sample: Double, _ memory: inout Memory) -> Double {
+    let between = SIMD2(memory.inputs.0.y, sample)
+    let (newer, older) = memory.outputs
+    let output = output(of: SIMD2(sample, 0), between, memory).x
+    memory.inputs = (between, memory.inputs.0, memory.inputs.1)
+    memory.outputs = (SIMD2(newer.y, output), SIMD2(older.y, newer.x))
+    return output
+  }
+
+  @_noLocks @inline(__always)
+  private func output(
+    of pair: SIMD2<Double>, _ between: SIMD2<Double>, _ memory: Memory
+  ) -> SIMD2<Double> {
+    let ahead =
+      (pair * inputs.0 + between * inputs.1)
+      + (memory.inputs.0 * inputs.2 + memory.inputs.1 * inputs.3)
+      + memory.inputs.2 * inputs.4
+    return (ahead + memory.outputs.1 * outputs.1) + memory.outputs.0 * outputs.0
   }
 
   static func == (a: DriveFilter, b: DriveFilter) -> Bool {

@@ -15,8 +15,8 @@ struct TransducerGuard: Sendable, BitwiseCopyable {
   /// How warm the transducer is.
   private(set) var warmth: TransducerWarmth
 
-  /// The share of the excursion limit above which the drive is taken back.
-  private static let knee = 0.8
+  /// The share of the energy at the excursion limit above which the drive is taken back: 0.8 of the way.
+  private static let knee = 0.64
   /// Seconds in which the drive comes back by a factor e after an excursion.
   private static let recovery = 0.2
   /// The warmth that is aimed at: a little below the limit.
@@ -116,12 +116,10 @@ struct TransducerGuard: Sendable, BitwiseCopyable {
     if energy < 1e-60 { motion = SIMD2() }
     let filled = energy * perLimit
     let greatest = Double(statistics.greatestExcursion)
-    var wanted = 1.0
-    if filled > Self.knee * Self.knee || filled > greatest * greatest {
-      let excursion = RealtimeMath.squareRoot(filled)
-      statistics.greatestExcursion = max(statistics.greatestExcursion, Float(excursion))
-      if excursion > Self.knee { wanted = max(0, 1 - excursion) / (1 - Self.knee) }
+    if filled > greatest * greatest {
+      statistics.greatestExcursion = Float(filled * RealtimeMath.inverseSquareRoot(filled))
     }
+    let wanted = filled > Self.knee ? max(0, 1 - filled) / (1 - Self.knee) : 1
     if wanted < excursionGain {
       excursionGain = wanted
     } else if wanted == 1, excursionGain > 0.9999 {
@@ -144,6 +142,6 @@ struct TransducerGuard: Sendable, BitwiseCopyable {
     self.asked += (asked * power - self.asked) * averagingStep
     let allowed = Self.aim + Self.headroom * (Self.aim - total)
     if self.asked <= allowed { return 1 }
-    return allowed > 0 ? RealtimeMath.squareRoot(allowed / self.asked) : 0
+    return allowed > 0 ? min(1, RealtimeMath.inverseSquareRoot(self.asked / allowed)) : 0
   }
 }

@@ -17,12 +17,10 @@ struct TransducerStage: ~Copyable {
   private let highPass: DriveFilter
   private let equaliser: DriveFilter
   private(set) var protection: TransducerGuard
-  private let memory: UnsafeMutablePointer<Double>
-  private let size: Int
+  private var highPassMemory = DriveFilter.Memory()
+  private var equaliserMemory = DriveFilter.Memory()
   private let capacity: Int
-  /// The first frame of a turn in each of three buffers; history lies before it.
-  private let input: UnsafeMutablePointer<Double>
-  private let passed: UnsafeMutablePointer<Double>
+  /// What leaves the filters; before it, the frames of a step that began in the turn before.
   private let drive: UnsafeMutablePointer<Double>
   /// Frames of the protection's step that have gone by.
   private var stepFrame = 0
@@ -33,19 +31,14 @@ struct TransducerStage: ~Copyable {
     highPass = settings.highPassFilter
     equaliser = settings.equaliserFilter
     protection = TransducerGuard(settings, warmth: warmth)
-    let front = max(DriveFilter.history, protection.stepLength)
     self.capacity = capacity
-    // The filters write pairs of frames.
-    let length = front + capacity + 1
-    size = 3 * length
-    unsafe memory = .allocate(capacity: size)
+    let size = protection.stepLength + capacity
+    let memory = UnsafeMutablePointer<Double>.allocate(capacity: size)
     unsafe memory.initialize(repeating: 0, count: size)
-    unsafe input = memory + front
-    unsafe passed = input + length
-    unsafe drive = passed + length
+    unsafe drive = memory + protection.stepLength
   }
 
-  deinit { unsafe memory.deallocate() }
+  deinit { unsafe (drive - protection.stepLength).deallocate() }
 
   /// Processes the first frames of a buffer in place and reports on them; every sample is finite.
   @_noLocks
@@ -53,9 +46,7 @@ struct TransducerStage: ~Copyable {
     _ block: inout MutableSpan<Float>, count: Int, statistics: inout RenderStatistics
   ) {
     precondition(count <= block.count && count <= capacity, "frames beyond the block")
-    take(block, count: count)
-    unsafe highPass.process(input, to: passed, count: count)
-    unsafe equaliser.process(passed, to: drive, count: count)
+    filter(block, count: count)
     var frame = 0
     while frame < count {
       let length = min(protection.stepLength &- stepFrame, count &- frame)
@@ -73,24 +64,37 @@ struct TransducerStage: ~Copyable {
   /// Forgets what is on its way; the warmth stays.
   @_noLocks
   mutating func rest() {
-    var index = 0
-    while index < size {
-      unsafe memory[index] = 0
-      index &+= 1
+    highPassMemory = DriveFilter.Memory()
+    equaliserMemory = DriveFilter.Memory()
+    var frame = -protection.stepLength
+    while frame < 0 {
+      unsafe drive[frame] = 0
+      frame &+= 1
     }
     protection.rest()
   }
 
+  /// Sends frames through the filters.
   @_noLocks
-  private mutating func take(_ block: borrowing MutableSpan<Float>, count: Int) {
-    var stir = isOdd ? -Self.stir : Self.stir
+  private mutating func filter(_ block: borrowing MutableSpan<Float>, count: Int) {
+    let (highPass, equaliser) = (self.highPass, self.equaliser)
+    var (first, second) = (highPassMemory, equaliserMemory)
+    let stir = isOdd ? SIMD2(-Self.stir, Self.stir) : SIMD2(Self.stir, -Self.stir)
     var frame = 0
-    while frame < count {
-      unsafe input[frame] = Double(block[unchecked: frame]) + stir
-      stir = -stir
-      frame &+= 1
+    while frame &+ 2 <= count {
+      let pair = unsafe SIMD2(
+        Double(block[unchecked: frame]), Double(block[unchecked: frame &+ 1]))
+      let driven = equaliser.next(highPass.next(pair + stir, &first), &second)
+      unsafe drive[frame] = driven.x
+      unsafe drive[frame &+ 1] = driven.y
+      frame &+= 2
     }
-    if count & 1 == 1 { isOdd.toggle() }
+    if frame < count {
+      let sample = unsafe Double(block[unchecked: frame]) + stir.x
+      unsafe drive[frame] = equaliser.next(highPass.next(sample, &first), &second)
+      isOdd.toggle()
+    }
+    (highPassMemory, equaliserMemory) = (first, second)
   }
 
   /// Writes frames of the drive that lie in one step, with the gain on its way from one to the next.
@@ -148,13 +152,7 @@ struct TransducerStage: ~Copyable {
   /// Moves the last frames before the first place.
   @_noLocks
   private mutating func keepHistory(count: Int) {
-    var frame = -DriveFilter.history
-    while frame < 0 {
-      unsafe input[frame] = input[frame &+ count]
-      unsafe passed[frame] = passed[frame &+ count]
-      frame &+= 1
-    }
-    frame = -max(DriveFilter.history, protection.stepLength)
+    var frame = -protection.stepLength
     while frame < 0 {
       unsafe drive[frame] = drive[frame &+ count]
       frame &+= 1
