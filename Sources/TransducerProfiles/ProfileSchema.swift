@@ -29,6 +29,11 @@ extension JSONObjectWriter {
       member("type", "number")
       number("minimum", range.lowerBound)
       number("maximum", range.upperBound)
+    case .whole(let range):
+      member("type", "integer")
+      member("minimum", range.lowerBound)
+      member("maximum", range.upperBound)
+    case .flag: member("type", "boolean")
     case .text:
       member("type", "string")
       member("minLength", 1)

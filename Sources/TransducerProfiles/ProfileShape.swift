@@ -2,6 +2,10 @@
 indirect enum ProfileShape: Sendable {
   /// A number in a range.
   case number(ClosedRange<Double>)
+  /// A number without a fraction in a range.
+  case whole(ClosedRange<Int>)
+  /// True or false.
+  case flag
   /// A text of at least one character.
   case text
   /// A name that people type.
