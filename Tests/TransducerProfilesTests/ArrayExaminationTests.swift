@@ -97,19 +97,26 @@ private func lines(about text: String) -> [String] {
   }
 
   @Test func aProfileLiesBesideTheArrayThatNamesIt() throws {
-    var template = Array("/tmp/temblor-XXXXXX".utf8CString)
-    let folder = try #require(unsafe mkdtemp(&template).map { unsafe String(cString: $0) })
+    let folder = try Self.makeFolder()
     defer {
-      unlink("\(folder)/mine.json")
-      rmdir(folder)
+      unsafe unlink("\(folder)/mine.json")
+      unsafe rmdir(folder)
     }
-    let file = try #require(unsafe fopen("\(folder)/mine.json", "w"))
     let profile = #"{"name": "mine", "summary": "Mine.", "frequency": {"low": 20, "high": 80}}"#
+    guard let file = unsafe fopen("\(folder)/mine.json", "w") else { throw NoFolder() }
     unsafe fputs(profile, file)
     unsafe fclose(file)
     let text = #"{"name": "a", "transducers": [{"channel": 1, "at": 0, "profile": "mine.json"}]}"#
     let array = try examination(text, folder: folder).array()
     #expect(array.transducers[0].profile.name == "mine")
+  }
+
+  private struct NoFolder: Error {}
+
+  private static func makeFolder() throws -> String {
+    var template = Array("/tmp/temblor-XXXXXX".utf8CString)
+    guard let made = unsafe mkdtemp(&template) else { throw NoFolder() }
+    return unsafe String(cString: made)
   }
 
   @Test func aTextWithTransducersIsMeantToBeAnArray() {
