@@ -133,7 +133,8 @@ let package = Package(
       ],
       swiftSettings: strict),
     .target(
-      name: "TransducerProfiles", dependencies: ["HapticRender", "JSONText", "ShippedProfiles"],
+      name: "TransducerProfiles",
+      dependencies: ["HapticModel", "HapticRender", "JSONText", "ShippedProfiles"],
       swiftSettings: strict),
     .target(
       name: "ShippedPatterns", resources: [.embedInCode("Patterns")],
@@ -223,8 +224,8 @@ let package = Package(
       name: "TemblorCommandsTests",
       dependencies: [
         "ALSAOutput", "BlindListening", "HapticModel", "HapticPlayback", "HapticRender",
-        "PatternComparison", "SignalAnalysis", "SoundFile", "TemblorCommands", "temblor",
-        "terminal-probe",
+        "PatternComparison", "SignalAnalysis", "SoundFile", "TemblorCommands",
+        "TransducerProfiles", "temblor", "terminal-probe",
       ],
       swiftSettings: strict),
     .executableTarget(

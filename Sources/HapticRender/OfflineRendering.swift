@@ -9,10 +9,17 @@ public struct OfflineRendering: ~Copyable {
 
   /// Prepares a rendering of `settings.length` frames, or of the plan's own length where that is absent.
   public init(plan: RenderPlan, settings: RenderSettings = RenderSettings()) {
+    self.init(plans: [plan], settings: settings)
+  }
+
+  /// Prepares a rendering of one pattern's plans in step, as `Renderer` describes it.
+  public init(
+    plans: [RenderPlan], shares: [ShareLine] = [], settings: RenderSettings = RenderSettings()
+  ) {
     var settings = settings
-    let length = settings.length ?? plan.length
+    let length = settings.length ?? plans.map(\.length).max() ?? 0
     settings.length = length
-    renderer = Renderer(plan: plan, settings: settings)
+    renderer = Renderer(plans: plans, shares: shares, settings: settings)
     toSkip = renderer.latency
     left = length
   }

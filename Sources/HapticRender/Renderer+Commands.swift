@@ -15,7 +15,7 @@ extension Renderer {
         unsafe schedule.drop(command.player)
         perform(command)
         countDone(command)
-      case .none, .start, .stop, .pause, .resume, .seek, .loop, .rate, .gain, .control,
+      case .none, .start, .stop, .pause, .resume, .seek, .loop, .rate, .gain, .share, .control,
         .strength, .hapticGain, .audioGain:
         if command.time < position { command.time = position }
         schedule.insert(command)
@@ -57,7 +57,8 @@ extension Renderer {
     case .audioGain:
       audioGain.move(to: Float(command.value), over: command.track)
       return
-    case .add, .remove, .start, .stop, .pause, .resume, .seek, .loop, .rate, .gain, .control,
+    case .add, .remove, .start, .stop, .pause, .resume, .seek, .loop, .rate, .gain, .share,
+      .control,
       .cancel:
       break
     }
@@ -95,6 +96,9 @@ extension Renderer {
       let usual = unsafe player.pointee.phase.isIdle ? 0 : scratch.fadeLength
       unsafe player.pointee.gain.move(
         to: Float(command.value), over: command.track < 0 ? usual : command.track)
+    case .share:
+      unsafe player.pointee.moveShare(
+        to: Float(command.value), over: command.track, serial: command.frame)
     case .control:
       unsafe player.pointee.setControl(
         command.track, value: Float(command.value), slope: Float(command.slope), at: position)

@@ -47,36 +47,55 @@ public struct Renderer: ~Copyable {
   private let strips: UnsafeMutableBufferPointer<ChannelStrip>
   private let channels: UnsafeMutableBufferPointer<OutputChannel>
   private let owner: RenderLink
-  private let player: RenderPlayer?
+  private let parts: [RenderPlayer]
 
   /// Takes all memory for rendering a plan: about 250 bytes for each voice that sounds at once.
   public init(plan: RenderPlan, settings: RenderSettings = RenderSettings()) {
-    let player = RenderPlayer(
-      plan: plan, hapticBus: plan.hasHaptics ? 0 : nil, laysAudio: plan.hasAudio,
-      voiceCapacity: plan.voiceCapacity(passCount: settings.passCount))
+    self.init(plans: [plan], settings: settings)
+  }
+
+  /// Takes all memory for rendering one pattern's plans in step, each on its own haptic bus.
+  ///
+  /// - Parameters:
+  ///   - plans: One for each haptic bus, at least one, of one pattern and rate; the first lays the audio.
+  ///   - shares: What each bus gets of the haptics; none for all of them.
+  public init(
+    plans: [RenderPlan], shares: [ShareLine] = [], settings: RenderSettings = RenderSettings()
+  ) {
+    precondition(!plans.isEmpty, "a plan to render")
+    let parts = plans.enumerated().map { bus, plan in
+      RenderPlayer(
+        plan: plan, hapticBus: plan.hasHaptics ? bus : nil, laysAudio: bus == 0 && plan.hasAudio,
+        share: bus < shares.count ? shares[bus] : nil,
+        voiceCapacity: plan.voiceCapacity(passCount: settings.passCount))
+    }
     let link = RenderLink(channelCount: settings.routing.channels.count)
-    self.init(rate: plan.rate, settings: settings, link: link, player: player)
-    unsafe player.player.pointee.passCount = max(1, settings.passCount ?? .max)
-    _ = link.send([.add(player), .start(player, at: 0)])
+    self.init(rate: plans[0].rate, settings: settings, link: link, parts: parts)
+    for part in parts {
+      unsafe part.player.pointee.passCount = max(1, settings.passCount ?? .max)
+      unsafe part.player.pointee.loopEnd = RenderPlan.commonLoopLength(of: plans)
+    }
+    _ = link.send(parts.flatMap { [.add($0), .start($0, at: 0)] })
   }
 
   /// Takes all memory for rendering what is sent through a link.
   ///
   /// - Parameter isOpen: Whether the gate lets sound through from the first frame.
   public init(rate: Double, settings: RenderSettings, link: RenderLink, isOpen: Bool = true) {
-    self.init(rate: rate, settings: settings, link: link, player: nil)
+    self.init(rate: rate, settings: settings, link: link, parts: [])
     if !isOpen { gate = GainRamp(0) }
   }
 
-  private init(rate: Double, settings: RenderSettings, link: RenderLink, player: RenderPlayer?) {
+  private init(rate: Double, settings: RenderSettings, link: RenderLink, parts: [RenderPlayer]) {
     self.settings = settings
-    self.player = player
+    self.parts = parts
     owner = link
     unsafe self.link = link.memory
     isPanned = settings.routing.isPanned
-    unsafe players = .allocate(capacity: player == nil ? Self.mostPlayers : 1)
+    unsafe players = .allocate(capacity: parts.isEmpty ? Self.mostPlayers : parts.count)
     schedule = CommandSchedule(
-      capacity: player == nil ? RenderLink.mostScheduled + CommandQueue.capacity : 2)
+      capacity: parts.isEmpty
+        ? RenderLink.mostScheduled + CommandQueue.capacity : 2 * parts.count)
     buses = BusSet(hapticCount: settings.routing.hapticBusCount, capacity: Self.turnLength)
     scratch = FadeScratch(rate: rate, turnLength: Self.turnLength)
     strength = GainRamp(settings.gain)
@@ -85,7 +104,7 @@ public struct Renderer: ~Copyable {
     unsafe hapticGains = .allocate(capacity: Self.turnLength)
     unsafe audioGains = .allocate(capacity: Self.turnLength)
     // A plan without audio sounds the same on all channels that differ in audio alone.
-    let hasAudio = player?.plan.hasAudio ?? true
+    let hasAudio = parts.first?.plan.hasAudio ?? true
     let routes = settings.routing.channels.map { channel in
       var channel = channel
       if !hasAudio { channel.audio = .none }
@@ -224,6 +243,8 @@ public struct Renderer: ~Copyable {
       // A player is rendered apart just while its gain moves, whatever the blocks are.
       let ramp = unsafe player.pointee.gain.framesLeft
       if ramp > 0, position &+ Int64(ramp) < end { end = position &+ Int64(ramp) }
+      let shareRamp = unsafe player.pointee.share.framesLeft
+      if shareRamp > 0, position &+ Int64(shareRamp) < end { end = position &+ Int64(shareRamp) }
       index &+= 1
     }
     if schedule.nextTime < end { end = schedule.nextTime }

@@ -1,6 +1,6 @@
 public import JSONText
 
-/// Why a text is no profile, and where.
+/// Why a text is no profile, or no array, and where.
 public struct ProfileError: Error, Equatable, Sendable {
   /// The first thing in the text for which it is refused.
   public var finding: ProfileFinding

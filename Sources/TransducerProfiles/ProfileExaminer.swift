@@ -3,13 +3,24 @@ import JSONText
 /// Holds a profile's text against the table of keys, and notes everything that is wrong with it.
 struct ProfileExaminer {
   let document: JSONDocument
+  /// What messages call the whole text.
+  let subject: String
   var log = ProfileFindingLog()
 
   /// Makes an examiner that has looked at nothing yet.
-  init(_ document: JSONDocument) { self.document = document }
+  init(_ document: JSONDocument, subject: String = "a profile") {
+    self.document = document
+    self.subject = subject
+  }
 
   /// Looks at the whole text.
   mutating func examine() {
+    examine(ProfileKeys.profile)
+    checkAgreement(of: document.root)
+  }
+
+  /// Looks at what the text is made of, and at its values one by one.
+  mutating func examine(_ fields: ProfileFields) {
     for tolerance in document.tolerances {
       let value = document.value(of: tolerance)
       switch tolerance.kind {
@@ -24,14 +35,19 @@ struct ProfileExaminer {
           "the key \((value.key ?? "").quoted()) is there twice", hint: "keep one of them")
       }
     }
-    check(document.root, .object(ProfileKeys.profile), named: nil)
-    checkAgreement(of: document.root)
+    check(document.root, .object(fields), named: nil)
   }
 
   /// Looks at one value; a name stands for it in messages where it has no key of its own.
   private mutating func check(_ value: JSONValue, _ shape: ProfileShape, named name: String?) {
     switch shape {
     case .number(let range): check(value, in: range, named: name)
+    case .whole(let range):
+      guard let number = value.number, number != number.rounded() else {
+        return check(value, in: Double(range.lowerBound)...Double(range.upperBound), named: name)
+      }
+      log.add(
+        .outOfRange, at: value, "\(name ?? "the number") is \(number.asWritten), no whole number")
     case .boolean: _ = expect(.boolean, value, named: name)
     case .text: _ = text(value, named: name)
     case .name: checkName(value)
@@ -165,7 +181,7 @@ struct ProfileExaminer {
   private mutating func refuseKind(
     _ kind: JSONValue.Kind, _ value: JSONValue, named name: String?
   ) {
-    let subject = name ?? (value.parent == nil ? "a profile" : "an entry")
+    let subject = name ?? (value.parent == nil ? subject : "an entry")
     let isQuotedNumber = kind == .number && value.string.flatMap(Double.init) != nil
     log.add(
       .wrongKind, at: value, "\(subject) must be \(kind.noun), not \(value.kind.noun)",

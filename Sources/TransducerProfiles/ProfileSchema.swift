@@ -29,6 +29,10 @@ extension JSONObjectWriter {
       member("type", "number")
       number("minimum", range.lowerBound)
       number("maximum", range.upperBound)
+    case .whole(let range):
+      member("type", "integer")
+      member("minimum", range.lowerBound)
+      member("maximum", range.upperBound)
     case .boolean: member("type", "boolean")
     case .text:
       member("type", "string")

@@ -2,6 +2,8 @@
 indirect enum ProfileShape: Sendable {
   /// A number in a range.
   case number(ClosedRange<Double>)
+  /// A number without a fraction in a range.
+  case whole(ClosedRange<Int>)
   /// True or false.
   case boolean
   /// A text of at least one character.

@@ -3,7 +3,7 @@ internal import HapticRender
 
 /// The part of a pattern that a loop repeats, in frames, with the places where its passes begin.
 struct LoopRegion {
-  /// The frame at which a pass ends, or 0 for the pattern's own end.
+  /// The frame at which a pass ends, or 0 for the pattern's own end, where all parts have the same.
   let end: Int64
   /// Where further passes begin, one for each part; none for the pattern's beginning.
   let entries: [SharedEntry]
@@ -12,7 +12,9 @@ struct LoopRegion {
   init(from start: Double, end: Double?, of core: PlayerCore, rate: Double) {
     let start = start.isFinite ? max(0, start) : 0
     let last = end.map { max($0, start + PatternPlayer.shortestLoop) }
-    self.end = last.map { HapticTime.frame(seconds: $0, rate: rate) } ?? 0
+    self.end =
+      last.map { HapticTime.frame(seconds: $0, rate: rate) }
+      ?? RenderPlan.commonLoopLength(of: core.parts.map(\.plan))
     entries = start > 0 ? core.entries(at: HapticTime.frame(seconds: start, rate: rate)) : []
   }
 

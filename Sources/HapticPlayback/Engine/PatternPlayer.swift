@@ -11,7 +11,7 @@ public final class PatternPlayer: Sendable {
   public static let shortestLoop = 0.01
 
   let core: PlayerCore
-  private let engine: PlaybackEngine
+  let engine: PlaybackEngine
 
   init(_ core: PlayerCore, of engine: PlaybackEngine) {
     self.core = core

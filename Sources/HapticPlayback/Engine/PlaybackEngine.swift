@@ -155,12 +155,14 @@ public final class PlaybackEngine: Sendable {
   }
 
   /// Loads plans that were compiled before: one for each haptic bus, at the engine's rate.
-  public func player(for plans: [RenderPlan], duration: Double) throws(PlaybackError)
-    -> PatternPlayer
-  {
+  ///
+  /// - Parameter shares: What each haptic bus gets over the pattern; none for all of it.
+  public func player(
+    for plans: [RenderPlan], duration: Double, shares: [ShareLine] = []
+  ) throws(PlaybackError) -> PatternPlayer {
     precondition(plans.count == profiles.count, "one plan for each haptic bus")
     precondition(plans.allSatisfy { $0.rate == rate }, "plans at the engine's rate")
-    let core = PlayerCore(plans: plans, duration: duration)
+    let core = PlayerCore(plans: plans, duration: duration, shares: shares)
     try state.withLock { (state) throws(PlaybackError) in
       let loaded = state.players.reduce(0) { $0 + $1.parts.count }
       guard loaded + core.parts.count <= Renderer.mostPlayers else { throw .tooManyPlayers }

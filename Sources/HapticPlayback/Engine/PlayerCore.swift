@@ -23,11 +23,15 @@ final class PlayerCore: Sendable {
     var isEndless = false
     var gain = 1.0
     var isMuted = false
+    /// Orders for shares that were sent.
+    var shareSerial: Int64 = 0
   }
 
-  init(plans: [RenderPlan], duration: Double) {
+  init(plans: [RenderPlan], duration: Double, shares: [ShareLine]) {
     parts = plans.enumerated().map { bus, plan in
-      RenderPlayer(plan: plan, hapticBus: bus, laysAudio: bus == 0)
+      RenderPlayer(
+        plan: plan, hapticBus: bus, laysAudio: bus == 0,
+        share: bus < shares.count ? shares[bus] : nil)
     }
     self.duration = duration
   }

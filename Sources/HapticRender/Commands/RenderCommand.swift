@@ -5,7 +5,8 @@
 @safe
 public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
   enum Action: UInt8, BitwiseCopyable, Sendable {
-    case none, add, remove, start, stop, pause, resume, seek, loop, rate, gain, control, cancel
+    case none, add, remove, start, stop, pause, resume, seek, loop, rate, gain, share, control,
+      cancel
     case strength, hapticGain, audioGain
   }
 
@@ -27,7 +28,8 @@ public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
     get {
       switch action {
       case .remove: true
-      case .none, .add, .start, .stop, .pause, .resume, .seek, .loop, .rate, .gain, .control,
+      case .none, .add, .start, .stop, .pause, .resume, .seek, .loop, .rate, .gain, .share,
+        .control,
         .cancel, .strength, .hapticGain, .audioGain:
         false
       }
@@ -126,6 +128,20 @@ public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
     var command = RenderCommand(.gain, player, at: time)
     command.value = gain
     command.track = frameCount.map { max(0, $0) } ?? -1
+    return command
+  }
+
+  /// Moves what a player's bus gets of its haptics, smoothly over some frames; audio stays.
+  ///
+  /// - Parameter serial: At least 1, and greater with each order; moves of an older order are ignored once a newer
+  ///   one has begun.
+  public static func share(
+    _ player: RenderPlayer, _ share: Double, over frameCount: Int, serial: Int64, at time: Int64
+  ) -> RenderCommand {
+    var command = RenderCommand(.share, player, at: time)
+    command.value = share
+    command.track = max(0, frameCount)
+    command.frame = serial
     return command
   }
 

@@ -72,6 +72,12 @@ public final class RenderPlan: @unchecked Sendable {
     unsafe view.deallocate()
   }
 
+  /// Where the passes of plans that run in step end: the longest's, or 0 where each has the same.
+  public static func commonLoopLength(of plans: [RenderPlan]) -> Int64 {
+    let longest = plans.map(\.loopLength).max() ?? 0
+    return plans.allSatisfy { $0.loopLength == longest } ? 0 : longest
+  }
+
   /// The most voices that overlapping passes of a loop may have together.
   private static let mostLoopedVoices = 1 << 18
 

@@ -39,15 +39,15 @@ struct FadeScratch: ~Copyable {
     }
   }
 
-  /// Multiplies a fade's frames by a curve without corners, times a gain.
+  /// Multiplies a fade's frames by a curve without corners, times a gain; haptics by a share too.
   @_noLocks
-  func fade(isIn: Bool, gain: Float) {
+  func fade(isIn: Bool, gain: Float, share: Float) {
     let perFrame = 1 / Float(fadeLength)
     var index = 0
     while index < fadeLength {
       let x = Float(isIn ? index : fadeLength &- index) * perFrame
       let factor = x * x * (3 - 2 * x) * gain
-      unsafe haptics[index] = haptics[index] * factor
+      unsafe haptics[index] = haptics[index] * (factor * share)
       unsafe left[index] = left[index] * factor
       unsafe right[index] = right[index] * factor
       index &+= 1

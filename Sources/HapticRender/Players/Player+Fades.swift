@@ -26,7 +26,7 @@ extension Player {
       var voice = unsafe voices[index]
       let next = max(position, voice.start &+ voice.frame)
       unsafe render(&voice, from: next, scratch: scratch, isPanned: isPanned)
-      unsafe scratch.fade(isIn: false, gain: gain.value)
+      unsafe scratch.fade(isIn: false, gain: gain.value, share: currentShare(at: next))
       unsafe leave(scratch, from: next, buses: &buses)
       index &+= 1
     }
@@ -43,7 +43,7 @@ extension Player {
     while unsafe index < activeCount {
       let next = unsafe max(position, voices[index].start &+ voices[index].frame)
       unsafe render(&voices[index], from: next, scratch: scratch, isPanned: isPanned)
-      unsafe scratch.fade(isIn: true, gain: gain.value)
+      unsafe scratch.fade(isIn: true, gain: gain.value, share: currentShare(at: next))
       unsafe leave(scratch, from: next, buses: &buses)
       index &+= 1
     }

@@ -40,9 +40,10 @@ extension Player {
   ) -> Bool {
     guard unsafe phase.isPlaying else {
       unsafe gain.advance(by: count)
+      unsafe share.advance(by: count)
       return false
     }
-    let isApart = unsafe !gain.isUnity
+    let isApart = unsafe !gain.isUnity || !hasWholeShare
     let isSilent = unsafe gain.isSilent
     let hapticBus = unsafe max(0, bus)
     let target = unsafe Target(
@@ -52,9 +53,10 @@ extension Player {
     if isApart && !isSilent { scratch.clear(count: count) }
     unsafe mixVoices(position: position, count: count, to: target)
     if isApart && !isSilent {
-      unsafe add(scratch, count: count, to: buses, hapticBus: hapticBus)
+      unsafe add(scratch, at: position, count: count, to: buses, hapticBus: hapticBus)
     } else {
       unsafe gain.advance(by: count)
+      unsafe share.advance(by: count)
     }
     let end = position &+ Int64(count)
     unsafe status.pointee.place.store(pace.line(at: end) &- passOrigin, ordering: .relaxed)
@@ -73,10 +75,11 @@ extension Player {
     return true
   }
 
-  /// Adds what was rendered apart, at the player's gain.
+  /// Adds what was rendered apart, at the player's gain, and of the haptics the share of its bus.
   @_noLocks
   private mutating func add(
-    _ scratch: borrowing FadeScratch, count: Int, to buses: borrowing BusSet, hapticBus: Int
+    _ scratch: borrowing FadeScratch, at position: Int64, count: Int, to buses: borrowing BusSet,
+    hapticBus: Int
   ) {
     unsafe gain.fill(scratch.gain, count: count)
     let haptics = unsafe buses.haptics(hapticBus)
@@ -84,7 +87,10 @@ extension Player {
     var index = 0
     while index < count {
       let factor = unsafe scratch.gain[index]
-      if isHaptic { unsafe haptics[index] = haptics[index] + scratch.haptics[index] * factor }
+      let share = unsafe nextShare(at: position &+ Int64(index))
+      if isHaptic {
+        unsafe haptics[index] = haptics[index] + scratch.haptics[index] * (factor * share)
+      }
       unsafe buses.left[index] = buses.left[index] + scratch.left[index] * factor
       unsafe buses.right[index] = buses.right[index] + scratch.right[index] * factor
       index &+= 1

@@ -33,6 +33,13 @@ struct Player: BitwiseCopyable {
   /// Where the next start begins, or nothing for the beginning.
   var entry: UnsafeMutablePointer<PlanEntry>?
   var gain = GainRamp(1)
+  /// A factor on the haptics that was sent.
+  var share = GainRamp(1)
+  /// The order that last moved it.
+  var shareSerial: Int64 = 0
+  /// A factor on the haptics over the pattern; empty for none.
+  let shareLine: UnsafeMutableBufferPointer<ControlPiece>
+  var shareCursor = 0
   /// Commands of an older generation were cancelled.
   var generation: UInt32 = 0
 
@@ -40,7 +47,7 @@ struct Player: BitwiseCopyable {
   init(
     plan: UnsafeMutablePointer<PlanView>, live: UnsafeMutablePointer<LiveControls>,
     status: UnsafeMutablePointer<PlayerStatus>, voices: UnsafeMutableBufferPointer<Voice>, bus: Int,
-    laysAudio: Bool
+    laysAudio: Bool, shareLine: UnsafeMutableBufferPointer<ControlPiece>
   ) {
     unsafe self.plan = plan
     unsafe self.live = live
@@ -48,6 +55,7 @@ struct Player: BitwiseCopyable {
     unsafe self.voices = voices
     unsafe self.bus = bus
     unsafe self.laysAudio = laysAudio
+    unsafe self.shareLine = shareLine
   }
 
   /// Frames of one pass.

@@ -14,34 +14,46 @@ public final class RenderPlayer: @unchecked Sendable {
   private let live: UnsafeMutablePointer<LiveControls>
   private let state: UnsafeMutablePointer<PlayerStatus>
   private let voices: UnsafeMutableBufferPointer<Voice>
+  private let shareLine: UnsafeMutableBufferPointer<ControlPiece>
 
   /// A player that has not started.
   ///
   /// - Parameters:
   ///   - hapticBus: The bus its haptics sound on, or nothing for none.
   ///   - laysAudio: Whether its audio events sound.
-  public convenience init(plan: RenderPlan, hapticBus: Int? = 0, laysAudio: Bool = true) {
+  ///   - share: What the bus gets of the haptics, or nothing for all.
+  public convenience init(
+    plan: RenderPlan, hapticBus: Int? = 0, laysAudio: Bool = true, share: ShareLine? = nil
+  ) {
     let capacity = min(max(64, plan.voiceCapacity(passCount: nil)), Self.mostLiveVoices)
-    self.init(plan: plan, hapticBus: hapticBus, laysAudio: laysAudio, voiceCapacity: capacity)
+    self.init(
+      plan: plan, hapticBus: hapticBus, laysAudio: laysAudio, share: share,
+      voiceCapacity: capacity)
   }
 
-  init(plan: RenderPlan, hapticBus: Int?, laysAudio: Bool, voiceCapacity: Int) {
+  init(
+    plan: RenderPlan, hapticBus: Int?, laysAudio: Bool, share: ShareLine?, voiceCapacity: Int
+  ) {
     self.plan = plan
     unsafe live = .allocate(capacity: 1)
     unsafe live.initialize(to: LiveControls())
     unsafe state = .allocate(capacity: 1)
     unsafe state.initialize(to: PlayerStatus())
     unsafe voices = .allocate(capacity: voiceCapacity)
+    let pieces = share?.pieces ?? []
+    unsafe shareLine = .allocate(capacity: pieces.count)
+    _ = unsafe shareLine.initialize(from: pieces)
     unsafe player = .allocate(capacity: 1)
     unsafe player.initialize(
       to: Player(
         plan: plan.view, live: live, status: state, voices: voices, bus: hapticBus ?? -1,
-        laysAudio: laysAudio))
+        laysAudio: laysAudio, shareLine: shareLine))
   }
 
   deinit {
     unsafe player.deallocate()
     unsafe voices.deallocate()
+    unsafe shareLine.deallocate()
     unsafe state.deinitialize(count: 1)
     unsafe state.deallocate()
     unsafe live.deallocate()

@@ -12,6 +12,7 @@ enum ListenCommand: Equatable, Sendable {
   case seek(name: String, position: Double)
   case loop(name: String, isOn: Bool, end: Double?)
   case rate(name: String, rate: Double)
+  case pan(name: String, position: String, ramp: Double)
   case mute(name: String?, isOn: Bool)
   case preload(pattern: String)
   case status

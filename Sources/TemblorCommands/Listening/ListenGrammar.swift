@@ -95,6 +95,18 @@ enum ListenGrammar {
       .rate(name: values.text("NAME") ?? "", rate: values.number("RATE") ?? 1)
     },
     ListenForm(
+      verb: "pan", operands: [name, .init(name: "POS", kind: .text)],
+      options: [.init(keyword: "over", slot: duration)],
+      help: """
+        Move where a pattern is felt in the array that the program was started with: a place on its \
+        line, degrees on its ring, or X/Y on its plane.
+        """
+    ) { values throws(ListenError) in
+      .pan(
+        name: values.text("NAME") ?? "", position: values.text("POS") ?? "",
+        ramp: values.number("over") ?? 0)
+    },
+    ListenForm(
       verb: "mute", operands: [optionalName],
       help: "Let what is named, or all that plays now or later, run unfelt."
     ) { values throws(ListenError) in .mute(name: values.text("NAME"), isOn: true) },

@@ -1,5 +1,6 @@
 import HapticModel
 import HapticPlayback
+import TransducerProfiles
 
 extension ListenSession {
   /// Moves strength or a dynamic parameter.
@@ -66,6 +67,20 @@ extension ListenSession {
   /// Changes how fast what is named runs.
   func setRate(_ rate: Double, of name: String) throws(ListenError) {
     try each(name) { voice throws(PlaybackError) in try voice.player.setRate(rate) }
+  }
+
+  /// Moves where what is named is felt; what waits for its time begins there.
+  func pan(_ name: String, to text: String, over ramp: Double) throws(ListenError) {
+    guard let array else {
+      throw ListenError(.badValue, "there is no array; start 'temblor listen' with '--array FILE'")
+    }
+    guard let position = PanWords.position(text, in: array.layout) else {
+      throw ListenError(
+        .badValue, "POS is \(PanWords.meaning(in: array.layout)), not \(text.inQuotes)")
+    }
+    try each(name) { voice throws(PlaybackError) in
+      try voice.pan(to: position, over: ramp, on: array, now: engine.position, rate: engine.rate)
+    }
   }
 
   /// Silences what is named, or everything that plays now or later, or lets it be heard again.

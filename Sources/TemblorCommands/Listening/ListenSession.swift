@@ -1,6 +1,7 @@
 import HapticModel
 import HapticPlayback
 import HapticRender
+import TransducerProfiles
 
 /// Does what commands ask for on an engine, and tells what becomes of it.
 ///
@@ -14,6 +15,8 @@ final class ListenSession {
   var cache: PatternCache
   /// Continuous events that were given a name.
   var buzzCount = 0
+  /// The transducers that patterns can be moved among.
+  let array: TransducerArray?
   private let device: String
   private let wake: WakeSignal?
   private var events: [ListenReply] = []
@@ -26,10 +29,15 @@ final class ListenSession {
   ///
   /// - Parameters:
   ///   - device: What `status` calls the device.
+  ///   - array: The transducers that the engine's haptic buses drive, where a file said so.
   ///   - wake: Raised on another thread when there may be events to take.
-  init(_ engine: PlaybackEngine, device: String, wake: WakeSignal? = nil) {
+  init(
+    _ engine: PlaybackEngine, device: String, array: TransducerArray? = nil,
+    wake: WakeSignal? = nil
+  ) {
     self.engine = engine
     self.device = device
+    self.array = array
     self.wake = wake
     cache = PatternCache(profiles: engine.profiles, rate: engine.rate)
   }
@@ -109,6 +117,7 @@ final class ListenSession {
     case .seek(let name, let position): try seek(name, to: position)
     case .loop(let name, let isOn, let end): try loop(name, isOn: isOn, end: end)
     case .rate(let name, let rate): try setRate(rate, of: name)
+    case .pan(let name, let position, let ramp): try pan(name, to: position, over: ramp)
     case .mute(let name, let isOn): try setMuted(isOn, name)
     case .preload(let pattern):
       return [.number("duration", try cache.piece(pattern).duration)]

@@ -19,6 +19,8 @@ final class ListenVoice {
   var successionFrame: Int64?
   /// The last frame for which something was asked of the player.
   var lastFrame: Int64
+  /// Where it is felt in an array, once that was said.
+  var way: PanWay?
   private var lines: [DynamicParameterID: Line] = [:]
 
   /// How a dynamic parameter was last asked to move.

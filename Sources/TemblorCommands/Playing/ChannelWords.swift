@@ -52,8 +52,11 @@ struct ChannelList: Equatable {
         "\(option.inQuotes) takes gains from \(Int(decibels.lowerBound)) to "
           + "\(Int(decibels.upperBound)) dB, not \(text.inQuotes)")
     }
-    return Float(pow(10, number / 20))
+    return factor(decibels: number)
   }
+
+  /// The factor of a gain.
+  static func factor(decibels: Double) -> Float { Float(pow(10, decibels / 20)) }
 }
 
 /// What `--channel` says of one channel.

@@ -28,7 +28,8 @@ struct LiveOptions {
 
   /// What is asked of the device.
   let device: DeviceOptions
-  private let routing: RoutingOptions
+  /// What the channels carry.
+  let routing: RoutingOptions
   /// The profile of channels that have none of their own.
   let profile: TransducerProfile
   private let strength: Double

@@ -21,15 +21,16 @@ final class Playlist: Performance {
   /// - Parameters:
   ///   - passCount: How often each piece is played, or nothing for endlessly.
   ///   - gap: Seconds of silence between two pieces.
+  ///   - shares: What each haptic bus gets of every piece; none for all of it.
   init(
     _ pieces: [LivePiece], on engine: PlaybackEngine, passCount: Int? = 1, gap: Double = 0,
-    session: LiveSession
+    shares: [ShareLine] = [], session: LiveSession
   ) throws {
     self.engine = engine
     self.pieces = pieces
     self.gap = HapticTime.frame(seconds: gap, rate: engine.rate)
     console = session.console
-    turntable = Turntable(engine, passCount: passCount, wake: session.wake)
+    turntable = Turntable(engine, passCount: passCount, wake: session.wake, shares: shares)
     if let first = pieces.first {
       try turntable.play(
         first, at: .frame(HapticTime.frame(seconds: Self.leadIn, rate: engine.rate)))

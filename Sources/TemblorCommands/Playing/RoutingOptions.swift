@@ -1,5 +1,6 @@
 import HapticModel
 import HapticRender
+import TransducerProfiles
 
 /// The options that say what each channel carries.
 ///
@@ -23,11 +24,27 @@ struct RoutingOptions {
         help: "One channel by itself, such as "
           + "'2=haptics,profile=aura-ast-2b-4,gain=-3,delay=2ms,invert'. Words: \(ChannelWords.all.joined(separator: ", ")).",
         isRepeatable: true),
+      Option(
+        "--array", value: "FILE",
+        help: "A file that says which transducers there are, on which channels and where; instead "
+          + "of --haptics, --channel and --profile. Profiles/README.md describes it.",
+        completion: .file(endingIn: "json")),
     ])
+
+  /// The option of verbs that play patterns in an array.
+  static let pan = Option(
+    "--pan", value: "POS",
+    help: "Where in the --array patterns are felt: a place on its line, degrees on its ring, or "
+      + "metres on its plane as X/Y; or such places over time, T:POS,T:POS, with straight ways "
+      + "between.", defaultText: "all transducers alike")
 
   private var haptics: ChannelList?
   private var audio: ChannelList?
   private var words: [ChannelWords] = []
+  /// The transducers, where a file says what they are.
+  private(set) var array: TransducerArray?
+  /// Where patterns are felt among them; nothing for all alike.
+  private var pan: PanPath?
 
   /// The usual routing.
   init() {}
@@ -48,16 +65,45 @@ struct RoutingOptions {
       }
       words.append(new)
     }
+    let pan = arguments.command.option(named: "--pan") == nil ? nil : arguments.value("--pan")
+    guard let path = arguments.value("--array") else {
+      if pan != nil { throw UsageError(.addValue, "'--pan' needs '--array'") }
+      return
+    }
+    for other in ["--haptics", "--channel", "--profile"] where !arguments.values(other).isEmpty {
+      throw UsageError(
+        .remove, "'--array' says what each channel carries, and so does \(other.inQuotes)")
+    }
+    let array = try Self.array(at: path)
+    self.array = array
+    self.pan = try pan.map { text throws(UsageError) in
+      try PanWords.path(text, in: array.layout)
+    }
+  }
+
+  private static func array(at path: String) throws -> TransducerArray {
+    try ArrayExamination(
+      text: FileSystem.read(path, limit: ProfileFile.mostBytes), name: path,
+      folder: FileSystem.folder(of: path), library: .ofEnvironment()
+    ).array()
+  }
+
+  /// What each haptic bus gets of a pattern, at a rate; none for all of it.
+  func shares(rate: Double) -> [ShareLine] {
+    guard let array, let pan else { return [] }
+    return pan.shares(on: array, rate: rate)
   }
 
   /// Channels there must be for all that is said.
   var leastChannelCount: Int {
-    let indices = [haptics, audio].flatMap { $0?.entries.map(\.index) ?? [] } + words.map(\.index)
+    let indices =
+      [haptics, audio].flatMap { $0?.entries.map(\.index) ?? [] } + words.map(\.index)
+      + (array?.transducers.map { $0.channel - 1 } ?? [])
     return (indices.max() ?? 0) + 1
   }
 
   /// Whether anything is said.
-  var isUsual: Bool { haptics == nil && audio == nil && words.isEmpty }
+  var isUsual: Bool { haptics == nil && audio == nil && words.isEmpty && array == nil }
 
   /// The routing on some channels with what each drives, and the profile of each haptic bus.
   ///
@@ -95,6 +141,7 @@ struct RoutingOptions {
       channels[word.index].delay = Int(HapticTime.frame(seconds: word.delay, rate: rate))
       channels[word.index].isInverted = word.isInverted
     }
+    if let array { return Self.routing(of: array, channels, rate: rate, buses: buses) }
     var profiles: [TransducerProfile] = []
     for index in channels.indices where channels[index].hapticBus != nil {
       let wanted = words.first { $0.index == index }?.profile ?? profile
@@ -104,5 +151,25 @@ struct RoutingOptions {
     }
     let routing = OutputRouting(channels: channels).fitted(to: profiles)
     return (routing, profiles.isEmpty ? [profile] : profiles)
+  }
+
+  /// The routing with a haptic bus for each transducer.
+  private static func routing(
+    of array: TransducerArray, _ usual: [OutputRouting.Channel], rate: Double,
+    buses: RenderSettings.Buses
+  ) -> (routing: OutputRouting, profiles: [TransducerProfile]) {
+    var channels = usual
+    for index in channels.indices { channels[index].hapticBus = nil }
+    for (bus, transducer) in array.transducers.enumerated() where transducer.channel <= usual.count
+    {
+      let index = transducer.channel - 1
+      let gain = ChannelList.factor(decibels: transducer.gain)
+      if buses != .audio { channels[index].hapticBus = bus }
+      channels[index].hapticGain = gain
+      channels[index].audioGain *= gain
+      channels[index].delay = Int(HapticTime.frame(seconds: transducer.delay, rate: rate))
+      channels[index].isInverted = transducer.isInverted
+    }
+    return (OutputRouting(channels: channels), array.transducers.map(\.profile))
   }
 }

@@ -18,6 +18,7 @@ final class Turntable {
   private let engine: PlaybackEngine
   private let wake: WakeSignal
   private let passCount: Int?
+  private let shares: [ShareLine]
   private var player: PatternPlayer?
   private var piece: LivePiece?
   private(set) var isPaused = false
@@ -27,10 +28,12 @@ final class Turntable {
   /// - Parameters:
   ///   - passCount: How often each piece is played, or nothing for endlessly.
   ///   - wake: Raised when a piece ends.
-  init(_ engine: PlaybackEngine, passCount: Int?, wake: WakeSignal) {
+  ///   - shares: What each haptic bus gets of every piece; none for all of it.
+  init(_ engine: PlaybackEngine, passCount: Int?, wake: WakeSignal, shares: [ShareLine] = []) {
     self.engine = engine
     self.passCount = passCount
     self.wake = wake
+    self.shares = shares
   }
 
   /// The frame at which the piece ended, or nothing while it plays or is still to come.
@@ -54,7 +57,7 @@ final class Turntable {
   /// Plays a piece in the place of what plays.
   func play(_ piece: LivePiece, at time: PlaybackTime = .now) throws {
     try stop()
-    let player = try engine.player(for: piece.plans, duration: piece.duration)
+    let player = try engine.player(for: piece.plans, duration: piece.duration, shares: shares)
     let wake = wake
     player.endHandler = { wake.raise() }
     try player.loop(passCount: passCount)

@@ -44,6 +44,14 @@ struct ProfileInput {
     try ProfileFile.read(text: text, name: name)
   }
 
+  /// What there is to say about the text, which may be an array's too.
+  var findings: [ProfileFinding] {
+    guard ArrayExamination.isMeant(by: text) else { return examine().findings }
+    return ArrayExamination(
+      text: text, name: name, folder: FileSystem.folder(of: name), library: .ofEnvironment()
+    ).findings
+  }
+
   /// Everything there is to say about the text.
   func examine() -> ProfileExamination {
     ProfileExamination(text: text, name: name, stem: stem)

@@ -59,7 +59,7 @@ struct RenderBatch: Sendable {
     do {
       var job = job
       job.buses = item.buses
-      let (plan, reading, sources) = try job.plan(item.input)
+      let (plans, reading, sources) = try job.plans(item.input)
       if sources.contains(where: { FileSystem.isSame($0, item.path) }) {
         throw FileError(
           item.path, "the pattern itself is made from this file; choose another with '--output'")
@@ -68,17 +68,17 @@ struct RenderBatch: Sendable {
       let name = title ?? item.input.outputStem
       let statistics: RenderStatistics
       if item.path == RenderOutputs.standardOutput {
-        statistics = try writeToStandardOutput(plan, item, job: job, title: name)
+        statistics = try writeToStandardOutput(plans, item, job: job, title: name)
       } else {
         try FileSystem.makeFolder(FileSystem.folder(of: item.path))
         var file = try ReplacingFile(item.path)
         statistics = try job.write(
-          plan, title: name, to: file.descriptor, path: item.path, container: item.container,
+          plans, title: name, to: file.descriptor, path: item.path, container: item.container,
           progress: progress)
         try file.commit()
       }
-      let length = job.settings(for: plan).length ?? 0
-      return .written(seconds: Double(length) / plan.rate, statistics: statistics)
+      let length = job.settings(for: plans).length ?? 0
+      return .written(seconds: Double(length) / Double(job.rate), statistics: statistics)
     } catch let error as OutputError where error.kind == .readerLeft {
       return .readerLeft
     } catch {
@@ -88,7 +88,7 @@ struct RenderBatch: Sendable {
 
   /// A header is completed last, so the file is made apart and copied out.
   private func writeToStandardOutput(
-    _ plan: RenderPlan, _ item: RenderOutputs.Item, job: RenderJob, title: String
+    _ plans: [RenderPlan], _ item: RenderOutputs.Item, job: RenderJob, title: String
   ) throws -> RenderStatistics {
     guard let spool = unsafe tmpfile() else {
       throw FileError.system("standard output", "no room for a temporary file")
@@ -96,7 +96,7 @@ struct RenderBatch: Sendable {
     defer { unsafe fclose(spool) }
     let descriptor = unsafe fileno(spool)
     let statistics = try job.write(
-      plan, title: title, to: descriptor, path: "standard output", container: item.container
+      plans, title: title, to: descriptor, path: "standard output", container: item.container
     ) { _ in }
     lseek(descriptor, 0, SEEK_SET)
     let output = Output.standardOutput

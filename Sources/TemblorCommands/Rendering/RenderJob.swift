@@ -4,6 +4,7 @@ import HapticModel
 import HapticRender
 import JSONText
 import SoundFile
+import TransducerProfiles
 
 /// How patterns are made into sound: the options of `render`, checked.
 struct RenderJob: Sendable {
@@ -32,13 +33,21 @@ struct RenderJob: Sendable {
   /// The level `--normalize` brings the greatest peak to.
   private static let normalPeak: Float = 0.89
 
-  /// Compiles a pattern for this job; `sources` are the paths of the files that it is made from.
+  /// Compiles a pattern for this job, on one bus; `sources` are the files that it is made from.
   func plan(_ input: PatternInput) throws
     -> (plan: RenderPlan, reading: AHAPReading, sources: [String])
   {
+    let (plans, reading, sources) = try plans(input, for: Array(channels.profiles.prefix(1)))
+    return (plans[0], reading, sources)
+  }
+
+  /// Compiles a pattern for profiles, those of all its haptic buses unless told otherwise.
+  func plans(_ input: PatternInput, for profiles: [TransducerProfile]? = nil) throws
+    -> (plans: [RenderPlan], reading: AHAPReading, sources: [String])
+  {
     let pattern = try LoadedPattern(input, curveTimes: curveTimes)
-    let plans = try pattern.plans(for: Array(channels.profiles.prefix(1)), rate: Double(rate))
-    return (plans[0], pattern.reading, pattern.sources)
+    let plans = try pattern.plans(for: profiles ?? channels.profiles, rate: Double(rate))
+    return (plans, pattern.reading, pattern.sources)
   }
 
   /// What the channels carry, and the profiles for it.
@@ -48,10 +57,14 @@ struct RenderJob: Sendable {
   }
 
   /// The renderer's settings for a plan.
-  func settings(for plan: RenderPlan) -> RenderSettings {
+  func settings(for plan: RenderPlan) -> RenderSettings { settings(for: [plan]) }
+
+  /// The renderer's settings for the plans of one pattern.
+  func settings(for plans: [RenderPlan]) -> RenderSettings {
     let seconds = Double(rate)
-    var length = plan.length + HapticTime.frame(seconds: tail, rate: seconds)
-    if passCount > 1 { length += plan.loopLength * Int64(passCount - 1) }
+    let longest = plans.map(\.length).max() ?? 0
+    var length = longest + HapticTime.frame(seconds: tail, rate: seconds)
+    if passCount > 1 { length += (plans.map(\.loopLength).max() ?? 0) * Int64(passCount - 1) }
     let routing = channels.routing
     length += Int64(routing.channels.map(\.delay).max() ?? 0)
     if let duration { length = HapticTime.frame(seconds: duration, rate: seconds) }
@@ -64,13 +77,13 @@ struct RenderJob: Sendable {
       fadeLength: max(min(fade, silence), min(48, length)))
   }
 
-  /// Writes a plan as a sound file that can be sought.
+  /// Writes a pattern's plans as a sound file that can be sought.
   func write(
-    _ plan: RenderPlan, title: String, to descriptor: Int32, path: String,
+    _ plans: [RenderPlan], title: String, to descriptor: Int32, path: String,
     container: SoundFileFormat.Container, progress: (Double) -> Void
   ) throws -> RenderStatistics {
-    var settings = settings(for: plan)
-    if isNormalised { settings.gain *= try normalisingGain(plan, settings) }
+    var settings = settings(for: plans)
+    if isNormalised { settings.gain *= try normalisingGain(plans, settings) }
     let length = settings.length ?? 0
     var writer = try SoundFileWriter(
       descriptor: descriptor, path: path,
@@ -78,8 +91,8 @@ struct RenderJob: Sendable {
       channelCount: channelCount, frameCount: length,
       tags: SoundFileTags(
         title: title, software: "Temblor \(temblorVersion)",
-        comment: "profile \(profile.name), rendering model \(RenderPlan.modelVersion)"))
-    var rendering = OfflineRendering(plan: plan, settings: settings)
+        comment: "\(sourceOfSound), rendering model \(RenderPlan.modelVersion)"))
+    var rendering = rendering(of: plans, settings)
     var felt = isFelt ? FeltSignal(settings.routing, rate: Double(rate)) : nil
     var block = [Float](repeating: 0, count: 4_096 * channelCount)
     while true {
@@ -95,9 +108,19 @@ struct RenderJob: Sendable {
     return rendering.statistics
   }
 
+  /// A rendering of a pattern's plans, each heard where the array puts it.
+  func rendering(of plans: [RenderPlan], _ settings: RenderSettings) -> OfflineRendering {
+    OfflineRendering(plans: plans, shares: routing.shares(rate: Double(rate)), settings: settings)
+  }
+
+  /// What shaped the sound, as the file tells it.
+  private var sourceOfSound: String {
+    routing.array.map { "array \($0.name)" } ?? "profile \(profile.name)"
+  }
+
   /// The factor that brings the greatest peak just below the ceiling.
-  private func normalisingGain(_ plan: RenderPlan, _ settings: RenderSettings) throws -> Float {
-    var rendering = OfflineRendering(plan: plan, settings: settings)
+  private func normalisingGain(_ plans: [RenderPlan], _ settings: RenderSettings) throws -> Float {
+    var rendering = rendering(of: plans, settings)
     var block = [Float](repeating: 0, count: 4_096 * channelCount)
     var span = block.mutableSpan
     while rendering.read(into: &span) > 0 {

@@ -51,7 +51,9 @@ enum ListenVerb {
       // Whoever just missed one period has the next.
       let period = Double(2 * (device?.format.periodLength ?? 0)) / engine.rate
       let new = ListenPerformance(
-        ListenSession(engine, device: device?.name ?? "none", wake: session.wake),
+        ListenSession(
+          engine, device: device?.name ?? "none", array: options.routing.array,
+          wake: session.wake),
         standard: standard, listener: listener, inbox: stage.inbox, time: stage.time,
         period: .inSeconds(period))
       performance = new

@@ -25,6 +25,7 @@ enum PlayVerb {
       Option(
         "--gap", value: "SECONDS", help: "Silence between two patterns.",
         defaultText: "\(usualGap)"),
+      RoutingOptions.pan,
       SharedOptions.curveTimes, LiveOptions.json, LiveOptions.quiet,
     ],
     groups: [LiveOptions.soundGroup, RoutingOptions.group, DeviceOptions.group],
@@ -36,6 +37,9 @@ enum PlayVerb {
       .init(
         "temblor play mine.ahap --haptics 3,4 --audio 1,2",
         "Shakers on channels 3 and 4, loudspeakers on 1 and 2."),
+      .init(
+        "temblor play mine.ahap --array seat.json --pan 0:-1,2:1",
+        "Let a pattern wander along a seat with shakers."),
     ]
   ) { arguments, terminal in
     try run(arguments, terminal, on: SystemStage())
@@ -59,7 +63,8 @@ enum PlayVerb {
       outcome = try options.play(in: session) { engine in
         let pieces = patterns.compile(for: engine, terminal)
         return try Playlist(
-          pieces, on: engine, passCount: loop == 0 ? nil : loop, gap: gap, session: session)
+          pieces, on: engine, passCount: loop == 0 ? nil : loop, gap: gap,
+          shares: options.routing.shares(rate: engine.rate), session: session)
       }
     } catch let error as DeviceRefusal where !options.device.isNamed {
       terminal.report("\(error); writing sound files instead")

@@ -12,7 +12,7 @@ enum ProfilesCheckVerb {
       """,
     arguments: [
       Argument(
-        "PROFILE", help: "A profile's file or name, or - for standard input.",
+        "PROFILE", help: "A profile's file or name, an array's file, or - for standard input.",
         completion: SharedOptions.profileNames, isRepeatable: true)
     ],
     options: [SharedOptions.json],
@@ -24,7 +24,7 @@ enum ProfilesCheckVerb {
     for word in words {
       do {
         let input = try ProfileInput.find(word, takesInput: true)
-        findings += input.examine().findings.map(FindingLine.init)
+        findings += input.findings.map(FindingLine.init)
       } catch {
         failures.append(Failure.message(error))
       }

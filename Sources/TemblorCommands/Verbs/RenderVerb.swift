@@ -33,6 +33,7 @@ enum RenderVerb {
       Option(
         "--channels", value: "N", help: "Channels, 1 to 64.",
         defaultText: "one, or as many as are routed"),
+      RoutingOptions.pan,
       SharedOptions.json,
       Option("-q", "--quiet", help: "Tell nothing but what went wrong."),
     ],
@@ -76,6 +77,9 @@ enum RenderVerb {
         "temblor render Patterns -o sounds --profile speaker",
         "Render a folder, to be heard on a laptop."),
       .init("temblor render mine.ahap -o - | aplay", "Hear a pattern at once."),
+      .init(
+        "temblor render mine.ahap --array seat.json --pan 0:-1,2:1",
+        "Write a channel for each shaker of a seat."),
     ]
   ) { arguments, terminal in
     let job = try job(arguments)
@@ -110,7 +114,7 @@ enum RenderVerb {
         "channel \(job.routing.leastChannelCount) is routed, and '--channels' asks for "
           + "\(job.channelCount)")
     }
-    guard job.channels.profiles.count == 1 else {
+    guard job.routing.array != nil || job.channels.profiles.count == 1 else {
       throw UsageError(
         .correctValue,
         "'render' writes one profile to a file; render each by itself, or record both with "

@@ -50,6 +50,8 @@ import Testing
       ("loop x on", .loop(name: "x", isOn: true, end: nil)),
       ("loop x on end 2", .loop(name: "x", isOn: true, end: 2)),
       ("rate x 0.015625", .rate(name: "x", rate: 1 / 64)),
+      ("pan x 0.5/-1 over 2", .pan(name: "x", position: "0.5/-1", ramp: 2)),
+      ("pan x 90", .pan(name: "x", position: "90", ramp: 0)),
       ("mute", .mute(name: nil, isOn: true)), ("unmute x", .mute(name: "x", isOn: false)),
       ("preload x", .preload(pattern: "x")), ("status", .status), ("list", .list),
       ("help", .help(verb: nil)), ("help play", .help(verb: "play")), ("quit", .quit),
@@ -190,7 +192,7 @@ import Testing
   @Test func helpTellsEveryCommand() throws {
     #expect(
       ListenReply.ok(try ListenGrammar.help(nil)).line
-        == "ok play tap buzz set stop pause resume seek loop rate mute unmute preload status list"
+        == "ok play tap buzz set stop pause resume seek loop rate pan mute unmute preload status list"
         + " help quit")
     #expect(
       ListenReply.ok(try ListenGrammar.help("loop")).line

@@ -1,5 +1,7 @@
 import HapticModel
 import HapticPlayback
+import HapticRender
+import TransducerProfiles
 
 @testable import TemblorCommands
 
@@ -9,10 +11,12 @@ final class ListenStudio {
   let playback: VirtualPlayback
   let session: ListenSession
 
-  init(periodLength: Int = 64, rate: Double = 48_000) {
-    engine = PlaybackEngine(rate: rate)
+  init(periodLength: Int = 64, rate: Double = 48_000, array: TransducerArray? = nil) {
+    let channels = array?.transducers.indices.map { OutputRouting.Channel(hapticBus: $0) }
+    engine = PlaybackEngine(
+      rate: rate, routing: channels.map(OutputRouting.init) ?? OutputRouting())
     playback = VirtualPlayback(engine, periodLength: periodLength)
-    session = ListenSession(engine, device: "virtual")
+    session = ListenSession(engine, device: "virtual", array: array)
   }
 
   /// The answer to a line.

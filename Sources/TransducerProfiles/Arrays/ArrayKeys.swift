@@ -1,0 +1,51 @@
+import HapticRender
+import JSONText
+
+/// The keys of an array's text.
+enum ArrayKeys {
+  /// The delays of a transducer, in seconds.
+  static let delay = 0.0...1.0
+  /// The gains of a transducer, in decibels.
+  static let gain = -120.0...24.0
+
+  /// The whole text of an array that lies in some way.
+  static func array(_ layout: TransducerArray.Layout) -> ProfileFields {
+    ProfileFields([
+      ProfileKey("name", .text, isRequired: true, "What people call the array."),
+      ProfileKey(
+        "layout", .word(TransducerArray.Layout.allCases.map(\.rawValue)),
+        "How the transducers lie to each other."),
+      ProfileKey(
+        "transducers",
+        .list(.object(transducer(layout)), count: 1...OutputRouting.mostChannels),
+        isRequired: true, "The transducers, one for each channel that has one."),
+      ProfileKey(ProfileKeys.schemaKey, .text, "Where an editor finds a schema; not read."),
+    ])
+  }
+
+  private static func transducer(_ layout: TransducerArray.Layout) -> ProfileFields {
+    ProfileFields([
+      ProfileKey(
+        "channel", .whole(1...OutputRouting.mostChannels), isRequired: true,
+        "The channel, numbered from 1."),
+      ProfileKey("at", place(layout), isRequired: true, "Where it is."),
+      ProfileKey("profile", .text, "A name, or a file beside the array's. Usual: phone."),
+      ProfileKey("gain", .number(gain), usual: 0, "Decibels."),
+      ProfileKey("delay", .number(delay), usual: 0, "Seconds."),
+      ProfileKey("invert", .boolean, "Whether it is turned over. Usual: false."),
+    ])
+  }
+
+  private static func place(_ layout: TransducerArray.Layout) -> ProfileShape {
+    switch layout {
+    case .line: .number(-1e6...1e6)
+    case .ring: .number(0...TransducerArray.turn)
+    case .plane:
+      .object(
+        ProfileFields([
+          ProfileKey("x", .number(-1e3...1e3), isRequired: true, "Metres."),
+          ProfileKey("y", .number(-1e3...1e3), isRequired: true, "Metres."),
+        ]))
+    }
+  }
+}

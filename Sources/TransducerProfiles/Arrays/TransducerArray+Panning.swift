@@ -1,0 +1,101 @@
+internal import Glibc
+
+/// The gains with which a position is heard; their squares sum to 1.
+extension TransducerArray {
+  /// The gain of each transducer for a position, all zero but one or two on a line and a ring.
+  ///
+  /// On a line or a ring the two neighbours share the power by sine and cosine; beyond the ends of a
+  /// line its last transducer has it all.
+  public func gains(at position: ArrayPosition) -> [Double] {
+    switch layout {
+    case .line: lineGains(at: position.x)
+    case .ring: ringGains(at: position.x)
+    case .plane: planeGains(at: position)
+    }
+  }
+
+  /// Distances below this are one place, in the unit of the layout.
+  static let samePlace = 1e-6
+
+  /// The way around a ring, in degrees.
+  static let turn = 360.0
+
+  /// The angle from 0 up to 360.
+  static func angle(_ degrees: Double) -> Double {
+    let rest = fmod(degrees, turn)
+    // A tiny negative angle rounds to a whole turn.
+    return rest < 0 ? (rest + turn < turn ? rest + turn : 0) : rest
+  }
+
+  /// How far two places lie apart.
+  func distance(_ one: ArrayPosition, _ other: ArrayPosition) -> Double {
+    guard layout == .ring else { return one.distance(to: other) }
+    let apart = Self.angle(one.x - other.x)
+    return min(apart, Self.turn - apart)
+  }
+
+  private func lineGains(at place: Double) -> [Double] {
+    let places = transducers.map(\.position.x)
+    let order = places.indices.sorted { places[$0] < places[$1] }
+    var gains = transducers.map { _ in 0.0 }
+    guard let first = order.first, let last = order.last else { return [] }
+    guard let next = order.firstIndex(where: { places[$0] > place }) else {
+      gains[last] = 1
+      return gains
+    }
+    guard next > 0 else {
+      gains[first] = 1
+      return gains
+    }
+    let (low, high) = (order[next - 1], order[next])
+    Self.share(
+      (place - places[low]) / (places[high] - places[low]), between: low, and: high, in: &gains)
+    return gains
+  }
+
+  private func ringGains(at degrees: Double) -> [Double] {
+    let angles = transducers.map { Self.angle($0.position.x) }
+    let order = angles.indices.sorted { angles[$0] < angles[$1] }
+    var gains = transducers.map { _ in 0.0 }
+    guard let first = order.first, let last = order.last else { return [] }
+    guard order.count > 1 else { return [1] }
+    let place = Self.angle(degrees)
+    let next = order.firstIndex { angles[$0] > place } ?? 0
+    let (low, high) = (next > 0 ? order[next - 1] : last, next > 0 ? order[next] : first)
+    let gap = Self.angle(angles[high] - angles[low])
+    Self.share(Self.angle(place - angles[low]) / gap, between: low, and: high, in: &gains)
+    return gains
+  }
+
+  /// Distance-based amplitude panning with 6 dB for each doubling of the distance.
+  ///
+  /// Source: Lossius, Baltazar, de la Hogue, "DBAP – Distance-Based Amplitude Panning", ICMC 2009;
+  /// the spatial blur is a fifth of the mean distance to the nearest neighbour.
+  private func planeGains(at position: ArrayPosition) -> [Double] {
+    guard transducers.count > 1 else { return transducers.map { _ in 1 } }
+    let places = transducers.map(\.position)
+    var sum = 0.0
+    for (index, place) in places.enumerated() {
+      var nearest = Double.infinity
+      for (other, there) in places.enumerated() where other != index {
+        nearest = min(nearest, place.distance(to: there))
+      }
+      sum += nearest
+    }
+    let blur = 0.2 * sum / Double(places.count)
+    let powers = places.map { place in
+      let distance = place.distance(to: position)
+      return 1 / (distance * distance + blur * blur)
+    }
+    let total = powers.reduce(0, +)
+    return powers.map { ($0 / total).squareRoot() }
+  }
+
+  private static func share(
+    _ share: Double, between low: Int, and high: Int, in gains: inout [Double]
+  ) {
+    // At the places themselves, exactly 1 and 0.
+    gains[low] = share >= 1 ? 0 : cos(share * .pi / 2)
+    gains[high] = share <= 0 ? 0 : sin(share * .pi / 2)
+  }
+}

@@ -1,0 +1,122 @@
+import HapticModel
+import HapticRender
+import TestSupport
+import Testing
+
+/// The greatest difference between samples.
+private func greatestDifference(_ one: [Float], _ other: [Float]) -> Float {
+  zip(one, other).map { abs($0 - $1) }.max() ?? 0
+}
+
+@Suite struct ShareTests {
+  private let pattern = HapticPattern(events: [
+    tap(0), hum(0.02, 0.2, intensity: 0.5), tap(0.15),
+    HapticEvent(kind: .audioContinuous, time: 0, duration: 0.2),
+  ])
+  private let quick = TransducerProfile(
+    name: "quick", summary: "Another.", frequency: FrequencyLaw(low: 100, high: 200), level: 0.2)
+
+  /// The channels of a rendering with two haptic buses of two profiles and one of audio.
+  private func channels(
+    _ shares: [ShareLine], passCount: Int = 1, delay: Int = 0, blockLength: Int = 512
+  ) throws -> [[Float]] {
+    let plans = [
+      try RenderPlan(compiling: pattern), try RenderPlan(compiling: pattern, profile: quick),
+    ]
+    let routing = OutputRouting(channels: [
+      .init(hapticBus: 0), .init(hapticBus: 1, delay: delay), .init(audio: .both),
+    ])
+    var rendering = OfflineRendering(
+      plans: plans, shares: shares,
+      settings: RenderSettings(
+        routing: routing, passCount: passCount, length: Int64(14_000 * passCount)))
+    var samples: [Float] = []
+    var block = [Float](repeating: 7, count: blockLength * 3)
+    while true {
+      var span = block.mutableSpan
+      let count = rendering.read(into: &span)
+      if count == 0 { break }
+      samples += block[..<(count * 3)]
+    }
+    return (0..<3).map { channel in
+      stride(from: channel, to: samples.count, by: 3).map { samples[$0] }
+    }
+  }
+
+  private func steady(_ share: Double) -> ShareLine { ShareLine([.init(frame: 0, share: share)]) }
+
+  @Test func everyBusHasThePatternOfItsProfile() throws {
+    let both = try channels([])
+    let routing = OutputRouting(channels: [.init(hapticBus: 0)])
+    let settings = RenderSettings(routing: routing, length: 14_000)
+    #expect(try both[0] == render(pattern, settings: settings))
+    #expect(try both[1] == render(pattern, profile: quick, settings: settings))
+    #expect(try channels([steady(1), steady(1)]) == both)
+  }
+
+  @Test func onsetsOfAllChannelsLieOnOneFrameApartFromTheirDelays() throws {
+    let late = try channels([], delay: 144)
+    let onsets = late.prefix(2).map { $0.firstIndex { $0 != 0 } }
+    #expect(onsets[1] == onsets[0].map { $0 + 144 })
+    let plain = try channels([])
+    #expect(Array(late[1][144...]) == Array(plain[1][..<(14_000 - 144)]))
+  }
+
+  @Test func aShareIsAFactorOnHapticsAloneFromTheFirstFrameOn() throws {
+    let plain = try channels([])
+    let shared = try channels([steady(0.25), steady(0)])
+    let quarter = plain[0].map { $0 * 0.25 }
+    #expect(greatestDifference(shared[0], quarter) < 1e-6)
+    #expect(shared[1].allSatisfy { $0 == 0 })
+    #expect(shared[2] == plain[2])
+  }
+
+  @Test func aLineMovesNothingBeforeItsFirstCorner() throws {
+    let line = ShareLine([.init(frame: 3_000, share: 1), .init(frame: 4_000, share: 0)])
+    let plain = try channels([])
+    let moved = try channels([line, steady(1)])
+    #expect(moved[0][...3_000] == plain[0][...3_000])
+    let half = (3_400..<3_600).map { frame in
+      plain[0][frame] * Float(4_000 - frame) / 1_000
+    }
+    #expect(greatestDifference(Array(moved[0][3_400..<3_600]), half) < 1e-3)
+    #expect(moved[0][4_100...].allSatisfy { abs($0) < 1e-3 })
+  }
+
+  @Test func blocksMakeNoDifference() throws {
+    let line = ShareLine([
+      .init(frame: 1_000, share: 1), .init(frame: 1_500, share: 0.3),
+      .init(frame: 7_001, share: 0.9),
+    ])
+    let whole = try channels([line, steady(0.5)], passCount: 3)
+    for length in [1, 64, 977] {
+      #expect(try channels([line, steady(0.5)], passCount: 3, blockLength: length) == whole)
+    }
+  }
+
+  @Test func everyPassHasTheLineFromItsFirstFrame() throws {
+    let line = ShareLine([
+      .init(frame: 0, share: 1), .init(frame: 700, share: 1), .init(frame: 701, share: 0),
+    ])
+    let heard = try channels([line, line], passCount: 2)
+    let plain = try channels([], passCount: 2)
+    let pass = 10_560
+    for channel in 0..<2 {
+      let second = Array(heard[channel][pass..<(pass + 700)])
+      #expect(second.contains { abs($0) > 0.05 })
+      // What was silenced before is missing to the filter that blocks direct current.
+      #expect(greatestDifference(second, Array(plain[channel][pass..<(pass + 700)])) < 0.01)
+      #expect(heard[channel][(pass - 1_000)..<pass].allSatisfy { abs($0) < 1e-2 })
+    }
+  }
+
+  @Test func plansThatLoopInStepHaveOnePassLength() throws {
+    let short = HapticPattern(events: [tap(0)])
+    let plans = [
+      try RenderPlan(compiling: short), try RenderPlan(compiling: short, profile: quick),
+    ]
+    #expect(plans[0].loopLength != plans[1].loopLength)
+    #expect(RenderPlan.commonLoopLength(of: plans) == plans.map(\.loopLength).max())
+    #expect(RenderPlan.commonLoopLength(of: [plans[0], plans[0]]) == 0)
+  }
+}

@@ -1,0 +1,54 @@
+import TransducerProfiles
+import HapticPlayback
+import Testing
+
+@testable import TemblorCommands
+
+@Suite struct ListenPanTests {
+  private let seat = TransducerArray(
+    name: "seat",
+    transducers: [
+      .init(channel: 1, position: .init(-1)), .init(channel: 2, position: .init(1)),
+    ])
+
+  private func level(_ studio: ListenStudio, _ channel: Int, _ range: Range<Int>) -> Float {
+    studio.playback.samples(ofChannel: channel)[range].map(abs).max() ?? 0
+  }
+
+  @Test func whatWaitsForItsTimeBeginsAtItsPosition() {
+    let studio = ListenStudio(array: seat)
+    studio.ask("buzz 1 0.5 1 at 0.1 as a")
+    #expect(studio.ask("pan a -1") == "ok")
+    studio.run(0.3)
+    #expect(level(studio, 0, 4_000..<14_000) > 0.1)
+    #expect(level(studio, 1, 0..<14_000) == 0)
+  }
+
+  @Test func aWayTakesItsTime() {
+    let studio = ListenStudio(array: seat)
+    studio.ask("buzz 1 0.5 3 as a")
+    studio.ask("pan a -1")
+    studio.run(0.1)
+    #expect(studio.ask("pan a 1 over 1") == "ok")
+    studio.run(1.3)
+    #expect(level(studio, 1, 0..<4_800) == 0)
+    let full = level(studio, 0, 2_400..<4_800)
+    // Half a second on it is in the middle.
+    #expect(abs(level(studio, 0, 28_000..<29_600) / full - 0.707) < 0.06)
+    #expect(abs(level(studio, 1, 28_000..<29_600) / full - 0.707) < 0.06)
+    #expect(level(studio, 0, 54_000..<62_000) < 1e-3)
+    #expect(abs(level(studio, 1, 54_000..<62_000) / full - 1) < 0.01)
+  }
+
+  @Test func refusalsSayWhatAPositionIs() {
+    let studio = ListenStudio(array: seat)
+    studio.ask("buzz 1 0.5 1 as a")
+    #expect(
+      studio.ask("pan a 1/2")
+        == #"error bad-value: POS is a place on the array's line, such as -0.5, not '1/2'"#)
+    #expect(studio.ask("pan b 1") == "error unknown-name: nothing that plays is called 'b'")
+    #expect(
+      ListenStudio().ask("pan a 1")
+        == "error bad-value: there is no array; start 'temblor listen' with '--array FILE'")
+  }
+}

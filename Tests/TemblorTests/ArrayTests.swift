@@ -1,0 +1,117 @@
+import Glibc
+import SoundFile
+import Testing
+
+@Suite struct ArrayTests {
+  let place = Workplace()
+
+  private func seat(_ second: String = "") -> String {
+    """
+    { "name": "seat", "transducers": [
+      { "channel": 1, "at": -1, "profile": "dayton-bst-1" },
+      { "channel": 2, "at": 1, "profile": "dayton-bst-1"\(second) }
+    ] }
+    """
+  }
+
+  /// The channels of a sound that `render` made of a shipped pattern with an array.
+  private func channels(_ words: String...) throws -> [[Float]] {
+    #expect(
+      try place.temblor(
+        ["render", "medium", "-o", "a.wav", "--format", "float", "--array", "seat.json"] + words)
+        == .init(0))
+    let descriptor = unsafe open(place.path + "/a.wav", O_RDONLY | O_CLOEXEC)
+    defer { close(descriptor) }
+    let sound = try Sound(readingDescriptor: descriptor, path: "a.wav")
+    #expect(sound.channelCount == 2)
+    return (0..<2).map { channel in
+      stride(from: channel, to: sound.interleaved.count, by: 2).map { sound.interleaved[$0] }
+    }
+  }
+
+  private func power(_ samples: [Float]) -> Float { samples.reduce(0) { $0 + $1 * $1 } }
+
+  @Test func gainDelayAndPolarityAreMeasuredInTheFile() throws {
+    try place.write(seat(#", "gain": -6, "delay": 0.003, "invert": true"#), to: "seat.json")
+    let made = try channels()
+    // The last 10 ms of the file fade out.
+    let late = Array(made[1][144..<(made[1].count - 480)])
+    let wanted = made[0].map { $0 * -0.5011872 }.prefix(late.count)
+    #expect(made[1][..<144].allSatisfy { $0 == 0 })
+    #expect(zip(late, wanted).allSatisfy { abs($0 - $1) < 1e-6 })
+    #expect(late.contains { abs($0) > 0.05 })
+  }
+
+  @Test func withoutAPositionAllTransducersAreDrivenAlike() throws {
+    try place.write(seat(), to: "seat.json")
+    let made = try channels()
+    #expect(made[0] == made[1])
+    #expect(
+      try place.temblor(
+        "render", "medium", "-o", "b.wav", "--format", "float", "--profile", "dayton-bst-1")
+        == .init(0))
+    let descriptor = unsafe open(place.path + "/b.wav", O_RDONLY | O_CLOEXEC)
+    defer { close(descriptor) }
+    #expect(try Sound(readingDescriptor: descriptor, path: "b.wav").interleaved == made[0])
+  }
+
+  @Test func aPositionSharesThePower() throws {
+    try place.write(seat(), to: "seat.json")
+    let all = try channels()[0]
+    let middle = try channels("--pan", "0")
+    #expect(abs(power(middle[0]) / power(all) - 0.5) < 1e-4)
+    #expect(middle[0] == middle[1])
+    let left = try channels("--pan", "-1")
+    #expect(left[0] == all && left[1].allSatisfy { $0 == 0 })
+    let third = try channels("--pan", "-0.5")
+    #expect(abs(power(third[0]) / power(all) - 0.853_553) < 1e-4)
+    #expect(abs(power(third[1]) / power(all) - 0.146_447) < 1e-4)
+  }
+
+  @Test func refusalsSayWhatToDo() throws {
+    try place.write(seat(), to: "seat.json")
+    try place.write(seat(#", "gian": 1"#), to: "bad.json")
+    func error(_ words: String...) throws -> String? {
+      let result = try place.temblor(["render", "medium"] + words)
+      #expect(result.status != 0)
+      return result.error.split(separator: "\n").first.map { String($0.dropFirst(9)) }
+    }
+    #expect(
+      try error("--array", "seat.json", "--profile", "phone")
+        == "'--array' says what each channel carries, and so does '--profile'")
+    #expect(
+      try error("--array", "seat.json", "--haptics", "1")
+        == "'--array' says what each channel carries, and so does '--haptics'")
+    #expect(try error("--pan", "1") == "'--pan' needs '--array'")
+    #expect(
+      try error("--array", "seat.json", "--pan", "left")
+        == "'--pan' takes a place on the array's line, such as -0.5, not 'left'")
+    #expect(
+      try error("--array", "seat.json", "--pan", "0:1,x")
+        == "'--pan' takes seconds and positions, such as '0:-1,2.5:1', not 'x'")
+    #expect(
+      try error("--array", "seat.json", "--pan", "1:0,1:1")
+        == "'--pan' takes times that rise, and 1 comes too late")
+    #expect(
+      try error("--array", "seat.json", "--channels", "1")
+        == "channel 2 is routed, and '--channels' asks for 1")
+    #expect(
+      try error("--array", "bad.json")
+        == #"bad.json:3:55: error: the key "gian" is not known here (transducers[1].gian); did you mean "gain"?"#
+    )
+  }
+
+  @Test func arraysAreCheckedAsProfilesAre() throws {
+    try place.write(seat(), to: "seat.json")
+    try place.write(#"{ "name": "a", "transducers": [{ "channel": 1 }] }"#, to: "bad.json")
+    #expect(try place.temblor("profiles", "check", "seat.json") == .init(0))
+    #expect(
+      try place.temblor("profiles", "check", "bad.json")
+        == .init(
+          2,
+          output: """
+            bad.json:1:32: error: the key "at" is missing (transducers[0]) [missing-key]
+
+            """))
+  }
+}

@@ -1,0 +1,76 @@
+import HapticRender
+import Testing
+import TransducerProfiles
+
+/// An array whose transducers are at some places, each on a channel of its own.
+private func array(_ layout: TransducerArray.Layout, _ places: ArrayPosition...)
+  -> TransducerArray
+{
+  TransducerArray(
+    name: "seat", layout: layout,
+    transducers: places.enumerated().map { .init(channel: $0 + 1, position: $1) })
+}
+
+private let line = array(.line, .init(2), .init(-1), .init(0))
+private let ring = array(.ring, .init(350), .init(10), .init(180))
+private let plane = array(.plane, .init(0, 0), .init(1, 0), .init(0, 2))
+
+private func isNear(_ gains: [Double], _ wanted: [Double]) -> Bool {
+  gains.count == wanted.count && zip(gains, wanted).allSatisfy { abs($0 - $1) < 1e-12 }
+}
+
+@Suite struct PanLawTests {
+  private let half = 0.5.squareRoot()
+
+  @Test func neighboursOnALineSharePowerAndTheOthersAreSilent() {
+    #expect(isNear(line.gains(at: .init(-0.5)), [0, half, half]))
+    #expect(isNear(line.gains(at: .init(1)), [half, 0, half]))
+    let third = line.gains(at: .init(2.0 / 3))
+    #expect(isNear(third, [0.5, 0, 0.75.squareRoot()]))
+  }
+
+  @Test func aPlaceOnALineIsHeardThereAlone() {
+    #expect(line.gains(at: .init(2)) == [1, 0, 0])
+    #expect(line.gains(at: .init(-1)) == [0, 1, 0])
+    #expect(line.gains(at: .init(0)) == [0, 0, 1])
+  }
+
+  @Test func beyondTheEndsTheEndIsHeardAlone() {
+    #expect(line.gains(at: .init(9)) == [1, 0, 0])
+    #expect(line.gains(at: .init(-9)) == [0, 1, 0])
+    #expect(array(.line, .init(5)).gains(at: .init(-3)) == [1])
+  }
+
+  @Test func aRingGoesRoundThroughZeroAndThroughItsGreatestGap() {
+    #expect(isNear(ring.gains(at: .init(0)), [half, half, 0]))
+    #expect(isNear(ring.gains(at: .init(360)), [half, half, 0]))
+    #expect(isNear(ring.gains(at: .init(-5)), ring.gains(at: .init(355))))
+    #expect(isNear(ring.gains(at: .init(265)), [half, 0, half]))
+    let wide = array(.ring, .init(0), .init(90))
+    #expect(isNear(wide.gains(at: .init(225)), [half, half]))
+    #expect(array(.ring, .init(40)).gains(at: .init(300)) == [1])
+  }
+
+  @Test func aPlaneFavoursWhatIsNearByItsDistance() {
+    // Nearest neighbours lie 1, 1 and 2 m away, so the blur is 0.2 · 4/3 m.
+    let blur = 0.2 * 4 / 3
+    let powers = [1 / (blur * blur), 1 / (1 + blur * blur), 1 / (4 + blur * blur)]
+    let total = powers.reduce(0, +)
+    #expect(isNear(plane.gains(at: .init(0, 0)), powers.map { ($0 / total).squareRoot() }))
+    #expect(array(.plane, .init(3, 3)).gains(at: .init(0, 0)) == [1])
+  }
+
+  @Test(arguments: [line, ring, plane])
+  func theSquaresSumToOneAndNoStepJumps(array: TransducerArray) {
+    let span = array.layout == .ring ? 360.0 : 6.0
+    var before: [Double]?
+    for step in 0...1_000 {
+      let place = ArrayPosition(-0.5 * span + span * Double(step) / 1_000, 0.3)
+      let gains = array.gains(at: place)
+      #expect(abs(gains.reduce(0) { $0 + $1 * $1 } - 1) < 1e-6)
+      // The narrowest gap, 20 degrees of the ring, is crossed in 55 steps: a quarter turn of power.
+      if let before { #expect(zip(before, gains).allSatisfy { abs($0 - $1) < 0.03 }) }
+      before = gains
+    }
+  }
+}
