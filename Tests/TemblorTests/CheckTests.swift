@@ -73,7 +73,7 @@ import Testing
     "hum.ahap:2:11: note: asks for 25–42.4 Hz; ring plays it at 25–39 Hz (Pattern[0].Event) "
     + "[transducer-band]\n"
   private static let tooFar =
-    "would move ring to 129 % of its limit at 0.65 s; it is held back by up to 13.6 dB"
+    "would move ring to 129 % of its limit at 0.65 s; it is held back by up to 13.9 dB"
 
   @Test func aProfileTellsWhatItsHardwareWouldBeKeptFrom() throws {
     try place.write(Patterns.hum, to: "hum.ahap")

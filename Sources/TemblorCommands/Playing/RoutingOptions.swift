@@ -170,6 +170,7 @@ struct RoutingOptions {
       channels[index].delay = Int(HapticTime.frame(seconds: transducer.delay, rate: rate))
       channels[index].isInverted = transducer.isInverted
     }
-    return (OutputRouting(channels: channels), array.transducers.map(\.profile))
+    let profiles = array.transducers.map(\.profile)
+    return (OutputRouting(channels: channels).fitted(to: profiles), profiles)
   }
 }
