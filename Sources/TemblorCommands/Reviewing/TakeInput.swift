@@ -87,11 +87,22 @@ enum TakeInput: Equatable, Sendable {
   }
 
   /// A sound file as it is, at its own rate.
+  ///
+  /// One that holds nothing, or what is no number, is refused: it would be looked at as silence.
   static func read(_ path: String, _ job: RenderJob) throws -> Take {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw FileError.system(path, "cannot be opened") }
     defer { close(descriptor) }
     let sound = try Sound(readingDescriptor: descriptor, path: path)
+    guard sound.frameCount > 0 else {
+      throw SoundFileError(kind: .damaged, path: path, description: "is empty: it has no frames")
+    }
+    let badCount = sound.interleaved.count { !$0.isFinite }
+    guard badCount == 0 else {
+      throw SoundFileError(
+        kind: .damaged, path: path,
+        description: "\(badCount) of \(sound.interleaved.count) samples are no finite numbers")
+    }
     let signal = Signal(
       interleaved: sound.interleaved, channelCount: sound.channelCount, rate: sound.rate)
     return Take(name: path, source: .sound, signal: signal, profile: job.profile)

@@ -2,6 +2,7 @@ import HapticModel
 import HapticRender
 import PatternComparison
 import SignalAnalysis
+import SoundFile
 import Testing
 
 @testable import TemblorCommands
@@ -32,6 +33,30 @@ struct TakeInputTests {
     #expect(read.signal.channels == [[0.5, 0], [-0.5, 0]])
     #expect(read.signal.rate == 8_000)
     #expect(read.pattern == nil)
+  }
+
+  /// A WAV of one channel of 32-bit floating point.
+  private func wave(_ samples: [Float]) -> [UInt8] {
+    func bytes(_ number: UInt32) -> [UInt8] { (0..<4).map { UInt8(number >> ($0 * 8) & 0xFF) } }
+    let data = samples.flatMap { bytes($0.bitPattern) }
+    return Array("RIFF".utf8) + bytes(UInt32(36 + data.count)) + Array("WAVEfmt ".utf8)
+      + bytes(16) + [3, 0, 1, 0] + bytes(8_000) + bytes(32_000) + [4, 0, 32, 0]
+      + Array("data".utf8) + bytes(UInt32(data.count)) + data
+  }
+
+  @Test func aSoundOfNothingOrOfNoNumbersIsRefused() throws {
+    try place.write(wave([]), to: "empty.wav")
+    try place.write(wave([0, .nan, 1, .infinity]), to: "bad.wav")
+    for (name, reason) in [
+      ("empty.wav", "is empty: it has no frames"),
+      ("bad.wav", "2 of 4 samples are no finite numbers"),
+    ] {
+      let input = try #require(TakeInput.find([place(name)]).inputs.first)
+      let error = try #require(
+        #expect(throws: SoundFileError.self) { try input.take(RenderJob(profile: .phone)) })
+      #expect(error.description == reason)
+      #expect(Failure.status(of: error) == .inputIsWrong)
+    }
   }
 
   @Test func aNameThatIsNothingIsToldAsAPattern() {
