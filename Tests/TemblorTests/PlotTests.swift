@@ -46,7 +46,8 @@ import Testing
     #expect(!(try place.temblor("plot", "heartbeat").output.contains("\u{1B}")))
   }
 
-  @Test func aTerminalGetsColoursUnlessNoneAreWanted() throws {
+  @Test(.enabled(if: CommandLineTests.hasTerminals, "no terminals can be made here"))
+  func aTerminalGetsColoursUnlessNoneAreWanted() throws {
     let script = "script -qec '$TEMBLOR plot heartbeat' /dev/null"
     #expect(try place.bash("export TERM=xterm; " + script).output.contains("\u{1B}[38;5;"))
     let plain = try place.bash("export TERM=xterm NO_COLOR=1; " + script)
