@@ -38,7 +38,7 @@ extension Comparison {
       let signals = signals ?? SignalDifferences(pair, options: options)
       differences += signals.found
       alignment.seconds = options.alignment == .none ? 0 : signals.delay
-      otherGain *= pow(10, -signals.level / 20)
+      otherGain *= Decibels.factor(-signals.level)
       if differences.isEmpty { judgeResidue(of: pair) }
     }
     compareLengths()

@@ -38,16 +38,19 @@ public struct Comparison: Sendable {
 
   /// Compares two takes: time grows with their lengths times the logarithm of these.
   ///
+  /// - Parameter referenceFigures: The reference's measures where they are known, from a comparison with
+  ///   another take.
   /// - Precondition: Both signals have the same rate.
   public init(
-    _ reference: Take, _ other: Take, options: ComparisonOptions = ComparisonOptions()
+    _ reference: Take, _ other: Take, options: ComparisonOptions = ComparisonOptions(),
+    referenceFigures: TakeFigures? = nil
   ) {
     precondition(
       reference.signal.rate == other.signal.rate, "takes are compared at one rate")
     self.reference = reference
     self.other = other
     self.options = options
-    figures = [TakeFigures(reference), TakeFigures(other)]
+    figures = [referenceFigures ?? TakeFigures(reference), TakeFigures(other)]
     alignment = TakeAlignment()
     equality = .different
     differences = []

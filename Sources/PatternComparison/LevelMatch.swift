@@ -27,7 +27,7 @@ public enum LevelMatch: String, CaseIterable, Sendable {
     }
     guard let weakest = levels.compactMap(\.self).min() else { return signals.map { _ in 1 } }
     return levels.map { level in
-      level.map { min(1, pow(10, (weakest - $0) / 20)) } ?? 1
+      level.map { min(1, Decibels.factor(weakest - $0)) } ?? 1
     }
   }
 

@@ -38,6 +38,12 @@ public struct Take: Sendable {
     self.feeling = feeling
   }
 
+  /// What the takes of a row are called: A, B, C … Z, then A2 and so on.
+  public static func letter(_ index: Int) -> String {
+    let letter = String(UnicodeScalar(UInt8(ascii: "A") + UInt8(index % 26)))
+    return index < 26 ? letter : letter + "\(index / 26 + 1)"
+  }
+
   /// The pattern, where it is one.
   public var pattern: HapticPattern? {
     if case .pattern(let pattern) = source { return pattern }

@@ -31,6 +31,17 @@ public struct Signal: Equatable, Sendable {
   /// Seconds from the first frame to the end of the last.
   public var duration: Double { Double(frameCount) / rate }
 
+  /// The samples frame by frame, as files hold them.
+  public var interleaved: [Float] {
+    guard channels.count > 1 else { return channels.first ?? [] }
+    var samples: [Float] = []
+    samples.reserveCapacity(frameCount * channels.count)
+    for frame in 0..<frameCount {
+      for channel in channels { samples.append(channel[frame]) }
+    }
+    return samples
+  }
+
   /// The mean of the channels: what is drawn and compared where one curve stands for all.
   public var mono: [Float] {
     guard let first = channels.first, channels.count > 1 else { return channels.first ?? [] }

@@ -8,6 +8,13 @@ public struct PCMRequest: Equatable, Sendable {
     case exactly(Int)
     /// The smallest number from this on that the device has, or else its greatest.
     case atLeast(Int)
+
+    /// The number that is named.
+    public var count: Int {
+      switch self {
+      case .exactly(let count), .atLeast(let count): count
+      }
+    }
   }
 
   /// The name of the device as ALSA's configuration has it.

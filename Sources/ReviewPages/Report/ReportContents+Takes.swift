@@ -13,7 +13,7 @@ extension ReportContents.Entry {
   init(
     _ take: Take, index: Int, delay: Double, speakerSignal: Signal?, gains: [Double]
   ) throws(ReviewPageError) {
-    letter = String(UnicodeScalar(UInt8(ascii: "A") + UInt8(index)))
+    letter = Take.letter(index)
     name = take.name
     feeling = take.feeling
     signals = [take.signal] + (speakerSignal.map { [$0] } ?? [])

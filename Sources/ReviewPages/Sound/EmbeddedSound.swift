@@ -35,7 +35,7 @@ struct EmbeddedSound {
   var file: [UInt8] {
     let channelCount = max(1, signal.channels.count)
     let rate = UInt32(min(max(1, signal.rate.rounded()), 1_000_000))
-    let samples = interleaved
+    let samples = signal.interleaved
     var bytes: [UInt8] = []
     bytes.reserveCapacity(44 + samples.count * 2)
     let size = UInt32(clamping: samples.count * 2)
@@ -51,12 +51,6 @@ struct EmbeddedSound {
       bytes.append(UInt8(number >> 8))
     }
     return bytes
-  }
-
-  private var interleaved: [Float] {
-    let channels = signal.channels
-    guard channels.count > 1 else { return channels.first ?? [] }
-    return (0..<signal.frameCount).flatMap { frame in channels.map { $0[frame] } }
   }
 }
 

@@ -46,7 +46,7 @@ final class Audition: Performance {
   var place: (position: Double, duration: Double?) { deck.shownPlace }
 
   var title: PerformanceTitle? {
-    let letter = AuditionTakes.letter(chosen)
+    let letter = Take.letter(chosen)
     return PerformanceTitle(
       long: "\(letter) \(FileSystem.name(of: takes.pieces[chosen].name).printable)", short: letter,
       remarks: [deck.loopRemark, matchRemark])

@@ -1,6 +1,7 @@
 import HapticModel
 import HapticPlayback
 import HapticRender
+import PatternComparison
 
 /// Takes that are heard once each, one after the other, where nobody can choose.
 final class AuditionRound: Performance {
@@ -61,7 +62,7 @@ final class AuditionRound: Performance {
   func perform(at now: Duration) throws -> PerformanceStep {
     while announcedCount < parts.count, parts[announcedCount].start <= engine.position {
       let part = parts[announcedCount]
-      let letter = AuditionTakes.letter(announcedCount)
+      let letter = Take.letter(announcedCount)
       let seconds = Double(part.end - part.start) / engine.rate
       console.tell("\(letter): \(part.name.printable), \(Figures.seconds(seconds))")
       announcedCount += 1

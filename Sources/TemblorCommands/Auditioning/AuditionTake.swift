@@ -53,8 +53,7 @@ struct AuditionTake: Sendable {
 
   /// Decodes a sound file, and hashes it as it is.
   private static func read(_ path: String) throws -> (Sound, hash: String) {
-    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw FileError.system(path, "cannot be opened") }
+    let descriptor = try FileSystem.open(path)
     defer { close(descriptor) }
     var hash = SHA256()
     var block = [UInt8](repeating: 0, count: 1 << 16)

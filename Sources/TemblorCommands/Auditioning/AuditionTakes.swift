@@ -33,11 +33,6 @@ struct AuditionTakes: Sendable {
     return (status == .done ? AuditionTakes(all: takes) : nil, status)
   }
 
-  /// The letter of a take, from A.
-  static func letter(_ index: Int) -> String {
-    String(UnicodeScalar(UInt8(ascii: "A") + UInt8(index)))
-  }
-
   /// How many channels the recordings have.
   var channelCounts: [Int] { all.compactMap(\.channelCount) }
 }

@@ -26,12 +26,9 @@ final class SimulatedStage: LiveStage, @unchecked Sendable {
     _ request: PCMRequest, eventHandler: @escaping LivePlayback.EventHandler,
     prepare: (DeviceFigures) throws -> (engine: PlaybackEngine, recording: Recording?)
   ) throws -> any EngineDriver {
-    let channelCount =
-      switch request.channels {
-      case .exactly(let count), .atLeast(let count): count
-      }
     let format = SinkFormat(
-      rate: Double(request.rate), channelCount: channelCount, periodLength: Self.periodLength,
+      rate: Double(request.rate), channelCount: request.channels.count,
+      periodLength: Self.periodLength,
       bufferLength: Self.periodLength)
     let (engine, _) = try prepare(
       DeviceFigures(name: "simulation", format: format, encoding: "float"))

@@ -60,8 +60,7 @@ struct CalibrationTake {
   }
 
   private static func read(_ path: String) throws -> Sound {
-    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw FileError.system(path, "cannot be opened") }
+    let descriptor = try FileSystem.open(path)
     defer { close(descriptor) }
     return try Sound(readingDescriptor: descriptor, path: path)
   }

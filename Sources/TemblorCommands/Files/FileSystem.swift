@@ -34,10 +34,16 @@ enum FileSystem {
     if path == "-" {
       return try read(descriptor: STDIN_FILENO, name: "standard input", limit: limit)
     }
-    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw .system(path, "cannot be opened") }
+    let descriptor = try open(path)
     defer { close(descriptor) }
     return try read(descriptor: descriptor, name: path, limit: limit)
+  }
+
+  /// Opens a file for reading; the caller closes it.
+  static func open(_ path: String) throws(FileError) -> Int32 {
+    let descriptor = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw .system(path, "cannot be opened") }
+    return descriptor
   }
 
   private static func read(descriptor: Int32, name: String, limit: Int) throws(FileError) -> [UInt8]

@@ -59,12 +59,8 @@ final class ListenStage: LiveStage {
     _ request: PCMRequest, eventHandler: @escaping LivePlayback.EventHandler,
     prepare: (DeviceFigures) throws -> (engine: PlaybackEngine, recording: Recording?)
   ) throws -> any EngineDriver {
-    let channelCount =
-      switch request.channels {
-      case .exactly(let count), .atLeast(let count): count
-      }
     let format = SinkFormat(
-      rate: Double(request.rate), channelCount: channelCount,
+      rate: Double(request.rate), channelCount: request.channels.count,
       periodLength: request.periodLength, bufferLength: request.bufferLength)
     let nothing = DeviceFigures(name: "none", format: format, encoding: "float")
     granted.withLock { $0 = nothing }

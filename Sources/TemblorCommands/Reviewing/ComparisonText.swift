@@ -104,7 +104,6 @@ struct ComparisonText {
   /// A number with exactly so many places, so that a column lines up.
   private static func fixed(_ value: Double, _ places: Int) -> String {
     var text = Figures.rounded(value, places: places)
-    if text == "-0" { text = "0" }
     guard places > 0 else { return text }
     let point = text.firstIndex(of: ".")
     let have = point.map { text.distance(from: $0, to: text.endIndex) - 1 } ?? 0

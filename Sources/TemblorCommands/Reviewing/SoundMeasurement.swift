@@ -23,8 +23,7 @@ struct SoundMeasurement {
   /// - Parameter progress: Told now and then which share is done.
   /// - Throws: `FileError` or `SoundFileError`.
   init(_ path: String, progress: (Double) -> Void) throws {
-    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw FileError.system(path, "cannot be opened") }
+    let descriptor = try FileSystem.open(path)
     defer { close(descriptor) }
     let crew = try SoundCrew(readingDescriptor: descriptor, path: path)
     container = crew.container

@@ -32,14 +32,8 @@ extension Take {
   fileprivate func at(_ rate: Double) throws -> Take {
     guard signal.rate != rate else { return self }
     var take = self
-    let frames = signal.frameCount
-    var interleaved: [Float] = []
-    interleaved.reserveCapacity(frames * signal.channels.count)
-    for frame in 0..<frames {
-      for channel in signal.channels { interleaved.append(channel[frame]) }
-    }
     let count = max(1, signal.channels.count)
-    let sound = try Sound(interleaved: interleaved, channelCount: count, rate: signal.rate)
+    let sound = try Sound(interleaved: signal.interleaved, channelCount: count, rate: signal.rate)
       .resampled(to: rate, path: name)
     take.signal = Signal(interleaved: sound.interleaved, channelCount: count, rate: rate)
     return take

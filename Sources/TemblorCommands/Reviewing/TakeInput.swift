@@ -90,8 +90,7 @@ enum TakeInput: Equatable, Sendable {
   ///
   /// One that holds nothing, or what is no number, is refused: it would be looked at as silence.
   static func read(_ path: String, _ job: RenderJob) throws -> Take {
-    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw FileError.system(path, "cannot be opened") }
+    let descriptor = try FileSystem.open(path)
     defer { close(descriptor) }
     let sound = try Sound(readingDescriptor: descriptor, path: path)
     guard sound.frameCount > 0 else {

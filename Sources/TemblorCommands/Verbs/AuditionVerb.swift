@@ -101,7 +101,7 @@ enum AuditionVerb {
       entry.array("takes") { list in
         for (index, piece) in result.takes.pieces.enumerated() {
           list.object { item in
-            item.member("letter", AuditionTakes.letter(index))
+            item.member("letter", Take.letter(index))
             item.member("name", piece.name)
             item.member("sha256", takes.all[index].hash)
             item.member("seconds", piece.duration)

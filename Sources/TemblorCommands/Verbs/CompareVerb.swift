@@ -101,17 +101,12 @@ enum CompareVerb {
   /// Compares each take with the first; they are called A, B, C and so on.
   static func compare(_ takes: [Take], _ options: ComparisonOptions) -> [Comparison] {
     guard let reference = takes.first else { return [] }
+    let figures = TakeFigures(reference)
     return takes.dropFirst().enumerated().map { index, take in
       var options = options
-      options.otherLabel = label(index + 1)
-      return Comparison(reference, take, options: options)
+      options.otherLabel = Take.letter(index + 1)
+      return Comparison(reference, take, options: options, referenceFigures: figures)
     }
-  }
-
-  /// A, B, C … Z, then A2 and so on.
-  static func label(_ index: Int) -> String {
-    let letter = String(UnicodeScalar(UInt8(ascii: "A") + UInt8(index % 26)))
-    return index < 26 ? letter : letter + "\(index / 26 + 1)"
   }
 
   private static func options(_ arguments: ParsedArguments) throws -> ComparisonOptions {

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import HapticRender
+internal import SignalAnalysis
 
 /// The resonance that explains most of a response.
 struct ResonanceFit {
@@ -41,7 +42,7 @@ struct ResonanceFit {
     if coiled.match(response).cost < Self.advantage * shape.match(response).cost { shape = coiled }
     (gain, cost) = shape.match(response)
     self.shape = shape
-    residual = Decibels.ofPower(cost / max(response.power, 1e-300))
+    residual = Decibels.of(power: cost / max(response.power, 1e-300))
     let octaves = min(
       log2(shape.resonance / band.lowerBound), log2(band.upperBound / shape.resonance))
     isAtBound =

@@ -20,7 +20,7 @@ enum NoiseMeasurement {
     let sweep = power(
       samples, from: first, to: first + Int(signal.duration * rate), rate: rate, signal)
     // The sweep's part holds noise as well.
-    return Decibels.ofPower(max(0, sweep - noise) / max(noise, 1e-30))
+    return Decibels.of(power: max(0, sweep - noise) / max(noise, 1e-30))
   }
 
   /// The mean power in the band, through a window of Hann.

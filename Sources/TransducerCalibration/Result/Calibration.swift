@@ -1,5 +1,6 @@
 public import HapticRender
 internal import Glibc
+internal import SignalAnalysis
 
 /// What a recording of the signal tells of a transducer.
 public struct Calibration: Equatable, Sendable {
@@ -65,7 +66,7 @@ public struct Calibration: Equatable, Sendable {
     coilCorner = shape.coil > 0 ? 1 / (2 * .pi * shape.coil) : nil
     residual = fit.residual
     let noise = pair.noise
-    self.noise = Decibels.ofPower(noise.power / max(response.power, 1e-300))
+    self.noise = Decibels.of(power: noise.power / max(response.power, 1e-300))
     signalToNoise = take.signalToNoise
     clockError = (pair.rate / recording.rate - 1) * 1e6
     curve = CalibrationCurve(response, noise: noise, fit: fit)

@@ -1,5 +1,6 @@
 public import HapticRender
 internal import Glibc
+internal import SignalAnalysis
 
 /// A measured acceleration response with the fitted one, by frequency.
 ///
@@ -51,9 +52,9 @@ public struct CalibrationCurve: Equatable, Sendable {
       let fitted = fit.shape.value(atHertz: group.hertz) * fit.gain
       let factor = pow(group.hertz, order) / greatest
       return Point(
-        hertz: group.hertz, measured: Decibels.ofAmplitude(group.gain.magnitude * factor),
-        fitted: Decibels.ofAmplitude(fitted.magnitude * factor),
-        residual: Decibels.ofAmplitude((group.gain - fitted).magnitude * factor),
+        hertz: group.hertz, measured: Decibels.of(amplitude: group.gain.magnitude * factor),
+        fitted: Decibels.of(amplitude: fitted.magnitude * factor),
+        residual: Decibels.of(amplitude: (group.gain - fitted).magnitude * factor),
         isHeard: isHeard)
     }
     self.points = points
@@ -89,7 +90,7 @@ public struct CalibrationCurve: Equatable, Sendable {
       let power = inside.reduce(0) { $0 + pow(10, $1.measured / 10) } / Double(inside.count)
       found.append(
         ResponsePoint(
-          hertz: Self.rounded((low * high).squareRoot()), decibels: Decibels.ofPower(power)))
+          hertz: Self.rounded((low * high).squareRoot()), decibels: Decibels.of(power: power)))
     }
     let most = found.map(\.decibels).max() ?? 0
     return found.map {

@@ -1,5 +1,6 @@
 public import HapticRender
 internal import Glibc
+internal import SignalAnalysis
 
 /// What of a signal a profile's transducer can take, by what is known of it.
 ///
@@ -30,10 +31,11 @@ public struct SweepLimits: Equatable, Sendable {
     var held = -Double.infinity
     if let excursion = limits?.excursion, let model {
       let moved = signal.amplitude * Self.movement(of: model, within: signal.band)
-      held = max(held, Decibels.ofAmplitude(moved / excursion) + Self.reserve)
+      held = max(held, Decibels.of(amplitude: moved / excursion) + Self.reserve)
     }
     if let power = limits?.power {
-      held = max(held, Decibels.ofPower(signal.amplitude * signal.amplitude * power) + Self.reserve)
+      held = max(
+        held, Decibels.of(power: signal.amplitude * signal.amplitude * power) + Self.reserve)
     }
     return held
   }

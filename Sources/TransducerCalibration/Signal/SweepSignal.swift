@@ -1,3 +1,5 @@
+internal import SignalAnalysis
+
 /// The signal that a transducer is measured with: two equal sweeps, then tones and bursts to feel.
 ///
 /// The sweeps are exponential sines after Farina, "Simultaneous measurement of impulse response and distortion
