@@ -40,7 +40,10 @@ let package = Package(
     .target(name: "HapticModel", swiftSettings: strict),
     .target(name: "JSONText", swiftSettings: strict),
     .target(name: "AHAP", dependencies: ["HapticModel", "JSONText"], swiftSettings: strict),
-    .target(name: "HapticRender", dependencies: ["HapticModel"], swiftSettings: strict),
+    .target(
+      name: "RealtimeMemory", swiftSettings: strict + [.enableExperimentalFeature("Lifetimes")]),
+    .target(
+      name: "HapticRender", dependencies: ["HapticModel", "RealtimeMemory"], swiftSettings: strict),
     .target(
       name: "HapticPlayback", dependencies: ["HapticModel", "HapticRender"], swiftSettings: strict),
     .testTarget(
@@ -204,7 +207,8 @@ let package = Package(
       name: "TestSupport", dependencies: ["HapticModel", "HapticRender"], path: "Tests/TestSupport",
       swiftSettings: strict),
     .testTarget(
-      name: "HapticRenderTests", dependencies: ["HapticModel", "HapticRender", "TestSupport"],
+      name: "HapticRenderTests",
+      dependencies: ["HapticModel", "HapticRender", "RealtimeMemory", "TestSupport"],
       swiftSettings: strict),
     .target(name: "CRealtimeGuard", path: "Tests/CRealtimeGuard"),
     .testTarget(

@@ -1,11 +1,12 @@
+internal import RealtimeMemory
+
 /// A decoded sound at the render rate, mono or stereo, for the events that play a sound file.
-@safe
 public final class AudioSample: @unchecked Sendable {
   /// Frames in the sound.
   public let frameCount: Int
   /// 1 or 2.
   public let channelCount: Int
-  let frames: UnsafeMutableBufferPointer<Float>
+  let frames: FixedBuffer<Float>
 
   /// Copies interleaved frames.
   ///
@@ -17,15 +18,12 @@ public final class AudioSample: @unchecked Sendable {
     let kept = min(channelCount, 2)
     self.channelCount = kept
     frameCount = interleaved.count / channelCount
-    unsafe frames = .allocate(capacity: max(1, frameCount * kept))
-    unsafe frames.initialize(repeating: 0)
+    frames = FixedBuffer(repeating: 0, count: frameCount * kept)
     for frame in 0..<frameCount {
       for channel in 0..<kept {
         let sample = interleaved[frame * channelCount + channel]
-        unsafe frames[frame * kept + channel] = sample.isFinite ? sample : 0
+        frames[frame * kept + channel] = sample.isFinite ? sample : 0
       }
     }
   }
-
-  deinit { unsafe frames.deallocate() }
 }

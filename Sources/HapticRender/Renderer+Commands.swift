@@ -1,22 +1,20 @@
+internal import RealtimeMemory
 internal import Synchronization
 
 extension Renderer {
   /// Takes what was sent, and does what is due.
   @_noLocks
   mutating func takeCommands() {
-    var command = RenderCommand.nothing
-    while schedule.hasRoom, unsafe link.pointee.queue.take(&command) {
-      switch command.action {
-      case .add:
-        perform(command)
-        countDone(command)
-      case .cancel, .remove:
+    var command = RenderCommand(.nothing, at: 0)
+    while schedule.hasRoom, link.value.queue.take(&command) {
+      switch command.change {
+      case .player(let player, .cancel), .player(let player, .remove):
         // At once, before commands that wait: they are for a player that ends here.
-        unsafe schedule.drop(command.player)
-        perform(command)
-        countDone(command)
-      case .none, .start, .stop, .pause, .resume, .seek, .loop, .rate, .gain, .share, .control,
-        .strength, .hapticGain, .audioGain:
+        schedule.drop(player)
+        perform(command.change)
+      case .player(_, .add):
+        perform(command.change)
+      case .nothing, .gain, .player:
         if command.time < position { command.time = position }
         schedule.insert(command)
       }
@@ -28,128 +26,114 @@ extension Renderer {
   mutating func performDueCommands() {
     while schedule.nextTime <= position {
       let command = schedule.takeFirst()
-      perform(command)
-      countDone(command)
+      perform(command.change)
     }
   }
 
+  /// Does one change at the position, and counts it.
   @_noLocks
-  private func countDone(_ command: RenderCommand) {
-    // A player that was removed may be gone already.
-    if !command.isRemoval, let player = unsafe command.player {
-      _ = unsafe player.pointee.status.pointee.commandCount.wrappingAdd(1, ordering: .releasing)
+  private mutating func perform(_ change: RenderCommand.Change) {
+    switch change {
+    case .nothing: break
+    case .gain(.everything, let gain, let frameCount): strength.move(to: gain, over: frameCount)
+    case .gain(.haptics, let gain, let frameCount): hapticGain.move(to: gain, over: frameCount)
+    case .gain(.audio, let gain, let frameCount): audioGain.move(to: gain, over: frameCount)
+    case .player(let player, .remove):
+      // Nothing may touch the player afterwards.
+      stop(player)
+      remove(player)
+    case .player(let player, let change):
+      perform(change, on: player)
+      player.value.noteCommandDone()
     }
     countChange()
-    _ = unsafe link.pointee.doneCount.wrappingAdd(1, ordering: .releasing)
+    _ = link.value.doneCount.wrappingAdd(1, ordering: .releasing)
   }
 
-  /// Does one thing at the position.
   @_noLocks
-  private mutating func perform(_ command: RenderCommand) {
-    switch command.action {
-    case .none: return
-    case .strength:
-      strength.move(to: Float(command.value), over: command.track)
-      return
-    case .hapticGain:
-      hapticGain.move(to: Float(command.value), over: command.track)
-      return
-    case .audioGain:
-      audioGain.move(to: Float(command.value), over: command.track)
-      return
-    case .add, .remove, .start, .stop, .pause, .resume, .seek, .loop, .rate, .gain, .share,
-      .control,
-      .cancel:
-      break
-    }
-    guard let player = unsafe command.player else { return }
+  private mutating func perform(_ change: RenderCommand.PlayerChange, on reference: PlayerReference)
+  {
     let isHeard = !isSkipping
-    switch command.action {
-    case .add: unsafe add(player)
-    case .remove:
-      unsafe stop(player)
-      unsafe remove(player)
-    case .cancel, .stop: unsafe stop(player)
-    case .start:
-      unsafe player.pointee.start(
-        from: command.entry, at: position, buses: &buses, scratch: scratch, isHeard: isHeard,
+    switch change {
+    case .add: add(reference)
+    case .cancel, .stop, .remove: stop(reference)
+    case .start(let cue):
+      reference.value.start(
+        from: cue, at: position, buses: &buses, scratch: scratch, isHeard: isHeard,
         isPanned: isPanned)
       countChange()
     case .pause:
-      unsafe player.pointee.pause(
+      reference.value.pause(
         at: position, buses: &buses, scratch: scratch, isHeard: isHeard, isPanned: isPanned)
     case .resume:
-      unsafe player.pointee.resume(
+      reference.value.resume(
         at: position, buses: &buses, scratch: scratch, isHeard: isHeard, isPanned: isPanned)
-    case .seek:
-      guard let entry = unsafe command.entry else { return }
-      let hasEnded = unsafe player.pointee.seek(
-        to: entry, at: position, buses: &buses, scratch: scratch, isHeard: isHeard,
+    case .seek(let cue):
+      let hasEnded = reference.value.seek(
+        to: cue, at: position, buses: &buses, scratch: scratch, isHeard: isHeard,
         isPanned: isPanned)
       if hasEnded { countChange() }
-    case .loop:
-      unsafe player.pointee.setLoop(
-        passCount: command.track, end: command.frame, entry: command.entry, at: position)
-    case .rate: unsafe player.pointee.setRate(command.value, at: position)
-    case .gain:
+    case .loop(let passCount, let cue, let end):
+      reference.value.setLoop(
+        passCount: passCount, end: end, entry: cue, at: position)
+    case .rate(let rate): reference.value.setRate(rate, at: position)
+    case .gain(let gain, let frameCount):
       // What does not sound needs no ramp, and is to start at its gain.
-      let usual = unsafe player.pointee.phase.isIdle ? 0 : scratch.fadeLength
-      unsafe player.pointee.gain.move(
-        to: Float(command.value), over: command.track < 0 ? usual : command.track)
-    case .share:
-      unsafe player.pointee.moveShare(
-        to: Float(command.value), over: command.track, serial: command.frame)
-    case .control:
-      unsafe player.pointee.setControl(
-        command.track, value: Float(command.value), slope: Float(command.slope), at: position)
-    case .none, .strength, .hapticGain, .audioGain: return
+      var length = reference.value.phase.isIdle ? 0 : scratch.fadeLength
+      if let frameCount { length = frameCount }
+      reference.value.gain.move(to: gain, over: length)
+    case .busSend(let gain, let frameCount, let serial):
+      reference.value.moveShare(to: gain, over: frameCount, serial: serial)
+    case .control(let track, let value, let slope):
+      reference.value.setControl(
+        track.index, value: value, slope: slope, at: position)
     }
   }
 
   @_noLocks
-  private mutating func stop(_ player: UnsafeMutablePointer<Player>) {
-    let hasEnded = unsafe player.pointee.stop(
+  private mutating func stop(_ reference: PlayerReference) {
+    let hasEnded = reference.value.stop(
       at: position, buses: &buses, scratch: scratch, isHeard: !isSkipping, isPanned: isPanned)
     if hasEnded { countChange() }
   }
 
   /// Takes a player in where there is room; one that finds none is never heard.
   @_noLocks
-  private mutating func add(_ player: UnsafeMutablePointer<Player>) {
-    guard unsafe playerCount < players.count else { return }
-    unsafe players[playerCount] = player
+  private mutating func add(_ player: PlayerReference) {
+    guard playerCount < players.count else { return }
+    players[playerCount] = player
     playerCount &+= 1
   }
 
   /// Lets go of a player; the others keep their order, so that sums stay the same.
   @_noLocks
-  private mutating func remove(_ player: UnsafeMutablePointer<Player>) {
+  private mutating func remove(_ player: PlayerReference) {
     var kept = 0
     var index = 0
     while index < playerCount {
-      if unsafe players[index] != player {
-        unsafe players[kept] = players[index]
+      if !players[index].isSame(as: player) {
+        players[kept] = players[index]
         kept &+= 1
       }
       index &+= 1
     }
     playerCount = kept
-    unsafe release(player)
+    release(player)
   }
 
   /// Tells the control side that it may free a player; nothing may touch it afterwards.
   @_noLocks
-  private mutating func release(_ player: UnsafeMutablePointer<Player>) {
-    unsafe RenderCommand.release(player.pointee.entry)
-    unsafe player.pointee.entry = nil
-    unsafe RenderCommand.release(player.pointee.loopEntry)
-    unsafe player.pointee.loopEntry = nil
-    unsafe player.pointee.status.pointee.isReleased.store(true, ordering: .releasing)
+  private mutating func release(_ reference: PlayerReference) {
+    RenderCommand.release(reference.value.entry)
+    reference.value.entry = nil
+    RenderCommand.release(reference.value.loopEntry)
+    reference.value.loopEntry = nil
+    reference.value.status.value.isReleased.store(true, ordering: .releasing)
   }
 
   /// Tells the control side that there is something to look at.
   @_noLocks
   func countChange() {
-    _ = unsafe link.pointee.changeCount.wrappingAdd(1, ordering: .releasing)
+    _ = link.value.changeCount.wrappingAdd(1, ordering: .releasing)
   }
 }

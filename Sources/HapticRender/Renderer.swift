@@ -1,10 +1,10 @@
+internal import RealtimeMemory
 internal import Synchronization
 
 /// Renders players in blocks, for every sink alike: what is written to a file is what is played.
 ///
 /// Any split into blocks gives the same samples. All memory is taken when the renderer is made. The
 /// output lags by `latency` frames, the look-ahead of the limiter.
-@safe
 public struct Renderer: ~Copyable {
   /// The most players at once.
   public static let mostPlayers = 1_024
@@ -25,8 +25,8 @@ public struct Renderer: ~Copyable {
   }
 
   /// Read by pointer, so that no reference is counted on the render thread; `owner` keeps it alive.
-  let link: UnsafeMutablePointer<RenderLink.Memory>
-  let players: UnsafeMutableBufferPointer<UnsafeMutablePointer<Player>>
+  let link: Reference<RenderLink.Memory>
+  let players: FixedBuffer<PlayerReference>
   var playerCount = 0
   var schedule: CommandSchedule
   var buses: BusSet
@@ -41,11 +41,11 @@ public struct Renderer: ~Copyable {
   private var gate: GainRamp
   /// Frames that fill the limiters and the delays of channels.
   private let primingLength: Int
-  private let gains: UnsafeMutableBufferPointer<Float>
-  private let hapticGains: UnsafeMutableBufferPointer<Float>
-  private let audioGains: UnsafeMutableBufferPointer<Float>
-  private let strips: UnsafeMutableBufferPointer<ChannelStrip>
-  private let channels: UnsafeMutableBufferPointer<OutputChannel>
+  private let gains = FixedBuffer<Float>(repeating: 0, count: turnLength)
+  private let hapticGains = FixedBuffer<Float>(repeating: 0, count: turnLength)
+  private let audioGains = FixedBuffer<Float>(repeating: 0, count: turnLength)
+  private let strips: FixedBuffer<ChannelStrip>
+  private let channels: FixedBuffer<OutputChannel>
   private let owner: RenderLink
   private let parts: [RenderPlayer]
 
@@ -72,8 +72,8 @@ public struct Renderer: ~Copyable {
     let link = RenderLink(channelCount: settings.routing.channels.count)
     self.init(rate: plans[0].rate, settings: settings, link: link, parts: parts)
     for part in parts {
-      unsafe part.player.pointee.passCount = max(1, settings.passCount ?? .max)
-      unsafe part.player.pointee.loopEnd = RenderPlan.commonLoopLength(of: plans)
+      part.player.value.passCount = max(1, settings.passCount ?? .max)
+      part.player.value.loopEnd = RenderPlan.commonLoopLength(of: plans)
     }
     _ = link.send(parts.flatMap { [.add($0), .start($0, at: 0)] })
   }
@@ -90,9 +90,10 @@ public struct Renderer: ~Copyable {
     self.settings = settings
     self.parts = parts
     owner = link
-    unsafe self.link = link.memory
+    unsafe self.link = link.memory.reference
     isPanned = settings.routing.isPanned
-    unsafe players = .allocate(capacity: parts.isEmpty ? Self.mostPlayers : parts.count)
+    unsafe players = FixedBuffer(
+      uninitialized: parts.isEmpty ? Self.mostPlayers : parts.count)
     schedule = CommandSchedule(
       capacity: parts.isEmpty
         ? RenderLink.mostScheduled + CommandQueue.capacity : 2 * parts.count)
@@ -100,9 +101,6 @@ public struct Renderer: ~Copyable {
     scratch = FadeScratch(rate: rate, turnLength: Self.turnLength)
     strength = GainRamp(settings.gain)
     gate = GainRamp(1)
-    unsafe gains = .allocate(capacity: Self.turnLength)
-    unsafe hapticGains = .allocate(capacity: Self.turnLength)
-    unsafe audioGains = .allocate(capacity: Self.turnLength)
     // A plan without audio sounds the same on all channels that differ in audio alone.
     let hasAudio = parts.first?.plan.hasAudio ?? true
     let routes = settings.routing.channels.map { channel in
@@ -117,38 +115,26 @@ public struct Renderer: ~Copyable {
       if place == distinct.count { distinct.append(route) }
       places.append(place)
     }
-    unsafe strips = .allocate(capacity: distinct.count)
     let warmth = link.warmth
-    for (index, route) in distinct.enumerated() {
+    let turnLength = Self.turnLength
+    let made = FixedBuffer(count: distinct.count) { [distinct, places] index in
       // Channels of one strip are driven alike, so they are as warm.
       let channel = places.firstIndex(of: index) ?? 0
-      unsafe strips.initializeElement(
-        at: index,
-        to: ChannelStrip(
-          route, rate: rate,
-          warmth: warmth.indices.contains(channel) ? warmth[channel] : TransducerWarmth(),
-          capacity: Self.turnLength))
+      return ChannelStrip(
+        distinct[index], rate: rate,
+        warmth: warmth.indices.contains(channel) ? warmth[channel] : TransducerWarmth(),
+        capacity: turnLength)
     }
-    latency = unsafe strips[0].latency
+    latency = Self.latency(of: made)
+    strips = made
     let longestDelay = routes.map(\.delay).max() ?? 0
     primingLength = latency + longestDelay + Self.turnLength
     channelCount = routes.count
-    unsafe channels = .allocate(capacity: routes.count)
-    for (index, route) in routes.enumerated() {
-      unsafe channels.initializeElement(
-        at: index, to: OutputChannel(route, strip: places[index]))
-    }
+    channels = FixedBuffer(count: routes.count) { OutputChannel(routes[$0], strip: places[$0]) }
   }
 
-  deinit {
-    unsafe players.deallocate()
-    unsafe gains.deallocate()
-    unsafe hapticGains.deallocate()
-    unsafe audioGains.deallocate()
-    unsafe strips.deinitialize()
-    unsafe strips.deallocate()
-    unsafe channels.deinitialize()
-    unsafe channels.deallocate()
+  private static func latency(of strips: borrowing FixedBuffer<ChannelStrip>) -> Int {
+    strips[0].latency
   }
 
   /// Frames by which the output lags behind the plan, without the delays of channels.
@@ -232,18 +218,18 @@ public struct Renderer: ~Copyable {
     var end = position &+ Int64(min(Self.turnLength, most))
     var index = 0
     while index < playerCount {
-      let player = unsafe players[index]
-      var wrap = unsafe player.pointee.nextWrap
+      let player = players[index]
+      var wrap = player.value.nextWrap
       while wrap <= position {
-        unsafe player.pointee.wrap(
+        player.value.wrap(
           at: position, buses: &buses, scratch: scratch, isHeard: !isSkipping, isPanned: isPanned)
-        wrap = unsafe player.pointee.nextWrap
+        wrap = player.value.nextWrap
       }
       if wrap < end { end = wrap }
       // A player is rendered apart just while its gain moves, whatever the blocks are.
-      let ramp = unsafe player.pointee.gain.framesLeft
+      let ramp = player.value.gain.framesLeft
       if ramp > 0, position &+ Int64(ramp) < end { end = position &+ Int64(ramp) }
-      let shareRamp = unsafe player.pointee.share.framesLeft
+      let shareRamp = player.value.share.framesLeft
       if shareRamp > 0, position &+ Int64(shareRamp) < end { end = position &+ Int64(shareRamp) }
       index &+= 1
     }
@@ -258,30 +244,29 @@ public struct Renderer: ~Copyable {
     var voiceCount = 0
     var index = 0
     while index < playerCount {
-      let player = unsafe players[index]
-      let hasEnded = unsafe player.pointee.mix(
+      let player = players[index]
+      let hasEnded = player.value.mix(
         at: position, count: count, buses: &buses, scratch: scratch, isHeard: !isSkipping,
         isPanned: isPanned)
       if hasEnded { countChange() }
-      unsafe voiceCount &+= player.pointee.activeCount
+      voiceCount &+= player.value.activeCount
       index &+= 1
     }
     if voiceCount > statistics.greatestVoiceCount { statistics.greatestVoiceCount = voiceCount }
     statistics.voiceCount = voiceCount
     guard !isSkipping else { return }
     fillGains(count: count)
-    let strips = unsafe self.strips
     var statistics = self.statistics
     let leastGain = statistics.leastGuardGain
     statistics.leastGuardGain = 1
     index = 0
     while index < strips.count {
       unsafe strips[index].process(
-        buses, hapticGains: hapticGains, audioGains: audioGains, count: count,
+        buses, hapticGains: hapticGains.view, audioGains: audioGains.view, count: count,
         statistics: &statistics)
       index &+= 1
     }
-    unsafe link.pointee.lowerGuardGain(to: statistics.leastGuardGain)
+    link.value.lowerGuardGain(to: statistics.leastGuardGain)
     if leastGain < statistics.leastGuardGain { statistics.leastGuardGain = leastGain }
     self.statistics = statistics
   }
@@ -289,12 +274,12 @@ public struct Renderer: ~Copyable {
   /// Finds the gain of each bus for each frame of a turn.
   @_noLocks
   private mutating func fillGains(count: Int) {
-    unsafe strength.fill(gains, count: count)
+    unsafe strength.fill(gains.view, count: count)
     var index = 0
     while index < count {
-      let gain = unsafe gains[index]
-      unsafe hapticGains[index] = gain * hapticGain.next()
-      unsafe audioGains[index] = gain * audioGain.next()
+      let gain = gains[index]
+      hapticGains[index] = gain * hapticGain.next()
+      audioGains[index] = gain * audioGain.next()
       index &+= 1
     }
   }
@@ -306,19 +291,18 @@ public struct Renderer: ~Copyable {
     let isFading = !gate.isUnity || fade(at: first &+ Int64(count)) < 1
     var index = 0
     if isFading {
-      unsafe gate.fill(gains, count: count)
+      unsafe gate.fill(gains.view, count: count)
       while index < count {
-        unsafe gains[index] = gains[index] * fade(at: first &+ Int64(index))
+        gains[index] = gains[index] * fade(at: first &+ Int64(index))
         index &+= 1
       }
     }
-    let channels = unsafe self.channels
     var channel = 0
     while channel < channelCount {
-      let strip = unsafe channels[channel].strip
-      let output = unsafe strips[strip].output
+      let strip = channels[channel].strip
+      let output = strips[strip].output
       unsafe channels[channel].write(
-        output, gains: isFading ? gains : nil, count: count, to: &block,
+        output, gains: isFading ? gains.view : nil, count: count, to: &block,
         at: start &* channelCount &+ channel, stride: channelCount)
       channel &+= 1
     }
@@ -327,13 +311,12 @@ public struct Renderer: ~Copyable {
   /// Lets the channels' delays go on without output.
   @_noLocks
   private mutating func drop(count: Int) {
-    var nowhere = unsafe gains.mutableSpan
-    let channels = unsafe self.channels
+    var nowhere = gains.mutableSpan
     var channel = 0
     while channel < channels.count {
-      let strip = unsafe channels[channel].strip
-      let output = unsafe strips[strip].output
-      unsafe channels[channel].write(
+      let strip = channels[channel].strip
+      let output = strips[strip].output
+      channels[channel].write(
         output, gains: nil, count: count, to: &nowhere, at: 0, stride: 1)
       channel &+= 1
     }
@@ -352,16 +335,14 @@ public struct Renderer: ~Copyable {
   @_noLocks
   private mutating func rest() {
     buses.rest()
-    let strips = unsafe self.strips
-    let channels = unsafe self.channels
     var index = 0
     while index < strips.count {
-      unsafe strips[index].rest()
+      strips[index].rest()
       index &+= 1
     }
     index = 0
     while index < channels.count {
-      unsafe channels[index].rest()
+      channels[index].rest()
       index &+= 1
     }
   }
@@ -369,20 +350,19 @@ public struct Renderer: ~Copyable {
   /// Tells the control side how far rendering is.
   @_noLocks
   private mutating func publish() {
-    unsafe link.pointee.position.store(position, ordering: .releasing)
-    unsafe link.pointee.voiceCount.store(statistics.voiceCount, ordering: .relaxed)
-    unsafe link.pointee.limitedFrameCount.store(statistics.limitedFrameCount, ordering: .relaxed)
-    unsafe link.pointee.silencedSampleCount.store(
+    link.value.position.store(position, ordering: .releasing)
+    link.value.voiceCount.store(statistics.voiceCount, ordering: .relaxed)
+    link.value.limitedFrameCount.store(statistics.limitedFrameCount, ordering: .relaxed)
+    link.value.silencedSampleCount.store(
       statistics.silencedSampleCount, ordering: .relaxed)
-    unsafe link.pointee.excursionFrameCount.store(
+    link.value.excursionFrameCount.store(
       statistics.excursionFrameCount, ordering: .relaxed)
-    unsafe link.pointee.powerFrameCount.store(statistics.powerFrameCount, ordering: .relaxed)
-    let channels = unsafe self.channels
+    link.value.powerFrameCount.store(statistics.powerFrameCount, ordering: .relaxed)
     var index = 0
     while index < channels.count {
-      let strip = unsafe channels[index].strip
-      unsafe link.pointee.warmths[index].store(strips[strip].warmth.bits, ordering: .relaxed)
-      unsafe link.pointee.raisePeak(of: index, to: channels[index].takePeak())
+      let strip = channels[index].strip
+      link.value.warmths[index].store(strips[strip].warmth.bits, ordering: .relaxed)
+      link.value.raisePeak(of: index, to: channels[index].takePeak())
       index &+= 1
     }
   }

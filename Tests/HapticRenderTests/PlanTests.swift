@@ -1,4 +1,5 @@
 import HapticModel
+import RealtimeMemory
 import Testing
 
 @testable import HapticRender
@@ -82,7 +83,7 @@ import Testing
     #expect(plan.voiceCount == 100_000)
     #expect(plan.maximumVoiceCount < 12)
     #expect(plan.loopLength == 8_000 * 1_000 - 80 + 400)
-    let onsets = unsafe plan.view.pointee.voices.map(\.onset)
+    let onsets = (0..<plan.voiceCount).map { plan.view.value.voices[$0].onset }
     #expect(onsets == onsets.sorted())
   }
 

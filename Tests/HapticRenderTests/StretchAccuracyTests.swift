@@ -1,5 +1,6 @@
 import Glibc
 import HapticModel
+import RealtimeMemory
 import Testing
 
 @testable import HapticRender
@@ -14,16 +15,16 @@ import Testing
     sharpness: (Double) -> Double, outline: (Double) -> Double = { _ in 1 }
   ) throws -> (decibels: Double, level: Double, hertz: Double) {
     let plan = try RenderPlan(compiling: pattern, rate: rate)
-    let planned = unsafe plan.view.pointee.voices[0]
-    var voice = unsafe Voice(
+    let planned = plan.view.value.voices[0]
+    var voice = Voice(
       planned: 0, origin: 0, start: planned.onset, sine: planned.sine, gain: planned.gain,
-      cursors: plan.view.pointee.hapticTracks)
+      cursors: plan.view.value.layers[0].haptic)
     let player = RenderPlayer(plan: plan)
-    let around = unsafe player.player.pointee.surroundings(isPanned: true)
+    let around = player.player.value.surroundings(isPanned: true)
     var worst = (decibels: 0.0, level: 0.0, hertz: 0.0)
     let edge = Int64(rate / 500)
     while voice.frame < planned.envelope.releaseStart {
-      unsafe voice.beginStretch(planned, in: around)
+      voice.beginStretch(planned, in: around)
       // Frames between those looked at lie on the same lines.
       let spacing = Int64(max(1, rate / 16_000))
       for n in stride(from: 0, to: voice.stretchEnd - voice.frame, by: Int(spacing))

@@ -1,5 +1,6 @@
 import Glibc
 import HapticModel
+import RealtimeMemory
 import Testing
 
 @testable import HapticRender
@@ -12,16 +13,16 @@ import Testing
     let plan = try RenderPlan(
       compiling: HapticPattern(events: [event], parameters: controls), rate: rate)
     guard plan.voiceCount > 0 else { return [] }
-    let planned = unsafe plan.view.pointee.voices[0]
-    var voice = unsafe Voice(
+    let planned = plan.view.value.voices[0]
+    var voice = Voice(
       planned: 0, origin: 0, start: planned.onset, sine: planned.sine, gain: planned.gain,
-      cursors: plan.view.pointee.hapticTracks)
+      cursors: plan.view.value.layers[0].haptic)
     let player = RenderPlayer(plan: plan)
-    let around = unsafe player.player.pointee.surroundings(isPanned: true)
+    let around = player.player.value.surroundings(isPanned: true)
     var bus = [Float](repeating: 0, count: Int(planned.envelope.end) + 1)
     var span = bus.mutableSpan
     while voice.frame < planned.envelope.end {
-      unsafe voice.beginStretch(planned, in: around)
+      voice.beginStretch(planned, in: around)
       let count = Int(voice.stretchEnd - voice.frame)
       voice.sine.add(
         level: voice.left, first: 0, to: &span, at: Int(voice.frame)..<Int(voice.stretchEnd))
@@ -60,7 +61,7 @@ import Testing
     profile.transient.partials = [.init(glide: 100)]
     let plan = try RenderPlan(
       compiling: HapticPattern(events: [tap(sharpness: 1)]), profile: profile)
-    let voice = unsafe plan.view.pointee.voices[0]
+    let voice = plan.view.value.voices[0]
     var sine = voice.sine
     sine.advance(by: Int(voice.envelope.end))
     #expect(abs(Double(sine.increment) / 4_294_967_296 - 0.45) < 1e-6)

@@ -57,6 +57,20 @@ public final class PatternPlayer: Sendable {
     set { core.withState { $0.endHandler = newValue } }
   }
 
+  /// Waits for the next end, by itself or by a stop; returns at once where the player is idle and no start waits.
+  public var finished: Void {
+    get async {
+      let before = core.endCount
+      // In this order: a start between two looks must not seem an end.
+      if !isWaitingToStart, phase == .idle { return }
+      await withCheckedContinuation { continuation in
+        core.withState { $0.waiters.append((before, continuation)) }
+        // An end between the look and the wait has told nobody yet.
+        core.resumeWaiters()
+      }
+    }
+  }
+
   // MARK: Transport
 
   /// Plays from the beginning, or where the last seek led; a player that plays starts anew.

@@ -12,6 +12,8 @@ final class PlayerCore: Sendable {
   struct State {
     var endHandler: (@Sendable () -> Void)?
     var toldEndCount = 0
+    /// Who waits for an end, and the number of ends before it.
+    var waiters: [(after: Int, continuation: CheckedContinuation<Void, Never>)] = []
     /// Commands that were sent to each part.
     var commandCount = 1
     /// Starts that were sent.
@@ -49,6 +51,17 @@ final class PlayerCore: Sendable {
   /// Whether the render thread has let go of all parts.
   var isReleased: Bool {
     parts.allSatisfy { $0.isReleased }
+  }
+
+  /// Resumes whoever waited for an end that has come.
+  func resumeWaiters() {
+    let count = endCount
+    let due = state.withLock { state in
+      let due = state.waiters.filter { $0.after < count }
+      state.waiters.removeAll { $0.after < count }
+      return due
+    }
+    for waiter in due { waiter.continuation.resume() }
   }
 
   /// How often all parts have ended.
@@ -115,6 +128,7 @@ final class PlayerCore: Sendable {
 
   /// Calls the end handler once for each end since the last call.
   func tellEnds() {
+    resumeWaiters()
     let ended = endCount
     let (count, handler) = withState { state in
       let count = ended - state.toldEndCount

@@ -1,26 +1,22 @@
+internal import RealtimeMemory
 internal import Synchronization
 
 /// Commands on their way from the control side to the render thread; neither ever waits for the other.
 ///
 /// One thread at a time may send and one may take.
-@safe
 struct CommandQueue: ~Copyable {
   /// Commands that fit; a power of two.
   static var capacity: Int {
     @_noLocks get { 1_024 }
   }
 
-  private let commands: UnsafeMutableBufferPointer<RenderCommand>
+  private let commands = FixedBuffer(
+    repeating: RenderCommand(.nothing, at: 0), count: capacity)
   private let sent = Atomic<Int>(0)
   private let taken = Atomic<Int>(0)
 
   /// An empty queue.
-  init() {
-    unsafe commands = .allocate(capacity: Self.capacity)
-    unsafe commands.initialize(repeating: .nothing)
-  }
-
-  deinit { unsafe commands.deallocate() }
+  init() {}
 
   /// Sends commands that are taken together, or answers that there is no room for all.
   func send(_ batch: [RenderCommand]) -> Bool {
@@ -29,7 +25,7 @@ struct CommandQueue: ~Copyable {
       return false
     }
     for (index, command) in batch.enumerated() {
-      unsafe commands[(place + index) & (Self.capacity - 1)] = command
+      commands[(place + index) & (Self.capacity - 1)] = command
     }
     sent.store(place + batch.count, ordering: .releasing)
     return true
@@ -40,7 +36,7 @@ struct CommandQueue: ~Copyable {
   func take(_ command: inout RenderCommand) -> Bool {
     let place = taken.load(ordering: .relaxed)
     guard place != sent.load(ordering: .acquiring) else { return false }
-    unsafe command = commands[place & (Self.capacity &- 1)]
+    command = commands[place & (Self.capacity &- 1)]
     taken.store(place &+ 1, ordering: .releasing)
     return true
   }

@@ -1,27 +1,25 @@
+internal import RealtimeMemory
 internal import Synchronization
 
 /// The commands that wait for their frame, in a heap: the earliest first, equals in the order they came.
-@safe
 struct CommandSchedule: ~Copyable {
-  private let commands: UnsafeMutableBufferPointer<RenderCommand>
+  private let commands: FixedBuffer<RenderCommand>
   private(set) var count = 0
   private var nextOrder: UInt64 = 0
 
   /// An empty schedule for a number of commands.
   init(capacity: Int) {
-    unsafe commands = .allocate(capacity: capacity)
+    commands = FixedBuffer(repeating: RenderCommand(.nothing, at: 0), count: capacity)
   }
-
-  deinit { unsafe commands.deallocate() }
 
   /// The frame of the earliest command; the end of time where there is none.
   var nextTime: Int64 {
-    @_noLocks get { unsafe count > 0 ? commands[0].time : .max }
+    @_noLocks get { count > 0 ? commands[0].time : .max }
   }
 
   /// Whether one more command fits.
   var hasRoom: Bool {
-    @_noLocks get { unsafe count < commands.count }
+    @_noLocks get { count < commands.count }
   }
 
   /// Lets a command wait: O(log n).
@@ -29,8 +27,8 @@ struct CommandSchedule: ~Copyable {
   mutating func insert(_ command: RenderCommand) {
     guard hasRoom else { return }
     var place = count
-    unsafe commands[place] = command
-    unsafe commands[place].order = nextOrder
+    commands[place] = command
+    commands[place].order = nextOrder
     nextOrder &+= 1
     count &+= 1
     while place > 0 {
@@ -44,9 +42,9 @@ struct CommandSchedule: ~Copyable {
   /// Takes the earliest command: O(log n). There must be one.
   @_noLocks
   mutating func takeFirst() -> RenderCommand {
-    let first = unsafe commands[0]
+    let first = commands[0]
     count &-= 1
-    unsafe commands[0] = commands[count]
+    commands[0] = commands[count]
     var place = 0
     while true {
       var least = place
@@ -61,22 +59,16 @@ struct CommandSchedule: ~Copyable {
 
   /// Empties the commands for a player, which stay as gaps until their time: O(n).
   @_noLocks
-  mutating func drop(_ player: UnsafeMutablePointer<Player>?) {
+  mutating func drop(_ player: PlayerReference) {
     var index = 0
     while index < count {
-      if let player = unsafe player, unsafe commands[index].player == player {
-        switch unsafe commands[index].action {
-        case .start:
-          _ = unsafe player.pointee.status.pointee.droppedStartCount.wrappingAdd(
-            1, ordering: .releasing)
-        default: break
-        }
-        unsafe RenderCommand.release(commands[index].entry)
-        unsafe commands[index].entry = nil
-        unsafe commands[index].action = .none
-        unsafe commands[index].player = nil
-        _ = unsafe player.pointee.status.pointee.commandCount.wrappingAdd(
-          1, ordering: .releasing)
+      switch commands[index].change {
+      case .player(let owner, let change) where owner.isSame(as: player):
+        if change.isStart { player.value.noteDroppedStart() }
+        change.release()
+        commands[index].change = .nothing
+        player.value.noteCommandDone()
+      case .nothing, .gain, .player: break
       }
       index &+= 1
     }
@@ -84,25 +76,52 @@ struct CommandSchedule: ~Copyable {
 
   @_noLocks
   private func precedes(_ one: Int, _ other: Int) -> Bool {
-    let time = unsafe commands[one].time
-    let otherTime = unsafe commands[other].time
+    let time = commands[one].time
+    let otherTime = commands[other].time
     if time != otherTime { return time < otherTime }
-    return unsafe commands[one].order < commands[other].order
+    return commands[one].order < commands[other].order
   }
 
   @_noLocks
   private mutating func swap(_ one: Int, _ other: Int) {
-    let command = unsafe commands[one]
-    unsafe commands[one] = commands[other]
-    unsafe commands[other] = command
+    let command = commands[one]
+    commands[one] = commands[other]
+    commands[other] = command
   }
 }
 
 extension RenderCommand {
-  /// Tells the control side that an entry is no longer read.
+  /// Reports to the control side that an entry is no longer read.
   @_noLocks
-  static func release(_ entry: UnsafeMutablePointer<PlanEntry>?) {
-    guard let entry = unsafe entry else { return }
-    unsafe entry.pointee.isReleased.store(true, ordering: .releasing)
+  static func release(_ entry: Reference<PlanEntry>?) {
+    guard let entry = entry else { return }
+    entry.value.isReleased.store(true, ordering: .releasing)
+  }
+}
+
+extension RenderCommand.PlayerChange {
+  var isStart: Bool {
+    @_noLocks get {
+      switch self {
+      case .start: true
+      case .add, .remove, .cancel, .stop, .pause, .resume, .seek, .loop, .rate, .gain, .busSend,
+        .control:
+        false
+      }
+    }
+  }
+}
+
+extension Player {
+  /// Counts a command that was done or dropped, for the control side.
+  @_noLocks
+  func noteCommandDone() {
+    _ = status.value.commandCount.wrappingAdd(1, ordering: .releasing)
+  }
+
+  /// Counts a start that will not happen.
+  @_noLocks
+  func noteDroppedStart() {
+    _ = status.value.droppedStartCount.wrappingAdd(1, ordering: .releasing)
   }
 }

@@ -1,148 +1,128 @@
-/// One thing the control side asks of the render thread, to be done at a frame.
+internal import RealtimeMemory
+internal import Synchronization
+
+/// One change the control side asks of the render thread, at a frame of the output.
 ///
-/// What a command points to belongs to the control side, which keeps it alive until the render thread has
-/// let go of it. A frame that has been rendered already means now.
-@safe
+/// The memory a change refers to belongs to the control side, which keeps it until the render thread has released it.
+/// A frame that has been rendered already means now.
 public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
-  enum Action: UInt8, BitwiseCopyable, Sendable {
-    case none, add, remove, start, stop, pause, resume, seek, loop, rate, gain, share, control,
-      cancel
-    case strength, hapticGain, audioGain
+  /// What is to change.
+  enum Change: BitwiseCopyable {
+    /// A gap: the command was dropped.
+    case nothing
+    /// A gain on everything, on all haptics or on all audio.
+    case gain(Master, to: Float, frameCount: Int)
+    /// Something about one player.
+    case player(PlayerReference, PlayerChange)
   }
 
-  var action: Action
+  /// What a master gain acts on.
+  enum Master: BitwiseCopyable { case everything, haptics, audio }
+
+  /// What is to change about a player.
+  enum PlayerChange: BitwiseCopyable {
+    case add, remove, cancel
+    case start(from: CuePoint?)
+    case stop, pause, resume
+    case seek(to: CuePoint)
+    case loop(passCount: Int, from: CuePoint?, end: Int64)
+    case rate(Double)
+    /// Over the usual fade where no length is given.
+    case gain(Float, frameCount: Int?)
+    case busSend(Float, frameCount: Int, serial: Int64)
+    case control(ControlTrackID, value: Float, slope: Float)
+  }
+
   /// The output's frame.
   var time: Int64
   /// The order among commands of one frame, given by the schedule.
   var order: UInt64 = 0
-  var player: UnsafeMutablePointer<Player>?
-  var entry: UnsafeMutablePointer<PlanEntry>?
-  var value = 0.0
-  var slope = 0.0
-  var frame: Int64 = 0
-  var track = 0
-
-  /// Whether this is the last command for its player.
-  var isRemoval: Bool {
-    @_noLocks
-    get {
-      switch action {
-      case .remove: true
-      case .none, .add, .start, .stop, .pause, .resume, .seek, .loop, .rate, .gain, .share,
-        .control,
-        .cancel, .strength, .hapticGain, .audioGain:
-        false
-      }
-    }
-  }
-
-  private init(_ action: Action, _ player: RenderPlayer?, at time: Int64) {
-    self.action = action
-    self.time = time
-    unsafe self.player = player?.player
-  }
-
-  /// A place for a command.
-  static var nothing: RenderCommand {
-    @_noLocks get { RenderCommand() }
-  }
+  var change: Change
 
   @_noLocks
-  private init() {
-    action = .none
-    time = 0
-    unsafe player = nil
+  init(_ change: Change, at time: Int64) {
+    self.change = change
+    self.time = time
+  }
+
+  private init(_ player: RenderPlayer, _ change: PlayerChange, at time: Int64 = 0) {
+    self.init(.player(player.reference, change), at: time)
   }
 
   /// Takes a player in; the first command for any player.
-  public static func add(_ player: RenderPlayer) -> RenderCommand {
-    RenderCommand(.add, player, at: 0)
-  }
+  public static func add(_ player: RenderPlayer) -> RenderCommand { RenderCommand(player, .add) }
 
-  /// Fades a player out, drops its commands and lets go of it; the last command for any player.
+  /// Fades a player out, drops its commands and releases it; the last command for any player.
   public static func remove(_ player: RenderPlayer) -> RenderCommand {
-    RenderCommand(.remove, player, at: 0)
+    RenderCommand(player, .remove)
   }
 
-  /// Plays from the beginning, or from an entry; a player that plays starts anew.
+  /// Stops a player at once and drops its commands.
+  public static func cancel(_ player: RenderPlayer) -> RenderCommand {
+    RenderCommand(player, .cancel)
+  }
+
+  /// Plays from the beginning or from a cue point; a player that plays restarts.
   public static func start(_ player: RenderPlayer, at time: Int64, from entry: SharedEntry? = nil)
     -> RenderCommand
-  {
-    var command = RenderCommand(.start, player, at: time)
-    unsafe command.entry = entry?.entry
-    return command
-  }
+  { RenderCommand(player, .start(from: entry?.cue), at: time) }
 
   /// Ends playing.
   public static func stop(_ player: RenderPlayer, at time: Int64) -> RenderCommand {
-    RenderCommand(.stop, player, at: time)
+    RenderCommand(player, .stop, at: time)
   }
 
-  /// Lets the pattern stand still.
+  /// Pauses the pattern.
   public static func pause(_ player: RenderPlayer, at time: Int64) -> RenderCommand {
-    RenderCommand(.pause, player, at: time)
+    RenderCommand(player, .pause, at: time)
   }
 
-  /// Lets a pattern that stands still go on.
+  /// Resumes a paused pattern.
   public static func resume(_ player: RenderPlayer, at time: Int64) -> RenderCommand {
-    RenderCommand(.resume, player, at: time)
+    RenderCommand(player, .resume, at: time)
   }
 
-  /// Goes on at an entry; a player that does not play starts there next.
+  /// Continues at a cue point; a player that is idle starts there next.
   public static func seek(_ player: RenderPlayer, to entry: SharedEntry, at time: Int64)
     -> RenderCommand
-  {
-    var command = RenderCommand(.seek, player, at: time)
-    unsafe command.entry = entry.entry
-    return command
-  }
+  { RenderCommand(player, .seek(to: entry.cue), at: time) }
 
   /// Sets how many passes follow, the running one included, and where each ends.
   ///
   /// - Parameters:
-  ///   - passCount: At least 1, or nothing for endlessly.
-  ///   - entry: Where every further pass begins, before the end, or nothing for the pattern's beginning.
+  ///   - passCount: At least 1, or nil for endlessly.
+  ///   - entry: Where every further pass begins, before the end, or nil for the pattern's beginning.
   ///   - end: The frame of the pattern at which a pass ends, or 0 for the pattern's own end.
   public static func loop(
     _ player: RenderPlayer, passCount: Int?, from entry: SharedEntry? = nil, end: Int64,
     at time: Int64
   ) -> RenderCommand {
-    var command = RenderCommand(.loop, player, at: time)
-    unsafe command.entry = entry?.entry
-    command.track = max(1, passCount ?? .max)
-    command.frame = max(0, end)
-    return command
+    RenderCommand(
+      player, .loop(passCount: max(1, passCount ?? .max), from: entry?.cue, end: max(0, end)),
+      at: time)
   }
 
   /// Sets how fast the pattern runs, 1/64 to 64.
   public static func rate(_ player: RenderPlayer, _ rate: Double, at time: Int64) -> RenderCommand {
-    var command = RenderCommand(.rate, player, at: time)
-    command.value = rate
-    return command
+    RenderCommand(player, .rate(rate), at: time)
   }
 
-  /// Moves a player's gain, smoothly over some frames, or, where none are given, over the usual fade.
+  /// Ramps a player's gain over some frames, or over the usual fade.
   public static func gain(
     _ player: RenderPlayer, _ gain: Double, over frameCount: Int? = nil, at time: Int64
   ) -> RenderCommand {
-    var command = RenderCommand(.gain, player, at: time)
-    command.value = gain
-    command.track = frameCount.map { max(0, $0) } ?? -1
-    return command
+    RenderCommand(player, .gain(Float(gain), frameCount: frameCount.map { max(0, $0) }), at: time)
   }
 
-  /// Moves what a player's bus gets of its haptics, smoothly over some frames; audio stays.
+  /// Ramps a player's bus-send gain over some frames; audio stays.
   ///
   /// - Parameter serial: At least 1, and greater with each order; moves of an older order are ignored once a newer
   ///   one has begun.
   public static func share(
     _ player: RenderPlayer, _ share: Double, over frameCount: Int, serial: Int64, at time: Int64
   ) -> RenderCommand {
-    var command = RenderCommand(.share, player, at: time)
-    command.value = share
-    command.track = max(0, frameCount)
-    command.frame = serial
-    return command
+    RenderCommand(
+      player, .busSend(Float(share), frameCount: max(0, frameCount), serial: serial), at: time)
   }
 
   /// Puts a value of one dynamic parameter in force, growing by a slope with each frame.
@@ -150,50 +130,50 @@ public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
     _ player: RenderPlayer, _ track: ControlTrackID, value: Double, slope: Double = 0,
     at time: Int64
   ) -> RenderCommand {
-    var command = RenderCommand(.control, player, at: time)
-    command.track = track.rawValue
-    command.value = value
-    command.slope = slope
-    return command
+    RenderCommand(player, .control(track, value: Float(value), slope: Float(slope)), at: time)
   }
 
-  /// Stops a player at once and drops its commands.
-  public static func cancel(_ player: RenderPlayer) -> RenderCommand {
-    RenderCommand(.cancel, player, at: 0)
-  }
-
-  /// Moves the gain on all haptics, smoothly over some frames.
+  /// Ramps the gain on all haptics.
   public static func hapticGain(_ gain: Double, over frameCount: Int, at time: Int64)
     -> RenderCommand
-  {
-    var command = RenderCommand(.hapticGain, nil, at: time)
-    command.value = gain
-    command.track = frameCount
-    return command
-  }
+  { RenderCommand(.gain(.haptics, to: Float(gain), frameCount: frameCount), at: time) }
 
-  /// Moves the gain on all audio, smoothly over some frames.
+  /// Ramps the gain on all audio.
   public static func audioGain(_ gain: Double, over frameCount: Int, at time: Int64)
     -> RenderCommand
-  {
-    var command = RenderCommand(.audioGain, nil, at: time)
-    command.value = gain
-    command.track = frameCount
-    return command
-  }
+  { RenderCommand(.gain(.audio, to: Float(gain), frameCount: frameCount), at: time) }
 
-  /// Moves the gain on everything, smoothly over some frames.
+  /// Ramps the gain on everything.
   public static func strength(_ gain: Double, over frameCount: Int, at time: Int64) -> RenderCommand
-  {
-    var command = RenderCommand(.strength, nil, at: time)
-    command.value = gain
-    command.track = frameCount
-    return command
+  { RenderCommand(.gain(.everything, to: Float(gain), frameCount: frameCount), at: time) }
+}
+
+extension RenderCommand.PlayerChange {
+  /// The cue points that were lent with the change, released unread.
+  @_noLocks
+  func release() {
+    switch self {
+    case .start(let cue), .loop(_, let cue, _): cue?.release()
+    case .seek(let cue): cue.release()
+    case .add, .remove, .cancel, .stop, .pause, .resume, .rate, .gain, .busSend, .control: return
+    }
   }
 }
 
+/// A player, as the render thread refers to it; the control side keeps it alive.
+typealias PlayerReference = Reference<Player>
+
+/// A cue point, as the render thread refers to it until it releases it.
+typealias CuePoint = Reference<PlanEntry>
+
+extension Reference<PlanEntry> {
+  /// Reports that it is no longer read: [render thread].
+  @_noLocks
+  func release() { value.isReleased.store(true, ordering: .releasing) }
+}
+
 /// The dynamic parameters that act while a voice sounds.
-public enum ControlTrackID: Int, CaseIterable, Sendable {
+public enum ControlTrackID: Int, CaseIterable, BitwiseCopyable, Sendable {
   /// A factor on intensity, 0…1.
   case hapticIntensity
   /// Added to sharpness, −1…1.
@@ -206,4 +186,20 @@ public enum ControlTrackID: Int, CaseIterable, Sendable {
   case audioBrightness
   /// Added to pan, −1…1.
   case audioPan
+}
+
+extension ControlTrackID {
+  /// The place among the tracks of a plan.
+  var index: Int {
+    @_noLocks get {
+      switch self {
+      case .hapticIntensity: 0
+      case .hapticSharpness: 1
+      case .audioVolume: 2
+      case .audioPitch: 3
+      case .audioBrightness: 4
+      case .audioPan: 5
+      }
+    }
+  }
 }

@@ -1,16 +1,15 @@
+internal import RealtimeMemory
 internal import Synchronization
 
 /// Where the control side and one renderer meet: commands one way, figures the other, and no lock.
-@safe
 public final class RenderLink: @unchecked Sendable {
   /// Commands that may wait for their frame.
   public static let mostScheduled = 4_096
 
-  let memory: UnsafeMutablePointer<Memory>
+  let memory: Cell<Memory>
   private var sentCount = 0
 
   /// What both sides share.
-  @safe
   struct Memory: ~Copyable {
     let queue = CommandQueue()
     let position = Atomic<Int64>(0)
@@ -22,32 +21,19 @@ public final class RenderLink: @unchecked Sendable {
     let excursionFrameCount = Atomic<Int64>(0)
     let powerFrameCount = Atomic<Int64>(0)
     let leastGuardGain = Atomic<UInt32>(Float(1).bitPattern)
-    let peaks: UnsafeMutableBufferPointer<Atomic<UInt32>>
-    let warmths: UnsafeMutableBufferPointer<Atomic<UInt64>>
+    let peaks: FixedBuffer<Atomic<UInt32>>
+    let warmths: FixedBuffer<Atomic<UInt64>>
 
     init(channelCount: Int) {
-      unsafe peaks = .allocate(capacity: channelCount)
-      for channel in 0..<channelCount {
-        unsafe peaks.initializeElement(at: channel, to: Atomic(0))
-      }
-      unsafe warmths = .allocate(capacity: channelCount)
-      for channel in 0..<channelCount {
-        unsafe warmths.initializeElement(at: channel, to: Atomic(0))
-      }
-    }
-
-    deinit {
-      unsafe peaks.deinitialize()
-      unsafe peaks.deallocate()
-      unsafe warmths.deinitialize()
-      unsafe warmths.deallocate()
+      peaks = FixedBuffer(count: channelCount) { _ in Atomic(0) }
+      warmths = FixedBuffer(count: channelCount) { _ in Atomic(0) }
     }
 
     /// Notes a channel's magnitude where it is the greatest since the control side last asked.
     @_noLocks
     func raisePeak(of channel: Int, to magnitude: Float) {
       // The bits of floats that are not negative order as the floats do.
-      _ = unsafe peaks[channel].max(magnitude.bitPattern, ordering: .relaxed)
+      _ = peaks[channel].max(magnitude.bitPattern, ordering: .relaxed)
     }
 
     /// Notes the factor on a drive where it is the least since the control side last asked.
@@ -59,24 +45,18 @@ public final class RenderLink: @unchecked Sendable {
 
   /// A link for a renderer of some channels.
   public init(channelCount: Int) {
-    unsafe memory = .allocate(capacity: 1)
-    unsafe memory.initialize(to: Memory(channelCount: channelCount))
-  }
-
-  deinit {
-    unsafe memory.deinitialize(count: 1)
-    unsafe memory.deallocate()
+    memory = Cell(Memory(channelCount: channelCount))
   }
 
   /// Sends commands that belong together, all or none: [one control thread at a time].
   ///
   /// - Returns: Whether there was room.
   public func send(_ commands: [RenderCommand]) -> Bool {
-    let waiting = unsafe sentCount - memory.pointee.doneCount.load(ordering: .acquiring)
+    let waiting = sentCount - memory.value.doneCount.load(ordering: .acquiring)
     // What is to be done at once has room of its own, so that a full schedule can still be stopped.
     let isScheduling = commands.contains { $0.time > 0 }
     let room = Self.mostScheduled + (isScheduling ? 0 : CommandQueue.capacity / 2)
-    guard waiting + commands.count <= room, unsafe memory.pointee.queue.send(commands) else {
+    guard waiting + commands.count <= room, memory.value.queue.send(commands) else {
       return false
     }
     sentCount += commands.count
@@ -84,34 +64,34 @@ public final class RenderLink: @unchecked Sendable {
   }
 
   /// Frames rendered so far: the frame that comes next.
-  public var position: Int64 { unsafe memory.pointee.position.load(ordering: .acquiring) }
+  public var position: Int64 { memory.value.position.load(ordering: .acquiring) }
 
   /// Voices that sounded in the last block.
-  public var voiceCount: Int { unsafe memory.pointee.voiceCount.load(ordering: .relaxed) }
+  public var voiceCount: Int { memory.value.voiceCount.load(ordering: .relaxed) }
 
   /// Frames in which a limiter held the level down, summed over channels that differ.
   public var limitedFrameCount: Int64 {
-    unsafe memory.pointee.limitedFrameCount.load(ordering: .relaxed)
+    memory.value.limitedFrameCount.load(ordering: .relaxed)
   }
 
   /// Samples that were no finite number and became silence.
   public var silencedSampleCount: Int64 {
-    unsafe memory.pointee.silencedSampleCount.load(ordering: .relaxed)
+    memory.value.silencedSampleCount.load(ordering: .relaxed)
   }
 
   /// Frames in which a transducer was kept from moving too far, summed over channels that differ.
   public var excursionFrameCount: Int64 {
-    unsafe memory.pointee.excursionFrameCount.load(ordering: .relaxed)
+    memory.value.excursionFrameCount.load(ordering: .relaxed)
   }
 
   /// Frames in which a transducer was kept from growing too warm, summed over channels that differ.
   public var powerFrameCount: Int64 {
-    unsafe memory.pointee.powerFrameCount.load(ordering: .relaxed)
+    memory.value.powerFrameCount.load(ordering: .relaxed)
   }
 
   /// The least factor by which a transducer was protected since it was last asked: [one control thread].
   public func takeLeastGuardGain() -> Float {
-    let bits = unsafe memory.pointee.leastGuardGain.exchange(
+    let bits = memory.value.leastGuardGain.exchange(
       Float(1).bitPattern, ordering: .relaxed)
     return Float(bitPattern: bits)
   }
@@ -119,24 +99,24 @@ public final class RenderLink: @unchecked Sendable {
   /// How warm the transducer of each channel is; set before a renderer is made, it begins as warm.
   public var warmth: [TransducerWarmth] {
     get {
-      unsafe memory.pointee.warmths.indices.map { channel in
-        unsafe TransducerWarmth(bits: memory.pointee.warmths[channel].load(ordering: .relaxed))
+      (0..<memory.value.warmths.count).map { channel in
+        TransducerWarmth(bits: memory.value.warmths[channel].load(ordering: .relaxed))
       }
     }
     set {
-      for (channel, warmth) in zip(unsafe memory.pointee.warmths.indices, newValue) {
-        unsafe memory.pointee.warmths[channel].store(warmth.bits, ordering: .relaxed)
+      for (channel, warmth) in zip(0..<memory.value.warmths.count, newValue) {
+        memory.value.warmths[channel].store(warmth.bits, ordering: .relaxed)
       }
     }
   }
 
   /// Grows whenever a player starts, ends or is let go.
-  public var changeCount: Int { unsafe memory.pointee.changeCount.load(ordering: .acquiring) }
+  public var changeCount: Int { memory.value.changeCount.load(ordering: .acquiring) }
 
   /// The greatest magnitude of a channel since it was last asked: [one control thread].
   public func takePeak(ofChannel channel: Int) -> Float {
-    guard unsafe memory.pointee.peaks.indices.contains(channel) else { return 0 }
-    return unsafe Float(
-      bitPattern: memory.pointee.peaks[channel].exchange(0, ordering: .relaxed))
+    guard (0..<memory.value.peaks.count).contains(channel) else { return 0 }
+    return Float(
+      bitPattern: memory.value.peaks[channel].exchange(0, ordering: .relaxed))
   }
 }

@@ -1,17 +1,18 @@
+internal import RealtimeMemory
+
 /// The buses that players add to: one for each kind of transducer, and two of audio.
 ///
 /// Behind each bus lies a tail: frames to come that a player left when it was cut off.
-@safe
 struct BusSet: ~Copyable {
   /// How many haptic buses there are.
   let hapticCount: Int
   /// The left side of the audio.
-  let left: UnsafeMutableBufferPointer<Float>
+  let left: BufferView<Float>
   /// The right side of the audio.
-  let right: UnsafeMutableBufferPointer<Float>
+  let right: BufferView<Float>
   private let capacity: Int
-  private let memory: UnsafeMutablePointer<Float>
-  private let tails: UnsafeMutableBufferPointer<Float>
+  private let memory: FixedBuffer<Float>
+  private let tails: FixedBuffer<Float>
   private var tailEnd: Int64 = 0
 
   /// Frames of a tail's ring: more than two of the longest fades at the greatest rate.
@@ -24,36 +25,27 @@ struct BusSet: ~Copyable {
     self.hapticCount = hapticCount
     self.capacity = capacity
     let busCount = hapticCount + 2
-    unsafe memory = .allocate(capacity: busCount * capacity)
-    unsafe memory.initialize(repeating: 0, count: busCount * capacity)
-    unsafe tails = .allocate(capacity: busCount * Self.tailCapacity)
-    unsafe tails.initialize(repeating: 0)
-    unsafe left = .init(start: memory + hapticCount * capacity, count: capacity)
-    unsafe right = .init(start: memory + (hapticCount + 1) * capacity, count: capacity)
-  }
-
-  deinit {
-    unsafe memory.deallocate()
-    unsafe tails.deallocate()
+    memory = FixedBuffer(repeating: 0, count: busCount * capacity)
+    tails = FixedBuffer(repeating: 0, count: busCount * Self.tailCapacity)
+    left = unsafe memory.view.part(from: hapticCount * capacity, count: capacity)
+    right = unsafe memory.view.part(from: (hapticCount + 1) * capacity, count: capacity)
   }
 
   /// A haptic bus.
   @_noLocks
-  func haptics(_ index: Int) -> UnsafeMutableBufferPointer<Float> {
-    unsafe UnsafeMutableBufferPointer(start: memory + index &* capacity, count: capacity)
+  func haptics(_ index: Int) -> BufferView<Float> {
+    unsafe memory.view.part(from: index &* capacity, count: capacity)
   }
 
   /// Begins a turn: silence, or what is left of tails.
   @_noLocks
   mutating func clear(at position: Int64, count: Int) {
-    let memory = unsafe self.memory
-    let tails = unsafe self.tails
     var bus = 0
     while bus < hapticCount &+ 2 {
       let start = bus &* capacity
       var index = 0
       while index < count {
-        unsafe memory[start &+ index] = 0
+        memory[start &+ index] = 0
         index &+= 1
       }
       if position < tailEnd {
@@ -61,8 +53,8 @@ struct BusSet: ~Copyable {
         index = 0
         while index < count, position &+ Int64(index) < tailEnd {
           let place = tail &+ Int(position &+ Int64(index)) & (Self.tailCapacity &- 1)
-          unsafe memory[start &+ index] = tails[place]
-          unsafe tails[place] = 0
+          memory[start &+ index] = tails[place]
+          tails[place] = 0
           index &+= 1
         }
       }
@@ -73,13 +65,13 @@ struct BusSet: ~Copyable {
   /// Adds frames to come to a bus's tail; audio buses follow the haptic ones.
   @_noLocks
   mutating func leave(
-    _ frames: UnsafeMutableBufferPointer<Float>, count: Int, onBus bus: Int, from position: Int64
+    _ frames: BufferView<Float>, count: Int, onBus bus: Int, from position: Int64
   ) {
     let tail = bus &* Self.tailCapacity
     var index = 0
     while index < count {
       let place = tail &+ Int(position &+ Int64(index)) & (Self.tailCapacity &- 1)
-      unsafe tails[place] = tails[place] + frames[index]
+      tails[place] = tails[place] + frames[index]
       index &+= 1
     }
     let end = position &+ Int64(count)
@@ -90,8 +82,8 @@ struct BusSet: ~Copyable {
   @_noLocks
   mutating func rest() {
     var index = 0
-    while unsafe index < tails.count {
-      unsafe tails[index] = 0
+    while index < tails.count {
+      tails[index] = 0
       index &+= 1
     }
     tailEnd = 0

@@ -1,5 +1,6 @@
+internal import RealtimeMemory
+
 /// One distinct mix of the buses with the output chain behind it; channels with equal mixes share it.
-@safe
 struct ChannelStrip: ~Copyable {
   /// The haptic bus, or −1.
   let hapticBus: Int
@@ -7,7 +8,11 @@ struct ChannelStrip: ~Copyable {
   let audio: OutputRouting.Channel.Audio
   let audioGain: Float
   /// What leaves the chain.
-  let output: UnsafeMutableBufferPointer<Float>
+  private let memory: FixedBuffer<Float>
+  /// What leaves the chain.
+  var output: BufferView<Float> {
+    @_noLocks get { unsafe memory.view }
+  }
   private var chain: OutputChain
 
   /// A strip at rest.
@@ -18,14 +23,11 @@ struct ChannelStrip: ~Copyable {
     hapticGain = channel.hapticGain
     audio = channel.audio
     audioGain = channel.audioGain
-    unsafe output = .allocate(capacity: capacity)
-    unsafe output.initialize(repeating: 0)
+    memory = FixedBuffer(repeating: 0, count: capacity)
     chain = OutputChain(
       rate: rate, transducer: channel.transducer?.transducerSettings(rate: rate), warmth: warmth,
       capacity: capacity)
   }
-
-  deinit { unsafe output.deallocate() }
 
   /// Frames of delay.
   var latency: Int { chain.limiter.delay }
@@ -38,12 +40,12 @@ struct ChannelStrip: ~Copyable {
   /// Mixes the buses and sends them through the chain.
   @_noLocks
   mutating func process(
-    _ buses: borrowing BusSet, hapticGains: UnsafeMutableBufferPointer<Float>,
-    audioGains: UnsafeMutableBufferPointer<Float>, count: Int, statistics: inout RenderStatistics
+    _ buses: borrowing BusSet, hapticGains: BufferView<Float>,
+    audioGains: BufferView<Float>, count: Int, statistics: inout RenderStatistics
   ) {
-    var mix = unsafe output.mutableSpan
-    unsafe mixHaptics(buses, gain: hapticGains, count: count, to: &mix)
-    unsafe mixAudio(buses, gain: audioGains, count: count, to: &mix)
+    var mix = output.mutableSpan
+    mixHaptics(buses, gain: hapticGains, count: count, to: &mix)
+    mixAudio(buses, gain: audioGains, count: count, to: &mix)
     chain.process(&mix, count: count, statistics: &statistics)
   }
 
@@ -53,7 +55,7 @@ struct ChannelStrip: ~Copyable {
 
   @_noLocks
   private func mixHaptics(
-    _ buses: borrowing BusSet, gain: UnsafeMutableBufferPointer<Float>, count: Int,
+    _ buses: borrowing BusSet, gain: BufferView<Float>, count: Int,
     to mix: inout MutableSpan<Float>
   ) {
     var index = 0
@@ -64,37 +66,37 @@ struct ChannelStrip: ~Copyable {
       }
       return
     }
-    let bus = unsafe buses.haptics(hapticBus)
+    let bus = buses.haptics(hapticBus)
     while index < count {
-      unsafe mix[index] = bus[index] * (gain[index] * hapticGain)
+      mix[index] = bus[index] * (gain[index] * hapticGain)
       index &+= 1
     }
   }
 
   @_noLocks
   private func mixAudio(
-    _ buses: borrowing BusSet, gain: UnsafeMutableBufferPointer<Float>, count: Int,
+    _ buses: borrowing BusSet, gain: BufferView<Float>, count: Int,
     to mix: inout MutableSpan<Float>
   ) {
     var index = 0
-    let left = unsafe buses.left
-    let right = unsafe buses.right
+    let left = buses.left
+    let right = buses.right
     switch audio {
     case .none: return
     case .left:
       while index < count {
-        unsafe mix[index] += left[index] * (gain[index] * audioGain)
+        mix[index] += left[index] * (gain[index] * audioGain)
         index &+= 1
       }
     case .right:
       while index < count {
-        unsafe mix[index] += right[index] * (gain[index] * audioGain)
+        mix[index] += right[index] * (gain[index] * audioGain)
         index &+= 1
       }
     case .both:
       while index < count {
-        let factor = unsafe gain[index] * audioGain
-        unsafe mix[index] += (left[index] * factor + right[index] * factor) * 0.5
+        let factor = gain[index] * audioGain
+        mix[index] += (left[index] * factor + right[index] * factor) * 0.5
         index &+= 1
       }
     }

@@ -1,9 +1,10 @@
+internal import RealtimeMemory
+
 /// A look-ahead limiter that never passes its ceiling and does nothing below it.
 ///
 /// The gain every frame needs is held over the look-ahead, released slowly, and averaged over the
 /// look-ahead, so that the gain has arrived when the frame does. Gains are whole numbers: their running
 /// sum is exact, and at rest the samples pass bit for bit, delayed by the look-ahead.
-@safe
 struct Limiter: ~Copyable {
   /// The greatest magnitude that leaves: −1 dBFS, less a step of 16 bits for dither.
   static var ceiling: Float {
@@ -24,9 +25,9 @@ struct Limiter: ~Copyable {
   private let recovery: Int64
   private let full: Int64
   private let perFull: Float
-  private let samples: UnsafeMutableBufferPointer<Float>
-  private let held: UnsafeMutableBufferPointer<Int64>
-  private let needs: UnsafeMutableBufferPointer<Need>
+  private let samples: FixedBuffer<Float>
+  private let held: FixedBuffer<Int64>
+  private let needs: FixedBuffer<Need>
   private var place = 0
   private var sum: Int64
   private var gain: Int64 = unity
@@ -35,7 +36,7 @@ struct Limiter: ~Copyable {
   private var needCount = 0
 
   /// A gain that a frame asked for, until it has left.
-  private struct Need: BitwiseCopyable {
+  struct Need: BitwiseCopyable {
     var gain: Int64
     var expiry: Int64
 
@@ -53,19 +54,10 @@ struct Limiter: ~Copyable {
     full = Int64(delay) * Self.unity
     perFull = 1 / Float(full)
     sum = full
-    unsafe samples = .allocate(capacity: delay)
-    unsafe samples.initialize(repeating: 0)
-    unsafe held = .allocate(capacity: delay)
-    unsafe held.initialize(repeating: Self.unity)
+    samples = FixedBuffer(repeating: 0, count: delay)
+    held = FixedBuffer(repeating: Self.unity, count: delay)
     // One frame asks before the oldest need of another has left.
-    unsafe needs = .allocate(capacity: delay + 2)
-    unsafe needs.initialize(repeating: Need(gain: 0, expiry: 0))
-  }
-
-  deinit {
-    unsafe samples.deallocate()
-    unsafe held.deallocate()
-    unsafe needs.deallocate()
+    needs = FixedBuffer(repeating: Need(gain: 0, expiry: 0), count: delay + 2)
   }
 
   /// Limits the first frames of a buffer in place, delayed by `delay`.
@@ -82,8 +74,8 @@ struct Limiter: ~Copyable {
       if magnitude > Self.ceiling { ask(Self.ceiling / magnitude) }
       let wasResting = isResting
       if !wasResting { moveGain() }
-      let leaving = unsafe samples[place]
-      unsafe samples[place] = sample
+      let leaving = samples[place]
+      samples[place] = sample
       place = place &+ 1 == delay ? 0 : place &+ 1
       frame &+= 1
       block[index] = wasResting ? leaving : Self.bounded(leaving * (Float(sum) * perFull))
@@ -96,8 +88,8 @@ struct Limiter: ~Copyable {
   mutating func rest() {
     var index = 0
     while index < delay {
-      unsafe samples[index] = 0
-      unsafe held[index] = Self.unity
+      samples[index] = 0
+      held[index] = Self.unity
       index &+= 1
     }
     sum = full
@@ -114,12 +106,11 @@ struct Limiter: ~Copyable {
   /// What a limiter at rest does to frames below the ceiling.
   @_noLocks
   private mutating func delay(_ block: inout MutableSpan<Float>, count: Int) {
-    let samples = unsafe self.samples
     var place = self.place
     var index = 0
     while index < count {
-      let leaving = unsafe samples[place]
-      unsafe samples[place] = block[index]
+      let leaving = samples[place]
+      samples[place] = block[index]
       block[index] = leaving
       place = place &+ 1 == delay ? 0 : place &+ 1
       index &+= 1
@@ -132,29 +123,29 @@ struct Limiter: ~Copyable {
   @_noLocks
   private mutating func ask(_ needed: Float) {
     let need = Need(gain: Int64(needed * Float(Self.unity)), expiry: frame &+ Int64(delay))
-    while needCount > 0, unsafe needs[wrapped(needHead &+ needCount &- 1)].gain >= need.gain {
+    while needCount > 0, needs[wrapped(needHead &+ needCount &- 1)].gain >= need.gain {
       needCount &-= 1
     }
-    unsafe needs[wrapped(needHead &+ needCount)] = need
+    needs[wrapped(needHead &+ needCount)] = need
     needCount &+= 1
   }
 
   /// Holds, releases and averages the gain by one frame.
   @_noLocks
   private mutating func moveGain() {
-    if needCount > 0, unsafe needs[needHead].expiry < frame {
+    if needCount > 0, needs[needHead].expiry < frame {
       needHead = wrapped(needHead &+ 1)
       needCount &-= 1
     }
-    let target = unsafe needCount > 0 ? needs[needHead].gain : Self.unity
+    let target = needCount > 0 ? needs[needHead].gain : Self.unity
     if target < gain {
       gain = target
     } else {
       let step = ((target &- gain) &* recovery) &>> 30
       gain = min(target, gain &+ max(1, step))
     }
-    unsafe sum = sum &+ gain &- held[place]
-    unsafe held[place] = gain
+    sum = sum &+ gain &- held[place]
+    held[place] = gain
     if sum < full { limitedCount &+= 1 }
   }
 

@@ -1,10 +1,11 @@
+internal import RealtimeMemory
+
 /// One channel of the output: a strip's signal, delayed, turned over, interleaved.
-@safe
 struct OutputChannel: ~Copyable {
   /// The strip it carries.
   let strip: Int
   private let sign: Float
-  private let delayed: UnsafeMutableBufferPointer<Float>
+  private let delayed: FixedBuffer<Float>
   private var place = 0
   private var peak: Float = 0
 
@@ -12,11 +13,8 @@ struct OutputChannel: ~Copyable {
   init(_ channel: OutputRouting.Channel, strip: Int) {
     self.strip = strip
     sign = channel.isInverted ? -1 : 1
-    unsafe delayed = .allocate(capacity: channel.delay)
-    unsafe delayed.initialize(repeating: 0)
+    delayed = FixedBuffer(repeating: 0, count: channel.delay)
   }
-
-  deinit { unsafe delayed.deallocate() }
 
   /// The greatest magnitude written since this was last asked.
   @_noLocks
@@ -30,8 +28,8 @@ struct OutputChannel: ~Copyable {
   @_noLocks
   mutating func rest() {
     var index = 0
-    while unsafe index < delayed.count {
-      unsafe delayed[index] = 0
+    while index < delayed.count {
+      delayed[index] = 0
       index &+= 1
     }
   }
@@ -39,21 +37,21 @@ struct OutputChannel: ~Copyable {
   /// Writes a strip's frames to every so-manieth sample of a block.
   @_noLocks
   mutating func write(
-    _ output: UnsafeMutableBufferPointer<Float>, gains: UnsafeMutableBufferPointer<Float>?,
+    _ output: BufferView<Float>, gains: BufferView<Float>?,
     count: Int, to block: inout MutableSpan<Float>, at start: Int, stride: Int
   ) {
     var target = start
     var highest: Float = 0
     var index = 0
     while index < count {
-      var sample = unsafe output[index] * sign
-      if unsafe delayed.count > 0 {
+      var sample = output[index] * sign
+      if delayed.count > 0 {
         let arriving = sample
-        sample = unsafe delayed[place]
-        unsafe delayed[place] = arriving
-        place = unsafe place &+ 1 == delayed.count ? 0 : place &+ 1
+        sample = delayed[place]
+        delayed[place] = arriving
+        place = place &+ 1 == delayed.count ? 0 : place &+ 1
       }
-      if let gains = unsafe gains { sample *= unsafe gains[index] }
+      if let gains = gains { sample *= gains[index] }
       block[target] = sample
       let magnitude = sample < 0 ? -sample : sample
       if magnitude > highest { highest = magnitude }

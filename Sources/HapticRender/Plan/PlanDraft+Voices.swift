@@ -161,6 +161,8 @@ extension PlanDraft {
   }
 
   private mutating func add(_ voice: PlannedVoice) {
+    var voice = voice
+    voice.layer = layer
     voices.append(voice)
     soundEnd = max(soundEnd, voice.onset + voice.envelope.end)
   }

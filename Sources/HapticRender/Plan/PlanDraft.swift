@@ -16,9 +16,12 @@ struct PlanDraft {
   var hasAudio = false
   var voices: [PlannedVoice] = []
   var pieces: [ControlPiece] = []
-  var hapticTracks = TrackCursors(strength: 0, tone: 0, brightness: 0, pan: 0)
-  var audioTracks = TrackCursors(strength: 0, tone: 0, brightness: 0, pan: 0)
+  /// The layer whose events are being added.
+  var layer: UInt16 = 0
+  /// Where the tracks of each layer start in `pieces`.
+  var layerTracks: [LayerTracks] = []
   var samples: [AudioSample] = []
+  var sampleIndices: [String: Int32] = [:]
 
   init(profile: TransducerProfile, rate: Double) {
     let drive = profile.transducerSettings(rate: rate)
@@ -35,7 +38,7 @@ struct PlanDraft {
   /// Frames of an edge that has no envelope time.
   var edge: Int64 { frames(EnvelopeTimes.shortestEdge) }
 
-  /// Appends the tracks, with every jump ramped over the shortest edge; call it when all bursts are planned.
+  /// Appends the tracks of the next layer, with every jump ramped over the shortest edge; call it when all bursts are planned.
   mutating func add(tracks: [ControlTrack]) {
     var starts: [Int32] = []
     for (index, track) in tracks.enumerated() {
@@ -45,16 +48,17 @@ struct PlanDraft {
       // A piece that never comes ends the track for whoever looks for the next one.
       pieces.append(ControlPiece(start: .max, value: 0, slope: 0))
     }
-    hapticTracks = TrackCursors(
+    let haptic = TrackCursors(
       strength: starts[Track.hapticIntensity.rawValue],
       tone: starts[Track.hapticSharpness.rawValue],
       brightness: starts[Track.audioBrightness.rawValue],
       pan: starts[Track.audioPan.rawValue])
-    audioTracks = TrackCursors(
+    let audio = TrackCursors(
       strength: starts[Track.audioVolume.rawValue],
       tone: starts[Track.audioPitch.rawValue],
       brightness: starts[Track.audioBrightness.rawValue],
       pan: starts[Track.audioPan.rawValue])
+    layerTracks.append(LayerTracks(haptic: haptic, audio: audio))
   }
 
   /// Counts the most voices that sound within one turn of a renderer, by a sweep: O(n log n).

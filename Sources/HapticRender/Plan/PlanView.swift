@@ -1,16 +1,15 @@
+internal import RealtimeMemory
+
 /// A plan as the render path reads it: places in the memory that the plan owns.
-@unsafe
 struct PlanView: BitwiseCopyable {
   /// By rising onset.
-  let voices: UnsafeMutableBufferPointer<PlannedVoice>
+  let voices: BufferView<PlannedVoice>
   /// All tracks, one behind the other.
-  let pieces: UnsafeMutableBufferPointer<ControlPiece>
+  let pieces: BufferView<ControlPiece>
   /// The sound files.
-  let sounds: UnsafeMutableBufferPointer<Sound>
-  /// Where the haptic bus's tracks start in `pieces`.
-  let hapticTracks: TrackCursors
-  /// Where the audio bus's tracks start in `pieces`.
-  let audioTracks: TrackCursors
+  let sounds: BufferView<Sound>
+  /// Where the tracks of each layer start in `pieces`.
+  let layers: BufferView<LayerTracks>
   let laws: VoiceLaws
   /// The frame at which a loop returns to the beginning.
   let loopLength: Int64
@@ -20,10 +19,18 @@ struct PlanView: BitwiseCopyable {
   let edge: Int64
 }
 
+extension PlanView {
+  /// Where the controls that act on a voice start in `pieces`.
+  @_noLocks
+  func tracks(of voice: PlannedVoice) -> TrackCursors {
+    let layer = layers[Int(voice.layer)]
+    return voice.source.isHaptic ? layer.haptic : layer.audio
+  }
+}
+
 /// A sound file as the render path reads it.
-@unsafe
 struct Sound: BitwiseCopyable {
-  let frames: UnsafeMutableBufferPointer<Float>
+  let frames: BufferView<Float>
   let frameCount: Int
   let channelCount: Int
 }

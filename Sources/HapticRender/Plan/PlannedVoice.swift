@@ -62,6 +62,8 @@ struct PlannedVoice: BitwiseCopyable, Sendable {
 
   /// What the voice plays.
   var source: Source
+  /// The layer whose controls act on it.
+  var layer: UInt16 = 0
   /// The frame of the onset.
   var onset: Int64
   /// The outline, in frames from the onset.

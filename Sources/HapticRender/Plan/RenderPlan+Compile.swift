@@ -19,42 +19,32 @@ extension RenderPlan {
     compiling pattern: HapticPattern, profile: TransducerProfile = .phone, rate: Double = 48_000,
     samples: [String: AudioSample] = [:]
   ) throws(RenderError) {
+    try self.init(
+      compiling: HapticComposition(pattern), profile: profile, rate: rate, samples: samples)
+  }
+
+  /// Compiles the layers of a composition side by side: each layer's controls act on its own events.
+  public convenience init(
+    compiling composition: HapticComposition, profile: TransducerProfile = .phone,
+    rate: Double = 48_000, samples: [String: AudioSample] = [:]
+  ) throws(RenderError) {
     try Self.check(rate: rate)
-    try Self.check(pattern)
+    for layer in composition.layers { try Self.check(layer.pattern) }
     var draft = PlanDraft(profile: profile, rate: rate)
-    let order = pattern.events.indices.sorted {
-      (pattern.events[$0].time, $0) < (pattern.events[$1].time, $1)
+    let layers = composition.layers.map(\.pattern)
+    draft.eventCount = layers.reduce(0) { $0 + $1.events.count }
+    draft.voices.reserveCapacity(draft.eventCount)
+    draft.loopLength = HapticTime.frame(seconds: composition.duration, rate: rate)
+    var tracks: [[ControlTrack]] = []
+    for (layer, pattern) in layers.enumerated() {
+      draft.layer = UInt16(clamping: layer)
+      var controls = EventControls(of: pattern, rate: rate)
+      try draft.add(eventsOf: pattern, controls: &controls, samples: samples)
+      tracks.append(controls.moving)
     }
-    var controls = EventControls(of: pattern, rate: rate)
-    draft.voices.reserveCapacity(order.count)
-    draft.eventCount = order.count
-    draft.loopLength = HapticTime.frame(seconds: pattern.duration, rate: rate)
-    var sampleIndices: [String: Int32] = [:]
-    for index in order {
-      let event = pattern.events[index]
-      let onset = HapticTime.frame(seconds: event.time, rate: rate)
-      controls.move(to: onset)
-      switch event.kind {
-      case .hapticTransient: draft.addBurst(event, onset: onset, controls: controls)
-      case .hapticContinuous: draft.addVibration(event, onset: onset, controls: controls)
-      case .audioContinuous: draft.addTone(event, onset: onset, controls: controls)
-      case .audioCustom:
-        let path = event.waveform?.path ?? ""
-        guard let sample = samples[path] else {
-          throw RenderError(
-            kind: .sampleMissing, eventIndex: index,
-            description: "event \(index) plays \"\(Self.line(path))\", which was not loaded")
-        }
-        if sampleIndices[path] == nil {
-          sampleIndices[path] = Int32(clamping: draft.samples.count)
-          draft.samples.append(sample)
-        }
-        draft.addSample(
-          event, onset: onset, controls: controls, sample: sample,
-          index: sampleIndices[path] ?? 0)
-      }
-    }
-    draft.add(tracks: controls.moving)
+    if layers.count > 1 { draft.sortVoices() }
+    // Bursts of every layer duck the intensity of all.
+    for tracks in tracks { draft.add(tracks: tracks) }
     draft.countVoices()
     self.init(draft)
   }
@@ -69,7 +59,7 @@ extension RenderPlan {
   }
 
   /// A path as part of one line: what would break the line, or steer a terminal, is escaped.
-  private static func line(_ path: String) -> String {
+  fileprivate static func line(_ path: String) -> String {
     path.unicodeScalars.map { scalar in
       switch scalar.properties.generalCategory {
       case .control, .format, .lineSeparator, .paragraphSeparator: scalar.escaped(asASCII: true)
@@ -114,6 +104,43 @@ extension RenderPlan {
         description: "\(name) begins \(time) s after the start; "
           + "the longest pattern is one day, 86400 s")
     }
+  }
+}
+
+extension PlanDraft {
+  /// Adds the events of one layer in order of time.
+  fileprivate mutating func add(
+    eventsOf pattern: HapticPattern, controls: inout EventControls, samples: [String: AudioSample]
+  ) throws(RenderError) {
+    let order = pattern.events.indices.sorted {
+      (pattern.events[$0].time, $0) < (pattern.events[$1].time, $1)
+    }
+    for index in order {
+      let event = pattern.events[index]
+      let onset = HapticTime.frame(seconds: event.time, rate: rate)
+      controls.move(to: onset)
+      switch event.kind {
+      case .hapticTransient: addBurst(event, onset: onset, controls: controls)
+      case .hapticContinuous: addVibration(event, onset: onset, controls: controls)
+      case .audioContinuous: addTone(event, onset: onset, controls: controls)
+      case .audioCustom:
+        let path = event.waveform?.path ?? ""
+        guard let sample = samples[path] else {
+          throw RenderError(
+            kind: .sampleMissing, eventIndex: index,
+            description: "event \(index) plays \"\(RenderPlan.line(path))\", which was not loaded")
+        }
+        let place = sampleIndices[path] ?? Int32(clamping: self.samples.count)
+        if sampleIndices.updateValue(place, forKey: path) == nil { self.samples.append(sample) }
+        addSample(event, onset: onset, controls: controls, sample: sample, index: place)
+      }
+    }
+  }
+
+  /// Puts the voices of several layers in order of onset, those of one onset in order of layers.
+  fileprivate mutating func sortVoices() {
+    let order = voices.indices.sorted { (voices[$0].onset, $0) < (voices[$1].onset, $1) }
+    voices = order.map { voices[$0] }
   }
 }
 

@@ -1,3 +1,4 @@
+internal import RealtimeMemory
 internal import HapticModel
 
 extension RenderPlan {
@@ -36,7 +37,7 @@ extension AudioSample {
   /// The first channel by itself.
   fileprivate var firstChannel: AudioSample {
     AudioSample(
-      interleaved: (0..<frameCount).map { unsafe frames[$0 * channelCount] },
+      interleaved: (0..<frameCount).map { frames[$0 * channelCount] },
       channelCount: 1)
   }
 }

@@ -1,8 +1,9 @@
+internal import RealtimeMemory
+
 /// A pattern compiled for one profile and frame rate: sorted voices and control lines, ready to render.
 ///
 /// Immutable, and shared freely between threads; several renderers can play one plan. Memory is about
 /// 110 bytes for each sine and 24 for each corner of a curve.
-@safe
 public final class RenderPlan: @unchecked Sendable {
   /// The version of the rendering model: it grows when equal patterns would sound different.
   ///
@@ -26,11 +27,15 @@ public final class RenderPlan: @unchecked Sendable {
   public let hasAudio: Bool
 
   /// What the render path reads; `samples` keeps the sound files alive.
-  let view: UnsafeMutablePointer<PlanView>
+  let view: Cell<PlanView>
+  private let voices: FixedBuffer<PlannedVoice>
+  private let pieces: FixedBuffer<ControlPiece>
+  private let sounds: FixedBuffer<Sound>
+  private let layers: FixedBuffer<LayerTracks>
   private let samples: [AudioSample]
 
   /// The number of sines and sounds the pattern became.
-  public var voiceCount: Int { unsafe view.pointee.voices.count }
+  public var voiceCount: Int { view.value.voices.count }
 
   /// The length of a rendering in frames: the pattern's duration or all that sounds, if that is longer.
   public var length: Int64 { max(loopLength, soundEnd) }
@@ -44,32 +49,20 @@ public final class RenderPlan: @unchecked Sendable {
     hasHaptics = draft.hasHaptics
     hasAudio = draft.hasAudio
     samples = draft.samples
-    unsafe view = .allocate(capacity: 1)
-    let sounds = UnsafeMutableBufferPointer<Sound>.allocate(capacity: draft.samples.count)
-    for (index, sample) in draft.samples.enumerated() {
-      unsafe sounds.initializeElement(
-        at: index,
-        to: Sound(
-          frames: sample.frames, frameCount: sample.frameCount, channelCount: sample.channelCount))
-    }
-    let voices = UnsafeMutableBufferPointer<PlannedVoice>.allocate(
-      capacity: draft.voices.count)
-    _ = unsafe voices.initialize(from: draft.voices)
-    let pieces = UnsafeMutableBufferPointer<ControlPiece>.allocate(
-      capacity: draft.pieces.count)
-    _ = unsafe pieces.initialize(from: draft.pieces)
-    unsafe view.initialize(
-      to: PlanView(
-        voices: voices, pieces: pieces, sounds: sounds, hapticTracks: draft.hapticTracks,
-        audioTracks: draft.audioTracks, laws: draft.laws, loopLength: draft.loopLength,
+    voices = FixedBuffer(draft.voices)
+    pieces = FixedBuffer(draft.pieces)
+    layers = FixedBuffer(draft.layerTracks)
+    sounds = FixedBuffer(
+      draft.samples.map { sample in
+        unsafe Sound(
+          frames: sample.frames.view, frameCount: sample.frameCount,
+          channelCount: sample.channelCount)
+      })
+    view = unsafe Cell(
+      PlanView(
+        voices: voices.view, pieces: pieces.view, sounds: sounds.view, layers: layers.view,
+        laws: draft.laws, loopLength: draft.loopLength,
         length: max(draft.loopLength, draft.soundEnd), edge: draft.edge))
-  }
-
-  deinit {
-    unsafe view.pointee.voices.deallocate()
-    unsafe view.pointee.pieces.deallocate()
-    unsafe view.pointee.sounds.deallocate()
-    unsafe view.deallocate()
   }
 
   /// Where the passes of plans that run in step end: the longest's, or 0 where each has the same.

@@ -39,3 +39,9 @@ struct TrackCursors: BitwiseCopyable, Sendable {
     self.pan = pan
   }
 }
+
+/// Where the tracks of one layer stand among a plan's control pieces.
+struct LayerTracks: BitwiseCopyable, Sendable {
+  var haptic: TrackCursors
+  var audio: TrackCursors
+}

@@ -1,40 +1,39 @@
+internal import RealtimeMemory
+
 /// Memory in which one player is rendered apart: to be faded, or to be heard at another gain.
-@safe
 struct FadeScratch: ~Copyable {
   /// Seconds of a fade between silence and sound at a start in the middle, a stop, a pause, a mute.
   static let duration = 0.002
 
   /// Frames of a fade.
   let fadeLength: Int
-  let haptics: UnsafeMutableBufferPointer<Float>
-  let left: UnsafeMutableBufferPointer<Float>
-  let right: UnsafeMutableBufferPointer<Float>
+  let haptics: BufferView<Float>
+  let left: BufferView<Float>
+  let right: BufferView<Float>
   /// The gain of each frame.
-  let gain: UnsafeMutableBufferPointer<Float>
-  private let memory: UnsafeMutableBufferPointer<Float>
+  let gain: BufferView<Float>
+  private let memory: FixedBuffer<Float>
 
   /// Memory for turns and fades.
   init(rate: Double, turnLength: Int) {
     fadeLength = max(2, Int((Self.duration * rate).rounded()))
     let capacity = max(turnLength, fadeLength)
-    unsafe memory = .allocate(capacity: capacity * 4)
-    unsafe memory.initialize(repeating: 0)
-    unsafe haptics = .init(rebasing: memory[0..<capacity])
-    unsafe left = .init(rebasing: memory[capacity..<capacity * 2])
-    unsafe right = .init(rebasing: memory[capacity * 2..<capacity * 3])
-    unsafe gain = .init(rebasing: memory[capacity * 3..<capacity * 4])
+    memory = FixedBuffer(repeating: 0, count: capacity * 4)
+    let all = unsafe memory.view
+    haptics = all.part(from: 0, count: capacity)
+    left = all.part(from: capacity, count: capacity)
+    right = all.part(from: capacity * 2, count: capacity)
+    gain = all.part(from: capacity * 3, count: capacity)
   }
-
-  deinit { unsafe memory.deallocate() }
 
   /// Silences the first frames.
   @_noLocks
   func clear(count: Int) {
     var index = 0
     while index < count {
-      unsafe haptics[index] = 0
-      unsafe left[index] = 0
-      unsafe right[index] = 0
+      haptics[index] = 0
+      left[index] = 0
+      right[index] = 0
       index &+= 1
     }
   }
@@ -47,9 +46,9 @@ struct FadeScratch: ~Copyable {
     while index < fadeLength {
       let x = Float(isIn ? index : fadeLength &- index) * perFrame
       let factor = x * x * (3 - 2 * x) * gain
-      unsafe haptics[index] = haptics[index] * (factor * share)
-      unsafe left[index] = left[index] * factor
-      unsafe right[index] = right[index] * factor
+      haptics[index] = haptics[index] * (factor * share)
+      left[index] = left[index] * factor
+      right[index] = right[index] * factor
       index &+= 1
     }
   }

@@ -1,3 +1,5 @@
+internal import RealtimeMemory
+
 /// The fades between silence and sound: what a player leaves behind is rendered ahead, into the buses' tails.
 extension Player {
   /// Fades out and forgets every voice.
@@ -6,11 +8,11 @@ extension Player {
     at position: Int64, buses: inout BusSet, scratch: borrowing FadeScratch, isHeard: Bool,
     isPanned: Bool
   ) {
-    if unsafe phase.isPlaying {
-      unsafe leaveTails(
+    if phase.isPlaying {
+      leaveTails(
         at: position, buses: &buses, scratch: scratch, isHeard: isHeard, isPanned: isPanned)
     }
-    unsafe activeCount = 0
+    activeCount = 0
   }
 
   /// Renders each voice's fade to silence, and leaves the voices where they are.
@@ -19,15 +21,15 @@ extension Player {
     at position: Int64, buses: inout BusSet, scratch: borrowing FadeScratch, isHeard: Bool,
     isPanned: Bool
   ) {
-    guard unsafe isHeard && !gain.isSilent else { return }
+    guard isHeard && !gain.isSilent else { return }
     var index = 0
-    while unsafe index < activeCount {
+    while index < activeCount {
       // A copy sounds on; the voice itself may go on later.
-      var voice = unsafe voices[index]
+      var voice = voices[index]
       let next = max(position, voice.start &+ voice.frame)
-      unsafe render(&voice, from: next, scratch: scratch, isPanned: isPanned)
-      unsafe scratch.fade(isIn: false, gain: gain.value, share: currentShare(at: next))
-      unsafe leave(scratch, from: next, buses: &buses)
+      render(&voice, from: next, scratch: scratch, isPanned: isPanned)
+      scratch.fade(isIn: false, gain: gain.value, share: currentShare(at: next))
+      leave(scratch, from: next, buses: &buses)
       index &+= 1
     }
   }
@@ -38,13 +40,13 @@ extension Player {
     at position: Int64, buses: inout BusSet, scratch: borrowing FadeScratch, isHeard: Bool,
     isPanned: Bool
   ) {
-    guard unsafe isHeard && !gain.isSilent else { return }
+    guard isHeard && !gain.isSilent else { return }
     var index = 0
-    while unsafe index < activeCount {
-      let next = unsafe max(position, voices[index].start &+ voices[index].frame)
-      unsafe render(&voices[index], from: next, scratch: scratch, isPanned: isPanned)
-      unsafe scratch.fade(isIn: true, gain: gain.value, share: currentShare(at: next))
-      unsafe leave(scratch, from: next, buses: &buses)
+    while index < activeCount {
+      let next = max(position, voices[index].start &+ voices[index].frame)
+      render(&voices[index], from: next, scratch: scratch, isPanned: isPanned)
+      scratch.fade(isIn: true, gain: gain.value, share: currentShare(at: next))
+      leave(scratch, from: next, buses: &buses)
       index &+= 1
     }
   }
@@ -55,11 +57,11 @@ extension Player {
     _ voice: inout Voice, from position: Int64, scratch: borrowing FadeScratch, isPanned: Bool
   ) {
     scratch.clear(count: scratch.fadeLength)
-    let target = unsafe Target(
+    let target = Target(
       haptics: scratch.haptics, left: scratch.left, right: scratch.right, isHeard: true,
       isPanned: isPanned)
-    _ = unsafe voice.add(
-      plan.pointee.voices[voice.planned], position: position, end: scratch.fadeLength,
+    _ = voice.add(
+      plan.value.voices[voice.planned], position: position, end: scratch.fadeLength,
       in: surroundings(isPanned: isPanned), to: target, isHapticHeard: bus >= 0,
       isAudioHeard: laysAudio)
   }
@@ -67,12 +69,12 @@ extension Player {
   @_noLocks
   private func leave(_ scratch: borrowing FadeScratch, from position: Int64, buses: inout BusSet) {
     let count = scratch.fadeLength
-    if unsafe bus >= 0 {
-      unsafe buses.leave(scratch.haptics, count: count, onBus: bus, from: position)
+    if bus >= 0 {
+      buses.leave(scratch.haptics, count: count, onBus: bus, from: position)
     }
-    guard unsafe laysAudio else { return }
+    guard laysAudio else { return }
     let audio = buses.hapticCount
-    unsafe buses.leave(scratch.left, count: count, onBus: audio, from: position)
-    unsafe buses.leave(scratch.right, count: count, onBus: audio &+ 1, from: position)
+    buses.leave(scratch.left, count: count, onBus: audio, from: position)
+    buses.leave(scratch.right, count: count, onBus: audio &+ 1, from: position)
   }
 }

@@ -1,26 +1,28 @@
+internal import RealtimeMemory
+
 /// The part of a player's haptics that its bus gets: a factor that was sent, times a line of its pattern.
 extension Player {
   /// Whether the haptics are as the plan gives them, and stay so.
   var hasWholeShare: Bool {
-    @_noLocks get { unsafe share.isUnity && shareLine.count == 0 }
+    @_noLocks get { share.isUnity && shareLine.count == 0 }
   }
 
   /// The factor at a frame of the output.
   @_noLocks
   func currentShare(at position: Int64) -> Float {
-    guard unsafe shareLine.count > 0 else { return unsafe share.value }
-    let frame = unsafe patternFrame(at: position)
-    return unsafe share.value * shareLine[sharePiece(at: frame)].valueFromStart(at: frame)
+    guard shareLine.count > 0 else { return share.value }
+    let frame = patternFrame(at: position)
+    return share.value * shareLine[sharePiece(at: frame)].valueFromStart(at: frame)
   }
 
   /// Takes the factor of the next frame, which is the one named.
   @_noLocks
   mutating func nextShare(at position: Int64) -> Float {
-    let sent = unsafe share.next()
-    guard unsafe shareLine.count > 0 else { return sent }
-    let frame = unsafe patternFrame(at: position)
-    unsafe shareCursor = sharePiece(at: frame)
-    return unsafe sent * shareLine[shareCursor].valueFromStart(at: frame)
+    let sent = share.next()
+    guard shareLine.count > 0 else { return sent }
+    let frame = patternFrame(at: position)
+    shareCursor = sharePiece(at: frame)
+    return sent * shareLine[shareCursor].valueFromStart(at: frame)
   }
 
   /// Moves the factor, unless a later order for it has been given by now.
@@ -28,9 +30,9 @@ extension Player {
   /// - Parameter serial: Grows with each order; one order may have several moves.
   @_noLocks
   mutating func moveShare(to value: Float, over frameCount: Int, serial: Int64) {
-    guard unsafe serial >= shareSerial else { return }
-    unsafe shareSerial = serial
-    unsafe share.move(to: value, over: frameCount)
+    guard serial >= shareSerial else { return }
+    shareSerial = serial
+    share.move(to: value, over: frameCount)
   }
 
   /// The frame of the pattern in the pass that runs.
@@ -38,22 +40,22 @@ extension Player {
   /// A pass begins with the turn in which it does; what comes before in that turn is the one before.
   @_noLocks
   private func patternFrame(at position: Int64) -> Int64 {
-    let frame = unsafe pace.line(at: position) &- passOrigin
+    let frame = pace.line(at: position) &- passOrigin
     if frame >= 0 { return frame }
-    return unsafe frame &+ passLength
+    return frame &+ passLength
   }
 
   /// The piece in force at a frame: where the cursor is, the next one, or found by halving.
   @_noLocks
   private func sharePiece(at frame: Int64) -> Int {
-    let pieces = unsafe shareLine
-    var low = unsafe shareCursor
-    if unsafe pieces[low].start > frame { low = 0 }
-    if unsafe low &+ 1 >= pieces.count || pieces[low &+ 1].start > frame { return low }
+    let pieces = shareLine
+    var low = shareCursor
+    if pieces[low].start > frame { low = 0 }
+    if low &+ 1 >= pieces.count || pieces[low &+ 1].start > frame { return low }
     var high = pieces.count
     while high &- low > 1 {
       let middle = low &+ (high &- low) / 2
-      if unsafe pieces[middle].start <= frame { low = middle } else { high = middle }
+      if pieces[middle].start <= frame { low = middle } else { high = middle }
     }
     return low
   }

@@ -1,14 +1,14 @@
+internal import RealtimeMemory
 internal import Synchronization
 
 /// A pattern in play on the render thread: its voices, and where it is on its line.
 ///
 /// The memory belongs to the control side, the contents to the render thread.
-@unsafe
 struct Player: BitwiseCopyable {
-  let plan: UnsafeMutablePointer<PlanView>
-  let live: UnsafeMutablePointer<LiveControls>
-  let status: UnsafeMutablePointer<PlayerStatus>
-  let voices: UnsafeMutableBufferPointer<Voice>
+  let plan: Reference<PlanView>
+  let live: Reference<LiveControls>
+  let status: Reference<PlayerStatus>
+  let voices: BufferView<Voice>
   /// The haptic bus it sounds on, or −1.
   let bus: Int
   /// Whether its audio events sound.
@@ -27,50 +27,50 @@ struct Player: BitwiseCopyable {
   /// The frame of the pattern at which a loop returns, or 0 for the plan's own.
   var loopEnd: Int64 = 0
   /// Where a loop returns to, or nothing for the beginning.
-  var loopEntry: UnsafeMutablePointer<PlanEntry>?
+  var loopEntry: Reference<PlanEntry>?
   /// The frame at which it was paused.
   var pauseFrame: Int64 = 0
   /// Where the next start begins, or nothing for the beginning.
-  var entry: UnsafeMutablePointer<PlanEntry>?
+  var entry: Reference<PlanEntry>?
   var gain = GainRamp(1)
   /// A factor on the haptics that was sent.
   var share = GainRamp(1)
   /// The order that last moved it.
   var shareSerial: Int64 = 0
   /// A factor on the haptics over the pattern; empty for none.
-  let shareLine: UnsafeMutableBufferPointer<ControlPiece>
+  let shareLine: BufferView<ControlPiece>
   var shareCursor = 0
   /// Commands of an older generation were cancelled.
   var generation: UInt32 = 0
 
   /// A player that has not started.
   init(
-    plan: UnsafeMutablePointer<PlanView>, live: UnsafeMutablePointer<LiveControls>,
-    status: UnsafeMutablePointer<PlayerStatus>, voices: UnsafeMutableBufferPointer<Voice>, bus: Int,
-    laysAudio: Bool, shareLine: UnsafeMutableBufferPointer<ControlPiece>
+    plan: Reference<PlanView>, live: Reference<LiveControls>,
+    status: Reference<PlayerStatus>, voices: BufferView<Voice>, bus: Int,
+    laysAudio: Bool, shareLine: BufferView<ControlPiece>
   ) {
-    unsafe self.plan = plan
-    unsafe self.live = live
-    unsafe self.status = status
-    unsafe self.voices = voices
-    unsafe self.bus = bus
-    unsafe self.laysAudio = laysAudio
-    unsafe self.shareLine = shareLine
+    self.plan = plan
+    self.live = live
+    self.status = status
+    self.voices = voices
+    self.bus = bus
+    self.laysAudio = laysAudio
+    self.shareLine = shareLine
   }
 
   /// Frames of one pass.
   var passLength: Int64 {
-    @_noLocks get { unsafe loopEnd > 0 ? loopEnd : plan.pointee.loopLength }
+    @_noLocks get { loopEnd > 0 ? loopEnd : plan.value.loopLength }
   }
 
   /// Whether no further pass follows.
   var isLastPass: Bool {
-    @_noLocks get { unsafe passesLeft <= 1 || passLength <= 0 }
+    @_noLocks get { passesLeft <= 1 || passLength <= 0 }
   }
 
   /// What the player's voices follow.
   @_noLocks
   func surroundings(isPanned: Bool) -> Surroundings {
-    unsafe Surroundings(plan: plan, live: live, pace: pace, isPanned: isPanned)
+    Surroundings(plan: plan, live: live, pace: pace, isPanned: isPanned)
   }
 }

@@ -1,3 +1,5 @@
+internal import RealtimeMemory
+
 /// A gain that moves to where it was sent along a curve without corners, and rests there.
 struct GainRamp: BitwiseCopyable, Sendable {
   /// The gain of the next frame.
@@ -62,10 +64,10 @@ struct GainRamp: BitwiseCopyable, Sendable {
 
   /// Fills the first frames of a buffer.
   @_noLocks
-  mutating func fill(_ gains: UnsafeMutableBufferPointer<Float>, count: Int) {
+  mutating func fill(_ gains: BufferView<Float>, count: Int) {
     var index = 0
     while index < count {
-      unsafe gains[index] = next()
+      gains[index] = next()
       index &+= 1
     }
   }

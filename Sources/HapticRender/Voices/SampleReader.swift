@@ -1,3 +1,5 @@
+internal import RealtimeMemory
+
 /// Reads a sound at a moving speed, in whole-number position, through a low-pass for brightness.
 struct SampleReader: BitwiseCopyable, Sendable {
   /// Frames in parts of 2³².
@@ -30,7 +32,7 @@ struct SampleReader: BitwiseCopyable, Sendable {
   ///   - first: The frame of the level lines at which the range begins.
   @_noLocks
   mutating func add(
-    _ frames: UnsafeMutableBufferPointer<Float>, count: Int, channelCount: Int, isLooping: Bool,
+    _ frames: BufferView<Float>, count: Int, channelCount: Int, isLooping: Bool,
     fadeLength: Int, left: LevelLine, right: LevelLine, smoothing: Float, first: Int,
     to leftBus: inout MutableSpan<Float>, _ rightBus: inout MutableSpan<Float>, at range: Range<Int>
   ) {
@@ -47,13 +49,13 @@ struct SampleReader: BitwiseCopyable, Sendable {
       let index = Int(position &>> 32)
       let part = Float(UInt32(truncatingIfNeeded: position)) * (1 / 4_294_967_296)
       let next = index &+ 1 < count ? index &+ 1 : (isLooping ? 0 : index)
-      let l = unsafe frames[index &* channelCount]
-      let lNext = unsafe frames[next &* channelCount]
+      let l = frames[index &* channelCount]
+      let lNext = frames[next &* channelCount]
       let sampleLeft = l + (lNext - l) * part
       var sampleRight = sampleLeft
       if channelCount == 2 {
-        let r = unsafe frames[index &* 2 &+ 1]
-        let rNext = unsafe frames[next &* 2 &+ 1]
+        let r = frames[index &* 2 &+ 1]
+        let rNext = frames[next &* 2 &+ 1]
         sampleRight = r + (rNext - r) * part
       }
       lowLeft += smoothing * (sampleLeft - lowLeft)
@@ -74,14 +76,14 @@ struct SampleReader: BitwiseCopyable, Sendable {
   /// - Parameter first: The frame of the level line at which the range begins.
   @_noLocks
   mutating func add(
-    _ frames: UnsafeMutableBufferPointer<Float>, count: Int, level: LevelLine, first: Int,
+    _ frames: BufferView<Float>, count: Int, level: LevelLine, first: Int,
     to bus: inout MutableSpan<Float>, at range: Range<Int>
   ) {
     var index = Int(position &>> 32)
     var frame = range.lowerBound
     var n = Float(first)
     while frame < range.upperBound, index < count {
-      unsafe bus[frame] += frames[index] * (level.start + level.slope * n)
+      bus[frame] += frames[index] * (level.start + level.slope * n)
       index &+= 1
       frame &+= 1
       n += 1

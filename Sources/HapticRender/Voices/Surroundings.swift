@@ -1,8 +1,9 @@
+internal import RealtimeMemory
+
 /// What a voice follows: its plan, the pace of its player, and the controls the player was sent.
-@unsafe
 struct Surroundings: BitwiseCopyable {
-  let plan: UnsafeMutablePointer<PlanView>
-  let live: UnsafeMutablePointer<LiveControls>
+  let plan: Reference<PlanView>
+  let live: Reference<LiveControls>
   let pace: Pace
   /// Whether there are two sides; one channel hears all of a voice at any pan.
   let isPanned: Bool
@@ -10,12 +11,12 @@ struct Surroundings: BitwiseCopyable {
   /// What a voice of a player follows.
   @_noLocks
   init(
-    plan: UnsafeMutablePointer<PlanView>, live: UnsafeMutablePointer<LiveControls>, pace: Pace,
+    plan: Reference<PlanView>, live: Reference<LiveControls>, pace: Pace,
     isPanned: Bool
   ) {
-    unsafe self.plan = plan
-    unsafe self.live = live
-    unsafe self.pace = pace
-    unsafe self.isPanned = isPanned
+    self.plan = plan
+    self.live = live
+    self.pace = pace
+    self.isPanned = isPanned
   }
 }

@@ -1,3 +1,5 @@
+internal import RealtimeMemory
+
 extension Voice {
   /// The four controls of a voice at a frame, and where they come from.
   struct Controls: BitwiseCopyable {
@@ -15,19 +17,19 @@ extension Voice {
   mutating func moveCursors(to patternFrame: Int64, isHaptic: Bool, in around: Surroundings)
     -> UInt8
   {
-    let pieces = unsafe around.plan.pointee.pieces
-    unsafe cursors.strength = Self.move(cursors.strength, to: patternFrame, in: pieces)
-    unsafe cursors.tone = Self.move(cursors.tone, to: patternFrame, in: pieces)
-    unsafe cursors.brightness = Self.move(cursors.brightness, to: patternFrame, in: pieces)
-    unsafe cursors.pan = Self.move(cursors.pan, to: patternFrame, in: pieces)
-    guard unsafe around.live.pointee.isActive else { return 0 }
+    let pieces = around.plan.value.pieces
+    cursors.strength = Self.move(cursors.strength, to: patternFrame, in: pieces)
+    cursors.tone = Self.move(cursors.tone, to: patternFrame, in: pieces)
+    cursors.brightness = Self.move(cursors.brightness, to: patternFrame, in: pieces)
+    cursors.pan = Self.move(cursors.pan, to: patternFrame, in: pieces)
+    guard around.live.value.isActive else { return 0 }
     var mask: UInt8 = 0
     let first = isHaptic ? 0 : 2
     let count = isHaptic ? 2 : 4
     var index = 0
     while index < count {
-      let control = unsafe around.live.pointee.control(first &+ index)
-      let piece = unsafe pieces[Int(cursor(index))]
+      let control = around.live.value.control(first &+ index)
+      let piece = pieces[Int(cursor(index))]
       if control.outranks(piece, passOrigin: origin) { mask |= 1 &<< UInt8(index) }
       index &+= 1
     }
@@ -50,27 +52,27 @@ extension Voice {
   func controls(
     at patternFrame: Int64, outputFrame: Int64, isHaptic: Bool, in around: Surroundings
   ) -> Controls {
-    let pieces = unsafe around.plan.pointee.pieces
+    let pieces = around.plan.value.pieces
     var values = Controls()
-    unsafe values.strength = pieces[Int(cursors.strength)].value(at: patternFrame)
-    unsafe values.tone = pieces[Int(cursors.tone)].value(at: patternFrame)
+    values.strength = pieces[Int(cursors.strength)].value(at: patternFrame)
+    values.tone = pieces[Int(cursors.tone)].value(at: patternFrame)
     if !isHaptic {
-      unsafe values.brightness = pieces[Int(cursors.brightness)].value(at: patternFrame)
-      unsafe values.pan = pieces[Int(cursors.pan)].value(at: patternFrame)
+      values.brightness = pieces[Int(cursors.brightness)].value(at: patternFrame)
+      values.pan = pieces[Int(cursors.pan)].value(at: patternFrame)
     }
     guard liveMask != 0 else { return values }
     let first = isHaptic ? 0 : 2
     if liveMask & 1 != 0 {
-      unsafe values.strength = around.live.pointee.control(first).value(at: outputFrame)
+      values.strength = around.live.value.control(first).value(at: outputFrame)
     }
     if liveMask & 2 != 0 {
-      unsafe values.tone = around.live.pointee.control(first &+ 1).value(at: outputFrame)
+      values.tone = around.live.value.control(first &+ 1).value(at: outputFrame)
     }
     if liveMask & 4 != 0 {
-      unsafe values.brightness = around.live.pointee.control(4).value(at: outputFrame)
+      values.brightness = around.live.value.control(4).value(at: outputFrame)
     }
     if liveMask & 8 != 0 {
-      unsafe values.pan = around.live.pointee.control(5).value(at: outputFrame)
+      values.pan = around.live.value.control(5).value(at: outputFrame)
     }
     return values
   }
@@ -79,30 +81,30 @@ extension Voice {
   @_noLocks
   func framesPerUnit(_ index: Int, isHaptic: Bool, in around: Surroundings) -> Float {
     if liveMask & (1 &<< UInt8(index)) != 0 {
-      let slope = unsafe around.live.pointee.control((isHaptic ? 0 : 2) &+ index).slope
+      let slope = around.live.value.control((isHaptic ? 0 : 2) &+ index).slope
       let steepness = slope < 0 ? -slope : slope
       return steepness > 1e-12 ? 1 / steepness : 0
     }
-    let frames = unsafe around.plan.pointee.pieces[Int(cursor(index))].framesPerUnit
-    return unsafe around.pace.isUnity ? frames : frames / Float(around.pace.rate)
+    let frames = around.plan.value.pieces[Int(cursor(index))].framesPerUnit
+    return around.pace.isUnity ? frames : frames / Float(around.pace.rate)
   }
 
   /// Whether one of the four controls rises.
   @_noLocks
   func isRising(_ index: Int, isHaptic: Bool, in around: Surroundings) -> Bool {
     if liveMask & (1 &<< UInt8(index)) != 0 {
-      return unsafe around.live.pointee.control((isHaptic ? 0 : 2) &+ index).slope > 0
+      return around.live.value.control((isHaptic ? 0 : 2) &+ index).slope > 0
     }
-    return unsafe around.plan.pointee.pieces[Int(cursor(index))].slope > 0
+    return around.plan.value.pieces[Int(cursor(index))].slope > 0
   }
 
   /// The piece in force at a frame, at or behind a cursor.
   @_noLocks
   private static func move(
-    _ cursor: Int32, to frame: Int64, in pieces: UnsafeMutableBufferPointer<ControlPiece>
+    _ cursor: Int32, to frame: Int64, in pieces: BufferView<ControlPiece>
   ) -> Int32 {
     var cursor = cursor
-    while unsafe pieces[Int(cursor) &+ 1].start <= frame { cursor &+= 1 }
+    while pieces[Int(cursor) &+ 1].start <= frame { cursor &+= 1 }
     return cursor
   }
 }

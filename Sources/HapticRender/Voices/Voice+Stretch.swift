@@ -1,3 +1,5 @@
+internal import RealtimeMemory
+
 extension Voice {
   /// The frame of the outline that is played at a frame from the onset.
   ///
@@ -5,7 +7,7 @@ extension Voice {
   @_noLocks
   func place(at frame: Int64, of voice: PlannedVoice, in around: Surroundings) -> Int64 {
     if voice.source.isBurst { return frame }
-    let place = unsafe around.pace.line(at: start &+ frame) &- origin &- voice.onset
+    let place = around.pace.line(at: start &+ frame) &- origin &- voice.onset
     return place < 0 ? 0 : place
   }
 
@@ -16,28 +18,28 @@ extension Voice {
     self.turn = .steady
     stretchStart = frame
     if voice.source.isBurst {
-      if turn.isFresh { unsafe fix(voice, in: around) }
+      if turn.isFresh { fix(voice, in: around) }
       beginBurstStretch(voice)
       return
     }
     let isHaptic = voice.source.isHaptic
-    let place = unsafe place(at: frame, of: voice, in: around)
-    let mask = unsafe moveCursors(to: voice.onset &+ place, isHaptic: isHaptic, in: around)
+    let place = place(at: frame, of: voice, in: around)
+    let mask = moveCursors(to: voice.onset &+ place, isHaptic: isHaptic, in: around)
     let isSettling = turn.isSettling || (!turn.isFresh && mask != liveMask)
     liveMask = mask
-    var length = unsafe stretchLength(voice, place: place, in: around)
-    let edge = unsafe around.plan.pointee.edge
+    var length = stretchLength(voice, place: place, in: around)
+    let edge = around.plan.value.edge
     if isSettling && length > edge { length = edge }
-    if turn.isFresh { unsafe aim(voice, at: frame, place: place, in: around) }
+    if turn.isFresh { aim(voice, at: frame, place: place, in: around) }
     let leftStart = leftEnd
     let rightStart = rightEnd
     let stepStart = stepEnd
     stretchEnd = frame &+ length
-    unsafe aim(
+    aim(
       voice, at: stretchEnd, place: self.place(at: stretchEnd, of: voice, in: around), in: around)
     left = LevelLine(from: leftStart, to: leftEnd, frameCount: Int(length))
     right = LevelLine(from: rightStart, to: rightEnd, frameCount: Int(length))
-    let laws = unsafe around.plan.pointee.laws
+    let laws = around.plan.value.laws
     if voice.source.isSample {
       let middle = (stepStart + stepEnd) * 0.5
       reader.speed =
@@ -65,15 +67,15 @@ extension Voice {
   /// Lets the controls that were sent act on a burst, as the pattern's own did when it was planned.
   @_noLocks
   private mutating func fix(_ voice: PlannedVoice, in around: Surroundings) {
-    let mask = unsafe moveCursors(to: voice.onset, isHaptic: true, in: around)
+    let mask = moveCursors(to: voice.onset, isHaptic: true, in: around)
     guard mask != 0 else { return }
-    let planned = unsafe controls(
+    let planned = controls(
       at: voice.onset, outputFrame: start, isHaptic: true, in: around)
     liveMask = mask
-    let wanted = unsafe controls(at: voice.onset, outputFrame: start, isHaptic: true, in: around)
+    let wanted = controls(at: voice.onset, outputFrame: start, isHaptic: true, in: around)
     let sharpness = Self.clamp(voice.tone + wanted.tone, 0, 1)
     let intensity = Self.clamp(voice.strength * wanted.strength, 0, 1)
-    let laws = unsafe around.plan.pointee.laws
+    let laws = around.plan.value.laws
     gain = voice.weight * laws.burstAmplitude(intensity: intensity, sharpness: sharpness)
     let ratio = laws.burstRatio(from: Self.clamp(voice.tone + planned.tone, 0, 1), to: sharpness)
     guard ratio != 1 else { return }
@@ -100,45 +102,45 @@ extension Voice {
   @_noLocks
   private func stretchLength(_ voice: PlannedVoice, place: Int64, in around: Surroundings) -> Int64
   {
-    let pieces = unsafe around.plan.pointee.pieces
-    let laws = unsafe around.plan.pointee.laws
+    let pieces = around.plan.value.pieces
+    let laws = around.plan.value.laws
     let isHaptic = voice.source.isHaptic
-    let controls = unsafe controls(
+    let controls = controls(
       at: voice.onset &+ place, outputFrame: start &+ frame, isHaptic: isHaptic, in: around)
     var end = voice.onset &+ voice.envelope.corner(after: place)
-    unsafe end = min(end, pieces[Int(cursors.strength) &+ 1].start)
-    unsafe end = min(end, pieces[Int(cursors.tone) &+ 1].start)
+    end = min(end, pieces[Int(cursors.strength) &+ 1].start)
+    end = min(end, pieces[Int(cursors.tone) &+ 1].start)
     if !isHaptic {
-      unsafe end = min(end, pieces[Int(cursors.brightness) &+ 1].start)
-      unsafe end = min(end, pieces[Int(cursors.pan) &+ 1].start)
+      end = min(end, pieces[Int(cursors.brightness) &+ 1].start)
+      end = min(end, pieces[Int(cursors.pan) &+ 1].start)
     }
-    var length = unsafe frames(to: end, from: voice.onset &+ place, in: around)
-    let strength = unsafe framesPerUnit(0, isHaptic: isHaptic, in: around)
+    var length = frames(to: end, from: voice.onset &+ place, in: around)
+    let strength = framesPerUnit(0, isHaptic: isHaptic, in: around)
     if strength > 0 {
       length = min(
         length,
         StretchLength.forLevel(
           controls.strength, share: laws.levelShare, framesPerUnit: strength))
       if voice.envelope.isMoving(at: place) {
-        length = min(length, unsafe envelopeLength(voice, place: place, in: around))
+        length = min(length, envelopeLength(voice, place: place, in: around))
       }
     }
-    let tone = unsafe framesPerUnit(1, isHaptic: isHaptic, in: around)
+    let tone = framesPerUnit(1, isHaptic: isHaptic, in: around)
     if tone > 0 {
       length = min(length, StretchLength.forTone(framesPerUnit: tone))
       length = min(
         length,
         StretchLength.untilBound(
           voice.tone + controls.tone,
-          isRising: unsafe isRising(1, isHaptic: isHaptic, in: around), framesPerUnit: tone,
+          isRising: isRising(1, isHaptic: isHaptic, in: around), framesPerUnit: tone,
           low: isHaptic ? 0 : -1, high: 1))
     }
     if isHaptic { return length }
-    let brightness = unsafe framesPerUnit(2, isHaptic: false, in: around)
+    let brightness = framesPerUnit(2, isHaptic: false, in: around)
     if brightness > 0 {
       length = min(length, StretchLength.forTone(framesPerUnit: brightness))
     }
-    let pan = unsafe framesPerUnit(3, isHaptic: false, in: around)
+    let pan = framesPerUnit(3, isHaptic: false, in: around)
     if pan > 0 { length = min(length, StretchLength.forTone(framesPerUnit: pan)) }
     return length
   }
@@ -147,8 +149,8 @@ extension Voice {
   @_noLocks
   private func frames(to end: Int64, from now: Int64, in around: Surroundings) -> Int64 {
     var length = end &- now
-    if unsafe !around.pace.isUnity && length < StretchLength.longest &* 64 {
-      length = unsafe around.pace.frame(at: origin &+ end) &- start &- frame
+    if !around.pace.isUnity && length < StretchLength.longest &* 64 {
+      length = around.pace.frame(at: origin &+ end) &- start &- frame
       if length < 1 { length = 1 }
     }
     return min(length, StretchLength.longest)
@@ -165,10 +167,10 @@ extension Voice {
     let steepness = (move < 0 ? -move : move) / Float(corner &- place)
     guard steepness > 0 else { return StretchLength.longest }
     let frames = 1 / steepness
-    let share = unsafe around.plan.pointee.laws.levelShare
+    let share = around.plan.value.laws.levelShare
     return StretchLength.forLevel(
       level, share: share,
-      framesPerUnit: unsafe around.pace.isUnity ? frames : frames / Float(around.pace.rate))
+      framesPerUnit: around.pace.isUnity ? frames : frames / Float(around.pace.rate))
   }
 
   /// Sets the levels and the phase step that the laws ask for at a frame.
@@ -177,8 +179,8 @@ extension Voice {
     _ voice: PlannedVoice, at frame: Int64, place: Int64, in around: Surroundings
   ) {
     let isHaptic = voice.source.isHaptic
-    let laws = unsafe around.plan.pointee.laws
-    let controls = unsafe controls(
+    let laws = around.plan.value.laws
+    let controls = controls(
       at: voice.onset &+ place, outputFrame: start &+ frame, isHaptic: isHaptic, in: around)
     let strength = Self.clamp(voice.strength * controls.strength, 0, 1)
     let outline = voice.envelope.level(at: place) * voice.gain
@@ -208,8 +210,8 @@ extension Voice {
       stepEnd = pitch == 0 ? 1 : RealtimeMath.exp2(pitch)
       smoothing = laws.smoothing(brightness: brightness)
     }
-    leftEnd = unsafe around.isPanned && pan > 0 ? level * (1 - pan) : level
-    rightEnd = unsafe around.isPanned && pan < 0 ? level * (1 + pan) : level
+    leftEnd = around.isPanned && pan > 0 ? level * (1 - pan) : level
+    rightEnd = around.isPanned && pan < 0 ? level * (1 + pan) : level
   }
 
   @_noLocks

@@ -86,4 +86,11 @@ struct Voice: BitwiseCopyable, Sendable {
     self.gain = gain
     self.cursors = cursors
   }
+
+  /// A place for a voice.
+  static var unused: Voice {
+    Voice(
+      planned: 0, origin: 0, start: 0, sine: SineSegment(), gain: 0,
+      cursors: TrackCursors(strength: 0, tone: 0, brightness: 0, pan: 0))
+  }
 }

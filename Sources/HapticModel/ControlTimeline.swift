@@ -1,0 +1,157 @@
+/// The value of one control over a pattern: the one law of parameters and curves.
+///
+/// A parameter steps and holds. A curve holds its first value from its start to its first point, is linear between
+/// points, and holds its last value. The later start wins; of equal starts, a curve before a step, then the later in
+/// the pattern. Points are sorted by time; values are clamped to the control's range; NaN is neutral.
+public struct ControlTimeline: Equatable, Sendable {
+  /// What times are rounded to.
+  public enum Grid: Equatable, Sendable {
+    /// Times stay seconds.
+    case seconds
+    /// Times become whole frames at a rate; positions are frame numbers.
+    case frames(rate: Double)
+
+    /// The position of a time.
+    func position(_ seconds: Double) -> Double {
+      switch self {
+      case .seconds: seconds
+      case .frames(let rate): Double(HapticTime.frame(seconds: seconds, rate: rate))
+      }
+    }
+    /// The position of a time that may lie beyond the longest pattern.
+    func unbounded(_ seconds: Double) -> Double {
+      switch self {
+      case .seconds: seconds
+      case .frames(let rate): (seconds * rate).rounded()
+      }
+    }
+  }
+
+  /// A straight line that holds until the next segment starts.
+  public struct Segment: Equatable, Sendable {
+    /// The first position.
+    public var start: Double
+    /// The value there.
+    public var value: Double
+    /// What the value grows by in a second or a frame.
+    public var slope: Double
+    /// The start of the step or curve it belongs to, or nil for the neutral value.
+    public var origin: Double?
+
+    /// Makes a segment.
+    public init(start: Double, value: Double, slope: Double = 0, origin: Double? = nil) {
+      self.start = start
+      self.value = value
+      self.slope = slope
+      self.origin = origin
+    }
+
+    /// The value at a position.
+    public func value(at position: Double) -> Double { value + slope * (position - start) }
+  }
+
+  /// By rising start; the first starts at 0 with the neutral value or what replaces it.
+  public private(set) var segments: [Segment]
+
+  /// Sorts a pattern's steps and curves of one control: O(n log n).
+  public init(of id: DynamicParameterID, in pattern: HapticPattern, grid: Grid = .seconds) {
+    segments = [Segment(start: 0, value: Double(id.neutralValue))]
+    var sources: [(time: Double, start: Double, curve: ParameterCurve?, value: Double)] = []
+    for parameter in pattern.parameters where parameter.id == id {
+      let start = max(0, grid.position(parameter.time))
+      sources.append((parameter.time, start, nil, id.clamped(parameter.value)))
+    }
+    for curve in pattern.curves
+    where curve.id == id && curve.controlPoints.contains(where: { !$0.time.isNaN }) {
+      sources.append((curve.time, max(0, grid.position(curve.time)), curve, 0))
+    }
+    // By time, since different times can share a frame; the index keeps the order of equals.
+    let order = sources.indices.sorted { (sources[$0].time, $0) < (sources[$1].time, $1) }
+    for (place, index) in order.enumerated() {
+      let source = sources[index]
+      let end = place + 1 < order.count ? sources[order[place + 1]].start : .infinity
+      guard end > source.start else { continue }
+      let own =
+        source.curve.map { Self.segments(of: $0, from: source.start, to: end, grid) }
+        ?? [Segment(start: source.start, value: source.value, origin: source.start)]
+      for segment in own {
+        while let last = segments.last, last.start >= segment.start { segments.removeLast() }
+        segments.append(segment)
+      }
+    }
+  }
+
+  /// Whether anything in the pattern sets the control.
+  public var isMoving: Bool { segments.count > 1 || segments.first?.origin != nil }
+
+  /// The index of the segment in force at a position: O(log n).
+  public func index(at position: Double) -> Int {
+    var (low, high) = (0, segments.count)
+    while high - low > 1 {
+      let middle = (low + high) / 2
+      if segments[middle].start <= position { low = middle } else { high = middle }
+    }
+    return low
+  }
+
+  /// The value at a position: O(log n).
+  public func value(at position: Double) -> Double {
+    segments[index(at: position)].value(at: position)
+  }
+
+  /// The value at a position not before that of the last call: O(1) over a sweep.
+  public func value(at position: Double, cursor: inout Int) -> Double {
+    while cursor + 1 < segments.count, segments[cursor + 1].start <= position { cursor += 1 }
+    return segments[cursor].value(at: position)
+  }
+
+  /// The segments with other times or values, such as those of a duck or of another tempo.
+  public func mapping(_ transform: (Segment) -> [Segment]) -> ControlTimeline {
+    var timeline = self
+    timeline.segments = segments.flatMap(transform)
+    return timeline
+  }
+
+  private static func segments(
+    of curve: ParameterCurve, from start: Double, to end: Double, _ grid: Grid
+  ) -> [Segment] {
+    let points = curve.controlPoints.enumerated()
+      .filter { !$0.element.time.isNaN }
+      .sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }
+      .map { (time: curve.time + $0.element.time, value: curve.id.clamped($0.element.value)) }
+    guard let first = points.first, let last = points.last else { return [] }
+    var segments = [Segment(start: start, value: first.value, origin: start)]
+    func append(_ segment: Segment, until segmentEnd: Double) {
+      guard segment.start < end, segmentEnd > start else { return }
+      var segment = segment
+      if segment.start < start {
+        segment.value = segment.value(at: start)
+        segment.start = start
+      }
+      if segments.last?.start == segment.start { segments.removeLast() }
+      segments.append(segment)
+    }
+    for (from, to) in zip(points, points.dropFirst()) {
+      let position = grid.position(from.time)
+      guard position < end else { break }
+      let next = grid.unbounded(to.time)
+      let run = next - grid.unbounded(from.time)
+      guard run > 0 else { continue }
+      append(
+        Segment(
+          start: position, value: from.value, slope: (to.value - from.value) / run, origin: start),
+        until: next)
+    }
+    append(
+      Segment(start: grid.position(last.time), value: last.value, origin: start), until: .infinity)
+    return segments
+  }
+}
+
+extension DynamicParameterID {
+  /// The value within the control's range; NaN is neutral.
+  public func clamped(_ value: Float) -> Double {
+    guard !value.isNaN else { return Double(neutralValue) }
+    return Double(min(max(value, range.lowerBound), range.upperBound))
+  }
+}
