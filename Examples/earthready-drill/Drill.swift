@@ -21,7 +21,7 @@ struct Drill {
     screen.title("EarthReady: an earthquake drill")
     if !haptics.isEnabled {
       screen.say("Haptics are off; 'earthready-drill --haptics on' turns them on.")
-    } else if !haptics.engineAvailable {
+    } else if !haptics.isEngineAvailable {
       screen.say("There is nothing to feel it with; the picture shows what would be felt.")
     }
     haptics.preloadPatterns()
@@ -88,7 +88,7 @@ struct Drill {
       await time.pass(Self.pictureInterval)
       let world = time.now - start.world
       var elapsed = haptics.currentTime - start.engine
-      if !haptics.isEnabled || !haptics.engineAvailable || world > elapsed + Self.patience {
+      if !haptics.isEnabled || !haptics.isEngineAvailable || world > elapsed + Self.patience {
         elapsed = world
       }
       let isLast = elapsed >= graph.duration

@@ -12,7 +12,7 @@ enum DrillTime {
   var now: Double {
     switch self {
     case .real: ProcessInfo.processInfo.systemUptime
-    case .virtual: VirtualHaptics.shared.now
+    case .virtual: VirtualHapticDevice.shared.now
     }
   }
 
@@ -20,7 +20,7 @@ enum DrillTime {
   func pass(_ seconds: Double) async {
     switch self {
     case .real: try? await Task.sleep(for: .seconds(seconds))
-    case .virtual: VirtualHaptics.shared.advance(seconds: seconds)
+    case .virtual: VirtualHapticDevice.shared.advance(seconds: seconds)
     }
   }
 }

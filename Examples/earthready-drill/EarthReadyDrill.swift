@@ -40,8 +40,8 @@ struct EarthReadyDrill {
       default: refuse(word)
       }
     }
-    if isVirtual || isPicture { VirtualHaptics.shared.install() }
-    if isPicture { VirtualHaptics.shared.loseDevice() }
+    if isVirtual || isPicture { VirtualHapticDevice.shared.install() }
+    if isPicture { VirtualHapticDevice.shared.disconnect() }
     let haptics = HapticManager.shared
     if let isOn { haptics.isEnabled = isOn }
     let drill = Drill(haptics: haptics, screen: Screen(), time: isVirtual ? .virtual : .real)

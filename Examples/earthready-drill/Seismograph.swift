@@ -15,7 +15,7 @@ struct Seismograph {
 
   /// Plays a pattern into memory, and measures it.
   init(_ pattern: CHHapticPattern, columnCount: Int) throws {
-    let device = VirtualHaptics()
+    let device = VirtualHapticDevice()
     let engine = device.makeEngine()
     try engine.start()
     try engine.makePlayer(with: pattern).start(atTime: CHHapticTimeImmediate)

@@ -13,7 +13,7 @@ extension AHAPDocument {
       throw AHAPError(
         Finding(
           rule: .outOfRange, severity: .error, place: TextPlace(name: name, line: 1, column: 1),
-          path: path, message: "a number that is not finite cannot be written",
+          path: path, message: "non-finite numbers (NaN, infinity) cannot be written",
           coreHapticsCode: CoreHapticsCode.invalidPatternData))
     }
     var writer = JSONWriter(layout: .compact)

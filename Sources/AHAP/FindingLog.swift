@@ -55,7 +55,7 @@ struct FindingLog {
     for (rule, entry) in firstDropped {
       var closing = entry
       let rest = (counts[rule] ?? 0) - Self.limit
-      closing.message = "\(rest) more like this, \(rule.rawValue), in this file"
+      closing.message = "\(rest) more \(rule.rawValue) findings in this file"
       closing.suggestion = nil
       all.append(closing)
     }

@@ -21,7 +21,7 @@ extension PatternDecoder {
       } else {
         let key = member.key ?? ""
         log.add(
-          .unknownRule, at: member, offset: member.keyOffset, "\(key.quoted()) is no rule",
+          .unknownRule, at: member, offset: member.keyOffset, "unknown rule \(key.quoted())",
           hint: Vocabulary.rules.hint(for: key))
       }
     }
@@ -38,7 +38,7 @@ extension PatternDecoder {
           .unusedAllowance, at: member, offset: member.keyOffset,
           rule.severity == .error
             ? "\"\(rule.rawValue)\" is an error and cannot be allowed"
-            : "nothing in the file needs \"\(rule.rawValue)\" to be allowed")
+            : "unnecessary: the file does not break \"\(rule.rawValue)\"")
       }
     }
   }

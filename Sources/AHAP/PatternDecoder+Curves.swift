@@ -61,7 +61,7 @@ extension PatternDecoder {
         isSorted = false
         log.add(
           .curveOrder, at: element,
-          "a control point at \(start) s follows one at \(last.time) s; they are sorted")
+          "control points out of order: \(start) s after \(last.time) s; they are sorted")
       }
       let level = clamp(number, to: id.range, id.rawValue, at: amount)
       points.append(ParameterCurve.ControlPoint(time: start, value: level))
@@ -70,7 +70,7 @@ extension PatternDecoder {
     if points.count > Self.pointLimit {
       log.add(
         .curvePointCount, at: list,
-        "the curve has \(points.count) control points; older devices take \(Self.pointLimit)",
+        "the curve has \(points.count) control points; older devices accept at most \(Self.pointLimit)",
         hint: "split it into several curves")
     } else if list.elements.isEmpty {
       log.add(.curvePointCount, at: list, "the curve has no control points and no effect")
@@ -88,8 +88,8 @@ extension PatternDecoder {
       if evidence != .none, let first = pattern.curves.firstIndex(where: { $0.time > 0 }) {
         log.add(
           .curveAbsoluteTimes, at: JSONValue(document: json, index: curveValues[first]),
-          "control points seem to count from the pattern's start; they are read from the curve's",
-          hint: "read it with absolute curve times (--curve-times absolute) if it sounds late")
+          "times of control points look absolute; they are read as relative to the curve",
+          hint: "if the curve comes too late, use --curve-times absolute")
       }
       return false
     }
@@ -106,8 +106,8 @@ extension PatternDecoder {
       let curves = moved.count == 1 ? "this curve" : "this and \(moved.count - 1) more curves"
       log.add(
         .curveAbsoluteTimes, at: JSONValue(document: json, index: curveValues[first]),
-        "the control points of \(curves) count from the pattern's start; they are read so",
-        hint: "count them from the start of their curve")
+        "the control points of \(curves) have absolute times; they are converted",
+        hint: "make the times relative to the start of the curve")
     }
     return true
   }
@@ -150,8 +150,8 @@ extension PatternDecoder {
       if let end = ends[curve.id], curve.time < end - Self.timeTolerance {
         log.add(
           .curveOverlap, at: JSONValue(document: json, index: curveValues[index]),
-          "another curve of \(curve.id.rawValue) goes on until \(end.secondsText); "
-            + "this one replaces it")
+          "overlaps another curve of \(curve.id.rawValue) that ends at \(end.secondsText); this one takes precedence"
+        )
       }
       let end = curve.time + (curve.controlPoints.last?.time ?? 0)
       ends[curve.id] = max(ends[curve.id] ?? 0, end)

@@ -19,7 +19,7 @@ extension PatternDecoder {
   private static let strongLevel = 0.8
   private static let longestStrong = 1.0
   /// The pattern length, in seconds, beyond which feedback is unusual.
-  private static let usualLength = 5.0
+  private static let defaultLength = 5.0
   /// How many pieces of curves are looked at for sustained vibration. More are in no pattern a
   /// person or tool has made, but a hostile file may lay a million events over a million points.
   private static let stretchBudget = 4_000_000
@@ -29,10 +29,10 @@ extension PatternDecoder {
     let intensity = ControlTimeline(of: .hapticIntensityControl, in: pattern)
     checkTaps(intensity)
     checkStrongSpans(intensity)
-    if let entries, pattern.duration > Self.usualLength {
+    if let entries, pattern.duration > Self.defaultLength {
       log.add(
         .patternLength, at: entries,
-        "the pattern takes \(pattern.duration.secondsText); feedback usually takes 0.2 to 0.5 s")
+        "the pattern lasts \(pattern.duration.secondsText); feedback usually lasts 0.2 to 0.5 s")
     }
   }
 
@@ -52,13 +52,14 @@ extension PatternDecoder {
       let gap = tap.time - previous.time
       guard gap < Self.shortestGap - TapSequence.timeTolerance else { continue }
       log.add(
-        .tapGap, at: self.value(tap),
-        "the tap comes \(gap.millisecondsText) after the one before; two are felt from 50 ms on")
+        .transientGap, at: self.value(tap),
+        "the transient follows after \(gap.millisecondsText); at least 50 ms are needed to feel two"
+      )
     }
     for tap in taps where tap.intensity >= Self.harshLevel && tap.sharpness >= Self.harshLevel {
       log.add(
         .harsh, at: self.value(tap),
-        "a tap of intensity \(tap.intensity) and sharpness \(tap.sharpness) is harsh")
+        "a transient of intensity \(tap.intensity) and sharpness \(tap.sharpness) feels harsh")
     }
     checkSequences(taps)
   }
@@ -67,28 +68,29 @@ extension PatternDecoder {
     var hasHeavySequence = false
     for sequence in TapSequence.all(of: taps) {
       guard let first = sequence.taps.first else { continue }
-      let name = "the sequence from \(first.time.secondsText) on"
+      let name = "the sequence from \(first.time.secondsText)"
       if sequence.taps.count > Self.tapLimit {
         log.add(
-          .tapCount, at: value(sequence.taps[sequence.taps.startIndex + Self.tapLimit]),
-          "\(name) has \(sequence.taps.count) taps; at most \(Self.tapLimit) are clear")
+          .transientCount, at: value(sequence.taps[sequence.taps.startIndex + Self.tapLimit]),
+          "\(name) has \(sequence.taps.count) transients; more than \(Self.tapLimit) are hard to tell apart"
+        )
       }
       if !sequence.isRegular {
-        log.add(.tapSpacing, at: value(first), "\(name) has no rule in its spacing")
+        log.add(.transientSpacing, at: value(first), "\(name) has irregular spacing")
       }
       let heavy = sequence.taps.filter(\.isHeavy)
       if heavy.count > Self.heavyLimit {
         hasHeavySequence = true
         log.add(
           .heavyOveruse, at: value(heavy[Self.heavyLimit]),
-          "\(name) has \(heavy.count) heavy taps; more than \(Self.heavyLimit) mean nothing")
+          "\(name) has \(heavy.count) heavy transients; use at most \(Self.heavyLimit)")
       }
     }
     let heavy = taps.filter(\.isHeavy)
     if !hasHeavySequence, taps.count > 3, heavy.count * 2 > taps.count {
       log.add(
         .heavyOveruse, at: value(heavy[0]),
-        "\(heavy.count) of \(taps.count) taps are heavy; keep them for what is significant")
+        "\(heavy.count) of \(taps.count) transients are heavy; reserve them for important events")
     }
   }
 
@@ -128,7 +130,7 @@ extension PatternDecoder {
       guard length > Self.longestStrong + TapSequence.timeTolerance else { continue }
       log.add(
         .sustained, at: JSONValue(document: json, index: start.value),
-        "vibration of intensity 0.8 or more goes on for \(length.secondsText) from "
+        "vibration of intensity 0.8 or more lasts \(length.secondsText) from "
           + "\(start.span.lowerBound.secondsText) on")
     }
   }

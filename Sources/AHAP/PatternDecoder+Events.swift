@@ -72,7 +72,7 @@ extension PatternDecoder {
     }
     if let duration, duration > Self.longestEvent {
       log.add(
-        .eventLength, at: value, "the event lasts \(duration) s; a device may end it after 30 s",
+        .eventLength, at: value, "the event lasts \(duration) s; devices may cut it off at 30 s",
         hint: "split it into several events")
     }
   }
@@ -105,7 +105,7 @@ extension PatternDecoder {
         : parameterValue(amount, of: element, scope: .eventParameter)
       guard let name, let id, let amount, let number else { continue }
       parameters[name] = clamp(number, to: name.range, name.rawValue, at: amount)
-      if let kind, !kind.reacts(to: name) {
+      if let kind, !kind.responds(to: name) {
         log.add(
           .parameterNotApplicable, at: id, "\(name.rawValue) has no effect on \(kind.text)")
       }
@@ -141,8 +141,8 @@ extension PatternDecoder {
       log.add(.parameterNotApplicable, at: path, "EventWaveformPath has no effect on \(kind.text)")
       return nil
     }
-    if let objection = Self.objection(to: text) {
-      log.add(.waveformPath, at: path, "EventWaveformPath \(objection)", code: code)
+    if let unsupportedReason = Self.unsupportedReason(to: text) {
+      log.add(.waveformPath, at: path, "EventWaveformPath \(unsupportedReason)", code: code)
       return nil
     }
     waveforms.append(path)
@@ -151,10 +151,12 @@ extension PatternDecoder {
   }
 
   /// What is wrong with a path that must stay inside the pattern's folder, or nothing.
-  private static func objection(to path: String) -> String? {
+  private static func unsupportedReason(to path: String) -> String? {
     if path.isEmpty { return "is empty" }
     if path.utf8.contains(0) { return "has a NUL character" }
-    if path.utf8.contains(UInt8(ascii: "\\")) { return "has a backslash; folders end with /" }
+    if path.utf8.contains(UInt8(ascii: "\\")) {
+      return "contains a backslash; use / between folders"
+    }
     if path.hasPrefix("/") { return "is absolute; it must begin in the pattern's folder" }
     if path.split(separator: "/").contains("..") { return "leaves the pattern's folder by \"..\"" }
     return nil

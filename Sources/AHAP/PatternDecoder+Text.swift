@@ -9,23 +9,23 @@ extension PatternDecoder {
       switch tolerance.kind {
       case .byteOrderMark:
         log.add(
-          .byteOrderMark, at: value, offset: 0, "the text begins with a byte-order mark",
+          .byteOrderMark, at: value, offset: 0, "the text starts with a byte-order mark",
           hint: "save it as UTF-8 without one")
       case .trailingComma:
         log.add(
           .trailingComma, at: value, offset: tolerance.offset,
-          "a comma cannot stand before a closing bracket", hint: "remove it")
+          "comma before a closing bracket", hint: "remove it")
       case .duplicateKey:
         log.add(
           .duplicateKey, at: value, offset: tolerance.offset,
-          "the key \((value.key ?? "").quoted()) is here again; the last one counts")
+          "duplicate key \((value.key ?? "").quoted()); the last value is used")
       }
     }
     let root = json.root
     guard root.kind == .object else { return }
     if root["Version"] == nil {
       log.add(
-        .missingVersion, at: root, "the file does not say its version",
+        .missingVersion, at: root, "missing key \"Version\"",
         hint: "add \"Version\": 1.0")
     }
     if let metadata, metadata.kind != .object {

@@ -43,7 +43,7 @@ extension PatternDecoder {
       log.add(
         .outOfRange, at: value,
         "\(name) is \(number), outside \(range.lowerBound) to \(range.upperBound); "
-          + "it counts as \(nearest)")
+          + "\(nearest) is used")
     }
     return Float(nearest)
   }
@@ -88,7 +88,7 @@ extension PatternDecoder {
       return nil
     }
     log.add(
-      rule, at: value, "\(text.quoted()) is no \(noun)", hint: names.hint(for: text), code: code)
+      rule, at: value, "unknown \(noun) \(text.quoted())", hint: names.hint(for: text), code: code)
     return nil
   }
 
@@ -108,7 +108,7 @@ extension PatternDecoder {
   static func misspelling(of key: AHAPKey, in owner: JSONValue, scope: AHAPScope) -> String? {
     for member in owner.members {
       guard let written = member.key, scope.nearest(to: written) == key else { continue }
-      return "did you write \(written.quoted()) for it?"
+      return "rename \(written.quoted()) to it"
     }
     return nil
   }
@@ -127,7 +127,7 @@ extension PatternDecoder {
     default:
       log.add(
         .unknownKey, at: member, offset: member.keyOffset,
-        "the key \(key.quoted()) is not known here and ignored", hint: scope.hint(for: key))
+        "unknown key \(key.quoted()) is ignored", hint: scope.hint(for: key))
     }
   }
 }

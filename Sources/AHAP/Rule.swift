@@ -75,11 +75,11 @@ public enum Rule: String, CaseIterable, Sendable {
   case parameterNotApplicable = "parameter-not-applicable"
 
   /// Taps too close to be two.
-  case tapGap = "tap-gap"
+  case transientGap = "tap-gap"
   /// Too many taps in a row.
-  case tapCount = "tap-count"
+  case transientCount = "tap-count"
   /// Taps without a rhythm.
-  case tapSpacing = "tap-spacing"
+  case transientSpacing = "tap-spacing"
   /// Too many heavy taps.
   case heavyOveruse = "heavy-overuse"
   /// A tap both strong and sharp.
@@ -112,7 +112,8 @@ extension Rule {
     case .curveAbsoluteTimes, .curvePointCount, .curveOrder, .curveOverlap,
       .parameterNotApplicable:
       .compatibility
-    case .tapGap, .tapCount, .tapSpacing, .heavyOveruse, .harsh, .sustained, .patternLength:
+    case .transientGap, .transientCount, .transientSpacing, .heavyOveruse, .harsh, .sustained,
+      .patternLength:
       .design
     case .transducerBand, .transducerExcursion, .transducerPower, .transducerCeiling: .transducer
     }
@@ -134,64 +135,64 @@ extension Rule {
     switch self {
     case .syntax: "The text must be JSON in UTF-8."
     case .trailingComma:
-      "A comma in front of a closing bracket is not JSON; Apple's reader accepts it, others do not."
+      "A comma before a closing bracket is not valid JSON; Apple's reader accepts it, others do not."
     case .byteOrderMark:
-      "A byte-order mark in front of the text is not JSON; some readers refuse it."
+      "A byte-order mark is not valid in JSON; some readers reject it."
     case .duplicateKey:
-      "A key should appear once in its object; the last one counts here, but not in every reader."
+      "A key should appear only once in an object; Temblor uses the last one, other readers may not."
     case .structure:
       "The file must be an object with an array named Pattern whose entries are objects."
-    case .missingKey: "An event, parameter or curve must have the keys that define it."
-    case .wrongType: "A value must be of the type that its key asks for."
+    case .missingKey: "An event, parameter or curve must have its required keys."
+    case .wrongType: "A value must have the type that its key requires."
     case .unknownEventType:
       "EventType must be HapticTransient, HapticContinuous, AudioContinuous or AudioCustom."
     case .unknownParameter:
-      "ParameterID must be one of the parameters that Core Haptics has at this place."
+      "ParameterID must be a Core Haptics parameter that is valid in this position."
     case .unknownEntry:
       "An entry should be one Event, Parameter or ParameterCurve; others are ignored."
-    case .unknownKey: "A key that AHAP does not have is ignored."
+    case .unknownKey: "Unknown keys are ignored."
     case .durationKey:
-      "EventDuration and ParameterValue are the keys; Duration and Value are ignored."
-    case .missingVersion: "A file should say which version of Core Haptics it needs."
+      "Use EventDuration and ParameterValue; Duration and Value are ignored."
+    case .missingVersion: "A file should have a Version."
     case .missingDuration:
       "A continuous event should have a duration; without one its end is up to the device."
-    case .noEvents: "A pattern without events plays nothing."
+    case .noEvents: "A pattern should have events; without them it is silent."
     case .waveformPath:
-      "A sound file must be named by a path inside the pattern's own folder, with forward slashes."
-    case .unknownRule: "AllowedRules should name rules that exist."
-    case .unusedAllowance: "AllowedRules should allow nothing that the file does not need."
+      "The path of a sound file must be relative, inside the folder of the pattern, with forward slashes."
+    case .unknownRule: "AllowedRules should contain only existing rules."
+    case .unusedAllowance: "AllowedRules should not contain rules that the file does not break."
     case .negativeTime: "Times must not be negative."
     case .negativeDuration: "Durations must not be negative."
-    case .outOfRange: "A value outside its range is moved to the nearest bound."
-    case .eventLength: "A continuous event of more than 30 seconds may be cut by the device."
+    case .outOfRange: "A value should be within its range; others are clamped."
+    case .eventLength: "A continuous event longer than 30 s may be cut off by the device."
     case .curveAbsoluteTimes:
-      "Control points count from their curve's start; those that count from 0 are moved."
+      "Times of control points should be relative to the start of their curve; absolute times are converted."
     case .curvePointCount:
       "A curve should have between 1 and 16 control points; more than that, older devices refuse."
-    case .curveOrder: "Control points should be in order of time; they are sorted."
+    case .curveOrder: "Control points should be sorted by time; others are sorted on reading."
     case .curveOverlap:
-      "Curves of one parameter should not overlap; which of them counts is up to the device."
-    case .parameterNotApplicable: "A parameter should be one that its event reacts to."
-    case .tapGap: "Taps should be at least 50 milliseconds apart to be felt as two."
-    case .tapCount:
-      "A sequence should have at most 4 taps; taps at most 250 milliseconds apart make a sequence."
-    case .tapSpacing:
-      "Four taps or more should come evenly, ever wider, ever closer, or in equal groups."
+      "Curves of one parameter should not overlap; devices differ in which one applies."
+    case .parameterNotApplicable: "A parameter should have an effect on its event."
+    case .transientGap: "Transients should be at least 50 ms apart to be felt as separate taps."
+    case .transientCount:
+      "A sequence (transients at most 250 ms apart) should have at most 4 transients."
+    case .transientSpacing:
+      "Four or more transients should be evenly spaced, accelerate, slow down, or form equal groups."
     case .heavyOveruse:
-      "Heavy taps, of 0.95 or more, should be rare: at most 2 in a sequence, and no majority."
-    case .harsh: "A tap should not have both intensity and sharpness of 0.9 or more."
+      "Transients of intensity 0.95 or more should be rare: at most 2 in a sequence, and not the majority."
+    case .harsh: "A transient should not have both intensity and sharpness of 0.9 or more."
     case .sustained:
-      "Vibration of intensity 0.8 or more should not go on for more than 1 second without a break."
+      "Vibration of intensity 0.8 or more should not last longer than 1 s without a pause."
     case .patternLength:
-      "Feedback usually takes 200 to 500 milliseconds; more than 5 seconds is rare."
+      "A pattern should not be longer than 5 s; feedback usually lasts 0.2 to 0.5 s."
     case .transducerBand:
-      "Frequencies should be those the profile's hardware makes felt; others move into its band."
+      "Frequencies should be within the band of the profile's hardware; others are mapped into it."
     case .transducerExcursion:
-      "A pattern should not ask the profile's hardware to move further than it bears; it is held back."
+      "A pattern should not exceed the excursion limit of the profile's hardware; beyond it, gain is reduced."
     case .transducerPower:
-      "A pattern should not warm the profile's hardware beyond what it bears; it is held back."
+      "A pattern should not exceed the thermal limit of the profile's hardware; beyond it, gain is reduced."
     case .transducerCeiling:
-      "The drive should stay below the ceiling of the output; what goes beyond is turned down."
+      "The drive signal should stay below the output ceiling; beyond it, the limiter acts."
     }
   }
 }

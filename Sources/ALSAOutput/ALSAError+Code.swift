@@ -11,23 +11,26 @@ extension ALSAError {
     let isOpening = failure.call == .open
     switch failure.code {
     case EBUSY:
-      return (.deviceBusy, "another program plays on it; end that program or choose another device")
+      return (
+        .deviceBusy,
+        "device busy: another program uses it; close that program or choose another device"
+      )
     case ENOENT:
-      return (.deviceAbsent, "there is no such device; 'aplay -L' lists those there are")
+      return (.noSuchDevice, "no such device; run 'aplay -L' to list devices")
     case ENODEV where isOpening, ENXIO where isOpening:
-      return (.deviceAbsent, "it is not connected; connect it or choose another device")
+      return (.noSuchDevice, "device not connected; connect it or choose another device")
     case ENODEV, ENXIO, ENOTTY, EBADF, EBADFD, EIO:
-      return (.deviceGone, "it went away; connect it again")
+      return (.deviceDisconnected, "device disconnected; reconnect it")
     case ECONNREFUSED, ECONNRESET, ECONNABORTED, ENOTCONN, EHOSTDOWN:
-      return (.serverAbsent, "its sound server does not answer; start the server")
+      return (.serverUnavailable, "the sound server does not respond; start it")
     case EACCES, EPERM:
       return (
         .permissionDenied, "permission denied; this user must be in the group 'audio' to play on it"
       )
     case ETIMEDOUT:
-      return (.deviceGone, "it takes no frames any more; connect it again")
+      return (.deviceDisconnected, "device stopped accepting frames; reconnect it")
     case EINVAL where isOpening:
-      return (.deviceAbsent, "the sound configuration does not define it; choose another device")
+      return (.noSuchDevice, "device not defined in the ALSA configuration; choose another device")
     default:
       let reason = unsafe String(cString: strerror(failure.code))
       return (.other, "\(failure.call.rawValue) failed: \(reason)")

@@ -5,11 +5,11 @@ public struct ALSAError: Error, Equatable, Sendable, CustomStringConvertible {
     /// Something else plays on it: end that, or choose another.
     case deviceBusy
     /// No device has this name: connect it, or choose another.
-    case deviceAbsent
+    case noSuchDevice
     /// It went away while it was open: connect it again.
-    case deviceGone
+    case deviceDisconnected
     /// The sound server behind the name does not run: start it.
-    case serverAbsent
+    case serverUnavailable
     /// The system does not let this user have it.
     case permissionDenied
     /// It records only: choose another.
@@ -19,7 +19,7 @@ public struct ALSAError: Error, Equatable, Sendable, CustomStringConvertible {
     /// What it recorded was not taken in time: leave the machine more time.
     case gap
     /// It refuses the rate, the channels, the samples or the access: ask for what it has.
-    case formatRefused
+    case unsupportedFormat
     /// The system refused for another reason, which the description names.
     case other
   }

@@ -5,14 +5,14 @@ public struct Trial: Equatable, Sendable {
   /// What the listener said it was.
   public var answer: Side
   /// How often each was listened to.
-  public var listening: Listening
+  public var listening: SwitchCounts
   /// Seconds from the beginning of the test to that of the trial.
   public var start: Double
   /// Seconds from the beginning of the test to the answer.
   public var end: Double
 
   /// Makes a trial.
-  public init(x: Side, answer: Side, listening: Listening, start: Double, end: Double) {
+  public init(x: Side, answer: Side, listening: SwitchCounts, start: Double, end: Double) {
     self.x = x
     self.answer = answer
     self.listening = listening
@@ -25,7 +25,7 @@ public struct Trial: Equatable, Sendable {
 }
 
 /// How often a listener turned to each of the three.
-public struct Listening: Equatable, Sendable {
+public struct SwitchCounts: Equatable, Sendable {
   /// Times that A was chosen.
   public var a = 0
   /// Times that B was chosen.

@@ -43,17 +43,17 @@ open class CHHapticEngine: NSObject {
 
   /// What the output of this process can do: no haptics where no device can be opened.
   open class func capabilitiesForHardware() -> any CHHapticDeviceCapability {
-    let isAvailable = EngineGrounds.current.isAvailable
+    let isAvailable = EngineBackends.current.isAvailable
     return DeviceCapability(supportsHaptics: isAvailable, supportsAudio: isAvailable)
   }
 
   /// Makes an engine that is not running; also spelled `CHHapticEngine()`.
   public init(andReturnError: () = ()) throws {
-    backing = EngineBacking(ground: EngineGrounds.current)
+    backing = EngineBacking(ground: EngineBackends.current)
     super.init()
   }
 
-  package init(ground: any EngineGround) {
+  package init(ground: any EngineBackend) {
     backing = EngineBacking(ground: ground)
     super.init()
   }

@@ -118,7 +118,7 @@ extension CHHapticError.Code {
     case .notSupported: "The device does not support this."
     case .serverInitFailed: "The haptic output could not be opened."
     case .serverInterrupted: "The haptic output failed while it was running."
-    case .invalidPatternPlayer: "The player is no longer valid; make a new one."
+    case .invalidPatternPlayer: "The player is no longer valid; create a new one."
     case .invalidPatternData: "The pattern data cannot be read."
     case .invalidPatternDictionary: "The dictionary is not a pattern."
     case .invalidAudioSession: "The audio session cannot be used."

@@ -28,7 +28,7 @@ open class UIFeedbackGenerator: NSObject {
 
   /// Plays a shipped pattern.
   func play(_ name: String) {
-    guard let pattern = PatternCache.shipped.pattern(named: name) else { return }
+    guard let pattern = ParsedPatternCache.shipped.pattern(named: name) else { return }
     life.play(pattern)
   }
 }

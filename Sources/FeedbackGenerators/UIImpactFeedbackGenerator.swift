@@ -44,7 +44,7 @@ open class UIImpactFeedbackGenerator: UIFeedbackGenerator {
   /// Plays the style's tap at a part of its strength, 0…1; values outside are moved to the nearest bound.
   open func impactOccurred(intensity: CGFloat) {
     guard intensity < 1 else { return intensity.isNaN ? () : impactOccurred() }
-    guard let pattern = PatternCache.shipped.pattern(named: "\(style)"),
+    guard let pattern = ParsedPatternCache.shipped.pattern(named: "\(style)"),
       let scaled = try? pattern.scaled(by: Float(max(0, intensity)))
     else { return }
     life.play(scaled)

@@ -3,7 +3,7 @@ public import Foundation
 /// Rhythms are one pattern each, so that no timer and no delay of the output moves their taps.
 extension HapticManager {
   /// The most taps of a rhythm; those beyond are left out.
-  public static let mostTaps = 64
+  public static let maximumTapCount = 64
   /// The longest rhythm in seconds; taps beyond are left out.
   public static let longestRhythm = 60.0
 
@@ -23,7 +23,7 @@ extension HapticManager {
   ///
   /// - Parameter interval: Seconds from tap to tap.
   public func pulse(count: Int = 1, interval: TimeInterval = 0.25) {
-    let count = min(max(count, 0), Self.mostTaps)
+    let count = min(max(count, 0), Self.maximumTapCount)
     tap(.light, at: (0..<count).map { Double($0) * interval })
   }
 
@@ -36,6 +36,6 @@ extension HapticManager {
 
   private func tap(_ style: FeedbackType, at times: [TimeInterval]) {
     let usable = times.filter { (0...Self.longestRhythm).contains($0) }
-    play(usable.prefix(Self.mostTaps).map { (style.patternName, $0) })
+    play(usable.prefix(Self.maximumTapCount).map { (style.patternName, $0) })
   }
 }

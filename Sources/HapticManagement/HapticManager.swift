@@ -24,7 +24,7 @@ public final class HapticManager {
   }
 
   @ObservationIgnored private let life: EngineLife
-  @ObservationIgnored private let patterns: PatternCache
+  @ObservationIgnored private let patterns: ParsedPatternCache
   @ObservationIgnored private let store: any HapticSettingStore
 
   /// Makes a manager with an engine of its own.
@@ -35,16 +35,16 @@ public final class HapticManager {
   ///   - store: Remembers the switch.
   ///   - isEnabledAtFirst: Where the switch is as long as nothing is remembered.
   public convenience init(
-    resolver: PatternResolver = .shipped, engineSource: EngineSource = .hardware,
+    resolver: PatternResolver = .shipped, engineSource: EngineProvider = .hardware,
     store: any HapticSettingStore = UserDefaults.standard, isEnabledAtFirst: Bool = true
   ) {
     self.init(
-      life: EngineLife(engineSource), patterns: PatternCache(resolver), store: store,
+      life: EngineLife(engineSource), patterns: ParsedPatternCache(resolver), store: store,
       isEnabledAtFirst: isEnabledAtFirst)
   }
 
   private init(
-    life: EngineLife, patterns: PatternCache, store: any HapticSettingStore,
+    life: EngineLife, patterns: ParsedPatternCache, store: any HapticSettingStore,
     isEnabledAtFirst: Bool
   ) {
     self.life = life
@@ -52,7 +52,7 @@ public final class HapticManager {
     self.store = store
     isEnabled = store.isOn(Self.settingKey) ?? isEnabledAtFirst
     life.watch(reset: { patterns.reload() }) { [weak self] in
-      Task { @MainActor in self?.withMutation(keyPath: \.engineAvailable) {} }
+      Task { @MainActor in self?.withMutation(keyPath: \.isEngineAvailable) {} }
     }
   }
 
@@ -61,13 +61,13 @@ public final class HapticManager {
   /// Whether what is played can be felt, as far as is known; can be observed.
   ///
   /// What is read is always the newest; observers are told on the main actor.
-  public var engineAvailable: Bool {
-    access(keyPath: \.engineAvailable)
+  public var isEngineAvailable: Bool {
+    access(keyPath: \.isEngineAvailable)
     return life.isAvailable
   }
 
   /// The patterns that could not be read, and why.
-  public var brokenPatterns: [String: CHHapticError] { patterns.broken }
+  public var invalidPatterns: [String: CHHapticError] { patterns.broken }
 
   /// Seconds on the engine's clock, for pictures and sounds in step; stands still while the engine does.
   public var currentTime: TimeInterval { life.currentTime }
@@ -79,7 +79,7 @@ public final class HapticManager {
 
   /// Reads all patterns and starts the engine, so that nothing is left to do when a pattern is played.
   ///
-  /// Patterns that were read are not read again; one that is broken is skipped and told by `brokenPatterns`.
+  /// Patterns that were read are not read again; one that is broken is skipped and told by `invalidPatterns`.
   public func preloadPatterns() {
     patterns.loadAll()
     if isEnabled { life.prepare() }

@@ -15,7 +15,7 @@ public struct ControlTimeline: Equatable, Sendable {
     func position(_ seconds: Double) -> Double {
       switch self {
       case .seconds: seconds
-      case .frames(let rate): Double(HapticTime.frame(seconds: seconds, rate: rate))
+      case .frames(let rate): Double(FrameConversion.frame(seconds: seconds, rate: rate))
       }
     }
     /// The position of a time that may lie beyond the longest pattern.

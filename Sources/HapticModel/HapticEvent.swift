@@ -54,7 +54,7 @@ extension HapticEvent.Kind {
   ///
   /// Source: the documentation of Apple's Unity wrapper (apple/unityplugins, 4b2455f), by which
   /// transients have no envelope; haptic parameters act on haptic events, audio ones on audio.
-  public func reacts(to id: EventParameterID) -> Bool {
+  public func responds(to id: EventParameterID) -> Bool {
     switch id {
     case .hapticIntensity, .hapticSharpness: self == .hapticTransient || self == .hapticContinuous
     case .attackTime, .decayTime, .releaseTime, .sustained: self != .hapticTransient

@@ -7,7 +7,7 @@ internal import Synchronization
 /// output lags by `latency` frames, the look-ahead of the limiter.
 public struct Renderer: ~Copyable {
   /// The most players at once.
-  public static let mostPlayers = 1_024
+  public static let maximumPlayerCount = 1_024
 
   /// Seconds by which the limiter delays everything, at any rate: its look-ahead.
   public static let lookahead = Limiter.lookahead
@@ -20,17 +20,17 @@ public struct Renderer: ~Copyable {
   public private(set) var statistics = RenderStatistics()
 
   /// Frames mixed at a time; a greater block is rendered in several turns.
-  static var turnLength: Int {
+  static var subBlockLength: Int {
     @_noLocks get { 256 }
   }
 
   /// Read by pointer, so that no reference is counted on the render thread; `owner` keeps it alive.
-  let link: Reference<RenderLink.Memory>
+  let link: Reference<RendererPort.Memory>
   let players: FixedBuffer<PlayerReference>
   var playerCount = 0
   var schedule: CommandSchedule
   var buses: BusSet
-  let scratch: FadeScratch
+  let scratch: FadeOutBuffer
   var strength: GainRamp
   var hapticGain = GainRamp(1)
   var audioGain = GainRamp(1)
@@ -41,12 +41,12 @@ public struct Renderer: ~Copyable {
   private var gate: GainRamp
   /// Frames that fill the limiters and the delays of channels.
   private let primingLength: Int
-  private let gains = FixedBuffer<Float>(repeating: 0, count: turnLength)
-  private let hapticGains = FixedBuffer<Float>(repeating: 0, count: turnLength)
-  private let audioGains = FixedBuffer<Float>(repeating: 0, count: turnLength)
+  private let gains = FixedBuffer<Float>(repeating: 0, count: subBlockLength)
+  private let hapticGains = FixedBuffer<Float>(repeating: 0, count: subBlockLength)
+  private let audioGains = FixedBuffer<Float>(repeating: 0, count: subBlockLength)
   private let strips: FixedBuffer<ChannelStrip>
   private let channels: FixedBuffer<OutputChannel>
-  private let owner: RenderLink
+  private let owner: RendererPort
   private let parts: [RenderPlayer]
 
   /// Takes all memory for rendering a plan: about 250 bytes for each voice that sounds at once.
@@ -60,16 +60,16 @@ public struct Renderer: ~Copyable {
   ///   - plans: One for each haptic bus, at least one, of one pattern and rate; the first lays the audio.
   ///   - shares: What each bus gets of the haptics; none for all of them.
   public init(
-    plans: [RenderPlan], shares: [ShareLine] = [], settings: RenderSettings = RenderSettings()
+    plans: [RenderPlan], shares: [SendAutomation] = [], settings: RenderSettings = RenderSettings()
   ) {
     precondition(!plans.isEmpty, "a plan to render")
     let parts = plans.enumerated().map { bus, plan in
       RenderPlayer(
-        plan: plan, hapticBus: plan.hasHaptics ? bus : nil, laysAudio: bus == 0 && plan.hasAudio,
+        plan: plan, hapticBus: plan.hasHaptics ? bus : nil, rendersAudio: bus == 0 && plan.hasAudio,
         share: bus < shares.count ? shares[bus] : nil,
         voiceCapacity: plan.voiceCapacity(passCount: settings.passCount))
     }
-    let link = RenderLink(channelCount: settings.routing.channels.count)
+    let link = RendererPort(channelCount: settings.routing.channels.count)
     self.init(rate: plans[0].rate, settings: settings, link: link, parts: parts)
     for part in parts {
       part.player.value.passCount = max(1, settings.passCount ?? .max)
@@ -81,24 +81,24 @@ public struct Renderer: ~Copyable {
   /// Takes all memory for rendering what is sent through a link.
   ///
   /// - Parameter isOpen: Whether the gate lets sound through from the first frame.
-  public init(rate: Double, settings: RenderSettings, link: RenderLink, isOpen: Bool = true) {
+  public init(rate: Double, settings: RenderSettings, link: RendererPort, isOpen: Bool = true) {
     self.init(rate: rate, settings: settings, link: link, parts: [])
     if !isOpen { gate = GainRamp(0) }
   }
 
-  private init(rate: Double, settings: RenderSettings, link: RenderLink, parts: [RenderPlayer]) {
+  private init(rate: Double, settings: RenderSettings, link: RendererPort, parts: [RenderPlayer]) {
     self.settings = settings
     self.parts = parts
     owner = link
     unsafe self.link = link.memory.reference
     isPanned = settings.routing.isPanned
     unsafe players = FixedBuffer(
-      uninitialized: parts.isEmpty ? Self.mostPlayers : parts.count)
+      uninitialized: parts.isEmpty ? Self.maximumPlayerCount : parts.count)
     schedule = CommandSchedule(
       capacity: parts.isEmpty
-        ? RenderLink.mostScheduled + CommandQueue.capacity : 2 * parts.count)
-    buses = BusSet(hapticCount: settings.routing.hapticBusCount, capacity: Self.turnLength)
-    scratch = FadeScratch(rate: rate, turnLength: Self.turnLength)
+        ? RendererPort.maximumScheduledCommandCount + CommandQueue.capacity : 2 * parts.count)
+    buses = BusSet(hapticCount: settings.routing.hapticBusCount, capacity: Self.subBlockLength)
+    scratch = FadeOutBuffer(rate: rate, subBlockLength: Self.subBlockLength)
     strength = GainRamp(settings.gain)
     gate = GainRamp(1)
     // A plan without audio sounds the same on all channels that differ in audio alone.
@@ -115,20 +115,21 @@ public struct Renderer: ~Copyable {
       if place == distinct.count { distinct.append(route) }
       places.append(place)
     }
-    let warmth = link.warmth
-    let turnLength = Self.turnLength
+    let temperatureRise = link.temperatureRise
+    let subBlockLength = Self.subBlockLength
     let made = FixedBuffer(count: distinct.count) { [distinct, places] index in
       // Channels of one strip are driven alike, so they are as warm.
       let channel = places.firstIndex(of: index) ?? 0
       return ChannelStrip(
         distinct[index], rate: rate,
-        warmth: warmth.indices.contains(channel) ? warmth[channel] : TransducerWarmth(),
-        capacity: turnLength)
+        temperatureRise: temperatureRise.indices.contains(channel)
+          ? temperatureRise[channel] : TransducerThermalState(),
+        capacity: subBlockLength)
     }
     latency = Self.latency(of: made)
     strips = made
-    let longestDelay = routes.map(\.delay).max() ?? 0
-    primingLength = latency + longestDelay + Self.turnLength
+    let maximumDelay = routes.map(\.delay).max() ?? 0
+    primingLength = latency + maximumDelay + Self.subBlockLength
     channelCount = routes.count
     channels = FixedBuffer(count: routes.count) { OutputChannel(routes[$0], strip: places[$0]) }
   }
@@ -156,7 +157,7 @@ public struct Renderer: ~Copyable {
     takeCommands()
     var done = 0
     while done < frameCount {
-      let count = beginTurn(atMost: frameCount &- done)
+      let count = beginSubBlock(atMost: frameCount &- done)
       mix(count: count)
       interleave(count: count, to: &block, at: done)
       position &+= Int64(count)
@@ -177,7 +178,7 @@ public struct Renderer: ~Copyable {
     if left > 0 {
       isSkipping = true
       while left > 0 {
-        let count = beginTurn(atMost: left)
+        let count = beginSubBlock(atMost: left)
         mix(count: count)
         strength.advance(by: count)
         hapticGain.advance(by: count)
@@ -190,7 +191,7 @@ public struct Renderer: ~Copyable {
     }
     left = rendered
     while left > 0 {
-      let count = beginTurn(atMost: left)
+      let count = beginSubBlock(atMost: left)
       mix(count: count)
       drop(count: count)
       position &+= Int64(count)
@@ -209,13 +210,13 @@ public struct Renderer: ~Copyable {
 
   /// Silences the gate at once; for a device that has stopped by itself: [render thread].
   @_noLocks
-  public mutating func shutGate() { gate.move(to: 0, over: 0) }
+  public mutating func closeGate() { gate.move(to: 0, over: 0) }
 
   /// Does what is due and finds the length of the next turn: to the next command or cut.
   @_noLocks
-  private mutating func beginTurn(atMost most: Int) -> Int {
+  private mutating func beginSubBlock(atMost most: Int) -> Int {
     performDueCommands()
-    var end = position &+ Int64(min(Self.turnLength, most))
+    var end = position &+ Int64(min(Self.subBlockLength, most))
     var index = 0
     while index < playerCount {
       let player = players[index]
@@ -252,13 +253,13 @@ public struct Renderer: ~Copyable {
       voiceCount &+= player.value.activeCount
       index &+= 1
     }
-    if voiceCount > statistics.greatestVoiceCount { statistics.greatestVoiceCount = voiceCount }
+    if voiceCount > statistics.peakVoiceCount { statistics.peakVoiceCount = voiceCount }
     statistics.voiceCount = voiceCount
     guard !isSkipping else { return }
     fillGains(count: count)
     var statistics = self.statistics
-    let leastGain = statistics.leastGuardGain
-    statistics.leastGuardGain = 1
+    let leastGain = statistics.minimumProtectionGain
+    statistics.minimumProtectionGain = 1
     index = 0
     while index < strips.count {
       unsafe strips[index].process(
@@ -266,8 +267,8 @@ public struct Renderer: ~Copyable {
         statistics: &statistics)
       index &+= 1
     }
-    link.value.lowerGuardGain(to: statistics.leastGuardGain)
-    if leastGain < statistics.leastGuardGain { statistics.leastGuardGain = leastGain }
+    link.value.lowerGuardGain(to: statistics.minimumProtectionGain)
+    if leastGain < statistics.minimumProtectionGain { statistics.minimumProtectionGain = leastGain }
     self.statistics = statistics
   }
 
@@ -353,15 +354,15 @@ public struct Renderer: ~Copyable {
     link.value.position.store(position, ordering: .releasing)
     link.value.voiceCount.store(statistics.voiceCount, ordering: .relaxed)
     link.value.limitedFrameCount.store(statistics.limitedFrameCount, ordering: .relaxed)
-    link.value.silencedSampleCount.store(
-      statistics.silencedSampleCount, ordering: .relaxed)
-    link.value.excursionFrameCount.store(
-      statistics.excursionFrameCount, ordering: .relaxed)
-    link.value.powerFrameCount.store(statistics.powerFrameCount, ordering: .relaxed)
+    link.value.nonFiniteSampleCount.store(
+      statistics.nonFiniteSampleCount, ordering: .relaxed)
+    link.value.excursionLimitedFrameCount.store(
+      statistics.excursionLimitedFrameCount, ordering: .relaxed)
+    link.value.powerLimitedFrameCount.store(statistics.powerLimitedFrameCount, ordering: .relaxed)
     var index = 0
     while index < channels.count {
       let strip = channels[index].strip
-      link.value.warmths[index].store(strips[strip].warmth.bits, ordering: .relaxed)
+      link.value.warmths[index].store(strips[strip].temperatureRise.bits, ordering: .relaxed)
       link.value.raisePeak(of: index, to: channels[index].takePeak())
       index &+= 1
     }

@@ -8,7 +8,7 @@ public final class JSONDocument: Sendable {
   /// The text as it was given.
   public let text: [UInt8]
   /// What strict JSON forbids, or leaves open, and was read nevertheless, in order of offset.
-  public let tolerances: [JSONTolerance]
+  public let tolerances: [JSONDeviation]
 
   let nodes: [JSONNode]
   private let lines = LineIndex()
@@ -44,7 +44,7 @@ public final class JSONDocument: Sendable {
   }
 
   /// The value a tolerance concerns: the container of a comma, the value of a repeated key.
-  public func value(of tolerance: JSONTolerance) -> JSONValue {
+  public func value(of tolerance: JSONDeviation) -> JSONValue {
     JSONValue(document: self, index: tolerance.node)
   }
 }

@@ -41,12 +41,12 @@ extension JSONReader {
       else {
         throw JSONFault(
           offset: start,
-          message: "\(JSONString.unitText(unit)) is half of a surrogate pair without the other half"
+          message: "\(JSONString.unitText(unit)) is an unpaired surrogate"
         )
       }
     default:
       position += 1
-      throw JSONFault(offset: start, message: "a backslash cannot stand before \(found(text))")
+      throw JSONFault(offset: start, message: "invalid escape: backslash before \(found(text))")
     }
   }
 
@@ -74,7 +74,7 @@ extension JSONReader {
     guard length > 0 else {
       throw JSONFault(
         kind: .encoding, offset: position,
-        message: "the byte \(JSONString.byteText(text[position])) is not UTF-8 here",
+        message: "the byte \(JSONString.byteText(text[position])) is not valid UTF-8",
         suggestion: "save the text as UTF-8")
     }
     return length
@@ -83,7 +83,7 @@ extension JSONReader {
   private func controlCharacterFault(_ byte: UInt8) -> JSONFault {
     switch byte {
     case 0x0A, 0x0D:
-      JSONFault(offset: position, message: "the string is not closed before the line ends")
+      JSONFault(offset: position, message: "unterminated string")
     case 0x09: JSONFault(offset: position, message: "a tab inside a string is written \\t")
     default:
       JSONFault(

@@ -4,7 +4,7 @@ struct JSONReader {
 
   let limits: JSONLimits
   private(set) var nodes: [JSONNode] = []
-  private(set) var tolerances: [JSONTolerance] = []
+  private(set) var tolerances: [JSONDeviation] = []
   var position = 0
 
   private(set) var parent = JSONNode.none
@@ -21,7 +21,7 @@ struct JSONReader {
     guard text.count <= limits.textBytes else {
       throw JSONFault(
         kind: .limit, offset: 0,
-        message: "the text has \(text.count) bytes; at most \(limits.textBytes) are read")
+        message: "the text is too large: \(text.count) bytes; the limit is \(limits.textBytes)")
     }
     try readStart(text)
     // Compact files have a value every 20 bytes; memory that is not needed is never touched.
@@ -56,7 +56,7 @@ struct JSONReader {
       throw JSONFault(kind: .encoding, offset: 0, message: "the text is UTF-16, not UTF-8")
     }
     if text.count >= 3, text[0] == 0xEF, text[1] == 0xBB, text[2] == 0xBF {
-      tolerances.append(JSONTolerance(kind: .byteOrderMark, offset: 0, node: 0))
+      tolerances.append(JSONDeviation(kind: .byteOrderMark, offset: 0, node: 0))
       position = 3
     }
     skipSpace(text)
@@ -122,7 +122,7 @@ struct JSONReader {
       guard position < text.count else { throw endOfText(text) }
       if text[position] == closingByte {
         tolerances.append(
-          JSONTolerance(kind: .trailingComma, offset: comma, node: Int(parent)))
+          JSONDeviation(kind: .trailingComma, offset: comma, node: Int(parent)))
         close(text)
         continue
       }
@@ -211,7 +211,7 @@ extension JSONReader {
 
   private mutating func recordDuplicate(_ index: Int) {
     tolerances.append(
-      JSONTolerance(
+      JSONDeviation(
         kind: .duplicateKey, offset: nodes[index].keyRange.lowerBound - 1, node: index))
   }
 

@@ -9,7 +9,7 @@ public struct Dither: Sendable {
   public init(seed: UInt64 = 0x7e3b_10f5) { state = seed }
 
   /// A sample in −1…1 as a 16-bit number; what is no number is silent.
-  public mutating func quantise(_ sample: Float) -> Int16 {
+  public mutating func quantize(_ sample: Float) -> Int16 {
     guard sample != 0, sample == sample else { return 0 }
     let noise = Float(next() & 0xFFFF) + Float(next() & 0xFFFF)
     let value = sample * 32_767 + (noise * (1 / 65_536) - 1)

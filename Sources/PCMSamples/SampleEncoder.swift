@@ -46,7 +46,7 @@ public struct SampleEncoder: Sendable {
     case .s16:
       for index in samples.indices {
         unsafe start.storeBytes(
-          of: dither.quantise(samples[index]), toByteOffset: index &* 2, as: Int16.self)
+          of: dither.quantize(samples[index]), toByteOffset: index &* 2, as: Int16.self)
       }
     case .s32:
       for index in samples.indices {

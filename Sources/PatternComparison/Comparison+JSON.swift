@@ -53,7 +53,7 @@ extension Difference {
   }
 }
 
-extension TakeFigures {
+extension TakeMeasurements {
   /// Writes the figures as members of an object; what has no value is null.
   public func write(to json: inout JSONObjectWriter) {
     json.number("duration", duration)

@@ -9,15 +9,18 @@ extension Comparison {
     let a = options.referenceLabel
     let b = options.otherLabel
     switch equality {
-    case .identical where differences.isEmpty: return "\(b) is equal to \(a), sample for sample."
+    case .identical where differences.isEmpty:
+      return "\(b) is identical to \(a), sample for sample."
     case .identical:
-      return "\(b) sounds the same as \(a), sample for sample, though it is written otherwise."
+      return "\(b) renders identically to \(a), but is written differently."
     case .within(let noise, let decibels):
       var rest: [String] = []
-      if abs(decibels) >= 0.005 { rest.append(Words.decibels(abs(decibels))) }
-      if let noise { rest.append("a residue at \(Words.number(noise, places: 0)) dBFS") }
+      if abs(decibels) >= 0.005 { rest.append(SentenceFormatting.decibels(abs(decibels))) }
+      if let noise {
+        rest.append("a residual at \(SentenceFormatting.number(noise, places: 0)) dBFS")
+      }
       if rest.isEmpty { return "\(b) is equal to \(a)." }
-      return "\(b) is equal to \(a) but for \(rest.joined(separator: " and "))."
+      return "\(b) is equal to \(a) except for \(rest.joined(separator: " and "))."
     case .different: return nil
     }
   }
@@ -28,16 +31,16 @@ extension Comparison {
     if options.alignment == .start, alignment.seconds != 0 {
       let direction = alignment.seconds > 0 ? "earlier" : "later"
       notes.append(
-        "\(options.otherLabel) was moved \(Words.span(alignment.seconds)) \(direction), so that the "
-          + "first sounds fall together.")
+        "\(options.otherLabel) was shifted \(SentenceFormatting.span(alignment.seconds)) \(direction) to align the first sounds."
+      )
     }
     guard let match = options.levelMatch, match != .none else { return notes }
-    let means = match == .loudness ? "loudness" : "felt energy"
+    let means = match == .loudness ? "loudness" : "weighted energy"
     for (label, gain) in [
       (options.referenceLabel, referenceGain), (options.otherLabel, matchGain),
     ] where gain > 0 && gain < 1 {
-      let decibels = Words.decibels(-20 * log10(gain))
-      notes.append("\(label) was turned down by \(decibels) to match by \(means).")
+      let decibels = SentenceFormatting.decibels(-20 * log10(gain))
+      notes.append("\(label) was attenuated by \(decibels) to match \(means).")
     }
     return notes
   }

@@ -89,8 +89,9 @@ extension Comparison {
       Difference(
         .spectrum, in: 0...end, isThroughout: true, amount: share, unit: .decibels,
         significance: max(0, (share + 30) / 6),
-        sentence: "\(options.otherLabel) has another waveform: "
-          + "\(Words.number(share, places: 0)) dB of it differs."))
+        sentence:
+          "\(options.otherLabel) has a different waveform (residual \(SentenceFormatting.number(share, places: 0)) dB)."
+      ))
   }
 
   private mutating func compareSilence(_ power: Double, _ otherPower: Double) {
@@ -104,11 +105,11 @@ extension Comparison {
     let sentence =
       isMissing
       ? "\(options.otherLabel) is silent."
-      : "\(options.otherLabel) is not silent, as \(options.referenceLabel) is."
+      : "\(options.otherLabel) is not silent, unlike \(options.referenceLabel)."
     differences.append(
       Difference(
         isMissing ? .missing : .added, in: 0...end, isThroughout: true,
-        amount: peak ?? NoticeableStep.floor, unit: .fullScale, sentence: sentence))
+        amount: peak ?? JustNoticeableDifference.floor, unit: .fullScale, sentence: sentence))
   }
 
   /// Tells another length of the recording where nothing that was found explains it.
@@ -123,13 +124,14 @@ extension Comparison {
     }
     // A sound that is a little higher is a little shorter.
     guard abs(change) > (differences.isEmpty ? 0.001 : 0.01), !explained else { return }
-    let values = Words.value(other.signal.duration, insteadOf: reference.signal.duration)
+    let values = SentenceFormatting.value(
+      other.signal.duration, insteadOf: reference.signal.duration)
     differences.append(
       Difference(
         .length, in: 0...max(reference.signal.duration, other.signal.duration),
         amount: change, unit: .seconds, before: reference.signal.duration,
         after: other.signal.duration, significance: 0,
-        sentence: "\(options.otherLabel)'s recording is \(Words.span(change)) "
+        sentence: "\(options.otherLabel)'s recording is \(SentenceFormatting.span(change)) "
           + "\(change > 0 ? "longer" : "shorter"): \(values) s."))
   }
 
@@ -168,7 +170,8 @@ extension Comparison {
     differences.append(
       Difference(
         .channels, in: 0...end, amount: greatest, unit: .fullScale,
-        sentence: "\(options.otherLabel)'s channel\(isOne ? "" : "s") \(Words.list(numbers)) "
+        sentence:
+          "\(options.otherLabel)'s channel\(isOne ? "" : "s") \(SentenceFormatting.list(numbers)) "
           + "\(isOne ? "differs" : "differ"), though the mix of all is the same."))
   }
 }

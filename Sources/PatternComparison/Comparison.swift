@@ -24,7 +24,7 @@ public struct Comparison: Sendable {
   /// All that differs: first what is true of the whole, then what is felt most.
   public internal(set) var differences: [Difference]
   /// The measures of the reference and the other take.
-  public let figures: [TakeFigures]
+  public let figures: [TakeMeasurements]
 
   /// How equal two takes are.
   public enum Equality: Equatable, Sendable {
@@ -43,14 +43,14 @@ public struct Comparison: Sendable {
   /// - Precondition: Both signals have the same rate.
   public init(
     _ reference: Take, _ other: Take, options: ComparisonOptions = ComparisonOptions(),
-    referenceFigures: TakeFigures? = nil
+    referenceFigures: TakeMeasurements? = nil
   ) {
     precondition(
       reference.signal.rate == other.signal.rate, "takes are compared at one rate")
     self.reference = reference
     self.other = other
     self.options = options
-    figures = [referenceFigures ?? TakeFigures(reference), TakeFigures(other)]
+    figures = [referenceFigures ?? TakeMeasurements(reference), TakeMeasurements(other)]
     alignment = TakeAlignment()
     equality = .different
     differences = []

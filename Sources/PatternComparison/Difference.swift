@@ -38,7 +38,7 @@ public struct Difference: Equatable, Sendable {
     self.after = after
     self.referenceEvents = referenceEvents
     self.otherEvents = otherEvents
-    self.significance = significance ?? NoticeableStep.count(in: amount, unit)
+    self.significance = significance ?? JustNoticeableDifference.count(in: amount, unit)
     self.sentence = sentence
   }
 

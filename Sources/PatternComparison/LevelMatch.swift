@@ -41,7 +41,9 @@ public enum LevelMatch: String, CaseIterable, Sendable {
   ///
   /// The energy of the whole, not its mean, so that silence behind a sound makes it no weaker.
   static func feltLevel(of signal: Signal) -> Double? {
-    let energy = signal.channels.reduce(0.0) { $0 + FeltEnergy(of: $1, rate: signal.rate).energy }
+    let energy = signal.channels.reduce(0.0) {
+      $0 + WeightedEnergy(of: $1, rate: signal.rate).energy
+    }
     guard energy > 1e-20 else { return nil }
     return 10 * log10(energy / Double(max(1, signal.channels.count)))
   }

@@ -33,7 +33,8 @@ public struct Sound: Equatable, Sendable {
     let channels = reader.channelCount
     let tooLong = SoundFileError(
       kind: .tooLong, path: path,
-      description: "has more than \(Self.longest) samples; a pattern's sound may be 12 minutes long"
+      description:
+        "is too long (more than \(Self.longest) samples); sounds in patterns are limited to 12 minutes"
     )
     // The header may promise less than there is.
     guard reader.frameCount <= Self.longest / channels else { throw tooLong }
@@ -60,7 +61,7 @@ public struct Sound: Equatable, Sendable {
     guard ratio > 1.0 / 256, ratio < 256, capacity * channelCount <= 4 * Self.longest else {
       throw SoundFileError(
         kind: .tooLong, path: path,
-        description: "cannot be brought from \(rate) Hz to \(newRate) Hz")
+        description: "cannot be resampled from \(rate) Hz to \(newRate) Hz")
     }
     var output = [Float](repeating: 0, count: capacity * channelCount)
     var made = 0

@@ -47,7 +47,7 @@ public struct SoundFileFormat: Equatable, Sendable {
   }
 
   /// Why no file of the format can have a rate and some channels, or nothing where it can.
-  public func objection(rate: Int, channelCount: Int) -> String? {
+  public func unsupportedReason(rate: Int, channelCount: Int) -> String? {
     if isWritable(rate: rate, channelCount: channelCount) { return nil }
     let kind = container.rawValue
     let stored = SampleFormat.allCases.filter {
@@ -71,7 +71,7 @@ public struct SoundFileFormat: Equatable, Sendable {
     info.samplerate = Int32(clamping: rate)
     info.channels = Int32(clamping: channelCount)
     info.format = code(frameCount: 0, channelCount: channelCount)
-    return SoundFileCalls.canWrite(info)
+    return SndFileBindings.canWrite(info)
   }
 
   /// libsndfile's number for the format, for a file of some length.

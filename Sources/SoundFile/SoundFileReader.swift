@@ -25,17 +25,17 @@ public struct SoundFileReader: ~Copyable {
   /// - Throws: `notSound`.
   public init(readingDescriptor descriptor: Int32, path: String) throws(SoundFileError) {
     var info = SF_INFO()
-    let handle = try unsafe SoundFileCalls.open(
+    let handle = try unsafe SndFileBindings.open(
       descriptor: descriptor, mode: SFM_READ, info: &info, path: path)
     guard info.channels > 0, info.samplerate > 0 else {
-      try? unsafe SoundFileCalls.close(handle, path: path)
-      throw SoundFileError(kind: .notSound, path: path, description: "holds no sound")
+      try? unsafe SndFileBindings.close(handle, path: path)
+      throw SoundFileError(kind: .notSound, path: path, description: "contains no audio")
     }
     channelCount = Int(info.channels)
     rate = Double(info.samplerate)
     frameCount = info.frames
-    container = SoundFileCalls.name(ofFormat: info.format & Int32(SF_FORMAT_TYPEMASK))
-    encoding = SoundFileCalls.name(ofFormat: info.format & Int32(SF_FORMAT_SUBMASK))
+    container = SndFileBindings.name(ofFormat: info.format & Int32(SF_FORMAT_TYPEMASK))
+    encoding = SndFileBindings.name(ofFormat: info.format & Int32(SF_FORMAT_SUBMASK))
     unsafe self.handle = unsafe handle
     self.path = path
   }
@@ -47,13 +47,13 @@ public struct SoundFileReader: ~Copyable {
   /// - Throws: `damaged` where the file cannot be decoded any further.
   public mutating func read(into samples: inout MutableSpan<Float>) throws(SoundFileError) -> Int {
     let room = samples.count / channelCount
-    let count = unsafe SoundFileCalls.read(&samples, frameCount: room, from: handle)
-    if count < room, let said = unsafe SoundFileCalls.fault(of: handle) {
+    let count = unsafe SndFileBindings.read(&samples, frameCount: room, from: handle)
+    if count < room, let said = unsafe SndFileBindings.fault(of: handle) {
       throw SoundFileError(
         kind: .damaged, path: path, description: "is damaged (libsndfile: \(said))")
     }
     return max(0, count)
   }
 
-  deinit { try? unsafe SoundFileCalls.close(handle, path: path) }
+  deinit { try? unsafe SndFileBindings.close(handle, path: path) }
 }

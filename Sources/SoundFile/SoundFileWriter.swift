@@ -23,14 +23,14 @@ public struct SoundFileWriter: ~Copyable {
     descriptor: Int32, path: String, format: SoundFileFormat, rate: Int, channelCount: Int,
     frameCount: Int64, tags: SoundFileTags = SoundFileTags()
   ) throws(SoundFileError) {
-    if let objection = format.objection(rate: rate, channelCount: channelCount) {
-      throw SoundFileError(kind: .unsupportedFormat, path: path, description: objection)
+    if let unsupportedReason = format.unsupportedReason(rate: rate, channelCount: channelCount) {
+      throw SoundFileError(kind: .unsupportedFormat, path: path, description: unsupportedReason)
     }
     var info = SF_INFO()
     info.samplerate = Int32(clamping: rate)
     info.channels = Int32(clamping: channelCount)
     info.format = format.code(frameCount: frameCount, channelCount: channelCount)
-    let opened = try unsafe SoundFileCalls.open(
+    let opened = try unsafe SndFileBindings.open(
       descriptor: descriptor, mode: SFM_WRITE, info: &info, path: path)
     unsafe handle = opened
     self.descriptor = descriptor
@@ -38,11 +38,11 @@ public struct SoundFileWriter: ~Copyable {
     self.format = format
     self.channelCount = channelCount
     encoder = SampleEncoder(format.samples.encoding)
-    unsafe SoundFileCalls.omitPeakChunk(of: opened)
+    unsafe SndFileBindings.omitPeakChunk(of: opened)
     for (tag, text) in [
       (SF_STR_TITLE, tags.title), (SF_STR_SOFTWARE, tags.software), (SF_STR_COMMENT, tags.comment),
     ] where !text.isEmpty {
-      unsafe SoundFileCalls.set(Int(tag), text, of: opened)
+      unsafe SndFileBindings.set(Int(tag), text, of: opened)
     }
   }
 
@@ -51,13 +51,13 @@ public struct SoundFileWriter: ~Copyable {
     guard let handle = unsafe handle else { return }
     let frameCount = samples.count / channelCount
     guard format.container != .ogg else {
-      try unsafe SoundFileCalls.write(samples, frameCount: frameCount, to: handle, path: path)
+      try unsafe SndFileBindings.write(samples, frameCount: frameCount, to: handle, path: path)
       return
     }
     switch format.samples {
     case .s16:
       encoder.encode(samples, growing: &shorts)
-      try unsafe SoundFileCalls.write(shorts.span, frameCount: frameCount, to: handle, path: path)
+      try unsafe SndFileBindings.write(shorts.span, frameCount: frameCount, to: handle, path: path)
     case .s24, .s32:
       encoder.encode(samples, growing: &longs)
       if format.samples == .s24 {
@@ -65,9 +65,9 @@ public struct SoundFileWriter: ~Copyable {
         var span = longs.mutableSpan
         for index in samples.indices { span[index] &<<= 8 }
       }
-      try unsafe SoundFileCalls.write(longs.span, frameCount: frameCount, to: handle, path: path)
+      try unsafe SndFileBindings.write(longs.span, frameCount: frameCount, to: handle, path: path)
     case .float:
-      try unsafe SoundFileCalls.write(samples, frameCount: frameCount, to: handle, path: path)
+      try unsafe SndFileBindings.write(samples, frameCount: frameCount, to: handle, path: path)
     }
   }
 
@@ -75,15 +75,15 @@ public struct SoundFileWriter: ~Copyable {
   public mutating func close() throws(SoundFileError) {
     guard let open = unsafe handle else { return }
     unsafe handle = nil
-    try unsafe SoundFileCalls.close(open, path: path)
+    try unsafe SndFileBindings.close(open, path: path)
     // A long WAVE is an RF64 as well.
     if [.wav, .rf64].contains(format.container), format.samples == .float {
-      try PeakTime.erase(in: descriptor, path: path)
+      try PeakChunk.erase(in: descriptor, path: path)
     }
   }
 
   deinit {
-    if let open = unsafe handle { try? unsafe SoundFileCalls.close(open, path: path) }
+    if let open = unsafe handle { try? unsafe SndFileBindings.close(open, path: path) }
   }
 }
 

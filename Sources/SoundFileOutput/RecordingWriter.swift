@@ -29,14 +29,14 @@ public final class RecordingWriter: Sendable {
   /// Time between two looks at the recording: a small part of what it holds.
   static let interval = Duration.milliseconds(200)
   /// Bytes a WAVE can count, without a mebibyte for headers and tags.
-  static let mostBytes: Int64 = 0xFFFF_FFFF - 0x10_0000
+  static let maximumByteCount: Int64 = 0xFFFF_FFFF - 0x10_0000
 
   private let shared: Shared
   private let thread: Mutex<pthread_t?>
 
   /// What both threads use; one touches the writer, then the other.
   private final class Shared: @unchecked Sendable {
-    let recording: Recording
+    let recording: RecordingBuffer
     let path: String
     let wake = WakeSignal()
     let isEnding = Atomic<Bool>(false)
@@ -47,7 +47,8 @@ public final class RecordingWriter: Sendable {
     var outcome = Outcome(frameCount: 0)
 
     init(
-      _ recording: Recording, path: String, mostFrames: Int64, writer: consuming SoundFileWriter,
+      _ recording: RecordingBuffer, path: String, mostFrames: Int64,
+      writer: consuming SoundFileWriter,
       failureHandler: @escaping @Sendable (SoundFileError) -> Void
     ) {
       self.recording = recording
@@ -61,8 +62,8 @@ public final class RecordingWriter: Sendable {
     func run() {
       while !isEnding.load(ordering: .acquiring) {
         empty()
-        var watched = [WatchedDescriptor(wake.descriptor)]
-        SystemTime().wait(for: &watched, timeout: RecordingWriter.interval)
+        var watched = [PollDescriptor(wake.descriptor)]
+        SystemTimeSource().wait(for: &watched, timeout: RecordingWriter.interval)
       }
       empty()
       do {
@@ -82,7 +83,7 @@ public final class RecordingWriter: Sendable {
           fail(
             SoundFileError(
               kind: .tooLong, path: path,
-              description: "is full, since a wav file holds 4 GiB; record to .w64 or .flac"))
+              description: "reached the 4 GiB limit of wav; record to .w64 or .flac"))
           continue
         }
         do {
@@ -108,7 +109,7 @@ public final class RecordingWriter: Sendable {
   ///   - path: The name the user knows the file by, for errors.
   ///   - failureHandler: Called at most once, on the writing thread.
   public init(
-    _ recording: Recording, rate: Int, to descriptor: Int32, path: String,
+    _ recording: RecordingBuffer, rate: Int, to descriptor: Int32, path: String,
     storedAs format: SoundFileFormat, tags: SoundFileTags = SoundFileTags(),
     failureHandler: @escaping @Sendable (SoundFileError) -> Void = { _ in }
   ) throws(SoundFileError) {
@@ -118,7 +119,8 @@ public final class RecordingWriter: Sendable {
     let frameBytes = Int64(recording.channelCount * format.samples.byteCount)
     shared = Shared(
       recording, path: path,
-      mostFrames: format.container == .wav ? Self.mostBytes / frameBytes : .max, writer: writer,
+      mostFrames: format.container == .wav ? Self.maximumByteCount / frameBytes : .max,
+      writer: writer,
       failureHandler: failureHandler)
     thread = Mutex(nil)
     var started = pthread_t()

@@ -9,9 +9,9 @@ public final class SoundFileSink: AudioSink {
   /// What it takes.
   public let format: SinkFormat
   private let path: String
-  private var pace: ClockPace
+  private var pace: SinkPacer
   private var writer: SoundFileWriter?
-  private var notices: [SinkNotice] = []
+  private var notices: [SinkEvent] = []
   private let silence: [Float]
 
   /// Starts a file of the sink's rate and channels.
@@ -23,15 +23,15 @@ public final class SoundFileSink: AudioSink {
   public init(
     _ format: SinkFormat, to descriptor: Int32, path: String, storedAs fileFormat: SoundFileFormat,
     tags: SoundFileTags = SoundFileTags(), frameCount: Int64 = 0,
-    time: any Timekeeper = SystemTime()
+    time: any TimeSource = SystemTimeSource()
   ) throws(SoundFileError) {
     writer = try SoundFileWriter(
       descriptor: descriptor, path: path, format: fileFormat, rate: Int(format.rate),
       channelCount: format.channelCount, frameCount: frameCount, tags: tags)
     self.format = format
     self.path = path
-    pace = ClockPace(format, time: time)
-    silence = Array(repeating: 0, count: format.periodLength * format.channelCount)
+    pace = SinkPacer(format, time: time)
+    silence = Array(repeating: 0, count: format.periodSize * format.channelCount)
   }
 
   /// Frames that the clock has not reached.
@@ -45,7 +45,7 @@ public final class SoundFileSink: AudioSink {
       let silence = silence
       var left = frameCount
       while left > 0 {
-        let count = min(left, format.periodLength)
+        let count = min(left, format.periodSize)
         store(silence.span.extracting(first: count * format.channelCount))
         left -= count
       }
@@ -70,7 +70,7 @@ public final class SoundFileSink: AudioSink {
   }
 
   /// Takes what went wrong.
-  public func takeNotices() -> [SinkNotice] {
+  public func takeEvents() -> [SinkEvent] {
     defer { notices = [] }
     return notices
   }
@@ -85,6 +85,6 @@ public final class SoundFileSink: AudioSink {
   }
 
   private func note(_ error: SoundFileError) {
-    notices.append(SinkNotice(.failed, text: "\(path): \(error.description)"))
+    notices.append(SinkEvent(.failed, text: "\(path): \(error.description)"))
   }
 }

@@ -7,8 +7,7 @@ public enum TemblorProgram {
     "temblor", version: temblorVersion, date: "2026-11-20",
     abstract: "Turns haptic patterns into sound.",
     discussion: """
-      A PATTERN is an AHAP file, a folder of them, the name of a pattern that comes with Temblor, or - \
-      for standard input.
+      PATTERN is an AHAP file, a folder of AHAP files, the name of a shipped pattern, or - for standard input.
       """,
     commands: [
       PlayVerb.description, WatchVerb.description, TapVerb.description, ListenVerb.description,
@@ -22,20 +21,16 @@ public enum TemblorProgram {
     ],
     examples: [
       .init(
-        "temblor render earthquake-splash", "Hear a shipped pattern: writes earthquake-splash.wav."),
-      .init("temblor check mine.ahap", "Find what is wrong with a pattern, and where."),
+        "temblor render earthquake-splash", "Render a shipped pattern to earthquake-splash.wav."),
+      .init("temblor check mine.ahap", "Report errors and warnings in a pattern."),
     ],
     manualSections: [
       (
         "FILES",
         """
-        A pattern is a text in Apple's AHAP format. A sound file that a pattern plays is looked up in \
-        the pattern's own folder and nowhere else.
+        A pattern is a text file in Apple's AHAP format. Sound files that a pattern plays are searched only in the folder of the pattern.
 
-        A profile called NAME is looked for in $XDG_CONFIG_HOME/temblor/profiles/NAME.json, where \
-        XDG_CONFIG_HOME is ~/.config unless set; then in temblor/profiles below each folder of \
-        XDG_CONFIG_DIRS, which is /etc/xdg unless set; then among those that come with Temblor. Paths in \
-        these variables that are not absolute are ignored.
+        A profile NAME is searched as $XDG_CONFIG_HOME/temblor/profiles/NAME.json (XDG_CONFIG_HOME defaults to ~/.config), then as temblor/profiles/NAME.json in each folder of XDG_CONFIG_DIRS (default /etc/xdg), then among the shipped profiles. Relative paths in these variables are ignored.
         """
       )
     ],
@@ -47,16 +42,16 @@ public enum TemblorProgram {
   ///
   /// - Parameter words: The command line without the program's own name.
   public static func run(_ words: [String]) -> Int32 {
-    Interruption.watch()
+    SignalHandling.watch()
     let status = program.run(words, on: .system())
-    Interruption.endByNotedSignal()
+    SignalHandling.endByNotedSignal()
     return status.rawValue
   }
 
   private static let completion: CommandDescription = CommandDescription(
     "completion", abstract: "Print a completion script for a shell.",
     discussion: """
-      Put the script where your shell looks for it:
+      Save the script where your shell searches for completions:
 
         temblor completion bash > ~/.local/share/bash-completion/completions/temblor
         temblor completion zsh > ~/.zfunc/_temblor

@@ -13,7 +13,7 @@ public struct CalibrationError: Error, Equatable, Sendable, CustomStringConverti
     /// The noise hides the signal: raise the level or the gain, or record where it is quieter.
     case tooQuiet
     /// The recorder's clock is not the player's: record on the device that plays.
-    case wrongClock
+    case clockMismatch
     /// What was recorded is no single resonance: look where the sensor is.
     case noResonance
   }

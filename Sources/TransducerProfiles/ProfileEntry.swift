@@ -19,14 +19,14 @@ public struct ProfileEntry: Equatable, Sendable {
   /// The file; nothing for a shipped profile.
   public var path: String?
   /// Where the profiles come from that cannot be named because of this one.
-  public var hidden: [Origin]
+  public var shadowed: [Origin]
 
   /// Makes an entry.
-  init(name: String, origin: Origin, path: String? = nil, hidden: [Origin] = []) {
+  init(name: String, origin: Origin, path: String? = nil, shadowed: [Origin] = []) {
     self.name = name
     self.origin = origin
     self.path = path
-    self.hidden = hidden
+    self.shadowed = shadowed
   }
 
   /// What errors call its text: the file's path, or the name.

@@ -15,14 +15,14 @@ import JSONText
 /// ```
 public enum ProfileFile {
   /// The most bytes a profile's text may have.
-  public static let mostBytes = 1 << 20
+  public static let maximumByteCount = 1 << 20
 
   /// Reads a profile; nothing is guessed, and anything wrong refuses the text.
   ///
-  /// - Parameter text: UTF-8, at most `mostBytes`.
+  /// - Parameter text: UTF-8, at most `maximumByteCount`.
   /// - Parameter name: What errors call the text, usually the file's path.
   public static func read(text: [UInt8], name: String) throws(ProfileError) -> TransducerProfile {
-    switch ProfileExamination(text: text, name: name, doubts: false).outcome {
+    switch ProfileCheckResult(text: text, name: name, doubts: false).outcome {
     case .profile(let profile): return profile
     case .refused(let error): throw error
     }

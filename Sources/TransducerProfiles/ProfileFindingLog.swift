@@ -43,7 +43,7 @@ struct ProfileFindingLog {
     for rule in ProfileRule.allCases {
       guard var closing = firstDropped[rule] else { continue }
       let rest = (counts[rule] ?? 0) - Self.limit
-      closing.message = "\(rest) more like this, \(rule.rawValue), in this file"
+      closing.message = "\(rest) more \(rule.rawValue) findings in this file"
       all.append(closing)
     }
     // What is at one place stays in the order in which it was found.

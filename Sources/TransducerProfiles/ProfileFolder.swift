@@ -26,11 +26,11 @@ enum ProfileFolder {
     defer { close(descriptor) }
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-      throw ProfileFileError(.noFile, path: path, reason: "is no file")
+      throw ProfileFileError(.noFile, path: path, reason: "is not a regular file")
     }
     var bytes: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 16_384)
-    while bytes.count <= ProfileFile.mostBytes {
+    while bytes.count <= ProfileFile.maximumByteCount {
       let count = unsafe Glibc.read(descriptor, &piece, piece.count)
       if count < 0 && errno == EINTR { continue }
       guard count >= 0 else { throw .system(path, "cannot be read") }
@@ -39,7 +39,7 @@ enum ProfileFolder {
     }
     throw ProfileFileError(
       .tooLarge, path: path,
-      reason: "is larger than \(ProfileFile.mostBytes >> 20) MiB, the most that is read")
+      reason: "is too large; the limit is \(ProfileFile.maximumByteCount >> 20) MiB")
   }
 }
 

@@ -19,11 +19,11 @@ extension ProfileKeys {
       "Greatest acceleration in g, at resonance and continuous power."),
     ProfileKey(
       "excursion", .number(ProfileLimits.excursion),
-      "Greatest movement to one side in millimetres. Usual: what peak power makes in the band."),
+      "Maximum one-way excursion in millimetres. Default: the excursion at peak power in the band."),
     ProfileKey(
       "response", .list(.object(point), count: ProfileLimits.pointCount),
-      "Measured acceleration, by rising hertz; it goes before the resonance."),
-    ProfileKey("thermal", .object(thermal), "How it warms."),
+      "Measured acceleration, sorted by hertz; takes precedence over the resonance."),
+    ProfileKey("thermal", .object(thermal), "Thermal time constants."),
   ]
 
   /// The names of those figures.
@@ -31,11 +31,11 @@ extension ProfileKeys {
 
   /// The keys of `hardware`.
   static let hardware = ProfileFields(
-    [ProfileKey("product", .text, isRequired: true, "The maker and model.")] + figures + [
-      ProfileKey("measured", .object(measured), "How figures were measured, where they were."),
+    [ProfileKey("product", .text, isRequired: true, "Manufacturer and model.")] + figures + [
+      ProfileKey("measured", .object(measured), "How the values were measured."),
       ProfileKey(
         "estimated", .list(.word(figureNames)),
-        "The figures above that are estimates, not the maker's."),
+        "Keys above whose values are estimates, not from the manufacturer."),
     ], orders: [.init(low: "power", high: "peakPower")])
 
   private static let point = ProfileFields([
@@ -50,62 +50,62 @@ extension ProfileKeys {
     [
       ProfileKey(
         "coil", .number(ProfileLimits.coil), usual: usualThermal.coil,
-        "Seconds in which the coil warms by 63 % of its share."),
+        "Thermal time constant of the coil in seconds."),
       ProfileKey(
         "magnet", .number(ProfileLimits.magnet), usual: usualThermal.magnet,
-        "Seconds in which the magnet and the case do."),
+        "Thermal time constant of magnet and case in seconds."),
       ProfileKey(
-        "share", .number(ProfileLimits.share), usual: usualThermal.coilShare,
-        "The coil's share of the final rise."),
+        "share", .number(ProfileLimits.share), usual: usualThermal.coilFraction,
+        "Fraction of the final temperature rise due to the coil."),
     ], orders: [.init(low: "coil", high: "magnet")])
 
   private static let measured = ProfileFields([
     ProfileKey("date", .text, isRequired: true, "The day."),
     ProfileKey(
       "residual", .number(ProfileLimits.residual), isRequired: true,
-      "What the fit leaves unexplained, in decibels of the recording's power."),
+      "Residual of the fit in decibels relative to the recording's power."),
     ProfileKey(
-      "sensor", .word(Measurement.Sensor.allCases.map(\.rawValue)), isRequired: true,
-      "What the recording is in proportion to."),
+      "sensor", .word(TransducerMeasurement.Sensor.allCases.map(\.rawValue)), isRequired: true,
+      "Quantity that the sensor measures."),
   ])
 
   /// The keys of `drive`.
   static let drive = ProfileFields([
     ProfileKey(
       "place", .boolean,
-      "Whether frequencies are narrowed to what the hardware makes felt. Usual: true."),
+      "Whether frequencies are mapped into the band the hardware reproduces. Default: true."),
     ProfileKey(
       "reach", .number(ProfileLimits.reach), usual: usualDrive.reach,
-      "Decibels below the best frequency that are still used."),
+      "Usable range in decibels below the most sensitive frequency."),
     ProfileKey(
       "equalise", .boolean,
-      "Whether the resonance is undone by a filter. Usual: true where resonance and quality are "
+      "Whether a filter equalises the resonance. Default: true if resonance and quality are "
         + "known."),
     ProfileKey(
       "boost", .number(ProfileLimits.boost), usual: usualDrive.boost,
-      "The most decibels by which that filter raises the drive."),
+      "Maximum boost of that filter in decibels."),
     ProfileKey(
       "damping", .number(ProfileLimits.damping), usual: usualDrive.damping,
-      "How many times as damped the hardware appears behind that filter."),
+      "Factor by which that filter increases the damping."),
     ProfileKey(
       "sensation", .boolean,
-      "Whether equal intensity is felt equally at each sharpness. Usual: true where the response "
-        + "or a threshold curve is known."),
+      "Whether equal intensity feels equally strong at every sharpness. Default: true if the response or a threshold curve is known."
+    ),
     ProfileKey(
       "highPass", .number(ProfileLimits.hertz),
-      "Hertz below which nothing is driven. Usual: half the lowest frequency."),
+      "High-pass corner frequency in hertz. Default: half the lowest frequency."),
   ])
 
   /// The keys of `amplifier`.
   static let amplifier = ProfileFields([
     ProfileKey(
       "power", .number(ProfileLimits.power),
-      "Watts that a full-scale sine delivers. Usual: the hardware's peak power, or twice its power."
+      "Power of a full-scale sine in watts. Default: the hardware's peak power, or twice its power."
     ),
     ProfileKey(
-      "latency", .number(ProfileLimits.latency), "Seconds from a sample to its movement."),
+      "latency", .number(ProfileLimits.latency), "Latency from sample to movement in seconds."),
   ])
 
-  private static let usualThermal = ThermalFigures()
-  private static let usualDrive = DriveLaw()
+  private static let usualThermal = ThermalParameters()
+  private static let usualDrive = DriveSettings()
 }

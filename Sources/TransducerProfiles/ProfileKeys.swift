@@ -7,34 +7,35 @@ import HapticRender
 enum ProfileKeys {
   /// The whole text.
   static let profile = ProfileFields([
-    ProfileKey("name", .name, isRequired: true, "What people type; the file is called NAME.json."),
+    ProfileKey("name", .name, isRequired: true, "Name of the profile; the file must be NAME.json."),
     ProfileKey("summary", .text, isRequired: true, "One sentence: what the profile is for."),
     ProfileKey(
       "frequency", .object(frequency), isRequired: true,
-      "How sharpness becomes the frequency of continuous events."),
+      "How sharpness maps to the frequency of continuous events."),
     ProfileKey(
-      "intensity", .object(intensity), "How intensity becomes amplitude. Usual: power, exponent 1."),
+      "intensity", .object(intensity),
+      "How intensity maps to amplitude. Default: power, exponent 1."),
     ProfileKey(
-      "level", .number(ProfileLimits.level), usual: TransducerProfile.usualLevel,
+      "level", .number(ProfileLimits.level), usual: TransducerProfile.defaultLevel,
       "The amplitude of one continuous event at full intensity; 1 is full scale."),
     ProfileKey(
       "partials",
       .list(.object(ProfileFields(partial)), count: ProfileLimits.partialCount),
-      "The sines of a continuous event. Usual: one."),
-    ProfileKey("transient", .object(transient), "The bursts of transients."),
+      "Partials of a continuous event. Default: one sine."),
+    ProfileKey("transient", .object(transient), "Waveform of transients."),
     ProfileKey(
       "duck", .number(ProfileLimits.share), usual: 1,
-      "What continuous events are multiplied by while a transient sounds."),
+      "Gain of continuous events while a transient sounds."),
     ProfileKey(
       "thresholds", .list(.object(threshold), count: ProfileLimits.pointCount),
-      "The threshold curve, by rising hertz, for the intensity law sensation or for hardware. "
-        + "Usual: that of a hand, for hardware."),
+      "Threshold curve, sorted by hertz, for the intensity law sensation or for hardware. Default for hardware: that of a hand."
+    ),
     ProfileKey(
-      "hardware", .object(hardware), "What is known of the hardware; the sound is fitted to it."),
+      "hardware", .object(hardware), "Data of the hardware; the signal is adapted to it."),
     ProfileKey("drive", .object(drive), "How the sound is fitted to the hardware."),
     ProfileKey("amplifier", .object(amplifier), "What drives the hardware."),
-    ProfileKey("sources", .list(.text), "Where the figures were read."),
-    ProfileKey(schemaKey, .text, "Where an editor finds the schema of profiles; not read."),
+    ProfileKey("sources", .list(.text), "Sources of the data."),
+    ProfileKey(schemaKey, .text, "Schema reference for editors; ignored by Temblor."),
   ])
 
   /// The key under which JSON editors look for a schema.
@@ -58,7 +59,7 @@ enum ProfileKeys {
         "high", .number(ProfileLimits.hertz), isRequired: true,
         "Hertz at sharpness 1, not below low; equal to it for a transducer of one frequency."),
       ProfileKey(
-        "scale", .word(FrequencyLaw.Scale.allCases.map(\.rawValue)),
+        "scale", .word(FrequencyMapping.Scale.allCases.map(\.rawValue)),
         "Whether equal steps of sharpness are equal intervals or equal differences of frequency."),
     ], orders: [.init(low: "low", high: "high")])
 
@@ -68,10 +69,10 @@ enum ProfileKeys {
         "law", .word(["power", "sensation"]),
         "power: amplitude = intensity^exponent. sensation: equal steps are felt as equal."),
       ProfileKey(
-        "exponent", .number(ProfileLimits.exponent), usual: 1, "The exponent of the law power."),
+        "exponent", .number(ProfileLimits.exponent), usual: 1, "Exponent of the power law."),
       ProfileKey(
         "decibels", .number(ProfileLimits.sensation),
-        "Decibels by which intensity 1 lies above threshold, for the law sensation."),
+        "Level of intensity 1 above threshold in decibels, for the sensation law."),
     ],
     choice: .init(
       key: "law",
@@ -83,7 +84,7 @@ enum ProfileKeys {
       "Its frequency as a multiple of the event's."),
     ProfileKey(
       "gain", .number(ProfileLimits.gain), usual: 1,
-      "Its amplitude as a multiple of the event's; below 0 it is turned over."),
+      "Amplitude as a multiple of the event's; negative values invert the polarity."),
   ]
 
   private static let burstPartial =
@@ -100,23 +101,24 @@ enum ProfileKeys {
     [
       ProfileKey(
         "frequency", .object(frequency),
-        "How sharpness becomes the burst's frequency. Usual: as in continuous events."),
+        "How sharpness maps to the frequency of the burst. Default: as for continuous events."),
       ProfileKey(
         "cycles", .number(ProfileLimits.cycles), usual: usualCycles, "The burst's length in cycles."
       ),
       ProfileKey(
         "shortest", .number(ProfileLimits.seconds), usual: usualSeconds.lowerBound,
-        "Seconds that a length in cycles does not go below."),
+        "Minimum length of the burst in seconds."),
       ProfileKey(
         "longest", .number(ProfileLimits.seconds), usual: usualSeconds.upperBound,
-        "Seconds that a length in cycles does not go above."),
+        "Maximum length of the burst in seconds."),
       ProfileKey(
         "seconds",
         .object(
           span(
             ProfileLimits.seconds, low: "Seconds at sharpness 0.", high: "Seconds at sharpness 1.",
             isAscending: false)),
-        "The burst's length, linear between two; instead of cycles, shortest and longest."),
+        "Length of the burst at sharpness 0 and 1, linear in between; replaces cycles, shortest and longest."
+      ),
       ProfileKey(
         "level", .number(ProfileLimits.level),
         "The amplitude at full intensity. Usual: that of the profile."),
@@ -126,16 +128,18 @@ enum ProfileKeys {
           + "same."),
       ProfileKey(
         "partials", .list(.object(ProfileFields(burstPartial)), count: ProfileLimits.partialCount),
-        "The sines of a burst. Usual: one."),
+        "Partials of a burst. Default: one sine."),
       ProfileKey(
         "squareness",
         .object(
           span(ProfileLimits.share, low: "Share at sharpness 0.", high: "Share at sharpness 1.")),
-        "How much of the burst is a square wave. Usual: nothing."),
+        "Fraction of square wave in the burst. Default: 0."),
       ProfileKey(
-        "attack", .number(ProfileLimits.edge), "Seconds of rise. Usual: an eighth of the burst."),
+        "attack", .number(ProfileLimits.edge), "Attack in seconds. Default: an eighth of the burst."
+      ),
       ProfileKey(
-        "release", .number(ProfileLimits.edge), "Seconds of fall. Usual: an eighth of the burst."),
+        "release", .number(ProfileLimits.edge),
+        "Release in seconds. Default: an eighth of the burst."),
     ],
     orders: [.init(low: "shortest", high: "longest")],
     exclusion: .init(key: "seconds", others: ["cycles", "shortest", "longest"]))
@@ -148,11 +152,11 @@ enum ProfileKeys {
   ])
 
   private static var usualCycles: Double? {
-    if case .cycles(let count, _) = TransientLaw.usualLength { count } else { nil }
+    if case .cycles(let count, _) = TransientShape.defaultLength { count } else { nil }
   }
 
   private static var usualSeconds: ClosedRange<Double> {
-    if case .cycles(_, let range) = TransientLaw.usualLength {
+    if case .cycles(_, let range) = TransientShape.defaultLength {
       range
     } else {
       ProfileLimits.seconds

@@ -2,7 +2,7 @@ internal import Glibc
 
 extension ProfileLibrary {
   /// The library of this process's environment.
-  public static func ofEnvironment() -> ProfileLibrary {
+  public static func fromEnvironment() -> ProfileLibrary {
     ProfileLibrary { name in
       guard let value = unsafe getenv(name) else { return nil }
       return unsafe String(cString: value)

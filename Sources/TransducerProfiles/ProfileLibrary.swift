@@ -34,7 +34,7 @@ public struct ProfileLibrary: Equatable, Sendable {
     var entries: [ProfileEntry] = []
     func add(_ entry: ProfileEntry) {
       if let index = entries.firstIndex(where: { $0.name == entry.name }) {
-        entries[index].hidden.append(entry.origin)
+        entries[index].shadowed.append(entry.origin)
       } else {
         entries.append(entry)
       }

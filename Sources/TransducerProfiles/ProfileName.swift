@@ -5,7 +5,7 @@ public enum ProfileName {
   /// The names as a regular expression.
   static let pattern = "^[a-z0-9-]{1,\(longest)}$"
   /// What to do about one that is none.
-  public static let advice = "use up to \(longest) of a–z, 0–9 and -"
+  public static let advice = "use up to \(longest) characters of a–z, 0–9 and -"
 
   /// Whether a text can be the name of a profile; one that can names no folder and hides no file.
   public static func isValid(_ text: String) -> Bool {

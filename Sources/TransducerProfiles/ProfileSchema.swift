@@ -12,7 +12,7 @@ public enum ProfileSchema {
       schema.member("title", "Transducer profile")
       schema.member(
         "description",
-        "How a haptic pattern becomes a waveform for one kind of transducer: frequency, level, shape."
+        "Defines how a haptic pattern is rendered for one kind of transducer: frequency, level, waveform."
       )
       schema.shape(.object(ProfileKeys.profile))
       schema.thresholdsWhereUsed()
@@ -23,7 +23,7 @@ public enum ProfileSchema {
 
 extension JSONObjectWriter {
   /// Writes what a shape asks of a value.
-  fileprivate mutating func shape(_ shape: ProfileShape) {
+  fileprivate mutating func shape(_ shape: ProfileValueType) {
     switch shape {
     case .number(let range):
       member("type", "number")

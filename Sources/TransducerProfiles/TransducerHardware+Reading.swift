@@ -11,8 +11,8 @@ extension TransducerHardware {
       peakPower: value.number("peakPower"), acceleration: value.number("acceleration"),
       excursion: value.number("excursion"),
       response: value.list("response", ResponsePoint.init(known:)) ?? [],
-      thermal: value["thermal"].map(ThermalFigures.init(known:)),
-      measured: value["measured"].map(Measurement.init(known:)),
+      thermal: value["thermal"].map(ThermalParameters.init(known:)),
+      measured: value["measured"].map(TransducerMeasurement.init(known:)),
       estimated: value.texts("estimated"))
   }
 }
@@ -23,16 +23,16 @@ extension ResponsePoint {
   }
 }
 
-extension ThermalFigures {
+extension ThermalParameters {
   fileprivate init(known value: JSONValue) {
     self.init()
     coil = value.number("coil") ?? coil
     magnet = value.number("magnet") ?? magnet
-    coilShare = value.number("share") ?? coilShare
+    coilFraction = value.number("share") ?? coilFraction
   }
 }
 
-extension Measurement {
+extension TransducerMeasurement {
   fileprivate init(known value: JSONValue) {
     self.init(
       date: value["date"]?.string ?? "", residual: value.known("residual"),

@@ -27,7 +27,7 @@ extension TransducerHardware {
       object.object("thermal", layout: .line) { entry in
         entry.number("coil", thermal.coil)
         entry.number("magnet", thermal.magnet)
-        entry.number("share", thermal.coilShare)
+        entry.number("share", thermal.coilFraction)
       }
     }
     if let measured {

@@ -6,18 +6,18 @@ extension TransducerProfile {
   init(known value: JSONValue) {
     self.init(
       name: value["name"]?.string ?? "", summary: value["summary"]?.string ?? "",
-      frequency: value["frequency"].map(FrequencyLaw.init(known:)) ?? Self.phone.frequency,
-      level: value.number("level") ?? Self.usualLevel)
-    intensity = value["intensity"].map(IntensityLaw.init(known:)) ?? intensity
+      frequency: value["frequency"].map(FrequencyMapping.init(known:)) ?? Self.phone.frequency,
+      level: value.number("level") ?? Self.defaultLevel)
+    intensity = value["intensity"].map(IntensityMapping.init(known:)) ?? intensity
     partials = value.list("partials", Partial.init(known:)) ?? partials
     if let law = value["transient"] {
-      transient = TransientLaw(known: law, otherwise: transient)
+      transient = TransientShape(known: law, otherwise: transient)
     }
     duck = value.number("duck") ?? duck
     thresholds = value.list("thresholds", Threshold.init(known:)) ?? []
     hardware = value["hardware"].map(TransducerHardware.init(known:))
-    drive = value["drive"].map(DriveLaw.init(known:)) ?? drive
-    amplifier = value["amplifier"].map(AmplifierFigures.init(known:)) ?? amplifier
+    drive = value["drive"].map(DriveSettings.init(known:)) ?? drive
+    amplifier = value["amplifier"].map(AmplifierParameters.init(known:)) ?? amplifier
     sources = value.texts("sources")
   }
 }

@@ -12,7 +12,7 @@ extension TransducerProfile {
     if intensity != usual.intensity {
       file.object("intensity", layout: .line) { intensity.write(to: &$0) }
     }
-    file.number("level", level, unless: Self.usualLevel)
+    file.number("level", level, unless: Self.defaultLevel)
     if partials != usual.partials {
       file.array("partials") { list in
         for partial in partials {
@@ -46,7 +46,7 @@ extension TransducerProfile {
   }
 }
 
-extension FrequencyLaw {
+extension FrequencyMapping {
   fileprivate func write(to object: inout JSONObjectWriter) {
     object.number("low", low)
     object.number("high", high)
@@ -54,7 +54,7 @@ extension FrequencyLaw {
   }
 }
 
-extension IntensityLaw {
+extension IntensityMapping {
   fileprivate func write(to object: inout JSONObjectWriter) {
     switch self {
     case .power(let exponent):
@@ -67,8 +67,8 @@ extension IntensityLaw {
   }
 }
 
-extension TransientLaw {
-  fileprivate func write(to object: inout JSONObjectWriter, otherwise usual: TransientLaw) {
+extension TransientShape {
+  fileprivate func write(to object: inout JSONObjectWriter, otherwise usual: TransientShape) {
     if frequency != usual.frequency {
       object.object("frequency", layout: .line) { frequency.write(to: &$0) }
     }
@@ -93,7 +93,7 @@ extension TransientLaw {
   }
 }
 
-extension TransientLaw.Length {
+extension TransientShape.Length {
   fileprivate func write(to object: inout JSONObjectWriter) {
     switch self {
     case .cycles(let count, let range):

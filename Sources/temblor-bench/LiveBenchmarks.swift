@@ -32,7 +32,7 @@ enum LiveBenchmarks {
 
   /// Seconds of each call.
   private static func calls() throws -> [Double] {
-    let link = RenderLink(channelCount: channelCount)
+    let link = RendererPort(channelCount: channelCount)
     let routing = OutputRouting(
       channels: (0..<channelCount).map { .init(hapticBus: 0, hapticGain: 1 - Float($0) / 20) })
     var renderer = Renderer(

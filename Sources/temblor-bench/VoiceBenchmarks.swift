@@ -48,7 +48,7 @@ enum VoiceBenchmarks {
 
   /// A profile whose channels have every filter and all protection.
   private static let shaker = TransducerProfile(
-    name: "shaker", summary: "", frequency: FrequencyLaw(low: 25, high: 80),
+    name: "shaker", summary: "", frequency: FrequencyMapping(low: 25, high: 80),
     hardware: TransducerHardware(product: "shaker", resonance: 40, quality: 10, power: 50))
 
   /// A number of continuous events that last the whole run.

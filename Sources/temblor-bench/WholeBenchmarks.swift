@@ -13,7 +13,7 @@ enum WholeBenchmarks {
         let reading = try AHAPDocument(text: text, name: name).read()
         let plan = try RenderPlan(compiling: reading.pattern)
         seconds = Double(plan.length) / plan.rate
-        var rendering = OfflineRendering(plan: plan)
+        var rendering = OfflineRenderer(plan: plan)
         var block = [Float](repeating: 0, count: 4_096)
         var count = 1
         while count > 0 {

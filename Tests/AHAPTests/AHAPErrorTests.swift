@@ -231,7 +231,7 @@ import Testing
       -4824, .waveformPath),
     Refusal(
       #"{"Pattern": [\#n  {"Event": {"Time": 0, "EventType": "AudioCustom", "EventWaveformPath": "a\\b.wav"}}\#n]}"#,
-      #"t.ahap:2:74: error: EventWaveformPath has a backslash; folders end with / (Pattern[0].Event.EventWaveformPath)"#,
+      #"t.ahap:2:74: error: EventWaveformPath contains a backslash; use / between folders (Pattern[0].Event.EventWaveformPath)"#,
       -4824, .waveformPath),
     Refusal(
       #"{"Pattern": [\#n  {"Event": {"Time": 0, "EventType": "AudioCustom", "EventWaveformPath": 5}}\#n]}"#,

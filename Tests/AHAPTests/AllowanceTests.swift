@@ -19,7 +19,7 @@ import Testing
   @Test func turnsWarningsIntoNotesWithTheReason() throws {
     #expect(
       try findings(#"{"tap-gap": "one\u2028rough\nhit"}"#, events: Self.close) == [
-        "note tap-gap: the tap comes 20.0 ms after the one before; two are felt from 50 ms on "
+        "note tap-gap: the transient follows after 20.0 ms; at least 50 ms are needed to feel two "
           + "(allowed: one rough hit)"
       ])
   }
@@ -33,7 +33,7 @@ import Testing
   @Test func notesAllowancesNobodyNeeds() throws {
     #expect(
       try findings(#"{"harsh": "x", "negative-time": "y"}"#, events: Self.tap("0")) == [
-        "note unused-allowance: nothing in the file needs \"harsh\" to be allowed",
+        "note unused-allowance: unnecessary: the file does not break \"harsh\"",
         "note unused-allowance: \"negative-time\" is an error and cannot be allowed",
       ])
   }

@@ -39,7 +39,7 @@ import Testing
     let document = try AHAPDocument(pattern: taps([0, 100, 200, 300, 400]))
     #expect(
       document.examine().findings.first?.message
-        == "the sequence from 0.0 s on has 5 taps; at most 4 are clear")
+        == "the sequence from 0.0 s has 5 transients; more than 4 are hard to tell apart")
     #expect(document.examine().findings.first?.path == "Pattern[4].Event")
   }
 

@@ -18,7 +18,7 @@ import Testing
       #"{"Pattern": []}"#
     #expect(
       try lines(text) == [
-        #"missing-version t.ahap:1:1: warning: the file does not say its version; add "Version": 1.0"#,
+        #"missing-version t.ahap:1:1: warning: missing key \"Version\"; add "Version": 1.0"#,
         #"no-events t.ahap:1:13: warning: the pattern has no events and plays nothing (Pattern)"#,
       ])
   }
@@ -28,8 +28,8 @@ import Testing
       #"\#u{FEFF}{"Version": 1, "Pattern": [{"Event": {"Time": 0, "EventType": "HapticTransient"}},]}"#
     #expect(
       try lines(text) == [
-        #"byte-order-mark t.ahap:1:1: warning: the text begins with a byte-order mark; save it as UTF-8 without one"#,
-        #"trailing-comma t.ahap:1:82: warning: a comma cannot stand before a closing bracket (Pattern); remove it"#,
+        #"byte-order-mark t.ahap:1:1: warning: the text starts with a byte-order mark; save it as UTF-8 without one"#,
+        #"trailing-comma t.ahap:1:82: warning: comma before a closing bracket (Pattern); remove it"#,
       ])
   }
 
@@ -105,8 +105,8 @@ import Testing
       #"{"Version": 1, "Pattern": [{"Event": {"Time": 0, "EventType": "HapticContinuous", "EventDuration": 31, "EventParameters": [{"ParameterID": "AudioPan", "ParameterValue": 0}]}}]}"#
     #expect(
       try lines(text) == [
-        #"pattern-length t.ahap:1:27: note: the pattern takes 31.0 s; feedback usually takes 0.2 to 0.5 s (Pattern)"#,
-        #"event-length t.ahap:1:100: warning: the event lasts 31.0 s; a device may end it after 30 s (Pattern[0].Event.EventDuration); split it into several events"#,
+        #"pattern-length t.ahap:1:27: note: the pattern lasts 31.0 s; feedback usually lasts 0.2 to 0.5 s (Pattern)"#,
+        #"event-length t.ahap:1:100: warning: the event lasts 31.0 s; devices may cut it off at 30 s (Pattern[0].Event.EventDuration); split it into several events"#,
         #"parameter-not-applicable t.ahap:1:140: warning: AudioPan has no effect on a HapticContinuous event (Pattern[0].Event.EventParameters[0].ParameterID)"#,
       ])
   }
@@ -127,9 +127,9 @@ import Testing
       #"{"Version": 1, "Pattern": [{"Event": {"Time": 0, "EventType": "HapticTransient"}}, {"ParameterCurve": {"ParameterID": "HapticIntensityControl", "Time": 0, "ParameterCurveControlPoints": [{"Time": 1, "ParameterValue": 0},{"Time": 0, "ParameterValue": 1.25}]}}, {"ParameterCurve": {"ParameterID": "HapticIntensityControl", "Time": 0.5, "ParameterCurveControlPoints": []}}]}"#
     #expect(
       try lines(text) == [
-        #"curve-order t.ahap:1:221: warning: a control point at 0.0 s follows one at 1.0 s; they are sorted (Pattern[1].ParameterCurve.ParameterCurveControlPoints[1])"#,
+        #"curve-order t.ahap:1:221: warning: control points out of order: 0.0 s after 1.0 s; they are sorted (Pattern[1].ParameterCurve.ParameterCurveControlPoints[1])"#,
         #"out-of-range t.ahap:1:251: warning: HapticIntensityControl is 1.25, outside 0.0 to 1.0; it counts as 1.0 (Pattern[1].ParameterCurve.ParameterCurveControlPoints[1].ParameterValue)"#,
-        #"curve-overlap t.ahap:1:280: warning: another curve of HapticIntensityControl goes on until 1.0 s; this one replaces it (Pattern[2].ParameterCurve)"#,
+        #"curve-overlap t.ahap:1:280: warning: overlaps another curve of HapticIntensityControl that ends at 1.0 s; this one takes precedence (Pattern[2].ParameterCurve)"#,
         #"curve-point-count t.ahap:1:366: warning: the curve has no control points and no effect (Pattern[2].ParameterCurve.ParameterCurveControlPoints)"#,
       ])
   }
@@ -149,8 +149,9 @@ import Testing
     let found = try lines("{\"Version\": 1, \"Pattern\": [\(Self.tap),\n\(entries)]}")
     #expect(found.count == 1_001)
     #expect(
-      found.last == "out-of-range t.ahap:1002:71: warning: 200 more like this, out-of-range, in "
-        + "this file (Pattern[1001].Parameter.ParameterValue)")
+      found.last
+        == "out-of-range t.ahap:1002:71: warning: 200 more out-of-range findings in this file (Pattern[1001].Parameter.ParameterValue)"
+    )
   }
 
   @Test func explainsEveryRuleInOneSentence() {

@@ -107,6 +107,6 @@ import Testing
     let error = #expect(throws: AHAPError.self) { try AHAPDocument(pattern: pattern, name: "new") }
     #expect(
       error?.description
-        == "new:1:1: error: a number that is not finite cannot be written (events[0])")
+        == "new:1:1: error: non-finite numbers (NaN, infinity) cannot be written (events[0])")
   }
 }

@@ -101,9 +101,8 @@ import Testing
     let document = try AHAPDocument(text: Array(Self.chain.utf8), name: "t.ahap")
     #expect(
       document.examine().findings.map(\.description) == [
-        "t.ahap:4:20: warning: the control points of this curve count from the pattern's start; "
-          + "they are read so (Pattern[2].ParameterCurve); "
-          + "count them from the start of their curve"
+        "t.ahap:4:20: warning: the control points of this curve have absolute times; they are converted (Pattern[2].ParameterCurve); "
+          + "make the times relative to the start of the curve"
       ])
   }
 

@@ -16,13 +16,13 @@ import Testing
   }
 
   @Test func aDeviceWithoutAPaceIsReadAsTimeGoesBy() throws {
-    let time = VirtualTime()
+    let time = VirtualTimeSource()
     let capture = try ALSACapture("null", rate: 48_000, channelCount: 2, timekeeper: time)
     var samples: [Float] = []
     try capture.read(into: &samples)
     #expect(samples == [])
     try capture.start()
-    var none: [WatchedDescriptor] = []
+    var none: [PollDescriptor] = []
     time.wait(for: &none, timeout: .milliseconds(125))
     try capture.read(into: &samples)
     #expect(samples == [Float](repeating: 0, count: 12_000))
@@ -31,33 +31,33 @@ import Testing
   }
 
   @Test func lostFramesEndARecording() throws {
-    let time = VirtualTime()
+    let time = VirtualTimeSource()
     let overrun = PCMInterception(result: { $0 == .read ? Int(-EPIPE) : nil })
     let capture = try ALSACapture(
       "null", rate: 8_000, channelCount: 1, timekeeper: time, interception: overrun)
     try capture.start()
-    var none: [WatchedDescriptor] = []
+    var none: [PollDescriptor] = []
     time.wait(for: &none, timeout: .seconds(1))
     var samples: [Float] = []
     #expect(
       refusal { try capture.read(into: &samples) }
         == ALSAError(
           kind: .gap, device: "null",
-          description: "the recording has a gap; end what keeps the machine busy and record again"))
+          description: "overrun: the recording has a gap; close other programs and record again"))
   }
 
   @Test(arguments: [
     (
       EBUSY, ALSAError.Kind.deviceBusy,
-      "another program records from it; end that program or choose another"
+      "device busy: another program records from it; close that program or choose another device"
     ),
     (
       EACCES, .permissionDenied,
       "permission denied; this user must be in the group 'audio' to record from it"
     ),
     (
-      ENOENT, .deviceAbsent,
-      "there is no such device; 'aplay -L' lists those there are"
+      ENOENT, .noSuchDevice,
+      "no such device; run 'aplay -L' to list devices"
     ),
   ])
   func whatStandsInTheWayIsTold(code: Int32, kind: ALSAError.Kind, text: String) {
@@ -65,7 +65,8 @@ import Testing
     #expect(
       refusal {
         _ = try ALSACapture(
-          "hw:9", rate: 8_000, channelCount: 1, timekeeper: VirtualTime(), interception: blocked)
+          "hw:9", rate: 8_000, channelCount: 1, timekeeper: VirtualTimeSource(),
+          interception: blocked)
       } == ALSAError(kind: kind, device: "hw:9", description: text))
   }
 

@@ -2,7 +2,7 @@ import HapticPlayback
 import Synchronization
 
 /// A clock that only waiting moves.
-final class ClockTime: Timekeeper {
+final class ClockTime: TimeSource {
   private let time = Mutex(Duration.zero)
   private let waitCounter = Atomic(0)
 
@@ -10,9 +10,9 @@ final class ClockTime: Timekeeper {
   /// How often somebody waited.
   var waitCount: Int { waitCounter.load(ordering: .relaxed) }
 
-  func wait(for descriptors: inout [WatchedDescriptor], timeout: Duration?) {
+  func wait(for descriptors: inout [PollDescriptor], timeout: Duration?) {
     waitCounter.add(1, ordering: .relaxed)
-    SystemTime().wait(for: &descriptors, timeout: .zero)
+    SystemTimeSource().wait(for: &descriptors, timeout: .zero)
     guard descriptors.allSatisfy({ $0.received == 0 }), let timeout else { return }
     pass(timeout)
   }

@@ -19,11 +19,11 @@ import Testing
     request.encoding = encoding
     request.access = access
     request.channels = .exactly(2)
-    request.periodLength = period
-    request.bufferLength = 4 * period
+    request.periodSize = period
+    request.bufferSize = 4 * period
     let sink = try ALSASink(request, timekeeper: clock)
     #expect(sink.granted.isPaced)
-    #expect(sink.format.periodLength == period)
+    #expect(sink.format.periodSize == period)
     var rest = samples[...]
     while !rest.isEmpty {
       guard case .room(let count) = sink.wait(wake) else { break }
@@ -32,7 +32,7 @@ import Testing
       sink.write(part.span)
     }
     sink.finish(draining: true)
-    #expect(sink.takeNotices() == [])
+    #expect(sink.takeEvents() == [])
     return try #require(Self.bytes(of: path))
   }
 

@@ -10,7 +10,7 @@ import Testing
     queue.add(.lost, text: "b")
     #expect(
       queue.take() == [
-        SinkNotice(.underrun, missedFrameCount: 3, text: "a"), SinkNotice(.lost, text: "b"),
+        SinkEvent(.underrun, missedFrameCount: 3, text: "a"), SinkEvent(.lost, text: "b"),
       ])
     #expect(queue.take() == [])
   }
@@ -22,7 +22,7 @@ import Testing
     #expect(taken.count == NoticeQueue.capacity + 1)
     #expect(
       taken.last
-        == SinkNotice(
+        == SinkEvent(
           .degraded, missedFrameCount: 2 * (1_000 - NoticeQueue.capacity),
           text: "984 more interruptions in the same time"))
     queue.add(.underrun, text: "dry")

@@ -22,7 +22,7 @@ import Testing
     }
     #expect(
       sink.format
-        == SinkFormat(rate: 48_000, channelCount: 3, periodLength: 240, bufferLength: 960))
+        == SinkFormat(rate: 48_000, channelCount: 3, periodSize: 240, bufferSize: 960))
     #expect(sink.granted.access == access)
     #expect(sink.granted.encoding == encoding)
     #expect(sink.granted.isPaced)
@@ -43,7 +43,7 @@ import Testing
     }
     #expect(written == 480_000 + 960)
     #expect(clock.waitCount == 2_000)
-    #expect(sink.takeNotices() == [])
+    #expect(sink.takeEvents() == [])
   }
 
   @Test func framesThatCameTooLateArePassedOver() throws {
@@ -54,8 +54,8 @@ import Testing
     #expect(sink.wait(wake) == .missed(frameCount: 1_440))
     #expect(sink.wait(wake) == .room(frameCount: 960))
     #expect(
-      sink.takeNotices() == [
-        SinkNotice(.underrun, missedFrameCount: 1_440, text: "frames came too late")
+      sink.takeEvents() == [
+        SinkEvent(.underrun, missedFrameCount: 1_440, text: "buffer underrun")
       ])
   }
 

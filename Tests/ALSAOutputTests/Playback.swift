@@ -22,7 +22,7 @@ final class Playback {
   /// What was heard, in order.
   private(set) var heard: [Stretch] = []
   /// What the sink told, in order.
-  private(set) var notices: [SinkNotice] = []
+  private(set) var notices: [SinkEvent] = []
   /// The number of the next frame.
   private(set) var position = 0
   /// Frames that were passed over.
@@ -33,7 +33,7 @@ final class Playback {
   /// Opens a device; planning makes it fail.
   init(
     _ change: (inout PCMRequest) -> Void = { _ in },
-    abilities: (inout FaultyDevice.Abilities) -> Void = { _ in },
+    abilities: (inout FaultyDevice.Capabilities) -> Void = { _ in },
     results: @escaping @Sendable (PCMCall) -> Int? = { _ in nil }
   ) throws {
     abilities(&device.abilities)
@@ -87,7 +87,7 @@ final class Playback {
       case .woken: break
       case .ended: return true
       }
-      notices += sink.takeNotices()
+      notices += sink.takeEvents()
       still = time.now == last ? still + 1 : 0
       last = time.now
       if still > limit { return false }

@@ -52,8 +52,8 @@ import Testing
     let buffer = period * Int.random(in: 2...6, using: &chance)
     let playback = try Playback(
       {
-        $0.periodLength = period
-        $0.bufferLength = buffer
+        $0.periodSize = period
+        $0.bufferSize = buffer
         $0.access = PCMAccess.allCases.randomElement(using: &chance)
       },
       abilities: { $0.drift = Int.random(in: -200...200, using: &chance) })

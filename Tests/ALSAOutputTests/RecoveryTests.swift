@@ -34,7 +34,7 @@ import Testing
         Stretch(start: 24_096, first: nil, count: 864),
         Stretch(start: 24_960, first: 24_960, count: 23_040),
       ])
-    #expect(playback.notices == [SinkNotice(.underrun, text: "the device ran dry")])
+    #expect(playback.notices == [SinkEvent(.underrun, text: "buffer underrun")])
   }
 
   @Test func lateFramesArePassedOver() throws {
@@ -51,7 +51,7 @@ import Testing
     #expect(playback.missedCount == 2_400)
     #expect(
       playback.notices == [
-        SinkNotice(.underrun, missedFrameCount: 2_400, text: "the device ran dry")
+        SinkEvent(.underrun, missedFrameCount: 2_400, text: "buffer underrun")
       ])
   }
 
@@ -60,7 +60,7 @@ import Testing
     playback.device.plan(.suspend(canResume: true), at: .milliseconds(502))
     #expect(playback.run(until: .seconds(1)))
     #expect(playback.heard == [Stretch(start: 0, first: 0, count: 48_000)])
-    #expect(playback.notices == [SinkNotice(.suspended, text: "the device was suspended")])
+    #expect(playback.notices == [SinkEvent(.suspended, text: "the device was suspended")])
   }
 
   /// The library itself takes no notice of a plug-in that cannot resume.
@@ -69,7 +69,7 @@ import Testing
     playback.device.plan(.suspend(canResume: false), at: .milliseconds(502))
     #expect(playback.run(until: .seconds(1)))
     #expect(playback.heard.last == Stretch(start: 24_960, first: 24_960, count: 23_040))
-    #expect(playback.notices == [SinkNotice(.suspended, text: "the device was suspended")])
+    #expect(playback.notices == [SinkEvent(.suspended, text: "the device was suspended")])
   }
 
   @Test func resumptionThatTakesTimeIsWaitedFor() throws {
@@ -131,12 +131,13 @@ import Testing
         Stretch(start: 0, first: 0, count: 24_000),
         Stretch(start: 120_000, first: 120_000, count: 72_000),
       ])
-    let busy = SinkNotice(
+    let busy = SinkEvent(
       .degraded,
-      text: "faulty: another program plays on it; end that program or choose another device")
+      text:
+        "faulty: device busy: another program uses it; close that program or choose another device")
     #expect(
       playback.notices.filter { $0.kind != .returned } == [
-        SinkNotice(.lost, text: "faulty: it went away; connect it again")
+        SinkEvent(.lost, text: "faulty: device disconnected; reconnect it")
       ] + (code == EBUSY ? [busy] : []))
     #expect(playback.notices.last?.kind == .returned)
     #expect(playback.notices.last?.text == "faulty: it is back")
@@ -144,17 +145,16 @@ import Testing
 
   @Test func anotherDeviceOfTheSameNameIsNotTaken() throws {
     let playback = try Playback()
-    var other = FaultyDevice.Abilities()
+    var other = FaultyDevice.Capabilities()
     other.channelCounts = [4]
     playback.device.plan(.change(other), at: .milliseconds(400))
     playback.device.plan(.disconnect(duration: .zero, code: ENODEV), at: .milliseconds(500))
-    playback.device.plan(.change(FaultyDevice.Abilities()), at: .milliseconds(2_100))
+    playback.device.plan(.change(FaultyDevice.Capabilities()), at: .milliseconds(2_100))
     #expect(playback.run(until: .seconds(4)))
     #expect(
       playback.notices.map(\.text) == [
-        "faulty: it went away; connect it again",
-        "faulty: is back with 4 channels at 48000 Hz, and 2 at 48000 Hz play; "
-          + "start again to use it",
+        "faulty: device disconnected; reconnect it",
+        "faulty: reconnected with 4 channels at 48000 Hz instead of 2 at 48000 Hz; restart playback to use it",
         "faulty: it is back",
       ])
     #expect(playback.heard.last == Stretch(start: 120_000, first: 120_000, count: 72_000))
@@ -163,7 +163,7 @@ import Testing
 
   @Test func anotherEncodingAfterReturnIsTaken() throws {
     let playback = try Playback()
-    var other = FaultyDevice.Abilities()
+    var other = FaultyDevice.Capabilities()
     other.encodings = [.s24Packed]
     playback.device.plan(.change(other), at: .milliseconds(400))
     playback.device.plan(.disconnect(duration: .zero, code: ENODEV), at: .milliseconds(500))
@@ -178,7 +178,7 @@ import Testing
     #expect(playback.run(until: .seconds(12)))
     #expect(
       playback.notices.map(\.text) == [
-        "faulty: it takes no frames any more; connect it again", "faulty: it is back",
+        "faulty: device stopped accepting frames; reconnect it", "faulty: it is back",
       ])
     #expect(playback.heard.last?.first == playback.heard.last?.start)
   }

@@ -8,7 +8,7 @@ import Testing
 @Suite struct RefusalTests {
   private func refusal(
     _ change: (inout PCMRequest) -> Void,
-    abilities: (inout FaultyDevice.Abilities) -> Void = { _ in },
+    abilities: (inout FaultyDevice.Capabilities) -> Void = { _ in },
     results: @escaping @Sendable (PCMCall) -> Int? = { _ in nil }
   ) -> ALSAError? {
     do {
@@ -25,7 +25,7 @@ import Testing
         $0.rates = [48_000, 96_000, 192_000]
       }
         == ALSAError(
-          kind: .formatRefused, device: "faulty",
+          kind: .unsupportedFormat, device: "faulty",
           description: "refuses 44100 Hz; it has 48000, 96000 and 192000 Hz"))
   }
 
@@ -48,7 +48,7 @@ import Testing
       } abilities: {
         $0.channelCounts = [2, 4, 8]
       }?.description
-        == "has no 3 channels; it has 2, 4 and 8 channels")
+        == "does not support 3 channels; supported: 2, 4 and 8 channels")
   }
 
   @Test(arguments: [(1, 2), (2, 2), (3, 4), (8, 8), (9, 8)])
@@ -68,7 +68,7 @@ import Testing
       } abilities: {
         $0.encodings = [.s16, .s32]
       }?.description
-        == "takes no float samples; it takes s32, s16")
+        == "does not support float samples; supported: s32, s16")
     #expect(
       refusal { _ in
       } abilities: {
@@ -92,27 +92,27 @@ import Testing
         $0.access = .memoryMapped
       } abilities: {
         $0.hasMemoryMap = false
-      }?.kind == .formatRefused)
+      }?.kind == .unsupportedFormat)
   }
 
   @Test func lengthsAreTheNearestPossible() throws {
     let playback = try Playback {
-      $0.periodLength = 16
-      $0.bufferLength = 32
+      $0.periodSize = 16
+      $0.bufferSize = 32
     } abilities: {
       $0.leastPeriodLength = 1_024
     }
     // A byte count bounds them, so the least depends on the size of a frame.
     let format = playback.sink.format
-    #expect(format.periodLength > 16)
-    #expect(format.bufferLength >= 2 * format.periodLength)
+    #expect(format.periodSize > 16)
+    #expect(format.bufferSize >= 2 * format.periodSize)
     #expect(playback.run(until: .milliseconds(500)))
     #expect(playback.heard.map(\.first) == [0])
   }
 
   @Test(arguments: [
-    (EBUSY, ALSAError.Kind.deviceBusy), (ENOENT, .deviceAbsent), (ENODEV, .deviceAbsent),
-    (EACCES, .permissionDenied), (EPERM, .permissionDenied), (ECONNREFUSED, .serverAbsent),
+    (EBUSY, ALSAError.Kind.deviceBusy), (ENOENT, .noSuchDevice), (ENODEV, .noSuchDevice),
+    (EACCES, .permissionDenied), (EPERM, .permissionDenied), (ECONNREFUSED, .serverUnavailable),
     (ENOMEM, .other),
   ])
   func refusedOpeningHasAKind(code: Int32, kind: ALSAError.Kind) {
@@ -128,7 +128,7 @@ import Testing
   @Test(arguments: ["no-such-device", "hw:31", "hw:Nowhere", "plughw:31,7"])
   func unknownDevicesAreAbsent(name: String) {
     let error = #expect(throws: ALSAError.self) { try ALSASink(PCMRequest(device: name)) }
-    #expect(error?.kind == .deviceAbsent)
+    #expect(error?.kind == .noSuchDevice)
   }
 
   /// The null device can be recorded from, so it stands for one that can do no more.
@@ -142,7 +142,7 @@ import Testing
       error
         == ALSAError(
           kind: .notPlayback, device: "null",
-          description: "it records only; choose another device"))
+          description: "capture only; choose another device"))
   }
 
   @Test func jackWithoutItsServerIsTold() {
@@ -154,8 +154,8 @@ import Testing
     #expect(
       error
         == ALSAError(
-          kind: .serverAbsent, device: "jack",
-          description: "its sound server does not answer; start the server"))
+          kind: .serverUnavailable, device: "jack",
+          description: "the sound server does not respond; start it"))
   }
 
   @Test func failedCallsAreNamed() {

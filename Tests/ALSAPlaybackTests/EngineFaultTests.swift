@@ -21,13 +21,13 @@ import Testing
     let time: DeviceTime
     let engine: PlaybackEngine
     let loop: RenderLoop
-    private(set) var notices: [SinkNotice] = []
+    private(set) var notices: [SinkEvent] = []
 
     init(seed: UInt64) throws {
       var numbers = SeededGenerator(seed: seed)
       var request = PCMRequest(device: "faulty")
-      request.periodLength = [64, 128, 240].randomElement(using: &numbers) ?? 64
-      request.bufferLength = request.periodLength * 4
+      request.periodSize = [64, 128, 240].randomElement(using: &numbers) ?? 64
+      request.bufferSize = request.periodSize * 4
       request.access = PCMAccess.allCases.randomElement(using: &numbers)
       time = DeviceTime(device)
       let sink = try ALSASink(request, timekeeper: time, interception: device.interception())
@@ -44,7 +44,7 @@ import Testing
       while time.now < end {
         try #require(loop.turn())
         engine.update()
-        notices += loop.takeNotices()
+        notices += loop.takeEvents()
         still = time.now > last ? 0 : still + 1
         last = time.now
         try #require(still < 1_000)

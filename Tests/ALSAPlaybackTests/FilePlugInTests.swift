@@ -77,15 +77,15 @@ import Testing
     _ pattern: HapticPattern, frames length: Int64, period: Int, channelCount: Int,
     encoding: SampleEncoding, access: PCMAccess? = nil, rate: Int = 48_000
   ) throws -> [UInt8] {
-    let time = VirtualTime()
+    let time = VirtualTimeSource()
     let sink = try ALSASink(
       PCMRequest(
         device: "file:FILE=\(folder.path)/played.raw,FORMAT=raw", rate: rate,
         channels: .exactly(channelCount), encoding: encoding, access: access,
-        periodLength: period, bufferLength: 4 * period),
+        periodSize: period, bufferSize: 4 * period),
       timekeeper: time)
     try #require(sink.granted.encoding == encoding)
-    try #require(sink.format.periodLength == period)
+    try #require(sink.format.periodSize == period)
     let engine = PlaybackEngine(
       rate: Double(rate), routing: OutputRouting(channelCount: channelCount))
     let loop = RenderLoop(engine: engine, sink: sink, time: time)
@@ -94,7 +94,7 @@ import Testing
     while engine.position < length { try #require(loop.turn()) }
     loop.stop()
     while loop.turn() {}
-    #expect(sink.takeNotices() == [])
+    #expect(sink.takeEvents() == [])
     return folder.bytes("played.raw")
   }
 
@@ -105,7 +105,7 @@ import Testing
     let plan = try RenderPlan(compiling: pattern, rate: Double(rate))
     let settings = RenderSettings(channelCount: channelCount)
     let latency = Renderer(plan: plan, settings: settings).latency
-    var rendering = OfflineRendering(plan: plan, settings: settings)
+    var rendering = OfflineRenderer(plan: plan, settings: settings)
     var samples = [Float](repeating: 0, count: Int(plan.length) * channelCount)
     var span = samples.mutableSpan
     #expect(rendering.read(into: &span) == Int(plan.length))

@@ -6,7 +6,7 @@ import Testing
 private actor Hand {
   private let engine: CHHapticEngine
 
-  init(on device: VirtualHaptics) { engine = device.makeEngine() }
+  init(on device: VirtualHapticDevice) { engine = device.makeEngine() }
 
   func startAndStop() async throws {
     try await engine.start()
@@ -21,7 +21,7 @@ private actor Hand {
 
 @Suite struct ActorTests {
   @Test func anActorStartsAndStopsTheEngineItOwns() async throws {
-    let hand = Hand(on: VirtualHaptics())
+    let hand = Hand(on: VirtualHapticDevice())
     try await hand.startAndStop()
     let error = await #expect(throws: CHHapticError.self) { try await hand.play() }
     #expect(error?.code == .engineNotRunning)

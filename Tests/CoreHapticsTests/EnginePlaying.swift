@@ -5,7 +5,7 @@ import Synchronization
 
 /// A virtual device, an engine on it, and notes of what its handlers were told.
 final class EnginePlaying {
-  let device = VirtualHaptics()
+  let device = VirtualHapticDevice()
   let engine: CHHapticEngine
   let told = Told()
 

@@ -30,7 +30,7 @@ import Testing
   }
 
   @Test func asyncFormsReturnWhenDone() async throws {
-    let device = VirtualHaptics()
+    let device = VirtualHapticDevice()
     let engine = device.makeEngine()
     try await engine.start()
     try engine.makePlayer(with: tap()).start(atTime: 0)
@@ -96,10 +96,10 @@ import Testing
     let player = try playing.player(hum(10))
     try player.start(atTime: 0)
     playing.device.advance(seconds: 1)
-    playing.device.loseDevice()
+    playing.device.disconnect()
     #expect(playing.told.all == ["completed -4811", "stopped -1"])
     #expect(throws: CHHapticError.self) { try playing.engine.start() }
-    playing.device.returnDevice()
+    playing.device.reconnect()
     #expect(playing.told.all == ["completed -4811", "stopped -1", "reset"])
     try playing.engine.start()
     let error = #expect(throws: CHHapticError.self) { try player.start(atTime: 0) }
@@ -223,7 +223,7 @@ import Testing
   }
 
   @Test func anEngineThatIsReleasedWhilePlayingTellsSo() throws {
-    let device = VirtualHaptics()
+    let device = VirtualHapticDevice()
     let told = Told()
     do {
       let engine = device.makeEngine()

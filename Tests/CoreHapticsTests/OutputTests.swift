@@ -7,18 +7,19 @@ import Testing
 /// What the environment names, and engines that play there in real time.
 @Suite struct OutputTests {
   @Test(arguments: [
-    ("alsa:hw:1,0", OutputChoice.Output.alsa("hw:1,0")), ("wav:/tmp/x.wav", .file("/tmp/x.wav")),
+    ("alsa:hw:1,0", OutputConfiguration.Output.alsa("hw:1,0")),
+    ("wav:/tmp/x.wav", .file("/tmp/x.wav")),
     ("null", .null), ("virtual", .virtual), ("", .alsa("default")),
   ])
-  func outputsAreNamed(text: String, output: OutputChoice.Output) {
-    let choice = OutputChoice(["TEMBLOR_OUTPUT": text])
+  func outputsAreNamed(text: String, output: OutputConfiguration.Output) {
+    let choice = OutputConfiguration(["TEMBLOR_OUTPUT": text])
     #expect(choice.output == output)
     #expect(choice.problem == nil)
   }
 
   @Test(arguments: ["oss", "alsa:", "wav", "null:x", ":"])
   func whatIsNoOutputIsToldByEveryStart(text: String) throws {
-    let engine = CHHapticEngine(ground: LiveGround(OutputChoice(["TEMBLOR_OUTPUT": text])))
+    let engine = CHHapticEngine(ground: LiveBackend(OutputConfiguration(["TEMBLOR_OUTPUT": text])))
     let error = #expect(throws: CHHapticError.self) { try engine.start() }
     #expect(error?.code == .invalidEngineParameter)
     #expect(
@@ -27,14 +28,14 @@ import Testing
   }
 
   @Test func strengthAndProfileAreChecked() throws {
-    let strong = OutputChoice(["TEMBLOR_OUTPUT": "null", "TEMBLOR_STRENGTH": "2"])
+    let strong = OutputConfiguration(["TEMBLOR_OUTPUT": "null", "TEMBLOR_STRENGTH": "2"])
     #expect(strong.problem == "TEMBLOR_STRENGTH is '2'; it must be a number from 0 to 1")
-    let other = OutputChoice(["TEMBLOR_OUTPUT": "null", "TEMBLOR_PROFILE": "nosuch"])
+    let other = OutputConfiguration(["TEMBLOR_OUTPUT": "null", "TEMBLOR_PROFILE": "nosuch"])
     let error = #expect(throws: CHHapticError.self) { try other.profile() }
     #expect(
       error?.localizedDescription
-        == "TEMBLOR_PROFILE is 'nosuch', which is no profile's name and no file")
-    #expect(try OutputChoice(["TEMBLOR_PROFILE": "speaker"]).profile().name == "speaker")
+        == "TEMBLOR_PROFILE is 'nosuch'; no such profile or file")
+    #expect(try OutputConfiguration(["TEMBLOR_PROFILE": "speaker"]).profile().name == "speaker")
   }
 
   @Test func aProfileOfTheUserIsFoundByItsName() throws {
@@ -46,7 +47,7 @@ import Testing
     try Data(text.utf8).write(to: folder.appending(path: "speaker.json"))
     try Data("{}".utf8).write(to: folder.appending(path: "bad.json"))
     func profile(_ name: String) throws -> TransducerProfile {
-      try OutputChoice(["TEMBLOR_PROFILE": name, "XDG_CONFIG_HOME": home.path]).profile()
+      try OutputConfiguration(["TEMBLOR_PROFILE": name, "XDG_CONFIG_HOME": home.path]).profile()
     }
     #expect(try profile("speaker").frequency.low == 31)
     #expect(try profile("phone") == .phone)
@@ -57,7 +58,7 @@ import Testing
   }
 
   @Test func anAbsentDeviceIsNotSupportedAndHarmsNothing() throws {
-    let ground = LiveGround(OutputChoice(["TEMBLOR_OUTPUT": "alsa:nosuchdevice"]))
+    let ground = LiveBackend(OutputConfiguration(["TEMBLOR_OUTPUT": "alsa:nosuchdevice"]))
     #expect(!ground.isAvailable)
     let engine = CHHapticEngine(ground: ground)
     let player = try engine.makePlayer(with: tap())
@@ -67,7 +68,7 @@ import Testing
   }
 
   @Test func anEngineOnTheNullDevicePlaysToTheEnd() async throws {
-    let ground = LiveGround(OutputChoice(["TEMBLOR_OUTPUT": "alsa:null"]))
+    let ground = LiveBackend(OutputConfiguration(["TEMBLOR_OUTPUT": "alsa:null"]))
     #expect(ground.isAvailable)
     let engine = CHHapticEngine(ground: ground)
     try await engine.start()
@@ -84,7 +85,8 @@ import Testing
     let path = FileManager.default.temporaryDirectory
       .appendingPathComponent("\(UUID().uuidString).wav").path
     defer { try? FileManager.default.removeItem(atPath: path) }
-    let engine = CHHapticEngine(ground: LiveGround(OutputChoice(["TEMBLOR_OUTPUT": "wav:\(path)"])))
+    let engine = CHHapticEngine(
+      ground: LiveBackend(OutputConfiguration(["TEMBLOR_OUTPUT": "wav:\(path)"])))
     try await engine.start()
     await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
       engine.notifyWhenPlayersFinished { _ in .leaveEngineRunning }

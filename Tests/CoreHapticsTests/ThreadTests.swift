@@ -14,7 +14,7 @@ import Testing
   }
 
   @Test func randomCallsFromSixThreadsLeaveAWorkingEngine() async throws {
-    let device = VirtualHaptics()
+    let device = VirtualHapticDevice()
     let engine = device.makeEngine()
     engine.isAutoShutdownEnabled = true
     let patterns = [try tap(), try hum(0.2), try applesPattern()]

@@ -65,7 +65,7 @@ import Testing
   @Test func whatDoesNotExistIsRefused() {
     #expect(
       failure { try device.attributes(forEventParameter: .attackTime, eventType: .hapticTransient) }
-        == "-4820: HapticTransient events do not react to AttackTime")
+        == "-4820: HapticTransient events do not respond to AttackTime")
     #expect(
       failure {
         try device.attributes(

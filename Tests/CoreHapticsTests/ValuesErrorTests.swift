@@ -26,7 +26,7 @@ import Testing
     KnownCode(
       CHHapticError.serverInterrupted, -4811, "The haptic output failed while it was running."),
     KnownCode(
-      CHHapticError.invalidPatternPlayer, -4812, "The player is no longer valid; make a new one."),
+      CHHapticError.invalidPatternPlayer, -4812, "The player is no longer valid; create a new one."),
     KnownCode(CHHapticError.invalidPatternData, -4813, "The pattern data cannot be read."),
     KnownCode(
       CHHapticError.invalidPatternDictionary, -4814, "The dictionary is not a pattern."),

@@ -146,33 +146,33 @@ import Testing
         == "-4821: events[1]: \"Buzz\" is no event type")
     #expect(
       refusal([event(at: -0.5)])
-        == "-4822: events[0].relativeTime is -0.5; it must be a time of 0 s or more")
+        == "-4822: events[0].relativeTime is -0.5; it must be 0 s or later")
     #expect(
       refusal([event(at: .infinity)])
-        == "-4822: events[0].relativeTime is inf; it must be a time of 0 s or more")
+        == "-4822: events[0].relativeTime is inf; it must be 0 s or later")
     #expect(
-      refusal([long]) == "-4823: events[0].duration is -1.0; it must be a time of 0 s or more")
+      refusal([long]) == "-4823: events[0].duration is -1.0; it must be 0 s or later")
     #expect(
       refusal([event(.audioCustom)])
-        == "-4824: events[0]: an AudioCustom event is made of an audioResourceID")
+        == "-4824: events[0]: an AudioCustom event requires an audioResourceID")
     #expect(
       refusal([event(at: 0, [.init(parameterID: .init(rawValue: "Force"), value: 1)])])
         == "-4820: events[0].eventParameters[0]: \"Force\" is no event parameter")
     #expect(
       refusal([event(at: 0, [.init(parameterID: .hapticIntensity, value: .nan)])])
-        == "-4831: events[0].eventParameters[0].value is no number")
+        == "-4831: events[0].eventParameters[0].value is NaN")
     #expect(
       refusal([], [.init(parameterID: .init(rawValue: "X"), value: 1, relativeTime: 0)])
         == "-4820: parameters[0]: \"X\" is no dynamic parameter")
     #expect(
       refusal([], [.init(parameterID: .audioPanControl, value: 1, relativeTime: -1)])
-        == "-4840: parameters[0].relativeTime is -1.0; it must be a time of 0 s or more")
+        == "-4840: parameters[0].relativeTime is -1.0; it must be 0 s or later")
     #expect(
       refusal(
         CHHapticParameterCurve(
           parameterID: .audioPanControl, controlPoints: [.init(relativeTime: .nan, value: 0)],
           relativeTime: 0))
-        == "-4840: parameterCurves[0].controlPoints[0].relativeTime is nan; "
-        + "it must be a time of 0 s or more")
+        == "-4840: parameterCurves[0].controlPoints[0].relativeTime is nan; it must be 0 s or later"
+    )
   }
 }

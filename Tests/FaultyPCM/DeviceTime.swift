@@ -4,7 +4,7 @@ internal import Synchronization
 /// Time that waiting moves: to the next event of a device, or to the end of the wait, whichever comes first.
 ///
 /// One thread waits in it; others may read the time and raise signals.
-public final class DeviceTime: Timekeeper {
+public final class DeviceTime: TimeSource {
   private let time = Mutex(Duration.zero)
   // Only the one thread that waits touches it.
   private nonisolated(unsafe) let device: FaultyDevice
@@ -16,16 +16,16 @@ public final class DeviceTime: Timekeeper {
   public var now: Duration { time.withLock { $0 } }
 
   /// Waits until a descriptor is ready; a wait for ever in which nothing can happen waits for another thread.
-  public func wait(for descriptors: inout [WatchedDescriptor], timeout: Duration?) {
+  public func wait(for descriptors: inout [PollDescriptor], timeout: Duration?) {
     let deadline = timeout.map { Self.wholeNanoseconds(now + $0) }
     while true {
-      SystemTime().wait(for: &descriptors, timeout: .zero)
+      SystemTimeSource().wait(for: &descriptors, timeout: .zero)
       let now = now
       guard descriptors.allSatisfy({ $0.received == 0 }), deadline.map({ $0 > now }) ?? true else {
         return
       }
       guard let next = [unsafe device.nextEvent, deadline].compactMap({ $0 }).min() else {
-        SystemTime().wait(for: &descriptors, timeout: nil)
+        SystemTimeSource().wait(for: &descriptors, timeout: nil)
         return
       }
       pass(max(.zero, next - now))

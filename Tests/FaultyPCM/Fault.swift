@@ -21,5 +21,5 @@ public enum Fault: Equatable, Sendable {
   /// It says for a while that it is ready, whether it is or not.
   case cryWolf(duration: Duration)
   /// It offers something else when it is opened the next time.
-  case change(FaultyDevice.Abilities)
+  case change(FaultyDevice.Capabilities)
 }

@@ -3,7 +3,7 @@ public import PCMSamples
 
 extension FaultyDevice {
   /// What a device offers when it is opened.
-  public struct Abilities: Equatable, Sendable {
+  public struct Capabilities: Equatable, Sendable {
     /// Frames per second, at most eight rates.
     public var rates = [48_000]
     /// Numbers of channels, at most eight.

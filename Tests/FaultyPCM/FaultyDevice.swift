@@ -12,7 +12,7 @@ public final class FaultyDevice {
     Void
 
   /// What it offers when it is opened the next time.
-  public var abilities = Abilities()
+  public var abilities = Capabilities()
   /// Hears every frame at its time.
   public var listener: Listener?
   /// How often it was opened.

@@ -6,7 +6,7 @@ import HapticManagement
 import Testing
 
 @MainActor @Suite struct GeneratorTests {
-  let device = VirtualHaptics()
+  let device = VirtualHapticDevice()
   let engine: CHHapticEngine
   let life: EngineLife
 
@@ -14,40 +14,40 @@ import Testing
     let engine = device.makeEngine()
     self.engine = engine
     let box = Box(engine)
-    life = EngineLife(EngineSource { box.engine })
+    life = EngineLife(EngineProvider { box.engine })
   }
 
   /// How many taps there are, and how strong the strongest is.
-  private func heard(_ seconds: Double = 0.6) -> (tapCount: Int, peak: Float) {
+  private func heard(_ seconds: Double = 0.6) -> (transientCount: Int, peak: Float) {
     device.advance(seconds: seconds)
     let samples = device.samples(of: engine)
-    var tapCount = 0
+    var transientCount = 0
     var lastSound = Int.min / 2
     for (frame, sample) in samples.enumerated() where abs(sample) > 1e-4 {
-      if frame - lastSound > 384 { tapCount += 1 }
+      if frame - lastSound > 384 { transientCount += 1 }
       lastSound = frame
     }
-    return (tapCount, samples.map(abs).max() ?? 0)
+    return (transientCount, samples.map(abs).max() ?? 0)
   }
 
   @Test(
     arguments: zip(UINotificationFeedbackGenerator.FeedbackType.allCases, [2, 2, 4]))
   func notificationsHaveTheTapsThatApplePublishes(
-    type: UINotificationFeedbackGenerator.FeedbackType, tapCount: Int
+    type: UINotificationFeedbackGenerator.FeedbackType, transientCount: Int
   ) {
     UINotificationFeedbackGenerator(life: life).notificationOccurred(type)
-    #expect(heard().tapCount == tapCount)
+    #expect(heard().transientCount == transientCount)
   }
 
   @Test(arguments: UIImpactFeedbackGenerator.FeedbackStyle.allCases)
   func impactsAreOneTap(style: UIImpactFeedbackGenerator.FeedbackStyle) {
     UIImpactFeedbackGenerator(style: style, life: life).impactOccurred()
-    #expect(heard().tapCount == 1)
+    #expect(heard().transientCount == 1)
   }
 
   @Test func aSelectionIsOneTap() {
     UISelectionFeedbackGenerator(life: life).selectionChanged()
-    #expect(heard().tapCount == 1)
+    #expect(heard().transientCount == 1)
   }
 
   @Test func intensityScalesTheTap() {
@@ -74,19 +74,19 @@ import Testing
     #expect(heard() == (0, 0))
     #expect(engine.currentTime > 0.5)
     generator.selectionChanged()
-    #expect(heard().tapCount == 1)
+    #expect(heard().transientCount == 1)
   }
 
   @Test func generatorsShareAnEngine() {
     UIImpactFeedbackGenerator(style: .light, life: life).impactOccurred()
     _ = heard()
     UISelectionFeedbackGenerator(life: life).selectionChanged()
-    #expect(heard().tapCount == 2)
+    #expect(heard().transientCount == 2)
     #expect(engine.isAutoShutdownEnabled)
   }
 
   @Test func withoutADeviceGeneratorsAreSilent() {
-    device.loseDevice()
+    device.disconnect()
     UINotificationFeedbackGenerator(life: life).notificationOccurred(.error)
     UIImpactFeedbackGenerator(style: .rigid, life: life).impactOccurred(intensity: 0.5)
     #expect(heard() == (0, 0))

@@ -16,7 +16,7 @@ import Testing
   }
 
   @Test func nothingIsMadeBeforeItIsNeeded() {
-    #expect(playing.manager.engineAvailable)
+    #expect(playing.manager.isEngineAvailable)
     #expect(playing.engines.count == 0)
     tap()
     #expect(playing.engines.count == 1)
@@ -35,7 +35,7 @@ import Testing
   @Test func aStopIsAnsweredByARestart() throws {
     tap()
     playing.device.stop(try #require(engine), reason: .audioSessionInterrupt)
-    #expect(playing.manager.engineAvailable)
+    #expect(playing.manager.isEngineAvailable)
     #expect(playing.engines.count == 1)
     tap()
     #expect(playing.onsets.count == 1)
@@ -43,39 +43,39 @@ import Testing
 
   @Test func aRestartThatFailsMeansUnavailable() {
     tap()
-    playing.device.loseDevice()
-    #expect(!playing.manager.engineAvailable)
+    playing.device.disconnect()
+    #expect(!playing.manager.isEngineAvailable)
     tap()
     playing.manager.play("heartbeat")
     playing.manager.doubleTap()
     playing.manager.testAll()
-    #expect(!playing.manager.engineAvailable)
+    #expect(!playing.manager.isEngineAvailable)
   }
 
   @Test func callsWorkAgainWhenTheDeviceIsBack() {
     tap()
-    playing.device.loseDevice()
+    playing.device.disconnect()
     playing.advance(1)
-    playing.device.returnDevice()
+    playing.device.reconnect()
     tap()
-    #expect(playing.manager.engineAvailable)
+    #expect(playing.manager.isEngineAvailable)
     tap()
     #expect(playing.onsets.count >= 1)
   }
 
   @Test func anAbsentDeviceIsTriedOnceASecond() {
     let playing = ManagerPlaying(hasDevice: false)
-    #expect(!playing.manager.engineAvailable)
+    #expect(!playing.manager.isEngineAvailable)
     playing.manager.play("light")
     playing.advance(0.5)
-    playing.device.returnDevice()
+    playing.device.reconnect()
     playing.manager.play("light")
     playing.advance(0.4)
-    #expect(!playing.manager.engineAvailable)
+    #expect(!playing.manager.isEngineAvailable)
     playing.advance(0.2)
     playing.manager.play("light")
     playing.advance(0.5)
-    #expect(playing.manager.engineAvailable)
+    #expect(playing.manager.isEngineAvailable)
     #expect(playing.onsets.count == 1)
   }
 
@@ -83,7 +83,7 @@ import Testing
     tap()
     playing.device.reset(try #require(engine))
     #expect(playing.engines.count == 2)
-    #expect(playing.manager.engineAvailable)
+    #expect(playing.manager.isEngineAvailable)
     tap()
     #expect(playing.onsets.count == 1)
     // Handlers were registered again: the new engine restarts and resets as the first did.
@@ -98,13 +98,13 @@ import Testing
     tap()
     playing.engines.fails = true
     playing.device.reset(try #require(engine))
-    #expect(!playing.manager.engineAvailable)
+    #expect(!playing.manager.isEngineAvailable)
     tap()
-    #expect(!playing.manager.engineAvailable)
+    #expect(!playing.manager.isEngineAvailable)
     playing.engines.fails = false
     playing.advance(1)
     tap()
-    #expect(playing.manager.engineAvailable)
+    #expect(playing.manager.isEngineAvailable)
   }
 
   @Test func anEngineThatRestsIsNotRestartedUntilItIsNeeded() throws {
@@ -113,7 +113,7 @@ import Testing
     let rested = playing.manager.currentTime
     playing.advance(10)
     #expect(playing.manager.currentTime == rested)
-    #expect(playing.manager.engineAvailable)
+    #expect(playing.manager.isEngineAvailable)
     tap()
     #expect(playing.engines.count == 1)
     #expect(playing.onsets.count == 1)
@@ -123,7 +123,7 @@ import Testing
   @Test func anEngineThatCannotBeMadeHarmsNobody() {
     playing.engines.fails = true
     tap()
-    #expect(!playing.manager.engineAvailable)
+    #expect(!playing.manager.isEngineAvailable)
     #expect(playing.manager.currentTime == 0)
   }
 
@@ -133,12 +133,12 @@ import Testing
     tap()
     await withCheckedContinuation { continuation in
       withObservationTracking {
-        _ = manager.engineAvailable
+        _ = manager.isEngineAvailable
       } onChange: {
         continuation.resume()
       }
-      device.loseDevice()
+      device.disconnect()
     }
-    #expect(!manager.engineAvailable)
+    #expect(!manager.isEngineAvailable)
   }
 }

@@ -34,7 +34,7 @@ import Testing
     let playing = ManagerPlaying(resolver: .folder(folder))
     playing.manager.preloadPatterns()
     #expect(
-      playing.manager.brokenPatterns.mapValues(\.localizedDescription) == [
+      playing.manager.invalidPatterns.mapValues(\.localizedDescription) == [
         "b": "\(folder.path)/b.ahap:1:2: error: the text ends inside the object that begins at 1:1"
       ])
     playing.manager.play("b")
@@ -51,7 +51,7 @@ import Testing
         name == "x" ? .text(Data("{\n  \"Pattern\": 3\n}".utf8)) : nil
       })
     playing.manager.preloadPatterns()
-    let broken = playing.manager.brokenPatterns
+    let broken = playing.manager.invalidPatterns
     #expect(broken["x"]?.localizedDescription.hasPrefix("x:2:14: error: ") == true)
     #expect(broken["y"]?.code == .fileNotFound)
     #expect(broken["y"]?.localizedDescription == "y: there is no such pattern")
@@ -67,7 +67,7 @@ import Testing
     #expect(asked.all["heartbeat"] == 1)
     #expect(asked.all.values.allSatisfy { $0 == 1 })
     #expect(asked.all.count == PatternResolver.shipped.names.count)
-    #expect(playing.manager.brokenPatterns.isEmpty)
+    #expect(playing.manager.invalidPatterns.isEmpty)
   }
 
   @Test func aPatternThatWasNotLoadedIsReadAtItsFirstUse() {

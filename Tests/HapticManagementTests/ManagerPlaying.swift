@@ -9,7 +9,7 @@ final class ManagerPlaying {
   /// Frames by which the limiter is late.
   static let latency = 96
 
-  let device = VirtualHaptics()
+  let device = VirtualHapticDevice()
   let engines = MadeEngines()
   let manager: HapticManager
 
@@ -21,10 +21,10 @@ final class ManagerPlaying {
     let engines = engines
     manager = HapticManager(
       resolver: resolver,
-      engineSource: EngineSource(supportsHaptics: { hasDevice }, now: { device.now }) {
+      engineSource: EngineProvider(supportsHaptics: { hasDevice }, now: { device.now }) {
         try engines.make(on: device)
       }, store: store, isEnabledAtFirst: isEnabledAtFirst)
-    if !hasDevice { device.loseDevice() }
+    if !hasDevice { device.disconnect() }
   }
 
   /// Lets time go by.
@@ -87,7 +87,7 @@ final class MadeEngines: @unchecked Sendable {
     set { lock.withLock { failing = newValue } }
   }
 
-  func make(on device: VirtualHaptics) throws -> CHHapticEngine {
+  func make(on device: VirtualHapticDevice) throws -> CHHapticEngine {
     try lock.withLock {
       if failing { throw CHHapticError(.serverInitFailed) }
       let engine = device.makeEngine()

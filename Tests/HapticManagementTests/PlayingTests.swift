@@ -11,7 +11,7 @@ import Testing
     playing.manager.play("../Patterns/light")
     playing.advance(0.2)
     #expect(playing.engines.count == 0)
-    #expect(playing.manager.brokenPatterns.isEmpty)
+    #expect(playing.manager.invalidPatterns.isEmpty)
   }
 
   @Test func severalAtOnceAddUpSampleForSample() {
@@ -94,7 +94,7 @@ import Testing
     playing.advance(6)
     #expect((0...4).contains(playing.onsets.first ?? -1))
     #expect(playing.peak(5.5, 6) < 1e-6)
-    #expect(playing.manager.engineAvailable)
+    #expect(playing.manager.isEngineAvailable)
     playing.manager.play("light")
     playing.advance(0.5)
     #expect(distanceFromLoneTap(at: 288_000) < 1e-4)
@@ -103,7 +103,7 @@ import Testing
   @Test func anEngineGoesWithItsManager() {
     weak var engine: CHHapticEngine?
     do {
-      let source = EngineSource { [device = playing.device, engines = playing.engines] in
+      let source = EngineProvider { [device = playing.device, engines = playing.engines] in
         try engines.make(on: device)
       }
       let manager = HapticManager(engineSource: source, store: SettingMemory())

@@ -4,7 +4,7 @@ import Testing
 @Suite struct ClockTests {
   @Test func whatIsHeardFollowsTheClockAndNeverPassesWhatWasHandedOver() {
     let engine = PlaybackEngine()
-    let playback = VirtualPlayback(engine, periodLength: 480)
+    let playback = VirtualPlayback(engine, periodSize: 480)
     playback.advance(seconds: 1)
     let clock = playback.playbackClock
     #expect(clock.reading.position == 48_000)
@@ -18,7 +18,7 @@ import Testing
 
   @Test func theEnginesClockCountsRenderedSeconds() {
     let engine = PlaybackEngine(rate: 8_000)
-    let playback = VirtualPlayback(engine, periodLength: 80)
+    let playback = VirtualPlayback(engine, periodSize: 80)
     #expect(engine.seconds == 0)
     playback.advance(seconds: 2.5)
     #expect(engine.seconds == 2.5)
@@ -27,7 +27,7 @@ import Testing
 
   @Test func aProcessThatStoodStillMissesTime() {
     let engine = PlaybackEngine()
-    let playback = VirtualPlayback(engine, periodLength: 480)
+    let playback = VirtualPlayback(engine, periodSize: 480)
     playback.advance(seconds: 0.1)
     playback.time.advance(by: .seconds(3))
     playback.advance(seconds: 0.1)

@@ -10,7 +10,7 @@ import Testing
 
   @Test func strengthMovesAlongItsRampFromItsFrameOn() throws {
     let engine = PlaybackEngine()
-    let playback = VirtualPlayback(engine, periodLength: 64)
+    let playback = VirtualPlayback(engine, periodSize: 64)
     let player = try engine.player(for: hum(2, intensity: 0.5))
     try player.start(at: .frame(0))
     try engine.setStrength(0, over: 0.5, at: .frame(24_000))
@@ -26,7 +26,7 @@ import Testing
 
   @Test func aGainRampIsHalfWayInItsMiddle() throws {
     let engine = PlaybackEngine()
-    let playback = VirtualPlayback(engine, periodLength: 64)
+    let playback = VirtualPlayback(engine, periodSize: 64)
     let player = try engine.player(for: hum(2, intensity: 0.5))
     try player.start(at: .frame(0))
     try player.setGain(0.2, over: 0.5, at: .frame(24_000))
@@ -41,7 +41,7 @@ import Testing
 
   @Test func aGainWithoutRampIsThereFromTheFirstFrame() throws {
     let engine = PlaybackEngine()
-    let playback = VirtualPlayback(engine, periodLength: 64)
+    let playback = VirtualPlayback(engine, periodSize: 64)
     let player = try engine.player(for: taps([0]))
     try player.setGain(0.5, over: 0)
     try player.start()
@@ -53,7 +53,7 @@ import Testing
 
   @Test func strengthSetWhileMutedIsHeardAfterwards() throws {
     let engine = PlaybackEngine()
-    let playback = VirtualPlayback(engine, periodLength: 64)
+    let playback = VirtualPlayback(engine, periodSize: 64)
     let player = try engine.player(for: hum(2, intensity: 0.5))
     try player.start(at: .frame(0))
     engine.isMuted = true

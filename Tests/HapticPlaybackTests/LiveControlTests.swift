@@ -10,7 +10,7 @@ import Testing
     _ commands: (PatternPlayer) throws -> Void
   ) throws -> [Float] {
     let engine = PlaybackEngine()
-    let playback = VirtualPlayback(engine, periodLength: period)
+    let playback = VirtualPlayback(engine, periodSize: period)
     let player = try engine.player(for: pattern)
     try player.start(at: .frame(0))
     try commands(player)
@@ -112,7 +112,7 @@ import Testing
 
   @Test func aPlayerMutedBeforeItStartsIsNeverHeard() throws {
     let engine = PlaybackEngine()
-    let playback = VirtualPlayback(engine, periodLength: 64)
+    let playback = VirtualPlayback(engine, periodSize: 64)
     let player = try engine.player(for: taps([0]))
     try player.setMuted(true)
     try player.start()
@@ -122,7 +122,7 @@ import Testing
 
   @Test func strengthAndMuteOfTheEngineAreSmooth() throws {
     let engine = PlaybackEngine()
-    let playback = VirtualPlayback(engine, periodLength: 64)
+    let playback = VirtualPlayback(engine, periodSize: 64)
     let player = try engine.player(for: hum(2))
     try player.start()
     playback.advance(seconds: 0.3)
@@ -156,7 +156,7 @@ import Testing
 
   @Test func aFullScheduleRefusesAndStillStops() throws {
     let engine = PlaybackEngine()
-    let playback = VirtualPlayback(engine, periodLength: 64)
+    let playback = VirtualPlayback(engine, periodSize: 64)
     let player = try engine.player(for: hum(10))
     try player.start()
     var accepted = 0

@@ -15,7 +15,7 @@ import Testing
 
   /// The channels of a third of a second, with something done at the start.
   private func play(
-    shares: [ShareLine] = [], _ body: (PatternPlayer) throws -> Void = { _ in }
+    shares: [SendAutomation] = [], _ body: (PatternPlayer) throws -> Void = { _ in }
   ) throws -> [[Float]] {
     let engine = PlaybackEngine(routing: routing)
     let playback = VirtualPlayback(engine)
@@ -30,8 +30,8 @@ import Testing
 
   @Test func whatIsPlayedIsWhatIsRendered() throws {
     let shares = [
-      ShareLine([.init(frame: 500, share: 0.2), .init(frame: 6_000, share: 1)]),
-      ShareLine([.init(frame: 0, share: 0.7)]),
+      SendAutomation([.init(frame: 500, share: 0.2), .init(frame: 6_000, share: 1)]),
+      SendAutomation([.init(frame: 0, share: 0.7)]),
     ]
     let played = try play(shares: shares)
     let plan = try RenderPlan(compiling: pattern)
@@ -50,7 +50,7 @@ import Testing
 
   @Test func sharesBeforeTheStartHoldFromItsFirstFrame() throws {
     let plain = try play()
-    let shared = try play { try $0.setShares([[0.5, 0]], at: .frame(1_000)) }
+    let shared = try play { try $0.setSendGains([[0.5, 0]], at: .frame(1_000)) }
     #expect(difference(shared[0], plain[0].map { $0 * 0.5 }).greatest < 1e-6)
     #expect(shared[1].allSatisfy { $0 == 0 })
     #expect(shared[2] == plain[2])
@@ -59,7 +59,7 @@ import Testing
   @Test func aMoveAtAFrameMovesNothingBeforeIt() throws {
     let plain = try play()
     let moved = try play {
-      try $0.setShares([[0.8, 0.2], [0.5, 0.5], [0, 1]], over: 0.02, at: .frame(7_000))
+      try $0.setSendGains([[0.8, 0.2], [0.5, 0.5], [0, 1]], over: 0.02, at: .frame(7_000))
     }
     let first = 7_000 + latency
     #expect(moved[0][...first] == plain[0][...first])
@@ -71,10 +71,10 @@ import Testing
   }
 
   @Test func aLaterOrderTakesThePlaceOfAnEarlierOne() throws {
-    let once = try play { try $0.setShares([[0.3, 0.4]], over: 0, at: .frame(6_000)) }
+    let once = try play { try $0.setSendGains([[0.3, 0.4]], over: 0, at: .frame(6_000)) }
     let twice = try play {
-      try $0.setShares(Array(repeating: [1, 1], count: 10), over: 0.2, at: .frame(5_000))
-      try $0.setShares([[0.3, 0.4]], over: 0, at: .frame(6_000))
+      try $0.setSendGains(Array(repeating: [1, 1], count: 10), over: 0.2, at: .frame(5_000))
+      try $0.setSendGains([[0.3, 0.4]], over: 0, at: .frame(6_000))
     }
     #expect(twice == once)
   }

@@ -7,7 +7,7 @@ import Testing
   @Test(arguments: [1, 64, 999])
   func passesAreExactToTheFrame(period: Int) throws {
     let engine = PlaybackEngine()
-    let playback = VirtualPlayback(engine, periodLength: period)
+    let playback = VirtualPlayback(engine, periodSize: period)
     let samples = noise(24_000)
     let player = try recordingPlayer(samples, on: engine)
     // Frames 4,800 to 9,601 of the sound.
@@ -28,7 +28,7 @@ import Testing
 
   @Test func aHumReturnsWithoutACorner() throws {
     let engine = PlaybackEngine()
-    let playback = VirtualPlayback(engine, periodLength: 64)
+    let playback = VirtualPlayback(engine, periodSize: 64)
     let player = try engine.player(for: hum(1))
     try player.loop(passCount: nil, from: 0.31, end: 0.57)
     try player.start(at: .frame(100), from: 0.31)
@@ -46,7 +46,7 @@ import Testing
 
   @Test func theLastPassGoesOnToTheEnd() throws {
     let engine = PlaybackEngine()
-    let playback = VirtualPlayback(engine, periodLength: 64)
+    let playback = VirtualPlayback(engine, periodSize: 64)
     let samples = noise(9_600)
     let player = try recordingPlayer(samples, on: engine)
     try player.loop(passCount: 3, from: 0.05, end: 0.1)
@@ -58,7 +58,7 @@ import Testing
 
   @Test func aRegionSetBehindThePlaceBeginsAtOnce() throws {
     let engine = PlaybackEngine()
-    let playback = VirtualPlayback(engine, periodLength: 64)
+    let playback = VirtualPlayback(engine, periodSize: 64)
     let samples = noise(48_000)
     let player = try recordingPlayer(samples, on: engine)
     try player.start(at: .frame(0))
@@ -69,7 +69,7 @@ import Testing
 
   @Test func whatIsSoughtBehindTheEndIsTheStart() throws {
     let engine = PlaybackEngine()
-    let playback = VirtualPlayback(engine, periodLength: 64)
+    let playback = VirtualPlayback(engine, periodSize: 64)
     let samples = noise(48_000)
     let player = try recordingPlayer(samples, on: engine)
     try player.loop(passCount: nil, from: 0.1, end: 0.2)
@@ -84,10 +84,10 @@ import Testing
 
   @Test func aRegionOfNothingIsTheShortestLoop() throws {
     let engine = PlaybackEngine()
-    let playback = VirtualPlayback(engine, periodLength: 64)
+    let playback = VirtualPlayback(engine, periodSize: 64)
     let player = try recordingPlayer(noise(48_000), on: engine)
     try player.loop(passCount: nil, from: 0.5, end: 0.1)
-    try player.setRate(64)
+    try player.setPlaybackRate(64)
     try player.start(at: .frame(0))
     playback.advance(seconds: 0.5)
     #expect(player.phase == .playing)

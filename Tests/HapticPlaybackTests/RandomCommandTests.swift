@@ -24,7 +24,8 @@ import Testing
         try player.loop(
           passCount: Bool.random(using: &generator.numbers) ? nil : 3,
           from: Bool.random(using: &generator.numbers) ? seconds / 3 : 0, end: seconds, at: time)
-      case 9: try player.setRate(Double.random(in: 0.3...3, using: &generator.numbers), at: time)
+      case 9:
+        try player.setPlaybackRate(Double.random(in: 0.3...3, using: &generator.numbers), at: time)
       case 10: try player.setMuted(Bool.random(using: &generator.numbers), at: time)
       case 11: try player.setGain(Double.random(in: 0...1.5, using: &generator.numbers), at: time)
       case 12:
@@ -46,9 +47,9 @@ import Testing
     }
   }
 
-  private func run(seed: UInt64, periodLength: Int) throws -> [Float] {
+  private func run(seed: UInt64, periodSize: Int) throws -> [Float] {
     let engine = PlaybackEngine(routing: OutputRouting(channelCount: 2))
-    let playback = VirtualPlayback(engine, periodLength: periodLength)
+    let playback = VirtualPlayback(engine, periodSize: periodSize)
     var generator = PatternGenerator(seed: seed)
     let players =
       try (0..<3).map { _ in
@@ -61,10 +62,10 @@ import Testing
 
   @Test(arguments: 0..<60)
   func anyPeriodGivesTheSameSamples(seed: UInt64) throws {
-    let whole = try run(seed: seed, periodLength: 4_096)
+    let whole = try run(seed: seed, periodSize: 4_096)
     #expect(whole.allSatisfy { abs($0) <= 0.891 })
     for period in seed % 20 == 0 ? [1, 64] : [61, 333] {
-      let split = try run(seed: seed, periodLength: period)
+      let split = try run(seed: seed, periodSize: period)
       let greatest = difference(whole, split)
       #expect(greatest.greatest == 0, "period \(period), sample \(greatest.frame)")
     }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct RenderLoopTests {
   private func loop(_ engine: PlaybackEngine, _ sink: ScriptedSink) -> RenderLoop {
-    RenderLoop(engine: engine, sink: sink, time: VirtualTime())
+    RenderLoop(engine: engine, sink: sink, time: VirtualTimeSource())
   }
 
   @Test func missedTimeIsCutOutAndTheRestComesAtItsTime() throws {
@@ -91,11 +91,11 @@ import Testing
   @Test func aSinkThatEndsEndsTheLoop() {
     let engine = PlaybackEngine()
     let sink = ScriptedSink([.room(frameCount: 64), .ended])
-    sink.notices = [SinkNotice(.failed, text: "gone for good")]
+    sink.notices = [SinkEvent(.failed, text: "gone for good")]
     let loop = loop(engine, sink)
     #expect(loop.turn())
     #expect(!loop.turn())
-    #expect(loop.takeNotices() == [SinkNotice(.failed, text: "gone for good")])
+    #expect(loop.takeEvents() == [SinkEvent(.failed, text: "gone for good")])
   }
 
   @Test func aRecordingHoldsWhatWasHeard() throws {
@@ -105,7 +105,7 @@ import Testing
       .room(frameCount: 64),
     ])
     let loop = loop(engine, sink)
-    let recording = Recording(sink.format)
+    let recording = RecordingBuffer(sink.format)
     loop.recording = recording
     let player = try engine.player(for: hum(10))
     try player.start()

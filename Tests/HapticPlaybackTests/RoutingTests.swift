@@ -53,7 +53,7 @@ import Testing
 
   @Test func eachTransducerHasItsProfile() throws {
     var low = TransducerProfile.phone
-    low.frequency = FrequencyLaw(low: 20, high: 60)
+    low.frequency = FrequencyMapping(low: 20, high: 60)
     let playback = try play(
       OutputRouting(channels: [.init(hapticBus: 0), .init(hapticBus: 1)]), profiles: [.phone, low])
     #expect(abs(hertz(playback.samples(ofChannel: 0)) - 125) < 1)

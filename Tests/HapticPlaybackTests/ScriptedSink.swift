@@ -2,9 +2,9 @@ import HapticPlayback
 
 /// A sink that answers as a script says, and then with room; keeps what it is given.
 final class ScriptedSink: AudioSink {
-  let format = SinkFormat(rate: 48_000, channelCount: 1, periodLength: 64, bufferLength: 256)
+  let format = SinkFormat(rate: 48_000, channelCount: 1, periodSize: 64, bufferSize: 256)
   var script: [SinkReadiness]
-  var notices: [SinkNotice] = []
+  var notices: [SinkEvent] = []
   /// What was heard: silence where time was missed.
   private(set) var samples: [Float] = []
   private(set) var isFinished = false
@@ -27,7 +27,7 @@ final class ScriptedSink: AudioSink {
 
   func finish(draining: Bool) { isFinished = true }
 
-  func takeNotices() -> [SinkNotice] {
+  func takeEvents() -> [SinkEvent] {
     let taken = notices
     notices.removeAll()
     return taken

@@ -12,8 +12,8 @@ import Testing
     // On virtual time the render thread never waits.
     let sink = NullSink(
       SinkFormat(
-        rate: engine.rate, channelCount: engine.routing.channels.count, periodLength: 64,
-        bufferLength: 256), time: VirtualTime())
+        rate: engine.rate, channelCount: engine.routing.channels.count, periodSize: 64,
+        bufferSize: 256), time: VirtualTimeSource())
     return LivePlayback(engine, sink: sink, eventHandler: handler)
   }
 
@@ -31,7 +31,7 @@ import Testing
     for player in shared {
       try retrying { try player.cancel() }
       try retrying { try player.loop(passCount: 1) }
-      try retrying { try player.setRate(1) }
+      try retrying { try player.setPlaybackRate(1) }
       let before = player.endCount
       try retrying { try player.start() }
       while player.endCount == before { await Task.yield() }
@@ -68,7 +68,7 @@ import Testing
       case 5: try? player.resume(at: time)
       case 6: try? player.seek(to: 0.03, at: time)
       case 7: try? player.set(.hapticIntensityControl, to: 0.7, at: time)
-      case 8: try? player.setRate(1.5, at: time)
+      case 8: try? player.setPlaybackRate(1.5, at: time)
       case 9: try? player.setMuted(Bool.random(using: &numbers), at: time)
       case 10: engine.strength = Float.random(in: 0...1, using: &numbers)
       case 11: try? player.loop(passCount: 2, at: time)
@@ -80,15 +80,15 @@ import Testing
   @Test func theEndOfASinkIsTold() async throws {
     let engine = PlaybackEngine()
     let sink = ScriptedSink([.room(frameCount: 64), .ended])
-    sink.notices = [SinkNotice(.failed, text: "unplugged")]
+    sink.notices = [SinkEvent(.failed, text: "unplugged")]
     let (events, continuation) = AsyncStream.makeStream(of: LivePlayback.Event.self)
-    let playback = LivePlayback(engine, sink: sink, time: VirtualTime()) { event in
+    let playback = LivePlayback(engine, sink: sink, time: VirtualTimeSource()) { event in
       continuation.yield(event)
       if event == .ended { continuation.finish() }
     }
     var told: [LivePlayback.Event] = []
     for await event in events { told.append(event) }
-    #expect(told == [.notice(SinkNotice(.failed, text: "unplugged")), .ended])
+    #expect(told == [.notice(SinkEvent(.failed, text: "unplugged")), .ended])
     playback.stop()
   }
 }

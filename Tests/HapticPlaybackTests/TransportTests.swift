@@ -7,7 +7,7 @@ import Testing
   @Test(arguments: [1, 7, 64, 480, 1_000])
   func playsWhatAFileWouldHoldAtTheFrameAsked(period: Int) throws {
     let engine = PlaybackEngine()
-    let playback = VirtualPlayback(engine, periodLength: period)
+    let playback = VirtualPlayback(engine, periodSize: period)
     let pattern = hum(0.3)
     let player = try engine.player(for: pattern)
     try player.start(at: .frame(1_234))
@@ -24,7 +24,7 @@ import Testing
 
   @Test func nowIsTheNextBlock() throws {
     let engine = PlaybackEngine()
-    let playback = VirtualPlayback(engine, periodLength: 100)
+    let playback = VirtualPlayback(engine, periodSize: 100)
     let player = try engine.player(for: taps([0]))
     playback.advance(seconds: 0.01)
     try player.start()
@@ -34,7 +34,7 @@ import Testing
 
   @Test func pausedTimeIsCutOutOfThePattern() throws {
     let engine = PlaybackEngine()
-    let playback = VirtualPlayback(engine, periodLength: 64)
+    let playback = VirtualPlayback(engine, periodSize: 64)
     let pattern = taps([0, 0.1, 0.2])
     let player = try engine.player(for: pattern)
     try player.start(at: .frame(100))
@@ -54,7 +54,7 @@ import Testing
 
   @Test func aPausedHumFadesAndKeepsItsPhase() throws {
     let engine = PlaybackEngine()
-    let playback = VirtualPlayback(engine, periodLength: 64)
+    let playback = VirtualPlayback(engine, periodSize: 64)
     let pattern = hum(1)
     let player = try engine.player(for: pattern)
     try player.start(at: .frame(0))
@@ -75,7 +75,7 @@ import Testing
 
   @Test func stoppingFadesWithinTwoMilliseconds() throws {
     let engine = PlaybackEngine()
-    let playback = VirtualPlayback(engine, periodLength: 64)
+    let playback = VirtualPlayback(engine, periodSize: 64)
     let player = try engine.player(for: hum(2))
     try player.start(at: .frame(0))
     try player.stop(at: .frame(24_017))
@@ -89,7 +89,7 @@ import Testing
 
   @Test func aSeekGoesOnInTheMiddleOfAnEvent() throws {
     let engine = PlaybackEngine()
-    let playback = VirtualPlayback(engine, periodLength: 64)
+    let playback = VirtualPlayback(engine, periodSize: 64)
     let pattern = HapticPattern(
       events: hum(1, sharpness: 0).events + taps([0.6]).events,
       curves: [
@@ -115,7 +115,7 @@ import Testing
 
   @Test func aSeekBeforeTheStartIsWhereItBegins() throws {
     let engine = PlaybackEngine()
-    let playback = VirtualPlayback(engine, periodLength: 64)
+    let playback = VirtualPlayback(engine, periodSize: 64)
     let player = try engine.player(for: taps([0, 0.1, 0.2, 0.3]))
     try player.seek(to: 0.15)
     try player.start(at: .frame(640))
@@ -127,7 +127,7 @@ import Testing
 
   @Test func aSeekBehindTheEndEnds() throws {
     let engine = PlaybackEngine()
-    let playback = VirtualPlayback(engine, periodLength: 64)
+    let playback = VirtualPlayback(engine, periodSize: 64)
     let player = try engine.player(for: hum(1))
     try player.start(at: .frame(0))
     try player.seek(to: 1.5, at: .frame(1_000))
@@ -138,7 +138,7 @@ import Testing
 
   @Test func aLoopIsWhatAFileWouldHold() throws {
     let engine = PlaybackEngine()
-    let playback = VirtualPlayback(engine, periodLength: 64)
+    let playback = VirtualPlayback(engine, periodSize: 64)
     let pattern = taps([0, 0.1])
     let player = try engine.player(for: pattern)
     try player.loop(passCount: 4)
@@ -152,7 +152,7 @@ import Testing
 
   @Test func anEarlyLoopEndCutsThePatternOff() throws {
     let engine = PlaybackEngine()
-    let playback = VirtualPlayback(engine, periodLength: 64)
+    let playback = VirtualPlayback(engine, periodSize: 64)
     let player = try engine.player(for: hum(1, sharpness: 0))
     try player.loop(passCount: nil, end: 0.25)
     try player.start(at: .frame(0))
@@ -167,7 +167,7 @@ import Testing
 
   @Test func startingAgainBeginsAnew() throws {
     let engine = PlaybackEngine()
-    let playback = VirtualPlayback(engine, periodLength: 64)
+    let playback = VirtualPlayback(engine, periodSize: 64)
     let pattern = hum(0.2)
     let player = try engine.player(for: pattern)
     try player.start(at: .frame(0))
@@ -179,9 +179,9 @@ import Testing
 
   @Test func twiceAsFastHalvesTheTimesAndKeepsThePitch() throws {
     let engine = PlaybackEngine()
-    let playback = VirtualPlayback(engine, periodLength: 64)
+    let playback = VirtualPlayback(engine, periodSize: 64)
     let player = try engine.player(for: hum(1, sharpness: 0.422601))
-    try player.setRate(2)
+    try player.setPlaybackRate(2)
     try player.start(at: .frame(0))
     playback.advance(seconds: 0.7)
     #expect(abs(player.endFrame - (24_000 + 24)) <= 1)
@@ -194,9 +194,9 @@ import Testing
 
   @Test func tapsComeAtTheirTimesAtAnyRate() throws {
     let engine = PlaybackEngine()
-    let playback = VirtualPlayback(engine, periodLength: 64)
+    let playback = VirtualPlayback(engine, periodSize: 64)
     let player = try engine.player(for: taps([0, 0.3, 0.6]))
-    try player.setRate(1.5)
+    try player.setPlaybackRate(1.5)
     try player.start(at: .frame(0))
     playback.advance(seconds: 0.6)
     let played = playback.samples()
@@ -209,7 +209,7 @@ import Testing
 
   @Test func releasingAPlayerLetsItPlayOnAndThenFreesIt() throws {
     let engine = PlaybackEngine()
-    let playback = VirtualPlayback(engine, periodLength: 64)
+    let playback = VirtualPlayback(engine, periodSize: 64)
     let pattern = hum(0.3)
     do {
       let player = try engine.player(for: pattern)
@@ -224,7 +224,7 @@ import Testing
 
   @Test func cancellingForgetsWhatWasToCome() throws {
     let engine = PlaybackEngine()
-    let playback = VirtualPlayback(engine, periodLength: 64)
+    let playback = VirtualPlayback(engine, periodSize: 64)
     do {
       let player = try engine.player(for: hum(0.3))
       try player.start(at: .frame(960))
@@ -242,7 +242,7 @@ import Testing
 
   @Test func theEndHandlerIsCalledOnceForEachEnd() throws {
     let engine = PlaybackEngine()
-    let playback = VirtualPlayback(engine, periodLength: 64)
+    let playback = VirtualPlayback(engine, periodSize: 64)
     let player = try engine.player(for: taps([0]))
     let count = Counter()
     player.endHandler = { count.increase() }

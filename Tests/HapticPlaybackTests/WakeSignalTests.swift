@@ -4,12 +4,12 @@ import Testing
 @Suite struct WakeSignalTests {
   @Test func waitReturnsWhenRaised() {
     let wake = WakeSignal()
-    var watched = [WatchedDescriptor(wake.descriptor)]
-    SystemTime().wait(for: &watched, timeout: .zero)
+    var watched = [PollDescriptor(wake.descriptor)]
+    SystemTimeSource().wait(for: &watched, timeout: .zero)
     #expect(watched[0].received == 0)
     wake.raise()
     wake.raise()
-    SystemTime().wait(for: &watched, timeout: nil)
+    SystemTimeSource().wait(for: &watched, timeout: nil)
     #expect(watched[0].received == 1)
     #expect(wake.lower())
     #expect(!wake.lower())

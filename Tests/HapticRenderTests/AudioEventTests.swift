@@ -29,7 +29,7 @@ import Testing
     -> [Float]
   {
     try render(
-      pattern, rate: 8_000, samples: ["a": AudioSample(interleaved: cosine, channelCount: 1)],
+      pattern, rate: 8_000, samples: ["a": AudioBuffer(interleaved: cosine, channelCount: 1)],
       settings: settings)
   }
 
@@ -173,7 +173,7 @@ import Testing
   }
 
   @Test func twoChannelFilesKeepTheirSides() throws {
-    let sound = AudioSample(
+    let sound = AudioBuffer(
       interleaved: cosine.flatMap { [$0, 0, 0.7] }, channelCount: 3)
     #expect(sound.channelCount == 2)
     let samples = try render(
@@ -187,7 +187,7 @@ import Testing
       for loop in [false, true] {
         let samples = try render(
           file(0.1, loop: loop), rate: 8_000,
-          samples: ["a": AudioSample(interleaved: interleaved, channelCount: 1)])
+          samples: ["a": AudioBuffer(interleaved: interleaved, channelCount: 1)])
         #expect(samples.allSatisfy { $0 == 0 })
       }
     }

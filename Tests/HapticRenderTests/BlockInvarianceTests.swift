@@ -79,7 +79,7 @@ import Testing
     var block = [Float](repeating: 7, count: 400)
     var span = block.mutableSpan
     renderer.render(into: &span)
-    #expect(renderer.statistics.silencedSampleCount == 400)
+    #expect(renderer.statistics.nonFiniteSampleCount == 400)
     #expect(block.allSatisfy { $0 == 0 })
   }
 }

@@ -6,7 +6,7 @@ import Testing
 struct LayerTests {
   private func samples(_ composition: HapticComposition) throws -> [Float] {
     let plan = try RenderPlan(compiling: composition)
-    var rendering = OfflineRendering(plan: plan)
+    var rendering = OfflineRenderer(plan: plan)
     var all: [Float] = []
     var block = [Float](repeating: 0, count: 777)
     while true {

@@ -76,7 +76,7 @@ import Testing
     #expect(
       try RenderPlan(compiling: HapticPattern(events: [endless]), rate: 8_000).loopLength == 248_000
     )
-    let sound = AudioSample(interleaved: [Float](repeating: 0.1, count: 700), channelCount: 1)
+    let sound = AudioBuffer(interleaved: [Float](repeating: 0.1, count: 700), channelCount: 1)
     let file = HapticEvent(
       kind: .audioCustom, time: 1, waveform: AudioWaveform(path: "a"))
     let plan = try RenderPlan(

@@ -22,7 +22,7 @@ import Testing
       refusal(of: HapticPattern(), rate: rate)
         == RenderError(
           kind: .rateOutOfRange,
-          description: "a frame rate of \(rate) Hz; it must lie between 8000 and 192000"))
+          description: "invalid sample rate \(rate) Hz; must be 8000 to 192000"))
   }
 
   @Test(arguments: [8_000, 192_000]) func ratesAtTheBoundsArePossible(rate: Double) {
@@ -33,7 +33,7 @@ import Testing
   func timesThatAreNoTimesAreRefused(time: Double) {
     let expected = RenderError(
       kind: .timeOutOfRange, eventIndex: 1,
-      description: "event 1 has a time or duration that is negative or no number")
+      description: "event 1: time or duration is negative or NaN")
     #expect(refusal(of: HapticPattern(events: [tap(), hum(time)])) == expected)
     #expect(refusal(of: HapticPattern(events: [tap(), hum(0, time)])) == expected)
   }
@@ -43,8 +43,7 @@ import Testing
       refusal(of: HapticPattern(events: [hum(86_000, 400.5)]))
         == RenderError(
           kind: .patternTooLong, eventIndex: 0,
-          description: "event 0 ends 86400.5 s after the start; "
-            + "the longest pattern is one day, 86400 s"))
+          description: "event 0 ends at 86400.5 s; patterns are limited to one day (86400 s)"))
     #expect(refusal(of: HapticPattern(events: [hum(86_000, 400)])) == nil)
   }
 
@@ -54,13 +53,13 @@ import Testing
       refusal(of: late)
         == RenderError(
           kind: .patternTooLong,
-          description: "parameter 0 begins 1000000000.0 s after the start; "
-            + "the longest pattern is one day, 86400 s"))
+          description:
+            "parameter 0 starts at 1000000000.0 s; patterns are limited to one day (86400 s)"))
     let never = HapticPattern(curves: [curve(.audioPanControl, at: .nan, [(0, 0)])])
     #expect(
       refusal(of: never)
         == RenderError(
-          kind: .timeOutOfRange, description: "curve 0 has a time that is no finite number"))
+          kind: .timeOutOfRange, description: "curve 0: time is NaN or infinite"))
     #expect(refusal(of: HapticPattern(parameters: [step(.audioPanControl, 0, at: -1)])) == nil)
   }
 
@@ -71,7 +70,7 @@ import Testing
       refusal(of: HapticPattern(events: [event]))
         == RenderError(
           kind: .sampleMissing, eventIndex: 0,
-          description: #"event 0 plays "é\n\u{009B}.wav", which was not loaded"#))
+          description: #"event 0: sound file "é\n\u{009B}.wav" was not loaded"#))
   }
 
   @Test func aHundredThousandEventsCompile() throws {
@@ -97,12 +96,12 @@ import Testing
 
   @Test func theRendererMeetsTheCountedVoices() throws {
     let plan = try RenderPlan(compiling: earthquake)
-    var rendering = OfflineRendering(plan: plan)
+    var rendering = OfflineRenderer(plan: plan)
     var block = [Float](repeating: 0, count: 8_192)
     var span = block.mutableSpan
     while rendering.read(into: &span) > 0 {}
-    #expect(rendering.statistics.greatestVoiceCount > 0)
-    #expect(rendering.statistics.greatestVoiceCount <= plan.maximumVoiceCount)
+    #expect(rendering.statistics.peakVoiceCount > 0)
+    #expect(rendering.statistics.peakVoiceCount <= plan.maximumVoiceCount)
   }
 
   @Test func busesAreThoseOfTheEvents() throws {

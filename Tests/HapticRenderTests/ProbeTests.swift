@@ -94,7 +94,7 @@ import Testing
 
   @Test func renderingEndsAndFramesBehindTheEndAreSilent() throws {
     let plan = try RenderPlan(compiling: HapticPattern(events: [tap()]), rate: 8_000)
-    var rendering = OfflineRendering(plan: plan)
+    var rendering = OfflineRenderer(plan: plan)
     var block = [Float](repeating: 0, count: 512)
     var span = block.mutableSpan
     var counts: [Int] = []

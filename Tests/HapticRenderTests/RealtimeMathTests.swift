@@ -34,7 +34,7 @@ import Testing
     var bus = [Float](repeating: 0, count: 4_100)
     var span = bus.mutableSpan
     segment.add(
-      level: LevelLine(from: 1, to: 1, frameCount: 1), first: 0, to: &span, at: 0..<4_100)
+      level: LinearRamp(from: 1, to: 1, frameCount: 1), first: 0, to: &span, at: 0..<4_100)
     for (frame, sample) in bus.enumerated() {
       let phase = Double(UInt32(frame) &* increment) / 4_294_967_296
       #expect(abs(Double(sample) - sin(2 * Double.pi * phase)) < 3e-7)
@@ -51,17 +51,17 @@ import Testing
   }
 
   @Test func everyLawIsThatOfItsDescription() {
-    let even = [Double](repeating: 1, count: VoiceLaws.tableCount)
+    let even = [Double](repeating: 1, count: VoiceMappings.tableCount)
     for (intensity, sharpness) in [(0, 0), (0.25, 0.3), (0.6, 0.422601), (1, 1)] {
       for exponent in [1, 2, 1.7] {
         var profile = TransducerProfile.phone
         profile.intensity = .power(exponent: exponent)
-        let laws = VoiceLaws(profile, levels: even, rate: 48_000)
+        let laws = VoiceMappings(profile, levels: even, rate: 48_000)
         let level = laws.amplitude(intensity: Float(intensity), sharpness: Float(sharpness))
         #expect(abs(Double(level) - pow(intensity, exponent)) < 1e-6)
-        for scale in FrequencyLaw.Scale.allCases {
+        for scale in FrequencyMapping.Scale.allCases {
           profile.frequency.scale = scale
-          let step = VoiceLaws(profile, levels: even, rate: 48_000).increment(
+          let step = VoiceMappings(profile, levels: even, rate: 48_000).increment(
             sharpness: Float(sharpness))
           let hertz = Double(step) * 48_000 / 4_294_967_296
           #expect(abs(hertz / profile.frequency.hertz(atSharpness: sharpness) - 1) < 5e-7)

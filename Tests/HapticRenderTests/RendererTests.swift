@@ -32,7 +32,8 @@ let earthquake = HapticPattern(
     let hertz = TransducerProfile.phone.frequency.hertz(atSharpness: 0.5)
     let measured = amplitude(of: samples, rate: 48_000, at: 0.5, hertz: hertz, cycles: 40)
     #expect(
-      abs(decibels(measured, TransducerProfile.usualLevel * Double(intensity * intensity))) < 0.02)
+      abs(decibels(measured, TransducerProfile.defaultLevel * Double(intensity * intensity))) < 0.02
+    )
   }
 
   @Test(arguments: [8_000, 44_100, 48_000, 96_000, 192_000])
@@ -83,12 +84,12 @@ let earthquake = HapticPattern(
 
   @Test func aSteadyEventIsNotLimited() throws {
     let plan = try RenderPlan(compiling: HapticPattern(events: [hum(), tap(0.5)]))
-    var rendering = OfflineRendering(plan: plan)
+    var rendering = OfflineRenderer(plan: plan)
     var block = [Float](repeating: 0, count: 60_000)
     var span = block.mutableSpan
     _ = rendering.read(into: &span)
     #expect(rendering.statistics.limitedFrameCount == 0)
-    #expect(rendering.statistics.greatestVoiceCount == 2)
+    #expect(rendering.statistics.peakVoiceCount == 2)
   }
 
   @Test func aFadeEndsInSilence() throws {

@@ -5,11 +5,11 @@ import HapticRender
 /// Renders a whole pattern to one array, in blocks of one length.
 func render(
   _ pattern: HapticPattern, profile: TransducerProfile = .phone, rate: Double = 48_000,
-  samples: [String: AudioSample] = [:], settings: RenderSettings = RenderSettings(),
+  samples: [String: AudioBuffer] = [:], settings: RenderSettings = RenderSettings(),
   blockLength: Int = 512
 ) throws -> [Float] {
   let plan = try RenderPlan(compiling: pattern, profile: profile, rate: rate, samples: samples)
-  var rendering = OfflineRendering(plan: plan, settings: settings)
+  var rendering = OfflineRenderer(plan: plan, settings: settings)
   var output: [Float] = []
   var block = [Float](repeating: 7, count: blockLength * settings.channelCount)
   while true {

@@ -14,11 +14,12 @@ private func greatestDifference(_ one: [Float], _ other: [Float]) -> Float {
     HapticEvent(kind: .audioContinuous, time: 0, duration: 0.2),
   ])
   private let quick = TransducerProfile(
-    name: "quick", summary: "Another.", frequency: FrequencyLaw(low: 100, high: 200), level: 0.2)
+    name: "quick", summary: "Another.", frequency: FrequencyMapping(low: 100, high: 200), level: 0.2
+  )
 
   /// The channels of a rendering with two haptic buses of two profiles and one of audio.
   private func channels(
-    _ shares: [ShareLine], passCount: Int = 1, delay: Int = 0, blockLength: Int = 512
+    _ shares: [SendAutomation], passCount: Int = 1, delay: Int = 0, blockLength: Int = 512
   ) throws -> [[Float]] {
     let plans = [
       try RenderPlan(compiling: pattern), try RenderPlan(compiling: pattern, profile: quick),
@@ -26,7 +27,7 @@ private func greatestDifference(_ one: [Float], _ other: [Float]) -> Float {
     let routing = OutputRouting(channels: [
       .init(hapticBus: 0), .init(hapticBus: 1, delay: delay), .init(audio: .both),
     ])
-    var rendering = OfflineRendering(
+    var rendering = OfflineRenderer(
       plans: plans, shares: shares,
       settings: RenderSettings(
         routing: routing, passCount: passCount, length: Int64(14_000 * passCount)))
@@ -43,7 +44,9 @@ private func greatestDifference(_ one: [Float], _ other: [Float]) -> Float {
     }
   }
 
-  private func steady(_ share: Double) -> ShareLine { ShareLine([.init(frame: 0, share: share)]) }
+  private func steady(_ share: Double) -> SendAutomation {
+    SendAutomation([.init(frame: 0, share: share)])
+  }
 
   @Test func everyBusHasThePatternOfItsProfile() throws {
     let both = try channels([])
@@ -72,7 +75,7 @@ private func greatestDifference(_ one: [Float], _ other: [Float]) -> Float {
   }
 
   @Test func aLineMovesNothingBeforeItsFirstCorner() throws {
-    let line = ShareLine([.init(frame: 3_000, share: 1), .init(frame: 4_000, share: 0)])
+    let line = SendAutomation([.init(frame: 3_000, share: 1), .init(frame: 4_000, share: 0)])
     let plain = try channels([])
     let moved = try channels([line, steady(1)])
     #expect(moved[0][...3_000] == plain[0][...3_000])
@@ -84,7 +87,7 @@ private func greatestDifference(_ one: [Float], _ other: [Float]) -> Float {
   }
 
   @Test func blocksMakeNoDifference() throws {
-    let line = ShareLine([
+    let line = SendAutomation([
       .init(frame: 1_000, share: 1), .init(frame: 1_500, share: 0.3),
       .init(frame: 7_001, share: 0.9),
     ])
@@ -95,7 +98,7 @@ private func greatestDifference(_ one: [Float], _ other: [Float]) -> Float {
   }
 
   @Test func everyPassHasTheLineFromItsFirstFrame() throws {
-    let line = ShareLine([
+    let line = SendAutomation([
       .init(frame: 0, share: 1), .init(frame: 700, share: 1), .init(frame: 701, share: 0),
     ])
     let heard = try channels([line, line], passCount: 2)

@@ -24,10 +24,10 @@ import Testing
     var worst = (decibels: 0.0, level: 0.0, hertz: 0.0)
     let edge = Int64(rate / 500)
     while voice.frame < planned.envelope.releaseStart {
-      voice.beginStretch(planned, in: around)
+      voice.beginSegment(planned, in: around)
       // Frames between those looked at lie on the same lines.
       let spacing = Int64(max(1, rate / 16_000))
-      for n in stride(from: 0, to: voice.stretchEnd - voice.frame, by: Int(spacing))
+      for n in stride(from: 0, to: voice.segmentEnd - voice.frame, by: Int(spacing))
       where voice.frame + n > edge {
         let time = Double(voice.frame + n) / rate
         func level(at time: Double) -> Double {
@@ -45,7 +45,7 @@ import Testing
         let hertz = 80 * pow(230 / 80, min(max(sharpness(time), 0), 1))
         worst.hertz = max(worst.hertz, abs(Double(step) * rate / 4_294_967_296 / hertz - 1))
       }
-      voice.frame = voice.stretchEnd
+      voice.frame = voice.segmentEnd
     }
     return worst
   }

@@ -22,12 +22,12 @@ import Testing
     var bus = [Float](repeating: 0, count: Int(planned.envelope.end) + 1)
     var span = bus.mutableSpan
     while voice.frame < planned.envelope.end {
-      voice.beginStretch(planned, in: around)
-      let count = Int(voice.stretchEnd - voice.frame)
+      voice.beginSegment(planned, in: around)
+      let count = Int(voice.segmentEnd - voice.frame)
       voice.sine.add(
-        level: voice.left, first: 0, to: &span, at: Int(voice.frame)..<Int(voice.stretchEnd))
+        level: voice.left, first: 0, to: &span, at: Int(voice.frame)..<Int(voice.segmentEnd))
       voice.sine.advance(by: count)
-      voice.frame = voice.stretchEnd
+      voice.frame = voice.segmentEnd
     }
     return bus
   }
@@ -56,7 +56,7 @@ import Testing
 
   @Test func aGlideEndsBelowHalfTheRate() throws {
     var profile = TransducerProfile(
-      name: "x", summary: "x", frequency: FrequencyLaw(low: 20, high: 20_000))
+      name: "x", summary: "x", frequency: FrequencyMapping(low: 20, high: 20_000))
     profile.transient.length = .seconds(low: 0.001, high: 0.001)
     profile.transient.partials = [.init(glide: 100)]
     let plan = try RenderPlan(

@@ -162,7 +162,7 @@ import Testing
     ),
     (
       #"["a\#nb"]"#,
-      #"t.json:1:4: error: the string is not closed before the line ends"#
+      #"t.json:1:4: error: unterminated string"#
     ),
     (
       #"["a\#tb"]"#,
@@ -174,7 +174,7 @@ import Testing
     ),
     (
       #"["\q"]"#,
-      #"t.json:1:3: error: a backslash cannot stand before "q""#
+      #"t.json:1:3: error: invalid escape: backslash before "q""#
     ),
     (
       #"["\u12x4"]"#,
@@ -182,15 +182,15 @@ import Testing
     ),
     (
       #"["\ud800"]"#,
-      #"t.json:1:3: error: \uD800 is half of a surrogate pair without the other half"#
+      #"t.json:1:3: error: \uD800 is an unpaired surrogate"#
     ),
     (
       #"["\ud800\u0041"]"#,
-      #"t.json:1:3: error: \uD800 is half of a surrogate pair without the other half"#
+      #"t.json:1:3: error: \uD800 is an unpaired surrogate"#
     ),
     (
       #"["\udc00"]"#,
-      #"t.json:1:3: error: \uDC00 is half of a surrogate pair without the other half"#
+      #"t.json:1:3: error: \uDC00 is an unpaired surrogate"#
     ),
     (
       #"[,]"#,
@@ -248,11 +248,11 @@ import Testing
 
   @Test(
     arguments: [
-      ([0x5B, 0x22, 0xFF, 0x22, 0x5D], 3, "the byte 0xFF is not UTF-8 here"),
-      ([0x5B, 0x22, 0xC0, 0xAF, 0x22, 0x5D], 3, "the byte 0xC0 is not UTF-8 here"),
-      ([0x5B, 0x22, 0xED, 0xA0, 0x80, 0x22, 0x5D], 3, "the byte 0xED is not UTF-8 here"),
-      ([0x5B, 0x22, 0xE2, 0x82, 0x22, 0x5D], 3, "the byte 0xE2 is not UTF-8 here"),
-      ([0x5B, 0x22, 0xF4, 0x90, 0x80, 0x80, 0x22, 0x5D], 3, "the byte 0xF4 is not UTF-8 here"),
+      ([0x5B, 0x22, 0xFF, 0x22, 0x5D], 3, "the byte 0xFF is not valid UTF-8"),
+      ([0x5B, 0x22, 0xC0, 0xAF, 0x22, 0x5D], 3, "the byte 0xC0 is not valid UTF-8"),
+      ([0x5B, 0x22, 0xED, 0xA0, 0x80, 0x22, 0x5D], 3, "the byte 0xED is not valid UTF-8"),
+      ([0x5B, 0x22, 0xE2, 0x82, 0x22, 0x5D], 3, "the byte 0xE2 is not valid UTF-8"),
+      ([0x5B, 0x22, 0xF4, 0x90, 0x80, 0x80, 0x22, 0x5D], 3, "the byte 0xF4 is not valid UTF-8"),
       ([0xFF, 0xFE, 0x7B, 0x00], 1, "the text is UTF-16, not UTF-8"),
     ] as [([UInt8], Int, String)])
   func refusesOtherEncodings(text: [UInt8], column: Int, message: String) {
@@ -278,7 +278,7 @@ import Testing
       }
     }
     let long = error("[1, 2]", JSONLimits(textBytes: 5))
-    #expect(long?.description == "t:1:1: error: the text has 6 bytes; at most 5 are read")
+    #expect(long?.description == "t:1:1: error: the text is too large: 6 bytes; the limit is 5")
     #expect(long?.kind == .limit)
     let many = error("[1, 2]", JSONLimits(values: 2))
     #expect(many?.description == "t:1:5: error: the text has more than 2 values")

@@ -8,7 +8,7 @@ import Testing
   private func tally(_ sample: Float) -> [Int16: Double] {
     var dither = Dither()
     var counts: [Int16: Double] = [:]
-    for _ in 0..<Self.count { counts[dither.quantise(sample), default: 0] += 1 }
+    for _ in 0..<Self.count { counts[dither.quantize(sample), default: 0] += 1 }
     return counts.mapValues { $0 / Double(Self.count) }
   }
 
@@ -37,7 +37,7 @@ import Testing
 
   @Test func silenceStaysSilent() {
     var dither = Dither()
-    #expect((0..<1_000).allSatisfy { _ in dither.quantise(0) == 0 && dither.quantise(-0.0) == 0 })
+    #expect((0..<1_000).allSatisfy { _ in dither.quantize(0) == 0 && dither.quantize(-0.0) == 0 })
   }
 
   @Test func fullScaleStaysInRange() {
@@ -50,7 +50,7 @@ import Testing
   @Test func equalSeedsGiveEqualNumbers() {
     func numbers(_ dither: Dither) -> [Int16] {
       var dither = dither
-      return (0..<64).map { _ in dither.quantise(0.5) }
+      return (0..<64).map { _ in dither.quantize(0.5) }
     }
     #expect(numbers(Dither(seed: 1)) == numbers(Dither(seed: 1)))
     #expect(numbers(Dither(seed: 1)) != numbers(Dither(seed: 2)))

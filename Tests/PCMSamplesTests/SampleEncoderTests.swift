@@ -57,7 +57,7 @@ import Testing
   @Test func numbersOf16BitsAreThoseOfTheDither() {
     var dither = Dither()
     let sound = (0..<500).map { Float($0) / 499 - 0.5 }
-    let expected = sound.flatMap { Self.littleEndian(Int32(dither.quantise($0))).prefix(2) }
+    let expected = sound.flatMap { Self.littleEndian(Int32(dither.quantize($0))).prefix(2) }
     #expect(bytes(sound, .s16) == expected)
     #expect(bytes([.nan, 0], .s16) == [0, 0, 0, 0])
   }

@@ -8,7 +8,7 @@ import Testing
 
 /// Pairs without a difference are called equal.
 struct EqualPairTests {
-  private let sentence = "B is equal to A, sample for sample."
+  private let sentence = "B is identical to A, sample for sample."
 
   @Test(arguments: ["heartbeat", "earthquake-splash", "swipe-up", "capacitor_charge"])
   func aPatternEqualsItself(_ name: String) throws {
@@ -57,7 +57,7 @@ struct EqualPairTests {
     #expect(comparison.equality == .identical)
     #expect(
       comparison.sentences == [
-        "B sounds the same as A, sample for sample, though it is written otherwise.",
+        "B renders identically to A, but is written differently.",
         "B's hum takes 182 ms longer to fade: decay 0.5 instead of 0.",
       ])
     #expect(comparison.isEqual(within: Tolerance()))

@@ -59,7 +59,7 @@ struct LevelMatchTests {
     let options = ComparisonOptions(levelMatch: .felt)
     let comparison = Comparison(take, louder, options: options)
     #expect(comparison.differences.isEmpty)
-    #expect(comparison.notes == ["B was turned down by 3.5 dB to match by felt energy."])
+    #expect(comparison.notes == ["B was attenuated by 3.5 dB to match felt energy."])
     #expect(abs(comparison.otherGain - 1 / 1.5) < 1e-4)
   }
 

@@ -21,7 +21,7 @@ struct PatternPairTests {
     #expect(abs(found.amount - 0.008) < 1e-9)
     #expect(found.referenceEvents == [2] && found.otherEvents == [2])
     #expect(abs(found.range.lowerBound - 0.5) < 1e-9)
-    #expect(found.sentence == "B's third tap comes 8 ms later, at 0.508 s.")
+    #expect(found.sentence == "B's third transient comes 8 ms later, at 0.508 s.")
     #expect(found.isNoticeable)
   }
 
@@ -202,6 +202,6 @@ struct PatternPairTests {
       pattern.events[3].parameters = parameters
     }
     let found = try one(fiveTaps, swapped)
-    #expect(found.sentence == "B's taps 2 and 4 have changed places.")
+    #expect(found.sentence == "B's taps 2 and 4 are swapped.")
   }
 }

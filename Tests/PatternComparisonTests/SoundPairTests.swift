@@ -58,14 +58,14 @@ struct SoundPairTests {
   @Test func upsideDown() throws {
     let found = try one(waves, waves.recorded { for index in $0.indices { $0[index] *= -1 } })
     #expect(found.kind == .polarity)
-    #expect(found.sentence == "B is upside down: its polarity is inverted.")
+    #expect(found.sentence == "B's polarity is inverted.")
   }
 
   @Test func aTapMovedInASound() throws {
     let moved = try take(fiveTaps.with { $0.events[2].time = 0.508 })
     let found = try one(taps, moved.recorded())
     #expect(found.kind == .time && abs(found.amount - 0.008) < 2e-5)
-    #expect(found.sentence == "B's third tap comes 8 ms later, at 0.508 s.")
+    #expect(found.sentence == "B's third transient comes 8 ms later, at 0.508 s.")
   }
 
   @Test func aTapWeakerInASound() throws {
@@ -178,7 +178,7 @@ struct SoundPairTests {
     let offset = waves.recorded { for index in $0.indices { $0[index] += 0.02 } }
     let found = try one(waves, offset)
     #expect(found.kind == .offset && abs(found.amount + 33.98) < 0.01)
-    #expect(found.sentence == "B is offset by 0.02 of full scale.")
+    #expect(found.sentence == "B has a DC offset of 0.02 of full scale.")
   }
 
   @Test func moreSilenceBehindIt() throws {
@@ -204,7 +204,7 @@ struct SoundPairTests {
   @Test func silenceInsteadOfSound() throws {
     let silent = taps.recorded { for index in $0.indices { $0[index] = 0 } }
     #expect(try one(taps, silent).sentence == "B is silent.")
-    #expect(try one(silent, taps).sentence == "B is not silent, as A is.")
+    #expect(try one(silent, taps).sentence == "B is not silent, unlike A.")
   }
 
   @Test func allIsHigher() throws {

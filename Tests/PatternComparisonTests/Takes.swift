@@ -56,8 +56,8 @@ func take(
   _ pattern: HapticPattern, profile: TransducerProfile = .phone, rate: Double = 48_000
 ) throws -> Take {
   let plan = try RenderPlan(compiling: pattern, profile: profile, rate: rate)
-  let length = plan.length + HapticTime.frame(seconds: 0.02, rate: rate)
-  var rendering = OfflineRendering(plan: plan, settings: RenderSettings(length: length))
+  let length = plan.length + FrameConversion.frame(seconds: 0.02, rate: rate)
+  var rendering = OfflineRenderer(plan: plan, settings: RenderSettings(length: length))
   var samples: [Float] = []
   var block = [Float](repeating: 0, count: 4_096)
   while true {

@@ -46,6 +46,6 @@ struct ToleranceTests {
     #expect(moved.isEqual(within: Tolerance()))
     #expect(abs(moved.alignment.seconds - 0.3) < 1e-6)
     #expect(
-      moved.notes == ["B was moved 300 ms earlier, so that the first sounds fall together."])
+      moved.notes == ["B was shifted 300 ms earlier to align the first sounds."])
   }
 }

@@ -17,24 +17,24 @@ struct BlockJudge: CustomStringConvertible {
   private var worstKept = 0.0
   private var worstGap = 0.0
   private var shares = [Int](repeating: 0, count: 1_001)
-  private var previous: BlockRecord?
+  private var previous: BlockTiming?
   /// What the thread had been kept waiting in all when the previous block was handed over.
   private var keptBefore: Duration?
   private var traces: [ObservedTime.Trace] = []
 
-  init(rate: Double, periodLength: Int) {
+  init(rate: Double, periodSize: Int) {
     self.rate = rate
-    period = Double(periodLength) / rate
+    period = Double(periodSize) / rate
   }
 
   /// Takes in blocks, and the looks at the clock around them.
-  mutating func look(at records: [BlockRecord], traces new: [ObservedTime.Trace]) {
+  mutating func look(at records: [BlockTiming], traces new: [ObservedTime.Trace]) {
     traces += new
     for record in records { judge(record) }
     if let last = records.last { traces.removeAll { $0.wall < last.handed } }
   }
 
-  private mutating func judge(_ record: BlockRecord) {
+  private mutating func judge(_ record: BlockTiming) {
     blockCount += 1
     frameCount += record.frameCount
     let wall = record.rendered - record.began

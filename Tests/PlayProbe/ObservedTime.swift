@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// The thread that waits first counts as the render thread.
 @safe
-final class ObservedTime: Timekeeper, @unchecked Sendable {
+final class ObservedTime: TimeSource, @unchecked Sendable {
   /// One look at the clock by the render thread.
   struct Trace: BitwiseCopyable {
     var wall = Duration.zero
@@ -25,7 +25,7 @@ final class ObservedTime: Timekeeper, @unchecked Sendable {
   private let schedule = Atomic<Int32>(-1)
   private let kept = Atomic<Int>(0)
   private let taken = Mutex(0)
-  private let system = SystemTime()
+  private let system = SystemTimeSource()
 
   init() {
     unsafe traces = .allocate(capacity: Self.capacity)
@@ -40,7 +40,7 @@ final class ObservedTime: Timekeeper, @unchecked Sendable {
     return now
   }
 
-  func wait(for descriptors: inout [WatchedDescriptor], timeout: Duration?) {
+  func wait(for descriptors: inout [PollDescriptor], timeout: Duration?) {
     if owner.load(ordering: .relaxed) == 0 { adopt() }
     system.wait(for: &descriptors, timeout: timeout)
     if owner.load(ordering: .relaxed) == Int(bitPattern: pthread_self()) {

@@ -38,13 +38,13 @@ struct PlayProbe {
     let time = ObservedTime()
     let sink = try ALSASink(
       PCMRequest(
-        device: words[0], rate: rate, channels: .exactly(channels), periodLength: period,
-        bufferLength: buffer),
+        device: words[0], rate: rate, channels: .exactly(channels), periodSize: period,
+        bufferSize: buffer),
       timekeeper: time)
     let grant = sink.granted
     say(
       "granted rate \(grant.rate) channels \(grant.channelCount) encoding \(grant.encoding) "
-        + "period \(grant.periodLength) buffer \(grant.bufferLength) paced \(grant.isPaced)")
+        + "period \(grant.periodSize) buffer \(grant.bufferSize) paced \(grant.isPaced)")
     let engine = PlaybackEngine(
       rate: Double(rate), routing: OutputRouting(channelCount: channels))
     let playback = LivePlayback(
@@ -52,13 +52,13 @@ struct PlayProbe {
     ) { event in
       guard case .notice(let notice) = event else { return say("ended") }
       say(
-        "notice \(seconds(SystemTime().now)) \(engine.position) \(notice.kind) "
+        "notice \(seconds(SystemTimeSource().now)) \(engine.position) \(notice.kind) "
           + "\(notice.missedFrameCount) \(notice.text)")
     }
-    var judge = BlockJudge(rate: Double(rate), periodLength: grant.periodLength)
+    var judge = BlockJudge(rate: Double(rate), periodSize: grant.periodSize)
     try play(engine, playback, time: time, judge: &judge)
     playback.stop()
-    judge.look(at: playback.takeBlockRecords(), traces: time.takeTraces())
+    judge.look(at: playback.takeBlockTimings(), traces: time.takeTraces())
     say("judged \(judge)")
     say("over")
   }
@@ -74,7 +74,7 @@ struct PlayProbe {
     var players: ScriptPlayers?
     var steps: [PlaybackScript.Step] = []
     var base: Int64 = 0
-    var told = SystemTime().now
+    var told = SystemTimeSource().now
     while !playback.isOver {
       for line in input.next(within: .milliseconds(20)) {
         guard line == "go" else {
@@ -94,9 +94,9 @@ struct PlayProbe {
         try players?.send(step, base: base)
         steps.removeFirst()
       }
-      let records = playback.takeBlockRecords()
+      let records = playback.takeBlockTimings()
       judge.look(at: records, traces: time.takeTraces())
-      let now = SystemTime().now
+      let now = SystemTimeSource().now
       if let last = records.last, now - told > .milliseconds(500) {
         told = now
         let heard =

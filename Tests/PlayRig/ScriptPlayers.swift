@@ -33,7 +33,7 @@ package struct ScriptPlayers {
   /// What a script sounds like in virtual time: one channel, from its frame 0 to its end.
   package static func samples(of script: PlaybackScript, rate: Double = 48_000) throws -> [Float] {
     let engine = PlaybackEngine(rate: rate)
-    let playback = VirtualPlayback(engine, periodLength: 64)
+    let playback = VirtualPlayback(engine, periodSize: 64)
     let players = try ScriptPlayers(script, on: engine)
     // Away from the beginning, where the gate opens.
     let base: Int64 = 640

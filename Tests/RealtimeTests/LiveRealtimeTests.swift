@@ -29,10 +29,10 @@ struct LiveRealtimeTests {
       .init(hapticBus: 0, delay: 100, isInverted: true), .init(audio: .both),
       .init(hapticBus: 0, audio: .both, transducer: .weakShaker),
     ])
-    let link = RenderLink(channelCount: 5)
+    let link = RendererPort(channelCount: 5)
     var renderer = Renderer(
       rate: 48_000, settings: RenderSettings(routing: routing), link: link, isOpen: false)
-    let recording = AudioSample(
+    let recording = AudioBuffer(
       interleaved: (0..<30_000).map { Float($0 % 100) / 200 - 0.25 }, channelCount: 1)
     let plans =
       try patterns.map { try RenderPlan(compiling: $0, samples: PatternGenerator.sounds) } + [
@@ -40,7 +40,7 @@ struct LiveRealtimeTests {
       ]
     let players = plans.map { RenderPlayer(plan: $0) }
     let entries = plans.flatMap { plan in
-      (0..<100).map { SharedEntry(of: plan, at: Int64($0 * 300)) }
+      (0..<100).map { SharedCuePoint(of: plan, at: Int64($0 * 300)) }
     }
     var unused = entries
     #expect(link.send(players.map { .add($0) }))
@@ -69,14 +69,14 @@ struct LiveRealtimeTests {
     renderer.render(into: &span)
     if turn % 500 == 499 {
       renderer.skip(frameCount: 5_000)
-      renderer.shutGate()
+      renderer.closeGate()
     }
     crt_guard_exit()
   }
 
   /// A place in a player's plan that no command has had yet.
-  private func entry(of index: Int, in entries: [SharedEntry], _ unused: inout [SharedEntry])
-    -> SharedEntry?
+  private func entry(of index: Int, in entries: [SharedCuePoint], _ unused: inout [SharedCuePoint])
+    -> SharedCuePoint?
   {
     let own = entries[index * 100..<(index + 1) * 100]
     let place = unused.firstIndex { entry in own.contains { $0 === entry } }
@@ -84,8 +84,8 @@ struct LiveRealtimeTests {
   }
 
   private func command(
-    for player: RenderPlayer, at time: Int64, _ unused: inout [SharedEntry],
-    in entries: [SharedEntry], index: Int, _ numbers: inout SeededGenerator
+    for player: RenderPlayer, at time: Int64, _ unused: inout [SharedCuePoint],
+    in entries: [SharedCuePoint], index: Int, _ numbers: inout SeededGenerator
   ) -> RenderCommand {
     switch Int.random(in: 0..<14, using: &numbers) {
     case 0...3: return .start(player, at: time)

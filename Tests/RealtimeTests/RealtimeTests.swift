@@ -41,9 +41,9 @@ struct RealtimeTests {
     let statistics = try render(
       HapticPattern(events: [event]), profile: .weakShaker,
       routing: OutputRouting(channelCount: 2).fitted(to: [.weakShaker]))
-    #expect(statistics.excursionFrameCount > 0)
-    #expect(statistics.powerFrameCount > 0)
-    #expect(statistics.greatestWarmth < 1)
+    #expect(statistics.excursionLimitedFrameCount > 0)
+    #expect(statistics.powerLimitedFrameCount > 0)
+    #expect(statistics.peakTemperatureRise < 1)
   }
 
   @Test func theGuardBites() async {
@@ -62,7 +62,7 @@ struct RealtimeTests {
     _ pattern: HapticPattern, profile: TransducerProfile = .phone,
     routing: OutputRouting = OutputRouting(channelCount: 2)
   ) throws -> RenderStatistics {
-    let noise = AudioSample(
+    let noise = AudioBuffer(
       interleaved: (0..<9_600).map { Float($0 &* 7_919 % 101) / 101 - 0.5 }, channelCount: 2)
     let plan = try RenderPlan(compiling: pattern, profile: profile, samples: ["noise": noise])
     var renderer = Renderer(plan: plan, settings: RenderSettings(routing: routing, passCount: 2))
@@ -73,7 +73,7 @@ struct RealtimeTests {
       renderer.render(into: &span)
       crt_guard_exit()
     }
-    #expect(renderer.statistics.silencedSampleCount == 0)
+    #expect(renderer.statistics.nonFiniteSampleCount == 0)
     #expect(renderer.statistics.peak > 0)
     return renderer.statistics
   }

@@ -15,7 +15,7 @@ extension InBrowser {
 
     /// Answers trials by key: the right ones as the seed draws them, or the others.
     private func answer(_ page: BrowserPage, seed: UInt64, rights: [Bool]) throws {
-      for (side, isRight) in zip(BlindTest.draws(seed: seed, count: rights.count), rights) {
+      for (side, isRight) in zip(ABXTest.draws(seed: seed, count: rights.count), rights) {
         try page.press("a")
         try page.press("x")
         let said = isRight ? side : side.other
@@ -36,7 +36,7 @@ extension InBrowser {
       #expect(try text(page, "progress") == "Trial 1 of 10")
       let rights = [true, true, false, true, true, true, true, true, true, true]
       try answer(page, seed: 7, rights: rights)
-      let expected = BlindResult(rightCount: 9, trialCount: 10, plannedCount: 10)
+      let expected = ABXResult(rightCount: 9, trialCount: 10, plannedCount: 10)
       #expect(try text(page, "score") == "9 of 10 right")
       #expect(try text(page, "sentence") == expected.sentence)
       // (10 + 1) / 1024.
@@ -67,7 +67,7 @@ extension InBrowser {
         try page.press("t")
         try answer(page, seed: 3, rights: (0..<count).map { $0 < right })
         if count < planned { try page.press("Escape") }
-        let result = BlindResult(rightCount: right, trialCount: count, plannedCount: planned)
+        let result = ABXResult(rightCount: right, trialCount: count, plannedCount: planned)
         #expect(try text(page, "sentence") == result.sentence)
         try page.press("Escape")
         #expect(try !page.bool("document.getElementById('blind-dialog').open"))
@@ -78,7 +78,7 @@ extension InBrowser {
       let page = try BrowserPage(Pages.twoTakeReport(), query: "?seed=7")
       try page.press("t")
       try page.wait(for: "document.getElementById('blind-play').textContent === 'Pause'")
-      let draws = BlindTest.draws(seed: 7, count: 12)
+      let draws = ABXTest.draws(seed: 7, count: 12)
       #expect(Set(draws).count == 2)
       // The page is the same while X is heard, whichever it is, but for the number of the trial.
       var pages: Set<String> = []
@@ -105,7 +105,7 @@ extension InBrowser {
       try page.press("t")
       try page.press("Enter")
       #expect(try text(page, "progress") == "Trial 1 of 1")
-      let x = BlindTest.draws(seed: 7, count: 1)[0]
+      let x = ABXTest.draws(seed: 7, count: 1)[0]
       try page.press(x == .a ? "2" : "1")
       try page.click("[data-answer=\(x.rawValue)]")
       try page.click("#blind-confirm")

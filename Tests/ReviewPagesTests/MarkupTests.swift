@@ -15,7 +15,7 @@ import Testing
   @Test func policyNamesTheHashOfTheScript() {
     // printf abc | openssl dgst -sha256 -binary | base64
     #expect(
-      ContentPolicy.source(Array("abc".utf8))
+      ContentSecurityPolicy.source(Array("abc".utf8))
         == "sha256-ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=")
   }
 
@@ -36,29 +36,30 @@ import Testing
   }
 
   @Test func figuresHaveTheirPlaces() {
-    #expect(Figure.fixed(0.1606, places: 3) == "0.161")
-    #expect(Figure.fixed(-0.0001, places: 3) == "0.000")
-    #expect(Figure.fixed(-12.5, places: 0) == "-13")
-    #expect(Figure.plain(3.140, places: 3) == "3.14")
-    #expect(Figure.plain(2, places: 3) == "2")
-    #expect(Figure.seconds(.infinity) == "–")
+    #expect(PageNumberFormatting.fixed(0.1606, places: 3) == "0.161")
+    #expect(PageNumberFormatting.fixed(-0.0001, places: 3) == "0.000")
+    #expect(PageNumberFormatting.fixed(-12.5, places: 0) == "-13")
+    #expect(PageNumberFormatting.plain(3.140, places: 3) == "3.14")
+    #expect(PageNumberFormatting.plain(2, places: 3) == "2")
+    #expect(PageNumberFormatting.seconds(.infinity) == "–")
   }
 
   @Test func marksAreLinesTheOtherTextHasNotInOrder() {
     let one = ["a", "b", "c", "d"]
-    #expect(LineMarks.marks(in: one, against: one) == [false, false, false, false])
+    #expect(LineDiff.marks(in: one, against: one) == [false, false, false, false])
     #expect(
-      LineMarks.marks(in: one, against: ["a", "x", "c", "d"]) == [false, true, false, false])
-    #expect(LineMarks.marks(in: ["c", "a"], against: ["a", "c"]).count(where: \.self) == 1)
-    #expect(LineMarks.marks(in: one, against: []) == [true, true, true, true])
-    #expect(LineMarks.marks(in: [], against: one) == [])
+      LineDiff.marks(in: one, against: ["a", "x", "c", "d"]) == [false, true, false, false])
+    #expect(LineDiff.marks(in: ["c", "a"], against: ["a", "c"]).count(where: \.self) == 1)
+    #expect(LineDiff.marks(in: one, against: []) == [true, true, true, true])
+    #expect(LineDiff.marks(in: [], against: one) == [])
   }
 
   @Test func longTextsAreCut() {
-    let text = String(repeating: "x\n", count: SourceListing.mostLines + 7)
+    let text = String(repeating: "x\n", count: SourceListing.maximumLineCount + 7)
     let markup = SourceListing.markup(text, against: nil, entry: "A", className: "take-0")
-    #expect(markup.contains("\(SourceListing.mostLines + 7) lines"))
+    #expect(markup.contains("\(SourceListing.maximumLineCount + 7) lines"))
     #expect(markup.contains("7 more lines are not shown."))
-    #expect(markup.split(separator: "<span class=\"line\">").count == SourceListing.mostLines + 1)
+    #expect(
+      markup.split(separator: "<span class=\"line\">").count == SourceListing.maximumLineCount + 1)
   }
 }

@@ -32,14 +32,14 @@ import Testing
     #expect(comparison.differences.count >= 2)
     let page = text(try Pages.report(takes))
     for difference in comparison.differences {
-      #expect(page.contains("<span>\(HTMLText.escaped(difference.sentence))</span>"))
+      #expect(page.contains("<span>\(HTMLEscaping.escaped(difference.sentence))</span>"))
     }
   }
 
   @Test func equalTakesAreCalledEqual() throws {
     let takes = [try Pages.take("one"), try Pages.take("two")]
     let page = text(try Pages.report(takes))
-    #expect(page.contains("<p class=\"lead\">B is equal to A, sample for sample.</p>"))
+    #expect(page.contains("<p class=\"lead\">B is identical to A, sample for sample.</p>"))
     #expect(!page.contains("data-difference data-from"))
   }
 
@@ -64,8 +64,8 @@ import Testing
     #expect(
       throws: ReviewPageError(
         .tooLarge,
-        "the sound of 2 takes would make a page of 106 MB, and 100 MB is the most; show fewer or "
-          + "shorter ones")
+        "the page would be 106 MB for 2 takes; the limit is 100 MB; use fewer or shorter takes, or a lower '--rate'"
+      )
     ) {
       try ComparisonReport(generator: "t").html(takes: [take, take], comparisons: [])
     }

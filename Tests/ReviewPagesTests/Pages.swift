@@ -36,7 +36,7 @@ enum Pages {
 
   static func signal(_ pattern: HapticPattern, profile: TransducerProfile) throws -> Signal {
     let plan = try RenderPlan(compiling: pattern, profile: profile, rate: 48_000)
-    var rendering = OfflineRendering(plan: plan)
+    var rendering = OfflineRenderer(plan: plan)
     var samples: [Float] = []
     var block = [Float](repeating: 0, count: 4_096)
     while true {
@@ -52,7 +52,7 @@ enum Pages {
   static func report(_ takes: [Take], hasSpeakers: Bool = true) throws -> [UInt8] {
     let comparisons = takes.dropFirst().map { Comparison(takes[0], $0) }
     var speaker = TransducerProfile.phone
-    speaker.frequency = FrequencyLaw(low: 110, high: 320)
+    speaker.frequency = FrequencyMapping(low: 110, high: 320)
     let signals = try takes.compactMap { take in
       try take.pattern.map { try signal($0, profile: speaker) }
     }

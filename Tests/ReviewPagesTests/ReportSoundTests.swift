@@ -49,7 +49,7 @@ extension InBrowser {
       // Decoding may end in any order: each take is one of the buffers, sample for sample.
       for take in takes {
         var dither = Dither()
-        let numbers = take.signal.channels[0].map { Int(dither.quantise($0)) }
+        let numbers = take.signal.channels[0].map { Int(dither.quantize($0)) }
         #expect(numbers.map(abs).max() ?? 0 > 3_000)
         let picked = stride(from: 0, to: numbers.count, by: 97).map { numbers[$0] }
         let greatest = try page.number(

@@ -26,7 +26,7 @@ import Testing
     let job = RenderJob(profile: .phone)
     let input = PatternInput(origin: .shipped(name), outputStem: name)
     let plan = try job.plan(input).plan
-    var rendering = OfflineRendering(plan: plan, settings: job.settings(for: plan))
+    var rendering = OfflineRenderer(plan: plan, settings: job.settings(for: plan))
     var fresh: [Float] = []
     var block = [Float](repeating: 0, count: 4_096)
     while true {

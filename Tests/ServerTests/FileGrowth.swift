@@ -21,12 +21,12 @@ struct FileGrowth {
   ) throws {
     let growth = FileGrowth(folder)
     defer { close(growth.watch) }
-    let time = SystemTime()
+    let time = SystemTimeSource()
     let end = time.now + limit
     while !isTrue() {
       let left = end - time.now
       guard left > .zero else { throw Refused(description: "waited in vain for \(what)") }
-      var watched = [WatchedDescriptor(growth.watch)]
+      var watched = [PollDescriptor(growth.watch)]
       time.wait(for: &watched, timeout: left)
       var events = [UInt8](repeating: 0, count: 4_096)
       while unsafe read(growth.watch, &events, events.count) > 0 {}

@@ -90,7 +90,7 @@ struct PulseTests {
     let returned = try #require(probe.notices.first { $0.kind == "returned" })
     try after.waitForMore(seconds: 3)
     let length = after.frameCount
-    let now = SystemTime().now / .seconds(1)
+    let now = SystemTimeSource().now / .seconds(1)
     try probe.waitForEnd(within: .seconds(30))
     #expect(probe.lateByRendering == 0)
 

@@ -34,7 +34,7 @@ struct LevelsTests {
     let high = Tone.sine(hertz: rate / 4.7, rate: rate, seconds: 0.5, amplitude: 0.3, phase: 0.4)
     for samples in [noise, quiet, burst, high, Array(noise.prefix(5)), [0, 0, 1]] {
       guard
-        let state = unsafe EBUR128Calls.open(
+        let state = unsafe EBUR128Bindings.open(
           channelCount: 1, rate: Int(rate), withTruePeak: true)
       else {
         Issue.record("no meter")
@@ -42,9 +42,9 @@ struct LevelsTests {
       }
       // The library does not look behind the last samples by itself.
       let padded = samples + [Float](repeating: 0, count: 64)
-      #expect(unsafe EBUR128Calls.add(padded.span, frameCount: padded.count, to: state))
-      let expected = unsafe EBUR128Calls.truePeak(of: state, channel: 0)
-      unsafe EBUR128Calls.close(state)
+      #expect(unsafe EBUR128Bindings.add(padded.span, frameCount: padded.count, to: state))
+      let expected = unsafe EBUR128Bindings.truePeak(of: state, channel: 0)
+      unsafe EBUR128Bindings.close(state)
       #expect(abs(try levels(samples, rate: rate).truePeak / expected - 1) < 1e-6)
     }
   }
@@ -145,12 +145,13 @@ struct LevelsTests {
     #expect(
       throws: AnalysisError(
         kind: .unsupportedRate,
-        description: "loudness is defined for whole rates from 16 to 2822400 Hz, not 44100.5 Hz")
+        description:
+          "loudness requires an integer sample rate from 16 to 2822400 Hz, not 44100.5 Hz")
     ) { try levels([0], rate: 44_100.5) }
     #expect(
       throws: AnalysisError(
         kind: .unsupportedChannelCount,
-        description: "loudness is measured of 1 to 64 channels, not 0")
+        description: "loudness requires 1 to 64 channels, not 0")
     ) { try Signal(channels: [], rate: 48_000).levels() }
   }
 }

@@ -15,7 +15,7 @@ enum Render {
   /// Any pattern.
   static func samples(of pattern: HapticPattern, rate: Double = 48_000) throws -> [Float] {
     let plan = try RenderPlan(compiling: pattern, profile: .phone, rate: rate)
-    var rendering = OfflineRendering(plan: plan)
+    var rendering = OfflineRenderer(plan: plan)
     var samples: [Float] = []
     var block = [Float](repeating: 0, count: 4_096)
     while true {

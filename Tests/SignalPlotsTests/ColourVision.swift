@@ -30,7 +30,7 @@ enum ColourVision: CaseIterable {
   }
 
   /// What is seen of a colour.
-  func seen(_ colour: PlotColour) -> SeenColour {
+  func seen(_ colour: PlotColor) -> SeenColour {
     func linear(_ part: Double) -> Double {
       part <= 0.04045 ? part / 12.92 : pow((part + 0.055) / 1.055, 2.4)
     }

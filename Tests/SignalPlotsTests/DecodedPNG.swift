@@ -58,11 +58,11 @@ struct DecodedPNG {
   }
 
   /// The colour of the pixel that a place lies in, `#rrggbb`.
-  func css(x: Double, y: Double) -> String { PlotColour(pixels[Int(y) * width + Int(x)]).css }
+  func css(x: Double, y: Double) -> String { PlotColor(pixels[Int(y) * width + Int(x)]).css }
 
   /// Whether a pixel has a colour but for what rounding does.
-  func isNear(_ colour: PlotColour, x: Double, y: Double) -> Bool {
-    let seen = PlotColour(pixels[Int(y) * width + Int(x)])
+  func isNear(_ colour: PlotColor, x: Double, y: Double) -> Bool {
+    let seen = PlotColor(pixels[Int(y) * width + Int(x)])
     return [seen.red - colour.red, seen.green - colour.green, seen.blue - colour.blue]
       .allSatisfy { abs($0) <= 2.0 / 255 }
   }

@@ -83,7 +83,7 @@ struct PatternScoreTests {
     #expect(score.hapticEvents.isEmpty)
     #expect(score.audioEvents.map(\.peak) == [0.5, 0])
     #expect(score.audioEvents[1].file == "ding.wav")
-    let sound = AudioSample(interleaved: Array(repeating: 0.5, count: 24_000), channelCount: 1)
+    let sound = AudioBuffer(interleaved: Array(repeating: 0.5, count: 24_000), channelCount: 1)
     let known = try PatternScore(of: pattern, samples: ["ding.wav": sound])
     // Half a second, and a millisecond for its edge.
     #expect(known.audioEvents[1].end == 1.501)
@@ -109,7 +109,7 @@ struct PatternScoreTests {
     #expect(
       throws: PlotError(
         kind: .pattern,
-        description: "event 0 has a time or duration that is negative or no number")
+        description: "event 0: time or duration is negative or NaN")
     ) { try PatternScore(of: pattern) }
   }
 }

@@ -87,7 +87,7 @@ struct PictureTests {
   }
 
   @Test func aSpectrogramIsStrongAtItsTone() throws {
-    let trace = SpectrumTrace(of: Self.sine.mono, rate: 48_000, profile: .phone)
+    let trace = SpectrogramTrace(of: Self.sine.mono, rate: 48_000, profile: .phone)
     #expect(trace.highest == 0)
     #expect(trace.axis.range == 20...300)
     let axis = PlotAxis(range: 50...200, isLogarithmic: true)
@@ -171,6 +171,6 @@ struct PictureTests {
       throws: PlotError(
         kind: .install,
         description: "pictures need libnone.so.9; install it with 'apt-get install libcairo2'")
-    ) { try CairoCalls(named: "libnone.so.9") }
+    ) { try CairoBindings(named: "libnone.so.9") }
   }
 }

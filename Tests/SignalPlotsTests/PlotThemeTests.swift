@@ -8,9 +8,9 @@ struct PlotThemeTests {
 
   /// The examples of WCAG 2.1: black on white is 21, #777777 on white just misses 4.5.
   @Test func contrastIsThatOfTheGuidelines() {
-    let white = PlotColour(0xFFFFFF)
-    #expect(abs(PlotColour(0).contrast(with: white) - 21) < 1e-9)
-    #expect(abs(white.contrast(with: PlotColour(0x777777)) - 4.478) < 0.001)
+    let white = PlotColor(0xFFFFFF)
+    #expect(abs(PlotColor(0).contrast(with: white) - 21) < 1e-9)
+    #expect(abs(white.contrast(with: PlotColor(0x777777)) - 4.478) < 0.001)
   }
 
   @Test(arguments: PlotTheme.allCases)
@@ -55,14 +55,14 @@ struct PlotThemeTests {
   }
 
   @Test func coloursAreWrittenAsPagesReadThem() {
-    #expect(PlotColour(0x0B62A4).css == "#0b62a4")
-    #expect(PlotColour(red: 2, green: -1, blue: 0.5).css == "#ff0080")
+    #expect(PlotColor(0x0B62A4).css == "#0b62a4")
+    #expect(PlotColor(red: 2, green: -1, blue: 0.5).css == "#ff0080")
   }
 
   @Test func sharpnessOutsideItsRangeTakesTheNearestColour() {
     let ramp = PlotPalette(.light).sharpness
     #expect(ramp.colour(at: -1) == ramp.colour(at: 0))
     #expect(ramp.colour(at: 7) == ramp.colour(at: 1))
-    #expect(ramp.colour(at: .nan) == PlotColour(0x0D0887))
+    #expect(ramp.colour(at: .nan) == PlotColor(0x0D0887))
   }
 }

@@ -13,12 +13,12 @@ import Testing
       parameters: [.hapticIntensity: 1, .hapticSharpness: 0.5])
   ])
   private let format = SinkFormat(
-    rate: 48_000, channelCount: 2, periodLength: 240, bufferLength: 480)
+    rate: 48_000, channelCount: 2, periodSize: 240, bufferSize: 480)
   private let floats = SoundFileFormat(container: .wav, samples: .float)
 
   /// Plays the pattern through a sink, 0.1 s in all.
   private func play(
-    into sink: any AudioSink, time: VirtualTime, recording: Recording? = nil
+    into sink: any AudioSink, time: VirtualTimeSource, recording: RecordingBuffer? = nil
   ) throws {
     let engine = PlaybackEngine(routing: OutputRouting(channelCount: 2))
     let loop = RenderLoop(engine: engine, sink: sink, time: time)
@@ -31,11 +31,11 @@ import Testing
   }
 
   @Test func sinkWritesWhatMemoryKeeps() throws {
-    let time = VirtualTime()
+    let time = VirtualTimeSource()
     let memory = MemorySink(format, time: time)
     try play(into: memory, time: time)
     let file = ScratchFile()
-    let fileTime = VirtualTime()
+    let fileTime = VirtualTimeSource()
     let sink = try SoundFileSink(
       format, to: file.descriptor, path: "a.wav", storedAs: floats, time: fileTime)
     try play(into: sink, time: fileTime)
@@ -44,12 +44,12 @@ import Testing
     #expect(sound.channelCount == 2)
     #expect(memory.samples.contains { abs($0) > 0.3 })
     #expect(sound.interleaved == memory.samples)
-    #expect(sink.takeNotices() == [])
+    #expect(sink.takeEvents() == [])
     #expect(sink.wait(WakeSignal()) == .ended)
   }
 
   @Test func missedTimeIsSilenceInTheFile() throws {
-    let time = VirtualTime()
+    let time = VirtualTimeSource()
     let file = ScratchFile()
     let sink = try SoundFileSink(
       format, to: file.descriptor, path: "a.wav", storedAs: floats, time: time)
@@ -66,23 +66,23 @@ import Testing
   @Test func aFullDiskEndsTheSinkWithANotice() throws {
     let file = ScratchFile()
     let sink = try SoundFileSink(
-      format, to: file.descriptor, path: "a.wav", storedAs: floats, time: VirtualTime())
+      format, to: file.descriptor, path: "a.wav", storedAs: floats, time: VirtualTimeSource())
     file.fill()
     let wake = WakeSignal()
     _ = sink.wait(wake)
     sink.write([Float](repeating: 0.5, count: 960).span)
     #expect(
-      sink.takeNotices() == [
-        SinkNotice(
+      sink.takeEvents() == [
+        SinkEvent(
           .failed, text: "a.wav: the disk is full; free some space or choose another folder")
       ])
     #expect(sink.wait(wake) == .ended)
   }
 
   @Test func recordingHoldsAllThatIsHandedOver() throws {
-    let time = VirtualTime()
+    let time = VirtualTimeSource()
     let memory = MemorySink(format, time: time)
-    let recording = Recording(format)
+    let recording = RecordingBuffer(format)
     let file = ScratchFile()
     let writer = try RecordingWriter(
       recording, rate: 48_000, to: file.descriptor, path: "a.wav", storedAs: floats)
@@ -95,9 +95,9 @@ import Testing
 
   @Test func aFullDiskIsToldOnceAndPlayingGoesOn() throws {
     let file = ScratchFile()
-    let time = VirtualTime()
+    let time = VirtualTimeSource()
     let memory = MemorySink(format, time: time)
-    let recording = Recording(format)
+    let recording = RecordingBuffer(format)
     let told = Mutex<[SoundFileError]>([])
     let writer = try RecordingWriter(
       recording, rate: 48_000, to: file.descriptor, path: "a.wav", storedAs: floats

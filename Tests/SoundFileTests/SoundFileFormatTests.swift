@@ -28,10 +28,10 @@ import Testing
   ])
   func saysWhatAKindOfFileHolds(
     container: SoundFileFormat.Container, samples: SampleFormat, rate: Int, channels: Int,
-    objection: String
+    unsupportedReason: String
   ) {
     let format = SoundFileFormat(container: container, samples: samples)
-    #expect(format.objection(rate: rate, channelCount: channels) == objection)
+    #expect(format.unsupportedReason(rate: rate, channelCount: channels) == unsupportedReason)
   }
 
   @Test(arguments: SoundFileFormat.Container.allCases)
@@ -39,7 +39,7 @@ import Testing
     for samples in SampleFormat.allCases where container != .flac {
       for rate in [8_000, 44_100, 192_000] {
         let format = SoundFileFormat(container: container, samples: samples)
-        #expect(format.objection(rate: rate, channelCount: 64) == nil)
+        #expect(format.unsupportedReason(rate: rate, channelCount: 64) == nil)
       }
     }
   }

@@ -10,7 +10,8 @@ import Testing
     .filter { $0 != .ogg }
     .flatMap { container in SampleFormat.allCases.map { (container, $0) } }
     .filter {
-      SoundFileFormat(container: $0, samples: $1).objection(rate: 48_000, channelCount: 2) == nil
+      SoundFileFormat(container: $0, samples: $1).unsupportedReason(rate: 48_000, channelCount: 2)
+        == nil
     }
 
   /// Dither moves a 16-bit sample by less than a step and rounding by half a step; others only round.

@@ -31,7 +31,7 @@ import Testing
     #expect(error?.kind == .tooLong)
     #expect(
       error?.description
-        == "has more than 72000000 samples; a pattern's sound may be 12 minutes long")
+        == "is too long (more than 72000000 samples); sounds in patterns are limited to 12 minutes")
   }
 
   @Test(arguments: [8_000.0, 44_100, 96_000])
@@ -63,7 +63,7 @@ import Testing
   @Test func refusesARatioBeyondTheConverter() {
     let sound = Sound(interleaved: [0.1, 0.2], channelCount: 1, rate: 100)
     let error = #expect(throws: SoundFileError.self) { try sound.resampled(to: 48_000, path: "a") }
-    #expect(error?.description == "cannot be brought from 100.0 Hz to 48000.0 Hz")
+    #expect(error?.description == "cannot be resampled from 100.0 Hz to 48000.0 Hz")
   }
 
   @Test func leavesTheDescriptorOpen() throws {

@@ -78,23 +78,23 @@ import Testing
     }
     #expect(
       try error("--array", "seat.json", "--profile", "phone")
-        == "'--array' says what each channel carries, and so does '--profile'")
+        == "'--array' cannot be used with '--profile'")
     #expect(
       try error("--array", "seat.json", "--haptics", "1")
-        == "'--array' says what each channel carries, and so does '--haptics'")
+        == "'--array' cannot be used with '--haptics'")
     #expect(try error("--pan", "1") == "'--pan' needs '--array'")
     #expect(
       try error("--array", "seat.json", "--pan", "left")
-        == "'--pan' takes a place on the array's line, such as -0.5, not 'left'")
+        == "'--pan' takes a position on the line, such as -0.5, not 'left'")
     #expect(
       try error("--array", "seat.json", "--pan", "0:1,x")
         == "'--pan' takes seconds and positions, such as '0:-1,2.5:1', not 'x'")
     #expect(
       try error("--array", "seat.json", "--pan", "1:0,1:1")
-        == "'--pan' takes times that rise, and 1 comes too late")
+        == "'--pan' takes increasing times; 1 is out of order")
     #expect(
       try error("--array", "seat.json", "--channels", "1")
-        == "channel 2 is routed, and '--channels' asks for 1")
+        == "channel 2 is routed, but '--channels' is 1")
     #expect(
       try error("--array", "bad.json")
         == #"bad.json:3:55: error: the key "gian" is not known here (transducers[1].gian); did you mean "gain"?"#

@@ -64,30 +64,29 @@ import Testing
       try place.temblor("abx", "light", "medium")
         == .init(
           1,
-          error: "temblor: standard input: is no terminal to answer at; start the test in one, or "
-            + "make answers up with '--simulate'\n"))
+          error:
+            "temblor: standard input: is not a terminal; run the test in a terminal or use '--simulate'\n"
+        ))
     #expect(place.names() == [])
   }
 
   @Test(arguments: [
     (
       "right",
-      "16 of 16 right: somebody who guesses does as well or better in less than 0.1 % of such tests; "
+      "16 of 16 right: somebody who guesses does this well less than 0.1 % of the time; "
         + "a difference was very probably heard.\n"
     ),
     (
       "wrong",
-      "0 of 16 right: somebody who guesses does as badly or worse in less than 0.1 % of such tests; "
-        + "perhaps A and B were mixed up.\n"
+      "0 of 16 right: somebody who guesses does this badly less than 0.1 % of the time; A and B may have been swapped.\n"
     ),
     (
       "random",
-      "4 of 16 right: somebody who guesses does as badly or worse in 3.8 % of such tests; perhaps A "
-        + "and B were mixed up.\n"
+      "4 of 16 right: somebody who guesses does this badly 3.8 % of the time; A and B may have been swapped.\n"
     ),
     (
       "abbaa",
-      "5 of 5 right: somebody who guesses does as well or better in 3.1 % of such tests; a difference "
+      "5 of 5 right: somebody who guesses does this well 3.1 % of the time; a difference "
         + "was probably heard.\n"
     ),
   ])
@@ -108,10 +107,8 @@ import Testing
         == .init(
           0,
           output: """
-            0 of 2 right: somebody who guesses does as well or better in 100 % of such tests; fewer \
-            than 5 trials show nothing. The test ended after 2 of 4 trials: whoever stops when it \
-            goes well gets such a result more often than that.
-            The levels were not matched, so a difference in level alone may have been heard.
+            0 of 2 right: somebody who guesses does this well 100 % of the time; at least 5 trials are needed for a result. The test ended after 2 of 4 trials: stopping early gets such a result more often than that.
+            Levels were not matched; a difference in level alone may explain the result.
             r.json: written
 
             """, error: "The levels are not matched: a difference in level alone can be heard.\n"))
@@ -138,9 +135,7 @@ import Testing
             "isComplete": false,
             "chance": 1.0,
             "conclusion": "tooFew",
-            "sentence": "0 of 2 right: somebody who guesses does as well or better in 100 % of such \
-        tests; fewer than 5 trials show nothing. The test ended after 2 of 4 trials: whoever stops \
-        when it goes well gets such a result more often than that."
+            "sentence": "0 of 2 right: somebody who guesses does this well 100 % of the time; at least 5 trials are needed for a result. The test ended after 2 of 4 trials: stopping early gets such a result more often than that."
           }
         }
 

@@ -50,14 +50,14 @@ import Testing
     try place.link("in/b.ahap", to: "gone")
     #expect(
       try place.temblor("render", "in", "-o", "out")
-        == .init(1, error: "in/b.ahap: is a link that leads nowhere\n"))
+        == .init(1, error: "in/b.ahap: is a broken link\n"))
     #expect(place.names(below: "out") == ["out/a.wav"])
   }
 
   @Test func anEmptyFolderIsTold() throws {
     try place.makeFolder("in")
     #expect(
-      try place.temblor("render", "in") == .init(1, error: "in: holds no file that ends in .ahap\n")
+      try place.temblor("render", "in") == .init(1, error: "in: contains no .ahap files\n")
     )
   }
 
@@ -92,8 +92,8 @@ import Testing
       "mkdir in; echo '{}' > in/$'\\xff.ahap'; $TEMBLOR check in; $TEMBLOR check in/$'\\xff.ahap'")
     #expect(
       run.error == """
-        in/\u{FFFD}.ahap: the name is no UTF-8 text; rename the file
-        in/\u{FFFD}.ahap: the name is no UTF-8 text; rename the file
+        in/\u{FFFD}.ahap: the file name is not valid UTF-8; rename the file
+        in/\u{FFFD}.ahap: the file name is not valid UTF-8; rename the file
 
         """)
     #expect(run.status == 1)

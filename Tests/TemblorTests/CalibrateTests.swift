@@ -60,8 +60,8 @@ import Testing
           0,
           output: """
             sweep.wav: 12 s, 10 to 800 Hz at -12 dBFS for dayton-tt25-8
-            Fix an accelerometer to the transducer where it is mounted, or hold a microphone close to it.
-            Record all of the signal in one take, with automatic gain switched off and the peaks below full:
+            Attach an accelerometer to the mounted transducer, or hold a microphone close to it.
+            Record the whole signal in one take, with automatic gain control off and without clipping:
               arecord -f S16_LE -r 48000 -d 17 take.wav
             Play it meanwhile:
               aplay sweep.wav
@@ -123,7 +123,7 @@ import Testing
           2, error: "temblor: short.wav: lasts 2.5 s; the two sweeps take 3.5 s\n"))
     #expect(
       try place.temblor(["calibrate", "take.wav", "--channel", "2"] + signal)
-        == .init(2, error: "temblor: take.wav: has no channel 2, only one\n"))
+        == .init(2, error: "temblor: take.wav: has no channel 2; it has only one\n"))
     #expect(
       try place.temblor(["calibrate", "gone.wav"] + signal)
         == .init(1, error: "temblor: gone.wav: cannot be opened: No such file or directory\n"))
@@ -138,24 +138,22 @@ import Testing
     }
     #expect(
       try told("sweep", "-o", "a.wav")
-        == "temblor: say which transducer it is with '--profile'; 'temblor profiles' lists those "
-        + "that are known")
+        == "temblor: missing '--profile'; run 'temblor profiles' to list profiles")
     #expect(
       try told("sweep", "--profile", "phone")
-        == "temblor: the sweep goes either to a file, with '--output', or to a device, with "
-        + "'--device'")
+        == "temblor: use either '--output' or '--device'")
     #expect(
       try told("sweep", "--profile", "dayton-bst-1", "--level", "-3", "-o", "a.wav")
         == "temblor: a sweep at -3 dBFS is 1 dB too strong for dayton-bst-1; use '--level -4.1'")
     #expect(
       try told("calibrate", "--profile", "phone")
-        == "temblor: what is measured is either a RECORDING, or what '--capture' records")
+        == "temblor: use either RECORDING or '--capture'")
     #expect(
       try told("calibrate", "a.wav", "--profile", "phone", "--channel", "2", "--reference", "2")
-        == "temblor: '--reference' is another channel than '--channel'")
+        == "temblor: '--reference' and '--channel' must differ")
     #expect(
       try told("calibrate", "a.wav", "--profile", "phone", "--plot", "fit.gif")
-        == "temblor: the ending of 'fit.gif' names no kind of picture; use .png, .svg or .pdf")
+        == "temblor: unknown file extension of 'fit.gif'; use .png, .svg or .pdf")
     #expect(place.names() == [])
   }
 
@@ -198,6 +196,6 @@ import Testing
         == .init(
           1,
           error:
-            "temblor: none: there is no such device; 'temblor devices' lists those there are\n"))
+            "temblor: none: no such device; run 'temblor devices' to list devices\n"))
   }
 }

@@ -18,7 +18,7 @@ import Testing
 
   @Test func aWarningFailsOnlyWhenStrict() throws {
     try place.write(Self.warned, to: "a.ahap")
-    let text = #"the file does not say its version; add "Version": 1.0 [missing-version]"#
+    let text = #"missing key \"Version\"; add "Version": 1.0 [missing-version]"#
     #expect(
       try place.temblor("check", "a.ahap") == .init(0, output: "a.ahap:1:1: warning: \(text)\n"))
     #expect(
@@ -61,7 +61,7 @@ import Testing
                 "severity": "warning",
                 "rule": "missing-version",
                 "path": "",
-                "message": "the file does not say its version",
+                "message": "missing key \"Version\"",
                 "suggestion": "add \\"Version\\": 1.0"
               }
             ]
@@ -73,7 +73,7 @@ import Testing
     "hum.ahap:2:11: note: asks for 25–42.4 Hz; ring plays it at 25–39 Hz (Pattern[0].Event) "
     + "[transducer-band]\n"
   private static let tooFar =
-    "would move ring to 129 % of its limit at 0.65 s; it is held back by up to 13.9 dB"
+    "excursion of ring reaches 129 % of its limit at 0.65 s; gain is reduced by up to 13.9 dB"
 
   @Test func aProfileTellsWhatItsHardwareWouldBeKeptFrom() throws {
     try place.write(Patterns.hum, to: "hum.ahap")
@@ -114,13 +114,11 @@ import Testing
     arguments: [
       (
         0.5,
-        "hum.ahap:3:11: warning: would warm ring beyond its limit from 0.74 s on; it is held back by "
-          + "up to 9 dB (Pattern[1].Event); lower the intensity, or leave pauses [transducer-power]\n"
+        "hum.ahap:3:11: warning: ring exceeds its thermal limit from 0.74 s; gain is reduced by up to 9 dB (Pattern[1].Event); lower the intensity, or leave pauses [transducer-power]\n"
       ),
       (
         5,
-        "hum.ahap:1:29: note: looped, it warms ring to its limit after 9 min, and is held back from "
-          + "then on (Pattern) [transducer-power]\n"
+        "hum.ahap:1:29: note: when looped, ring reaches its thermal limit after 9 min and gain is reduced (Pattern) [transducer-power]\n"
       ),
     ] as [(Double, String)])
   func aProfileTellsWhatItsHardwareWouldWarmTo(power: Double, line: String) throws {
@@ -143,8 +141,8 @@ import Testing
     let run = try place.temblor("check", "--profile", "phone", "a.ahap")
     #expect(
       run.output.hasSuffix(
-        "a.ahap:4:11: note: goes beyond the ceiling of the output at 0.25 s, and is turned down for "
-          + "0.5 s in all (Pattern[2].Event) [transducer-ceiling]\n"))
+        "a.ahap:4:11: note: the signal exceeds the output ceiling at 0.25 s; the limiter acts for 0.5 s in total (Pattern[2].Event) [transducer-ceiling]\n"
+      ))
   }
 
   @Test func rulesAreListed() throws {

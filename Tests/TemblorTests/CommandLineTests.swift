@@ -29,7 +29,7 @@ import Testing
 
   @Test(arguments: [
     (["rendr"], "unknown verb 'rendr'; did you mean 'render'?", ""),
-    (["--json"], "'--json' comes after a verb", ""),
+    (["--json"], "'--json' must follow a verb", ""),
     (["--wide"], "unknown option '--wide'", ""),
     (["help", "rendr"], "unknown verb 'rendr'; did you mean 'render'?", "help"),
     (["render"], "missing PATTERN", "render"),
@@ -38,7 +38,7 @@ import Testing
     (["format"], "missing PATTERN", "format"),
     (["audition"], "missing TAKE", "audition"),
     (
-      ["audition", "light"], "two to 9 patterns or sound files can be heard in turn, not 1",
+      ["audition", "light"], "'audition' takes two to 9 patterns or sound files, not 1",
       "audition"
     ),
     (["abx", "light"], "missing B", "abx"),
@@ -49,7 +49,7 @@ import Testing
     ),
     (
       ["abx", "light", "medium", "--simulate", "abc"],
-      "'--simulate' takes right, wrong or random, or a letter for each trial such as 'abba', not "
+      "'--simulate' takes right, wrong or random, or one letter per trial, such as 'abba', not "
         + "'abc'", "abx"
     ),
     (["completion"], "missing SHELL", "completion"),
@@ -95,7 +95,7 @@ import Testing
     ),
     (
       ["render", "light", "--loop", "0"],
-      "'--loop 0' repeats for ever; say when to end with '--duration'", "render"
+      "'--loop 0' repeats forever; set the length with '--duration'", "render"
     ),
     (
       ["render", "light", "--strength", "1.01"],
@@ -111,12 +111,12 @@ import Testing
     ),
     (
       ["render", "light", "-o", "a.mp3"],
-      "the ending of 'a.mp3' names no kind of sound file; use .wav, .flac, .aiff, .w64, .rf64, .caf "
-        + "or .ogg, or say '--container'", "render"
+      "unknown file extension of 'a.mp3'; use .wav, .flac, .aiff, .w64, .rf64, .caf or .ogg, or '--container'",
+      "render"
     ),
     (
       ["render", "light", "-o", "a.wav", "--container", "flac"],
-      "'a.wav' ends as wav does, but '--container' says flac", "render"
+      "the extension of 'a.wav' selects wav, but '--container' is flac", "render"
     ),
     (
       ["render", "light", "--container", "flac", "--format", "float"],
@@ -132,11 +132,11 @@ import Testing
     ),
     (
       ["render", "light", "soft", "-o", "-"],
-      "'--output -' takes one pattern, without '--stems' or '--json'", "render"
+      "'--output -' requires a single pattern, without '--stems' or '--json'", "render"
     ),
     (
       ["render", "light", "--json", "-o", "-"],
-      "'--output -' takes one pattern, without '--stems' or '--json'", "render"
+      "'--output -' requires a single pattern, without '--stems' or '--json'", "render"
     ),
   ])
   func wrongLinesAreRefusedWithOneReason(words: [String], reason: String, verb: String) throws {
@@ -156,7 +156,7 @@ import Testing
     #expect(
       run.output.replacing("\r\n", with: "\n")
         == """
-        temblor: standard output is a terminal; give '--output' a file, or pipe it on
+        temblor: standard output is a terminal; use '--output FILE' or a pipe
         See 'temblor render --help'.
         64
 

@@ -50,7 +50,7 @@ import Testing
       let run = try place.temblor("compare", "--tolerance", "0", "heartbeat", other)
       #expect(run.status == 0 && run.error == "")
       let lines = run.output.split(separator: "\n").map(String.init)
-      #expect(lines[2] == "B is equal to A, sample for sample.")
+      #expect(lines[2] == "B is identical to A, sample for sample.")
       #expect(lines.last == "B is within the tolerance of 0 dB, 0 ms and 0 %.")
     }
   }
@@ -126,7 +126,7 @@ import Testing
       """)
     #expect(
       run.output == """
-        A was turned down by 6 dB to match by felt energy.
+        A was attenuated by 6 dB to match felt energy.
         B is equal to A.
 
         """)
@@ -143,7 +143,7 @@ import Testing
         == "temblor: '--tolerance' takes limits such as 0.5dB,5ms,2%, not '5'")
     #expect(
       try refusal("--tolerance", "1dB,2dB", "light", "heavy")
-        == "temblor: '--tolerance' gives a limit in dB twice")
+        == "temblor: '--tolerance' has two limits in dB")
     #expect(try refusal("light") == "temblor: missing TAKE to compare with 'light'")
     #expect(
       try refusal("--match", "rms", "light", "heavy")

@@ -53,7 +53,7 @@ import Testing
         == .init(
           1,
           error:
-            "temblor: none: there is no such device; 'temblor devices' lists those there are\n"
+            "temblor: none: no such device; run 'temblor devices' to list devices\n"
         ))
     #expect(place.names() == [])
   }
@@ -154,8 +154,7 @@ import Testing
     #expect(
       try place.temblor("render", "light", "--channel", "2=profile=speaker").error
         == """
-        temblor: 'render' writes one profile to a file; render each by itself, or record both with \
-        'temblor play --record'
+        temblor: 'render' supports one profile per file; render each separately, or record both with 'temblor play --record'
         See 'temblor render --help'.
 
         """)

@@ -111,11 +111,11 @@ import Testing
     (["plot"], "missing FILE"),
     (
       ["plot", "light", "-o", "a.gif"],
-      "the ending of 'a.gif' names no kind of picture; use .png, .svg or .pdf, or say '--format'"
+      "unknown file extension of 'a.gif'; use .png, .svg or .pdf, or '--format'"
     ),
     (
       ["plot", "light", "-o", "a.png", "--format", "pdf"],
-      "'a.png' ends as png does, but '--format' says pdf"
+      "the extension of 'a.png' selects png, but '--format' is pdf"
     ),
     (
       ["plot", "light", "--show", "score,taste"],
@@ -127,9 +127,9 @@ import Testing
     ),
     (
       ["plot", "light", "--format", "svg"],
-      "'--format' is for a picture; say where with '--output'"
+      "'--format' requires '--output'"
     ),
-    (["plot", "light", "soft", "-o", "-"], "'--output -' takes one picture"),
+    (["plot", "light", "soft", "-o", "-"], "'--output -' requires a single picture"),
   ])
   func wrongCommandLinesAreRefused(_ words: [String], _ message: String) throws {
     let run = try place.temblor(words)

@@ -28,8 +28,7 @@ import Testing
       run.error == """
         @/home/.config/temblor/profiles/phone.json:1:2: error: the text ends inside the object that \
         begins at 1:1
-        @/etc/temblor/profiles/Puck 2.json: is found by no name; use up to 40 of a–z, 0–9 and -, then \
-        .json
+        @/etc/temblor/profiles/Puck 2.json: ignored: not a valid profile name; use up to 40 characters of a–z, 0–9 and -, then .json
 
         """)
     let lines = run.output.split(separator: "\n")
@@ -37,9 +36,9 @@ import Testing
     #expect(
       lines[..<3] == [
         "phone                     –           yours, hides shipped         cannot be used",
-        "puck                      25–80 Hz    yours, hides this machine's  Mine.",
+        "puck                      25–80 Hz    yours, hides system  Mine.",
         "speaker                   110–320 Hz  shipped                      "
-          + "For listening on small speakers: the band lifted, harmonics added so that a thump is heard.",
+          + "For small speakers: higher frequencies, with harmonics that make low events audible.",
       ])
     let names = try temblor("profiles", "--names")
     #expect(names.output.hasPrefix("phone\npuck\nspeaker\nactronika-hfba121238\n"))
@@ -156,12 +155,12 @@ import Testing
 
             FITTED TO THE HARDWARE
               high-pass  12.5 Hz
-              resonance  left as it is, since resonance or quality is not known
+              resonance  not equalised: resonance or Q factor unknown
               levels     even drive
               movement   not limited, since resonance or quality is not known
               power      full scale delivers 50 W (assumed; set amplifier.power), held to 25
                          W for long
-              warmth     coil 10 s, magnet 900 s; the coil has 60 % (estimated)
+              warmth     time constants: coil 10 s, magnet 900 s; coil fraction 60 % (estimated)
 
             HARDWARE
               product         A B
@@ -183,9 +182,9 @@ import Testing
     let run = try temblor("profiles", "show", "./ring.json")
     #expect(run.status == 0)
     let lines = run.output.split(separator: "\n").map(String.init)
-    #expect(lines[3] == "  frequency       25–80 Hz, logarithmic; 25–46.1 Hz of it are played")
+    #expect(lines[3] == "  frequency       25–80 Hz, logarithmic; 25–46.1 Hz played")
     #expect(
-      lines[7] == "  transients      2 cycles within 8–40 ms, 30–60 Hz; 30–50.8 Hz of it are played"
+      lines[7] == "  transients      2 cycles within 8–40 ms, 30–60 Hz; 30–50.8 Hz played"
     )
     #expect(
       Array(lines[10...])
@@ -200,12 +199,12 @@ import Testing
           1            46.1 Hz  -17.4 dBFS  0.83 g  50.8 Hz  39.4 ms
         FITTED TO THE HARDWARE
           high-pass  12.5 Hz
-          resonance  40 Hz, Q 10 made to appear as 28.3 Hz, Q 2; drive × 0.819 far above
-          levels     equally felt at each sharpness, by up to 6 dB less drive
-          movement   held to 0.06 × that of a full-scale sine at resonance, from the
+          resonance  from 40 Hz, Q 10 to 28.3 Hz, Q 2; gain 0.819 far above resonance
+          levels     equally felt at every sharpness, attenuated by up to 6 dB
+          movement   limited to 0.06 × that of a full-scale sine at resonance (from the
                      excursion
           power      full scale delivers 40 W, held to 10 W for long
-          warmth     coil 4 s, magnet 300 s; the coil has 60 %
+          warmth     time constants: coil 4 s, magnet 300 s; coil fraction 60 %
         HARDWARE
           product         A B
           resonance       40 Hz
@@ -213,7 +212,7 @@ import Testing
           power           10 W
           acceleration    8 g (estimated)
           excursion       0.14 mm
-          warms in        coil 4 s, magnet 300 s; the coil has 60 %
+          warms in        time constants: coil 4 s, magnet 300 s; coil fraction 60 %
           measured        1 May, by velocity, -31.5 dB unexplained
         SOURCES
           A sheet.
@@ -228,17 +227,14 @@ import Testing
         == .init(
           1,
           output: """
-            other.json:1:10: warning: the profile is called "puck", its file "other.json" (name); give \
-            both one name; a profile is found by that of its file [file-name]
+            other.json:1:10: warning: the profile is called "puck", its file "other.json" (name); use the same name; profiles are found by file name [file-name]
             bad.json:1:1: error: the key "summary" is missing [missing-key]
             bad.json:1:1: error: the key "frequency" is missing [missing-key]
             bad.json:1:17: error: the key "levle" is not known here (levle); did you mean "level"? \
             [unknown-key]
             bad.json:1:38: error: level is 2, outside 0.001 to 0.89 (level) [out-of-range]
-            mpeg:5:12: warning: two continuous events at full intensity can reach 1.228, above the \
-            ceiling of 0.891, and are turned down (level); two fit at a level of 0.44 [loud-pair]
-            mpeg:9:14: warning: two transients at full intensity can reach 1.584, above the ceiling of \
-            0.891, and are turned down (transient.level); two fit at a level of 0.44 [loud-pair]
+            mpeg:5:12: warning: two continuous events at full intensity can reach 1.228, above the ceiling of 0.891; the limiter will act (level); use a level of at most 0.44 [loud-pair]
+            mpeg:9:14: warning: two transients at full intensity can reach 1.584, above the ceiling of 0.891; the limiter will act (transient.level); use a level of at most 0.44 [loud-pair]
 
             """, error: "none.json: cannot be opened: No such file or directory\n"))
     #expect(try temblor("profiles", "check", "bad.json").status == 2)
@@ -284,8 +280,9 @@ import Testing
       try temblor("profiles", "new", "puck")
         == .init(
           1,
-          error: "temblor: @/home/.config/temblor/profiles/puck.json: is there already; "
-            + "'--force' replaces it\n"))
+          error:
+            "temblor: @/home/.config/temblor/profiles/puck.json: already exists; use '--force' to replace it\n"
+        ))
     #expect(try temblor("profiles", "new", "puck", "--low", "30", "--force").status == 0)
     #expect(place.text("\(Self.folder)/puck.json")?.contains(#""low": 30, "high": 80"#) == true)
   }
@@ -334,11 +331,12 @@ import Testing
 
   @Test(arguments: [
     (
-      ["new", "My Own"], "'My Own' is no name of a profile; use up to 40 of a–z, 0–9 and -", " new"
+      ["new", "My Own"],
+      "'My Own' is not a valid profile name; use up to 40 characters of a–z, 0–9 and -", " new"
     ),
     (
       ["new", "a", "--low", "90"],
-      "the band would go from 90 down to 80 Hz; give '--low' and '--high'", " new"
+      "the band runs from 90 down to 80 Hz; set '--low' and '--high'", " new"
     ),
     (["new", "a", "--low", "0"], "'--low' takes a number from 0.1 to 20000, not '0'", " new"),
     (["new", "a", "--from", "phon"], "no profile is called 'phon'; did you mean 'phone'?", " new"),
@@ -362,8 +360,9 @@ import Testing
       run
         == .init(
           64,
-          error: "temblor: there is no folder for your profiles, since HOME is not set; "
-            + "give '--output' a file\nSee 'temblor profiles new --help'.\n"))
+          error:
+            "temblor: no folder for user profiles: HOME is not set; use '--output FILE'\nSee 'temblor profiles new --help'.\n"
+        ))
   }
 
   @Test(arguments: ["show", "check", "new", "schema"])

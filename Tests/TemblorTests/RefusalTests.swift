@@ -52,20 +52,19 @@ import Testing
     ("sub/../ok.wav", #"EventWaveformPath leaves the pattern's folder by "..""#),
     ("/etc/passwd", "EventWaveformPath is absolute; it must begin in the pattern's folder"),
     ("", "EventWaveformPath is empty"),
-    ("gone.wav", "the sound file 'gone.wav' is missing; it was looked for in the pattern's folder"),
-    ("link.wav", "the sound file 'link.wav' lies outside the pattern's folder"),
-    ("way/out.wav", "the sound file 'way/out.wav' lies outside the pattern's folder"),
-    (".", "the sound file '.' lies outside the pattern's folder"),
+    ("gone.wav", "the sound file 'gone.wav' not found in the folder of the pattern"),
+    ("link.wav", "the sound file 'link.wav' is outside the folder of the pattern"),
+    ("way/out.wav", "the sound file 'way/out.wav' is outside the folder of the pattern"),
+    (".", "the sound file '.' is outside the folder of the pattern"),
     ("pipe.wav", "the sound file 'pipe.wav' is no file"),
     ("sub", "the sound file 'sub' is no file"),
     (
       "a.ahap",
-      "the sound file 'a.ahap' holds no sound that can be read (libsndfile: Format not recognised.)"
+      "the sound file 'a.ahap' is not a readable sound file (libsndfile: Format not recognised.)"
     ),
     (
       "long.wav",
-      "the sound file 'long.wav' has more than 72000000 samples; a pattern's sound may be 12 minutes "
-        + "long"
+      "the sound file 'long.wav' is too long (more than 72000000 samples); sounds in patterns are limited to 12 minutes"
     ),
   ])
   func aSoundFileThatCannotBePlayedIsRefused(path: String, reason: String) throws {

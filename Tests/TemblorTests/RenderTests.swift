@@ -114,7 +114,7 @@ import Testing
     try place.write("", to: "plain")
     #expect(
       try place.temblor("render", "light", "-o", "plain/x.wav")
-        == .init(1, error: "plain: is in the way; it is no folder\n"))
+        == .init(1, error: "plain: exists and is not a folder\n"))
   }
 
   @Test func whatAPatternIsMadeFromIsNotOverwritten() throws {
@@ -126,7 +126,7 @@ import Testing
         == .init(
           1,
           error:
-            "a.wav: the pattern itself is made from this file; choose another with '--output'\n"
+            "a.wav: is an input of the pattern; choose another '--output'\n"
         ))
     #expect(
       try place.temblor("render", "a.ahap", "-o", "./a.ahap", "--container", "wav").status == 1)
@@ -216,7 +216,7 @@ import Testing
       #expect(run.status == 64)
       #expect(
         run.error.hasPrefix(
-          "temblor: '--felt' needs a profile with resonance and quality; '\(name)' has none\n"))
+          "temblor: '--felt' requires a profile with resonance and Q factor; '\(name)' has none\n"))
     }
     #expect(place.names() == ["shaker.json"])
   }

@@ -91,7 +91,7 @@ import Testing
     #expect(all.status == 2)
     #expect(all.output.contains("  level      silent\n"))
     #expect(
-      all.error == "all.wav: all 480 samples are no finite numbers; they count as silence\n")
+      all.error == "all.wav: all 480 samples are NaN or infinite; they are treated as silence\n")
     var some = Self.tone
     some[7] = .infinity
     try write(some, to: "some.wav")
@@ -99,7 +99,7 @@ import Testing
     #expect(run.status == 2)
     #expect(run.output.contains("\"nonFiniteSamples\": 1"))
     #expect(
-      run.error == "some.wav: 1 of 48000 samples are no finite numbers; they count as silence\n")
+      run.error == "some.wav: 1 of 48000 samples are NaN or infinite; they count as silence\n")
   }
 
   @Test func whatHoldsNoSoundIsRefused() throws {
@@ -107,7 +107,7 @@ import Testing
     try place.write("hello", to: "text.wav")
     #expect(
       try place.temblor("info", "none.wav")
-        == .init(2, error: "none.wav: is empty: it has no frames\n"))
+        == .init(2, error: "none.wav: contains no audio\n"))
     let text = try place.temblor("info", "text.wav")
     #expect(text.status == 2 && text.output == "")
     #expect(text.error.hasPrefix("text.wav: holds no sound that can be read (libsndfile: "))

@@ -56,7 +56,7 @@ import Testing
   @Test func shippedPatternsCannotBeRewritten() throws {
     #expect(
       try place.temblor("format", "-i", "light")
-        == .init(1, error: "light: is no file that could be rewritten\n"))
+        == .init(1, error: "light: cannot be rewritten; it is not a file\n"))
   }
 
   @Test func infoCountsInWords() throws {

@@ -8,20 +8,20 @@ import TemblorCommands
 @main
 struct TerminalProbe {
   static func main() {
-    Interruption.watch()
+    SignalHandling.watch()
     do {
       try read(isStubborn: CommandLine.arguments.contains("stubborn"))
     } catch {
       say("thrown")
     }
-    Interruption.endByNotedSignal()
+    SignalHandling.endByNotedSignal()
   }
 
   private struct Thrown: Error {}
 
   private static func read(isStubborn: Bool) throws {
-    let time = SystemTime()
-    let notice = InterruptionNotice()
+    let time = SystemTimeSource()
+    let notice = InterruptSignal()
     guard var terminal = RawTerminal() else { return say("no terminal") }
     say("ready \(getpid()).")
     var isTold = false
@@ -32,7 +32,7 @@ struct TerminalProbe {
         hasKeys = watched.count > 1
         say(watched.count > 1 ? "listens" : "looks away")
       }
-      if !isTold { watched.append(WatchedDescriptor(notice.descriptor)) }
+      if !isTold { watched.append(PollDescriptor(notice.descriptor)) }
       time.wait(for: &watched, timeout: terminal.timeout(at: time.now))
       for key in terminal.keys(at: time.now) {
         say("key \(key)")

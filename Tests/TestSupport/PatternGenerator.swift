@@ -77,13 +77,13 @@ public struct PatternGenerator {
   }
 
   /// The sounds the patterns name.
-  public static let sounds: [String: AudioSample] = {
+  public static let sounds: [String: AudioBuffer] = {
     var generator = PatternGenerator(seed: 99)
     let mono = (0..<700).map { _ in generator.value(in: -1...1) }
     let stereo = (0..<1_301).map { _ in generator.value(in: -0.5...0.5) }
     return [
-      "mono": AudioSample(interleaved: mono, channelCount: 1),
-      "stereo": AudioSample(interleaved: stereo, channelCount: 2),
+      "mono": AudioBuffer(interleaved: mono, channelCount: 1),
+      "stereo": AudioBuffer(interleaved: stereo, channelCount: 2),
     ]
   }()
 }

@@ -5,7 +5,7 @@ import TransducerCalibration
 
 @Suite struct CalibratedProfileTests {
   private let old = TransducerProfile(
-    name: "chair", summary: "A chair.", frequency: FrequencyLaw(low: 20, high: 80),
+    name: "chair", summary: "A chair.", frequency: FrequencyMapping(low: 20, high: 80),
     hardware: TransducerHardware(
       product: "Chair", band: 10...80, resonance: 30, quality: 3, power: 50, peakPower: 200,
       estimated: ["quality", "power"]))
@@ -19,7 +19,7 @@ import TransducerCalibration
   @Test func whatWasMeasuredTakesThePlaceOfWhatWasSaid() throws {
     let found = try measured()
     let new = found.applied(
-      to: old, in: Calibration.Circumstances(date: "2026-11-21", latency: 0.0123456789))
+      to: old, in: Calibration.Conditions(date: "2026-11-21", latency: 0.0123456789))
     let hardware = try #require(new.hardware)
     #expect(abs((hardware.resonance ?? 0) - 44) < 0.05)
     #expect(abs((hardware.quality ?? 0) - 4) < 0.05)
@@ -51,7 +51,7 @@ import TransducerCalibration
   @Test func accelerationIsThatAtContinuousPower() throws {
     // Full scale is peak power, four times the continuous: half the amplitude.
     let new = try measured().applied(
-      to: old, in: Calibration.Circumstances(date: "", fullScale: 16))
+      to: old, in: Calibration.Conditions(date: "", fullScale: 16))
     #expect(abs((new.hardware?.acceleration ?? 0) - 4) < 0.05)
   }
 }

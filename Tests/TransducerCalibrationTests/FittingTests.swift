@@ -43,10 +43,12 @@ import TransducerCalibration
   }
 
   @Test(arguments: [
-    (SimulatedTransducer.Quantity.velocity, Measurement.Sensor.velocity),
+    (SimulatedTransducer.Quantity.velocity, TransducerMeasurement.Sensor.velocity),
     (.displacement, .displacement), (.acceleration, .acceleration),
   ])
-  func theKindOfSensorIsTold(quantity: SimulatedTransducer.Quantity, sensor: Measurement.Sensor)
+  func theKindOfSensorIsTold(
+    quantity: SimulatedTransducer.Quantity, sensor: TransducerMeasurement.Sensor
+  )
     throws
   {
     let studio = try RecordingStudio()
@@ -67,7 +69,7 @@ import TransducerCalibration
     let corner = try #require(found.coilCorner)
     #expect(abs(corner / 300 - 1) < 0.05)
     #expect(abs(found.quality - 4) < 0.1)
-    #expect(found.reservations.contains { $0.hasPrefix("The coil takes over above 30") })
+    #expect(found.warnings.contains { $0.hasPrefix("The coil takes over above 30") })
   }
 
   @Test(arguments: [-150.0, 50]) func aClockThatIsOffIsMadeGood(partsInAMillion: Double) throws {
@@ -103,7 +105,7 @@ import TransducerCalibration
     let studio = try RecordingStudio()
     let clean = try Calibration(measuring: studio.record([(40, 5, 1)]), of: studio.signal)
     #expect(clean.verdict.hasSuffix("of what was recorded; the rest is noise."))
-    #expect(clean.reservations == [])
+    #expect(clean.warnings == [])
     let mixed = try Calibration(
       measuring: studio.record([(40, 5, 1), (150, 8, 0.08)]), of: studio.signal)
     #expect(

@@ -28,10 +28,10 @@ import TransducerCalibration
     }
     let long = [Float](repeating: 0, count: 60_000)
     #expect(told([]) == "is empty")
-    #expect(told(long) == "holds nothing but silence")
+    #expect(told(long) == "contains only silence")
     #expect(told(Array(long.prefix(20_000))) == "lasts 2.5 s; the two sweeps take 5.5 s")
-    #expect(told(long, rate: 100) == "is at 100 Hz; 4000 to 384000 Hz are understood")
-    #expect(told(long, rate: .nan) == "is at nan Hz; 4000 to 384000 Hz are understood")
+    #expect(told(long, rate: 100) == "is at 100 Hz; supported: 4000 to 384000 Hz")
+    #expect(told(long, rate: .nan) == "is at nan Hz; supported: 4000 to 384000 Hz")
     let fast = try SweepSignal(band: 10...2_000, duration: 2)
     #expect(
       refusal(recording(long, rate: 4_000), of: fast)?.description
@@ -42,7 +42,7 @@ import TransducerCalibration
     for bad in [Float.nan, .infinity, -.infinity, 1e30] {
       var broken = long
       broken[12_340] = bad
-      #expect(told(broken) == "holds a sample that is no number at 1.54 s")
+      #expect(told(broken) == "contains NaN or infinity at 1.54 s")
     }
   }
 
@@ -54,7 +54,7 @@ import TransducerCalibration
       refusal(recording(noise), of: signal)
         == CalibrationError(
           kind: .unsuitableRecording,
-          description: "holds no sweep from 10 to 800 Hz of 2 s that stands out of the noise"))
+          description: "contains no sweep from 10 to 800 Hz of 2 s above the noise"))
   }
 
   @Test(arguments: [0.5, 0.9]) func clippedPeaksAreSeen(part: Float) throws {
@@ -92,7 +92,7 @@ import TransducerCalibration
     let found = try #require(refusal(studio.record([(40, 5, 1)]), of: studio.signal))
     #expect(found.kind == .tooQuiet)
     #expect(found.description.hasPrefix("is too quiet: the sweeps are "))
-    #expect(found.description.hasSuffix(" dB above the noise, and 6 dB are needed"))
+    #expect(found.description.hasSuffix(" dB above the noise, at least 6 dB are required"))
   }
 
   @Test func oneSweepIsNotEnough() throws {
@@ -104,11 +104,11 @@ import TransducerCalibration
         == CalibrationError(
           kind: .unsuitableRecording,
           description:
-            "holds only one sweep, at 0.51 s; record from before the first to behind the second"))
+            "contains only one sweep, at 0.51 s; record from before the first to after the second"))
     let second = Array(both.dropFirst(16_000)) + [Float](repeating: 0, count: 40_000)
     #expect(
       refusal(recording(second), of: studio.signal)?.description
-        == "holds only one sweep, at 2.01 s; record from before the first to behind the second")
+        == "contains only one sweep, at 2.01 s; record from before the first to after the second")
   }
 
   @Test func aRecordingThatBeginsInTheFirstSilenceWillDo() throws {
@@ -124,9 +124,10 @@ import TransducerCalibration
     #expect(
       refusal(mislabelled, of: studio.signal)
         == CalibrationError(
-          kind: .wrongClock,
-          description: "has its sweeps 3.81 s apart, not 3.5 s: it was made at another rate, or of "
-            + "another signal"))
+          kind: .clockMismatch,
+          description:
+            "has its sweeps 3.81 s apart, not 3.5 s: the recording has another sample rate or signal"
+        ))
   }
 
   @Test(arguments: [(500.0, "fast"), (-500, "slow")])
@@ -136,9 +137,10 @@ import TransducerCalibration
     #expect(
       refusal(try studio.record([(40, 5, 1)]), of: studio.signal)
         == CalibrationError(
-          kind: .wrongClock,
-          description: "was made by a clock that is 500 parts in a million \(word); record on the "
-            + "device that plays"))
+          kind: .clockMismatch,
+          description:
+            "has a sample clock that is 500 ppm too \(word); record on the device that plays the signal"
+        ))
   }
 
   @Test func sweepsThatDifferAreTold() throws {
@@ -150,7 +152,7 @@ import TransducerCalibration
     #expect(found.kind == .unsuitableRecording)
     #expect(
       found.description
-        == "has two sweeps that differ by 64 %; something moved or sounded in between")
+        == "has two sweeps that differ by 64 %; avoid movement and noise, and record again")
   }
 
   @Test func manyResonancesAreNotOne() throws {
@@ -184,9 +186,9 @@ import TransducerCalibration
           + "'--accept-poor'"))
     let poor = try Calibration(measuring: mixed, of: studio.signal, acceptsPoor: true)
     #expect(poor.isPoor)
-    #expect(poor.reservations.first == "The figures are poor: they count as estimates.")
+    #expect(poor.warnings.first == "The fit is poor; the values are marked as estimates.")
     let profile = poor.applied(
-      to: .phone, in: Calibration.Circumstances(date: "today"))
+      to: .phone, in: Calibration.Conditions(date: "today"))
     #expect(profile.hardware?.estimated == ["resonance", "quality"])
   }
 

@@ -46,16 +46,17 @@ import TransducerCalibration
   }
 
   @Test func figuresOutsideTheirLimitsAreRefused() {
-    #expect(refusal { try SweepSignal(band: 0.5...100) } == "a sweep lies between 1 and 10000 Hz")
+    #expect(
+      refusal { try SweepSignal(band: 0.5...100) } == "sweep frequencies must be 1 to 10000 Hz")
     #expect(
       refusal { try SweepSignal(band: 100...200) }
-        == "a sweep ends at 4 to 1000 times the frequency it begins at")
-    #expect(refusal { try SweepSignal(duration: 31) } == "a sweep lasts 0.5 to 30 seconds")
-    #expect(refusal { try SweepSignal(duration: .nan) } == "a sweep lasts 0.5 to 30 seconds")
+        == "the end frequency must be 4 to 1000 times the start frequency")
+    #expect(refusal { try SweepSignal(duration: 31) } == "the sweep duration must be 0.5 to 30 s")
+    #expect(refusal { try SweepSignal(duration: .nan) } == "the sweep duration must be 0.5 to 30 s")
     #expect(
       refusal { try SweepSignal(band: 2...500, duration: 1) }
-        == "a sweep lasts at least five periods of its lowest frequency")
-    #expect(refusal { try SweepSignal(level: 0) } == "a sweep's level is -40 to -3 dBFS")
+        == "the sweep must last at least five periods of its lowest frequency")
+    #expect(refusal { try SweepSignal(level: 0) } == "the sweep level must be -40 to -3 dBFS")
     #expect(
       throws: CalibrationError(
         kind: .unsuitableSignal,
@@ -65,7 +66,7 @@ import TransducerCalibration
 
   @Test func whatATransducerCannotTakeIsRefused() throws {
     var profile = TransducerProfile(
-      name: "puck", summary: "A puck.", frequency: FrequencyLaw(low: 25, high: 80))
+      name: "puck", summary: "A puck.", frequency: FrequencyMapping(low: 25, high: 80))
     #expect(!SweepLimits(profile).isKnown)
     try SweepLimits(profile).check(SweepSignal(level: -3))
     profile.hardware = TransducerHardware(product: "Puck", power: 20, peakPower: 80)
@@ -82,15 +83,15 @@ import TransducerCalibration
       throws: CalibrationError(
         kind: .tooStrong,
         description:
-          "a sweep at -12 dBFS is 39 dB too strong for puck; turn the amplifier down and "
-          + "say its power in the profile")
+          "a sweep at -12 dBFS is 39 dB too strong for puck; lower the amplifier gain and set amplifier.power in the profile"
+      )
     ) { try SweepLimits(profile).check(SweepSignal()) }
   }
 
   @Test func movementIsHeldToo() throws {
     // What moves 1 g at 20 Hz moves 0.62 mm; a tenth of that is allowed.
     let profile = TransducerProfile(
-      name: "coil", summary: "A coil.", frequency: FrequencyLaw(low: 20, high: 80),
+      name: "coil", summary: "A coil.", frequency: FrequencyMapping(low: 20, high: 80),
       hardware: TransducerHardware(
         product: "Coil", resonance: 20, quality: 4, acceleration: 1, excursion: 0.0621))
     try SweepLimits(profile).check(SweepSignal(level: -22))

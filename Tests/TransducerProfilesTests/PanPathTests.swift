@@ -7,7 +7,7 @@ private let seat = TransducerArray(
   transducers: [-1.0, 0, 1].enumerated().map { .init(channel: $0 + 1, position: .init($1)) })
 
 /// The value of a line at a frame.
-private func value(_ line: ShareLine, _ frame: Int64) -> Double {
+private func value(_ line: SendAutomation, _ frame: Int64) -> Double {
   guard let next = line.points.firstIndex(where: { $0.frame > frame }) else {
     return line.points.last?.share ?? 1
   }
@@ -20,7 +20,7 @@ private func value(_ line: ShareLine, _ frame: Int64) -> Double {
 @Suite struct PanPathTests {
   @Test func onePositionIsTheSameAllTheTime() {
     let shares = PanPath(at: .init(1)).shares(on: seat, rate: 48_000)
-    #expect(shares == [0.0, 0, 1].map { ShareLine([.init(frame: 0, share: $0)]) })
+    #expect(shares == [0.0, 0, 1].map { SendAutomation([.init(frame: 0, share: $0)]) })
   }
 
   @Test func aWayPassesEachTransducerAtItsFrame() {

@@ -25,7 +25,7 @@ private func profile(_ members: String...) -> String {
   @Test func theLeastProfileHasTheDefaults() throws {
     let read = try ProfileFile.read(text: Array(profile().utf8), name: "mine.json")
     let made = TransducerProfile(
-      name: "mine", summary: "Mine.", frequency: FrequencyLaw(low: 20, high: 80))
+      name: "mine", summary: "Mine.", frequency: FrequencyMapping(low: 20, high: 80))
     #expect(read == made)
     #expect(
       String(decoding: ProfileFile.write(made), as: UTF8.self) == """
@@ -43,17 +43,17 @@ private func profile(_ members: String...) -> String {
     let read = try ProfileFile.read(text: Array(text.utf8), name: "mine.json")
     #expect(
       read.transient
-        == TransientLaw(frequency: FrequencyLaw(low: 20, high: 80), level: 0.4, floor: 0.1))
+        == TransientShape(frequency: FrequencyMapping(low: 20, high: 80), level: 0.4, floor: 0.1))
   }
 
   @Test func everyKeyReadsBackEqual() throws {
     let made = TransducerProfile(
       name: "all", summary: "Every \"key\".",
-      frequency: FrequencyLaw(low: 12.5, high: 170, scale: .linear),
+      frequency: FrequencyMapping(low: 12.5, high: 170, scale: .linear),
       intensity: .sensation(decibels: 31.5), level: 0.45,
       partials: [.init(ratio: 1, gain: 0.8), .init(ratio: 3, gain: -0.1)],
-      transient: TransientLaw(
-        frequency: FrequencyLaw(low: 55, high: 165, scale: .linear),
+      transient: TransientShape(
+        frequency: FrequencyMapping(low: 55, high: 165, scale: .linear),
         length: .cycles(3, seconds: 0.005...0.05), level: 0.6, floor: 0.2,
         partials: [.init(ratio: 1.5, gain: 0.3, glide: 0.4, stretch: 1.25)],
         squareness: 0.1...0.9, attack: 0, release: 0.01),
@@ -63,13 +63,14 @@ private func profile(_ members: String...) -> String {
         product: "Maker Model", band: 10...200, resonance: 40, quality: 3.5, impedance: 4,
         power: 50, peakPower: 100, acceleration: 3.25, excursion: 1.5,
         response: [.init(hertz: 20, decibels: -12.5), .init(hertz: 40, decibels: 0)],
-        thermal: ThermalFigures(coil: 2, magnet: 60, coilShare: 0.4),
-        measured: Measurement(date: "a day", residual: -31.5, sensor: .displacement),
+        thermal: ThermalParameters(coil: 2, magnet: 60, coilFraction: 0.4),
+        measured: TransducerMeasurement(date: "a day", residual: -31.5, sensor: .displacement),
         estimated: ["quality", "thermal"]),
-      drive: DriveLaw(
-        isPlaced: false, reach: 10, isEqualised: true, boost: 3, damping: 2, isEquallyFelt: true,
+      drive: DriveSettings(
+        isBandMapped: false, reach: 10, isEqualized: true, boost: 3, damping: 2,
+        hasEqualSensation: true,
         highPass: 6),
-      amplifier: AmplifierFigures(power: 80, latency: 0.0125), sources: ["A sheet."])
+      amplifier: AmplifierParameters(power: 80, latency: 0.0125), sources: ["A sheet."])
     #expect(try ProfileFile.read(text: ProfileFile.write(made), name: "all.json") == made)
     var other = made
     other.transient.length = .seconds(low: 0.0364, high: 0.0121)
@@ -92,7 +93,7 @@ private func profile(_ members: String...) -> String {
     (#"{"name": "mine", "summary": "Mine."}"#, #"1:1: error: the key "frequency" is missing"#),
     (
       profile(#""sources": ["a sheet",]"#),
-      "2:22: error: a comma stands in front of a closing bracket (sources); remove it"
+      "2:22: error: comma before a closing bracket (sources); remove it"
     ),
     (
       profile(#""levle": 0.5"#),
@@ -163,7 +164,7 @@ private func profile(_ members: String...) -> String {
     (
       profile(
         #""hardware": {"product": "P", "resonance": 40}"#, #""drive": {"equalise": true}"#),
-      "3:23: error: drive.equalise is true, but the hardware has no quality (drive.equalise); measure it with 'temblor calibrate', or remove the key"
+      "3:23: error: drive.equalise requires  of the hardwarequality (drive.equalise); measure it with 'temblor calibrate', or remove the key"
     ),
     (
       profile(#""hardware": {"product": "P"}"#, #""drive": {"highPass": 25}"#),
@@ -185,7 +186,7 @@ private func profile(_ members: String...) -> String {
       profile(
         #""hardware": {"product": "P", "response": [{"hertz": 50, "decibels": 0}, {"hertz": 40, "decibels": 0}]}"#
       ),
-      "2:83: error: hertz is 40, not above 50 of the point before (hardware.response[1].hertz)"
+      "2:83: error: hertz is 40; it must be above 50 of the previous point (hardware.response[1].hertz)"
     ),
     (
       profile(#""hardware": {"product": "P", "thermal": {"coil": 20, "magnet": 15}}"#),
@@ -193,7 +194,7 @@ private func profile(_ members: String...) -> String {
     ),
     (
       profile(#""hardware": {"product": "P", "thermal": {}, "estimated": ["excursion"]}"#),
-      #"2:59: error: "excursion" is no figure of this hardware (hardware.estimated[0]); give the figure, or remove it here"#
+      #"2:59: error: "excursion" is listed as estimated but has no value (hardware.estimated[0]); give the figure, or remove it here"#
     ),
     (
       profile(
@@ -205,7 +206,7 @@ private func profile(_ members: String...) -> String {
       profile(
         #""intensity": {"law": "sensation", "decibels": 30}"#,
         #""thresholds": [{"hertz": 20, "decibels": -40}, {"hertz": 20, "decibels": -40}]"#),
-      "3:58: error: hertz is 20, not above 20 of the point before (thresholds[1].hertz)"
+      "3:58: error: hertz is 20; it must be above 20 of the previous point (thresholds[1].hertz)"
     ),
     (
       profile(#""partials": []"#), "2:13: error: partials has 0 entries, outside 1 to 16 (partials)"
@@ -237,7 +238,7 @@ private func profile(_ members: String...) -> String {
     (profile(#""hardware": {}"#), #"2:13: error: the key "product" is missing (hardware)"#),
     (
       profile(#""hardware": {"product": "P", "estimated": ["qualty"]}"#),
-      #"2:44: error: "qualty" is no figure of this hardware (hardware.estimated[0]); did you mean "quality"?"#
+      #"2:44: error: "qualty" is listed as estimated but has no value (hardware.estimated[0]); did you mean "quality"?"#
     ),
     (
       profile(#""hardware": {"product": "P", "power": 50, "peakPower": 30}"#),
@@ -249,7 +250,7 @@ private func profile(_ members: String...) -> String {
     ),
     (
       #"{"name": "My Own", "summary": "Mine.", "frequency": {"low": 20, "high": 80}}"#,
-      #"1:10: error: "My Own" is no name of a profile (name); use up to 40 of a–z, 0–9 and -"#
+      #"1:10: error: "My Own" is not a valid profile name (name); use up to 40 characters of a–z, 0–9 and -"#
     ),
     (
       #"{"name": "mine", "summary": "", "frequency": {"low": 20, "high": 80}}"#,

@@ -80,7 +80,7 @@ private final class Scratch {
     try scratch.write("mine", "notes.txt", text: "")
     let entries = scratch.library.entries()
     #expect(
-      entries.prefix(4).map { "\($0.name) \($0.origin) \($0.hidden.map(\.rawValue))" } == [
+      entries.prefix(4).map { "\($0.name) \($0.origin) \($0.shadowed.map(\.rawValue))" } == [
         #"phone user ["shipped"]"#, #"zebra user ["system"]"#, "ape system []",
         "speaker shipped []",
       ])
@@ -93,7 +93,7 @@ private final class Scratch {
     try scratch.write("mine/a.json", "x", text: "")
     #expect(unsafe mkfifo("\(scratch.path)/mine/b.json", 0o600) == 0)
     try scratch.write(
-      "mine", "c.json", text: String(repeating: " ", count: ProfileFile.mostBytes + 1))
+      "mine", "c.json", text: String(repeating: " ", count: ProfileFile.maximumByteCount + 1))
     func complaint(_ name: String) throws -> String? {
       let entry = try #require(scratch.library.entry(named: name))
       return #expect(throws: ProfileFileError.self) { try entry.text() }?.description
@@ -102,7 +102,7 @@ private final class Scratch {
     #expect(try complaint("b") == "\(scratch.path)/mine/b.json: is no file")
     #expect(
       try complaint("c")
-        == "\(scratch.path)/mine/c.json: is larger than 1 MiB, the most that is read")
+        == "\(scratch.path)/mine/c.json: is too large; the limit is 1 MiB")
   }
 
   @Test(arguments: [

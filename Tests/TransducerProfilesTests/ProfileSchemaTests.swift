@@ -125,7 +125,7 @@ private let whole = [
   private func schema() throws -> Node { try Node(text: ProfileSchema.text()) }
 
   private func findings(_ profile: Node) -> [ProfileFinding] {
-    ProfileExamination(text: Array(profile.text.utf8), name: "f").findings
+    ProfileCheckResult(text: Array(profile.text.utf8), name: "f").findings
   }
 
   /// The whole profile that has a leaf.
@@ -142,7 +142,7 @@ private let whole = [
 
   @Test(arguments: whole)
   func theWholeProfilesHaveNoFault(text: String) {
-    let examination = ProfileExamination(text: Array(text.utf8), name: "f")
+    let examination = ProfileCheckResult(text: Array(text.utf8), name: "f")
     #expect(examination.profile != nil)
     #expect(examination.findings.allSatisfy { $0.severity != .error })
   }
@@ -191,7 +191,7 @@ private let whole = [
   @Test func theReaderKnowsNoOtherKeys() throws {
     let known = Set(leaves(of: try schema()).map { $0.path.joined(by: ".") })
     let text = Array(#"{ "x": 1, "frequency": { "x": 1 }, "transient": { "x": 1 } }"#.utf8)
-    for finding in ProfileExamination(text: text, name: "f").findings
+    for finding in ProfileCheckResult(text: text, name: "f").findings
     where finding.rule == .unknownKey {
       let place = finding.path.dropLast(finding.path == "x" ? 1 : 2)
       let hint = try #require(finding.suggestion).dropFirst("known here: ".count)

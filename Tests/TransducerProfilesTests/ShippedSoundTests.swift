@@ -30,7 +30,7 @@ private func plan(_ pattern: HapticPattern, _ name: String) throws -> RenderPlan
 }
 
 private func render(_ pattern: HapticPattern, _ name: String) throws -> [Float] {
-  var rendering = OfflineRendering(plan: try plan(pattern, name))
+  var rendering = OfflineRenderer(plan: try plan(pattern, name))
   var samples = [Float](repeating: 0, count: Int(rendering.remainingFrameCount))
   var span = samples.mutableSpan
   #expect(rendering.read(into: &span) == samples.count)
@@ -135,7 +135,7 @@ private func peak(_ samples: [Float]) -> Double { Double(samples.map(abs).max() 
       let sharpness = Float(step) / 8
       for pattern in [hum(sharpness: sharpness), tap(sharpness: sharpness)] {
         let plan = try RenderPlan(compiling: pattern, profile: profile, rate: 8_000)
-        var rendering = OfflineRendering(plan: plan, settings: RenderSettings(routing: routing))
+        var rendering = OfflineRenderer(plan: plan, settings: RenderSettings(routing: routing))
         var block = [Float](repeating: 0, count: 4_096)
         var span = block.mutableSpan
         while rendering.read(into: &span) > 0 {}

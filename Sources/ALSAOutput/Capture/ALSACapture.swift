@@ -14,8 +14,8 @@ public final class ALSACapture {
   public private(set) var frameCount = 0
 
   private let device: String
-  private let pcm: PCMCalls
-  private let timekeeper: any Timekeeper
+  private let pcm: PCMBindings
+  private let timekeeper: any TimeSource
   private let decoder: SampleDecoder
   private let frameSize: Int
   private let isPaced: Bool
@@ -27,7 +27,7 @@ public final class ALSACapture {
 
   /// Opens a device; it records from `start()` on.
   public convenience init(
-    _ device: String, rate: Int, channelCount: Int, timekeeper: any Timekeeper = SystemTime()
+    _ device: String, rate: Int, channelCount: Int, timekeeper: any TimeSource = SystemTimeSource()
   ) throws(ALSAError) {
     try self.init(
       device, rate: rate, channelCount: channelCount, timekeeper: timekeeper, interception: nil)
@@ -35,17 +35,17 @@ public final class ALSACapture {
 
   /// The same, with something between the capture and the library.
   package init(
-    _ device: String, rate: Int, channelCount: Int, timekeeper: any Timekeeper,
+    _ device: String, rate: Int, channelCount: Int, timekeeper: any TimeSource,
     interception: PCMInterception?
   ) throws(ALSAError) {
     do {
-      let pcm = try PCMCalls(opening: device, for: .capture, interception: interception)
+      let pcm = try PCMBindings(opening: device, for: .capture, interception: interception)
       let granted = try Self.negotiate(
         pcm, device: device, rate: rate, channelCount: channelCount)
       self.pcm = pcm
       decoder = SampleDecoder(granted.encoding)
       frameSize = granted.encoding.byteCount * channelCount
-      bytes = Array(repeating: 0, count: granted.periodLength * frameSize)
+      bytes = Array(repeating: 0, count: granted.periodSize * frameSize)
       isPaced = pcm.anatomy().contains("Null PCM")
     } catch let failure as PCMFailure {
       throw Self.error(failure, device: device)
@@ -110,43 +110,45 @@ public final class ALSACapture {
   }
 
   private static func negotiate(
-    _ pcm: PCMCalls, device: String, rate: Int, channelCount: Int
-  ) throws -> (encoding: SampleEncoding, periodLength: Int) {
+    _ pcm: PCMBindings, device: String, rate: Int, channelCount: Int
+  ) throws -> (encoding: SampleEncoding, periodSize: Int) {
     func refusal(_ text: String) -> ALSAError {
-      ALSAError(kind: .formatRefused, device: device, description: text)
+      ALSAError(kind: .unsupportedFormat, device: device, description: text)
     }
     try pcm.startNegotiation()
-    guard pcm.offers(.readWrite) else { throw refusal("records no interleaved frames") }
+    guard pcm.offers(.readWrite) else { throw refusal("does not support interleaved capture") }
     try pcm.set(PCMAccess.readWrite)
     guard pcm.offers(channelCount: channelCount) else {
-      let offered = PCMConfiguration.channelCounts(of: pcm, in: try pcm.channelCounts())
+      let offered = PCMNegotiation.channelCounts(of: pcm, in: try pcm.channelCounts())
       throw refusal(
         "does not record \(channelCount == 1 ? "one channel" : "\(channelCount) channels"); it "
-          + "records \(PCMConfiguration.list(offered))")
+          + "records \(PCMNegotiation.list(offered))")
     }
     try pcm.set(channelCount: channelCount)
     guard pcm.offers(rate: rate) else {
-      let offered = try PCMConfiguration.rates(of: pcm)
-      throw refusal("does not record at \(rate) Hz; it has \(PCMConfiguration.list(offered)) Hz")
+      let offered = try PCMNegotiation.rates(of: pcm)
+      throw refusal(
+        "does not support capture at \(rate) Hz; supported: \(PCMNegotiation.list(offered)) Hz")
     }
     try pcm.set(rate: rate)
     guard let encoding = SampleEncoding.allCases.first(where: { pcm.offers($0) }) else {
-      throw refusal("records no samples of 16, 24 or 32 bits")
+      throw refusal("does not support 16-, 24- or 32-bit capture")
     }
     try pcm.set(encoding)
     try pcm.set(periodLengthNear: max(16, rate / 100))
     try pcm.set(bufferLengthNear: patience * rate)
-    let (periodLength, bufferLength) = try pcm.finishNegotiation()
-    try pcm.setSoftwareParameters(periodLength: periodLength, bufferLength: bufferLength)
+    let (periodSize, bufferSize) = try pcm.finishNegotiation()
+    try pcm.setSoftwareParameters(periodSize: periodSize, bufferSize: bufferSize)
     try pcm.prepare()
-    return (encoding, max(1, periodLength))
+    return (encoding, max(1, periodSize))
   }
 
   private static func error(_ failure: PCMFailure, device: String) -> ALSAError {
     var error = ALSAError(failure, device: device)
     switch error.kind {
     case .deviceBusy:
-      error.description = "another program records from it; end that program or choose another"
+      error.description =
+        "device busy: another program records from it; close that program or choose another device"
     case .permissionDenied:
       error.description =
         "permission denied; this user must be in the group 'audio' to record from it"
@@ -155,7 +157,7 @@ public final class ALSACapture {
     if failure.code == EPIPE || failure.code == ESTRPIPE {
       error = ALSAError(
         kind: .gap, device: device,
-        description: "the recording has a gap; end what keeps the machine busy and record again")
+        description: "overrun: the recording has a gap; close other programs and record again")
     }
     return error
   }

@@ -30,15 +30,15 @@ public struct PCMRequest: Equatable, Sendable {
   /// How frames get there; nothing takes mapped memory where the device has it.
   public var access: PCMAccess?
   /// Frames between two wake-ups; the nearest possible is taken.
-  public var periodLength: Int
+  public var periodSize: Int
   /// Frames that fit in all; the nearest possible is taken.
-  public var bufferLength: Int
+  public var bufferSize: Int
 
   /// Makes a request; by default for a buffer of 20 ms in four periods.
   public init(
     device: String = "default", rate: Int = 48_000, allowsOtherRate: Bool = false,
     channels: Channels = .atLeast(2), encoding: SampleEncoding? = nil, access: PCMAccess? = nil,
-    periodLength: Int = 240, bufferLength: Int = 960
+    periodSize: Int = 240, bufferSize: Int = 960
   ) {
     self.device = device
     self.rate = rate
@@ -46,7 +46,7 @@ public struct PCMRequest: Equatable, Sendable {
     self.channels = channels
     self.encoding = encoding
     self.access = access
-    self.periodLength = periodLength
-    self.bufferLength = bufferLength
+    self.periodSize = periodSize
+    self.bufferSize = bufferSize
   }
 }

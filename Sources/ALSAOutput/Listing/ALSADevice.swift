@@ -3,7 +3,7 @@ public import PCMSamples
 /// A playback device that has a name.
 public struct ALSADevice: Equatable, Sendable {
   /// What a device can do by itself, without conversion.
-  public struct Abilities: Equatable, Sendable {
+  public struct Capabilities: Equatable, Sendable {
     /// The common rates it has, in hertz, or the ends of its range.
     public var rates: [Int]
     /// The numbers of channels it has, up to 64.
@@ -21,7 +21,7 @@ public struct ALSADevice: Equatable, Sendable {
   /// What the configuration or the card says of itself, on one line.
   public var description: String
   /// What it can do; nothing where it could not be asked.
-  public internal(set) var abilities: Abilities?
+  public internal(set) var abilities: Capabilities?
   /// Why it could not be asked.
   public internal(set) var problem: ALSAError?
 

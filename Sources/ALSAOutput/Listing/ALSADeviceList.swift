@@ -7,8 +7,10 @@ public enum ALSADeviceList {
   /// - Parameter probing: Whether each is opened for a moment to ask what it can do. Nothing is played, and a
   ///   device in use is left alone; a sound server may need a moment to answer.
   public static func devices(probing: Bool = true) -> [ALSADevice] {
-    var devices = [ALSADevice(name: "default", description: "The device of the configuration")]
-    for device in NameCalls.hints() + NameCalls.cardDevices() {
+    var devices = [
+      ALSADevice(name: "default", description: "Default device of the ALSA configuration")
+    ]
+    for device in DeviceNameBindings.hints() + DeviceNameBindings.cardDevices() {
       if let index = devices.firstIndex(where: { $0.name == device.name }) {
         if devices[index].name == "default" { devices[index] = device }
       } else {
@@ -25,12 +27,12 @@ public enum ALSADeviceList {
   /// Asks a device what it can do.
   static func probe(_ device: inout ALSADevice) {
     do throws(PCMFailure) {
-      let pcm = try PCMCalls(opening: device.name, interception: nil)
+      let pcm = try PCMBindings(opening: device.name, interception: nil)
       try pcm.startNegotiation()
       let anatomy = pcm.anatomy()
-      device.abilities = ALSADevice.Abilities(
-        rates: try PCMConfiguration.rates(of: pcm),
-        channelCounts: PCMConfiguration.channelCounts(of: pcm, in: try pcm.channelCounts()),
+      device.abilities = ALSADevice.Capabilities(
+        rates: try PCMNegotiation.rates(of: pcm),
+        channelCounts: PCMNegotiation.channelCounts(of: pcm, in: try pcm.channelCounts()),
         encodings: SampleEncoding.allCases.filter { pcm.offers($0) },
         periodLengths: try pcm.periodLengths(),
         isHardware: pcm.isCard || anatomy.contains("Hardware PCM card"))

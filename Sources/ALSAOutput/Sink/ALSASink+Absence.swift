@@ -3,7 +3,7 @@ internal import PCMSamples
 
 extension ALSASink {
   /// Time between two attempts to open a device that is away.
-  static var attemptInterval: Duration { .milliseconds(500) }
+  static var retryInterval: Duration { .milliseconds(500) }
   /// Time after which frames that went by are told while a device is away.
   static var absenceInterval: Duration { .milliseconds(20) }
 
@@ -16,7 +16,7 @@ extension ALSASink {
     restart()
     lastAbsence = nil
     phase = .away(
-      nextAttempt: lastAttempt.map { max(now, $0 + Self.attemptInterval) } ?? now)
+      nextAttempt: lastAttempt.map { max(now, $0 + Self.retryInterval) } ?? now)
     notices.add(.lost, text: "\(request.device): \(error.description)")
   }
 
@@ -25,7 +25,7 @@ extension ALSASink {
     var now = timekeeper.now
     if now >= nextAttempt {
       lastAttempt = now
-      phase = .away(nextAttempt: now + Self.attemptInterval)
+      phase = .away(nextAttempt: now + Self.retryInterval)
       if reopen() { return nil }
       now = timekeeper.now
     }
@@ -41,18 +41,19 @@ extension ALSASink {
   /// Opens the device again where it is as it was.
   private func reopen() -> Bool {
     do throws(ALSAError) {
-      let (pcm, granted) = try PCMConfiguration(request).open(interception: interception)
+      let (pcm, granted) = try PCMNegotiation(request).open(interception: interception)
       guard granted.rate == self.granted.rate, granted.channelCount == self.granted.channelCount
       else {
         throw ALSAError(
-          kind: .formatRefused, device: request.device,
-          description: "is back with \(granted.channelCount) channels at \(granted.rate) Hz, and "
-            + "\(self.granted.channelCount) at \(self.granted.rate) Hz play; start again to use it")
+          kind: .unsupportedFormat, device: request.device,
+          description:
+            "reconnected with \(granted.channelCount) channels at \(granted.rate) Hz instead of \(self.granted.channelCount) at \(self.granted.rate) Hz; restart playback to use it"
+        )
       }
       accept(pcm, granted)
       return true
     } catch {
-      if error != lastAbsence, error.kind != .deviceAbsent {
+      if error != lastAbsence, error.kind != .noSuchDevice {
         notices.add(.degraded, text: "\(request.device): \(error.description)")
       }
       lastAbsence = error
@@ -60,7 +61,7 @@ extension ALSASink {
     }
   }
 
-  private func accept(_ pcm: PCMCalls, _ granted: PCMGrant) {
+  private func accept(_ pcm: PCMBindings, _ granted: PCMConfiguration) {
     self.pcm = pcm
     self.granted = granted
     encoder = encoder.continued(as: granted.encoding)
@@ -68,9 +69,9 @@ extension ALSASink {
     // What waits in the old form becomes silence.
     owedSilence += staged.count
     staged = Self.stage(for: granted, format: format)
-    watched = Array(repeating: WatchedDescriptor(-1), count: 1 + pcm.descriptorCount)
+    watched = Array(repeating: PollDescriptor(-1), count: 1 + pcm.descriptorCount)
     restart()
     notices.add(
-      .returned, missedFrameCount: max(0, missed), text: "\(request.device): it is back")
+      .returned, missedFrameCount: max(0, missed), text: "\(request.device): reconnected")
   }
 }

@@ -12,10 +12,10 @@ extension ALSASink {
     phase = .ended
   }
 
-  private func drain(_ pcm: PCMCalls) throws(PCMFailure) {
+  private func drain(_ pcm: PCMBindings) throws(PCMFailure) {
     var now = timekeeper.now
-    let limit = now + time.duration(of: granted.bufferLength) + .milliseconds(100)
-    var padding = granted.isPaced ? 0 : granted.periodLength
+    let limit = now + time.duration(of: granted.bufferSize) + .milliseconds(100)
+    var padding = granted.isPaced ? 0 : granted.periodSize
     while now < limit {
       _ = try push(to: pcm)
       if staged.count == 0, padding > 0 {
@@ -33,7 +33,7 @@ extension ALSASink {
   }
 
   /// How long the device will still be heard.
-  private func remaining(_ pcm: PCMCalls, now: Duration) throws(PCMFailure) -> Duration {
+  private func remaining(_ pcm: PCMBindings, now: Duration) throws(PCMFailure) -> Duration {
     if granted.isPaced { return (end ?? now) - now }
     guard isStarted, pcm.state == .running else { return .zero }
     return time.duration(of: try pcm.delay())

@@ -9,7 +9,7 @@ extension ALSASink {
   func recover(from failure: PCMFailure) {
     guard case .open = phase, let pcm else { return }
     let now = timekeeper.now
-    if now - recoveriesSince > time.duration(of: granted.bufferLength) + .milliseconds(100) {
+    if now - recoveriesSince > time.duration(of: granted.bufferSize) + .milliseconds(100) {
       recoveriesSince = now
       recoveryCount = 0
     }
@@ -17,7 +17,7 @@ extension ALSASink {
     if recoveryCount > Self.recoveryLimit { return lose(failure, now: now) }
     switch failure.code {
     case EPIPE:
-      prepare(pcm, .underrun, "the device ran dry", now: now)
+      prepare(pcm, .underrun, "buffer underrun", now: now)
     case ESTRPIPE:
       resume(pcm, since: now)
     case EAGAIN:
@@ -35,7 +35,7 @@ extension ALSASink {
   }
 
   /// Empties the device; what it had is lost, and what is overdue by now is passed over.
-  private func prepare(_ pcm: PCMCalls, _ kind: SinkNotice.Kind, _ text: String, now: Duration) {
+  private func prepare(_ pcm: PCMBindings, _ kind: SinkEvent.Kind, _ text: String, now: Duration) {
     do {
       try pcm.prepare()
       restart()
@@ -55,7 +55,7 @@ extension ALSASink {
   }
 
   /// Goes on after a suspension with what the buffer holds where the device can, else anew.
-  private func resume(_ pcm: PCMCalls, since: Duration) {
+  private func resume(_ pcm: PCMBindings, since: Duration) {
     let now = timekeeper.now
     let text = "the device was suspended"
     do throws(PCMFailure) {
@@ -68,7 +68,7 @@ extension ALSASink {
       }
       phase = .open
       lastProgress = now
-      let queued = isStarted ? granted.bufferLength - (try pcm.available()) : waitingCount
+      let queued = isStarted ? granted.bufferSize - (try pcm.available()) : waitingCount
       tellMissed(.suspended, queuedCount: max(0, queued), now: now, text)
     } catch {
       if error.call == .resume, error.code == EAGAIN, now - since < .seconds(5) {
@@ -98,7 +98,7 @@ extension ALSASink {
   /// Sets the sink's time right after an interruption, and tells of it.
   ///
   /// - Parameter queuedCount: Frames of before that the device will still play.
-  func tellMissed(_ kind: SinkNotice.Kind, queuedCount: Int, now: Duration, _ text: String) {
+  func tellMissed(_ kind: SinkEvent.Kind, queuedCount: Int, now: Duration, _ text: String) {
     let count = passOver(queuedCount: queuedCount, now: now)
     notices.add(kind, missedFrameCount: max(0, count), text: text)
   }
@@ -125,7 +125,7 @@ extension ALSASink {
     interruption = continues && interruption != .broken ? .behind : .broken
     if !continues {
       // What waits was rendered to follow what is lost: silence takes its place.
-      owedSilence = min(max(0, -count) + staged.count, 2 * granted.bufferLength)
+      owedSilence = min(max(0, -count) + staged.count, 2 * granted.bufferSize)
       staged.drop(staged.count)
     }
     return count

@@ -4,7 +4,7 @@ public import HapticPlayback
 extension ALSASink {
   /// Waits until whole periods are wanted, time went by unheard, or somebody wakes the thread.
   public func wait(_ wake: WakeSignal) -> SinkReadiness {
-    watched[0] = WatchedDescriptor(wake.descriptor)
+    watched[0] = PollDescriptor(wake.descriptor)
     var isFutile = false
     while true {
       if let failure = trouble {
@@ -51,10 +51,10 @@ extension ALSASink {
       available -= try push(to: pcm)
     }
     if owedSilence == 0, staged.count == 0 {
-      let room = min(available, format.bufferLength) / granted.periodLength * granted.periodLength
+      let room = min(available, format.bufferSize) / granted.periodSize * granted.periodSize
       if room > 0 { return .room(frameCount: room) }
     }
-    let missing = max(1, granted.periodLength - available)
+    let missing = max(1, granted.periodSize - available)
     if granted.isPaced || isFutile {
       isFutile = false
       return wait(wake, descriptorCount: 0, limit: time.duration(of: missing))
@@ -78,10 +78,10 @@ extension ALSASink {
   }
 
   /// Frames that are free, and with them the moment at which the sound will end.
-  private func measure(_ pcm: PCMCalls, now: Duration) throws(PCMFailure) -> Int {
+  private func measure(_ pcm: PCMBindings, now: Duration) throws(PCMFailure) -> Int {
     if granted.isPaced { return measureByClock(now: now) }
     try checkState(of: pcm)
-    let available = try min(pcm.available(), granted.bufferLength)
+    let available = try min(pcm.available(), granted.bufferSize)
     // Only a device that went on tells how far it is.
     guard available != lastAvailable else { return available }
     lastAvailable = available
@@ -91,7 +91,7 @@ extension ALSASink {
   }
 
   /// Not every plug-in refuses calls in a state that forbids them.
-  private func checkState(of pcm: PCMCalls) throws(PCMFailure) {
+  private func checkState(of pcm: PCMBindings) throws(PCMFailure) {
     let code: Int32
     switch pcm.state {
     case .prepared, .running: return
@@ -109,14 +109,14 @@ extension ALSASink {
   /// clocks may differ, 200 parts in a million. Some sound servers play on without a word when they run dry.
   private func follow(available: Int, now: Duration) {
     defer { lastFollowed = now }
-    let queued = granted.bufferLength - available
+    let queued = granted.bufferSize - available
     let measured = now + time.duration(of: queued)
     let tolerance =
       queued == 0
-      ? time.duration(of: granted.periodLength)
+      ? time.duration(of: granted.periodSize)
       : max(
         .milliseconds(30),
-        time.duration(of: max(2 * granted.periodLength, granted.bufferLength / 2))
+        time.duration(of: max(2 * granted.periodSize, granted.bufferSize / 2))
       )
     let slip = measured - (end ?? measured)
     end = measured
@@ -130,21 +130,21 @@ extension ALSASink {
     let drift = min(max(lag, .zero - lag), (now - lastFollowed) / 5_000)
     lag -= lag > .zero ? drift : .zero - drift
     if lag > tolerance {
-      tellMissed(.underrun, queuedCount: queued, now: now, "the device fell behind")
+      tellMissed(.underrun, queuedCount: queued, now: now, "the device is late")
     }
   }
 
   /// The same for a device without a pace of its own: it has room as if it played in time.
   private func measureByClock(now: Duration) -> Int {
-    guard isStarted, let end else { return granted.bufferLength - waitingCount }
+    guard isStarted, let end else { return granted.bufferSize - waitingCount }
     // Less than a period is made good by filling the buffer; passing it over would take as long again.
-    if end < now, time.frameCount(in: now - end) > granted.periodLength {
-      tellMissed(.underrun, queuedCount: 0, now: now, "frames came too late")
+    if end < now, time.frameCount(in: now - end) > granted.periodSize {
+      tellMissed(.underrun, queuedCount: 0, now: now, "buffer underrun")
     }
     let queued = time.frameCount(touching: max(.zero, (self.end ?? now) - now))
-    return max(0, granted.bufferLength - queued)
+    return max(0, granted.bufferSize - queued)
   }
 
   /// How long a device may take nothing before it counts as gone; an idle sound server may need two seconds.
-  var stallLimit: Duration { time.duration(of: 2 * granted.bufferLength) + .seconds(3) }
+  var stallLimit: Duration { time.duration(of: 2 * granted.bufferSize) + .seconds(3) }
 }

@@ -18,7 +18,7 @@ extension ALSASink {
   }
 
   /// Hands over what waits, and starts the device once it is full: the number of frames it took.
-  func push(to pcm: PCMCalls) throws(PCMFailure) -> Int {
+  func push(to pcm: PCMBindings) throws(PCMFailure) -> Int {
     var total = 0
     var isSilence = owedSilence > 0
     while isSilence || staged.count > 0 {
@@ -32,7 +32,7 @@ extension ALSASink {
       total += taken
       count(taken)
       // Full when there is no room for another period.
-      if !isStarted, waitingCount + granted.periodLength > granted.bufferLength { try start(pcm) }
+      if !isStarted, waitingCount + granted.periodSize > granted.bufferSize { try start(pcm) }
     }
     return total
   }
@@ -46,7 +46,7 @@ extension ALSASink {
   }
 
   /// Lets the device play what it took.
-  func start(_ pcm: PCMCalls) throws(PCMFailure) {
+  func start(_ pcm: PCMBindings) throws(PCMFailure) {
     try pcm.start()
     isStarted = true
     let now = timekeeper.now

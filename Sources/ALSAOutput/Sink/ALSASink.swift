@@ -24,7 +24,7 @@ public final class ALSASink: AudioSink {
   }
 
   /// How sound was interrupted.
-  enum Interruption {
+  enum Discontinuity {
     /// The device stood still or lost what it had: what follows begins from silence.
     case broken
     /// The device plays on late: what it plays has to end before it can catch up.
@@ -34,20 +34,20 @@ public final class ALSASink: AudioSink {
   /// What was granted when the sink was made. After a reconnection, periods and buffer may differ inside.
   public let format: SinkFormat
   /// What the device that is open, or was last, granted.
-  public internal(set) var granted: PCMGrant
+  public internal(set) var granted: PCMConfiguration
   /// What was asked for, at first and at every reconnection.
   public let request: PCMRequest
 
   let time: FrameTime
-  let timekeeper: any Timekeeper
+  let timekeeper: any TimeSource
   let interception: PCMInterception?
-  var pcm: PCMCalls?
+  var pcm: PCMBindings?
   var phase = Phase.open
   var notices = NoticeQueue()
   var encoder: SampleEncoder
-  var staged: StagedFrames
+  var staged: PendingFrames
   /// The wake signal first, then the device's descriptors.
-  var watched: [WatchedDescriptor]
+  var watched: [PollDescriptor]
 
   /// The moment at which all that the device took will have been heard; nothing before the first start.
   var end: Duration?
@@ -64,7 +64,7 @@ public final class ALSASink: AudioSink {
   /// When the device's clock was last looked at.
   var lastFollowed = Duration.zero
   /// What was not yet told of the last interruption.
-  var interruption: Interruption?
+  var interruption: Discontinuity?
   /// Frames that went by unheard and are not yet told.
   var missedCount = 0
   /// Frames of silence to hand over first, because the device is ahead of time.
@@ -85,27 +85,27 @@ public final class ALSASink: AudioSink {
 
   /// Opens a device; priorities and locked memory are matters of the thread that renders.
   public convenience init(
-    _ request: PCMRequest, timekeeper: any Timekeeper = SystemTime()
+    _ request: PCMRequest, timekeeper: any TimeSource = SystemTimeSource()
   ) throws(ALSAError) {
     try self.init(request, timekeeper: timekeeper, interception: nil)
   }
 
   /// The same, with something between the sink and the library.
   package init(
-    _ request: PCMRequest, timekeeper: any Timekeeper, interception: PCMInterception?
+    _ request: PCMRequest, timekeeper: any TimeSource, interception: PCMInterception?
   ) throws(ALSAError) {
-    let (pcm, granted) = try PCMConfiguration(request).open(interception: interception)
+    let (pcm, granted) = try PCMNegotiation(request).open(interception: interception)
     self.request = request
     self.timekeeper = timekeeper
     self.interception = interception
     self.granted = granted
     format = SinkFormat(
       rate: Double(granted.rate), channelCount: granted.channelCount,
-      periodLength: granted.periodLength, bufferLength: granted.bufferLength)
+      periodSize: granted.periodSize, bufferSize: granted.bufferSize)
     time = FrameTime(rate: Double(granted.rate))
     encoder = SampleEncoder(granted.encoding)
     staged = Self.stage(for: granted, format: format)
-    watched = Array(repeating: WatchedDescriptor(-1), count: 1 + pcm.descriptorCount)
+    watched = Array(repeating: PollDescriptor(-1), count: 1 + pcm.descriptorCount)
     lastProgress = timekeeper.now
     self.pcm = pcm
   }
@@ -115,7 +115,7 @@ public final class ALSASink: AudioSink {
 
   /// Frames handed over and not yet heard, at most a second more than the buffer holds.
   public var delay: Int {
-    let bound = granted.bufferLength + granted.rate
+    let bound = granted.bufferSize + granted.rate
     return min(max(0, deviceDelay + staged.count), bound)
   }
 
@@ -127,13 +127,13 @@ public final class ALSASink: AudioSink {
   }
 
   /// Takes what happened since the last call, oldest first.
-  public func takeNotices() -> [SinkNotice] { notices.take() }
+  public func takeEvents() -> [SinkEvent] { notices.take() }
 
   /// Memory for what is on its way to a device.
-  static func stage(for granted: PCMGrant, format: SinkFormat) -> StagedFrames {
-    StagedFrames(
-      capacity: max(granted.bufferLength, format.bufferLength),
-      silenceCapacity: granted.periodLength, channelCount: granted.channelCount,
+  static func stage(for granted: PCMConfiguration, format: SinkFormat) -> PendingFrames {
+    PendingFrames(
+      capacity: max(granted.bufferSize, format.bufferSize),
+      silenceCapacity: granted.periodSize, channelCount: granted.channelCount,
       encoding: granted.encoding)
   }
 }

@@ -10,7 +10,7 @@ extension CHHapticEngine {
   package func interrupt(_ reason: StoppedReason) { backing.interrupt(reason) }
 
   /// Resets the engine as the system does.
-  package func resetAsTheSystemDoes() {
+  package func simulateReset() {
     let backing = backing
     backing.queue.async { backing.reset() }
   }

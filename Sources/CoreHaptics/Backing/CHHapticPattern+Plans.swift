@@ -5,8 +5,8 @@ internal import HapticRender
 
 extension CHHapticPattern {
   /// The sound files of the pattern at a rate.
-  func samples(at rate: Double, resources: [Int: AudioResource]) throws -> [String: AudioSample] {
-    try SoundReading.samples(of: content, resources: resources, rate: rate)
+  func samples(at rate: Double, resources: [Int: AudioResource]) throws -> [String: AudioBuffer] {
+    try AudioResourceLoader.samples(of: content, resources: resources, rate: rate)
   }
 
   /// The pattern compiled for each haptic bus of an engine.

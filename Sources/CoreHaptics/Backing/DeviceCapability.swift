@@ -22,9 +22,9 @@ final class DeviceCapability: NSObject, CHHapticDeviceCapability {
   ) throws -> any CHHapticParameterAttributes {
     let id = try EventParameterID(inParameter)
     let kind = try HapticEvent.Kind(type)
-    guard kind.reacts(to: id) else {
+    guard kind.responds(to: id) else {
       throw CHHapticError(
-        .invalidParameterType, "\(kind.rawValue) events do not react to \(id.rawValue)")
+        .invalidParameterType, "\(kind.rawValue) events do not respond to \(id.rawValue)")
     }
     return ParameterAttributes(id.range, defaultValue: id.defaultValue(for: kind))
   }

@@ -14,7 +14,7 @@ extension EngineBacking {
 
   /// Reads a sound file and gives it a number.
   func registerResource(_ url: URL, options: [AnyHashable: Any]) throws -> Int {
-    let sound = try SoundReading.sound(at: url)
+    let sound = try AudioResourceLoader.sound(at: url)
     func option(_ key: String, _ usual: Bool) throws -> Bool {
       guard let value = options[AnyHashable(key)] else { return usual }
       if let value = value as? Bool { return value }

@@ -40,15 +40,15 @@ final class EngineBacking: @unchecked Sendable {
     var lastVirtualSession: VirtualSession?
   }
 
-  let ground: any EngineGround
+  let ground: any EngineBackend
   let queue = DispatchQueue(label: "CoreHaptics.CHHapticEngine.handlers")
   private let lock = NSRecursiveLock()
   private let transition = NSRecursiveLock()
   private var state = State()
 
-  init(ground: any EngineGround) {
+  init(ground: any EngineBackend) {
     self.ground = ground
-    (ground as? VirtualGround)?.adopt(queue)
+    (ground as? VirtualBackend)?.adopt(queue)
   }
 
   /// Reads or changes the state.

@@ -34,6 +34,6 @@ extension DynamicParameterID {
 extension CHHapticError {
   /// Makes the error of a name that is in no list.
   fileprivate init(unknown name: String, _ noun: String, _ place: String?, _ code: Code) {
-    self.init(code, (place.map { "\($0): " } ?? "") + "\(name.quoted()) is no \(noun)")
+    self.init(code, (place.map { "\($0): " } ?? "") + "unknown \(noun) \(name.quoted())")
   }
 }

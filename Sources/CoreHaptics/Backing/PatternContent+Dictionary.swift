@@ -6,7 +6,7 @@ extension PatternContent {
   /// Reads nested dictionaries by writing them as the text they stand for, so that one reader judges
   /// both.
   init(dictionary: [AnyHashable: Any]) throws {
-    var reader = PlainValueReader()
+    var reader = DictionaryValueReader()
     let root = try reader.read(dictionary)
     var writer = JSONWriter(layout: .compact)
     if case .object(let members) = root {
@@ -44,7 +44,7 @@ extension CHHapticError {
 
 extension JSONObjectWriter {
   /// Writes a value as a member.
-  fileprivate mutating func write(_ value: PlainValue, key: String) {
+  fileprivate mutating func write(_ value: DictionaryValue, key: String) {
     switch value {
     case .object(let members):
       object(key) { object in
@@ -61,7 +61,7 @@ extension JSONObjectWriter {
 
 extension JSONArrayWriter {
   /// Writes a value as an element.
-  fileprivate mutating func write(_ value: PlainValue) {
+  fileprivate mutating func write(_ value: DictionaryValue) {
     switch value {
     case .object(let members):
       object { object in

@@ -36,7 +36,7 @@ extension HapticEvent {
       waveform = AudioWaveform(path: AudioResourcePath.path(for: id))
     } else if kind == .audioCustom {
       throw CHHapticError(
-        .invalidAudioResource, "\(place): an AudioCustom event is made of an audioResourceID")
+        .invalidAudioResource, "\(place): an AudioCustom event requires an audioResourceID")
     }
     var parameters = EventParameters()
     for (index, parameter) in event.eventParameters.enumerated() {
@@ -54,7 +54,7 @@ extension HapticEvent {
     _ seconds: Double, _ place: String, _ code: CHHapticError.Code
   ) throws {
     guard seconds.isFinite, seconds >= 0 else {
-      throw CHHapticError(code, "\(place) is \(seconds); it must be a time of 0 s or more")
+      throw CHHapticError(code, "\(place) is \(seconds); it must be 0 s or later")
     }
   }
 
@@ -62,7 +62,7 @@ extension HapticEvent {
   fileprivate static func clamp(
     _ value: Float, to range: ClosedRange<Float>, _ place: String
   ) throws -> Float {
-    guard !value.isNaN else { throw CHHapticError(.badParameterEntry, "\(place) is no number") }
+    guard !value.isNaN else { throw CHHapticError(.badParameterEntry, "\(place) is NaN") }
     return min(max(value, range.lowerBound), range.upperBound)
   }
 }

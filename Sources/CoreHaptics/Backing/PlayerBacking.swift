@@ -156,7 +156,7 @@ final class PlayerBacking: @unchecked Sendable {
     guard engine.with({ $0.generation }) == generation else {
       throw CHHapticError(
         .invalidPatternPlayer,
-        "the engine was reset; make a new player")
+        "the engine was reset; create a new player")
     }
     let session = try engine.runningSession(startingIfAllowed: startingIfAllowed)
     return try locked {
@@ -178,7 +178,7 @@ final class PlayerBacking: @unchecked Sendable {
     if now.isLooping != before.isLooping || now.loopEnd != before.loopEnd {
       try player.loop(passCount: now.isLooping ? nil : 1, end: now.loopEnd)
     }
-    if now.rate != before.rate { try player.setRate(Double(now.rate)) }
+    if now.rate != before.rate { try player.setPlaybackRate(Double(now.rate)) }
     if now.isMuted != before.isMuted { try player.setMuted(now.isMuted) }
   }
 

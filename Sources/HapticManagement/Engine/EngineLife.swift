@@ -17,7 +17,7 @@ package final class EngineLife: @unchecked Sendable {
     var time: TimeInterval
   }
 
-  private let source: EngineSource
+  private let source: EngineProvider
   private let lock = NSRecursiveLock()
   private var engine: CHHapticEngine?
   /// Grows with every engine, so that handlers of an older one can be told apart.
@@ -33,7 +33,7 @@ package final class EngineLife: @unchecked Sendable {
   private var availabilityWatcher: @Sendable () -> Void = {}
 
   /// Asks the source whether there is anything to play on; no output is kept open.
-  package init(_ source: EngineSource) {
+  package init(_ source: EngineProvider) {
     self.source = source
     storedIsAvailable = source.supportsHaptics()
   }
@@ -98,7 +98,7 @@ package final class EngineLife: @unchecked Sendable {
     locked {
       guard !isRunning, !isStarting else { return nil }
       let now = source.now()
-      guard storedIsAvailable || now - lastAttempt >= EngineSource.attemptInterval else {
+      guard storedIsAvailable || now - lastAttempt >= EngineProvider.retryInterval else {
         waiting.removeAll()
         return nil
       }

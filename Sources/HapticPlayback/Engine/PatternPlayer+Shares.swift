@@ -9,11 +9,11 @@ extension PatternPlayer {
   /// - Parameters:
   ///   - steps: Factors for the buses, one list after the other; each takes an equal part of the ramp.
   ///   - ramp: Seconds for all; 0 sets the last list at once.
-  public func setShares(
+  public func setSendGains(
     _ steps: [[Double]], over ramp: Double = 0, at time: PlaybackTime = .now
   ) throws(PlaybackError) {
     let asked = time.frame(rate: engine.rate)
-    let length = HapticTime.frame(seconds: max(0, ramp), rate: engine.rate)
+    let length = FrameConversion.frame(seconds: max(0, ramp), rate: engine.rate)
     let steps = length > 0 ? steps : Array(steps.suffix(1))
     guard !steps.isEmpty else { return }
     // What is to move now moves with the next block; its steps count from there.

@@ -144,7 +144,7 @@ public final class PatternPlayer: Sendable {
   /// Sets how fast the pattern runs, 1/64 to 64, without changing any pitch.
   ///
   /// A rate that is not positive is ignored.
-  public func setRate(_ rate: Double, at time: PlaybackTime = .now) throws(PlaybackError) {
+  public func setPlaybackRate(_ rate: Double, at time: PlaybackTime = .now) throws(PlaybackError) {
     guard rate > 0 else { return }
     let frame = time.frame(rate: engine.rate)
     try send { .rate($1, rate, at: frame) }
@@ -196,7 +196,7 @@ public final class PatternPlayer: Sendable {
       .map { point in
         (
           frame: start
-            + HapticTime.frame(seconds: max(0, point.time), rate: engine.rate),
+            + FrameConversion.frame(seconds: max(0, point.time), rate: engine.rate),
           value: Self.clamp(point.value, of: curve.id)
         )
       }
@@ -220,7 +220,7 @@ public final class PatternPlayer: Sendable {
 
   /// Sends one command to each part.
   private func send(
-    keeping entries: [SharedEntry] = [], _ command: (Int, RenderPlayer) -> RenderCommand
+    keeping entries: [SharedCuePoint] = [], _ command: (Int, RenderPlayer) -> RenderCommand
   ) throws(PlaybackError) {
     try engine.send(
       [core], commandCount: 1, core.parts.enumerated().map(command), keeping: entries)
@@ -230,12 +230,12 @@ public final class PatternPlayer: Sendable {
     throws(PlaybackError)
   {
     let frame = time.frame(rate: engine.rate)
-    let length = ramp.map { Int(HapticTime.frame(seconds: max(0, $0), rate: engine.rate)) }
+    let length = ramp.map { Int(FrameConversion.frame(seconds: max(0, $0), rate: engine.rate)) }
     try send { .gain($1, gain, over: length, at: frame) }
   }
 
-  private func entries(at offset: Double) -> [SharedEntry] {
-    core.entries(at: HapticTime.frame(seconds: max(0, offset), rate: engine.rate))
+  private func entries(at offset: Double) -> [SharedCuePoint] {
+    core.entries(at: FrameConversion.frame(seconds: max(0, offset), rate: engine.rate))
   }
 
   private static func clamp(_ value: Float, of id: DynamicParameterID) -> Double {

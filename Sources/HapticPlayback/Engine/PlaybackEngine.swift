@@ -16,13 +16,13 @@ public final class PlaybackEngine: Sendable {
   /// The profile of each haptic bus.
   public let profiles: [TransducerProfile]
 
-  let link: RenderLink
+  let link: RendererPort
   private let state: Locked<State>
 
   private struct State {
     var players: [PlayerCore] = []
     /// Entries the render thread may still read.
-    var entries: [SharedEntry] = []
+    var entries: [SharedCuePoint] = []
     var strength: Float
     var isMuted = false
     var updateHandler: (@Sendable () -> Void)?
@@ -43,7 +43,7 @@ public final class PlaybackEngine: Sendable {
     let count = routing.hapticBusCount
     self.profiles = (0..<count).map { $0 < profiles.count ? profiles[$0] : last }
     self.routing = routing.fitted(to: self.profiles)
-    link = RenderLink(channelCount: routing.channels.count)
+    link = RendererPort(channelCount: routing.channels.count)
     state = Locked(State(strength: min(max(strength, 0), 1)))
   }
 
@@ -60,18 +60,18 @@ public final class PlaybackEngine: Sendable {
   public var limitedFrameCount: Int64 { link.limitedFrameCount }
 
   /// Frames in which a transducer was kept from moving too far, summed over channels that differ.
-  public var excursionFrameCount: Int64 { link.excursionFrameCount }
+  public var excursionLimitedFrameCount: Int64 { link.excursionLimitedFrameCount }
 
   /// Frames in which a transducer was kept from growing too warm, summed over channels that differ.
-  public var powerFrameCount: Int64 { link.powerFrameCount }
+  public var powerLimitedFrameCount: Int64 { link.powerLimitedFrameCount }
 
   /// The least factor by which a transducer was protected since this was last asked.
-  public func takeLeastGuardGain() -> Float { link.takeLeastGuardGain() }
+  public func takeMinimumProtectionGain() -> Float { link.takeMinimumProtectionGain() }
 
   /// How warm the transducer of each channel is; set before anything drives the engine, it begins as warm.
-  public var warmth: [TransducerWarmth] {
-    get { link.warmth }
-    set { link.warmth = newValue }
+  public var temperatureRise: [TransducerThermalState] {
+    get { link.temperatureRise }
+    set { link.temperatureRise = newValue }
   }
 
   /// Players that hold memory, those included that were released and still play.
@@ -101,7 +101,7 @@ public final class PlaybackEngine: Sendable {
   ) throws(PlaybackError) {
     let strength = strength.isFinite ? min(max(strength, 0), 1) : 0
     let frame = time.frame(rate: rate)
-    let length = Int(HapticTime.frame(seconds: max(ramp, Self.strengthRamp), rate: rate))
+    let length = Int(FrameConversion.frame(seconds: max(ramp, Self.strengthRamp), rate: rate))
     let isTaken = state.withLock { state in
       // Muted, it is heard when the mute ends.
       guard
@@ -139,7 +139,7 @@ public final class PlaybackEngine: Sendable {
   ///
   /// - Parameter samples: The sound files of the pattern by the path it names, at the engine's rate.
   public func player(
-    for pattern: HapticPattern, samples: [String: AudioSample] = [:]
+    for pattern: HapticPattern, samples: [String: AudioBuffer] = [:]
   ) throws -> PatternPlayer {
     var plans: [RenderPlan] = []
     for (bus, profile) in profiles.enumerated() {
@@ -158,14 +158,14 @@ public final class PlaybackEngine: Sendable {
   ///
   /// - Parameter shares: What each haptic bus gets over the pattern; none for all of it.
   public func player(
-    for plans: [RenderPlan], duration: Double, shares: [ShareLine] = []
+    for plans: [RenderPlan], duration: Double, shares: [SendAutomation] = []
   ) throws(PlaybackError) -> PatternPlayer {
     precondition(plans.count == profiles.count, "one plan for each haptic bus")
     precondition(plans.allSatisfy { $0.rate == rate }, "plans at the engine's rate")
     let core = PlayerCore(plans: plans, duration: duration, shares: shares)
     try state.withLock { (state) throws(PlaybackError) in
       let loaded = state.players.reduce(0) { $0 + $1.parts.count }
-      guard loaded + core.parts.count <= Renderer.mostPlayers else { throw .tooManyPlayers }
+      guard loaded + core.parts.count <= Renderer.maximumPlayerCount else { throw .tooManyPlayers }
       guard link.send(core.parts.map { .add($0) }) else { throw .tooManyCommands }
       state.players.append(core)
     }
@@ -212,7 +212,7 @@ public final class PlaybackEngine: Sendable {
   /// - Parameter commandCount: How many commands there are for each part.
   func send(
     _ cores: [PlayerCore], commandCount: Int, _ commands: [RenderCommand],
-    keeping entries: [SharedEntry] = []
+    keeping entries: [SharedCuePoint] = []
   ) throws(PlaybackError) {
     let isTaken = state.withLock { state in
       // Counted first: what was sent must never seem done before.

@@ -17,7 +17,7 @@ public struct PlaybackError: Error, Equatable, Sendable, CustomStringConvertible
 
   static let tooManyCommands = PlaybackError(
     kind: .tooManyCommands,
-    description: "too many commands wait for their time; nothing of this one was sent")
+    description: "too many scheduled commands; the command was not sent")
   static let tooManyPlayers = PlaybackError(
-    kind: .tooManyPlayers, description: "too many patterns are loaded at once; release some")
+    kind: .tooManyPlayers, description: "too many patterns loaded; release some")
 }

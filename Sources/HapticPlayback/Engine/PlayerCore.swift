@@ -29,10 +29,10 @@ final class PlayerCore: Sendable {
     var shareSerial: Int64 = 0
   }
 
-  init(plans: [RenderPlan], duration: Double, shares: [ShareLine]) {
+  init(plans: [RenderPlan], duration: Double, shares: [SendAutomation]) {
     parts = plans.enumerated().map { bus, plan in
       RenderPlayer(
-        plan: plan, hapticBus: bus, laysAudio: bus == 0,
+        plan: plan, hapticBus: bus, rendersAudio: bus == 0,
         share: bus < shares.count ? shares[bus] : nil)
     }
     self.duration = duration
@@ -44,8 +44,8 @@ final class PlayerCore: Sendable {
   }
 
   /// A place in the middle, for each part: a look at every event before it.
-  func entries(at frame: Int64) -> [SharedEntry] {
-    parts.map { SharedEntry(of: $0.plan, at: frame) }
+  func entries(at frame: Int64) -> [SharedCuePoint] {
+    parts.map { SharedCuePoint(of: $0.plan, at: frame) }
   }
 
   /// Whether the render thread has let go of all parts.

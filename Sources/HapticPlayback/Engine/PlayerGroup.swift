@@ -94,10 +94,10 @@ public final class PlayerGroup: Sendable {
   ///   - gains: One for each player.
   ///   - ramp: Seconds of each of the two moves.
   ///   - time: When the first begins; frames that have been rendered by then are lost to it.
-  public func setGainsThroughSilence(_ gains: [Double], over ramp: Double, at time: PlaybackTime)
+  public func setGainsViaSilence(_ gains: [Double], over ramp: Double, at time: PlaybackTime)
     throws(PlaybackError)
   {
-    let length = HapticTime.frame(seconds: max(0, ramp), rate: engine.rate)
+    let length = FrameConversion.frame(seconds: max(0, ramp), rate: engine.rate)
     let second = time.frame(rate: engine.rate) + length
     try setGains([(gains.map { _ in 0 }, time), (gains, .frame(second))], over: ramp)
   }
@@ -119,7 +119,7 @@ public final class PlayerGroup: Sendable {
   private func setGains(_ moves: [(gains: [Double], time: PlaybackTime)], over ramp: Double)
     throws(PlaybackError)
   {
-    let length = Int(HapticTime.frame(seconds: max(0, ramp), rate: engine.rate))
+    let length = Int(FrameConversion.frame(seconds: max(0, ramp), rate: engine.rate))
     let commands = moves.flatMap { gains, time in
       let frame = time.frame(rate: engine.rate)
       return members.map { member in
@@ -133,13 +133,13 @@ public final class PlayerGroup: Sendable {
     for (core, gain) in zip(cores, last.gains) { core.withState { $0.gain = gain } }
   }
 
-  private func entries(at offset: Double) -> [SharedEntry] {
-    let frame = HapticTime.frame(seconds: max(0, offset), rate: engine.rate)
+  private func entries(at offset: Double) -> [SharedCuePoint] {
+    let frame = FrameConversion.frame(seconds: max(0, offset), rate: engine.rate)
     return cores.flatMap { $0.entries(at: frame) }
   }
 
   /// Sends one command to each part of each player, all together.
-  private func send(keeping entries: [SharedEntry] = [], _ command: (Member) -> RenderCommand)
+  private func send(keeping entries: [SharedCuePoint] = [], _ command: (Member) -> RenderCommand)
     throws(PlaybackError)
   {
     try engine.send(cores, commandCount: 1, members.map(command), keeping: entries)

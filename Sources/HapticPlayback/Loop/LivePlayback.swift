@@ -6,7 +6,7 @@ public final class LivePlayback: Sendable {
   /// What the threads can tell.
   public enum Event: Equatable, Sendable {
     /// Something happened at the sink.
-    case notice(SinkNotice)
+    case notice(SinkEvent)
     /// The sink has ended by itself; nothing is played any more.
     case ended
   }
@@ -19,7 +19,7 @@ public final class LivePlayback: Sendable {
   /// What the sink was granted.
   public let format: SinkFormat
   private let shared: Shared
-  private let time: any Timekeeper
+  private let time: any TimeSource
 
   /// What both threads and the owner use; it outlives whichever is last.
   private final class Shared: @unchecked Sendable {
@@ -29,7 +29,7 @@ public final class LivePlayback: Sendable {
     let isOver = Atomic<Bool>(false)
     let wantsRealTime: Bool
     let handler: EventHandler
-    let pending = Locked<[SinkNotice]>([])
+    let pending = Locked<[SinkEvent]>([])
     let threads = Locked<[pthread_t]>([])
 
     init(
@@ -49,14 +49,16 @@ public final class LivePlayback: Sendable {
   ///   - wantsRealTime: Whether to ask for real-time priority and locked memory; a refusal is told once.
   ///   - recording: Takes a copy of all that is handed over.
   public init(
-    _ engine: PlaybackEngine, sink: sending any AudioSink, time: any Timekeeper = SystemTime(),
-    wantsRealTime: Bool = false, recording: Recording? = nil,
+    _ engine: PlaybackEngine, sink: sending any AudioSink,
+    time: any TimeSource = SystemTimeSource(),
+    wantsRealTime: Bool = false, recording: RecordingBuffer? = nil,
     eventHandler: @escaping EventHandler = { _ in }
   ) {
     self.engine = engine
     format = sink.format
     self.time = time
-    engine.warmth = WarmthMemory.shared.warmth(of: engine.routing, at: time.now)
+    engine.temperatureRise = ThermalStateStore.shared.temperatureRise(
+      of: engine.routing, at: time.now)
     let loop = RenderLoop(engine: engine, sink: sink, time: time)
     loop.recording = recording
     shared = Shared(
@@ -81,7 +83,7 @@ public final class LivePlayback: Sendable {
     }
     for thread in threads { pthread_join(thread, nil) }
     guard !threads.isEmpty else { return }
-    WarmthMemory.shared.keep(engine.warmth, of: engine.routing, at: time.now)
+    ThermalStateStore.shared.keep(engine.temperatureRise, of: engine.routing, at: time.now)
   }
 
   /// Tells which frame of the engine is heard.
@@ -91,8 +93,8 @@ public final class LivePlayback: Sendable {
   public var isOver: Bool { shared.isOver.load(ordering: .acquiring) }
 
   /// Takes the records of blocks since the last call, oldest first; more than about 1,000 are dropped.
-  public func takeBlockRecords() -> [BlockRecord] {
-    var records = [BlockRecord](repeating: .empty, count: 1_024)
+  public func takeBlockTimings() -> [BlockTiming] {
+    var records = [BlockTiming](repeating: .empty, count: 1_024)
     let count = shared.loop.records.take(into: &records)
     return Array(records.prefix(count))
   }
@@ -115,7 +117,7 @@ public final class LivePlayback: Sendable {
     // Signals are for the threads that wait for them.
     blockSignals()
     if shared.wantsRealTime, let refusal = RealTimePriority.ask() {
-      shared.pending.withLock { $0.append(SinkNotice(.degraded, text: refusal)) }
+      shared.pending.withLock { $0.append(SinkEvent(.degraded, text: refusal)) }
       shared.changes.raise()
     }
     while shared.loop.turn() { pass(shared) }
@@ -129,7 +131,7 @@ public final class LivePlayback: Sendable {
   private static func pass(_ shared: Shared) {
     guard shared.loop.hasNotices else { return }
     let passed: Void? = shared.pending.withLockIfAvailable { pending in
-      pending += shared.loop.takeNotices()
+      pending += shared.loop.takeEvents()
     }
     if passed != nil { shared.changes.raise() }
   }
@@ -138,10 +140,10 @@ public final class LivePlayback: Sendable {
     guard let context = unsafe context else { return nil }
     let shared = unsafe Unmanaged<Shared>.fromOpaque(context).takeRetainedValue()
     blockSignals()
-    var watched = [WatchedDescriptor(shared.changes.descriptor)]
+    var watched = [PollDescriptor(shared.changes.descriptor)]
     var isOver = false
     while !isOver {
-      SystemTime().wait(for: &watched, timeout: nil)
+      SystemTimeSource().wait(for: &watched, timeout: nil)
       shared.changes.lower()
       isOver = shared.isOver.load(ordering: .acquiring)
       shared.engine.update()

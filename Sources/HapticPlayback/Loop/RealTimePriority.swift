@@ -17,7 +17,7 @@ enum RealTimePriority {
       result != 0
       ? (isLocked ? "real-time priority was" : "real-time priority and locked memory were")
       : "locked memory was"
-    return "\(refused) refused; playing goes on without. "
+    return "\(refused) refused; playback continues without it. "
       + "To allow it, add your user to the group 'audio' with rtprio and memlock limits"
   }
 }

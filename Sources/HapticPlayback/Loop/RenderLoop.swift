@@ -15,7 +15,7 @@ public final class RenderLoop {
   /// Called on the render thread when players changed or notices came.
   public var changeHandler: (@Sendable () -> Void)?
   /// Takes a copy of what is handed over.
-  public var recording: Recording?
+  public var recording: RecordingBuffer?
   /// The frame that is heard.
   public let clock: PlaybackClock
   /// Raised to end a wait.
@@ -23,7 +23,7 @@ public final class RenderLoop {
 
   private let engine: PlaybackEngine
   private let sink: any AudioSink
-  private let time: any Timekeeper
+  private let time: any TimeSource
   private var renderer: Renderer
   private var block: [Float]
   private var isOpen = false
@@ -31,11 +31,11 @@ public final class RenderLoop {
   private var closingEnd = Duration.zero
   private var changeCount = 0
   private let stopRequest = Atomic<Bool>(false)
-  let records: ValueRing<BlockRecord>
-  private var notices: [SinkNotice] = []
+  let records: RingBuffer<BlockTiming>
+  private var notices: [SinkEvent] = []
 
   /// A loop over an engine and a sink of its rate and channels.
-  public init(engine: PlaybackEngine, sink: any AudioSink, time: any Timekeeper) {
+  public init(engine: PlaybackEngine, sink: any AudioSink, time: any TimeSource) {
     precondition(
       sink.format.rate == engine.rate
         && sink.format.channelCount == engine.routing.channels.count,
@@ -46,7 +46,7 @@ public final class RenderLoop {
     renderer = engine.makeRenderer(isOpen: false)
     block = [Float](repeating: 0, count: Self.longestBlock * engine.routing.channels.count)
     clock = PlaybackClock(rate: engine.rate, time: time)
-    records = ValueRing(capacity: 1_024, filler: .empty)
+    records = RingBuffer(capacity: 1_024, filler: .empty)
   }
 
   /// What has been rendered.
@@ -62,7 +62,7 @@ public final class RenderLoop {
   var hasNotices: Bool { !notices.isEmpty }
 
   /// Takes what happened at the sink: [render thread].
-  public func takeNotices() -> [SinkNotice] {
+  public func takeEvents() -> [SinkEvent] {
     let taken = notices
     notices.removeAll()
     return taken
@@ -117,7 +117,7 @@ public final class RenderLoop {
       let frames = block.span.extracting(first: count * renderer.channelCount)
       sink.write(frames)
       recording?.write(frames)
-      let record = BlockRecord(
+      let record = BlockTiming(
         position: position, frameCount: count, began: began, rendered: rendered, handed: time.now,
         delay: sink.delay)
       records.write(record)
@@ -143,7 +143,7 @@ public final class RenderLoop {
   /// Lets missed time go by: what follows comes at its time, and begins from silence.
   private func miss(_ frameCount: Int) {
     renderer.skip(frameCount: frameCount)
-    renderer.shutGate()
+    renderer.closeGate()
     isOpen = false
     // Nothing is heard, so there is nothing to fade.
     if closingFrameCount != nil { closingFrameCount = 0 }
@@ -162,7 +162,7 @@ public final class RenderLoop {
     let count = engine.link.changeCount
     guard always || count != changeCount else { return }
     changeCount = count
-    notices += sink.takeNotices()
+    notices += sink.takeEvents()
     changeHandler?()
   }
 }

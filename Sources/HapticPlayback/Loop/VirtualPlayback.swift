@@ -7,7 +7,7 @@ internal import Synchronization
 /// a run is the same every time.
 public final class VirtualPlayback {
   /// The clock the engine goes by.
-  public let time: VirtualTime
+  public let time: VirtualTimeSource
   /// All that was rendered.
   public let sink: MemorySink
   private let loop: RenderLoop
@@ -21,13 +21,13 @@ public final class VirtualPlayback {
   }
 
   /// A run over an engine that has no other driver.
-  public init(_ engine: PlaybackEngine, periodLength: Int = 64) {
+  public init(_ engine: PlaybackEngine, periodSize: Int = 64) {
     self.engine = engine
-    time = VirtualTime()
+    time = VirtualTimeSource()
     sink = MemorySink(
       SinkFormat(
         rate: engine.rate, channelCount: engine.routing.channels.count,
-        periodLength: periodLength, bufferLength: periodLength), time: time)
+        periodSize: periodSize, bufferSize: periodSize), time: time)
     loop = RenderLoop(engine: engine, sink: sink, time: time)
     let changes = changes
     loop.changeHandler = { changes.areNew.store(true, ordering: .relaxed) }

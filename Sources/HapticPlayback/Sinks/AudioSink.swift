@@ -21,7 +21,7 @@ public protocol AudioSink: AnyObject {
   func finish(draining: Bool)
 
   /// Takes what happened since the last call, oldest first.
-  func takeNotices() -> [SinkNotice]
+  func takeEvents() -> [SinkEvent]
 }
 
 /// Why a sink returned from waiting.
@@ -47,15 +47,15 @@ public struct SinkFormat: Equatable, Sendable {
   /// Interleaved channels.
   public var channelCount: Int
   /// Frames between two wake-ups.
-  public var periodLength: Int
+  public var periodSize: Int
   /// Frames that fit in all.
-  public var bufferLength: Int
+  public var bufferSize: Int
 
   /// Makes a format.
-  public init(rate: Double, channelCount: Int, periodLength: Int, bufferLength: Int) {
+  public init(rate: Double, channelCount: Int, periodSize: Int, bufferSize: Int) {
     self.rate = rate
     self.channelCount = channelCount
-    self.periodLength = periodLength
-    self.bufferLength = bufferLength
+    self.periodSize = periodSize
+    self.bufferSize = bufferSize
   }
 }

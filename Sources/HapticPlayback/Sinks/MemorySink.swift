@@ -6,12 +6,12 @@ public final class MemorySink: AudioSink {
   public private(set) var samples: [Float] = []
   /// Whether it has been finished.
   public private(set) var isFinished = false
-  private var pace: ClockPace
+  private var pace: SinkPacer
 
   /// A sink that goes by a clock, by default one on which time passes only by waiting.
-  public init(_ format: SinkFormat, time: any Timekeeper = VirtualTime()) {
+  public init(_ format: SinkFormat, time: any TimeSource = VirtualTimeSource()) {
     self.format = format
-    pace = ClockPace(format, time: time)
+    pace = SinkPacer(format, time: time)
   }
 
   /// Frames that the clock has not reached.
@@ -36,5 +36,5 @@ public final class MemorySink: AudioSink {
   public func finish(draining: Bool) { isFinished = true }
 
   /// Nothing ever happens here.
-  public func takeNotices() -> [SinkNotice] { [] }
+  public func takeEvents() -> [SinkEvent] { [] }
 }

@@ -2,12 +2,12 @@
 public final class NullSink: AudioSink {
   /// What it takes.
   public let format: SinkFormat
-  private var pace: ClockPace
+  private var pace: SinkPacer
 
   /// A sink that goes by a clock.
-  public init(_ format: SinkFormat, time: any Timekeeper = SystemTime()) {
+  public init(_ format: SinkFormat, time: any TimeSource = SystemTimeSource()) {
     self.format = format
-    pace = ClockPace(format, time: time)
+    pace = SinkPacer(format, time: time)
   }
 
   /// Frames that the clock has not reached.
@@ -25,5 +25,5 @@ public final class NullSink: AudioSink {
   public func finish(draining: Bool) {}
 
   /// Nothing ever happens here.
-  public func takeNotices() -> [SinkNotice] { [] }
+  public func takeEvents() -> [SinkEvent] { [] }
 }

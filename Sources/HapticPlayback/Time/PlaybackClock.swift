@@ -15,14 +15,14 @@ public final class PlaybackClock: Sendable {
   }
 
   private let rate: Double
-  private let time: any Timekeeper
+  private let time: any TimeSource
   // A reader that meets an odd or a changed version looks again.
   private let version = Atomic<Int>(0)
   private let position = Atomic<Int64>(0)
   private let delay = Atomic<Int>(0)
   private let nanoseconds = Atomic<Int64>(0)
 
-  init(rate: Double, time: any Timekeeper) {
+  init(rate: Double, time: any TimeSource) {
     self.rate = rate
     self.time = time
   }

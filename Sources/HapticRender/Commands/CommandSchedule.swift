@@ -93,7 +93,7 @@ struct CommandSchedule: ~Copyable {
 extension RenderCommand {
   /// Reports to the control side that an entry is no longer read.
   @_noLocks
-  static func release(_ entry: Reference<PlanEntry>?) {
+  static func release(_ entry: Reference<CuePoint>?) {
     guard let entry = entry else { return }
     entry.value.isReleased.store(true, ordering: .releasing)
   }

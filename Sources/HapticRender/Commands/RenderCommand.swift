@@ -22,10 +22,10 @@ public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
   /// What is to change about a player.
   enum PlayerChange: BitwiseCopyable {
     case add, remove, cancel
-    case start(from: CuePoint?)
+    case start(from: CuePointReference?)
     case stop, pause, resume
-    case seek(to: CuePoint)
-    case loop(passCount: Int, from: CuePoint?, end: Int64)
+    case seek(to: CuePointReference)
+    case loop(passCount: Int, from: CuePointReference?, end: Int64)
     case rate(Double)
     /// Over the usual fade where no length is given.
     case gain(Float, frameCount: Int?)
@@ -63,7 +63,9 @@ public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
   }
 
   /// Plays from the beginning or from a cue point; a player that plays restarts.
-  public static func start(_ player: RenderPlayer, at time: Int64, from entry: SharedEntry? = nil)
+  public static func start(
+    _ player: RenderPlayer, at time: Int64, from entry: SharedCuePoint? = nil
+  )
     -> RenderCommand
   { RenderCommand(player, .start(from: entry?.cue), at: time) }
 
@@ -83,7 +85,7 @@ public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
   }
 
   /// Continues at a cue point; a player that is idle starts there next.
-  public static func seek(_ player: RenderPlayer, to entry: SharedEntry, at time: Int64)
+  public static func seek(_ player: RenderPlayer, to entry: SharedCuePoint, at time: Int64)
     -> RenderCommand
   { RenderCommand(player, .seek(to: entry.cue), at: time) }
 
@@ -94,7 +96,7 @@ public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
   ///   - entry: Where every further pass begins, before the end, or nil for the pattern's beginning.
   ///   - end: The frame of the pattern at which a pass ends, or 0 for the pattern's own end.
   public static func loop(
-    _ player: RenderPlayer, passCount: Int?, from entry: SharedEntry? = nil, end: Int64,
+    _ player: RenderPlayer, passCount: Int?, from entry: SharedCuePoint? = nil, end: Int64,
     at time: Int64
   ) -> RenderCommand {
     RenderCommand(
@@ -164,9 +166,9 @@ extension RenderCommand.PlayerChange {
 typealias PlayerReference = Reference<Player>
 
 /// A cue point, as the render thread refers to it until it releases it.
-typealias CuePoint = Reference<PlanEntry>
+typealias CuePointReference = Reference<CuePoint>
 
-extension Reference<PlanEntry> {
+extension Reference<CuePoint> {
   /// Reports that it is no longer read: [render thread].
   @_noLocks
   func release() { value.isReleased.store(true, ordering: .releasing) }

@@ -17,7 +17,8 @@ struct ChannelStrip: ~Copyable {
 
   /// A strip at rest.
   init(
-    _ channel: OutputRouting.Channel, rate: Double, warmth: TransducerWarmth, capacity: Int
+    _ channel: OutputRouting.Channel, rate: Double, temperatureRise: TransducerThermalState,
+    capacity: Int
   ) {
     hapticBus = channel.hapticBus ?? -1
     hapticGain = channel.hapticGain
@@ -25,7 +26,8 @@ struct ChannelStrip: ~Copyable {
     audioGain = channel.audioGain
     memory = FixedBuffer(repeating: 0, count: capacity)
     chain = OutputChain(
-      rate: rate, transducer: channel.transducer?.transducerSettings(rate: rate), warmth: warmth,
+      rate: rate, transducer: channel.transducer?.transducerSettings(rate: rate),
+      temperatureRise: temperatureRise,
       capacity: capacity)
   }
 
@@ -33,8 +35,8 @@ struct ChannelStrip: ~Copyable {
   var latency: Int { chain.limiter.delay }
 
   /// How warm the transducer is.
-  var warmth: TransducerWarmth {
-    @_noLocks get { chain.warmth }
+  var temperatureRise: TransducerThermalState {
+    @_noLocks get { chain.temperatureRise }
   }
 
   /// Mixes the buses and sends them through the chain.

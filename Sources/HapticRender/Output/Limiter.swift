@@ -27,7 +27,7 @@ struct Limiter: ~Copyable {
   private let perFull: Float
   private let samples: FixedBuffer<Float>
   private let held: FixedBuffer<Int64>
-  private let needs: FixedBuffer<Need>
+  private let needs: FixedBuffer<PendingGain>
   private var place = 0
   private var sum: Int64
   private var gain: Int64 = unity
@@ -36,7 +36,7 @@ struct Limiter: ~Copyable {
   private var needCount = 0
 
   /// A gain that a frame asked for, until it has left.
-  struct Need: BitwiseCopyable {
+  struct PendingGain: BitwiseCopyable {
     var gain: Int64
     var expiry: Int64
 
@@ -57,7 +57,7 @@ struct Limiter: ~Copyable {
     samples = FixedBuffer(repeating: 0, count: delay)
     held = FixedBuffer(repeating: Self.unity, count: delay)
     // One frame asks before the oldest need of another has left.
-    needs = FixedBuffer(repeating: Need(gain: 0, expiry: 0), count: delay + 2)
+    needs = FixedBuffer(repeating: PendingGain(gain: 0, expiry: 0), count: delay + 2)
   }
 
   /// Limits the first frames of a buffer in place, delayed by `delay`.
@@ -122,7 +122,7 @@ struct Limiter: ~Copyable {
   /// Notes the gain that the arriving frame needs; smaller gains replace greater ones before them.
   @_noLocks
   private mutating func ask(_ needed: Float) {
-    let need = Need(gain: Int64(needed * Float(Self.unity)), expiry: frame &+ Int64(delay))
+    let need = PendingGain(gain: Int64(needed * Float(Self.unity)), expiry: frame &+ Int64(delay))
     while needCount > 0, needs[wrapped(needHead &+ needCount &- 1)].gain >= need.gain {
       needCount &-= 1
     }

@@ -12,10 +12,11 @@ struct OutputChain: ~Copyable {
   ///   - warmth: How warm it is.
   ///   - capacity: The most frames of a turn.
   init(
-    rate: Double, transducer: TransducerSettings?, warmth: TransducerWarmth, capacity: Int
+    rate: Double, transducer: TransducerSettings?, temperatureRise: TransducerThermalState,
+    capacity: Int
   ) {
     if let transducer {
-      stage = TransducerStage(transducer, warmth: warmth, capacity: capacity)
+      stage = TransducerStage(transducer, temperatureRise: temperatureRise, capacity: capacity)
     } else {
       stage = nil
     }
@@ -51,12 +52,12 @@ struct OutputChain: ~Copyable {
   }
 
   /// How warm the transducer is.
-  var warmth: TransducerWarmth {
+  var temperatureRise: TransducerThermalState {
     @_noLocks
     get {
       switch stage {
-      case .some(let stage): stage.protection.warmth
-      case .none: TransducerWarmth()
+      case .some(let stage): stage.protection.temperatureRise
+      case .none: TransducerThermalState()
       }
     }
   }
@@ -84,7 +85,7 @@ struct OutputChain: ~Copyable {
       let sample = block[index]
       if sample - sample != 0 || sample != sample {
         block[index] = 0
-        statistics.silencedSampleCount &+= 1
+        statistics.nonFiniteSampleCount &+= 1
       }
       index &+= 1
     }

@@ -22,7 +22,7 @@ public struct OutputRouting: Equatable, Sendable {
     public var audio: Audio
     /// A factor on the audio.
     public var audioGain: Float
-    /// Frames by which the channel lags, at most `OutputRouting.longestDelay`.
+    /// Frames by which the channel lags, at most `OutputRouting.maximumDelay`.
     public var delay: Int
     /// Whether the channel is turned over.
     public var isInverted: Bool
@@ -38,7 +38,7 @@ public struct OutputRouting: Equatable, Sendable {
       self.hapticGain = hapticGain.isFinite ? hapticGain : 0
       self.audio = audio
       self.audioGain = audioGain.isFinite ? audioGain : 0
-      self.delay = min(max(0, delay), OutputRouting.longestDelay)
+      self.delay = min(max(0, delay), OutputRouting.maximumDelay)
       self.isInverted = isInverted
       self.transducer = transducer
     }
@@ -51,29 +51,29 @@ public struct OutputRouting: Equatable, Sendable {
   }
 
   /// The longest delay of a channel, in frames: a second at 192 kHz.
-  public static let longestDelay = 192_000
+  public static let maximumDelay = 192_000
   /// The most channels.
-  public static let mostChannels = 64
+  public static let maximumChannelCount = 64
   /// The most haptic buses.
-  public static let mostHapticBuses = 64
+  public static let maximumHapticBusCount = 64
 
   /// The channels in the order of a frame, 1–64.
   public var channels: [Channel]
 
   /// Routes channels one by one.
   public init(channels: [Channel]) {
-    self.channels = Array(channels.prefix(Self.mostChannels))
+    self.channels = Array(channels.prefix(Self.maximumChannelCount))
     if self.channels.isEmpty { self.channels = [Channel()] }
     for index in self.channels.indices {
       guard let bus = self.channels[index].hapticBus else { continue }
-      self.channels[index].hapticBus = min(max(0, bus), Self.mostHapticBuses - 1)
+      self.channels[index].hapticBus = min(max(0, bus), Self.maximumHapticBusCount - 1)
     }
   }
 
   /// The usual routing: one channel carries everything; of several, all carry the haptics, and the first
   /// two the left and the right of the audio.
   public init(channelCount: Int = 1, buses: RenderSettings.Buses = .all) {
-    let count = min(max(channelCount, 1), Self.mostChannels)
+    let count = min(max(channelCount, 1), Self.maximumChannelCount)
     let sides: [Channel.Audio] = count == 1 ? [.both] : [.left, .right]
     self.init(
       channels: (0..<count).map { index in

@@ -12,7 +12,7 @@ struct ControlTrack {
     var value: Double
     var slope: Double
     /// The start of the step or curve that the line belongs to.
-    var origin = ControlPiece.neutral
+    var origin = ControlSegment.neutral
 
     func value(at frame: Int64) -> Double { value + slope * Double(frame - start) }
   }
@@ -25,13 +25,13 @@ struct ControlTrack {
     lines = [Line(start: 0, value: Double(id.neutralValue), slope: 0)]
     var items: [(time: Double, start: Int64, lines: (Int64) -> [Line])] = []
     for parameter in pattern.parameters where parameter.id == id {
-      let start = max(0, HapticTime.frame(seconds: parameter.time, rate: rate))
+      let start = max(0, FrameConversion.frame(seconds: parameter.time, rate: rate))
       let value = Self.clamp(parameter.value, of: id)
       let line = Line(start: start, value: value, slope: 0, origin: start)
       items.append((parameter.time, start, { _ in [line] }))
     }
     for curve in pattern.curves where curve.id == id && !curve.controlPoints.isEmpty {
-      let start = max(0, HapticTime.frame(seconds: curve.time, rate: rate))
+      let start = max(0, FrameConversion.frame(seconds: curve.time, rate: rate))
       items.append((curve.time, start, { Self.lines(of: curve, from: start, to: $0, rate: rate) }))
     }
     // By time, since different times can share a frame; the index keeps the order of equals.
@@ -60,8 +60,8 @@ struct ControlTrack {
   ///
   /// What a jump leaves is added to what follows and fades along a straight line, so that curves and
   /// further jumps within the ramp keep their own shape.
-  func pieces(rampedOver rampLength: Int64) -> [ControlPiece] {
-    var pieces: [ControlPiece] = []
+  func pieces(rampedOver rampLength: Int64) -> [ControlSegment] {
+    var pieces: [ControlSegment] = []
     pieces.reserveCapacity(lines.count)
     var rest = 0.0
     var rampStart: Int64 = 0
@@ -95,8 +95,8 @@ struct ControlTrack {
 
   private static func piece(
     _ start: Int64, _ value: Double, _ slope: Double, _ origin: Int64
-  ) -> ControlPiece {
-    ControlPiece(start: start, value: Float(value), slope: Float(slope), origin: origin)
+  ) -> ControlSegment {
+    ControlSegment(start: start, value: Float(value), slope: Float(slope), origin: origin)
   }
 
   private static func clamp(_ value: Float, of id: DynamicParameterID) -> Double {
@@ -128,7 +128,7 @@ struct ControlTrack {
       lines.append(line)
     }
     for (from, to) in zip(points, points.dropFirst()) {
-      let frame = HapticTime.frame(seconds: from.time / rate, rate: rate)
+      let frame = FrameConversion.frame(seconds: from.time / rate, rate: rate)
       guard frame < end else { break }
       let run = to.time.rounded() - from.time.rounded()
       guard run > 0 else { continue }
@@ -137,7 +137,7 @@ struct ControlTrack {
         Line(start: frame, value: from.value, slope: slope, origin: start),
         until: to.time.rounded())
     }
-    let frame = HapticTime.frame(seconds: last.time / rate, rate: rate)
+    let frame = FrameConversion.frame(seconds: last.time / rate, rate: rate)
     append(Line(start: frame, value: last.value, slope: 0, origin: start), until: .infinity)
     return lines
   }

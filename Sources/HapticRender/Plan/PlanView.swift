@@ -5,12 +5,12 @@ struct PlanView: BitwiseCopyable {
   /// By rising onset.
   let voices: BufferView<PlannedVoice>
   /// All tracks, one behind the other.
-  let pieces: BufferView<ControlPiece>
+  let pieces: BufferView<ControlSegment>
   /// The sound files.
-  let sounds: BufferView<Sound>
+  let sounds: BufferView<AudioBufferView>
   /// Where the tracks of each layer start in `pieces`.
   let layers: BufferView<LayerTracks>
-  let laws: VoiceLaws
+  let laws: VoiceMappings
   /// The frame at which a loop returns to the beginning.
   let loopLength: Int64
   /// The frame from which on nothing sounds and the pattern has ended.
@@ -29,7 +29,7 @@ extension PlanView {
 }
 
 /// A sound file as the render path reads it.
-struct Sound: BitwiseCopyable {
+struct AudioBufferView: BitwiseCopyable {
   let frames: BufferView<Float>
   let frameCount: Int
   let channelCount: Int

@@ -17,7 +17,7 @@ extension RenderPlan {
   /// - Throws: A `RenderError` that names the event.
   public convenience init(
     compiling pattern: HapticPattern, profile: TransducerProfile = .phone, rate: Double = 48_000,
-    samples: [String: AudioSample] = [:]
+    samples: [String: AudioBuffer] = [:]
   ) throws(RenderError) {
     try self.init(
       compiling: HapticComposition(pattern), profile: profile, rate: rate, samples: samples)
@@ -26,15 +26,15 @@ extension RenderPlan {
   /// Compiles the layers of a composition side by side: each layer's controls act on its own events.
   public convenience init(
     compiling composition: HapticComposition, profile: TransducerProfile = .phone,
-    rate: Double = 48_000, samples: [String: AudioSample] = [:]
+    rate: Double = 48_000, samples: [String: AudioBuffer] = [:]
   ) throws(RenderError) {
     try Self.check(rate: rate)
     for layer in composition.layers { try Self.check(layer.pattern) }
-    var draft = PlanDraft(profile: profile, rate: rate)
+    var draft = RenderPlanBuilder(profile: profile, rate: rate)
     let layers = composition.layers.map(\.pattern)
     draft.eventCount = layers.reduce(0) { $0 + $1.events.count }
     draft.voices.reserveCapacity(draft.eventCount)
-    draft.loopLength = HapticTime.frame(seconds: composition.duration, rate: rate)
+    draft.loopLength = FrameConversion.frame(seconds: composition.duration, rate: rate)
     var tracks: [[ControlTrack]] = []
     for (layer, pattern) in layers.enumerated() {
       draft.layer = UInt16(clamping: layer)
@@ -54,7 +54,7 @@ extension RenderPlan {
     guard rates.contains(rate) else {
       throw RenderError(
         kind: .rateOutOfRange,
-        description: "a frame rate of \(rate) Hz; it must lie between 8000 and 192000")
+        description: "invalid sample rate \(rate) Hz; must be 8000 to 192000")
     }
   }
 
@@ -75,13 +75,14 @@ extension RenderPlan {
       guard event.time.isFinite, event.time >= 0, duration.isFinite, duration >= 0 else {
         throw RenderError(
           kind: .timeOutOfRange, eventIndex: index,
-          description: "event \(index) has a time or duration that is negative or no number")
+          description: "event \(index): time or duration is negative or NaN")
       }
-      guard event.time + duration <= HapticTime.longest else {
+      guard event.time + duration <= FrameConversion.longest else {
         throw RenderError(
           kind: .patternTooLong, eventIndex: index,
-          description: "event \(index) ends \(event.time + duration) s after the start; "
-            + "the longest pattern is one day, 86400 s")
+          description:
+            "event \(index) ends at \(event.time + duration) s; patterns are limited to one day (86400 s)"
+        )
       }
     }
     for (index, parameter) in pattern.parameters.enumerated() {
@@ -96,28 +97,27 @@ extension RenderPlan {
   private static func check(controlTime time: Double, of name: String) throws(RenderError) {
     guard time.isFinite else {
       throw RenderError(
-        kind: .timeOutOfRange, description: "\(name) has a time that is no finite number")
+        kind: .timeOutOfRange, description: "\(name): time is NaN or infinite")
     }
-    guard time <= HapticTime.longest else {
+    guard time <= FrameConversion.longest else {
       throw RenderError(
         kind: .patternTooLong,
-        description: "\(name) begins \(time) s after the start; "
-          + "the longest pattern is one day, 86400 s")
+        description: "\(name) starts at \(time) s; patterns are limited to one day (86400 s)")
     }
   }
 }
 
-extension PlanDraft {
+extension RenderPlanBuilder {
   /// Adds the events of one layer in order of time.
   fileprivate mutating func add(
-    eventsOf pattern: HapticPattern, controls: inout EventControls, samples: [String: AudioSample]
+    eventsOf pattern: HapticPattern, controls: inout EventControls, samples: [String: AudioBuffer]
   ) throws(RenderError) {
     let order = pattern.events.indices.sorted {
       (pattern.events[$0].time, $0) < (pattern.events[$1].time, $1)
     }
     for index in order {
       let event = pattern.events[index]
-      let onset = HapticTime.frame(seconds: event.time, rate: rate)
+      let onset = FrameConversion.frame(seconds: event.time, rate: rate)
       controls.move(to: onset)
       switch event.kind {
       case .hapticTransient: addBurst(event, onset: onset, controls: controls)
@@ -128,7 +128,7 @@ extension PlanDraft {
         guard let sample = samples[path] else {
           throw RenderError(
             kind: .sampleMissing, eventIndex: index,
-            description: "event \(index) plays \"\(RenderPlan.line(path))\", which was not loaded")
+            description: "event \(index): sound file \"\(RenderPlan.line(path))\" was not loaded")
         }
         let place = sampleIndices[path] ?? Int32(clamping: self.samples.count)
         if sampleIndices.updateValue(place, forKey: path) == nil { self.samples.append(sample) }

@@ -8,9 +8,9 @@ extension RenderPlan {
   ///   - recording: A sound at the plan's rate, of which the first channel is heard.
   ///   - rate: Frames per second, 8,000–192,000.
   /// - Throws: A `RenderError` where the rate lies outside.
-  public convenience init(recording: AudioSample, rate: Double) throws(RenderError) {
+  public convenience init(recording: AudioBuffer, rate: Double) throws(RenderError) {
     try Self.check(rate: rate)
-    var draft = PlanDraft(profile: .phone, rate: rate)
+    var draft = RenderPlanBuilder(profile: .phone, rate: rate)
     let mono = recording.channelCount == 1 ? recording : recording.firstChannel
     let length = Int64(mono.frameCount)
     if length > 0 {
@@ -33,10 +33,10 @@ extension RenderPlan {
   }
 }
 
-extension AudioSample {
+extension AudioBuffer {
   /// The first channel by itself.
-  fileprivate var firstChannel: AudioSample {
-    AudioSample(
+  fileprivate var firstChannel: AudioBuffer {
+    AudioBuffer(
       interleaved: (0..<frameCount).map { frames[$0 * channelCount] },
       channelCount: 1)
   }

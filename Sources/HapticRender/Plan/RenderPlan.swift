@@ -29,10 +29,10 @@ public final class RenderPlan: @unchecked Sendable {
   /// What the render path reads; `samples` keeps the sound files alive.
   let view: Cell<PlanView>
   private let voices: FixedBuffer<PlannedVoice>
-  private let pieces: FixedBuffer<ControlPiece>
-  private let sounds: FixedBuffer<Sound>
+  private let pieces: FixedBuffer<ControlSegment>
+  private let sounds: FixedBuffer<AudioBufferView>
   private let layers: FixedBuffer<LayerTracks>
-  private let samples: [AudioSample]
+  private let samples: [AudioBuffer]
 
   /// The number of sines and sounds the pattern became.
   public var voiceCount: Int { view.value.voices.count }
@@ -40,7 +40,7 @@ public final class RenderPlan: @unchecked Sendable {
   /// The length of a rendering in frames: the pattern's duration or all that sounds, if that is longer.
   public var length: Int64 { max(loopLength, soundEnd) }
 
-  init(_ draft: PlanDraft) {
+  init(_ draft: RenderPlanBuilder) {
     rate = draft.rate
     loopLength = draft.loopLength
     soundEnd = draft.soundEnd
@@ -54,7 +54,7 @@ public final class RenderPlan: @unchecked Sendable {
     layers = FixedBuffer(draft.layerTracks)
     sounds = FixedBuffer(
       draft.samples.map { sample in
-        unsafe Sound(
+        unsafe AudioBufferView(
           frames: sample.frames.view, frameCount: sample.frameCount,
           channelCount: sample.channelCount)
       })
@@ -77,7 +77,7 @@ public final class RenderPlan: @unchecked Sendable {
   /// How many voices a renderer must hold: the most at once in every pass that can overlap.
   func voiceCapacity(passCount: Int?) -> Int {
     // A renderer starts all passes of a turn before it lets go of those that end in it.
-    let reach = soundEnd + Int64(Renderer.turnLength)
+    let reach = soundEnd + Int64(Renderer.subBlockLength)
     let overlapping = loopLength > 0 ? Int(reach / loopLength) + 1 : 1
     let passes = min(overlapping, max(1, passCount ?? overlapping))
     // Loops of a few frames with long releases overlap without end; memory must not.

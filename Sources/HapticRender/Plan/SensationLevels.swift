@@ -10,7 +10,7 @@ extension TransducerProfile {
   ///
   /// - Parameter settings: The filters between the plan and the hardware.
   public func levelsOverSharpness(count: Int, drive settings: TransducerSettings?) -> [Double] {
-    guard isEquallyFelt || isEqualised else { return Array(repeating: 1, count: count) }
+    guard hasEqualSensation || isEqualized else { return Array(repeating: 1, count: count) }
     let needed = (0..<count).map { index in
       let hertz = frequency.hertz(atSharpness: Double(index) / Double(count - 1))
       return -feltDecibels(atHertz: hertz, drive: settings)

@@ -28,8 +28,8 @@ struct LiveControl: BitwiseCopyable, Sendable {
   ///
   /// - Parameter passOrigin: The place on the line of the pattern's frame 0.
   @_noLocks
-  func outranks(_ piece: ControlPiece, passOrigin: Int64) -> Bool {
-    isSet && (piece.origin == ControlPiece.neutral || passOrigin &+ piece.origin <= line)
+  func outranks(_ piece: ControlSegment, passOrigin: Int64) -> Bool {
+    isSet && (piece.origin == ControlSegment.neutral || passOrigin &+ piece.origin <= line)
   }
 }
 

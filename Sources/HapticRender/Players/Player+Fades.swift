@@ -5,11 +5,11 @@ extension Player {
   /// Fades out and forgets every voice.
   @_noLocks
   mutating func cut(
-    at position: Int64, buses: inout BusSet, scratch: borrowing FadeScratch, isHeard: Bool,
+    at position: Int64, buses: inout BusSet, scratch: borrowing FadeOutBuffer, isHeard: Bool,
     isPanned: Bool
   ) {
     if phase.isPlaying {
-      leaveTails(
+      preRenderFadeOuts(
         at: position, buses: &buses, scratch: scratch, isHeard: isHeard, isPanned: isPanned)
     }
     activeCount = 0
@@ -17,8 +17,8 @@ extension Player {
 
   /// Renders each voice's fade to silence, and leaves the voices where they are.
   @_noLocks
-  func leaveTails(
-    at position: Int64, buses: inout BusSet, scratch: borrowing FadeScratch, isHeard: Bool,
+  func preRenderFadeOuts(
+    at position: Int64, buses: inout BusSet, scratch: borrowing FadeOutBuffer, isHeard: Bool,
     isPanned: Bool
   ) {
     guard isHeard && !gain.isSilent else { return }
@@ -37,7 +37,7 @@ extension Player {
   /// Renders each voice's fade from silence; the voices go on behind it.
   @_noLocks
   mutating func fadeIn(
-    at position: Int64, buses: inout BusSet, scratch: borrowing FadeScratch, isHeard: Bool,
+    at position: Int64, buses: inout BusSet, scratch: borrowing FadeOutBuffer, isHeard: Bool,
     isPanned: Bool
   ) {
     guard isHeard && !gain.isSilent else { return }
@@ -54,25 +54,26 @@ extension Player {
   /// Renders a voice alone for the length of a fade.
   @_noLocks
   private func render(
-    _ voice: inout Voice, from position: Int64, scratch: borrowing FadeScratch, isPanned: Bool
+    _ voice: inout Voice, from position: Int64, scratch: borrowing FadeOutBuffer, isPanned: Bool
   ) {
     scratch.clear(count: scratch.fadeLength)
-    let target = Target(
+    let target = MixTarget(
       haptics: scratch.haptics, left: scratch.left, right: scratch.right, isHeard: true,
       isPanned: isPanned)
     _ = voice.add(
       plan.value.voices[voice.planned], position: position, end: scratch.fadeLength,
       in: surroundings(isPanned: isPanned), to: target, isHapticHeard: bus >= 0,
-      isAudioHeard: laysAudio)
+      isAudioHeard: rendersAudio)
   }
 
   @_noLocks
-  private func leave(_ scratch: borrowing FadeScratch, from position: Int64, buses: inout BusSet) {
+  private func leave(_ scratch: borrowing FadeOutBuffer, from position: Int64, buses: inout BusSet)
+  {
     let count = scratch.fadeLength
     if bus >= 0 {
       buses.leave(scratch.haptics, count: count, onBus: bus, from: position)
     }
-    guard laysAudio else { return }
+    guard rendersAudio else { return }
     let audio = buses.hapticCount
     buses.leave(scratch.left, count: count, onBus: audio, from: position)
     buses.leave(scratch.right, count: count, onBus: audio &+ 1, from: position)

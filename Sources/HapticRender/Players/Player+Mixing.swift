@@ -18,7 +18,7 @@ extension Player {
   /// Cuts off what sounds at the end of such a pass and begins the next.
   @_noLocks
   mutating func wrap(
-    at position: Int64, buses: inout BusSet, scratch: borrowing FadeScratch, isHeard: Bool,
+    at position: Int64, buses: inout BusSet, scratch: borrowing FadeOutBuffer, isHeard: Bool,
     isPanned: Bool
   ) {
     cut(at: position, buses: &buses, scratch: scratch, isHeard: isHeard, isPanned: isPanned)
@@ -36,7 +36,7 @@ extension Player {
   /// Adds a turn of the player to the buses; answers whether it ended in it.
   @_noLocks
   mutating func mix(
-    at position: Int64, count: Int, buses: inout BusSet, scratch: borrowing FadeScratch,
+    at position: Int64, count: Int, buses: inout BusSet, scratch: borrowing FadeOutBuffer,
     isHeard: Bool, isPanned: Bool
   ) -> Bool {
     guard phase.isPlaying else {
@@ -47,7 +47,7 @@ extension Player {
     let isApart = !gain.isUnity || !hasWholeShare
     let isSilent = gain.isSilent
     let hapticBus = max(0, bus)
-    let target = Target(
+    let target = MixTarget(
       haptics: isApart ? scratch.haptics : buses.haptics(hapticBus),
       left: isApart ? scratch.left : buses.left, right: isApart ? scratch.right : buses.right,
       isHeard: isHeard && !isSilent, isPanned: isPanned)
@@ -79,7 +79,7 @@ extension Player {
   /// Adds what was rendered apart, at the player's gain, and of the haptics the share of its bus.
   @_noLocks
   private mutating func add(
-    _ scratch: borrowing FadeScratch, at position: Int64, count: Int, to buses: borrowing BusSet,
+    _ scratch: borrowing FadeOutBuffer, at position: Int64, count: Int, to buses: borrowing BusSet,
     hapticBus: Int
   ) {
     gain.fill(scratch.gain, count: count)

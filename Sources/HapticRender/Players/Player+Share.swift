@@ -61,7 +61,7 @@ extension Player {
   }
 }
 
-extension ControlPiece {
+extension ControlSegment {
   /// The value at a frame; a piece without a slope may begin at the beginning of time.
   @_noLocks
   func valueFromStart(at frame: Int64) -> Float { slope == 0 ? value : value(at: frame) }

@@ -6,8 +6,8 @@ extension Player {
   /// Plays from the beginning, from an entry, or from where the last seek led.
   @_noLocks
   mutating func start(
-    from wanted: Reference<PlanEntry>?, at position: Int64, buses: inout BusSet,
-    scratch: borrowing FadeScratch, isHeard: Bool, isPanned: Bool
+    from wanted: Reference<CuePoint>?, at position: Int64, buses: inout BusSet,
+    scratch: borrowing FadeOutBuffer, isHeard: Bool, isPanned: Bool
   ) {
     cut(at: position, buses: &buses, scratch: scratch, isHeard: isHeard, isPanned: isPanned)
     let sought = entry
@@ -30,7 +30,7 @@ extension Player {
   /// Ends playing; answers whether it played.
   @_noLocks
   mutating func stop(
-    at position: Int64, buses: inout BusSet, scratch: borrowing FadeScratch, isHeard: Bool,
+    at position: Int64, buses: inout BusSet, scratch: borrowing FadeOutBuffer, isHeard: Bool,
     isPanned: Bool
   ) -> Bool {
     guard !phase.isIdle else { return false }
@@ -42,11 +42,11 @@ extension Player {
   /// Lets the pattern stand still; what sounds fades out and keeps its place.
   @_noLocks
   mutating func pause(
-    at position: Int64, buses: inout BusSet, scratch: borrowing FadeScratch, isHeard: Bool,
+    at position: Int64, buses: inout BusSet, scratch: borrowing FadeOutBuffer, isHeard: Bool,
     isPanned: Bool
   ) {
     guard phase.isPlaying else { return }
-    leaveTails(
+    preRenderFadeOuts(
       at: position, buses: &buses, scratch: scratch, isHeard: isHeard, isPanned: isPanned)
     pauseFrame = position
     setPhase(.paused)
@@ -55,7 +55,7 @@ extension Player {
   /// Lets a pattern that stands still go on; what sounded fades in.
   @_noLocks
   mutating func resume(
-    at position: Int64, buses: inout BusSet, scratch: borrowing FadeScratch, isHeard: Bool,
+    at position: Int64, buses: inout BusSet, scratch: borrowing FadeOutBuffer, isHeard: Bool,
     isPanned: Bool
   ) {
     guard phase.isPaused else { return }
@@ -73,8 +73,8 @@ extension Player {
   /// Goes on at an entry; answers whether that ended the player.
   @_noLocks
   mutating func seek(
-    to wanted: Reference<PlanEntry>, at position: Int64, buses: inout BusSet,
-    scratch: borrowing FadeScratch, isHeard: Bool, isPanned: Bool
+    to wanted: Reference<CuePoint>, at position: Int64, buses: inout BusSet,
+    scratch: borrowing FadeOutBuffer, isHeard: Bool, isPanned: Bool
   ) -> Bool {
     if phase.isIdle {
       RenderCommand.release(entry)
@@ -109,7 +109,7 @@ extension Player {
   /// One that has run beyond its new end is over now.
   @_noLocks
   mutating func setLoop(
-    passCount: Int, end: Int64, entry: Reference<PlanEntry>?, at position: Int64
+    passCount: Int, end: Int64, entry: Reference<CuePoint>?, at position: Int64
   ) {
     self.passCount = passCount
     passesLeft = passCount
@@ -147,7 +147,7 @@ extension Player {
   private mutating func settleVoices() {
     var index = 0
     while index < activeCount {
-      voices[index].cutStretch(plan.value.voices[voices[index].planned])
+      voices[index].cutSegment(plan.value.voices[voices[index].planned])
       index &+= 1
     }
   }
@@ -169,8 +169,8 @@ extension Player {
   /// Begins at a place: voices that sound there fade in, the others come at their time.
   @_noLocks
   mutating func enter(
-    _ entry: Reference<PlanEntry>?, at position: Int64, buses: inout BusSet,
-    scratch: borrowing FadeScratch, isHeard: Bool, isPanned: Bool
+    _ entry: Reference<CuePoint>?, at position: Int64, buses: inout BusSet,
+    scratch: borrowing FadeOutBuffer, isHeard: Bool, isPanned: Bool
   ) {
     passOrigin = 0
     activeCount = 0

@@ -3,7 +3,7 @@ internal import Synchronization
 
 extension Player {
   /// Where a player's voices are added: part of the buses, or only their time goes on.
-  struct Target: BitwiseCopyable {
+  struct MixTarget: BitwiseCopyable {
     let haptics: BufferView<Float>
     let left: BufferView<Float>
     let right: BufferView<Float>
@@ -27,7 +27,7 @@ extension Player {
 
   /// Starts the voices that begin in a turn and adds all that sound.
   @_noLocks
-  mutating func mixVoices(position: Int64, count: Int, to target: Target) {
+  mutating func mixVoices(position: Int64, count: Int, to target: MixTarget) {
     startVoices(from: position, before: position &+ Int64(count))
     let around = surroundings(isPanned: target.isPanned)
     let planned = plan.value.voices
@@ -38,7 +38,7 @@ extension Player {
       let place = voices[index].planned
       let isDone = voices[index].add(
         planned[place], position: position, end: count, in: around, to: target,
-        isHapticHeard: bus >= 0, isAudioHeard: laysAudio)
+        isHapticHeard: bus >= 0, isAudioHeard: rendersAudio)
       // Voices keep their order, so that sums do not depend on where blocks end.
       if !isDone {
         if kept != index { voices[kept] = voices[index] }
@@ -94,16 +94,16 @@ extension Voice {
   /// Adds the voice from its next frame to the end of a range; answers whether it has ended.
   @_noLocks
   mutating func add(
-    _ planned: PlannedVoice, position: Int64, end: Int, in around: Surroundings,
-    to target: Player.Target, isHapticHeard: Bool, isAudioHeard: Bool
+    _ planned: PlannedVoice, position: Int64, end: Int, in around: VoiceContext,
+    to target: Player.MixTarget, isHapticHeard: Bool, isAudioHeard: Bool
   ) -> Bool {
     var index = Int(start &+ frame &- position)
     while index < end {
-      if frame >= stretchEnd {
+      if frame >= segmentEnd {
         if hasEnded(planned, in: around) { return true }
-        beginStretch(planned, in: around)
+        beginSegment(planned, in: around)
       }
-      let length = Int(min(Int64(end &- index), stretchEnd &- frame))
+      let length = Int(min(Int64(end &- index), segmentEnd &- frame))
       let isHeard = planned.source.isHaptic ? isHapticHeard : isAudioHeard
       if target.isHeard && isHeard {
         sound(planned, at: index..<(index &+ length), in: around, to: target)
@@ -115,22 +115,22 @@ extension Voice {
       frame &+= Int64(length)
       index &+= length
     }
-    return frame >= stretchEnd && hasEnded(planned, in: around)
+    return frame >= segmentEnd && hasEnded(planned, in: around)
   }
 
   /// Whether the outline is at its end.
   @_noLocks
-  private func hasEnded(_ planned: PlannedVoice, in around: Surroundings) -> Bool {
+  private func hasEnded(_ planned: PlannedVoice, in around: VoiceContext) -> Bool {
     place(at: frame, of: planned, in: around) >= planned.envelope.end
   }
 
   /// Adds some frames of the stretch.
   @_noLocks
   private mutating func sound(
-    _ planned: PlannedVoice, at range: Range<Int>, in around: Surroundings,
-    to target: Player.Target
+    _ planned: PlannedVoice, at range: Range<Int>, in around: VoiceContext,
+    to target: Player.MixTarget
   ) {
-    let first = Int(frame &- stretchStart)
+    let first = Int(frame &- segmentStart)
     switch planned.source {
     case .vibration, .burst:
       if !left.isSilent {

@@ -12,10 +12,10 @@ struct Player: BitwiseCopyable {
   /// The haptic bus it sounds on, or −1.
   let bus: Int
   /// Whether its audio events sound.
-  let laysAudio: Bool
+  let rendersAudio: Bool
 
   var phase = PlayerStatus.Phase.idle
-  var pace = Pace()
+  var pace = TempoMap()
   var activeCount = 0
   var nextVoice = 0
   /// The place on the line of the running pass's beginning.
@@ -27,18 +27,18 @@ struct Player: BitwiseCopyable {
   /// The frame of the pattern at which a loop returns, or 0 for the plan's own.
   var loopEnd: Int64 = 0
   /// Where a loop returns to, or nothing for the beginning.
-  var loopEntry: Reference<PlanEntry>?
+  var loopEntry: Reference<CuePoint>?
   /// The frame at which it was paused.
   var pauseFrame: Int64 = 0
   /// Where the next start begins, or nothing for the beginning.
-  var entry: Reference<PlanEntry>?
+  var entry: Reference<CuePoint>?
   var gain = GainRamp(1)
   /// A factor on the haptics that was sent.
   var share = GainRamp(1)
   /// The order that last moved it.
   var shareSerial: Int64 = 0
   /// A factor on the haptics over the pattern; empty for none.
-  let shareLine: BufferView<ControlPiece>
+  let shareLine: BufferView<ControlSegment>
   var shareCursor = 0
   /// Commands of an older generation were cancelled.
   var generation: UInt32 = 0
@@ -47,14 +47,14 @@ struct Player: BitwiseCopyable {
   init(
     plan: Reference<PlanView>, live: Reference<LiveControls>,
     status: Reference<PlayerStatus>, voices: BufferView<Voice>, bus: Int,
-    laysAudio: Bool, shareLine: BufferView<ControlPiece>
+    rendersAudio: Bool, shareLine: BufferView<ControlSegment>
   ) {
     self.plan = plan
     self.live = live
     self.status = status
     self.voices = voices
     self.bus = bus
-    self.laysAudio = laysAudio
+    self.rendersAudio = rendersAudio
     self.shareLine = shareLine
   }
 
@@ -70,7 +70,7 @@ struct Player: BitwiseCopyable {
 
   /// What the player's voices follow.
   @_noLocks
-  func surroundings(isPanned: Bool) -> Surroundings {
-    Surroundings(plan: plan, live: live, pace: pace, isPanned: isPanned)
+  func surroundings(isPanned: Bool) -> VoiceContext {
+    VoiceContext(plan: plan, live: live, pace: pace, isPanned: isPanned)
   }
 }

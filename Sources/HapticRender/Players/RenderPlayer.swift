@@ -6,7 +6,7 @@ internal import Synchronization
 /// It must live until the render thread has let go of it: `isReleased` after a `remove` command.
 public final class RenderPlayer: @unchecked Sendable {
   /// The most voices that sound together when rendered live; more are dropped and counted.
-  public static let mostLiveVoices = 4_096
+  public static let maximumVoiceCount = 4_096
 
   /// What is played.
   public let plan: RenderPlan
@@ -16,7 +16,7 @@ public final class RenderPlayer: @unchecked Sendable {
   private let live = Cell(LiveControls())
   private let state = Cell(PlayerStatus())
   private let voices: FixedBuffer<Voice>
-  private let shareLine: FixedBuffer<ControlPiece>
+  private let shareLine: FixedBuffer<ControlSegment>
 
   /// A player that has not started.
   ///
@@ -25,16 +25,17 @@ public final class RenderPlayer: @unchecked Sendable {
   ///   - laysAudio: Whether its audio events sound.
   ///   - share: What the bus gets of the haptics, or nothing for all.
   public convenience init(
-    plan: RenderPlan, hapticBus: Int? = 0, laysAudio: Bool = true, share: ShareLine? = nil
+    plan: RenderPlan, hapticBus: Int? = 0, rendersAudio: Bool = true, share: SendAutomation? = nil
   ) {
-    let capacity = min(max(64, plan.voiceCapacity(passCount: nil)), Self.mostLiveVoices)
+    let capacity = min(max(64, plan.voiceCapacity(passCount: nil)), Self.maximumVoiceCount)
     self.init(
-      plan: plan, hapticBus: hapticBus, laysAudio: laysAudio, share: share,
+      plan: plan, hapticBus: hapticBus, rendersAudio: rendersAudio, share: share,
       voiceCapacity: capacity)
   }
 
   init(
-    plan: RenderPlan, hapticBus: Int?, laysAudio: Bool, share: ShareLine?, voiceCapacity: Int
+    plan: RenderPlan, hapticBus: Int?, rendersAudio: Bool, share: SendAutomation?,
+    voiceCapacity: Int
   ) {
     self.plan = plan
     voices = FixedBuffer(repeating: Voice.unused, count: voiceCapacity)
@@ -42,7 +43,7 @@ public final class RenderPlayer: @unchecked Sendable {
     unsafe player = Cell(
       Player(
         plan: plan.view.reference, live: live.reference, status: state.reference,
-        voices: voices.view, bus: hapticBus ?? -1, laysAudio: laysAudio,
+        voices: voices.view, bus: hapticBus ?? -1, rendersAudio: rendersAudio,
         shareLine: shareLine.view))
   }
 

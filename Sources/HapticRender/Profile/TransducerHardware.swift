@@ -21,9 +21,9 @@ public struct TransducerHardware: Equatable, Sendable {
   /// The acceleration at frequencies, by rising frequency; empty where only the resonance is known.
   public var response: [ResponsePoint]
   /// How it warms, where that is known.
-  public var thermal: ThermalFigures?
+  public var thermal: ThermalParameters?
   /// How the figures were measured, where they were.
-  public var measured: Measurement?
+  public var measured: TransducerMeasurement?
   /// The names of figures that are estimates, not the maker's.
   public var estimated: [String]
 
@@ -32,7 +32,8 @@ public struct TransducerHardware: Equatable, Sendable {
     product: String, band: ClosedRange<Double>? = nil, resonance: Double? = nil,
     quality: Double? = nil, impedance: Double? = nil, power: Double? = nil,
     peakPower: Double? = nil, acceleration: Double? = nil, excursion: Double? = nil,
-    response: [ResponsePoint] = [], thermal: ThermalFigures? = nil, measured: Measurement? = nil,
+    response: [ResponsePoint] = [], thermal: ThermalParameters? = nil,
+    measured: TransducerMeasurement? = nil,
     estimated: [String] = []
   ) {
     self.product = product

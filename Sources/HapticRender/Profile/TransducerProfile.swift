@@ -16,7 +16,7 @@ public struct TransducerProfile: Equatable, Sendable {
     }
   }
 
-  /// A point of the threshold curve that `IntensityLaw.sensation` follows.
+  /// A point of the threshold curve that `IntensityMapping.sensation` follows.
   public struct Threshold: Equatable, Sendable {
     /// Frequency in hertz.
     public var hertz: Double
@@ -35,38 +35,38 @@ public struct TransducerProfile: Equatable, Sendable {
   /// One sentence: what it is for.
   public var summary: String
   /// How sharpness becomes the frequency of continuous events.
-  public var frequency: FrequencyLaw
+  public var frequency: FrequencyMapping
   /// How intensity becomes amplitude.
-  public var intensity: IntensityLaw
+  public var intensity: IntensityMapping
   /// The amplitude of one continuous haptic event at full intensity, 0…1.
   public var level: Double
   /// The sines a continuous event is made of.
   public var partials: [Partial]
   /// The bursts of transients.
-  public var transient: TransientLaw
+  public var transient: TransientShape
   /// What continuous events are multiplied by while a transient sounds.
   public var duck: Double
-  /// The threshold curve of `IntensityLaw.sensation`, by rising frequency; else empty.
+  /// The threshold curve of `IntensityMapping.sensation`, by rising frequency; else empty.
   public var thresholds: [Threshold]
   /// What is known of the hardware; without it the signal is for review, and nothing is fitted to it.
   public var hardware: TransducerHardware?
   /// How the signal is fitted to the hardware.
-  public var drive: DriveLaw
+  public var drive: DriveSettings
   /// What drives the hardware.
-  public var amplifier: AmplifierFigures
+  public var amplifier: AmplifierParameters
   /// Where the figures were read.
   public var sources: [String]
 
   /// The amplitude of a full-strength event in our own profiles: two of them fit below the ceiling.
-  public static let usualLevel = 0.44
+  public static let defaultLevel = 0.44
 
   /// Makes a profile; what is left out follows from the frequency law.
   public init(
-    name: String, summary: String, frequency: FrequencyLaw,
-    intensity: IntensityLaw = .power(exponent: 1), level: Double = usualLevel,
-    partials: [Partial] = [Partial()], transient: TransientLaw? = nil, duck: Double = 1,
+    name: String, summary: String, frequency: FrequencyMapping,
+    intensity: IntensityMapping = .power(exponent: 1), level: Double = defaultLevel,
+    partials: [Partial] = [Partial()], transient: TransientShape? = nil, duck: Double = 1,
     thresholds: [Threshold] = [], hardware: TransducerHardware? = nil,
-    drive: DriveLaw = DriveLaw(), amplifier: AmplifierFigures = AmplifierFigures(),
+    drive: DriveSettings = DriveSettings(), amplifier: AmplifierParameters = AmplifierParameters(),
     sources: [String] = []
   ) {
     self.name = name
@@ -75,7 +75,7 @@ public struct TransducerProfile: Equatable, Sendable {
     self.intensity = intensity
     self.level = level
     self.partials = partials
-    self.transient = transient ?? TransientLaw(frequency: frequency, level: level)
+    self.transient = transient ?? TransientShape(frequency: frequency, level: level)
     self.duck = duck
     self.thresholds = thresholds
     self.hardware = hardware
@@ -87,6 +87,6 @@ public struct TransducerProfile: Equatable, Sendable {
   /// The default: the scale on which Core Haptics' default sharpness, 0.422601, is exactly 125 Hz, and
   /// the square law that two exporters proven on devices invert.
   public static let phone = TransducerProfile(
-    name: "phone", summary: "A phone's wide-band actuator, as a signal for review.",
-    frequency: FrequencyLaw(low: 80, high: 230), intensity: .power(exponent: 2))
+    name: "phone", summary: "Wide-band phone actuator, for previewing patterns.",
+    frequency: FrequencyMapping(low: 80, high: 230), intensity: .power(exponent: 2))
 }

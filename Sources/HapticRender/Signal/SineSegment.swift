@@ -62,7 +62,7 @@ struct SineSegment: BitwiseCopyable, Sendable {
   ///
   /// Lane for lane the same arithmetic at any split: [render thread], about 0.7 ns a frame.
   @_noLocks
-  func add(level: LevelLine, first: Int, to bus: inout MutableSpan<Float>, at range: Range<Int>) {
+  func add(level: LinearRamp, first: Int, to bus: inout MutableSpan<Float>, at range: Range<Int>) {
     precondition(range.lowerBound >= 0 && range.upperBound <= bus.count, "frames beyond the bus")
     let lane = SIMD8<UInt32>(0, 1, 2, 3, 4, 5, 6, 7)
     let pairs = SIMD8<UInt32>(0, 0, 1, 3, 6, 10, 15, 21)

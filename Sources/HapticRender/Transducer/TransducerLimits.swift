@@ -5,7 +5,7 @@ public struct TransducerLimits: Equatable, Sendable {
   /// The power of a full-scale sine, where 1 is what is borne for ever; nothing where no power is known.
   public let power: Double?
   /// How it warms.
-  public let thermal: ThermalFigures
+  public let thermal: ThermalParameters
 
   /// How many times the continuous power the peak power is taken for.
   private static let peakFactor = 2.0
@@ -15,11 +15,11 @@ public struct TransducerLimits: Equatable, Sendable {
   /// Without an amplifier's figure a full-scale sine delivers the peak power, which is twice the continuous
   /// power where only one of them is known, as is usual for loudspeakers. Without a measured excursion the limit is
   /// what a sine of peak power reaches anywhere in the published band, which the maker allows.
-  init(_ hardware: TransducerHardware, amplifier: AmplifierFigures) {
+  init(_ hardware: TransducerHardware, amplifier: AmplifierParameters) {
     let continuous = hardware.power ?? hardware.peakPower.map { $0 / Self.peakFactor }
     let peak = hardware.peakPower ?? hardware.power.map { $0 * Self.peakFactor }
     let fullScale = amplifier.power ?? peak
-    thermal = hardware.thermal ?? ThermalFigures()
+    thermal = hardware.thermal ?? ThermalParameters()
     if let continuous, let fullScale { power = fullScale / continuous } else { power = nil }
     guard let model = hardware.model else {
       excursion = nil

@@ -6,19 +6,19 @@ extension TransducerProfile {
   }
 
   /// Whether the drive is filtered by the inverse of the hardware's resonance.
-  public var isEqualised: Bool { hardware?.model != nil && (drive.isEqualised ?? true) }
+  public var isEqualized: Bool { hardware?.model != nil && (drive.isEqualized ?? true) }
 
   /// Whether equal intensity is made to be felt equally at each sharpness.
   ///
   /// Usual where the response is known or the profile has a threshold curve of its own; asked for
   /// without a response, the hardware counts as even.
-  public var isEquallyFelt: Bool {
+  public var hasEqualSensation: Bool {
     if hardware == nil { return thresholds.count > 1 }
-    return drive.isEquallyFelt ?? (hasKnownResponse || thresholds.count > 1)
+    return drive.hasEqualSensation ?? (hasKnownResponse || thresholds.count > 1)
   }
 
   /// Whether the laws of frequency are narrowed to what the hardware makes felt.
-  public var isPlaced: Bool { hardware != nil && (drive.isPlaced ?? true) }
+  public var isBandMapped: Bool { hardware != nil && (drive.isBandMapped ?? true) }
 
   /// The acceleration of the hardware for a full-scale sine, in decibels relative to any one level.
   ///
@@ -34,7 +34,7 @@ extension TransducerProfile {
 
   /// The threshold of feeling at a frequency, in decibels relative to 1 g.
   func threshold(atHertz hertz: Double) -> Double {
-    let curve = thresholds.count > 1 ? thresholds : Self.usualThresholds
+    let curve = thresholds.count > 1 ? thresholds : Self.defaultThresholds
     return Self.line(through: curve.map { ($0.hertz, $0.decibels) }, at: hertz)
   }
 
@@ -46,7 +46,7 @@ extension TransducerProfile {
     if let drive {
       felt += 20 * logarithm2(max(1e-15, drive.driveResponse(atHertz: hertz))) / logarithm2(10)
     }
-    return isEquallyFelt ? felt - threshold(atHertz: hertz) : felt
+    return hasEqualSensation ? felt - threshold(atHertz: hertz) : felt
   }
 
   /// Linear between points on a logarithmic axis, and level outside; points rise in frequency.

@@ -15,7 +15,7 @@ extension TransducerProfile {
 
   /// The same for known filters.
   func placed(before settings: TransducerSettings?) -> TransducerProfile {
-    guard isPlaced else { return self }
+    guard isBandMapped else { return self }
     var placed = self
     placed.frequency = place(frequency, settings)
     placed.transient.frequency =
@@ -23,7 +23,7 @@ extension TransducerProfile {
     return placed
   }
 
-  private func place(_ law: FrequencyLaw, _ settings: TransducerSettings?) -> FrequencyLaw {
+  private func place(_ law: FrequencyMapping, _ settings: TransducerSettings?) -> FrequencyMapping {
     var law = law
     if let band = hardware?.band {
       law.low = min(max(law.low, band.lowerBound), band.upperBound)

@@ -5,7 +5,7 @@ public struct TransducerSettings: Equatable, Sendable {
   /// The corner of the high-pass in hertz; below it nothing is felt, and much is moved.
   public let highPass: Double
   /// The filter against the resonance, where one is wanted and the resonance is known.
-  public let equaliser: EqualiserDesign?
+  public let equaliser: EqualizerDesign?
   /// The resonance that protection follows, where it is known.
   public let model: TransducerModel?
   /// What protection holds to.
@@ -14,8 +14,8 @@ public struct TransducerSettings: Equatable, Sendable {
   /// The lowest corner of the high-pass in hertz.
   private static let lowestCorner = 0.1
 
-  let highPassFilter: DriveFilter
-  let equaliserFilter: DriveFilter
+  let highPassFilter: Biquad
+  let equaliserFilter: Biquad
 
   /// The settings of a profile as it stands; nothing where it has no hardware.
   init?(_ profile: TransducerProfile, rate: Double) {
@@ -23,17 +23,17 @@ public struct TransducerSettings: Equatable, Sendable {
     let lowest = profile.lowestHertz
     self.rate = rate
     highPass = min(max(profile.drive.highPass ?? lowest / 2, Self.lowestCorner), rate / 4)
-    highPassFilter = DriveFilter(highPassHertz: highPass, rate: rate)
+    highPassFilter = Biquad(highPassHertz: highPass, rate: rate)
     model = hardware.model
     limits = TransducerLimits(hardware, amplifier: profile.amplifier)
-    if let model, profile.drive.isEqualised ?? true {
-      let design = EqualiserDesign(
+    if let model, profile.drive.isEqualized ?? true {
+      let design = EqualizerDesign(
         model, law: profile.drive, lowest: lowest, highPass: highPassFilter, rate: rate)
       equaliser = design
       equaliserFilter = design.filter(rate: rate)
     } else {
       equaliser = nil
-      equaliserFilter = DriveFilter()
+      equaliserFilter = Biquad()
     }
   }
 

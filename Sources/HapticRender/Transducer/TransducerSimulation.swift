@@ -8,7 +8,7 @@ public struct TransducerSimulation: BitwiseCopyable, Sendable {
   /// The greatest magnitude of the displacement so far.
   public private(set) var greatestDisplacement = 0.0
   private var lastDrive = 0.0
-  private let step: MotionStep
+  private let step: MotionStateTransition
   /// What the drive at a step's end adds, above one that stands still.
   private let arriving: SIMD2<Double>
   private let quality: Double
@@ -17,7 +17,7 @@ public struct TransducerSimulation: BitwiseCopyable, Sendable {
   public init(_ model: TransducerModel, rate: Double) {
     let seconds = 1 / rate
     let turn = 2 * Double.pi * model.resonance
-    step = MotionStep(model, seconds: seconds)
+    step = MotionStateTransition(model, seconds: seconds)
     // The integral of what a rising drive leaves, by parts; `short` is what a constant one lacks to a force alone.
     let short = step.drive - SIMD2(0, turn / model.quality * seconds)
     arriving =

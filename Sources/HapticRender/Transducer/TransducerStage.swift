@@ -14,11 +14,11 @@ struct TransducerStage: ~Copyable {
   /// Magnitudes below this leave as silence: −400 dB.
   private static let silence = 1e-20
 
-  private let highPass: DriveFilter
-  private let equaliser: DriveFilter
-  private(set) var protection: TransducerGuard
-  private var highPassMemory = DriveFilter.Memory()
-  private var equaliserMemory = DriveFilter.Memory()
+  private let highPass: Biquad
+  private let equaliser: Biquad
+  private(set) var protection: TransducerLimiter
+  private var highPassMemory = Biquad.Memory()
+  private var equaliserMemory = Biquad.Memory()
   private let capacity: Int
   /// What leaves the filters; before it, the frames of a step that began in the turn before.
   private let drive: UnsafeMutablePointer<Double>
@@ -27,10 +27,10 @@ struct TransducerStage: ~Copyable {
   private var isOdd = false
 
   /// A stage at rest for turns of at most so many frames.
-  init(_ settings: TransducerSettings, warmth: TransducerWarmth, capacity: Int) {
+  init(_ settings: TransducerSettings, temperatureRise: TransducerThermalState, capacity: Int) {
     highPass = settings.highPassFilter
     equaliser = settings.equaliserFilter
-    protection = TransducerGuard(settings, warmth: warmth)
+    protection = TransducerLimiter(settings, temperatureRise: temperatureRise)
     self.capacity = capacity
     let size = protection.stepLength + capacity
     let memory = UnsafeMutablePointer<Double>.allocate(capacity: size)
@@ -64,8 +64,8 @@ struct TransducerStage: ~Copyable {
   /// Forgets what is on its way; the warmth stays.
   @_noLocks
   mutating func rest() {
-    highPassMemory = DriveFilter.Memory()
-    equaliserMemory = DriveFilter.Memory()
+    highPassMemory = Biquad.Memory()
+    equaliserMemory = Biquad.Memory()
     var frame = -protection.stepLength
     while frame < 0 {
       unsafe drive[frame] = 0

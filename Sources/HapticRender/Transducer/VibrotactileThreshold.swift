@@ -3,7 +3,7 @@ extension TransducerProfile {
   ///
   /// In decibels relative to 1 g, for a device held in the hand. Source: Android 16,
   /// `BasicToPwleSegmentAdapter.java` in the platform's vibrator service, 41 points.
-  public static let usualThresholds: [Threshold] = [
+  public static let defaultThresholds: [Threshold] = [
     (0.4, -97.81), (2, -69.86), (3, -62.81), (4, -58.81), (5, -56.69), (6, -54.77), (7.2, -52.85),
     (8, -51.77), (8.64, -50.84), (10, -48.9), (10.37, -48.52), (12.44, -46.5), (14.93, -44.43),
     (15, -44.35), (17.92, -41.96), (20, -40.36), (21.5, -39.6), (25, -37.48), (25.8, -36.93),

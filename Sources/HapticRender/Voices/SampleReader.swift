@@ -33,7 +33,7 @@ struct SampleReader: BitwiseCopyable, Sendable {
   @_noLocks
   mutating func add(
     _ frames: BufferView<Float>, count: Int, channelCount: Int, isLooping: Bool,
-    fadeLength: Int, left: LevelLine, right: LevelLine, smoothing: Float, first: Int,
+    fadeLength: Int, left: LinearRamp, right: LinearRamp, smoothing: Float, first: Int,
     to leftBus: inout MutableSpan<Float>, _ rightBus: inout MutableSpan<Float>, at range: Range<Int>
   ) {
     let end = UInt64(count) &<< 32
@@ -76,7 +76,7 @@ struct SampleReader: BitwiseCopyable, Sendable {
   /// - Parameter first: The frame of the level line at which the range begins.
   @_noLocks
   mutating func add(
-    _ frames: BufferView<Float>, count: Int, level: LevelLine, first: Int,
+    _ frames: BufferView<Float>, count: Int, level: LinearRamp, first: Int,
     to bus: inout MutableSpan<Float>, at range: Range<Int>
   ) {
     var index = Int(position &>> 32)

@@ -14,7 +14,7 @@ extension Voice {
 
   /// Moves the cursors to a frame of the pattern and answers which controls were sent from outside it.
   @_noLocks
-  mutating func moveCursors(to patternFrame: Int64, isHaptic: Bool, in around: Surroundings)
+  mutating func moveCursors(to patternFrame: Int64, isHaptic: Bool, in around: VoiceContext)
     -> UInt8
   {
     let pieces = around.plan.value.pieces
@@ -50,7 +50,7 @@ extension Voice {
   /// The controls at a frame of the pattern that is a frame of the output, by the pieces in force.
   @_noLocks
   func controls(
-    at patternFrame: Int64, outputFrame: Int64, isHaptic: Bool, in around: Surroundings
+    at patternFrame: Int64, outputFrame: Int64, isHaptic: Bool, in around: VoiceContext
   ) -> Controls {
     let pieces = around.plan.value.pieces
     var values = Controls()
@@ -79,7 +79,7 @@ extension Voice {
 
   /// Frames of the output in which one of the four controls moves by 1, or 0 where it stands still.
   @_noLocks
-  func framesPerUnit(_ index: Int, isHaptic: Bool, in around: Surroundings) -> Float {
+  func framesPerUnit(_ index: Int, isHaptic: Bool, in around: VoiceContext) -> Float {
     if liveMask & (1 &<< UInt8(index)) != 0 {
       let slope = around.live.value.control((isHaptic ? 0 : 2) &+ index).slope
       let steepness = slope < 0 ? -slope : slope
@@ -91,7 +91,7 @@ extension Voice {
 
   /// Whether one of the four controls rises.
   @_noLocks
-  func isRising(_ index: Int, isHaptic: Bool, in around: Surroundings) -> Bool {
+  func isRising(_ index: Int, isHaptic: Bool, in around: VoiceContext) -> Bool {
     if liveMask & (1 &<< UInt8(index)) != 0 {
       return around.live.value.control((isHaptic ? 0 : 2) &+ index).slope > 0
     }
@@ -101,7 +101,7 @@ extension Voice {
   /// The piece in force at a frame, at or behind a cursor.
   @_noLocks
   private static func move(
-    _ cursor: Int32, to frame: Int64, in pieces: BufferView<ControlPiece>
+    _ cursor: Int32, to frame: Int64, in pieces: BufferView<ControlSegment>
   ) -> Int32 {
     var cursor = cursor
     while pieces[Int(cursor) &+ 1].start <= frame { cursor &+= 1 }

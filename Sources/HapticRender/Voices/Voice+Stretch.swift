@@ -5,7 +5,7 @@ extension Voice {
   ///
   /// A burst keeps its own time at any rate.
   @_noLocks
-  func place(at frame: Int64, of voice: PlannedVoice, in around: Surroundings) -> Int64 {
+  func place(at frame: Int64, of voice: PlannedVoice, in around: VoiceContext) -> Int64 {
     if voice.source.isBurst { return frame }
     let place = around.pace.line(at: start &+ frame) &- origin &- voice.onset
     return place < 0 ? 0 : place
@@ -13,10 +13,10 @@ extension Voice {
 
   /// Goes on to the next stretch; the voice must not have ended.
   @_noLocks
-  mutating func beginStretch(_ voice: PlannedVoice, in around: Surroundings) {
+  mutating func beginSegment(_ voice: PlannedVoice, in around: VoiceContext) {
     let turn = self.turn
     self.turn = .steady
-    stretchStart = frame
+    segmentStart = frame
     if voice.source.isBurst {
       if turn.isFresh { fix(voice, in: around) }
       beginBurstStretch(voice)
@@ -34,11 +34,11 @@ extension Voice {
     let leftStart = leftEnd
     let rightStart = rightEnd
     let stepStart = stepEnd
-    stretchEnd = frame &+ length
+    segmentEnd = frame &+ length
     aim(
-      voice, at: stretchEnd, place: self.place(at: stretchEnd, of: voice, in: around), in: around)
-    left = LevelLine(from: leftStart, to: leftEnd, frameCount: Int(length))
-    right = LevelLine(from: rightStart, to: rightEnd, frameCount: Int(length))
+      voice, at: segmentEnd, place: self.place(at: segmentEnd, of: voice, in: around), in: around)
+    left = LinearRamp(from: leftStart, to: leftEnd, frameCount: Int(length))
+    right = LinearRamp(from: rightStart, to: rightEnd, frameCount: Int(length))
     let laws = around.plan.value.laws
     if voice.source.isSample {
       let middle = (stepStart + stepEnd) * 0.5
@@ -54,19 +54,19 @@ extension Voice {
 
   /// Ends the stretch at the next frame, because a control was changed.
   @_noLocks
-  mutating func cutStretch(_ voice: PlannedVoice) {
-    guard !voice.source.isBurst, !turn.isFresh, frame < stretchEnd else { return }
-    let played = Float(frame &- stretchStart)
+  mutating func cutSegment(_ voice: PlannedVoice) {
+    guard !voice.source.isBurst, !turn.isFresh, frame < segmentEnd else { return }
+    let played = Float(frame &- segmentStart)
     leftEnd = left.start + left.slope * played
     rightEnd = right.start + right.slope * played
     if !voice.source.isSample { stepEnd = Float(sine.increment) / voice.ratio }
-    stretchEnd = frame
+    segmentEnd = frame
     turn = .settling
   }
 
   /// Lets the controls that were sent act on a burst, as the pattern's own did when it was planned.
   @_noLocks
-  private mutating func fix(_ voice: PlannedVoice, in around: Surroundings) {
+  private mutating func fix(_ voice: PlannedVoice, in around: VoiceContext) {
     let mask = moveCursors(to: voice.onset, isHaptic: true, in: around)
     guard mask != 0 else { return }
     let planned = controls(
@@ -92,15 +92,15 @@ extension Voice {
   @_noLocks
   private mutating func beginBurstStretch(_ voice: PlannedVoice) {
     let end = voice.envelope.corner(after: frame)
-    left = LevelLine(
+    left = LinearRamp(
       from: voice.envelope.level(at: frame) * gain,
       to: voice.envelope.level(at: end) * gain, frameCount: Int(end &- frame))
-    stretchEnd = end
+    segmentEnd = end
   }
 
   /// Frames until a corner, or until a line would leave its law.
   @_noLocks
-  private func stretchLength(_ voice: PlannedVoice, place: Int64, in around: Surroundings) -> Int64
+  private func stretchLength(_ voice: PlannedVoice, place: Int64, in around: VoiceContext) -> Int64
   {
     let pieces = around.plan.value.pieces
     let laws = around.plan.value.laws
@@ -119,7 +119,7 @@ extension Voice {
     if strength > 0 {
       length = min(
         length,
-        StretchLength.forLevel(
+        SegmentLength.forLevel(
           controls.strength, share: laws.levelShare, framesPerUnit: strength))
       if voice.envelope.isMoving(at: place) {
         length = min(length, envelopeLength(voice, place: place, in: around))
@@ -127,10 +127,10 @@ extension Voice {
     }
     let tone = framesPerUnit(1, isHaptic: isHaptic, in: around)
     if tone > 0 {
-      length = min(length, StretchLength.forTone(framesPerUnit: tone))
+      length = min(length, SegmentLength.forTone(framesPerUnit: tone))
       length = min(
         length,
-        StretchLength.untilBound(
+        SegmentLength.untilBound(
           voice.tone + controls.tone,
           isRising: isRising(1, isHaptic: isHaptic, in: around), framesPerUnit: tone,
           low: isHaptic ? 0 : -1, high: 1))
@@ -138,37 +138,37 @@ extension Voice {
     if isHaptic { return length }
     let brightness = framesPerUnit(2, isHaptic: false, in: around)
     if brightness > 0 {
-      length = min(length, StretchLength.forTone(framesPerUnit: brightness))
+      length = min(length, SegmentLength.forTone(framesPerUnit: brightness))
     }
     let pan = framesPerUnit(3, isHaptic: false, in: around)
-    if pan > 0 { length = min(length, StretchLength.forTone(framesPerUnit: pan)) }
+    if pan > 0 { length = min(length, SegmentLength.forTone(framesPerUnit: pan)) }
     return length
   }
 
   /// Frames of the output to a frame of the pattern, at least 1 and at most the longest stretch.
   @_noLocks
-  private func frames(to end: Int64, from now: Int64, in around: Surroundings) -> Int64 {
+  private func frames(to end: Int64, from now: Int64, in around: VoiceContext) -> Int64 {
     var length = end &- now
-    if !around.pace.isUnity && length < StretchLength.longest &* 64 {
+    if !around.pace.isUnity && length < SegmentLength.longest &* 64 {
       length = around.pace.frame(at: origin &+ end) &- start &- frame
       if length < 1 { length = 1 }
     }
-    return min(length, StretchLength.longest)
+    return min(length, SegmentLength.longest)
   }
 
   /// Frames until the outline has moved by a share of its level.
   @_noLocks
-  private func envelopeLength(_ voice: PlannedVoice, place: Int64, in around: Surroundings)
+  private func envelopeLength(_ voice: PlannedVoice, place: Int64, in around: VoiceContext)
     -> Int64
   {
     let corner = voice.envelope.corner(after: place)
     let level = voice.envelope.level(at: place)
     let move = voice.envelope.level(at: corner) - level
     let steepness = (move < 0 ? -move : move) / Float(corner &- place)
-    guard steepness > 0 else { return StretchLength.longest }
+    guard steepness > 0 else { return SegmentLength.longest }
     let frames = 1 / steepness
     let share = around.plan.value.laws.levelShare
-    return StretchLength.forLevel(
+    return SegmentLength.forLevel(
       level, share: share,
       framesPerUnit: around.pace.isUnity ? frames : frames / Float(around.pace.rate))
   }
@@ -176,7 +176,7 @@ extension Voice {
   /// Sets the levels and the phase step that the laws ask for at a frame.
   @_noLocks
   private mutating func aim(
-    _ voice: PlannedVoice, at frame: Int64, place: Int64, in around: Surroundings
+    _ voice: PlannedVoice, at frame: Int64, place: Int64, in around: VoiceContext
   ) {
     let isHaptic = voice.source.isHaptic
     let laws = around.plan.value.laws

@@ -13,13 +13,13 @@ struct Voice: BitwiseCopyable, Sendable {
   /// The next frame, from the onset.
   var frame: Int64 = 0
   /// The first frame of the stretch, from the onset.
-  var stretchStart: Int64 = 0
+  var segmentStart: Int64 = 0
   /// The frame behind the stretch, from the onset.
-  var stretchEnd: Int64 = 0
+  var segmentEnd: Int64 = 0
   /// The levels over the stretch, of the haptic bus or of the left audio bus.
-  var left = LevelLine(from: 0, to: 0, frameCount: 1)
+  var left = LinearRamp(from: 0, to: 0, frameCount: 1)
   /// The levels of the right audio bus.
-  var right = LevelLine(from: 0, to: 0, frameCount: 1)
+  var right = LinearRamp(from: 0, to: 0, frameCount: 1)
   /// The left level at the end of the stretch.
   var leftEnd: Float = 0
   /// The right level at the end of the stretch.
@@ -31,7 +31,7 @@ struct Voice: BitwiseCopyable, Sendable {
   /// The control pieces in force.
   var cursors: TrackCursors
   /// What is new about the next stretch.
-  var turn = Turn.fresh
+  var turn = SegmentStart.fresh
   /// Which controls came from outside the pattern in the stretch, a bit for each of four.
   var liveMask: UInt8 = 0
   /// A burst's amplitude.
@@ -42,7 +42,7 @@ struct Voice: BitwiseCopyable, Sendable {
   var reader = SampleReader()
 
   /// How a stretch follows the one before it.
-  enum Turn: UInt8, BitwiseCopyable, Sendable {
+  enum SegmentStart: UInt8, BitwiseCopyable, Sendable {
     /// There was none: it starts at the level of the laws.
     case fresh
     /// It starts at the level of the one before.

@@ -10,7 +10,7 @@ struct ControlDifferences {
   private let other: HapticPattern
   private let profile: TransducerProfile
   private let options: ComparisonOptions
-  private let clock: EventMatch.Clock
+  private let clock: EventMatch.TimeMapping
   private let hapticTimes: [ClosedRange<Double>]
   private let audioTimes: [ClosedRange<Double>]
   private(set) var found: [Difference] = []
@@ -55,13 +55,13 @@ struct ControlDifferences {
   }
 
   private mutating func find(_ id: DynamicParameterID) {
-    let times = ControlQuality(id).isHaptic ? hapticTimes : audioTimes
-    let line = ControlLine(id, of: reference)
-    let otherLine = ControlLine(id, of: other)
-    func difference(from a: ControlLine) -> ControlLine.Gap? {
-      a.gap(to: otherLine, in: times) { ControlQuality(id).amount($0, $1, profile) }
+    let times = ControlAttribute(id).isHaptic ? hapticTimes : audioTimes
+    let line = ControlCurve(id, of: reference)
+    let otherLine = ControlCurve(id, of: other)
+    func difference(from a: ControlCurve) -> ControlCurve.Gap? {
+      a.gap(to: otherLine, in: times) { ControlAttribute(id).amount($0, $1, profile) }
     }
-    var clock = EventMatch.Clock()
+    var clock = EventMatch.TimeMapping()
     guard var gap = difference(from: line) else { return }
     if self.clock != clock {
       // Controls that moved along with the events are no difference of their own.

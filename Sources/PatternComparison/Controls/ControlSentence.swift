@@ -3,18 +3,18 @@ import HapticRender
 
 /// What is said of a dynamic parameter that is not the same in two patterns.
 struct ControlSentence {
-  let quality: ControlQuality
+  let quality: ControlAttribute
   let owner: String
   let reference: String
-  let gap: ControlLine.Gap
+  let gap: ControlCurve.Gap
   /// How far the lines are apart where they are farthest, in the quality's unit.
   let amount: Double
 
   init(
     id: DynamicParameterID, profile: TransducerProfile, options: ComparisonOptions,
-    gap: ControlLine.Gap
+    gap: ControlCurve.Gap
   ) {
-    quality = ControlQuality(id)
+    quality = ControlAttribute(id)
     owner = options.otherLabel
     reference = options.referenceLabel
     self.gap = gap
@@ -28,7 +28,8 @@ struct ControlSentence {
     Difference(
       kind, in: gap.range, amount: amount ?? self.amount, unit: unit ?? quality.unit,
       before: before ?? gap.before, after: after ?? gap.after,
-      significance: NoticeableStep.count(in: self.amount, quality.unit), sentence: sentence)
+      significance: JustNoticeableDifference.count(in: self.amount, quality.unit),
+      sentence: sentence)
   }
 
   /// The difference when one step or curve alone is not the same.
@@ -37,15 +38,15 @@ struct ControlSentence {
     let extent = quality.extent(amount)
     switch (item, partner) {
     case (nil, let added?):
-      let time = Words.moment(added.time)
+      let time = SentenceFormatting.moment(added.time)
       return added.isCurve
         ? difference(
-          .curve, "\(owner) has an extra \(quality.word) curve from \(time) on: \(extent).")
+          .curve, "\(owner) has an extra \(quality.word) curve from \(time): \(extent).")
         : difference(
           .parameter,
-          "\(owner) sets \(quality.word) to \(value(added)) from \(time) on: \(effect).")
+          "\(owner) sets \(quality.word) to \(value(added)) at \(time): \(effect).")
     case (let missing?, nil):
-      let time = Words.moment(missing.time)
+      let time = SentenceFormatting.moment(missing.time)
       return missing.isCurve
         ? difference(
           .curve, "\(owner) lacks \(reference)'s \(quality.word) curve at \(time): \(extent)."
@@ -59,7 +60,7 @@ struct ControlSentence {
   }
 
   private func value(_ step: ControlItem) -> String {
-    Words.number(Double(step.points.first?.value ?? 0), places: 3)
+    SentenceFormatting.number(Double(step.points.first?.value ?? 0), places: 3)
   }
 
   private func change(_ item: ControlItem, _ partner: ControlItem) -> Difference? {
@@ -69,8 +70,8 @@ struct ControlSentence {
       let shift = partner.time - item.time
       return difference(
         kind,
-        "\(owner)'s \(quality.word) \(noun) comes \(Words.shift(shift)), at "
-          + "\(Words.moment(partner.time)).",
+        "\(owner)'s \(quality.word) \(noun) comes \(SentenceFormatting.shift(shift)), at "
+          + "\(SentenceFormatting.moment(partner.time)).",
         before: item.time, after: partner.time, amount: shift, unit: .seconds)
     }
     guard ControlItem.same(item.time, partner.time) else { return nil }
@@ -79,8 +80,8 @@ struct ControlSentence {
       let after = Double(partner.points.first?.value ?? 0)
       return difference(
         kind,
-        "\(owner)'s \(quality.word) step at \(Words.moment(item.time)) is "
-          + "\(quality.effect(amount)): \(Words.value(after, insteadOf: before)).",
+        "\(owner)'s \(quality.word) step at \(SentenceFormatting.moment(item.time)) is "
+          + "\(quality.effect(amount)): \(SentenceFormatting.value(after, insteadOf: before)).",
         before: before, after: after)
     }
     return pointChange(item, partner)
@@ -95,36 +96,37 @@ struct ControlSentence {
     }
     guard moved.count == 1, let index = moved.first else { return nil }
     let (a, b) = (item.points[index], partner.points[index])
-    let name = Words.ordinal(index + 1).map { "\($0) point" } ?? "point \(index + 1)"
+    let name = SentenceFormatting.ordinal(index + 1).map { "\($0) point" } ?? "point \(index + 1)"
     let subject = "The \(name) of \(owner)'s \(quality.word) curve"
     let extent = quality.extent(amount)
     if abs(a.value - b.value) < 1e-5 {
       let shift = b.time - a.time
       return difference(
         .curve,
-        "\(subject) comes \(Words.shift(shift)), at \(Words.moment(partner.time + b.time)): up to "
+        "\(subject) comes \(SentenceFormatting.shift(shift)), at \(SentenceFormatting.moment(partner.time + b.time)): up to "
           + "\(quality.distance(amount)).",
         before: item.time + a.time, after: partner.time + b.time, amount: shift, unit: .seconds)
     }
-    let values = Words.value(Double(b.value), insteadOf: Double(a.value))
+    let values = SentenceFormatting.value(Double(b.value), insteadOf: Double(a.value))
     guard ControlItem.same(a.time, b.time) else {
       return difference(
-        .curve, "\(subject) has moved to \(values) at \(Words.moment(partner.time + b.time)).")
+        .curve,
+        "\(subject) is moved to \(values) at \(SentenceFormatting.moment(partner.time + b.time)).")
     }
     return difference(
       .curve,
-      "\(subject), at \(Words.moment(item.time + a.time)), is \(values): \(extent).",
+      "\(subject), at \(SentenceFormatting.moment(item.time + a.time)), is \(values): \(extent).",
       before: Double(a.value), after: Double(b.value))
   }
 
   /// The difference when several steps, curves or corners are not the same.
   func difference(count: Int, areCurves: Bool) -> Difference {
     let noun = areCurves ? "curve" : "control"
-    let stretch = Words.stretch(gap.range)
+    let stretch = SentenceFormatting.stretch(gap.range)
     let extent = quality.extent(amount)
     return difference(
       areCurves ? .curve : .parameter,
       "\(owner)'s \(quality.word) \(noun)\(count > 1 ? "s differ" : " differs") between \(stretch): "
-        + "\(extent) at \(Words.moment(gap.peak)).")
+        + "\(extent) at \(SentenceFormatting.moment(gap.peak)).")
   }
 }

@@ -20,7 +20,8 @@ extension EventDifferences {
     let isMissing = kind == .missing
     add(
       Difference(
-        kind, in: range(events), amount: events.map(fullScale).max() ?? NoticeableStep.floor,
+        kind, in: range(events),
+        amount: events.map(fullScale).max() ?? JustNoticeableDifference.floor,
         unit: .fullScale, referenceEvents: isMissing ? events.map(\.index) : [],
         otherEvents: isMissing ? [] : events.map(\.index), sentence: sentence))
   }
@@ -86,7 +87,7 @@ extension EventDifferences {
       isWhole
       ? "\(names.owner)'s \(kind.word)s are in reverse order."
       : "\(names.owner)'s \(kind.word)s \(partners[first].number) and \(partners[last].number) "
-        + "have changed places."
+        + "are swapped."
     add(
       Difference(
         .order, in: range([events[first], events[last]]), isThroughout: isWhole, amount: 0,

@@ -5,7 +5,7 @@ extension EventDifferences {
   /// Tells what comes earlier or later: the whole, all from an event on, or single events.
   mutating func findTimes() {
     let clock = match.clock
-    if match.pairs.count > 1, clock != EventMatch.Clock() {
+    if match.pairs.count > 1, clock != EventMatch.TimeMapping() {
       addClock(clock)
       return
     }
@@ -23,8 +23,8 @@ extension EventDifferences {
       let low = changes.map(\.amount).min() ?? 0
       let high = changes.map(\.amount).max() ?? 0
       let words =
-        "between \(Words.span(low)) \(low < 0 ? "earlier" : "later") and "
-        + "\(Words.span(high)) \(high < 0 ? "earlier" : "later")"
+        "between \(SentenceFormatting.span(low)) \(low < 0 ? "earlier" : "later") and "
+        + "\(SentenceFormatting.span(high)) \(high < 0 ? "earlier" : "later")"
       add(
         Difference(
           .time, in: range(changes.map(\.event)), amount: abs(low) > abs(high) ? low : high,
@@ -40,11 +40,11 @@ extension EventDifferences {
 
   private mutating func addShift(_ group: [Change]) {
     let first = group[0]
-    let shift = Words.shift(first.amount)
+    let shift = SentenceFormatting.shift(first.amount)
     let isOne = group.count == 1
     let sentence =
       isOne
-      ? "\(names.short(first.partner)) comes \(shift), at \(Words.moment(first.after))."
+      ? "\(names.short(first.partner)) comes \(shift), at \(SentenceFormatting.moment(first.after))."
       : "\(names.subject(group.map(\.partner)).verb("comes", "come")) \(shift)."
     add(
       Difference(
@@ -78,11 +78,11 @@ extension EventDifferences {
       after: from.time, referenceEvents: events.map(\.index),
       otherEvents: tail.map { match.other[$0.1].index },
       sentence:
-        "From its \(names.name(from)) on, at \(Words.moment(from.time)), all of \(names.owner) "
-        + "comes \(Words.shift(shift)).")
+        "From its \(names.name(from)) on, at \(SentenceFormatting.moment(from.time)), all of \(names.owner) "
+        + "comes \(SentenceFormatting.shift(shift)).")
   }
 
-  private mutating func addClock(_ clock: EventMatch.Clock) {
+  private mutating func addClock(_ clock: EventMatch.TimeMapping) {
     let events = match.reference.map(\.index)
     let others = match.other.map(\.index)
     if clock.pace != 1 {
@@ -92,7 +92,7 @@ extension EventDifferences {
           .tempo, in: whole, isThroughout: true, amount: percent, unit: .percent,
           referenceEvents: events, otherEvents: others,
           significance: abs(percent) / 2.5,
-          sentence: "\(names.owner) goes \(Words.percent(percent)) "
+          sentence: "\(names.owner) runs \(SentenceFormatting.percent(percent)) "
             + "\(percent > 0 ? "slower" : "faster")."))
     }
     let first = match.other[0].time - match.reference[0].time
@@ -102,7 +102,7 @@ extension EventDifferences {
           .time, in: whole, isThroughout: true, amount: first, unit: .seconds,
           before: match.reference[0].time, after: match.other[0].time,
           referenceEvents: events, otherEvents: others,
-          sentence: "\(names.owner) as a whole comes \(Words.shift(first))."))
+          sentence: "\(names.owner) as a whole comes \(SentenceFormatting.shift(first))."))
     }
   }
 }

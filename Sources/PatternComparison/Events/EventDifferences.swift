@@ -26,7 +26,7 @@ struct EventDifferences {
     referenceNames = EventNames(match.reference, owner: options.referenceLabel)
     findTimes()
     if !findOrder() {
-      for quality in EventQuality.allCases { findChanges(of: quality) }
+      for quality in EventAttribute.allCases { findChanges(of: quality) }
     }
     findWaveforms()
     findPresence()
@@ -54,7 +54,7 @@ struct EventDifferences {
   mutating func add(_ difference: Difference) { found.append(difference) }
 
   /// All changes of a quality, in pairs of events that have it.
-  private func changes(of quality: EventQuality) -> (changes: [Change], all: Int) {
+  private func changes(of quality: EventAttribute) -> (changes: [Change], all: Int) {
     var changes: [Change] = []
     var all = 0
     for (index, otherIndex) in match.pairs {
@@ -74,7 +74,7 @@ struct EventDifferences {
     return (changes, all)
   }
 
-  private mutating func findChanges(of quality: EventQuality) {
+  private mutating func findChanges(of quality: EventAttribute) {
     let (changes, all) = changes(of: quality)
     guard !changes.isEmpty else { return }
     let groups = Self.groups(changes)
@@ -149,7 +149,7 @@ struct EventDifferences {
   }
 
   /// What was done to all values alike: `intensity × 0.8`, `sharpness + 0.1`.
-  private static func rule(_ group: [Change], _ quality: EventQuality) -> String? {
+  private static func rule(_ group: [Change], _ quality: EventAttribute) -> String? {
     let first = group[0]
     let name: String
     switch quality {
@@ -160,11 +160,11 @@ struct EventDifferences {
     guard group.allSatisfy({ $0.event.isHaptic == first.event.isHaptic }) else { return nil }
     let step = first.after - first.before
     if group.allSatisfy({ abs($0.after - $0.before - step) < 1e-4 }) {
-      return "\(name) \(step < 0 ? "−" : "+") \(Words.number(abs(step), places: 3))"
+      return "\(name) \(step < 0 ? "−" : "+") \(SentenceFormatting.number(abs(step), places: 3))"
     }
     guard first.before > 0 else { return nil }
     let factor = first.after / first.before
     guard group.allSatisfy({ abs($0.after - $0.before * factor) < 1e-4 }) else { return nil }
-    return "\(name) × \(Words.number(factor, places: 3))"
+    return "\(name) × \(SentenceFormatting.number(factor, places: 3))"
   }
 }

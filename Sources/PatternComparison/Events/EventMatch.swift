@@ -13,10 +13,10 @@ struct EventMatch {
   /// Positions in `other` without a partner.
   private(set) var added: [Int] = []
   /// How the other's times follow from the reference's, where all of them do.
-  private(set) var clock = Clock()
+  private(set) var clock = TimeMapping()
 
   /// Times of the other pattern as a line over those of the reference.
-  struct Clock: Equatable {
+  struct TimeMapping: Equatable {
     /// Seconds of the other for each of the reference.
     var pace = 1.0
     /// Seconds the other is later at 0.
@@ -47,7 +47,7 @@ struct EventMatch {
     guard zip(reference, other).allSatisfy({ $0.kind == $1.kind }) else { return false }
     let first = reference[0].time
     let otherFirst = other[0].time
-    var clock = Clock(pace: 1, delay: otherFirst - first)
+    var clock = TimeMapping(pace: 1, delay: otherFirst - first)
     let span = reference[count - 1].time - first
     let otherSpan = other[count - 1].time - otherFirst
     // Two events make any pace; three that agree make one.

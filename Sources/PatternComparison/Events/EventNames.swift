@@ -31,7 +31,8 @@ struct EventNames {
   func name(_ event: ListedEvent) -> String {
     let word = event.kind.word
     guard count(event.kind) > 1 else { return word }
-    return Words.ordinal(event.number).map { "\($0) \(word)" } ?? "\(word) \(event.number)"
+    return SentenceFormatting.ordinal(event.number).map { "\($0) \(word)" }
+      ?? "\(word) \(event.number)"
   }
 
   /// `B's third tap`.
@@ -42,7 +43,7 @@ struct EventNames {
     guard let first = events.first else { return Subject(text: owner, isPlural: false) }
     if events.count == 1 {
       let isOnly = count(first.kind) == 1
-      let place = isOnly ? "" : ", at \(Words.moment(first.time)),"
+      let place = isOnly ? "" : ", at \(SentenceFormatting.moment(first.time)),"
       return Subject(text: short(first) + place, isPlural: false)
     }
     guard events.allSatisfy({ $0.kind == first.kind }) else {
@@ -51,9 +52,10 @@ struct EventNames {
     let all = count(first.kind)
     let word = first.kind.word
     if events.count == all {
-      return Subject(text: "All \(all) of \(owner)'s \(word)s", isPlural: true)
+      return Subject(
+        text: (all == 2 ? "Both" : "All \(all)") + " of \(owner)'s \(word)s", isPlural: true)
     }
-    let list = Words.list(events.map(\.number))
+    let list = SentenceFormatting.list(events.map(\.number))
     if list.utf8.count > 24 {
       return Subject(text: "\(events.count) of \(owner)'s \(all) \(word)s", isPlural: true)
     }

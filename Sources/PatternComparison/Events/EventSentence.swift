@@ -3,7 +3,7 @@ import HapticRender
 
 /// What is said of a quality that differs in one event, or alike in several.
 struct EventSentence {
-  let quality: EventQuality
+  let quality: EventAttribute
   let profile: TransducerProfile
 
   /// The predicate for a subject: `is 1 dB weaker`.
@@ -13,46 +13,47 @@ struct EventSentence {
     let isMore = amount > 0
     switch quality {
     case .level:
-      return subject.verb("is", "are") + " " + Words.strength(amount)
+      return subject.verb("is", "are") + " " + SentenceFormatting.strength(amount)
     case .frequency:
       let word =
         kind == .hapticTransient
         ? (isMore ? "sharper" : "duller") : (isMore ? "higher" : "lower")
-      return subject.verb("is", "are") + " \(Words.percent(amount)) \(word)"
+      return subject.verb("is", "are") + " \(SentenceFormatting.percent(amount)) \(word)"
     case .duration:
-      return subject.verb("lasts", "last") + " \(Words.span(amount)) \(isMore ? "longer" : "less")"
+      return subject.verb("is", "are")
+        + " \(SentenceFormatting.span(amount)) \(isMore ? "longer" : "shorter")"
     case .attack:
-      return subject.verb("takes", "take") + " \(Words.span(amount)) "
-        + "\(isMore ? "longer" : "less") to rise"
+      return subject.verb("takes", "take") + " \(SentenceFormatting.span(amount)) "
+        + "\(isMore ? "longer" : "less time") to rise"
     case .decay:
-      return subject.verb("takes", "take") + " \(Words.span(amount)) "
-        + "\(isMore ? "longer" : "less") to fade"
+      return subject.verb("takes", "take") + " \(SentenceFormatting.span(amount)) "
+        + "\(isMore ? "longer" : "less time") to decay"
     case .release:
-      return subject.verb("rings", "ring") + " \(Words.span(amount)) "
-        + "\(isMore ? "longer" : "less") behind \(subject.isPlural ? "their ends" : "its end")"
+      return subject.verb("has", "have") + " a \(SentenceFormatting.span(amount)) "
+        + "\(isMore ? "longer" : "shorter") release"
     case .sustain:
       return isMore
-        ? subject.verb("holds", "hold") + " instead of decaying"
-        : subject.verb("decays", "decay") + " instead of holding"
+        ? subject.verb("sustains", "sustain") + " instead of decaying"
+        : subject.verb("decays", "decay") + " instead of sustaining"
     case .pan:
-      return subject.verb("is", "are") + " \(Words.percent(amount)) further to the "
+      return subject.verb("is", "are") + " \(SentenceFormatting.percent(amount)) further to the "
         + (isMore ? "right" : "left")
     case .brightness:
-      return subject.verb("is", "are") + " \(Words.percent(amount)) "
+      return subject.verb("is", "are") + " \(SentenceFormatting.percent(amount)) "
         + (isMore ? "brighter" : "darker")
     }
   }
 
   /// The values behind it: `intensity 0.71 instead of 0.75`.
   func values(_ before: Double, _ after: Double, kind: HapticEvent.Kind) -> String {
-    let written = Words.value(after, insteadOf: before)
+    let written = SentenceFormatting.value(after, insteadOf: before)
     switch quality {
     case .level: return (isHaptic(kind) ? "intensity " : "volume ") + written
     case .frequency:
       guard kind != .audioCustom else { return "pitch " + written }
-      let hertz = Words.hertz(
-        EventQuality.hertz(after, of: kind, profile),
-        insteadOf: EventQuality.hertz(before, of: kind, profile))
+      let hertz = SentenceFormatting.hertz(
+        EventAttribute.hertz(after, of: kind, profile),
+        insteadOf: EventAttribute.hertz(before, of: kind, profile))
       return "\(hertz) (\(isHaptic(kind) ? "sharpness" : "pitch") \(written))"
     case .duration: return written + " s"
     case .attack: return "attack " + written
@@ -74,8 +75,8 @@ struct EventSentence {
       case .attack: "attack"
       case .decay: "decay"
       case .release: "release"
-      case .sustain: "way of holding"
-      case .pan: "place between left and right"
+      case .sustain: "sustain"
+      case .pan: "pan position"
       case .brightness: "brightness"
       }
     let range =
@@ -88,7 +89,7 @@ struct EventSentence {
   }
 
   private func signed(_ value: Double, places: Int) -> String {
-    let text = Words.number(value, places: places)
+    let text = SentenceFormatting.number(value, places: places)
     return value > 0 && text != "0" ? "+" + text : text
   }
 

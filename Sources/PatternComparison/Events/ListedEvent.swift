@@ -28,7 +28,7 @@ struct ListedEvent {
     case .audioCustom: duration = event.duration.flatMap { $0 > 0 ? $0 : nil }
     }
     values = EventParameterID.allCases.map { id in
-      event.kind.reacts(to: id) ? Double(event.value(of: id)) : 0
+      event.kind.responds(to: id) ? Double(event.value(of: id)) : 0
     }
     waveform = event.kind == .audioCustom ? event.waveform : nil
   }
@@ -96,8 +96,8 @@ extension HapticEvent.Kind {
   /// What a sentence calls one.
   var word: String {
     switch self {
-    case .hapticTransient: "tap"
-    case .hapticContinuous: "hum"
+    case .hapticTransient: "transient"
+    case .hapticContinuous: "continuous event"
     case .audioContinuous: "tone"
     case .audioCustom: "sound"
     }

@@ -14,12 +14,13 @@ struct PresenceSentence {
     let all = referenceNames.count(first.kind)
     let reference = referenceNames.owner
     if events.count == 1 {
-      return "\(names.owner) lacks \(referenceNames.short(first)), at \(Words.moment(first.time))."
+      return
+        "\(names.owner) lacks \(referenceNames.short(first)), at \(SentenceFormatting.moment(first.time))."
     }
     if events.count == all {
       return "\(names.owner) has none of \(reference)'s \(all) \(word)s."
     }
-    let list = Words.list(events.map(\.number))
+    let list = SentenceFormatting.list(events.map(\.number))
     guard list.utf8.count <= 24 else {
       return "\(names.owner) lacks \(events.count) of \(reference)'s \(all) \(word)s."
     }
@@ -30,9 +31,9 @@ struct PresenceSentence {
   func added(_ events: [ListedEvent]) -> String {
     let word = events[0].kind.word
     if events.count == 1 {
-      return "\(names.owner) has an extra \(word) at \(Words.moment(events[0].time))."
+      return "\(names.owner) has an extra \(word) at \(SentenceFormatting.moment(events[0].time))."
     }
-    let times = events.map { Words.number($0.time, places: 3) }
+    let times = events.map { SentenceFormatting.number($0.time, places: 3) }
     let places =
       events.count <= 4
       ? "at \(times.dropLast().joined(separator: ", ")) and \(times.last ?? "") s"

@@ -69,9 +69,9 @@ struct AddedSound {
 
   /// `a 40 Hz hum at −40 dBFS`, `noise at −52 dBFS`.
   var words: String {
-    let level = "\(Words.number(decibels, places: 0)) dBFS"
+    let level = "\(SentenceFormatting.number(decibels, places: 0)) dBFS"
     guard let hertz else { return "noise at \(level)" }
-    return "a \(Words.number(hertz, places: 0)) Hz hum at \(level)"
+    return "a \(SentenceFormatting.number(hertz, places: 0)) Hz hum at \(level)"
   }
 
   /// The magnitude that it hardly ever exceeds.

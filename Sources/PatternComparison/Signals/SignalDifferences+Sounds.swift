@@ -56,7 +56,7 @@ extension SignalDifferences {
       add(
         Difference(
           .time, in: self.whole, isThroughout: true, amount: shift, unit: .seconds,
-          sentence: "\(names.owner) as a whole comes \(Words.shift(shift))."))
+          sentence: "\(names.owner) as a whole comes \(SentenceFormatting.shift(shift))."))
     }
     let late = measures.map { ($0, $0.time - whole) }
       .filter { abs($0.1) > ($0.0.isExact ? SoundMeasure.leastTime : 0.001) }
@@ -65,8 +65,8 @@ extension SignalDifferences {
       let event = partner(measure)
       let sentence =
         group.count == 1
-        ? "\(names.short(event)) comes \(Words.shift(shift)), at \(Words.moment(event.time))."
-        : "\(names.subject(group.map { partner($0.0) }).verb("comes", "come")) \(Words.shift(shift))."
+        ? "\(names.short(event)) comes \(SentenceFormatting.shift(shift)), at \(SentenceFormatting.moment(event.time))."
+        : "\(names.subject(group.map { partner($0.0) }).verb("comes", "come")) \(SentenceFormatting.shift(shift))."
       add(
         Difference(
           .time, in: range(group), amount: shift, unit: .seconds,
@@ -87,7 +87,7 @@ extension SignalDifferences {
       add(
         Difference(
           .level, in: self.whole, isThroughout: true, amount: whole, unit: .decibels,
-          sentence: "\(names.owner) is \(Words.strength(whole)) throughout."))
+          sentence: "\(names.owner) is \(SentenceFormatting.strength(whole)) throughout."))
     }
     let uneven = even.map { ($0, $0.level - whole) }.filter { abs($0.1) > 0.15 }
     for group in groups(uneven, within: 0.1) {
@@ -95,7 +95,7 @@ extension SignalDifferences {
       add(
         Difference(
           .level, in: range(group), amount: group[0].1, unit: .decibels,
-          sentence: "\(subject.verb("is", "are")) \(Words.strength(group[0].1))."))
+          sentence: "\(subject.verb("is", "are")) \(SentenceFormatting.strength(group[0].1))."))
     }
     for measure in measures { addStretches(of: measure, whole: whole) }
   }
@@ -107,15 +107,15 @@ extension SignalDifferences {
       return (
         range: stretch.range, amount: (isEven ? stretch.usual : stretch.greatest) - whole, isEven
       )
-    }.filter { abs($0.amount) > LevelLine.least }
+    }.filter { abs($0.amount) > LevelDifferenceCurve.least }
     guard stretches.count > Self.mostStretches else {
       for (range, amount, isEven) in stretches {
         add(
           Difference(
             .level, in: range, amount: amount, unit: .decibels,
             sentence:
-              "\(names.owner) is \(isEven ? "" : "up to ")\(Words.strength(amount)) between "
-              + "\(Words.stretch(range))."))
+              "\(names.owner) is \(isEven ? "" : "up to ")\(SentenceFormatting.strength(amount)) between "
+              + "\(SentenceFormatting.stretch(range))."))
       }
       return
     }
@@ -126,8 +126,9 @@ extension SignalDifferences {
     add(
       Difference(
         .level, in: range, amount: abs(low) > high ? low : high, unit: .decibels,
-        sentence: "\(names.owner)'s level goes another way between \(Words.stretch(range)): "
-          + "\(Words.span(low, to: high))."))
+        sentence:
+          "\(names.owner)'s level has a different course between \(SentenceFormatting.stretch(range)): "
+          + "\(SentenceFormatting.span(low, to: high))."))
   }
 
   /// Tells what is higher as a whole, then which sounds are besides.
@@ -140,7 +141,8 @@ extension SignalDifferences {
       add(
         Difference(
           .frequency, in: self.whole, isThroughout: true, amount: whole, unit: .percent,
-          sentence: "\(names.owner) is \(Words.percent(whole)) \(whole > 0 ? "higher" : "lower") "
+          sentence:
+            "\(names.owner) is \(SentenceFormatting.percent(whole)) \(whole > 0 ? "higher" : "lower") "
             + "throughout."))
     }
     for measure in measures {
@@ -155,8 +157,8 @@ extension SignalDifferences {
           .frequency, in: measure.island.start...measure.island.end, amount: frequency.percent,
           unit: .percent, before: frequency.before, after: frequency.after,
           sentence: "\(names.subject([event]).verb("is", "are")) "
-            + "\(Words.percent(frequency.percent)) \(word): "
-            + "\(Words.hertz(frequency.after, insteadOf: frequency.before))."))
+            + "\(SentenceFormatting.percent(frequency.percent)) \(word): "
+            + "\(SentenceFormatting.hertz(frequency.after, insteadOf: frequency.before))."))
     }
   }
 
@@ -171,15 +173,17 @@ extension SignalDifferences {
             .duration, in: range, amount: measure.duration, unit: .seconds,
             before: measure.island.duration, after: measure.partner.duration,
             sentence: "\(names.subject([event]).verb("lasts", "last")) "
-              + "\(Words.span(measure.duration)) \(measure.duration > 0 ? "longer" : "less")."))
+              + "\(SentenceFormatting.span(measure.duration)) \(measure.duration > 0 ? "longer" : "less")."
+          ))
       }
       guard let unexplained = measure.unexplained else { continue }
       add(
         Difference(
           .spectrum, in: range, amount: unexplained, unit: .decibels,
           significance: max(0, (unexplained + 30) / 6),
-          sentence: "\(names.subject([event]).verb("has", "have")) another waveform: "
-            + "\(Words.number(unexplained, places: 0)) dB of it differs."))
+          sentence:
+            "\(names.subject([event]).verb("has", "have")) a different waveform (residual \(SentenceFormatting.number(unexplained, places: 0)) dB)."
+        ))
     }
   }
 }

@@ -14,20 +14,20 @@ struct SignalDifferences {
   private(set) var delay: Double
   /// Decibels the other is stronger as a whole.
   private(set) var level = 0.0
-  private let islands: [SoundIsland]
-  private let others: [SoundIsland]
+  private let islands: [ActiveRegion]
+  private let others: [ActiveRegion]
 
   init(_ pair: SignalPair, options: ComparisonOptions) {
     self.pair = pair
     self.options = options
     delay = Double(pair.shift) / pair.rate
     let noise = AddedSound.under(pair)
-    let clipping = Clipping(pair.reference) == nil ? Clipping(pair.other) : nil
+    let clipping = ClippedPeaks(pair.reference) == nil ? ClippedPeaks(pair.other) : nil
     let reach = noise?.reach ?? 0
-    islands = SoundIsland.find(
+    islands = ActiveRegion.find(
       in: pair.reference, rate: pair.rate, threshold: max(SignalPair.silence(pair.reference), reach)
     )
-    others = SoundIsland.find(
+    others = ActiveRegion.find(
       in: pair.other, rate: pair.rate, threshold: max(SignalPair.silence(pair.other), reach))
     referenceNames = EventNames(islands.map { $0.event() }, owner: options.referenceLabel)
     names = EventNames(others.map { $0.event() }, owner: options.otherLabel)
@@ -65,7 +65,7 @@ struct SignalDifferences {
   mutating func set(level: Double) { self.level = level }
 
   private func match() -> [(Int, Int)] {
-    func levels(_ islands: [SoundIsland], _ samples: [Float]) -> [Double] {
+    func levels(_ islands: [ActiveRegion], _ samples: [Float]) -> [Double] {
       islands.map { Decibels.of(power: SignalPair.power(samples[$0.frames])) }
     }
     let first = levels(islands, pair.reference)
@@ -75,30 +75,33 @@ struct SignalDifferences {
     }
   }
 
-  private mutating func addSignalWide(_ noise: AddedSound?, _ clipping: Clipping?) {
+  private mutating func addSignalWide(_ noise: AddedSound?, _ clipping: ClippedPeaks?) {
     let name = options.otherLabel
     if pair.isInverted {
       add(
         Difference(
           .polarity, in: whole, isThroughout: true, amount: 0, unit: .none, significance: 0,
-          sentence: "\(name) is upside down: its polarity is inverted."))
+          sentence: "\(name)'s polarity is inverted."))
     }
     if pair.offset != 0 {
       add(
         Difference(
           .offset, in: whole, isThroughout: true, amount: Decibels.of(amplitude: abs(pair.offset)),
           unit: .fullScale, before: 0, after: pair.offset, significance: 0,
-          sentence: "\(name) is offset by \(Words.number(pair.offset, places: 4)) of full scale."))
+          sentence:
+            "\(name) has a DC offset of \(SentenceFormatting.number(pair.offset, places: 4)) of full scale."
+        ))
     }
     if let noise {
       add(
         Difference(
           .noise, in: whole, isThroughout: true, amount: noise.decibels, unit: .fullScale,
-          after: noise.hertz, sentence: "\(name) has \(noise.words) under it."))
+          after: noise.hertz, sentence: "\(name) has \(noise.words) in the background."))
     }
     if let clipping {
       let places = clipping.placeCount
-      let level = Words.number(Decibels.of(amplitude: Double(clipping.ceiling)), places: 1)
+      let level = SentenceFormatting.number(
+        Decibels.of(amplitude: Double(clipping.ceiling)), places: 1)
       let start = Double(clipping.frames.lowerBound) / pair.rate
       let end = Double(clipping.frames.upperBound) / pair.rate
       add(
@@ -106,15 +109,15 @@ struct SignalDifferences {
           .clipping, in: start...end, amount: Double(clipping.sampleCount), unit: .count,
           after: Double(clipping.ceiling),
           sentence: "\(name) is clipped at \(level) dBFS in \(places) place"
-            + "\(places == 1 ? "" : "s"), between \(Words.stretch(start...end))."))
+            + "\(places == 1 ? "" : "s"), between \(SentenceFormatting.stretch(start...end))."))
     }
   }
 
   /// Tells which sounds have no counterpart, unless the other sounds there all the same.
   private mutating func addPresence(_ matched: [(Int, Int)]) {
     func alone(
-      _ islands: [SoundIsland], _ paired: Set<Int>, _ own: [Float], _ opposite: [Float]
-    ) -> [SoundIsland] {
+      _ islands: [ActiveRegion], _ paired: Set<Int>, _ own: [Float], _ opposite: [Float]
+    ) -> [ActiveRegion] {
       islands.indices.filter { !paired.contains($0) }.map { islands[$0] }.filter { island in
         SignalPair.power(opposite[island.frames]) < 0.1 * SignalPair.power(own[island.frames])
       }
@@ -132,7 +135,7 @@ struct SignalDifferences {
   }
 
   private mutating func addPresence(
-    _ kind: Difference.Kind, _ islands: [SoundIsland], in samples: [Float],
+    _ kind: Difference.Kind, _ islands: [ActiveRegion], in samples: [Float],
     sentence: () -> String
   ) {
     guard let first = islands.first, let last = islands.last else { return }

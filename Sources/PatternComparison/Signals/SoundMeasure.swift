@@ -3,8 +3,8 @@ import SignalAnalysis
 
 /// How one sound of a take differs from its counterpart in another.
 struct SoundMeasure {
-  let island: SoundIsland
-  let partner: SoundIsland
+  let island: ActiveRegion
+  let partner: ActiveRegion
   /// Seconds the partner comes later.
   private(set) var time = 0.0
   /// Decibels the partner is stronger, where that is one figure.
@@ -14,7 +14,7 @@ struct SoundMeasure {
   /// Seconds the partner lasts longer.
   private(set) var duration = 0.0
   /// Where the level differs by more than the rest, in seconds of the reference.
-  private(set) var stretches: [LevelStretch] = []
+  private(set) var stretches: [LevelSegment] = []
   /// What none of these explains, in dB relative to the sound.
   private(set) var unexplained: Double?
   /// Whether the shapes are alike, so that time and level are exact.
@@ -35,7 +35,7 @@ struct SoundMeasure {
   ///   - noise: The mean square of the noise that the other has and the reference has not.
   ///   - ceiling: The magnitude at which the other is clipped, or infinity.
   init(
-    _ island: SoundIsland, _ partner: SoundIsland, of pair: SignalPair, noise: Double,
+    _ island: ActiveRegion, _ partner: ActiveRegion, of pair: SignalPair, noise: Double,
     ceiling: Float
   ) {
     self.island = island
@@ -148,7 +148,7 @@ struct SoundMeasure {
   }
 
   private mutating func findStretches(_ x: [Float], _ y: [Float], rate: Double) {
-    let line = LevelLine(x, y, rate: rate)
+    let line = LevelDifferenceCurve(x, y, rate: rate)
     if let even = line.even {
       if abs(even) > 0.1 { level = even }
       return

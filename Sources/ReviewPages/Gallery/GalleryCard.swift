@@ -34,7 +34,7 @@ struct GalleryCard {
       let score = try PatternScore(of: pattern, profile: take.profile)
       picture = ScoreThumbnail(
         score.events.map { ScoreEvent($0, profile: take.profile) }, signal: take.signal
-      ).markup(words: "Score: \(holds), \(Figure.plain(duration, places: 2)) s")
+      ).markup(words: "Score: \(holds), \(PageNumberFormatting.plain(duration, places: 2)) s")
     } catch {
       throw ReviewPageError(.notDrawn, "\(take.name): \(error.description)")
     }
@@ -45,7 +45,7 @@ struct GalleryCard {
     let kinds: [(HapticEvent.Kind, String, String)] = [
       (.hapticTransient, "tap", "taps"),
       (.hapticContinuous, "continuous event", "continuous events"),
-      (.audioContinuous, "tone", "tones"), (.audioCustom, "sound file", "sound files"),
+      (.audioContinuous, "audio tone", "audio tones"), (.audioCustom, "sound file", "sound files"),
     ]
     let counted = kinds.compactMap { kind, one, many -> String? in
       let count = pattern.events.count { $0.kind == kind }
@@ -56,15 +56,15 @@ struct GalleryCard {
 
   /// The card in the page.
   var markup: String {
-    let name = HTMLText.escaped(name)
+    let name = HTMLEscaping.escaped(name)
     return """
           <li class="card" id="pattern-\(index)">
-            <h2>\(name) <span class="length">\(Figure.plain(duration, places: 2)) s</span></h2>
-            <p class="feeling">\(HTMLText.escaped(feeling))</p>
+            <h2>\(name) <span class="length">\(PageNumberFormatting.plain(duration, places: 2)) s</span></h2>
+            <p class="feeling">\(HTMLEscaping.escaped(feeling))</p>
             <div class="picture">\(picture)<span class="head"></span></div>
             <div class="row"><button class="round" aria-label="Play \(name)"><svg viewBox="0 0 24 24" \
       aria-hidden="true"><path class="when-stopped" d="M8 5v14l11-7z"/><path class="when-playing" \
-      d="M7 7h10v10H7z"/></svg></button><p class="holds">\(HTMLText.escaped(holds))</p></div>
+      d="M7 7h10v10H7z"/></svg></button><p class="holds">\(HTMLEscaping.escaped(holds))</p></div>
           </li>
 
       """

@@ -39,7 +39,7 @@ public struct PatternGallery: Sendable {
     let style = PageResource.page + PageResource.galleryStyle + ScoreThumbnail.style
     let count = "\(takes.count) pattern\(takes.count == 1 ? "" : "s")"
     let fillings: [String: [UInt8]] = [
-      "policy": Array(ContentPolicy.text(script: script, style: style).utf8),
+      "policy": Array(ContentSecurityPolicy.text(script: script, style: style).utf8),
       "generator": escaped(generator),
       "title": escaped(title),
       "style": style,
@@ -47,20 +47,20 @@ public struct PatternGallery: Sendable {
       "facts": escaped("\(count), rendered with the profile \(first.profile.name)."),
       "note": escaped(Self.note(hasSpeakers: hasSpeakers)),
       "cards": Array(cards.map(\.markup).joined().utf8),
-      "footer": escaped("Made by \(generator). One file, which needs no network."),
+      "footer": escaped("Made with \(generator). Self-contained; works offline."),
       "data": data(cards, soundCount: hasSpeakers ? 2 : 1, rate: first.signal.rate),
       "sounds": ReportPage.elements(sounds),
     ]
     return PageTemplate(PageResource.galleryPage).filled(with: fillings, capacity: size * 5 / 4)
   }
 
-  private func escaped(_ text: String) -> [UInt8] { Array(HTMLText.escaped(text).utf8) }
+  private func escaped(_ text: String) -> [UInt8] { Array(HTMLEscaping.escaped(text).utf8) }
 
   private static func note(hasSpeakers: Bool) -> String {
     let felt =
-      "These patterns are meant to be felt: laptop and phone speakers can hardly play 80 Hz."
+      "These patterns are made for actuators; laptop and phone speakers cannot reproduce 80 Hz."
     return hasSpeakers
-      ? felt + " “For small speakers” plays them with their band lifted."
+      ? felt + " “For small speakers” shifts them to an audible band."
       : felt + " Use headphones or a bass shaker."
   }
 

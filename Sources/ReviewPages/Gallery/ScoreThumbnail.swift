@@ -59,7 +59,7 @@ struct ScoreThumbnail {
     let areas = events.filter { $0.kind != .tap }.map(area).joined()
     let stems = events.filter { $0.kind == .tap }.map(stem).joined()
     return "<svg viewBox=\"0 0 \(Int(width)) \(Int(height))\" role=\"img\" "
-      + "aria-label=\"\(HTMLText.escaped(words))\"><path class=\"ground\" "
+      + "aria-label=\"\(HTMLEscaping.escaped(words))\"><path class=\"ground\" "
       + "d=\"M0 \(Self.text(Self.y(0)))H\(Int(width))\"/>\(sound)<g class=\"areas\">\(areas)</g>\(stems)</svg>"
   }
 
@@ -72,7 +72,9 @@ struct ScoreThumbnail {
   }
 
   /// One decimal place is a tenth of a pixel.
-  private static func text(_ value: Double) -> String { Figure.plain(value, places: 1) }
+  private static func text(_ value: Double) -> String {
+    PageNumberFormatting.plain(value, places: 1)
+  }
 
   private static func tone(_ sharpness: Double) -> Int {
     Int((min(max(sharpness, 0), 1) * Double(toneCount - 1)).rounded())

@@ -12,7 +12,7 @@ enum PictureElement {
       + source(picture.narrow.light, picture.narrow.size, for: narrow)
       + source(picture.wide.dark, picture.wide.size, for: "screen and \(dark)")
       + "<img src=\"\(address(picture.wide.light))\" width=\"\(picture.wide.size.width)\" "
-      + "height=\"\(picture.wide.size.height)\" alt=\"\(HTMLText.escaped(picture.words))\"></picture>"
+      + "height=\"\(picture.wide.size.height)\" alt=\"\(HTMLEscaping.escaped(picture.words))\"></picture>"
   }
 
   private static func source(
@@ -32,6 +32,6 @@ extension ReportPicture.Drawing {
   /// The axis as the page's script reads it.
   var axisText: String {
     [axis.start, axis.end, axis.left, axis.right]
-      .map { Figure.plain($0, places: 6) }.joined(separator: " ")
+      .map { PageNumberFormatting.plain($0, places: 6) }.joined(separator: " ")
   }
 }

@@ -37,29 +37,29 @@ function percentText(chance) {
 /** What a score means: `conclusion` for programs, `sentence` for people. */
 function meaningOf(rightCount, trialCount, plannedCount) {
   if (trialCount === 0) {
-    return { conclusion: "nothing", sentence: "No trial was answered, so there is nothing to conclude." };
+    return { conclusion: "nothing", sentence: "No trials were answered; there is no result." };
   }
   const chance = chanceOfAtLeast(rightCount, trialCount);
   const chanceOfFewer = chanceOfAtLeast(trialCount - rightCount, trialCount);
   const isComplete = trialCount === plannedCount;
-  const count = `${rightCount} of ${trialCount} right: somebody who guesses does`;
-  const better = `${count} as well or better in ${percentText(chance)} of such tests; `;
+  const count = `${rightCount} of ${trialCount} correct; a guesser would do`;
+  const better = `${count} this well ${percentText(chance)} of the time; `;
   let conclusion = "notShown";
-  let sentence = better + "this does not show that a difference was heard, nor that there is none.";
+  let sentence = better + "this neither shows nor rules out a perceptible difference.";
   if (trialCount < 5) {
     conclusion = "tooFew";
-    sentence = better + "fewer than 5 trials show nothing.";
+    sentence = better + "at least 5 trials are needed for a result.";
   } else if (chance <= 0.05) {
     conclusion = chance <= 0.01 ? "veryProbablyHeard" : "probablyHeard";
     const heard = chance <= 0.01 ? "a difference was very probably heard." : "a difference was probably heard.";
     sentence = better + (isComplete ? heard : "a difference may have been heard.");
   } else if (chanceOfFewer <= 0.05) {
     conclusion = "mixedUp";
-    sentence = `${count} as badly or worse in ${percentText(chanceOfFewer)} of such tests; perhaps A and B were mixed up.`;
+    sentence = `${count} this badly ${percentText(chanceOfFewer)} of the time; A and B may have been swapped.`;
   }
   if (!isComplete) {
-    sentence += ` The test ended after ${trialCount} of ${plannedCount} trials: whoever stops when it goes well `
-      + "gets such a result more often than that.";
+    sentence += ` The test ended after ${trialCount} of ${plannedCount} trials: stopping early `
+      + "inflates the result.";
   }
   return { conclusion, sentence };
 }
@@ -164,7 +164,7 @@ class BlindTest {
       button.setAttribute("aria-pressed", String(button.dataset.answer === name));
     }
     this.part("confirm").disabled = name === null;
-    if (name !== null) this.part("heard").textContent = `X is ${name.toUpperCase()}? Enter confirms.`;
+    if (name !== null) this.part("heard").textContent = `X is ${name.toUpperCase()}? Press Enter to confirm.`;
   }
 
   /** The answer that was noted stands. */
@@ -195,10 +195,10 @@ class BlindTest {
     const count = this.trials.length;
     this.part("running").hidden = true;
     this.part("result").hidden = false;
-    this.part("score").textContent = `${right} of ${count} right`;
+    this.part("score").textContent = `${right} of ${count} correct`;
     this.part("sentence").textContent = meaningOf(right, count, this.plannedCount).sentence;
     this.part("chance").textContent = chanceOfAtLeast(right, count).toPrecision(3);
-    this.part("seed").textContent = String(this.seed) + (this.isSeedChosen ? ", from the address" : "");
+    this.part("seed").textContent = String(this.seed) + (this.isSeedChosen ? ", from the URL" : "");
     this.part("trials-list").replaceChildren(...this.trials.map((trial, index) => {
       const item = document.createElement("li");
       const isRight = trial.x === trial.answer;
@@ -206,7 +206,7 @@ class BlindTest {
       item.textContent = `${index + 1} ${isRight ? "✓" : "✗"}`;
       const words = document.createElement("span");
       words.className = "hidden";
-      words.textContent = ` X was ${trial.x.toUpperCase()}, you said ${trial.answer.toUpperCase()}`;
+      words.textContent = ` X was ${trial.x.toUpperCase()}, your answer ${trial.answer.toUpperCase()}`;
       item.append(words);
       return item;
     }));

@@ -81,7 +81,7 @@ function chooseSet(set) {
   state.set = set;
   all("input[name=set]")[set].checked = true;
   state.card?.deck?.choose(set);
-  say(set === 1 ? "Sound for small speakers" : "Sound as felt");
+  say(set === 1 ? "Sound for small speakers" : "Sound for actuators");
 }
 
 // MARK: Finding
@@ -142,13 +142,13 @@ find(".sets").hidden = setCount < 2;
 
 const keyTable = [
   { keys: ["/"], shown: "/", words: "Search", act: () => find("#search").focus() },
-  { keys: ["ArrowDown", "ArrowRight", "j"], shown: "↓ →", words: "The next pattern", repeats: true, act: () => step(1) },
-  { keys: ["ArrowUp", "ArrowLeft", "k"], shown: "↑ ←", words: "The pattern before", repeats: true, act: () => step(-1) },
+  { keys: ["ArrowDown", "ArrowRight", "j"], shown: "↓ →", words: "Next pattern", repeats: true, act: () => step(1) },
+  { keys: ["ArrowUp", "ArrowLeft", "k"], shown: "↑ ←", words: "Previous pattern", repeats: true, act: () => step(-1) },
   { keys: [" "], shown: "Space", words: "Play or stop", act: () => toggle(state.card ?? cards[0]) },
   { keys: ["Escape"], shown: "Esc", words: "Stop", act: () => state.card?.deck?.pause() },
-  { keys: ["l"], shown: "l", words: "Loop or not", act: () => setLooping(!state.isLooping) },
-  { keys: ["s"], shown: "s", words: "Sound as felt, or for small speakers", act: () => chooseSet(1 - state.set) },
-  { keys: ["?"], shown: "?", words: "These keys", act: () => openKeys() },
+  { keys: ["l"], shown: "l", words: "Toggle loop", act: () => setLooping(!state.isLooping) },
+  { keys: ["s"], shown: "s", words: "Switch sound: for actuators, for small speakers", act: () => chooseSet(1 - state.set) },
+  { keys: ["?"], shown: "?", words: "Show keyboard shortcuts", act: () => openKeys() },
 ].filter((key) => setCount > 1 || key.shown !== "s");
 const openKeys = showKeys(keyTable);
 listenToKeys(keyTable, () => !find("dialog[open]"));

@@ -41,7 +41,7 @@ function chooseSet(set) {
   deck.choose(trackOf(state.take));
   all("input[name=set]")[set].checked = true;
   find("#speaker-note").classList.toggle("quiet", set === 1);
-  say(set === 1 ? "Sound for small speakers" : "Sound as felt");
+  say(set === 1 ? "Sound for small speakers" : "Sound for actuators");
 }
 
 /** The factors of all tracks, matched or not. */
@@ -54,7 +54,7 @@ function setMatched(isMatched) {
   state.isMatched = isMatched;
   deck.setLevels(levelsOf(isMatched));
   find("#match").setAttribute("aria-pressed", String(isMatched));
-  say(isMatched ? "Levels matched" : "Levels as they are");
+  say(isMatched ? "Levels matched" : "Levels not matched");
 }
 
 function setStrength(percent) {
@@ -154,7 +154,7 @@ function setEnd(name) {
   const place = deck.position;
   const stretch = { from: 0, to: data.duration, ...state.stretch, [name]: place };
   if (stretch.to - stretch.from < shortest) {
-    say(`A stretch is at least ${shortest} seconds long`);
+    say(`A loop range must be at least ${shortest} seconds long`);
     return;
   }
   setLoop(true, stretch);

@@ -22,21 +22,21 @@ public struct ComparisonReport: Sendable {
   }
 
   /// The most takes of one report.
-  public static let mostTakes = 26
+  public static let maximumTakeCount = 26
 
   /// The whole page; equal takes give equal bytes with one version of Cairo and its fonts.
   ///
   /// - Parameters:
-  ///   - takes: What is compared, the reference first; at most `mostTakes`.
+  ///   - takes: What is compared, the reference first; at most `maximumTakeCount`.
   ///   - comparisons: Each other take against the first, in the takes' order; empty for one take.
   /// - Throws: `nothingToShow`, `tooMany`, `tooLarge` or `notDrawn`.
   public func html(takes: [Take], comparisons: [Comparison]) throws(ReviewPageError) -> [UInt8] {
     guard let first = takes.first else {
       throw ReviewPageError(.nothingToShow, "there is nothing to compare")
     }
-    guard takes.count <= Self.mostTakes else {
+    guard takes.count <= Self.maximumTakeCount else {
       throw ReviewPageError(
-        .tooMany, "a report shows at most \(Self.mostTakes) takes, not \(takes.count)")
+        .tooMany, "a report shows at most \(Self.maximumTakeCount) takes, not \(takes.count)")
     }
     let speakers = speakerSignals.count == takes.count ? speakerSignals : []
     let size = (takes.map(\.signal) + speakers).reduce(0) { $0 + EmbeddedSound($1).textLength }
@@ -67,14 +67,16 @@ public struct ComparisonReport: Sendable {
       pictures: try ReportPicture.pictures(of: shown),
       measures: MeasureTable.measures(
         comparisons.first.map { [$0.figures[0]] + comparisons.map { $0.figures[1] } }
-          ?? takes.map(TakeFigures.init)),
+          ?? takes.map(TakeMeasurements.init)),
       levelMatch: levelMatch.rawValue,
       profile: first.profile.name, renderingModel: RenderPlan.modelVersion)
     return ReportPage(contents).html()
   }
 
   private static func facts(of takes: [Take]) -> String {
-    let rates = Set(takes.map(\.signal.rate)).sorted().map { Figure.plain($0 / 1_000, places: 1) }
+    let rates = Set(takes.map(\.signal.rate)).sorted().map {
+      PageNumberFormatting.plain($0 / 1_000, places: 1)
+    }
     let profiles = takes.filter { $0.pattern != nil }.map(\.profile)
     let names = profiles.reduce(into: [String]()) { names, profile in
       if !names.contains(profile.name) { names.append(profile.name) }

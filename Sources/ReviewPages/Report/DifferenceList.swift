@@ -13,7 +13,7 @@ struct DifferenceList {
     var markup = contents.pairs.map { pair(of: $0) }.joined()
     if contents.pairs.contains(where: { $0.findings.contains { !$0.isNoticeable } }) {
       markup +=
-        "    <p class=\"legend\">A full dot marks what is likely felt, a ring what is likely not.</p>\n"
+        "    <p class=\"legend\">● likely perceptible ○ likely below threshold</p>\n"
     }
     return markup
   }
@@ -22,25 +22,26 @@ struct DifferenceList {
     var markup = ""
     if contents.pairs.count > 1 {
       let names = [0, pair.other].map { contents.entries[$0] }
-      markup += "    <h3 class=\"pair\">\(names[1].letter), \(HTMLText.escaped(names[1].name)), "
-      markup += "against \(names[0].letter), \(HTMLText.escaped(names[0].name))</h3>\n"
+      markup +=
+        "    <h3 class=\"pair\">\(names[1].letter), \(HTMLEscaping.escaped(names[1].name)), "
+      markup += "against \(names[0].letter), \(HTMLEscaping.escaped(names[0].name))</h3>\n"
     }
     guard !pair.findings.isEmpty else {
-      return markup + "    <p class=\"lead\">\(HTMLText.escaped(pair.summary))</p>\n"
+      return markup + "    <p class=\"lead\">\(HTMLEscaping.escaped(pair.summary))</p>\n"
     }
     return markup + "    <ol class=\"sentences\">\n\(pair.findings.map(item).joined())    </ol>\n"
   }
 
-  private func item(_ finding: ReportContents.Finding) -> String {
+  private func item(_ finding: ReportContents.DifferenceItem) -> String {
     let range =
       finding.isThroughout
       ? "throughout"
-      : "\(Figure.seconds(finding.range.lowerBound)) – "
-        + "\(Figure.seconds(finding.range.upperBound)) s"
+      : "\(PageNumberFormatting.seconds(finding.range.lowerBound)) – "
+        + "\(PageNumberFormatting.seconds(finding.range.upperBound)) s"
     return "      <li class=\"\(finding.isNoticeable ? "clear" : "slight")\">"
-      + "<button data-difference data-from=\"\(Figure.plain(finding.range.lowerBound, places: 6))\" "
-      + "data-to=\"\(Figure.plain(finding.range.upperBound, places: 6))\">"
-      + "<span>\(HTMLText.escaped(finding.sentence))</span>"
+      + "<button data-difference data-from=\"\(PageNumberFormatting.plain(finding.range.lowerBound, places: 6))\" "
+      + "data-to=\"\(PageNumberFormatting.plain(finding.range.upperBound, places: 6))\">"
+      + "<span>\(HTMLEscaping.escaped(finding.sentence))</span>"
       + "<span class=\"where\">\(range)</span></button></li>\n"
   }
 }

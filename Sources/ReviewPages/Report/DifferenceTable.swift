@@ -11,12 +11,12 @@ struct DifferenceTable {
     guard !rows.isEmpty else { return "" }
     return """
         <section aria-labelledby="figures-title">
-          <h2 id="figures-title">In figures</h2>
+          <h2 id="figures-title">Differences in detail</h2>
           <div class="wide" tabindex="0" role="region" aria-labelledby="figures-title">
           <table class="data">
-            <thead><tr><th scope="col">Take</th><th scope="col">What</th><th scope="col" class="number">From</th>
-              <th scope="col" class="number">To</th><th scope="col" class="number">By</th><th scope="col">Values</th>
-              <th scope="col">Felt</th></tr></thead>
+            <thead><tr><th scope="col">Take</th><th scope="col">Property</th><th scope="col" class="number">Start</th>
+              <th scope="col" class="number">End</th><th scope="col" class="number">Change</th><th scope="col">A → B</th>
+              <th scope="col">Perceptible</th></tr></thead>
             <tbody>
       \(rows.joined())      </tbody>
           </table></div>
@@ -25,15 +25,15 @@ struct DifferenceTable {
       """
   }
 
-  private func row(_ finding: ReportContents.Finding, other: Int) -> String {
+  private func row(_ finding: ReportContents.DifferenceItem, other: Int) -> String {
     let cells = [
-      Figure.seconds(finding.range.lowerBound) + " s",
-      Figure.seconds(finding.range.upperBound) + " s", finding.amount,
-    ].map { "<td class=\"number\">\(HTMLText.escaped($0))</td>" }
+      PageNumberFormatting.seconds(finding.range.lowerBound) + " s",
+      PageNumberFormatting.seconds(finding.range.upperBound) + " s", finding.amount,
+    ].map { "<td class=\"number\">\(HTMLEscaping.escaped($0))</td>" }
     return "        <tr><td class=\"take-\(other % 4)\"><span class=\"letter\">"
       + "\(contents.entries[other].letter)</span></td>"
-      + "<th scope=\"row\">\(HTMLText.escaped(finding.kind))</th>\(cells.joined())"
-      + "<td>\(HTMLText.escaped(finding.values))</td>"
+      + "<th scope=\"row\">\(HTMLEscaping.escaped(finding.kind))</th>\(cells.joined())"
+      + "<td>\(HTMLEscaping.escaped(finding.values))</td>"
       + "<td>\(finding.isNoticeable ? "likely" : "hardly")</td></tr>\n"
   }
 }

@@ -1,13 +1,13 @@
 /// The events of one pattern as a table.
 enum EventTable {
   /// The most rows of a table; a longer pattern is cut.
-  static let mostRows = 500
+  static let maximumRowCount = 500
 
   private static let heads = ["Time", "Event", "Lasts", "Strongest", "Sharpness", "Frequency"]
 
   /// The markup, folded away.
   static func markup(_ events: [ScoreEvent], entry: String, className: String) -> String {
-    let rows = events.prefix(mostRows).map(row)
+    let rows = events.prefix(maximumRowCount).map(row)
     let count = events.count
     let rest = count - rows.count
     return "    <details class=\"\(className)\" data-lines=\"\(count)\"><summary>\(entry) "
@@ -24,11 +24,12 @@ enum EventTable {
 
   private static func row(_ event: ScoreEvent) -> String {
     let cells = [
-      event.duration > 0 ? Figure.seconds(event.duration) + " s" : "",
-      Figure.fixed(event.peak, places: 2), Figure.fixed(event.tone, places: 2),
-      event.hertz.map { Figure.fixed($0, places: 0) + " Hz" } ?? "",
+      event.duration > 0 ? PageNumberFormatting.seconds(event.duration) + " s" : "",
+      PageNumberFormatting.fixed(event.peak, places: 2),
+      PageNumberFormatting.fixed(event.tone, places: 2),
+      event.hertz.map { PageNumberFormatting.fixed($0, places: 0) + " Hz" } ?? "",
     ]
-    return "<tr><td class=\"number\">\(Figure.seconds(event.time)) s</td>"
+    return "<tr><td class=\"number\">\(PageNumberFormatting.seconds(event.time)) s</td>"
       + "<th scope=\"row\">\(event.kind.rawValue)</th>"
       + cells.map { "<td class=\"number\">\($0)</td>" }.joined() + "</tr>\n"
   }

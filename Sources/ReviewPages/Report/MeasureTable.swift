@@ -3,14 +3,16 @@ internal import PatternComparison
 /// What is measured of each take, side by side.
 enum MeasureTable {
   /// What the table tells of takes that were measured.
-  static func measures(_ figures: [TakeFigures]) -> [(name: String, values: [String])] {
+  static func measures(_ figures: [TakeMeasurements]) -> [(name: String, values: [String])] {
     func row(
-      _ name: String, _ unit: String, places: Int, _ value: (TakeFigures) -> Double?
+      _ name: String, _ unit: String, places: Int, _ value: (TakeMeasurements) -> Double?
     ) -> (name: String, values: [String]) {
       (
         name,
         figures.map { take in
-          value(take).map { Figure.shown(Figure.fixed($0, places: places)) + unit } ?? "–"
+          value(take).map {
+            PageNumberFormatting.shown(PageNumberFormatting.fixed($0, places: places)) + unit
+          } ?? "–"
         }
       )
     }
@@ -19,9 +21,9 @@ enum MeasureTable {
       row("Peak", " dBFS", places: 1) { $0.peak },
       row("RMS", " dBFS", places: 1) { $0.rms },
       row("Loudness", " LUFS", places: 1) { $0.loudness },
-      row("Felt energy", " dB", places: 1) { $0.felt },
-      row("Middle of the spectrum", " Hz", places: 0) { $0.centroid },
-      row("Strongest frequency", " Hz", places: 0) { $0.dominant },
+      row("Weighted energy", " dB", places: 1) { $0.felt },
+      row("Spectral centroid", " Hz", places: 0) { $0.centroid },
+      row("Dominant frequency", " Hz", places: 0) { $0.dominant },
       row("Onsets", "", places: 0) { Double($0.onsetCount) },
     ]
   }
@@ -34,11 +36,12 @@ enum MeasureTable {
     }
     let rows = contents.measures.map { name, values in
       "      <tr><th scope=\"row\">\(name)</th>"
-        + values.map { "<td class=\"number\">\(HTMLText.escaped($0))</td>" }.joined() + "</tr>\n"
+        + values.map { "<td class=\"number\">\(HTMLEscaping.escaped($0))</td>" }.joined()
+        + "</tr>\n"
     }
     return """
         <section aria-labelledby="measures-title">
-          <h2 id="measures-title">Measured</h2>
+          <h2 id="measures-title">Measurements</h2>
           <div class="wide" tabindex="0" role="region" aria-labelledby="measures-title">
           <table class="data">
             <thead><tr><td></td>\(heads.joined())</tr></thead>

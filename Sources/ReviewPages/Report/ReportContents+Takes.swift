@@ -30,10 +30,10 @@ extension ReportContents.Entry {
       events = []
     }
     let what = take.pattern == nil ? "Sound" : "Pattern"
-    kind = "\(what), \(Figure.plain(take.signal.duration - delay, places: 3)) s"
+    kind = "\(what), \(PageNumberFormatting.plain(take.signal.duration - delay, places: 3)) s"
     if take.signal.channels.count > 1 { kind += ", \(take.signal.channels.count) channels" }
     if delay >= 0.0005 {
-      kind += ", shown \(Figure.plain(delay, places: 3)) s later so that the takes line up"
+      kind += ", shifted by \(PageNumberFormatting.plain(delay, places: 3)) s to align the takes"
     }
   }
 }
@@ -43,11 +43,11 @@ extension ReportContents.Pair {
   init(_ comparison: Comparison, other: Int, delay: Double) {
     self.other = other
     summary = comparison.verdict ?? comparison.sentences.joined(separator: " ")
-    findings = comparison.differences.map { ReportContents.Finding($0, delay: delay) }
+    findings = comparison.differences.map { ReportContents.DifferenceItem($0, delay: delay) }
   }
 }
 
-extension ReportContents.Finding {
+extension ReportContents.DifferenceItem {
   /// A difference, in words and figures.
   init(_ difference: Difference, delay: Double) {
     sentence = difference.sentence
@@ -55,9 +55,9 @@ extension ReportContents.Finding {
     isThroughout = difference.isThroughout
     isNoticeable = difference.isNoticeable
     kind = difference.kind.rawValue
-    amount = Figure.shown(Self.amount(of: difference))
+    amount = PageNumberFormatting.shown(Self.amount(of: difference))
     values = [difference.before, difference.after].compactMap { value in
-      value.map { Figure.shown(Figure.plain($0, places: 3)) }
+      value.map { PageNumberFormatting.shown(PageNumberFormatting.plain($0, places: 3)) }
     }.joined(separator: " → ")
   }
 
@@ -65,10 +65,12 @@ extension ReportContents.Finding {
     let sign = difference.amount > 0 ? "+" : ""
     switch difference.unit {
     case .none: return ""
-    case .seconds: return "\(sign)\(Figure.plain(difference.amount * 1_000, places: 1)) ms"
-    case .count: return sign + Figure.plain(difference.amount, places: 0)
+    case .seconds:
+      return "\(sign)\(PageNumberFormatting.plain(difference.amount * 1_000, places: 1)) ms"
+    case .count: return sign + PageNumberFormatting.plain(difference.amount, places: 0)
     case .decibels, .fullScale, .percent:
-      return "\(sign)\(Figure.plain(difference.amount, places: 2)) \(difference.unit.rawValue)"
+      return
+        "\(sign)\(PageNumberFormatting.plain(difference.amount, places: 2)) \(difference.unit.rawValue)"
     }
   }
 }

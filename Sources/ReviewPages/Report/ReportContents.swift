@@ -26,7 +26,7 @@ struct ReportContents {
   }
 
   /// One thing that differs.
-  struct Finding {
+  struct DifferenceItem {
     /// What a musician would say.
     var sentence: String
     /// Seconds of it.
@@ -48,7 +48,7 @@ struct ReportContents {
     /// The other take's place among the entries.
     var other: Int
     /// What differs, the clearest first; empty where nothing does.
-    var findings: [Finding]
+    var findings: [DifferenceItem]
     /// What is said where nothing differs.
     var summary: String
   }

@@ -30,7 +30,7 @@ struct ReportPage {
     let style = PageResource.page + PageResource.reportStyle
     let title = entries.map(\.name).joined(separator: ", ")
     let fillings: [String: [UInt8]] = [
-      "policy": Array(ContentPolicy.text(script: script, style: style).utf8),
+      "policy": Array(ContentSecurityPolicy.text(script: script, style: style).utf8),
       "generator": escaped(contents.generator),
       "title": escaped("\(title) – Temblor comparison"),
       "heading": Array(heading.utf8),
@@ -46,17 +46,17 @@ struct ReportPage {
       "figuresTable": Array(
         (DifferenceTable(contents).markup + MeasureTable.markup(contents) + eventTables).utf8),
       "sources": Array(sources.utf8),
-      "footer": escaped("Made by \(contents.generator). One file, which needs no network."),
+      "footer": escaped("Made with \(contents.generator). Self-contained; works offline."),
       "switch": Array(switchButtons.utf8),
-      "duration": Array(Figure.plain(duration, places: 6).utf8),
-      "durationText": Array(Figure.seconds(duration).utf8),
+      "duration": Array(PageNumberFormatting.plain(duration, places: 6).utf8),
+      "durationText": Array(PageNumberFormatting.seconds(duration).utf8),
       "data": data,
       "sounds": Self.elements(sounds),
     ]
     return PageTemplate(PageResource.reportPage).filled(with: fillings, capacity: size * 5 / 4)
   }
 
-  private func escaped(_ text: String) -> [UInt8] { Array(HTMLText.escaped(text).utf8) }
+  private func escaped(_ text: String) -> [UInt8] { Array(HTMLEscaping.escaped(text).utf8) }
 
   /// Elements that hold the sounds, named by take and sound.
   static func elements(_ sounds: [[EmbeddedSound]]) -> [UInt8] {
@@ -73,14 +73,14 @@ struct ReportPage {
   // MARK: Words
 
   private var heading: String {
-    entries.map { HTMLText.escaped($0.name) }.joined(separator: " <i>and</i> ")
+    entries.map { HTMLEscaping.escaped($0.name) }.joined(separator: " <i>and</i> ")
   }
 
   private var note: String {
     let felt =
-      "These signals are meant to be felt: laptop and phone speakers can hardly play 80 Hz."
+      "These signals are made for actuators; laptop and phone speakers cannot reproduce 80 Hz."
     return entries.allSatisfy { $0.signals.count > 1 }
-      ? felt + " “For small speakers” plays the same patterns with their band lifted."
+      ? felt + " “For small speakers” shifts them to an audible band."
       : felt + " Use headphones or a bass shaker."
   }
 
@@ -90,15 +90,15 @@ struct ReportPage {
     let isShared = entries.count > 1 && entries.allSatisfy { $0.feeling == first }
     let list = entries.enumerated().map { index, entry in
       var item = "    <li class=\"take-\(index % 4)\"><span class=\"letter\">\(entry.letter)</span>"
-      item += "<div><b>\(HTMLText.escaped(entry.name))</b>"
-      item += "<span class=\"kind\">\(HTMLText.escaped(entry.kind))</span>"
+      item += "<div><b>\(HTMLEscaping.escaped(entry.name))</b>"
+      item += "<span class=\"kind\">\(HTMLEscaping.escaped(entry.kind))</span>"
       if let feeling = entry.feeling, !isShared {
-        item += "<span class=\"feeling\">\(HTMLText.escaped(feeling))</span>"
+        item += "<span class=\"feeling\">\(HTMLEscaping.escaped(feeling))</span>"
       }
       return item + "</div></li>\n"
     }.joined()
     guard isShared, let first else { return list }
-    return list + "    <li class=\"shared\">\(HTMLText.escaped(first))</li>\n"
+    return list + "    <li class=\"shared\">\(HTMLEscaping.escaped(first))</li>\n"
   }
 
   // MARK: Controls
@@ -107,7 +107,7 @@ struct ReportPage {
     entries.enumerated().map { index, entry in
       "      <button role=\"radio\" class=\"take-\(index % 4)\" data-take=\"\(index)\" "
         + "aria-checked=\"\(index == 0)\"><span class=\"letter\">\(entry.letter)</span>"
-        + "<span class=\"name\">\(HTMLText.escaped(entry.name))</span></button>\n"
+        + "<span class=\"name\">\(HTMLEscaping.escaped(entry.name))</span></button>\n"
     }.joined()
   }
 
@@ -127,7 +127,7 @@ struct ReportPage {
     return ["A", "B"].enumerated().map { place, letter in
       let options = entries.enumerated().map { index, entry in
         "<option value=\"\(index)\"\(index == place ? " selected" : "")>"
-          + "\(entry.letter), \(HTMLText.escaped(entry.name))</option>"
+          + "\(entry.letter), \(HTMLEscaping.escaped(entry.name))</option>"
       }
       return "      <label>\(letter) is <select>\(options.joined())</select></label>\n"
     }.joined()
@@ -142,7 +142,7 @@ struct ReportPage {
       (picture.kind == .score || picture.take == nil) && told.allSatisfy { !$0.events.isEmpty }
     let names = told.enumerated().map { index, entry in
       "<span class=\"letter take-\((picture.take ?? index) % 4)\">\(entry.letter)</span> "
-        + "<span>\(HTMLText.escaped(entry.name))</span>"
+        + "<span>\(HTMLEscaping.escaped(entry.name))</span>"
     }
     var markup = "      <figure class=\"plot take-\((picture.take ?? 0) % 4)\" "
     markup += "data-kind=\"\(picture.kind.rawValue)\""
@@ -150,7 +150,7 @@ struct ReportPage {
     markup +=
       " data-wide=\"\(picture.wide.axisText)\" data-narrow=\"\(picture.narrow.axisText)\">\n"
     markup += "        <figcaption>\(names.joined(separator: " ")) "
-    markup += "<span class=\"kind\">\(HTMLText.escaped(picture.facts))</span></figcaption>\n"
+    markup += "<span class=\"kind\">\(HTMLEscaping.escaped(picture.facts))</span></figcaption>\n"
     markup += "        <div class=\"picture\">\(PictureElement.markup(picture))"
     markup += "<span class=\"stretch\" hidden></span><span class=\"head\"></span>"
     if hasValues { markup += "<div class=\"values\" hidden></div>" }
@@ -180,7 +180,7 @@ struct ReportPage {
   }
 
   private func entryMark(_ index: Int) -> String {
-    "<b>\(entries[index].letter) · \(HTMLText.escaped(entries[index].name))</b>"
+    "<b>\(entries[index].letter) · \(HTMLEscaping.escaped(entries[index].name))</b>"
   }
 
   // MARK: Data for the script

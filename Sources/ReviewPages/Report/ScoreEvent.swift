@@ -33,7 +33,7 @@ struct ScoreEvent: Equatable {
   /// What it becomes under its controls and its envelope, by rising time.
   var points: [PatternScore.Point]
   /// How its sharpness becomes hertz; nothing for what is only heard.
-  var frequency: FrequencyLaw?
+  var frequency: FrequencyMapping?
 
   /// The most points that a page holds of one event.
   private static let mostPoints = 400

@@ -4,7 +4,7 @@ internal import SignalAnalysis
 /// A sound within a page: a WAVE of 16-bit samples, dithered as `render` does it.
 struct EmbeddedSound {
   /// The bytes of all sounds in one page, as text, beyond which browsers take too long.
-  static let mostBytes = 100_000_000
+  static let maximumByteCount = 100_000_000
 
   private let signal: Signal
 
@@ -16,11 +16,11 @@ struct EmbeddedSound {
 
   /// Refuses a page whose sounds would be too much for a browser.
   static func check(size: Int, count: Int) throws(ReviewPageError) {
-    guard size > mostBytes else { return }
+    guard size > maximumByteCount else { return }
     throw ReviewPageError(
       .tooLarge,
-      "the sound of \(count) takes would make a page of \(size / 1_000_000) MB, and "
-        + "\(mostBytes / 1_000_000) MB is the most; show fewer or shorter ones")
+      "the page would be \(size / 1_000_000) MB for \(count) takes; the limit is \(maximumByteCount / 1_000_000) MB; use fewer or shorter takes, or a lower '--rate'"
+    )
   }
 
   /// How long the text of the sound is.
@@ -46,7 +46,7 @@ struct EmbeddedSound {
     bytes += Array("data".utf8) + size.bytes
     var dither = Dither()
     for sample in samples {
-      let number = UInt16(bitPattern: dither.quantise(sample))
+      let number = UInt16(bitPattern: dither.quantize(sample))
       bytes.append(UInt8(truncatingIfNeeded: number))
       bytes.append(UInt8(number >> 8))
     }

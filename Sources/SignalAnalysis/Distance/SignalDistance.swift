@@ -28,8 +28,8 @@ public enum SignalDistance {
     _ first: [Float], _ second: [Float], rate: Double, maximumLag: Double = 0.5
   ) -> Alignment? {
     precondition(rate > 0 && maximumLag >= 0, "an alignment needs a positive rate")
-    let first = FiniteSamples.of(first)
-    let second = FiniteSamples.of(second)
+    let first = NonFiniteSamples.of(first)
+    let second = NonFiniteSamples.of(second)
     let scale = (energy(first) * energy(second)).squareRoot()
     guard scale > 0 else { return nil }
     let reach = max(1, Int((maximumLag * rate).rounded()))
@@ -58,8 +58,8 @@ public enum SignalDistance {
   public static func residual(_ first: [Float], _ second: [Float], rate: Double, lag: Double)
     -> Double
   {
-    let first = FiniteSamples.of(first)
-    let moved = FractionalDelay.moved(FiniteSamples.of(second), earlierBy: lag * rate)
+    let first = NonFiniteSamples.of(first)
+    let moved = FractionalDelay.moved(NonFiniteSamples.of(second), earlierBy: lag * rate)
     var left = 0.0
     for index in 0..<max(first.count, moved.count) {
       let difference =

@@ -78,7 +78,7 @@ struct ChannelMeter: ~Copyable {
 
   /// Sums up stretches of samples, silencing those that are no sound.
   private mutating func addStretches(_ count: Int) {
-    let limit = SIMD8<Float>(repeating: FiniteSamples.limit)
+    let limit = SIMD8<Float>(repeating: NonFiniteSamples.limit)
     var (sum, squares, silenced) = (SIMD8<Double>.zero, SIMD8<Double>.zero, 0)
     var (meter, peak) = (truePeak, samplePeak)
     unsafe buffer.withUnsafeMutableBytes { bytes in

@@ -22,16 +22,17 @@ public final class LoudnessMeasurement {
     guard rate == rate.rounded(), rate >= 16, rate <= 2_822_400 else {
       throw AnalysisError(
         kind: .unsupportedRate,
-        description: "loudness is defined for whole rates from 16 to 2822400 Hz, not \(rate) Hz")
+        description:
+          "loudness requires an integer sample rate from 16 to 2822400 Hz, not \(rate) Hz")
     }
     guard (1...64).contains(channelCount),
-      let state = unsafe EBUR128Calls.open(channelCount: channelCount, rate: Int(rate))
+      let state = unsafe EBUR128Bindings.open(channelCount: channelCount, rate: Int(rate))
     else {
       throw AnalysisError(
         kind: .unsupportedChannelCount,
-        description: "loudness is measured of 1 to 64 channels, not \(channelCount)")
+        description: "loudness requires 1 to 64 channels, not \(channelCount)")
     }
-    for channel in 0..<channelCount { unsafe EBUR128Calls.weighEvenly(channel, of: state) }
+    for channel in 0..<channelCount { unsafe EBUR128Bindings.weighEvenly(channel, of: state) }
     unsafe self.state = unsafe state
     self.channelCount = channelCount
     self.rate = Int(rate)
@@ -39,19 +40,19 @@ public final class LoudnessMeasurement {
 
   /// Takes in interleaved samples, a whole number of frames.
   public func add(_ interleaved: Span<Float>) {
-    guard !FiniteSamples.areAllSound(interleaved) else {
+    guard !NonFiniteSamples.areAllSound(interleaved) else {
       feed(interleaved)
       return
     }
     let sound = interleaved.indices.map { index in
-      FiniteSamples.isSound(interleaved[index]) ? interleaved[index] : 0
+      NonFiniteSamples.isSound(interleaved[index]) ? interleaved[index] : 0
     }
     feed(sound.span)
   }
 
   private func feed(_ samples: Span<Float>) {
     let count = samples.count / channelCount
-    _ = unsafe EBUR128Calls.add(samples, frameCount: count, to: state)
+    _ = unsafe EBUR128Bindings.add(samples, frameCount: count, to: state)
     frameCount += count
   }
 
@@ -63,9 +64,9 @@ public final class LoudnessMeasurement {
       let silence = [Float](repeating: 0, count: missing * channelCount)
       feed(silence.span)
     }
-    let loudness = unsafe EBUR128Calls.loudness(of: state)
+    let loudness = unsafe EBUR128Bindings.loudness(of: state)
     return loudness.isFinite ? loudness : nil
   }
 
-  deinit { unsafe EBUR128Calls.close(state) }
+  deinit { unsafe EBUR128Bindings.close(state) }
 }

@@ -28,7 +28,7 @@ public struct AmplitudeEnvelope: Equatable, Sendable {
       values = []
       return
     }
-    let samples = FiniteSamples.of(samples)
+    let samples = NonFiniteSamples.of(samples)
     var powers = [Float](repeating: 0, count: samples.count)
     var filter = AnalyticFilter(rate: rate, count: samples.count)
     filter.filter(samples) { start, real, imaginary in

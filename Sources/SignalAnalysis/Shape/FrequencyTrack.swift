@@ -44,7 +44,7 @@ public struct FrequencyTrack: Equatable, Sendable {
   ///   - step: Seconds between points, at least half a millisecond.
   public init(of samples: [Float], rate: Double, step: Double = 0.005) {
     precondition(rate > 0 && step > 0, "a track needs a positive rate and step")
-    let low = LowBand(of: FiniteSamples.of(samples), rate: rate)
+    let low = TactileBandSignal(of: NonFiniteSamples.of(samples), rate: rate)
     var track = [ComplexNumber](repeating: ComplexNumber(), count: low.samples.count)
     if !track.isEmpty {
       var filter = AnalyticFilter(rate: low.rate, count: track.count)

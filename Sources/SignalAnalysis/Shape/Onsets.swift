@@ -26,26 +26,26 @@ public enum Onsets {
   /// - Parameter rate: Frames per second.
   public static func find(in samples: [Float], rate: Double) -> [Onset] {
     precondition(rate > 0, "onsets need a positive rate")
-    let low = LowBand(of: FiniteSamples.of(samples), rate: rate)
-    var foretelling = Foretelling(low.samples)
-    let departures = foretelling.departures().map(abs)
+    let low = TactileBandSignal(of: NonFiniteSamples.of(samples), rate: rate)
+    var foretelling = LinearPredictor(low.samples)
+    let residual = foretelling.residual().map(abs)
     let search = Search(
-      levels: low.samples.map { Double(abs($0)) }, departures: departures, rate: low.rate)
+      levels: low.samples.map { Double(abs($0)) }, residual: residual, rate: low.rate)
     return search.onsets()
   }
 
   /// The search through magnitudes and departures at a low rate.
   private struct Search {
     let levels: [Double]
-    let departures: [Double]
+    let residual: [Double]
     let rate: Double
 
     func onsets() -> [Onset] {
       let floor = max(leastAmplitude, leastShare * (levels.max() ?? 0))
       var onsets: [Onset] = []
       var index = 0
-      while index < departures.count {
-        if departures[index] > floor, let onset = onset(at: change(near: index), floor: floor),
+      while index < residual.count {
+        if residual[index] > floor, let onset = onset(at: change(near: index), floor: floor),
           onset.time - (onsets.last?.time ?? -1) > distance
         {
           onsets.append(onset)
@@ -66,14 +66,14 @@ public enum Onsets {
     /// The frame about an index where departures grow most between the 3 ms before and behind it.
     private func change(near index: Int) -> Int {
       let width = frames(0.003)
-      let height = greatest(departures, index..<index + Foretelling.horizon)
+      let height = greatest(residual, index..<index + LinearPredictor.horizon)
       // A twentieth of the height is nothing yet.
       let nothing = height * height * 0.002_5 * Double(width)
       func energy(_ range: Range<Int>) -> Double {
-        departures[range.clamped(to: departures.indices)].reduce(nothing) { $0 + $1 * $1 }
+        residual[range.clamped(to: residual.indices)].reduce(nothing) { $0 + $1 * $1 }
       }
       var best = (frame: index, ratio: 0.0)
-      for frame in max(0, index - frames(0.008))...index + Foretelling.horizon / 2 {
+      for frame in max(0, index - frames(0.008))...index + LinearPredictor.horizon / 2 {
         let ratio = energy(frame..<frame + width) / energy(max(0, frame - width)..<frame)
         if ratio > best.ratio { best = (frame, ratio) }
       }
@@ -82,14 +82,14 @@ public enum Onsets {
 
     /// The onset at a change, if it is one.
     private func onset(at index: Int, floor: Double) -> Onset? {
-      let rise = greatest(departures, index..<index + Foretelling.horizon)
+      let rise = greatest(residual, index..<index + LinearPredictor.horizon)
       guard rise > prominence * usualDeparture(before: index) else { return nil }
       let after = greatest(levels, index..<index + frames(0.01))
       guard after > floor, rise > surprise * after else { return nil }
       let before = greatest(levels, max(0, index - frames(0.008))..<index)
       guard after > growth * before else { return nil }
       // Where a tone bends, departures grow without a start; a start then needs twice the level.
-      let near = greatest(departures, max(0, index - frames(0.005))..<index)
+      let near = greatest(residual, max(0, index - frames(0.005))..<index)
       guard rise > 2 * near || after > 2 * before else { return nil }
       // The level goes on rising for so long as it does not fall by a tenth.
       var peak = 0.0
@@ -112,22 +112,22 @@ public enum Onsets {
 
     /// The middle of what departed in the 50 ms before.
     private func usualDeparture(before index: Int) -> Double {
-      let range = (index - frames(0.05)..<index - 1).clamped(to: departures.indices)
+      let range = (index - frames(0.05)..<index - 1).clamped(to: residual.indices)
       guard range.count > 8 else { return 0 }
-      return departures[range].sorted()[range.count / 2]
+      return residual[range].sorted()[range.count / 2]
     }
 
     /// Where the departure leaves the ground, a twentieth of its height, on a line between frames.
     private func time(of index: Int, rise: Double) -> Double {
-      let ground = index > 0 ? departures[index - 1] : 0
+      let ground = index > 0 ? residual[index - 1] : 0
       let level = max(rise * 0.05, ground)
       var place = index
-      while place < departures.count - 1, departures[place] <= level { place += 1 }
-      guard place > 0, departures[place] > departures[place - 1] else {
+      while place < residual.count - 1, residual[place] <= level { place += 1 }
+      guard place > 0, residual[place] > residual[place - 1] else {
         return Double(place) / rate
       }
       let share =
-        (level - departures[place - 1]) / (departures[place] - departures[place - 1])
+        (level - residual[place - 1]) / (residual[place] - residual[place - 1])
       return (Double(place - 1) + min(1, max(0, share))) / rate
     }
   }

@@ -25,7 +25,7 @@ public struct Spectrogram: Equatable, Sendable {
   ) {
     precondition(rate > 0 && window > 0 && step > 0, "a spectrogram needs positive measures")
     // 0.36 of the lower rate passes unharmed.
-    let low = LowBand(of: FiniteSamples.of(samples), rate: rate, least: hertz / 0.36)
+    let low = TactileBandSignal(of: NonFiniteSamples.of(samples), rate: rate, least: hertz / 0.36)
     let length = max(4, Int((window * low.rate).rounded()))
     // Twice the length puts a bin next to every tone.
     var transform = FourierTransform(

@@ -18,7 +18,7 @@ public struct Spectrum: Equatable, Sendable {
   ///   - window: Seconds of a frame; bins are its inverse apart, or somewhat closer.
   public init(of samples: [Float], rate: Double, window: Double = 0.5) {
     var measurement = SpectrumMeasurement(rate: rate, window: window)
-    measurement.add(FiniteSamples.of(samples).span)
+    measurement.add(NonFiniteSamples.of(samples).span)
     self = measurement.finish()
   }
 

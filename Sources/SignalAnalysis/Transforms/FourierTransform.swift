@@ -18,7 +18,7 @@ public struct FourierTransform: ~Copyable {
 
   /// The next even length at or above one whose only factors are 2, 3 and 5.
   public static func fastLength(atLeast length: Int) -> Int {
-    KissFFTCalls.fastLength(atLeast: max(2, length))
+    KissFFTBindings.fastLength(atLeast: max(2, length))
   }
 
   /// Bins of a spectrum: those from 0 Hz to half the rate, both included.
@@ -78,19 +78,19 @@ public struct FourierTransform: ~Copyable {
 
     init(length: Int, isInverse: Bool) {
       unsafe memory = .allocate(
-        byteCount: KissFFTCalls.planSize(length: length, isInverse: isInverse), alignment: 16)
-      unsafe handle = KissFFTCalls.plan(length: length, isInverse: isInverse, in: memory)
+        byteCount: KissFFTBindings.planSize(length: length, isInverse: isInverse), alignment: 16)
+      unsafe handle = KissFFTBindings.plan(length: length, isInverse: isInverse, in: memory)
     }
 
     func forward(_ samples: Span<Float>, into bins: inout MutableSpan<ComplexNumber>) {
       if let handle = unsafe handle {
-        unsafe KissFFTCalls.forward(handle, samples, into: &bins)
+        unsafe KissFFTBindings.forward(handle, samples, into: &bins)
       }
     }
 
     func backward(_ bins: Span<ComplexNumber>, into samples: inout MutableSpan<Float>) {
       if let handle = unsafe handle {
-        unsafe KissFFTCalls.backward(handle, bins, into: &samples)
+        unsafe KissFFTBindings.backward(handle, bins, into: &samples)
       }
     }
 

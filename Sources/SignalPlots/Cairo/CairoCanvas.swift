@@ -10,7 +10,7 @@ final class CairoCanvas {
   let width: Double
   /// The height in pixels.
   let height: Double
-  private let calls: CairoCalls
+  private let calls: CairoBindings
   private let format: PlotFormat
   private let sink = ByteSink()
   private let surface: OpaquePointer
@@ -21,12 +21,13 @@ final class CairoCanvas {
 
   /// Makes an empty sheet.
   init(_ format: PlotFormat, width: Int, height: Int, title: String) throws(PlotError) {
-    let calls = try CairoCalls.library.get()
+    let calls = try CairoBindings.library.get()
     guard width > 0, height > 0, max(width, height) <= Self.longestSide else {
       throw PlotError(
         kind: .shrink,
         description:
-          "a picture has 1 to \(Self.longestSide) pixels on a side, not \(width) × \(height)")
+          "invalid picture size \(width) × \(height); each side must be 1 to \(Self.longestSide) pixels"
+      )
     }
     (self.width, self.height) = (Double(width), Double(height))
     (self.calls, self.format) = (calls, format)
@@ -73,13 +74,13 @@ final class CairoCanvas {
   }
 
   /// Sets the colour that lines, shapes and text are drawn with.
-  func use(_ colour: PlotColour, opacity: Double = 1) {
+  func use(_ colour: PlotColor, opacity: Double = 1) {
     unsafe calls.setColour(context, colour.red, colour.green, colour.blue, opacity)
   }
 
   /// Sets colours that change from left to right between two places; stops are shares of the way.
   func use(
-    _ stops: [(place: Double, colour: PlotColour)], from left: Double, to right: Double,
+    _ stops: [(place: Double, colour: PlotColor)], from left: Double, to right: Double,
     opacity: Double = 1
   ) {
     guard stops.count > 1, right > left, let gradient = unsafe calls.makeLinear(left, 0, right, 0)
@@ -163,7 +164,7 @@ final class CairoCanvas {
   }
 
   /// Draws cells of colour, row by row from the top, stretched over a rectangle.
-  func drawCells(_ cells: [PlotColour.Packed], columns: Int, over box: PlotBox) throws(PlotError) {
+  func drawCells(_ cells: [PlotColor.Packed], columns: Int, over box: PlotBox) throws(PlotError) {
     let rows = columns > 0 ? cells.count / columns : 0
     guard rows > 0 else { return }
     let image = try unsafe calls.image(width: columns, height: rows)
@@ -211,7 +212,7 @@ final class CairoCanvas {
   }
 }
 
-extension PlotColour {
+extension PlotColor {
   /// A colour as Cairo's pixels hold it, `0x00RRGGBB`.
   typealias Packed = UInt32
 

@@ -5,53 +5,53 @@
 /// line style too.
 public struct PlotPalette: Sendable {
   /// The ground.
-  public let paper: PlotColour
+  public let paper: PlotColor
   /// Titles, and the curve of intensity control.
-  public let ink: PlotColour
+  public let ink: PlotColor
   /// Labels.
-  public let label: PlotColour
+  public let label: PlotColor
   /// Frames and ticks.
-  public let frame: PlotColour
+  public let frame: PlotColor
   /// Lines behind the picture, which need not stand out.
-  public let grid: PlotColour
+  public let grid: PlotColor
   /// The signal, or the first of two.
-  public let first: PlotColour
+  public let first: PlotColor
   /// The second of two signals.
-  public let second: PlotColour
+  public let second: PlotColor
   /// The curve of sharpness control.
-  public let control: PlotColour
+  public let control: PlotColor
   /// Colours of sharpness 0…1.
-  public let sharpness: ColourRamp
+  public let sharpness: Colormap
   /// Colours of the share of a spectrogram's range.
-  public let energy: ColourRamp
+  public let energy: Colormap
 
   /// The colours of a theme.
   public init(_ theme: PlotTheme) {
     switch theme {
     case .light:
-      paper = PlotColour(0xFFFFFF)
-      ink = PlotColour(0x1A2230)
-      label = PlotColour(0x4F5A68)
-      frame = PlotColour(0x7D8794)
-      grid = PlotColour(0xE6EAEE)
-      first = PlotColour(0x0B62A4)
-      second = PlotColour(0xC2410C)
-      control = PlotColour(0x00796B)
+      paper = PlotColor(0xFFFFFF)
+      ink = PlotColor(0x1A2230)
+      label = PlotColor(0x4F5A68)
+      frame = PlotColor(0x7D8794)
+      grid = PlotColor(0xE6EAEE)
+      first = PlotColor(0x0B62A4)
+      second = PlotColor(0xC2410C)
+      control = PlotColor(0x00796B)
       // Beyond, the scale comes too close to white.
       sharpness = .plasma.part(0...0.62)
-      energy = ColourRamp.viridis.rising(from: paper, isReversed: true)
+      energy = Colormap.viridis.rising(from: paper, isReversed: true)
     case .dark:
-      paper = PlotColour(0x10151C)
-      ink = PlotColour(0xE8EDF3)
-      label = PlotColour(0xA8B2BF)
-      frame = PlotColour(0x6B7684)
-      grid = PlotColour(0x252E39)
-      first = PlotColour(0x5FB0F0)
-      second = PlotColour(0xFFA45C)
-      control = PlotColour(0x22B296)
+      paper = PlotColor(0x10151C)
+      ink = PlotColor(0xE8EDF3)
+      label = PlotColor(0xA8B2BF)
+      frame = PlotColor(0x6B7684)
+      grid = PlotColor(0x252E39)
+      first = PlotColor(0x5FB0F0)
+      second = PlotColor(0xFFA45C)
+      control = PlotColor(0x22B296)
       // Before, the scale comes too close to the dark ground.
       sharpness = .plasma.part(0.41...1)
-      energy = ColourRamp.viridis.rising(from: paper, isReversed: false)
+      energy = Colormap.viridis.rising(from: paper, isReversed: false)
     }
   }
 }

@@ -28,9 +28,10 @@ struct FigureDrawing {
       case .audio(let score):
         try AudioDrawing(figure: self, axis: panel.axis, box: place.box).draw(score)
       case .wave(let first, let second):
-        try WaveDrawing(figure: self, axis: panel.axis, box: place.box).draw(first, over: second)
+        try WaveformDrawing(figure: self, axis: panel.axis, box: place.box).draw(
+          first, over: second)
       case .spectrum(let trace):
-        try SpectrumDrawing(figure: self, axis: panel.axis, box: place.box).draw(trace)
+        try SpectrogramDrawing(figure: self, axis: panel.axis, box: place.box).draw(trace)
       }
       drawFrame(panel, in: place.box)
       if let remark = panel.remark {

@@ -58,8 +58,7 @@ struct LegendDrawing {
     canvas.write(entry.text, at: text, size: em)
   }
 
-  private func drawRamp(_ ramp: ColourRamp, from left: Double, length: Double, on baseline: Double)
-  {
+  private func drawRamp(_ ramp: Colormap, from left: Double, length: Double, on baseline: Double) {
     let stops = (0...16).map { step in
       (place: Double(step) / 16, colour: ramp.colour(at: Double(step) / 16))
     }

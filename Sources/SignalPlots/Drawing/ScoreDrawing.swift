@@ -85,7 +85,7 @@ struct ScoreDrawing {
     }
     let bends = PolylineThinning.straightened(
       event.points.map { PlotPoint($0.time, $0.sharpness) }, tolerance: 0.01)
-    var stops: [(place: Double, colour: PlotColour)] = []
+    var stops: [(place: Double, colour: PlotColor)] = []
     for (from, to) in zip(bends, bends.dropFirst()) {
       // The scale is no straight line of colour.
       let parts = max(1, Int((abs(to.y - from.y) * 12).rounded(.up)))

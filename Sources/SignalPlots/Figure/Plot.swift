@@ -69,7 +69,7 @@ public struct Plot: Sendable {
     try drawing.draw(self)
     let bytes = try canvas.finish()
     guard format == .svg else { return bytes }
-    var text = SVGText(bytes)
+    var text = SVGPostprocessor(bytes)
     return text.readable(title: title, description: summary, idPrefix: idPrefix)
   }
 }

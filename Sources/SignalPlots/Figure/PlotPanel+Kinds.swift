@@ -49,7 +49,7 @@ extension PlotPanel {
   }
 
   /// The most channels that have a picture each; more are drawn as one.
-  private static let mostChannels = 8
+  private static let maximumChannelCount = 8
 
   /// Waveforms: one picture for each channel, or one for channels that are all alike.
   static func waves(of signal: Signal) -> [PlotPanel] {
@@ -57,7 +57,7 @@ extension PlotPanel {
     guard channels.count > 1, channels.dropFirst().contains(where: { $0 != channels[0] }) else {
       return [wave(channels.first ?? [], rate: signal.rate, caption: "Waveform", lines: 11)]
     }
-    guard channels.count <= mostChannels else {
+    guard channels.count <= maximumChannelCount else {
       return [
         wave(
           signal.mono, rate: signal.rate, caption: "Waveform: mean of \(channels.count) channels",
@@ -91,12 +91,12 @@ extension PlotPanel {
 
   /// A spectrogram of the mean of the channels.
   static func spectrum(of signal: Signal, profile: TransducerProfile) -> PlotPanel {
-    let trace = SpectrumTrace(of: signal.mono, rate: signal.rate, profile: profile)
+    let trace = SpectrogramTrace(of: signal.mono, rate: signal.rate, profile: profile)
     return PlotPanel(
       caption: "Spectrogram: Hz", content: .spectrum(trace), axis: trace.axis,
       legend: [
         .band(trace.bandName),
-        .decibels(from: trace.highest - SpectrumTrace.depth, to: trace.highest),
+        .decibels(from: trace.highest - SpectrogramTrace.depth, to: trace.highest),
       ], lines: 10)
   }
 

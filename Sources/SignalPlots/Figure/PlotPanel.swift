@@ -11,7 +11,7 @@ struct PlotPanel: Sendable {
     /// One sound, or a second one over it.
     case wave(SoundTrace, over: SoundTrace?)
     /// The frequencies of a sound.
-    case spectrum(SpectrumTrace)
+    case spectrum(SpectrogramTrace)
   }
 
   /// One entry that explains a sign.

@@ -13,12 +13,12 @@ public struct PlotSubject: Sendable {
   /// What the pattern was rendered with; its band is marked in the spectrogram.
   public var profile: TransducerProfile
   /// The pattern's sound files, for their lengths.
-  public var samples: [String: AudioSample]
+  public var samples: [String: AudioBuffer]
 
   /// Names what is to be shown.
   public init(
     name: String, pattern: HapticPattern? = nil, signal: Signal? = nil,
-    profile: TransducerProfile = .phone, samples: [String: AudioSample] = [:]
+    profile: TransducerProfile = .phone, samples: [String: AudioBuffer] = [:]
   ) {
     self.name = name
     self.pattern = pattern

@@ -33,7 +33,7 @@ struct ResponseDrawing {
     drawGrid(on: canvas)
     try canvas.clipped(to: box) { () throws(PlotError) in
       if let band = plot.band { draw(band, on: canvas) }
-      let curves: [(KeyPath<ResponsePlot.Point, Double>, PlotColour, [Double], Double)] = [
+      let curves: [(KeyPath<ResponsePlot.Point, Double>, PlotColor, [Double], Double)] = [
         (\.residual, palette.label, [0.25 * em, 0.25 * em], 0.09),
         (\.measured, palette.first, [], 0.2),
         (\.fitted, palette.second, [0.7 * em, 0.35 * em], 0.15),
@@ -91,7 +91,7 @@ struct ResponseDrawing {
   }
 
   private func drawLegend(on canvas: CairoCanvas) {
-    let entries: [(String, PlotColour, [Double], Double)] = [
+    let entries: [(String, PlotColor, [Double], Double)] = [
       ("measured", palette.first, [], 0.2),
       ("fitted", palette.second, [0.7 * em, 0.35 * em], 0.15),
       ("residual", palette.label, [0.25 * em, 0.25 * em], 0.09),

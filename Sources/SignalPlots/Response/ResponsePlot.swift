@@ -77,7 +77,7 @@ public struct ResponsePlot: Equatable, Sendable {
     try drawing.draw(on: canvas)
     let bytes = try canvas.finish()
     guard format == .svg else { return bytes }
-    var text = SVGText(bytes)
+    var text = SVGPostprocessor(bytes)
     return text.readable(
       title: title, description: "Frequency response. \(subtitle)", idPrefix: idPrefix)
   }

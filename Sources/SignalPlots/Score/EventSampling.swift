@@ -3,9 +3,9 @@ internal import HapticRender
 /// Evaluates what controls and envelope make of an event, at the times where that bends.
 struct EventSampling {
   /// The lines of the control that multiplies.
-  let strength: [PatternOutline.Line]
+  let strength: [PatternTimeline.Line]
   /// The lines of the control that is added.
-  let tone: [PatternOutline.Line]
+  let tone: [PatternTimeline.Line]
   /// The most times at which one event is looked at.
   let mostTimes: Int
   private let strengthSlopes: Bool
@@ -17,7 +17,7 @@ struct EventSampling {
   private static let parts = 6
 
   /// Evaluates with the controls' lines, each of which may be empty.
-  init(strength: [PatternOutline.Line], tone: [PatternOutline.Line], eventCount: Int) {
+  init(strength: [PatternTimeline.Line], tone: [PatternTimeline.Line], eventCount: Int) {
     self.strength = strength
     self.tone = tone
     strengthSlopes = strength.contains { $0.slope != 0 }
@@ -38,7 +38,7 @@ struct EventSampling {
 
   /// An event along its envelope.
   func points(
-    along corners: [PatternOutline.Corner], intensity: Double, sharpness: Double
+    along corners: [PatternTimeline.Corner], intensity: Double, sharpness: Double
   ) -> [PatternScore.Point] {
     guard let first = corners.first, let last = corners.last else { return [] }
     var points: [PatternScore.Point] = []
@@ -59,7 +59,7 @@ struct EventSampling {
   ///
   /// A jump of a control is two times that lie a microsecond apart.
   private func times(
-    from: PatternOutline.Corner, to: PatternOutline.Corner, whole: Double
+    from: PatternTimeline.Corner, to: PatternTimeline.Corner, whole: Double
   ) -> [Double] {
     let room = max(2, Int(Double(mostTimes) * (to.time - from.time) / whole))
     var bends: [Double] = [from.time]
@@ -91,14 +91,14 @@ struct EventSampling {
   }
 
   /// The value of a control at a time, or nothing where the pattern does not set it.
-  static func value(of lines: [PatternOutline.Line], at time: Double) -> Double? {
+  static func value(of lines: [PatternTimeline.Line], at time: Double) -> Double? {
     guard !lines.isEmpty else { return nil }
     let line = lines[index(in: lines, at: time)]
     return line.value + line.slope * (time - line.start)
   }
 
   /// The place of the last line that has started: by halving.
-  static func index(in lines: [PatternOutline.Line], at time: Double) -> Int {
+  static func index(in lines: [PatternTimeline.Line], at time: Double) -> Int {
     var (low, high) = (0, lines.count)
     while high - low > 1 {
       let middle = (low + high) / 2

@@ -4,7 +4,7 @@ internal import HapticRender
 extension PatternScore.Curve {
   /// The line of a control and the points that its author gave, or nothing where there are none.
   init?(
-    _ id: DynamicParameterID, of pattern: HapticPattern, lines: [PatternOutline.Line],
+    _ id: DynamicParameterID, of pattern: HapticPattern, lines: [PatternTimeline.Line],
     until end: Double
   ) {
     guard !lines.isEmpty else { return nil }
@@ -25,7 +25,7 @@ extension PatternScore.Curve {
 
   /// What the author gave, where it is in force: the line passes through it.
   private static func handles(
-    _ id: DynamicParameterID, of pattern: HapticPattern, lines: [PatternOutline.Line],
+    _ id: DynamicParameterID, of pattern: HapticPattern, lines: [PatternTimeline.Line],
     until end: Double
   ) -> [Point] {
     var given: [Point] = []

@@ -71,11 +71,11 @@ public struct PatternScore: Sendable {
   /// - Throws: A `PlotError` for a pattern that cannot be rendered either.
   public init(
     of pattern: HapticPattern, profile: TransducerProfile = .phone,
-    samples: [String: AudioSample] = [:]
+    samples: [String: AudioBuffer] = [:]
   ) throws(PlotError) {
-    let outline: PatternOutline
+    let outline: PatternTimeline
     do throws(RenderError) {
-      outline = try PatternOutline(of: pattern, profile: profile, samples: samples)
+      outline = try PatternTimeline(of: pattern, profile: profile, samples: samples)
     } catch {
       throw PlotError(kind: .pattern, description: error.description)
     }

@@ -1,4 +1,4 @@
-extension PlotColour {
+extension PlotColor {
   /// The nearest of the colours 16 to 231 that terminals have: a cube of six steps each way.
   var terminalIndex: Int {
     // The cube's steps, as xterm defines them.
@@ -11,7 +11,7 @@ extension PlotColour {
   }
 }
 
-extension ColourRamp {
+extension Colormap {
   /// The scale of sharpness for a ground that is not known: neither too dark nor too bright.
-  static let terminalSharpness = ColourRamp.plasma.part(0.25...0.85)
+  static let terminalSharpness = Colormap.plasma.part(0.25...0.85)
 }

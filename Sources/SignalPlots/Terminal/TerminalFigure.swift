@@ -71,7 +71,7 @@ struct TerminalFigure {
       add("A \(first.name)")
       add("B \(second.name), dotted")
     case .spectrum(let trace):
-      add("\(trace.highest - SpectrumTrace.depth) to \(trace.highest) dBFS")
+      add("\(trace.highest - SpectrogramTrace.depth) to \(trace.highest) dBFS")
     case .audio, .wave: break
     }
     var lines: [String] = []
@@ -94,7 +94,7 @@ struct TerminalFigure {
     for column in 0..<6 {
       sheet[0, column] = TerminalSheet.Cell(
         character: style.fill(eighths: 8),
-        colour: ColourRamp.terminalSharpness.colour(at: Double(column) / 5))
+        colour: Colormap.terminalSharpness.colour(at: Double(column) / 5))
     }
     return sheet.text(row: 0, colours: true)
   }
@@ -107,10 +107,10 @@ struct TerminalFigure {
     case .audio(let score):
       TerminalScore(style: style, span: plot.span).lane(of: score, width: timeWidth)
     case .wave(let first, let second):
-      TerminalWave(style: style, span: plot.span, axis: panel.axis)
+      TerminalWaveform(style: style, span: plot.span, axis: panel.axis)
         .sheet(of: first, over: second, width: timeWidth)
     case .spectrum(let trace):
-      TerminalSpectrum(style: style, span: plot.span, axis: panel.axis)
+      TerminalSpectrogram(style: style, span: plot.span, axis: panel.axis)
         .sheet(of: trace, width: timeWidth)
     }
   }

@@ -78,7 +78,7 @@ struct TerminalScore {
   private func draw(
     _ score: PatternScore, on sheet: inout TerminalSheet, rows: Range<Int>, isDown: Bool
   ) {
-    let ramp = ColourRamp.terminalSharpness
+    let ramp = Colormap.terminalSharpness
     let columns = columns(
       of: score.events.filter { $0.kind == .hapticContinuous }, width: sheet.width)
     for (column, point) in columns.strongest.enumerated() {
@@ -102,7 +102,7 @@ struct TerminalScore {
 
   /// Fills a column up to a value; downwards whole rows only, since no character hangs by eighths.
   private func fill(
-    _ value: Double, colour: PlotColour?, _ column: Int, on sheet: inout TerminalSheet,
+    _ value: Double, colour: PlotColor?, _ column: Int, on sheet: inout TerminalSheet,
     rows: Range<Int>, isDown: Bool
   ) {
     // What sounds at all is seen.

@@ -5,9 +5,9 @@ struct TerminalSheet {
     /// The character.
     var character: Character = " "
     /// The colour of the character.
-    var colour: PlotColour?
+    var colour: PlotColor?
     /// The colour behind it.
-    var ground: PlotColour?
+    var ground: PlotColor?
   }
 
   /// Characters in a row.

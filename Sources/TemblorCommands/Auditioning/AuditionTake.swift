@@ -64,7 +64,7 @@ struct AuditionTake: Sendable {
     }
     lseek(descriptor, 0, SEEK_SET)
     let sound = try Sound(readingDescriptor: descriptor, path: path)
-    guard sound.frameCount > 0 else { throw FileError(path, "holds no sound") }
+    guard sound.frameCount > 0 else { throw FileError(path, "contains no audio") }
     return (sound, hash.finish())
   }
 }

@@ -14,11 +14,11 @@ struct AuditionTakes: Sendable {
   ) throws(UsageError) -> (takes: AuditionTakes?, status: ExitStatus) {
     let (inputs, problems) = TakeInput.find(words)
     for problem in problems { terminal.report("\(problem)") }
-    var statuses = problems.map { _ in ExitStatus.couldNot }
+    var statuses = problems.map { _ in ExitStatus.failure }
     if problems.isEmpty, !(2...most).contains(inputs.count) {
       throw UsageError(
-        inputs.count < 2 ? .addValue : .remove,
-        "two to \(most) patterns or sound files can be heard in turn, not \(inputs.count)")
+        inputs.count < 2 ? .missingValue : .remove,
+        "'audition' takes two to \(most) patterns or sound files, not \(inputs.count)")
     }
     var takes: [AuditionTake] = []
     for input in inputs {

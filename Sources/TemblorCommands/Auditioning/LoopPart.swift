@@ -18,14 +18,14 @@ struct LoopPart: Equatable {
       parts[1].isEmpty || numbers[1]?.isFinite == true
     else {
       throw UsageError(
-        .correctValue, "'--loop' takes a part in seconds such as '0.5-1.2', not \(word.inQuotes)")
+        .invalidValue, "'--loop' takes a range in seconds, such as '0.5-1.2', not \(word.inQuotes)")
     }
     self.start = start
     end = numbers[1]
     if let end, end - start < PatternPlayer.shortestLoop {
       throw UsageError(
-        .correctValue,
-        "the part \(word.inQuotes) is shorter than \(PatternPlayer.shortestLoop) s")
+        .invalidValue,
+        "the loop range \(word.inQuotes) is shorter than \(PatternPlayer.shortestLoop) s")
     }
   }
 
@@ -35,8 +35,9 @@ struct LoopPart: Equatable {
     let end = min(end ?? duration, duration)
     guard end - start >= PatternPlayer.shortestLoop else {
       throw UsageError(
-        .correctValue,
-        "the part \(word.inQuotes) lies behind the end at \(Figures.seconds(duration))")
+        .invalidValue,
+        "the loop range \(word.inQuotes) starts after the end at \(NumberFormatting.seconds(duration))"
+      )
     }
     return start...end
   }

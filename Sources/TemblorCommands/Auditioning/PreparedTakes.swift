@@ -7,7 +7,7 @@ import SoundFile
 /// Takes that are compiled for an engine, and what they sound like for measuring.
 struct PreparedTakes: Sendable {
   /// What plays.
-  let pieces: [LivePiece]
+  let pieces: [CompiledPattern]
   /// What is heard of each, all with the same number of channels.
   let signals: [Signal]
 
@@ -27,8 +27,8 @@ struct PreparedTakes: Sendable {
       return MatchedLevels(match: match, gains: gains)
     }
     // Two measures never agree to the last bit unless one stands in for the other.
-    let isFelt = LevelMatch.felt.gains(for: signals) == gains
-    return MatchedLevels(match: isFelt ? .felt : .loudness, gains: gains)
+    let rendersAcceleration = LevelMatch.felt.gains(for: signals) == gains
+    return MatchedLevels(match: rendersAcceleration ? .felt : .loudness, gains: gains)
   }
 }
 
@@ -59,9 +59,9 @@ extension AuditionTake {
   /// Compiles the take for every haptic bus of an engine.
   fileprivate func piece(
     for engine: PlaybackEngine, sound: Sound?, on channels: RecordingChannels
-  ) throws -> LivePiece {
+  ) throws -> CompiledPattern {
     if let sound {
-      return LivePiece(
+      return CompiledPattern(
         name: name, plans: try channels.plans(of: sound),
         duration: Double(sound.frameCount) / engine.rate)
     }
@@ -70,15 +70,15 @@ extension AuditionTake {
     }
     let plans = try pattern.plans(for: engine.profiles, rate: engine.rate)
     let length = plans.map(\.length).max() ?? 0
-    return LivePiece(name: name, plans: plans, duration: Double(length) / engine.rate)
+    return CompiledPattern(name: name, plans: plans, duration: Double(length) / engine.rate)
   }
 }
 
-extension LivePiece {
+extension CompiledPattern {
   /// What a channel that carries everything makes of a pattern, the same on each.
   fileprivate func signal(channelCount: Int) -> Signal {
     guard let plan = plans.first else { return Signal(channels: [[]], rate: 48_000) }
-    var rendering = OfflineRendering(plan: plan)
+    var rendering = OfflineRenderer(plan: plan)
     var samples = [Float](repeating: 0, count: Int(plan.length))
     var span = samples.mutableSpan
     _ = rendering.read(into: &span)

@@ -1,6 +1,6 @@
 /// Where the record of a test goes when it is over; nothing is written before.
 struct RecordFile: ~Copyable {
-  private var file: ReplacingFile?
+  private var file: AtomicFileWriter?
 
   /// Makes sure that the file can be written, where there is to be one.
   init(_ path: String?) throws(FileError) {
@@ -8,7 +8,7 @@ struct RecordFile: ~Copyable {
       file = nil
       return
     }
-    file = try ReplacingFile(path)
+    file = try AtomicFileWriter(path)
   }
 
   /// Writes the record, and gives the file its name.

@@ -56,7 +56,7 @@ struct RecordingChannels {
       if let plan = made[channel] { return plan }
       let samples = channel < 0 ? sound.mean : sound.channel(channel)
       let plan = try RenderPlan(
-        recording: AudioSample(interleaved: samples, channelCount: 1), rate: sound.rate)
+        recording: AudioBuffer(interleaved: samples, channelCount: 1), rate: sound.rate)
       made[channel] = plan
       return plan
     }
@@ -78,7 +78,7 @@ struct RecordingChannels {
     return try RenderPlan(
       compiling: HapticPattern(events: [event]), rate: sound.rate,
       samples: [
-        path: AudioSample(interleaved: sound.interleaved, channelCount: sound.channelCount)
+        path: AudioBuffer(interleaved: sound.interleaved, channelCount: sound.channelCount)
       ])
   }
 }

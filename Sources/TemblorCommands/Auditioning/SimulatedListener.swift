@@ -24,9 +24,9 @@ struct SimulatedListener: Equatable {
     letters = word == nil ? text.lowercased().compactMap { Side(rawValue: String($0)) } : []
     guard word != nil || (letters.count == text.count && !letters.isEmpty) else {
       throw UsageError(
-        .correctValue,
-        "'--simulate' takes \(Word.allCases.map(\.rawValue).joinedWithOr), or a letter for each "
-          + "trial such as 'abba', not \(text.inQuotes)")
+        .invalidValue,
+        "'--simulate' takes \(Word.allCases.map(\.rawValue).joinedWithOr), or one letter per trial, such as 'abba', not \(text.inQuotes)"
+      )
     }
   }
 
@@ -35,12 +35,12 @@ struct SimulatedListener: Equatable {
 
   /// The answers to the trials of a seed.
   func answers(seed: UInt64, count: Int) -> [Side] {
-    let draws = BlindTest.draws(seed: seed, count: count)
+    let draws = ABXTest.draws(seed: seed, count: count)
     switch word {
     case nil: return Array(letters.prefix(count))
     case .right: return draws
     case .wrong: return draws.map(\.other)
-    case .random: return BlindTest.draws(seed: seed ^ Self.guessing, count: count)
+    case .random: return ABXTest.draws(seed: seed ^ Self.guessing, count: count)
     }
   }
 

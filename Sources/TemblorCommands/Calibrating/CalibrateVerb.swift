@@ -10,29 +10,25 @@ enum CalibrateVerb {
   static let description = CommandDescription(
     "calibrate", abstract: "Measure a transducer from a recording of the sweep.",
     discussion: """
-      Fits a resonance to the two sweeps of 'temblor sweep' and puts what was measured in the place of \
-      what the profile says. The same options for the signal must be given to both. A recording that \
-      cannot tell is refused with the reason.
+      Fits a resonance to a recording of the sweeps of 'temblor sweep' and updates the profile with the result. Use the same signal options for both commands. Unsuitable recordings are rejected with the reason.
 
-      With --capture the sweep is played and recorded in one go.
+      With --capture, the sweep is played and recorded at the same time.
 
-      A file tells no latency, since nobody knows when it was played; a second channel that records the \
-      signal itself, named by --reference, tells it to a part of a frame. With --capture it is told by \
-      the clocks of both devices otherwise, as exactly as these know their own delays.
+      Latency cannot be measured from a file alone. A second channel with the signal itself, given by --reference, yields it with sub-frame accuracy. With --capture and no reference, latency is taken from the clocks of the devices and is as accurate as their reported delays.
       """,
     arguments: [
       Argument(
-        "RECORDING", help: "A sound file of the whole signal, at any rate.",
+        "RECORDING", help: "Recording of the whole signal, at any sample rate.",
         completion: .file(endingIn: "wav", "flac", "aiff", "caf"), isOptional: true)
     ],
     options: [
       SweepOptions.profile,
       Option(
-        "-o", "--output", value: "FILE", help: "Write the profile with what was measured.",
+        "-o", "--output", value: "FILE", help: "Write the calibrated profile to this file.",
         completion: .file(endingIn: "json")),
       Option(
         "--plot", value: "FILE",
-        help: "Draw what was measured, fitted and left over, as png, svg or pdf.",
+        help: "Plot measurement, fit and residual as png, svg or pdf.",
         completion: .file(endingIn: "svg", "png", "pdf")),
       SharedOptions.json,
     ],
@@ -44,26 +40,26 @@ enum CalibrateVerb {
             "--channel", value: "N", help: "The channel of the sensor.",
             defaultText: "the only one, or 1"),
           Option(
-            "--reference", value: "N", help: "The channel that records the signal itself."),
+            "--reference", value: "N", help: "Channel with the signal itself."),
           Option(
-            "--sensor", value: "KIND", help: "What the sensor's signal is in proportion to.",
-            defaultText: "what fits best", choices: Measurement.Sensor.allCases.map(\.rawValue)),
+            "--sensor", value: "KIND", help: "Quantity that the sensor measures.",
+            defaultText: "what fits best", choices: TransducerMeasurement.Sensor.allCases.map(\.rawValue)),
           Option(
             "--full-scale", value: "G",
-            help: "The acceleration in g that is full scale, 0.001 to 10000."),
-          Option("--accept-poor", help: "Take a fit that leaves 3 to 10 % unexplained."),
+            help: "Acceleration at full scale in g, 0.001 to 10000."),
+          Option("--accept-poor", help: "Accept a fit with a residual of 3 to 10 %."),
           Option(
-            "--date", value: "TEXT", help: "The day of the measurement.", defaultText: "today"),
+            "--date", value: "TEXT", help: "Date of the measurement.", defaultText: "today"),
         ]),
       SweepOptions.group,
       OptionGroup(
         title: "Capture",
         options: [
           Option(
-            "-c", "--capture", value: "NAME", help: "Record from this input, as ALSA names it."),
+            "-c", "--capture", value: "NAME", help: "ALSA input device."),
           Option(
-            "--capture-channels", value: "N", help: "Channels to record, 1 to 64.",
-            defaultText: "as many as are named"),
+            "--capture-channels", value: "N", help: "Number of channels to record, 1 to 64.",
+            defaultText: "as many as needed"),
           SweepVerb.playChannel,
         ]),
       DeviceOptions.group,
@@ -71,23 +67,23 @@ enum CalibrateVerb {
     examples: [
       .init(
         "temblor calibrate take.wav --profile dayton-bst-1 -o mine.json --plot fit.svg",
-        "Make a profile of your own chair."),
+        "Calibrate a profile from a recording."),
       .init(
         "temblor calibrate --profile puck --device plughw:1 --capture plughw:1 --channel 1 "
           + "--reference 2 -o mine.json", "Play, record and measure, latency included."),
     ]
   ) { arguments, terminal in
-    try run(arguments, terminal, time: SystemTime())
+    try run(arguments, terminal, time: SystemTimeSource())
   }
 
   /// Measures; a clock for what is played.
   static func run(
-    _ arguments: ParsedArguments, _ terminal: Terminal, time: any Timekeeper
+    _ arguments: ParsedArguments, _ terminal: Terminal, time: any TimeSource
   ) throws -> ExitStatus {
     let options = try SweepOptions(arguments)
     let sensors =
-      try arguments.choice("--sensor", as: Measurement.Sensor.self).map { [$0] }
-      ?? Measurement.Sensor.allCases
+      try arguments.choice("--sensor", as: TransducerMeasurement.Sensor.self).map { [$0] }
+      ?? TransducerMeasurement.Sensor.allCases
     let fullScale = try arguments.double("--full-scale", in: 0.001...10_000)
     let plotFormat = try plotFormat(arguments.value("--plot"))
     let take = try CalibrationTake(arguments, options: options, time: time)
@@ -112,21 +108,21 @@ enum CalibrateVerb {
         error: CalibrationError(
           kind: .unsuitableRecording,
           description: "the movement would be "
-            + "\(Figures.rounded(abs(found) * 1_000, places: 2)) ms "
-            + "\(found < 0 ? "before" : "behind") the signal; are the channels the right ones?"))
+            + "\(NumberFormatting.rounded(abs(found) * 1_000, places: 2)) ms "
+            + "\(found < 0 ? "before" : "after") the signal; check '--channel' and '--reference'"))
     }
     let old = options.profile
     var new = calibration.applied(
       to: old,
-      in: Calibration.Circumstances(
+      in: Calibration.Conditions(
         date: arguments.value("--date") ?? today(), latency: latency, fullScale: fullScale))
     let output = arguments.value("--output")
     if let output { new.name = name(for: output, otherwise: old.name) }
     let report = CalibrationReport(calibration, from: old, to: new, latency: latency, take: take)
     if let path = arguments.value("--plot"), let plotFormat {
-      try ReplacingFile.write(report.plot.draw(as: plotFormat), to: path)
+      try AtomicFileWriter.write(report.plot.draw(as: plotFormat), to: path)
     }
-    if let output { try ReplacingFile.write(ProfileFile.write(new), to: output) }
+    if let output { try AtomicFileWriter.write(ProfileFile.write(new), to: output) }
     if arguments.flag("--json") {
       try terminal.output.write(report.json.span)
     } else {
@@ -134,7 +130,7 @@ enum CalibrateVerb {
       if let output {
         text += "\(output.printable): written\n"
       } else {
-        text += "Nothing was written; '--output FILE' makes a profile of it.\n"
+        text += "No profile was written; use '--output FILE' to write one.\n"
       }
       try terminal.output.write(text)
     }
@@ -151,8 +147,8 @@ enum CalibrateVerb {
     guard let path else { return nil }
     guard let format = PlotFormat(ofName: path) else {
       throw UsageError(
-        .correctValue,
-        "the ending of \(path.inQuotes) names no kind of picture; use .png, .svg or .pdf")
+        .invalidValue,
+        "unknown file extension of \(path.inQuotes); use .png, .svg or .pdf")
     }
     return format
   }

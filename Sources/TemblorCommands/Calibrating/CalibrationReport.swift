@@ -36,19 +36,19 @@ struct CalibrationReport {
         ("acceleration", told("acceleration", before?.acceleration, "g"), figure(most, "g")))
     }
     rows.append(("latency", milliseconds(old.amplifier.latency), milliseconds(latency)))
-    rows.append(("polarity", "", calibration.isInverted ? "inverted" : "as played"))
+    rows.append(("polarity", "", calibration.isInverted ? "inverted" : "normal"))
     rows.append(("sensor", "", calibration.sensor.rawValue))
     let widths = (rows.map(\.0.count).max() ?? 0, rows.map(\.1.count).max() ?? 0)
     var text = rows.map { row in
       padded(row.0, widths.0 + 2) + padded(row.1, widths.1 + 2) + row.2 + "\n"
     }.joined()
     text += "\n\(calibration.verdict)\n"
-    for reservation in calibration.reservations { text += reservation + "\n" }
+    for reservation in calibration.warnings { text += reservation + "\n" }
     if latency != nil {
       text +=
         take.reference != nil
         ? "The latency is from the reference channel to the movement.\n"
-        : "The latency is what the devices' own clocks do not know of; they may err by a period.\n"
+        : "The latency excludes the delays reported by the devices, which can be off by one period.\n"
     }
     return text
   }
@@ -93,9 +93,9 @@ struct CalibrationReport {
   var plot: ResponsePlot {
     ResponsePlot(
       title: "\(new.name): acceleration, measured and fitted",
-      subtitle: "\(Figures.rounded(calibration.resonance, places: 2)) Hz, quality "
-        + "\(Figures.rounded(calibration.quality, places: 2)), residual "
-        + "\(Figures.rounded(calibration.residual, places: 1)) dB",
+      subtitle: "\(NumberFormatting.rounded(calibration.resonance, places: 2)) Hz, quality "
+        + "\(NumberFormatting.rounded(calibration.quality, places: 2)), residual "
+        + "\(NumberFormatting.rounded(calibration.residual, places: 1)) dB",
       points: calibration.curve.points.map {
         ResponsePlot.Point(
           hertz: $0.hertz, measured: $0.measured, fitted: $0.fitted, residual: $0.residual)
@@ -123,17 +123,17 @@ struct CalibrationReport {
   }
 
   private func with(_ unit: String, _ value: Double, places: Int) -> String {
-    Figures.rounded(value, places: places) + (unit.isEmpty ? "" : " " + unit)
+    NumberFormatting.rounded(value, places: places) + (unit.isEmpty ? "" : " " + unit)
   }
 
   private func band(_ band: ClosedRange<Double>?) -> String {
     guard let band else { return "unknown" }
-    return Figures.rounded(band.lowerBound, places: 1) + " to "
-      + Figures.rounded(band.upperBound, places: 1) + " Hz"
+    return NumberFormatting.rounded(band.lowerBound, places: 1) + " to "
+      + NumberFormatting.rounded(band.upperBound, places: 1) + " Hz"
   }
 
   private func milliseconds(_ seconds: Double?) -> String {
-    seconds.map { Figures.rounded($0 * 1_000, places: 3) + " ms" } ?? "unknown"
+    seconds.map { NumberFormatting.rounded($0 * 1_000, places: 3) + " ms" } ?? "unknown"
   }
 
   private func padded(_ text: String, _ width: Int) -> String {

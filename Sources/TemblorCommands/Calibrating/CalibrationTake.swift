@@ -15,24 +15,24 @@ struct CalibrationTake {
   let origin: Double?
 
   /// Reads or records what a command line names.
-  init(_ arguments: ParsedArguments, options: SweepOptions, time: any Timekeeper) throws {
+  init(_ arguments: ParsedArguments, options: SweepOptions, time: any TimeSource) throws {
     let path = arguments.value("RECORDING")
     let capture = arguments.value("--capture")
     guard (path == nil) != (capture == nil) else {
       throw UsageError(
-        path == nil ? .addValue : .remove,
-        "what is measured is either a RECORDING, or what '--capture' records")
+        path == nil ? .missingValue : .remove,
+        "use either RECORDING or '--capture'")
     }
     let channel = try arguments.int("--channel", in: 1...64)
     let reference = try arguments.int("--reference", in: 1...64)
     if let channel, channel == reference {
-      throw UsageError(.correctValue, "'--reference' is another channel than '--channel'")
+      throw UsageError(.invalidValue, "'--reference' and '--channel' must differ")
     }
     let sound: Sound
     if let path {
       for option in ["--device", "--play-channel", "--capture-channels"]
       where arguments.value(option) != nil {
-        throw UsageError(.remove, "'\(option)' is for what '--capture' records")
+        throw UsageError(.remove, "'\(option)' requires '--capture'")
       }
       name = path
       sound = try Self.read(path)
@@ -42,7 +42,7 @@ struct CalibrationTake {
       let count = try arguments.int("--capture-channels", in: 1...64) ?? least
       guard count >= least else {
         throw UsageError(
-          .correctValue, "channel \(least) is named, and '--capture-channels' asks for \(count)")
+          .invalidValue, "channel \(least) is used, but '--capture-channels' is \(count)")
       }
       try options.checkLimits()
       let player = try SweepPlayer(arguments, options: options, time: time)
@@ -73,7 +73,7 @@ struct CalibrationTake {
         name: name,
         error: CalibrationError(
           kind: .unsuitableRecording,
-          description: "has no channel \(number), only "
+          description: "has no channel \(number); it has only "
             + (sound.channelCount == 1 ? "one" : "\(sound.channelCount)")))
     }
     let samples = stride(

@@ -15,7 +15,7 @@ struct SweepPlayer {
   private let request: PCMRequest
   private let options: SweepOptions
   private let channel: Int?
-  private let time: any Timekeeper
+  private let time: any TimeSource
 
   /// Seconds that are recorded behind the signal, for all that comes late.
   private static let tail = 0.5
@@ -25,13 +25,13 @@ struct SweepPlayer {
   private static let usualPeriod = 1_024
 
   /// What a command line asks for.
-  init(_ arguments: ParsedArguments, options: SweepOptions, time: any Timekeeper) throws(UsageError)
+  init(_ arguments: ParsedArguments, options: SweepOptions, time: any TimeSource) throws(UsageError)
   {
     channel = try arguments.int("--play-channel", in: 1...64)
-    var request = try DeviceOptions(arguments, leastChannelCount: channel ?? 1).request
+    var request = try DeviceOptions(arguments, minimumChannelCount: channel ?? 1).request
     if arguments.value("--period") == nil, arguments.value("--buffer") == nil {
-      request.periodLength = Self.usualPeriod
-      request.bufferLength = 8 * Self.usualPeriod
+      request.periodSize = Self.usualPeriod
+      request.bufferSize = 8 * Self.usualPeriod
     }
     self.request = request
     self.options = options
@@ -53,7 +53,7 @@ struct SweepPlayer {
     do {
       samples = try options.signal.samples(rate: rate, isWhole: false)
     } catch {
-      throw UsageError(.correctValue, error.description)
+      throw UsageError(.invalidValue, error.description)
     }
     do {
       let capture = try ALSACapture(
@@ -99,11 +99,11 @@ struct SweepPlayer {
     let channels = sink.format.channelCount
     let wake = WakeSignal()
     var written = 0
-    var block = [Float](repeating: 0, count: sink.format.bufferLength * channels)
+    var block = [Float](repeating: 0, count: sink.format.bufferSize * channels)
     var hasEnded = false
     defer { if !hasEnded { sink.finish(draining: false) } }
     while true {
-      if Interruption.isRequested { throw FileError(request.device, "interrupted") }
+      if SignalHandling.isRequested { throw FileError(request.device, "interrupted") }
       switch sink.wait(wake) {
       case .room(let room):
         for frame in 0..<room {
@@ -115,8 +115,8 @@ struct SweepPlayer {
         sink.write(block.span.extracting(first: room * channels))
         written += room
       case .woken: break
-      case .missed, .behind: throw refusal("ran dry during the sweep; give a longer '--buffer'")
-      case .ended: throw refusal("went away during the sweep; connect it again")
+      case .missed, .behind: throw refusal("underrun during the sweep; use a larger '--buffer'")
+      case .ended: throw refusal("disconnected during the sweep; reconnect it")
       }
       let isDone = try isDone(written)
       if written >= count || (isDone && count == .max) { break }

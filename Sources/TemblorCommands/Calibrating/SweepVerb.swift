@@ -7,17 +7,14 @@ import TransducerCalibration
 /// `temblor sweep`: the signal that a transducer is measured with.
 enum SweepVerb {
   static let description = CommandDescription(
-    "sweep", abstract: "Write or play the signal that a transducer is measured with.",
+    "sweep", abstract: "Write or play the measurement signal for a transducer.",
     discussion: """
-      Two equal sweeps from low to high, then six tones and six bursts to feel. A recording of it, made \
-      by a sensor on the transducer, is what 'temblor calibrate' measures. The level is low, comes up \
-      slowly and has nothing below half the lowest frequency; a level that the profile's figures do not \
-      allow is refused.
+      The signal consists of two identical rising sweeps, then six tones and six bursts to feel. Record it with a sensor on the transducer and measure the recording with 'temblor calibrate'. The level is low, fades in slowly and contains nothing below half the lowest frequency. Levels beyond the limits of the profile are rejected.
       """,
     options: [
       SweepOptions.profile,
       Option(
-        "-o", "--output", value: "FILE", help: "Write this sound file, in 24 bits.",
+        "-o", "--output", value: "FILE", help: "Output file, 24 bits.",
         completion: .file(endingIn: "wav", "flac")),
       playChannel,
     ],
@@ -29,24 +26,24 @@ enum SweepVerb {
         "Play it on the second channel of a card."),
     ]
   ) { arguments, terminal in
-    try run(arguments, terminal, time: SystemTime())
+    try run(arguments, terminal, time: SystemTimeSource())
   }
 
   static let playChannel = Option(
-    "--play-channel", value: "N", help: "The channel of the device that plays, 1 to 64.",
+    "--play-channel", value: "N", help: "Output channel, 1 to 64.",
     defaultText: "all")
 
   /// Writes or plays by a clock.
   static func run(
-    _ arguments: ParsedArguments, _ terminal: Terminal, time: any Timekeeper
+    _ arguments: ParsedArguments, _ terminal: Terminal, time: any TimeSource
   ) throws -> ExitStatus {
     let options = try SweepOptions(arguments)
     try options.checkLimits()
     let output = arguments.value("--output")
     guard (output == nil) != (arguments.value("--device") == nil) else {
       throw UsageError(
-        output == nil ? .addValue : .remove,
-        "the sweep goes either to a file, with '--output', or to a device, with '--device'")
+        output == nil ? .missingValue : .remove,
+        "use either '--output' or '--device'")
     }
     if let output {
       let rate = try SharedOptions.rate(arguments)
@@ -65,13 +62,13 @@ enum SweepVerb {
   private static func write(_ options: SweepOptions, rate: Int, to path: String) throws {
     guard let container = SoundFileFormat.container(ofName: path) else {
       throw UsageError(
-        .correctValue,
-        "the ending of \(path.inQuotes) names no kind of sound file; use .wav or .flac")
+        .invalidValue,
+        "unknown file extension of \(path.inQuotes); use .wav or .flac")
     }
     let samples = try options.samples(rate: Double(rate))
     let format = SoundFileFormat(
       container: container, samples: container == .ogg ? .float : .s24)
-    var file = try ReplacingFile(path)
+    var file = try AtomicFileWriter(path)
     var writer = try SoundFileWriter(
       descriptor: file.descriptor, path: path, format: format, rate: rate, channelCount: 1,
       frameCount: Int64(samples.count),
@@ -86,7 +83,7 @@ enum SweepVerb {
   /// `22 s, 10 to 1000 Hz at -12 dBFS for dayton-bst-1`.
   static func summary(_ options: SweepOptions) -> String {
     let signal = options.signal
-    return "\(Figures.rounded(signal.length, places: 1)) s, "
+    return "\(NumberFormatting.rounded(signal.length, places: 1)) s, "
       + "\(SweepOptions.text(signal.band.lowerBound)) to "
       + "\(SweepOptions.text(signal.band.upperBound)) Hz at \(SweepOptions.text(signal.level)) dBFS "
       + "for \(options.profile.name)"
@@ -96,15 +93,15 @@ enum SweepVerb {
   private static func advice(_ options: SweepOptions, file: String?) -> String {
     var text = ""
     if !SweepLimits(options.profile).isKnown {
-      text += "The profile says nothing of power or excursion: begin with a low volume.\n"
+      text += "The profile has no power or excursion limit: start at a low volume.\n"
     }
     text += """
-      Fix an accelerometer to the transducer where it is mounted, or hold a microphone close to it.
-      Record all of the signal in one take, with automatic gain switched off and the peaks below full:
+      Attach an accelerometer to the mounted transducer, or hold a microphone close to it.
+      Record the whole signal in one take, with automatic gain control off and without clipping:
         arecord -f S16_LE -r 48000 -d \(Int(options.signal.length.rounded(.up)) + 5) take.wav
 
       """
-    if let file { text += "Play it meanwhile:\n  aplay \(file.printable)\n" }
+    if let file { text += "While recording, play:\n  aplay \(file.printable)\n" }
     return text + "Then measure:\n  temblor calibrate take.wav --profile \(options.profileWord)"
       + "\(options.words) -o mine.json\n"
   }

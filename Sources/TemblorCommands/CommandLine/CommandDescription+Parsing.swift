@@ -18,7 +18,7 @@ extension CommandDescription {
   private func assign(_ words: [String]) throws(UsageError) -> [String: [String]] {
     let required = arguments.filter { !$0.isOptional }
     if words.count < required.count {
-      throw UsageError(.addValue, "missing \(required[words.count].name)")
+      throw UsageError(.missingValue, "missing \(required[words.count].name)")
     }
     var given: [String: [String]] = [:]
     var rest = words[...]
@@ -135,12 +135,12 @@ private struct WordReader {
     for name: String, _ placeholder: String
   ) throws(UsageError) -> String {
     let missing = "missing \(placeholder) after \(name.inQuotes)"
-    guard next < words.count, words[next] != "--" else { throw UsageError(.addValue, missing) }
+    guard next < words.count, words[next] != "--" else { throw UsageError(.missingValue, missing) }
     let word = words[next]
     if word.looksLikeOption {
       let joined = name.isLongName ? "\(name)=\(word)" : name + word
       throw UsageError(
-        .addValue, "\(missing); to give \(word.inQuotes) itself, write \(joined.inQuotes)")
+        .missingValue, "\(missing); to give \(word.inQuotes) itself, write \(joined.inQuotes)")
     }
     next += 1
     return word

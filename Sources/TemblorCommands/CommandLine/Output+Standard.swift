@@ -14,7 +14,7 @@ extension Output {
     self.init(
       isTerminal: isTerminal, width: columns(descriptor), isColoured: isTerminal && allowsColour,
       // A terminal of another session has no jobs of ours to be behind.
-      isForeground: tcgetpgrp(descriptor) < 0 || CharacterMode.isForeground(descriptor)
+      isForeground: tcgetpgrp(descriptor) < 0 || TerminalMode.isForeground(descriptor)
     ) { bytes throws(OutputError) in
       try unsafe bytes.withUnsafeBufferPointer { buffer throws(OutputError) in
         var written = 0

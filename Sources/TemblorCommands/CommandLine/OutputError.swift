@@ -5,7 +5,7 @@ struct OutputError: Error, Equatable, CustomStringConvertible {
   /// What can be done about it.
   enum Kind: Sendable {
     /// Nothing: the reader has all it wants, as `head` does.
-    case readerLeft
+    case brokenPipe
     /// Make room or choose another place.
     case notWritten
   }
@@ -17,7 +17,7 @@ struct OutputError: Error, Equatable, CustomStringConvertible {
   var code: Int32
 
   init(stream: String, code: Int32) {
-    self.kind = code == EPIPE ? .readerLeft : .notWritten
+    self.kind = code == EPIPE ? .brokenPipe : .notWritten
     self.stream = stream
     self.code = code
   }

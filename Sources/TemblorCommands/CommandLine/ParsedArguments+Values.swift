@@ -55,7 +55,7 @@ extension ParsedArguments {
   private func notTaken(
     _ name: String, _ text: String, _ what: String, _ limits: Limits
   ) -> UsageError {
-    UsageError(.correctValue, "\(name.inQuotes) takes \(what)\(limits.text), not \(text.inQuotes)")
+    UsageError(.invalidValue, "\(name.inQuotes) takes \(what)\(limits.text), not \(text.inQuotes)")
   }
 }
 

@@ -22,7 +22,7 @@ extension Program {
       page.item(["\(status.rawValue)"], nil, text: status.meaning)
     }
     page.section("Environment")
-    page.item(["NO_COLOR"], nil, text: "Where set and not empty, help and messages are plain text.")
+    page.item(["NO_COLOR"], nil, text: "If set and not empty, output has no colours.")
     for section in manualSections {
       page.section(section.title)
       page.paragraphs(section.body)

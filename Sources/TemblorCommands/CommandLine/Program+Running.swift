@@ -36,7 +36,7 @@ extension Program {
       terminal.report("\(name): \(error)")
       terminal.report("See '\(called) --help'.")
       return .usage
-    } catch let error as OutputError where error.kind == .readerLeft {
+    } catch let error as OutputError where error.kind == .brokenPipe {
       return .done
     } catch {
       terminal.report("\(name): \(message(error))")
@@ -47,7 +47,7 @@ extension Program {
   private func misplacedOption(_ word: String) -> UsageError {
     let option = String(word.prefix { $0 != "=" })
     if commands.flatMap({ [$0] + $0.verbs }).contains(where: { $0.option(named: option) != nil }) {
-      return UsageError(.correctName, "\(option.inQuotes) comes after a verb")
+      return UsageError(.unrecognizedName, "\(option.inQuotes) must follow a verb")
     }
     return .unknown("option", option, among: Self.options.flatMap(\.names))
   }

@@ -24,7 +24,7 @@ struct Program: Sendable {
     commands: [CommandDescription], examples: [CommandDescription.Example] = [],
     manualSections: [(title: String, body: String)] = [],
     message: @escaping @Sendable (any Error) -> String = { "\($0)" },
-    status: @escaping @Sendable (any Error) -> ExitStatus = { _ in .couldNot }
+    status: @escaping @Sendable (any Error) -> ExitStatus = { _ in .failure }
   ) {
     self.name = name
     self.version = version
@@ -55,7 +55,7 @@ struct Program: Sendable {
       "help", abstract: "Show help for the program or a verb.",
       arguments: [
         Argument(
-          "VERB", help: "The verb to explain.", completion: .words(commands.map(\.name)),
+          "VERB", help: "The verb to show help for.", completion: .words(commands.map(\.name)),
           isRepeatable: commands.contains { !$0.verbs.isEmpty }, isOptional: true)
       ]
     ) { arguments, terminal in
@@ -92,8 +92,8 @@ extension CommandDescription {
     let names = verbs.map(\.name)
     let question = Suggestion.question(verb, among: names)
     throw UsageError(
-      .correctName,
-      "unknown verb \(verb.inQuotes) behind \(name.inQuotes)"
+      .unrecognizedName,
+      "unknown verb \(verb.inQuotes) after \(name.inQuotes)"
         + (question.isEmpty ? "; it takes \(names.joinedWithOr)" : question))
   }
 }

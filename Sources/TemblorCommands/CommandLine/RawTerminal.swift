@@ -15,18 +15,18 @@ package struct RawTerminal: ~Copyable {
   ///
   /// One at a time.
   package init?(_ descriptor: Int32 = STDIN_FILENO) {
-    guard CharacterMode.begin(on: descriptor) else { return nil }
+    guard TerminalMode.begin(on: descriptor) else { return nil }
     self.descriptor = descriptor
-    _ = CharacterMode.enter()
+    _ = TerminalMode.enter()
   }
 
-  deinit { CharacterMode.end() }
+  deinit { TerminalMode.end() }
 
   /// What to wait for before asking for keys; ask anew each time.
-  package var watched: [WatchedDescriptor] {
-    let wake = WatchedDescriptor(CharacterMode.wake.descriptor)
-    if isClosed || !CharacterMode.enter() { return [wake] }
-    return [wake, WatchedDescriptor(descriptor)]
+  package var watched: [PollDescriptor] {
+    let wake = PollDescriptor(TerminalMode.wake.descriptor)
+    if isClosed || !TerminalMode.enter() { return [wake] }
+    return [wake, PollDescriptor(descriptor)]
   }
 
   /// How long to wait at most before asking for keys: what began like a longer key may be all.
@@ -34,7 +34,7 @@ package struct RawTerminal: ~Copyable {
   /// A shell tells nobody that it brings a running job to the foreground, so one behind looks now and then.
   package func timeout(at now: Duration) -> Duration? {
     if let deadline = decoder.deadline { return max(.zero, deadline - now) }
-    return isClosed || CharacterMode.isForeground(descriptor) ? nil : Self.interval
+    return isClosed || TerminalMode.isForeground(descriptor) ? nil : Self.interval
   }
 
   /// How often a background process looks whether it has the terminal.
@@ -42,7 +42,7 @@ package struct RawTerminal: ~Copyable {
 
   /// The keys pressed since the last call, without waiting.
   package mutating func keys(at now: Duration) -> [KeyPress] {
-    CharacterMode.wake.lower()
+    TerminalMode.wake.lower()
     return decoder.decode(read(), at: now)
   }
 
@@ -53,7 +53,7 @@ package struct RawTerminal: ~Copyable {
       isClosed = true
       return []
     }
-    guard CharacterMode.enter() else { return [] }
+    guard TerminalMode.enter() else { return [] }
     // Should another job take the terminal just now, a blocked SIGTTIN makes the read fail, not stop.
     var only = sigset_t()
     var before = sigset_t()
@@ -63,7 +63,7 @@ package struct RawTerminal: ~Copyable {
     defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
     var bytes = [UInt8](repeating: 0, count: 256)
     let count = unsafe Glibc.read(descriptor, &bytes, bytes.count)
-    if count < 0 && errno == EIO && CharacterMode.isForeground(descriptor) { isClosed = true }
+    if count < 0 && errno == EIO && TerminalMode.isForeground(descriptor) { isClosed = true }
     return Array(bytes.prefix(max(0, count)))
   }
 }

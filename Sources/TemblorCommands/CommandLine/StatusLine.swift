@@ -18,7 +18,7 @@ struct StatusLine {
   var timeout: Duration? { terminal.error.isTerminal ? Self.interval : nil }
 
   /// Shows how things are, unless the last line is too recent; then they are not even asked for.
-  mutating func show(_ figures: @autoclosure () -> PlaybackFigures) {
+  mutating func show(_ figures: @autoclosure () -> PlaybackStatus) {
     line.draw { width in figures().line(width: width, for: terminal.error) }
   }
 

@@ -13,7 +13,8 @@ struct Terminal: Sendable {
   /// This process's streams; a reader that leaves is from now on an error, no longer a signal.
   static func system() -> Terminal {
     _ = signal(SIGPIPE, SIG_IGN)
-    return Terminal(output: .standardOutput, error: .standardError, clock: { SystemTime().now })
+    return Terminal(
+      output: .standardOutput, error: .standardError, clock: { SystemTimeSource().now })
   }
 
   /// Writes a message; one that cannot be written has nowhere else to go.

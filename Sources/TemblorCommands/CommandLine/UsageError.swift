@@ -3,11 +3,11 @@ struct UsageError: Error, Equatable, CustomStringConvertible {
   /// What the user has to change.
   enum Kind: Sendable {
     /// Spell the verb or option as the program knows it.
-    case correctName
+    case unrecognizedName
     /// Add the value or argument that is missing.
-    case addValue
+    case missingValue
     /// Give a value of the right kind, range or list.
-    case correctValue
+    case invalidValue
     /// Take away what is one too many.
     case remove
   }
@@ -23,7 +23,8 @@ struct UsageError: Error, Equatable, CustomStringConvertible {
 
   static func unknown(_ what: String, _ word: String, among names: [String]) -> UsageError {
     UsageError(
-      .correctName, "unknown \(what) \(word.inQuotes)" + Suggestion.question(word, among: names))
+      .unrecognizedName,
+      "unknown \(what) \(word.inQuotes)" + Suggestion.question(word, among: names))
   }
 
   static func notAllowed(_ name: String, _ value: String, choices: [String]) -> UsageError {
@@ -32,6 +33,6 @@ struct UsageError: Error, Equatable, CustomStringConvertible {
       choices.count > 12
       ? "\(name.inQuotes) does not take \(value.inQuotes)"
       : "\(name.inQuotes) takes \(choices.joinedWithOr), not \(value.inQuotes)"
-    return UsageError(.correctValue, taken + Suggestion.question(value, among: choices))
+    return UsageError(.invalidValue, taken + Suggestion.question(value, among: choices))
   }
 }

@@ -69,7 +69,7 @@ enum FileSystem {
       guard count >= 0 else { throw .system(name, "cannot be read") }
       if count == 0 { return bytes }
       guard bytes.count <= limit else {
-        throw FileError(name, "is larger than \(limit >> 20) MiB, the most that is read")
+        throw FileError(name, "is too large; the limit is \(limit >> 20) MiB")
       }
       size = max(size, bytes.count * 2)
     }
@@ -94,10 +94,10 @@ enum FileSystem {
     if path.isEmpty || entry(at: path) == .folder { return }
     try makeFolder(folder(of: path))
     guard unsafe mkdir(path, 0o777) == 0 || errno == EEXIST else {
-      throw .system(path, "cannot be made")
+      throw .system(path, "cannot be created")
     }
     guard entry(at: path) == .folder else {
-      throw FileError(path, "is in the way; it is no folder")
+      throw FileError(path, "exists and is not a folder")
     }
   }
 

@@ -10,7 +10,7 @@ struct LineReader {
     /// Text without control characters, tabs apart.
     case text(String)
     /// Bytes that are no such text.
-    case notText
+    case invalidUTF8
     /// More than the limit; told once, at its end.
     case tooLong
   }
@@ -50,7 +50,9 @@ struct LineReader {
     if pending.last == UInt8(ascii: "\r") { pending.removeLast() }
     if isTooLong || pending.count > Self.limit { return .tooLong }
     let isClean = pending.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == UInt8(ascii: "\t") }
-    guard isClean, let text = String(validating: pending, as: UTF8.self) else { return .notText }
+    guard isClean, let text = String(validating: pending, as: UTF8.self) else {
+      return .invalidUTF8
+    }
     return .text(text)
   }
 }

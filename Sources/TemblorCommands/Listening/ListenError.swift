@@ -3,23 +3,23 @@ struct ListenError: Error, Equatable, CustomStringConvertible {
   /// What the sender has to change; the raw value stands in the reply.
   enum Kind: String, CaseIterable, Sendable {
     /// Send text in UTF-8 without control characters.
-    case badText = "bad-text"
+    case invalidUTF8 = "bad-text"
     /// Send shorter lines.
     case tooLong = "too-long"
     /// Close the quotes, and put blanks around them.
-    case badQuotes = "bad-quotes"
+    case unclosedQuote = "bad-quotes"
     /// Spell the command or option as `help` does.
-    case unknownWord = "unknown-word"
+    case unknownKeyword = "unknown-word"
     /// Add the word that is missing.
-    case missingWord = "missing-word"
+    case missingArgument = "missing-word"
     /// Take away the word that is one too many.
-    case extraWord = "extra-word"
+    case unexpectedArgument = "extra-word"
     /// Give a value of the right kind and within its bounds.
-    case badValue = "bad-value"
+    case invalidValue = "bad-value"
     /// Name something that plays.
     case unknownName = "unknown-name"
     /// Name a pattern that exists and can be read.
-    case badPattern = "bad-pattern"
+    case invalidPattern = "bad-pattern"
     /// Wait until less is going on.
     case busy
     /// Look after the device.

@@ -9,9 +9,7 @@ extension ListenGrammar {
   /// The protocol as the help of the verb and the manual tell it.
   static let discussion: String = {
     var text = """
-      One line is one command. Words are separated by blanks; "quotes" go around names with blanks, \
-      with \\" and \\\\ for what they would end. Empty lines and those that begin with # mean nothing. \
-      A line has at most \(LineReader.limit) bytes.
+      Each line is one command. Words are separated by spaces. Put "quotes" around names with spaces; inside quotes, write \\" for a quote and \\\\ for a backslash. Empty lines and lines that start with # are ignored. A line can have up to \(LineReader.limit) bytes.
 
       """
     for form in forms {
@@ -22,20 +20,13 @@ extension ListenGrammar {
     }
     return text + """
 
-      TIME is in seconds of the session, as status tells them, or +SECONDS from now. INTENSITY, \
-      SHARPNESS and STRENGTH are 0 to 1, RATE is \(ListenForm.Slot(name: "", kind: .number(rates)).bounds). \
-      What is to be done now is done with the next period of the device; what has a TIME, at that very \
-      frame. NAME may be a name for several: what plays, and what is to play at its time.
+      TIME is in seconds since the start of the session, as shown by status, or +SECONDS from now. INTENSITY, \
+      SHARPNESS and STRENGTH are 0 to 1, RATE is \(ListenCommandSyntax.Operand(name: "", kind: .number(rates)).bounds). \
+      Commands without TIME take effect with the next period of the device; commands with TIME at that exact frame. NAME can stand for several sounds: those that play and those scheduled.
 
-      Each command is answered by one line, in the order they came: ok, with words or NAME=VALUE \
-      behind, or error KIND: and why. A command that begins with @ and a word of yours is answered \
-      with that word in front: '@7 tap' by '@7 ok'. KIND is one of \(ListenError.Kind.allCases.map(\.rawValue).joinedWithOr).
+      Each command gets one reply line, in order: ok, followed by words or NAME=VALUE fields, or error KIND: followed by the reason. Prefix a command with @TAG to have the reply tagged: the reply to '@7 tap' is '@7 ok'. KIND is one of \(ListenError.Kind.allCases.map(\.rawValue).joinedWithOr).
 
-      Lines that begin with event may come between, at all connections: event finished when something \
-      with a name ends by itself, and event stopped when it was asked to, each with name=NAME and \
-      time=SECONDS of the session; of the device, event underrun, at most once a second and with a \
-      count, event lost, returned, suspended and failed with a text, each with time and \
-      missed=SECONDS that could not be heard. More events may be added.
+      Lines that start with event are sent to all connections at any time: event finished when a named sound ends, and event stopped when it is stopped, each with name=NAME and time=SECONDS; for the device, event underrun (at most once a second, with a count) and event lost, returned, suspended and failed with a text, each with time and missed=SECONDS of lost audio. Later versions may add events.
       """
   }()
 }

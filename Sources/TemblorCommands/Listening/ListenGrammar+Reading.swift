@@ -13,8 +13,8 @@ extension ListenGrammar {
   static func read(_ line: LineReader.Line) -> ListenRequest? {
     switch line {
     case .text(let text): read(text)
-    case .notText:
-      refusal(.badText, "the line is no UTF-8 text, or has control characters")
+    case .invalidUTF8:
+      refusal(.invalidUTF8, "the line is not valid UTF-8 or contains control characters")
     case .tooLong:
       refusal(.tooLong, "the line is longer than \(LineReader.limit) bytes")
     }
@@ -34,14 +34,16 @@ extension ListenGrammar {
       if start == "@" {
         let word = rest.prefix { $0 != " " && $0 != "\t" }
         guard (2...longestTag + 1).contains(word.utf8.count), !word.contains("\"") else {
-          throw ListenError(.badValue, "a tag is @ and 1 to \(longestTag) bytes without quotes")
+          throw ListenError(
+            .invalidValue,
+            "invalid tag: must be @ followed by 1 to \(longestTag) bytes without quotes")
         }
         tag = String(word.dropFirst())
         rest = rest[word.endIndex...]
       }
       var words = try ListenWord.split(String(rest))[...]
       guard let verb = words.popFirst() else {
-        throw ListenError(.missingWord, "a command is missing behind the tag")
+        throw ListenError(.missingArgument, "missing command after the tag")
       }
       let form = try form(verb.text)
       return ListenRequest(tag: tag, command: .success(try form.make(form.read(words))))
@@ -51,7 +53,7 @@ extension ListenGrammar {
   }
 }
 
-extension ListenForm {
+extension ListenCommandSyntax {
   /// Puts the words behind the verb into their places.
   func read(_ words: ArraySlice<ListenWord>) throws(ListenError) -> ListenValues {
     var words = words
@@ -59,7 +61,8 @@ extension ListenForm {
     for operand in operands {
       guard let word = words.first else {
         if operand.isOptional { break }
-        throw ListenError(.missingWord, "\(verb.inQuotes) needs \(operand.name): \(usage)")
+        throw ListenError(
+          .missingArgument, "\(verb.inQuotes) requires \(operand.name); usage: \(usage)")
       }
       // Where a word may be left out, a keyword tells that it was.
       if operand.isOptional && options.contains(where: { word.isKeyword($0.keyword) }) { break }
@@ -71,14 +74,15 @@ extension ListenForm {
         throw unexpected(word)
       }
       guard values.values[option.keyword] == nil else {
-        throw ListenError(.extraWord, "\(option.keyword.inQuotes) is given twice")
+        throw ListenError(.unexpectedArgument, "\(option.keyword.inQuotes) is given twice")
       }
       guard let slot = option.slot else {
         values.values[option.keyword] = .present
         continue
       }
       guard let value = words.popFirst() else {
-        throw ListenError(.missingWord, "\(option.keyword.inQuotes) needs \(slot.name): \(usage)")
+        throw ListenError(
+          .missingArgument, "\(option.keyword.inQuotes) requires \(slot.name); usage: \(usage)")
       }
       values.values[option.keyword] = try slot.read(value)
     }
@@ -89,16 +93,16 @@ extension ListenForm {
     let question =
       word.isQuoted ? "" : Suggestion.question(word.text, among: options.map(\.keyword))
     if options.isEmpty || question.isEmpty && word.isQuoted {
-      return ListenError(.extraWord, "\(word.text.inQuotes) is one word too many: \(usage)")
+      return ListenError(.unexpectedArgument, "unexpected \(word.text.inQuotes); usage: \(usage)")
     }
     return ListenError(
-      .unknownWord,
-      "\(verb.inQuotes) does not know \(word.text.inQuotes)"
+      .unknownKeyword,
+      "unknown keyword \(word.text.inQuotes) for \(verb.inQuotes)"
         + (question.isEmpty ? ": \(usage)" : question))
   }
 }
 
-extension ListenForm.Slot {
+extension ListenCommandSyntax.Operand {
   /// Bytes of a text: a path of the system has at most 4096.
   static let longestText = 4_096
 
@@ -107,7 +111,7 @@ extension ListenForm.Slot {
     switch kind {
     case .text:
       guard (1...Self.longestText).contains(word.text.utf8.count) else {
-        throw ListenError(.badValue, "\(name) has 1 to \(Self.longestText) bytes")
+        throw ListenError(.invalidValue, "\(name) must have 1 to \(Self.longestText) bytes")
       }
       return .text(word.text)
     case .number(let range):
@@ -121,7 +125,7 @@ extension ListenForm.Slot {
     case .choice(let choices):
       guard choices.contains(word.text) else {
         throw ListenError(
-          .badValue,
+          .invalidValue,
           refusal(word).text + Suggestion.question(word.text, among: choices))
       }
       return .text(word.text)
@@ -129,7 +133,7 @@ extension ListenForm.Slot {
   }
 
   private func refusal(_ word: ListenWord) -> ListenError {
-    ListenError(.badValue, "\(name) is \(bounds), not \(word.text.inQuotes)")
+    ListenError(.invalidValue, "\(name) must be \(bounds), not \(word.text.inQuotes)")
   }
 
   /// A decimal number; neither hexadecimal ones nor words such as `inf`.

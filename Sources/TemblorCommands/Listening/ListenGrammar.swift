@@ -5,13 +5,13 @@ enum ListenGrammar {
   /// Rates at which a pattern can be played, as the engine bounds them.
   static let rates = 1.0 / 64...64
   /// Seconds that a time can be away, or a thing can last.
-  static let seconds = 0...HapticTime.longest
+  static let seconds = 0...FrameConversion.longest
   /// Seconds of a session: thirty years.
   static let sessionSeconds = 0...1e9
 
   /// All commands, in the order of help.
-  static let forms: [ListenForm] = [
-    ListenForm(
+  static let forms: [ListenCommandSyntax] = [
+    ListenCommandSyntax(
       verb: "play", operands: [pattern],
       options: [
         .init(keyword: "loop"), at, .init(keyword: "as", slot: name),
@@ -20,8 +20,7 @@ enum ListenGrammar {
         .init(keyword: "from", slot: duration),
       ],
       help: """
-        Play a pattern, in the place of what has its name then. The name is the pattern's own or the \
-        one given.
+        Play a pattern, replacing the sound of the same name. NAME defaults to the name of the pattern.
         """
     ) { values throws(ListenError) in
       .play(
@@ -30,16 +29,16 @@ enum ListenGrammar {
           start: values.time, name: values.text("as"), rate: values.number("rate") ?? 1,
           strength: values.number("strength") ?? 1, position: values.number("from") ?? 0))
     },
-    ListenForm(
+    ListenCommandSyntax(
       verb: "tap",
       operands: [unit("INTENSITY", isOptional: true), unit("SHARPNESS", isOptional: true)],
-      options: [at], help: "Play one transient; intensity 1 and sharpness 0.5 if not told."
+      options: [at], help: "Play one transient. Default: intensity 1, sharpness 0.5."
     ) { values throws(ListenError) in
       .tap(
         intensity: values.number("INTENSITY") ?? 1, sharpness: values.number("SHARPNESS") ?? 0.5,
         at: values.time)
     },
-    ListenForm(
+    ListenCommandSyntax(
       verb: "buzz", operands: [unit("INTENSITY"), unit("SHARPNESS"), duration],
       options: [at, .init(keyword: "as", slot: name)], help: "Play one continuous event."
     ) { values throws(ListenError) in
@@ -48,7 +47,7 @@ enum ListenGrammar {
           intensity: values.number("INTENSITY") ?? 0, sharpness: values.number("SHARPNESS") ?? 0,
           duration: values.number("SECONDS") ?? 0, start: values.time, name: values.text("as")))
     },
-    ListenForm(
+    ListenCommandSyntax(
       verb: "set",
       operands: [
         .init(name: "PARAMETER", kind: .choice(ListenParameter.names)),
@@ -58,110 +57,112 @@ enum ListenGrammar {
         .init(keyword: "of", slot: name), .init(keyword: "over", slot: duration), at,
       ],
       help: """
-        Change strength or a dynamic parameter of one thing that plays, or of all: \
+        Set the strength or a dynamic parameter of NAME, or of all sounds: \
         \(ListenParameter.names.joinedWithOr).
         """, make: setting),
-    ListenForm(
+    ListenCommandSyntax(
       verb: "stop", operands: [optionalName], options: [at],
-      help: "End what is named, or all, taps too; what would start later than that never does."
+      help: "Stop NAME, or everything including taps, and cancel what is scheduled later."
     ) { values throws(ListenError) in .stop(name: values.text("NAME"), at: values.time) },
-    ListenForm(
+    ListenCommandSyntax(
       verb: "pause", operands: [optionalName],
-      help: "Hold what is named, or all but taps, where it is."
+      help: "Pause NAME, or everything except taps."
     ) { values throws(ListenError) in .pause(name: values.text("NAME")) },
-    ListenForm(
-      verb: "resume", operands: [optionalName], help: "Go on after a pause."
+    ListenCommandSyntax(
+      verb: "resume", operands: [optionalName], help: "Continue after a pause."
     ) { values throws(ListenError) in .resume(name: values.text("NAME")) },
-    ListenForm(
-      verb: "seek", operands: [name, duration], help: "Go on at another place of the pattern."
+    ListenCommandSyntax(
+      verb: "seek", operands: [name, duration], help: "Move to a position in the pattern."
     ) { values throws(ListenError) in
       .seek(name: values.text("NAME") ?? "", position: values.number("SECONDS") ?? 0)
     },
-    ListenForm(
+    ListenCommandSyntax(
       verb: "loop", operands: [name, .init(name: "SWITCH", kind: .choice(["on", "off"]))],
       options: [.init(keyword: "end", slot: duration)],
-      help: "Repeat a pattern, or let it end; the end is where it starts over."
+      help: "Turn looping on or off; end sets where the loop restarts."
     ) { values throws(ListenError) in
       let isOn = values.text("SWITCH") == "on"
       guard isOn || !values.flag("end") else {
-        throw ListenError(.extraWord, "'end' goes with 'on'")
+        throw ListenError(.unexpectedArgument, "'end' requires 'on'")
       }
       return .loop(
         name: values.text("NAME") ?? "", isOn: isOn, end: values.number("end"))
     },
-    ListenForm(
-      verb: "rate", operands: [name, rate], help: "Play faster or slower; 1 is as written."
+    ListenCommandSyntax(
+      verb: "rate", operands: [name, rate], help: "Set the playback rate; 1 is normal."
     ) { values throws(ListenError) in
       .rate(name: values.text("NAME") ?? "", rate: values.number("RATE") ?? 1)
     },
-    ListenForm(
+    ListenCommandSyntax(
       verb: "pan", operands: [name, .init(name: "POS", kind: .text)],
       options: [.init(keyword: "over", slot: duration)],
       help: """
-        Move where a pattern is felt in the array that the program was started with: a place on its \
-        line, degrees on its ring, or X/Y on its plane.
+        Pan a pattern in the array given by --array: a position on a line, degrees on a ring, or X/Y on a plane.
         """
     ) { values throws(ListenError) in
       .pan(
         name: values.text("NAME") ?? "", position: values.text("POS") ?? "",
         ramp: values.number("over") ?? 0)
     },
-    ListenForm(
+    ListenCommandSyntax(
       verb: "mute", operands: [optionalName],
-      help: "Let what is named, or all that plays now or later, run unfelt."
+      help: "Mute NAME, or everything that plays now or later."
     ) { values throws(ListenError) in .mute(name: values.text("NAME"), isOn: true) },
-    ListenForm(
-      verb: "unmute", operands: [optionalName], help: "Let it be felt again."
+    ListenCommandSyntax(
+      verb: "unmute", operands: [optionalName], help: "Unmute NAME, or everything."
     ) { values throws(ListenError) in .mute(name: values.text("NAME"), isOn: false) },
-    ListenForm(
+    ListenCommandSyntax(
       verb: "preload", operands: [pattern],
-      help: "Read a pattern now, so that playing it starts at once."
+      help: "Load a pattern in advance, so that it starts without delay."
     ) { values throws(ListenError) in .preload(pattern: values.text("PATTERN") ?? "") },
-    ListenForm(
-      verb: "status", help: "Tell the time of the session, levels, voices and under-runs."
+    ListenCommandSyntax(
+      verb: "status", help: "Show the session time, levels, voices and underruns."
     ) { _ throws(ListenError) in .status },
-    ListenForm(
-      verb: "list", help: "Tell the names of all that plays."
+    ListenCommandSyntax(
+      verb: "list", help: "List the names of all sounds that play."
     ) { _ throws(ListenError) in .list },
-    ListenForm(
+    ListenCommandSyntax(
       verb: "help", operands: [.init(name: "COMMAND", kind: .text, isOptional: true)],
-      help: "Tell the commands, or how one is written."
+      help: "List the commands, or show the syntax of one."
     ) { values throws(ListenError) in .help(verb: values.text("COMMAND")) },
-    ListenForm(
-      verb: "quit", help: "End the connection; on standard input, the program, at once."
+    ListenCommandSyntax(
+      verb: "quit", help: "Close the connection; on standard input, exit immediately."
     ) { _ throws(ListenError) in .quit },
   ]
 
   /// The form of a command, or a refusal that suggests one.
-  static func form(_ verb: String) throws(ListenError) -> ListenForm {
+  static func form(_ verb: String) throws(ListenError) -> ListenCommandSyntax {
     if let form = forms.first(where: { $0.verb == verb }) { return form }
     throw ListenError(
-      .unknownWord,
+      .unknownKeyword,
       "unknown command \(verb.inQuotes)" + Suggestion.question(verb, among: forms.map(\.verb)))
   }
 
-  private static let pattern = ListenForm.Slot(name: "PATTERN", kind: .text)
-  private static let name = ListenForm.Slot(name: "NAME", kind: .text)
-  private static let optionalName = ListenForm.Slot(name: "NAME", kind: .text, isOptional: true)
-  private static let duration = ListenForm.Slot(name: "SECONDS", kind: .number(seconds))
-  private static let rate = ListenForm.Slot(name: "RATE", kind: .number(rates))
-  private static let at = ListenForm.Option(
-    keyword: "at", slot: ListenForm.Slot(name: "TIME", kind: .time))
+  private static let pattern = ListenCommandSyntax.Operand(name: "PATTERN", kind: .text)
+  private static let name = ListenCommandSyntax.Operand(name: "NAME", kind: .text)
+  private static let optionalName = ListenCommandSyntax.Operand(
+    name: "NAME", kind: .text, isOptional: true)
+  private static let duration = ListenCommandSyntax.Operand(name: "SECONDS", kind: .number(seconds))
+  private static let rate = ListenCommandSyntax.Operand(name: "RATE", kind: .number(rates))
+  private static let at = ListenCommandSyntax.Option(
+    keyword: "at", slot: ListenCommandSyntax.Operand(name: "TIME", kind: .time))
 
-  private static func unit(_ name: String, isOptional: Bool = false) -> ListenForm.Slot {
-    ListenForm.Slot(name: name, kind: .number(0...1), isOptional: isOptional)
+  private static func unit(_ name: String, isOptional: Bool = false) -> ListenCommandSyntax.Operand
+  {
+    ListenCommandSyntax.Operand(name: name, kind: .number(0...1), isOptional: isOptional)
   }
 
   @Sendable
   private static func setting(_ values: ListenValues) throws(ListenError) -> ListenCommand {
     let value = values.number("VALUE") ?? 0
     guard let parameter = values.text("PARAMETER").flatMap(ListenParameter.init) else {
-      throw ListenError(.missingWord, "'set' needs PARAMETER")
+      throw ListenError(.missingArgument, "'set' needs PARAMETER")
     }
-    let slot = ListenForm.Slot(name: parameter.name, kind: .number(parameter.range))
+    let slot = ListenCommandSyntax.Operand(name: parameter.name, kind: .number(parameter.range))
     guard parameter.range.contains(value) else {
       throw ListenError(
-        .badValue, "\(slot.name) is \(slot.bounds), not '\(ListenForm.Slot.short(value))'")
+        .invalidValue,
+        "\(slot.name) is \(slot.bounds), not '\(ListenCommandSyntax.Operand.short(value))'")
     }
     return .set(
       .init(

@@ -23,7 +23,7 @@ struct ListenQueue {
   ///
   /// - Parameter period: Time in which room is made.
   /// - Returns: Whether one asked to quit.
-  mutating func obey(
+  mutating func execute(
     by session: ListenSession, at now: Duration, period: Duration, answer: (ListenReply) -> Void
   ) -> Bool {
     if let (request, since) = waiting {

@@ -65,18 +65,19 @@ extension ListenSession {
   }
 
   /// Changes how fast what is named runs.
-  func setRate(_ rate: Double, of name: String) throws(ListenError) {
-    try each(name) { voice throws(PlaybackError) in try voice.player.setRate(rate) }
+  func setPlaybackRate(_ rate: Double, of name: String) throws(ListenError) {
+    try each(name) { voice throws(PlaybackError) in try voice.player.setPlaybackRate(rate) }
   }
 
   /// Moves where what is named is felt; what waits for its time begins there.
   func pan(_ name: String, to text: String, over ramp: Double) throws(ListenError) {
     guard let array else {
-      throw ListenError(.badValue, "there is no array; start 'temblor listen' with '--array FILE'")
-    }
-    guard let position = PanWords.position(text, in: array.layout) else {
       throw ListenError(
-        .badValue, "POS is \(PanWords.meaning(in: array.layout)), not \(text.inQuotes)")
+        .invalidValue, "there is no array; start 'temblor listen' with '--array FILE'")
+    }
+    guard let position = PanArgument.position(text, in: array.layout) else {
+      throw ListenError(
+        .invalidValue, "POS must be \(PanArgument.meaning(in: array.layout)), not \(text.inQuotes)")
     }
     try each(name) { voice throws(PlaybackError) in
       try voice.pan(to: position, over: ramp, on: array, now: engine.position, rate: engine.rate)
@@ -98,7 +99,7 @@ extension ListenSession {
   /// Ends a voice at a moment; one that would start no sooner never does.
   ///
   /// - Parameter isSuccession: Whether another of the same name follows, so that the end is no event.
-  func end(_ voice: ListenVoice, at moment: ListenMoment, isSuccession: Bool = false)
+  func end(_ voice: ListenPlayer, at moment: ScheduledTime, isSuccession: Bool = false)
     throws(PlaybackError)
   {
     let isToCome = !voice.hasStarted && voice.start >= moment.frame
@@ -114,7 +115,7 @@ extension ListenSession {
 
   /// Does something with all voices of a name, or with all that have one.
   private func each(
-    _ name: String?, _ change: (ListenVoice) throws(PlaybackError) -> Void
+    _ name: String?, _ change: (ListenPlayer) throws(PlaybackError) -> Void
   ) throws(ListenError) {
     let changing =
       try name.map { name throws(ListenError) in try named(name) }
@@ -122,11 +123,11 @@ extension ListenSession {
     for voice in changing { try told { () throws(PlaybackError) in try change(voice) } }
   }
 
-  private func named(_ name: String) throws(ListenError) -> [ListenVoice] {
+  private func named(_ name: String) throws(ListenError) -> [ListenPlayer] {
     let found = voices.filter { $0.name == name }
     guard found.isEmpty else { return found }
     throw ListenError(
       .unknownName,
-      "nothing that plays is called \(name.inQuotes)" + Suggestion.question(name, among: names))
+      "no sound named \(name.inQuotes) is playing" + Suggestion.question(name, among: names))
   }
 }

@@ -1,7 +1,7 @@
 import HapticPlayback
 
 /// What went wrong at a device while commands were taken.
-struct DeviceTrouble {
+struct DeviceEventCounter {
   /// Times that the device ran dry.
   var underrunCount = 0
   /// Frames that could not be heard.
@@ -19,7 +19,7 @@ extension ListenSession {
   static let underrunInterval = 1.0
 
   /// Tells of something that happened at the device.
-  func note(_ notice: SinkNotice) {
+  func note(_ notice: SinkEvent) {
     trouble.missedFrameCount += notice.missedFrameCount
     let name: String
     switch notice.kind {
@@ -28,7 +28,7 @@ extension ListenSession {
       trouble.untoldCount += 1
       trouble.untoldFrameCount += notice.missedFrameCount
       let isSoon = trouble.lastTold.map { engine.seconds - $0 < Self.underrunInterval } ?? false
-      return isSoon ? () : tellUnderruns()
+      return isSoon ? () : reportUnderruns()
     case .suspended: name = "suspended"
     case .lost: name = "lost"
     case .returned: name = "returned"
@@ -41,7 +41,7 @@ extension ListenSession {
   }
 
   /// Tells of under-runs that were not told yet.
-  func tellUnderruns() {
+  func reportUnderruns() {
     guard trouble.untoldCount > 0 else { return }
     tell(
       "underrun",

@@ -8,7 +8,7 @@ extension ListenSession {
     return try told { () throws(PlaybackError) in
       let player = try engine.player(for: piece.plans, duration: piece.duration)
       if play.strength != 1 { try player.setGain(play.strength, over: 0) }
-      if play.rate != 1 { try player.setRate(play.rate) }
+      if play.rate != 1 { try player.setPlaybackRate(play.rate) }
       if play.isLooping { try player.loop(passCount: nil) }
       return try start(
         player, as: play.name ?? piece.name, at: moment(play.start),
@@ -49,20 +49,20 @@ extension ListenSession {
     } catch {
       switch error.kind {
       case .tooManyCommands, .tooManyPlayers: throw ListenError(.busy, error.description)
-      case .notLive: throw ListenError(.badValue, error.description)
+      case .notLive: throw ListenError(.invalidValue, error.description)
       }
     }
   }
 
   /// Starts a player in the place of what has its name then, and keeps it.
   private func start(
-    _ player: PatternPlayer, as name: String?, at moment: ListenMoment, from place: Double? = nil
+    _ player: PatternPlayer, as name: String?, at moment: ScheduledTime, from place: Double? = nil
   ) throws(PlaybackError) -> [ListenReply.Field] {
     if name != nil {
       for old in voices where old.name == name { try end(old, at: moment, isSuccession: true) }
     }
     try player.start(at: moment.time, from: place)
-    keep(ListenVoice(name: name, player: player, start: moment.frame))
+    keep(ListenPlayer(name: name, player: player, start: moment.frame))
     let time = ListenReply.Field.number("time", Double(moment.frame) / engine.rate)
     guard let name else { return [time] }
     return [.pair("name", name), time, .number("duration", player.duration)]
@@ -74,7 +74,7 @@ extension ListenSession {
     } catch let error as PlaybackError {
       throw ListenError(.busy, error.description)
     } catch {
-      throw ListenError(.badValue, "\(error)")
+      throw ListenError(.invalidValue, "\(error)")
     }
   }
 

@@ -10,9 +10,9 @@ final class ListenSession {
   /// What plays.
   let engine: PlaybackEngine
   /// What was started and has not ended, as of the last look, in the order it was asked for.
-  var voices: [ListenVoice] = []
+  var voices: [ListenPlayer] = []
   /// Patterns that were read.
-  var cache: PatternCache
+  var cache: CompiledPatternCache
   /// Continuous events that were given a name.
   var buzzCount = 0
   /// The transducers that patterns can be moved among.
@@ -23,7 +23,7 @@ final class ListenSession {
   /// The frame of the last end.
   private var endFrame: Int64 = 0
   /// What went wrong at the device.
-  var trouble = DeviceTrouble()
+  var trouble = DeviceEventCounter()
 
   /// A session in which nothing plays.
   ///
@@ -39,7 +39,7 @@ final class ListenSession {
     self.device = device
     self.array = array
     self.wake = wake
-    cache = PatternCache(profiles: engine.profiles, rate: engine.rate)
+    cache = CompiledPatternCache(profiles: engine.profiles, rate: engine.rate)
   }
 
   /// Does what a request asks for; `quit` is for whoever has the connection.
@@ -116,7 +116,7 @@ final class ListenSession {
     case .resume(let name): try resume(name)
     case .seek(let name, let position): try seek(name, to: position)
     case .loop(let name, let isOn, let end): try loop(name, isOn: isOn, end: end)
-    case .rate(let name, let rate): try setRate(rate, of: name)
+    case .rate(let name, let rate): try setPlaybackRate(rate, of: name)
     case .pan(let name, let position, let ramp): try pan(name, to: position, over: ramp)
     case .mute(let name, let isOn): try setMuted(isOn, name)
     case .preload(let pattern):
@@ -146,7 +146,7 @@ final class ListenSession {
   }
 
   /// What the sound does.
-  var state: PlaybackFigures.State {
+  var state: PlaybackStatus.State {
     if voices.contains(where: { $0.hasStarted && !$0.isPaused }) { return .playing }
     return voices.contains { $0.isPaused } ? .paused : .idle
   }
@@ -159,26 +159,26 @@ final class ListenSession {
   }
 
   /// When something is to be done.
-  func moment(_ time: ListenTime) -> ListenMoment {
+  func moment(_ time: ListenTime) -> ScheduledTime {
     let now = engine.position
     let frame =
       switch time {
       case .now: now
-      case .after(let seconds): now + HapticTime.frame(seconds: seconds, rate: engine.rate)
+      case .after(let seconds): now + FrameConversion.frame(seconds: seconds, rate: engine.rate)
       case .at(let seconds): Int64((seconds * engine.rate).rounded())
       }
     return frame > now
-      ? ListenMoment(time: .frame(frame), frame: frame) : ListenMoment(time: .now, frame: now)
+      ? ScheduledTime(time: .frame(frame), frame: frame) : ScheduledTime(time: .now, frame: now)
   }
 
   /// Keeps what was started.
-  func keep(_ voice: ListenVoice) {
+  func keep(_ voice: ListenPlayer) {
     if let wake { voice.player.endHandler = { wake.raise() } }
     voices.append(voice)
   }
 
   /// Lets go of something before it started.
-  func drop(_ voice: ListenVoice) {
+  func drop(_ voice: ListenPlayer) {
     voices.removeAll { $0 === voice }
     guard voice.successionFrame == nil else { return }
     tellEnd(of: voice, "stopped", at: engine.position)
@@ -201,7 +201,7 @@ final class ListenSession {
     }
   }
 
-  private func tellEnd(of voice: ListenVoice, _ event: String, at frame: Int64) {
+  private func tellEnd(of voice: ListenPlayer, _ event: String, at frame: Int64) {
     guard let name = voice.name else { return }
     events.append(
       .event(event, [.pair("name", name), .number("time", Double(frame) / engine.rate)]))

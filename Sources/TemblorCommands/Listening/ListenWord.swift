@@ -16,12 +16,12 @@ struct ListenWord: Equatable {
       } else if first == "\"" {
         words.append(ListenWord(text: try quoted(&rest), isQuoted: true))
         guard rest.first.map(isBlank) != false else {
-          throw ListenError(.badQuotes, "a blank is missing behind closing quotes")
+          throw ListenError(.unclosedQuote, "missing space after the closing quote")
         }
       } else {
         let word = rest.prefix { !isBlank($0) }
         guard !word.contains("\"") else {
-          throw ListenError(.badQuotes, "quotes stand around a whole word")
+          throw ListenError(.unclosedQuote, "a quote must start a word")
         }
         words.append(ListenWord(text: String(word)))
         rest = rest[word.endIndex...]
@@ -45,13 +45,14 @@ struct ListenWord: Equatable {
         case "t": text.append("\t")
         case "\"": text.append("\"")
         case "\\": text.append("\\")
-        case nil: throw ListenError(.badQuotes, "closing quotes are missing")
-        default: throw ListenError(.badQuotes, #"in quotes, \ stands before ", \, n or t only"#)
+        case nil: throw ListenError(.unclosedQuote, "missing closing quote")
+        default:
+          throw ListenError(.unclosedQuote, #"invalid escape in quotes; use \", \\, \n or \t"#)
         }
       default: text.append(scalar)
       }
     }
-    throw ListenError(.badQuotes, "closing quotes are missing")
+    throw ListenError(.unclosedQuote, "closing quotes are missing")
   }
 
   private static func isBlank(_ scalar: Unicode.Scalar) -> Bool { scalar == " " || scalar == "\t" }

@@ -5,7 +5,7 @@ internal import HapticPlayback
 final class SocketConnection {
   private let descriptor: Int32
   private var reader = LineReader()
-  private var unsent = UnsentLines()
+  private var unsent = SendBuffer()
   /// Whether nothing more comes from the client, or is wanted from it.
   private(set) var isEnding = false
   /// Whether lines are left where they are for now.
@@ -26,11 +26,11 @@ final class SocketConnection {
   var isDone: Bool { isBroken || isEnding && unsent.count == 0 }
 
   /// What to wait for: room while something waits to be sent, and lines while answers are read.
-  var watched: WatchedDescriptor {
+  var watched: PollDescriptor {
     var events: Int32 = 0
     if unsent.count > 0 { events |= POLLOUT }
     if isReading { events |= POLLIN }
-    return WatchedDescriptor(descriptor, events: Int16(events))
+    return PollDescriptor(descriptor, events: Int16(events))
   }
 
   /// Takes no more lines; what waits is still sent.

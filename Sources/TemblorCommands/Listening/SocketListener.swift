@@ -7,7 +7,7 @@ internal import HapticPlayback
 /// runs the program can connect.
 final class SocketListener {
   /// Clients at once; more are told and turned away.
-  static let mostClients = 64
+  static let maximumClientCount = 64
   /// Bytes that wait for a client who does not read; beyond, the client is let go.
   static let longestQueue = 1 << 20
   /// Bytes that may wait for a client while more commands are taken from it.
@@ -18,13 +18,13 @@ final class SocketListener {
 
   /// Something a client did.
   enum Event: Equatable {
-    case came(Client)
+    case connected(Client)
     case line(Client, LineReader.Line)
     /// The client is gone; nothing reached it after its last line was answered.
     case left(Client)
   }
 
-  private let place: SocketPlace
+  private let place: SocketFile
   private var connections: [(client: Client, connection: SocketConnection)] = []
   private var nextClient = 1
   /// Clients that were let go and not told of yet.
@@ -33,7 +33,7 @@ final class SocketListener {
   private var spare = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
 
   /// Opens a socket at a path, in the place of one at which nobody answers any more.
-  init(_ path: String) throws(FileError) { place = try SocketPlace(path) }
+  init(_ path: String) throws(FileError) { place = try SocketFile(path) }
 
   deinit { close(spare) }
 
@@ -41,10 +41,10 @@ final class SocketListener {
   var clients: [Client] { connections.map(\.client) }
 
   /// Lets those go who have all they get, and answers what to wait for.
-  func watched() -> [WatchedDescriptor] {
+  func watched() -> [PollDescriptor] {
     left += connections.filter { $0.connection.isDone }.map(\.client)
     connections.removeAll { $0.connection.isDone }
-    return [WatchedDescriptor(place.descriptor)] + connections.map { $0.connection.watched }
+    return [PollDescriptor(place.descriptor)] + connections.map { $0.connection.watched }
   }
 
   /// Accepts who came, sends what waits, and answers what happened, without waiting.
@@ -94,12 +94,12 @@ final class SocketListener {
   }
 
   private func admit(_ connection: SocketConnection, _ events: inout [Event]) {
-    guard connections.count < Self.mostClients else {
-      let text = "\(Self.mostClients) clients are connected already"
+    guard connections.count < Self.maximumClientCount else {
+      let text = "too many clients; at most \(Self.maximumClientCount) can connect"
       return connection.send(ListenReply.error(ListenError(.busy, text)).line)
     }
     connections.append((nextClient, connection))
-    events.append(.came(nextClient))
+    events.append(.connected(nextClient))
     nextClient += 1
   }
 

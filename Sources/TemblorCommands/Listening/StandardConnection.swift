@@ -13,7 +13,7 @@ final class StandardConnection {
   private let input: Int32
   private let output: Int32
   private var reader = LineReader()
-  private var unsent = UnsentLines()
+  private var unsent = SendBuffer()
   /// Whether no more lines come.
   private(set) var isAtEnd = false
   /// Whether lines are left where they are for now.
@@ -30,11 +30,11 @@ final class StandardConnection {
   var isTyped: Bool { isatty(input) == 1 }
 
   /// What to wait for.
-  var watched: [WatchedDescriptor] {
-    var watched: [WatchedDescriptor] = []
-    if isReading && isOurs { watched.append(WatchedDescriptor(input)) }
+  var watched: [PollDescriptor] {
+    var watched: [PollDescriptor] = []
+    if isReading && isOurs { watched.append(PollDescriptor(input)) }
     if unsent.count > 0 && !isBroken {
-      watched.append(WatchedDescriptor(output, events: Int16(POLLOUT)))
+      watched.append(PollDescriptor(output, events: Int16(POLLOUT)))
     }
     return watched
   }
@@ -74,11 +74,11 @@ final class StandardConnection {
   }
 
   /// Writes what waits, for as long as somebody may be about to take it.
-  func finish(_ time: any Timekeeper) {
+  func finish(_ time: any TimeSource) {
     let end = time.now + Self.patience
     flush()
     while unsent.count > 0, !isBroken, time.now < end {
-      var watched = [WatchedDescriptor(output, events: Int16(POLLOUT))]
+      var watched = [PollDescriptor(output, events: Int16(POLLOUT))]
       time.wait(for: &watched, timeout: end - time.now)
       flush()
     }
@@ -91,7 +91,7 @@ final class StandardConnection {
 
   /// Whether reading is not for another job of the terminal, which would stop this one.
   private var isOurs: Bool {
-    isatty(input) == 0 || tcgetpgrp(input) < 0 || CharacterMode.isForeground(input)
+    isatty(input) == 0 || tcgetpgrp(input) < 0 || TerminalMode.isForeground(input)
   }
 
   private func isReady(_ descriptor: Int32, _ events: Int32) -> Bool {

@@ -12,7 +12,7 @@ struct DeviceRefusal: Error, Equatable, CustomStringConvertible {
     // The list of devices is this program's own to tell of.
     let text =
       error.description.hasSuffix("'aplay -L' lists those there are")
-      ? "there is no such device; 'temblor devices' lists those there are" : error.description
+      ? "no such device; run 'temblor devices' to list devices" : error.description
     return "\(error.device.printable): \(text)"
   }
 }

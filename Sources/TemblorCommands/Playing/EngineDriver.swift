@@ -9,7 +9,7 @@ protocol EngineDriver: AnyObject {
   func stop()
 
   /// Takes the records of blocks since the last call, oldest first; more than about 1,000 are dropped.
-  func takeBlockRecords() -> [BlockRecord]
+  func takeBlockTimings() -> [BlockTiming]
 }
 
 extension LivePlayback: EngineDriver {}

@@ -16,7 +16,7 @@ struct FileFallback {
     job.curveTimes = try SharedOptions.curveTimes(arguments)
     job.routing = try RoutingOptions(arguments)
     job.channelCount = max(
-      try arguments.int("--channels", in: 1...64) ?? 1, job.routing.leastChannelCount)
+      try arguments.int("--channels", in: 1...64) ?? 1, job.routing.minimumChannelCount)
     let outputs = try RenderOutputs(inputs)
     let batch = RenderBatch(job: job, outputs: outputs, problems: [])
     let status = try batch.run(on: terminal, isQuiet: arguments.flag("--quiet"), asJSON: false)

@@ -3,7 +3,7 @@ import HapticPlayback
 /// Keys as they are pressed.
 protocol Keyboard: AnyObject {
   /// What to wait for before asking for keys; ask anew each time.
-  var watched: [WatchedDescriptor] { get }
+  var watched: [PollDescriptor] { get }
   /// Whether there are no more keys, because the terminal went away.
   var isClosed: Bool { get }
 
@@ -24,7 +24,7 @@ final class TerminalKeyboard: Keyboard {
     self.terminal = terminal
   }
 
-  var watched: [WatchedDescriptor] { terminal.watched }
+  var watched: [PollDescriptor] { terminal.watched }
   var isClosed: Bool { terminal.isClosed }
 
   func timeout(at now: Duration) -> Duration? { terminal.timeout(at: now) }

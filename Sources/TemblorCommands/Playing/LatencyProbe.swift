@@ -3,7 +3,7 @@ import HapticPlayback
 import HapticRender
 
 /// Taps at moments nobody can foresee, and how long each took on its way.
-final class LatencyProbe: Performance {
+final class LatencyProbe: SessionTask {
   /// The way of one tap, in seconds.
   struct Measurement: Equatable, Sendable {
     /// From the call until the first frame was handed to the device.
@@ -27,32 +27,32 @@ final class LatencyProbe: Performance {
   private let count: Int
   private let engine: PlaybackEngine
   private let player: PatternPlayer
-  private let time: any Timekeeper
+  private let time: any TimeSource
   private var chance: SplitMix
   private var next = Duration.zero
   private var lastFrame: Int64?
   private var trigger: Duration?
-  private var records: [BlockRecord] = []
+  private var records: [BlockTiming] = []
 
   /// A probe.
   ///
   /// - Parameter seed: Equal seeds give equal pauses.
   init(
-    _ count: Int, seed: UInt64, on engine: PlaybackEngine, time: any Timekeeper
+    _ count: Int, seed: UInt64, on engine: PlaybackEngine, time: any TimeSource
   ) throws {
     self.count = count
     self.engine = engine
     self.time = time
     chance = SplitMix(state: seed)
     let tap = TapVerb.taps(1, gap: 1, intensity: 0.5, sharpness: 0.5)
-    let piece = try LivePiece(name: "tap", pattern: tap, for: engine)
+    let piece = try CompiledPattern(name: "tap", pattern: tap, for: engine)
     player = try engine.player(for: piece.plans, duration: piece.duration)
   }
 
-  var state: PlaybackFigures.State { .playing }
+  var state: PlaybackStatus.State { .playing }
   var place: (position: Double, duration: Double?) { (engine.seconds, nil) }
 
-  func perform(at now: Duration) throws -> PerformanceStep {
+  func perform(at now: Duration) throws -> SessionStep {
     if measurements.count >= count { return .over }
     if let trigger {
       if now - trigger > Self.patience { self.trigger = nil }
@@ -67,7 +67,7 @@ final class LatencyProbe: Performance {
     return .wait(.milliseconds(1))
   }
 
-  func note(_ new: [BlockRecord]) {
+  func note(_ new: [BlockTiming]) {
     records += new
     guard let trigger, let frame = player.startFrame, frame != lastFrame else {
       if self.trigger == nil { records.removeAll() }

@@ -36,7 +36,7 @@ final class LiveConsole {
   }
 
   /// Shows how things are.
-  func show(_ figures: @autoclosure () -> PlaybackFigures) {
+  func show(_ figures: @autoclosure () -> PlaybackStatus) {
     if isWatched { line.show(figures()) }
   }
 

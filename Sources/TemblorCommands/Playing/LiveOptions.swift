@@ -8,14 +8,15 @@ struct LiveOptions {
     title: "Sound",
     options: [
       SharedOptions.profile,
-      Option("--strength", value: "S", help: "A factor on everything, 0 to 1.", defaultText: "1"),
+      Option("--strength", value: "S", help: "Overall gain, 0 to 1.", defaultText: "1"),
       Option(
         "--keep-awake",
-        help: "Play a tone that is neither heard nor felt (\(Int(KeepAwake.frequency)) Hz at "
-          + "-60 dBFS), so that an amplifier does not switch itself off."),
+        help:
+          "Play an imperceptible tone (\(Int(KeepAwakeTone.frequency)) Hz at -60 dBFS) so that amplifiers do not enter standby."
+      ),
       Option(
         "--record", value: "FILE",
-        help: "Write what is heard to a sound file too, in 24 bits.", completion: .file),
+        help: "Also record the output to a 24-bit sound file.", completion: .file),
     ])
 
   /// The sound options of a verb whose recording would tell too much.
@@ -23,7 +24,7 @@ struct LiveOptions {
     title: soundGroup.title,
     options: soundGroup.options.filter { !$0.names.contains("--record") })
 
-  static let quiet = Option("-q", "--quiet", help: "Tell nothing but what went wrong.")
+  static let quiet = Option("-q", "--quiet", help: "Print errors only.")
   static let json = Option("--json", help: "Print one JSON object at the end.")
 
   /// What is asked of the device.
@@ -42,7 +43,7 @@ struct LiveOptions {
   /// What a command line asks for.
   init(_ arguments: ParsedArguments) throws {
     routing = try RoutingOptions(arguments)
-    device = try DeviceOptions(arguments, leastChannelCount: routing.leastChannelCount)
+    device = try DeviceOptions(arguments, minimumChannelCount: routing.minimumChannelCount)
     profile = try SharedOptions.profile(arguments)
     strength = try arguments.double("--strength", in: 0...1) ?? 1
     keepsAwake = arguments.flag("--keep-awake")
@@ -51,8 +52,8 @@ struct LiveOptions {
     isQuiet = arguments.flag("--quiet")
     // Not for a verb that answers commands.
     asJSON = arguments.command.option(named: "--json") != nil && arguments.flag("--json")
-    if let recordPath, let objection = LiveRecording.objection(to: recordPath) {
-      throw UsageError(.correctValue, objection)
+    if let recordPath, let unsupportedReason = LiveRecording.unsupportedReason(to: recordPath) {
+      throw UsageError(.invalidValue, unsupportedReason)
     }
   }
 
@@ -60,7 +61,7 @@ struct LiveOptions {
   ///
   /// - Parameter isWatched: Whether anybody may want to look while it plays.
   func session(
-    on stage: any LiveStage, _ terminal: Terminal, wantsRecords: Bool = false,
+    on stage: any SessionBackend, _ terminal: Terminal, wantsRecords: Bool = false,
     isWatched: Bool = true
   ) -> LiveSession {
     LiveSession(
@@ -77,7 +78,7 @@ struct LiveOptions {
   /// - Throws: `DeviceRefusal` where the device cannot be opened.
   func play(
     in session: LiveSession, recordingsOf channelCounts: [Int] = [],
-    perform: (PlaybackEngine) throws -> any Performance
+    perform: (PlaybackEngine) throws -> any SessionTask
   ) throws -> LiveOutcome {
     do {
       return try session.run(device.request, keepsAwake: keepsAwake, recording: recordPath) {
@@ -92,13 +93,13 @@ struct LiveOptions {
 
   /// An engine for what a device granted.
   private func engine(
-    for granted: DeviceFigures, recordingsOf channelCounts: [Int]
+    for granted: DeviceSummary, recordingsOf channelCounts: [Int]
   ) throws(UsageError) -> PlaybackEngine {
     let count = granted.format.channelCount
-    guard count >= routing.leastChannelCount else {
+    guard count >= routing.minimumChannelCount else {
       throw UsageError(
-        .correctValue,
-        "channel \(routing.leastChannelCount) is routed, and \(granted.name.inQuotes) has "
+        .invalidValue,
+        "channel \(routing.minimumChannelCount) is routed, and \(granted.name.inQuotes) has "
           + "\(count == 1 ? "one channel" : "\(count) channels")")
     }
     var (channels, profiles) = routing.routing(

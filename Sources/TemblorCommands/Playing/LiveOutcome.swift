@@ -19,7 +19,7 @@ struct LiveOutcome {
   /// Why it ended.
   var ending = Ending.over
   /// What played; nothing where no device was opened.
-  var device: DeviceFigures?
+  var device: DeviceSummary?
   /// Frames rendered, those included that were missed.
   var frameCount: Int64 = 0
   /// Times that the device ran dry.
@@ -31,15 +31,15 @@ struct LiveOutcome {
   /// Frames in which a limiter held the level down.
   var limitedFrameCount: Int64 = 0
   /// What protection did, where there is something to protect.
-  var protection: ProtectionFigures?
+  var protection: ProtectionSummary?
   /// What rendering cost, where it was looked at.
-  var blocks = BlockFigures()
+  var blocks = RenderLoadStatistics()
   /// What became of the recording, where there was one.
   var recording: LiveRecording.Result?
 
   /// The exit status.
   var status: ExitStatus {
-    ending == .deviceEnded || recording?.isComplete == false ? .couldNot : .done
+    ending == .deviceEnded || recording?.isComplete == false ? .failure : .done
   }
 
   /// The figures as a text of their own.
@@ -58,7 +58,7 @@ struct LiveOutcome {
     entry.member("seconds", rate > 0 ? Double(frameCount) / rate : 0)
     entry.member("underruns", underrunCount)
     entry.member("missedFrames", missedFrameCount)
-    entry.member("peakDecibels", Figures.decibels(peak))
+    entry.member("peakDecibels", NumberFormatting.decibels(peak))
     entry.member("limitedFrames", Int(limitedFrameCount))
     protection?.write(to: &entry)
     if rate > 0 { entry.object("rendering") { blocks.write(to: &$0, rate: rate) } }

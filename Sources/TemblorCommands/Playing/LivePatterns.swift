@@ -15,7 +15,7 @@ struct LivePatterns {
   ) {
     let (inputs, problems) = PatternInput.find(words)
     for problem in problems {
-      fail(problem.path, problem.description, .couldNot, terminal)
+      fail(problem.path, problem.description, .failure, terminal)
     }
     for input in inputs {
       do {
@@ -30,13 +30,13 @@ struct LivePatterns {
   var status: ExitStatus { Failure.worst(failures.map(\.status)) }
 
   /// Compiles what can be for an engine; the rest is told and left out.
-  mutating func compile(for engine: PlaybackEngine, _ terminal: Terminal) -> [LivePiece] {
-    var pieces: [LivePiece] = []
+  mutating func compile(for engine: PlaybackEngine, _ terminal: Terminal) -> [CompiledPattern] {
+    var pieces: [CompiledPattern] = []
     var left: [LoadedPattern] = []
     for pattern in loaded {
       do {
         pieces.append(
-          LivePiece(
+          CompiledPattern(
             name: pattern.input.name,
             plans: try pattern.plans(for: engine.profiles, rate: engine.rate),
             duration: pattern.reading.pattern.duration))

@@ -30,23 +30,23 @@ final class LiveRecording {
   private static let samples = SampleFormat.s24
 
   /// What a driver copies into.
-  let recording: Recording
+  let recording: RecordingBuffer
   private let path: String
   private let rate: Double
   private let writer: RecordingWriter
-  private var file: ReplacingFile
+  private var file: AtomicFileWriter
 
   /// Starts the file.
   ///
   /// - Parameter failureHandler: Told when no more can be recorded, on another thread.
   init(
-    to path: String, device: DeviceFigures,
-    failureHandler: @escaping @Sendable (SinkNotice) -> Void
+    to path: String, device: DeviceSummary,
+    failureHandler: @escaping @Sendable (SinkEvent) -> Void
   ) throws {
     self.path = path
     rate = device.format.rate
-    recording = Recording(device.format)
-    let file = try ReplacingFile(path)
+    recording = RecordingBuffer(device.format)
+    let file = try AtomicFileWriter(path)
     writer = try RecordingWriter(
       recording, rate: Int(device.format.rate), to: file.descriptor, path: path,
       storedAs: SoundFileFormat(
@@ -56,17 +56,17 @@ final class LiveRecording {
         comment: "recorded, rendering model \(RenderPlan.modelVersion)")
     ) { error in
       failureHandler(
-        SinkNotice(
-          .degraded, text: "\(path): \(error.description); it is no longer recorded to"))
+        SinkEvent(
+          .degraded, text: "\(path): \(error.description); recording stopped"))
     }
     self.file = file
   }
 
   /// Why a name can be no recording, or nothing.
-  static func objection(to path: String) -> String? {
+  static func unsupportedReason(to path: String) -> String? {
     guard SoundFileFormat.container(ofName: path) == nil else { return nil }
-    return "the ending of \(path.inQuotes) names no kind of sound file; use .wav, .flac, .aiff, "
-      + ".w64, .rf64, .caf or .ogg"
+    return
+      "unknown file extension of \(path.inQuotes); use .wav, .flac, .aiff, .w64, .rf64, .caf or .ogg"
   }
 
   /// Completes the file, when nothing plays any more; answers also what the user must know.
@@ -86,7 +86,7 @@ final class LiveRecording {
     }
     result.isComplete = true
     guard outcome.droppedFrameCount > 0 else { return (result, nil) }
-    let seconds = Figures.rounded(Double(outcome.droppedFrameCount) / rate, places: 3)
-    return (result, "\(path.printable): \(seconds) s are missing, since the disk was too slow")
+    let seconds = NumberFormatting.rounded(Double(outcome.droppedFrameCount) / rate, places: 3)
+    return (result, "\(path.printable): \(seconds) s of audio lost; the disk was too slow")
   }
 }

@@ -14,17 +14,17 @@ final class LiveSession {
 
   /// Messages, for the performance too.
   let console: LiveConsole
-  private let stage: any LiveStage
+  private let stage: any SessionBackend
   private let wantsRecords: Bool
   private let inbox = EventInbox()
   private var outcome = LiveOutcome()
-  private var tally = NoticeTally()
+  private var tally = DeviceEventLimiter()
   private lazy var keyboard: (any Keyboard)? = stage.keyboard()
 
   /// A session.
   ///
   /// - Parameter wantsRecords: Whether to look at every block that is rendered.
-  init(on stage: any LiveStage, terminal: Terminal, isQuiet: Bool, wantsRecords: Bool) {
+  init(on stage: any SessionBackend, terminal: Terminal, isQuiet: Bool, wantsRecords: Bool) {
     self.stage = stage
     self.wantsRecords = wantsRecords
     console = LiveConsole(on: terminal, isQuiet: isQuiet)
@@ -41,16 +41,16 @@ final class LiveSession {
   /// - Parameter prepare: Makes engine and performance for what was granted.
   func run(
     _ request: PCMRequest, keepsAwake: Bool, recording path: String?,
-    prepare: (DeviceFigures) throws -> (engine: PlaybackEngine, performance: any Performance)
+    prepare: (DeviceSummary) throws -> (engine: PlaybackEngine, performance: any SessionTask)
   ) throws -> LiveOutcome {
     // From here on a signal is told first, so that what sounds can fade out.
-    let notice = InterruptionNotice()
+    let notice = InterruptSignal()
     defer { keyboard = nil }
     let inbox = self.inbox
     var playing: Playing?
     let driver = try stage.drive(request, eventHandler: { inbox.put($0) }) { device in
       let (engine, performance) = try prepare(device)
-      let tone = keepsAwake ? try KeepAwake(engine) : nil
+      let tone = keepsAwake ? try KeepAwakeTone(engine) : nil
       let recording = try path.map {
         try LiveRecording(to: $0, device: device) { inbox.put(.notice($0)) }
       }
@@ -73,14 +73,14 @@ final class LiveSession {
   /// What plays.
   private struct Playing {
     let engine: PlaybackEngine
-    let performance: any Performance
-    let tone: KeepAwake?
+    let performance: any SessionTask
+    let tone: KeepAwakeTone?
     let recording: LiveRecording?
   }
 
   /// The loop.
   private func perform(
-    _ playing: Playing, _ driver: any EngineDriver, _ notice: borrowing InterruptionNotice
+    _ playing: Playing, _ driver: any EngineDriver, _ notice: borrowing InterruptSignal
   ) throws -> LiveOutcome.Ending {
     let performance = playing.performance
     if let device = outcome.device { console.tell(device.description) }
@@ -91,7 +91,7 @@ final class LiveSession {
       for key in keyboard?.keys(at: stage.time.now) ?? [] {
         if try press(key, playing) { return .quit }
       }
-      if keyboard?.isClosed == true, !Interruption.isIgnored(SIGHUP) { return .quit }
+      if keyboard?.isClosed == true, !SignalHandling.isIgnored(SIGHUP) { return .quit }
       let step = try performance.perform(at: stage.time.now)
       playing.tone?.follow(strength: playing.engine.strength)
       takeRecords(driver, playing)
@@ -102,10 +102,10 @@ final class LiveSession {
   }
 
   private func wait(
-    for performance: any Performance, _ interruption: Int32, _ limit: Duration?
+    for performance: any SessionTask, _ interruption: Int32, _ limit: Duration?
   ) {
     var watched = [
-      WatchedDescriptor(inbox.wake.descriptor), WatchedDescriptor(interruption),
+      PollDescriptor(inbox.wake.descriptor), PollDescriptor(interruption),
     ]
     watched += (keyboard?.watched ?? []) + performance.watched
     let limits = [
@@ -154,7 +154,7 @@ final class LiveSession {
 
   private func takeRecords(_ driver: any EngineDriver, _ playing: Playing) {
     guard wantsRecords else { return }
-    let records = driver.takeBlockRecords()
+    let records = driver.takeBlockTimings()
     outcome.blocks.add(records, rate: playing.engine.rate)
     playing.performance.note(records)
   }
@@ -168,33 +168,34 @@ final class LiveSession {
 
   /// What protection did since this was last asked; the outcome keeps all of it.
   @discardableResult
-  private func takeProtection(_ engine: PlaybackEngine) -> ProtectionFigures? {
+  private func takeProtection(_ engine: PlaybackEngine) -> ProtectionSummary? {
     guard engine.routing.channels.contains(where: { $0.transducer != nil }) else { return nil }
-    let gain = engine.takeLeastGuardGain()
-    let warmth = engine.warmth.map(\.total).max() ?? 0
-    var sum = ProtectionFigures(
-      excursionFrameCount: engine.excursionFrameCount, powerFrameCount: engine.powerFrameCount,
-      leastGain: gain, warmth: warmth)
+    let gain = engine.takeMinimumProtectionGain()
+    let temperatureRise = engine.temperatureRise.map(\.total).max() ?? 0
+    var sum = ProtectionSummary(
+      excursionLimitedFrameCount: engine.excursionLimitedFrameCount,
+      powerLimitedFrameCount: engine.powerLimitedFrameCount,
+      leastGain: gain, temperatureRise: temperatureRise)
     var recent = sum
     if let before = outcome.protection {
-      recent.excursionFrameCount -= before.excursionFrameCount
-      recent.powerFrameCount -= before.powerFrameCount
+      recent.excursionLimitedFrameCount -= before.excursionLimitedFrameCount
+      recent.powerLimitedFrameCount -= before.powerLimitedFrameCount
       sum.leastGain = min(sum.leastGain, before.leastGain)
-      sum.warmth = max(sum.warmth, before.warmth)
+      sum.temperatureRise = max(sum.temperatureRise, before.temperatureRise)
     }
     outcome.protection = sum
     return recent
   }
 
-  private func figures(_ playing: Playing) -> PlaybackFigures {
+  private func figures(_ playing: Playing) -> PlaybackStatus {
     let (engine, performance) = (playing.engine, playing.performance)
     let (position, duration) = performance.place
     let peaks = takePeaks(engine)
     let voiceCount = max(0, engine.voiceCount - (playing.tone?.voiceCount ?? 0))
-    return PlaybackFigures(
+    return PlaybackStatus(
       state: engine.isMuted ? .muted : performance.state, position: position, duration: duration,
       peaks: performance.isBlind ? [] : peaks,
-      voiceCount: performance.title == nil ? voiceCount : nil, xrunCount: tally.underrunCount,
+      voiceCount: performance.title == nil ? voiceCount : nil, underrunCount: tally.underrunCount,
       strength: Double(engine.strength), title: performance.title,
       protection: performance.isBlind ? nil : takeProtection(engine))
   }
@@ -225,11 +226,11 @@ extension LiveSession {
     playing.engine.strength = steps / Self.strengthSteps
   }
 
-  private func tellKeys(of performance: any Performance) {
+  private func tellKeys(of performance: any SessionTask) {
     let keys =
       performance.keys + [
         KeyHelp(key: "+ -", meaning: "strength"), KeyHelp(key: "m", meaning: "mute"),
-        KeyHelp(key: "q", meaning: "end"), KeyHelp(key: "?", meaning: "these keys"),
+        KeyHelp(key: "q", meaning: "quit"), KeyHelp(key: "?", meaning: "these keys"),
       ]
     console.tell(keys: keys)
   }

@@ -3,15 +3,15 @@ import HapticPlayback
 import HapticRender
 
 /// Plays pieces one after the other.
-final class Playlist: Performance {
+final class Playlist: SessionTask {
   /// Seconds of silence before the first piece: longer than the ramp with which sound sets in.
   static let leadIn = 0.003
 
   private let engine: PlaybackEngine
   private let console: LiveConsole
-  private let pieces: [LivePiece]
+  private let pieces: [CompiledPattern]
   private let gap: Int64
-  private let turntable: Turntable
+  private let turntable: SingleTrackPlayer
   private var index = 0
   /// The frame from which on all has been heard, once the last piece has ended.
   private var overFrame: Int64?
@@ -23,17 +23,17 @@ final class Playlist: Performance {
   ///   - gap: Seconds of silence between two pieces.
   ///   - shares: What each haptic bus gets of every piece; none for all of it.
   init(
-    _ pieces: [LivePiece], on engine: PlaybackEngine, passCount: Int? = 1, gap: Double = 0,
-    shares: [ShareLine] = [], session: LiveSession
+    _ pieces: [CompiledPattern], on engine: PlaybackEngine, passCount: Int? = 1, gap: Double = 0,
+    shares: [SendAutomation] = [], session: LiveSession
   ) throws {
     self.engine = engine
     self.pieces = pieces
-    self.gap = HapticTime.frame(seconds: gap, rate: engine.rate)
+    self.gap = FrameConversion.frame(seconds: gap, rate: engine.rate)
     console = session.console
-    turntable = Turntable(engine, passCount: passCount, wake: session.wake, shares: shares)
+    turntable = SingleTrackPlayer(engine, passCount: passCount, wake: session.wake, shares: shares)
     if let first = pieces.first {
       try turntable.play(
-        first, at: .frame(HapticTime.frame(seconds: Self.leadIn, rate: engine.rate)))
+        first, at: .frame(FrameConversion.frame(seconds: Self.leadIn, rate: engine.rate)))
       announce()
     } else {
       overFrame = 0
@@ -52,16 +52,16 @@ final class Playlist: Performance {
     ] + (pieces.count > 1 ? moves : [])
   }
 
-  var state: PlaybackFigures.State { turntable.state }
+  var state: PlaybackStatus.State { turntable.state }
   var place: (position: Double, duration: Double?) { turntable.place }
 
-  func perform(at now: Duration) throws -> PerformanceStep {
+  func perform(at now: Duration) throws -> SessionStep {
     if overFrame == nil, let end = turntable.endFrame {
       if index + 1 < pieces.count {
         try play(index + 1, at: .frame(end + gap))
       } else {
         overFrame =
-          end + HapticTime.frame(seconds: OfflineRendering.usualTail, rate: engine.rate)
+          end + FrameConversion.frame(seconds: OfflineRenderer.defaultTail, rate: engine.rate)
       }
     }
     guard let overFrame else { return .wait(nil) }
@@ -100,6 +100,6 @@ final class Playlist: Performance {
     let piece = pieces[index]
     console.tell(
       "\(index + 1) of \(pieces.count): \(piece.name.printable), "
-        + Figures.seconds(piece.duration))
+        + NumberFormatting.seconds(piece.duration))
   }
 }

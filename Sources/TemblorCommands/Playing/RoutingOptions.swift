@@ -13,34 +13,34 @@ struct RoutingOptions {
       Option(
         "--haptics", value: "LIST",
         help:
-          "Channels that carry the haptics, numbered from 1, each with a gain in dB where it needs "
-          + "one: 1,2:-6; or none.", defaultText: "all"),
+          "Haptic channels, numbered from 1, each with an optional gain in dB, such as 1,2:-6; or none.",
+        defaultText: "all"),
       Option(
         "--audio", value: "LIST",
-        help: "Channels that carry the audio, left and right in turn; a single one carries both "
-          + "sides.", defaultText: "the first two"),
+        help: "Audio channels, alternating left and right; a single channel carries both.",
+        defaultText: "the first two"),
       Option(
         "--channel", value: "N=WORDS",
-        help: "One channel by itself, such as "
-          + "'2=haptics,profile=aura-ast-2b-4,gain=-3,delay=2ms,invert'. Words: \(ChannelWords.all.joined(separator: ", ")).",
+        help: "Configure one channel, such as "
+          + "'2=haptics,profile=aura-ast-2b-4,gain=-3,delay=2ms,invert'. Words: \(ChannelSpecification.all.joined(separator: ", ")).",
         isRepeatable: true),
       Option(
         "--array", value: "FILE",
-        help: "A file that says which transducers there are, on which channels and where; instead "
-          + "of --haptics, --channel and --profile. Profiles/README.md describes it.",
+        help:
+          "Array file with the channels and positions of several transducers; replaces --haptics, --channel and --profile. See Profiles/README.md.",
         completion: .file(endingIn: "json")),
     ])
 
   /// The option of verbs that play patterns in an array.
   static let pan = Option(
     "--pan", value: "POS",
-    help: "Where in the --array patterns are felt: a place on its line, degrees on its ring, or "
-      + "metres on its plane as X/Y; or such places over time, T:POS,T:POS, with straight ways "
-      + "between.", defaultText: "all transducers alike")
+    help:
+      "Position in the --array: a position on a line, degrees on a ring, or metres X/Y on a plane; or positions over time, T:POS,T:POS, with linear interpolation.",
+    defaultText: "all transducers alike")
 
   private var haptics: ChannelList?
   private var audio: ChannelList?
-  private var words: [ChannelWords] = []
+  private var words: [ChannelSpecification] = []
   /// The transducers, where a file says what they are.
   private(set) var array: TransducerArray?
   /// Where patterns are felt among them; nothing for all alike.
@@ -58,7 +58,7 @@ struct RoutingOptions {
       audio = try ChannelList(text, option: "--audio")
     }
     for text in arguments.values("--channel") {
-      let new = try ChannelWords(
+      let new = try ChannelSpecification(
         text, option: "--channel", profileNamed: SharedOptions.profile(named:))
       guard !words.contains(where: { $0.index == new.index }) else {
         throw UsageError(.remove, "'--channel' names channel \(new.index + 1) twice")
@@ -67,35 +67,35 @@ struct RoutingOptions {
     }
     let pan = arguments.command.option(named: "--pan") == nil ? nil : arguments.value("--pan")
     guard let path = arguments.value("--array") else {
-      if pan != nil { throw UsageError(.addValue, "'--pan' needs '--array'") }
+      if pan != nil { throw UsageError(.missingValue, "'--pan' needs '--array'") }
       return
     }
     for other in ["--haptics", "--channel", "--profile"] where !arguments.values(other).isEmpty {
       throw UsageError(
-        .remove, "'--array' says what each channel carries, and so does \(other.inQuotes)")
+        .remove, "'--array' cannot be used with \(other.inQuotes)")
     }
     let array = try Self.array(at: path)
     self.array = array
     self.pan = try pan.map { text throws(UsageError) in
-      try PanWords.path(text, in: array.layout)
+      try PanArgument.path(text, in: array.layout)
     }
   }
 
   private static func array(at path: String) throws -> TransducerArray {
-    try ArrayExamination(
-      text: FileSystem.read(path, limit: ProfileFile.mostBytes), name: path,
-      folder: FileSystem.folder(of: path), library: .ofEnvironment()
+    try ArrayCheckResult(
+      text: FileSystem.read(path, limit: ProfileFile.maximumByteCount), name: path,
+      folder: FileSystem.folder(of: path), library: .fromEnvironment()
     ).array()
   }
 
   /// What each haptic bus gets of a pattern, at a rate; none for all of it.
-  func shares(rate: Double) -> [ShareLine] {
+  func shares(rate: Double) -> [SendAutomation] {
     guard let array, let pan else { return [] }
     return pan.shares(on: array, rate: rate)
   }
 
   /// Channels there must be for all that is said.
-  var leastChannelCount: Int {
+  var minimumChannelCount: Int {
     let indices =
       [haptics, audio].flatMap { $0?.entries.map(\.index) ?? [] } + words.map(\.index)
       + (array?.transducers.map { $0.channel - 1 } ?? [])
@@ -138,7 +138,7 @@ struct RoutingOptions {
       }
       channels[word.index].hapticGain *= word.gain
       channels[word.index].audioGain *= word.gain
-      channels[word.index].delay = Int(HapticTime.frame(seconds: word.delay, rate: rate))
+      channels[word.index].delay = Int(FrameConversion.frame(seconds: word.delay, rate: rate))
       channels[word.index].isInverted = word.isInverted
     }
     if let array { return Self.routing(of: array, channels, rate: rate, buses: buses) }
@@ -167,7 +167,7 @@ struct RoutingOptions {
       if buses != .audio { channels[index].hapticBus = bus }
       channels[index].hapticGain = gain
       channels[index].audioGain *= gain
-      channels[index].delay = Int(HapticTime.frame(seconds: transducer.delay, rate: rate))
+      channels[index].delay = Int(FrameConversion.frame(seconds: transducer.delay, rate: rate))
       channels[index].isInverted = transducer.isInverted
     }
     let profiles = array.transducers.map(\.profile)

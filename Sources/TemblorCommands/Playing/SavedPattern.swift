@@ -3,7 +3,7 @@ import HapticModel
 import HapticPlayback
 
 /// Plays a pattern file, and anew whenever it is saved; a broken save leaves the last good one.
-final class SavedPattern: Performance {
+final class SavedPattern: SessionTask {
   private let input: PatternInput
   private let path: String
   private let curveTimes: AHAPReadingOptions.CurveTimes
@@ -11,7 +11,7 @@ final class SavedPattern: Performance {
   private let engine: PlaybackEngine
   private let console: LiveConsole
   private let output: Output
-  private let turntable: Turntable
+  private let turntable: SingleTrackPlayer
 
   /// How often the pattern was read without a mistake.
   private(set) var goodCount = 0
@@ -31,24 +31,24 @@ final class SavedPattern: Performance {
     self.engine = engine
     self.output = output
     console = session.console
-    turntable = Turntable(engine, passCount: passCount, wake: session.wake)
+    turntable = SingleTrackPlayer(engine, passCount: passCount, wake: session.wake)
     // Before it is read, so that no save is missed.
     watch = try FileWatch([path])
-    let start = HapticTime.frame(seconds: Playlist.leadIn, rate: engine.rate)
+    let start = FrameConversion.frame(seconds: Playlist.leadIn, rate: engine.rate)
     try read(startingAt: .frame(start))
   }
 
-  var watched: [WatchedDescriptor] { [WatchedDescriptor(watch.descriptor)] }
-  var state: PlaybackFigures.State { turntable.state }
+  var watched: [PollDescriptor] { [PollDescriptor(watch.descriptor)] }
+  var state: PlaybackStatus.State { turntable.state }
   var place: (position: Double, duration: Double?) { turntable.place }
   var keys: [KeyHelp] {
     [KeyHelp(key: "space", meaning: "pause"), KeyHelp(key: "r", meaning: "again")]
   }
 
-  func perform(at now: Duration) throws -> PerformanceStep {
+  func perform(at now: Duration) throws -> SessionStep {
     let changes = try watch.changes(at: now)
     if changes.contains(.init(path: path, kind: .removed)) {
-      console.report("\(path.printable): is gone; the last version stays until it is back")
+      console.report("\(path.printable): was removed; the last version stays loaded")
     } else if !changes.isEmpty {
       try read(startingAt: .now)
     }
@@ -66,11 +66,11 @@ final class SavedPattern: Performance {
 
   /// Reads the file and plays it, or shows what is wrong with it.
   private func read(startingAt time: PlaybackTime) throws {
-    let piece: LivePiece
+    let piece: CompiledPattern
     do {
       let pattern = try LoadedPattern(input, curveTimes: curveTimes)
       try watch.watch([path] + pattern.sources.filter(isInside))
-      piece = LivePiece(
+      piece = CompiledPattern(
         name: path, plans: try pattern.plans(for: engine.profiles, rate: engine.rate),
         duration: pattern.reading.pattern.duration)
     } catch {
@@ -79,7 +79,7 @@ final class SavedPattern: Performance {
     }
     try turntable.play(piece, at: time)
     goodCount += 1
-    console.tell("\(path.printable): \(Figures.seconds(piece.duration))")
+    console.tell("\(path.printable): \(NumberFormatting.seconds(piece.duration))")
   }
 
   /// Whether a waveform's path stays below the pattern's folder as far as its text shows.
@@ -94,6 +94,6 @@ final class SavedPattern: Performance {
     } else {
       console.report(Failure.message(error))
     }
-    if goodCount > 0 { console.tell("The last good version stays.") }
+    if goodCount > 0 { console.tell("The last valid version stays loaded.") }
   }
 }

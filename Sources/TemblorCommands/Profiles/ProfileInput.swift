@@ -16,21 +16,21 @@ struct ProfileInput {
   /// - Parameter takesInput: Whether `-` stands for standard input.
   static func find(_ word: String, takesInput: Bool = false) throws -> ProfileInput {
     if word == "-" && takesInput {
-      let text = try FileSystem.read("-", limit: ProfileFile.mostBytes)
+      let text = try FileSystem.read("-", limit: ProfileFile.maximumByteCount)
       return ProfileInput(name: "standard input", text: text, entry: nil, stem: nil)
     }
     guard word.contains("/") || word.hasSuffix(".json") else { return try find(named: word) }
-    let text = try FileSystem.read(word, limit: ProfileFile.mostBytes)
+    let text = try FileSystem.read(word, limit: ProfileFile.maximumByteCount)
     let stem = word.hasSuffix(".json") ? FileSystem.stem(of: word) : nil
     return ProfileInput(name: word, text: text, entry: nil, stem: stem)
   }
 
   private static func find(named word: String) throws -> ProfileInput {
-    let library = ProfileLibrary.ofEnvironment()
+    let library = ProfileLibrary.fromEnvironment()
     guard let entry = library.entry(named: word) else {
       let question = Suggestion.question(word, among: library.entries().map(\.name))
       throw UsageError(
-        .correctValue,
+        .invalidValue,
         "no profile is called \(word.inQuotes)"
           + (question.isEmpty ? "; 'temblor profiles' lists them" : question))
     }
@@ -46,14 +46,14 @@ struct ProfileInput {
 
   /// What there is to say about the text, which may be an array's too.
   var findings: [ProfileFinding] {
-    guard ArrayExamination.isMeant(by: text) else { return examine().findings }
-    return ArrayExamination(
-      text: text, name: name, folder: FileSystem.folder(of: name), library: .ofEnvironment()
+    guard ArrayCheckResult.isArrayText(by: text) else { return examine().findings }
+    return ArrayCheckResult(
+      text: text, name: name, folder: FileSystem.folder(of: name), library: .fromEnvironment()
     ).findings
   }
 
   /// Everything there is to say about the text.
-  func examine() -> ProfileExamination {
-    ProfileExamination(text: text, name: name, stem: stem)
+  func examine() -> ProfileCheckResult {
+    ProfileCheckResult(text: text, name: name, stem: stem)
   }
 }

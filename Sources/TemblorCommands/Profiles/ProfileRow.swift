@@ -27,13 +27,13 @@ struct ProfileRow {
         entry.name, profile.frequency.text, entry.origin.text + hiding,
         (profile.hardware?.product ?? profile.summary).printable,
       ]
-    case .failure: [entry.name, "–", entry.origin.text + hiding, "cannot be used"]
+    case .failure: [entry.name, "–", entry.origin.text + hiding, "invalid"]
     }
   }
 
   private var hiding: String {
-    guard let first = entry.hidden.first else { return "" }
-    return ", hides \(first.text)"
+    guard let first = entry.shadowed.first else { return "" }
+    return ", replaces \(first.text)"
   }
 
   /// The same for programs.
@@ -41,9 +41,9 @@ struct ProfileRow {
     json.member("name", entry.name)
     json.member("origin", entry.origin.rawValue)
     if let path = entry.path { json.member("path", path) }
-    if !entry.hidden.isEmpty {
+    if !entry.shadowed.isEmpty {
       json.array("hides", layout: .line) { list in
-        for origin in entry.hidden { list.element(origin.rawValue) }
+        for origin in entry.shadowed { list.element(origin.rawValue) }
       }
     }
     switch reading {
@@ -62,21 +62,21 @@ extension ProfileEntry.Origin {
   var text: String {
     switch self {
     case .user: "yours"
-    case .system: "this machine's"
+    case .system: "system"
     case .shipped: "shipped"
     }
   }
 }
 
-extension FrequencyLaw {
+extension FrequencyMapping {
   /// `20–80 Hz`, or `175 Hz` for one frequency.
   var text: String { low == high ? Self.hertz(low) + " Hz" : (low...high).text + " Hz" }
 
   /// A frequency to a tenth.
-  static func hertz(_ value: Double) -> String { Figures.rounded(value, places: 1) }
+  static func hertz(_ value: Double) -> String { NumberFormatting.rounded(value, places: 1) }
 }
 
 extension ClosedRange<Double> {
   /// `20–80`, to a tenth.
-  var text: String { FrequencyLaw.hertz(lowerBound) + "–" + FrequencyLaw.hertz(upperBound) }
+  var text: String { FrequencyMapping.hertz(lowerBound) + "–" + FrequencyMapping.hertz(upperBound) }
 }

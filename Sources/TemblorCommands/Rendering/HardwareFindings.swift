@@ -15,15 +15,15 @@ struct HardwareFindings {
 
   /// All that is to be said.
   func all() -> [Finding] {
-    let demand = HardwareDemand(plan, profile: profile)
+    let demand = HardwareLoad(plan, profile: profile)
     return [band, excursion(demand), power(demand), ceiling(demand)].compactMap { $0 }
   }
 
   /// Frequencies that are played at others.
   private var band: Finding? {
     let placed = profile.placed(rate: plan.rate)
-    guard let asked = PatternFigures.frequencies(of: pattern, profile: profile),
-      let played = PatternFigures.frequencies(of: pattern, profile: placed)
+    guard let asked = PatternSummary.frequencies(of: pattern, profile: profile),
+      let played = PatternSummary.frequencies(of: pattern, profile: placed)
     else { return nil }
     let (before, after) = (asked.bandText, played.bandText)
     guard before != after else { return nil }
@@ -31,50 +31,52 @@ struct HardwareFindings {
       $0.kind == .hapticContinuous || $0.kind == .hapticTransient
     }
     return finding(
-      .transducerBand, at: first, "asks for \(before); \(profile.name) plays it at \(after)")
+      .transducerBand, at: first,
+      "\(before) is outside the band of \(profile.name) and is mapped to \(after)")
   }
 
-  private func excursion(_ demand: HardwareDemand) -> Finding? {
+  private func excursion(_ demand: HardwareLoad) -> Finding? {
     guard let held = demand.heldForExcursion, let (share, frame) = demand.excursion else {
       return nil
     }
-    let percent = Figures.rounded(share * 100, places: 0)
+    let percent = NumberFormatting.rounded(share * 100, places: 0)
     return finding(
       .transducerExcursion, at: event(before: frame),
-      "would move \(profile.name) to \(percent) % of its limit at \(seconds(frame)); it is held back by up to "
+      "excursion of \(profile.name) reaches \(percent) % of its limit at \(seconds(frame)); gain is reduced by up to "
         + decibels(held),
       hint: "lower the intensity there")
   }
 
-  private func power(_ demand: HardwareDemand) -> Finding? {
+  private func power(_ demand: HardwareLoad) -> Finding? {
     if let held = demand.heldForPower {
       return finding(
         .transducerPower, at: event(before: held.frame),
-        "would warm \(profile.name) beyond its limit from \(seconds(held.frame)) on; it is held back by up to "
+        "\(profile.name) exceeds its thermal limit from \(seconds(held.frame)); gain is reduced by up to "
           + decibels(held),
-        hint: "lower the intensity, or leave pauses")
+        hint: "lower the intensity or add pauses")
     }
     guard let time = demand.secondsToWarmth(of: Self.warmthAim) else { return nil }
     let text =
       time < 120
-      ? Figures.rounded(time, places: 0) + " s" : Figures.rounded(time / 60, places: 0) + " min"
+      ? NumberFormatting.rounded(time, places: 0) + " s"
+      : NumberFormatting.rounded(time / 60, places: 0) + " min"
     return finding(
       .transducerPower, at: nil, severity: .note,
-      "looped, it warms \(profile.name) to its limit after \(text), and is held back from then on")
+      "when looped, \(profile.name) reaches its thermal limit after \(text) and gain is reduced")
   }
 
-  private func ceiling(_ demand: HardwareDemand) -> Finding? {
+  private func ceiling(_ demand: HardwareLoad) -> Finding? {
     guard let (frame, count) = demand.limited else { return nil }
     return finding(
       .transducerCeiling, at: event(before: frame),
-      "goes beyond the ceiling of the output at \(seconds(frame)), and is turned down for "
-        + "\(seconds(count)) in all")
+      "the signal exceeds the output ceiling at \(seconds(frame)); the limiter acts for \(seconds(count)) in total"
+    )
   }
 
   /// The latest event that has begun at a frame.
   private func event(before frame: Int64) -> Int? {
     let begun = pattern.events.indices.filter {
-      HapticTime.frame(seconds: pattern.events[$0].time, rate: plan.rate) <= frame
+      FrameConversion.frame(seconds: pattern.events[$0].time, rate: plan.rate) <= frame
     }
     return begun.max { (pattern.events[$0].time, $0) < (pattern.events[$1].time, $1) }
   }
@@ -93,17 +95,17 @@ struct HardwareFindings {
   }
 
   private func seconds(_ frame: Int64) -> String {
-    Figures.rounded(Double(frame) / plan.rate, places: 2) + " s"
+    NumberFormatting.rounded(Double(frame) / plan.rate, places: 2) + " s"
   }
 
-  private func decibels(_ held: HardwareDemand.Intervention) -> String {
-    Figures.rounded(held.decibels, places: 1) + " dB"
+  private func decibels(_ held: HardwareLoad.ProtectionEvent) -> String {
+    NumberFormatting.rounded(held.decibels, places: 1) + " dB"
   }
 }
 
 extension ClosedRange<Double> {
   /// `20–80 Hz`, or `175 Hz` for one frequency, to a tenth.
   fileprivate var bandText: String {
-    FrequencyLaw(low: lowerBound, high: upperBound).text
+    FrequencyMapping(low: lowerBound, high: upperBound).text
   }
 }

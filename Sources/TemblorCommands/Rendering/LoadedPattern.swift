@@ -33,7 +33,7 @@ struct LoadedPattern: Sendable {
   }
 
   /// The sound files that the pattern plays, at a rate.
-  func samples(rate: Double) throws(AHAPError) -> [String: AudioSample] {
+  func samples(rate: Double) throws(AHAPError) -> [String: AudioBuffer] {
     try WaveformFiles.load(waveforms, from: input.folder, rate: rate)
   }
 

@@ -55,7 +55,7 @@ struct PatternInput: Equatable, Sendable {
     -> [PatternInput]
   {
     if word == "-" { return [PatternInput(origin: .standardInput, outputStem: "pattern")] }
-    if word.isEmpty { throw FileError("''", "is no name of a pattern") }
+    if word.isEmpty { throw FileError("''", "is not a pattern name") }
     switch FileSystem.entry(at: word) {
     case .file, .other:
       return [PatternInput(origin: .file(word), outputStem: FileSystem.stem(of: word))]
@@ -63,7 +63,7 @@ struct PatternInput: Equatable, Sendable {
       let known = problems.count
       let found = try patterns(in: word, below: "", &problems)
       guard !found.isEmpty || problems.count > known else {
-        throw FileError(word, "holds no file that ends in .ahap")
+        throw FileError(word, "contains no .ahap files")
       }
       return found
     case .nothing:
@@ -95,7 +95,7 @@ struct PatternInput: Equatable, Sendable {
         let output = FileSystem.join(stem, FileSystem.stem(of: name))
         inputs.append(PatternInput(origin: .file(path), outputStem: output, isFromFolder: true))
       case .nothing where isNamedPattern:
-        problems.append(FileError(path, nameProblem(name) ?? "is a link that leads nowhere"))
+        problems.append(FileError(path, nameProblem(name) ?? "is a broken link"))
       default: continue
       }
     }
@@ -104,7 +104,8 @@ struct PatternInput: Equatable, Sendable {
 
   /// Why a name cannot be looked up: bytes that are no text come with a replacement character.
   private static func nameProblem(_ name: String) -> String? {
-    name.unicodeScalars.contains("\u{FFFD}") ? "the name is no UTF-8 text; rename the file" : nil
+    name.unicodeScalars.contains("\u{FFFD}")
+      ? "the file name is not valid UTF-8; rename the file" : nil
   }
 
   /// The text.

@@ -11,7 +11,7 @@ struct RenderBatch: Sendable {
     case written(seconds: Double, statistics: RenderStatistics)
     case failed(String, ExitStatus)
     /// Whoever read standard output has all it wants, as `head` does.
-    case readerLeft
+    case brokenPipe
   }
 
   let job: RenderJob
@@ -35,7 +35,7 @@ struct RenderBatch: Sendable {
       // Threads would cost more than the sound.
       work(0)
     } else {
-      Cores.run(items.count, work: work) { done in
+      WorkerPool.run(items.count, work: work) { done in
         guard !isQuiet else { return }
         line.show(
           items.count == 1
@@ -50,19 +50,21 @@ struct RenderBatch: Sendable {
     let statuses: [ExitStatus] = results.map {
       if case .failed(_, let status)? = $0 { status } else { .done }
     }
-    return Failure.worst(statuses + problems.map { _ in .couldNot })
+    return Failure.worst(statuses + problems.map { _ in .failure })
   }
 
   /// Renders one pattern to its file; whatever goes wrong is the outcome.
   private func render(_ item: RenderOutputs.Item, progress: (Double) -> Void) -> Outcome {
-    if Interruption.isRequested { return .failed("\(item.path.printable): interrupted", .couldNot) }
+    if SignalHandling.isRequested {
+      return .failed("\(item.path.printable): interrupted", .failure)
+    }
     do {
       var job = job
       job.buses = item.buses
       let (plans, reading, sources) = try job.plans(item.input)
       if sources.contains(where: { FileSystem.isSame($0, item.path) }) {
         throw FileError(
-          item.path, "the pattern itself is made from this file; choose another with '--output'")
+          item.path, "is an input of the pattern; choose another '--output'")
       }
       let title = reading.metadata["Project"].map { "\($0): \(item.input.outputStem)" }
       let name = title ?? item.input.outputStem
@@ -71,7 +73,7 @@ struct RenderBatch: Sendable {
         statistics = try writeToStandardOutput(plans, item, job: job, title: name)
       } else {
         try FileSystem.makeFolder(FileSystem.folder(of: item.path))
-        var file = try ReplacingFile(item.path)
+        var file = try AtomicFileWriter(item.path)
         statistics = try job.write(
           plans, title: name, to: file.descriptor, path: item.path, container: item.container,
           progress: progress)
@@ -79,8 +81,8 @@ struct RenderBatch: Sendable {
       }
       let length = job.settings(for: plans).length ?? 0
       return .written(seconds: Double(length) / Double(job.rate), statistics: statistics)
-    } catch let error as OutputError where error.kind == .readerLeft {
-      return .readerLeft
+    } catch let error as OutputError where error.kind == .brokenPipe {
+      return .brokenPipe
     } catch {
       return .failed(Failure.message(error), Failure.status(of: error))
     }
@@ -121,15 +123,15 @@ struct RenderBatch: Sendable {
         // Of two stems one is often silent, and strength 0 is silence asked for.
         if statistics.peak == 0, item.buses == .all, job.strength > 0, !isQuiet {
           terminal.report(
-            "\(item.path.printable): silent, since no event has any level under its controls")
+            "\(item.path.printable): silent: all events have level 0")
         }
         guard outputs.items.count <= 2, !isQuiet, terminal.error.isTerminal else { continue }
         terminal.report(
-          "\(item.path.printable): \(Figures.seconds(seconds)), \(Figures.peak(statistics.peak))"
-            + (ProtectionFigures(statistics).map { ", \($0.text)" } ?? ""))
+          "\(item.path.printable): \(NumberFormatting.seconds(seconds)), \(NumberFormatting.peak(statistics.peak))"
+            + (ProtectionSummary(statistics).map { ", \($0.text)" } ?? ""))
       case .failed(let message, _): failures.append(message)
-      case .readerLeft: continue
-      case nil: failures.append("\(item.path.printable): not begun")
+      case .brokenPipe: continue
+      case nil: failures.append("\(item.path.printable): not started")
       }
     }
     for failure in failures { terminal.report(failure) }
@@ -150,12 +152,12 @@ struct RenderBatch: Sendable {
           switch result {
           case .written(let seconds, let statistics):
             entry.member("seconds", seconds)
-            entry.member("peakDecibels", Figures.decibels(statistics.peak))
+            entry.member("peakDecibels", NumberFormatting.decibels(statistics.peak))
             entry.member("limitedFrames", Int(statistics.limitedFrameCount))
-            ProtectionFigures(statistics)?.write(to: &entry)
+            ProtectionSummary(statistics)?.write(to: &entry)
           case .failed(let message, _): entry.member("error", message)
-          case .readerLeft: break
-          case nil: entry.member("error", "not begun")
+          case .brokenPipe: break
+          case nil: entry.member("error", "not started")
           }
         }
       }

@@ -12,19 +12,19 @@ struct RenderJob: Sendable {
   var rate = 48_000
   var channelCount = 1
   var strength = 1.0
-  var isNormalised = false
+  var isNormalized = false
   /// How often the pattern is played; 0 is until the duration ends.
   var passCount = 1
   /// Seconds of the output, or nothing for the pattern's own.
   var duration: Double?
   /// Seconds of silence behind the sound.
-  var tail = OfflineRendering.usualTail
+  var tail = OfflineRenderer.defaultTail
   var format = SampleFormat.s16
   var buses = RenderSettings.Buses.all
   /// What the channels carry, where it is not the usual.
   var routing = RoutingOptions()
   /// Whether the file is what the transducer would do instead of what drives it.
-  var isFelt = false
+  var rendersAcceleration = false
   /// What the times of control points count from.
   var curveTimes = AHAPReadingOptions.CurveTimes.automatic
 
@@ -63,13 +63,13 @@ struct RenderJob: Sendable {
   func settings(for plans: [RenderPlan]) -> RenderSettings {
     let seconds = Double(rate)
     let longest = plans.map(\.length).max() ?? 0
-    var length = longest + HapticTime.frame(seconds: tail, rate: seconds)
+    var length = longest + FrameConversion.frame(seconds: tail, rate: seconds)
     if passCount > 1 { length += (plans.map(\.loopLength).max() ?? 0) * Int64(passCount - 1) }
     let routing = channels.routing
     length += Int64(routing.channels.map(\.delay).max() ?? 0)
-    if let duration { length = HapticTime.frame(seconds: duration, rate: seconds) }
-    let fade = min(HapticTime.frame(seconds: Self.fade, rate: seconds), length)
-    let silence = duration == nil ? HapticTime.frame(seconds: tail, rate: seconds) : fade
+    if let duration { length = FrameConversion.frame(seconds: duration, rate: seconds) }
+    let fade = min(FrameConversion.frame(seconds: Self.fade, rate: seconds), length)
+    let silence = duration == nil ? FrameConversion.frame(seconds: tail, rate: seconds) : fade
     return RenderSettings(
       routing: routing, gain: Float(strength),
       passCount: passCount == 0 ? nil : passCount, length: length,
@@ -83,7 +83,7 @@ struct RenderJob: Sendable {
     container: SoundFileFormat.Container, progress: (Double) -> Void
   ) throws -> RenderStatistics {
     var settings = settings(for: plans)
-    if isNormalised { settings.gain *= try normalisingGain(plans, settings) }
+    if isNormalized { settings.gain *= try normalisingGain(plans, settings) }
     let length = settings.length ?? 0
     var writer = try SoundFileWriter(
       descriptor: descriptor, path: path,
@@ -93,13 +93,14 @@ struct RenderJob: Sendable {
         title: title, software: "Temblor \(temblorVersion)",
         comment: "\(sourceOfSound), rendering model \(RenderPlan.modelVersion)"))
     var rendering = rendering(of: plans, settings)
-    var felt = isFelt ? FeltSignal(settings.routing, rate: Double(rate)) : nil
+    var felt =
+      rendersAcceleration ? SimulatedAcceleration(settings.routing, rate: Double(rate)) : nil
     var block = [Float](repeating: 0, count: 4_096 * channelCount)
     while true {
       var span = block.mutableSpan
       let count = rendering.read(into: &span)
       if count == 0 { break }
-      if Interruption.isRequested { throw FileError(path, "interrupted; nothing was written") }
+      if SignalHandling.isRequested { throw FileError(path, "interrupted; nothing was written") }
       felt?.replace(&block, frameCount: count)
       try writer.write(block.span.extracting(first: count * channelCount))
       progress(1 - Double(rendering.remainingFrameCount) / Double(length))
@@ -109,8 +110,8 @@ struct RenderJob: Sendable {
   }
 
   /// A rendering of a pattern's plans, each heard where the array puts it.
-  func rendering(of plans: [RenderPlan], _ settings: RenderSettings) -> OfflineRendering {
-    OfflineRendering(plans: plans, shares: routing.shares(rate: Double(rate)), settings: settings)
+  func rendering(of plans: [RenderPlan], _ settings: RenderSettings) -> OfflineRenderer {
+    OfflineRenderer(plans: plans, shares: routing.shares(rate: Double(rate)), settings: settings)
   }
 
   /// What shaped the sound, as the file tells it.
@@ -124,7 +125,9 @@ struct RenderJob: Sendable {
     var block = [Float](repeating: 0, count: 4_096 * channelCount)
     var span = block.mutableSpan
     while rendering.read(into: &span) > 0 {
-      if Interruption.isRequested { throw FileError("render", "interrupted; nothing was written") }
+      if SignalHandling.isRequested {
+        throw FileError("render", "interrupted; nothing was written")
+      }
     }
     let peak = rendering.statistics.peak
     return peak > 0 ? Self.normalPeak / peak : 1

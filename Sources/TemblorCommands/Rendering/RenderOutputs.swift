@@ -26,7 +26,8 @@ struct RenderOutputs: Sendable {
     let output = arguments.value("--output")
     if output == Self.standardOutput {
       guard inputs.count + problemCount == 1, stems == [.all], !arguments.flag("--json") else {
-        throw UsageError(.remove, "'--output -' takes one pattern, without '--stems' or '--json'")
+        throw UsageError(
+          .remove, "'--output -' requires a single pattern, without '--stems' or '--json'")
       }
       items = inputs.map {
         Item(input: $0, path: Self.standardOutput, container: asked ?? .wav, buses: .all)
@@ -93,14 +94,14 @@ struct RenderOutputs: Sendable {
     if let asked, let named, asked != named {
       throw UsageError(
         .remove,
-        "\(output.inQuotes) ends as \(named.rawValue) does, but '--container' says "
+        "the extension of \(output.inQuotes) selects \(named.rawValue), but '--container' is "
           + asked.rawValue)
     }
     guard let container = asked ?? named else {
       throw UsageError(
-        .correctValue,
-        "the ending of \(output.inQuotes) names no kind of sound file; use .wav, .flac, .aiff, "
-          + ".w64, .rf64, .caf or .ogg, or say '--container'")
+        .invalidValue,
+        "unknown file extension of \(output.inQuotes); use .wav, .flac, .aiff, .w64, .rf64, .caf or .ogg, or '--container'"
+      )
     }
     return container
   }
@@ -111,7 +112,7 @@ struct RenderOutputs: Sendable {
     for item in items {
       if let other = owners[item.path] {
         throw UsageError(
-          .correctValue,
+          .invalidValue,
           "\(other.inQuotes) and \(item.input.name.inQuotes) would both be written to \(item.path.inQuotes)"
         )
       }
@@ -123,12 +124,14 @@ struct RenderOutputs: Sendable {
   func refusal(of job: RenderJob, on terminal: Terminal) -> UsageError? {
     for container in Set(items.map(\.container)) {
       let format = SoundFileFormat(container: container, samples: job.format)
-      if let objection = format.objection(rate: job.rate, channelCount: job.channelCount) {
-        return UsageError(.correctValue, objection)
+      if let unsupportedReason = format.unsupportedReason(
+        rate: job.rate, channelCount: job.channelCount)
+      {
+        return UsageError(.invalidValue, unsupportedReason)
       }
     }
     guard items.first?.path == Self.standardOutput, terminal.output.isTerminal else { return nil }
     return UsageError(
-      .correctValue, "standard output is a terminal; give '--output' a file, or pipe it on")
+      .invalidValue, "standard output is a terminal; use '--output FILE' or a pipe")
   }
 }

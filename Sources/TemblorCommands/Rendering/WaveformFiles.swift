@@ -9,13 +9,13 @@ enum WaveformFiles {
   /// Decodes every sound file at a rate; the first that cannot be is an error with its place.
   static func load(
     _ waveforms: [AHAPExamination.Waveform], from folder: String?, rate: Double
-  ) throws(AHAPError) -> [String: AudioSample] {
-    var samples: [String: AudioSample] = [:]
+  ) throws(AHAPError) -> [String: AudioBuffer] {
+    var samples: [String: AudioBuffer] = [:]
     for waveform in waveforms where samples[waveform.path] == nil {
       do {
         let sound = try read(waveform.path, from: folder)
           .resampled(to: rate, path: waveform.path)
-        samples[waveform.path] = AudioSample(
+        samples[waveform.path] = AudioBuffer(
           interleaved: sound.interleaved, channelCount: sound.channelCount)
       } catch let error as FileError {
         throw refusal(of: waveform, error.reason)
@@ -49,18 +49,20 @@ enum WaveformFiles {
   }
 
   private static func read(_ path: String, from folder: String?) throws -> Sound {
-    guard let folder else { throw FileError(path, "cannot belong to a shipped pattern") }
+    guard let folder else { throw FileError(path, "is not available to shipped patterns") }
     guard !path.isEmpty, !path.hasPrefix("/"), let root = FileSystem.realPath(folder) else {
-      throw FileError(path, "is no path below the pattern's folder")
+      throw FileError(path, "is not inside the folder of the pattern")
     }
     guard let real = FileSystem.realPath(FileSystem.join(root, path)) else {
-      throw FileError(path, "is missing; it was looked for in the pattern's folder")
+      throw FileError(path, "not found in the folder of the pattern")
     }
     // Links may lead anywhere, so the real path decides.
     guard real.hasPrefix(root.hasSuffix("/") ? root : root + "/") else {
-      throw FileError(path, "lies outside the pattern's folder")
+      throw FileError(path, "is outside the folder of the pattern")
     }
-    guard FileSystem.entry(at: real) == .file else { throw FileError(path, "is no file") }
+    guard FileSystem.entry(at: real) == .file else {
+      throw FileError(path, "is not a regular file")
+    }
     let descriptor = unsafe open(real, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else { throw FileError.system(path, "cannot be opened") }
     defer { close(descriptor) }

@@ -31,11 +31,11 @@ struct ComparisonText {
     lines += told.filter(\.isNoticeable).map(\.sentence.printable)
     let faint = told.filter { !$0.isNoticeable }.map(\.sentence.printable)
     if !faint.isEmpty {
-      lines.append(output.styled("Likely not felt:", .dim))
+      lines.append(output.styled("Below threshold:", .dim))
       lines += faint.map { "  " + $0 }
     }
     let more = comparison.differences.count - told.count
-    if more > 0 { lines.append("And \(more) more; --all tells them.") }
+    if more > 0 { lines.append("\(more) more; use --all to list them.") }
     return lines.map { $0 + "\n" }.joined()
   }
 
@@ -44,7 +44,7 @@ struct ComparisonText {
     var name: String
     var unit: String
     var places: Int
-    var value: @Sendable (TakeFigures) -> Double?
+    var value: @Sendable (TakeMeasurements) -> Double?
   }
 
   private static let rows: [Row] = [
@@ -52,9 +52,9 @@ struct ComparisonText {
     Row(name: "peak", unit: "dBFS", places: 1) { $0.peak },
     Row(name: "RMS", unit: "dBFS", places: 1) { $0.rms },
     Row(name: "loudness", unit: "LUFS", places: 1) { $0.loudness },
-    Row(name: "felt level", unit: "dB", places: 1) { $0.felt },
-    Row(name: "strongest", unit: "Hz", places: 0) { $0.dominant },
-    Row(name: "spectrum", unit: "Hz", places: 0) { $0.centroid },
+    Row(name: "weighted level", unit: "dB", places: 1) { $0.felt },
+    Row(name: "dominant", unit: "Hz", places: 0) { $0.dominant },
+    Row(name: "centroid", unit: "Hz", places: 0) { $0.centroid },
     Row(name: "onsets", unit: "", places: 0) { Double($0.onsetCount) },
   ]
 
@@ -103,7 +103,7 @@ struct ComparisonText {
 
   /// A number with exactly so many places, so that a column lines up.
   private static func fixed(_ value: Double, _ places: Int) -> String {
-    var text = Figures.rounded(value, places: places)
+    var text = NumberFormatting.rounded(value, places: places)
     guard places > 0 else { return text }
     let point = text.firstIndex(of: ".")
     let have = point.map { text.distance(from: $0, to: text.endIndex) - 1 } ?? 0

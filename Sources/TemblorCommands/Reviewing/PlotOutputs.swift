@@ -27,7 +27,7 @@ struct PlotOutputs: Equatable, Sendable {
     let count = groups.count + missing
     if output == Self.standardOutput {
       guard count == 1 else {
-        throw UsageError(.remove, "'--output -' takes one picture")
+        throw UsageError(.remove, "'--output -' requires a single picture")
       }
       items = groups.map { Item(inputs: $0, path: output, format: asked ?? .png) }
       return
@@ -55,13 +55,13 @@ struct PlotOutputs: Equatable, Sendable {
     if let asked, let named, asked != named {
       throw UsageError(
         .remove,
-        "\(path.inQuotes) ends as \(named.rawValue) does, but '--format' says \(asked.rawValue)")
+        "the extension of \(path.inQuotes) selects \(named.rawValue), but '--format' is \(asked.rawValue)"
+      )
     }
     guard let format = asked ?? named else {
       throw UsageError(
-        .correctValue,
-        "the ending of \(path.inQuotes) names no kind of picture; use .png, .svg or .pdf, "
-          + "or say '--format'")
+        .invalidValue,
+        "unknown file extension of \(path.inQuotes); use .png, .svg or .pdf, or '--format'")
     }
     return format
   }
@@ -73,7 +73,7 @@ struct PlotOutputs: Equatable, Sendable {
       guard let input = item.inputs.first else { continue }
       if let other = owners[item.path] {
         throw UsageError(
-          .correctValue,
+          .invalidValue,
           "\(other.name.inQuotes) and \(input.name.inQuotes) would both be written to "
             + item.path.inQuotes)
       }
@@ -81,7 +81,7 @@ struct PlotOutputs: Equatable, Sendable {
       if item.inputs.contains(where: { $0.path.map { FileSystem.isSame($0, item.path) } ?? false })
       {
         throw UsageError(
-          .correctValue, "\(item.path.inQuotes) is what is to be shown; choose another '--output'")
+          .invalidValue, "\(item.path.inQuotes) is an input; choose another '--output'")
       }
     }
   }

@@ -18,7 +18,7 @@ enum ReportOutput {
     levelMatch: LevelMatch?, job: RenderJob
   ) throws {
     guard path != RenderOutputs.standardOutput else {
-      throw UsageError(.correctValue, "'--output' needs the name of a file for the page")
+      throw UsageError(.invalidValue, "'--output' requires a file name")
     }
     // Some takes for small speakers and others not would not be comparable.
     var speakers: [Signal] = []
@@ -31,7 +31,7 @@ enum ReportOutput {
       levelMatch: levelMatch == LevelMatch.none ? .loudness : levelMatch ?? .loudness,
       speakerSignals: speakers)
     let page = try report.html(takes: named(takes), comparisons: comparisons)
-    try ReplacingFile.write(page, to: path)
+    try AtomicFileWriter.write(page, to: path)
   }
 
   /// The takes without the folders in their names, where these are not needed to tell them apart.

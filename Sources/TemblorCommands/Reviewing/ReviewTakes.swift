@@ -33,7 +33,7 @@ struct ReviewTakes: Sendable {
   ) -> [Result<ReviewTakes, Unreadable>] {
     let results = Mutex([Result<ReviewTakes, Unreadable>?](repeating: nil, count: inputs.count))
     var line = ProgressLine(on: terminal)
-    Cores.run(inputs.count) { index in
+    WorkerPool.run(inputs.count) { index in
       let result = read(inputs[index], job: job)
       results.withLock { $0[index] = result }
     } meanwhile: { done in
@@ -47,7 +47,7 @@ struct ReviewTakes: Sendable {
     ReviewTakes, Unreadable
   > {
     do {
-      if Interruption.isRequested { throw FileError(input.name, "interrupted") }
+      if SignalHandling.isRequested { throw FileError(input.name, "interrupted") }
       return .success(try ReviewTakes(input, job: job))
     } catch {
       return .failure(

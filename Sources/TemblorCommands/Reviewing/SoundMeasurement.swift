@@ -25,7 +25,7 @@ struct SoundMeasurement {
   init(_ path: String, progress: (Double) -> Void) throws {
     let descriptor = try FileSystem.open(path)
     defer { close(descriptor) }
-    let crew = try SoundCrew(readingDescriptor: descriptor, path: path)
+    let crew = try SoundMeasurementWorkers(readingDescriptor: descriptor, path: path)
     container = crew.container
     encoding = crew.encoding
     rate = crew.rate
@@ -43,7 +43,7 @@ struct SoundMeasurement {
       progress(min(1, Double(frames) / promised))
     }
     guard frames > 0 else {
-      throw SoundFileError(kind: .notSound, path: path, description: "is empty: it has no frames")
+      throw SoundFileError(kind: .notSound, path: path, description: "contains no audio")
     }
     frameCount = frames
     (whole, channels, spectra) = crew.finish()

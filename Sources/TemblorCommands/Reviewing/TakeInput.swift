@@ -65,9 +65,9 @@ enum TakeInput: Equatable, Sendable {
     let plan = try pattern.plans(for: profiles, rate: Double(job.rate))[0]
     let settings = job.settings(for: plan)
     guard (settings.length ?? 0) * Int64(job.channelCount) <= Int64(Sound.longest) else {
-      throw FileError(input.name, "is too long to be looked at as a whole; use --duration")
+      throw FileError(input.name, "is too long; use --duration")
     }
-    var rendering = OfflineRendering(plan: plan, settings: settings)
+    var rendering = OfflineRenderer(plan: plan, settings: settings)
     var samples: [Float] = []
     samples.reserveCapacity(Int(settings.length ?? 0) * job.channelCount)
     var block = [Float](repeating: 0, count: 4_096 * job.channelCount)
@@ -75,7 +75,7 @@ enum TakeInput: Equatable, Sendable {
       var span = block.mutableSpan
       let count = rendering.read(into: &span)
       if count == 0 { break }
-      if Interruption.isRequested { throw FileError(input.name, "interrupted") }
+      if SignalHandling.isRequested { throw FileError(input.name, "interrupted") }
       samples += block[..<(count * job.channelCount)]
     }
     let signal = Signal(
@@ -94,13 +94,13 @@ enum TakeInput: Equatable, Sendable {
     defer { close(descriptor) }
     let sound = try Sound(readingDescriptor: descriptor, path: path)
     guard sound.frameCount > 0 else {
-      throw SoundFileError(kind: .damaged, path: path, description: "is empty: it has no frames")
+      throw SoundFileError(kind: .damaged, path: path, description: "contains no audio")
     }
     let badCount = sound.interleaved.count { !$0.isFinite }
     guard badCount == 0 else {
       throw SoundFileError(
         kind: .damaged, path: path,
-        description: "\(badCount) of \(sound.interleaved.count) samples are no finite numbers")
+        description: "\(badCount) of \(sound.interleaved.count) samples are NaN or infinite")
     }
     let signal = Signal(
       interleaved: sound.interleaved, channelCount: sound.channelCount, rate: sound.rate)

@@ -22,21 +22,21 @@ extension Tolerance {
       }
       guard units.insert(unit).inserted else {
         let unit = unit == "db" ? "dB" : unit
-        throw UsageError(.remove, "'--tolerance' gives a limit in \(unit) twice")
+        throw UsageError(.remove, "'--tolerance' has two limits in \(unit)")
       }
     }
   }
 
   private static func notTaken(_ words: String) -> UsageError {
     UsageError(
-      .correctValue,
+      .invalidValue,
       "'--tolerance' takes limits such as 0.5dB,5ms,2%, not \(words.inQuotes)")
   }
 
   /// `0.5 dB, 5 ms and 2 %`.
   var text: String {
-    let level = Figures.rounded(decibels, places: 3)
-    let time = Figures.rounded(seconds * 1_000, places: 3)
-    return "\(level) dB, \(time) ms and \(Figures.rounded(percent, places: 3)) %"
+    let level = NumberFormatting.rounded(decibels, places: 3)
+    let time = NumberFormatting.rounded(seconds * 1_000, places: 3)
+    return "\(level) dB, \(time) ms and \(NumberFormatting.rounded(percent, places: 3)) %"
   }
 }

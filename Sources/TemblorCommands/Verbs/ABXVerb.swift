@@ -7,30 +7,23 @@ import PatternComparison
 /// `temblor abx`: whether a difference between two takes can be heard at all.
 enum ABXVerb {
   static let description = CommandDescription(
-    "abx", abstract: "Test blind whether two patterns or recordings can be told apart.",
+    "abx", abstract: "Run a blind test: can two patterns or recordings be told apart?",
     discussion: """
-      In each trial X is A or B by chance, drawn anew whatever came before. Listen to a, b and x as often \
-      as you like, say with 1 or 2 which one X is, and confirm with enter; an answer that is confirmed \
-      stands. The play head, the part that repeats and the other keys are those of 'temblor audition'. \
-      Changes go through a short silence, so that only the sound itself can tell.
+      In each trial, X is A or B at random, independently of earlier trials. Press a, b and x to listen as often as you like, 1 or 2 to answer, and Enter to confirm; confirmed answers are final. The other keys are those of 'temblor audition'. Switching inserts a short silence, so that only the sound gives X away.
 
-      How you did is told at the end, with the share of guessers that do as well or better. Decide on \
-      the number of trials beforehand: whoever stops when it goes well gets a good result by chance more \
-      often than the figure says. What was answered before q, Ctrl-C or the loss of the device is told \
-      and saved as an incomplete test.
+      The result is shown at the end, with its p-value: the probability that guessing would do as well. Fix the number of trials in advance: stopping early inflates the result. If you quit or the device is lost, the answers so far are reported and saved as an incomplete test.
 
-      Levels are matched by loudness, unless --match says otherwise: of two takes the louder one often \
-      sounds better, and a difference in level alone can be heard. Where one is too quiet for a loudness, \
-      both are matched by felt energy. Recordings are heard as by 'temblor audition'.
+      Levels are matched by loudness unless --match is given, because a difference in level alone can be heard. If a take is too quiet for a loudness measurement, both are matched by weighted energy. Recordings play as in 'temblor audition'.
       """,
     arguments: [
       Argument(
-        "A", help: "An AHAP file, a shipped pattern's name or a sound file.", completion: .file),
-      Argument("B", help: "What it is compared with.", completion: .file),
+        "A", help: "An AHAP file, the name of a shipped pattern or a sound file.", completion: .file
+      ),
+      Argument("B", help: "The take to compare with.", completion: .file),
     ],
-    options: BlindOptions.options + [
+    options: ABXOptions.options + [
       AuditionVerb.loop, AuditionVerb.gap, SharedOptions.curveTimes,
-      Option("--json", help: "Print the record in place of the result in words."),
+      Option("--json", help: "Print the record as JSON instead of the result as text."),
       LiveOptions.quiet,
     ],
     groups: [LiveOptions.unrecordedSoundGroup, RoutingOptions.group, DeviceOptions.group],
@@ -42,7 +35,7 @@ enum ABXVerb {
     ]
   ) { arguments, terminal in
     try run(
-      arguments, terminal, on: SystemStage(), seed: BlindTest.randomSeed, now: { .now })
+      arguments, terminal, on: SystemBackend(), seed: ABXTest.randomSeed, now: { .now })
   }
 
   /// Tests on a stage.
@@ -51,36 +44,37 @@ enum ABXVerb {
   ///   - seed: Gives the seed where the user gave none.
   ///   - now: Tells when the test begins.
   static func run(
-    _ arguments: ParsedArguments, _ terminal: Terminal, on stage: any LiveStage,
+    _ arguments: ParsedArguments, _ terminal: Terminal, on stage: any SessionBackend,
     seed: () -> UInt64, now: () -> CalendarTime
   ) throws -> ExitStatus {
     let live = try LiveOptions(arguments)
-    let options = try BlindOptions(arguments)
+    let options = try ABXOptions(arguments)
     let part = try LoopPart(arguments)
-    let gap = try arguments.double("--gap", in: 0...3_600) ?? AuditionVerb.usualGap
+    let gap = try arguments.double("--gap", in: 0...3_600) ?? AuditionVerb.defaultGap
     let curveTimes = try SharedOptions.curveTimes(arguments)
     let words = [arguments.argument("A"), arguments.argument("B")]
     let (read, status) = try AuditionTakes.read(words, curveTimes: curveTimes, terminal)
     guard let takes = read else { return status }
     guard takes.all.count == 2 else {
-      throw UsageError(.correctValue, "A and B are one pattern or sound file each, and no folders")
+      throw UsageError(
+        .invalidValue, "A and B must each be one pattern or sound file, not a folder")
     }
 
     let isSimulated = options.listener != nil
-    let test = BlindTest(seed: options.seed ?? seed(), plannedCount: options.count)
-    let stage = isSimulated ? SimulatedStage(keys: options.keys(seed: test.seed)) : stage
+    let test = ABXTest(seed: options.seed ?? seed(), plannedCount: options.count)
+    let stage = isSimulated ? SimulatedBackend(keys: options.keys(seed: test.seed)) : stage
     let session = live.session(on: stage, terminal, isWatched: !isSimulated)
     guard session.hasKeys else {
       throw FileError(
         "standard input",
-        "is no terminal to answer at; start the test in one, or make answers up with '--simulate'")
+        "is not a terminal; run the test in a terminal or use '--simulate'")
     }
     let start = now()
     let path = options.path ?? (isSimulated ? nil : Self.usualPath(takes, at: start))
     // Made now, so that what cannot be saved is told before anybody has listened for an hour.
     var file = try RecordFile(path)
 
-    var blind: BlindAudition?
+    var blind: ABXTask?
     var prepared = PreparedTakes.none
     var outcome = LiveOutcome()
     var failure: (any Error)?
@@ -89,7 +83,7 @@ enum ABXVerb {
         prepared = try takes.prepared(for: engine)
         let levels = prepared.levels(by: options.match)
         Self.tell(levels, session.console)
-        let audition = try BlindAudition(
+        let audition = try ABXTask(
           test, prepared, gains: levels.gains, on: engine,
           region: try part.region(of: prepared.duration), gap: gap, session: session)
         blind = audition
@@ -113,16 +107,16 @@ enum ABXVerb {
   }
 
   private static func record(
-    _ test: BlindTest, _ takes: AuditionTakes, _ prepared: PreparedTakes, _ options: BlindOptions,
+    _ test: ABXTest, _ takes: AuditionTakes, _ prepared: PreparedTakes, _ options: ABXOptions,
     _ live: LiveOptions
-  ) -> BlindRecord {
+  ) -> ABXRecord {
     let levels = prepared.levels(by: options.match)
     let sides = takes.all.indices.map { index in
-      BlindRecord.Take(
+      ABXRecord.Take(
         name: takes.all[index].name, hash: takes.all[index].hash, gain: levels.gains[index],
         duration: prepared.pieces[index].duration)
     }
-    return BlindRecord(
+    return ABXRecord(
       test: test, a: sides[0], b: sides[1], match: levels.match.rawValue,
       profile: live.profile.name, program: "temblor \(temblorVersion)",
       renderingModel: RenderPlan.modelVersion, startTime: nil, device: nil,
@@ -130,7 +124,7 @@ enum ABXVerb {
   }
 
   private static func tell(
-    _ record: BlindRecord, savedTo path: String?, asJSON: Bool, _ terminal: Terminal
+    _ record: ABXRecord, savedTo path: String?, asJSON: Bool, _ terminal: Terminal
   ) throws {
     if asJSON { return try terminal.output.write(record.json().span) }
     try terminal.output.line(record.test.result.sentence)
@@ -141,7 +135,7 @@ enum ABXVerb {
   }
 
   private static let unmatched =
-    "The levels were not matched, so a difference in level alone may have been heard."
+    "Levels were not matched; a difference in level alone may explain the result."
 
   private static func usualPath(_ takes: AuditionTakes, at time: CalendarTime) -> String {
     "abx-\(takes.all[0].stem)-\(takes.all[1].stem)-\(time.fileText).json"
@@ -152,7 +146,7 @@ enum ABXVerb {
       return console.report(
         "The levels are not matched: a difference in level alone can be heard.")
     }
-    let (a, b) = (Figures.gain(levels.gains[0]), Figures.gain(levels.gains[1]))
+    let (a, b) = (NumberFormatting.gain(levels.gains[0]), NumberFormatting.gain(levels.gains[1]))
     let measure = levels.match == .felt ? "felt energy" : levels.match.rawValue
     console.tell("Levels matched by \(measure): A \(a), B \(b).")
   }

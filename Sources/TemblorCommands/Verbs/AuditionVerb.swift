@@ -6,42 +6,38 @@ import PatternComparison
 /// `temblor audition`: patterns and recordings in turn, under one play head.
 enum AuditionVerb {
   /// Seconds of silence between two passes of the whole, or two takes.
-  static let usualGap = 0.5
+  static let defaultGap = 0.5
 
   static let take = Argument(
     "TAKE",
-    help: "An AHAP file, a shipped pattern's name, a sound file, or - for standard input; two to "
+    help:
+      "An AHAP file, the name of a shipped pattern, a sound file, or - for standard input; two to "
       + "\(AuditionTakes.most).", completion: .file, isRepeatable: true)
 
   static let loop = Option(
     "--loop", value: "FROM-TO",
-    help: "Repeat this part, in seconds, such as 0.5-1.2; '0.5-' goes to the end.",
-    defaultText: "the whole")
+    help: "Loop this range in seconds, such as 0.5-1.2; '0.5-' runs to the end.",
+    defaultText: "all")
 
   static let gap = Option(
-    "--gap", value: "SECONDS", help: "Silence before the whole begins again.",
-    defaultText: "\(usualGap)")
+    "--gap", value: "SECONDS", help: "Silence before the takes restart.",
+    defaultText: "\(defaultGap)")
 
   static let description = CommandDescription(
-    "audition", abstract: "Hear patterns and recordings in turn, in step.",
+    "audition", abstract: "Play patterns and recordings in sync and switch between them.",
     discussion: """
-      All takes run under one play head and repeat; keys choose which one is heard, at once and without a \
-      click, move the play head and set the part that repeats. ? lists them. A is heard first.
+      All takes run in sync and loop. Keys switch between them without clicks, move the play head and set the loop range; ? lists them. A plays first.
 
-      A recording is heard as it is, on the channels that carry haptics: its first channel on the first of \
-      them and so on in turn, or the mean of all where it has more. No profile acts on it.
+      A recording plays unprocessed on the haptic channels: its first channel on the first of them, and so on; if it has more channels, their mean. No profile is applied.
 
-      The levels are those of the files until you match them, with g or --match: all takes are then \
-      played as strong as the weakest, by loudness (LUFS, what is heard) or by felt energy (what a \
-      body feels); none is ever raised. Where one is too quiet for a loudness, all are matched by felt \
-      energy.
+      Levels are unchanged until you match them with g or --match: all takes are then attenuated to the weakest one, by loudness (LUFS) or by weighted energy (felt). If a take is too quiet for a loudness measurement, all are matched by weighted energy.
 
-      Without a terminal to press keys at, each take is heard once, one after the other.
+      Without a terminal, each take plays once, one after the other.
       """,
     arguments: [take],
     options: [
       Option(
-        "--match", value: "MATCH", help: "By what levels are matched at first.",
+        "--match", value: "MATCH", help: "Initial level matching.",
         defaultText: LevelMatch.none.rawValue, choices: LevelMatch.allCases.map(\.rawValue)),
       loop, gap, SharedOptions.curveTimes, LiveOptions.json, LiveOptions.quiet,
     ],
@@ -50,20 +46,20 @@ enum AuditionVerb {
       .init("temblor audition old.ahap new.ahap", "Hear what an edit changed."),
       .init(
         "temblor audition mine.ahap phone.wav --match felt --loop 0.2-0.9",
-        "Hear a part of a pattern beside a recording, as strong as each other."),
+        "Compare a section of a pattern with a recording at equal strength."),
     ]
   ) { arguments, terminal in
-    try run(arguments, terminal, on: SystemStage())
+    try run(arguments, terminal, on: SystemBackend())
   }
 
   /// Plays on a stage.
   static func run(
-    _ arguments: ParsedArguments, _ terminal: Terminal, on stage: any LiveStage
+    _ arguments: ParsedArguments, _ terminal: Terminal, on stage: any SessionBackend
   ) throws -> ExitStatus {
     let options = try LiveOptions(arguments)
     let match = try arguments.choice("--match", as: LevelMatch.self) ?? .none
     let part = try LoopPart(arguments)
-    let gap = try arguments.double("--gap", in: 0...3_600) ?? usualGap
+    let gap = try arguments.double("--gap", in: 0...3_600) ?? defaultGap
     let curveTimes = try SharedOptions.curveTimes(arguments)
     let (read, status) = try AuditionTakes.read(
       arguments.values(take.name), curveTimes: curveTimes, terminal)
@@ -71,18 +67,18 @@ enum AuditionVerb {
 
     let session = options.session(on: stage, terminal)
     var result: (match: LevelMatch, takes: PreparedTakes) = (match, PreparedTakes.none)
-    var audition: Audition?
+    var audition: AuditionTask?
     let outcome = try options.play(in: session, recordingsOf: takes.channelCounts) { engine in
       let prepared = try takes.prepared(for: engine)
       result.takes = prepared
       let region = try part.region(of: prepared.duration)
       guard session.hasKeys else {
-        return try AuditionRound(
+        return try SequentialAuditionTask(
           prepared.pieces, on: engine, gains: prepared.levels(by: match).gains, region: region,
           gap: gap,
           session: session)
       }
-      let made = try Audition(prepared, on: engine, match: match, region: region, gap: gap)
+      let made = try AuditionTask(prepared, on: engine, match: match, region: region, gap: gap)
       audition = made
       return made
     }

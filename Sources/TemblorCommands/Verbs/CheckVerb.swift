@@ -6,16 +6,13 @@ import JSONText
 /// `temblor check`: what is wrong with patterns, and where.
 enum CheckVerb {
   static let description = CommandDescription(
-    "check", abstract: "Find what is wrong with patterns, and where.",
+    "check", abstract: "Check patterns for errors and design problems.",
     discussion: """
-      Every finding is a line FILE:LINE:COLUMN: SEVERITY: MESSAGE (PATH); HINT [RULE]. An error keeps a \
-      file from being read, a warning may not be what was meant, a note is worth knowing. The exit \
-      status is 2 when there is an error.
+      Each finding is printed as FILE:LINE:COLUMN: SEVERITY: MESSAGE (PATH); HINT [RULE]. Errors prevent a file from being read; warnings and notes do not. The exit status is 2 if there is an error.
 
-      With --profile the pattern is rendered for that profile's hardware, and check tells what it would be \
-      kept from there: frequencies it hardly makes felt, too much movement, warmth or level.
+      With --profile, the pattern is rendered for the hardware of the profile, and check reports frequencies outside its band and where excursion, temperature or level will be limited.
 
-      A file may allow itself to break a rule that is no error, if it says why:
+      A file can suppress a warning or note, with a reason:
 
         "Metadata": { "AllowedRules": { "tap-count": "the aftershocks of an earthquake" } }
       """,
@@ -27,19 +24,19 @@ enum CheckVerb {
     options: [
       Option(
         "--profile", value: "PROFILE",
-        help: "Check what the hardware of a profile, by its name or file, would be kept from.",
+        help: "Also check against the hardware of a profile (name or file).",
         completion: SharedOptions.profileNames),
       Option("--strict", help: "Count warnings as errors."),
       Option(
-        "--disable", value: "RULE", help: "Leave a rule out; may be repeated.",
+        "--disable", value: "RULE", help: "Disable a rule. May be repeated.",
         choices: Rule.allCases.map(\.rawValue), isRepeatable: true),
-      Option("--no-notes", help: "Leave notes out."),
-      Option("--rules", help: "List the rules and what they mean, and check nothing."),
+      Option("--no-notes", help: "Do not print notes."),
+      Option("--rules", help: "List the rules with explanations and exit."),
       SharedOptions.json,
     ],
     examples: [
       .init("temblor check mine.ahap", "Check a pattern."),
-      .init("temblor check --profile dayton-bst-1 mine.ahap", "Look before a shaker plays it."),
+      .init("temblor check --profile dayton-bst-1 mine.ahap", "Check a pattern for a bass shaker."),
       .init("temblor check --strict --disable tap-gap Patterns", "Guard a folder in a build."),
     ]
   ) { arguments, terminal in
@@ -48,7 +45,7 @@ enum CheckVerb {
       return .done
     }
     let words = arguments.values(SharedOptions.pattern.name)
-    guard !words.isEmpty else { throw UsageError(.addValue, "missing PATTERN") }
+    guard !words.isEmpty else { throw UsageError(.missingValue, "missing PATTERN") }
     let profile = try arguments.value("--profile").map(SharedOptions.profile(named:))
     let (inputs, problems) = PatternInput.find(words)
     let isStrict = arguments.flag("--strict")
@@ -79,7 +76,7 @@ enum CheckVerb {
     for failure in failures { terminal.report(failure) }
     if terminal.error.isTerminal { terminal.report(summary(findings, of: inputs.count)) }
     let hasErrors = findings.contains { $0.severity == .error }
-    return Failure.worst([hasErrors ? .inputIsWrong : .done, failures.isEmpty ? .done : .couldNot])
+    return Failure.worst([hasErrors ? .invalidInput : .done, failures.isEmpty ? .done : .failure])
   }
 
   /// All findings about one pattern, its sound files included, and what a profile's hardware makes of it.

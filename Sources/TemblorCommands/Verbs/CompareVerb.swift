@@ -6,55 +6,48 @@ import SignalAnalysis
 /// `temblor compare`: what differs between patterns or sounds, in words and figures.
 enum CompareVerb {
   static let description = CommandDescription(
-    "compare", abstract: "Tell what differs between patterns or sound files, in words and figures.",
+    "compare", abstract: "Describe the differences between patterns or sound files.",
     discussion: """
-      The first TAKE is the reference; each other is compared with it. Patterns are rendered, at the \
-      rate of a sound file if there is one. Two patterns are compared event by event, anything else \
-      sound by sound: shifted to lie over the reference, matched in level, then judged. What is most \
-      likely felt is told first; what no published threshold calls felt is told apart.
+      The first TAKE is the reference; the others are compared with it. Patterns are rendered, at the sample rate of the sound file if there is one. Two patterns are compared event by event; other takes are aligned with the reference, matched in level and compared sound by sound. Differences are ordered by perceptual impact; those below published thresholds are listed separately.
 
-      With --tolerance the exit status is 3 when a difference is greater than it may be, and 0 when \
-      none is; without it differences change nothing. A limit that is left out allows no difference of \
-      its kind; events that are missing or added are never allowed.
+      With --tolerance, the exit status is 3 if a difference exceeds its limit, else 0; without it, differences do not affect the exit status. An omitted limit is 0. Missing or added events always exceed the tolerance.
 
-      With --output a page is written besides: players in step, pictures that follow them, the sources, \
-      and a blind test.
+      With --output, also write an HTML page with synchronised players, plots, the sources and a blind test.
       """,
     arguments: [
       Argument(
-        "TAKE", help: "A pattern as elsewhere, or a sound file; two or more.",
+        "TAKE", help: "A PATTERN or a sound file; two or more.",
         completion: .file, isRepeatable: true)
     ],
     options: [
       Option(
         "--tolerance", value: "LIMITS",
-        help: "What may differ: level, time, frequency; such as 0.5dB,5ms,2%, or 0 for nothing."),
+        help: "Limits for level, time and frequency, such as 0.5dB,5ms,2%; 0 for none."),
       Option(
         "--align", value: "HOW",
         help:
-          "Shift a take until it fits best (auto), until its first sound fits (start), or not (none).",
-        defaultText: "auto, and none between two patterns",
+          "Align takes by best fit (auto), by first sound (start), or not at all (none).",
+        defaultText: "auto; none between two patterns",
         choices: ComparisonOptions.Alignment.allCases.map(\.rawValue)),
       Option(
         "--match", value: "HOW",
         help:
-          "Match levels by loudness in LUFS, by energy as felt, or not, before shapes are judged.",
-        defaultText: "the level that most of both share is told and taken out",
+          "Match levels by loudness (LUFS), by weighted energy (felt), or not at all, before comparing.",
+        defaultText: "the common level difference is reported and removed",
         choices: LevelMatch.allCases.map(\.rawValue)),
       Option(
         "-o", "--output", value: "FILE",
         help:
-          "Write a page for a browser too, one file that needs no network: to hear, see and test "
-          + "blindly what differs.",
+          "Also write a self-contained HTML page with players, plots and a blind test.",
         completion: .file),
-      Option("--all", help: "Tell every difference, not only the greatest."),
+      Option("--all", help: "List all differences, not only the largest."),
       SharedOptions.profile, SharedOptions.rate, SharedOptions.curveTimes, SharedOptions.json,
     ],
     examples: [
       .init("temblor compare old.ahap new.ahap", "See what an edit changed."),
       .init(
         "temblor compare old.ahap new.ahap -o report.html",
-        "Hear and see it in a browser, and send it on."),
+        "Write a report for a browser."),
       .init(
         "temblor compare --tolerance 0.5dB,5ms,2% golden.wav mine.ahap",
         "Guard a pattern in a build."
@@ -69,9 +62,9 @@ enum CompareVerb {
     let rate = try arguments.int("--rate", in: 8_000...192_000)
     let (inputs, problems) = TakeInput.find(words)
     for problem in problems { terminal.report("\(problem)") }
-    guard problems.isEmpty else { return .couldNot }
+    guard problems.isEmpty else { return .failure }
     guard inputs.count > 1 else {
-      throw UsageError(.addValue, "missing TAKE to compare with \(words[0].inQuotes)")
+      throw UsageError(.missingValue, "missing TAKE to compare with \(words[0].inQuotes)")
     }
     let takes: [Take]
     do {
@@ -101,7 +94,7 @@ enum CompareVerb {
   /// Compares each take with the first; they are called A, B, C and so on.
   static func compare(_ takes: [Take], _ options: ComparisonOptions) -> [Comparison] {
     guard let reference = takes.first else { return [] }
-    let figures = TakeFigures(reference)
+    let figures = TakeMeasurements(reference)
     return takes.dropFirst().enumerated().map { index, take in
       var options = options
       options.otherLabel = Take.letter(index + 1)

@@ -5,13 +5,12 @@ import PCMSamples
 /// `temblor devices`: what can be played on.
 enum DevicesVerb {
   static let description = CommandDescription(
-    "devices", abstract: "List the devices that can be played on.",
+    "devices", abstract: "List output devices.",
     discussion: """
-      Each device is opened for a moment to ask what it can do by itself; nothing is played, and one \
-      that is in use is left alone. The first is what plays where no other is named.
+      Each device is opened briefly to query its capabilities; nothing is played, and busy devices are skipped. The first device is the default.
       """,
     options: [SharedOptions.json],
-    examples: [.init("temblor devices", "What there is.")]
+    examples: [.init("temblor devices", "List the devices.")]
   ) { arguments, terminal in
     let devices = ALSADeviceList.devices()
     if arguments.flag("--json") {
@@ -31,12 +30,12 @@ enum DevicesVerb {
       if let abilities = device.abilities {
         text += "    \(line(abilities))\n"
       } else if device.isBusy {
-        text += "    " + output.styled("busy: another program plays on it", .yellow) + "\n"
+        text += "    " + output.styled("busy: in use by another program", .yellow) + "\n"
       } else if let problem = device.problem {
         // That it has a name means only that the configuration would know it.
         let reason =
-          problem.kind == .deviceAbsent
-          ? "not there" : "cannot be opened: \(problem.description)"
+          problem.kind == .noSuchDevice
+          ? "not available" : "cannot be opened: \(problem.description)"
         text += "    " + output.styled(reason, .dim) + "\n"
       }
     }
@@ -44,7 +43,7 @@ enum DevicesVerb {
   }
 
   /// `2 channels; 44100, 48000 Hz; s16; periods of 32 to 4096 frames; hardware`.
-  private static func line(_ abilities: ALSADevice.Abilities) -> String {
+  private static func line(_ abilities: ALSADevice.Capabilities) -> String {
     let channels = ranges(abilities.channelCounts)
     let periods = abilities.periodLengths
     return [

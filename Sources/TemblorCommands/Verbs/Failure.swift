@@ -21,17 +21,17 @@ enum Failure {
   /// Whether the input is wrong or something could not be done.
   static func status(of error: any Error) -> ExitStatus {
     switch error {
-    case is AHAPError, is ProfileError, is CalibrationRefusal: .inputIsWrong
+    case is AHAPError, is ProfileError, is CalibrationRefusal: .invalidInput
     case let error as SoundFileError where error.kind == .notSound || error.kind == .damaged:
-      .inputIsWrong
-    default: .couldNot
+      .invalidInput
+    default: .failure
     }
   }
 
   /// The status of a whole batch: what could not be done weighs more than what is wrong.
   static func worst(_ statuses: [ExitStatus]) -> ExitStatus {
-    if statuses.contains(.couldNot) { return .couldNot }
-    if statuses.contains(.inputIsWrong) { return .inputIsWrong }
+    if statuses.contains(.failure) { return .failure }
+    if statuses.contains(.invalidInput) { return .invalidInput }
     return statuses.contains(.differs) ? .differs : .done
   }
 }

@@ -5,19 +5,17 @@ enum FormatVerb {
   static let description = CommandDescription(
     "format", abstract: "Rewrite AHAP in canonical form.",
     discussion: """
-      Keys come in a fixed order, every event parameter and control point on a line of its own, and \
-      numbers as short as they can be. Keys that AHAP does not have are kept. Without options the text \
-      goes to standard output; a file is rewritten only with --in-place.
+      Keys are sorted into a fixed order, event parameters and control points are written one per line, and numbers as short as possible. Unknown keys are kept. Without options, the result goes to standard output; use --in-place to rewrite files.
       """,
     arguments: [SharedOptions.pattern],
     options: [
-      Option("-i", "--in-place", help: "Rewrite the files, those that change."),
-      Option("--check", help: "Change nothing; the exit status is 2 when a file is not canonical."),
+      Option("-i", "--in-place", help: "Rewrite files that change."),
+      Option("--check", help: "Write nothing; exit with status 2 if a file is not canonical."),
     ],
     examples: [.init("temblor format --in-place mine.ahap", "Tidy a pattern.")]
   ) { arguments, terminal in
     let (inputs, problems) = PatternInput.find(arguments.values("PATTERN"))
-    var statuses = problems.map { _ in ExitStatus.couldNot }
+    var statuses = problems.map { _ in ExitStatus.failure }
     for problem in problems { terminal.report("\(problem)") }
     if arguments.flag("--in-place"), arguments.flag("--check") {
       throw UsageError(.remove, "'--in-place' and '--check' exclude each other")
@@ -29,12 +27,12 @@ enum FormatVerb {
         if arguments.flag("--check") {
           guard text != canonical else { continue }
           try terminal.output.line("\(input.name.printable): not in canonical form")
-          statuses.append(.inputIsWrong)
+          statuses.append(.invalidInput)
         } else if arguments.flag("--in-place") {
           guard case .file(let path) = input.origin else {
-            throw FileError(input.name, "is no file that could be rewritten")
+            throw FileError(input.name, "cannot be rewritten; it is not a file")
           }
-          if text != canonical { try ReplacingFile.write(canonical, to: path) }
+          if text != canonical { try AtomicFileWriter.write(canonical, to: path) }
         } else {
           try terminal.output.write(canonical.span)
         }

@@ -11,28 +11,24 @@ enum GalleryVerb {
   private static let usualOutput = "gallery.html"
 
   static let description = CommandDescription(
-    "gallery", abstract: "Show many patterns on one page.",
+    "gallery", abstract: "Write an HTML page of many patterns.",
     discussion: """
-      The page is one file for a browser and needs no network: every pattern has its picture, a player, \
-      its length and events, and the Description that its file gives. It can be searched, and everything \
-      in it has a key. What is felt cannot be heard on small speakers, so each pattern is there twice: \
-      as the profile renders it, and as the profile speaker does.
+      The page is self-contained and works offline. Each pattern has a picture, a player, its length and event counts, and the Description from its file. The page has search and keyboard shortcuts. Small speakers cannot reproduce the haptic band, so each pattern is included twice: rendered with the chosen profile and with the profile speaker.
 
-      A pattern that cannot be read is reported and left out. The same patterns and options give the \
-      same page, with one version of Cairo and its fonts.
+      Patterns that cannot be read are reported and skipped. The same patterns and options give an identical page, given the same version of Cairo and the same fonts.
       """,
     arguments: [SharedOptions.pattern],
     options: [
       Option(
-        "-o", "--output", value: "FILE", help: "Write to this file; - is standard output.",
+        "-o", "--output", value: "FILE", help: "Output file; - for standard output.",
         defaultText: usualOutput, completion: .file),
       Option(
-        "--title", value: "TITLE", help: "What the page is called.", defaultText: usualTitle),
+        "--title", value: "TITLE", help: "Title of the page.", defaultText: usualTitle),
       SharedOptions.profile, SharedOptions.curveTimes,
-      Option("-q", "--quiet", help: "Tell nothing but what went wrong."),
+      Option("-q", "--quiet", help: "Print errors only."),
     ],
     examples: [
-      .init("temblor gallery Patterns -o index.html", "Show a folder."),
+      .init("temblor gallery Patterns -o index.html", "Write a page of a folder."),
       .init(
         "temblor gallery mine --title 'Autumn set' --profile buttkicker-lfe",
         "Write gallery.html for a shaker."),
@@ -44,14 +40,14 @@ enum GalleryVerb {
     let path = arguments.value("--output") ?? usualOutput
     if path == RenderOutputs.standardOutput, terminal.output.isTerminal {
       throw UsageError(
-        .correctValue, "standard output is a terminal; give '--output' a file, or pipe it on")
+        .invalidValue, "standard output is a terminal; use '--output FILE' or a pipe")
     }
     let (inputs, problems) = PatternInput.find(arguments.values("PATTERN"))
     let isQuiet = arguments.flag("--quiet")
     let results = ReviewTakes.read(inputs, job: job, on: terminal, isQuiet: isQuiet)
     var statuses = problems.map { problem in
       terminal.report("\(problem)")
-      return ExitStatus.couldNot
+      return ExitStatus.failure
     }
     var takes: [ReviewTakes] = []
     for result in results {
@@ -67,7 +63,7 @@ enum GalleryVerb {
     if path == RenderOutputs.standardOutput {
       try terminal.output.write(page.span)
     } else {
-      try ReplacingFile.write(page, to: path)
+      try AtomicFileWriter.write(page, to: path)
       if !isQuiet, terminal.error.isTerminal {
         terminal.report(
           "\(path.printable): \(takes.count) pattern\(takes.count == 1 ? "" : "s"), "

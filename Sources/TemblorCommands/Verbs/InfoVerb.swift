@@ -7,21 +7,20 @@ import SignalAnalysis
 /// `temblor info`: what a pattern holds and what a profile makes of it, or how strong a sound is.
 enum InfoVerb {
   static let description = CommandDescription(
-    "info", abstract: "Tell what a pattern or a sound file holds and how strong it is.",
+    "info", abstract: "Show the contents and levels of patterns and sound files.",
     arguments: [
       Argument(
         "PATTERN",
         help:
-          "An AHAP file, a folder of them, a shipped pattern's name, - for standard input, "
-          + "or a sound file.",
+          "A sound file, an AHAP file, a folder of AHAP files, the name of a shipped pattern, or - for standard input.",
         completion: .file, isRepeatable: true)
     ],
     options: [
       SharedOptions.profile, SharedOptions.rate, SharedOptions.curveTimes,
       Option(
         "--weighting", value: "NAME",
-        help: "What the felt level of a sound file is told for: a hand that holds the device, "
-          + "hand and arm at a handle, or a whole body on a seat.",
+        help:
+          "Vibrotactile weighting of sound files: a hand holding a device, hand and arm on a handle, or a whole body on a seat.",
         defaultText: VibrotactileWeighting.hand.name,
         choices: VibrotactileWeighting.all.map(\.name)),
       SharedOptions.json,
@@ -37,7 +36,7 @@ enum InfoVerb {
     let weighting =
       arguments.value("--weighting").flatMap(VibrotactileWeighting.named) ?? .hand
     let (inputs, problems) = TakeInput.find(arguments.values("PATTERN"))
-    var statuses = problems.map { _ in ExitStatus.couldNot }
+    var statuses = problems.map { _ in ExitStatus.failure }
     var measured: [Subject] = []
     for problem in problems { terminal.report("\(problem)") }
     for input in inputs {
@@ -50,7 +49,7 @@ enum InfoVerb {
         }
         if let complaint = subject.complaint {
           terminal.report(complaint)
-          statuses.append(.inputIsWrong)
+          statuses.append(.invalidInput)
         }
       } catch let error as OutputError {
         throw error
@@ -71,20 +70,20 @@ enum InfoVerb {
 
   /// What is told about.
   private enum Subject {
-    case pattern(PatternFigures)
-    case sound(SoundFigures)
+    case pattern(PatternSummary)
+    case sound(SoundSummary)
 
     init(
       _ input: TakeInput, _ job: RenderJob, _ weighting: VibrotactileWeighting,
       _ terminal: Terminal
     ) throws {
       switch input {
-      case .pattern(let input): self = .pattern(try PatternFigures(input, job: job))
+      case .pattern(let input): self = .pattern(try PatternSummary(input, job: job))
       case .sound(let path):
         var line = ProgressLine(on: terminal)
         defer { line.clear() }
         self = .sound(
-          try SoundFigures(path, weighting: weighting) { share in
+          try SoundSummary(path, weighting: weighting) { share in
             line.show("\(path.printable): \(Int(share * 100)) %")
           })
       }

@@ -4,32 +4,31 @@ import JSONText
 /// `temblor latency`: how long a tap takes from the call to the device.
 enum LatencyVerb {
   static let description = CommandDescription(
-    "latency", abstract: "Measure how long a tap takes to be felt.",
+    "latency", abstract: "Measure output latency.",
     discussion: """
-      Taps are triggered at random moments, silent ones unless --audible is given. For each, the time \
-      is measured until its first frame is handed to the device; what the device then still has to play, \
-      as it tells itself, and the 2 ms look-ahead of the limiter are added. What amplifier and \
-      transducer add cannot be seen from here.
+      Triggers taps at random times, silent unless --audible is given, and measures the time until the first frame of each is handed to the device. The delay reported by the device and the 2 ms look-ahead of the limiter are added. The latency of amplifier and transducer is not included.
       """,
     options: [
-      Option("--count", value: "N", help: "Taps, 1 to 100000.", defaultText: "200"),
+      Option("--count", value: "N", help: "Number of taps, 1 to 100000.", defaultText: "200"),
       Option(
-        "--seed", value: "N", help: "Number that the moments follow from.", defaultText: "1"),
-      Option("--audible", help: "Let the taps be felt."),
+        "--seed", value: "N", help: "Seed of the random times.", defaultText: "1"),
+      Option("--audible", help: "Make the taps audible."),
       LiveOptions.json, LiveOptions.quiet,
     ],
     groups: [LiveOptions.soundGroup, RoutingOptions.group, DeviceOptions.group],
     examples: [
-      .init("temblor latency", "The default device, with the usual buffer of 20 ms."),
-      .init("temblor latency --device hw:0 --period 64", "A card by itself, as fast as it can."),
+      .init("temblor latency", "Measure the default device with its default buffer of 20 ms."),
+      .init(
+        "temblor latency --device hw:0 --period 64", "Measure a card directly, with a small buffer."
+      ),
     ]
   ) { arguments, terminal in
-    try run(arguments, terminal, on: SystemStage())
+    try run(arguments, terminal, on: SystemBackend())
   }
 
   /// Measures on a stage.
   static func run(
-    _ arguments: ParsedArguments, _ terminal: Terminal, on stage: any LiveStage
+    _ arguments: ParsedArguments, _ terminal: Terminal, on stage: any SessionBackend
   ) throws -> ExitStatus {
     let options = try LiveOptions(arguments)
     let count = try arguments.int("--count", in: 1...100_000) ?? 200
@@ -58,9 +57,9 @@ enum LatencyVerb {
   ) -> [(name: String, key: String, values: Distribution)] {
     [
       ("call to device", "handing", Distribution(all.map(\.handing))),
-      ("in the device", "device", Distribution(all.map(\.device))),
+      ("device", "device", Distribution(all.map(\.device))),
       ("limiter", "limiter", Distribution(all.map(\.limiter))),
-      ("in all", "total", Distribution(all.map(\.total))),
+      ("total", "total", Distribution(all.map(\.total))),
     ]
   }
 
@@ -68,7 +67,7 @@ enum LatencyVerb {
   static func text(
     _ all: [LatencyProbe.Measurement], _ outcome: LiveOutcome, for output: Output
   ) -> String {
-    guard let device = outcome.device, !all.isEmpty else { return "nothing was measured\n" }
+    guard let device = outcome.device, !all.isEmpty else { return "no taps measured\n" }
     let rows = rows(all)
     var text = "\(all.count) tap\(all.count == 1 ? "" : "s") on \(device.description)\n\n"
     text += padded("milliseconds", 16) + Distribution.columns.map { column($0.name) }.joined()
@@ -79,12 +78,12 @@ enum LatencyVerb {
     let total = rows[rows.count - 1].values
     if output.isTerminal { text += histogram(total) + "\n" }
     let blocks = outcome.blocks
-    text += "Rendering takes \(percent(blocks.meanShare)) of the time it makes sound for, "
-    text += "\(percent(blocks.worstShare)) at worst; \(outcome.underrunCount) under-run"
+    text += "Render load: mean \(percent(blocks.meanShare)), "
+    text += "peak \(percent(blocks.worstShare)); \(outcome.underrunCount) underrun"
     text += outcome.underrunCount == 1 ? ".\n" : "s.\n"
-    text += "A tap leaves the device \(ms(total.quantile(0.5))) ms after it is asked for, "
-    text += "99 of 100 within \(ms(total.quantile(0.99))) ms; "
-    text += "amplifier and transducer add to that.\n"
+    text += "Median latency \(ms(total.quantile(0.5))) ms, "
+    text += "99th percentile \(ms(total.quantile(0.99))) ms, "
+    text += "without amplifier and transducer.\n"
     return text
   }
 
@@ -105,7 +104,7 @@ enum LatencyVerb {
   }
 
   private static func percent(_ share: Double) -> String {
-    "\(Figures.rounded(share * 100, places: 1)) %"
+    "\(NumberFormatting.rounded(share * 100, places: 1)) %"
   }
 
   private static func padded(_ text: String, _ width: Int) -> String {

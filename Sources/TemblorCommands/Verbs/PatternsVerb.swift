@@ -6,13 +6,13 @@ import ShippedPatterns
 /// `temblor patterns`: the patterns that come with Temblor.
 enum PatternsVerb {
   static let description = CommandDescription(
-    "patterns", abstract: "List the patterns that come with Temblor.",
+    "patterns", abstract: "List the shipped patterns, or print one.",
     arguments: [
-      Argument("NAME", help: "A pattern whose AHAP text is printed.", isOptional: true)
+      Argument("NAME", help: "Print the AHAP text of this pattern.", isOptional: true)
     ],
     options: [SharedOptions.json],
     examples: [
-      .init("temblor patterns", "What there is."),
+      .init("temblor patterns", "List the patterns."),
       .init("temblor patterns heartbeat > mine.ahap", "Start from a shipped pattern."),
     ]
   ) { arguments, terminal in
@@ -45,7 +45,7 @@ enum PatternsVerb {
     let widest = rows.map(\.0.count).max() ?? 0
     var text = ""
     for (name, duration, feeling) in rows {
-      let length = Figures.seconds(duration)
+      let length = NumberFormatting.seconds(duration)
       text += name + String(repeating: " ", count: widest + 2 - name.count)
       text += String(repeating: " ", count: max(0, 7 - length.count)) + length + "  "
       let room = terminal.output.isTerminal ? terminal.output.width - widest - 12 : feeling.count

@@ -5,26 +5,23 @@ import JSONText
 /// `temblor play`: patterns on a device.
 enum PlayVerb {
   /// Seconds between two patterns, so that they can be told apart.
-  static let usualGap = 0.5
+  static let defaultGap = 0.5
 
   static let description = CommandDescription(
     "play", abstract: "Play patterns on a device.",
     discussion: """
-      The patterns are played one after the other. On a terminal a live line shows the time, the level \
-      of each channel and how often the device ran dry, and keys pause, repeat and skip; ? lists them. \
-      Ctrl-C fades out and ends.
+      Patterns play one after the other. On a terminal, a status line shows the time, the level of each channel and the number of underruns. Keys pause, repeat and skip; ? lists them. Ctrl-C fades out and quits.
 
-      Where the default device cannot be opened, the patterns are written to sound files in the \
-      current folder instead, as 'temblor render' does.
+      If the default device cannot be opened, the patterns are written to sound files in the current folder instead, as by 'temblor render'.
       """,
     arguments: [SharedOptions.pattern],
     options: [
       Option(
-        "--loop", value: "N", help: "Play each pattern N times; 0 repeats it until you go on.",
+        "--loop", value: "N", help: "Play each pattern N times; 0 repeats it until you skip.",
         defaultText: "1"),
       Option(
         "--gap", value: "SECONDS", help: "Silence between two patterns.",
-        defaultText: "\(usualGap)"),
+        defaultText: "\(defaultGap)"),
       RoutingOptions.pan,
       SharedOptions.curveTimes, LiveOptions.json, LiveOptions.quiet,
     ],
@@ -39,19 +36,19 @@ enum PlayVerb {
         "Shakers on channels 3 and 4, loudspeakers on 1 and 2."),
       .init(
         "temblor play mine.ahap --array seat.json --pan 0:-1,2:1",
-        "Let a pattern wander along a seat with shakers."),
+        "Pan a pattern across the shakers of a seat."),
     ]
   ) { arguments, terminal in
-    try run(arguments, terminal, on: SystemStage())
+    try run(arguments, terminal, on: SystemBackend())
   }
 
   /// Plays on a stage.
   static func run(
-    _ arguments: ParsedArguments, _ terminal: Terminal, on stage: any LiveStage
+    _ arguments: ParsedArguments, _ terminal: Terminal, on stage: any SessionBackend
   ) throws -> ExitStatus {
     let options = try LiveOptions(arguments)
     let loop = try arguments.int("--loop", in: 0...1_000_000) ?? 1
-    let gap = try arguments.double("--gap", in: 0...3_600) ?? usualGap
+    let gap = try arguments.double("--gap", in: 0...3_600) ?? defaultGap
     let curveTimes = try SharedOptions.curveTimes(arguments)
     var patterns = LivePatterns(
       arguments.values(SharedOptions.pattern.name), curveTimes: curveTimes, terminal)

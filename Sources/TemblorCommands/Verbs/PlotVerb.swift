@@ -6,12 +6,9 @@ enum PlotVerb {
   static let description = CommandDescription(
     "plot", abstract: "Draw patterns and sounds.",
     discussion: """
-      Without --output the picture is drawn with characters, for a terminal or a log. With it, a file \
-      is written: the ending of its name says which kind, png, svg or pdf. Several are written into the \
-      folder that --output names. A file is replaced only when its successor is complete.
+      Without --output, the plot is drawn as text for a terminal or a log. With --output, a file is written; its extension selects png, svg or pdf. Several plots are written to the folder given by --output. Files are replaced atomically.
 
-      A score shows events as they are designed: height is intensity, colour is sharpness, and the \
-      curves of both controls lie over them. A sound file has a waveform and a spectrogram only.
+      A score shows the events as designed: height is intensity, colour is sharpness, with the curves of both controls on top. A sound file has only a waveform and a spectrogram.
       """,
     arguments: [
       Argument(
@@ -26,24 +23,24 @@ enum PlotVerb {
       Option(
         "-o", "--output", value: "PATH",
         help:
-          "Write to this file; or, for several pictures, into this folder; - is standard output.",
+          "Output file, or folder for several pictures; - for standard output.",
         completion: .file),
       Option(
-        "--format", value: "FORMAT", help: "Kind of picture where no name tells it.",
+        "--format", value: "FORMAT", help: "Picture format if the output name does not set one.",
         defaultText: PlotFormat.png.rawValue, choices: PlotFormat.allCases.map(\.rawValue)),
       Option(
-        "--width", value: "N", help: "Pixels of a picture, 200 to 10000, or columns of text.",
-        defaultText: "\(standardWidth), or the terminal's"),
+        "--width", value: "N", help: "Width in pixels, 200 to 10000, or in columns of text.",
+        defaultText: "\(standardWidth), or the width of the terminal"),
       Option(
-        "--theme", value: "THEME", help: "The ground of a picture.",
+        "--theme", value: "THEME", help: "Background.",
         defaultText: PlotTheme.light.rawValue, choices: PlotTheme.allCases.map(\.rawValue)),
       Option(
         "--show", value: "LIST",
         help:
-          "What is drawn: \(PlotPart.allCases.map(\.rawValue).joinedWithOr), or several with commas "
+          "Panels to draw: \(PlotPart.allCases.map(\.rawValue).joinedWithOr), or several separated by commas "
           + "between.",
-        defaultText: "all there is", completion: .words(PlotPart.allCases.map(\.rawValue))),
-      Option("--overlay", help: "Draw two on one axis of time, to see how they differ."),
+        defaultText: "all", completion: .words(PlotPart.allCases.map(\.rawValue))),
+      Option("--overlay", help: "Draw two inputs on one time axis for comparison."),
       SharedOptions.profile, SharedOptions.curveTimes,
     ],
     examples: [
@@ -60,7 +57,7 @@ enum PlotVerb {
     if arguments.flag("--overlay") {
       guard inputs.count + problems.count == 2 else {
         throw UsageError(
-          .correctValue, "'--overlay' takes two, not \(inputs.count + problems.count)")
+          .invalidValue, "'--overlay' takes two, not \(inputs.count + problems.count)")
       }
       groups = problems.isEmpty ? [inputs] : []
     }
@@ -71,13 +68,13 @@ enum PlotVerb {
     }
     if outputs?.items.first?.path == PlotOutputs.standardOutput, terminal.output.isTerminal {
       throw UsageError(
-        .correctValue, "standard output is a terminal; give '--output' a file, or pipe it on")
+        .invalidValue, "standard output is a terminal; use '--output FILE' or a pipe")
     }
     for problem in problems { terminal.report("\(problem)") }
-    var statuses = problems.map { _ in ExitStatus.couldNot }
+    var statuses = problems.map { _ in ExitStatus.failure }
     for (index, group) in groups.enumerated() {
       do {
-        if Interruption.isRequested {
+        if SignalHandling.isRequested {
           throw FileError(group[0].name, "interrupted; nothing was written")
         }
         let plot = try plot(group, job: job, parts: style.parts)
@@ -118,7 +115,7 @@ enum PlotVerb {
       try terminal.output.write(bytes.span)
     } else {
       try FileSystem.makeFolder(FileSystem.folder(of: item.path))
-      try ReplacingFile.write(bytes, to: item.path)
+      try AtomicFileWriter.write(bytes, to: item.path)
     }
   }
 
@@ -152,7 +149,7 @@ extension PlotVerb {
       isColoured = terminal.output.isColoured
       isUnicode = Self.hasUnicode
       if !isPicture, arguments.value("--format") != nil {
-        throw UsageError(.addValue, "'--format' is for a picture; say where with '--output'")
+        throw UsageError(.missingValue, "'--format' requires '--output'")
       }
       parts = try Self.parts(arguments.value("--show"))
     }

@@ -4,15 +4,13 @@ import TransducerProfiles
 /// `temblor profiles check`: what is wrong with profiles, and where.
 enum ProfilesCheckVerb {
   static let description = CommandDescription(
-    "check", abstract: "Find what is wrong with profiles, and where.",
+    "check", abstract: "Check profiles for errors.",
     discussion: """
-      Every finding is a line FILE:LINE:COLUMN: SEVERITY: MESSAGE (PATH); HINT [RULE]. A profile with an \
-      error is refused; a warning may not be what was meant, a note is worth knowing. The exit status is 2 \
-      when there is an error.
+      Each finding is printed as FILE:LINE:COLUMN: SEVERITY: MESSAGE (PATH); HINT [RULE]. Errors prevent a profile from being used; warnings and notes do not. The exit status is 2 if there is an error.
       """,
     arguments: [
       Argument(
-        "PROFILE", help: "A profile's file or name, an array's file, or - for standard input.",
+        "PROFILE", help: "A profile name, a profile file, an array file, or - for standard input.",
         completion: SharedOptions.profileNames, isRepeatable: true)
     ],
     options: [SharedOptions.json],
@@ -43,6 +41,6 @@ enum ProfilesCheckVerb {
       terminal.report(FindingLine.summary(findings, of: words.count, "profile"))
     }
     let hasErrors = findings.contains { $0.severity == "error" }
-    return Failure.worst([hasErrors ? .inputIsWrong : .done, failures.isEmpty ? .done : .couldNot])
+    return Failure.worst([hasErrors ? .invalidInput : .done, failures.isEmpty ? .done : .failure])
   }
 }

@@ -4,34 +4,35 @@ import TransducerProfiles
 /// `temblor profiles new`: a profile to begin with.
 enum ProfilesNewVerb {
   /// The band of a profile that starts from no other: where most shakers are felt.
-  static let usualBand = FrequencyLaw(low: 20, high: 80)
+  static let defaultBand = FrequencyMapping(low: 20, high: 80)
 
   static let description = CommandDescription(
-    "new", abstract: "Begin a profile of your own.",
+    "new", abstract: "Create a profile.",
     discussion: """
-      The file goes into the folder of your profiles, where --profile finds it by its name, or where \
-      --output says. A file that is there already is left alone.
+      The file is written to the folder of user profiles, where --profile finds it by name, or to --output. An existing file is not replaced unless --force is given.
       """,
-    arguments: [Argument("NAME", help: "What it is to be called: up to 40 of a–z, 0–9 and -.")],
+    arguments: [
+      Argument("NAME", help: "Name of the profile: up to 40 characters of a–z, 0–9 and -.")
+    ],
     options: [
       Option(
         "--from", value: "PROFILE",
-        help: "Start from a profile, hardware and sources included, by its name or file.",
+        help: "Copy this profile (name or file), including hardware and sources.",
         completion: SharedOptions.profileNames),
       Option(
-        "--low", value: "HZ", help: "Hertz at sharpness 0.",
-        defaultText: "that of --from, or \(Figures.rounded(usualBand.low, places: 1))"),
+        "--low", value: "HZ", help: "Frequency at sharpness 0, in Hz.",
+        defaultText: "that of --from, or \(NumberFormatting.rounded(defaultBand.low, places: 1))"),
       Option(
-        "--high", value: "HZ", help: "Hertz at sharpness 1.",
-        defaultText: "that of --from, or \(Figures.rounded(usualBand.high, places: 1))"),
+        "--high", value: "HZ", help: "Frequency at sharpness 1, in Hz.",
+        defaultText: "that of --from, or \(NumberFormatting.rounded(defaultBand.high, places: 1))"),
       Option(
-        "-o", "--output", value: "FILE", help: "Write FILE, or - for standard output.",
+        "-o", "--output", value: "FILE", help: "Output file; - for standard output.",
         completion: .file(endingIn: "json")),
-      Option("--force", help: "Replace a file that is there already."),
+      Option("--force", help: "Replace an existing file."),
     ],
     examples: [
-      .init("temblor profiles new puck --low 25 --high 80", "Begin with a band."),
-      .init("temblor profiles new chair --from buttkicker-lfe", "Begin with a shipped profile."),
+      .init("temblor profiles new puck --low 25 --high 80", "Create a profile from a band."),
+      .init("temblor profiles new chair --from buttkicker-lfe", "Copy a shipped profile."),
     ]
   ) { arguments, terminal in
     let text = try text(arguments)
@@ -40,17 +41,17 @@ enum ProfilesNewVerb {
       return .done
     }
     let name = arguments.argument("NAME")
-    let library = ProfileLibrary.ofEnvironment()
+    let library = ProfileLibrary.fromEnvironment()
     guard let path = arguments.value("--output") ?? library.userPath(of: name) else {
       throw UsageError(
-        .addValue,
-        "there is no folder for your profiles, since HOME is not set; give '--output' a file")
+        .missingValue,
+        "no folder for user profiles: HOME is not set; use '--output FILE'")
     }
     if FileSystem.entry(at: path) != .nothing && !arguments.flag("--force") {
-      throw FileError(path, "is there already; '--force' replaces it")
+      throw FileError(path, "already exists; use '--force' to replace it")
     }
     if arguments.value("--output") == nil { try FileSystem.makeFolder(FileSystem.folder(of: path)) }
-    try ReplacingFile.write(text, to: path)
+    try AtomicFileWriter.write(text, to: path)
     try terminal.output.write(advice(name, path: path, isFound: arguments.value("--output") == nil))
     return .done
   }
@@ -60,12 +61,12 @@ enum ProfilesNewVerb {
     let name = arguments.argument("NAME")
     guard ProfileName.isValid(name) else {
       throw UsageError(
-        .correctValue, "\(name.inQuotes) is no name of a profile; \(ProfileName.advice)")
+        .invalidValue, "\(name.inQuotes) is not a valid profile name; \(ProfileName.advice)")
     }
     let low = try arguments.double("--low", in: ProfileLimits.hertz)
     let high = try arguments.double("--high", in: ProfileLimits.hertz)
     var profile = TransducerProfile(
-      name: name, summary: "A transducer of my own.", frequency: usualBand)
+      name: name, summary: "A custom transducer.", frequency: defaultBand)
     var schema: String?
     if let word = arguments.value("--from") {
       let input = try ProfileInput.find(word)
@@ -80,9 +81,9 @@ enum ProfilesNewVerb {
     if isFollowed { profile.transient.frequency = profile.frequency }
     guard profile.frequency.low <= profile.frequency.high else {
       throw UsageError(
-        .correctValue,
-        "the band would go from \(Figures.rounded(profile.frequency.low, places: 3)) down to "
-          + "\(Figures.rounded(profile.frequency.high, places: 3)) Hz; give '--low' and '--high'")
+        .invalidValue,
+        "the band runs from \(NumberFormatting.rounded(profile.frequency.low, places: 3)) down to \(NumberFormatting.rounded(profile.frequency.high, places: 3)) Hz; set '--low' and '--high'"
+      )
     }
     return ProfileFile.write(profile, schema: schema)
   }
@@ -92,7 +93,7 @@ enum ProfilesNewVerb {
     let word = isFound ? name : path.contains("/") || path.hasSuffix(".json") ? path : "./" + path
     var text = "\(path.printable): written\n"
     if isFound, ProfileCatalog.names.contains(name) {
-      text += "It is used instead of the shipped profile \(name) from now on.\n"
+      text += "It replaces the shipped profile \(name).\n"
     }
     return text + "Edit it, then: temblor profiles check \(word.printable)\n"
       + "Hear it with:  temblor play heartbeat --profile \(word.printable)\n"

@@ -5,7 +5,7 @@ enum ProfilesSchemaVerb {
   static let description = CommandDescription(
     "schema", abstract: "Print the JSON Schema of profiles.",
     discussion: """
-      Editors that know JSON Schema complete and check a profile whose key $schema leads to the file:
+      Editors with JSON Schema support complete and validate a profile that refers to the schema:
 
         "$schema": "./profile.schema.json"
       """,

@@ -3,7 +3,7 @@ import TransducerProfiles
 /// `temblor profiles show`: what a profile does.
 enum ProfilesShowVerb {
   static let description = CommandDescription(
-    "show", abstract: "Show what a profile does.",
+    "show", abstract: "Show a profile.",
     arguments: [
       Argument(
         "PROFILE", help: "A profile's name or file, or - for standard input.",
@@ -12,7 +12,7 @@ enum ProfilesShowVerb {
     options: [Option("--json", help: "Print the profile file as it stands.")],
     examples: [
       .init("temblor profiles show buttkicker-lfe", "Read what one does."),
-      .init("temblor profiles show phone --json", "See how it is written."),
+      .init("temblor profiles show phone --json", "Print the file of a profile."),
     ]
   ) { arguments, terminal in
     let input = try ProfileInput.find(arguments.argument("PROFILE"), takesInput: true)
@@ -23,9 +23,9 @@ enum ProfilesShowVerb {
     }
     var origin = input.entry.map { $0.path ?? "Temblor" } ?? input.name
     if let entry = input.entry, entry.path != nil, ProfileCatalog.names.contains(entry.name) {
-      origin += ", instead of the shipped one"
+      origin += ", replaces the shipped profile"
     }
-    let sheet = ProfileSheet(profile: profile, origin: origin)
+    let sheet = ProfileSummary(profile: profile, origin: origin)
     try terminal.output.write(sheet.text(for: terminal.output))
     return .done
   }

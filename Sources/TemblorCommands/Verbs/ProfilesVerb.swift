@@ -4,18 +4,14 @@ import TransducerProfiles
 /// `temblor profiles`: the profiles there are, and verbs about them.
 enum ProfilesVerb {
   static let description = CommandDescription(
-    "profiles", abstract: "List the profiles, show, check or begin one.",
+    "profiles", abstract: "List, show, check and create profiles.",
     discussion: """
-      Your own profiles are files called NAME.json in $XDG_CONFIG_HOME/temblor/profiles, which is \
-      ~/.config/temblor/profiles where nothing else is set; those of the machine are in \
-      temblor/profiles below each folder of $XDG_CONFIG_DIRS, or below /etc/xdg. The first that has the \
-      name is used, so a file of yours may stand for a shipped profile wherever that is asked for by \
-      name. What plays where no profile is named is always the shipped phone.
+      User profiles are files NAME.json in $XDG_CONFIG_HOME/temblor/profiles (default ~/.config/temblor/profiles); system profiles are in temblor/profiles in each folder of $XDG_CONFIG_DIRS (default /etc/xdg). The first match is used, so a user profile can replace a shipped one. Without a profile argument, the shipped phone is used.
 
-      The exit status is 2 when a file in those folders cannot be used.
+      The exit status is 2 if a file in these folders is invalid.
       """,
     options: [
-      Option("--names", help: "Print nothing but the names, one on each line."),
+      Option("--names", help: "Print only the names, one per line."),
       SharedOptions.json,
     ],
     verbs: [
@@ -23,12 +19,12 @@ enum ProfilesVerb {
       ProfilesSchemaVerb.description,
     ],
     examples: [
-      .init("temblor profiles", "What there is."),
-      .init("temblor profiles show phone", "What one does."),
-      .init("temblor profiles new puck --low 25 --high 80", "Begin one of your own."),
+      .init("temblor profiles", "List the profiles."),
+      .init("temblor profiles show phone", "Show a profile."),
+      .init("temblor profiles new puck --low 25 --high 80", "Create a profile."),
     ]
   ) { arguments, terminal in
-    let library = ProfileLibrary.ofEnvironment()
+    let library = ProfileLibrary.fromEnvironment()
     if arguments.flag("--names") {
       try terminal.output.write(library.entries().map { $0.name + "\n" }.joined())
       return .done
@@ -53,8 +49,9 @@ enum ProfilesVerb {
       statuses.append(Failure.status(of: error))
     }
     for path in library.misnamedFiles() {
-      terminal.report("\(path.printable): is found by no name; \(ProfileName.advice), then .json")
-      statuses.append(.inputIsWrong)
+      terminal.report(
+        "\(path.printable): ignored: not a valid profile name; \(ProfileName.advice), then .json")
+      statuses.append(.invalidInput)
     }
     return Failure.worst(statuses)
   }

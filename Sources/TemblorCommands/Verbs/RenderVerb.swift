@@ -6,36 +6,33 @@ import SoundFile
 /// `temblor render`: patterns to sound files.
 enum RenderVerb {
   static let description = CommandDescription(
-    "render", abstract: "Turn patterns into sound files.",
+    "render", abstract: "Render patterns to sound files.",
     discussion: """
-      Each sound is named after its pattern and written to the current folder, or to the folder or file \
-      that --output names. A file is replaced only when its successor is complete. A folder is searched \
-      to its depths, except through links to folders, and its sounds keep its structure.
+      Each sound file is named after its pattern and written to the current folder, or to the file or folder given by --output. Files are replaced atomically. Folders are searched recursively, without following links to folders, and the output keeps their structure.
 
-      The kind of file follows from the ending of its name: wav, flac, aiff, w64, rf64, caf or ogg. \
-      The same pattern and options give the same bytes, save for the serial number of an ogg stream.
+      The file extension selects the format: wav, flac, aiff, w64, rf64, caf or ogg. The same pattern and options give identical files, except for the serial number of an ogg stream.
       """,
     arguments: [SharedOptions.pattern],
     options: [
       Option(
         "-o", "--output", value: "PATH",
         help:
-          "Write to this file; or, for several patterns, into this folder; - is standard output.",
+          "Output file, or folder for several patterns; - for standard output.",
         completion: .file),
       Option(
-        "--container", value: "KIND", help: "Kind of file where no name tells it.",
+        "--container", value: "KIND", help: "File format if the output name does not set one.",
         defaultText: "wav",
         choices: SoundFileFormat.Container.allCases.map(\.rawValue)),
       Option(
-        "--format", value: "FORMAT", help: "How a sample is stored.", defaultText: "s16",
+        "--format", value: "FORMAT", help: "Sample format.", defaultText: "s16",
         choices: SampleFormat.allCases.map(\.rawValue)),
       SharedOptions.rate,
       Option(
-        "--channels", value: "N", help: "Channels, 1 to 64.",
+        "--channels", value: "N", help: "Number of channels, 1 to 64.",
         defaultText: "one, or as many as are routed"),
       RoutingOptions.pan,
       SharedOptions.json,
-      Option("-q", "--quiet", help: "Tell nothing but what went wrong."),
+      Option("-q", "--quiet", help: "Print errors only."),
     ],
     groups: [
       OptionGroup(
@@ -43,16 +40,16 @@ enum RenderVerb {
         options: [
           SharedOptions.profile,
           Option(
-            "--strength", value: "S", help: "A factor on everything, 0 to 1.", defaultText: "1"),
-          Option("--normalize", help: "Bring the greatest peak to -1 dBFS."),
+            "--strength", value: "S", help: "Overall gain, 0 to 1.", defaultText: "1"),
+          Option("--normalize", help: "Scale the peak to -1 dBFS."),
           Option(
             "--felt",
             help:
-              "Write the acceleration that the profile's transducer would make instead of what drives it: 1 is "
-              + "the peak of a full-scale sine at resonance, and as much as the format takes is kept. Channels without "
-              + "haptics stay as they are."),
+              "Write the simulated acceleration of the profile's transducer instead of the drive signal; 1 is the peak for a full-scale sine at resonance. Values beyond the range of the format are clipped. Channels without haptics are unchanged."
+          ),
           Option(
-            "--stems", help: "Write haptics and audio apart, as NAME.haptic and NAME.audio."),
+            "--stems",
+            help: "Write haptics and audio to separate files, NAME.haptic and NAME.audio."),
         ]),
       OptionGroup(
         title: "Time",
@@ -62,11 +59,11 @@ enum RenderVerb {
             defaultText: "1"),
           Option(
             "--duration", value: "SECONDS",
-            help: "Length of the file: cut with a fade, or filled with silence.",
-            defaultText: "the pattern's"),
+            help: "Length of the file; longer sound is faded out, shorter is padded with silence.",
+            defaultText: "the length of the pattern"),
           Option(
-            "--tail", value: "SECONDS", help: "Silence behind the sound.",
-            defaultText: "\(OfflineRendering.usualTail)"),
+            "--tail", value: "SECONDS", help: "Silence after the sound.",
+            defaultText: "\(OfflineRenderer.defaultTail)"),
           SharedOptions.curveTimes,
         ]),
       RoutingOptions.group,
@@ -75,7 +72,7 @@ enum RenderVerb {
       .init("temblor render heartbeat", "Write heartbeat.wav."),
       .init(
         "temblor render Patterns -o sounds --profile speaker",
-        "Render a folder, to be heard on a laptop."),
+        "Render a folder for laptop speakers."),
       .init("temblor render mine.ahap -o - | aplay", "Hear a pattern at once."),
       .init(
         "temblor render mine.ahap --array seat.json --pan 0:-1,2:1",
@@ -96,34 +93,35 @@ enum RenderVerb {
     job.rate = try SharedOptions.rate(arguments)
     job.routing = try RoutingOptions(arguments)
     job.channelCount =
-      try arguments.int("--channels", in: 1...64) ?? job.routing.leastChannelCount
+      try arguments.int("--channels", in: 1...64) ?? job.routing.minimumChannelCount
     job.strength = try arguments.double("--strength", in: 0...1) ?? 1
-    job.isNormalised = arguments.flag("--normalize")
-    job.isFelt = arguments.flag("--felt")
+    job.isNormalized = arguments.flag("--normalize")
+    job.rendersAcceleration = arguments.flag("--felt")
     job.passCount = try arguments.int("--loop", in: 0...1_000_000) ?? 1
-    job.duration = try arguments.double("--duration", in: 0.001...HapticTime.longest)
+    job.duration = try arguments.double("--duration", in: 0.001...FrameConversion.longest)
     job.tail = try arguments.double("--tail", in: 0...3_600) ?? job.tail
     job.curveTimes = try SharedOptions.curveTimes(arguments)
     job.format = try arguments.choice("--format", as: SampleFormat.self) ?? .s16
     if job.passCount == 0 && job.duration == nil {
-      throw UsageError(.addValue, "'--loop 0' repeats for ever; say when to end with '--duration'")
-    }
-    guard job.channelCount >= job.routing.leastChannelCount else {
       throw UsageError(
-        .correctValue,
-        "channel \(job.routing.leastChannelCount) is routed, and '--channels' asks for "
+        .missingValue, "'--loop 0' repeats forever; set the length with '--duration'")
+    }
+    guard job.channelCount >= job.routing.minimumChannelCount else {
+      throw UsageError(
+        .invalidValue,
+        "channel \(job.routing.minimumChannelCount) is routed, but '--channels' is "
           + "\(job.channelCount)")
     }
     guard job.routing.array != nil || job.channels.profiles.count == 1 else {
       throw UsageError(
-        .correctValue,
-        "'render' writes one profile to a file; render each by itself, or record both with "
-          + "'temblor play --record'")
+        .invalidValue,
+        "'render' supports one profile per file; render each separately, or record both with 'temblor play --record'"
+      )
     }
-    if job.isFelt, job.channels.profiles[0].hardware?.model == nil {
+    if job.rendersAcceleration, job.channels.profiles[0].hardware?.model == nil {
       throw UsageError(
-        .correctValue,
-        "'--felt' needs a profile with resonance and quality; \(job.channels.profiles[0].name.inQuotes) has none"
+        .invalidValue,
+        "'--felt' requires a profile with resonance and Q factor; \(job.channels.profiles[0].name.inQuotes) has none"
       )
     }
     return job

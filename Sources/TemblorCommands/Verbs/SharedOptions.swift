@@ -6,25 +6,26 @@ import HapticRender
 enum SharedOptions {
   static let pattern = Argument(
     "PATTERN",
-    help: "An AHAP file, a folder of them, a shipped pattern's name, or - for standard input.",
+    help:
+      "An AHAP file, a folder of AHAP files, the name of a shipped pattern, or - for standard input.",
     completion: .file(endingIn: "ahap"), isRepeatable: true)
 
   static let profile = Option(
     "--profile", value: "PROFILE",
     help:
-      "How sharpness and intensity become sound: a name from 'temblor profiles', or a profile file.",
+      "Profile that maps intensity and sharpness to sound: a name from 'temblor profiles' or a file.",
     defaultText: TransducerProfile.phone.name, completion: profileNames)
 
   /// What shells offer where a profile is typed.
   static let profileNames = Completion(query: "profiles --names", paths: .files(endings: ["json"]))
 
   static let rate = Option(
-    "--rate", value: "HZ", help: "Frames per second, 8000 to 192000.", defaultText: "48000")
+    "--rate", value: "HZ", help: "Sample rate, 8000 to 192000.", defaultText: "48000")
 
   static let curveTimes = Option(
     "--curve-times", value: "BASE",
     help:
-      "What control points count from: their curve, the pattern (absolute), or as the file shows.",
+      "Time base of control points: start of the curve (relative), start of the pattern (absolute), or detected (auto).",
     defaultText: AHAPReadingOptions.CurveTimes.automatic.rawValue,
     choices: AHAPReadingOptions.CurveTimes.allCases.map(\.rawValue))
 

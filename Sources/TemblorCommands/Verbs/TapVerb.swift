@@ -6,13 +6,13 @@ import JSONText
 /// `temblor tap`: transients at once.
 enum TapVerb {
   static let description = CommandDescription(
-    "tap", abstract: "Play one tap at once.",
+    "tap", abstract: "Play one transient (a tap).",
     arguments: [
-      Argument("INTENSITY", help: "How strong it is, 0 to 1."),
-      Argument("SHARPNESS", help: "How sharp it is, 0 (dull) to 1."),
+      Argument("INTENSITY", help: "Intensity, 0 to 1."),
+      Argument("SHARPNESS", help: "Sharpness, 0 (dull) to 1 (sharp)."),
     ],
     options: [
-      Option("--count", value: "N", help: "Taps, 1 to 10000.", defaultText: "1"),
+      Option("--count", value: "N", help: "Number of taps, 1 to 10000.", defaultText: "1"),
       Option(
         "--gap", value: "SECONDS", help: "Time from one tap to the next, 0.005 to 60.",
         defaultText: "0.25"),
@@ -20,17 +20,17 @@ enum TapVerb {
     ],
     groups: [LiveOptions.soundGroup, RoutingOptions.group, DeviceOptions.group],
     examples: [
-      .init("temblor tap 1 0.5", "Feel whether anything arrives."),
+      .init("temblor tap 1 0.5", "Test the output."),
       .init("temblor tap 0.6 0.9 --count 8 --gap 0.1", "A rattle."),
       .init("temblor tap 1 0.3 --haptics 2", "Find out which shaker is the second channel."),
     ]
   ) { arguments, terminal in
-    try run(arguments, terminal, on: SystemStage())
+    try run(arguments, terminal, on: SystemBackend())
   }
 
   /// Plays on a stage.
   static func run(
-    _ arguments: ParsedArguments, _ terminal: Terminal, on stage: any LiveStage
+    _ arguments: ParsedArguments, _ terminal: Terminal, on stage: any SessionBackend
   ) throws -> ExitStatus {
     let options = try LiveOptions(arguments)
     let intensity = try arguments.double("INTENSITY", in: 0...1) ?? 1
@@ -41,7 +41,7 @@ enum TapVerb {
       count, gap: gap, intensity: Float(intensity), sharpness: Float(sharpness))
     let session = options.session(on: stage, terminal)
     let outcome = try options.play(in: session) { engine in
-      let piece = try LivePiece(name: "tap", pattern: pattern, for: engine)
+      let piece = try CompiledPattern(name: "tap", pattern: pattern, for: engine)
       return try Playlist([piece], on: engine, session: session)
     }
     if options.asJSON { try terminal.output.write(outcome.json().span) }
@@ -61,7 +61,7 @@ enum TapVerb {
   }
 }
 
-extension LivePiece {
+extension CompiledPattern {
   /// A pattern made in code, compiled for every haptic bus of an engine.
   init(name: String, pattern: HapticPattern, for engine: PlaybackEngine) throws {
     self.init(

@@ -4,10 +4,9 @@ import JSONText
 /// `temblor watch`: a pattern, anew at every save.
 enum WatchVerb {
   static let description = CommandDescription(
-    "watch", abstract: "Play a pattern, and again whenever it is saved.",
+    "watch", abstract: "Play a pattern and replay it whenever it is saved.",
     discussion: """
-      A save that is wrong shows what 'temblor check' would, and the last good version stays. The sound \
-      files that the pattern plays are watched too. Keys pause and repeat; ? lists them. q or Ctrl-C ends.
+      If a saved version has errors, they are shown as by 'temblor check' and the last valid version stays loaded. Sound files used by the pattern are watched, too. Keys pause and repeat; ? lists them. q or Ctrl-C quits.
       """,
     arguments: [
       Argument("FILE", help: "An AHAP file.", completion: .file(endingIn: "ahap"))
@@ -24,12 +23,12 @@ enum WatchVerb {
       .init("temblor watch mine.ahap --loop 0", "The same, over and over."),
     ]
   ) { arguments, terminal in
-    try run(arguments, terminal, on: SystemStage())
+    try run(arguments, terminal, on: SystemBackend())
   }
 
   /// Watches on a stage.
   static func run(
-    _ arguments: ParsedArguments, _ terminal: Terminal, on stage: any LiveStage
+    _ arguments: ParsedArguments, _ terminal: Terminal, on stage: any SessionBackend
   ) throws -> ExitStatus {
     let options = try LiveOptions(arguments)
     let loop = try arguments.int("--loop", in: 0...1_000_000) ?? 1

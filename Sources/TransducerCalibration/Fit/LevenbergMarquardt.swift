@@ -3,7 +3,7 @@
 /// Levenberg, Quarterly of Applied Mathematics 2, 1944; Marquardt, Journal of SIAM 11, 1963.
 enum LevenbergMarquardt {
   /// Rounds after which the best so far is taken.
-  static let mostRounds = 60
+  static let maximumIterationCount = 60
 
   /// The parameters for which the squares of the residuals sum to the least.
   ///
@@ -20,7 +20,7 @@ enum LevenbergMarquardt {
     var left = residuals(point)
     var cost = left.reduce(0) { $0 + $1 * $1 }
     var damping = 1e-3
-    for _ in 0..<mostRounds {
+    for _ in 0..<maximumIterationCount {
       let columns = point.indices.map { index in
         var moved = point
         moved[index] += steps[index]

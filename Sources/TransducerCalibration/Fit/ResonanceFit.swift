@@ -23,11 +23,13 @@ struct ResonanceFit {
   private static let advantage = 0.5
 
   /// Fits all shapes of some sensors; acceleration is preferred.
-  init(_ response: MeasuredResponse, band: ClosedRange<Double>, sensors: [Measurement.Sensor]) {
+  init(
+    _ response: MeasuredResponse, band: ClosedRange<Double>, sensors: [TransducerMeasurement.Sensor]
+  ) {
     var best: (shape: ResonanceShape, cost: Double)?
     for sensor in sensors {
       var own: (shape: ResonanceShape, cost: Double)?
-      for start in FitStarts.shapes(for: response, order: sensor.order, band: band) {
+      for start in InitialEstimates.shapes(for: response, order: sensor.order, band: band) {
         let shape = Self.refine(start, response, band: band)
         let cost = shape.match(response).cost
         if cost < own?.cost ?? .infinity { own = (shape, cost) }

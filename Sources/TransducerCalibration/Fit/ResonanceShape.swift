@@ -50,7 +50,7 @@ struct ResonanceShape: Equatable, BitwiseCopyable {
   }
 }
 
-extension Measurement.Sensor {
+extension TransducerMeasurement.Sensor {
   /// Times ω more than displacement has.
   var order: Int {
     switch self {

@@ -26,32 +26,35 @@ public struct CalibrationRecording: Equatable, Sendable {
     }
     guard !samples.isEmpty else { throw refusal("is empty") }
     guard Self.rates.contains(rate) else {
-      throw refusal("is at \(Words.number(rate, places: 0)) Hz; 4000 to 384000 Hz are understood")
+      throw refusal(
+        "is at \(MeasurementFormatting.number(rate, places: 0)) Hz; supported: 4000 to 384000 Hz")
     }
     guard rate >= 2.5 * signal.band.upperBound else {
       throw refusal(
-        "is at \(Words.number(rate, places: 0)) Hz; a sweep up to "
-          + "\(Words.number(signal.band.upperBound, places: 1)) Hz needs "
-          + "\(Words.number(2.5 * signal.band.upperBound, places: 0)) Hz")
+        "is at \(MeasurementFormatting.number(rate, places: 0)) Hz; a sweep up to "
+          + "\(MeasurementFormatting.number(signal.band.upperBound, places: 1)) Hz needs "
+          + "\(MeasurementFormatting.number(2.5 * signal.band.upperBound, places: 0)) Hz")
     }
     let needed = signal.measuredLength - SweepSignal.margin - SweepSignal.pause
     guard duration >= needed else {
       throw refusal(
-        "lasts \(Words.number(duration, places: 1)) s; the two sweeps take "
-          + "\(Words.number(needed, places: 1)) s")
+        "lasts \(MeasurementFormatting.number(duration, places: 1)) s; the two sweeps take "
+          + "\(MeasurementFormatting.number(needed, places: 1)) s")
     }
     guard duration <= Self.longest else {
       throw refusal(
-        "lasts \(Words.number(duration, places: 1)) s; cut it to the signal, at most "
-          + "\(Words.number(Self.longest, places: 0)) s")
+        "lasts \(MeasurementFormatting.number(duration, places: 1)) s; cut it to the signal, at most "
+          + "\(MeasurementFormatting.number(Self.longest, places: 0)) s")
     }
     // No comparison holds for a sample that is undefined.
     if let frame = samples.firstIndex(where: { !(abs($0) < 1e6) }) {
-      throw refusal("holds a sample that is no number at \(place(of: frame)) s")
+      throw refusal("contains NaN or infinity at \(place(of: frame)) s")
     }
-    if samples.allSatisfy({ $0 == samples[0] }) { throw refusal("holds nothing but silence") }
+    if samples.allSatisfy({ $0 == samples[0] }) { throw refusal("contains only silence") }
   }
 
   /// Seconds of a frame, as sentences have them.
-  func place(of frame: Int) -> String { Words.number(Double(frame) / rate, places: 2) }
+  func place(of frame: Int) -> String {
+    MeasurementFormatting.number(Double(frame) / rate, places: 2)
+  }
 }

@@ -12,9 +12,9 @@ struct SweepPair {
   }
 
   /// Seconds in front of a sweep that are cut out with it, since a peak is later than its beginning.
-  static let lead = 0.25
+  static let preRoll = 0.25
   /// Seconds of the pause that are cut out behind it; the rest is the lead of the next.
-  static let trail = 1.1
+  static let postRoll = 1.1
 
   /// The bins of the band, by the recorder's clock as it is.
   let bins: [Bin]
@@ -30,10 +30,10 @@ struct SweepPair {
   ///   - first: Second at which the first sweep is.
   init(_ recording: CalibrationRecording, signal: SweepSignal, rate: Double, first: Double) {
     let sweep = signal.sweep(rate: rate)
-    let beginning = Int(((first - Self.lead) * rate).rounded())
+    let beginning = Int(((first - Self.preRoll) * rate).rounded())
     let gap = signal.sweepSpacing * rate
     let wholeGap = Int(gap.rounded())
-    let count = Int((Self.lead + signal.duration + Self.trail) * rate)
+    let count = Int((Self.preRoll + signal.duration + Self.postRoll) * rate)
     var transform = FourierTransform(length: FourierTransform.fastLength(atLeast: count))
     let played = transform.forward(sweep)
     let one = transform.forward(Self.cut(recording.samples, from: beginning, count: count))
@@ -56,7 +56,7 @@ struct SweepPair {
   }
 
   /// Seconds by which the second sweep is later than it should be.
-  var slip: Double {
+  var clockSkew: Double {
     // Neighbours within a hertz turn together for all delays that are looked for.
     let width = max(
       1, Int(Double(bins.count) / ((bins.last?.hertz ?? 1) - (bins.first?.hertz ?? 0))))

@@ -53,9 +53,10 @@ struct SweepSearch {
     guard best.height > Self.prominence * median else {
       throw CalibrationError(
         kind: .unsuitableRecording,
-        description: "holds no sweep from \(Words.number(signal.band.lowerBound, places: 1)) to "
-          + "\(Words.number(signal.band.upperBound, places: 1)) Hz of "
-          + "\(Words.number(signal.duration, places: 1)) s that stands out of the noise")
+        description:
+          "contains no sweep from \(MeasurementFormatting.number(signal.band.lowerBound, places: 1)) to "
+          + "\(MeasurementFormatting.number(signal.band.upperBound, places: 1)) Hz of "
+          + "\(MeasurementFormatting.number(signal.duration, places: 1)) s above the noise")
     }
     let later = peak(around: best.time + signal.sweepSpacing)
     let earlier = peak(around: best.time - signal.sweepSpacing)
@@ -78,14 +79,14 @@ struct SweepSearch {
       return CalibrationError(
         kind: .unsuitableRecording,
         description:
-          "holds only one sweep, at \(Words.number(best.time, places: 2)) s; record from before "
-          + "the first to behind the second")
+          "contains only one sweep, at \(MeasurementFormatting.number(best.time, places: 2)) s; record from before the first to after the second"
+      )
     }
-    let found = Words.number(abs(other.time - best.time), places: 2)
+    let found = MeasurementFormatting.number(abs(other.time - best.time), places: 2)
     return CalibrationError(
-      kind: .wrongClock,
+      kind: .clockMismatch,
       description: "has its sweeps \(found) s apart, not "
-        + "\(Words.number(signal.sweepSpacing, places: 2)) s: it was made at another rate, or of another signal"
+        + "\(MeasurementFormatting.number(signal.sweepSpacing, places: 2)) s: the recording has another sample rate or signal"
     )
   }
 

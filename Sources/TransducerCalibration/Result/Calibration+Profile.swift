@@ -3,7 +3,7 @@ internal import Glibc
 
 extension Calibration {
   /// What is only known with more than the recording.
-  public struct Circumstances: Equatable, Sendable {
+  public struct Conditions: Equatable, Sendable {
     /// The day, in the user's words.
     public var date: String
     /// Seconds from a sample to its movement, where the recording can tell.
@@ -32,7 +32,7 @@ extension Calibration {
   /// Figures are rounded to what the measurement tells: resonance to a hundredth of a hertz, quality to a
   /// hundredth, the band to a tenth.
   public func applied(
-    to profile: TransducerProfile, in circumstances: Circumstances
+    to profile: TransducerProfile, in circumstances: Conditions
   ) -> TransducerProfile {
     var profile = profile
     var hardware = profile.hardware ?? TransducerHardware(product: profile.name)
@@ -42,7 +42,7 @@ extension Calibration {
     let (low, high) = (curve.band.lowerBound, curve.band.upperBound)
     hardware.band = Self.rounded(low, places: 1)...Self.rounded(high, places: 1)
     hardware.response = curve.response
-    hardware.measured = Measurement(
+    hardware.measured = TransducerMeasurement(
       date: circumstances.date, residual: max(-120, Self.rounded(residual, places: 1)),
       sensor: sensor)
     if let fullScale = circumstances.fullScale, let most = acceleration(fullScale: fullScale) {

@@ -9,7 +9,7 @@ public struct Calibration: Equatable, Sendable {
   /// Quality factor at resonance.
   public let quality: Double
   /// What the recording is in proportion to, as asked or as it fits best.
-  public let sensor: Measurement.Sensor
+  public let sensor: TransducerMeasurement.Sensor
   /// Whether the recording moves down when the signal goes up.
   public let isInverted: Bool
   /// The recording's amplitude at resonance for a full-scale sine, as a factor of its full scale.
@@ -30,9 +30,9 @@ public struct Calibration: Equatable, Sendable {
   public let curve: CalibrationCurve
 
   /// Decibels below which the noise hides the signal.
-  static let leastSignalToNoise = 6.0
+  static let minimumSignalToNoise = 6.0
   /// Parts in a million beyond which clocks are not those of sound hardware.
-  static let mostClockError = 200.0
+  static let maximumClockError = 200.0
   /// The residual up to which a resonance is taken, and the one up to which it can be insisted on.
   static let goodResidual = -15.0
   static let poorResidual = -10.0
@@ -47,11 +47,12 @@ public struct Calibration: Equatable, Sendable {
   /// - Throws: Why nothing can be said.
   public init(
     measuring recording: CalibrationRecording, of signal: SweepSignal,
-    sensors: [Measurement.Sensor] = Measurement.Sensor.allCases, acceptsPoor: Bool = false
+    sensors: [TransducerMeasurement.Sensor] = TransducerMeasurement.Sensor.allCases,
+    acceptsPoor: Bool = false
   ) throws(CalibrationError) {
     let take = try SweepTake(recording, signal: signal)
     let pair = take.pair
-    let late = SweepPair.lead
+    let late = SweepPair.preRoll
     let response = pair.response(without: late)
     let fit = ResonanceFit(response, band: signal.band, sensors: sensors)
     try Self.judge(fit, band: signal.band, acceptsPoor: acceptsPoor)
@@ -79,20 +80,20 @@ public struct Calibration: Equatable, Sendable {
     func refusal(_ text: String) -> CalibrationError {
       CalibrationError(kind: .noResonance, description: text)
     }
-    let explained = Words.number((1 - pow(10, fit.residual / 10)) * 100, places: 0)
+    let explained = MeasurementFormatting.number((1 - pow(10, fit.residual / 10)) * 100, places: 0)
     guard fit.residual <= poorResidual else {
       throw refusal(
         "one resonance explains only \(explained) % of it; is the sensor on the transducer?")
     }
     guard !fit.isAtBound else {
       throw refusal(
-        "shows no resonance between \(Words.number(band.lowerBound, places: 1)) and "
-          + "\(Words.number(band.upperBound, places: 1)) Hz")
+        "shows no resonance between \(MeasurementFormatting.number(band.lowerBound, places: 1)) and "
+          + "\(MeasurementFormatting.number(band.upperBound, places: 1)) Hz")
     }
     guard acceptsPoor || fit.residual <= goodResidual else {
       throw refusal(
-        "one resonance explains \(explained) % of it, and 97 % are asked for; put the sensor "
-          + "nearer to the transducer, or insist with '--accept-poor'")
+        "one resonance explains only \(explained) % of it; at least 97 % are required; move the sensor closer to the transducer, or use '--accept-poor'"
+      )
     }
   }
 }

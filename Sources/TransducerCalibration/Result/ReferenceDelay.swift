@@ -13,7 +13,7 @@ public struct ReferenceDelay: Equatable, Sendable {
     measuring recording: CalibrationRecording, of signal: SweepSignal
   ) throws(CalibrationError) {
     let pair = try SweepTake(recording, signal: signal).pair
-    let response = pair.response(without: SweepPair.lead)
+    let response = pair.response(without: SweepPair.preRoll)
     let terms = response.groups.map { (hertz: $0.hertz, value: $0.gain * $0.weight) }
     let reach = 0.5 / signal.band.lowerBound
     let delay = DelaySearch.delay(of: terms, within: reach, ignoresSign: true)
@@ -22,8 +22,8 @@ public struct ReferenceDelay: Equatable, Sendable {
     guard agreeing >= Self.leastAgreement * whole else {
       throw CalibrationError(
         kind: .noResonance,
-        description: "the reference channel holds something else than the signal itself")
+        description: "the reference channel does not contain the signal")
     }
-    offset = pair.start + SweepPair.lead + delay - signal.firstSweep
+    offset = pair.start + SweepPair.preRoll + delay - signal.firstSweep
   }
 }

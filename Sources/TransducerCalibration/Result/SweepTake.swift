@@ -18,29 +18,30 @@ struct SweepTake {
     for place in [places.first, places.second] {
       let start = Int(place * rate)
       let range = max(0, start - Int(0.1 * rate))..<(start + Int((signal.duration + 0.1) * rate))
-      if let frame = Clipping.firstFrame(in: recording.samples, range: range) {
+      if let frame = ClippingDetector.firstFrame(in: recording.samples, range: range) {
         throw CalibrationError(
           kind: .clipped,
           description: "is clipped at \(recording.place(of: frame)) s; lower the recorder's gain")
       }
     }
     let first = SweepPair(recording, signal: signal, rate: rate, first: places.first)
-    let error = first.slip / signal.sweepSpacing
-    guard abs(error) * 1e6 <= Calibration.mostClockError else {
+    let error = first.clockSkew / signal.sweepSpacing
+    guard abs(error) * 1e6 <= Calibration.maximumClockError else {
       throw CalibrationError(
-        kind: .wrongClock,
+        kind: .clockMismatch,
         description:
-          "was made by a clock that is \(Words.number(abs(error) * 1e6, places: 0)) parts in a "
-          + "million \(error > 0 ? "fast" : "slow"); record on the device that plays")
+          "has a sample clock that is \(MeasurementFormatting.number(abs(error) * 1e6, places: 0)) ppm too \(error > 0 ? "fast" : "slow"); record on the device that plays the signal"
+      )
     }
     signalToNoise = NoiseMeasurement.signalToNoise(
       of: recording.samples, rate: rate, signal: signal, first: Int(places.first * rate),
       second: Int(places.second * rate))
-    guard signalToNoise >= Calibration.leastSignalToNoise else {
+    guard signalToNoise >= Calibration.minimumSignalToNoise else {
       throw CalibrationError(
         kind: .tooQuiet,
         description: "is too quiet: the sweeps are "
-          + "\(Words.number(signalToNoise, places: 1)) dB above the noise, and 6 dB are needed")
+          + "\(MeasurementFormatting.number(signalToNoise, places: 1)) dB above the noise, at least 6 dB are required"
+      )
     }
     pair = SweepPair(
       recording, signal: signal, rate: rate * (1 + error), first: places.first)
@@ -50,8 +51,8 @@ struct SweepTake {
       throw CalibrationError(
         kind: .unsuitableRecording,
         description: "has two sweeps that differ by "
-          + "\(Words.number(pair.difference.squareRoot() * 100, places: 0)) %; something moved or "
-          + "sounded in between")
+          + "\(MeasurementFormatting.number(pair.difference.squareRoot() * 100, places: 0)) %; avoid movement and noise, and record again"
+      )
     }
   }
 }

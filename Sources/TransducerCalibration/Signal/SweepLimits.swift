@@ -47,11 +47,11 @@ public struct SweepLimits: Equatable, Sendable {
     let level = ((signal.level - held) * 10).rounded(.down) / 10
     throw CalibrationError(
       kind: .tooStrong,
-      description: "a sweep at \(Words.number(signal.level, places: 1)) dBFS is "
-        + "\(Words.number(held, places: 1)) dB too strong for \(name); "
+      description: "a sweep at \(MeasurementFormatting.number(signal.level, places: 1)) dBFS is "
+        + "\(MeasurementFormatting.number(held, places: 1)) dB too strong for \(name); "
         + (level >= SweepSignal.levels.lowerBound
-          ? "use '--level \(Words.number(level, places: 1))'"
-          : "turn the amplifier down and say its power in the profile"))
+          ? "use '--level \(MeasurementFormatting.number(level, places: 1))'"
+          : "lower the amplifier gain and set amplifier.power in the profile"))
   }
 
   /// The greatest displacement within a band, at full scale.

@@ -49,9 +49,10 @@ extension SweepSignal {
     guard rate >= 2.5 * band.upperBound else {
       throw CalibrationError(
         kind: .unsuitableSignal,
-        description: "a sweep up to \(Words.number(band.upperBound, places: 1)) Hz needs "
-          + "\(Words.number(2.5 * band.upperBound, places: 0)) frames per second, not "
-          + Words.number(rate, places: 0))
+        description:
+          "a sweep up to \(MeasurementFormatting.number(band.upperBound, places: 1)) Hz needs "
+          + "\(MeasurementFormatting.number(2.5 * band.upperBound, places: 0)) frames per second, not "
+          + MeasurementFormatting.number(rate, places: 0))
     }
   }
 

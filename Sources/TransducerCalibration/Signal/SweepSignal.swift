@@ -16,11 +16,11 @@ public struct SweepSignal: Equatable, Sendable {
   public let toneBand: ClosedRange<Double>
 
   /// The frequencies of a sweep that is not told otherwise: one octave beyond what shakers are made for.
-  public static let usualBand = 10.0...1_000.0
+  public static let defaultBand = 10.0...1_000.0
   /// Its seconds: long enough to lift a resonance out of noise as strong as itself.
-  public static let usualDuration = 6.0
+  public static let defaultDuration = 6.0
   /// Its level: a quarter of full scale, a sixteenth of full power.
-  public static let usualLevel = -12.0
+  public static let defaultLevel = -12.0
   /// The levels that can be asked for.
   public static let levels = -40.0 ... -3.0
   /// The lengths that can be asked for, in seconds.
@@ -33,26 +33,26 @@ public struct SweepSignal: Equatable, Sendable {
   /// - Parameter toneBand: Cut to the sweep's own band.
   /// - Throws: `unsuitableSignal` for figures outside their limits.
   public init(
-    band: ClosedRange<Double> = usualBand, duration: Double = usualDuration,
-    level: Double = usualLevel, toneBand: ClosedRange<Double>? = nil
+    band: ClosedRange<Double> = defaultBand, duration: Double = defaultDuration,
+    level: Double = defaultLevel, toneBand: ClosedRange<Double>? = nil
   ) throws(CalibrationError) {
     func refusal(_ text: String) -> CalibrationError {
       CalibrationError(kind: .unsuitableSignal, description: text)
     }
     guard Self.frequencies.contains(band.lowerBound), Self.frequencies.contains(band.upperBound)
-    else { throw refusal("a sweep lies between 1 and 10000 Hz") }
+    else { throw refusal("sweep frequencies must be 1 to 10000 Hz") }
     let ratio = band.upperBound / band.lowerBound
     guard (4...1_000).contains(ratio) else {
-      throw refusal("a sweep ends at 4 to 1000 times the frequency it begins at")
+      throw refusal("the end frequency must be 4 to 1000 times the start frequency")
     }
     guard Self.durations.contains(duration) else {
-      throw refusal("a sweep lasts 0.5 to 30 seconds")
+      throw refusal("the sweep duration must be 0.5 to 30 s")
     }
     guard duration * band.lowerBound >= 5 else {
-      throw refusal("a sweep lasts at least five periods of its lowest frequency")
+      throw refusal("the sweep must last at least five periods of its lowest frequency")
     }
     guard Self.levels.contains(level) else {
-      throw refusal("a sweep's level is -40 to -3 dBFS")
+      throw refusal("the sweep level must be -40 to -3 dBFS")
     }
     self.band = band
     self.duration = duration

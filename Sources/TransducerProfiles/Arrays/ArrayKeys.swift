@@ -11,32 +11,33 @@ enum ArrayKeys {
   /// The whole text of an array that lies in some way.
   static func array(_ layout: TransducerArray.Layout) -> ProfileFields {
     ProfileFields([
-      ProfileKey("name", .text, isRequired: true, "What people call the array."),
+      ProfileKey("name", .text, isRequired: true, "Display name of the array."),
       ProfileKey(
         "layout", .word(TransducerArray.Layout.allCases.map(\.rawValue)),
-        "How the transducers lie to each other."),
+        "Arrangement of the transducers."),
       ProfileKey(
         "transducers",
-        .list(.object(transducer(layout)), count: 1...OutputRouting.mostChannels),
+        .list(.object(transducer(layout)), count: 1...OutputRouting.maximumChannelCount),
         isRequired: true, "The transducers, one for each channel that has one."),
-      ProfileKey(ProfileKeys.schemaKey, .text, "Where an editor finds a schema; not read."),
+      ProfileKey(ProfileKeys.schemaKey, .text, "Schema reference for editors; ignored by Temblor."),
     ])
   }
 
   private static func transducer(_ layout: TransducerArray.Layout) -> ProfileFields {
     ProfileFields([
       ProfileKey(
-        "channel", .whole(1...OutputRouting.mostChannels), isRequired: true,
+        "channel", .whole(1...OutputRouting.maximumChannelCount), isRequired: true,
         "The channel, numbered from 1."),
-      ProfileKey("at", place(layout), isRequired: true, "Where it is."),
-      ProfileKey("profile", .text, "A name, or a file beside the array's. Usual: phone."),
+      ProfileKey("at", place(layout), isRequired: true, "Position of the transducer."),
+      ProfileKey(
+        "profile", .text, "Profile name, or a file relative to the array file. Default: phone."),
       ProfileKey("gain", .number(gain), usual: 0, "Decibels."),
       ProfileKey("delay", .number(delay), usual: 0, "Seconds."),
-      ProfileKey("invert", .boolean, "Whether it is turned over. Usual: false."),
+      ProfileKey("invert", .boolean, "Whether the polarity is inverted. Default: false."),
     ])
   }
 
-  private static func place(_ layout: TransducerArray.Layout) -> ProfileShape {
+  private static func place(_ layout: TransducerArray.Layout) -> ProfileValueType {
     switch layout {
     case .line: .number(-1e6...1e6)
     case .ring: .number(0...TransducerArray.turn)

@@ -30,14 +30,14 @@ public struct PanPath: Equatable, Sendable {
   ///
   /// Between two points the gains follow the law in straight pieces, 36 or more for each gap between
   /// transducers, so that the sum of their squares stays within 0.001 of 1 where frames suffice.
-  public func shares(on array: TransducerArray, rate: Double) -> [ShareLine] {
+  public func shares(on array: TransducerArray, rate: Double) -> [SendAutomation] {
     var corners: [(frame: Int64, gains: [Double])] = []
     func add(_ frame: Int64, _ position: ArrayPosition) {
       corners.append((frame, array.gains(at: position)))
     }
     for (point, next) in zip(points, points.dropFirst()) {
-      let start = HapticTime.frame(seconds: point.time, rate: rate)
-      let length = HapticTime.frame(seconds: next.time, rate: rate) - start
+      let start = FrameConversion.frame(seconds: point.time, rate: rate)
+      let length = FrameConversion.frame(seconds: next.time, rate: rate) - start
       for share in array.shares(from: point.position, to: next.position) {
         // A corner lies on a frame, with the gains of that frame.
         let frame = Int64((share * Double(length)).rounded())
@@ -46,10 +46,10 @@ public struct PanPath: Equatable, Sendable {
       }
     }
     if let last = points.last {
-      add(HapticTime.frame(seconds: last.time, rate: rate), last.position)
+      add(FrameConversion.frame(seconds: last.time, rate: rate), last.position)
     }
     return array.transducers.indices.map { bus in
-      ShareLine(corners.map { ShareLine.Point(frame: $0.frame, share: $0.gains[bus]) })
+      SendAutomation(corners.map { SendAutomation.Point(frame: $0.frame, share: $0.gains[bus]) })
     }
   }
 }

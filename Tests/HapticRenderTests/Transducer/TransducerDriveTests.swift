@@ -15,7 +15,7 @@ struct TransducerDriveTests {
     var routing = OutputRouting()
     if isFitted { routing = routing.fitted(to: [profile]) }
     let settings = RenderSettings(routing: routing, length: 96_000)
-    var rendering = OfflineRendering(plan: plan, settings: settings)
+    var rendering = OfflineRenderer(plan: plan, settings: settings)
     var block = [Float](repeating: 0, count: 512)
     var transducer = TransducerSimulation(
       try #require(profile.hardware?.model), rate: 48_000)
@@ -38,7 +38,7 @@ struct TransducerDriveTests {
     var profile = rig.profile
     // What lies within 6 dB of the best behind the filters.
     profile.frequency.high = 46
-    profile.transient = TransientLaw(frequency: profile.frequency, level: 0.44)
+    profile.transient = TransientShape(frequency: profile.frequency, level: 0.44)
     let plain = try ringing(profile, isFitted: false, sharpness: sharpness)
     let fitted = try ringing(profile, isFitted: true, sharpness: sharpness)
     #expect(plain.milliseconds > 150)

@@ -9,16 +9,16 @@ struct TransducerPlacementTests {
   private static func profile(
     _ low: Double, _ high: Double, resonance: Double, quality: Double,
     band: ClosedRange<Double>? = nil,
-    drive: DriveLaw = DriveLaw()
+    drive: DriveSettings = DriveSettings()
   ) -> TransducerProfile {
     TransducerProfile(
-      name: "t", summary: "A test.", frequency: FrequencyLaw(low: low, high: high),
+      name: "t", summary: "A test.", frequency: FrequencyMapping(low: low, high: high),
       hardware: TransducerHardware(
         product: "T", band: band, resonance: resonance, quality: quality, power: 10),
       drive: drive)
   }
 
-  private static let bare = DriveLaw(isEqualised: false, isEquallyFelt: false)
+  private static let bare = DriveSettings(isEqualized: false, hasEqualSensation: false)
 
   @Test func aProfileWithoutHardwareStaysAsItIs() {
     #expect(TransducerProfile.phone.placed(rate: Self.rate) == .phone)
@@ -29,11 +29,11 @@ struct TransducerPlacementTests {
 
   @Test func lawsAreCutToThePublishedBand() {
     let profile = TransducerProfile(
-      name: "t", summary: "A test.", frequency: FrequencyLaw(low: 10, high: 300),
+      name: "t", summary: "A test.", frequency: FrequencyMapping(low: 10, high: 300),
       hardware: TransducerHardware(product: "T", band: 20...80))
     let placed = profile.placed(rate: Self.rate)
-    #expect(placed.frequency == FrequencyLaw(low: 20, high: 80))
-    #expect(placed.transient.frequency == FrequencyLaw(low: 20, high: 80))
+    #expect(placed.frequency == FrequencyMapping(low: 20, high: 80))
+    #expect(placed.transient.frequency == FrequencyMapping(low: 20, high: 80))
   }
 
   /// |a| = r² / (Q · |D|) behind a high-pass at 12.5 and 50 Hz, solved apart: by 6 dB it falls to 32.6 and to
@@ -61,10 +61,10 @@ struct TransducerPlacementTests {
     low: Double, high: Double, resonance: Double, quality: Double, filtered: ClosedRange<Double>,
     bare: ClosedRange<Double>
   ) {
-    for (isEqualised, expected) in [(true, filtered), (false, bare)] {
+    for (isEqualized, expected) in [(true, filtered), (false, bare)] {
       let asked = Self.profile(
         low, high, resonance: resonance, quality: quality,
-        drive: DriveLaw(isEqualised: isEqualised))
+        drive: DriveSettings(isEqualized: isEqualized))
       let placed = asked.placed(rate: Self.rate).frequency
       #expect(abs(placed.low - expected.lowerBound) < 1)
       #expect(abs(placed.high - expected.upperBound) < 1)
@@ -73,7 +73,7 @@ struct TransducerPlacementTests {
 
   @Test func nothingIsTurnedDownFurtherThanTheReachWherePlacementIsOff() {
     let asked = Self.profile(
-      20, 200, resonance: 40, quality: 10, drive: DriveLaw(isPlaced: false))
+      20, 200, resonance: 40, quality: 10, drive: DriveSettings(isBandMapped: false))
     #expect(asked.placed(rate: Self.rate) == asked)
     let settings = asked.transducerSettings(rate: Self.rate)
     let least = asked.levelsOverSharpness(count: 33, drive: settings).min() ?? 0
@@ -82,13 +82,13 @@ struct TransducerPlacementTests {
 
   @Test func equalSensationAskedForWithoutAResponseFollowsTheThresholdAlone() {
     var profile = TransducerProfile(
-      name: "t", summary: "A test.", frequency: FrequencyLaw(low: 20, high: 80),
-      hardware: TransducerHardware(product: "T"), drive: DriveLaw(highPass: 0.1))
+      name: "t", summary: "A test.", frequency: FrequencyMapping(low: 20, high: 80),
+      hardware: TransducerHardware(product: "T"), drive: DriveSettings(highPass: 0.1))
     func levels() -> [Double] {
       profile.levelsOverSharpness(count: 2, drive: profile.transducerSettings(rate: Self.rate))
     }
     #expect(levels() == [1, 1])
-    profile.drive.isEquallyFelt = true
+    profile.drive.hasEqualSensation = true
     // The curve lies at −40.36 dB at 20 Hz and at −31.77 dB at 80 Hz.
     #expect(abs(levels()[0] - raised(10, to: -8.59 / 20)) < 1e-4)
     #expect(levels()[1] == 1)
@@ -96,14 +96,14 @@ struct TransducerPlacementTests {
 
   /// Perceived level, intensity 1, at 401 sharpnesses; with and without the threshold curve.
   @Test(arguments: [true, false])
-  func equalIntensityIsFeltEquallyAtEachSharpness(isEquallyFelt: Bool) {
+  func equalIntensityIsFeltEquallyAtEachSharpness(hasEqualSensation: Bool) {
     for (low, high, resonance, quality) in [
       (25.0, 80.0, 40.0, 6.0), (25, 80, 40, 3), (20, 80, 30, 4), (25, 80, 40, 10),
       (65, 250, 65, 3), (100, 300, 175, 15),
     ] {
       let asked = Self.profile(
         low, high, resonance: resonance, quality: quality,
-        drive: DriveLaw(isEquallyFelt: isEquallyFelt))
+        drive: DriveSettings(hasEqualSensation: hasEqualSensation))
       let settings = asked.transducerSettings(rate: Self.rate)
       let profile = asked.placed(rate: Self.rate)
       let table = profile.levelsOverSharpness(count: 33, drive: settings)
@@ -128,7 +128,9 @@ struct TransducerPlacementTests {
     for (low, high) in [(0.1, 20_000.0), (20, 80), (5_000, 5_000)] {
       for resonance in [0.1, 40, 100_000] {
         for quality in [0.1, 1_000] {
-          for drive in [DriveLaw(), DriveLaw(reach: 40, boost: 0, damping: 20, highPass: low)] {
+          for drive in [
+            DriveSettings(), DriveSettings(reach: 40, boost: 0, damping: 20, highPass: low),
+          ] {
             let asked = Self.profile(
               low, high, resonance: resonance, quality: quality, drive: drive)
             let settings = asked.transducerSettings(rate: 8_000)

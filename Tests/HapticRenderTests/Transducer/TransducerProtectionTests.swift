@@ -18,7 +18,7 @@ struct TransducerProtectionTests {
     enum Shape: Sendable { case sine, square, noise, bursts }
   }
 
-  private static let raw = DriveLaw(isEqualised: false)
+  private static let raw = DriveSettings(isEqualized: false)
   static let loops = [
     Loop(
       testDescription: "a sine at resonance, equalised", rig: TransducerRig(), hertz: 40,
@@ -57,7 +57,7 @@ struct TransducerProtectionTests {
   ]
 
   /// What the coil and the magnet are after half an hour that protection has led to its aim.
-  private static let warm = TransducerWarmth(coil: 0.6, magnet: 0.35)
+  private static let warm = TransducerThermalState(coil: 0.6, magnet: 0.35)
 
   @Test(arguments: loops)
   func onceWarmNoLoopPassesALimit(loop: Loop) throws {
@@ -65,10 +65,10 @@ struct TransducerProtectionTests {
   }
 
   @Test func halfAnHourAtFullStrengthPassesNoLimit() throws {
-    try play(Self.loops[1], seconds: 1_800, from: TransducerWarmth())
+    try play(Self.loops[1], seconds: 1_800, from: TransducerThermalState())
   }
 
-  private func play(_ loop: Loop, seconds: Int, from start: TransducerWarmth) throws {
+  private func play(_ loop: Loop, seconds: Int, from start: TransducerThermalState) throws {
     var rig = loop.rig
     rig.rate = 8_000
     let limits = try #require(rig.profile.transducerSettings(rate: rig.rate)).limits
@@ -76,17 +76,17 @@ struct TransducerProtectionTests {
     let power = try #require(limits.power)
     var transducer = TransducerSimulation(
       TransducerModel(resonance: rig.resonance, quality: try #require(rig.quality)), rate: rig.rate)
-    var warmth = SIMD2(start.coil, start.magnet)
+    var temperatureRise = SIMD2(start.coil, start.magnet)
     var warmest = start.total
     var numbers = SeededGenerator(seed: 1)
     let sine = rig.sine(loop.hertz, level: loop.level)
     let statistics = rig.play(
-      frameCount: seconds * 8_000, warmth: start,
+      frameCount: seconds * 8_000, temperatureRise: start,
       each: { sample in
         _ = transducer.acceleration(drive: sample)
         let spent = 2 * power * Double(sample) * Double(sample)
-        warmth += (SIMD2(0.6, 0.4) * spent - warmth) / (SIMD2(10, 900) * rig.rate)
-        warmest = max(warmest, warmth.x + warmth.y)
+        temperatureRise += (SIMD2(0.6, 0.4) * spent - temperatureRise) / (SIMD2(10, 900) * rig.rate)
+        warmest = max(warmest, temperatureRise.x + temperatureRise.y)
       },
       signal: { frame in
         switch loop.shape {
@@ -100,18 +100,19 @@ struct TransducerProtectionTests {
     #expect(moved < 0.99)
     #expect(warmest < 0.98)
     // What protection follows is no less than what the other model sees; a limiter may make it less.
-    #expect(Double(statistics.greatestWarmth) > warmest - 0.002)
-    #expect(Double(statistics.greatestExcursion) > moved - 0.02)
+    #expect(Double(statistics.peakTemperatureRise) > warmest - 0.002)
+    #expect(Double(statistics.peakExcursion) > moved - 0.02)
   }
 
   @Test func oneEventAtFullStrengthIsNeverHeld() {
     for hertz in [25.0, 30, 40, 60, 80] {
       let rig = TransducerRig(rate: 8_000)
       let statistics = rig.play(
-        frameCount: 30 * 8_000, signal: rig.sine(hertz, level: Float(TransducerProfile.usualLevel)))
-      #expect(statistics.leastGuardGain == 1)
-      #expect(statistics.excursionFrameCount == 0 && statistics.powerFrameCount == 0)
-      #expect(statistics.greatestWarmth > 0 && statistics.greatestExcursion > 0)
+        frameCount: 30 * 8_000,
+        signal: rig.sine(hertz, level: Float(TransducerProfile.defaultLevel)))
+      #expect(statistics.minimumProtectionGain == 1)
+      #expect(statistics.excursionLimitedFrameCount == 0 && statistics.powerLimitedFrameCount == 0)
+      #expect(statistics.peakTemperatureRise > 0 && statistics.peakExcursion > 0)
     }
   }
 
@@ -128,7 +129,7 @@ struct TransducerProtectionTests {
   }
 
   @Test func theGainMovesWithoutSteps() {
-    let rig = TransducerRig(amplifierPower: 800, drive: DriveLaw(isEqualised: false))
+    let rig = TransducerRig(amplifierPower: 800, drive: DriveSettings(isEqualized: false))
     var gains: [Double] = []
     var last = 0.0
     // A constant signal would be taken by the high-pass; far above the resonance it passes.
@@ -175,26 +176,28 @@ struct TransducerProtectionTests {
           ? 0.1
           : [Float.infinity, -.infinity, .nan, 3e38, -3e38, .leastNonzeroMagnitude][frame % 6]
       })
-    #expect(statistics.silencedSampleCount == 20_001)
+    #expect(statistics.nonFiniteSampleCount == 20_001)
     #expect(statistics.peak.isFinite)
   }
 
   @Test func aWarmTransducerIsHeldSooner() {
-    let rig = TransducerRig(drive: DriveLaw(isEqualised: false), rate: 8_000)
-    func held(_ warmth: TransducerWarmth) -> Int64 {
-      rig.play(frameCount: 40_000, warmth: warmth, signal: rig.sine(60, level: 0.8))
-        .powerFrameCount
+    let rig = TransducerRig(drive: DriveSettings(isEqualized: false), rate: 8_000)
+    func held(_ temperatureRise: TransducerThermalState) -> Int64 {
+      rig.play(
+        frameCount: 40_000, temperatureRise: temperatureRise, signal: rig.sine(60, level: 0.8)
+      )
+      .powerLimitedFrameCount
     }
-    #expect(held(TransducerWarmth()) == 0)
-    #expect(held(TransducerWarmth(coil: 0.5, magnet: 0.4)) > 20_000)
+    #expect(held(TransducerThermalState()) == 0)
+    #expect(held(TransducerThermalState(coil: 0.5, magnet: 0.4)) > 20_000)
   }
 
   @Test func warmthCoolsInTwoTimes() {
-    let warm = TransducerWarmth(coil: 0.5, magnet: 0.25)
-    let cooled = warm.cooled(for: 10, by: ThermalFigures())
+    let warm = TransducerThermalState(coil: 0.5, magnet: 0.25)
+    let cooled = warm.cooled(for: 10, by: ThermalParameters())
     #expect(abs(cooled.coil - 0.5 * exp(-1)) < 1e-12)
     #expect(abs(cooled.magnet - 0.25 * exp(-10 / 900.0)) < 1e-12)
-    #expect(TransducerWarmth(bits: warm.bits) == warm)
+    #expect(TransducerThermalState(bits: warm.bits) == warm)
     #expect(warm.total == 0.75)
   }
 }

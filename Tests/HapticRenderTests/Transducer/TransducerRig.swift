@@ -11,25 +11,27 @@ struct TransducerRig {
   var power: Double? = 50
   /// Watts of a full-scale sine; absent: twice the power.
   var amplifierPower: Double?
-  var drive = DriveLaw()
+  var drive = DriveSettings()
   var rate = 48_000.0
 
   var profile: TransducerProfile {
     TransducerProfile(
-      name: "rig", summary: "", frequency: FrequencyLaw(low: low, high: low * 4),
+      name: "rig", summary: "", frequency: FrequencyMapping(low: low, high: low * 4),
       hardware: TransducerHardware(
         product: "rig", resonance: resonance, quality: quality, power: power),
-      drive: drive, amplifier: AmplifierFigures(power: amplifierPower))
+      drive: drive, amplifier: AmplifierParameters(power: amplifierPower))
   }
 
   /// Sends a signal through filters, protection and limiter, in blocks of given lengths, round and round.
   func play(
-    frameCount: Int, blocks: [Int] = [256], warmth: TransducerWarmth = TransducerWarmth(),
+    frameCount: Int, blocks: [Int] = [256],
+    temperatureRise: TransducerThermalState = TransducerThermalState(),
     each: (Float) -> Void = { _ in }, signal: (Int) -> Float
   ) -> RenderStatistics {
     var statistics = RenderStatistics()
     var chain = OutputChain(
-      rate: rate, transducer: profile.transducerSettings(rate: rate), warmth: warmth,
+      rate: rate, transducer: profile.transducerSettings(rate: rate),
+      temperatureRise: temperatureRise,
       capacity: blocks.max() ?? 1)
     var done = 0
     var turn = 0

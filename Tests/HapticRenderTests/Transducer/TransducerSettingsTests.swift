@@ -6,10 +6,11 @@ import Testing
 struct TransducerSettingsTests {
   /// A transducer with 40 Hz and 25–80 Hz asked, unless told otherwise.
   private func profile(
-    resonance: Double? = 40, quality: Double? = 10, low: Double = 25, drive: DriveLaw = DriveLaw()
+    resonance: Double? = 40, quality: Double? = 10, low: Double = 25,
+    drive: DriveSettings = DriveSettings()
   ) -> TransducerProfile {
     TransducerProfile(
-      name: "test", summary: "", frequency: FrequencyLaw(low: low, high: 80),
+      name: "test", summary: "", frequency: FrequencyMapping(low: low, high: 80),
       hardware: TransducerHardware(product: "test", resonance: resonance, quality: quality),
       drive: drive)
   }
@@ -27,7 +28,7 @@ struct TransducerSettingsTests {
   }
 
   @Test func theEqualiserIsOffWhereTheLawSaysSo() throws {
-    let law = DriveLaw(isEqualised: false, highPass: 5)
+    let law = DriveSettings(isEqualized: false, highPass: 5)
     let settings = try #require(profile(drive: law).transducerSettings(rate: 48_000))
     #expect(settings.equaliser == nil && settings.model != nil)
     #expect(settings.highPass == 5)
@@ -53,7 +54,7 @@ struct TransducerSettingsTests {
       for quality in [0.5, 3, 40] {
         for damping in [1.0, 5, 20] {
           for boost in [0.0, 6, 12] {
-            let law = DriveLaw(boost: boost, damping: damping)
+            let law = DriveSettings(boost: boost, damping: damping)
             let profile = profile(resonance: resonance, quality: quality, drive: law)
             let settings = try #require(profile.transducerSettings(rate: rate))
             let greatest = (0...300).map {
@@ -70,7 +71,7 @@ struct TransducerSettingsTests {
   @Test func powerIsRelatedToWhatIsBorneForEver() {
     func power(_ continuous: Double?, _ peak: Double?, amplifier: Double? = nil) -> Double? {
       let hardware = TransducerHardware(product: "", power: continuous, peakPower: peak)
-      return TransducerLimits(hardware, amplifier: AmplifierFigures(power: amplifier)).power
+      return TransducerLimits(hardware, amplifier: AmplifierParameters(power: amplifier)).power
     }
     #expect(power(50, nil) == 2)
     #expect(power(nil, 100) == 2)
@@ -82,14 +83,14 @@ struct TransducerSettingsTests {
   @Test func excursionIsWhatPeakPowerReachesInTheBandUnlessMeasured() throws {
     var hardware = TransducerHardware(
       product: "", band: 60...200, resonance: 40, quality: 10, power: 50)
-    let ample = TransducerLimits(hardware, amplifier: AmplifierFigures(power: 400))
+    let ample = TransducerLimits(hardware, amplifier: AmplifierParameters(power: 400))
     let model = try #require(hardware.model)
     #expect(
       abs(try #require(ample.excursion) - model.displacement(atHertz: 60) / 2) < 1e-12)
     // 2 g at 40 Hz and 50 W are 0.31 mm, and at full scale, of twice the power, 0.44 mm.
     hardware.acceleration = 2
     hardware.excursion = 1
-    let measured = TransducerLimits(hardware, amplifier: AmplifierFigures())
+    let measured = TransducerLimits(hardware, amplifier: AmplifierParameters())
     #expect(abs(try #require(measured.excursion) - 1 / 0.4392) < 0.001)
   }
 }

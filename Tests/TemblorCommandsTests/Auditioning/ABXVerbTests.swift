@@ -36,8 +36,8 @@ import Testing
   }
 
   @Test func theSeedsAreWhatTheTestsTakeThemFor() {
-    #expect(BlindTest.draws(seed: 3, count: 3) == [.a, .b, .b])
-    #expect(BlindTest.draws(seed: 1, count: 1) == [.b])
+    #expect(ABXTest.draws(seed: 3, count: 3) == [.a, .b, .b])
+    #expect(ABXTest.draws(seed: 1, count: 1) == [.b])
   }
 
   @Test func answersAreCountedSavedAndTold() throws {
@@ -49,8 +49,7 @@ import Testing
     #expect(try abx(words, on: stage) == .done)
     #expect(
       stage.recorded.output == """
-        2 of 3 right: somebody who guesses does as well or better in 50 % of such tests; fewer than \
-        5 trials show nothing.
+        2 of 3 right: somebody who guesses does this well 50 % of the time; at least 5 trials are needed for a result.
         \(place("r.json")): written
 
         """)
@@ -129,8 +128,8 @@ import Testing
     let stage = VirtualStage(keys("1!x!12!"))
     #expect(try abx(words, on: stage) == .done)
     let told = stage.recorded.error
-    #expect(told.contains("Listen to X first: press x.\n"))
-    #expect(told.contains("Say first which one X is: 1 for A, 2 for B.\n"))
+    #expect(told.contains("Press x to listen to X first.\n"))
+    #expect(told.contains("Answer first: 1 for A, 2 for B.\n"))
     // The last word before the confirmation counts.
     #expect(try record().contains(#""answer": "b""#))
   }
@@ -181,7 +180,7 @@ import Testing
   @Test func aDeviceThatEndsLeavesTheTrialsDone() throws {
     let words = ["light", "medium", "--save", place("r.json")]
     let stage = VirtualStage(keys("x1!") + [(0.5, .event(.ended))])
-    #expect(try abx(words, on: stage) == .couldNot)
+    #expect(try abx(words, on: stage) == .failure)
     #expect(stage.recorded.output.hasPrefix("1 of 1 right: "))
     #expect(try record().contains(#""plannedTrials": 16"#))
   }
@@ -196,7 +195,7 @@ import Testing
     let words = ["light", "medium", "--trials", "0", "--save", place("r.json")]
     let stage = VirtualStage(keys(String(repeating: "x1!", count: 18) + "q"))
     #expect(try abx(words, on: stage) == .done)
-    #expect(stage.recorded.output.contains("The number of trials was not fixed beforehand: "))
+    #expect(stage.recorded.output.contains("The number of trials was not fixed in advance: "))
     #expect(stage.recorded.error.contains("   trial 19   "))
     #expect(try record().contains(#""plannedTrials": null"#))
   }
@@ -210,7 +209,7 @@ import Testing
         "The levels are not matched: a difference in level alone can be heard.\n"))
     #expect(
       stage.recorded.output.contains(
-        "The levels were not matched, so a difference in level alone may have been heard.\n"))
+        "Levels were not matched; a difference in level alone may explain the result.\n"))
   }
 
   @Test func matchedLevelsAreTold() throws {
@@ -237,8 +236,7 @@ import Testing
     let error = #expect(throws: FileError.self) { try abx(["light", "medium"], on: stage) }
     #expect(
       error?.description
-        == "standard input: is no terminal to answer at; start the test in one, or make answers up "
-        + "with '--simulate'")
+        == "standard input: is not a terminal; run the test in a terminal or use '--simulate'")
     #expect(stage.engine == nil)
   }
 

@@ -118,7 +118,7 @@ import Testing
       let frames = start + Self.fade..<start + 9_000
       expect(heard(stage, frames), is: one, from: frames.lowerBound - Self.leadIn, times: 0.25)
     }
-    #expect(stage.recorded.error.contains("levels as they are"))
+    #expect(stage.recorded.error.contains("levels not matched"))
     #expect(stage.recorded.error.contains("loudness -12 dB"))
     #expect(stage.recorded.error.contains("felt -12 dB"))
     #expect(stage.recorded.output.contains(#""match": "felt""#))
@@ -225,26 +225,26 @@ import Testing
   @Test func whatCannotBePlayedStopsAll() throws {
     try place.write("{\n", to: "bad.ahap")
     let stage = VirtualStage()
-    #expect(try audition([place("bad.ahap"), "light"], on: stage) == .inputIsWrong)
+    #expect(try audition([place("bad.ahap"), "light"], on: stage) == .invalidInput)
     #expect(stage.engine == nil)
-    #expect(try audition(["nothing", "light"], on: stage) == .couldNot)
+    #expect(try audition(["nothing", "light"], on: stage) == .failure)
     #expect(stage.recorded.error.contains("bad.ahap:2:1: "))
-    #expect(try audition([try place.sound("a.wav", []), "light"], on: stage) == .couldNot)
+    #expect(try audition([try place.sound("a.wav", []), "light"], on: stage) == .failure)
     #expect(stage.recorded.error.contains("a.wav: holds no sound\n"))
   }
 
   @Test(arguments: [
-    (["light"], "two to 9 patterns or sound files can be heard in turn, not 1"),
+    (["light"], "'audition' takes two to 9 patterns or sound files, not 1"),
     (
       Array(repeating: "light", count: 10),
-      "two to 9 patterns or sound files can be heard in turn, not 10"
+      "'audition' takes two to 9 patterns or sound files, not 10"
     ),
     (
       ["light", "medium", "--loop", "1"],
-      "'--loop' takes a part in seconds such as '0.5-1.2', not '1'"
+      "'--loop' takes a range in seconds, such as '0.5-1.2', not '1'"
     ),
-    (["light", "medium", "--loop", "2-1"], "the part '2-1' is shorter than 0.01 s"),
-    (["light", "medium", "--loop", "7-9"], "the part '7-9' lies behind the end at 0.016 s"),
+    (["light", "medium", "--loop", "2-1"], "the loop range '2-1' is shorter than 0.01 s"),
+    (["light", "medium", "--loop", "7-9"], "the loop range '7-9' starts after the end at 0.016 s"),
   ])
   func mistakesAreTold(words: [String], message: String) throws {
     let error = #expect(throws: UsageError.self) { try audition(words, on: VirtualStage()) }
@@ -258,7 +258,7 @@ import Testing
       stage.recorded.error.contains(
         """
         Keys: 1-2 or a-b choose, tab choose the next, space pause, left right move, home beginning,
-              [ ] repeat from, to here, backspace repeat the whole, l loop on or off,
+              [ ] set loop start, end, backspace loop everything, l loop on or off,
               g match levels: none, loudness, felt, + - strength, m mute, q end, ? these keys
 
         """))

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct SimulatedListenerTests {
   @Test func wordsAnswerByTheDraws() throws {
-    let draws = BlindTest.draws(seed: 9, count: 50)
+    let draws = ABXTest.draws(seed: 9, count: 50)
     #expect(try SimulatedListener("right").answers(seed: 9, count: 50) == draws)
     #expect(try SimulatedListener("wrong").answers(seed: 9, count: 50) == draws.map(\.other))
     let guesses = try SimulatedListener("random").answers(seed: 9, count: 50)

@@ -83,27 +83,27 @@ import Testing
     Show help for the program or a verb.
     .TP
     \fB[VERB]\fR
-    The verb to explain.
+    The verb to show help for.
     .SH "EXIT STATUS"
     .TP
     \fB0\fR
-    Everything asked for was done.
+    Success.
     .TP
     \fB1\fR
-    It could not be done: no space, no permission, no device.
+    The operation failed, for example for lack of space, permission or a device.
     .TP
     \fB2\fR
-    The input is wrong; messages name the file, line and column.
+    Invalid input; messages name file, line and column.
     .TP
     \fB3\fR
     What was compared differs by more than \-\-tolerance allows.
     .TP
     \fB64\fR
-    The command line is wrong.
+    Usage error.
     .SH "ENVIRONMENT"
     .TP
     \fBNO_COLOR\fR
-    Where set and not empty, help and messages are plain text.
+    If set and not empty, output has no colours.
     .SH "FILES"
     .PP
     \&.sketchrc is read first.

@@ -59,7 +59,7 @@ private enum Workshop {
     (["tools", "sell"], "unknown verb 'sell' behind 'tools'; it takes cut or mend", "tools"),
     (["tools", "cut"], "missing TOOL", "tools cut"),
     (["tools", "mend", "--json"], "unknown option '--json'", "tools mend"),
-    (["--depth", "1"], "'--depth' comes after a verb", ""),
+    (["--depth", "1"], "'--depth' must follow a verb", ""),
     (
       ["help", "tools", "mned"], "unknown verb 'mned' behind 'tools'; did you mean 'mend'?", "help"
     ),

@@ -72,7 +72,7 @@ import Testing
     let arguments = try command.parse(["a", "b", "c"])
     #expect(arguments.values("FROM") == ["a", "b"])
     #expect(arguments.argument("TO") == "c")
-    #expect(throws: UsageError(.addValue, "missing TO")) { try command.parse(["c"]) }
+    #expect(throws: UsageError(.missingValue, "missing TO")) { try command.parse(["c"]) }
   }
 
   @Test func leavesOptionalArgumentsOut() throws {
@@ -104,7 +104,7 @@ import Testing
   ])
   func refusesWholeNumbers(text: String, range: ClosedRange<Int>, message: String) throws {
     let arguments = try parse("d", "--size", text)
-    #expect(throws: UsageError(.correctValue, message)) {
+    #expect(throws: UsageError(.invalidValue, message)) {
       try arguments.int("--size", in: range)
     }
   }
@@ -118,7 +118,7 @@ import Testing
   ])
   func refusesNumbers(text: String, range: ClosedRange<Double>, message: String) throws {
     let arguments = try parse("d", "--gain", text)
-    #expect(throws: UsageError(.correctValue, message)) {
+    #expect(throws: UsageError(.invalidValue, message)) {
       try arguments.double("--gain", in: range)
     }
   }

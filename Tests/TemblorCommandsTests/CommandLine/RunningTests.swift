@@ -19,7 +19,7 @@ import Testing
     #expect(SampleProgram.program.run(line, on: recorded.terminal) == .done)
     #expect(recorded.output == "a b 9\n")
     #expect(recorded.error == "")
-    #expect(SampleProgram.program.run(["compare", "a", "b"], on: recorded.terminal) == .couldNot)
+    #expect(SampleProgram.program.run(["compare", "a", "b"], on: recorded.terminal) == .failure)
     #expect(recorded.error == "they differ\n")
   }
 
@@ -66,14 +66,14 @@ import Testing
 
   @Test func aFullDiskIsAFailureThatIsTold() {
     let recorded = RecordedTerminal(failure: 28)
-    #expect(SampleProgram.program.run(["--help"], on: recorded.terminal) == .couldNot)
+    #expect(SampleProgram.program.run(["--help"], on: recorded.terminal) == .failure)
     #expect(
       recorded.error == "sketch: cannot write to standard output: No space left on device\n")
   }
 
   @Test func whatAVerbThrowsIsTold() {
     let recorded = RecordedTerminal()
-    #expect(program { _, _ in throw Fault() }.run(["go"], on: recorded.terminal) == .couldNot)
+    #expect(program { _, _ in throw Fault() }.run(["go"], on: recorded.terminal) == .failure)
     #expect(recorded.error == "sketch: the brush broke\n")
   }
 }

@@ -60,7 +60,7 @@ enum SampleProgram {
     ]
   ) { _, terminal in
     terminal.report("they differ")
-    return .couldNot
+    return .failure
   }
 
   static let completion: CommandDescription = CommandDescription(

@@ -56,7 +56,7 @@ import Testing
     let error = #expect(throws: OutputError.self) {
       try Output(descriptor: pipe.writer, name: "pipe").write("a")
     }
-    #expect(error?.kind == .readerLeft)
+    #expect(error?.kind == .brokenPipe)
   }
 
   @Test func saysThatTheDiskIsFull() throws {

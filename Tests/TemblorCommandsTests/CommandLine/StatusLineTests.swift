@@ -3,18 +3,18 @@ import Testing
 @testable import TemblorCommands
 
 @Suite struct StatusLineTests {
-  private static let stereo = PlaybackFigures(
+  private static let stereo = PlaybackStatus(
     position: 61.29, duration: 125, peaks: [1, 0.5], voiceCount: 3, strength: 0.8)
 
   /// 64 channels that rise to full level, with two under-runs.
-  private static var many: PlaybackFigures {
+  private static var many: PlaybackStatus {
     var figures = stereo
     figures.peaks = (0..<64).map { Float($0) / 63 }
-    figures.xrunCount = 2
+    figures.underrunCount = 2
     return figures
   }
 
-  private func line(_ figures: PlaybackFigures, _ width: Int, isColoured: Bool = false) -> String {
+  private func line(_ figures: PlaybackStatus, _ width: Int, isColoured: Bool = false) -> String {
     let output = Output(isTerminal: true, isColoured: isColoured) { _ throws(OutputError) in }
     return figures.line(width: width, for: output).text
   }
@@ -26,7 +26,7 @@ import Testing
     (8, "> 1:01.2"), (5, "> ██▇"),
   ])
   func showsLessWhereThereIsLess(width: Int, expected: String) {
-    let narrow = width == 5 ? PlaybackFigures(position: 0, peaks: [1, 1, 0.5]) : Self.stereo
+    let narrow = width == 5 ? PlaybackStatus(position: 0, peaks: [1, 1, 0.5]) : Self.stereo
     #expect(line(narrow, width) == expected)
   }
 
@@ -40,28 +40,28 @@ import Testing
   }
 
   @Test func theTransducersWarmthAndWhatIsHeldBackAreShown() {
-    var figures = PlaybackFigures(position: 1, peaks: [])
-    figures.protection = ProtectionFigures(
-      excursionFrameCount: 0, powerFrameCount: 0, leastGain: 1, warmth: 0.63)
+    var figures = PlaybackStatus(position: 1, peaks: [])
+    figures.protection = ProtectionSummary(
+      excursionLimitedFrameCount: 0, powerLimitedFrameCount: 0, leastGain: 1, temperatureRise: 0.63)
     #expect(line(figures, 79) == "> 0:01.0 0 voices strength 100% warm 63 % 0 xruns")
     #expect(line(figures, 40) == "> 0:01.0 0v 100%")
-    figures.protection?.powerFrameCount = 32
+    figures.protection?.powerLimitedFrameCount = 32
     figures.protection?.leastGain = 0.8128
     #expect(line(figures, 50) == "> 0:01.0 0v 100% warm 63 %, held -1.8 dB (power)")
-    figures.protection?.excursionFrameCount = 64
+    figures.protection?.excursionLimitedFrameCount = 64
     #expect(line(figures, 54) == "> 0:01.0 0v 100% warm 63 %, held -1.8 dB (excursion)")
   }
 
   /// Figures of a transducer that is held back.
-  private static var held: PlaybackFigures {
+  private static var held: PlaybackStatus {
     var figures = stereo
-    figures.protection = ProtectionFigures(
-      excursionFrameCount: 1, powerFrameCount: 0, leastGain: 0, warmth: 1)
+    figures.protection = ProtectionSummary(
+      excursionLimitedFrameCount: 1, powerLimitedFrameCount: 0, leastGain: 0, temperatureRise: 1)
     return figures
   }
 
   @Test func noLineIsTooLong() {
-    for figures in [Self.stereo, Self.many, Self.held, PlaybackFigures(position: 1e9, peaks: [])] {
+    for figures in [Self.stereo, Self.many, Self.held, PlaybackStatus(position: 1e9, peaks: [])] {
       for width in 0...200 {
         let output = Output(isTerminal: true, isColoured: false) { _ throws(OutputError) in }
         let (text, length) = figures.line(width: width, for: output)
@@ -72,9 +72,9 @@ import Testing
   }
 
   @Test func timesHaveHoursWhereTheyNeedThem() {
-    #expect(line(PlaybackFigures(position: 0.06, peaks: []), 16) == "> 0:00.0 0v 100%")
-    #expect(line(PlaybackFigures(position: 3_599.99, peaks: []), 9) == "> 59:59.9")
-    let hours = PlaybackFigures(position: 3_600, duration: 36_000.5, peaks: [])
+    #expect(line(PlaybackStatus(position: 0.06, peaks: []), 16) == "> 0:00.0 0v 100%")
+    #expect(line(PlaybackStatus(position: 3_599.99, peaks: []), 9) == "> 59:59.9")
+    let hours = PlaybackStatus(position: 3_600, duration: 36_000.5, peaks: [])
     #expect(line(hours, 30) == "> 1:00:00.0 / 10:00:00.5")
   }
 
@@ -102,9 +102,9 @@ import Testing
     let recorded = RecordedTerminal(isTerminal: true, width: 9)
     var line = StatusLine(on: recorded.terminal)
     var madeCount = 0
-    func figures() -> PlaybackFigures {
+    func figures() -> PlaybackStatus {
       madeCount += 1
-      return PlaybackFigures(position: Double(madeCount), peaks: [])
+      return PlaybackStatus(position: Double(madeCount), peaks: [])
     }
     for _ in 0..<1_000 {
       line.show(figures())
@@ -117,10 +117,10 @@ import Testing
   @Test func followsTheWindow() {
     let recorded = RecordedTerminal(isTerminal: true, width: 20)
     var line = StatusLine(on: recorded.terminal)
-    line.show(PlaybackFigures(position: 1, duration: 2, peaks: []))
+    line.show(PlaybackStatus(position: 1, duration: 2, peaks: []))
     recorded.resize(to: 10)
     recorded.advance(by: .seconds(1))
-    line.show(PlaybackFigures(position: 1, duration: 2, peaks: []))
+    line.show(PlaybackStatus(position: 1, duration: 2, peaks: []))
     recorded.resize(to: 2)
     line.clear()
     #expect(recorded.error == "\r> 0:01.0 / 0:02.0\r> 0:01.0 \r \r")
@@ -129,9 +129,9 @@ import Testing
   @Test func messagesTakeTheLinesPlace() {
     let recorded = RecordedTerminal(isTerminal: true, width: 9)
     var line = StatusLine(on: recorded.terminal)
-    line.show(PlaybackFigures(position: 1, peaks: []))
+    line.show(PlaybackStatus(position: 1, peaks: []))
     line.report("away")
-    line.show(PlaybackFigures(position: 2, peaks: []))
+    line.show(PlaybackStatus(position: 2, peaks: []))
     #expect(recorded.error == "\r> 0:01.0\r        \raway\n\r> 0:02.0")
   }
 

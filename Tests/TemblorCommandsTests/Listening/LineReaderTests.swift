@@ -30,7 +30,7 @@ import Testing
   func bytesThatAreNoTextSpoilOneLine(bytes: [UInt8]) {
     var reader = LineReader()
     #expect(
-      reader.lines(in: bytes + [0x0A] + Array("a\tb\n".utf8)) == [.notText, .text("a\tb")])
+      reader.lines(in: bytes + [0x0A] + Array("a\tb\n".utf8)) == [.invalidUTF8, .text("a\tb")])
   }
 
   @Test func theLongestLineIsReadAndLongerOnesAreToldOnce() {

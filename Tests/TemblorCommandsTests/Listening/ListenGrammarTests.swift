@@ -74,10 +74,10 @@ import Testing
       "missing-word: 'play' needs PATTERN: play PATTERN [loop] [at TIME] [as NAME] [rate RATE]"
         + " [strength STRENGTH] [from SECONDS]"
     ),
-    ("play x lop", "unknown-word: 'play' does not know 'lop'; did you mean 'loop'?"),
+    ("play x lop", "unknown keyword  for unknown-word: 'play''lop'; did you mean 'loop'?"),
     (
       "tap 1 1 1",
-      "unknown-word: 'tap' does not know '1': tap [INTENSITY] [SHARPNESS] [at TIME]"
+      "unknown keyword  for unknown-word: 'tap''1': tap [INTENSITY] [SHARPNESS] [at TIME]"
     ),
     (
       "play x rate",
@@ -87,7 +87,7 @@ import Testing
     ("play x loop loop", "extra-word: 'loop' is given twice"),
     (
       "play x \"loop\"",
-      "extra-word: 'loop' is one word too many: play PATTERN [loop] [at TIME]"
+      "unexpected extra-word: 'loop'; usage: play PATTERN [loop] [at TIME]"
         + " [as NAME] [rate RATE] [strength STRENGTH] [from SECONDS]"
     ),
     ("play \"\"", "bad-value: PATTERN has 1 to 4096 bytes"),
@@ -104,17 +104,17 @@ import Testing
     ("tap inf", "bad-value: INTENSITY is 0 to 1, not 'inf'"),
     ("tap 0x1", "bad-value: INTENSITY is 0 to 1, not '0x1'"),
     ("tap \"1\"", "bad-value: INTENSITY is 0 to 1, not '1'"),
-    ("tap at -1", "bad-value: TIME is seconds, or + and seconds from now, not '-1'"),
-    ("tap at +86401", "bad-value: TIME is seconds, or + and seconds from now, not '+86401'"),
+    ("tap at -1", "bad-value: TIME is SECONDS, or +SECONDS from now, not '-1'"),
+    ("tap at +86401", "bad-value: TIME is SECONDS, or +SECONDS from now, not '+86401'"),
     ("set strength -0.5", "bad-value: strength is 0 to 1, not '-0.5'"),
     ("set pan 2", "bad-value: VALUE is -1 to 1, not '2'"),
     ("loop x yes", "bad-value: SWITCH is on or off, not 'yes'"),
-    ("quit now", "extra-word: 'now' is one word too many: quit"),
+    ("quit now", "unexpected extra-word: 'now'; usage: quit"),
     ("play \"x", "bad-quotes: closing quotes are missing"),
     ("play \"x\\", "bad-quotes: closing quotes are missing"),
-    ("play \"x\"y", "bad-quotes: a blank is missing behind closing quotes"),
-    ("play x\"y\"", "bad-quotes: quotes stand around a whole word"),
-    ("play \"\\x\"", #"bad-quotes: in quotes, \ stands before ", \, n or t only"#),
+    ("play \"x\"y", "bad-quotes: missing space after the closing quote"),
+    ("play x\"y\"", "bad-quotes: a quote must start a word"),
+    ("play \"\\x\"", #"bad-quotes: invalid escape in quotes; use \", \\, \n or \t"#),
   ])
   func refusesWithOneReason(line: String, reason: String) throws {
     let request = try #require(ListenGrammar.read("@a/1 " + line))
@@ -135,7 +135,8 @@ import Testing
         == ListenRequest(
           tag: nil,
           command: .failure(
-            ListenError(.badValue, "a tag is @ and 1 to 64 bytes without quotes"))))
+            ListenError(
+              .invalidValue, "invalid tag: must be @ followed by 1 to 64 bytes without quotes"))))
   }
 
   @Test func aTagAloneIsNoCommand() {
@@ -143,16 +144,17 @@ import Testing
       ListenGrammar.read("@7 ")
         == ListenRequest(
           tag: "7",
-          command: .failure(ListenError(.missingWord, "a command is missing behind the tag"))))
+          command: .failure(ListenError(.missingArgument, "missing command after the tag"))))
   }
 
   @Test func linesThatAreNoneAreAnswered() {
     #expect(
-      ListenGrammar.read(.notText)
+      ListenGrammar.read(.invalidUTF8)
         == ListenRequest(
           tag: nil,
           command: .failure(
-            ListenError(.badText, "the line is no UTF-8 text, or has control characters"))))
+            ListenError(.invalidUTF8, "the line is not valid UTF-8 or contains control characters"))
+        ))
     #expect(
       ListenGrammar.read(.tooLong)
         == ListenRequest(
@@ -197,8 +199,8 @@ import Testing
     #expect(
       ListenReply.ok(try ListenGrammar.help("loop")).line
         == "ok \"loop NAME on|off [end SECONDS]\""
-        + " \"Repeat a pattern, or let it end; the end is where it starts over.\"")
-    #expect(throws: ListenError(.unknownWord, "unknown command 'lop'; did you mean 'loop'?")) {
+        + " \"Turn looping on or off; end sets where the loop restarts.\"")
+    #expect(throws: ListenError(.unknownKeyword, "unknown command 'lop'; did you mean 'loop'?")) {
       try ListenGrammar.help("lop")
     }
   }

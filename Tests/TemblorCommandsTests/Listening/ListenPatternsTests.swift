@@ -47,19 +47,20 @@ import Testing
         == "error bad-pattern: \(scratch.path.inQuotes) is a folder; name one pattern")
     #expect(studio.ask("play /dev/zero") == "error bad-pattern: '/dev/zero' is no file")
     #expect(
-      studio.ask("play -") == "error bad-pattern: - is where commands come from; name a file")
+      studio.ask("play -")
+        == "error bad-pattern: - (standard input) is used for commands; name a file")
   }
 
   @Test func asManyPatternsAreKeptAsThereIsRoomFor() throws {
-    for number in 0..<PatternCache.capacity + 10 {
+    for number in 0..<CompiledPatternCache.capacity + 10 {
       try scratch.write(Self.hum(0.5), to: "\(number).ahap")
       #expect(studio.ask("preload \(scratch.path)/\(number).ahap") == "ok duration=0.5")
     }
-    #expect(studio.session.cache.count == PatternCache.capacity)
+    #expect(studio.session.cache.count == CompiledPatternCache.capacity)
   }
 
   @Test func whatWasUsedLastIsKept() {
-    var values = RecentValues<String, Int>(capacity: 2)
+    var values = LRUCache<String, Int>(capacity: 2)
     values.keep(1, for: "a")
     values.keep(2, for: "b")
     #expect(values.value("a") == 1)

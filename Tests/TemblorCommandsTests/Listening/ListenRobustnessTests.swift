@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct ListenRobustnessTests {
   @Test func tenThousandTapsNeitherPileUpNorLeak() {
-    let studio = ListenStudio(periodLength: 8, rate: 8_000)
+    let studio = ListenStudio(periodSize: 8, rate: 8_000)
     var most = 0
     for number in 0..<10_000 {
       let sharpness = Double(number % 7) / 10
@@ -30,7 +30,7 @@ import Testing
       if answer.hasPrefix("error") { refusals[answer, default: 0] += 1 }
     }
     #expect(refusals.keys.allSatisfy { $0.hasPrefix("error busy: ") })
-    #expect(studio.engine.loadedPlayerCount <= Renderer.mostPlayers)
+    #expect(studio.engine.loadedPlayerCount <= Renderer.maximumPlayerCount)
     // What fills one period finds room in the next.
     let stop = ListenRequest(tag: "1", command: .success(.stop(name: nil, at: .now)))
     #expect(studio.session.answerIfRoom(stop) == nil)
@@ -57,7 +57,7 @@ import Testing
   @Test(arguments: 0..<10)
   func noLineEndsASession(seed: Int) {
     var random = SplitMix(state: UInt64(seed))
-    let studio = ListenStudio(periodLength: 64, rate: 8_000)
+    let studio = ListenStudio(periodSize: 64, rate: 8_000)
     let words =
       ListenGrammar.forms.map(\.verb)
       + [
@@ -88,7 +88,7 @@ import Testing
       if Int.random(in: 0..<4, using: &random) == 0 {
         for event in studio.run(0.02) { #expect(event.hasPrefix("event ")) }
       }
-      #expect(studio.session.voices.count <= Renderer.mostPlayers)
+      #expect(studio.session.voices.count <= Renderer.maximumPlayerCount)
     }
     #expect(answers > 200)
     studio.ask("stop")

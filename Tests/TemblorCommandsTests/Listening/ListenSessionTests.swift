@@ -84,7 +84,7 @@ import Testing
       studio.run(1) == ["event stopped name=x time=0.1", "event stopped name=y time=0.1"])
     #expect(studio.level(0.2...1) < 3e-3)
     #expect(studio.session.voices.isEmpty)
-    #expect(studio.ask("stop x") == "error unknown-name: nothing that plays is called 'x'")
+    #expect(studio.ask("stop x") == "error unknown-name: no sound named  is playing'x'")
   }
 
   @Test func whatStandsStillGoesOnWhereItWas() {
@@ -200,7 +200,7 @@ import Testing
     studio.run(0.1)
     studio.ask("pause b")
     studio.ask("mute")
-    studio.session.note(SinkNotice(.underrun, missedFrameCount: 480, text: "ran dry"))
+    studio.session.note(SinkEvent(.underrun, missedFrameCount: 480, text: "ran dry"))
     let status = studio.ask("status")
     #expect(status.hasPrefix("ok time=0.1 playing=1 waiting=1 paused=1 voices=2"))
     #expect(status.contains("muted=yes"))
@@ -208,9 +208,9 @@ import Testing
   }
 
   @Test func whatHappensAtTheDeviceIsTold() {
-    studio.session.note(SinkNotice(.lost, text: "the device is gone; it is looked for"))
-    studio.session.note(SinkNotice(.degraded, text: "not told"))
-    studio.session.note(SinkNotice(.returned, missedFrameCount: 48_000, text: "it is back"))
+    studio.session.note(SinkEvent(.lost, text: "the device is gone; it is looked for"))
+    studio.session.note(SinkEvent(.degraded, text: "not told"))
+    studio.session.note(SinkEvent(.returned, missedFrameCount: 48_000, text: "it is back"))
     #expect(
       studio.run(0) == [
         "event lost time=0.0 missed=0.0 text=\"the device is gone; it is looked for\"",
@@ -220,14 +220,14 @@ import Testing
 
   @Test func manyUnderrunsAreOneEventASecond() {
     for _ in 0..<5 {
-      studio.session.note(SinkNotice(.underrun, missedFrameCount: 48, text: "ran dry"))
+      studio.session.note(SinkEvent(.underrun, missedFrameCount: 48, text: "ran dry"))
     }
     #expect(studio.run(1) == ["event underrun time=0.0 missed=0.001 count=1"])
-    studio.session.note(SinkNotice(.underrun, missedFrameCount: 48, text: "ran dry"))
+    studio.session.note(SinkEvent(.underrun, missedFrameCount: 48, text: "ran dry"))
     #expect(studio.run(0.1) == ["event underrun time=1.0 missed=0.005 count=5"])
-    studio.session.note(SinkNotice(.underrun, missedFrameCount: 480, text: "ran dry"))
+    studio.session.note(SinkEvent(.underrun, missedFrameCount: 480, text: "ran dry"))
     #expect(studio.run(0) == [])
-    studio.session.tellUnderruns()
+    studio.session.reportUnderruns()
     #expect(studio.run(0) == ["event underrun time=1.1 missed=0.01 count=1"])
   }
 
@@ -254,7 +254,7 @@ import Testing
 extension ListenStudio {
   /// The duration of a pattern as answers write it.
   func duration(_ pattern: String) -> String {
-    var cache = PatternCache(profiles: engine.profiles, rate: engine.rate)
+    var cache = CompiledPatternCache(profiles: engine.profiles, rate: engine.rate)
     let duration = (try? cache.piece(pattern).duration) ?? 0
     return "\((duration * 1e6).rounded() / 1e6)"
   }

@@ -11,11 +11,11 @@ final class ListenStudio {
   let playback: VirtualPlayback
   let session: ListenSession
 
-  init(periodLength: Int = 64, rate: Double = 48_000, array: TransducerArray? = nil) {
+  init(periodSize: Int = 64, rate: Double = 48_000, array: TransducerArray? = nil) {
     let channels = array?.transducers.indices.map { OutputRouting.Channel(hapticBus: $0) }
     engine = PlaybackEngine(
       rate: rate, routing: channels.map(OutputRouting.init) ?? OutputRouting())
-    playback = VirtualPlayback(engine, periodLength: periodLength)
+    playback = VirtualPlayback(engine, periodSize: periodSize)
     session = ListenSession(engine, device: "virtual", array: array)
   }
 
@@ -34,7 +34,7 @@ final class ListenStudio {
   }
 
   /// What plays under a name.
-  func voice(_ name: String) -> ListenVoice? { session.voices.first { $0.name == name } }
+  func voice(_ name: String) -> ListenPlayer? { session.voices.first { $0.name == name } }
 
   /// The frame at which a name's first voice began.
   func startFrame(_ name: String) -> Int64? { voice(name)?.player.startFrame }

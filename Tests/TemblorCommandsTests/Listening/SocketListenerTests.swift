@@ -38,12 +38,12 @@ import Testing
     let listener = try SocketListener(scratch("s"))
     let first = try Connection(scratch("s"))
     let second = try Connection(scratch("s"))
-    #expect(events(listener) == [.came(1), .came(2)])
+    #expect(events(listener) == [.connected(1), .connected(2)])
     first.send("tap\n@7 play ")
     second.send("status\n")
     #expect(events(listener) == [.line(1, .text("tap")), .line(2, .text("status"))])
     first.send("x\n\u{7}\n")
-    #expect(events(listener) == [.line(1, .text("@7 play x")), .line(1, .notText)])
+    #expect(events(listener) == [.line(1, .text("@7 play x")), .line(1, .invalidUTF8)])
     listener.send(.ok(tag: "7"), to: 1)
     listener.sendToAll(.event("finished"))
     #expect(first.received() == "@7 ok\nevent finished\n")
@@ -57,7 +57,7 @@ import Testing
     let client = try Connection(scratch("s"))
     client.send("status\nlist")
     client.finish()
-    #expect(listener.receive() == [.came(1), .line(1, .text("status"))])
+    #expect(listener.receive() == [.connected(1), .line(1, .text("status"))])
     #expect(listener.receive() == [.line(1, .text("list"))])
     listener.send(.ok(), to: 1)
     _ = listener.watched()
@@ -86,7 +86,7 @@ import Testing
       let client = try Connection(scratch("s"))
       client.send("tap\n")
     }
-    #expect(listener.receive() == [.came(1), .line(1, .text("tap"))])
+    #expect(listener.receive() == [.connected(1), .line(1, .text("tap"))])
     // Without MSG_NOSIGNAL this would be the end of the process.
     listener.send(.ok(), to: 1)
     listener.send(.ok(), to: 1)
@@ -97,7 +97,7 @@ import Testing
     let listener = try SocketListener(scratch("s"))
     let slow = try Connection(scratch("s"))
     let other = try Connection(scratch("s"))
-    #expect(events(listener) == [.came(1), .came(2)])
+    #expect(events(listener) == [.connected(1), .connected(2)])
     let line = String(repeating: "x", count: 65_535)
     var count = 0
     while listener.clients.contains(1) {
@@ -121,7 +121,7 @@ import Testing
   @Test func oneWhoReadsLateGetsAll() throws {
     let listener = try SocketListener(scratch("s"))
     let client = try Connection(scratch("s"))
-    #expect(events(listener) == [.came(1)])
+    #expect(events(listener) == [.connected(1)])
     var expected = ""
     for number in 0..<50_000 {
       listener.send(.ok([.count("n", number)]), to: 1)
@@ -139,11 +139,13 @@ import Testing
 
   @Test func tooManyAreTurnedAway() throws {
     let listener = try SocketListener(scratch("s"))
-    let clients = try (0..<SocketListener.mostClients).map { _ in try Connection(scratch("s")) }
+    let clients = try (0..<SocketListener.maximumClientCount).map { _ in
+      try Connection(scratch("s"))
+    }
     #expect(events(listener).count == clients.count)
     let late = try Connection(scratch("s"))
     #expect(events(listener) == [])
-    #expect(late.received() == "error busy: 64 clients are connected already\n")
+    #expect(late.received() == "too many clients; at most error busy: 64 can connect\n")
     #expect(late.isAtEnd)
     #expect(listener.clients.count == 64)
   }
@@ -154,7 +156,7 @@ import Testing
     #expect(mode("s") & S_IFMT == S_IFSOCK)
     let listener = try SocketListener(path)
     _ = try Connection(path)
-    #expect(listener.receive() == [.came(1)])
+    #expect(listener.receive() == [.connected(1)])
   }
 
   @Test func aPlaceInUseIsRefused() throws {
@@ -164,28 +166,28 @@ import Testing
       _ = try SocketListener(path)
     }
     _ = try Connection(path)
-    #expect(events(listener).first == .came(1))
+    #expect(events(listener).first == .connected(1))
   }
 
   @Test func whatIsNoSocketStays() throws {
     try scratch.write("mine", to: "s")
-    #expect(throws: FileError(scratch("s"), "is in the way; it is no socket")) {
+    #expect(throws: FileError(scratch("s"), "exists and is not a socket; choose another path")) {
       _ = try SocketListener(scratch("s"))
     }
     #expect(mode("s") & S_IFMT == S_IFREG)
     try scratch.link("l", to: "s")
-    #expect(throws: FileError(scratch("l"), "is in the way; it is no socket")) {
+    #expect(throws: FileError(scratch("l"), "exists and is not a socket; choose another path")) {
       _ = try SocketListener(scratch("l"))
     }
     try scratch.makeFolder("f")
-    #expect(throws: FileError(scratch("f"), "is in the way; it is no socket")) {
+    #expect(throws: FileError(scratch("f"), "exists and is not a socket; choose another path")) {
       _ = try SocketListener(scratch("f"))
     }
     #expect(throws: FileError(scratch("x/s"), "cannot be made: No such file or directory")) {
       _ = try SocketListener(scratch("x/s"))
     }
     let long = scratch(String(repeating: "x", count: 100))
-    #expect(throws: FileError(long, "is no path for a socket; it has 1 to 107 bytes")) {
+    #expect(throws: FileError(long, "is not a valid socket path; it must have 1 to 107 bytes")) {
       _ = try SocketListener(long)
     }
   }
@@ -209,7 +211,7 @@ extension SocketListener {
     let before = clients
     var watched = watched()
     if clients != before { return false }
-    SystemTime().wait(for: &watched, timeout: .zero)
+    SystemTimeSource().wait(for: &watched, timeout: .zero)
     return watched.allSatisfy { $0.received & $0.events == 0 }
   }
 }

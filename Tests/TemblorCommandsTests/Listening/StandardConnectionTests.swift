@@ -32,7 +32,7 @@ import Testing
     #expect(connection.lines() == [])
     #expect(connection.watched == [])
     connection.isHeld = false
-    #expect(connection.watched == [WatchedDescriptor(input.exit)])
+    #expect(connection.watched == [PollDescriptor(input.exit)])
     #expect(connection.lines() == [.text("a")])
   }
 
@@ -43,7 +43,7 @@ import Testing
     // More waits than a patient queue holds, so no more commands are taken.
     #expect(connection.lines() == [])
     #expect(
-      connection.watched == [WatchedDescriptor(output.entrance, events: Int16(POLLOUT))])
+      connection.watched == [PollDescriptor(output.entrance, events: Int16(POLLOUT))])
     var received = ""
     for _ in 0..<20 {
       received += output.received()
@@ -57,7 +57,7 @@ import Testing
     for _ in 0..<300 {
       connection.send(ListenReply.ok([.text(String(repeating: "x", count: 1_000))]))
     }
-    let time = VirtualTime()
+    let time = VirtualTimeSource()
     connection.finish(time)
     #expect(time.now == .seconds(1))
   }

@@ -34,7 +34,7 @@ import Testing
   private func rendered(_ path: String) throws -> [Float] {
     let pattern = try LoadedPattern(PatternInput(origin: .file(path), outputStem: "a"))
     let plan = try pattern.plans(for: [.phone], rate: 48_000)[0]
-    var rendering = OfflineRendering(plan: plan)
+    var rendering = OfflineRenderer(plan: plan)
     var samples = [Float](repeating: 0, count: Int(plan.length))
     var span = samples.mutableSpan
     _ = rendering.read(into: &span)
@@ -139,21 +139,21 @@ import Testing
   }
 
   @Test func whatHappensAtTheDeviceIsTold() throws {
-    let lost = SinkNotice(.lost, text: "hw:1: it went away; connect it again")
-    let underrun = SinkNotice(.underrun, missedFrameCount: 480, text: "the device ran dry")
+    let lost = SinkEvent(.lost, text: "hw:1: device disconnected; reconnect it")
+    let underrun = SinkEvent(.underrun, missedFrameCount: 480, text: "buffer underrun")
     let stage = VirtualStage([
       (0.05, .event(.notice(lost))), (0.1, .event(.notice(underrun))),
       (0.11, .event(.notice(underrun))), (0.12, .event(.notice(underrun))),
     ])
     #expect(try play([try hum("a.ahap", 0.3), "--json"], on: stage) == .done)
     let told = stage.recorded.error
-    #expect(told.contains("hw:1: it went away; connect it again\n"))
+    #expect(told.contains("hw:1: device disconnected; reconnect it\n"))
     #expect(
       told.contains(
-        "under-run: frames came too late, and 10 ms were not heard; a longer '--buffer' helps\n"))
+        "under-run: 10 ms of audio lost; use a larger '--buffer'\n"))
     #expect(
       told.contains(
-        "2 under-runs: frames came too late, and 20 ms were not heard; a longer '--buffer' helps\n")
+        "2 under-runs: 20 ms of audio lost; use a larger '--buffer'\n")
     )
     #expect(stage.recorded.output.contains(#""underruns": 3"#))
     #expect(stage.recorded.output.contains(#""missedFrames": 1440"#))
@@ -161,7 +161,7 @@ import Testing
 
   @Test func aDeviceThatEndsCouldNotPlay() throws {
     let stage = VirtualStage([(0.1, .event(.ended))])
-    #expect(try play([try hum("a.ahap", 10)], on: stage) == .couldNot)
+    #expect(try play([try hum("a.ahap", 10)], on: stage) == .failure)
   }
 
   @Test func aNamedDeviceThatIsRefusedIsAnError() throws {
@@ -174,7 +174,7 @@ import Testing
   @Test func aBadPatternIsToldAndTheOthersPlay() throws {
     try place.write("{\n", to: "bad.ahap")
     let stage = VirtualStage()
-    #expect(try play([place("bad.ahap"), try hum("a.ahap", 0.1)], on: stage) == .inputIsWrong)
+    #expect(try play([place("bad.ahap"), try hum("a.ahap", 0.1)], on: stage) == .invalidInput)
     #expect(stage.recorded.error.contains("bad.ahap:2:1: "))
     #expect(stage.samples().contains { abs($0) > 0.4 })
   }
@@ -182,7 +182,7 @@ import Testing
   @Test func onlyBadPatternsOpenNoDevice() throws {
     try place.write("{\n", to: "bad.ahap")
     let stage = VirtualStage()
-    #expect(try play([place("bad.ahap")], on: stage) == .inputIsWrong)
+    #expect(try play([place("bad.ahap")], on: stage) == .invalidInput)
     #expect(stage.engine == nil)
   }
 

@@ -18,7 +18,7 @@ import Testing
   @Test func nothingSaidIsAsUsual() throws {
     #expect(try channels(1) == OutputRouting(channelCount: 1).channels)
     #expect(try channels(4) == OutputRouting(channelCount: 4).channels)
-    #expect(try options().leastChannelCount == 1)
+    #expect(try options().minimumChannelCount == 1)
   }
 
   @Test func listsSayWhichChannelsCarryWhat() throws {
@@ -28,7 +28,7 @@ import Testing
         Channel(audio: .left), Channel(audio: .right), Channel(hapticBus: 0),
         Channel(hapticBus: 0, hapticGain: 0.50118723),
       ])
-    #expect(try options("--haptics", "3,4").leastChannelCount == 4)
+    #expect(try options("--haptics", "3,4").minimumChannelCount == 4)
   }
 
   @Test func whatIsNotSaidStaysAsUsual() throws {
@@ -77,18 +77,17 @@ import Testing
     (["--audio", "1:30"], "'--audio' takes gains from -120 to 24 dB, not '30'"),
     (
       ["--channel", "1"],
-      "'--channel' takes a channel and words, such as '1=haptics,gain=-3', not '1'"
+      "'--channel' takes a channel and its settings, such as '1=haptics,gain=-3', not '1'"
     ),
     (
       ["--channel", "1=loud"],
-      "'--channel' takes haptics, audio, left, right, off, profile=NAME, gain=DB, delay=MSms or "
-        + "invert of a channel, not 'loud'"
+      "'--channel' accepts the settings haptics, audio, left, right, off, profile=NAME, gain=DB, delay=MSms or invert, not 'loud'"
     ),
     (["--channel", "1=delay=2"], "'--channel' takes delays from 0ms to 1000ms, not '2'"),
     (["--channel", "1=off", "--channel", "1=off"], "'--channel' names channel 1 twice"),
     (
       ["--channel", "1=audio,profile=speaker"],
-      "channel 1 has a profile in '1=audio,profile=speaker', and no haptics"
+      "channel 1 has a profile but no haptics in '1=audio,profile=speaker'"
     ),
     (
       ["--channel", "1=profile=speeker"], "no profile is called 'speeker'; did you mean 'speaker'?"

@@ -8,7 +8,7 @@ import Synchronization
 /// A device in memory on virtual time, and what happens at which moment of it.
 ///
 /// Used by one thread; what is waited for is what the script says.
-final class VirtualStage: LiveStage, @unchecked Sendable {
+final class VirtualStage: SessionBackend, @unchecked Sendable {
   /// What happens at a time.
   enum Cue {
     case key(KeyPress)
@@ -45,7 +45,7 @@ final class VirtualStage: LiveStage, @unchecked Sendable {
 
   // MARK: LiveStage
 
-  var time: any Timekeeper { StageTime(stage: self) }
+  var time: any TimeSource { StageTime(stage: self) }
 
   func keyboard() -> (any Keyboard)? {
     hasKeyboard ? ScriptedKeyboard(stage: self) : nil
@@ -53,25 +53,25 @@ final class VirtualStage: LiveStage, @unchecked Sendable {
 
   func drive(
     _ request: PCMRequest, eventHandler: @escaping LivePlayback.EventHandler,
-    prepare: (DeviceFigures) throws -> (engine: PlaybackEngine, recording: Recording?)
+    prepare: (DeviceSummary) throws -> (engine: PlaybackEngine, recording: RecordingBuffer?)
   ) throws -> any EngineDriver {
     if let refusal { throw refusal }
     handler = eventHandler
     let format = SinkFormat(
-      rate: 48_000, channelCount: channelCount, periodLength: 64, bufferLength: 64)
+      rate: 48_000, channelCount: channelCount, periodSize: 64, bufferSize: 64)
     let engine = try prepare(
-      DeviceFigures(name: request.device, format: format, encoding: "float")
+      DeviceSummary(name: request.device, format: format, encoding: "float")
     ).engine
     self.engine = engine
-    playback = VirtualPlayback(engine, periodLength: 64)
+    playback = VirtualPlayback(engine, periodSize: 64)
     return Driver(stage: self)
   }
 
   // MARK: Time
 
   /// Runs until something is ready, the time is over, or the script has something to say.
-  func wait(for descriptors: inout [WatchedDescriptor], timeout: Duration?) {
-    let system = SystemTime()
+  func wait(for descriptors: inout [PollDescriptor], timeout: Duration?) {
+    let system = SystemTimeSource()
     let end = timeout.map { now + $0 }
     while true {
       system.wait(for: &descriptors, timeout: .zero)
@@ -97,10 +97,10 @@ final class VirtualStage: LiveStage, @unchecked Sendable {
     return true
   }
 
-  private struct StageTime: Timekeeper {
+  private struct StageTime: TimeSource {
     let stage: VirtualStage
     var now: Duration { stage.now }
-    func wait(for descriptors: inout [WatchedDescriptor], timeout: Duration?) {
+    func wait(for descriptors: inout [PollDescriptor], timeout: Duration?) {
       stage.wait(for: &descriptors, timeout: timeout)
     }
   }
@@ -108,7 +108,7 @@ final class VirtualStage: LiveStage, @unchecked Sendable {
   private final class ScriptedKeyboard: Keyboard {
     let stage: VirtualStage
     init(stage: VirtualStage) { self.stage = stage }
-    var watched: [WatchedDescriptor] { [] }
+    var watched: [PollDescriptor] { [] }
     var isClosed: Bool { false }
     func timeout(at now: Duration) -> Duration? { nil }
     func keys(at now: Duration) -> [KeyPress] {
@@ -125,6 +125,6 @@ final class VirtualStage: LiveStage, @unchecked Sendable {
       stage.playback?.stop()
       stage.isStopped = true
     }
-    func takeBlockRecords() -> [BlockRecord] { [] }
+    func takeBlockTimings() -> [BlockTiming] { [] }
   }
 }

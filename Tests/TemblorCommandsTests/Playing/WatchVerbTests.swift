@@ -48,7 +48,7 @@ import Testing
     let told = stage.recorded.error
     #expect(told.contains("\(path):2:1: "))
     #expect(told.contains("[syntax]"))
-    #expect(told.contains("The last good version stays."))
+    #expect(told.contains("The last valid version stays loaded."))
     #expect(told.contains("\(path): 0.2 s"))
     #expect(stage.recorded.output.contains(#""goodVersions": 2"#))
     #expect(stage.recorded.output.contains(#""brokenVersions": 1"#))
@@ -77,7 +77,7 @@ import Testing
     #expect(try watch(stage, "--json") == .done)
     #expect(
       stage.recorded.error.contains(
-        "a.ahap: is gone; the last version stays until it is back\n"))
+        "a.ahap: was removed; the last version stays loaded\n"))
     #expect(stage.recorded.output.contains(#""goodVersions": 2"#))
   }
 

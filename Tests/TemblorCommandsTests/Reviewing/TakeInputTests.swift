@@ -48,14 +48,14 @@ struct TakeInputTests {
     try place.write(wave([]), to: "empty.wav")
     try place.write(wave([0, .nan, 1, .infinity]), to: "bad.wav")
     for (name, reason) in [
-      ("empty.wav", "is empty: it has no frames"),
-      ("bad.wav", "2 of 4 samples are no finite numbers"),
+      ("empty.wav", "contains no audio"),
+      ("bad.wav", "2 of 4 samples are NaN or infinite"),
     ] {
       let input = try #require(TakeInput.find([place(name)]).inputs.first)
       let error = try #require(
         #expect(throws: SoundFileError.self) { try input.take(RenderJob(profile: .phone)) })
       #expect(error.description == reason)
-      #expect(Failure.status(of: error) == .inputIsWrong)
+      #expect(Failure.status(of: error) == .invalidInput)
     }
   }
 

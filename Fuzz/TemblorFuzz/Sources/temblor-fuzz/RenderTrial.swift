@@ -27,7 +27,7 @@ struct RenderTrial {
   private mutating func render(_ plan: RenderPlan) -> Bool {
     require(plan.length >= plan.loopLength && plan.soundEnd >= 0, "a plan of \(plan.length)")
     guard plan.voiceCount <= Self.voiceLimit else { return true }
-    let span = HapticTime.frame(seconds: Self.span, rate: plan.rate)
+    let span = FrameConversion.frame(seconds: Self.span, rate: plan.rate)
     let affordable = Self.frameLimit / Int64(max(4, plan.maximumVoiceCount))
     let whole = plan.length + span
     let length = whole <= affordable ? whole : min(span, affordable)
@@ -41,11 +41,11 @@ struct RenderTrial {
 
   /// A plan, or nothing for what no plan can hold.
   private mutating func compile(_ pattern: HapticPattern, rate: Double) -> RenderPlan? {
-    var samples: [String: AudioSample] = [:]
+    var samples: [String: AudioBuffer] = [:]
     for path in pattern.events.compactMap(\.waveform?.path) where samples[path] == nil {
       let count = choices.pick(0, 1, 7, 1_000)
       let sound = (0..<count * 2).map { Float($0 % 19) / 9 - 1 }
-      samples[path] = AudioSample(interleaved: sound, channelCount: choices.pick(1, 2))
+      samples[path] = AudioBuffer(interleaved: sound, channelCount: choices.pick(1, 2))
     }
     if !samples.isEmpty {
       let plan = compile(
@@ -56,7 +56,7 @@ struct RenderTrial {
   }
 
   private func compile(
-    _ pattern: HapticPattern, rate: Double, samples: [String: AudioSample],
+    _ pattern: HapticPattern, rate: Double, samples: [String: AudioBuffer],
     refusals: Set<RenderError.Kind>
   ) -> RenderPlan? {
     do {
@@ -70,7 +70,7 @@ struct RenderTrial {
 
   /// Renders twice, in blocks of different sizes, which must give the same sound.
   private mutating func render(_ plan: RenderPlan, _ settings: RenderSettings) {
-    var rendering = OfflineRendering(plan: plan, settings: settings)
+    var rendering = OfflineRenderer(plan: plan, settings: settings)
     var sound: [Float] = []
     var block = [Float](repeating: .nan, count: 1_031 * settings.channelCount)
     while true {
@@ -83,7 +83,7 @@ struct RenderTrial {
     }
     let frameCount = Int(settings.length ?? 0)
     require(sound.count == frameCount * settings.channelCount, "\(sound.count) samples")
-    require(rendering.statistics.silencedSampleCount == 0, "a sample was no finite number")
+    require(rendering.statistics.nonFiniteSampleCount == 0, "a sample was no finite number")
     for sample in sound {
       require(sample.isFinite && abs(sample) <= Self.ceiling, "a sample of \(sample)")
     }

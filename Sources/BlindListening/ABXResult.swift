@@ -1,0 +1,102 @@
+/// What a blind test found, in figures and in words.
+///
+/// The words follow from the three counts alone, by the rules of ``BlindListening``.
+public struct ABXResult: Equatable, Sendable {
+  /// What can be said.
+  public enum Conclusion: String, Sendable {
+    /// Nothing was answered.
+    case nothing
+    /// Not even all right answers would be rare by guessing.
+    case tooFewTrials
+    /// At most 1 % of guessers do as well.
+    case highlySignificant
+    /// At most 5 % of guessers do as well.
+    case significant
+    /// At most 5 % of guessers do as badly.
+    case belowChance
+    /// Guessing explains it.
+    case notSignificant
+  }
+
+  /// The chance up to which a count of right answers is called rare.
+  public static let rareChance = 0.05
+  /// The chance up to which it is called very rare.
+  public static let veryRareChance = 0.01
+  /// The fewest trials of which all right are rare: 1 in 32.
+  public static let fewestTrials = 5
+
+  /// Right answers.
+  public var rightCount: Int
+  /// Answers.
+  public var trialCount: Int
+  /// Trials that were agreed on, or nothing where the listener ended the test.
+  public var plannedCount: Int?
+
+  /// Makes a result.
+  public init(rightCount: Int, trialCount: Int, plannedCount: Int?) {
+    self.rightCount = rightCount
+    self.trialCount = trialCount
+    self.plannedCount = plannedCount
+  }
+
+  /// The probability of as many right answers or more by guessing.
+  public var chance: Double { BinomialTest.chance(ofAtLeast: rightCount, in: trialCount) }
+
+  /// The probability of as few right answers or fewer by guessing.
+  public var chanceOfFewer: Double {
+    BinomialTest.chance(ofAtLeast: trialCount - rightCount, in: trialCount)
+  }
+
+  /// Whether as many trials were answered as were agreed on.
+  public var isComplete: Bool { plannedCount == trialCount }
+
+  /// What can be said.
+  public var conclusion: Conclusion {
+    if trialCount == 0 { return .nothing }
+    if trialCount < Self.fewestTrials { return .tooFewTrials }
+    if chance <= Self.veryRareChance { return .highlySignificant }
+    if chance <= Self.rareChance { return .significant }
+    return chanceOfFewer <= Self.rareChance ? .belowChance : .notSignificant
+  }
+
+  /// What it means: one sentence, and a second where the number of trials was not kept to.
+  public var sentence: String {
+    guard trialCount > 0 else { return "No trials were answered; there is no result." }
+    let count = "\(rightCount) of \(trialCount) correct; a guesser would do"
+    let better = "\(count) this well \(Self.percent(chance)) of the time; "
+    let said =
+      switch conclusion {
+      case .nothing, .tooFewTrials:
+        better + "at least \(Self.fewestTrials) trials are needed for a result."
+      case .highlySignificant:
+        better + (isComplete ? "a difference was very probably heard." : Self.maybe)
+      case .significant: better + (isComplete ? "a difference was probably heard." : Self.maybe)
+      case .belowChance:
+        "\(count) this badly \(Self.percent(chanceOfFewer)) of the time; A and B may have been swapped."
+      case .notSignificant:
+        better + "this neither shows nor rules out a perceptible difference."
+      }
+    return [said, reservation].compactMap { $0 }.joined(separator: " ")
+  }
+
+  private static let maybe = "a difference may have been heard."
+
+  /// What weakens the result where the number of trials was not fixed and kept to.
+  private var reservation: String? {
+    guard !isComplete else { return nil }
+    let why =
+      plannedCount.map { "The test ended after \(trialCount) of \($0) trials" }
+      ?? "The number of trials was not fixed in advance"
+    return why + ": stopping early inflates the result."
+  }
+
+  /// A chance as people read it: `3.8 %`, `23 %`, `less than 0.1 %`.
+  public static func percent(_ chance: Double) -> String {
+    if chance < 0.001 { return "less than 0.1 %" }
+    if chance < 0.0995 {
+      let tenths = Int((chance * 1_000).rounded())
+      return "\(tenths / 10).\(tenths % 10) %"
+    }
+    return "\(Int((chance * 100).rounded())) %"
+  }
+}

@@ -1,0 +1,100 @@
+/// A blind test under way: in each trial X is A or B by chance, and the listener says which.
+///
+/// Every trial is drawn by itself, so that earlier ones tell nothing of later ones. Answers stand.
+public struct ABXTest: Sendable {
+  /// One of the three that can be listened to.
+  public enum Source: String, CaseIterable, Sendable {
+    /// The first, known.
+    case a
+    /// The second, known.
+    case b
+    /// One of the two, unknown.
+    case x
+
+    /// The letter people read.
+    public var letter: String { rawValue.uppercased() }
+  }
+
+  /// The greatest seed: every reader of JSON holds it exactly.
+  public static let greatestSeed: UInt64 = (1 << 53) - 1
+
+  /// What the draws follow from.
+  public let seed: UInt64
+  /// Trials that were agreed on, or nothing where the listener ends the test.
+  public let plannedCount: Int?
+  /// The trials that were answered.
+  public private(set) var trials: [Trial] = []
+  /// What X is in the running trial; for the sound alone, never to be shown.
+  public private(set) var x: Side
+  private var numbers: SeededNumbers
+  private var listening = SwitchCounts()
+  private var start = 0.0
+
+  /// A test before its first trial.
+  ///
+  /// - Parameter plannedCount: At least 1, or nothing for a test that the listener ends.
+  public init(seed: UInt64, plannedCount: Int?) {
+    self.seed = seed
+    self.plannedCount = plannedCount.map { max(1, $0) }
+    numbers = SeededNumbers(seed: seed)
+    x = numbers.nextSide()
+  }
+
+  /// A seed by the system's chance.
+  public static func randomSeed() -> UInt64 {
+    var system = SystemRandomNumberGenerator()
+    return system.next() & greatestSeed
+  }
+
+  /// The number of the running trial, from 1.
+  public var number: Int { trials.count + 1 }
+
+  /// Whether all trials are answered.
+  public var isOver: Bool { plannedCount.map { trials.count >= $0 } ?? false }
+
+  /// Whether X was listened to in the running trial, without which an answer is only a guess.
+  public var hasHeardX: Bool { listening.x > 0 }
+
+  /// What has been found so far.
+  public var result: ABXResult {
+    ABXResult(
+      rightCount: trials.count(where: \.isRight), trialCount: trials.count,
+      plannedCount: plannedCount)
+  }
+
+  /// What is heard where one of the three is chosen.
+  public func side(of source: Source) -> Side {
+    switch source {
+    case .a: .a
+    case .b: .b
+    case .x: x
+    }
+  }
+
+  /// Counts that the listener turned to one of the three.
+  public mutating func note(_ source: Source) {
+    switch source {
+    case .a: listening.a += 1
+    case .b: listening.b += 1
+    case .x: listening.x += 1
+    }
+  }
+
+  /// Takes the answer of the running trial and draws the next; does nothing when the test is over.
+  ///
+  /// - Parameter seconds: Since the beginning of the test.
+  public mutating func answer(_ answer: Side, at seconds: Double) {
+    guard !isOver else { return }
+    trials.append(
+      Trial(x: x, answer: answer, listening: listening, start: start, end: seconds))
+    listening = SwitchCounts()
+    start = seconds
+    x = numbers.nextSide()
+  }
+
+  /// What X is in the first trials of a seed: for answers that are made up.
+  public static func draws(seed: UInt64, count: Int) -> [Side] {
+    var numbers = SeededNumbers(seed: seed)
+    return (0..<count).map { _ in numbers.nextSide() }
+  }
+}

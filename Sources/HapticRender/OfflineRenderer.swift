@@ -1,0 +1,55 @@
+/// Renders a plan from its first frame to a given length, with the renderer's latency taken out.
+public struct OfflineRenderer: ~Copyable {
+  /// Frames of silence behind the sound, in seconds, that a rendering ends with unless told otherwise.
+  public static let defaultTail = 0.02
+
+  private var renderer: Renderer
+  private var toSkip: Int
+  private var left: Int64
+
+  /// Prepares a rendering of `settings.length` frames, or of the plan's own length where that is absent.
+  public init(plan: RenderPlan, settings: RenderSettings = RenderSettings()) {
+    self.init(plans: [plan], settings: settings)
+  }
+
+  /// Prepares a rendering of one pattern's plans in step, as `Renderer` describes it.
+  public init(
+    plans: [RenderPlan], shares: [SendAutomation] = [], settings: RenderSettings = RenderSettings()
+  ) {
+    var settings = settings
+    let length = settings.length ?? plans.map(\.length).max() ?? 0
+    settings.length = length
+    renderer = Renderer(plans: plans, shares: shares, settings: settings)
+    toSkip = renderer.latency
+    left = length
+  }
+
+  /// What has happened so far.
+  public var statistics: RenderStatistics { renderer.statistics }
+
+  /// Frames still to come.
+  public var remainingFrameCount: Int64 { left }
+
+  /// Renders the next frames.
+  ///
+  /// - Parameter block: Interleaved samples to overwrite from the beginning.
+  /// - Returns: Frames written: as many as fit, fewer at the end, then 0.
+  @_noLocks
+  public mutating func read(into block: inout MutableSpan<Float>) -> Int {
+    let channelCount = renderer.channelCount
+    let capacity = block.count / channelCount
+    guard capacity > 0 else { return 0 }
+    while toSkip > 0 {
+      let count = min(toSkip, capacity)
+      var skipped = block._mutatingExtracting(first: count &* channelCount)
+      renderer.render(into: &skipped)
+      toSkip &-= count
+    }
+    let count = Int(min(Int64(capacity), left))
+    guard count > 0 else { return 0 }
+    var wanted = block._mutatingExtracting(first: count &* channelCount)
+    renderer.render(into: &wanted)
+    left &-= Int64(count)
+    return count
+  }
+}

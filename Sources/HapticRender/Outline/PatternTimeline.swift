@@ -1,0 +1,131 @@
+public import HapticModel
+
+/// When each event of a pattern sounds and how loud its envelope is, and the lines its controls follow.
+///
+/// Compiled by the same code that a plan is, so that a picture of it shows what is rendered. Times are
+/// seconds that lie on frames.
+public struct PatternTimeline: Sendable {
+  /// A point of an event's envelope, between which it is a straight line.
+  public struct Corner: Equatable, Sendable {
+    /// Seconds from the start of the pattern.
+    public let time: Double
+    /// The factor on the event's amplitude, 0…1.
+    public let level: Double
+  }
+
+  /// One event in time.
+  public struct Event: Equatable, Sendable {
+    /// Its place among the pattern's events.
+    public let index: Int
+    /// The second of its onset.
+    public let onset: Double
+    /// Its envelope by rising time; empty for an event that is never heard.
+    public let corners: [Corner]
+
+    /// The second at which it falls silent.
+    public var end: Double { corners.last?.time ?? onset }
+  }
+
+  /// A straight line that a control follows until the next line starts.
+  public struct Line: Equatable, Sendable {
+    /// The second it starts.
+    public let start: Double
+    /// The value at its start.
+    public let value: Double
+    /// What the value grows by in a second.
+    public let slope: Double
+  }
+
+  /// By rising onset, and in the pattern's order where onsets are equal.
+  public let events: [Event]
+  /// Seconds until nothing sounds and the pattern has ended.
+  public let duration: Double
+  private let controls: [DynamicParameterID: [Line]]
+
+  /// Works out when everything sounds: O(n log n), without rendering anything.
+  ///
+  /// - Parameter samples: The pattern's sound files; one that is missing counts as long as its event's
+  ///   duration says, and not at all where that is absent.
+  /// - Throws: A `RenderError` for a pattern that cannot be rendered either.
+  public init(
+    of pattern: HapticPattern, profile: TransducerProfile = .phone, rate: Double = 48_000,
+    samples: [String: AudioBuffer] = [:]
+  ) throws(RenderError) {
+    try RenderPlan.check(pattern)
+    var draft = RenderPlanBuilder(profile: profile, rate: rate)
+    draft.loopLength = FrameConversion.frame(seconds: pattern.duration, rate: rate)
+    var controls = EventControls(of: pattern, rate: rate)
+    let order = pattern.events.indices.sorted {
+      (pattern.events[$0].time, $0) < (pattern.events[$1].time, $1)
+    }
+    var events: [Event] = []
+    events.reserveCapacity(order.count)
+    for index in order {
+      let event = pattern.events[index]
+      let onset = FrameConversion.frame(seconds: event.time, rate: rate)
+      controls.move(to: onset)
+      let corners = Self.corners(
+        of: event, onset: onset, controls: controls, samples: samples, draft: &draft)
+      events.append(Event(index: index, onset: Double(onset) / rate, corners: corners))
+    }
+    self.events = events
+    let heard = events.map(\.end).max() ?? 0
+    duration = max(Double(max(draft.loopLength, draft.soundEnd)) / rate, heard)
+    self.controls = Self.controls(of: pattern, moving: controls.moving, rate: rate)
+  }
+
+  /// The lines a control follows, the first from time 0; nothing for one that no part of the pattern sets.
+  public func lines(of id: DynamicParameterID) -> [Line] { controls[id] ?? [] }
+
+  /// Plans an event as a renderer would, and keeps its longest envelope.
+  private static func corners(
+    of event: HapticEvent, onset: Int64, controls: EventControls,
+    samples: [String: AudioBuffer], draft: inout RenderPlanBuilder
+  ) -> [Corner] {
+    // Only the voices of this event are looked at; a long pattern's would fill memory for nothing.
+    draft.voices.removeAll(keepingCapacity: true)
+    switch event.kind {
+    case .hapticTransient: draft.addBurst(event, onset: onset, controls: controls)
+    case .hapticContinuous: draft.addVibration(event, onset: onset, controls: controls)
+    case .audioContinuous: draft.addTone(event, onset: onset, controls: controls)
+    case .audioCustom:
+      guard let sample = samples[event.waveform?.path ?? ""] else {
+        let start = Double(onset) / draft.rate
+        guard let duration = event.duration, duration > 0 else { return [] }
+        return [Corner(time: start, level: 1), Corner(time: start + duration, level: 1)]
+      }
+      draft.addSample(event, onset: onset, controls: controls, sample: sample, index: 0)
+    }
+    guard let longest = draft.voices.max(by: { $0.envelope.end < $1.envelope.end }) else {
+      return []
+    }
+    return corners(of: longest.envelope, onset: onset, rate: draft.rate)
+  }
+
+  private static func corners(of envelope: Envelope, onset: Int64, rate: Double) -> [Corner] {
+    var corners: [Corner] = []
+    func append(_ frame: Int64, _ level: Double) {
+      let corner = Corner(time: Double(onset + frame) / rate, level: level)
+      if corners.last != corner { corners.append(corner) }
+    }
+    append(0, envelope.riseEnd == 0 ? Double(envelope.riseLevel) : 0)
+    append(envelope.riseEnd, Double(envelope.riseLevel))
+    append(envelope.releaseStart, Double(envelope.releaseLevel))
+    append(envelope.end, envelope.releaseStart == envelope.end ? Double(envelope.releaseLevel) : 0)
+    return corners
+  }
+
+  /// The lines of every control that the pattern sets.
+  private static func controls(
+    of pattern: HapticPattern, moving: [ControlTrack], rate: Double
+  ) -> [DynamicParameterID: [Line]] {
+    let used = Set(pattern.parameters.map(\.id)).union(pattern.curves.map(\.id))
+    var controls: [DynamicParameterID: [Line]] = [:]
+    for track in Track.allCases where used.contains(track.id) {
+      controls[track.id] = moving[track.rawValue].lines.map {
+        Line(start: Double($0.start) / rate, value: $0.value, slope: $0.slope * rate)
+      }
+    }
+    return controls
+  }
+}

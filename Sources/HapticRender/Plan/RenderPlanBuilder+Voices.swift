@@ -1,0 +1,221 @@
+import HapticModel
+
+extension RenderPlanBuilder {
+  /// Adds a continuous haptic event: one sine for each partial of the profile.
+  mutating func addVibration(_ event: HapticEvent, onset: Int64, controls: EventControls) {
+    let envelope = envelope(
+      of: event, onset: onset, duration: event.duration ?? RenderPlan.unlimitedDuration,
+      attack: controls.seconds(event, .attackTime, .hapticAttackTimeControl),
+      decay: controls.seconds(event, .decayTime, .hapticDecayTimeControl),
+      release: controls.seconds(event, .releaseTime, .hapticReleaseTimeControl))
+    guard envelope.end > 0 else { return }
+    if event.duration == nil { extendLoop(to: event.time + RenderPlan.unlimitedDuration) }
+    for partial in profile.partials {
+      var voice = PlannedVoice(
+        source: .vibration, onset: onset, envelope: envelope,
+        gain: Float(profile.level * partial.gain))
+      voice.strength = event.value(of: .hapticIntensity)
+      voice.tone = event.value(of: .hapticSharpness)
+      voice.ratio = Float(partial.ratio)
+      add(voice)
+    }
+    hasHaptics = true
+  }
+
+  /// Adds an audio tone: one sine for each harmonic.
+  mutating func addTone(_ event: HapticEvent, onset: Int64, controls: EventControls) {
+    let envelope = audioEnvelope(
+      of: event, onset: onset, duration: event.duration ?? RenderPlan.unlimitedDuration,
+      controls: controls)
+    guard envelope.end > 0 else { return }
+    if event.duration == nil { extendLoop(to: event.time + RenderPlan.unlimitedDuration) }
+    for harmonic in 1...AudioTone.harmonicCount {
+      let highest = 2 * AudioTone.middleHertz(of: profile) * Double(harmonic)
+      guard harmonic == 1 || highest <= AudioTone.highestShareOfRate * rate else { break }
+      var voice = PlannedVoice(
+        source: .tone, onset: onset, envelope: envelope,
+        gain: Float(AudioTone.level / Double(harmonic)))
+      voice.ratio = Float(harmonic)
+      voice.brightnessPower = Int32(harmonic - 1)
+      setAudioValues(of: event, on: &voice)
+      add(voice)
+    }
+    hasAudio = true
+  }
+
+  /// Adds a sound file: cut or padded to the event's duration, looped for it where asked.
+  mutating func addSample(
+    _ event: HapticEvent, onset: Int64, controls: EventControls, sample: AudioBuffer, index: Int32
+  ) {
+    let isLooping = event.waveform?.isLooping ?? false
+    let usesEnvelope = event.waveform?.usesVolumeEnvelope ?? true
+    let pitch = Double(event.value(of: .audioPitch)) + controls.value(.audioPitch)
+    // Where pitch moves, the file may last as long as at the lowest; it falls silent by itself.
+    let slowness = raised(2, to: controls.isMoving(.audioPitch) ? 1 : -min(max(pitch, -1), 1))
+    let count = Int64((Double(sample.frameCount) * slowness).rounded(.up))
+    let natural = Double(count) / rate
+    let given = event.duration ?? 0
+    let duration =
+      given > 0
+      ? (isLooping ? given : min(given, natural))
+      : (isLooping ? RenderPlan.unlimitedDuration : natural)
+    guard duration > 0, sample.frameCount > 0 else { return }
+    if given == 0 { extendLoop(to: event.time + duration) }
+    var envelope = audioEnvelope(of: event, onset: onset, duration: duration, controls: controls)
+    if !usesEnvelope, given == 0 || given >= natural, !isLooping {
+      // Played unmodified: the file's own first and last frames are its edges.
+      envelope = Envelope(
+        riseEnd: 0, riseLevel: 1, releaseStart: count, releaseLevel: 1, end: count)
+    }
+    var voice = PlannedVoice(source: .sample, onset: onset, envelope: envelope, gain: 1)
+    setAudioValues(of: event, on: &voice)
+    voice.sample = index
+    voice.isLooping = isLooping
+    if usesEnvelope, !isLooping {
+      voice.fadeLength = Int32(min(edge, Int64(sample.frameCount)))
+    }
+    add(voice)
+    hasAudio = true
+  }
+
+  /// Adds a transient: a burst whose level and frequency are those at its onset.
+  ///
+  /// The sine is odd about the burst's middle and the outline even, so the burst has no mean.
+  mutating func addBurst(_ event: HapticEvent, onset: Int64, controls: EventControls) {
+    let intensity = clamped(
+      Double(event.value(of: .hapticIntensity)) * controls.value(.hapticIntensity))
+    let sharpness = clamped(
+      Double(event.value(of: .hapticSharpness)) + controls.value(.hapticSharpness))
+    let law = profile.transient
+    let shaped = profile.intensity.amplitude(atIntensity: intensity)
+    let place = sharpness * Double(levels.count - 1)
+    let index = min(Int(place), levels.count - 2)
+    let even = levels[index] + (levels[index + 1] - levels[index]) * (place - Double(index))
+    let amplitude =
+      intensity > 0 ? law.level * (law.floor + (1 - law.floor) * shaped) * min(even, 1) : 0
+    let hertz = law.frequency.hertz(atSharpness: sharpness)
+    let squareness =
+      law.squareness.lowerBound
+      + (law.squareness.upperBound - law.squareness.lowerBound) * sharpness
+    hasHaptics = true
+    for partial in law.partials {
+      let length = max(4, frames(law.seconds(atSharpness: sharpness) * partial.stretch))
+      loopLength = max(loopLength, onset + length)
+      soundEnd = max(soundEnd, onset + length)
+      // A burst that a control of the pattern silences is planned too: a live one may wake it.
+      guard event.value(of: .hapticIntensity) > 0 else { continue }
+      for (harmonic, weight) in Self.square(
+        share: squareness, hertz: hertz * partial.ratio, rate: rate)
+      {
+        var voice = PlannedVoice(
+          source: .burst, onset: onset, envelope: burstEnvelope(length: length, law: law),
+          gain: Float(amplitude * partial.gain * weight))
+        voice.strength = event.value(of: .hapticIntensity)
+        voice.tone = event.value(of: .hapticSharpness)
+        voice.weight = Float(law.level * partial.gain * weight)
+        voice.sine = Self.sine(
+          hertz: hertz * partial.ratio * harmonic, glide: partial.glide, length: length, rate: rate)
+        add(voice)
+      }
+    }
+  }
+
+  /// The harmonics of a mix of sine and square wave below the frequencies that would fold back.
+  private static func square(share: Double, hertz: Double, rate: Double) -> [(Double, Double)] {
+    let series = 4 / Double.pi
+    var harmonics = [(1.0, 1 - share + share * series)]
+    var harmonic = 3.0
+    while share > 0, harmonic <= 15, harmonic * hertz < AudioTone.highestShareOfRate * rate {
+      harmonics.append((harmonic, share * series / harmonic))
+      harmonic += 2
+    }
+    return harmonics
+  }
+
+  /// A sine that passes zero, rising, in the middle of a burst.
+  private static func sine(hertz: Double, glide: Double, length: Int64, rate: Double)
+    -> SineSegment
+  {
+    let highest = AudioTone.highestShareOfRate * 4_294_967_296
+    let increment = UInt32(min(hertz / rate * 4_294_967_296, highest))
+    // What glides up stays below the frequencies that would fold back.
+    let last = min(Double(increment) * glide, highest)
+    let growth = Int32(((last - Double(increment)) / Double(length)).rounded())
+    let half = UInt32(truncatingIfNeeded: (Int64(increment) * length) / 2)
+    return SineSegment(
+      phase: glide == 1 ? 0 &- half : 0, increment: increment,
+      glide: UInt32(bitPattern: growth))
+  }
+
+  private func burstEnvelope(length: Int64, law: TransientShape) -> Envelope {
+    let eighth = max(1, length / 8)
+    let rise = min(law.attack.map(frames) ?? eighth, length / 2)
+    let fall = min(law.release.map(frames) ?? eighth, length - rise)
+    return Envelope(
+      riseEnd: rise, riseLevel: 1, releaseStart: length - fall, releaseLevel: 1, end: length)
+  }
+
+  /// Counts an event without a duration towards the length of a loop.
+  private mutating func extendLoop(to seconds: Double) {
+    loopLength = max(loopLength, FrameConversion.frame(seconds: seconds, rate: rate))
+  }
+
+  private mutating func add(_ voice: PlannedVoice) {
+    var voice = voice
+    voice.layer = layer
+    voices.append(voice)
+    soundEnd = max(soundEnd, voice.onset + voice.envelope.end)
+  }
+
+  private func setAudioValues(of event: HapticEvent, on voice: inout PlannedVoice) {
+    voice.strength = event.value(of: .audioVolume)
+    voice.tone = event.value(of: .audioPitch)
+    voice.brightness = event.value(of: .audioBrightness)
+    voice.pan = event.value(of: .audioPan)
+  }
+
+  private func audioEnvelope(
+    of event: HapticEvent, onset: Int64, duration: Double, controls: EventControls
+  ) -> Envelope {
+    envelope(
+      of: event, onset: onset, duration: duration,
+      attack: controls.seconds(event, .attackTime, .audioAttackTimeControl),
+      decay: controls.seconds(event, .decayTime, .audioDecayTimeControl),
+      release: controls.seconds(event, .releaseTime, .audioReleaseTimeControl))
+  }
+
+  /// The outline of an event: attack and hold, or attack and decay, then release behind the end.
+  ///
+  /// An event shorter than its attack, or than its attack and decay, is released from the level it has
+  /// reached. Every edge lasts at least the shortest edge.
+  private func envelope(
+    of event: HapticEvent, onset: Int64, duration: Double, attack: Double, decay: Double,
+    release: Double
+  ) -> Envelope {
+    let hold = FrameConversion.frame(seconds: event.time + duration, rate: rate) - onset
+    guard hold > 0 else {
+      return Envelope(riseEnd: 0, riseLevel: 0, releaseStart: 0, releaseLevel: 0, end: 0)
+    }
+    let rise = max(edge, frames(attack))
+    let fall = max(edge, frames(release))
+    if hold <= rise {
+      let level = Float(Double(hold) / Double(rise))
+      return Envelope(
+        riseEnd: hold, riseLevel: level, releaseStart: hold, releaseLevel: level, end: hold + fall)
+    }
+    if event.value(of: .sustained) >= 0.5 {
+      return Envelope(
+        riseEnd: rise, riseLevel: 1, releaseStart: hold, releaseLevel: 1, end: hold + fall)
+    }
+    let drop = max(edge, frames(decay))
+    if rise + drop <= hold {
+      return Envelope(
+        riseEnd: rise, riseLevel: 1, releaseStart: rise, releaseLevel: 1, end: rise + drop)
+    }
+    let left = Float(1 - Double(hold - rise) / Double(drop))
+    return Envelope(
+      riseEnd: rise, riseLevel: 1, releaseStart: hold, releaseLevel: left, end: hold + fall)
+  }
+
+  private func clamped(_ value: Double) -> Double { min(max(value, 0), 1) }
+}

@@ -1,0 +1,134 @@
+/// A profile's laws in the form the render path evaluates: cycles per frame in 2³² parts, base-2 logarithms.
+struct VoiceMappings: BitwiseCopyable, Sendable {
+  /// How many points the table of levels over sharpness has.
+  static let tableCount = 33
+
+  /// Octaves from the corner frequency of brightness 0, 200 Hz, to that of brightness 1.
+  private static let brightnessOctaves: Float = 6.5
+
+  private enum Shape: UInt8, BitwiseCopyable, Sendable { case linear, square, power, sensation }
+
+  private var shape: Shape
+  private var exponent: Float
+  /// How much of its value intensity may move along a straight line: a tenth under the square law.
+  private(set) var levelShare: Float
+  private var lowIncrement: Float
+  private var incrementRange: Float
+  private var octaves: Float
+  /// Whether the phase step is an exponential of sharpness; otherwise it is a line.
+  private(set) var isLogarithmic: Bool
+  private var isLevelEven: Bool
+  private var levels: InlineArray<33, Float>
+  private var middlePitchIncrement: Float
+  private var highestIncrement: Float
+  private var darkestShare: Float
+  private var burstOctaves: Float
+  private var burstRise: Float
+  private var isBurstLogarithmic: Bool
+  private var burstFloor: Float
+
+  /// Prepares a profile's laws for a frame rate, with its factors on amplitude over sharpness.
+  init(_ profile: TransducerProfile, levels table: [Double], rate: Double) {
+    let step = 4_294_967_296 / rate
+    let law = profile.frequency
+    lowIncrement = Float(law.low * step)
+    incrementRange = Float((law.high - law.low) * step)
+    octaves = Float(logarithm2(law.high / law.low))
+    isLogarithmic = law.scale == .logarithmic
+    middlePitchIncrement = Float(AudioTone.middleHertz(of: profile) * step)
+    highestIncrement = Float(4_294_967_296 * AudioTone.highestShareOfRate)
+    darkestShare = Float(2 * Double.pi * 200 / rate)
+    let burst = profile.transient.frequency
+    burstOctaves = Float(logarithm2(burst.high / burst.low))
+    burstRise = Float(burst.high / burst.low - 1)
+    isBurstLogarithmic = burst.scale == .logarithmic
+    burstFloor = Float(profile.transient.floor)
+    switch profile.intensity {
+    case .power(let exponent):
+      shape = exponent == 1 ? .linear : (exponent == 2 ? .square : .power)
+      self.exponent = Float(exponent)
+      levelShare = Float(0.2 / max(exponent, 2))
+    case .sensation(let decibels):
+      shape = .sensation
+      exponent = Float(decibels * logarithm2(10) / 20)
+      // As many decibels as the square law moves in a tenth.
+      levelShare = Float(1.7 / max(decibels, 17))
+    }
+    isLevelEven = !table.contains { $0 != 1 }
+    levels = InlineArray { Float(table[$0]) }
+  }
+
+  /// The phase step of a sharpness in 0…1.
+  @_noLocks
+  func increment(sharpness: Float) -> Float {
+    isLogarithmic
+      ? lowIncrement * RealtimeMath.exp2(octaves * sharpness)
+      : lowIncrement + incrementRange * sharpness
+  }
+
+  /// The phase step of a pitch in −1…1, an octave to each side.
+  @_noLocks
+  func increment(pitch: Float) -> Float { middlePitchIncrement * RealtimeMath.exp2(pitch) }
+
+  /// A phase step times a partial's ratio, kept below the frequencies that would fold back.
+  @_noLocks
+  func bounded(_ increment: Float) -> UInt32 {
+    UInt32(increment < highestIncrement ? increment : highestIncrement)
+  }
+
+  /// The low-pass of a brightness in 0…1: from 200 Hz, four octaves and more each way, to no filter at 1.
+  @_noLocks
+  func smoothing(brightness: Float) -> Float {
+    guard brightness < 1 else { return 1 }
+    let share = darkestShare * RealtimeMath.exp2(Self.brightnessOctaves * brightness)
+    return share < 1 ? share : 1
+  }
+
+  /// The amplitude of an intensity in 0…1 at a sharpness in 0…1.
+  @_noLocks
+  func amplitude(intensity: Float, sharpness: Float) -> Float {
+    let shaped = shaped(intensity)
+    if isLevelEven { return shaped }
+    let amplitude = shaped * level(sharpness: sharpness)
+    return amplitude < 1 ? amplitude : 1
+  }
+
+  /// The amplitude of a burst of weight 1.
+  @_noLocks
+  func burstAmplitude(intensity: Float, sharpness: Float) -> Float {
+    guard intensity > 0 else { return 0 }
+    let amplitude = burstFloor + (1 - burstFloor) * shaped(intensity)
+    let level = level(sharpness: sharpness)
+    return level < 1 ? amplitude * level : amplitude
+  }
+
+  /// The factor between a burst's frequencies at two sharpnesses in 0…1.
+  @_noLocks
+  func burstRatio(from planned: Float, to wanted: Float) -> Float {
+    isBurstLogarithmic
+      ? RealtimeMath.exp2(burstOctaves * (wanted - planned))
+      : (1 + burstRise * wanted) / (1 + burstRise * planned)
+  }
+
+  @_noLocks
+  private func shaped(_ intensity: Float) -> Float {
+    switch shape {
+    case .linear: intensity
+    case .square: intensity * intensity
+    case .power:
+      intensity > 0 ? RealtimeMath.exp2(exponent * RealtimeMath.log2(intensity)) : 0
+    case .sensation: intensity > 0 ? RealtimeMath.exp2(exponent * (intensity - 1)) : 0
+    }
+  }
+
+  /// The profile's factor on amplitude at a sharpness.
+  @_noLocks
+  private func level(sharpness: Float) -> Float {
+    if isLevelEven { return 1 }
+    let place = sharpness * Float(Self.tableCount - 1)
+    var index = Int(place)
+    if index > Self.tableCount - 2 { index = Self.tableCount - 2 }
+    let low = levels[index]
+    return low + (levels[index &+ 1] - low) * (place - Float(index))
+  }
+}

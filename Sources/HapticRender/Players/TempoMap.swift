@@ -1,0 +1,75 @@
+/// How a player's pattern runs along the frames of the output: where it is at a frame, and how fast.
+///
+/// The pattern's line goes on through all passes of a loop. At rate 1 everything is whole numbers.
+struct TempoMap: BitwiseCopyable, Sendable {
+  /// The rates a player can have.
+  static var slowest: Double {
+    @_noLocks get { 1.0 / 64 }
+  }
+  /// The greatest rate.
+  static var fastest: Double {
+    @_noLocks get { 64 }
+  }
+
+  private var anchorFrame: Int64 = 0
+  private var anchorLine: Int64 = 0
+  private var fraction = 0.0
+  /// Frames of the pattern for each frame of the output.
+  private(set) var rate = 1.0
+  /// Whether the rate is 1 and the pattern's frames are whole ones of the output.
+  private(set) var isUnity = true
+
+  /// A pattern that starts at frame 0 with rate 1.
+  @_noLocks
+  init() {}
+
+  /// Lets a place of the pattern fall on a frame.
+  @_noLocks
+  mutating func anchor(line: Int64, at frame: Int64) {
+    anchorFrame = frame
+    anchorLine = line
+    fraction = 0
+    isUnity = rate == 1
+  }
+
+  /// Changes the rate from a frame on; the place at that frame stays.
+  @_noLocks
+  mutating func setRate(_ newRate: Double, at frame: Int64) {
+    let place = fraction + Double(frame &- anchorFrame) * rate
+    let whole = Int64(place)
+    anchorLine = anchorLine &+ whole
+    fraction = place - Double(whole)
+    anchorFrame = frame
+    rate = newRate < Self.slowest ? Self.slowest : (newRate > Self.fastest ? Self.fastest : newRate)
+    isUnity = rate == 1 && fraction == 0
+  }
+
+  /// Lets the place of one frame fall on a later one, as if the time between had not been.
+  @_noLocks
+  mutating func shift(from frame: Int64, to later: Int64) {
+    anchorFrame = anchorFrame &+ (later &- frame)
+  }
+
+  /// The place in the pattern at a frame, at or behind the anchor.
+  @_noLocks
+  func line(at frame: Int64) -> Int64 {
+    if isUnity { return anchorLine &+ (frame &- anchorFrame) }
+    return anchorLine &+ Int64(fraction + Double(frame &- anchorFrame) * rate)
+  }
+
+  /// The first frame, not before the anchor, at which the pattern has come to a place.
+  @_noLocks
+  func frame(at line: Int64) -> Int64 {
+    // A fast pattern may have passed places between two frames, of which the later one is the anchor.
+    if line <= anchorLine { return anchorFrame }
+    if isUnity { return anchorFrame &+ (line &- anchorLine) }
+    let distance = (Double(line &- anchorLine) - fraction) / rate
+    // Too far away to be met, and to be counted.
+    if distance > 4e15 { return .max / 2 }
+    var frame = anchorFrame &+ Int64(distance)
+    // Rounded either way; the answer has to agree with the other direction to the frame.
+    while frame > anchorFrame, self.line(at: frame &- 1) >= line { frame &-= 1 }
+    while self.line(at: frame) < line { frame &+= 1 }
+    return frame
+  }
+}

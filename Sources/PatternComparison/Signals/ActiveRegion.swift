@@ -1,0 +1,69 @@
+import HapticModel
+import SignalAnalysis
+
+/// A stretch of a signal that sounds, with silence around.
+struct ActiveRegion {
+  /// The frames from its first to behind its last sound.
+  var frames: Range<Int>
+  /// Its number among the taps or hums of its signal, from 1 on.
+  var number = 0
+  let rate: Double
+
+  /// Sounds that are nearer, in seconds, are one; half a period of 40 Hz.
+  static let gap = 0.012
+  /// What is shorter, in seconds, is a tap.
+  static let longestTap = 0.06
+
+  /// Seconds at which it begins.
+  var start: Double { Double(frames.lowerBound) / rate }
+  /// Seconds at which it ends.
+  var end: Double { Double(frames.upperBound) / rate }
+  /// Seconds it lasts.
+  var duration: Double { end - start }
+  /// Whether it is one short impulse.
+  var isTap: Bool { duration < Self.longestTap }
+
+  /// The sounds of a signal.
+  ///
+  /// - Parameter threshold: The magnitude below which there is silence.
+  static func find(in samples: [Float], rate: Double, threshold: Float) -> [ActiveRegion] {
+    let gap = Int(Self.gap * rate)
+    var islands: [ActiveRegion] = []
+    var start = -1
+    var last = -1
+    for (index, sample) in samples.enumerated() where abs(sample) > threshold {
+      if start >= 0, index - last > gap {
+        islands.append(ActiveRegion(frames: start..<(last + 1), rate: rate))
+        start = index
+      }
+      if start < 0 { start = index }
+      last = index
+    }
+    if start >= 0 { islands.append(ActiveRegion(frames: start..<(last + 1), rate: rate)) }
+    var counts = (taps: 0, hums: 0)
+    for index in islands.indices {
+      if islands[index].isTap { counts.taps += 1 } else { counts.hums += 1 }
+      islands[index].number = islands[index].isTap ? counts.taps : counts.hums
+    }
+    return islands
+  }
+
+  /// The island as an event, so that it is called like one.
+  ///
+  /// - Parameter delay: Seconds to add to its time.
+  func event(delay: Double = 0) -> ListedEvent {
+    var event = ListedEvent(
+      HapticEvent(
+        kind: isTap ? .hapticTransient : .hapticContinuous, time: start + delay, duration: duration),
+      index: 0)
+    event.number = number
+    return event
+  }
+
+  /// What pairing it with another costs, each with its level in decibels.
+  func cost(of other: ActiveRegion, level: Double, otherLevel: Double) -> Double {
+    let longest = max(duration, other.duration, 1e-3)
+    let shape = abs(duration - other.duration) / longest / 2 + abs(level - otherLevel) / 60
+    return abs(start - other.start) / 0.5 + min(0.8, shape)
+  }
+}

@@ -1,0 +1,73 @@
+import BlindListening
+import PatternComparison
+
+/// What a command line says of a blind test.
+struct ABXOptions {
+  /// Trials of a test for which nothing else is said: 12 right are then rare by guessing.
+  static let defaultTrialCount = 16
+  /// The most trials.
+  static let maximumTrialCount = 10_000
+
+  /// Trials that are agreed on, or nothing where the listener ends the test.
+  let count: Int?
+  /// What the draws follow from; nothing for a seed by chance.
+  let seed: UInt64?
+  /// By what levels are matched.
+  let match: LevelMatch
+  /// Answers that are made up, where nobody listens.
+  let listener: SimulatedListener?
+  /// Where the record goes; nothing for the usual place.
+  let path: String?
+
+  static let options = [
+    Option(
+      "--trials", value: "N",
+      help: "Number of trials, 1 to \(maximumTrialCount); 0 runs until you press q.",
+      defaultText: "\(defaultTrialCount)"),
+    Option(
+      "--match", value: "MATCH", help: "Level matching.",
+      defaultText: LevelMatch.loudness.rawValue, choices: LevelMatch.allCases.map(\.rawValue)),
+    Option(
+      "--save", value: "FILE", help: "Write the record of all trials to this JSON file.",
+      defaultText: "abx-A-B-TIME.json in the current folder; none with --simulate",
+      completion: .file(endingIn: "json")),
+    Option(
+      "--seed", value: "N",
+      help: "Seed of the random order, 0 to \(ABXTest.greatestSeed).",
+      defaultText: "random"),
+    Option(
+      "--simulate", value: "ANSWERS",
+      help:
+        "Simulate the answers, without a listener or device: one letter per trial, such as abba, or "
+        + "\(SimulatedListener.Word.allCases.map(\.rawValue).joinedWithOr)."),
+  ]
+
+  /// What a command line asks for.
+  init(_ arguments: ParsedArguments) throws(UsageError) {
+    listener = try arguments.value("--simulate").map { (text) throws(UsageError) in
+      try SimulatedListener(text)
+    }
+    let asked = try arguments.int("--trials", in: 0...Self.maximumTrialCount)
+    let natural = listener?.count ?? Self.defaultTrialCount
+    guard natural <= Self.maximumTrialCount else {
+      throw UsageError(
+        .invalidValue, "'--simulate' takes at most \(Self.maximumTrialCount) answers")
+    }
+    count = asked == 0 ? nil : asked ?? natural
+    if count == nil, let listener, listener.count == nil {
+      throw UsageError(
+        .invalidValue,
+        "'--trials 0' with '--simulate' requires one letter per trial")
+    }
+    seed = try arguments.int("--seed", in: 0...Int(ABXTest.greatestSeed)).map { UInt64($0) }
+    match = try arguments.choice("--match", as: LevelMatch.self) ?? .loudness
+    path = arguments.value("--save")
+  }
+
+  /// The keys that give the made-up answers.
+  func keys(seed: UInt64) -> [KeyPress] {
+    guard let listener else { return [] }
+    let answers = listener.answers(seed: seed, count: count ?? listener.count ?? 0)
+    return SimulatedListener.keys(for: answers)
+  }
+}

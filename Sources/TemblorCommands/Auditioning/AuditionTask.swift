@@ -1,0 +1,107 @@
+import HapticPlayback
+import HapticRender
+import PatternComparison
+
+/// Takes of which the listener chooses one after the other under the same play head.
+final class AuditionTask: SessionTask {
+  private let takes: PreparedTakes
+  private let deck: TakeSwitcher
+  private var levels: [LevelMatch: MatchedLevels] = [:]
+  /// By what levels are matched.
+  private(set) var match: LevelMatch
+  /// The take that is heard.
+  private(set) var chosen = 0
+
+  /// An audition that begins with the first take.
+  init(
+    _ takes: PreparedTakes, on engine: PlaybackEngine, match: LevelMatch,
+    region: ClosedRange<Double>?, gap: Double
+  ) throws {
+    self.takes = takes
+    self.match = match
+    let levels = takes.levels(by: match)
+    self.levels[match] = levels
+    deck = try TakeSwitcher(
+      takes.pieces, on: engine, region: region, gap: gap,
+      gains: Self.only(0, of: levels.gains))
+  }
+
+  var keys: [KeyHelp] {
+    [
+      KeyHelp(key: choiceKeys, meaning: "choose"), KeyHelp(key: "tab", meaning: "next take"),
+    ] + TakeSwitcher.keys + [KeyHelp(key: "g", meaning: "match levels: none, loudness, felt")]
+  }
+
+  private var choiceKeys: String {
+    let count = takes.pieces.count
+    // The letters behind F mean other things.
+    guard count <= Self.letters.count else { return "1-\(count)" }
+    return "1-\(count) or a-\(Self.letters[count - 1])"
+  }
+
+  /// The letters that choose.
+  private static let letters: [Character] = ["a", "b", "c", "d", "e", "f"]
+
+  var state: PlaybackStatus.State { deck.state }
+  var place: (position: Double, duration: Double?) { deck.shownPlace }
+
+  var title: SessionTitle? {
+    let letter = Take.letter(chosen)
+    return SessionTitle(
+      long: "\(letter) \(FileSystem.name(of: takes.pieces[chosen].name).printable)", short: letter,
+      remarks: [deck.loopRemark, matchRemark])
+  }
+
+  func perform(at now: Duration) throws -> SessionStep { .wait(nil) }
+
+  func press(_ key: KeyPress) throws -> Bool {
+    if try deck.press(key) { return true }
+    switch key {
+    case .character("g"), .character("G"): try matchOtherwise()
+    case .tab: try choose((chosen + 1) % takes.pieces.count)
+    case .backTab: try choose((chosen + takes.pieces.count - 1) % takes.pieces.count)
+    case .character(let character):
+      guard let index = Self.index(of: character), index < takes.pieces.count else { return false }
+      try choose(index)
+    default: return false
+    }
+    return true
+  }
+
+  /// The factors of a match, measured when it is first asked for.
+  func levels(by match: LevelMatch) -> MatchedLevels {
+    if let known = levels[match] { return known }
+    let found = takes.levels(by: match)
+    levels[match] = found
+    return found
+  }
+
+  /// All gains 0 but one.
+  static func only(_ index: Int, of gains: [Double]) -> [Double] {
+    gains.indices.map { $0 == index ? gains[$0] : 0 }
+  }
+
+  /// The take of a figure, or of a letter that means nothing else.
+  private static func index(of character: Character) -> Int? {
+    if let number = Int(String(character)), number > 0 { return number - 1 }
+    return character.lowercased().first.flatMap { letters.firstIndex(of: $0) }
+  }
+
+  private func choose(_ index: Int) throws {
+    chosen = index
+    try deck.setGains(Self.only(index, of: levels(by: match).gains))
+  }
+
+  private func matchOtherwise() throws {
+    let all = LevelMatch.allCases
+    match = all[((all.firstIndex(of: match) ?? 0) + 1) % all.count]
+    try choose(chosen)
+  }
+
+  private var matchRemark: String {
+    guard match != .none else { return "levels not matched" }
+    let levels = levels(by: match)
+    let gain = levels.gains[chosen]
+    return "\(levels.match.rawValue) \(NumberFormatting.gain(gain))"
+  }
+}

@@ -1,0 +1,99 @@
+import ALSAOutput
+import HapticPlayback
+import HapticRender
+
+/// No device, a clock that runs as fast as the machine can, and keys pressed at steady times.
+///
+/// Used by one thread.
+final class SimulatedBackend: SessionBackend, @unchecked Sendable {
+  /// The time from one key to the next, and to the end behind the last.
+  static let keyInterval = Duration.milliseconds(100)
+  private static let periodSize = 480
+
+  private var keys: [KeyPress]
+  private var nextKeyTime = keyInterval
+  private let clock = VirtualTimeSource()
+  private var driver: Driver?
+
+  /// A stage on which keys are pressed, and then `q`.
+  init(keys: [KeyPress]) { self.keys = keys + [.character("q")] }
+
+  var time: any TimeSource { StageTime(stage: self) }
+
+  func keyboard() -> (any Keyboard)? { StageKeyboard(stage: self) }
+
+  func drive(
+    _ request: PCMRequest, eventHandler: @escaping LivePlayback.EventHandler,
+    prepare: (DeviceSummary) throws -> (engine: PlaybackEngine, recording: RecordingBuffer?)
+  ) throws -> any EngineDriver {
+    let format = SinkFormat(
+      rate: Double(request.rate), channelCount: request.channels.count,
+      periodSize: Self.periodSize,
+      bufferSize: Self.periodSize)
+    let (engine, _) = try prepare(
+      DeviceSummary(name: "simulation", format: format, encoding: "float"))
+    let made = Driver(engine, NullSink(format, time: clock), clock)
+    driver = made
+    return made
+  }
+
+  private func wait(for descriptors: inout [PollDescriptor], timeout: Duration?) {
+    let end = timeout.map { clock.now + $0 }
+    while true {
+      SystemTimeSource().wait(for: &descriptors, timeout: .zero)
+      if descriptors.contains(where: { $0.received != 0 }) { return }
+      if !keys.isEmpty, clock.now >= nextKeyTime { return }
+      if let end, clock.now >= end { return }
+      guard driver?.turn() == true else { return }
+    }
+  }
+
+  private func takeKeys() -> [KeyPress] {
+    guard !keys.isEmpty, clock.now >= nextKeyTime else { return [] }
+    nextKeyTime = clock.now + Self.keyInterval
+    return [keys.removeFirst()]
+  }
+
+  private struct StageTime: TimeSource {
+    let stage: SimulatedBackend
+    var now: Duration { stage.clock.now }
+    func wait(for descriptors: inout [PollDescriptor], timeout: Duration?) {
+      stage.wait(for: &descriptors, timeout: timeout)
+    }
+  }
+
+  private final class StageKeyboard: Keyboard {
+    private let stage: SimulatedBackend
+    init(stage: SimulatedBackend) { self.stage = stage }
+    var watched: [PollDescriptor] { [] }
+    var isClosed: Bool { false }
+    func timeout(at now: Duration) -> Duration? { nil }
+    func keys(at now: Duration) -> [KeyPress] { stage.takeKeys() }
+  }
+
+  private final class Driver: EngineDriver {
+    private let loop: RenderLoop
+    private let engine: PlaybackEngine
+    private(set) var isOver = false
+
+    init(_ engine: PlaybackEngine, _ sink: NullSink, _ clock: VirtualTimeSource) {
+      self.engine = engine
+      loop = RenderLoop(engine: engine, sink: sink, time: clock)
+    }
+
+    /// Renders a period; answers whether another may follow.
+    func turn() -> Bool {
+      guard !isOver else { return false }
+      isOver = !loop.turn()
+      engine.update()
+      return !isOver
+    }
+
+    func stop() {
+      loop.stop()
+      while turn() {}
+    }
+
+    func takeBlockTimings() -> [BlockTiming] { [] }
+  }
+}

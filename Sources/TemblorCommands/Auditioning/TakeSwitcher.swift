@@ -1,0 +1,168 @@
+import HapticModel
+import HapticPlayback
+import HapticRender
+
+/// Takes that run in step under one play head, of which one is heard, and the part of them that repeats.
+final class TakeSwitcher {
+  /// Seconds of the cross-fade from one take to another.
+  static let crossfade = 0.01
+  /// Seconds of the fade to silence, and of the one from it, where takes are changed through silence.
+  static let dip = 0.005
+  /// Seconds from asking for a change through silence to its first frame: well behind what is rendered ahead.
+  static let dipLead = 0.03
+  /// The part of the whole that an arrow moves the play head by.
+  static let stepShare = 1.0 / 16
+  /// Where a take that does not repeat is told to: longer than anything that plays.
+  private static let never = 2 * FrameConversion.longest
+
+  private let engine: PlaybackEngine
+  private let group: PlayerGroup
+  private let gap: Double
+  /// Seconds of the longest take.
+  let duration: Double
+  /// What repeats, in seconds, or nothing for the whole.
+  private(set) var region: ClosedRange<Double>?
+  /// Whether it repeats.
+  private(set) var isLooping: Bool
+  /// Whether the takes stand still.
+  private(set) var isPaused = false
+  /// Where the play head was put, and where the last block still has it.
+  private var sought: (place: Double, left: Double)?
+
+  /// A deck whose takes are about to start, silent all but one.
+  ///
+  /// - Parameter gap: Seconds of silence between two passes of the whole.
+  init(
+    _ pieces: [CompiledPattern], on engine: PlaybackEngine, region: ClosedRange<Double>? = nil,
+    isLooping: Bool = true, gap: Double = 0, gains: [Double]
+  ) throws {
+    self.engine = engine
+    self.gap = gap
+    self.isLooping = isLooping
+    duration = pieces.map(\.duration).max() ?? 0
+    group = PlayerGroup(
+      try pieces.map { try engine.player(for: $0.plans, duration: $0.duration) }, of: engine)
+    self.region = region
+    try group.setGains(gains, over: 0)
+    try applyLoop()
+    let start = FrameConversion.frame(seconds: Playlist.leadIn, rate: engine.rate)
+    try group.start(at: .frame(start), from: beginning)
+  }
+
+  /// What the sound does.
+  var state: PlaybackStatus.State {
+    if isPaused { return .paused }
+    return isAtEnd ? .idle : .playing
+  }
+
+  /// The play head in seconds.
+  var place: Double {
+    guard let sought, isPaused || group.place == sought.left else { return group.place }
+    return sought.place
+  }
+
+  /// Seconds of the play head for the live line, and of the longest take.
+  var shownPlace: (position: Double, duration: Double?) { (min(place, duration), duration) }
+
+  /// Whether all have ended and nothing repeats.
+  private var isAtEnd: Bool { !isLooping && place >= duration }
+
+  /// Where playing begins.
+  private var beginning: Double { isLooping ? region?.lowerBound ?? 0 : 0 }
+
+  // MARK: What is heard
+
+  /// Moves to other gains in one frame for all takes, without a click.
+  func setGains(_ gains: [Double]) throws {
+    try group.setGains(gains, over: Self.crossfade)
+  }
+
+  /// Moves to other gains through silence, in the same way whatever was heard before.
+  func setGainsViaSilence(_ gains: [Double]) throws {
+    try group.setGainsViaSilence(gains, over: Self.dip, at: .frame(dipFrame))
+  }
+
+  /// The same, and begins anew in the silence.
+  func restartThroughSilence(_ gains: [Double]) throws {
+    let frame = dipFrame
+    try group.setGainsViaSilence(gains, over: Self.dip, at: .frame(frame))
+    let silent = frame + FrameConversion.frame(seconds: Self.dip, rate: engine.rate)
+    try group.seek(to: beginning, at: .frame(silent))
+    sought = nil
+    if isPaused { try group.resume(at: .frame(silent)) }
+    isPaused = false
+  }
+
+  private var dipFrame: Int64 {
+    engine.position + FrameConversion.frame(seconds: Self.dipLead, rate: engine.rate)
+  }
+
+  // MARK: The play head
+
+  /// Lets all stand still, or go on; behind the end they begin anew.
+  func togglePause() throws {
+    if isAtEnd {
+      try move(to: 0)
+      if !isPaused { return }
+    }
+    isPaused.toggle()
+    if isPaused {
+      sought = nil
+      try group.pause()
+    } else {
+      try group.resume()
+    }
+  }
+
+  /// Puts the play head somewhere; behind the end of what repeats, at its start.
+  func move(to seconds: Double) throws {
+    var seconds = min(max(0, seconds), duration)
+    if isLooping, let region, seconds >= region.upperBound { seconds = region.lowerBound }
+    try group.seek(to: seconds)
+    sought = (seconds, group.place)
+  }
+
+  /// Moves the play head by a number of steps.
+  func step(_ count: Double) throws {
+    try move(to: min(place, duration) + count * duration * Self.stepShare)
+  }
+
+  /// Puts the play head where playing begins.
+  func moveToBeginning() throws { try move(to: beginning) }
+
+  // MARK: What repeats
+
+  /// Repeats from the play head to the end of the region, or of the whole where that lies before.
+  func beginRegionHere() throws {
+    let start = min(place, duration - PatternPlayer.shortestLoop)
+    guard start >= 0 else { return }
+    let end = region?.upperBound ?? duration
+    try setRegion(start...(end - start < PatternPlayer.shortestLoop ? duration : end))
+  }
+
+  /// Repeats from the start of the region, or of the whole where that lies behind, to the play head.
+  func endRegionHere() throws {
+    let end = min(max(place, PatternPlayer.shortestLoop), duration)
+    let start = region?.lowerBound ?? 0
+    try setRegion((end - start < PatternPlayer.shortestLoop ? 0 : start)...end)
+  }
+
+  /// Repeats a part, or the whole.
+  func setRegion(_ region: ClosedRange<Double>?) throws {
+    self.region = region
+    isLooping = true
+    try applyLoop()
+  }
+
+  /// Repeats, or plays to the end.
+  func toggleLoop() throws {
+    isLooping.toggle()
+    try applyLoop()
+  }
+
+  private func applyLoop() throws {
+    // Without a loop the takes run on in silence behind their ends, and so stay in step.
+    let end = isLooping ? region?.upperBound ?? (duration + gap) : Self.never
+    try group.loop(from: isLooping ? region?.lowerBound ?? 0 : 0, end: end)
+  }
+}

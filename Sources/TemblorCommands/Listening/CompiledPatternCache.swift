@@ -1,0 +1,79 @@
+import AHAP
+import HapticModel
+import HapticRender
+
+/// Patterns by the words that name them, compiled once and again when their files change.
+struct CompiledPatternCache {
+  /// Patterns that are kept; those not used for longest are let go.
+  static let capacity = 64
+
+  /// A pattern that is ready to be loaded.
+  struct CachedPattern {
+    /// What it is called where no other name is given.
+    var name: String
+    /// One plan for each haptic bus.
+    var plans: [RenderPlan]
+    /// Seconds.
+    var duration: Double
+  }
+
+  private struct Entry {
+    var piece: CachedPattern
+    var sources: [(path: String, stamp: FileStamp?)]
+
+    /// Whether no file that it is made from has changed since.
+    var isCurrent: Bool { sources.allSatisfy { FileStamp($0.path) == $0.stamp } }
+  }
+
+  private let profiles: [TransducerProfile]
+  private let rate: Double
+  private var entries = LRUCache<String, Entry>(capacity: capacity)
+
+  /// An empty cache for the profiles of an engine's haptic buses, and its rate.
+  init(profiles: [TransducerProfile], rate: Double) {
+    self.profiles = profiles
+    self.rate = rate
+  }
+
+  /// Patterns that are kept.
+  var count: Int { entries.count }
+
+  /// The pattern of a file or a shipped one.
+  mutating func piece(_ word: String) throws(ListenError) -> CachedPattern {
+    if let entry = entries.value(word), entry.isCurrent { return entry.piece }
+    entries.forget(word)
+    let input = try Self.input(word)
+    // Asked for before reading: a file that is changed meanwhile is read again.
+    let stamp = FileStamp(word)
+    do {
+      let pattern = try LoadedPattern(input)
+      let sources = pattern.sources.filter { $0 != word }.map { (path: $0, stamp: FileStamp($0)) }
+      let piece = CachedPattern(
+        name: input.outputStem, plans: try pattern.plans(for: profiles, rate: rate),
+        duration: pattern.reading.pattern.duration)
+      entries.keep(Entry(piece: piece, sources: [(word, stamp)] + sources), for: word)
+      return piece
+    } catch {
+      throw ListenError(.invalidPattern, Failure.message(error))
+    }
+  }
+
+  /// One pattern, from where reading never waits.
+  private static func input(_ word: String) throws(ListenError) -> PatternInput {
+    if word == "-" {
+      throw ListenError(.invalidPattern, "- (standard input) is used for commands; name a file")
+    }
+    switch FileSystem.entry(at: word) {
+    case .folder:
+      throw ListenError(.invalidPattern, "\(word.inQuotes) is a folder; name one pattern")
+    case .other: throw ListenError(.invalidPattern, "\(word.inQuotes) is not a regular file")
+    case .file, .nothing: break
+    }
+    let (inputs, problems) = PatternInput.find([word])
+    guard let input = inputs.first else {
+      throw ListenError(
+        .invalidPattern, problems.first?.description ?? "\(word.inQuotes) cannot be read")
+    }
+    return input
+  }
+}

@@ -1,0 +1,111 @@
+internal import HapticRender
+import HapticPlayback
+
+/// Takes commands from standard input and a socket, and answers them, while an engine plays.
+final class ListenTask: SessionTask {
+  private let session: ListenSession
+  private let standard: StandardConnection
+  private let listener: SocketListener?
+  private let inbox: EventInbox
+  private let time: any TimeSource
+  private let period: Duration
+  private var standardQueue = ListenQueue()
+  private var queues: [SocketListener.Client: ListenQueue] = [:]
+  /// Whether what plays was asked to come to its end.
+  private var isFinishing = false
+
+  /// A performance without any command yet.
+  ///
+  /// - Parameters:
+  ///   - listener: The socket; without one, the end of standard input is the end.
+  ///   - inbox: What happens at the device.
+  ///   - period: Time in which the engine takes commands.
+  init(
+    _ session: ListenSession, standard: StandardConnection, listener: SocketListener?,
+    inbox: EventInbox, time: any TimeSource, period: Duration
+  ) {
+    self.session = session
+    self.standard = standard
+    self.listener = listener
+    self.inbox = inbox
+    self.time = time
+    self.period = period
+  }
+
+  var watched: [PollDescriptor] {
+    standard.isHeld = !standardQueue.isEmpty
+    for client in listener?.clients ?? [] {
+      listener?.hold(client, queues[client]?.isEmpty == false)
+    }
+    return standard.watched + (listener?.watched() ?? [])
+  }
+
+  var state: PlaybackStatus.State { session.state }
+  var place: (position: Double, duration: Double?) { (session.engine.seconds, nil) }
+
+  func perform(at now: Duration) -> SessionStep {
+    standard.flush()
+    takeEvents()
+    standardQueue.add(standard.lines())
+    let hasQuit = standardQueue.execute(by: session, at: now, period: period) { standard.send($0) }
+    obeyClients(at: now)
+    let next = nextTime(at: now)
+    let step = hasQuit ? SessionStep.over : step(at: now, next: next)
+    reportEvents()
+    return step
+  }
+
+  /// Tells what is left to tell, when nothing plays any more.
+  func finish() {
+    takeEvents()
+    session.reportUnderruns()
+    reportEvents()
+    standard.finish(time)
+  }
+
+  private func obeyClients(at now: Duration) {
+    guard let listener else { return }
+    for event in listener.receive() {
+      switch event {
+      case .connected(let client): queues[client] = ListenQueue()
+      case .line(let client, let line): queues[client]?.add([line])
+      case .left(let client): queues[client] = nil
+      }
+    }
+    for client in listener.clients {
+      let hasQuit = queues[client]?.execute(by: session, at: now, period: period) {
+        listener.send($0, to: client)
+      }
+      if hasQuit == true { listener.end(client) }
+    }
+  }
+
+  /// What comes next, and the end where standard input has ended and nobody else can command.
+  private func step(at now: Duration, next: Duration?) -> SessionStep {
+    let limit = [next, standard.timeout].compactMap { $0 }.min()
+    guard standard.isAtEnd, standardQueue.isEmpty, listener == nil else { return .wait(limit) }
+    if !isFinishing { isFinishing = session.finishPlaying() }
+    guard isFinishing else { return .wait(period) }
+    guard let left = session.secondsLeft(tail: OfflineRenderer.defaultTail) else {
+      return .wait(limit)
+    }
+    return left > 0 ? .wait(.inSeconds(left)) : .over
+  }
+
+  /// The time until a queue can go on.
+  private func nextTime(at now: Duration) -> Duration? {
+    let queues = [standardQueue] + queues.values
+    return queues.compactMap { $0.next(period: period) }.map { max(.zero, $0 - now) }.min()
+  }
+
+  private func takeEvents() {
+    for case .notice(let notice) in inbox.take() { session.note(notice) }
+  }
+
+  private func reportEvents() {
+    for event in session.takeEvents() {
+      standard.send(event)
+      listener?.sendToAll(event)
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import HapticPlayback
+
+/// What a live verb does on an engine, asked and told by its session on one thread.
+protocol SessionTask: AnyObject {
+  /// What else ends a wait.
+  var watched: [PollDescriptor] { get }
+  /// What its own keys do, in the order of help; none where it has none.
+  var keys: [KeyHelp] { get }
+  /// What the sound does, for the live line.
+  var state: PlaybackStatus.State { get }
+  /// Seconds of what plays, and its length where it has one.
+  var place: (position: Double, duration: Double?) { get }
+
+  /// What is heard and how, for the live line; nothing where the time says enough.
+  var title: SessionTitle? { get }
+  /// Whether the live line must tell nothing of the sound itself, its level and its voices.
+  var isBlind: Bool { get }
+
+  /// Does what is due.
+  func perform(at now: Duration) throws -> SessionStep
+
+  /// Does what a key asks for; answers whether the key means anything here.
+  func press(_ key: KeyPress) throws -> Bool
+
+  /// Takes note of blocks that were rendered, where `wantsRecords` says so.
+  func note(_ records: [BlockTiming])
+}
+
+/// What comes after a performance did what was due.
+enum SessionStep: Equatable {
+  /// It is to be asked again within a time, or when something happens.
+  case wait(Duration?)
+  /// There is nothing more to play.
+  case over
+}
+
+/// What is heard and how, in a few words.
+struct SessionTitle: Equatable, Sendable {
+  /// What is heard.
+  var long: String
+  /// The same where there is little room.
+  var short: String
+  /// How it is heard, the most important first; left out where there is no room.
+  var remarks: [String] = []
+}
+
+/// A key in the list that `?` shows.
+struct KeyHelp: Equatable {
+  /// The key as people call it.
+  var key: String
+  /// What it does, in a few words.
+  var meaning: String
+}
+
+extension SessionTask {
+  var watched: [PollDescriptor] { [] }
+  var keys: [KeyHelp] { [] }
+  var title: SessionTitle? { nil }
+  var isBlind: Bool { false }
+  func press(_ key: KeyPress) throws -> Bool { false }
+  func note(_ records: [BlockTiming]) {}
+}

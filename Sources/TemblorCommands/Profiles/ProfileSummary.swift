@@ -1,0 +1,193 @@
+import HapticRender
+import TransducerProfiles
+
+/// What a profile does, laid out for people.
+struct ProfileSummary {
+  /// What stands in the file.
+  let profile: TransducerProfile
+  /// The same with the frequencies that are played.
+  let placed: TransducerProfile
+  /// The filters and limits for the hardware.
+  let settings: TransducerSettings?
+  /// Where it comes from.
+  let origin: String
+
+  /// The points of sharpness that are shown.
+  static let steps = 6
+  /// The frame rate that filters are shown for.
+  static let rate = 48_000.0
+
+  /// Lays a profile out.
+  init(profile: TransducerProfile, origin: String) {
+    self.profile = profile
+    self.origin = origin
+    placed = profile.placed(rate: Self.rate)
+    settings = profile.transducerSettings(rate: Self.rate)
+  }
+
+  /// The whole sheet.
+  func text(for output: Output) -> String {
+    var layout = TextLayout(for: output)
+    layout.lines("\(profile.name): \(profile.summary.printable)", indent: 0)
+    layout.heading("Rendering")
+    layout.table(laws)
+    layout.heading("By sharpness")
+    for line in bySharpness { layout.verbatim(line, indent: 2) }
+    if let settings {
+      layout.heading("Adaptation to the hardware")
+      layout.table(fit(settings))
+    }
+    if let hardware = profile.hardware {
+      layout.heading("Hardware")
+      layout.table(Self.figures(of: hardware))
+    }
+    if !profile.sources.isEmpty {
+      layout.heading("Sources")
+      for source in profile.sources { layout.lines(source.printable, indent: 2) }
+    }
+    return layout.text
+  }
+
+  private var laws: [(label: String, help: String)] {
+    let transient = profile.transient
+    var rows = [
+      ("origin", origin.printable),
+      (
+        "frequency",
+        profile.frequency.text + ", " + profile.frequency.scale.rawValue
+          + Self.change(from: profile.frequency, to: placed.frequency)
+      ),
+      ("intensity", intensity),
+      ("level", Self.level(profile.level) + " per continuous event at full intensity"),
+      ("waveform", Self.sines(profile.partials.map { ($0.ratio, $0.gain) })),
+      ("transients", burst),
+      ("transient level", Self.level(transient.level)),
+      (
+        "transient waveform",
+        Self.sines(transient.partials.map { ($0.ratio, $0.gain) }) + squareness
+      ),
+    ]
+    if profile.duck != 1 {
+      let share = NumberFormatting.rounded(profile.duck, places: 3)
+      rows.append(("duck", "continuous events × \(share) while a transient sounds"))
+    }
+    return rows
+  }
+
+  private var intensity: String {
+    switch profile.intensity {
+    case .power(let exponent):
+      "amplitude = intensity"
+        + (exponent == 1 ? "" : " to the power of \(NumberFormatting.rounded(exponent, places: 3))")
+    case .sensation(let decibels):
+      "perceptually uniform; intensity 1 is \(NumberFormatting.rounded(decibels, places: 1)) dB above threshold"
+    }
+  }
+
+  private var burst: String {
+    let transient = profile.transient
+    let length =
+      switch transient.length {
+      case .cycles(let count, let range):
+        "\(NumberFormatting.rounded(count, places: 2)) cycles within "
+          + "\(Self.milliseconds(range.lowerBound))–\(Self.milliseconds(range.upperBound)) ms"
+      case .seconds(let low, let high):
+        (low == high ? "" : "\(Self.milliseconds(low)) to ") + "\(Self.milliseconds(high)) ms"
+      }
+    let isOwn = transient.frequency != profile.frequency
+    let floor = NumberFormatting.rounded(transient.floor * 100, places: 1)
+    let band =
+      transient.frequency.text
+      + Self.change(from: transient.frequency, to: placed.transient.frequency)
+    return length + (isOwn ? ", \(band)" : "")
+      + (transient.floor > 0 ? ", at least \(floor) % of the level" : "")
+  }
+
+  private var squareness: String {
+    let range = profile.transient.squareness
+    guard range.upperBound > 0 else { return "" }
+    let shares = [range.lowerBound, range.upperBound].map {
+      NumberFormatting.rounded($0 * 100, places: 0)
+    }
+    return ", \(shares[0]) to \(shares[1]) % square"
+  }
+
+  /// Frequency and level of continuous events and bursts at evenly spaced sharpness.
+  private var bySharpness: [String] {
+    let factors = placed.levelsOverSharpness(count: Self.steps, drive: settings)
+    let isKnown = profile.hasKnownResponse
+    let head =
+      ["sharpness", "frequency", "level"] + (isKnown ? ["response"] : []) + ["burst", "length"]
+    let rows = (0..<Self.steps).map { step in
+      let sharpness = Double(step) / Double(Self.steps - 1)
+      let hertz = placed.frequency.hertz(atSharpness: sharpness)
+      let level = profile.level * factors[step] * (settings?.driveResponse(atHertz: hertz) ?? 1)
+      let transient = placed.transient
+      return [
+        NumberFormatting.rounded(sharpness, places: 1),
+        FrequencyMapping.hertz(hertz) + " Hz",
+        NumberFormatting.rounded(NumberFormatting.decibels(Float(level)), places: 1) + " dBFS",
+      ] + (isKnown ? [made(level, atHertz: hertz)] : []) + [
+        FrequencyMapping.hertz(transient.frequency.hertz(atSharpness: sharpness)) + " Hz",
+        Self.milliseconds(transient.seconds(atSharpness: sharpness)) + " ms",
+      ]
+    }
+    return ColumnText.lines([head] + rows, isRight: true)
+  }
+
+  private static func figures(
+    of hardware: TransducerHardware
+  ) -> [(label: String, help: String)] {
+    func number(_ value: Double?, _ unit: String) -> String? {
+      value.map { NumberFormatting.rounded($0, places: 3) + unit }
+    }
+    let figures: [(key: String, label: String, text: String?)] = [
+      ("band", "band", hardware.band.map { $0.text + " Hz" }),
+      ("resonance", "resonance", number(hardware.resonance, " Hz")),
+      ("quality", "quality factor", number(hardware.quality, "")),
+      ("impedance", "impedance", number(hardware.impedance, " Ω")),
+      ("power", "power", number(hardware.power, " W")),
+      ("peakPower", "peak power", number(hardware.peakPower, " W")),
+      ("acceleration", "acceleration", number(hardware.acceleration, " g")),
+      ("excursion", "excursion", number(hardware.excursion, " mm")),
+      (
+        "response", "response",
+        hardware.response.isEmpty ? nil : "\(hardware.response.count) measured points"
+      ),
+      ("thermal", "thermal time constants", hardware.thermal.map { $0.text }),
+    ]
+    var rows: [(label: String, help: String)] = [("product", hardware.product.printable)]
+    for figure in figures {
+      guard let text = figure.text else { continue }
+      let isEstimated = hardware.estimated.contains(figure.key)
+      rows.append((figure.label, text + (isEstimated ? " (estimated)" : "")))
+    }
+    if let measured = hardware.measured {
+      let residual = NumberFormatting.rounded(measured.residual, places: 1)
+      rows.append(
+        (
+          "measured",
+          "\(measured.date.printable), by \(measured.sensor.rawValue), \(residual) dB unexplained"
+        ))
+    }
+    return rows
+  }
+
+  private static func level(_ amplitude: Double) -> String {
+    let decibels = NumberFormatting.rounded(NumberFormatting.decibels(Float(amplitude)), places: 1)
+    return "\(NumberFormatting.rounded(amplitude, places: 4)) (\(decibels) dBFS)"
+  }
+
+  private static func sines(_ partials: [(ratio: Double, gain: Double)]) -> String {
+    if partials.count == 1, partials[0] == (1, 1) { return "a sine" }
+    let list = partials.map { partial in
+      "\(NumberFormatting.rounded(partial.gain, places: 3)) at × \(NumberFormatting.rounded(partial.ratio, places: 3))"
+    }
+    return (partials.count == 1 ? "a sine: " : "\(partials.count) sines: ")
+      + list.joined(separator: ", ")
+  }
+
+  private static func milliseconds(_ seconds: Double) -> String {
+    NumberFormatting.rounded(seconds * 1_000, places: 1)
+  }
+}

@@ -1,0 +1,62 @@
+import HapticRender
+import JSONText
+
+/// What protection did for a transducer, for people and for programs.
+struct ProtectionSummary: Equatable, Sendable {
+  /// What a drive is held back for.
+  enum Cause: String, Sendable {
+    case excursion
+    case power
+  }
+
+  /// Frames in which the movement was held back.
+  var excursionLimitedFrameCount: Int64
+  /// Frames in which the power was.
+  var powerLimitedFrameCount: Int64
+  /// The least factor on the drive.
+  var leastGain: Float
+  /// The greatest warmth, as a share of the limit.
+  var temperatureRise: Double
+
+  /// What rendering tells; nothing where no transducer was moved or warmed.
+  init?(_ statistics: RenderStatistics) {
+    guard statistics.peakTemperatureRise > 0 || statistics.peakExcursion > 0 else { return nil }
+    excursionLimitedFrameCount = statistics.excursionLimitedFrameCount
+    powerLimitedFrameCount = statistics.powerLimitedFrameCount
+    leastGain = statistics.minimumProtectionGain
+    temperatureRise = Double(statistics.peakTemperatureRise)
+  }
+
+  /// Figures of playing.
+  init(
+    excursionLimitedFrameCount: Int64, powerLimitedFrameCount: Int64, leastGain: Float,
+    temperatureRise: Double
+  ) {
+    self.excursionLimitedFrameCount = excursionLimitedFrameCount
+    self.powerLimitedFrameCount = powerLimitedFrameCount
+    self.leastGain = leastGain
+    self.temperatureRise = temperatureRise
+  }
+
+  /// What held the drive back longer; nothing where it was not.
+  var cause: Cause? {
+    if excursionLimitedFrameCount == 0 && powerLimitedFrameCount == 0 { return nil }
+    return powerLimitedFrameCount > excursionLimitedFrameCount ? .power : .excursion
+  }
+
+  /// `warm 63 %`, and `held -1.8 dB (power)` where it was.
+  var text: String {
+    let warm = "temperature rise \(Int((temperatureRise * 100).rounded())) %"
+    guard let cause else { return warm }
+    let held = NumberFormatting.rounded(NumberFormatting.decibels(leastGain), places: 1)
+    return "\(warm), limited by \(held) dB (\(cause.rawValue))"
+  }
+
+  /// Writes the figures into an object.
+  func write(to entry: inout JSONObjectWriter) {
+    entry.member("excursionFrames", Int(excursionLimitedFrameCount))
+    entry.member("powerFrames", Int(powerLimitedFrameCount))
+    entry.member("heldDecibels", NumberFormatting.decibels(leastGain))
+    entry.member("warmth", temperatureRise)
+  }
+}

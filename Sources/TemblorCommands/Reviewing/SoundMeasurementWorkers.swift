@@ -1,0 +1,110 @@
+internal import Synchronization
+import SignalAnalysis
+import SoundFile
+
+/// Shares the measurement of a sound among threads: while a block is measured, the next is read.
+final class SoundMeasurementWorkers: Sendable {
+  /// Samples of a block: 8 MiB, for some 20 ms of work.
+  private static let blockSize = 1 << 21
+
+  let channelCount: Int
+  let rate: Double
+  let container: String
+  let encoding: String
+  /// Frames the file's header promises.
+  let promisedFrameCount: Int64
+  private let reading: Mutex<Reading>
+  private let loudness: Mutex<LoudnessMeasurement>
+  private let channels: [Channel]
+
+  /// The file and the block that was read last.
+  private struct Reading: ~Copyable {
+    var reader: SoundFileReader
+    var block: [Float] = []
+    var fault: SoundFileError?
+
+    /// Reads the next block; an empty one is the end.
+    mutating func next() {
+      let size = max(1, blockSize / reader.channelCount) * reader.channelCount
+      var samples = [Float](repeating: 0, count: size)
+      var span = samples.mutableSpan
+      do {
+        let count = try reader.read(into: &span)
+        samples.removeLast(size - count * reader.channelCount)
+        block = samples
+      } catch {
+        fault = error
+        block = []
+      }
+    }
+  }
+
+  /// One channel, measured by one thread at a time.
+  private final class Channel: Sendable {
+    let measurement: Mutex<ChannelMeasurement>
+    init(rate: Double) { measurement = Mutex(ChannelMeasurement(rate: rate)) }
+  }
+
+  /// Opens the sound in an open file.
+  ///
+  /// - Throws: `SoundFileError` or `FileError`.
+  init(readingDescriptor descriptor: Int32, path: String) throws {
+    let reader = try SoundFileReader(readingDescriptor: descriptor, path: path)
+    let rate = reader.rate
+    let count = reader.channelCount
+    channelCount = count
+    self.rate = rate
+    container = reader.container
+    encoding = reader.encoding
+    promisedFrameCount = reader.frameCount
+    do throws(AnalysisError) {
+      loudness = Mutex(try LoudnessMeasurement(channelCount: count, rate: rate))
+    } catch {
+      throw FileError(path, error.description)
+    }
+    channels = (0..<count).map { _ in Channel(rate: rate) }
+    reading = Mutex(Reading(reader: reader))
+  }
+
+  /// Reads the first block.
+  func firstBlock() throws(SoundFileError) -> [Float] {
+    reading.withLock { $0.next() }
+    return try readBlock()
+  }
+
+  /// Measures a block and answers the next one, which is empty at the end.
+  func measure(_ block: [Float]) throws(SoundFileError) -> [Float] {
+    // The longest pieces first, so that none is left alone at the end.
+    WorkerPool.run(channelCount + 2) { [self] piece in
+      switch piece {
+      case 0: loudness.withLock { $0.add(block.span) }
+      case 1: reading.withLock { $0.next() }
+      default:
+        channels[piece - 2].measurement.withLock {
+          $0.add(block.span, channel: piece - 2, channelCount: channelCount)
+        }
+      }
+    } meanwhile: { _ in
+    }
+    return try readBlock()
+  }
+
+  /// The figures of the whole and of each channel.
+  func finish() -> (whole: Levels, channels: [Levels], spectra: [Spectrum]) {
+    var levels: [Levels] = []
+    var spectra: [Spectrum] = []
+    for channel in channels {
+      let (own, spectrum) = channel.measurement.withLock { $0.finish() }
+      levels.append(own)
+      if let spectrum { spectra.append(spectrum) }
+    }
+    let whole = Levels(joining: levels, integratedLoudness: loudness.withLock { $0.finish() })
+    return (whole, levels, spectra)
+  }
+
+  private func readBlock() throws(SoundFileError) -> [Float] {
+    let (block, fault) = reading.withLock { ($0.block, $0.fault) }
+    if let fault { throw fault }
+    return block
+  }
+}

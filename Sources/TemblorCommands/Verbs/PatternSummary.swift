@@ -1,0 +1,143 @@
+import AHAP
+import HapticModel
+import HapticRender
+import JSONText
+
+/// What there is to say about one pattern under one profile.
+struct PatternSummary {
+  private let name: String
+  private let reading: AHAPReading
+  private let plan: RenderPlan
+  private let profile: TransducerProfile
+  private let statistics: RenderStatistics
+  private let rootMeanSquare: Double
+  private let frequencies: ClosedRange<Double>?
+  /// The same as they are played, moved into the band of the profile's hardware.
+  private let playedFrequencies: ClosedRange<Double>?
+
+  /// Reads, compiles and renders a pattern to measure it: takes a few milliseconds for each minute.
+  init(_ input: PatternInput, job: RenderJob) throws {
+    (plan, reading, _) = try job.plan(input)
+    name = input.name
+    profile = job.profile
+    let settings = job.settings(for: plan)
+    var rendering = OfflineRenderer(plan: plan, settings: settings)
+    var block = [Float](repeating: 0, count: 4_096)
+    var sum = 0.0
+    while true {
+      var span = block.mutableSpan
+      let count = rendering.read(into: &span)
+      if count == 0 { break }
+      for index in 0..<count { sum += Double(block[index]) * Double(block[index]) }
+    }
+    statistics = rendering.statistics
+    rootMeanSquare = (sum / Double(max(1, settings.length ?? 1))).squareRoot()
+    frequencies = Self.frequencies(of: reading.pattern, profile: profile)
+    playedFrequencies = Self.frequencies(
+      of: reading.pattern, profile: profile.placed(rate: plan.rate))
+  }
+
+  /// The lowest and highest frequency the events ask for, before any control moves them.
+  static func frequencies(of pattern: HapticPattern, profile: TransducerProfile)
+    -> ClosedRange<Double>?
+  {
+    let asked = pattern.events.compactMap { event -> Double? in
+      let sharpness = Double(event.value(of: .hapticSharpness))
+      switch event.kind {
+      case .hapticContinuous: return profile.frequency.hertz(atSharpness: sharpness)
+      case .hapticTransient: return profile.transient.frequency.hertz(atSharpness: sharpness)
+      default: return nil
+      }
+    }
+    guard let low = asked.min(), let high = asked.max() else { return nil }
+    return low...high
+  }
+
+  /// What the pattern holds: the name of one, of several, and how many there are.
+  private var counts: [(one: String, several: String, count: Int)] {
+    [
+      ("transient", "transients", reading.eventCount(of: .hapticTransient)),
+      ("continuous event", "continuous events", reading.eventCount(of: .hapticContinuous)),
+      ("audio tone", "audio tones", reading.eventCount(of: .audioContinuous)),
+      ("audio file", "audio files", reading.eventCount(of: .audioCustom)),
+      ("parameter", "parameters", reading.pattern.parameters.count),
+      ("curve", "curves", reading.pattern.curves.count),
+      ("control point", "control points", reading.controlPointCount),
+    ]
+  }
+
+  /// A short paragraph.
+  var text: String {
+    let counted = counts.filter { $0.count > 0 }
+      .map { "\($0.count) \($0.count == 1 ? $0.one : $0.several)" }.joined(separator: ", ")
+    let voices = plan.maximumVoiceCount
+    let level = NumberFormatting.decibels(Float(rootMeanSquare))
+    var lines = [
+      name.printable,
+      "  length     \(NumberFormatting.seconds(reading.pattern.duration)), "
+        + "sound ends at \(NumberFormatting.seconds(Double(plan.soundEnd) / plan.rate))",
+      "  contents   \(counted.isEmpty ? "no events" : counted)",
+      "  profile    \(profile.name): \(band)",
+      "  level      \(NumberFormatting.peak(statistics.peak)), RMS \(NumberFormatting.rounded(level, places: 1)) dBFS, "
+        + limiting,
+      "  polyphony  \(voices) voice\(voices == 1 ? "" : "s") at most",
+    ]
+    if let feeling = reading.metadata["Description"] {
+      lines.insert("  about      \(feeling.printable)", at: 1)
+    }
+    if reading.usesAbsoluteCurveTimes {
+      lines.append("  curves     absolute times, converted to relative")
+    }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  private var band: String {
+    guard let frequencies else { return "no haptic events" }
+    func text(_ range: ClosedRange<Double>) -> String {
+      "\(NumberFormatting.rounded(range.lowerBound, places: 1)) to "
+        + "\(NumberFormatting.rounded(range.upperBound, places: 1)) Hz"
+    }
+    let asked = text(frequencies)
+    guard let played = playedFrequencies.map(text), played != asked else {
+      return "events at \(asked)"
+    }
+    return "events at \(asked), played at \(played)"
+  }
+
+  private var limiting: String {
+    let frames = statistics.limitedFrameCount
+    return frames == 0
+      ? "never limited" : "limited for \(NumberFormatting.seconds(Double(frames) / plan.rate))"
+  }
+
+  /// The same for programs.
+  func write(to json: inout JSONObjectWriter) {
+    json.member("pattern", name)
+    json.member("duration", reading.pattern.duration)
+    json.member("soundSeconds", Double(plan.soundEnd) / plan.rate)
+    json.object("counts") { list in
+      list.member("transients", counts[0].count)
+      list.member("continuous", counts[1].count)
+      list.member("audioTones", counts[2].count)
+      list.member("audioFiles", counts[3].count)
+      list.member("parameters", counts[4].count)
+      list.member("curves", counts[5].count)
+      list.member("controlPoints", counts[6].count)
+    }
+    json.member("profile", profile.name)
+    if let frequencies {
+      json.member("lowestHertz", frequencies.lowerBound)
+      json.member("highestHertz", frequencies.upperBound)
+    }
+    if let playedFrequencies, playedFrequencies != frequencies {
+      json.member("lowestPlayedHertz", playedFrequencies.lowerBound)
+      json.member("highestPlayedHertz", playedFrequencies.upperBound)
+    }
+    json.member("peakDecibels", NumberFormatting.decibels(statistics.peak))
+    json.member("rmsDecibels", NumberFormatting.decibels(Float(rootMeanSquare)))
+    json.member("limitedFrames", Int(statistics.limitedFrameCount))
+    json.member("greatestVoiceCount", plan.maximumVoiceCount)
+    json.member("usesAbsoluteCurveTimes", reading.usesAbsoluteCurveTimes)
+    if let feeling = reading.metadata["Description"] { json.member("description", feeling) }
+  }
+}

@@ -1,0 +1,183 @@
+import JSONText
+import SignalAnalysis
+
+/// What there is to say about one sound file.
+struct SoundSummary {
+  /// The edges of the bands that energy is told for, in hertz; the last band has no end.
+  private static let bandEdges = [0.0, 20, 80, 250, 1_000]
+  /// Onsets that are told by their times; of more, only their number.
+  private static let mostTimes = 8
+
+  private let name: String
+  private let measurement: SoundMeasurement
+  private let weighting: VibrotactileWeighting
+  private let felt: [WeightedEnergy]
+  private let spectrum: Spectrum?
+
+  /// Measures a file.
+  init(
+    _ path: String, weighting: VibrotactileWeighting, progress: (Double) -> Void = { _ in }
+  ) throws {
+    name = path
+    self.weighting = weighting
+    measurement = try SoundMeasurement(path, progress: progress)
+    felt = measurement.spectra.map { WeightedEnergy(of: $0, weighting: weighting) }
+    spectrum = Spectrum(averaging: measurement.spectra)
+  }
+
+  /// What is wrong with the sound, if anything.
+  var complaint: String? {
+    let count = measurement.whole.nonFiniteCount
+    guard count > 0 else { return nil }
+    let all = measurement.frameCount * measurement.channels.count
+    return
+      "\(name.printable): \(count == all ? "all" : "\(count) of") \(all) samples are NaN or infinite; they are treated as silence"
+  }
+
+  private var duration: Double { Double(measurement.frameCount) / measurement.rate }
+
+  private var wholeFelt: WeightedEnergy? {
+    spectrum.map { WeightedEnergy(of: $0, weighting: weighting) }
+  }
+
+  /// A short paragraph.
+  var text: String {
+    let count = measurement.channels.count
+    var lines = [
+      name.printable,
+      "  length     \(NumberFormatting.seconds(duration)), \(measurement.frameCount) frames at "
+        + "\(NumberFormatting.rounded(measurement.rate, places: 3)) Hz",
+      "  contents   \(count) channel\(count == 1 ? "" : "s"), \(measurement.encoding) in "
+        + measurement.container,
+      "  level      \(level(measurement.whole))",
+    ]
+    if measurement.whole.samplePeak > 0 {
+      lines.append(
+        "  loudness   "
+          + (measurement.whole.integratedLoudness.map {
+            "\(NumberFormatting.rounded($0, places: 1)) LUFS"
+          }
+            ?? "below -70 LUFS"))
+    }
+    if measurement.whole.rms > 0, let wholeFelt {
+      lines.append("  weighted   \(decibels(wholeFelt.decibels)) dB for a \(weighting.bodyPart)")
+      lines.append("  spectrum   \(bands)")
+    }
+    if let onsets = measurement.onsets { lines.append("  onsets     \(text(of: onsets))") }
+    if count > 1 {
+      for (index, levels) in measurement.channels.enumerated() {
+        lines.append(
+          "  channel \(index + 1)".padding(to: 13) + level(levels)
+            + (levels.rms > 0 ? ", felt \(decibels(felt[index].decibels)) dB" : ""))
+      }
+    }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  private func level(_ levels: Levels) -> String {
+    guard levels.samplePeak > 0 else { return "silent" }
+    return "peak \(decibels(levels.samplePeakDecibels)) dBFS, "
+      + "true peak \(decibels(levels.truePeakDecibels)) dBTP, "
+      + "RMS \(decibels(levels.rmsDecibels)) dBFS, "
+      + "crest \(decibels(levels.crestDecibels ?? 0)) dB, DC \(NumberFormatting.rounded(levels.dc, places: 5))"
+  }
+
+  private func decibels(_ value: Double) -> String { NumberFormatting.rounded(value, places: 1) }
+
+  /// Where the energy is, leaving out bands of less than half a hundredth.
+  private var bands: String {
+    guard let spectrum, let centroid = spectrum.centroid else { return "silent" }
+    let power = spectrum.power
+    let shares = Self.bandEdges.indices.compactMap { index -> String? in
+      let share = (bandPower(index) / power * 100).rounded()
+      guard share >= 1 else { return nil }
+      let low = NumberFormatting.rounded(Self.bandEdges[index], places: 0)
+      guard index + 1 < Self.bandEdges.count else { return "\(Int(share)) % above \(low) Hz" }
+      let high = NumberFormatting.rounded(Self.bandEdges[index + 1], places: 0)
+      return "\(Int(share)) % in \(low) to \(high) Hz"
+    }
+    return "centred at \(NumberFormatting.rounded(centroid, places: 1)) Hz; "
+      + shares.joined(separator: ", ")
+  }
+
+  private func bandPower(_ index: Int) -> Double {
+    let edges = Self.bandEdges + [max(Self.bandEdges[Self.bandEdges.count - 1], measurement.rate)]
+    return spectrum?.power(in: edges[index]...edges[index + 1]) ?? 0
+  }
+
+  private func text(of onsets: [Onset]) -> String {
+    if onsets.isEmpty { return "none" }
+    let times = onsets.prefix(Self.mostTimes).map { NumberFormatting.rounded($0.time, places: 3) }
+    return "\(onsets.count), at \(times.joined(separator: ", "))"
+      + (onsets.count > Self.mostTimes ? " … s" : " s")
+  }
+
+  /// The same for programs.
+  func write(to json: inout JSONObjectWriter) {
+    json.member("sound", name)
+    json.member("duration", duration)
+    json.member("frames", measurement.frameCount)
+    json.member("rate", measurement.rate)
+    json.member("container", measurement.container)
+    json.member("encoding", measurement.encoding)
+    write(measurement.whole, felt: wholeFelt, to: &json)
+    if let loudness = measurement.whole.integratedLoudness {
+      json.member("loudness", loudness)
+    } else {
+      json.null("loudness")
+    }
+    json.member("weighting", weighting.name)
+    if let centroid = spectrum?.centroid {
+      json.member("centroidHertz", centroid)
+    } else {
+      json.null("centroidHertz")
+    }
+    json.array("bands") { list in
+      for index in Self.bandEdges.indices {
+        list.object { band in
+          band.member("fromHertz", Self.bandEdges[index])
+          if index + 1 < Self.bandEdges.count {
+            band.member("toHertz", Self.bandEdges[index + 1])
+          }
+          band.member("decibels", Decibels.of(power: bandPower(index)))
+        }
+      }
+    }
+    if let onsets = measurement.onsets {
+      json.array("onsets") { list in
+        for onset in onsets {
+          list.object { entry in
+            entry.member("time", onset.time)
+            entry.member("strength", onset.strength)
+          }
+        }
+      }
+    }
+    json.array("channels") { list in
+      for (levels, felt) in zip(measurement.channels, felt) {
+        list.object { write(levels, felt: felt, to: &$0) }
+      }
+    }
+  }
+
+  private func write(_ levels: Levels, felt: WeightedEnergy?, to json: inout JSONObjectWriter) {
+    json.member("peakDecibels", levels.samplePeakDecibels)
+    json.member("truePeakDecibels", levels.truePeakDecibels)
+    json.member("rmsDecibels", levels.rmsDecibels)
+    if let crest = levels.crestDecibels {
+      json.member("crestDecibels", crest)
+    } else {
+      json.null("crestDecibels")
+    }
+    json.member("dc", levels.dc)
+    json.member("feltDecibels", felt?.decibels ?? Decibels.silence)
+    json.member("nonFiniteSamples", levels.nonFiniteCount)
+  }
+}
+
+extension String {
+  /// The text with spaces up to a width, and one at least.
+  fileprivate func padding(to width: Int) -> String {
+    self + String(repeating: " ", count: max(1, width - count))
+  }
+}

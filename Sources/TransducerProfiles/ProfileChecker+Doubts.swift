@@ -1,0 +1,105 @@
+import HapticRender
+import JSONText
+
+extension ProfileChecker {
+  /// What vibration is felt at, in hertz; beyond it an event is a push or a sound.
+  static let touch = 1.0...1_000.0
+  /// What the output does not pass, as an amplitude: −1 dBFS.
+  static let ceiling = 0.891
+
+  /// Notes what is allowed and may not be what was meant.
+  ///
+  /// - Parameter stem: What the file is called without its ending, or nothing where that says nothing.
+  mutating func warn(_ profile: TransducerProfile, stem: String?) {
+    let root = document.root
+    if let stem, stem != profile.name, let name = root["name"] {
+      log.add(
+        .fileName, at: name,
+        "the name \(profile.name.quoted()) differs from the file name \("\(stem).json".quoted())",
+        hint: "use the same name; profiles are found by file name")
+    }
+    doubtFrequencies(profile.frequency, at: root["frequency"], profile)
+    if let law = root["transient"]?["frequency"] {
+      doubtFrequencies(profile.transient.frequency, at: law, profile)
+    }
+    doubtResonance(profile, at: root["hardware"]?["resonance"])
+    let gains = profile.partials.map { abs($0.gain) }
+    doubtLevel(
+      profile.level, gains, at: root["level"] ?? root["partials"] ?? root, "two continuous events")
+    let bursts = root["transient"]
+    doubtLevel(
+      profile.transient.level, profile.transient.partials.map { abs($0.gain) },
+      at: bursts?["level"] ?? bursts?["partials"], "two transients")
+    doubtThresholds(profile, at: root["thresholds"])
+    doubtFit(of: profile)
+    guard let hardware = root["hardware"], profile.sources.isEmpty else { return }
+    log.add(
+      .missingSources, at: hardware, "the hardware data has no source",
+      hint: "add \"sources\"")
+  }
+
+  private mutating func doubtFrequencies(
+    _ law: FrequencyMapping, at value: JSONValue?, _ profile: TransducerProfile
+  ) {
+    for (key, hertz) in [("low", law.low), ("high", law.high)] {
+      guard let member = value?[key] else { continue }
+      if let band = profile.hardware?.band, !band.contains(hertz) {
+        log.add(
+          .outsideBand, at: member,
+          "\(key) is \(hertz.asWritten) Hz, outside the published band of \(band.asHertz)")
+      }
+      if !Self.touch.contains(hertz) {
+        log.add(
+          .outsideTactileRange, at: member,
+          "\(key) is \(hertz.asWritten) Hz, outside \(Self.touch.asHertz), where vibration is felt")
+      }
+    }
+  }
+
+  private mutating func doubtResonance(_ profile: TransducerProfile, at value: JSONValue?) {
+    guard let value, let hardware = profile.hardware, let band = hardware.band,
+      let resonance = hardware.resonance, !band.contains(resonance)
+    else { return }
+    log.add(
+      .outsideBand, at: value,
+      "the resonance is \(resonance.asWritten) Hz, outside the published band of \(band.asHertz)")
+  }
+
+  private mutating func doubtLevel(
+    _ level: Double, _ gains: [Double], at value: JSONValue?, _ pair: String
+  ) {
+    let peak = level * gains.reduce(0, +)
+    guard let value, 2 * peak > Self.ceiling else { return }
+    let most = (Self.ceiling / 2 / gains.reduce(0, +) * 100).rounded(.down) / 100
+    log.add(
+      .insufficientHeadroom, at: value,
+      "\(pair) at full intensity can reach \((2 * peak * 1_000).rounded().thousandths), above the ceiling of \(Self.ceiling.asWritten); the limiter will act",
+      hint: most >= ProfileLimits.level.lowerBound
+        ? "use a level of at most \(most.asWritten)" : nil)
+  }
+
+  private mutating func doubtThresholds(_ profile: TransducerProfile, at value: JSONValue?) {
+    guard let value, let first = profile.thresholds.first, let last = profile.thresholds.last else {
+      return
+    }
+    let band = profile.frequency.low...profile.frequency.high
+    guard band.lowerBound < first.hertz || band.upperBound > last.hertz else { return }
+    log.add(
+      .shortThresholds, at: value,
+      "the thresholds cover \((first.hertz...last.hertz).asHertz) of \(band.asHertz); outside, the nearest one is used"
+    )
+  }
+}
+
+extension Double {
+  /// The shortest decimal that reads back equal, whole numbers without a fraction.
+  var asWritten: String { Int(exactly: self).map(String.init) ?? description }
+
+  /// A whole number of thousandths as a number.
+  fileprivate var thousandths: String { (self / 1_000).asWritten }
+}
+
+extension ClosedRange<Double> {
+  /// `20–80 Hz`.
+  var asHertz: String { "\(lowerBound.asWritten)–\(upperBound.asWritten) Hz" }
+}

@@ -1,0 +1,192 @@
+import JSONText
+
+/// Holds a profile's text against the table of keys, and notes everything that is wrong with it.
+struct ProfileChecker {
+  let document: JSONDocument
+  /// What messages call the whole text.
+  let subject: String
+  var log = ProfileFindingLog()
+
+  /// Makes an examiner that has looked at nothing yet.
+  init(_ document: JSONDocument, subject: String = "a profile") {
+    self.document = document
+    self.subject = subject
+  }
+
+  /// Looks at the whole text.
+  mutating func examine() {
+    examine(ProfileKeys.profile)
+    checkAgreement(of: document.root)
+  }
+
+  /// Looks at what the text is made of, and at its values one by one.
+  mutating func examine(_ fields: ProfileFields) {
+    for tolerance in document.tolerances {
+      let value = document.value(of: tolerance)
+      switch tolerance.kind {
+      case .byteOrderMark: continue
+      case .trailingComma:
+        log.add(
+          .trailingComma, at: value, offset: tolerance.offset,
+          "comma before a closing bracket", hint: "remove it")
+      case .duplicateKey:
+        log.add(
+          .duplicateKey, at: value, offset: value.keyOffset,
+          "duplicate key \((value.key ?? "").quoted())", hint: "keep one of them")
+      }
+    }
+    check(document.root, .object(fields), named: nil)
+  }
+
+  /// Looks at one value; a name stands for it in messages where it has no key of its own.
+  private mutating func check(_ value: JSONValue, _ shape: ProfileValueType, named name: String?) {
+    switch shape {
+    case .number(let range): check(value, in: range, named: name)
+    case .whole(let range):
+      guard let number = value.number, number != number.rounded() else {
+        return check(value, in: Double(range.lowerBound)...Double(range.upperBound), named: name)
+      }
+      log.add(
+        .outOfRange, at: value,
+        "\(name ?? "the number") is \(number.asWritten); it must be a whole number")
+    case .boolean: _ = expect(.boolean, value, named: name)
+    case .text: _ = text(value, named: name)
+    case .name: checkName(value)
+    case .word(let words): check(value, among: words, named: name)
+    case .list(let entry, let count):
+      guard expect(.array, value, named: name) else { return }
+      // Objects are spoken of as entries, words and texts by the key of their list.
+      var entryName = name
+      if case .object = entry { entryName = nil }
+      var found = 0
+      for element in value.elements {
+        found += 1
+        check(element, entry, named: entryName)
+      }
+      guard let count, !count.contains(found) else { return }
+      log.add(
+        .outOfRange, at: value,
+        "\(name ?? "the list") has \(found) \(found == 1 ? "entry" : "entries"), outside \(count.lowerBound) to "
+          + "\(count.upperBound)")
+    case .object(let fields):
+      guard expect(.object, value, named: name) else { return }
+      check(value, fields)
+    }
+  }
+
+  /// Looks at the members of an object.
+  private mutating func check(_ value: JSONValue, _ fields: ProfileFields) {
+    let (known, required) = Self.keys(of: value, fields)
+    for key in known where required.contains(key.name) && value[key.name] == nil {
+      log.add(.missingKey, at: value, "missing key \"\(key.name)\"")
+    }
+    for member in value.members {
+      guard let name = member.key else { continue }
+      if let key = known.first(where: { $0.name == name }) {
+        check(member, key.shape, named: name)
+      } else {
+        let names = known.map(\.name)
+        log.add(
+          .unknownKey, at: member, offset: member.keyOffset,
+          "unknown key \(name.quoted())",
+          hint: JSONNames(names).nearest(to: name).map { "did you mean \"\($0)\"?" }
+            ?? "valid keys: " + names.joined(separator: ", "))
+      }
+    }
+    for order in fields.orders { check(value, order, fields) }
+    guard let exclusion = fields.exclusion, value[exclusion.key] != nil else { return }
+    for other in exclusion.others {
+      guard let member = value[other] else { continue }
+      log.add(
+        .contradiction, at: member, offset: member.keyOffset,
+        "\(other) and \(exclusion.key) exclude each other")
+    }
+  }
+
+  /// The keys an object may have, and those it must; a word that is not known allows all of them.
+  private static func keys(
+    of value: JSONValue, _ fields: ProfileFields
+  ) -> (known: [ProfileKey], required: [String]) {
+    let required = fields.keys.filter(\.isRequired).map(\.name)
+    guard let choice = fields.choice else { return (fields.keys, required) }
+    let word = value[choice.key].map(\.string) ?? choice.branches.first?.word
+    guard let branch = choice.branches.first(where: { $0.word == word }) else {
+      return (fields.keys, required)
+    }
+    let others = choice.branches.flatMap(\.keys).filter { !branch.keys.contains($0) }
+    return (fields.keys.filter { !others.contains($0.name) }, required + branch.required)
+  }
+
+  private mutating func check(
+    _ value: JSONValue, _ order: ProfileFields.Order, _ fields: ProfileFields
+  ) {
+    let isReplaced = fields.exclusion.map { value[$0.key] != nil && $0.others.contains(order.low) }
+    guard isReplaced != true else { return }
+    func number(_ key: String) -> Double? {
+      guard let member = value[key] else { return fields.key(named: key)?.usual }
+      return member.number
+    }
+    guard let low = number(order.low), let high = number(order.high), high < low else { return }
+    log.add(
+      .contradiction, at: value[order.high] ?? value,
+      "\(order.high) is \(high.asWritten), below \(order.low), \(low.asWritten)")
+  }
+
+  private mutating func check(
+    _ value: JSONValue, in range: ClosedRange<Double>, named name: String?
+  ) {
+    guard let number = value.number else { return refuseKind(.number, value, named: name) }
+    guard !range.contains(number) else { return }
+    log.add(
+      .outOfRange, at: value,
+      "\(name ?? "the number") is \(number.asWritten), outside \(range.lowerBound.asWritten) to "
+        + range.upperBound.asWritten)
+  }
+
+  private mutating func check(_ value: JSONValue, among words: [String], named name: String?) {
+    guard let word = text(value, named: name), !words.contains(word) else { return }
+    log.add(
+      .invalidValue, at: value, "\(word.quoted()) is not a valid \(Self.noun(of: name))",
+      hint: JSONNames(words).nearest(to: word).map { "did you mean \"\($0)\"?" }
+        ?? "valid values: " + words.joined(separator: ", "))
+  }
+
+  /// What one of the words under a key is called.
+  private static func noun(of key: String?) -> String {
+    key == "estimated" ? "figure of this hardware" : key ?? "word"
+  }
+
+  private mutating func checkName(_ value: JSONValue) {
+    guard let name = text(value, named: "name"), !ProfileName.isValid(name) else { return }
+    log.add(
+      .invalidValue, at: value, "\(name.quoted()) is not a valid profile name",
+      hint: ProfileName.advice)
+  }
+
+  private mutating func text(_ value: JSONValue, named name: String?) -> String? {
+    guard let text = value.string else {
+      refuseKind(.string, value, named: name)
+      return nil
+    }
+    guard text.isEmpty else { return text }
+    log.add(.invalidValue, at: value, "\(name ?? "the text") is empty")
+    return nil
+  }
+
+  private mutating func expect(
+    _ kind: JSONValue.Kind, _ value: JSONValue, named name: String?
+  ) -> Bool {
+    if value.kind != kind { refuseKind(kind, value, named: name) }
+    return value.kind == kind
+  }
+
+  private mutating func refuseKind(
+    _ kind: JSONValue.Kind, _ value: JSONValue, named name: String?
+  ) {
+    let subject = name ?? (value.parent == nil ? subject : "an entry")
+    let isQuotedNumber = kind == .number && value.string.flatMap(Double.init) != nil
+    log.add(
+      .wrongType, at: value, "\(subject) must be \(kind.noun), not \(value.kind.noun)",
+      hint: isQuotedNumber ? "write it without quotes" : nil)
+  }
+}

@@ -1,0 +1,56 @@
+import BlindListening
+import Testing
+
+struct BlindRecordTests {
+  @Test func allIsKeptAsJSON() {
+    var test = ABXTest(seed: 5, plannedCount: 2)
+    test.note(.a)
+    test.note(.x)
+    test.answer(.a, at: 1.23456)
+    let record = ABXRecord(
+      test: test, a: .init(name: "one.ahap", hash: "00", gain: 0.5, duration: 1.5),
+      b: .init(name: "two.wav", hash: "ff", gain: 1, duration: 2), match: "felt",
+      profile: "phone", program: "temblor 1.0", renderingModel: 1,
+      startTime: "2026-01-31T12:00:00Z", device: "null", isSimulated: false)
+    #expect(
+      String(decoding: record.json(), as: UTF8.self) == """
+        {
+          "test": "abx",
+          "form": 1,
+          "program": "temblor 1.0",
+          "renderingModel": 1,
+          "startTime": "2026-01-31T12:00:00Z",
+          "device": "null",
+          "isSimulated": false,
+          "profile": "phone",
+          "match": "felt",
+          "a": {
+            "name": "one.ahap",
+            "sha256": "00",
+            "gain": 0.5,
+            "seconds": 1.5
+          },
+          "b": {
+            "name": "two.wav",
+            "sha256": "ff",
+            "gain": 1.0,
+            "seconds": 2.0
+          },
+          "seed": 5,
+          "plannedTrials": 2,
+          "trials": [
+            { "x": "a", "answer": "a", "isRight": true, "listened": { "a": 1, "b": 0, "x": 1 }, "from": 0.0, "to": 1.235 }
+          ],
+          "result": {
+            "right": 1,
+            "trials": 1,
+            "isComplete": false,
+            "chance": 0.5,
+            "conclusion": "tooFew",
+            "sentence": "1 of 1 right: somebody who guesses does this well 50 % of the time; at least 5 trials are needed for a result. The test ended after 1 of 2 trials: stopping early gets such a result more often than that."
+          }
+        }
+
+        """)
+  }
+}

@@ -1,0 +1,113 @@
+import HapticModel
+import HapticPlayback
+import HapticRender
+import Testing
+
+/// Samples within ±0.5 without low frequencies, so that the DC blocker leaves them almost as they are.
+func noise(_ count: Int, seed: UInt64 = 1) -> [Float] {
+  var state = seed &* 0x9e37_79b9_7f4a_7c15 | 1
+  var last: Float = 0
+  return (0..<count).map { _ in
+    state ^= state << 13
+    state ^= state >> 7
+    state ^= state << 17
+    let number = Float(state >> 40) / 33_554_432 - 0.25
+    defer { last = number }
+    return number - last
+  }
+}
+
+/// Expects a signal to be another one from a frame on, but for what the DC blocker takes.
+func expect(
+  _ heard: [Float], is samples: [Float], from first: Int = 0,
+  sourceLocation: SourceLocation = #_sourceLocation
+) {
+  let count = min(heard.count, samples.count - first)
+  let (error, frame) = difference(heard, Array(samples[first..<first + max(0, count)]))
+  #expect(count == heard.count, sourceLocation: sourceLocation)
+  #expect(error < 2e-4, "at frame \(frame)", sourceLocation: sourceLocation)
+}
+
+/// A player of samples on the haptic bus.
+func recordingPlayer(_ samples: [Float], on engine: PlaybackEngine) throws -> PatternPlayer {
+  let plan = try RenderPlan(
+    recording: AudioBuffer(interleaved: samples, channelCount: 1), rate: engine.rate)
+  return try engine.player(
+    for: engine.profiles.map { _ in plan }, duration: Double(samples.count) / engine.rate)
+}
+
+@Suite struct RecordingTests {
+  /// What the DC blocker makes of samples: the one thing that acts on them.
+  private func blocked(_ samples: [Float]) -> [Float] {
+    var offset: Int64 = 0
+    return samples.map { sample in
+      let out = sample - Float(offset) / 281_474_976_710_656
+      offset += (Int64(sample * 281_474_976_710_656) - offset) >> 14
+      return out
+    }
+  }
+
+  @Test(arguments: [1, 64, 1_000])
+  func isHeardSampleForSample(period: Int) throws {
+    let engine = PlaybackEngine(
+      profiles: [
+        TransducerProfile(
+          name: "weak", summary: "Half as strong.", frequency: FrequencyMapping(low: 50, high: 60),
+          level: 0.5)
+      ])
+    let playback = VirtualPlayback(engine, periodSize: period)
+    let samples = noise(9_000)
+    let player = try recordingPlayer(samples, on: engine)
+    try player.start(at: .frame(1_000))
+    playback.advance(seconds: 0.3)
+    let isSame =
+      Array(playback.samples()[1_000 + latency..<10_000 + latency]) == blocked(samples)
+    #expect(isSame)
+    #expect(player.endFrame == 10_000)
+  }
+
+  @Test func goesOnAtTheFrameSought() throws {
+    let engine = PlaybackEngine()
+    let playback = VirtualPlayback(engine, periodSize: 64)
+    let samples = noise(48_000)
+    let player = try recordingPlayer(samples, on: engine)
+    try player.start(at: .frame(1_000), from: 0.5)
+    playback.advance(seconds: 0.2)
+    // Behind the fade of 2 ms.
+    expect(Array(playback.samples()[1_096 + latency..<9_000]), is: samples, from: 24_096)
+  }
+
+  @Test func controlsDoNotReachIt() throws {
+    let engine = PlaybackEngine()
+    let playback = VirtualPlayback(engine)
+    let samples = noise(9_000)
+    let player = try recordingPlayer(samples, on: engine)
+    try player.set(.hapticIntensityControl, to: 0.2)
+    try player.set(.hapticSharpnessControl, to: 1)
+    try player.start(at: .frame(1_000))
+    playback.advance(seconds: 0.3)
+    let isSame =
+      Array(playback.samples()[1_000 + latency..<10_000 + latency]) == blocked(samples)
+    #expect(isSame)
+  }
+
+  @Test func theFirstOfSeveralChannelsIsHeard() throws {
+    let both = AudioBuffer(interleaved: [0.1, 0.5, 0.2, 0.6, 0.3, 0.7], channelCount: 2)
+    let plan = try RenderPlan(recording: both, rate: 48_000)
+    #expect(plan.length == 3)
+    var rendering = OfflineRenderer(plan: plan)
+    var samples = [Float](repeating: 0, count: 3)
+    var span = samples.mutableSpan
+    #expect(rendering.read(into: &span) == 3)
+    #expect(difference(samples, [0.1, 0.2, 0.3]).greatest < 1e-4)
+  }
+
+  @Test func nothingIsAPlanOfNothing() throws {
+    let plan = try RenderPlan(
+      recording: AudioBuffer(interleaved: [], channelCount: 1), rate: 48_000)
+    #expect(plan.length == 0)
+    #expect(throws: RenderError.self) {
+      try RenderPlan(recording: AudioBuffer(interleaved: [], channelCount: 1), rate: 1)
+    }
+  }
+}

@@ -1,0 +1,48 @@
+import HapticRender
+import Testing
+
+@testable import HapticPlayback
+
+struct WarmthMemoryTests {
+  private static let shaker = TransducerProfile(
+    name: "shaker", summary: "", frequency: FrequencyMapping(low: 25, high: 80),
+    hardware: TransducerHardware(product: "shaker", resonance: 40, quality: 5, power: 50))
+  private let routing = OutputRouting(channelCount: 2).fitted(to: [shaker])
+
+  @Test func transducersAreAsWarmAsTheyWereLessWhatTheyCooled() {
+    let memory = ThermalStateStore()
+    let warm = TransducerThermalState(coil: 0.5, magnet: 0.25)
+    memory.keep([warm, TransducerThermalState()], of: routing, at: .seconds(100))
+    let later = memory.temperatureRise(of: routing, at: .seconds(110))
+    #expect(later == [warm.cooled(for: 10, by: ThermalParameters()), TransducerThermalState()])
+    // A clock that stands still or began anew cools nothing.
+    #expect(memory.temperatureRise(of: routing, at: .zero)[0] == warm)
+  }
+
+  @Test func onlyTheSameTransducerIsKnownAgain() {
+    let memory = ThermalStateStore()
+    memory.keep(
+      [TransducerThermalState(coil: 1), TransducerThermalState(coil: 1)], of: routing, at: .zero)
+    var other = Self.shaker
+    other.name = "other"
+    let fitted = OutputRouting(channelCount: 2).fitted(to: [other])
+    #expect(
+      memory.temperatureRise(of: fitted, at: .zero).allSatisfy { $0 == TransducerThermalState() })
+    let plain = OutputRouting(channelCount: 1)
+    #expect(memory.temperatureRise(of: plain, at: .zero) == [TransducerThermalState()])
+  }
+
+  @Test func anEngineDrivesTheHardwareOfItsProfilesAndGoesOnAsWarm() {
+    let engine = PlaybackEngine(
+      routing: OutputRouting(channelCount: 2), profiles: [Self.shaker])
+    #expect(engine.routing == routing)
+    #expect(PlaybackEngine(routing: OutputRouting()).routing == OutputRouting())
+    let warm = TransducerThermalState(coil: 0.5, magnet: 0.25)
+    engine.temperatureRise = [warm, warm]
+    let playback = VirtualPlayback(engine)
+    playback.advance(seconds: 1)
+    let expected = warm.cooled(for: 1, by: ThermalParameters())
+    #expect(abs(engine.temperatureRise[0].coil - expected.coil) < 0.001)
+    #expect(abs(engine.temperatureRise[1].magnet - expected.magnet) < 0.001)
+  }
+}

@@ -1,0 +1,53 @@
+import HapticModel
+import HapticRender
+import Testing
+
+@testable import TemblorCommands
+
+@Suite struct HardwareDemandTests {
+  private static let rate = 8_000.0
+
+  /// Hardware of which a looped event of full strength asks a little more than its continuous power.
+  private static let profile = TransducerProfile(
+    name: "a", summary: "A.", frequency: FrequencyMapping(low: 40, high: 40),
+    hardware: TransducerHardware(
+      product: "A", power: 1, thermal: ThermalParameters(coil: 1, magnet: 15)),
+    amplifier: AmplifierParameters(power: 5.8))
+
+  private static func plan() throws -> RenderPlan {
+    let event = HapticEvent(
+      kind: .hapticContinuous, time: 0, duration: 1, parameters: [.hapticIntensity: 1])
+    return try RenderPlan(
+      compiling: HapticPattern(events: [event]), profile: profile, rate: rate)
+  }
+
+  @Test func aLoopIsHeldBackWhenItIsSaidToBe() throws {
+    let plan = try Self.plan()
+    let demand = HardwareLoad(plan, profile: Self.profile)
+    #expect(demand.heldForPower == nil)
+    let power = try #require(demand.meanPower)
+    // 2 · 5.8 · 0.44² / 2, less the edges and what the high-pass takes at an octave above its corner.
+    #expect(abs(power - 1.06) < 0.02)
+    let told = try #require(demand.secondsToWarmth(of: 0.96))
+    let routing = OutputRouting().fitted(to: [Self.profile])
+    var rendering = OfflineRenderer(
+      plan: plan, settings: RenderSettings(routing: routing, passCount: nil, length: 100 * 8_000))
+    var block = [Float](repeating: 0, count: 80)
+    var frames = 0
+    while rendering.statistics.powerLimitedFrameCount == 0 {
+      var span = block.mutableSpan
+      let count = rendering.read(into: &span)
+      try #require(count > 0)
+      frames += count
+    }
+    #expect(abs(Double(frames) / Self.rate / told - 1) < 0.1)
+  }
+
+  @Test func hardwareOfUnknownFiguresIsAskedForNothing() throws {
+    let demand = HardwareLoad(try Self.plan(), profile: .phone)
+    #expect(demand.excursion == nil)
+    #expect(demand.meanPower == nil)
+    #expect(demand.secondsToWarmth(of: 0.96) == nil)
+    #expect(demand.heldForPower == nil)
+  }
+}

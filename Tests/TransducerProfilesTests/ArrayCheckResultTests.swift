@@ -1,0 +1,127 @@
+import Glibc
+import HapticRender
+import Testing
+import TransducerProfiles
+
+private func examination(_ text: String, folder: String? = nil) -> ArrayCheckResult {
+  ArrayCheckResult(
+    text: Array(text.utf8), name: "seat.json", folder: folder,
+    library: ProfileLibrary(userFolder: nil))
+}
+
+/// The findings about a text, each without the name it is called by.
+private func lines(about text: String) -> [String] {
+  examination(text).findings.map { String($0.description.dropFirst("seat.json:".count)) }
+}
+
+@Suite struct ArrayExaminationTests {
+  @Test func everyKeyOfAnArrayIsRead() throws {
+    let text = """
+      { "name": "Seat", "layout": "plane", "$schema": "x", "transducers": [
+        { "channel": 3, "at": { "x": -0.5, "y": 1 }, "profile": "dayton-bst-1", "gain": -2.5,
+          "delay": 0.003, "invert": true },
+        { "channel": 1, "at": { "x": 0, "y": 0 } } ] }
+      """
+    let shaker = try #require(ProfileCatalog.profile(named: "dayton-bst-1"))
+    #expect(
+      try examination(text).array()
+        == TransducerArray(
+          name: "Seat", layout: .plane,
+          transducers: [
+            .init(
+              channel: 3, position: .init(-0.5, 1), profile: shaker, gain: -2.5, delay: 0.003,
+              isInverted: true),
+            .init(channel: 1, position: .init(0, 0)),
+          ]))
+  }
+
+  @Test func anArrayThatSaysNoLayoutIsALine() throws {
+    let text = #"{ "name": "a", "transducers": [ { "channel": 1, "at": -1 } ] }"#
+    let array = try examination(text).array()
+    #expect(array.layout == .line && array.transducers.map(\.position) == [.init(-1)])
+  }
+
+  @Test func everyFaultIsFoundAtItsPlace() {
+    let text = """
+      { "name": "", "layout": "lin", "colour": 1, "transducers": [
+        { "channel": 0, "at": "left", "gain": 30 },
+        { "channel": 1.5, "at": 0, "delay": 2, "invert": 1 },
+        { "channel": 2, "at": 1, "profile": "dayton-bst1" },
+        { "channel": 2, "at": 1, "profile": "none.json" },
+        { "at": 3, "gian": 1 }
+      ] }
+      """
+    #expect(
+      lines(about: text) == [
+        "1:11: error: name is empty (name)",
+        #"1:25: error: "lin" is no layout (layout); did you mean "line"?"#,
+        #"1:32: error: the key "colour" is not known here (colour); known here: name, layout, transducers, $schema"#,
+        "2:16: error: channel is 0, outside 1 to 64 (transducers[0].channel)",
+        "2:25: error: at must be a number, not a string (transducers[0].at)",
+        "2:41: error: gain is 30, outside -120 to 24 (transducers[0].gain)",
+        "3:16: error: channel is 1.5; it must be a whole number (transducers[1].channel)",
+        "3:39: error: delay is 2, outside 0 to 1 (transducers[1].delay)",
+        "3:52: error: invert must be a boolean, not a number (transducers[1].invert)",
+        #"4:39: error: no profile is called "dayton-bst1" (transducers[2].profile); did you mean "dayton-bst-1"?"#,
+        "5:16: error: channel 2 is used twice (transducers[3].channel); give each transducer a channel of its own",
+        "5:25: error: another transducer has the same position (transducers[3].at); say where each one is",
+        #"5:39: error: "none.json" cannot be used: none.json: cannot be opened: No such file or directory (transducers[3].profile)"#,
+        #"6:3: error: the key "channel" is missing (transducers[4])"#,
+        #"6:14: error: the key "gian" is not known here (transducers[4].gian); did you mean "gain"?"#,
+      ])
+  }
+
+  @Test(arguments: [
+    ("", "1:1: error: the text is empty"),
+    ("[]", "1:1: error: an array must be an object, not an array"),
+    (
+      #"{ "name": "a", "transducers": [] }"#,
+      "1:31: error: transducers has 0 entries, outside 1 to 64 (transducers)"
+    ),
+    (
+      #"{ "name": "a", "layout": "ring", "transducers": [{"channel": 1, "at": 361}] }"#,
+      "1:71: error: at is 361, outside 0 to 360 (transducers[0].at)"
+    ),
+    (
+      #"{"name": "a", "layout": "ring", "transducers": [{"channel": 1, "at": 0}, {"channel": 2, "at": 360}]}"#,
+      "1:95: error: another transducer has the same position (transducers[1].at); say where each one is"
+    ),
+    (
+      #"{ "name": "a", "layout": "plane", "transducers": [{"channel": 1, "at": 1}] }"#,
+      "1:72: error: at must be an object, not a number (transducers[0].at)"
+    ),
+  ])
+  func aTextWithOneFaultIsRefusedForIt(text: String, finding: String) {
+    #expect(lines(about: text) == [finding])
+    #expect(throws: ProfileError.self) { try examination(text).array() }
+  }
+
+  @Test func aProfileLiesBesideTheArrayThatNamesIt() throws {
+    let folder = try Self.makeFolder()
+    defer {
+      unsafe unlink("\(folder)/mine.json")
+      unsafe rmdir(folder)
+    }
+    let profile = #"{"name": "mine", "summary": "Mine.", "frequency": {"low": 20, "high": 80}}"#
+    guard let file = unsafe fopen("\(folder)/mine.json", "w") else { throw NoFolder() }
+    unsafe fputs(profile, file)
+    unsafe fclose(file)
+    let text = #"{"name": "a", "transducers": [{"channel": 1, "at": 0, "profile": "mine.json"}]}"#
+    let array = try examination(text, folder: folder).array()
+    #expect(array.transducers[0].profile.name == "mine")
+  }
+
+  private struct NoFolder: Error {}
+
+  private static func makeFolder() throws -> String {
+    var template = Array("/tmp/temblor-XXXXXX".utf8CString)
+    guard let made = unsafe mkdtemp(&template) else { throw NoFolder() }
+    return unsafe String(cString: made)
+  }
+
+  @Test func aTextWithTransducersIsMeantToBeAnArray() {
+    #expect(ArrayCheckResult.isArrayText(by: Array(#"{"transducers": 1}"#.utf8)))
+    #expect(!ArrayCheckResult.isArrayText(by: Array(#"{"name": "mine"}"#.utf8)))
+    #expect(!ArrayCheckResult.isArrayText(by: Array("[".utf8)))
+  }
+}

@@ -1,0 +1,189 @@
+import ShippedProfiles
+import Testing
+import TransducerProfiles
+
+/// The lines about a text, without its name.
+private func lines(about text: String, stem: String? = nil) -> [String] {
+  ProfileCheckResult(text: Array(text.utf8), name: "f", stem: stem).findings
+    .map { String($0.description.dropFirst(2)) }
+}
+
+/// A profile with more members, each on a line of its own from line 2 on.
+private func profile(_ members: String...) -> String {
+  "{\n" + members.map { $0 + ",\n" }.joined()
+    + #""name": "mine", "summary": "Mine.", "frequency": {"low": 20, "high": 80} }"#
+}
+
+@Suite struct ProfileExaminationTests {
+  /// What is said of hardware on line 2 whose response is not known.
+  private static let unmeasured =
+    "2:13: note: without resonance and Q factor, there is no equalisation and no excursion limit (hardware); measure them with 'temblor calibrate'"
+
+  @Test func everyFaultIsFoundInTheOrderOfTheText() {
+    let text = """
+      {
+        "name": "My Own",
+        "levle": 1,
+        "level": "0.4",
+        "level": 2,
+        "frequency": { "low": 0, "high": true, "scale": "lin" },
+        "intensity": { "law": "power", "decibels": 30 },
+        "partials": [{ "gain": 11 }, 3, { "ratio": 1, }],
+        "transient": { "seconds": { "low": 0.1 }, "cycles": 2, "floor": null },
+        "thresholds": [],
+        "hardware": { "product": "", "power": 5, "peakPower": 4, "estimated": ["quality", "mass"] },
+        "sources": ["", 7]
+      }
+      """
+    let found = [
+      #"1:1: error: the key "summary" is missing"#,
+      #"2:11: error: "My Own" is not a valid profile name (name); use up to 40 characters of a–z, 0–9 and -"#,
+      #"3:3: error: the key "levle" is not known here (levle); did you mean "level"?"#,
+      "4:12: error: level must be a number, not a string (level); write it without quotes",
+      #"5:3: error: the key "level" is there twice (level); keep one of them"#,
+      "5:12: error: level is 2, outside 0.001 to 0.89 (level)",
+      "6:25: error: low is 0, outside 0.1 to 20000 (frequency.low)",
+      "6:36: error: high must be a number, not a boolean (frequency.high)",
+      #"6:51: error: "lin" is no scale (frequency.scale); known here: logarithmic, linear"#,
+      #"7:34: error: the key "decibels" is not known here (intensity.decibels); known here: law, exponent"#,
+      "8:26: error: gain is 11, outside -10 to 10 (partials[0].gain)",
+      "8:32: error: an entry must be an object, not a number (partials[1])",
+      "8:47: error: comma before a closing bracket (partials[2]); remove it",
+      #"9:29: error: the key "high" is missing (transient.seconds)"#,
+      "9:45: error: cycles and seconds exclude each other (transient.cycles)",
+      "9:67: error: floor must be a number, not null (transient.floor)",
+      #"10:17: error: thresholds has 0 entries, outside 2 to 1000 (thresholds)"#,
+      "11:28: error: product is empty (hardware.product)",
+      "11:57: error: peakPower is 4, below power, 5 (hardware.peakPower)",
+      #"11:74: error: "quality" is listed as estimated but has no value (hardware.estimated[0]); give the figure, or remove it here"#,
+      #"11:85: error: "mass" is listed as estimated but has no value (hardware.estimated[1]); known here: band, resonance, quality, impedance, power, peakPower, acceleration, excursion, response, thermal"#,
+      "12:15: error: sources is empty (sources[0])",
+      "12:19: error: sources must be a string, not a number (sources[1])",
+    ]
+    #expect(lines(about: text) == found)
+  }
+
+  @Test func theFirstFaultOfTheTextIsThrownWithACountOfTheRest() throws {
+    let text = Array(#"{"name": "mine", "level": 2, "duck": 2, "frequency": 3}"#.utf8)
+    let error = try #require(throws: ProfileError.self) {
+      try ProfileFile.read(text: text, name: "f")
+    }
+    #expect(error.description == #"f:1:1: error: the key "summary" is missing"#)
+    #expect(error.otherErrorCount == 3)
+    #expect(error.rule == .missingKey)
+  }
+
+  @Test func aHundredOfARuleAreToldAndTheRestCounted() {
+    let keys = (0..<250).map { #""k\#($0)": 1"# }.joined(separator: ",\n")
+    let found = lines(about: profile(keys))
+    #expect(found.count == 101)
+    #expect(found[99].hasPrefix(#"101:1: error: the key "k99" is not known here (k99); "#))
+    #expect(
+      found[100] == "102:1: error: 150 more unknown-key findings in this file (k100)")
+  }
+
+  @Test(arguments: ShippedProfiles.names)
+  func shippedProfilesHaveNoFaultsAndOnlyLoudPairsAsPublished(name: String) throws {
+    let text = try #require(ShippedProfiles.text(named: name))
+    let rules = ProfileCheckResult(text: text, name: name, stem: name).findings
+      .filter { $0.severity != .note }.map(\.rule)
+    let isLoud = ["speaker", "mpeg", "meta-quest", "pulsar"].contains(name)
+    #expect(rules.allSatisfy { $0 == .insufficientHeadroom })
+    #expect(rules.isEmpty != isLoud)
+  }
+
+  @Test(arguments: [
+    (
+      profile(
+        #""hardware": {"product": "P", "power": 9, "band": {"low": 30, "high": 70}}, "sources": ["S"]"#
+      ),
+      [
+        Self.unmeasured,
+        "3:58: warning: low is 20 Hz, outside the published band of 30–70 Hz (frequency.low)",
+        "3:70: warning: high is 80 Hz, outside the published band of 30–70 Hz (frequency.high)",
+      ]
+    ),
+    (
+      profile(
+        #""hardware": {"product": "P", "power": 9, "band": {"low": 9, "high": 99}, "resonance": 100}"#
+      ),
+      [
+        Self.unmeasured,
+        #"2:13: warning: the hardware data has no source (hardware); say in "sources" where they were read or measured"#,
+        "2:87: warning: the resonance is 100 Hz, outside the published band of 9–99 Hz (hardware.resonance)",
+      ]
+    ),
+    (
+      profile(#""transient": {"frequency": {"low": 0.5, "high": 1001}}"#),
+      [
+        "2:36: warning: low is 0.5 Hz, outside 1–1000 Hz, where vibration is felt (transient.frequency.low)",
+        "2:49: warning: high is 1001 Hz, outside 1–1000 Hz, where vibration is felt (transient.frequency.high)",
+      ]
+    ),
+    (profile(#""level": 0.445"#), []),
+    (
+      profile(#""level": 0.446"#),
+      [
+        "2:10: warning: two continuous events at full intensity can reach 0.892, above the ceiling of 0.891; the limiter will act (level); use a level of at most 0.44"
+      ]
+    ),
+    (
+      profile(#""transient": {"partials": [{}, {"gain": -0.5}]}"#),
+      [
+        "2:27: warning: two transients at full intensity can reach 1.32, above the ceiling of 0.891; the limiter will act (transient.partials); use a level of at most 0.29"
+      ]
+    ),
+    (
+      profile(
+        #""intensity": {"law": "sensation", "decibels": 30}"#,
+        #""thresholds": [{"hertz": 20, "decibels": 1}, {"hertz": 79, "decibels": 1}]"#),
+      [
+        "3:15: warning: the thresholds cover 20–79 Hz of 20–80 Hz; outside, the nearest one is used (thresholds)"
+      ]
+    ),
+    (
+      profile(#""hardware": {"product": "P"}, "sources": ["S"]"#),
+      [unmeasured, "2:13: note: without a power, there is no thermal limit (hardware)"]
+    ),
+    (
+      profile(
+        #""hardware": {"product": "P", "resonance": 40, "quality": 5, "peakPower": 9, "estimated": ["quality"]}, "sources": ["S"]"#
+      ),
+      [
+        "2:58: note: the Q factor is an estimate; the equaliser may not match the resonance (hardware.quality); measure it with 'temblor calibrate'"
+      ]
+    ),
+    (
+      profile(
+        #""hardware": {"product": "P", "resonance": 40, "quality": 15, "power": 9}, "sources": ["S"]"#,
+        #""drive": {"equalise": false}"#),
+      [
+        #"4:50: warning: of 20–80 Hz, the hardware reproduces only 37.9–42.5 Hz, less than half an octave (frequency); a greater "drive.reach" uses more, and turns it all down"#
+      ]
+    ),
+  ])
+  func doubtfulValuesAreWarnedOf(text: String, found: [String]) {
+    #expect(lines(about: text) == found)
+  }
+
+  @Test func aFileOfAnotherNameIsWarnedOf() {
+    #expect(lines(about: profile(), stem: "mine") == [])
+    #expect(
+      lines(about: profile(), stem: "other") == [
+        #"2:9: warning: the profile is called "mine", its file "other.json" (name); use the same name; profiles are found by file name"#
+      ])
+  }
+
+  @Test func theSchemaAnEditorUsesIsKept() throws {
+    let text = profile(#""$schema": "./profile.schema.json""#)
+    let examination = ProfileCheckResult(text: Array(text.utf8), name: "f")
+    #expect(examination.findings == [])
+    #expect(examination.schema == "./profile.schema.json")
+    let written = ProfileFile.write(
+      try #require(examination.profile), schema: examination.schema)
+    #expect(
+      String(decoding: written, as: UTF8.self)
+        .hasPrefix("{\n  \"$schema\": \"./profile.schema.json\",\n  \"name\": \"mine\",\n"))
+    #expect(ProfileCheckResult(text: written, name: "f").schema == "./profile.schema.json")
+  }
+}
