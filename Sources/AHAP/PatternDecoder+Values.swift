@@ -108,7 +108,7 @@ extension PatternDecoder {
   static func misspelling(of key: AHAPKey, in owner: JSONValue, scope: AHAPScope) -> String? {
     for member in owner.members {
       guard let written = member.key, scope.nearest(to: written) == key else { continue }
-      return "rename \(written.quoted()) to it"
+      return "rename \(written.quoted()) to \(key.rawValue.quoted())"
     }
     return nil
   }

@@ -31,7 +31,7 @@ import Testing
       -4814, .structure),
     Refusal(
       #"{"pattern": []}"#,
-      #"t.ahap:1:1: error: a pattern file must have the key "Pattern"; did you write "pattern" for it?"#,
+      #"t.ahap:1:1: error: a pattern file must have the key "Pattern"; rename "pattern" to "Pattern""#,
       -4814, .structure),
     Refusal(
       #"{"Pattern": {}}"#,
@@ -59,7 +59,7 @@ import Testing
       -4830, .missingKey),
     Refusal(
       #"{"Pattern": [\#n  {"Event": {"time": 0, "EventTyp": "HapticTransient"}}\#n]}"#,
-      #"t.ahap:2:13: error: an event must have the key "EventType" (Pattern[0].Event); did you write "EventTyp" for it?"#,
+      #"t.ahap:2:13: error: an event must have the key "EventType" (Pattern[0].Event); rename "EventTyp" to "EventType""#,
       -4830, .missingKey),
     Refusal(
       #"{"Pattern": [\#n  {"Event": {"Time": 0}}\#n]}"#,
@@ -71,15 +71,15 @@ import Testing
       -4830, .missingKey),
     Refusal(
       #"{"Pattern": [\#n  {"Event": {"Time": 0, "EventType": "HapticTransiant"}}\#n]}"#,
-      #"t.ahap:2:38: error: "HapticTransiant" is no event type (Pattern[0].Event.EventType); did you mean "HapticTransient"?"#,
+      #"t.ahap:2:38: error: unknown event type "HapticTransiant" (Pattern[0].Event.EventType); did you mean "HapticTransient"?"#,
       -4821, .unknownEventType),
     Refusal(
       #"{"Pattern": [\#n  {"Event": {"Time": 0, "EventType": "Transient"}}\#n]}"#,
-      #"t.ahap:2:38: error: "Transient" is no event type (Pattern[0].Event.EventType); did you mean "HapticTransient"?"#,
+      #"t.ahap:2:38: error: unknown event type "Transient" (Pattern[0].Event.EventType); did you mean "HapticTransient"?"#,
       -4821, .unknownEventType),
     Refusal(
       #"{"Pattern": [\#n  {"Event": {"Time": 0, "EventType": "hapticcontinuous"}}\#n]}"#,
-      #"t.ahap:2:38: error: "hapticcontinuous" is no event type (Pattern[0].Event.EventType); did you mean "HapticContinuous"?"#,
+      #"t.ahap:2:38: error: unknown event type "hapticcontinuous" (Pattern[0].Event.EventType); did you mean "HapticContinuous"?"#,
       -4821, .unknownEventType),
     Refusal(
       #"{"Pattern": [\#n  {"Event": {"Time": 0, "EventType": 3}}\#n]}"#,
@@ -87,7 +87,7 @@ import Testing
       -4821, .wrongType),
     Refusal(
       #"{"Pattern": [\#n  {"Event": {"Time": 0, "EventType": "Rumble"}}\#n]}"#,
-      #"t.ahap:2:38: error: "Rumble" is no event type (Pattern[0].Event.EventType)"#,
+      #"t.ahap:2:38: error: unknown event type "Rumble" (Pattern[0].Event.EventType)"#,
       -4821, .unknownEventType),
     Refusal(
       #"{"Pattern": [\#n  {"Event": {"Time": -0.1, "EventType": "HapticTransient"}}\#n]}"#,
@@ -127,15 +127,15 @@ import Testing
       -4831, .missingKey),
     Refusal(
       #"{"Pattern": [\#n  {"Event": {"Time": 0, "EventType": "HapticTransient", "EventParameters": [\#n    {"ParameterID": "HapticIntensty", "ParameterValue": 1}]}}\#n]}"#,
-      #"t.ahap:3:21: error: "HapticIntensty" is no event parameter (Pattern[0].Event.EventParameters[0].ParameterID); did you mean "HapticIntensity"?"#,
+      #"t.ahap:3:21: error: unknown event parameter "HapticIntensty" (Pattern[0].Event.EventParameters[0].ParameterID); did you mean "HapticIntensity"?"#,
       -4820, .unknownParameter),
     Refusal(
       #"{"Pattern": [\#n  {"Event": {"Time": 0, "EventType": "HapticTransient", "EventParameters": [\#n    {"ParameterID": "HapticIntensityControl", "ParameterValue": 1}]}}\#n]}"#,
-      #"t.ahap:3:21: error: "HapticIntensityControl" is no event parameter (Pattern[0].Event.EventParameters[0].ParameterID); did you mean "HapticIntensity"?"#,
+      #"t.ahap:3:21: error: unknown event parameter "HapticIntensityControl" (Pattern[0].Event.EventParameters[0].ParameterID); did you mean "HapticIntensity"?"#,
       -4820, .unknownParameter),
     Refusal(
       #"{"Pattern": [\#n  {"Event": {"Time": 0, "EventType": "HapticTransient", "EventParameters": [\#n    {"ParameterID": "Intensity", "ParameterValue": 1}]}}\#n]}"#,
-      #"t.ahap:3:21: error: "Intensity" is no event parameter (Pattern[0].Event.EventParameters[0].ParameterID); did you mean "HapticIntensity"?"#,
+      #"t.ahap:3:21: error: unknown event parameter "Intensity" (Pattern[0].Event.EventParameters[0].ParameterID); did you mean "HapticIntensity"?"#,
       -4820, .unknownParameter),
     Refusal(
       #"{"Pattern": [\#n  {"Event": {"Time": 0, "EventType": "HapticTransient", "EventParameters": [\#n    {"ParameterID": "HapticIntensity"}]}}\#n]}"#,
@@ -143,7 +143,7 @@ import Testing
       -4831, .missingKey),
     Refusal(
       #"{"Pattern": [\#n  {"Event": {"Time": 0, "EventType": "HapticTransient", "EventParameters": [\#n    {"ParameterID": "HapticIntensity", "Value": 1}]}}\#n]}"#,
-      #"t.ahap:3:5: error: an event parameter must have the key "ParameterValue" (Pattern[0].Event.EventParameters[0]); did you write "Value" for it?"#,
+      #"t.ahap:3:5: error: an event parameter must have the key "ParameterValue" (Pattern[0].Event.EventParameters[0]); rename "Value" to "ParameterValue""#,
       -4831, .missingKey),
     Refusal(
       #"{"Pattern": [\#n  {"Event": {"Time": 0, "EventType": "HapticTransient", "EventParameters": [\#n    {"ParameterID": "HapticIntensity", "ParameterValue": "1"}]}}\#n]}"#,
@@ -167,7 +167,7 @@ import Testing
       -4831, .wrongType),
     Refusal(
       #"{"Pattern": [\#n  {"Parameter": {"ParameterID": "HapticIntensity", "ParameterValue": 1, "Time": 0}}\#n]}"#,
-      #"t.ahap:2:33: error: "HapticIntensity" is no dynamic parameter (Pattern[0].Parameter.ParameterID); did you mean "HapticIntensityControl"?"#,
+      #"t.ahap:2:33: error: unknown dynamic parameter "HapticIntensity" (Pattern[0].Parameter.ParameterID); did you mean "HapticIntensityControl"?"#,
       -4820, .unknownParameter),
     Refusal(
       #"{"Pattern": [\#n  {"Parameter": {"ParameterID": "HapticIntensityControl", "ParameterValue": 1}}\#n]}"#,

@@ -27,7 +27,7 @@ import Testing
   @Test func reportsUnknownRules() throws {
     #expect(
       try findings(#"{"tap-gaps": "x"}"#, events: Self.close).first
-        == "warning unknown-rule: \"tap-gaps\" is no rule")
+        == "warning unknown-rule: unknown rule \"tap-gaps\"")
   }
 
   @Test func notesAllowancesNobodyNeeds() throws {

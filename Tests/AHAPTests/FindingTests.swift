@@ -18,7 +18,7 @@ import Testing
       #"{"Pattern": []}"#
     #expect(
       try lines(text) == [
-        #"missing-version t.ahap:1:1: warning: missing key \"Version\"; add "Version": 1.0"#,
+        #"missing-version t.ahap:1:1: warning: missing key "Version"; add "Version": 1.0"#,
         #"no-events t.ahap:1:13: warning: the pattern has no events and plays nothing (Pattern)"#,
       ])
   }
@@ -38,7 +38,7 @@ import Testing
       #"{"Version": 1, "Version": 1, "Pattern": [{"Event": {"Time": 0, "EventType": "HapticTransient"}}]}"#
     #expect(
       try lines(text) == [
-        #"duplicate-key t.ahap:1:16: warning: the key "Version" is here again; the last one counts (Version)"#
+        #"duplicate-key t.ahap:1:16: warning: duplicate key "Version"; the last value is used (Version)"#
       ])
   }
 
@@ -47,8 +47,8 @@ import Testing
       #"{"Version": 1, "Extra": 0, "Patern": 0, "Pattern": [{"Event": {"Time": 0, "EventType": "HapticTransient"}}]}"#
     #expect(
       try lines(text) == [
-        #"unknown-key t.ahap:1:16: note: the key "Extra" is not known here and ignored (Extra)"#,
-        #"unknown-key t.ahap:1:28: note: the key "Patern" is not known here and ignored (Patern); did you mean "Pattern"?"#,
+        #"unknown-key t.ahap:1:16: note: unknown key "Extra" is ignored (Extra)"#,
+        #"unknown-key t.ahap:1:28: note: unknown key "Patern" is ignored (Patern); did you mean "Pattern"?"#,
       ])
   }
 
@@ -77,7 +77,7 @@ import Testing
     #expect(
       try lines(text) == [
         #"unknown-entry t.ahap:1:28: warning: an entry should hold one thing; the 2 here are all read (Pattern[0])"#,
-        #"out-of-range t.ahap:1:156: warning: HapticSharpnessControl is -2.0, outside -1.0 to 1.0; it counts as -1.0 (Pattern[0].Parameter.ParameterValue)"#,
+        #"out-of-range t.ahap:1:156: warning: HapticSharpnessControl is -2.0, outside -1.0 to 1.0; -1.0 is used (Pattern[0].Parameter.ParameterValue)"#,
       ])
   }
 
@@ -86,7 +86,7 @@ import Testing
       #"{"Version": 1, "Pattern": [{"Event": {"Time": 0, "EventType": "HapticTransient"}, "Nme": 1}]}"#
     #expect(
       try lines(text) == [
-        #"unknown-key t.ahap:1:83: note: the key "Nme" is not known here and ignored (Pattern[0].Nme)"#
+        #"unknown-key t.ahap:1:83: note: unknown key "Nme" is ignored (Pattern[0].Nme)"#
       ])
   }
 
@@ -95,7 +95,7 @@ import Testing
       #"{"Version": 1, "Pattern": [{"Event": {"Time": 0, "EventType": "HapticContinuous", "Duration": 1, "Name": null}}]}"#
     #expect(
       try lines(text) == [
-        #"missing-duration t.ahap:1:38: warning: a continuous event should have the key "EventDuration" (Pattern[0].Event); did you write "Duration" for it?"#,
+        #"missing-duration t.ahap:1:38: warning: a continuous event should have the key "EventDuration" (Pattern[0].Event); rename "Duration" to "EventDuration""#,
         #"duration-key t.ahap:1:83: warning: the key "Duration" is ignored (Pattern[0].Event.Duration); did you mean "EventDuration"?"#,
       ])
   }
@@ -118,7 +118,7 @@ import Testing
       try lines(text) == [
         #"parameter-not-applicable t.ahap:1:103: warning: EventWaveformPath has no effect on a HapticTransient event (Pattern[0].Event.EventWaveformPath)"#,
         #"parameter-not-applicable t.ahap:1:148: warning: AttackTime has no effect on a HapticTransient event (Pattern[0].Event.EventParameters[0].ParameterID)"#,
-        #"out-of-range t.ahap:1:238: warning: HapticIntensity is 1.5, outside 0.0 to 1.0; it counts as 1.0 (Pattern[0].Event.EventParameters[1].ParameterValue)"#,
+        #"out-of-range t.ahap:1:238: warning: HapticIntensity is 1.5, outside 0.0 to 1.0; 1.0 is used (Pattern[0].Event.EventParameters[1].ParameterValue)"#,
       ])
   }
 
@@ -128,7 +128,7 @@ import Testing
     #expect(
       try lines(text) == [
         #"curve-order t.ahap:1:221: warning: control points out of order: 0.0 s after 1.0 s; they are sorted (Pattern[1].ParameterCurve.ParameterCurveControlPoints[1])"#,
-        #"out-of-range t.ahap:1:251: warning: HapticIntensityControl is 1.25, outside 0.0 to 1.0; it counts as 1.0 (Pattern[1].ParameterCurve.ParameterCurveControlPoints[1].ParameterValue)"#,
+        #"out-of-range t.ahap:1:251: warning: HapticIntensityControl is 1.25, outside 0.0 to 1.0; 1.0 is used (Pattern[1].ParameterCurve.ParameterCurveControlPoints[1].ParameterValue)"#,
         #"curve-overlap t.ahap:1:280: warning: overlaps another curve of HapticIntensityControl that ends at 1.0 s; this one takes precedence (Pattern[2].ParameterCurve)"#,
         #"curve-point-count t.ahap:1:366: warning: the curve has no control points and no effect (Pattern[2].ParameterCurve.ParameterCurveControlPoints)"#,
       ])

@@ -70,14 +70,14 @@ import Testing
       failure {
         try device.attributes(
           forEventParameter: .hapticIntensity, eventType: .init(rawValue: "Buzz"))
-      } == "-4821: \"Buzz\" is no event type")
+      } == "-4821: unknown event type \"Buzz\"")
     #expect(
       failure {
         try device.attributes(
           forEventParameter: .init(rawValue: "Force"), eventType: .hapticTransient)
-      } == "-4820: \"Force\" is no event parameter")
+      } == "-4820: unknown event parameter \"Force\"")
     #expect(
       failure { try device.attributes(forDynamicParameter: .init(rawValue: "Force")) }
-        == "-4820: \"Force\" is no dynamic parameter")
+        == "-4820: unknown dynamic parameter \"Force\"")
   }
 }

@@ -143,7 +143,7 @@ import Testing
       refusal([.time: 0]) == "-4830: Pattern[0].Event: an event must have the key \"EventType\"")
     #expect(
       refusal([.time: 0, .eventType: "HapticTransiet"])
-        == "-4821: Pattern[0].Event.EventType: \"HapticTransiet\" is no event type; "
+        == "-4821: Pattern[0].Event.EventType: unknown event type \"HapticTransiet\"; "
         + "did you mean \"HapticTransient\"?")
     #expect(
       refusal([.time: -1, .eventType: "HapticTransient"])
@@ -165,7 +165,7 @@ import Testing
         .eventParameters: [["ParameterID": "Force", "ParameterValue": 1]],
       ])
         == "-4820: Pattern[0].Event.EventParameters[0].ParameterID: "
-        + "\"Force\" is no event parameter")
+        + "unknown event parameter \"Force\"")
     #expect(
       refusal([.time: 0, .eventType: "AudioCustom"])
         == "-4824: Pattern[0].Event: an AudioCustom event must have the key \"EventWaveformPath\"")

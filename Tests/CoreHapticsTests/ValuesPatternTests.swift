@@ -143,7 +143,7 @@ import Testing
     long.duration = -1
     #expect(
       refusal([event(), event(.init(rawValue: "Buzz"))])
-        == "-4821: events[1]: \"Buzz\" is no event type")
+        == "-4821: events[1]: unknown event type \"Buzz\"")
     #expect(
       refusal([event(at: -0.5)])
         == "-4822: events[0].relativeTime is -0.5; it must be 0 s or later")
@@ -157,13 +157,13 @@ import Testing
         == "-4824: events[0]: an AudioCustom event requires an audioResourceID")
     #expect(
       refusal([event(at: 0, [.init(parameterID: .init(rawValue: "Force"), value: 1)])])
-        == "-4820: events[0].eventParameters[0]: \"Force\" is no event parameter")
+        == "-4820: events[0].eventParameters[0]: unknown event parameter \"Force\"")
     #expect(
       refusal([event(at: 0, [.init(parameterID: .hapticIntensity, value: .nan)])])
         == "-4831: events[0].eventParameters[0].value is NaN")
     #expect(
       refusal([], [.init(parameterID: .init(rawValue: "X"), value: 1, relativeTime: 0)])
-        == "-4820: parameters[0]: \"X\" is no dynamic parameter")
+        == "-4820: parameters[0]: unknown dynamic parameter \"X\"")
     #expect(
       refusal([], [.init(parameterID: .audioPanControl, value: 1, relativeTime: -1)])
         == "-4840: parameters[0].relativeTime is -1.0; it must be 0 s or later")

@@ -18,7 +18,7 @@ import Testing
 
   @Test func aWarningFailsOnlyWhenStrict() throws {
     try place.write(Self.warned, to: "a.ahap")
-    let text = #"missing key \"Version\"; add "Version": 1.0 [missing-version]"#
+    let text = #"missing key "Version"; add "Version": 1.0 [missing-version]"#
     #expect(
       try place.temblor("check", "a.ahap") == .init(0, output: "a.ahap:1:1: warning: \(text)\n"))
     #expect(
@@ -61,7 +61,7 @@ import Testing
                 "severity": "warning",
                 "rule": "missing-version",
                 "path": "",
-                "message": "missing key \"Version\"",
+                "message": "missing key \\"Version\\"",
                 "suggestion": "add \\"Version\\": 1.0"
               }
             ]
@@ -70,7 +70,7 @@ import Testing
   }
 
   private static let moved =
-    "hum.ahap:2:11: note: asks for 25–42.4 Hz; ring plays it at 25–39 Hz (Pattern[0].Event) "
+    "hum.ahap:2:11: note: 25–42.4 Hz is outside the band of ring and is mapped to 25–39 Hz (Pattern[0].Event) "
     + "[transducer-band]\n"
   private static let tooFar =
     "excursion of ring reaches 129 % of its limit at 0.65 s; gain is reduced by up to 13.9 dB"
@@ -114,7 +114,7 @@ import Testing
     arguments: [
       (
         0.5,
-        "hum.ahap:3:11: warning: ring exceeds its thermal limit from 0.74 s; gain is reduced by up to 9 dB (Pattern[1].Event); lower the intensity, or leave pauses [transducer-power]\n"
+        "hum.ahap:3:11: warning: ring exceeds its thermal limit from 0.74 s; gain is reduced by up to 9 dB (Pattern[1].Event); lower the intensity or add pauses [transducer-power]\n"
       ),
       (
         5,

@@ -56,8 +56,8 @@ import Testing
     ("link.wav", "the sound file 'link.wav' is outside the folder of the pattern"),
     ("way/out.wav", "the sound file 'way/out.wav' is outside the folder of the pattern"),
     (".", "the sound file '.' is outside the folder of the pattern"),
-    ("pipe.wav", "the sound file 'pipe.wav' is no file"),
-    ("sub", "the sound file 'sub' is no file"),
+    ("pipe.wav", "the sound file 'pipe.wav' is not a regular file"),
+    ("sub", "the sound file 'sub' is not a regular file"),
     (
       "a.ahap",
       "the sound file 'a.ahap' is not a readable sound file (libsndfile: Format not recognised.)"

@@ -65,11 +65,11 @@ import Testing
     #expect(run.status == 0 && run.error == "")
     let lines = run.output.split(separator: "\n").map(String.init)
     #expect(lines[0] == "a.ahap")
-    #expect(lines[1].hasPrefix("  length     0.25 s, sounds for "))
-    #expect(lines[2] == "  holds      1 transient")
-    #expect(lines[3].hasPrefix("  profile    phone: events ask for "))
+    #expect(lines[1].hasPrefix("  length     0.25 s, sound ends at "))
+    #expect(lines[2] == "  contents   1 transient")
+    #expect(lines[3].hasPrefix("  profile    phone: events at "))
     #expect(lines[4].hasPrefix("  level      peak -"))
-    #expect(lines[5] == "  at once    1 voice at most")
+    #expect(lines[5] == "  polyphony  1 voice at most")
     #expect(lines.count == 6)
   }
 
