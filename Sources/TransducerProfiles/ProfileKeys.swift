@@ -121,18 +121,18 @@ enum ProfileKeys {
       ),
       ProfileKey(
         "level", .number(ProfileLimits.level),
-        "The amplitude at full intensity. Usual: that of the profile."),
+        "The amplitude at full intensity. Default: that of the profile."),
       ProfileKey(
         "floor", .number(ProfileLimits.share), usual: 0,
-        "The share of the level that intensity 0 keeps; an event of intensity 0 is silent all the "
-          + "same."),
+        "Fraction of the level that intensity near 0 keeps; intensity 0 itself is silent."),
       ProfileKey(
         "partials", .list(.object(ProfileFields(burstPartial)), count: ProfileLimits.partialCount),
         "Partials of a burst. Default: one sine."),
       ProfileKey(
         "squareness",
         .object(
-          span(ProfileLimits.share, low: "Share at sharpness 0.", high: "Share at sharpness 1.")),
+          span(
+            ProfileLimits.share, low: "Fraction at sharpness 0.", high: "Fraction at sharpness 1.")),
         "Fraction of square wave in the burst. Default: 0."),
       ProfileKey(
         "attack", .number(ProfileLimits.edge), "Attack in seconds. Default: an eighth of the burst."

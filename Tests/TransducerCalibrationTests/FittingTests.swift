@@ -69,7 +69,7 @@ import TransducerCalibration
     let corner = try #require(found.coilCorner)
     #expect(abs(corner / 300 - 1) < 0.05)
     #expect(abs(found.quality - 4) < 0.1)
-    #expect(found.warnings.contains { $0.hasPrefix("The coil takes over above 30") })
+    #expect(found.warnings.contains { $0.hasPrefix("Coil inductance reduces the response above 30") })
   }
 
   @Test(arguments: [-150.0, 50]) func aClockThatIsOffIsMadeGood(partsInAMillion: Double) throws {
@@ -104,7 +104,7 @@ import TransducerCalibration
   @Test func theVerdictTellsNoiseFromOtherThings() throws {
     let studio = try RecordingStudio()
     let clean = try Calibration(measuring: studio.record([(40, 5, 1)]), of: studio.signal)
-    #expect(clean.verdict.hasSuffix("of what was recorded; the rest is noise."))
+    #expect(clean.verdict.hasSuffix("of the recorded power; the rest is noise."))
     #expect(clean.warnings == [])
     let mixed = try Calibration(
       measuring: studio.record([(40, 5, 1), (150, 8, 0.08)]), of: studio.signal)

@@ -171,7 +171,7 @@ import TransducerCalibration
       let found = try #require(refusal(recording, of: studio.signal, acceptsPoor: true))
       #expect(found.kind == .noResonance)
       #expect(found.description.hasPrefix("one resonance explains only "))
-      #expect(found.description.hasSuffix(" % of it; is the sensor on the transducer?"))
+      #expect(found.description.hasSuffix(" % of the recorded power; is the sensor on the transducer?"))
     }
   }
 
@@ -182,8 +182,8 @@ import TransducerCalibration
     #expect(found.kind == .noResonance)
     #expect(
       found.description.hasSuffix(
-        " % of it, and 97 % are asked for; put the sensor nearer to the transducer, or insist with "
-          + "'--accept-poor'"))
+        " % of the recorded power; at least 97 % are required; move the sensor closer to the "
+          + "transducer, or use '--accept-poor'"))
     let poor = try Calibration(measuring: mixed, of: studio.signal, acceptsPoor: true)
     #expect(poor.isPoor)
     #expect(poor.warnings.first == "The fit is poor; the values are marked as estimates.")

@@ -54,8 +54,8 @@ private func lines(about text: String) -> [String] {
     #expect(
       lines(about: text) == [
         "1:11: error: name is empty (name)",
-        #"1:25: error: "lin" is no layout (layout); did you mean "line"?"#,
-        #"1:32: error: the key "colour" is not known here (colour); known here: name, layout, transducers, $schema"#,
+        #"1:25: error: "lin" is not a valid layout (layout); did you mean "line"?"#,
+        #"1:32: error: unknown key "colour" (colour); valid keys: name, layout, transducers, $schema"#,
         "2:16: error: channel is 0, outside 1 to 64 (transducers[0].channel)",
         "2:25: error: at must be a number, not a string (transducers[0].at)",
         "2:41: error: gain is 30, outside -120 to 24 (transducers[0].gain)",
@@ -64,10 +64,10 @@ private func lines(about text: String) -> [String] {
         "3:52: error: invert must be a boolean, not a number (transducers[1].invert)",
         #"4:39: error: no profile is called "dayton-bst1" (transducers[2].profile); did you mean "dayton-bst-1"?"#,
         "5:16: error: channel 2 is used twice (transducers[3].channel); give each transducer a channel of its own",
-        "5:25: error: another transducer has the same position (transducers[3].at); say where each one is",
+        "5:25: error: another transducer has the same position (transducers[3].at); give each transducer its own position",
         #"5:39: error: "none.json" cannot be used: none.json: cannot be opened: No such file or directory (transducers[3].profile)"#,
-        #"6:3: error: the key "channel" is missing (transducers[4])"#,
-        #"6:14: error: the key "gian" is not known here (transducers[4].gian); did you mean "gain"?"#,
+        #"6:3: error: missing key "channel" (transducers[4])"#,
+        #"6:14: error: unknown key "gian" (transducers[4].gian); did you mean "gain"?"#,
       ])
   }
 
@@ -84,7 +84,7 @@ private func lines(about text: String) -> [String] {
     ),
     (
       #"{"name": "a", "layout": "ring", "transducers": [{"channel": 1, "at": 0}, {"channel": 2, "at": 360}]}"#,
-      "1:95: error: another transducer has the same position (transducers[1].at); say where each one is"
+      "1:95: error: another transducer has the same position (transducers[1].at); give each transducer its own position"
     ),
     (
       #"{ "name": "a", "layout": "plane", "transducers": [{"channel": 1, "at": 1}] }"#,

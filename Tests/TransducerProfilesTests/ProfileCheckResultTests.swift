@@ -36,27 +36,27 @@ private func profile(_ members: String...) -> String {
       }
       """
     let found = [
-      #"1:1: error: the key "summary" is missing"#,
+      #"1:1: error: missing key "summary""#,
       #"2:11: error: "My Own" is not a valid profile name (name); use up to 40 characters of a–z, 0–9 and -"#,
-      #"3:3: error: the key "levle" is not known here (levle); did you mean "level"?"#,
+      #"3:3: error: unknown key "levle" (levle); did you mean "level"?"#,
       "4:12: error: level must be a number, not a string (level); write it without quotes",
-      #"5:3: error: the key "level" is there twice (level); keep one of them"#,
+      #"5:3: error: duplicate key "level" (level); keep one of them"#,
       "5:12: error: level is 2, outside 0.001 to 0.89 (level)",
       "6:25: error: low is 0, outside 0.1 to 20000 (frequency.low)",
       "6:36: error: high must be a number, not a boolean (frequency.high)",
-      #"6:51: error: "lin" is no scale (frequency.scale); known here: logarithmic, linear"#,
-      #"7:34: error: the key "decibels" is not known here (intensity.decibels); known here: law, exponent"#,
+      #"6:51: error: "lin" is not a valid scale (frequency.scale); valid values: logarithmic, linear"#,
+      #"7:34: error: unknown key "decibels" (intensity.decibels); valid keys: law, exponent"#,
       "8:26: error: gain is 11, outside -10 to 10 (partials[0].gain)",
       "8:32: error: an entry must be an object, not a number (partials[1])",
       "8:47: error: comma before a closing bracket (partials[2]); remove it",
-      #"9:29: error: the key "high" is missing (transient.seconds)"#,
+      #"9:29: error: missing key "high" (transient.seconds)"#,
       "9:45: error: cycles and seconds exclude each other (transient.cycles)",
       "9:67: error: floor must be a number, not null (transient.floor)",
       #"10:17: error: thresholds has 0 entries, outside 2 to 1000 (thresholds)"#,
       "11:28: error: product is empty (hardware.product)",
       "11:57: error: peakPower is 4, below power, 5 (hardware.peakPower)",
-      #"11:74: error: "quality" is listed as estimated but has no value (hardware.estimated[0]); give the figure, or remove it here"#,
-      #"11:85: error: "mass" is listed as estimated but has no value (hardware.estimated[1]); known here: band, resonance, quality, impedance, power, peakPower, acceleration, excursion, response, thermal"#,
+      #"11:74: error: "quality" is listed as estimated but has no value (hardware.estimated[0]); add the value, or remove it here"#,
+      #"11:85: error: "mass" is not a valid figure of this hardware (hardware.estimated[1]); valid values: band, resonance, quality, impedance, power, peakPower, acceleration, excursion, response, thermal"#,
       "12:15: error: sources is empty (sources[0])",
       "12:19: error: sources must be a string, not a number (sources[1])",
     ]
@@ -68,7 +68,7 @@ private func profile(_ members: String...) -> String {
     let error = try #require(throws: ProfileError.self) {
       try ProfileFile.read(text: text, name: "f")
     }
-    #expect(error.description == #"f:1:1: error: the key "summary" is missing"#)
+    #expect(error.description == #"f:1:1: error: missing key "summary""#)
     #expect(error.otherErrorCount == 3)
     #expect(error.rule == .missingKey)
   }
@@ -77,7 +77,7 @@ private func profile(_ members: String...) -> String {
     let keys = (0..<250).map { #""k\#($0)": 1"# }.joined(separator: ",\n")
     let found = lines(about: profile(keys))
     #expect(found.count == 101)
-    #expect(found[99].hasPrefix(#"101:1: error: the key "k99" is not known here (k99); "#))
+    #expect(found[99].hasPrefix(#"101:1: error: unknown key "k99" (k99); "#))
     #expect(
       found[100] == "102:1: error: 150 more unknown-key findings in this file (k100)")
   }
@@ -109,7 +109,7 @@ private func profile(_ members: String...) -> String {
       ),
       [
         Self.unmeasured,
-        #"2:13: warning: the hardware data has no source (hardware); say in "sources" where they were read or measured"#,
+        #"2:13: warning: the hardware data has no source (hardware); add "sources""#,
         "2:87: warning: the resonance is 100 Hz, outside the published band of 9–99 Hz (hardware.resonance)",
       ]
     ),
@@ -158,7 +158,7 @@ private func profile(_ members: String...) -> String {
         #""hardware": {"product": "P", "resonance": 40, "quality": 15, "power": 9}, "sources": ["S"]"#,
         #""drive": {"equalise": false}"#),
       [
-        #"4:50: warning: of 20–80 Hz, the hardware reproduces only 37.9–42.5 Hz, less than half an octave (frequency); a greater "drive.reach" uses more, and turns it all down"#
+        #"4:50: warning: of 20–80 Hz, the hardware reproduces only 37.9–42.5 Hz, less than half an octave (frequency); a larger "drive.reach" widens the band and lowers the level"#
       ]
     ),
   ])
@@ -170,7 +170,7 @@ private func profile(_ members: String...) -> String {
     #expect(lines(about: profile(), stem: "mine") == [])
     #expect(
       lines(about: profile(), stem: "other") == [
-        #"2:9: warning: the profile is called "mine", its file "other.json" (name); use the same name; profiles are found by file name"#
+        #"2:9: warning: the name "mine" differs from the file name "other.json" (name); use the same name; profiles are found by file name"#
       ])
   }
 

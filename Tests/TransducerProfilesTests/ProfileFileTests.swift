@@ -88,20 +88,20 @@ private func profile(_ members: String...) -> String {
     ("{", "1:2: error: the text ends inside the object that begins at 1:1"),
     (#"{"name": mine}"#, #"1:10: error: expected a value, found "mine""#),
     ("[]", "1:1: error: a profile must be an object, not an array"),
-    ("{}", #"1:1: error: the key "name" is missing"#),
-    (#"{"name": "mine"}"#, #"1:1: error: the key "summary" is missing"#),
-    (#"{"name": "mine", "summary": "Mine."}"#, #"1:1: error: the key "frequency" is missing"#),
+    ("{}", #"1:1: error: missing key "name""#),
+    (#"{"name": "mine"}"#, #"1:1: error: missing key "summary""#),
+    (#"{"name": "mine", "summary": "Mine."}"#, #"1:1: error: missing key "frequency""#),
     (
       profile(#""sources": ["a sheet",]"#),
       "2:22: error: comma before a closing bracket (sources); remove it"
     ),
     (
       profile(#""levle": 0.5"#),
-      #"2:1: error: the key "levle" is not known here (levle); did you mean "level"?"#
+      #"2:1: error: unknown key "levle" (levle); did you mean "level"?"#
     ),
     (
       profile(#""level": 0.5"#, #""level": 0.4"#),
-      #"3:1: error: the key "level" is there twice (level); keep one of them"#
+      #"3:1: error: duplicate key "level" (level); keep one of them"#
     ),
     (profile(#""level": 1.5"#), "2:10: error: level is 1.5, outside 0.001 to 0.89 (level)"),
     (
@@ -112,7 +112,7 @@ private func profile(_ members: String...) -> String {
     (profile(#""duck": -1"#), "2:9: error: duck is -1, outside 0 to 1 (duck)"),
     (
       profile(#""intensity": {"law": "pwer"}"#),
-      #"2:22: error: "pwer" is no law (intensity.law); did you mean "power"?"#
+      #"2:22: error: "pwer" is not a valid law (intensity.law); did you mean "power"?"#
     ),
     (
       profile(#""intensity": {"exponent": 20}"#),
@@ -120,7 +120,7 @@ private func profile(_ members: String...) -> String {
     ),
     (
       profile(#""intensity": {"decibels": 30}"#),
-      #"2:15: error: the key "decibels" is not known here (intensity.decibels); known here: law, exponent"#
+      #"2:15: error: unknown key "decibels" (intensity.decibels); valid keys: law, exponent"#
     ),
     (
       profile(#""intensity": {"law": "sensation"}"#),
@@ -133,13 +133,13 @@ private func profile(_ members: String...) -> String {
     (
       profile(
         #""thresholds": [{"hertz": 20, "decibels": -40}, {"hertz": 40, "decibels": -40}]"#),
-      #"2:15: error: thresholds are used by the intensity law "sensation" and for hardware alone (thresholds); remove them, or choose that law"#
+      #"2:15: error: thresholds are used only with the intensity law "sensation" or with hardware (thresholds); remove them, or choose that law"#
     ),
     (
       profile(
         #""hardware": {"product": "P"}"#, #""drive": {"sensation": false}"#,
         #""thresholds": [{"hertz": 20, "decibels": -40}, {"hertz": 40, "decibels": -40}]"#),
-      #"4:15: error: thresholds are used by the intensity law "sensation" and for hardware alone (thresholds); remove them, or choose that law"#
+      #"4:15: error: thresholds are used only with the intensity law "sensation" or with hardware (thresholds); remove them, or choose that law"#
     ),
     (
       profile(
@@ -164,7 +164,7 @@ private func profile(_ members: String...) -> String {
     (
       profile(
         #""hardware": {"product": "P", "resonance": 40}"#, #""drive": {"equalise": true}"#),
-      "3:23: error: drive.equalise requires  of the hardwarequality (drive.equalise); measure it with 'temblor calibrate', or remove the key"
+      "3:23: error: drive.equalise requires quality of the hardware (drive.equalise); measure it with 'temblor calibrate', or remove the key"
     ),
     (
       profile(#""hardware": {"product": "P"}"#, #""drive": {"highPass": 25}"#),
@@ -172,7 +172,7 @@ private func profile(_ members: String...) -> String {
     ),
     (
       profile(#""hardware": {"product": "P"}"#, #""drive": {"equalize": true}"#),
-      #"3:11: error: the key "equalize" is not known here (drive.equalize); did you mean "equalise"?"#
+      #"3:11: error: unknown key "equalize" (drive.equalize); did you mean "equalise"?"#
     ),
     (
       profile(#""hardware": {"product": "P"}"#, #""drive": {"place": 1}"#),
@@ -194,13 +194,13 @@ private func profile(_ members: String...) -> String {
     ),
     (
       profile(#""hardware": {"product": "P", "thermal": {}, "estimated": ["excursion"]}"#),
-      #"2:59: error: "excursion" is listed as estimated but has no value (hardware.estimated[0]); give the figure, or remove it here"#
+      #"2:59: error: "excursion" is listed as estimated but has no value (hardware.estimated[0]); add the value, or remove it here"#
     ),
     (
       profile(
         #""hardware": {"product": "P", "measured": {"date": "D", "residual": -20, "sensor": "speed"}}"#
       ),
-      #"2:83: error: "speed" is no sensor (hardware.measured.sensor); known here: acceleration, velocity, displacement"#
+      #"2:83: error: "speed" is not a valid sensor (hardware.measured.sensor); valid values: acceleration, velocity, displacement"#
     ),
     (
       profile(
@@ -235,10 +235,10 @@ private func profile(_ members: String...) -> String {
       profile(#""transient": {"squareness": {"low": 1, "high": 0}}"#),
       "2:48: error: high is 0, below low, 1 (transient.squareness.high)"
     ),
-    (profile(#""hardware": {}"#), #"2:13: error: the key "product" is missing (hardware)"#),
+    (profile(#""hardware": {}"#), #"2:13: error: missing key "product" (hardware)"#),
     (
       profile(#""hardware": {"product": "P", "estimated": ["qualty"]}"#),
-      #"2:44: error: "qualty" is listed as estimated but has no value (hardware.estimated[0]); did you mean "quality"?"#
+      #"2:44: error: "qualty" is not a valid figure of this hardware (hardware.estimated[0]); did you mean "quality"?"#
     ),
     (
       profile(#""hardware": {"product": "P", "power": 50, "peakPower": 30}"#),
@@ -266,7 +266,7 @@ private func profile(_ members: String...) -> String {
     ),
     (
       #"{"name": "mine", "summary": "Mine.", "frequency": {"low": 2, "high": 20, "scale": "log"}}"#,
-      #"1:83: error: "log" is no scale (frequency.scale); known here: logarithmic, linear"#
+      #"1:83: error: "log" is not a valid scale (frequency.scale); valid values: logarithmic, linear"#
     ),
   ])
   func refusesWhatIsNoProfile(text: String, line: String) {

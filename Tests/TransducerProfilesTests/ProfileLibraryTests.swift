@@ -98,8 +98,8 @@ private final class Scratch {
       let entry = try #require(scratch.library.entry(named: name))
       return #expect(throws: ProfileFileError.self) { try entry.text() }?.description
     }
-    #expect(try complaint("a") == "\(scratch.path)/mine/a.json: is no file")
-    #expect(try complaint("b") == "\(scratch.path)/mine/b.json: is no file")
+    #expect(try complaint("a") == "\(scratch.path)/mine/a.json: is not a regular file")
+    #expect(try complaint("b") == "\(scratch.path)/mine/b.json: is not a regular file")
     #expect(
       try complaint("c")
         == "\(scratch.path)/mine/c.json: is too large; the limit is 1 MiB")

@@ -194,7 +194,7 @@ private let whole = [
     for finding in ProfileCheckResult(text: text, name: "f").findings
     where finding.rule == .unknownKey {
       let place = finding.path.dropLast(finding.path == "x" ? 1 : 2)
-      let hint = try #require(finding.suggestion).dropFirst("known here: ".count)
+      let hint = try #require(finding.suggestion).dropFirst("valid keys: ".count)
       for key in hint.split(separator: ",").map({ $0.drop { $0 == " " } }) {
         let path = place.isEmpty ? String(key) : "\(place).\(key)"
         #expect(known.contains { $0 == path || $0.hasPrefix(path + ".") }, "\(path)")

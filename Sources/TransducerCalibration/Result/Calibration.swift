@@ -83,7 +83,7 @@ public struct Calibration: Equatable, Sendable {
     let explained = MeasurementFormatting.number((1 - pow(10, fit.residual / 10)) * 100, places: 0)
     guard fit.residual <= poorResidual else {
       throw refusal(
-        "one resonance explains only \(explained) % of it; is the sensor on the transducer?")
+        "one resonance explains only \(explained) % of the recorded power; is the sensor on the transducer?")
     }
     guard !fit.isAtBound else {
       throw refusal(
@@ -92,7 +92,7 @@ public struct Calibration: Equatable, Sendable {
     }
     guard acceptsPoor || fit.residual <= goodResidual else {
       throw refusal(
-        "one resonance explains only \(explained) % of it; at least 97 % are required; move the sensor closer to the transducer, or use '--accept-poor'"
+        "one resonance explains only \(explained) % of the recorded power; at least 97 % are required; move the sensor closer to the transducer, or use '--accept-poor'"
       )
     }
   }
