@@ -1,7 +1,7 @@
 import BlindListening
 import Testing
 
-struct BlindRecordTests {
+struct ABXRecordTests {
   @Test func allIsKeptAsJSON() {
     var test = ABXTest(seed: 5, plannedCount: 2)
     test.note(.a)
@@ -46,8 +46,8 @@ struct BlindRecordTests {
             "trials": 1,
             "isComplete": false,
             "chance": 0.5,
-            "conclusion": "tooFew",
-            "sentence": "1 of 1 right: somebody who guesses does this well 50 % of the time; at least 5 trials are needed for a result. The test ended after 1 of 2 trials: stopping early gets such a result more often than that."
+            "conclusion": "tooFewTrials",
+            "sentence": "1 of 1 correct; a guesser would do this well 50 % of the time; at least 5 trials are needed for a result. The test ended after 1 of 2 trials: stopping early inflates the result."
           }
         }
 

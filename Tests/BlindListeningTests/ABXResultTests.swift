@@ -1,7 +1,7 @@
 import BlindListening
 import Testing
 
-struct BlindResultTests {
+struct ABXResultTests {
   private func sentence(_ right: Int, _ count: Int, of planned: Int?) -> String {
     ABXResult(rightCount: right, trialCount: count, plannedCount: planned).sentence
   }
@@ -9,26 +9,26 @@ struct BlindResultTests {
   @Test func completeTestsAreToldInOneSentence() {
     #expect(
       sentence(12, 16, of: 16)
-        == "12 of 16 right: somebody who guesses does this well 3.8 % of the time; "
+        == "12 of 16 correct; a guesser would do this well 3.8 % of the time; "
         + "a difference was probably heard.")
     #expect(
       sentence(14, 16, of: 16)
-        == "14 of 16 right: somebody who guesses does this well 0.2 % of the time; "
+        == "14 of 16 correct; a guesser would do this well 0.2 % of the time; "
         + "a difference was very probably heard.")
     #expect(
       sentence(16, 16, of: 16)
-        == "16 of 16 right: somebody who guesses does this well less than 0.1 % of the time; a difference was very probably heard."
+        == "16 of 16 correct; a guesser would do this well less than 0.1 % of the time; a difference was very probably heard."
     )
     #expect(
       sentence(9, 16, of: 16)
-        == "9 of 16 right: somebody who guesses does this well 40 % of the time; "
+        == "9 of 16 correct; a guesser would do this well 40 % of the time; "
         + "this neither shows nor rules out a perceptible difference.")
   }
 
   @Test func fewerThanFiveTrialsShowNothing() {
     #expect(
       sentence(4, 4, of: 4)
-        == "4 of 4 right: somebody who guesses does this well 6.3 % of the time; "
+        == "4 of 4 correct; a guesser would do this well 6.3 % of the time; "
         + "at least 5 trials are needed for a result.")
     #expect(ABXResult(rightCount: 5, trialCount: 5, plannedCount: 5).conclusion == .significant)
   }
@@ -36,7 +36,7 @@ struct BlindResultTests {
   @Test func farBelowChanceTheAnswersMayBeMixedUp() {
     #expect(
       sentence(2, 16, of: 16)
-        == "2 of 16 right: somebody who guesses does this badly 0.2 % of the time; A and B may have been swapped."
+        == "2 of 16 correct; a guesser would do this badly 0.2 % of the time; A and B may have been swapped."
     )
     #expect(
       ABXResult(rightCount: 5, trialCount: 16, plannedCount: 16).conclusion == .notSignificant)
@@ -45,12 +45,12 @@ struct BlindResultTests {
   @Test func testsThatWereNotKeptToSayLess() {
     #expect(
       sentence(7, 7, of: 16)
-        == "7 of 7 right: somebody who guesses does this well 0.8 % of the time; "
-        + "a difference may have been heard. The test ended after 7 of 16 trials: stopping early gets such a result more often than that."
+        == "7 of 7 correct; a guesser would do this well 0.8 % of the time; "
+        + "a difference may have been heard. The test ended after 7 of 16 trials: stopping early inflates the result."
     )
     #expect(
       sentence(8, 9, of: nil)
-        == "8 of 9 right: somebody who guesses does this well 2.0 % of the time; "
+        == "8 of 9 correct; a guesser would do this well 2.0 % of the time; "
         + "a difference may have been heard. The number of trials was not fixed in advance: stopping early inflates the result."
     )
   }

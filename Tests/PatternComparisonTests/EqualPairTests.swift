@@ -58,7 +58,7 @@ struct EqualPairTests {
     #expect(
       comparison.sentences == [
         "B renders identically to A, but is written differently.",
-        "B's hum takes 182 ms longer to fade: decay 0.5 instead of 0.",
+        "B's continuous event takes 182 ms longer to decay: decay 0.5 instead of 0.",
       ])
     #expect(comparison.isEqual(within: Tolerance()))
   }
@@ -80,7 +80,7 @@ struct EqualPairTests {
       }
     }
     let comparison = Comparison(take, stored)
-    #expect(comparison.sentences == ["B is equal to A but for a residue at −96 dBFS."])
+    #expect(comparison.sentences == ["B is equal to A except for a residual at −96 dBFS."])
     #expect(comparison.isEqual(within: Tolerance()))
   }
 
@@ -94,7 +94,7 @@ struct EqualPairTests {
     }
     let comparison = Comparison(fine, coarse)
     #expect(comparison.differences.isEmpty)
-    #expect(comparison.sentences == ["B is equal to A but for a residue at −100 dBFS."])
+    #expect(comparison.sentences == ["B is equal to A except for a residual at −100 dBFS."])
   }
 
   private func rounded(_ sample: Float, _ steps: Float) -> Float {
@@ -109,14 +109,14 @@ struct EqualPairTests {
     let back = try there.resampled(to: 48_000, path: "back")
     let comparison = Comparison(take, sound([back.interleaved]))
     #expect(comparison.differences.isEmpty, "\(comparison.sentences)")
-    #expect(comparison.verdict?.hasPrefix("B is equal to A but for ") == true)
+    #expect(comparison.verdict?.hasPrefix("B is equal to A except for ") == true)
   }
 
   @Test func aHundredthOfADecibelIsEqualAndTold() throws {
     let take = try take(fiveTaps)
     let louder = take.recorded { for index in $0.indices { $0[index] *= 1.001_152 } }
     #expect(
-      Comparison(take, louder).sentences.first?.hasPrefix("B is equal to A but for 0.01 dB") == true
+      Comparison(take, louder).sentences.first?.hasPrefix("B is equal to A except for 0.01 dB") == true
     )
   }
 

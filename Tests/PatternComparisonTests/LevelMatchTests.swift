@@ -59,7 +59,7 @@ struct LevelMatchTests {
     let options = ComparisonOptions(levelMatch: .felt)
     let comparison = Comparison(take, louder, options: options)
     #expect(comparison.differences.isEmpty)
-    #expect(comparison.notes == ["B was attenuated by 3.5 dB to match felt energy."])
+    #expect(comparison.notes == ["B was attenuated by 3.5 dB to match weighted energy."])
     #expect(abs(comparison.otherGain - 1 / 1.5) < 1e-4)
   }
 
@@ -71,10 +71,10 @@ struct LevelMatchTests {
     let shared = Comparison(take, louder)
     #expect(
       shared.sentences == [
-        "B is 3.5 dB stronger throughout.", "B's fifth tap, at 1 s, is 3.5 dB weaker.",
+        "B is 3.5 dB stronger throughout.", "B's fifth transient, at 1 s, is 3.5 dB weaker.",
       ])
     let options = ComparisonOptions(levelMatch: LevelMatch.none)
     let comparison = Comparison(take, louder, options: options)
-    #expect(comparison.sentences == ["B's taps 1 to 4 are 3.5 dB stronger."])
+    #expect(comparison.sentences == ["B's transients 1 to 4 are 3.5 dB stronger."])
   }
 }

@@ -34,7 +34,7 @@ struct PatternPairTests {
     #expect(abs(found.amount + 1) < 1e-4)
     #expect(
       found.sentence
-        == "B's third tap, at 0.5 s, is 1 dB weaker: intensity 0.755 instead of 0.8.")
+        == "B's third transient, at 0.5 s, is 1 dB weaker: intensity 0.755 instead of 0.8.")
     #expect(!found.isNoticeable)
   }
 
@@ -45,26 +45,26 @@ struct PatternPairTests {
     #expect(abs(found.amount - 11.14) < 0.01)
     #expect(
       found.sentence
-        == "B's second tap, at 0.25 s, is 11 % sharper: 151 instead of 136 Hz "
+        == "B's second transient, at 0.25 s, is 11 % sharper: 151 instead of 136 Hz "
         + "(sharpness 0.6 instead of 0.5).")
   }
 
   @Test func aTapMissing() throws {
     let found = try one(fiveTaps, fiveTaps.with { $0.events.remove(at: 3) })
     #expect(found.kind == .missing && found.referenceEvents == [3] && found.otherEvents == [])
-    #expect(found.sentence == "B lacks A's fourth tap, at 0.75 s.")
+    #expect(found.sentence == "B lacks A's fourth transient, at 0.75 s.")
   }
 
   @Test func aTapAdded() throws {
     let found = try one(fiveTaps, fiveTaps.with { $0.events.append(tap(0.6)) })
     #expect(found.kind == .added && found.otherEvents == [5])
-    #expect(found.sentence == "B has an extra tap at 0.6 s.")
+    #expect(found.sentence == "B has an extra transient at 0.6 s.")
   }
 
   @Test func aHum50MillisecondsLonger() throws {
     let found = try one(swell, swell.with { $0.events[1].duration = 0.85 })
     #expect(found.kind == .duration && abs(found.amount - 0.05) < 1e-9)
-    #expect(found.sentence == "B's hum lasts 50 ms longer: 0.85 instead of 0.8 s.")
+    #expect(found.sentence == "B's continuous event is 50 ms longer: 0.85 instead of 0.8 s.")
   }
 
   @Test func theWholeAtFourFifthsOfItsIntensity() throws {
@@ -95,20 +95,20 @@ struct PatternPairTests {
   @Test func anAttackChanged() throws {
     let found = try one(swell, swell.with { $0.events[1].parameters[.attackTime] = 0.5 })
     #expect(found.kind == .attack && abs(found.amount - 0.1381) < 1e-3)
-    #expect(found.sentence == "B's hum takes 138 ms longer to rise: attack 0.5 instead of 0.25.")
+    #expect(found.sentence == "B's continuous event takes 138 ms longer to rise: attack 0.5 instead of 0.25.")
   }
 
   @Test func aReleaseChanged() throws {
     let found = try one(swell, swell.with { $0.events[1].parameters[.releaseTime] = 0 })
     #expect(found.kind == .release && abs(found.amount + 0.03055) < 1e-4)
     #expect(
-      found.sentence == "B's hum rings 31 ms less behind its end: release 0 instead of 0.2.")
+      found.sentence == "B's continuous event has a 31 ms shorter release: release 0 instead of 0.2.")
   }
 
   @Test func aDecayInsteadOfAHold() throws {
     let found = try one(swell, swell.with { $0.events[1].parameters[.sustained] = 0 })
     #expect(found.kind == .sustain)
-    #expect(found.sentence == "B's hum decays instead of holding.")
+    #expect(found.sentence == "B's continuous event decays instead of sustaining.")
   }
 
   @Test func aCurvePointLower() throws {
@@ -138,7 +138,7 @@ struct PatternPairTests {
           DynamicParameter(id: .hapticIntensityControl, value: 0.5, time: 0.6))
       })
     #expect(found.kind == .parameter && abs(found.amount + 12.04) < 0.01)
-    #expect(found.sentence == "B sets intensity to 0.5 from 0.6 s on: 12 dB weaker.")
+    #expect(found.sentence == "B sets intensity to 0.5 at 0.6 s: 12 dB weaker.")
   }
 
   @Test func aDynamicParameterGone() throws {
@@ -165,7 +165,7 @@ struct PatternPairTests {
     }
     let found = try one(fiveTaps, later)
     #expect(found.kind == .time && found.referenceEvents == [3, 4])
-    #expect(found.sentence == "From its fourth tap on, at 0.8 s, all of B comes 50 ms later.")
+    #expect(found.sentence == "From its fourth transient on, at 0.8 s, all of B comes 50 ms later.")
   }
 
   @Test func allAtASlowerPace() throws {
@@ -181,7 +181,7 @@ struct PatternPairTests {
     }
     let found = try one(swell, slower)
     #expect(found.kind == .tempo && abs(found.amount - 10) < 1e-6)
-    #expect(found.sentence == "B goes 10 % slower.")
+    #expect(found.sentence == "B runs 10 % slower.")
   }
 
   @Test func tapsInReverseOrder() throws {
@@ -192,7 +192,7 @@ struct PatternPairTests {
     }
     let found = try one(fiveTaps, reversed)
     #expect(found.kind == .order && found.isThroughout)
-    #expect(found.sentence == "B's taps are in reverse order.")
+    #expect(found.sentence == "B's transients are in reverse order.")
   }
 
   @Test func twoTapsThatChangedPlaces() throws {
@@ -202,6 +202,6 @@ struct PatternPairTests {
       pattern.events[3].parameters = parameters
     }
     let found = try one(fiveTaps, swapped)
-    #expect(found.sentence == "B's taps 2 and 4 are swapped.")
+    #expect(found.sentence == "B's transients 2 and 4 are swapped.")
   }
 }

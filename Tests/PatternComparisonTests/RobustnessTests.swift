@@ -27,7 +27,7 @@ struct RobustnessTests {
     let pattern = taps(100_000, gap: 0.01)
     let moved = pattern.with { $0.events[50_000].time += 0.004 }
     let comparison = Comparison(take(pattern), take(moved, 0.1))
-    #expect(comparison.sentences == ["B's tap 50001 comes 4 ms later, at 500.004 s."])
+    #expect(comparison.sentences == ["B's transient 50001 comes 4 ms later, at 500.004 s."])
   }
 
   @Test func tenThousandEventsThatAllDifferAreToldShortly() throws {
@@ -66,7 +66,7 @@ struct RobustnessTests {
 
   @Test func anEmptyPatternHasNothing() throws {
     let comparison = Comparison(take(HapticPattern()), take(fiveTaps, 0.1))
-    #expect(comparison.sentences == ["B has 5 extra taps, between 0 and 1 s."])
+    #expect(comparison.sentences == ["B has 5 extra transients, between 0 and 1 s."])
     let other = Comparison(take(HapticPattern()), take(HapticPattern()))
     #expect(other.equality == .identical)
   }

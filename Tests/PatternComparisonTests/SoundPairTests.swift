@@ -72,7 +72,7 @@ struct SoundPairTests {
     let weaker = try take(fiveTaps.with { $0.events[2].parameters[.hapticIntensity] = 0.755_249 })
     let found = try one(taps, weaker.recorded())
     #expect(found.kind == .level && abs(found.amount + 1) < 1e-3)
-    #expect(found.sentence == "B's third tap, at 0.5 s, is 1 dB weaker.")
+    #expect(found.sentence == "B's third transient, at 0.5 s, is 1 dB weaker.")
   }
 
   @Test func aTapSharperInASound() throws {
@@ -80,21 +80,21 @@ struct SoundPairTests {
     let found = try one(taps, sharper.recorded())
     #expect(found.kind == .frequency && abs(found.amount - 11.1) < 0.5)
     #expect(
-      found.sentence == "B's second tap, at 0.25 s, is 11 % sharper: 152 instead of 137 Hz.")
+      found.sentence == "B's second transient, at 0.25 s, is 11 % sharper: 152 instead of 137 Hz.")
   }
 
   @Test func aTapMissingInASound() throws {
     let fewer = try take(fiveTaps.with { $0.events.remove(at: 3) })
     let found = try one(taps.recorded(), fewer.recorded())
     #expect(found.kind == .missing)
-    #expect(found.sentence == "B lacks A's fourth tap, at 0.75 s.")
+    #expect(found.sentence == "B lacks A's fourth transient, at 0.75 s.")
   }
 
   @Test func aTapAddedInASound() throws {
     let more = try take(fiveTaps.with { $0.events.append(tap(0.6)) })
     let found = try one(taps.recorded(), more.recorded())
     #expect(found.kind == .added)
-    #expect(found.sentence == "B has an extra tap at 0.6 s.")
+    #expect(found.sentence == "B has an extra transient at 0.6 s.")
   }
 
   @Test func theFirstOfTwoTapsMissing() throws {
@@ -103,7 +103,7 @@ struct SoundPairTests {
     let fewer = try take(try shipped("warning").with { $0.events.removeFirst() })
     let found = try one(both.recorded(), fewer.recorded())
     #expect(found.kind == .missing)
-    #expect(found.sentence == "B lacks A's first tap, at 0 s.")
+    #expect(found.sentence == "B lacks A's first transient, at 0 s.")
   }
 
   @Test(arguments: ["success-rhythm", "perfect-score", "trigger-pattern", "double-tap"])
@@ -114,7 +114,7 @@ struct SoundPairTests {
     for other in [later, later.recorded()] {
       let found = try one(take(pattern), other)
       #expect(found.kind == .time && abs(found.amount - 0.02) < 2e-5)
-      #expect(found.sentence.contains(" tap comes 20 ms later, at "))
+      #expect(found.sentence.contains(" transient comes 20 ms later, at "))
     }
   }
 
@@ -122,14 +122,14 @@ struct SoundPairTests {
     let longer = try take(swell.with { $0.events[1].duration = 0.85 })
     let found = try one(waves, longer.recorded())
     #expect(found.kind == .duration && abs(found.amount - 0.05) < 0.002)
-    #expect(found.sentence == "B's hum lasts 50 ms longer.")
+    #expect(found.sentence == "B's continuous event lasts 50 ms longer.")
   }
 
   @Test func aHumHigherInASound() throws {
     let higher = try take(swell.with { $0.events[1].parameters[.hapticSharpness] = 0.407 })
     let found = try one(waves, higher.recorded())
     #expect(found.kind == .frequency && abs(found.amount - 12) < 0.2)
-    #expect(found.sentence == "B's hum is 12 % higher: 123 instead of 110 Hz.")
+    #expect(found.sentence == "B's continuous event is 12 % higher: 123 instead of 110 Hz.")
   }
 
   @Test func aStretchStronger() throws {
@@ -150,7 +150,7 @@ struct SoundPairTests {
     let found = try one(taps, humming)
     #expect(found.kind == .noise && abs(found.amount + 40) < 0.5)
     #expect(abs((found.after ?? 0) - 40) < 0.5)
-    #expect(found.sentence == "B has a 40 Hz hum at −40 dBFS under it.")
+    #expect(found.sentence == "B has a 40 Hz hum at −40 dBFS in the background.")
   }
 
   @Test func noiseUnderIt() throws {
@@ -162,7 +162,7 @@ struct SoundPairTests {
     }
     let found = try one(taps, noisy)
     #expect(found.kind == .noise && abs(found.amount + 44.8) < 0.3)
-    #expect(found.sentence == "B has noise at −45 dBFS under it.")
+    #expect(found.sentence == "B has noise at −45 dBFS in the background.")
   }
 
   @Test func cutPeaks() throws {

@@ -37,11 +37,11 @@ extension InBrowser {
       let rights = [true, true, false, true, true, true, true, true, true, true]
       try answer(page, seed: 7, rights: rights)
       let expected = ABXResult(rightCount: 9, trialCount: 10, plannedCount: 10)
-      #expect(try text(page, "score") == "9 of 10 right")
+      #expect(try text(page, "score") == "9 of 10 correct")
       #expect(try text(page, "sentence") == expected.sentence)
       // (10 + 1) / 1024.
       #expect(try text(page, "chance") == "0.0107")
-      #expect(try text(page, "seed") == "7, from the address")
+      #expect(try text(page, "seed") == "7, from the URL")
       #expect(try page.string("document.activeElement.id") == "blind-score")
       try page.click("#blind-save")
       try page.wait(for: "window.saved")
@@ -109,7 +109,7 @@ extension InBrowser {
       try page.press(x == .a ? "2" : "1")
       try page.click("[data-answer=\(x.rawValue)]")
       try page.click("#blind-confirm")
-      #expect(try text(page, "score") == "1 of 1 right")
+      #expect(try text(page, "score") == "1 of 1 correct")
     }
 
     @Test func withoutASeedTheOrderDiffersEachTime() throws {

@@ -44,17 +44,17 @@ function meaningOf(rightCount, trialCount, plannedCount) {
   const isComplete = trialCount === plannedCount;
   const count = `${rightCount} of ${trialCount} correct; a guesser would do`;
   const better = `${count} this well ${percentText(chance)} of the time; `;
-  let conclusion = "notShown";
+  let conclusion = "notSignificant";
   let sentence = better + "this neither shows nor rules out a perceptible difference.";
   if (trialCount < 5) {
-    conclusion = "tooFew";
+    conclusion = "tooFewTrials";
     sentence = better + "at least 5 trials are needed for a result.";
   } else if (chance <= 0.05) {
-    conclusion = chance <= 0.01 ? "veryProbablyHeard" : "probablyHeard";
+    conclusion = chance <= 0.01 ? "highlySignificant" : "significant";
     const heard = chance <= 0.01 ? "a difference was very probably heard." : "a difference was probably heard.";
     sentence = better + (isComplete ? heard : "a difference may have been heard.");
   } else if (chanceOfFewer <= 0.05) {
-    conclusion = "mixedUp";
+    conclusion = "belowChance";
     sentence = `${count} this badly ${percentText(chanceOfFewer)} of the time; A and B may have been swapped.`;
   }
   if (!isComplete) {
