@@ -140,7 +140,7 @@ import Testing
         SinkEvent(.lost, text: "faulty: device disconnected; reconnect it")
       ] + (code == EBUSY ? [busy] : []))
     #expect(playback.notices.last?.kind == .returned)
-    #expect(playback.notices.last?.text == "faulty: it is back")
+    #expect(playback.notices.last?.text == "faulty: reconnected")
   }
 
   @Test func anotherDeviceOfTheSameNameIsNotTaken() throws {
@@ -155,7 +155,7 @@ import Testing
       playback.notices.map(\.text) == [
         "faulty: device disconnected; reconnect it",
         "faulty: reconnected with 4 channels at 48000 Hz instead of 2 at 48000 Hz; restart playback to use it",
-        "faulty: it is back",
+        "faulty: reconnected",
       ])
     #expect(playback.heard.last == Stretch(start: 120_000, first: 120_000, count: 72_000))
     #expect(playback.sink.format.channelCount == 2)
@@ -178,7 +178,7 @@ import Testing
     #expect(playback.run(until: .seconds(12)))
     #expect(
       playback.notices.map(\.text) == [
-        "faulty: device stopped accepting frames; reconnect it", "faulty: it is back",
+        "faulty: device stopped accepting frames; reconnect it", "faulty: reconnected",
       ])
     #expect(playback.heard.last?.first == playback.heard.last?.start)
   }

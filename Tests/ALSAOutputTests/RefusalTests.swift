@@ -26,7 +26,7 @@ import Testing
       }
         == ALSAError(
           kind: .unsupportedFormat, device: "faulty",
-          description: "refuses 44100 Hz; it has 48000, 96000 and 192000 Hz"))
+          description: "does not support 44100 Hz; supported: 48000, 96000 and 192000 Hz"))
   }
 
   @Test func anotherRateIsTakenWhereAllowed() throws {

@@ -54,7 +54,7 @@ import Testing
     let error = #expect(throws: CHHapticError.self) { try profile("bad") }
     #expect(
       error?.localizedDescription
-        == "\(folder.path)/bad.json:1:1: error: the key \"name\" is missing")
+        == "\(folder.path)/bad.json:1:1: error: missing key \"name\"")
   }
 
   @Test func anAbsentDeviceIsNotSupportedAndHarmsNothing() throws {

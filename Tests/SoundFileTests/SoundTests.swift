@@ -14,7 +14,7 @@ import Testing
   func refusesWhatIsNoSound(text: String) {
     let error = refusal(Array(text.utf8))
     #expect(error?.kind == .notSound)
-    #expect(error?.description.hasPrefix("holds no sound that can be read (libsndfile: ") == true)
+    #expect(error?.description.hasPrefix("is not a readable sound file (libsndfile: ") == true)
   }
 
   /// A file with holes: what its header promises is refused before it is read.

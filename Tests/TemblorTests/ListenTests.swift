@@ -92,7 +92,7 @@ import Testing
   @Test func aSocketThatCannotBeMadeIsAnError() throws {
     let run = try place.temblor("listen", "--device", "null", "--socket", "no/s")
     #expect(
-      run == .init(1, error: "temblor: no/s: cannot be made: No such file or directory\n"))
+      run == .init(1, error: "temblor: no/s: cannot be created: No such file or directory\n"))
   }
 
   @Test func withoutADeviceScriptsGoOn() throws {

@@ -11,7 +11,7 @@ struct DeviceRefusal: Error, Equatable, CustomStringConvertible {
   var description: String {
     // The list of devices is this program's own to tell of.
     let text =
-      error.description.hasSuffix("'aplay -L' lists those there are")
+      error.kind == .noSuchDevice
       ? "no such device; run 'temblor devices' to list devices" : error.description
     return "\(error.device.printable): \(text)"
   }
