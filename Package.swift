@@ -193,13 +193,15 @@ let package = Package(
       name: "TransducerCalibrationTests",
       dependencies: ["HapticRender", "SignalAnalysis", "TestSupport", "TransducerCalibration"],
       swiftSettings: strict),
+    .target(name: "SystemSupport", swiftSettings: strict),
+    .target(name: "CommandLineKit", dependencies: ["SystemSupport"], swiftSettings: strict),
     .target(
       name: "TemblorCommands",
       dependencies: [
-        "AHAP", "ALSAOutput", "BlindListening", "HapticModel", "HapticPlayback", "HapticRender",
-        "JSONText", "PCMSamples", "PatternComparison", "ReviewPages", "ShippedPatterns",
-        "SignalAnalysis", "SignalPlots", "SoundFile", "SoundFileOutput", "TransducerCalibration",
-        "TransducerProfiles",
+        "AHAP", "ALSAOutput", "BlindListening", "CommandLineKit", "HapticModel", "HapticPlayback",
+        "HapticRender", "JSONText", "PCMSamples", "PatternComparison", "ReviewPages",
+        "ShippedPatterns", "SignalAnalysis", "SignalPlots", "SoundFile", "SoundFileOutput",
+        "SystemSupport", "TransducerCalibration", "TransducerProfiles",
       ], swiftSettings: strict),
     .testTarget(
       name: "HapticModelTests", dependencies: ["HapticModel"], swiftSettings: strict),
@@ -220,20 +222,22 @@ let package = Package(
     .testTarget(
       name: "SamplesTests",
       dependencies: [
-        "AHAP", "HapticModel", "HapticRender", "ShippedPatterns", "SoundFile", "TemblorCommands",
+        "AHAP", "HapticModel", "HapticRender", "ShippedPatterns", "SoundFile", "SystemSupport",
+        "TemblorCommands",
       ],
       swiftSettings: strict),
     .executableTarget(name: "temblor", dependencies: ["TemblorCommands"], swiftSettings: strict),
     .testTarget(
       name: "TemblorCommandsTests",
       dependencies: [
-        "ALSAOutput", "BlindListening", "HapticModel", "HapticPlayback", "HapticRender",
-        "PatternComparison", "SignalAnalysis", "SoundFile", "TemblorCommands",
-        "TransducerProfiles", "temblor", "terminal-probe",
+        "ALSAOutput", "BlindListening", "CommandLineKit", "HapticModel", "HapticPlayback",
+        "HapticRender", "PatternComparison", "SignalAnalysis", "SoundFile", "SystemSupport",
+        "TemblorCommands", "TransducerProfiles", "temblor", "terminal-probe",
       ],
       swiftSettings: strict),
     .executableTarget(
-      name: "terminal-probe", dependencies: ["HapticPlayback", "TemblorCommands"],
+      name: "terminal-probe",
+      dependencies: ["CommandLineKit", "HapticPlayback", "SystemSupport"],
       path: "Tests/TerminalProbe", swiftSettings: strict),
 
     .testTarget(

@@ -1,3 +1,7 @@
+import HapticPlayback
+import CommandLineKit
+import SystemSupport
+
 /// The version of the program and the package.
 let temblorVersion = "0.1.0"
 
@@ -43,7 +47,7 @@ public enum TemblorProgram {
   /// - Parameter words: The command line without the program's own name.
   public static func run(_ words: [String]) -> Int32 {
     SignalHandling.watch()
-    let status = program.run(words, on: .system())
+    let status = program.run(words, on: .system { SystemTimeSource().now })
     SignalHandling.endByNotedSignal()
     return status.rawValue
   }

@@ -2,6 +2,7 @@ import Glibc
 import HapticRender
 import ReviewPages
 import ShippedPatterns
+import SystemSupport
 import Testing
 
 @testable import TemblorCommands

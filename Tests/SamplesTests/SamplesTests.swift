@@ -3,6 +3,7 @@ import Glibc
 import HapticRender
 import ShippedPatterns
 import SoundFile
+import SystemSupport
 import Testing
 
 @testable import TemblorCommands

@@ -1,6 +1,7 @@
+import CommandLineKit
 import Glibc
 import HapticPlayback
-import TemblorCommands
+import SystemSupport
 
 /// Reads keys from its terminal and names them, for tests that look at the terminal meanwhile.
 ///
@@ -27,7 +28,7 @@ struct TerminalProbe {
     var isTold = false
     var hasKeys: Bool?
     while true {
-      var watched = terminal.watched
+      var watched = terminal.descriptors.map { PollDescriptor($0) }
       if hasKeys != (watched.count > 1) {
         hasKeys = watched.count > 1
         say(watched.count > 1 ? "listens" : "looks away")

@@ -1,5 +1,7 @@
 import BlindListening
+import CommandLineKit
 import PatternComparison
+import SystemSupport
 
 /// What a command line says of a blind test.
 struct ABXOptions {

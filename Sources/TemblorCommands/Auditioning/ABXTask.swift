@@ -1,4 +1,5 @@
 import BlindListening
+import CommandLineKit
 import HapticPlayback
 
 /// A blind test under way: A, B and X under one play head, and keys that say which of the two X is.

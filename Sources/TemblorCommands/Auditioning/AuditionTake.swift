@@ -5,6 +5,7 @@ import HapticModel
 import HapticRender
 import SignalAnalysis
 import SoundFile
+internal import SystemSupport
 
 /// One of the things that are listened to in turn: a pattern that was read, or a recording.
 struct AuditionTake: Sendable {

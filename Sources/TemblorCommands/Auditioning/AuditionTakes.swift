@@ -1,4 +1,5 @@
 import AHAP
+import CommandLineKit
 
 /// The takes that a user wants to hear in turn, all of them or none: letters must stay where they are.
 struct AuditionTakes: Sendable {

@@ -1,6 +1,8 @@
+import CommandLineKit
 import HapticPlayback
 import HapticRender
 import PatternComparison
+import SystemSupport
 
 /// Takes of which the listener chooses one after the other under the same play head.
 final class AuditionTask: SessionTask {

@@ -1,4 +1,6 @@
+import CommandLineKit
 import HapticPlayback
+import SystemSupport
 
 /// The part of takes that `--loop` names.
 struct LoopPart: Equatable {

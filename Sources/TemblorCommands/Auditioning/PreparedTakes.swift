@@ -3,6 +3,7 @@ import HapticRender
 import PatternComparison
 import SignalAnalysis
 import SoundFile
+import SystemSupport
 
 /// Takes that are compiled for an engine, and what they sound like for measuring.
 struct PreparedTakes: Sendable {

@@ -1,3 +1,5 @@
+import SystemSupport
+
 /// Where the record of a test goes when it is over; nothing is written before.
 struct RecordFile: ~Copyable {
   private var file: AtomicFileWriter?

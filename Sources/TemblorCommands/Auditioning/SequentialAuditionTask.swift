@@ -2,6 +2,7 @@ import HapticModel
 import HapticPlayback
 import HapticRender
 import PatternComparison
+import SystemSupport
 
 /// Takes that are heard once each, one after the other, where nobody can choose.
 final class SequentialAuditionTask: SessionTask {

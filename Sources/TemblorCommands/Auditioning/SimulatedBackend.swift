@@ -1,4 +1,5 @@
 import ALSAOutput
+import CommandLineKit
 import HapticPlayback
 import HapticRender
 

@@ -1,4 +1,6 @@
 import BlindListening
+import CommandLineKit
+import SystemSupport
 
 /// Answers that are made up before a test begins, so that no device and no keys are needed.
 struct SimulatedListener: Equatable {

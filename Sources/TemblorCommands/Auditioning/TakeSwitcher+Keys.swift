@@ -1,3 +1,5 @@
+import CommandLineKit
+
 /// The keys that move the play head and the region, the same wherever there is a deck.
 extension TakeSwitcher {
   /// What they do.

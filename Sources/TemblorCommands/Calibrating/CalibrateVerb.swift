@@ -1,7 +1,9 @@
+internal import CommandLineKit
 internal import Glibc
 import HapticPlayback
 import HapticRender
 import SignalPlots
+internal import SystemSupport
 import TransducerCalibration
 import TransducerProfiles
 
@@ -43,7 +45,8 @@ enum CalibrateVerb {
             "--reference", value: "N", help: "Channel with the signal itself."),
           Option(
             "--sensor", value: "KIND", help: "Quantity that the sensor measures.",
-            defaultText: "what fits best", choices: TransducerMeasurement.Sensor.allCases.map(\.rawValue)),
+            defaultText: "what fits best",
+            choices: TransducerMeasurement.Sensor.allCases.map(\.rawValue)),
           Option(
             "--full-scale", value: "G",
             help: "Acceleration at full scale in g, 0.001 to 10000."),

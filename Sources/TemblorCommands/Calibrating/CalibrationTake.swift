@@ -1,6 +1,8 @@
+internal import CommandLineKit
 internal import Glibc
 import HapticPlayback
 import SoundFile
+internal import SystemSupport
 import TransducerCalibration
 
 /// What a transducer is measured from: channels of a file, or of what was recorded just now.

@@ -1,4 +1,6 @@
+import CommandLineKit
 import HapticRender
+import SystemSupport
 import TransducerCalibration
 
 /// The options that say which signal a transducer is measured with.

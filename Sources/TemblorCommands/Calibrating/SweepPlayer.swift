@@ -1,6 +1,8 @@
 import ALSAOutput
+import CommandLineKit
 import HapticPlayback
 import SoundFile
+import SystemSupport
 import TransducerCalibration
 
 /// Plays the sweep on a device, and records meanwhile where asked to.

@@ -1,7 +1,9 @@
 import ALSAOutput
+import CommandLineKit
 import HapticPlayback
 import HapticRender
 import SoundFile
+import SystemSupport
 import TransducerCalibration
 
 /// `temblor sweep`: the signal that a transducer is measured with.

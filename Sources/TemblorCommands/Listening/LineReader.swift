@@ -1,3 +1,5 @@
+import SystemSupport
+
 /// Makes lines of bytes that come in pieces, with bounds on what is kept.
 ///
 /// A line ends with a line feed, which a carriage return may precede.

@@ -1,3 +1,6 @@
+import CommandLineKit
+import SystemSupport
+
 /// How one command is written, what it does, and how it is made of its words.
 struct ListenCommandSyntax: Sendable {
   /// What a word has to be.

@@ -1,3 +1,5 @@
+import SystemSupport
+
 /// Why a command was not obeyed, as the reply tells it.
 struct ListenError: Error, Equatable, CustomStringConvertible {
   /// What the sender has to change; the raw value stands in the reply.

@@ -1,3 +1,6 @@
+import CommandLineKit
+import SystemSupport
+
 extension ListenGrammar {
   /// The fields that answer `help`: all commands, or how one is written and what it does.
   static func help(_ verb: String?) throws(ListenError) -> [ListenReply.Field] {

@@ -1,3 +1,6 @@
+import CommandLineKit
+import SystemSupport
+
 /// A command with the tag its answer will carry.
 struct ListenRequest: Equatable, Sendable {
   /// What stood behind `@`, if anything.

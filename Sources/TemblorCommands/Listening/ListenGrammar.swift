@@ -1,4 +1,6 @@
+internal import CommandLineKit
 internal import HapticModel
+internal import SystemSupport
 
 /// The commands of `temblor listen`, from which reading, help and manual come.
 enum ListenGrammar {

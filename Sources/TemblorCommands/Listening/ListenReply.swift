@@ -1,3 +1,5 @@
+import SystemSupport
+
 /// A line that is sent: the one answer to a command, or an event.
 struct ListenReply: Equatable, Sendable {
   /// A piece of a line.

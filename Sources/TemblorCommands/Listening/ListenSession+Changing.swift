@@ -1,5 +1,7 @@
+import CommandLineKit
 import HapticModel
 import HapticPlayback
+import SystemSupport
 import TransducerProfiles
 
 extension ListenSession {

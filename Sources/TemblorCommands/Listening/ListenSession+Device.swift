@@ -1,4 +1,5 @@
 import HapticPlayback
+import SystemSupport
 
 /// What went wrong at a device while commands were taken.
 struct DeviceEventCounter {

@@ -1,6 +1,7 @@
 import HapticModel
 import HapticPlayback
 import HapticRender
+import SystemSupport
 import TransducerProfiles
 
 /// Does what commands ask for on an engine, and tells what becomes of it.

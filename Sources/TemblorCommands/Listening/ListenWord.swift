@@ -1,3 +1,5 @@
+import SystemSupport
+
 /// A word of a line, and whether it stood in quotes, where it is never a keyword.
 struct ListenWord: Equatable {
   var text: String

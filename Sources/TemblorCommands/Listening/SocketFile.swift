@@ -1,4 +1,5 @@
 internal import Glibc
+internal import SystemSupport
 
 /// A socket's file, made for its user alone and removed at the end.
 final class SocketFile {

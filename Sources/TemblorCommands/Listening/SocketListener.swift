@@ -1,5 +1,7 @@
+internal import CommandLineKit
 internal import Glibc
 internal import HapticPlayback
+internal import SystemSupport
 
 /// A socket in the file system at which several clients send lines and are answered.
 ///

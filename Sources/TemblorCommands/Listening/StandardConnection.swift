@@ -1,5 +1,7 @@
+internal import CommandLineKit
 internal import Glibc
 internal import HapticPlayback
+internal import SystemSupport
 
 /// Standard input and output as one connection: lines in, lines out, neither of which is waited for.
 final class StandardConnection {

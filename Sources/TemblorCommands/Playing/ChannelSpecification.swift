@@ -1,5 +1,7 @@
+internal import CommandLineKit
 internal import Glibc
 import HapticRender
+internal import SystemSupport
 
 /// Channels as a user lists them: numbers from 1, each with a gain in decibels where it has one.
 struct ChannelList: Equatable {

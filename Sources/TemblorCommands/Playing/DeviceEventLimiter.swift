@@ -1,4 +1,5 @@
 import HapticPlayback
+import SystemSupport
 
 /// What went wrong at a device, counted, and told no more often than somebody can read.
 struct DeviceEventLimiter {

@@ -1,5 +1,7 @@
 import ALSAOutput
+import CommandLineKit
 import PCMSamples
+import SystemSupport
 
 /// The options by which live verbs choose a device and what to ask of it.
 struct DeviceOptions: Sendable {

@@ -1,4 +1,5 @@
 import ALSAOutput
+import SystemSupport
 
 /// A device that cannot be played on.
 struct DeviceRefusal: Error, Equatable, CustomStringConvertible {

@@ -2,6 +2,7 @@ import ALSAOutput
 import HapticPlayback
 import JSONText
 import PCMSamples
+import SystemSupport
 
 /// The device that plays, and what it granted.
 struct DeviceSummary: Equatable, Sendable {

@@ -1,4 +1,6 @@
+import CommandLineKit
 import HapticRender
+import SystemSupport
 
 /// Renders to files in the current folder what no device could play.
 struct FileFallback {

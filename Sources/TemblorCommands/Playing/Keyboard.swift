@@ -1,3 +1,4 @@
+import CommandLineKit
 import HapticPlayback
 
 /// Keys as they are pressed.
@@ -24,7 +25,7 @@ final class TerminalKeyboard: Keyboard {
     self.terminal = terminal
   }
 
-  var watched: [PollDescriptor] { terminal.watched }
+  var watched: [PollDescriptor] { terminal.descriptors.map { PollDescriptor($0) } }
   var isClosed: Bool { terminal.isClosed }
 
   func timeout(at now: Duration) -> Duration? { terminal.timeout(at: now) }

@@ -1,6 +1,7 @@
 import HapticModel
 import HapticPlayback
 import HapticRender
+import SystemSupport
 
 /// Taps at moments nobody can foresee, and how long each took on its way.
 final class LatencyProbe: SessionTask {
@@ -28,7 +29,7 @@ final class LatencyProbe: SessionTask {
   private let engine: PlaybackEngine
   private let player: PatternPlayer
   private let time: any TimeSource
-  private var chance: SplitMix
+  private var chance: SplitMix64
   private var next = Duration.zero
   private var lastFrame: Int64?
   private var trigger: Duration?
@@ -43,7 +44,7 @@ final class LatencyProbe: SessionTask {
     self.count = count
     self.engine = engine
     self.time = time
-    chance = SplitMix(state: seed)
+    chance = SplitMix64(seed: seed)
     let tap = TapVerb.taps(1, gap: 1, intensity: 0.5, sharpness: 0.5)
     let piece = try CompiledPattern(name: "tap", pattern: tap, for: engine)
     player = try engine.player(for: piece.plans, duration: piece.duration)
@@ -89,18 +90,5 @@ final class LatencyProbe: SessionTask {
 
   private func plan(after now: Duration) {
     next = now + .inSeconds(Double.random(in: Self.pauses, using: &chance))
-  }
-}
-
-/// Chance that can be repeated: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014.
-struct SplitMix: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
   }
 }

@@ -1,3 +1,5 @@
+import CommandLineKit
+
 /// Messages of a live verb, above its live line.
 final class LiveConsole {
   /// Whether a person looks at the live line.

@@ -1,6 +1,8 @@
 import ALSAOutput
+import CommandLineKit
 import HapticPlayback
 import HapticRender
+import SystemSupport
 
 /// The options that all live verbs share.
 struct LiveOptions {

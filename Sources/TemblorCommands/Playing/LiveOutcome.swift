@@ -1,3 +1,4 @@
+import CommandLineKit
 import HapticPlayback
 import JSONText
 import SoundFileOutput

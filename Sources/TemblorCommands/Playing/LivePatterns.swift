@@ -1,4 +1,6 @@
+import SystemSupport
 import AHAP
+import CommandLineKit
 import HapticModel
 import HapticPlayback
 import JSONText

@@ -3,6 +3,7 @@ import HapticRender
 import JSONText
 import SoundFile
 import SoundFileOutput
+import SystemSupport
 
 /// A sound file that what is heard is written to, which takes its name when it is complete.
 final class LiveRecording {

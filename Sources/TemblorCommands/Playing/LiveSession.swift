@@ -1,7 +1,9 @@
+internal import CommandLineKit
 internal import Glibc
 import ALSAOutput
 import HapticPlayback
 import HapticRender
+internal import SystemSupport
 
 /// Plays a performance until it is over or somebody ends it: the loop that all live verbs share.
 ///

@@ -1,4 +1,6 @@
+import CommandLineKit
 import HapticModel
+import SystemSupport
 import TransducerProfiles
 
 /// Positions in an array as people type them.

@@ -1,6 +1,8 @@
+import CommandLineKit
 import HapticModel
 import HapticPlayback
 import HapticRender
+import SystemSupport
 
 /// Plays pieces one after the other.
 final class Playlist: SessionTask {

@@ -1,5 +1,7 @@
+import CommandLineKit
 import HapticModel
 import HapticRender
+import SystemSupport
 import TransducerProfiles
 
 /// The options that say what each channel carries.

@@ -1,6 +1,8 @@
 import AHAP
+import CommandLineKit
 import HapticModel
 import HapticPlayback
+import SystemSupport
 
 /// Plays a pattern file, and anew whenever it is saved; a broken save leaves the last good one.
 final class SavedPattern: SessionTask {

@@ -1,3 +1,4 @@
+import CommandLineKit
 import HapticPlayback
 
 /// What a live verb does on an engine, asked and told by its session on one thread.

@@ -1,4 +1,6 @@
+import CommandLineKit
 import HapticRender
+import SystemSupport
 import TransducerProfiles
 
 /// A profile as the user named it: by its name, by a file, or on standard input.

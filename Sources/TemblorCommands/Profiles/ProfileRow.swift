@@ -1,5 +1,6 @@
 import HapticRender
 import JSONText
+import SystemSupport
 import TransducerProfiles
 
 /// What the list says of one profile.

@@ -1,4 +1,5 @@
 import HapticRender
+import SystemSupport
 
 extension ProfileSummary {
   /// `; 25–46.2 Hz of it are played` where a law was narrowed.

@@ -1,4 +1,6 @@
+import CommandLineKit
 import HapticRender
+import SystemSupport
 import TransducerProfiles
 
 /// What a profile does, laid out for people.

@@ -2,6 +2,7 @@ import AHAP
 import HapticModel
 import HapticRender
 import JSONText
+import SystemSupport
 
 /// What `check` says of a pattern on the hardware of a profile, before it is played there.
 struct HardwareFindings {

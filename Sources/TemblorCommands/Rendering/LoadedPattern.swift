@@ -2,6 +2,7 @@ import AHAP
 import HapticModel
 import HapticRender
 import JSONText
+import SystemSupport
 
 /// A pattern that was read without a mistake, and is ready to be compiled.
 struct LoadedPattern: Sendable {

@@ -1,6 +1,8 @@
 import AHAP
+import CommandLineKit
 import HapticModel
 import ShippedPatterns
+import SystemSupport
 
 /// A pattern as the user named it: a file, a shipped pattern, or standard input.
 struct PatternInput: Equatable, Sendable {

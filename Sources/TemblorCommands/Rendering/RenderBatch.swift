@@ -1,8 +1,10 @@
+internal import CommandLineKit
 internal import Glibc
 internal import Synchronization
 import AHAP
 import HapticRender
 import JSONText
+internal import SystemSupport
 
 /// Renders many patterns on all cores, goes on when one fails, and tells what became of each.
 struct RenderBatch: Sendable {
@@ -81,7 +83,7 @@ struct RenderBatch: Sendable {
       }
       let length = job.settings(for: plans).length ?? 0
       return .written(seconds: Double(length) / Double(job.rate), statistics: statistics)
-    } catch let error as OutputError where error.kind == .brokenPipe {
+    } catch let error as StreamError where error.kind == .brokenPipe {
       return .brokenPipe
     } catch {
       return .failed(Failure.message(error), Failure.status(of: error))

@@ -4,6 +4,7 @@ import HapticModel
 import HapticRender
 import JSONText
 import SoundFile
+internal import SystemSupport
 import TransducerProfiles
 
 /// How patterns are made into sound: the options of `render`, checked.

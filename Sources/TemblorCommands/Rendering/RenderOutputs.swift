@@ -1,5 +1,7 @@
+import CommandLineKit
 import HapticRender
 import SoundFile
+import SystemSupport
 
 /// Where each rendering goes.
 struct RenderOutputs: Sendable {

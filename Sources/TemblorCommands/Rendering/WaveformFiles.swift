@@ -3,6 +3,7 @@ import AHAP
 import HapticRender
 import JSONText
 import SoundFile
+internal import SystemSupport
 
 /// Loads the sound files a pattern names, from its own folder and nowhere else.
 enum WaveformFiles {

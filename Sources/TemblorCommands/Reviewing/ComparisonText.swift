@@ -1,5 +1,7 @@
+import CommandLineKit
 import HapticRender
 import PatternComparison
+import SystemSupport
 
 /// Comparisons with one reference as text: words first, then a table of figures.
 struct ComparisonText {

@@ -1,4 +1,6 @@
+import CommandLineKit
 import SignalPlots
+import SystemSupport
 
 /// Where each picture goes, and in what format.
 struct PlotOutputs: Equatable, Sendable {

@@ -1,7 +1,9 @@
+import CommandLineKit
 import HapticRender
 import PatternComparison
 import ReviewPages
 import SignalAnalysis
+import SystemSupport
 
 /// The page that `compare --output` writes.
 enum ReportOutput {

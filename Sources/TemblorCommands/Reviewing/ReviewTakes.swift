@@ -1,7 +1,9 @@
+internal import CommandLineKit
 internal import Synchronization
 import HapticRender
 import PatternComparison
 import SignalAnalysis
+internal import SystemSupport
 import TransducerProfiles
 
 /// What a page plays of one pattern: as it is felt, and for small speakers.

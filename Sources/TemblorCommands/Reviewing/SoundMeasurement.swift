@@ -1,6 +1,7 @@
 internal import Glibc
 import SignalAnalysis
 import SoundFile
+internal import SystemSupport
 
 /// Measures a sound file of any length on all cores, in some tens of megabytes.
 struct SoundMeasurement {

@@ -1,6 +1,7 @@
 internal import Synchronization
 import SignalAnalysis
 import SoundFile
+internal import SystemSupport
 
 /// Shares the measurement of a sound among threads: while a block is measured, the next is read.
 final class SoundMeasurementWorkers: Sendable {

@@ -4,6 +4,7 @@ import HapticRender
 import PatternComparison
 import SignalAnalysis
 import SoundFile
+internal import SystemSupport
 
 /// Something to look at or listen to as the user named it: a pattern or a sound file.
 enum TakeInput: Equatable, Sendable {

@@ -1,4 +1,6 @@
+import CommandLineKit
 import PatternComparison
+import SystemSupport
 
 extension Tolerance {
   /// Reads limits as people write them: `0.5dB,5ms,2%`, in any order; what is left out allows nothing.

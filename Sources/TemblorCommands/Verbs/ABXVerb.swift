@@ -1,8 +1,10 @@
 import BlindListening
+import CommandLineKit
 import HapticPlayback
 import HapticRender
 import JSONText
 import PatternComparison
+import SystemSupport
 
 /// `temblor abx`: whether a difference between two takes can be heard at all.
 enum ABXVerb {

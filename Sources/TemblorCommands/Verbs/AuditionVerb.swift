@@ -1,3 +1,4 @@
+internal import CommandLineKit
 internal import Glibc
 import HapticPlayback
 import JSONText

@@ -1,7 +1,9 @@
 import AHAP
+import CommandLineKit
 import HapticModel
 import HapticRender
 import JSONText
+import SystemSupport
 
 /// `temblor check`: what is wrong with patterns, and where.
 enum CheckVerb {

@@ -1,7 +1,9 @@
+import CommandLineKit
 import HapticRender
 import JSONText
 import PatternComparison
 import SignalAnalysis
+import SystemSupport
 
 /// `temblor compare`: what differs between patterns or sounds, in words and figures.
 enum CompareVerb {

@@ -1,6 +1,8 @@
 import ALSAOutput
+import CommandLineKit
 import JSONText
 import PCMSamples
+import SystemSupport
 
 /// `temblor devices`: what can be played on.
 enum DevicesVerb {

@@ -1,5 +1,7 @@
 import AHAP
+import CommandLineKit
 import SoundFile
+import SystemSupport
 import TransducerProfiles
 
 /// What a failure means to the user: a line and an exit status.

@@ -1,5 +1,7 @@
 import AHAP
+import CommandLineKit
 import JSONText
+import SystemSupport
 import TransducerProfiles
 
 /// A finding about a pattern or a profile, as `check` prints it.

@@ -1,4 +1,6 @@
 import AHAP
+import CommandLineKit
+import SystemSupport
 
 /// `temblor format`: AHAP in canonical form.
 enum FormatVerb {
@@ -36,7 +38,7 @@ enum FormatVerb {
         } else {
           try terminal.output.write(canonical.span)
         }
-      } catch let error as OutputError {
+      } catch let error as StreamError {
         throw error
       } catch {
         terminal.report(Failure.message(error))

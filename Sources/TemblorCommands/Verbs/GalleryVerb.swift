@@ -1,8 +1,10 @@
+internal import CommandLineKit
 internal import Glibc
 import HapticRender
 import PatternComparison
 import ReviewPages
 import SignalAnalysis
+internal import SystemSupport
 
 /// `temblor gallery`: many patterns on one page.
 enum GalleryVerb {

@@ -1,8 +1,10 @@
 import AHAP
+import CommandLineKit
 import HapticModel
 import HapticRender
 import JSONText
 import SignalAnalysis
+import SystemSupport
 
 /// `temblor info`: what a pattern holds and what a profile makes of it, or how strong a sound is.
 enum InfoVerb {
@@ -51,7 +53,7 @@ enum InfoVerb {
           terminal.report(complaint)
           statuses.append(.invalidInput)
         }
-      } catch let error as OutputError {
+      } catch let error as StreamError {
         throw error
       } catch {
         terminal.report(Failure.message(error))

@@ -1,4 +1,6 @@
+import CommandLineKit
 import HapticPlayback
+import SystemSupport
 
 /// `temblor listen`: commands in lines from standard input and a socket.
 enum ListenVerb {

@@ -1,7 +1,9 @@
 import AHAP
+import CommandLineKit
 import HapticModel
 import JSONText
 import ShippedPatterns
+import SystemSupport
 
 /// `temblor patterns`: the patterns that come with Temblor.
 enum PatternsVerb {

@@ -1,5 +1,7 @@
+internal import CommandLineKit
 internal import Glibc
 import SignalPlots
+internal import SystemSupport
 
 /// `temblor plot`: patterns and sounds as pictures or as text.
 enum PlotVerb {
@@ -84,7 +86,7 @@ enum PlotVerb {
           if index > 0 { try terminal.output.line() }
           try terminal.output.write(style.text(of: plot))
         }
-      } catch let error as OutputError {
+      } catch let error as StreamError {
         throw error
       } catch {
         terminal.report(message(error, about: group))

@@ -1,4 +1,6 @@
+import CommandLineKit
 import JSONText
+import SystemSupport
 import TransducerProfiles
 
 /// `temblor profiles check`: what is wrong with profiles, and where.

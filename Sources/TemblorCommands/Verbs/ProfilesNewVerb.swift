@@ -1,4 +1,6 @@
+import CommandLineKit
 import HapticRender
+import SystemSupport
 import TransducerProfiles
 
 /// `temblor profiles new`: a profile to begin with.

@@ -1,3 +1,5 @@
+import CommandLineKit
+import SystemSupport
 import TransducerProfiles
 
 /// `temblor profiles schema`: the schema that editors complete and check profiles by.

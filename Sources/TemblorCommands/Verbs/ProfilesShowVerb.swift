@@ -1,3 +1,5 @@
+import CommandLineKit
+import SystemSupport
 import TransducerProfiles
 
 /// `temblor profiles show`: what a profile does.

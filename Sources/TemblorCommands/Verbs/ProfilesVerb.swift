@@ -1,4 +1,6 @@
+import CommandLineKit
 import JSONText
+import SystemSupport
 import TransducerProfiles
 
 /// `temblor profiles`: the profiles there are, and verbs about them.

@@ -1,7 +1,9 @@
+import CommandLineKit
 import HapticModel
 import HapticRender
 import JSONText
 import SoundFile
+import SystemSupport
 
 /// `temblor render`: patterns to sound files.
 enum RenderVerb {

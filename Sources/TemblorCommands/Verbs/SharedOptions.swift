@@ -1,4 +1,5 @@
 import AHAP
+import CommandLineKit
 import TransducerProfiles
 import HapticRender
 

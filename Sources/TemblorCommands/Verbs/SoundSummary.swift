@@ -1,5 +1,6 @@
 import JSONText
 import SignalAnalysis
+import SystemSupport
 
 /// What there is to say about one sound file.
 struct SoundSummary {

@@ -1,3 +1,4 @@
+import CommandLineKit
 import HapticModel
 import HapticPlayback
 import HapticRender

@@ -1,5 +1,7 @@
+import CommandLineKit
 import HapticPlayback
 import JSONText
+import SystemSupport
 
 /// `temblor watch`: a pattern, anew at every save.
 enum WatchVerb {

@@ -1,6 +1,8 @@
 import ALSAOutput
 import BlindListening
+@testable import CommandLineKit
 import HapticPlayback
+@testable import SystemSupport
 import Testing
 
 @testable import TemblorCommands
@@ -15,7 +17,7 @@ import Testing
   init() throws { place = try Scratch() }
 
   private func abx(_ words: [String], on stage: VirtualStage) throws
-    -> TemblorCommands.ExitStatus
+    -> CommandLineKit.ExitStatus
   {
     try ABXVerb.run(
       ABXVerb.description.parse(words), stage.recorded.terminal, on: stage, seed: { 3 },

@@ -1,3 +1,4 @@
+@testable import CommandLineKit
 import HapticPlayback
 import Testing
 
@@ -15,7 +16,7 @@ import Testing
   init() throws { place = try Scratch() }
 
   private func audition(_ words: [String], on stage: VirtualStage) throws
-    -> TemblorCommands.ExitStatus
+    -> CommandLineKit.ExitStatus
   {
     try AuditionVerb.run(
       AuditionVerb.description.parse(words), stage.recorded.terminal, on: stage)

@@ -2,6 +2,7 @@ import HapticPlayback
 import HapticRender
 import Testing
 
+@testable import CommandLineKit
 @testable import TemblorCommands
 
 /// Where the channels of recordings are heard.

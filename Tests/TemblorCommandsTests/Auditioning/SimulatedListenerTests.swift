@@ -1,4 +1,5 @@
 import BlindListening
+@testable import CommandLineKit
 import Testing
 
 @testable import TemblorCommands

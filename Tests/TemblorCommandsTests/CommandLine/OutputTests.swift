@@ -1,11 +1,12 @@
+@testable import CommandLineKit
 import Testing
 
 @testable import TemblorCommands
 
 @Suite struct OutputTests {
   @Test func stylesTextOnlyWhereColourIsAllowed() {
-    let styled = Output(isTerminal: true, isColoured: true) { _ throws(OutputError) in }
-    let plain = Output(isTerminal: true, isColoured: false) { _ throws(OutputError) in }
+    let styled = Output(isTerminal: true, isColoured: true) { _ throws(StreamError) in }
+    let plain = Output(isTerminal: true, isColoured: false) { _ throws(StreamError) in }
     #expect(styled.styled("a", .bold) == "\u{1B}[1ma\u{1B}[0m")
     #expect(plain.styled("a", .bold) == "a")
   }
@@ -13,7 +14,7 @@ import Testing
   @Test func emptyTextIsNotWritten() throws {
     let closed = RecordedTerminal(failure: 32).terminal.output
     try closed.write("")
-    #expect(throws: OutputError(stream: "standard output", code: 32)) { try closed.line() }
+    #expect(throws: StreamError(stream: "standard output", code: 32)) { try closed.line() }
   }
 }
 

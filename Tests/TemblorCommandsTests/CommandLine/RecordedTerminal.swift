@@ -1,3 +1,4 @@
+@testable import CommandLineKit
 import Synchronization
 
 @testable import TemblorCommands
@@ -46,15 +47,15 @@ final class RecordedTerminal: Sendable {
     let output = Output(
       isTerminal: isTerminal, width: self.width, isColoured: isTerminal,
       isForeground: self.isForeground
-    ) { [self] bytes throws(OutputError) in
-      if let failure { throw OutputError(stream: "standard output", code: failure) }
+    ) { [self] bytes throws(StreamError) in
+      if let failure { throw StreamError(stream: "standard output", code: failure) }
       let copy = bytes.indices.map { bytes[$0] }
       state.withLock { $0.output += copy }
     }
     let error = Output(
       isTerminal: isTerminal, width: self.width, isColoured: isTerminal,
       isForeground: self.isForeground
-    ) { [self] bytes throws(OutputError) in
+    ) { [self] bytes throws(StreamError) in
       let copy = bytes.indices.map { bytes[$0] }
       state.withLock { $0.error += copy }
     }

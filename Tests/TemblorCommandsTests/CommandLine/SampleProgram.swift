@@ -1,3 +1,4 @@
+@testable import CommandLineKit
 @testable import TemblorCommands
 
 /// A program with one verb of every trait, to be parsed, explained and completed.

@@ -1,3 +1,5 @@
+@testable import CommandLineKit
+@testable import SystemSupport
 import Testing
 
 @testable import TemblorCommands
@@ -15,7 +17,7 @@ import Testing
   }
 
   private func line(_ figures: PlaybackStatus, _ width: Int, isColoured: Bool = false) -> String {
-    let output = Output(isTerminal: true, isColoured: isColoured) { _ throws(OutputError) in }
+    let output = Output(isTerminal: true, isColoured: isColoured) { _ throws(StreamError) in }
     return figures.line(width: width, for: output).text
   }
 
@@ -63,7 +65,7 @@ import Testing
   @Test func noLineIsTooLong() {
     for figures in [Self.stereo, Self.many, Self.held, PlaybackStatus(position: 1e9, peaks: [])] {
       for width in 0...200 {
-        let output = Output(isTerminal: true, isColoured: false) { _ throws(OutputError) in }
+        let output = Output(isTerminal: true, isColoured: false) { _ throws(StreamError) in }
         let (text, length) = figures.line(width: width, for: output)
         #expect(text.count == length)
         #expect(length <= width)
@@ -81,7 +83,7 @@ import Testing
   @Test func levelsAreInDecibels() {
     func meter(_ peaks: [Float], _ width: Int) -> String {
       LevelMeter(peaks, width: width).text(
-        for: Output(isTerminal: true, isColoured: false) { _ throws(OutputError) in })
+        for: Output(isTerminal: true, isColoured: false) { _ throws(StreamError) in })
     }
     // 48 dB in 24 columns: −12 dB leaves six empty, −24 dB twelve.
     #expect(meter([0.251_189], 30) == "██████████████████······")

@@ -1,4 +1,5 @@
 import Glibc
+@testable import SystemSupport
 import Testing
 
 @testable import TemblorCommands

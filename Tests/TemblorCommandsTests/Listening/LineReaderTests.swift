@@ -1,3 +1,5 @@
+@testable import CommandLineKit
+@testable import SystemSupport
 import Testing
 
 @testable import TemblorCommands

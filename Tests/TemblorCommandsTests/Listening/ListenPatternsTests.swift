@@ -1,4 +1,5 @@
 import HapticModel
+@testable import SystemSupport
 import Testing
 
 @testable import TemblorCommands

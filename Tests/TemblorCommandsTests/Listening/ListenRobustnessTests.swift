@@ -1,5 +1,6 @@
 import HapticPlayback
 import HapticRender
+@testable import SystemSupport
 import Testing
 
 @testable import TemblorCommands
@@ -56,7 +57,7 @@ import Testing
   /// Words of the grammar in any order, and what is none.
   @Test(arguments: 0..<10)
   func noLineEndsASession(seed: Int) {
-    var random = SplitMix(state: UInt64(seed))
+    var random = SplitMix64(seed: UInt64(seed))
     let studio = ListenStudio(periodSize: 64, rate: 8_000)
     let words =
       ListenGrammar.forms.map(\.verb)
@@ -98,18 +99,5 @@ import Testing
     studio.run(0.1)
     #expect(studio.engine.loadedPlayerCount == 0)
     #expect(studio.playback.samples().allSatisfy { $0.isFinite && abs($0) <= 1 })
-  }
-}
-
-/// Numbers that are the same for the same seed (splitmix64).
-struct SplitMix: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
   }
 }

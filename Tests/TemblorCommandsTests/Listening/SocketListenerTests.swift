@@ -1,5 +1,6 @@
 import Glibc
 import HapticPlayback
+@testable import SystemSupport
 import Testing
 
 @testable import TemblorCommands

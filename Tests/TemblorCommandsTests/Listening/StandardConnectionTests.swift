@@ -1,5 +1,7 @@
+@testable import CommandLineKit
 import Glibc
 import HapticPlayback
+@testable import SystemSupport
 import Testing
 
 @testable import TemblorCommands

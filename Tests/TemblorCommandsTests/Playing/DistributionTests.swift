@@ -1,3 +1,4 @@
+@testable import SystemSupport
 import Testing
 
 @testable import TemblorCommands
@@ -19,7 +20,7 @@ import Testing
   }
 
   @Test func chanceCanBeRepeated() {
-    var one = SplitMix(state: 0)
+    var one = SplitMix64(seed: 0)
     // The first numbers of the reference implementation for seed 0.
     #expect(one.next() == 0xE220_A839_7B1D_CDAF)
     #expect(one.next() == 0x6E78_9E6A_A1B9_65F4)

@@ -1,3 +1,4 @@
+@testable import CommandLineKit
 import Testing
 
 /// The program itself at a terminal, on a device that is silent.

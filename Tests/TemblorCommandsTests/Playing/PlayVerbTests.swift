@@ -1,4 +1,5 @@
 import ALSAOutput
+@testable import CommandLineKit
 import HapticModel
 import HapticPlayback
 import HapticRender
@@ -13,8 +14,7 @@ import Testing
   init() throws { place = try Scratch() }
 
   /// Runs `play` with some words on a stage.
-  private func play(_ words: [String], on stage: VirtualStage) throws -> TemblorCommands.ExitStatus
-  {
+  private func play(_ words: [String], on stage: VirtualStage) throws -> CommandLineKit.ExitStatus {
     try PlayVerb.run(PlayVerb.description.parse(words), stage.recorded.terminal, on: stage)
   }
 

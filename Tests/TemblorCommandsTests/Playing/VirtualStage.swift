@@ -1,4 +1,5 @@
 import ALSAOutput
+@testable import CommandLineKit
 import HapticPlayback
 import HapticRender
 import Synchronization

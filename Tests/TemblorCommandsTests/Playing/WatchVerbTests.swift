@@ -1,4 +1,6 @@
+@testable import CommandLineKit
 import HapticPlayback
+@testable import SystemSupport
 import Testing
 
 @testable import TemblorCommands
@@ -16,7 +18,7 @@ import Testing
     """
   }
 
-  private func watch(_ stage: VirtualStage, _ words: String...) throws -> TemblorCommands.ExitStatus
+  private func watch(_ stage: VirtualStage, _ words: String...) throws -> CommandLineKit.ExitStatus
   {
     try WatchVerb.run(
       WatchVerb.description.parse([place("a.ahap")] + words), stage.recorded.terminal, on: stage)

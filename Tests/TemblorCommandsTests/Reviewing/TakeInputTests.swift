@@ -3,6 +3,8 @@ import HapticRender
 import PatternComparison
 import SignalAnalysis
 import SoundFile
+@testable import CommandLineKit
+@testable import SystemSupport
 import Testing
 
 @testable import TemblorCommands

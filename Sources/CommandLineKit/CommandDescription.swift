@@ -1,0 +1,279 @@
+import SystemSupport
+
+/// A verb, declared once: parsing, help, manual and completions all come from this.
+package struct CommandDescription: Sendable {
+  /// What a verb does with its arguments; what it throws ends the program with a message.
+  package typealias Body = @Sendable (ParsedArguments, Terminal) throws -> ExitStatus
+
+  /// A command line worth copying.
+  package struct Example: Sendable {
+    var command: String
+    var purpose: String
+
+    package init(_ command: String, _ purpose: String) {
+      self.command = command
+      self.purpose = purpose
+    }
+  }
+
+  package var name: String
+  /// One sentence, with its full stop.
+  package var abstract: String
+  /// Paragraphs with an empty line between; one whose lines are indented is kept as it is.
+  package var discussion: String
+  /// At most one repeats; the optional ones come after the required ones.
+  package var arguments: [Argument]
+  /// Options under the heading OPTIONS; `-h` and `--help` come by themselves.
+  package var options: [Option]
+  /// Further options, each group under its own heading.
+  package var groups: [OptionGroup]
+  /// Verbs that come behind this one, `profiles show`; a verb that has them takes no arguments.
+  package var verbs: [CommandDescription]
+  package var examples: [Example]
+  package var run: Body
+
+  package init(
+    _ name: String, abstract: String, discussion: String = "", arguments: [Argument] = [],
+    options: [Option] = [], groups: [OptionGroup] = [], verbs: [CommandDescription] = [],
+    examples: [Example] = [],
+    run: @escaping Body
+  ) {
+    self.name = name
+    self.abstract = abstract
+    self.discussion = discussion
+    self.arguments = arguments
+    self.options = options
+    self.groups = groups
+    self.verbs = verbs
+    self.examples = examples
+    self.run = run
+    assert(Set(everyOption.flatMap(\.names)).count == everyOption.flatMap(\.names).count)
+    assert(arguments.filter(\.isRepeatable).count <= 1)
+    assert(verbs.isEmpty || arguments.isEmpty && verbs.allSatisfy(\.verbs.isEmpty))
+  }
+
+  /// The options of all groups and `--help`, in the order of help.
+  var everyOption: [Option] { optionSections.flatMap(\.options) }
+
+  /// The options as help and manual show them, the first section titled Options.
+  var optionSections: [OptionGroup] {
+    let general = OptionGroup(title: "Options", options: options + [.help])
+    return [general] + groups
+  }
+
+  package func option(named name: String) -> Option? {
+    everyOption.first { $0.names.contains(name) }
+  }
+
+  /// Whether help is asked for; it wins over everything else up to `--`.
+  func asksForHelp(_ words: [String]) -> Bool {
+    words.prefix { $0 != "--" }.contains { Option.help.names.contains($0) }
+  }
+
+  /// Reads the words after the verb.
+  func parse(_ words: [String]) throws(UsageError) -> ParsedArguments {
+    var reader = WordReader(command: self, words: words)
+    try reader.readAll()
+    let assigned = try assign(reader.positionals)
+    return ParsedArguments(
+      command: self, given: reader.given.merging(assigned) { first, _ in first },
+      positionals: reader.positionals)
+  }
+
+  /// Shares the positional words out: each argument takes one, the repeatable one what is left.
+  private func assign(_ words: [String]) throws(UsageError) -> [String: [String]] {
+    let required = arguments.filter { !$0.isOptional }
+    if words.count < required.count {
+      throw UsageError(.missingValue, "missing \(required[words.count].name)")
+    }
+    var given: [String: [String]] = [:]
+    var rest = words[...]
+    for (index, argument) in arguments.enumerated() {
+      let needed = arguments[(index + 1)...].count { !$0.isOptional }
+      let spare = rest.count - needed
+      if spare == 0 { continue }
+      let taken = rest.prefix(argument.isRepeatable ? spare : 1)
+      rest = rest.dropFirst(taken.count)
+      for word in taken where !argument.choices.isEmpty && !argument.choices.contains(word) {
+        throw .notAllowed(argument.name, word, choices: argument.choices)
+      }
+      given[argument.name] = Array(taken)
+    }
+    if let word = rest.first {
+      throw UsageError(.remove, "unexpected argument \(word.inQuotes)")
+    }
+    return given
+  }
+
+  /// `temblor render [OPTIONS] PATTERN...`
+  package func usage(of program: String) -> String {
+    ([program, name, "[OPTIONS]"] + arguments.map(\.usage)).joined(separator: " ")
+  }
+
+  /// The whole help of this verb, laid out for a stream.
+  package func help(of program: String, for output: Output) -> String {
+    var layout = TextLayout(for: output)
+    layout.paragraphs(abstract)
+    layout.heading("Usage")
+    layout.lines(usage(of: program), indent: 2)
+    if !verbs.isEmpty { layout.lines("\(program) \(name) VERB [OPTIONS] [ARGUMENTS]", indent: 2) }
+    layout.paragraphs(discussion)
+    if !verbs.isEmpty {
+      layout.heading("Verbs")
+      layout.table(verbs.map { ($0.name, $0.abstract) })
+    }
+    if !arguments.isEmpty {
+      layout.heading("Arguments")
+      layout.table(arguments.map { ($0.name + ($0.isRepeatable ? "..." : ""), $0.fullHelp) })
+    }
+    for section in optionSections {
+      layout.heading(section.title)
+      layout.table(section.options.map { ($0.label, $0.fullHelp) })
+    }
+    layout.examples(examples)
+    if !verbs.isEmpty { layout.paragraphs("'\(program) help \(name) VERB' explains a verb.") }
+    return layout.text
+  }
+}
+
+/// Walks over the words of one command line, telling options from positionals.
+private struct WordReader {
+  let command: CommandDescription
+  let words: [String]
+  var next = 0
+  var given: [String: [String]] = [:]
+  var positionals: [String] = []
+
+  init(command: CommandDescription, words: [String]) {
+    self.command = command
+    self.words = words
+  }
+
+  mutating func readAll() throws(UsageError) {
+    while next < words.count {
+      let word = words[next]
+      next += 1
+      if word == "--" {
+        positionals += words[next...]
+        return
+      }
+      if !word.looksLikeOption {
+        positionals.append(word)
+      } else if word.hasPrefix("--") {
+        try readLong(word)
+      } else {
+        try readShort(word)
+      }
+    }
+  }
+
+  /// `--name`, `--name value`, `--name=value`.
+  private mutating func readLong(_ word: String) throws(UsageError) {
+    let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    let name = String(parts[0])
+    guard let option = command.option(named: name) else { throw unknown(name) }
+    try record(option, as: name, attached: parts.count > 1 ? String(parts[1]) : nil)
+  }
+
+  /// `-v`, `-vq`, `-o value`, `-ovalue`, `-o=value`, and clusters that end in one of these.
+  private mutating func readShort(_ word: String) throws(UsageError) {
+    // A long option with a dash too few would otherwise be read as a cluster: `-output` as `-o utput`.
+    let long = "-" + word.prefix { $0 != "=" }
+    if long.isLongName, command.option(named: long) != nil {
+      throw unknown(String(long.dropFirst()))
+    }
+
+    var rest = word.dropFirst()
+    while let letter = rest.popFirst() {
+      let name = "-\(letter)"
+      guard let option = command.option(named: name) else {
+        throw unknown(rest.count + 2 == word.count ? String(word.prefix { $0 != "=" }) : name)
+      }
+      if option.isFlag && rest.first != "=" {
+        try record(option, as: name, attached: nil)
+      } else {
+        let hasEquals = rest.first == "="
+        let attached = hasEquals ? rest.dropFirst() : rest
+        try record(option, as: name, attached: hasEquals || !rest.isEmpty ? String(attached) : nil)
+        return
+      }
+    }
+  }
+
+  private mutating func record(
+    _ option: Option, as name: String, attached: String?
+  ) throws(UsageError) {
+    guard let placeholder = option.value else {
+      if let attached {
+        throw UsageError(
+          .remove, "\(name.inQuotes) takes no value, but got \(attached.inQuotes)")
+      }
+      given[option.key, default: []].append("")
+      return
+    }
+    let value: String
+    if let attached {
+      value = attached
+    } else {
+      value = try takeValue(for: name, placeholder)
+    }
+    if !option.isRepeatable && given[option.key] != nil {
+      throw UsageError(.remove, "\(name.inQuotes) is given twice")
+    }
+    if !option.choices.isEmpty && !option.choices.contains(value) {
+      throw .notAllowed(name, value, choices: option.choices)
+    }
+    given[option.key, default: []].append(value)
+  }
+
+  /// The next word, unless it looks like an option: then the value was forgotten.
+  private mutating func takeValue(
+    for name: String, _ placeholder: String
+  ) throws(UsageError) -> String {
+    let missing = "missing \(placeholder) after \(name.inQuotes)"
+    guard next < words.count, words[next] != "--" else { throw UsageError(.missingValue, missing) }
+    let word = words[next]
+    if word.looksLikeOption {
+      let joined = name.isLongName ? "\(name)=\(word)" : name + word
+      throw UsageError(
+        .missingValue, "\(missing); to give \(word.inQuotes) itself, write \(joined.inQuotes)")
+    }
+    next += 1
+    return word
+  }
+
+  private func unknown(_ name: String) -> UsageError {
+    let names = command.everyOption.flatMap(\.names)
+    return .unknown("option", name, among: name.isShortName ? [] : names.filter(\.isLongName))
+  }
+}
+
+extension String {
+  /// Whether a word is meant as an option: `-` alone and negative numbers are not.
+  fileprivate var looksLikeOption: Bool {
+    guard utf8.count > 1, hasPrefix("-") else { return false }
+    // `Double` would also take -inf and -nan.
+    let isNumeric = dropFirst().first.map { $0 == "." || ("0"..."9").contains($0) } ?? false
+    return !isNumeric || Double(self) == nil
+  }
+}
+
+extension Option {
+  /// `-o, --output FILE`; long names line up whether or not there is a short one.
+  package var label: String {
+    let spelled = names.joined(separator: ", ") + (value.map { " " + $0 } ?? "")
+    return names[0].isLongName ? "    " + spelled : spelled
+  }
+}
+
+extension TextLayout {
+  /// The examples under their heading: what one does, then the line to copy.
+  package mutating func examples(_ examples: [CommandDescription.Example]) {
+    if examples.isEmpty { return }
+    heading("Examples")
+    for example in examples {
+      lines(example.purpose, indent: 2)
+      verbatim(example.command, indent: 6)
+    }
+  }
+}

@@ -1,0 +1,144 @@
+/// Makes keys of the bytes a terminal sends, in pieces of any length.
+///
+/// Sequences are those of ECMA-48 as xterm, the Linux console and their kin send them; unknown ones are dropped.
+struct KeyDecoder {
+  /// How long the rest of a key is waited for: far above a slow line's gaps, too short to be felt.
+  static let patience = Duration.milliseconds(50)
+  /// Bytes of one sequence; what is longer is noise.
+  static let longest = 32
+
+  private var pending: [UInt8] = []
+  /// When an unfinished key is taken for what it is.
+  private(set) var deadline: Duration?
+
+  /// The keys that are complete with these bytes, or because their rest did not come in time.
+  mutating func decode(_ bytes: [UInt8], at now: Duration) -> [KeyPress] {
+    var keys: [KeyPress] = []
+    if let deadline, now >= deadline { keys += giveUp() }
+    if bytes.isEmpty { return keys }
+    pending += bytes
+    var start = 0
+    while start < pending.count {
+      guard let (key, length) = Self.first(in: pending[start...]) else { break }
+      if let key { keys.append(key) }
+      start += length
+    }
+    pending.removeFirst(start)
+    deadline = pending.isEmpty ? nil : now + Self.patience
+    return keys
+  }
+
+  /// Takes what waits for its rest as it is: a lone escape is the key, the rest was none.
+  private mutating func giveUp() -> [KeyPress] {
+    defer {
+      pending = []
+      deadline = nil
+    }
+    return pending == [0x1B] ? [.escape] : []
+  }
+
+  /// The first key and its length, no key for what means nothing, and nothing at all where more is needed.
+  private static func first(in bytes: ArraySlice<UInt8>) -> (key: KeyPress?, length: Int)? {
+    guard let byte = bytes.first else { return nil }
+    switch byte {
+    case 0x1B: return sequence(bytes)
+    case 0x0A, 0x0D: return (.enter, 1)
+    case 0x09: return (.tab, 1)
+    case 0x08, 0x7F: return (.backspace, 1)
+    case 0x01...0x1A: return (.control(Character(Unicode.Scalar(byte + 0x60))), 1)
+    case 0x00...0x1F: return (nil, 1)
+    case 0x20...0x7E: return (.character(Character(Unicode.Scalar(byte))), 1)
+    default: return scalar(bytes)
+    }
+  }
+
+  /// One character of more than one byte; bytes that are none are passed over singly.
+  private static func scalar(_ bytes: ArraySlice<UInt8>) -> (key: KeyPress?, length: Int)? {
+    let length =
+      switch bytes[bytes.startIndex] {
+      case 0xC2...0xDF: 2
+      case 0xE0...0xEF: 3
+      case 0xF0...0xF4: 4
+      default: 1
+      }
+    let whole = bytes.prefix(length)
+    guard length > 1, whole.dropFirst().allSatisfy({ $0 & 0xC0 == 0x80 }) else { return (nil, 1) }
+    guard whole.count == length else { return nil }
+    guard let text = String(validating: whole, as: UTF8.self), let character = text.first else {
+      return (nil, 1)
+    }
+    // C1 controls are as little a key as unknown sequences.
+    return (
+      bytes.first == 0xC2 && whole.last.map { $0 < 0xA0 } == true ? nil : .character(character),
+      length
+    )
+  }
+
+  /// What starts with an escape.
+  private static func sequence(_ bytes: ArraySlice<UInt8>) -> (key: KeyPress?, length: Int)? {
+    let body = bytes.dropFirst()
+    switch body.first {
+    case nil: return nil
+    case UInt8(ascii: "O"):
+      guard let final = body.dropFirst().first else { return nil }
+      return (cursorKey(final), 3)
+    case UInt8(ascii: "["): return controlSequence(body.dropFirst())
+    // The escape key, and then another.
+    default: return (.escape, 1)
+    }
+  }
+
+  /// A control sequence behind `ESC [`: parameters, then a final byte from `@` on.
+  private static func controlSequence(
+    _ body: ArraySlice<UInt8>
+  ) -> (key: KeyPress?, length: Int)? {
+    // The Linux console's function keys have a second bracket before the final byte.
+    let hasBracket = body.first == UInt8(ascii: "[")
+    let rest = hasBracket ? body.dropFirst() : body
+    let parameters = rest.prefix { (0x20...0x3F).contains($0) }
+    let length = 2 + (hasBracket ? 1 : 0) + parameters.count
+    guard let final = rest.dropFirst(parameters.count).first else {
+      return length < longest ? nil : (nil, length)
+    }
+    // Another control in the middle starts anew.
+    guard (0x40...0x7E).contains(final) else { return (nil, length) }
+    if hasBracket { return (nil, length + 1) }
+    guard final == UInt8(ascii: "~") else { return (cursorKey(final), length + 1) }
+    // What follows a semicolon tells of Shift and Control.
+    let number = String(decoding: parameters.prefix { $0 != UInt8(ascii: ";") }, as: UTF8.self)
+    return (editingKeys[number], length + 1)
+  }
+
+  private static let editingKeys: [String: KeyPress] = [
+    "1": .home, "2": .insert, "3": .delete, "4": .end, "5": .pageUp, "6": .pageDown, "7": .home,
+    "8": .end,
+  ]
+
+  private static func cursorKey(_ final: UInt8) -> KeyPress? {
+    switch final {
+    case UInt8(ascii: "A"): .up
+    case UInt8(ascii: "B"): .down
+    case UInt8(ascii: "C"): .right
+    case UInt8(ascii: "D"): .left
+    case UInt8(ascii: "H"): .home
+    case UInt8(ascii: "F"): .end
+    case UInt8(ascii: "Z"): .backTab
+    case UInt8(ascii: "M"): .enter
+    default: nil
+    }
+  }
+}
+
+/// One key, or a key with Control.
+package enum KeyPress: Equatable, Sendable {
+  /// A key that writes something, the space bar too.
+  case character(Character)
+  /// A letter with Control, in lower case, where it means nothing to the terminal.
+  case control(Character)
+  /// The arrows.
+  case up, down, left, right
+  /// The block above the arrows.
+  case home, end, pageUp, pageDown, insert, delete
+  /// Keys around the letters; Shift with Tab is `backTab`.
+  case enter, tab, backTab, backspace, escape
+}

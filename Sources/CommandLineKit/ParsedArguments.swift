@@ -1,0 +1,107 @@
+import SystemSupport
+
+/// What a command line gave, asked for by the names the verb declared.
+///
+/// Options answer to any of their spellings, arguments to their names. Asking for a name the verb did
+/// not declare is a programmer's mistake and stops the program.
+package struct ParsedArguments: Sendable {
+  package let command: CommandDescription
+  /// Options by key, arguments by name; a flag has one empty value for each time it was given.
+  package let given: [String: [String]]
+  /// All positional words in order.
+  let positionals: [String]
+
+  /// Whether a flag was given.
+  package func flag(_ name: String) -> Bool { !values(name).isEmpty }
+
+  /// How often a flag was given, for `-vv`.
+  package func count(_ name: String) -> Int { values(name).count }
+
+  /// The value of an option or argument, or nothing where it was not given.
+  package func value(_ name: String) -> String? { values(name).last }
+
+  /// All values of a repeatable option or argument, in order.
+  package func values(_ name: String) -> [String] { given[key(name)] ?? [] }
+
+  /// The value of an argument that must be given.
+  package func argument(_ name: String) -> String {
+    guard let value = value(name) else {
+      preconditionFailure("\(name) is not a required argument of \(command.name).")
+    }
+    return value
+  }
+
+  private func key(_ name: String) -> String {
+    if let option = command.option(named: name) { return option.key }
+    precondition(
+      command.arguments.contains { $0.name == name }, "\(command.name) declares no \(name).")
+    return name
+  }
+
+  /// A whole number within a range; `Int.max` as its end means no upper limit.
+  package func int(
+    _ name: String, in range: ClosedRange<Int> = Int.min...Int.max
+  ) throws(UsageError) -> Int? {
+    guard let text = value(name) else { return nil }
+    guard let number = Int(text), range.contains(number) else {
+      let limits = Limits(
+        lower: range.lowerBound == .min ? nil : "\(range.lowerBound)",
+        upper: range.upperBound == .max ? nil : "\(range.upperBound)")
+      throw notTaken(name, text, "a whole number", limits)
+    }
+    return number
+  }
+
+  /// A finite number within a range; an infinite end means no limit there.
+  package func double(
+    _ name: String, in range: ClosedRange<Double> = -Double.infinity...Double.infinity
+  ) throws(UsageError) -> Double? {
+    guard let text = value(name) else { return nil }
+    guard let number = Double(text), number.isFinite, range.contains(number) else {
+      let limits = Limits(
+        lower: range.lowerBound.isFinite ? range.lowerBound.shortText : nil,
+        upper: range.upperBound.isFinite ? range.upperBound.shortText : nil)
+      throw notTaken(name, text, "a number", limits)
+    }
+    return number
+  }
+
+  /// One case of an enumeration, by its raw value.
+  package func choice<Choice: RawRepresentable<String> & CaseIterable>(
+    _ name: String, as type: Choice.Type = Choice.self
+  ) throws(UsageError) -> Choice? {
+    guard let text = value(name) else { return nil }
+    guard let choice = Choice(rawValue: text) else {
+      throw .notAllowed(name, text, choices: Choice.allCases.map(\.rawValue))
+    }
+    return choice
+  }
+
+  private struct Limits {
+    var lower: String?
+    var upper: String?
+
+    var text: String {
+      switch (lower, upper) {
+      case (let lower?, let upper?): " from \(lower) to \(upper)"
+      case (let lower?, nil): " of at least \(lower)"
+      case (nil, let upper?): " of at most \(upper)"
+      case (nil, nil): ""
+      }
+    }
+  }
+
+  private func notTaken(
+    _ name: String, _ text: String, _ what: String, _ limits: Limits
+  ) -> UsageError {
+    UsageError(.invalidValue, "\(name.inQuotes) takes \(what)\(limits.text), not \(text.inQuotes)")
+  }
+}
+
+extension Double {
+  /// `8` rather than `8.0`.
+  fileprivate var shortText: String {
+    let text = "\(self)"
+    return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+  }
+}

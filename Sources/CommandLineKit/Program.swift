@@ -1,0 +1,198 @@
+import SystemSupport
+
+/// A program of several verbs, and all that is derived from their declarations.
+package struct Program: Sendable {
+  /// The word that starts it.
+  package var name: String
+  package var version: String
+  /// The day of this version, `2025-01-31`, for the manual's foot.
+  package var date: String
+  /// One sentence, with its full stop.
+  package var abstract: String
+  /// Paragraphs with an empty line between.
+  package var discussion: String
+  /// The verbs in the order help lists them; `help` comes by itself.
+  package var commands: [CommandDescription]
+  package var examples: [CommandDescription.Example]
+  /// Sections for the manual alone, after the verbs.
+  package var manualSections: [(title: String, body: String)]
+  /// One line about what a verb throws, other than a wrong command line.
+  package var message: @Sendable (any Error) -> String
+  /// The exit status of what a verb throws, other than a wrong command line.
+  package var status: @Sendable (any Error) -> ExitStatus
+
+  package init(
+    _ name: String, version: String, date: String = "", abstract: String, discussion: String = "",
+    commands: [CommandDescription], examples: [CommandDescription.Example] = [],
+    manualSections: [(title: String, body: String)] = [],
+    message: @escaping @Sendable (any Error) -> String = { "\($0)" },
+    status: @escaping @Sendable (any Error) -> ExitStatus = { _ in .failure }
+  ) {
+    self.name = name
+    self.version = version
+    self.date = date
+    self.abstract = abstract
+    self.discussion = discussion
+    self.commands = commands
+    self.examples = examples
+    self.manualSections = manualSections
+    self.message = message
+    self.status = status
+  }
+
+  /// The options that stand in the place of a verb.
+  package static let options = [
+    Option.help, Option("--version", help: "Show the version."),
+  ]
+
+  /// The declared verbs and `help`.
+  var everyCommand: [CommandDescription] { commands + [helpCommand] }
+
+  package func command(named name: String) -> CommandDescription? {
+    everyCommand.first { $0.name == name }
+  }
+
+  private var helpCommand: CommandDescription {
+    CommandDescription(
+      "help", abstract: "Show help for the program or a verb.",
+      arguments: [
+        Argument(
+          "VERB", help: "The verb to show help for.", completion: .words(commands.map(\.name)),
+          isRepeatable: commands.contains { !$0.verbs.isEmpty }, isOptional: true)
+      ]
+    ) { arguments, terminal in
+      let words = arguments.values("VERB")
+      guard let first = words.first else {
+        try terminal.output.write(help(for: terminal.output))
+        return .done
+      }
+      var command = try find(first)
+      var program = name
+      for word in words.dropFirst() {
+        guard !command.verbs.isEmpty else {
+          throw UsageError(.remove, "unexpected argument \(word.inQuotes)")
+        }
+        program += " " + command.name
+        command = try command.find(word)
+      }
+      try terminal.output.write(command.help(of: program, for: terminal.output))
+      return .done
+    }
+  }
+
+  /// The verb of this name, or a refusal that suggests one.
+  package func find(_ verb: String) throws(UsageError) -> CommandDescription {
+    if let command = command(named: verb) { return command }
+    throw .unknown("verb", verb, among: everyCommand.map(\.name))
+  }
+
+  /// Runs the verb that is named in the words after the program's own name.
+  ///
+  /// Whatever the verb throws becomes a message and a status.
+  package func run(_ words: [String], on terminal: Terminal) -> ExitStatus {
+    var called = name
+    do {
+      guard let first = words.first else {
+        terminal.report(String(help(for: terminal.error).dropLast()))
+        return .usage
+      }
+      if Option.help.names.contains(first) {
+        try terminal.output.write(help(for: terminal.output))
+        return .done
+      }
+      if first == "--version" {
+        try terminal.output.line("\(name) \(version)")
+        return .done
+      }
+      if first.hasPrefix("-") { throw misplacedOption(first) }
+      var command = try find(first)
+      var program = name
+      var rest = words.dropFirst()
+      called += " " + command.name
+      if !command.verbs.isEmpty, let word = rest.first, !word.hasPrefix("-") {
+        (program, command, rest) = (called, try command.find(word), rest.dropFirst())
+        called += " " + command.name
+      }
+      if command.asksForHelp(Array(rest)) {
+        try terminal.output.write(command.help(of: program, for: terminal.output))
+        return .done
+      }
+      let arguments = try command.parse(Array(rest))
+      return try command.run(arguments, terminal)
+    } catch let error as UsageError {
+      terminal.report("\(name): \(error)")
+      terminal.report("See '\(called) --help'.")
+      return .usage
+    } catch let error as StreamError where error.kind == .brokenPipe {
+      return .done
+    } catch {
+      terminal.report("\(name): \(message(error))")
+      return status(error)
+    }
+  }
+
+  private func misplacedOption(_ word: String) -> UsageError {
+    let option = String(word.prefix { $0 != "=" })
+    if commands.flatMap({ [$0] + $0.verbs }).contains(where: { $0.option(named: option) != nil }) {
+      return UsageError(.unrecognizedName, "\(option.inQuotes) must follow a verb")
+    }
+    return .unknown("option", option, among: Self.options.flatMap(\.names))
+  }
+
+  /// The line that shows how the program is called.
+  package var usage: String { "\(name) VERB [OPTIONS] [ARGUMENTS]" }
+
+  /// The help of the program as a whole, laid out for a stream.
+  package func help(for output: Output) -> String {
+    var layout = TextLayout(for: output)
+    layout.paragraphs(abstract)
+    layout.heading("Usage")
+    layout.lines(usage, indent: 2)
+    layout.paragraphs(discussion)
+    layout.heading("Verbs")
+    layout.table(everyCommand.map { ($0.name, $0.abstract) })
+    layout.heading("Options")
+    layout.table(Self.options.map { ($0.label, $0.help) })
+    layout.examples(examples)
+    layout.paragraphs("'\(name) help VERB' explains a verb.")
+    return layout.text
+  }
+}
+
+extension CommandDescription {
+  /// The verb of this name behind this one, or a refusal that suggests one.
+  package func find(_ verb: String) throws(UsageError) -> CommandDescription {
+    if let command = verbs.first(where: { $0.name == verb }) { return command }
+    let names = verbs.map(\.name)
+    let question = Suggestion.question(verb, among: names)
+    throw UsageError(
+      .unrecognizedName,
+      "unknown verb \(verb.inQuotes) after \(name.inQuotes)"
+        + (question.isEmpty ? "; it takes \(names.joinedWithOr)" : question))
+  }
+}
+
+/// How the program ended, as the shell sees it.
+package enum ExitStatus: Int32, CaseIterable, Sendable {
+  /// Success.
+  case done = 0
+  /// The work could not be done: no room, no permission, no device.
+  case failure = 1
+  /// A file that was read is wrong; messages say where.
+  case invalidInput = 2
+  /// What was compared differs by more than it may.
+  case differs = 3
+  /// The command line is wrong; 64 is `EX_USAGE` of BSD's sysexits.
+  case usage = 64
+
+  /// What the manual says of this status.
+  package var meaning: String {
+    switch self {
+    case .done: "Success."
+    case .failure: "The operation failed, for example for lack of space, permission or a device."
+    case .invalidInput: "Invalid input; messages name file, line and column."
+    case .differs: "A difference exceeds --tolerance."
+    case .usage: "Usage error."
+    }
+  }
+}

@@ -1,0 +1,357 @@
+/// A shell that can complete the program's command lines.
+package enum Shell: String, CaseIterable, Sendable {
+  case bash
+  case zsh
+  case fish
+}
+
+extension Program {
+  /// The script that teaches a shell to complete this program's verbs, options and values.
+  package func completionScript(for shell: Shell) -> String {
+    switch shell {
+    case .bash: bashCompletion()
+    case .zsh: zshCompletion()
+    case .fish: fishCompletion()
+    }
+  }
+
+  /// The program's name as part of a shell function's.
+  var shellName: String { String(name.map { $0.isLetter || $0.isNumber ? $0 : "_" }) }
+}
+
+extension String {
+  /// The text as one word of a POSIX shell, zsh included.
+  var shellQuoted: String {
+    "'" + split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+  }
+
+  /// Up to the first full stop: what fits beside a name in a completion list.
+  var firstSentence: String {
+    let words = split(separator: " ")
+    guard let end = words.firstIndex(where: { $0.hasSuffix(".") }) else { return self }
+    return String(words[...end].joined(separator: " ").dropLast())
+  }
+
+  /// The text with a backslash before each of some characters.
+  package func escaping(_ characters: Set<Character>) -> String {
+    String(flatMap { characters.contains($0) ? ["\\", $0] : [$0] })
+  }
+}
+
+extension Program {
+  /// A script for bash 4.4 and later that needs nothing but bash.
+  func bashCompletion() -> String {
+    let function = "_" + shellName
+    return """
+      # Completion of \(name) for bash.
+      \(function)_words() {
+        mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -W "$1" -- "$current")
+      }
+      \(function)_folders() {
+        compopt -o filenames
+        mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -d -- "$current")
+      }
+      \(function)_files() {
+        local ending
+        compopt -o filenames
+        if (($# == 0)); then
+          mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$current")
+          return
+        fi
+        \(function)_folders
+        for ending; do
+          mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -X "!*.$ending" -- "$current")
+        done
+      }
+      \(function)() {
+        local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
+        local verb=${COMP_WORDS[1]}
+        COMPREPLY=()
+        # Readline gives "--name=value" as three words.
+        if [[ $current == = ]]; then
+          current=
+        elif [[ $previous == = ]]; then
+          previous=${COMP_WORDS[COMP_CWORD - 2]}
+        fi
+        if ((COMP_CWORD == 1)); then
+          if [[ $current == -* ]]; then
+            \(function)_words \(bashWords(Self.options.flatMap(\.names)))
+          else
+            \(function)_words \(bashWords(everyCommand.map(\.name)))
+          fi
+          return
+        fi
+        case $verb in
+      \(everyCommand.map(bashBranch).joined())  esac
+      }
+      complete -F \(function) \(name)
+
+      """
+  }
+
+  private func bashBranch(_ command: CommandDescription) -> String {
+    var text = "    \(command.name))\n"
+    if !command.verbs.isEmpty {
+      text += "      if ((COMP_CWORD > 2)); then\n        case ${COMP_WORDS[2]} in\n"
+      for verb in command.verbs {
+        text += "          \(verb.name))\n" + bashBody(verb, margin: "            ")
+        text += "            return\n            ;;\n"
+      }
+      text += "        esac\n      fi\n"
+    }
+    return text + bashBody(command, margin: "      ") + "      ;;\n"
+  }
+
+  /// What is offered behind a verb.
+  private func bashBody(_ command: CommandDescription, margin: String) -> String {
+    var text = ""
+    let valued = command.everyOption.filter { !$0.isFlag }
+    if !valued.isEmpty {
+      text += "\(margin)case $previous in\n"
+      for option in valued {
+        let offers = bashOffers(option.completion).map { $0 + "; " }.joined()
+        text += "\(margin)  \(option.names.joined(separator: " | "))) \(offers)return ;;\n"
+      }
+      text += "\(margin)esac\n"
+    }
+    let names = bashWords(command.everyOption.flatMap(\.names))
+    text += "\(margin)if [[ $current == -* ]]; then\n\(margin)  _\(shellName)_words \(names)\n"
+    // Bash does not count positions: any argument may be what is typed.
+    var offers = bashOffers(.words(command.verbs.map(\.name)))
+    for offer in command.arguments.flatMap({ bashOffers($0.completion) })
+    where !offers.contains(offer) {
+      offers.append(offer)
+    }
+    if !offers.isEmpty {
+      text += "\(margin)else\n" + offers.map { "\(margin)  \($0)\n" }.joined()
+    }
+    return text + "\(margin)fi\n"
+  }
+
+  private func bashOffers(_ completion: Completion) -> [String] {
+    var offers: [String] = []
+    if !completion.words.isEmpty {
+      offers.append("_\(shellName)_words \(bashWords(completion.words))")
+    }
+    if !completion.query.isEmpty {
+      offers.append("_\(shellName)_words \"$(\(name) \(completion.query) 2> /dev/null)\"")
+    }
+    switch completion.paths {
+    case .none: break
+    case .folders: offers.append("_\(shellName)_folders")
+    case .files(let endings):
+      offers.append((["_\(shellName)_files"] + endings).joined(separator: " "))
+    }
+    return offers
+  }
+
+  /// A word list for `compgen -W`, which expands it once more.
+  private func bashWords(_ words: [String]) -> String {
+    words.map { $0.escaping([" ", "\\", "$", "`", "'", "\""]) }.joined(separator: " ").shellQuoted
+  }
+}
+
+extension Program {
+  /// A script for zsh, to be found along `fpath` as `_NAME` or read with `source`.
+  func zshCompletion() -> String {
+    let function = "_" + shellName
+    return """
+      #compdef \(name)
+      # Completion of \(name) for zsh.
+      \(zshVerbs(everyCommand, function: function + "_verbs"))\
+      \(everyCommand.map { zshFunction($0, prefix: function + "_verb_") }.joined())\(function)() {
+        local curcontext=$curcontext state line ret=1
+        _arguments -C -S \\
+          '(- : *)'{-h,--help}'[\(zshText(Option.help.help))]' \\
+          '(- : *)--version[Show the version]' \\
+          ': :\(function)_verbs' \\
+          '*:: :->rest' && ret=0
+        if [[ $state == rest && -n ${functions[\(function)_verb_$line[1]]} ]]; then
+          curcontext=${curcontext%:*}-$line[1]:
+          \(function)_verb_$line[1] && ret=0
+        fi
+        return ret
+      }
+      if [[ ${funcstack[1]} == \(function) ]]; then
+        \(function) "$@"
+      else
+        compdef \(function) \(name)
+      fi
+
+      """
+  }
+
+  /// The function that offers some verbs.
+  private func zshVerbs(_ commands: [CommandDescription], function: String) -> String {
+    let verbs = commands.map { command in
+      "    " + "\(command.name.escaping([":"])):\(command.abstract.firstSentence)".shellQuoted
+    }
+    return """
+      \(function)() {
+        local -a verbs=(
+      \(verbs.joined(separator: "\n"))
+        )
+        _describe -t verbs verb verbs
+      }
+
+      """
+  }
+
+  private func zshFunction(_ command: CommandDescription, prefix: String) -> String {
+    var text = ""
+    var specs: [String] = []
+    let function = prefix + command.name
+    if !command.verbs.isEmpty {
+      text += command.verbs.map { zshFunction($0, prefix: function + "_") }.joined()
+      text += zshVerbs(command.verbs, function: function + "_verbs")
+    }
+    for option in command.everyOption {
+      var action = ""
+      if let value = option.value {
+        let offer = zshOffer(option.completion, of: value, in: function, helper: &text)
+        action = ":\(value):\(offer)"
+      }
+      let help = "[\(zshText(option.fullHelp))]\(action)".shellQuoted
+      let isRepeatable = option.isRepeatable || (option.isFlag && option.key != Option.help.key)
+      let prefix =
+        option.key == Option.help.key
+        ? "(- : *)" : isRepeatable ? "*" : "(\(option.names.joined(separator: " ")))"
+      let names = option.names.map { $0 + (option.isFlag ? "" : $0.isLongName ? "=" : "+") }
+      let spelled = names.count == 1 ? names[0] : "{\(names.joined(separator: ","))}"
+      specs.append(prefix.shellQuoted + spelled + help)
+    }
+    for argument in command.arguments {
+      let offer = zshOffer(argument.completion, of: argument.name, in: function, helper: &text)
+      let place = argument.isRepeatable ? "*:" : argument.isOptional ? "::" : ":"
+      specs.append("\(place)\(argument.name):\(offer)".shellQuoted)
+    }
+    guard command.verbs.isEmpty else {
+      return text + """
+        \(function)() {
+          local curcontext=$curcontext state line ret=1
+          _arguments -C -s -S \\
+            \(specs.joined(separator: " \\\n    ")) \\
+            ': :\(function)_verbs' \\
+            '*:: :->rest' && ret=0
+          if [[ $state == rest && -n ${functions[\(function)_$line[1]]} ]]; then
+            curcontext=${curcontext%:*}-$line[1]:
+            \(function)_$line[1] && ret=0
+          fi
+          return ret
+        }
+
+        """
+    }
+    return text + "\(function)() {\n  _arguments -s -S \\\n    "
+      + specs.joined(separator: " \\\n    ") + "\n}\n"
+  }
+
+  /// The action that offers a completion; words beside paths need a function of their own.
+  private func zshOffer(
+    _ completion: Completion, of name: String, in function: String, helper: inout String
+  ) -> String {
+    let words = completion.words.map { $0.escaping([" ", ":", "(", ")", "\\", "'"]) }
+    let list = "(\(words.joined(separator: " ")))"
+    var paths = ""
+    switch completion.paths {
+    case .none where completion.query.isEmpty: return words.isEmpty ? " " : list
+    case .none: break
+    case .folders: paths = "_files -/"
+    case .files(let endings):
+      // One ending alone in parentheses would be a glob qualifier.
+      let pattern = endings.count == 1 ? endings[0] : "(\(endings.joined(separator: "|")))"
+      paths = endings.isEmpty ? "_files" : "_files -g \"*.\(pattern)\""
+    }
+    if words.isEmpty && completion.query.isEmpty { return paths }
+    let own = "\(function)_\(name)"
+    helper += "\(own)() {\n"
+    var offered = "words:\(name):\(list)".shellQuoted
+    if !completion.query.isEmpty {
+      helper += "  local -a names=($(\(self.name) \(completion.query) 2> /dev/null))\n"
+      offered = "\"words:\(name):($names)\""
+    }
+    helper += "  _alternative \(offered)"
+    if !paths.isEmpty { helper += " " + "paths:file:\(paths)".shellQuoted }
+    helper += "\n}\n"
+    return own
+  }
+
+  private func zshText(_ help: String) -> String {
+    help.firstSentence.escaping(["[", "]", ":", "\\"])
+  }
+}
+
+extension Program {
+  /// A script for fish 3.0 and later.
+  func fishCompletion() -> String {
+    var text = "# Completion of \(name) for fish.\ncomplete -c \(name) -f\n"
+    for option in Self.options {
+      text += fishLine("__fish_use_subcommand", fishNames(option), help: option.help)
+    }
+    for command in everyCommand {
+      text += fishLine(
+        "__fish_use_subcommand", "-a \(command.name)", help: command.abstract)
+    }
+    for command in everyCommand {
+      // A verb behind another may be called as this one is.
+      let namesakes = everyCommand.filter { $0.verbs.contains { $0.name == command.name } }
+      var condition = Self.fishSeen([command])
+      if !namesakes.isEmpty { condition += "; and not " + Self.fishSeen(namesakes) }
+      guard !command.verbs.isEmpty else {
+        text += fishLines(of: command, condition)
+        continue
+      }
+      let early = condition + "; and not " + Self.fishSeen(command.verbs)
+      for verb in command.verbs { text += fishLine(early, "-a \(verb.name)", help: verb.abstract) }
+      text += fishLines(of: command, early)
+      for verb in command.verbs {
+        text += fishLines(of: verb, condition + "; and " + Self.fishSeen([verb]))
+      }
+    }
+    return text
+  }
+
+  private static func fishSeen(_ commands: [CommandDescription]) -> String {
+    "__fish_seen_subcommand_from " + commands.map(\.name).joined(separator: " ")
+  }
+
+  /// What is offered behind a verb.
+  private func fishLines(of command: CommandDescription, _ condition: String) -> String {
+    var text = ""
+    for option in command.everyOption {
+      let value = option.isFlag ? "" : " -r" + fishOffer(option.completion)
+      text += fishLine(condition, fishNames(option) + value, help: option.fullHelp)
+    }
+    for argument in command.arguments where argument.completion != .none {
+      let offer = String(fishOffer(argument.completion).dropFirst())
+      text += fishLine(condition, offer, help: argument.help)
+    }
+    return text
+  }
+
+  private func fishLine(_ condition: String, _ what: String, help: String) -> String {
+    "complete -c \(name) -n \(fishQuoted(condition)) \(what) -d \(fishQuoted(help.firstSentence))\n"
+  }
+
+  private func fishNames(_ option: Option) -> String {
+    option.names.map { $0.isLongName ? "-l \($0.dropFirst(2))" : "-s \($0.dropFirst())" }
+      .joined(separator: " ")
+  }
+
+  private func fishOffer(_ completion: Completion) -> String {
+    var words = completion.words.map { $0.escaping([" ", "(", ")", "$", "\\", "'", "\""]) }
+    if !completion.query.isEmpty { words.append("(\(name) \(completion.query) 2>/dev/null)") }
+    switch completion.paths {
+    case .none: break
+    case .folders: words.append("(__fish_complete_directories)")
+    case .files(let endings):
+      words += endings.map { "(__fish_complete_suffix .\($0))" }
+      if endings.isEmpty {
+        return words.isEmpty ? " -F" : " -F -a \(fishQuoted(words.joined(separator: " ")))"
+      }
+    }
+    return words.isEmpty ? " -f" : " -f -a \(fishQuoted(words.joined(separator: " ")))"
+  }
+
+  private func fishQuoted(_ text: String) -> String { "'\(text.escaping(["\\", "'"]))'" }
+}

@@ -1,0 +1,172 @@
+internal import Glibc
+
+/// What the commands ask of the file system, in one place.
+package enum FileSystem {
+  /// What a path leads to.
+  package enum Entry { case file, folder, other, nothing }
+
+  package static func entry(at path: String) -> Entry {
+    var status = stat()
+    guard unsafe stat(path, &status) == 0 else { return .nothing }
+    switch status.st_mode & S_IFMT {
+    case S_IFREG: return .file
+    case S_IFDIR: return .folder
+    default: return .other
+    }
+  }
+
+  /// Whether a path is itself a symbolic link.
+  package static func isLink(_ path: String) -> Bool {
+    var status = stat()
+    return unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
+  }
+
+  /// Whether two paths lead to one existing file.
+  package static func isSame(_ path: String, _ other: String) -> Bool {
+    guard let real = realPath(path) else { return false }
+    return real == realPath(other)
+  }
+
+  /// Reads a file, pipe or standard input (`-`) to its end.
+  ///
+  /// - Parameter limit: Bytes beyond which reading stops with an error.
+  package static func read(_ path: String, limit: Int = 1 << 28) throws(FileError) -> [UInt8] {
+    if path == "-" {
+      return try read(descriptor: STDIN_FILENO, name: "standard input", limit: limit)
+    }
+    let descriptor = try open(path)
+    defer { close(descriptor) }
+    return try read(descriptor: descriptor, name: path, limit: limit)
+  }
+
+  /// Opens a file for reading; the caller closes it.
+  package static func open(_ path: String) throws(FileError) -> Int32 {
+    let descriptor = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw .system(path, "cannot be opened") }
+    return descriptor
+  }
+
+  private static func read(descriptor: Int32, name: String, limit: Int) throws(FileError) -> [UInt8]
+  {
+    var status = stat()
+    var size = 65_536
+    if unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG {
+      // One byte more shows the end without another turn.
+      size = min(Int(status.st_size), limit) + 1
+    }
+    var bytes: [UInt8] = []
+    while true {
+      let room = max(size - bytes.count, 65_536)
+      var count = 0
+      let old = bytes
+      bytes = unsafe [UInt8](unsafeUninitializedCapacity: old.count + room) { buffer, used in
+        _ = unsafe buffer.update(fromContentsOf: old)
+        repeat {
+          count = unsafe Glibc.read(descriptor, buffer.baseAddress?.advanced(by: old.count), room)
+        } while count < 0 && errno == EINTR
+        used = old.count + max(0, count)
+      }
+      guard count >= 0 else { throw .system(name, "cannot be read") }
+      if count == 0 { return bytes }
+      guard bytes.count <= limit else {
+        throw FileError(name, "is too large; the limit is \(limit >> 20) MiB")
+      }
+      size = max(size, bytes.count * 2)
+    }
+  }
+
+  /// The names in a folder, sorted by their bytes, without those that start with a dot.
+  package static func names(in folder: String) throws(FileError) -> [String] {
+    guard let handle = unsafe opendir(folder) else { throw .system(folder, "cannot be opened") }
+    defer { unsafe closedir(handle) }
+    var names: [String] = []
+    while let entry = unsafe readdir(handle) {
+      let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
+        unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+      }
+      if !name.hasPrefix(".") { names.append(name) }
+    }
+    return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+  }
+
+  /// Makes a folder and those above it, where they are missing.
+  package static func makeFolder(_ path: String) throws(FileError) {
+    if path.isEmpty || entry(at: path) == .folder { return }
+    try makeFolder(folder(of: path))
+    guard unsafe mkdir(path, 0o777) == 0 || errno == EEXIST else {
+      throw .system(path, "cannot be created")
+    }
+    guard entry(at: path) == .folder else {
+      throw FileError(path, "exists and is not a folder")
+    }
+  }
+
+  /// The real path of an existing file or folder, links followed.
+  package static func realPath(_ path: String) -> String? {
+    guard let real = unsafe realpath(path.isEmpty ? "." : path, nil) else { return nil }
+    defer { unsafe free(real) }
+    return unsafe String(cString: real)
+  }
+
+  /// The part before the last slash, or nothing for a name in the current folder.
+  package static func folder(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/") else { return "" }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+
+  /// The part behind the last slash.
+  package static func name(of path: String) -> String {
+    path.split(separator: "/").last.map(String.init) ?? path
+  }
+
+  /// The part behind the last slash, without its ending.
+  package static func stem(of path: String) -> String {
+    let name = name(of: path)
+    guard let dot = name.lastIndex(of: "."), dot > name.startIndex else { return name }
+    return String(name[..<dot])
+  }
+
+  /// A name in a folder.
+  package static func join(_ folder: String, _ name: String) -> String {
+    folder.isEmpty ? name : (folder.hasSuffix("/") ? folder + name : folder + "/" + name)
+  }
+}
+
+/// Why a file could not be read or written, in a line that starts with its name.
+package struct FileError: Error, Equatable, CustomStringConvertible {
+  package var path: String
+  package var reason: String
+
+  package init(_ path: String, _ reason: String) {
+    self.path = path
+    self.reason = reason
+  }
+
+  /// What the system said about the last call.
+  package static func system(_ path: String, _ what: String, code: Int32 = errno) -> FileError {
+    let reason = unsafe String(cString: strerror(code))
+    return FileError(path, "\(what): \(reason)")
+  }
+
+  package var description: String { "\(path): \(reason)".printable }
+}
+
+/// By what a changed or replaced file is told from the old one.
+package struct FileStamp: Equatable {
+  private let device: dev_t
+  private let number: ino_t
+  private let size: off_t
+  private let seconds: Int
+  private let nanoseconds: Int
+
+  /// The stamp of a file, links followed, or nothing where there is none.
+  package init?(_ path: String) {
+    var status = stat()
+    guard unsafe stat(path, &status) == 0 else { return nil }
+    device = status.st_dev
+    number = status.st_ino
+    size = status.st_size
+    seconds = status.st_mtim.tv_sec
+    nanoseconds = status.st_mtim.tv_nsec
+  }
+}

@@ -1,0 +1,203 @@
+internal import Glibc
+
+/// Tells when files were written or removed, without looking at them in between.
+///
+/// The folders are watched, so a file may be replaced, as editors do, and may come and go with its folder.
+/// A link is followed, and watched itself; links among the folders above are followed once.
+package final class FileWatch {
+  /// A file that is not as it was.
+  package struct Change: Equatable {
+    /// What became of it.
+    package enum Kind { case written, removed }
+
+    /// The path as it was given.
+    package var path: String
+    /// What became of it.
+    package var kind: Kind
+
+    /// A change of one file.
+    package init(path: String, kind: Kind) {
+      self.path = path
+      self.kind = kind
+    }
+  }
+
+  /// Readable when something happened, which may be nothing that matters.
+  package var descriptor: Int32 { folders.descriptor }
+
+  /// Quiet after which a file counts as written: editors do several things in a row.
+  private let settling: Duration
+  private let folders: FolderWatches
+  private var files: [File] = []
+  /// Folders that are missing, by the folder in which they would appear.
+  private var missing: [(folder: String, name: String)] = []
+
+  /// Whether something may have happened that nobody told.
+  private var isUnclear = false
+
+  /// Watches files that need not exist; make it before reading them, so that no change is missed.
+  package init(_ paths: [String], settling: Duration = .milliseconds(30)) throws(FileError) {
+    self.settling = settling
+    folders = try FolderWatches()
+    try watch(paths)
+  }
+
+  /// Watches these files from now on; those that were watched already stay without a gap.
+  package func watch(_ paths: [String]) throws(FileError) {
+    let old = files
+    files = []
+    for path in paths where !files.contains(where: { $0.path == path }) {
+      files.append(old.first { $0.path == path } ?? File(path))
+    }
+    folders.removeAll()
+    try arm()
+    // What is new is as it should be; the others may have changed while nobody watched.
+    isUnclear = !old.isEmpty
+    for index in files.indices where !old.contains(where: { $0.path == files[index].path }) {
+      files[index].stamp = FileStamp(files[index].path)
+    }
+  }
+
+  /// How long to wait at most before asking for changes; nothing where the descriptor will tell.
+  package func timeout(at now: Duration) -> Duration? {
+    if isUnclear { return .zero }
+    return files.compactMap { $0.burst?.end }.min().map { max(.zero, $0 - now) }
+  }
+
+  /// The files that changed and have settled, in the order they were given.
+  package func changes(at now: Duration) throws(FileError) -> [Change] {
+    for event in folders.events() {
+      guard case .name(let name, let places, let isUnfinished) = event else {
+        isUnclear = true
+        continue
+      }
+      for index in files.indices where files[index].isAt(name, in: places) {
+        files[index].note(at: now, settling: settling, isUnfinished: isUnfinished)
+      }
+      isUnclear = isUnclear || missing.contains { $0.name == name && places.contains($0.folder) }
+    }
+    let isLinkMoved = files.contains { $0.burst != nil && $0.places != File.places(of: $0.path) }
+    if isUnclear || isLinkMoved { try lookAnew(at: now) }
+    return files.indices.compactMap { files[$0].settle(at: now) }
+  }
+
+  /// Watches where the files are now, and notes those that are not what they were.
+  private func lookAnew(at now: Duration) throws(FileError) {
+    isUnclear = false
+    folders.removeAll()
+    try arm()
+    for index in files.indices where FileStamp(files[index].path) != files[index].stamp {
+      files[index].note(at: now, settling: settling, isUnfinished: false)
+    }
+  }
+
+  private func arm() throws(FileError) {
+    missing = []
+    for index in files.indices {
+      files[index].places = File.places(of: files[index].path)
+      for place in files[index].places { try arm(place.folder) }
+    }
+  }
+
+  /// Watches a folder and, for their own fate, those above; or the first one that would have to appear.
+  private func arm(_ folder: String) throws(FileError) {
+    // Who makes and removes the folder faster than it can be watched has to be waited for elsewhere.
+    for _ in 0..<100 {
+      var path = "/"
+      var gap: (folder: String, name: String)?
+      for name in folder.split(separator: "/") {
+        let next = FileSystem.join(path, String(name))
+        let interest: FolderWatches.Interest = next == folder ? .files : .itself
+        if try !folders.add(next, interest) {
+          gap = (path, String(name))
+          break
+        }
+        path = next
+      }
+      guard let gap else {
+        if folder == "/" { _ = try folders.add("/", .files) }
+        return
+      }
+      let isThere = try folders.add(gap.folder, .arrivals)
+      // It may have come while it was not waited for yet.
+      let next = FileSystem.join(gap.folder, gap.name)
+      if isThere && FileSystem.entry(at: next) != .folder {
+        missing.append(gap)
+        return
+      }
+    }
+  }
+
+  /// One file, and what is going on with it.
+  struct File {
+    /// A name in a folder, by its whole path.
+    struct Place: Equatable {
+      var folder: String
+      var name: String
+    }
+
+    /// What happens in a row to one file.
+    struct Burst {
+      var start: Duration
+      var end: Duration
+    }
+
+    /// The path as it was given.
+    let path: String
+    /// Where the file is: by its name and, for a link, by what it leads to.
+    var places: [Place] = []
+    /// How the file was when its last change was told; nothing where it was missing.
+    var stamp: FileStamp?
+    /// Events that have not settled yet.
+    var burst: Burst?
+
+    init(_ path: String) { self.path = path }
+
+    /// Time that is given to a writer who has not closed the file yet.
+    static let patience = Duration.milliseconds(300)
+    /// Time after which a file that never comes to rest is told all the same.
+    static let longest = Duration.seconds(1)
+
+    static func places(of path: String) -> [Place] {
+      let whole =
+        path.hasPrefix("/") ? path : FileSystem.join(FileSystem.realPath(".") ?? "/", path)
+      var places = [place(whole)]
+      if FileSystem.isLink(path), let real = FileSystem.realPath(path) {
+        places.append(place(real))
+      }
+      return places
+    }
+
+    private static func place(_ path: String) -> Place {
+      // Slashes in a row and at the end mean nothing.
+      let names = path.split(separator: "/")
+      return Place(
+        folder: "/" + names.dropLast().joined(separator: "/"),
+        name: names.last.map(String.init) ?? "")
+    }
+
+    /// Whether a name in one of these folders is this file.
+    func isAt(_ name: String, in folders: [String]) -> Bool {
+      places.contains { $0.name == name && folders.contains($0.folder) }
+    }
+
+    /// Begins a burst or prolongs it.
+    mutating func note(at now: Duration, settling: Duration, isUnfinished: Bool) {
+      let start = burst?.start ?? now
+      // Nobody writes to a link; it is complete when it is there.
+      let isOpen = isUnfinished && !FileSystem.isLink(path)
+      let end = now + (isOpen ? max(settling, Self.patience) : settling)
+      burst = Burst(start: start, end: min(end, start + Self.longest))
+    }
+
+    /// The change, where the burst is over and there is one to tell.
+    mutating func settle(at now: Duration) -> Change? {
+      guard let burst, now >= burst.end else { return nil }
+      self.burst = nil
+      let wasThere = stamp != nil
+      stamp = FileStamp(path)
+      if stamp != nil { return Change(path: path, kind: .written) }
+      return wasThere ? Change(path: path, kind: .removed) : nil
+    }
+  }
+}

@@ -1,0 +1,142 @@
+internal import Glibc
+internal import Synchronization
+
+/// Lets work be ended in order when Ctrl-C, termination or hang-up end the program.
+///
+/// While no file is unfinished and nobody asked for notice, a signal ends the program as it ends any
+/// other, even one that waits for its standard input.
+package enum SignalHandling {
+  /// Whether the user has asked to stop.
+  package static var isRequested: Bool { interrupted.load(ordering: .relaxed) }
+
+  /// Starts noting signals; one that is ignored, as under `nohup`, stays ignored.
+  package static func watch() {
+    // Made now, because a signal handler may not.
+    _ = interrupted.load(ordering: .relaxed)
+    _ = unfinished.load(ordering: .relaxed)
+    _ = listeners.load(ordering: .relaxed)
+    _ = noted.load(ordering: .relaxed)
+    TerminalMode.prepare()
+    // A file beyond the shell's limit is then an error of the write that can be told and tidied after.
+    _ = signal(SIGXFSZ, SIG_IGN)
+    for number in [SIGINT, SIGTERM, SIGHUP] where !isIgnored(number) { _ = signal(number, note) }
+  }
+
+  /// Whether the process was started with a signal ignored.
+  package static func isIgnored(_ number: Int32) -> Bool {
+    var action = sigaction()
+    guard unsafe sigaction(number, nil, &action) == 0 else { return true }
+    let handler = unsafe unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
+    return unsafe handler == unsafeBitCast(SIG_IGN, to: Int.self)
+  }
+
+  /// Announces a file that must be finished or removed, or answers that it is too late to begin one.
+  ///
+  /// Only where the answer is true must `end()` follow.
+  static func begin() -> Bool {
+    unfinished.add(1, ordering: .sequentiallyConsistent)
+    if !interrupted.load(ordering: .sequentiallyConsistent) { return true }
+    end()
+    return false
+  }
+
+  /// Tells that the file is finished or removed.
+  static func end() { unfinished.subtract(1, ordering: .sequentiallyConsistent) }
+
+  /// Asks that the first signal be told through the answered descriptor, which it makes readable.
+  static func addListener() -> Int32 {
+    let descriptor = call.descriptor
+    listeners.add(1, ordering: .sequentiallyConsistent)
+    return descriptor
+  }
+
+  /// Ends what `addListener()` began.
+  static func removeListener() { listeners.subtract(1, ordering: .sequentiallyConsistent) }
+
+  /// Ends the process by the signal a listener was told of, so that a shell sees it; else returns.
+  package static func endByNotedSignal() {
+    let number = noted.load(ordering: .sequentiallyConsistent)
+    if number != 0 { die(of: number) }
+  }
+
+  /// The handler: either it sees a file that `begin()` announced, or `begin()` sees the request.
+  private static let note: @convention(c) (Int32) -> Void = { number in
+    let code = errno
+    defer { errno = code }
+    let isFirst = !interrupted.exchange(true, ordering: .sequentiallyConsistent)
+    if listeners.load(ordering: .sequentiallyConsistent) > 0 {
+      if isFirst {
+        noted.store(number, ordering: .sequentiallyConsistent)
+        call.raise()
+        return
+      }
+      // A terminal that closes hangs up, and so does its shell: the second is no impatience.
+      if number == SIGHUP { return }
+    }
+    if unfinished.load(ordering: .sequentiallyConsistent) > 0 { return }
+    TerminalMode.leave()
+    die(of: number)
+  }
+
+  /// Ends the process by a signal's default action: [also a signal handler].
+  private static func die(of number: Int32) {
+    _ = signal(number, SIG_DFL)
+    raise(number)
+    var only = sigset_t()
+    unsafe sigemptyset(&only)
+    unsafe sigaddset(&only, number)
+    unsafe pthread_sigmask(SIG_UNBLOCK, &only, nil)
+    // The first process of a container outlives a default action; shells count signals from 128.
+    _exit(128 + number)
+  }
+}
+
+private let interrupted = Atomic(false)
+private let unfinished = Atomic(0)
+private let listeners = Atomic(0)
+private let noted = Atomic<Int32>(0)
+private let call = SignalFlag()
+
+/// Tells a verb of the first signal that asks to stop, so that it can fade out and end; a second ends it at once.
+///
+/// When the verb returns, the program ends by that signal.
+package struct InterruptSignal: ~Copyable {
+  /// Readable from the first signal on; nothing is to be read from it.
+  package let descriptor: Int32
+
+  /// Asks for notice; a signal before that ends the program.
+  package init() { descriptor = SignalHandling.addListener() }
+
+  /// Whether a signal came.
+  package var isGiven: Bool { SignalHandling.isRequested }
+
+  deinit { SignalHandling.removeListener() }
+}
+
+/// A descriptor that a signal handler can make readable, for as long as the process runs.
+struct SignalFlag: Sendable {
+  /// Readable while the flag is raised.
+  let descriptor: Int32
+  private let entrance: Int32
+
+  /// A flag that is not raised.
+  init() {
+    var ends: [Int32] = [-1, -1]
+    let result = unsafe pipe(&ends)
+    precondition(result == 0, "this process has no file descriptors left")
+    for end in ends {
+      _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+      _ = fcntl(end, F_SETFL, O_NONBLOCK)
+    }
+    (descriptor, entrance) = (ends[0], ends[1])
+  }
+
+  /// Raises the flag: [any thread, also a signal handler], one system call.
+  func raise() { _ = unsafe write(entrance, "!", 1) }
+
+  /// Lowers the flag.
+  func lower() {
+    var bytes = [UInt8](repeating: 0, count: 64)
+    while unsafe read(descriptor, &bytes, bytes.count) > 0 {}
+  }
+}

@@ -1,0 +1,157 @@
+internal import Glibc
+internal import Synchronization
+
+/// The terminal's modes while keys are read singly, kept where a signal handler can give them back.
+///
+/// While in force, Ctrl-Z and a quit signal give the usual modes back first, and continuing takes them again.
+/// Nothing touches a terminal that another job has.
+package enum TerminalMode {
+  /// Readable when the process was continued, perhaps with the terminal in its hands again.
+  package static var wakeDescriptor: Int32 { continued.descriptor }
+
+  /// Makes the wake descriptor wait for the next time.
+  package static func lowerWake() { continued.lower() }
+
+  /// Makes what a signal handler looks at.
+  package static func prepare() {
+    _ = inForce.load(ordering: .relaxed)
+    _ = isEntered.load(ordering: .relaxed)
+  }
+
+  /// Takes charge of a terminal, whose modes change with the first `enter()`; one at a time.
+  ///
+  /// - Returns: False where it is no terminal, not the one that controls this process, or taken already.
+  package static func begin(on descriptor: Int32) -> Bool {
+    prepare()
+    guard isatty(descriptor) == 1, tcgetpgrp(descriptor) >= 0 else { return false }
+    guard !isTaken.exchange(true, ordering: .sequentiallyConsistent) else { return false }
+    lowerWake()
+    // Never freed, since a handler may be looking at it: some hundred bytes each time.
+    let modes = UnsafeMutablePointer<Modes>.allocate(capacity: 1)
+    unsafe modes.initialize(to: Modes(descriptor: descriptor))
+    inForce.store(UInt(bitPattern: modes), ordering: .sequentiallyConsistent)
+    for (number, handler) in [(SIGTSTP, stop), (SIGCONT, proceed), (SIGQUIT, quit)]
+    where !SignalHandling.isIgnored(number) {
+      _ = signal(number, handler)
+    }
+    return true
+  }
+
+  /// Gives the terminal back; the signals have their default actions again.
+  package static func end() {
+    leave()
+    inForce.store(0, ordering: .sequentiallyConsistent)
+    for number in [SIGTSTP, SIGCONT, SIGQUIT] where !SignalHandling.isIgnored(number) {
+      _ = signal(number, SIG_DFL)
+    }
+    isTaken.store(false, ordering: .sequentiallyConsistent)
+  }
+
+  /// Whether this process is in the job that has the terminal: [also a signal handler].
+  package static func isForeground(_ descriptor: Int32) -> Bool {
+    tcgetpgrp(descriptor) == getpgrp()
+  }
+
+  /// Makes sure that keys come singly where the terminal is in the foreground, and answers whether it is.
+  package static func enter() -> Bool {
+    guard let modes = unsafe current, isForeground(unsafe modes.pointee.descriptor) else {
+      isEntered.store(false, ordering: .sequentiallyConsistent)
+      return false
+    }
+    if !isEntered.load(ordering: .sequentiallyConsistent) { unsafe modes.pointee.take() }
+    return true
+  }
+
+  /// Gives the usual modes back until the next `enter()`: [also a signal handler].
+  package static func leave() {
+    let wasEntered = isEntered.exchange(false, ordering: .sequentiallyConsistent)
+    guard wasEntered, let modes = unsafe current else { return }
+    if isForeground(unsafe modes.pointee.descriptor) { unsafe modes.pointee.giveBack() }
+  }
+
+  /// Sets the modes anew, since whoever stopped or continued the process may have set others.
+  fileprivate static func enterAgain() {
+    guard let modes = unsafe current else { return }
+    isEntered.store(false, ordering: .sequentiallyConsistent)
+    // Before the first entry the usual modes are not known yet, and here they are not to be read.
+    if unsafe modes.pointee.areKnown { _ = enter() }
+  }
+
+  /// What is in force, or nothing.
+  private static var current: UnsafeMutablePointer<Modes>? {
+    unsafe UnsafeMutablePointer(bitPattern: inForce.load(ordering: .sequentiallyConsistent))
+  }
+}
+
+/// A terminal's usual modes, and those in which keys come singly.
+private struct Modes {
+  let descriptor: Int32
+  /// Whether the modes were read; while another job has the terminal it is in modes of that job.
+  var areKnown = false
+  var usual = termios()
+  var single = termios()
+
+  init(descriptor: Int32) { self.descriptor = descriptor }
+
+  /// Sets the modes for keys, after reading the usual ones the first time.
+  mutating func take() {
+    if !areKnown {
+      guard unsafe tcgetattr(descriptor, &usual) == 0 else { return }
+      single = usual
+      // Signals stay; without IEXTEN Ctrl-V and Ctrl-O are keys too.
+      single.c_lflag &= ~tcflag_t(ICANON | ECHO | IEXTEN)
+      // A read never waits, even if somebody else took the key.
+      unsafe withUnsafeMutableBytes(of: &single.c_cc) {
+        unsafe $0[Int(VMIN)] = 0
+        unsafe $0[Int(VTIME)] = 0
+      }
+      areKnown = true
+    }
+    // Marked first, so that a signal in between gives back once too often rather than never.
+    isEntered.store(true, ordering: .sequentiallyConsistent)
+    _ = unsafe tcsetattr(descriptor, TCSANOW, &single)
+  }
+
+  /// Sets the usual modes; keys that were typed ahead stay for the next reader.
+  mutating func giveBack() { _ = unsafe tcsetattr(descriptor, TCSANOW, &usual) }
+}
+
+private let inForce = Atomic<UInt>(0)
+private let isEntered = Atomic(false)
+private let isTaken = Atomic(false)
+private let continued = SignalFlag()
+
+/// Stops the process with the terminal given back, and goes on here when it is continued.
+private let stop: @convention(c) (Int32) -> Void = { number in
+  let code = errno
+  defer { errno = code }
+  TerminalMode.leave()
+  _ = signal(number, SIG_DFL)
+  raise(number)
+  var only = sigset_t()
+  var before = sigset_t()
+  unsafe sigemptyset(&only)
+  unsafe sigaddset(&only, number)
+  unsafe pthread_sigmask(SIG_UNBLOCK, &only, &before)
+  unsafe pthread_sigmask(SIG_SETMASK, &before, nil)
+  if inForce.load(ordering: .sequentiallyConsistent) != 0 { _ = signal(number, stopAgain) }
+  TerminalMode.enterAgain()
+}
+
+/// The handler under a name that it can use itself.
+private func stopAgain(_ number: Int32) { stop(number) }
+
+/// Takes the terminal again after a stop that left no time to give it back.
+private let proceed: @convention(c) (Int32) -> Void = { _ in
+  let code = errno
+  defer { errno = code }
+  TerminalMode.enterAgain()
+  continued.raise()
+}
+
+/// Quits at once, as the signal asks, with the terminal given back.
+private let quit: @convention(c) (Int32) -> Void = { number in
+  TerminalMode.leave()
+  _ = signal(number, SIG_DFL)
+  raise(number)
+}

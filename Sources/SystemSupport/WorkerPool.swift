@@ -1,0 +1,70 @@
+internal import Glibc
+internal import Synchronization
+
+/// Runs independent work on all cores.
+package enum WorkerPool {
+  /// How many threads can run at once.
+  package static var count: Int { max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }
+
+  /// Does pieces of work on as many threads as there are cores and returns when all are done.
+  ///
+  /// - Parameters:
+  ///   - pieces: How many pieces there are.
+  ///   - work: Does one piece; called on several threads at once.
+  ///   - meanwhile: Called on the calling thread now and then with the number of pieces done.
+  package static func run(
+    _ pieces: Int, work: @escaping @Sendable (Int) -> Void, meanwhile: (Int) -> Void
+  ) {
+    let crew = WorkQueue(pieces: pieces, work: work)
+    var threads: [pthread_t] = []
+    for _ in 0..<min(count, pieces) {
+      var thread = pthread_t()
+      let argument = unsafe Unmanaged.passRetained(crew).toOpaque()
+      let status = unsafe pthread_create(
+        &thread, nil,
+        { raw in
+          guard let raw = unsafe raw else { return nil }
+          unsafe Unmanaged<WorkQueue>.fromOpaque(raw).takeRetainedValue().workOn()
+          return nil
+        }, argument)
+      if status == 0 {
+        threads.append(thread)
+      } else {
+        unsafe Unmanaged<WorkQueue>.fromOpaque(argument).release()
+      }
+    }
+    if threads.isEmpty { crew.workOn() }
+    while crew.doneCount < pieces {
+      meanwhile(crew.doneCount)
+      crew.waitBriefly()
+    }
+    for thread in threads { pthread_join(thread, nil) }
+  }
+
+  /// The threads' common list of work.
+  private final class WorkQueue: Sendable {
+    private let pieces: Int
+    private let work: @Sendable (Int) -> Void
+    private let next = Atomic(0)
+    private let done = Atomic(0)
+
+    init(pieces: Int, work: @escaping @Sendable (Int) -> Void) {
+      self.pieces = pieces
+      self.work = work
+    }
+
+    var doneCount: Int { done.load(ordering: .acquiring) }
+
+    func workOn() {
+      while true {
+        let piece = next.add(1, ordering: .relaxed).oldValue
+        guard piece < pieces else { return }
+        work(piece)
+        done.add(1, ordering: .releasing)
+      }
+    }
+
+    /// A few milliseconds: short beside any batch, long beside the cost of looking.
+    func waitBriefly() { usleep(3_000) }
+  }
+}
