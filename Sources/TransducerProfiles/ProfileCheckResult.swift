@@ -48,7 +48,7 @@ public struct ProfileCheckResult: Sendable {
       outcome = .refused(ProfileError(first, otherErrorCount: examiner.log.errorCount - 1))
       return
     }
-    let profile = TransducerProfile(known: document.root)
+    let profile = ProfileFile.profile(of: document.root)
     outcome = .profile(profile)
     guard doubts else { return }
     examiner.warn(profile, stem: stem)

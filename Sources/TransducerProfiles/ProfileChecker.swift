@@ -15,7 +15,7 @@ struct ProfileChecker {
 
   /// Looks at the whole text.
   mutating func examine() {
-    examine(ProfileKeys.profile)
+    examine(ProfileKeys.profile.fields)
     checkAgreement(of: document.root)
   }
 
@@ -39,8 +39,8 @@ struct ProfileChecker {
   }
 
   /// Looks at one value; a name stands for it in messages where it has no key of its own.
-  private mutating func check(_ value: JSONValue, _ shape: ProfileValueType, named name: String?) {
-    switch shape {
+  private mutating func check(_ value: JSONValue, _ type: ProfileValueType, named name: String?) {
+    switch type {
     case .number(let range): check(value, in: range, named: name)
     case .whole(let range):
       guard let number = value.number, number != number.rounded() else {
@@ -83,7 +83,7 @@ struct ProfileChecker {
     for member in value.members {
       guard let name = member.key else { continue }
       if let key = known.first(where: { $0.name == name }) {
-        check(member, key.shape, named: name)
+        check(member, key.type, named: name)
       } else {
         let names = known.map(\.name)
         log.add(
@@ -107,7 +107,7 @@ struct ProfileChecker {
   private static func keys(
     of value: JSONValue, _ fields: ProfileFields
   ) -> (known: [ProfileKey], required: [String]) {
-    let required = fields.keys.filter(\.isRequired).map(\.name)
+    let required = fields.required
     guard let choice = fields.choice else { return (fields.keys, required) }
     let word = value[choice.key].map(\.string) ?? choice.branches.first?.word
     guard let branch = choice.branches.first(where: { $0.word == word }) else {
@@ -123,7 +123,7 @@ struct ProfileChecker {
     let isReplaced = fields.exclusion.map { value[$0.key] != nil && $0.others.contains(order.low) }
     guard isReplaced != true else { return }
     func number(_ key: String) -> Double? {
-      guard let member = value[key] else { return fields.key(named: key)?.usual }
+      guard let member = value[key] else { return fields.key(named: key)?.defaultValue }
       return member.number
     }
     guard let low = number(order.low), let high = number(order.high), high < low else { return }

@@ -37,8 +37,19 @@ public enum ProfileFile {
     var json = JSONWriter()
     json.object { file in
       if let schema { file.member(ProfileKeys.schemaKey, schema) }
-      profile.write(to: &file)
+      ProfileKeys.profile.write(profile, unless: empty, to: &file)
     }
     return json.finish()
   }
+
+  /// The profile of a text in which nothing was found wrong.
+  static func profile(of root: JSONValue) -> TransducerProfile {
+    var profile = empty
+    ProfileKeys.profile.read(root, into: &profile)
+    return profile
+  }
+
+  /// A profile that says nothing; its frequency is always given.
+  private static let empty = TransducerProfile(
+    name: "", summary: "", frequency: TransducerProfile.phone.frequency)
 }

@@ -1,165 +1,343 @@
 import HapticRender
+import JSONText
 
-/// The keys of a profile: one table for the reader, the schema and what people read of either.
+/// The keys of a profile: a row for each, which reads, writes, checks and documents it.
 ///
-/// A new key stands here with its range, is read in the type's `+Reading.swift`, written in
-/// `TransducerProfile+Writing.swift`, and has a row in `Profiles/README.md`.
+/// A new key stands here with its range and has a row in `Profiles/README.md`.
 enum ProfileKeys {
-  /// The whole text.
-  static let profile = ProfileFields([
-    ProfileKey("name", .name, isRequired: true, "Name of the profile; the file must be NAME.json."),
-    ProfileKey("summary", .text, isRequired: true, "One sentence: what the profile is for."),
-    ProfileKey(
-      "frequency", .object(frequency), isRequired: true,
-      "How sharpness maps to the frequency of continuous events."),
-    ProfileKey(
-      "intensity", .object(intensity),
-      "How intensity maps to amplitude. Default: power, exponent 1."),
-    ProfileKey(
-      "level", .number(ProfileLimits.level), usual: TransducerProfile.defaultLevel,
-      "The amplitude of one continuous event at full intensity; 1 is full scale."),
-    ProfileKey(
-      "partials",
-      .list(.object(ProfileFields(partial)), count: ProfileLimits.partialCount),
-      "Partials of a continuous event. Default: one sine."),
-    ProfileKey("transient", .object(transient), "Waveform of transients."),
-    ProfileKey(
-      "duck", .number(ProfileLimits.share), usual: 1,
-      "Gain of continuous events while a transient sounds."),
-    ProfileKey(
-      "thresholds", .list(.object(threshold), count: ProfileLimits.pointCount),
-      "Threshold curve, sorted by hertz, for the intensity law sensation or for hardware. Default for hardware: that of a hand."
-    ),
-    ProfileKey(
-      "hardware", .object(hardware), "Data of the hardware; the signal is adapted to it."),
-    ProfileKey("drive", .object(drive), "How the sound is fitted to the hardware."),
-    ProfileKey("amplifier", .object(amplifier), "What drives the hardware."),
-    ProfileKey("sources", .list(.text), "Sources of the data."),
-    ProfileKey(schemaKey, .text, "Schema reference for editors; ignored by Temblor."),
-  ])
-
   /// The key under which JSON editors look for a schema.
   static let schemaKey = "$schema"
 
-  /// `low` and `high` of one range.
-  static func span(
-    _ range: ClosedRange<Double>, low: String, high: String, isAscending: Bool = true
-  ) -> ProfileFields {
-    ProfileFields(
-      [
-        ProfileKey("low", .number(range), isRequired: true, low),
-        ProfileKey("high", .number(range), isRequired: true, high),
-      ], orders: isAscending ? [.init(low: "low", high: "high")] : [])
-  }
+  /// The whole text.
+  static let profile = ProfileObject<TransducerProfile>([
+    .text("name", \.name, as: .name, "Name of the profile; the file must be NAME.json."),
+    .text("summary", \.summary, "One sentence: what the profile is for."),
+    .object(
+      "frequency", \.frequency, frequency, presence: .required, layout: .line,
+      "How sharpness maps to the frequency of continuous events."),
+    .object(
+      "intensity", \.intensity, intensity, layout: .line,
+      "How intensity maps to amplitude. Default: power, exponent 1."),
+    .number(
+      "level", \.level, ProfileLimits.level, default: TransducerProfile.defaultLevel,
+      "The amplitude of one continuous event at full intensity; 1 is full scale."),
+    .list(
+      "partials", \.partials, of: ProfileObject(partial(\.ratio, \.gain)), new: .init(),
+      count: ProfileLimits.partialCount, "Partials of a continuous event. Default: one sine."),
+    .object(
+      "transient", \.transient, transient,
+      derived: { TransientShape(frequency: $0.frequency, level: $0.level) },
+      "Waveform of transients."),
+    .number(
+      "duck", \.duck, ProfileLimits.share, default: 1,
+      "Gain of continuous events while a transient sounds."),
+    .list(
+      "thresholds", \.thresholds, of: threshold, new: .init(hertz: 0, decibels: 0),
+      count: ProfileLimits.pointCount,
+      "Threshold curve, sorted by hertz, for the intensity law sensation or for hardware. Default for hardware: that of a hand."
+    ),
+    .object(
+      "hardware", \.hardware, hardware, new: TransducerHardware(product: ""),
+      "Data of the hardware; the signal is adapted to it."),
+    .object("drive", \.drive, drive, "How the sound is fitted to the hardware."),
+    .object("amplifier", \.amplifier, amplifier, "What drives the hardware."),
+    .texts("sources", \.sources, "Sources of the data."),
+    .ignored(
+      ProfileKey(schemaKey, .text, "Schema reference for editors; ignored by Temblor.")),
+  ])
 
-  private static let frequency = ProfileFields(
+  private static let frequency = ProfileObject<FrequencyMapping>(
     [
-      ProfileKey("low", .number(ProfileLimits.hertz), isRequired: true, "Hertz at sharpness 0."),
-      ProfileKey(
-        "high", .number(ProfileLimits.hertz), isRequired: true,
+      .number("low", \.low, ProfileLimits.hertz, presence: .required, "Hertz at sharpness 0."),
+      .number(
+        "high", \.high, ProfileLimits.hertz, presence: .required,
         "Hertz at sharpness 1, not below low; equal to it for a transducer of one frequency."),
-      ProfileKey(
-        "scale", .word(FrequencyMapping.Scale.allCases.map(\.rawValue)),
+      .word(
+        "scale", \.scale,
         "Whether equal steps of sharpness are equal intervals or equal differences of frequency."),
     ], orders: [.init(low: "low", high: "high")])
 
-  private static let intensity = ProfileFields(
+  private static let intensity = ProfileObject<IntensityMapping>(
     [
-      ProfileKey(
-        "law", .word(["power", "sensation"]),
+      .word(
+        "law", \.law,
         "power: amplitude = intensity^exponent. sensation: equal steps are felt as equal."),
-      ProfileKey(
-        "exponent", .number(ProfileLimits.exponent), usual: 1, "Exponent of the power law."),
-      ProfileKey(
-        "decibels", .number(ProfileLimits.sensation),
+      .number(
+        "exponent", \.exponent, ProfileLimits.exponent, default: 1, "Exponent of the power law."),
+      .number(
+        "decibels", \.decibels, ProfileLimits.sensation,
         "Level of intensity 1 above threshold in decibels, for the sensation law."),
     ],
     choice: .init(
       key: "law",
       branches: [("power", ["exponent"], []), ("sensation", ["decibels"], ["decibels"])]))
 
-  private static let partial = [
-    ProfileKey(
-      "ratio", .number(ProfileLimits.ratio), usual: 1,
-      "Its frequency as a multiple of the event's."),
-    ProfileKey(
-      "gain", .number(ProfileLimits.gain), usual: 1,
-      "Amplitude as a multiple of the event's; negative values invert the polarity."),
-  ]
-
-  private static let burstPartial =
-    partial + [
-      ProfileKey(
-        "glide", .number(ProfileLimits.ratio), usual: 1,
-        "Its frequency at the end as a multiple of that at the start, linear between."),
-      ProfileKey(
-        "stretch", .number(ProfileLimits.stretch), usual: 1,
-        "Its length as a multiple of the burst's."),
-    ]
-
-  private static let transient = ProfileFields(
+  private static func partial<Partial>(
+    _ ratio: ProfileField<Partial>.Path<Double>, _ gain: ProfileField<Partial>.Path<Double>
+  ) -> [ProfileField<Partial>] {
     [
-      ProfileKey(
-        "frequency", .object(frequency),
+      .number(
+        "ratio", ratio, ProfileLimits.ratio, presence: .written, default: 1,
+        "Its frequency as a multiple of the event's."),
+      .number(
+        "gain", gain, ProfileLimits.gain, presence: .written, default: 1,
+        "Amplitude as a multiple of the event's; negative values invert the polarity."),
+    ]
+  }
+
+  private static let burstPartial = ProfileObject<TransientShape.Partial>(
+    partial(\.ratio, \.gain) + [
+      .number(
+        "glide", \.glide, ProfileLimits.ratio, default: 1,
+        "Its frequency at the end as a multiple of that at the start, linear between."),
+      .number(
+        "stretch", \.stretch, ProfileLimits.stretch, default: 1,
+        "Its length as a multiple of the burst's."),
+    ])
+
+  private static let transient = ProfileObject<TransientShape>(
+    [
+      .object(
+        "frequency", \.frequency, frequency, layout: .line,
         "How sharpness maps to the frequency of the burst. Default: as for continuous events."),
-      ProfileKey(
-        "cycles", .number(ProfileLimits.cycles), usual: usualCycles, "The burst's length in cycles."
-      ),
-      ProfileKey(
-        "shortest", .number(ProfileLimits.seconds), usual: usualSeconds.lowerBound,
+      .number(
+        "cycles", \.cycles, ProfileLimits.cycles, default: TransientShape.defaultCycles.count,
+        "The burst's length in cycles."),
+      .number(
+        "shortest", \.shortest, ProfileLimits.seconds,
+        default: TransientShape.defaultCycles.seconds.lowerBound,
         "Minimum length of the burst in seconds."),
-      ProfileKey(
-        "longest", .number(ProfileLimits.seconds), usual: usualSeconds.upperBound,
+      .number(
+        "longest", \.longest, ProfileLimits.seconds,
+        default: TransientShape.defaultCycles.seconds.upperBound,
         "Maximum length of the burst in seconds."),
-      ProfileKey(
-        "seconds",
-        .object(
-          span(
-            ProfileLimits.seconds, low: "Seconds at sharpness 0.", high: "Seconds at sharpness 1.",
-            isAscending: false)),
+      .ends(
+        "seconds", \.seconds, ProfileLimits.seconds, low: "Seconds at sharpness 0.",
+        high: "Seconds at sharpness 1.", isAscending: false,
         "Length of the burst at sharpness 0 and 1, linear in between; replaces cycles, shortest and longest."
       ),
-      ProfileKey(
-        "level", .number(ProfileLimits.level),
+      .number(
+        "level", \.level, ProfileLimits.level,
         "The amplitude at full intensity. Default: that of the profile."),
-      ProfileKey(
-        "floor", .number(ProfileLimits.share), usual: 0,
+      .number(
+        "floor", \.floor, ProfileLimits.share, default: 0,
         "Fraction of the level that intensity near 0 keeps; intensity 0 itself is silent."),
-      ProfileKey(
-        "partials", .list(.object(ProfileFields(burstPartial)), count: ProfileLimits.partialCount),
+      .list(
+        "partials", \.partials, of: burstPartial, new: .init(), count: ProfileLimits.partialCount,
         "Partials of a burst. Default: one sine."),
-      ProfileKey(
-        "squareness",
-        .object(
-          span(
-            ProfileLimits.share, low: "Fraction at sharpness 0.", high: "Fraction at sharpness 1.")),
-        "Fraction of square wave in the burst. Default: 0."),
-      ProfileKey(
-        "attack", .number(ProfileLimits.edge), "Attack in seconds. Default: an eighth of the burst."
-      ),
-      ProfileKey(
-        "release", .number(ProfileLimits.edge),
+      .ends(
+        "squareness", \.squarenessEnds, ProfileLimits.share, low: "Fraction at sharpness 0.",
+        high: "Fraction at sharpness 1.", "Fraction of square wave in the burst. Default: 0."),
+      .number(
+        "attack", \.attack, ProfileLimits.edge,
+        "Attack in seconds. Default: an eighth of the burst."),
+      .number(
+        "release", \.release, ProfileLimits.edge,
         "Release in seconds. Default: an eighth of the burst."),
     ],
     orders: [.init(low: "shortest", high: "longest")],
     exclusion: .init(key: "seconds", others: ["cycles", "shortest", "longest"]))
 
-  private static let threshold = ProfileFields([
-    ProfileKey("hertz", .number(ProfileLimits.hertz), isRequired: true, "Frequency in hertz."),
-    ProfileKey(
-      "decibels", .number(ProfileLimits.threshold), isRequired: true,
+  private static let threshold = ProfileObject<TransducerProfile.Threshold>([
+    .number("hertz", \.hertz, ProfileLimits.hertz, presence: .required, "Frequency in hertz."),
+    .number(
+      "decibels", \.decibels, ProfileLimits.threshold, presence: .required,
       "The weakest acceleration felt there, in decibels relative to 1 g."),
   ])
 
-  private static var usualCycles: Double? {
-    if case .cycles(let count, _) = TransientShape.defaultLength { count } else { nil }
+  /// The figures of a data sheet, or measured ones.
+  private static let figures: [ProfileField<TransducerHardware>] = [
+    .ends(
+      "band", \.bandEnds, ProfileLimits.publishedHertz, low: "Its lower end.",
+      high: "Its upper end.", "The published band in hertz."),
+    .number("resonance", \.resonance, ProfileLimits.publishedHertz, "Resonance in hertz."),
+    .number("quality", \.quality, ProfileLimits.quality, "Quality factor at resonance."),
+    .number("impedance", \.impedance, ProfileLimits.impedance, "Nominal impedance in ohms."),
+    .number("power", \.power, ProfileLimits.power, "Continuous power in watts."),
+    .number(
+      "peakPower", \.peakPower, ProfileLimits.power,
+      "Greatest short-term power in watts, not below power."),
+    .number(
+      "acceleration", \.acceleration, ProfileLimits.acceleration,
+      "Greatest acceleration in g, at resonance and continuous power."),
+    .number(
+      "excursion", \.excursion, ProfileLimits.excursion,
+      "Maximum one-way excursion in millimetres. Default: the excursion at peak power in the band."),
+    .list(
+      "response", \.response, of: point, new: .init(hertz: 0, decibels: 0),
+      count: ProfileLimits.pointCount,
+      "Measured acceleration, sorted by hertz; takes precedence over the resonance."),
+    .object(
+      "thermal", \.thermal, thermal, new: usualThermal, layout: .line, "Thermal time constants."),
+  ]
+
+  /// The names of those figures.
+  static let figureNames = figures.map(\.key.name)
+
+  /// The keys of `hardware`.
+  private static let hardware = ProfileObject<TransducerHardware>(
+    [.text("product", \.product, "Manufacturer and model.")] + figures + [
+      .object(
+        "measured", \.measured, measured,
+        new: TransducerMeasurement(date: "", residual: 0, sensor: .acceleration), layout: .line,
+        "How the values were measured."),
+      .texts(
+        "estimated", \.estimated, of: .word(figureNames),
+        "Keys above whose values are estimates, not from the manufacturer."),
+    ], orders: [.init(low: "power", high: "peakPower")])
+
+  private static let point = ProfileObject<ResponsePoint>([
+    .number(
+      "hertz", \.hertz, ProfileLimits.publishedHertz, presence: .required, "Frequency in hertz."),
+    .number(
+      "decibels", \.decibels, ProfileLimits.response, presence: .required,
+      "The acceleration there, in decibels relative to any one level."),
+  ])
+
+  private static let thermal = ProfileObject<ThermalParameters>(
+    [
+      .number(
+        "coil", \.coil, ProfileLimits.coil, presence: .written, default: usualThermal.coil,
+        "Thermal time constant of the coil in seconds."),
+      .number(
+        "magnet", \.magnet, ProfileLimits.magnet, presence: .written, default: usualThermal.magnet,
+        "Thermal time constant of magnet and case in seconds."),
+      .number(
+        "share", \.coilFraction, ProfileLimits.share, presence: .written,
+        default: usualThermal.coilFraction,
+        "Fraction of the final temperature rise due to the coil."),
+    ], orders: [.init(low: "coil", high: "magnet")])
+
+  private static let measured = ProfileObject<TransducerMeasurement>([
+    .text("date", \.date, "The day."),
+    .number(
+      "residual", \.residual, ProfileLimits.residual, presence: .required,
+      "Residual of the fit in decibels relative to the recording's power."),
+    .word("sensor", \.sensor, presence: .required, "Quantity that the sensor measures."),
+  ])
+
+  private static let drive = ProfileObject<DriveSettings>([
+    .boolean(
+      "place", \.isBandMapped,
+      "Whether frequencies are mapped into the band the hardware reproduces. Default: true."),
+    .number(
+      "reach", \.reach, ProfileLimits.reach, default: usualDrive.reach,
+      "Usable range in decibels below the most sensitive frequency."),
+    .boolean(
+      "equalise", \.isEqualized,
+      "Whether a filter equalises the resonance. Default: true if resonance and quality are known."
+    ),
+    .number(
+      "boost", \.boost, ProfileLimits.boost, default: usualDrive.boost,
+      "Maximum boost of that filter in decibels."),
+    .number(
+      "damping", \.damping, ProfileLimits.damping, default: usualDrive.damping,
+      "Factor by which that filter increases the damping."),
+    .boolean(
+      "sensation", \.hasEqualSensation,
+      "Whether equal intensity feels equally strong at every sharpness. Default: true if the response or a threshold curve is known."
+    ),
+    .number(
+      "highPass", \.highPass, ProfileLimits.hertz,
+      "High-pass corner frequency in hertz. Default: half the lowest frequency."),
+  ])
+
+  private static let amplifier = ProfileObject<AmplifierParameters>([
+    .number(
+      "power", \.power, ProfileLimits.power,
+      "Power of a full-scale sine in watts. Default: the hardware's peak power, or twice its power."
+    ),
+    .number(
+      "latency", \.latency, ProfileLimits.latency, "Latency from sample to movement in seconds."),
+  ])
+
+  private static let usualThermal = ThermalParameters()
+  private static let usualDrive = DriveSettings()
+}
+
+/// The law and the figure that goes with it, apart; the law is read first.
+extension IntensityMapping {
+  fileprivate enum Law: String, CaseIterable { case power, sensation }
+
+  fileprivate var law: Law {
+    get { if case .power = self { .power } else { .sensation } }
+    set { self = newValue == .power ? .power(exponent: 1) : .sensation(decibels: .nan) }
   }
 
-  private static var usualSeconds: ClosedRange<Double> {
-    if case .cycles(_, let range) = TransientShape.defaultLength {
-      range
+  fileprivate var exponent: Double? {
+    get { if case .power(let exponent) = self { exponent } else { nil } }
+    set { if let newValue { self = .power(exponent: newValue) } }
+  }
+
+  fileprivate var decibels: Double? {
+    get { if case .sensation(let decibels) = self { decibels } else { nil } }
+    set { if let newValue { self = .sensation(decibels: newValue) } }
+  }
+}
+
+/// The length by its keys; the default length has none.
+extension TransientShape {
+  fileprivate static var defaultCycles: (count: Double, seconds: ClosedRange<Double>) {
+    if case .cycles(let count, let range) = defaultLength {
+      (count, range)
     } else {
-      ProfileLimits.seconds
+      (1, ProfileLimits.seconds)
     }
+  }
+
+  private var lengthInCycles: (count: Double, seconds: ClosedRange<Double>) {
+    if case .cycles(let count, let range) = length { (count, range) } else { Self.defaultCycles }
+  }
+
+  private var isInCycles: Bool {
+    if case .cycles = length { length != Self.defaultLength } else { false }
+  }
+
+  fileprivate var cycles: Double? {
+    get { isInCycles ? lengthInCycles.count : nil }
+    set { if let newValue { length = .cycles(newValue, seconds: lengthInCycles.seconds) } }
+  }
+
+  fileprivate var shortest: Double? {
+    get { isInCycles ? lengthInCycles.seconds.lowerBound : nil }
+    set {
+      guard let newValue else { return }
+      let (count, seconds) = lengthInCycles
+      length = .cycles(count, seconds: newValue...max(newValue, seconds.upperBound))
+    }
+  }
+
+  fileprivate var longest: Double? {
+    get { isInCycles ? lengthInCycles.seconds.upperBound : nil }
+    set {
+      guard let newValue else { return }
+      let (count, seconds) = lengthInCycles
+      length = .cycles(count, seconds: min(newValue, seconds.lowerBound)...newValue)
+    }
+  }
+
+  fileprivate var seconds: ProfileEnds? {
+    get {
+      if case .seconds(let low, let high) = length { .init(low: low, high: high) } else { nil }
+    }
+    set { if let newValue { length = .seconds(low: newValue.low, high: newValue.high) } }
+  }
+
+  fileprivate var squarenessEnds: ProfileEnds? {
+    get { squareness == 0...0 ? nil : ProfileEnds(squareness) }
+    set { if let newValue { squareness = newValue.low...newValue.high } }
+  }
+}
+
+extension TransducerHardware {
+  fileprivate var bandEnds: ProfileEnds? {
+    get { band.map(ProfileEnds.init) }
+    set { band = newValue.map { $0.low...$0.high } }
+  }
+}
+
+extension ProfileEnds {
+  fileprivate init(_ range: ClosedRange<Double>) {
+    self.init(low: range.lowerBound, high: range.upperBound)
   }
 }

@@ -14,7 +14,7 @@ public enum ProfileSchema {
         "description",
         "Defines how a haptic pattern is rendered for one kind of transducer: frequency, level, waveform."
       )
-      schema.shape(.object(ProfileKeys.profile))
+      schema.type(.object(ProfileKeys.profile.fields))
       schema.thresholdsWhereUsed()
     }
     return json.finish()
@@ -22,9 +22,9 @@ public enum ProfileSchema {
 }
 
 extension JSONObjectWriter {
-  /// Writes what a shape asks of a value.
-  fileprivate mutating func shape(_ shape: ProfileValueType) {
-    switch shape {
+  /// Writes what is asked of a value.
+  fileprivate mutating func type(_ type: ProfileValueType) {
+    switch type {
     case .number(let range):
       member("type", "number")
       number("minimum", range.lowerBound)
@@ -47,7 +47,7 @@ extension JSONObjectWriter {
         member("minItems", count.lowerBound)
         member("maxItems", count.upperBound)
       }
-      object("items") { $0.shape(entry) }
+      object("items") { $0.type(entry) }
     case .object(let fields): self.fields(fields)
     }
   }
@@ -58,15 +58,15 @@ extension JSONObjectWriter {
       for key in fields.keys {
         properties.object(key.name) { property in
           property.member("description", key.meaning)
-          property.shape(key.shape)
-          if let usual = key.usual { property.number("default", usual) }
-          if case .word(let words) = key.shape, let first = words.first {
+          property.type(key.type)
+          if let usual = key.defaultValue { property.number("default", usual) }
+          if case .word(let words) = key.type, let first = words.first {
             property.member("default", first)
           }
         }
       }
     }
-    words("required", fields.keys.filter(\.isRequired).map(\.name))
+    words("required", fields.required)
     member("additionalProperties", false)
     if let exclusion = fields.exclusion {
       object("dependentSchemas") { dependents in

@@ -74,9 +74,9 @@ extension TransducerArray.Transducer {
   /// Reads a transducer of a text in which nothing was found wrong.
   init(known value: JSONValue, profile: TransducerProfile) {
     self.init(
-      channel: Int(value.known("channel")),
+      channel: Int(value["channel"]?.number ?? 0),
       position: value["at"].map(ArrayPosition.init) ?? ArrayPosition(0),
-      profile: profile, gain: value.number("gain") ?? 0, delay: value.number("delay") ?? 0,
+      profile: profile, gain: value["gain"]?.number ?? 0, delay: value["delay"]?.number ?? 0,
       isInverted: value["invert"]?.boolean ?? false)
   }
 }
@@ -87,7 +87,7 @@ extension ArrayPosition {
     if let number = value.number {
       self.init(number)
     } else {
-      self.init(value.known("x"), value.known("y"))
+      self.init(value["x"]?.number ?? .nan, value["y"]?.number ?? .nan)
     }
   }
 }

@@ -10,29 +10,29 @@ enum ArrayKeys {
 
   /// The whole text of an array that lies in some way.
   static func array(_ layout: TransducerArray.Layout) -> ProfileFields {
-    ProfileFields([
-      ProfileKey("name", .text, isRequired: true, "Display name of the array."),
+    ProfileFields(keys: [
+      ProfileKey("name", .text, presence: .required, "Display name of the array."),
       ProfileKey(
         "layout", .word(TransducerArray.Layout.allCases.map(\.rawValue)),
         "Arrangement of the transducers."),
       ProfileKey(
         "transducers",
         .list(.object(transducer(layout)), count: 1...OutputRouting.maximumChannelCount),
-        isRequired: true, "The transducers, one for each channel that has one."),
+        presence: .required, "The transducers, one for each channel that has one."),
       ProfileKey(ProfileKeys.schemaKey, .text, "Schema reference for editors; ignored by Temblor."),
     ])
   }
 
   private static func transducer(_ layout: TransducerArray.Layout) -> ProfileFields {
-    ProfileFields([
+    ProfileFields(keys: [
       ProfileKey(
-        "channel", .whole(1...OutputRouting.maximumChannelCount), isRequired: true,
+        "channel", .whole(1...OutputRouting.maximumChannelCount), presence: .required,
         "The channel, numbered from 1."),
-      ProfileKey("at", place(layout), isRequired: true, "Position of the transducer."),
+      ProfileKey("at", place(layout), presence: .required, "Position of the transducer."),
       ProfileKey(
         "profile", .text, "Profile name, or a file relative to the array file. Default: phone."),
-      ProfileKey("gain", .number(gain), usual: 0, "Decibels."),
-      ProfileKey("delay", .number(delay), usual: 0, "Seconds."),
+      ProfileKey("gain", .number(gain), default: 0, "Decibels."),
+      ProfileKey("delay", .number(delay), default: 0, "Seconds."),
       ProfileKey("invert", .boolean, "Whether the polarity is inverted. Default: false."),
     ])
   }
@@ -43,9 +43,9 @@ enum ArrayKeys {
     case .ring: .number(0...TransducerArray.turn)
     case .plane:
       .object(
-        ProfileFields([
-          ProfileKey("x", .number(-1e3...1e3), isRequired: true, "Metres."),
-          ProfileKey("y", .number(-1e3...1e3), isRequired: true, "Metres."),
+        ProfileFields(keys: [
+          ProfileKey("x", .number(-1e3...1e3), presence: .required, "Metres."),
+          ProfileKey("y", .number(-1e3...1e3), presence: .required, "Metres."),
         ]))
     }
   }
