@@ -97,7 +97,7 @@ import Testing
         == "channel 2 is routed, but '--channels' is 1")
     #expect(
       try error("--array", "bad.json")
-        == #"bad.json:3:55: error: the key "gian" is not known here (transducers[1].gian); did you mean "gain"?"#
+        == #"bad.json:3:55: error: unknown key "gian" (transducers[1].gian); did you mean "gain"?"#
     )
   }
 
@@ -110,7 +110,7 @@ import Testing
         == .init(
           2,
           output: """
-            bad.json:1:32: error: the key "at" is missing (transducers[0]) [missing-key]
+            bad.json:1:32: error: missing key "at" (transducers[0]) [missing-key]
 
             """))
   }

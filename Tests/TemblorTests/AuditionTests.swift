@@ -73,20 +73,20 @@ import Testing
   @Test(arguments: [
     (
       "right",
-      "16 of 16 right: somebody who guesses does this well less than 0.1 % of the time; "
+      "16 of 16 correct; a guesser would do this well less than 0.1 % of the time; "
         + "a difference was very probably heard.\n"
     ),
     (
       "wrong",
-      "0 of 16 right: somebody who guesses does this badly less than 0.1 % of the time; A and B may have been swapped.\n"
+      "0 of 16 correct; a guesser would do this badly less than 0.1 % of the time; A and B may have been swapped.\n"
     ),
     (
       "random",
-      "4 of 16 right: somebody who guesses does this badly 3.8 % of the time; A and B may have been swapped.\n"
+      "4 of 16 correct; a guesser would do this badly 3.8 % of the time; A and B may have been swapped.\n"
     ),
     (
       "abbaa",
-      "5 of 5 right: somebody who guesses does this well 3.1 % of the time; a difference "
+      "5 of 5 correct; a guesser would do this well 3.1 % of the time; a difference "
         + "was probably heard.\n"
     ),
   ])
@@ -107,7 +107,7 @@ import Testing
         == .init(
           0,
           output: """
-            0 of 2 right: somebody who guesses does this well 100 % of the time; at least 5 trials are needed for a result. The test ended after 2 of 4 trials: stopping early gets such a result more often than that.
+            0 of 2 correct; a guesser would do this well 100 % of the time; at least 5 trials are needed for a result. The test ended after 2 of 4 trials: stopping early inflates the result.
             Levels were not matched; a difference in level alone may explain the result.
             r.json: written
 
@@ -134,8 +134,8 @@ import Testing
             "trials": 2,
             "isComplete": false,
             "chance": 1.0,
-            "conclusion": "tooFew",
-            "sentence": "0 of 2 right: somebody who guesses does this well 100 % of the time; at least 5 trials are needed for a result. The test ended after 2 of 4 trials: stopping early gets such a result more often than that."
+            "conclusion": "tooFewTrials",
+            "sentence": "0 of 2 correct; a guesser would do this well 100 % of the time; at least 5 trials are needed for a result. The test ended after 2 of 4 trials: stopping early inflates the result."
           }
         }
 

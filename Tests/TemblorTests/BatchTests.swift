@@ -87,7 +87,7 @@ import Testing
   }
 
   @Test func namesThatCannotBeAreTold() throws {
-    #expect(try place.temblor("render", "") == .init(1, error: "'': is no name of a pattern\n"))
+    #expect(try place.temblor("render", "") == .init(1, error: "'': is not a pattern name\n"))
     let run = try place.bash(
       "mkdir in; echo '{}' > in/$'\\xff.ahap'; $TEMBLOR check in; $TEMBLOR check in/$'\\xff.ahap'")
     #expect(

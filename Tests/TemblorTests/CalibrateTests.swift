@@ -63,7 +63,7 @@ import Testing
             Attach an accelerometer to the mounted transducer, or hold a microphone close to it.
             Record the whole signal in one take, with automatic gain control off and without clipping:
               arecord -f S16_LE -r 48000 -d 17 take.wav
-            Play it meanwhile:
+            While recording, play:
               aplay sweep.wav
             Then measure:
               temblor calibrate take.wav --profile dayton-tt25-8 --to 800 --sweep-length 1 -o mine.json

@@ -29,17 +29,17 @@ import Testing
             A  a.ahap (pattern, profile phone)
             B  b.ahap (pattern, profile phone)
 
-            B's third tap comes 12 ms later, at 0.512 s.
+            B's third transient comes 12 ms later, at 0.512 s.
 
-                                  A      B   B − A
-            length     s      0.535  0.547  +0.012
-            peak       dBFS    -7.1   -7.1       =
-            RMS        dBFS   -24.4  -24.5    -0.1
-            loudness   LUFS   -31.2  -31.2       =
-            felt level dB     -24.7  -24.8    -0.1
-            strongest  Hz       135    136      +1
-            spectrum   Hz       137    137       =
-            onsets                3      3       =
+                                      A      B   B − A
+            length         s      0.535  0.547  +0.012
+            peak           dBFS    -7.1   -7.1       =
+            RMS            dBFS   -24.4  -24.5    -0.1
+            loudness       LUFS   -31.2  -31.2       =
+            weighted level dB     -24.7  -24.8    -0.1
+            dominant       Hz       135    136      +1
+            centroid       Hz       137    137       =
+            onsets                    3      3       =
 
             """))
   }
@@ -63,7 +63,7 @@ import Testing
       #expect(try place.temblor(["render", "swipe-up", "-o", "golden.wav"] + words).status == 0)
       let run = try place.temblor("compare", "--tolerance", "0", "golden.wav", "swipe-up")
       #expect(run.status == 0, "\(run.output)")
-      #expect(run.output.contains("\nB is equal to A but for a residue at −"))
+      #expect(run.output.contains("\nB is equal to A except for a residual at −"))
     }
   }
 
@@ -95,7 +95,7 @@ import Testing
     let run = try place.temblor(
       "compare", "--tolerance", "100dB,9999ms,100%", "a.ahap", "b.ahap")
     #expect(run.status == 3)
-    #expect(run.output.contains("\nB lacks A's second tap, at 0.25 s.\n"))
+    #expect(run.output.contains("\nB lacks A's second transient, at 0.25 s.\n"))
   }
 
   @Test func jsonHasEverything() throws {
@@ -108,7 +108,7 @@ import Testing
       #"          "kind": "time","#, #"          "throughout": false,"#,
       #"          "unit": "s","#, #"          "before": 0.5,"#, #"          "after": 0.512,"#,
       #"          "referenceEvents": [2],"#,
-      #"          "sentence": "B's third tap comes 12 ms later, at 0.512 s.""#,
+      #"          "sentence": "B's third transient comes 12 ms later, at 0.512 s.""#,
       #"      "withinTolerance": false"#,
     ] {
       #expect(run.output.split(separator: "\n").contains { $0 == line }, "\(line)")
@@ -126,7 +126,7 @@ import Testing
       """)
     #expect(
       run.output == """
-        A was attenuated by 6 dB to match felt energy.
+        A was attenuated by 6 dB to match weighted energy.
         B is equal to A.
 
         """)

@@ -35,9 +35,9 @@ import Testing
     #expect(lines.count == 27)
     #expect(
       lines[..<3] == [
-        "phone                     –           yours, hides shipped         cannot be used",
-        "puck                      25–80 Hz    yours, hides system  Mine.",
-        "speaker                   110–320 Hz  shipped                      "
+        "phone                     –           yours, replaces shipped  invalid",
+        "puck                      25–80 Hz    yours, replaces system   Mine.",
+        "speaker                   110–320 Hz  shipped                  "
           + "For small speakers: higher frequencies, with harmonics that make low events audible.",
       ])
     let names = try temblor("profiles", "--names")
@@ -101,7 +101,7 @@ import Testing
         == .init(
           2,
           error: "temblor: @/home/.config/temblor/profiles/phone.json:1:1: error: "
-            + "the key \"name\" is missing (and 3 more; see 'temblor profiles check')\n"))
+            + "missing key \"name\" (and 3 more; see 'temblor profiles check')\n"))
   }
 
   @Test func relativeFoldersAreIgnored() throws {
@@ -134,15 +134,15 @@ import Testing
           output: """
             puck: Mine.
 
-            PLAYS
-              from            @/home/.config/temblor/profiles/puck.json
-              frequency       25–80 Hz, logarithmic
-              intensity       amplitude = intensity
-              level           0.44 (-7.1 dBFS) for one continuous event at full intensity
-              waveform        a sine
-              transients      2 cycles within 8–40 ms
-              their level     0.44 (-7.1 dBFS)
-              their waveform  a sine
+            RENDERING
+              origin              @/home/.config/temblor/profiles/puck.json
+              frequency           25–80 Hz, logarithmic
+              intensity           amplitude = intensity
+              level               0.44 (-7.1 dBFS) per continuous event at full intensity
+              waveform            a sine
+              transients          2 cycles within 8–40 ms
+              transient level     0.44 (-7.1 dBFS)
+              transient waveform  a sine
 
             BY SHARPNESS
               sharpness  frequency      level    burst   length
@@ -153,14 +153,15 @@ import Testing
               0.8          63.4 Hz  -7.1 dBFS  63.4 Hz  31.5 ms
               1              80 Hz  -7.1 dBFS    80 Hz    25 ms
 
-            FITTED TO THE HARDWARE
-              high-pass  12.5 Hz
-              resonance  not equalised: resonance or Q factor unknown
-              levels     even drive
-              movement   not limited, since resonance or quality is not known
-              power      full scale delivers 50 W (assumed; set amplifier.power), held to 25
-                         W for long
-              warmth     time constants: coil 10 s, magnet 900 s; coil fraction 60 % (estimated)
+            ADAPTATION TO THE HARDWARE
+              high-pass    12.5 Hz
+              resonance    not equalised: resonance or Q factor unknown
+              levels       constant drive
+              excursion    not limited, since resonance or quality is not known
+              power        full scale delivers 50 W (assumed; set amplifier.power), limited
+                           to 25 W continuous
+              temperature  time constants: coil 10 s, magnet 900 s; coil fraction 60 %
+                           (estimated)
 
             HARDWARE
               product         A B
@@ -182,29 +183,29 @@ import Testing
     let run = try temblor("profiles", "show", "./ring.json")
     #expect(run.status == 0)
     let lines = run.output.split(separator: "\n").map(String.init)
-    #expect(lines[3] == "  frequency       25–80 Hz, logarithmic; 25–46.1 Hz played")
+    #expect(lines[3] == "  frequency           25–80 Hz, logarithmic; 25–46.1 Hz played")
     #expect(
-      lines[7] == "  transients      2 cycles within 8–40 ms, 30–60 Hz; 30–50.8 Hz played"
+      lines[7] == "  transients          2 cycles within 8–40 ms, 30–60 Hz; 30–50.8 Hz played"
     )
     #expect(
       Array(lines[10...])
         == """
         BY SHARPNESS
-          sharpness  frequency       level    made    burst   length
-          0              25 Hz     -7 dBFS  0.45 g    30 Hz    40 ms
-          0.2          28.3 Hz   -8.7 dBFS  0.58 g  33.3 Hz    40 ms
-          0.4          31.9 Hz    -12 dBFS  0.69 g    37 Hz    40 ms
-          0.6          36.1 Hz  -18.4 dBFS  0.76 g  41.1 Hz    40 ms
-          0.8          40.8 Hz  -25.8 dBFS  0.79 g  45.7 Hz    40 ms
-          1            46.1 Hz  -17.4 dBFS  0.83 g  50.8 Hz  39.4 ms
-        FITTED TO THE HARDWARE
-          high-pass  12.5 Hz
-          resonance  from 40 Hz, Q 10 to 28.3 Hz, Q 2; gain 0.819 far above resonance
-          levels     equally felt at every sharpness, attenuated by up to 6 dB
-          movement   limited to 0.06 × that of a full-scale sine at resonance (from the
-                     excursion
-          power      full scale delivers 40 W, held to 10 W for long
-          warmth     time constants: coil 4 s, magnet 300 s; coil fraction 60 %
+          sharpness  frequency       level  response    burst   length
+          0              25 Hz     -7 dBFS    0.45 g    30 Hz    40 ms
+          0.2          28.3 Hz   -8.7 dBFS    0.58 g  33.3 Hz    40 ms
+          0.4          31.9 Hz    -12 dBFS    0.69 g    37 Hz    40 ms
+          0.6          36.1 Hz  -18.4 dBFS    0.76 g  41.1 Hz    40 ms
+          0.8          40.8 Hz  -25.8 dBFS    0.79 g  45.7 Hz    40 ms
+          1            46.1 Hz  -17.4 dBFS    0.83 g  50.8 Hz  39.4 ms
+        ADAPTATION TO THE HARDWARE
+          high-pass    12.5 Hz
+          resonance    from 40 Hz, Q 10 to 28.3 Hz, Q 2; gain 0.819 far above resonance
+          levels       equal sensation at every sharpness, attenuated by up to 6 dB
+          excursion    limited to 0.06 × that of a full-scale sine at resonance (from
+                       hardware.excursion)
+          power        full scale delivers 40 W, limited to 10 W continuous
+          temperature  time constants: coil 4 s, magnet 300 s; coil fraction 60 %
         HARDWARE
           product         A B
           resonance       40 Hz
@@ -212,7 +213,7 @@ import Testing
           power           10 W
           acceleration    8 g (estimated)
           excursion       0.14 mm
-          warms in        time constants: coil 4 s, magnet 300 s; coil fraction 60 %
+          thermal         time constants: coil 4 s, magnet 300 s; coil fraction 60 %
           measured        1 May, by velocity, -31.5 dB unexplained
         SOURCES
           A sheet.
@@ -227,10 +228,10 @@ import Testing
         == .init(
           1,
           output: """
-            other.json:1:10: warning: the profile is called "puck", its file "other.json" (name); use the same name; profiles are found by file name [file-name]
-            bad.json:1:1: error: the key "summary" is missing [missing-key]
-            bad.json:1:1: error: the key "frequency" is missing [missing-key]
-            bad.json:1:17: error: the key "levle" is not known here (levle); did you mean "level"? \
+            other.json:1:10: warning: the name "puck" differs from the file name "other.json" (name); use the same name; profiles are found by file name [file-name]
+            bad.json:1:1: error: missing key "summary" [missing-key]
+            bad.json:1:1: error: missing key "frequency" [missing-key]
+            bad.json:1:17: error: unknown key "levle" (levle); did you mean "level"? \
             [unknown-key]
             bad.json:1:38: error: level is 2, outside 0.001 to 0.89 (level) [out-of-range]
             mpeg:5:12: warning: two continuous events at full intensity can reach 1.228, above the ceiling of 0.891; the limiter will act (level); use a level of at most 0.44 [loud-pair]
@@ -270,7 +271,7 @@ import Testing
       place.text("\(Self.folder)/puck.json") == """
         {
           "name": "puck",
-          "summary": "A transducer of my own.",
+          "summary": "A custom transducer.",
           "frequency": { "low": 25, "high": 60, "scale": "logarithmic" }
         }
 
@@ -298,7 +299,7 @@ import Testing
           0,
           output: """
             @/home/.config/temblor/profiles/phone.json: written
-            It is used instead of the shipped profile phone from now on.
+            It replaces the shipped profile phone.
             Edit it, then: temblor profiles check phone
             Hear it with:  temblor play heartbeat --profile phone
 
@@ -342,8 +343,8 @@ import Testing
     (["new", "a", "--from", "phon"], "no profile is called 'phon'; did you mean 'phone'?", " new"),
     (["new"], "missing NAME", " new"),
     (["check"], "missing PROFILE", " check"),
-    (["shwo"], "unknown verb 'shwo' behind 'profiles'; did you mean 'show'?", ""),
-    (["phone"], "unknown verb 'phone' behind 'profiles'; it takes show, check, new or schema", ""),
+    (["shwo"], "unknown verb 'shwo' after 'profiles'; did you mean 'show'?", ""),
+    (["phone"], "unknown verb 'phone' after 'profiles'; it takes show, check, new or schema", ""),
     (["--json", "show"], "unexpected argument 'show'", ""),
   ])
   func wrongLinesAreRefusedWithOneReason(words: [String], reason: String, verb: String) throws {

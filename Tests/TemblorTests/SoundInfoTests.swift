@@ -32,10 +32,10 @@ import Testing
           output: """
             a.wav
               length     1 s, 48000 frames at 48000 Hz
-              holds      1 channel, 32 bit float in WAV (Microsoft)
+              contents   1 channel, 32 bit float in WAV (Microsoft)
               level      peak -6 dBFS, true peak -6 dBTP, RMS -9 dBFS, crest 3 dB, DC 0
               loudness   -10.9 LUFS
-              felt       -9 dB by a hand that holds a device
+              weighted   -9 dB for a hand that holds a device
               spectrum   centred at 99.9 Hz; 100 % in 80 to 250 Hz
               onsets     1, at 0 s
 
@@ -55,7 +55,7 @@ import Testing
   @Test func weightingIsChosen() throws {
     try write(Self.tone, to: "a.wav")
     let run = try place.temblor("info", "a.wav", "--weighting", "whole-body")
-    #expect(run.output.contains("felt       -29.8 dB by a whole body on a shaken seat or floor\n"))
+    #expect(run.output.contains("weighted   -29.8 dB for a whole body on a shaken seat or floor\n"))
     let json = try place.temblor("info", "--json", "a.wav", "--weighting", "hand-arm").output
     #expect(json.contains("\"weighting\": \"hand-arm\""))
     #expect(json.contains("\"sound\": \"a.wav\""))
@@ -78,7 +78,7 @@ import Testing
           output: """
             a.wav
               length     0.01 s, 480 frames at 48000 Hz
-              holds      1 channel, Signed 16 bit PCM in WAV (Microsoft)
+              contents   1 channel, Signed 16 bit PCM in WAV (Microsoft)
               level      silent
               onsets     none
 
@@ -99,7 +99,8 @@ import Testing
     #expect(run.status == 2)
     #expect(run.output.contains("\"nonFiniteSamples\": 1"))
     #expect(
-      run.error == "some.wav: 1 of 48000 samples are NaN or infinite; they count as silence\n")
+      run.error == "some.wav: 1 of 48000 samples are NaN or infinite; they are treated as silence\n"
+    )
   }
 
   @Test func whatHoldsNoSoundIsRefused() throws {
@@ -110,7 +111,7 @@ import Testing
         == .init(2, error: "none.wav: contains no audio\n"))
     let text = try place.temblor("info", "text.wav")
     #expect(text.status == 2 && text.output == "")
-    #expect(text.error.hasPrefix("text.wav: holds no sound that can be read (libsndfile: "))
+    #expect(text.error.hasPrefix("text.wav: is not a readable sound file (libsndfile: "))
     #expect(
       try place.temblor("info", "gone.wav")
         == .init(1, error: "gone.wav: no such file, and no shipped pattern has this name\n"))

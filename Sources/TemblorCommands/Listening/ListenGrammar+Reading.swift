@@ -101,7 +101,7 @@ extension ListenCommandSyntax {
     return ListenError(
       .unknownKeyword,
       "unknown keyword \(word.text.inQuotes) for \(verb.inQuotes)"
-        + (question.isEmpty ? ": \(usage)" : question))
+        + (question.isEmpty ? "; usage: \(usage)" : question))
   }
 }
 

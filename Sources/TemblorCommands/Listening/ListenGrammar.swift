@@ -164,7 +164,7 @@ enum ListenGrammar {
     guard parameter.range.contains(value) else {
       throw ListenError(
         .invalidValue,
-        "\(slot.name) is \(slot.bounds), not '\(ListenCommandSyntax.Operand.short(value))'")
+        "\(slot.name) must be \(slot.bounds), not '\(ListenCommandSyntax.Operand.short(value))'")
     }
     return .set(
       .init(

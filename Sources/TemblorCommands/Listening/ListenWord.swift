@@ -54,7 +54,7 @@ struct ListenWord: Equatable {
       default: text.append(scalar)
       }
     }
-    throw ListenError(.unclosedQuote, "closing quotes are missing")
+    throw ListenError(.unclosedQuote, "missing closing quote")
   }
 
   private static func isBlank(_ scalar: Unicode.Scalar) -> Bool { scalar == " " || scalar == "\t" }

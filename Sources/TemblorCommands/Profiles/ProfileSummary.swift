@@ -156,7 +156,7 @@ struct ProfileSummary {
         "response", "response",
         hardware.response.isEmpty ? nil : "\(hardware.response.count) measured points"
       ),
-      ("thermal", "thermal time constants", hardware.thermal.map { $0.text }),
+      ("thermal", "thermal", hardware.thermal.map { $0.text }),
     ]
     var rows: [(label: String, help: String)] = [("product", hardware.product.printable)]
     for figure in figures {

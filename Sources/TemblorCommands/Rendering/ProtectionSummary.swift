@@ -15,7 +15,7 @@ struct ProtectionSummary: Equatable, Sendable {
   var powerLimitedFrameCount: Int64
   /// The least factor on the drive.
   var leastGain: Float
-  /// The greatest warmth, as a share of the limit.
+  /// The greatest temperature rise, as a fraction of the limit.
   var temperatureRise: Double
 
   /// What rendering tells; nothing where no transducer was moved or warmed.
@@ -44,12 +44,12 @@ struct ProtectionSummary: Equatable, Sendable {
     return powerLimitedFrameCount > excursionLimitedFrameCount ? .power : .excursion
   }
 
-  /// `warm 63 %`, and `held -1.8 dB (power)` where it was.
+  /// `heat 63 %`, and `gain -1.8 dB (power)` where the drive was held back.
   var text: String {
-    let warm = "temperature rise \(Int((temperatureRise * 100).rounded())) %"
-    guard let cause else { return warm }
-    let held = NumberFormatting.rounded(NumberFormatting.decibels(leastGain), places: 1)
-    return "\(warm), limited by \(held) dB (\(cause.rawValue))"
+    let heat = "heat \(Int((temperatureRise * 100).rounded())) %"
+    guard let cause else { return heat }
+    let gain = NumberFormatting.rounded(NumberFormatting.decibels(leastGain), places: 1)
+    return "\(heat), gain \(gain) dB (\(cause.rawValue))"
   }
 
   /// Writes the figures into an object.

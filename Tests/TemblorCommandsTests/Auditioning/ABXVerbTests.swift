@@ -51,7 +51,7 @@ import Testing
     #expect(try abx(words, on: stage) == .done)
     #expect(
       stage.recorded.output == """
-        2 of 3 right: somebody who guesses does this well 50 % of the time; at least 5 trials are needed for a result.
+        2 of 3 correct; a guesser would do this well 50 % of the time; at least 5 trials are needed for a result.
         \(place("r.json")): written
 
         """)
@@ -175,7 +175,7 @@ import Testing
     let words = ["light", "medium", "--save", place("r.json")]
     let stage = VirtualStage(keys("x1!x1!q"))
     #expect(try abx(words, on: stage) == .done)
-    #expect(stage.recorded.output.contains("The test ended after 2 of 16 trials: whoever stops "))
+    #expect(stage.recorded.output.contains("The test ended after 2 of 16 trials: stopping early inflates the result."))
     #expect(try record().contains(#""isComplete": false"#))
   }
 
@@ -183,7 +183,7 @@ import Testing
     let words = ["light", "medium", "--save", place("r.json")]
     let stage = VirtualStage(keys("x1!") + [(0.5, .event(.ended))])
     #expect(try abx(words, on: stage) == .failure)
-    #expect(stage.recorded.output.hasPrefix("1 of 1 right: "))
+    #expect(stage.recorded.output.hasPrefix("1 of 1 correct; "))
     #expect(try record().contains(#""plannedTrials": 16"#))
   }
 

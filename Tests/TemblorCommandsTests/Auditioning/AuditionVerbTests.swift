@@ -231,7 +231,7 @@ import Testing
     #expect(try audition(["nothing", "light"], on: stage) == .failure)
     #expect(stage.recorded.error.contains("bad.ahap:2:1: "))
     #expect(try audition([try place.sound("a.wav", []), "light"], on: stage) == .failure)
-    #expect(stage.recorded.error.contains("a.wav: holds no sound\n"))
+    #expect(stage.recorded.error.contains("a.wav: contains no audio\n"))
   }
 
   @Test(arguments: [
@@ -258,9 +258,9 @@ import Testing
     #expect(
       stage.recorded.error.contains(
         """
-        Keys: 1-2 or a-b choose, tab choose the next, space pause, left right move, home beginning,
+        Keys: 1-2 or a-b choose, tab next take, space pause, left right move, home beginning,
               [ ] set loop start, end, backspace loop everything, l loop on or off,
-              g match levels: none, loudness, felt, + - strength, m mute, q end, ? these keys
+              g match levels: none, loudness, felt, + - strength, m mute, q quit, ? these keys
 
         """))
   }

@@ -127,7 +127,7 @@ import Testing
       complete -c sketch -n '__fish_seen_subcommand_from completion' -s h -l help -d 'Show this help'
       complete -c sketch -n '__fish_seen_subcommand_from completion' -f -a 'bash zsh fish' -d 'The shell to teach'
       complete -c sketch -n '__fish_seen_subcommand_from help' -s h -l help -d 'Show this help'
-      complete -c sketch -n '__fish_seen_subcommand_from help' -f -a 'paint compare completion' -d 'The verb to explain'
+      complete -c sketch -n '__fish_seen_subcommand_from help' -f -a 'paint compare completion' -d 'The verb to show help for'
 
       """#
     #expect(SampleProgram.program.completionScript(for: .fish) == fish)

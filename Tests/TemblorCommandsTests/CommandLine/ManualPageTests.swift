@@ -97,7 +97,7 @@ import Testing
     Invalid input; messages name file, line and column.
     .TP
     \fB3\fR
-    What was compared differs by more than \-\-tolerance allows.
+    A difference exceeds \-\-tolerance.
     .TP
     \fB64\fR
     Usage error.

@@ -56,13 +56,13 @@ private enum Workshop {
   }
 
   @Test(arguments: [
-    (["tools", "mned"], "unknown verb 'mned' behind 'tools'; did you mean 'mend'?", "tools"),
-    (["tools", "sell"], "unknown verb 'sell' behind 'tools'; it takes cut or mend", "tools"),
+    (["tools", "mned"], "unknown verb 'mned' after 'tools'; did you mean 'mend'?", "tools"),
+    (["tools", "sell"], "unknown verb 'sell' after 'tools'; it takes cut or mend", "tools"),
     (["tools", "cut"], "missing TOOL", "tools cut"),
     (["tools", "mend", "--json"], "unknown option '--json'", "tools mend"),
     (["--depth", "1"], "'--depth' must follow a verb", ""),
     (
-      ["help", "tools", "mned"], "unknown verb 'mned' behind 'tools'; did you mean 'mend'?", "help"
+      ["help", "tools", "mned"], "unknown verb 'mned' after 'tools'; did you mean 'mend'?", "help"
     ),
     (["help", "cut", "mend"], "unexpected argument 'mend'", "help"),
   ])
@@ -189,7 +189,7 @@ private enum Workshop {
       "'\(seen) tools; and \(seen) cut' -f -a '(shop tools --names 2>/dev/null)' -d 'A tool'",
       "'\(seen) tools; and \(seen) mend' -s h -l help -d 'Show this help'",
       "'\(seen) help' -s h -l help -d 'Show this help'",
-      "'\(seen) help' -f -a 'cut tools' -d 'The verb to explain'",
+      "'\(seen) help' -f -a 'cut tools' -d 'The verb to show help for'",
     ].map { "complete -c shop -n " + $0 }
     #expect(lines.map(String.init) == fish)
   }

@@ -41,17 +41,17 @@ import Testing
     #expect(line(Self.many, width) == expected)
   }
 
-  @Test func theTransducersWarmthAndWhatIsHeldBackAreShown() {
+  @Test func theTransducersHeatAndGainAreShown() {
     var figures = PlaybackStatus(position: 1, peaks: [])
     figures.protection = ProtectionSummary(
       excursionLimitedFrameCount: 0, powerLimitedFrameCount: 0, leastGain: 1, temperatureRise: 0.63)
-    #expect(line(figures, 79) == "> 0:01.0 0 voices strength 100% warm 63 % 0 xruns")
+    #expect(line(figures, 79) == "> 0:01.0 0 voices strength 100% heat 63 % 0 xruns")
     #expect(line(figures, 40) == "> 0:01.0 0v 100%")
     figures.protection?.powerLimitedFrameCount = 32
     figures.protection?.leastGain = 0.8128
-    #expect(line(figures, 50) == "> 0:01.0 0v 100% warm 63 %, held -1.8 dB (power)")
+    #expect(line(figures, 50) == "> 0:01.0 0v 100% heat 63 %, gain -1.8 dB (power)")
     figures.protection?.excursionLimitedFrameCount = 64
-    #expect(line(figures, 54) == "> 0:01.0 0v 100% warm 63 %, held -1.8 dB (excursion)")
+    #expect(line(figures, 54) == "> 0:01.0 0v 100% heat 63 %, gain -1.8 dB (excursion)")
   }
 
   /// Figures of a transducer that is held back.

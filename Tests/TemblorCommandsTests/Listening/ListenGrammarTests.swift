@@ -72,47 +72,47 @@ import Testing
     ("\"\"", "unknown-word: unknown command ''"),
     (
       "play",
-      "missing-word: 'play' needs PATTERN: play PATTERN [loop] [at TIME] [as NAME] [rate RATE]"
+      "missing-word: 'play' requires PATTERN; usage: play PATTERN [loop] [at TIME] [as NAME] [rate RATE]"
         + " [strength STRENGTH] [from SECONDS]"
     ),
-    ("play x lop", "unknown keyword  for unknown-word: 'play''lop'; did you mean 'loop'?"),
+    ("play x lop", "unknown-word: unknown keyword 'lop' for 'play'; did you mean 'loop'?"),
     (
       "tap 1 1 1",
-      "unknown keyword  for unknown-word: 'tap''1': tap [INTENSITY] [SHARPNESS] [at TIME]"
+      "unknown-word: unknown keyword '1' for 'tap'; usage: tap [INTENSITY] [SHARPNESS] [at TIME]"
     ),
     (
       "play x rate",
-      "missing-word: 'rate' needs RATE: play PATTERN [loop] [at TIME] [as NAME]"
+      "missing-word: 'rate' requires RATE; usage: play PATTERN [loop] [at TIME] [as NAME]"
         + " [rate RATE] [strength STRENGTH] [from SECONDS]"
     ),
     ("play x loop loop", "extra-word: 'loop' is given twice"),
     (
       "play x \"loop\"",
-      "unexpected extra-word: 'loop'; usage: play PATTERN [loop] [at TIME]"
+      "extra-word: unexpected 'loop'; usage: play PATTERN [loop] [at TIME]"
         + " [as NAME] [rate RATE] [strength STRENGTH] [from SECONDS]"
     ),
-    ("play \"\"", "bad-value: PATTERN has 1 to 4096 bytes"),
-    ("play x rate 65", "bad-value: RATE is 0.015625 to 64, not '65'"),
-    ("loop x off end 2", "extra-word: 'end' goes with 'on'"),
+    ("play \"\"", "bad-value: PATTERN must have 1 to 4096 bytes"),
+    ("play x rate 65", "bad-value: RATE must be 0.015625 to 64, not '65'"),
+    ("loop x off end 2", "extra-word: 'end' requires 'on'"),
     (
       "set attack 0",
-      "bad-value: PARAMETER is strength, intensity, sharpness, volume, pan, pitch or brightness,"
+      "bad-value: PARAMETER must be strength, intensity, sharpness, volume, pan, pitch or brightness,"
         + " not 'attack'"
     ),
-    ("play x strength 1.01", "bad-value: STRENGTH is 0 to 1, not '1.01'"),
-    ("play x from -1", "bad-value: SECONDS is 0 to 86400, not '-1'"),
-    ("tap 1 nan", "bad-value: SHARPNESS is 0 to 1, not 'nan'"),
-    ("tap inf", "bad-value: INTENSITY is 0 to 1, not 'inf'"),
-    ("tap 0x1", "bad-value: INTENSITY is 0 to 1, not '0x1'"),
-    ("tap \"1\"", "bad-value: INTENSITY is 0 to 1, not '1'"),
-    ("tap at -1", "bad-value: TIME is SECONDS, or +SECONDS from now, not '-1'"),
-    ("tap at +86401", "bad-value: TIME is SECONDS, or +SECONDS from now, not '+86401'"),
-    ("set strength -0.5", "bad-value: strength is 0 to 1, not '-0.5'"),
-    ("set pan 2", "bad-value: VALUE is -1 to 1, not '2'"),
-    ("loop x yes", "bad-value: SWITCH is on or off, not 'yes'"),
-    ("quit now", "unexpected extra-word: 'now'; usage: quit"),
-    ("play \"x", "bad-quotes: closing quotes are missing"),
-    ("play \"x\\", "bad-quotes: closing quotes are missing"),
+    ("play x strength 1.01", "bad-value: STRENGTH must be 0 to 1, not '1.01'"),
+    ("play x from -1", "bad-value: SECONDS must be 0 to 86400, not '-1'"),
+    ("tap 1 nan", "bad-value: SHARPNESS must be 0 to 1, not 'nan'"),
+    ("tap inf", "bad-value: INTENSITY must be 0 to 1, not 'inf'"),
+    ("tap 0x1", "bad-value: INTENSITY must be 0 to 1, not '0x1'"),
+    ("tap \"1\"", "bad-value: INTENSITY must be 0 to 1, not '1'"),
+    ("tap at -1", "bad-value: TIME must be SECONDS, or +SECONDS from now, not '-1'"),
+    ("tap at +86401", "bad-value: TIME must be SECONDS, or +SECONDS from now, not '+86401'"),
+    ("set strength -0.5", "bad-value: strength must be 0 to 1, not '-0.5'"),
+    ("set pan 2", "bad-value: VALUE must be -1 to 1, not '2'"),
+    ("loop x yes", "bad-value: SWITCH must be on or off, not 'yes'"),
+    ("quit now", "extra-word: unexpected 'now'; usage: quit"),
+    ("play \"x", "bad-quotes: missing closing quote"),
+    ("play \"x\\", "bad-quotes: missing closing quote"),
     ("play \"x\"y", "bad-quotes: missing space after the closing quote"),
     ("play x\"y\"", "bad-quotes: a quote must start a word"),
     ("play \"\\x\"", #"bad-quotes: invalid escape in quotes; use \", \\, \n or \t"#),

@@ -45,8 +45,8 @@ import Testing
     studio.ask("buzz 1 0.5 1 as a")
     #expect(
       studio.ask("pan a 1/2")
-        == #"error bad-value: POS is a position on the line, such as -0.5, not '1/2'"#)
-    #expect(studio.ask("pan b 1") == "error unknown-name: no sound named  is playing'b'")
+        == #"error bad-value: POS must be a position on the line, such as -0.5, not '1/2'"#)
+    #expect(studio.ask("pan b 1") == "error unknown-name: no sound named 'b' is playing")
     #expect(
       ListenStudio().ask("pan a 1")
         == "error bad-value: there is no array; start 'temblor listen' with '--array FILE'")

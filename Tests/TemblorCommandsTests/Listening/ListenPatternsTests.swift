@@ -46,7 +46,7 @@ import Testing
     #expect(
       studio.ask("play \(scratch.path)")
         == "error bad-pattern: \(scratch.path.inQuotes) is a folder; name one pattern")
-    #expect(studio.ask("play /dev/zero") == "error bad-pattern: '/dev/zero' is no file")
+    #expect(studio.ask("play /dev/zero") == "error bad-pattern: '/dev/zero' is not a regular file")
     #expect(
       studio.ask("play -")
         == "error bad-pattern: - (standard input) is used for commands; name a file")

@@ -84,7 +84,7 @@ import Testing
       studio.run(1) == ["event stopped name=x time=0.1", "event stopped name=y time=0.1"])
     #expect(studio.level(0.2...1) < 3e-3)
     #expect(studio.session.voices.isEmpty)
-    #expect(studio.ask("stop x") == "error unknown-name: no sound named  is playing'x'")
+    #expect(studio.ask("stop x") == "error unknown-name: no sound named 'x' is playing")
   }
 
   @Test func whatStandsStillGoesOnWhereItWas() {

@@ -150,10 +150,10 @@ import Testing
     #expect(told.contains("hw:1: device disconnected; reconnect it\n"))
     #expect(
       told.contains(
-        "under-run: 10 ms of audio lost; use a larger '--buffer'\n"))
+        "underrun: 10 ms of audio lost; use a larger '--buffer'\n"))
     #expect(
       told.contains(
-        "2 under-runs: 20 ms of audio lost; use a larger '--buffer'\n")
+        "2 underruns: 20 ms of audio lost; use a larger '--buffer'\n")
     )
     #expect(stage.recorded.output.contains(#""underruns": 3"#))
     #expect(stage.recorded.output.contains(#""missedFrames": 1440"#))
@@ -203,7 +203,7 @@ import Testing
   @Test func questionMarkShowsTheKeys() throws {
     let stage = VirtualStage([(0.01, .key(.character("?")))])
     #expect(try play([try hum("a.ahap", 0.1)], on: stage) == .done)
-    let line = "Keys: space pause, r again, + - strength, m mute, q end, ? these keys\n"
+    let line = "Keys: space pause, r again, + - strength, m mute, q quit, ? these keys\n"
     #expect(stage.recorded.error.split(separator: line).count == 3)
   }
 
