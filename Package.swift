@@ -14,6 +14,7 @@ let package = Package(
   name: "Temblor",
   products: [
     .library(name: "HapticModel", targets: ["HapticModel"]),
+    .library(name: "Diagnostics", targets: ["Diagnostics"]),
     .library(name: "JSONText", targets: ["JSONText"]),
     .library(name: "AHAP", targets: ["AHAP"]),
     .library(name: "CoreHaptics", targets: ["CoreHaptics"]),
@@ -38,8 +39,10 @@ let package = Package(
   ],
   targets: [
     .target(name: "HapticModel", swiftSettings: strict),
-    .target(name: "JSONText", swiftSettings: strict),
-    .target(name: "AHAP", dependencies: ["HapticModel", "JSONText"], swiftSettings: strict),
+    .target(name: "Diagnostics", swiftSettings: strict),
+    .target(name: "JSONText", dependencies: ["Diagnostics"], swiftSettings: strict),
+    .target(
+      name: "AHAP", dependencies: ["Diagnostics", "HapticModel", "JSONText"], swiftSettings: strict),
     .target(
       name: "RealtimeMemory", swiftSettings: strict + [.enableExperimentalFeature("Lifetimes")]),
     .target(
@@ -53,8 +56,8 @@ let package = Package(
     .target(
       name: "CoreHaptics",
       dependencies: [
-        "AHAP", "ALSAOutput", "HapticModel", "HapticPlayback", "HapticRender", "JSONText",
-        "SoundFile", "SoundFileOutput", "TransducerProfiles",
+        "AHAP", "ALSAOutput", "Diagnostics", "HapticModel", "HapticPlayback", "HapticRender",
+        "JSONText", "SoundFile", "SoundFileOutput", "TransducerProfiles",
       ], swiftSettings: strict),
     .target(
       name: "CoreHapticsTesting", dependencies: ["CoreHaptics", "HapticRender"],
@@ -71,7 +74,8 @@ let package = Package(
       name: "CoreHapticsClientTests", dependencies: ["CoreHaptics", "CoreHapticsTesting"],
       swiftSettings: [.swiftLanguageMode(.v5)]),
     .target(
-      name: "HapticManagement", dependencies: ["AHAP", "CoreHaptics", "ShippedPatterns"],
+      name: "HapticManagement",
+      dependencies: ["AHAP", "CoreHaptics", "Diagnostics", "ShippedPatterns"],
       swiftSettings: strict),
     .testTarget(
       name: "HapticManagementTests",
@@ -137,7 +141,9 @@ let package = Package(
       swiftSettings: strict),
     .target(
       name: "TransducerProfiles",
-      dependencies: ["HapticModel", "HapticRender", "JSONText", "ShippedProfiles"],
+      dependencies: [
+        "Diagnostics", "HapticModel", "HapticRender", "JSONText", "ShippedProfiles",
+      ],
       swiftSettings: strict),
     .target(
       name: "ShippedPatterns", resources: [.embedInCode("Patterns")],
@@ -198,10 +204,10 @@ let package = Package(
     .target(
       name: "TemblorCommands",
       dependencies: [
-        "AHAP", "ALSAOutput", "BlindListening", "CommandLineKit", "HapticModel", "HapticPlayback",
-        "HapticRender", "JSONText", "PCMSamples", "PatternComparison", "ReviewPages",
-        "ShippedPatterns", "SignalAnalysis", "SignalPlots", "SoundFile", "SoundFileOutput",
-        "SystemSupport", "TransducerCalibration", "TransducerProfiles",
+        "AHAP", "ALSAOutput", "BlindListening", "CommandLineKit", "Diagnostics", "HapticModel",
+        "HapticPlayback", "HapticRender", "JSONText", "PCMSamples", "PatternComparison",
+        "ReviewPages", "ShippedPatterns", "SignalAnalysis", "SignalPlots", "SoundFile",
+        "SoundFileOutput", "SystemSupport", "TransducerCalibration", "TransducerProfiles",
       ], swiftSettings: strict),
     .testTarget(
       name: "HapticModelTests", dependencies: ["HapticModel"], swiftSettings: strict),
@@ -222,8 +228,8 @@ let package = Package(
     .testTarget(
       name: "SamplesTests",
       dependencies: [
-        "AHAP", "HapticModel", "HapticRender", "ShippedPatterns", "SoundFile", "SystemSupport",
-        "TemblorCommands",
+        "AHAP", "Diagnostics", "HapticModel", "HapticRender", "ShippedPatterns", "SoundFile",
+        "SystemSupport", "TemblorCommands",
       ],
       swiftSettings: strict),
     .executableTarget(name: "temblor", dependencies: ["TemblorCommands"], swiftSettings: strict),
@@ -255,9 +261,11 @@ let package = Package(
       swiftSettings: strict),
 
     .testTarget(
-      name: "JSONTextTests", dependencies: ["JSONText"], swiftSettings: strict),
+      name: "DiagnosticsTests", dependencies: ["Diagnostics"], swiftSettings: strict),
     .testTarget(
-      name: "AHAPTests", dependencies: ["AHAP", "HapticModel", "JSONText"],
+      name: "JSONTextTests", dependencies: ["Diagnostics", "JSONText"], swiftSettings: strict),
+    .testTarget(
+      name: "AHAPTests", dependencies: ["AHAP", "Diagnostics", "HapticModel", "JSONText"],
       resources: [.copy("Fixtures")], swiftSettings: strict),
 
     .testTarget(

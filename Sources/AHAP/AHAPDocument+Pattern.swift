@@ -1,3 +1,4 @@
+public import Diagnostics
 public import HapticModel
 import JSONText
 
@@ -8,13 +9,13 @@ extension AHAPDocument {
   /// within their ranges and control points are sorted. A number that is not finite is refused.
   public init(
     pattern: HapticPattern, metadata: AHAPMetadata = AHAPMetadata(), name: String = "pattern"
-  ) throws(AHAPError) {
+  ) throws(InputError) {
     if let path = pattern.firstInfinity {
-      throw AHAPError(
+      throw InputError(
         Finding(
-          rule: .outOfRange, severity: .error, place: TextPlace(name: name, line: 1, column: 1),
-          path: path, message: "non-finite numbers (NaN, infinity) cannot be written",
-          coreHapticsCode: CoreHapticsCode.invalidPatternData))
+          .outOfRange, severity: .error, place: SourcePlace(name: name, path: path),
+          "non-finite numbers (NaN, infinity) cannot be written",
+          foreignCode: CoreHapticsCode.invalidPatternData))
     }
     var writer = JSONWriter(layout: .compact)
     writer.object { file in

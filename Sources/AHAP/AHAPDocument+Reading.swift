@@ -1,3 +1,4 @@
+public import Diagnostics
 import HapticModel
 import JSONText
 
@@ -5,14 +6,14 @@ extension AHAPDocument {
   /// Reads the pattern as Apple's loader is documented to, or reports the first error.
   ///
   /// Unknown keys are ignored, values outside their range are moved to the nearest bound.
-  public func read(options: AHAPReadingOptions = AHAPReadingOptions()) throws(AHAPError)
+  public func read(options: AHAPReadingOptions = AHAPReadingOptions()) throws(InputError)
     -> AHAPReading
   {
     var decoder = PatternDecoder(json, options: options)
     let reading = decoder.decode()
     guard decoder.log.errorCount == 0 else {
-      let errors = decoder.log.findings(of: json).filter { $0.severity == .error }
-      throw AHAPError(errors[0], otherErrorCount: decoder.log.errorCount - 1)
+      let errors = decoder.log.findings(in: json).filter { $0.severity == .error }
+      throw InputError(errors[0], otherErrorCount: decoder.log.errorCount - 1)
     }
     return reading
   }
@@ -26,9 +27,10 @@ extension AHAPDocument {
     decoder.checkText()
     let isReadable = decoder.log.errorCount == 0
     if isReadable { decoder.checkDesign() }
-    decoder.applyAllowances(everyRuleWasChecked: isReadable)
+    let allowed = decoder.allowances(everyRuleWasChecked: isReadable)
     return AHAPExamination(
-      reading: isReadable ? reading : nil, findings: decoder.log.findings(of: json),
+      reading: isReadable ? reading : nil,
+      findings: FindingFilter(allowed: allowed).apply(to: decoder.log.findings(in: json)),
       waveforms: decoder.waveforms.map {
         AHAPExamination.Waveform(path: $0.string ?? "", place: $0.place)
       })

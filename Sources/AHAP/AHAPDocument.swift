@@ -1,3 +1,4 @@
+public import Diagnostics
 public import JSONText
 
 /// An AHAP file as it was written: everything is kept, also what no reader knows.
@@ -9,11 +10,11 @@ public struct AHAPDocument: Sendable {
   ///
   /// The name appears in places and errors. What the file means is looked at by `read` and
   /// `examine`.
-  public init(text: [UInt8], name: String) throws(AHAPError) {
+  public init(text: [UInt8], name: String) throws(InputError) {
     do {
       json = try JSONDocument(text: text, name: name)
     } catch {
-      throw AHAPError(error)
+      throw InputError(error, rule: .syntax, foreignCode: CoreHapticsCode.invalidPatternData)
     }
   }
 }

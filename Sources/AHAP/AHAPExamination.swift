@@ -1,5 +1,5 @@
+public import Diagnostics
 public import HapticModel
-public import JSONText
 
 /// Everything there is to say about a file.
 public struct AHAPExamination: Sendable {
@@ -8,7 +8,7 @@ public struct AHAPExamination: Sendable {
     /// The path as the pattern gives it.
     public var path: String
     /// Where the pattern gives it.
-    public var place: TextPlace
+    public var place: SourcePlace
   }
 
   /// What the file holds, or nothing where it has errors.

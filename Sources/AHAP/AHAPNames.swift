@@ -1,3 +1,4 @@
+import Diagnostics
 import HapticModel
 import JSONText
 
@@ -25,5 +26,5 @@ enum Vocabulary {
   static let eventTypes = AHAPNames<HapticEvent.Kind>()
   static let eventParameters = AHAPNames<EventParameterID>()
   static let dynamicParameters = AHAPNames<DynamicParameterID>()
-  static let rules = AHAPNames<Rule>()
+  static let rules = JSONNames(AHAPRules.all.map(\.id.text))
 }

@@ -1,3 +1,5 @@
+public import Diagnostics
+
 /// A JSON text that was read: its bytes, and one small fixed-size record per value.
 ///
 /// Reading is iterative and takes time in proportion to the text. Nothing is decoded before it is
@@ -39,7 +41,7 @@ public final class JSONDocument: Sendable {
   public var valueCount: Int { nodes.count }
 
   /// The line and column of a byte; the first call counts the lines once.
-  public func place(at offset: Int) -> TextPlace {
+  public func place(at offset: Int) -> SourcePlace {
     lines.place(of: offset, in: text, name: name)
   }
 
@@ -54,7 +56,7 @@ extension JSONError {
     let lines = LineIndex()
     var message = fault.message
     if let origin = fault.origin {
-      let begin = lines.place(of: origin, in: text, name: name)
+      let begin = lines.position(of: origin, in: text)
       message += " \(begin.line):\(begin.column)"
     }
     self.init(

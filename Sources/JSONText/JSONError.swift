@@ -1,3 +1,5 @@
+public import Diagnostics
+
 /// Why a text is no JSON document, and where.
 public struct JSONError: Error, Equatable, Sendable {
   /// What has to be done about the text.
@@ -15,14 +17,14 @@ public struct JSONError: Error, Equatable, Sendable {
   /// What has to be done about the text.
   public var kind: Kind
   /// The first character that cannot be accepted.
-  public var place: TextPlace
+  public var place: SourcePlace
   /// One sentence, without a full stop.
   public var message: String
   /// What was probably meant, or nothing.
   public var suggestion: String?
 
   /// Makes an error.
-  public init(kind: Kind, place: TextPlace, message: String, suggestion: String? = nil) {
+  public init(kind: Kind, place: SourcePlace, message: String, suggestion: String? = nil) {
     self.kind = kind
     self.place = place
     self.message = message

@@ -1,3 +1,5 @@
+public import Diagnostics
+
 /// One value of a document: a number and a reference, decoded only where it is asked.
 public struct JSONValue: Sendable {
   /// What a value can be.
@@ -157,7 +159,11 @@ extension JSONValue {
   public var offset: Int { Int(node.start) }
 
   /// The line and column where the value begins.
-  public var place: TextPlace { document.place(at: offset) }
+  public var place: SourcePlace {
+    var place = document.place(at: offset)
+    place.path = path
+    return place
+  }
 
   /// Where the value's key begins, or the value where it has none, in bytes.
   public var keyOffset: Int { hasKey ? node.keyRange.lowerBound - 1 : offset }

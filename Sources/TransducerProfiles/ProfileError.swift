@@ -1,4 +1,4 @@
-public import JSONText
+public import Diagnostics
 
 /// Why a text is no profile, or no array, and where.
 public struct ProfileError: Error, Equatable, Sendable {
@@ -16,7 +16,7 @@ public struct ProfileError: Error, Equatable, Sendable {
   /// The rule that names what has to be put right.
   public var rule: ProfileRule { finding.rule }
   /// Where.
-  public var place: TextPlace { finding.place }
+  public var place: SourcePlace { finding.place }
 }
 
 extension ProfileError: CustomStringConvertible {

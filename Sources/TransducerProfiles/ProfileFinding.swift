@@ -1,4 +1,5 @@
-public import JSONText
+public import Diagnostics
+internal import JSONText
 
 /// One thing a profile's text was found to do, and where.
 public struct ProfileFinding: Equatable, Sendable {
@@ -15,7 +16,7 @@ public struct ProfileFinding: Equatable, Sendable {
   /// What was checked.
   public var rule: ProfileRule
   /// Where the value stands that the finding is about; for something missing, where it is missing.
-  public var place: TextPlace
+  public var place: SourcePlace
   /// The way to that value, as `transient.partials[0].ratio`; empty for the whole text.
   public var path: String
   /// One sentence, without a full stop.
@@ -25,7 +26,7 @@ public struct ProfileFinding: Equatable, Sendable {
 
   /// Makes a finding.
   public init(
-    rule: ProfileRule, place: TextPlace, path: String, message: String, suggestion: String? = nil
+    rule: ProfileRule, place: SourcePlace, path: String, message: String, suggestion: String? = nil
   ) {
     self.rule = rule
     self.place = place

@@ -1,4 +1,5 @@
 import AHAP
+import Diagnostics
 import Testing
 
 /// What is no pattern, the whole line a user reads, and the code an app would see.
@@ -254,22 +255,22 @@ import Testing
   @Test(arguments: refusals)
   func refusesWithOneLine(_ refusal: Refusal) throws {
     let document = try AHAPDocument(text: Array(refusal.text.utf8), name: "t.ahap")
-    let error = #expect(throws: AHAPError.self) { try document.read() }
+    let error = #expect(throws: InputError.self) { try document.read() }
     #expect(error?.description == refusal.line)
-    #expect(error?.coreHapticsCode == refusal.code)
-    #expect(error?.rule == refusal.rule)
+    #expect(error?.finding.foreignCode == refusal.code)
+    #expect(error?.rule == refusal.rule.id)
     let examination = document.examine()
     #expect(examination.pattern == nil)
     #expect(examination.findings.contains { $0.description == refusal.line })
   }
 
   @Test func refusesTextThatIsNoJSON() {
-    let error = #expect(throws: AHAPError.self) {
+    let error = #expect(throws: InputError.self) {
       try AHAPDocument(text: Array("{\"Pattern\": [}".utf8), name: "t.ahap")
     }
     #expect(error?.description == "t.ahap:1:14: error: expected a value, found \"}\"")
-    #expect(error?.rule == .syntax)
-    #expect(error?.coreHapticsCode == -4813)
+    #expect(error?.rule == "syntax")
+    #expect(error?.finding.foreignCode == -4813)
   }
 
   @Test func collectsEveryErrorAndCountsTheOthers() throws {
@@ -281,9 +282,9 @@ import Testing
     let errors = document.examine().findings.filter { $0.severity == .error }
     #expect(
       errors.map(\.rule) == [
-        .negativeTime, .unknownEventType, .negativeDuration, .missingKey, .missingKey,
+        "negative-time", "unknown-event-type", "negative-duration", "missing-key", "missing-key",
       ])
-    let error = #expect(throws: AHAPError.self) { try document.read() }
+    let error = #expect(throws: InputError.self) { try document.read() }
     #expect(error?.finding == errors[0])
     #expect(error?.otherErrorCount == 4)
   }

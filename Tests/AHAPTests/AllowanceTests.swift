@@ -1,4 +1,5 @@
 import AHAP
+import Diagnostics
 import Testing
 
 @Suite struct AllowanceTests {
@@ -7,7 +8,7 @@ import Testing
       {"Version": 1.0, "Metadata": {"AllowedRules": \(allowed)}, "Pattern": [\(events)]}
       """
     return try AHAPDocument(text: Array(text.utf8), name: "t").examine().findings
-      .map { "\($0.severity) \($0.rule.rawValue): \($0.message)" }
+      .map { "\($0.severity) \($0.rule.text): \($0.message)" }
   }
 
   static func tap(_ time: String) -> String {
@@ -18,16 +19,25 @@ import Testing
 
   @Test func turnsWarningsIntoNotesWithTheReason() throws {
     #expect(
-      try findings(#"{"tap-gap": "one\u2028rough\nhit"}"#, events: Self.close) == [
-        "note tap-gap: the transient follows after 20.0 ms; at least 50 ms are needed to feel two "
+      try findings(#"{"transient-gap": "one\u2028rough\nhit"}"#, events: Self.close) == [
+        "note transient-gap: the transient follows after 20.0 ms; at least 50 ms are needed to feel two "
           + "(allowed: one rough hit)"
       ])
   }
 
   @Test func reportsUnknownRules() throws {
     #expect(
-      try findings(#"{"tap-gaps": "x"}"#, events: Self.close).first
-        == "warning unknown-rule: unknown rule \"tap-gaps\"")
+      try findings(#"{"transient-gaps": "x"}"#, events: Self.close).first
+        == "warning unknown-rule: unknown rule \"transient-gaps\"")
+  }
+
+  @Test func takesFormerNamesWithANote() throws {
+    #expect(
+      try findings(#"{"tap-gap": "x"}"#, events: Self.close) == [
+        "note unknown-rule: rule \"tap-gap\" is now called \"transient-gap\"",
+        "note transient-gap: the transient follows after 20.0 ms; at least 50 ms are needed to feel "
+          + "two (allowed: x)",
+      ])
   }
 
   @Test func notesAllowancesNobodyNeeds() throws {
@@ -40,7 +50,7 @@ import Testing
 
   @Test func cannotAllowErrors() throws {
     #expect(
-      try findings(#"{"negative-time": "y", "tap-gap": "z"}"#, events: Self.tap("-1")) == [
+      try findings(#"{"negative-time": "y", "transient-gap": "z"}"#, events: Self.tap("-1")) == [
         "error negative-time: Time is -1.0; it must not be negative"
       ])
   }

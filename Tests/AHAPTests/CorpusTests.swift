@@ -1,4 +1,5 @@
 import AHAP
+import Diagnostics
 import Foundation
 import HapticModel
 import Testing
@@ -65,7 +66,7 @@ import Testing
       let document = try AHAPDocument(text: Self.text(of: row), name: row.path)
       let examination = document.examine()
       #expect(examination.pattern != nil, "\(row.path)")
-      return examination.findings.contains { $0.rule == .trailingComma }
+      return examination.findings.contains { $0.rule == "trailing-comma" }
     }
     #expect(
       loose.map(\.path)

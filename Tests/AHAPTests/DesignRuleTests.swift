@@ -1,11 +1,12 @@
 import AHAP
+import Diagnostics
 import HapticModel
 import Testing
 
 @Suite struct DesignRuleTests {
   /// The rules that a pattern breaks, in the order of its events.
   func rules(_ pattern: HapticPattern) throws -> [String] {
-    try AHAPDocument(pattern: pattern).examine().findings.map(\.rule.rawValue)
+    try AHAPDocument(pattern: pattern).examine().findings.map(\.rule.text)
   }
 
   func taps(_ milliseconds: [Double], intensity: Float = 0.5) -> HapticPattern {
@@ -24,23 +25,23 @@ import Testing
 
   @Test func wantsFiftyMillisecondsBetweenTaps() throws {
     #expect(try rules(taps([0, 50, 100])) == [])
-    #expect(try rules(taps([0, 49])) == ["tap-gap"])
-    #expect(try rules(taps([100, 0, 20])) == ["tap-gap"])
-    #expect(try rules(taps([0, 0])) == ["tap-gap"])
+    #expect(try rules(taps([0, 49])) == ["transient-gap"])
+    #expect(try rules(taps([100, 0, 20])) == ["transient-gap"])
+    #expect(try rules(taps([0, 0])) == ["transient-gap"])
     // Decimal times: 0.35 - 0.3 is less than 0.05 in binary.
     #expect(try rules(taps([300, 350])) == [])
   }
 
   @Test func countsTheTapsOfASequence() throws {
     #expect(try rules(taps([0, 100, 200, 300])) == [])
-    #expect(try rules(taps([0, 100, 200, 300, 400])) == ["tap-count"])
-    #expect(try rules(taps([0, 250, 500, 750, 1000])) == ["tap-count"])
+    #expect(try rules(taps([0, 100, 200, 300, 400])) == ["transient-count"])
+    #expect(try rules(taps([0, 250, 500, 750, 1000])) == ["transient-count"])
     #expect(try rules(taps([0, 251, 502, 753, 1004])) == [])
     let document = try AHAPDocument(pattern: taps([0, 100, 200, 300, 400]))
     #expect(
       document.examine().findings.first?.message
         == "the sequence from 0.0 s has 5 transients; more than 4 are hard to tell apart")
-    #expect(document.examine().findings.first?.path == "Pattern[4].Event")
+    #expect(document.examine().findings.first?.place.path == "Pattern[4].Event")
   }
 
   @Test(arguments: [
@@ -54,16 +55,16 @@ import Testing
 
   @Test(arguments: [[0, 60, 260, 350], [0, 200, 260, 400], [0, 150, 210, 410]])
   func reportsErraticSpacing(milliseconds: [Double]) throws {
-    #expect(try rules(taps(milliseconds)) == ["tap-spacing"])
+    #expect(try rules(taps(milliseconds)) == ["transient-spacing"])
   }
 
   @Test func findsGroupsOfTapsThatRepeat() throws {
     let pairs = [0.0, 250, 500].flatMap { [$0, $0 + 60] }
-    #expect(try rules(taps(pairs)) == ["tap-count"])
+    #expect(try rules(taps(pairs)) == ["transient-count"])
     let triples = [0.0, 400, 800].flatMap { [$0, $0 + 60, $0 + 200] }
-    #expect(try rules(taps(triples)) == ["tap-count"])
+    #expect(try rules(taps(triples)) == ["transient-count"])
     let broken: [Double] = [0, 60, 200, 400, 460, 600, 800, 860, 1000, 1060, 1300]
-    #expect(try rules(taps(broken)).contains("tap-spacing"))
+    #expect(try rules(taps(broken)).contains("transient-spacing"))
   }
 
   @Test func keepsHeavyTapsRare() throws {

@@ -1,4 +1,5 @@
 import AHAP
+import Diagnostics
 import JSONText
 import Testing
 
@@ -10,7 +11,7 @@ import Testing
     let document = try AHAPDocument(text: Array(text.utf8), name: "t.ahap")
     let examination = document.examine()
     #expect(examination.pattern != nil)
-    return examination.findings.map { "\($0.rule.rawValue) \($0)" }
+    return examination.findings.map { "\($0.rule.text) \($0)" }
   }
 
   @Test func reportsMissingVersionAndEvents() throws {
@@ -155,13 +156,12 @@ import Testing
   }
 
   @Test func explainsEveryRuleInOneSentence() {
-    for rule in Rule.allCases {
-      #expect(rule.explanation.hasSuffix("."), "\(rule.rawValue)")
-      #expect(rule.explanation.first?.isUppercase == true, "\(rule.rawValue)")
-      #expect(rule.rawValue.allSatisfy { $0.isLowercase || $0 == "-" }, "\(rule.rawValue)")
-    }
-    for group in Rule.Group.allCases {
-      #expect(Rule.allCases.contains { $0.group == group })
+    let names = AHAPRules.all.map(\.id.text)
+    #expect(Set(names).count == names.count)
+    for rule in AHAPRules.all {
+      #expect(rule.explanation.hasSuffix("."), "\(rule.id)")
+      #expect(rule.explanation.first?.isUppercase == true, "\(rule.id)")
+      #expect(rule.id.text.allSatisfy { $0.isLowercase || $0 == "-" }, "\(rule.id)")
     }
   }
 

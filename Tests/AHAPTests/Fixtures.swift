@@ -1,4 +1,5 @@
 import AHAP
+import Diagnostics
 import Foundation
 import Testing
 
@@ -35,10 +36,10 @@ enum Fixtures {
     #expect(!names.isEmpty)
     for name in names {
       let text = try Fixtures.text("Invalid/" + name)
-      let error = #expect(throws: AHAPError.self) {
+      let error = #expect(throws: InputError.self) {
         try AHAPDocument(text: text, name: name).read()
       }
-      #expect(error.map { name.hasPrefix($0.rule.rawValue) } == true, "\(name)")
+      #expect(error.map { name.hasPrefix($0.rule.text) } == true, "\(name)")
     }
   }
 
@@ -49,7 +50,7 @@ enum Fixtures {
       let document = try AHAPDocument(text: Fixtures.text("Lossy/" + name), name: name)
       let examination = document.examine()
       #expect(examination.pattern != nil, "\(name)")
-      let rules = Set(examination.findings.map(\.rule.rawValue))
+      let rules = Set(examination.findings.map(\.rule.text))
       #expect(rules.contains { name.hasPrefix($0) }, "\(name)")
     }
   }

@@ -1,4 +1,5 @@
 import AHAP
+import Diagnostics
 import HapticModel
 import Testing
 
@@ -104,9 +105,9 @@ import Testing
   @Test(arguments: [Double.nan, .infinity, -.infinity])
   func refusesToWriteWhatIsNotFinite(time: Double) throws {
     let pattern = HapticPattern(events: [HapticEvent(kind: .hapticTransient, time: time)])
-    let error = #expect(throws: AHAPError.self) { try AHAPDocument(pattern: pattern, name: "new") }
+    let error = #expect(throws: InputError.self) { try AHAPDocument(pattern: pattern, name: "new") }
     #expect(
       error?.description
-        == "new:1:1: error: non-finite numbers (NaN, infinity) cannot be written (events[0])")
+        == "new: error: non-finite numbers (NaN, infinity) cannot be written (events[0])")
   }
 }

@@ -1,4 +1,5 @@
 import AHAP
+import Diagnostics
 import HapticModel
 import Testing
 
@@ -118,7 +119,7 @@ import Testing
   @Test func onlySuspectsCurvesThatAreNoChain() throws {
     #expect(times(try read(Self.gap)) == [[0, 0.5], [1, 3]])
     let document = try AHAPDocument(text: Array(Self.gap.utf8), name: "t.ahap")
-    #expect(document.examine().findings.map(\.rule) == [.curveAbsoluteTimes])
+    #expect(document.examine().findings.map(\.rule) == ["curve-absolute-times"])
     let relative = Self.curves(
       #"{"Time": 0, "ParameterValue": 0}"#, #"{"Time": 0.5, "ParameterValue": 1}"#)
     #expect(times(try read(relative)) == [[0], [0.5]])

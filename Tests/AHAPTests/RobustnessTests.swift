@@ -1,4 +1,5 @@
 import AHAP
+import Diagnostics
 import HapticModel
 import Testing
 
@@ -60,11 +61,11 @@ import Testing
     let text = try Fixtures.text("Valid/every-key.ahap")
     let end = try #require(text.lastIndex(of: UInt8(ascii: "}")))
     for length in 0..<end {
-      #expect(throws: AHAPError.self) { try AHAPDocument(text: Array(text[..<length]), name: "t") }
+      #expect(throws: InputError.self) { try AHAPDocument(text: Array(text[..<length]), name: "t") }
     }
     var deep = Array("{\"Pattern\":".utf8)
     for _ in 0..<100_000 { deep += Array("{\"Event\":".utf8) }
-    let error = #expect(throws: AHAPError.self) { try AHAPDocument(text: deep, name: "t") }
+    let error = #expect(throws: InputError.self) { try AHAPDocument(text: deep, name: "t") }
     #expect(
       error?.finding.message == "objects and arrays are nested more than 256 deep")
   }

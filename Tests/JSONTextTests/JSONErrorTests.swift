@@ -1,3 +1,4 @@
+import Diagnostics
 import JSONText
 import Testing
 
@@ -258,7 +259,7 @@ import Testing
   func refusesOtherEncodings(text: [UInt8], column: Int, message: String) {
     let error = #expect(throws: JSONError.self) { try JSONDocument(text: text, name: "t.json") }
     #expect(error?.kind == .encoding)
-    #expect(error?.place == TextPlace(name: "t.json", line: 1, column: column))
+    #expect(error?.place == SourcePlace(name: "t.json", line: 1, column: column))
     #expect(error?.message == message)
   }
 

@@ -1,4 +1,5 @@
 import AHAP
+import Diagnostics
 import Glibc
 import HapticRender
 import ShippedPatterns

@@ -46,6 +46,25 @@ import Testing
         ))
   }
 
+  @Test func errorsCannotBeDisabled() throws {
+    try place.write(Patterns.broken, to: "a.ahap")
+    for rule in ["syntax", "wrong-type", "event-time", "frame-rate"] {
+      let run = try place.temblor("check", "--disable", rule, "a.ahap")
+      #expect(run.status == 64 && run.output == "")
+      #expect(
+        run.error.hasPrefix(
+          "temblor: '--disable' does not take '\(rule)'; it is an error, and a pattern with an error cannot be played"
+        ), "\(run.error)")
+    }
+  }
+
+  @Test func aPatternThatIsTooLongBreaksItsOwnRule() throws {
+    try place.write(Patterns.tap(at: 90_000), to: "a.ahap")
+    let run = try place.temblor("check", "a.ahap")
+    #expect(run.status == 2)
+    #expect(run.output.hasSuffix("[pattern-too-long]\n"), "\(run.output)")
+  }
+
   @Test func jsonHasThePartsOfALine() throws {
     try place.write(Self.warned, to: "a.ahap")
     #expect(
@@ -148,7 +167,7 @@ import Testing
   @Test func rulesAreListed() throws {
     let run = try place.temblor("check", "--rules")
     #expect(run.status == 0 && run.error == "")
-    #expect(run.output.contains("\n  tap-gap (warning) "))
+    #expect(run.output.contains("\n  transient-gap (warning) "))
   }
 
   @Test func shippedPatternsAreClean() throws {

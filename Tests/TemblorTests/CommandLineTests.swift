@@ -64,8 +64,8 @@ import Testing
       "profiles show"
     ),
     (
-      ["check", "--disable", "tap-gaps", "light"],
-      "'--disable' does not take 'tap-gaps'; did you mean 'tap-gap'?", "check"
+      ["check", "--disable", "transient-gaps", "light"],
+      "'--disable' does not take 'transient-gaps'; did you mean 'transient-gap'?", "check"
     ),
     (
       ["format", "-i", "--check", "light"], "'--in-place' and '--check' exclude each other",

@@ -1,4 +1,4 @@
-import AHAP
+import Diagnostics
 import Foundation
 
 extension CHHapticError {
@@ -8,7 +8,7 @@ extension CHHapticError {
   }
 
   /// Makes the error of a text that is no pattern: its line, column and reason.
-  init(_ error: AHAPError) {
-    self.init(Code(rawValue: error.coreHapticsCode) ?? .invalidPatternData, error.description)
+  init(_ error: InputError) {
+    self.init(error.finding.foreignCode.flatMap(Code.init(rawValue:)) ?? .invalidPatternData, error.description)
   }
 }

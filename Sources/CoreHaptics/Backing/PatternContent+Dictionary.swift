@@ -1,4 +1,5 @@
 import AHAP
+import Diagnostics
 import Foundation
 import JSONText
 
@@ -18,7 +19,7 @@ extension PatternContent {
       let reading = try AHAPDocument(text: writer.finish(), name: "dictionary").read()
       self.init(pattern: reading.pattern)
     } catch {
-      throw CHHapticError(error, stranger: reader.strangers[error.finding.path])
+      throw CHHapticError(error, stranger: reader.strangers[error.place.path])
     }
   }
 }
@@ -27,17 +28,17 @@ extension CHHapticError {
   /// Makes the error of a dictionary: the way to the value instead of a line and column.
   ///
   /// What has no place in JSON was written as null and is named here by what it was.
-  fileprivate init(_ error: AHAPError, stranger: String?) {
+  fileprivate init(_ error: InputError, stranger: String?) {
     let finding = error.finding
     var message = finding.message
     if let stranger, message.hasSuffix("null") {
       message = message.dropLast("null".count) + stranger
     }
     let sentence =
-      (finding.path.isEmpty ? "" : "\(finding.path): ") + message
+      (finding.place.path.isEmpty ? "" : "\(finding.place.path): ") + message
       + (finding.suggestion.map { "; \($0)" } ?? "")
     // A text of one's own that no reader takes is too large or too deep.
-    let code = finding.rule == .syntax ? nil : Code(rawValue: error.coreHapticsCode)
+    let code = finding.rule == "syntax" ? nil : finding.foreignCode.flatMap(Code.init(rawValue:))
     self.init(code ?? .invalidPatternDictionary, sentence)
   }
 }

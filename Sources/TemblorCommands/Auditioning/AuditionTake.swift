@@ -28,7 +28,7 @@ struct AuditionTake: Sendable {
 
   /// Reads a pattern or a sound file.
   ///
-  /// - Throws: `AHAPError`, `FileError` or `SoundFileError`.
+  /// - Throws: `InputError`, `FileError` or `SoundFileError`.
   init(_ input: TakeInput, curveTimes: AHAPReadingOptions.CurveTimes) throws {
     name = input.name
     stem = FileSystem.stem(of: input.outputStem)

@@ -1,5 +1,6 @@
 import AHAP
 import CommandLineKit
+import Diagnostics
 import HapticModel
 import HapticPlayback
 import SystemSupport
@@ -91,7 +92,7 @@ final class SavedPattern: SessionTask {
 
   private func show(_ error: any Error) {
     let findings = (try? CheckVerb.examine(input))?.filter { $0.severity != .note } ?? []
-    if error is AHAPError, findings.contains(where: { $0.severity == .error }) {
+    if error is InputError, findings.contains(where: { $0.severity == .error }) {
       console.report(String(CheckVerb.text(findings, for: output).dropLast()))
     } else {
       console.report(Failure.message(error))

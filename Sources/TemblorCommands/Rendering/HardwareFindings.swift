@@ -1,4 +1,5 @@
 import AHAP
+import Diagnostics
 import HapticModel
 import HapticRender
 import JSONText
@@ -84,14 +85,14 @@ struct HardwareFindings {
 
   /// A finding, which the file may allow as it may others.
   private func finding(
-    _ rule: Rule, at event: Int?, severity: Finding.Severity? = nil, _ message: String,
+    _ rule: Rule, at event: Int?, severity: Severity? = nil, _ message: String,
     hint: String? = nil
   ) -> Finding {
     let value = document.event(at: event)
-    let allowed = document.json.root["Metadata"]?["AllowedRules"]?[rule.rawValue]?.string
+    let allowed = document.json.root["Metadata"]?["AllowedRules"]?[rule.id.text]?.string
     return Finding(
-      rule: rule, severity: allowed == nil ? severity : .note, place: value.place, path: value.path,
-      message: message + (allowed.map { " (allowed: \($0.prefix(200)))" } ?? ""),
+      rule, severity: allowed == nil ? severity : .note, place: value.place,
+      message + (allowed.map { " (allowed: \($0.prefix(200)))" } ?? ""),
       suggestion: allowed == nil ? hint : nil)
   }
 

@@ -1,4 +1,5 @@
 import AHAP
+import Diagnostics
 import HapticModel
 import HapticRender
 import JSONText
@@ -34,7 +35,7 @@ struct LoadedPattern: Sendable {
   }
 
   /// The sound files that the pattern plays, at a rate.
-  func samples(rate: Double) throws(AHAPError) -> [String: AudioBuffer] {
+  func samples(rate: Double) throws(InputError) -> [String: AudioBuffer] {
     try WaveformFiles.load(waveforms, from: input.folder, rate: rate)
   }
 
@@ -53,13 +54,13 @@ struct LoadedPattern: Sendable {
           try RenderPlan(
             compiling: reading.pattern, profile: profile, rate: rate, samples: samples))
       } catch {
-        throw AHAPError(at: error, in: document)
+        throw InputError(at: error, in: document)
       }
     }
     return plans
   }
 
-  private static func refusal(_ document: AHAPDocument) throws -> AHAPError {
+  private static func refusal(_ document: AHAPDocument) throws -> InputError {
     do {
       _ = try document.read()
     } catch {

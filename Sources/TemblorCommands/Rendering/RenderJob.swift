@@ -1,5 +1,6 @@
 internal import Glibc
 import AHAP
+import Diagnostics
 import HapticModel
 import HapticRender
 import JSONText
@@ -135,13 +136,36 @@ struct RenderJob: Sendable {
   }
 }
 
-extension AHAPError {
+extension InputError {
   /// A refusal to compile, at the event's place in the text.
   init(at error: RenderError, in document: AHAPDocument) {
-    let value = document.event(at: error.eventIndex)
-    self.init(
-      Finding(
-        rule: .eventLength, severity: .error, place: value.place, path: value.path,
-        message: error.description))
+    let place = document.event(at: error.eventIndex).place
+    self.init(Finding(Rule(of: error.kind), place: place, error.description))
+  }
+}
+
+extension Rule {
+  /// What keeps a pattern from being compiled, whatever its format.
+  static let compilation = [eventTime, patternTooLong, soundMissing, frameRate]
+
+  private static let eventTime = Rule(
+    "event-time", group: "playback", .error,
+    "Times and values must be finite; times and durations must not be negative.")
+  private static let patternTooLong = Rule(
+    "pattern-too-long", group: "playback", .error, "A pattern must not be longer than a day.")
+  private static let soundMissing = Rule(
+    "sound-missing", group: "playback", .error, "The sound files of a pattern must be available.")
+  private static let frameRate = Rule(
+    "frame-rate", group: "playback", .error, "The sample rate must be from 8 to 192 kHz.")
+
+  /// The rule behind a refusal to compile.
+  init(of kind: RenderError.Kind) {
+    self =
+      switch kind {
+      case .timeOutOfRange: .eventTime
+      case .patternTooLong, .tooManyVoices: .patternTooLong
+      case .sampleMissing: .soundMissing
+      case .rateOutOfRange: .frameRate
+      }
   }
 }

@@ -1,5 +1,6 @@
 internal import Glibc
 import AHAP
+import Diagnostics
 import HapticRender
 import JSONText
 import SoundFile
@@ -10,7 +11,7 @@ enum WaveformFiles {
   /// Decodes every sound file at a rate; the first that cannot be is an error with its place.
   static func load(
     _ waveforms: [AHAPExamination.Waveform], from folder: String?, rate: Double
-  ) throws(AHAPError) -> [String: AudioBuffer] {
+  ) throws(InputError) -> [String: AudioBuffer] {
     var samples: [String: AudioBuffer] = [:]
     for waveform in waveforms where samples[waveform.path] == nil {
       do {
@@ -32,7 +33,7 @@ enum WaveformFiles {
   /// What is wrong with the sound files a pattern names.
   static func findings(_ waveforms: [AHAPExamination.Waveform], from folder: String?) -> [Finding] {
     waveforms.compactMap { waveform -> Finding? in
-      do throws(AHAPError) {
+      do throws(InputError) {
         _ = try load([waveform], from: folder, rate: 48_000)
         return nil
       } catch {
@@ -41,12 +42,11 @@ enum WaveformFiles {
     }
   }
 
-  private static func refusal(of waveform: AHAPExamination.Waveform, _ reason: String) -> AHAPError
+  private static func refusal(of waveform: AHAPExamination.Waveform, _ reason: String) -> InputError
   {
-    AHAPError(
+    InputError(
       Finding(
-        rule: .waveformPath, place: waveform.place, path: "",
-        message: "the sound file \(waveform.path.inQuotes) \(reason)"))
+        .waveformPath, place: waveform.place, "the sound file \(waveform.path.inQuotes) \(reason)"))
   }
 
   private static func read(_ path: String, from folder: String?) throws -> Sound {

@@ -6,7 +6,7 @@ import SignalPlots
 extension TakeInput {
   /// Reads it as what a picture shows, and renders it where its sound is asked for.
   ///
-  /// - Throws: `AHAPError`, `FileError` or `SoundFileError`.
+  /// - Throws: `InputError`, `FileError` or `SoundFileError`.
   func subject(_ job: RenderJob, parts: Set<PlotPart>) throws -> PlotSubject {
     switch self {
     case .sound:

@@ -9,7 +9,7 @@ extension TakeInput {
   /// rendered at the rate of the recording it is held against, and nothing is resampled in vain.
   ///
   /// - Parameter rate: Frames per second that were asked for, or nothing.
-  /// - Throws: `AHAPError`, `FileError` or `SoundFileError`.
+  /// - Throws: `InputError`, `FileError` or `SoundFileError`.
   static func takes(_ inputs: [TakeInput], _ job: RenderJob, rate: Int?) throws -> [Take] {
     var job = job
     var takes = [Take?](repeating: nil, count: inputs.count)

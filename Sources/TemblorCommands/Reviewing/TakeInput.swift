@@ -50,7 +50,7 @@ enum TakeInput: Equatable, Sendable {
 
   /// Reads it; a pattern is compiled and rendered as `render` would, on one channel.
   ///
-  /// - Throws: `AHAPError`, `FileError` or `SoundFileError`.
+  /// - Throws: `InputError`, `FileError` or `SoundFileError`.
   func take(_ job: RenderJob) throws -> Take {
     switch self {
     case .pattern(let input):

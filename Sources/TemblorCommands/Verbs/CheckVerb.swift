@@ -1,5 +1,6 @@
 import AHAP
 import CommandLineKit
+import Diagnostics
 import HapticModel
 import HapticRender
 import JSONText
@@ -16,7 +17,7 @@ enum CheckVerb {
 
       A file can suppress a warning or note, with a reason:
 
-        "Metadata": { "AllowedRules": { "tap-count": "the aftershocks of an earthquake" } }
+        "Metadata": { "AllowedRules": { "transient-count": "the aftershocks of an earthquake" } }
       """,
     arguments: [
       Argument(
@@ -30,8 +31,9 @@ enum CheckVerb {
         completion: SharedOptions.profileNames),
       Option("--strict", help: "Count warnings as errors."),
       Option(
-        "--disable", value: "RULE", help: "Disable a rule. May be repeated.",
-        choices: Rule.allCases.map(\.rawValue), isRepeatable: true),
+        "--disable", value: "RULE",
+        help: "Disable a rule that is not an error. May be repeated.",
+        choices: knownRules.map(\.id.text), isRepeatable: true),
       Option("--no-notes", help: "Do not print notes."),
       Option("--rules", help: "List the rules with explanations and exit."),
       SharedOptions.json,
@@ -39,7 +41,7 @@ enum CheckVerb {
     examples: [
       .init("temblor check mine.ahap", "Check a pattern."),
       .init("temblor check --profile dayton-bst-1 mine.ahap", "Check a pattern for a bass shaker."),
-      .init("temblor check --strict --disable tap-gap Patterns", "Guard a folder in a build."),
+      .init("temblor check --strict --disable transient-gap Patterns", "Guard a folder in a build."),
     ]
   ) { arguments, terminal in
     if arguments.flag("--rules") {
@@ -51,7 +53,9 @@ enum CheckVerb {
     let profile = try arguments.value("--profile").map(SharedOptions.profile(named:))
     let (inputs, problems) = PatternInput.find(words)
     let isStrict = arguments.flag("--strict")
-    let disabled = Set(arguments.values("--disable"))
+    let filter = FindingFilter(
+      disabled: try disabledRules(arguments.values("--disable")),
+      hidesNotes: arguments.flag("--no-notes"))
     var findings: [Finding] = []
     var failures = problems.map(\.description)
     for input in inputs {
@@ -61,10 +65,7 @@ enum CheckVerb {
         failures.append(Failure.message(error))
       }
     }
-    findings.removeAll {
-      disabled.contains($0.rule.rawValue)
-        || $0.severity == .note && arguments.flag("--no-notes")
-    }
+    findings = filter.apply(to: findings)
     if isStrict {
       for index in findings.indices where findings[index].severity == .warning {
         findings[index].severity = .error
@@ -88,7 +89,7 @@ enum CheckVerb {
     let document: AHAPDocument
     do {
       document = try input.document()
-    } catch let error as AHAPError {
+    } catch let error as InputError {
       return [error.finding]
     }
     let examination = document.examine()
@@ -100,7 +101,7 @@ enum CheckVerb {
       do {
         _ = try RenderPlan(compiling: pattern, rate: RenderPlan.rates.lowerBound)
       } catch {
-        findings.append(AHAPError(at: error, in: document).finding)
+        findings.append(InputError(at: error, in: document).finding)
       }
     }
     if let profile, let pattern = examination.pattern,
@@ -137,26 +138,40 @@ enum CheckVerb {
     return json.finish()
   }
 
+  /// The rules that patterns are checked for, in the order in which they are listed.
+  private static let knownRules = AHAPRules.all + Rule.compilation
+
+  /// The rules to leave out; those whose findings are errors cannot be.
+  private static func disabledRules(_ names: [String]) throws -> Set<RuleID> {
+    for rule in knownRules where rule.severity == .error && names.contains(rule.id.text) {
+      throw UsageError(
+        .remove,
+        "'--disable' does not take '\(rule.id)'; it is an error, and a pattern with an error cannot be played"
+      )
+    }
+    return Set(names.map { RuleID($0) })
+  }
+
   private static func rules(asJSON: Bool) -> [UInt8] {
     guard asJSON else {
       var text = ""
-      for group in Rule.Group.allCases {
-        text += "\(group.rawValue)\n"
-        for rule in Rule.allCases where rule.group == group {
-          let name = "\(rule.rawValue) (\(rule.severity.rawValue))"
-          let gap = String(repeating: " ", count: max(1, 36 - name.count))
-          text += "  \(name)\(gap)\(rule.explanation)\n"
-        }
+      var group: String?
+      for rule in knownRules {
+        if rule.group != group { text += "\(rule.group)\n" }
+        group = rule.group
+        let name = "\(rule.id) (\(rule.severity))"
+        let gap = String(repeating: " ", count: max(1, 36 - name.count))
+        text += "  \(name)\(gap)\(rule.explanation)\n"
       }
       return Array(text.utf8)
     }
     var json = JSONWriter()
     json.array { list in
-      for rule in Rule.allCases {
+      for rule in knownRules {
         list.object { entry in
-          entry.member("rule", rule.rawValue)
-          entry.member("group", rule.group.rawValue)
-          entry.member("severity", rule.severity.rawValue)
+          entry.member("rule", rule.id.text)
+          entry.member("group", rule.group)
+          entry.member("severity", "\(rule.severity)")
           entry.member("explanation", rule.explanation)
         }
       }

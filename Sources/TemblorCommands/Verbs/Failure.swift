@@ -1,5 +1,5 @@
-import AHAP
 import CommandLineKit
+import Diagnostics
 import SoundFile
 import SystemSupport
 import TransducerProfiles
@@ -10,7 +10,7 @@ enum Failure {
   static func message(_ error: any Error) -> String {
     let message =
       switch error {
-      case let error as AHAPError where error.otherErrorCount > 0:
+      case let error as InputError where error.otherErrorCount > 0:
         "\(error) (and \(error.otherErrorCount) more; see 'temblor check')"
       case let error as ProfileError where error.otherErrorCount > 0:
         "\(error) (and \(error.otherErrorCount) more; see 'temblor profiles check')"
@@ -23,7 +23,7 @@ enum Failure {
   /// Whether the input is wrong or something could not be done.
   static func status(of error: any Error) -> ExitStatus {
     switch error {
-    case is AHAPError, is ProfileError, is CalibrationRefusal: .invalidInput
+    case is InputError, is ProfileError, is CalibrationRefusal: .invalidInput
     case let error as SoundFileError where error.kind == .notSound || error.kind == .damaged:
       .invalidInput
     default: .failure

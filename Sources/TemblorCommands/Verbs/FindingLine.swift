@@ -1,12 +1,12 @@
-import AHAP
 import CommandLineKit
+import Diagnostics
 import JSONText
 import SystemSupport
 import TransducerProfiles
 
 /// A finding about a pattern or a profile, as `check` prints it.
 struct FindingLine {
-  let place: TextPlace
+  let place: SourcePlace
   /// `error`, `warning` or `note`.
   let severity: String
   let rule: String
@@ -16,9 +16,9 @@ struct FindingLine {
 
   init(_ finding: Finding) {
     place = finding.place
-    severity = finding.severity.rawValue
-    rule = finding.rule.rawValue
-    path = finding.path
+    severity = "\(finding.severity)"
+    rule = finding.rule.text
+    path = finding.place.path
     message = finding.message
     suggestion = finding.suggestion
   }
@@ -51,8 +51,15 @@ struct FindingLine {
   /// The same for programs.
   func write(to entry: inout JSONObjectWriter) {
     entry.member("file", place.name)
-    entry.member("line", place.line)
-    entry.member("column", place.column)
+    switch place.position {
+    case .whole: break
+    case .text(let line, let column):
+      entry.member("line", line)
+      entry.member("column", column)
+    case .byte(let byte, let bit):
+      entry.member("byte", byte)
+      if let bit { entry.member("bit", bit) }
+    }
     entry.member("severity", severity)
     entry.member("rule", rule)
     entry.member("path", path)

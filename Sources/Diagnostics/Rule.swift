@@ -1,0 +1,61 @@
+/// How bad a finding is; only errors keep an input from being used.
+public enum Severity: Int, CaseIterable, Comparable, CustomStringConvertible, Sendable {
+  /// Worth knowing.
+  case note
+  /// The input can be used, but may not do what was meant.
+  case warning
+  /// The input cannot be used.
+  case error
+
+  /// Whether one is less bad than the other.
+  public static func < (one: Severity, other: Severity) -> Bool { one.rawValue < other.rawValue }
+
+  /// The word in messages and JSON: `note`, `warning` or `error`.
+  public var description: String {
+    switch self {
+    case .note: "note"
+    case .warning: "warning"
+    case .error: "error"
+    }
+  }
+}
+
+/// The stable name of a rule, as `transient-gap`, or `FORMAT/NAME` where it belongs to one format.
+public struct RuleID: Hashable, Comparable, CustomStringConvertible, Sendable {
+  /// The name.
+  public let text: String
+
+  /// Makes a name of a user's word; whether such a rule exists is not checked.
+  public init(_ text: String) { self.text = text }
+
+  /// Whether one name comes before the other, by Unicode scalars.
+  public static func < (one: RuleID, other: RuleID) -> Bool { one.text < other.text }
+
+  /// The name.
+  public var description: String { text }
+}
+
+extension RuleID: ExpressibleByStringLiteral {
+  /// Makes a name of a literal.
+  public init(stringLiteral text: String) { self.init(text) }
+}
+
+/// Something that patterns, profiles or other inputs are checked for.
+public struct Rule: Hashable, Sendable {
+  /// The name users type.
+  public let id: RuleID
+  /// The heading the rule has in lists.
+  public let group: String
+  /// How bad a finding is where nothing else is said.
+  public let severity: Severity
+  /// One sentence that says what the rule requires and why.
+  public let explanation: String
+
+  /// Makes a rule.
+  public init(_ id: RuleID, group: String, _ severity: Severity, _ explanation: String) {
+    self.id = id
+    self.group = group
+    self.severity = severity
+    self.explanation = explanation
+  }
+}
