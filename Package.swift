@@ -141,15 +141,10 @@ let package = Package(
       swiftSettings: strict),
     .target(
       name: "TransducerProfiles",
-      dependencies: [
-        "Diagnostics", "HapticModel", "HapticRender", "JSONText", "ShippedProfiles",
-      ],
-      swiftSettings: strict),
+      dependencies: ["Diagnostics", "HapticModel", "HapticRender", "JSONText"],
+      resources: [.embedInCode("Profiles")], swiftSettings: strict),
     .target(
       name: "ShippedPatterns", resources: [.embedInCode("Patterns")],
-      swiftSettings: strict),
-    .target(
-      name: "ShippedProfiles", resources: [.embedInCode("Profiles")],
       swiftSettings: strict),
     .target(
       name: "SignalAnalysis", dependencies: ["CEBUR128", "CKissFFT"], swiftSettings: strict),
@@ -270,7 +265,7 @@ let package = Package(
 
     .testTarget(
       name: "TransducerProfilesTests",
-      dependencies: ["HapticModel", "HapticRender", "ShippedProfiles", "TransducerProfiles"],
+      dependencies: ["HapticModel", "HapticRender", "TransducerProfiles"],
       swiftSettings: strict),
 
     .systemLibrary(

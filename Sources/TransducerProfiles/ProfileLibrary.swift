@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// The profiles that can be named: a user's own, the machine's, and those that come with Temblor.
 ///
 /// The first folder that has the file `NAME.json` decides, so a file may stand for a shipped profile.
@@ -74,4 +76,171 @@ public struct ProfileLibrary: Equatable, Sendable {
   private static func path(of name: String, in folder: String) -> String {
     folder + (folder.hasSuffix("/") ? "" : "/") + name + ".json"
   }
+
+  /// The library of this process's environment.
+  public static func fromEnvironment() -> ProfileLibrary {
+    ProfileLibrary { name in
+      guard let value = unsafe getenv(name) else { return nil }
+      return unsafe String(cString: value)
+    }
+  }
+
+  /// The library of an environment: `temblor/profiles` below `XDG_CONFIG_HOME` and `XDG_CONFIG_DIRS`.
+  ///
+  /// Where these are unset or empty they are `$HOME/.config` and `/etc/xdg`; paths that are not
+  /// absolute are ignored. Source: XDG Base Directory Specification 0.8.
+  public init(environment value: (String) -> String?) {
+    func absolute(_ name: String) -> String? {
+      value(name).flatMap { $0.hasPrefix("/") ? $0 : nil }
+    }
+    let home = absolute("XDG_CONFIG_HOME") ?? absolute("HOME").map { Self.below($0, ".config") }
+    let list = value("XDG_CONFIG_DIRS") ?? ""
+    let system = (list.isEmpty ? "/etc/xdg" : list).split(separator: ":").filter { $0.first == "/" }
+    self.init(
+      userFolder: home.map { Self.below($0, "temblor/profiles") },
+      systemFolders: system.map { Self.below(String($0), "temblor/profiles") })
+  }
+
+  private static func below(_ folder: String, _ name: String) -> String {
+    folder + (folder.hasSuffix("/") ? "" : "/") + name
+  }
+}
+
+/// A profile that can be named, and where it comes from.
+public struct ProfileEntry: Equatable, Sendable {
+  /// Who put a profile there.
+  public enum Origin: String, Sendable {
+    /// The user, in a folder of their own.
+    case user
+    /// Whoever looks after the machine.
+    case system
+    /// It comes with Temblor.
+    case shipped
+  }
+
+  /// What people type: the name of the file, whatever stands under `name` in it.
+  public var name: String
+  /// Who put it there.
+  public var origin: Origin
+  /// The file; nothing for a shipped profile.
+  public var path: String?
+  /// Where the profiles come from that cannot be named because of this one.
+  public var shadowed: [Origin]
+
+  /// Makes an entry.
+  init(name: String, origin: Origin, path: String? = nil, shadowed: [Origin] = []) {
+    self.name = name
+    self.origin = origin
+    self.path = path
+    self.shadowed = shadowed
+  }
+
+  /// What errors call its text: the file's path, or the name.
+  public var textName: String { path ?? name }
+
+  /// The text, read anew at every call.
+  public func text() throws(ProfileFileError) -> [UInt8] {
+    if let path { return try ProfileFolder.read(path) }
+    return ProfileCatalog.text(named: name) ?? []
+  }
+}
+
+/// What profiles are called.
+public enum ProfileName {
+  /// The most letters a name has.
+  static let maximumLength = 40
+  /// The names as a regular expression.
+  static let pattern = "^[a-z0-9-]{1,\(maximumLength)}$"
+  /// What to do about one that is none.
+  public static let advice = "use up to \(maximumLength) characters of a–z, 0–9 and -"
+
+  /// Whether a text can be the name of a profile; one that can names no folder and hides no file.
+  public static func isValid(_ text: String) -> Bool {
+    !text.isEmpty && text.utf8.count <= maximumLength
+      && text.utf8.allSatisfy { byte in
+        UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte
+          || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || byte == UInt8(ascii: "-")
+      }
+  }
+}
+
+/// What the library asks of the file system.
+enum ProfileFolder {
+  /// Whether a path leads to anything that can be reached.
+  static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
+
+  /// The names in a folder, sorted by their bytes; none where it cannot be read.
+  static func names(in folder: String) -> [String] {
+    guard let handle = unsafe opendir(folder) else { return [] }
+    defer { unsafe closedir(handle) }
+    var names: [String] = []
+    while let entry = unsafe readdir(handle) {
+      names.append(
+        unsafe withUnsafePointer(to: &entry.pointee.d_name) {
+          unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+        })
+    }
+    return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+  }
+
+  /// Reads a file; never waits for the other end of a pipe.
+  static func read(_ path: String) throws(ProfileFileError) -> [UInt8] {
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else { throw .system(path, "cannot be opened") }
+    defer { close(descriptor) }
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      throw ProfileFileError(.noFile, path: path, reason: "is not a regular file")
+    }
+    var bytes: [UInt8] = []
+    var piece = [UInt8](repeating: 0, count: 16_384)
+    while bytes.count <= ProfileFile.maximumByteCount {
+      let count = unsafe Glibc.read(descriptor, &piece, piece.count)
+      if count < 0 && errno == EINTR { continue }
+      guard count >= 0 else { throw .system(path, "cannot be read") }
+      if count == 0 { return bytes }
+      bytes += piece[..<count]
+    }
+    throw ProfileFileError(
+      .tooLarge, path: path,
+      reason: "is too large; the limit is \(ProfileFile.maximumByteCount >> 20) MiB")
+  }
+}
+
+extension ProfileFileError {
+  /// What the system said about the last call.
+  fileprivate static func system(_ path: String, _ what: String) -> ProfileFileError {
+    let reason = unsafe String(cString: strerror(errno))
+    return ProfileFileError(.access, path: path, reason: "\(what): \(reason)")
+  }
+}
+
+/// Why a file of a profile could not be read, though it is there.
+public struct ProfileFileError: Error, Equatable, CustomStringConvertible, Sendable {
+  /// What has to be done.
+  public enum Kind: Equatable, Sendable {
+    /// Give this process the right to read it, or repair the disk.
+    case access
+    /// Put a file there: this is a folder, a device or a pipe.
+    case noFile
+    /// Make it smaller.
+    case tooLarge
+  }
+
+  /// What has to be done.
+  public var kind: Kind
+  /// The file.
+  public var path: String
+  /// What is wrong, without a full stop.
+  public var reason: String
+
+  /// Makes an error.
+  public init(_ kind: Kind, path: String, reason: String) {
+    self.kind = kind
+    self.path = path
+    self.reason = reason
+  }
+
+  /// One line: `FILE: REASON`.
+  public var description: String { "\(path): \(reason)" }
 }

@@ -19,7 +19,7 @@ private func value(_ line: SendAutomation, _ frame: Int64) -> Double {
 
 @Suite struct PanPathTests {
   @Test func onePositionIsTheSameAllTheTime() {
-    let shares = PanPath(at: .init(1)).shares(on: seat, rate: 48_000)
+    let shares = PanPath(at: .init(1)).sendGains(on: seat, rate: 48_000)
     #expect(shares == [0.0, 0, 1].map { SendAutomation([.init(frame: 0, share: $0)]) })
   }
 
@@ -27,7 +27,7 @@ private func value(_ line: SendAutomation, _ frame: Int64) -> Double {
     let path = PanPath([
       .init(time: 0.5, position: .init(-1)), .init(time: 1.5, position: .init(1)),
     ])
-    let shares = path.shares(on: seat, rate: 48_000)
+    let shares = path.sendGains(on: seat, rate: 48_000)
     #expect([0, 23_999, 24_000].map { value(shares[0], $0) } == [1, 1, 1])
     #expect(value(shares[0], 24_001) < 1)
     #expect(shares.map { value($0, 48_000) } == [0, 1, 0])
@@ -44,7 +44,7 @@ private func value(_ line: SendAutomation, _ frame: Int64) -> Double {
     let path = PanPath([
       .init(time: 0, position: .init(-200, 10)), .init(time: 0.3, position: .init(500, -20)),
     ])
-    let shares = path.shares(on: array, rate: 8_000)
+    let shares = path.sendGains(on: array, rate: 8_000)
     for frame in Int64(0)...2_500 {
       let power = shares.reduce(0) { $0 + value($1, frame) * value($1, frame) }
       #expect(abs(power - 1) < 1e-3, "at \(frame)")

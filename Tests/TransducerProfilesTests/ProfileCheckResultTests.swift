@@ -1,4 +1,3 @@
-import ShippedProfiles
 import Testing
 import TransducerProfiles
 
@@ -82,9 +81,9 @@ private func profile(_ members: String...) -> String {
       found[100] == "102:1: error: 150 more unknown-key findings in this file (k100)")
   }
 
-  @Test(arguments: ShippedProfiles.names)
+  @Test(arguments: ProfileCatalog.names)
   func shippedProfilesHaveNoFaultsAndOnlyLoudPairsAsPublished(name: String) throws {
-    let text = try #require(ShippedProfiles.text(named: name))
+    let text = try #require(ProfileCatalog.text(named: name))
     let rules = ProfileCheckResult(text: text, name: name, stem: name).findings
       .filter { $0.severity != .note }.map(\.rule)
     let isLoud = ["speaker", "mpeg", "meta-quest", "pulsar"].contains(name)

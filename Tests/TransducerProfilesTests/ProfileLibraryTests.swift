@@ -1,6 +1,5 @@
 import Foundation
 import HapticRender
-import ShippedProfiles
 import Testing
 import TransducerProfiles
 
@@ -84,7 +83,7 @@ private final class Scratch {
         #"phone user ["shipped"]"#, #"zebra user ["system"]"#, "ape system []",
         "speaker shipped []",
       ])
-    #expect(entries.count == ShippedProfiles.names.count + 2)
+    #expect(entries.count == ProfileCatalog.names.count + 2)
     #expect(scratch.library.misnamedFiles() == ["\(scratch.path)/mine/My Own.json"])
   }
 

@@ -1,6 +1,5 @@
 import Foundation
 import HapticRender
-import ShippedProfiles
 import Testing
 import TransducerProfiles
 
@@ -202,7 +201,7 @@ private let whole = [
     }
   }
 
-  @Test(arguments: ShippedProfiles.names)
+  @Test(arguments: ProfileCatalog.names)
   func shippedProfilesHaveOnlyKeysOfTheSchema(name: String) throws {
     let schema = try schema()
     func check(_ value: Node, _ schema: Node, _ path: String) throws {
@@ -217,7 +216,7 @@ private let whole = [
       default: break
       }
     }
-    try check(try Node(text: try #require(ShippedProfiles.text(named: name))), schema, name)
+    try check(try Node(text: try #require(ProfileCatalog.text(named: name))), schema, name)
   }
 
   @Test func theKeysAreExplainedWithTheSameBounds() throws {

@@ -1,6 +1,5 @@
 import Foundation
 import HapticRender
-import ShippedProfiles
 import Testing
 import TransducerProfiles
 
@@ -14,18 +13,18 @@ import TransducerProfiles
       .filter { $0.hasSuffix(".json") && !$0.hasSuffix(".schema.json") }.map {
         String($0.dropLast(5))
       }
-    #expect(ShippedProfiles.names.sorted() == files.sorted())
+    #expect(ProfileCatalog.names.sorted() == files.sorted())
   }
 
-  @Test(arguments: ShippedProfiles.names)
+  @Test(arguments: ProfileCatalog.names)
   func theEmbeddedTextIsTheFile(name: String) throws {
     let file = try Data(contentsOf: Self.folder.appending(path: "\(name).json"))
-    #expect(ShippedProfiles.text(named: name) == Array(file))
+    #expect(ProfileCatalog.text(named: name) == Array(file))
   }
 
-  @Test(arguments: ShippedProfiles.names)
+  @Test(arguments: ProfileCatalog.names)
   func everyProfileReadsAndWritesBackToItsText(name: String) throws {
-    let text = try #require(ShippedProfiles.text(named: name))
+    let text = try #require(ProfileCatalog.text(named: name))
     let profile = try ProfileFile.read(text: text, name: name)
     #expect(profile.name == name)
     #expect(ProfileFile.write(profile) == text)
@@ -33,7 +32,7 @@ import TransducerProfiles
   }
 
   @Test func everyTruncationIsRefused() throws {
-    let text = try #require(ShippedProfiles.text(named: "pulsar"))
+    let text = try #require(ProfileCatalog.text(named: "pulsar"))
     // The line break behind the last brace may be missing.
     for length in 0..<(text.count - 1) {
       #expect(throws: ProfileError.self) {

@@ -22,7 +22,7 @@ extension ListenPlayer {
     let count = from == nil ? 1 : min(max(1, Int((ramp / Self.usualRamp).rounded(.up))), most)
     let steps = (1...count).map { number in
       array.gains(
-        at: from?.moved(Double(number) / Double(count), towards: position) ?? position)
+        at: from?.interpolated(Double(number) / Double(count), towards: position) ?? position)
     }
     try player.setSendGains(steps, over: ramp, at: changeTime)
     way = PanSegment(start: begin, end: end, from: from ?? position, to: position)
@@ -41,6 +41,6 @@ struct PanSegment {
   func position(at frame: Int64) -> ArrayPosition {
     guard frame < end else { return to }
     let share = Double(max(0, frame - start)) / Double(end - start)
-    return from.moved(share, towards: to)
+    return from.interpolated(share, towards: to)
   }
 }

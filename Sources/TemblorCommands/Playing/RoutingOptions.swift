@@ -93,7 +93,7 @@ struct RoutingOptions {
   /// What each haptic bus gets of a pattern, at a rate; none for all of it.
   func shares(rate: Double) -> [SendAutomation] {
     guard let array, let pan else { return [] }
-    return pan.shares(on: array, rate: rate)
+    return pan.sendGains(on: array, rate: rate)
   }
 
   /// Channels there must be for all that is said.

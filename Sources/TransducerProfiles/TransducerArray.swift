@@ -1,7 +1,61 @@
 internal import Glibc
+public import HapticRender
 
-/// The gains with which a position is heard; their squares sum to 1.
-extension TransducerArray {
+/// Several transducers on one interface: where each is, and how it is driven.
+public struct TransducerArray: Equatable, Sendable {
+  /// How the transducers lie to each other, which says what a position is.
+  public enum Layout: String, CaseIterable, Sendable {
+    /// In a row; a position is a number in any unit.
+    case line
+    /// Around somebody; a position is an angle in degrees.
+    case ring
+    /// Spread out; a position has two coordinates in metres.
+    case plane
+  }
+
+  /// One of the transducers.
+  public struct Transducer: Equatable, Sendable {
+    /// The channel it is driven by, numbered from 1.
+    public var channel: Int
+    /// Where it is.
+    public var position: ArrayPosition
+    /// How patterns become sound for it.
+    public var profile: TransducerProfile
+    /// A factor on what it is driven by, in decibels.
+    public var gain: Double
+    /// Seconds by which it is driven later.
+    public var delay: Double
+    /// Whether it is turned over.
+    public var isInverted: Bool
+
+    /// Makes a transducer.
+    public init(
+      channel: Int, position: ArrayPosition, profile: TransducerProfile = .phone, gain: Double = 0,
+      delay: Double = 0, isInverted: Bool = false
+    ) {
+      self.channel = channel
+      self.position = position
+      self.profile = profile
+      self.gain = gain
+      self.delay = delay
+      self.isInverted = isInverted
+    }
+  }
+
+  /// What people call it.
+  public var name: String
+  /// How the transducers lie to each other.
+  public var layout: Layout
+  /// The transducers, in the order of their haptic buses; no two share a channel or a place.
+  public var transducers: [Transducer]
+
+  /// Makes an array.
+  public init(name: String, layout: Layout = .line, transducers: [Transducer]) {
+    self.name = name
+    self.layout = layout
+    self.transducers = transducers
+  }
+
   /// The gain of each transducer for a position, all zero but one or two on a line and a ring.
   ///
   /// On a line or a ring the two neighbours share the power by sine and cosine; beyond the ends of a
@@ -97,5 +151,33 @@ extension TransducerArray {
     // At the places themselves, exactly 1 and 0.
     gains[low] = share >= 1 ? 0 : cos(share * .pi / 2)
     gains[high] = share <= 0 ? 0 : sin(share * .pi / 2)
+  }
+}
+
+/// A place in an array: along its line, around its ring in degrees, or on its plane in metres.
+public struct ArrayPosition: Equatable, Sendable {
+  /// The place on a line, the angle on a ring, or the first coordinate on a plane.
+  public var x: Double
+  /// The second coordinate on a plane; 0 elsewhere.
+  public var y: Double
+
+  /// Makes a position.
+  public init(_ x: Double, _ y: Double = 0) {
+    self.x = x
+    self.y = y
+  }
+
+  /// The position a share of the way from this one to another, in a straight line.
+  ///
+  /// On a ring the way is that of the numbers: from 350 to 370 leads through 0.
+  public func interpolated(_ share: Double, towards end: ArrayPosition) -> ArrayPosition {
+    // Exact at both ends.
+    ArrayPosition(x * (1 - share) + end.x * share, y * (1 - share) + end.y * share)
+  }
+
+  /// The distance to another position on a line or a plane.
+  func distance(to other: ArrayPosition) -> Double {
+    let (across, along) = (x - other.x, y - other.y)
+    return (across * across + along * along).squareRoot()
   }
 }

@@ -30,7 +30,7 @@ public struct PanPath: Equatable, Sendable {
   ///
   /// Between two points the gains follow the law in straight pieces, 36 or more for each gap between
   /// transducers, so that the sum of their squares stays within 0.001 of 1 where frames suffice.
-  public func shares(on array: TransducerArray, rate: Double) -> [SendAutomation] {
+  public func sendGains(on array: TransducerArray, rate: Double) -> [SendAutomation] {
     var corners: [(frame: Int64, gains: [Double])] = []
     func add(_ frame: Int64, _ position: ArrayPosition) {
       corners.append((frame, array.gains(at: position)))
@@ -38,11 +38,11 @@ public struct PanPath: Equatable, Sendable {
     for (point, next) in zip(points, points.dropFirst()) {
       let start = FrameConversion.frame(seconds: point.time, rate: rate)
       let length = FrameConversion.frame(seconds: next.time, rate: rate) - start
-      for share in array.shares(from: point.position, to: next.position) {
+      for share in array.breakpoints(from: point.position, to: next.position) {
         // A corner lies on a frame, with the gains of that frame.
         let frame = Int64((share * Double(length)).rounded())
         let exact = length > 0 ? Double(frame) / Double(length) : 0
-        add(start + frame, point.position.moved(exact, towards: next.position))
+        add(start + frame, point.position.interpolated(exact, towards: next.position))
       }
     }
     if let last = points.last {
@@ -59,7 +59,7 @@ extension TransducerArray {
   private static let steps = 36
 
   /// The shares of a straight way at which the gains have corners, from 0 up to but without 1.
-  public func shares(from start: ArrayPosition, to end: ArrayPosition) -> [Double] {
+  func breakpoints(from start: ArrayPosition, to end: ArrayPosition) -> [Double] {
     guard start != end else { return [0] }
     var breaks = [0.0]
     let way = end.x - start.x

@@ -18,27 +18,27 @@ extension ProfileChecker {
         "the name \(profile.name.quoted()) differs from the file name \("\(stem).json".quoted())",
         hint: "use the same name; profiles are found by file name")
     }
-    doubtFrequencies(profile.frequency, at: root["frequency"], profile)
+    warnAboutFrequencies(profile.frequency, at: root["frequency"], profile)
     if let law = root["transient"]?["frequency"] {
-      doubtFrequencies(profile.transient.frequency, at: law, profile)
+      warnAboutFrequencies(profile.transient.frequency, at: law, profile)
     }
-    doubtResonance(profile, at: root["hardware"]?["resonance"])
+    warnAboutResonance(profile, at: root["hardware"]?["resonance"])
     let gains = profile.partials.map { abs($0.gain) }
-    doubtLevel(
+    warnAboutLevel(
       profile.level, gains, at: root["level"] ?? root["partials"] ?? root, "two continuous events")
     let bursts = root["transient"]
-    doubtLevel(
+    warnAboutLevel(
       profile.transient.level, profile.transient.partials.map { abs($0.gain) },
       at: bursts?["level"] ?? bursts?["partials"], "two transients")
-    doubtThresholds(profile, at: root["thresholds"])
-    doubtFit(of: profile)
+    warnAboutThresholds(profile, at: root["thresholds"])
+    warnAboutFit(of: profile)
     guard let hardware = root["hardware"], profile.sources.isEmpty else { return }
     log.add(
       .missingSources, at: hardware, "the hardware data has no source",
       hint: "add \"sources\"")
   }
 
-  private mutating func doubtFrequencies(
+  private mutating func warnAboutFrequencies(
     _ law: FrequencyMapping, at value: JSONValue?, _ profile: TransducerProfile
   ) {
     for (key, hertz) in [("low", law.low), ("high", law.high)] {
@@ -56,7 +56,7 @@ extension ProfileChecker {
     }
   }
 
-  private mutating func doubtResonance(_ profile: TransducerProfile, at value: JSONValue?) {
+  private mutating func warnAboutResonance(_ profile: TransducerProfile, at value: JSONValue?) {
     guard let value, let hardware = profile.hardware, let band = hardware.band,
       let resonance = hardware.resonance, !band.contains(resonance)
     else { return }
@@ -65,7 +65,7 @@ extension ProfileChecker {
       "the resonance is \(resonance.asWritten) Hz, outside the published band of \(band.asHertz)")
   }
 
-  private mutating func doubtLevel(
+  private mutating func warnAboutLevel(
     _ level: Double, _ gains: [Double], at value: JSONValue?, _ pair: String
   ) {
     let peak = level * gains.reduce(0, +)
@@ -78,7 +78,7 @@ extension ProfileChecker {
         ? "use a level of at most \(most.asWritten)" : nil)
   }
 
-  private mutating func doubtThresholds(_ profile: TransducerProfile, at value: JSONValue?) {
+  private mutating func warnAboutThresholds(_ profile: TransducerProfile, at value: JSONValue?) {
     guard let value, let first = profile.thresholds.first, let last = profile.thresholds.last else {
       return
     }
@@ -88,6 +88,55 @@ extension ProfileChecker {
       .shortThresholds, at: value,
       "the thresholds cover \((first.hertz...last.hertz).asHertz) of \(band.asHertz); outside, the nearest one is used"
     )
+  }
+
+  // MARK: - The fit to hardware
+
+  /// The ratio of half an octave; below it little of sharpness is left to feel.
+  private static let leastRatio = 2.0.squareRoot()
+  /// The frame rate at which the fit is looked at.
+  private static let rate = 48_000.0
+
+  /// Notes where the fit to hardware leaves little, or rests on little.
+  mutating func warnAboutFit(of profile: TransducerProfile) {
+    guard let hardware = profile.hardware, let value = document.root["hardware"] else { return }
+    warnAboutPlacement(of: profile)
+    if profile.isEqualized, hardware.estimated.contains("quality"), let quality = value["quality"] {
+      log.add(
+        .estimatedQFactor, at: quality,
+        "the Q factor is an estimate; the equaliser may not match the resonance",
+        hint: "measure it with 'temblor calibrate'")
+    }
+    if hardware.model == nil {
+      log.add(
+        .missingLimit, at: value,
+        "without resonance and Q factor, there is no equalisation and no excursion limit",
+        hint: "measure them with 'temblor calibrate'")
+    }
+    if hardware.power == nil && hardware.peakPower == nil {
+      log.add(.missingLimit, at: value, "without a power, there is no thermal limit")
+    }
+  }
+
+  private mutating func warnAboutPlacement(of profile: TransducerProfile) {
+    let placed = profile.placed(rate: Self.rate)
+    warnAboutPlacement(of: profile.frequency, to: placed.frequency, at: document.root["frequency"])
+    guard let law = document.root["transient"]?["frequency"] else { return }
+    warnAboutPlacement(of: profile.transient.frequency, to: placed.transient.frequency, at: law)
+  }
+
+  private mutating func warnAboutPlacement(
+    of asked: FrequencyMapping, to placed: FrequencyMapping, at value: JSONValue?
+  ) {
+    guard let value, asked.high >= asked.low * Self.leastRatio,
+      placed.high < placed.low * Self.leastRatio
+    else { return }
+    let low = (placed.low * 10).rounded() / 10
+    let high = (placed.high * 10).rounded() / 10
+    log.add(
+      .narrowBand, at: value,
+      "of \((asked.low...asked.high).asHertz), the hardware reproduces only \((low...high).asHertz), less than half an octave",
+      hint: "a larger \"drive.reach\" widens the band and lowers the level")
   }
 }
 

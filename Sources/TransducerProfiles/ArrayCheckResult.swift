@@ -1,0 +1,217 @@
+import HapticRender
+import JSONText
+
+/// Everything there is to say about an array's text, the profiles it names included.
+public struct ArrayCheckResult: Sendable {
+  /// What a text turned out to be.
+  public enum Outcome: Equatable, Sendable {
+    /// An array.
+    case array(TransducerArray)
+    /// No array, for a reason.
+    case refused(ProfileError)
+  }
+
+  /// What the text turned out to be.
+  public var outcome: Outcome
+  /// Its faults, in the order of the text; at most 100 of a rule, and one that counts the rest.
+  public var findings: [ProfileFinding]
+
+  /// Examines a text, and reads the profiles it names.
+  ///
+  /// - Parameters:
+  ///   - text: UTF-8, at most `ProfileFile.maximumByteCount`.
+  ///   - name: What findings call the text, usually the file's path.
+  ///   - folder: Where the paths of profiles begin; nothing for the working folder.
+  ///   - library: Where the names of profiles are looked up.
+  public init(text: [UInt8], name: String, folder: String?, library: ProfileLibrary) {
+    let limits = JSONLimits(textBytes: ProfileFile.maximumByteCount, values: 1 << 16, depth: 16)
+    let document: JSONDocument
+    do {
+      document = try JSONDocument(text: text, name: name, limits: limits)
+    } catch {
+      findings = [ProfileFinding(error)]
+      outcome = .refused(ProfileError(findings[0]))
+      return
+    }
+    let root = document.root
+    let layout = root["layout"]?.string.flatMap(TransducerArray.Layout.init) ?? .line
+    var examiner = ProfileChecker(document, subject: "an array")
+    examiner.examine(ArrayKeys.array(layout))
+    let transducers = root["transducers"].map { Array($0.elements) } ?? []
+    let source = ArrayProfiles(folder: folder, library: library)
+    let profiles = transducers.map { examiner.profile(of: $0, from: source) }
+    examiner.checkChannels(of: transducers)
+    examiner.checkPlaces(of: transducers, layout)
+    findings = examiner.log.findings
+    if let first = findings.first {
+      outcome = .refused(ProfileError(first, otherErrorCount: examiner.log.errorCount - 1))
+      return
+    }
+    outcome = .array(
+      TransducerArray(
+        name: root["name"]?.string ?? "", layout: layout,
+        transducers: zip(transducers, profiles).map {
+          TransducerArray.Transducer(known: $0, profile: $1)
+        }))
+  }
+
+  /// Whether a text is meant to be an array: it is an object that has transducers.
+  public static func isArrayText(by text: [UInt8]) -> Bool {
+    let limits = JSONLimits(textBytes: ProfileFile.maximumByteCount, values: 1 << 16, depth: 16)
+    return (try? JSONDocument(text: text, name: "", limits: limits))?.root["transducers"] != nil
+  }
+
+  /// The array, or why the text is none.
+  public func array() throws(ProfileError) -> TransducerArray {
+    switch outcome {
+    case .array(let array): return array
+    case .refused(let error): throw error
+    }
+  }
+}
+
+extension TransducerArray.Transducer {
+  /// Reads a transducer of a text in which nothing was found wrong.
+  init(known value: JSONValue, profile: TransducerProfile) {
+    self.init(
+      channel: Int(value["channel"]?.number ?? 0),
+      position: value["at"].map(ArrayPosition.init) ?? ArrayPosition(0),
+      profile: profile, gain: value["gain"]?.number ?? 0, delay: value["delay"]?.number ?? 0,
+      isInverted: value["invert"]?.boolean ?? false)
+  }
+}
+
+extension ArrayPosition {
+  /// Reads a number, or `{ "x", "y" }`.
+  init(_ value: JSONValue) {
+    if let number = value.number {
+      self.init(number)
+    } else {
+      self.init(value["x"]?.number ?? .nan, value["y"]?.number ?? .nan)
+    }
+  }
+}
+
+/// The keys of an array's text.
+enum ArrayKeys {
+  /// The delays of a transducer, in seconds.
+  static let delay = 0.0...1.0
+  /// The gains of a transducer, in decibels.
+  static let gain = -120.0...24.0
+
+  /// The whole text of an array that lies in some way.
+  static func array(_ layout: TransducerArray.Layout) -> ProfileFields {
+    ProfileFields(keys: [
+      ProfileKey("name", .text, presence: .required, "Display name of the array."),
+      ProfileKey(
+        "layout", .word(TransducerArray.Layout.allCases.map(\.rawValue)),
+        "Arrangement of the transducers."),
+      ProfileKey(
+        "transducers",
+        .list(.object(transducer(layout)), count: 1...OutputRouting.maximumChannelCount),
+        presence: .required, "The transducers, one for each channel that has one."),
+      ProfileKey(ProfileKeys.schemaKey, .text, "Schema reference for editors; ignored by Temblor."),
+    ])
+  }
+
+  private static func transducer(_ layout: TransducerArray.Layout) -> ProfileFields {
+    ProfileFields(keys: [
+      ProfileKey(
+        "channel", .whole(1...OutputRouting.maximumChannelCount), presence: .required,
+        "The channel, numbered from 1."),
+      ProfileKey("at", place(layout), presence: .required, "Position of the transducer."),
+      ProfileKey(
+        "profile", .text, "Profile name, or a file relative to the array file. Default: phone."),
+      ProfileKey("gain", .number(gain), default: 0, "Decibels."),
+      ProfileKey("delay", .number(delay), default: 0, "Seconds."),
+      ProfileKey("invert", .boolean, "Whether the polarity is inverted. Default: false."),
+    ])
+  }
+
+  private static func place(_ layout: TransducerArray.Layout) -> ProfileValueType {
+    switch layout {
+    case .line: .number(-1e6...1e6)
+    case .ring: .number(0...TransducerArray.turn)
+    case .plane:
+      .object(
+        ProfileFields(keys: [
+          ProfileKey("x", .number(-1e3...1e3), presence: .required, "Metres."),
+          ProfileKey("y", .number(-1e3...1e3), presence: .required, "Metres."),
+        ]))
+    }
+  }
+}
+
+extension ProfileChecker {
+  /// The profile of a transducer; one that cannot be had is a fault.
+  mutating func profile(of transducer: JSONValue, from source: ArrayProfiles) -> TransducerProfile {
+    guard let value = transducer["profile"], let word = value.string, !word.isEmpty else {
+      return .phone
+    }
+    do {
+      return try source.profile(word)
+    } catch let error as ArrayProfiles.Missing {
+      log.add(
+        .invalidValue, at: value, "no profile is called \(word.quoted())",
+        hint: error.nearest.map { "did you mean \"\($0)\"?" } ?? "'temblor profiles' lists them")
+    } catch {
+      log.add(.invalidValue, at: value, "\(word.quoted()) cannot be used: \(error)")
+    }
+    return .phone
+  }
+
+  /// No channel drives two transducers.
+  mutating func checkChannels(of transducers: [JSONValue]) {
+    var seen: Set<Double> = []
+    for transducer in transducers {
+      guard let value = transducer["channel"], let number = value.number else { continue }
+      guard !seen.insert(number).inserted else { continue }
+      log.add(
+        .contradiction, at: value, "channel \(number.asWritten) is used twice",
+        hint: "give each transducer a channel of its own")
+    }
+  }
+
+  /// No two transducers are at one place, between which nothing could lie.
+  mutating func checkPlaces(of transducers: [JSONValue], _ layout: TransducerArray.Layout) {
+    let array = TransducerArray(name: "", layout: layout, transducers: [])
+    var seen: [ArrayPosition] = []
+    for transducer in transducers {
+      guard let value = transducer["at"] else { continue }
+      let place = ArrayPosition(value)
+      guard place.x.isFinite, place.y.isFinite else { continue }
+      if seen.contains(where: { array.distance($0, place) < TransducerArray.samePlace }) {
+        log.add(
+          .contradiction, at: value, "another transducer has the same position",
+          hint: "give each transducer its own position")
+      }
+      seen.append(place)
+    }
+  }
+}
+
+/// Where the profiles come from that an array names: the library, or files beside the array's own.
+struct ArrayProfiles {
+  /// Where relative paths begin; nothing for the working folder.
+  let folder: String?
+  let library: ProfileLibrary
+
+  /// No profile has the name.
+  struct Missing: Error {
+    /// A name that is much like it.
+    var nearest: String?
+  }
+
+  /// The profile of a name, or of a path, which has a slash or ends in `.json`.
+  func profile(_ word: String) throws -> TransducerProfile {
+    if word.contains("/") || word.hasSuffix(".json") {
+      let isBeside = !word.hasPrefix("/") && folder?.isEmpty == false
+      let path = isBeside ? "\(folder ?? "")/\(word)" : word
+      return try ProfileFile.read(text: ProfileFolder.read(path), name: path)
+    }
+    guard let entry = library.entry(named: word) else {
+      throw Missing(nearest: JSONNames(library.entries().map(\.name)).nearest(to: word))
+    }
+    return try ProfileFile.read(text: entry.text(), name: entry.textName)
+  }
+}
