@@ -265,7 +265,7 @@ let package = Package(
 
     .testTarget(
       name: "TransducerProfilesTests",
-      dependencies: ["HapticModel", "HapticRender", "TransducerProfiles"],
+      dependencies: ["Diagnostics", "HapticModel", "HapticRender", "TransducerProfiles"],
       swiftSettings: strict),
 
     .systemLibrary(

@@ -1,3 +1,4 @@
+import Diagnostics
 import JSONText
 
 /// Holds a profile's text against the table of keys, and notes everything that is wrong with it.
@@ -5,22 +6,31 @@ struct ProfileChecker {
   let document: JSONDocument
   /// What messages call the whole text.
   let subject: String
-  var log = ProfileFindingLog()
+  var log = FindingLog(limit: ProfileRules.findingLimit)
 
-  /// Makes an examiner that has looked at nothing yet.
+  /// Makes a checker that has looked at nothing yet.
   init(_ document: JSONDocument, subject: String = "a profile") {
     self.document = document
     self.subject = subject
   }
 
+  /// What was found so far, in the order of the text.
+  var findings: [Finding] { log.findings(in: document) }
+
+  /// Why the text is refused: its first error, or nothing.
+  var refusal: InputError? {
+    findings.first { $0.severity == .error }
+      .map { InputError($0, otherErrorCount: log.errorCount - 1) }
+  }
+
   /// Looks at the whole text.
-  mutating func examine() {
-    examine(ProfileKeys.profile.fields)
+  mutating func check() {
+    check(ProfileKeys.profile.fields)
     checkAgreement(of: document.root)
   }
 
   /// Looks at what the text is made of, and at its values one by one.
-  mutating func examine(_ fields: ProfileFields) {
+  mutating func check(_ fields: ProfileFields) {
     for tolerance in document.tolerances {
       let value = document.value(of: tolerance)
       switch tolerance.kind {

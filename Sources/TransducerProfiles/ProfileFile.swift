@@ -1,3 +1,4 @@
+public import Diagnostics
 public import HapticRender
 import JSONText
 
@@ -21,11 +22,8 @@ public enum ProfileFile {
   ///
   /// - Parameter text: UTF-8, at most `maximumByteCount`.
   /// - Parameter name: What errors call the text, usually the file's path.
-  public static func read(text: [UInt8], name: String) throws(ProfileError) -> TransducerProfile {
-    switch ProfileCheckResult(text: text, name: name, doubts: false).outcome {
-    case .profile(let profile): return profile
-    case .refused(let error): throw error
-    }
+  public static func read(text: [UInt8], name: String) throws(InputError) -> TransducerProfile {
+    try ProfileCheckResult(text: text, name: name, warns: false).outcome.get()
   }
 
   /// Writes a profile so that it reads back equal; what has its default value is left out.
@@ -49,6 +47,16 @@ public enum ProfileFile {
     return profile
   }
 
+  /// A text as JSON, for profiles and arrays.
+  static func document(_ text: [UInt8], name: String) throws(InputError) -> JSONDocument {
+    let limits = JSONLimits(textBytes: maximumByteCount, values: 1 << 16, depth: 16)
+    do {
+      return try JSONDocument(text: text, name: name, limits: limits)
+    } catch {
+      throw InputError(error, rule: .syntax)
+    }
+  }
+
   /// A profile that says nothing; its frequency is always given.
   private static let empty = TransducerProfile(
     name: "", summary: "", frequency: TransducerProfile.phone.frequency)
@@ -56,60 +64,43 @@ public enum ProfileFile {
 
 /// Everything there is to say about a profile's text.
 public struct ProfileCheckResult: Sendable {
-  /// What a text turned out to be.
-  public enum Outcome: Equatable, Sendable {
-    /// A profile.
-    case profile(TransducerProfile)
-    /// No profile, for a reason.
-    case refused(ProfileError)
-  }
-
-  /// What the text turned out to be.
-  public var outcome: Outcome
+  /// The profile, or why the text is refused.
+  public var outcome: Result<TransducerProfile, InputError>
   /// What the text names as its schema, for editors.
   public var schema: String?
   /// What was found, in the order of the text; at most 100 of a rule, and one that counts the rest.
-  public var findings: [ProfileFinding]
+  public var findings: [Finding] = []
 
-  /// Examines a text.
+  /// Checks a text.
   ///
   /// - Parameters:
   ///   - text: UTF-8, at most `ProfileFile.maximumByteCount`.
   ///   - name: What findings call the text, usually the file's path.
   ///   - stem: What the file is called without its ending, where the profile should be called so too.
   public init(text: [UInt8], name: String, stem: String? = nil) {
-    self.init(text: text, name: name, stem: stem, doubts: true)
+    self.init(text: text, name: name, stem: stem, warns: true)
   }
 
-  /// Examines a text, for what is doubtful too or for faults alone.
-  init(text: [UInt8], name: String, stem: String? = nil, doubts: Bool) {
-    let limits = JSONLimits(textBytes: ProfileFile.maximumByteCount, values: 1 << 16, depth: 16)
-    let document: JSONDocument
-    do {
-      document = try JSONDocument(text: text, name: name, limits: limits)
+  /// Checks a text, with warnings or for errors alone.
+  init(text: [UInt8], name: String, stem: String? = nil, warns: Bool) {
+    do throws(InputError) {
+      let document = try ProfileFile.document(text, name: name)
+      schema = document.root[ProfileKeys.schemaKey]?.string
+      var checker = ProfileChecker(document)
+      checker.check()
+      findings = checker.findings
+      if let error = checker.refusal { throw error }
+      let profile = ProfileFile.profile(of: document.root)
+      outcome = .success(profile)
+      guard warns else { return }
+      checker.warn(profile, stem: stem)
+      findings = checker.findings
     } catch {
-      let finding = ProfileFinding(error)
-      findings = [finding]
-      outcome = .refused(ProfileError(finding))
-      return
+      if findings.isEmpty { findings = [error.finding] }
+      outcome = .failure(error)
     }
-    schema = document.root[ProfileKeys.schemaKey]?.string
-    var examiner = ProfileChecker(document)
-    examiner.examine()
-    findings = examiner.log.findings
-    if let first = findings.first {
-      outcome = .refused(ProfileError(first, otherErrorCount: examiner.log.errorCount - 1))
-      return
-    }
-    let profile = ProfileFile.profile(of: document.root)
-    outcome = .profile(profile)
-    guard doubts else { return }
-    examiner.warn(profile, stem: stem)
-    findings = examiner.log.findings
   }
 
   /// The profile, or nothing where the text is refused.
-  public var profile: TransducerProfile? {
-    if case .profile(let profile) = outcome { profile } else { nil }
-  }
+  public var profile: TransducerProfile? { try? outcome.get() }
 }

@@ -1,3 +1,4 @@
+import Diagnostics
 import Glibc
 import HapticRender
 import Testing
@@ -24,7 +25,7 @@ private func lines(about text: String) -> [String] {
       """
     let shaker = try #require(ProfileCatalog.profile(named: "dayton-bst-1"))
     #expect(
-      try examination(text).array()
+      try examination(text).outcome.get()
         == TransducerArray(
           name: "Seat", layout: .plane,
           transducers: [
@@ -37,7 +38,7 @@ private func lines(about text: String) -> [String] {
 
   @Test func anArrayThatSaysNoLayoutIsALine() throws {
     let text = #"{ "name": "a", "transducers": [ { "channel": 1, "at": -1 } ] }"#
-    let array = try examination(text).array()
+    let array = try examination(text).outcome.get()
     #expect(array.layout == .line && array.transducers.map(\.position) == [.init(-1)])
   }
 
@@ -93,7 +94,7 @@ private func lines(about text: String) -> [String] {
   ])
   func aTextWithOneFaultIsRefusedForIt(text: String, finding: String) {
     #expect(lines(about: text) == [finding])
-    #expect(throws: ProfileError.self) { try examination(text).array() }
+    #expect(throws: InputError.self) { try examination(text).outcome.get() }
   }
 
   @Test func aProfileLiesBesideTheArrayThatNamesIt() throws {
@@ -107,7 +108,7 @@ private func lines(about text: String) -> [String] {
     unsafe fputs(profile, file)
     unsafe fclose(file)
     let text = #"{"name": "a", "transducers": [{"channel": 1, "at": 0, "profile": "mine.json"}]}"#
-    let array = try examination(text, folder: folder).array()
+    let array = try examination(text, folder: folder).outcome.get()
     #expect(array.transducers[0].profile.name == "mine")
   }
 

@@ -1,3 +1,4 @@
+import Diagnostics
 import Foundation
 import HapticRender
 import Testing
@@ -123,7 +124,7 @@ private let whole = [
 
   private func schema() throws -> Node { try Node(text: ProfileSchema.text()) }
 
-  private func findings(_ profile: Node) -> [ProfileFinding] {
+  private func findings(_ profile: Node) -> [Finding] {
     ProfileCheckResult(text: Array(profile.text.utf8), name: "f").findings
   }
 
@@ -155,7 +156,8 @@ private let whole = [
       let base = try base(of: leaf)
       func isOutside(_ number: Double) -> Bool {
         findings(base.setting(leaf.path[...], to: .number(number))).contains {
-          $0.rule == .outOfRange && $0.path.replacing("[0]", with: "") == leaf.path.joined(by: ".")
+          $0.rule == "out-of-range"
+            && $0.place.path.replacing("[0]", with: "") == leaf.path.joined(by: ".")
         }
       }
       #expect(!isOutside(low) && !isOutside(high), "\(leaf.path)")
@@ -191,8 +193,8 @@ private let whole = [
     let known = Set(leaves(of: try schema()).map { $0.path.joined(by: ".") })
     let text = Array(#"{ "x": 1, "frequency": { "x": 1 }, "transient": { "x": 1 } }"#.utf8)
     for finding in ProfileCheckResult(text: text, name: "f").findings
-    where finding.rule == .unknownKey {
-      let place = finding.path.dropLast(finding.path == "x" ? 1 : 2)
+    where finding.rule == "unknown-key" {
+      let place = finding.place.path.dropLast(finding.place.path == "x" ? 1 : 2)
       let hint = try #require(finding.suggestion).dropFirst("valid keys: ".count)
       for key in hint.split(separator: ",").map({ $0.drop { $0 == " " } }) {
         let path = place.isEmpty ? String(key) : "\(place).\(key)"

@@ -1,3 +1,4 @@
+import Diagnostics
 import Foundation
 import HapticRender
 import Testing
@@ -35,7 +36,7 @@ import TransducerProfiles
     let text = try #require(ProfileCatalog.text(named: "pulsar"))
     // The line break behind the last brace may be missing.
     for length in 0..<(text.count - 1) {
-      #expect(throws: ProfileError.self) {
+      #expect(throws: InputError.self) {
         try ProfileFile.read(text: Array(text[..<length]), name: "cut")
       }
     }

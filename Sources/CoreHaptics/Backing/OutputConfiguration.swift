@@ -1,3 +1,4 @@
+internal import Diagnostics
 internal import Foundation
 internal import HapticRender
 internal import TransducerProfiles
@@ -63,7 +64,7 @@ struct OutputConfiguration: Sendable {
           "TEMBLOR_PROFILE is '\(profileName)'; no such profile or file")
       }
       return try ProfileFile.read(text: Array(text), name: profileName)
-    } catch let error as ProfileError {
+    } catch let error as InputError {
       throw CHHapticError(.invalidEngineParameter, error.description)
     } catch let error as ProfileFileError {
       throw CHHapticError(.invalidEngineParameter, error.description)

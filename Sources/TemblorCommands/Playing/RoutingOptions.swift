@@ -84,10 +84,10 @@ struct RoutingOptions {
   }
 
   private static func array(at path: String) throws -> TransducerArray {
-    try ArrayCheckResult(
-      text: FileSystem.read(path, limit: ProfileFile.maximumByteCount), name: path,
-      folder: FileSystem.folder(of: path), library: .fromEnvironment()
-    ).array()
+    let text = try FileSystem.read(path, limit: ProfileFile.maximumByteCount)
+    return try ArrayCheckResult(
+      text: text, name: path, folder: FileSystem.folder(of: path), library: .fromEnvironment()
+    ).outcome.mapError(ProfileRefusal.init).get()
   }
 
   /// What each haptic bus gets of a pattern, at a rate; none for all of it.

@@ -1,4 +1,5 @@
 import CommandLineKit
+import Diagnostics
 import HapticRender
 import SystemSupport
 import TransducerProfiles
@@ -42,12 +43,16 @@ struct ProfileInput {
   }
 
   /// The profile.
-  func profile() throws(ProfileError) -> TransducerProfile {
-    try ProfileFile.read(text: text, name: name)
+  func profile() throws(ProfileRefusal) -> TransducerProfile {
+    do {
+      return try ProfileFile.read(text: text, name: name)
+    } catch {
+      throw ProfileRefusal(error: error)
+    }
   }
 
   /// What there is to say about the text, which may be an array's too.
-  var findings: [ProfileFinding] {
+  var findings: [Finding] {
     guard ArrayCheckResult.isArrayText(by: text) else { return examine().findings }
     return ArrayCheckResult(
       text: text, name: name, folder: FileSystem.folder(of: name), library: .fromEnvironment()
@@ -57,5 +62,16 @@ struct ProfileInput {
   /// Everything there is to say about the text.
   func examine() -> ProfileCheckResult {
     ProfileCheckResult(text: text, name: name, stem: stem)
+  }
+}
+
+/// Why a profile or an array is refused, with the verb that shows all its errors.
+struct ProfileRefusal: Error, CustomStringConvertible {
+  let error: InputError
+
+  var description: String {
+    let others = error.otherErrorCount
+    return error.description
+      + (others > 0 ? " (and \(others) more; see 'temblor profiles check')" : "")
   }
 }

@@ -2,7 +2,6 @@ import CommandLineKit
 import Diagnostics
 import SoundFile
 import SystemSupport
-import TransducerProfiles
 
 /// What a failure means to the user: a line and an exit status.
 enum Failure {
@@ -12,8 +11,6 @@ enum Failure {
       switch error {
       case let error as InputError where error.otherErrorCount > 0:
         "\(error) (and \(error.otherErrorCount) more; see 'temblor check')"
-      case let error as ProfileError where error.otherErrorCount > 0:
-        "\(error) (and \(error.otherErrorCount) more; see 'temblor profiles check')"
       case let error as SoundFileError: "\(error.path): \(error.description)"
       default: "\(error)"
       }
@@ -23,7 +20,7 @@ enum Failure {
   /// Whether the input is wrong or something could not be done.
   static func status(of error: any Error) -> ExitStatus {
     switch error {
-    case is InputError, is ProfileError, is CalibrationRefusal: .invalidInput
+    case is InputError, is ProfileRefusal, is CalibrationRefusal: .invalidInput
     case let error as SoundFileError where error.kind == .notSound || error.kind == .damaged:
       .invalidInput
     default: .failure

@@ -2,7 +2,6 @@ import CommandLineKit
 import Diagnostics
 import JSONText
 import SystemSupport
-import TransducerProfiles
 
 /// A finding about a pattern or a profile, as `check` prints it.
 struct FindingLine {
@@ -19,15 +18,6 @@ struct FindingLine {
     severity = "\(finding.severity)"
     rule = finding.rule.text
     path = finding.place.path
-    message = finding.message
-    suggestion = finding.suggestion
-  }
-
-  init(_ finding: ProfileFinding) {
-    place = finding.place
-    severity = finding.severity.rawValue
-    rule = finding.rule.rawValue
-    path = finding.path
     message = finding.message
     suggestion = finding.suggestion
   }
