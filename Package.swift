@@ -48,7 +48,8 @@ let package = Package(
     .target(
       name: "HapticRender", dependencies: ["HapticModel", "RealtimeMemory"], swiftSettings: strict),
     .target(
-      name: "HapticPlayback", dependencies: ["HapticModel", "HapticRender"], swiftSettings: strict),
+      name: "HapticPlayback", dependencies: ["HapticModel", "HapticRender", "RealtimeMemory"],
+      swiftSettings: strict),
     .testTarget(
       name: "HapticPlaybackTests",
       dependencies: ["HapticModel", "HapticPlayback", "HapticRender", "TestSupport"],

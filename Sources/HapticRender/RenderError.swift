@@ -1,4 +1,6 @@
-/// Why a pattern cannot be compiled, and where.
+public import HapticModel
+
+/// Why a composition cannot be compiled, and where.
 public struct RenderError: Error, Equatable, Sendable, CustomStringConvertible {
   /// What to change.
   public enum Kind: String, Sendable {
@@ -10,21 +12,21 @@ public struct RenderError: Error, Equatable, Sendable, CustomStringConvertible {
     case patternTooLong
     /// A sound file the pattern names and the caller did not provide.
     case sampleMissing
-    /// More voices at once than can be kept.
-    case tooManyVoices
+    /// A composition of more layers than can be compiled.
+    case tooManyLayers
   }
 
   /// What to change.
   public var kind: Kind
-  /// The index of the event in the pattern, where it is one event's fault.
-  public var eventIndex: Int?
+  /// The event that cannot be compiled, or nil where it is not one event.
+  public var event: EventReference?
   /// One line for the user.
   public var description: String
 
   /// Makes an error.
-  public init(kind: Kind, eventIndex: Int? = nil, description: String) {
+  public init(kind: Kind, event: EventReference? = nil, description: String) {
     self.kind = kind
-    self.eventIndex = eventIndex
+    self.event = event
     self.description = description
   }
 }

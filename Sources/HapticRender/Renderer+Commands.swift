@@ -53,48 +53,34 @@ extension Renderer {
   @_noLocks
   private mutating func perform(_ change: RenderCommand.PlayerChange, on reference: PlayerReference)
   {
-    let isHeard = !isSkipping
     switch change {
     case .add: add(reference)
     case .cancel, .stop, .remove: stop(reference)
     case .start(let cue):
-      reference.value.start(
-        from: cue, at: position, buses: &buses, scratch: scratch, isHeard: isHeard,
-        isPanned: isPanned)
+      reference.value.start(from: cue, in: context)
       countChange()
-    case .pause:
-      reference.value.pause(
-        at: position, buses: &buses, scratch: scratch, isHeard: isHeard, isPanned: isPanned)
-    case .resume:
-      reference.value.resume(
-        at: position, buses: &buses, scratch: scratch, isHeard: isHeard, isPanned: isPanned)
+    case .pause: reference.value.pause(in: context)
+    case .resume: reference.value.resume(in: context)
     case .seek(let cue):
-      let hasEnded = reference.value.seek(
-        to: cue, at: position, buses: &buses, scratch: scratch, isHeard: isHeard,
-        isPanned: isPanned)
-      if hasEnded { countChange() }
+      if reference.value.seek(to: cue, in: context) { countChange() }
     case .loop(let passCount, let cue, let end):
-      reference.value.setLoop(
-        passCount: passCount, end: end, entry: cue, at: position)
+      reference.value.setLoop(passCount: passCount, end: end, entry: cue, at: position)
     case .rate(let rate): reference.value.setRate(rate, at: position)
     case .gain(let gain, let frameCount):
       // What does not sound needs no ramp, and is to start at its gain.
-      var length = reference.value.phase.isIdle ? 0 : scratch.fadeLength
+      var length = reference.value.phase.isIdle ? 0 : fadeLength
       if let frameCount { length = frameCount }
       reference.value.gain.move(to: gain, over: length)
     case .busSend(let gain, let frameCount, let serial):
       reference.value.moveShare(to: gain, over: frameCount, serial: serial)
-    case .control(let track, let value, let slope):
-      reference.value.setControl(
-        track.index, value: value, slope: slope, at: position)
+    case .control(let id, let value, let slope):
+      reference.value.setControl(id, value: value, slope: slope, at: position)
     }
   }
 
   @_noLocks
   private mutating func stop(_ reference: PlayerReference) {
-    let hasEnded = reference.value.stop(
-      at: position, buses: &buses, scratch: scratch, isHeard: !isSkipping, isPanned: isPanned)
-    if hasEnded { countChange() }
+    if reference.value.stop(in: context) { countChange() }
   }
 
   /// Takes a player in where there is room; one that finds none is never heard.
@@ -124,9 +110,9 @@ extension Renderer {
   /// Tells the control side that it may free a player; nothing may touch it afterwards.
   @_noLocks
   private mutating func release(_ reference: PlayerReference) {
-    RenderCommand.release(reference.value.entry)
+    reference.value.entry?.release()
     reference.value.entry = nil
-    RenderCommand.release(reference.value.loopEntry)
+    reference.value.loopEntry?.release()
     reference.value.loopEntry = nil
     reference.value.status.value.isReleased.store(true, ordering: .releasing)
   }

@@ -29,14 +29,14 @@ public struct Renderer: ~Copyable {
   let players: FixedBuffer<PlayerReference>
   var playerCount = 0
   var schedule: CommandSchedule
-  var buses: BusSet
-  let scratch: FadeOutBuffer
+  private let buses: Cell<BusSet>
+  private let scratch: Cell<FadeOutBuffer>
   var strength: GainRamp
   var hapticGain = GainRamp(1)
   var audioGain = GainRamp(1)
   /// Whether frames only go by.
-  var isSkipping = false
-  let isPanned: Bool
+  private var isSkipping = false
+  private let isPanned: Bool
   private(set) var position: Int64 = 0
   private var gate: GainRamp
   /// Frames that fill the limiters and the delays of channels.
@@ -96,9 +96,11 @@ public struct Renderer: ~Copyable {
       uninitialized: parts.isEmpty ? Self.maximumPlayerCount : parts.count)
     schedule = CommandSchedule(
       capacity: parts.isEmpty
-        ? RendererPort.maximumScheduledCommandCount + CommandQueue.capacity : 2 * parts.count)
-    buses = BusSet(hapticCount: settings.routing.hapticBusCount, capacity: Self.subBlockLength)
-    scratch = FadeOutBuffer(rate: rate, subBlockLength: Self.subBlockLength)
+        ? RendererPort.maximumScheduledCommandCount + RendererPort.commandCapacity : 2 * parts.count
+    )
+    buses = Cell(
+      BusSet(hapticCount: settings.routing.hapticBusCount, capacity: Self.subBlockLength))
+    scratch = Cell(FadeOutBuffer(rate: rate, subBlockLength: Self.subBlockLength))
     strength = GainRamp(settings.gain)
     gate = GainRamp(1)
     // A plan without audio sounds the same on all channels that differ in audio alone.
@@ -141,8 +143,19 @@ public struct Renderer: ~Copyable {
   /// Frames by which the output lags behind the plan, without the delays of channels.
   public let latency: Int
 
+  /// What players mix into at the position.
+  var context: MixContext {
+    @_noLocks get {
+      unsafe MixContext(
+        position: position, buses: buses.reference, scratch: scratch.reference,
+        isHeard: !isSkipping, isPanned: isPanned)
+    }
+  }
+
   /// Frames of the gate's ramps and of the fades of players.
-  public var fadeLength: Int { scratch.fadeLength }
+  public var fadeLength: Int {
+    @_noLocks get { scratch.value.fadeLength }
+  }
 
   /// Renders the next frames, interleaved.
   ///
@@ -205,7 +218,7 @@ public struct Renderer: ~Copyable {
   /// Closed before a stop and opened after one, so that nothing clicks: [render thread].
   @_noLocks
   public mutating func moveGate(to gain: Float, over frameCount: Int? = nil) {
-    gate.move(to: gain, over: frameCount ?? scratch.fadeLength)
+    gate.move(to: gain, over: frameCount ?? scratch.value.fadeLength)
   }
 
   /// Silences the gate at once; for a device that has stopped by itself: [render thread].
@@ -222,8 +235,7 @@ public struct Renderer: ~Copyable {
       let player = players[index]
       var wrap = player.value.nextWrap
       while wrap <= position {
-        player.value.wrap(
-          at: position, buses: &buses, scratch: scratch, isHeard: !isSkipping, isPanned: isPanned)
+        player.value.wrap(in: context)
         wrap = player.value.nextWrap
       }
       if wrap < end { end = wrap }
@@ -241,15 +253,13 @@ public struct Renderer: ~Copyable {
   /// Mixes the players and sends the buses through the strips.
   @_noLocks
   private mutating func mix(count: Int) {
-    buses.clear(at: position, count: count)
+    buses.value.clear(at: position, count: count)
+    let context = self.context
     var voiceCount = 0
     var index = 0
     while index < playerCount {
       let player = players[index]
-      let hasEnded = player.value.mix(
-        at: position, count: count, buses: &buses, scratch: scratch, isHeard: !isSkipping,
-        isPanned: isPanned)
-      if hasEnded { countChange() }
+      if player.value.mix(count: count, in: context) { countChange() }
       voiceCount &+= player.value.activeCount
       index &+= 1
     }
@@ -263,7 +273,7 @@ public struct Renderer: ~Copyable {
     index = 0
     while index < strips.count {
       unsafe strips[index].process(
-        buses, hapticGains: hapticGains.view, audioGains: audioGains.view, count: count,
+        buses.value, hapticGains: hapticGains.view, audioGains: audioGains.view, count: count,
         statistics: &statistics)
       index &+= 1
     }
@@ -335,7 +345,7 @@ public struct Renderer: ~Copyable {
   /// Forgets what is on its way to the output.
   @_noLocks
   private mutating func rest() {
-    buses.rest()
+    buses.value.rest()
     var index = 0
     while index < strips.count {
       strips[index].rest()

@@ -26,7 +26,17 @@ func offline(
   _ pattern: HapticPattern, frameCount: Int, silence: Int = 0, passCount: Int? = 1,
   rate: Double = 48_000
 ) throws -> [Float] {
-  let plan = try RenderPlan(compiling: pattern, rate: rate)
+  try offline(
+    HapticComposition(pattern), frameCount: frameCount, silence: silence, passCount: passCount,
+    rate: rate)
+}
+
+/// The samples of a composition as a file would have them, with some silence in front.
+func offline(
+  _ composition: HapticComposition, frameCount: Int, silence: Int = 0, passCount: Int? = 1,
+  rate: Double = 48_000
+) throws -> [Float] {
+  let plan = try RenderPlan(compiling: composition, rate: rate)
   var renderer = Renderer(plan: plan, settings: RenderSettings(passCount: passCount))
   var samples = [Float](repeating: 0, count: frameCount)
   do {

@@ -3,57 +3,138 @@ import HapticRender
 import Testing
 
 /// Layers of a composition: each layer's controls act on its own events, and layers add.
-struct LayerTests {
-  private func samples(_ composition: HapticComposition) throws -> [Float] {
-    let plan = try RenderPlan(compiling: composition)
-    var rendering = OfflineRenderer(plan: plan)
-    var all: [Float] = []
-    var block = [Float](repeating: 0, count: 777)
-    while true {
-      var span = block.mutableSpan
-      let count = rendering.read(into: &span)
-      if count == 0 { return all }
-      all += block[..<count]
+@Suite struct LayerTests {
+  private func samples(
+    _ patterns: [HapticPattern], profile: TransducerProfile = .phone,
+    settings: RenderSettings = RenderSettings()
+  ) throws -> [Float] {
+    let composition = HapticComposition(layers: patterns.map { .init($0) })
+    return rendered(try RenderPlan(compiling: composition, profile: profile), settings)
+  }
+
+  /// The sum of signals, as long as the longest.
+  private func sum(_ signals: [[Float]]) -> [Float] {
+    var sum = [Float](repeating: 0, count: signals.map(\.count).max() ?? 0)
+    for signal in signals {
+      for (index, sample) in signal.enumerated() { sum[index] += sample }
     }
+    return sum
   }
 
   private let swell = HapticPattern(
+    events: [hum(0, 1, intensity: 0.5)],
+    curves: [curve(.hapticIntensityControl, [(0, 0.1), (1, 0.4)])])
+  private let taps = HapticPattern(
+    events: (0..<5).map { tap(0.1 + Double($0) * 0.15, intensity: 0.5) })
+  private let tone = HapticPattern(
     events: [
       HapticEvent(
-        kind: .hapticContinuous, time: 0, duration: 1, parameters: [.hapticIntensity: 0.5])
+        kind: .audioContinuous, time: 0.2, duration: 1.3,
+        parameters: [.audioVolume: 0.3, .audioBrightness: 0])
     ],
-    curves: [
-      ParameterCurve(
-        id: .hapticIntensityControl, time: 0,
-        controlPoints: [.init(time: 0, value: 0.1), .init(time: 1, value: 0.4)])
-    ])
-  private let taps = HapticPattern(
-    events: (0..<5).map {
-      HapticEvent(
-        kind: .hapticTransient, time: 0.1 + Double($0) * 0.15, parameters: [.hapticIntensity: 0.5])
-    })
+    parameters: [step(.audioPitchControl, 0.5, at: 0.7)])
 
   @Test func controlsActOnTheirOwnLayer() throws {
-    let apart = try samples(HapticComposition(swell))
-    let tapsApart = try samples(HapticComposition(taps))
-    let together = try samples(HapticComposition(layers: [.init(swell), .init(taps)]))
-    #expect(together.count == max(apart.count, tapsApart.count))
-    var worst: Float = 0
-    for index in together.indices {
-      let sum =
-        (index < apart.count ? apart[index] : 0) + (index < tapsApart.count ? tapsApart[index] : 0)
-      worst = max(worst, abs(together[index] - sum))
-    }
-    #expect(worst < 1e-4, "\(worst)")
+    let together = try samples([swell, taps])
+    let apart = try sum([samples([swell]), samples([taps])])
+    #expect(together.count == apart.count)
+    #expect(greatestDifference(together, apart) < 1e-4)
     var merged = swell
     merged.events += taps.events
-    let bent = try samples(HapticComposition(merged))
-    #expect(zip(bent, together).contains { abs($0 - $1) > 0.05 })
+    #expect(greatestDifference(try samples([merged]), together) > 0.05)
+  }
+
+  @Test func threeLayersAreTheSumOfThree() throws {
+    let together = try samples([swell, tone, taps])
+    let apart = try sum([samples([swell]), samples([tone]), samples([taps])])
+    #expect(together.count == apart.count)
+    #expect(greatestDifference(together, apart) < 1e-4)
+  }
+
+  @Test func orderOfLayersDoesNotMatter() throws {
+    let one = try samples([swell, tone, taps])
+    #expect(greatestDifference(try samples([taps, swell, tone]), one) < 1e-6)
   }
 
   @Test func oneLayerIsThePattern() throws {
-    #expect(
-      try samples(HapticComposition(swell))
-        == samples(HapticComposition(layers: [.init(swell), .init(HapticPattern())])))
+    let plan = try RenderPlan(compiling: swell)
+    #expect(try samples([swell]) == rendered(plan))
+    #expect(try samples([swell, HapticPattern()]) == rendered(plan))
+  }
+
+  @Test func compositionWithoutLayersIsSilence() throws {
+    let plan = try RenderPlan(compiling: HapticComposition(layers: []))
+    #expect(plan.length == 0)
+    #expect(rendered(plan).isEmpty)
+  }
+
+  @Test func loopReturnsAtTheEndOfTheLongestLayer() throws {
+    let plan = try RenderPlan(compiling: HapticComposition(layers: [.init(taps), .init(tone)]))
+    #expect(plan.loopLength == 72_000)
+    let pass = 48_000
+    let settings = RenderSettings(passCount: 3, length: 3 * 48_000)
+    let looped = try samples([swell, taps], settings: settings)
+    let once = try samples([swell, taps], settings: RenderSettings(length: 48_000))
+    for start in [pass, 2 * pass] {
+      // The release of the pass before, and what the high-pass keeps of it, fade.
+      let part = looped[(start + 200)..<(start + pass)]
+      #expect(greatestDifference(part, once[200...]) < 0.003)
+    }
+    // Each pass begins with the curve of its layer, at 0.05².
+    #expect(peak(looped[(pass + 200)..<(pass + 4_000)]) < 0.01)
+  }
+
+  @Test func stepsOfLayersNeverClick() throws {
+    func stepped(_ seconds: Double, sharpness: Float) -> HapticPattern {
+      HapticPattern(
+        events: [hum(0, 1, intensity: 0.6, sharpness: sharpness)],
+        parameters: (0..<20).map {
+          step(.hapticIntensityControl, Float($0 % 2), at: Double($0) * seconds)
+        })
+    }
+    let samples = try samples([
+      stepped(0.05, sharpness: 1), stepped(0.035, sharpness: 0.3), stepped(0.041, sharpness: 0),
+    ])
+    // Three times the steepest sine, and a level that falls as a square within a millisecond.
+    let sine = 0.44 * 0.36 * 2 * Float.pi * 230 / 48_000
+    let ramp: Float = 0.44 * 0.36 * 2 / 48
+    #expect(greatestStep(samples) < 3 * (sine * sine + ramp * ramp).squareRoot())
+  }
+
+  @Test func burstsOfOneLayerSoftenTheContinuousEventsOfAll() throws {
+    var profile = TransducerProfile.phone
+    profile.duck = 0.5
+    let hums = HapticPattern(events: [hum(0, 1, intensity: 0.5)])
+    let tapped = HapticPattern(events: [tap(0.5, intensity: 0.5)])
+    let together = try samples([hums, tapped], profile: profile)
+    var merged = hums
+    merged.events += tapped.events
+    #expect(greatestDifference(together, try samples([merged], profile: profile)) < 1e-6)
+  }
+
+  @Test func tooManyLayersAreRefused() {
+    let layers = Array(
+      repeating: HapticComposition.Layer(HapticPattern()), count: RenderPlan.maximumLayerCount + 1)
+    let error = #expect(throws: RenderError.self) {
+      try RenderPlan(compiling: HapticComposition(layers: layers))
+    }
+    #expect(error?.kind == .tooManyLayers)
+  }
+
+  @Test func refusalNamesTheLayer() {
+    let file = HapticEvent(kind: .audioCustom, time: 0, waveform: AudioWaveform(path: "a"))
+    let error = #expect(throws: RenderError.self) {
+      try RenderPlan(
+        compiling: HapticComposition(
+          layers: [.init(taps), .init(HapticPattern(events: [tap(), file]))]))
+    }
+    #expect(error?.event == EventReference(layer: 1, event: 1))
+    #expect(error?.description.hasPrefix("layer 1, event 1: ") == true)
+    let late = #expect(throws: RenderError.self) {
+      try RenderPlan(
+        compiling: HapticComposition(
+          layers: [.init(taps), .init(HapticPattern(events: [tap(1e6)]))]))
+    }
+    #expect(late?.event == EventReference(layer: 1, event: 0))
   }
 }

@@ -2,7 +2,7 @@ import HapticModel
 import HapticRender
 import Testing
 
-struct PatternOutlineTests {
+struct PatternTimelineTests {
   private let pattern = HapticPattern(
     events: [
       HapticEvent(
@@ -19,10 +19,10 @@ struct PatternOutlineTests {
     ])
 
   @Test func itEndsWhereTheRenderingEnds() throws {
-    let outline = try PatternTimeline(of: pattern)
+    let timeline = try PatternTimeline(of: pattern)
     let plan = try RenderPlan(compiling: pattern)
-    #expect(outline.duration == Double(plan.length) / 48_000)
-    #expect(outline.events.map(\.end).max() == Double(plan.soundEnd) / 48_000)
+    #expect(timeline.duration == Double(plan.length) / 48_000)
+    #expect(timeline.events.map(\.end).max() == Double(plan.soundEnd) / 48_000)
   }
 
   @Test func eventsComeByTheirOnsetWithTheCornersOfTheirEnvelope() throws {
@@ -39,12 +39,12 @@ struct PatternOutlineTests {
     #expect(abs(corners[3].time - 2.1186) < 0.0001)
   }
 
-  @Test func onlyControlsThatAreSetHaveLines() throws {
-    let outline = try PatternTimeline(of: pattern)
-    #expect(outline.lines(of: .hapticIntensityControl).isEmpty)
-    let lines = outline.lines(of: .hapticSharpnessControl)
-    #expect(lines.map(\.start) == [0, 1, 1.5])
-    #expect(lines.map(\.value) == [0, 0, 0.5])
-    #expect(abs(lines[1].slope - 1) < 1e-9)
+  @Test func onlyControlsThatAreSetAreGiven() throws {
+    let timeline = try PatternTimeline(of: pattern)
+    #expect(timeline.control(.hapticIntensityControl) == nil)
+    let segments = try #require(timeline.control(.hapticSharpnessControl)).segments
+    #expect(segments.map(\.start) == [0, 1, 1.5])
+    #expect(segments.map(\.value) == [0, 0, 0.5])
+    #expect(abs(segments[1].slope - 1) < 1e-9)
   }
 }

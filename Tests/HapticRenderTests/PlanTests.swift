@@ -32,7 +32,7 @@ import Testing
   @Test(arguments: [-0.001, .nan, .infinity, -.infinity])
   func timesThatAreNoTimesAreRefused(time: Double) {
     let expected = RenderError(
-      kind: .timeOutOfRange, eventIndex: 1,
+      kind: .timeOutOfRange, event: EventReference(event: 1),
       description: "event 1: time or duration is negative or NaN")
     #expect(refusal(of: HapticPattern(events: [tap(), hum(time)])) == expected)
     #expect(refusal(of: HapticPattern(events: [tap(), hum(0, time)])) == expected)
@@ -42,7 +42,7 @@ import Testing
     #expect(
       refusal(of: HapticPattern(events: [hum(86_000, 400.5)]))
         == RenderError(
-          kind: .patternTooLong, eventIndex: 0,
+          kind: .patternTooLong, event: EventReference(event: 0),
           description: "event 0 ends at 86400.5 s; patterns are limited to one day (86400 s)"))
     #expect(refusal(of: HapticPattern(events: [hum(86_000, 400)])) == nil)
   }
@@ -69,7 +69,7 @@ import Testing
     #expect(
       refusal(of: HapticPattern(events: [event]))
         == RenderError(
-          kind: .sampleMissing, eventIndex: 0,
+          kind: .sampleMissing, event: EventReference(event: 0),
           description: #"event 0: sound file "é\n\u{009B}.wav" was not loaded"#))
   }
 

@@ -82,9 +82,10 @@ import Testing
 
   @Test func curveTimesAreNotRoundedToMilliseconds() throws {
     let early = curve(.hapticIntensityControl, at: 0.100_2, [(0, 1), (0.000_25, 0)])
-    let track = ControlTrack(
-      .hapticIntensityControl, of: HapticPattern(curves: [early]), rate: 192_000)
-    #expect(track.lines.map(\.start) == [0, 19_238, 19_286])
+    let control = ControlTimeline(
+      of: .hapticIntensityControl, in: HapticPattern(curves: [early]),
+      grid: .frames(rate: 192_000))
+    #expect(control.segments.map(\.start) == [0, 19_238, 19_286])
   }
 
   @Test func audioTonesAreHeard() throws {

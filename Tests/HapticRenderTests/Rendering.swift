@@ -8,7 +8,15 @@ func render(
   samples: [String: AudioBuffer] = [:], settings: RenderSettings = RenderSettings(),
   blockLength: Int = 512
 ) throws -> [Float] {
-  let plan = try RenderPlan(compiling: pattern, profile: profile, rate: rate, samples: samples)
+  rendered(
+    try RenderPlan(compiling: pattern, profile: profile, rate: rate, samples: samples), settings,
+    blockLength: blockLength)
+}
+
+/// Renders a whole plan to one array, in blocks of one length.
+func rendered(
+  _ plan: RenderPlan, _ settings: RenderSettings = RenderSettings(), blockLength: Int = 512
+) -> [Float] {
   var rendering = OfflineRenderer(plan: plan, settings: settings)
   var output: [Float] = []
   var block = [Float](repeating: 7, count: blockLength * settings.channelCount)

@@ -20,7 +20,7 @@ import Testing
       planned: 0, origin: 0, start: planned.onset, sine: planned.sine, gain: planned.gain,
       cursors: plan.view.value.layers[0].haptic)
     let player = RenderPlayer(plan: plan)
-    let around = player.player.value.surroundings(isPanned: true)
+    let around = player.player.value.voiceContext(isPanned: true)
     var worst = (decibels: 0.0, level: 0.0, hertz: 0.0)
     let edge = Int64(rate / 500)
     while voice.frame < planned.envelope.releaseStart {

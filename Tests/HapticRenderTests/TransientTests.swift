@@ -18,7 +18,7 @@ import Testing
       planned: 0, origin: 0, start: planned.onset, sine: planned.sine, gain: planned.gain,
       cursors: plan.view.value.layers[0].haptic)
     let player = RenderPlayer(plan: plan)
-    let around = player.player.value.surroundings(isPanned: true)
+    let around = player.player.value.voiceContext(isPanned: true)
     var bus = [Float](repeating: 0, count: Int(planned.envelope.end) + 1)
     var span = bus.mutableSpan
     while voice.frame < planned.envelope.end {

@@ -179,16 +179,16 @@ public final class PatternPlayer: Sendable {
   public func set(_ id: DynamicParameterID, to value: Float, at time: PlaybackTime = .now)
     throws(PlaybackError)
   {
-    let track = try Self.track(of: id)
+    let control = try Self.control(id)
     let frame = time.frame(rate: engine.rate)
-    let value = Self.clamp(value, of: id)
-    try send { .control($1, track, value: value, at: frame) }
+    let value = id.clamped(value)
+    try send { .control($1, control, value: value, at: frame) }
   }
 
   /// Runs a parameter curve from a time on; its own time is not regarded.
   public func schedule(_ curve: ParameterCurve, at time: PlaybackTime = .now) throws(PlaybackError)
   {
-    let track = try Self.track(of: curve.id)
+    let control = try Self.control(curve.id)
     let asked = time.frame(rate: engine.rate)
     // What is to start now starts with the next block; its points count from there.
     let start = max(asked, engine.position)
@@ -197,7 +197,7 @@ public final class PatternPlayer: Sendable {
         (
           frame: start
             + FrameConversion.frame(seconds: max(0, point.time), rate: engine.rate),
-          value: Self.clamp(point.value, of: curve.id)
+          value: curve.id.clamped(point.value)
         )
       }
     guard let first = points.first, let last = points.last else { return }
@@ -211,7 +211,7 @@ public final class PatternPlayer: Sendable {
       [core], commandCount: lines.count,
       lines.flatMap { line in
         core.parts.map {
-          .control($0, track, value: line.value, slope: line.slope, at: line.frame)
+          .control($0, control, value: line.value, slope: line.slope, at: line.frame)
         }
       })
   }
@@ -238,23 +238,11 @@ public final class PatternPlayer: Sendable {
     core.entries(at: FrameConversion.frame(seconds: max(0, offset), rate: engine.rate))
   }
 
-  private static func clamp(_ value: Float, of id: DynamicParameterID) -> Double {
-    guard !value.isNaN else { return Double(id.neutralValue) }
-    return Double(min(max(value, id.range.lowerBound), id.range.upperBound))
-  }
-
-  private static func track(of id: DynamicParameterID) throws(PlaybackError) -> ControlTrackID {
-    switch id {
-    case .hapticIntensityControl: return .hapticIntensity
-    case .hapticSharpnessControl: return .hapticSharpness
-    case .audioVolumeControl: return .audioVolume
-    case .audioPitchControl: return .audioPitch
-    case .audioBrightnessControl: return .audioBrightness
-    case .audioPanControl: return .audioPan
-    case .hapticAttackTimeControl, .hapticDecayTimeControl, .hapticReleaseTimeControl,
-      .audioAttackTimeControl, .audioDecayTimeControl, .audioReleaseTimeControl:
+  private static func control(_ id: DynamicParameterID) throws(PlaybackError) -> LiveControlID {
+    guard let control = LiveControlID(id) else {
       throw PlaybackError(
         kind: .notLive, description: "\(id.rawValue) cannot be changed while a pattern plays")
     }
+    return control
   }
 }

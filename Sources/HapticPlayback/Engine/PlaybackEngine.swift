@@ -141,6 +141,17 @@ public final class PlaybackEngine: Sendable {
   public func player(
     for pattern: HapticPattern, samples: [String: AudioBuffer] = [:]
   ) throws -> PatternPlayer {
+    try player(for: HapticComposition(pattern), samples: samples)
+  }
+
+  /// Compiles the layers of a composition, once for each haptic bus, and loads them as one player.
+  ///
+  /// What is sent to the player acts on every layer; its loop points are not regarded.
+  ///
+  /// - Parameter samples: The sound files by the path that names them, at the engine's rate.
+  public func player(
+    for composition: HapticComposition, samples: [String: AudioBuffer] = [:]
+  ) throws -> PatternPlayer {
     var plans: [RenderPlan] = []
     for (bus, profile) in profiles.enumerated() {
       let same = profiles.firstIndex(of: profile) ?? bus
@@ -148,10 +159,11 @@ public final class PlaybackEngine: Sendable {
         plans.append(plans[same])
       } else {
         plans.append(
-          try RenderPlan(compiling: pattern, profile: profile, rate: rate, samples: samples))
+          try RenderPlan(
+            compiling: composition, profile: profile, rate: rate, samples: samples))
       }
     }
-    return try player(for: plans, duration: pattern.duration)
+    return try player(for: plans, duration: composition.duration)
   }
 
   /// Loads plans that were compiled before: one for each haptic bus, at the engine's rate.

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import RealtimeMemory
 internal import Synchronization
 
 /// Plays an engine through a sink in real time: the render thread, and one that tells what happened.
@@ -92,11 +93,11 @@ public final class LivePlayback: Sendable {
   /// Whether the sink has ended.
   public var isOver: Bool { shared.isOver.load(ordering: .acquiring) }
 
-  /// Takes the records of blocks since the last call, oldest first; more than about 1,000 are dropped.
+  /// Takes the timings of blocks since the last call, oldest first; more than about 1,000 are dropped.
   public func takeBlockTimings() -> [BlockTiming] {
-    var records = [BlockTiming](repeating: .empty, count: 1_024)
-    let count = shared.loop.records.take(into: &records)
-    return Array(records.prefix(count))
+    var timings = [BlockTiming](repeating: .empty, count: 1_024)
+    let count = shared.loop.timings.take(into: &timings)
+    return Array(timings.prefix(count))
   }
 
   // MARK: Threads

@@ -1,4 +1,5 @@
 public import HapticRender
+internal import RealtimeMemory
 internal import Synchronization
 
 /// Waits for a sink, renders what it wants, hands it over: the loop of the render thread, a turn at a time.
@@ -31,7 +32,7 @@ public final class RenderLoop {
   private var closingEnd = Duration.zero
   private var changeCount = 0
   private let stopRequest = Atomic<Bool>(false)
-  let records: RingBuffer<BlockTiming>
+  let timings: RingQueue<BlockTiming>
   private var notices: [SinkEvent] = []
 
   /// A loop over an engine and a sink of its rate and channels.
@@ -46,7 +47,7 @@ public final class RenderLoop {
     renderer = engine.makeRenderer(isOpen: false)
     block = [Float](repeating: 0, count: Self.longestBlock * engine.routing.channels.count)
     clock = PlaybackClock(rate: engine.rate, time: time)
-    records = RingBuffer(capacity: 1_024, filler: .empty)
+    timings = RingQueue(capacity: 1_024, filler: .empty)
   }
 
   /// What has been rendered.
@@ -117,11 +118,11 @@ public final class RenderLoop {
       let frames = block.span.extracting(first: count * renderer.channelCount)
       sink.write(frames)
       recording?.write(frames)
-      let record = BlockTiming(
+      let timing = BlockTiming(
         position: position, frameCount: count, began: began, rendered: rendered, handed: time.now,
         delay: sink.delay)
-      records.write(record)
-      clock.note(position: position + Int64(count), delay: record.delay, moment: record.handed)
+      timings.write(timing)
+      clock.note(position: position + Int64(count), delay: timing.delay, moment: timing.handed)
       if let closing = closingFrameCount { closingFrameCount = closing - count }
       left -= count
     }

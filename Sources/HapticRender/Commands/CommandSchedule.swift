@@ -90,25 +90,9 @@ struct CommandSchedule: ~Copyable {
   }
 }
 
-extension RenderCommand {
-  /// Reports to the control side that an entry is no longer read.
-  @_noLocks
-  static func release(_ entry: Reference<CuePoint>?) {
-    guard let entry = entry else { return }
-    entry.value.isReleased.store(true, ordering: .releasing)
-  }
-}
-
 extension RenderCommand.PlayerChange {
   var isStart: Bool {
-    @_noLocks get {
-      switch self {
-      case .start: true
-      case .add, .remove, .cancel, .stop, .pause, .resume, .seek, .loop, .rate, .gain, .busSend,
-        .control:
-        false
-      }
-    }
+    @_noLocks get { if case .start = self { true } else { false } }
   }
 }
 

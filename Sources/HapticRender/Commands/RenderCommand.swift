@@ -30,7 +30,7 @@ public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
     /// Over the usual fade where no length is given.
     case gain(Float, frameCount: Int?)
     case busSend(Float, frameCount: Int, serial: Int64)
-    case control(ControlTrackID, value: Float, slope: Float)
+    case control(LiveControlID, value: Float, slope: Float)
   }
 
   /// The output's frame.
@@ -129,10 +129,10 @@ public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
 
   /// Puts a value of one dynamic parameter in force, growing by a slope with each frame.
   public static func control(
-    _ player: RenderPlayer, _ track: ControlTrackID, value: Double, slope: Double = 0,
+    _ player: RenderPlayer, _ id: LiveControlID, value: Double, slope: Double = 0,
     at time: Int64
   ) -> RenderCommand {
-    RenderCommand(player, .control(track, value: Float(value), slope: Float(slope)), at: time)
+    RenderCommand(player, .control(id, value: Float(value), slope: Float(slope)), at: time)
   }
 
   /// Ramps the gain on all haptics.
@@ -172,36 +172,4 @@ extension Reference<CuePoint> {
   /// Reports that it is no longer read: [render thread].
   @_noLocks
   func release() { value.isReleased.store(true, ordering: .releasing) }
-}
-
-/// The dynamic parameters that act while a voice sounds.
-public enum ControlTrackID: Int, CaseIterable, BitwiseCopyable, Sendable {
-  /// A factor on intensity, 0…1.
-  case hapticIntensity
-  /// Added to sharpness, −1…1.
-  case hapticSharpness
-  /// A factor on volume, 0…1.
-  case audioVolume
-  /// Added to pitch, −1…1.
-  case audioPitch
-  /// Added to brightness, −1…1.
-  case audioBrightness
-  /// Added to pan, −1…1.
-  case audioPan
-}
-
-extension ControlTrackID {
-  /// The place among the tracks of a plan.
-  var index: Int {
-    @_noLocks get {
-      switch self {
-      case .hapticIntensity: 0
-      case .hapticSharpness: 1
-      case .audioVolume: 2
-      case .audioPitch: 3
-      case .audioBrightness: 4
-      case .audioPan: 5
-      }
-    }
-  }
 }

@@ -5,13 +5,16 @@ internal import Synchronization
 public final class RendererPort: @unchecked Sendable {
   /// Commands that may wait for their frame.
   public static let maximumScheduledCommandCount = 4_096
+  /// Commands that fit on their way to the render thread.
+  static let commandCapacity = 1_024
 
   let memory: Cell<Memory>
   private var sentCount = 0
 
   /// What both sides share.
   struct Memory: ~Copyable {
-    let queue = CommandQueue()
+    let queue = RingQueue(
+      capacity: commandCapacity, filler: RenderCommand(.nothing, at: 0))
     let position = Atomic<Int64>(0)
     let voiceCount = Atomic<Int>(0)
     let limitedFrameCount = Atomic<Int64>(0)
@@ -55,8 +58,8 @@ public final class RendererPort: @unchecked Sendable {
     let waiting = sentCount - memory.value.doneCount.load(ordering: .acquiring)
     // What is to be done at once has room of its own, so that a full schedule can still be stopped.
     let isScheduling = commands.contains { $0.time > 0 }
-    let room = Self.maximumScheduledCommandCount + (isScheduling ? 0 : CommandQueue.capacity / 2)
-    guard waiting + commands.count <= room, memory.value.queue.send(commands) else {
+    let room = Self.maximumScheduledCommandCount + (isScheduling ? 0 : Self.commandCapacity / 2)
+    guard waiting + commands.count <= room, memory.value.queue.write(commands.span) else {
       return false
     }
     sentCount += commands.count

@@ -1,6 +1,6 @@
 public import HapticModel
 
-/// When each event of a pattern sounds and how loud its envelope is, and the lines its controls follow.
+/// When each event of a pattern sounds and how loud its envelope is, and the values of its controls.
 ///
 /// Compiled by the same code that a plan is, so that a picture of it shows what is rendered. Times are
 /// seconds that lie on frames.
@@ -26,21 +26,11 @@ public struct PatternTimeline: Sendable {
     public var end: Double { corners.last?.time ?? onset }
   }
 
-  /// A straight line that a control follows until the next line starts.
-  public struct Line: Equatable, Sendable {
-    /// The second it starts.
-    public let start: Double
-    /// The value at its start.
-    public let value: Double
-    /// What the value grows by in a second.
-    public let slope: Double
-  }
-
   /// By rising onset, and in the pattern's order where onsets are equal.
   public let events: [Event]
   /// Seconds until nothing sounds and the pattern has ended.
   public let duration: Double
-  private let controls: [DynamicParameterID: [Line]]
+  private let controls: [DynamicParameterID: ControlTimeline]
 
   /// Works out when everything sounds: O(n log n), without rendering anything.
   ///
@@ -51,7 +41,7 @@ public struct PatternTimeline: Sendable {
     of pattern: HapticPattern, profile: TransducerProfile = .phone, rate: Double = 48_000,
     samples: [String: AudioBuffer] = [:]
   ) throws(RenderError) {
-    try RenderPlan.check(pattern)
+    try RenderPlan.check(HapticComposition(pattern))
     var draft = RenderPlanBuilder(profile: profile, rate: rate)
     draft.loopLength = FrameConversion.frame(seconds: pattern.duration, rate: rate)
     var controls = EventControls(of: pattern, rate: rate)
@@ -74,8 +64,8 @@ public struct PatternTimeline: Sendable {
     self.controls = Self.controls(of: pattern, moving: controls.moving, rate: rate)
   }
 
-  /// The lines a control follows, the first from time 0; nothing for one that no part of the pattern sets.
-  public func lines(of id: DynamicParameterID) -> [Line] { controls[id] ?? [] }
+  /// A control over the pattern in seconds that lie on frames, or nil for one that the pattern does not set.
+  public func control(_ id: DynamicParameterID) -> ControlTimeline? { controls[id] }
 
   /// Plans an event as a renderer would, and keeps its longest envelope.
   private static func corners(
@@ -115,15 +105,19 @@ public struct PatternTimeline: Sendable {
     return corners
   }
 
-  /// The lines of every control that the pattern sets.
+  /// Every control that the pattern sets, in seconds.
   private static func controls(
-    of pattern: HapticPattern, moving: [ControlTrack], rate: Double
-  ) -> [DynamicParameterID: [Line]] {
+    of pattern: HapticPattern, moving: [ControlTimeline], rate: Double
+  ) -> [DynamicParameterID: ControlTimeline] {
     let used = Set(pattern.parameters.map(\.id)).union(pattern.curves.map(\.id))
-    var controls: [DynamicParameterID: [Line]] = [:]
-    for track in Track.allCases where used.contains(track.id) {
-      controls[track.id] = moving[track.rawValue].lines.map {
-        Line(start: Double($0.start) / rate, value: $0.value, slope: $0.slope * rate)
+    var controls: [DynamicParameterID: ControlTimeline] = [:]
+    for (id, control) in zip(LiveControlID.allCases, moving) where used.contains(id.id) {
+      controls[id.id] = control.mapping { segment in
+        [
+          .init(
+            start: segment.start / rate, value: segment.value, slope: segment.slope * rate,
+            origin: segment.origin.map { $0 / rate })
+        ]
       }
     }
     return controls

@@ -39,24 +39,12 @@ struct PlannedVoice: BitwiseCopyable, Sendable {
 
     /// Whether it was fixed at its onset.
     var isBurst: Bool {
-      @_noLocks
-      get {
-        switch self {
-        case .burst: true
-        case .vibration, .tone, .sample, .recording: false
-        }
-      }
+      @_noLocks get { if case .burst = self { true } else { false } }
     }
 
     /// Whether it is heard as it is.
     var isRecording: Bool {
-      @_noLocks
-      get {
-        switch self {
-        case .recording: true
-        case .vibration, .burst, .tone, .sample: false
-        }
-      }
+      @_noLocks get { if case .recording = self { true } else { false } }
     }
   }
 

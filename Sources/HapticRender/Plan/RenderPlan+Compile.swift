@@ -7,6 +7,9 @@ extension RenderPlan {
   /// Seconds a continuous event without a duration lasts: the documented limit of Core Haptics.
   public static let unlimitedDuration = 30.0
 
+  /// The most layers of a composition.
+  public static let maximumLayerCount = 65_535
+
   /// Compiles a pattern: O(n log n) in events and control points, off the render thread.
   ///
   /// - Parameters:
@@ -29,17 +32,19 @@ extension RenderPlan {
     rate: Double = 48_000, samples: [String: AudioBuffer] = [:]
   ) throws(RenderError) {
     try Self.check(rate: rate)
-    for layer in composition.layers { try Self.check(layer.pattern) }
+    try Self.check(composition)
     var draft = RenderPlanBuilder(profile: profile, rate: rate)
     let layers = composition.layers.map(\.pattern)
     draft.eventCount = layers.reduce(0) { $0 + $1.events.count }
     draft.voices.reserveCapacity(draft.eventCount)
     draft.loopLength = FrameConversion.frame(seconds: composition.duration, rate: rate)
-    var tracks: [[ControlTrack]] = []
+    var tracks: [[ControlTimeline]] = []
     for (layer, pattern) in layers.enumerated() {
-      draft.layer = UInt16(clamping: layer)
+      draft.layer = UInt16(layer)
       var controls = EventControls(of: pattern, rate: rate)
-      try draft.add(eventsOf: pattern, controls: &controls, samples: samples)
+      try draft.add(eventsOf: pattern, controls: &controls, samples: samples) { event in
+        Self.name(of: "event", event, layer: layers.count > 1 ? layer : nil)
+      }
       tracks.append(controls.moving)
     }
     if layers.count > 1 { draft.sortVoices() }
@@ -68,49 +73,75 @@ extension RenderPlan {
     }.joined()
   }
 
-  /// Refuses what no frame can hold.
-  static func check(_ pattern: HapticPattern) throws(RenderError) {
-    for (index, event) in pattern.events.enumerated() {
-      let duration = event.duration ?? 0
-      guard event.time.isFinite, event.time >= 0, duration.isFinite, duration >= 0 else {
-        throw RenderError(
-          kind: .timeOutOfRange, eventIndex: index,
-          description: "event \(index): time or duration is negative or NaN")
+  /// Refuses what no frame can hold, and more layers than can be told apart.
+  static func check(_ composition: HapticComposition) throws(RenderError) {
+    let count = composition.layers.count
+    guard count <= maximumLayerCount else {
+      throw RenderError(
+        kind: .tooManyLayers,
+        description: "the composition has \(count) layers; at most \(maximumLayerCount)")
+    }
+    for (layer, each) in composition.layers.enumerated() {
+      let number = count > 1 ? layer : nil
+      for (index, event) in each.pattern.events.enumerated() {
+        try check(event, EventReference(layer: layer, event: index), layer: number)
       }
-      guard event.time + duration <= FrameConversion.longest else {
-        throw RenderError(
-          kind: .patternTooLong, eventIndex: index,
-          description:
-            "event \(index) ends at \(event.time + duration) s; patterns are limited to one day (86400 s)"
-        )
+      for (index, parameter) in each.pattern.parameters.enumerated() {
+        try check(controlTime: parameter.time, of: "parameter", index, layer: number)
+      }
+      for (index, curve) in each.pattern.curves.enumerated() {
+        try check(controlTime: curve.time, of: "curve", index, layer: number)
       }
     }
-    for (index, parameter) in pattern.parameters.enumerated() {
-      try check(controlTime: parameter.time, of: "parameter \(index)")
+  }
+
+  private static func check(_ event: HapticEvent, _ reference: EventReference, layer: Int?)
+    throws(RenderError)
+  {
+    let duration = event.duration ?? 0
+    guard event.time.isFinite, event.time >= 0, duration.isFinite, duration >= 0 else {
+      throw RenderError(
+        kind: .timeOutOfRange, event: reference,
+        description:
+          "\(name(of: "event", reference.event, layer: layer)): time or duration is negative or NaN"
+      )
     }
-    for (index, curve) in pattern.curves.enumerated() {
-      try check(controlTime: curve.time, of: "curve \(index)")
+    guard event.time + duration <= FrameConversion.longest else {
+      throw RenderError(
+        kind: .patternTooLong, event: reference,
+        description: "\(name(of: "event", reference.event, layer: layer)) ends at "
+          + "\(event.time + duration) s; patterns are limited to one day (86400 s)")
     }
   }
 
   /// A control may start before the pattern does, but not behind the longest one.
-  private static func check(controlTime time: Double, of name: String) throws(RenderError) {
+  private static func check(controlTime time: Double, of noun: String, _ index: Int, layer: Int?)
+    throws(RenderError)
+  {
     guard time.isFinite else {
       throw RenderError(
-        kind: .timeOutOfRange, description: "\(name): time is NaN or infinite")
+        kind: .timeOutOfRange,
+        description: "\(name(of: noun, index, layer: layer)): time is NaN or infinite")
     }
     guard time <= FrameConversion.longest else {
       throw RenderError(
         kind: .patternTooLong,
-        description: "\(name) starts at \(time) s; patterns are limited to one day (86400 s)")
+        description: "\(name(of: noun, index, layer: layer)) starts at \(time) s; "
+          + "patterns are limited to one day (86400 s)")
     }
+  }
+
+  /// What a message calls an element: its index, and its layer where there are several.
+  private static func name(of noun: String, _ index: Int, layer: Int?) -> String {
+    "\(layer.map { "layer \($0), " } ?? "")\(noun) \(index)"
   }
 }
 
 extension RenderPlanBuilder {
   /// Adds the events of one layer in order of time.
   fileprivate mutating func add(
-    eventsOf pattern: HapticPattern, controls: inout EventControls, samples: [String: AudioBuffer]
+    eventsOf pattern: HapticPattern, controls: inout EventControls, samples: [String: AudioBuffer],
+    name: (Int) -> String
   ) throws(RenderError) {
     let order = pattern.events.indices.sorted {
       (pattern.events[$0].time, $0) < (pattern.events[$1].time, $1)
@@ -127,8 +158,8 @@ extension RenderPlanBuilder {
         let path = event.waveform?.path ?? ""
         guard let sample = samples[path] else {
           throw RenderError(
-            kind: .sampleMissing, eventIndex: index,
-            description: "event \(index): sound file \"\(RenderPlan.line(path))\" was not loaded")
+            kind: .sampleMissing, event: EventReference(layer: Int(layer), event: index),
+            description: "\(name(index)): sound file \"\(RenderPlan.line(path))\" was not loaded")
         }
         let place = sampleIndices[path] ?? Int32(clamping: self.samples.count)
         if sampleIndices.updateValue(place, forKey: path) == nil { self.samples.append(sample) }
@@ -146,28 +177,32 @@ extension RenderPlanBuilder {
 
 /// The controls in force at an onset, swept forward with the sorted events.
 struct EventControls {
-  /// The tracks that act while a voice sounds, in `Track` order.
-  let moving: [ControlTrack]
-  private let times: [DynamicParameterID: ControlTrack]
+  /// The controls that act while a voice sounds, in the order of `LiveControlID`.
+  let moving: [ControlTimeline]
+  private let times: [DynamicParameterID: ControlTimeline]
   private var movingCursors: [Int]
   private var timeCursors: [DynamicParameterID: Int] = [:]
   private var movingValues: [Double]
   private var timeValues: [DynamicParameterID: Double] = [:]
 
-  /// Sorts a pattern's controls into tracks.
+  /// Sorts a pattern's controls.
   init(of pattern: HapticPattern, rate: Double) {
-    moving = Track.allCases.map { ControlTrack($0.id, of: pattern, rate: rate) }
+    let grid = ControlTimeline.Grid.frames(rate: rate)
+    let live = LiveControlID.allCases.map(\.id)
+    moving = live.map { ControlTimeline(of: $0, in: pattern, grid: grid) }
     movingCursors = Array(repeating: 0, count: moving.count)
-    movingValues = Track.allCases.map { Double($0.id.neutralValue) }
-    var times: [DynamicParameterID: ControlTrack] = [:]
+    movingValues = live.map { Double($0.neutralValue) }
+    var times: [DynamicParameterID: ControlTimeline] = [:]
     let used = Set(pattern.parameters.map(\.id)).union(pattern.curves.map(\.id))
-    let moved = Set(Track.allCases.map(\.id))
-    for id in used.subtracting(moved) { times[id] = ControlTrack(id, of: pattern, rate: rate) }
+    for id in used.subtracting(live) {
+      times[id] = ControlTimeline(of: id, in: pattern, grid: grid)
+    }
     self.times = times
   }
 
   /// Moves to an onset, which must not lie before the last one.
   mutating func move(to frame: Int64) {
+    let frame = Double(frame)
     for index in moving.indices {
       movingValues[index] = moving[index].value(at: frame, cursor: &movingCursors[index])
     }
@@ -178,11 +213,10 @@ struct EventControls {
     }
   }
 
-  /// Whether anything in the pattern sets a control.
-  func isMoving(_ track: Track) -> Bool { moving[track.rawValue].lines.count > 1 }
+  /// Whether a control changes behind the start of the pattern.
+  func isMoving(_ id: LiveControlID) -> Bool { moving[id.index].segments.count > 1 }
 
-  /// The value of a moving control.
-  func value(_ track: Track) -> Double { movingValues[track.rawValue] }
+  func value(_ id: LiveControlID) -> Double { movingValues[id.index] }
 
   /// Seconds of one of an event's envelope times, with the control of its bus added.
   func seconds(_ event: HapticEvent, _ id: EventParameterID, _ control: DynamicParameterID)

@@ -29,7 +29,7 @@ public final class RenderPlan: @unchecked Sendable {
   /// What the render path reads; `samples` keeps the sound files alive.
   let view: Cell<PlanView>
   private let voices: FixedBuffer<PlannedVoice>
-  private let pieces: FixedBuffer<ControlSegment>
+  private let segments: FixedBuffer<ControlSegment>
   private let sounds: FixedBuffer<AudioBufferView>
   private let layers: FixedBuffer<LayerTracks>
   private let samples: [AudioBuffer]
@@ -50,7 +50,7 @@ public final class RenderPlan: @unchecked Sendable {
     hasAudio = draft.hasAudio
     samples = draft.samples
     voices = FixedBuffer(draft.voices)
-    pieces = FixedBuffer(draft.pieces)
+    segments = FixedBuffer(draft.segments)
     layers = FixedBuffer(draft.layerTracks)
     sounds = FixedBuffer(
       draft.samples.map { sample in
@@ -60,7 +60,7 @@ public final class RenderPlan: @unchecked Sendable {
       })
     view = unsafe Cell(
       PlanView(
-        voices: voices.view, pieces: pieces.view, sounds: sounds.view, layers: layers.view,
+        voices: voices.view, segments: segments.view, sounds: sounds.view, layers: layers.view,
         laws: draft.laws, loopLength: draft.loopLength,
         length: max(draft.loopLength, draft.soundEnd), edge: draft.edge))
   }

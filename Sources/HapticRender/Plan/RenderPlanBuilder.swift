@@ -15,10 +15,10 @@ struct RenderPlanBuilder {
   var hasHaptics = false
   var hasAudio = false
   var voices: [PlannedVoice] = []
-  var pieces: [ControlSegment] = []
+  var segments: [ControlSegment] = []
   /// The layer whose events are being added.
   var layer: UInt16 = 0
-  /// Where the tracks of each layer start in `pieces`.
+  /// Where the tracks of each layer start in `segments`.
   var layerTracks: [LayerTracks] = []
   var samples: [AudioBuffer] = []
   var sampleIndices: [String: Int32] = [:]
@@ -41,26 +41,16 @@ struct RenderPlanBuilder {
   var edge: Int64 { frames(EnvelopeTimes.shortestEdge) }
 
   /// Appends the tracks of the next layer, with every jump ramped over the shortest edge; call it when all bursts are planned.
-  mutating func add(tracks: [ControlTrack]) {
+  mutating func add(tracks: [ControlTimeline]) {
     var starts: [Int32] = []
-    for (index, track) in tracks.enumerated() {
-      starts.append(Int32(clamping: pieces.count))
-      let heard = index == Track.hapticIntensity.rawValue ? ducked(track) : track
-      pieces += heard.pieces(rampedOver: edge)
-      // A piece that never comes ends the track for whoever looks for the next one.
-      pieces.append(ControlSegment(start: .max, value: 0, slope: 0))
+    for (id, track) in zip(LiveControlID.allCases, tracks) {
+      starts.append(Int32(clamping: segments.count))
+      let heard = id == .hapticIntensity ? ducked(track) : track
+      segments += heard.segments(rampedOver: edge)
+      // A segment that is never reached ends the track.
+      segments.append(ControlSegment(start: .max, value: 0, slope: 0))
     }
-    let haptic = TrackCursors(
-      strength: starts[Track.hapticIntensity.rawValue],
-      tone: starts[Track.hapticSharpness.rawValue],
-      brightness: starts[Track.audioBrightness.rawValue],
-      pan: starts[Track.audioPan.rawValue])
-    let audio = TrackCursors(
-      strength: starts[Track.audioVolume.rawValue],
-      tone: starts[Track.audioPitch.rawValue],
-      brightness: starts[Track.audioBrightness.rawValue],
-      pan: starts[Track.audioPan.rawValue])
-    layerTracks.append(LayerTracks(haptic: haptic, audio: audio))
+    layerTracks.append(LayerTracks(starts: starts))
   }
 
   /// Counts the most voices that sound within one turn of a renderer, by a sweep: O(n log n).

@@ -1,3 +1,66 @@
+public import HapticModel
+
+/// The dynamic parameters that act while a voice sounds, in the order of a plan's tracks.
+public enum LiveControlID: CaseIterable, BitwiseCopyable, Sendable {
+  /// A factor on intensity, 0…1.
+  case hapticIntensity
+  /// Added to sharpness, −1…1.
+  case hapticSharpness
+  /// A factor on volume, 0…1.
+  case audioVolume
+  /// Added to pitch, −1…1.
+  case audioPitch
+  /// Added to brightness, −1…1.
+  case audioBrightness
+  /// Added to pan, −1…1.
+  case audioPan
+
+  /// The control of a dynamic parameter, or nil for envelope times, which act at onsets alone.
+  public init?(_ id: DynamicParameterID) {
+    switch id {
+    case .hapticIntensityControl: self = .hapticIntensity
+    case .hapticSharpnessControl: self = .hapticSharpness
+    case .audioVolumeControl: self = .audioVolume
+    case .audioPitchControl: self = .audioPitch
+    case .audioBrightnessControl: self = .audioBrightness
+    case .audioPanControl: self = .audioPan
+    case .hapticAttackTimeControl, .hapticDecayTimeControl, .hapticReleaseTimeControl,
+      .audioAttackTimeControl, .audioDecayTimeControl, .audioReleaseTimeControl:
+      return nil
+    }
+  }
+
+  /// The dynamic parameter.
+  public var id: DynamicParameterID {
+    switch self {
+    case .hapticIntensity: .hapticIntensityControl
+    case .hapticSharpness: .hapticSharpnessControl
+    case .audioVolume: .audioVolumeControl
+    case .audioPitch: .audioPitchControl
+    case .audioBrightness: .audioBrightnessControl
+    case .audioPan: .audioPanControl
+    }
+  }
+
+  var index: Int {
+    @_noLocks get {
+      switch self {
+      case .hapticIntensity: 0
+      case .hapticSharpness: 1
+      case .audioVolume: 2
+      case .audioPitch: 3
+      case .audioBrightness: 4
+      case .audioPan: 5
+      }
+    }
+  }
+
+  /// The control as a bit of a mask.
+  var bit: UInt8 {
+    @_noLocks get { 1 &<< UInt8(truncatingIfNeeded: index) }
+  }
+}
+
 /// One dynamic parameter of a player as it was sent while playing: a straight line from a frame on.
 struct LiveControl: BitwiseCopyable, Sendable {
   /// The frame of the output at which it came into force.
@@ -24,16 +87,16 @@ struct LiveControl: BitwiseCopyable, Sendable {
   @_noLocks
   func value(at frame: Int64) -> Float { value + slope * Float(frame &- start) }
 
-  /// Whether this, and not a piece of the pattern's own control, is in force.
+  /// Whether this, and not a segment of the pattern's own control, is in force.
   ///
   /// - Parameter passOrigin: The place on the line of the pattern's frame 0.
   @_noLocks
-  func outranks(_ piece: ControlSegment, passOrigin: Int64) -> Bool {
-    isSet && (piece.origin == ControlSegment.neutral || passOrigin &+ piece.origin <= line)
+  func outranks(_ segment: ControlSegment, passOrigin: Int64) -> Bool {
+    isSet && (segment.origin == ControlSegment.neutral || passOrigin &+ segment.origin <= line)
   }
 }
 
-/// The controls a player was sent, in the order of `Track`.
+/// The controls a player was sent, in the order of `LiveControlID`.
 struct LiveControls: BitwiseCopyable, Sendable {
   private var controls: InlineArray<6, LiveControl>
   /// Whether anything was sent at all.
@@ -46,38 +109,40 @@ struct LiveControls: BitwiseCopyable, Sendable {
     controls = [none, none, none, none, none, none]
   }
 
-  /// The control of a track.
   @_noLocks
-  func control(_ track: Int) -> LiveControl { controls[track] }
+  func control(_ id: LiveControlID) -> LiveControl { controls[id.index] }
 
   /// Puts a value in force that moves by a slope with each frame.
   @_noLocks
-  mutating func set(_ track: Int, value: Float, slope: Float, at frame: Int64, line: Int64) {
-    controls[track].isSet = true
-    controls[track].start = frame
-    controls[track].value = value
-    controls[track].slope = slope
-    controls[track].line = line
+  mutating func set(
+    _ id: LiveControlID, value: Float, slope: Float, at frame: Int64, line: Int64
+  ) {
+    let index = id.index
+    controls[index].isSet = true
+    controls[index].start = frame
+    controls[index].value = value
+    controls[index].slope = slope
+    controls[index].line = line
     isActive = true
   }
 
   /// Puts what was sent at another place of the pattern's line.
   @_noLocks
   mutating func move(to line: Int64) {
-    var track = 0
-    while track < 6 {
-      controls[track].line = line
-      track &+= 1
+    var index = 0
+    while index < 6 {
+      controls[index].line = line
+      index &+= 1
     }
   }
 
   /// Forgets what was sent.
   @_noLocks
   mutating func clear() {
-    var track = 0
-    while track < 6 {
-      controls[track].isSet = false
-      track &+= 1
+    var index = 0
+    while index < 6 {
+      controls[index].isSet = false
+      index &+= 1
     }
     isActive = false
   }

@@ -5,12 +5,11 @@ extension Player {
   /// Fades out and forgets every voice.
   @_noLocks
   mutating func cut(
-    at position: Int64, buses: inout BusSet, scratch: borrowing FadeOutBuffer, isHeard: Bool,
-    isPanned: Bool
+    in context: MixContext
   ) {
     if phase.isPlaying {
       preRenderFadeOuts(
-        at: position, buses: &buses, scratch: scratch, isHeard: isHeard, isPanned: isPanned)
+        in: context)
     }
     activeCount = 0
   }
@@ -18,18 +17,17 @@ extension Player {
   /// Renders each voice's fade to silence, and leaves the voices where they are.
   @_noLocks
   func preRenderFadeOuts(
-    at position: Int64, buses: inout BusSet, scratch: borrowing FadeOutBuffer, isHeard: Bool,
-    isPanned: Bool
+    in context: MixContext
   ) {
-    guard isHeard && !gain.isSilent else { return }
+    guard context.isHeard && !gain.isSilent else { return }
     var index = 0
     while index < activeCount {
       // A copy sounds on; the voice itself may go on later.
       var voice = voices[index]
-      let next = max(position, voice.start &+ voice.frame)
-      render(&voice, from: next, scratch: scratch, isPanned: isPanned)
-      scratch.fade(isIn: false, gain: gain.value, share: currentShare(at: next))
-      leave(scratch, from: next, buses: &buses)
+      let next = max(context.position, voice.start &+ voice.frame)
+      render(&voice, from: next, in: context)
+      context.scratch.value.fade(isIn: false, gain: gain.value, share: currentShare(at: next))
+      leave(from: next, in: context)
       index &+= 1
     }
   }
@@ -37,45 +35,45 @@ extension Player {
   /// Renders each voice's fade from silence; the voices go on behind it.
   @_noLocks
   mutating func fadeIn(
-    at position: Int64, buses: inout BusSet, scratch: borrowing FadeOutBuffer, isHeard: Bool,
-    isPanned: Bool
+    in context: MixContext
   ) {
-    guard isHeard && !gain.isSilent else { return }
+    guard context.isHeard && !gain.isSilent else { return }
     var index = 0
     while index < activeCount {
-      let next = max(position, voices[index].start &+ voices[index].frame)
-      render(&voices[index], from: next, scratch: scratch, isPanned: isPanned)
-      scratch.fade(isIn: true, gain: gain.value, share: currentShare(at: next))
-      leave(scratch, from: next, buses: &buses)
+      let next = max(context.position, voices[index].start &+ voices[index].frame)
+      render(&voices[index], from: next, in: context)
+      context.scratch.value.fade(isIn: true, gain: gain.value, share: currentShare(at: next))
+      leave(from: next, in: context)
       index &+= 1
     }
   }
 
   /// Renders a voice alone for the length of a fade.
   @_noLocks
-  private func render(
-    _ voice: inout Voice, from position: Int64, scratch: borrowing FadeOutBuffer, isPanned: Bool
-  ) {
-    scratch.clear(count: scratch.fadeLength)
+  private func render(_ voice: inout Voice, from position: Int64, in context: MixContext) {
+    let scratch = context.scratch
+    let count = scratch.value.fadeLength
+    scratch.value.clear(count: count)
     let target = MixTarget(
-      haptics: scratch.haptics, left: scratch.left, right: scratch.right, isHeard: true,
-      isPanned: isPanned)
+      haptics: scratch.value.haptics, left: scratch.value.left, right: scratch.value.right,
+      isHeard: true)
     _ = voice.add(
-      plan.value.voices[voice.planned], position: position, end: scratch.fadeLength,
-      in: surroundings(isPanned: isPanned), to: target, isHapticHeard: bus >= 0,
-      isAudioHeard: rendersAudio)
+      plan.value.voices[voice.planned], position: position, end: count,
+      in: voiceContext(isPanned: context.isPanned),
+      to: target, isHapticHeard: bus >= 0, isAudioHeard: rendersAudio)
   }
 
+  /// Adds the frames of a fade to the tails of the buses.
   @_noLocks
-  private func leave(_ scratch: borrowing FadeOutBuffer, from position: Int64, buses: inout BusSet)
-  {
-    let count = scratch.fadeLength
+  private func leave(from position: Int64, in context: MixContext) {
+    let (buses, scratch) = (context.buses, context.scratch)
+    let count = scratch.value.fadeLength
     if bus >= 0 {
-      buses.leave(scratch.haptics, count: count, onBus: bus, from: position)
+      buses.value.leave(scratch.value.haptics, count: count, onBus: bus, from: position)
     }
     guard rendersAudio else { return }
-    let audio = buses.hapticCount
-    buses.leave(scratch.left, count: count, onBus: audio, from: position)
-    buses.leave(scratch.right, count: count, onBus: audio &+ 1, from: position)
+    let audio = buses.value.hapticCount
+    buses.value.leave(scratch.value.left, count: count, onBus: audio, from: position)
+    buses.value.leave(scratch.value.right, count: count, onBus: audio &+ 1, from: position)
   }
 }

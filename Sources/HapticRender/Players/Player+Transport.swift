@@ -6,101 +6,95 @@ extension Player {
   /// Plays from the beginning, from an entry, or from where the last seek led.
   @_noLocks
   mutating func start(
-    from wanted: Reference<CuePoint>?, at position: Int64, buses: inout BusSet,
-    scratch: borrowing FadeOutBuffer, isHeard: Bool, isPanned: Bool
+    from wanted: CuePointReference?, in context: MixContext
   ) {
-    cut(at: position, buses: &buses, scratch: scratch, isHeard: isHeard, isPanned: isPanned)
+    cut(in: context)
     let sought = entry
     entry = nil
     passesLeft = passCount
     live.value.move(to: -1)
     setPhase(.playing)
-    status.value.startFrame.store(position, ordering: .relaxed)
+    status.value.startFrame.store(context.position, ordering: .relaxed)
     _ = status.value.startCount.wrappingAdd(1, ordering: .releasing)
     let begin = wanted ?? sought
     // In a loop, what lies behind its end is its beginning.
     let isBeyond = !isLastPass && (begin?.value.frame ?? 0) >= passLength
     enter(
-      isBeyond ? loopEntry : begin, at: position, buses: &buses, scratch: scratch, isHeard: isHeard,
-      isPanned: isPanned)
-    RenderCommand.release(sought)
-    RenderCommand.release(wanted)
+      isBeyond ? loopEntry : begin, in: context)
+    sought?.release()
+    wanted?.release()
   }
 
   /// Ends playing; answers whether it played.
   @_noLocks
   mutating func stop(
-    at position: Int64, buses: inout BusSet, scratch: borrowing FadeOutBuffer, isHeard: Bool,
-    isPanned: Bool
+    in context: MixContext
   ) -> Bool {
     guard !phase.isIdle else { return false }
-    cut(at: position, buses: &buses, scratch: scratch, isHeard: isHeard, isPanned: isPanned)
-    end(at: position)
+    cut(in: context)
+    end(at: context.position)
     return true
   }
 
-  /// Lets the pattern stand still; what sounds fades out and keeps its place.
+  /// Pauses the pattern; what sounds fades out and keeps its position.
   @_noLocks
   mutating func pause(
-    at position: Int64, buses: inout BusSet, scratch: borrowing FadeOutBuffer, isHeard: Bool,
-    isPanned: Bool
+    in context: MixContext
   ) {
     guard phase.isPlaying else { return }
     preRenderFadeOuts(
-      at: position, buses: &buses, scratch: scratch, isHeard: isHeard, isPanned: isPanned)
-    pauseFrame = position
+      in: context)
+    pauseFrame = context.position
     setPhase(.paused)
   }
 
-  /// Lets a pattern that stands still go on; what sounded fades in.
+  /// Resumes a paused pattern; what sounded fades in.
   @_noLocks
   mutating func resume(
-    at position: Int64, buses: inout BusSet, scratch: borrowing FadeOutBuffer, isHeard: Bool,
-    isPanned: Bool
+    in context: MixContext
   ) {
     guard phase.isPaused else { return }
-    pace.shift(from: pauseFrame, to: position)
+    pace.shift(from: pauseFrame, to: context.position)
     var index = 0
     while index < activeCount {
-      voices[index].start &+= position &- pauseFrame
+      voices[index].start &+= context.position &- pauseFrame
       index &+= 1
     }
     setPhase(.playing)
     fadeIn(
-      at: position, buses: &buses, scratch: scratch, isHeard: isHeard, isPanned: isPanned)
+      in: context)
   }
 
   /// Goes on at an entry; answers whether that ended the player.
   @_noLocks
   mutating func seek(
-    to wanted: Reference<CuePoint>, at position: Int64, buses: inout BusSet,
-    scratch: borrowing FadeOutBuffer, isHeard: Bool, isPanned: Bool
+    to wanted: CuePointReference, in context: MixContext
   ) -> Bool {
     if phase.isIdle {
-      RenderCommand.release(entry)
+      entry?.release()
       entry = wanted
       return false
     }
     let isPaused = phase.isPaused
     if !isPaused {
       cut(
-        at: position, buses: &buses, scratch: scratch, isHeard: isHeard, isPanned: isPanned)
+        in: context)
     }
     let isBeyond = wanted.value.frame >= (isLastPass ? plan.value.length : passLength)
     if isBeyond && isLastPass {
       activeCount = 0
-      RenderCommand.release(wanted)
-      end(at: position)
+      wanted.release()
+      end(at: context.position)
       return true
     }
     // In a loop, what lies behind its end is its beginning.
     let target = isBeyond ? loopEntry : wanted
     live.value.move(to: target?.value.frame ?? 0)
-    if isPaused { pauseFrame = position }
-    enter(
-      target, at: position, buses: &buses, scratch: scratch,
-      isHeard: isHeard && !isPaused, isPanned: isPanned)
-    RenderCommand.release(wanted)
+    if isPaused { pauseFrame = context.position }
+    var context = context
+    if isPaused { context.isHeard = false }
+    enter(target, in: context)
+    wanted.release()
     return false
   }
 
@@ -109,16 +103,16 @@ extension Player {
   /// One that has run beyond its new end is over now.
   @_noLocks
   mutating func setLoop(
-    passCount: Int, end: Int64, entry: Reference<CuePoint>?, at position: Int64
+    passCount: Int, end: Int64, entry: CuePointReference?, at position: Int64
   ) {
     self.passCount = passCount
     passesLeft = passCount
     loopEnd = end
-    RenderCommand.release(loopEntry)
+    loopEntry?.release()
     loopEntry = entry
     // A loop without a frame would never let a turn begin.
     if let entry = entry, entry.value.frame >= passLength {
-      RenderCommand.release(entry)
+      entry.release()
       loopEntry = nil
     }
     guard !phase.isIdle, !isLastPass else { return }
@@ -136,9 +130,9 @@ extension Player {
 
   /// Puts a dynamic parameter in force.
   @_noLocks
-  mutating func setControl(_ track: Int, value: Float, slope: Float, at position: Int64) {
+  mutating func setControl(_ id: LiveControlID, value: Float, slope: Float, at position: Int64) {
     let line = phase.isIdle ? -1 : pace.line(at: phase.isPaused ? pauseFrame : position)
-    live.value.set(track, value: value, slope: slope, at: position, line: line)
+    live.value.set(id, value: value, slope: slope, at: position, line: line)
     settleVoices()
   }
 
@@ -169,25 +163,24 @@ extension Player {
   /// Begins at a place: voices that sound there fade in, the others come at their time.
   @_noLocks
   mutating func enter(
-    _ entry: Reference<CuePoint>?, at position: Int64, buses: inout BusSet,
-    scratch: borrowing FadeOutBuffer, isHeard: Bool, isPanned: Bool
+    _ entry: CuePointReference?, in context: MixContext
   ) {
     passOrigin = 0
     activeCount = 0
     guard let entry = entry else {
       nextVoice = 0
-      pace.anchor(line: 0, at: position)
+      pace.anchor(line: 0, at: context.position)
       return
     }
     nextVoice = entry.value.nextVoice
-    pace.anchor(line: entry.value.frame, at: position)
+    pace.anchor(line: entry.value.frame, at: context.position)
     var index = 0
     while index < entry.value.sounding.count, activeCount < voices.count {
       let number = Int(entry.value.sounding[index])
       let planned = plan.value.voices[number]
       let tracks = plan.value.tracks(of: planned)
       var voice = Voice(
-        planned: number, origin: 0, start: position, sine: planned.sine, gain: planned.gain,
+        planned: number, origin: 0, start: context.position, sine: planned.sine, gain: planned.gain,
         cursors: tracks)
       if planned.source.isSample {
         voice.reader.position = UInt64(entry.value.frame &- planned.onset) &<< 32
@@ -197,39 +190,21 @@ extension Player {
       index &+= 1
     }
     fadeIn(
-      at: position, buses: &buses, scratch: scratch, isHeard: isHeard, isPanned: isPanned)
+      in: context)
   }
 }
 
 extension PlayerStatus.Phase {
   var isIdle: Bool {
-    @_noLocks
-    get {
-      switch self {
-      case .idle: true
-      case .playing, .paused: false
-      }
-    }
+    @_noLocks get { if case .idle = self { true } else { false } }
   }
 
   var isPlaying: Bool {
-    @_noLocks
-    get {
-      switch self {
-      case .playing: true
-      case .idle, .paused: false
-      }
-    }
+    @_noLocks get { if case .playing = self { true } else { false } }
   }
 
   var isPaused: Bool {
-    @_noLocks
-    get {
-      switch self {
-      case .paused: true
-      case .idle, .playing: false
-      }
-    }
+    @_noLocks get { if case .paused = self { true } else { false } }
   }
 
   var code: UInt8 {

@@ -9,27 +9,25 @@ extension Player {
     let right: BufferView<Float>
     /// Whether samples are wanted at all.
     let isHeard: Bool
-    /// Whether the audio bus has two sides.
-    let isPanned: Bool
 
     @_noLocks
     init(
-      haptics: BufferView<Float>, left: BufferView<Float>,
-      right: BufferView<Float>, isHeard: Bool, isPanned: Bool
+      haptics: BufferView<Float>, left: BufferView<Float>, right: BufferView<Float>,
+      isHeard: Bool
     ) {
       self.haptics = haptics
       self.left = left
       self.right = right
       self.isHeard = isHeard
-      self.isPanned = isPanned
     }
   }
 
-  /// Starts the voices that begin in a turn and adds all that sound.
+  /// Starts the voices that begin in a sub-block and adds all that sound.
   @_noLocks
-  mutating func mixVoices(position: Int64, count: Int, to target: MixTarget) {
+  mutating func mixVoices(count: Int, to target: MixTarget, in context: MixContext) {
+    let position = context.position
     startVoices(from: position, before: position &+ Int64(count))
-    let around = surroundings(isPanned: target.isPanned)
+    let around = voiceContext(isPanned: context.isPanned)
     let planned = plan.value.voices
     let voices = self.voices
     var kept = 0

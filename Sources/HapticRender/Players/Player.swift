@@ -27,11 +27,11 @@ struct Player: BitwiseCopyable {
   /// The frame of the pattern at which a loop returns, or 0 for the plan's own.
   var loopEnd: Int64 = 0
   /// Where a loop returns to, or nothing for the beginning.
-  var loopEntry: Reference<CuePoint>?
+  var loopEntry: CuePointReference?
   /// The frame at which it was paused.
   var pauseFrame: Int64 = 0
   /// Where the next start begins, or nothing for the beginning.
-  var entry: Reference<CuePoint>?
+  var entry: CuePointReference?
   var gain = GainRamp(1)
   /// A factor on the haptics that was sent.
   var share = GainRamp(1)
@@ -40,8 +40,6 @@ struct Player: BitwiseCopyable {
   /// A factor on the haptics over the pattern; empty for none.
   let shareLine: BufferView<ControlSegment>
   var shareCursor = 0
-  /// Commands of an older generation were cancelled.
-  var generation: UInt32 = 0
 
   /// A player that has not started.
   init(
@@ -70,7 +68,7 @@ struct Player: BitwiseCopyable {
 
   /// What the player's voices follow.
   @_noLocks
-  func surroundings(isPanned: Bool) -> VoiceContext {
+  func voiceContext(isPanned: Bool) -> VoiceContext {
     VoiceContext(plan: plan, live: live, pace: pace, isPanned: isPanned)
   }
 }

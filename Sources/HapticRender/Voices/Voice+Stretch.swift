@@ -102,20 +102,20 @@ extension Voice {
   @_noLocks
   private func stretchLength(_ voice: PlannedVoice, place: Int64, in around: VoiceContext) -> Int64
   {
-    let pieces = around.plan.value.pieces
+    let segments = around.plan.value.segments
     let laws = around.plan.value.laws
     let isHaptic = voice.source.isHaptic
     let controls = controls(
       at: voice.onset &+ place, outputFrame: start &+ frame, isHaptic: isHaptic, in: around)
     var end = voice.onset &+ voice.envelope.corner(after: place)
-    end = min(end, pieces[Int(cursors.strength) &+ 1].start)
-    end = min(end, pieces[Int(cursors.tone) &+ 1].start)
+    end = min(end, segments[Int(cursors.strength) &+ 1].start)
+    end = min(end, segments[Int(cursors.tone) &+ 1].start)
     if !isHaptic {
-      end = min(end, pieces[Int(cursors.brightness) &+ 1].start)
-      end = min(end, pieces[Int(cursors.pan) &+ 1].start)
+      end = min(end, segments[Int(cursors.brightness) &+ 1].start)
+      end = min(end, segments[Int(cursors.pan) &+ 1].start)
     }
     var length = frames(to: end, from: voice.onset &+ place, in: around)
-    let strength = framesPerUnit(0, isHaptic: isHaptic, in: around)
+    let strength = framesPerUnit(isHaptic ? .hapticIntensity : .audioVolume, in: around)
     if strength > 0 {
       length = min(
         length,
@@ -125,22 +125,23 @@ extension Voice {
         length = min(length, envelopeLength(voice, place: place, in: around))
       }
     }
-    let tone = framesPerUnit(1, isHaptic: isHaptic, in: around)
+    let toneID: LiveControlID = isHaptic ? .hapticSharpness : .audioPitch
+    let tone = framesPerUnit(toneID, in: around)
     if tone > 0 {
       length = min(length, SegmentLength.forTone(framesPerUnit: tone))
       length = min(
         length,
         SegmentLength.untilBound(
           voice.tone + controls.tone,
-          isRising: isRising(1, isHaptic: isHaptic, in: around), framesPerUnit: tone,
+          isRising: isRising(toneID, in: around), framesPerUnit: tone,
           low: isHaptic ? 0 : -1, high: 1))
     }
     if isHaptic { return length }
-    let brightness = framesPerUnit(2, isHaptic: false, in: around)
+    let brightness = framesPerUnit(.audioBrightness, in: around)
     if brightness > 0 {
       length = min(length, SegmentLength.forTone(framesPerUnit: brightness))
     }
-    let pan = framesPerUnit(3, isHaptic: false, in: around)
+    let pan = framesPerUnit(.audioPan, in: around)
     if pan > 0 { length = min(length, SegmentLength.forTone(framesPerUnit: pan)) }
     return length
   }

@@ -52,24 +52,12 @@ struct Voice: BitwiseCopyable, Sendable {
 
     /// Whether there was no stretch before.
     var isFresh: Bool {
-      @_noLocks
-      get {
-        switch self {
-        case .fresh: true
-        case .steady, .settling: false
-        }
-      }
+      @_noLocks get { if case .fresh = self { true } else { false } }
     }
 
     /// Whether the stretch leads to a changed control.
     var isSettling: Bool {
-      @_noLocks
-      get {
-        switch self {
-        case .settling: true
-        case .fresh, .steady: false
-        }
-      }
+      @_noLocks get { if case .settling = self { true } else { false } }
     }
   }
 

@@ -1,11 +1,12 @@
+internal import HapticModel
 internal import HapticRender
 
 /// Evaluates what controls and envelope make of an event, at the times where that bends.
 struct EventSampling {
-  /// The lines of the control that multiplies.
-  let strength: [PatternTimeline.Line]
-  /// The lines of the control that is added.
-  let tone: [PatternTimeline.Line]
+  /// The control that multiplies, where the pattern sets it.
+  let strength: ControlTimeline?
+  /// The control that is added, where the pattern sets it.
+  let tone: ControlTimeline?
   /// The most times at which one event is looked at.
   let mostTimes: Int
   private let strengthSlopes: Bool
@@ -16,12 +17,12 @@ struct EventSampling {
   /// Parts of a stretch in which envelope and control move both, where their product is no line.
   private static let parts = 6
 
-  /// Evaluates with the controls' lines, each of which may be empty.
-  init(strength: [PatternTimeline.Line], tone: [PatternTimeline.Line], eventCount: Int) {
+  /// Evaluates with controls, each of which may be absent.
+  init(strength: ControlTimeline?, tone: ControlTimeline?, eventCount: Int) {
     self.strength = strength
     self.tone = tone
-    strengthSlopes = strength.contains { $0.slope != 0 }
-    toneSlopes = tone.contains { $0.slope != 0 }
+    strengthSlopes = strength?.segments.contains { $0.slope != 0 } ?? false
+    toneSlopes = tone?.segments.contains { $0.slope != 0 } ?? false
     mostTimes = min(1_000, max(8, Self.mostPoints / max(1, eventCount)))
   }
 
@@ -29,8 +30,8 @@ struct EventSampling {
   func point(at time: Double, level: Double, intensity: Double, sharpness: Double)
     -> PatternScore.Point
   {
-    let factor = Self.value(of: strength, at: time) ?? 1
-    let shift = Self.value(of: tone, at: time) ?? 0
+    let factor = strength?.value(at: time) ?? 1
+    let shift = tone?.value(at: time) ?? 0
     return PatternScore.Point(
       time: time, intensity: Self.clamped(intensity * factor) * level,
       sharpness: Self.clamped(sharpness + shift))
@@ -63,14 +64,13 @@ struct EventSampling {
   ) -> [Double] {
     let room = max(2, Int(Double(mostTimes) * (to.time - from.time) / whole))
     var bends: [Double] = [from.time]
-    for lines in [strength, tone] {
-      var index = Self.index(in: lines, at: from.time) + 1
-      while index < lines.count, lines[index].start <= to.time {
+    for control in [strength, tone].compactMap({ $0 }) {
+      let segments = control.segments
+      var index = control.index(at: from.time) + 1
+      while index < segments.count, segments[index].start <= to.time {
         guard bends.count < room else { return even(from.time, to.time, count: room) }
-        let start = lines[index].start
-        if lines[index - 1].value + lines[index - 1].slope * (start - lines[index - 1].start)
-          != lines[index].value
-        {
+        let start = segments[index].start
+        if segments[index - 1].value(at: start) != segments[index].value {
           bends.append(max(from.time, start - 1e-6))
         }
         if start < to.time { bends.append(start) }
@@ -88,23 +88,6 @@ struct EventSampling {
 
   private func even(_ from: Double, _ to: Double, count: Int) -> [Double] {
     (0...count).map { $0 == count ? to : from + (to - from) * Double($0) / Double(count) }
-  }
-
-  /// The value of a control at a time, or nothing where the pattern does not set it.
-  static func value(of lines: [PatternTimeline.Line], at time: Double) -> Double? {
-    guard !lines.isEmpty else { return nil }
-    let line = lines[index(in: lines, at: time)]
-    return line.value + line.slope * (time - line.start)
-  }
-
-  /// The place of the last line that has started: by halving.
-  static func index(in lines: [PatternTimeline.Line], at time: Double) -> Int {
-    var (low, high) = (0, lines.count)
-    while high - low > 1 {
-      let middle = (low + high) / 2
-      if lines[middle].start <= time + 1e-9 { low = middle } else { high = middle }
-    }
-    return low
   }
 
   private static func clamped(_ value: Double) -> Double { min(max(value, 0), 1) }

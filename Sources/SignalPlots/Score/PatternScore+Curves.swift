@@ -4,28 +4,29 @@ internal import HapticRender
 extension PatternScore.Curve {
   /// The line of a control and the points that its author gave, or nothing where there are none.
   init?(
-    _ id: DynamicParameterID, of pattern: HapticPattern, lines: [PatternTimeline.Line],
+    _ id: DynamicParameterID, of pattern: HapticPattern, control: ControlTimeline?,
     until end: Double
   ) {
-    guard !lines.isEmpty else { return nil }
+    guard let control else { return nil }
     self.id = id
     var line: [Point] = []
     func append(_ time: Double, _ value: Double) {
       let point = Point(time: time, value: value)
       if line.last != point { line.append(point) }
     }
-    for (index, piece) in lines.enumerated() where piece.start <= end || index == 0 {
-      append(piece.start, piece.value)
-      let next = index + 1 < lines.count ? min(lines[index + 1].start, end) : end
-      if next > piece.start { append(next, piece.value + piece.slope * (next - piece.start)) }
+    let segments = control.segments
+    for (index, segment) in segments.enumerated() where segment.start <= end || index == 0 {
+      append(segment.start, segment.value)
+      let next = index + 1 < segments.count ? min(segments[index + 1].start, end) : end
+      if next > segment.start { append(next, segment.value(at: next)) }
     }
     self.line = line
-    handles = Self.handles(id, of: pattern, lines: lines, until: end)
+    handles = Self.handles(id, of: pattern, control: control, until: end)
   }
 
   /// What the author gave, where it is in force: the line passes through it.
   private static func handles(
-    _ id: DynamicParameterID, of pattern: HapticPattern, lines: [PatternTimeline.Line],
+    _ id: DynamicParameterID, of pattern: HapticPattern, control: ControlTimeline,
     until end: Double
   ) -> [Point] {
     var given: [Point] = []
@@ -46,7 +47,7 @@ extension PatternScore.Curve {
         // Points lie on frames, so the nearest half frame of 48 kHz counts as the same time.
         let around = [point.time, point.time + 2e-5, point.time - 2e-5]
         return around.contains { time in
-          EventSampling.value(of: lines, at: time).map { abs($0 - point.value) < 2e-3 } ?? false
+          abs(control.value(at: time) - point.value) < 2e-3
         }
       }
       .sorted { $0.time < $1.time }

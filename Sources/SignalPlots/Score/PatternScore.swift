@@ -81,11 +81,11 @@ public struct PatternScore: Sendable {
     }
     duration = outline.duration
     let haptics = EventSampling(
-      strength: outline.lines(of: .hapticIntensityControl),
-      tone: outline.lines(of: .hapticSharpnessControl), eventCount: outline.events.count)
+      strength: outline.control(.hapticIntensityControl),
+      tone: outline.control(.hapticSharpnessControl), eventCount: outline.events.count)
     let audio = EventSampling(
-      strength: outline.lines(of: .audioVolumeControl),
-      tone: outline.lines(of: .audioBrightnessControl), eventCount: outline.events.count)
+      strength: outline.control(.audioVolumeControl),
+      tone: outline.control(.audioBrightnessControl), eventCount: outline.events.count)
     events = outline.events.map { outlined in
       let event = pattern.events[outlined.index]
       let isAudio = event.kind == .audioContinuous || event.kind == .audioCustom
@@ -104,7 +104,7 @@ public struct PatternScore: Sendable {
     }
     let end = outline.duration
     curves = [.hapticIntensityControl, .hapticSharpnessControl].compactMap { id in
-      Curve(id, of: pattern, lines: outline.lines(of: id), until: end)
+      Curve(id, of: pattern, control: outline.control(id), until: end)
     }
   }
 

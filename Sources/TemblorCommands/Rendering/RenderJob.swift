@@ -139,7 +139,7 @@ struct RenderJob: Sendable {
 extension InputError {
   /// A refusal to compile, at the event's place in the text.
   init(at error: RenderError, in document: AHAPDocument) {
-    let place = document.event(at: error.eventIndex).place
+    let place = document.event(at: error.event?.event).place
     self.init(Finding(Rule(of: error.kind), place: place, error.description))
   }
 }
@@ -152,7 +152,8 @@ extension Rule {
     "event-time", group: "playback", .error,
     "Times and values must be finite; times and durations must not be negative.")
   private static let patternTooLong = Rule(
-    "pattern-too-long", group: "playback", .error, "A pattern must not be longer than a day.")
+    "pattern-too-long", group: "playback", .error,
+    "A pattern may last at most a day and have at most 65,535 layers.")
   private static let soundMissing = Rule(
     "sound-missing", group: "playback", .error, "The sound files of a pattern must be available.")
   private static let frameRate = Rule(
@@ -163,7 +164,7 @@ extension Rule {
     self =
       switch kind {
       case .timeOutOfRange: .eventTime
-      case .patternTooLong, .tooManyVoices: .patternTooLong
+      case .patternTooLong, .tooManyLayers: .patternTooLong
       case .sampleMissing: .soundMissing
       case .rateOutOfRange: .frameRate
       }

@@ -3,19 +3,21 @@ import Testing
 
 @testable import HapticRender
 
-@Suite struct ControlTrackTests {
+@Suite struct ControlSegmentTests {
   /// Values of the intensity control at frames, at 1,000 frames a second.
   private func values(
     _ parameters: [DynamicParameter] = [], _ curves: [ParameterCurve] = [], at frames: [Int64]
   ) -> [Double] {
-    let track = ControlTrack(
-      .hapticIntensityControl, of: HapticPattern(parameters: parameters, curves: curves),
-      rate: 1_000)
+    let control = timeline(HapticPattern(parameters: parameters, curves: curves))
     var cursor = 0
-    return frames.map { (track.value(at: $0, cursor: &cursor) * 1e6).rounded() / 1e6 }
+    return frames.map { (control.value(at: Double($0), cursor: &cursor) * 1e6).rounded() / 1e6 }
   }
 
   private let id = DynamicParameterID.hapticIntensityControl
+
+  private func timeline(_ pattern: HapticPattern) -> ControlTimeline {
+    ControlTimeline(of: id, in: pattern, grid: .frames(rate: 1_000))
+  }
 
   @Test func aControlIsNeutralUntilItIsSet() {
     #expect(values(at: [0, 1_000_000]) == [1, 1])
@@ -88,21 +90,19 @@ import Testing
   }
 
   @Test func aStepIsRampedFromTheMomentItHappens() {
-    let track = ControlTrack(
-      id, of: HapticPattern(parameters: [step(id, 0, at: 0.1)]), rate: 1_000)
-    let pieces = track.pieces(rampedOver: 4)
-    #expect(pieces.map(\.start) == [0, 100, 104])
-    #expect((100...104).map { pieces[$0 < 104 ? 1 : 2].value(at: $0) } == [1, 0.75, 0.5, 0.25, 0])
+    let segments = timeline(HapticPattern(parameters: [step(id, 0, at: 0.1)]))
+      .segments(rampedOver: 4)
+    #expect(segments.map(\.start) == [0, 100, 104])
+    #expect((100...104).map { segments[$0 < 104 ? 1 : 2].value(at: $0) } == [1, 0.75, 0.5, 0.25, 0])
   }
 
   @Test func stepsWithinARampStillEndWhereTheyShould() {
     let steps = (0..<10).map { step(id, Float($0 % 2), at: 0.1 + Double($0) / 1_000) }
-    let pieces = ControlTrack(id, of: HapticPattern(parameters: steps), rate: 1_000)
-      .pieces(rampedOver: 4)
-    #expect(pieces.last?.start == 113)
-    #expect(pieces.last?.value(at: 200) == 1)
-    for (piece, next) in zip(pieces, pieces.dropFirst()) {
-      #expect(abs(piece.value(at: next.start) - next.value) < 1e-6)
+    let segments = timeline(HapticPattern(parameters: steps)).segments(rampedOver: 4)
+    #expect(segments.last?.start == 113)
+    #expect(segments.last?.value(at: 200) == 1)
+    for (segment, next) in zip(segments, segments.dropFirst()) {
+      #expect(abs(segment.value(at: next.start) - next.value) < 1e-6)
     }
   }
 }
