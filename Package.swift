@@ -198,11 +198,25 @@ let package = Package(
     .target(name: "SystemSupport", swiftSettings: strict),
     .target(name: "CommandLineKit", dependencies: ["SystemSupport"], swiftSettings: strict),
     .target(
+      name: "PatternWorkflows",
+      dependencies: [
+        "AHAP", "Diagnostics", "HapticModel", "HapticRender", "JSONText", "PatternComparison",
+        "ShippedPatterns",
+        "SignalAnalysis", "SoundFile", "SystemSupport", "TransducerProfiles",
+      ], swiftSettings: strict),
+    .testTarget(
+      name: "PatternWorkflowsTests",
+      dependencies: [
+        "HapticRender", "PatternWorkflows", "SoundFile", "SystemSupport", "TestSupport",
+      ],
+      swiftSettings: strict),
+    .target(
       name: "TemblorCommands",
       dependencies: [
         "AHAP", "ALSAOutput", "BlindListening", "CommandLineKit", "Diagnostics", "HapticModel",
         "HapticPlayback", "HapticRender", "JSONText", "PCMSamples", "PatternComparison",
-        "ReviewPages", "ShippedPatterns", "SignalAnalysis", "SignalPlots", "SoundFile",
+        "PatternWorkflows", "ReviewPages", "ShippedPatterns", "SignalAnalysis", "SignalPlots",
+        "SoundFile",
         "SoundFileOutput", "SystemSupport", "TransducerCalibration", "TransducerProfiles",
       ], swiftSettings: strict),
     .testTarget(
@@ -224,7 +238,8 @@ let package = Package(
     .testTarget(
       name: "SamplesTests",
       dependencies: [
-        "AHAP", "Diagnostics", "HapticModel", "HapticRender", "ShippedPatterns", "SoundFile",
+        "AHAP", "Diagnostics", "HapticModel", "HapticRender", "PatternWorkflows",
+        "ShippedPatterns", "SoundFile",
         "SystemSupport", "TemblorCommands",
       ],
       swiftSettings: strict),
@@ -233,8 +248,9 @@ let package = Package(
       name: "TemblorCommandsTests",
       dependencies: [
         "ALSAOutput", "BlindListening", "CommandLineKit", "HapticModel", "HapticPlayback",
-        "HapticRender", "PatternComparison", "SignalAnalysis", "SoundFile", "SystemSupport",
-        "TemblorCommands", "TransducerProfiles", "temblor", "terminal-probe",
+        "HapticRender", "PatternComparison", "PatternWorkflows", "SignalAnalysis", "SoundFile",
+        "SystemSupport", "TemblorCommands", "TestSupport", "TransducerProfiles", "temblor",
+        "terminal-probe",
       ],
       swiftSettings: strict),
     .executableTarget(

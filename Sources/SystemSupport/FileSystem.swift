@@ -133,11 +133,14 @@ package enum FileSystem {
 }
 
 /// Why a file could not be read or written, in a line that starts with its name.
-package struct FileError: Error, Equatable, CustomStringConvertible {
-  package var path: String
-  package var reason: String
+public struct FileError: Error, Equatable, CustomStringConvertible {
+  /// The file, as it was named.
+  public var path: String
+  /// What is wrong, without the name: `cannot be opened: No such file or directory`.
+  public var reason: String
 
-  package init(_ path: String, _ reason: String) {
+  /// An error about a file.
+  public init(_ path: String, _ reason: String) {
     self.path = path
     self.reason = reason
   }
@@ -148,7 +151,8 @@ package struct FileError: Error, Equatable, CustomStringConvertible {
     return FileError(path, "\(what): \(reason)")
   }
 
-  package var description: String { "\(path): \(reason)".printable }
+  /// The name and the reason, on one line.
+  public var description: String { "\(path): \(reason)".printable }
 }
 
 /// By what a changed or replaced file is told from the old one.

@@ -1,9 +1,7 @@
 import HapticPlayback
 import CommandLineKit
+import PatternWorkflows
 import SystemSupport
-
-/// The version of the program and the package.
-let temblorVersion = "0.1.0"
 
 /// The `temblor` program.
 public enum TemblorProgram {

@@ -1,5 +1,6 @@
 import Glibc
 import HapticRender
+import PatternWorkflows
 import ReviewPages
 import ShippedPatterns
 import SystemSupport

@@ -2,6 +2,7 @@ import AHAP
 import Diagnostics
 import Glibc
 import HapticRender
+import PatternWorkflows
 import ShippedPatterns
 import SoundFile
 import SystemSupport

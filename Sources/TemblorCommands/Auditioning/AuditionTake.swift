@@ -3,6 +3,7 @@ import AHAP
 import BlindListening
 import HapticModel
 import HapticRender
+internal import PatternWorkflows
 import SignalAnalysis
 import SoundFile
 internal import SystemSupport

@@ -1,5 +1,6 @@
 import AHAP
 import CommandLineKit
+import PatternWorkflows
 
 /// The takes that a user wants to hear in turn, all of them or none: letters must stay where they are.
 struct AuditionTakes: Sendable {

@@ -1,6 +1,7 @@
 import HapticPlayback
 import HapticRender
 import PatternComparison
+import PatternWorkflows
 import SignalAnalysis
 import SoundFile
 import SystemSupport

@@ -1,4 +1,5 @@
 import CommandLineKit
+import SystemSupport
 
 /// The keys that move the play head and the region, the same wherever there is a deck.
 extension TakeSwitcher {

@@ -1,6 +1,7 @@
 import HapticRender
 import JSONText
 import SignalPlots
+import SystemSupport
 import TransducerCalibration
 
 /// What was measured, as text, as JSON and as a picture.

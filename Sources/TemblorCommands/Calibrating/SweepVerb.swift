@@ -2,6 +2,7 @@ import ALSAOutput
 import CommandLineKit
 import HapticPlayback
 import HapticRender
+import PatternWorkflows
 import SoundFile
 import SystemSupport
 import TransducerCalibration

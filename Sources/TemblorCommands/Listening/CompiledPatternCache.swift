@@ -1,6 +1,7 @@
 import AHAP
 import HapticModel
 import HapticRender
+import PatternWorkflows
 import SystemSupport
 
 /// Patterns by the words that name them, compiled once and again when their files change.

@@ -1,6 +1,7 @@
 import CommandLineKit
 import HapticModel
 import HapticPlayback
+import PatternWorkflows
 import SystemSupport
 import TransducerProfiles
 
@@ -77,9 +78,9 @@ extension ListenSession {
       throw ListenError(
         .invalidValue, "there is no array; start 'temblor listen' with '--array FILE'")
     }
-    guard let position = PanArgument.position(text, in: array.layout) else {
+    guard let position = ArrayPosition(text, in: array.layout) else {
       throw ListenError(
-        .invalidValue, "POS must be \(PanArgument.meaning(in: array.layout)), not \(text.inQuotes)")
+        .invalidValue, "POS must be \(array.layout.positionMeaning), not \(text.inQuotes)")
     }
     try each(name) { voice throws(PlaybackError) in
       try voice.pan(to: position, over: ramp, on: array, now: engine.position, rate: engine.rate)

@@ -2,6 +2,7 @@ import ALSAOutput
 import CommandLineKit
 import HapticPlayback
 import HapticRender
+import PatternWorkflows
 import SystemSupport
 
 /// The options that all live verbs share.
@@ -32,7 +33,7 @@ struct LiveOptions {
   /// What is asked of the device.
   let device: DeviceOptions
   /// What the channels carry.
-  let routing: RoutingOptions
+  let routing: ChannelRouting
   /// The profile of channels that have none of their own.
   let profile: TransducerProfile
   private let strength: Double
@@ -44,7 +45,7 @@ struct LiveOptions {
 
   /// What a command line asks for.
   init(_ arguments: ParsedArguments) throws {
-    routing = try RoutingOptions(arguments)
+    routing = try RoutingOptions.routing(arguments)
     device = try DeviceOptions(arguments, minimumChannelCount: routing.minimumChannelCount)
     profile = try SharedOptions.profile(arguments)
     strength = try arguments.double("--strength", in: 0...1) ?? 1

@@ -2,6 +2,7 @@ import CommandLineKit
 import HapticPlayback
 import JSONText
 import SoundFileOutput
+import SystemSupport
 
 /// What became of a live session.
 struct LiveOutcome {

@@ -1,3 +1,4 @@
+import PatternWorkflows
 import SystemSupport
 import AHAP
 import CommandLineKit

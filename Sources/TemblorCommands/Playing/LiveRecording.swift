@@ -1,6 +1,7 @@
 import HapticPlayback
 import HapticRender
 import JSONText
+import PatternWorkflows
 import SoundFile
 import SoundFileOutput
 import SystemSupport

@@ -1,14 +1,12 @@
 import CommandLineKit
 import HapticModel
 import HapticRender
+import PatternWorkflows
 import SystemSupport
 import TransducerProfiles
 
 /// The options that say what each channel carries.
-///
-/// What is not said is as usual: on one channel everything, on more the haptics on all and the two sides of
-/// the audio on the first two.
-struct RoutingOptions {
+enum RoutingOptions {
   static let group = OptionGroup(
     title: "Channels",
     options: [
@@ -24,7 +22,7 @@ struct RoutingOptions {
       Option(
         "--channel", value: "N=WORDS",
         help: "Configure one channel, such as "
-          + "'2=haptics,profile=aura-ast-2b-4,gain=-3,delay=2ms,invert'. Words: \(ChannelSpecification.all.joined(separator: ", ")).",
+          + "'2=haptics,profile=aura-ast-2b-4,gain=-3,delay=2ms,invert'. Words: \(ChannelRouting.Channel.words.joined(separator: ", ")).",
         isRepeatable: true),
       Option(
         "--array", value: "FILE",
@@ -40,47 +38,38 @@ struct RoutingOptions {
       "Position in the --array: a position on a line, degrees on a ring, or metres X/Y on a plane; or positions over time, T:POS,T:POS, with linear interpolation.",
     defaultText: "all transducers alike")
 
-  private var haptics: ChannelList?
-  private var audio: ChannelList?
-  private var words: [ChannelSpecification] = []
-  /// The transducers, where a file says what they are.
-  private(set) var array: TransducerArray?
-  /// Where patterns are felt among them; nothing for all alike.
-  private var pan: PanPath?
-
-  /// The usual routing.
-  init() {}
-
   /// What a command line asks for.
-  init(_ arguments: ParsedArguments) throws {
+  static func routing(_ arguments: ParsedArguments) throws -> ChannelRouting {
+    var routing = ChannelRouting()
     if let text = arguments.value("--haptics") {
-      haptics = try ChannelList(text, option: "--haptics")
+      routing.haptics = try channels(text, option: "--haptics")
     }
     if let text = arguments.value("--audio") {
-      audio = try ChannelList(text, option: "--audio")
+      routing.audio = try channels(text, option: "--audio")
     }
     for text in arguments.values("--channel") {
-      let new = try ChannelSpecification(
+      let new = try ChannelRouting.Channel(
         text, option: "--channel", profileNamed: SharedOptions.profile(named:))
-      guard !words.contains(where: { $0.index == new.index }) else {
+      guard !routing.channels.contains(where: { $0.index == new.index }) else {
         throw UsageError(.remove, "'--channel' names channel \(new.index + 1) twice")
       }
-      words.append(new)
+      routing.channels.append(new)
     }
     let pan = arguments.command.option(named: "--pan") == nil ? nil : arguments.value("--pan")
     guard let path = arguments.value("--array") else {
       if pan != nil { throw UsageError(.missingValue, "'--pan' needs '--array'") }
-      return
+      return routing
     }
     for other in ["--haptics", "--channel", "--profile"] where !arguments.values(other).isEmpty {
       throw UsageError(
         .remove, "'--array' cannot be used with \(other.inQuotes)")
     }
     let array = try Self.array(at: path)
-    self.array = array
-    self.pan = try pan.map { text throws(UsageError) in
+    routing.array = array
+    routing.pan = try pan.map { text throws(UsageError) in
       try PanArgument.path(text, in: array.layout)
     }
+    return routing
   }
 
   private static func array(at path: String) throws -> TransducerArray {
@@ -90,89 +79,113 @@ struct RoutingOptions {
     ).outcome.mapError(ProfileRefusal.init).get()
   }
 
-  /// What each haptic bus gets of a pattern, at a rate; none for all of it.
-  func shares(rate: Double) -> [SendAutomation] {
-    guard let array, let pan else { return [] }
-    return pan.sendGains(on: array, rate: rate)
+  /// The word for no channel.
+  static let none = "none"
+  /// The gains that can be asked for, in decibels.
+  static let decibels = -120.0...24.0
+
+  /// Reads `1,2:-6` or `none`: channels numbered from 1, with gains in decibels.
+  static func channels(_ text: String, option: String) throws(UsageError)
+    -> [ChannelRouting.Entry]
+  {
+    var entries: [ChannelRouting.Entry] = []
+    if text == none { return entries }
+    for word in text.split(separator: ",", omittingEmptySubsequences: false) {
+      let parts = word.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+      let index = try Self.index(String(parts[0]), option: option)
+      guard !entries.contains(where: { $0.index == index }) else {
+        throw UsageError(.remove, "\(option.inQuotes) names channel \(index + 1) twice")
+      }
+      let gain = parts.count > 1 ? try Self.gain(String(parts[1]), option: option) : 1
+      entries.append(ChannelRouting.Entry(index: index, gain: gain))
+    }
+    return entries
   }
 
-  /// Channels there must be for all that is said.
-  var minimumChannelCount: Int {
-    let indices =
-      [haptics, audio].flatMap { $0?.entries.map(\.index) ?? [] } + words.map(\.index)
-      + (array?.transducers.map { $0.channel - 1 } ?? [])
-    return (indices.max() ?? 0) + 1
+  /// A channel's number as an index from 0.
+  static func index(_ text: String, option: String) throws(UsageError) -> Int {
+    guard let number = Int(text), (1...OutputRouting.maximumChannelCount).contains(number) else {
+      throw UsageError(
+        .invalidValue,
+        "\(option.inQuotes) takes channel numbers from 1 to \(OutputRouting.maximumChannelCount), "
+          + "not \(text.inQuotes)")
+    }
+    return number - 1
   }
 
-  /// Whether anything is said.
-  var isUsual: Bool { haptics == nil && audio == nil && words.isEmpty && array == nil }
+  /// Decibels as a factor.
+  static func gain(_ text: String, option: String) throws(UsageError) -> Float {
+    guard let number = Double(text), decibels.contains(number) else {
+      throw UsageError(
+        .invalidValue,
+        "\(option.inQuotes) takes gains from \(Int(decibels.lowerBound)) to "
+          + "\(Int(decibels.upperBound)) dB, not \(text.inQuotes)")
+    }
+    return Float(NumberFormatting.amplitude(decibels: number))
+  }
+}
 
-  /// The routing on some channels with what each drives, and the profile of each haptic bus.
-  ///
-  /// - Parameters:
-  ///   - profile: The profile of channels that have none of their own.
-  ///   - buses: Which of the two are heard at all.
-  func routing(
-    channelCount: Int, rate: Double, profile: TransducerProfile,
-    buses: RenderSettings.Buses = .all
-  ) -> (routing: OutputRouting, profiles: [TransducerProfile]) {
-    var channels = OutputRouting(channelCount: channelCount, buses: buses).channels
-    if let haptics, buses != .audio {
-      for index in channels.indices { channels[index].hapticBus = nil }
-      for entry in haptics.entries where entry.index < channels.count {
-        channels[entry.index].hapticBus = 0
-        channels[entry.index].hapticGain = entry.gain
-      }
+extension ChannelRouting.Channel {
+  /// The longest delay, in seconds.
+  static let maximumDelay = 1.0
+  /// The words and what they mean, for help and messages.
+  static let words = [
+    "haptics", "audio", "left", "right", "off", "profile=NAME", "gain=DB", "delay=MSms", "invert",
+  ]
+
+  /// Reads `2=haptics,profile=aura-ast-2b-4,gain=-3,delay=2ms,invert`.
+  init(
+    _ text: String, option: String, profileNamed: (String) throws -> TransducerProfile
+  ) throws {
+    let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    self.init(index: try RoutingOptions.index(String(parts[0]), option: option))
+    guard parts.count == 2, !parts[1].isEmpty else {
+      throw UsageError(
+        .missingValue,
+        "\(option.inQuotes) takes a channel and its settings, such as '1=haptics,gain=-3', not "
+          + text.inQuotes)
     }
-    if let audio, buses != .haptics {
-      for index in channels.indices { channels[index].audio = .none }
-      let sides: [OutputRouting.Channel.Audio] =
-        audio.entries.count == 1 ? [.both] : [.left, .right]
-      for (place, entry) in audio.entries.enumerated() where entry.index < channels.count {
-        channels[entry.index].audio = sides[place % sides.count]
-        channels[entry.index].audioGain = entry.gain
-      }
+    for word in parts[1].split(separator: ",", omittingEmptySubsequences: false) {
+      try read(String(word), option: option, profileNamed)
     }
-    for word in words where word.index < channels.count {
-      if let content = word.content {
-        channels[word.index].hapticBus = content.hasHaptics && buses != .audio ? 0 : nil
-        channels[word.index].audio = buses == .haptics ? .none : content.audio
-      }
-      channels[word.index].hapticGain *= word.gain
-      channels[word.index].audioGain *= word.gain
-      channels[word.index].delay = Int(FrameConversion.frame(seconds: word.delay, rate: rate))
-      channels[word.index].isInverted = word.isInverted
+    if profile != nil, content?.hasHaptics == false {
+      throw UsageError(
+        .invalidValue, "channel \(index + 1) has a profile but no haptics in \(text.inQuotes)")
     }
-    if let array { return Self.routing(of: array, channels, rate: rate, buses: buses) }
-    var profiles: [TransducerProfile] = []
-    for index in channels.indices where channels[index].hapticBus != nil {
-      let wanted = words.first { $0.index == index }?.profile ?? profile
-      let bus = profiles.firstIndex(of: wanted) ?? profiles.count
-      if bus == profiles.count { profiles.append(wanted) }
-      channels[index].hapticBus = bus
-    }
-    let routing = OutputRouting(channels: channels).fitted(to: profiles)
-    return (routing, profiles.isEmpty ? [profile] : profiles)
   }
 
-  /// The routing with a haptic bus for each transducer.
-  private static func routing(
-    of array: TransducerArray, _ usual: [OutputRouting.Channel], rate: Double,
-    buses: RenderSettings.Buses
-  ) -> (routing: OutputRouting, profiles: [TransducerProfile]) {
-    var channels = usual
-    for index in channels.indices { channels[index].hapticBus = nil }
-    for (bus, transducer) in array.transducers.enumerated() where transducer.channel <= usual.count
-    {
-      let index = transducer.channel - 1
-      let gain = ChannelList.factor(decibels: transducer.gain)
-      if buses != .audio { channels[index].hapticBus = bus }
-      channels[index].hapticGain = gain
-      channels[index].audioGain *= gain
-      channels[index].delay = Int(FrameConversion.frame(seconds: transducer.delay, rate: rate))
-      channels[index].isInverted = transducer.isInverted
+  private mutating func read(
+    _ word: String, option: String, _ profileNamed: (String) throws -> TransducerProfile
+  ) throws {
+    let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    let value = parts.count > 1 ? String(parts[1]) : nil
+    switch (parts[0], value) {
+    case ("haptics", nil): content = (true, content?.audio ?? .none)
+    case ("audio", nil): content = (content?.hasHaptics ?? false, .both)
+    case ("left", nil): content = (content?.hasHaptics ?? false, .left)
+    case ("right", nil): content = (content?.hasHaptics ?? false, .right)
+    case ("off", nil): content = (false, .none)
+    case ("invert", nil): isInverted = true
+    case ("profile", let name?): profile = try profileNamed(name)
+    case ("gain", let text?): gain = try RoutingOptions.gain(text, option: option)
+    case ("delay", let text?): delay = try Self.delay(text, option: option)
+    default:
+      throw UsageError(
+        .invalidValue,
+        "\(option.inQuotes) accepts the settings \(Self.words.joinedWithOr), not \(word.inQuotes)")
     }
-    let profiles = array.transducers.map(\.profile)
-    return (OutputRouting(channels: channels).fitted(to: profiles), profiles)
+  }
+
+  /// `2ms` as seconds.
+  private static func delay(_ text: String, option: String) throws(UsageError) -> Double {
+    guard text.hasSuffix("ms"), let number = Double(text.dropLast(2)),
+      (0...maximumDelay * 1_000).contains(number)
+    else {
+      throw UsageError(
+        .invalidValue,
+        "\(option.inQuotes) takes delays from 0ms to \(Int(maximumDelay * 1_000))ms, not "
+          + text.inQuotes)
+    }
+    return number / 1_000
   }
 }

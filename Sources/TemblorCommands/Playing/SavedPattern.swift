@@ -3,6 +3,7 @@ import CommandLineKit
 import Diagnostics
 import HapticModel
 import HapticPlayback
+import PatternWorkflows
 import SystemSupport
 
 /// Plays a pattern file, and anew whenever it is saved; a broken save leaves the last good one.

@@ -3,6 +3,7 @@ import Diagnostics
 import HapticModel
 import HapticRender
 import JSONText
+import PatternWorkflows
 import SystemSupport
 
 /// What `check` says of a pattern on the hardware of a profile, before it is played there.

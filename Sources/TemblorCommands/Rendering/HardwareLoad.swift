@@ -1,4 +1,5 @@
 import HapticRender
+import SystemSupport
 
 /// What a plan asks of the hardware of its profile, found by rendering it without a device.
 struct HardwareLoad {

@@ -1,5 +1,6 @@
 import HapticRender
 import JSONText
+import SystemSupport
 
 /// What protection did for a transducer, for people and for programs.
 struct ProtectionSummary: Equatable, Sendable {

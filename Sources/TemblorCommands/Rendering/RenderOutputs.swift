@@ -1,22 +1,15 @@
 import CommandLineKit
 import HapticRender
+import PatternWorkflows
 import SoundFile
 import SystemSupport
 
 /// Where each rendering goes.
 struct RenderOutputs: Sendable {
-  /// One file to write.
-  struct Item: Sendable {
-    var input: PatternInput
-    var path: String
-    var container: SoundFileFormat.Container
-    var buses: RenderSettings.Buses
-  }
-
   /// The path that stands for standard output.
   static let standardOutput = "-"
 
-  private(set) var items: [Item] = []
+  private(set) var items: [RenderBatch.Item] = []
 
   /// Works out the files from the command line.
   ///
@@ -32,7 +25,10 @@ struct RenderOutputs: Sendable {
           .remove, "'--output -' requires a single pattern, without '--stems' or '--json'")
       }
       items = inputs.map {
-        Item(input: $0, path: Self.standardOutput, container: asked ?? .wav, buses: .all)
+        RenderBatch.Item(
+          input: $0,
+          destination: .stream(name: "standard output") { try Output.standardOutput.write($0) },
+          container: asked ?? .wav)
       }
       return
     }
@@ -47,13 +43,13 @@ struct RenderOutputs: Sendable {
           let container = asked ?? .wav
           let name = input.outputStem + Self.suffix(of: buses) + "." + container.rawValue
           items.append(
-            Item(
-              input: input, path: FileSystem.join(output ?? "", name), container: container,
-              buses: buses))
+            .init(
+              input: input, destination: .file(path: FileSystem.join(output ?? "", name)),
+              container: container, buses: buses))
         } else if let output {
           items.append(
-            Item(
-              input: input, path: Self.path(output, of: buses),
+            .init(
+              input: input, destination: .file(path: Self.path(output, of: buses)),
               container: try Self.container(of: output, named: named, asked: asked), buses: buses))
         }
       }
@@ -64,9 +60,10 @@ struct RenderOutputs: Sendable {
   /// One wav file for each pattern, in the current folder.
   init(_ inputs: [PatternInput]) throws {
     items = inputs.map { input in
-      Item(
-        input: input, path: input.outputStem + "." + SoundFileFormat.Container.wav.rawValue,
-        container: .wav, buses: .all)
+      RenderBatch.Item(
+        input: input,
+        destination: .file(
+          path: input.outputStem + "." + SoundFileFormat.Container.wav.rawValue))
     }
     try refuseClashes()
   }
@@ -112,13 +109,13 @@ struct RenderOutputs: Sendable {
   private func refuseClashes() throws {
     var owners: [String: String] = [:]
     for item in items {
-      if let other = owners[item.path] {
+      if let other = owners[item.name] {
         throw UsageError(
           .invalidValue,
-          "\(other.inQuotes) and \(item.input.name.inQuotes) would both be written to \(item.path.inQuotes)"
+          "\(other.inQuotes) and \(item.input.name.inQuotes) would both be written to \(item.name.inQuotes)"
         )
       }
-      owners[item.path] = item.input.name
+      owners[item.name] = item.input.name
     }
   }
 
@@ -132,7 +129,7 @@ struct RenderOutputs: Sendable {
         return UsageError(.invalidValue, unsupportedReason)
       }
     }
-    guard items.first?.path == Self.standardOutput, terminal.output.isTerminal else { return nil }
+    guard case .stream? = items.first?.destination, terminal.output.isTerminal else { return nil }
     return UsageError(
       .invalidValue, "standard output is a terminal; use '--output FILE' or a pipe")
   }

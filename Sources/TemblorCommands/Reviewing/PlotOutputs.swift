@@ -1,4 +1,5 @@
 import CommandLineKit
+import PatternWorkflows
 import SignalPlots
 import SystemSupport
 

@@ -1,6 +1,7 @@
 import CommandLineKit
 import HapticRender
 import PatternComparison
+import PatternWorkflows
 import ReviewPages
 import SignalAnalysis
 import SystemSupport

@@ -1,4 +1,5 @@
 internal import CommandLineKit
+internal import PatternWorkflows
 internal import Synchronization
 import HapticRender
 import PatternComparison
@@ -49,7 +50,7 @@ struct ReviewTakes: Sendable {
     ReviewTakes, Unreadable
   > {
     do {
-      if SignalHandling.isRequested { throw FileError(input.name, "interrupted") }
+      if job.isCancelled() { throw FileError(input.name, "interrupted") }
       return .success(try ReviewTakes(input, job: job))
     } catch {
       return .failure(

@@ -1,6 +1,7 @@
 import AHAP
 import HapticModel
 import PatternComparison
+import PatternWorkflows
 import SignalPlots
 
 extension TakeInput {
@@ -19,15 +20,6 @@ extension TakeInput {
       subject.samples = try pattern.samples(rate: Double(job.rate))
       if parts != [.score] { subject.signal = try Self.render(pattern, job).signal }
       return subject
-    }
-  }
-
-  /// The file that it is read from, if it is one.
-  var path: String? {
-    switch self {
-    case .sound(let path): path
-    case .pattern(let input):
-      if case .file(let path) = input.origin { path } else { nil }
     }
   }
 }

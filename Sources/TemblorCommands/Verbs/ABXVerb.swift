@@ -4,6 +4,7 @@ import HapticPlayback
 import HapticRender
 import JSONText
 import PatternComparison
+import PatternWorkflows
 import SystemSupport
 
 /// `temblor abx`: whether a difference between two takes can be heard at all.

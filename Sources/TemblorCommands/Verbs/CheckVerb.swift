@@ -4,6 +4,7 @@ import Diagnostics
 import HapticModel
 import HapticRender
 import JSONText
+import PatternWorkflows
 import SystemSupport
 
 /// `temblor check`: what is wrong with patterns, and where.

@@ -2,6 +2,7 @@ import CommandLineKit
 import HapticRender
 import JSONText
 import PatternComparison
+import PatternWorkflows
 import SignalAnalysis
 import SystemSupport
 
@@ -59,7 +60,7 @@ enum CompareVerb {
     let words = arguments.values("TAKE")
     let options = try options(arguments)
     let tolerance = try arguments.value("--tolerance").map { try Tolerance(words: $0) }
-    var job = RenderJob(profile: try SharedOptions.profile(arguments))
+    var job = try SharedOptions.job(arguments)
     job.curveTimes = try SharedOptions.curveTimes(arguments)
     let rate = try arguments.int("--rate", in: 8_000...192_000)
     let (inputs, problems) = TakeInput.find(words)

@@ -1,5 +1,6 @@
 import AHAP
 import CommandLineKit
+import PatternWorkflows
 import SystemSupport
 
 /// `temblor format`: AHAP in canonical form.

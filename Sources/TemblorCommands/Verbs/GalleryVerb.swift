@@ -2,6 +2,7 @@ internal import CommandLineKit
 internal import Glibc
 import HapticRender
 import PatternComparison
+internal import PatternWorkflows
 import ReviewPages
 import SignalAnalysis
 internal import SystemSupport
@@ -36,7 +37,7 @@ enum GalleryVerb {
         "Write gallery.html for a shaker."),
     ]
   ) { arguments, terminal in
-    var job = RenderJob(profile: try SharedOptions.profile(arguments))
+    var job = try SharedOptions.job(arguments)
     job.rate = rate
     job.curveTimes = try SharedOptions.curveTimes(arguments)
     let path = arguments.value("--output") ?? usualOutput

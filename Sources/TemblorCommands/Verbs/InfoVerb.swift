@@ -3,6 +3,7 @@ import CommandLineKit
 import HapticModel
 import HapticRender
 import JSONText
+import PatternWorkflows
 import SignalAnalysis
 import SystemSupport
 
@@ -32,7 +33,7 @@ enum InfoVerb {
       .init("temblor info take.wav", "Measure a recording."),
     ]
   ) { arguments, terminal in
-    var job = RenderJob(profile: try SharedOptions.profile(arguments))
+    var job = try SharedOptions.job(arguments)
     job.curveTimes = try SharedOptions.curveTimes(arguments)
     job.rate = try SharedOptions.rate(arguments)
     let weighting =

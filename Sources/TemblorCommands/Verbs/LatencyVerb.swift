@@ -1,6 +1,7 @@
 import CommandLineKit
 import HapticPlayback
 import JSONText
+import SystemSupport
 
 /// `temblor latency`: how long a tap takes from the call to the device.
 enum LatencyVerb {

@@ -1,5 +1,6 @@
 import CommandLineKit
 import HapticPlayback
+import PatternWorkflows
 import SystemSupport
 
 /// `temblor listen`: commands in lines from standard input and a socket.

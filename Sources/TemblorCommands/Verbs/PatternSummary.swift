@@ -2,6 +2,7 @@ import AHAP
 import HapticModel
 import HapticRender
 import JSONText
+import PatternWorkflows
 import SystemSupport
 
 /// What there is to say about one pattern under one profile.

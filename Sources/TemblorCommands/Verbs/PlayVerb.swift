@@ -2,6 +2,7 @@ import CommandLineKit
 import HapticModel
 import HapticPlayback
 import JSONText
+import PatternWorkflows
 
 /// `temblor play`: patterns on a device.
 enum PlayVerb {

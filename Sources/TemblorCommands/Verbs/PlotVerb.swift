@@ -1,5 +1,6 @@
 internal import CommandLineKit
 internal import Glibc
+internal import PatternWorkflows
 import SignalPlots
 internal import SystemSupport
 
@@ -51,7 +52,7 @@ enum PlotVerb {
       .init("temblor plot old.ahap new.ahap --overlay -o both.png", "See what has changed."),
     ]
   ) { arguments, terminal in
-    var job = RenderJob(profile: try SharedOptions.profile(arguments))
+    var job = try SharedOptions.job(arguments)
     job.curveTimes = try SharedOptions.curveTimes(arguments)
     let style = try Style(arguments, on: terminal)
     let (inputs, problems) = TakeInput.find(arguments.values("FILE"))

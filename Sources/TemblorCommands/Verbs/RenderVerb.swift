@@ -2,6 +2,7 @@ import CommandLineKit
 import HapticModel
 import HapticRender
 import JSONText
+import PatternWorkflows
 import SoundFile
 import SystemSupport
 
@@ -85,15 +86,15 @@ enum RenderVerb {
     let (inputs, problems) = PatternInput.find(arguments.values("PATTERN"))
     let outputs = try RenderOutputs(arguments, inputs: inputs, problemCount: problems.count)
     if let refusal = outputs.refusal(of: job, on: terminal) { throw refusal }
-    let batch = RenderBatch(job: job, outputs: outputs, problems: problems)
-    return try batch.run(
+    let batch = RenderBatch(job: job, items: outputs.items)
+    return try RenderReport(batch: batch, problems: problems).run(
       on: terminal, isQuiet: arguments.flag("--quiet"), asJSON: arguments.flag("--json"))
   }
 
   private static func job(_ arguments: ParsedArguments) throws -> RenderJob {
-    var job = RenderJob(profile: try SharedOptions.profile(arguments))
+    var job = try SharedOptions.job(arguments)
     job.rate = try SharedOptions.rate(arguments)
-    job.routing = try RoutingOptions(arguments)
+    job.routing = try RoutingOptions.routing(arguments)
     job.channelCount =
       try arguments.int("--channels", in: 1...64) ?? job.routing.minimumChannelCount
     job.strength = try arguments.double("--strength", in: 0...1) ?? 1

@@ -1,5 +1,7 @@
 import AHAP
 import CommandLineKit
+import PatternWorkflows
+import SystemSupport
 import TransducerProfiles
 import HapticRender
 
@@ -35,6 +37,13 @@ enum SharedOptions {
   /// The profile that was asked for.
   static func profile(_ arguments: ParsedArguments) throws -> TransducerProfile {
     try arguments.value("--profile").map(profile(named:)) ?? .phone
+  }
+
+  /// A job for the profile that was asked for, given up when the user interrupts.
+  static func job(_ arguments: ParsedArguments) throws -> RenderJob {
+    var job = RenderJob(profile: try profile(arguments))
+    job.isCancelled = { SignalHandling.isRequested }
+    return job
   }
 
   /// The profile of a name or in a file.

@@ -1,4 +1,5 @@
 import JSONText
+import PatternWorkflows
 import SignalAnalysis
 import SystemSupport
 

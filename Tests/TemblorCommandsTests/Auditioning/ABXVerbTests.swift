@@ -1,5 +1,6 @@
 import ALSAOutput
 import BlindListening
+import TestSupport
 @testable import CommandLineKit
 import HapticPlayback
 @testable import SystemSupport
@@ -175,7 +176,9 @@ import Testing
     let words = ["light", "medium", "--save", place("r.json")]
     let stage = VirtualStage(keys("x1!x1!q"))
     #expect(try abx(words, on: stage) == .done)
-    #expect(stage.recorded.output.contains("The test ended after 2 of 16 trials: stopping early inflates the result."))
+    #expect(
+      stage.recorded.output.contains(
+        "The test ended after 2 of 16 trials: stopping early inflates the result."))
     #expect(try record().contains(#""isComplete": false"#))
   }
 

@@ -1,5 +1,6 @@
 @testable import CommandLineKit
 import HapticPlayback
+import TestSupport
 import Testing
 
 @testable import TemblorCommands

@@ -1,5 +1,6 @@
 @testable import CommandLineKit
 @testable import SystemSupport
+import TestSupport
 import Testing
 
 @testable import TemblorCommands

@@ -1,5 +1,6 @@
 import HapticPlayback
 import HapticRender
+import TestSupport
 import Testing
 
 @testable import CommandLineKit

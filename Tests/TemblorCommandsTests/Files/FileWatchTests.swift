@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 @testable import SystemSupport
 import Testing
 
@@ -195,4 +196,10 @@ import Testing
     #expect(try watch.changes(at: .seconds(0)) == [])
     #expect(try watch.changes(at: .seconds(1)) == [written("a/b")])
   }
+}
+
+/// Whether a descriptor has something to read now.
+func isReadable(_ descriptor: Int32) -> Bool {
+  var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+  return unsafe poll(&ready, 1, 0) == 1
 }

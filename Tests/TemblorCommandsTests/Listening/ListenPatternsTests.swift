@@ -1,4 +1,5 @@
 import HapticModel
+import TestSupport
 @testable import SystemSupport
 import Testing
 

@@ -1,4 +1,5 @@
 import HapticPlayback
+import TestSupport
 import Testing
 
 @testable import TemblorCommands

@@ -1,5 +1,6 @@
 import Glibc
 import HapticPlayback
+import TestSupport
 @testable import SystemSupport
 import Testing
 

@@ -1,8 +1,10 @@
 import ALSAOutput
+import TestSupport
 @testable import CommandLineKit
 import HapticModel
 import HapticPlayback
 import HapticRender
+@testable import PatternWorkflows
 import Testing
 
 @testable import TemblorCommands

@@ -1,5 +1,6 @@
 @testable import CommandLineKit
 import HapticRender
+@testable import PatternWorkflows
 import Testing
 
 @testable import TemblorCommands
@@ -7,12 +8,12 @@ import Testing
 @Suite struct RoutingOptionsTests {
   private typealias Channel = OutputRouting.Channel
 
-  private func options(_ words: String...) throws -> RoutingOptions {
-    try RoutingOptions(PlayVerb.description.parse(["heartbeat"] + words))
+  private func options(_ words: String...) throws -> ChannelRouting {
+    try RoutingOptions.routing(PlayVerb.description.parse(["heartbeat"] + words))
   }
 
   private func channels(_ count: Int, _ words: String...) throws -> [Channel] {
-    let options = try RoutingOptions(PlayVerb.description.parse(["heartbeat"] + words))
+    let options = try RoutingOptions.routing(PlayVerb.description.parse(["heartbeat"] + words))
     return options.routing(channelCount: count, rate: 48_000, profile: .phone).routing.channels
   }
 
@@ -96,7 +97,7 @@ import Testing
   ])
   func whatCannotBeSaysWhy(words: [String], message: String) throws {
     let error = #expect(throws: UsageError.self) {
-      try RoutingOptions(PlayVerb.description.parse(["heartbeat"] + words))
+      try RoutingOptions.routing(PlayVerb.description.parse(["heartbeat"] + words))
     }
     #expect(error?.description == message)
   }

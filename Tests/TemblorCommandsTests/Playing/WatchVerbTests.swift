@@ -1,5 +1,6 @@
 @testable import CommandLineKit
 import HapticPlayback
+import TestSupport
 @testable import SystemSupport
 import Testing
 

@@ -1,6 +1,8 @@
 import HapticModel
 import HapticRender
 import PatternComparison
+import TestSupport
+@testable import PatternWorkflows
 import SignalAnalysis
 import SoundFile
 @testable import CommandLineKit

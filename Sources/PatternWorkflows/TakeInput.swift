@@ -1,13 +1,13 @@
+internal import AHAP
 internal import Glibc
-import AHAP
-import HapticRender
-import PatternComparison
-import SignalAnalysis
-import SoundFile
-internal import SystemSupport
+internal import HapticRender
+public import PatternComparison
+internal import SignalAnalysis
+internal import SoundFile
+public import SystemSupport
 
 /// Something to look at or listen to as the user named it: a pattern or a sound file.
-enum TakeInput: Equatable, Sendable {
+public enum TakeInput: Equatable, Sendable {
   case pattern(PatternInput)
   case sound(path: String)
 
@@ -15,7 +15,7 @@ enum TakeInput: Equatable, Sendable {
   ///
   /// A file that begins as a sound file does or is named like one is one; all else is looked up as a
   /// pattern.
-  static func find(_ words: [String]) -> (inputs: [TakeInput], problems: [FileError]) {
+  public static func find(_ words: [String]) -> (inputs: [TakeInput], problems: [FileError]) {
     var inputs: [TakeInput] = []
     var problems: [FileError] = []
     for word in words {
@@ -33,15 +33,24 @@ enum TakeInput: Equatable, Sendable {
   }
 
   /// The name messages give it.
-  var name: String {
+  public var name: String {
     switch self {
     case .pattern(let input): input.name
     case .sound(let path): path
     }
   }
 
+  /// The file that it is read from, if it is one.
+  public var path: String? {
+    switch self {
+    case .sound(let path): path
+    case .pattern(let input):
+      if case .file(let path) = input.origin { path } else { nil }
+    }
+  }
+
   /// What an output made from it is called, without ending.
-  var outputStem: String {
+  public var outputStem: String {
     switch self {
     case .pattern(let input): input.outputStem
     case .sound(let path): FileSystem.stem(of: path)
@@ -51,7 +60,7 @@ enum TakeInput: Equatable, Sendable {
   /// Reads it; a pattern is compiled and rendered as `render` would, on one channel.
   ///
   /// - Throws: `InputError`, `FileError` or `SoundFileError`.
-  func take(_ job: RenderJob) throws -> Take {
+  public func take(_ job: RenderJob) throws -> Take {
     switch self {
     case .pattern(let input):
       try Self.render(LoadedPattern(input, curveTimes: job.curveTimes), job)
@@ -60,7 +69,7 @@ enum TakeInput: Equatable, Sendable {
   }
 
   /// Compiles and renders a pattern that was read.
-  static func render(_ pattern: LoadedPattern, _ job: RenderJob) throws -> Take {
+  public static func render(_ pattern: LoadedPattern, _ job: RenderJob) throws -> Take {
     let (input, reading) = (pattern.input, pattern.reading)
     let profiles = Array(job.channels.profiles.prefix(1))
     let plan = try pattern.plans(for: profiles, rate: Double(job.rate))[0]
@@ -76,7 +85,7 @@ enum TakeInput: Equatable, Sendable {
       var span = block.mutableSpan
       let count = rendering.read(into: &span)
       if count == 0 { break }
-      if SignalHandling.isRequested { throw FileError(input.name, "interrupted") }
+      if job.isCancelled() { throw FileError(input.name, "interrupted") }
       samples += block[..<(count * job.channelCount)]
     }
     let signal = Signal(
@@ -90,7 +99,7 @@ enum TakeInput: Equatable, Sendable {
   /// A sound file as it is, at its own rate.
   ///
   /// One that holds nothing, or what is no number, is refused: it would be looked at as silence.
-  static func read(_ path: String, _ job: RenderJob) throws -> Take {
+  public static func read(_ path: String, _ job: RenderJob) throws -> Take {
     let descriptor = try FileSystem.open(path)
     defer { close(descriptor) }
     let sound = try Sound(readingDescriptor: descriptor, path: path)
@@ -122,4 +131,40 @@ enum TakeInput: Equatable, Sendable {
   private static let soundMarks: Set<String> = [
     "RIFF", "RF64", "riff", "FORM", "fLaC", "OggS", "caff", ".snd",
   ]
+
+  /// Reads several at one rate, so that they can be laid over each other.
+  ///
+  /// That is the rate asked for, else the greatest of the sound files', else the job's: a pattern is
+  /// rendered at the rate of the recording it is held against, and nothing is resampled in vain.
+  ///
+  /// - Parameter rate: Frames per second that were asked for, or nothing.
+  /// - Throws: `InputError`, `FileError` or `SoundFileError`.
+  public static func takes(_ inputs: [TakeInput], _ job: RenderJob, rate: Int?) throws -> [Take] {
+    var job = job
+    var takes = [Take?](repeating: nil, count: inputs.count)
+    for (index, input) in inputs.enumerated() {
+      if case .sound(let path) = input { takes[index] = try read(path, job) }
+    }
+    let rates = takes.compactMap { $0?.signal.rate }
+    job.rate = rate ?? rates.max().map { Int($0) } ?? job.rate
+    return try zip(inputs, takes).map { input, take in
+      guard let take else { return try input.take(job) }
+      return try take.at(Double(job.rate))
+    }
+  }
+}
+
+extension Take {
+  /// The take at another rate.
+  ///
+  /// - Throws: `SoundFileError`
+  fileprivate func at(_ rate: Double) throws -> Take {
+    guard signal.rate != rate else { return self }
+    var take = self
+    let count = max(1, signal.channels.count)
+    let sound = try Sound(interleaved: signal.interleaved, channelCount: count, rate: signal.rate)
+      .resampled(to: rate, path: name)
+    take.signal = Signal(interleaved: sound.interleaved, channelCount: count, rate: rate)
+    return take
+  }
 }

@@ -1,15 +1,15 @@
 internal import Glibc
-import AHAP
-import Diagnostics
-import HapticRender
-import JSONText
-import SoundFile
+package import AHAP
+package import Diagnostics
+package import HapticRender
+internal import JSONText
+internal import SoundFile
 internal import SystemSupport
 
 /// Loads the sound files a pattern names, from its own folder and nowhere else.
-enum WaveformFiles {
+package enum WaveformFiles {
   /// Decodes every sound file at a rate; the first that cannot be is an error with its place.
-  static func load(
+  package static func load(
     _ waveforms: [AHAPExamination.Waveform], from folder: String?, rate: Double
   ) throws(InputError) -> [String: AudioBuffer] {
     var samples: [String: AudioBuffer] = [:]
@@ -31,7 +31,9 @@ enum WaveformFiles {
   }
 
   /// What is wrong with the sound files a pattern names.
-  static func findings(_ waveforms: [AHAPExamination.Waveform], from folder: String?) -> [Finding] {
+  package static func findings(_ waveforms: [AHAPExamination.Waveform], from folder: String?)
+    -> [Finding]
+  {
     waveforms.compactMap { waveform -> Finding? in
       do throws(InputError) {
         _ = try load([waveform], from: folder, rate: 48_000)

@@ -1,4 +1,4 @@
-import HapticRender
+internal import HapticRender
 
 /// What the transducers of channels would do with what drives them.
 struct SimulatedAcceleration {

@@ -1,7 +1,70 @@
+internal import Glibc
+public import SignalAnalysis
+internal import SoundFile
 internal import Synchronization
-import SignalAnalysis
-import SoundFile
 internal import SystemSupport
+
+/// Measures a sound file of any length on all cores, in some tens of megabytes.
+public struct SoundMeasurement {
+  /// Seconds up to which a sound is searched for onsets.
+  static let longestForOnsets = 60.0
+
+  /// The kind of file, as libsndfile calls it.
+
+  public let container: String
+  /// The encoding of samples, as libsndfile calls it.
+  public let encoding: String
+  /// Frames per second.
+  public let rate: Double
+  /// Frames in the file.
+  public let frameCount: Int
+  /// The figures of all channels together.
+  public let whole: Levels
+  /// The figures of each channel.
+  public let channels: [Levels]
+  /// The spectrum of each channel.
+  public let spectra: [Spectrum]
+  /// The attacks in the mean of the channels, where the sound is short enough.
+  public let onsets: [Onset]?
+
+  /// Measures a file.
+  ///
+  /// - Parameter progress: Told now and then which share is done.
+  /// - Throws: `FileError` or `SoundFileError`.
+  public init(_ path: String, progress: (Double) -> Void) throws {
+    let descriptor = try FileSystem.open(path)
+    defer { close(descriptor) }
+    let crew = try SoundMeasurementWorkers(readingDescriptor: descriptor, path: path)
+    container = crew.container
+    encoding = crew.encoding
+    rate = crew.rate
+    let promised = max(1, Double(crew.promisedFrameCount))
+    var frames = 0
+    var kept: [Float]? = []
+    let most = Int(Self.longestForOnsets * rate)
+    var block = try crew.firstBlock()
+    while !block.isEmpty {
+      let count = block.count / crew.channelCount
+      if frames + count > most { kept = nil }
+      if kept != nil { kept?.append(contentsOf: Self.mean(block, crew.channelCount)) }
+      block = try crew.measure(block)
+      frames += count
+      progress(min(1, Double(frames) / promised))
+    }
+    guard frames > 0 else {
+      throw SoundFileError(kind: .notSound, path: path, description: "contains no audio")
+    }
+    frameCount = frames
+    (whole, channels, spectra) = crew.finish()
+    onsets = kept.map { Onsets.find(in: $0, rate: crew.rate) }
+  }
+
+  /// The mean of interleaved channels, as `Signal.mono` makes it.
+  private static func mean(_ block: [Float], _ channelCount: Int) -> [Float] {
+    if channelCount == 1 { return block }
+    return Signal(interleaved: block, channelCount: channelCount, rate: 1).mono
+  }
+}
 
 /// Shares the measurement of a sound among threads: while a block is measured, the next is read.
 final class SoundMeasurementWorkers: Sendable {

@@ -1,20 +1,23 @@
-import AHAP
-import Diagnostics
-import HapticModel
-import HapticRender
-import JSONText
-import SystemSupport
+public import AHAP
+public import Diagnostics
+internal import HapticModel
+public import HapticRender
+internal import JSONText
+internal import SystemSupport
 
 /// A pattern that was read without a mistake, and is ready to be compiled.
-struct LoadedPattern: Sendable {
-  let input: PatternInput
+public struct LoadedPattern: Sendable {
+  /// Where the pattern came from.
+  public let input: PatternInput
   /// The pattern and what its file says of itself.
-  let reading: AHAPReading
+  public let reading: AHAPReading
   private let document: AHAPDocument
   private let waveforms: [AHAPExamination.Waveform]
 
   /// Reads a pattern.
-  init(_ input: PatternInput, curveTimes: AHAPReadingOptions.CurveTimes = .automatic) throws {
+  public init(
+    _ input: PatternInput, curveTimes: AHAPReadingOptions.CurveTimes = .automatic
+  ) throws {
     let document = try input.document()
     let examination = document.examine(options: AHAPReadingOptions(curveTimes: curveTimes))
     guard let reading = examination.reading else { throw try Self.refusal(document) }
@@ -25,22 +28,22 @@ struct LoadedPattern: Sendable {
   }
 
   /// The text that was read.
-  var text: [UInt8] { document.json.text }
+  public var text: [UInt8] { document.json.text }
 
   /// The paths of the files that the pattern is made from.
-  var sources: [String] {
+  public var sources: [String] {
     var sources = waveforms.map { FileSystem.join(input.folder ?? "", $0.path) }
     if case .file(let path) = input.origin { sources.append(path) }
     return sources
   }
 
   /// The sound files that the pattern plays, at a rate.
-  func samples(rate: Double) throws(InputError) -> [String: AudioBuffer] {
+  public func samples(rate: Double) throws(InputError) -> [String: AudioBuffer] {
     try WaveformFiles.load(waveforms, from: input.folder, rate: rate)
   }
 
   /// Compiles the pattern, once for each profile that differs.
-  func plans(for profiles: [TransducerProfile], rate: Double) throws -> [RenderPlan] {
+  public func plans(for profiles: [TransducerProfile], rate: Double) throws -> [RenderPlan] {
     let samples = try samples(rate: rate)
     var plans: [RenderPlan] = []
     for (index, profile) in profiles.enumerated() {

@@ -1,34 +1,50 @@
 internal import Glibc
-import AHAP
-import Diagnostics
-import HapticModel
-import HapticRender
-import JSONText
-import SoundFile
+public import AHAP
+package import Diagnostics
+internal import HapticModel
+public import HapticRender
+internal import JSONText
+public import SoundFile
 internal import SystemSupport
-import TransducerProfiles
+internal import TransducerProfiles
 
-/// How patterns are made into sound: the options of `render`, checked.
-struct RenderJob: Sendable {
-  var profile: TransducerProfile
-  var rate = 48_000
-  var channelCount = 1
-  var strength = 1.0
-  var isNormalized = false
+/// The version of the program and the package, which sound files name as their software.
+package let temblorVersion = "0.1.0"
+
+/// How patterns are made into sound.
+public struct RenderJob: Sendable {
+  /// The profile of channels that have none of their own.
+  public var profile: TransducerProfile
+  /// Frames per second.
+  public var rate = 48_000
+  /// Channels of the file.
+  public var channelCount = 1
+  /// The factor on everything, 0 to 1.
+  public var strength = 1.0
+  /// Whether the greatest peak is brought to -1 dBFS.
+  public var isNormalized = false
   /// How often the pattern is played; 0 is until the duration ends.
-  var passCount = 1
+  public var passCount = 1
   /// Seconds of the output, or nothing for the pattern's own.
-  var duration: Double?
+  public var duration: Double?
   /// Seconds of silence behind the sound.
-  var tail = OfflineRenderer.defaultTail
-  var format = SampleFormat.s16
-  var buses = RenderSettings.Buses.all
+  public var tail = OfflineRenderer.defaultTail
+  /// How samples are written.
+  public var format = SampleFormat.s16
+  /// What of the pattern is heard.
+  public var buses = RenderSettings.Buses.all
   /// What the channels carry, where it is not the usual.
-  var routing = RoutingOptions()
+  public var routing = ChannelRouting()
   /// Whether the file is what the transducer would do instead of what drives it.
-  var rendersAcceleration = false
+  public var rendersAcceleration = false
   /// What the times of control points count from.
-  var curveTimes = AHAPReadingOptions.CurveTimes.automatic
+  public var curveTimes = AHAPReadingOptions.CurveTimes.automatic
+
+  /// Asked between blocks of any rendering, on any thread; where it answers true, the work is given up.
+  public var isCancelled: @Sendable () -> Bool = { false }
+
+  /// A job with the usual settings: 48 kHz, one channel, 16 bits.
+  public init(profile: TransducerProfile = .phone) { self.profile = profile }
 
   /// Seconds of the fade into the end of the file.
   private static let fade = 0.01
@@ -36,7 +52,7 @@ struct RenderJob: Sendable {
   private static let normalPeak: Float = 0.89
 
   /// Compiles a pattern for this job, on one bus; `sources` are the files that it is made from.
-  func plan(_ input: PatternInput) throws
+  public func plan(_ input: PatternInput) throws
     -> (plan: RenderPlan, reading: AHAPReading, sources: [String])
   {
     let (plans, reading, sources) = try plans(input, for: Array(channels.profiles.prefix(1)))
@@ -44,7 +60,7 @@ struct RenderJob: Sendable {
   }
 
   /// Compiles a pattern for profiles, those of all its haptic buses unless told otherwise.
-  func plans(_ input: PatternInput, for profiles: [TransducerProfile]? = nil) throws
+  public func plans(_ input: PatternInput, for profiles: [TransducerProfile]? = nil) throws
     -> (plans: [RenderPlan], reading: AHAPReading, sources: [String])
   {
     let pattern = try LoadedPattern(input, curveTimes: curveTimes)
@@ -53,16 +69,16 @@ struct RenderJob: Sendable {
   }
 
   /// What the channels carry, and the profiles for it.
-  var channels: (routing: OutputRouting, profiles: [TransducerProfile]) {
+  public var channels: (routing: OutputRouting, profiles: [TransducerProfile]) {
     routing.routing(
       channelCount: channelCount, rate: Double(rate), profile: profile, buses: buses)
   }
 
   /// The renderer's settings for a plan.
-  func settings(for plan: RenderPlan) -> RenderSettings { settings(for: [plan]) }
+  public func settings(for plan: RenderPlan) -> RenderSettings { settings(for: [plan]) }
 
   /// The renderer's settings for the plans of one pattern.
-  func settings(for plans: [RenderPlan]) -> RenderSettings {
+  public func settings(for plans: [RenderPlan]) -> RenderSettings {
     let seconds = Double(rate)
     let longest = plans.map(\.length).max() ?? 0
     var length = longest + FrameConversion.frame(seconds: tail, rate: seconds)
@@ -80,7 +96,7 @@ struct RenderJob: Sendable {
   }
 
   /// Writes a pattern's plans as a sound file that can be sought.
-  func write(
+  public func write(
     _ plans: [RenderPlan], title: String, to descriptor: Int32, path: String,
     container: SoundFileFormat.Container, progress: (Double) -> Void
   ) throws -> RenderStatistics {
@@ -102,7 +118,7 @@ struct RenderJob: Sendable {
       var span = block.mutableSpan
       let count = rendering.read(into: &span)
       if count == 0 { break }
-      if SignalHandling.isRequested { throw FileError(path, "interrupted; nothing was written") }
+      if isCancelled() { throw FileError(path, "interrupted; nothing was written") }
       felt?.replace(&block, frameCount: count)
       try writer.write(block.span.extracting(first: count * channelCount))
       progress(1 - Double(rendering.remainingFrameCount) / Double(length))
@@ -112,7 +128,7 @@ struct RenderJob: Sendable {
   }
 
   /// A rendering of a pattern's plans, each heard where the array puts it.
-  func rendering(of plans: [RenderPlan], _ settings: RenderSettings) -> OfflineRenderer {
+  public func rendering(of plans: [RenderPlan], _ settings: RenderSettings) -> OfflineRenderer {
     OfflineRenderer(plans: plans, shares: routing.shares(rate: Double(rate)), settings: settings)
   }
 
@@ -127,7 +143,7 @@ struct RenderJob: Sendable {
     var block = [Float](repeating: 0, count: 4_096 * channelCount)
     var span = block.mutableSpan
     while rendering.read(into: &span) > 0 {
-      if SignalHandling.isRequested {
+      if isCancelled() {
         throw FileError("render", "interrupted; nothing was written")
       }
     }
@@ -138,7 +154,7 @@ struct RenderJob: Sendable {
 
 extension InputError {
   /// A refusal to compile, at the event's place in the text.
-  init(at error: RenderError, in document: AHAPDocument) {
+  package init(at error: RenderError, in document: AHAPDocument) {
     let place = document.event(at: error.event?.event).place
     self.init(Finding(Rule(of: error.kind), place: place, error.description))
   }
@@ -146,7 +162,7 @@ extension InputError {
 
 extension Rule {
   /// What keeps a pattern from being compiled, whatever its format.
-  static let compilation = [eventTime, patternTooLong, soundMissing, frameRate]
+  package static let compilation = [eventTime, patternTooLong, soundMissing, frameRate]
 
   private static let eventTime = Rule(
     "event-time", group: "playback", .error,
@@ -160,7 +176,7 @@ extension Rule {
     "frame-rate", group: "playback", .error, "The sample rate must be from 8 to 192 kHz.")
 
   /// The rule behind a refusal to compile.
-  init(of kind: RenderError.Kind) {
+  package init(of kind: RenderError.Kind) {
     self =
       switch kind {
       case .timeOutOfRange: .eventTime

@@ -1,9 +1,9 @@
-import AHAP
-import JSONText
+package import AHAP
+package import JSONText
 
 extension AHAPDocument {
   /// The text of an event, counted as in the pattern; the list of entries where there is none.
-  func event(at index: Int?) -> JSONValue {
+  package func event(at index: Int?) -> JSONValue {
     guard let entries = json.root["Pattern"] else { return json.root }
     guard let index else { return entries }
     var count = 0

@@ -1,26 +1,33 @@
-import AHAP
-import CommandLineKit
-import HapticModel
-import ShippedPatterns
-import SystemSupport
+public import AHAP
+internal import ShippedPatterns
+public import SystemSupport
 
 /// A pattern as the user named it: a file, a shipped pattern, or standard input.
-struct PatternInput: Equatable, Sendable {
+public struct PatternInput: Equatable, Sendable {
   /// Where the text is.
-  enum Origin: Equatable, Sendable {
+  public enum Origin: Equatable, Sendable {
     case file(String)
     case shipped(String)
     case standardInput
   }
 
-  var origin: Origin
+  /// Where the text is.
+
+  public var origin: Origin
   /// The path below the folder that was named, without its ending: what an output is called.
-  var outputStem: String
+  public var outputStem: String
   /// Whether it was found in a folder that the user named.
-  var isFromFolder = false
+  public var isFromFolder: Bool
+
+  /// A pattern by the place of its text.
+  public init(origin: Origin, outputStem: String, isFromFolder: Bool = false) {
+    self.origin = origin
+    self.outputStem = outputStem
+    self.isFromFolder = isFromFolder
+  }
 
   /// The name messages give the pattern.
-  var name: String {
+  public var name: String {
     switch origin {
     case .file(let path): path
     case .shipped(let name): name
@@ -29,7 +36,7 @@ struct PatternInput: Equatable, Sendable {
   }
 
   /// The folder sound files are looked up in; a shipped pattern has none.
-  var folder: String? {
+  public var folder: String? {
     switch origin {
     case .file(let path): FileSystem.folder(of: path)
     case .shipped: nil
@@ -40,7 +47,7 @@ struct PatternInput: Equatable, Sendable {
   /// What the user's words stand for, and what is wrong with some of them.
   ///
   /// A folder stands for the patterns in and below it; links to folders are not followed.
-  static func find(_ words: [String]) -> (inputs: [PatternInput], problems: [FileError]) {
+  public static func find(_ words: [String]) -> (inputs: [PatternInput], problems: [FileError]) {
     var inputs: [PatternInput] = []
     var problems: [FileError] = []
     for word in words {
@@ -111,7 +118,7 @@ struct PatternInput: Equatable, Sendable {
   }
 
   /// The text.
-  func text() throws(FileError) -> [UInt8] {
+  public func text() throws(FileError) -> [UInt8] {
     switch origin {
     case .file(let path): try FileSystem.read(path)
     case .shipped(let name): ShippedPatterns.text(named: name) ?? []
@@ -120,7 +127,7 @@ struct PatternInput: Equatable, Sendable {
   }
 
   /// The parsed text.
-  func document() throws -> AHAPDocument {
+  public func document() throws -> AHAPDocument {
     try AHAPDocument(text: text(), name: name)
   }
 }

@@ -1,0 +1,177 @@
+public import HapticRender
+public import TransducerProfiles
+internal import HapticModel
+internal import SystemSupport
+
+/// What each channel carries.
+///
+/// What is not said is as usual: on one channel everything, on more the haptics on all and the two sides of
+/// the audio on the first two.
+public struct ChannelRouting: Sendable {
+  /// A channel that carries something.
+  public struct Entry: Equatable, Sendable {
+    /// The channel, from 0.
+    public var index: Int
+    /// A factor.
+    public var gain: Float
+
+    /// A channel with a factor.
+    public init(index: Int, gain: Float = 1) {
+      self.index = index
+      self.gain = gain
+    }
+  }
+
+  /// Settings of one channel, which outrank the lists.
+  public struct Channel: Sendable {
+    /// The channel, from 0.
+    public var index: Int
+    /// What it carries; nothing where the lists say it.
+    public var content: (hasHaptics: Bool, audio: OutputRouting.Channel.Audio)?
+    /// The profile of its transducer, where it has one of its own.
+    public var profile: TransducerProfile?
+    /// A factor.
+    public var gain: Float = 1
+    /// Seconds.
+    public var delay = 0.0
+    /// Whether its polarity is reversed.
+    public var isInverted = false
+
+    /// A channel whose settings are the usual ones.
+    public init(index: Int) { self.index = index }
+  }
+
+  /// The channels of haptics; nothing for all.
+  public var haptics: [Entry]?
+  /// The channels of audio, left and right in turn; one channel alone carries both. Nothing for the first two.
+  public var audio: [Entry]?
+  /// Settings of single channels.
+  public var channels: [Channel] = []
+  /// The transducers, where a file says what they are; it stands in the place of `haptics` and `channels`.
+  public var array: TransducerArray?
+  /// Where patterns are felt in the array; nothing for all transducers alike.
+  public var pan: PanPath?
+
+  /// The usual routing.
+  public init() {}
+
+  /// What each haptic bus gets of a pattern, at a rate; none for all of it.
+  public func shares(rate: Double) -> [SendAutomation] {
+    guard let array, let pan else { return [] }
+    return pan.sendGains(on: array, rate: rate)
+  }
+
+  /// Channels there must be for all that is said.
+  public var minimumChannelCount: Int {
+    let indices =
+      [haptics, audio].flatMap { $0?.map(\.index) ?? [] } + self.channels.map(\.index)
+      + (array?.transducers.map { $0.channel - 1 } ?? [])
+    return (indices.max() ?? 0) + 1
+  }
+
+  /// Whether anything is said.
+  public var isUsual: Bool {
+    haptics == nil && audio == nil && self.channels.isEmpty && array == nil
+  }
+
+  /// The routing on some channels with what each drives, and the profile of each haptic bus.
+  ///
+  /// - Parameters:
+  ///   - profile: The profile of channels that have none of their own.
+  ///   - buses: Which of the two are heard at all.
+  public func routing(
+    channelCount: Int, rate: Double, profile: TransducerProfile,
+    buses: RenderSettings.Buses = .all
+  ) -> (routing: OutputRouting, profiles: [TransducerProfile]) {
+    var channels = OutputRouting(channelCount: channelCount, buses: buses).channels
+    if let haptics, buses != .audio {
+      for index in channels.indices { channels[index].hapticBus = nil }
+      for entry in haptics where entry.index < channels.count {
+        channels[entry.index].hapticBus = 0
+        channels[entry.index].hapticGain = entry.gain
+      }
+    }
+    if let audio, buses != .haptics {
+      for index in channels.indices { channels[index].audio = .none }
+      let sides: [OutputRouting.Channel.Audio] =
+        audio.count == 1 ? [.both] : [.left, .right]
+      for (place, entry) in audio.enumerated() where entry.index < channels.count {
+        channels[entry.index].audio = sides[place % sides.count]
+        channels[entry.index].audioGain = entry.gain
+      }
+    }
+    for word in self.channels where word.index < channels.count {
+      if let content = word.content {
+        channels[word.index].hapticBus = content.hasHaptics && buses != .audio ? 0 : nil
+        channels[word.index].audio = buses == .haptics ? .none : content.audio
+      }
+      channels[word.index].hapticGain *= word.gain
+      channels[word.index].audioGain *= word.gain
+      channels[word.index].delay = Int(FrameConversion.frame(seconds: word.delay, rate: rate))
+      channels[word.index].isInverted = word.isInverted
+    }
+    if let array { return Self.routing(of: array, channels, rate: rate, buses: buses) }
+    var profiles: [TransducerProfile] = []
+    for index in channels.indices where channels[index].hapticBus != nil {
+      let wanted = self.channels.first { $0.index == index }?.profile ?? profile
+      let bus = profiles.firstIndex(of: wanted) ?? profiles.count
+      if bus == profiles.count { profiles.append(wanted) }
+      channels[index].hapticBus = bus
+    }
+    let routing = OutputRouting(channels: channels).fitted(to: profiles)
+    return (routing, profiles.isEmpty ? [profile] : profiles)
+  }
+
+  /// The routing with a haptic bus for each transducer.
+  private static func routing(
+    of array: TransducerArray, _ usual: [OutputRouting.Channel], rate: Double,
+    buses: RenderSettings.Buses
+  ) -> (routing: OutputRouting, profiles: [TransducerProfile]) {
+    var channels = usual
+    for index in channels.indices { channels[index].hapticBus = nil }
+    for (bus, transducer) in array.transducers.enumerated() where transducer.channel <= usual.count
+    {
+      let index = transducer.channel - 1
+      let gain = Float(NumberFormatting.amplitude(decibels: transducer.gain))
+      if buses != .audio { channels[index].hapticBus = bus }
+      channels[index].hapticGain = gain
+      channels[index].audioGain *= gain
+      channels[index].delay = Int(FrameConversion.frame(seconds: transducer.delay, rate: rate))
+      channels[index].isInverted = transducer.isInverted
+    }
+    let profiles = array.transducers.map(\.profile)
+    return (OutputRouting(channels: channels).fitted(to: profiles), profiles)
+  }
+}
+
+extension ArrayPosition {
+  /// Positions are within this of 0.
+  private static let most = 1e6
+  /// Ten turns either way around a ring.
+  private static let mostDegrees = 3_600.0
+
+  /// Reads a number, or on a plane two with a slash between; nothing for any other text.
+  package init?(_ text: String, in layout: TransducerArray.Layout) {
+    let numbers = text.split(separator: "/", omittingEmptySubsequences: false).map { Double($0) }
+    let found = numbers.compactMap { $0 }.filter {
+      $0.magnitude <= (layout == .ring ? Self.mostDegrees : Self.most)
+    }
+    guard found.count == numbers.count else { return nil }
+    switch (layout, found.count) {
+    case (.plane, 2): self.init(found[0], found[1])
+    case (.line, 1), (.ring, 1): self.init(found[0])
+    default: return nil
+    }
+  }
+}
+
+extension TransducerArray.Layout {
+  /// What a position is in this layout, for messages.
+  package var positionMeaning: String {
+    switch self {
+    case .line: "a position on the line, such as -0.5"
+    case .ring: "an angle in degrees, such as 90"
+    case .plane: "metres on the plane as X/Y, such as 0.5/-1"
+    }
+  }
+}

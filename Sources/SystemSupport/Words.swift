@@ -1,0 +1,86 @@
+extension String {
+  /// The text on one line, safe on a terminal: what a file is called or says of itself may hold controls.
+  package var printable: String {
+    var text = ""
+    for scalar in unicodeScalars {
+      switch scalar.properties.generalCategory {
+      case .control, .lineSeparator, .paragraphSeparator: text += scalar.escaped(asASCII: true)
+      default: text.unicodeScalars.append(scalar)
+      }
+    }
+    return text
+  }
+
+  /// The text between quotes, safe on a terminal: control characters escaped, at most 80 characters.
+  package var inQuotes: String {
+    var text = "'"
+    for (index, scalar) in unicodeScalars.enumerated() {
+      if index == 80 {
+        text += "…"
+        break
+      }
+      switch scalar.properties.generalCategory {
+      case .control, .format, .lineSeparator, .paragraphSeparator:
+        text += scalar.escaped(asASCII: true)
+      default:
+        text.unicodeScalars.append(scalar)
+      }
+    }
+    return text + "'"
+  }
+}
+
+extension [String] {
+  /// `a`, `a or b`, `a, b or c`.
+  package var joinedWithOr: String {
+    count < 2 ? joined() : dropLast().joined(separator: ", ") + " or " + self[count - 1]
+  }
+}
+
+/// Finds the name someone probably meant.
+package enum Suggestion {
+  /// `; did you mean '--output'?`, or nothing where no name is near.
+  package static func question(_ word: String, among names: [String]) -> String {
+    nearest(to: word, among: names).map { "; did you mean '\($0)'?" } ?? ""
+  }
+
+  /// The nearest name: at most a third of its letters wrong, or begun and not finished.
+  package static func nearest(to word: String, among names: [String]) -> String? {
+    let typed = letters(word)
+    guard !typed.isEmpty, typed.count <= 64 else { return nil }
+    var best: (name: String, distance: Int)?
+    for name in names where name != word {
+      let target = letters(name)
+      let distance = editDistance(typed, target)
+      let limit = max(1, target.count / 3)
+      let isNear = distance <= limit && distance < target.count
+      let isBegun = typed.count >= 2 && target.starts(with: typed)
+      guard isNear || isBegun, distance < best?.distance ?? .max else { continue }
+      best = (name, distance)
+    }
+    return best?.name
+  }
+
+  /// Dashes and case do not make a word another one.
+  private static func letters(_ word: String) -> [UInt8] {
+    Array(word.lowercased().utf8.drop { $0 == UInt8(ascii: "-") })
+  }
+
+  /// Insertions, deletions, replacements and swaps of neighbours from one word to the other.
+  private static func editDistance(_ a: [UInt8], _ b: [UInt8]) -> Int {
+    var beforeLast: [Int] = []
+    var last = Array(0...b.count)
+    for i in a.indices {
+      var row = [i + 1]
+      for j in b.indices {
+        var cost = min(last[j + 1] + 1, row[j] + 1, last[j] + (a[i] == b[j] ? 0 : 1))
+        if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] {
+          cost = min(cost, beforeLast[j - 1] + 1)
+        }
+        row.append(cost)
+      }
+      (beforeLast, last) = (last, row)
+    }
+    return last[b.count]
+  }
+}

@@ -1,0 +1,96 @@
+import CommandLineKit
+import HapticRender
+import JSONText
+import PatternWorkflows
+import SystemSupport
+
+/// Renders a batch and tells what became of each file.
+struct RenderReport {
+  let batch: RenderBatch
+  /// What was asked for and could not be found.
+  let problems: [FileError]
+
+  /// Renders everything and reports on standard error; as JSON also on standard output.
+  func run(on terminal: Terminal, isQuiet: Bool, asJSON: Bool) throws -> ExitStatus {
+    var line = ProgressLine(on: terminal)
+    let items = batch.items
+    let showsProgress = items.count > 1 || terminal.error.isTerminal
+    let results = batch.run(
+      progress: !showsProgress
+        ? nil
+        : { done, fraction in
+          guard !isQuiet else { return }
+          line.show(
+            items.count == 1
+              ? "\(items[0].name.printable): \(Int(fraction * 100)) %"
+              : "\(done) of \(items.count) sounds")
+        })
+    line.clear()
+    report(results, on: terminal, isQuiet: isQuiet)
+    if asJSON { try terminal.output.write(json(results).span) }
+    let statuses: [ExitStatus] = results.map {
+      switch $0 {
+      case .written: .done
+      // Whoever read standard output has all it wants, as `head` does.
+      case .failed(let error as StreamError) where error.kind == .brokenPipe: .done
+      case .failed(let error): Failure.status(of: error)
+      }
+    }
+    return Failure.worst(statuses + problems.map { _ in .failure })
+  }
+
+  private func report(_ results: [RenderBatch.Outcome], on terminal: Terminal, isQuiet: Bool) {
+    var failures = problems.map(\.description)
+    var written = 0
+    for (item, result) in zip(batch.items, results) {
+      switch result {
+      case .written(let seconds, let statistics):
+        written += 1
+        // Of two stems one is often silent, and strength 0 is silence asked for.
+        if statistics.peak == 0, item.buses == .all, batch.job.strength > 0, !isQuiet {
+          terminal.report(
+            "\(item.name.printable): silent: all events have level 0")
+        }
+        guard batch.items.count <= 2, !isQuiet, terminal.error.isTerminal else { continue }
+        terminal.report(
+          "\(item.name.printable): \(NumberFormatting.seconds(seconds)), \(NumberFormatting.peak(statistics.peak))"
+            + (ProtectionSummary(statistics).map { ", \($0.text)" } ?? ""))
+      case .failed(let error as StreamError) where error.kind == .brokenPipe: continue
+      case .failed(let error): failures.append(Failure.message(error))
+      }
+    }
+    for failure in failures { terminal.report(failure) }
+    let count = batch.items.count + problems.count
+    guard count > 2, !failures.isEmpty || !isQuiet && terminal.error.isTerminal else { return }
+    terminal.report(
+      "\(written) of \(count) sounds written"
+        + (failures.isEmpty ? "" : ", \(failures.count) failed"))
+  }
+
+  private func json(_ results: [RenderBatch.Outcome]) -> [UInt8] {
+    var json = JSONWriter()
+    json.array { list in
+      for (item, result) in zip(batch.items, results) {
+        list.object { entry in
+          entry.member("pattern", item.input.name)
+          entry.member("file", item.name)
+          switch result {
+          case .written(let seconds, let statistics):
+            entry.member("seconds", seconds)
+            entry.member("peakDecibels", NumberFormatting.decibels(statistics.peak))
+            entry.member("limitedFrames", Int(statistics.limitedFrameCount))
+            ProtectionSummary(statistics)?.write(to: &entry)
+          case .failed(let error): entry.member("error", Failure.message(error))
+          }
+        }
+      }
+      for problem in problems {
+        list.object { entry in
+          entry.member("pattern", problem.path)
+          entry.member("error", problem.description)
+        }
+      }
+    }
+    return json.finish()
+  }
+}

@@ -1,0 +1,117 @@
+import Glibc
+import HapticRender
+import PatternWorkflows
+import SoundFile
+import Synchronization
+import SystemSupport
+import TestSupport
+import Testing
+
+/// A folder of patterns, rendered without the program.
+@Suite struct RenderBatchTests {
+  private static func pattern(at time: Double) -> String {
+    """
+    {"Version": 1, "Pattern": [{"Event": {"EventType": "HapticTransient", "Time": \(time),
+     "EventParameters": []}}]}
+    """
+  }
+
+  @Test func aFolderIsRenderedOnAllCores() throws {
+    let folder = try Scratch()
+    try folder.makeFolder("in")
+    for index in 0..<12 {
+      try folder.write(Self.pattern(at: Double(index) / 10), to: "in/\(index).ahap")
+    }
+    let (inputs, problems) = PatternInput.find([folder("in")])
+    #expect(inputs.count == 12 && problems == [])
+    var job = RenderJob()
+    job.rate = 8_000
+    let batch = RenderBatch(
+      job: job,
+      items: inputs.map {
+        .init(input: $0, destination: .file(path: "\(folder.path)/out/\($0.outputStem).wav"))
+      })
+    for (item, outcome) in zip(batch.items, batch.run()) {
+      guard case .written(let seconds, let statistics) = outcome else {
+        Issue.record("\(item.name): \(outcome)")
+        continue
+      }
+      #expect(statistics.peak > 0.1)
+      let descriptor = try FileSystem.open(item.name)
+      defer { close(descriptor) }
+      let sound = try Sound(readingDescriptor: descriptor, path: item.name)
+      #expect(Double(sound.frameCount) == seconds * 8_000)
+      let first = try #require(sound.interleaved.firstIndex { abs($0) > 0.01 })
+      let start = try #require(Double(item.input.outputStem).map { $0 / 10 })
+      #expect(abs(Double(first) / 8_000 - start) < 0.01)
+    }
+  }
+
+  @Test func oneBadPatternStopsNoOther() throws {
+    let folder = try Scratch()
+    try folder.write("{", to: "a.ahap")
+    try folder.write(Self.pattern(at: 0), to: "b.ahap")
+    let batch = RenderBatch(
+      job: RenderJob(),
+      items: PatternInput.find([folder.path]).inputs.map {
+        .init(input: $0, destination: .file(path: "\(folder.path)/\($0.outputStem).wav"))
+      })
+    let outcomes = batch.run()
+    guard case .failed(let error) = outcomes[0], case .written = outcomes[1] else {
+      Issue.record("\(outcomes)")
+      return
+    }
+    #expect("\(error)".contains("a.ahap:"))
+    #expect(FileSystem.entry(at: folder("a.wav")) == .nothing)
+  }
+
+  @Test func cancelledWorkLeavesNoFiles() throws {
+    let folder = try Scratch()
+    try folder.write(Self.pattern(at: 0), to: "a.ahap")
+    let asked = Atomic(0)
+    var job = RenderJob()
+    job.duration = 600
+    // The first question comes before anything is read, the others between blocks.
+    job.isCancelled = { asked.add(1, ordering: .relaxed).newValue > 3 }
+    let batch = RenderBatch(
+      job: job,
+      items: PatternInput.find([folder.path]).inputs.map {
+        .init(input: $0, destination: .file(path: "\(folder.path)/out/a.wav"))
+      })
+    guard case .failed(let error) = batch.run()[0] else {
+      Issue.record("The work was not given up.")
+      return
+    }
+    #expect("\(error)" == "\(folder.path)/out/a.wav: interrupted; nothing was written")
+    #expect(FileSystem.entry(at: folder("out/a.wav")) == .nothing)
+  }
+
+  @Test func aStreamGetsTheWholeFile() throws {
+    let folder = try Scratch()
+    try folder.write(Self.pattern(at: 0), to: "a.ahap")
+    let input = try #require(PatternInput.find([folder("a.ahap")]).inputs.first)
+    let received = Received()
+    let batch = RenderBatch(
+      job: RenderJob(),
+      items: [
+        .init(input: input, destination: .file(path: folder("a.wav"))),
+        .init(
+          input: input,
+          destination: .stream(name: "test") { bytes in received.append(bytes) }),
+      ])
+    _ = batch.run()
+    let bytes = try FileSystem.read(folder("a.wav"))
+    #expect(bytes.count > 44)
+    #expect(received.bytes == bytes)
+  }
+
+  /// What a stream was given.
+  private final class Received: Sendable {
+    private let all = Mutex<[UInt8]>([])
+    var bytes: [UInt8] { all.withLock { $0 } }
+
+    func append(_ bytes: Span<UInt8>) {
+      all.withLock { all in for index in bytes.indices { all.append(bytes[index]) } }
+    }
+  }
+}
