@@ -211,10 +211,17 @@ let package = Package(
       ],
       swiftSettings: strict),
     .target(
+      name: "ListenServer",
+      dependencies: [
+        "AHAP", "CommandLineKit", "HapticModel", "HapticPlayback", "HapticRender",
+        "PatternWorkflows", "SystemSupport", "TransducerProfiles",
+      ], swiftSettings: strict),
+    .target(
       name: "TemblorCommands",
       dependencies: [
         "AHAP", "ALSAOutput", "BlindListening", "CommandLineKit", "Diagnostics", "HapticModel",
-        "HapticPlayback", "HapticRender", "JSONText", "PCMSamples", "PatternComparison",
+        "HapticPlayback", "HapticRender", "JSONText", "ListenServer", "PCMSamples",
+        "PatternComparison",
         "PatternWorkflows", "ReviewPages", "ShippedPatterns", "SignalAnalysis", "SignalPlots",
         "SoundFile",
         "SoundFileOutput", "SystemSupport", "TransducerCalibration", "TransducerProfiles",
@@ -248,7 +255,8 @@ let package = Package(
       name: "TemblorCommandsTests",
       dependencies: [
         "ALSAOutput", "BlindListening", "CommandLineKit", "HapticModel", "HapticPlayback",
-        "HapticRender", "PatternComparison", "PatternWorkflows", "SignalAnalysis", "SoundFile",
+        "HapticRender", "ListenServer", "PatternComparison", "PatternWorkflows", "SignalAnalysis",
+        "SoundFile",
         "SystemSupport", "TemblorCommands", "TestSupport", "TransducerProfiles", "temblor",
         "terminal-probe",
       ],

@@ -12,7 +12,6 @@ public struct PatternInput: Equatable, Sendable {
   }
 
   /// Where the text is.
-
   public var origin: Origin
   /// The path below the folder that was named, without its ending: what an output is called.
   public var outputStem: String

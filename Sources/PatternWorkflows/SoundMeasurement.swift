@@ -10,7 +10,6 @@ public struct SoundMeasurement {
   static let longestForOnsets = 60.0
 
   /// The kind of file, as libsndfile calls it.
-
   public let container: String
   /// The encoding of samples, as libsndfile calls it.
   public let encoding: String

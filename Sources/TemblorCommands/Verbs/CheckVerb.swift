@@ -42,7 +42,8 @@ enum CheckVerb {
     examples: [
       .init("temblor check mine.ahap", "Check a pattern."),
       .init("temblor check --profile dayton-bst-1 mine.ahap", "Check a pattern for a bass shaker."),
-      .init("temblor check --strict --disable transient-gap Patterns", "Guard a folder in a build."),
+      .init(
+        "temblor check --strict --disable transient-gap Patterns", "Guard a folder in a build."),
     ]
   ) { arguments, terminal in
     if arguments.flag("--rules") {

@@ -1,5 +1,6 @@
 import CommandLineKit
 import HapticPlayback
+import ListenServer
 import PatternWorkflows
 import SystemSupport
 
@@ -30,13 +31,13 @@ enum ListenVerb {
         "Serve other programs until a signal stops it."),
     ]
   ) { arguments, terminal in
-    try run(arguments, terminal, on: SystemBackend(), standard: StandardConnection())
+    try run(arguments, terminal, on: SystemBackend(), standard: LineConnection())
   }
 
   /// Plays on a stage.
   static func run(
     _ arguments: ParsedArguments, _ terminal: Terminal, on stage: any SessionBackend,
-    standard: StandardConnection
+    standard: LineConnection
   ) throws -> ExitStatus {
     let options = try LiveOptions(arguments)
     let listener = try arguments.value("--socket").map { path throws(FileError) in
@@ -55,7 +56,7 @@ enum ListenVerb {
       let new = ListenTask(
         ListenSession(
           engine, device: device?.name ?? "none", array: options.routing.array,
-          wake: session.wake),
+          wake: session.wake, message: Failure.message(_:)),
         standard: standard, listener: listener, inbox: stage.inbox, time: stage.time,
         period: .inSeconds(period))
       performance = new

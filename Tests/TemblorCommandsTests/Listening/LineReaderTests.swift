@@ -1,4 +1,5 @@
 @testable import CommandLineKit
+@testable import ListenServer
 @testable import SystemSupport
 import Testing
 

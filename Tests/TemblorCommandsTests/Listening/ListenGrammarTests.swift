@@ -1,4 +1,5 @@
 import HapticModel
+@testable import ListenServer
 @testable import SystemSupport
 import Testing
 

@@ -1,4 +1,5 @@
 import HapticModel
+@testable import ListenServer
 import TestSupport
 @testable import SystemSupport
 import Testing

@@ -1,5 +1,6 @@
 import HapticPlayback
 import HapticRender
+@testable import ListenServer
 @testable import SystemSupport
 import Testing
 

@@ -1,4 +1,5 @@
 import HapticPlayback
+@testable import ListenServer
 import Testing
 
 @testable import TemblorCommands

@@ -1,6 +1,7 @@
 import HapticModel
 import HapticPlayback
 import HapticRender
+@testable import ListenServer
 import TransducerProfiles
 
 @testable import TemblorCommands
@@ -16,7 +17,8 @@ final class ListenStudio {
     engine = PlaybackEngine(
       rate: rate, routing: channels.map(OutputRouting.init) ?? OutputRouting())
     playback = VirtualPlayback(engine, periodSize: periodSize)
-    session = ListenSession(engine, device: "virtual", array: array)
+    session = ListenSession(
+      engine, device: "virtual", array: array, message: Failure.message(_:))
   }
 
   /// The answer to a line.

@@ -1,4 +1,5 @@
 import HapticPlayback
+@testable import ListenServer
 import TestSupport
 import Testing
 
@@ -19,7 +20,7 @@ import Testing
   private func performance(_ listener: SocketListener? = nil) -> ListenTask {
     ListenTask(
       studio.session,
-      standard: StandardConnection(input: input.exit, output: output.entrance),
+      standard: LineConnection(input: input.exit, output: output.entrance),
       listener: listener, inbox: EventInbox(), time: studio.playback.time, period: .zero)
   }
 

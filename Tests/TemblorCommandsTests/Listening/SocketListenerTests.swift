@@ -1,5 +1,6 @@
 import Glibc
 import HapticPlayback
+@testable import ListenServer
 import TestSupport
 @testable import SystemSupport
 import Testing

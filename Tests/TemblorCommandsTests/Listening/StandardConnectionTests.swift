@@ -1,6 +1,7 @@
 @testable import CommandLineKit
 import Glibc
 import HapticPlayback
+@testable import ListenServer
 @testable import SystemSupport
 import Testing
 
@@ -9,12 +10,12 @@ import Testing
 @Suite struct StandardConnectionTests {
   let input: StreamPipe
   let output: StreamPipe
-  let connection: StandardConnection
+  let connection: LineConnection
 
   init() throws {
     input = try StreamPipe()
     output = try StreamPipe()
-    connection = StandardConnection(input: input.exit, output: output.entrance)
+    connection = LineConnection(input: input.exit, output: output.entrance)
   }
 
   @Test func linesComeAsTheyAreThereAndTheLastWithoutAnEnd() {

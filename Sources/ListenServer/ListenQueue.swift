@@ -1,5 +1,5 @@
 /// Lines of one connection on their way to be obeyed.
-struct ListenQueue {
+package struct ListenQueue {
   /// Lines that are obeyed before the next connection has its turn.
   static let turn = 64
 
@@ -7,23 +7,26 @@ struct ListenQueue {
   /// The request that found no room, to be tried once more.
   private var waiting: (request: ListenRequest, since: Duration)?
 
+  /// No lines.
+  package init() {}
+
   /// Whether all lines have been obeyed, so that more can be taken.
-  var isEmpty: Bool { lines.isEmpty && waiting == nil }
+  package var isEmpty: Bool { lines.isEmpty && waiting == nil }
 
   /// When there is something to do again; nothing where there are no lines.
-  func next(period: Duration) -> Duration? {
+  package func next(period: Duration) -> Duration? {
     if let waiting { return waiting.since + period }
     return lines.isEmpty ? nil : .zero
   }
 
   /// Puts lines behind those that wait.
-  mutating func add(_ new: [LineReader.Line]) { lines += new }
+  package mutating func add(_ new: [LineReader.Line]) { lines += new }
 
   /// Obeys some lines and hands on the answers, until one asks to quit or finds no room.
   ///
   /// - Parameter period: Time in which room is made.
   /// - Returns: Whether one asked to quit.
-  mutating func execute(
+  package mutating func execute(
     by session: ListenSession, at now: Duration, period: Duration, answer: (ListenReply) -> Void
   ) -> Bool {
     if let (request, since) = waiting {

@@ -1,15 +1,15 @@
-import HapticModel
-import HapticPlayback
-import HapticRender
-import SystemSupport
-import TransducerProfiles
+internal import HapticModel
+package import HapticPlayback
+internal import HapticRender
+internal import SystemSupport
+package import TransducerProfiles
 
 /// Does what commands ask for on an engine, and tells what becomes of it.
 ///
 /// Answers at once and never waits; belongs to one thread. In virtual time it does the same as in real time.
-final class ListenSession {
+package final class ListenSession {
   /// What plays.
-  let engine: PlaybackEngine
+  package let engine: PlaybackEngine
   /// What was started and has not ended, as of the last look, in the order it was asked for.
   var voices: [ListenPlayer] = []
   /// Patterns that were read.
@@ -32,15 +32,17 @@ final class ListenSession {
   ///   - device: What `status` calls the device.
   ///   - array: The transducers that the engine's haptic buses drive, where a file said so.
   ///   - wake: Raised on another thread when there may be events to take.
-  init(
+  ///   - message: One line about why a pattern cannot be read.
+  package init(
     _ engine: PlaybackEngine, device: String, array: TransducerArray? = nil,
-    wake: WakeSignal? = nil
+    wake: WakeSignal? = nil, message: @escaping (any Error) -> String = { "\($0)" }
   ) {
     self.engine = engine
     self.device = device
     self.array = array
     self.wake = wake
-    cache = CompiledPatternCache(profiles: engine.profiles, rate: engine.rate)
+    cache = CompiledPatternCache(
+      profiles: engine.profiles, rate: engine.rate, message: message)
   }
 
   /// Does what a request asks for; `quit` is for whoever has the connection.
@@ -66,7 +68,7 @@ final class ListenSession {
   }
 
   /// Takes what happened since the last call, in the order it happened.
-  func takeEvents() -> [ListenReply] {
+  package func takeEvents() -> [ListenReply] {
     collect()
     defer { events = [] }
     return events
@@ -76,7 +78,7 @@ final class ListenSession {
   ///
   /// What was asked to end at a time does so then.
   /// - Returns: Whether there was room to ask for all that; if not, ask again a period later.
-  func finishPlaying() -> Bool {
+  package func finishPlaying() -> Bool {
     collect()
     do throws(PlaybackError) {
       for voice in voices where voice.stopFrame == nil && voice.successionFrame == nil {
@@ -95,7 +97,7 @@ final class ListenSession {
   /// Seconds until all has been heard; nothing while something plays or waits for its time.
   ///
   /// - Parameter tail: Seconds of silence behind the last end.
-  func secondsLeft(tail: Double) -> Double? {
+  package func secondsLeft(tail: Double) -> Double? {
     collect()
     guard voices.isEmpty else { return nil }
     let delay = engine.routing.channels.map(\.delay).max() ?? 0
@@ -147,7 +149,10 @@ final class ListenSession {
   }
 
   /// What the sound does.
-  var state: PlaybackStatus.State {
+  package enum Activity { case playing, paused, idle }
+
+  /// What the sound does.
+  package var activity: Activity {
     if voices.contains(where: { $0.hasStarted && !$0.isPaused }) { return .playing }
     return voices.contains { $0.isPaused } ? .paused : .idle
   }
@@ -212,4 +217,57 @@ final class ListenSession {
   func tell(_ event: String, _ fields: [ListenReply.Field]) {
     events.append(.event(event, [.number("time", engine.seconds)] + fields))
   }
+
+  /// Seconds between two events of under-runs: a device in trouble has hundreds, which nobody wants to read.
+  static let underrunInterval = 1.0
+
+  /// Tells of something that happened at the device.
+  package func note(_ notice: SinkEvent) {
+    trouble.missedFrameCount += notice.missedFrameCount
+    let name: String
+    switch notice.kind {
+    case .underrun:
+      trouble.underrunCount += 1
+      trouble.untoldCount += 1
+      trouble.untoldFrameCount += notice.missedFrameCount
+      let isSoon = trouble.lastTold.map { engine.seconds - $0 < Self.underrunInterval } ?? false
+      return isSoon ? () : reportUnderruns()
+    case .suspended: name = "suspended"
+    case .lost: name = "lost"
+    case .returned: name = "returned"
+    case .failed: name = "failed"
+    // Nothing a script could act on; standard error has it.
+    case .degraded: return
+    }
+    let missed = Double(notice.missedFrameCount) / engine.rate
+    tell(name, [.number("missed", missed), .pair("text", notice.text)])
+  }
+
+  /// Tells of under-runs that were not told yet.
+  package func reportUnderruns() {
+    guard trouble.untoldCount > 0 else { return }
+    tell(
+      "underrun",
+      [
+        .number("missed", Double(trouble.untoldFrameCount) / engine.rate),
+        .count("count", trouble.untoldCount),
+      ])
+    trouble.untoldCount = 0
+    trouble.untoldFrameCount = 0
+    trouble.lastTold = engine.seconds
+  }
+}
+
+/// What went wrong at a device while commands were taken.
+struct DeviceEventCounter {
+  /// Times that the device ran dry.
+  var underrunCount = 0
+  /// Frames that could not be heard.
+  var missedFrameCount = 0
+  /// Under-runs that no event has told of.
+  var untoldCount = 0
+  /// Frames that could not be heard because of them.
+  var untoldFrameCount = 0
+  /// When an event last told of under-runs, in seconds of the session.
+  var lastTold: Double?
 }

@@ -1,8 +1,8 @@
-import AHAP
-import HapticModel
-import HapticRender
-import PatternWorkflows
-import SystemSupport
+internal import AHAP
+internal import HapticModel
+internal import HapticRender
+internal import PatternWorkflows
+internal import SystemSupport
 
 /// Patterns by the words that name them, compiled once and again when their files change.
 struct CompiledPatternCache {
@@ -29,12 +29,19 @@ struct CompiledPatternCache {
 
   private let profiles: [TransducerProfile]
   private let rate: Double
+  private let message: (any Error) -> String
   private var entries = LRUCache<String, Entry>(capacity: capacity)
 
   /// An empty cache for the profiles of an engine's haptic buses, and its rate.
-  init(profiles: [TransducerProfile], rate: Double) {
+  ///
+  /// - Parameter message: One line about why a pattern cannot be read.
+  init(
+    profiles: [TransducerProfile], rate: Double,
+    message: @escaping (any Error) -> String = { "\($0)" }
+  ) {
     self.profiles = profiles
     self.rate = rate
+    self.message = message
   }
 
   /// Patterns that are kept.
@@ -56,7 +63,7 @@ struct CompiledPatternCache {
       entries.keep(Entry(piece: piece, sources: [(word, stamp)] + sources), for: word)
       return piece
     } catch {
-      throw ListenError(.invalidPattern, Failure.message(error))
+      throw ListenError(.invalidPattern, message(error))
     }
   }
 
@@ -78,4 +85,36 @@ struct CompiledPatternCache {
     }
     return input
   }
+}
+
+/// Values by their keys, of which only those used last are kept.
+struct LRUCache<Key: Hashable, Value> {
+  private let capacity: Int
+  private var entries: [Key: (value: Value, use: Int)] = [:]
+  private var useCount = 0
+
+  /// Nothing yet, and room for some values.
+  init(capacity: Int) { self.capacity = max(1, capacity) }
+
+  /// Values that are kept.
+  var count: Int { entries.count }
+
+  /// The value of a key, which counts as used now.
+  mutating func value(_ key: Key) -> Value? {
+    useCount += 1
+    entries[key]?.use = useCount
+    return entries[key]?.value
+  }
+
+  /// Keeps a value; where there are too many, the one that was not used for longest goes.
+  mutating func keep(_ value: Value, for key: Key) {
+    useCount += 1
+    entries[key] = (value, useCount)
+    if entries.count > capacity, let oldest = entries.min(by: { $0.value.use < $1.value.use }) {
+      entries[oldest.key] = nil
+    }
+  }
+
+  /// Forgets a value.
+  mutating func forget(_ key: Key) { entries[key] = nil }
 }

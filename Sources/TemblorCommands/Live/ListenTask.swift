@@ -1,11 +1,12 @@
 internal import CommandLineKit
 internal import HapticRender
 import HapticPlayback
+internal import ListenServer
 
 /// Takes commands from standard input and a socket, and answers them, while an engine plays.
 final class ListenTask: SessionTask {
   private let session: ListenSession
-  private let standard: StandardConnection
+  private let standard: LineConnection
   private let listener: SocketListener?
   private let inbox: EventInbox
   private let time: any TimeSource
@@ -22,7 +23,7 @@ final class ListenTask: SessionTask {
   ///   - inbox: What happens at the device.
   ///   - period: Time in which the engine takes commands.
   init(
-    _ session: ListenSession, standard: StandardConnection, listener: SocketListener?,
+    _ session: ListenSession, standard: LineConnection, listener: SocketListener?,
     inbox: EventInbox, time: any TimeSource, period: Duration
   ) {
     self.session = session
@@ -41,7 +42,13 @@ final class ListenTask: SessionTask {
     return standard.watched + (listener?.watched() ?? [])
   }
 
-  var state: PlaybackStatus.State { session.state }
+  var state: PlaybackStatus.State {
+    switch session.activity {
+    case .playing: .playing
+    case .paused: .paused
+    case .idle: .idle
+    }
+  }
   var place: (position: Double, duration: Double?) { (session.engine.seconds, nil) }
 
   func perform(at now: Duration) -> SessionStep {

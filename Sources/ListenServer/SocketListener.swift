@@ -1,5 +1,113 @@
 internal import Glibc
-internal import SystemSupport
+package import HapticPlayback
+package import SystemSupport
+
+/// A socket in the file system at which several clients send lines and are answered.
+///
+/// Nothing here waits: ask `watched()` what to wait for, then `receive()` what came. Only the user who
+/// runs the program can connect.
+package final class SocketListener {
+  /// Clients at once; more are told and turned away.
+  static let maximumClientCount = 64
+
+  /// A client, by a number that is not given twice.
+  package typealias Client = Int
+
+  /// Something a client did.
+  package enum Event: Equatable {
+    case connected(Client)
+    case line(Client, LineReader.Line)
+    /// The client is gone; nothing reached it after its last line was answered.
+    case left(Client)
+  }
+
+  private let place: SocketFile
+  private var connections: [(client: Client, connection: LineConnection)] = []
+  private var nextClient = 1
+  /// Clients that were let go and not told of yet.
+  private var left: [Client] = []
+  /// A descriptor to give up for turning a client away when the process has no other left.
+  private var spare = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
+
+  /// Opens a socket at a path, in the place of one at which nobody answers any more.
+  package init(_ path: String) throws(FileError) { place = try SocketFile(path) }
+
+  deinit { close(spare) }
+
+  /// The clients that can be sent to, in the order they came.
+  package var clients: [Client] { connections.map(\.client) }
+
+  /// Lets those go who have all they get, and answers what to wait for.
+  package func watched() -> [PollDescriptor] {
+    left += connections.filter { $0.connection.isDone }.map(\.client)
+    connections.removeAll { $0.connection.isDone }
+    return [PollDescriptor(place.descriptor)] + connections.flatMap { $0.connection.watched }
+  }
+
+  /// Accepts who came, sends what waits, and answers what happened, without waiting.
+  package func receive() -> [Event] {
+    var events = left.map { Event.left($0) }
+    left = []
+    events += accept()
+    for (client, connection) in connections {
+      connection.flush()
+      events += connection.lines().map { .line(client, $0) }
+    }
+    return events
+  }
+
+  /// Sends a line to a client, as far as it takes it now and later; nothing to one who is gone.
+  package func send(_ reply: ListenReply, to client: Client) {
+    connections.first { $0.client == client }?.connection.send(reply)
+  }
+
+  /// Sends a line to all clients.
+  package func sendToAll(_ reply: ListenReply) {
+    for (_, connection) in connections { connection.send(reply) }
+  }
+
+  /// Leaves a client's lines where they are, or takes them again.
+  package func hold(_ client: Client, _ isHeld: Bool) {
+    connections.first { $0.client == client }?.connection.isHeld = isHeld
+  }
+
+  /// Takes nothing from a client any more and lets it go when it has what waits for it.
+  package func end(_ client: Client) {
+    connections.first { $0.client == client }?.connection.end()
+  }
+
+  private func accept() -> [Event] {
+    var events: [Event] = []
+    while true {
+      let descriptor = Glibc.accept(place.descriptor, nil, nil)
+      if descriptor >= 0 {
+        admit(LineConnection(socket: descriptor), &events)
+      } else if errno == EMFILE || errno == ENFILE, spare >= 0 {
+        turnAway()
+      } else if errno != EINTR && errno != ECONNABORTED {
+        return events
+      }
+    }
+  }
+
+  private func admit(_ connection: LineConnection, _ events: inout [Event]) {
+    guard connections.count < Self.maximumClientCount else {
+      let text = "too many clients; at most \(Self.maximumClientCount) can connect"
+      return connection.send(.error(ListenError(.busy, text)))
+    }
+    connections.append((nextClient, connection))
+    events.append(.connected(nextClient))
+    nextClient += 1
+  }
+
+  /// Closes a connection for which there is no descriptor, lest it wake the program for ever.
+  private func turnAway() {
+    close(spare)
+    let descriptor = Glibc.accept(place.descriptor, nil, nil)
+    if descriptor >= 0 { close(descriptor) }
+    spare = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
+  }
+}
 
 /// A socket's file, made for its user alone and removed at the end.
 final class SocketFile {

@@ -1,0 +1,275 @@
+internal import HapticModel
+internal import SystemSupport
+
+/// One command of the line protocol, read and within its bounds; `ListenGrammar` tells what each does.
+///
+/// A missing name stands for all that plays.
+enum ListenCommand: Equatable, Sendable {
+  case play(Play)
+  case tap(intensity: Double, sharpness: Double, at: ListenTime)
+  case buzz(Buzz)
+  case set(Setting)
+  case stop(name: String?, at: ListenTime)
+  case pause(name: String?)
+  case resume(name: String?)
+  case seek(name: String, position: Double)
+  case loop(name: String, isOn: Bool, end: Double?)
+  case rate(name: String, rate: Double)
+  case pan(name: String, position: String, ramp: Double)
+  case mute(name: String?, isOn: Bool)
+  case preload(pattern: String)
+  case status
+  case list
+  case help(verb: String?)
+  case quit
+
+  /// A pattern to be played.
+  struct Play: Equatable, Sendable {
+    /// A file or a shipped pattern's name.
+    var pattern: String
+    var isLooping = false
+    var start = ListenTime.now
+    /// By what later commands call it; nothing where it is called as the pattern is.
+    var name: String?
+    var rate = 1.0
+    var strength = 1.0
+    /// Seconds into the pattern at which it begins.
+    var position = 0.0
+  }
+
+  /// A continuous event.
+  struct Buzz: Equatable, Sendable {
+    var intensity: Double
+    var sharpness: Double
+    /// Seconds.
+    var duration: Double
+    var start = ListenTime.now
+    var name: String?
+  }
+
+  /// A parameter that gets a new value.
+  struct Setting: Equatable, Sendable {
+    var parameter: ListenParameter
+    var value: Double
+    /// What it is set of; nothing for all that plays.
+    var name: String?
+    /// Seconds over which the value is reached.
+    var ramp = 0.0
+    var start = ListenTime.now
+  }
+}
+
+/// When something is to be done.
+enum ListenTime: Equatable, Sendable {
+  /// As soon as can be.
+  case now
+  /// So many seconds after the command is read.
+  case after(Double)
+  /// At so many seconds of the session, as `status` counts them.
+  case at(Double)
+}
+
+/// What `set` sets.
+enum ListenParameter: Equatable, Sendable {
+  /// The factor on everything.
+  case strength
+  /// A dynamic parameter of the pattern; those of envelopes cannot be changed while it plays.
+  case control(DynamicParameterID)
+
+  /// Every name, in the order of help.
+  static let names = table.map(\.name)
+
+  /// The parameter of a name.
+  init?(_ name: String) {
+    guard let entry = Self.table.first(where: { $0.name == name }) else { return nil }
+    self = entry.parameter
+  }
+
+  /// The name in commands.
+  var name: String { Self.table.first { $0.parameter == self }?.name ?? "" }
+
+  /// The values that may be set.
+  var range: ClosedRange<Double> {
+    switch self {
+    case .strength: 0...1
+    case .control(let id): Double(id.range.lowerBound)...Double(id.range.upperBound)
+    }
+  }
+
+  private static let table: [(name: String, parameter: ListenParameter)] = [
+    ("strength", .strength),
+    ("intensity", .control(.hapticIntensityControl)),
+    ("sharpness", .control(.hapticSharpnessControl)),
+    ("volume", .control(.audioVolumeControl)),
+    ("pan", .control(.audioPanControl)),
+    ("pitch", .control(.audioPitchControl)),
+    ("brightness", .control(.audioBrightnessControl)),
+  ]
+}
+
+/// A line that is sent: the one answer to a command, or an event.
+package struct ListenReply: Equatable, Sendable {
+  /// A piece of a line.
+  enum Field: Equatable, Sendable {
+    case text(String)
+    case pair(String, String)
+
+    /// Seconds and the like, to a millionth.
+    static func number(_ name: String, _ value: Double) -> Field {
+      .pair(name, "\((value * 1e6).rounded() / 1e6)")
+    }
+
+    static func count(_ name: String, _ value: Int) -> Field { .pair(name, "\(value)") }
+  }
+
+  /// The line, without its end.
+  let line: String
+
+  /// `@7 ok name=heartbeat time=1.5`
+  static func ok(_ fields: [Field] = [], tag: String? = nil) -> ListenReply {
+    ListenReply(tag, "ok", fields)
+  }
+
+  /// `@7 error bad-value: …`
+  static func error(_ error: ListenError, tag: String? = nil) -> ListenReply {
+    ListenReply(line: (tag.map { "@\($0) " } ?? "") + "error \(error)")
+  }
+
+  /// `event finished name=heartbeat time=3.25`
+  static func event(_ name: String, _ fields: [Field] = []) -> ListenReply {
+    ListenReply(nil, "event " + name, fields)
+  }
+
+  private init(line: String) { self.line = line }
+
+  private init(_ tag: String?, _ start: String, _ fields: [Field]) {
+    let words = fields.map { field in
+      switch field {
+      case .text(let text): ListenWord.written(text)
+      case .pair(let name, let value): name + "=" + ListenWord.written(value)
+      }
+    }
+    line = ([tag.map { "@" + $0 }, start].compactMap(\.self) + words).joined(separator: " ")
+  }
+}
+
+/// Why a command was not obeyed, as the reply tells it.
+struct ListenError: Error, Equatable, CustomStringConvertible {
+  /// What the sender has to change; the raw value stands in the reply.
+  enum Kind: String, CaseIterable, Sendable {
+    /// Send text in UTF-8 without control characters.
+    case invalidUTF8 = "bad-text"
+    /// Send shorter lines.
+    case tooLong = "too-long"
+    /// Close the quotes, and put blanks around them.
+    case unclosedQuote = "bad-quotes"
+    /// Spell the command or option as `help` does.
+    case unknownKeyword = "unknown-word"
+    /// Add the word that is missing.
+    case missingArgument = "missing-word"
+    /// Take away the word that is one too many.
+    case unexpectedArgument = "extra-word"
+    /// Give a value of the right kind and within its bounds.
+    case invalidValue = "bad-value"
+    /// Name something that plays.
+    case unknownName = "unknown-name"
+    /// Name a pattern that exists and can be read.
+    case invalidPattern = "bad-pattern"
+    /// Wait until less is going on.
+    case busy
+    /// Look after the device.
+    case failed
+  }
+
+  var kind: Kind
+  /// One line without a full stop.
+  var text: String
+
+  init(_ kind: Kind, _ text: String) {
+    self.kind = kind
+    self.text = text
+  }
+
+  /// `bad-value: RATE is 0.125 to 8, not 'fast'`
+  var description: String { "\(kind.rawValue): \(text.printable)" }
+}
+
+/// A word of a line, and whether it stood in quotes, where it is never a keyword.
+struct ListenWord: Equatable {
+  var text: String
+  var isQuoted = false
+
+  /// Whether this is a keyword.
+  func isKeyword(_ keyword: String) -> Bool { !isQuoted && text == keyword }
+
+  /// The words of a line: separated by blanks, or `"in quotes"` with `\"`, `\\`, `\n` and `\t`.
+  static func split(_ line: String) throws(ListenError) -> [ListenWord] {
+    var words: [ListenWord] = []
+    var rest = line.unicodeScalars[...]
+    while let first = rest.first {
+      if isBlank(first) {
+        rest.removeFirst()
+      } else if first == "\"" {
+        words.append(ListenWord(text: try quoted(&rest), isQuoted: true))
+        guard rest.first.map(isBlank) != false else {
+          throw ListenError(.unclosedQuote, "missing space after the closing quote")
+        }
+      } else {
+        let word = rest.prefix { !isBlank($0) }
+        guard !word.contains("\"") else {
+          throw ListenError(.unclosedQuote, "a quote must start a word")
+        }
+        words.append(ListenWord(text: String(word)))
+        rest = rest[word.endIndex...]
+      }
+    }
+    return words
+  }
+
+  /// Takes what stands in quotes.
+  private static func quoted(
+    _ rest: inout Substring.UnicodeScalarView
+  ) throws(ListenError) -> String {
+    rest.removeFirst()
+    var text = String.UnicodeScalarView()
+    while let scalar = rest.popFirst() {
+      switch scalar {
+      case "\"": return String(text)
+      case "\\":
+        switch rest.popFirst() {
+        case "n": text.append("\n")
+        case "t": text.append("\t")
+        case "\"": text.append("\"")
+        case "\\": text.append("\\")
+        case nil: throw ListenError(.unclosedQuote, "missing closing quote")
+        default:
+          throw ListenError(.unclosedQuote, #"invalid escape in quotes; use \", \\, \n or \t"#)
+        }
+      default: text.append(scalar)
+      }
+    }
+    throw ListenError(.unclosedQuote, "missing closing quote")
+  }
+
+  private static func isBlank(_ scalar: Unicode.Scalar) -> Bool { scalar == " " || scalar == "\t" }
+
+  /// The text as one word of a line, in quotes where it needs them.
+  static func written(_ text: String) -> String {
+    let isPlain = text.unicodeScalars.allSatisfy {
+      !$0.properties.isWhitespace && $0 != "\"" && $0 != "\\" && $0.value >= 0x20 && $0 != "\u{7F}"
+    }
+    if isPlain && !text.isEmpty { return text }
+    var written = "\""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\"": written += #"\""#
+      case "\\": written += #"\\"#
+      case "\n": written += #"\n"#
+      case "\t": written += #"\t"#
+      default: written.unicodeScalars.append(scalar)
+      }
+    }
+    // What remains of control characters would break the line or the sender's terminal.
+    return (written + "\"").printable
+  }
+}
