@@ -172,7 +172,7 @@ public struct Calibration: Equatable, Sendable {
   ) -> TransducerProfile {
     var profile = profile
     var hardware = profile.hardware ?? TransducerHardware(product: profile.name)
-    var known: Set = ["resonance", "quality", "band", "response"]
+    var known: Set = ["resonance", "qualityFactor", "band", "response"]
     hardware.resonance = Self.rounded(resonance, places: 2)
     hardware.quality = Self.rounded(quality, places: 2)
     let (low, high) = (curve.band.lowerBound, curve.band.upperBound)
@@ -188,7 +188,7 @@ public struct Calibration: Equatable, Sendable {
       known.insert("acceleration")
     }
     hardware.estimated.removeAll { known.contains($0) }
-    if isPoor { hardware.estimated += ["resonance", "quality"] }
+    if isPoor { hardware.estimated += ["resonance", "qualityFactor"] }
     profile.hardware = hardware
     if let latency = circumstances.latency {
       profile.amplifier.latency = Self.rounded(latency, places: 6)

@@ -62,7 +62,8 @@ struct ProfileChecker {
     case .boolean: _ = expect(.boolean, value, named: name)
     case .text: _ = text(value, named: name)
     case .name: checkName(value)
-    case .word(let words): check(value, among: words, named: name)
+    case .word(let words, let former):
+      check(value, among: words, former: former, named: name)
     case .list(let entry, let count):
       guard expect(.array, value, named: name) else { return }
       // Objects are spoken of as entries, words and texts by the key of their list.
@@ -87,12 +88,21 @@ struct ProfileChecker {
   /// Looks at the members of an object.
   private mutating func check(_ value: JSONValue, _ fields: ProfileFields) {
     let (known, required) = Self.keys(of: value, fields)
-    for key in known where required.contains(key.name) && value[key.name] == nil {
+    for key in known where required.contains(key.name) && key.value(in: value) == nil {
       log.add(.missingKey, at: value, "missing key \"\(key.name)\"")
     }
     for member in value.members {
       guard let name = member.key else { continue }
       if let key = known.first(where: { $0.name == name }) {
+        check(member, key.type, named: name)
+      } else if let key = known.first(where: { $0.formerName == name }) {
+        if value[key.name] == nil {
+          warnOfFormer(name, key.name, at: member, offset: member.keyOffset, "the key ")
+        } else {
+          log.add(
+            .contradiction, at: member, offset: member.keyOffset,
+            "\(name) and \(key.name) are the same key", hint: "remove \(name.quoted())")
+        }
         check(member, key.type, named: name)
       } else {
         let names = known.map(\.name)
@@ -104,12 +114,13 @@ struct ProfileChecker {
       }
     }
     for order in fields.orders { check(value, order, fields) }
-    guard let exclusion = fields.exclusion, value[exclusion.key] != nil else { return }
+    guard let exclusion = fields.exclusion, let key = fields.value(exclusion.key, in: value)?.key
+    else { return }
     for other in exclusion.others {
-      guard let member = value[other] else { continue }
+      guard let member = fields.value(other, in: value) else { continue }
       log.add(
         .contradiction, at: member, offset: member.keyOffset,
-        "\(other) and \(exclusion.key) exclude each other")
+        "\(member.key ?? other) and \(key) exclude each other")
     }
   }
 
@@ -130,16 +141,21 @@ struct ProfileChecker {
   private mutating func check(
     _ value: JSONValue, _ order: ProfileFields.Order, _ fields: ProfileFields
   ) {
-    let isReplaced = fields.exclusion.map { value[$0.key] != nil && $0.others.contains(order.low) }
-    guard isReplaced != true else { return }
-    func number(_ key: String) -> Double? {
-      guard let member = value[key] else { return fields.key(named: key)?.defaultValue }
-      return member.number
+    let isReplaced = fields.exclusion.map {
+      fields.value($0.key, in: value) != nil && $0.others.contains(order.low)
     }
-    guard let low = number(order.low), let high = number(order.high), high < low else { return }
+    guard isReplaced != true else { return }
+    func entry(_ name: String) -> (key: String, number: Double)? {
+      guard let member = fields.value(name, in: value) else {
+        return fields.key(named: name)?.defaultValue.map { (name, $0) }
+      }
+      return member.number.map { (member.key ?? name, $0) }
+    }
+    guard let low = entry(order.low), let high = entry(order.high), high.number < low.number
+    else { return }
     log.add(
-      .contradiction, at: value[order.high] ?? value,
-      "\(order.high) is \(high.asWritten), below \(order.low), \(low.asWritten)")
+      .contradiction, at: fields.value(order.high, in: value) ?? value,
+      "\(high.key) is \(high.number.asWritten), below \(low.key), \(low.number.asWritten)")
   }
 
   private mutating func check(
@@ -153,12 +169,26 @@ struct ProfileChecker {
         + range.upperBound.asWritten)
   }
 
-  private mutating func check(_ value: JSONValue, among words: [String], named name: String?) {
+  private mutating func check(
+    _ value: JSONValue, among words: [String], former: [String: String], named name: String?
+  ) {
     guard let word = text(value, named: name), !words.contains(word) else { return }
+    if let current = former[word] {
+      return warnOfFormer(word, current, at: value, offset: value.offset, "")
+    }
     log.add(
       .invalidValue, at: value, "\(word.quoted()) is not a valid \(Self.noun(of: name))",
       hint: JSONNames(words).nearest(to: word).map { "did you mean \"\($0)\"?" }
         ?? "valid values: " + words.joined(separator: ", "))
+  }
+
+  /// Notes a name that the next version does not read.
+  private mutating func warnOfFormer(
+    _ former: String, _ current: String, at value: JSONValue, offset: Int, _ noun: String
+  ) {
+    log.add(
+      .deprecatedKey, at: value, offset: offset, "\(noun)\(former.quoted()) is deprecated",
+      hint: "use \(current.quoted())")
   }
 
   /// What one of the words under a key is called.
@@ -214,7 +244,7 @@ struct ProfileChecker {
     guard root.kind == .object else { return }
     let list = root["thresholds"]
     let law = root["intensity"]?["law"]
-    let sensation = root["drive"]?["sensation"]
+    let sensation = ProfileKeys.drive.fields.value("equalSensation", in: root["drive"])
     if law?.string == "sensation" {
       if list == nil {
         log.add(
@@ -224,7 +254,7 @@ struct ProfileChecker {
       guard let sensation, sensation.boolean == false else { return }
       return log.add(
         .contradiction, at: sensation,
-        "drive.sensation is false, but the intensity law is \"sensation\"",
+        "drive.\(sensation.key ?? "") is false, but the intensity law is \"sensation\"",
         hint: "remove the key, or choose the law \"power\"")
     }
     // A word that is no law is a fault of its own.
@@ -254,8 +284,10 @@ struct ProfileChecker {
   private mutating func checkEstimates(of root: JSONValue) {
     guard let hardware = root["hardware"], let list = hardware["estimated"] else { return }
     for element in list.elements {
-      guard let figure = element.string, ProfileKeys.figureNames.contains(figure),
-        hardware[figure] == nil
+      let fields = ProfileKeys.hardware.fields
+      guard let figure = element.string,
+        let key = fields.key(named: ProfileKeys.formerFigures[figure] ?? figure),
+        key.value(in: hardware) == nil
       else { continue }
       log.add(
         .contradiction, at: element, "\(figure.quoted()) is listed as estimated but has no value",
@@ -274,11 +306,13 @@ struct ProfileChecker {
       }
       return
     }
-    if let equalise = root["drive"]?["equalise"], equalise.boolean == true {
-      for figure in ["resonance", "quality"] where hardware[figure] == nil {
+    let equalize = ProfileKeys.drive.fields.value("equalize", in: root["drive"])
+    if let equalize, equalize.boolean == true {
+      for figure in ["resonance", "qualityFactor"]
+      where ProfileKeys.hardware.fields.value(figure, in: hardware) == nil {
         log.add(
-          .contradiction, at: equalise,
-          "drive.equalise requires \(figure) of the hardware",
+          .contradiction, at: equalize,
+          "drive.\(equalize.key ?? "") requires \(figure) of the hardware",
           hint: "measure it with 'temblor calibrate', or remove the key")
       }
     }

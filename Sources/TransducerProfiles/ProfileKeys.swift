@@ -91,8 +91,9 @@ enum ProfileKeys {
         "glide", \.glide, ProfileLimits.ratio, default: 1,
         "Its frequency at the end as a multiple of that at the start, linear between."),
       .number(
-        "stretch", \.stretch, ProfileLimits.stretch, default: 1,
-        "Its length as a multiple of the burst's."),
+        "durationRatio", \.stretch, ProfileLimits.stretch, default: 1,
+        "Its length as a multiple of the burst's."
+      ).formerly("stretch"),
     ])
 
   private static let transient = ProfileObject<TransientShape>(
@@ -104,18 +105,20 @@ enum ProfileKeys {
         "cycles", \.cycles, ProfileLimits.cycles, default: TransientShape.defaultCycles.count,
         "The burst's length in cycles."),
       .number(
-        "shortest", \.shortest, ProfileLimits.seconds,
+        "minDuration", \.minDuration, ProfileLimits.seconds,
         default: TransientShape.defaultCycles.seconds.lowerBound,
-        "Minimum length of the burst in seconds."),
+        "Minimum length of the burst in seconds."
+      ).formerly("shortest"),
       .number(
-        "longest", \.longest, ProfileLimits.seconds,
+        "maxDuration", \.maxDuration, ProfileLimits.seconds,
         default: TransientShape.defaultCycles.seconds.upperBound,
-        "Maximum length of the burst in seconds."),
+        "Maximum length of the burst in seconds."
+      ).formerly("longest"),
       .ends(
-        "seconds", \.seconds, ProfileLimits.seconds, low: "Seconds at sharpness 0.",
+        "duration", \.durationEnds, ProfileLimits.seconds, low: "Seconds at sharpness 0.",
         high: "Seconds at sharpness 1.", isAscending: false,
-        "Length of the burst at sharpness 0 and 1, linear in between; replaces cycles, shortest and longest."
-      ),
+        "Length of the burst at sharpness 0 and 1, linear in between; replaces cycles, minDuration and maxDuration."
+      ).formerly("seconds"),
       .number(
         "level", \.level, ProfileLimits.level,
         "The amplitude at full intensity. Default: that of the profile."),
@@ -135,8 +138,8 @@ enum ProfileKeys {
         "release", \.release, ProfileLimits.edge,
         "Release in seconds. Default: an eighth of the burst."),
     ],
-    orders: [.init(low: "shortest", high: "longest")],
-    exclusion: .init(key: "seconds", others: ["cycles", "shortest", "longest"]))
+    orders: [.init(low: "minDuration", high: "maxDuration")],
+    exclusion: .init(key: "duration", others: ["cycles", "minDuration", "maxDuration"]))
 
   private static let threshold = ProfileObject<TransducerProfile.Threshold>([
     .number("hertz", \.hertz, ProfileLimits.hertz, presence: .required, "Frequency in hertz."),
@@ -151,12 +154,14 @@ enum ProfileKeys {
       "band", \.bandEnds, ProfileLimits.publishedHertz, low: "Its lower end.",
       high: "Its upper end.", "The published band in hertz."),
     .number("resonance", \.resonance, ProfileLimits.publishedHertz, "Resonance in hertz."),
-    .number("quality", \.quality, ProfileLimits.quality, "Quality factor at resonance."),
+    .number("qualityFactor", \.quality, ProfileLimits.quality, "Quality factor at resonance.")
+      .formerly("quality"),
     .number("impedance", \.impedance, ProfileLimits.impedance, "Nominal impedance in ohms."),
-    .number("power", \.power, ProfileLimits.power, "Continuous power in watts."),
+    .number("continuousPower", \.power, ProfileLimits.power, "Continuous power in watts.").formerly(
+      "power"),
     .number(
       "peakPower", \.peakPower, ProfileLimits.power,
-      "Greatest short-term power in watts, not below power."),
+      "Greatest short-term power in watts, not below continuousPower."),
     .number(
       "acceleration", \.acceleration, ProfileLimits.acceleration,
       "Greatest acceleration in g, at resonance and continuous power."),
@@ -172,19 +177,24 @@ enum ProfileKeys {
   ]
 
   /// The names of those figures.
-  static let figureNames = figures.map(\.key.name)
+  private static let figureNames = figures.map(\.key.name)
+  /// The names in use of those that were called otherwise.
+  static let formerFigures = Dictionary(
+    uniqueKeysWithValues: figures.compactMap { row in
+      row.key.formerName.map { ($0, row.key.name) }
+    })
 
   /// The keys of `hardware`.
-  private static let hardware = ProfileObject<TransducerHardware>(
+  static let hardware = ProfileObject<TransducerHardware>(
     [.text("product", \.product, "Manufacturer and model.")] + figures + [
       .object(
         "measured", \.measured, measured,
         new: TransducerMeasurement(date: "", residual: 0, sensor: .acceleration), layout: .line,
         "How the values were measured."),
       .texts(
-        "estimated", \.estimated, of: .word(figureNames),
+        "estimated", \.estimated, of: .word(figureNames, former: formerFigures),
         "Keys above whose values are estimates, not from the manufacturer."),
-    ], orders: [.init(low: "power", high: "peakPower")])
+    ], orders: [.init(low: "continuousPower", high: "peakPower")])
 
   private static let point = ProfileObject<ResponsePoint>([
     .number(
@@ -197,16 +207,21 @@ enum ProfileKeys {
   private static let thermal = ProfileObject<ThermalParameters>(
     [
       .number(
-        "coil", \.coil, ProfileLimits.coil, presence: .written, default: usualThermal.coil,
-        "Thermal time constant of the coil in seconds."),
+        "coilTimeConstant", \.coil, ProfileLimits.coil, presence: .written,
+        default: usualThermal.coil,
+        "Thermal time constant of the coil in seconds."
+      ).formerly("coil"),
       .number(
-        "magnet", \.magnet, ProfileLimits.magnet, presence: .written, default: usualThermal.magnet,
-        "Thermal time constant of magnet and case in seconds."),
+        "magnetTimeConstant", \.magnet, ProfileLimits.magnet, presence: .written,
+        default: usualThermal.magnet,
+        "Thermal time constant of magnet and case in seconds."
+      ).formerly("magnet"),
       .number(
-        "share", \.coilFraction, ProfileLimits.share, presence: .written,
+        "coilFraction", \.coilFraction, ProfileLimits.share, presence: .written,
         default: usualThermal.coilFraction,
-        "Fraction of the final temperature rise due to the coil."),
-    ], orders: [.init(low: "coil", high: "magnet")])
+        "Fraction of the final temperature rise due to the coil."
+      ).formerly("share"),
+    ], orders: [.init(low: "coilTimeConstant", high: "magnetTimeConstant")])
 
   private static let measured = ProfileObject<TransducerMeasurement>([
     .text("date", \.date, "The day."),
@@ -216,17 +231,20 @@ enum ProfileKeys {
     .word("sensor", \.sensor, presence: .required, "Quantity that the sensor measures."),
   ])
 
-  private static let drive = ProfileObject<DriveSettings>([
+  /// The keys of `drive`.
+  static let drive = ProfileObject<DriveSettings>([
     .boolean(
-      "place", \.isBandMapped,
-      "Whether frequencies are mapped into the band the hardware reproduces. Default: true."),
+      "mapBand", \.isBandMapped,
+      "Whether frequencies are mapped into the band the hardware reproduces. Default: true."
+    ).formerly("place"),
     .number(
-      "reach", \.reach, ProfileLimits.reach, default: usualDrive.reach,
-      "Usable range in decibels below the most sensitive frequency."),
+      "usableRange", \.reach, ProfileLimits.reach, default: usualDrive.reach,
+      "Usable range in decibels below the most sensitive frequency."
+    ).formerly("reach"),
     .boolean(
-      "equalise", \.isEqualized,
-      "Whether a filter equalises the resonance. Default: true if resonance and quality are known."
-    ),
+      "equalize", \.isEqualized,
+      "Whether a filter equalises the resonance. Default: true if resonance and qualityFactor are known."
+    ).formerly("equalise"),
     .number(
       "boost", \.boost, ProfileLimits.boost, default: usualDrive.boost,
       "Maximum boost of that filter in decibels."),
@@ -234,9 +252,9 @@ enum ProfileKeys {
       "damping", \.damping, ProfileLimits.damping, default: usualDrive.damping,
       "Factor by which that filter increases the damping."),
     .boolean(
-      "sensation", \.hasEqualSensation,
+      "equalSensation", \.hasEqualSensation,
       "Whether equal intensity feels equally strong at every sharpness. Default: true if the response or a threshold curve is known."
-    ),
+    ).formerly("sensation"),
     .number(
       "highPass", \.highPass, ProfileLimits.hertz,
       "High-pass corner frequency in hertz. Default: half the lowest frequency."),
@@ -245,7 +263,7 @@ enum ProfileKeys {
   private static let amplifier = ProfileObject<AmplifierParameters>([
     .number(
       "power", \.power, ProfileLimits.power,
-      "Power of a full-scale sine in watts. Default: the hardware's peak power, or twice its power."
+      "Power of a full-scale sine in watts. Default: the hardware's peak power, or twice its continuous power."
     ),
     .number(
       "latency", \.latency, ProfileLimits.latency, "Latency from sample to movement in seconds."),
@@ -298,7 +316,7 @@ extension TransientShape {
     set { if let newValue { length = .cycles(newValue, seconds: lengthInCycles.seconds) } }
   }
 
-  fileprivate var shortest: Double? {
+  fileprivate var minDuration: Double? {
     get { isInCycles ? lengthInCycles.seconds.lowerBound : nil }
     set {
       guard let newValue else { return }
@@ -307,7 +325,7 @@ extension TransientShape {
     }
   }
 
-  fileprivate var longest: Double? {
+  fileprivate var maxDuration: Double? {
     get { isInCycles ? lengthInCycles.seconds.upperBound : nil }
     set {
       guard let newValue else { return }
@@ -316,7 +334,7 @@ extension TransientShape {
     }
   }
 
-  fileprivate var seconds: ProfileEnds? {
+  fileprivate var durationEnds: ProfileEnds? {
     get {
       if case .seconds(let low, let high) = length { .init(low: low, high: high) } else { nil }
     }

@@ -7,7 +7,8 @@ public enum ProfileRules {
 
   /// The rules, in the order in which they are listed.
   public static let all: [Rule] = [
-    .syntax, .trailingComma, .duplicateKey, .wrongType, .missingKey, .unknownKey, .outOfRange,
+    .syntax, .trailingComma, .duplicateKey, .deprecatedKey, .wrongType, .missingKey, .unknownKey,
+    .outOfRange,
     .invalidValue, .contradiction, .fileName, .outsideBand, .outsideTactileRange,
     .insufficientHeadroom, .missingSources, .shortThresholds, .narrowBand, .estimatedQFactor,
     .missingLimit,
@@ -25,10 +26,14 @@ extension Rule {
   static let duplicateKey = Rule(
     "duplicate-key", group: "syntax", .error, "A key must appear only once in an object.")
 
+  static let deprecatedKey = Rule(
+    "deprecated-key", group: "syntax", .note,
+    "A key should have its name of this version; the former one is no longer read by the next.")
+
   // MARK: Grammar
 
   static let wrongType = Rule(
-    "wrong-kind", group: "grammar", .error, "A value must have the type that its key requires.")
+    "wrong-type", group: "grammar", .error, "A value must have the type that its key requires.")
   static let missingKey = Rule(
     "missing-key", group: "grammar", .error, "An object must have its required keys.")
   static let unknownKey = Rule(
@@ -37,7 +42,7 @@ extension Rule {
     "out-of-range", group: "grammar", .error,
     "A number, or the count of a list, must be in the range of its key.")
   static let invalidValue = Rule(
-    "bad-word", group: "grammar", .error,
+    "invalid-value", group: "grammar", .error,
     "A text must not be empty, and must be one of the words of its key where it has them.")
   static let contradiction = Rule(
     "contradiction", group: "grammar", .error, "Values must not contradict each other.")
@@ -50,13 +55,13 @@ extension Rule {
     "outside-band", group: "advice", .warning,
     "Frequencies should be inside the band that the manufacturer publishes.")
   static let outsideTactileRange = Rule(
-    "outside-touch", group: "advice", .warning,
+    "outside-tactile-range", group: "advice", .warning,
     "Frequencies should be between 1 and 1000 Hz, where vibration is felt.")
   static let insufficientHeadroom = Rule(
-    "loud-pair", group: "advice", .warning,
+    "insufficient-headroom", group: "advice", .warning,
     "Two events at full intensity should stay below the output ceiling.")
   static let missingSources = Rule(
-    "no-sources", group: "advice", .warning, "Data of hardware should name its sources.")
+    "missing-sources", group: "advice", .warning, "Data of hardware should name its sources.")
   static let shortThresholds = Rule(
     "short-thresholds", group: "advice", .warning,
     "The threshold curve should cover all frequencies of the profile.")
@@ -64,9 +69,9 @@ extension Rule {
     "narrow-band", group: "advice", .warning,
     "The hardware should reproduce at least half an octave, or sharpness is hardly felt.")
   static let estimatedQFactor = Rule(
-    "estimated-quality", group: "advice", .note,
+    "estimated-q-factor", group: "advice", .note,
     "The equaliser needs a measured Q factor to match the resonance.")
   static let missingLimit = Rule(
-    "no-limit", group: "advice", .note,
+    "missing-limit", group: "advice", .note,
     "Without resonance, Q factor and power, the hardware cannot be protected.")
 }

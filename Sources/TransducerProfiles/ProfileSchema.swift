@@ -2,7 +2,8 @@ import JSONText
 
 /// The JSON Schema of profiles, for editors and other programs: draft 2020-12.
 ///
-/// It says what the reader says, but for values that are compared with each other.
+/// It says what the reader says, but for values that are compared with each other, and for former keys,
+/// which only the reader accepts.
 public enum ProfileSchema {
   /// The text, the same as `Profiles/profile.schema.json`.
   public static func text() -> [UInt8] {
@@ -40,7 +41,7 @@ extension JSONObjectWriter {
     case .name:
       member("type", "string")
       member("pattern", ProfileName.pattern)
-    case .word(let words): self.words("enum", words)
+    case .word(let words, _): self.words("enum", words)
     case .list(let entry, let count):
       member("type", "array")
       if let count {
@@ -60,7 +61,7 @@ extension JSONObjectWriter {
           property.member("description", key.meaning)
           property.type(key.type)
           if let usual = key.defaultValue { property.number("default", usual) }
-          if case .word(let words) = key.type, let first = words.first {
+          if case .word(let words, _) = key.type, let first = words.first {
             property.member("default", first)
           }
         }
@@ -117,7 +118,7 @@ extension JSONObjectWriter {
         condition.object("properties", layout: .line) { properties in
           properties.object("drive") { drive in
             drive.object("properties") { properties in
-              properties.object("sensation") { $0.member("const", true) }
+              properties.object("equalSensation") { $0.member("const", true) }
             }
           }
         }

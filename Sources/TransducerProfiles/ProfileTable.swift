@@ -12,8 +12,8 @@ indirect enum ProfileValueType: Sendable {
   case text
   /// A name that people type.
   case name
-  /// One of some words; where the key is left out, the first counts.
-  case word([String])
+  /// One of some words; where the key is left out, the first counts. Former words lead to those in use.
+  case word([String], former: [String: String] = [:])
   /// Entries of one type, and how many there may be.
   case list(ProfileValueType, count: ClosedRange<Int>? = nil)
   /// Members with known keys.
@@ -39,6 +39,8 @@ struct ProfileKey: Sendable {
   let defaultValue: Double?
   /// One or two sentences for people who write profiles, unit first.
   let meaning: String
+  /// The name that texts of the previous version have instead.
+  var formerName: String?
 
   init(
     _ name: String, _ type: ProfileValueType, presence: Presence = .optional,
@@ -49,6 +51,11 @@ struct ProfileKey: Sendable {
     self.presence = presence
     self.defaultValue = defaultValue
     self.meaning = meaning
+  }
+
+  /// The value under the key, or under its former name.
+  func value(in object: JSONValue) -> JSONValue? {
+    object[name] ?? formerName.flatMap { object[$0] }
   }
 }
 
@@ -84,11 +91,16 @@ struct ProfileFields: Sendable {
 
   /// The key with a name, or nothing.
   func key(named name: String) -> ProfileKey? { keys.first { $0.name == name } }
+
+  /// The value under a key of an object, or under the key's former name.
+  func value(_ name: String, in object: JSONValue?) -> JSONValue? {
+    object.flatMap { key(named: name)?.value(in: $0) }
+  }
 }
 
 /// One row of the table of keys: what a key is, how its value is read, and how it is written.
 struct ProfileField<Owner: Sendable>: Sendable {
-  let key: ProfileKey
+  var key: ProfileKey
   /// Takes the value under the key into its owner, where the key is there.
   let read: @Sendable (JSONValue?, inout Owner) -> Void
   /// Writes the owner's value, unless it may be left out and is that of a default owner.
@@ -111,7 +123,7 @@ struct ProfileObject<Owner: Sendable>: Sendable {
 
   /// Reads an object in which nothing was found wrong; what it leaves out stays as it was.
   func read(_ object: JSONValue, into owner: inout Owner) {
-    for row in rows { row.read(object[row.key.name], &owner) }
+    for row in rows { row.read(row.key.value(in: object), &owner) }
   }
 
   /// Writes what differs from a default owner, and what is always written.
@@ -121,6 +133,13 @@ struct ProfileObject<Owner: Sendable>: Sendable {
 }
 
 extension ProfileField {
+  /// The same row, which also reads a key's former name.
+  func formerly(_ name: String) -> Self {
+    var row = self
+    row.key.formerName = name
+    return row
+  }
+
   typealias Path<Value> = any WritableKeyPath<Owner, Value> & Sendable
 
   /// A key that is checked and described only.
@@ -180,8 +199,11 @@ extension ProfileField {
   static func texts(
     _ name: String, _ path: Path<[String]>, of type: ProfileValueType = .text, _ meaning: String
   ) -> Self {
-    Self(key: ProfileKey(name, .list(type), meaning)) {
-      if let list = $0 { $1[keyPath: path] = list.elements.compactMap(\.string) }
+    var current: [String: String] = [:]
+    if case .word(_, let former) = type { current = former }
+    return Self(key: ProfileKey(name, .list(type), meaning)) { [current] in
+      guard let list = $0 else { return }
+      $1[keyPath: path] = list.elements.compactMap(\.string).map { current[$0] ?? $0 }
     } write: { owner, _, object in
       let texts = owner[keyPath: path]
       if texts.isEmpty { return }

@@ -102,7 +102,9 @@ extension ProfileChecker {
   mutating func warnAboutFit(of profile: TransducerProfile) {
     guard let hardware = profile.hardware, let value = document.root["hardware"] else { return }
     warnAboutPlacement(of: profile)
-    if profile.isEqualized, hardware.estimated.contains("quality"), let quality = value["quality"] {
+    if profile.isEqualized, hardware.estimated.contains("qualityFactor"),
+      let quality = ProfileKeys.hardware.fields.value("qualityFactor", in: value)
+    {
       log.add(
         .estimatedQFactor, at: quality,
         "the Q factor is an estimate; the equaliser may not match the resonance",
@@ -137,7 +139,7 @@ extension ProfileChecker {
     log.add(
       .narrowBand, at: value,
       "of \((asked.low...asked.high).asHertz), the hardware reproduces only \((low...high).asHertz), less than half an octave",
-      hint: "a larger \"drive.reach\" widens the band and lowers the level")
+      hint: "a larger \"drive.usableRange\" widens the band and lowers the level")
   }
 }
 

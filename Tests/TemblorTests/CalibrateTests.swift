@@ -91,7 +91,7 @@ import Testing
     let profile = try #require(place.text("mine.json"))
     #expect(profile.contains("\"name\": \"mine\""))
     #expect(abs((number("resonance", in: profile) ?? 0) - 44) < 0.1)
-    #expect(abs((number("quality", in: profile) ?? 0) - 4) < 0.1)
+    #expect(abs((number("qualityFactor", in: profile) ?? 0) - 4) < 0.1)
     #expect(!profile.contains("estimated"))
     let checked = try place.temblor("profiles", "check", "mine.json")
     #expect(checked.status == 0)

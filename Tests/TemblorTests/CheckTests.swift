@@ -142,8 +142,10 @@ import Testing
     ] as [(Double, String)])
   func aProfileTellsWhatItsHardwareWouldWarmTo(power: Double, line: String) throws {
     try place.write(Patterns.hum, to: "hum.ahap")
-    let ring = Patterns.ring.replacing(#""power": 10"#, with: #""power": \#(power)"#)
-      .replacing("0.14", with: "60")
+    let ring = Patterns.ring.replacing(
+      #""continuousPower": 10"#, with: #""continuousPower": \#(power)"#
+    )
+    .replacing("0.14", with: "60")
     try place.write(ring, to: "ring.json")
     #expect(
       try place.temblor("check", "--profile", "ring.json", "hum.ahap")

@@ -26,8 +26,9 @@ enum Patterns {
     {
       "name": "ring", "summary": "Mine.", "frequency": { "low": 25, "high": 80 },
       "transient": { "frequency": { "low": 30, "high": 60 } },
-      "hardware": { "product": "A B", "resonance": 40, "quality": 10, "power": 10,
-        "acceleration": 8, "excursion": 0.14, "thermal": { "coil": 4, "magnet": 300 },
+      "hardware": { "product": "A B", "resonance": 40, "qualityFactor": 10, "continuousPower": 10,
+        "acceleration": 8, "excursion": 0.14,
+        "thermal": { "coilTimeConstant": 4, "magnetTimeConstant": 300 },
         "measured": { "date": "1 May", "residual": -31.5, "sensor": "velocity" },
         "estimated": ["acceleration"] },
       "amplifier": { "power": 40 }, "sources": ["A sheet."]

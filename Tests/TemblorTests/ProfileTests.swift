@@ -53,14 +53,14 @@ import Testing
             "name": "phone",
             "origin": "user",
             "path": "@/home/.config/temblor/profiles/phone.json",
-            "hides": ["shipped"],
+            "shadows": ["shipped"],
             "error": "@/home/.config/temblor/profiles/phone.json:1:2: error: the text ends inside the object that begins at 1:1"
           },
           {
             "name": "puck",
             "origin": "user",
             "path": "@/home/.config/temblor/profiles/puck.json",
-            "hides": ["system"],
+            "shadows": ["system"],
             "summary": "Mine.",
             "low": 25.0,
             "high": 80.0
@@ -120,8 +120,8 @@ import Testing
       """
       {
         "name": "puck", "summary": "Mine.", "frequency": { "low": 25, "high": 80 },
-        "hardware": { "product": "A B", "band": { "low": 20, "high": 90 }, "quality": 3.5,
-          "power": 25, "estimated": ["quality"] },
+        "hardware": { "product": "A B", "band": { "low": 20, "high": 90 }, "qualityFactor": 3.5,
+          "continuousPower": 25, "estimated": ["qualityFactor"] },
         "sources": ["A sheet."]
       }
 
@@ -234,8 +234,8 @@ import Testing
             bad.json:1:17: error: unknown key "levle" (levle); did you mean "level"? \
             [unknown-key]
             bad.json:1:38: error: level is 2, outside 0.001 to 0.89 (level) [out-of-range]
-            mpeg:5:12: warning: two continuous events at full intensity can reach 1.228, above the ceiling of 0.891; the limiter will act (level); use a level of at most 0.44 [loud-pair]
-            mpeg:9:14: warning: two transients at full intensity can reach 1.584, above the ceiling of 0.891; the limiter will act (transient.level); use a level of at most 0.44 [loud-pair]
+            mpeg:5:12: warning: two continuous events at full intensity can reach 1.228, above the ceiling of 0.891; the limiter will act (level); use a level of at most 0.44 [insufficient-headroom]
+            mpeg:9:14: warning: two transients at full intensity can reach 1.584, above the ceiling of 0.891; the limiter will act (transient.level); use a level of at most 0.44 [insufficient-headroom]
 
             """, error: "none.json: cannot be opened: No such file or directory\n"))
     #expect(try temblor("profiles", "check", "bad.json").status == 2)

@@ -181,10 +181,11 @@ import Testing
   }
 
   /// A profile of a shaker that bears a watt for ever and a hundred for a moment.
-  private func shaker(quality: String = #", "quality": 10"#) -> String {
+  private func shaker(quality: String = #", "qualityFactor": 10"#) -> String {
     """
     {"name": "shaker", "summary": "A shaker.", "frequency": {"low": 40, "high": 80},
-      "hardware": {"product": "Shaker", "resonance": 40\(quality), "power": 1, "peakPower": 100}}
+      "hardware": {"product": "Shaker", "resonance": 40\(quality), "continuousPower": 1,
+        "peakPower": 100}}
     """
   }
 

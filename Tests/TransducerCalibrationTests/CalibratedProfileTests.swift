@@ -8,7 +8,7 @@ import TransducerCalibration
     name: "chair", summary: "A chair.", frequency: FrequencyMapping(low: 20, high: 80),
     hardware: TransducerHardware(
       product: "Chair", band: 10...80, resonance: 30, quality: 3, power: 50, peakPower: 200,
-      estimated: ["quality", "power"]))
+      estimated: ["qualityFactor", "continuousPower"]))
 
   private func measured() throws -> Calibration {
     var studio = try RecordingStudio()
@@ -23,7 +23,7 @@ import TransducerCalibration
     let hardware = try #require(new.hardware)
     #expect(abs((hardware.resonance ?? 0) - 44) < 0.05)
     #expect(abs((hardware.quality ?? 0) - 4) < 0.05)
-    #expect(hardware.estimated == ["power"])
+    #expect(hardware.estimated == ["continuousPower"])
     #expect(hardware.measured?.date == "2026-11-21")
     #expect(hardware.measured?.sensor == .acceleration)
     #expect((hardware.measured?.residual ?? 0) < -30)

@@ -189,7 +189,7 @@ import TransducerCalibration
     #expect(poor.warnings.first == "The fit is poor; the values are marked as estimates.")
     let profile = poor.applied(
       to: .phone, in: Calibration.Conditions(date: "today"))
-    #expect(profile.hardware?.estimated == ["resonance", "quality"])
+    #expect(profile.hardware?.estimated == ["resonance", "qualityFactor"])
   }
 
   @Test func aWireIsNoTransducer() throws {

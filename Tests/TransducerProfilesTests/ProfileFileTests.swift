@@ -66,7 +66,7 @@ private func profile(_ members: String...) -> String {
         response: [.init(hertz: 20, decibels: -12.5), .init(hertz: 40, decibels: 0)],
         thermal: ThermalParameters(coil: 2, magnet: 60, coilFraction: 0.4),
         measured: TransducerMeasurement(date: "a day", residual: -31.5, sensor: .displacement),
-        estimated: ["quality", "thermal"]),
+        estimated: ["qualityFactor", "thermal"]),
       drive: DriveSettings(
         isBandMapped: false, reach: 10, isEqualized: true, boost: 3, damping: 2,
         hasEqualSensation: true,
@@ -138,7 +138,7 @@ private func profile(_ members: String...) -> String {
     ),
     (
       profile(
-        #""hardware": {"product": "P"}"#, #""drive": {"sensation": false}"#,
+        #""hardware": {"product": "P"}"#, #""drive": {"equalSensation": false}"#,
         #""thresholds": [{"hertz": 20, "decibels": -40}, {"hertz": 40, "decibels": -40}]"#),
       #"4:15: error: thresholds are used only with the intensity law "sensation" or with hardware (thresholds); remove them, or choose that law"#
     ),
@@ -149,13 +149,13 @@ private func profile(_ members: String...) -> String {
     ),
     (
       profile(
-        #""hardware": {"product": "P"}"#, #""drive": {"sensation": false}"#,
+        #""hardware": {"product": "P"}"#, #""drive": {"equalSensation": false}"#,
         #""intensity": {"law": "sensation", "decibels": 30}"#,
         #""thresholds": [{"hertz": 20, "decibels": -40}, {"hertz": 40, "decibels": -40}]"#),
-      #"3:24: error: drive.sensation is false, but the intensity law is "sensation" (drive.sensation); remove the key, or choose the law "power""#
+      #"3:29: error: drive.equalSensation is false, but the intensity law is "sensation" (drive.equalSensation); remove the key, or choose the law "power""#
     ),
     (
-      profile(#""drive": {"reach": 10}"#),
+      profile(#""drive": {"usableRange": 10}"#),
       #"2:1: error: drive needs hardware (drive); add "hardware", or remove it"#
     ),
     (
@@ -164,20 +164,20 @@ private func profile(_ members: String...) -> String {
     ),
     (
       profile(
-        #""hardware": {"product": "P", "resonance": 40}"#, #""drive": {"equalise": true}"#),
-      "3:23: error: drive.equalise requires quality of the hardware (drive.equalise); measure it with 'temblor calibrate', or remove the key"
+        #""hardware": {"product": "P", "resonance": 40}"#, #""drive": {"equalize": true}"#),
+      "3:23: error: drive.equalize requires qualityFactor of the hardware (drive.equalize); measure it with 'temblor calibrate', or remove the key"
     ),
     (
       profile(#""hardware": {"product": "P"}"#, #""drive": {"highPass": 25}"#),
       "3:23: error: drive.highPass is 25, above frequency.low, 20 (drive.highPass)"
     ),
     (
-      profile(#""hardware": {"product": "P"}"#, #""drive": {"equalize": true}"#),
-      #"3:11: error: unknown key "equalize" (drive.equalize); did you mean "equalise"?"#
+      profile(#""hardware": {"product": "P"}"#, #""drive": {"equalizer": true}"#),
+      #"3:11: error: unknown key "equalizer" (drive.equalizer); did you mean "equalize"?"#
     ),
     (
-      profile(#""hardware": {"product": "P"}"#, #""drive": {"place": 1}"#),
-      "3:20: error: place must be a boolean, not a number (drive.place)"
+      profile(#""hardware": {"product": "P"}"#, #""drive": {"mapBand": 1}"#),
+      "3:22: error: mapBand must be a boolean, not a number (drive.mapBand)"
     ),
     (
       profile(#""hardware": {"product": "P", "response": [{"hertz": 40, "decibels": 0}]}"#),
@@ -190,8 +190,10 @@ private func profile(_ members: String...) -> String {
       "2:83: error: hertz is 40; it must be above 50 of the previous point (hardware.response[1].hertz)"
     ),
     (
-      profile(#""hardware": {"product": "P", "thermal": {"coil": 20, "magnet": 15}}"#),
-      "2:64: error: magnet is 15, below coil, 20 (hardware.thermal.magnet)"
+      profile(
+        #""hardware": {"product": "P", "thermal": {"coilTimeConstant": 20, "magnetTimeConstant": 15}}"#
+      ),
+      "2:88: error: magnetTimeConstant is 15, below coilTimeConstant, 20 (hardware.thermal.magnetTimeConstant)"
     ),
     (
       profile(#""hardware": {"product": "P", "thermal": {}, "estimated": ["excursion"]}"#),
@@ -221,16 +223,16 @@ private func profile(_ members: String...) -> String {
       "2:24: error: ratio is 0, outside 0.01 to 100 (partials[0].ratio)"
     ),
     (
-      profile(#""transient": {"seconds": {"low": 0.04, "high": 0.0001}}"#),
-      "2:48: error: high is 0.0001, outside 0.001 to 1 (transient.seconds.high)"
+      profile(#""transient": {"duration": {"low": 0.04, "high": 0.0001}}"#),
+      "2:49: error: high is 0.0001, outside 0.001 to 1 (transient.duration.high)"
     ),
     (
-      profile(#""transient": {"seconds": {"low": 0.04, "high": 0.01}, "cycles": 2}"#),
-      "2:55: error: cycles and seconds exclude each other (transient.cycles)"
+      profile(#""transient": {"duration": {"low": 0.04, "high": 0.01}, "cycles": 2}"#),
+      "2:56: error: cycles and duration exclude each other (transient.cycles)"
     ),
     (
-      profile(#""transient": {"shortest": 0.05}"#),
-      "2:14: error: longest is 0.04, below shortest, 0.05 (transient)"
+      profile(#""transient": {"minDuration": 0.05}"#),
+      "2:14: error: maxDuration is 0.04, below minDuration, 0.05 (transient)"
     ),
     (
       profile(#""transient": {"squareness": {"low": 1, "high": 0}}"#),
@@ -238,12 +240,12 @@ private func profile(_ members: String...) -> String {
     ),
     (profile(#""hardware": {}"#), #"2:13: error: missing key "product" (hardware)"#),
     (
-      profile(#""hardware": {"product": "P", "estimated": ["qualty"]}"#),
-      #"2:44: error: "qualty" is not a valid figure of this hardware (hardware.estimated[0]); did you mean "quality"?"#
+      profile(#""hardware": {"product": "P", "estimated": ["qualtyFactor"]}"#),
+      #"2:44: error: "qualtyFactor" is not a valid figure of this hardware (hardware.estimated[0]); did you mean "qualityFactor"?"#
     ),
     (
-      profile(#""hardware": {"product": "P", "power": 50, "peakPower": 30}"#),
-      "2:56: error: peakPower is 30, below power, 50 (hardware.peakPower)"
+      profile(#""hardware": {"product": "P", "continuousPower": 50, "peakPower": 30}"#),
+      "2:66: error: peakPower is 30, below continuousPower, 50 (hardware.peakPower)"
     ),
     (
       profile(#""sources": "a sheet""#),
@@ -271,6 +273,89 @@ private func profile(_ members: String...) -> String {
     ),
   ])
   func refusesWhatIsNoProfile(text: String, line: String) {
+    #expect(complaint(about: text) == "mine.json:" + line)
+  }
+
+  /// Every former key, each beside a few of the present ones.
+  private static let former = [
+    profile(
+      #""hardware": {"product": "P", "resonance": 40, "quality": 5, "power": 9, "#
+        + #""thermal": {"coil": 8, "magnet": 600, "share": 0.5}, "#
+        + #""estimated": ["quality", "power", "resonance"]}"#,
+      #""drive": {"place": false, "reach": 10, "equalise": true, "sensation": false}"#,
+      #""transient": {"shortest": 0.01, "longest": 0.05, "partials": [{"stretch": 0.5}]}"#),
+    profile(#""transient": {"seconds": {"low": 0.04, "high": 0.01}}"#),
+  ]
+
+  private static let present = [
+    profile(
+      #""hardware": {"product": "P", "resonance": 40, "qualityFactor": 5, "continuousPower": 9, "#
+        + #""thermal": {"coilTimeConstant": 8, "magnetTimeConstant": 600, "coilFraction": 0.5}, "#
+        + #""estimated": ["qualityFactor", "continuousPower", "resonance"]}"#,
+      #""drive": {"mapBand": false, "usableRange": 10, "equalize": true, "equalSensation": false}"#,
+      #""transient": {"minDuration": 0.01, "maxDuration": 0.05, "#
+        + #""partials": [{"durationRatio": 0.5}]}"#),
+    profile(#""transient": {"duration": {"low": 0.04, "high": 0.01}}"#),
+  ]
+
+  @Test(arguments: zip(former, present))
+  func formerKeysAreReadAsThePresentOnesAndNotWritten(former: String, present: String) throws {
+    let read = try ProfileFile.read(text: Array(former.utf8), name: "mine.json")
+    #expect(try ProfileFile.read(text: Array(present.utf8), name: "mine.json") == read)
+    let written = ProfileFile.write(read)
+    #expect(
+      ProfileCheckResult(text: written, name: "f").findings.allSatisfy {
+        $0.rule != "deprecated-key"
+      })
+  }
+
+  @Test func everyFormerKeyIsNotedWithThePresentOne() {
+    let notes = Self.former.flatMap { ProfileCheckResult(text: Array($0.utf8), name: "f").findings }
+      .filter { $0.rule == "deprecated-key" }
+    #expect(notes.allSatisfy { $0.severity == .note })
+    #expect(
+      notes.map { "\($0.place.path): \($0.message); \($0.suggestion ?? "")" } == [
+        #"hardware.quality: the key "quality" is deprecated; use "qualityFactor""#,
+        #"hardware.power: the key "power" is deprecated; use "continuousPower""#,
+        #"hardware.thermal.coil: the key "coil" is deprecated; use "coilTimeConstant""#,
+        #"hardware.thermal.magnet: the key "magnet" is deprecated; use "magnetTimeConstant""#,
+        #"hardware.thermal.share: the key "share" is deprecated; use "coilFraction""#,
+        #"hardware.estimated[0]: "quality" is deprecated; use "qualityFactor""#,
+        #"hardware.estimated[1]: "power" is deprecated; use "continuousPower""#,
+        #"drive.place: the key "place" is deprecated; use "mapBand""#,
+        #"drive.reach: the key "reach" is deprecated; use "usableRange""#,
+        #"drive.equalise: the key "equalise" is deprecated; use "equalize""#,
+        #"drive.sensation: the key "sensation" is deprecated; use "equalSensation""#,
+        #"transient.shortest: the key "shortest" is deprecated; use "minDuration""#,
+        #"transient.longest: the key "longest" is deprecated; use "maxDuration""#,
+        #"transient.partials[0].stretch: the key "stretch" is deprecated; use "durationRatio""#,
+        #"transient.seconds: the key "seconds" is deprecated; use "duration""#,
+      ])
+  }
+
+  @Test(arguments: [
+    (
+      profile(#""transient": {"cycles": 3, "shortest": 0.01, "minDuration": 0.02}"#),
+      #"2:28: error: shortest and minDuration are the same key (transient.shortest); remove "shortest""#
+    ),
+    (
+      profile(#""transient": {"seconds": {"low": 0.04, "high": 0.01}, "shortest": 0.01}"#),
+      "2:55: error: shortest and seconds exclude each other (transient.shortest)"
+    ),
+    (
+      profile(#""hardware": {"product": "P", "power": 50, "peakPower": 30}"#),
+      "2:56: error: peakPower is 30, below power, 50 (hardware.peakPower)"
+    ),
+    (
+      profile(#""hardware": {"product": "P", "resonance": 40}"#, #""drive": {"equalise": true}"#),
+      "3:23: error: drive.equalise requires qualityFactor of the hardware (drive.equalise); measure it with 'temblor calibrate', or remove the key"
+    ),
+    (
+      profile(#""hardware": {"product": "P", "estimated": ["quality"]}"#),
+      #"2:44: error: "quality" is listed as estimated but has no value (hardware.estimated[0]); add the value, or remove it here"#
+    ),
+  ])
+  func formerKeysAreCheckedAsThePresentOnes(text: String, line: String) {
     #expect(complaint(about: text) == "mine.json:" + line)
   }
 }

@@ -95,25 +95,25 @@ private let whole = [
     "intensity": { "law": "power", "exponent": 2 }, "level": 0.3,
     "partials": [{ "ratio": 2, "gain": 0.5 }], "duck": 0.5,
     "transient": { "frequency": { "low": 30, "high": 70, "scale": "linear" }, "cycles": 3,
-      "shortest": 0.01, "longest": 0.05, "level": 0.2, "floor": 0.5,
-      "partials": [{ "ratio": 2, "gain": 0.5, "glide": 0.5, "stretch": 0.5 }],
+      "minDuration": 0.01, "maxDuration": 0.05, "level": 0.2, "floor": 0.5,
+      "partials": [{ "ratio": 2, "gain": 0.5, "glide": 0.5, "durationRatio": 0.5 }],
       "squareness": { "low": 0.25, "high": 0.75 }, "attack": 0.002, "release": 0.003 },
     "hardware": { "product": "P", "band": { "low": 10, "high": 200 }, "resonance": 40,
-      "quality": 5, "impedance": 4, "power": 50, "peakPower": 100, "acceleration": 3,
+      "qualityFactor": 5, "impedance": 4, "continuousPower": 50, "peakPower": 100, "acceleration": 3,
       "excursion": 2,
       "response": [{ "hertz": 20, "decibels": -20 }, { "hertz": 40, "decibels": 0 }],
-      "thermal": { "coil": 8, "magnet": 600, "share": 0.5 },
+      "thermal": { "coilTimeConstant": 8, "magnetTimeConstant": 600, "coilFraction": 0.5 },
       "measured": { "date": "D", "residual": -30, "sensor": "velocity" },
-      "estimated": ["quality"] },
-    "drive": { "place": false, "reach": 10, "equalise": false, "boost": 3, "damping": 2,
-      "sensation": false, "highPass": 12 },
+      "estimated": ["qualityFactor"] },
+    "drive": { "mapBand": false, "usableRange": 10, "equalize": false, "boost": 3, "damping": 2,
+      "equalSensation": false, "highPass": 12 },
     "amplifier": { "power": 60, "latency": 0.01 },
     "sources": ["S"] }
   """,
   """
   { "name": "all", "summary": "All.", "frequency": { "low": 20, "high": 90 },
     "intensity": { "law": "sensation", "decibels": 30 },
-    "transient": { "seconds": { "low": 0.04, "high": 0.01 } },
+    "transient": { "duration": { "low": 0.04, "high": 0.01 } },
     "thresholds": [{ "hertz": 20, "decibels": -30 }, { "hertz": 80, "decibels": -40 }] }
   """,
 ]
@@ -177,7 +177,7 @@ private let whole = [
       case (_, "scale"): new = .string("logarithmic")
       case (_, "sensor"): new = .string("displacement")
       case (.boolean(let isTrue), _): new = .boolean(!isTrue)
-      case (_, "estimated"): new = .array([.string("power")])
+      case (_, "estimated"): new = .array([.string("continuousPower")])
       case (.array, _): new = .array([.string("T")])
       default: new = .string("other")
       }
@@ -227,7 +227,7 @@ private let whole = [
     for leaf in leaves(of: try schema()) {
       let isInner = ["low", "high", "scale"].contains(leaf.path.last) && leaf.path.count > 1
       let path = isInner ? Array(leaf.path.dropLast()) : leaf.path
-      // `transient.shortest`, `.longest` share a row; a list's keys are written `partials[].ratio`.
+      // `transient.minDuration`, `.maxDuration` share a row; a list's keys are written `partials[].ratio`.
       let row = rows.first { row in
         let cell = (row.split(separator: "|").first ?? "").replacing("[]", with: "")
         return cell.contains("`" + path.joined(by: ".") + "`")

@@ -43,7 +43,7 @@ struct ProfileRow {
     json.member("origin", entry.origin.rawValue)
     if let path = entry.path { json.member("path", path) }
     if !entry.shadowed.isEmpty {
-      json.array("hides", layout: .line) { list in
+      json.array("shadows", layout: .line) { list in
         for origin in entry.shadowed { list.element(origin.rawValue) }
       }
     }

@@ -146,9 +146,9 @@ struct ProfileSummary {
     let figures: [(key: String, label: String, text: String?)] = [
       ("band", "band", hardware.band.map { $0.text + " Hz" }),
       ("resonance", "resonance", number(hardware.resonance, " Hz")),
-      ("quality", "quality factor", number(hardware.quality, "")),
+      ("qualityFactor", "quality factor", number(hardware.quality, "")),
       ("impedance", "impedance", number(hardware.impedance, " Ω")),
-      ("power", "power", number(hardware.power, " W")),
+      ("continuousPower", "power", number(hardware.power, " W")),
       ("peakPower", "peak power", number(hardware.peakPower, " W")),
       ("acceleration", "acceleration", number(hardware.acceleration, " g")),
       ("excursion", "excursion", number(hardware.excursion, " mm")),
