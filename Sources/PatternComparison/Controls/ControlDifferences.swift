@@ -56,16 +56,17 @@ struct ControlDifferences {
 
   private mutating func find(_ id: DynamicParameterID) {
     let times = ControlAttribute(id).isHaptic ? hapticTimes : audioTimes
-    let line = ControlCurve(id, of: reference)
-    let otherLine = ControlCurve(id, of: other)
-    func difference(from a: ControlCurve) -> ControlCurve.Gap? {
-      a.gap(to: otherLine, in: times) { ControlAttribute(id).amount($0, $1, profile) }
+    let control = ControlTimeline(of: id, in: reference)
+    let otherControl = ControlTimeline(of: id, in: other)
+    func difference(from a: ControlTimeline) -> ControlTimeline.Gap? {
+      a.gap(to: otherControl, in: times) { ControlAttribute(id).amount($0, $1, profile) }
     }
     var clock = EventMatch.TimeMapping()
-    guard var gap = difference(from: line) else { return }
+    guard var gap = difference(from: control) else { return }
     if self.clock != clock {
       // Controls that moved along with the events are no difference of their own.
-      guard let rest = difference(from: line.moved(by: self.clock)) else { return }
+      let moved = control.moved(by: self.clock, neutralValue: Double(id.neutralValue))
+      guard let rest = difference(from: moved) else { return }
       if rest.range.upperBound - rest.range.lowerBound < gap.range.upperBound - gap.range.lowerBound
       {
         gap = rest

@@ -6,13 +6,13 @@ struct ControlSentence {
   let quality: ControlAttribute
   let owner: String
   let reference: String
-  let gap: ControlCurve.Gap
+  let gap: ControlTimeline.Gap
   /// How far the lines are apart where they are farthest, in the quality's unit.
   let amount: Double
 
   init(
     id: DynamicParameterID, profile: TransducerProfile, options: ComparisonOptions,
-    gap: ControlCurve.Gap
+    gap: ControlTimeline.Gap
   ) {
     quality = ControlAttribute(id)
     owner = options.otherLabel
