@@ -35,17 +35,16 @@ public enum LevelMatch: String, CaseIterable, Sendable {
   public func gains(for takes: [Take]) -> [Double] { gains(for: takes.map(\.signal)) }
 
   /// Loudness in LUFS, or nothing where the signal is too quiet for one.
-  static func loudness(of signal: Signal) -> Double? { (try? signal.levels())?.integratedLoudness }
+  static func loudness(of signal: Signal) -> Double? {
+    (try? Levels(of: signal))?.integratedLoudness
+  }
 
   /// The level a hand feels over all channels, in decibels; nothing for silence.
   ///
   /// The energy of the whole, not its mean, so that silence behind a sound makes it no weaker.
   static func feltLevel(of signal: Signal) -> Double? {
-    let energy = signal.channels.reduce(0.0) {
-      $0 + WeightedEnergy(of: $1, rate: signal.rate).energy
-    }
-    guard energy > 1e-20 else { return nil }
-    return 10 * log10(energy / Double(max(1, signal.channels.count)))
+    let energy = WeightedEnergy(of: signal).energy
+    return energy > 1e-20 ? 10 * log10(energy) : nil
   }
 
   /// Whether no sample differs from 0.

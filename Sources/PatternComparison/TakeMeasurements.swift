@@ -26,19 +26,19 @@ public struct TakeMeasurements: Equatable, Sendable {
     let signal = take.signal
     duration = signal.duration
     channelCount = signal.channels.count
-    let mono = signal.mono
-    let levels = try? signal.levels()
+    let mono = Signal(signal.mono, rate: signal.rate)
+    let levels = try? Levels(of: signal)
     func known(_ decibels: Double?) -> Double? {
       decibels.flatMap { $0.isFinite && $0 > Decibels.silence ? $0 : nil }
     }
     peak = known(levels?.samplePeakDecibels)
     rms = known(levels?.rmsDecibels)
     loudness = known(levels?.integratedLoudness)
-    felt = known(WeightedEnergy(of: mono, rate: signal.rate).decibels)
-    onsetCount = Onsets.find(in: mono, rate: signal.rate).count
+    felt = known(WeightedEnergy(of: mono).decibels)
+    onsetCount = Onsets(in: mono).count
     guard peak != nil else { return }
-    centroid = Tones.middle(mono, rate: signal.rate)
-    let spectrum = Spectrum(of: mono, rate: signal.rate)
+    centroid = Tones.middle(mono)
+    let spectrum = Spectrum(of: mono)
     dominant = Self.middleOfPeak(spectrum)
   }
 

@@ -55,7 +55,7 @@ public struct SoundMeasurement {
     }
     frameCount = frames
     (whole, channels, spectra) = crew.finish()
-    onsets = kept.map { Onsets.find(in: $0, rate: crew.rate) }
+    onsets = kept.map { Array(Onsets(in: Signal($0, rate: crew.rate))) }
   }
 
   /// The mean of interleaved channels, as `Signal.mono` makes it.

@@ -1,4 +1,4 @@
-/// Samples to look at: channels of one length at a rate.
+/// A sound or a vibration: channels of one length at a sample rate.
 public struct Signal: Equatable, Sendable {
   /// The samples of each channel, usually in −1…1; all of one length.
   public let channels: [[Float]]
@@ -11,9 +11,16 @@ public struct Signal: Equatable, Sendable {
   public init(channels: [[Float]], rate: Double) {
     precondition(rate > 0, "a signal needs a positive rate")
     let length = channels.map(\.count).max() ?? 0
-    self.channels = channels.map { $0 + [Float](repeating: 0, count: length - $0.count) }
+    self.channels = channels.map {
+      $0.count == length ? $0 : $0 + [Float](repeating: 0, count: length - $0.count)
+    }
     self.rate = rate
   }
+
+  /// Makes a signal of one channel.
+  ///
+  /// - Parameter rate: A positive number of frames per second.
+  public init(_ samples: [Float], rate: Double) { self.init(channels: [samples], rate: rate) }
 
   /// Makes a signal from interleaved samples; a frame that is not whole is left out.
   public init(interleaved samples: [Float], channelCount: Int, rate: Double) {

@@ -6,7 +6,7 @@ struct AmplitudeEnvelopeTests {
   @Test(arguments: [40.0, 62.5, 80, 125, 230, 400], [8_000.0, 48_000])
   func sineHasItsAmplitude(hertz: Double, rate: Double) {
     let envelope = AmplitudeEnvelope(
-      of: Tone.sine(hertz: hertz, rate: rate, amplitude: 0.5), rate: rate)
+      of: Signal(Tone.sine(hertz: hertz, rate: rate, amplitude: 0.5), rate: rate))
     for time in stride(from: 0.06, to: 0.94, by: 0.001) {
       #expect(abs(20 * log10(Double(envelope.value(at: time)) / 0.5)) < 0.1)
     }
@@ -18,7 +18,7 @@ struct AmplitudeEnvelopeTests {
     let swelling = tone.enumerated().map { index, sample in
       sample * Float(0.5 + 0.4 * sin(2 * .pi * 4 * Double(index) / 48_000))
     }
-    let envelope = AmplitudeEnvelope(of: swelling, rate: 48_000)
+    let envelope = AmplitudeEnvelope(of: Signal(swelling, rate: 48_000))
     for time in stride(from: 0.1, to: 1.9, by: 0.001) {
       let expected = 0.5 + 0.4 * sin(2 * .pi * 4 * time)
       #expect(abs(Double(envelope.value(at: time)) - expected) < 0.01)
@@ -28,7 +28,7 @@ struct AmplitudeEnvelopeTests {
   @Test func tapHasItsPeakAndItsPlace() {
     let signal = Tone.mix(
       Tone.silence(seconds: 0.5), [(0.2, Tone.tap(hertz: 150, amplitude: 0.4))])
-    let envelope = AmplitudeEnvelope(of: signal, rate: 48_000)
+    let envelope = AmplitudeEnvelope(of: Signal(signal, rate: 48_000))
     #expect(abs(envelope.peak - 0.4) < 0.03)
     for (index, value) in envelope.values.enumerated() {
       let time = Double(index) * envelope.step
@@ -40,7 +40,7 @@ struct AmplitudeEnvelopeTests {
   /// Noise has the amplitude of the sine that is as powerful.
   @Test func noiseHasTheAmplitudeOfItsPower() {
     let noise = Tone.noise(seconds: 2, amplitude: 0.5)
-    let envelope = AmplitudeEnvelope(of: noise, rate: 48_000)
+    let envelope = AmplitudeEnvelope(of: Signal(noise, rate: 48_000))
     let square = noise.reduce(0) { $0 + Double($1) * Double($1) } / Double(noise.count)
     let mean =
       envelope.values.reduce(0) { $0 + Double($1) * Double($1) } / Double(envelope.values.count)
@@ -49,19 +49,19 @@ struct AmplitudeEnvelopeTests {
 
   @Test func offsetIsNoAmplitude() {
     let tone = Tone.sine(hertz: 100, amplitude: 0.2).map { $0 + 0.5 }
-    #expect(abs(AmplitudeEnvelope(of: tone, rate: 48_000).value(at: 0.5) - 0.2) < 0.002)
+    #expect(abs(AmplitudeEnvelope(of: Signal(tone, rate: 48_000)).value(at: 0.5) - 0.2) < 0.002)
   }
 
   @Test func lengthAndBorders() {
-    let envelope = AmplitudeEnvelope(of: Tone.sine(hertz: 100, seconds: 0.5), rate: 48_000)
+    let envelope = AmplitudeEnvelope(of: Signal(Tone.sine(hertz: 100, seconds: 0.5), rate: 48_000))
     #expect(envelope.values.count == 500)
     #expect(envelope.value(at: -0.001) == 0)
     #expect(envelope.value(at: 0.6) == 0)
-    #expect(AmplitudeEnvelope(of: [], rate: 48_000).values.isEmpty)
-    #expect(AmplitudeEnvelope(of: [.nan, .infinity], rate: 48_000).values == [0])
+    #expect(AmplitudeEnvelope(of: Signal([], rate: 48_000)).values.isEmpty)
+    #expect(AmplitudeEnvelope(of: Signal([.nan, .infinity], rate: 48_000)).values == [0])
   }
 
   @Test func slowRateKeepsAFramesStep() {
-    #expect(AmplitudeEnvelope(of: [0, 0, 0], rate: 100).step == 0.01)
+    #expect(AmplitudeEnvelope(of: Signal([0, 0, 0], rate: 100)).step == 0.01)
   }
 }

@@ -5,7 +5,7 @@ import Testing
 
 struct LevelsTests {
   private func levels(_ samples: [Float], rate: Double = 48_000) throws -> Levels {
-    try Signal(channels: [samples], rate: rate).levels()
+    try Levels(of: Signal(samples, rate: rate))
   }
 
   @Test func sineHasItsFigures() throws {
@@ -52,7 +52,7 @@ struct LevelsTests {
   /// EBU Tech 3341: a stereo sine of 1 kHz at −23 dBFS reads −23 LUFS; one channel reads 3 dB less.
   @Test func loudnessIsThatOfTheStandard() throws {
     let tone = Tone.sine(hertz: 1_000, seconds: 5, amplitude: pow(10, -23.0 / 20))
-    let stereo = try Signal(channels: [tone, tone], rate: 48_000).levels()
+    let stereo = try Levels(of: Signal(channels: [tone, tone], rate: 48_000))
     #expect(abs((stereo.integratedLoudness ?? 0) + 23) < 0.05)
     #expect(abs((try levels(tone).integratedLoudness ?? 0) + 26.01) < 0.05)
   }
@@ -121,8 +121,8 @@ struct LevelsTests {
   @Test func theWholeJoinsTheChannels() throws {
     let signal = Signal(
       channels: [Tone.sine(hertz: 100, amplitude: 0.5), Tone.silence(seconds: 1)], rate: 48_000)
-    let whole = try signal.levels()
-    let channels = try signal.channelLevels()
+    let whole = try Levels(of: signal)
+    let channels = try signal.channels.map { try levels($0) }
     #expect(abs(whole.rms - 0.25) < 1e-6)
     #expect(whole.samplePeak == channels[0].samplePeak)
     #expect(channels[1].samplePeak == 0)
@@ -138,7 +138,7 @@ struct LevelsTests {
       measurement.add(interleaved.span.extracting(start..<end))
     }
     let signal = Signal(interleaved: interleaved, channelCount: 2, rate: 48_000)
-    #expect(try measurement.finish().whole == signal.levels())
+    #expect(try measurement.finish().whole == Levels(of: signal))
   }
 
   @Test func impossibleRatesAndChannelsAreRefused() {
@@ -152,6 +152,6 @@ struct LevelsTests {
       throws: AnalysisError(
         kind: .unsupportedChannelCount,
         description: "loudness requires 1 to 64 channels, not 0")
-    ) { try Signal(channels: [], rate: 48_000).levels() }
+    ) { try Levels(of: Signal(channels: [], rate: 48_000)) }
   }
 }

@@ -11,7 +11,7 @@ struct OnsetsTests {
   /// 1.2 ms, and nothing is found where no event begins.
   @Test(arguments: ShippedPatterns.names) func shippedStartsAreFound(name: String) throws {
     let (pattern, samples) = try Render.shipped(name)
-    let found = Onsets.find(in: samples, rate: 48_000)
+    let found = Onsets(in: Signal(samples, rate: 48_000))
     let concealed = Self.concealed[name] ?? []
     for event in pattern.events where event.kind == .hapticTransient {
       let others = pattern.events.filter { $0.time != event.time }
@@ -32,7 +32,7 @@ struct OnsetsTests {
     for hertz in [25.0, 40, 80, 230, 400] {
       let hum = Tone.mix(
         Tone.silence(seconds: 2.3), [(0.2, Tone.sine(hertz: hertz, seconds: 2, amplitude: 0.5))])
-      let found = Onsets.find(in: hum, rate: 48_000)
+      let found = Onsets(in: Signal(hum, rate: 48_000))
       #expect(found.count == 1, "\(hertz): \(found)")
       #expect(abs((found.first?.time ?? 0) - 0.2) < 0.001, "\(hertz): \(found)")
       #expect(abs((found.first?.strength ?? 0) - 0.5) < 0.03)
@@ -44,24 +44,24 @@ struct OnsetsTests {
     let fade = tone.enumerated().map { index, sample in
       sample * Float(min(index, tone.count - index)) / 48_000
     }
-    #expect(Onsets.find(in: fade, rate: 48_000) == [])
+    #expect(Onsets(in: Signal(fade, rate: 48_000)).isEmpty)
   }
 
   @Test func glideAndBeatHaveNone() {
     let glide = Tone.glide(from: 60, to: 250, seconds: 1.5)
-    #expect(Onsets.find(in: glide, rate: 48_000).count == 1)
+    #expect(Onsets(in: Signal(glide, rate: 48_000)).count == 1)
     let beat = Tone.mix(
       Tone.sine(hertz: 80, seconds: 2, amplitude: 0.4),
       [(0, Tone.sine(hertz: 97, seconds: 2, amplitude: 0.4))])
-    #expect(Onsets.find(in: beat, rate: 48_000).count == 1)
+    #expect(Onsets(in: Signal(beat, rate: 48_000)).count == 1)
   }
 
   @Test func silenceAndNoiseHaveNone() {
-    #expect(Onsets.find(in: [], rate: 48_000) == [])
-    #expect(Onsets.find(in: Tone.silence(seconds: 1), rate: 48_000) == [])
+    #expect(Onsets(in: Signal([], rate: 48_000)).isEmpty)
+    #expect(Onsets(in: Signal(Tone.silence(seconds: 1), rate: 48_000)).isEmpty)
     #expect(
-      Onsets.find(in: [Float](repeating: .nan, count: 9_000), rate: 48_000) == [])
-    let noise = Onsets.find(in: Tone.noise(seconds: 3, amplitude: 0.3), rate: 48_000)
+      Onsets(in: Signal([Float](repeating: .nan, count: 9_000), rate: 48_000)).isEmpty)
+    let noise = Onsets(in: Signal(Tone.noise(seconds: 3, amplitude: 0.3), rate: 48_000))
     #expect(noise.allSatisfy { $0.time < 0.02 })
   }
 
@@ -70,7 +70,7 @@ struct OnsetsTests {
     let signal = Tone.mix(
       Tone.sine(hertz: 80, rate: rate, seconds: 1.5, amplitude: 0.2),
       times.map { ($0, Tone.tap(hertz: 190, rate: rate, amplitude: 0.4)) }, rate: rate)
-    let found = Onsets.find(in: signal, rate: rate).filter { $0.time > 0.1 }
+    let found = Onsets(in: Signal(signal, rate: rate)).filter { $0.time > 0.1 }
     #expect(found.count == times.count)
     for (onset, time) in zip(found, times) { #expect(abs(onset.time - time) < 0.001_5) }
   }
@@ -81,7 +81,7 @@ struct OnsetsTests {
     let signal = Tone.mix(
       Tone.silence(seconds: 0.4),
       taps.map { ($0.0, Tone.tap(hertz: 150, amplitude: $0.1)) })
-    let found = Onsets.find(in: signal, rate: 48_000)
+    let found = Onsets(in: Signal(signal, rate: 48_000))
     #expect(found.count == taps.count)
     for (onset, tap) in zip(found, taps) {
       #expect(abs(onset.time - tap.0) < 0.001)

@@ -62,18 +62,18 @@ struct SignalDistanceTests {
   @Test func distancesAreDecibelsOfDifference() {
     let strong = Tone.sine(hertz: 100, amplitude: 0.5)
     let weak = strong.map { $0 * 0.5 }
-    let envelopes = [strong, weak].map { AmplitudeEnvelope(of: $0, rate: rate) }
+    let envelopes = [strong, weak].map { AmplitudeEnvelope(of: Signal($0, rate: rate)) }
     #expect(abs(SignalDistance.envelope(envelopes[0], envelopes[1]) - 6.02) < 0.02)
     #expect(SignalDistance.envelope(envelopes[0], envelopes[0]) == 0)
-    let spectrograms = [strong, weak].map { Spectrogram(of: $0, rate: rate) }
+    let spectrograms = [strong, weak].map { Spectrogram(of: Signal($0, rate: rate)) }
     #expect(SignalDistance.logSpectral(spectrograms[0], spectrograms[0]) == 0)
     let distance = SignalDistance.logSpectral(spectrograms[0], spectrograms[1])
     #expect(distance > 4 && distance < 6.03)
   }
 
   @Test func lagIsTakenOutOfEnvelopes() {
-    let one = AmplitudeEnvelope(of: tap(at: 0.3), rate: rate)
-    let other = AmplitudeEnvelope(of: tap(at: 0.32), rate: rate)
+    let one = AmplitudeEnvelope(of: Signal(tap(at: 0.3), rate: rate))
+    let other = AmplitudeEnvelope(of: Signal(tap(at: 0.32), rate: rate))
     #expect(SignalDistance.envelope(one, other) > 10)
     #expect(SignalDistance.envelope(one, other, lag: 0.02) < 0.2)
   }

@@ -2,7 +2,7 @@ import Glibc
 import SignalAnalysis
 import Testing
 
-struct FeltEnergyTests {
+struct WeightedEnergyTests {
   /// The factors of ISO 2631-1:1997, table 3, at third-octave bands.
   @Test(arguments: [(0, 0.482), (5, 0.804), (6, 0.967), (7, 1.039), (8, 1.054), (20, 0.0887)])
   func wholeBodyIsThatOfTheStandard(band: Int, factor: Double) {
@@ -42,21 +42,21 @@ struct FeltEnergyTests {
   @Test(arguments: VibrotactileWeighting.all.map(\.name), [31.5, 80, 100, 180])
   func sineIsFeltByItsWeight(name: String, hertz: Double) throws {
     let weighting = try #require(VibrotactileWeighting.named(name))
-    let spectrum = Spectrum(of: Tone.swell(hertz: hertz, seconds: 4), rate: 48_000)
+    let spectrum = Spectrum(of: Signal(Tone.swell(hertz: hertz, seconds: 4), rate: 48_000))
     let felt = WeightedEnergy(of: spectrum, weighting: weighting)
     #expect(abs(felt.power / spectrum.power / pow(weighting.gain(atHertz: hertz), 2) - 1) < 0.03)
   }
 
   @Test func silenceAddsNoEnergy() {
     let tap = Tone.tap(hertz: 100)
-    let short = WeightedEnergy(of: tap + Tone.silence(seconds: 0.5), rate: 48_000)
-    let long = WeightedEnergy(of: tap + Tone.silence(seconds: 2), rate: 48_000)
+    let short = WeightedEnergy(of: Signal(tap + Tone.silence(seconds: 0.5), rate: 48_000))
+    let long = WeightedEnergy(of: Signal(tap + Tone.silence(seconds: 2), rate: 48_000))
     #expect(abs(short.energy / long.energy - 1) < 1e-4)
     #expect(long.decibels < short.decibels - 5)
   }
 
   @Test func whatLiesOutsideIsNotFelt() {
-    #expect(WeightedEnergy(of: Tone.swell(hertz: 3_000), rate: 48_000).decibels < -100)
-    #expect(WeightedEnergy(of: Tone.silence(seconds: 1), rate: 48_000).decibels == -200)
+    #expect(WeightedEnergy(of: Signal(Tone.swell(hertz: 3_000), rate: 48_000)).decibels < -100)
+    #expect(WeightedEnergy(of: Signal(Tone.silence(seconds: 1), rate: 48_000)).decibels == -200)
   }
 }

@@ -55,7 +55,7 @@ struct AddedSound {
 
   /// The frequency that most of the power lies around.
   private static func tone(in samples: [Float], rate: Double) -> Double? {
-    let spectrum = Spectrum(of: samples, rate: rate, window: 0.25)
+    let spectrum = Spectrum(of: Signal(samples, rate: rate), window: 0.25)
     guard let peak = spectrum.powers.indices.max(by: { spectrum.powers[$0] < spectrum.powers[$1] })
     else { return nil }
     let near = max(0, peak - 3)...min(spectrum.powers.count - 1, peak + 3)

@@ -23,9 +23,9 @@ struct Tones {
       (before, after) = tracks
       return
     }
-    guard let before = Self.middle(x, rate: rate), let after = Self.middle(y, rate: rate) else {
-      return nil
-    }
+    guard let before = Self.middle(Signal(x, rate: rate)),
+      let after = Self.middle(Signal(y, rate: rate))
+    else { return nil }
     self.before = before
     self.after = after
   }
@@ -33,8 +33,8 @@ struct Tones {
   private static func tracked(
     _ x: [Float], _ y: [Float], rate: Double
   ) -> (Double, Double)? {
-    let first = FrequencyTrack(of: x, rate: rate)
-    let second = FrequencyTrack(of: y, rate: rate)
+    let first = FrequencyTrack(of: Signal(x, rate: rate))
+    let second = FrequencyTrack(of: Signal(y, rate: rate))
     let hertz = Dictionary(
       second.points.map { (Int(($0.time / second.step).rounded()), $0.hertz) },
       uniquingKeysWith: { $1 })
@@ -51,8 +51,8 @@ struct Tones {
   }
 
   /// The mean frequency of the spectrum below `highest`, weighted by power.
-  static func middle(_ samples: [Float], rate: Double) -> Double? {
-    let spectrum = Spectrum(of: samples, rate: rate)
+  static func middle(_ signal: Signal) -> Double? {
+    let spectrum = Spectrum(of: signal)
     var power = 0.0
     var sum = 0.0
     for (frequency, part) in zip(spectrum.frequencies, spectrum.powers) {

@@ -17,9 +17,9 @@ public struct WeightedEnergy: Equatable, Sendable {
     duration = spectrum.duration
   }
 
-  /// Weighs a signal.
-  public init(of samples: [Float], rate: Double, weighting: VibrotactileWeighting = .hand) {
-    self.init(of: Spectrum(of: samples, rate: rate), weighting: weighting)
+  /// Weighs a signal, the mean of its channels' powers; non-finite samples count as silence.
+  public init(of signal: Signal, weighting: VibrotactileWeighting = .hand) {
+    self.init(of: Spectrum(of: signal), weighting: weighting)
   }
 
   /// The weighted RMS value; 1 is full scale.

@@ -40,6 +40,27 @@ public struct Levels: Equatable, Sendable {
       nonFiniteCount: channels.reduce(0) { $0 + $1.nonFiniteCount })
   }
 
+  /// Measures all channels of a signal together: greatest peaks, mean square, mean and loudness.
+  ///
+  /// - Throws: An `AnalysisError` for a rate that is not an integer from 16 to 2,822,400, and for no
+  ///   channels or more than 64.
+  public init(of signal: Signal) throws(AnalysisError) {
+    let channels = signal.channels
+    var measurement = try LevelMeasurement(channelCount: channels.count, rate: signal.rate)
+    let blockLength = 4_096
+    var block = [Float](repeating: 0, count: blockLength * channels.count)
+    for start in stride(from: 0, to: signal.frameCount, by: blockLength) {
+      let count = min(blockLength, signal.frameCount - start)
+      for (channel, samples) in channels.enumerated() {
+        for frame in 0..<count {
+          block[frame * channels.count + channel] = samples[start + frame]
+        }
+      }
+      measurement.add(block.span.extracting(first: count * channels.count))
+    }
+    self = measurement.finish().whole
+  }
+
   /// The peak as a multiple of the RMS value; nothing for silence.
   public var crest: Double? { rms > 0 ? samplePeak / rms : nil }
 
@@ -53,28 +74,4 @@ public struct Levels: Equatable, Sendable {
   public var dcDecibels: Double { Decibels.of(amplitude: abs(dc)) }
   /// The crest factor in dB; nothing for silence.
   public var crestDecibels: Double? { crest.map { Decibels.of(amplitude: $0) } }
-}
-
-extension Signal {
-  /// Measures all channels together: greatest peaks, mean square and mean over all samples.
-  public func levels() throws(AnalysisError) -> Levels { try measured().whole }
-
-  /// Measures each channel by itself.
-  public func channelLevels() throws(AnalysisError) -> [Levels] { try measured().channels }
-
-  private func measured() throws(AnalysisError) -> (whole: Levels, channels: [Levels]) {
-    var measurement = try LevelMeasurement(channelCount: channels.count, rate: rate)
-    let blockLength = 4_096
-    var block = [Float](repeating: 0, count: blockLength * channels.count)
-    for start in stride(from: 0, to: frameCount, by: blockLength) {
-      let count = min(blockLength, frameCount - start)
-      for (channel, samples) in channels.enumerated() {
-        for frame in 0..<count {
-          block[frame * channels.count + channel] = samples[start + frame]
-        }
-      }
-      measurement.add(block.span.extracting(first: count * channels.count))
-    }
-    return measurement.finish()
-  }
 }

@@ -15,20 +15,19 @@ public struct AmplitudeEnvelope: Equatable, Sendable {
   /// Half a period of the lowest tone that is followed without a ripple, 20 Hz is 25 ms.
   private static let peakReach = 0.0125
 
-  /// Measures a signal; infinite and undefined samples count as silence.
+  /// Measures the mean of a signal's channels; non-finite samples count as silence.
   ///
-  /// - Parameters:
-  ///   - rate: Frames per second.
-  ///   - step: Seconds between values, at least one frame.
-  public init(of samples: [Float], rate: Double, step: Double = 0.001) {
-    precondition(rate > 0 && step > 0, "an envelope needs a positive rate and step")
+  /// - Parameter step: Seconds between values, positive; at least one frame.
+  public init(of signal: Signal, step: Double = 0.001) {
+    precondition(step > 0, "an envelope needs a positive step")
+    let rate = signal.rate
     let step = max(step, 1 / rate)
     self.step = step
+    let samples = NonFiniteSamples.of(signal.mono)
     guard !samples.isEmpty else {
       values = []
       return
     }
-    let samples = NonFiniteSamples.of(samples)
     var powers = [Float](repeating: 0, count: samples.count)
     var filter = AnalyticFilter(rate: rate, count: samples.count)
     filter.filter(samples) { start, real, imaginary in

@@ -37,14 +37,12 @@ public struct FrequencyTrack: Equatable, Sendable {
   /// Weaker tones are taken for silence: −80 dB.
   private static let floor = Float(1e-4)
 
-  /// Follows the tone in a signal; infinite and undefined samples count as silence.
+  /// Follows the tone in the mean of a signal's channels; non-finite samples count as silence.
   ///
-  /// - Parameters:
-  ///   - rate: Frames per second.
-  ///   - step: Seconds between points, at least half a millisecond.
-  public init(of samples: [Float], rate: Double, step: Double = 0.005) {
-    precondition(rate > 0 && step > 0, "a track needs a positive rate and step")
-    let low = TactileBandSignal(of: NonFiniteSamples.of(samples), rate: rate)
+  /// - Parameter step: Seconds between points, positive; at least half a millisecond.
+  public init(of signal: Signal, step: Double = 0.005) {
+    precondition(step > 0, "a track needs a positive step")
+    let low = TactileBandSignal(of: NonFiniteSamples.of(signal.mono), rate: signal.rate)
     var track = [ComplexNumber](repeating: ComplexNumber(), count: low.samples.count)
     if !track.isEmpty {
       var filter = AnalyticFilter(rate: low.rate, count: track.count)

@@ -1,11 +1,13 @@
 internal import Glibc
 
-/// Finds the attacks of taps and of continuous events.
+/// The attacks of transients and of continuous events in a signal, by rising time.
 ///
 /// An attack is where a signal becomes stronger in a way its past did not let expect, and reaches
 /// half its strength within 30 ms: slower rises are fades. Works on what lies below 0.7 kHz. Attacks
 /// closer than 20 ms are one.
-public enum Onsets {
+public struct Onsets: Equatable, Sendable, RandomAccessCollection {
+  private let onsets: [Onset]
+
   /// Two attacks closer than this are one.
   private static let distance = 0.02
   /// A rise that takes longer to half its height is a fade.
@@ -21,18 +23,22 @@ public enum Onsets {
   /// The amplitude below which nothing is looked for: some steps of 16 bits.
   private static let leastAmplitude = 5e-4
 
-  /// The attacks in a signal, in order; infinite and undefined samples count as silence.
-  ///
-  /// - Parameter rate: Frames per second.
-  public static func find(in samples: [Float], rate: Double) -> [Onset] {
-    precondition(rate > 0, "onsets need a positive rate")
-    let low = TactileBandSignal(of: NonFiniteSamples.of(samples), rate: rate)
-    var foretelling = LinearPredictor(low.samples)
-    let residual = foretelling.residual().map(abs)
+  /// Finds the attacks in the mean of a signal's channels; non-finite samples count as silence.
+  public init(in signal: Signal) {
+    let low = TactileBandSignal(of: NonFiniteSamples.of(signal.mono), rate: signal.rate)
+    var predictor = LinearPredictor(low.samples)
+    let residual = predictor.residual().map(abs)
     let search = Search(
       levels: low.samples.map { Double(abs($0)) }, residual: residual, rate: low.rate)
-    return search.onsets()
+    onsets = search.onsets()
   }
+
+  /// The first position: 0.
+  public var startIndex: Int { 0 }
+  /// The number of onsets.
+  public var endIndex: Int { onsets.count }
+  /// One of the onsets.
+  public subscript(position: Int) -> Onset { onsets[position] }
 
   /// The search through magnitudes and departures at a low rate.
   private struct Search {

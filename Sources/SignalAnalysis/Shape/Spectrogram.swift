@@ -12,18 +12,17 @@ public struct Spectrogram: Equatable, Sendable {
   /// Levels by frame and bin, in dB re a full-scale sine.
   public let decibels: [[Float]]
 
-  /// Measures a signal under Hann windows; infinite and undefined samples count as silence.
+  /// Measures the mean of a signal's channels under Hann windows; non-finite samples count as silence.
   ///
   /// - Parameters:
-  ///   - rate: Frames per second.
   ///   - window: Seconds that one frame looks at: more tell frequencies, fewer tell times apart.
   ///   - step: Seconds between frames.
   ///   - hertz: The highest frequency of interest.
   public init(
-    of samples: [Float], rate: Double, window: Double = 0.05, step: Double = 0.005,
-    upTo hertz: Double = 500
+    of signal: Signal, window: Double = 0.05, step: Double = 0.005, upTo hertz: Double = 500
   ) {
-    precondition(rate > 0 && window > 0 && step > 0, "a spectrogram needs positive measures")
+    precondition(window > 0 && step > 0, "a spectrogram needs a positive window and step")
+    let (samples, rate) = (signal.mono, signal.rate)
     // 0.36 of the lower rate passes unharmed.
     let low = TactileBandSignal(of: NonFiniteSamples.of(samples), rate: rate, least: hertz / 0.36)
     let length = max(4, Int((window * low.rate).rounded()))

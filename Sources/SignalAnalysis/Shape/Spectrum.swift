@@ -11,15 +11,16 @@ public struct Spectrum: Equatable, Sendable {
   /// Seconds that were measured.
   public let duration: Double
 
-  /// Measures a signal; infinite and undefined samples count as silence.
+  /// Measures a signal, the mean of the powers of its channels; non-finite samples count as silence.
   ///
-  /// - Parameters:
-  ///   - rate: Frames per second.
-  ///   - window: Seconds of a frame; bins are its inverse apart, or somewhat closer.
-  public init(of samples: [Float], rate: Double, window: Double = 0.5) {
-    var measurement = SpectrumMeasurement(rate: rate, window: window)
-    measurement.add(NonFiniteSamples.of(samples).span)
-    self = measurement.finish()
+  /// - Parameter window: Seconds of a frame; bins are its inverse apart, or somewhat closer.
+  public init(of signal: Signal, window: Double = 0.5) {
+    let spectra = (signal.channels.isEmpty ? [[]] : signal.channels).map { samples in
+      var measurement = SpectrumMeasurement(rate: signal.rate, window: window)
+      measurement.add(NonFiniteSamples.of(samples).span)
+      return measurement.finish()
+    }
+    self = Spectrum(averaging: spectra) ?? Spectrum(frequencies: [], powers: [], duration: 0)
   }
 
   /// Makes a spectrum.

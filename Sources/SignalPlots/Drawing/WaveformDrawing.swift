@@ -53,7 +53,7 @@ struct WaveformDrawing {
   /// The envelope of a sound, above zero.
   private func edge(of trace: SoundTrace) -> [PlotPoint] {
     let step = max(0.001, trace.duration / 20_000)
-    let envelope = AmplitudeEnvelope(of: trace.samples, rate: trace.rate, step: step)
+    let envelope = AmplitudeEnvelope(of: Signal(trace.samples, rate: trace.rate), step: step)
     return PolylineThinning.straightened(
       PolylineThinning.thinned(
         envelope.values.enumerated().map {

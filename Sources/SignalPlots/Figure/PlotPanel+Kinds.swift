@@ -91,7 +91,7 @@ extension PlotPanel {
 
   /// A spectrogram of the mean of the channels.
   static func spectrum(of signal: Signal, profile: TransducerProfile) -> PlotPanel {
-    let trace = SpectrogramTrace(of: signal.mono, rate: signal.rate, profile: profile)
+    let trace = SpectrogramTrace(of: signal, profile: profile)
     return PlotPanel(
       caption: "Spectrogram: Hz", content: .spectrum(trace), axis: trace.axis,
       legend: [

@@ -22,14 +22,14 @@ struct SpectrogramTrace: Sendable {
   private static let shownDepth = 25
 
   /// Measures a sound.
-  init(of samples: [Float], rate: Double, profile: TransducerProfile?) {
-    let seconds = Double(samples.count) / rate
+  init(of signal: Signal, profile: TransducerProfile?) {
+    let seconds = signal.duration
     let step = max(0.002, seconds / Self.mostFrames)
     // Windows of 30 to 64 ms tell tones 70 to 30 Hz apart, shorter ones taps that follow closely. One
     // shorter than the step would miss what is between.
     let window = min(max(min(max(seconds / 16, 0.03), 0.064), 2 * step), 1)
     spectrogram = Spectrogram(
-      of: samples, rate: rate, window: window, step: step, upTo: min(Self.reach, rate / 2))
+      of: signal, window: window, step: step, upTo: min(Self.reach, signal.rate / 2))
     let peak = spectrogram.decibels.reduce(Float(-200)) { max($0, $1.max() ?? -200) }
     highest = peak < -120 ? 0 : Int((Double(peak) / 10).rounded(.up)) * 10
     band = profile.map {
