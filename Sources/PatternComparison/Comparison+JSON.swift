@@ -70,7 +70,7 @@ extension TakeMeasurements {
 
 extension Take {
   /// What the source is called in JSON.
-  public var sourceName: String { pattern == nil ? "sound" : "pattern" }
+  public var sourceName: String { composition == nil ? "sound" : "pattern" }
 }
 
 extension JSONObjectWriter {

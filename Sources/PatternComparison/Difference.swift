@@ -14,9 +14,9 @@ public struct Difference: Equatable, Sendable {
   public var before: Double?
   /// The other take's value.
   public var after: Double?
-  /// The events of the reference, as indices into its pattern's.
+  /// The events of the reference, as indices into those of its composition, counted layer by layer.
   public var referenceEvents: [Int]
-  /// The events of the other take, as indices into its pattern's.
+  /// The events of the other take, counted likewise.
   public var otherEvents: [Int]
   /// The amount in steps that are just noticed: below 1 it is likely not felt.
   public var significance: Double

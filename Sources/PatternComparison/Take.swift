@@ -6,8 +6,8 @@ public import SignalAnalysis
 public struct Take: Sendable {
   /// Where the samples come from.
   public enum Source: Equatable, Sendable {
-    /// A pattern, rendered.
-    case pattern(HapticPattern)
+    /// A composition of one or more layers, rendered.
+    case pattern(HapticComposition)
     /// A sound file, whose events are not known.
     case sound
   }
@@ -44,9 +44,9 @@ public struct Take: Sendable {
     return index < 26 ? letter : letter + "\(index / 26 + 1)"
   }
 
-  /// The pattern, where it is one.
-  public var pattern: HapticPattern? {
-    if case .pattern(let pattern) = source { return pattern }
+  /// The composition, where it is one.
+  public var composition: HapticComposition? {
+    if case .pattern(let composition) = source { return composition }
     return nil
   }
 }

@@ -1,5 +1,6 @@
 internal import AHAP
 internal import Glibc
+internal import HapticModel
 internal import HapticRender
 public import PatternComparison
 internal import SignalAnalysis
@@ -91,7 +92,8 @@ public enum TakeInput: Equatable, Sendable {
     let signal = Signal(
       interleaved: samples, channelCount: job.channelCount, rate: Double(job.rate))
     return Take(
-      name: input.name, source: .pattern(reading.pattern), signal: signal, profile: job.profile,
+      name: input.name, source: .pattern(HapticComposition(reading.pattern)), signal: signal,
+      profile: job.profile,
       text: String(decoding: pattern.text, as: UTF8.self),
       feeling: reading.metadata["Description"])
   }

@@ -10,7 +10,7 @@ struct RobustnessTests {
   private func take(_ pattern: HapticPattern, _ sample: Float = 0) -> Take {
     let samples: [Float] = [0, 0.5, -0.5, sample]
     return Take(
-      name: "pattern", source: .pattern(pattern),
+      name: "pattern", source: .pattern(HapticComposition(pattern)),
       signal: Signal(channels: [samples], rate: 48_000), profile: .phone)
   }
 

@@ -55,7 +55,15 @@ func shipped(_ name: String) throws -> HapticPattern {
 func take(
   _ pattern: HapticPattern, profile: TransducerProfile = .phone, rate: Double = 48_000
 ) throws -> Take {
-  let plan = try RenderPlan(compiling: pattern, profile: profile, rate: rate)
+  try take(layers: [pattern], profile: profile, rate: rate)
+}
+
+/// A composition as the program renders it, with 20 ms of silence behind.
+func take(
+  layers: [HapticPattern], profile: TransducerProfile = .phone, rate: Double = 48_000
+) throws -> Take {
+  let composition = HapticComposition(layers: layers.map { HapticComposition.Layer($0) })
+  let plan = try RenderPlan(compiling: composition, profile: profile, rate: rate)
   let length = plan.length + FrameConversion.frame(seconds: 0.02, rate: rate)
   var rendering = OfflineRenderer(plan: plan, settings: RenderSettings(length: length))
   var samples: [Float] = []
@@ -67,7 +75,7 @@ func take(
     samples += block[..<count]
   }
   return Take(
-    name: "pattern", source: .pattern(pattern), signal: Signal(channels: [samples], rate: rate),
+    name: "pattern", source: .pattern(composition), signal: Signal(samples, rate: rate),
     profile: profile)
 }
 

@@ -79,7 +79,7 @@ import Testing
 
   @Test func takesThatComeEarlyAreShownLater() throws {
     let take = try Pages.take("tap").delayed(by: 0.25)
-    #expect(take.pattern?.events.map(\.time) == [0.25, 0.35, 0.65])
+    #expect(take.composition?.layers[0].pattern.events.map(\.time) == [0.25, 0.35, 0.65])
     #expect(take.signal.channels[0][..<12_000].allSatisfy { $0 == 0 })
     #expect(take.signal.channels[0][12_000..<12_400].contains { $0 != 0 })
     let rise = Signal(channels: [[1]], rate: 48_000)

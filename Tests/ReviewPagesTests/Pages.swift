@@ -30,12 +30,14 @@ enum Pages {
     text: String? = "{\n  \"Version\": 1\n}\n", feeling: String? = "Three knocks."
   ) throws -> Take {
     Take(
-      name: name, source: .pattern(pattern), signal: try signal(pattern, profile: profile),
+      name: name, source: .pattern(HapticComposition(pattern)),
+      signal: try signal(HapticComposition(pattern), profile: profile),
       profile: profile, text: text, feeling: feeling)
   }
 
-  static func signal(_ pattern: HapticPattern, profile: TransducerProfile) throws -> Signal {
-    let plan = try RenderPlan(compiling: pattern, profile: profile, rate: 48_000)
+  static func signal(_ composition: HapticComposition, profile: TransducerProfile) throws -> Signal
+  {
+    let plan = try RenderPlan(compiling: composition, profile: profile, rate: 48_000)
     var rendering = OfflineRenderer(plan: plan)
     var samples: [Float] = []
     var block = [Float](repeating: 0, count: 4_096)
@@ -54,7 +56,7 @@ enum Pages {
     var speaker = TransducerProfile.phone
     speaker.frequency = FrequencyMapping(low: 110, high: 320)
     let signals = try takes.compactMap { take in
-      try take.pattern.map { try signal($0, profile: speaker) }
+      try take.composition.map { try signal($0, profile: speaker) }
     }
     return try ComparisonReport(
       generator: "Temblor test", speakerSignals: hasSpeakers ? signals : []
@@ -85,7 +87,7 @@ enum Pages {
 
   /// The events of a pattern as pages tell them.
   static func events(of take: Take) throws -> [ScoreEvent] {
-    let score = try PatternScore(of: take.pattern ?? HapticPattern(), profile: take.profile)
-    return score.events.map { ScoreEvent($0, profile: take.profile) }
+    let score = try take.composition.map { try PatternScore(of: $0, profile: take.profile) }
+    return (score?.events ?? []).map { ScoreEvent($0, profile: take.profile) }
   }
 }

@@ -161,7 +161,7 @@ extension InBrowser {
       try page.press(".")
       #expect(
         try page.string("document.getElementById('status').textContent")
-          == "0.400 s · tap · intensity 0.60 · sharpness 0.75 · 177 Hz")
+          == "0.400 s · transient · intensity 0.60 · sharpness 0.75 · 177 Hz")
     }
 
     @Test func keysAreListed() throws {

@@ -17,7 +17,7 @@ struct PatternScoreTests {
           id: .hapticIntensityControl, time: 0,
           controlPoints: [.init(time: 0, value: 1), .init(time: 1, value: 0)])
       ])
-    let score = try PatternScore(of: pattern)
+    let score = try PatternScore(of: HapticComposition(pattern))
     let event = try #require(score.events.first)
     #expect(event.time == 0.5)
     #expect(event.points.count == 1)
@@ -44,7 +44,7 @@ struct PatternScoreTests {
           id: .hapticIntensityControl, time: 0,
           controlPoints: [.init(time: 0, value: 1), .init(time: 1, value: 0.5)])
       ])
-    let points = try #require(PatternScore(of: pattern).events.first).points
+    let points = try #require(PatternScore(of: HapticComposition(pattern)).events.first).points
     let attack = EnvelopeTimes.seconds(normalised: 0.5)
     let top = try #require(points.min { abs($0.time - attack) < abs($1.time - attack) })
     #expect(abs(top.time - attack) < 0.000_02)
@@ -64,7 +64,7 @@ struct PatternScoreTests {
           kind: .hapticContinuous, time: 0, duration: 1, parameters: [.hapticIntensity: 1])
       ],
       parameters: [DynamicParameter(id: .hapticIntensityControl, value: 0.5, time: 0.25)])
-    let points = try #require(PatternScore(of: pattern).events.first).points
+    let points = try #require(PatternScore(of: HapticComposition(pattern)).events.first).points
     let around = points.filter { abs($0.time - 0.25) < 0.001 }
     #expect(around.map(\.intensity) == [1, 0.5])
     #expect(around[1].time - around[0].time < 2e-6)
@@ -79,12 +79,12 @@ struct PatternScoreTests {
           kind: .audioCustom, time: 1, waveform: AudioWaveform(path: "ding.wav")),
       ],
       parameters: [DynamicParameter(id: .hapticIntensityControl, value: 0, time: 0)])
-    let score = try PatternScore(of: pattern)
+    let score = try PatternScore(of: HapticComposition(pattern))
     #expect(score.hapticEvents.isEmpty)
     #expect(score.audioEvents.map(\.peak) == [0.5, 0])
     #expect(score.audioEvents[1].file == "ding.wav")
     let sound = AudioBuffer(interleaved: Array(repeating: 0.5, count: 24_000), channelCount: 1)
-    let known = try PatternScore(of: pattern, samples: ["ding.wav": sound])
+    let known = try PatternScore(of: HapticComposition(pattern), samples: ["ding.wav": sound])
     // Half a second, and a millisecond for its edge.
     #expect(known.audioEvents[1].end == 1.501)
     #expect(known.duration == 1.501)
@@ -99,9 +99,35 @@ struct PatternScoreTests {
     let events = (0..<2_000).map {
       HapticEvent(kind: .hapticContinuous, time: Double($0) / 1_000, duration: 10)
     }
-    let score = try PatternScore(of: HapticPattern(events: events, curves: [curve]))
+    let score = try PatternScore(
+      of: HapticComposition(HapticPattern(events: events, curves: [curve])))
     #expect(score.events.reduce(0) { $0 + $1.points.count } < 2_000_000)
     #expect(score.events.allSatisfy { $0.points.count > 10 })
+  }
+
+  /// Events of all layers stand by rising onset; a control acts on its own layer alone.
+  @Test func layersAreDrawnTogether() throws {
+    let tap = HapticEvent(
+      kind: .hapticTransient, time: 0.5, parameters: [.hapticIntensity: 0.8])
+    let hum = HapticEvent(
+      kind: .hapticContinuous, time: 0.25, duration: 1, parameters: [.hapticIntensity: 0.6])
+    let half = DynamicParameter(id: .hapticIntensityControl, value: 0.5, time: 0)
+    let sharp = DynamicParameter(id: .hapticSharpnessControl, value: 0.25, time: 0)
+    let score = try PatternScore(
+      of: HapticComposition(layers: [
+        .init(HapticPattern(events: [tap], parameters: [half])),
+        .init(HapticPattern(events: [hum, tap], parameters: [sharp])),
+      ]))
+    let places = [
+      EventReference(layer: 1, event: 0), EventReference(layer: 0, event: 0),
+      EventReference(layer: 1, event: 1),
+    ]
+    #expect(score.events.map(\.reference) == places)
+    #expect(score.events.map { Float($0.peak) } == [0.6, 0.4, 0.8])
+    #expect(score.events[2].points[0].sharpness == 0.75)
+    #expect(score.events[1].points[0].sharpness == 0.5)
+    #expect(score.curves.map(\.id) == [.hapticIntensityControl, .hapticSharpnessControl])
+    #expect(score.duration == score.events[0].end)
   }
 
   @Test func aPatternThatCannotBeRenderedHasNoScore() throws {
@@ -110,6 +136,6 @@ struct PatternScoreTests {
       throws: PlotError(
         kind: .pattern,
         description: "event 0: time or duration is negative or NaN")
-    ) { try PatternScore(of: pattern) }
+    ) { try PatternScore(of: HapticComposition(pattern)) }
   }
 }

@@ -7,19 +7,20 @@ import Testing
 @testable import SignalPlots
 
 struct PictureTests {
-  static let tap = HapticPattern(events: [
-    HapticEvent(
-      kind: .hapticTransient, time: 0.5, parameters: [.hapticIntensity: 0.8, .hapticSharpness: 1]),
-    HapticEvent(
-      kind: .hapticContinuous, time: 0, duration: 1,
-      parameters: [.hapticIntensity: 0.25, .hapticSharpness: 0]),
-  ])
+  static let tap = HapticComposition(
+    HapticPattern(events: [
+      HapticEvent(
+        kind: .hapticTransient, time: 0.5, parameters: [.hapticIntensity: 0.8, .hapticSharpness: 1]),
+      HapticEvent(
+        kind: .hapticContinuous, time: 0, duration: 1,
+        parameters: [.hapticIntensity: 0.25, .hapticSharpness: 0]),
+    ]))
   static let sine = Signal(
     channels: [(0..<48_000).map { 0.5 * Float(sin(2 * .pi * 100 * Double($0) / 48_000)) }],
     rate: 48_000)
 
   private func whole() throws -> Plot {
-    try Plot(of: PlotSubject(name: "a \"<tap>\" & more", pattern: Self.tap, signal: Self.sine))
+    try Plot(of: PlotSubject(name: "a \"<tap>\" & more", composition: Self.tap, signal: Self.sine))
   }
 
   @Test(arguments: [200, 400, 860, 2_000], PlotTheme.allCases)
@@ -87,7 +88,7 @@ struct PictureTests {
   }
 
   @Test func aSpectrogramIsStrongAtItsTone() throws {
-    let trace = SpectrogramTrace(of: Self.sine.mono, rate: 48_000, profile: .phone)
+    let trace = SpectrogramTrace(of: Self.sine, profile: .phone)
     #expect(trace.highest == 0)
     #expect(trace.axis.range == 20...300)
     let axis = PlotAxis(range: 50...200, isLogarithmic: true)
@@ -135,7 +136,7 @@ struct PictureTests {
   @Test func emptySilentAndBrokenThingsAreDrawn() throws {
     let odd = Signal(channels: [[.nan, .infinity, 0, -.infinity]], rate: 48_000)
     for subject in [
-      PlotSubject(name: "", pattern: HapticPattern()),
+      PlotSubject(name: "", composition: HapticComposition(HapticPattern())),
       PlotSubject(name: "", signal: Signal(channels: [], rate: 48_000)),
       PlotSubject(name: "", signal: Signal(channels: [[0, 0]], rate: 48_000)),
       PlotSubject(name: "", signal: odd),
@@ -153,7 +154,7 @@ struct PictureTests {
         ? HapticEvent(kind: .hapticTransient, time: time)
         : HapticEvent(kind: .hapticContinuous, time: time, duration: 0.3)
     }
-    let plot = try Plot.score(of: HapticPattern(events: events))
+    let plot = try Plot.score(of: HapticComposition(HapticPattern(events: events)))
     #expect(try plot.draw(as: .svg).count < 1_500_000)
   }
 

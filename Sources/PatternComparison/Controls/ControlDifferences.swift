@@ -2,37 +2,50 @@ internal import Glibc
 import HapticModel
 import HapticRender
 
-/// What differs between the dynamic parameters and curves of two patterns.
+/// What differs between the dynamic parameters and curves of two compositions.
 ///
 /// Only what takes effect counts: two ways to write one line are the same.
 struct ControlDifferences {
-  private let reference: HapticPattern
-  private let other: HapticPattern
   private let profile: TransducerProfile
   private let options: ComparisonOptions
   private let clock: EventMatch.TimeMapping
-  private let hapticTimes: [ClosedRange<Double>]
-  private let audioTimes: [ClosedRange<Double>]
   private(set) var found: [Difference] = []
+
+  /// Two layers whose events belong together, and what sentences call the other's.
+  private struct LayerPair {
+    let reference: HapticPattern
+    let other: HapticPattern
+    let name: String?
+    let hapticTimes: [ClosedRange<Double>]
+    let audioTimes: [ClosedRange<Double>]
+  }
 
   /// - Parameter match: The events of the two, without which a control does nothing.
   init(
-    _ reference: HapticPattern, _ other: HapticPattern, match: EventMatch,
+    _ reference: HapticComposition, _ other: HapticComposition, match: EventMatch,
     profile: TransducerProfile, options: ComparisonOptions
   ) {
-    self.reference = reference
-    self.other = other
     self.profile = profile
     self.options = options
     clock = match.clock
     // What is missing or added is told as that; what steers it is not told besides.
-    let events = match.pairs.flatMap { [match.reference[$0.0], match.other[$0.1]] }
-    hapticTimes = Self.times(events.filter(\.isHaptic))
-    audioTimes = Self.times(events.filter { !$0.isHaptic })
-    for id in DynamicParameterID.allCases { find(id) }
+    var events: [[Int]: [ListedEvent]] = [:]
+    for (index, otherIndex) in match.pairs {
+      let pair = [match.reference[index], match.other[otherIndex]]
+      events[pair.map(\.layer), default: []] += pair
+    }
+    let hasLayers = max(reference.layers.count, other.layers.count) > 1
+    for (layers, events) in events.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+      let pair = LayerPair(
+        reference: reference.layers[layers[0]].pattern, other: other.layers[layers[1]].pattern,
+        name: hasLayers ? "layer \(layers[1] + 1)" : nil,
+        hapticTimes: Self.times(events.filter(\.isHaptic)),
+        audioTimes: Self.times(events.filter { !$0.isHaptic }))
+      for id in DynamicParameterID.allCases { find(id, in: pair) }
+    }
   }
 
-  /// The stretches of time in which some events sound, rings and bursts counted.
+  /// The ranges of time in which some events sound, rings and bursts counted.
   private static func times(_ events: [ListedEvent]) -> [ClosedRange<Double>] {
     var times: [ClosedRange<Double>] = []
     for event in events.sorted(by: { $0.time < $1.time }) {
@@ -54,10 +67,10 @@ struct ControlDifferences {
     return times
   }
 
-  private mutating func find(_ id: DynamicParameterID) {
-    let times = ControlAttribute(id).isHaptic ? hapticTimes : audioTimes
-    let control = ControlTimeline(of: id, in: reference)
-    let otherControl = ControlTimeline(of: id, in: other)
+  private mutating func find(_ id: DynamicParameterID, in layers: LayerPair) {
+    let times = ControlAttribute(id).isHaptic ? layers.hapticTimes : layers.audioTimes
+    let control = ControlTimeline(of: id, in: layers.reference)
+    let otherControl = ControlTimeline(of: id, in: layers.other)
     func difference(from a: ControlTimeline) -> ControlTimeline.Gap? {
       a.gap(to: otherControl, in: times) { ControlAttribute(id).amount($0, $1, profile) }
     }
@@ -73,13 +86,14 @@ struct ControlDifferences {
         clock = self.clock
       }
     }
-    var items = ControlItem.list(id, of: reference)
+    var items = ControlItem.list(id, of: layers.reference)
     for index in items.indices {
       items[index].time = clock.time(items[index].time)
       for point in items[index].points.indices { items[index].points[point].time *= clock.pace }
     }
-    let others = ControlItem.list(id, of: other)
-    let words = ControlSentence(id: id, profile: profile, options: options, gap: gap)
+    let others = ControlItem.list(id, of: layers.other)
+    let words = ControlSentence(
+      id: id, layer: layers.name, profile: profile, options: options, gap: gap)
     let changed = Self.changed(items, others)
     if changed.count == 1, let one = words.difference(changed[0].0, changed[0].1) {
       found.append(one)

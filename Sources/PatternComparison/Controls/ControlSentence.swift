@@ -4,6 +4,8 @@ import HapticRender
 /// What is said of a dynamic parameter that is not the same in two patterns.
 struct ControlSentence {
   let quality: ControlAttribute
+  /// What the sentence calls the parameter: `intensity`, `layer 2 intensity`.
+  let word: String
   let owner: String
   let reference: String
   let gap: ControlTimeline.Gap
@@ -11,10 +13,11 @@ struct ControlSentence {
   let amount: Double
 
   init(
-    id: DynamicParameterID, profile: TransducerProfile, options: ComparisonOptions,
+    id: DynamicParameterID, layer: String?, profile: TransducerProfile, options: ComparisonOptions,
     gap: ControlTimeline.Gap
   ) {
     quality = ControlAttribute(id)
+    word = (layer.map { $0 + " " } ?? "") + quality.word
     owner = options.otherLabel
     reference = options.referenceLabel
     self.gap = gap
@@ -41,19 +44,19 @@ struct ControlSentence {
       let time = SentenceFormatting.moment(added.time)
       return added.isCurve
         ? difference(
-          .curve, "\(owner) has an extra \(quality.word) curve from \(time): \(extent).")
+          .curve, "\(owner) has an extra \(word) curve from \(time): \(extent).")
         : difference(
           .parameter,
-          "\(owner) sets \(quality.word) to \(value(added)) at \(time): \(effect).")
+          "\(owner) sets \(word) to \(value(added)) at \(time): \(effect).")
     case (let missing?, nil):
       let time = SentenceFormatting.moment(missing.time)
       return missing.isCurve
         ? difference(
-          .curve, "\(owner) lacks \(reference)'s \(quality.word) curve at \(time): \(extent)."
+          .curve, "\(owner) lacks \(reference)'s \(word) curve at \(time): \(extent)."
         )
         : difference(
           .parameter,
-          "\(owner) does not set \(quality.word) to \(value(missing)) at \(time): \(effect).")
+          "\(owner) does not set \(word) to \(value(missing)) at \(time): \(effect).")
     case (let item?, let partner?): return change(item, partner)
     default: return nil
     }
@@ -70,7 +73,7 @@ struct ControlSentence {
       let shift = partner.time - item.time
       return difference(
         kind,
-        "\(owner)'s \(quality.word) \(noun) comes \(SentenceFormatting.shift(shift)), at "
+        "\(owner)'s \(word) \(noun) comes \(SentenceFormatting.shift(shift)), at "
           + "\(SentenceFormatting.moment(partner.time)).",
         before: item.time, after: partner.time, amount: shift, unit: .seconds)
     }
@@ -80,7 +83,7 @@ struct ControlSentence {
       let after = Double(partner.points.first?.value ?? 0)
       return difference(
         kind,
-        "\(owner)'s \(quality.word) step at \(SentenceFormatting.moment(item.time)) is "
+        "\(owner)'s \(word) step at \(SentenceFormatting.moment(item.time)) is "
           + "\(quality.effect(amount)): \(SentenceFormatting.value(after, insteadOf: before)).",
         before: before, after: after)
     }
@@ -97,7 +100,7 @@ struct ControlSentence {
     guard moved.count == 1, let index = moved.first else { return nil }
     let (a, b) = (item.points[index], partner.points[index])
     let name = SentenceFormatting.ordinal(index + 1).map { "\($0) point" } ?? "point \(index + 1)"
-    let subject = "The \(name) of \(owner)'s \(quality.word) curve"
+    let subject = "The \(name) of \(owner)'s \(word) curve"
     let extent = quality.extent(amount)
     if abs(a.value - b.value) < 1e-5 {
       let shift = b.time - a.time
@@ -126,7 +129,7 @@ struct ControlSentence {
     let extent = quality.extent(amount)
     return difference(
       areCurves ? .curve : .parameter,
-      "\(owner)'s \(quality.word) \(noun)\(count > 1 ? "s differ" : " differs") between \(stretch): "
+      "\(owner)'s \(word) \(noun)\(count > 1 ? "s differ" : " differs") between \(stretch): "
         + "\(extent) at \(SentenceFormatting.moment(gap.peak)).")
   }
 }

@@ -1,10 +1,10 @@
 import HapticModel
 
-/// Which events of two patterns belong together.
+/// Which events of two compositions belong together, whatever their layers.
 struct EventMatch {
   /// The reference's events by time.
   let reference: [ListedEvent]
-  /// The other pattern's events by time.
+  /// The other composition's events by time.
   let other: [ListedEvent]
   /// Positions in `reference` and `other`, rising in the first.
   private(set) var pairs: [(Int, Int)] = []
@@ -29,7 +29,7 @@ struct EventMatch {
   static let leastTime = 1e-5
 
   /// Pairs the events: those that are alike first, the rest by what they cost; O(n log n) for many.
-  init(_ reference: HapticPattern, _ other: HapticPattern) {
+  init(_ reference: HapticComposition, _ other: HapticComposition) {
     self.reference = ListedEvent.list(reference)
     self.other = ListedEvent.list(other)
     if !pairAsAWhole() { pairOneByOne() }

@@ -2,8 +2,10 @@ import HapticModel
 
 /// An event of a pattern with what a comparison asks of it, in order of time.
 struct ListedEvent {
-  /// The index into the pattern's events.
+  /// The index into the events of the composition, counted layer by layer.
   var index: Int
+  /// The index of its layer.
+  var layer = 0
   var kind: HapticEvent.Kind
   /// Seconds from the start of the pattern.
   var time: Double
@@ -71,14 +73,20 @@ struct ListedEvent {
     return abs(time - other.time) / 0.5 + min(0.8, difference / 2)
   }
 
-  /// A pattern's events by time, numbered among their kinds.
-  static func list(_ pattern: HapticPattern) -> [ListedEvent] {
-    var events = pattern.events.enumerated().map { ListedEvent($0.element, index: $0.offset) }
+  /// The events of all layers by time, numbered among their kinds.
+  static func list(_ composition: HapticComposition) -> [ListedEvent] {
+    var events: [ListedEvent] = []
+    for (layer, content) in composition.layers.enumerated() {
+      for event in content.pattern.events {
+        events.append(ListedEvent(event, index: events.count))
+        events[events.count - 1].layer = layer
+      }
+    }
     events.sort { a, b in
       if a.time != b.time { return a.time < b.time }
       if a.kind != b.kind { return a.kind.rank < b.kind.rank }
       for (x, y) in zip(a.values, b.values) where x != y { return x < y }
-      return (a.duration ?? 0) < (b.duration ?? 0)
+      return (a.duration ?? 0, a.layer) < (b.duration ?? 0, b.layer)
     }
     var counts: [HapticEvent.Kind: Int] = [:]
     for index in events.indices {

@@ -24,14 +24,15 @@ struct GalleryCard {
     duration = take.signal.duration
     feeling = take.feeling ?? ""
     self.index = index
-    eventCount = take.pattern?.events.count ?? 0
-    holds = take.pattern.map(Self.counts) ?? "a sound"
-    guard let pattern = take.pattern else {
+    let events = take.composition.map { $0.layers.flatMap(\.pattern.events) }
+    eventCount = events?.count ?? 0
+    holds = events.map(Self.counts) ?? "a sound"
+    guard let composition = take.composition else {
       picture = ""
       return
     }
     do throws(PlotError) {
-      let score = try PatternScore(of: pattern, profile: take.profile)
+      let score = try PatternScore(of: composition, profile: take.profile)
       picture = ScoreThumbnail(
         score.events.map { ScoreEvent($0, profile: take.profile) }, signal: take.signal
       ).markup(words: "Score: \(holds), \(PageNumberFormatting.plain(duration, places: 2)) s")
@@ -40,15 +41,15 @@ struct GalleryCard {
     }
   }
 
-  /// `2 taps, 1 continuous event`.
-  private static func counts(of pattern: HapticPattern) -> String {
+  /// `2 transients, 1 continuous event`.
+  private static func counts(of events: [HapticEvent]) -> String {
     let kinds: [(HapticEvent.Kind, String, String)] = [
-      (.hapticTransient, "tap", "taps"),
+      (.hapticTransient, "transient", "transients"),
       (.hapticContinuous, "continuous event", "continuous events"),
       (.audioContinuous, "audio tone", "audio tones"), (.audioCustom, "sound file", "sound files"),
     ]
     let counted = kinds.compactMap { kind, one, many -> String? in
-      let count = pattern.events.count { $0.kind == kind }
+      let count = events.count { $0.kind == kind }
       return count == 0 ? nil : "\(count) \(count == 1 ? one : many)"
     }
     return counted.isEmpty ? "no events" : counted.joined(separator: ", ")

@@ -56,8 +56,8 @@ struct ScoreThumbnail {
   /// The picture, which stands for what `words` say.
   func markup(words: String) -> String {
     let (width, height) = Self.size
-    let areas = events.filter { $0.kind != .tap }.map(area).joined()
-    let stems = events.filter { $0.kind == .tap }.map(stem).joined()
+    let areas = events.filter { $0.kind != .transient }.map(area).joined()
+    let stems = events.filter { $0.kind == .transient }.map(stem).joined()
     return "<svg viewBox=\"0 0 \(Int(width)) \(Int(height))\" role=\"img\" "
       + "aria-label=\"\(HTMLEscaping.escaped(words))\"><path class=\"ground\" "
       + "d=\"M0 \(Self.text(Self.y(0)))H\(Int(width))\"/>\(sound)<g class=\"areas\">\(areas)</g>\(stems)</svg>"

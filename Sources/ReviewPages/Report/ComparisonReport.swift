@@ -77,7 +77,7 @@ public struct ComparisonReport: Sendable {
     let rates = Set(takes.map(\.signal.rate)).sorted().map {
       PageNumberFormatting.plain($0 / 1_000, places: 1)
     }
-    let profiles = takes.filter { $0.pattern != nil }.map(\.profile)
+    let profiles = takes.filter { $0.composition != nil }.map(\.profile)
     let names = profiles.reduce(into: [String]()) { names, profile in
       if !names.contains(profile.name) { names.append(profile.name) }
     }

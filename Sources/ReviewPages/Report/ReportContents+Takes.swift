@@ -19,9 +19,9 @@ extension ReportContents.Entry {
     signals = [take.signal] + (speakerSignal.map { [$0] } ?? [])
     self.gains = gains
     text = take.text
-    if let pattern = take.pattern {
+    if let composition = take.composition {
       do throws(PlotError) {
-        let score = try PatternScore(of: pattern, profile: take.profile)
+        let score = try PatternScore(of: composition, profile: take.profile)
         events = score.events.map { ScoreEvent($0, profile: take.profile) }
       } catch {
         throw ReviewPageError(.notDrawn, "\(take.name): \(error.description)")
@@ -29,7 +29,7 @@ extension ReportContents.Entry {
     } else {
       events = []
     }
-    let what = take.pattern == nil ? "Sound" : "Pattern"
+    let what = take.composition == nil ? "Sound" : "Pattern"
     kind = "\(what), \(PageNumberFormatting.plain(take.signal.duration - delay, places: 3)) s"
     if take.signal.channels.count > 1 { kind += ", \(take.signal.channels.count) channels" }
     if delay >= 0.0005 {

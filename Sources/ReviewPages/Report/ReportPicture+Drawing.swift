@@ -10,7 +10,7 @@ extension ReportPicture {
     var pictures: [ReportPicture] = []
     let subjects = takes.map { take in
       PlotSubject(
-        name: "", pattern: take.pattern, signal: take.signal, profile: take.profile)
+        name: "", composition: take.composition, signal: take.signal, profile: take.profile)
     }
     if takes.count > 1 {
       pictures.append(
@@ -24,7 +24,7 @@ extension ReportPicture {
     for (kind, part) in [
       (Kind.score, PlotPart.score), (.waveform, .wave), (.spectrogram, .spectrum),
     ] {
-      for (index, take) in takes.enumerated() where part != .score || take.pattern != nil {
+      for (index, take) in takes.enumerated() where part != .score || take.composition != nil {
         pictures.append(
           try picture(kind, of: index, named: take.name) { () throws(PlotError) in
             try Plot(of: subjects[index], parts: [part])

@@ -7,7 +7,7 @@ struct ScoreEvent: Equatable {
   /// What an event is, which also names its two values.
   enum Kind: String {
     /// One short impulse.
-    case tap
+    case transient
     /// A vibration.
     case continuous
     /// A tone for the ear.
@@ -18,7 +18,7 @@ struct ScoreEvent: Equatable {
     /// What its strength and its tone are called.
     var names: (strength: String, tone: String) {
       switch self {
-      case .tap, .continuous: ("intensity", "sharpness")
+      case .transient, .continuous: ("intensity", "sharpness")
       case .tone, .file: ("volume", "brightness")
       }
     }
@@ -28,7 +28,7 @@ struct ScoreEvent: Equatable {
   var kind: Kind
   /// The second it begins.
   var time: Double
-  /// Seconds until it falls silent; 0 for a tap.
+  /// Seconds until it falls silent; 0 for a transient.
   var duration: Double
   /// What it becomes under its controls and its envelope, by rising time.
   var points: [PatternScore.Point]
@@ -42,7 +42,7 @@ struct ScoreEvent: Equatable {
   init(_ event: PatternScore.Event, profile: TransducerProfile) {
     switch event.kind {
     case .hapticTransient:
-      kind = .tap
+      kind = .transient
       frequency = profile.transient.frequency
     case .hapticContinuous:
       kind = .continuous
@@ -51,7 +51,7 @@ struct ScoreEvent: Equatable {
     case .audioCustom: kind = .file
     }
     time = event.time
-    duration = kind == .tap ? 0 : event.end - event.time
+    duration = kind == .transient ? 0 : event.end - event.time
     let step = max(1, (event.points.count + Self.mostPoints - 1) / Self.mostPoints)
     points = event.points.enumerated().compactMap { index, point in
       index % step == 0 || index == event.points.count - 1 ? point : nil

@@ -12,17 +12,26 @@ extension Signal {
   }
 }
 
+extension HapticPattern {
+  /// Moves all events and controls to later times.
+  fileprivate mutating func delay(by seconds: Double) {
+    for index in events.indices { events[index].time += seconds }
+    for index in parameters.indices { parameters[index].time += seconds }
+    for index in curves.indices { curves[index].time += seconds }
+  }
+}
+
 extension Take {
   /// The take, its pattern too, behind some silence.
   func delayed(by seconds: Double) -> Take {
     guard seconds > 0 else { return self }
     var take = self
     take.signal = signal.delayed(by: seconds)
-    if case .pattern(var pattern) = source {
-      for index in pattern.events.indices { pattern.events[index].time += seconds }
-      for index in pattern.parameters.indices { pattern.parameters[index].time += seconds }
-      for index in pattern.curves.indices { pattern.curves[index].time += seconds }
-      take.source = .pattern(pattern)
+    if case .pattern(var composition) = source {
+      for layer in composition.layers.indices {
+        composition.layers[layer].pattern.delay(by: seconds)
+      }
+      take.source = .pattern(composition)
     }
     return take
   }

@@ -8,27 +8,12 @@ internal import Glibc
 public struct Onsets: Equatable, Sendable, RandomAccessCollection {
   private let onsets: [Onset]
 
-  /// Two attacks closer than this are one.
-  private static let distance = 0.02
-  /// A rise that takes longer to half its height is a fade.
-  private static let attack = 0.03
-  /// The share of the level that must have been unexpected.
-  private static let surprise = 0.3
-  /// How much stronger the signal must become.
-  private static let growth = 1.2
-  /// How many times the middle of what was unexpected before: noise reaches five times by chance.
-  private static let prominence = 7.0
-  /// The share of the signal's peak below which nothing is looked for: −46 dB.
-  private static let leastShare = 0.005
-  /// The amplitude below which nothing is looked for: some steps of 16 bits.
-  private static let leastAmplitude = 5e-4
-
   /// Finds the attacks in the mean of a signal's channels; non-finite samples count as silence.
   public init(in signal: Signal) {
     let low = TactileBandSignal(of: NonFiniteSamples.of(signal.mono), rate: signal.rate)
     var predictor = LinearPredictor(low.samples)
     let residual = predictor.residual().map(abs)
-    let search = Search(
+    let search = OnsetSearch(
       levels: low.samples.map { Double(abs($0)) }, residual: residual, rate: low.rate)
     onsets = search.onsets()
   }
@@ -39,102 +24,117 @@ public struct Onsets: Equatable, Sendable, RandomAccessCollection {
   public var endIndex: Int { onsets.count }
   /// One of the onsets.
   public subscript(position: Int) -> Onset { onsets[position] }
+}
 
-  /// The search through magnitudes and departures at a low rate.
-  private struct Search {
-    let levels: [Double]
-    let residual: [Double]
-    let rate: Double
+/// The search through magnitudes and prediction residuals at a low rate.
+private struct OnsetSearch {
+  /// Two attacks closer than this are one.
+  static let distance = 0.02
+  /// A rise that takes longer to half its height is a fade.
+  static let attack = 0.03
+  /// The share of the level that must have been unexpected.
+  static let surprise = 0.3
+  /// How much stronger the signal must become.
+  static let growth = 1.2
+  /// How many times the middle of what was unexpected before: noise reaches five times by chance.
+  static let prominence = 7.0
+  /// The share of the signal's peak below which nothing is looked for: −46 dB.
+  static let leastShare = 0.005
+  /// The amplitude below which nothing is looked for: some steps of 16 bits.
+  static let leastAmplitude = 5e-4
 
-    func onsets() -> [Onset] {
-      let floor = max(leastAmplitude, leastShare * (levels.max() ?? 0))
-      var onsets: [Onset] = []
-      var index = 0
-      while index < residual.count {
-        if residual[index] > floor, let onset = onset(at: change(near: index), floor: floor),
-          onset.time - (onsets.last?.time ?? -1) > distance
-        {
-          onsets.append(onset)
-          index = max(index, Int(onset.time * rate)) + frames(distance)
-        } else {
-          index += 1
-        }
+  let levels: [Double]
+  let residual: [Double]
+  let rate: Double
+
+  func onsets() -> [Onset] {
+    let floor = max(Self.leastAmplitude, Self.leastShare * (levels.max() ?? 0))
+    var onsets: [Onset] = []
+    var index = 0
+    while index < residual.count {
+      if residual[index] > floor, let onset = onset(at: change(near: index), floor: floor),
+        onset.time - (onsets.last?.time ?? -1) > Self.distance
+      {
+        onsets.append(onset)
+        index = max(index, Int(onset.time * rate)) + frames(Self.distance)
+      } else {
+        index += 1
       }
-      return onsets
     }
+    return onsets
+  }
 
-    private func frames(_ seconds: Double) -> Int { max(1, Int((seconds * rate).rounded())) }
+  private func frames(_ seconds: Double) -> Int { max(1, Int((seconds * rate).rounded())) }
 
-    private func greatest(_ values: [Double], _ range: Range<Int>) -> Double {
-      values[range.clamped(to: values.indices)].max() ?? 0
+  private func greatest(_ values: [Double], _ range: Range<Int>) -> Double {
+    values[range.clamped(to: values.indices)].max() ?? 0
+  }
+
+  /// The frame about an index where the residual grows most between the 3 ms before and behind it.
+  private func change(near index: Int) -> Int {
+    let width = frames(0.003)
+    let height = greatest(residual, index..<index + LinearPredictor.horizon)
+    // A twentieth of the height is nothing yet.
+    let nothing = height * height * 0.002_5 * Double(width)
+    func energy(_ range: Range<Int>) -> Double {
+      residual[range.clamped(to: residual.indices)].reduce(nothing) { $0 + $1 * $1 }
     }
-
-    /// The frame about an index where departures grow most between the 3 ms before and behind it.
-    private func change(near index: Int) -> Int {
-      let width = frames(0.003)
-      let height = greatest(residual, index..<index + LinearPredictor.horizon)
-      // A twentieth of the height is nothing yet.
-      let nothing = height * height * 0.002_5 * Double(width)
-      func energy(_ range: Range<Int>) -> Double {
-        residual[range.clamped(to: residual.indices)].reduce(nothing) { $0 + $1 * $1 }
-      }
-      var best = (frame: index, ratio: 0.0)
-      for frame in max(0, index - frames(0.008))...index + LinearPredictor.horizon / 2 {
-        let ratio = energy(frame..<frame + width) / energy(max(0, frame - width)..<frame)
-        if ratio > best.ratio { best = (frame, ratio) }
-      }
-      return best.frame
+    var best = (frame: index, ratio: 0.0)
+    for frame in max(0, index - frames(0.008))...index + LinearPredictor.horizon / 2 {
+      let ratio = energy(frame..<frame + width) / energy(max(0, frame - width)..<frame)
+      if ratio > best.ratio { best = (frame, ratio) }
     }
+    return best.frame
+  }
 
-    /// The onset at a change, if it is one.
-    private func onset(at index: Int, floor: Double) -> Onset? {
-      let rise = greatest(residual, index..<index + LinearPredictor.horizon)
-      guard rise > prominence * usualDeparture(before: index) else { return nil }
-      let after = greatest(levels, index..<index + frames(0.01))
-      guard after > floor, rise > surprise * after else { return nil }
-      let before = greatest(levels, max(0, index - frames(0.008))..<index)
-      guard after > growth * before else { return nil }
-      // Where a tone bends, departures grow without a start; a start then needs twice the level.
-      let near = greatest(residual, max(0, index - frames(0.005))..<index)
-      guard rise > 2 * near || after > 2 * before else { return nil }
-      // The level goes on rising for so long as it does not fall by a tenth.
-      var peak = 0.0
-      let half = frames(0.006)
-      var place = index
-      while place < min(levels.count, index + frames(0.3)) {
-        let level = greatest(levels, place - half..<place + half)
-        if level < 0.9 * peak { break }
-        peak = max(peak, level)
-        place += 1
-      }
-      let early = greatest(levels, index..<index + frames(attack))
-      guard early > 0.5 * peak else { return nil }
-      // In a bending tone the level tells the time better than what departs.
-      let isClear = rise > 4 * near
-      let risen = (index..<levels.count).first { levels[$0] > growth * before } ?? index
-      return Onset(
-        time: isClear ? time(of: index, rise: rise) : Double(risen) / rate, strength: early)
+  /// The onset at a change, if it is one.
+  private func onset(at index: Int, floor: Double) -> Onset? {
+    let rise = greatest(residual, index..<index + LinearPredictor.horizon)
+    guard rise > Self.prominence * medianResidual(before: index) else { return nil }
+    let after = greatest(levels, index..<index + frames(0.01))
+    guard after > floor, rise > Self.surprise * after else { return nil }
+    let before = greatest(levels, max(0, index - frames(0.008))..<index)
+    guard after > Self.growth * before else { return nil }
+    // Where a tone bends, the residual grows without a start; a start then needs twice the level.
+    let near = greatest(residual, max(0, index - frames(0.005))..<index)
+    guard rise > 2 * near || after > 2 * before else { return nil }
+    // The level goes on rising for so long as it does not fall by a tenth.
+    var peak = 0.0
+    let half = frames(0.006)
+    var place = index
+    while place < min(levels.count, index + frames(0.3)) {
+      let level = greatest(levels, place - half..<place + half)
+      if level < 0.9 * peak { break }
+      peak = max(peak, level)
+      place += 1
     }
+    let early = greatest(levels, index..<index + frames(Self.attack))
+    guard early > 0.5 * peak else { return nil }
+    // In a bending tone the level tells the time better than the residual.
+    let isClear = rise > 4 * near
+    let risen = (index..<levels.count).first { levels[$0] > Self.growth * before } ?? index
+    return Onset(
+      time: isClear ? time(of: index, rise: rise) : Double(risen) / rate, strength: early)
+  }
 
-    /// The middle of what departed in the 50 ms before.
-    private func usualDeparture(before index: Int) -> Double {
-      let range = (index - frames(0.05)..<index - 1).clamped(to: residual.indices)
-      guard range.count > 8 else { return 0 }
-      return residual[range].sorted()[range.count / 2]
-    }
+  /// The median of the residual in the 50 ms before.
+  private func medianResidual(before index: Int) -> Double {
+    let range = (index - frames(0.05)..<index - 1).clamped(to: residual.indices)
+    guard range.count > 8 else { return 0 }
+    return residual[range].sorted()[range.count / 2]
+  }
 
-    /// Where the departure leaves the ground, a twentieth of its height, on a line between frames.
-    private func time(of index: Int, rise: Double) -> Double {
-      let ground = index > 0 ? residual[index - 1] : 0
-      let level = max(rise * 0.05, ground)
-      var place = index
-      while place < residual.count - 1, residual[place] <= level { place += 1 }
-      guard place > 0, residual[place] > residual[place - 1] else {
-        return Double(place) / rate
-      }
-      let share =
-        (level - residual[place - 1]) / (residual[place] - residual[place - 1])
-      return (Double(place - 1) + min(1, max(0, share))) / rate
+  /// Where the residual rises, a twentieth of its height, on a line between frames.
+  private func time(of index: Int, rise: Double) -> Double {
+    let ground = index > 0 ? residual[index - 1] : 0
+    let level = max(rise * 0.05, ground)
+    var place = index
+    while place < residual.count - 1, residual[place] <= level { place += 1 }
+    guard place > 0, residual[place] > residual[place - 1] else {
+      return Double(place) / rate
     }
+    let share =
+      (level - residual[place - 1]) / (residual[place] - residual[place - 1])
+    return (Double(place - 1) + min(1, max(0, share))) / rate
   }
 }

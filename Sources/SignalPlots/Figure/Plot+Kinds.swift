@@ -3,11 +3,12 @@ public import HapticRender
 public import SignalAnalysis
 
 extension Plot {
-  /// A pattern's events and curves.
+  /// The events and curves of all layers.
   public static func score(
-    of pattern: HapticPattern, profile: TransducerProfile = .phone, title: String = ""
+    of composition: HapticComposition, profile: TransducerProfile = .phone, title: String = ""
   ) throws(PlotError) -> Plot {
-    try Plot(of: PlotSubject(name: title, pattern: pattern, profile: profile), parts: [.score])
+    try Plot(
+      of: PlotSubject(name: title, composition: composition, profile: profile), parts: [.score])
   }
 
   /// A sound's waveform, one picture for each channel that differs.
@@ -32,9 +33,9 @@ extension Plot {
     var duration = 0.0
     var facts: [String] = []
     var told: Double?
-    if parts.contains(.score), let pattern = subject.pattern {
+    if parts.contains(.score), let composition = subject.composition {
       let score = try PatternScore(
-        of: pattern, profile: subject.profile, samples: subject.samples)
+        of: composition, profile: subject.profile, samples: subject.samples)
       panels += PlotPanel.score(score)
       duration = max(duration, score.duration)
       // The silence behind a rendering is no part of the pattern.
@@ -51,7 +52,7 @@ extension Plot {
       }
     }
     facts.insert(Self.length(told ?? duration), at: 0)
-    if subject.pattern != nil {
+    if subject.composition != nil {
       let band = subject.profile.frequency
       facts.append(
         "profile \(subject.profile.name), \(AxisTick.text(band.low, places: 0))–"
@@ -71,7 +72,9 @@ extension Plot {
     var panels: [PlotPanel] = []
     var duration = 0.0
     let subjects = [first, second]
-    if parts.contains(.score), let upper = first.pattern, let lower = second.pattern {
+    if parts.contains(.score), let upper = first.composition,
+      let lower = second.composition
+    {
       let above = try PatternScore(of: upper, profile: first.profile, samples: first.samples)
       let below = try PatternScore(of: lower, profile: second.profile, samples: second.samples)
       panels.append(.scores(above, below, names: subjects.map(\.name)))

@@ -14,8 +14,9 @@ extension PlotPanel {
       panel.ownTicks = [0, 0.25, 0.5, 0.75, 1].map {
         AxisTick($0, AxisTick.text($0, places: $0 == 0 || $0 == 1 ? 0 : ($0 == 0.5 ? 1 : 2)))
       }
-      for curve in score.curves {
-        switch curve.id {
+      for id in [DynamicParameterID.hapticIntensityControl, .hapticSharpnessControl]
+      where score.curves.contains(where: { $0.id == id }) {
+        switch id {
         case .hapticIntensityControl: panel.legend.append(.intensityControl)
         case .hapticSharpnessControl:
           panel.legend.append(.sharpnessControl)

@@ -6,8 +6,8 @@ public import SignalAnalysis
 public struct PlotSubject: Sendable {
   /// The name in the title.
   public var name: String
-  /// The pattern, where there is one.
-  public var pattern: HapticPattern?
+  /// The pattern, all its layers, where there is one.
+  public var composition: HapticComposition?
   /// The sound, where it is shown.
   public var signal: Signal?
   /// What the pattern was rendered with; its band is marked in the spectrogram.
@@ -17,11 +17,11 @@ public struct PlotSubject: Sendable {
 
   /// Names what is to be shown.
   public init(
-    name: String, pattern: HapticPattern? = nil, signal: Signal? = nil,
+    name: String, composition: HapticComposition? = nil, signal: Signal? = nil,
     profile: TransducerProfile = .phone, samples: [String: AudioBuffer] = [:]
   ) {
     self.name = name
-    self.pattern = pattern
+    self.composition = composition
     self.signal = signal
     self.profile = profile
     self.samples = samples

@@ -1,7 +1,7 @@
 public import HapticModel
 public import HapticRender
 
-/// A pattern as its designer thinks of it: events with their strength over time, and the curves over them.
+/// A pattern as its designer thinks of it: events of all layers with their strength over time, and the curves over them.
 ///
 /// Everything is evaluated by the code that renders, so that a value read here is the value that sounds.
 /// What is sampled is bounded, however large the pattern is.
@@ -18,8 +18,8 @@ public struct PatternScore: Sendable {
 
   /// One event as it is drawn.
   public struct Event: Equatable, Sendable {
-    /// Its place among the pattern's events.
-    public let index: Int
+    /// Its layer, and its place among the events of that.
+    public let reference: EventReference
     /// What the event does.
     public let kind: HapticEvent.Kind
     /// The second of its onset.
@@ -39,7 +39,7 @@ public struct PatternScore: Sendable {
     public var peak: Double { points.reduce(0) { max($0, $1.intensity) } }
   }
 
-  /// A control over the pattern, as far as the pattern sets it.
+  /// A control of one layer, as far as the layer sets it.
   public struct Curve: Equatable, Sendable {
     /// A value at a time.
     public struct Point: Equatable, Sendable {
@@ -59,52 +59,69 @@ public struct PatternScore: Sendable {
 
   /// By rising onset.
   public let events: [Event]
-  /// Intensity control and sharpness control, where the pattern sets them.
+  /// Intensity control and sharpness control of each layer that sets them.
   public let curves: [Curve]
   /// Seconds until nothing sounds and the pattern has ended.
   public let duration: Double
 
-  /// Evaluates a pattern.
+  /// Evaluates a pattern, whose controls act on the events of their own layer.
   ///
   /// - Parameter samples: The pattern's sound files, for their lengths; without them they count as long as
   ///   their events say.
   /// - Throws: A `PlotError` for a pattern that cannot be rendered either.
   public init(
-    of pattern: HapticPattern, profile: TransducerProfile = .phone,
+    of composition: HapticComposition, profile: TransducerProfile = .phone,
     samples: [String: AudioBuffer] = [:]
   ) throws(PlotError) {
-    let outline: PatternTimeline
+    var timelines: [PatternTimeline] = []
     do throws(RenderError) {
-      outline = try PatternTimeline(of: pattern, profile: profile, samples: samples)
+      for layer in composition.layers {
+        timelines.append(
+          try PatternTimeline(of: layer.pattern, profile: profile, samples: samples))
+      }
     } catch {
       throw PlotError(kind: .pattern, description: error.description)
     }
-    duration = outline.duration
+    let eventCount = timelines.reduce(0) { $0 + $1.events.count }
+    let end = timelines.map(\.duration).max() ?? 0
+    var events: [Event] = []
+    var curves: [Curve] = []
+    for (layer, timeline) in timelines.enumerated() {
+      let pattern = composition.layers[layer].pattern
+      events += Self.events(of: pattern, layer: layer, at: timeline, among: eventCount)
+      curves += [.hapticIntensityControl, .hapticSharpnessControl].compactMap {
+        Curve($0, of: pattern, control: timeline.control($0), until: end)
+      }
+    }
+    if timelines.count > 1 {
+      events.sort { ($0.time, $0.reference) < ($1.time, $1.reference) }
+    }
+    (self.events, self.curves, duration) = (events, curves, end)
+  }
+
+  /// The events of one layer by rising onset.
+  private static func events(
+    of pattern: HapticPattern, layer: Int, at timeline: PatternTimeline, among eventCount: Int
+  ) -> [Event] {
     let haptics = EventSampling(
-      strength: outline.control(.hapticIntensityControl),
-      tone: outline.control(.hapticSharpnessControl), eventCount: outline.events.count)
+      strength: timeline.control(.hapticIntensityControl),
+      tone: timeline.control(.hapticSharpnessControl), eventCount: eventCount)
     let audio = EventSampling(
-      strength: outline.control(.audioVolumeControl),
-      tone: outline.control(.audioBrightnessControl), eventCount: outline.events.count)
-    events = outline.events.map { outlined in
-      let event = pattern.events[outlined.index]
+      strength: timeline.control(.audioVolumeControl),
+      tone: timeline.control(.audioBrightnessControl), eventCount: eventCount)
+    return timeline.events.map { timed in
+      let event = pattern.events[timed.index]
       let isAudio = event.kind == .audioContinuous || event.kind == .audioCustom
       let intensity = Double(event.value(of: isAudio ? .audioVolume : .hapticIntensity))
       let sharpness = Double(event.value(of: isAudio ? .audioBrightness : .hapticSharpness))
       let sampling = isAudio ? audio : haptics
       return Event(
-        index: outlined.index, kind: event.kind, time: outlined.onset, end: outlined.end,
-        givenIntensity: intensity, givenSharpness: sharpness,
+        reference: EventReference(layer: layer, event: timed.index), kind: event.kind,
+        time: timed.onset, end: timed.end, givenIntensity: intensity, givenSharpness: sharpness,
         points: event.kind == .hapticTransient
-          ? [
-            sampling.point(at: outlined.onset, level: 1, intensity: intensity, sharpness: sharpness)
-          ]
-          : sampling.points(along: outlined.corners, intensity: intensity, sharpness: sharpness),
+          ? [sampling.point(at: timed.onset, level: 1, intensity: intensity, sharpness: sharpness)]
+          : sampling.points(along: timed.corners, intensity: intensity, sharpness: sharpness),
         file: event.waveform?.path)
-    }
-    let end = outline.duration
-    curves = [.hapticIntensityControl, .hapticSharpnessControl].compactMap { id in
-      Curve(id, of: pattern, control: outline.control(id), until: end)
     }
   }
 

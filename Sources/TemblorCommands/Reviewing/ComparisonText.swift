@@ -21,7 +21,7 @@ struct ComparisonText {
   }
 
   private func takeLine(_ label: String, _ take: Take, for output: Output) -> String {
-    let source = take.pattern == nil ? "sound" : "pattern, profile \(take.profile.name)"
+    let source = take.composition == nil ? "sound" : "pattern, profile \(take.profile.name)"
     return output.styled(label, .bold) + "  \(take.name.printable) (\(source))\n"
   }
 

@@ -16,7 +16,8 @@ extension TakeInput {
     case .pattern(let input):
       let pattern = try LoadedPattern(input, curveTimes: job.curveTimes)
       var subject = PlotSubject(
-        name: input.name, pattern: pattern.reading.pattern, profile: job.profile)
+        name: input.name, composition: HapticComposition(pattern.reading.pattern),
+        profile: job.profile)
       subject.samples = try pattern.samples(rate: Double(job.rate))
       if parts != [.score] { subject.signal = try Self.render(pattern, job).signal }
       return subject

@@ -21,7 +21,7 @@ struct TakeInputTests {
     let (patterns, _) = TakeInput.find(["heartbeat"])
     #expect(patterns.map(\.name) == ["heartbeat"])
     let drawn = try #require(patterns.first).take(job)
-    #expect(drawn.pattern?.events.isEmpty == false)
+    #expect(drawn.composition?.layers[0].pattern.events.isEmpty == false)
     #expect(drawn.text?.contains("HapticTransient") == true)
     #expect(drawn.signal.rate == 48_000)
 
@@ -36,7 +36,7 @@ struct TakeInputTests {
     let read = try #require(sounds.first).take(job)
     #expect(read.signal.channels == [[0.5, 0], [-0.5, 0]])
     #expect(read.signal.rate == 8_000)
-    #expect(read.pattern == nil)
+    #expect(read.composition == nil)
   }
 
   /// A WAV of one channel of 32-bit floating point.

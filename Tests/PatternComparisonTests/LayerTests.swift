@@ -1,0 +1,71 @@
+import HapticModel
+import PatternComparison
+import Testing
+
+/// Compositions of several layers.
+struct LayerTests {
+  private static let step = DynamicParameter(id: .hapticIntensityControl, value: 0.5, time: 0.6)
+  /// The transients of `fiveTaps` in turn, and a continuous event under a step.
+  private static let layers = [
+    HapticPattern(events: [fiveTaps.events[0], fiveTaps.events[2], fiveTaps.events[4]]),
+    HapticPattern(events: [fiveTaps.events[1], fiveTaps.events[3]]),
+    HapticPattern(events: [hum(0.4, 0.5)], parameters: [step]),
+  ]
+
+  private func sentences(_ change: (inout [HapticPattern]) -> Void) throws -> [String] {
+    var changed = Self.layers
+    change(&changed)
+    return Comparison(try take(layers: Self.layers), try take(layers: changed)).sentences
+  }
+
+  @Test func equalLayersAreIdentical() throws {
+    #expect(try sentences { _ in } == ["B is identical to A, sample for sample."])
+  }
+
+  /// What is felt counts, not how it is divided.
+  @Test func theSameEventsInOtherLayersAreNoDifference() throws {
+    let found = try sentences { layers in
+      layers[0].events += layers[1].events
+      layers.remove(at: 1)
+    }
+    #expect(found.count == 1 && found[0].hasPrefix("B is "), "\(found)")
+    let one = try take(fiveTaps)
+    let two = try take(layers: [Self.layers[0], Self.layers[1]])
+    #expect(Comparison(one, two).differences.isEmpty)
+  }
+
+  /// Events are counted over all layers, by time.
+  @Test func anEventOfASecondLayerIsCalledByItsPlaceInTheWhole() throws {
+    let found = try sentences { $0[1].events[1].time += 0.008 }
+    #expect(found == ["B's fourth transient comes 8 ms later, at 0.758 s."])
+  }
+
+  @Test func eventsAreNumberedLayerByLayer() throws {
+    var changed = Self.layers
+    changed[1].events[1].time += 0.008
+    let comparison = Comparison(try take(layers: Self.layers), try take(layers: changed))
+    #expect(comparison.differences.map(\.referenceEvents) == [[4]])
+    #expect(comparison.differences.map(\.otherEvents) == [[4]])
+  }
+
+  @Test func aControlIsCalledByItsLayer() throws {
+    let lacking = try sentences { $0[2].parameters = [] }
+    #expect(
+      lacking == ["B does not set layer 3 intensity to 0.5 at 0.6 s: 12 dB stronger."])
+    let added = try sentences {
+      $0[0].parameters = [DynamicParameter(id: .hapticSharpnessControl, value: 0.2, time: 0.9)]
+    }
+    #expect(added.count == 1 && added[0].hasPrefix("B sets layer 1 sharpness to 0.2 at 0.9 s: "))
+  }
+
+  /// A control bends the events of its own layer alone.
+  @Test func aControlThatMovesToAnotherLayerIsADifferenceOfBoth() throws {
+    let found = try sentences {
+      $0[2].parameters = []
+      $0[0].parameters = [Self.step]
+    }
+    #expect(found.count == 2)
+    #expect(found.contains { $0.contains("layer 1 intensity") })
+    #expect(found.contains { $0.contains("layer 3 intensity") })
+  }
+}
