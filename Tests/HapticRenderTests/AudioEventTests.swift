@@ -151,6 +151,27 @@ import Testing
     #expect(greatestStep(samples) < 0.5 * 2 * Float.pi * 200 / 8_000 * 1.01)
   }
 
+  @Test(arguments: [-1, -0.5, 0.3, 1])
+  func aLoopedFileIsInterpolatedAcrossItsSeamAndKeepsItsPhase(pitch: Float) throws {
+    // No whole number of cycles, so that every seam is a step.
+    let sound = (0..<13).map { Float(0.4 * sin(Double($0) * 0.37) - 0.2) }
+    let samples = try render(
+      file(1, [.audioPitch: pitch], loop: true), rate: 8_000,
+      samples: ["a": AudioBuffer(interleaved: sound, channelCount: 1)])
+    let speed = pow(2, Double(pitch))
+    var raw = (0..<8_000).map { frame in
+      let position = (Double(frame) * speed).truncatingRemainder(dividingBy: 13)
+      let (first, part) = (Int(position), Float(position - position.rounded(.down)))
+      return sound[first] + (sound[(first + 1) % 13] - sound[first]) * part
+    }
+    var blocker = DCBlocker(rate: 8_000)
+    // The first millisecond rises.
+    for frame in 0..<8 { raw[frame] *= Float(frame) / 8 }
+    var span = raw.mutableSpan
+    blocker.process(&span, count: 8_000)
+    #expect(greatestDifference(samples[..<8_000], raw[...]) < 2e-3)
+  }
+
   @Test(arguments: [-1, -0.5, 0.5, 1])
   func pitchIsTheSpeedOfAFileThatStillEnds(pitch: Float) throws {
     let ratio = pow(2, Double(pitch))

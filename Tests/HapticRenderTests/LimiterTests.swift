@@ -67,6 +67,23 @@ import Testing
     #expect(decibels(third, fundamental) < -40)
   }
 
+  @Test(arguments: [8_000, 48_000], [1.2, 8.91, 1e5] as [Float])
+  func theGainIsHeldUntilThePeakHasLeft(rate: Double, level: Float) {
+    var limiter = Limiter(rate: rate)
+    var input = [Float](repeating: 0.1, count: 4_000)
+    for frame in [700, 900, 901, 950, 2_000] { input[frame] = level }
+    // Before the clip behind the gain, which would hide a gain that has been released too soon.
+    var greatest: Float = 0
+    for frame in input.indices {
+      var block = [input[frame]]
+      var span = block.mutableSpan
+      limiter.process(&span, count: 1)
+      let leaving = frame < limiter.delay ? 0 : input[frame - limiter.delay]
+      greatest = max(greatest, leaving * limiter.currentGain)
+    }
+    #expect(greatest <= Limiter.ceiling * (1 + 1e-6))
+  }
+
   @Test func theGainHasArrivedWhenThePeakDoes() {
     var input = [Float](repeating: 0.5, count: 2_000)
     input[1_000] = 8.91

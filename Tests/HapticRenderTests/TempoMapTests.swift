@@ -3,7 +3,7 @@ import Testing
 
 @testable import HapticRender
 
-@Suite struct PaceTests {
+@Suite struct TempoMapTests {
   @Test(arguments: [0.1, 1.0 / 3, 0.5, 0.999, 1, 1.1, 1.5, 2.7, 64])
   func bothDirectionsAgreeToTheFrame(rate: Double) {
     var pace = TempoMap()
@@ -13,7 +13,9 @@ import Testing
       let frame = Int64(77 + change * 10_007)
       pace.setRate(change == 3 ? 1.7 : rate, at: frame)
       for _ in 0..<500 {
-        let line = pace.line(at: frame) + Int64.random(in: 0...100_000, using: &numbers)
+        // Up to a year at 192 kHz.
+        let reach = Int64(1) << Int64.random(in: 1...42, using: &numbers)
+        let line = pace.line(at: frame) + Int64.random(in: 0...reach, using: &numbers)
         let met = pace.frame(at: line)
         #expect(pace.line(at: met) >= line)
         #expect(met == frame || pace.line(at: met - 1) < line)

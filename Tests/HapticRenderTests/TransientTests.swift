@@ -67,6 +67,31 @@ import Testing
     #expect(abs(Double(sine.increment) / 4_294_967_296 - 0.45) < 1e-6)
   }
 
+  @Test(arguments: [0, 1] as [Float], [0.5, 1])
+  func squarenessIsAMixOfSineAndSquare(sharpness: Float, squareness: Double) throws {
+    var profile = TransducerProfile.phone
+    profile.transient.level = 0.3
+    profile.transient.squareness = squareness...squareness
+    let samples = try render(
+      HapticPattern(events: [tap(sharpness: sharpness)]), profile: profile)
+    let hertz = profile.frequency.hertz(atSharpness: Double(sharpness))
+    let length = Int((2 / hertz * 48_000).rounded())
+    let eighth = Double(length / 8)
+    // The Fourier series of a square wave, rising in the middle of the burst.
+    var worst = 0.0
+    for frame in 1..<length {
+      let phase = 2 * Double.pi * hertz * (Double(frame) - Double(length) / 2) / 48_000
+      var square = 0.0
+      for harmonic in stride(from: 1.0, through: 15, by: 2) {
+        square += 4 / Double.pi * sin(harmonic * phase) / harmonic
+      }
+      let edge = min(1, Double(frame) / eighth, Double(length - frame) / eighth)
+      let expected = 0.3 * edge * (squareness * square + (1 - squareness) * sin(phase))
+      worst = max(worst, abs(Double(samples[frame]) - expected))
+    }
+    #expect(worst < 0.006)
+  }
+
   @Test func energyGrowsWithIntensity() throws {
     let energies = try stride(from: Float(0), through: 1, by: 0.05).map { intensity in
       try burst(tap(intensity: intensity)).reduce(0.0) { $0 + Double($1 * $1) }

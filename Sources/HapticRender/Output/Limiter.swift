@@ -6,9 +6,9 @@ internal import RealtimeMemory
 /// look-ahead, so that the gain has arrived when the frame does. Gains are whole numbers: their running
 /// sum is exact, and at rest the samples pass bit for bit, delayed by the look-ahead.
 struct Limiter: ~Copyable {
-  /// The greatest magnitude that leaves: −1 dBFS, less a step of 16 bits for dither.
+  /// The greatest magnitude that leaves.
   static var ceiling: Float {
-    @_noLocks get { 0.891 }
+    @_noLocks get { Float(Renderer.ceiling) }
   }
   /// Seconds from a peak's arrival to its leaving.
   static let lookahead = 0.002
@@ -78,7 +78,7 @@ struct Limiter: ~Copyable {
       samples[place] = sample
       place = place &+ 1 == delay ? 0 : place &+ 1
       frame &+= 1
-      block[index] = wasResting ? leaving : Self.bounded(leaving * (Float(sum) * perFull))
+      block[index] = wasResting ? leaving : Self.bounded(leaving * currentGain)
       index &+= 1
     }
   }
@@ -95,6 +95,11 @@ struct Limiter: ~Copyable {
     sum = full
     gain = Self.unity
     needCount = 0
+  }
+
+  /// The factor on the frame that last left.
+  var currentGain: Float {
+    @_noLocks get { Float(sum) * perFull }
   }
 
   /// Whether every gain in the look-ahead is 1.

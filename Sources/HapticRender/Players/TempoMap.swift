@@ -67,8 +67,7 @@ struct TempoMap: BitwiseCopyable, Sendable {
     // Too far away to be met, and to be counted.
     if distance > 4e15 { return .max / 2 }
     var frame = anchorFrame &+ Int64(distance)
-    // Rounded either way; the answer has to agree with the other direction to the frame.
-    while frame > anchorFrame, self.line(at: frame &- 1) >= line { frame &-= 1 }
+    // Rounded down; the answer has to agree with the other direction to the frame.
     while self.line(at: frame) < line { frame &+= 1 }
     return frame
   }

@@ -146,6 +146,27 @@ struct TransducerProtectionTests {
     #expect((gains.max() ?? 1) < 0.01)
   }
 
+  @Test func excursionIsLimitedWithoutAStepAtTheKnee() throws {
+    let rig = TransducerRig(amplifierPower: 800, drive: DriveSettings(isEqualized: false))
+    let settings = try #require(rig.profile.transducerSettings(rate: rig.rate))
+    let limit = try #require(settings.limits.excursion)
+    var limiter = TransducerLimiter(settings)
+    var statistics = RenderStatistics()
+    var gains = [1.0]
+    // At resonance a sine's energy is the square of its level: from nothing to the limit in ten seconds.
+    let length = Double(limiter.stepLength)
+    let count = Int(10 * rig.rate / length)
+    for step in 0..<count {
+      let level = limit * Double(step) / Double(count)
+      let drive = level * sin(2 * Double.pi * 40 * Double(step) * length / rig.rate)
+      limiter.advance(drive: drive * length, square: 0, asked: 0, statistics: &statistics)
+      gains.append(limiter.gain)
+    }
+    #expect(gains[count / 2] == 1)
+    #expect((gains.last ?? 1) < 0.2)
+    #expect(zip(gains, gains.dropFirst()).allSatisfy { abs($0 - $1) < 0.01 })
+  }
+
   @Test(arguments: [[1], [7], [16], [64], [255], [1, 7, 16, 64, 255, 256, 1_000]])
   func anySplitGivesTheSameBits(blocks: [Int]) {
     // Silence, an overload that everything acts on, and a tail.
