@@ -52,4 +52,16 @@ public struct OfflineRenderer: ~Copyable {
     left &-= Int64(count)
     return count
   }
+
+  /// Renders all that is still to come, interleaved: four bytes a sample.
+  public mutating func samples() -> [Float] {
+    var samples = [Float](repeating: 0, count: Int(max(1, left)) * renderer.channelCount)
+    let count: Int
+    do {
+      var span = samples.mutableSpan
+      count = read(into: &span)
+    }
+    samples.removeLast(samples.count - count * renderer.channelCount)
+    return samples
+  }
 }

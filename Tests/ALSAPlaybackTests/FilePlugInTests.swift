@@ -106,10 +106,7 @@ import Testing
     let settings = RenderSettings(channelCount: channelCount)
     let latency = Renderer(plan: plan, settings: settings).latency
     var rendering = OfflineRenderer(plan: plan, settings: settings)
-    var samples = [Float](repeating: 0, count: Int(plan.length) * channelCount)
-    var span = samples.mutableSpan
-    #expect(rendering.read(into: &span) == Int(plan.length))
-    samples = Array(repeating: 0, count: latency * channelCount) + samples
+    let samples = Array(repeating: 0, count: latency * channelCount) + rendering.samples()
     var bytes = [UInt8](repeating: 0, count: samples.count * encoding.byteCount)
     var encoder = SampleEncoder(encoding)
     var byteSpan = bytes.mutableSpan

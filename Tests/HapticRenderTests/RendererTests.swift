@@ -85,11 +85,27 @@ let earthquake = HapticPattern(
   @Test func aSteadyEventIsNotLimited() throws {
     let plan = try RenderPlan(compiling: HapticPattern(events: [hum(), tap(0.5)]))
     var rendering = OfflineRenderer(plan: plan)
-    var block = [Float](repeating: 0, count: 60_000)
-    var span = block.mutableSpan
-    _ = rendering.read(into: &span)
+    _ = rendering.samples()
     #expect(rendering.statistics.limitedFrameCount == 0)
     #expect(rendering.statistics.peakVoiceCount == 2)
+  }
+
+  @Test(arguments: [1, 3]) func samplesAreWhatIsStillToCome(channelCount: Int) throws {
+    let plan = try RenderPlan(compiling: earthquake, rate: 8_000)
+    let settings = RenderSettings(channelCount: channelCount)
+    let whole = rendered(plan, settings)
+    var rendering = OfflineRenderer(plan: plan, settings: settings)
+    #expect(rendering.samples() == whole)
+    #expect(rendering.samples().isEmpty)
+    rendering = OfflineRenderer(plan: plan, settings: settings)
+    var block = [Float](repeating: 0, count: 100 * channelCount)
+    do {
+      var span = block.mutableSpan
+      #expect(rendering.read(into: &span) == 100)
+    }
+    #expect(block + rendering.samples() == whole)
+    var nothing = OfflineRenderer(plan: try RenderPlan(compiling: HapticPattern()))
+    #expect(nothing.samples().isEmpty)
   }
 
   @Test func aFadeEndsInSilence() throws {

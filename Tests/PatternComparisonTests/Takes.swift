@@ -66,14 +66,7 @@ func take(
   let plan = try RenderPlan(compiling: composition, profile: profile, rate: rate)
   let length = plan.length + FrameConversion.frame(seconds: 0.02, rate: rate)
   var rendering = OfflineRenderer(plan: plan, settings: RenderSettings(length: length))
-  var samples: [Float] = []
-  var block = [Float](repeating: 0, count: 4_096)
-  while true {
-    var span = block.mutableSpan
-    let count = rendering.read(into: &span)
-    if count == 0 { break }
-    samples += block[..<count]
-  }
+  let samples = rendering.samples()
   return Take(
     name: "pattern", source: .pattern(composition), signal: Signal(samples, rate: rate),
     profile: profile)

@@ -39,15 +39,7 @@ enum Pages {
   {
     let plan = try RenderPlan(compiling: composition, profile: profile, rate: 48_000)
     var rendering = OfflineRenderer(plan: plan)
-    var samples: [Float] = []
-    var block = [Float](repeating: 0, count: 4_096)
-    while true {
-      var span = block.mutableSpan
-      let count = rendering.read(into: &span)
-      if count == 0 { break }
-      samples += block[..<count]
-    }
-    return Signal(channels: [samples], rate: 48_000)
+    return Signal(channels: [rendering.samples()], rate: 48_000)
   }
 
   /// The report of some takes, with a second set of sounds for small speakers.

@@ -30,14 +30,7 @@ import Testing
     let input = PatternInput(origin: .shipped(name), outputStem: name)
     let plan = try job.plan(input).plan
     var rendering = OfflineRenderer(plan: plan, settings: job.settings(for: plan))
-    var fresh: [Float] = []
-    var block = [Float](repeating: 0, count: 4_096)
-    while true {
-      var span = block.mutableSpan
-      let count = rendering.read(into: &span)
-      if count == 0 { break }
-      fresh += block[..<count]
-    }
+    let fresh = rendering.samples()
     #expect(fresh.count == sample.frameCount)
     let greatest = zip(fresh, sample.interleaved).map { abs($0 - $1) }.max() ?? 1
     #expect(greatest <= Self.tolerance)

@@ -16,13 +16,6 @@ enum Render {
   static func samples(of pattern: HapticPattern, rate: Double = 48_000) throws -> [Float] {
     let plan = try RenderPlan(compiling: pattern, profile: .phone, rate: rate)
     var rendering = OfflineRenderer(plan: plan)
-    var samples: [Float] = []
-    var block = [Float](repeating: 0, count: 4_096)
-    while true {
-      var span = block.mutableSpan
-      let count = rendering.read(into: &span)
-      if count == 0 { return samples }
-      samples += block[..<count]
-    }
+    return rendering.samples()
   }
 }

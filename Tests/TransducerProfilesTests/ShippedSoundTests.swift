@@ -31,10 +31,7 @@ private func plan(_ pattern: HapticPattern, _ name: String) throws -> RenderPlan
 
 private func render(_ pattern: HapticPattern, _ name: String) throws -> [Float] {
   var rendering = OfflineRenderer(plan: try plan(pattern, name))
-  var samples = [Float](repeating: 0, count: Int(rendering.remainingFrameCount))
-  var span = samples.mutableSpan
-  #expect(rendering.read(into: &span) == samples.count)
-  return samples
+  return rendering.samples()
 }
 
 /// The amplitude of one frequency in the middle half second, which holds whole cycles of even hertz.

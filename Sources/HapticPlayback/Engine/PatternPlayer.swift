@@ -57,17 +57,16 @@ public final class PatternPlayer: Sendable {
     set { core.withState { $0.endHandler = newValue } }
   }
 
-  /// Waits for the next end, by itself or by a stop; returns at once where the player is idle and no start waits.
+  /// Waits for the next end, by itself or by a stop.
+  ///
+  /// Returns at once where the player is idle and no start is to come, and without an end where the driver has
+  /// stopped or the task is cancelled.
   public var finished: Void {
     get async {
-      let before = core.endCount
+      let count = core.endCount
       // In this order: a start between two looks must not seem an end.
       if !isWaitingToStart, phase == .idle { return }
-      await withCheckedContinuation { continuation in
-        core.withState { $0.waiters.append((before, continuation)) }
-        // An end between the look and the wait has told nobody yet.
-        core.resumeWaiters()
-      }
+      await core.waitForEnd(after: count)
     }
   }
 

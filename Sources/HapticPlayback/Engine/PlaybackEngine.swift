@@ -25,6 +25,8 @@ public final class PlaybackEngine: Sendable {
     var entries: [SharedCuePoint] = []
     var strength: Float
     var isMuted = false
+    /// Whether the driver has ended.
+    var isStopped = false
     var updateHandler: (@Sendable () -> Void)?
   }
 
@@ -180,6 +182,7 @@ public final class PlaybackEngine: Sendable {
       guard loaded + core.parts.count <= Renderer.maximumPlayerCount else { throw .tooManyPlayers }
       guard link.send(core.parts.map { .add($0) }) else { throw .tooManyCommands }
       state.players.append(core)
+      if state.isStopped { core.noteStopped() }
     }
     return PatternPlayer(core, of: self)
   }
@@ -217,6 +220,15 @@ public final class PlaybackEngine: Sendable {
         if core.isOver, link.send(core.parts.map { .remove($0) }) { core.noteRemoval() }
       }
     }
+  }
+
+  /// Notes that the driver has ended: tasks that wait for players go on.
+  func noteDriverEnded() {
+    let cores = state.withLock { state in
+      state.isStopped = true
+      return state.players
+    }
+    for core in cores { core.noteStopped() }
   }
 
   /// Sends commands to the parts of players together, and keeps what they point to until it is let go.

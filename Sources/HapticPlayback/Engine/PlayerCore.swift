@@ -12,8 +12,11 @@ final class PlayerCore: Sendable {
   struct State {
     var endHandler: (@Sendable () -> Void)?
     var toldEndCount = 0
-    /// Who waits for an end, and the number of ends before it.
-    var waiters: [(after: Int, continuation: CheckedContinuation<Void, Never>)] = []
+    /// Tasks that wait for an end, with the number of ends before it, by their number.
+    var waiters: [Int: (after: Int, continuation: CheckedContinuation<Void, Never>)] = [:]
+    var waiterSerial = 0
+    /// Whether no end comes any more, because nothing drives the engine.
+    var isStopped = false
     /// Commands that were sent to each part.
     var commandCount = 1
     /// Starts that were sent.
@@ -53,15 +56,44 @@ final class PlayerCore: Sendable {
     parts.allSatisfy { $0.isReleased }
   }
 
-  /// Resumes whoever waited for an end that has come.
+  /// Waits until the player has ended more often than a number of times, nothing drives the engine any more,
+  /// or the task is cancelled.
+  func waitForEnd(after count: Int) async {
+    let serial = withState { state in
+      state.waiterSerial += 1
+      return state.waiterSerial
+    }
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        withState { $0.waiters[serial] = (count, continuation) }
+        // What came between the caller's look and now has resumed nothing yet.
+        if Task.isCancelled { resumeWaiter(serial) } else { resumeWaiters() }
+      }
+    } onCancel: {
+      resumeWaiter(serial)
+    }
+  }
+
+  /// Resumes the tasks whose end has come.
   func resumeWaiters() {
     let count = endCount
     let due = state.withLock { state in
-      let due = state.waiters.filter { $0.after < count }
-      state.waiters.removeAll { $0.after < count }
-      return due
+      let due = state.waiters.filter { state.isStopped || $0.value.after < count }
+      for serial in due.keys { state.waiters[serial] = nil }
+      return due.values.map(\.continuation)
     }
-    for waiter in due { waiter.continuation.resume() }
+    for continuation in due { continuation.resume() }
+  }
+
+  private func resumeWaiter(_ serial: Int) {
+    let waiter = state.withLock { $0.waiters.removeValue(forKey: serial) }
+    waiter?.continuation.resume()
+  }
+
+  /// Notes that no end comes any more, and resumes every task that waits for one.
+  func noteStopped() {
+    withState { $0.isStopped = true }
+    resumeWaiters()
   }
 
   /// How often all parts have ended.

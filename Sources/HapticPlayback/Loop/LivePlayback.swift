@@ -155,6 +155,7 @@ public final class LivePlayback: Sendable {
       }
       for notice in notices { shared.handler(.notice(notice)) }
     }
+    shared.engine.noteDriverEnded()
     shared.handler(.ended)
     return nil
   }

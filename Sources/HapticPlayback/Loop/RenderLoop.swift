@@ -50,6 +50,8 @@ public final class RenderLoop {
     timings = RingQueue(capacity: 1_024, filler: .empty)
   }
 
+  deinit { engine.noteDriverEnded() }
+
   /// What has been rendered.
   public var statistics: RenderStatistics { renderer.statistics }
 

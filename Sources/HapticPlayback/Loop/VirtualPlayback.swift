@@ -57,5 +57,6 @@ public final class VirtualPlayback {
   private func turn() {
     isRunning = loop.turn()
     if changes.areNew.exchange(false, ordering: .relaxed) { engine.update() }
+    if !isRunning { engine.noteDriverEnded() }
   }
 }

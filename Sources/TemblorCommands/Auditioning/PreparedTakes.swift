@@ -81,9 +81,7 @@ extension CompiledPattern {
   fileprivate func signal(channelCount: Int) -> Signal {
     guard let plan = plans.first else { return Signal(channels: [[]], rate: 48_000) }
     var rendering = OfflineRenderer(plan: plan)
-    var samples = [Float](repeating: 0, count: Int(plan.length))
-    var span = samples.mutableSpan
-    _ = rendering.read(into: &span)
+    let samples = rendering.samples()
     return Signal(channels: Array(repeating: samples, count: channelCount), rate: plan.rate)
   }
 }

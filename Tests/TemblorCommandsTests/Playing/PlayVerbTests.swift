@@ -37,10 +37,7 @@ import Testing
     let pattern = try LoadedPattern(PatternInput(origin: .file(path), outputStem: "a"))
     let plan = try pattern.plans(for: [.phone], rate: 48_000)[0]
     var rendering = OfflineRenderer(plan: plan)
-    var samples = [Float](repeating: 0, count: Int(plan.length))
-    var span = samples.mutableSpan
-    _ = rendering.read(into: &span)
-    return samples
+    return rendering.samples()
   }
 
   @Test func whatIsHeardIsWhatIsRendered() throws {

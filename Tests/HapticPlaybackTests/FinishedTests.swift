@@ -1,0 +1,126 @@
+import HapticModel
+import HapticRender
+import Synchronization
+import Testing
+
+@testable import HapticPlayback
+
+/// Tasks that wait for the end of a player.
+@Suite(.timeLimit(.minutes(2))) struct FinishedTests {
+  /// A task that waits for a player, once it does.
+  private func waiting(for player: PatternPlayer) async -> Task<Void, Never> {
+    let before = player.core.withState { $0.waiterSerial }
+    let task = Task { await player.finished }
+    while player.core.withState({ $0.waiterSerial == before }), !Task.isCancelled {
+      await Task.yield()
+    }
+    return task
+  }
+
+  @Test func finishedReturnsAtTheEnd() async throws {
+    let engine = PlaybackEngine()
+    let playback = VirtualPlayback(engine)
+    let player = try engine.player(for: taps([0, 0.1]))
+    try player.start()
+    let hasReturned = Counter()
+    let task = await waiting(for: player)
+    Task {
+      await task.value
+      hasReturned.increase()
+    }
+    playback.advance(seconds: 0.05)
+    #expect(hasReturned.value == 0)
+    playback.advance(seconds: 0.5)
+    await task.value
+    #expect(player.endCount == 1)
+  }
+
+  @Test func everyWaitingTaskReturnsAtAStop() async throws {
+    let engine = PlaybackEngine()
+    let playback = VirtualPlayback(engine)
+    let player = try engine.player(for: taps([0]))
+    try player.loop(passCount: nil)
+    try player.start()
+    var tasks: [Task<Void, Never>] = []
+    for _ in 0..<3 { tasks.append(await waiting(for: player)) }
+    playback.advance(seconds: 1)
+    try player.stop()
+    playback.advance(seconds: 0.1)
+    for task in tasks { await task.value }
+    #expect(player.phase == .idle)
+  }
+
+  @Test func finishedReturnsAtOnceWhereNothingIsToCome() async throws {
+    let engine = PlaybackEngine()
+    let player = try engine.player(for: taps([0]))
+    await player.finished
+    #expect(player.endCount == 0)
+  }
+
+  @Test func stoppingTheDriverResumesEveryTask() async throws {
+    let engine = PlaybackEngine()
+    let playback = VirtualPlayback(engine)
+    let players = try (0..<3).map { _ in try engine.player(for: hum(10)) }
+    var tasks: [Task<Void, Never>] = []
+    for player in players {
+      try player.start()
+      tasks.append(await waiting(for: player))
+    }
+    playback.advance(seconds: 0.1)
+    playback.stop()
+    for task in tasks { await task.value }
+    // Nothing plays any more, so a task that waits now need not wait either.
+    await players[0].finished
+    let late = try engine.player(for: hum(1))
+    try late.start()
+    await late.finished
+    #expect(players.map(\.endCount) == [0, 0, 0])
+  }
+
+  @Test func releasingTheDriverResumesEveryTask() async throws {
+    let engine = PlaybackEngine()
+    var playback: VirtualPlayback? = VirtualPlayback(engine)
+    let player = try engine.player(for: hum(10))
+    try player.start()
+    playback?.advance(seconds: 0.1)
+    let task = await waiting(for: player)
+    playback = nil
+    await task.value
+    #expect(player.endCount == 0)
+  }
+
+  @Test func cancelledTaskReturnsAndOthersWaitOn() async throws {
+    let engine = PlaybackEngine()
+    let playback = VirtualPlayback(engine)
+    let player = try engine.player(for: hum(1))
+    try player.start()
+    let cancelled = await waiting(for: player)
+    let other = await waiting(for: player)
+    cancelled.cancel()
+    await cancelled.value
+    #expect(player.core.withState { $0.waiters.count } == 1)
+    playback.advance(seconds: 2)
+    await other.value
+    #expect(player.endCount == 1)
+    #expect(player.core.withState { $0.waiters.isEmpty })
+  }
+
+  @Test func startsOnAnotherThreadNeverSeemEnds() async throws {
+    let engine = PlaybackEngine()
+    let sink = NullSink(
+      SinkFormat(rate: engine.rate, channelCount: 1, periodSize: 64, bufferSize: 256),
+      time: VirtualTimeSource())
+    let playback = LivePlayback(engine, sink: sink)
+    let player = try engine.player(for: taps([0]))
+    for count in 1...40 {
+      try player.start()
+      await player.finished
+      #expect(player.endCount == count)
+    }
+    try player.loop(passCount: nil)
+    try player.start()
+    let task = await waiting(for: player)
+    playback.stop()
+    await task.value
+  }
+}
