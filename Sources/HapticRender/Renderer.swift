@@ -12,6 +12,14 @@ public struct Renderer: ~Copyable {
   /// Seconds by which the limiter delays everything, at any rate: its look-ahead.
   public static let lookahead = Limiter.lookahead
 
+  /// The greatest magnitude of a rendered sample: −1 dBFS, less a step of 16 bits for dither.
+  public static var ceiling: Double {
+    @_noLocks get { 0.891 }
+  }
+
+  /// The greatest level to aim for: just below the ceiling, so that the limiter does not act.
+  public static let maximumLevel = 0.89
+
   /// How it is rendered.
   public let settings: RenderSettings
   /// Interleaved channels.

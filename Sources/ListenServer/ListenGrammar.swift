@@ -1,11 +1,12 @@
 internal import CommandLineKit
 internal import HapticModel
+internal import HapticRender
 internal import SystemSupport
 
 /// The commands of `temblor listen`, from which reading, help and manual come.
 package enum ListenGrammar {
   /// Rates at which a pattern can be played, as the engine bounds them.
-  static let rates = 1.0 / 64...64
+  static let rates = RenderPlayer.playbackRates
   /// Seconds that a time can be away, or a thing can last.
   static let seconds = 0...FrameConversion.longest
   /// Seconds of a session: thirty years.

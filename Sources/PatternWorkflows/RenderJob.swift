@@ -48,8 +48,6 @@ public struct RenderJob: Sendable {
 
   /// Seconds of the fade into the end of the file.
   private static let fade = 0.01
-  /// The level `--normalize` brings the greatest peak to.
-  private static let normalPeak: Float = 0.89
 
   /// Compiles a pattern for this job, on one bus; `sources` are the files that it is made from.
   public func plan(_ input: PatternInput) throws
@@ -148,7 +146,7 @@ public struct RenderJob: Sendable {
       }
     }
     let peak = rendering.statistics.peak
-    return peak > 0 ? Self.normalPeak / peak : 1
+    return peak > 0 ? Float(Renderer.maximumLevel) / peak : 1
   }
 }
 

@@ -1,3 +1,5 @@
+internal import HapticRender
+
 /// The ranges of a profile's figures: wide enough for any transducer, narrow enough to catch a slip.
 public enum ProfileLimits {
   /// Frequencies that are rendered, in hertz.
@@ -5,7 +7,7 @@ public enum ProfileLimits {
   /// Frequencies that makers publish, in hertz.
   static let publishedHertz = 0.1...100_000.0
   /// Amplitudes of one event; the greatest lies just below the ceiling of the output, −1 dBFS.
-  static let level = 0.001...0.89
+  static let level = 0.001...Renderer.maximumLevel
   /// Exponents of intensity.
   static let exponent = 0.1...10.0
   /// How far intensity 1 can lie above threshold, in decibels.

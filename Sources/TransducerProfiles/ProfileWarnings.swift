@@ -5,8 +5,6 @@ import JSONText
 extension ProfileChecker {
   /// What vibration is felt at, in hertz; beyond it an event is a push or a sound.
   static let touch = 1.0...1_000.0
-  /// What the output does not pass, as an amplitude: −1 dBFS.
-  static let ceiling = 0.891
 
   /// Notes what is allowed and may not be what was meant.
   ///
@@ -70,11 +68,11 @@ extension ProfileChecker {
     _ level: Double, _ gains: [Double], at value: JSONValue?, _ pair: String
   ) {
     let peak = level * gains.reduce(0, +)
-    guard let value, 2 * peak > Self.ceiling else { return }
-    let most = (Self.ceiling / 2 / gains.reduce(0, +) * 100).rounded(.down) / 100
+    guard let value, 2 * peak > Renderer.ceiling else { return }
+    let most = (Renderer.ceiling / 2 / gains.reduce(0, +) * 100).rounded(.down) / 100
     log.add(
       .insufficientHeadroom, at: value,
-      "\(pair) at full intensity can reach \((2 * peak * 1_000).rounded().thousandths), above the ceiling of \(Self.ceiling.asWritten); the limiter will act",
+      "\(pair) at full intensity can reach \((2 * peak * 1_000).rounded().thousandths), above the ceiling of \(Renderer.ceiling.asWritten); the limiter will act",
       hint: most >= ProfileLimits.level.lowerBound
         ? "use a level of at most \(most.asWritten)" : nil)
   }

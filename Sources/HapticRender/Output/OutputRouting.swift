@@ -52,6 +52,8 @@ public struct OutputRouting: Equatable, Sendable {
 
   /// The longest delay of a channel, in frames: a second at 192 kHz.
   public static let maximumDelay = 192_000
+  /// How many channels an output can have.
+  public static let channelCounts = 1...maximumChannelCount
   /// The most channels.
   public static let maximumChannelCount = 64
   /// The most haptic buses.

@@ -1,8 +1,8 @@
 public import HapticModel
 
 extension RenderPlan {
-  /// The frame rates a plan can have, in hertz.
-  public static let rates: ClosedRange<Double> = 8_000...192_000
+  /// The sample rates a plan can have, in hertz.
+  public static let supportedSampleRates: ClosedRange<Double> = 8_000...192_000
 
   /// Seconds a continuous event without a duration lasts: the documented limit of Core Haptics.
   public static let unlimitedDuration = 30.0
@@ -56,10 +56,11 @@ extension RenderPlan {
 
   /// Refuses a frame rate that no plan can have.
   static func check(rate: Double) throws(RenderError) {
-    guard rates.contains(rate) else {
+    guard supportedSampleRates.contains(rate) else {
       throw RenderError(
         kind: .rateOutOfRange,
-        description: "invalid sample rate \(rate) Hz; must be 8000 to 192000")
+        description: "invalid sample rate \(rate) Hz; must be "
+          + "\(Int(supportedSampleRates.lowerBound)) to \(Int(supportedSampleRates.upperBound))")
     }
   }
 

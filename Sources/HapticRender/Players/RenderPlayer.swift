@@ -8,6 +8,9 @@ public final class RenderPlayer: @unchecked Sendable {
   /// The most voices that sound together when rendered live; more are dropped and counted.
   public static let maximumVoiceCount = 4_096
 
+  /// How fast a pattern can run, as a multiple of its own speed.
+  public static let playbackRates = TempoMap.slowest...TempoMap.fastest
+
   /// What is played.
   public let plan: RenderPlan
   let player: Cell<Player>

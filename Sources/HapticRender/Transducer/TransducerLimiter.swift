@@ -19,8 +19,6 @@ struct TransducerLimiter: Sendable, BitwiseCopyable {
   private static let knee = 0.64
   /// Seconds in which the drive comes back by a factor e after an excursion.
   private static let recovery = 0.2
-  /// The warmth that is aimed at: a little below the limit.
-  private static let aim = 0.96
   /// How much more power is allowed for each unit of warmth that is left.
   private static let headroom = 20.0
   /// The time over which the power that is asked for is averaged, as a share of the coil's.
@@ -38,6 +36,8 @@ struct TransducerLimiter: Sendable, BitwiseCopyable {
   /// The most that a step may add to the movement, as a share of the limit.
   private static let mostStride = 0.2
 
+  /// The temperature rise that is aimed at.
+  private let aim = TransducerLimits.powerAim
   private let step: MotionStateTransition
   private let perStep: Double
   /// 1 / limit², or 0 without a limit.
@@ -148,7 +148,7 @@ struct TransducerLimiter: Sendable, BitwiseCopyable {
       statistics.peakTemperatureRise = Float(total)
     }
     self.asked += (asked * power - self.asked) * averagingStep
-    let allowed = Self.aim + Self.headroom * (Self.aim - total)
+    let allowed = aim + Self.headroom * (aim - total)
     if self.asked <= allowed { return 1 }
     return allowed > 0 ? min(1, RealtimeMath.inverseSquareRoot(self.asked / allowed)) : 0
   }

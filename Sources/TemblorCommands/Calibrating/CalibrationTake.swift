@@ -1,6 +1,7 @@
 internal import CommandLineKit
 internal import Glibc
 import HapticPlayback
+import HapticRender
 import SoundFile
 internal import SystemSupport
 import TransducerCalibration
@@ -25,8 +26,8 @@ struct CalibrationTake {
         path == nil ? .missingValue : .remove,
         "use either RECORDING or '--capture'")
     }
-    let channel = try arguments.int("--channel", in: 1...64)
-    let reference = try arguments.int("--reference", in: 1...64)
+    let channel = try arguments.int("--channel", in: OutputRouting.channelCounts)
+    let reference = try arguments.int("--reference", in: OutputRouting.channelCounts)
     if let channel, channel == reference {
       throw UsageError(.invalidValue, "'--reference' and '--channel' must differ")
     }
@@ -41,7 +42,7 @@ struct CalibrationTake {
       origin = nil
     } else {
       let least = max(channel ?? 1, reference ?? 1)
-      let count = try arguments.int("--capture-channels", in: 1...64) ?? least
+      let count = try arguments.int("--capture-channels", in: OutputRouting.channelCounts) ?? least
       guard count >= least else {
         throw UsageError(
           .invalidValue, "channel \(least) is used, but '--capture-channels' is \(count)")

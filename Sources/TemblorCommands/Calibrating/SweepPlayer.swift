@@ -1,6 +1,7 @@
 import ALSAOutput
 import CommandLineKit
 import HapticPlayback
+import HapticRender
 import SoundFile
 import SystemSupport
 import TransducerCalibration
@@ -29,7 +30,7 @@ struct SweepPlayer {
   /// What a command line asks for.
   init(_ arguments: ParsedArguments, options: SweepOptions, time: any TimeSource) throws(UsageError)
   {
-    channel = try arguments.int("--play-channel", in: 1...64)
+    channel = try arguments.int("--play-channel", in: OutputRouting.channelCounts)
     var request = try DeviceOptions(arguments, minimumChannelCount: channel ?? 1).request
     if arguments.value("--period") == nil, arguments.value("--buffer") == nil {
       request.periodSize = Self.usualPeriod

@@ -1,5 +1,6 @@
 import ALSAOutput
 import CommandLineKit
+import HapticRender
 import PCMSamples
 import SystemSupport
 
@@ -18,7 +19,7 @@ struct DeviceOptions: Sendable {
         help: "ALSA output device, such as plughw:1 or null.",
         defaultText: defaultDevice),
       Option(
-        "--rate", value: "HZ", help: "Sample rate, 8000 to 192000.",
+        "--rate", value: "HZ", help: "Sample rate, \(SharedOptions.sampleRateText).",
         defaultText: "48000, or the nearest that the device has"),
       Option(
         "--channels", value: "N", help: "Number of channels, 1 to 64.",
@@ -56,13 +57,13 @@ struct DeviceOptions: Sendable {
       request.device = Self.defaultDevice
       isNamed = false
     }
-    if let rate = try arguments.int("--rate", in: 8_000...192_000) {
+    if let rate = try arguments.int("--rate", in: SharedOptions.sampleRates) {
       request.rate = rate
     } else {
       request.allowsOtherRate = true
     }
     request.channels = .atLeast(max(2, minimumChannelCount))
-    if let count = try arguments.int("--channels", in: 1...64) {
+    if let count = try arguments.int("--channels", in: OutputRouting.channelCounts) {
       guard count >= minimumChannelCount else {
         throw UsageError(
           .invalidValue,

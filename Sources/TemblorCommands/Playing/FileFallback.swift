@@ -19,7 +19,8 @@ struct FileFallback {
     job.curveTimes = try SharedOptions.curveTimes(arguments)
     job.routing = try RoutingOptions.routing(arguments)
     job.channelCount = max(
-      try arguments.int("--channels", in: 1...64) ?? 1, job.routing.minimumChannelCount)
+      try arguments.int("--channels", in: OutputRouting.channelCounts) ?? 1,
+      job.routing.minimumChannelCount)
     let outputs = try RenderOutputs(inputs)
     let batch = RenderBatch(job: job, items: outputs.items)
     let status = try RenderReport(batch: batch, problems: []).run(

@@ -13,9 +13,6 @@ struct HardwareFindings {
   let profile: TransducerProfile
   let plan: RenderPlan
 
-  /// The warmth at which a loop is held back to the power that keeps it there.
-  private static let warmthAim = 0.96
-
   /// All that is to be said.
   func all() -> [Finding] {
     let demand = HardwareLoad(plan, profile: profile)
@@ -58,7 +55,7 @@ struct HardwareFindings {
           + decibels(held),
         hint: "lower the intensity or add pauses")
     }
-    guard let time = demand.secondsToWarmth(of: Self.warmthAim) else { return nil }
+    guard let time = demand.secondsToWarmth(of: TransducerLimits.powerAim) else { return nil }
     let text =
       time < 120
       ? NumberFormatting.rounded(time, places: 0) + " s"

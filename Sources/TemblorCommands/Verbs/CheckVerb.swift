@@ -101,7 +101,7 @@ enum CheckVerb {
       !pattern.events.contains(where: { $0.kind == .audioCustom })
     {
       do {
-        _ = try RenderPlan(compiling: pattern, rate: RenderPlan.rates.lowerBound)
+        _ = try RenderPlan(compiling: pattern, rate: RenderPlan.supportedSampleRates.lowerBound)
       } catch {
         findings.append(InputError(at: error, in: document).finding)
       }

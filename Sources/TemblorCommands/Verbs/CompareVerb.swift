@@ -62,7 +62,7 @@ enum CompareVerb {
     let tolerance = try arguments.value("--tolerance").map { try Tolerance(words: $0) }
     var job = try SharedOptions.job(arguments)
     job.curveTimes = try SharedOptions.curveTimes(arguments)
-    let rate = try arguments.int("--rate", in: 8_000...192_000)
+    let rate = try arguments.int("--rate", in: SharedOptions.sampleRates)
     let (inputs, problems) = TakeInput.find(words)
     for problem in problems { terminal.report("\(problem)") }
     guard problems.isEmpty else { return .failure }

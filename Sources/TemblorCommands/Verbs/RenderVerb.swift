@@ -96,7 +96,8 @@ enum RenderVerb {
     job.rate = try SharedOptions.rate(arguments)
     job.routing = try RoutingOptions.routing(arguments)
     job.channelCount =
-      try arguments.int("--channels", in: 1...64) ?? job.routing.minimumChannelCount
+      try arguments.int("--channels", in: OutputRouting.channelCounts)
+      ?? job.routing.minimumChannelCount
     job.strength = try arguments.double("--strength", in: 0...1) ?? 1
     job.isNormalized = arguments.flag("--normalize")
     job.rendersAcceleration = arguments.flag("--felt")

@@ -22,8 +22,16 @@ enum SharedOptions {
   /// What shells offer where a profile is typed.
   static let profileNames = Completion(query: "profiles --names", paths: .files(endings: ["json"]))
 
+  /// The sample rates that can be rendered, in hertz.
+  static let sampleRates =
+    Int(
+      RenderPlan.supportedSampleRates.lowerBound)...Int(RenderPlan.supportedSampleRates.upperBound)
+
+  /// The sample rates as help shows them.
+  static let sampleRateText = "\(sampleRates.lowerBound) to \(sampleRates.upperBound)"
+
   static let rate = Option(
-    "--rate", value: "HZ", help: "Sample rate, 8000 to 192000.", defaultText: "48000")
+    "--rate", value: "HZ", help: "Sample rate, \(sampleRateText).", defaultText: "48000")
 
   static let curveTimes = Option(
     "--curve-times", value: "BASE",
@@ -58,6 +66,6 @@ enum SharedOptions {
 
   /// The frame rate that was asked for.
   static func rate(_ arguments: ParsedArguments) throws -> Int {
-    try arguments.int("--rate", in: 8_000...192_000) ?? 48_000
+    try arguments.int("--rate", in: SharedOptions.sampleRates) ?? 48_000
   }
 }
