@@ -23,10 +23,8 @@ let package = Package(
     .library(name: "HapticManagement", targets: ["HapticManagement"]),
     .library(name: "HapticRender", targets: ["HapticRender"]),
     .library(name: "HapticPlayback", targets: ["HapticPlayback"]),
-    .library(name: "ALSAOutput", targets: ["ALSAOutput"]),
-    .library(name: "PCMSamples", targets: ["PCMSamples"]),
+    .library(name: "HapticOutputs", targets: ["HapticOutputs"]),
     .library(name: "SoundFile", targets: ["SoundFile"]),
-    .library(name: "SoundFileOutput", targets: ["SoundFileOutput"]),
     .library(name: "TransducerProfiles", targets: ["TransducerProfiles"]),
     .library(name: "ShippedPatterns", targets: ["ShippedPatterns"]),
     .library(name: "SignalAnalysis", targets: ["SignalAnalysis"]),
@@ -57,8 +55,8 @@ let package = Package(
     .target(
       name: "CoreHaptics",
       dependencies: [
-        "AHAP", "ALSAOutput", "Diagnostics", "HapticModel", "HapticPlayback", "HapticRender",
-        "JSONText", "SoundFile", "SoundFileOutput", "TransducerProfiles",
+        "AHAP", "Diagnostics", "HapticModel", "HapticOutputs", "HapticPlayback", "HapticRender",
+        "JSONText", "SoundFile", "TransducerProfiles",
       ], swiftSettings: strict),
     .target(
       name: "CoreHapticsTesting", dependencies: ["CoreHaptics", "HapticRender"],
@@ -97,18 +95,19 @@ let package = Package(
       path: "Examples/earthready-drill", swiftSettings: strict),
     .testTarget(
       name: "EarthReadyDrillTests", dependencies: ["earthready-drill"], swiftSettings: strict),
-    .target(name: "PCMSamples", swiftSettings: strict),
     .target(
-      name: "ALSAOutput", dependencies: ["CALSA", "HapticPlayback", "PCMSamples"],
+      name: "HapticOutputs", dependencies: ["CALSA", "HapticPlayback", "SoundFile"],
       swiftSettings: strict),
     .target(name: "CFaultyPCM", dependencies: ["CALSA"], path: "Tests/CFaultyPCM"),
     .target(
       name: "FaultyPCM",
-      dependencies: ["ALSAOutput", "CFaultyPCM", "HapticPlayback", "PCMSamples"],
+      dependencies: ["CFaultyPCM", "HapticOutputs", "HapticPlayback", "SoundFile"],
       path: "Tests/FaultyPCM", swiftSettings: strict),
     .testTarget(
-      name: "ALSAOutputTests",
-      dependencies: ["ALSAOutput", "FaultyPCM", "HapticPlayback", "PCMSamples"],
+      name: "HapticOutputsTests",
+      dependencies: [
+        "FaultyPCM", "HapticModel", "HapticOutputs", "HapticPlayback", "HapticRender", "SoundFile",
+      ],
       swiftSettings: strict),
     .target(
       name: "PlayRig", dependencies: ["AHAP", "HapticModel", "HapticPlayback", "ShippedPatterns"],
@@ -116,30 +115,17 @@ let package = Package(
     .testTarget(
       name: "ALSAPlaybackTests",
       dependencies: [
-        "AHAP", "ALSAOutput", "FaultyPCM", "HapticModel", "HapticPlayback", "HapticRender",
-        "PCMSamples", "PlayRig", "ShippedPatterns", "TestSupport",
+        "AHAP", "FaultyPCM", "HapticModel", "HapticOutputs", "HapticPlayback", "HapticRender",
+        "PlayRig", "ShippedPatterns", "SoundFile", "TestSupport",
       ], swiftSettings: strict),
     .executableTarget(
       name: "play-probe",
-      dependencies: ["ALSAOutput", "HapticPlayback", "HapticRender", "PlayRig"],
+      dependencies: ["HapticOutputs", "HapticPlayback", "HapticRender", "PlayRig"],
       path: "Tests/PlayProbe", exclude: ["soak"], swiftSettings: strict),
     .testTarget(
       name: "ServerTests", dependencies: ["HapticPlayback", "PlayRig", "SoundFile", "play-probe"],
       swiftSettings: strict),
-    .testTarget(
-      name: "PCMSamplesTests", dependencies: ["PCMSamples", "SoundFile"], swiftSettings: strict),
-    .target(
-      name: "SoundFile", dependencies: ["CSndFile", "CSampleRate", "PCMSamples"],
-      swiftSettings: strict),
-    .target(
-      name: "SoundFileOutput", dependencies: ["HapticPlayback", "SoundFile"],
-      swiftSettings: strict),
-    .testTarget(
-      name: "SoundFileOutputTests",
-      dependencies: [
-        "HapticModel", "HapticPlayback", "HapticRender", "SoundFile", "SoundFileOutput",
-      ],
-      swiftSettings: strict),
+    .target(name: "SoundFile", dependencies: ["CSndFile", "CSampleRate"], swiftSettings: strict),
     .target(
       name: "TransducerProfiles",
       dependencies: ["Diagnostics", "HapticModel", "HapticRender", "JSONText"],
@@ -168,7 +154,7 @@ let package = Package(
     .testTarget(
       name: "PatternComparisonTests",
       dependencies: [
-        "AHAP", "HapticModel", "HapticRender", "JSONText", "PCMSamples", "PatternComparison",
+        "AHAP", "HapticModel", "HapticRender", "JSONText", "PatternComparison",
         "ShippedPatterns", "SignalAnalysis", "SoundFile",
       ],
       swiftSettings: strict),
@@ -178,14 +164,14 @@ let package = Package(
     .target(
       name: "ReviewPages",
       dependencies: [
-        "BlindListening", "HapticModel", "HapticRender", "JSONText", "PCMSamples",
-        "PatternComparison", "SignalAnalysis", "SignalPlots",
+        "BlindListening", "HapticModel", "HapticRender", "JSONText", "PatternComparison",
+        "SignalAnalysis", "SignalPlots", "SoundFile",
       ], resources: [.embedInCode("Page")], swiftSettings: strict),
     .testTarget(
       name: "ReviewPagesTests",
       dependencies: [
-        "BlindListening", "HapticModel", "HapticRender", "JSONText", "PCMSamples",
-        "PatternComparison", "ReviewPages", "SignalAnalysis", "SignalPlots",
+        "BlindListening", "HapticModel", "HapticRender", "JSONText", "PatternComparison",
+        "ReviewPages", "SignalAnalysis", "SignalPlots", "SoundFile",
       ],
       swiftSettings: strict),
     .target(
@@ -219,12 +205,10 @@ let package = Package(
     .target(
       name: "TemblorCommands",
       dependencies: [
-        "AHAP", "ALSAOutput", "BlindListening", "CommandLineKit", "Diagnostics", "HapticModel",
-        "HapticPlayback", "HapticRender", "JSONText", "ListenServer", "PCMSamples",
-        "PatternComparison",
+        "AHAP", "BlindListening", "CommandLineKit", "Diagnostics", "HapticModel", "HapticOutputs",
+        "HapticPlayback", "HapticRender", "JSONText", "ListenServer", "PatternComparison",
         "PatternWorkflows", "ReviewPages", "ShippedPatterns", "SignalAnalysis", "SignalPlots",
-        "SoundFile",
-        "SoundFileOutput", "SystemSupport", "TransducerCalibration", "TransducerProfiles",
+        "SoundFile", "SystemSupport", "TransducerCalibration", "TransducerProfiles",
       ], swiftSettings: strict),
     .testTarget(
       name: "HapticModelTests", dependencies: ["HapticModel"], swiftSettings: strict),
@@ -254,7 +238,7 @@ let package = Package(
     .testTarget(
       name: "TemblorCommandsTests",
       dependencies: [
-        "ALSAOutput", "BlindListening", "CommandLineKit", "HapticModel", "HapticPlayback",
+        "BlindListening", "CommandLineKit", "HapticModel", "HapticOutputs", "HapticPlayback",
         "HapticRender", "ListenServer", "PatternComparison", "PatternWorkflows", "SignalAnalysis",
         "SoundFile",
         "SystemSupport", "TemblorCommands", "TestSupport", "TransducerProfiles", "temblor",

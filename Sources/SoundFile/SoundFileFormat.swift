@@ -103,3 +103,53 @@ public struct SoundFileFormat: Equatable, Sendable {
     return Int32(major | minor)
   }
 }
+
+/// How one sample is stored.
+public enum SampleFormat: String, CaseIterable, Sendable {
+  /// 16-bit whole numbers, dithered.
+  case s16
+  /// 24-bit whole numbers.
+  case s24
+  /// 32-bit whole numbers.
+  case s32
+  /// 32-bit floating point.
+  case float
+
+  /// Bytes of a sample in an uncompressed file.
+  public var byteCount: Int {
+    switch self {
+    case .s16: 2
+    case .s24: 3
+    case .s32, .float: 4
+    }
+  }
+
+  /// The numbers that are stored.
+  var encoding: SampleEncoding {
+    switch self {
+    case .s16: .s16
+    case .s24: .s24
+    case .s32: .s32
+    case .float: .float
+    }
+  }
+}
+
+/// Text that a sound file carries about itself.
+///
+/// No date is ever written, so that equal renderings are equal files.
+public struct SoundFileTags: Equatable, Sendable {
+  /// What is heard.
+  public var title: String
+  /// What made the file.
+  public var software: String
+  /// How it was made.
+  public var comment: String
+
+  /// Makes tags; an empty text is left out.
+  public init(title: String = "", software: String = "", comment: String = "") {
+    self.title = title
+    self.software = software
+    self.comment = comment
+  }
+}

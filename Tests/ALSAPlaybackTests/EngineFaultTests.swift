@@ -1,7 +1,7 @@
-import ALSAOutput
 import FaultyPCM
 import Glibc
 import HapticModel
+import HapticOutputs
 import HapticPlayback
 import HapticRender
 import TestSupport

@@ -1,11 +1,11 @@
 import AHAP
-import ALSAOutput
 import HapticModel
+import HapticOutputs
 import HapticPlayback
 import HapticRender
-import PCMSamples
 import PlayRig
 import ShippedPatterns
+import SoundFile
 import Testing
 
 /// What reaches ALSA is what an offline rendering is, byte for byte, whatever the period and the numbers.

@@ -1,5 +1,5 @@
 internal import CFaultyPCM
-public import PCMSamples
+public import SoundFile
 
 extension FaultyDevice {
   /// What a device offers when it is opened.

@@ -1,5 +1,5 @@
-package import ALSAOutput
 internal import CFaultyPCM
+package import HapticOutputs
 
 /// A playback device in virtual time that fails on a schedule and tells what was heard when.
 ///

@@ -1,5 +1,5 @@
-import ALSAOutput
 import Glibc
+import HapticOutputs
 import HapticPlayback
 import HapticRender
 import PlayRig

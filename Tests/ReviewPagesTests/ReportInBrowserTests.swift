@@ -1,4 +1,4 @@
-import PCMSamples
+import SoundFile
 import Testing
 
 @testable import ReviewPages

@@ -1,6 +1,6 @@
-import PCMSamples
 import PatternComparison
 import SignalAnalysis
+import SoundFile
 import Testing
 
 @testable import ReviewPages

@@ -1,10 +1,9 @@
-internal import ALSAOutput
 internal import Foundation
 internal import Glibc
+internal import HapticOutputs
 internal import HapticPlayback
 internal import HapticRender
 internal import SoundFile
-internal import SoundFileOutput
 internal import Synchronization
 
 /// Outputs in real time: an ALSA device, a sound file, or nothing.

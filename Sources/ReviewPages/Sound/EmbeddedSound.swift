@@ -1,5 +1,5 @@
-internal import PCMSamples
 internal import SignalAnalysis
+internal import SoundFile
 
 /// A sound within a page: a WAVE of 16-bit samples, dithered as `render` does it.
 struct EmbeddedSound {

@@ -1,5 +1,5 @@
-import ALSAOutput
 import CommandLineKit
+import HapticOutputs
 import HapticPlayback
 import HapticRender
 

@@ -1,4 +1,4 @@
-import ALSAOutput
+import HapticOutputs
 import HapticPlayback
 import Synchronization
 

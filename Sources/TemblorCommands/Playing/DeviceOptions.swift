@@ -1,7 +1,7 @@
-import ALSAOutput
 import CommandLineKit
+import HapticOutputs
 import HapticRender
-import PCMSamples
+import SoundFile
 import SystemSupport
 
 /// The options by which live verbs choose a device and what to ask of it.

@@ -1,4 +1,4 @@
-import ALSAOutput
+import HapticOutputs
 import SystemSupport
 
 /// A device that cannot be played on.

@@ -1,7 +1,7 @@
-import ALSAOutput
+import HapticOutputs
 import HapticPlayback
 import JSONText
-import PCMSamples
+import SoundFile
 import SystemSupport
 
 /// The device that plays, and what it granted.

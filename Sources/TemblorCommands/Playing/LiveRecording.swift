@@ -1,9 +1,9 @@
+import HapticOutputs
 import HapticPlayback
 import HapticRender
 import JSONText
 import PatternWorkflows
 import SoundFile
-import SoundFileOutput
 import SystemSupport
 
 /// A sound file that what is heard is written to, which takes its name when it is complete.

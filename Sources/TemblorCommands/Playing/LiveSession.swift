@@ -1,6 +1,6 @@
 internal import CommandLineKit
 internal import Glibc
-import ALSAOutput
+import HapticOutputs
 import HapticPlayback
 import HapticRender
 internal import SystemSupport

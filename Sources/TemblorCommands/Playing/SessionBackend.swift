@@ -1,4 +1,4 @@
-import ALSAOutput
+import HapticOutputs
 import HapticPlayback
 
 /// Where a live verb plays: a device, a clock and a keyboard; tests put virtual ones in.

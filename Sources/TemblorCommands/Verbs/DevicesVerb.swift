@@ -1,7 +1,7 @@
-import ALSAOutput
 import CommandLineKit
+import HapticOutputs
 import JSONText
-import PCMSamples
+import SoundFile
 import SystemSupport
 
 /// `temblor devices`: what can be played on.

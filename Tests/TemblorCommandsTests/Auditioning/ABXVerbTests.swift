@@ -1,11 +1,11 @@
-import ALSAOutput
 import BlindListening
-import TestSupport
-@testable import CommandLineKit
+import HapticOutputs
 import HapticPlayback
-@testable import SystemSupport
+import TestSupport
 import Testing
 
+@testable import CommandLineKit
+@testable import SystemSupport
 @testable import TemblorCommands
 
 @Suite struct ABXVerbTests {

@@ -1,12 +1,12 @@
-import ALSAOutput
-import TestSupport
-@testable import CommandLineKit
 import HapticModel
+import HapticOutputs
 import HapticPlayback
 import HapticRender
-@testable import PatternWorkflows
+import TestSupport
 import Testing
 
+@testable import CommandLineKit
+@testable import PatternWorkflows
 @testable import TemblorCommands
 
 @Suite struct PlayVerbTests {

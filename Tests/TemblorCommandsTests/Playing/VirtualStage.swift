@@ -1,9 +1,9 @@
-import ALSAOutput
-@testable import CommandLineKit
+import HapticOutputs
 import HapticPlayback
 import HapticRender
 import Synchronization
 
+@testable import CommandLineKit
 @testable import TemblorCommands
 
 /// A device in memory on virtual time, and what happens at which moment of it.

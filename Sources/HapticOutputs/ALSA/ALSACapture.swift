@@ -1,0 +1,198 @@
+internal import Glibc
+public import HapticPlayback
+internal import SoundFile
+
+/// A recording device of ALSA that is emptied whenever there is time.
+///
+/// Frames that were lost end a recording: nothing is made up for them. Belongs to one thread.
+public final class ALSACapture {
+  /// Frames per second.
+  public let rate: Int
+  /// Interleaved channels.
+  public let channelCount: Int
+  /// Frames that were read.
+  public private(set) var frameCount = 0
+
+  private let device: String
+  private let pcm: PCMBindings
+  private let timekeeper: any TimeSource
+  private let decoder: SampleDecoder
+  private let frameSize: Int
+  private let isPaced: Bool
+  private var bytes: [UInt8]
+  private var started: Duration?
+
+  /// Seconds that the device may hold: a busy machine has that long to come back.
+  private static let patience = 2
+
+  /// Opens a device; it records from `start()` on.
+  public convenience init(
+    _ device: String, rate: Int, channelCount: Int, timekeeper: any TimeSource = SystemTimeSource()
+  ) throws(ALSAError) {
+    try self.init(
+      device, rate: rate, channelCount: channelCount, timekeeper: timekeeper, interception: nil)
+  }
+
+  /// The same, with something between the capture and the library.
+  package init(
+    _ device: String, rate: Int, channelCount: Int, timekeeper: any TimeSource,
+    interception: PCMInterception?
+  ) throws(ALSAError) {
+    do {
+      let pcm = try PCMBindings(opening: device, for: .capture, interception: interception)
+      let granted = try Self.negotiate(
+        pcm, device: device, rate: rate, channelCount: channelCount)
+      self.pcm = pcm
+      decoder = SampleDecoder(granted.encoding)
+      frameSize = granted.encoding.byteCount * channelCount
+      bytes = Array(repeating: 0, count: granted.periodSize * frameSize)
+      isPaced = pcm.anatomy().contains("Null PCM")
+    } catch let failure as PCMFailure {
+      throw Self.error(failure, device: device)
+    } catch let error as ALSAError {
+      throw error
+    } catch {
+      throw ALSAError(kind: .other, device: device, description: "\(error)")
+    }
+    self.device = device
+    self.rate = rate
+    self.channelCount = channelCount
+    self.timekeeper = timekeeper
+  }
+
+  /// Begins to record.
+  public func start() throws(ALSAError) {
+    do {
+      try pcm.start()
+      started = timekeeper.now
+    } catch {
+      throw Self.error(error, device: device)
+    }
+  }
+
+  /// Appends what was recorded since the last call; never waits.
+  ///
+  /// - Throws: `gap` where the device lost frames, because this was called too seldom.
+  public func read(into samples: inout [Float]) throws(ALSAError) {
+    do {
+      while true {
+        let most = min(bytes.count / frameSize, room)
+        guard most > 0 else { return }
+        var span = bytes.mutableSpan
+        let count = try pcm.read(into: &span, frameCount: most)
+        guard count > 0 else { return }
+        decoder.decode(bytes.span.extracting(first: count * frameSize), into: &samples)
+        frameCount += count
+      }
+    } catch {
+      throw Self.error(error, device: device)
+    }
+  }
+
+  /// The moment at which the first frame was recorded, by the device's own account, or nothing yet.
+  public func firstFrameTime() -> Duration? {
+    guard let started else { return nil }
+    if isPaced { return started }
+    guard frameCount > 0, let waiting = try? pcm.delay() else { return nil }
+    return timekeeper.now - .seconds(Double(frameCount + waiting) / Double(rate))
+  }
+
+  /// Stops at once.
+  public func stop() { pcm.drop() }
+
+  /// Frames that may be read: all there are, or those of the time that went by where nothing else paces.
+  private var room: Int {
+    guard isPaced else { return .max }
+    guard let started else { return 0 }
+    let passed = timekeeper.now - started
+    let (seconds, attoseconds) = passed.components
+    return Int(seconds) * rate + Int(Double(attoseconds) * 1e-18 * Double(rate)) - frameCount
+  }
+
+  private static func negotiate(
+    _ pcm: PCMBindings, device: String, rate: Int, channelCount: Int
+  ) throws -> (encoding: SampleEncoding, periodSize: Int) {
+    func refusal(_ text: String) -> ALSAError {
+      ALSAError(kind: .unsupportedFormat, device: device, description: text)
+    }
+    try pcm.startNegotiation()
+    guard pcm.offers(.readWrite) else { throw refusal("does not support interleaved capture") }
+    try pcm.set(PCMAccess.readWrite)
+    guard pcm.offers(channelCount: channelCount) else {
+      let offered = PCMNegotiation.channelCounts(of: pcm, in: try pcm.channelCounts())
+      throw refusal(
+        "does not record \(channelCount == 1 ? "one channel" : "\(channelCount) channels"); it "
+          + "records \(PCMNegotiation.list(offered))")
+    }
+    try pcm.set(channelCount: channelCount)
+    guard pcm.offers(rate: rate) else {
+      let offered = try PCMNegotiation.rates(of: pcm)
+      throw refusal(
+        "does not support capture at \(rate) Hz; supported: \(PCMNegotiation.list(offered)) Hz")
+    }
+    try pcm.set(rate: rate)
+    guard let encoding = SampleEncoding.allCases.first(where: { pcm.offers($0) }) else {
+      throw refusal("does not support 16-, 24- or 32-bit capture")
+    }
+    try pcm.set(encoding)
+    try pcm.set(periodLengthNear: max(16, rate / 100))
+    try pcm.set(bufferLengthNear: patience * rate)
+    let (periodSize, bufferSize) = try pcm.finishNegotiation()
+    try pcm.setSoftwareParameters(periodSize: periodSize, bufferSize: bufferSize)
+    try pcm.prepare()
+    return (encoding, max(1, periodSize))
+  }
+
+  private static func error(_ failure: PCMFailure, device: String) -> ALSAError {
+    var error = ALSAError(failure, device: device)
+    switch error.kind {
+    case .deviceBusy:
+      error.description =
+        "device busy: another program records from it; close that program or choose another device"
+    case .permissionDenied:
+      error.description =
+        "permission denied; this user must be in the group 'audio' to record from it"
+    default: break
+    }
+    if failure.code == EPIPE || failure.code == ESTRPIPE {
+      error = ALSAError(
+        kind: .gap, device: device,
+        description: "overrun: the recording has a gap; close other programs and record again")
+    }
+    return error
+  }
+}
+
+/// Brings what a device recorded into −1…1.
+struct SampleDecoder {
+  private let encoding: SampleEncoding
+
+  /// A decoder of one encoding, in the byte order of this machine.
+  init(_ encoding: SampleEncoding) { self.encoding = encoding }
+
+  /// Appends the samples of some bytes, whole ones only.
+  func decode(_ bytes: Span<UInt8>, into samples: inout [Float]) {
+    let size = encoding.byteCount
+    for start in stride(from: 0, through: bytes.count - size, by: size) {
+      var number: UInt32 = 0
+      for index in 0..<size {
+        #if _endian(little)
+          number |= UInt32(bytes[start + index]) << (8 * UInt32(index))
+        #else
+          number = number << 8 | UInt32(bytes[start + index])
+        #endif
+      }
+      samples.append(sample(number))
+    }
+  }
+
+  private func sample(_ number: UInt32) -> Float {
+    switch encoding {
+    case .float: Float(bitPattern: number)
+    case .s32: Float(Int32(bitPattern: number)) / 2_147_483_648
+    // The upper byte of four may hold anything.
+    case .s24, .s24Packed: Float(Int32(bitPattern: number << 8)) / 2_147_483_648
+    case .s16: Float(Int16(truncatingIfNeeded: number)) / 32_768
+    }
+  }
+}

@@ -1,0 +1,280 @@
+public import HapticPlayback
+internal import SoundFile
+
+/// A playback device of ALSA: one sink for cards, sound servers and files, whatever ALSA has a name for.
+///
+/// Frames are handed over in whole periods as the device asks for them. A sink keeps time: every frame has
+/// the moment at which it is due, and what a device could not play when it was due is passed over, so that
+/// all that follows is heard when it should be.
+///
+/// - An under-run or a suspension is reported as `.missed`: the time from the end of what the device had, by
+///   its last measurement, to now by the timekeeper's clock.
+/// - A device that went away is looked for twice a second, with the same request. Until it is back, the clock
+///   paces: `.missed` every 20 ms.
+/// - A device that takes frames faster than time goes by, such as `null`, is held back by the clock.
+///
+/// Belongs to one thread at a time. `wait` and `write` allocate nothing while all is well.
+public final class ALSASink: AudioSink {
+  /// Where the sink stands.
+  enum Phase {
+    case open
+    case suspended(since: Duration, nextAttempt: Duration)
+    case away(nextAttempt: Duration)
+    case ended
+  }
+
+  /// How sound was interrupted.
+  enum Discontinuity {
+    /// The device stood still or lost what it had: what follows begins from silence.
+    case broken
+    /// The device plays on late: what it plays has to end before it can catch up.
+    case behind
+  }
+
+  /// What was granted when the sink was made. After a reconnection, periods and buffer may differ inside.
+  public let format: SinkFormat
+  /// What the device that is open, or was last, granted.
+  public internal(set) var granted: PCMConfiguration
+  /// What was asked for, at first and at every reconnection.
+  public let request: PCMRequest
+
+  let time: FrameTime
+  let timekeeper: any TimeSource
+  let interception: PCMInterception?
+  var pcm: PCMBindings?
+  var phase = Phase.open
+  var notices = NoticeQueue()
+  var encoder: SampleEncoder
+  var staged: PendingFrames
+  /// The wake signal first, then the device's descriptors.
+  var watched: [PollDescriptor]
+
+  /// The moment at which all that the device took will have been heard; nothing before the first start.
+  var end: Duration?
+  /// Whether the device has run steadily since its first start.
+  var isSettled = false
+  /// Since when it has done so.
+  var settlingSince: Duration?
+  /// Whether the device runs; until it does, what it took only waits.
+  var isStarted = false
+  /// Frames taken since the device was last prepared, until it is started.
+  var waitingCount = 0
+  /// How much later than due the device plays, as far as that is not yet made good.
+  var lag = Duration.zero
+  /// When the device's clock was last looked at.
+  var lastFollowed = Duration.zero
+  /// What was not yet told of the last interruption.
+  var interruption: Discontinuity?
+  /// Frames that went by unheard and are not yet told.
+  var missedCount = 0
+  /// Frames of silence to hand over first, because the device is ahead of time.
+  var owedSilence = 0
+  /// What went wrong in a call that could not tell.
+  var trouble: PCMFailure?
+  /// When the device last took or freed frames.
+  var lastProgress = Duration.zero
+  /// Frames that were free when last asked.
+  var lastAvailable = 0
+  /// Recoveries in a row that led to nothing.
+  var recoveryCount = 0
+  var recoveriesSince = Duration.zero
+  /// When the device was last looked for.
+  var lastAttempt: Duration?
+  /// What was last told about a device that does not come back.
+  var lastAbsence: ALSAError?
+
+  /// Opens a device; priorities and locked memory are matters of the thread that renders.
+  public convenience init(
+    _ request: PCMRequest, timekeeper: any TimeSource = SystemTimeSource()
+  ) throws(ALSAError) {
+    try self.init(request, timekeeper: timekeeper, interception: nil)
+  }
+
+  /// The same, with something between the sink and the library.
+  package init(
+    _ request: PCMRequest, timekeeper: any TimeSource, interception: PCMInterception?
+  ) throws(ALSAError) {
+    let (pcm, granted) = try PCMNegotiation(request).open(interception: interception)
+    self.request = request
+    self.timekeeper = timekeeper
+    self.interception = interception
+    self.granted = granted
+    format = SinkFormat(
+      rate: Double(granted.rate), channelCount: granted.channelCount,
+      periodSize: granted.periodSize, bufferSize: granted.bufferSize)
+    time = FrameTime(rate: Double(granted.rate))
+    encoder = SampleEncoder(granted.encoding)
+    staged = Self.stage(for: granted, format: format)
+    watched = Array(repeating: PollDescriptor(-1), count: 1 + pcm.descriptorCount)
+    lastProgress = timekeeper.now
+    self.pcm = pcm
+  }
+
+  /// Whether a sound card plays the frames without a sound server between.
+  public var isHardware: Bool { granted.isHardware }
+
+  /// Frames handed over and not yet heard, at most a second more than the buffer holds.
+  public var delay: Int {
+    let bound = granted.bufferSize + granted.rate
+    return min(max(0, deviceDelay + staged.count), bound)
+  }
+
+  private var deviceDelay: Int {
+    guard case .open = phase, let pcm else { return 0 }
+    guard isStarted else { return waitingCount }
+    if !granted.isPaced, let frames = try? pcm.delay() { return frames }
+    return end.map { time.frameCount(touching: $0 - timekeeper.now) } ?? 0
+  }
+
+  /// Takes what happened since the last call, oldest first.
+  public func takeEvents() -> [SinkEvent] { notices.take() }
+
+  /// Memory for what is on its way to a device.
+  static func stage(for granted: PCMConfiguration, format: SinkFormat) -> PendingFrames {
+    PendingFrames(
+      capacity: max(granted.bufferSize, format.bufferSize),
+      silenceCapacity: granted.periodSize, channelCount: granted.channelCount,
+      encoding: granted.encoding)
+  }
+
+  /// Takes interleaved frames; what the device does not take at once follows as it has room.
+  public func write(_ frames: Span<Float>) {
+    guard case .open = phase, let pcm else { return }
+    let frameCount = frames.count / format.channelCount
+    guard frameCount > 0 else { return }
+    staged.stage(
+      frames.extracting(first: frameCount * format.channelCount), frameCount: frameCount,
+      with: &encoder)
+    do {
+      _ = try push(to: pcm)
+    } catch {
+      trouble = trouble ?? error
+    }
+  }
+
+  /// Hands over what waits, and starts the device once it is full: the number of frames it took.
+  func push(to pcm: PCMBindings) throws(PCMFailure) -> Int {
+    var total = 0
+    var isSilence = owedSilence > 0
+    while isSilence || staged.count > 0 {
+      let taken =
+        isSilence
+        ? try staged.pushSilence(owedSilence, to: pcm, access: granted.access)
+        : try staged.push(to: pcm, access: granted.access)
+      if taken == 0 { break }
+      if isSilence { owedSilence -= taken }
+      isSilence = owedSilence > 0
+      total += taken
+      count(taken)
+      // Full when there is no room for another period.
+      if !isStarted, waitingCount + granted.periodSize > granted.bufferSize { try start(pcm) }
+    }
+    return total
+  }
+
+  /// Takes note of frames the device has taken.
+  private func count(_ frameCount: Int) {
+    if !isStarted { waitingCount += frameCount }
+    end = end.map { $0 + time.duration(of: frameCount) }
+    lastAvailable -= frameCount
+    lastProgress = timekeeper.now
+  }
+
+  /// Lets the device play what it took.
+  func start(_ pcm: PCMBindings) throws(PCMFailure) {
+    try pcm.start()
+    isStarted = true
+    let now = timekeeper.now
+    let begun = now + time.duration(of: waitingCount)
+    // After an interruption the buffer took a moment to fill; the next one makes good for it.
+    if let end { lag += begun - end }
+    end = begun
+    waitingCount = 0
+    lastProgress = now
+  }
+
+  /// Ends: lets what was handed over be heard, for at most the buffer and 100 ms, or drops it.
+  public func finish(draining: Bool) {
+    if draining, case .open = phase, let pcm, trouble == nil {
+      // A device that fails now has nothing more to be waited for.
+      try? drain(pcm)
+    }
+    if !granted.isPaced { pcm?.drop() }
+    pcm = nil
+    phase = .ended
+  }
+
+  private func drain(_ pcm: PCMBindings) throws(PCMFailure) {
+    var now = timekeeper.now
+    let limit = now + time.duration(of: granted.bufferSize) + .milliseconds(100)
+    var padding = granted.isPaced ? 0 : granted.periodSize
+    while now < limit {
+      _ = try push(to: pcm)
+      if staged.count == 0, padding > 0 {
+        // Some devices play whole periods only.
+        padding -= max(1, try staged.pushSilence(padding, to: pcm, access: granted.access))
+      }
+      if !isStarted, waitingCount > 0 { try start(pcm) }
+      let left = try remaining(pcm, now: now)
+      guard left > .zero || staged.count > 0 else { return }
+      for index in watched.indices { watched[index].descriptor = -1 }
+      timekeeper.wait(
+        for: &watched, timeout: min(max(left, .milliseconds(1)), limit - now, .milliseconds(20)))
+      now = timekeeper.now
+    }
+  }
+
+  /// How long the device will still be heard.
+  private func remaining(_ pcm: PCMBindings, now: Duration) throws(PCMFailure) -> Duration {
+    if granted.isPaced { return (end ?? now) - now }
+    guard isStarted, pcm.state == .running else { return .zero }
+    return time.duration(of: try pcm.delay())
+  }
+}
+
+/// Notices that wait to be taken: a bounded number, so that a device in trouble cannot flood.
+struct NoticeQueue {
+  /// Notices that are kept; of what comes beyond, each kind is counted.
+  static let capacity = 16
+
+  private var notices: [SinkEvent] = []
+  private var surplus = 0
+  private var surplusFrames = 0
+
+  /// An empty queue, with all its memory.
+  init() { notices.reserveCapacity(Self.capacity + 1) }
+
+  /// Adds a notice. When the queue is full, only its frames are kept; losing and finding a device, and the
+  /// end, always find a place.
+  mutating func add(_ kind: SinkEvent.Kind, missedFrameCount: Int = 0, text: String) {
+    if notices.count >= Self.capacity {
+      guard kind != .underrun, kind != .suspended,
+        let index = notices.firstIndex(where: { $0.kind == .underrun || $0.kind == .suspended })
+          ?? notices.indices.first
+      else {
+        surplus += 1
+        surplusFrames += missedFrameCount
+        return
+      }
+      surplus += 1
+      surplusFrames += notices.remove(at: index).missedFrameCount
+    }
+    notices.append(SinkEvent(kind, missedFrameCount: missedFrameCount, text: text))
+  }
+
+  /// Takes all, oldest first; the number of those that found no place comes last.
+  mutating func take() -> [SinkEvent] {
+    guard !notices.isEmpty else { return [] }
+    var taken = notices
+    if surplus > 0 {
+      taken.append(
+        SinkEvent(
+          .degraded, missedFrameCount: surplusFrames,
+          text: "\(surplus) more interruptions in the same time"))
+    }
+    notices.removeAll(keepingCapacity: true)
+    surplus = 0
+    surplusFrames = 0
+    return taken
+  }
+}

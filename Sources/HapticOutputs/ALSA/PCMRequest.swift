@@ -1,0 +1,80 @@
+public import SoundFile
+
+/// What is asked of a device.
+public struct PCMRequest: Equatable, Sendable {
+  /// How many channels are wanted.
+  public enum Channels: Equatable, Sendable {
+    /// This many; a device that has another number is refused.
+    case exactly(Int)
+    /// The smallest number from this on that the device has, or else its greatest.
+    case atLeast(Int)
+
+    /// The number that is named.
+    public var count: Int {
+      switch self {
+      case .exactly(let count), .atLeast(let count): count
+      }
+    }
+  }
+
+  /// The name of the device as ALSA's configuration has it.
+  public var device: String
+  /// Frames per second.
+  public var rate: Int
+  /// Whether the device's nearest rate will do where it refuses this one.
+  public var allowsOtherRate: Bool
+  /// How many channels are wanted.
+  public var channels: Channels
+  /// How samples are stored; nothing takes the best that the device has itself.
+  public var encoding: SampleEncoding?
+  /// How frames get there; nothing takes mapped memory where the device has it.
+  public var access: PCMAccess?
+  /// Frames between two wake-ups; the nearest possible is taken.
+  public var periodSize: Int
+  /// Frames that fit in all; the nearest possible is taken.
+  public var bufferSize: Int
+
+  /// Makes a request; by default for a buffer of 20 ms in four periods.
+  public init(
+    device: String = "default", rate: Int = 48_000, allowsOtherRate: Bool = false,
+    channels: Channels = .atLeast(2), encoding: SampleEncoding? = nil, access: PCMAccess? = nil,
+    periodSize: Int = 240, bufferSize: Int = 960
+  ) {
+    self.device = device
+    self.rate = rate
+    self.allowsOtherRate = allowsOtherRate
+    self.channels = channels
+    self.encoding = encoding
+    self.access = access
+    self.periodSize = periodSize
+    self.bufferSize = bufferSize
+  }
+}
+
+/// What a device granted, read back from it.
+public struct PCMConfiguration: Equatable, Sendable {
+  /// Frames per second.
+  public var rate: Int
+  /// Interleaved channels.
+  public var channelCount: Int
+  /// How samples are stored.
+  public var encoding: SampleEncoding
+  /// How frames get there.
+  public var access: PCMAccess
+  /// Frames between two wake-ups.
+  public var periodSize: Int
+  /// Frames that fit in all.
+  public var bufferSize: Int
+  /// Whether a sound card plays the frames without a sound server between.
+  public var isHardware: Bool
+  /// Whether the device takes frames faster than time goes by, so that the clock holds them back.
+  public var isPaced: Bool
+}
+
+/// How frames get into a device's buffer.
+public enum PCMAccess: String, CaseIterable, Sendable {
+  /// Laid into the buffer itself.
+  case memoryMapped
+  /// Handed over by a call that copies them.
+  case readWrite
+}

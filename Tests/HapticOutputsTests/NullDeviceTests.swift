@@ -1,0 +1,81 @@
+import HapticOutputs
+import HapticPlayback
+import SoundFile
+import Testing
+
+@Suite struct NullDeviceTests {
+  private let clock = ClockTime()
+  private let wake = WakeSignal()
+
+  private func sink(_ change: (inout PCMRequest) -> Void = { _ in }) throws -> ALSASink {
+    var request = PCMRequest(device: "null")
+    change(&request)
+    return try ALSASink(request, timekeeper: clock)
+  }
+
+  @Test(arguments: PCMAccess.allCases, SampleEncoding.allCases)
+  func grantsWhatIsAskedFor(access: PCMAccess, encoding: SampleEncoding) throws {
+    let sink = try sink {
+      $0.access = access
+      $0.encoding = encoding
+      $0.channels = .exactly(3)
+    }
+    #expect(
+      sink.format
+        == SinkFormat(rate: 48_000, channelCount: 3, periodSize: 240, bufferSize: 960))
+    #expect(sink.granted.access == access)
+    #expect(sink.granted.encoding == encoding)
+    #expect(sink.granted.isPaced)
+    #expect(!sink.isHardware)
+  }
+
+  @Test func playsInTime() throws {
+    let sink = try sink()
+    var written = 0
+    while clock.now < .seconds(10) {
+      guard case .room(let count) = sink.wait(wake) else { continue }
+      #expect(count % 240 == 0)
+      sink.write(([Float](repeating: 0, count: count * 2)).span)
+      written += count
+      let ahead = written - Int(clock.now / .microseconds(1)) * 48 / 1_000
+      #expect((720...960).contains(ahead))
+      #expect(sink.delay == ahead)
+    }
+    #expect(written == 480_000 + 960)
+    #expect(clock.waitCount == 2_000)
+    #expect(sink.takeEvents() == [])
+  }
+
+  @Test func framesThatCameTooLateArePassedOver() throws {
+    let sink = try sink()
+    #expect(sink.wait(wake) == .room(frameCount: 960))
+    sink.write(([Float](repeating: 0, count: 1_920)).span)
+    clock.pass(.milliseconds(50))
+    #expect(sink.wait(wake) == .missed(frameCount: 1_440))
+    #expect(sink.wait(wake) == .room(frameCount: 960))
+    #expect(
+      sink.takeEvents() == [
+        SinkEvent(.underrun, missedFrameCount: 1_440, text: "buffer underrun")
+      ])
+  }
+
+  @Test func aSignalEndsTheWait() throws {
+    let sink = try sink()
+    #expect(sink.wait(wake) == .room(frameCount: 960))
+    sink.write(([Float](repeating: 0, count: 1_920)).span)
+    wake.raise()
+    #expect(sink.wait(wake) == .woken)
+    #expect(sink.wait(wake) == .room(frameCount: 240))
+    #expect(clock.now == .milliseconds(5))
+  }
+
+  @Test func drainsForAsLongAsTheSoundIs() throws {
+    let sink = try sink()
+    _ = sink.wait(wake)
+    sink.write(([Float](repeating: 0, count: 480)).span)
+    sink.finish(draining: true)
+    #expect(clock.now == .milliseconds(5))
+    #expect(sink.wait(wake) == .ended)
+    #expect(sink.delay == 0)
+  }
+}

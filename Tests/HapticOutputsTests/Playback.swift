@@ -1,0 +1,97 @@
+import FaultyPCM
+import HapticOutputs
+import HapticPlayback
+import SoundFile
+
+/// A sink on a device that fails, fed with frames that tell their own number.
+final class Playback {
+  /// Frames heard one after the other, each the next of the one before, or silence.
+  struct Stretch: Equatable {
+    /// The frame of time at which it begins.
+    var start: Int
+    /// The number of its first frame; nothing for silence.
+    var first: Int?
+    /// Its length.
+    var count: Int
+  }
+
+  let device = FaultyDevice()
+  let time: DeviceTime
+  let wake = WakeSignal()
+  private(set) var sink: ALSASink
+  /// What was heard, in order.
+  private(set) var heard: [Stretch] = []
+  /// What the sink told, in order.
+  private(set) var notices: [SinkEvent] = []
+  /// The number of the next frame.
+  private(set) var position = 0
+  /// Frames that were passed over.
+  private(set) var missedCount = 0
+  /// How often the sink was waited for.
+  private(set) var waitCount = 0
+
+  /// Opens a device; planning makes it fail.
+  init(
+    _ change: (inout PCMRequest) -> Void = { _ in },
+    abilities: (inout FaultyDevice.Capabilities) -> Void = { _ in },
+    results: @escaping @Sendable (PCMCall) -> Int? = { _ in nil }
+  ) throws {
+    abilities(&device.abilities)
+    var request = PCMRequest(device: "faulty")
+    change(&request)
+    time = DeviceTime(device)
+    sink = try ALSASink(
+      request, timekeeper: time, interception: device.interception(results: results))
+    device.listener = { [unowned self] time, samples, channelCount in
+      hear(time, samples, channelCount)
+    }
+  }
+
+  /// A frame's number as a sample that every encoding but the shortest keeps.
+  static func sample(_ number: Int) -> Float { Float(number % 4_000_000 + 1) / 8_388_607 }
+
+  private func hear(_ time: Duration, _ samples: Span<Float>, _ channelCount: Int) {
+    let start = Int((time / .seconds(1) * sink.format.rate).rounded())
+    for frame in 0..<(samples.count / channelCount) {
+      let value = Int((samples[frame * channelCount] * 8_388_607).rounded())
+      let number = value == 0 ? nil : value - 1
+      if let last = heard.last, last.start + last.count == start + frame,
+        last.first.map({ $0 + last.count }) == number
+      {
+        heard[heard.count - 1].count += 1
+      } else {
+        heard.append(Stretch(start: start + frame, first: number, count: 1))
+      }
+    }
+  }
+
+  /// Renders until a moment; `limit` waits that bring no time forward are a hang.
+  func run(until end: Duration, limit: Int = 1_000) -> Bool {
+    var still = 0
+    var last = time.now
+    while time.now < end {
+      let readiness = sink.wait(wake)
+      waitCount += 1
+      switch readiness {
+      case .room(let count):
+        var samples: [Float] = []
+        samples.reserveCapacity(count * sink.format.channelCount)
+        for number in position..<(position + count) {
+          for _ in 0..<sink.format.channelCount { samples.append(Self.sample(number)) }
+        }
+        position += count
+        sink.write(samples.span)
+      case .missed(let count), .behind(let count):
+        position += count
+        missedCount += count
+      case .woken: break
+      case .ended: return true
+      }
+      notices += sink.takeEvents()
+      still = time.now == last ? still + 1 : 0
+      last = time.now
+      if still > limit { return false }
+    }
+    return true
+  }
+}

@@ -1,0 +1,84 @@
+import FaultyPCM
+import Glibc
+import HapticOutputs
+import HapticPlayback
+import SoundFile
+import Testing
+
+/// Chance finds what nobody thought of; every seed is its own case.
+@Suite struct RandomFaultTests {
+  /// SplitMix64.
+  private struct Chance: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+      state &+= 0x9e37_79b9_7f4a_7c15
+      var z = state
+      z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
+      z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
+      return z ^ (z >> 31)
+    }
+  }
+
+  private func fault(_ chance: inout Chance) -> Fault {
+    switch Int.random(in: 0..<12, using: &chance) {
+    case 0, 1, 2: .underrun
+    case 3: .suspend(canResume: true)
+    case 4: .suspend(canResume: false)
+    case 5:
+      .disconnect(
+        duration: .milliseconds(Int.random(in: 0...1_500, using: &chance)),
+        code: Bool.random(using: &chance) ? ENODEV : EBUSY)
+    case 6:
+      .shortTransfers(
+        frameCount: Int.random(in: 1...300, using: &chance),
+        count: Int.random(in: 1...50, using: &chance))
+    case 7:
+      .failTransfers(
+        code: [EPIPE, EAGAIN, EINTR, ESTRPIPE, EIO].randomElement(using: &chance) ?? EIO,
+        count: Int.random(in: 1...4, using: &chance))
+    case 8: .failStarts(code: EPIPE, count: Int.random(in: 1...4, using: &chance))
+    case 9: .addDelay(frameCount: Int.random(in: -2_000...100_000, using: &chance))
+    case 10: .cryWolf(duration: .milliseconds(Int.random(in: 1...300, using: &chance)))
+    default: .stall(duration: .milliseconds(Int.random(in: 1...900, using: &chance)))
+    }
+  }
+
+  /// For forty seconds something goes wrong every quarter of a second; then a second of peace.
+  @Test(arguments: 1...8)
+  func everyFrameHeardIsHeardInTime(seed: Int) throws {
+    var chance = Chance(state: UInt64(seed))
+    let period = [64, 128, 240, 441].randomElement(using: &chance) ?? 64
+    let buffer = period * Int.random(in: 2...6, using: &chance)
+    let playback = try Playback(
+      {
+        $0.periodSize = period
+        $0.bufferSize = buffer
+        $0.access = PCMAccess.allCases.randomElement(using: &chance)
+      },
+      abilities: { $0.drift = Int.random(in: -200...200, using: &chance) })
+    let format = playback.sink.format
+    var moment = Duration.milliseconds(500)
+    while moment < .seconds(40) {
+      playback.device.plan(fault(&chance), at: moment)
+      moment += .milliseconds(Int.random(in: 1...500, using: &chance))
+    }
+    var last = Duration.zero
+    while last < .seconds(42) {
+      last += .milliseconds(Int.random(in: 20...3_000, using: &chance))
+      try #require(playback.run(until: last))
+      // The thread is late now and then.
+      if Bool.random(using: &chance) {
+        playback.time.pass(.milliseconds(Int.random(in: 0...80, using: &chance)))
+      }
+    }
+    #expect(playback.sink.format == format)
+    // What the device had when it stood still is heard late; what comes after it is not. The device's
+    // clock may be 400 frames off by the end, and 30 ms are no interruption yet.
+    let late = playback.heard.filter { stretch in
+      stretch.first.map { abs($0 - stretch.start) > period + 400 + 1_440 } ?? false
+    }
+    #expect(late.allSatisfy { $0.count <= buffer })
+    #expect(playback.heard.contains { $0.start > 40 * 48_000 && $0.first != nil })
+  }
+}

@@ -1,0 +1,232 @@
+import FaultyPCM
+import Glibc
+import HapticOutputs
+import HapticPlayback
+import SoundFile
+import Testing
+
+/// Each way back from trouble, frame by frame: the buffer is 960 frames in periods of 240.
+@Suite struct RecoveryTests {
+  private typealias Stretch = Playback.Stretch
+
+  @Test(arguments: PCMAccess.allCases, SampleEncoding.allCases.filter { $0 != .s16 })
+  func allIsHeardInOrder(access: PCMAccess, encoding: SampleEncoding) throws {
+    let playback = try Playback {
+      $0.access = access
+      $0.encoding = encoding
+    }
+    #expect(playback.run(until: .seconds(1)))
+    #expect(playback.heard == [Stretch(start: 0, first: 0, count: 48_000)])
+    #expect(playback.notices == [])
+    // The first wait fills the buffer; each later one takes a period.
+    #expect(playback.waitCount == 201)
+  }
+
+  @Test(arguments: PCMAccess.allCases)
+  func underrunLosesWhatWasQueuedAndGoesOnInTime(access: PCMAccess) throws {
+    let playback = try Playback { $0.access = access }
+    playback.device.plan(.underrun, at: .milliseconds(502))
+    #expect(playback.run(until: .seconds(1)))
+    // At 502 ms, frames to 24 960 were queued. Silence takes their place.
+    #expect(
+      playback.heard == [
+        Stretch(start: 0, first: 0, count: 24_096),
+        Stretch(start: 24_096, first: nil, count: 864),
+        Stretch(start: 24_960, first: 24_960, count: 23_040),
+      ])
+    #expect(playback.notices == [SinkEvent(.underrun, text: "buffer underrun")])
+  }
+
+  @Test func lateFramesArePassedOver() throws {
+    let playback = try Playback()
+    #expect(playback.run(until: .milliseconds(500)))
+    playback.time.pass(.milliseconds(70))
+    #expect(playback.run(until: .seconds(1)))
+    // The buffer lasted for 20 ms; 50 ms are missed.
+    #expect(
+      playback.heard == [
+        Stretch(start: 0, first: 0, count: 24_960),
+        Stretch(start: 27_360, first: 27_360, count: 20_640),
+      ])
+    #expect(playback.missedCount == 2_400)
+    #expect(
+      playback.notices == [
+        SinkEvent(.underrun, missedFrameCount: 2_400, text: "buffer underrun")
+      ])
+  }
+
+  @Test func resumptionGoesOnWithWhatIsQueued() throws {
+    let playback = try Playback()
+    playback.device.plan(.suspend(canResume: true), at: .milliseconds(502))
+    #expect(playback.run(until: .seconds(1)))
+    #expect(playback.heard == [Stretch(start: 0, first: 0, count: 48_000)])
+    #expect(playback.notices == [SinkEvent(.suspended, text: "the device was suspended")])
+  }
+
+  /// The library itself takes no notice of a plug-in that cannot resume.
+  @Test func refusedResumptionPreparesAnew() throws {
+    let playback = try Playback()
+    playback.device.plan(.suspend(canResume: false), at: .milliseconds(502))
+    #expect(playback.run(until: .seconds(1)))
+    #expect(playback.heard.last == Stretch(start: 24_960, first: 24_960, count: 23_040))
+    #expect(playback.notices == [SinkEvent(.suspended, text: "the device was suspended")])
+  }
+
+  @Test func resumptionThatTakesTimeIsWaitedFor() throws {
+    let counter = Counter()
+    let playback = try Playback(results: { call in
+      call == .resume && counter.next() <= 4 ? -Int(EAGAIN) : nil
+    })
+    playback.device.plan(.suspend(canResume: true), at: .milliseconds(500))
+    #expect(playback.run(until: .seconds(1)))
+    // Four attempts fail, 20 ms apart; the fifth succeeds at 580 ms.
+    #expect(counter.count == 5)
+    #expect(playback.missedCount == 3_840)
+    let resumed = try #require(playback.heard.dropFirst().first)
+    #expect(resumed.start == 27_840)
+    #expect(resumed.first == 24_000)
+    #expect(playback.heard.last?.first == playback.heard.last?.start)
+    #expect(playback.notices.map(\.kind) == [.suspended, .suspended])
+  }
+
+  @Test func shortTransfersAreCompleted() throws {
+    let playback = try Playback()
+    playback.device.plan(.shortTransfers(frameCount: 7, count: 500), at: .milliseconds(500))
+    #expect(playback.run(until: .seconds(1)))
+    #expect(playback.heard == [Stretch(start: 0, first: 0, count: 48_000)])
+    #expect(playback.notices == [])
+  }
+
+  @Test func interruptedAndRefusedTransfersAreMadeAgain() throws {
+    let playback = try Playback()
+    playback.device.plan(.failTransfers(code: EINTR, count: 5), at: .milliseconds(300))
+    playback.device.plan(.failTransfers(code: EAGAIN, count: 5), at: .milliseconds(600))
+    #expect(playback.run(until: .seconds(1)))
+    #expect(playback.heard == [Stretch(start: 0, first: 0, count: 48_000)])
+    #expect(playback.notices == [])
+  }
+
+  @Test func underrunsAtTheStartAreOvercome() throws {
+    let playback = try Playback()
+    playback.device.plan(.failStarts(code: EPIPE, count: 3), at: .milliseconds(500))
+    playback.device.plan(.underrun, at: .milliseconds(502))
+    #expect(playback.run(until: .seconds(1)))
+    let last = try #require(playback.heard.last)
+    #expect(last.first == last.start)
+    #expect(last.start + last.count == 48_000)
+    #expect(playback.notices.map(\.kind) == Array(repeating: .underrun, count: 4))
+  }
+
+  @Test(arguments: [ENODEV, EBUSY])
+  func lostDeviceIsLookedForTwiceASecond(code: Int32) throws {
+    let playback = try Playback()
+    playback.device.plan(
+      .disconnect(duration: .milliseconds(1_700), code: code), at: .milliseconds(500))
+    #expect(playback.run(until: .seconds(4)))
+    // Looked for at 0.5, 1, 1.5, 2 and 2.5 s; back at 2.2 s.
+    #expect(playback.device.attemptCount == 6)
+    #expect(playback.device.openCount == 2)
+    #expect(
+      playback.heard == [
+        Stretch(start: 0, first: 0, count: 24_000),
+        Stretch(start: 120_000, first: 120_000, count: 72_000),
+      ])
+    let busy = SinkEvent(
+      .degraded,
+      text:
+        "faulty: device busy: another program uses it; close that program or choose another device")
+    #expect(
+      playback.notices.filter { $0.kind != .returned } == [
+        SinkEvent(.lost, text: "faulty: device disconnected; reconnect it")
+      ] + (code == EBUSY ? [busy] : []))
+    #expect(playback.notices.last?.kind == .returned)
+    #expect(playback.notices.last?.text == "faulty: reconnected")
+  }
+
+  @Test func anotherDeviceOfTheSameNameIsNotTaken() throws {
+    let playback = try Playback()
+    var other = FaultyDevice.Capabilities()
+    other.channelCounts = [4]
+    playback.device.plan(.change(other), at: .milliseconds(400))
+    playback.device.plan(.disconnect(duration: .zero, code: ENODEV), at: .milliseconds(500))
+    playback.device.plan(.change(FaultyDevice.Capabilities()), at: .milliseconds(2_100))
+    #expect(playback.run(until: .seconds(4)))
+    #expect(
+      playback.notices.map(\.text) == [
+        "faulty: device disconnected; reconnect it",
+        "faulty: reconnected with 4 channels at 48000 Hz instead of 2 at 48000 Hz; restart playback to use it",
+        "faulty: reconnected",
+      ])
+    #expect(playback.heard.last == Stretch(start: 120_000, first: 120_000, count: 72_000))
+    #expect(playback.sink.format.channelCount == 2)
+  }
+
+  @Test func anotherEncodingAfterReturnIsTaken() throws {
+    let playback = try Playback()
+    var other = FaultyDevice.Capabilities()
+    other.encodings = [.s24Packed]
+    playback.device.plan(.change(other), at: .milliseconds(400))
+    playback.device.plan(.disconnect(duration: .zero, code: ENODEV), at: .milliseconds(500))
+    #expect(playback.run(until: .seconds(2)))
+    #expect(playback.sink.granted.encoding == .s24Packed)
+    #expect(playback.heard.last?.first == playback.heard.last?.start)
+  }
+
+  @Test func stalledDeviceCountsAsGone() throws {
+    let playback = try Playback()
+    playback.device.plan(.stall(duration: .seconds(9)), at: .milliseconds(500))
+    #expect(playback.run(until: .seconds(12)))
+    #expect(
+      playback.notices.map(\.text) == [
+        "faulty: device stopped accepting frames; reconnect it", "faulty: reconnected",
+      ])
+    #expect(playback.heard.last?.first == playback.heard.last?.start)
+  }
+
+  @Test func falseReadinessDoesNotSpin() throws {
+    let playback = try Playback()
+    playback.device.plan(.cryWolf(duration: .seconds(1)), at: .milliseconds(500))
+    #expect(playback.run(until: .seconds(2)))
+    #expect(playback.heard == [Stretch(start: 0, first: 0, count: 96_000)])
+    #expect(playback.waitCount < 500)
+  }
+
+  @Test(arguments: [-100_000, -1, 1_000_000])
+  func delayStaysWithinReason(frameCount: Int) throws {
+    let playback = try Playback()
+    playback.device.plan(.addDelay(frameCount: frameCount), at: .milliseconds(500))
+    #expect(playback.run(until: .milliseconds(501)))
+    let delay = playback.sink.delay
+    #expect((0...48_960).contains(delay))
+    #expect(playback.run(until: .seconds(1)))
+    #expect(playback.heard == [Stretch(start: 0, first: 0, count: 48_000)])
+  }
+
+  @Test func faultAfterFaultIsBounded() throws {
+    let playback = try Playback()
+    playback.device.plan(.failStarts(code: EPIPE, count: 1_000_000), at: .milliseconds(500))
+    playback.device.plan(.underrun, at: .milliseconds(500))
+    #expect(playback.run(until: .seconds(3), limit: 10_000))
+    #expect(playback.notices.contains { $0.kind == .lost })
+  }
+
+  @Test func drainingPlaysAllAndDroppingNothing() throws {
+    for draining in [true, false] {
+      let playback = try Playback()
+      #expect(playback.run(until: .milliseconds(500)))
+      playback.sink.finish(draining: draining)
+      #expect(playback.device.heardCount >= (draining ? playback.position : 24_000))
+      #expect(playback.time.now <= .milliseconds(draining ? 530 : 500))
+      #expect(playback.sink.wait(playback.wake) == .ended)
+    }
+  }
+
+  @Test func drainingHasALimit() throws {
+    let playback = try Playback()
+    #expect(playback.run(until: .milliseconds(500)))
+    playback.device.plan(.stall(duration: .seconds(60)), at: .milliseconds(500))
+    playback.time.pass(.zero)
+    playback.sink.finish(draining: true)
+    #expect(playback.time.now == .milliseconds(620))
+  }
+}

@@ -1,0 +1,168 @@
+import FaultyPCM
+import Glibc
+import HapticOutputs
+import HapticPlayback
+import SoundFile
+import Testing
+
+@Suite struct RefusalTests {
+  private func refusal(
+    _ change: (inout PCMRequest) -> Void,
+    abilities: (inout FaultyDevice.Capabilities) -> Void = { _ in },
+    results: @escaping @Sendable (PCMCall) -> Int? = { _ in nil }
+  ) -> ALSAError? {
+    do {
+      _ = try Playback(change, abilities: abilities, results: results)
+      return nil
+    } catch { return error as? ALSAError }
+  }
+
+  @Test func ratesThatWorkAreTold() {
+    #expect(
+      refusal {
+        $0.rate = 44_100
+      } abilities: {
+        $0.rates = [48_000, 96_000, 192_000]
+      }
+        == ALSAError(
+          kind: .unsupportedFormat, device: "faulty",
+          description: "does not support 44100 Hz; supported: 48000, 96000 and 192000 Hz"))
+  }
+
+  @Test func anotherRateIsTakenWhereAllowed() throws {
+    let playback = try Playback {
+      $0.rate = 44_100
+      $0.allowsOtherRate = true
+    } abilities: {
+      $0.rates = [48_000, 96_000]
+    }
+    #expect(playback.sink.format.rate == 48_000)
+    #expect(playback.run(until: .milliseconds(100)))
+    #expect(playback.heard == [Playback.Stretch(start: 0, first: 0, count: 4_800)])
+  }
+
+  @Test func channelsThatWorkAreTold() {
+    #expect(
+      refusal {
+        $0.channels = .exactly(3)
+      } abilities: {
+        $0.channelCounts = [2, 4, 8]
+      }?.description
+        == "does not support 3 channels; supported: 2, 4 and 8 channels")
+  }
+
+  @Test(arguments: [(1, 2), (2, 2), (3, 4), (8, 8), (9, 8)])
+  func enoughChannelsAreTaken(wanted: Int, granted: Int) throws {
+    let playback = try Playback {
+      $0.channels = .atLeast(wanted)
+    } abilities: {
+      $0.channelCounts = [2, 4, 8]
+    }
+    #expect(playback.sink.format.channelCount == granted)
+  }
+
+  @Test func encodingsThatWorkAreTold() {
+    #expect(
+      refusal {
+        $0.encoding = .float
+      } abilities: {
+        $0.encodings = [.s16, .s32]
+      }?.description
+        == "does not support float samples; supported: s32, s16")
+    #expect(
+      refusal { _ in
+      } abilities: {
+        $0.encodings = []
+      } != nil)
+  }
+
+  @Test(arguments: SampleEncoding.allCases)
+  func whatTheDeviceHasIsTaken(encoding: SampleEncoding) throws {
+    let playback = try Playback(abilities: { $0.encodings = [encoding, .s16] })
+    #expect(playback.sink.granted.encoding == encoding)
+  }
+
+  @Test func accessIsTheOneThatWorks() throws {
+    let mapped = try Playback(abilities: { $0.hasReadWrite = false })
+    #expect(mapped.sink.granted.access == .memoryMapped)
+    let copied = try Playback(abilities: { $0.hasMemoryMap = false })
+    #expect(copied.sink.granted.access == .readWrite)
+    #expect(
+      refusal {
+        $0.access = .memoryMapped
+      } abilities: {
+        $0.hasMemoryMap = false
+      }?.kind == .unsupportedFormat)
+  }
+
+  @Test func lengthsAreTheNearestPossible() throws {
+    let playback = try Playback {
+      $0.periodSize = 16
+      $0.bufferSize = 32
+    } abilities: {
+      $0.leastPeriodLength = 1_024
+    }
+    // A byte count bounds them, so the least depends on the size of a frame.
+    let format = playback.sink.format
+    #expect(format.periodSize > 16)
+    #expect(format.bufferSize >= 2 * format.periodSize)
+    #expect(playback.run(until: .milliseconds(500)))
+    #expect(playback.heard.map(\.first) == [0])
+  }
+
+  @Test(arguments: [
+    (EBUSY, ALSAError.Kind.deviceBusy), (ENOENT, .noSuchDevice), (ENODEV, .noSuchDevice),
+    (EACCES, .permissionDenied), (EPERM, .permissionDenied), (ECONNREFUSED, .serverUnavailable),
+    (ENOMEM, .other),
+  ])
+  func refusedOpeningHasAKind(code: Int32, kind: ALSAError.Kind) {
+    let interception = PCMInterception(open: { _ in .refused(code) })
+    let error = #expect(throws: ALSAError.self) {
+      try ALSASink(
+        PCMRequest(device: "no-such-device"), timekeeper: ClockTime(), interception: interception)
+    }
+    #expect(error?.kind == kind)
+    #expect(error?.device == "no-such-device")
+  }
+
+  @Test(arguments: ["no-such-device", "hw:31", "hw:Nowhere", "plughw:31,7"])
+  func unknownDevicesAreAbsent(name: String) {
+    let error = #expect(throws: ALSAError.self) { try ALSASink(PCMRequest(device: name)) }
+    #expect(error?.kind == .noSuchDevice)
+  }
+
+  /// The null device can be recorded from, so it stands for one that can do no more.
+  @Test func recordersAreNoPlayers() {
+    let interception = PCMInterception(open: { _ in .refused(ENOENT) })
+    let error = #expect(throws: ALSAError.self) {
+      try ALSASink(
+        PCMRequest(device: "null"), timekeeper: ClockTime(), interception: interception)
+    }
+    #expect(
+      error
+        == ALSAError(
+          kind: .notPlayback, device: "null",
+          description: "capture only; choose another device"))
+  }
+
+  @Test func jackWithoutItsServerIsTold() {
+    let interception = PCMInterception(open: { _ in .refused(ENOENT) })
+    let error = #expect(throws: ALSAError.self) {
+      try ALSASink(
+        PCMRequest(device: "jack"), timekeeper: ClockTime(), interception: interception)
+    }
+    #expect(
+      error
+        == ALSAError(
+          kind: .serverUnavailable, device: "jack",
+          description: "the sound server does not respond; start it"))
+  }
+
+  @Test func failedCallsAreNamed() {
+    #expect(
+      refusal({ _ in }, results: { $0 == .hardwareParameters ? -Int(ENOMEM) : nil })
+        == ALSAError(
+          kind: .other, device: "faulty",
+          description: "snd_pcm_hw_params failed: Cannot allocate memory"))
+  }
+}

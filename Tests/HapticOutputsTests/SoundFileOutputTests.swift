@@ -1,0 +1,113 @@
+import HapticModel
+import HapticOutputs
+import HapticPlayback
+import HapticRender
+import SoundFile
+import Synchronization
+import Testing
+
+@Suite struct SoundFileOutputTests {
+  private let hum = HapticPattern(events: [
+    HapticEvent(
+      kind: .hapticContinuous, time: 0, duration: 0.05,
+      parameters: [.hapticIntensity: 1, .hapticSharpness: 0.5])
+  ])
+  private let format = SinkFormat(
+    rate: 48_000, channelCount: 2, periodSize: 240, bufferSize: 480)
+  private let floats = SoundFileFormat(container: .wav, samples: .float)
+
+  /// Plays the pattern through a sink, 0.1 s in all.
+  private func play(
+    into sink: any AudioSink, time: VirtualTimeSource, recording: RecordingBuffer? = nil
+  ) throws {
+    let engine = PlaybackEngine(routing: OutputRouting(channelCount: 2))
+    let loop = RenderLoop(engine: engine, sink: sink, time: time)
+    loop.recording = recording
+    let player = try engine.player(for: hum)
+    try player.start(at: .seconds(0.01))
+    while engine.position < 4_800, loop.turn() {}
+    loop.stop()
+    while loop.turn() {}
+  }
+
+  @Test func sinkWritesWhatMemoryKeeps() throws {
+    let time = VirtualTimeSource()
+    let memory = MemorySink(format, time: time)
+    try play(into: memory, time: time)
+    let file = ScratchFile()
+    let fileTime = VirtualTimeSource()
+    let sink = try SoundFileSink(
+      format, to: file.descriptor, path: "a.wav", storedAs: floats, time: fileTime)
+    try play(into: sink, time: fileTime)
+    let sound = try file.sound()
+    #expect(sound.rate == 48_000)
+    #expect(sound.channelCount == 2)
+    #expect(memory.samples.contains { abs($0) > 0.3 })
+    #expect(sound.interleaved == memory.samples)
+    #expect(sink.takeEvents() == [])
+    #expect(sink.wait(WakeSignal()) == .ended)
+  }
+
+  @Test func missedTimeIsSilenceInTheFile() throws {
+    let time = VirtualTimeSource()
+    let file = ScratchFile()
+    let sink = try SoundFileSink(
+      format, to: file.descriptor, path: "a.wav", storedAs: floats, time: time)
+    let wake = WakeSignal()
+    #expect(sink.wait(wake) == .room(frameCount: 480))
+    sink.write([Float](repeating: 0.5, count: 960).span)
+    time.advance(by: .milliseconds(20))
+    #expect(sink.wait(wake) == .missed(frameCount: 480))
+    sink.finish(draining: true)
+    let half = [Float](repeating: 0.5, count: 960)
+    #expect(try file.sound().interleaved == half + [Float](repeating: 0, count: 960))
+  }
+
+  @Test func aFullDiskEndsTheSinkWithANotice() throws {
+    let file = ScratchFile()
+    let sink = try SoundFileSink(
+      format, to: file.descriptor, path: "a.wav", storedAs: floats, time: VirtualTimeSource())
+    file.fill()
+    let wake = WakeSignal()
+    _ = sink.wait(wake)
+    sink.write([Float](repeating: 0.5, count: 960).span)
+    #expect(
+      sink.takeEvents() == [
+        SinkEvent(
+          .failed, text: "a.wav: the disk is full; free some space or choose another folder")
+      ])
+    #expect(sink.wait(wake) == .ended)
+  }
+
+  @Test func recordingHoldsAllThatIsHandedOver() throws {
+    let time = VirtualTimeSource()
+    let memory = MemorySink(format, time: time)
+    let recording = RecordingBuffer(format)
+    let file = ScratchFile()
+    let writer = try RecordingWriter(
+      recording, rate: 48_000, to: file.descriptor, path: "a.wav", storedAs: floats)
+    try play(into: memory, time: time, recording: recording)
+    let outcome = writer.finish()
+    #expect(outcome == .init(frameCount: Int64(memory.samples.count / 2)))
+    #expect(try file.sound().interleaved == memory.samples)
+    #expect(writer.finish() == outcome)
+  }
+
+  @Test func aFullDiskIsToldOnceAndPlayingGoesOn() throws {
+    let file = ScratchFile()
+    let time = VirtualTimeSource()
+    let memory = MemorySink(format, time: time)
+    let recording = RecordingBuffer(format)
+    let told = Mutex<[SoundFileError]>([])
+    let writer = try RecordingWriter(
+      recording, rate: 48_000, to: file.descriptor, path: "a.wav", storedAs: floats
+    ) { error in told.withLock { $0.append(error) } }
+    file.fill()
+    try play(into: memory, time: time, recording: recording)
+    let outcome = writer.finish()
+    #expect(memory.isFinished)
+    #expect(outcome.frameCount == 0)
+    #expect(told.withLock { $0.map(\.kind) } == [.diskFull])
+    #expect(told.withLock { $0 } == [outcome.failure])
+  }
+}
