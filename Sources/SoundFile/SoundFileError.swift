@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// Why a sound file could not be read or written.
 public struct SoundFileError: Error, Equatable, Sendable, CustomStringConvertible {
   /// What can be done about it.
@@ -30,5 +32,12 @@ public struct SoundFileError: Error, Equatable, Sendable, CustomStringConvertibl
     self.kind = kind
     self.path = path
     self.description = description
+  }
+
+  /// What the system refused, with the reason of the last call.
+  static func system(_ path: String, _ text: String) -> SoundFileError {
+    SoundFileError(
+      kind: .systemRefused, path: path,
+      description: "\(text): \(unsafe String(cString: strerror(errno)))")
   }
 }

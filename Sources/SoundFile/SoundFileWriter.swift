@@ -6,6 +6,7 @@ internal import Glibc
 public struct SoundFileWriter: ~Copyable {
   private var handle: OpaquePointer?
   private let descriptor: Int32
+  private var ownsDescriptor = false
   private let path: String
   private let format: SoundFileFormat
   private let channelCount: Int
@@ -46,6 +47,27 @@ public struct SoundFileWriter: ~Copyable {
     }
   }
 
+  /// Starts a file of its own, which replaces one that is there and is closed by `close()`.
+  ///
+  /// - Parameter frameCount: The length to come where it is known, which decides whether a WAVE needs 64-bit
+  ///   sizes.
+  public init(
+    path: String, format: SoundFileFormat, rate: Int, channelCount: Int, frameCount: Int64 = 0,
+    tags: SoundFileTags = SoundFileTags()
+  ) throws(SoundFileError) {
+    let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+    guard descriptor >= 0 else { throw SoundFileError.system(path, "cannot be created") }
+    do throws(SoundFileError) {
+      try self.init(
+        descriptor: descriptor, path: path, format: format, rate: rate, channelCount: channelCount,
+        frameCount: frameCount, tags: tags)
+    } catch {
+      Glibc.close(descriptor)
+      throw error
+    }
+    ownsDescriptor = true
+  }
+
   /// Writes interleaved samples in −1…1, a whole number of frames.
   public mutating func write(_ samples: Span<Float>) throws(SoundFileError) {
     guard let handle = unsafe handle else { return }
@@ -75,6 +97,7 @@ public struct SoundFileWriter: ~Copyable {
   public mutating func close() throws(SoundFileError) {
     guard let open = unsafe handle else { return }
     unsafe handle = nil
+    defer { if ownsDescriptor { Glibc.close(descriptor) } }
     try unsafe SndFileBindings.close(open, path: path)
     // A long WAVE is an RF64 as well.
     if [.wav, .rf64].contains(format.container), format.samples == .float {
@@ -83,7 +106,9 @@ public struct SoundFileWriter: ~Copyable {
   }
 
   deinit {
-    if let open = unsafe handle { try? unsafe SndFileBindings.close(open, path: path) }
+    guard let open = unsafe handle else { return }
+    try? unsafe SndFileBindings.close(open, path: path)
+    if ownsDescriptor { Glibc.close(descriptor) }
   }
 }
 

@@ -1,4 +1,5 @@
 import Foundation
+import HapticPlayback
 import HapticRender
 import Testing
 
@@ -7,11 +8,12 @@ import Testing
 /// What the environment names, and engines that play there in real time.
 @Suite struct OutputTests {
   @Test(arguments: [
-    ("alsa:hw:1,0", OutputConfiguration.Output.alsa("hw:1,0")),
-    ("wav:/tmp/x.wav", .file("/tmp/x.wav")),
-    ("null", .null), ("virtual", .virtual), ("", .alsa("default")),
+    ("alsa:hw:1,0", OutputName(scheme: "alsa", rest: "hw:1,0")),
+    ("wav:/tmp/x.wav", OutputName(scheme: "wav", rest: "/tmp/x.wav")),
+    ("null", OutputName(scheme: "null")), ("virtual", nil),
+    ("", OutputName(scheme: "alsa", rest: "default")),
   ])
-  func outputsAreNamed(text: String, output: OutputConfiguration.Output) {
+  func outputsAreNamed(text: String, output: OutputName?) {
     let choice = OutputConfiguration(["TEMBLOR_OUTPUT": text])
     #expect(choice.output == output)
     #expect(choice.problem == nil)

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import HapticPlayback
 internal import Synchronization
 
 /// Which ground new engines of this process stand on.
@@ -11,7 +12,7 @@ package enum EngineBackends {
       if let ground { return ground }
       let asked = OutputConfiguration(ProcessInfo.processInfo.environment)
       let made: any EngineBackend =
-        if case .virtual = asked.output { VirtualBackend.shared } else { LiveBackend(asked) }
+        asked.output == nil ? VirtualBackend.shared : LiveBackend(asked)
       ground = made
       return made
     }

@@ -1,12 +1,10 @@
 internal import Foundation
-internal import Glibc
 internal import HapticOutputs
 internal import HapticPlayback
 internal import HapticRender
-internal import SoundFile
 internal import Synchronization
 
-/// Outputs in real time: an ALSA device, a sound file, or nothing.
+/// Outputs in real time.
 final class LiveBackend: EngineBackend {
   /// Frames per second of outputs that have none of their own.
   private static let rate = 48_000
@@ -14,19 +12,22 @@ final class LiveBackend: EngineBackend {
   private static let lookInterval = 1.0
 
   private let choice: OutputConfiguration
+  private let outputs: OutputRegistry
   private let found = Mutex((isAvailable: false, lastLook: -Double.infinity))
-  private let fileCount = Mutex(0)
 
-  init(_ choice: OutputConfiguration) { self.choice = choice }
+  init(_ choice: OutputConfiguration, outputs: OutputRegistry = .standard) {
+    self.choice = choice
+    self.outputs = outputs
+  }
 
-  /// Whether the device can be opened; once it could, it is believed to be there.
+  /// Whether the output can be opened; once it could, it is believed to be there.
   var isAvailable: Bool {
-    guard case .alsa(let device) = choice.output else { return choice.problem == nil }
+    guard choice.problem == nil, let output = choice.output else { return choice.problem == nil }
     return found.withLock { found in
       let now = ProcessInfo.processInfo.systemUptime
       if found.isAvailable || now - found.lastLook < Self.lookInterval { return found.isAvailable }
       found.lastLook = now
-      found.isAvailable = (try? ALSASink(PCMRequest(device: device, rate: Self.rate))) != nil
+      found.isAvailable = outputs.isAvailable(output)
       return found.isAvailable
     }
   }
@@ -34,67 +35,20 @@ final class LiveBackend: EngineBackend {
   func open(_ request: SessionRequest) throws -> any EngineSession {
     try choice.check()
     let profile = try choice.profile()
-    switch choice.output {
-    case .alsa(let device):
-      do {
-        let sink = try ALSASink(PCMRequest(device: device, rate: Self.rate))
-        let wantsRealTime = sink.isHardware
-        return LiveEngineSession(
-          sink, profile, choice.strength, wantsRealTime: wantsRealTime, request)
-      } catch {
-        throw CHHapticError(
-          error.kind == .noSuchDevice || error.kind == .serverUnavailable
-            ? .notSupported : .serverInitFailed,
-          "\(error)")
-      }
-    case .file(let path):
-      let (sink, descriptor) = try Self.file(numbered(path))
-      return LiveEngineSession(
-        sink, profile, choice.strength, wantsRealTime: false, request, descriptor: descriptor)
-    case .null, .virtual:
-      return LiveEngineSession(
-        NullSink(Self.format), profile, choice.strength, wantsRealTime: false, request)
+    do throws(OutputError) {
+      let output = try outputs.open(
+        choice.output ?? OutputName(scheme: NullOutput().scheme), OutputRequest(rate: Self.rate))
+      return LiveEngineSession(output, profile, choice.strength, request)
+    } catch {
+      throw CHHapticError(
+        error.kind == .notFound || error.kind == .serverUnavailable
+          ? .notSupported : .serverInitFailed,
+        "\(error.output): \(error.description)")
     }
   }
 
   func after(_ seconds: Double, _ body: @escaping @Sendable () -> Void) {
     DispatchQueue.global().asyncAfter(deadline: .now() + seconds, execute: body)
-  }
-
-  private static let format = SinkFormat(
-    rate: Double(rate), channelCount: 2, periodSize: 240, bufferSize: 960)
-
-  /// Opens a sound file; the descriptor is closed after the sink has finished.
-  private static func file(_ path: String) throws -> (sink: SoundFileSink, descriptor: Int32) {
-    let descriptor = unsafe Glibc.open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
-    guard descriptor >= 0 else {
-      throw CHHapticError(
-        .serverInitFailed,
-        "the file \(path) cannot be written; see TEMBLOR_OUTPUT")
-    }
-    do throws(SoundFileError) {
-      let sink = try SoundFileSink(
-        format, to: descriptor, path: path,
-        storedAs: SoundFileFormat(container: .wav, samples: .s16))
-      return (sink, descriptor)
-    } catch {
-      Glibc.close(descriptor)
-      throw CHHapticError(
-        .serverInitFailed, error.description)
-    }
-  }
-
-  /// The file's name for the first session, and with a number for those that follow.
-  private func numbered(_ path: String) -> String {
-    let count = fileCount.withLock { count in
-      count += 1
-      return count
-    }
-    guard count > 1 else { return path }
-    let url = URL(fileURLWithPath: path)
-    let ending = url.pathExtension
-    let stem = url.deletingPathExtension().path
-    return ending.isEmpty ? "\(stem)-\(count)" : "\(stem)-\(count).\(ending)"
   }
 }
 
@@ -102,19 +56,18 @@ final class LiveBackend: EngineBackend {
 private final class LiveEngineSession: EngineSession {
   let engine: PlaybackEngine
   private let playback: LivePlayback
-  private let descriptor: Mutex<Int32>
 
   init(
-    _ sink: sending any AudioSink, _ profile: TransducerProfile, _ strength: Float,
-    wantsRealTime: Bool, _ request: SessionRequest, descriptor: Int32 = -1
+    _ output: sending OpenedOutput, _ profile: TransducerProfile, _ strength: Float,
+    _ request: SessionRequest
   ) {
-    self.descriptor = Mutex(descriptor)
+    let (format, wantsRealTime) = (output.format, output.isHardware)
     engine = PlaybackEngine(
-      rate: sink.format.rate,
-      routing: OutputRouting(channelCount: sink.format.channelCount, buses: request.buses),
+      rate: format.rate,
+      routing: OutputRouting(channelCount: format.channelCount, buses: request.buses),
       profiles: [profile], strength: strength)
     let handler = request.eventHandler
-    playback = LivePlayback(engine, sink: sink, wantsRealTime: wantsRealTime) { event in
+    playback = LivePlayback(engine, sink: output.sink, wantsRealTime: wantsRealTime) { event in
       switch event {
       case .notice(let notice) where notice.kind == .lost: handler(.lost)
       case .notice(let notice) where notice.kind == .returned: handler(.returned)
@@ -124,13 +77,7 @@ private final class LiveEngineSession: EngineSession {
     }
   }
 
-  func close() {
-    playback.stop()
-    descriptor.withLock { descriptor in
-      if descriptor >= 0 { Glibc.close(descriptor) }
-      descriptor = -1
-    }
-  }
+  func close() { playback.stop() }
 }
 
 extension SessionRequest {

@@ -1,23 +1,17 @@
 internal import Diagnostics
 internal import Foundation
+internal import HapticOutputs
+internal import HapticPlayback
 internal import HapticRender
 internal import TransducerProfiles
 
 /// What the environment says of output: `TEMBLOR_OUTPUT`, `TEMBLOR_PROFILE`, `TEMBLOR_STRENGTH`.
 struct OutputConfiguration: Sendable {
-  /// Where sound goes.
-  enum Output: Equatable, Sendable {
-    /// An ALSA device.
-    case alsa(String)
-    /// A sound file, in real time.
-    case file(String)
-    /// Nowhere, in real time.
-    case null
-    /// Into memory, in a time that a test moves.
-    case virtual
-  }
+  /// The word for output into memory, in a time that a test moves.
+  private static let virtual = "virtual"
 
-  var output = Output.alsa("default")
+  /// Where sound goes; nil for output into memory.
+  var output: OutputName?
   /// A profile's name or file.
   var profileName: String?
   /// Where profiles are looked for by name.
@@ -27,7 +21,8 @@ struct OutputConfiguration: Sendable {
   var problem: String?
 
   /// Reads the environment.
-  init(_ environment: [String: String]) {
+  init(_ environment: [String: String], outputs: OutputRegistry = .standard) {
+    output = outputs.name("default")
     profileName = environment["TEMBLOR_PROFILE"].flatMap { $0.isEmpty ? nil : $0 }
     library = ProfileLibrary { environment[$0] }
     if let text = environment["TEMBLOR_STRENGTH"], !text.isEmpty {
@@ -38,16 +33,14 @@ struct OutputConfiguration: Sendable {
       }
     }
     guard let text = environment["TEMBLOR_OUTPUT"], !text.isEmpty else { return }
-    let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-    let rest = parts.count > 1 ? String(parts[1]) : ""
-    switch (String(parts[0]), rest.isEmpty) {
-    case ("alsa", false): output = .alsa(rest)
-    case ("wav", false): output = .file(rest)
-    case ("null", true): output = .null
-    case ("virtual", true): output = .virtual
-    default:
+    if text == Self.virtual {
+      output = nil
+    } else if let name = outputs.qualifiedName(text) {
+      output = name
+    } else {
       problem =
-        "TEMBLOR_OUTPUT is '\(text)'; it must be alsa:DEVICE, wav:FILE, null or virtual"
+        "TEMBLOR_OUTPUT is '\(text)'; it must be \(outputs.forms.joined(separator: ", ")) "
+        + "or \(Self.virtual)"
     }
   }
 

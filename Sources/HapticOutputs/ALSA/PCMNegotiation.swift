@@ -1,4 +1,5 @@
 internal import Glibc
+internal import HapticPlayback
 internal import SoundFile
 
 /// The negotiation with a device: asks, reads back, adapts.

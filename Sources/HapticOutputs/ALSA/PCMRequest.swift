@@ -1,22 +1,8 @@
+public import HapticPlayback
 public import SoundFile
 
 /// What is asked of a device.
 public struct PCMRequest: Equatable, Sendable {
-  /// How many channels are wanted.
-  public enum Channels: Equatable, Sendable {
-    /// This many; a device that has another number is refused.
-    case exactly(Int)
-    /// The smallest number from this on that the device has, or else its greatest.
-    case atLeast(Int)
-
-    /// The number that is named.
-    public var count: Int {
-      switch self {
-      case .exactly(let count), .atLeast(let count): count
-      }
-    }
-  }
-
   /// The name of the device as ALSA's configuration has it.
   public var device: String
   /// Frames per second.
@@ -24,7 +10,7 @@ public struct PCMRequest: Equatable, Sendable {
   /// Whether the device's nearest rate will do where it refuses this one.
   public var allowsOtherRate: Bool
   /// How many channels are wanted.
-  public var channels: Channels
+  public var channels: OutputRequest.Channels
   /// How samples are stored; nothing takes the best that the device has itself.
   public var encoding: SampleEncoding?
   /// How frames get there; nothing takes mapped memory where the device has it.
@@ -37,7 +23,7 @@ public struct PCMRequest: Equatable, Sendable {
   /// Makes a request; by default for a buffer of 20 ms in four periods.
   public init(
     device: String = "default", rate: Int = 48_000, allowsOtherRate: Bool = false,
-    channels: Channels = .atLeast(2), encoding: SampleEncoding? = nil, access: PCMAccess? = nil,
+    channels: OutputRequest.Channels = .atLeast(2), encoding: SampleEncoding? = nil, access: PCMAccess? = nil,
     periodSize: Int = 240, bufferSize: Int = 960
   ) {
     self.device = device
@@ -48,6 +34,14 @@ public struct PCMRequest: Equatable, Sendable {
     self.access = access
     self.periodSize = periodSize
     self.bufferSize = bufferSize
+  }
+
+  /// The request of a program to one device, with its sample format.
+  init(device: String, _ request: OutputRequest, encoding: SampleEncoding?) {
+    self.init(
+      device: device, rate: request.rate, allowsOtherRate: request.allowsOtherRate,
+      channels: request.channels, encoding: encoding, periodSize: request.periodSize,
+      bufferSize: request.bufferSize)
   }
 }
 

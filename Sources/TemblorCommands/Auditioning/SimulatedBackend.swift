@@ -1,5 +1,4 @@
 import CommandLineKit
-import HapticOutputs
 import HapticPlayback
 import HapticRender
 
@@ -23,17 +22,20 @@ final class SimulatedBackend: SessionBackend, @unchecked Sendable {
 
   func keyboard() -> (any Keyboard)? { StageKeyboard(stage: self) }
 
-  func drive(
-    _ request: PCMRequest, eventHandler: @escaping LivePlayback.EventHandler,
-    prepare: (DeviceSummary) throws -> (engine: PlaybackEngine, recording: RecordingBuffer?)
-  ) throws -> any EngineDriver {
-    let format = SinkFormat(
-      rate: Double(request.rate), channelCount: request.channels.count,
-      periodSize: Self.periodSize,
-      bufferSize: Self.periodSize)
-    let (engine, _) = try prepare(
-      DeviceSummary(name: "simulation", format: format, encoding: "float"))
-    let made = Driver(engine, NullSink(format, time: clock), clock)
+  func open(
+    _ output: String, _ request: OutputRequest
+  ) throws(OutputError) -> sending OpenedOutput {
+    var request = request
+    request.periodSize = Self.periodSize
+    request.bufferSize = Self.periodSize
+    return OpenedOutput(sink: NullSink(request.format, time: clock), name: "simulation")
+  }
+
+  func play(
+    _ engine: PlaybackEngine, through output: sending OpenedOutput, recording: RecordingBuffer?,
+    eventHandler: @escaping LivePlayback.EventHandler
+  ) -> any EngineDriver {
+    let made = Driver(engine, output.sink, clock)
     driver = made
     return made
   }
@@ -77,7 +79,7 @@ final class SimulatedBackend: SessionBackend, @unchecked Sendable {
     private let engine: PlaybackEngine
     private(set) var isOver = false
 
-    init(_ engine: PlaybackEngine, _ sink: NullSink, _ clock: VirtualTimeSource) {
+    init(_ engine: PlaybackEngine, _ sink: any AudioSink, _ clock: VirtualTimeSource) {
       self.engine = engine
       loop = RenderLoop(engine: engine, sink: sink, time: clock)
     }

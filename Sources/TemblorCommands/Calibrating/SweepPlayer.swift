@@ -15,7 +15,8 @@ struct SweepPlayer {
     let origin: Double?
   }
 
-  private let request: PCMRequest
+  private let device: String
+  private let request: OutputRequest
   private let options: SweepOptions
   private let channel: Int?
   private let time: any TimeSource
@@ -31,11 +32,13 @@ struct SweepPlayer {
   init(_ arguments: ParsedArguments, options: SweepOptions, time: any TimeSource) throws(UsageError)
   {
     channel = try arguments.int("--play-channel", in: OutputRouting.channelCounts)
-    var request = try DeviceOptions(arguments, minimumChannelCount: channel ?? 1).request
+    let output = try DeviceOptions(arguments, minimumChannelCount: channel ?? 1)
+    var request = output.request
     if arguments.value("--period") == nil, arguments.value("--buffer") == nil {
       request.periodSize = Self.usualPeriod
       request.bufferSize = 8 * Self.usualPeriod
     }
+    device = output.device
     self.request = request
     self.options = options
     self.time = time
@@ -81,23 +84,19 @@ struct SweepPlayer {
         sound: Sound(interleaved: recorded, channelCount: channelCount, rate: rate),
         origin: origins.isEmpty ? nil : origins[origins.count / 2])
     } catch let error as ALSAError {
-      throw DeviceRefusal(error)
+      throw OutputError(error)
     }
   }
 
-  private func open() throws -> ALSASink {
-    do {
-      return try ALSASink(request, timekeeper: time)
-    } catch {
-      throw DeviceRefusal(error)
-    }
+  private func open() throws(OutputError) -> any AudioSink {
+    try OutputRegistry.standard.open(device, request, time: time).sink
   }
 
   /// Hands frames over, with silence behind them, until a count is reached or `isDone` says so.
   ///
   /// - Parameter isDone: Asked after each turn with the frames that were handed over.
   private func run(
-    _ samples: [Float], count: Int, on sink: ALSASink, isDone: (Int) throws -> Bool
+    _ samples: [Float], count: Int, on sink: any AudioSink, isDone: (Int) throws -> Bool
   ) throws {
     let channels = sink.format.channelCount
     let wake = WakeSignal()
@@ -106,7 +105,7 @@ struct SweepPlayer {
     var hasEnded = false
     defer { if !hasEnded { sink.finish(draining: false) } }
     while true {
-      if SignalHandling.isRequested { throw FileError(request.device, "interrupted") }
+      if SignalHandling.isRequested { throw FileError(device, "interrupted") }
       switch sink.wait(wake) {
       case .room(let room):
         for frame in 0..<room {
@@ -128,7 +127,7 @@ struct SweepPlayer {
     sink.finish(draining: count != .max)
   }
 
-  private func refusal(_ text: String) -> DeviceRefusal {
-    DeviceRefusal(ALSAError(kind: .other, device: request.device, description: text))
+  private func refusal(_ text: String) -> OutputError {
+    OutputError(.other, output: device, text)
   }
 }

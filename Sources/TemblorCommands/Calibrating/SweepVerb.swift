@@ -1,5 +1,4 @@
 import CommandLineKit
-import HapticOutputs
 import HapticPlayback
 import HapticRender
 import PatternWorkflows

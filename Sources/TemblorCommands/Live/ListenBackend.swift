@@ -1,4 +1,3 @@
-import HapticOutputs
 import HapticPlayback
 import Synchronization
 
@@ -32,41 +31,33 @@ final class ListenBackend: SessionBackend {
   /// Standard input has commands.
   func keyboard() -> (any Keyboard)? { nil }
 
-  func drive(
-    _ request: PCMRequest, eventHandler: @escaping LivePlayback.EventHandler,
-    prepare: (DeviceSummary) throws -> (engine: PlaybackEngine, recording: RecordingBuffer?)
-  ) throws -> any EngineDriver {
+  func open(
+    _ output: String, _ request: OutputRequest
+  ) throws(OutputError) -> sending OpenedOutput {
+    do throws(OutputError) {
+      let opened = try stage.open(output, request)
+      let device = DeviceSummary(opened)
+      granted.withLock { $0 = device }
+      return opened
+    } catch {
+      guard !needsDevice else { throw error }
+      report("\(error.message); continuing without sound")
+      let nothing = OpenedOutput(sink: NullSink(request.format, time: time), name: "none")
+      let device = DeviceSummary(nothing)
+      granted.withLock { $0 = device }
+      return nothing
+    }
+  }
+
+  func play(
+    _ engine: PlaybackEngine, through output: sending OpenedOutput, recording: RecordingBuffer?,
+    eventHandler: @escaping LivePlayback.EventHandler
+  ) -> any EngineDriver {
     let inbox = inbox
-    let tell: LivePlayback.EventHandler = { event in
+    return stage.play(engine, through: output, recording: recording) { event in
       // First here: who is woken by the other finds it.
       inbox.put(event)
       eventHandler(event)
     }
-    do {
-      return try stage.drive(request, eventHandler: tell) { device in
-        granted.withLock { $0 = device }
-        return try prepare(device)
-      }
-    } catch let error as ALSAError {
-      let refusal = DeviceRefusal(error)
-      guard !needsDevice else { throw refusal }
-      report("\(refusal); continuing without sound")
-      return try driveNothing(request, eventHandler: tell, prepare: prepare)
-    }
-  }
-
-  private func driveNothing(
-    _ request: PCMRequest, eventHandler: @escaping LivePlayback.EventHandler,
-    prepare: (DeviceSummary) throws -> (engine: PlaybackEngine, recording: RecordingBuffer?)
-  ) throws -> any EngineDriver {
-    let format = SinkFormat(
-      rate: Double(request.rate), channelCount: request.channels.count,
-      periodSize: request.periodSize, bufferSize: request.bufferSize)
-    let nothing = DeviceSummary(name: "none", format: format, encoding: "float")
-    granted.withLock { $0 = nothing }
-    let (engine, recording) = try prepare(nothing)
-    return LivePlayback(
-      engine, sink: NullSink(format, time: time), time: time, recording: recording,
-      eventHandler: eventHandler)
   }
 }

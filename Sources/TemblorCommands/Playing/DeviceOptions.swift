@@ -1,5 +1,5 @@
 import CommandLineKit
-import HapticOutputs
+import HapticPlayback
 import HapticRender
 import SoundFile
 import SystemSupport
@@ -16,7 +16,7 @@ struct DeviceOptions: Sendable {
     options: [
       Option(
         "-d", "--device", value: "NAME",
-        help: "ALSA output device, such as plughw:1 or null.",
+        help: "Output: an ALSA device such as plughw:1, or wav:FILE.",
         defaultText: defaultDevice),
       Option(
         "--rate", value: "HZ", help: "Sample rate, \(SharedOptions.sampleRateText).",
@@ -36,8 +36,10 @@ struct DeviceOptions: Sendable {
         defaultText: "four periods"),
     ])
 
-  /// What is asked of the device.
-  let request: PCMRequest
+  /// The name of the output.
+  let device: String
+  /// What is asked of it.
+  let request: OutputRequest
   /// Whether the user named the device.
   let isNamed: Bool
 
@@ -45,16 +47,16 @@ struct DeviceOptions: Sendable {
   ///
   /// - Parameter minimumChannelCount: Channels that are needed for what is routed.
   init(_ arguments: ParsedArguments, minimumChannelCount: Int = 1) throws(UsageError) {
-    var request = PCMRequest()
+    var request = OutputRequest()
     if let name = arguments.value("--device") {
       guard !name.isEmpty, !name.utf8.contains(0) else {
         throw UsageError(
           .invalidValue, "'--device' requires the name of an output device, not \(name.inQuotes)")
       }
-      request.device = name
+      device = name
       isNamed = true
     } else {
-      request.device = Self.defaultDevice
+      device = Self.defaultDevice
       isNamed = false
     }
     if let rate = try arguments.int("--rate", in: SharedOptions.sampleRates) {
@@ -72,7 +74,7 @@ struct DeviceOptions: Sendable {
       request.channels = .exactly(count)
     }
     if let word = arguments.value("--format"), word != Self.automatic {
-      request.encoding = SampleEncoding(rawValue: word)
+      request.encoding = word
     }
     if let period = try arguments.int("--period", in: 16...16_384) {
       request.periodSize = period
@@ -88,5 +90,16 @@ struct DeviceOptions: Sendable {
       request.bufferSize = buffer
     }
     self.request = request
+  }
+}
+
+extension OutputError {
+  /// One line for the user, with the output's name.
+  var message: String {
+    // The list of devices is this program's own to name.
+    let reason =
+      kind == .notFound
+      ? "no such device; run 'temblor devices' to list devices" : description
+    return "\(output.printable): \(reason)"
   }
 }

@@ -1,7 +1,5 @@
-import HapticOutputs
 import HapticPlayback
 import JSONText
-import SoundFile
 import SystemSupport
 
 /// The device that plays, and what it granted.
@@ -14,6 +12,14 @@ struct DeviceSummary: Equatable, Sendable {
   var encoding: String
   /// Whether a sound card plays the frames without a sound server between.
   var isHardware = false
+
+  /// What an output granted.
+  init(_ output: OpenedOutput) {
+    name = output.name
+    format = output.format
+    encoding = output.encoding
+    isHardware = output.isHardware
+  }
 
   /// `default: 2 channels at 48000 Hz, float, periods of 240 in 960 frames`.
   var description: String {
@@ -30,14 +36,5 @@ struct DeviceSummary: Equatable, Sendable {
     entry.member("periodLength", format.periodSize)
     entry.member("bufferLength", format.bufferSize)
     entry.member("isHardware", isHardware)
-  }
-}
-
-extension DeviceSummary {
-  /// What a device of ALSA granted.
-  init(_ sink: ALSASink) {
-    self.init(
-      name: sink.request.device, format: sink.format, encoding: sink.granted.encoding.rawValue,
-      isHardware: sink.isHardware)
   }
 }

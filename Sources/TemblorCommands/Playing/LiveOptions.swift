@@ -1,5 +1,4 @@
 import CommandLineKit
-import HapticOutputs
 import HapticPlayback
 import HapticRender
 import PatternWorkflows
@@ -78,19 +77,14 @@ struct LiveOptions {
   ///   - channelCounts: The channels of recordings that are to be heard apart.
   ///   - perform: Makes the performance on an engine of the device's rate and channels.
   ///
-  /// - Throws: `DeviceRefusal` where the device cannot be opened.
+  /// - Throws: `OutputError` where the device cannot be opened.
   func play(
     in session: LiveSession, recordingsOf channelCounts: [Int] = [],
     perform: (PlaybackEngine) throws -> any SessionTask
   ) throws -> LiveOutcome {
-    do {
-      return try session.run(device.request, keepsAwake: keepsAwake, recording: recordPath) {
-        granted in
-        let engine = try engine(for: granted, recordingsOf: channelCounts)
-        return (engine, try perform(engine))
-      }
-    } catch let error as ALSAError {
-      throw DeviceRefusal(error)
+    try session.run(device, keepsAwake: keepsAwake, recording: recordPath) { granted in
+      let engine = try engine(for: granted, recordingsOf: channelCounts)
+      return (engine, try perform(engine))
     }
   }
 

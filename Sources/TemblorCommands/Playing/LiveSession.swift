@@ -1,6 +1,5 @@
 internal import CommandLineKit
 internal import Glibc
-import HapticOutputs
 import HapticPlayback
 import HapticRender
 internal import SystemSupport
@@ -42,26 +41,26 @@ final class LiveSession {
   ///
   /// - Parameter prepare: Makes engine and performance for what was granted.
   func run(
-    _ request: PCMRequest, keepsAwake: Bool, recording path: String?,
+    _ options: DeviceOptions, keepsAwake: Bool, recording path: String?,
     prepare: (DeviceSummary) throws -> (engine: PlaybackEngine, performance: any SessionTask)
   ) throws -> LiveOutcome {
     // From here on a signal is told first, so that what sounds can fade out.
     let notice = InterruptSignal()
     defer { keyboard = nil }
     let inbox = self.inbox
-    var playing: Playing?
-    let driver = try stage.drive(request, eventHandler: { inbox.put($0) }) { device in
-      let (engine, performance) = try prepare(device)
-      let tone = keepsAwake ? try KeepAwakeTone(engine) : nil
-      let recording = try path.map {
-        try LiveRecording(to: $0, device: device) { inbox.put(.notice($0)) }
-      }
-      outcome.device = device
-      playing = Playing(
-        engine: engine, performance: performance, tone: tone, recording: recording)
-      return (engine, recording?.recording)
+    let output = try stage.open(options.device, options.request)
+    let device = DeviceSummary(output)
+    let (engine, performance) = try prepare(device)
+    let tone = keepsAwake ? try KeepAwakeTone(engine) : nil
+    let recording = try path.map {
+      try LiveRecording(to: $0, device: device) { inbox.put(.notice($0)) }
     }
-    guard let playing else { return outcome }
+    outcome.device = device
+    let playing = Playing(
+      engine: engine, performance: performance, tone: tone, recording: recording)
+    let driver = stage.play(engine, through: output, recording: recording?.recording) {
+      inbox.put($0)
+    }
     do {
       outcome.ending = try perform(playing, driver, notice)
     } catch {

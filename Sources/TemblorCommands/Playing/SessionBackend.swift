@@ -1,7 +1,8 @@
+import CommandLineKit
 import HapticOutputs
 import HapticPlayback
 
-/// Where a live verb plays: a device, a clock and a keyboard; tests put virtual ones in.
+/// Where a live verb plays: outputs, a clock and a keyboard; tests put virtual ones in.
 protocol SessionBackend: Sendable {
   /// What the verb waits in.
   var time: any TimeSource { get }
@@ -9,33 +10,42 @@ protocol SessionBackend: Sendable {
   /// The keys, or nothing where the program was not started at a terminal; at most one at a time.
   func keyboard() -> (any Keyboard)?
 
-  /// Opens a device, has an engine made for it, and lets it play.
+  /// Opens an output by its name.
+  func open(
+    _ output: String, _ request: OutputRequest
+  ) throws(OutputError) -> sending OpenedOutput
+
+  /// Plays an engine through an output.
   ///
-  /// - Parameters:
-  ///   - prepare: Makes the engine for what was granted; where it throws, nothing plays.
-  ///   - eventHandler: Told what happens, on another thread.
-  /// - Throws: `ALSAError`, or what `prepare` throws.
-  func drive(
-    _ request: PCMRequest, eventHandler: @escaping LivePlayback.EventHandler,
-    prepare: (DeviceSummary) throws -> (engine: PlaybackEngine, recording: RecordingBuffer?)
-  ) throws -> any EngineDriver
+  /// - Parameter eventHandler: Receives what happens, on another thread.
+  func play(
+    _ engine: PlaybackEngine, through output: sending OpenedOutput, recording: RecordingBuffer?,
+    eventHandler: @escaping LivePlayback.EventHandler
+  ) -> any EngineDriver
 }
 
-/// ALSA's devices, this machine's clock and the terminal.
+/// The outputs of a registry, this machine's clock and the terminal.
 struct SystemBackend: SessionBackend {
+  /// What `--device` can name.
+  var outputs = OutputRegistry.standard
+
   var time: any TimeSource { SystemTimeSource() }
 
   func keyboard() -> (any Keyboard)? { TerminalKeyboard() }
 
-  func drive(
-    _ request: PCMRequest, eventHandler: @escaping LivePlayback.EventHandler,
-    prepare: (DeviceSummary) throws -> (engine: PlaybackEngine, recording: RecordingBuffer?)
-  ) throws -> any EngineDriver {
-    let sink = try ALSASink(request)
-    let device = DeviceSummary(sink)
-    let (engine, recording) = try prepare(device)
+  func open(
+    _ output: String, _ request: OutputRequest
+  ) throws(OutputError) -> sending OpenedOutput {
+    try outputs.open(output, request, time: time)
+  }
+
+  func play(
+    _ engine: PlaybackEngine, through output: sending OpenedOutput, recording: RecordingBuffer?,
+    eventHandler: @escaping LivePlayback.EventHandler
+  ) -> any EngineDriver {
+    let wantsRealTime = output.isHardware
     return LivePlayback(
-      engine, sink: sink, wantsRealTime: device.isHardware, recording: recording,
+      engine, sink: output.sink, wantsRealTime: wantsRealTime, recording: recording,
       eventHandler: eventHandler)
   }
 }

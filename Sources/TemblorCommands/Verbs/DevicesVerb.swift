@@ -1,7 +1,7 @@
 import CommandLineKit
 import HapticOutputs
+import HapticPlayback
 import JSONText
-import SoundFile
 import SystemSupport
 
 /// `temblor devices`: what can be played on.
@@ -14,7 +14,7 @@ enum DevicesVerb {
     options: [SharedOptions.json],
     examples: [.init("temblor devices", "List the devices.")]
   ) { arguments, terminal in
-    let devices = ALSADeviceList.devices()
+    let devices = OutputRegistry.standard.outputs()
     if arguments.flag("--json") {
       try terminal.output.write(json(devices).span)
     } else {
@@ -24,19 +24,19 @@ enum DevicesVerb {
   }
 
   /// Two lines for each device: what it is, and what it can do or why it cannot be asked.
-  static func text(_ devices: [ALSADevice], for output: Output) -> String {
+  static func text(_ devices: [OutputListing], for output: Output) -> String {
     var text = ""
     for device in devices {
       text += output.styled(device.name.printable, .bold)
       text += device.description.isEmpty ? "\n" : "  \(device.description.printable)\n"
-      if let abilities = device.abilities {
+      if let abilities = device.capabilities {
         text += "    \(line(abilities))\n"
-      } else if device.isBusy {
+      } else if device.problem?.kind == .busy {
         text += "    " + output.styled("busy: in use by another program", .yellow) + "\n"
       } else if let problem = device.problem {
         // That it has a name means only that the configuration would know it.
         let reason =
-          problem.kind == .noSuchDevice
+          problem.kind == .notFound
           ? "not available" : "cannot be opened: \(problem.description)"
         text += "    " + output.styled(reason, .dim) + "\n"
       }
@@ -45,13 +45,13 @@ enum DevicesVerb {
   }
 
   /// `2 channels; 44100, 48000 Hz; s16; periods of 32 to 4096 frames; hardware`.
-  private static func line(_ abilities: ALSADevice.Capabilities) -> String {
+  private static func line(_ abilities: OutputListing.Capabilities) -> String {
     let channels = ranges(abilities.channelCounts)
-    let periods = abilities.periodLengths
+    let periods = abilities.periodSizes
     return [
       "\(channels) channel\(channels == "1" ? "" : "s")",
       abilities.rates.map(String.init).joined(separator: ", ") + " Hz",
-      abilities.encodings.map(\.rawValue).joined(separator: ", "),
+      abilities.encodings.joined(separator: ", "),
       "periods of \(periods.lowerBound) to \(periods.upperBound) frames",
     ].joined(separator: "; ") + (abilities.isHardware ? "; hardware" : "")
   }
@@ -75,24 +75,24 @@ enum DevicesVerb {
     }.joined(separator: ", ")
   }
 
-  private static func json(_ devices: [ALSADevice]) -> [UInt8] {
+  private static func json(_ devices: [OutputListing]) -> [UInt8] {
     var json = JSONWriter()
     json.array { list in
       for device in devices {
         list.object { entry in
           entry.member("name", device.name)
           entry.member("description", device.description)
-          entry.member("isBusy", device.isBusy)
-          if let abilities = device.abilities {
+          entry.member("isBusy", device.problem?.kind == .busy)
+          if let abilities = device.capabilities {
             entry.array("rates") { list in for rate in abilities.rates { list.element(rate) } }
             entry.array("channels") { list in
               for count in abilities.channelCounts { list.element(count) }
             }
             entry.array("formats") { list in
-              for encoding in abilities.encodings { list.element(encoding.rawValue) }
+              for encoding in abilities.encodings { list.element(encoding) }
             }
-            entry.member("shortestPeriod", abilities.periodLengths.lowerBound)
-            entry.member("longestPeriod", abilities.periodLengths.upperBound)
+            entry.member("shortestPeriod", abilities.periodSizes.lowerBound)
+            entry.member("longestPeriod", abilities.periodSizes.upperBound)
             entry.member("isHardware", abilities.isHardware)
           }
           if let problem = device.problem { entry.member("problem", problem.description) }

@@ -1,5 +1,6 @@
 import CommandLineKit
 import Diagnostics
+import HapticPlayback
 import SoundFile
 import SystemSupport
 
@@ -11,6 +12,7 @@ enum Failure {
       switch error {
       case let error as InputError where error.otherErrorCount > 0:
         "\(error) (and \(error.otherErrorCount) more; see 'temblor check')"
+      case let error as OutputError: error.message
       case let error as SoundFileError: "\(error.path): \(error.description)"
       default: "\(error)"
       }

@@ -65,8 +65,8 @@ enum PlayVerb {
           pieces, on: engine, passCount: loop == 0 ? nil : loop, gap: gap,
           shares: options.routing.shares(rate: engine.rate), session: session)
       }
-    } catch let error as DeviceRefusal where !options.device.isNamed {
-      terminal.report("\(error); writing sound files instead")
+    } catch let error as OutputError where !options.device.isNamed {
+      terminal.report("\(error.message); writing sound files instead")
       return Failure.worst([
         patterns.status, try FileFallback(arguments).render(patterns.loaded.map(\.input), terminal),
       ])

@@ -1,5 +1,4 @@
 import BlindListening
-import HapticOutputs
 import HapticPlayback
 import TestSupport
 import Testing

@@ -1,5 +1,4 @@
 import HapticModel
-import HapticOutputs
 import HapticPlayback
 import HapticRender
 import TestSupport
@@ -164,10 +163,10 @@ import Testing
   }
 
   @Test func aNamedDeviceThatIsRefusedIsAnError() throws {
-    let refusal = ALSAError(kind: .deviceBusy, device: "hw:1", description: "is busy")
+    let refusal = OutputError(.busy, output: "hw:1", "is busy")
     let stage = VirtualStage(refusal: refusal)
     let path = try hum("a.ahap", 0.1)
-    #expect(throws: DeviceRefusal(refusal)) { try play([path, "--device", "hw:1"], on: stage) }
+    #expect(throws: refusal) { try play([path, "--device", "hw:1"], on: stage) }
   }
 
   @Test func aBadPatternIsToldAndTheOthersPlay() throws {

@@ -1,4 +1,3 @@
-import HapticOutputs
 import HapticPlayback
 import HapticRender
 import Synchronization
@@ -19,7 +18,7 @@ final class VirtualStage: SessionBackend, @unchecked Sendable {
 
   let recorded = RecordedTerminal(isTerminal: true, width: 100)
   let channelCount: Int
-  let refusal: ALSAError?
+  let refusal: OutputError?
   private var script: [(time: Double, cue: Cue)]
   private var due: [KeyPress] = []
   private(set) var playback: VirtualPlayback?
@@ -31,7 +30,7 @@ final class VirtualStage: SessionBackend, @unchecked Sendable {
   private let hasKeyboard: Bool
 
   init(
-    _ script: [(Double, Cue)] = [], channelCount: Int = 1, refusal: ALSAError? = nil,
+    _ script: [(Double, Cue)] = [], channelCount: Int = 1, refusal: OutputError? = nil,
     limit: Double = 60, hasKeyboard: Bool = true
   ) {
     self.script = script.map { ($0.0, $0.1) }
@@ -44,7 +43,7 @@ final class VirtualStage: SessionBackend, @unchecked Sendable {
   /// All samples of a channel.
   func samples(_ channel: Int = 0) -> [Float] { playback?.samples(ofChannel: channel) ?? [] }
 
-  // MARK: LiveStage
+  // MARK: SessionBackend
 
   var time: any TimeSource { StageTime(stage: self) }
 
@@ -52,17 +51,20 @@ final class VirtualStage: SessionBackend, @unchecked Sendable {
     hasKeyboard ? ScriptedKeyboard(stage: self) : nil
   }
 
-  func drive(
-    _ request: PCMRequest, eventHandler: @escaping LivePlayback.EventHandler,
-    prepare: (DeviceSummary) throws -> (engine: PlaybackEngine, recording: RecordingBuffer?)
-  ) throws -> any EngineDriver {
+  func open(
+    _ output: String, _ request: OutputRequest
+  ) throws(OutputError) -> sending OpenedOutput {
     if let refusal { throw refusal }
-    handler = eventHandler
     let format = SinkFormat(
       rate: 48_000, channelCount: channelCount, periodSize: 64, bufferSize: 64)
-    let engine = try prepare(
-      DeviceSummary(name: request.device, format: format, encoding: "float")
-    ).engine
+    return OpenedOutput(sink: NullSink(format), name: output)
+  }
+
+  func play(
+    _ engine: PlaybackEngine, through output: sending OpenedOutput, recording: RecordingBuffer?,
+    eventHandler: @escaping LivePlayback.EventHandler
+  ) -> any EngineDriver {
+    handler = eventHandler
     self.engine = engine
     playback = VirtualPlayback(engine, periodSize: 64)
     return Driver(stage: self)

@@ -1,0 +1,77 @@
+import HapticOutputs
+import HapticPlayback
+import Synchronization
+import Testing
+
+@testable import CommandLineKit
+@testable import TemblorCommands
+
+/// A kind of output that the program does not know: keeps what it was given.
+private final class TrialOutput: OutputBackend {
+  let played = Mutex<[String: [Float]]>([:])
+
+  var scheme: String { "trial" }
+  var parameter: String? { "NAME" }
+
+  func outputs(probing: Bool) -> [OutputListing] { [] }
+
+  func open(
+    _ name: String, _ request: OutputRequest, time: any TimeSource
+  ) throws(OutputError) -> sending OpenedOutput {
+    OpenedOutput(
+      sink: Sink(request.format, time: time) { samples in
+        self.played.withLock { $0[name] = samples }
+      }, name: name, encoding: "trial")
+  }
+
+  private final class Sink: AudioSink {
+    private let memory: MemorySink
+    private let end: ([Float]) -> Void
+
+    init(_ format: SinkFormat, time: any TimeSource, end: @escaping ([Float]) -> Void) {
+      memory = MemorySink(format, time: time)
+      self.end = end
+    }
+
+    var format: SinkFormat { memory.format }
+    var delay: Int { memory.delay }
+    func wait(_ wake: WakeSignal) -> SinkReadiness { memory.wait(wake) }
+    func write(_ frames: Span<Float>) { memory.write(frames) }
+    func finish(draining: Bool) { end(memory.samples) }
+    func takeEvents() -> [SinkEvent] { [] }
+  }
+}
+
+/// The program's own backend with one more output, and without the keys of whoever runs the tests.
+private struct TrialBackend: SessionBackend {
+  let system: SystemBackend
+  var time: any TimeSource { system.time }
+  func keyboard() -> (any Keyboard)? { nil }
+  func open(
+    _ output: String, _ request: OutputRequest
+  ) throws(OutputError) -> sending OpenedOutput { try system.open(output, request) }
+  func play(
+    _ engine: PlaybackEngine, through output: sending OpenedOutput, recording: RecordingBuffer?,
+    eventHandler: @escaping LivePlayback.EventHandler
+  ) -> any EngineDriver {
+    system.play(engine, through: output, recording: recording, eventHandler: eventHandler)
+  }
+}
+
+@Suite struct TrialOutputTests {
+  @Test func aNewKindOfOutputIsReachedByItsScheme() throws {
+    let trial = TrialOutput()
+    let recorded = RecordedTerminal()
+    let backend = TrialBackend(system: SystemBackend(outputs: .standard.adding(trial)))
+    let arguments = try PlayVerb.description.parse([
+      "light", "--device", "trial:left", "--channels", "3", "--json",
+    ])
+    #expect(try PlayVerb.run(arguments, recorded.terminal, on: backend) == .done)
+    let played = trial.played.withLock { $0 }
+    #expect(Array(played.keys) == ["left"])
+    #expect(played["left"]?.count.isMultiple(of: 3) == true)
+    #expect(played["left"]?.contains { abs($0) > 0.001 } == true)
+    #expect(recorded.output.contains(#""name": "left""#))
+    #expect(recorded.output.contains(#""format": "trial""#))
+  }
+}
