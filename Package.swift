@@ -125,7 +125,9 @@ let package = Package(
     .testTarget(
       name: "ServerTests", dependencies: ["HapticPlayback", "PlayRig", "SoundFile", "play-probe"],
       swiftSettings: strict),
-    .target(name: "SoundFile", dependencies: ["CSndFile", "CSampleRate"], swiftSettings: strict),
+    .target(
+      name: "SoundFile", dependencies: ["CSndFile", "CSampleRate", "SystemSupport"],
+      swiftSettings: strict),
     .target(
       name: "TransducerProfiles",
       dependencies: ["Diagnostics", "HapticModel", "HapticRender", "JSONText"],

@@ -14,6 +14,12 @@ public struct SoundFileError: Error, Equatable, Sendable, CustomStringConvertibl
     case damaged
     /// The sound is longer than a pattern may play.
     case tooLong
+    /// The path leads out of the folder that sounds are read from.
+    case outside
+    /// There is no file of the name.
+    case missing
+    /// The name is that of a folder, a pipe or a device.
+    case notAFile
     /// The disk is full.
     case diskFull
     /// The system refused.

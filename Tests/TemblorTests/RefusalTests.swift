@@ -52,7 +52,7 @@ import Testing
     ("sub/../ok.wav", #"EventWaveformPath leaves the pattern's folder by "..""#),
     ("/etc/passwd", "EventWaveformPath is absolute; it must begin in the pattern's folder"),
     ("", "EventWaveformPath is empty"),
-    ("gone.wav", "the sound file 'gone.wav' not found in the folder of the pattern"),
+    ("gone.wav", "the sound file 'gone.wav' was not found in the folder of the pattern"),
     ("link.wav", "the sound file 'link.wav' is outside the folder of the pattern"),
     ("way/out.wav", "the sound file 'way/out.wav' is outside the folder of the pattern"),
     (".", "the sound file '.' is outside the folder of the pattern"),

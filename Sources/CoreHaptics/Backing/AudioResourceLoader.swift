@@ -1,5 +1,4 @@
 internal import Foundation
-internal import Glibc
 internal import HapticModel
 internal import HapticRender
 internal import SoundFile
@@ -8,18 +7,10 @@ internal import SoundFile
 enum AudioResourceLoader {
   /// Decodes a file.
   static func sound(at url: URL) throws -> Sound {
-    let path = url.path
-    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else {
-      throw failure(
-        FileManager.default.fileExists(atPath: path) ? .invalidAudioResource : .fileNotFound,
-        "the sound file \(path) cannot be opened")
-    }
-    defer { close(descriptor) }
     do {
-      return try Sound(readingDescriptor: descriptor, path: path)
+      return try Sound(contentsOf: url.path)
     } catch {
-      throw failure(.invalidAudioResource, "the sound file \(path) \(error.description)")
+      throw CHHapticError(error)
     }
   }
 
@@ -33,38 +24,35 @@ enum AudioResourceLoader {
     var samples: [String: AudioBuffer] = [:]
     for event in content.pattern.events {
       guard let path = event.waveform?.path, samples[path] == nil else { continue }
-      let sound: Sound
-      if let number = AudioResourcePath.id(of: path) {
+      let resource = try AudioResourcePath.id(of: path).map { number in
         guard let resource = resources[number] else {
-          throw failure(.invalidAudioResource, "no audio resource is registered as \(number)")
+          throw CHHapticError(
+            .invalidAudioResource, "no audio resource is registered as \(number)")
         }
-        sound = resource.sound
-      } else {
-        sound = try self.sound(at: url(of: path, in: content.folder))
+        return resource
       }
-      do {
+      do throws(SoundFileError) {
+        let sound = try resource?.sound ?? folder(of: content).sound(at: path)
         let resampled = try sound.resampled(to: rate, path: path)
         samples[path] = AudioBuffer(
           interleaved: resampled.interleaved, channelCount: resampled.channelCount)
       } catch {
-        throw failure(.invalidAudioResource, "the sound file \(path) \(error.description)")
+        throw CHHapticError(error)
       }
     }
     return samples
   }
 
-  private static func url(of path: String, in folder: URL?) throws -> URL {
-    let root = (folder ?? Bundle.main.resourceURL ?? Bundle.main.bundleURL)
-      .resolvingSymlinksInPath().standardizedFileURL
-    let url = root.appendingPathComponent(path).resolvingSymlinksInPath().standardizedFileURL
-    guard url.path.hasPrefix(root.path.hasSuffix("/") ? root.path : root.path + "/") else {
-      throw failure(
-        .invalidAudioResource, "the sound file \(path) is outside the folder of the pattern")
-    }
-    return url
+  private static func folder(of content: PatternContent) -> SoundFolder {
+    SoundFolder(root: (content.folder ?? Bundle.main.resourceURL ?? Bundle.main.bundleURL).path)
   }
+}
 
-  private static func failure(_ code: CHHapticError.Code, _ text: String) -> CHHapticError {
-    CHHapticError(code, text)
+extension CHHapticError {
+  /// The error of a sound file.
+  fileprivate init(_ error: SoundFileError) {
+    self.init(
+      error.kind == .missing ? .fileNotFound : .invalidAudioResource,
+      "the sound file \(error.path) \(error.description)")
   }
 }

@@ -1,0 +1,136 @@
+import Glibc
+import SoundFile
+import Testing
+
+/// Paths that a pattern may name, in a folder `root` with a sound outside of it.
+@Suite final class SoundFolderTests {
+  private let place: String
+  private let folder: SoundFolder
+
+  init() throws {
+    var template = Array("/tmp/folder-XXXXXX".utf8CString)
+    place = unsafe String(cString: mkdtemp(&template))
+    for name in ["root", "root/sub", "root-other"] { mkdir("\(place)/\(name)", 0o700) }
+    for name in ["out.wav", "root/ok.wav", "root/sub/ok.wav", "root-other/out.wav"] {
+      var writer = try SoundFileWriter(
+        path: "\(place)/\(name)", format: SoundFileFormat(container: .wav, samples: .s16),
+        rate: 8_000, channelCount: 1)
+      try writer.write([0.5, -0.5].span)
+      try writer.close()
+    }
+    for (target, name) in [
+      ("../out.wav", "link.wav"), ("..", "way"), ("sub/ok.wav", "near.wav"), ("loop", "loop"),
+      ("/etc", "etc"),
+    ] {
+      symlink(target, "\(place)/root/\(name)")
+    }
+    symlink("root", "\(place)/link-to-root")
+    mkfifo("\(place)/root/pipe.wav", 0o600)
+    folder = SoundFolder(root: "\(place)/root")
+  }
+
+  deinit {
+    for name in ["link.wav", "way", "near.wav", "loop", "etc", "pipe.wav", "ok.wav", "sub/ok.wav"] {
+      unlink("\(place)/root/\(name)")
+    }
+    for name in ["link-to-root", "out.wav", "root-other/out.wav"] { unlink("\(place)/\(name)") }
+    for name in ["root/huge.wav", "root/text.wav"] { unlink("\(place)/\(name)") }
+    for name in ["root/sub", "root", "root-other"] { rmdir("\(place)/\(name)") }
+    rmdir(place)
+  }
+
+  private func kind(_ path: String, in folder: SoundFolder? = nil) -> SoundFileError.Kind? {
+    do throws(SoundFileError) {
+      _ = try (folder ?? self.folder).sound(at: path)
+      return nil
+    } catch {
+      #expect(error.path == path)
+      return error.kind
+    }
+  }
+
+  @Test(arguments: [
+    "ok.wav", "sub/ok.wav", "./ok.wav", "near.wav", "sub/../ok.wav", "way/root/ok.wav",
+  ])
+  func whatIsBelowIsFound(path: String) throws {
+    let sound = try folder.sound(at: path)
+    #expect(sound.rate == 8_000)
+    #expect(sound.frameCount == 2)
+  }
+
+  @Test(arguments: [
+    "", "/etc/passwd", "../out.wav", "link.wav", "way/out.wav", "sub/../../out.wav",
+    "../root-other/out.wav", ".", "sub/..", "etc/passwd", "way", "ok.wav\0../out.wav",
+  ])
+  func whatIsOutsideIsRefused(path: String) { #expect(kind(path) == .outside) }
+
+  @Test(arguments: ["gone.wav", "gone/ok.wav", "ok.wav/ok.wav", "../gone.wav", "loop"])
+  func whatIsNotThereIsMissing(path: String) { #expect(kind(path) == .missing) }
+
+  @Test(arguments: ["sub", "pipe.wav", "sub/"])
+  func foldersAndPipesAreNoFiles(path: String) { #expect(kind(path) == .notAFile) }
+
+  @Test func anAbsolutePathIntoTheFolderIsRefused() {
+    #expect(kind("\(place)/root/ok.wav") == .outside)
+  }
+
+  @Test func theRootMayBeALink() throws {
+    let linked = SoundFolder(root: "\(place)/link-to-root")
+    #expect(try linked.sound(at: "ok.wav").frameCount == 2)
+    #expect(kind("../out.wav", in: linked) == .outside)
+  }
+
+  @Test func theRootMayBeEverything() throws {
+    #expect(
+      try SoundFolder(root: "/").sound(at: "\(place)/out.wav".dropFirst().description).rate > 0)
+  }
+
+  @Test func aRootThatIsNotThereHasNothing() {
+    #expect(kind("ok.wav", in: SoundFolder(root: "\(place)/gone")) == .missing)
+  }
+
+  @Test func whatHoldsNoSoundIsRefused() throws {
+    let descriptor = unsafe open("\(place)/root/text.wav", O_WRONLY | O_CREAT, 0o600)
+    close(descriptor)
+    #expect(kind("text.wav") == .notSound)
+  }
+
+  /// A file with holes: what its header promises is refused before it is read.
+  @Test func aHugeSoundIsRefused() throws {
+    let path = "\(place)/root/huge.wav"
+    var writer = try SoundFileWriter(
+      path: path, format: SoundFileFormat(container: .wav, samples: .s16), rate: 8_000,
+      channelCount: 1)
+    try writer.close()
+    let descriptor = unsafe open(path, O_RDWR)
+    defer { close(descriptor) }
+    ftruncate(descriptor, 200_000_044)
+    // The sizes of the RIFF and of its data chunk, the last in the header.
+    for (place, size) in [(4, UInt32(200_000_036)), (40, UInt32(200_000_000))] {
+      _ = unsafe withUnsafeBytes(of: size.littleEndian) {
+        unsafe pwrite(descriptor, $0.baseAddress, 4, off_t(place))
+      }
+    }
+    #expect(kind("huge.wav") == .tooLong)
+  }
+
+  @Test func aPathIsOpenedAsItIs() throws {
+    #expect(try Sound(contentsOf: "\(place)/root/link.wav").frameCount == 2)
+    func kind(_ path: String) -> SoundFileError.Kind? {
+      #expect(throws: SoundFileError.self) { try Sound(contentsOf: path) }?.kind
+    }
+    #expect(kind("\(place)/none.wav") == .missing)
+    #expect(kind(place) == .notAFile)
+    #expect(kind("\(place)/root/pipe.wav") == .notAFile)
+  }
+
+  @Test func aFileThatCannotBeCreatedIsAnError() {
+    let error = #expect(throws: SoundFileError.self) {
+      _ = try SoundFileWriter(
+        path: "\(place)/none/a.wav", format: SoundFileFormat(container: .wav, samples: .s16),
+        rate: 8_000, channelCount: 1)
+    }
+    #expect(error?.kind == .systemRefused)
+    #expect(error?.description == "cannot be created: No such file or directory")
+  }
+}
