@@ -50,6 +50,12 @@ open class CHHapticPattern: NSObject {
     super.init()
   }
 
+  /// Makes a pattern of what has been read.
+  init(_ content: PatternContent) {
+    self.content = content
+    super.init()
+  }
+
   /// A pattern is made of events, a dictionary or a file.
   @available(*, unavailable) public override init() {
     content = PatternContent(pattern: HapticPattern())
@@ -59,20 +65,22 @@ open class CHHapticPattern: NSObject {
   /// The time, in seconds, at which the last event ends or the last parameter or curve begins.
   ///
   /// Releases are not counted. The point where a loop returns to the beginning.
-  open var duration: TimeInterval { content.pattern.duration }
+  open var duration: TimeInterval { content.composition.duration }
 
   /// The pattern as nested dictionaries that `init(dictionary:)` and `JSONSerialization` take.
   ///
   /// Names are strings, numbers `Double`, switches `Bool`, inner dictionaries keyed by `Key`.
-  /// Throws `operationNotPermitted` where the pattern plays registered sounds.
+  /// Throws `operationNotPermitted` where the pattern plays registered sounds, or has several layers with
+  /// parameters or curves.
   open func exportDictionary() throws -> [CHHapticPattern.Key: Any] {
     try content.exportDictionary()
   }
 
   /// One line: how long it is and how many things it holds.
   open override var description: String {
-    let pattern = content.pattern
-    return "CHHapticPattern(\(duration) s, events \(pattern.events.count), "
-      + "parameters \(pattern.parameters.count), curves \(pattern.curves.count))"
+    let patterns = content.composition.layers.map(\.pattern)
+    func count(_ size: (HapticPattern) -> Int) -> Int { patterns.reduce(0) { $0 + size($1) } }
+    return "CHHapticPattern(\(duration) s, events \(count(\.events.count)), "
+      + "parameters \(count(\.parameters.count)), curves \(count(\.curves.count)))"
   }
 }

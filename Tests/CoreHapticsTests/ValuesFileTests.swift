@@ -24,7 +24,7 @@ import Testing
       try Data(sound.utf8).write(to: url)
       let pattern = try CHHapticPattern(contentsOf: url)
       #expect(pattern.content.folder?.path == folder.path)
-      #expect(pattern.content.pattern.events[0].waveform?.path == "sounds/boom.wav")
+      #expect(pattern.content.pattern?.events[0].waveform?.path == "sounds/boom.wav")
       #expect(try CHHapticPattern(ahap: Data(sound.utf8)).content.folder == nil)
     }
   }

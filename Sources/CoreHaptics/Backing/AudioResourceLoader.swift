@@ -22,8 +22,7 @@ enum AudioResourceLoader {
     of content: PatternContent, resources: [Int: AudioResource], rate: Double
   ) throws -> [String: AudioBuffer] {
     var samples: [String: AudioBuffer] = [:]
-    for event in content.pattern.events {
-      guard let path = event.waveform?.path, samples[path] == nil else { continue }
+    for path in content.waveformPaths where samples[path] == nil {
       let resource = try AudioResourcePath.id(of: path).map { number in
         guard let resource = resources[number] else {
           throw CHHapticError(

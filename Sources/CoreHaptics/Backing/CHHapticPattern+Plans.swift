@@ -14,23 +14,26 @@ extension CHHapticPattern {
   /// Compiled once for each kind of engine; anew each time where it plays registered audio, since a
   /// registration belongs to one engine and may change.
   func plans(for engine: PlaybackEngine, resources: [Int: AudioResource]) throws -> [RenderPlan] {
-    var pattern = content.pattern
+    var composition = content.composition
     var playsRegisteredAudio = false
-    for index in pattern.events.indices {
-      guard let path = pattern.events[index].waveform?.path,
-        let number = AudioResourcePath.id(of: path)
-      else { continue }
-      playsRegisteredAudio = true
-      guard let resource = resources[number] else { continue }
-      pattern.events[index].waveform?.usesVolumeEnvelope = resource.usesVolumeEnvelope
-      pattern.events[index].waveform?.isLooping = resource.isLooping
+    for layer in composition.layers.indices {
+      for index in composition.layers[layer].pattern.events.indices {
+        guard var waveform = composition.layers[layer].pattern.events[index].waveform,
+          let number = AudioResourcePath.id(of: waveform.path)
+        else { continue }
+        playsRegisteredAudio = true
+        guard let resource = resources[number] else { continue }
+        waveform.usesVolumeEnvelope = resource.usesVolumeEnvelope
+        waveform.isLooping = resource.isLooping
+        composition.layers[layer].pattern.events[index].waveform = waveform
+      }
     }
-    let compile = {
+    let compile = { [composition] in
       let samples = try self.samples(at: engine.rate, resources: resources)
       return try engine.profiles.map { profile in
         do throws(RenderError) {
           return try RenderPlan(
-            compiling: pattern, profile: profile, rate: engine.rate, samples: samples)
+            compiling: composition, profile: profile, rate: engine.rate, samples: samples)
         } catch {
           throw CHHapticError(.invalidPatternData, error.description)
         }

@@ -3,6 +3,11 @@ import HapticModel
 extension PatternContent {
   /// The pattern as nested dictionaries: events first, then parameters, then curves.
   func exportDictionary() throws -> [CHHapticPattern.Key: Any] {
+    guard let pattern else {
+      throw CHHapticError(
+        .operationNotPermitted,
+        "a pattern of several layers with parameters or curves cannot be exported as a dictionary")
+    }
     var entries: [[CHHapticPattern.Key: Any]] = []
     for (index, event) in pattern.events.enumerated() {
       if let path = event.waveform?.path, let id = AudioResourcePath.id(of: path) {

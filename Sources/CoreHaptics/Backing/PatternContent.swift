@@ -4,15 +4,35 @@ import HapticModel
 
 /// What a pattern is made of.
 struct PatternContent: Equatable, Sendable {
-  /// Events, parameters and curves; values within their ranges, control points sorted.
-  var pattern: HapticPattern
+  /// Events, parameters and curves in layers; values within their ranges, control points sorted.
+  var composition: HapticComposition
   /// The folder in which the pattern's sound files are, where it was read from a file.
   var folder: URL?
 
-  /// Makes the content of a pattern.
-  init(pattern: HapticPattern, folder: URL? = nil) {
-    self.pattern = pattern
+  /// Makes the content of a composition.
+  init(_ composition: HapticComposition, folder: URL? = nil) {
+    self.composition = composition
     self.folder = folder
+  }
+
+  /// Makes the content of one pattern.
+  init(pattern: HapticPattern, folder: URL? = nil) {
+    self.init(HapticComposition(pattern), folder: folder)
+  }
+
+  /// The layers as one pattern that plays the same; nil where they cannot be one.
+  ///
+  /// Parameters and curves act on their own layer, so that only layers without any are one.
+  var pattern: HapticPattern? {
+    let layers = composition.layers.map(\.pattern)
+    if layers.count == 1 { return layers[0] }
+    guard layers.allSatisfy({ $0.parameters.isEmpty && $0.curves.isEmpty }) else { return nil }
+    return HapticPattern(events: layers.flatMap(\.events))
+  }
+
+  /// The path of every sound that an event plays.
+  var waveformPaths: [String] {
+    composition.layers.flatMap { $0.pattern.events.compactMap { $0.waveform?.path } }
   }
 
   /// Reads AHAP text; the name is what errors call it.
