@@ -1,4 +1,6 @@
-public import Foundation
+// Files that import Core Haptics alone use Foundation's types: on Apple's systems frameworks pass
+// on what their headers import.
+@_exported public import Foundation
 
 /// Plays haptic patterns: the interface of Apple's class of this name, on Temblor's engine.
 ///
@@ -186,3 +188,22 @@ open class CHHapticEngine: NSObject {
     set { backing.setAutoShutdown(newValue) }
   }
 }
+
+extension CHHapticEngine {
+  /// What was rendered since the last start, where the ground is in memory.
+  package func renderedSamples(ofChannel channel: Int) -> [Float] {
+    backing.lastVirtualSession?.samples(ofChannel: channel) ?? []
+  }
+
+  /// Stops the engine as the system does.
+  package func interrupt(_ reason: StoppedReason) { backing.interrupt(reason) }
+
+  /// Resets the engine as the system does.
+  package func simulateReset() {
+    let backing = backing
+    backing.queue.async { backing.reset() }
+  }
+}
+
+// Files that import Core Haptics alone use Foundation's types: on Apple's systems frameworks pass
+// on what their headers import.

@@ -1,3 +1,4 @@
+import Diagnostics
 public import Foundation
 
 /// The domain of all errors of this module.
@@ -45,9 +46,197 @@ public struct CHHapticError: CustomNSError, Hashable, Sendable {
 
   /// Hashes the code.
   public func hash(into hasher: inout Hasher) { hasher.combine(code) }
+
+  /// What has to be put right.
+  ///
+  /// Source of the values: the header CHHapticErrors.h of Apple's SDK.
+  public enum Code: Int, CaseIterable, Sendable {
+    /// A player was told something while the engine does not run.
+    case engineNotRunning = -4805
+    /// What was asked cannot be done with this, such as exporting registered sounds.
+    case operationNotPermitted = -4806
+    /// The engine took too long to start.
+    case engineStartTimeout = -4808
+    /// The hardware cannot do this.
+    case notSupported = -4809
+    /// The output could not be opened.
+    case serverInitFailed = -4810
+    /// The output failed while it ran.
+    case serverInterrupted = -4811
+    /// The player belongs to an engine that was reset.
+    case invalidPatternPlayer = -4812
+    /// The pattern cannot be read.
+    case invalidPatternData = -4813
+    /// The dictionary is no pattern.
+    case invalidPatternDictionary = -4814
+    /// The audio session cannot be used.
+    case invalidAudioSession = -4815
+    /// A value an engine was given cannot be used.
+    case invalidEngineParameter = -4816
+    /// The parameter does not exist.
+    case invalidParameterType = -4820
+    /// The event type does not exist.
+    case invalidEventType = -4821
+    /// The time of an event is negative or no number.
+    case invalidEventTime = -4822
+    /// The duration of an event is negative or no number.
+    case invalidEventDuration = -4823
+    /// The sound cannot be used.
+    case invalidAudioResource = -4824
+    /// There are too many registered sounds.
+    case resourceNotAvailable = -4825
+    /// An event of a dictionary is malformed.
+    case badEventEntry = -4830
+    /// A parameter or curve of a dictionary is malformed.
+    case badParameterEntry = -4831
+    /// A time is negative or no number.
+    case invalidTime = -4840
+    /// There is no such file.
+    case fileNotFound = -4851
+    /// There is not enough power to play.
+    case insufficientPower = -4897
+    /// Something else failed.
+    case unknownError = -4898
+    /// There was not enough memory.
+    case memoryError = -4899
+  }
+
+  /// A player was told something while the engine does not run.
+  public static var engineNotRunning: Code { .engineNotRunning }
+  /// What was asked cannot be done with this, such as exporting registered sounds.
+  public static var operationNotPermitted: Code { .operationNotPermitted }
+  /// The engine took too long to start.
+  public static var engineStartTimeout: Code { .engineStartTimeout }
+  /// The hardware cannot do this.
+  public static var notSupported: Code { .notSupported }
+  /// The output could not be opened.
+  public static var serverInitFailed: Code { .serverInitFailed }
+  /// The output failed while it ran.
+  public static var serverInterrupted: Code { .serverInterrupted }
+  /// The player belongs to an engine that was reset.
+  public static var invalidPatternPlayer: Code { .invalidPatternPlayer }
+  /// The pattern cannot be read.
+  public static var invalidPatternData: Code { .invalidPatternData }
+  /// The dictionary is no pattern.
+  public static var invalidPatternDictionary: Code { .invalidPatternDictionary }
+  /// The audio session cannot be used.
+  public static var invalidAudioSession: Code { .invalidAudioSession }
+  /// A value an engine was given cannot be used.
+  public static var invalidEngineParameter: Code { .invalidEngineParameter }
+  /// The parameter does not exist.
+  public static var invalidParameterType: Code { .invalidParameterType }
+  /// The event type does not exist.
+  public static var invalidEventType: Code { .invalidEventType }
+  /// The time of an event is negative or no number.
+  public static var invalidEventTime: Code { .invalidEventTime }
+  /// The duration of an event is negative or no number.
+  public static var invalidEventDuration: Code { .invalidEventDuration }
+  /// The sound cannot be used.
+  public static var invalidAudioResource: Code { .invalidAudioResource }
+  /// There are too many registered sounds.
+  public static var resourceNotAvailable: Code { .resourceNotAvailable }
+  /// An event of a dictionary is malformed.
+  public static var badEventEntry: Code { .badEventEntry }
+  /// A parameter or curve of a dictionary is malformed.
+  public static var badParameterEntry: Code { .badParameterEntry }
+  /// A time is negative or no number.
+  public static var invalidTime: Code { .invalidTime }
+  /// There is no such file.
+  public static var fileNotFound: Code { .fileNotFound }
+  /// There is not enough power to play.
+  public static var insufficientPower: Code { .insufficientPower }
+  /// Something else failed.
+  public static var unknownError: Code { .unknownError }
+  /// There was not enough memory.
+  public static var memoryError: Code { .memoryError }
+
+  /// Makes an error with a sentence of its own.
+  init(_ code: Code, _ sentence: String) {
+    self.init(code, userInfo: [NSLocalizedDescriptionKey: sentence])
+  }
+
+  /// Makes the error of a text that is no pattern: its line, column and reason.
+  init(_ error: InputError) {
+    self.init(
+      error.finding.foreignCode.flatMap(Code.init(rawValue:)) ?? .invalidPatternData,
+      error.description)
+  }
 }
 
 extension CHHapticError: CustomStringConvertible {
   /// One line: the code's name and number and the sentence.
   public var description: String { "CHHapticError.\(code) (\(errorCode)): \(localizedDescription)" }
+}
+
+extension CHHapticError.Code {
+  /// Whether a caught error has this code, as in `catch CHHapticError.engineNotRunning`.
+  public static func ~= (code: CHHapticError.Code, error: any Error) -> Bool {
+    (error as? CHHapticError)?.code == code
+  }
+
+  /// The code in a sentence.
+  var sentence: String {
+    switch self {
+    case .engineNotRunning: "The haptic engine is not running."
+    case .operationNotPermitted: "The operation is not permitted."
+    case .engineStartTimeout: "The haptic engine took too long to start."
+    case .notSupported: "The device does not support this."
+    case .serverInitFailed: "The haptic output could not be opened."
+    case .serverInterrupted: "The haptic output failed while it was running."
+    case .invalidPatternPlayer: "The player is no longer valid; create a new one."
+    case .invalidPatternData: "The pattern data cannot be read."
+    case .invalidPatternDictionary: "The dictionary is not a pattern."
+    case .invalidAudioSession: "The audio session cannot be used."
+    case .invalidEngineParameter: "The engine was given a value that it cannot use."
+    case .invalidParameterType: "The parameter identifier is not known."
+    case .invalidEventType: "The event type is not known."
+    case .invalidEventTime: "The time of an event is not valid."
+    case .invalidEventDuration: "The duration of an event is not valid."
+    case .invalidAudioResource: "The audio file or resource cannot be used."
+    case .resourceNotAvailable: "No more audio resources can be registered."
+    case .badEventEntry: "An event of the pattern is malformed."
+    case .badParameterEntry: "A parameter of the pattern is malformed."
+    case .invalidTime: "The time is not valid."
+    case .fileNotFound: "The file does not exist."
+    case .insufficientPower: "There is not enough power for haptics."
+    case .unknownError: "An unknown haptic error occurred."
+    case .memoryError: "There is not enough memory."
+    }
+  }
+}
+
+/// Lets casts between this error and `NSError` succeed, as they do on Apple's systems.
+///
+/// Without it, `catch let error as NSError` would let a ``CHHapticError`` through.
+extension CHHapticError: _ObjectiveCBridgeable {
+  /// The error as the class.
+  public func _bridgeToObjectiveC() -> NSError { error }
+
+  /// Makes the structure of the class; a foreign error leaves nothing.
+  public static func _forceBridgeFromObjectiveC(
+    _ source: NSError, result: inout CHHapticError?
+  ) {
+    result = CHHapticError(source)
+  }
+
+  /// Makes the structure of the class, or tells that the error is a foreign one.
+  public static func _conditionallyBridgeFromObjectiveC(
+    _ source: NSError, result: inout CHHapticError?
+  ) -> Bool {
+    result = CHHapticError(source)
+    return result != nil
+  }
+
+  /// Makes the structure of the class; a foreign error counts as unknown.
+  public static func _unconditionallyBridgeFromObjectiveC(_ source: NSError?) -> CHHapticError {
+    source.flatMap { CHHapticError($0) } ?? CHHapticError(.unknownError)
+  }
+
+  /// Makes the structure of an error with this domain and a known code.
+  private init?(_ source: NSError) {
+    guard source.domain == CoreHapticsErrorDomain, let code = Code(rawValue: source.code) else {
+      return nil
+    }
+    self.init(code, userInfo: source.userInfo)
+  }
 }

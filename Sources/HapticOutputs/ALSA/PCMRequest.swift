@@ -23,7 +23,8 @@ public struct PCMRequest: Equatable, Sendable {
   /// Makes a request; by default for a buffer of 20 ms in four periods.
   public init(
     device: String = "default", rate: Int = 48_000, allowsOtherRate: Bool = false,
-    channels: OutputRequest.Channels = .atLeast(2), encoding: SampleEncoding? = nil, access: PCMAccess? = nil,
+    channels: OutputRequest.Channels = .atLeast(2), encoding: SampleEncoding? = nil,
+    access: PCMAccess? = nil,
     periodSize: Int = 240, bufferSize: Int = 960
   ) {
     self.device = device

@@ -57,7 +57,9 @@ public final class SoundFileBackend: OutputBackend {
     }
     guard count > 1 else { return path }
     let name = path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
-    guard let dot = name.lastIndex(of: "."), dot > name.startIndex else { return "\(path)-\(count)" }
+    guard let dot = name.lastIndex(of: "."), dot > name.startIndex else {
+      return "\(path)-\(count)"
+    }
     return "\(path[..<dot])-\(count)\(path[dot...])"
   }
 }

@@ -1,5 +1,7 @@
+internal import Foundation
 package import HapticPlayback
 internal import HapticRender
+internal import Synchronization
 
 /// What engines stand on: an output, and the time that goes by there.
 package protocol EngineBackend: AnyObject, Sendable {
@@ -40,4 +42,24 @@ package protocol EngineSession: AnyObject, Sendable {
 
   /// Fades out and closes the output; returns when that is done.
   func close()
+}
+
+/// Which ground new engines of this process stand on.
+package enum EngineBackends {
+  private static let chosen = Mutex<(any EngineBackend)?>(nil)
+
+  /// The ground that a test has put in place, or the one the environment asks for.
+  package static var current: any EngineBackend {
+    chosen.withLock { ground in
+      if let ground { return ground }
+      let asked = OutputConfiguration(ProcessInfo.processInfo.environment)
+      let made: any EngineBackend =
+        asked.output == nil ? VirtualBackend.shared : LiveBackend(asked)
+      ground = made
+      return made
+    }
+  }
+
+  /// Puts another ground in place for engines made from now on; nothing returns to the environment's.
+  package static func use(_ ground: (any EngineBackend)?) { chosen.withLock { $0 = ground } }
 }

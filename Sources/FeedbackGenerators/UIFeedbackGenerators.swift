@@ -1,6 +1,6 @@
+internal import CoreHaptics
 public import Foundation
 package import HapticManagement
-internal import CoreHaptics
 
 /// Feedback for a collision: one tap.
 open class UIImpactFeedbackGenerator: UIFeedbackGenerator {
@@ -48,5 +48,46 @@ open class UIImpactFeedbackGenerator: UIFeedbackGenerator {
       let scaled = try? pattern.scaled(by: Float(max(0, intensity)))
     else { return }
     life.play(scaled)
+  }
+}
+
+/// Feedback for how something ended.
+open class UINotificationFeedbackGenerator: UIFeedbackGenerator {
+  /// How it ended.
+  public enum FeedbackType: Int, CaseIterable, Sendable {
+    /// Well: two taps.
+    case success = 0
+    /// With something to mind: two taps.
+    case warning = 1
+    /// Not at all: four taps.
+    case error = 2
+  }
+
+  /// Plays the taps.
+  open func notificationOccurred(
+    _ notificationType: UINotificationFeedbackGenerator.FeedbackType
+  ) {
+    play("\(notificationType)")
+  }
+}
+
+/// Feedback for a choice that changes: the faintest tick.
+open class UISelectionFeedbackGenerator: UIFeedbackGenerator {
+  /// Plays the tick.
+  open func selectionChanged() { play("selection") }
+}
+
+extension CHHapticPattern {
+  /// The same pattern with the intensity of every event multiplied, as a control from its start on.
+  func scaled(by factor: Float) throws -> CHHapticPattern {
+    var dictionary = try exportDictionary()
+    let control: [Key: Any] = [
+      .parameter: [
+        .parameterID: CHHapticDynamicParameter.ID.hapticIntensityControl.rawValue,
+        .time: 0.0, .parameterValue: Double(factor),
+      ] as [Key: Any]
+    ]
+    dictionary[.pattern] = [control] + (dictionary[.pattern] as? [[Key: Any]] ?? [])
+    return try CHHapticPattern(dictionary: dictionary)
   }
 }

@@ -1,0 +1,133 @@
+public import Foundation
+internal import HapticModel
+internal import HapticRender
+internal import SoundFile
+
+/// Reads the sound files that patterns play.
+enum AudioResourceLoader {
+  /// Decodes a file.
+  static func sound(at url: URL) throws -> Sound {
+    do {
+      return try Sound(contentsOf: url.path)
+    } catch {
+      throw CHHapticError(error)
+    }
+  }
+
+  /// The samples of a pattern at a rate, by the path it names.
+  ///
+  /// A relative path is looked up in the pattern's folder, or, where it has none, among the
+  /// application's resources, and never outside.
+  static func samples(
+    of content: PatternContent, resources: [Int: AudioResource], rate: Double
+  ) throws -> [String: AudioBuffer] {
+    var samples: [String: AudioBuffer] = [:]
+    for path in content.waveformPaths where samples[path] == nil {
+      let resource = try AudioResourcePath.id(of: path).map { number in
+        guard let resource = resources[number] else {
+          throw CHHapticError(
+            .invalidAudioResource, "no audio resource is registered as \(number)")
+        }
+        return resource
+      }
+      do throws(SoundFileError) {
+        let sound = try resource?.sound ?? folder(of: content).sound(at: path)
+        let resampled = try sound.resampled(to: rate, path: path)
+        samples[path] = AudioBuffer(
+          interleaved: resampled.interleaved, channelCount: resampled.channelCount)
+      } catch {
+        throw CHHapticError(error)
+      }
+    }
+    return samples
+  }
+
+  private static func folder(of content: PatternContent) -> SoundFolder {
+    SoundFolder(root: (content.folder ?? Bundle.main.resourceURL ?? Bundle.main.bundleURL).path)
+  }
+}
+
+extension CHHapticError {
+  /// The error of a sound file.
+  fileprivate init(_ error: SoundFileError) {
+    self.init(
+      error.kind == .missing ? .fileNotFound : .invalidAudioResource,
+      "the sound file \(error.path) \(error.description)")
+  }
+}
+
+/// The path that stands for a registered sound in a pattern: one that no file can have.
+enum AudioResourcePath {
+  /// File names have no NUL, and readers of AHAP refuse it, so that no text can name a resource.
+  private static let prefix = "\0resource:"
+
+  /// The path of a registered sound.
+  static func path(for id: CHHapticAudioResourceID) -> String { prefix + String(id) }
+
+  /// The registered sound that a path stands for, or nothing for files.
+  static func id(of path: String) -> CHHapticAudioResourceID? {
+    path.hasPrefix(prefix) ? Int(path.dropFirst(prefix.count)) : nil
+  }
+}
+
+/// A sound registered with an engine; greater than 0.
+public typealias CHHapticAudioResourceID = Int
+
+/// A key of the options a sound is registered with.
+public typealias CHHapticAudioResourceKey = NSString
+
+/// Whether a registered sound is ramped in and out: a Boolean, true unless given.
+public let CHHapticAudioResourceKeyUseVolumeEnvelope = "EventWaveformUseVolumeEnvelope"
+
+/// Whether a registered sound repeats as a whole for the event's duration: a Boolean, false unless
+/// given.
+public let CHHapticAudioResourceKeyLoopEnabled = "EventWaveformLoopEnabled"
+
+/// A sound file that was registered, decoded.
+struct AudioResource: Sendable {
+  var sound: Sound
+  var usesVolumeEnvelope: Bool
+  var isLooping: Bool
+}
+
+extension EngineBacking {
+  /// The most sound files an engine keeps.
+  static let mostResources = 128
+
+  /// Reads a sound file and gives it a number.
+  func registerResource(_ url: URL, options: [AnyHashable: Any]) throws -> Int {
+    let sound = try AudioResourceLoader.sound(at: url)
+    func option(_ key: String, _ usual: Bool) throws -> Bool {
+      guard let value = options[AnyHashable(key)] else { return usual }
+      if let value = value as? Bool { return value }
+      if let value = value as? NSNumber { return value.boolValue }
+      throw CHHapticError(
+        .invalidAudioResource,
+        "the option \(key) must be true or false")
+    }
+    let resource = AudioResource(
+      sound: sound,
+      usesVolumeEnvelope: try option(CHHapticAudioResourceKeyUseVolumeEnvelope, true),
+      isLooping: try option(CHHapticAudioResourceKeyLoopEnabled, false))
+    return try with { state in
+      guard state.resources.count < Self.mostResources else {
+        throw CHHapticError(
+          .resourceNotAvailable,
+          "an engine keeps \(Self.mostResources) audio resources; unregister some")
+      }
+      let number = state.nextResource
+      state.nextResource += 1
+      state.resources[number] = resource
+      return number
+    }
+  }
+
+  /// Forgets a sound file; players that were made with it keep it.
+  func unregisterResource(_ number: Int) throws {
+    let removed = with { $0.resources.removeValue(forKey: number) }
+    guard removed == nil else { return }
+    throw CHHapticError(
+      .invalidAudioResource,
+      "no audio resource is registered as \(number)")
+  }
+}
