@@ -123,7 +123,8 @@ let package = Package(
       dependencies: ["HapticOutputs", "HapticPlayback", "HapticRender", "PlayRig"],
       path: "Tests/PlayProbe", exclude: ["soak"], swiftSettings: strict),
     .testTarget(
-      name: "ServerTests", dependencies: ["HapticPlayback", "PlayRig", "SoundFile", "play-probe"],
+      name: "ServerTests",
+      dependencies: ["HapticPlayback", "PlayRig", "SoundFile", "TestSupport", "play-probe"],
       swiftSettings: strict),
     .target(
       name: "SoundFile", dependencies: ["CSndFile", "CSampleRate", "SystemSupport"],
@@ -173,7 +174,7 @@ let package = Package(
       name: "ReviewPagesTests",
       dependencies: [
         "BlindListening", "HapticModel", "HapticRender", "JSONText", "PatternComparison",
-        "ReviewPages", "SignalAnalysis", "SignalPlots", "SoundFile",
+        "ReviewPages", "SignalAnalysis", "SignalPlots", "SoundFile", "TestSupport",
       ],
       swiftSettings: strict),
     .target(

@@ -1,6 +1,7 @@
 import Glibc
 import PlayRig
 import Synchronization
+import TestSupport
 
 /// The system did not do what a test needs, or not in time.
 struct Refused: Error, CustomStringConvertible {
@@ -54,34 +55,13 @@ final class ChildProcess: Sendable {
       close(inputEnds[0])
       close(lifeEnds[1])
     }
-    var actions = unsafe posix_spawn_file_actions_t()
-    unsafe posix_spawn_file_actions_init(&actions)
-    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-    unsafe posix_spawn_file_actions_adddup2(&actions, inputEnds[0], 0)
     let flags = O_WRONLY | O_CREAT | O_TRUNC | O_APPEND
-    unsafe posix_spawn_file_actions_addopen(&actions, 1, files + ".out", flags, 0o600)
-    unsafe posix_spawn_file_actions_addopen(&actions, 2, files + ".err", flags, 0o600)
-    unsafe posix_spawn_file_actions_adddup2(&actions, lifeEnds[1], 60)
-
-    // Threads of a test run block signals, which a process would inherit.
-    var attributes = posix_spawnattr_t()
-    unsafe posix_spawnattr_init(&attributes)
-    defer { unsafe posix_spawnattr_destroy(&attributes) }
-    var none = sigset_t()
-    unsafe sigemptyset(&none)
-    unsafe posix_spawnattr_setsigmask(&attributes, &none)
-    unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
-
-    var arguments = unsafe words.map { unsafe strdup($0) } + [nil]
-    var variables = unsafe environment.map { unsafe strdup($0) } + [nil]
-    defer {
-      unsafe arguments.forEach { unsafe free($0) }
-      unsafe variables.forEach { unsafe free($0) }
-    }
-    var process = pid_t()
-    let result = unsafe posix_spawn(
-      &process, words[0], &actions, &attributes, &arguments, &variables)
-    guard result == 0 else { throw Refused(description: "\(words[0]) cannot be started") }
+    let process = try ProcessRunner.start(
+      words, environment: environment,
+      streams: [
+        (0, .descriptor(inputEnds[0])), (1, .file(files + ".out", flags: flags)),
+        (2, .file(files + ".err", flags: flags)), (60, .descriptor(lifeEnds[1])),
+      ])
     return (process, inputEnds[1], lifeEnds[0])
   }
 
@@ -132,10 +112,7 @@ final class ChildProcess: Sendable {
   private func reap() -> Int32 {
     status.withLock { status in
       if let status { return status }
-      var number: Int32 = 0
-      while unsafe waitpid(process, &number, 0) < 0, errno == EINTR {}
-      let signal = number & 0x7F
-      let result = signal == 0 ? (number >> 8) & 0xFF : -signal
+      let result = ProcessRunner.waitForEnd(of: process)
       status = result
       return result
     }

@@ -55,7 +55,7 @@ final class Workplace: Sendable {
   }
 
   func finish(_ running: Running) throws -> Result {
-    let (status, output, error) = try running.wait()
+    let (status, output, error) = running.wait()
     return Result(status, output: output, error: error)
   }
 

@@ -1,6 +1,7 @@
 import Glibc
 import JSONText
 import Synchronization
+import TestSupport
 
 /// The browser did not do what a test needs, or not in time.
 struct BrowserError: Error, CustomStringConvertible {
@@ -49,8 +50,19 @@ final class Browser: Sendable {
     guard unsafe mkdtemp(&template) != nil else { throw BrowserError(description: "no folder") }
     folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     let (toBrowser, fromBrowser) = try (Self.pipe(), Self.pipe())
-    let process = try Self.spawn(
-      program, folder: folder, commands: toBrowser.read, replies: fromBrowser.write)
+    let process = try ProcessRunner.start(
+      [
+        program, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+        "--disable-audio-output", "--autoplay-policy=no-user-gesture-required", "--no-first-run",
+        "--disable-background-networking", "--disable-component-update", "--disable-crash-reporter",
+        "--hide-scrollbars", "--remote-debugging-pipe", "--user-data-dir=\(folder)/profile",
+        "about:blank",
+      ], environment: ["PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8", "HOME=\(folder)"],
+      streams: [
+        (0, .file("/dev/null", flags: O_RDONLY)), (1, .file("/dev/null", flags: O_WRONLY)),
+        (2, .file("/dev/null", flags: O_WRONLY)), (3, .descriptor(toBrowser.read)),
+        (4, .descriptor(fromBrowser.write)),
+      ], leading: .group)
     close(toBrowser.read)
     close(fromBrowser.write)
     commands = toBrowser.write
@@ -64,8 +76,7 @@ final class Browser: Sendable {
   private static func end() {
     guard let (process, folder) = running.withLock({ $0 }) else { return }
     kill(-process, SIGKILL)
-    var status: Int32 = 0
-    while unsafe waitpid(process, &status, 0) < 0, errno == EINTR {}
+    _ = ProcessRunner.waitForEnd(of: process)
     remove(folder)
   }
 

@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 
 /// A terminal on which a test types and reads, with a shell in charge of it.
@@ -16,39 +17,19 @@ final class Pseudoterminal {
   /// A trap keeps the shell itself from being ended by Ctrl-C, which bash would not heed.
   init(_ script: String, shell program: String = "dash") throws {
     let side = try #require(Side.make())
-    var actions = unsafe posix_spawn_file_actions_t()
-    unsafe posix_spawn_file_actions_init(&actions)
-    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-    // The first terminal that a new session's leader opens controls the session.
-    unsafe posix_spawn_file_actions_addopen(&actions, 0, side.name, O_RDWR, 0)
-    unsafe posix_spawn_file_actions_adddup2(&actions, 0, 1)
-    unsafe posix_spawn_file_actions_adddup2(&actions, 0, 2)
-    var attributes = posix_spawnattr_t()
-    unsafe posix_spawnattr_init(&attributes)
-    defer { unsafe posix_spawnattr_destroy(&attributes) }
-    // Threads of a test run block signals, which a process would inherit.
-    var none = sigset_t()
-    unsafe sigemptyset(&none)
-    unsafe posix_spawnattr_setsigmask(&attributes, &none)
-    // POSIX_SPAWN_SETSID of <spawn.h>, which is hidden from Swift.
-    unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK) | 0x80)
-
     let environment = [
       "PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8", "PROBE=\(Self.probe)",
       "TEMBLOR=\(Self.program("temblor"))",
     ]
-    let words = [program, "-m", "-c", "trap : INT; ulimit -c 0; before=$(stty -g); " + script]
-    var arguments = unsafe words.map { unsafe strdup($0) } + [nil]
-    var variables = unsafe environment.map { unsafe strdup($0) } + [nil]
-    defer {
-      unsafe arguments.forEach { unsafe free($0) }
-      unsafe variables.forEach { unsafe free($0) }
-    }
-    var process = pid_t()
-    try #require(
-      unsafe posix_spawn(
-        &process, "/bin/\(program)", &actions, &attributes, &arguments, &variables) == 0)
-    shell = process
+    let words = [
+      "/bin/\(program)", "-m", "-c", "trap : INT; ulimit -c 0; before=$(stty -g); " + script,
+    ]
+    shell = try ProcessRunner.start(
+      words, environment: environment,
+      streams: [
+        // The first terminal that a new session's leader opens controls the session.
+        (0, .file(side.name, flags: O_RDWR)), (1, .descriptor(0)), (2, .descriptor(0)),
+      ], leading: .session)
     self.side = side
   }
 
@@ -57,8 +38,7 @@ final class Pseudoterminal {
     side = nil
     kill(-shell, SIGKILL)
     kill(shell, SIGKILL)
-    var status: Int32 = 0
-    _ = unsafe waitpid(shell, &status, 0)
+    _ = ProcessRunner.waitForEnd(of: shell)
   }
 
   /// What a script says of the terminal's modes and of the status before.
@@ -120,9 +100,7 @@ final class Pseudoterminal {
 
   /// Waits for the shell to end, and answers its exit status.
   func finish() -> Int32 {
-    var status: Int32 = 0
-    while unsafe waitpid(shell, &status, 0) < 0 && errno == EINTR {}
-    return (status >> 8) & 0xFF
+    ProcessRunner.waitForEnd(of: shell)
   }
 
   /// The user's side of a terminal.
