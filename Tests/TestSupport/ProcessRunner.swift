@@ -1,4 +1,4 @@
-internal import Glibc
+public import Glibc
 
 /// Starts the programs that tests run.
 public enum ProcessRunner {
