@@ -6,14 +6,14 @@ import HapticManagement
 struct Drill {
   /// Seconds from one picture of the seismograph to the next.
   private static let pictureInterval = 0.04
-  /// Seconds for which a clock may stand still before the world's is used.
+  /// Seconds for which a clock may be paused before the system's is used.
   private static let patience = 1.0
 
   /// Plays.
   let haptics: HapticManager
   /// Shows.
   let screen: Screen
-  /// Tells when the next picture is due.
+  /// Returns when the next picture is due.
   let time: DrillTime
 
   /// Goes through the drill; answers whether it was gone through to the end.

@@ -31,7 +31,8 @@ enum AudioResourceLoader {
         return resource
       }
       do throws(SoundFileError) {
-        let sound = try resource?.sound ?? folder(of: content).sound(at: path)
+        let sound =
+          if let resource { resource.sound } else { try folder(of: content).sound(at: path) }
         let resampled = try sound.resampled(to: rate, path: path)
         samples[path] = AudioBuffer(
           interleaved: resampled.interleaved, channelCount: resampled.channelCount)

@@ -6,13 +6,13 @@
 ///
 /// Differences are listed in the article Compatibility.
 open class CHHapticEngine: NSObject {
-  /// Is told that a start or stop is done, with an error where it failed.
+  /// Called when a start or stop is done, with an error where it failed.
   public typealias CompletionHandler = ((any Error)?) -> Void
-  /// Is told that no player is active any more, and says what is to become of the engine.
+  /// Called when no player is active any more; returns what the engine does then.
   public typealias FinishedHandler = ((any Error)?) -> CHHapticEngine.FinishedAction
-  /// Is told of a stop that the application did not ask for.
+  /// Called after a stop that the application did not request.
   public typealias StoppedHandler = (CHHapticEngine.StoppedReason) -> Void
-  /// Is told that the engine was reset: players and registered audio are gone.
+  /// Called when the engine was reset: players and registered audio are gone.
   public typealias ResetHandler = () -> Void
 
   /// What happens when all players have finished.
@@ -51,12 +51,12 @@ open class CHHapticEngine: NSObject {
 
   /// Makes an engine that is not running; also spelled `CHHapticEngine()`.
   public init(andReturnError: () = ()) throws {
-    backing = EngineBacking(ground: EngineBackends.current)
+    backing = EngineBacking(backend: EngineBackends.current)
     super.init()
   }
 
-  package init(ground: any EngineBackend) {
-    backing = EngineBacking(ground: ground)
+  package init(backend: any EngineBackend) {
+    backing = EngineBacking(backend: backend)
     super.init()
   }
 
@@ -67,7 +67,7 @@ open class CHHapticEngine: NSObject {
   /// Starts the engine; returns when it runs.
   open func start() throws { try backing.start() }
 
-  /// Starts the engine, and tells when it runs or why it does not.
+  /// Starts the engine, and calls a handler when it runs or cannot.
   open func start(completionHandler: (@Sendable ((any Error)?) -> Void)? = nil) {
     backing.startAsynchronously(completionHandler)
   }
@@ -88,7 +88,7 @@ open class CHHapticEngine: NSObject {
     backing.stopAsynchronously(completionHandler)
   }
 
-  /// Stops the engine; returns when it stands still, on the caller's actor.
+  /// Stops the engine; returns when it has stopped, on the caller's actor.
   nonisolated(nonsending) open func stop() async throws {
     let backing = backing
     await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
@@ -143,7 +143,7 @@ open class CHHapticEngine: NSObject {
 
   // MARK: Properties
 
-  /// Seconds on the engine's clock, which stands still while the engine does.
+  /// Seconds on the engine's clock, which stops with the engine.
   open var currentTime: TimeInterval { backing.currentTime }
 
   /// Is called for every stop that the application did not ask for.
@@ -190,7 +190,7 @@ open class CHHapticEngine: NSObject {
 }
 
 extension CHHapticEngine {
-  /// What was rendered since the last start, where the ground is in memory.
+  /// What was rendered since the last start, where the output is in memory.
   package func renderedSamples(ofChannel channel: Int) -> [Float] {
     backing.lastVirtualSession?.samples(ofChannel: channel) ?? []
   }

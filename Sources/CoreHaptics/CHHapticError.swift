@@ -67,7 +67,7 @@ public struct CHHapticError: CustomNSError, Hashable, Sendable {
     case invalidPatternPlayer = -4812
     /// The pattern cannot be read.
     case invalidPatternData = -4813
-    /// The dictionary is no pattern.
+    /// The dictionary is not a valid pattern.
     case invalidPatternDictionary = -4814
     /// The audio session cannot be used.
     case invalidAudioSession = -4815
@@ -117,7 +117,7 @@ public struct CHHapticError: CustomNSError, Hashable, Sendable {
   public static var invalidPatternPlayer: Code { .invalidPatternPlayer }
   /// The pattern cannot be read.
   public static var invalidPatternData: Code { .invalidPatternData }
-  /// The dictionary is no pattern.
+  /// The dictionary is not a valid pattern.
   public static var invalidPatternDictionary: Code { .invalidPatternDictionary }
   /// The audio session cannot be used.
   public static var invalidAudioSession: Code { .invalidAudioSession }
@@ -155,7 +155,7 @@ public struct CHHapticError: CustomNSError, Hashable, Sendable {
     self.init(code, userInfo: [NSLocalizedDescriptionKey: sentence])
   }
 
-  /// Makes the error of a text that is no pattern: its line, column and reason.
+  /// Makes the error of a text that is not a valid pattern: its line, column and reason.
   init(_ error: InputError) {
     self.init(
       error.finding.foreignCode.flatMap(Code.init(rawValue:)) ?? .invalidPatternData,
@@ -219,7 +219,7 @@ extension CHHapticError: _ObjectiveCBridgeable {
     result = CHHapticError(source)
   }
 
-  /// Makes the structure of the class, or tells that the error is a foreign one.
+  /// Makes the structure of the class; false where the error is a foreign one.
   public static func _conditionallyBridgeFromObjectiveC(
     _ source: NSError, result: inout CHHapticError?
   ) -> Bool {

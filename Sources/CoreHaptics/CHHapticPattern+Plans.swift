@@ -11,7 +11,7 @@ extension CHHapticPattern {
 
   /// The pattern compiled for each haptic bus of an engine.
   ///
-  /// Compiled once for each kind of engine; anew each time where it plays registered audio, since a
+  /// Compiled once for each kind of engine; each time where it plays registered audio, since a
   /// registration belongs to one engine and may change.
   func plans(for engine: PlaybackEngine, resources: [Int: AudioResource]) throws -> [RenderPlan] {
     var composition = content.composition

@@ -101,7 +101,7 @@ extension CHHapticPattern.Key {
   /// Makes a key of its name, known or not.
   public init(rawValue: String) { self.init(rawValue) }
 
-  /// The name of the key; of what is no key, its description.
+  /// The name of the key; of any other value, its description.
   public var rawValue: String { base as? String ?? String(describing: base) }
 
   /// The version of Core Haptics a pattern needs: a number.

@@ -4,7 +4,7 @@ public import Foundation
 ///
 /// Times are those of the engine's clock; 0 and times that have passed mean now.
 public protocol CHHapticPatternPlayer: NSObjectProtocol {
-  /// Plays from the beginning; a player that plays starts anew.
+  /// Plays from the beginning; a player that plays restarts.
   func start(atTime time: TimeInterval) throws
   /// Ends playing.
   func stop(atTime time: TimeInterval) throws
@@ -21,9 +21,9 @@ public protocol CHHapticPatternPlayer: NSObjectProtocol {
 
 /// Plays one pattern, and can be paused, sought, looped and slowed.
 public protocol CHHapticAdvancedPatternPlayer: CHHapticPatternPlayer {
-  /// Lets the pattern stand still.
+  /// Pauses the pattern.
   func pause(atTime time: TimeInterval) throws
-  /// Lets the pattern go on.
+  /// Resumes the pattern.
   func resume(atTime time: TimeInterval) throws
   /// Goes on at seconds of the pattern.
   func seek(toOffset offsetTime: TimeInterval) throws

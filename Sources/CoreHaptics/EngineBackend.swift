@@ -3,7 +3,7 @@ package import HapticPlayback
 internal import HapticRender
 internal import Synchronization
 
-/// What engines stand on: an output, and the time that goes by there.
+/// Where engines play: an output, and the time that goes by there.
 package protocol EngineBackend: AnyObject, Sendable {
   /// Whether an output can be had.
   var isAvailable: Bool { get }
@@ -11,26 +11,26 @@ package protocol EngineBackend: AnyObject, Sendable {
   /// Opens an output and plays through it until the session is closed.
   func open(_ request: SessionRequest) throws -> any EngineSession
 
-  /// Calls a closure once after some seconds of the ground's time, on any thread.
+  /// Calls a closure once after some seconds of its time, on any thread.
   func after(_ seconds: Double, _ body: @escaping @Sendable () -> Void)
 }
 
-/// What an engine asks of its ground.
+/// What an engine requests of its backend.
 package struct SessionRequest: Sendable {
   /// Whether audio is left out.
   package var playsHapticsOnly: Bool
   /// Whether haptics are left out.
   package var playsAudioOnly: Bool
-  /// Is told what happens at the output, on any thread.
+  /// Called with what happens at the output, on any thread.
   package var eventHandler: @Sendable (SessionEvent) -> Void
 }
 
 /// What happens at an output.
 package enum SessionEvent: Sendable {
   /// The device went away.
-  case lost
+  case deviceDisconnected
   /// The device is back.
-  case returned
+  case deviceReconnected
   /// The output has ended for good.
   case ended
 }
@@ -44,22 +44,22 @@ package protocol EngineSession: AnyObject, Sendable {
   func close()
 }
 
-/// Which ground new engines of this process stand on.
+/// The backend of new engines of this process.
 package enum EngineBackends {
   private static let chosen = Mutex<(any EngineBackend)?>(nil)
 
-  /// The ground that a test has put in place, or the one the environment asks for.
+  /// The backend that a test has set, or the one that the environment names.
   package static var current: any EngineBackend {
-    chosen.withLock { ground in
-      if let ground { return ground }
+    chosen.withLock { backend in
+      if let backend { return backend }
       let asked = OutputConfiguration(ProcessInfo.processInfo.environment)
       let made: any EngineBackend =
         asked.output == nil ? VirtualBackend.shared : LiveBackend(asked)
-      ground = made
+      backend = made
       return made
     }
   }
 
-  /// Puts another ground in place for engines made from now on; nothing returns to the environment's.
-  package static func use(_ ground: (any EngineBackend)?) { chosen.withLock { $0 = ground } }
+  /// Sets the backend of engines made from now on; nil returns to the environment's.
+  package static func use(_ backend: (any EngineBackend)?) { chosen.withLock { $0 = backend } }
 }

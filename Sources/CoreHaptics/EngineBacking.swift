@@ -40,15 +40,15 @@ final class EngineBacking: @unchecked Sendable {
     var lastVirtualSession: VirtualSession?
   }
 
-  let ground: any EngineBackend
+  let backend: any EngineBackend
   let queue = DispatchQueue(label: "CoreHaptics.CHHapticEngine.handlers")
   private let lock = NSRecursiveLock()
   private let transition = NSRecursiveLock()
   private var state = State()
 
-  init(ground: any EngineBackend) {
-    self.ground = ground
-    (ground as? VirtualBackend)?.adopt(queue)
+  init(backend: any EngineBackend) {
+    self.backend = backend
+    (backend as? VirtualBackend)?.adopt(queue)
   }
 
   /// Reads or changes the state.
@@ -70,7 +70,7 @@ final class EngineBacking: @unchecked Sendable {
     defer { transition.unlock() }
     let (isRunning, request) = with { ($0.session != nil, self.request(of: $0)) }
     if isRunning { return }
-    let session = try ground.open(request)
+    let session = try backend.open(request)
     let lost = with { state in
       let lost = state.lostSession
       state.lostSession = nil
@@ -110,8 +110,8 @@ final class EngineBacking: @unchecked Sendable {
   /// Closes the output and ends what plays: [handler queue].
   ///
   /// - Parameters:
-  ///   - reason: What the stopped handler is told, or nothing where the application asked.
-  ///   - error: What completion handlers are told.
+  ///   - reason: What the stopped handler receives, or nil where the application requested the stop.
+  ///   - error: What completion handlers receive.
   private func stop(_ reason: CHHapticEngine.StoppedReason? = nil, error: (any Error)? = nil) {
     transition.lock()
     let (session, active, finished, stopped) = with { state in
@@ -147,11 +147,11 @@ final class EngineBacking: @unchecked Sendable {
   /// Does what an event at the output asks for: [handler queue].
   private func meet(_ event: SessionEvent) {
     switch event {
-    case .lost, .ended:
+    case .deviceDisconnected, .ended:
       stop(
         .systemError,
         error: CHHapticError(.serverInterrupted, userInfo: [:]))
-    case .returned: reset()
+    case .deviceReconnected: reset()
     }
   }
 
@@ -174,7 +174,7 @@ final class EngineBacking: @unchecked Sendable {
     handler()
   }
 
-  /// The application has let go of the engine.
+  /// The application has released the engine.
   func engineIsGone() {
     let wasPlaying = with { state in
       state.isGone = true
@@ -217,7 +217,7 @@ final class EngineBacking: @unchecked Sendable {
       return state.activity
     }
     guard let activity else { return }
-    ground.after(Self.idleLimit) { [weak self] in
+    backend.after(Self.idleLimit) { [weak self] in
       guard let self else { return }
       queue.async {
         let isIdle = self.with {
@@ -232,7 +232,7 @@ final class EngineBacking: @unchecked Sendable {
 
   func makePlayer(_ pattern: CHHapticPattern) throws -> PlayerBacking {
     let player = PlayerBacking(self, pattern, generation: with { $0.generation })
-    // A pattern that cannot be played is told now and not at its start.
+    // A pattern that cannot be played is reported now and not at its start.
     try player.prepare()
     return player
   }
@@ -269,7 +269,7 @@ final class EngineBacking: @unchecked Sendable {
     queue.async { self.review() }
   }
 
-  /// Tells what has ended since the last look: [handler queue].
+  /// Reports what has ended since the last look: [handler queue].
   private func review() {
     for player in with({ Array($0.active.values) }) {
       let ends = player.takeEnds()

@@ -71,8 +71,10 @@ private final class LiveEngineSession: EngineSession {
     let handler = request.eventHandler
     playback = LivePlayback(engine, sink: output.sink, wantsRealTime: wantsRealTime) { event in
       switch event {
-      case .notice(let notice) where notice.kind == .lost: handler(.lost)
-      case .notice(let notice) where notice.kind == .returned: handler(.returned)
+      case .notice(let notice) where notice.kind == .disconnected:
+        handler(.deviceDisconnected)
+      case .notice(let notice) where notice.kind == .reconnected:
+        handler(.deviceReconnected)
       case .notice: break
       case .ended: handler(.ended)
       }

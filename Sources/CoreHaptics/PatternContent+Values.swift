@@ -58,7 +58,7 @@ extension HapticEvent {
     }
   }
 
-  /// A value moved to the nearest bound of a range; refuses what is no number.
+  /// A value moved to the nearest bound of a range; refuses NaN.
   fileprivate static func clamp(
     _ value: Float, to range: ClosedRange<Float>, _ place: String
   ) throws -> Float {

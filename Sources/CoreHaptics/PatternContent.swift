@@ -56,7 +56,7 @@ struct PatternContent: Equatable, Sendable {
       throw CHHapticError(.fileNotFound, "\(path): there is no such file")
     }
     guard !isFolder.boolValue else {
-      throw CHHapticError(.invalidPatternData, "\(path): a folder is no pattern")
+      throw CHHapticError(.invalidPatternData, "\(path): is a folder, not a pattern file")
     }
     let data: Data
     do {

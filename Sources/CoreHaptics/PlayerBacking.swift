@@ -52,7 +52,7 @@ final class PlayerBacking: @unchecked Sendable {
     set { locked { storedHandler = newValue } }
   }
 
-  /// The application has let go of the player.
+  /// The application has released the player.
   func objectIsGone() {
     locked {
       // Nobody could end a loop any more, so the running pass is the last.
@@ -78,12 +78,12 @@ final class PlayerBacking: @unchecked Sendable {
     }
   }
 
-  /// Tells the application that the player has ended: [handler queue].
+  /// Notifies the application that the player has ended: [handler queue].
   func complete(_ error: (any Error)?) { completionHandler(error) }
 
   // MARK: Transport
 
-  /// Compiles the pattern for the output that is there, so that what is wrong is told.
+  /// Compiles the pattern for the output that is there, so that errors are reported.
   func prepare() throws {
     _ = try pattern.samples(at: 48_000, resources: engine.with { $0.resources })
   }

@@ -3,9 +3,9 @@ package import HapticPlayback
 package import HapticRender
 internal import Synchronization
 
-/// Outputs in memory, in a time that goes on only when it is told to.
+/// Outputs in memory, in a time that only `advance` moves.
 package final class VirtualBackend: EngineBackend, @unchecked Sendable {
-  /// The ground of a process that asks for virtual output.
+  /// The backend of a process that requests virtual output.
   package static let shared = VirtualBackend()
 
   /// Frames rendered at a time.
@@ -20,7 +20,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   private var isPresent = true
   private var queues: [DispatchQueue] = []
 
-  /// A ground at time 0 with a device.
+  /// A backend at time 0 with a device.
   package init(rate: Double = 48_000, profile: TransducerProfile = .phone) {
     self.rate = rate
     self.profile = profile
@@ -78,7 +78,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
       self.isPresent = isPresent
       return sessions
     }
-    for session in concerned { session.tell(isPresent ? .returned : .lost) }
+    for session in concerned { session.tell(isPresent ? .deviceReconnected : .deviceDisconnected) }
     settle()
   }
 
@@ -91,7 +91,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     for _ in 0..<2 { for queue in queues { queue.sync {} } }
   }
 
-  /// Lets go of a session.
+  /// Releases a session.
   func forget(_ session: VirtualSession) {
     locked {
       session.finish()
@@ -112,24 +112,24 @@ package final class VirtualSession: EngineSession, @unchecked Sendable {
   package let engine: PlaybackEngine
   private let playback: VirtualPlayback
   private let request: SessionRequest
-  private weak var ground: VirtualBackend?
+  private weak var backend: VirtualBackend?
 
   init(
     _ engine: PlaybackEngine, _ playback: VirtualPlayback, _ request: SessionRequest,
-    on ground: VirtualBackend
+    on backend: VirtualBackend
   ) {
     self.engine = engine
     self.playback = playback
     self.request = request
-    self.ground = ground
+    self.backend = backend
   }
 
   /// Ends the run.
-  package func close() { ground?.forget(self) }
+  package func close() { backend?.forget(self) }
 
   /// What was rendered, one channel of the two.
   package func samples(ofChannel channel: Int) -> [Float] {
-    ground?.locked { playback.samples(ofChannel: channel) }
+    backend?.locked { playback.samples(ofChannel: channel) }
       ?? playback.samples(ofChannel: channel)
   }
 

@@ -6,32 +6,32 @@ public import HapticRender
 /// Engines made while it is in place, by `makeEngine` or by `CHHapticEngine()` after `install`, play into memory,
 /// and their clocks go on only by `advance`. Handlers have been called when `advance` returns.
 public final class VirtualHapticDevice: Sendable {
-  private let ground: VirtualBackend
+  private let backend: VirtualBackend
 
   /// A device that is there, at time 0.
   public init(rate: Double = 48_000, profile: TransducerProfile = .phone) {
-    ground = VirtualBackend(rate: rate, profile: profile)
+    backend = VirtualBackend(rate: rate, profile: profile)
   }
 
-  private init(_ ground: VirtualBackend) { self.ground = ground }
+  private init(_ backend: VirtualBackend) { self.backend = backend }
 
   /// The device of a process that runs with `TEMBLOR_OUTPUT=virtual`.
   public static let shared = VirtualHapticDevice(.shared)
 
   /// Lets `CHHapticEngine()` make engines on this device, from now on, in the whole process.
-  public func install() { EngineBackends.use(ground) }
+  public func install() { EngineBackends.use(backend) }
 
   /// Lets `CHHapticEngine()` make engines on what the environment names again.
   public static func uninstall() { EngineBackends.use(nil) }
 
   /// Makes an engine on this device.
-  public func makeEngine() -> CHHapticEngine { CHHapticEngine(ground: ground) }
+  public func makeEngine() -> CHHapticEngine { CHHapticEngine(backend: backend) }
 
   /// Seconds that have gone by.
-  public var now: Double { ground.now }
+  public var now: Double { backend.now }
 
   /// Lets time go by, and calls every handler that is due in it.
-  public func advance(seconds: Double) { ground.advance(seconds: seconds) }
+  public func advance(seconds: Double) { backend.advance(seconds: seconds) }
 
   /// What an engine has rendered since it was last started: the samples of one of two channels.
   public func samples(of engine: CHHapticEngine, channel: Int = 0) -> [Float] {
@@ -39,20 +39,20 @@ public final class VirtualHapticDevice: Sendable {
   }
 
   /// Takes the device away: engines stop with `systemError`, and cannot be started.
-  public func disconnect() { ground.setPresent(false) }
+  public func disconnect() { backend.setPresent(false) }
 
   /// Brings the device back: engines that were stopped by its loss are reset.
-  public func reconnect() { ground.setPresent(true) }
+  public func reconnect() { backend.setPresent(true) }
 
   /// Stops an engine as the system does.
   public func stop(_ engine: CHHapticEngine, reason: CHHapticEngine.StoppedReason) {
     engine.interrupt(reason)
-    ground.advance(seconds: 0)
+    backend.advance(seconds: 0)
   }
 
   /// Resets an engine as the system does after a failure of its server.
   public func reset(_ engine: CHHapticEngine) {
     engine.simulateReset()
-    ground.advance(seconds: 0)
+    backend.advance(seconds: 0)
   }
 }

@@ -233,8 +233,8 @@ package final class ListenSession {
       let isSoon = trouble.lastTold.map { engine.seconds - $0 < Self.underrunInterval } ?? false
       return isSoon ? () : reportUnderruns()
     case .suspended: name = "suspended"
-    case .lost: name = "lost"
-    case .returned: name = "returned"
+    case .disconnected: name = "lost"
+    case .reconnected: name = "returned"
     case .failed: name = "failed"
     // Nothing a script could act on; standard error has it.
     case .degraded: return

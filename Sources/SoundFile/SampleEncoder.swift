@@ -20,7 +20,7 @@ public struct SampleEncoder: Sendable {
 
   /// Lays samples down from the beginning of a buffer, which has room for all of them.
   ///
-  /// Whole numbers are clamped to the range of their size, and what is no number is silent. Allocates nothing.
+  /// Whole numbers are clamped to the range of their size, and NaN is silent. Allocates nothing.
   public mutating func encode(_ samples: Span<Float>, into bytes: inout MutableRawSpan) {
     precondition(
       bytes.byteCount >= samples.count * encoding.byteCount, "the buffer is too short")
@@ -117,7 +117,7 @@ public struct Dither: Sendable {
   /// A generator at the beginning of a seed's sequence.
   public init(seed: UInt64 = 0x7e3b_10f5) { state = seed }
 
-  /// A sample in −1…1 as a 16-bit number; what is no number is silent.
+  /// A sample in −1…1 as a 16-bit number; NaN is silent.
   public mutating func quantize(_ sample: Float) -> Int16 {
     guard sample != 0, sample == sample else { return 0 }
     let noise = Float(next() & 0xFFFF) + Float(next() & 0xFFFF)

@@ -93,7 +93,7 @@ public struct SoundFileWriter: ~Copyable {
     }
   }
 
-  /// Completes the file's header and lets go of it; nothing can be written afterwards.
+  /// Completes the file's header and releases it; nothing can be written afterwards.
   public mutating func close() throws(SoundFileError) {
     guard let open = unsafe handle else { return }
     unsafe handle = nil

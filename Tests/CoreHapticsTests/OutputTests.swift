@@ -21,7 +21,7 @@ import Testing
 
   @Test(arguments: ["oss", "alsa:", "wav", "null:x", ":"])
   func whatIsNoOutputIsToldByEveryStart(text: String) throws {
-    let engine = CHHapticEngine(ground: LiveBackend(OutputConfiguration(["TEMBLOR_OUTPUT": text])))
+    let engine = CHHapticEngine(backend: LiveBackend(OutputConfiguration(["TEMBLOR_OUTPUT": text])))
     let error = #expect(throws: CHHapticError.self) { try engine.start() }
     #expect(error?.code == .invalidEngineParameter)
     #expect(
@@ -60,9 +60,9 @@ import Testing
   }
 
   @Test func anAbsentDeviceIsNotSupportedAndHarmsNothing() throws {
-    let ground = LiveBackend(OutputConfiguration(["TEMBLOR_OUTPUT": "alsa:nosuchdevice"]))
-    #expect(!ground.isAvailable)
-    let engine = CHHapticEngine(ground: ground)
+    let backend = LiveBackend(OutputConfiguration(["TEMBLOR_OUTPUT": "alsa:nosuchdevice"]))
+    #expect(!backend.isAvailable)
+    let engine = CHHapticEngine(backend: backend)
     let player = try engine.makePlayer(with: tap())
     let error = #expect(throws: CHHapticError.self) { try engine.start() }
     #expect([.notSupported, .serverInitFailed].contains(error?.code))
@@ -70,9 +70,9 @@ import Testing
   }
 
   @Test func anEngineOnTheNullDevicePlaysToTheEnd() async throws {
-    let ground = LiveBackend(OutputConfiguration(["TEMBLOR_OUTPUT": "alsa:null"]))
-    #expect(ground.isAvailable)
-    let engine = CHHapticEngine(ground: ground)
+    let backend = LiveBackend(OutputConfiguration(["TEMBLOR_OUTPUT": "alsa:null"]))
+    #expect(backend.isAvailable)
+    let engine = CHHapticEngine(backend: backend)
     try await engine.start()
     let player = try engine.makeAdvancedPlayer(with: tap())
     await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
@@ -88,7 +88,7 @@ import Testing
       .appendingPathComponent("\(UUID().uuidString).wav").path
     defer { try? FileManager.default.removeItem(atPath: path) }
     let engine = CHHapticEngine(
-      ground: LiveBackend(OutputConfiguration(["TEMBLOR_OUTPUT": "wav:\(path)"])))
+      backend: LiveBackend(OutputConfiguration(["TEMBLOR_OUTPUT": "wav:\(path)"])))
     try await engine.start()
     await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
       engine.notifyWhenPlayersFinished { _ in .leaveEngineRunning }

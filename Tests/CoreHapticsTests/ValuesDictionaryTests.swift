@@ -23,12 +23,12 @@ import Testing
       NSNumber(value: 2.0), NSNumber(value: 2 as Float), Optional(2) as Any,
     ]
     for number in numbers {
-      #expect(try content(number).pattern.events[0].time == 2, "\(type(of: number))")
+      #expect(try content(number).pattern?.events[0].time == 2, "\(type(of: number))")
     }
-    #expect(try content(true).pattern.events[0].time == 1)
-    #expect(try content(NSNumber(value: true)).pattern.events[0].time == 1)
-    #expect(try content(0.1).pattern.events[0].time == 0.1)
-    #expect(try content(Float(0.1)).pattern.events[0].time == Double(Float(0.1)))
+    #expect(try content(true).pattern?.events[0].time == 1)
+    #expect(try content(NSNumber(value: true)).pattern?.events[0].time == 1)
+    #expect(try content(0.1).pattern?.events[0].time == 0.1)
+    #expect(try content(Float(0.1)).pattern?.events[0].time == Double(Float(0.1)))
   }
 
   @Test func switchesAreTruthOrNumber() throws {

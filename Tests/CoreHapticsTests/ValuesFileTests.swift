@@ -37,7 +37,7 @@ import Testing
           == "-4851: \(missing.path): there is no such file")
       #expect(
         failure { try CHHapticPattern(contentsOf: folder) }
-          == "-4813: \(folder.path): a folder is no pattern")
+          == "-4813: \(folder.path): is a folder, not a pattern file")
       let url = folder.appendingPathComponent("bad.ahap")
       try Data("{\n  \"Pattern\": [{\"Event\": {\"Time\": 0}}]\n}".utf8).write(to: url)
       #expect(

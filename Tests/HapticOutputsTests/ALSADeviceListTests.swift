@@ -15,7 +15,7 @@ import Testing
     let null = try #require(devices.first { $0.name == "null" })
     #expect(null.problem == nil)
     #expect(!null.isBusy)
-    let abilities = try #require(null.abilities)
+    let abilities = try #require(null.capabilities)
     #expect(
       abilities.rates == [
         8_000, 11_025, 16_000, 22_050, 32_000, 44_100, 48_000, 88_200, 96_000, 176_400, 192_000,
@@ -28,7 +28,7 @@ import Testing
 
   @Test func aDeviceThatCannotBeAskedTellsWhy() {
     for device in ALSADeviceList.devices() {
-      #expect((device.abilities == nil) == (device.problem != nil))
+      #expect((device.capabilities == nil) == (device.problem != nil))
       #expect(!device.description.contains("\n"))
     }
   }

@@ -42,7 +42,7 @@ import Testing
     #expect(
       refusal { try capture.read(into: &samples) }
         == ALSAError(
-          kind: .gap, device: "null",
+          kind: .overrun, device: "null",
           description: "overrun: the recording has a gap; close other programs and record again"))
   }
 

@@ -136,10 +136,10 @@ import Testing
       text:
         "faulty: device busy: another program uses it; close that program or choose another device")
     #expect(
-      playback.notices.filter { $0.kind != .returned } == [
-        SinkEvent(.lost, text: "faulty: device disconnected; reconnect it")
+      playback.notices.filter { $0.kind != .reconnected } == [
+        SinkEvent(.disconnected, text: "faulty: device disconnected; reconnect it")
       ] + (code == EBUSY ? [busy] : []))
-    #expect(playback.notices.last?.kind == .returned)
+    #expect(playback.notices.last?.kind == .reconnected)
     #expect(playback.notices.last?.text == "faulty: reconnected")
   }
 
@@ -207,7 +207,7 @@ import Testing
     playback.device.plan(.failStarts(code: EPIPE, count: 1_000_000), at: .milliseconds(500))
     playback.device.plan(.underrun, at: .milliseconds(500))
     #expect(playback.run(until: .seconds(3), limit: 10_000))
-    #expect(playback.notices.contains { $0.kind == .lost })
+    #expect(playback.notices.contains { $0.kind == .disconnected })
   }
 
   @Test func drainingPlaysAllAndDroppingNothing() throws {

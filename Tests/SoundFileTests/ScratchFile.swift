@@ -2,7 +2,7 @@ import Glibc
 
 @testable import SoundFile
 
-/// A file without a name, gone when it is let go of.
+/// A file without a name, deleted when it is released.
 final class ScratchFile {
   let descriptor: Int32
 

@@ -10,7 +10,7 @@ import Testing
   init() throws {
     var template = Array("/tmp/folder-XXXXXX".utf8CString)
     place = unsafe String(cString: mkdtemp(&template))
-    for name in ["root", "root/sub", "root-other"] { mkdir("\(place)/\(name)", 0o700) }
+    for name in ["root", "root/sub", "root-other"] { unsafe mkdir("\(place)/\(name)", 0o700) }
     for name in ["out.wav", "root/ok.wav", "root/sub/ok.wav", "root-other/out.wav"] {
       var writer = try SoundFileWriter(
         path: "\(place)/\(name)", format: SoundFileFormat(container: .wav, samples: .s16),
@@ -22,21 +22,23 @@ import Testing
       ("../out.wav", "link.wav"), ("..", "way"), ("sub/ok.wav", "near.wav"), ("loop", "loop"),
       ("/etc", "etc"),
     ] {
-      symlink(target, "\(place)/root/\(name)")
+      unsafe symlink(target, "\(place)/root/\(name)")
     }
-    symlink("root", "\(place)/link-to-root")
-    mkfifo("\(place)/root/pipe.wav", 0o600)
+    unsafe symlink("root", "\(place)/link-to-root")
+    unsafe mkfifo("\(place)/root/pipe.wav", 0o600)
     folder = SoundFolder(root: "\(place)/root")
   }
 
   deinit {
     for name in ["link.wav", "way", "near.wav", "loop", "etc", "pipe.wav", "ok.wav", "sub/ok.wav"] {
-      unlink("\(place)/root/\(name)")
+      unsafe unlink("\(place)/root/\(name)")
     }
-    for name in ["link-to-root", "out.wav", "root-other/out.wav"] { unlink("\(place)/\(name)") }
-    for name in ["root/huge.wav", "root/text.wav"] { unlink("\(place)/\(name)") }
-    for name in ["root/sub", "root", "root-other"] { rmdir("\(place)/\(name)") }
-    rmdir(place)
+    for name in ["link-to-root", "out.wav", "root-other/out.wav"] {
+      unsafe unlink("\(place)/\(name)")
+    }
+    for name in ["root/huge.wav", "root/text.wav"] { unsafe unlink("\(place)/\(name)") }
+    for name in ["root/sub", "root", "root-other"] { unsafe rmdir("\(place)/\(name)") }
+    unsafe rmdir(place)
   }
 
   private func kind(_ path: String, in folder: SoundFolder? = nil) -> SoundFileError.Kind? {

@@ -16,7 +16,7 @@ public struct ALSABackend: OutputBackend {
     ALSADeviceList.devices(probing: probing).map { device in
       OutputListing(
         name: device.name, description: device.description,
-        capabilities: device.abilities.map {
+        capabilities: device.capabilities.map {
           OutputListing.Capabilities(
             rates: $0.rates, channelCounts: $0.channelCounts,
             encodings: $0.encodings.map(\.rawValue), periodSizes: $0.periodLengths,
@@ -65,7 +65,7 @@ extension OutputError {
       case .permissionDenied: .permissionDenied
       case .notPlayback: .notPlayback
       case .unsupportedFormat: .unsupportedFormat
-      case .notCapture, .gap, .other: .other
+      case .notCapture, .overrun, .other: .other
       }
     self.init(kind, output: error.device, error.description)
   }

@@ -156,7 +156,7 @@ public final class ALSACapture {
     }
     if failure.code == EPIPE || failure.code == ESTRPIPE {
       error = ALSAError(
-        kind: .gap, device: device,
+        kind: .overrun, device: device,
         description: "overrun: the recording has a gap; close other programs and record again")
     }
     return error

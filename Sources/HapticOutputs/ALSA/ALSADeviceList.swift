@@ -32,7 +32,7 @@ public enum ALSADeviceList {
       let pcm = try PCMBindings(opening: device.name, interception: nil)
       try pcm.startNegotiation()
       let anatomy = pcm.anatomy()
-      device.abilities = ALSADevice.Capabilities(
+      device.capabilities = ALSADevice.Capabilities(
         rates: try PCMNegotiation.rates(of: pcm),
         channelCounts: PCMNegotiation.channelCounts(of: pcm, in: try pcm.channelCounts()),
         encodings: SampleEncoding.allCases.filter { pcm.offers($0) },
@@ -77,7 +77,7 @@ public struct ALSADevice: Equatable, Sendable {
   /// What the configuration or the card says of itself, on one line.
   public var description: String
   /// What it can do; nothing where it could not be asked.
-  public internal(set) var abilities: Capabilities?
+  public internal(set) var capabilities: Capabilities?
   /// Why it could not be asked.
   public internal(set) var problem: ALSAError?
 

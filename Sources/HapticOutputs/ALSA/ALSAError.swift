@@ -19,7 +19,7 @@ public struct ALSAError: Error, Equatable, Sendable, CustomStringConvertible {
     /// It plays only: choose another.
     case notCapture
     /// What it recorded was not taken in time: leave the machine more time.
-    case gap
+    case overrun
     /// It refuses the rate, the channels, the samples or the access: ask for what it has.
     case unsupportedFormat
     /// The system refused for another reason, which the description names.

@@ -55,7 +55,7 @@ extension ALSASink {
     phase = .open
   }
 
-  /// Goes on after a suspension with what the buffer holds where the device can, else anew.
+  /// Goes on after a suspension with what the buffer holds where the device can, else from the start.
   private func resume(_ pcm: PCMBindings, since: Duration) {
     let now = timekeeper.now
     let text = "the device was suspended"
@@ -73,7 +73,7 @@ extension ALSASink {
       tellMissed(.suspended, queuedCount: max(0, queued), now: now, text)
     } catch {
       if error.call == .resume, error.code == EAGAIN, now - since < .seconds(5) {
-        if case .open = phase { notices.add(.suspended, text: text) }
+        if case .open = phase { sinkEvents.add(.suspended, text: text) }
         phase = .suspended(since: since, nextAttempt: now + .milliseconds(20))
       } else if error.code == ENODEV {
         lose(error, now: now)
@@ -96,12 +96,12 @@ extension ALSASink {
     return nil
   }
 
-  /// Sets the sink's time right after an interruption, and tells of it.
+  /// Sets the sink's time right after an interruption, and reports it.
   ///
   /// - Parameter queuedCount: Frames of before that the device will still play.
   func tellMissed(_ kind: SinkEvent.Kind, queuedCount: Int, now: Duration, _ text: String) {
     let count = passOver(queuedCount: queuedCount, now: now)
-    notices.add(kind, missedFrameCount: max(0, count), text: text)
+    sinkEvents.add(kind, missedFrameCount: max(0, count), text: text)
   }
 
   /// Passes over what is overdue: frames that wait first, then those not yet rendered.
@@ -136,10 +136,10 @@ extension ALSASink {
 extension ALSASink {
   /// Time between two attempts to open a device that is away.
   static var retryInterval: Duration { .milliseconds(500) }
-  /// Time after which frames that went by are told while a device is away.
+  /// Time after which frames that went by are reported while a device is disconnected.
   static var absenceInterval: Duration { .milliseconds(20) }
 
-  /// Lets go of a device that cannot go on; from now on the clock paces.
+  /// Releases a device that cannot go on; from now on the clock paces.
   func lose(_ failure: PCMFailure, now: Duration) {
     let error = ALSAError(failure, device: request.device)
     pcm = nil
@@ -147,9 +147,9 @@ extension ALSASink {
     if end == nil { end = now + time.duration(of: waitingCount) }
     restart()
     lastAbsence = nil
-    phase = .away(
+    phase = .disconnected(
       nextAttempt: lastAttempt.map { max(now, $0 + Self.retryInterval) } ?? now)
-    notices.add(.lost, text: "\(request.device): \(error.description)")
+    sinkEvents.add(.disconnected, text: "\(request.device): \(error.description)")
   }
 
   /// Looks for a device that is away, and else lets time go by.
@@ -157,7 +157,7 @@ extension ALSASink {
     var now = timekeeper.now
     if now >= nextAttempt {
       lastAttempt = now
-      phase = .away(nextAttempt: now + Self.retryInterval)
+      phase = .disconnected(nextAttempt: now + Self.retryInterval)
       if reopen() { return nil }
       now = timekeeper.now
     }
@@ -186,7 +186,7 @@ extension ALSASink {
       return true
     } catch {
       if error != lastAbsence, error.kind != .noSuchDevice {
-        notices.add(.degraded, text: "\(request.device): \(error.description)")
+        sinkEvents.add(.degraded, text: "\(request.device): \(error.description)")
       }
       lastAbsence = error
       return false
@@ -203,8 +203,8 @@ extension ALSASink {
     staged = Self.stage(for: granted, format: format)
     watched = Array(repeating: PollDescriptor(-1), count: 1 + pcm.descriptorCount)
     restart()
-    notices.add(
-      .returned, missedFrameCount: max(0, missed), text: "\(request.device): reconnected")
+    sinkEvents.add(
+      .reconnected, missedFrameCount: max(0, missed), text: "\(request.device): reconnected")
   }
 }
 
@@ -229,7 +229,7 @@ extension ALSASink {
       switch phase {
       case .ended:
         return .ended
-      case .away(let nextAttempt):
+      case .disconnected(let nextAttempt):
         if let readiness = waitForReturn(nextAttempt, wake) { return readiness }
       case .suspended(let since, let nextAttempt):
         if let readiness = waitForResumption(since, nextAttempt, wake) { return readiness }
@@ -289,7 +289,7 @@ extension ALSASink {
     if granted.isPaced { return measureByClock(now: now) }
     try checkState(of: pcm)
     let available = try min(pcm.available(), granted.bufferSize)
-    // Only a device that went on tells how far it is.
+    // Only a device that went on reports how far it is.
     guard available != lastAvailable else { return available }
     lastAvailable = available
     lastProgress = now

@@ -7,7 +7,7 @@ internal import SoundFile
 /// the moment at which it is due, and what a device could not play when it was due is passed over, so that
 /// all that follows is heard when it should be.
 ///
-/// - An under-run or a suspension is reported as `.missed`: the time from the end of what the device had, by
+/// - An underrun or a suspension is reported as `.missed`: the time from the end of what the device had, by
 ///   its last measurement, to now by the timekeeper's clock.
 /// - A device that went away is looked for twice a second, with the same request. Until it is back, the clock
 ///   paces: `.missed` every 20 ms.
@@ -19,7 +19,7 @@ public final class ALSASink: AudioSink {
   enum Phase {
     case open
     case suspended(since: Duration, nextAttempt: Duration)
-    case away(nextAttempt: Duration)
+    case disconnected(nextAttempt: Duration)
     case ended
   }
 
@@ -43,7 +43,7 @@ public final class ALSASink: AudioSink {
   let interception: PCMInterception?
   var pcm: PCMBindings?
   var phase = Phase.open
-  var notices = NoticeQueue()
+  var sinkEvents = SinkEventQueue()
   var encoder: SampleEncoder
   var staged: PendingFrames
   /// The wake signal first, then the device's descriptors.
@@ -127,7 +127,7 @@ public final class ALSASink: AudioSink {
   }
 
   /// Takes what happened since the last call, oldest first.
-  public func takeEvents() -> [SinkEvent] { notices.take() }
+  public func takeEvents() -> [SinkEvent] { sinkEvents.take() }
 
   /// Memory for what is on its way to a device.
   static func stage(for granted: PCMConfiguration, format: SinkFormat) -> PendingFrames {
@@ -232,47 +232,47 @@ public final class ALSASink: AudioSink {
   }
 }
 
-/// Notices that wait to be taken: a bounded number, so that a device in trouble cannot flood.
-struct NoticeQueue {
-  /// Notices that are kept; of what comes beyond, each kind is counted.
+/// Events that wait to be taken: a bounded number, so that a device in trouble cannot flood.
+struct SinkEventQueue {
+  /// Events that are kept; of what comes beyond, each kind is counted.
   static let capacity = 16
 
-  private var notices: [SinkEvent] = []
+  private var events: [SinkEvent] = []
   private var surplus = 0
   private var surplusFrames = 0
 
   /// An empty queue, with all its memory.
-  init() { notices.reserveCapacity(Self.capacity + 1) }
+  init() { events.reserveCapacity(Self.capacity + 1) }
 
-  /// Adds a notice. When the queue is full, only its frames are kept; losing and finding a device, and the
+  /// Adds an event. When the queue is full, only its frames are kept; losing and finding a device, and the
   /// end, always find a place.
   mutating func add(_ kind: SinkEvent.Kind, missedFrameCount: Int = 0, text: String) {
-    if notices.count >= Self.capacity {
+    if events.count >= Self.capacity {
       guard kind != .underrun, kind != .suspended,
-        let index = notices.firstIndex(where: { $0.kind == .underrun || $0.kind == .suspended })
-          ?? notices.indices.first
+        let index = events.firstIndex(where: { $0.kind == .underrun || $0.kind == .suspended })
+          ?? events.indices.first
       else {
         surplus += 1
         surplusFrames += missedFrameCount
         return
       }
       surplus += 1
-      surplusFrames += notices.remove(at: index).missedFrameCount
+      surplusFrames += events.remove(at: index).missedFrameCount
     }
-    notices.append(SinkEvent(kind, missedFrameCount: missedFrameCount, text: text))
+    events.append(SinkEvent(kind, missedFrameCount: missedFrameCount, text: text))
   }
 
   /// Takes all, oldest first; the number of those that found no place comes last.
   mutating func take() -> [SinkEvent] {
-    guard !notices.isEmpty else { return [] }
-    var taken = notices
+    guard !events.isEmpty else { return [] }
+    var taken = events
     if surplus > 0 {
       taken.append(
         SinkEvent(
           .degraded, missedFrameCount: surplusFrames,
           text: "\(surplus) more interruptions in the same time"))
     }
-    notices.removeAll(keepingCapacity: true)
+    events.removeAll(keepingCapacity: true)
     surplus = 0
     surplusFrames = 0
     return taken

@@ -162,7 +162,7 @@ extension PCMBindings {
   /// `snd_pcm_type`: whether the PCM is of a plug-in that brings frames elsewhere.
   var isExternal: Bool { unsafe snd_pcm_type(pcm) == SND_PCM_TYPE_IOPLUG }
 
-  /// `snd_pcm_dump`: what the library tells of a PCM and those beneath it; allocates.
+  /// `snd_pcm_dump`: how the library describes a PCM and those beneath it; allocates.
   func anatomy() -> String {
     if unsafe snd_pcm_type(pcm) == SND_PCM_TYPE_NULL { return "Null PCM" }
     var output: OpaquePointer?

@@ -106,7 +106,7 @@ final class PCMBindings {
     try check(.available) { unsafe snd_pcm_avail(pcm) }
   }
 
-  /// `snd_pcm_delay`: frames until a frame written now is heard; below zero after an under-run.
+  /// `snd_pcm_delay`: frames until a frame written now is heard; below zero after an underrun.
   func delay() throws(PCMFailure) -> Int {
     var frames: snd_pcm_sframes_t = 0
     try check(.delay) { unsafe snd_pcm_delay(pcm, &frames) }
@@ -153,7 +153,7 @@ final class PCMBindings {
     }
   }
 
-  /// A device that has no room now is no failure.
+  /// A device that has no room now has not failed.
   func checkTransfer(_ call: PCMCall, _ body: () -> Int) throws(PCMFailure) -> Int {
     do {
       return try check(call, body)

@@ -4,7 +4,7 @@ internal import SoundFile
 
 /// The negotiation with a device: asks, reads back, adapts.
 struct PCMNegotiation {
-  /// Rates that are tried one by one to tell what a device can do.
+  /// Rates that are tried one by one to find what a device supports.
   static let commonRates = [
     8_000, 11_025, 16_000, 22_050, 32_000, 44_100, 48_000, 88_200, 96_000, 176_400, 192_000,
   ]

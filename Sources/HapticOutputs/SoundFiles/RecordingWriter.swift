@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// Empties a recording into a sound file on a thread of its own, so that playing never waits for a disk.
 ///
-/// Whatever goes wrong is told once; playing is not touched by it.
+/// Errors are reported once and do not affect playback.
 public final class RecordingWriter: Sendable {
   /// What became of a recording.
   public struct Outcome: Equatable, Sendable {

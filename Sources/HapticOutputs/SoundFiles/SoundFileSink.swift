@@ -4,21 +4,21 @@ public import SoundFile
 /// Writes every frame into a sound file, at the pace of a clock.
 ///
 /// With the machine's clock the file grows as the sound would be heard; with virtual time it is written as
-/// fast as it can be. What goes wrong is a notice, after which the sink has ended.
+/// fast as it can be. What goes wrong is an event, after which the sink has ended.
 public final class SoundFileSink: AudioSink {
   /// What it takes.
   public let format: SinkFormat
   private let path: String
   private var pace: SinkPacer
   private var writer: SoundFileWriter?
-  private var notices: [SinkEvent] = []
+  private var events: [SinkEvent] = []
   private let silence: [Float]
 
   /// Starts a file of the sink's rate and channels.
   ///
   /// - Parameters:
   ///   - descriptor: An open file that can be sought; it stays open behind `finish(draining:)`.
-  ///   - path: The name the user knows the file by, for notices.
+  ///   - path: The name the user knows the file by, for events.
   ///   - frameCount: The length to come where it is known, which decides whether a WAVE needs 64-bit sizes.
   public convenience init(
     _ format: SinkFormat, to descriptor: Int32, path: String, storedAs fileFormat: SoundFileFormat,
@@ -89,8 +89,8 @@ public final class SoundFileSink: AudioSink {
 
   /// Takes what went wrong.
   public func takeEvents() -> [SinkEvent] {
-    defer { notices = [] }
-    return notices
+    defer { events = [] }
+    return events
   }
 
   private func store(_ frames: Span<Float>) {
@@ -103,6 +103,6 @@ public final class SoundFileSink: AudioSink {
   }
 
   private func note(_ error: SoundFileError) {
-    notices.append(SinkEvent(.failed, text: "\(path): \(error.description)"))
+    events.append(SinkEvent(.failed, text: "\(path): \(error.description)"))
   }
 }

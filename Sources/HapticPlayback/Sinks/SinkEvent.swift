@@ -7,9 +7,9 @@ public struct SinkEvent: Equatable, Sendable {
     /// The system slept, or the device was suspended.
     case suspended
     /// The device went away; it is looked for until it comes back.
-    case lost
+    case disconnected
     /// The device is back.
-    case returned
+    case reconnected
     /// The sink cannot go on.
     case failed
     /// Something works less well than it could, such as a priority that was refused.

@@ -209,9 +209,9 @@ import Testing
   }
 
   @Test func whatHappensAtTheDeviceIsTold() {
-    studio.session.note(SinkEvent(.lost, text: "the device is gone; it is looked for"))
+    studio.session.note(SinkEvent(.disconnected, text: "the device is gone; it is looked for"))
     studio.session.note(SinkEvent(.degraded, text: "not told"))
-    studio.session.note(SinkEvent(.returned, missedFrameCount: 48_000, text: "it is back"))
+    studio.session.note(SinkEvent(.reconnected, missedFrameCount: 48_000, text: "it is back"))
     #expect(
       studio.run(0) == [
         "event lost time=0.0 missed=0.0 text=\"the device is gone; it is looked for\"",

@@ -137,7 +137,7 @@ import Testing
   }
 
   @Test func whatHappensAtTheDeviceIsTold() throws {
-    let lost = SinkEvent(.lost, text: "hw:1: device disconnected; reconnect it")
+    let lost = SinkEvent(.disconnected, text: "hw:1: device disconnected; reconnect it")
     let underrun = SinkEvent(.underrun, missedFrameCount: 480, text: "buffer underrun")
     let stage = VirtualStage([
       (0.05, .event(.notice(lost))), (0.1, .event(.notice(underrun))),
