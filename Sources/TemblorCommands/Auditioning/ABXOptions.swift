@@ -1,5 +1,6 @@
 import BlindListening
 import CommandLineKit
+internal import Glibc
 import PatternComparison
 import SystemSupport
 
@@ -72,4 +73,63 @@ struct ABXOptions {
     let answers = listener.answers(seed: seed, count: count ?? listener.count ?? 0)
     return SimulatedListener.keys(for: answers)
   }
+}
+
+/// Where the record of a test goes when it is over; nothing is written before.
+struct RecordFile: ~Copyable {
+  private var file: AtomicFileWriter?
+
+  /// Makes sure that the file can be written, where there is to be one.
+  init(_ path: String?) throws(FileError) {
+    guard let path else {
+      file = nil
+      return
+    }
+    file = try AtomicFileWriter(path)
+  }
+
+  /// Writes the record, and gives the file its name.
+  mutating func write(_ bytes: [UInt8]) throws(FileError) {
+    try file?.write(bytes)
+    try file?.commit()
+  }
+}
+
+/// A moment as calendars tell it, in universal time.
+struct CalendarTime: Equatable, Sendable {
+  /// Seconds since the beginning of 1970.
+  var seconds: Int
+
+  /// The moment of asking.
+  static var now: CalendarTime { CalendarTime(seconds: Glibc.time(nil)) }
+
+  /// `2026-01-31T12:00:00Z`.
+  var text: String {
+    let parts = parts
+    return "\(parts.date.joined(separator: "-"))T\(parts.time.joined(separator: ":"))Z"
+  }
+
+  /// `20260131-120000`: what the name of a file may hold.
+  var fileText: String {
+    let parts = parts
+    return "\(parts.date.joined())-\(parts.time.joined())"
+  }
+
+  private var parts: (date: [String], time: [String]) {
+    var moment = time_t(seconds)
+    var fields = unsafe tm()
+    _ = unsafe gmtime_r(&moment, &fields)
+    return (
+      [
+        "\(unsafe fields.tm_year + 1_900)", Self.two(unsafe fields.tm_mon + 1),
+        Self.two(unsafe fields.tm_mday),
+      ],
+      [
+        Self.two(unsafe fields.tm_hour), Self.two(unsafe fields.tm_min),
+        Self.two(unsafe fields.tm_sec),
+      ]
+    )
+  }
+
+  private static func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
 }

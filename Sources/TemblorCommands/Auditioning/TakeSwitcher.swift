@@ -1,6 +1,8 @@
+import CommandLineKit
 import HapticModel
 import HapticPlayback
 import HapticRender
+import SystemSupport
 
 /// Takes that run in step under one play head, of which one is heard, and the part of them that repeats.
 final class TakeSwitcher {
@@ -164,5 +166,83 @@ final class TakeSwitcher {
     // Without a loop the takes run on in silence behind their ends, and so stay in step.
     let end = isLooping ? region?.upperBound ?? (duration + gap) : Self.never
     try group.loop(from: isLooping ? region?.lowerBound ?? 0 : 0, end: end)
+  }
+
+  /// What they do.
+  static let keys = [
+    KeyHelp(key: "space", meaning: "pause"), KeyHelp(key: "left right", meaning: "move"),
+    KeyHelp(key: "home", meaning: "beginning"),
+    KeyHelp(key: "[ ]", meaning: "set loop start, end"),
+    KeyHelp(key: "backspace", meaning: "loop everything"),
+    KeyHelp(key: "l", meaning: "loop on or off"),
+  ]
+
+  /// Does what a key asks for; answers whether the key means anything here.
+  func press(_ key: KeyPress) throws -> Bool {
+    switch key {
+    case .character(" "): try togglePause()
+    case .left: try step(-1)
+    case .right: try step(1)
+    case .pageUp: try step(-4)
+    case .pageDown: try step(4)
+    case .home: try moveToBeginning()
+    case .character("["): try beginRegionHere()
+    case .character("]"): try endRegionHere()
+    case .backspace: try setRegion(nil)
+    case .character("l"), .character("L"): try toggleLoop()
+    default: return false
+    }
+    return true
+  }
+
+  /// What repeats, for the live line.
+  var loopRemark: String {
+    guard isLooping else { return "no loop" }
+    guard let region else { return "loop" }
+    return "loop \(NumberFormatting.rounded(region.lowerBound, places: 2))-"
+      + NumberFormatting.rounded(region.upperBound, places: 2)
+  }
+}
+
+/// The part of takes that `--loop` names.
+struct LoopPart: Equatable {
+  /// Seconds of its start; nothing where the whole repeats.
+  private var start: Double?
+  /// Seconds of its end; nothing for the end of the longest take.
+  private var end: Double?
+  private var word = ""
+
+  /// What a command line asks for.
+  init(_ arguments: ParsedArguments) throws(UsageError) {
+    guard let word = arguments.value("--loop") else { return }
+    self.word = word
+    let parts = word.split(separator: "-", omittingEmptySubsequences: false)
+    let numbers = parts.map { Double($0) }
+    guard parts.count == 2, let start = parts[0].isEmpty ? 0 : numbers[0], start.isFinite,
+      parts[1].isEmpty || numbers[1]?.isFinite == true
+    else {
+      throw UsageError(
+        .invalidValue, "'--loop' takes a range in seconds, such as '0.5-1.2', not \(word.inQuotes)")
+    }
+    self.start = start
+    end = numbers[1]
+    if let end, end - start < PatternPlayer.shortestLoop {
+      throw UsageError(
+        .invalidValue,
+        "the loop range \(word.inQuotes) is shorter than \(PatternPlayer.shortestLoop) s")
+    }
+  }
+
+  /// The part of takes that last so long, or nothing for the whole.
+  func region(of duration: Double) throws(UsageError) -> ClosedRange<Double>? {
+    guard let start else { return nil }
+    let end = min(end ?? duration, duration)
+    guard end - start >= PatternPlayer.shortestLoop else {
+      throw UsageError(
+        .invalidValue,
+        "the loop range \(word.inQuotes) starts after the end at \(NumberFormatting.seconds(duration))"
+      )
+    }
+    return start...end
   }
 }

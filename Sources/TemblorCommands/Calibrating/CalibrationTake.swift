@@ -85,3 +85,13 @@ struct CalibrationTake {
     return CalibrationRecording(samples: samples, rate: sound.rate)
   }
 }
+
+/// A recording that cannot tell.
+struct CalibrationRefusal: Error, Equatable, CustomStringConvertible {
+  /// What the user knows the recording by.
+  let name: String
+  /// Why it cannot.
+  let error: CalibrationError
+
+  var description: String { "\(name): \(error.description)" }
+}

@@ -1,3 +1,7 @@
+import CommandLineKit
+internal import Glibc
+import SystemSupport
+
 /// What playback does at one moment, as its live line shows it.
 struct PlaybackStatus: Equatable, Sendable {
   /// What the sound is doing.
@@ -25,4 +29,226 @@ struct PlaybackStatus: Equatable, Sendable {
   var title: SessionTitle?
   /// What protection did since the last line; nothing where there is no transducer to protect.
   var protection: ProtectionSummary?
+
+  /// The live line in at most so many columns: what matters least goes first.
+  ///
+  /// - Returns: The text with the colours the output allows, and the columns it takes.
+  func line(width: Int, for output: Output) -> (text: String, length: Int) {
+    var best = Parts(times: [mark], counts: [])
+    for detail in Detail.allCases {
+      let parts = parts(detail)
+      if parts.length + meterRoom(detail) <= width {
+        best = parts
+        break
+      }
+    }
+    if best.length > width { return ("", 0) }
+    let meter = LevelMeter(peaks, width: width - best.length - 1)
+    var pieces = best.times
+    if meter.length > 0 { pieces.append(meter.text(for: output)) }
+    pieces += best.counts.map { $0.isAlarm ? output.styled($0.text, .red) : $0.text }
+    let length = best.length + (meter.length > 0 ? meter.length + 1 : 0)
+    return (pieces.joined(separator: " "), length)
+  }
+
+  /// How much is told, from the most to the least.
+  private enum Detail: CaseIterable {
+    case words, letters, strengthless, position, urgent
+  }
+
+  /// The texts around the meter.
+  private struct Parts {
+    var times: [String]
+    var counts: [(text: String, isAlarm: Bool)]
+
+    init(times: [String], counts: [(text: String, isAlarm: Bool)]) {
+      self.times = times
+      self.counts = counts
+    }
+
+    /// Columns with a blank between each two; all characters are one column wide.
+    var length: Int {
+      times.reduce(0) { $0 + $1.count } + counts.reduce(0) { $0 + $1.text.count }
+        + max(0, times.count + counts.count - 1)
+    }
+  }
+
+  /// Columns a meter should have at least, its blank included.
+  private func meterRoom(_ detail: Detail) -> Int {
+    if peaks.isEmpty { return 0 }
+    return switch detail {
+    case .words: 1 + max(8, min(peaks.count, 16))
+    case .letters, .strengthless: 1 + min(peaks.count, 8)
+    case .position: 1 + min(peaks.count, 4)
+    case .urgent: 0
+    }
+  }
+
+  private func parts(_ detail: Detail) -> Parts {
+    let xruns = (text: words(underrunCount, "xrun", detail), isAlarm: underrunCount > 0)
+    let voices = voiceCount.map { [(text: words($0, "voice", detail), isAlarm: false)] } ?? []
+    let held = protection.map { [(text: $0.text, isAlarm: $0.cause != nil)] } ?? []
+    let percent = "\(Int((min(1, max(0, strength)) * 100).rounded()))%"
+    let times = [time(position)] + (duration.map { ["/", time($0)] } ?? [])
+    let short = [mark] + (title.map { [$0.short] } ?? [])
+    let long = [mark] + (title.map { [$0.long] } ?? [])
+    let remarks = title.map { $0.remarks.map { "  \($0)" } } ?? []
+    switch detail {
+    case .words:
+      return Parts(
+        times: long + times + remarks,
+        counts: voices + [("strength \(percent)", false)] + held + [xruns])
+    case .letters:
+      return Parts(
+        times: short + times + remarks,
+        counts: voices + [(percent, false)] + held.filter(\.isAlarm)
+          + (underrunCount > 0 ? [xruns] : []))
+    case .strengthless:
+      return Parts(times: short + times + remarks, counts: underrunCount > 0 ? [xruns] : [])
+    case .position:
+      return Parts(
+        times: short + [time(position)] + remarks.prefix(1),
+        counts: underrunCount > 0 ? [xruns] : [])
+    case .urgent:
+      return Parts(times: short + [time(position)], counts: underrunCount > 0 ? [xruns] : [])
+    }
+  }
+
+  /// `3 voices` where there is room, else `3v`.
+  private func words(_ count: Int, _ word: String, _ detail: Detail) -> String {
+    if case .words = detail { return "\(count) \(word)\(count == 1 ? "" : "s")" }
+    return "\(count)\(word.prefix(1))"
+  }
+
+  private var mark: String {
+    switch state {
+    case .playing: ">"
+    case .paused: "="
+    case .muted: "x"
+    case .idle: "-"
+    }
+  }
+
+  /// `1:02.3`, with hours where there are any.
+  private func time(_ seconds: Double) -> String {
+    // A day is more than any line needs to tell apart from a week.
+    let tenths = Int((min(max(0, seconds), 359_999) * 10).rounded(.down))
+    let (minutes, second) = (tenths / 600, tenths / 10 % 60)
+    let rest = "\(second < 10 ? "0" : "")\(second).\(tenths % 10)"
+    if minutes < 60 { return "\(minutes):\(rest)" }
+    return "\(minutes / 60):\(minutes % 60 < 10 ? "0" : "")\(minutes % 60):\(rest)"
+  }
+}
+
+/// Levels of channels as block characters: bars where there is room, else a column for each.
+///
+/// Where even that is too wide, neighbouring channels share a column, which shows the highest.
+struct LevelMeter {
+  /// The level at which a meter is empty, in dBFS: what is 48 dB below the peak is not felt.
+  static let floor = -48.0
+  /// From here on a level is marked as high, in dBFS: half of what the ceiling allows.
+  static let high = -6.0
+  /// Columns of the longest bar: 2 dB each.
+  static let longest = 24
+  /// Columns under which a bar tells less than a column in eighths does.
+  static let shortest = 4
+
+  private let peaks: [Float]
+  private let barLength: Int
+  /// Columns the meter takes.
+  let length: Int
+
+  /// A meter of at most so many columns.
+  init(_ peaks: [Float], width: Int) {
+    let gaps = max(0, peaks.count - 1)
+    let bar = peaks.isEmpty ? 0 : (width - gaps) / peaks.count
+    if bar >= Self.shortest {
+      self.peaks = peaks
+      barLength = min(bar, Self.longest)
+      length = barLength * peaks.count + gaps
+    } else {
+      self.peaks = Self.fold(peaks, into: max(0, width))
+      barLength = 0
+      length = self.peaks.count
+    }
+  }
+
+  /// The meter, coloured by the output's leave.
+  func text(for output: Output) -> String {
+    var text = ""
+    for (index, peak) in peaks.enumerated() {
+      if barLength > 0 && index > 0 { text += " " }
+      text += output.styled(
+        barLength > 0 ? Self.bar(peak, length: barLength) : Self.column(peak),
+        Self.decibels(peak) >= Self.high ? .yellow : .green)
+    }
+    return text
+  }
+
+  /// The highest of each group of neighbours, groups as equal as can be.
+  private static func fold(_ peaks: [Float], into count: Int) -> [Float] {
+    if peaks.count <= count { return peaks }
+    return (0..<count).map { group in
+      peaks[group * peaks.count / count..<(group + 1) * peaks.count / count].max() ?? 0
+    }
+  }
+
+  /// A bar from the left in eighths of a column, blank where it ends.
+  private static func bar(_ peak: Float, length: Int) -> String {
+    let eighths = Int((share(peak) * Double(length * 8)).rounded())
+    var text = String(repeating: "█", count: eighths / 8)
+    if eighths % 8 > 0 { text.unicodeScalars.append(scalar(0x2590 - UInt32(eighths % 8))) }
+    return text + String(repeating: "·", count: length - (eighths + 7) / 8)
+  }
+
+  /// One column filled from below, `·` where it is silent.
+  private static func column(_ peak: Float) -> String {
+    let eighths = Int((share(peak) * 8).rounded())
+    return eighths == 0 ? "·" : String(Character(scalar(0x2580 + UInt32(eighths))))
+  }
+
+  /// A character of Unicode's Block Elements: 2581 to 2588 grow upwards, 258F to 2588 to the right.
+  private static func scalar(_ value: UInt32) -> Unicode.Scalar { Unicode.Scalar(value) ?? "█" }
+
+  private static func share(_ peak: Float) -> Double {
+    min(1, max(0, 1 - decibels(peak) / floor))
+  }
+
+  private static func decibels(_ peak: Float) -> Double {
+    peak > 0 ? 20 * log10(Double(min(peak, 1))) : -.infinity
+  }
+}
+
+/// The live line of playback on standard error, rewritten in place.
+///
+/// Silent where standard error is no terminal, or one that another job has. Clear it before writing
+/// anything else there.
+struct StatusLine {
+  /// The least time between two lines: fifteen a second move, more cost.
+  static let interval = Duration.seconds(1) / 15
+
+  private let terminal: Terminal
+  private var line: ProgressLine
+
+  init(on terminal: Terminal) {
+    self.terminal = terminal
+    line = ProgressLine(on: terminal, interval: Self.interval)
+  }
+
+  /// How long playback may wait before it should show anew; nothing where nobody sees it.
+  var timeout: Duration? { terminal.error.isTerminal ? Self.interval : nil }
+
+  /// Shows how things are, unless the last line is too recent; then they are not even asked for.
+  mutating func show(_ figures: @autoclosure () -> PlaybackStatus) {
+    line.draw { width in figures().line(width: width, for: terminal.error) }
+  }
+
+  /// Writes a message where the line was; the line comes back with the next figures.
+  mutating func report(_ message: String) {
+    line.clear()
+    terminal.report(message)
+  }
+
+  /// Takes the line away.
+  mutating func clear() { line.clear() }
 }

@@ -43,3 +43,43 @@ extension Duration {
   /// A duration of some seconds, rounded to nanoseconds.
   static func inSeconds(_ seconds: Double) -> Duration { .nanoseconds(Int64(seconds * 1e9)) }
 }
+
+/// What is to be said of many measured values.
+struct Distribution: Equatable, Sendable {
+  /// The shares of values at or below which a quantile lies, with the names people read.
+  static let columns: [(name: String, key: String, share: Double)] = [
+    ("min", "min", 0.0), ("median", "median", 0.5), ("90 %", "p90", 0.9),
+    ("99 %", "p99", 0.99), ("max", "max", 1.0),
+  ]
+
+  private let sorted: [Double]
+
+  /// A distribution of values in any order.
+  init(_ values: [Double]) { sorted = values.sorted() }
+
+  /// The smallest value that at least a share of all values does not exceed; 0 where there is none.
+  func quantile(_ share: Double) -> Double {
+    guard !sorted.isEmpty else { return 0 }
+    let place = Int((share * Double(sorted.count)).rounded(.up)) - 1
+    return sorted[min(max(0, place), sorted.count - 1)]
+  }
+
+  /// The quantiles of all columns.
+  var quantiles: [Double] { Self.columns.map { quantile($0.share) } }
+
+  /// Rows of a histogram with at most so many rows, each a value and how many lie in its step.
+  func histogram(rowCount: Int) -> (step: Double, rows: [(start: Double, count: Int)]) {
+    guard let least = sorted.first, let most = sorted.last, most > least, rowCount > 0 else {
+      return (0, sorted.isEmpty ? [] : [(sorted[0], sorted.count)])
+    }
+    let step = (most - least) / Double(rowCount)
+    var counts = [Int](repeating: 0, count: rowCount)
+    for value in sorted { counts[min(rowCount - 1, Int((value - least) / step))] += 1 }
+    return (step, counts.enumerated().map { (least + Double($0.offset) * step, $0.element) })
+  }
+
+  /// Writes the quantiles into an object.
+  func write(to entry: inout JSONObjectWriter) {
+    for column in Self.columns { entry.member(column.key, quantile(column.share)) }
+  }
+}

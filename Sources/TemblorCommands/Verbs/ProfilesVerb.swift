@@ -1,4 +1,5 @@
 import CommandLineKit
+import HapticRender
 import JSONText
 import SystemSupport
 import TransducerProfiles
@@ -57,4 +58,174 @@ enum ProfilesVerb {
     }
     return Failure.worst(statuses)
   }
+}
+
+/// `temblor profiles show`: what a profile does.
+enum ProfilesShowVerb {
+  static let description = CommandDescription(
+    "show", abstract: "Show a profile.",
+    arguments: [
+      Argument(
+        "PROFILE", help: "A profile's name or file, or - for standard input.",
+        completion: SharedOptions.profileNames)
+    ],
+    options: [Option("--json", help: "Print the profile file as it stands.")],
+    examples: [
+      .init("temblor profiles show buttkicker-lfe", "Read what one does."),
+      .init("temblor profiles show phone --json", "Print the file of a profile."),
+    ]
+  ) { arguments, terminal in
+    let input = try ProfileInput.find(arguments.argument("PROFILE"), takesInput: true)
+    let profile = try input.profile()
+    if arguments.flag("--json") {
+      try terminal.output.write(input.text.span)
+      return .done
+    }
+    var origin = input.entry.map { $0.path ?? "Temblor" } ?? input.name
+    if let entry = input.entry, entry.path != nil, ProfileCatalog.names.contains(entry.name) {
+      origin += ", replaces the shipped profile"
+    }
+    let sheet = ProfileSummary(profile: profile, origin: origin)
+    try terminal.output.write(sheet.text(for: terminal.output))
+    return .done
+  }
+}
+
+/// `temblor profiles check`: what is wrong with profiles, and where.
+enum ProfilesCheckVerb {
+  static let description = CommandDescription(
+    "check", abstract: "Check profiles for errors.",
+    discussion: """
+      Each finding is printed as FILE:LINE:COLUMN: SEVERITY: MESSAGE (PATH); HINT [RULE]. Errors prevent a profile from being used; warnings and notes do not. The exit status is 2 if there is an error.
+      """,
+    arguments: [
+      Argument(
+        "PROFILE", help: "A profile name, a profile file, an array file, or - for standard input.",
+        completion: SharedOptions.profileNames, isRepeatable: true)
+    ],
+    options: [SharedOptions.json],
+    examples: [.init("temblor profiles check mine.json", "Check a profile.")]
+  ) { arguments, terminal in
+    let words = arguments.values("PROFILE")
+    var findings: [FindingLine] = []
+    var failures: [String] = []
+    for word in words {
+      do {
+        let input = try ProfileInput.find(word, takesInput: true)
+        findings += input.findings.map(FindingLine.init)
+      } catch {
+        failures.append(Failure.message(error))
+      }
+    }
+    if arguments.flag("--json") {
+      var json = JSONWriter()
+      json.array { list in
+        for finding in findings { list.object { finding.write(to: &$0) } }
+      }
+      try terminal.output.write(json.finish().span)
+    } else {
+      try terminal.output.write(findings.map { $0.text(for: terminal.output) }.joined())
+    }
+    for failure in failures { terminal.report(failure) }
+    if terminal.error.isTerminal {
+      terminal.report(FindingLine.summary(findings, of: words.count, "profile"))
+    }
+    let hasErrors = findings.contains { $0.severity == "error" }
+    return Failure.worst([hasErrors ? .invalidInput : .done, failures.isEmpty ? .done : .failure])
+  }
+}
+
+/// `temblor profiles schema`: the schema that editors complete and check profiles by.
+enum ProfilesSchemaVerb {
+  static let description = CommandDescription(
+    "schema", abstract: "Print the JSON Schema of profiles.",
+    discussion: """
+      Editors with JSON Schema support complete and validate a profile that refers to the schema:
+
+        "$schema": "./profile.schema.json"
+      """,
+    examples: [.init("temblor profiles schema > profile.schema.json", "Put it beside a profile.")]
+  ) { _, terminal in
+    try terminal.output.write(ProfileSchema.text().span)
+    return .done
+  }
+}
+
+/// What the list says of one profile.
+struct ProfileRow {
+  let entry: ProfileEntry
+  /// The profile, or why it cannot be used.
+  let reading: Result<TransducerProfile, any Error>
+
+  /// Reads the profile behind an entry.
+  init(_ entry: ProfileEntry) {
+    self.entry = entry
+    reading = Result { try ProfileFile.read(text: entry.text(), name: entry.textName) }
+  }
+
+  /// Why it cannot be used, or nothing.
+  var error: (any Error)? {
+    if case .failure(let error) = reading { error } else { nil }
+  }
+
+  /// Name, band, where it comes from, and what it is for.
+  var columns: [String] {
+    switch reading {
+    case .success(let profile):
+      [
+        entry.name, profile.frequency.text, entry.origin.text + hiding,
+        (profile.hardware?.product ?? profile.summary).printable,
+      ]
+    case .failure: [entry.name, "–", entry.origin.text + hiding, "invalid"]
+    }
+  }
+
+  private var hiding: String {
+    guard let first = entry.shadowed.first else { return "" }
+    return ", replaces \(first.text)"
+  }
+
+  /// The same for programs.
+  func write(to json: inout JSONObjectWriter) {
+    json.member("name", entry.name)
+    json.member("origin", entry.origin.rawValue)
+    if let path = entry.path { json.member("path", path) }
+    if !entry.shadowed.isEmpty {
+      json.array("shadows", layout: .line) { list in
+        for origin in entry.shadowed { list.element(origin.rawValue) }
+      }
+    }
+    switch reading {
+    case .success(let profile):
+      json.member("summary", profile.summary)
+      json.member("low", profile.frequency.low)
+      json.member("high", profile.frequency.high)
+      if let product = profile.hardware?.product { json.member("product", product) }
+    case .failure(let error): json.member("error", "\(error)")
+    }
+  }
+}
+
+extension ProfileEntry.Origin {
+  /// A word for people.
+  var text: String {
+    switch self {
+    case .user: "yours"
+    case .system: "system"
+    case .shipped: "shipped"
+    }
+  }
+}
+
+extension FrequencyMapping {
+  /// `20–80 Hz`, or `175 Hz` for one frequency.
+  var text: String { low == high ? Self.hertz(low) + " Hz" : (low...high).text + " Hz" }
+
+  /// A frequency to a tenth.
+  static func hertz(_ value: Double) -> String { NumberFormatting.rounded(value, places: 1) }
+}
+
+extension ClosedRange<Double> {
+  /// `20–80`, to a tenth.
+  var text: String { FrequencyMapping.hertz(lowerBound) + "–" + FrequencyMapping.hertz(upperBound) }
 }

@@ -1,0 +1,208 @@
+import CommandLineKit
+import HapticRender
+import PatternWorkflows
+import SignalPlots
+import SoundFile
+import SystemSupport
+
+/// Where each rendering goes.
+struct RenderOutputs: Sendable {
+  /// The path that stands for standard output.
+  static let standardOutput = "-"
+
+  private(set) var items: [RenderBatch.Item] = []
+
+  /// Works out the files from the command line.
+  ///
+  /// - Parameter problemCount: How many more patterns were asked for and could not be found.
+  init(_ arguments: ParsedArguments, inputs: [PatternInput], problemCount: Int) throws {
+    let asked = try arguments.choice("--container", as: SoundFileFormat.Container.self)
+    let stems: [RenderSettings.Buses] =
+      arguments.flag("--stems") ? [.haptics, .audio] : [.all]
+    let output = arguments.value("--output")
+    if output == Self.standardOutput {
+      guard inputs.count + problemCount == 1, stems == [.all], !arguments.flag("--json") else {
+        throw UsageError(
+          .remove, "'--output -' requires a single pattern, without '--stems' or '--json'")
+      }
+      items = inputs.map {
+        RenderBatch.Item(
+          input: $0,
+          destination: .stream(name: "standard output") { try Output.standardOutput.write($0) },
+          container: asked ?? .wav)
+      }
+      return
+    }
+    let named = output.flatMap(SoundFileFormat.container(ofName:))
+    let isFolder =
+      inputs.count + problemCount > 1
+      || output.map { $0.hasSuffix("/") || FileSystem.entry(at: $0) == .folder } ?? true
+      || named == nil && inputs.contains(where: \.isFromFolder)
+    for input in inputs {
+      for buses in stems {
+        if isFolder {
+          let container = asked ?? .wav
+          let name = input.outputStem + Self.suffix(of: buses) + "." + container.rawValue
+          items.append(
+            .init(
+              input: input, destination: .file(path: FileSystem.join(output ?? "", name)),
+              container: container, buses: buses))
+        } else if let output {
+          items.append(
+            .init(
+              input: input, destination: .file(path: Self.path(output, of: buses)),
+              container: try OutputNames.kind(
+                of: output, named: named, asked: asked, option: "--container",
+                extensions: ".wav, .flac, .aiff, .w64, .rf64, .caf or .ogg"), buses: buses))
+        }
+      }
+    }
+    try OutputNames.refuseClashes(items.map { ($0.input.name, $0.name) })
+  }
+
+  /// One wav file for each pattern, in the current folder.
+  init(_ inputs: [PatternInput]) throws {
+    items = inputs.map { input in
+      RenderBatch.Item(
+        input: input,
+        destination: .file(
+          path: input.outputStem + "." + SoundFileFormat.Container.wav.rawValue))
+    }
+    try OutputNames.refuseClashes(items.map { ($0.input.name, $0.name) })
+  }
+
+  /// What the name of a stem has before its ending.
+  private static func suffix(of buses: RenderSettings.Buses) -> String {
+    switch buses {
+    case .all: ""
+    case .haptics: ".haptic"
+    case .audio: ".audio"
+    }
+  }
+
+  /// The file that was named, or that name with a stem's suffix.
+  private static func path(_ output: String, of buses: RenderSettings.Buses) -> String {
+    let suffix = suffix(of: buses)
+    guard !suffix.isEmpty else { return output }
+    let ending = output.lastIndex(of: ".").map { String(output[$0...]) } ?? ""
+    return FileSystem.join(
+      FileSystem.folder(of: output), FileSystem.stem(of: output) + suffix + ending)
+  }
+
+  /// Why the outputs cannot be: not every kind of file holds every sound, and sound is not for terminals.
+  func refusal(of job: RenderJob, on terminal: Terminal) -> UsageError? {
+    for container in Set(items.map(\.container)) {
+      let format = SoundFileFormat(container: container, samples: job.format)
+      if let unsupportedReason = format.unsupportedReason(
+        rate: job.rate, channelCount: job.channelCount)
+      {
+        return UsageError(.invalidValue, unsupportedReason)
+      }
+    }
+    guard case .stream? = items.first?.destination, terminal.output.isTerminal else { return nil }
+    return UsageError(
+      .invalidValue, "standard output is a terminal; use '--output FILE' or a pipe")
+  }
+}
+
+/// The rules that files which verbs write have in common.
+enum OutputNames {
+  /// The kind of file that a name's extension and an option agree on.
+  static func kind<Kind: RawRepresentable<String> & Equatable>(
+    of path: String, named: Kind?, asked: Kind?, option: String, extensions: String
+  ) throws(UsageError) -> Kind {
+    if let asked, let named, asked != named {
+      throw UsageError(
+        .remove,
+        "the extension of \(path.inQuotes) selects \(named.rawValue), but \(option.inQuotes) is "
+          + asked.rawValue)
+    }
+    guard let kind = asked ?? named else {
+      throw UsageError(
+        .invalidValue,
+        "unknown file extension of \(path.inQuotes); use \(extensions), or \(option.inQuotes)")
+    }
+    return kind
+  }
+
+  /// Refuses two inputs that would be written to one path.
+  static func refuseClashes(_ files: [(input: String, path: String)]) throws(UsageError) {
+    var owners: [String: String] = [:]
+    for (input, path) in files {
+      if let other = owners.updateValue(input, forKey: path) {
+        throw UsageError(
+          .invalidValue,
+          "\(other.inQuotes) and \(input.inQuotes) would both be written to \(path.inQuotes)")
+      }
+    }
+  }
+}
+
+/// Where each picture goes, and in what format.
+struct PlotOutputs: Equatable, Sendable {
+  /// One picture.
+  struct Item: Equatable, Sendable {
+    /// What it shows: one input, or two that are laid over one another.
+    var inputs: [TakeInput]
+    var path: String
+    var format: PlotFormat
+  }
+
+  /// The path that stands for standard output.
+  static let standardOutput = "-"
+
+  private(set) var items: [Item] = []
+
+  /// Works out the files from the command line.
+  ///
+  /// - Parameters:
+  ///   - output: What `--output` names.
+  ///   - groups: What each picture shows.
+  ///   - missing: How many more were asked for and could not be found.
+  init(
+    _ output: String, format asked: PlotFormat?, groups: [[TakeInput]], missing: Int
+  ) throws(UsageError) {
+    let count = groups.count + missing
+    if output == Self.standardOutput {
+      guard count == 1 else {
+        throw UsageError(.remove, "'--output -' requires a single picture")
+      }
+      items = groups.map { Item(inputs: $0, path: output, format: asked ?? .png) }
+      return
+    }
+    let isFolder = count > 1 || output.hasSuffix("/") || FileSystem.entry(at: output) == .folder
+    for inputs in groups {
+      if isFolder {
+        let format = asked ?? .png
+        let stem = inputs.map(\.outputStem).joined(separator: "-")
+        items.append(
+          Item(
+            inputs: inputs, path: FileSystem.join(output, stem + "." + format.rawValue),
+            format: format))
+      } else {
+        items.append(
+          Item(
+            inputs: inputs, path: output,
+            format: try OutputNames.kind(
+              of: output, named: PlotFormat(ofName: output), asked: asked, option: "--format",
+              extensions: ".png, .svg or .pdf")))
+      }
+    }
+    try refuseClashes()
+  }
+
+  /// Two pictures of one name would overwrite one another, and one must not replace what it shows.
+  private func refuseClashes() throws(UsageError) {
+    try OutputNames.refuseClashes(
+      items.compactMap { item in
+        item.inputs.first.map { ($0.name, item.path) }
+      })
+    for item in items
+    where item.inputs.contains(where: {
+      $0.path.map { FileSystem.isSame($0, item.path) } ?? false
+    }) {
+      throw UsageError(
+        .invalidValue, "\(item.path.inQuotes) is an input; choose another '--output'")
+    }
+  }
+}
