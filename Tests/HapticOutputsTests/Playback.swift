@@ -2,6 +2,7 @@ import FaultyPCM
 import HapticOutputs
 import HapticPlayback
 import SoundFile
+import Synchronization
 
 /// A sink on a device that fails, fed with frames that tell their own number.
 final class Playback {
@@ -94,4 +95,37 @@ final class Playback {
     }
     return true
   }
+}
+
+/// A clock that only waiting moves.
+final class ClockTime: TimeSource {
+  private let time = Mutex(Duration.zero)
+  private let waitCounter = Atomic(0)
+
+  var now: Duration { time.withLock { $0 } }
+  /// How often somebody waited.
+  var waitCount: Int { waitCounter.load(ordering: .relaxed) }
+
+  func wait(for descriptors: inout [PollDescriptor], timeout: Duration?) {
+    waitCounter.add(1, ordering: .relaxed)
+    SystemTimeSource().wait(for: &descriptors, timeout: .zero)
+    guard descriptors.allSatisfy({ $0.received == 0 }), let timeout else { return }
+    pass(timeout)
+  }
+
+  /// Lets time go by.
+  func pass(_ duration: Duration) { time.withLock { $0 += duration } }
+}
+
+/// Counts calls from any thread.
+final class Counter: Sendable {
+  private let value: Atomic<Int>
+
+  init(_ start: Int = 0) { value = Atomic(start) }
+
+  /// The number so far.
+  var count: Int { value.load(ordering: .relaxed) }
+
+  /// Counts one more: the new number.
+  func next() -> Int { value.add(1, ordering: .relaxed).newValue }
 }

@@ -1,0 +1,137 @@
+internal import CFaultyPCM
+public import HapticPlayback
+public import SoundFile
+internal import Synchronization
+
+extension FaultyDevice {
+  /// What a device offers when it is opened.
+  public struct Capabilities: Equatable, Sendable {
+    /// Frames per second, at most eight rates.
+    public var rates = [48_000]
+    /// Numbers of channels, at most eight.
+    public var channelCounts = [2]
+    /// How samples can be stored.
+    public var encodings = SampleEncoding.allCases
+    /// Whether frames can be handed over by a call.
+    public var hasReadWrite = true
+    /// Whether frames can be laid into the buffer.
+    public var hasMemoryMap = true
+    /// Frames of a period, at least.
+    public var leastPeriodLength = 16
+    /// Frames of a period, at most.
+    public var greatestPeriodLength = 16_384
+    /// Frames of the buffer, at most.
+    public var greatestBufferLength = 65_536
+    /// Parts in a million by which its clock is faster than the time it is in.
+    public var drift = 0
+
+    /// The abilities of an ordinary stereo device.
+    public init() {}
+
+    /// The same for the device.
+    var stored: cfp_abilities {
+      var stored = cfp_abilities()
+      stored.rateCount = UInt32(rates.count)
+      stored.channelCountCount = UInt32(channelCounts.count)
+      unsafe withUnsafeMutableBytes(of: &stored.rates) {
+        unsafe $0.copyBytes(from: rates.flatMap { Self.bytes(UInt32($0)) })
+      }
+      unsafe withUnsafeMutableBytes(of: &stored.channelCounts) {
+        unsafe $0.copyBytes(from: channelCounts.flatMap { Self.bytes(UInt32($0)) })
+      }
+      for encoding in encodings { stored.encodings |= Self.bit(of: encoding).rawValue }
+      stored.hasReadWrite = hasReadWrite
+      stored.hasMemoryMap = hasMemoryMap
+      stored.leastPeriodLength = UInt32(leastPeriodLength)
+      stored.greatestPeriodLength = UInt32(greatestPeriodLength)
+      stored.greatestBufferLength = UInt32(greatestBufferLength)
+      stored.drift = Int32(drift)
+      return stored
+    }
+
+    private static func bytes(_ number: UInt32) -> [UInt8] {
+      unsafe withUnsafeBytes(of: number) { unsafe Array($0) }
+    }
+
+    private static func bit(of encoding: SampleEncoding) -> cfp_encoding {
+      switch encoding {
+      case .float: CFP_FLOAT
+      case .s32: CFP_S32
+      case .s24: CFP_S24
+      case .s24Packed: CFP_S24_3
+      case .s16: CFP_S16
+      }
+    }
+  }
+}
+
+/// What can be done to a device at a moment.
+public enum Fault: Equatable, Sendable {
+  /// It runs dry at once: what is queued is never heard.
+  case underrun
+  /// It falls asleep; if it cannot resume, it has to be prepared.
+  case suspend(canResume: Bool)
+  /// It goes away for a while; opening it is refused with a number of errno.
+  case disconnect(duration: Duration, code: Int32)
+  /// It holds still for a while without a word.
+  case stall(duration: Duration)
+  /// It takes at most this many frames at a time, so many times.
+  case shortTransfers(frameCount: Int, count: Int)
+  /// It fails transfers with a number of errno.
+  case failTransfers(code: Int32, count: Int)
+  /// It fails to start with a number of errno.
+  case failStarts(code: Int32, count: Int)
+  /// It fails to be prepared with a number of errno.
+  case failPreparations(code: Int32, count: Int)
+  /// It tells a delay that is wrong by this many frames, from now on.
+  case addDelay(frameCount: Int)
+  /// It says for a while that it is ready, whether it is or not.
+  case cryWolf(duration: Duration)
+  /// It offers something else when it is opened the next time.
+  case change(FaultyDevice.Capabilities)
+}
+
+/// Time that waiting moves: to the next event of a device, or to the end of the wait, whichever comes first.
+///
+/// One thread waits in it; others may read the time and raise signals.
+public final class DeviceTime: TimeSource {
+  private let time = Mutex(Duration.zero)
+  // Only the one thread that waits touches it.
+  private nonisolated(unsafe) let device: FaultyDevice
+
+  /// The time of one device.
+  public init(_ device: FaultyDevice) { unsafe self.device = device }
+
+  /// The virtual moment.
+  public var now: Duration { time.withLock { $0 } }
+
+  /// Waits until a descriptor is ready; a wait for ever in which nothing can happen waits for another thread.
+  public func wait(for descriptors: inout [PollDescriptor], timeout: Duration?) {
+    let deadline = timeout.map { Self.wholeNanoseconds(now + $0) }
+    while true {
+      SystemTimeSource().wait(for: &descriptors, timeout: .zero)
+      let now = now
+      guard descriptors.allSatisfy({ $0.received == 0 }), deadline.map({ $0 > now }) ?? true else {
+        return
+      }
+      guard let next = [unsafe device.nextEvent, deadline].compactMap({ $0 }).min() else {
+        SystemTimeSource().wait(for: &descriptors, timeout: nil)
+        return
+      }
+      pass(max(.zero, next - now))
+    }
+  }
+
+  /// Lets time go by, as a thread does that is busy with something else.
+  public func pass(_ duration: Duration) {
+    let moment = Self.wholeNanoseconds(now + duration)
+    time.withLock { $0 = moment }
+    unsafe device.advance(to: moment)
+  }
+
+  /// A moment rounded up to what the device counts in.
+  private static func wholeNanoseconds(_ moment: Duration) -> Duration {
+    let (seconds, attoseconds) = moment.components
+    return .seconds(seconds) + .nanoseconds((attoseconds + 999_999_999) / 1_000_000_000)
+  }
+}
