@@ -1,0 +1,105 @@
+import Glibc
+import HapticOutputs
+import HapticPlayback
+import SoundFile
+import Testing
+
+/// The outputs of the standard registry by their names.
+@Suite struct BackendTests {
+  private let outputs = OutputRegistry.standard
+
+  @Test func formsAreThoseOfEveryBackend() {
+    #expect(outputs.forms == ["alsa:DEVICE", "wav:FILE", "null"])
+  }
+
+  /// ALSA has a null device of its own, which keeps its name.
+  @Test(arguments: ["null", "alsa:null"])
+  func aNameWithoutASchemeIsADevice(word: String) throws {
+    let output = try outputs.open(word, OutputRequest(channels: .exactly(3)))
+    #expect(output.sink is ALSASink)
+    #expect(output.name == "null")
+    #expect(output.format.channelCount == 3)
+  }
+
+  @Test func nullWithItsColonIsTheNullOutput() throws {
+    #expect(try outputs.open("null:", OutputRequest()).sink is NullSink)
+  }
+
+  @Test func aRequestReachesTheDevice() throws {
+    let output = try outputs.open(
+      "null",
+      OutputRequest(
+        rate: 44_100, channels: .exactly(1), encoding: "s24_3", periodSize: 128, bufferSize: 512))
+    #expect(output.encoding == "s24_3")
+    #expect(
+      output.format == SinkFormat(rate: 44_100, channelCount: 1, periodSize: 128, bufferSize: 512))
+    #expect(!output.isHardware)
+  }
+
+  private func kind(_ word: String, _ request: OutputRequest = OutputRequest()) -> OutputError.Kind?
+  {
+    do throws(OutputError) {
+      _ = try outputs.open(word, request)
+      return nil
+    } catch {
+      return error.kind
+    }
+  }
+
+  @Test func whatCannotBeOpenedHasAKind() {
+    #expect(kind("no-such-device") == .notFound)
+    #expect(kind("null", OutputRequest(encoding: "s13")) == .unsupportedFormat)
+    #expect(kind("wav:/nowhere/a.wav") == .cannotWrite)
+    #expect(kind("wav:/nowhere/a.wav", OutputRequest(encoding: "s24_3")) == .unsupportedFormat)
+    #expect(kind("wav:") == .invalidName)
+    #expect(!outputs.isAvailable(outputs.name("no-such-device")))
+    #expect(outputs.isAvailable(outputs.name("null")))
+  }
+
+  @Test(arguments: [
+    (ALSAError.Kind.deviceBusy, OutputError.Kind.busy), (.noSuchDevice, .notFound),
+    (.deviceDisconnected, .disconnected), (.serverUnavailable, .serverUnavailable),
+    (.permissionDenied, .permissionDenied), (.notPlayback, .notPlayback), (.notCapture, .other),
+    (.overrun, .other), (.unsupportedFormat, .unsupportedFormat), (.other, .other),
+  ])
+  func errorsOfDevicesKeepTheirKind(kind: ALSAError.Kind, wanted: OutputError.Kind) {
+    #expect(
+      OutputError(ALSAError(kind: kind, device: "hw:1", description: "d"))
+        == OutputError(wanted, output: "hw:1", "d"))
+  }
+
+  @Test func outputsAreListed() {
+    let names = outputs.outputs(probing: false).map(\.name)
+    #expect(names.first == "default")
+    #expect(names.suffix(2) == ["wav:FILE", "null:"])
+  }
+
+  /// Frames at a clock that only waiting moves; the second file of a name gets a number.
+  @Test func everyFileOfANameIsKept() throws {
+    var template = Array("/tmp/outputs-XXXXXX".utf8CString)
+    let folder = unsafe String(cString: mkdtemp(&template))
+    let paths = ["\(folder)/a.b/", "\(folder)/a.b/c.wav", "\(folder)/a.b/c-2.wav"]
+    unsafe mkdir(paths[0], 0o700)
+    defer {
+      for path in paths.dropFirst() { unsafe unlink(path) }
+      unsafe rmdir(paths[0])
+      unsafe rmdir(folder)
+    }
+    let backend = SoundFileBackend()
+    for (number, encoding) in [(1, nil), (2, "float")] {
+      let output = try backend.open(
+        paths[1], OutputRequest(rate: 8_000, encoding: encoding), time: VirtualTimeSource())
+      #expect(output.name == paths[number])
+      #expect(output.encoding == encoding ?? "s16")
+      let wake = WakeSignal()
+      #expect(output.sink.wait(wake) == .room(frameCount: 960))
+      output.sink.write(Array(repeating: Float(0.25), count: 2 * number * 240).span)
+      output.sink.finish(draining: true)
+    }
+    for number in 1...2 {
+      let sound = try Sound(contentsOf: paths[number])
+      #expect(sound.rate == 8_000)
+      #expect(sound.frameCount == 240 * number)
+    }
+  }
+}
