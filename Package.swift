@@ -16,7 +16,7 @@ let package = Package(
     .library(name: "HapticModel", targets: ["HapticModel"]),
     .library(name: "Diagnostics", targets: ["Diagnostics"]),
     .library(name: "JSONText", targets: ["JSONText"]),
-    .library(name: "AHAP", targets: ["AHAP"]),
+    .library(name: "HapticFormats", targets: ["HapticFormats"]),
     .library(name: "CoreHaptics", targets: ["CoreHaptics"]),
     .library(name: "CoreHapticsTesting", targets: ["CoreHapticsTesting"]),
     .library(name: "FeedbackGenerators", targets: ["FeedbackGenerators"]),
@@ -40,7 +40,8 @@ let package = Package(
     .target(name: "Diagnostics", swiftSettings: strict),
     .target(name: "JSONText", dependencies: ["Diagnostics"], swiftSettings: strict),
     .target(
-      name: "AHAP", dependencies: ["Diagnostics", "HapticModel", "JSONText"], swiftSettings: strict),
+      name: "HapticFormats", dependencies: ["Diagnostics", "HapticModel", "JSONText"],
+      swiftSettings: strict),
     .target(
       name: "RealtimeMemory", swiftSettings: strict + [.enableExperimentalFeature("Lifetimes")]),
     .target(
@@ -55,8 +56,8 @@ let package = Package(
     .target(
       name: "CoreHaptics",
       dependencies: [
-        "AHAP", "Diagnostics", "HapticModel", "HapticOutputs", "HapticPlayback", "HapticRender",
-        "JSONText", "SoundFile", "TransducerProfiles",
+        "Diagnostics", "HapticFormats", "HapticModel", "HapticOutputs", "HapticPlayback",
+        "HapticRender", "JSONText", "SoundFile", "TransducerProfiles",
       ], swiftSettings: strict),
     .target(
       name: "CoreHapticsTesting", dependencies: ["CoreHaptics", "HapticRender"],
@@ -64,7 +65,7 @@ let package = Package(
     .testTarget(
       name: "CoreHapticsTests",
       dependencies: [
-        "AHAP", "CoreHaptics", "CoreHapticsTesting", "HapticModel", "HapticRender",
+        "CoreHaptics", "CoreHapticsTesting", "HapticFormats", "HapticModel", "HapticRender",
         "ShippedPatterns", "TestSupport",
       ],
       swiftSettings: strict),
@@ -74,11 +75,13 @@ let package = Package(
       swiftSettings: [.swiftLanguageMode(.v5)]),
     .target(
       name: "HapticManagement",
-      dependencies: ["AHAP", "CoreHaptics", "Diagnostics", "ShippedPatterns"],
+      dependencies: ["CoreHaptics", "HapticFormats", "HapticModel", "ShippedPatterns"],
       swiftSettings: strict),
     .testTarget(
       name: "HapticManagementTests",
-      dependencies: ["CoreHaptics", "CoreHapticsTesting", "HapticManagement"],
+      dependencies: [
+        "CoreHaptics", "CoreHapticsTesting", "HapticFormats", "HapticManagement", "TestSupport",
+      ],
       swiftSettings: strict),
     .target(
       name: "FeedbackGenerators", dependencies: ["CoreHaptics", "HapticManagement"],
@@ -110,13 +113,14 @@ let package = Package(
       ],
       swiftSettings: strict),
     .target(
-      name: "PlayRig", dependencies: ["AHAP", "HapticModel", "HapticPlayback", "ShippedPatterns"],
+      name: "PlayRig",
+      dependencies: ["HapticFormats", "HapticModel", "HapticPlayback", "ShippedPatterns"],
       path: "Tests/PlayRig", swiftSettings: strict),
     .testTarget(
       name: "ALSAPlaybackTests",
       dependencies: [
-        "AHAP", "FaultyPCM", "HapticModel", "HapticOutputs", "HapticPlayback", "HapticRender",
-        "PlayRig", "ShippedPatterns", "SoundFile", "TestSupport",
+        "FaultyPCM", "HapticFormats", "HapticModel", "HapticOutputs", "HapticPlayback",
+        "HapticRender", "PlayRig", "ShippedPatterns", "SoundFile", "TestSupport",
       ], swiftSettings: strict),
     .executableTarget(
       name: "play-probe",
@@ -140,7 +144,9 @@ let package = Package(
       name: "SignalAnalysis", dependencies: ["CEBUR128", "CKissFFT"], swiftSettings: strict),
     .testTarget(
       name: "SignalAnalysisTests",
-      dependencies: ["AHAP", "HapticModel", "HapticRender", "ShippedPatterns", "SignalAnalysis"],
+      dependencies: [
+        "HapticFormats", "HapticModel", "HapticRender", "ShippedPatterns", "SignalAnalysis",
+      ],
       exclude: ["Independent"], swiftSettings: strict),
     .target(
       name: "SignalPlots",
@@ -157,7 +163,7 @@ let package = Package(
     .testTarget(
       name: "PatternComparisonTests",
       dependencies: [
-        "AHAP", "HapticModel", "HapticRender", "JSONText", "PatternComparison",
+        "HapticFormats", "HapticModel", "HapticRender", "JSONText", "PatternComparison",
         "ShippedPatterns", "SignalAnalysis", "SoundFile",
       ],
       swiftSettings: strict),
@@ -189,9 +195,9 @@ let package = Package(
     .target(
       name: "PatternWorkflows",
       dependencies: [
-        "AHAP", "Diagnostics", "HapticModel", "HapticRender", "JSONText", "PatternComparison",
-        "ShippedPatterns",
-        "SignalAnalysis", "SoundFile", "SystemSupport", "TransducerProfiles",
+        "Diagnostics", "HapticFormats", "HapticModel", "HapticRender", "JSONText",
+        "PatternComparison", "ShippedPatterns", "SignalAnalysis", "SoundFile", "SystemSupport",
+        "TransducerProfiles",
       ], swiftSettings: strict),
     .testTarget(
       name: "PatternWorkflowsTests",
@@ -202,21 +208,23 @@ let package = Package(
     .target(
       name: "ListenServer",
       dependencies: [
-        "AHAP", "CommandLineKit", "HapticModel", "HapticPlayback", "HapticRender",
+        "CommandLineKit", "HapticFormats", "HapticModel", "HapticPlayback", "HapticRender",
         "PatternWorkflows", "SystemSupport", "TransducerProfiles",
       ], swiftSettings: strict),
     .target(
       name: "TemblorCommands",
       dependencies: [
-        "AHAP", "BlindListening", "CommandLineKit", "Diagnostics", "HapticModel", "HapticOutputs",
-        "HapticPlayback", "HapticRender", "JSONText", "ListenServer", "PatternComparison",
-        "PatternWorkflows", "ReviewPages", "ShippedPatterns", "SignalAnalysis", "SignalPlots",
-        "SoundFile", "SystemSupport", "TransducerCalibration", "TransducerProfiles",
+        "BlindListening", "CommandLineKit", "Diagnostics", "HapticFormats", "HapticModel",
+        "HapticOutputs", "HapticPlayback", "HapticRender", "JSONText", "ListenServer",
+        "PatternComparison", "PatternWorkflows", "ReviewPages", "ShippedPatterns", "SignalAnalysis",
+        "SignalPlots", "SoundFile", "SystemSupport", "TransducerCalibration", "TransducerProfiles",
       ], swiftSettings: strict),
     .testTarget(
       name: "HapticModelTests", dependencies: ["HapticModel"], swiftSettings: strict),
     .target(
-      name: "TestSupport", dependencies: ["HapticModel", "HapticRender"], path: "Tests/TestSupport",
+      name: "TestSupport",
+      dependencies: ["Diagnostics", "HapticFormats", "HapticModel", "HapticRender"],
+      path: "Tests/TestSupport",
       swiftSettings: strict),
     .testTarget(
       name: "HapticRenderTests",
@@ -226,26 +234,25 @@ let package = Package(
     .testTarget(
       name: "RealtimeTests",
       dependencies: [
-        "AHAP", "CRealtimeGuard", "HapticModel", "HapticRender", "ShippedPatterns", "TestSupport",
+        "CRealtimeGuard", "HapticFormats", "HapticModel", "HapticRender", "ShippedPatterns",
+        "TestSupport",
       ],
       swiftSettings: strict),
     .testTarget(
       name: "SamplesTests",
       dependencies: [
-        "AHAP", "Diagnostics", "HapticModel", "HapticRender", "PatternWorkflows",
-        "ShippedPatterns", "SoundFile",
-        "SystemSupport", "TemblorCommands",
+        "Diagnostics", "HapticFormats", "HapticModel", "HapticRender", "PatternWorkflows",
+        "ShippedPatterns", "SoundFile", "SystemSupport", "TemblorCommands",
       ],
       swiftSettings: strict),
     .executableTarget(name: "temblor", dependencies: ["TemblorCommands"], swiftSettings: strict),
     .testTarget(
       name: "TemblorCommandsTests",
       dependencies: [
-        "BlindListening", "CommandLineKit", "HapticModel", "HapticOutputs", "HapticPlayback",
-        "HapticRender", "ListenServer", "PatternComparison", "PatternWorkflows", "SignalAnalysis",
-        "SoundFile",
-        "SystemSupport", "TemblorCommands", "TestSupport", "TransducerProfiles", "temblor",
-        "terminal-probe",
+        "BlindListening", "CommandLineKit", "HapticFormats", "HapticModel", "HapticOutputs",
+        "HapticPlayback", "HapticRender", "ListenServer", "PatternComparison", "PatternWorkflows",
+        "SignalAnalysis", "SoundFile", "SystemSupport", "TemblorCommands", "TestSupport",
+        "TransducerProfiles", "temblor", "terminal-probe",
       ],
       swiftSettings: strict),
     .executableTarget(
@@ -263,7 +270,8 @@ let package = Package(
     .executableTarget(
       name: "temblor-bench",
       dependencies: [
-        "AHAP", "CoreHaptics", "HapticModel", "HapticRender", "JSONText", "ShippedPatterns",
+        "CoreHaptics", "HapticFormats", "HapticModel", "HapticRender", "JSONText",
+        "ShippedPatterns",
       ],
       swiftSettings: strict),
 
@@ -272,7 +280,8 @@ let package = Package(
     .testTarget(
       name: "JSONTextTests", dependencies: ["Diagnostics", "JSONText"], swiftSettings: strict),
     .testTarget(
-      name: "AHAPTests", dependencies: ["AHAP", "Diagnostics", "HapticModel", "JSONText"],
+      name: "HapticFormatsTests",
+      dependencies: ["Diagnostics", "HapticFormats", "HapticModel", "JSONText", "TestSupport"],
       resources: [.copy("Fixtures")], swiftSettings: strict),
 
     .testTarget(

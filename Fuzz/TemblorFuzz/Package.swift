@@ -10,7 +10,8 @@ let package = Package(
       name: "temblor-fuzz",
       dependencies: [
         "CLibFuzzer",
-        .product(name: "AHAP", package: "Temblor"),
+        .product(name: "Diagnostics", package: "Temblor"),
+        .product(name: "HapticFormats", package: "Temblor"),
         .product(name: "HapticModel", package: "Temblor"),
         .product(name: "HapticRender", package: "Temblor"),
         .product(name: "TransducerProfiles", package: "Temblor"),

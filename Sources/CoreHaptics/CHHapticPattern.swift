@@ -1,5 +1,6 @@
 public import Foundation
-import HapticModel
+package import HapticFormats
+package import HapticModel
 
 /// A haptic and audio pattern: made once, played any number of times.
 ///
@@ -35,7 +36,7 @@ open class CHHapticPattern: NSObject {
 
   /// Reads an AHAP file; its sound files are looked for in its folder and below.
   public init(contentsOf ahapURL: URL) throws {
-    content = try PatternContent(file: ahapURL)
+    content = try PatternContent(contentsOf: ahapURL)
     super.init()
   }
 
@@ -46,9 +47,30 @@ open class CHHapticPattern: NSObject {
 
   /// Reads AHAP text; it can have no sound files.
   init(ahap data: Data) throws {
-    content = try PatternContent(text: Array(data), name: "pattern data")
+    content = try PatternContent(SourceFile(Array(data), name: "pattern data"))
     super.init()
   }
+
+  /// Reads a file of any of the formats that is in memory; it can have no sound files.
+  package init(_ file: SourceFile, formats: FormatRegistry) throws {
+    content = try PatternContent(file, formats: formats)
+    super.init()
+  }
+
+  /// Reads a file of any of the formats; its sound files are looked for in its folder and below.
+  package init(contentsOf url: URL, formats: FormatRegistry) throws {
+    content = try PatternContent(contentsOf: url, formats: formats)
+    super.init()
+  }
+
+  /// Makes a pattern of layers; it can have no sound files.
+  package init(_ composition: HapticComposition) {
+    content = PatternContent(composition)
+    super.init()
+  }
+
+  /// The layers that the pattern is made of.
+  package var composition: HapticComposition { content.composition }
 
   /// Makes a pattern of what has been read.
   init(_ content: PatternContent) {

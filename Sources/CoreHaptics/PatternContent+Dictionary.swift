@@ -1,6 +1,7 @@
-import AHAP
 import Diagnostics
 import Foundation
+import HapticFormats
+import HapticModel
 import JSONText
 
 extension PatternContent {
@@ -15,9 +16,11 @@ extension PatternContent {
         for member in members { object.write(member.value, key: member.key) }
       }
     }
-    do {
-      let reading = try AHAPDocument(text: writer.finish(), name: "dictionary").read()
-      self.init(pattern: reading.pattern)
+    let text = SourceFile(writer.finish(), name: "dictionary")
+    do throws(InputError) {
+      let options = ReadingOptions(wantsFindings: false)
+      let composition = try AHAPFormat().examine(text, options: options).get()
+      self.init(HapticComposition(layers: composition.layers))
     } catch {
       throw CHHapticError(error, stranger: reader.strangers[error.place.path])
     }

@@ -1,5 +1,6 @@
-import AHAP
+import Diagnostics
 import Foundation
+import HapticFormats
 import HapticModel
 
 /// What a pattern is made of.
@@ -24,10 +25,7 @@ struct PatternContent: Equatable, Sendable {
   ///
   /// Parameters and curves act on their own layer, so that only layers without any are one.
   var pattern: HapticPattern? {
-    let layers = composition.layers.map(\.pattern)
-    if layers.count == 1 { return layers[0] }
-    guard layers.allSatisfy({ $0.parameters.isEmpty && $0.curves.isEmpty }) else { return nil }
-    return HapticPattern(events: layers.flatMap(\.events))
+    composition.isFlatteningExact ? composition.flattened : nil
   }
 
   /// The path of every sound that an event plays.
@@ -35,18 +33,23 @@ struct PatternContent: Equatable, Sendable {
     composition.layers.flatMap { $0.pattern.events.compactMap { $0.waveform?.path } }
   }
 
-  /// Reads AHAP text; the name is what errors call it.
-  init(text: [UInt8], name: String, folder: URL? = nil) throws {
-    do {
-      let reading = try AHAPDocument(text: text, name: name).read()
-      self.init(pattern: reading.pattern, folder: folder)
+  /// The one format that Apple's interface reads.
+  static let appleFormats = FormatRegistry([AHAPFormat()])
+
+  /// Reads the layers of a file of one of the formats.
+  init(
+    _ file: SourceFile, formats: FormatRegistry = appleFormats, folder: URL? = nil
+  ) throws {
+    do throws(InputError) {
+      let composition = try formats.read(file)
+      self.init(HapticComposition(layers: composition.layers), folder: folder)
     } catch {
       throw CHHapticError(error)
     }
   }
 
-  /// Reads an AHAP file.
-  init(file url: URL) throws {
+  /// Reads the layers of a file of one of the formats.
+  init(contentsOf url: URL, formats: FormatRegistry = appleFormats) throws {
     guard url.isFileURL else {
       throw CHHapticError(.fileNotFound, "\(url.absoluteString) is not the URL of a file")
     }
@@ -70,6 +73,7 @@ struct PatternContent: Equatable, Sendable {
         ])
     }
     try self.init(
-      text: Array(data), name: path, folder: url.absoluteURL.deletingLastPathComponent())
+      SourceFile(Array(data), name: path), formats: formats,
+      folder: url.absoluteURL.deletingLastPathComponent())
   }
 }

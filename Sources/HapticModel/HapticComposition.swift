@@ -74,3 +74,40 @@ public struct EventReference: Hashable, Comparable, Sendable {
     (one.layer, one.event) < (other.layer, other.event)
   }
 }
+
+/// A part of a composition, for findings and losses to be about.
+public enum CompositionElement: Hashable, Sendable {
+  /// The composition as a whole.
+  case composition
+  /// A layer, by its index.
+  case layer(Int)
+  /// An event.
+  case event(EventReference)
+  /// A parameter, by its layer and its index in it.
+  case parameter(layer: Int, index: Int)
+  /// A curve, by its layer and its index in it.
+  case curve(layer: Int, index: Int)
+}
+
+extension HapticComposition {
+  /// All layers as one pattern, in their order.
+  ///
+  /// Exact where there is one layer, or none has parameters or curves; else these act on the events
+  /// of all layers instead of their own.
+  public var flattened: HapticPattern {
+    guard layers.count != 1 else { return layers[0].pattern }
+    var pattern = HapticPattern()
+    for layer in layers {
+      pattern.events += layer.pattern.events
+      pattern.parameters += layer.pattern.parameters
+      pattern.curves += layer.pattern.curves
+    }
+    return pattern
+  }
+
+  /// Whether `flattened` sounds as the layers do.
+  public var isFlatteningExact: Bool {
+    layers.count <= 1
+      || layers.allSatisfy { $0.pattern.parameters.isEmpty && $0.pattern.curves.isEmpty }
+  }
+}

@@ -1,4 +1,4 @@
-internal import AHAP
+internal import HapticFormats
 internal import HapticModel
 internal import HapticRender
 internal import PatternWorkflows
@@ -29,18 +29,22 @@ struct CompiledPatternCache {
 
   private let profiles: [TransducerProfile]
   private let rate: Double
+  private let formats: FormatRegistry
   private let message: (any Error) -> String
   private var entries = LRUCache<String, Entry>(capacity: capacity)
 
   /// An empty cache for the profiles of an engine's haptic buses, and its rate.
   ///
-  /// - Parameter message: One line about why a pattern cannot be read.
+  /// - Parameters:
+  ///   - formats: The formats of the patterns.
+  ///   - message: One line about why a pattern cannot be read.
   init(
-    profiles: [TransducerProfile], rate: Double,
+    profiles: [TransducerProfile], rate: Double, formats: FormatRegistry = .standard,
     message: @escaping (any Error) -> String = { "\($0)" }
   ) {
     self.profiles = profiles
     self.rate = rate
+    self.formats = formats
     self.message = message
   }
 
@@ -51,7 +55,7 @@ struct CompiledPatternCache {
   mutating func piece(_ word: String) throws(ListenError) -> CachedPattern {
     if let entry = entries.value(word), entry.isCurrent { return entry.piece }
     entries.forget(word)
-    let input = try Self.input(word)
+    let input = try input(word)
     // Asked for before reading: a file that is changed meanwhile is read again.
     let stamp = FileStamp(word)
     do {
@@ -59,7 +63,7 @@ struct CompiledPatternCache {
       let sources = pattern.sources.filter { $0 != word }.map { (path: $0, stamp: FileStamp($0)) }
       let piece = CachedPattern(
         name: input.outputStem, plans: try pattern.plans(for: profiles, rate: rate),
-        duration: pattern.reading.pattern.duration)
+        duration: pattern.composition.duration)
       entries.keep(Entry(piece: piece, sources: [(word, stamp)] + sources), for: word)
       return piece
     } catch {
@@ -68,7 +72,7 @@ struct CompiledPatternCache {
   }
 
   /// One pattern, from where reading never waits.
-  private static func input(_ word: String) throws(ListenError) -> PatternInput {
+  private func input(_ word: String) throws(ListenError) -> PatternInput {
     if word == "-" {
       throw ListenError(.invalidPattern, "- (standard input) is used for commands; name a file")
     }
@@ -78,7 +82,7 @@ struct CompiledPatternCache {
     case .other: throw ListenError(.invalidPattern, "\(word.inQuotes) is not a regular file")
     case .file, .nothing: break
     }
-    let (inputs, problems) = PatternInput.find([word])
+    let (inputs, problems) = PatternInput.find([word], formats: formats)
     guard let input = inputs.first else {
       throw ListenError(
         .invalidPattern, problems.first?.description ?? "\(word.inQuotes) cannot be read")

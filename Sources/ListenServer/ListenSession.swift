@@ -1,4 +1,5 @@
 internal import HapticModel
+package import HapticFormats
 package import HapticPlayback
 internal import HapticRender
 internal import SystemSupport
@@ -32,17 +33,19 @@ package final class ListenSession {
   ///   - device: What `status` calls the device.
   ///   - array: The transducers that the engine's haptic buses drive, where a file said so.
   ///   - wake: Raised on another thread when there may be events to take.
+  ///   - formats: The formats of the patterns.
   ///   - message: One line about why a pattern cannot be read.
   package init(
     _ engine: PlaybackEngine, device: String, array: TransducerArray? = nil,
-    wake: WakeSignal? = nil, message: @escaping (any Error) -> String = { "\($0)" }
+    wake: WakeSignal? = nil, formats: FormatRegistry = .standard,
+    message: @escaping (any Error) -> String = { "\($0)" }
   ) {
     self.engine = engine
     self.device = device
     self.array = array
     self.wake = wake
     cache = CompiledPatternCache(
-      profiles: engine.profiles, rate: engine.rate, message: message)
+      profiles: engine.profiles, rate: engine.rate, formats: formats, message: message)
   }
 
   /// Does what a request asks for; `quit` is for whoever has the connection.

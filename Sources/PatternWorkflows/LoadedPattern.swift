@@ -1,45 +1,48 @@
-public import AHAP
 public import Diagnostics
-internal import HapticModel
+public import HapticFormats
+public import HapticModel
 public import HapticRender
-internal import JSONText
 internal import SystemSupport
 
 /// A pattern that was read without a mistake, and is ready to be compiled.
 public struct LoadedPattern: Sendable {
   /// Where the pattern came from.
   public let input: PatternInput
-  /// The pattern and what its file says of itself.
-  public let reading: AHAPReading
-  private let document: AHAPDocument
-  private let waveforms: [AHAPExamination.Waveform]
+  /// The file as it was read.
+  public let file: SourceFile
+  /// What the file holds.
+  public let composition: HapticComposition
+  /// What else the file says about itself.
+  public let details: [(name: String, value: String)]
+  private let places: any SourcePlaces
+  private let sounds: [Examination.SoundReference]
 
-  /// Reads a pattern.
+  /// Reads a pattern of any format, or throws its first error.
+  ///
+  /// - Throws: `InputError` or `FileError`.
   public init(
-    _ input: PatternInput, curveTimes: AHAPReadingOptions.CurveTimes = .automatic
+    _ input: PatternInput, curveTimes: ReadingOptions.CurveTimes = .automatic
   ) throws {
-    let document = try input.document()
-    let examination = document.examine(options: AHAPReadingOptions(curveTimes: curveTimes))
-    guard let reading = examination.reading else { throw try Self.refusal(document) }
+    file = try input.file()
+    let examination = input.formats.examine(
+      file, options: ReadingOptions(curveTimes: curveTimes, wantsFindings: false))
+    composition = try examination.get()
     self.input = input
-    self.reading = reading
-    self.document = document
-    waveforms = examination.waveforms
+    details = examination.details
+    places = examination.places
+    sounds = examination.sounds
   }
-
-  /// The text that was read.
-  public var text: [UInt8] { document.json.text }
 
   /// The paths of the files that the pattern is made from.
   public var sources: [String] {
-    var sources = waveforms.map { FileSystem.join(input.folder ?? "", $0.path) }
+    var sources = sounds.map { FileSystem.join(input.folder ?? "", $0.path) }
     if case .file(let path) = input.origin { sources.append(path) }
     return sources
   }
 
   /// The sound files that the pattern plays, at a rate.
   public func samples(rate: Double) throws(InputError) -> [String: AudioBuffer] {
-    try WaveformFiles.load(waveforms, from: input.folder, rate: rate)
+    try WaveformFiles.load(sounds, from: input.folder, rate: rate)
   }
 
   /// Compiles the pattern, once for each profile that differs.
@@ -54,21 +57,11 @@ public struct LoadedPattern: Sendable {
       }
       do {
         plans.append(
-          try RenderPlan(
-            compiling: reading.pattern, profile: profile, rate: rate, samples: samples))
+          try RenderPlan(compiling: composition, profile: profile, rate: rate, samples: samples))
       } catch {
-        throw InputError(at: error, in: document)
+        throw InputError(at: error, in: places)
       }
     }
     return plans
-  }
-
-  private static func refusal(_ document: AHAPDocument) throws -> InputError {
-    do {
-      _ = try document.read()
-    } catch {
-      return error
-    }
-    throw FileError(document.json.name, "cannot be read")
   }
 }

@@ -1,28 +1,37 @@
-public import AHAP
+public import HapticFormats
 internal import ShippedPatterns
 public import SystemSupport
 
 /// A pattern as the user named it: a file, a shipped pattern, or standard input.
 public struct PatternInput: Equatable, Sendable {
-  /// Where the text is.
+  /// Where the content is.
   public enum Origin: Equatable, Sendable {
+    /// A file, by its path.
     case file(String)
+    /// A shipped pattern, by its name.
     case shipped(String)
+    /// Standard input.
     case standardInput
   }
 
-  /// Where the text is.
+  /// Where the content is.
   public var origin: Origin
   /// The path below the folder that was named, without its ending: what an output is called.
   public var outputStem: String
   /// Whether it was found in a folder that the user named.
   public var isFromFolder: Bool
+  /// The formats it may be of.
+  public var formats: FormatRegistry
 
-  /// A pattern by the place of its text.
-  public init(origin: Origin, outputStem: String, isFromFolder: Bool = false) {
+  /// A pattern by the place of its content.
+  public init(
+    origin: Origin, outputStem: String, isFromFolder: Bool = false,
+    formats: FormatRegistry = .standard
+  ) {
     self.origin = origin
     self.outputStem = outputStem
     self.isFromFolder = isFromFolder
+    self.formats = formats
   }
 
   /// The name messages give the pattern.
@@ -46,12 +55,14 @@ public struct PatternInput: Equatable, Sendable {
   /// What the user's words stand for, and what is wrong with some of them.
   ///
   /// A folder stands for the patterns in and below it; links to folders are not followed.
-  public static func find(_ words: [String]) -> (inputs: [PatternInput], problems: [FileError]) {
+  public static func find(
+    _ words: [String], formats: FormatRegistry = .standard
+  ) -> (inputs: [PatternInput], problems: [FileError]) {
     var inputs: [PatternInput] = []
     var problems: [FileError] = []
     for word in words {
       do throws(FileError) {
-        inputs += try find(word, &problems)
+        inputs += try find(word, formats, &problems)
       } catch {
         problems.append(error)
       }
@@ -59,49 +70,57 @@ public struct PatternInput: Equatable, Sendable {
     return (inputs, problems)
   }
 
-  private static func find(_ word: String, _ problems: inout [FileError]) throws(FileError)
-    -> [PatternInput]
-  {
-    if word == "-" { return [PatternInput(origin: .standardInput, outputStem: "pattern")] }
+  private static func find(
+    _ word: String, _ formats: FormatRegistry, _ problems: inout [FileError]
+  ) throws(FileError) -> [PatternInput] {
+    if word == "-" {
+      return [PatternInput(origin: .standardInput, outputStem: "pattern", formats: formats)]
+    }
     if word.isEmpty { throw FileError("''", "is not a pattern name") }
     switch FileSystem.entry(at: word) {
     case .file, .other:
-      return [PatternInput(origin: .file(word), outputStem: FileSystem.stem(of: word))]
+      let stem = FileSystem.stem(of: word)
+      return [PatternInput(origin: .file(word), outputStem: stem, formats: formats)]
     case .folder:
       let known = problems.count
-      let found = try patterns(in: word, below: "", &problems)
+      let found = try patterns(in: word, below: "", formats, &problems)
       guard !found.isEmpty || problems.count > known else {
-        throw FileError(word, "contains no .ahap files")
+        let endings = formats.endings.map { ".\($0)" }.joined(separator: " or ")
+        throw FileError(word, "contains no \(endings) files")
       }
       return found
     case .nothing:
       if let reason = nameProblem(word) { throw FileError(word, reason) }
-      let plain = word.hasSuffix(".ahap") ? String(word.dropLast(5)) : word
+      let plain = formats.stem(of: word)
       guard ShippedPatterns.names.contains(plain) else {
         let question = Suggestion.question(plain, among: ShippedPatterns.names)
         throw FileError(word, "no such file, and no shipped pattern has this name\(question)")
       }
-      return [PatternInput(origin: .shipped(plain), outputStem: plain)]
+      return [PatternInput(origin: .shipped(plain), outputStem: plain, formats: formats)]
     }
   }
 
   private static func patterns(
-    in folder: String, below stem: String, _ problems: inout [FileError]
+    in folder: String, below stem: String, _ formats: FormatRegistry,
+    _ problems: inout [FileError]
   ) throws(FileError) -> [PatternInput] {
     var inputs: [PatternInput] = []
     for name in try FileSystem.names(in: folder) {
       let path = FileSystem.join(folder, name)
-      let isNamedPattern = name.lowercased().hasSuffix(".ahap")
+      let isNamedPattern = formats.format(named: name) != nil
       switch FileSystem.entry(at: path) {
       case .folder where !FileSystem.isLink(path):
         do throws(FileError) {
-          inputs += try patterns(in: path, below: FileSystem.join(stem, name), &problems)
+          inputs += try patterns(
+            in: path, below: FileSystem.join(stem, name), formats, &problems)
         } catch {
           problems.append(error)
         }
       case .file where isNamedPattern:
         let output = FileSystem.join(stem, FileSystem.stem(of: name))
-        inputs.append(PatternInput(origin: .file(path), outputStem: output, isFromFolder: true))
+        inputs.append(
+          PatternInput(
+            origin: .file(path), outputStem: output, isFromFolder: true, formats: formats))
       case .nothing where isNamedPattern:
         problems.append(FileError(path, nameProblem(name) ?? "is a broken link"))
       default: continue
@@ -116,17 +135,14 @@ public struct PatternInput: Equatable, Sendable {
       ? "the file name is not valid UTF-8; rename the file" : nil
   }
 
-  /// The text.
-  public func text() throws(FileError) -> [UInt8] {
-    switch origin {
-    case .file(let path): try FileSystem.read(path)
-    case .shipped(let name): ShippedPatterns.text(named: name) ?? []
-    case .standardInput: try FileSystem.read("-")
-    }
-  }
-
-  /// The parsed text.
-  public func document() throws -> AHAPDocument {
-    try AHAPDocument(text: text(), name: name)
+  /// The content, not yet read as any format.
+  public func file() throws(FileError) -> SourceFile {
+    let bytes =
+      switch origin {
+      case .file(let path): try FileSystem.read(path)
+      case .shipped(let name): ShippedPatterns.text(named: name) ?? []
+      case .standardInput: try FileSystem.read("-")
+      }
+    return SourceFile(bytes, name: name)
   }
 }

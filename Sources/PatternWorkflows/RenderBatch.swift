@@ -1,6 +1,6 @@
 internal import Glibc
 internal import Synchronization
-internal import AHAP
+internal import HapticModel
 public import HapticRender
 public import SoundFile
 internal import SystemSupport
@@ -97,13 +97,13 @@ public struct RenderBatch: Sendable {
       if job.isCancelled() { throw FileError(item.name, "interrupted") }
       var job = job
       job.buses = item.buses
-      let (plans, reading, sources) = try job.plans(item.input)
-      let title = reading.metadata["Project"].map { "\($0): \(item.input.outputStem)" }
+      let (plans, pattern) = try job.plans(item.input)
+      let title = pattern.composition.title.map { "\($0): \(item.input.outputStem)" }
       let name = title ?? item.input.outputStem
       let statistics: RenderStatistics
       switch item.destination {
       case .file(let path):
-        guard !sources.contains(where: { FileSystem.isSame($0, path) }) else {
+        guard !pattern.sources.contains(where: { FileSystem.isSame($0, path) }) else {
           throw FileError(path, "is an input of the pattern; choose another '--output'")
         }
         try FileSystem.makeFolder(FileSystem.folder(of: path))

@@ -1,9 +1,8 @@
 internal import Glibc
-public import AHAP
 package import Diagnostics
+public import HapticFormats
 internal import HapticModel
 public import HapticRender
-internal import JSONText
 public import SoundFile
 internal import SystemSupport
 internal import TransducerProfiles
@@ -38,7 +37,7 @@ public struct RenderJob: Sendable {
   /// Whether the file is what the transducer would do instead of what drives it.
   public var rendersAcceleration = false
   /// What the times of control points count from.
-  public var curveTimes = AHAPReadingOptions.CurveTimes.automatic
+  public var curveTimes = ReadingOptions.CurveTimes.automatic
 
   /// Asked between blocks of any rendering, on any thread; where it answers true, the work is given up.
   public var isCancelled: @Sendable () -> Bool = { false }
@@ -49,21 +48,21 @@ public struct RenderJob: Sendable {
   /// Seconds of the fade into the end of the file.
   private static let fade = 0.01
 
-  /// Compiles a pattern for this job, on one bus; `sources` are the files that it is made from.
+  /// Compiles a pattern for this job, on one bus.
   public func plan(_ input: PatternInput) throws
-    -> (plan: RenderPlan, reading: AHAPReading, sources: [String])
+    -> (plan: RenderPlan, pattern: LoadedPattern)
   {
-    let (plans, reading, sources) = try plans(input, for: Array(channels.profiles.prefix(1)))
-    return (plans[0], reading, sources)
+    let (plans, pattern) = try plans(input, for: Array(channels.profiles.prefix(1)))
+    return (plans[0], pattern)
   }
 
   /// Compiles a pattern for profiles, those of all its haptic buses unless told otherwise.
   public func plans(_ input: PatternInput, for profiles: [TransducerProfile]? = nil) throws
-    -> (plans: [RenderPlan], reading: AHAPReading, sources: [String])
+    -> (plans: [RenderPlan], pattern: LoadedPattern)
   {
     let pattern = try LoadedPattern(input, curveTimes: curveTimes)
     let plans = try pattern.plans(for: profiles ?? channels.profiles, rate: Double(rate))
-    return (plans, pattern.reading, pattern.sources)
+    return (plans, pattern)
   }
 
   /// What the channels carry, and the profiles for it.
@@ -151,10 +150,10 @@ public struct RenderJob: Sendable {
 }
 
 extension InputError {
-  /// A refusal to compile, at the event's place in the text.
-  package init(at error: RenderError, in document: AHAPDocument) {
-    let place = document.event(at: error.event?.event).place
-    self.init(Finding(Rule(of: error.kind), place: place, error.description))
+  /// A refusal to compile, at the event's place in its file.
+  package init(at error: RenderError, in places: any SourcePlaces) {
+    let element = error.event.map { CompositionElement.event($0) } ?? .composition
+    self.init(Finding(Rule(of: error.kind), place: places.place(of: element), error.description))
   }
 }
 
@@ -168,8 +167,9 @@ extension Rule {
   private static let patternTooLong = Rule(
     "pattern-too-long", group: "playback", .error,
     "A pattern may last at most a day and have at most 65,535 layers.")
-  private static let soundMissing = Rule(
-    "sound-missing", group: "playback", .error, "The sound files of a pattern must be available.")
+  static let soundMissing = Rule(
+    "sound-missing", group: "playback", .error,
+    "The sound files of a pattern must be readable and in its folder.")
   private static let frameRate = Rule(
     "frame-rate", group: "playback", .error, "The sample rate must be from 8 to 192 kHz.")
 

@@ -1,4 +1,4 @@
-internal import AHAP
+public import HapticFormats
 internal import Glibc
 internal import HapticModel
 internal import HapticRender
@@ -16,7 +16,9 @@ public enum TakeInput: Equatable, Sendable {
   ///
   /// A file that begins as a sound file does or is named like one is one; all else is looked up as a
   /// pattern.
-  public static func find(_ words: [String]) -> (inputs: [TakeInput], problems: [FileError]) {
+  public static func find(
+    _ words: [String], formats: FormatRegistry = .standard
+  ) -> (inputs: [TakeInput], problems: [FileError]) {
     var inputs: [TakeInput] = []
     var problems: [FileError] = []
     for word in words {
@@ -26,7 +28,7 @@ public enum TakeInput: Equatable, Sendable {
         inputs.append(.sound(path: word))
         continue
       }
-      let found = PatternInput.find([word])
+      let found = PatternInput.find([word], formats: formats)
       inputs += found.inputs.map(TakeInput.pattern)
       problems += found.problems
     }
@@ -71,7 +73,7 @@ public enum TakeInput: Equatable, Sendable {
 
   /// Compiles and renders a pattern that was read.
   public static func render(_ pattern: LoadedPattern, _ job: RenderJob) throws -> Take {
-    let (input, reading) = (pattern.input, pattern.reading)
+    let (input, composition) = (pattern.input, pattern.composition)
     let profiles = Array(job.channels.profiles.prefix(1))
     let plan = try pattern.plans(for: profiles, rate: Double(job.rate))[0]
     let settings = job.settings(for: plan)
@@ -92,10 +94,8 @@ public enum TakeInput: Equatable, Sendable {
     let signal = Signal(
       interleaved: samples, channelCount: job.channelCount, rate: Double(job.rate))
     return Take(
-      name: input.name, source: .pattern(HapticComposition(reading.pattern)), signal: signal,
-      profile: job.profile,
-      text: String(decoding: pattern.text, as: UTF8.self),
-      feeling: reading.metadata["Description"])
+      name: input.name, source: .pattern(composition), signal: signal, profile: job.profile,
+      text: String(decoding: pattern.file.bytes, as: UTF8.self), feeling: composition.notes)
   }
 
   /// A sound file as it is, at its own rate.

@@ -1,7 +1,6 @@
-package import AHAP
 package import Diagnostics
+package import HapticFormats
 package import HapticRender
-internal import JSONText
 internal import SoundFile
 internal import SystemSupport
 
@@ -9,7 +8,7 @@ internal import SystemSupport
 package enum WaveformFiles {
   /// Decodes every sound file at a rate; the first that cannot be is an error with its place.
   package static func load(
-    _ waveforms: [AHAPExamination.Waveform], from folder: String?, rate: Double
+    _ waveforms: [Examination.SoundReference], from folder: String?, rate: Double
   ) throws(InputError) -> [String: AudioBuffer] {
     var samples: [String: AudioBuffer] = [:]
     for waveform in waveforms where samples[waveform.path] == nil {
@@ -21,7 +20,7 @@ package enum WaveformFiles {
       } catch {
         throw InputError(
           Finding(
-            .waveformPath, place: waveform.place,
+            .soundMissing, place: waveform.place,
             "the sound file \(waveform.path.inQuotes) \(error.description)"))
       }
     }
@@ -29,7 +28,7 @@ package enum WaveformFiles {
   }
 
   /// What is wrong with the sound files a pattern names.
-  package static func findings(_ waveforms: [AHAPExamination.Waveform], from folder: String?)
+  package static func findings(_ waveforms: [Examination.SoundReference], from folder: String?)
     -> [Finding]
   {
     waveforms.compactMap { waveform -> Finding? in

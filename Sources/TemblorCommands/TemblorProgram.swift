@@ -1,5 +1,6 @@
 import HapticPlayback
 import CommandLineKit
+public import HapticFormats
 import PatternWorkflows
 import SystemSupport
 
@@ -42,10 +43,14 @@ public enum TemblorProgram {
   ///
   /// Where a verb ended because a signal asked it to, the signal ends the process.
   ///
-  /// - Parameter words: The command line without the program's own name.
-  public static func run(_ words: [String]) -> Int32 {
+  /// - Parameters:
+  ///   - words: The command line without the program's own name.
+  ///   - formats: The formats of patterns; a program with formats of its own adds them here.
+  public static func run(_ words: [String], formats: FormatRegistry = .standard) -> Int32 {
     SignalHandling.watch()
-    let status = program.run(words, on: .system { SystemTimeSource().now })
+    let status = CommandEnvironment.$formats.withValue(formats) {
+      program.run(words, on: .system { SystemTimeSource().now })
+    }
     SignalHandling.endByNotedSignal()
     return status.rawValue
   }

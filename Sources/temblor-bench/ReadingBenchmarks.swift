@@ -1,4 +1,4 @@
-import AHAP
+import HapticFormats
 import HapticModel
 
 /// The cost of reading AHAP text.

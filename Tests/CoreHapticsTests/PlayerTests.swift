@@ -1,4 +1,4 @@
-import AHAP
+import HapticFormats
 import CoreHaptics
 import CoreHapticsTesting
 import Foundation

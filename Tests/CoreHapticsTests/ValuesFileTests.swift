@@ -1,7 +1,9 @@
 @testable import CoreHaptics
 import CoreHapticsTesting
 import Foundation
+import HapticFormats
 import HapticModel
+import TestSupport
 import Testing
 
 /// Patterns read from files and data.
@@ -48,6 +50,22 @@ import Testing
       #expect(
         failure { try CHHapticPattern(contentsOf: remote) }
           == "-4851: https://example.org/a.ahap is not the URL of a file")
+    }
+  }
+
+  @Test func filesOfOtherFormatsAreRefused() throws {
+    try inFolder { folder in
+      let url = folder.appendingPathComponent("a.beats")
+      let text = Data("beats 1\nlayer x\ntap 0 1 1\n".utf8)
+      try text.write(to: url)
+      #expect(
+        failure { try CHHapticPattern(contentsOf: url) }
+          == "-4813: \(url.path):1:1: error: expected a value, found \"beats\"")
+      let formats = FormatRegistry.standard.adding(TrialFormat())
+      #expect(try CHHapticPattern(contentsOf: url, formats: formats).duration == 0)
+      #expect(
+        try CHHapticPattern(SourceFile(Array(text), name: "t"), formats: formats).content.pattern?
+          .events.count == 1)
     }
   }
 

@@ -1,4 +1,4 @@
-import AHAP
+import HapticFormats
 import Foundation
 import HapticModel
 import Testing
@@ -15,7 +15,7 @@ import Testing
   }
 
   private func content(of text: String) throws -> PatternContent {
-    try PatternContent(text: Array(text.utf8), name: "t.ahap")
+    try PatternContent(SourceFile(Array(text.utf8), name: "t.ahap"))
   }
 
   @Test func valuesSayWhatTextSays() throws {

@@ -1,4 +1,4 @@
-import AHAP
+import HapticFormats
 import Foundation
 import HapticModel
 import ShippedPatterns

@@ -1,8 +1,10 @@
 import CoreHaptics
 import CoreHapticsTesting
 import Foundation
+import HapticFormats
 import HapticManagement
 import Synchronization
+import TestSupport
 import Testing
 
 @MainActor @Suite struct LoadingTests {
@@ -43,6 +45,20 @@ import Testing
     playing.manager.play("c")
     playing.advance(0.2)
     #expect(playing.onsets.count == 1)
+  }
+
+  @Test func patternsOfFurtherFormatsArePlayed() throws {
+    let folder = try folder()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    try "beats 1\nlayer x\ntap 0 1 1\nlayer y\nfade 0 0.5\n".write(
+      to: folder.appendingPathComponent("d.beats"), atomically: true, encoding: .utf8)
+    #expect(PatternResolver.folder(folder).names == ["a", "b", "c"])
+    let formats = FormatRegistry.standard.adding(TrialFormat())
+    let playing = ManagerPlaying(resolver: .folder(folder, formats: formats))
+    playing.manager.play("d")
+    playing.advance(0.2)
+    #expect(playing.onsets.count == 1)
+    #expect(playing.manager.invalidPatterns["d"] == nil)
   }
 
   @Test func brokenTextIsToldByLineAndColumn() {

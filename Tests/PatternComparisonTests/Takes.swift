@@ -1,4 +1,4 @@
-import AHAP
+import HapticFormats
 import HapticModel
 import HapticRender
 import PatternComparison

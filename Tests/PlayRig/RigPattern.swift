@@ -1,4 +1,4 @@
-internal import AHAP
+internal import HapticFormats
 package import HapticModel
 internal import ShippedPatterns
 

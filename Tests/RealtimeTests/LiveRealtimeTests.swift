@@ -1,4 +1,4 @@
-import AHAP
+import HapticFormats
 import CRealtimeGuard
 import HapticModel
 import HapticRender

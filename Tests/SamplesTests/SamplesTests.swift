@@ -1,4 +1,4 @@
-import AHAP
+import HapticFormats
 import Diagnostics
 import Glibc
 import HapticRender
@@ -53,7 +53,8 @@ import Testing
     let text = ShippedPatterns.text(named: name) ?? []
     let document = try AHAPDocument(text: text, name: name)
     #expect(document.formatted() == text)
-    let worse = document.examine().findings.filter { $0.severity != .note }
+    let findings = document.examine().judged(rules: FormatRegistry.standard.rules)
+    let worse = findings.filter { $0.severity != .note }
     #expect(worse.map(\.description) == [])
     #expect(try !(document.read().metadata["Description"] ?? "").isEmpty)
   }

@@ -88,7 +88,8 @@ import Testing
     let check = try place.temblor("check", "in/a.ahap")
     #expect(check.status == 2)
     #expect(check.output.hasPrefix("in/a.ahap:2:74: error: \(reason)"))
-    #expect(check.output.hasSuffix("[waveform-path]\n"))
+    let rule = reason.hasPrefix("EventWaveformPath") ? "waveform-path" : "sound-missing"
+    #expect(check.output.hasSuffix("[\(rule)]\n"))
   }
 
   @Test func aSoundFileBesideThePatternIsFoundFromAnywhere() throws {

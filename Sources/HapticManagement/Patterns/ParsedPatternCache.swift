@@ -1,5 +1,6 @@
 package import CoreHaptics
 internal import Foundation
+internal import HapticFormats
 
 /// Patterns by name, each parsed once and kept; what cannot be read is skipped and remembered.
 package final class ParsedPatternCache: @unchecked Sendable {
@@ -74,8 +75,9 @@ package final class ParsedPatternCache: @unchecked Sendable {
 
   private func read(_ name: String) throws -> CHHapticPattern {
     switch try resolver.place(name) {
-    case .file(let url): return try CHHapticPattern(contentsOf: url)
-    case .text(let data): return try CHHapticPattern(text: data, name: name)
+    case .file(let url): return try CHHapticPattern(contentsOf: url, formats: resolver.formats)
+    case .text(let data): return try CHHapticPattern(
+        SourceFile(Array(data), name: name), formats: resolver.formats)
     case nil:
       throw CHHapticError(
         .fileNotFound, userInfo: [NSLocalizedDescriptionKey: "\(name): there is no such pattern"])

@@ -1,5 +1,5 @@
 internal import Glibc
-import AHAP
+import HapticFormats
 import BlindListening
 import HapticModel
 import HapticRender
@@ -30,14 +30,14 @@ struct AuditionTake: Sendable {
   /// Reads a pattern or a sound file.
   ///
   /// - Throws: `InputError`, `FileError` or `SoundFileError`.
-  init(_ input: TakeInput, curveTimes: AHAPReadingOptions.CurveTimes) throws {
+  init(_ input: TakeInput, curveTimes: ReadingOptions.CurveTimes) throws {
     name = input.name
     stem = FileSystem.stem(of: input.outputStem)
     switch input {
     case .pattern(let pattern):
       let loaded = try LoadedPattern(pattern, curveTimes: curveTimes)
       content = .pattern(loaded)
-      hash = SHA256.hash(of: loaded.text)
+      hash = SHA256.hash(of: loaded.file.bytes)
     case .sound(let path):
       let (sound, hash) = try Self.read(path)
       content = .recording(sound)

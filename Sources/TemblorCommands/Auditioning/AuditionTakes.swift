@@ -1,4 +1,4 @@
-import AHAP
+import HapticFormats
 import CommandLineKit
 import PatternWorkflows
 
@@ -12,9 +12,9 @@ struct AuditionTakes: Sendable {
 
   /// Reads takes; tells what is wrong and answers the status where any cannot be played.
   static func read(
-    _ words: [String], curveTimes: AHAPReadingOptions.CurveTimes, _ terminal: Terminal
+    _ words: [String], curveTimes: ReadingOptions.CurveTimes, _ terminal: Terminal
   ) throws(UsageError) -> (takes: AuditionTakes?, status: ExitStatus) {
-    let (inputs, problems) = TakeInput.find(words)
+    let (inputs, problems) = TakeInput.find(words, formats: CommandEnvironment.formats)
     for problem in problems { terminal.report("\(problem)") }
     var statuses = problems.map { _ in ExitStatus.failure }
     if problems.isEmpty, !(2...most).contains(inputs.count) {

@@ -1,6 +1,6 @@
 import PatternWorkflows
 import SystemSupport
-import AHAP
+import HapticFormats
 import CommandLineKit
 import HapticModel
 import HapticPlayback
@@ -14,9 +14,9 @@ struct LivePatterns {
 
   /// Reads patterns, and tells of those that are wrong.
   init(
-    _ words: [String], curveTimes: AHAPReadingOptions.CurveTimes, _ terminal: Terminal
+    _ words: [String], curveTimes: ReadingOptions.CurveTimes, _ terminal: Terminal
   ) {
-    let (inputs, problems) = PatternInput.find(words)
+    let (inputs, problems) = PatternInput.find(words, formats: CommandEnvironment.formats)
     for problem in problems {
       fail(problem.path, problem.description, .failure, terminal)
     }
@@ -42,7 +42,7 @@ struct LivePatterns {
           CompiledPattern(
             name: pattern.input.name,
             plans: try pattern.plans(for: engine.profiles, rate: engine.rate),
-            duration: pattern.reading.pattern.duration))
+            duration: pattern.composition.duration))
         left.append(pattern)
       } catch {
         fail(pattern.input.name, Failure.message(error), Failure.status(of: error), terminal)
@@ -64,7 +64,7 @@ struct LivePatterns {
     for pattern in loaded {
       list.object { entry in
         entry.member("pattern", pattern.input.name)
-        entry.member("seconds", pattern.reading.pattern.duration)
+        entry.member("seconds", pattern.composition.duration)
       }
     }
     for failure in failures {

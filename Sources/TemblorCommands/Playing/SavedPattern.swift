@@ -1,4 +1,4 @@
-import AHAP
+import HapticFormats
 import CommandLineKit
 import Diagnostics
 import HapticModel
@@ -10,7 +10,7 @@ import SystemSupport
 final class SavedPattern: SessionTask {
   private let input: PatternInput
   private let path: String
-  private let curveTimes: AHAPReadingOptions.CurveTimes
+  private let curveTimes: ReadingOptions.CurveTimes
   private let watch: FileWatch
   private let engine: PlaybackEngine
   private let console: LiveConsole
@@ -26,11 +26,13 @@ final class SavedPattern: SessionTask {
   ///
   /// - Parameter output: Where findings are shown, for its colours.
   init(
-    _ path: String, curveTimes: AHAPReadingOptions.CurveTimes, on engine: PlaybackEngine,
+    _ path: String, curveTimes: ReadingOptions.CurveTimes, on engine: PlaybackEngine,
     passCount: Int?, session: LiveSession, output: Output
   ) throws {
     self.path = path
-    input = PatternInput(origin: .file(path), outputStem: FileSystem.stem(of: path))
+    input = PatternInput(
+      origin: .file(path), outputStem: FileSystem.stem(of: path),
+      formats: CommandEnvironment.formats)
     self.curveTimes = curveTimes
     self.engine = engine
     self.output = output
@@ -76,7 +78,7 @@ final class SavedPattern: SessionTask {
       try watch.watch([path] + pattern.sources.filter(isInside))
       piece = CompiledPattern(
         name: path, plans: try pattern.plans(for: engine.profiles, rate: engine.rate),
-        duration: pattern.reading.pattern.duration)
+        duration: pattern.composition.duration)
     } catch {
       brokenCount += 1
       return show(error)

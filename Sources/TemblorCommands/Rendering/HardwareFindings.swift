@@ -1,5 +1,5 @@
-import AHAP
 import Diagnostics
+import HapticFormats
 import HapticModel
 import HapticRender
 import JSONText
@@ -8,8 +8,8 @@ import SystemSupport
 
 /// What `check` says of a pattern on the hardware of a profile, before it is played there.
 struct HardwareFindings {
-  let document: AHAPDocument
-  let pattern: HapticPattern
+  let composition: HapticComposition
+  let places: any SourcePlaces
   let profile: TransducerProfile
   let plan: RenderPlan
 
@@ -22,14 +22,14 @@ struct HardwareFindings {
   /// Frequencies that are played at others.
   private var band: Finding? {
     let placed = profile.placed(rate: plan.rate)
-    guard let asked = PatternSummary.frequencies(of: pattern, profile: profile),
-      let played = PatternSummary.frequencies(of: pattern, profile: placed)
+    guard let asked = PatternSummary.frequencies(of: composition, profile: profile),
+      let played = PatternSummary.frequencies(of: composition, profile: placed)
     else { return nil }
     let (before, after) = (asked.bandText, played.bandText)
     guard before != after else { return nil }
-    let first = pattern.events.firstIndex {
-      $0.kind == .hapticContinuous || $0.kind == .hapticTransient
-    }
+    let first = composition.events.first {
+      $0.event.kind == .hapticContinuous || $0.event.kind == .hapticTransient
+    }?.reference
     return finding(
       .transducerBand, at: first,
       "\(before) is outside the band of \(profile.name) and is mapped to \(after)")
@@ -74,24 +74,21 @@ struct HardwareFindings {
   }
 
   /// The latest event that has begun at a frame.
-  private func event(before frame: Int64) -> Int? {
-    let begun = pattern.events.indices.filter {
-      FrameConversion.frame(seconds: pattern.events[$0].time, rate: plan.rate) <= frame
+  private func event(before frame: Int64) -> EventReference? {
+    let begun = composition.events.filter {
+      FrameConversion.frame(seconds: $0.event.time, rate: plan.rate) <= frame
     }
-    return begun.max { (pattern.events[$0].time, $0) < (pattern.events[$1].time, $1) }
+    return begun.max { ($0.event.time, $0.reference) < ($1.event.time, $1.reference) }?.reference
   }
 
-  /// A finding, which the file may allow as it may others.
+  /// A finding at an event, or about the whole.
   private func finding(
-    _ rule: Rule, at event: Int?, severity: Severity? = nil, _ message: String,
+    _ rule: Rule, at event: EventReference?, severity: Severity? = nil, _ message: String,
     hint: String? = nil
   ) -> Finding {
-    let value = document.event(at: event)
-    let allowed = document.json.root["Metadata"]?["AllowedRules"]?[rule.id.text]?.string
+    let element = event.map { CompositionElement.event($0) } ?? .composition
     return Finding(
-      rule, severity: allowed == nil ? severity : .note, place: value.place,
-      message + (allowed.map { " (allowed: \($0.prefix(200)))" } ?? ""),
-      suggestion: allowed == nil ? hint : nil)
+      rule, severity: severity, place: places.place(of: element), message, suggestion: hint)
   }
 
   private func seconds(_ frame: Int64) -> String {
@@ -108,4 +105,35 @@ extension ClosedRange<Double> {
   fileprivate var bandText: String {
     FrequencyMapping(low: lowerBound, high: upperBound).text
   }
+}
+
+extension HapticComposition {
+  /// The events of all layers with their numbers, layer by layer.
+  fileprivate var events: [(reference: EventReference, event: HapticEvent)] {
+    layers.enumerated().flatMap { layer, content in
+      content.pattern.events.enumerated().map { index, event in
+        (EventReference(layer: layer, event: index), event)
+      }
+    }
+  }
+}
+
+extension Rule {
+  /// What the hardware of a profile can do; checked where a profile is named.
+  static let hardware = [
+    transducerBand, transducerExcursion, transducerPower, transducerCeiling,
+  ]
+
+  fileprivate static let transducerBand = Rule(
+    "transducer-band", group: "transducer", .note,
+    "Frequencies should be within the band of the profile's hardware; others are mapped into it.")
+  fileprivate static let transducerExcursion = Rule(
+    "transducer-excursion", group: "transducer", .warning,
+    "A pattern should not exceed the excursion limit of the profile's hardware; beyond it, gain is reduced.")
+  fileprivate static let transducerPower = Rule(
+    "transducer-power", group: "transducer", .warning,
+    "A pattern should not exceed the thermal limit of the profile's hardware; beyond it, gain is reduced.")
+  fileprivate static let transducerCeiling = Rule(
+    "transducer-ceiling", group: "transducer", .note,
+    "The drive signal should stay below the output ceiling; beyond it, the limiter acts.")
 }

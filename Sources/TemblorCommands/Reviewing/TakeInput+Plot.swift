@@ -1,4 +1,3 @@
-import AHAP
 import HapticModel
 import PatternComparison
 import PatternWorkflows
@@ -16,8 +15,7 @@ extension TakeInput {
     case .pattern(let input):
       let pattern = try LoadedPattern(input, curveTimes: job.curveTimes)
       var subject = PlotSubject(
-        name: input.name, composition: HapticComposition(pattern.reading.pattern),
-        profile: job.profile)
+        name: input.name, composition: pattern.composition, profile: job.profile)
       subject.samples = try pattern.samples(rate: Double(job.rate))
       if parts != [.score] { subject.signal = try Self.render(pattern, job).signal }
       return subject

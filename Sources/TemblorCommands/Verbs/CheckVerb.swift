@@ -1,6 +1,6 @@
-import AHAP
 import CommandLineKit
 import Diagnostics
+import HapticFormats
 import HapticModel
 import HapticRender
 import JSONText
@@ -23,7 +23,7 @@ enum CheckVerb {
     arguments: [
       Argument(
         SharedOptions.pattern.name, help: SharedOptions.pattern.help,
-        completion: .file(endingIn: "ahap"), isRepeatable: true, isOptional: true)
+        completion: .patterns(), isRepeatable: true, isOptional: true)
     ],
     options: [
       Option(
@@ -33,8 +33,9 @@ enum CheckVerb {
       Option("--strict", help: "Count warnings as errors."),
       Option(
         "--disable", value: "RULE",
-        help: "Disable a rule that is not an error. May be repeated.",
-        choices: knownRules.map(\.id.text), isRepeatable: true),
+        help: "Disable a rule that is not an error; --rules lists them.",
+        completion: .words(knownRules.filter { $0.severity < .error }.map(\.id.text)),
+        isRepeatable: true),
       Option("--no-notes", help: "Do not print notes."),
       Option("--rules", help: "List the rules with explanations and exit."),
       SharedOptions.json,
@@ -53,7 +54,7 @@ enum CheckVerb {
     let words = arguments.values(SharedOptions.pattern.name)
     guard !words.isEmpty else { throw UsageError(.missingValue, "missing PATTERN") }
     let profile = try arguments.value("--profile").map(SharedOptions.profile(named:))
-    let (inputs, problems) = PatternInput.find(words)
+    let (inputs, problems) = PatternInput.find(words, formats: CommandEnvironment.formats)
     let isStrict = arguments.flag("--strict")
     let filter = FindingFilter(
       disabled: try disabledRules(arguments.values("--disable")),
@@ -88,37 +89,31 @@ enum CheckVerb {
   static func examine(_ input: PatternInput, for profile: TransducerProfile? = nil) throws
     -> [Finding]
   {
-    let document: AHAPDocument
-    do {
-      document = try input.document()
-    } catch let error as InputError {
-      return [error.finding]
-    }
-    let examination = document.examine()
-    var findings =
-      examination.findings + WaveformFiles.findings(examination.waveforms, from: input.folder)
-    if let pattern = examination.pattern,
-      !pattern.events.contains(where: { $0.kind == .audioCustom })
-    {
+    let examination = input.formats.examine(try input.file())
+    let places = examination.places
+    var others = WaveformFiles.findings(examination.sounds, from: input.folder)
+    if let composition = examination.composition, examination.sounds.isEmpty {
       do {
-        _ = try RenderPlan(compiling: pattern, rate: RenderPlan.supportedSampleRates.lowerBound)
+        _ = try RenderPlan(
+          compiling: composition, rate: RenderPlan.supportedSampleRates.lowerBound)
       } catch {
-        findings.append(InputError(at: error, in: document).finding)
+        others.append(InputError(at: error, in: places).finding)
       }
     }
-    if let profile, let pattern = examination.pattern,
-      !findings.contains(where: { $0.severity == .error })
+    if let profile, let composition = examination.composition,
+      !others.contains(where: { $0.severity == .error })
     {
       let rate = 48_000.0
-      let samples = try WaveformFiles.load(
-        examination.waveforms, from: input.folder, rate: rate)
+      let samples = try WaveformFiles.load(examination.sounds, from: input.folder, rate: rate)
       let plan = try RenderPlan(
-        compiling: pattern, profile: profile, rate: rate, samples: samples)
-      findings += HardwareFindings(
-        document: document, pattern: pattern, profile: profile, plan: plan
+        compiling: composition, profile: profile, rate: rate, samples: samples)
+      others += HardwareFindings(
+        composition: composition, places: places, profile: profile, plan: plan
       ).all()
     }
-    return findings
+    return examination.judged(adding: others, rules: knownRules) {
+      profile != nil || !Rule.hardware.contains($0)
+    }
   }
 
   /// A line for each finding.
@@ -141,15 +136,23 @@ enum CheckVerb {
   }
 
   /// The rules that patterns are checked for, in the order in which they are listed.
-  private static let knownRules = AHAPRules.all + Rule.compilation
+  private static var knownRules: [Rule] {
+    CommandEnvironment.formats.rules + Rule.hardware + Rule.compilation
+  }
 
   /// The rules to leave out; those whose findings are errors cannot be.
   private static func disabledRules(_ names: [String]) throws -> Set<RuleID> {
-    for rule in knownRules where rule.severity == .error && names.contains(rule.id.text) {
-      throw UsageError(
-        .remove,
-        "'--disable' does not take '\(rule.id)'; it is an error, and a pattern with an error cannot be played"
-      )
+    let rules = knownRules
+    for name in names {
+      guard let rule = rules.first(where: { $0.id.text == name }) else {
+        throw UsageError.notAllowed("--disable", name, choices: rules.map(\.id.text))
+      }
+      guard rule.severity < .error else {
+        throw UsageError(
+          .invalidValue,
+          "'--disable' does not take '\(name)'; it is an error, and a pattern with an error cannot be played"
+        )
+      }
     }
     return Set(names.map { RuleID($0) })
   }

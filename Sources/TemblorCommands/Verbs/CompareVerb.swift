@@ -63,7 +63,7 @@ enum CompareVerb {
     var job = try SharedOptions.job(arguments)
     job.curveTimes = try SharedOptions.curveTimes(arguments)
     let rate = try arguments.int("--rate", in: SharedOptions.sampleRates)
-    let (inputs, problems) = TakeInput.find(words)
+    let (inputs, problems) = TakeInput.find(words, formats: CommandEnvironment.formats)
     for problem in problems { terminal.report("\(problem)") }
     guard problems.isEmpty else { return .failure }
     guard inputs.count > 1 else {

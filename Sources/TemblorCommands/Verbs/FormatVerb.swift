@@ -1,9 +1,9 @@
-import AHAP
 import CommandLineKit
+import HapticFormats
 import PatternWorkflows
 import SystemSupport
 
-/// `temblor format`: AHAP in canonical form.
+/// `temblor format`: patterns in canonical form.
 enum FormatVerb {
   static let description = CommandDescription(
     "format", abstract: "Rewrite AHAP in canonical form.",
@@ -17,7 +17,8 @@ enum FormatVerb {
     ],
     examples: [.init("temblor format --in-place mine.ahap", "Tidy a pattern.")]
   ) { arguments, terminal in
-    let (inputs, problems) = PatternInput.find(arguments.values("PATTERN"))
+    let (inputs, problems) = PatternInput.find(
+      arguments.values("PATTERN"), formats: CommandEnvironment.formats)
     var statuses = problems.map { _ in ExitStatus.failure }
     for problem in problems { terminal.report("\(problem)") }
     if arguments.flag("--in-place"), arguments.flag("--check") {
@@ -25,17 +26,20 @@ enum FormatVerb {
     }
     for input in inputs {
       do {
-        let text = try input.text()
-        let canonical = try AHAPDocument(text: text, name: input.name).formatted()
+        let file = try input.file()
+        let format = try input.formats.format(of: file)
+        guard let canonical = try format.canonical(file) else {
+          throw FileError(input.name, "the format '\(format.id)' has no canonical form")
+        }
         if arguments.flag("--check") {
-          guard text != canonical else { continue }
+          guard file.bytes != canonical else { continue }
           try terminal.output.line("\(input.name.printable): not in canonical form")
           statuses.append(.invalidInput)
         } else if arguments.flag("--in-place") {
           guard case .file(let path) = input.origin else {
             throw FileError(input.name, "cannot be rewritten; it is not a file")
           }
-          if text != canonical { try AtomicFileWriter.write(canonical, to: path) }
+          if file.bytes != canonical { try AtomicFileWriter.write(canonical, to: path) }
         } else {
           try terminal.output.write(canonical.span)
         }

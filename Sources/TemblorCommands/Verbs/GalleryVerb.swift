@@ -45,7 +45,8 @@ enum GalleryVerb {
       throw UsageError(
         .invalidValue, "standard output is a terminal; use '--output FILE' or a pipe")
     }
-    let (inputs, problems) = PatternInput.find(arguments.values("PATTERN"))
+    let (inputs, problems) = PatternInput.find(
+      arguments.values("PATTERN"), formats: CommandEnvironment.formats)
     let isQuiet = arguments.flag("--quiet")
     let results = ReviewTakes.read(inputs, job: job, on: terminal, isQuiet: isQuiet)
     var statuses = problems.map { problem in

@@ -1,4 +1,3 @@
-import AHAP
 import CommandLineKit
 import HapticModel
 import HapticRender
@@ -38,7 +37,8 @@ enum InfoVerb {
     job.rate = try SharedOptions.rate(arguments)
     let weighting =
       arguments.value("--weighting").flatMap(VibrotactileWeighting.named) ?? .hand
-    let (inputs, problems) = TakeInput.find(arguments.values("PATTERN"))
+    let (inputs, problems) = TakeInput.find(
+      arguments.values("PATTERN"), formats: CommandEnvironment.formats)
     var statuses = problems.map { _ in ExitStatus.failure }
     var measured: [Subject] = []
     for problem in problems { terminal.report("\(problem)") }

@@ -56,7 +56,8 @@ enum ListenVerb {
       let new = ListenTask(
         ListenSession(
           engine, device: device?.name ?? "none", array: options.routing.array,
-          wake: session.wake, message: Failure.message(_:)),
+          wake: session.wake,
+          formats: CommandEnvironment.formats, message: Failure.message(_:)),
         standard: standard, listener: listener, inbox: stage.inbox, time: stage.time,
         period: .inSeconds(period))
       performance = new

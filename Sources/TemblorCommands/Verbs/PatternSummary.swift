@@ -1,4 +1,4 @@
-import AHAP
+import HapticFormats
 import HapticModel
 import HapticRender
 import JSONText
@@ -8,7 +8,7 @@ import SystemSupport
 /// What there is to say about one pattern under one profile.
 struct PatternSummary {
   private let name: String
-  private let reading: AHAPReading
+  private let pattern: LoadedPattern
   private let plan: RenderPlan
   private let profile: TransducerProfile
   private let statistics: RenderStatistics
@@ -19,7 +19,7 @@ struct PatternSummary {
 
   /// Reads, compiles and renders a pattern to measure it: takes a few milliseconds for each minute.
   init(_ input: PatternInput, job: RenderJob) throws {
-    (plan, reading, _) = try job.plan(input)
+    (plan, pattern) = try job.plan(input)
     name = input.name
     profile = job.profile
     let settings = job.settings(for: plan)
@@ -34,16 +34,16 @@ struct PatternSummary {
     }
     statistics = rendering.statistics
     rootMeanSquare = (sum / Double(max(1, settings.length ?? 1))).squareRoot()
-    frequencies = Self.frequencies(of: reading.pattern, profile: profile)
+    frequencies = Self.frequencies(of: pattern.composition, profile: profile)
     playedFrequencies = Self.frequencies(
-      of: reading.pattern, profile: profile.placed(rate: plan.rate))
+      of: pattern.composition, profile: profile.placed(rate: plan.rate))
   }
 
   /// The lowest and highest frequency the events ask for, before any control moves them.
-  static func frequencies(of pattern: HapticPattern, profile: TransducerProfile)
+  static func frequencies(of composition: HapticComposition, profile: TransducerProfile)
     -> ClosedRange<Double>?
   {
-    let asked = pattern.events.compactMap { event -> Double? in
+    let asked = composition.layers.flatMap(\.pattern.events).compactMap { event -> Double? in
       let sharpness = Double(event.value(of: .hapticSharpness))
       switch event.kind {
       case .hapticContinuous: return profile.frequency.hertz(atSharpness: sharpness)
@@ -57,14 +57,21 @@ struct PatternSummary {
 
   /// What the pattern holds: the name of one, of several, and how many there are.
   private var counts: [(one: String, several: String, count: Int)] {
-    [
-      ("transient", "transients", reading.eventCount(of: .hapticTransient)),
-      ("continuous event", "continuous events", reading.eventCount(of: .hapticContinuous)),
-      ("audio tone", "audio tones", reading.eventCount(of: .audioContinuous)),
-      ("audio file", "audio files", reading.eventCount(of: .audioCustom)),
-      ("parameter", "parameters", reading.pattern.parameters.count),
-      ("curve", "curves", reading.pattern.curves.count),
-      ("control point", "control points", reading.controlPointCount),
+    let patterns = pattern.composition.layers.map(\.pattern)
+    func count(_ kind: HapticEvent.Kind) -> Int {
+      patterns.reduce(0) { $0 + $1.events.count { $0.kind == kind } }
+    }
+    return [
+      ("transient", "transients", count(.hapticTransient)),
+      ("continuous event", "continuous events", count(.hapticContinuous)),
+      ("audio tone", "audio tones", count(.audioContinuous)),
+      ("audio file", "audio files", count(.audioCustom)),
+      ("parameter", "parameters", patterns.reduce(0) { $0 + $1.parameters.count }),
+      ("curve", "curves", patterns.reduce(0) { $0 + $1.curves.count }),
+      (
+        "control point", "control points",
+        patterns.flatMap(\.curves).reduce(0) { $0 + $1.controlPoints.count }
+      ),
     ]
   }
 
@@ -76,7 +83,7 @@ struct PatternSummary {
     let level = NumberFormatting.decibels(Float(rootMeanSquare))
     var lines = [
       name.printable,
-      "  length     \(NumberFormatting.seconds(reading.pattern.duration)), "
+      "  length     \(NumberFormatting.seconds(pattern.composition.duration)), "
         + "sound ends at \(NumberFormatting.seconds(Double(plan.soundEnd) / plan.rate))",
       "  contents   \(counted.isEmpty ? "no events" : counted)",
       "  profile    \(profile.name): \(band)",
@@ -84,13 +91,17 @@ struct PatternSummary {
         + limiting,
       "  polyphony  \(voices) voice\(voices == 1 ? "" : "s") at most",
     ]
-    if let feeling = reading.metadata["Description"] {
+    if let feeling = pattern.composition.notes {
       lines.insert("  about      \(feeling.printable)", at: 1)
     }
-    if reading.usesAbsoluteCurveTimes {
+    if usesAbsoluteCurveTimes {
       lines.append("  curves     absolute times, converted to relative")
     }
     return lines.joined(separator: "\n") + "\n"
+  }
+
+  private var usesAbsoluteCurveTimes: Bool {
+    pattern.details.contains { $0 == ("curveTimes", "absolute") }
   }
 
   private var band: String {
@@ -115,7 +126,7 @@ struct PatternSummary {
   /// The same for programs.
   func write(to json: inout JSONObjectWriter) {
     json.member("pattern", name)
-    json.member("duration", reading.pattern.duration)
+    json.member("duration", pattern.composition.duration)
     json.member("soundSeconds", Double(plan.soundEnd) / plan.rate)
     json.object("counts") { list in
       list.member("transients", counts[0].count)
@@ -139,7 +150,7 @@ struct PatternSummary {
     json.member("rmsDecibels", NumberFormatting.decibels(Float(rootMeanSquare)))
     json.member("limitedFrames", Int(statistics.limitedFrameCount))
     json.member("greatestVoiceCount", plan.maximumVoiceCount)
-    json.member("usesAbsoluteCurveTimes", reading.usesAbsoluteCurveTimes)
-    if let feeling = reading.metadata["Description"] { json.member("description", feeling) }
+    json.member("usesAbsoluteCurveTimes", usesAbsoluteCurveTimes)
+    if let feeling = pattern.composition.notes { json.member("description", feeling) }
   }
 }

@@ -1,5 +1,5 @@
-import AHAP
 import CommandLineKit
+import HapticFormats
 import HapticModel
 import JSONText
 import ShippedPatterns
@@ -26,9 +26,9 @@ enum PatternsVerb {
       return .done
     }
     let rows = try ShippedPatterns.names.map { name in
-      let document = try AHAPDocument(text: ShippedPatterns.text(named: name) ?? [], name: name)
-      let reading = try document.read()
-      return (name, reading.pattern.duration, reading.metadata["Description"] ?? "")
+      let file = SourceFile(ShippedPatterns.text(named: name) ?? [], name: name)
+      let composition = try FormatRegistry.standard.read(file)
+      return (name, composition.duration, composition.notes ?? "")
     }
     if arguments.flag("--json") {
       var json = JSONWriter()

@@ -19,7 +19,7 @@ enum PlotVerb {
         help:
           "An AHAP file, a sound file, a folder of patterns, a shipped pattern's name, or - for "
           + "standard input.",
-        completion: .file(endingIn: "ahap", "wav", "flac", "aiff", "caf", "ogg"),
+        completion: .patterns(or: "wav", "flac", "aiff", "caf", "ogg"),
         isRepeatable: true)
     ],
     options: [
@@ -55,7 +55,8 @@ enum PlotVerb {
     var job = try SharedOptions.job(arguments)
     job.curveTimes = try SharedOptions.curveTimes(arguments)
     let style = try Style(arguments, on: terminal)
-    let (inputs, problems) = TakeInput.find(arguments.values("FILE"))
+    let (inputs, problems) = TakeInput.find(
+      arguments.values("FILE"), formats: CommandEnvironment.formats)
     var groups = inputs.map { [$0] }
     if arguments.flag("--overlay") {
       guard inputs.count + problems.count == 2 else {

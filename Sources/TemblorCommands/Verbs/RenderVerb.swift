@@ -83,7 +83,8 @@ enum RenderVerb {
     ]
   ) { arguments, terminal in
     let job = try job(arguments)
-    let (inputs, problems) = PatternInput.find(arguments.values("PATTERN"))
+    let (inputs, problems) = PatternInput.find(
+      arguments.values("PATTERN"), formats: CommandEnvironment.formats)
     let outputs = try RenderOutputs(arguments, inputs: inputs, problemCount: problems.count)
     if let refusal = outputs.refusal(of: job, on: terminal) { throw refusal }
     let batch = RenderBatch(job: job, items: outputs.items)

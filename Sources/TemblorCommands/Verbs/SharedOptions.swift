@@ -1,8 +1,8 @@
-import AHAP
 import CommandLineKit
 import PatternWorkflows
 import SystemSupport
 import TransducerProfiles
+import HapticFormats
 import HapticRender
 
 /// Options and words that several verbs share.
@@ -11,7 +11,7 @@ enum SharedOptions {
     "PATTERN",
     help:
       "An AHAP file, a folder of AHAP files, the name of a shipped pattern, or - for standard input.",
-    completion: .file(endingIn: "ahap"), isRepeatable: true)
+    completion: .patterns(), isRepeatable: true)
 
   static let profile = Option(
     "--profile", value: "PROFILE",
@@ -37,8 +37,8 @@ enum SharedOptions {
     "--curve-times", value: "BASE",
     help:
       "Time base of control points: start of the curve (relative), start of the pattern (absolute), or detected (auto).",
-    defaultText: AHAPReadingOptions.CurveTimes.automatic.rawValue,
-    choices: AHAPReadingOptions.CurveTimes.allCases.map(\.rawValue))
+    defaultText: ReadingOptions.CurveTimes.automatic.rawValue,
+    choices: ReadingOptions.CurveTimes.allCases.map(\.rawValue))
 
   static let json = Option("--json", help: "Print the result as JSON.")
 
@@ -60,8 +60,8 @@ enum SharedOptions {
   }
 
   /// What control points count from, as asked for.
-  static func curveTimes(_ arguments: ParsedArguments) throws -> AHAPReadingOptions.CurveTimes {
-    try arguments.choice("--curve-times", as: AHAPReadingOptions.CurveTimes.self) ?? .automatic
+  static func curveTimes(_ arguments: ParsedArguments) throws -> ReadingOptions.CurveTimes {
+    try arguments.choice("--curve-times", as: ReadingOptions.CurveTimes.self) ?? .automatic
   }
 
   /// The frame rate that was asked for.

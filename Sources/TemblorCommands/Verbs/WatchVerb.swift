@@ -11,7 +11,7 @@ enum WatchVerb {
       If a saved version has errors, they are shown as by 'temblor check' and the last valid version stays loaded. Sound files used by the pattern are watched, too. Keys pause and repeat; ? lists them. q or Ctrl-C quits.
       """,
     arguments: [
-      Argument("FILE", help: "An AHAP file.", completion: .file(endingIn: "ahap"))
+      Argument("FILE", help: "An AHAP file.", completion: .patterns())
     ],
     options: [
       Option(
@@ -37,7 +37,7 @@ enum WatchVerb {
     let curveTimes = try SharedOptions.curveTimes(arguments)
     let path = arguments.argument("FILE")
     guard FileSystem.entry(at: path) == .file else {
-      throw FileError(path, "there is no such file; 'temblor watch' takes one AHAP file")
+      throw FileError(path, "there is no such file; 'temblor watch' takes one pattern file")
     }
     let session = options.session(on: stage, terminal)
     var saved: SavedPattern?

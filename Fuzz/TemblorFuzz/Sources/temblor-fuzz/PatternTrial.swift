@@ -1,79 +1,93 @@
-import AHAP
+import Diagnostics
+import HapticFormats
+import HapticModel
 import HapticRender
 
 /// Reads a text as AHAP and holds the reader to what it promises.
 struct PatternTrial {
+  private static let format = AHAPFormat()
+
   let text: [UInt8]
 
   /// Everything from the text to the sound.
   func run() {
-    guard let document = read(text) else { return }
-    let examination = document.examine()
-    for finding in examination.findings { requireOneLine(finding.description) }
+    let examination = examine(text)
+    for finding in examination.findings + examination.judged(rules: Self.format.rules) {
+      requireOneLine(finding.description)
+    }
     let hasError = examination.findings.contains { $0.severity == .error }
-    require(hasError == (examination.reading == nil), "errors and a reading, or neither")
-    compareWithReading(document, examination)
-    checkFormatting(document, examination)
-    guard let reading = examination.reading else { return }
-    checkWriting(reading)
+    require(hasError == (examination.composition == nil), "errors and a composition, or neither")
+    compareWithReading(examination)
+    checkFormatting(examination)
+    guard let composition = examination.composition else { return }
+    checkWriting(composition)
     var choices = Choices(text)
-    let options = AHAPReadingOptions(
-      curveTimes: choices.pick(.automatic, .automatic, .relative, .absolute))
-    guard let pattern = try? document.read(options: options).pattern else {
+    let curveTimes: ReadingOptions.CurveTimes = choices.pick(
+      .automatic, .automatic, .relative, .absolute)
+    guard let pattern = read(text, ReadingOptions(curveTimes: curveTimes))?.layers[0].pattern else {
       fatalError("a pattern is refused for where its curves' times count from")
     }
     var rendering = RenderTrial(pattern: pattern, profile: .phone, choices: choices)
     rendering.run()
   }
 
-  private func read(_ text: [UInt8]) -> AHAPDocument? {
+  private func examine(
+    _ text: [UInt8], _ options: ReadingOptions = ReadingOptions()
+  ) -> Examination {
+    Self.format.examine(SourceFile(text, name: "t"), options: options)
+  }
+
+  private func read(_ text: [UInt8], _ options: ReadingOptions) -> HapticComposition? {
+    examine(text, options).composition
+  }
+
+  /// Reading fast must agree with examining on what the file holds, or on the first error.
+  private func compareWithReading(_ examination: Examination) {
+    let fast = examine(text, ReadingOptions(wantsFindings: false))
+    require(fast.composition == examination.composition, "the fast path reads something else")
+    require(
+      fast.findings.first == examination.findings.first { $0.severity == .error },
+      "the fast path finds another error")
+  }
+
+  /// Canonical text must stay as it is, and say what the original said.
+  private func checkFormatting(_ examination: Examination) {
+    guard let once = canonical(text) else { return }
+    require(canonical(once) == once, "canonical text changes when formatted again")
+    let other = examine(once)
+    require(other.composition == examination.composition, "canonical text says something else")
+    require(Self.digest(of: other) == Self.digest(of: examination), "other findings")
+  }
+
+  private func canonical(_ text: [UInt8]) -> [UInt8]? {
     do {
-      return try AHAPDocument(text: text, name: "t")
+      return try Self.format.canonical(SourceFile(text, name: "t"))
     } catch {
       requireOneLine(error.description)
       return nil
     }
   }
 
-  /// `read` and `examine` must agree on what the file holds, or on the first error.
-  private func compareWithReading(_ document: AHAPDocument, _ examination: AHAPExamination) {
-    do {
-      require(try document.read() == examination.reading, "read and examine differ")
-    } catch {
-      require(error.finding == examination.findings.first { $0.severity == .error }, "\(error)")
-    }
-  }
-
-  /// Canonical text must stay as it is, and say what the original said.
-  private func checkFormatting(_ document: AHAPDocument, _ examination: AHAPExamination) {
-    let once = document.formatted()
-    guard let again = read(once) else { fatalError("canonical text is refused") }
-    require(again.formatted() == once, "canonical text changes when formatted again")
-    let other = again.examine()
-    require(other.reading == examination.reading, "canonical text says something else")
-    require(Self.digest(of: other) == Self.digest(of: examination), "other findings")
-  }
-
   /// What was found where, in any order, but for the rules that canonical text follows by itself.
   ///
   /// A sum of hashes, since comparing strings would teach libFuzzer words that are in no input.
-  private static func digest(of examination: AHAPExamination) -> UInt64 {
+  private static func digest(of examination: Examination) -> UInt64 {
     var sum: UInt64 = 0
     for finding in examination.findings
-    where finding.rule != .trailingComma && finding.rule != .byteOrderMark {
-      let subject = "\(finding.rule.rawValue) \(finding.severity.rawValue) \(finding.path)"
+    where finding.rule != "trailing-comma" && finding.rule != "byte-order-mark" {
+      let subject = "\(finding.rule) \(finding.severity) \(finding.place.path)"
       sum &+= Choices(subject.utf8).state
     }
     return sum
   }
 
-  /// A pattern made into a file must read back equal.
-  private func checkWriting(_ reading: AHAPReading) {
+  /// A composition made into a file must read back equal.
+  private func checkWriting(_ composition: HapticComposition) {
     do {
-      let made = try AHAPDocument(pattern: reading.pattern, metadata: reading.metadata, name: "t")
-      let back = try made.read(options: AHAPReadingOptions(curveTimes: .relative))
-      require(back.pattern == reading.pattern, "the file of a pattern says something else")
-      require(back.metadata == reading.metadata, "the file of a pattern loses metadata")
+      guard let writing = try Self.format.write(composition) else { fatalError("nothing is written") }
+      require(writing.losses.isEmpty, "one layer is written with losses")
+      let back = read(writing.files[0].bytes, ReadingOptions(curveTimes: .relative))
+      require(back == composition, "the file of a pattern says something else")
     } catch {
       fatalError("the file of a pattern is refused: \(error)")
     }

@@ -1,0 +1,168 @@
+package import Diagnostics
+package import HapticModel
+package import JSONText
+
+/// An AHAP file as it was written: everything is kept, also what no reader knows.
+package struct AHAPDocument: Sendable {
+  /// The text and its values.
+  package let json: JSONDocument
+
+  /// Reads the text of a file, or refuses it with the place of the first syntax error.
+  ///
+  /// The name appears in places and errors. What the file means is looked at by `read` and
+  /// `examine`.
+  package init(text: [UInt8], name: String) throws(InputError) {
+    do {
+      json = try JSONDocument(text: text, name: name)
+    } catch {
+      throw InputError(error, rule: .syntax, foreignCode: CoreHapticsCode.invalidPatternData)
+    }
+  }
+
+  /// Reads the pattern as Apple's loader is documented to, or reports the first error.
+  ///
+  /// Unknown keys are ignored, values outside their range are moved to the nearest bound.
+  package func read(options: ReadingOptions = ReadingOptions()) throws(InputError)
+    -> AHAPReading
+  {
+    var decoder = PatternDecoder(json, options: options)
+    let reading = decoder.decode()
+    guard decoder.log.errorCount == 0 else {
+      let errors = decoder.log.findings(in: json).filter { $0.severity == .error }
+      throw InputError(errors[0], otherErrorCount: decoder.log.errorCount - 1)
+    }
+    return reading
+  }
+
+  /// Reads the pattern, collects every error, and checks the file against every rule.
+  ///
+  /// The rules of design are checked only where there are no errors; allowances are not applied.
+  package func examine(options: ReadingOptions = ReadingOptions()) -> Examination {
+    var decoder = PatternDecoder(json, options: options)
+    let reading = decoder.decode()
+    var allowances: [Examination.Allowance] = []
+    if options.wantsFindings {
+      decoder.checkText()
+      if decoder.log.errorCount == 0 { decoder.checkDesign() }
+      allowances = decoder.allowances()
+    }
+    let isReadable = decoder.log.errorCount == 0
+    let findings = isReadable && !options.wantsFindings ? [] : decoder.log.findings(in: json)
+    return Examination(
+      composition: isReadable ? reading.composition : nil,
+      findings: options.wantsFindings ? findings : findings.filter { $0.severity == .error },
+      errorCount: decoder.log.errorCount,
+      places: AHAPPlaces(
+        json: json, entries: decoder.entries?.index ?? json.root.index,
+        events: decoder.eventValues, parameters: decoder.parameterValues,
+        curves: decoder.curveValues),
+      sounds: decoder.waveforms.map {
+        Examination.SoundReference(path: $0.string ?? "", place: $0.place)
+      }, allowances: allowances, details: reading.details)
+  }
+
+  /// Makes the file of a pattern: events first, then parameters, then curves, each in its order.
+  ///
+  /// Values are written as they are. Reading the file back gives an equal pattern if they are
+  /// within their ranges and control points are sorted. A number that is not finite is refused.
+  package init(
+    pattern: HapticPattern, metadata: AHAPMetadata = AHAPMetadata(), name: String = "pattern"
+  ) throws(InputError) {
+    if let path = pattern.firstInfinity {
+      throw InputError(
+        Finding(
+          .outOfRange, severity: .error, place: SourcePlace(name: name, path: path),
+          "non-finite numbers (NaN, infinity) cannot be written",
+          foreignCode: CoreHapticsCode.invalidPatternData))
+    }
+    var writer = JSONWriter(layout: .compact)
+    writer.object { file in
+      file.member(.version, 1.0)
+      if !metadata.items.isEmpty {
+        file.object(AHAPKey.metadata.rawValue) { object in
+          for item in metadata.items { object.member(item.name, item.text) }
+        }
+      }
+      file.array(AHAPKey.pattern.rawValue) { entries in
+        for event in pattern.events {
+          entries.object { $0.object(AHAPKey.event.rawValue) { $0.write(event) } }
+        }
+        for parameter in pattern.parameters {
+          entries.object { $0.object(AHAPKey.parameter.rawValue) { $0.write(parameter) } }
+        }
+        for curve in pattern.curves {
+          entries.object { $0.object(AHAPKey.parameterCurve.rawValue) { $0.write(curve) } }
+        }
+      }
+    }
+    try self.init(text: writer.finish(), name: name)
+  }
+}
+
+extension JSONObjectWriter {
+  fileprivate mutating func member(_ key: AHAPKey, _ value: Double) { member(key.rawValue, value) }
+
+  fileprivate mutating func write(_ event: HapticEvent) {
+    member(.time, event.time)
+    member(AHAPKey.eventType.rawValue, event.kind.rawValue)
+    if let duration = event.duration { member(.eventDuration, duration) }
+    if let waveform = event.waveform {
+      member(AHAPKey.eventWaveformPath.rawValue, waveform.path)
+      member(AHAPKey.eventWaveformUseVolumeEnvelope.rawValue, waveform.usesVolumeEnvelope)
+      member(AHAPKey.eventWaveformLoopEnabled.rawValue, waveform.isLooping)
+    }
+    let identifiers = event.parameters.identifiers
+    guard !identifiers.isEmpty else { return }
+    array(AHAPKey.eventParameters.rawValue) { list in
+      for id in identifiers {
+        list.object { object in
+          object.member(AHAPKey.parameterID.rawValue, id.rawValue)
+          object.member(AHAPKey.parameterValue.rawValue, event.parameters[id] ?? 0)
+        }
+      }
+    }
+  }
+
+  fileprivate mutating func write(_ parameter: DynamicParameter) {
+    member(AHAPKey.parameterID.rawValue, parameter.id.rawValue)
+    member(.time, parameter.time)
+    member(AHAPKey.parameterValue.rawValue, parameter.value)
+  }
+
+  fileprivate mutating func write(_ curve: ParameterCurve) {
+    member(AHAPKey.parameterID.rawValue, curve.id.rawValue)
+    member(.time, curve.time)
+    array(AHAPKey.parameterCurveControlPoints.rawValue) { list in
+      for point in curve.controlPoints {
+        list.object { object in
+          object.member(.time, point.time)
+          object.member(AHAPKey.parameterValue.rawValue, point.value)
+        }
+      }
+    }
+  }
+}
+
+extension HapticPattern {
+  /// The path of the first number that text cannot hold, counted within its list, or nothing.
+  fileprivate var firstInfinity: String? {
+    for (index, event) in events.enumerated() {
+      let values = event.parameters.identifiers.compactMap { event.parameters[$0] }
+      let isFinite =
+        event.time.isFinite && event.duration?.isFinite != false
+        && values.allSatisfy(\.isFinite)
+      if !isFinite { return "events[\(index)]" }
+    }
+    for (index, parameter) in parameters.enumerated() {
+      let isFinite = parameter.time.isFinite && parameter.value.isFinite
+      if !isFinite { return "parameters[\(index)]" }
+    }
+    for (index, curve) in curves.enumerated() {
+      let isFinite =
+        curve.time.isFinite
+        && curve.controlPoints.allSatisfy { $0.time.isFinite && $0.value.isFinite }
+      if !isFinite { return "curves[\(index)]" }
+    }
+    return nil
+  }
+}

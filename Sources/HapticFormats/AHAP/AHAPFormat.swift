@@ -1,0 +1,92 @@
+public import Diagnostics
+public import HapticModel
+internal import JSONText
+
+/// Apple's haptic and audio pattern, a text in JSON; read as Apple's loader is documented to.
+///
+/// A file is one layer. `Project` and `Description` of its metadata are the title and the notes.
+public struct AHAPFormat: HapticFormat {
+  /// Makes the format.
+  public init() {}
+
+  /// `ahap`.
+  public var id: String { "ahap" }
+  /// The name Apple gives it.
+  public var title: String { "Apple Haptic and Audio Pattern" }
+  /// `ahap`.
+  public var endings: [String] { ["ahap"] }
+  /// The rules of the text and its values.
+  public var rules: [Rule] { AHAPRules.all }
+
+  /// Certain for a JSON object with the key `Pattern`, possible for any other.
+  public func recognize(_ bytes: Span<UInt8>) -> Recognition {
+    switch JSONDocument.isObject(bytes, withKey: AHAPKey.pattern.rawValue) {
+    case true?: .certain
+    case false?: .possible
+    case nil: .no
+    }
+  }
+
+  /// Reads a file and checks it against every rule; those of design only where there are no errors.
+  public func examine(_ file: SourceFile, options: ReadingOptions) -> Examination {
+    do throws(InputError) {
+      return try AHAPDocument(text: file.bytes, name: file.name).examine(options: options)
+    } catch {
+      return Examination(error)
+    }
+  }
+
+  /// Writes a composition as one file.
+  ///
+  /// Layers become one, in their order; where layers have parameters or curves these then act on the
+  /// events of all, which is a loss. Loop points are dropped. Numbers that are not finite are
+  /// refused.
+  public func write(_ composition: HapticComposition) throws(InputError) -> Writing? {
+    var losses: [Loss] = []
+    if composition.loop != nil {
+      losses.append(Loss(.dropped, .composition, "loop points cannot be written"))
+    }
+    if !composition.isFlatteningExact {
+      for (index, layer) in composition.layers.enumerated()
+      where !layer.pattern.parameters.isEmpty || !layer.pattern.curves.isEmpty {
+        losses.append(
+          Loss(
+            .approximated, .layer(index),
+            "the parameters and curves of one layer act on the events of all layers"))
+      }
+    }
+    var metadata = AHAPMetadata()
+    if let title = composition.title { metadata.items.append(.init(name: "Project", text: title)) }
+    if let notes = composition.notes {
+      metadata.items.append(.init(name: "Description", text: notes))
+    }
+    let document = try AHAPDocument(pattern: composition.flattened, metadata: metadata)
+    return Writing([Writing.File(document.formatted())], losses: losses)
+  }
+
+  /// The text in a fixed layout and order of keys; unknown keys are kept.
+  public func canonical(_ file: SourceFile) throws(InputError) -> [UInt8]? {
+    try AHAPDocument(text: file.bytes, name: file.name).formatted()
+  }
+}
+
+/// Where the parts of a pattern stand in the text of its file.
+struct AHAPPlaces: SourcePlaces {
+  let json: JSONDocument
+  /// The numbers of the values the parts were read from.
+  let entries: Int
+  let events: [Int]
+  let parameters: [Int]
+  let curves: [Int]
+
+  func place(of element: CompositionElement) -> SourcePlace {
+    let value: Int? =
+      switch element {
+      case .composition, .layer: entries
+      case .event(let event): events.indices.contains(event.event) ? events[event.event] : nil
+      case .parameter(_, let index): parameters.indices.contains(index) ? parameters[index] : nil
+      case .curve(_, let index): curves.indices.contains(index) ? curves[index] : nil
+      }
+    return JSONValue(document: json, index: value ?? entries).place
+  }
+}

@@ -1,0 +1,147 @@
+package import Diagnostics
+
+/// The rules that patterns are checked for, with the words of AHAP.
+package enum AHAPRules {
+  /// The rules, in the order in which they are listed.
+  package static let all: [Rule] = [
+    .syntax, .trailingComma, .byteOrderMark, .duplicateKey, .structure, .missingKey, .wrongType,
+    .unknownEventType, .unknownParameter, .unknownEntry, .unknownKey, .durationKey,
+    .missingVersion, .missingDuration, .noEvents, .waveformPath,
+    .negativeTime, .negativeDuration, .outOfRange, .eventLength, .curveAbsoluteTimes,
+    .curvePointCount, .curveOrder, .curveOverlap, .parameterNotApplicable, .transientGap,
+    .transientCount, .transientSpacing, .heavyOveruse, .harsh, .sustained, .patternLength,
+  ]
+}
+
+extension Rule {
+  // MARK: Syntax
+
+  static let syntax = Rule(
+    "syntax", group: "syntax", .error,
+    "The text must be JSON in UTF-8.")
+  static let trailingComma = Rule(
+    "trailing-comma", group: "syntax", .warning,
+    "A comma before a closing bracket is not valid JSON; Apple's reader accepts it, others do not.")
+  static let byteOrderMark = Rule(
+    "byte-order-mark", group: "syntax", .warning,
+    "A byte-order mark is not valid in JSON; some readers reject it.")
+  static let duplicateKey = Rule(
+    "duplicate-key", group: "syntax", .warning,
+    "A key should appear only once in an object; Temblor uses the last one, other readers may not.")
+
+  // MARK: Grammar
+
+  static let structure = Rule(
+    "structure", group: "grammar", .error,
+    "The file must be an object with an array named Pattern whose entries are objects.")
+  static let missingKey = Rule(
+    "missing-key", group: "grammar", .error,
+    "An event, parameter or curve must have its required keys.")
+  static let wrongType = Rule(
+    "wrong-type", group: "grammar", .error,
+    "A value must have the type that its key requires.")
+  static let unknownEventType = Rule(
+    "unknown-event-type", group: "grammar", .error,
+    "EventType must be HapticTransient, HapticContinuous, AudioContinuous or AudioCustom.")
+  static let unknownParameter = Rule(
+    "unknown-parameter", group: "grammar", .error,
+    "ParameterID must be a Core Haptics parameter that is valid in this position.")
+  static let unknownEntry = Rule(
+    "unknown-entry", group: "grammar", .warning,
+    "An entry should be one Event, Parameter or ParameterCurve; others are ignored.")
+  static let unknownKey = Rule(
+    "unknown-key", group: "grammar", .note,
+    "Unknown keys are ignored.")
+  static let durationKey = Rule(
+    "duration-key", group: "grammar", .warning,
+    "Use EventDuration and ParameterValue; Duration and Value are ignored.")
+  static let missingVersion = Rule(
+    "missing-version", group: "grammar", .warning,
+    "A file should have a Version.")
+  static let missingDuration = Rule(
+    "missing-duration", group: "grammar", .warning,
+    "A continuous event should have a duration; without one its end is up to the device.")
+  static let noEvents = Rule(
+    "no-events", group: "grammar", .warning,
+    "A pattern should have events; without them it is silent.")
+  static let waveformPath = Rule(
+    "waveform-path", group: "grammar", .error,
+    "The path of a sound file must be relative, inside the folder of the pattern, with forward slashes."
+  )
+
+  // MARK: Range
+
+  static let negativeTime = Rule(
+    "negative-time", group: "range", .error,
+    "Times must not be negative.")
+  static let negativeDuration = Rule(
+    "negative-duration", group: "range", .error,
+    "Durations must not be negative.")
+  static let outOfRange = Rule(
+    "out-of-range", group: "range", .warning,
+    "A value should be within its range; others are clamped.")
+  static let eventLength = Rule(
+    "event-length", group: "range", .warning,
+    "A continuous event longer than 30 s may be cut off by the device.")
+
+  // MARK: Compatibility
+
+  static let curveAbsoluteTimes = Rule(
+    "curve-absolute-times", group: "compatibility", .warning,
+    "Times of control points should be relative to the start of their curve; absolute times are converted."
+  )
+  static let curvePointCount = Rule(
+    "curve-point-count", group: "compatibility", .warning,
+    "A curve should have between 1 and 16 control points; more than that, older devices refuse.")
+  static let curveOrder = Rule(
+    "curve-order", group: "compatibility", .warning,
+    "Control points should be sorted by time; others are sorted on reading.")
+  static let curveOverlap = Rule(
+    "curve-overlap", group: "compatibility", .warning,
+    "Curves of one parameter should not overlap; devices differ in which one applies.")
+  static let parameterNotApplicable = Rule(
+    "parameter-not-applicable", group: "compatibility", .warning,
+    "A parameter should have an effect on its event.")
+
+  // MARK: Design
+
+  static let transientGap = Rule(
+    "transient-gap", group: "design", .warning,
+    "Transients should be at least 50 ms apart to be felt as separate taps.")
+  static let transientCount = Rule(
+    "transient-count", group: "design", .warning,
+    "A sequence (transients at most 250 ms apart) should have at most 4 transients.")
+  static let transientSpacing = Rule(
+    "transient-spacing", group: "design", .warning,
+    "Four or more transients should be evenly spaced, accelerate, slow down, or form equal groups.")
+  static let heavyOveruse = Rule(
+    "heavy-overuse", group: "design", .warning,
+    "Transients of intensity 0.95 or more should be rare: at most 2 in a sequence, and not the majority."
+  )
+  static let harsh = Rule(
+    "harsh", group: "design", .warning,
+    "A transient should not have both intensity and sharpness of 0.9 or more.")
+  static let sustained = Rule(
+    "sustained", group: "design", .warning,
+    "Vibration of intensity 0.8 or more should not last longer than 1 s without a pause.")
+  static let patternLength = Rule(
+    "pattern-length", group: "design", .note,
+    "A pattern should not be longer than 5 s; feedback usually lasts 0.2 to 0.5 s.")
+}
+
+/// Codes of `CHHapticError`.
+///
+/// Source: the header CHHapticErrors.h of Apple's SDK. Which input gives which code is not
+/// documented; the names are the only guide.
+enum CoreHapticsCode {
+  static let invalidPatternData = -4813
+  static let invalidPatternDictionary = -4814
+  static let invalidParameterType = -4820
+  static let invalidEventType = -4821
+  static let invalidEventTime = -4822
+  static let invalidEventDuration = -4823
+  static let invalidAudioResource = -4824
+  static let badEventEntry = -4830
+  static let badParameterEntry = -4831
+  static let invalidTime = -4840
+}

@@ -1,0 +1,95 @@
+public import Diagnostics
+public import HapticModel
+
+/// The formats that a program knows. A value: tests and library users add formats to a copy.
+public struct FormatRegistry: Sendable {
+  /// The formats of this package.
+  public static let standard = FormatRegistry([AHAPFormat()])
+
+  private static let ambiguous = Rule(
+    "format-ambiguous", group: "syntax", .error, "The format of a file must be recognizable.")
+
+  /// The formats; of equally good ones the first is taken.
+  public private(set) var formats: [any HapticFormat]
+
+  /// Makes a registry of formats; at least one.
+  public init(_ formats: [any HapticFormat]) {
+    precondition(!formats.isEmpty, "a registry has at least one format")
+    self.formats = formats
+  }
+
+  /// A registry with one more format.
+  public func adding(_ format: any HapticFormat) -> FormatRegistry {
+    FormatRegistry(formats + [format])
+  }
+
+  /// The endings of file names of all formats, in lower case and without the dot.
+  public var endings: [String] { formats.flatMap(\.endings) }
+
+  /// The rules of all formats, and of reading itself.
+  public var rules: [Rule] {
+    (formats.count > 1 ? [Self.ambiguous] : []) + formats.flatMap(\.rules) + Examination.rules
+  }
+
+  /// The format with a name, or nil.
+  public func format(id: String) -> (any HapticFormat)? { formats.first { $0.id == id } }
+
+  /// The format that the ending of a file name stands for, or nil.
+  public func format(named name: String) -> (any HapticFormat)? {
+    let name = name.lowercased()
+    return formats.first { format in format.endings.contains { name.hasSuffix(".\($0)") } }
+  }
+
+  /// A file name without the ending of a format, where it has one.
+  public func stem(of name: String) -> String {
+    let lower = name.lowercased()
+    let ending = endings.filter { lower.hasSuffix(".\($0)") }.max { $0.count < $1.count }
+    return ending.map { String(name.dropLast($0.count + 1)) } ?? name
+  }
+
+  /// The format of a file: the one that recognises its content best, of equal ones the one its name
+  /// stands for.
+  ///
+  /// A file that no format recognises is of the format its name stands for, or of the first, so that
+  /// its errors have a place.
+  public func format(of file: SourceFile) throws(InputError) -> any HapticFormat {
+    if formats.count == 1 { return formats[0] }
+    let ranks = formats.map { $0.recognize(file.bytes.span) }
+    let best = ranks.max() ?? .no
+    let named = format(named: file.name)
+    let candidates = zip(formats, ranks).filter { $0.1 == best }.map(\.0)
+    if let named, candidates.contains(where: { $0.id == named.id }) { return named }
+    if best == .no { return named ?? formats[0] }
+    guard candidates.count > 1 else { return candidates[0] }
+    let names = candidates.map(\.id).joined(separator: " or ")
+    throw InputError(
+      Finding(
+        Self.ambiguous, place: SourcePlace(name: file.name), "the content may be \(names)",
+        suggestion: "give the file the ending of its format"))
+  }
+
+  /// Reads a file of any format and reports everything there is to say about it.
+  public func examine(
+    _ file: SourceFile, options: ReadingOptions = ReadingOptions()
+  ) -> Examination {
+    do throws(InputError) {
+      return try format(of: file).examine(file, options: options)
+    } catch {
+      return Examination(error)
+    }
+  }
+
+  /// Reads the composition of a file of any format, as fast as possible, or reports its first error.
+  public func read(
+    _ file: SourceFile, curveTimes: ReadingOptions.CurveTimes = .automatic
+  ) throws(InputError) -> HapticComposition {
+    try examine(file, options: ReadingOptions(curveTimes: curveTimes, wantsFindings: false)).get()
+  }
+}
+
+extension FormatRegistry: Equatable {
+  /// Whether both know formats of the same names, in the same order.
+  public static func == (one: FormatRegistry, other: FormatRegistry) -> Bool {
+    one.formats.map(\.id) == other.formats.map(\.id)
+  }
+}

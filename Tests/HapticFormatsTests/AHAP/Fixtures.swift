@@ -1,0 +1,64 @@
+import HapticFormats
+import HapticModel
+import Diagnostics
+import Foundation
+import Testing
+
+/// The files of the Fixtures folder.
+enum Fixtures {
+  static func text(_ path: String) throws -> [UInt8] {
+    let folder = try #require(Bundle.module.resourceURL)
+    return Array(try Data(contentsOf: folder.appending(path: "Fixtures/" + path)))
+  }
+
+  /// The names of the files in one folder.
+  static func names(in folder: String) throws -> [String] {
+    let resources = try #require(Bundle.module.resourceURL)
+    let folder = resources.appending(path: "Fixtures/" + folder)
+    return try FileManager.default.contentsOfDirectory(atPath: folder.path()).sorted()
+  }
+}
+
+/// Files that are named for what they prove: in `Invalid` and `Lossy`, for the rule they break.
+@Suite struct FixtureTests {
+  @Test func readsValidFilesWithoutAWord() throws {
+    let names = try Fixtures.names(in: "Valid")
+    #expect(!names.isEmpty)
+    for name in names {
+      let document = try AHAPDocument(text: Fixtures.text("Valid/" + name), name: name)
+      let examination = document.examine()
+      #expect(examination.pattern != nil, "\(name)")
+      let findings = examination.judged(rules: FormatRegistry.standard.rules)
+      #expect(findings.filter { $0.severity != .note } == [], "\(name)")
+    }
+  }
+
+  @Test func refusesInvalidFilesForTheRuleInTheirName() throws {
+    let names = try Fixtures.names(in: "Invalid")
+    #expect(!names.isEmpty)
+    for name in names {
+      let text = try Fixtures.text("Invalid/" + name)
+      let error = #expect(throws: InputError.self) {
+        try AHAPDocument(text: text, name: name).read()
+      }
+      #expect(error.map { name.hasPrefix($0.rule.text) } == true, "\(name)")
+    }
+  }
+
+  @Test func readsLossyFilesAndReportsTheRuleInTheirName() throws {
+    let names = try Fixtures.names(in: "Lossy")
+    #expect(!names.isEmpty)
+    for name in names {
+      let document = try AHAPDocument(text: Fixtures.text("Lossy/" + name), name: name)
+      let examination = document.examine()
+      #expect(examination.pattern != nil, "\(name)")
+      let rules = Set(examination.findings.map(\.rule.text))
+      #expect(rules.contains { name.hasPrefix($0) }, "\(name)")
+    }
+  }
+}
+
+extension Examination {
+  /// The only layer, or nothing where there are errors.
+  var pattern: HapticPattern? { composition?.layers[0].pattern }
+}

@@ -1,0 +1,129 @@
+import HapticFormats
+import Diagnostics
+import HapticModel
+import Testing
+
+@Suite struct ReadingTests {
+  func read(
+    _ text: String, _ times: ReadingOptions.CurveTimes = .automatic
+  ) throws -> AHAPReading {
+    let document = try AHAPDocument(text: Array(text.utf8), name: "t.ahap")
+    return try document.read(options: ReadingOptions(curveTimes: times))
+  }
+
+  @Test func readsEverythingAFileCanSay() throws {
+    let reading = try AHAPDocument(text: Fixtures.text("Valid/every-key.ahap"), name: "t").read()
+    #expect(reading.version == 1)
+    #expect(reading.metadata == ["Project": "Fixtures", "Description": "every key AHAP has"])
+    #expect(reading.metadata["Project"] == "Fixtures")
+    #expect(
+      reading.pattern.events == [
+        HapticEvent(
+          kind: .hapticTransient, time: 0,
+          parameters: [.hapticIntensity: 0.9, .hapticSharpness: 0.7]),
+        HapticEvent(
+          kind: .hapticContinuous, time: 0.1, duration: 1,
+          parameters: [.sustained: 1, .releaseTime: 0.5]),
+        HapticEvent(
+          kind: .audioContinuous, time: 1, duration: 0.5, parameters: [.audioPan: -1]),
+        HapticEvent(
+          kind: .audioCustom, time: 2,
+          waveform: AudioWaveform(
+            path: "sounds/click.wav", usesVolumeEnvelope: false, isLooping: true)),
+      ])
+    #expect(
+      reading.pattern.parameters == [
+        DynamicParameter(id: .hapticSharpnessControl, value: -0.5, time: 0.4)
+      ])
+    #expect(
+      reading.pattern.curves == [
+        ParameterCurve(
+          id: .hapticIntensityControl, time: 0.1,
+          controlPoints: [.init(time: 0, value: 1), .init(time: 0.8, value: 0.25)])
+      ])
+    #expect(reading.eventCount(of: .hapticTransient) == 1)
+    #expect(reading.controlPointCount == 2)
+    #expect(!reading.usesAbsoluteCurveTimes)
+  }
+
+  @Test func movesValuesToTheNearestBoundAndSortsPoints() throws {
+    let reading = try read(
+      """
+      {"Pattern": [{"Event": {"Time": 0, "EventType": "HapticTransient", "EventParameters": [
+        {"ParameterID": "HapticSharpness", "ParameterValue": 1685.2},
+        {"ParameterID": "HapticIntensity", "ParameterValue": -3}]}},
+       {"ParameterCurve": {"ParameterID": "HapticSharpnessControl", "Time": 0,
+        "ParameterCurveControlPoints": [{"Time": 3.4e38, "ParameterValue": 1e300},
+        {"Time": 1, "ParameterValue": 0.5}, {"Time": 1, "ParameterValue": 0.25}]}}]}
+      """)
+    #expect(
+      reading.pattern.events[0].parameters == [.hapticSharpness: 1, .hapticIntensity: 0])
+    #expect(
+      reading.pattern.curves[0].controlPoints == [
+        .init(time: 1, value: 0.5), .init(time: 1, value: 0.25), .init(time: 3.4e38, value: 1),
+      ])
+  }
+
+  @Test func takesTheLastOfTwoEqualKeys() throws {
+    let reading = try read(
+      """
+      {"Pattern": 0, "Pattern": [{"Event": {"Time": "x", "Time": 2, "EventType": "HapticTransient"}}]}
+      """)
+    #expect(reading.pattern.events.map(\.time) == [2])
+  }
+
+  /// Two curves of one control that begin at 0 and 1, with points as given.
+  static func curves(_ first: String, _ second: String) -> String {
+    let list = [("0", first), ("1", second)].map { time, points in
+      """
+      {"ParameterCurve": {"ParameterID": "HapticIntensityControl", "Time": \(time),
+        "ParameterCurveControlPoints": [\(points)]}}
+      """
+    }
+    return "{\"Version\": 1, \"Pattern\": [\(FindingTests.tap),\n\(list.joined(separator: ",\n"))]}"
+  }
+
+  static let chain = curves(
+    #"{"Time": 0, "ParameterValue": 0}, {"Time": 1, "ParameterValue": 1}"#,
+    #"{"Time": 1, "ParameterValue": 1}, {"Time": 3, "ParameterValue": 0}"#)
+  static let gap = curves(
+    #"{"Time": 0, "ParameterValue": 0}, {"Time": 0.5, "ParameterValue": 1}"#,
+    #"{"Time": 1, "ParameterValue": 1}, {"Time": 3, "ParameterValue": 0}"#)
+
+  func times(_ reading: AHAPReading) -> [[Double]] {
+    reading.pattern.curves.map { $0.controlPoints.map(\.time) }
+  }
+
+  @Test func recognisesAChainOfCurvesInAbsoluteTimes() throws {
+    let reading = try read(Self.chain)
+    #expect(reading.usesAbsoluteCurveTimes)
+    #expect(times(reading) == [[0, 1], [0, 2]])
+    #expect(reading.pattern.curves.map(\.time) == [0, 1])
+    let document = try AHAPDocument(text: Array(Self.chain.utf8), name: "t.ahap")
+    #expect(
+      document.examine().findings.map(\.description) == [
+        "t.ahap:4:20: warning: the control points of this curve have absolute times; they are converted (Pattern[2].ParameterCurve); "
+          + "make the times relative to the start of the curve"
+      ])
+  }
+
+  @Test func readsAsToldWhateverTheCurvesLookLike() throws {
+    let relative = try read(Self.chain, .relative)
+    #expect(!relative.usesAbsoluteCurveTimes)
+    #expect(times(relative) == [[0, 1], [1, 3]])
+    let absolute = try read(Self.gap, .absolute)
+    #expect(absolute.usesAbsoluteCurveTimes)
+    #expect(times(absolute) == [[0, 0.5], [0, 2]])
+  }
+
+  @Test func onlySuspectsCurvesThatAreNoChain() throws {
+    #expect(times(try read(Self.gap)) == [[0, 0.5], [1, 3]])
+    let document = try AHAPDocument(text: Array(Self.gap.utf8), name: "t.ahap")
+    #expect(document.examine().findings.map(\.rule) == ["curve-absolute-times"])
+    let relative = Self.curves(
+      #"{"Time": 0, "ParameterValue": 0}"#, #"{"Time": 0.5, "ParameterValue": 1}"#)
+    #expect(times(try read(relative)) == [[0], [0.5]])
+    let other = try AHAPDocument(text: Array(relative.utf8), name: "t.ahap")
+    #expect(other.examine().findings.isEmpty)
+  }
+}

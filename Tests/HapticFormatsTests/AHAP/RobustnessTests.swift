@@ -1,0 +1,105 @@
+import HapticFormats
+import Diagnostics
+import HapticModel
+import Testing
+
+@Suite struct RobustnessTests {
+  /// Numbers that look random and are the same in every run.
+  struct SeededNumbers {
+    var state: UInt64
+
+    mutating func next(below bound: Int) -> Int {
+      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      return Int((state >> 33) % UInt64(bound))
+    }
+  }
+
+  /// Pieces that change the meaning of a text when they are put in.
+  static let pieces = [
+    "{", "}", "[", "]", ",", ":", "\"", "\\", "null", "-1", "1e308", "1e400", "\\ud800", "\u{0}",
+    "\"Time\"", "\"Pattern\"", "[[[[", "9999999999", "\"Event\": {", "\u{FEFF}", "/*", "0.0",
+  ].map { Array($0.utf8) }
+
+  @Test func neverTrapsOnDamagedFiles() throws {
+    var numbers = SeededNumbers(state: 2026)
+    var seeds: [[UInt8]] = []
+    for folder in ["Valid", "Lossy", "Invalid"] {
+      for name in try Fixtures.names(in: folder) {
+        seeds.append(try Fixtures.text("\(folder)/\(name)"))
+      }
+    }
+    var readable = 0
+    for round in 0..<4_000 {
+      var text = seeds[round % seeds.count]
+      for _ in 0...numbers.next(below: 4) {
+        let place = numbers.next(below: text.count + 1)
+        switch numbers.next(below: 4) {
+        case 0 where place < text.count: text[place] = UInt8(numbers.next(below: 256))
+        case 1:
+          text.insert(contentsOf: Self.pieces[numbers.next(below: Self.pieces.count)], at: place)
+        case 2: text.removeSubrange(place..<min(text.count, place + numbers.next(below: 12)))
+        default: text.removeSubrange(place..<min(text.count, place + 1))
+        }
+      }
+      guard let document = try? AHAPDocument(text: text, name: "t") else { continue }
+      let examination = document.examine()
+      let isRefused = examination.findings.contains { $0.severity == .error }
+      #expect((examination.pattern == nil) == isRefused)
+      let once = document.formatted()
+      let again = try AHAPDocument(text: once, name: "t")
+      #expect(again.formatted() == once)
+      if let pattern = examination.pattern {
+        readable += 1
+        #expect(try again.read().pattern == pattern)
+        _ = try AHAPDocument(pattern: pattern)
+      }
+    }
+    #expect(readable > 100)
+  }
+
+  @Test func refusesDepthAndTruncationAnywhere() throws {
+    let text = try Fixtures.text("Valid/every-key.ahap")
+    let end = try #require(text.lastIndex(of: UInt8(ascii: "}")))
+    for length in 0..<end {
+      #expect(throws: InputError.self) { try AHAPDocument(text: Array(text[..<length]), name: "t") }
+    }
+    var deep = Array("{\"Pattern\":".utf8)
+    for _ in 0..<100_000 { deep += Array("{\"Event\":".utf8) }
+    let error = #expect(throws: InputError.self) { try AHAPDocument(text: deep, name: "t") }
+    #expect(
+      error?.finding.message == "objects and arrays are nested more than 256 deep")
+  }
+
+  /// The most entries that are read here; a debug build takes a hundred times as long as users do.
+  static var entryCount: Int {
+    #if DEBUG
+      100_000
+    #else
+      1_000_000
+    #endif
+  }
+
+  /// Ten times as many entries may not take forty times as long; were it quadratic, it were a
+  /// hundred.
+  @Test func readsAMillionEntriesInLinearTime() throws {
+    func seconds(_ count: Int) throws -> Double {
+      let entry = Array(
+        """
+        {"Event":{"Time":1,"EventType":"HapticTransient","Duration":0,"EventParameters":[{"ParameterID"\
+        :"HapticIntensity","ParameterValue":2}]}},
+        """.utf8)
+      var text = Array("{\"Pattern\":[".utf8)
+      for _ in 0..<count { text += entry }
+      text += Array("]}".utf8)
+      let start = ContinuousClock.now
+      let examination = try AHAPDocument(text: text, name: "t").examine()
+      #expect(examination.pattern?.events.count == count)
+      #expect(examination.findings.count < 5_000)
+      return (ContinuousClock.now - start) / .seconds(1)
+    }
+    _ = try seconds(1_000)
+    let small = try seconds(Self.entryCount / 10)
+    let large = try seconds(Self.entryCount)
+    #expect(large < 40 * small)
+  }
+}

@@ -1,0 +1,159 @@
+import Diagnostics
+import HapticFormats
+import HapticModel
+import JSONText
+import TestSupport
+import Testing
+
+@Suite struct RegistryTests {
+  let formats = FormatRegistry.standard.adding(TrialFormat())
+
+  func file(_ text: String, _ name: String) -> SourceFile {
+    SourceFile(Array(text.utf8), name: name)
+  }
+
+  private static let tap = #"{"Pattern": [{"Event": {"Time": 0, "EventType": "HapticTransient"}}]}"#
+  private static let beats = "beats 1 two\nlayer a\ntap 0 1 0.5\nlayer b\ntap 0.5 1 0.5\n"
+
+  @Test(arguments: ["a.ahap", "a.beats", "a.txt", "standard input"])
+  func contentDecidesWhateverTheNameIs(name: String) throws {
+    #expect(try formats.format(of: file(Self.tap, name)).id == "ahap")
+    #expect(try formats.format(of: file(Self.beats, name)).id == "beats")
+  }
+
+  @Test func aDamagedFileIsOfTheFormatItsNameStandsFor() throws {
+    #expect(
+      formats.examine(file("{", "x.ahap")).findings.map(\.description) == [
+        "x.ahap:1:2: error: the text ends inside the object that begins at 1:1"
+      ])
+    #expect(try formats.format(of: file("\u{1}", "x.beats")).id == "beats")
+    #expect(
+      formats.examine(file("\u{7F}", "x")).findings.map(\.description)
+        == FormatRegistry.standard.examine(file("\u{7F}", "x")).findings.map(\.description))
+  }
+
+  @Test func jsonOfAnotherKindIsRefusedAsAHAP() throws {
+    #expect(
+      formats.examine(file(#"{"name": "phone"}"#, "phone.json")).findings
+        .first { $0.severity == .error }?.description
+        == "phone.json:1:1: error: a pattern file must have the key \"Pattern\"")
+  }
+
+  /// Claims every text.
+  private struct Greedy: HapticFormat {
+    let id: String
+    let title = "Greedy"
+    let endings: [String]
+    let rules: [Rule] = []
+    func recognize(_ bytes: Span<UInt8>) -> Recognition { .possible }
+    func examine(_ file: SourceFile, options: ReadingOptions) -> Examination {
+      Examination(composition: HapticComposition(layers: []), places: ModelPlaces(name: file.name))
+    }
+  }
+
+  @Test func theNameDecidesBetweenEqualsElseNothing() throws {
+    let formats = FormatRegistry([
+      Greedy(id: "one", endings: ["one"]), Greedy(id: "two", endings: ["two"]),
+    ])
+    #expect(try formats.format(of: file("x", "a.TWO")).id == "two")
+    let error = #expect(throws: InputError.self) { try formats.format(of: file("x", "a")) }
+    #expect(
+      error?.description
+        == "a: error: the content may be one or two; give the file the ending of its format")
+    #expect(formats.examine(file("x", "a")).findings.map(\.rule) == ["format-ambiguous"])
+  }
+
+  @Test func namesAreKnownByTheirEndings() {
+    #expect(formats.endings == ["ahap", "beats"])
+    #expect(formats.stem(of: "a.b.AHAP") == "a.b" && formats.stem(of: "x.beats") == "x")
+    #expect(formats.stem(of: "light") == "light")
+    #expect(formats.format(named: "in/a.Beats")?.id == "beats")
+    #expect(formats.format(named: "beats") == nil && formats.format(named: "a.wav") == nil)
+    #expect(formats.format(id: "beats")?.title == "Beats" && formats.format(id: "x") == nil)
+  }
+
+  @Test func aQuickLookFindsTheKeysOfAnObject() {
+    func look(_ text: String) -> Bool? {
+      JSONDocument.isObject(Array(text.utf8).span, withKey: "Pattern")
+    }
+    #expect(look("\u{FEFF} {\"a\": [{\"Pattern\": 1}, \"}\"], \"Pattern\": [") == true)
+    #expect(look("{\"a\": \"\\\"Pattern\", \"Patterns\": {\"Pattern\": 0}}") == false)
+    #expect(look("{\"a\": \"Pattern") == false)
+    for text in ["", " ", "[{\"Pattern\": 0}]", "\"Pattern\"", "beats 1", "}"] {
+      #expect(look(text) == nil, "\(text)")
+    }
+  }
+
+  @Test func everyTextHasAFormatAndAVerdict() throws {
+    var chance = Chance(state: 7)
+    let pieces = [
+      "{", "}", "[", "]", "\"Pattern\"", ":", ",", "beats ", "\n", "tap 0 1 1", "layer x", "\\",
+      "\"", "\u{FEFF}", "null", "\u{0}",
+    ]
+    for _ in 0..<1_000 {
+      let count = Int(chance.next() % 12)
+      let text = (0..<count).map { _ in pieces[Int(chance.next() % UInt64(pieces.count))] }.joined()
+      let examination = formats.examine(file(text, "x"))
+      let isRefused = examination.findings.contains { $0.severity == .error }
+      #expect((examination.composition == nil) == isRefused, "\(text.debugDescription)")
+    }
+  }
+}
+
+@Suite struct ExaminationTests {
+  @Test func theFastPathReadsTheSameWithoutFindings() throws {
+    for folder in ["Valid", "Lossy", "Invalid"] {
+      for name in try Fixtures.names(in: folder) {
+        let file = SourceFile(try Fixtures.text("\(folder)/\(name)"), name: name)
+        let full = FormatRegistry.standard.examine(file)
+        let fast = FormatRegistry.standard.examine(
+          file, options: ReadingOptions(wantsFindings: false))
+        #expect(fast.composition == full.composition, "\(name)")
+        #expect(fast.findings == full.findings.filter { $0.severity == .error }, "\(name)")
+        #expect(fast.sounds == full.sounds && fast.errorCount == full.errorCount, "\(name)")
+      }
+    }
+  }
+
+  @Test func partsOfAnAHAPFileHaveTheirPlaces() throws {
+    let file = SourceFile(try Fixtures.text("Valid/every-key.ahap"), name: "e")
+    let places = AHAPFormat().examine(file, options: ReadingOptions()).places
+    #expect(places.place(of: .composition).path == "Pattern")
+    #expect(places.place(of: .layer(0)) == places.place(of: .composition))
+    #expect(
+      places.place(of: .event(EventReference(event: 3))).path.hasSuffix("].Event"))
+    #expect(places.place(of: .parameter(layer: 0, index: 0)).path.hasSuffix("].Parameter"))
+    #expect(places.place(of: .curve(layer: 0, index: 0)).path.hasSuffix("].ParameterCurve"))
+    #expect(places.place(of: .curve(layer: 0, index: 9)) == places.place(of: .composition))
+  }
+
+  @Test func partsOfAModelHavePaths() {
+    let places = ModelPlaces(name: "code")
+    #expect("\(places.place(of: .composition))" == "code")
+    #expect(places.place(of: .event(EventReference(event: 3))).path == "events[3]")
+    #expect(
+      places.place(of: .event(EventReference(layer: 1, event: 3))).path == "layers[1].events[3]")
+    #expect(places.place(of: .curve(layer: 2, index: 0)).path == "layers[2].curves[0]")
+  }
+
+  @Test func writingAHAPReportsWhatItCannotHold() throws {
+    let tap = HapticPattern(events: [HapticEvent(kind: .hapticTransient, time: 0)])
+    var faded = tap
+    faded.parameters = [DynamicParameter(id: .hapticIntensityControl, value: 0.5, time: 0)]
+    let one = HapticComposition(
+      layers: [.init(faded)], title: "a title", notes: "some words")
+    let writing = try #require(try AHAPFormat().write(one))
+    #expect(writing.losses == [])
+    let file = SourceFile(writing.files[0].bytes, name: "w")
+    #expect(try FormatRegistry.standard.read(file) == one)
+    #expect(try AHAPFormat().canonical(file) == file.bytes)
+    var two = HapticComposition(layers: [.init(tap), .init(tap)])
+    #expect(try AHAPFormat().write(two)?.losses == [])
+    two.layers[1].pattern = faded
+    two.loop = .init()
+    #expect(
+      try AHAPFormat().write(two)?.losses.map { "\($0.kind) \($0.element)" } == [
+        "dropped composition", "approximated layer(1)",
+      ])
+  }
+}

@@ -1,0 +1,132 @@
+@testable import CommandLineKit
+import HapticFormats
+import HapticPlayback
+import PatternWorkflows
+import TestSupport
+import Testing
+
+@testable import TemblorCommands
+
+/// A format that only the tests know is taken by every verb, by adding it to the registry.
+@Suite struct TrialFormatTests {
+  private let place: Scratch
+
+  init() throws {
+    place = try Scratch()
+    try place.write(
+      """
+      beats 1 two layers
+      layer left
+      tap 0 0.8 0.5
+      tap 0.02 0.8 0.5
+      fade 0 0.5
+      layer right
+      hum 0.3 0.4 0.9 0.2
+      """, to: "a.beats")
+  }
+
+  private static let formats = FormatRegistry.standard.adding(TrialFormat())
+
+  /// Runs a verb in a registry with the trial format.
+  private func run(_ description: CommandDescription, _ words: String...) throws -> (
+    status: CommandLineKit.ExitStatus, output: String, error: String
+  ) {
+    let recorded = RecordedTerminal()
+    let status = try CommandEnvironment.$formats.withValue(Self.formats) {
+      try description.run(description.parse(words), recorded.terminal)
+    }
+    let folder = place.path + "/"
+    return (
+      status, recorded.output.replacing(folder, with: ""), recorded.error.replacing(folder, with: "")
+    )
+  }
+
+  @Test func renderWritesItsSound() throws {
+    let run = try run(RenderVerb.description, place("a.beats"), "-o", place("a.wav"), "--json")
+    #expect(run.status == .done, "\(run.error)")
+    #expect(run.output.contains("a.wav") && !run.output.contains("error"), "\(run.output)")
+  }
+
+  @Test func checkReportsPlacesInItsOwnText() throws {
+    try place.write(
+      "beats 1\nlayer x\ntap 0 1.5 0\n\n  drum 1\ntap 0 x\n", to: "bad.beats")
+    let run = try run(CheckVerb.description, place("bad.beats"), place("a.beats"))
+    #expect(run.status == .invalidInput)
+    #expect(
+      run.output.hasPrefix(
+        """
+        bad.beats:3:1: warning: a level is outside 0 to 1 (tap) [beats/clamped]
+        bad.beats:5:1: error: unknown word 'drum' (drum) [beats/unknown-word]
+        bad.beats:6:5: error: 'tap' needs other numbers (tap) [beats/wrong-number]
+
+        """), "\(run.output)")
+  }
+
+  @Test func checkTakesItsRulesAndAllowances() throws {
+    try place.write(
+      "beats 1\nallow beats/clamped on purpose\nallow nothing x\ntap 0 1.5 0\n", to: "loud.beats")
+    #expect(
+      try run(CheckVerb.description, place("loud.beats")).output
+        == """
+        loud.beats:3:1: warning: unknown rule "nothing" (allow) [unknown-rule]
+        loud.beats:4:1: note: a level is outside 0 to 1 (allowed: on purpose) (tap) [beats/clamped]
+
+        """)
+    #expect(
+      try run(CheckVerb.description, "--disable", "beats/clamped", place("loud.beats")).output
+        .hasPrefix("loud.beats:3:1: "))
+    #expect(try run(CheckVerb.description, "--rules").output.contains("\n  beats/clamped (warning)"))
+  }
+
+  @Test func compareHearsEveryLayer() throws {
+    try place.write(
+      "beats 1\nlayer left\ntap 0 0.8 0.5\ntap 0.02 0.8 0.5\nfade 0 0.5\n", to: "b.beats")
+    let same = try run(CompareVerb.description, place("a.beats"), place("a.beats"))
+    #expect(same.status == .done, "\(same.error)")
+    let other = try run(CompareVerb.description, place("a.beats"), place("b.beats"), "--json")
+    #expect(other.output.contains("continuous"), "\(other.output)")
+  }
+
+  @Test func plotDrawsIt() throws {
+    let run = try run(PlotVerb.description, place("a.beats"), "--show", "score", "--width", "60")
+    #expect(run.status == .done, "\(run.error)")
+    #expect(run.output.hasPrefix("a.beats\n") || run.output.contains("a.beats"), "\(run.output)")
+  }
+
+  @Test func infoCountsEveryLayer() throws {
+    let run = try run(InfoVerb.description, place("a.beats"))
+    #expect(run.status == .done, "\(run.error)")
+    #expect(
+      run.output.contains("contents   2 transients, 1 continuous event, 1 parameter"),
+      "\(run.output)")
+  }
+
+  @Test func formatRewritesIt() throws {
+    let run = try run(FormatVerb.description, place("a.beats"))
+    #expect(run.status == .done, "\(run.error)")
+    #expect(run.output.hasPrefix("beats 1 two layers\nlayer left\ntap 0.0 0.8 0.5\n"))
+  }
+
+  @Test func foldersAreSearchedForIt() throws {
+    let run = try run(CheckVerb.description, place.path)
+    #expect(run.status == .done && run.output == "", "\(run.output)\(run.error)")
+    let inputs = PatternInput.find([place.path], formats: Self.formats)
+    #expect(inputs.inputs.map(\.outputStem) == ["a"])
+    #expect(PatternInput.find([place.path]).problems.count == 1)
+  }
+
+  @Test func shellsOfferIt() {
+    let completion = CommandEnvironment.$formats.withValue(Self.formats) { Completion.patterns() }
+    #expect(completion == .file(endingIn: "ahap", "beats"))
+  }
+
+  @Test func playPlaysIt() throws {
+    let stage = VirtualStage()
+    let status = try CommandEnvironment.$formats.withValue(Self.formats) {
+      try PlayVerb.run(
+        PlayVerb.description.parse([place("a.beats")]), stage.recorded.terminal, on: stage)
+    }
+    #expect(status == .done, "\(stage.recorded.error)")
+    #expect(stage.samples().contains { abs($0) > 0.3 })
+  }
+}

@@ -1,0 +1,141 @@
+public import Diagnostics
+public import HapticFormats
+public import HapticModel
+
+/// A text format of the tests, all in this file: layers of taps and hums, one to a line.
+///
+/// ```
+/// beats 1 a title
+/// layer left
+/// tap 0 0.8 0.5
+/// hum 0.2 0.5 1 0.3
+/// fade 0.2 0.5
+/// ```
+/// A tap has a time, an intensity and a sharpness; a hum has a duration behind its time. `fade` sets
+/// the intensity control of its layer. `allow RULE REASON` allows a rule.
+public struct TrialFormat: HapticFormat {
+  public init() {}
+
+  public var id: String { "beats" }
+  public var title: String { "Beats" }
+  public var endings: [String] { ["beats"] }
+  public var rules: [Rule] { [Self.unknownWord, Self.wrongNumber, Self.clamped] }
+
+  private static let unknownWord = Rule(
+    "beats/unknown-word", group: "grammar", .error, "A line must begin with a word of the format.")
+  private static let wrongNumber = Rule(
+    "beats/wrong-number", group: "grammar", .error, "A line must have its numbers.")
+  private static let clamped = Rule(
+    "beats/clamped", group: "range", .warning, "Levels should be from 0 to 1.")
+
+  /// Where the parts of a composition stand.
+  private struct Places: SourcePlaces {
+    let name: String
+    var lines: [CompositionElement: Int] = [:]
+
+    func place(of element: CompositionElement) -> SourcePlace {
+      SourcePlace(name: name, line: lines[element] ?? 1, column: 1, path: "\(element.noun)")
+    }
+  }
+
+  public func recognize(_ bytes: Span<UInt8>) -> Recognition {
+    let mark = Array("beats ".utf8)
+    guard bytes.count >= mark.count else { return .no }
+    return mark.indices.allSatisfy { bytes[$0] == mark[$0] } ? .certain : .no
+  }
+
+  public func examine(_ file: SourceFile, options: ReadingOptions) -> Examination {
+    var composition = HapticComposition(layers: [])
+    var places = Places(name: file.name)
+    var findings: [Finding] = []
+    var allowances: [Examination.Allowance] = []
+    let text = String(decoding: file.bytes, as: UTF8.self)
+    for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+      var words = line.split(separator: " ").map(String.init)
+      guard !words.isEmpty else { continue }
+      let word = words.removeFirst()
+      func place(_ column: Int = 1) -> SourcePlace {
+        SourcePlace(name: file.name, line: index + 1, column: column, path: word)
+      }
+      switch word {
+      case "beats": composition.title = words.dropFirst().joined(separator: " ")
+      case "layer":
+        places.lines[.layer(composition.layers.count)] = index + 1
+        composition.layers.append(.init(HapticPattern(), name: words.first ?? ""))
+      case "allow" where !words.isEmpty:
+        let rule = RuleID(words.removeFirst())
+        allowances.append(.init(rule, reason: words.joined(separator: " "), place: place()))
+      case "tap", "hum", "fade":
+        var numbers = words.compactMap(Double.init)
+        guard numbers.count == ["tap": 3, "hum": 4, "fade": 2][word] else {
+          findings.append(
+            Finding(Self.wrongNumber, place: place(word.count + 2), "'\(word)' needs other numbers"))
+          continue
+        }
+        if composition.layers.isEmpty { composition.layers.append(.init(HapticPattern())) }
+        let layer = composition.layers.count - 1
+        let time = numbers.removeFirst()
+        let duration = word == "hum" ? numbers.removeFirst() : nil
+        if numbers.contains(where: { !(0...1).contains($0) }) {
+          findings.append(Finding(Self.clamped, place: place(), "a level is outside 0 to 1"))
+        }
+        let levels = numbers.map { Float(min(max($0, 0), 1)) }
+        if word == "fade" {
+          let list = composition.layers[layer].pattern.parameters
+          places.lines[.parameter(layer: layer, index: list.count)] = index + 1
+          composition.layers[layer].pattern.parameters.append(
+            DynamicParameter(id: .hapticIntensityControl, value: levels[0], time: time))
+        } else {
+          let count = composition.layers[layer].pattern.events.count
+          places.lines[.event(EventReference(layer: layer, event: count))] = index + 1
+          composition.layers[layer].pattern.events.append(
+            HapticEvent(
+              kind: word == "tap" ? .hapticTransient : .hapticContinuous, time: time,
+              duration: duration,
+              parameters: [.hapticIntensity: levels[0], .hapticSharpness: levels[1]]))
+        }
+      default:
+        findings.append(Finding(Self.unknownWord, place: place(), "unknown word '\(word)'"))
+      }
+    }
+    let isReadable = !findings.contains { $0.severity == .error }
+    return Examination(
+      composition: isReadable ? composition : nil, findings: findings, places: places,
+      allowances: allowances, details: [("layers", "\(composition.layers.count)")])
+  }
+
+  public func write(_ composition: HapticComposition) throws(InputError) -> Writing? {
+    var text = "beats 1 \(composition.title ?? "")\n"
+    for layer in composition.layers {
+      text += "layer \(layer.name)\n"
+      for event in layer.pattern.events {
+        let levels = [event.value(of: .hapticIntensity), event.value(of: .hapticSharpness)]
+        let times = [event.time] + (event.duration.map { [$0] } ?? [])
+        let numbers = times.map { "\($0)" } + levels.map { "\($0)" }
+        text += "\(event.duration == nil ? "tap" : "hum") \(numbers.joined(separator: " "))\n"
+      }
+      for parameter in layer.pattern.parameters {
+        text += "fade \(parameter.time) \(parameter.value)\n"
+      }
+    }
+    return Writing([.init(Array(text.utf8))])
+  }
+
+  public func canonical(_ file: SourceFile) throws(InputError) -> [UInt8]? {
+    let composition = try examine(file, options: ReadingOptions()).get()
+    return try write(composition)?.files[0].bytes
+  }
+}
+
+extension CompositionElement {
+  /// The word that a finding names the part by.
+  fileprivate var noun: String {
+    switch self {
+    case .composition: "beats"
+    case .layer: "layer"
+    case .event: "event"
+    case .parameter: "fade"
+    case .curve: "curve"
+    }
+  }
+}
