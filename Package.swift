@@ -25,6 +25,7 @@ let package = Package(
     .library(name: "HapticPlayback", targets: ["HapticPlayback"]),
     .library(name: "HapticOutputs", targets: ["HapticOutputs"]),
     .library(name: "SoundFile", targets: ["SoundFile"]),
+    .library(name: "PatternRules", targets: ["PatternRules"]),
     .library(name: "TransducerProfiles", targets: ["TransducerProfiles"]),
     .library(name: "ShippedPatterns", targets: ["ShippedPatterns"]),
     .library(name: "SignalAnalysis", targets: ["SignalAnalysis"]),
@@ -138,6 +139,17 @@ let package = Package(
       dependencies: ["Diagnostics", "HapticModel", "HapticRender", "JSONText"],
       resources: [.embedInCode("Profiles")], swiftSettings: strict),
     .target(
+      name: "PatternRules",
+      dependencies: ["Diagnostics", "HapticModel", "HapticRender", "SystemSupport"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "PatternRulesTests",
+      dependencies: [
+        "CoreHaptics", "Diagnostics", "HapticFormats", "HapticModel", "HapticRender",
+        "PatternRules",
+      ],
+      swiftSettings: strict),
+    .target(
       name: "ShippedPatterns", resources: [.embedInCode("Patterns")],
       swiftSettings: strict),
     .target(
@@ -196,8 +208,8 @@ let package = Package(
       name: "PatternWorkflows",
       dependencies: [
         "Diagnostics", "HapticFormats", "HapticModel", "HapticRender", "JSONText",
-        "PatternComparison", "ShippedPatterns", "SignalAnalysis", "SoundFile", "SystemSupport",
-        "TransducerProfiles",
+        "PatternComparison", "PatternRules", "ShippedPatterns", "SignalAnalysis", "SoundFile",
+        "SystemSupport", "TransducerProfiles",
       ], swiftSettings: strict),
     .testTarget(
       name: "PatternWorkflowsTests",
@@ -216,7 +228,8 @@ let package = Package(
       dependencies: [
         "BlindListening", "CommandLineKit", "Diagnostics", "HapticFormats", "HapticModel",
         "HapticOutputs", "HapticPlayback", "HapticRender", "JSONText", "ListenServer",
-        "PatternComparison", "PatternWorkflows", "ReviewPages", "ShippedPatterns", "SignalAnalysis",
+        "PatternComparison", "PatternRules", "PatternWorkflows", "ReviewPages", "ShippedPatterns",
+        "SignalAnalysis",
         "SignalPlots", "SoundFile", "SystemSupport", "TransducerCalibration", "TransducerProfiles",
       ], swiftSettings: strict),
     .testTarget(
@@ -241,8 +254,8 @@ let package = Package(
     .testTarget(
       name: "SamplesTests",
       dependencies: [
-        "Diagnostics", "HapticFormats", "HapticModel", "HapticRender", "PatternWorkflows",
-        "ShippedPatterns", "SoundFile", "SystemSupport", "TemblorCommands",
+        "Diagnostics", "HapticFormats", "HapticModel", "HapticRender", "PatternRules",
+        "PatternWorkflows", "ShippedPatterns", "SoundFile", "SystemSupport", "TemblorCommands",
       ],
       swiftSettings: strict),
     .executableTarget(name: "temblor", dependencies: ["TemblorCommands"], swiftSettings: strict),
@@ -281,7 +294,9 @@ let package = Package(
       name: "JSONTextTests", dependencies: ["Diagnostics", "JSONText"], swiftSettings: strict),
     .testTarget(
       name: "HapticFormatsTests",
-      dependencies: ["Diagnostics", "HapticFormats", "HapticModel", "JSONText", "TestSupport"],
+      dependencies: [
+        "Diagnostics", "HapticFormats", "HapticModel", "JSONText", "PatternRules", "TestSupport",
+      ],
       resources: [.copy("Fixtures")], swiftSettings: strict),
 
     .testTarget(

@@ -2,6 +2,7 @@ public import Diagnostics
 public import HapticFormats
 public import HapticModel
 public import HapticRender
+internal import PatternRules
 internal import SystemSupport
 
 /// A pattern that was read without a mistake, and is ready to be compiled.
@@ -59,7 +60,7 @@ public struct LoadedPattern: Sendable {
         plans.append(
           try RenderPlan(compiling: composition, profile: profile, rate: rate, samples: samples))
       } catch {
-        throw InputError(at: error, in: places)
+        throw InputError(error, places: places.place(of:))
       }
     }
     return plans

@@ -1,5 +1,5 @@
 internal import Glibc
-package import Diagnostics
+internal import Diagnostics
 public import HapticFormats
 internal import HapticModel
 public import HapticRender
@@ -146,41 +146,5 @@ public struct RenderJob: Sendable {
     }
     let peak = rendering.statistics.peak
     return peak > 0 ? Float(Renderer.maximumLevel) / peak : 1
-  }
-}
-
-extension InputError {
-  /// A refusal to compile, at the event's place in its file.
-  package init(at error: RenderError, in places: any SourcePlaces) {
-    let element = error.event.map { CompositionElement.event($0) } ?? .composition
-    self.init(Finding(Rule(of: error.kind), place: places.place(of: element), error.description))
-  }
-}
-
-extension Rule {
-  /// What keeps a pattern from being compiled, whatever its format.
-  package static let compilation = [eventTime, patternTooLong, soundMissing, frameRate]
-
-  private static let eventTime = Rule(
-    "event-time", group: "playback", .error,
-    "Times and values must be finite; times and durations must not be negative.")
-  private static let patternTooLong = Rule(
-    "pattern-too-long", group: "playback", .error,
-    "A pattern may last at most a day and have at most 65,535 layers.")
-  static let soundMissing = Rule(
-    "sound-missing", group: "playback", .error,
-    "The sound files of a pattern must be readable and in its folder.")
-  private static let frameRate = Rule(
-    "frame-rate", group: "playback", .error, "The sample rate must be from 8 to 192 kHz.")
-
-  /// The rule behind a refusal to compile.
-  package init(of kind: RenderError.Kind) {
-    self =
-      switch kind {
-      case .timeOutOfRange: .eventTime
-      case .patternTooLong, .tooManyLayers: .patternTooLong
-      case .sampleMissing: .soundMissing
-      case .rateOutOfRange: .frameRate
-      }
   }
 }

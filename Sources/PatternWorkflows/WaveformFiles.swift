@@ -1,6 +1,7 @@
 package import Diagnostics
 package import HapticFormats
 package import HapticRender
+internal import PatternRules
 internal import SoundFile
 internal import SystemSupport
 

@@ -7,7 +7,7 @@ public struct Calibration: Equatable, Sendable {
   /// Resonance in hertz.
   public let resonance: Double
   /// Quality factor at resonance.
-  public let quality: Double
+  public let qualityFactor: Double
   /// What the recording is in proportion to, as asked or as it fits best.
   public let sensor: TransducerMeasurement.Sensor
   /// Whether the recording moves down when the signal goes up.
@@ -58,7 +58,7 @@ public struct Calibration: Equatable, Sendable {
     try Self.judge(fit, band: signal.band, acceptsPoor: acceptsPoor)
     let shape = fit.shape
     resonance = shape.resonance
-    quality = shape.quality
+    qualityFactor = shape.quality
     sensor = sensors.first { $0.order == shape.order } ?? .acceleration
     // With ω² in the numerator, movement and signal have one sign above resonance, and −1 is in the fit.
     isInverted = fit.gain < 0
@@ -174,7 +174,7 @@ public struct Calibration: Equatable, Sendable {
     var hardware = profile.hardware ?? TransducerHardware(product: profile.name)
     var known: Set = ["resonance", "qualityFactor", "band", "response"]
     hardware.resonance = Self.rounded(resonance, places: 2)
-    hardware.quality = Self.rounded(quality, places: 2)
+    hardware.quality = Self.rounded(qualityFactor, places: 2)
     let (low, high) = (curve.band.lowerBound, curve.band.upperBound)
     hardware.band = Self.rounded(low, places: 1)...Self.rounded(high, places: 1)
     hardware.response = curve.response

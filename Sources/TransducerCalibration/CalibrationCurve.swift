@@ -18,7 +18,7 @@ public struct CalibrationCurve: Equatable, Sendable {
     /// What is left of the measured when the fitted is taken from it, phase and all, in decibels.
     public let residual: Double
     /// Whether what was measured stands out of the noise, from here to the resonance.
-    public let isHeard: Bool
+    public let isAboveNoise: Bool
   }
 
   /// The points by rising frequency, up to 96 in an octave.
@@ -48,14 +48,14 @@ public struct CalibrationCurve: Equatable, Sendable {
       of: zip(levels, noises).map { $0 > Self.prominence * $1 },
       around: response.groups.lastIndex { $0.hertz <= fit.shape.resonance } ?? 0)
     let greatest = max(zip(levels, heard).map { $1 ? $0 : 0 }.max() ?? 0, 1e-300).squareRoot()
-    let points = zip(response.groups, heard).map { group, isHeard in
+    let points = zip(response.groups, heard).map { group, isAboveNoise in
       let fitted = fit.shape.value(atHertz: group.hertz) * fit.gain
       let factor = pow(group.hertz, order) / greatest
       return Point(
         hertz: group.hertz, measured: Decibels.of(amplitude: group.gain.magnitude * factor),
         fitted: Decibels.of(amplitude: fitted.magnitude * factor),
         residual: Decibels.of(amplitude: (group.gain - fitted).magnitude * factor),
-        isHeard: isHeard)
+        isAboveNoise: isAboveNoise)
     }
     self.points = points
     let reached = levels.indices.map { heard[$0] ? levels[$0] : 0 }
@@ -86,7 +86,7 @@ public struct CalibrationCurve: Equatable, Sendable {
       let low = first * pow(2, Double(index) * width)
       let high = low * pow(2, width)
       let inside = points.filter { $0.hertz >= low && $0.hertz < high }
-      guard !inside.isEmpty, inside.allSatisfy(\.isHeard) else { continue }
+      guard !inside.isEmpty, inside.allSatisfy(\.isAboveNoise) else { continue }
       let power = inside.reduce(0) { $0 + pow(10, $1.measured / 10) } / Double(inside.count)
       found.append(
         ResponsePoint(

@@ -2,6 +2,7 @@ import HapticFormats
 import Diagnostics
 import Glibc
 import HapticRender
+import PatternRules
 import PatternWorkflows
 import ShippedPatterns
 import SoundFile
@@ -53,7 +54,11 @@ import Testing
     let text = ShippedPatterns.text(named: name) ?? []
     let document = try AHAPDocument(text: text, name: name)
     #expect(document.formatted() == text)
-    let findings = document.examine().judged(rules: FormatRegistry.standard.rules)
+    let examination = document.examine()
+    let composition = try #require(examination.composition)
+    let findings = examination.judged(
+      adding: PatternRules.findings(in: composition, places: examination.places.place(of:)),
+      rules: FormatRegistry.standard.rules + PatternRules.composition)
     let worse = findings.filter { $0.severity != .note }
     #expect(worse.map(\.description) == [])
     #expect(try !(document.read().metadata["Description"] ?? "").isEmpty)

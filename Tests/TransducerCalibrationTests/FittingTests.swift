@@ -17,7 +17,7 @@ import TransducerCalibration
     let recording = try studio.record([(resonance, quality, 1)])
     let found = try Calibration(measuring: recording, of: studio.signal)
     #expect(abs(found.resonance / resonance - 1) < 0.01)
-    #expect(abs(found.quality / quality - 1) < 0.05)
+    #expect(abs(found.qualityFactor / quality - 1) < 0.05)
     #expect(abs(found.offset * studio.rate - studio.latency) < 1)
     #expect(abs(found.gain / abs(studio.gain) - 1) < 0.05)
     #expect(found.isInverted == (studio.gain < 0))
@@ -38,7 +38,7 @@ import TransducerCalibration
     studio.latency = 77.25
     let found = try Calibration(measuring: studio.record([(60, 3, 1)]), of: studio.signal)
     #expect(abs(found.resonance - 60) < 0.3)
-    #expect(abs(found.quality - 3) < 0.1)
+    #expect(abs(found.qualityFactor - 3) < 0.1)
     #expect(abs(found.offset * rate - 77.25) < 1)
   }
 
@@ -56,7 +56,7 @@ import TransducerCalibration
       measuring: studio.record([(40, 5, 1)], as: quantity), of: studio.signal)
     #expect(found.sensor == sensor)
     #expect(abs(found.resonance - 40) < 0.2)
-    #expect(abs(found.quality - 5) < 0.1)
+    #expect(abs(found.qualityFactor - 5) < 0.1)
     // The band is that of the acceleration, whatever the sensor gave.
     #expect(abs(found.curve.band.lowerBound - 31.6) < 1)
     #expect(abs(found.curve.band.upperBound - 65.5) < 1.5)
@@ -68,7 +68,7 @@ import TransducerCalibration
       measuring: studio.record([(40, 4, 1)], coilCorner: 300), of: studio.signal)
     let corner = try #require(found.coilCorner)
     #expect(abs(corner / 300 - 1) < 0.05)
-    #expect(abs(found.quality - 4) < 0.1)
+    #expect(abs(found.qualityFactor - 4) < 0.1)
     #expect(found.warnings.contains { $0.hasPrefix("Coil inductance reduces the response above 30") })
   }
 
@@ -78,7 +78,7 @@ import TransducerCalibration
     let found = try Calibration(measuring: studio.record([(40, 5, 1)]), of: studio.signal)
     #expect(abs(found.clockError - partsInAMillion) < 2)
     #expect(abs(found.resonance - 40) < 0.1)
-    #expect(abs(found.quality - 5) < 0.05)
+    #expect(abs(found.qualityFactor - 5) < 0.05)
     #expect(abs(found.offset * studio.rate - studio.latency) < 0.5)
   }
 
@@ -91,7 +91,7 @@ import TransducerCalibration
       }, rate: clean.rate)
     let found = try Calibration(measuring: hum, of: studio.signal)
     #expect(abs(found.resonance - 40) < 0.4)
-    #expect(abs(found.quality - 5) < 0.25)
+    #expect(abs(found.qualityFactor - 5) < 0.25)
   }
 
   @Test func aReferenceIsThereToAPartOfAFrame() throws {

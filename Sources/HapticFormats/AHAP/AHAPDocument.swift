@@ -34,16 +34,15 @@ package struct AHAPDocument: Sendable {
     return reading
   }
 
-  /// Reads the pattern, collects every error, and checks the file against every rule.
+  /// Reads the pattern, collects every error, and checks the text against every rule of AHAP.
   ///
-  /// The rules of design are checked only where there are no errors; allowances are not applied.
+  /// Allowances are not applied.
   package func examine(options: ReadingOptions = ReadingOptions()) -> Examination {
     var decoder = PatternDecoder(json, options: options)
     let reading = decoder.decode()
     var allowances: [Examination.Allowance] = []
     if options.wantsFindings {
       decoder.checkText()
-      if decoder.log.errorCount == 0 { decoder.checkDesign() }
       allowances = decoder.allowances()
     }
     let isReadable = decoder.log.errorCount == 0

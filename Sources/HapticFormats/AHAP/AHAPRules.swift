@@ -6,10 +6,9 @@ package enum AHAPRules {
   package static let all: [Rule] = [
     .syntax, .trailingComma, .byteOrderMark, .duplicateKey, .structure, .missingKey, .wrongType,
     .unknownEventType, .unknownParameter, .unknownEntry, .unknownKey, .durationKey,
-    .missingVersion, .missingDuration, .noEvents, .waveformPath,
+    .missingVersion, .missingDuration, .waveformPath,
     .negativeTime, .negativeDuration, .outOfRange, .eventLength, .curveAbsoluteTimes,
-    .curvePointCount, .curveOrder, .curveOverlap, .parameterNotApplicable, .transientGap,
-    .transientCount, .transientSpacing, .heavyOveruse, .harsh, .sustained, .patternLength,
+    .curvePointCount, .curveOrder, .parameterNotApplicable,
   ]
 }
 
@@ -61,9 +60,6 @@ extension Rule {
   static let missingDuration = Rule(
     "missing-duration", group: "grammar", .warning,
     "A continuous event should have a duration; without one its end is up to the device.")
-  static let noEvents = Rule(
-    "no-events", group: "grammar", .warning,
-    "A pattern should have events; without them it is silent.")
   static let waveformPath = Rule(
     "waveform-path", group: "grammar", .error,
     "The path of a sound file must be relative, inside the folder of the pattern, with forward slashes."
@@ -96,37 +92,9 @@ extension Rule {
   static let curveOrder = Rule(
     "curve-order", group: "compatibility", .warning,
     "Control points should be sorted by time; others are sorted on reading.")
-  static let curveOverlap = Rule(
-    "curve-overlap", group: "compatibility", .warning,
-    "Curves of one parameter should not overlap; devices differ in which one applies.")
   static let parameterNotApplicable = Rule(
     "parameter-not-applicable", group: "compatibility", .warning,
     "A parameter should have an effect on its event.")
-
-  // MARK: Design
-
-  static let transientGap = Rule(
-    "transient-gap", group: "design", .warning,
-    "Transients should be at least 50 ms apart to be felt as separate taps.")
-  static let transientCount = Rule(
-    "transient-count", group: "design", .warning,
-    "A sequence (transients at most 250 ms apart) should have at most 4 transients.")
-  static let transientSpacing = Rule(
-    "transient-spacing", group: "design", .warning,
-    "Four or more transients should be evenly spaced, accelerate, slow down, or form equal groups.")
-  static let heavyOveruse = Rule(
-    "heavy-overuse", group: "design", .warning,
-    "Transients of intensity 0.95 or more should be rare: at most 2 in a sequence, and not the majority."
-  )
-  static let harsh = Rule(
-    "harsh", group: "design", .warning,
-    "A transient should not have both intensity and sharpness of 0.9 or more.")
-  static let sustained = Rule(
-    "sustained", group: "design", .warning,
-    "Vibration of intensity 0.8 or more should not last longer than 1 s without a pause.")
-  static let patternLength = Rule(
-    "pattern-length", group: "design", .note,
-    "A pattern should not be longer than 5 s; feedback usually lasts 0.2 to 0.5 s.")
 }
 
 /// Codes of `CHHapticError`.

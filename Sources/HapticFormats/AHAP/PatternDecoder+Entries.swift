@@ -313,21 +313,4 @@ extension PatternDecoder {
     }
     return !hasSequel ? .none : isChain ? .proof : .appearance
   }
-
-  /// Notes curves that begin before another of the same control has ended.
-  mutating func checkOverlaps() {
-    var ends: [DynamicParameterID: Double] = [:]
-    let order = pattern.curves.indices.sorted { pattern.curves[$0].time < pattern.curves[$1].time }
-    for index in order {
-      let curve = pattern.curves[index]
-      if let end = ends[curve.id], curve.time < end - Self.timeTolerance {
-        log.add(
-          .curveOverlap, at: JSONValue(document: json, index: curveValues[index]),
-          "overlaps another curve of \(curve.id.rawValue) that ends at \(end.secondsText); this one takes precedence"
-        )
-      }
-      let end = curve.time + (curve.controlPoints.last?.time ?? 0)
-      ends[curve.id] = max(ends[curve.id] ?? 0, end)
-    }
-  }
 }

@@ -300,10 +300,6 @@ struct PatternDecoder {
         .wrongType, at: metadata, severity: .warning,
         "Metadata should be an object, not \(metadata.kind.noun); it is ignored")
     }
-    checkOverlaps()
-    if let entries, entries.kind == .array, pattern.events.isEmpty, log.errorCount == 0 {
-      log.add(.noEvents, at: entries, "the pattern has no events and plays nothing")
-    }
   }
 }
 

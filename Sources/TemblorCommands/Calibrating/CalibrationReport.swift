@@ -61,7 +61,7 @@ struct CalibrationReport {
       entry.member("recording", take.name)
       entry.member("profile", new.name)
       entry.member("resonance", calibration.resonance)
-      entry.member("quality", calibration.quality)
+      entry.member("quality", calibration.qualityFactor)
       entry.object("band", layout: .line) { band in
         band.member("low", calibration.curve.band.lowerBound)
         band.member("high", calibration.curve.band.upperBound)
@@ -95,7 +95,7 @@ struct CalibrationReport {
     ResponsePlot(
       title: "\(new.name): acceleration, measured and fitted",
       subtitle: "\(NumberFormatting.rounded(calibration.resonance, places: 2)) Hz, quality "
-        + "\(NumberFormatting.rounded(calibration.quality, places: 2)), residual "
+        + "\(NumberFormatting.rounded(calibration.qualityFactor, places: 2)), residual "
         + "\(NumberFormatting.rounded(calibration.residual, places: 1)) dB",
       points: calibration.curve.points.map {
         ResponsePlot.Point(

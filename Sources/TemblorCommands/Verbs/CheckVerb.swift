@@ -4,6 +4,7 @@ import HapticFormats
 import HapticModel
 import HapticRender
 import JSONText
+import PatternRules
 import PatternWorkflows
 import SystemSupport
 
@@ -90,14 +91,17 @@ enum CheckVerb {
     -> [Finding]
   {
     let examination = input.formats.examine(try input.file())
-    let places = examination.places
+    let places = examination.places.place(of:)
     var others = WaveformFiles.findings(examination.sounds, from: input.folder)
+    if let composition = examination.composition {
+      others += PatternRules.findings(in: composition, places: places)
+    }
     if let composition = examination.composition, examination.sounds.isEmpty {
       do {
         _ = try RenderPlan(
           compiling: composition, rate: RenderPlan.supportedSampleRates.lowerBound)
       } catch {
-        others.append(InputError(at: error, in: places).finding)
+        others.append(InputError(error, places: places).finding)
       }
     }
     if let profile, let composition = examination.composition,
@@ -107,12 +111,11 @@ enum CheckVerb {
       let samples = try WaveformFiles.load(examination.sounds, from: input.folder, rate: rate)
       let plan = try RenderPlan(
         compiling: composition, profile: profile, rate: rate, samples: samples)
-      others += HardwareFindings(
-        composition: composition, places: places, profile: profile, plan: plan
-      ).all()
+      others += PatternRules.hardwareFindings(
+        in: composition, profile: profile, plan: plan, places: places)
     }
     return examination.judged(adding: others, rules: knownRules) {
-      profile != nil || !Rule.hardware.contains($0)
+      profile != nil || !PatternRules.hardware.contains($0)
     }
   }
 
@@ -137,7 +140,13 @@ enum CheckVerb {
 
   /// The rules that patterns are checked for, in the order in which they are listed.
   private static var knownRules: [Rule] {
-    CommandEnvironment.formats.rules + Rule.hardware + Rule.compilation
+    let rules =
+      CommandEnvironment.formats.rules + PatternRules.composition + PatternRules.hardware
+      + PatternRules.refusals
+    // What two modules check of one group stands under one heading.
+    var groups: [String] = []
+    for rule in rules where !groups.contains(rule.group) { groups.append(rule.group) }
+    return groups.flatMap { group in rules.filter { $0.group == group } }
   }
 
   /// The rules to leave out; those whose findings are errors cannot be.

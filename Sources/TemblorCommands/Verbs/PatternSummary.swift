@@ -2,6 +2,7 @@ import HapticFormats
 import HapticModel
 import HapticRender
 import JSONText
+import PatternRules
 import PatternWorkflows
 import SystemSupport
 
@@ -34,25 +35,8 @@ struct PatternSummary {
     }
     statistics = rendering.statistics
     rootMeanSquare = (sum / Double(max(1, settings.length ?? 1))).squareRoot()
-    frequencies = Self.frequencies(of: pattern.composition, profile: profile)
-    playedFrequencies = Self.frequencies(
-      of: pattern.composition, profile: profile.placed(rate: plan.rate))
-  }
-
-  /// The lowest and highest frequency the events ask for, before any control moves them.
-  static func frequencies(of composition: HapticComposition, profile: TransducerProfile)
-    -> ClosedRange<Double>?
-  {
-    let asked = composition.layers.flatMap(\.pattern.events).compactMap { event -> Double? in
-      let sharpness = Double(event.value(of: .hapticSharpness))
-      switch event.kind {
-      case .hapticContinuous: return profile.frequency.hertz(atSharpness: sharpness)
-      case .hapticTransient: return profile.transient.frequency.hertz(atSharpness: sharpness)
-      default: return nil
-      }
-    }
-    guard let low = asked.min(), let high = asked.max() else { return nil }
-    return low...high
+    frequencies = profile.frequencies(of: pattern.composition)
+    playedFrequencies = profile.placed(rate: plan.rate).frequencies(of: pattern.composition)
   }
 
   /// What the pattern holds: the name of one, of several, and how many there are.

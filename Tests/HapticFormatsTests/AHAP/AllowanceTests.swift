@@ -7,7 +7,7 @@ import Testing
     let text = """
       {"Version": 1.0, "Metadata": {"AllowedRules": \(allowed)}, "Pattern": [\(events)]}
       """
-    return try AHAPDocument(text: Array(text.utf8), name: "t").examine().judged(rules: FormatRegistry.standard.rules)
+    return try AHAPDocument(text: Array(text.utf8), name: "t").examine().allFindings
       .map { "\($0.severity) \($0.rule.text): \($0.message)" }
   }
 

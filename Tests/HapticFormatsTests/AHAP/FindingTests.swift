@@ -11,7 +11,7 @@ import Testing
     let document = try AHAPDocument(text: Array(text.utf8), name: "t.ahap")
     let examination = document.examine()
     #expect(examination.pattern != nil)
-    return examination.findings.map { "\($0.rule.text) \($0)" }
+    return examination.allFindings.map { "\($0.rule.text) \($0)" }
   }
 
   @Test func reportsMissingVersionAndEvents() throws {

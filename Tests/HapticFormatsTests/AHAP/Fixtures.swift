@@ -2,6 +2,7 @@ import HapticFormats
 import HapticModel
 import Diagnostics
 import Foundation
+import PatternRules
 import Testing
 
 /// The files of the Fixtures folder.
@@ -28,8 +29,7 @@ enum Fixtures {
       let document = try AHAPDocument(text: Fixtures.text("Valid/" + name), name: name)
       let examination = document.examine()
       #expect(examination.pattern != nil, "\(name)")
-      let findings = examination.judged(rules: FormatRegistry.standard.rules)
-      #expect(findings.filter { $0.severity != .note } == [], "\(name)")
+      #expect(examination.allFindings.filter { $0.severity != .note } == [], "\(name)")
     }
   }
 
@@ -52,13 +52,20 @@ enum Fixtures {
       let document = try AHAPDocument(text: Fixtures.text("Lossy/" + name), name: name)
       let examination = document.examine()
       #expect(examination.pattern != nil, "\(name)")
-      let rules = Set(examination.findings.map(\.rule.text))
+      let rules = Set(examination.allFindings.map(\.rule.text))
       #expect(rules.contains { name.hasPrefix($0) }, "\(name)")
     }
   }
 }
 
 extension Examination {
+  /// What there is to say about the text and about its composition, with the allowances applied.
+  var allFindings: [Finding] {
+    let others = composition.map { PatternRules.findings(in: $0, places: places.place(of:)) } ?? []
+    return judged(
+      adding: others, rules: FormatRegistry.standard.rules + PatternRules.composition)
+  }
+
   /// The only layer, or nothing where there are errors.
   var pattern: HapticPattern? { composition?.layers[0].pattern }
 }

@@ -96,7 +96,7 @@ import Testing
     let reading = try AHAPDocument(text: Fixtures.text("Valid/every-key.ahap"), name: "t").read()
     let made = try AHAPDocument(pattern: reading.pattern, metadata: reading.metadata)
     #expect(try made.read() == reading)
-    #expect(made.examine().findings == [])
+    #expect(made.examine().allFindings == [])
     #expect(
       String(decoding: try AHAPDocument(pattern: HapticPattern()).formatted(), as: UTF8.self)
         == "{\n  \"Version\": 1.0,\n  \"Pattern\": []\n}\n")

@@ -15,7 +15,7 @@ struct HardwareLoad {
   private(set) var meanPower: Double?
   /// Where the drive is held back for the movement's sake.
   private(set) var heldForExcursion: ProtectionEvent?
-  /// Where it is held back for the warmth's.
+  /// Where it is held back for the temperature's.
   private(set) var heldForPower: ProtectionEvent?
   /// The first frame that is turned down to the ceiling, and how many are.
   private(set) var limited: (frame: Int64, count: Int64)?
@@ -49,8 +49,10 @@ struct HardwareLoad {
     meanPower = 2 * power * squares / Double(plan.loopLength)
   }
 
-  /// Seconds of a loop after which the mean power has led to a warmth, or nothing where it never does.
-  func secondsToWarmth(of aim: Double) -> Double? {
+  /// Seconds of a loop after which it is held back to the power that it can have for ever, or nothing where it never
+  /// is.
+  var secondsToThermalLimit: Double? {
+    let aim = TransducerLimits.powerAim
     guard let thermal = limits?.thermal, let meanPower, meanPower > aim else { return nil }
     func temperatureRise(_ seconds: Double) -> Double {
       let coil = thermal.coilFraction * (1 - NumberFormatting.decay(seconds / thermal.coil))

@@ -2,9 +2,9 @@ import HapticModel
 import HapticRender
 import Testing
 
-@testable import TemblorCommands
+@testable import PatternRules
 
-@Suite struct HardwareDemandTests {
+@Suite struct HardwareLoadTests {
   private static let rate = 8_000.0
 
   /// Hardware of which a looped event of full strength asks a little more than its continuous power.
@@ -28,7 +28,7 @@ import Testing
     let power = try #require(demand.meanPower)
     // 2 · 5.8 · 0.44² / 2, less the edges and what the high-pass takes at an octave above its corner.
     #expect(abs(power - 1.06) < 0.02)
-    let told = try #require(demand.secondsToWarmth(of: 0.96))
+    let told = try #require(demand.secondsToThermalLimit)
     let routing = OutputRouting().fitted(to: [Self.profile])
     var rendering = OfflineRenderer(
       plan: plan, settings: RenderSettings(routing: routing, passCount: nil, length: 100 * 8_000))
@@ -47,7 +47,7 @@ import Testing
     let demand = HardwareLoad(try Self.plan(), profile: .phone)
     #expect(demand.excursion == nil)
     #expect(demand.meanPower == nil)
-    #expect(demand.secondsToWarmth(of: 0.96) == nil)
+    #expect(demand.secondsToThermalLimit == nil)
     #expect(demand.heldForPower == nil)
   }
 }

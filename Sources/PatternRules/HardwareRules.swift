@@ -1,0 +1,153 @@
+public import Diagnostics
+public import HapticModel
+public import HapticRender
+internal import SystemSupport
+
+extension PatternRules {
+  /// What the hardware of a profile can do; checked where a profile is named.
+  public static let hardware: [Rule] = [
+    .transducerBand, .transducerExcursion, .transducerPower, .transducerCeiling,
+  ]
+
+  /// Checks what a composition asks of the hardware of a profile, before it is played there.
+  ///
+  /// The plan is rendered twice, which takes a few milliseconds a second of the pattern.
+  ///
+  /// - Parameters:
+  ///   - composition: What was compiled.
+  ///   - profile: The profile it was compiled for; without hardware only the ceiling is checked.
+  ///   - plan: The plan, with the samples of its sound files.
+  ///   - places: Where a part stands.
+  public static func hardwareFindings(
+    in composition: HapticComposition, profile: TransducerProfile, plan: RenderPlan,
+    places: (CompositionElement) -> SourcePlace
+  ) -> [Finding] {
+    let load = HardwareLoad(plan, profile: profile)
+    func finding(
+      _ rule: Rule, at event: EventReference?, severity: Severity? = nil, _ message: String,
+      hint: String? = nil
+    ) -> Finding {
+      let element = event.map { CompositionElement.event($0) } ?? .composition
+      return Finding(
+        rule, severity: severity, place: places(element), message, suggestion: hint)
+    }
+    /// The latest event that has begun at a frame.
+    func event(before frame: Int64) -> EventReference? {
+      let begun = composition.events.filter {
+        FrameConversion.frame(seconds: $0.event.time, rate: plan.rate) <= frame
+      }
+      return begun.max { ($0.event.time, $0.reference) < ($1.event.time, $1.reference) }?.reference
+    }
+    func seconds(_ frame: Int64) -> String {
+      NumberFormatting.rounded(Double(frame) / plan.rate, places: 2) + " s"
+    }
+    func decibels(_ held: HardwareLoad.ProtectionEvent) -> String {
+      NumberFormatting.rounded(held.decibels, places: 1) + " dB"
+    }
+
+    var findings: [Finding] = []
+    let mapped = profile.placed(rate: plan.rate)
+    if let before = profile.frequencies(of: composition).map(\.hertzText),
+      let after = mapped.frequencies(of: composition).map(\.hertzText), before != after
+    {
+      let first = composition.events.first {
+        $0.event.kind == .hapticContinuous || $0.event.kind == .hapticTransient
+      }
+      findings.append(
+        finding(
+          .transducerBand, at: first?.reference,
+          "\(before) is outside the band of \(profile.name) and is mapped to \(after)"))
+    }
+    if let held = load.heldForExcursion, let (share, frame) = load.excursion {
+      let percent = NumberFormatting.rounded(share * 100, places: 0)
+      findings.append(
+        finding(
+          .transducerExcursion, at: event(before: frame),
+          "excursion of \(profile.name) reaches \(percent) % of its limit at \(seconds(frame)); gain is reduced by up to "
+            + decibels(held),
+          hint: "lower the intensity there"))
+    }
+    if let held = load.heldForPower {
+      findings.append(
+        finding(
+          .transducerPower, at: event(before: held.frame),
+          "\(profile.name) exceeds its thermal limit from \(seconds(held.frame)); gain is reduced by up to "
+            + decibels(held),
+          hint: "lower the intensity or add pauses"))
+    } else if let time = load.secondsToThermalLimit {
+      let text =
+        time < 120
+        ? NumberFormatting.rounded(time, places: 0) + " s"
+        : NumberFormatting.rounded(time / 60, places: 0) + " min"
+      findings.append(
+        finding(
+          .transducerPower, at: nil, severity: .note,
+          "when looped, \(profile.name) reaches its thermal limit after \(text) and gain is reduced"
+        ))
+    }
+    if let (frame, count) = load.limited {
+      findings.append(
+        finding(
+          .transducerCeiling, at: event(before: frame),
+          "the signal exceeds the output ceiling at \(seconds(frame)); the limiter acts for \(seconds(count)) in total"
+        ))
+    }
+    return findings
+  }
+}
+
+extension TransducerProfile {
+  /// The lowest and highest frequency that haptic events ask for, before any control moves them; nil
+  /// where there are none.
+  public func frequencies(of composition: HapticComposition) -> ClosedRange<Double>? {
+    let asked = composition.events.compactMap { _, event -> Double? in
+      let sharpness = Double(event.value(of: .hapticSharpness))
+      switch event.kind {
+      case .hapticContinuous: return frequency.hertz(atSharpness: sharpness)
+      case .hapticTransient: return transient.frequency.hertz(atSharpness: sharpness)
+      default: return nil
+      }
+    }
+    guard let low = asked.min(), let high = asked.max() else { return nil }
+    return low...high
+  }
+}
+
+extension HapticComposition {
+  /// The events of all layers with their numbers, layer by layer.
+  fileprivate var events: [(reference: EventReference, event: HapticEvent)] {
+    layers.enumerated().flatMap { layer, content in
+      content.pattern.events.enumerated().map { index, event in
+        (EventReference(layer: layer, event: index), event)
+      }
+    }
+  }
+}
+
+extension ClosedRange<Double> {
+  /// `20–80 Hz`, or `175 Hz` for one frequency, to a tenth.
+  fileprivate var hertzText: String {
+    let (low, high) = (
+      NumberFormatting.rounded(lowerBound, places: 1),
+      NumberFormatting.rounded(upperBound, places: 1)
+    )
+    return lowerBound == upperBound ? "\(low) Hz" : "\(low)–\(high) Hz"
+  }
+}
+
+extension Rule {
+  static let transducerBand = Rule(
+    "transducer-band", group: "transducer", .note,
+    "Frequencies should be within the band of the profile's hardware; others are mapped into it.")
+  static let transducerExcursion = Rule(
+    "transducer-excursion", group: "transducer", .warning,
+    "A pattern should not exceed the excursion limit of the profile's hardware; beyond it, gain is reduced."
+  )
+  static let transducerPower = Rule(
+    "transducer-power", group: "transducer", .warning,
+    "A pattern should not exceed the thermal limit of the profile's hardware; beyond it, gain is reduced."
+  )
+  static let transducerCeiling = Rule(
+    "transducer-ceiling", group: "transducer", .note,
+    "The drive signal should stay below the output ceiling; beyond it, the limiter acts.")
+}

@@ -1,0 +1,46 @@
+public import Diagnostics
+import HapticModel
+
+extension PatternRules {
+  /// What programs and devices differ in.
+  public static let portability: [Rule] = [.noEvents, .curveOverlap]
+
+  /// How far apart, in seconds, two times may be that a tool wrote as the same.
+  private static let timeTolerance = 1e-6
+
+  static func checkPortability(of composition: HapticComposition, _ log: inout CompositionLog) {
+    if composition.layers.allSatisfy(\.pattern.events.isEmpty) {
+      log.add(.noEvents, at: .composition, "the pattern has no events and plays nothing")
+    }
+    for (layer, content) in composition.layers.enumerated() {
+      checkOverlaps(of: content.pattern.curves, layer, &log)
+    }
+  }
+
+  private static func checkOverlaps(
+    of curves: [ParameterCurve], _ layer: Int, _ log: inout CompositionLog
+  ) {
+    var ends: [DynamicParameterID: Double] = [:]
+    let order = curves.indices.sorted { (curves[$0].time, $0) < (curves[$1].time, $1) }
+    for index in order {
+      let curve = curves[index]
+      if let end = ends[curve.id], curve.time < end - timeTolerance {
+        log.add(
+          .curveOverlap, at: .curve(layer: layer, index: index),
+          "overlaps another curve of \(curve.id.rawValue) that ends at \(end.secondsText); this one takes precedence"
+        )
+      }
+      let end = curve.time + (curve.controlPoints.last?.time ?? 0)
+      ends[curve.id] = max(ends[curve.id] ?? 0, end)
+    }
+  }
+}
+
+extension Rule {
+  static let noEvents = Rule(
+    "no-events", group: "grammar", .warning,
+    "A pattern should have events; without them it is silent.")
+  static let curveOverlap = Rule(
+    "curve-overlap", group: "compatibility", .warning,
+    "Curves of one parameter should not overlap; devices differ in which one applies.")
+}

@@ -1,0 +1,214 @@
+import Diagnostics
+import HapticModel
+import PatternRules
+import Testing
+
+@Suite struct DesignRuleTests {
+  /// The rules that a pattern breaks.
+  func rules(_ pattern: HapticPattern) -> [String] {
+    rules(HapticComposition(pattern))
+  }
+
+  func rules(_ composition: HapticComposition) -> [String] {
+    findings(composition).map(\.rule.text)
+  }
+
+  func findings(_ composition: HapticComposition) -> [Finding] {
+    PatternRules.findings(in: composition) { SourcePlace(name: "t", path: "\($0)") }
+  }
+
+  func taps(_ milliseconds: [Double], intensity: Float = 0.5) -> HapticPattern {
+    HapticPattern(
+      events: milliseconds.map {
+        HapticEvent(
+          kind: .hapticTransient, time: $0 / 1000, parameters: [.hapticIntensity: intensity])
+      })
+  }
+
+  func hum(_ time: Double, _ duration: Double, intensity: Float = 1) -> HapticEvent {
+    HapticEvent(
+      kind: .hapticContinuous, time: time, duration: duration,
+      parameters: [.hapticIntensity: intensity])
+  }
+
+  @Test func wantsFiftyMillisecondsBetweenTaps() {
+    #expect(rules(taps([0, 50, 100])) == [])
+    #expect(rules(taps([0, 49])) == ["transient-gap"])
+    #expect(rules(taps([100, 0, 20])) == ["transient-gap"])
+    #expect(rules(taps([0, 0])) == ["transient-gap"])
+    // Decimal times: 0.35 - 0.3 is less than 0.05 in binary.
+    #expect(rules(taps([300, 350])) == [])
+  }
+
+  @Test func countsTheTapsOfASequence() {
+    #expect(rules(taps([0, 100, 200, 300])) == [])
+    #expect(rules(taps([0, 100, 200, 300, 400])) == ["transient-count"])
+    #expect(rules(taps([0, 250, 500, 750, 1000])) == ["transient-count"])
+    #expect(rules(taps([0, 251, 502, 753, 1004])) == [])
+    let five = findings(HapticComposition(taps([0, 100, 200, 300, 400])))
+    #expect(
+      five.map(\.message) == [
+        "the sequence from 0.0 s has 5 transients; more than 4 are hard to tell apart"
+      ])
+    #expect(five.map(\.place.path) == ["\(CompositionElement.event(EventReference(event: 4)))"])
+  }
+
+  @Test(arguments: [
+    // Even, wider, closer, pairs, and a published rhythm.
+    [0, 100, 200, 300], [0, 100, 220, 330], [0, 60, 140, 240], [0, 240, 400, 480],
+    [0, 60, 200, 260], [0, 75, 150, 300],
+  ])
+  func acceptsSpacingWithARule(milliseconds: [Double]) {
+    #expect(rules(taps(milliseconds)) == [])
+  }
+
+  @Test(arguments: [[0, 60, 260, 350], [0, 200, 260, 400], [0, 150, 210, 410]])
+  func reportsErraticSpacing(milliseconds: [Double]) {
+    #expect(rules(taps(milliseconds)) == ["transient-spacing"])
+  }
+
+  @Test func findsGroupsOfTapsThatRepeat() {
+    let pairs = [0.0, 250, 500].flatMap { [$0, $0 + 60] }
+    #expect(rules(taps(pairs)) == ["transient-count"])
+    let triples = [0.0, 400, 800].flatMap { [$0, $0 + 60, $0 + 200] }
+    #expect(rules(taps(triples)) == ["transient-count"])
+    let broken: [Double] = [0, 60, 200, 400, 460, 600, 800, 860, 1000, 1060, 1300]
+    #expect(rules(taps(broken)).contains("transient-spacing"))
+  }
+
+  @Test func keepsHeavyTapsRare() {
+    #expect(rules(taps([0, 100], intensity: 0.95)) == [])
+    #expect(rules(taps([0, 100, 200], intensity: 0.95)) == ["heavy-overuse"])
+    #expect(rules(taps([0, 100, 200], intensity: 0.94)) == [])
+    #expect(rules(taps([0, 1000, 2000], intensity: 1)) == [])
+    #expect(rules(taps([0, 1000, 2000, 3000], intensity: 1)) == ["heavy-overuse"])
+  }
+
+  @Test func reportsWhatIsHarsh() {
+    func tap(_ intensity: Float, _ sharpness: Float) -> HapticPattern {
+      HapticPattern(events: [
+        HapticEvent(
+          kind: .hapticTransient, time: 1,
+          parameters: [.hapticIntensity: intensity, .hapticSharpness: sharpness])
+      ])
+    }
+    #expect(rules(tap(0.9, 0.9)) == ["harsh"])
+    #expect(rules(tap(0.89, 1)) == [])
+    var softened = tap(1, 1)
+    softened.parameters = [DynamicParameter(id: .hapticIntensityControl, value: 0.5, time: 0.5)]
+    #expect(rules(softened) == [])
+    var late = tap(1, 1)
+    late.parameters = [DynamicParameter(id: .hapticIntensityControl, value: 0.5, time: 1.5)]
+    #expect(rules(late) == ["harsh"])
+    var sharpened = tap(1, 0.5)
+    sharpened.curves = [
+      ParameterCurve(
+        id: .hapticSharpnessControl, time: 0,
+        controlPoints: [.init(time: 0, value: 0), .init(time: 1, value: 0.4)])
+    ]
+    #expect(rules(sharpened) == ["harsh"])
+  }
+
+  @Test func endsStrongVibrationAfterASecond() {
+    #expect(rules(HapticPattern(events: [hum(0, 1)])) == [])
+    #expect(rules(HapticPattern(events: [hum(0, 1.01)])) == ["sustained"])
+    #expect(rules(HapticPattern(events: [hum(0, 3, intensity: 0.79)])) == [])
+    #expect(rules(HapticPattern(events: [hum(0, 0.7), hum(0.7, 0.7)])) == ["sustained"])
+    #expect(rules(HapticPattern(events: [hum(0, 0.7), hum(0.8, 0.7)])) == [])
+    var fading = hum(0, 3)
+    fading.parameters[.sustained] = 0
+    #expect(rules(HapticPattern(events: [fading])) == [])
+  }
+
+  @Test func followsTheIntensityCurveOfStrongVibration() {
+    func shaped(_ points: [(Double, Float)]) -> HapticPattern {
+      HapticPattern(
+        events: [hum(0, 3)],
+        curves: [
+          ParameterCurve(
+            id: .hapticIntensityControl, time: 0,
+            controlPoints: points.map { .init(time: $0.0, value: $0.1) })
+        ])
+    }
+    #expect(rules(shaped([(0, 0), (1.5, 1), (3, 0)])) == [])
+    #expect(rules(shaped([(0, 0), (1.5, 1), (1.6, 1), (3, 0.7)])) == ["sustained"])
+    #expect(rules(shaped([(0, 1), (0.9, 1), (1, 0.5), (1.1, 1), (2, 1), (2.1, 0)])) == [])
+    #expect(rules(shaped([(0, 0.5)])) == [])
+  }
+
+  @Test func survivesTimesThatOverflow() {
+    let far = HapticPattern(
+      events: [hum(1.7e308, 1.7e308), hum(0, 1.7e308)],
+      curves: [
+        ParameterCurve(
+          id: .hapticIntensityControl, time: 1e308,
+          controlPoints: [.init(time: 0, value: 0.8), .init(time: 1.7e308, value: 0)])
+      ])
+    #expect(rules(far).contains("sustained"))
+  }
+
+  @Test func notesUnusualLength() {
+    #expect(rules(taps([0, 5000])) == [])
+    #expect(rules(taps([0, 5001])) == ["pattern-length"])
+  }
+
+  @Test func controlsActFromTheirTimeWhateverTheirOrder() {
+    func softened(_ steps: [(time: Double, value: Float)]) -> HapticPattern {
+      HapticPattern(
+        events: [
+          HapticEvent(
+            kind: .hapticTransient, time: 1,
+            parameters: [.hapticIntensity: 1, .hapticSharpness: 1])
+        ],
+        parameters: steps.map {
+          DynamicParameter(id: .hapticIntensityControl, value: $0.value, time: $0.time)
+        })
+    }
+    #expect(rules(softened([(0.8, 1), (0.2, 0.5)])) == ["harsh"])
+    #expect(rules(softened([(0.8, 0.5), (0.2, 1)])) == [])
+    #expect(rules(softened([(0.2, 0.5), (0.8, 1)])) == ["harsh"])
+  }
+
+  // MARK: - Layers
+
+  @Test func transientsOfAllLayersAreFeltTogether() {
+    let composition = HapticComposition(
+      layers: [.init(taps([0, 1000])), .init(taps([500, 1020]))])
+    let found = findings(composition)
+    #expect(found.map(\.rule) == ["transient-gap"])
+    #expect(
+      found.map(\.place.path) == [
+        "\(CompositionElement.event(EventReference(layer: 1, event: 1)))"
+      ])
+    // Of two at one time the first is that of the first layer.
+    #expect(
+      findings(HapticComposition(layers: [.init(taps([0])), .init(taps([0]))])).map(\.place.path)
+        == ["\(CompositionElement.event(EventReference(layer: 1, event: 0)))"])
+  }
+
+  @Test func controlsActOnTheirOwnLayer() {
+    let loud = HapticPattern(events: [hum(0, 3)])
+    var soft = loud
+    soft.parameters = [DynamicParameter(id: .hapticIntensityControl, value: 0.5, time: 0)]
+    #expect(rules(HapticComposition(layers: [.init(soft), .init(soft)])) == [])
+    let found = findings(HapticComposition(layers: [.init(soft), .init(loud)]))
+    #expect(found.map(\.rule) == ["sustained"])
+    #expect(
+      found.map(\.place.path) == [
+        "\(CompositionElement.event(EventReference(layer: 1, event: 0)))"
+      ])
+  }
+
+  @Test func strongVibrationOfTwoLayersIsOne() {
+    let first = HapticPattern(events: [hum(0, 0.7)])
+    let second = HapticPattern(events: [hum(0.7, 0.7)])
+    #expect(rules(HapticComposition(layers: [.init(first), .init(second)])) == ["sustained"])
+  }
+
+  @Test func aThousandFindingsOfARuleAreKeptAndTheRestCounted() {
+    let found = findings(HapticComposition(taps((0..<1500).map { Double($0) * 20 })))
+      .filter { $0.rule == "transient-gap" }
+    #expect(found.count == 1001)
+    #expect(found.last?.message == "499 more transient-gap findings in this file")
+  }
+}

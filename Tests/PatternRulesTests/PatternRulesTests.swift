@@ -1,0 +1,177 @@
+import CoreHaptics
+import Diagnostics
+import HapticFormats
+import HapticModel
+import HapticRender
+import PatternRules
+import Testing
+
+@Suite struct PatternRulesTests {
+  private static func place(_ element: CompositionElement) -> SourcePlace {
+    SourcePlace(name: "t", path: "\(element)")
+  }
+
+  private func curve(_ id: DynamicParameterID, _ time: Double, lasting: Double) -> ParameterCurve {
+    ParameterCurve(
+      id: id, time: time,
+      controlPoints: [.init(time: 0, value: 0), .init(time: lasting, value: 0.5)])
+  }
+
+  private let tap = HapticEvent(kind: .hapticTransient, time: 0)
+
+  @Test func everyRuleHasAnIDOfItsOwn() {
+    let all = PatternRules.composition + PatternRules.hardware + PatternRules.refusals
+    #expect(Set(all.map(\.id)).count == all.count)
+    #expect(PatternRules.refusals.allSatisfy { $0.severity == .error })
+  }
+
+  @Test func aCompositionWithoutEventsIsSilent() {
+    let found = PatternRules.findings(
+      in: HapticComposition(layers: [.init(HapticPattern()), .init(HapticPattern())]),
+      places: Self.place)
+    #expect(found.map(\.rule) == ["no-events"])
+    #expect(found.map(\.place) == [Self.place(.composition)])
+    let layers = [HapticComposition.Layer(HapticPattern()), .init(HapticPattern(events: [tap]))]
+    #expect(
+      PatternRules.findings(in: HapticComposition(layers: layers), places: Self.place).isEmpty)
+  }
+
+  @Test func curvesOverlapInTheirOwnLayer() {
+    let long = curve(.hapticIntensityControl, 0, lasting: 1)
+    let late = curve(.hapticIntensityControl, 0.5, lasting: 1)
+    let other = curve(.hapticSharpnessControl, 0.5, lasting: 1)
+    func pattern(_ curves: [ParameterCurve], at time: Double = 0) -> HapticPattern {
+      HapticPattern(events: [HapticEvent(kind: .hapticTransient, time: time)], curves: curves)
+    }
+    let found = PatternRules.findings(
+      in: HapticComposition(layers: [
+        .init(pattern([other])), .init(pattern([late, other, long], at: 1)),
+      ]), places: Self.place)
+    #expect(found.map(\.rule) == ["curve-overlap"])
+    #expect(found.map(\.place) == [Self.place(.curve(layer: 1, index: 0))])
+    #expect(
+      PatternRules.findings(
+        in: HapticComposition(layers: [.init(pattern([long])), .init(pattern([late], at: 1))]),
+        places: Self.place
+      ).isEmpty)
+  }
+
+  // MARK: - Where a composition comes from
+
+  @Test func aPatternMadeInCodeIsCheckedWithPaths() {
+    let composition = HapticComposition(layers: [
+      .init(HapticPattern(events: [tap])),
+      .init(HapticPattern(events: [HapticEvent(kind: .hapticTransient, time: 0.02)])),
+    ])
+    let found = PatternRules.findings(
+      in: composition, places: ModelPlaces(name: "made").place(of:))
+    #expect(
+      found.map(\.description) == [
+        "made: warning: the transient follows after 20.0 ms; at least 50 ms are needed to feel two (layers[1].events[0])"
+      ])
+  }
+
+  @Test func aPatternOfCoreHapticsIsCheckedWithPaths() throws {
+    let strong = CHHapticEventParameter(parameterID: .hapticIntensity, value: 1)
+    let sharp = CHHapticEventParameter(parameterID: .hapticSharpness, value: 1)
+    let pattern = try CHHapticPattern(
+      events: [
+        CHHapticEvent(eventType: .hapticTransient, parameters: [], relativeTime: 0),
+        CHHapticEvent(
+          eventType: .hapticTransient, parameters: [strong, sharp], relativeTime: 0.5),
+      ], parameters: [])
+    let found = PatternRules.findings(
+      in: pattern.composition, places: ModelPlaces(name: "code").place(of:))
+    #expect(
+      found.map(\.description) == [
+        "code: warning: a transient of intensity 1.0 and sharpness 1.0 feels harsh (events[1])"
+      ])
+  }
+
+  @Test func aFileOfAHAPIsCheckedWithItsLines() throws {
+    let text = """
+      {"Version": 1, "Pattern": [
+        {"Event": {"Time": 0, "EventType": "HapticTransient"}},
+        {"Event": {"Time": 0.02, "EventType": "HapticTransient"}}
+      ]}
+      """
+    let examination = FormatRegistry.standard.examine(SourceFile(Array(text.utf8), name: "a.ahap"))
+    let found = PatternRules.findings(
+      in: try #require(examination.composition), places: examination.places.place(of:))
+    #expect(
+      found.map(\.description) == [
+        "a.ahap:3:13: warning: the transient follows after 20.0 ms; at least 50 ms are needed to feel two (Pattern[1].Event)"
+      ])
+  }
+
+  // MARK: - Hardware
+
+  /// Hardware that rings, and bears little movement.
+  private let ring = TransducerProfile(
+    name: "ring", summary: "Rings.", frequency: FrequencyMapping(low: 25, high: 80),
+    hardware: TransducerHardware(
+      product: "A", resonance: 40, quality: 10, power: 10, acceleration: 8, excursion: 0.14),
+    amplifier: AmplifierParameters(power: 40))
+
+  @Test func hardwareFindingsNameTheEventOfTheirLayer() throws {
+    let weak = HapticEvent(
+      kind: .hapticContinuous, time: 0, duration: 0.2, parameters: [.hapticIntensity: 0.01])
+    let strong = HapticEvent(
+      kind: .hapticContinuous, time: 0.5, duration: 0.5,
+      parameters: [.hapticIntensity: 1, .hapticSharpness: 0.4])
+    let composition = HapticComposition(layers: [
+      .init(HapticPattern(events: [weak])), .init(HapticPattern(events: [strong])),
+    ])
+    let plan = try RenderPlan(compiling: composition, profile: ring, rate: 8_000)
+    let found = PatternRules.hardwareFindings(
+      in: composition, profile: ring, plan: plan, places: Self.place)
+    let excursion = try #require(found.first { $0.rule == "transducer-excursion" })
+    #expect(excursion.place == Self.place(.event(EventReference(layer: 1, event: 0))))
+    #expect(excursion.severity == .warning)
+    let band = try #require(found.first { $0.rule == "transducer-band" })
+    #expect(band.place == Self.place(.event(EventReference(layer: 0, event: 0))))
+    #expect(band.message.hasPrefix("39.8–40.9 Hz is outside the band of ring and is mapped to "))
+  }
+
+  @Test func aProfileWithoutHardwareIsCheckedForTheCeiling() throws {
+    let loud = HapticEvent(
+      kind: .hapticContinuous, time: 0, duration: 0.2, parameters: [.hapticIntensity: 1])
+    let layer = HapticComposition.Layer(HapticPattern(events: [loud]))
+    let three = HapticComposition(layers: [layer, layer, layer])
+    let plan = try RenderPlan(compiling: three, profile: .phone, rate: 8_000)
+    #expect(
+      PatternRules.hardwareFindings(in: three, profile: .phone, plan: plan, places: Self.place)
+        .map(\.rule) == ["transducer-ceiling"])
+    let one = HapticComposition(layers: [layer])
+    #expect(
+      PatternRules.hardwareFindings(
+        in: one, profile: .phone, plan: try RenderPlan(compiling: one, rate: 8_000),
+        places: Self.place
+      ).isEmpty)
+  }
+
+  // MARK: - Refusals
+
+  @Test(arguments: [
+    (RenderError.Kind.rateOutOfRange, "frame-rate"), (.timeOutOfRange, "event-time"),
+    (.patternTooLong, "pattern-too-long"), (.tooManyLayers, "pattern-too-long"),
+    (.sampleMissing, "sound-missing"),
+  ])
+  func everyRefusalToCompileHasARule(kind: RenderError.Kind, rule: String) {
+    #expect(Rule(of: kind).id.text == rule)
+    #expect(PatternRules.refusals.contains(Rule(of: kind)))
+  }
+
+  @Test func aRefusalIsAtTheEventOfItsLayer() throws {
+    let late = HapticEvent(kind: .hapticTransient, time: .infinity)
+    let composition = HapticComposition(layers: [
+      .init(HapticPattern(events: [tap])), .init(HapticPattern(events: [tap, late])),
+    ])
+    let error = try #require(throws: RenderError.self) {
+      try RenderPlan(compiling: composition, rate: 8_000)
+    }
+    let refusal = InputError(error, places: Self.place)
+    #expect(refusal.rule == "event-time")
+    #expect(refusal.place == Self.place(.event(EventReference(layer: 1, event: 1))))
+  }
+}
