@@ -2,7 +2,7 @@ internal import Glibc
 public import HapticRender
 internal import SignalAnalysis
 
-/// What a recording of the signal tells of a transducer.
+/// The resonance of a transducer and its surroundings, measured from a recording of the signal.
 public struct Calibration: Equatable, Sendable {
   /// Resonance in hertz.
   public let resonance: Double
@@ -225,7 +225,7 @@ public struct CalibrationError: Error, Equatable, Sendable, CustomStringConverti
     case tooQuiet
     /// The recorder's clock is not the player's: record on the device that plays.
     case clockMismatch
-    /// What was recorded is no single resonance: look where the sensor is.
+    /// The recording does not show a single resonance: check where the sensor is.
     case noResonance
   }
 

@@ -191,7 +191,7 @@ enum InitialEstimates {
   static func shapes(
     for response: MeasuredResponse, order: Int, band: ClosedRange<Double>
   ) -> [ResonanceShape] {
-    // Wider groups are enough to tell where to begin.
+    // Wider groups are enough to find where to begin.
     let groups = stride(from: 0, to: response.groups.count, by: coarseness).map { start in
       let run = response.groups[start..<min(start + coarseness, response.groups.count)]
       let weight = run.reduce(0) { $0 + $1.weight }
@@ -225,7 +225,7 @@ enum InitialEstimates {
     }
   }
 
-  /// A stretch of the response without its phase.
+  /// A part of the response without its phase.
   private struct Magnitude {
     var hertz: Double
     var value: Double

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import SignalAnalysis
 
-/// Both sweeps of a recording cut out, and what they tell of clock and noise.
+/// Both sweeps of a recording cut out, and the clock error and noise between them.
 struct SweepPair {
   /// A bin of the band.
   struct Bin: BitwiseCopyable {

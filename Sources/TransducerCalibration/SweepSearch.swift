@@ -5,7 +5,7 @@ internal import SignalAnalysis
 ///
 /// The recording is divided by the sweep in frequency, which gathers each sweep in an impulse.
 struct SweepSearch {
-  /// How far the second sweep may lie from its place, in seconds: what the pause leaves room for.
+  /// How far the second sweep may lie from its place, in seconds: what the pause allows.
   static let tolerance = 0.05
   /// How far an impulse has to stand out of the rest, as a multiple of the median.
   private static let prominence: Float = 9

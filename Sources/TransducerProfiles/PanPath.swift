@@ -55,7 +55,7 @@ public struct PanPath: Equatable, Sendable {
 }
 
 extension TransducerArray {
-  /// Pieces into which each gap between transducers is divided on the way.
+  /// Pieces into which each gap between transducers is divided.
   private static let steps = 36
 
   /// The shares of a straight way at which the gains have corners, from 0 up to but without 1.

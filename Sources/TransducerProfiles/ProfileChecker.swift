@@ -257,7 +257,7 @@ struct ProfileChecker {
         "drive.\(sensation.key ?? "") is false, but the intensity law is \"sensation\"",
         hint: "remove the key, or choose the law \"power\"")
     }
-    // A word that is no law is a fault of its own.
+    // An invalid law is an error of its own.
     guard let list, law == nil || law?.string == "power" else { return }
     guard root["hardware"] == nil || sensation?.boolean == false else { return }
     log.add(

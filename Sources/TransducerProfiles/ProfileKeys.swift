@@ -91,7 +91,7 @@ enum ProfileKeys {
         "glide", \.glide, ProfileLimits.ratio, default: 1,
         "Its frequency at the end as a multiple of that at the start, linear between."),
       .number(
-        "durationRatio", \.stretch, ProfileLimits.stretch, default: 1,
+        "durationRatio", \.stretch, ProfileLimits.durationRatio, default: 1,
         "Its length as a multiple of the burst's."
       ).formerly("stretch"),
     ])

@@ -112,7 +112,7 @@ public struct ProfileEntry: Equatable, Sendable {
   public enum Origin: String, Sendable {
     /// The user, in a folder of their own.
     case user
-    /// Whoever looks after the machine.
+    /// The administrator of the machine.
     case system
     /// It comes with Temblor.
     case shipped
@@ -138,7 +138,7 @@ public struct ProfileEntry: Equatable, Sendable {
   /// What errors call its text: the file's path, or the name.
   public var textName: String { path ?? name }
 
-  /// The text, read anew at every call.
+  /// The text, read at every call.
   public func text() throws(ProfileFileError) -> [UInt8] {
     if let path { return try ProfileFolder.read(path) }
     return ProfileCatalog.text(named: name) ?? []

@@ -16,10 +16,10 @@ public enum ProfileLimits {
   static let threshold = -200.0...100.0
   /// Frequencies of partials, and what they glide to, as multiples.
   static let ratio = 0.01...100.0
-  /// Amplitudes of partials; below 0 the partial is turned over.
+  /// Amplitudes of partials; below 0 the partial is inverted.
   static let gain = -10.0...10.0
   /// Lengths of partials as multiples of the burst's.
-  static let stretch = 0.01...10.0
+  static let durationRatio = 0.01...10.0
   /// How many partials an event may have: each is a voice.
   static let partialCount = 1...16
   /// Cycles of a burst.

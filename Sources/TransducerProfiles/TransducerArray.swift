@@ -25,7 +25,7 @@ public struct TransducerArray: Equatable, Sendable {
     public var gain: Double
     /// Seconds by which it is driven later.
     public var delay: Double
-    /// Whether it is turned over.
+    /// Whether its polarity is inverted.
     public var isInverted: Bool
 
     /// Makes a transducer.

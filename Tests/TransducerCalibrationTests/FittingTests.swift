@@ -69,7 +69,8 @@ import TransducerCalibration
     let corner = try #require(found.coilCorner)
     #expect(abs(corner / 300 - 1) < 0.05)
     #expect(abs(found.qualityFactor - 4) < 0.1)
-    #expect(found.warnings.contains { $0.hasPrefix("Coil inductance reduces the response above 30") })
+    let warning = "Coil inductance reduces the response above 30"
+    #expect(found.warnings.contains { $0.hasPrefix(warning) })
   }
 
   @Test(arguments: [-150.0, 50]) func aClockThatIsOffIsMadeGood(partsInAMillion: Double) throws {

@@ -171,7 +171,8 @@ import TransducerCalibration
       let found = try #require(refusal(recording, of: studio.signal, acceptsPoor: true))
       #expect(found.kind == .noResonance)
       #expect(found.description.hasPrefix("one resonance explains only "))
-      #expect(found.description.hasSuffix(" % of the recorded power; is the sensor on the transducer?"))
+      let question = " % of the recorded power; is the sensor on the transducer?"
+      #expect(found.description.hasSuffix(question))
     }
   }
 
