@@ -33,3 +33,101 @@ public struct HapticPattern: Equatable, Sendable {
     return end
   }
 }
+
+/// One thing that is felt or heard, at a time.
+public struct HapticEvent: Equatable, Sendable {
+  /// What an event does; the raw value is its name in AHAP.
+  public enum Kind: String, CaseIterable, Sendable {
+    /// One short impulse that ends by itself.
+    case hapticTransient = "HapticTransient"
+    /// A vibration that lasts for the event's duration.
+    case hapticContinuous = "HapticContinuous"
+    /// A synthetic tone that lasts for the event's duration.
+    case audioContinuous = "AudioContinuous"
+    /// A sound file.
+    case audioCustom = "AudioCustom"
+  }
+
+  /// What the event does.
+  public var kind: Kind
+  /// Seconds from the start of the pattern.
+  public var time: Double
+  /// Seconds until release begins, or nothing where none was given.
+  ///
+  /// For a transient it counts only towards the pattern's length. For a sound file, a shorter duration
+  /// cuts it, a longer one pads it with silence, and zero or nothing plays the whole file.
+  public var duration: Double?
+  /// The values given; those that were not take their defaults.
+  public var parameters: EventParameters
+  /// The sound file of an `audioCustom` event.
+  public var waveform: AudioWaveform?
+
+  /// Makes an event; nothing is clamped or checked.
+  public init(
+    kind: Kind, time: Double, duration: Double? = nil,
+    parameters: EventParameters = EventParameters(), waveform: AudioWaveform? = nil
+  ) {
+    self.kind = kind
+    self.time = time
+    self.duration = duration
+    self.parameters = parameters
+    self.waveform = waveform
+  }
+
+  /// The value of a parameter: the given one clamped to its range, else the default for this kind.
+  ///
+  /// What is not a number counts as not given.
+  public func value(of id: EventParameterID) -> Float {
+    var given = parameters[id] ?? id.defaultValue(for: kind)
+    if given.isNaN { given = id.defaultValue(for: kind) }
+    let range = id.range
+    return min(max(given, range.lowerBound), range.upperBound)
+  }
+}
+
+extension HapticEvent.Kind {
+  /// Whether an event of this kind is changed by a parameter.
+  ///
+  /// Source: the documentation of Apple's Unity wrapper (apple/unityplugins, 4b2455f), by which
+  /// transients have no envelope; haptic parameters act on haptic events, audio ones on audio.
+  public func responds(to id: EventParameterID) -> Bool {
+    switch id {
+    case .hapticIntensity, .hapticSharpness: self == .hapticTransient || self == .hapticContinuous
+    case .attackTime, .decayTime, .releaseTime, .sustained: self != .hapticTransient
+    case .audioVolume, .audioPan, .audioPitch, .audioBrightness:
+      self == .audioContinuous || self == .audioCustom
+    }
+  }
+}
+
+/// The sound file an `audioCustom` event plays, and how.
+public struct AudioWaveform: Equatable, Sendable {
+  /// The file's path as the pattern gives it, relative to the pattern's folder.
+  public var path: String
+  /// Whether the sound is ramped in and out; true unless the pattern says otherwise.
+  public var usesVolumeEnvelope: Bool
+  /// Whether the whole file repeats for the event's duration; false unless the pattern says otherwise.
+  public var isLooping: Bool
+
+  /// Makes a reference to a file; nothing is opened.
+  public init(path: String, usesVolumeEnvelope: Bool = true, isLooping: Bool = false) {
+    self.path = path
+    self.usesVolumeEnvelope = usesVolumeEnvelope
+    self.isLooping = isLooping
+  }
+}
+
+/// The one place where seconds become frames.
+public enum FrameConversion {
+  /// The longest time a pattern can be rendered to, in seconds: one day.
+  public static let longest = 86_400.0
+
+  /// The frame nearest to a time: `round(seconds · rate)`, halves away from zero.
+  ///
+  /// Times outside ± one day are clamped to it, so that any number gives a frame; not-a-number is 0.
+  public static func frame(seconds: Double, rate: Double) -> Int64 {
+    guard !seconds.isNaN else { return 0 }
+    let bounded = min(max(seconds, -longest), longest)
+    return Int64((bounded * rate).rounded())
+  }
+}

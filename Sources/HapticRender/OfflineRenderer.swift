@@ -1,6 +1,6 @@
 /// Renders a plan from its first frame to a given length, with the renderer's latency taken out.
 public struct OfflineRenderer: ~Copyable {
-  /// Frames of silence behind the sound, in seconds, that a rendering ends with unless told otherwise.
+  /// Frames of silence behind the sound, in seconds, that a rendering ends with by default.
   public static let defaultTail = 0.02
 
   private var renderer: Renderer

@@ -46,3 +46,111 @@ public struct RenderSettings: Equatable, Sendable {
   /// Interleaved channels, 1–64.
   public var channelCount: Int { routing.channels.count }
 }
+
+/// Which bus is heard on which channel.
+public struct OutputRouting: Equatable, Sendable {
+  /// What one channel carries.
+  public struct Channel: Equatable, Sendable {
+    /// A side of the audio bus.
+    public enum Audio: UInt8, Sendable {
+      /// No audio.
+      case none
+      /// The left side.
+      case left
+      /// The right side.
+      case right
+      /// Both sides, as one.
+      case both
+    }
+
+    /// The haptic bus that is heard, or nothing.
+    public var hapticBus: Int?
+    /// A factor on the haptics.
+    public var hapticGain: Float
+    /// The part of the audio bus that is heard.
+    public var audio: Audio
+    /// A factor on the audio.
+    public var audioGain: Float
+    /// Frames by which the channel lags, at most `OutputRouting.maximumDelay`.
+    public var delay: Int
+    /// Whether the channel's polarity is inverted.
+    public var isInverted: Bool
+    /// What the channel drives: its profile's hardware decides filters and limits; without, there are none.
+    public var transducer: TransducerProfile?
+
+    /// Makes a channel; the default is silence.
+    public init(
+      hapticBus: Int? = nil, hapticGain: Float = 1, audio: Audio = .none, audioGain: Float = 1,
+      delay: Int = 0, isInverted: Bool = false, transducer: TransducerProfile? = nil
+    ) {
+      self.hapticBus = hapticBus
+      self.hapticGain = hapticGain.isFinite ? hapticGain : 0
+      self.audio = audio
+      self.audioGain = audioGain.isFinite ? audioGain : 0
+      self.delay = min(max(0, delay), OutputRouting.maximumDelay)
+      self.isInverted = isInverted
+      self.transducer = transducer
+    }
+
+    /// Whether another channel has the same mix, apart from delay and polarity.
+    func hasSameMix(as other: Channel) -> Bool {
+      hapticBus == other.hapticBus && hapticGain == other.hapticGain && audio == other.audio
+        && audioGain == other.audioGain && transducer == other.transducer
+    }
+  }
+
+  /// The longest delay of a channel, in frames: a second at 192 kHz.
+  public static let maximumDelay = 192_000
+  /// How many channels an output can have.
+  public static let channelCounts = 1...maximumChannelCount
+  /// The most channels.
+  public static let maximumChannelCount = 64
+  /// The most haptic buses.
+  public static let maximumHapticBusCount = 64
+
+  /// The channels in the order of a frame, 1–64.
+  public var channels: [Channel]
+
+  /// Routes channels one by one.
+  public init(channels: [Channel]) {
+    self.channels = Array(channels.prefix(Self.maximumChannelCount))
+    if self.channels.isEmpty { self.channels = [Channel()] }
+    for index in self.channels.indices {
+      guard let bus = self.channels[index].hapticBus else { continue }
+      self.channels[index].hapticBus = min(max(0, bus), Self.maximumHapticBusCount - 1)
+    }
+  }
+
+  /// The usual routing: one channel carries everything; of several, all carry the haptics, and the first
+  /// two the left and the right of the audio.
+  public init(channelCount: Int = 1, buses: RenderSettings.Buses = .all) {
+    let count = min(max(channelCount, 1), Self.maximumChannelCount)
+    let sides: [Channel.Audio] = count == 1 ? [.both] : [.left, .right]
+    self.init(
+      channels: (0..<count).map { index in
+        Channel(
+          hapticBus: buses == .audio ? nil : 0,
+          audio: buses == .haptics || index >= sides.count ? .none : sides[index])
+      })
+  }
+
+  /// The routing in which every channel with haptics drives the hardware of its bus's profile.
+  ///
+  /// - Parameter profiles: The profile of each haptic bus; channels that have a transducer keep it.
+  public func fitted(to profiles: [TransducerProfile]) -> OutputRouting {
+    var fitted = self
+    for index in fitted.channels.indices where fitted.channels[index].transducer == nil {
+      guard let bus = fitted.channels[index].hapticBus, profiles.indices.contains(bus),
+        profiles[bus].hardware != nil
+      else { continue }
+      fitted.channels[index].transducer = profiles[bus]
+    }
+    return fitted
+  }
+
+  /// How many haptic buses the channels name.
+  public var hapticBusCount: Int { (channels.compactMap(\.hapticBus).max() ?? 0) + 1 }
+
+  /// Whether any channel carries one side of the audio alone.
+  var isPanned: Bool { channels.contains { $0.audio == .left || $0.audio == .right } }
+}

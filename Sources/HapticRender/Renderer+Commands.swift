@@ -65,14 +65,14 @@ extension Renderer {
       if reference.value.seek(to: cue, in: context) { countChange() }
     case .loop(let passCount, let cue, let end):
       reference.value.setLoop(passCount: passCount, end: end, entry: cue, at: position)
-    case .rate(let rate): reference.value.setRate(rate, at: position)
+    case .playbackRate(let rate): reference.value.setPlaybackRate(rate, at: position)
     case .gain(let gain, let frameCount):
       // What does not sound needs no ramp, and is to start at its gain.
       var length = reference.value.phase.isIdle ? 0 : fadeLength
       if let frameCount { length = frameCount }
       reference.value.gain.move(to: gain, over: length)
     case .busSend(let gain, let frameCount, let serial):
-      reference.value.moveShare(to: gain, over: frameCount, serial: serial)
+      reference.value.moveSendGain(to: gain, over: frameCount, serial: serial)
     case .control(let id, let value, let slope):
       reference.value.setControl(id, value: value, slope: slope, at: position)
     }
@@ -107,7 +107,7 @@ extension Renderer {
     release(player)
   }
 
-  /// Tells the control side that it may free a player; nothing may touch it afterwards.
+  /// Reports that the control side may free a player; nothing may touch it afterwards.
   @_noLocks
   private mutating func release(_ reference: PlayerReference) {
     reference.value.entry?.release()
@@ -117,7 +117,7 @@ extension Renderer {
     reference.value.status.value.isReleased.store(true, ordering: .releasing)
   }
 
-  /// Tells the control side that there is something to look at.
+  /// Reports to the control side that something has changed.
   @_noLocks
   func countChange() {
     _ = link.value.changeCount.wrappingAdd(1, ordering: .releasing)

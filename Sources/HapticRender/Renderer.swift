@@ -27,7 +27,7 @@ public struct Renderer: ~Copyable {
   /// What has happened so far.
   public private(set) var statistics = RenderStatistics()
 
-  /// Frames mixed at a time; a greater block is rendered in several turns.
+  /// Frames mixed at a time; a greater block is rendered in several sub-blocks.
   static var subBlockLength: Int {
     @_noLocks get { 256 }
   }
@@ -66,7 +66,7 @@ public struct Renderer: ~Copyable {
   ///
   /// - Parameters:
   ///   - plans: One for each haptic bus, at least one, of one pattern and rate; the first lays the audio.
-  ///   - shares: What each bus gets of the haptics; none for all of them.
+  ///   - shares: The send gain of each bus; none for 1.
   public init(
     plans: [RenderPlan], shares: [SendAutomation] = [], settings: RenderSettings = RenderSettings()
   ) {
@@ -233,7 +233,7 @@ public struct Renderer: ~Copyable {
   @_noLocks
   public mutating func closeGate() { gate.move(to: 0, over: 0) }
 
-  /// Does what is due and finds the length of the next turn: to the next command or cut.
+  /// Does what is due and finds the length of the next sub-block: to the next command or cut.
   @_noLocks
   private mutating func beginSubBlock(atMost most: Int) -> Int {
     performDueCommands()
@@ -250,7 +250,7 @@ public struct Renderer: ~Copyable {
       // A player is rendered apart just while its gain moves, whatever the blocks are.
       let ramp = player.value.gain.framesLeft
       if ramp > 0, position &+ Int64(ramp) < end { end = position &+ Int64(ramp) }
-      let shareRamp = player.value.share.framesLeft
+      let shareRamp = player.value.sendGain.framesLeft
       if shareRamp > 0, position &+ Int64(shareRamp) < end { end = position &+ Int64(shareRamp) }
       index &+= 1
     }
@@ -285,12 +285,12 @@ public struct Renderer: ~Copyable {
         statistics: &statistics)
       index &+= 1
     }
-    link.value.lowerGuardGain(to: statistics.minimumProtectionGain)
+    link.value.lowerProtectionGain(to: statistics.minimumProtectionGain)
     if leastGain < statistics.minimumProtectionGain { statistics.minimumProtectionGain = leastGain }
     self.statistics = statistics
   }
 
-  /// Finds the gain of each bus for each frame of a turn.
+  /// Finds the gain of each bus for each frame of a sub-block.
   @_noLocks
   private mutating func fillGains(count: Int) {
     unsafe strength.fill(gains.view, count: count)
@@ -350,7 +350,7 @@ public struct Renderer: ~Copyable {
     return left <= 0 ? 0 : Float(left) / Float(settings.fadeLength)
   }
 
-  /// Forgets what is on its way to the output.
+  /// Forgets what is buffered for the output.
   @_noLocks
   private mutating func rest() {
     buses.value.rest()
@@ -366,7 +366,7 @@ public struct Renderer: ~Copyable {
     }
   }
 
-  /// Tells the control side how far rendering is.
+  /// Reports to the control side how far rendering is.
   @_noLocks
   private mutating func publish() {
     link.value.position.store(position, ordering: .releasing)
@@ -380,7 +380,7 @@ public struct Renderer: ~Copyable {
     var index = 0
     while index < channels.count {
       let strip = channels[index].strip
-      link.value.warmths[index].store(strips[strip].temperatureRise.bits, ordering: .relaxed)
+      link.value.thermalStates[index].store(strips[strip].temperatureRise.bits, ordering: .relaxed)
       link.value.raisePeak(of: index, to: channels[index].takePeak())
       index &+= 1
     }

@@ -66,7 +66,7 @@ enum VoiceBenchmarks {
       parameters: [.hapticIntensity: intensity, .hapticSharpness: sharpness])
   }
 
-  /// Intensity and sharpness that never stand still: a corner every tenth of a second.
+  /// Intensity and sharpness that always move: a corner every tenth of a second.
   private static func movement() -> [ParameterCurve] {
     let corners = (0...Int(seconds * 10)).map { Double($0) / 10 }
     return [

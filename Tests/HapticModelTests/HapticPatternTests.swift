@@ -28,3 +28,111 @@ import Testing
     #expect(HapticPattern(events: [tap]).duration == 1.5)
   }
 }
+
+@Suite struct HapticEventTests {
+  @Test func valuesThatWereNotGivenTakeAppleDefaults() {
+    let tap = HapticEvent(kind: .hapticTransient, time: 0)
+    let hum = HapticEvent(kind: .hapticContinuous, time: 0)
+    #expect(tap.value(of: .hapticIntensity) == 0.75)
+    #expect(tap.value(of: .hapticSharpness) == 0.5)
+    #expect(hum.value(of: .hapticIntensity) == 0.6)
+    #expect(hum.value(of: .hapticSharpness) == 0.422601)
+    for id in EventParameterID.allCases {
+      let others: Set<EventParameterID> = [.sustained, .audioVolume, .audioBrightness]
+      guard id != .hapticIntensity, id != .hapticSharpness else { continue }
+      #expect(hum.value(of: id) == (others.contains(id) ? 1 : 0))
+    }
+  }
+
+  @Test(arguments: EventParameterID.allCases)
+  func valuesAreClampedToTheirRange(id: EventParameterID) {
+    let isSigned = id == .audioPan || id == .audioPitch
+    #expect(id.range == (isSigned ? -1 : 0)...1)
+    for (given, expected) in [
+      (5, 1), (-5, id.range.lowerBound), (0.25, 0.25), (.infinity, 1),
+      (-.infinity, id.range.lowerBound),
+    ] as [(Float, Float)] {
+      let event = HapticEvent(kind: .audioContinuous, time: 0, parameters: [id: given])
+      #expect(event.value(of: id) == expected)
+    }
+  }
+
+  @Test(arguments: EventParameterID.allCases)
+  func notANumberCountsAsNotGiven(id: EventParameterID) {
+    let event = HapticEvent(kind: .hapticTransient, time: 0, parameters: [id: .nan])
+    #expect(event.value(of: id) == id.defaultValue(for: .hapticTransient))
+  }
+}
+
+@Suite struct EventParametersTests {
+  @Test func nothingIsGivenAtFirst() {
+    let parameters = EventParameters()
+    #expect(parameters.identifiers.isEmpty)
+    for id in EventParameterID.allCases { #expect(parameters[id] == nil) }
+  }
+
+  @Test(arguments: EventParameterID.allCases)
+  func aValueIsKeptAsItWasGivenAndNoOtherChanges(id: EventParameterID) {
+    var parameters = EventParameters()
+    parameters[id] = 7.5
+    #expect(parameters.identifiers == [id])
+    #expect(parameters[id] == 7.5)
+    parameters[id] = nil
+    #expect(parameters == EventParameters())
+  }
+
+  @Test func zeroIsGivenAndDiffersFromNothing() {
+    let zero: EventParameters = [.audioPan: 0]
+    #expect(zero[.audioPan] == 0)
+    #expect(zero != EventParameters())
+  }
+
+  @Test func theLastOfTwoValuesCounts() {
+    let parameters: EventParameters = [.attackTime: 0.1, .attackTime: 0.2]
+    #expect(parameters[.attackTime] == 0.2)
+    #expect(parameters == EventParameters([.attackTime: 0.2]))
+  }
+
+  @Test func identifiersComeInDeclarationOrder() {
+    let parameters: EventParameters = [.audioPan: 0, .hapticIntensity: 1, .sustained: 0]
+    #expect(parameters.identifiers == [.hapticIntensity, .sustained, .audioPan])
+  }
+}
+
+@Suite struct DynamicParameterIDTests {
+  @Test func onlyIntensityAndVolumeMultiply() {
+    #expect(
+      DynamicParameterID.allCases.filter(\.isMultiplier)
+        == [.hapticIntensityControl, .audioVolumeControl])
+  }
+
+  @Test(arguments: DynamicParameterID.allCases)
+  func neutralValuesChangeNothing(id: DynamicParameterID) {
+    #expect(id.neutralValue == (id.isMultiplier ? 1 : 0))
+    #expect(id.range == (id.isMultiplier ? 0...1 : -1...1))
+  }
+
+  @Test(arguments: DynamicParameterID.allCases)
+  func everyNameIsThatOfItsTargetAndControl(id: DynamicParameterID) {
+    let name = id.rawValue
+    let target = id.target.rawValue
+    #expect(name.hasSuffix("Control"))
+    #expect(name == "\(target)Control" || name.hasSuffix("\(target)Control"))
+  }
+}
+
+@Suite struct HapticTimeTests {
+  @Test func timesGoToTheNearestFrame() {
+    #expect(FrameConversion.frame(seconds: 0.1, rate: 44_100) == 4_410)
+    #expect(FrameConversion.frame(seconds: 0.5, rate: 3) == 2)
+    #expect(FrameConversion.frame(seconds: -0.5, rate: 3) == -2)
+    #expect(FrameConversion.frame(seconds: 1.0 / 3, rate: 48_000) == 16_000)
+  }
+
+  @Test func anyNumberGivesAFrame() {
+    #expect(FrameConversion.frame(seconds: .infinity, rate: 48_000) == 4_147_200_000)
+    #expect(FrameConversion.frame(seconds: -.infinity, rate: 48_000) == -4_147_200_000)
+    #expect(FrameConversion.frame(seconds: 1e300, rate: 192_000) == 16_588_800_000)
+    #expect(FrameConversion.frame(seconds: .nan, rate: 48_000) == 0)
+  }
+}

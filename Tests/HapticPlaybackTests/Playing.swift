@@ -1,6 +1,7 @@
 import HapticModel
 import HapticPlayback
 import HapticRender
+import Synchronization
 
 /// A pattern that hums all the time.
 func hum(_ seconds: Double, intensity: Float = 1, sharpness: Float = 0.5) -> HapticPattern {
@@ -68,4 +69,47 @@ func greatestCorner(_ samples: [Float]) -> Float {
       greatest, abs(samples[index] - 2 * samples[index - 1] + samples[index - 2]))
   }
   return greatest
+}
+
+/// A sink that answers as a script says, and then with room; keeps what it is given.
+final class ScriptedSink: AudioSink {
+  let format = SinkFormat(rate: 48_000, channelCount: 1, periodSize: 64, bufferSize: 256)
+  var script: [SinkReadiness]
+  var notices: [SinkEvent] = []
+  /// What was heard: silence where time was missed.
+  private(set) var samples: [Float] = []
+  private(set) var isFinished = false
+
+  init(_ script: [SinkReadiness] = []) { self.script = script }
+
+  var delay: Int { 64 }
+
+  func wait(_ wake: WakeSignal) -> SinkReadiness {
+    let readiness = script.isEmpty ? .room(frameCount: 64) : script.removeFirst()
+    if case .missed(let frameCount) = readiness {
+      samples += Array(repeating: 0, count: frameCount)
+    }
+    return readiness
+  }
+
+  func write(_ frames: Span<Float>) {
+    for index in frames.indices { samples.append(frames[index]) }
+  }
+
+  func finish(draining: Bool) { isFinished = true }
+
+  func takeEvents() -> [SinkEvent] {
+    let taken = notices
+    notices.removeAll()
+    return taken
+  }
+}
+
+/// Counts calls from any thread.
+final class Counter: Sendable {
+  private let count = Atomic<Int>(0)
+
+  var value: Int { count.load(ordering: .acquiring) }
+
+  func increase() { count.wrappingAdd(1, ordering: .acquiringAndReleasing) }
 }

@@ -1,7 +1,7 @@
 import HapticModel
-import Testing
-
 @testable import HapticRender
+import TestSupport
+import Testing
 
 @Suite struct LoopTests {
   /// What the passes of a pattern should be: its single rendering, laid over itself.
@@ -95,5 +95,48 @@ import Testing
     let settings = RenderSettings(passCount: 0)
     #expect(
       try render(earthquake, rate: 8_000, settings: settings) == render(earthquake, rate: 8_000))
+  }
+}
+
+@Suite struct TempoMapTests {
+  @Test(arguments: [0.1, 1.0 / 3, 0.5, 0.999, 1, 1.1, 1.5, 2.7, 64])
+  func bothDirectionsAgreeToTheFrame(rate: Double) {
+    var tempoMap = TempoMap()
+    var numbers = SeededGenerator(seed: UInt64(rate * 1_000))
+    tempoMap.anchor(position: 1_234, at: 77)
+    for change in 0..<5 {
+      let frame = Int64(77 + change * 10_007)
+      tempoMap.setPlaybackRate(change == 3 ? 1.7 : rate, at: frame)
+      for _ in 0..<500 {
+        // Up to a year at 192 kHz.
+        let reach = Int64(1) << Int64.random(in: 1...42, using: &numbers)
+        let line = tempoMap.position(at: frame) + Int64.random(in: 0...reach, using: &numbers)
+        let met = tempoMap.frame(at: line)
+        #expect(tempoMap.position(at: met) >= line)
+        #expect(met == frame || tempoMap.position(at: met - 1) < line)
+      }
+    }
+  }
+
+  @Test func aChangeOfRateKeepsThePlace() {
+    var tempoMap = TempoMap()
+    tempoMap.anchor(position: 0, at: 0)
+    tempoMap.setPlaybackRate(0.5, at: 1_000)
+    #expect(tempoMap.position(at: 1_000) == 1_000)
+    tempoMap.setPlaybackRate(2, at: 1_001)
+    #expect(tempoMap.position(at: 1_001) == 1_000)
+    // The half frame is not lost.
+    #expect(tempoMap.position(at: 1_002) == 1_002)
+    tempoMap.setPlaybackRate(1, at: 1_002)
+    #expect(!tempoMap.isUnity)
+    #expect(tempoMap.position(at: 2_002) == 2_002)
+  }
+
+  @Test func ratesAreBounded() {
+    var tempoMap = TempoMap()
+    tempoMap.setPlaybackRate(1e9, at: 0)
+    #expect(tempoMap.rate == 64)
+    tempoMap.setPlaybackRate(1e-9, at: 0)
+    #expect(tempoMap.rate == 1.0 / 64)
   }
 }

@@ -56,8 +56,8 @@ import Testing
       for exponent in [1, 2, 1.7] {
         var profile = TransducerProfile.phone
         profile.intensity = .power(exponent: exponent)
-        let laws = VoiceMappings(profile, levels: even, rate: 48_000)
-        let level = laws.amplitude(intensity: Float(intensity), sharpness: Float(sharpness))
+        let mappings = VoiceMappings(profile, levels: even, rate: 48_000)
+        let level = mappings.amplitude(intensity: Float(intensity), sharpness: Float(sharpness))
         #expect(abs(Double(level) - pow(intensity, exponent)) < 1e-6)
         for scale in FrequencyMapping.Scale.allCases {
           profile.frequency.scale = scale

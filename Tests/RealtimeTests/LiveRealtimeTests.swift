@@ -99,7 +99,7 @@ struct LiveRealtimeTests {
       let start = Bool.random(using: &numbers) ? entry(of: index, in: entries, &unused) : nil
       return .loop(
         player, passCount: nil, from: start, end: Int64(time % 9_000) + 480, at: time)
-    case 9: return .rate(player, Double.random(in: 0.3...3, using: &numbers), at: time)
+    case 9: return .playbackRate(player, Double.random(in: 0.3...3, using: &numbers), at: time)
     case 10: return .gain(player, Double.random(in: 0...1, using: &numbers), at: time)
     case 11:
       return .control(

@@ -39,7 +39,7 @@ public final class PatternPlayer: Sendable {
   /// How often it has ended, by itself or by a stop.
   public var endCount: Int { core.endCount }
 
-  /// Whether a start that was asked for is still to come.
+  /// Whether a start is still to come.
   public var isWaitingToStart: Bool { core.isWaitingToStart }
 
   /// The engine's frame of the last end.
@@ -72,7 +72,7 @@ public final class PatternPlayer: Sendable {
 
   // MARK: Transport
 
-  /// Plays from the beginning, or where the last seek led; a player that plays starts anew.
+  /// Plays from the beginning, or from where the last seek led; a player that plays restarts.
   ///
   /// - Parameter offset: Seconds of the pattern to start at, instead.
   public func start(at time: PlaybackTime = .now, from offset: Double? = nil) throws(PlaybackError)
@@ -94,13 +94,13 @@ public final class PatternPlayer: Sendable {
     try send { .stop($1, at: frame) }
   }
 
-  /// Lets the pattern stand still.
+  /// Pauses the pattern.
   public func pause(at time: PlaybackTime = .now) throws(PlaybackError) {
     let frame = time.frame(rate: engine.rate)
     try send { .pause($1, at: frame) }
   }
 
-  /// Lets a pattern that stands still go on.
+  /// Resumes a paused pattern.
   public func resume(at time: PlaybackTime = .now) throws(PlaybackError) {
     let frame = time.frame(rate: engine.rate)
     try send { .resume($1, at: frame) }
@@ -146,7 +146,7 @@ public final class PatternPlayer: Sendable {
   public func setPlaybackRate(_ rate: Double, at time: PlaybackTime = .now) throws(PlaybackError) {
     guard rate > 0 else { return }
     let frame = time.frame(rate: engine.rate)
-    try send { .rate($1, rate, at: frame) }
+    try send { .playbackRate($1, rate, at: frame) }
   }
 
   /// Moves the player's own gain, 0 or more.
@@ -163,7 +163,7 @@ public final class PatternPlayer: Sendable {
     if !isMuted { try sendGain(gain, over: ramp, at: time) }
   }
 
-  /// Silences the player while it goes on, or lets it be heard again.
+  /// Mutes the player while it plays on, or unmutes it.
   public func setMuted(_ isMuted: Bool, at time: PlaybackTime = .now) throws(PlaybackError) {
     let gain = core.withState { state in
       state.isMuted = isMuted
@@ -243,5 +243,40 @@ public final class PatternPlayer: Sendable {
         kind: .notLive, description: "\(id.rawValue) cannot be changed while a pattern plays")
     }
     return control
+  }
+
+  /// Moves what each haptic bus gets of the pattern, all in the same frames; audio stays as it is.
+  ///
+  /// A later call takes the place of an earlier one whose moves are not over.
+  ///
+  /// - Parameters:
+  ///   - steps: Factors for the buses, one list after the other; each takes an equal part of the ramp.
+  ///   - ramp: Seconds for all; 0 sets the last list at once.
+  public func setSendGains(
+    _ steps: [[Double]], over ramp: Double = 0, at time: PlaybackTime = .now
+  ) throws(PlaybackError) {
+    let asked = time.frame(rate: engine.rate)
+    let length = FrameConversion.frame(seconds: max(0, ramp), rate: engine.rate)
+    let steps = length > 0 ? steps : Array(steps.suffix(1))
+    guard !steps.isEmpty else { return }
+    // What is to move now moves with the next block; its steps count from there.
+    let start = steps.count > 1 ? max(asked, engine.position) : asked
+    let serial = core.withState { state in
+      state.sendSerial += 1
+      return state.sendSerial
+    }
+    var commands: [RenderCommand] = []
+    for (index, shares) in steps.enumerated() {
+      let begin = length * Int64(index) / Int64(steps.count)
+      let end = length * Int64(index + 1) / Int64(steps.count)
+      for (bus, part) in core.parts.enumerated() {
+        let share = bus < shares.count ? shares[bus] : 1
+        commands.append(
+          .sendGain(
+            part, share.isFinite ? max(0, share) : 0, over: Int(end - begin), serial: serial,
+            at: start + begin))
+      }
+    }
+    try engine.send([core], commandCount: steps.count, commands)
   }
 }

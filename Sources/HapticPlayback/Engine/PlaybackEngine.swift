@@ -3,7 +3,7 @@ public import HapticRender
 
 /// Plays many patterns at once on one clock: the control side of a renderer.
 ///
-/// Every call returns at once, from any thread. What is asked for is done on the render thread, at its
+/// Every call returns at once, from any thread. What is requested is done on the render thread, at its
 /// frame. A driver renders: `LivePlayback` in real time, `VirtualPlayback` as fast as the machine can.
 public final class PlaybackEngine: Sendable {
   /// Seconds over which strength and mute move.
@@ -116,7 +116,7 @@ public final class PlaybackEngine: Sendable {
     guard isTaken else { throw .tooManyCommands }
   }
 
-  /// Whether nothing is heard, while everything goes on.
+  /// Whether everything is muted while it plays on.
   public var isMuted: Bool {
     get { state.withLock { $0.isMuted } }
     set {
@@ -127,12 +127,12 @@ public final class PlaybackEngine: Sendable {
     }
   }
 
-  /// Silences all haptics while they go on, or lets them be heard again, within 10 ms.
+  /// Mutes all haptics while they play on, or unmutes them, within 10 ms.
   public func setHapticsMuted(_ isMuted: Bool) {
     send(.hapticGain(isMuted ? 0 : 1, over: Int(Self.strengthRamp * rate), at: 0))
   }
 
-  /// Silences all audio while it goes on, or lets it be heard again, within 10 ms.
+  /// Mutes all audio while it plays on, or unmutes it, within 10 ms.
   public func setAudioMuted(_ isMuted: Bool) {
     send(.audioGain(isMuted ? 0 : 1, over: Int(Self.strengthRamp * rate), at: 0))
   }
@@ -170,7 +170,7 @@ public final class PlaybackEngine: Sendable {
 
   /// Loads plans that were compiled before: one for each haptic bus, at the engine's rate.
   ///
-  /// - Parameter shares: What each haptic bus gets over the pattern; none for all of it.
+  /// - Parameter shares: The send gain of each haptic bus over the pattern; none for 1.
   public func player(
     for plans: [RenderPlan], duration: Double, shares: [SendAutomation] = []
   ) throws(PlaybackError) -> PatternPlayer {
@@ -202,7 +202,7 @@ public final class PlaybackEngine: Sendable {
     set { state.withLock { $0.updateHandler = newValue } }
   }
 
-  /// Frees what the render thread has let go of, and tells of players that ended.
+  /// Frees what the render thread has released, and reports players that ended.
   ///
   /// A driver calls it whenever something changed; handlers run on the caller's thread.
   public func update() {
@@ -231,7 +231,7 @@ public final class PlaybackEngine: Sendable {
     for core in cores { core.noteStopped() }
   }
 
-  /// Sends commands to the parts of players together, and keeps what they point to until it is let go.
+  /// Sends commands to the parts of players together, and keeps what they point to until it is released.
   ///
   /// - Parameter commandCount: How many commands there are for each part.
   func send(

@@ -1,3 +1,4 @@
+internal import HapticModel
 internal import HapticRender
 internal import Synchronization
 
@@ -21,15 +22,15 @@ final class PlayerCore: Sendable {
     var commandCount = 1
     /// Starts that were sent.
     var startCount = 0
-    /// Whether nobody holds the player any more.
+    /// Whether the player was released by its owner.
     var isOrphaned = false
     var isRemoved = false
-    /// Whether it was last asked to repeat for ever.
+    /// Whether it was last set to loop endlessly.
     var isEndless = false
     var gain = 1.0
     var isMuted = false
-    /// Orders for shares that were sent.
-    var shareSerial: Int64 = 0
+    /// The last serial of send gains.
+    var sendSerial: Int64 = 0
   }
 
   init(plans: [RenderPlan], duration: Double, shares: [SendAutomation]) {
@@ -51,7 +52,7 @@ final class PlayerCore: Sendable {
     parts.map { SharedCuePoint(of: $0.plan, at: frame) }
   }
 
-  /// Whether the render thread has let go of all parts.
+  /// Whether the render thread has released all parts.
   var isReleased: Bool {
     parts.allSatisfy { $0.isReleased }
   }
@@ -142,7 +143,7 @@ final class PlayerCore: Sendable {
     parts.reduce(0) { $0 + $1.withStatus { $0.droppedVoiceCount.load(ordering: .relaxed) } }
   }
 
-  /// Whether nobody holds the player, nothing it was asked is still to come, and it does not play.
+  /// Whether the player was released, has no command to come, and does not play.
   var isOver: Bool {
     let (isOrphaned, isRemoved, sent) = withState {
       ($0.isOrphaned, $0.isRemoved, $0.commandCount)
@@ -170,4 +171,25 @@ final class PlayerCore: Sendable {
     guard count > 0, let handler else { return }
     for _ in 0..<count { handler() }
   }
+}
+
+/// The part of a pattern that a loop repeats, in frames, with the places where its passes begin.
+struct LoopRegion {
+  /// The frame at which a pass ends, or 0 for the pattern's own end, where all parts have the same.
+  let end: Int64
+  /// Where further passes begin, one for each part; none for the pattern's beginning.
+  let entries: [SharedCuePoint]
+
+  /// A region in seconds; one that is shorter than the shortest loop is made as long.
+  init(from start: Double, end: Double?, of core: PlayerCore, rate: Double) {
+    let start = start.isFinite ? max(0, start) : 0
+    let last = end.map { max($0, start + PatternPlayer.shortestLoop) }
+    self.end =
+      last.map { FrameConversion.frame(seconds: $0, rate: rate) }
+      ?? RenderPlan.commonLoopLength(of: core.parts.map(\.plan))
+    entries = start > 0 ? core.entries(at: FrameConversion.frame(seconds: start, rate: rate)) : []
+  }
+
+  /// Where further passes of a part begin, or nothing for the beginning.
+  func entry(_ part: Int) -> SharedCuePoint? { entries.isEmpty ? nil : entries[part] }
 }

@@ -4,7 +4,7 @@ public import HapticRender
 /// Players that run in step: what is asked of the group is done to all in one frame, and each has its gain.
 ///
 /// So several patterns can be heard in turn under one play head. While a group is used, its players
-/// are commanded by nobody else. Every call may come from any thread and returns at once.
+/// must not be commanded by anything else. Every call may come from any thread and returns at once.
 public final class PlayerGroup: Sendable {
   /// The players, in the order of their gains.
   public let players: [PatternPlayer]
@@ -28,7 +28,7 @@ public final class PlayerGroup: Sendable {
   /// The frame of the last start, or nothing before the first.
   public var startFrame: Int64? { cores[0].startFrame }
 
-  /// Plays from a time of the patterns; players that play start anew.
+  /// Plays from a time of the patterns; players that play restart.
   public func start(at time: PlaybackTime = .now, from offset: Double = 0) throws(PlaybackError) {
     let frame = time.frame(rate: engine.rate)
     let entries = entries(at: offset)
@@ -41,13 +41,13 @@ public final class PlayerGroup: Sendable {
     }
   }
 
-  /// Lets the patterns stand still.
+  /// Pauses the patterns.
   public func pause(at time: PlaybackTime = .now) throws(PlaybackError) {
     let frame = time.frame(rate: engine.rate)
     try send { .pause($0.part, at: frame) }
   }
 
-  /// Lets patterns that stand still go on.
+  /// Resumes paused patterns.
   public func resume(at time: PlaybackTime = .now) throws(PlaybackError) {
     let frame = time.frame(rate: engine.rate)
     try send { .resume($0.part, at: frame) }
@@ -60,7 +60,7 @@ public final class PlayerGroup: Sendable {
     try send(keeping: entries) { .seek($0.part, to: entries[$0.index], at: frame) }
   }
 
-  /// Repeats a region for ever; one that lies behind the end of a pattern is silence there.
+  /// Repeats a region endlessly; where it lies behind the end of a pattern it is silent.
   ///
   /// The running pass goes on, and is over at once where it is beyond the end.
   public func loop(from start: Double = 0, end: Double, at time: PlaybackTime = .now)

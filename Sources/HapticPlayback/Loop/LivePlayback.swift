@@ -2,9 +2,9 @@ internal import Glibc
 internal import RealtimeMemory
 internal import Synchronization
 
-/// Plays an engine through a sink in real time: the render thread, and one that tells what happened.
+/// Plays an engine through a sink in real time: the render thread, and one that reports what happened.
 public final class LivePlayback: Sendable {
-  /// What the threads can tell.
+  /// What the threads can report.
   public enum Event: Equatable, Sendable {
     /// Something happened at the sink.
     case notice(SinkEvent)
@@ -47,7 +47,7 @@ public final class LivePlayback: Sendable {
   /// Starts playing: the sink belongs to the render thread from now on.
   ///
   /// - Parameters:
-  ///   - wantsRealTime: Whether to ask for real-time priority and locked memory; a refusal is told once.
+  ///   - wantsRealTime: Whether to ask for real-time priority and locked memory; a refusal is reported once.
   ///   - recording: Takes a copy of all that is handed over.
   public init(
     _ engine: PlaybackEngine, sink: sending any AudioSink,
@@ -87,7 +87,7 @@ public final class LivePlayback: Sendable {
     ThermalStateStore.shared.keep(engine.temperatureRise, of: engine.routing, at: time.now)
   }
 
-  /// Tells which frame of the engine is heard.
+  /// Which frame of the engine is heard.
   public var clock: PlaybackClock { shared.loop.clock }
 
   /// Whether the sink has ended.
@@ -128,7 +128,7 @@ public final class LivePlayback: Sendable {
     return nil
   }
 
-  /// Hands notices to the control thread; where it is just taking some, the next turn does.
+  /// Hands events to the control thread; where it is just taking some, the next iteration does.
   private static func pass(_ shared: Shared) {
     guard shared.loop.hasNotices else { return }
     let passed: Void? = shared.pending.withLockIfAvailable { pending in
@@ -164,5 +164,27 @@ public final class LivePlayback: Sendable {
     var all = sigset_t()
     _ = unsafe sigfillset(&all)
     _ = unsafe pthread_sigmask(SIG_SETMASK, &all, nil)
+  }
+}
+
+/// Requests real-time priority for the calling thread, and locked memory.
+enum RealTimePriority {
+  /// The requested priority: above ordinary threads, below the kernel's interrupt threads at 50.
+  private static let priority: Int32 = 20
+
+  /// Requests it; returns why it was refused, as a line for the user, or nil.
+  static func ask() -> String? {
+    var parameters = sched_param()
+    parameters.sched_priority = priority
+    let result = unsafe pthread_setschedparam(pthread_self(), SCHED_FIFO, &parameters)
+    // Only what is there now: memory to come is not the render thread's, and may be much.
+    let isLocked = mlockall(MCL_CURRENT) == 0
+    if result == 0 && isLocked { return nil }
+    let refused =
+      result != 0
+      ? (isLocked ? "real-time priority was" : "real-time priority and locked memory were")
+      : "locked memory was"
+    return "\(refused) refused; playback continues without it. "
+      + "To allow it, add your user to the group 'audio' with rtprio and memlock limits"
   }
 }

@@ -23,7 +23,7 @@ public final class RecordingBuffer: Sendable {
   /// Samples that found no room, in all.
   public var droppedSampleCount: Int { dropped.load(ordering: .relaxed) }
 
-  /// Takes samples, oldest first, into the beginning of an array; answers how many: [one thread].
+  /// Takes samples, oldest first, into the beginning of an array; returns how many: [one thread].
   public func take(into samples: inout [Float]) -> Int { ring.take(into: &samples) }
 
   /// Puts frames in: [render thread].

@@ -2,7 +2,7 @@ public import HapticRender
 internal import RealtimeMemory
 internal import Synchronization
 
-/// Waits for a sink, renders what it wants, hands it over: the loop of the render thread, a turn at a time.
+/// Waits for a sink, renders what it wants, hands it over: the loop of the render thread, an iteration at a time.
 ///
 /// The same in real and in virtual time. Not safe for two threads; only `stop` may come from another.
 public final class RenderLoop {
@@ -13,11 +13,11 @@ public final class RenderLoop {
   /// The most silence that a recording is given for one gap, in seconds.
   private static let longestSilence = 10.0
 
-  /// Called on the render thread when players changed or notices came.
+  /// Called on the render thread when players changed or the sink reported events.
   public var changeHandler: (@Sendable () -> Void)?
   /// Takes a copy of what is handed over.
   public var recording: RecordingBuffer?
-  /// The frame that is heard.
+  /// The clock of frames that are heard.
   public let clock: PlaybackClock
   /// Raised to end a wait.
   public let wake = WakeSignal()
@@ -71,7 +71,7 @@ public final class RenderLoop {
     return taken
   }
 
-  /// Does one turn; answers whether another may follow.
+  /// Does one iteration; returns whether another may follow.
   public func turn() -> Bool {
     if closingFrameCount == nil, stopRequest.load(ordering: .acquiring) { beginClosing() }
     let readiness = sink.wait(wake)
@@ -168,4 +168,24 @@ public final class RenderLoop {
     notices += sink.takeEvents()
     changeHandler?()
   }
+}
+
+/// What one iteration of the render loop did, for measurements.
+public struct BlockTiming: BitwiseCopyable, Sendable {
+  /// The engine's frame of the block's first frame.
+  public var position: Int64
+  /// Frames in the block.
+  public var frameCount: Int
+  /// When rendering began.
+  public var began: Duration
+  /// When rendering was done.
+  public var rendered: Duration
+  /// When the sink had taken the block.
+  public var handed: Duration
+  /// Frames handed over and not yet heard, the block included.
+  public var delay: Int
+
+  /// A place for a record.
+  static let empty = BlockTiming(
+    position: 0, frameCount: 0, began: .zero, rendered: .zero, handed: .zero, delay: 0)
 }

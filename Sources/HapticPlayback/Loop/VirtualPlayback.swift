@@ -1,7 +1,7 @@
 internal import HapticRender
 internal import Synchronization
 
-/// Runs an engine as fast as the machine can, on a clock that goes on only when told: for tests and CI.
+/// Runs an engine as fast as the machine can, on a clock that is advanced by hand: for tests and CI.
 ///
 /// The very loop and renderer of live playback, a period at a time. Handlers are called between periods, so
 /// a run is the same every time.
@@ -33,7 +33,7 @@ public final class VirtualPlayback {
     loop.changeHandler = { changes.areNew.store(true, ordering: .relaxed) }
   }
 
-  /// Tells which frame of the engine is heard.
+  /// Which frame of the engine is heard.
   public var playbackClock: PlaybackClock { loop.clock }
 
   /// Renders the periods up to a time from now.

@@ -9,12 +9,12 @@ public protocol AudioSink: AnyObject {
   /// Frames handed over and not yet heard.
   var delay: Int { get }
 
-  /// Waits until frames are wanted, time went by unheard, or somebody wakes the thread.
+  /// Waits until frames are wanted, time went by unheard, or the thread is woken.
   func wait(_ wake: WakeSignal) -> SinkReadiness
 
   /// Takes interleaved frames, no more than there was room for, samples in −1…1.
   ///
-  /// What goes wrong is told by the next `wait`.
+  /// What goes wrong is reported by the next `wait`.
   func write(_ frames: Span<Float>)
 
   /// Ends: lets what was handed over be heard, with a limit in time, or drops it. Nothing follows.
@@ -28,15 +28,15 @@ public protocol AudioSink: AnyObject {
 public enum SinkReadiness: Equatable, Sendable {
   /// This many frames can be written, at least one.
   case room(frameCount: Int)
-  /// Somebody woke the thread.
+  /// The thread was woken.
   case woken
-  /// This many frames of time went by in which nothing could be heard: an under-run, or a device that is
+  /// This many frames of time went by in which nothing could be heard: an underrun, or a device that is
   /// away. Rendering skips them, so that what follows comes at its time.
   case missed(frameCount: Int)
   /// The device plays on, but this many frames later than it should; rendering skips them to catch up. There
   /// is still room for the frames of a fade, so that what it plays does not break off.
   case behind(frameCount: Int)
-  /// Nothing can be written any more; the notices tell why.
+  /// Nothing can be written any more; the events say why.
   case ended
 }
 
@@ -57,5 +57,38 @@ public struct SinkFormat: Equatable, Sendable {
     self.channelCount = channelCount
     self.periodSize = periodSize
     self.bufferSize = bufferSize
+  }
+}
+
+/// Something that happened at a sink, for the control side to report.
+public struct SinkEvent: Equatable, Sendable {
+  /// What happened.
+  public enum Kind: Equatable, Sendable {
+    /// An underrun: the device had nothing to play.
+    case underrun
+    /// The system slept, or the device was suspended.
+    case suspended
+    /// The device was disconnected; it is searched for until it returns.
+    case disconnected
+    /// The device is back.
+    case reconnected
+    /// The sink cannot go on.
+    case failed
+    /// Something works less well than it could, such as a priority that was refused.
+    case degraded
+  }
+
+  /// What happened.
+  public var kind: Kind
+  /// Frames that could not be heard because of it.
+  public var missedFrameCount: Int
+  /// One line a user can act on.
+  public var text: String
+
+  /// Makes a notice.
+  public init(_ kind: Kind, missedFrameCount: Int = 0, text: String) {
+    self.kind = kind
+    self.missedFrameCount = missedFrameCount
+    self.text = text
   }
 }

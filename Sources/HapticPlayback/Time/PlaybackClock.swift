@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Tells which frame of the engine is heard just now: frames handed over, less what the device still holds.
+/// Which frame of the engine is heard now: frames handed over, less what the device still holds.
 ///
 /// Written by the render thread after every block, read by any.
 public final class PlaybackClock: Sendable {

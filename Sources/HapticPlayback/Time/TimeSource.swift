@@ -1,11 +1,13 @@
-/// The time that playback goes by, and the one way to wait in it.
+internal import Glibc
+
+/// The time that playback follows, and the one way to wait in it.
 ///
 /// Injected, so that hours of playback can be tested in moments.
 public protocol TimeSource: Sendable {
   /// Time since some fixed moment; never goes back.
   var now: Duration { get }
 
-  /// Waits until one of the descriptors is ready or a time has passed; nothing means for ever.
+  /// Waits until one of the descriptors is ready or a time has passed; nil means no limit.
   ///
   /// Interruptions by signals are waited through.
   func wait(for descriptors: inout [PollDescriptor], timeout: Duration?)
@@ -25,5 +27,64 @@ public struct PollDescriptor: Equatable, Sendable {
     self.descriptor = descriptor
     self.events = events
     received = 0
+  }
+}
+
+/// The time of this machine.
+public struct SystemTimeSource: TimeSource {
+  /// The machine's steady clock.
+  public init() {}
+
+  /// The monotonic clock.
+  public var now: Duration {
+    var time = timespec()
+    _ = unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+    return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+  }
+
+  /// poll(2), whose limit is rounded up to milliseconds.
+  public func wait(for descriptors: inout [PollDescriptor], timeout: Duration?) {
+    let end = timeout.map { now + $0 }
+    while true {
+      let limit = end.map { Self.milliseconds(max(.zero, $0 - now)) } ?? -1
+      // A watched descriptor has the layout of C's pollfd.
+      let result = unsafe descriptors.withUnsafeMutableBytes { bytes in
+        let entries = unsafe bytes.assumingMemoryBound(to: pollfd.self)
+        return unsafe poll(entries.baseAddress, nfds_t(entries.count), limit)
+      }
+      if result >= 0 || errno != EINTR { return }
+    }
+  }
+
+  private static func milliseconds(_ duration: Duration) -> Int32 {
+    let (seconds, attoseconds) = duration.components
+    guard seconds < 1_000_000 else { return 1_000_000_000 }
+    return Int32(seconds * 1_000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
+  }
+}
+
+/// Time that passes only by waiting: hours of playback in moments.
+public final class VirtualTimeSource: TimeSource {
+  private let elapsed: Locked<Duration>
+  private let system = SystemTimeSource()
+
+  /// A clock at a moment.
+  public init(startingAt moment: Duration = .zero) { elapsed = Locked(moment) }
+
+  /// The virtual moment.
+  public var now: Duration { elapsed.withLock { $0 } }
+
+  /// Lets time pass.
+  public func advance(by duration: Duration) {
+    elapsed.withLock { $0 += max(.zero, duration) }
+  }
+
+  /// Returns at once where a descriptor is ready, and else lets the whole time pass.
+  ///
+  /// Without a limit it waits in the machine's own time.
+  public func wait(for descriptors: inout [PollDescriptor], timeout: Duration?) {
+    guard let timeout else { return system.wait(for: &descriptors, timeout: nil) }
+    system.wait(for: &descriptors, timeout: .zero)
+    if !descriptors.contains(where: { $0.received != 0 }) { advance(by: timeout) }
   }
 }

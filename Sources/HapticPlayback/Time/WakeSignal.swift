@@ -31,7 +31,7 @@ public final class WakeSignal: Sendable {
     _ = unsafe write(entrance, &byte, 1)
   }
 
-  /// Lowers the signal; answers whether it was raised.
+  /// Lowers the signal; returns whether it was raised.
   @discardableResult
   public func lower() -> Bool {
     var bytes = InlineArray<64, UInt8>(repeating: 0)

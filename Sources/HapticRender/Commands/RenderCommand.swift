@@ -26,7 +26,7 @@ public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
     case stop, pause, resume
     case seek(to: CuePointReference)
     case loop(passCount: Int, from: CuePointReference?, end: Int64)
-    case rate(Double)
+    case playbackRate(Double)
     /// Over the usual fade where no length is given.
     case gain(Float, frameCount: Int?)
     case busSend(Float, frameCount: Int, serial: Int64)
@@ -105,8 +105,10 @@ public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
   }
 
   /// Sets how fast the pattern runs, 1/64 to 64.
-  public static func rate(_ player: RenderPlayer, _ rate: Double, at time: Int64) -> RenderCommand {
-    RenderCommand(player, .rate(rate), at: time)
+  public static func playbackRate(_ player: RenderPlayer, _ rate: Double, at time: Int64)
+    -> RenderCommand
+  {
+    RenderCommand(player, .playbackRate(rate), at: time)
   }
 
   /// Ramps a player's gain over some frames, or over the usual fade.
@@ -120,11 +122,11 @@ public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
   ///
   /// - Parameter serial: At least 1, and greater with each order; moves of an older order are ignored once a newer
   ///   one has begun.
-  public static func share(
-    _ player: RenderPlayer, _ share: Double, over frameCount: Int, serial: Int64, at time: Int64
+  public static func sendGain(
+    _ player: RenderPlayer, _ gain: Double, over frameCount: Int, serial: Int64, at time: Int64
   ) -> RenderCommand {
     RenderCommand(
-      player, .busSend(Float(share), frameCount: max(0, frameCount), serial: serial), at: time)
+      player, .busSend(Float(gain), frameCount: max(0, frameCount), serial: serial), at: time)
   }
 
   /// Puts a value of one dynamic parameter in force, growing by a slope with each frame.
@@ -157,7 +159,8 @@ extension RenderCommand.PlayerChange {
     switch self {
     case .start(let cue), .loop(_, let cue, _): cue?.release()
     case .seek(let cue): cue.release()
-    case .add, .remove, .cancel, .stop, .pause, .resume, .rate, .gain, .busSend, .control: return
+    case .add, .remove, .cancel, .stop, .pause, .resume, .playbackRate, .gain, .busSend, .control:
+      return
     }
   }
 }

@@ -25,11 +25,11 @@ public final class RendererPort: @unchecked Sendable {
     let powerLimitedFrameCount = Atomic<Int64>(0)
     let minimumProtectionGain = Atomic<UInt32>(Float(1).bitPattern)
     let peaks: FixedBuffer<Atomic<UInt32>>
-    let warmths: FixedBuffer<Atomic<UInt64>>
+    let thermalStates: FixedBuffer<Atomic<UInt64>>
 
     init(channelCount: Int) {
       peaks = FixedBuffer(count: channelCount) { _ in Atomic(0) }
-      warmths = FixedBuffer(count: channelCount) { _ in Atomic(0) }
+      thermalStates = FixedBuffer(count: channelCount) { _ in Atomic(0) }
     }
 
     /// Notes a channel's magnitude where it is the greatest since the control side last asked.
@@ -41,7 +41,7 @@ public final class RendererPort: @unchecked Sendable {
 
     /// Notes the factor on a drive where it is the least since the control side last asked.
     @_noLocks
-    func lowerGuardGain(to gain: Float) {
+    func lowerProtectionGain(to gain: Float) {
       if gain < 1 { _ = minimumProtectionGain.min(gain.bitPattern, ordering: .relaxed) }
     }
   }
@@ -77,7 +77,7 @@ public final class RendererPort: @unchecked Sendable {
     memory.value.limitedFrameCount.load(ordering: .relaxed)
   }
 
-  /// Samples that were no finite number and became silence.
+  /// Samples that were NaN or infinite and became silence.
   public var nonFiniteSampleCount: Int64 {
     memory.value.nonFiniteSampleCount.load(ordering: .relaxed)
   }
@@ -102,18 +102,18 @@ public final class RendererPort: @unchecked Sendable {
   /// How warm the transducer of each channel is; set before a renderer is made, it begins as warm.
   public var temperatureRise: [TransducerThermalState] {
     get {
-      (0..<memory.value.warmths.count).map { channel in
-        TransducerThermalState(bits: memory.value.warmths[channel].load(ordering: .relaxed))
+      (0..<memory.value.thermalStates.count).map { channel in
+        TransducerThermalState(bits: memory.value.thermalStates[channel].load(ordering: .relaxed))
       }
     }
     set {
-      for (channel, temperatureRise) in zip(0..<memory.value.warmths.count, newValue) {
-        memory.value.warmths[channel].store(temperatureRise.bits, ordering: .relaxed)
+      for (channel, temperatureRise) in zip(0..<memory.value.thermalStates.count, newValue) {
+        memory.value.thermalStates[channel].store(temperatureRise.bits, ordering: .relaxed)
       }
     }
   }
 
-  /// Grows whenever a player starts, ends or is let go.
+  /// Grows whenever a player starts, ends or is released.
   public var changeCount: Int { memory.value.changeCount.load(ordering: .acquiring) }
 
   /// The greatest magnitude of a channel since it was last asked: [one control thread].
@@ -122,4 +122,34 @@ public final class RendererPort: @unchecked Sendable {
     return Float(
       bitPattern: memory.value.peaks[channel].exchange(0, ordering: .relaxed))
   }
+}
+
+/// What happened while rendering, for the control side to read.
+public struct RenderStatistics: Equatable, Sendable {
+  /// Frames rendered, the limiter's delay included.
+  public var frameCount: Int64 = 0
+  /// Frames in which a limiter held the level down, summed over channels that differ.
+  public var limitedFrameCount: Int64 = 0
+  /// Samples that were NaN or infinite and became silence.
+  public var nonFiniteSampleCount: Int64 = 0
+  /// Voices that sounded in the last sub-block.
+  public var voiceCount = 0
+  /// The most voices in one block.
+  public var peakVoiceCount = 0
+  /// The greatest magnitude before the limiter.
+  public var peak: Float = 0
+  /// Frames in which a transducer was kept from moving too far, summed over channels that differ.
+  public var excursionLimitedFrameCount: Int64 = 0
+  /// Frames in which a transducer was kept from growing too warm, summed over channels that differ.
+  public var powerLimitedFrameCount: Int64 = 0
+  /// The least factor on the drive in these frames; 1 where there were none.
+  public var minimumProtectionGain: Float = 1
+  /// The greatest movement of a transducer as a fraction of its limit.
+  public var peakExcursion: Float = 0
+  /// The greatest temperature rise of a transducer as a fraction of its limit.
+  public var peakTemperatureRise: Float = 0
+
+  /// Nothing rendered yet.
+  @_noLocks
+  public init() {}
 }

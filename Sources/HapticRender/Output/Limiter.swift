@@ -35,7 +35,7 @@ struct Limiter: ~Copyable {
   private var needHead = 0
   private var needCount = 0
 
-  /// A gain that a frame asked for, until it has left.
+  /// A gain that a frame needs, until it has left.
   struct PendingGain: BitwiseCopyable {
     var gain: Int64
     var expiry: Int64
@@ -83,7 +83,7 @@ struct Limiter: ~Copyable {
     }
   }
 
-  /// Forgets the frames that have not left and the gains they asked for.
+  /// Forgets the frames that have not left and the gains they need.
   @_noLocks
   mutating func rest() {
     var index = 0

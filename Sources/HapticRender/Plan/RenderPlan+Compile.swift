@@ -65,7 +65,7 @@ extension RenderPlan {
   }
 
   /// A path as part of one line: what would break the line, or steer a terminal, is escaped.
-  fileprivate static func line(_ path: String) -> String {
+  fileprivate static func escaped(_ path: String) -> String {
     path.unicodeScalars.map { scalar in
       switch scalar.properties.generalCategory {
       case .control, .format, .lineSeparator, .paragraphSeparator: scalar.escaped(asASCII: true)
@@ -160,7 +160,8 @@ extension RenderPlanBuilder {
         guard let sample = samples[path] else {
           throw RenderError(
             kind: .sampleMissing, event: EventReference(layer: Int(layer), event: index),
-            description: "\(name(index)): sound file \"\(RenderPlan.line(path))\" was not loaded")
+            description: "\(name(index)): sound file \"\(RenderPlan.escaped(path))\" was not loaded"
+          )
         }
         let place = sampleIndices[path] ?? Int32(clamping: self.samples.count)
         if sampleIndices.updateValue(place, forKey: path) == nil { self.samples.append(sample) }

@@ -1,3 +1,4 @@
+public import HapticModel
 internal import RealtimeMemory
 
 /// A pattern compiled for one profile and frame rate: sorted voices and control lines, ready to render.
@@ -19,7 +20,7 @@ public final class RenderPlan: @unchecked Sendable {
   public let soundEnd: Int64
   /// How many events the pattern had.
   public let eventCount: Int
-  /// The most voices that sound within one turn of a renderer.
+  /// The most voices that sound within one sub-block of a renderer.
   public let maximumVoiceCount: Int
   /// Whether any event sounds on the haptic bus.
   public let hasHaptics: Bool
@@ -61,7 +62,7 @@ public final class RenderPlan: @unchecked Sendable {
     view = unsafe Cell(
       PlanView(
         voices: voices.view, segments: segments.view, sounds: sounds.view, layers: layers.view,
-        laws: draft.laws, loopLength: draft.loopLength,
+        mappings: draft.mappings, loopLength: draft.loopLength,
         length: max(draft.loopLength, draft.soundEnd), edge: draft.edge))
   }
 
@@ -76,7 +77,7 @@ public final class RenderPlan: @unchecked Sendable {
 
   /// How many voices a renderer must hold: the most at once in every pass that can overlap.
   func voiceCapacity(passCount: Int?) -> Int {
-    // A renderer starts all passes of a turn before it lets go of those that end in it.
+    // A renderer starts all passes of a sub-block before it releases those that end in it.
     let reach = soundEnd + Int64(Renderer.subBlockLength)
     let overlapping = loopLength > 0 ? Int(reach / loopLength) + 1 : 1
     let passes = min(overlapping, max(1, passCount ?? overlapping))
@@ -84,5 +85,75 @@ public final class RenderPlan: @unchecked Sendable {
     let (count, overflow) = maximumVoiceCount.multipliedReportingOverflow(by: passes)
     return max(
       1, maximumVoiceCount, overflow ? Self.mostLoopedVoices : min(count, Self.mostLoopedVoices))
+  }
+
+  /// Plans a recording on the haptic bus, heard sample for sample: no profile and no control acts on it.
+  ///
+  /// - Parameters:
+  ///   - recording: A sound at the plan's rate, of which the first channel is heard.
+  ///   - rate: Frames per second, 8,000–192,000.
+  /// - Throws: A `RenderError` where the rate lies outside.
+  public convenience init(recording: AudioBuffer, rate: Double) throws(RenderError) {
+    try Self.check(rate: rate)
+    var draft = RenderPlanBuilder(profile: .phone, rate: rate)
+    let mono = recording.channelCount == 1 ? recording : recording.firstChannel
+    let length = Int64(mono.frameCount)
+    if length > 0 {
+      var voice = PlannedVoice(
+        source: .recording, onset: 0,
+        envelope: Envelope(
+          riseEnd: 0, riseLevel: 1, releaseStart: length, releaseLevel: 1, end: length),
+        gain: 1)
+      voice.sample = 0
+      draft.voices = [voice]
+    }
+    draft.samples = [mono]
+    draft.eventCount = draft.voices.count
+    draft.hasHaptics = true
+    draft.loopLength = length
+    draft.soundEnd = length
+    draft.add(tracks: EventControls(of: HapticPattern(), rate: rate).moving)
+    draft.countVoices()
+    self.init(draft)
+  }
+}
+
+extension AudioBuffer {
+  /// The first channel by itself.
+  fileprivate var firstChannel: AudioBuffer {
+    AudioBuffer(
+      interleaved: (0..<frameCount).map { frames[$0 * channelCount] },
+      channelCount: 1)
+  }
+}
+
+/// Why a composition cannot be compiled, and where.
+public struct RenderError: Error, Equatable, Sendable, CustomStringConvertible {
+  /// What to change.
+  public enum Kind: String, Sendable {
+    /// A frame rate outside 8–192 kHz.
+    case rateOutOfRange
+    /// A time or value that is not a finite number, or a negative time or duration.
+    case timeOutOfRange
+    /// An event that ends more than a day after the start.
+    case patternTooLong
+    /// A sound file the pattern names and the caller did not provide.
+    case sampleMissing
+    /// A composition of more layers than can be compiled.
+    case tooManyLayers
+  }
+
+  /// What to change.
+  public var kind: Kind
+  /// The event that cannot be compiled, or nil where it is not one event.
+  public var event: EventReference?
+  /// One line for the user.
+  public var description: String
+
+  /// Makes an error.
+  public init(kind: Kind, event: EventReference? = nil, description: String) {
+    self.kind = kind
+    self.event = event
+    self.description = description
   }
 }

@@ -80,7 +80,7 @@ extension RenderPlanBuilder {
 
   /// Adds a transient: a burst whose level and frequency are those at its onset.
   ///
-  /// The sine is odd about the burst's middle and the outline even, so the burst has no mean.
+  /// The sine is odd about the burst's middle and the envelope even, so the burst has no mean.
   mutating func addBurst(_ event: HapticEvent, onset: Int64, controls: EventControls) {
     let intensity = clamped(
       Double(event.value(of: .hapticIntensity)) * controls.value(.hapticIntensity))
@@ -120,7 +120,7 @@ extension RenderPlanBuilder {
     }
   }
 
-  /// The harmonics of a mix of sine and square wave below the frequencies that would fold back.
+  /// The harmonics of a mix of sine and square wave below the frequencies that would alias.
   private static func square(share: Double, hertz: Double, rate: Double) -> [(Double, Double)] {
     let series = 4 / Double.pi
     var harmonics = [(1.0, 1 - share + share * series)]
@@ -138,7 +138,7 @@ extension RenderPlanBuilder {
   {
     let highest = AudioTone.highestShareOfRate * 4_294_967_296
     let increment = UInt32(min(hertz / rate * 4_294_967_296, highest))
-    // What glides up stays below the frequencies that would fold back.
+    // What glides up stays below the frequencies that would alias.
     let last = min(Double(increment) * glide, highest)
     let growth = Int32(((last - Double(increment)) / Double(length)).rounded())
     let half = UInt32(truncatingIfNeeded: (Int64(increment) * length) / 2)
@@ -184,7 +184,7 @@ extension RenderPlanBuilder {
       release: controls.seconds(event, .releaseTime, .audioReleaseTimeControl))
   }
 
-  /// The outline of an event: attack and hold, or attack and decay, then release behind the end.
+  /// The envelope of an event: attack and hold, or attack and decay, then release behind the end.
   ///
   /// An event shorter than its attack, or than its attack and decay, is released from the level it has
   /// reached. Every edge lasts at least the shortest edge.
@@ -218,4 +218,36 @@ extension RenderPlanBuilder {
   }
 
   private func clamped(_ value: Double) -> Double { min(max(value, 0), 1) }
+}
+
+/// The synthetic tone of `AudioContinuous`: four harmonics above the haptic band.
+enum AudioTone {
+  /// Amplitude of the fundamental at full volume.
+  static let level = 0.5
+  /// Harmonics; each has 1/n of the fundamental's amplitude, times brightnessⁿ⁻¹.
+  static let harmonicCount = 4
+  /// The highest frequency a partial may reach, as a share of the rate, so that nothing aliases.
+  static let highestShareOfRate = 0.45
+
+  /// The frequency at pitch 0: an octave above the top of the haptic band; pitch ±1 is an octave.
+  static func middleHertz(of profile: TransducerProfile) -> Double { 2 * profile.frequency.high }
+}
+
+/// What Core Haptics' normalised envelope times mean in seconds.
+///
+/// Apple documents an exponential scale and no figures. Ours is `2 s · (100ⁿ − 1) / 99`: 0 is 0 s,
+/// 0.25 is 44 ms, 0.5 is 0.18 s, 0.75 is 0.62 s, 1 is 2 s.
+public enum EnvelopeTimes {
+  /// Seconds of a normalised time of 1.
+  public static let longest = 2.0
+  /// The growth of the exponential over the whole range.
+  public static let growth = 100.0
+  /// The shortest ramp, in seconds, of an edge that has no envelope time, so that nothing pops.
+  public static let shortestEdge = 0.001
+
+  /// Seconds of a normalised envelope time, which is clamped to 0…1.
+  public static func seconds(normalised: Float) -> Double {
+    let n = min(max(Double(normalised), 0), 1)
+    return longest * (raised(growth, to: n) - 1) / (growth - 1)
+  }
 }

@@ -5,7 +5,7 @@ struct RenderPlanBuilder {
   let rate: Double
   /// The profile, asking for nothing its hardware cannot make felt.
   let profile: TransducerProfile
-  let laws: VoiceMappings
+  let mappings: VoiceMappings
   /// The profile's factor on amplitude over sharpness.
   let levels: [Double]
   var eventCount = 0
@@ -29,7 +29,7 @@ struct RenderPlanBuilder {
     self.profile = profile
     self.rate = rate
     levels = profile.levelsOverSharpness(count: VoiceMappings.tableCount, drive: drive)
-    laws = VoiceMappings(profile, levels: levels, rate: rate)
+    mappings = VoiceMappings(profile, levels: levels, rate: rate)
   }
 
   /// Frames of a span of time, at least one.
@@ -53,15 +53,33 @@ struct RenderPlanBuilder {
     layerTracks.append(LayerTracks(starts: starts))
   }
 
-  /// Counts the most voices that sound within one turn of a renderer, by a sweep: O(n log n).
+  /// Counts the most voices that sound within one sub-block of a renderer, by a sweep: O(n log n).
   mutating func countVoices() {
-    // A renderer starts all voices of a turn before it lets go of those that end in it.
-    let turn = Int64(Renderer.subBlockLength)
-    let ends = voices.map { $0.onset + $0.envelope.end + turn }.sorted()
+    // A renderer starts all voices of a sub-block before it releases those that end in it.
+    let subBlock = Int64(Renderer.subBlockLength)
+    let ends = voices.map { $0.onset + $0.envelope.end + subBlock }.sorted()
     var ended = 0
     for (started, voice) in voices.enumerated() {
       while ended < ends.count, ends[ended] <= voice.onset { ended += 1 }
       maximumVoiceCount = max(maximumVoiceCount, started + 1 - ended)
     }
+  }
+
+  /// The intensity control with continuous events softened while a transient sounds.
+  ///
+  /// The profile's duck is a factor on amplitude; the control carries intensity, so the factor goes
+  /// through the inverse of the intensity law. Call it when all bursts are planned.
+  func ducked(_ track: ControlTimeline) -> ControlTimeline {
+    guard profile.duck < 1, case .power(let exponent) = profile.intensity else { return track }
+    var spans: [Range<Int64>] = []
+    for voice in voices where voice.source == .burst && voice.gain > 0 {
+      let span = voice.onset..<(voice.onset + voice.envelope.end)
+      if let last = spans.last, last.upperBound >= span.lowerBound {
+        spans[spans.count - 1] = last.lowerBound..<max(last.upperBound, span.upperBound)
+      } else {
+        spans.append(span)
+      }
+    }
+    return track.scaled(by: raised(profile.duck, to: 1 / exponent), within: spans)
   }
 }

@@ -1,3 +1,9 @@
+#if canImport(Glibc)
+  internal import Glibc
+#else
+  internal import Musl
+#endif
+
 /// A profile's laws in the form the render path evaluates: cycles per frame in 2³² parts, base-2 logarithms.
 struct VoiceMappings: BitwiseCopyable, Sendable {
   /// How many points the table of levels over sharpness has.
@@ -70,7 +76,7 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
   @_noLocks
   func increment(pitch: Float) -> Float { middlePitchIncrement * RealtimeMath.exp2(pitch) }
 
-  /// A phase step times a partial's ratio, kept below the frequencies that would fold back.
+  /// A phase step times a partial's ratio, kept below the frequencies that would alias.
   @_noLocks
   func bounded(_ increment: Float) -> UInt32 {
     UInt32(increment < highestIncrement ? increment : highestIncrement)
@@ -132,3 +138,9 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
     return low + (levels[index &+ 1] - low) * (place - Float(index))
   }
 }
+
+/// x to the power of y, for compilation; the render path has its own functions.
+func raised(_ x: Double, to y: Double) -> Double { pow(x, y) }
+
+/// The logarithm to base 2, for compilation.
+func logarithm2(_ x: Double) -> Double { log2(x) }

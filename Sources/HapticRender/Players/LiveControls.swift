@@ -69,8 +69,8 @@ struct LiveControl: BitwiseCopyable, Sendable {
   var value: Float
   /// What it grows by with each frame of the output.
   var slope: Float
-  /// The place of the pattern's line at which it came into force; what starts later replaces it.
-  var line: Int64
+  /// The pattern position at which it came into force; what starts later replaces it.
+  var position: Int64
   /// Whether anything was sent.
   var isSet = false
 
@@ -80,7 +80,7 @@ struct LiveControl: BitwiseCopyable, Sendable {
     start = 0
     value = 0
     slope = 0
-    line = .min
+    position = .min
   }
 
   /// The value at a frame.
@@ -89,10 +89,10 @@ struct LiveControl: BitwiseCopyable, Sendable {
 
   /// Whether this, and not a segment of the pattern's own control, is in force.
   ///
-  /// - Parameter passOrigin: The place on the line of the pattern's frame 0.
+  /// - Parameter passOrigin: The pattern position of the pass's frame 0.
   @_noLocks
   func outranks(_ segment: ControlSegment, passOrigin: Int64) -> Bool {
-    isSet && (segment.origin == ControlSegment.neutral || passOrigin &+ segment.origin <= line)
+    isSet && (segment.origin == ControlSegment.neutral || passOrigin &+ segment.origin <= position)
   }
 }
 
@@ -115,23 +115,23 @@ struct LiveControls: BitwiseCopyable, Sendable {
   /// Puts a value in force that moves by a slope with each frame.
   @_noLocks
   mutating func set(
-    _ id: LiveControlID, value: Float, slope: Float, at frame: Int64, line: Int64
+    _ id: LiveControlID, value: Float, slope: Float, at frame: Int64, position: Int64
   ) {
     let index = id.index
     controls[index].isSet = true
     controls[index].start = frame
     controls[index].value = value
     controls[index].slope = slope
-    controls[index].line = line
+    controls[index].position = position
     isActive = true
   }
 
-  /// Puts what was sent at another place of the pattern's line.
+  /// Moves what was sent to another pattern position.
   @_noLocks
-  mutating func move(to line: Int64) {
+  mutating func move(to position: Int64) {
     var index = 0
     while index < 6 {
-      controls[index].line = line
+      controls[index].position = position
       index &+= 1
     }
   }

@@ -1,7 +1,7 @@
 internal import RealtimeMemory
 internal import Synchronization
 
-/// Starting, stopping and all that lies between, at the frame where a turn begins.
+/// Starting, stopping and all that lies between, at the frame where a sub-block begins.
 extension Player {
   /// Plays from the beginning, from an entry, or from where the last seek led.
   @_noLocks
@@ -25,7 +25,7 @@ extension Player {
     wanted?.release()
   }
 
-  /// Ends playing; answers whether it played.
+  /// Ends playing; returns whether it played.
   @_noLocks
   mutating func stop(
     in context: MixContext
@@ -54,7 +54,7 @@ extension Player {
     in context: MixContext
   ) {
     guard phase.isPaused else { return }
-    pace.shift(from: pauseFrame, to: context.position)
+    tempoMap.shift(from: pauseFrame, to: context.position)
     var index = 0
     while index < activeCount {
       voices[index].start &+= context.position &- pauseFrame
@@ -65,7 +65,7 @@ extension Player {
       in: context)
   }
 
-  /// Goes on at an entry; answers whether that ended the player.
+  /// Continues at a cue point; returns whether that ended the player.
   @_noLocks
   mutating func seek(
     to wanted: CuePointReference, in context: MixContext
@@ -110,29 +110,32 @@ extension Player {
     loopEnd = end
     loopEntry?.release()
     loopEntry = entry
-    // A loop without a frame would never let a turn begin.
+    // A loop without a frame would never let a sub-block begin.
     if let entry = entry, entry.value.frame >= passLength {
       entry.release()
       loopEntry = nil
     }
     guard !phase.isIdle, !isLastPass else { return }
-    let line = pace.line(at: phase.isPaused ? pauseFrame : position)
-    if passOrigin &+ passLength < line { passOrigin = line &- passLength }
+    let patternPosition = tempoMap.position(at: phase.isPaused ? pauseFrame : position)
+    if passOrigin &+ passLength < patternPosition {
+      passOrigin = patternPosition &- passLength
+    }
   }
 
   /// Changes how fast the pattern runs.
   @_noLocks
-  mutating func setRate(_ rate: Double, at position: Int64) {
+  mutating func setPlaybackRate(_ rate: Double, at position: Int64) {
     guard rate > 0 else { return }
-    pace.setRate(rate, at: phase.isPaused ? pauseFrame : position)
+    tempoMap.setPlaybackRate(rate, at: phase.isPaused ? pauseFrame : position)
     settleVoices()
   }
 
   /// Puts a dynamic parameter in force.
   @_noLocks
   mutating func setControl(_ id: LiveControlID, value: Float, slope: Float, at position: Int64) {
-    let line = phase.isIdle ? -1 : pace.line(at: phase.isPaused ? pauseFrame : position)
-    live.value.set(id, value: value, slope: slope, at: position, line: line)
+    let patternPosition =
+      phase.isIdle ? -1 : tempoMap.position(at: phase.isPaused ? pauseFrame : position)
+    live.value.set(id, value: value, slope: slope, at: position, position: patternPosition)
     settleVoices()
   }
 
@@ -169,11 +172,11 @@ extension Player {
     activeCount = 0
     guard let entry = entry else {
       nextVoice = 0
-      pace.anchor(line: 0, at: context.position)
+      tempoMap.anchor(position: 0, at: context.position)
       return
     }
     nextVoice = entry.value.nextVoice
-    pace.anchor(line: entry.value.frame, at: context.position)
+    tempoMap.anchor(position: entry.value.frame, at: context.position)
     var index = 0
     while index < entry.value.sounding.count, activeCount < voices.count {
       let number = Int(entry.value.sounding[index])

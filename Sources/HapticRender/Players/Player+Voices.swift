@@ -27,7 +27,7 @@ extension Player {
   mutating func mixVoices(count: Int, to target: MixTarget, in context: MixContext) {
     let position = context.position
     startVoices(from: position, before: position &+ Int64(count))
-    let around = voiceContext(isPanned: context.isPanned)
+    let voiceContext = self.voiceContext(isPanned: context.isPanned)
     let planned = plan.value.voices
     let voices = self.voices
     var kept = 0
@@ -35,7 +35,7 @@ extension Player {
     while index < activeCount {
       let place = voices[index].planned
       let isDone = voices[index].add(
-        planned[place], position: position, end: count, in: around, to: target,
+        planned[place], position: position, end: count, in: voiceContext, to: target,
         isHapticHeard: bus >= 0, isAudioHeard: rendersAudio)
       // Voices keep their order, so that sums do not depend on where blocks end.
       if !isDone {
@@ -51,14 +51,14 @@ extension Player {
   @_noLocks
   private mutating func startVoices(from position: Int64, before end: Int64) {
     let planned = plan.value.voices
-    let reached = pace.line(at: end &- 1)
+    let reached = tempoMap.position(at: end &- 1)
     while true {
       if nextVoice < planned.count {
         let onset = planned[nextVoice].onset
         if passOrigin &+ onset > reached { return }
         if isLastPass || onset < passLength {
           // A slow pattern may have come to a place some frames ago at which a pass begins just now.
-          let frame = max(position, pace.frame(at: passOrigin &+ onset))
+          let frame = max(position, tempoMap.frame(at: passOrigin &+ onset))
           start(nextVoice, at: frame)
         }
         nextVoice &+= 1
@@ -74,7 +74,7 @@ extension Player {
 
   @_noLocks
   private mutating func start(_ index: Int, at frame: Int64) {
-    // The pool holds the plan's most; a loop that asks for more hears the first ones.
+    // The pool holds the plan's most; a loop that needs more keeps the first ones.
     guard activeCount < voices.count else {
       _ = status.value.droppedVoiceCount.wrappingAdd(1, ordering: .relaxed)
       return
@@ -89,22 +89,22 @@ extension Player {
 }
 
 extension Voice {
-  /// Adds the voice from its next frame to the end of a range; answers whether it has ended.
+  /// Adds the voice from its next frame to the end of a range; returns whether it has ended.
   @_noLocks
   mutating func add(
-    _ planned: PlannedVoice, position: Int64, end: Int, in around: VoiceContext,
+    _ planned: PlannedVoice, position: Int64, end: Int, in context: VoiceContext,
     to target: Player.MixTarget, isHapticHeard: Bool, isAudioHeard: Bool
   ) -> Bool {
     var index = Int(start &+ frame &- position)
     while index < end {
       if frame >= segmentEnd {
-        if hasEnded(planned, in: around) { return true }
-        beginSegment(planned, in: around)
+        if hasEnded(planned, in: context) { return true }
+        beginSegment(planned, in: context)
       }
       let length = Int(min(Int64(end &- index), segmentEnd &- frame))
       let isHeard = planned.source.isHaptic ? isHapticHeard : isAudioHeard
       if target.isHeard && isHeard {
-        sound(planned, at: index..<(index &+ length), in: around, to: target)
+        sound(planned, at: index..<(index &+ length), in: context, to: target)
       } else if planned.source.isSample {
         reader.advance(by: length)
       } else {
@@ -113,19 +113,19 @@ extension Voice {
       frame &+= Int64(length)
       index &+= length
     }
-    return frame >= segmentEnd && hasEnded(planned, in: around)
+    return frame >= segmentEnd && hasEnded(planned, in: context)
   }
 
-  /// Whether the outline is at its end.
+  /// Whether the envelope is at its end.
   @_noLocks
-  private func hasEnded(_ planned: PlannedVoice, in around: VoiceContext) -> Bool {
-    place(at: frame, of: planned, in: around) >= planned.envelope.end
+  private func hasEnded(_ planned: PlannedVoice, in context: VoiceContext) -> Bool {
+    place(at: frame, of: planned, in: context) >= planned.envelope.end
   }
 
-  /// Adds some frames of the stretch.
+  /// Adds some frames of the segment.
   @_noLocks
   private mutating func sound(
-    _ planned: PlannedVoice, at range: Range<Int>, in around: VoiceContext,
+    _ planned: PlannedVoice, at range: Range<Int>, in context: VoiceContext,
     to target: Player.MixTarget
   ) {
     let first = Int(frame &- segmentStart)
@@ -147,7 +147,7 @@ extension Voice {
       }
       sine.advance(by: range.count)
     case .sample:
-      let sound = around.plan.value.sounds[Int(planned.sample)]
+      let sound = context.plan.value.sounds[Int(planned.sample)]
       var leftBus = target.left.mutableSpan
       var rightBus = target.right.mutableSpan
       reader.add(
@@ -155,7 +155,7 @@ extension Voice {
         isLooping: planned.isLooping, fadeLength: Int(planned.fadeLength), left: left,
         right: right, smoothing: smoothing, first: first, to: &leftBus, &rightBus, at: range)
     case .recording:
-      let sound = around.plan.value.sounds[Int(planned.sample)]
+      let sound = context.plan.value.sounds[Int(planned.sample)]
       var haptics = target.haptics.mutableSpan
       reader.add(
         sound.frames, count: sound.frameCount, level: left, first: first, to: &haptics, at: range)

@@ -1,9 +1,9 @@
 internal import RealtimeMemory
-internal import Synchronization
+public import Synchronization
 
 /// One playing of a plan, as the control side holds it: all memory that the render thread needs for it.
 ///
-/// It must live until the render thread has let go of it: `isReleased` after a `remove` command.
+/// It must live until the render thread has released it: `isReleased` after a `remove` command.
 public final class RenderPlayer: @unchecked Sendable {
   /// The most voices that sound together when rendered live; more are dropped and counted.
   public static let maximumVoiceCount = 4_096
@@ -19,14 +19,14 @@ public final class RenderPlayer: @unchecked Sendable {
   private let live = Cell(LiveControls())
   private let state = Cell(PlayerStatus())
   private let voices: FixedBuffer<Voice>
-  private let shareLine: FixedBuffer<ControlSegment>
+  private let sendSegments: FixedBuffer<ControlSegment>
 
   /// A player that has not started.
   ///
   /// - Parameters:
   ///   - hapticBus: The bus its haptics sound on, or nothing for none.
   ///   - laysAudio: Whether its audio events sound.
-  ///   - share: What the bus gets of the haptics, or nothing for all.
+  ///   - share: The send gain of the bus, or nil for 1.
   public convenience init(
     plan: RenderPlan, hapticBus: Int? = 0, rendersAudio: Bool = true, share: SendAutomation? = nil
   ) {
@@ -42,19 +42,103 @@ public final class RenderPlayer: @unchecked Sendable {
   ) {
     self.plan = plan
     voices = FixedBuffer(repeating: Voice.unused, count: voiceCapacity)
-    shareLine = FixedBuffer(share?.pieces ?? [])
+    sendSegments = FixedBuffer(share?.pieces ?? [])
     unsafe player = Cell(
       Player(
         plan: plan.view.reference, live: live.reference, status: state.reference,
         voices: voices.view, bus: hapticBus ?? -1, rendersAudio: rendersAudio,
-        shareLine: shareLine.view))
+        sendSegments: sendSegments.view))
   }
 
-  /// Whether the render thread has let go of it for good.
+  /// Whether the render thread has released it for good.
   public var isReleased: Bool { state.value.isReleased.load(ordering: .acquiring) }
 
-  /// Reads what the player last told: [any thread].
+  /// Reads what the player last reported: [any thread].
   public func withStatus<Result>(_ body: (borrowing PlayerStatus) -> Result) -> Result {
     body(state.value)
   }
+}
+
+/// What a player reports to the control side; written by the render thread, read by any.
+public struct PlayerStatus: ~Copyable, Sendable {
+  /// What a player does.
+  public enum Phase: UInt8, BitwiseCopyable, Sendable {
+    /// It has not started, or has ended.
+    case idle
+    /// Its pattern runs.
+    case playing
+    /// Its pattern is paused.
+    case paused
+  }
+
+  /// How often it has come to an end, by itself or by a stop.
+  public let endCount = Atomic<Int>(0)
+  /// The frame of the last end.
+  public let endFrame = Atomic<Int64>(0)
+  /// How often it has started.
+  public let startCount = Atomic<Int>(0)
+  /// How many starts were dropped before their frame.
+  public let droppedStartCount = Atomic<Int>(0)
+  /// How many commands have been done or dropped.
+  public let commandCount = Atomic<Int>(0)
+  /// The frame of the last start.
+  public let startFrame = Atomic<Int64>(0)
+  /// The frame of the pattern at the end of the last block.
+  public let place = Atomic<Int64>(0)
+  /// Voices that found no room, in all.
+  public let droppedVoiceCount = Atomic<Int>(0)
+  /// Whether the render thread has released the player for good.
+  public let isReleased = Atomic<Bool>(false)
+  let phaseCode = Atomic<UInt8>(0)
+
+  /// A player that has done nothing.
+  init() {}
+
+  /// What the player did at the end of the last block.
+  public var phase: Phase { Phase(rawValue: phaseCode.load(ordering: .acquiring)) ?? .idle }
+}
+
+/// A place in the middle of a plan to start from: the voices that sound there.
+struct CuePoint: ~Copyable {
+  /// The frame of the pattern.
+  let frame: Int64
+  let nextVoice: Int
+  let sounding: FixedBuffer<Int32>
+  let isReleased = Atomic<Bool>(false)
+
+  init(frame: Int64, nextVoice: Int, sounding: [Int32]) {
+    self.frame = frame
+    self.nextVoice = nextVoice
+    self.sounding = FixedBuffer(sounding)
+  }
+}
+
+/// A place in the middle of a plan, as the control side holds it.
+///
+/// It must live until the render thread has released it.
+public final class SharedCuePoint: @unchecked Sendable {
+  let entry: Cell<CuePoint>
+  /// The cue point, as commands refer to it.
+  var cue: CuePointReference { unsafe entry.reference }
+
+  /// Finds the continuous voices that sound at a frame: a look at every voice before it.
+  ///
+  /// What has ended by then is past, and so are transients that have begun.
+  public init(of plan: RenderPlan, at frame: Int64) {
+    let frame = max(0, frame)
+    let planned = plan.view.value.voices
+    var next = 0
+    var found: [Int32] = []
+    while next < planned.count && planned[next].onset < frame {
+      let voice = planned[next]
+      if !voice.source.isBurst, voice.onset + voice.envelope.end > frame {
+        found.append(Int32(clamping: next))
+      }
+      next += 1
+    }
+    entry = Cell(CuePoint(frame: frame, nextVoice: next, sounding: found))
+  }
+
+  /// Whether the render thread has released it.
+  public var isReleased: Bool { entry.value.isReleased.load(ordering: .acquiring) }
 }

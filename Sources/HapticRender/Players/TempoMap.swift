@@ -1,6 +1,6 @@
 /// How a player's pattern runs along the frames of the output: where it is at a frame, and how fast.
 ///
-/// The pattern's line goes on through all passes of a loop. At rate 1 everything is whole numbers.
+/// Pattern positions go on through all passes of a loop. At rate 1 everything is whole numbers.
 struct TempoMap: BitwiseCopyable, Sendable {
   /// The rates a player can have.
   static var slowest: Double {
@@ -12,7 +12,7 @@ struct TempoMap: BitwiseCopyable, Sendable {
   }
 
   private var anchorFrame: Int64 = 0
-  private var anchorLine: Int64 = 0
+  private var anchorPosition: Int64 = 0
   private var fraction = 0.0
   /// Frames of the pattern for each frame of the output.
   private(set) var rate = 1.0
@@ -25,19 +25,19 @@ struct TempoMap: BitwiseCopyable, Sendable {
 
   /// Lets a place of the pattern fall on a frame.
   @_noLocks
-  mutating func anchor(line: Int64, at frame: Int64) {
+  mutating func anchor(position: Int64, at frame: Int64) {
     anchorFrame = frame
-    anchorLine = line
+    anchorPosition = position
     fraction = 0
     isUnity = rate == 1
   }
 
   /// Changes the rate from a frame on; the place at that frame stays.
   @_noLocks
-  mutating func setRate(_ newRate: Double, at frame: Int64) {
+  mutating func setPlaybackRate(_ newRate: Double, at frame: Int64) {
     let place = fraction + Double(frame &- anchorFrame) * rate
     let whole = Int64(place)
-    anchorLine = anchorLine &+ whole
+    anchorPosition = anchorPosition &+ whole
     fraction = place - Double(whole)
     anchorFrame = frame
     rate = newRate < Self.slowest ? Self.slowest : (newRate > Self.fastest ? Self.fastest : newRate)
@@ -50,25 +50,25 @@ struct TempoMap: BitwiseCopyable, Sendable {
     anchorFrame = anchorFrame &+ (later &- frame)
   }
 
-  /// The place in the pattern at a frame, at or behind the anchor.
+  /// The pattern position at a frame, at or behind the anchor.
   @_noLocks
-  func line(at frame: Int64) -> Int64 {
-    if isUnity { return anchorLine &+ (frame &- anchorFrame) }
-    return anchorLine &+ Int64(fraction + Double(frame &- anchorFrame) * rate)
+  func position(at frame: Int64) -> Int64 {
+    if isUnity { return anchorPosition &+ (frame &- anchorFrame) }
+    return anchorPosition &+ Int64(fraction + Double(frame &- anchorFrame) * rate)
   }
 
   /// The first frame, not before the anchor, at which the pattern has come to a place.
   @_noLocks
-  func frame(at line: Int64) -> Int64 {
+  func frame(at position: Int64) -> Int64 {
     // A fast pattern may have passed places between two frames, of which the later one is the anchor.
-    if line <= anchorLine { return anchorFrame }
-    if isUnity { return anchorFrame &+ (line &- anchorLine) }
-    let distance = (Double(line &- anchorLine) - fraction) / rate
+    if position <= anchorPosition { return anchorFrame }
+    if isUnity { return anchorFrame &+ (position &- anchorPosition) }
+    let distance = (Double(position &- anchorPosition) - fraction) / rate
     // Too far away to be met, and to be counted.
     if distance > 4e15 { return .max / 2 }
     var frame = anchorFrame &+ Int64(distance)
     // Rounded down; the answer has to agree with the other direction to the frame.
-    while self.line(at: frame) < line { frame &+= 1 }
+    while self.position(at: frame) < position { frame &+= 1 }
     return frame
   }
 }

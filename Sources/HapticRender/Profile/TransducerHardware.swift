@@ -51,3 +51,76 @@ public struct TransducerHardware: Equatable, Sendable {
     self.estimated = estimated
   }
 }
+
+/// A point of a measured response.
+public struct ResponsePoint: Equatable, Sendable {
+  /// Frequency in hertz.
+  public var hertz: Double
+  /// The acceleration there, in decibels relative to any one level.
+  public var decibels: Double
+
+  /// Makes a point.
+  public init(hertz: Double, decibels: Double) {
+    self.hertz = hertz
+    self.decibels = decibels
+  }
+}
+
+/// How a transducer warms: a coil that follows quickly, and a magnet with its case that follows slowly.
+///
+/// The structure is that of published two-stage models: Chapman, "Thermal Simulation of Loudspeakers",
+/// AES 104th convention, 1998; Klippel, "Nonlinear Modeling of the Heat Transfer in Loudspeakers", JAES 52,
+/// 2004. The default figures are estimates of the usual order of magnitude.
+public struct ThermalParameters: Equatable, Sendable {
+  /// Seconds in which the coil warms by 63 % of its fraction.
+  public var coil: Double
+  /// Seconds in which the magnet and the case do.
+  public var magnet: Double
+  /// The coil's fraction of the final rise, 0–1.
+  public var coilFraction: Double
+
+  /// Makes figures.
+  public init(coil: Double = 10, magnet: Double = 900, coilFraction: Double = 0.6) {
+    self.coil = coil
+    self.magnet = magnet
+    self.coilFraction = coilFraction
+  }
+}
+
+/// How the figures of a transducer were measured.
+public struct TransducerMeasurement: Equatable, Sendable {
+  /// What a sensor's signal is in proportion to.
+  public enum Sensor: String, CaseIterable, Sendable {
+    case acceleration
+    case velocity
+    case displacement
+  }
+
+  /// The day, in the user's words.
+  public var date: String
+  /// What the fitted resonance leaves unexplained of the recording, in decibels of its power.
+  public var residual: Double
+  /// What the recording is in proportion to.
+  public var sensor: Sensor
+
+  /// Makes an entry.
+  public init(date: String, residual: Double, sensor: Sensor) {
+    self.date = date
+    self.residual = residual
+    self.sensor = sensor
+  }
+}
+
+/// What stands between the output and the transducer, as the user knows it.
+public struct AmplifierParameters: Equatable, Sendable {
+  /// Watts into the transducer for a full-scale sine; absent: its peak power, or twice its power.
+  public var power: Double?
+  /// Seconds from a sample to its movement, as measured.
+  public var latency: Double?
+
+  /// Makes figures.
+  public init(power: Double? = nil, latency: Double? = nil) {
+    self.power = power
+    self.latency = latency
+  }
+}

@@ -1,7 +1,7 @@
-/// A stretch of sine whose frequency moves along a straight line, in whole-number phase.
+/// A segment of sine whose frequency moves along a straight line, in whole-number phase.
 ///
-/// Phase is a turn in 2³² parts, so it wraps by itself and any split of a stretch gives the same bits.
-/// Source of the waveform's polynomial: with t = 16x(½ − |x|) for x turns, sin 2πx is t times an entire
+/// Phase is a cycle in 2³² parts, so it wraps by itself and any split of a segment gives the same bits.
+/// Source of the waveform's polynomial: with t = 16x(½ − |x|) for x cycles, sin 2πx is t times an entire
 /// function of |t|; degree 3, fitted by a linear programme, is within 6·10⁻⁸ of full scale.
 struct SineSegment: BitwiseCopyable, Sendable {
   /// The phase of the next frame.
@@ -27,7 +27,7 @@ struct SineSegment: BitwiseCopyable, Sendable {
     self.glide = glide
   }
 
-  /// Aims at another step, along a line that takes as many turns as the law it stands in for.
+  /// Aims at another step, along a line that takes as many cycles as the mapping it replaces.
   ///
   /// A line between two points of an exponential lies above it by a twelfth of the squared difference,
   /// over the middle; and a whole-number slope does not quite arrive. Both would add up to a phase that

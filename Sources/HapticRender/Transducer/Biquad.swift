@@ -17,12 +17,12 @@ struct Biquad: Equatable, Sendable, BitwiseCopyable {
     var first: Double
     var second: Double
 
-    /// The polynomial whose zeros lie where a resonance decays and turns between two frames.
+    /// The polynomial whose zeros lie where a resonance decays and rotates between two frames.
     init(_ model: TransducerModel, rate: Double) {
-      let turn = 2 * Double.pi * model.resonance / rate
-      let decay = exp(-turn / (2 * model.quality))
+      let omega = 2 * Double.pi * model.resonance / rate
+      let decay = exp(-omega / (2 * model.quality))
       let rest = 1 - 1 / (4 * model.quality * model.quality)
-      let middle = rest >= 0 ? cos(turn * rest.squareRoot()) : cosh(turn * (-rest).squareRoot())
+      let middle = rest >= 0 ? cos(omega * rest.squareRoot()) : cosh(omega * (-rest).squareRoot())
       first = -2 * decay * middle
       second = decay * decay
     }
@@ -76,8 +76,8 @@ struct Biquad: Equatable, Sendable, BitwiseCopyable {
 
   /// The magnitude of the output for a steady sine of full scale.
   func response(atHertz hertz: Double, rate: Double) -> Double {
-    let turn = 2 * Double.pi * hertz / rate
-    let (along, across) = (cos(turn), -sin(turn))
+    let omega = 2 * Double.pi * hertz / rate
+    let (along, across) = (cos(omega), -sin(omega))
     /// The magnitude of a polynomial of z⁻¹, by Horner's rule.
     func magnitude(_ weights: [Double]) -> Double {
       let sum = weights.reversed().reduce((real: 0.0, imaginary: 0.0)) { sum, weight in

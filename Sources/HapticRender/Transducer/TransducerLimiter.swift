@@ -1,9 +1,15 @@
+#if canImport(Glibc)
+  internal import Glibc
+#else
+  internal import Musl
+#endif
+
 /// Follows how far a transducer moves and how warm it is, and finds the gain that keeps both in their limits.
 ///
 /// It works in steps of half a millisecond or so. The movement follows a model of one resonance: its
 /// energy bounds every displacement to come, and as that nears the limit the drive is taken back, to nothing at the
-/// limit; without drive the energy only falls. The warmth follows the power in two time constants; as it nears
-/// what is borne for ever, the power is led to the power that keeps it there. While nothing is near
+/// limit; without drive the energy only falls. The temperature rise follows the power in two time constants; as it nears
+/// the continuous rating, the power is led to what keeps it there. While nothing is near
 /// a limit the gain is exactly 1.
 struct TransducerLimiter: Sendable, BitwiseCopyable {
   /// Frames of a step.
@@ -19,9 +25,9 @@ struct TransducerLimiter: Sendable, BitwiseCopyable {
   private static let knee = 0.64
   /// Seconds in which the drive comes back by a factor e after an excursion.
   private static let recovery = 0.2
-  /// How much more power is allowed for each unit of warmth that is left.
+  /// How much more power is allowed for each unit of temperature rise that is left.
   private static let headroom = 20.0
-  /// The time over which the power that is asked for is averaged, as a share of the coil's.
+  /// The time over which the requested power is averaged, as a fraction of the coil's.
   private static let averaging = 0.05
   /// No sample that leaves the limiter behind is greater.
   private static var ceiling: Double {
@@ -32,7 +38,7 @@ struct TransducerLimiter: Sendable, BitwiseCopyable {
   /// Seconds of the longest step.
   private static let longestStep = 0.000_7
   /// The most radians of the resonance in a step, so that the mean of the drive stands for its course.
-  private static let mostTurn = 0.4
+  private static let maximumPhaseStep = 0.4
   /// The most that a step may add to the movement, as a share of the limit.
   private static let mostStride = 0.2
 
@@ -54,7 +60,7 @@ struct TransducerLimiter: Sendable, BitwiseCopyable {
   private var motion = SIMD2<Double>()
   private var excursionGain = 1.0
   private var nextGain = 1.0
-  /// The power that is asked for, averaged.
+  /// The requested power, averaged.
   private var asked = 0.0
 
   /// A transducer at rest.
@@ -65,8 +71,8 @@ struct TransducerLimiter: Sendable, BitwiseCopyable {
     let limit = settings.limits.excursion ?? .infinity
     var longest = Self.longestStep
     if let model = settings.model {
-      let turn = min(Self.mostTurn, Self.mostStride * model.quality * limit / Self.ceiling)
-      longest = min(longest, turn / (2 * Double.pi * model.resonance))
+      let omega = min(Self.maximumPhaseStep, Self.mostStride * model.quality * limit / Self.ceiling)
+      longest = min(longest, omega / (2 * Double.pi * model.resonance))
     }
     let count = max(1, Int(longest * settings.rate) / Self.shortestStep)
     let seconds = Double(count * Self.shortestStep) / settings.rate
@@ -109,7 +115,7 @@ struct TransducerLimiter: Sendable, BitwiseCopyable {
     }
   }
 
-  /// Forgets the movement; the warmth stays.
+  /// Forgets the movement; the temperature rise stays.
   @_noLocks
   mutating func rest() { motion = SIMD2() }
 
@@ -151,5 +157,42 @@ struct TransducerLimiter: Sendable, BitwiseCopyable {
     let allowed = aim + Self.headroom * (aim - total)
     if self.asked <= allowed { return 1 }
     return allowed > 0 ? min(1, RealtimeMath.inverseSquareRoot(self.asked / allowed)) : 0
+  }
+}
+
+/// How warm a transducer is, where 1 is what its continuous power leads to in the end.
+public struct TransducerThermalState: Equatable, Sendable, BitwiseCopyable {
+  /// The coil's part, which follows in seconds.
+  public var coil: Double
+  /// The part of magnet and case, which follows in minutes.
+  public var magnet: Double
+
+  /// A transducer; by default at ambient temperature.
+  @_noLocks
+  public init(coil: Double = 0, magnet: Double = 0) {
+    self.coil = coil
+    self.magnet = magnet
+  }
+
+  /// Both parts together.
+  public var total: Double {
+    @_noLocks get { coil + magnet }
+  }
+
+  /// What is left of it after seconds without drive.
+  public func cooled(for seconds: Double, by thermal: ThermalParameters) -> TransducerThermalState {
+    TransducerThermalState(
+      coil: coil * exp(-seconds / thermal.coil), magnet: magnet * exp(-seconds / thermal.magnet))
+  }
+
+  /// Both parts in one word, in steps of Float, so that they can be handed between threads.
+  var bits: UInt64 {
+    @_noLocks get { UInt64(Float(coil).bitPattern) << 32 | UInt64(Float(magnet).bitPattern) }
+  }
+
+  /// The thermal state in a word.
+  init(bits: UInt64) {
+    coil = Double(Float(bitPattern: UInt32(truncatingIfNeeded: bits >> 32)))
+    magnet = Double(Float(bitPattern: UInt32(truncatingIfNeeded: bits)))
   }
 }

@@ -1,3 +1,9 @@
+#if canImport(Glibc)
+  internal import Glibc
+#else
+  internal import Musl
+#endif
+
 /// A transducer as a mass on a damped spring, driven by a voltage: one resonance.
 ///
 /// With r = f / resonance and D = 1 − r² + j·r / Q, acceleration is −r² / (Q·D) and displacement 1 / (Q·D) of
@@ -27,5 +33,99 @@ public struct TransducerModel: Equatable, Sendable {
     let real = 1 - ratio * ratio
     let imaginary = ratio / quality
     return 1 / (quality * (real * real + imaginary * imaginary).squareRoot())
+  }
+}
+
+/// The exact state transition of a transducer's movement over a step of time.
+///
+/// Displacement x and velocity w are scaled like the model's: at resonance a full-scale sine makes both 1.
+/// With ω the resonance in radians per second, Q the quality and u the drive:
+/// x′ = ω·w, and w′ = −ω·x − (ω/Q)·w + (ω/Q)·u.
+struct MotionStateTransition: Equatable, Sendable, BitwiseCopyable {
+  /// What displacement and velocity add to the displacement.
+  let displacement: SIMD2<Double>
+  /// What displacement and velocity add to the velocity.
+  let velocity: SIMD2<Double>
+  /// What a drive that is constant over the step adds to displacement and velocity.
+  let drive: SIMD2<Double>
+
+  /// A step of a model.
+  init(_ model: TransducerModel, seconds: Double) {
+    let omega = 2 * Double.pi * model.resonance
+    let decay = omega / (2 * model.quality)
+    let rest = omega * omega - decay * decay
+    let swing: (along: Double, across: Double)
+    if rest > 1e-9 {
+      let damped = rest.squareRoot()
+      swing = (cos(damped * seconds), sin(damped * seconds) / damped)
+    } else if rest < -1e-9 {
+      let damped = (-rest).squareRoot()
+      swing = (cosh(damped * seconds), sinh(damped * seconds) / damped)
+    } else {
+      swing = (1, seconds)
+    }
+    let left = exp(-decay * seconds)
+    displacement = [left * (swing.along + decay * swing.across), left * omega * swing.across]
+    velocity = [-displacement.y, left * (swing.along - decay * swing.across)]
+    drive = [(1 - displacement.x) / model.quality, displacement.y / model.quality]
+  }
+
+  /// A step in which nothing moves, where no model is known.
+  init() {
+    displacement = [0, 0]
+    velocity = [0, 0]
+    drive = [0, 0]
+  }
+
+  /// Displacement and velocity a step later, without drive.
+  @_noLocks
+  func next(_ motion: SIMD2<Double>) -> SIMD2<Double> {
+    SIMD2(
+      displacement.x * motion.x + displacement.y * motion.y,
+      velocity.x * motion.x + velocity.y * motion.y)
+  }
+}
+
+/// What a transducer would do with a signal, sample by sample.
+///
+/// The drive is taken as a straight line between two samples; for such a drive displacement, velocity and
+/// acceleration are exact. For sines that leaves less than 0.07 dB up to a twentieth of the rate, from 8 kHz on.
+public struct TransducerSimulation: BitwiseCopyable, Sendable {
+  /// Displacement and velocity, each 1 for a full-scale sine at resonance.
+  private var motion = SIMD2<Double>()
+  /// The greatest magnitude of the displacement so far.
+  public private(set) var greatestDisplacement = 0.0
+  private var lastDrive = 0.0
+  private let step: MotionStateTransition
+  /// What the drive at a step's end adds, above a constant one.
+  private let arriving: SIMD2<Double>
+  private let quality: Double
+
+  /// A transducer at rest.
+  public init(_ model: TransducerModel, rate: Double) {
+    let seconds = 1 / rate
+    let omega = 2 * Double.pi * model.resonance
+    step = MotionStateTransition(model, seconds: seconds)
+    // The integral of what a rising drive leaves, by parts; `short` is what a constant one lacks to a force alone.
+    let short = step.drive - SIMD2(0, omega / model.quality * seconds)
+    arriving =
+      SIMD2(-short.x / model.quality - short.y, short.x) / (omega * seconds)
+    quality = model.quality
+  }
+
+  /// The displacement: 1 is the peak of a full-scale sine at resonance.
+  public var displacement: Double { motion.x }
+
+  /// The velocity, in the same measure.
+  public var velocity: Double { motion.y }
+
+  /// Takes the next sample of the drive and returns the acceleration: 1 is the peak of a full-scale
+  /// sine at resonance.
+  public mutating func acceleration(drive sample: Float) -> Float {
+    let drive = Double(sample)
+    motion = step.next(motion) + (step.drive - arriving) * lastDrive + arriving * drive
+    lastDrive = drive
+    greatestDisplacement = max(greatestDisplacement, abs(motion.x))
+    return Float((drive - motion.y) / quality - motion.x)
   }
 }

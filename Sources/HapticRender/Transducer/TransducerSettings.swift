@@ -52,12 +52,137 @@ extension TransducerProfile {
     TransducerSettings(self, rate: rate)
   }
 
-  /// The lowest frequency that the laws ask for.
+  /// The lowest frequency of the mappings.
   var lowestHertz: Double {
     let continuous = min(frequency.low, frequency.high) * (partials.map(\.ratio).min() ?? 1)
     let burst =
       min(transient.frequency.low, transient.frequency.high)
       * (transient.partials.map { $0.ratio * min(1, $0.glide) }.min() ?? 1)
     return min(continuous, burst)
+  }
+}
+
+/// What a transducer stands, in units of its drive.
+public struct TransducerLimits: Equatable, Sendable {
+  /// The greatest displacement, where a full-scale sine at resonance makes 1; nothing where no model is known.
+  public let excursion: Double?
+  /// The power of a full-scale sine, where 1 is the continuous rating; nothing where no power is known.
+  public let power: Double?
+  /// How it warms.
+  public let thermal: ThermalParameters
+
+  /// The temperature rise at which a sustained signal is held, a little below the limit of 1.
+  public static let powerAim = 0.96
+
+  /// How many times the continuous power the peak power is taken for.
+  private static let peakFactor = 2.0
+
+  /// Finds the limits from what is known.
+  ///
+  /// Without an amplifier's figure a full-scale sine delivers the peak power, which is twice the continuous
+  /// power where only one of them is known, as is usual for loudspeakers. Without a measured excursion the limit is
+  /// what a sine of peak power reaches anywhere in the published band, which the maker allows.
+  init(_ hardware: TransducerHardware, amplifier: AmplifierParameters) {
+    let continuous = hardware.power ?? hardware.peakPower.map { $0 / Self.peakFactor }
+    let peak = hardware.peakPower ?? hardware.power.map { $0 * Self.peakFactor }
+    let fullScale = amplifier.power ?? peak
+    thermal = hardware.thermal ?? ThermalParameters()
+    if let continuous, let fullScale { power = fullScale / continuous } else { power = nil }
+    guard let model = hardware.model else {
+      excursion = nil
+      return
+    }
+    if let millimetres = hardware.excursion, let acceleration = hardware.acceleration {
+      let omega = 2 * Double.pi * model.resonance
+      let metres = acceleration * 9.80665 * (power ?? 1).squareRoot() / (omega * omega)
+      excursion = millimetres / 1_000 / metres
+    } else {
+      let room = if let peak, let fullScale { (peak / fullScale).squareRoot() } else { 1.0 }
+      let band = hardware.band ?? model.resonance / 2...Double.infinity
+      excursion = room * model.greatestDisplacement(in: band)
+    }
+  }
+}
+
+extension TransducerHardware {
+  /// Its resonance, where that and the quality are known.
+  public var model: TransducerModel? {
+    guard let resonance, let quality, resonance > 0, quality > 0 else { return nil }
+    return TransducerModel(resonance: resonance, quality: quality)
+  }
+}
+
+extension TransducerModel {
+  /// The greatest magnitude of the displacement in a band.
+  func greatestDisplacement(in band: ClosedRange<Double>) -> Double {
+    // The top of the curve lies a little below resonance, and at 0 where the damping is strong.
+    let top = resonance * max(0, 1 - 1 / (2 * quality * quality)).squareRoot()
+    return displacement(atHertz: min(max(top, band.lowerBound), band.upperBound))
+  }
+}
+
+/// The filter that makes a transducer answer as a better damped one would.
+///
+/// It undoes the resonance and puts a broader one in its place. So it flattens the response, kicks at
+/// onsets, and brakes what would ring on after them, for everything that is played.
+public struct EqualizerDesign: Equatable, Sendable {
+  /// The resonance that is undone.
+  public let model: TransducerModel
+  /// The resonance that appears instead.
+  public let apparent: TransducerModel
+  /// The factor at high frequencies, by which the drive nowhere rises above the law's boost.
+  public let gain: Double
+
+  /// Designs the filter behind a high-pass.
+  ///
+  /// Below resonance the drive must rise to flatten, so the resonance is lowered towards the lowest
+  /// frequency, by half of the boost's decibels at most.
+  init(
+    _ model: TransducerModel, law: DriveSettings, lowest: Double, highPass: Biquad, rate: Double
+  ) {
+    let boost = raised(10, to: law.boost / 20)
+    let resonance = model.resonance
+    let quality = min(model.quality, max(0.5.squareRoot(), model.quality / law.damping))
+    let lowered = min(max(lowest, resonance / boost.squareRoot()), resonance)
+    let apparent = TransducerModel(resonance: lowered, quality: quality)
+    self.model = model
+    self.apparent = apparent
+    let unscaled = Self.filter(from: model, to: apparent, gain: 1, rate: rate)
+    func response(_ hertz: Double) -> Double {
+      highPass.response(atHertz: hertz, rate: rate) * unscaled.response(atHertz: hertz, rate: rate)
+    }
+    let greatest = Self.greatest(of: response, near: lowered, below: rate / 2)
+    // At resonance, where it is loudest by itself, it becomes no louder.
+    gain = min(boost / greatest, 1 / response(resonance))
+  }
+
+  /// The filter at a frame rate.
+  func filter(rate: Double) -> Biquad {
+    Self.filter(from: model, to: apparent, gain: gain, rate: rate)
+  }
+
+  /// The greatest value of a response that has its peak near a frequency or somewhere broad.
+  private static func greatest(
+    of response: (Double) -> Double, near peak: Double, below highest: Double
+  ) -> Double {
+    let ratio = raised(highest, to: 1 / 64)
+    let points = [peak] + (0...64).map { raised(ratio, to: Double($0)) }
+    let best = points.max { response($0) < response($1) } ?? peak
+    var low = best / ratio
+    var high = min(best * ratio, highest)
+    // Each step keeps the two thirds that hold the top.
+    for _ in 0..<24 {
+      let third = (high - low) / 3
+      if response(low + third) < response(high - third) { low += third } else { high -= third }
+    }
+    return max(response(best), response((low + high) / 2))
+  }
+
+  private static func filter(
+    from model: TransducerModel, to apparent: TransducerModel, gain: Double, rate: Double
+  ) -> Biquad {
+    Biquad(
+      gain: gain, undoing: Biquad.Resonance(model, rate: rate),
+      making: Biquad.Resonance(apparent, rate: rate))
   }
 }

@@ -8,9 +8,9 @@ struct TransducerStage: ~Copyable {
     @_noLocks get { 4_096 }
   }
 
-  /// What is added in turn and taken away again, so that no filter ever dies away into numbers too small for the
+  /// Anti-denormal dither: added with alternating sign, so that no filter ever decays into numbers too small for the
   /// fast path.
-  private static let stir = 1e-30
+  private static let dither = 1e-30
   /// Magnitudes below this leave as silence: −400 dB.
   private static let silence = 1e-20
 
@@ -20,13 +20,13 @@ struct TransducerStage: ~Copyable {
   private var highPassMemory = Biquad.Memory()
   private var equaliserMemory = Biquad.Memory()
   private let capacity: Int
-  /// What leaves the filters; before it, the frames of a step that began in the turn before.
+  /// What leaves the filters; before it, the frames of a step that began in the sub-block before.
   private let drive: UnsafeMutablePointer<Double>
   /// Frames of the protection's step that have gone by.
   private var stepFrame = 0
   private var isOdd = false
 
-  /// A stage at rest for turns of at most so many frames.
+  /// A stage at rest, for sub-blocks of at most so many frames.
   init(_ settings: TransducerSettings, temperatureRise: TransducerThermalState, capacity: Int) {
     highPass = settings.highPassFilter
     equaliser = settings.equaliserFilter
@@ -61,7 +61,7 @@ struct TransducerStage: ~Copyable {
     keepHistory(count: count)
   }
 
-  /// Forgets what is on its way; the warmth stays.
+  /// Forgets what is buffered; the temperature rise stays.
   @_noLocks
   mutating func rest() {
     highPassMemory = Biquad.Memory()
@@ -79,18 +79,18 @@ struct TransducerStage: ~Copyable {
   private mutating func filter(_ block: borrowing MutableSpan<Float>, count: Int) {
     let (highPass, equaliser) = (self.highPass, self.equaliser)
     var (first, second) = (highPassMemory, equaliserMemory)
-    let stir = isOdd ? SIMD2(-Self.stir, Self.stir) : SIMD2(Self.stir, -Self.stir)
+    let dither = isOdd ? SIMD2(-Self.dither, Self.dither) : SIMD2(Self.dither, -Self.dither)
     var frame = 0
     while frame &+ 2 <= count {
       let pair = unsafe SIMD2(
         Double(block[unchecked: frame]), Double(block[unchecked: frame &+ 1]))
-      let driven = equaliser.next(highPass.next(pair + stir, &first), &second)
+      let driven = equaliser.next(highPass.next(pair + dither, &first), &second)
       unsafe drive[frame] = driven.x
       unsafe drive[frame &+ 1] = driven.y
       frame &+= 2
     }
     if frame < count {
-      let sample = unsafe Double(block[unchecked: frame]) + stir.x
+      let sample = unsafe Double(block[unchecked: frame]) + dither.x
       unsafe drive[frame] = equaliser.next(highPass.next(sample, &first), &second)
       isOdd.toggle()
     }
@@ -124,7 +124,7 @@ struct TransducerStage: ~Copyable {
     abs(value) < silence ? 0 : Float(value)
   }
 
-  /// Tells the protection of the step that ends before a frame; it lies in the buffer, its beginning maybe as history.
+  /// Gives protection the step that ends before a frame; it lies in the buffer, its beginning maybe as history.
   @_noLocks
   private mutating func protect(upTo end: Int, statistics: inout RenderStatistics) {
     let length = protection.stepLength

@@ -1,4 +1,5 @@
-import HapticRender
+import Glibc
+@testable import HapticRender
 import Testing
 
 struct TransducerModelTests {
@@ -21,5 +22,76 @@ struct TransducerModelTests {
     let lower = 40 * (half.squareRoot() - 1 / 20.0)
     let level = model.acceleration(atHertz: lower) / (lower / 40)
     #expect(abs(level - 0.5.squareRoot()) < 1e-12)
+  }
+}
+
+struct TransducerSimulationTests {
+  @Test func theRingFallsByTheModelsDecrement() {
+    var transducer = TransducerSimulation(
+      TransducerModel(resonance: 40, quality: 10), rate: 48_000)
+    _ = transducer.acceleration(drive: 1)
+    _ = transducer.acceleration(drive: 0)
+    // Behind the drive, acceleration is a damped oscillation whatever its phase: one full turn later it has
+    // fallen by exp(−π / (Q·√(1 − 1/4Q²))), and two samples give the recursion of any two before.
+    var ring: [Double] = []
+    for _ in 0..<10_000 {
+      _ = transducer.acceleration(drive: 0)
+      ring.append(transducer.displacement)
+    }
+    let turn = 2 * Double.pi * 40 / 48_000
+    let decay = exp(-turn / 20)
+    let rise = 2 * decay * cos(turn * (1 - 1 / 400.0).squareRoot())
+    for n in 2..<ring.count {
+      let expected = rise * ring[n - 1] - decay * decay * ring[n - 2]
+      #expect(abs(ring[n] - expected) < 1e-15)
+    }
+    let greatest = ring.map(abs).max() ?? 0
+    #expect(ring.suffix(1_200).map(abs).max() ?? 1 < greatest * exp(-turn * 8_500 / 20))
+  }
+
+  @Test(arguments: [8_000.0, 11_025, 44_100, 48_000, 192_000])
+  func steadySinesComeOutAsTheModelSays(rate: Double) {
+    for (resonance, quality) in [(40.0, 10.0), (40, 3), (175, 15), (65, 0.7), (20, 0.4)] {
+      let model = TransducerModel(resonance: resonance, quality: quality)
+      for hertz in [25.0, 40, 80, 175, 390] where hertz <= rate / 20 {
+        let felt = amplitudes(model, hertz: hertz, rate: rate)
+        let tolerance = rate < 44_100 ? 0.07 : 0.002_5
+        let acceleration = model.acceleration(atHertz: hertz)
+        let displacement = model.displacement(atHertz: hertz)
+        #expect(abs(decibels(felt.acceleration, acceleration)) < tolerance)
+        #expect(abs(decibels(felt.displacement, displacement)) < tolerance)
+      }
+    }
+  }
+
+  @Test func theGreatestDisplacementIsKept() {
+    let model = TransducerModel(resonance: 40, quality: 3)
+    var transducer = TransducerSimulation(model, rate: 48_000)
+    for frame in 0..<96_000 {
+      let drive = frame < 48_000 ? sin(2 * Double.pi * 40 * Double(frame) / 48_000) : 0
+      _ = transducer.acceleration(drive: Float(drive))
+    }
+    #expect(abs(transducer.greatestDisplacement - 1) < 1e-3)
+    #expect(abs(transducer.displacement) < 1e-9 && abs(transducer.velocity) < 1e-9)
+  }
+
+  /// The amplitudes behind a second of settling, by correlation over a second.
+  private func amplitudes(_ model: TransducerModel, hertz: Double, rate: Double)
+    -> (acceleration: Double, displacement: Double)
+  {
+    var transducer = TransducerSimulation(model, rate: rate)
+    var sums = SIMD4<Double>()
+    for frame in 0..<Int(2 * rate) {
+      let phase = 2 * Double.pi * hertz * Double(frame) / rate
+      let felt = Double(transducer.acceleration(drive: Float(sin(phase))))
+      if Double(frame) < rate { continue }
+      let moved = transducer.displacement
+      sums += [sin(phase) * felt, cos(phase) * felt, sin(phase) * moved, cos(phase) * moved]
+    }
+    sums *= 2 / rate
+    return (
+      (sums.x * sums.x + sums.y * sums.y).squareRoot(),
+      (sums.z * sums.z + sums.w * sums.w).squareRoot()
+    )
   }
 }

@@ -1,5 +1,33 @@
 internal import RealtimeMemory
 
+/// A decoded sound at the render rate, mono or stereo, for the events that play a sound file.
+public final class AudioBuffer: @unchecked Sendable {
+  /// Frames in the sound.
+  public let frameCount: Int
+  /// 1 or 2.
+  public let channelCount: Int
+  let frames: FixedBuffer<Float>
+
+  /// Copies interleaved frames.
+  ///
+  /// - Parameters:
+  ///   - interleaved: Samples in −1…1; what is not finite becomes silence.
+  ///   - channelCount: Channels in each frame, of which the first two are kept.
+  public init(interleaved: [Float], channelCount: Int) {
+    precondition(channelCount > 0, "a sound has at least one channel")
+    let kept = min(channelCount, 2)
+    self.channelCount = kept
+    frameCount = interleaved.count / channelCount
+    frames = FixedBuffer(repeating: 0, count: frameCount * kept)
+    for frame in 0..<frameCount {
+      for channel in 0..<kept {
+        let sample = interleaved[frame * channelCount + channel]
+        frames[frame * kept + channel] = sample.isFinite ? sample : 0
+      }
+    }
+  }
+}
+
 /// Reads a sound at a moving speed, in whole-number position, through a low-pass for brightness.
 struct SampleReader: BitwiseCopyable, Sendable {
   /// Frames in parts of 2³².
@@ -28,7 +56,7 @@ struct SampleReader: BitwiseCopyable, Sendable {
   ///
   /// - Parameters:
   ///   - fadeLength: Frames of the sound's end that fade, at most as many as it has.
-  ///   - smoothing: The share of the difference that the low-pass follows in a frame; 1 is no filter.
+  ///   - smoothing: The fraction of the difference that the low-pass follows in a frame; 1 is no filter.
   ///   - first: The frame of the level lines at which the range begins.
   @_noLocks
   mutating func add(

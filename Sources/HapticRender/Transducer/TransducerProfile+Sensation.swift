@@ -1,0 +1,153 @@
+extension TransducerProfile {
+  /// Whether the hardware's response is known, so that something can be fitted to it.
+  public var hasKnownResponse: Bool {
+    guard let hardware else { return false }
+    return hardware.response.count > 1 || hardware.model != nil
+  }
+
+  /// Whether the drive is filtered by the inverse of the hardware's resonance.
+  public var isEqualized: Bool { hardware?.model != nil && (drive.isEqualized ?? true) }
+
+  /// Whether equal intensity is made to be felt equally at each sharpness.
+  ///
+  /// Usual where the response is known or the profile has a threshold curve of its own; requested
+  /// without a response, the hardware counts as even.
+  public var hasEqualSensation: Bool {
+    if hardware == nil { return thresholds.count > 1 }
+    return drive.hasEqualSensation ?? (hasKnownResponse || thresholds.count > 1)
+  }
+
+  /// Whether the laws of frequency are narrowed to what the hardware makes felt.
+  public var isBandMapped: Bool { hardware != nil && (drive.isBandMapped ?? true) }
+
+  /// The acceleration of the hardware for a full-scale sine, in decibels relative to any one level.
+  ///
+  /// Measured points decide where there are any, then the model of the resonance; else it is even.
+  public func hardwareDecibels(atHertz hertz: Double) -> Double {
+    guard let hardware else { return 0 }
+    if hardware.response.count > 1 {
+      return Self.line(through: hardware.response.map { ($0.hertz, $0.decibels) }, at: hertz)
+    }
+    guard let model = hardware.model else { return 0 }
+    return 20 * logarithm2(max(1e-15, model.acceleration(atHertz: hertz))) / logarithm2(10)
+  }
+
+  /// The threshold of feeling at a frequency, in decibels relative to 1 g.
+  func threshold(atHertz hertz: Double) -> Double {
+    let curve = thresholds.count > 1 ? thresholds : Self.defaultThresholds
+    return Self.line(through: curve.map { ($0.hertz, $0.decibels) }, at: hertz)
+  }
+
+  /// How far above the threshold a full-scale sine lies behind a drive, but for a constant.
+  ///
+  /// The acceleration itself where equal sensation is not requested.
+  func feltDecibels(atHertz hertz: Double, drive: TransducerSettings?) -> Double {
+    var felt = hardwareDecibels(atHertz: hertz)
+    if let drive {
+      felt += 20 * logarithm2(max(1e-15, drive.driveResponse(atHertz: hertz))) / logarithm2(10)
+    }
+    return hasEqualSensation ? felt - threshold(atHertz: hertz) : felt
+  }
+
+  /// Linear between points on a logarithmic axis, and level outside; points rise in frequency.
+  private static func line(through points: [(hertz: Double, decibels: Double)], at hertz: Double)
+    -> Double
+  {
+    guard let first = points.first, let last = points.last else { return 0 }
+    if hertz <= first.hertz { return first.decibels }
+    for (low, high) in zip(points, points.dropFirst()) where hertz <= high.hertz {
+      let part = logarithm2(hertz / low.hertz) / logarithm2(high.hertz / low.hertz)
+      return low.decibels + (high.decibels - low.decibels) * part
+    }
+    return last.decibels
+  }
+}
+
+extension TransducerProfile {
+  /// Points at which a law is looked at; a step is below a hundredth of an octave in usual bands.
+  private static let placementCount = 513
+
+  /// The band-mapped profile: its frequency mappings stay within what its hardware can make felt.
+  ///
+  /// Each mapping is cut to the published band, then to the range around its most felt frequency in which
+  /// nothing is felt weaker by more than the drive's reach. Its scale stays. The filters of the drive stay
+  /// those of the profile before.
+  ///
+  /// - Parameter rate: Frames per second, which the filters depend on.
+  public func placed(rate: Double) -> TransducerProfile {
+    placed(before: transducerSettings(rate: rate))
+  }
+
+  /// The same for known filters.
+  func placed(before settings: TransducerSettings?) -> TransducerProfile {
+    guard isBandMapped else { return self }
+    var placed = self
+    placed.frequency = place(frequency, settings)
+    placed.transient.frequency =
+      transient.frequency == frequency ? placed.frequency : place(transient.frequency, settings)
+    return placed
+  }
+
+  private func place(_ law: FrequencyMapping, _ settings: TransducerSettings?) -> FrequencyMapping {
+    var law = law
+    if let band = hardware?.band {
+      law.low = min(max(law.low, band.lowerBound), band.upperBound)
+      law.high = min(max(law.high, band.lowerBound), band.upperBound)
+    }
+    guard hasKnownResponse, law.high > law.low else { return law }
+    let span = logarithm2(law.high / law.low)
+    let points = (0..<Self.placementCount).map { index in
+      law.low * raised(2, to: span * Double(index) / Double(Self.placementCount - 1))
+    }
+    let felt = points.map { feltDecibels(atHertz: $0, drive: settings) }
+    guard let most = felt.max(), let best = felt.firstIndex(of: most) else { return law }
+    let least = most - drive.reach
+    var first = best
+    var last = best
+    while first > 0, felt[first - 1] >= least { first -= 1 }
+    while last < felt.count - 1, felt[last + 1] >= least { last += 1 }
+    if first > 0 { law.low = points[first] }
+    if last < felt.count - 1 { law.high = points[last] }
+    return law
+  }
+}
+
+extension TransducerProfile {
+  /// Decibels by which a factor may pass the reach.
+  private static let slack = 0.25
+
+  /// The factor on amplitude over sharpness, at evenly spaced points, each at most 1.
+  ///
+  /// It makes equal intensity felt equally, or, where only the drive is flattened, equally strong: the
+  /// frequency that needs most is at 1. All are 1 for a profile with neither. On hardware of known
+  /// response none is lower than the drive's reach, which is all that placed frequencies need.
+  ///
+  /// - Parameter settings: The filters between the plan and the hardware.
+  public func levelsOverSharpness(count: Int, drive settings: TransducerSettings?) -> [Double] {
+    guard hasEqualSensation || isEqualized else { return Array(repeating: 1, count: count) }
+    let needed = (0..<count).map { index in
+      let hertz = frequency.hertz(atSharpness: Double(index) / Double(count - 1))
+      return -feltDecibels(atHertz: hertz, drive: settings)
+    }
+    let most = needed.max() ?? 0
+    // What lies between two points of the table is a little further down than they are.
+    let least = hasKnownResponse ? -(drive.reach + Self.slack) : -Double.infinity
+    return needed.map { raised(10, to: max(least, $0 - most) / 20) }
+  }
+}
+
+extension TransducerProfile {
+  /// The weakest acceleration that is felt at each frequency, where a profile names no curve of its own.
+  ///
+  /// In decibels relative to 1 g, for a device held in the hand. Source: Android 16,
+  /// `BasicToPwleSegmentAdapter.java` in the platform's vibrator service, 41 points.
+  public static let defaultThresholds: [Threshold] = [
+    (0.4, -97.81), (2, -69.86), (3, -62.81), (4, -58.81), (5, -56.69), (6, -54.77), (7.2, -52.85),
+    (8, -51.77), (8.64, -50.84), (10, -48.9), (10.37, -48.52), (12.44, -46.5), (14.93, -44.43),
+    (15, -44.35), (17.92, -41.96), (20, -40.36), (21.5, -39.6), (25, -37.48), (25.8, -36.93),
+    (30, -34.31), (35, -33.13), (40, -32.81), (50, -31.94), (60, -31.77), (70, -31.59),
+    (72, -31.55), (80, -31.77), (86.4, -31.94), (90, -31.73), (100, -31.9), (103.68, -31.77),
+    (124.42, -31.7), (149.3, -31.38), (150, -31.35), (179.16, -31.02), (200, -30.86),
+    (215, -30.35), (250, -28.98), (258, -28.68), (300, -26.81), (400, -19.81),
+  ].map { (hertz: Double, decibels: Double) in Threshold(hertz: hertz, decibels: decibels) }
+}
