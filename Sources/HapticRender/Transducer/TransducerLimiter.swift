@@ -42,8 +42,6 @@ struct TransducerLimiter: Sendable, BitwiseCopyable {
   /// The most that a step may add to the movement, as a share of the limit.
   private static let mostStride = 0.2
 
-  /// The temperature rise that is aimed at.
-  private let aim = TransducerLimits.powerAim
   private let step: MotionStateTransition
   private let perStep: Double
   /// 1 / limit², or 0 without a limit.
@@ -154,7 +152,9 @@ struct TransducerLimiter: Sendable, BitwiseCopyable {
       statistics.peakTemperatureRise = Float(total)
     }
     self.asked += (asked * power - self.asked) * averagingStep
-    let allowed = aim + Self.headroom * (aim - total)
+    let allowed =
+      TransducerLimits.powerAim
+      + Self.headroom * (TransducerLimits.powerAim - total)
     if self.asked <= allowed { return 1 }
     return allowed > 0 ? min(1, RealtimeMath.inverseSquareRoot(self.asked / allowed)) : 0
   }

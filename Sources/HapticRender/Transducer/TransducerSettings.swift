@@ -72,7 +72,9 @@ public struct TransducerLimits: Equatable, Sendable {
   public let thermal: ThermalParameters
 
   /// The temperature rise at which a sustained signal is held, a little below the limit of 1.
-  public static let powerAim = 0.96
+  public static var powerAim: Double {
+    @_noLocks get { 0.96 }
+  }
 
   /// How many times the continuous power the peak power is taken for.
   private static let peakFactor = 2.0
