@@ -58,3 +58,46 @@ public struct Signal: Equatable, Sendable {
     }
   }
 }
+
+/// Samples that are no sound, told from those that are.
+enum NonFiniteSamples {
+  /// The greatest magnitude that is taken for a sample: 240 dB above full scale.
+  static let limit = Float(1e12)
+
+  /// The samples with silence for those that are infinite, undefined or beyond the limit.
+  static func of(_ samples: [Float]) -> [Float] {
+    guard !areAllSound(samples.span) else { return samples }
+    return samples.map { isSound($0) ? $0 : 0 }
+  }
+
+  /// Whether one sample counts; no comparison holds for a sample that is undefined.
+  static func isSound(_ sample: Float) -> Bool { abs(sample) <= limit }
+
+  /// Whether all samples count.
+  static func areAllSound(_ samples: Span<Float>) -> Bool {
+    for index in samples.indices where !isSound(samples[index]) { return false }
+    return true
+  }
+}
+
+/// Why a signal cannot be measured.
+public struct AnalysisError: Error, Equatable, Sendable, CustomStringConvertible {
+  /// What can be done about it.
+  public enum Kind: String, Sendable {
+    /// The rate is outside of what is measured: resample.
+    case unsupportedRate
+    /// There are too many channels, or none: measure some of them.
+    case unsupportedChannelCount
+  }
+
+  /// What can be done about it.
+  public var kind: Kind
+  /// One line for the user, without the name of what is measured.
+  public var description: String
+
+  /// Makes an error.
+  public init(kind: Kind, description: String) {
+    self.kind = kind
+    self.description = description
+  }
+}
