@@ -98,3 +98,83 @@ public struct ABXTest: Sendable {
     return (0..<count).map { _ in numbers.nextSide() }
   }
 }
+
+/// One trial of a blind test that was answered.
+public struct Trial: Equatable, Sendable {
+  /// What X was.
+  public var x: Side
+  /// What the listener said it was.
+  public var answer: Side
+  /// How often each was listened to.
+  public var listening: SwitchCounts
+  /// Seconds from the beginning of the test to that of the trial.
+  public var start: Double
+  /// Seconds from the beginning of the test to the answer.
+  public var end: Double
+
+  /// Makes a trial.
+  public init(x: Side, answer: Side, listening: SwitchCounts, start: Double, end: Double) {
+    self.x = x
+    self.answer = answer
+    self.listening = listening
+    self.start = start
+    self.end = end
+  }
+
+  /// Whether the answer was right.
+  public var isRight: Bool { x == answer }
+}
+
+/// How often a listener turned to each of the three.
+public struct SwitchCounts: Equatable, Sendable {
+  /// Times that A was chosen.
+  public var a = 0
+  /// Times that B was chosen.
+  public var b = 0
+  /// Times that X was chosen.
+  public var x = 0
+
+  /// Nothing was listened to.
+  public init() {}
+}
+
+/// One of the two things that are told apart.
+public enum Side: String, CaseIterable, Sendable {
+  /// The first.
+  case a
+  /// The second.
+  case b
+
+  /// The other one.
+  public var other: Side {
+    switch self {
+    case .a: .b
+    case .b: .a
+    }
+  }
+
+  /// The letter people read.
+  public var letter: String { rawValue.uppercased() }
+}
+
+/// Numbers that look random and are the same for one seed everywhere: SplitMix64.
+///
+/// By Guy Steele, Doug Lea and Christine Flood, "Fast Splittable Pseudorandom Number Generators", 2014.
+public struct SeededNumbers: RandomNumberGenerator, Sendable {
+  private var state: UInt64
+
+  /// The numbers of a seed.
+  public init(seed: UInt64) { state = seed }
+
+  /// The next number.
+  public mutating func next() -> UInt64 {
+    state &+= 0x9e37_79b9_7f4a_7c15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
+    z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
+    return z ^ (z >> 31)
+  }
+
+  /// The next of the two sides: A where the highest bit is 0.
+  public mutating func nextSide() -> Side { next() >> 63 == 0 ? .a : .b }
+}

@@ -1,3 +1,5 @@
+internal import Glibc
+import HapticModel
 internal import SignalAnalysis
 
 /// What differs between a reference and another take, in words and figures.
@@ -59,4 +61,129 @@ public struct Comparison: Sendable {
 
   /// Both takes, the reference first.
   public var takes: [Take] { [reference, other] }
+
+  /// Fills in what differs.
+  mutating func compare() {
+    let isIdentical = reference.signal == other.signal
+    if let found = eventDifferences(), isIdentical || !found.isEmpty {
+      differences = found
+      equality = isIdentical ? .identical : .different
+      alignPatterns()
+      matchLevelsOfPatterns()
+    } else if isIdentical {
+      equality = .identical
+    } else {
+      compareSignals()
+    }
+    differences = Self.ordered(differences)
+  }
+
+  /// Takes the delay of the whole out of what differs between two patterns, where that was asked for.
+  private mutating func alignPatterns() {
+    guard options.alignment == .start,
+      let index = differences.firstIndex(where: { $0.kind == .time && $0.isThroughout })
+    else { return }
+    alignment.seconds = differences.remove(at: index).amount
+    if differences.isEmpty, equality == .different {
+      equality = .within(noise: nil, decibels: 0)
+    }
+  }
+
+  /// Takes the level of the whole out of what differs between two patterns, where that was asked for.
+  private mutating func matchLevelsOfPatterns() {
+    guard let match = options.levelMatch, match != .none else { return }
+    let gains = match.gains(for: takes)
+    (referenceGain, matchGain) = (gains[0], gains[1])
+    otherGain = matchGain
+    differences.removeAll { $0.kind == .level && $0.isThroughout }
+    if differences.isEmpty, equality == .different {
+      equality = .within(noise: nil, decibels: 0)
+    }
+  }
+
+  /// First what is true of the whole, then what is felt most, then what comes first.
+  static func ordered(_ differences: [Difference]) -> [Difference] {
+    differences.sorted { a, b in
+      if a.isThroughout != b.isThroughout { return a.isThroughout }
+      if a.significance != b.significance { return a.significance > b.significance }
+      return a.range.lowerBound < b.range.lowerBound
+    }
+  }
+
+  /// Whether all that differs lies within a tolerance.
+  public func isEqual(within tolerance: Tolerance) -> Bool {
+    guard equality != .identical else { return true }
+    let peak = reference.signal.channels.reduce(0 as Float) { peak, channel in
+      channel.reduce(peak) { max($0, abs($1)) }
+    }
+    return differences.allSatisfy { tolerance.allows($0, referencePeak: Double(peak)) }
+  }
+
+  /// Compares two patterns event by event; nil where they have too little in common.
+  func eventDifferences() -> [Difference]? {
+    guard let composition = reference.composition,
+      let otherComposition = other.composition,
+      reference.profile == other.profile
+    else { return nil }
+    let match = EventMatch(composition, otherComposition)
+    let least = min(match.reference.count, match.other.count)
+    guard match.pairs.count * 2 >= least else { return nil }
+    let events = EventDifferences(match, profile: reference.profile, options: options)
+    let controls = ControlDifferences(
+      composition, otherComposition, match: match, profile: reference.profile, options: options)
+    return events.found + controls.found
+  }
+
+  /// The most differences that are told one by one.
+  public static let mostSentences = 12
+
+  /// How equal the two are, as one sentence; nothing where they differ.
+  public var verdict: String? {
+    let a = options.referenceLabel
+    let b = options.otherLabel
+    switch equality {
+    case .identical where differences.isEmpty:
+      return "\(b) is identical to \(a), sample for sample."
+    case .identical:
+      return "\(b) renders identically to \(a), but is written differently."
+    case .within(let noise, let decibels):
+      var rest: [String] = []
+      if abs(decibels) >= 0.005 { rest.append(SentenceFormatting.decibels(abs(decibels))) }
+      if let noise {
+        rest.append("a residual at \(SentenceFormatting.number(noise, places: 0)) dBFS")
+      }
+      if rest.isEmpty { return "\(b) is equal to \(a)." }
+      return "\(b) is equal to \(a) except for \(rest.joined(separator: " and "))."
+    case .different: return nil
+    }
+  }
+
+  /// What was done to the takes before they were judged, where it is not told as a difference.
+  public var notes: [String] {
+    var notes: [String] = []
+    if options.alignment == .start, alignment.seconds != 0 {
+      let direction = alignment.seconds > 0 ? "earlier" : "later"
+      notes.append(
+        "\(options.otherLabel) was shifted \(SentenceFormatting.span(alignment.seconds)) \(direction) to align the first sounds."
+      )
+    }
+    guard let match = options.levelMatch, match != .none else { return notes }
+    let means = match == .loudness ? "loudness" : "weighted energy"
+    for (label, gain) in [
+      (options.referenceLabel, referenceGain), (options.otherLabel, matchGain),
+    ] where gain > 0 && gain < 1 {
+      let decibels = SentenceFormatting.decibels(-20 * log10(gain))
+      notes.append("\(label) was attenuated by \(decibels) to match \(means).")
+    }
+    return notes
+  }
+
+  /// What is to be told, most important first: the verdict, the greatest differences, and how many more.
+  public var sentences: [String] {
+    var sentences = verdict.map { [$0] } ?? []
+    sentences += differences.prefix(Self.mostSentences).map(\.sentence)
+    let more = differences.count - Self.mostSentences
+    if more > 0 { sentences.append("And \(more) more.") }
+    return sentences
+  }
 }

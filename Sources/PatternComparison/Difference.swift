@@ -44,4 +44,111 @@ public struct Difference: Equatable, Sendable {
 
   /// Whether it is great enough to be felt, as far as published thresholds go.
   public var isNoticeable: Bool { significance >= 1 }
+
+  /// What differs; the raw value is its name in JSON.
+  public enum Kind: String, CaseIterable, Sendable {
+    /// How strong something is.
+    case level
+    /// When something begins.
+    case time
+    /// How fast the whole goes.
+    case tempo
+    /// How high or sharp something is.
+    case frequency
+    /// How long something lasts.
+    case duration
+    /// How fast something rises.
+    case attack
+    /// How fast something that is not sustained falls.
+    case decay
+    /// How long something rings behind its end.
+    case release
+    /// Whether something holds or decays.
+    case sustain
+    /// Left or right.
+    case pan
+    /// The upper partials of a tone or sound.
+    case brightness
+    /// Which sound file an event plays, and how.
+    case waveform
+    /// Something of the reference is not there.
+    case missing
+    /// Something is there that the reference has not.
+    case added
+    /// The same events in another order.
+    case order
+    /// A dynamic parameter of the pattern.
+    case parameter
+    /// A parameter curve of the pattern.
+    case curve
+    /// The share of low and high frequencies.
+    case spectrum
+    /// Noise or hum below what is alike.
+    case noise
+    /// A constant offset of the samples.
+    case offset
+    /// Peaks that were cut off.
+    case clipping
+    /// Whether the signal is turned upside down.
+    case polarity
+    /// How many channels there are, or what only some of them carry.
+    case channels
+    /// The length of the recording, silence included.
+    case length
+  }
+
+  /// What an amount counts; the raw value is how it is written.
+  public enum Unit: String, CaseIterable, Sendable {
+    /// Ratio of two amplitudes.
+    case decibels = "dB"
+    /// Amplitude relative to full scale.
+    case fullScale = "dBFS"
+    /// Time.
+    case seconds = "s"
+    /// Share of the reference's value.
+    case percent = "%"
+    /// Whole things: channels, samples.
+    case count
+    /// There is nothing to count.
+    case none
+  }
+}
+
+/// The least differences that are felt, as published: what one step of significance is.
+///
+/// They depend on the body's site, the person and the level, so they order differences and say which
+/// are likely not felt; they promise nothing.
+public enum JustNoticeableDifference {
+  /// Level in decibels.
+  ///
+  /// Craig, "Difference threshold for intensity of tactile stimuli", Perception & Psychophysics 11
+  /// (1972): about 1.5 dB; Israr and Tan, "Tactual frequency and amplitude discrimination with fixed
+  /// and roving background", IEEE Haptics Symposium 2006: 2.2–2.5 dB.
+  public static let decibels = 1.5
+
+  /// Frequency in percent.
+  ///
+  /// Israr and Tan 2006, as above: Weber fractions of 0.18–0.25 from 2 to 200 Hz.
+  public static let percent = 18.0
+
+  /// Time in seconds.
+  ///
+  /// Friberg and Sundberg, "Time discrimination in a monotonic, isochronous sequence", JASA 98 (1995):
+  /// 6 ms for one of a row of beats. Gescheider, "Resolving of successive clicks by the ears and
+  /// skin", J. Exp. Psychology 71 (1966): the skin tells clicks apart at about 10 ms.
+  public static let seconds = 0.006
+
+  /// The level, in dBFS, below which a sound is taken as not felt when it comes or goes.
+  public static let floor = -60.0
+
+  /// How many steps an amount is; what cannot be measured in steps counts as three.
+  static func count(in amount: Double, _ unit: Difference.Unit) -> Double {
+    switch unit {
+    case .decibels: abs(amount) / decibels
+    case .fullScale: max(0, amount - floor) / decibels
+    case .seconds: abs(amount) / seconds
+    case .percent: abs(amount) / percent
+    case .count, .none: 3
+    }
+  }
 }

@@ -1,3 +1,4 @@
+internal import Glibc
 import HapticModel
 import HapticRender
 
@@ -96,4 +97,118 @@ struct EventSentence {
   private func isHaptic(_ kind: HapticEvent.Kind) -> Bool {
     kind == .hapticTransient || kind == .hapticContinuous
   }
+}
+
+/// A quality of an event that can differ, and how much a difference is.
+enum EventAttribute: CaseIterable {
+  case level
+  case frequency
+  case duration
+  case attack
+  case decay
+  case release
+  case sustain
+  case pan
+  case brightness
+
+  /// Levels further apart than this, in decibels, count as this far: one of them is silence.
+  static let greatestDecibels = 60.0
+
+  /// What a difference of it is called.
+  var kind: Difference.Kind {
+    switch self {
+    case .level: .level
+    case .frequency: .frequency
+    case .duration: .duration
+    case .attack: .attack
+    case .decay: .decay
+    case .release: .release
+    case .sustain: .sustain
+    case .pan: .pan
+    case .brightness: .brightness
+    }
+  }
+
+  /// What amounts of it count.
+  var unit: Difference.Unit {
+    switch self {
+    case .level: .decibels
+    case .frequency, .pan, .brightness: .percent
+    case .duration, .attack, .decay, .release: .seconds
+    case .sustain: .none
+    }
+  }
+
+  /// The parameter it is read from for a kind of event; nothing for the duration.
+  func parameter(of kind: HapticEvent.Kind) -> EventParameterID? {
+    let isHaptic = kind == .hapticTransient || kind == .hapticContinuous
+    return switch self {
+    case .level: isHaptic ? .hapticIntensity : .audioVolume
+    case .frequency: isHaptic ? .hapticSharpness : .audioPitch
+    case .duration: nil
+    case .attack: .attackTime
+    case .decay: .decayTime
+    case .release: .releaseTime
+    case .sustain: .sustained
+    case .pan: .audioPan
+    case .brightness: .audioBrightness
+    }
+  }
+
+  /// The value an event has, or nothing where its kind has none.
+  func value(of event: ListedEvent) -> Double? {
+    if self == .duration { return event.duration }
+    guard let id = parameter(of: event.kind), event.kind.responds(to: id) else { return nil }
+    return event.value(id)
+  }
+
+  /// How far a value is from another, in `unit`, as a profile renders them.
+  func amount(
+    _ before: Double, _ after: Double, of kind: HapticEvent.Kind, _ profile: TransducerProfile
+  ) -> Double {
+    switch self {
+    case .level:
+      guard kind == .hapticTransient || kind == .hapticContinuous else {
+        return Self.decibels(before, after)
+      }
+      let law = profile.intensity
+      return Self.decibels(
+        law.amplitude(atIntensity: before), law.amplitude(atIntensity: after))
+    case .frequency:
+      let hertz = Self.hertz(before, of: kind, profile)
+      return 100 * (Self.hertz(after, of: kind, profile) / hertz - 1)
+    case .duration: return after - before
+    case .attack, .decay, .release: return Self.seconds(after) - Self.seconds(before)
+    case .sustain: return after - before
+    case .pan, .brightness: return 100 * (after - before)
+    }
+  }
+
+  /// The ratio of two amplitudes, with silence at −60 dB.
+  static func decibels(_ before: Double, _ after: Double) -> Double {
+    if before == after { return 0 }
+    guard after > 0 else { return -greatestDecibels }
+    guard before > 0 else { return greatestDecibels }
+    return min(max(20 * log10(after / before), -greatestDecibels), greatestDecibels)
+  }
+
+  /// The frequency of a sharpness or pitch; that of a sound file is its speed.
+  static func hertz(
+    _ value: Double, of kind: HapticEvent.Kind, _ profile: TransducerProfile
+  ) -> Double {
+    switch kind {
+    case .hapticTransient: profile.transient.frequency.hertz(atSharpness: value)
+    case .hapticContinuous: profile.frequency.hertz(atSharpness: value)
+    // An octave to each side of twice the band's end, as the rendering model has it.
+    case .audioContinuous: 2 * profile.frequency.high * pow(2, value)
+    case .audioCustom: pow(2, value)
+    }
+  }
+
+  private static func seconds(_ normalised: Double) -> Double {
+    EnvelopeTimes.seconds(normalised: Float(normalised))
+  }
+
+  /// The least difference of values that is one: what remains of a decimal in single precision.
+  var least: Double { self == .duration ? EventMatch.leastTime : 1e-5 }
 }

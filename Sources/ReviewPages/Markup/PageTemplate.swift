@@ -1,3 +1,5 @@
+internal import BlindListening
+
 /// A page with places to fill, each written `{{name}}`.
 ///
 /// What is filled in is never searched for places, so that no text can ask for another's.
@@ -47,5 +49,57 @@ extension UInt8 {
   fileprivate var isNameByte: Bool {
     (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self)
       || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self)
+  }
+}
+
+/// The files that pages are made of.
+enum PageResource {
+  /// The frame of a report.
+  static var reportPage: [UInt8] { PackageResources.report_html }
+  /// The frame of a gallery.
+  static var galleryPage: [UInt8] { PackageResources.gallery_html }
+  /// What both pages look like.
+  static var page: [UInt8] { PackageResources.page_css }
+  /// What a report looks like.
+  static var reportStyle: [UInt8] { PackageResources.report_css }
+  /// What a gallery looks like.
+  static var galleryStyle: [UInt8] { PackageResources.gallery_css }
+  /// Keys, and the list of them.
+  static var keys: [UInt8] { PackageResources.keys_js }
+  /// Playing.
+  static var sound: [UInt8] { PackageResources.sound_js }
+  /// The blind test.
+  static var blind: [UInt8] { PackageResources.blind_js }
+  /// What a report does.
+  static var report: [UInt8] { PackageResources.report_js }
+  /// What a report's controls and keys are tied to.
+  static var wiring: [UInt8] { PackageResources.wiring_js }
+  /// What a gallery does.
+  static var gallery: [UInt8] { PackageResources.gallery_js }
+
+  /// One script of several files, in a block of its own, so that nothing in it has a global name.
+  static func script(_ files: [[UInt8]]) -> [UInt8] {
+    Array("\"use strict\";\n{\n".utf8) + Array(files.joined()) + Array("}\n".utf8)
+  }
+}
+
+/// What a page may load and run: its own script and style, pictures within it, and nothing else.
+///
+/// The script and the style are named by their hashes, so that markup which slipped in through a text
+/// could run nothing.
+enum ContentSecurityPolicy {
+  /// The value of the policy for a page with one script and one style.
+  static func text(script: [UInt8], style: [UInt8]) -> String {
+    "default-src 'none'; img-src data:; style-src '\(source(style))'; "
+      + "script-src '\(source(script))'; base-uri 'none'; form-action 'none'"
+  }
+
+  /// A text's name in a policy.
+  static func source(_ text: [UInt8]) -> String {
+    let digits = Array(SHA256.hash(of: text))
+    let hash = stride(from: 0, to: digits.count, by: 2).compactMap {
+      UInt8(String(digits[$0..<$0 + 2]), radix: 16)
+    }
+    return "sha256-" + String(decoding: Base64.encoded(hash), as: UTF8.self)
   }
 }

@@ -1,3 +1,5 @@
+internal import PatternComparison
+
 /// What differs, in figures.
 struct DifferenceTable {
   private let contents: ReportContents
@@ -35,5 +37,107 @@ struct DifferenceTable {
       + "<th scope=\"row\">\(HTMLEscaping.escaped(finding.kind))</th>\(cells.joined())"
       + "<td>\(HTMLEscaping.escaped(finding.values))</td>"
       + "<td>\(finding.isNoticeable ? "likely" : "hardly")</td></tr>\n"
+  }
+}
+
+/// What differs, in sentences that can be pressed to hear their stretch.
+struct DifferenceList {
+  private let contents: ReportContents
+
+  /// The list of a report.
+  init(_ contents: ReportContents) { self.contents = contents }
+
+  /// The markup; with several others, each under a heading of its own.
+  var markup: String {
+    guard !contents.pairs.isEmpty else {
+      return "    <p>There is one take, so there is nothing to compare it with.</p>\n"
+    }
+    var markup = contents.pairs.map { pair(of: $0) }.joined()
+    if contents.pairs.contains(where: { $0.findings.contains { !$0.isNoticeable } }) {
+      markup +=
+        "    <p class=\"legend\">● likely perceptible ○ likely below threshold</p>\n"
+    }
+    return markup
+  }
+
+  private func pair(of pair: ReportContents.Pair) -> String {
+    var markup = ""
+    if contents.pairs.count > 1 {
+      let names = [0, pair.other].map { contents.entries[$0] }
+      markup +=
+        "    <h3 class=\"pair\">\(names[1].letter), \(HTMLEscaping.escaped(names[1].name)), "
+      markup += "against \(names[0].letter), \(HTMLEscaping.escaped(names[0].name))</h3>\n"
+    }
+    guard !pair.findings.isEmpty else {
+      return markup + "    <p class=\"lead\">\(HTMLEscaping.escaped(pair.summary))</p>\n"
+    }
+    return markup + "    <ol class=\"sentences\">\n\(pair.findings.map(item).joined())    </ol>\n"
+  }
+
+  private func item(_ finding: ReportContents.DifferenceItem) -> String {
+    let range =
+      finding.isThroughout
+      ? "throughout"
+      : "\(PageNumberFormatting.seconds(finding.range.lowerBound)) – "
+        + "\(PageNumberFormatting.seconds(finding.range.upperBound)) s"
+    return "      <li class=\"\(finding.isNoticeable ? "clear" : "slight")\">"
+      + "<button data-difference data-from=\"\(PageNumberFormatting.plain(finding.range.lowerBound, places: 6))\" "
+      + "data-to=\"\(PageNumberFormatting.plain(finding.range.upperBound, places: 6))\">"
+      + "<span>\(HTMLEscaping.escaped(finding.sentence))</span>"
+      + "<span class=\"where\">\(range)</span></button></li>\n"
+  }
+}
+
+/// What is measured of each take, side by side.
+enum MeasureTable {
+  /// What the table tells of takes that were measured.
+  static func measures(_ figures: [TakeMeasurements]) -> [(name: String, values: [String])] {
+    func row(
+      _ name: String, _ unit: String, places: Int, _ value: (TakeMeasurements) -> Double?
+    ) -> (name: String, values: [String]) {
+      (
+        name,
+        figures.map { take in
+          value(take).map {
+            PageNumberFormatting.shown(PageNumberFormatting.fixed($0, places: places)) + unit
+          } ?? "–"
+        }
+      )
+    }
+    return [
+      row("Length", " s", places: 3) { $0.duration },
+      row("Peak", " dBFS", places: 1) { $0.peak },
+      row("RMS", " dBFS", places: 1) { $0.rms },
+      row("Loudness", " LUFS", places: 1) { $0.loudness },
+      row("Weighted energy", " dB", places: 1) { $0.felt },
+      row("Spectral centroid", " Hz", places: 0) { $0.centroid },
+      row("Dominant frequency", " Hz", places: 0) { $0.dominant },
+      row("Onsets", "", places: 0) { Double($0.onsetCount) },
+    ]
+  }
+
+  /// The markup of a report's table.
+  static func markup(_ contents: ReportContents) -> String {
+    let heads = contents.entries.enumerated().map { index, entry in
+      "<th scope=\"col\" class=\"number take-\(index % 4)\"><span class=\"letter\">"
+        + "\(entry.letter)</span></th>"
+    }
+    let rows = contents.measures.map { name, values in
+      "      <tr><th scope=\"row\">\(name)</th>"
+        + values.map { "<td class=\"number\">\(HTMLEscaping.escaped($0))</td>" }.joined()
+        + "</tr>\n"
+    }
+    return """
+        <section aria-labelledby="measures-title">
+          <h2 id="measures-title">Measurements</h2>
+          <div class="wide" tabindex="0" role="region" aria-labelledby="measures-title">
+          <table class="data">
+            <thead><tr><td></td>\(heads.joined())</tr></thead>
+            <tbody>
+      \(rows.joined())      </tbody>
+          </table></div>
+        </section>
+
+      """
   }
 }

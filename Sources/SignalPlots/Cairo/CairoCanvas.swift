@@ -222,3 +222,12 @@ extension PlotColor {
     return UInt32(red) << 16 | UInt32(green) << 8 | UInt32(blue)
   }
 }
+
+/// Takes the bytes of a picture as they are written; it must outlive the surface that writes to it.
+final class ByteSink {
+  /// What has been written.
+  var bytes: [UInt8] = []
+
+  /// The sink as C passes it on.
+  var closure: UnsafeMutableRawPointer { unsafe Unmanaged.passUnretained(self).toOpaque() }
+}

@@ -149,3 +149,114 @@ struct ScoreDrawing {
     }
   }
 }
+
+/// Draws transients: a stem as high as the intensity, with a head; a silent one is a ring on the ground.
+struct StemDrawing {
+  /// The score that they are part of.
+  let score: ScoreDrawing
+  /// 1 upwards, −1 downwards.
+  let side: Double
+
+  /// From how many transients on those that would cover one another are left out.
+  static let mostStems = 400
+
+  /// Up to how many transients they are drawn over the curves.
+  static let mostBeforeCurves = 60
+
+  /// The transients of a score.
+  func events(of score: PatternScore) -> [PatternScore.Event] {
+    score.events.filter { $0.kind == .hapticTransient }
+  }
+
+  /// Draws the transients of a score, those that come later over earlier ones.
+  func draw(_ pattern: PatternScore) {
+    let events = events(of: pattern)
+    let shown = events.count > Self.mostStems ? thinned(events) : events
+    let (canvas, layout, em) = (score.figure.canvas, score.figure.layout, score.figure.em)
+    let room = (layout.timeRight - layout.timeLeft) / Double(max(1, shown.count))
+    // Where many stand close, finer stems and heads keep them apart.
+    let fineness = min(1, max(0.4, room / em))
+    let radius = 0.36 * em * fineness
+    for event in shown {
+      guard let point = event.points.first else { continue }
+      let head = PlotPoint(layout.x(point.time), score.y(point.intensity * side))
+      let ground = PlotPoint(head.x, score.y(0))
+      let colour = score.figure.palette.sharpness.colour(at: point.sharpness)
+      guard point.intensity > 0 else {
+        canvas.use(colour)
+        canvas.strokeDisc(ground, radius: radius, width: 0.12 * em)
+        continue
+      }
+      canvas.use(score.figure.palette.paper, opacity: 0.7)
+      canvas.stroke([ground, head], width: 0.36 * em * fineness)
+      canvas.fillDisc(head, radius: radius * 1.3)
+      canvas.use(colour)
+      canvas.stroke([ground, head], width: max(1, 0.17 * em * fineness))
+      canvas.fillDisc(head, radius: radius)
+    }
+  }
+
+  /// One transient for each cell of a grid as fine as the heads, in their order.
+  private func thinned(_ events: [PatternScore.Event]) -> [PatternScore.Event] {
+    var taken = Set<[Int]>()
+    let layout = score.figure.layout
+    let cell = (width: 0.3 * layout.textSize, height: 0.6 * layout.textSize)
+    return events.filter { event in
+      guard let point = event.points.first else { return false }
+      return taken.insert([
+        Int(layout.x(point.time) / cell.width), Int(score.y(point.intensity) / cell.height),
+      ]).inserted
+    }
+  }
+}
+
+/// Draws audio events in a lane: shapes as high as their volume, with the names of files.
+struct AudioDrawing {
+  /// The figure that the panel is in.
+  let figure: FigureDrawing
+  /// The axis of volume.
+  let axis: PlotAxis
+  /// Where the panel lies.
+  let box: PlotBox
+
+  /// The most events that are drawn; a lane with more is full anyway.
+  private static let mostEvents = 2_000
+
+  /// Draws the lane.
+  func draw(_ score: PatternScore) throws(PlotError) {
+    let (canvas, em, layout) = (figure.canvas, figure.em, figure.layout)
+    let ground = layout.y(0, on: axis, in: box)
+    try canvas.clipped(to: box) { () throws(PlotError) in
+      let events = score.audioEvents
+      let step = max(1, events.count / Self.mostEvents)
+      var labelEnd = -Double.infinity
+      for index in stride(from: 0, to: events.count, by: step) {
+        let event = events[index]
+        let line = event.points.map {
+          PlotPoint(layout.x($0.time), layout.y($0.intensity, on: axis, in: box))
+        }
+        canvas.use(figure.palette.first, opacity: 0.3)
+        if let first = line.first, let last = line.last {
+          canvas.fill([PlotPoint(first.x, ground)] + line + [PlotPoint(last.x, ground)])
+        }
+        canvas.use(figure.palette.first)
+        let start = layout.x(event.time)
+        if line.count > 1 {
+          canvas.stroke(line, width: 0.15 * em, isRound: true)
+        } else {
+          // A file of unknown length has a beginning only.
+          let top = layout.y(event.givenIntensity, on: axis, in: box)
+          canvas.stroke([PlotPoint(start, ground), PlotPoint(start, top)], width: 0.17 * em)
+          canvas.fillDisc(PlotPoint(start, top), radius: 0.3 * em)
+        }
+        if start > labelEnd {
+          let label = layout.fitted(
+            event.file ?? "tone", size: em, to: box.right - start - 0.5 * em)
+          canvas.use(figure.palette.ink)
+          canvas.write(label, at: PlotPoint(start + 0.5 * em, ground - 0.5 * em), size: em)
+          labelEnd = start + canvas.width(of: label, size: em) + em
+        }
+      }
+    }
+  }
+}

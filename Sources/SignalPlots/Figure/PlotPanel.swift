@@ -1,3 +1,6 @@
+internal import Glibc
+internal import HapticModel
+internal import HapticRender
 internal import SignalAnalysis
 
 /// One of the pictures that stand above one another in a figure.
@@ -56,6 +59,122 @@ struct PlotPanel: Sendable {
       score.hapticEvents.isEmpty && other?.hapticEvents.isEmpty ?? true ? "no haptic events" : nil
     case .wave(let trace, nil): trace.peak == 0 ? "silence" : nil
     default: nil
+    }
+  }
+
+  /// A score, with a lane below it where it has audio events.
+  static func score(_ score: PatternScore) -> [PlotPanel] {
+    var panels: [PlotPanel] = []
+    if score.audioEvents.isEmpty || !score.hapticEvents.isEmpty || !score.curves.isEmpty {
+      var panel = PlotPanel(
+        caption: "Score: intensity", content: .score(score, mirrored: nil),
+        axis: PlotAxis(range: 0...1.08), legend: [.sharpness], lines: 15)
+      panel.ownTicks = [0, 0.25, 0.5, 0.75, 1].map {
+        AxisTick($0, AxisTick.text($0, places: $0 == 0 || $0 == 1 ? 0 : ($0 == 0.5 ? 1 : 2)))
+      }
+      for id in [DynamicParameterID.hapticIntensityControl, .hapticSharpnessControl]
+      where score.curves.contains(where: { $0.id == id }) {
+        switch id {
+        case .hapticIntensityControl: panel.legend.append(.intensityControl)
+        case .hapticSharpnessControl:
+          panel.legend.append(.sharpnessControl)
+          panel.rightTicks = [-1, -0.5, 0, 0.5, 1].map {
+            AxisTick(
+              ($0 + 1) / 2,
+              ($0 > 0 ? "+" : "") + AxisTick.text($0, places: $0 == 0.5 || $0 == -0.5 ? 1 : 0))
+          }
+        default: continue
+        }
+      }
+      panels.append(panel)
+    }
+    if !score.audioEvents.isEmpty {
+      panels.append(
+        PlotPanel(
+          caption: "Audio: volume", content: .audio(score), axis: PlotAxis(range: 0...1.08),
+          ownTicks: [AxisTick(0, "0"), AxisTick(1, "1")], lines: 4.5))
+    }
+    return panels
+  }
+
+  /// Two scores, one upwards and one downwards.
+  static func scores(_ above: PatternScore, _ below: PatternScore, names: [String]) -> PlotPanel {
+    PlotPanel(
+      caption: "Scores: intensity, A up and B down", content: .score(above, mirrored: below),
+      axis: PlotAxis(range: -1.08...1.08),
+      ownTicks: [-1, -0.5, 0, 0.5, 1].map {
+        AxisTick($0, AxisTick.text(abs($0), places: abs($0) == 0.5 ? 1 : 0))
+      }, legend: [.sharpness], lines: 20)
+  }
+
+  /// The most channels that have a picture each; more are drawn as one.
+  private static let maximumChannelCount = 8
+
+  /// Waveforms: one picture for each channel, or one for channels that are all alike.
+  static func waves(of signal: Signal) -> [PlotPanel] {
+    let channels = signal.channels
+    guard channels.count > 1, channels.dropFirst().contains(where: { $0 != channels[0] }) else {
+      return [wave(channels.first ?? [], rate: signal.rate, caption: "Waveform", lines: 11)]
+    }
+    guard channels.count <= maximumChannelCount else {
+      return [
+        wave(
+          signal.mono, rate: signal.rate, caption: "Waveform: mean of \(channels.count) channels",
+          lines: 11)
+      ]
+    }
+    return channels.enumerated().map { index, samples in
+      wave(
+        samples, rate: signal.rate, caption: "Waveform: channel \(index + 1)",
+        lines: channels.count == 2 ? 8 : 5)
+    }
+  }
+
+  private static func wave(
+    _ samples: [Float], rate: Double, caption: String, lines: Double
+  ) -> PlotPanel {
+    let trace = SoundTrace(name: "", samples: samples, rate: rate)
+    return PlotPanel(
+      caption: caption, content: .wave(trace, over: nil), axis: waveAxis(trace.peak),
+      rightTicks: decibelTicks(trace.peak), legend: [.first("peak"), .effective], lines: lines)
+  }
+
+  /// Two waveforms over one another.
+  static func waves(_ first: SoundTrace, over second: SoundTrace) -> PlotPanel {
+    let peak = max(first.peak, second.peak)
+    return PlotPanel(
+      caption: "Waveforms", content: .wave(first, over: second), axis: waveAxis(peak),
+      rightTicks: decibelTicks(peak),
+      legend: [.first("A: \(first.name)"), .second("B: \(second.name)")], lines: 13)
+  }
+
+  /// A spectrogram of the mean of the channels.
+  static func spectrum(of signal: Signal, profile: TransducerProfile) -> PlotPanel {
+    let trace = SpectrogramTrace(of: signal, profile: profile)
+    return PlotPanel(
+      caption: "Spectrogram: Hz", content: .spectrum(trace), axis: trace.axis,
+      legend: [
+        .band(trace.bandName),
+        .decibels(from: trace.highest - SpectrogramTrace.depth, to: trace.highest),
+      ], lines: 10)
+  }
+
+  /// The axis around zero that shows a peak: full scale, or a round part or multiple of it.
+  private static func waveAxis(_ peak: Double) -> PlotAxis {
+    guard peak > 1e-6, peak.isFinite else { return PlotAxis(range: -1...1) }
+    let decade = pow(10, log10(peak).rounded(.down))
+    let limit = [1, 2, 5, 10].map { $0 * decade }.first { $0 >= peak } ?? 1
+    return PlotAxis(range: -limit * 1.05...limit * 1.05)
+  }
+
+  /// Where decibels below full scale lie on a waveform's axis.
+  private static func decibelTicks(_ peak: Double) -> [AxisTick] {
+    let limit = waveAxis(peak).range.upperBound
+    return [0, -6, -12, -20, -30, -40, -50, -60].compactMap { decibels in
+      let value = pow(10, Double(decibels) / 20)
+      // Below a tenth of the axis, labels would lie over one another.
+      guard value <= limit, value >= limit * 0.08 else { return nil }
+      return AxisTick(value, AxisTick.text(Double(decibels), places: 0) + " dB")
     }
   }
 }

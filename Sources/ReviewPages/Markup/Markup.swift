@@ -1,0 +1,98 @@
+internal import JSONText
+
+/// Text as it stands in a page.
+enum HTMLEscaping {
+  /// The text with the characters that mean something in HTML, also in quoted attributes, written out.
+  static func escaped(_ text: String) -> String {
+    var escaped = ""
+    for character in text.unicodeScalars {
+      switch character {
+      case "&": escaped += "&amp;"
+      case "<": escaped += "&lt;"
+      case ">": escaped += "&gt;"
+      case "\"": escaped += "&quot;"
+      case "'": escaped += "&#39;"
+      default: escaped.unicodeScalars.append(character)
+      }
+    }
+    return escaped
+  }
+}
+
+/// Numbers as they stand in a page.
+enum PageNumberFormatting {
+  /// Seconds to the millisecond: `0.160`.
+  static func seconds(_ seconds: Double) -> String { fixed(seconds, places: 3) }
+
+  /// A number with exactly some decimal places.
+  static func fixed(_ value: Double, places: Int) -> String {
+    guard value.isFinite else { return "–" }
+    let scale = (0..<places).reduce(1.0) { scale, _ in scale * 10 }
+    let scaled = (value.magnitude * scale).rounded()
+    guard scaled < 9e15 else { return "\(value)" }
+    let whole = Int(scaled)
+    let sign = value < 0 && whole > 0 ? "-" : ""
+    guard places > 0 else { return "\(sign)\(whole)" }
+    let digits = String(whole % Int(scale))
+    let zeros = String(repeating: "0", count: places - digits.count)
+    return "\(sign)\(whole / Int(scale)).\(zeros)\(digits)"
+  }
+
+  /// A number with at most some decimal places.
+  static func plain(_ value: Double, places: Int) -> String {
+    var text = fixed(value, places: places)
+    guard text.contains(".") else { return text }
+    while text.hasSuffix("0") { text.removeLast() }
+    if text.hasSuffix(".") { text.removeLast() }
+    return text
+  }
+
+  /// A number as people read it, with a true minus sign.
+  static func shown(_ text: String) -> String {
+    text.hasPrefix("-") ? "−" + text.dropFirst() : text
+  }
+}
+
+/// Values that a page's script reads from an element of the page.
+enum EmbeddedJSON {
+  /// The JSON text of an object, in which no `<` can end the element it stands in.
+  static func object(_ contents: (inout JSONObjectWriter) -> Void) -> [UInt8] {
+    var json = JSONWriter(layout: .compact)
+    json.object(contents)
+    var text: [UInt8] = []
+    // Outside of strings JSON has no such sign.
+    for byte in json.bytes {
+      if byte == UInt8(ascii: "<") { text += Array(#"\u003c"#.utf8) } else { text.append(byte) }
+    }
+    return text
+  }
+}
+
+/// Bytes as text that can stand in a page (RFC 4648, section 4).
+enum Base64 {
+  private static let digits = Array(
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+
+  /// The text of some bytes, padded.
+  static func encoded(_ bytes: [UInt8]) -> [UInt8] {
+    var text: [UInt8] = []
+    text.reserveCapacity(length(of: bytes.count))
+    let digits = digits
+    var index = 0
+    while index < bytes.count {
+      let left = min(3, bytes.count - index)
+      var group = UInt32(bytes[index]) << 16
+      if left > 1 { group |= UInt32(bytes[index + 1]) << 8 }
+      if left > 2 { group |= UInt32(bytes[index + 2]) }
+      for place in 0..<4 {
+        let digit = digits[Int(group >> (18 - 6 * UInt32(place)) & 0x3F)]
+        text.append(place <= left ? digit : UInt8(ascii: "="))
+      }
+      index += 3
+    }
+    return text
+  }
+
+  /// How long the text of so many bytes is.
+  static func length(of byteCount: Int) -> Int { (byteCount + 2) / 3 * 4 }
+}

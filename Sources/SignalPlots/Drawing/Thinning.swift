@@ -1,0 +1,156 @@
+/// Leaves out of a long line what no pixel can show.
+enum PolylineThinning {
+  /// From how many points on a line is thinned.
+  static let mostPoints = 4_000
+
+  /// The line with at most its first, highest, lowest and last point in each column of pixels.
+  ///
+  /// - Parameter points: By rising `x`.
+  static func thinned(_ points: [PlotPoint]) -> [PlotPoint] {
+    guard points.count > mostPoints else { return points }
+    var result: [PlotPoint] = []
+    var start = 0
+    while start < points.count {
+      let column = points[start].x.rounded(.down)
+      var end = start
+      var (high, low) = (start, start)
+      while end < points.count, points[end].x.rounded(.down) == column {
+        if points[end].y < points[high].y { high = end }
+        if points[end].y > points[low].y { low = end }
+        end += 1
+      }
+      for index in [start, min(high, low), max(high, low), end - 1]
+      where result.last != points[index] {
+        result.append(points[index])
+      }
+      start = end
+    }
+    return result
+  }
+
+  /// The line without points that lie nearly on the straight line between those that are kept.
+  ///
+  /// - Parameter tolerance: How far in pixels a point that is left out may lie from the line, up or down.
+  static func straightened(_ points: [PlotPoint], tolerance: Double) -> [PlotPoint] {
+    guard var corner = points.first else { return [] }
+    var result = [corner]
+    // The steepest and flattest lines from the corner that pass all points since by the tolerance.
+    var (least, most) = (-Double.infinity, Double.infinity)
+    for (last, point) in zip(points, points.dropFirst()) {
+      let run = point.x - corner.x
+      let slope = run > 0 ? (point.y - corner.y) / run : .infinity
+      if !(least...max(least, most)).contains(slope) {
+        result.append(last)
+        corner = last
+        (least, most) = (-Double.infinity, Double.infinity)
+      }
+      let length = point.x - corner.x
+      guard length > 0 else { continue }
+      least = max(least, (point.y - tolerance - corner.y) / length)
+      most = min(most, (point.y + tolerance - corner.y) / length)
+    }
+    if let last = points.last, result.last != last { result.append(last) }
+    return result
+  }
+}
+
+/// The lowest, highest and effective value of the samples in each column of pixels.
+struct SampleColumns {
+  /// The lowest sample of each column; neighbours overlap by a sample, so that no gap shows.
+  private(set) var low: [Double] = []
+  /// The highest sample of each column.
+  private(set) var high: [Double] = []
+  /// The root of the mean square around each column, which counts most, over `effectiveWindow`.
+  private(set) var effective: [Double] = []
+
+  /// Seconds that an effective value is taken over: two periods of the lowest usual tone.
+  static let effectiveWindow = 0.025
+
+  /// Columns to each side that a mean takes in, so that a line over many seconds does not flicker.
+  private static let leastReach = 3
+
+  /// Goes once through all samples; what is no number counts as silence.
+  ///
+  /// - Parameter samplesPerColumn: At least 1.
+  init(_ samples: [Float], rate: Double, samplesPerColumn: Double) {
+    let step = max(1, samplesPerColumn)
+    let count = Int((Double(samples.count) / step).rounded(.up))
+    var powers: [Double] = [0]
+    low.reserveCapacity(count)
+    high.reserveCapacity(count)
+    powers.reserveCapacity(count + 1)
+    unsafe samples.withUnsafeBufferPointer { buffer in
+      for column in 0..<count {
+        let start = min(Int(Double(column) * step), buffer.count - 1)
+        let end = max(start + 1, min(Int(Double(column + 1) * step), buffer.count))
+        var (least, most, power) = (Float.infinity, -Float.infinity, 0.0)
+        for index in start..<end {
+          let sample = unsafe buffer[index].isFinite ? buffer[index] : 0
+          least = min(least, sample)
+          most = max(most, sample)
+          power += Double(sample * sample)
+        }
+        if end < buffer.count, unsafe buffer[end].isFinite {
+          least = unsafe min(least, buffer[end])
+          most = unsafe max(most, buffer[end])
+        }
+        low.append(Double(least))
+        high.append(Double(most))
+        powers.append(powers[column] + power)
+      }
+    }
+    // Twice the mean over half the window is a mean in which the middle counts most.
+    let reach = max(
+      Self.leastReach, Int((Self.effectiveWindow * rate / step / 4).rounded(.down)))
+    let frames = Double(samples.count) / Double(max(1, count))
+    let once = Self.means(powers.map { $0 / max(1, frames) }, reach: reach)
+    var sums = [0.0]
+    sums.reserveCapacity(count + 1)
+    for mean in once { sums.append(sums[sums.count - 1] + mean) }
+    effective = Self.means(sums, reach: reach).map { max(0, $0).squareRoot() }
+  }
+
+  /// The means of stretches around each value, from the sums of all values before each.
+  private static func means(_ sums: [Double], reach: Int) -> [Double] {
+    let count = sums.count - 1
+    return (0..<max(0, count)).map { place in
+      let (from, to) = (max(0, place - reach), min(count, place + reach + 1))
+      return (sums[to] - sums[from]) / Double(to - from)
+    }
+  }
+}
+
+/// The strongest event in each column of pixels or characters.
+struct ScoreColumns {
+  /// The strongest point of each column; intensity 0 where there is none.
+  private(set) var strongest: [PatternScore.Point]
+
+  /// Goes through all events: time grows with the columns that each lasts for.
+  ///
+  /// - Parameter place: The place of a second, in columns from the first.
+  init(_ events: [PatternScore.Event], count: Int, place: (Double) -> Double) {
+    strongest = Array(
+      repeating: PatternScore.Point(time: 0, intensity: 0, sharpness: 0), count: count)
+    for event in events {
+      for (from, to) in zip(event.points, event.points.dropFirst()) {
+        let first = column(of: place(from.time))
+        let last = column(of: place(to.time))
+        for column in first...max(first, last) {
+          let share = last > first ? Double(column - first) / Double(last - first) : 0
+          let intensity =
+            last > first
+            ? from.intensity + (to.intensity - from.intensity) * share
+            : max(from.intensity, to.intensity)
+          if intensity > strongest[column].intensity {
+            strongest[column] = PatternScore.Point(
+              time: from.time, intensity: intensity, sharpness: from.sharpness)
+          }
+        }
+      }
+    }
+  }
+
+  private func column(of place: Double) -> Int {
+    min(max(0, Int(place)), strongest.count - 1)
+  }
+}
