@@ -23,7 +23,7 @@ public struct ABXRecord: Sendable {
   }
 
   /// The version of the form of the record.
-  public static let formVersion = 1
+  public static let formVersion = 2
 
   /// The test.
   public var test: ABXTest
@@ -78,7 +78,7 @@ public struct ABXRecord: Sendable {
     entry.member("renderingModel", renderingModel)
     if let startTime { entry.member("startTime", startTime) }
     if let device { entry.member("device", device) }
-    entry.member("isSimulated", isSimulated)
+    entry.member("simulated", isSimulated)
     entry.member("profile", profile)
     entry.member("match", match)
     for (key, take) in [("a", a), ("b", b)] { entry.object(key) { Self.write(take, to: &$0) } }
@@ -104,21 +104,21 @@ public struct ABXRecord: Sendable {
   private static func write(_ trial: Trial, to entry: inout JSONObjectWriter) {
     entry.member("x", trial.x.rawValue)
     entry.member("answer", trial.answer.rawValue)
-    entry.member("isRight", trial.isRight)
-    entry.object("listened") { counts in
-      counts.member("a", trial.listening.a)
-      counts.member("b", trial.listening.b)
-      counts.member("x", trial.listening.x)
+    entry.member("correct", trial.isCorrect)
+    entry.object("switchCounts") { counts in
+      counts.member("a", trial.switchCounts.a)
+      counts.member("b", trial.switchCounts.b)
+      counts.member("x", trial.switchCounts.x)
     }
     entry.member("from", milliseconds(trial.start))
     entry.member("to", milliseconds(trial.end))
   }
 
   private static func write(_ result: ABXResult, to entry: inout JSONObjectWriter) {
-    entry.member("right", result.rightCount)
+    entry.member("correctCount", result.correctCount)
     entry.member("trials", result.trialCount)
     entry.member("isComplete", result.isComplete)
-    entry.member("chance", result.chance)
+    entry.member("pValue", result.pValue)
     entry.member("conclusion", result.conclusion.rawValue)
     entry.member("sentence", result.sentence)
   }

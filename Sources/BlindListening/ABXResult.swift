@@ -19,32 +19,32 @@ public struct ABXResult: Equatable, Sendable {
   }
 
   /// The chance up to which a count of right answers is called rare.
-  public static let rareChance = 0.05
+  public static let significantPValue = 0.05
   /// The chance up to which it is called very rare.
-  public static let veryRareChance = 0.01
+  public static let highlySignificantPValue = 0.01
   /// The fewest trials of which all right are rare: 1 in 32.
-  public static let fewestTrials = 5
+  public static let minimumTrialCount = 5
 
   /// Right answers.
-  public var rightCount: Int
+  public var correctCount: Int
   /// Answers.
   public var trialCount: Int
   /// Trials that were agreed on, or nothing where the listener ended the test.
   public var plannedCount: Int?
 
   /// Makes a result.
-  public init(rightCount: Int, trialCount: Int, plannedCount: Int?) {
-    self.rightCount = rightCount
+  public init(correctCount: Int, trialCount: Int, plannedCount: Int?) {
+    self.correctCount = correctCount
     self.trialCount = trialCount
     self.plannedCount = plannedCount
   }
 
   /// The probability of as many right answers or more by guessing.
-  public var chance: Double { BinomialTest.chance(ofAtLeast: rightCount, in: trialCount) }
+  public var pValue: Double { BinomialTest.pValue(ofAtLeast: correctCount, in: trialCount) }
 
   /// The probability of as few right answers or fewer by guessing.
-  public var chanceOfFewer: Double {
-    BinomialTest.chance(ofAtLeast: trialCount - rightCount, in: trialCount)
+  public var pValueOfFewer: Double {
+    BinomialTest.pValue(ofAtLeast: trialCount - correctCount, in: trialCount)
   }
 
   /// Whether as many trials were answered as were agreed on.
@@ -53,26 +53,26 @@ public struct ABXResult: Equatable, Sendable {
   /// What can be said.
   public var conclusion: Conclusion {
     if trialCount == 0 { return .nothing }
-    if trialCount < Self.fewestTrials { return .tooFewTrials }
-    if chance <= Self.veryRareChance { return .highlySignificant }
-    if chance <= Self.rareChance { return .significant }
-    return chanceOfFewer <= Self.rareChance ? .belowChance : .notSignificant
+    if trialCount < Self.minimumTrialCount { return .tooFewTrials }
+    if pValue <= Self.highlySignificantPValue { return .highlySignificant }
+    if pValue <= Self.significantPValue { return .significant }
+    return pValueOfFewer <= Self.significantPValue ? .belowChance : .notSignificant
   }
 
   /// What it means: one sentence, and a second where the number of trials was not kept to.
   public var sentence: String {
     guard trialCount > 0 else { return "No trials were answered; there is no result." }
-    let count = "\(rightCount) of \(trialCount) correct; a guesser would do"
-    let better = "\(count) this well \(Self.percent(chance)) of the time; "
+    let count = "\(correctCount) of \(trialCount) correct; a guesser would do"
+    let better = "\(count) this well \(Self.percent(pValue)) of the time; "
     let said =
       switch conclusion {
       case .nothing, .tooFewTrials:
-        better + "at least \(Self.fewestTrials) trials are needed for a result."
+        better + "at least \(Self.minimumTrialCount) trials are needed for a result."
       case .highlySignificant:
         better + (isComplete ? "a difference was very probably heard." : Self.maybe)
       case .significant: better + (isComplete ? "a difference was probably heard." : Self.maybe)
       case .belowChance:
-        "\(count) this badly \(Self.percent(chanceOfFewer)) of the time; A and B may have been swapped."
+        "\(count) this badly \(Self.percent(pValueOfFewer)) of the time; A and B may have been swapped."
       case .notSignificant:
         better + "this neither shows nor rules out a perceptible difference."
       }
@@ -91,13 +91,13 @@ public struct ABXResult: Equatable, Sendable {
   }
 
   /// A chance as people read it: `3.8 %`, `23 %`, `less than 0.1 %`.
-  public static func percent(_ chance: Double) -> String {
-    if chance < 0.001 { return "less than 0.1 %" }
-    if chance < 0.0995 {
-      let tenths = Int((chance * 1_000).rounded())
+  public static func percent(_ pValue: Double) -> String {
+    if pValue < 0.001 { return "less than 0.1 %" }
+    if pValue < 0.0995 {
+      let tenths = Int((pValue * 1_000).rounded())
       return "\(tenths / 10).\(tenths % 10) %"
     }
-    return "\(Int((chance * 100).rounded())) %"
+    return "\(Int((pValue * 100).rounded())) %"
   }
 }
 
@@ -110,7 +110,7 @@ public enum BinomialTest {
   /// - Parameters:
   ///   - successCount: Right answers; below 1 the probability is 1, above `trialCount` it is 0.
   ///   - trialCount: Trials, 0 or more. The cost grows in line with it.
-  public static func chance(ofAtLeast successCount: Int, in trialCount: Int) -> Double {
+  public static func pValue(ofAtLeast successCount: Int, in trialCount: Int) -> Double {
     guard successCount > 0 else { return 1 }
     guard successCount <= trialCount else { return 0 }
     // From the rarest count upwards, so that small terms are not lost; scaled against underflow.

@@ -27,7 +27,7 @@ public struct ABXTest: Sendable {
   /// What X is in the running trial; for the sound alone, never to be shown.
   public private(set) var x: Side
   private var numbers: SeededNumbers
-  private var listening = SwitchCounts()
+  private var switchCounts = SwitchCounts()
   private var start = 0.0
 
   /// A test before its first trial.
@@ -53,12 +53,12 @@ public struct ABXTest: Sendable {
   public var isOver: Bool { plannedCount.map { trials.count >= $0 } ?? false }
 
   /// Whether X was listened to in the running trial, without which an answer is only a guess.
-  public var hasHeardX: Bool { listening.x > 0 }
+  public var hasHeardX: Bool { switchCounts.x > 0 }
 
   /// What has been found so far.
   public var result: ABXResult {
     ABXResult(
-      rightCount: trials.count(where: \.isRight), trialCount: trials.count,
+      correctCount: trials.count(where: \.isCorrect), trialCount: trials.count,
       plannedCount: plannedCount)
   }
 
@@ -74,9 +74,9 @@ public struct ABXTest: Sendable {
   /// Counts that the listener turned to one of the three.
   public mutating func note(_ source: Source) {
     switch source {
-    case .a: listening.a += 1
-    case .b: listening.b += 1
-    case .x: listening.x += 1
+    case .a: switchCounts.a += 1
+    case .b: switchCounts.b += 1
+    case .x: switchCounts.x += 1
     }
   }
 
@@ -86,8 +86,8 @@ public struct ABXTest: Sendable {
   public mutating func answer(_ answer: Side, at seconds: Double) {
     guard !isOver else { return }
     trials.append(
-      Trial(x: x, answer: answer, listening: listening, start: start, end: seconds))
-    listening = SwitchCounts()
+      Trial(x: x, answer: answer, switchCounts: switchCounts, start: start, end: seconds))
+    switchCounts = SwitchCounts()
     start = seconds
     x = numbers.nextSide()
   }
@@ -106,23 +106,23 @@ public struct Trial: Equatable, Sendable {
   /// What the listener said it was.
   public var answer: Side
   /// How often each was listened to.
-  public var listening: SwitchCounts
+  public var switchCounts: SwitchCounts
   /// Seconds from the beginning of the test to that of the trial.
   public var start: Double
   /// Seconds from the beginning of the test to the answer.
   public var end: Double
 
   /// Makes a trial.
-  public init(x: Side, answer: Side, listening: SwitchCounts, start: Double, end: Double) {
+  public init(x: Side, answer: Side, switchCounts: SwitchCounts, start: Double, end: Double) {
     self.x = x
     self.answer = answer
-    self.listening = listening
+    self.switchCounts = switchCounts
     self.start = start
     self.end = end
   }
 
   /// Whether the answer was right.
-  public var isRight: Bool { x == answer }
+  public var isCorrect: Bool { x == answer }
 }
 
 /// How often a listener turned to each of the three.

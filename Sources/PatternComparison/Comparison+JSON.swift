@@ -27,7 +27,7 @@ extension Comparison {
     json.array("differences") { list in
       for difference in differences { list.object { difference.write(to: &$0) } }
     }
-    json.object("figures") { figures[1].write(to: &$0) }
+    json.object("figures") { measurements[1].write(to: &$0) }
   }
 }
 

@@ -100,7 +100,7 @@ extension Comparison {
       return
     }
     let isMissing = otherPower == 0
-    let peak = isMissing ? figures[0].peak : figures[1].peak
+    let peak = isMissing ? measurements[0].peak : measurements[1].peak
     let end = max(reference.signal.duration, other.signal.duration)
     let sentence =
       isMissing

@@ -26,7 +26,7 @@ public struct Comparison: Sendable {
   /// All that differs: first what is true of the whole, then what is felt most.
   public internal(set) var differences: [Difference]
   /// The measures of the reference and the other take.
-  public let figures: [TakeMeasurements]
+  public let measurements: [TakeMeasurements]
 
   /// How equal two takes are.
   public enum Equality: Equatable, Sendable {
@@ -40,19 +40,19 @@ public struct Comparison: Sendable {
 
   /// Compares two takes: time grows with their lengths times the logarithm of these.
   ///
-  /// - Parameter referenceFigures: The reference's measures where they are known, from a comparison with
+  /// - Parameter referenceMeasurements: The reference's measures where they are known, from a comparison with
   ///   another take.
   /// - Precondition: Both signals have the same rate.
   public init(
     _ reference: Take, _ other: Take, options: ComparisonOptions = ComparisonOptions(),
-    referenceFigures: TakeMeasurements? = nil
+    referenceMeasurements: TakeMeasurements? = nil
   ) {
     precondition(
       reference.signal.rate == other.signal.rate, "takes are compared at one rate")
     self.reference = reference
     self.other = other
     self.options = options
-    figures = [referenceFigures ?? TakeMeasurements(reference), TakeMeasurements(other)]
+    measurements = [referenceMeasurements ?? TakeMeasurements(reference), TakeMeasurements(other)]
     alignment = TakeAlignment()
     equality = .different
     differences = []
@@ -135,7 +135,7 @@ public struct Comparison: Sendable {
   }
 
   /// The most differences that are told one by one.
-  public static let mostSentences = 12
+  public static let maximumSentenceCount = 12
 
   /// How equal the two are, as one sentence; nothing where they differ.
   public var verdict: String? {
@@ -181,8 +181,8 @@ public struct Comparison: Sendable {
   /// What is to be told, most important first: the verdict, the greatest differences, and how many more.
   public var sentences: [String] {
     var sentences = verdict.map { [$0] } ?? []
-    sentences += differences.prefix(Self.mostSentences).map(\.sentence)
-    let more = differences.count - Self.mostSentences
+    sentences += differences.prefix(Self.maximumSentenceCount).map(\.sentence)
+    let more = differences.count - Self.maximumSentenceCount
     if more > 0 { sentences.append("And \(more) more.") }
     return sentences
   }

@@ -7,14 +7,14 @@ public enum LevelMatch: String, CaseIterable, Sendable {
   case none
   /// By loudness in LUFS: what is heard.
   case loudness
-  /// By energy as a body feels it.
-  case felt
+  /// By weighted energy: what is felt. Users call it `felt`.
+  case weighted = "felt"
 
   /// A factor for each signal, after which all are as strong as the weakest.
   ///
   /// No factor is above 1, so nothing is raised past a ceiling that it kept. A silent signal keeps 1 and
   /// does not count as the weakest. Where a signal that is not silent has no loudness, which needs more
-  /// than −70 LUFS, all are matched by felt energy instead, since levels must be of one kind.
+  /// than −70 LUFS, all are matched by weighted energy instead, since levels must be of one kind.
   public func gains(for signals: [Signal]) -> [Double] {
     let levels: [Double?]
     switch self {
@@ -22,8 +22,8 @@ public enum LevelMatch: String, CaseIterable, Sendable {
     case .loudness:
       let loudness = signals.map(Self.loudness)
       let isComplete = zip(signals, loudness).allSatisfy { $1 != nil || Self.isSilent($0) }
-      levels = isComplete ? loudness : signals.map(Self.feltLevel)
-    case .felt: levels = signals.map(Self.feltLevel)
+      levels = isComplete ? loudness : signals.map(Self.weightedLevel)
+    case .weighted: levels = signals.map(Self.weightedLevel)
     }
     guard let weakest = levels.compactMap(\.self).min() else { return signals.map { _ in 1 } }
     return levels.map { level in
@@ -42,7 +42,7 @@ public enum LevelMatch: String, CaseIterable, Sendable {
   /// The level a hand feels over all channels, in decibels; nothing for silence.
   ///
   /// The energy of the whole, not its mean, so that silence behind a sound makes it no weaker.
-  static func feltLevel(of signal: Signal) -> Double? {
+  static func weightedLevel(of signal: Signal) -> Double? {
     let energy = WeightedEnergy(of: signal).energy
     return energy > 1e-20 ? 10 * log10(energy) : nil
   }

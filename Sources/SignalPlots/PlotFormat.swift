@@ -27,13 +27,13 @@ public struct PlotError: Error, Equatable, Sendable, CustomStringConvertible {
   /// What can be done about it.
   public enum Kind: String, Sendable {
     /// A library is missing: install it.
-    case install
+    case missingLibrary
     /// The picture is too large for its format or for memory: ask for a smaller one.
-    case shrink
+    case tooLarge
     /// The library refused for a reason of its own.
-    case drawing
+    case drawingFailed
     /// The pattern cannot be rendered either: change it.
-    case pattern
+    case invalidPattern
   }
 
   /// What can be done about it.

@@ -16,12 +16,12 @@ struct ABXRecordTests {
       String(decoding: record.json(), as: UTF8.self) == """
         {
           "test": "abx",
-          "form": 1,
+          "form": 2,
           "program": "temblor 1.0",
           "renderingModel": 1,
           "startTime": "2026-01-31T12:00:00Z",
           "device": "null",
-          "isSimulated": false,
+          "simulated": false,
           "profile": "phone",
           "match": "felt",
           "a": {
@@ -39,13 +39,13 @@ struct ABXRecordTests {
           "seed": 5,
           "plannedTrials": 2,
           "trials": [
-            { "x": "a", "answer": "a", "isRight": true, "listened": { "a": 1, "b": 0, "x": 1 }, "from": 0.0, "to": 1.235 }
+            { "x": "a", "answer": "a", "correct": true, "switchCounts": { "a": 1, "b": 0, "x": 1 }, "from": 0.0, "to": 1.235 }
           ],
           "result": {
-            "right": 1,
+            "correctCount": 1,
             "trials": 1,
             "isComplete": false,
-            "chance": 0.5,
+            "pValue": 0.5,
             "conclusion": "tooFewTrials",
             "sentence": "1 of 1 correct; a guesser would do this well 50 % of the time; at least 5 trials are needed for a result. The test ended after 1 of 2 trials: stopping early inflates the result."
           }

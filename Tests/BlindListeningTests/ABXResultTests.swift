@@ -3,7 +3,7 @@ import Testing
 
 struct ABXResultTests {
   private func sentence(_ right: Int, _ count: Int, of planned: Int?) -> String {
-    ABXResult(rightCount: right, trialCount: count, plannedCount: planned).sentence
+    ABXResult(correctCount: right, trialCount: count, plannedCount: planned).sentence
   }
 
   @Test func completeTestsAreToldInOneSentence() {
@@ -30,7 +30,7 @@ struct ABXResultTests {
       sentence(4, 4, of: 4)
         == "4 of 4 correct; a guesser would do this well 6.3 % of the time; "
         + "at least 5 trials are needed for a result.")
-    #expect(ABXResult(rightCount: 5, trialCount: 5, plannedCount: 5).conclusion == .significant)
+    #expect(ABXResult(correctCount: 5, trialCount: 5, plannedCount: 5).conclusion == .significant)
   }
 
   @Test func farBelowChanceTheAnswersMayBeMixedUp() {
@@ -39,7 +39,7 @@ struct ABXResultTests {
         == "2 of 16 correct; a guesser would do this badly 0.2 % of the time; A and B may have been swapped."
     )
     #expect(
-      ABXResult(rightCount: 5, trialCount: 16, plannedCount: 16).conclusion == .notSignificant)
+      ABXResult(correctCount: 5, trialCount: 16, plannedCount: 16).conclusion == .notSignificant)
   }
 
   @Test func testsThatWereNotKeptToSayLess() {
@@ -70,7 +70,7 @@ struct ABXResultTests {
       (0, 0, .nothing),
     ]
     for (right, count, conclusion) in cases {
-      let result = ABXResult(rightCount: right, trialCount: count, plannedCount: count)
+      let result = ABXResult(correctCount: right, trialCount: count, plannedCount: count)
       #expect(result.conclusion == conclusion, "\(right) of \(count)")
     }
   }

@@ -36,7 +36,7 @@ struct BlindTestTests {
     #expect(seen == ABXTest.draws(seed: 3, count: 5))
     #expect(test.trials.map(\.x) == seen)
     #expect(test.trials.map(\.start) == [0, 1, 2, 3, 4])
-    #expect(test.result.rightCount == seen.count { $0 == .a })
+    #expect(test.result.correctCount == seen.count { $0 == .a })
   }
 
   @Test func answersBehindTheLastAreNotTaken() {
@@ -54,7 +54,7 @@ struct BlindTestTests {
     test.answer(.b, at: 2)
     #expect(!test.hasHeardX)
     test.answer(.b, at: 3)
-    let counts = test.trials.map { [$0.listening.a, $0.listening.b, $0.listening.x] }
+    let counts = test.trials.map { [$0.switchCounts.a, $0.switchCounts.b, $0.switchCounts.x] }
     #expect(counts == [[1, 3, 2], [0, 0, 0]])
     #expect(!test.isOver)
   }

@@ -15,7 +15,7 @@ struct LevelMatchTests {
   private let silence = Signal(channels: [[Float](repeating: 0, count: 48_000)], rate: 48_000)
 
   @Test func allBecomeAsStrongAsTheWeakest() {
-    for match in [LevelMatch.loudness, .felt] {
+    for match in [LevelMatch.loudness, .weighted] {
       let gains = match.gains(for: [sine(0.5), sine(0.25), sine(0.4)])
       #expect(abs(gains[0] - 0.5) < 1e-3)
       #expect(gains[1] == 1)
@@ -42,21 +42,21 @@ struct LevelMatchTests {
   @Test func whatHasNoLoudnessIsMatchedByFeltEnergy() {
     // Below −70 LUFS, so that the gains are those of felt energy.
     let signals = [sine(0.5), sine(0.000_1)]
-    #expect(LevelMatch.loudness.gains(for: signals) == LevelMatch.felt.gains(for: signals))
+    #expect(LevelMatch.loudness.gains(for: signals) == LevelMatch.weighted.gains(for: signals))
   }
 
   @Test func silenceBehindASoundMakesItNoWeaker() {
     let short = sine(0.5)
     let padded = Signal(
       channels: [short.mono + [Float](repeating: 0, count: 96_000)], rate: 48_000)
-    let gains = LevelMatch.felt.gains(for: [short, padded])
+    let gains = LevelMatch.weighted.gains(for: [short, padded])
     #expect(abs(gains[0] - 1) < 0.01 && abs(gains[1] - 1) < 0.01)
   }
 
   @Test func aLevelThatIsMatchedIsNoDifference() throws {
     let take = try take(swell)
     let louder = take.recorded { for index in $0.indices { $0[index] *= 1.5 } }
-    let options = ComparisonOptions(levelMatch: .felt)
+    let options = ComparisonOptions(levelMatch: .weighted)
     let comparison = Comparison(take, louder, options: options)
     #expect(comparison.differences.isEmpty)
     #expect(comparison.notes == ["B was attenuated by 3.5 dB to match weighted energy."])

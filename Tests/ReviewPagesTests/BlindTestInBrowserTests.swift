@@ -36,7 +36,7 @@ extension InBrowser {
       #expect(try text(page, "progress") == "Trial 1 of 10")
       let rights = [true, true, false, true, true, true, true, true, true, true]
       try answer(page, seed: 7, rights: rights)
-      let expected = ABXResult(rightCount: 9, trialCount: 10, plannedCount: 10)
+      let expected = ABXResult(correctCount: 9, trialCount: 10, plannedCount: 10)
       #expect(try text(page, "score") == "9 of 10 correct")
       #expect(try text(page, "sentence") == expected.sentence)
       // (10 + 1) / 1024.
@@ -52,10 +52,10 @@ extension InBrowser {
       #expect(saved["test"]?.string == "abx")
       #expect(saved["seed"]?.number == 7)
       #expect(saved["a"]?["name"]?.string == "soft")
-      #expect(saved["result"]?["right"]?.number == 9)
-      #expect(saved["result"]?["chance"]?.number == expected.chance)
+      #expect(saved["result"]?["correctCount"]?.number == 9)
+      #expect(saved["result"]?["pValue"]?.number == expected.pValue)
       #expect(saved["result"]?["conclusion"]?.string == expected.conclusion.rawValue)
-      let answers = saved["trials"]?.elements.map { $0["isRight"]?.boolean }
+      let answers = saved["trials"]?.elements.map { $0["correct"]?.boolean }
       #expect(answers == rights)
       #expect(page.complaints == [])
     }
@@ -67,7 +67,7 @@ extension InBrowser {
         try page.press("t")
         try answer(page, seed: 3, rights: (0..<count).map { $0 < right })
         if count < planned { try page.press("Escape") }
-        let result = ABXResult(rightCount: right, trialCount: count, plannedCount: planned)
+        let result = ABXResult(correctCount: right, trialCount: count, plannedCount: planned)
         #expect(try text(page, "sentence") == result.sentence)
         try page.press("Escape")
         #expect(try !page.bool("document.getElementById('blind-dialog').open"))

@@ -30,11 +30,11 @@ enum ColourVision: CaseIterable {
   }
 
   /// What is seen of a colour.
-  func seen(_ colour: PlotColor) -> SeenColour {
+  func seen(_ color: PlotColor) -> SeenColour {
     func linear(_ part: Double) -> Double {
       part <= 0.04045 ? part / 12.92 : pow((part + 0.055) / 1.055, 2.4)
     }
-    let light = [linear(colour.red), linear(colour.green), linear(colour.blue)]
+    let light = [linear(color.red), linear(color.green), linear(color.blue)]
     return SeenColour(
       linear: matrix.map { row in
         min(max(zip(row, light).reduce(0) { $0 + $1.0 * $1.1 }, 0), 1)

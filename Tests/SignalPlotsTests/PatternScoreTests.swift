@@ -134,7 +134,7 @@ struct PatternScoreTests {
     let pattern = HapticPattern(events: [HapticEvent(kind: .hapticTransient, time: -1)])
     #expect(
       throws: PlotError(
-        kind: .pattern,
+        kind: .invalidPattern,
         description: "event 0: time or duration is negative or NaN")
     ) { try PatternScore(of: HapticComposition(pattern)) }
   }

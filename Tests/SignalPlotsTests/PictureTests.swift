@@ -46,7 +46,7 @@ struct PictureTests {
     let png = try #require(DecodedPNG(plot.draw(as: .png, width: 860, theme: theme)))
     let (axis, box) = (plot.panels[0].axis, layout.panels[0].box)
     let palette = PlotPalette(theme)
-    let sharp = palette.sharpness.colour(at: 1)
+    let sharp = palette.sharpness.color(at: 1)
     // The axis covers the event and its release of a millisecond.
     #expect(plot.span == 0...1.001)
     let x = layout.x(0.5)
@@ -56,7 +56,7 @@ struct PictureTests {
     #expect(png.css(x: x + 12, y: layout.y(0.8, on: axis, in: box)) == palette.paper.css)
     #expect(!png.isNear(sharp, x: x, y: layout.y(0.9, on: axis, in: box)))
     // The outline of the continuous event.
-    let dull = palette.sharpness.colour(at: 0)
+    let dull = palette.sharpness.color(at: 0)
     #expect(png.isNear(dull, x: layout.x(0.3), y: layout.y(0.25, on: axis, in: box)))
   }
 
@@ -143,7 +143,7 @@ struct PictureTests {
     ] {
       let plot = try Plot(of: subject)
       #expect(try plot.draw(as: .png, width: 400).count > 100)
-      #expect(plot.terminalText(width: 40, colours: true).contains("milliseconds"))
+      #expect(plot.terminalText(width: 40, colors: true).contains("milliseconds"))
     }
   }
 
@@ -170,7 +170,7 @@ struct PictureTests {
   @Test func aMissingLibraryIsToldWithItsPackage() {
     #expect(
       throws: PlotError(
-        kind: .install,
+        kind: .missingLibrary,
         description: "pictures need libnone.so.9; install it with 'apt-get install libcairo2'")
     ) { try CairoBindings(named: "libnone.so.9") }
   }

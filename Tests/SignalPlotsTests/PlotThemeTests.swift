@@ -28,8 +28,8 @@ struct PlotThemeTests {
   func everySharpnessStandsOutByThree(_ theme: PlotTheme) {
     let palette = PlotPalette(theme)
     for step in 0...100 {
-      let colour = palette.sharpness.colour(at: Double(step) / 100)
-      #expect(colour.contrast(with: palette.paper) >= 3)
+      let color = palette.sharpness.color(at: Double(step) / 100)
+      #expect(color.contrast(with: palette.paper) >= 3)
     }
   }
 
@@ -37,9 +37,9 @@ struct PlotThemeTests {
   @Test(arguments: PlotTheme.allCases)
   func scalesAreReadableWithoutHue(_ theme: PlotTheme) {
     let palette = PlotPalette(theme)
-    let sharpness = (0...20).map { palette.sharpness.colour(at: Double($0) / 20).luminance }
+    let sharpness = (0...20).map { palette.sharpness.color(at: Double($0) / 20).luminance }
     #expect(zip(sharpness, sharpness.dropFirst()).allSatisfy { $0 < $1 })
-    let energy = (0...20).map { palette.energy.colour(at: Double($0) / 20).luminance }
+    let energy = (0...20).map { palette.energy.color(at: Double($0) / 20).luminance }
     #expect(
       zip(energy, energy.dropFirst()).allSatisfy { theme == .light ? $0 > $1 : $0 < $1 })
   }
@@ -61,8 +61,8 @@ struct PlotThemeTests {
 
   @Test func sharpnessOutsideItsRangeTakesTheNearestColour() {
     let ramp = PlotPalette(.light).sharpness
-    #expect(ramp.colour(at: -1) == ramp.colour(at: 0))
-    #expect(ramp.colour(at: 7) == ramp.colour(at: 1))
-    #expect(ramp.colour(at: .nan) == PlotColor(0x0D0887))
+    #expect(ramp.color(at: -1) == ramp.color(at: 0))
+    #expect(ramp.color(at: 7) == ramp.color(at: 1))
+    #expect(ramp.color(at: .nan) == PlotColor(0x0D0887))
   }
 }

@@ -89,7 +89,7 @@ struct ControlDifferences {
     var items = ControlItem.list(id, of: layers.reference)
     for index in items.indices {
       items[index].time = clock.time(items[index].time)
-      for point in items[index].points.indices { items[index].points[point].time *= clock.pace }
+      for point in items[index].points.indices { items[index].points[point].time *= clock.scale }
     }
     let others = ControlItem.list(id, of: layers.other)
     let words = ControlSentence(
@@ -146,7 +146,7 @@ extension ControlTimeline {
     mapping { segment in
       let start = clock.time(segment.start)
       let moved = Segment(
-        start: start, value: segment.value, slope: segment.slope / clock.pace,
+        start: start, value: segment.value, slope: segment.slope / clock.scale,
         origin: segment.origin)
       return segment.start == 0 && start > 0
         ? [Segment(start: 0, value: neutralValue), moved] : [moved]

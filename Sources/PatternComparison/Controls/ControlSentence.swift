@@ -3,7 +3,7 @@ import HapticRender
 
 /// What is said of a dynamic parameter that is not the same in two patterns.
 struct ControlSentence {
-  let quality: ControlAttribute
+  let attribute: ControlAttribute
   /// What the sentence calls the parameter: `intensity`, `layer 2 intensity`.
   let word: String
   let owner: String
@@ -16,12 +16,12 @@ struct ControlSentence {
     id: DynamicParameterID, layer: String?, profile: TransducerProfile, options: ComparisonOptions,
     gap: ControlTimeline.Gap
   ) {
-    quality = ControlAttribute(id)
-    word = (layer.map { $0 + " " } ?? "") + quality.word
+    attribute = ControlAttribute(id)
+    word = (layer.map { $0 + " " } ?? "") + attribute.word
     owner = options.otherLabel
     reference = options.referenceLabel
     self.gap = gap
-    amount = quality.amount(gap.before, gap.after, profile)
+    amount = attribute.amount(gap.before, gap.after, profile)
   }
 
   private func difference(
@@ -29,16 +29,16 @@ struct ControlSentence {
     amount: Double? = nil, unit: Difference.Unit? = nil
   ) -> Difference {
     Difference(
-      kind, in: gap.range, amount: amount ?? self.amount, unit: unit ?? quality.unit,
+      kind, in: gap.range, amount: amount ?? self.amount, unit: unit ?? attribute.unit,
       before: before ?? gap.before, after: after ?? gap.after,
-      significance: JustNoticeableDifference.count(in: self.amount, quality.unit),
+      significance: JustNoticeableDifference.count(in: self.amount, attribute.unit),
       sentence: sentence)
   }
 
   /// The difference when one step or curve alone is not the same.
   func difference(_ item: ControlItem?, _ partner: ControlItem?) -> Difference? {
-    let effect = quality.effect(amount)
-    let extent = quality.extent(amount)
+    let effect = attribute.effect(amount)
+    let extent = attribute.extent(amount)
     switch (item, partner) {
     case (nil, let added?):
       let time = SentenceFormatting.moment(added.time)
@@ -84,7 +84,7 @@ struct ControlSentence {
       return difference(
         kind,
         "\(owner)'s \(word) step at \(SentenceFormatting.moment(item.time)) is "
-          + "\(quality.effect(amount)): \(SentenceFormatting.value(after, insteadOf: before)).",
+          + "\(attribute.effect(amount)): \(SentenceFormatting.value(after, insteadOf: before)).",
         before: before, after: after)
     }
     return pointChange(item, partner)
@@ -101,13 +101,13 @@ struct ControlSentence {
     let (a, b) = (item.points[index], partner.points[index])
     let name = SentenceFormatting.ordinal(index + 1).map { "\($0) point" } ?? "point \(index + 1)"
     let subject = "The \(name) of \(owner)'s \(word) curve"
-    let extent = quality.extent(amount)
+    let extent = attribute.extent(amount)
     if abs(a.value - b.value) < 1e-5 {
       let shift = b.time - a.time
       return difference(
         .curve,
         "\(subject) comes \(SentenceFormatting.shift(shift)), at \(SentenceFormatting.moment(partner.time + b.time)): up to "
-          + "\(quality.distance(amount)).",
+          + "\(attribute.distance(amount)).",
         before: item.time + a.time, after: partner.time + b.time, amount: shift, unit: .seconds)
     }
     let values = SentenceFormatting.value(Double(b.value), insteadOf: Double(a.value))
@@ -126,7 +126,7 @@ struct ControlSentence {
   func difference(count: Int, areCurves: Bool) -> Difference {
     let noun = areCurves ? "curve" : "control"
     let stretch = SentenceFormatting.stretch(gap.range)
-    let extent = quality.extent(amount)
+    let extent = attribute.extent(amount)
     return difference(
       areCurves ? .curve : .parameter,
       "\(owner)'s \(word) \(noun)\(count > 1 ? "s differ" : " differs") between \(stretch): "

@@ -26,7 +26,7 @@ struct EventDifferences {
     referenceNames = EventNames(match.reference, owner: options.referenceLabel)
     findTimes()
     if !findOrder() {
-      for quality in EventAttribute.allCases { findChanges(of: quality) }
+      for attribute in EventAttribute.allCases { findChanges(of: attribute) }
     }
     findWaveforms()
     findPresence()
@@ -54,31 +54,31 @@ struct EventDifferences {
   mutating func add(_ difference: Difference) { found.append(difference) }
 
   /// All changes of a quality, in pairs of events that have it.
-  private func changes(of quality: EventAttribute) -> (changes: [Change], all: Int) {
+  private func changes(of attribute: EventAttribute) -> (changes: [Change], all: Int) {
     var changes: [Change] = []
     var all = 0
     for (index, otherIndex) in match.pairs {
       let event = match.reference[index]
       let partner = match.other[otherIndex]
-      guard let before = quality.value(of: event), let after = quality.value(of: partner) else {
+      guard let before = attribute.value(of: event), let after = attribute.value(of: partner) else {
         continue
       }
       all += 1
-      guard abs(after - before) > quality.least else { continue }
+      guard abs(after - before) > attribute.least else { continue }
       // What goes at another pace lasts accordingly.
-      if quality == .duration, abs(after - before * match.clock.pace) < 5e-4 { continue }
-      let amount = quality.amount(before, after, of: event.kind, profile)
+      if attribute == .duration, abs(after - before * match.clock.scale) < 5e-4 { continue }
+      let amount = attribute.amount(before, after, of: event.kind, profile)
       changes.append(
         Change(event: event, partner: partner, before: before, after: after, amount: amount))
     }
     return (changes, all)
   }
 
-  private mutating func findChanges(of quality: EventAttribute) {
-    let (changes, all) = changes(of: quality)
+  private mutating func findChanges(of attribute: EventAttribute) {
+    let (changes, all) = changes(of: attribute)
     guard !changes.isEmpty else { return }
     let groups = Self.groups(changes)
-    let words = EventSentence(quality: quality, profile: profile)
+    let words = EventSentence(attribute: attribute, profile: profile)
     guard groups.count <= 3 else {
       addSpread(changes, all, words)
       return
@@ -100,13 +100,13 @@ struct EventDifferences {
       if isOneValue {
         let values = words.values(first.before, first.after, kind: first.event.kind)
         if !values.isEmpty { sentence += ": " + values }
-      } else if let rule = Self.rule(group, quality) {
+      } else if let rule = Self.rule(group, attribute) {
         sentence += ": " + rule
       }
       add(
         Difference(
-          quality.kind, in: range(events), isThroughout: isWhole, amount: first.amount,
-          unit: quality.unit, before: isOneValue ? first.before : nil,
+          attribute.kind, in: range(events), isThroughout: isWhole, amount: first.amount,
+          unit: attribute.unit, before: isOneValue ? first.before : nil,
           after: isOneValue ? first.after : nil, referenceEvents: events.map(\.index),
           otherEvents: group.map(\.partner.index), sentence: sentence + "."))
     }
@@ -117,8 +117,8 @@ struct EventDifferences {
     let high = changes.map(\.amount).max() ?? 0
     add(
       Difference(
-        words.quality.kind, in: range(changes.map(\.event)), isThroughout: changes.count == all,
-        amount: abs(low) > abs(high) ? low : high, unit: words.quality.unit,
+        words.attribute.kind, in: range(changes.map(\.event)), isThroughout: changes.count == all,
+        amount: abs(low) > abs(high) ? low : high, unit: words.attribute.unit,
         referenceEvents: changes.map(\.event.index), otherEvents: changes.map(\.partner.index),
         sentence: words.spread(
           owner: names.owner, count: changes.count, of: all, from: low, to: high)))
@@ -149,10 +149,10 @@ struct EventDifferences {
   }
 
   /// What was done to all values alike: `intensity × 0.8`, `sharpness + 0.1`.
-  private static func rule(_ group: [Change], _ quality: EventAttribute) -> String? {
+  private static func rule(_ group: [Change], _ attribute: EventAttribute) -> String? {
     let first = group[0]
     let name: String
-    switch quality {
+    switch attribute {
     case .level: name = first.event.isHaptic ? "intensity" : "volume"
     case .frequency: name = first.event.isHaptic ? "sharpness" : "pitch"
     default: return nil
@@ -251,8 +251,8 @@ struct EventDifferences {
   private mutating func addClock(_ clock: EventMatch.TimeMapping) {
     let events = match.reference.map(\.index)
     let others = match.other.map(\.index)
-    if clock.pace != 1 {
-      let percent = 100 * (clock.pace - 1)
+    if clock.scale != 1 {
+      let percent = 100 * (clock.scale - 1)
       add(
         Difference(
           .tempo, in: whole, isThroughout: true, amount: percent, unit: .percent,

@@ -18,11 +18,11 @@ struct EventMatch {
   /// Times of the other pattern as a line over those of the reference.
   struct TimeMapping: Equatable {
     /// Seconds of the other for each of the reference.
-    var pace = 1.0
+    var scale = 1.0
     /// Seconds the other is later at 0.
     var delay = 0.0
 
-    func time(_ time: Double) -> Double { time * pace + delay }
+    func time(_ time: Double) -> Double { time * scale + delay }
   }
 
   /// The least difference of time that is one, in seconds: a frame at 96 kHz.
@@ -47,20 +47,20 @@ struct EventMatch {
     guard zip(reference, other).allSatisfy({ $0.kind == $1.kind }) else { return false }
     let first = reference[0].time
     let otherFirst = other[0].time
-    var clock = TimeMapping(pace: 1, delay: otherFirst - first)
+    var clock = TimeMapping(scale: 1, delay: otherFirst - first)
     let span = reference[count - 1].time - first
     let otherSpan = other[count - 1].time - otherFirst
     // Two events make any pace; three that agree make one.
     if count > 2, span > 0, abs(otherSpan - span) > Self.leastTime {
-      clock.pace = otherSpan / span
-      clock.delay = otherFirst - first * clock.pace
+      clock.scale = otherSpan / span
+      clock.delay = otherFirst - first * clock.scale
     }
-    let slack = clock.pace == 1 ? Self.leastTime : 5e-4
+    let slack = clock.scale == 1 ? Self.leastTime : 5e-4
     let fits = zip(reference, other).allSatisfy { abs($1.time - clock.time($0.time)) <= slack }
     guard fits else { return false }
     // A few events far from where they were, and nothing like them: others, not the same later.
     let alike = zip(reference, other).count { $0.isLike($1) }
-    guard abs(clock.delay) < 0.5 && abs(clock.pace - 1) < 0.5 || alike * 2 >= count else {
+    guard abs(clock.delay) < 0.5 && abs(clock.scale - 1) < 0.5 || alike * 2 >= count else {
       return false
     }
     pairs = reference.indices.map { ($0, $0) }

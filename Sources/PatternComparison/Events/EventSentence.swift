@@ -4,7 +4,7 @@ import HapticRender
 
 /// What is said of a quality that differs in one event, or alike in several.
 struct EventSentence {
-  let quality: EventAttribute
+  let attribute: EventAttribute
   let profile: TransducerProfile
 
   /// The predicate for a subject: `is 1 dB weaker`.
@@ -12,7 +12,7 @@ struct EventSentence {
     _ subject: EventNames.Subject, kind: HapticEvent.Kind, amount: Double
   ) -> String {
     let isMore = amount > 0
-    switch quality {
+    switch attribute {
     case .level:
       return subject.verb("is", "are") + " " + SentenceFormatting.strength(amount)
     case .frequency:
@@ -48,7 +48,7 @@ struct EventSentence {
   /// The values behind it: `intensity 0.71 instead of 0.75`.
   func values(_ before: Double, _ after: Double, kind: HapticEvent.Kind) -> String {
     let written = SentenceFormatting.value(after, insteadOf: before)
-    switch quality {
+    switch attribute {
     case .level: return (isHaptic(kind) ? "intensity " : "volume ") + written
     case .frequency:
       guard kind != .audioCustom else { return "pitch " + written }
@@ -69,7 +69,7 @@ struct EventSentence {
   /// What is said where amounts differ from event to event: `B's level differs`.
   func spread(owner: String, count: Int, of all: Int, from low: Double, to high: Double) -> String {
     let name =
-      switch quality {
+      switch attribute {
       case .level: "level"
       case .frequency: "sharpness"
       case .duration: "length"
@@ -81,7 +81,7 @@ struct EventSentence {
       case .brightness: "brightness"
       }
     let range =
-      switch quality.unit {
+      switch attribute.unit {
       case .decibels: "\(signed(low, places: 1)) to \(signed(high, places: 1)) dB"
       case .percent: "\(signed(low, places: 0)) to \(signed(high, places: 0)) %"
       default: "\(signed(low * 1_000, places: 0)) to \(signed(high * 1_000, places: 0)) ms"

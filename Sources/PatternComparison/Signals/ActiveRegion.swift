@@ -28,24 +28,24 @@ struct ActiveRegion {
   /// - Parameter threshold: The magnitude below which there is silence.
   static func find(in samples: [Float], rate: Double, threshold: Float) -> [ActiveRegion] {
     let gap = Int(Self.gap * rate)
-    var islands: [ActiveRegion] = []
+    var regions: [ActiveRegion] = []
     var start = -1
     var last = -1
     for (index, sample) in samples.enumerated() where abs(sample) > threshold {
       if start >= 0, index - last > gap {
-        islands.append(ActiveRegion(frames: start..<(last + 1), rate: rate))
+        regions.append(ActiveRegion(frames: start..<(last + 1), rate: rate))
         start = index
       }
       if start < 0 { start = index }
       last = index
     }
-    if start >= 0 { islands.append(ActiveRegion(frames: start..<(last + 1), rate: rate)) }
+    if start >= 0 { regions.append(ActiveRegion(frames: start..<(last + 1), rate: rate)) }
     var counts = (taps: 0, hums: 0)
-    for index in islands.indices {
-      if islands[index].isTap { counts.taps += 1 } else { counts.hums += 1 }
-      islands[index].number = islands[index].isTap ? counts.taps : counts.hums
+    for index in regions.indices {
+      if regions[index].isTap { counts.taps += 1 } else { counts.hums += 1 }
+      regions[index].number = regions[index].isTap ? counts.taps : counts.hums
     }
-    return islands
+    return regions
   }
 
   /// The island as an event, so that it is called like one.

@@ -60,25 +60,25 @@ struct LevelDifferenceCurve {
   }
 
   /// Where the second is stronger or weaker for at least 20 ms.
-  var stretches: [LevelSegment] {
-    var stretches: [LevelSegment] = []
+  var segments: [LevelSegment] {
+    var segments: [LevelSegment] = []
     var start: Int?
     for index in 0...differences.count {
       let value = index < differences.count ? differences[index] ?? 0 : 0
       if let from = start {
         let isSame = abs(value) > Self.least && (value > 0) == ((differences[from] ?? 0) > 0)
         if !isSame {
-          append(from..<index, to: &stretches)
+          append(from..<index, to: &segments)
           start = nil
         }
       }
       if start == nil, abs(value) > Self.least { start = index }
     }
-    return stretches
+    return segments
   }
 
   /// Adds a stretch, from where half its difference is reached, since the window blurs its edges.
-  private func append(_ part: Range<Int>, to stretches: inout [LevelSegment]) {
+  private func append(_ part: Range<Int>, to segments: inout [LevelSegment]) {
     let values = part.map { differences[$0] ?? 0 }
     guard Double(values.count) * step >= 0.02 else { return }
     let usual = values.sorted()[values.count / 2]
@@ -86,7 +86,7 @@ struct LevelDifferenceCurve {
     let start = values.firstIndex { abs($0) >= abs(usual) / 2 } ?? 0
     let end = values.lastIndex { abs($0) >= abs(usual) / 2 } ?? 0
     let from = Double(part.lowerBound + start) * step
-    stretches.append(
+    segments.append(
       LevelSegment(
         range: from...max(from, Double(part.lowerBound + end) * step), usual: usual,
         greatest: greatest))

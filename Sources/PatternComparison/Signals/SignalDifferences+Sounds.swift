@@ -2,7 +2,7 @@ internal import Glibc
 
 extension SignalDifferences {
   /// The most stretches of one sound that are told one by one.
-  private static let mostStretches = 3
+  private static let maximumSegmentCount = 3
 
   /// The value that at least six in ten share within a tolerance, or all where they are two.
   static func common(_ values: [Double], within tolerance: Double) -> Double? {
@@ -32,14 +32,14 @@ extension SignalDifferences {
       }
     }
     for index in groups.indices {
-      groups[index].sort { $0.0.island.start < $1.0.island.start }
+      groups[index].sort { $0.0.region.start < $1.0.region.start }
     }
     return groups
   }
 
   private func range(_ group: [(SoundMeasure, Double)]) -> ClosedRange<Double> {
-    let start = group.first?.0.island.start ?? 0
-    return start...max(start, group.last?.0.island.end ?? start)
+    let start = group.first?.0.region.start ?? 0
+    return start...max(start, group.last?.0.region.end ?? start)
   }
 
   /// Tells what comes later as a whole, then which sounds do besides.
@@ -70,16 +70,16 @@ extension SignalDifferences {
       add(
         Difference(
           .time, in: range(group), amount: shift, unit: .seconds,
-          before: group.count == 1 ? measure.island.start : nil,
+          before: group.count == 1 ? measure.region.start : nil,
           after: group.count == 1 ? event.time : nil, sentence: sentence))
     }
   }
 
   /// Tells what is stronger as a whole, then which sounds or stretches are besides.
   mutating func addLevels() {
-    let even = measures.filter { $0.stretches.isEmpty }
+    let even = measures.filter { $0.segments.isEmpty }
     let shared = Self.common(even.map(\.level), within: 0.1) ?? 0
-    let isShared = measures.allSatisfy { $0.stretches.isEmpty && abs($0.level - shared) <= 0.1 }
+    let isShared = measures.allSatisfy { $0.segments.isEmpty && abs($0.level - shared) <= 0.1 }
     // Without a match every level is told as it is, unless all are the same.
     let whole = options.levelMatch == LevelMatch.none && !isShared ? 0 : shared
     if abs(whole) >= SoundMeasure.leastLevel {
@@ -97,19 +97,19 @@ extension SignalDifferences {
           .level, in: range(group), amount: group[0].1, unit: .decibels,
           sentence: "\(subject.verb("is", "are")) \(SentenceFormatting.strength(group[0].1))."))
     }
-    for measure in measures { addStretches(of: measure, whole: whole) }
+    for measure in measures { addSegments(of: measure, whole: whole) }
   }
 
   /// Tells the stretches in which one sound is stronger or weaker; many as one.
-  private mutating func addStretches(of measure: SoundMeasure, whole: Double) {
-    let stretches = measure.stretches.map { stretch in
+  private mutating func addSegments(of measure: SoundMeasure, whole: Double) {
+    let segments = measure.segments.map { stretch in
       let isEven = abs(stretch.greatest - stretch.usual) < 0.5
       return (
         range: stretch.range, amount: (isEven ? stretch.usual : stretch.greatest) - whole, isEven
       )
     }.filter { abs($0.amount) > LevelDifferenceCurve.least }
-    guard stretches.count > Self.mostStretches else {
-      for (range, amount, isEven) in stretches {
+    guard segments.count > Self.maximumSegmentCount else {
+      for (range, amount, isEven) in segments {
         add(
           Difference(
             .level, in: range, amount: amount, unit: .decibels,
@@ -119,10 +119,10 @@ extension SignalDifferences {
       }
       return
     }
-    let amounts = stretches.map(\.amount)
+    let amounts = segments.map(\.amount)
     let low = amounts.min() ?? 0
     let high = amounts.max() ?? 0
-    let range = stretches[0].range.lowerBound...stretches[stretches.count - 1].range.upperBound
+    let range = segments[0].range.lowerBound...segments[segments.count - 1].range.upperBound
     add(
       Difference(
         .level, in: range, amount: abs(low) > high ? low : high, unit: .decibels,
@@ -154,7 +154,7 @@ extension SignalDifferences {
         : (frequency.percent > 0 ? "higher" : "lower")
       add(
         Difference(
-          .frequency, in: measure.island.start...measure.island.end, amount: frequency.percent,
+          .frequency, in: measure.region.start...measure.region.end, amount: frequency.percent,
           unit: .percent, before: frequency.before, after: frequency.after,
           sentence: "\(names.subject([event]).verb("is", "are")) "
             + "\(SentenceFormatting.percent(frequency.percent)) \(word): "
@@ -166,12 +166,12 @@ extension SignalDifferences {
   mutating func addRest() {
     for measure in measures {
       let event = partner(measure)
-      let range = measure.island.start...measure.island.end
+      let range = measure.region.start...measure.region.end
       if measure.duration != 0 {
         add(
           Difference(
             .duration, in: range, amount: measure.duration, unit: .seconds,
-            before: measure.island.duration, after: measure.partner.duration,
+            before: measure.region.duration, after: measure.partner.duration,
             sentence: "\(names.subject([event]).verb("lasts", "last")) "
               + "\(SentenceFormatting.span(measure.duration)) \(measure.duration > 0 ? "longer" : "less")."
           ))

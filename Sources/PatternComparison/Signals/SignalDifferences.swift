@@ -14,7 +14,7 @@ struct SignalDifferences {
   private(set) var delay: Double
   /// Decibels the other is stronger as a whole.
   private(set) var level = 0.0
-  private let islands: [ActiveRegion]
+  private let regions: [ActiveRegion]
   private let others: [ActiveRegion]
 
   init(_ pair: SignalPair, options: ComparisonOptions) {
@@ -24,17 +24,17 @@ struct SignalDifferences {
     let noise = AddedSound.under(pair)
     let clipping = ClippedPeaks(pair.reference) == nil ? ClippedPeaks(pair.other) : nil
     let reach = noise?.reach ?? 0
-    islands = ActiveRegion.find(
+    regions = ActiveRegion.find(
       in: pair.reference, rate: pair.rate, threshold: max(SignalPair.silence(pair.reference), reach)
     )
     others = ActiveRegion.find(
       in: pair.other, rate: pair.rate, threshold: max(SignalPair.silence(pair.other), reach))
-    referenceNames = EventNames(islands.map { $0.event() }, owner: options.referenceLabel)
+    referenceNames = EventNames(regions.map { $0.event() }, owner: options.referenceLabel)
     names = EventNames(others.map { $0.event() }, owner: options.otherLabel)
     let matched = match()
     measures = matched.map { index, otherIndex in
       SoundMeasure(
-        islands[index], others[otherIndex], of: pair, noise: noise?.power ?? 0,
+        regions[index], others[otherIndex], of: pair, noise: noise?.power ?? 0,
         ceiling: clipping?.ceiling ?? .infinity)
     }
     addSignalWide(noise, clipping)
@@ -47,8 +47,8 @@ struct SignalDifferences {
 
   /// From the first to the last sound of the reference.
   var whole: ClosedRange<Double> {
-    let start = islands.first?.start ?? 0
-    return start...max(start, islands.last?.end ?? start)
+    let start = regions.first?.start ?? 0
+    return start...max(start, regions.last?.end ?? start)
   }
 
   /// The sounds of the other take as it is, before it was shifted.
@@ -57,7 +57,7 @@ struct SignalDifferences {
   }
 
   /// Whether a sound of one has no counterpart in the other.
-  var hasUnmatched: Bool { measures.count < max(islands.count, others.count) }
+  var hasUnmatched: Bool { measures.count < max(regions.count, others.count) }
 
   mutating func add(_ difference: Difference) { found.append(difference) }
 
@@ -65,13 +65,13 @@ struct SignalDifferences {
   mutating func set(level: Double) { self.level = level }
 
   private func match() -> [(Int, Int)] {
-    func levels(_ islands: [ActiveRegion], _ samples: [Float]) -> [Double] {
-      islands.map { Decibels.of(power: SignalPair.power(samples[$0.frames])) }
+    func levels(_ regions: [ActiveRegion], _ samples: [Float]) -> [Double] {
+      regions.map { Decibels.of(power: SignalPair.power(samples[$0.frames])) }
     }
-    let first = levels(islands, pair.reference)
+    let first = levels(regions, pair.reference)
     let second = levels(others, pair.other)
-    return SequenceMatching.pairs(islands.map(\.start), others.map(\.start)) {
-      islands[$0].cost(of: others[$1], level: first[$0], otherLevel: second[$1])
+    return SequenceMatching.pairs(regions.map(\.start), others.map(\.start)) {
+      regions[$0].cost(of: others[$1], level: first[$0], otherLevel: second[$1])
     }
   }
 
@@ -116,13 +116,13 @@ struct SignalDifferences {
   /// Tells which sounds have no counterpart, unless the other sounds there all the same.
   private mutating func addPresence(_ matched: [(Int, Int)]) {
     func alone(
-      _ islands: [ActiveRegion], _ paired: Set<Int>, _ own: [Float], _ opposite: [Float]
+      _ regions: [ActiveRegion], _ paired: Set<Int>, _ own: [Float], _ opposite: [Float]
     ) -> [ActiveRegion] {
-      islands.indices.filter { !paired.contains($0) }.map { islands[$0] }.filter { island in
-        SignalPair.power(opposite[island.frames]) < 0.1 * SignalPair.power(own[island.frames])
+      regions.indices.filter { !paired.contains($0) }.map { regions[$0] }.filter { region in
+        SignalPair.power(opposite[region.frames]) < 0.1 * SignalPair.power(own[region.frames])
       }
     }
-    let missing = alone(islands, Set(matched.map(\.0)), pair.reference, pair.other)
+    let missing = alone(regions, Set(matched.map(\.0)), pair.reference, pair.other)
     let added = alone(others, Set(matched.map(\.1)), pair.other, pair.reference)
     let words = PresenceSentence(names: names, referenceNames: referenceNames)
     let shift = Double(pair.shift) / pair.rate
@@ -135,11 +135,11 @@ struct SignalDifferences {
   }
 
   private mutating func addPresence(
-    _ kind: Difference.Kind, _ islands: [ActiveRegion], in samples: [Float],
+    _ kind: Difference.Kind, _ regions: [ActiveRegion], in samples: [Float],
     sentence: () -> String
   ) {
-    guard let first = islands.first, let last = islands.last else { return }
-    let peak = islands.map { SignalPair.peak(samples[$0.frames]) }.max() ?? 0
+    guard let first = regions.first, let last = regions.last else { return }
+    let peak = regions.map { SignalPair.peak(samples[$0.frames]) }.max() ?? 0
     add(
       Difference(
         kind, in: first.start...last.end, amount: Decibels.of(amplitude: Double(peak)),

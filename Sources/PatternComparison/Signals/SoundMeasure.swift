@@ -3,7 +3,7 @@ import SignalAnalysis
 
 /// How one sound of a take differs from its counterpart in another.
 struct SoundMeasure {
-  let island: ActiveRegion
+  let region: ActiveRegion
   let partner: ActiveRegion
   /// Seconds the partner comes later.
   private(set) var time = 0.0
@@ -14,7 +14,7 @@ struct SoundMeasure {
   /// Seconds the partner lasts longer.
   private(set) var duration = 0.0
   /// Where the level differs by more than the rest, in seconds of the reference.
-  private(set) var stretches: [LevelSegment] = []
+  private(set) var segments: [LevelSegment] = []
   /// What none of these explains, in dB relative to the sound.
   private(set) var unexplained: Double?
   /// Whether the shapes are alike, so that time and level are exact.
@@ -35,16 +35,16 @@ struct SoundMeasure {
   ///   - noise: The mean square of the noise that the other has and the reference has not.
   ///   - ceiling: The magnitude at which the other is clipped, or infinity.
   init(
-    _ island: ActiveRegion, _ partner: ActiveRegion, of pair: SignalPair, noise: Double,
+    _ region: ActiveRegion, _ partner: ActiveRegion, of pair: SignalPair, noise: Double,
     ceiling: Float
   ) {
-    self.island = island
+    self.region = region
     self.partner = partner
     let rate = pair.rate
-    let base = partner.frames.lowerBound - island.frames.lowerBound
+    let base = partner.frames.lowerBound - region.frames.lowerBound
     let margin = Int(0.006 * rate)
-    let count = max(island.frames.count, partner.frames.count) + 2 * margin
-    let x = Self.cut(pair.reference, from: island.frames.lowerBound - margin, count: count)
+    let count = max(region.frames.count, partner.frames.count) + 2 * margin
+    let x = Self.cut(pair.reference, from: region.frames.lowerBound - margin, count: count)
     let y = Self.cut(pair.other, from: partner.frames.lowerBound - margin, count: count)
     isClipped = y.contains { abs($0) >= ceiling }
     let fit = SignalDistance.alignment(x, y, rate: rate, maximumLag: 0.005)
@@ -65,8 +65,8 @@ struct SoundMeasure {
     }
     explain(x, z, margin: margin, rate: rate, noiseEnergy: noiseEnergy)
     // A weaker end falls into silence earlier.
-    if !stretches.isEmpty, abs(duration) < 0.02 { duration = 0 }
-    isExact = frequency == nil && stretches.isEmpty && unexplained == nil
+    if !segments.isEmpty, abs(duration) < 0.02 { duration = 0 }
+    isExact = frequency == nil && segments.isEmpty && unexplained == nil
     // A tone that is higher fits best somewhere; it begins where it is first heard.
     guard frequency != nil || (fit?.correlation ?? 0) < 0.6 else { return }
     isExact = false
@@ -106,10 +106,10 @@ struct SoundMeasure {
   private mutating func explain(
     _ x: [Float], _ y: [Float], margin: Int, rate: Double, noiseEnergy: Double
   ) {
-    let change = partner.duration - island.duration
-    let isLonger = abs(change) > max(Self.leastDuration, 0.01 * island.duration)
-    let common = min(island.frames.count, partner.frames.count)
-    let bothTaps = island.isTap && partner.isTap
+    let change = partner.duration - region.duration
+    let isLonger = abs(change) > max(Self.leastDuration, 0.01 * region.duration)
+    let common = min(region.frames.count, partner.frames.count)
+    let bothTaps = region.isTap && partner.isTap
     if isLonger, !bothTaps {
       // Edges at the end belong to the length; nine tenths of what both have tell the rest.
       let part = margin + common * 9 / 10
@@ -137,25 +137,25 @@ struct SoundMeasure {
     } else if frequency != nil, abs(duration) < 0.01 {
       // Another frequency crosses the threshold of silence at another moment.
       duration = 0
-      findStretches(Array(x[window]), Array(y[window]), rate: rate)
+      findSegments(Array(x[window]), Array(y[window]), rate: rate)
     } else {
-      findStretches(Array(x[window]), Array(y[window]), rate: rate)
+      findSegments(Array(x[window]), Array(y[window]), rate: rate)
     }
-    if frequency == nil, duration == 0, stretches.isEmpty, abs(level) < 0.3 {
+    if frequency == nil, duration == 0, segments.isEmpty, abs(level) < 0.3 {
       let (_, correlation) = Self.gain(x, y, below: .infinity)
       unexplained = 10 * log10(max(1e-12, 1 - correlation * correlation))
     }
   }
 
-  private mutating func findStretches(_ x: [Float], _ y: [Float], rate: Double) {
+  private mutating func findSegments(_ x: [Float], _ y: [Float], rate: Double) {
     let line = LevelDifferenceCurve(x, y, rate: rate)
     if let even = line.even {
       if abs(even) > 0.1 { level = even }
       return
     }
-    stretches = line.stretches.map { stretch in
+    segments = line.segments.map { stretch in
       var stretch = stretch
-      let start = island.start
+      let start = region.start
       stretch.range =
         (stretch.range.lowerBound + start)...(stretch.range.upperBound + start)
       return stretch

@@ -12,7 +12,7 @@ struct ScoreThumbnail {
   /// Steps of sharpness that have a colour of their own.
   static let toneCount = 16
   /// The most parts that one event is drawn in.
-  private static let mostParts = 48
+  private static let maximumPartCount = 48
 
   /// CSS pixels of a column of the sound.
   private static let column = 2.0
@@ -37,7 +37,7 @@ struct ScoreThumbnail {
   static func variables(_ theme: PlotTheme) -> String {
     let ramp = PlotPalette(theme).sharpness
     return (0..<toneCount).map { tone in
-      "--tone-\(tone):\(ramp.colour(at: Double(tone) / Double(toneCount - 1)).css);"
+      "--tone-\(tone):\(ramp.color(at: Double(tone) / Double(toneCount - 1)).css);"
     }.joined()
   }
 
@@ -108,7 +108,7 @@ struct ScoreThumbnail {
 
   /// An event that lasts, in stretches of one colour.
   private func area(_ event: ScoreEvent) -> String {
-    let step = max(1, event.points.count / Self.mostParts)
+    let step = max(1, event.points.count / Self.maximumPartCount)
     let points = event.points.enumerated().compactMap { index, point in
       index % step == 0 || index == event.points.count - 1 ? point : nil
     }

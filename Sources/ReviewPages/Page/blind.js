@@ -137,7 +137,7 @@ class BlindTest {
   ask() {
     const count = this.trials.length;
     this.#x = this.#draws.next().value;
-    this.listened = { a: 0, b: 0, x: 0 };
+    this.switchCounts = { a: 0, b: 0, x: 0 };
     this.part("progress").textContent = `Trial ${count + 1} of ${this.plannedCount}`;
     this.dialog.querySelector(".bar span").style.width = `${(100 * count) / this.plannedCount}%`;
     this.propose(null);
@@ -148,7 +148,7 @@ class BlindTest {
 
   hear(name) {
     if (!this.isRunning) return;
-    this.listened[name]++;
+    this.switchCounts[name]++;
     this.host.hear(this.pair[name === "x" ? this.#x : "ab".indexOf(name)]);
     for (const button of this.dialog.querySelectorAll("[data-hear]")) {
       button.setAttribute("aria-pressed", String(button.dataset.hear === name));
@@ -172,7 +172,7 @@ class BlindTest {
     if (!this.isRunning || this.proposed === null) return;
     const now = (performance.now() - this.beginning) / 1000;
     this.trials.push({
-      x: "ab"[this.#x], answer: this.proposed, listened: this.listened, from: this.trialStart, to: now,
+      x: "ab"[this.#x], answer: this.proposed, switchCounts: this.switchCounts, from: this.trialStart, to: now,
     });
     this.trialStart = now;
     if (this.trials.length < this.plannedCount) this.ask();
@@ -220,15 +220,16 @@ class BlindTest {
     const [a, b] = this.host.about(this.pair);
     const milliseconds = (seconds) => Math.round(seconds * 1000) / 1000;
     return {
-      test: "abx", form: 1, ...this.host.origin, startTime: this.startTime, device: "browser",
-      isSimulated: false, ...this.host.conditions(), a, b,
+      test: "abx", form: 2, ...this.host.origin, startTime: this.startTime, device: "browser",
+      simulated: false, ...this.host.conditions(), a, b,
       seed: Number(this.seed), plannedTrials: this.plannedCount,
       trials: this.trials.map((trial) => ({
-        x: trial.x, answer: trial.answer, isRight: trial.x === trial.answer, listened: trial.listened,
+        x: trial.x, answer: trial.answer, correct: trial.x === trial.answer, switchCounts: trial.switchCounts,
         from: milliseconds(trial.from), to: milliseconds(trial.to),
       })),
       result: {
-        right, trials: count, isComplete: count === this.plannedCount, chance: chanceOfAtLeast(right, count),
+        correctCount: right, trials: count, isComplete: count === this.plannedCount,
+        pValue: chanceOfAtLeast(right, count),
         ...meaningOf(right, count, this.plannedCount),
       },
     };

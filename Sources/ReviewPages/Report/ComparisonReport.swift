@@ -66,7 +66,7 @@ public struct ComparisonReport: Sendable {
       generator: generator, facts: Self.facts(of: takes), entries: entries, pairs: pairs,
       pictures: try ReportPicture.pictures(of: shown),
       measures: MeasureTable.measures(
-        comparisons.first.map { [$0.figures[0]] + comparisons.map { $0.figures[1] } }
+        comparisons.first.map { [$0.measurements[0]] + comparisons.map { $0.measurements[1] } }
           ?? takes.map(TakeMeasurements.init)),
       levelMatch: levelMatch.rawValue,
       profile: first.profile.name, renderingModel: RenderPlan.modelVersion)

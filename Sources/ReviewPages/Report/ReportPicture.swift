@@ -70,7 +70,7 @@ struct ReportPicture {
         })
     }
     for (kind, part) in [
-      (Kind.score, PlotPart.score), (.waveform, .wave), (.spectrogram, .spectrum),
+      (Kind.score, PlotPart.score), (.waveform, .waveform), (.spectrogram, .spectrogram),
     ] {
       for (index, take) in takes.enumerated() where part != .score || take.composition != nil {
         pictures.append(

@@ -37,7 +37,7 @@ struct ScoreEvent: Equatable {
   var frequency: FrequencyMapping?
 
   /// The most points that a page holds of one event.
-  private static let mostPoints = 400
+  private static let maximumPointCount = 400
 
   /// An event as it is drawn.
   init(_ event: PatternScore.Event, profile: TransducerProfile) {
@@ -53,7 +53,7 @@ struct ScoreEvent: Equatable {
     }
     time = event.time
     duration = kind == .transient ? 0 : event.end - event.time
-    let step = max(1, (event.points.count + Self.mostPoints - 1) / Self.mostPoints)
+    let step = max(1, (event.points.count + Self.maximumPointCount - 1) / Self.maximumPointCount)
     points = event.points.enumerated().compactMap { index, point in
       index % step == 0 || index == event.points.count - 1 ? point : nil
     }

@@ -39,16 +39,16 @@ private struct OnsetSearch {
   /// How many times the middle of what was unexpected before: noise reaches five times by chance.
   static let prominence = 7.0
   /// The share of the signal's peak below which nothing is looked for: −46 dB.
-  static let leastShare = 0.005
+  static let minimumShare = 0.005
   /// The amplitude below which nothing is looked for: some steps of 16 bits.
-  static let leastAmplitude = 5e-4
+  static let minimumAmplitude = 5e-4
 
   let levels: [Double]
   let residual: [Double]
   let rate: Double
 
   func onsets() -> [Onset] {
-    let floor = max(Self.leastAmplitude, Self.leastShare * (levels.max() ?? 0))
+    let floor = max(Self.minimumAmplitude, Self.minimumShare * (levels.max() ?? 0))
     var onsets: [Onset] = []
     var index = 0
     while index < residual.count {

@@ -75,13 +75,13 @@ final class CairoBindings: @unchecked Sendable {
   init(named name: String) throws(PlotError) {
     guard let library = unsafe dlopen(name, RTLD_NOW | RTLD_LOCAL) else {
       throw PlotError(
-        kind: .install,
+        kind: .missingLibrary,
         description: "pictures need \(name); install it with 'apt-get install libcairo2'")
     }
     func find<Function>(_ symbol: String) throws(PlotError) -> Function {
       guard let address = unsafe dlsym(library, "cairo_" + symbol) else {
         throw PlotError(
-          kind: .install,
+          kind: .missingLibrary,
           description: "\(name) is older than 1.16 and has no cairo_\(symbol); install a newer one")
       }
       return unsafe unsafeBitCast(address, to: Function.self)
@@ -231,13 +231,13 @@ extension CairoBindings {
     guard status != CAIRO_STATUS_SUCCESS else { return }
     let text = unsafe statusText(status).map { unsafe String(cString: $0) } ?? "unknown"
     if status == CAIRO_STATUS_INVALID_SIZE || status == CAIRO_STATUS_NO_MEMORY {
-      throw PlotError(kind: .shrink, description: "the picture is too large to draw: \(text)")
+      throw PlotError(kind: .tooLarge, description: "the picture is too large to draw: \(text)")
     }
     throw refusal(text)
   }
 
   private func refusal(_ text: String) -> PlotError {
-    PlotError(kind: .drawing, description: "the picture cannot be drawn: \(text)")
+    PlotError(kind: .drawingFailed, description: "the picture cannot be drawn: \(text)")
   }
 
   private static let sink: Sink = { closure, data, count in

@@ -24,7 +24,7 @@ final class CairoCanvas {
     let calls = try CairoBindings.library.get()
     guard width > 0, height > 0, max(width, height) <= Self.longestSide else {
       throw PlotError(
-        kind: .shrink,
+        kind: .tooLarge,
         description:
           "invalid picture size \(width) × \(height); each side must be 1 to \(Self.longestSide) pixels"
       )
@@ -74,22 +74,22 @@ final class CairoCanvas {
   }
 
   /// Sets the colour that lines, shapes and text are drawn with.
-  func use(_ colour: PlotColor, opacity: Double = 1) {
-    unsafe calls.setColour(context, colour.red, colour.green, colour.blue, opacity)
+  func use(_ color: PlotColor, opacity: Double = 1) {
+    unsafe calls.setColour(context, color.red, color.green, color.blue, opacity)
   }
 
   /// Sets colours that change from left to right between two places; stops are shares of the way.
   func use(
-    _ stops: [(place: Double, colour: PlotColor)], from left: Double, to right: Double,
+    _ stops: [(place: Double, color: PlotColor)], from left: Double, to right: Double,
     opacity: Double = 1
   ) {
     guard stops.count > 1, right > left, let gradient = unsafe calls.makeLinear(left, 0, right, 0)
     else {
-      if let stop = stops.first { use(stop.colour, opacity: opacity) }
+      if let stop = stops.first { use(stop.color, opacity: opacity) }
       return
     }
-    for (place, colour) in stops {
-      unsafe calls.addStop(gradient, place, colour.red, colour.green, colour.blue, opacity)
+    for (place, color) in stops {
+      unsafe calls.addStop(gradient, place, color.red, color.green, color.blue, opacity)
     }
     unsafe calls.setSource(context, gradient)
     unsafe calls.destroyPattern(gradient)

@@ -83,7 +83,7 @@ public struct Colormap: Sendable {
   }
 
   /// The colour of a share, which is clamped to 0…1.
-  public func colour(at share: Double) -> PlotColor {
+  public func color(at share: Double) -> PlotColor {
     let share = share.isNaN ? 0 : min(max(share, 0), 1)
     let inRange = range.lowerBound + (range.upperBound - range.lowerBound) * share
     let place = inRange * Double(anchors.count - 1)

@@ -27,10 +27,10 @@ struct FigureDrawing {
           .draw(score, mirrored: mirrored)
       case .audio(let score):
         try AudioDrawing(figure: self, axis: panel.axis, box: place.box).draw(score)
-      case .wave(let first, let second):
+      case .waveform(let first, let second):
         try WaveformDrawing(figure: self, axis: panel.axis, box: place.box).draw(
           first, over: second)
-      case .spectrum(let trace):
+      case .spectrogram(let trace):
         try SpectrogramDrawing(figure: self, axis: panel.axis, box: place.box).draw(trace)
       }
       drawFrame(panel, in: place.box)
@@ -218,7 +218,7 @@ struct LegendDrawing {
 
   private func drawRamp(_ ramp: Colormap, from left: Double, length: Double, on baseline: Double) {
     let stops = (0...16).map { step in
-      (place: Double(step) / 16, colour: ramp.colour(at: Double(step) / 16))
+      (place: Double(step) / 16, color: ramp.color(at: Double(step) / 16))
     }
     figure.canvas.use(stops, from: left, to: left + length)
     figure.canvas.fill(

@@ -10,9 +10,9 @@ struct ScoreDrawing {
   let box: PlotBox
 
   /// From how many points on shapes that lie over one another are drawn as one.
-  static let mostShapePoints = 40_000
+  static let maximumShapePointCount = 40_000
   /// From how many continuous events on they are drawn as one shape.
-  static let mostShapes = 1_000
+  static let maximumShapeCount = 1_000
 
   /// Draws a score upwards and, where there is a second, that one downwards.
   func draw(_ score: PatternScore, mirrored: PatternScore?) throws(PlotError) {
@@ -33,7 +33,7 @@ struct ScoreDrawing {
         guard let score else { continue }
         let stems = StemDrawing(score: self, side: side)
         // A few stems stand before the curve; many would hide it.
-        let areFew = stems.events(of: score).count <= StemDrawing.mostBeforeCurves
+        let areFew = stems.events(of: score).count <= StemDrawing.maximumStemCountOverCurves
         if !areFew { stems.draw(score) }
         for curve in score.curves where curve.id == .hapticIntensityControl {
           draw(curve, isRound: true) { $0 * side }
@@ -49,7 +49,7 @@ struct ScoreDrawing {
   private func drawShapes(_ score: PatternScore, side: Double) {
     let continuous = score.events.filter { $0.kind == .hapticContinuous && $0.points.count > 1 }
     let pointCount = continuous.reduce(0) { $0 + $1.points.count }
-    if continuous.count > Self.mostShapes || pointCount > Self.mostShapePoints {
+    if continuous.count > Self.maximumShapeCount || pointCount > Self.maximumShapePointCount {
       drawTogether(continuous, side: side)
     } else {
       let opacity = 0.5 / Double(Self.mostAtOnce(continuous)).squareRoot()
@@ -74,18 +74,18 @@ struct ScoreDrawing {
   }
 
   /// The colours of an event along its time, as stops between its ends.
-  private func useColours(of event: PatternScore.Event, opacity: Double) {
+  private func useColors(of event: PatternScore.Event, opacity: Double) {
     guard let first = event.points.first, let last = event.points.last else { return }
     let ramp = figure.palette.sharpness
     let length = last.time - first.time
     // Equal sharpness needs no gradient.
     guard length > 0, event.points.contains(where: { $0.sharpness != first.sharpness }) else {
-      figure.canvas.use(ramp.colour(at: first.sharpness), opacity: opacity)
+      figure.canvas.use(ramp.color(at: first.sharpness), opacity: opacity)
       return
     }
     let bends = PolylineThinning.straightened(
       event.points.map { PlotPoint($0.time, $0.sharpness) }, tolerance: 0.01)
-    var stops: [(place: Double, colour: PlotColor)] = []
+    var stops: [(place: Double, color: PlotColor)] = []
     for (from, to) in zip(bends, bends.dropFirst()) {
       // The scale is no straight line of colour.
       let parts = max(1, Int((abs(to.y - from.y) * 12).rounded(.up)))
@@ -93,7 +93,7 @@ struct ScoreDrawing {
         let share = Double(part) / Double(parts)
         let time = from.x + (to.x - from.x) * share
         stops.append(
-          ((time - first.time) / length, ramp.colour(at: from.y + (to.y - from.y) * share)))
+          ((time - first.time) / length, ramp.color(at: from.y + (to.y - from.y) * share)))
       }
     }
     figure.canvas.use(
@@ -103,12 +103,12 @@ struct ScoreDrawing {
   private func fill(_ event: PatternScore.Event, side: Double, opacity: Double) {
     let line = places(of: event, side: side)
     guard let first = line.first, let last = line.last else { return }
-    useColours(of: event, opacity: opacity)
+    useColors(of: event, opacity: opacity)
     figure.canvas.fill([PlotPoint(first.x, y(0))] + line + [PlotPoint(last.x, y(0))])
   }
 
   private func outline(_ event: PatternScore.Event, side: Double) {
-    useColours(of: event, opacity: 1)
+    useColors(of: event, opacity: 1)
     figure.canvas.stroke(
       places(of: event, side: side), width: 0.15 * figure.em, isRound: true)
   }
@@ -123,7 +123,7 @@ struct ScoreDrawing {
     for (column, strongest) in columns.strongest.enumerated() where strongest.intensity > 0 {
       let left = origin + Double(column)
       let top = y(strongest.intensity * side)
-      figure.canvas.use(figure.palette.sharpness.colour(at: strongest.sharpness))
+      figure.canvas.use(figure.palette.sharpness.color(at: strongest.sharpness))
       figure.canvas.fill(
         PlotBox(left: left, top: min(top, y(0)), right: left + 1, bottom: max(top, y(0))))
     }
@@ -158,10 +158,10 @@ struct StemDrawing {
   let side: Double
 
   /// From how many transients on those that would cover one another are left out.
-  static let mostStems = 400
+  static let maximumStemCount = 400
 
   /// Up to how many transients they are drawn over the curves.
-  static let mostBeforeCurves = 60
+  static let maximumStemCountOverCurves = 60
 
   /// The transients of a score.
   func events(of score: PatternScore) -> [PatternScore.Event] {
@@ -171,7 +171,7 @@ struct StemDrawing {
   /// Draws the transients of a score, those that come later over earlier ones.
   func draw(_ pattern: PatternScore) {
     let events = events(of: pattern)
-    let shown = events.count > Self.mostStems ? thinned(events) : events
+    let shown = events.count > Self.maximumStemCount ? thinned(events) : events
     let (canvas, layout, em) = (score.figure.canvas, score.figure.layout, score.figure.em)
     let room = (layout.timeRight - layout.timeLeft) / Double(max(1, shown.count))
     // Where many stand close, finer stems and heads keep them apart.
@@ -181,16 +181,16 @@ struct StemDrawing {
       guard let point = event.points.first else { continue }
       let head = PlotPoint(layout.x(point.time), score.y(point.intensity * side))
       let ground = PlotPoint(head.x, score.y(0))
-      let colour = score.figure.palette.sharpness.colour(at: point.sharpness)
+      let color = score.figure.palette.sharpness.color(at: point.sharpness)
       guard point.intensity > 0 else {
-        canvas.use(colour)
+        canvas.use(color)
         canvas.strokeDisc(ground, radius: radius, width: 0.12 * em)
         continue
       }
       canvas.use(score.figure.palette.paper, opacity: 0.7)
       canvas.stroke([ground, head], width: 0.36 * em * fineness)
       canvas.fillDisc(head, radius: radius * 1.3)
-      canvas.use(colour)
+      canvas.use(color)
       canvas.stroke([ground, head], width: max(1, 0.17 * em * fineness))
       canvas.fillDisc(head, radius: radius)
     }
@@ -220,7 +220,7 @@ struct AudioDrawing {
   let box: PlotBox
 
   /// The most events that are drawn; a lane with more is full anyway.
-  private static let mostEvents = 2_000
+  private static let maximumEventCount = 2_000
 
   /// Draws the lane.
   func draw(_ score: PatternScore) throws(PlotError) {
@@ -228,7 +228,7 @@ struct AudioDrawing {
     let ground = layout.y(0, on: axis, in: box)
     try canvas.clipped(to: box) { () throws(PlotError) in
       let events = score.audioEvents
-      let step = max(1, events.count / Self.mostEvents)
+      let step = max(1, events.count / Self.maximumEventCount)
       var labelEnd = -Double.infinity
       for index in stride(from: 0, to: events.count, by: step) {
         let event = events[index]

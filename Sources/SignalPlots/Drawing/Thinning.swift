@@ -1,13 +1,13 @@
 /// Leaves out of a long line what no pixel can show.
 enum PolylineThinning {
   /// From how many points on a line is thinned.
-  static let mostPoints = 4_000
+  static let maximumPointCount = 4_000
 
   /// The line with at most its first, highest, lowest and last point in each column of pixels.
   ///
   /// - Parameter points: By rising `x`.
   static func thinned(_ points: [PlotPoint]) -> [PlotPoint] {
-    guard points.count > mostPoints else { return points }
+    guard points.count > maximumPointCount else { return points }
     var result: [PlotPoint] = []
     var start = 0
     while start < points.count {

@@ -148,11 +148,11 @@ struct SpectrogramDrawing {
         columns: columns, rows: rows, axis: axis,
         seconds: layout.seconds(at: area.left)...layout.seconds(at: area.right))
       // Few colours make small files, and no eye tells more apart.
-      let colours = (0...Self.steps).map {
-        figure.palette.energy.colour(at: Double($0) / Double(Self.steps)).packed
+      let colors = (0...Self.steps).map {
+        figure.palette.energy.color(at: Double($0) / Double(Self.steps)).packed
       }
       try figure.canvas.drawCells(
-        shares.map { colours[Int(($0 * Double(Self.steps)).rounded())] }, columns: columns,
+        shares.map { colors[Int(($0 * Double(Self.steps)).rounded())] }, columns: columns,
         over: area)
       if let band = trace.band { draw(band) }
     }

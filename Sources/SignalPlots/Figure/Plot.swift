@@ -17,14 +17,14 @@ public struct Plot: Sendable {
   let panels: [PlotPanel]
 
   /// The shortest time that is shown, in seconds.
-  static let shortestSpan = 0.005
+  static let minimumSpan = 0.005
 
   init(title: String, subtitle: String, duration: Double, panels: [PlotPanel], summary: String) {
     self.title = title
     self.subtitle = subtitle
     self.summary = summary
     self.panels = panels
-    span = 0...max(Self.shortestSpan, duration.isFinite ? duration : 0)
+    span = 0...max(Self.minimumSpan, duration.isFinite ? duration : 0)
   }
 
   /// Where a picture's axis of time lies, so that a page can put a play head over it.
@@ -87,14 +87,14 @@ public struct Plot: Sendable {
 
   /// A sound's waveform, one picture for each channel that differs.
   public static func waveform(of signal: Signal, title: String = "") throws(PlotError) -> Plot {
-    try Plot(of: PlotSubject(name: title, signal: signal), parts: [.wave])
+    try Plot(of: PlotSubject(name: title, signal: signal), parts: [.waveform])
   }
 
   /// A sound's frequencies over time, with a profile's band marked.
   public static func spectrogram(
     of signal: Signal, profile: TransducerProfile = .phone, title: String = ""
   ) throws(PlotError) -> Plot {
-    try Plot(of: PlotSubject(name: title, signal: signal, profile: profile), parts: [.spectrum])
+    try Plot(of: PlotSubject(name: title, signal: signal, profile: profile), parts: [.spectrogram])
   }
 
   /// What there is to see of one pattern or sound, in the order score, waveform, spectrogram.
@@ -117,11 +117,11 @@ public struct Plot: Sendable {
       facts.append(Self.counts(of: score))
     }
     if let signal = subject.signal {
-      if parts.contains(.wave) { panels += PlotPanel.waves(of: signal) }
-      if parts.contains(.spectrum) {
-        panels.append(.spectrum(of: signal, profile: subject.profile))
+      if parts.contains(.waveform) { panels += PlotPanel.waves(of: signal) }
+      if parts.contains(.spectrogram) {
+        panels.append(.spectrogram(of: signal, profile: subject.profile))
       }
-      if parts.contains(.wave) || parts.contains(.spectrum) {
+      if parts.contains(.waveform) || parts.contains(.spectrogram) {
         duration = max(duration, signal.duration)
       }
     }
@@ -154,17 +154,17 @@ public struct Plot: Sendable {
       panels.append(.scores(above, below, names: subjects.map(\.name)))
       duration = max(above.duration, below.duration)
     }
-    if parts.contains(.wave), let upper = first.signal, let lower = second.signal {
+    if parts.contains(.waveform), let upper = first.signal, let lower = second.signal {
       panels.append(
         .waves(
           SoundTrace(name: first.name, samples: upper.mono, rate: upper.rate),
           over: SoundTrace(name: second.name, samples: lower.mono, rate: lower.rate)))
       duration = max(duration, upper.duration, lower.duration)
     }
-    if parts.contains(.spectrum) {
+    if parts.contains(.spectrogram) {
       for (letter, subject) in zip(["A", "B"], subjects) {
         guard let signal = subject.signal else { continue }
-        var panel = PlotPanel.spectrum(of: signal, profile: subject.profile)
+        var panel = PlotPanel.spectrogram(of: signal, profile: subject.profile)
         panel.caption += ", \(letter)"
         panels.append(panel)
         duration = max(duration, signal.duration)
@@ -206,8 +206,8 @@ public struct Plot: Sendable {
         switch panel.content {
         case .score: "score"
         case .audio: "audio events"
-        case .wave: "waveform"
-        case .spectrum: "spectrogram"
+        case .waveform: "waveform"
+        case .spectrogram: "spectrogram"
         }
       if !kinds.contains(kind) { kinds.append(kind) }
     }

@@ -12,9 +12,9 @@ struct PlotPanel: Sendable {
     /// The audio events of a score.
     case audio(PatternScore)
     /// One sound, or a second one over it.
-    case wave(SoundTrace, over: SoundTrace?)
+    case waveform(SoundTrace, over: SoundTrace?)
     /// The frequencies of a sound.
-    case spectrum(SpectrogramTrace)
+    case spectrogram(SpectrogramTrace)
   }
 
   /// One entry that explains a sign.
@@ -57,7 +57,7 @@ struct PlotPanel: Sendable {
     switch content {
     case .score(let score, let other):
       score.hapticEvents.isEmpty && other?.hapticEvents.isEmpty ?? true ? "no haptic events" : nil
-    case .wave(let trace, nil): trace.peak == 0 ? "silence" : nil
+    case .waveform(let trace, nil): trace.peak == 0 ? "silence" : nil
     default: nil
     }
   }
@@ -135,7 +135,7 @@ struct PlotPanel: Sendable {
   ) -> PlotPanel {
     let trace = SoundTrace(name: "", samples: samples, rate: rate)
     return PlotPanel(
-      caption: caption, content: .wave(trace, over: nil), axis: waveAxis(trace.peak),
+      caption: caption, content: .waveform(trace, over: nil), axis: waveAxis(trace.peak),
       rightTicks: decibelTicks(trace.peak), legend: [.first("peak"), .effective], lines: lines)
   }
 
@@ -143,16 +143,16 @@ struct PlotPanel: Sendable {
   static func waves(_ first: SoundTrace, over second: SoundTrace) -> PlotPanel {
     let peak = max(first.peak, second.peak)
     return PlotPanel(
-      caption: "Waveforms", content: .wave(first, over: second), axis: waveAxis(peak),
+      caption: "Waveforms", content: .waveform(first, over: second), axis: waveAxis(peak),
       rightTicks: decibelTicks(peak),
       legend: [.first("A: \(first.name)"), .second("B: \(second.name)")], lines: 13)
   }
 
   /// A spectrogram of the mean of the channels.
-  static func spectrum(of signal: Signal, profile: TransducerProfile) -> PlotPanel {
+  static func spectrogram(of signal: Signal, profile: TransducerProfile) -> PlotPanel {
     let trace = SpectrogramTrace(of: signal, profile: profile)
     return PlotPanel(
-      caption: "Spectrogram: Hz", content: .spectrum(trace), axis: trace.axis,
+      caption: "Spectrogram: Hz", content: .spectrogram(trace), axis: trace.axis,
       legend: [
         .band(trace.bandName),
         .decibels(from: trace.highest - SpectrogramTrace.depth, to: trace.highest),

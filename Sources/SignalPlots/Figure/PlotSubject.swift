@@ -32,8 +32,8 @@ public struct PlotSubject: Sendable {
 public enum PlotPart: String, CaseIterable, Sendable {
   /// Events with their strength, and the curves over them.
   case score
-  /// The sound's pressure over time.
-  case wave
+  /// The sound's samples over time.
+  case waveform = "wave"
   /// The sound's frequencies over time.
-  case spectrum
+  case spectrogram = "spectrum"
 }

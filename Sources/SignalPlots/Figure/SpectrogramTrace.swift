@@ -15,7 +15,7 @@ struct SpectrogramTrace: Sendable {
   /// Decibels from the weakest colour to the strongest: about what is felt beside what is strong.
   static let depth = 60
   /// The greatest number of frames that are measured, whatever the length.
-  private static let mostFrames = 1_500.0
+  private static let maximumFrameCount = 1_500.0
   /// The highest frequency that is measured, in hertz.
   private static let reach = 2_000.0
   /// The lowest level whose frequency the axis is made to show, below the strongest.
@@ -24,7 +24,7 @@ struct SpectrogramTrace: Sendable {
   /// Measures a sound.
   init(of signal: Signal, profile: TransducerProfile?) {
     let seconds = signal.duration
-    let step = max(0.002, seconds / Self.mostFrames)
+    let step = max(0.002, seconds / Self.maximumFrameCount)
     // Windows of 30 to 64 ms tell tones 70 to 30 Hz apart, shorter ones taps that follow closely. One
     // shorter than the step would miss what is between.
     let window = min(max(min(max(seconds / 16, 0.03), 0.064), 2 * step), 1)

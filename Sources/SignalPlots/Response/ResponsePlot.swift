@@ -123,8 +123,8 @@ struct ResponseDrawing {
         (\.measured, palette.first, [], 0.2),
         (\.fitted, palette.second, [0.7 * em, 0.35 * em], 0.15),
       ]
-      for (level, colour, dashes, thickness) in curves {
-        canvas.use(colour)
+      for (level, color, dashes, thickness) in curves {
+        canvas.use(color)
         canvas.stroke(
           plot.points.map { place($0.hertz, $0[keyPath: level]) }, width: thickness * em,
           dashes: dashes, isRound: dashes.isEmpty)
@@ -183,8 +183,8 @@ struct ResponseDrawing {
     ]
     var left = box.left + em
     let y = box.top - 0.6 * em
-    for (name, colour, dashes, thickness) in entries {
-      canvas.use(colour)
+    for (name, color, dashes, thickness) in entries {
+      canvas.use(color)
       canvas.stroke(
         [PlotPoint(left, y - 0.35 * em), PlotPoint(left + 1.8 * em, y - 0.35 * em)],
         width: thickness * em, dashes: dashes)

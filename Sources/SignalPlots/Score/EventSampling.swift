@@ -8,13 +8,13 @@ struct EventSampling {
   /// The control that is added, where the pattern sets it.
   let tone: ControlTimeline?
   /// The most times at which one event is looked at.
-  let mostTimes: Int
+  let maximumTimeCount: Int
   private let strengthSlopes: Bool
   private let toneSlopes: Bool
 
   /// The most points of all events together, so that any pattern has a bounded score.
-  private static let mostPoints = 400_000
-  /// Parts of a stretch in which envelope and control move both, where their product is no line.
+  private static let maximumPointCount = 400_000
+  /// Parts of a range in which envelope and control move both, where their product is no line.
   private static let parts = 6
 
   /// Evaluates with controls, each of which may be absent.
@@ -23,7 +23,7 @@ struct EventSampling {
     self.tone = tone
     strengthSlopes = strength?.segments.contains { $0.slope != 0 } ?? false
     toneSlopes = tone?.segments.contains { $0.slope != 0 } ?? false
-    mostTimes = min(1_000, max(8, Self.mostPoints / max(1, eventCount)))
+    maximumTimeCount = min(1_000, max(8, Self.maximumPointCount / max(1, eventCount)))
   }
 
   /// An event at a time, with its envelope at a level.
@@ -62,7 +62,7 @@ struct EventSampling {
   private func times(
     from: PatternTimeline.Corner, to: PatternTimeline.Corner, whole: Double
   ) -> [Double] {
-    let room = max(2, Int(Double(mostTimes) * (to.time - from.time) / whole))
+    let room = max(2, Int(Double(maximumTimeCount) * (to.time - from.time) / whole))
     var bends: [Double] = [from.time]
     for control in [strength, tone].compactMap({ $0 }) {
       let segments = control.segments
@@ -81,7 +81,7 @@ struct EventSampling {
     bends.sort()
     // Between the corners, a product of two lines bends, and a sum where it is clamped.
     guard strengthSlopes && from.level != to.level || toneSlopes else { return bends }
-    guard bends.count * Self.parts <= mostTimes * 2 else { return bends }
+    guard bends.count * Self.parts <= maximumTimeCount * 2 else { return bends }
     return zip(bends, bends.dropFirst()).flatMap { even($0, $1, count: Self.parts).dropLast() }
       + [to.time]
   }

@@ -80,7 +80,7 @@ public struct PatternScore: Sendable {
           try PatternTimeline(of: layer.pattern, profile: profile, samples: samples))
       }
     } catch {
-      throw PlotError(kind: .pattern, description: error.description)
+      throw PlotError(kind: .invalidPattern, description: error.description)
     }
     let eventCount = timelines.reduce(0) { $0 + $1.events.count }
     let end = timelines.map(\.duration).max() ?? 0

@@ -30,9 +30,9 @@ struct TerminalFigure {
       for row in 0..<sheet.height {
         let label = style.text(labels[row] ?? "")
         let line = labels[row] == nil ? style.side.plain : style.side.marked
-        lines.append(padded(label) + " \(line)" + sheet.text(row: row, colours: style.colours))
+        lines.append(padded(label) + " \(line)" + sheet.text(row: row, colors: style.colors))
       }
-      if case .score(let score, nil) = panel.content, !style.colours {
+      if case .score(let score, nil) = panel.content, !style.colors {
         let digits = TerminalScore(style: style, span: plot.span)
           .sharpness(of: score, width: timeWidth)
         lines.append(padded("S") + " \(style.side.plain)" + digits)
@@ -62,17 +62,17 @@ struct TerminalFigure {
       if mirrored == nil, score.curves.contains(where: { $0.id.isMultiplier }) {
         add("\(style.unicode ? style.curve : "+") intensity control")
       }
-      if style.colours {
+      if style.colors {
         parts.append(("sharpness 0 \(sharpnessScale) 1", 20))
       } else if mirrored == nil {
         add("S sharpness 0 to 9")
       }
-    case .wave(let first, let second?):
+    case .waveform(let first, let second?):
       add("A \(first.name)")
       add("B \(second.name), dotted")
-    case .spectrum(let trace):
+    case .spectrogram(let trace):
       add("\(trace.highest - SpectrogramTrace.depth) to \(trace.highest) dBFS")
-    case .audio, .wave: break
+    case .audio, .waveform: break
     }
     var lines: [String] = []
     var used = 0
@@ -94,9 +94,9 @@ struct TerminalFigure {
     for column in 0..<6 {
       sheet[0, column] = TerminalSheet.Cell(
         character: style.fill(eighths: 8),
-        colour: Colormap.terminalSharpness.colour(at: Double(column) / 5))
+        color: Colormap.terminalSharpness.color(at: Double(column) / 5))
     }
-    return sheet.text(row: 0, colours: true)
+    return sheet.text(row: 0, colors: true)
   }
 
   private func sheet(of panel: PlotPanel) -> TerminalSheet {
@@ -106,10 +106,10 @@ struct TerminalFigure {
         .sheet(of: score, mirrored: mirrored, width: timeWidth)
     case .audio(let score):
       TerminalScore(style: style, span: plot.span).lane(of: score, width: timeWidth)
-    case .wave(let first, let second):
+    case .waveform(let first, let second):
       TerminalWaveform(style: style, span: plot.span, axis: panel.axis)
         .sheet(of: first, over: second, width: timeWidth)
-    case .spectrum(let trace):
+    case .spectrogram(let trace):
       TerminalSpectrogram(style: style, span: plot.span, axis: panel.axis)
         .sheet(of: trace, width: timeWidth)
     }
@@ -128,7 +128,7 @@ struct TerminalFigure {
       let range = panel.axis.range
       let axis =
         switch panel.content {
-        case .wave, .spectrum: panel.axis
+        case .waveform, .spectrogram: panel.axis
         case .score, .audio:
           PlotAxis(range: max(range.lowerBound, -1)...min(range.upperBound, 1))
         }
@@ -195,10 +195,10 @@ extension Plot {
   ///   - width: Columns that may be used, at least 20.
   ///   - colours: Whether sequences for 256 colours may be used.
   ///   - unicode: Whether block and braille characters may be used, or ASCII only.
-  public func terminalText(width: Int, colours: Bool, unicode: Bool = true) -> String {
+  public func terminalText(width: Int, colors: Bool, unicode: Bool = true) -> String {
     TerminalFigure(
       plot: self, width: min(max(20, width), 1_000),
-      style: TerminalStyle(colours: colours, unicode: unicode)
+      style: TerminalStyle(colors: colors, unicode: unicode)
     ).text()
   }
 }

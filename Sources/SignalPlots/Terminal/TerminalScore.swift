@@ -34,7 +34,7 @@ struct TerminalScore {
     let columns = columns(of: score.audioEvents, width: width)
     for column in 0..<width {
       fill(
-        columns.strongest[column].intensity, colour: nil, column, on: &sheet,
+        columns.strongest[column].intensity, color: nil, column, on: &sheet,
         rows: 0..<Self.laneRows, isDown: false)
     }
     return sheet
@@ -83,7 +83,7 @@ struct TerminalScore {
       of: score.events.filter { $0.kind == .hapticContinuous }, width: sheet.width)
     for (column, point) in columns.strongest.enumerated() {
       fill(
-        point.intensity, colour: ramp.colour(at: point.sharpness), column, on: &sheet, rows: rows,
+        point.intensity, color: ramp.color(at: point.sharpness), column, on: &sheet, rows: rows,
         isDown: isDown)
     }
     if !isDown { drawCurve(of: score, on: &sheet, rows: rows) }
@@ -95,14 +95,14 @@ struct TerminalScore {
         let row = isDown ? rows.lowerBound + level : rows.upperBound - 1 - level
         sheet[row, column] = TerminalSheet.Cell(
           character: level == height - 1 ? style.head : style.stem,
-          colour: ramp.colour(at: point.sharpness))
+          color: ramp.color(at: point.sharpness))
       }
     }
   }
 
   /// Fills a column up to a value; downwards whole rows only, since no character hangs by eighths.
   private func fill(
-    _ value: Double, colour: PlotColor?, _ column: Int, on sheet: inout TerminalSheet,
+    _ value: Double, color: PlotColor?, _ column: Int, on sheet: inout TerminalSheet,
     rows: Range<Int>, isDown: Bool
   ) {
     // What sounds at all is seen.
@@ -112,7 +112,7 @@ struct TerminalScore {
       let part = min(8, eighths - 8 * level)
       sheet[row, column] = TerminalSheet.Cell(
         character: style.fill(eighths: isDown ? (part >= 4 || level == 0 ? 8 : 0) : part),
-        colour: colour)
+        color: color)
     }
   }
 

@@ -5,7 +5,7 @@ struct TerminalSheet {
     /// The character.
     var character: Character = " "
     /// The colour of the character.
-    var colour: PlotColor?
+    var color: PlotColor?
     /// The colour behind it.
     var ground: PlotColor?
   }
@@ -34,28 +34,28 @@ struct TerminalSheet {
   }
 
   /// A row as text without the blanks at its end.
-  func text(row: Int, colours: Bool) -> String {
+  func text(row: Int, colors: Bool) -> String {
     let row = cells[row * width..<(row + 1) * width]
     let end = row.lastIndex { $0.character != " " || $0.ground != nil } ?? row.startIndex - 1
     var text = ""
     var current = Cell()
     for cell in row[row.startIndex..<max(row.startIndex, end + 1)] {
-      if colours, cell.colour != current.colour || cell.ground != current.ground {
+      if colors, cell.color != current.color || cell.ground != current.ground {
         text += Self.sequence(from: current, to: cell)
         current = cell
       }
       text.append(cell.character)
     }
-    if current.colour != nil || current.ground != nil { text += "\u{1B}[0m" }
+    if current.color != nil || current.ground != nil { text += "\u{1B}[0m" }
     return text
   }
 
   /// The control sequence, ECMA-48's SGR, that changes from one cell's colours to another's.
   private static func sequence(from old: Cell, to new: Cell) -> String {
     var parts: [String] = []
-    let drops = new.colour == nil && old.colour != nil || new.ground == nil && old.ground != nil
+    let drops = new.color == nil && old.color != nil || new.ground == nil && old.ground != nil
     if drops { parts.append("0") }
-    if let colour = new.colour { parts.append("38;5;\(colour.terminalIndex)") }
+    if let color = new.color { parts.append("38;5;\(color.terminalIndex)") }
     if let ground = new.ground { parts.append("48;5;\(ground.terminalIndex)") }
     return "\u{1B}[" + parts.joined(separator: ";") + "m"
   }
@@ -64,7 +64,7 @@ struct TerminalSheet {
 /// What a terminal can show, and the characters that stand for things on it.
 struct TerminalStyle {
   /// Whether colours may be used.
-  let colours: Bool
+  let colors: Bool
   /// Whether block and braille characters may be used.
   let unicode: Bool
 

@@ -17,13 +17,13 @@ struct TerminalWaveform {
   func sheet(of first: SoundTrace, over second: SoundTrace?, width: Int) -> TerminalSheet {
     let palette = PlotPalette(.dark)
     var sheet = TerminalSheet(width: width, height: Self.rows)
-    draw(first, on: &sheet, colour: palette.first, edgesOnly: false)
-    if let second { draw(second, on: &sheet, colour: palette.second, edgesOnly: true) }
+    draw(first, on: &sheet, color: palette.first, edgesOnly: false)
+    if let second { draw(second, on: &sheet, color: palette.second, edgesOnly: true) }
     return sheet
   }
 
   private func draw(
-    _ trace: SoundTrace, on sheet: inout TerminalSheet, colour: PlotColor, edgesOnly: Bool
+    _ trace: SoundTrace, on sheet: inout TerminalSheet, color: PlotColor, edgesOnly: Bool
   ) {
     let (across, down) = style.unicode ? (2, 4) : (1, 2)
     let dots = (columns: sheet.width * across, rows: Self.rows * down)
@@ -42,7 +42,7 @@ struct TerminalWaveform {
       }
     }
     for (place, bits) in bits.enumerated() where bits != 0 {
-      let cell = TerminalSheet.Cell(character: character(bits, isSecond: edgesOnly), colour: colour)
+      let cell = TerminalSheet.Cell(character: character(bits, isSecond: edgesOnly), color: color)
       sheet[place / sheet.width, place % sheet.width] = cell
     }
   }
@@ -75,7 +75,7 @@ struct TerminalSpectrogram {
   /// A spectrogram; what is weaker than the weakest colour is left blank.
   func sheet(of trace: SpectrogramTrace, width: Int) -> TerminalSheet {
     var sheet = TerminalSheet(width: width, height: Self.rows)
-    let halves = style.colours && style.unicode
+    let halves = style.colors && style.unicode
     let shares = trace.shares(
       columns: width, rows: Self.rows * (halves ? 2 : 1), axis: axis, seconds: span)
     for row in 0..<Self.rows {
@@ -83,7 +83,7 @@ struct TerminalSpectrogram {
         guard halves else {
           let share = shares[row * width + column]
           sheet[row, column] = TerminalSheet.Cell(
-            character: style.shade(share), colour: share > 0 ? colour(share) : nil)
+            character: style.shade(share), color: share > 0 ? color(share) : nil)
           continue
         }
         let (upper, lower) = (
@@ -91,11 +91,11 @@ struct TerminalSpectrogram {
         )
         guard upper > 0 || lower > 0 else { continue }
         sheet[row, column] = TerminalSheet.Cell(
-          character: "▀", colour: colour(upper), ground: colour(lower))
+          character: "▀", color: color(upper), ground: color(lower))
       }
     }
     return sheet
   }
 
-  private func colour(_ share: Double) -> PlotColor { Colormap.viridis.colour(at: share) }
+  private func color(_ share: Double) -> PlotColor { Colormap.viridis.color(at: share) }
 }

@@ -29,8 +29,8 @@ struct PreparedTakes: Sendable {
       return MatchedLevels(match: match, gains: gains)
     }
     // Two measures never agree to the last bit unless one stands in for the other.
-    let rendersAcceleration = LevelMatch.felt.gains(for: signals) == gains
-    return MatchedLevels(match: rendersAcceleration ? .felt : .loudness, gains: gains)
+    let rendersAcceleration = LevelMatch.weighted.gains(for: signals) == gains
+    return MatchedLevels(match: rendersAcceleration ? .weighted : .loudness, gains: gains)
   }
 }
 

@@ -28,7 +28,7 @@ struct ComparisonText {
   private func words(_ comparison: Comparison, for output: Output) -> String {
     var lines = comparison.notes
     if let verdict = comparison.verdict { lines.append(verdict) }
-    let count = isComplete ? comparison.differences.count : Comparison.mostSentences
+    let count = isComplete ? comparison.differences.count : Comparison.maximumSentenceCount
     let told = comparison.differences.prefix(count)
     lines += told.filter(\.isNoticeable).map(\.sentence.printable)
     let faint = told.filter { !$0.isNoticeable }.map(\.sentence.printable)
@@ -62,7 +62,7 @@ struct ComparisonText {
 
   private func table(for output: Output) -> String {
     guard let first = comparisons.first else { return "" }
-    let figures = [first.figures[0]] + comparisons.map { $0.figures[1] }
+    let figures = [first.measurements[0]] + comparisons.map { $0.measurements[1] }
     var header = ["", "", first.options.referenceLabel]
     for comparison in comparisons {
       let label = comparison.options.otherLabel

@@ -150,7 +150,7 @@ enum ABXVerb {
         "The levels are not matched: a difference in level alone can be heard.")
     }
     let (a, b) = (NumberFormatting.gain(levels.gains[0]), NumberFormatting.gain(levels.gains[1]))
-    let measure = levels.match == .felt ? "felt energy" : levels.match.rawValue
+    let measure = levels.match == .weighted ? "felt energy" : levels.match.rawValue
     console.tell("Levels matched by \(measure): A \(a), B \(b).")
   }
 }

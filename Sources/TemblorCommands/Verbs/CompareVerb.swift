@@ -101,7 +101,7 @@ enum CompareVerb {
     return takes.dropFirst().enumerated().map { index, take in
       var options = options
       options.otherLabel = Take.letter(index + 1)
-      return Comparison(reference, take, options: options, referenceFigures: figures)
+      return Comparison(reference, take, options: options, referenceMeasurements: figures)
     }
   }
 
@@ -127,7 +127,7 @@ enum CompareVerb {
           take.member("label", first.options.referenceLabel)
           take.member("name", first.reference.name)
           take.member("source", first.reference.sourceName)
-          take.object("figures") { first.figures[0].write(to: &$0) }
+          take.object("figures") { first.measurements[0].write(to: &$0) }
         }
         root.member("profile", first.reference.profile.name)
         root.member("rate", first.reference.signal.rate)

@@ -125,7 +125,7 @@ enum PlotVerb {
 
   /// An error of drawing does not know what was drawn.
   private static func message(_ error: any Error, about inputs: [TakeInput]) -> String {
-    if let error = error as? PlotError, error.kind == .pattern {
+    if let error = error as? PlotError, error.kind == .invalidPattern {
       return "\(inputs[0].name.printable): \(error.description.printable)"
     }
     return Failure.message(error)
@@ -160,7 +160,7 @@ extension PlotVerb {
 
     /// The picture as text.
     func text(of plot: Plot) -> String {
-      plot.terminalText(width: columns, colours: isColoured, unicode: isUnicode)
+      plot.terminalText(width: columns, colors: isColoured, unicode: isUnicode)
     }
 
     private static func parts(_ list: String?) throws(UsageError) -> Set<PlotPart> {
