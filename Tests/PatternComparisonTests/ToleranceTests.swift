@@ -49,3 +49,26 @@ struct ToleranceTests {
       moved.notes == ["B was shifted 300 ms earlier to align the first sounds."])
   }
 }
+
+struct ThresholdAgreementTests {
+  /// What is measured as felt and what is played to be felt equally go by one curve.
+  @Test func theHandIsWeighedByTheThresholdsThatSoundIsFittedTo() throws {
+    let points = TransducerProfile.defaultThresholds
+    #expect(points.count == 41)
+    let middle = try #require(points.first { $0.hertz == 100 }).decibels
+    for point in points where (20...400).contains(point.hertz) {
+      let decibels = Decibels.of(amplitude: VibrotactileWeighting.hand.gain(atHertz: point.hertz))
+      #expect(abs(decibels - (middle - point.decibels)) < 1e-6, "\(point.hertz) Hz")
+    }
+  }
+}
+
+struct TakeTests {
+  @Test func onlyAPatternHasEvents() {
+    let silence = Signal(channels: [[0]], rate: 48_000)
+    let pattern = HapticComposition(HapticPattern())
+    let drawn = Take(name: "a", source: .pattern(pattern), signal: silence, profile: .phone)
+    #expect(drawn.composition == pattern)
+    #expect(Take(name: "b", source: .sound, signal: silence, profile: .phone).composition == nil)
+  }
+}
