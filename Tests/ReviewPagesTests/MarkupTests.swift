@@ -1,3 +1,4 @@
+import SignalPlots
 import JSONText
 @testable import ReviewPages
 import Testing
@@ -66,7 +67,7 @@ import Testing
 struct HTMLTextTests {
   @Test func textCannotBecomeMarkup() {
     #expect(
-      HTMLEscaping.escaped("<a href=\"x\" title='y'>&é</a>")
+      "<a href=\"x\" title='y'>&é</a>".escapedForMarkup
         == "&lt;a href=&quot;x&quot; title=&#39;y&#39;&gt;&amp;é&lt;/a&gt;")
   }
 }

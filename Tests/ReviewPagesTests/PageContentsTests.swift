@@ -1,3 +1,4 @@
+import SignalPlots
 import HapticModel
 import HapticRender
 import PatternComparison
@@ -32,7 +33,7 @@ import Testing
     #expect(comparison.differences.count >= 2)
     let page = text(try Pages.report(takes))
     for difference in comparison.differences {
-      #expect(page.contains("<span>\(HTMLEscaping.escaped(difference.sentence))</span>"))
+      #expect(page.contains("<span>\(difference.sentence.escapedForMarkup)</span>"))
     }
   }
 

@@ -55,7 +55,7 @@ public struct PatternGallery: Sendable {
     return PageTemplate(PageResource.galleryPage).filled(with: fillings, capacity: size * 5 / 4)
   }
 
-  private func escaped(_ text: String) -> [UInt8] { Array(HTMLEscaping.escaped(text).utf8) }
+  private func escaped(_ text: String) -> [UInt8] { Array(text.escapedForMarkup.utf8) }
 
   private static func note(hasSpeakers: Bool) -> String {
     let felt =
@@ -140,15 +140,15 @@ struct GalleryCard {
 
   /// The card in the page.
   var markup: String {
-    let name = HTMLEscaping.escaped(name)
+    let name = name.escapedForMarkup
     return """
           <li class="card" id="pattern-\(index)">
             <h2>\(name) <span class="length">\(PageNumberFormatting.plain(duration, places: 2)) s</span></h2>
-            <p class="feeling">\(HTMLEscaping.escaped(feeling))</p>
+            <p class="feeling">\(feeling.escapedForMarkup)</p>
             <div class="picture">\(picture)<span class="head"></span></div>
             <div class="row"><button class="round" aria-label="Play \(name)"><svg viewBox="0 0 24 24" \
       aria-hidden="true"><path class="when-stopped" d="M8 5v14l11-7z"/><path class="when-playing" \
-      d="M7 7h10v10H7z"/></svg></button><p class="holds">\(HTMLEscaping.escaped(holds))</p></div>
+      d="M7 7h10v10H7z"/></svg></button><p class="holds">\(holds.escapedForMarkup)</p></div>
           </li>
 
       """

@@ -59,7 +59,7 @@ struct ScoreThumbnail {
     let areas = events.filter { $0.kind != .transient }.map(area).joined()
     let stems = events.filter { $0.kind == .transient }.map(stem).joined()
     return "<svg viewBox=\"0 0 \(Int(width)) \(Int(height))\" role=\"img\" "
-      + "aria-label=\"\(HTMLEscaping.escaped(words))\"><path class=\"ground\" "
+      + "aria-label=\"\(words.escapedForMarkup)\"><path class=\"ground\" "
       + "d=\"M0 \(Self.text(Self.y(0)))H\(Int(width))\"/>\(sound)<g class=\"areas\">\(areas)</g>\(stems)</svg>"
   }
 

@@ -1,3 +1,4 @@
+import SignalPlots
 internal import PatternComparison
 
 /// What differs, in figures.
@@ -31,11 +32,11 @@ struct DifferenceTable {
     let cells = [
       PageNumberFormatting.seconds(finding.range.lowerBound) + " s",
       PageNumberFormatting.seconds(finding.range.upperBound) + " s", finding.amount,
-    ].map { "<td class=\"number\">\(HTMLEscaping.escaped($0))</td>" }
+    ].map { "<td class=\"number\">\($0.escapedForMarkup)</td>" }
     return "        <tr><td class=\"take-\(other % 4)\"><span class=\"letter\">"
       + "\(contents.entries[other].letter)</span></td>"
-      + "<th scope=\"row\">\(HTMLEscaping.escaped(finding.kind))</th>\(cells.joined())"
-      + "<td>\(HTMLEscaping.escaped(finding.values))</td>"
+      + "<th scope=\"row\">\(finding.kind.escapedForMarkup)</th>\(cells.joined())"
+      + "<td>\(finding.values.escapedForMarkup)</td>"
       + "<td>\(finding.isNoticeable ? "likely" : "hardly")</td></tr>\n"
   }
 }
@@ -65,11 +66,11 @@ struct DifferenceList {
     if contents.pairs.count > 1 {
       let names = [0, pair.other].map { contents.entries[$0] }
       markup +=
-        "    <h3 class=\"pair\">\(names[1].letter), \(HTMLEscaping.escaped(names[1].name)), "
-      markup += "against \(names[0].letter), \(HTMLEscaping.escaped(names[0].name))</h3>\n"
+        "    <h3 class=\"pair\">\(names[1].letter), \(names[1].name.escapedForMarkup), "
+      markup += "against \(names[0].letter), \(names[0].name.escapedForMarkup)</h3>\n"
     }
     guard !pair.findings.isEmpty else {
-      return markup + "    <p class=\"lead\">\(HTMLEscaping.escaped(pair.summary))</p>\n"
+      return markup + "    <p class=\"lead\">\(pair.summary.escapedForMarkup)</p>\n"
     }
     return markup + "    <ol class=\"sentences\">\n\(pair.findings.map(item).joined())    </ol>\n"
   }
@@ -83,7 +84,7 @@ struct DifferenceList {
     return "      <li class=\"\(finding.isNoticeable ? "clear" : "slight")\">"
       + "<button data-difference data-from=\"\(PageNumberFormatting.plain(finding.range.lowerBound, places: 6))\" "
       + "data-to=\"\(PageNumberFormatting.plain(finding.range.upperBound, places: 6))\">"
-      + "<span>\(HTMLEscaping.escaped(finding.sentence))</span>"
+      + "<span>\(finding.sentence.escapedForMarkup)</span>"
       + "<span class=\"where\">\(range)</span></button></li>\n"
   }
 }
@@ -124,7 +125,7 @@ enum MeasureTable {
     }
     let rows = contents.measures.map { name, values in
       "      <tr><th scope=\"row\">\(name)</th>"
-        + values.map { "<td class=\"number\">\(HTMLEscaping.escaped($0))</td>" }.joined()
+        + values.map { "<td class=\"number\">\($0.escapedForMarkup)</td>" }.joined()
         + "</tr>\n"
     }
     return """

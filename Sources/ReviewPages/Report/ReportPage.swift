@@ -1,3 +1,4 @@
+import SignalPlots
 internal import BlindListening
 internal import JSONText
 internal import SignalAnalysis
@@ -56,7 +57,7 @@ struct ReportPage {
     return PageTemplate(PageResource.reportPage).filled(with: fillings, capacity: size * 5 / 4)
   }
 
-  private func escaped(_ text: String) -> [UInt8] { Array(HTMLEscaping.escaped(text).utf8) }
+  private func escaped(_ text: String) -> [UInt8] { Array(text.escapedForMarkup.utf8) }
 
   /// Elements that hold the sounds, named by take and sound.
   static func elements(_ sounds: [[EmbeddedSound]]) -> [UInt8] {
@@ -73,7 +74,7 @@ struct ReportPage {
   // MARK: Words
 
   private var heading: String {
-    entries.map { HTMLEscaping.escaped($0.name) }.joined(separator: " <i>and</i> ")
+    entries.map { $0.name.escapedForMarkup }.joined(separator: " <i>and</i> ")
   }
 
   private var note: String {
@@ -90,15 +91,15 @@ struct ReportPage {
     let isShared = entries.count > 1 && entries.allSatisfy { $0.feeling == first }
     let list = entries.enumerated().map { index, entry in
       var item = "    <li class=\"take-\(index % 4)\"><span class=\"letter\">\(entry.letter)</span>"
-      item += "<div><b>\(HTMLEscaping.escaped(entry.name))</b>"
-      item += "<span class=\"kind\">\(HTMLEscaping.escaped(entry.kind))</span>"
+      item += "<div><b>\(entry.name.escapedForMarkup)</b>"
+      item += "<span class=\"kind\">\(entry.kind.escapedForMarkup)</span>"
       if let feeling = entry.feeling, !isShared {
-        item += "<span class=\"feeling\">\(HTMLEscaping.escaped(feeling))</span>"
+        item += "<span class=\"feeling\">\(feeling.escapedForMarkup)</span>"
       }
       return item + "</div></li>\n"
     }.joined()
     guard isShared, let first else { return list }
-    return list + "    <li class=\"shared\">\(HTMLEscaping.escaped(first))</li>\n"
+    return list + "    <li class=\"shared\">\(first.escapedForMarkup)</li>\n"
   }
 
   // MARK: Controls
@@ -107,7 +108,7 @@ struct ReportPage {
     entries.enumerated().map { index, entry in
       "      <button role=\"radio\" class=\"take-\(index % 4)\" data-take=\"\(index)\" "
         + "aria-checked=\"\(index == 0)\"><span class=\"letter\">\(entry.letter)</span>"
-        + "<span class=\"name\">\(HTMLEscaping.escaped(entry.name))</span></button>\n"
+        + "<span class=\"name\">\(entry.name.escapedForMarkup)</span></button>\n"
     }.joined()
   }
 
@@ -127,7 +128,7 @@ struct ReportPage {
     return ["A", "B"].enumerated().map { place, letter in
       let options = entries.enumerated().map { index, entry in
         "<option value=\"\(index)\"\(index == place ? " selected" : "")>"
-          + "\(entry.letter), \(HTMLEscaping.escaped(entry.name))</option>"
+          + "\(entry.letter), \(entry.name.escapedForMarkup)</option>"
       }
       return "      <label>\(letter) is <select>\(options.joined())</select></label>\n"
     }.joined()
@@ -142,7 +143,7 @@ struct ReportPage {
       (picture.kind == .score || picture.take == nil) && told.allSatisfy { !$0.events.isEmpty }
     let names = told.enumerated().map { index, entry in
       "<span class=\"letter take-\((picture.take ?? index) % 4)\">\(entry.letter)</span> "
-        + "<span>\(HTMLEscaping.escaped(entry.name))</span>"
+        + "<span>\(entry.name.escapedForMarkup)</span>"
     }
     var markup = "      <figure class=\"plot take-\((picture.take ?? 0) % 4)\" "
     markup += "data-kind=\"\(picture.kind.rawValue)\""
@@ -150,7 +151,7 @@ struct ReportPage {
     markup +=
       " data-wide=\"\(picture.wide.axisText)\" data-narrow=\"\(picture.narrow.axisText)\">\n"
     markup += "        <figcaption>\(names.joined(separator: " ")) "
-    markup += "<span class=\"kind\">\(HTMLEscaping.escaped(picture.facts))</span></figcaption>\n"
+    markup += "<span class=\"kind\">\(picture.facts.escapedForMarkup)</span></figcaption>\n"
     markup += "        <div class=\"picture\">\(PictureElement.markup(picture))"
     markup += "<span class=\"stretch\" hidden></span><span class=\"head\"></span>"
     if hasValues { markup += "<div class=\"values\" hidden></div>" }
@@ -180,7 +181,7 @@ struct ReportPage {
   }
 
   private func entryMark(_ index: Int) -> String {
-    "<b>\(entries[index].letter) · \(HTMLEscaping.escaped(entries[index].name))</b>"
+    "<b>\(entries[index].letter) · \(entries[index].name.escapedForMarkup)</b>"
   }
 
   // MARK: Data for the script

@@ -125,7 +125,7 @@ enum PictureElement {
       + source(picture.narrow.light, picture.narrow.size, for: narrow)
       + source(picture.wide.dark, picture.wide.size, for: "screen and \(dark)")
       + "<img src=\"\(address(picture.wide.light))\" width=\"\(picture.wide.size.width)\" "
-      + "height=\"\(picture.wide.size.height)\" alt=\"\(HTMLEscaping.escaped(picture.words))\"></picture>"
+      + "height=\"\(picture.wide.size.height)\" alt=\"\(picture.words.escapedForMarkup)\"></picture>"
   }
 
   private static func source(

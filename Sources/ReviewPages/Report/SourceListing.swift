@@ -1,3 +1,4 @@
+import SignalPlots
 /// A pattern's text in a page: numbered lines, folded away, with those marked that another text has not.
 enum SourceListing {
   /// The most lines that are shown; longer texts are cut.
@@ -23,7 +24,7 @@ enum SourceListing {
     markup += "<pre class=\"source\" tabindex=\"0\" aria-label=\"Source text\"><code>"
     for (index, line) in shown.enumerated() {
       let isMarked = marks?[index] ?? false
-      let text = "<span class=\"line\">\(HTMLEscaping.escaped(line))\n</span>"
+      let text = "<span class=\"line\">\(line.escapedForMarkup)\n</span>"
       markup += isMarked ? "<mark>\(text)</mark>" : text
     }
     markup += "</code></pre>\n"

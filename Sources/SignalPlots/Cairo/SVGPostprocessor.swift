@@ -138,21 +138,31 @@ struct SVGPostprocessor {
     }
   }
 
-  /// Text as an XML document holds it.
+  /// Text as an XML document holds it, which knows no control characters.
   static func escaped(_ text: String) -> String {
-    var result = ""
+    var allowed = String.UnicodeScalarView()
     for scalar in text.unicodeScalars {
+      let isKnown = scalar.value >= 32 && scalar.value != 0xFFFE && scalar.value != 0xFFFF
+      allowed.append(isKnown ? scalar : " ")
+    }
+    return String(allowed).escapedForMarkup
+  }
+}
+
+extension String {
+  /// The text with the characters that mean something in HTML and XML, also in quoted attributes, written out.
+  package var escapedForMarkup: String {
+    var escaped = ""
+    for scalar in unicodeScalars {
       switch scalar {
-      case "&": result += "&amp;"
-      case "<": result += "&lt;"
-      case ">": result += "&gt;"
-      case "\"": result += "&quot;"
-      // No XML document can hold these.
-      case _ where scalar.value < 32 || scalar.value == 0xFFFE || scalar.value == 0xFFFF:
-        result += " "
-      default: result.unicodeScalars.append(scalar)
+      case "&": escaped += "&amp;"
+      case "<": escaped += "&lt;"
+      case ">": escaped += "&gt;"
+      case "\"": escaped += "&quot;"
+      case "'": escaped += "&#39;"
+      default: escaped.unicodeScalars.append(scalar)
       }
     }
-    return result
+    return escaped
   }
 }
