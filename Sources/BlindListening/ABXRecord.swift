@@ -2,7 +2,7 @@ public import JSONText
 
 /// A blind test with all that is needed to look at it later, as JSON.
 public struct ABXRecord: Sendable {
-  /// One of the two things that were told apart.
+  /// One of the two takes.
   public struct Take: Equatable, Sendable {
     /// What messages call it.
     public var name: String
@@ -39,11 +39,11 @@ public struct ABXRecord: Sendable {
   public var program: String
   /// The version of the rendering model.
   public var renderingModel: Int
-  /// When the test began, as `2026-01-31T12:00:00Z`; nothing where no clock was looked at.
+  /// When the test began, as `2026-01-31T12:00:00Z`; nil where no clock was looked at.
   public var startTime: String?
-  /// The output that played, or nothing where nobody listened.
+  /// The output that played, or nil where nobody listened.
   public var device: String?
-  /// Whether the answers were made up.
+  /// Whether the answers were simulated.
   public var isSimulated: Bool
 
   /// Makes a record.

@@ -1,4 +1,4 @@
-/// What a blind test found, in figures and in words.
+/// The result of a blind test, as numbers and as a sentence.
 ///
 /// The words follow from the three counts alone, by the rules of ``BlindListening``.
 public struct ABXResult: Equatable, Sendable {
@@ -18,9 +18,9 @@ public struct ABXResult: Equatable, Sendable {
     case notSignificant
   }
 
-  /// The chance up to which a count of right answers is called rare.
+  /// The p-value up to which a result is significant.
   public static let significantPValue = 0.05
-  /// The chance up to which it is called very rare.
+  /// The p-value up to which it is highly significant.
   public static let highlySignificantPValue = 0.01
   /// The fewest trials of which all right are rare: 1 in 32.
   public static let minimumTrialCount = 5
@@ -29,7 +29,7 @@ public struct ABXResult: Equatable, Sendable {
   public var correctCount: Int
   /// Answers.
   public var trialCount: Int
-  /// Trials that were agreed on, or nothing where the listener ended the test.
+  /// Trials that were agreed on, or nil where the listener ended the test.
   public var plannedCount: Int?
 
   /// Makes a result.

@@ -1,6 +1,6 @@
 /// A blind test under way: in each trial X is A or B by chance, and the listener says which.
 ///
-/// Every trial is drawn by itself, so that earlier ones tell nothing of later ones. Answers stand.
+/// Every trial is drawn by itself, so that earlier ones say nothing about later ones. Answers are final.
 public struct ABXTest: Sendable {
   /// One of the three that can be listened to.
   public enum Source: String, CaseIterable, Sendable {
@@ -20,7 +20,7 @@ public struct ABXTest: Sendable {
 
   /// What the draws follow from.
   public let seed: UInt64
-  /// Trials that were agreed on, or nothing where the listener ends the test.
+  /// Trials that were agreed on, or nil where the listener ends the test.
   public let plannedCount: Int?
   /// The trials that were answered.
   public private(set) var trials: [Trial] = []
@@ -92,7 +92,7 @@ public struct ABXTest: Sendable {
     x = numbers.nextSide()
   }
 
-  /// What X is in the first trials of a seed: for answers that are made up.
+  /// What X is in the first trials of a seed: for simulated answers.
   public static func draws(seed: UInt64, count: Int) -> [Side] {
     var numbers = SeededNumbers(seed: seed)
     return (0..<count).map { _ in numbers.nextSide() }
@@ -138,7 +138,7 @@ public struct SwitchCounts: Equatable, Sendable {
   public init() {}
 }
 
-/// One of the two things that are told apart.
+/// One of the two things that are resolved.
 public enum Side: String, CaseIterable, Sendable {
   /// The first.
   case a

@@ -1,7 +1,7 @@
 public import JSONText
 
 extension Comparison {
-  /// Writes everything that is known of the comparison as members of an object; no number is not finite.
+  /// Writes everything that is known of the comparison as members of an object.
   public func write(to json: inout JSONObjectWriter) {
     json.member("label", options.otherLabel)
     json.member("name", other.name)

@@ -7,7 +7,7 @@ extension Comparison {
   /// A residue above this, in decibels relative to the reference, is a difference.
   static let greatestShare = -25.0
 
-  /// Compares the mixes of all channels, then what mixes do not tell.
+  /// Compares the mixes of all channels, then what mixes do not show.
   mutating func compareSignals() {
     if let match = options.levelMatch, match != .none {
       let gains = match.gains(for: takes)
@@ -67,7 +67,7 @@ extension Comparison {
     )
   }
 
-  /// How equal two signals are that lie over each other as they are; nothing where they differ.
+  /// How equal two signals are as they are, without a shift; nil where they differ.
   private func residue(of pair: SignalPair) -> Equality? {
     guard pair.shift == 0, !pair.isInverted, pair.offset == 0 else { return nil }
     let (decibels, rest, share) = rest(of: pair)
@@ -77,7 +77,7 @@ extension Comparison {
     return .within(noise: rest > -190 ? rest : nil, decibels: decibels)
   }
 
-  /// Where no sound differs in a way that has a name, tells the residue.
+  /// Where no sound differs in a way that has a name, reports the residual.
   private mutating func judgeResidue(of pair: SignalPair) {
     let (decibels, rest, share) = rest(of: pair)
     if share <= Self.greatestShare {

@@ -17,7 +17,7 @@ public struct Comparison: Sendable {
   public internal(set) var alignment: TakeAlignment
   /// What the reference was multiplied by before shapes were compared.
   public internal(set) var referenceGain = 1.0
-  /// What the other take was multiplied by before shapes were compared; negative if it was upside down.
+  /// What the other take was multiplied by before shapes were compared; negative if its polarity was inverted.
   public internal(set) var otherGain = 1.0
   /// What the other take was multiplied by to match the reference's level by `options.levelMatch`.
   public internal(set) var matchGain = 1.0
@@ -78,7 +78,7 @@ public struct Comparison: Sendable {
     differences = Self.ordered(differences)
   }
 
-  /// Takes the delay of the whole out of what differs between two patterns, where that was asked for.
+  /// Takes the delay of the whole out of what differs between two patterns, if the options say so.
   private mutating func alignPatterns() {
     guard options.alignment == .start,
       let index = differences.firstIndex(where: { $0.kind == .time && $0.isThroughout })
@@ -89,7 +89,7 @@ public struct Comparison: Sendable {
     }
   }
 
-  /// Takes the level of the whole out of what differs between two patterns, where that was asked for.
+  /// Takes the level of the whole out of what differs between two patterns, if the options say so.
   private mutating func matchLevelsOfPatterns() {
     guard let match = options.levelMatch, match != .none else { return }
     let gains = match.gains(for: takes)
@@ -134,10 +134,10 @@ public struct Comparison: Sendable {
     return events.found + controls.found
   }
 
-  /// The most differences that are told one by one.
+  /// The maximum number of differences with a sentence of their own.
   public static let maximumSentenceCount = 12
 
-  /// How equal the two are, as one sentence; nothing where they differ.
+  /// How equal the two are, as one sentence; nil where they differ.
   public var verdict: String? {
     let a = options.referenceLabel
     let b = options.otherLabel
@@ -158,7 +158,7 @@ public struct Comparison: Sendable {
     }
   }
 
-  /// What was done to the takes before they were judged, where it is not told as a difference.
+  /// What was done to the takes before they were judged, where it is not a difference.
   public var notes: [String] {
     var notes: [String] = []
     if options.alignment == .start, alignment.seconds != 0 {
@@ -178,7 +178,7 @@ public struct Comparison: Sendable {
     return notes
   }
 
-  /// What is to be told, most important first: the verdict, the greatest differences, and how many more.
+  /// The sentences, most important first: the verdict, the greatest differences, and how many more.
   public var sentences: [String] {
     var sentences = verdict.map { [$0] } ?? []
     sentences += differences.prefix(Self.maximumSentenceCount).map(\.sentence)

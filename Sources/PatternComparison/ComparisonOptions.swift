@@ -37,7 +37,7 @@ public struct ComparisonOptions: Equatable, Sendable {
 public struct TakeAlignment: Equatable, Sendable {
   /// Seconds the other take comes later, and was shifted back by before it was compared.
   public var seconds: Double
-  /// How alike the waveforms are then: 1 for the same shape, −1 for the same upside down.
+  /// How alike the waveforms are then: 1 for the same shape, −1 for the same shape inverted.
   public var correlation: Double?
 
   /// Makes an alignment; the default is none.

@@ -1,8 +1,8 @@
-/// One thing that is not the same in two takes, told once.
+/// One thing that differs between two takes.
 public struct Difference: Equatable, Sendable {
   /// What differs.
   public var kind: Kind
-  /// Where, in seconds of the reference; for what is told of the whole take, from its first to its last sound.
+  /// Where, in seconds of the reference; for a difference of the whole take, from its first to its last sound.
   public var range: ClosedRange<Double>
   /// Whether it is true of the whole take.
   public var isThroughout: Bool
@@ -89,7 +89,7 @@ public struct Difference: Equatable, Sendable {
     case offset
     /// Peaks that were cut off.
     case clipping
-    /// Whether the signal is turned upside down.
+    /// Whether the polarity is inverted.
     case polarity
     /// How many channels there are, or what only some of them carry.
     case channels
@@ -135,7 +135,7 @@ public enum JustNoticeableDifference {
   ///
   /// Friberg and Sundberg, "Time discrimination in a monotonic, isochronous sequence", JASA 98 (1995):
   /// 6 ms for one of a row of beats. Gescheider, "Resolving of successive clicks by the ears and
-  /// skin", J. Exp. Psychology 71 (1966): the skin tells clicks apart at about 10 ms.
+  /// skin", J. Exp. Psychology 71 (1966): the skin resolves clicks about 10 ms apart.
   public static let seconds = 0.006
 
   /// The level, in dBFS, below which a sound is taken as not felt when it comes or goes.

@@ -34,12 +34,12 @@ public enum LevelMatch: String, CaseIterable, Sendable {
   /// A factor for each take, as for its signal.
   public func gains(for takes: [Take]) -> [Double] { gains(for: takes.map(\.signal)) }
 
-  /// Loudness in LUFS, or nothing where the signal is too quiet for one.
+  /// Loudness in LUFS, or nil where the signal is too quiet for one.
   static func loudness(of signal: Signal) -> Double? {
     (try? Levels(of: signal))?.integratedLoudness
   }
 
-  /// The level a hand feels over all channels, in decibels; nothing for silence.
+  /// The level a hand feels over all channels, in decibels; nil for silence.
   ///
   /// The energy of the whole, not its mean, so that silence behind a sound makes it no weaker.
   static func weightedLevel(of signal: Signal) -> Double? {

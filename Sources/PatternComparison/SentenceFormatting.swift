@@ -27,7 +27,7 @@ enum SentenceFormatting {
   /// A moment: `0.512 s`.
   static func moment(_ seconds: Double) -> String { "\(number(seconds, places: 3)) s" }
 
-  /// A stretch of time: `8 ms`, `0.77 ms`, `1.25 s`.
+  /// A duration: `8 ms`, `0.77 ms`, `1.25 s`.
   static func span(_ seconds: Double) -> String {
     let milliseconds = abs(seconds) * 1_000
     if milliseconds >= 999.5 { return "\(number(abs(seconds), places: 2)) s" }
@@ -40,7 +40,7 @@ enum SentenceFormatting {
     "\(number(abs(value), places: abs(value) < 1.95 ? 1 : 0)) %"
   }
 
-  /// `98 instead of 87 Hz`, with as many places as tell them apart.
+  /// `98 instead of 87 Hz`, with as many places as distinguish them.
   static func hertz(_ after: Double, insteadOf before: Double) -> String {
     let places = abs(after - before) < 2 ? 1 : 0
     return "\(number(after, places: places)) instead of \(number(before, places: places)) Hz"
@@ -52,7 +52,7 @@ enum SentenceFormatting {
   }
 
   /// `0.8 to 1.8 s`.
-  static func stretch(_ range: ClosedRange<Double>) -> String {
+  static func range(_ range: ClosedRange<Double>) -> String {
     "\(number(range.lowerBound, places: 2)) and \(number(range.upperBound, places: 2)) s"
   }
 

@@ -20,7 +20,7 @@ public struct Take: Sendable {
   public var signal: Signal
   /// What a pattern was rendered with; a sound is looked at as if it were made with it.
   public var profile: TransducerProfile
-  /// The text of the pattern's file, for a reader; nothing for sounds.
+  /// The text of the pattern's file, for a reader; nil for sounds.
   public var text: String?
   /// What the pattern's file says it feels like.
   public var feeling: String?
@@ -51,21 +51,21 @@ public struct Take: Sendable {
   }
 }
 
-/// What is measured of one take, to stand beside another's.
+/// What is measured of one take, to compare with another's.
 public struct TakeMeasurements: Equatable, Sendable {
   /// Seconds from the first to the last sample.
   public var duration: Double
-  /// The greatest magnitude in dBFS; nothing for silence.
+  /// The greatest magnitude in dBFS; nil for silence.
   public var peak: Double?
-  /// The root mean square in dBFS, a full-scale square wave being 0; nothing for silence.
+  /// The root mean square in dBFS, a full-scale square wave being 0; nil for silence.
   public var rms: Double?
-  /// Loudness in LUFS; nothing where it is too short or too quiet to have one.
+  /// Loudness in LUFS; nil where it is too short or too quiet to have one.
   public var loudness: Double?
-  /// The level a body feels, in dB; nothing for silence.
+  /// The level a body feels, in dB; nil for silence.
   public var felt: Double?
-  /// The middle of the spectrum's power below 1 kHz, in hertz; nothing for silence.
+  /// The middle of the spectrum's power below 1 kHz, in hertz; nil for silence.
   public var centroid: Double?
-  /// The middle of the highest peak of power, in hertz; nothing for silence.
+  /// The middle of the highest peak of power, in hertz; nil for silence.
   public var dominant: Double?
   /// How many sounds begin.
   public var onsetCount: Int

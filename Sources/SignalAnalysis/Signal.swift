@@ -59,7 +59,7 @@ public struct Signal: Equatable, Sendable {
   }
 }
 
-/// Samples that are no sound, told from those that are.
+/// Samples that are not finite or far beyond full scale.
 enum NonFiniteSamples {
   /// The greatest magnitude that is taken for a sample: 240 dB above full scale.
   static let limit = Float(1e12)

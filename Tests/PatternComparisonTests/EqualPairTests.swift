@@ -116,7 +116,8 @@ struct EqualPairTests {
     let take = try take(fiveTaps)
     let louder = take.recorded { for index in $0.indices { $0[index] *= 1.001_152 } }
     #expect(
-      Comparison(take, louder).sentences.first?.hasPrefix("B is equal to A except for 0.01 dB") == true
+      Comparison(take, louder).sentences.first?.hasPrefix("B is equal to A except for 0.01 dB")
+        == true
     )
   }
 

@@ -95,14 +95,17 @@ struct PatternPairTests {
   @Test func anAttackChanged() throws {
     let found = try one(swell, swell.with { $0.events[1].parameters[.attackTime] = 0.5 })
     #expect(found.kind == .attack && abs(found.amount - 0.1381) < 1e-3)
-    #expect(found.sentence == "B's continuous event takes 138 ms longer to rise: attack 0.5 instead of 0.25.")
+    #expect(
+      found.sentence
+        == "B's continuous event takes 138 ms longer to rise: attack 0.5 instead of 0.25.")
   }
 
   @Test func aReleaseChanged() throws {
     let found = try one(swell, swell.with { $0.events[1].parameters[.releaseTime] = 0 })
     #expect(found.kind == .release && abs(found.amount + 0.03055) < 1e-4)
     #expect(
-      found.sentence == "B's continuous event has a 31 ms shorter release: release 0 instead of 0.2.")
+      found.sentence
+        == "B's continuous event has a 31 ms shorter release: release 0 instead of 0.2.")
   }
 
   @Test func aDecayInsteadOfAHold() throws {

@@ -28,7 +28,7 @@ struct ControlDifferences {
     self.profile = profile
     self.options = options
     clock = match.clock
-    // What is missing or added is told as that; what steers it is not told besides.
+    // What is missing or added is reported as such, without its controls.
     var events: [[Int]: [ListedEvent]] = [:]
     for (index, otherIndex) in match.pairs {
       let pair = [match.reference[index], match.other[otherIndex]]

@@ -125,11 +125,11 @@ struct ControlSentence {
   /// The difference when several steps, curves or corners are not the same.
   func difference(count: Int, areCurves: Bool) -> Difference {
     let noun = areCurves ? "curve" : "control"
-    let stretch = SentenceFormatting.stretch(gap.range)
+    let range = SentenceFormatting.range(gap.range)
     let extent = attribute.extent(amount)
     return difference(
       areCurves ? .curve : .parameter,
-      "\(owner)'s \(word) \(noun)\(count > 1 ? "s differ" : " differs") between \(stretch): "
+      "\(owner)'s \(word) \(noun)\(count > 1 ? "s differ" : " differs") between \(range): "
         + "\(extent) at \(SentenceFormatting.moment(gap.peak)).")
   }
 }

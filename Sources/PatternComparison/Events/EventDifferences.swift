@@ -2,7 +2,7 @@ internal import Glibc
 import HapticModel
 import HapticRender
 
-/// What differs between the events of two patterns, each cause told once.
+/// What differs between the events of two patterns, each cause once.
 struct EventDifferences {
   let match: EventMatch
   let profile: TransducerProfile
@@ -45,7 +45,7 @@ struct EventDifferences {
     return event.time + profile.transient.seconds(atSharpness: event.value(.hapticSharpness))
   }
 
-  /// The stretch of time that some events take.
+  /// The time that some events take.
   func range(_ events: [ListedEvent]) -> ClosedRange<Double> {
     let start = events.map(\.time).min() ?? 0
     return start...max(start, events.map(end).max() ?? start)
@@ -65,7 +65,7 @@ struct EventDifferences {
       }
       all += 1
       guard abs(after - before) > attribute.least else { continue }
-      // What goes at another pace lasts accordingly.
+      // At another tempo, durations scale with it.
       if attribute == .duration, abs(after - before * match.clock.scale) < 5e-4 { continue }
       let amount = attribute.amount(before, after, of: event.kind, profile)
       changes.append(

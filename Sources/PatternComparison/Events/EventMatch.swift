@@ -40,7 +40,7 @@ struct EventMatch {
     added = self.other.indices.filter { !otherPaired.contains($0) }
   }
 
-  /// Pairs event by event where the other's times are all shifted or stretched alike.
+  /// Pairs event by event where the other's times are all shifted or scaled alike.
   private mutating func pairAsAWhole() -> Bool {
     let count = reference.count
     guard count == other.count, count > 0 else { return false }

@@ -155,7 +155,7 @@ enum EventAttribute: CaseIterable {
     }
   }
 
-  /// The value an event has, or nothing where its kind has none.
+  /// The value an event has, or nil where its kind has none.
   func value(of event: ListedEvent) -> Double? {
     if self == .duration { return event.duration }
     guard let id = parameter(of: event.kind), event.kind.responds(to: id) else { return nil }

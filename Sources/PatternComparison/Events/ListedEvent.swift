@@ -9,7 +9,7 @@ struct ListedEvent {
   var kind: HapticEvent.Kind
   /// Seconds from the start of the pattern.
   var time: Double
-  /// Seconds until its release, or nothing for a transient or a whole sound file.
+  /// Seconds until its release, or nil for a transient or a whole sound file.
   var duration: Double?
   /// The values the kind reacts to, in the order of `EventParameterID.allCases`; else 0.
   var values: [Double]

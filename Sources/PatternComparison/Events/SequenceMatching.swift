@@ -40,7 +40,7 @@ enum SequenceMatching {
         let left = above[j] + gapCost
         let right = row[j - 1] + gapCost
         let pair = above[j - 1] + cost(i - 1, j - 1)
-        // Of equals the pair, so that as much as possible is told as a change.
+        // Of equals the pair, so that as much as possible is a change.
         if pair <= left, pair <= right {
           row[j] = pair
           steps[i * width + j] = .pair

@@ -1,7 +1,7 @@
 import HapticModel
 import SignalAnalysis
 
-/// A stretch of a signal that sounds, with silence around.
+/// A part of a signal that is not silent, between silences.
 struct ActiveRegion {
   /// The frames from its first to behind its last sound.
   var frames: Range<Int>
@@ -48,7 +48,7 @@ struct ActiveRegion {
     return regions
   }
 
-  /// The island as an event, so that it is called like one.
+  /// The region as an event, so that sentences name it like one.
   ///
   /// - Parameter delay: Seconds to add to its time.
   func event(delay: Double = 0) -> ListedEvent {

@@ -15,7 +15,7 @@ struct AddedSound {
   /// The share of the power around one frequency that makes a tone.
   private static let tonality = 0.6
 
-  /// What the other has where the reference is silent, or nothing where that is no more.
+  /// What the other has where the reference is silent, or nil where that is no more.
   ///
   /// The median of all pieces, so that a sound that comes and goes does not count.
   static func under(_ pair: SignalPair) -> AddedSound? {
@@ -31,7 +31,7 @@ struct AddedSound {
       own.append(SignalPair.power(pair.reference[part]))
       quiet += pair.other[part]
     }
-    // Too little silence tells nothing of what goes on under the rest.
+    // Too little silence shows nothing of the background.
     guard powers.count >= 5 else { return nil }
     powers.sort()
     let power = powers[powers.count / 2]
@@ -96,7 +96,7 @@ struct ClippedPeaks {
   /// How far below the ceiling, as a share, the sample before or behind a cut lies at least.
   private static let slope: Float = 0.001
 
-  /// Looks for flat peaks at the greatest magnitude; nothing where there is none.
+  /// Looks for flat peaks at the greatest magnitude; nil where there is none.
   init?(_ samples: [Float]) {
     let peak = SignalPair.peak(samples)
     guard peak >= Self.leastCeiling else { return nil }

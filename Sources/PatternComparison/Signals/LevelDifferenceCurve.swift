@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// A stretch of time in which one signal is stronger or weaker than another.
+/// A time range in which one signal is stronger or weaker than another.
 struct LevelSegment {
   /// Seconds.
   var range: ClosedRange<Double>
@@ -12,7 +12,7 @@ struct LevelSegment {
 
 /// The difference of level between two signals over time.
 struct LevelDifferenceCurve {
-  /// Decibels at each step, or nothing where both are silent.
+  /// Decibels at each step, or nil where both are silent.
   private let differences: [Double?]
   private let step: Double
 
@@ -77,7 +77,7 @@ struct LevelDifferenceCurve {
     return segments
   }
 
-  /// Adds a stretch, from where half its difference is reached, since the window blurs its edges.
+  /// Adds a segment, from where half its difference is reached, since the window blurs its edges.
   private func append(_ part: Range<Int>, to segments: inout [LevelSegment]) {
     let values = part.map { differences[$0] ?? 0 }
     guard Double(values.count) * step >= 0.02 else { return }

@@ -1,7 +1,7 @@
 internal import Glibc
 
 extension SignalDifferences {
-  /// The most stretches of one sound that are told one by one.
+  /// The maximum number of segments of one sound with a sentence each.
   private static let maximumSegmentCount = 3
 
   /// The value that at least six in ten share within a tolerance, or all where they are two.
@@ -75,12 +75,12 @@ extension SignalDifferences {
     }
   }
 
-  /// Tells what is stronger as a whole, then which sounds or stretches are besides.
+  /// Reports what is stronger as a whole, then the sounds and segments that differ from that.
   mutating func addLevels() {
     let even = measures.filter { $0.segments.isEmpty }
     let shared = Self.common(even.map(\.level), within: 0.1) ?? 0
     let isShared = measures.allSatisfy { $0.segments.isEmpty && abs($0.level - shared) <= 0.1 }
-    // Without a match every level is told as it is, unless all are the same.
+    // Without a match every level is reported as it is, unless all are the same.
     let whole = options.levelMatch == LevelMatch.none && !isShared ? 0 : shared
     if abs(whole) >= SoundMeasure.leastLevel {
       set(level: whole)
@@ -100,12 +100,12 @@ extension SignalDifferences {
     for measure in measures { addSegments(of: measure, whole: whole) }
   }
 
-  /// Tells the stretches in which one sound is stronger or weaker; many as one.
+  /// Reports the segments in which one sound is stronger or weaker; many as one.
   private mutating func addSegments(of measure: SoundMeasure, whole: Double) {
-    let segments = measure.segments.map { stretch in
-      let isEven = abs(stretch.greatest - stretch.usual) < 0.5
+    let segments = measure.segments.map { segment in
+      let isEven = abs(segment.greatest - segment.usual) < 0.5
       return (
-        range: stretch.range, amount: (isEven ? stretch.usual : stretch.greatest) - whole, isEven
+        range: segment.range, amount: (isEven ? segment.usual : segment.greatest) - whole, isEven
       )
     }.filter { abs($0.amount) > LevelDifferenceCurve.least }
     guard segments.count > Self.maximumSegmentCount else {
@@ -115,7 +115,7 @@ extension SignalDifferences {
             .level, in: range, amount: amount, unit: .decibels,
             sentence:
               "\(names.owner) is \(isEven ? "" : "up to ")\(SentenceFormatting.strength(amount)) between "
-              + "\(SentenceFormatting.stretch(range))."))
+              + "\(SentenceFormatting.range(range))."))
       }
       return
     }
@@ -127,7 +127,7 @@ extension SignalDifferences {
       Difference(
         .level, in: range, amount: abs(low) > high ? low : high, unit: .decibels,
         sentence:
-          "\(names.owner)'s level has a different course between \(SentenceFormatting.stretch(range)): "
+          "\(names.owner)'s level has a different course between \(SentenceFormatting.range(range)): "
           + "\(SentenceFormatting.span(low, to: high))."))
   }
 
@@ -135,7 +135,7 @@ extension SignalDifferences {
   mutating func addFrequencies() {
     let changes = measures.map { $0.frequency?.percent ?? 0 }
     var whole = Self.common(changes, within: 0.6) ?? 0
-    // One sound that is higher is told with its frequencies.
+    // A single sound is reported with its frequencies.
     if measures.count == 1 { whole = 0 }
     if abs(whole) >= SoundMeasure.leastPercent {
       add(

@@ -1,7 +1,7 @@
 internal import Glibc
 import SignalAnalysis
 
-/// What differs between two signals, sound by sound, each cause told once.
+/// What differs between two signals, sound by sound, each cause once.
 struct SignalDifferences {
   let pair: SignalPair
   let options: ComparisonOptions
@@ -109,7 +109,7 @@ struct SignalDifferences {
           .clipping, in: start...end, amount: Double(clipping.sampleCount), unit: .count,
           after: Double(clipping.ceiling),
           sentence: "\(name) is clipped at \(level) dBFS in \(places) place"
-            + "\(places == 1 ? "" : "s"), between \(SentenceFormatting.stretch(start...end))."))
+            + "\(places == 1 ? "" : "s"), between \(SentenceFormatting.range(start...end))."))
     }
   }
 

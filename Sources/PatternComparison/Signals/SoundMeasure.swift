@@ -24,7 +24,7 @@ struct SoundMeasure {
 
   /// Shapes that differ by less of their power are the same.
   private static let sameShape = 1e-3
-  /// The least differences that are told: decibels, seconds, percent.
+  /// The smallest differences that are reported: decibels, seconds, percent.
   static let leastLevel = 0.05
   static let leastTime = 0.0002
   static let leastDuration = 0.003
@@ -111,7 +111,7 @@ struct SoundMeasure {
     let common = min(region.frames.count, partner.frames.count)
     let bothTaps = region.isTap && partner.isTap
     if isLonger, !bothTaps {
-      // Edges at the end belong to the length; nine tenths of what both have tell the rest.
+      // Edges at the end belong to the length; nine tenths of what both have give the rest.
       let part = margin + common * 9 / 10
       let (decibels, correlation) = Self.gain(
         Array(x[..<part]), Array(y[..<part]), below: .infinity)
@@ -153,12 +153,12 @@ struct SoundMeasure {
       if abs(even) > 0.1 { level = even }
       return
     }
-    segments = line.segments.map { stretch in
-      var stretch = stretch
+    segments = line.segments.map { segment in
+      var segment = segment
       let start = region.start
-      stretch.range =
-        (stretch.range.lowerBound + start)...(stretch.range.upperBound + start)
-      return stretch
+      segment.range =
+        (segment.range.lowerBound + start)...(segment.range.upperBound + start)
+      return segment
     }
   }
 }
@@ -176,7 +176,7 @@ struct Tones {
   /// Above this many hertz nothing counts: what is felt lies below.
   static let highest = 1_000.0
 
-  /// Measures both, or answers nothing where one has no frequency.
+  /// Measures both, or returns nil where one has no frequency.
   ///
   /// Taps are too short for a frequency; that of their spectrum's middle stands in, since a burst of as
   /// many cycles that is higher has its whole spectrum higher.

@@ -53,7 +53,7 @@ struct ScoreThumbnail {
       """.utf8)
   }
 
-  /// The picture, which stands for what `words` say.
+  /// The picture, with `words` as its text alternative.
   func markup(words: String) -> String {
     let (width, height) = Self.size
     let areas = events.filter { $0.kind != .transient }.map(area).joined()
@@ -106,7 +106,7 @@ struct ScoreThumbnail {
       + "\(Self.text(Self.y(0)))V\(top)\"/><circle cx=\"\(x)\" cy=\"\(top)\" r=\"4\"/></g>"
   }
 
-  /// An event that lasts, in stretches of one colour.
+  /// An event that lasts, in parts of one colour.
   private func area(_ event: ScoreEvent) -> String {
     let step = max(1, event.points.count / Self.maximumPartCount)
     let points = event.points.enumerated().compactMap { index, point in

@@ -1,6 +1,6 @@
 internal import JSONText
 
-/// Numbers as they stand in a page.
+/// Numbers in a page.
 enum PageNumberFormatting {
   /// Seconds to the millisecond: `0.160`.
   static func seconds(_ seconds: Double) -> String { fixed(seconds, places: 3) }
@@ -36,7 +36,7 @@ enum PageNumberFormatting {
 
 /// Values that a page's script reads from an element of the page.
 enum EmbeddedJSON {
-  /// The JSON text of an object, in which no `<` can end the element it stands in.
+  /// The JSON text of an object, in which no `<` can end its element.
   static func object(_ contents: (inout JSONObjectWriter) -> Void) -> [UInt8] {
     var json = JSONWriter(layout: .compact)
     json.object(contents)
@@ -49,7 +49,7 @@ enum EmbeddedJSON {
   }
 }
 
-/// Bytes as text that can stand in a page (RFC 4648, section 4).
+/// Bytes as text in a page (RFC 4648, section 4).
 enum Base64 {
   private static let digits = Array(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)

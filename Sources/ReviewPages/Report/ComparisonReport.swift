@@ -41,7 +41,7 @@ public struct ComparisonReport: Sendable {
     let speakers = speakerSignals.count == takes.count ? speakerSignals : []
     let size = (takes.map(\.signal) + speakers).reduce(0) { $0 + EmbeddedSound($1).textLength }
     try EmbeddedSound.check(size: size, count: takes.count)
-    // Whoever comes early is delayed, so that all line up with whoever comes last.
+    // Early takes are delayed, so that all are aligned with the last.
     let lateness = [0] + comparisons.map(\.alignment.seconds)
     let latest = lateness.max() ?? 0
     let delays = takes.indices.map { index in
@@ -99,7 +99,7 @@ public struct ReviewPageError: Error, Equatable, Sendable, CustomStringConvertib
     case tooLarge
     /// There is nothing to show: name something.
     case nothingToShow
-    /// There are more takes than a page can tell apart: name fewer.
+    /// There are more takes than a page can distinguish: name fewer.
     case tooMany
     /// A picture could not be drawn.
     case notDrawn

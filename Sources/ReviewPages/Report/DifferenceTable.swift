@@ -1,14 +1,14 @@
 import SignalPlots
 internal import PatternComparison
 
-/// What differs, in figures.
+/// The differences in detail.
 struct DifferenceTable {
   private let contents: ReportContents
 
   /// The table of a report.
   init(_ contents: ReportContents) { self.contents = contents }
 
-  /// The markup, or nothing where nothing differs.
+  /// The markup, or nil where nothing differs.
   var markup: String {
     let rows = contents.pairs.flatMap { pair in pair.findings.map { row($0, other: pair.other) } }
     guard !rows.isEmpty else { return "" }
@@ -41,7 +41,7 @@ struct DifferenceTable {
   }
 }
 
-/// What differs, in sentences that can be pressed to hear their stretch.
+/// What differs, in sentences that play their range when pressed.
 struct DifferenceList {
   private let contents: ReportContents
 
@@ -91,7 +91,7 @@ struct DifferenceList {
 
 /// What is measured of each take, side by side.
 enum MeasureTable {
-  /// What the table tells of takes that were measured.
+  /// The measurements of the takes.
   static func measures(_ figures: [TakeMeasurements]) -> [(name: String, values: [String])] {
     func row(
       _ name: String, _ unit: String, places: Int, _ value: (TakeMeasurements) -> Double?

@@ -112,7 +112,7 @@ extension ReportContents.Entry {
 }
 
 extension ReportContents.Pair {
-  /// What a report tells of a comparison.
+  /// What a report shows of a comparison.
   init(_ comparison: Comparison, other: Int, delay: Double) {
     self.other = other
     summary = comparison.verdict ?? comparison.sentences.joined(separator: " ")

@@ -138,10 +138,10 @@ struct ReportPage {
 
   private func figure(_ picture: ReportPicture) -> String {
     let entry = picture.take.map { entries[$0] }
-    let told = entry.map { [$0] } ?? Array(entries.prefix(2))
+    let shown = entry.map { [$0] } ?? Array(entries.prefix(2))
     let hasValues =
-      (picture.kind == .score || picture.take == nil) && told.allSatisfy { !$0.events.isEmpty }
-    let names = told.enumerated().map { index, entry in
+      (picture.kind == .score || picture.take == nil) && shown.allSatisfy { !$0.events.isEmpty }
+    let names = shown.enumerated().map { index, entry in
       "<span class=\"letter take-\((picture.take ?? index) % 4)\">\(entry.letter)</span> "
         + "<span>\(entry.name.escapedForMarkup)</span>"
     }

@@ -39,7 +39,7 @@ struct ReportPicture {
 
   /// What is drawn.
   var kind: Kind
-  /// Its take's place among the entries, or nothing where several are drawn.
+  /// Its take's place among the entries, or nil where several are drawn.
   var take: Int?
   /// What is said of the picture to those who do not see it.
   var words: String

@@ -3,7 +3,7 @@ internal import HapticRender
 internal import JSONText
 internal import SignalPlots
 
-/// One event of a pattern with the values a reader is told.
+/// One event of a pattern with the values a reader sees.
 struct ScoreEvent: Equatable {
   /// What an event is, which also names its two values.
   enum Kind: String {
@@ -68,7 +68,7 @@ struct ScoreEvent: Equatable {
   /// Its frequency where it begins.
   var hertz: Double? { frequency?.hertz(atSharpness: tone) }
 
-  /// Writes what the page's script needs to tell the event's values at any time.
+  /// Writes what the page's script needs to show the event's values at any time.
   func write(to json: inout JSONObjectWriter) {
     json.member("kind", kind.rawValue)
     json.member("time", time)

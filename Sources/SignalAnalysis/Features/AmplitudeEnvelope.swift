@@ -7,7 +7,7 @@ internal import Glibc
 /// frequencies has the amplitude of the sine that is as powerful. No value exceeds what the samples
 /// within 12.5 ms reach, so that silence next to a tap is silent.
 public struct AmplitudeEnvelope: Equatable, Sendable {
-  /// Amplitudes, usually 0…1; value k stands at the time k · step.
+  /// Amplitudes, usually 0…1; value k is at time k · step.
   public let values: [Float]
   /// Seconds between values.
   public let step: Double

@@ -1,10 +1,10 @@
 internal import Glibc
 
-/// The frequency of a low tone over time, for 30 to 600 Hz; nothing where there is no tone.
+/// The frequency of a low tone over time, for 30 to 600 Hz; nil where there is no tone.
 ///
 /// The mean turn of the analytic signal within 12 ms to each side, weighted by its power. A place
 /// counts as a tone where the signal turned on by 2 ms still agrees with itself, which noise does
-/// not. A steady or gliding sine is told within 0.5 %.
+/// not. The frequency of a steady or gliding sine is within 0.5 %.
 public struct FrequencyTrack: Equatable, Sendable {
   /// A tone at a time.
   public struct Point: Equatable, Sendable {

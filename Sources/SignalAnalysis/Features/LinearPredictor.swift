@@ -5,7 +5,7 @@
 struct LinearPredictor: ~Copyable {
   /// Frames that are foretold: 5 ms at 2 kHz.
   static let horizon = 10
-  /// Frames of the window: 50 ms at 2 kHz, the least distance of two taps that are told apart.
+  /// Frames of the window: 50 ms at 2 kHz, the least distance of two taps that are resolved.
   private static let window = 100
   /// Earlier values that a sample is foretold from: enough for four tones.
   private static let order = 8
@@ -60,7 +60,7 @@ struct LinearPredictor: ~Copyable {
       energy += value(row, of: index) * value(row, of: index)
     }
     guard trace > 1e-9, energy > 1e-9 else { return 0 }
-    // Keeps what cannot be told apart, or was learnt from much weaker sound, from growing without
+    // Keeps what cannot be resolved, or was learnt from much weaker sound, from growing without
     // bound.
     let ridge = trace / Double(order) * 1e-6 + energy * 1e-2
     for row in 0..<order {

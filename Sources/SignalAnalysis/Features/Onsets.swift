@@ -110,7 +110,7 @@ private struct OnsetSearch {
     }
     let early = greatest(levels, index..<index + frames(Self.attack))
     guard early > 0.5 * peak else { return nil }
-    // In a bending tone the level tells the time better than the residual.
+    // In a tone that changes frequency, the level gives a better time than the residual.
     let isClear = rise > 4 * near
     let risen = (index..<levels.count).first { levels[$0] > Self.growth * before } ?? index
     return Onset(

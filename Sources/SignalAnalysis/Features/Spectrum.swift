@@ -2,7 +2,7 @@
 ///
 /// Welch's method: frames under a Kaiser–Bessel-derived window, each half its length after the one before, with
 /// silence around the signal. The windows' squares add up to 1, so that all bins together hold
-/// exactly the signal's mean square. The power of a steady offset stands at 0 Hz alone.
+/// exactly the signal's mean square. The power of a constant offset is in the bin at 0 Hz alone.
 public struct Spectrum: Equatable, Sendable {
   /// The middle of each bin in hertz.
   public let frequencies: [Double]
@@ -35,7 +35,7 @@ public struct Spectrum: Equatable, Sendable {
     self.duration = duration
   }
 
-  /// The mean of spectra of one length and rate, as of a sound's channels; nothing of none.
+  /// The mean of spectra of one length and rate, as of a sound's channels; nil for no spectra.
   public init?(averaging spectra: [Spectrum]) {
     guard let first = spectra.first else { return nil }
     var powers = first.powers
@@ -50,7 +50,7 @@ public struct Spectrum: Equatable, Sendable {
   /// The mean square of the signal.
   public var power: Double { powers.reduce(0, +) }
 
-  /// The mean frequency, weighted by power; nothing for silence.
+  /// The mean frequency, weighted by power; nil for silence.
   public var centroid: Double? {
     let power = power
     guard power > 0 else { return nil }
@@ -135,7 +135,7 @@ public struct SpectrumMeasurement: ~Copyable {
 
   /// The spectrum of all that was added.
   public consuming func finish() -> Spectrum {
-    // The last samples stand in two frames as well.
+    // The last samples are part of two frames as well.
     for _ in 0..<2 {
       for index in filled..<hop { samples[hop + index] = 0 }
       measure()

@@ -46,7 +46,7 @@ public struct LevelMeasurement: ~Copyable {
 /// thread at a time.
 public final class ChannelMeasurement {
   /// Frames that are measured at once: a few kilobytes.
-  private static let blockLength = 64 * TruePeakMeter.stretch
+  private static let blockLength = 64 * TruePeakMeter.segmentLength
 
   private let loudness: LoudnessMeasurement?
   private var spectrum: SpectrumMeasurement?
@@ -94,8 +94,8 @@ public final class ChannelMeasurement {
   public func finish() -> (levels: Levels, spectrum: Spectrum?) {
     measure()
     // What lies behind the last samples is heard as well; the silence counts for nothing else.
-    for index in 0..<TruePeakMeter.stretch { buffer[TruePeakMeter.history + index] = 0 }
-    addStretches(1)
+    for index in 0..<TruePeakMeter.segmentLength { buffer[TruePeakMeter.history + index] = 0 }
+    addSegments(1)
     let count = Double(max(1, frameCount))
     let levels = Levels(
       samplePeak: Double(samplePeak), truePeak: Double(truePeak.peak),
@@ -108,10 +108,10 @@ public final class ChannelMeasurement {
   private func measure() {
     guard filled > 0 else { return }
     let history = TruePeakMeter.history
-    let stretches = (filled + TruePeakMeter.stretch - 1) / TruePeakMeter.stretch
-    for index in filled..<stretches * TruePeakMeter.stretch { buffer[history + index] = 0 }
+    let segments = (filled + TruePeakMeter.segmentLength - 1) / TruePeakMeter.segmentLength
+    for index in filled..<segments * TruePeakMeter.segmentLength { buffer[history + index] = 0 }
     frameCount += filled
-    addStretches(stretches)
+    addSegments(segments)
     loudness?.add(buffer.span.extracting(history..<history + filled))
     if spectrum != nil { Self.add(buffer, history..<history + filled, to: &spectrum) }
     for index in 0..<history { buffer[index] = buffer[filled + index] }
@@ -124,8 +124,8 @@ public final class ChannelMeasurement {
     spectrum?.add(buffer.span.extracting(range))
   }
 
-  /// Sums up stretches of samples, silencing those that are no sound.
-  private func addStretches(_ count: Int) {
+  /// Adds up segments of samples, with silence for non-finite ones.
+  private func addSegments(_ count: Int) {
     let limit = SIMD8<Float>(repeating: NonFiniteSamples.limit)
     var (sum, squares, silenced) = (SIMD8<Double>.zero, SIMD8<Double>.zero, 0)
     var (meter, peak) = (truePeak, samplePeak)
@@ -134,7 +134,7 @@ public final class ChannelMeasurement {
       for _ in 0..<count {
         var greatest = SIMD8<Float>.zero
         let start = place
-        for _ in 0..<TruePeakMeter.stretch / 8 {
+        for _ in 0..<TruePeakMeter.segmentLength / 8 {
           var values = unsafe bytes.loadUnaligned(fromByteOffset: place, as: SIMD8<Float>.self)
           let isSound = values.magnitudes .<= limit
           if !all(isSound) {

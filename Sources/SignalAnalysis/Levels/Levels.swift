@@ -10,7 +10,7 @@ public struct Levels: Equatable, Sendable {
   public var rms: Double
   /// The mean of all samples.
   public var dc: Double
-  /// Integrated loudness after ITU-R BS.1770 and EBU R 128 in LUFS; nothing below −70 LUFS.
+  /// Integrated loudness after ITU-R BS.1770 and EBU R 128 in LUFS; nil below −70 LUFS.
   ///
   /// A sound shorter than 0.4 s is measured as if silence followed up to 0.4 s. K-weighting takes
   /// away what lies below 40 Hz, so that haptic sounds read lower than they feel.
@@ -63,7 +63,7 @@ public struct Levels: Equatable, Sendable {
     self = measurement.finish().whole
   }
 
-  /// The peak as a multiple of the RMS value; nothing for silence.
+  /// The peak as a multiple of the RMS value; nil for silence.
   public var crest: Double? { rms > 0 ? samplePeak / rms : nil }
 
   /// The sample peak in dB re full scale.
@@ -74,7 +74,7 @@ public struct Levels: Equatable, Sendable {
   public var rmsDecibels: Double { Decibels.of(amplitude: rms) }
   /// The magnitude of the mean in dB re full scale.
   public var dcDecibels: Double { Decibels.of(amplitude: abs(dc)) }
-  /// The crest factor in dB; nothing for silence.
+  /// The crest factor in dB; nil for silence.
   public var crestDecibels: Double? { crest.map { Decibels.of(amplitude: $0) } }
 }
 

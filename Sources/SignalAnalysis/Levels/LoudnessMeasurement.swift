@@ -56,7 +56,7 @@ public final class LoudnessMeasurement {
     frameCount += count
   }
 
-  /// LUFS of all that was added; nothing where no block reaches −70 LUFS.
+  /// LUFS of all that was added; nil where no block reaches −70 LUFS.
   public func finish() -> Double? {
     // libebur128's first gating block.
     let missing = 4 * ((rate + 5) / 10) - frameCount
@@ -87,7 +87,7 @@ enum EBUR128Bindings {
     _ = unsafe ebur128_set_channel(state, UInt32(channel), Int32(EBUR128_LEFT.rawValue))
   }
 
-  /// `ebur128_add_frames_float`; answers whether there was memory enough.
+  /// `ebur128_add_frames_float`; returns whether there was enough memory.
   static func add(
     _ samples: Span<Float>, frameCount: Int, to state: UnsafeMutablePointer<ebur128_state>
   ) -> Bool {

@@ -9,7 +9,7 @@ struct TruePeakMeter {
   /// Samples before a block that its interpolation needs, rounded up to a multiple of eight.
   static let history = 24
   /// Samples that are passed over, or not, together: more than `history`.
-  static let stretch = 64
+  static let segmentLength = 64
 
   /// The greatest magnitude so far.
   private(set) var peak = Float(0)
@@ -17,7 +17,7 @@ struct TruePeakMeter {
   private let phases: [[Float]]
   /// How far a phase can exceed the greatest sample it looks at.
   private let gain: Float
-  /// The greatest magnitude of the stretch before.
+  /// The greatest magnitude of the segment before.
   private var before = Float(0)
 
   /// Prepares for a rate.
@@ -36,7 +36,7 @@ struct TruePeakMeter {
     }
   }
 
-  /// Takes in a stretch of samples.
+  /// Takes in a segment of samples.
   ///
   /// - Parameters:
   ///   - samples: Where it begins; `history` earlier samples must lie before.
@@ -44,7 +44,7 @@ struct TruePeakMeter {
   mutating func add(_ samples: UnsafeRawPointer, greatest: Float) {
     peak = max(peak, greatest)
     if max(greatest, before) * gain > peak {
-      for group in 0..<Self.stretch / 8 {
+      for group in 0..<Self.segmentLength / 8 {
         for taps in phases { unsafe interpolate(taps, behind: samples + group * 32) }
       }
     }

@@ -5,7 +5,7 @@ internal import Glibc
 /// A linear-phase Kaiser filter passes up to 0.36 of the new rate within 0.01 dB and takes away what
 /// lies above half of it by 70 dB.
 struct TactileBandSignal {
-  /// What is left of the signal; sample k stands at the time k / rate.
+  /// What is left of the signal; sample k is at time k / rate.
   let samples: [Float]
   /// Frames per second.
   let rate: Double

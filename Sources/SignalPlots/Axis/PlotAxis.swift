@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// An axis that goes up: its range, its ticks, and how values lie along it.
+/// An axis that goes up: its range, its ticks, and the position of values along it.
 struct PlotAxis: Equatable, Sendable {
   /// The values at its lower and upper end.
   var range: ClosedRange<Double>
@@ -98,12 +98,12 @@ public struct AxisTick: Equatable, Sendable {
 public struct TimeTicks: Equatable, Sendable {
   /// The ticks; values are seconds.
   public let ticks: [AxisTick]
-  /// What stands below them: `seconds`, `milliseconds` or `minutes:seconds`.
+  /// The unit below them: `seconds`, `milliseconds` or `minutes:seconds`.
   public let unit: String
 
-  /// Seconds from which on minutes are told.
+  /// Seconds from which labels are minutes.
   static let minutesFrom = 120.0
-  /// Seconds up to which milliseconds are told.
+  /// Seconds up to which labels are milliseconds.
   static let millisecondsTo = 0.2
   /// Round steps of clocks, in seconds.
   private static let clockSteps: [Double] = [

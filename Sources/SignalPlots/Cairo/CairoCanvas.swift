@@ -163,7 +163,7 @@ final class CairoCanvas {
     return unsafe calls.advance(of: Self.plain(text), in: context)
   }
 
-  /// Draws cells of colour, row by row from the top, stretched over a rectangle.
+  /// Draws cells of colour, row by row from the top, scaled to a rectangle.
   func drawCells(_ cells: [PlotColor.Packed], columns: Int, over box: PlotBox) throws(PlotError) {
     let rows = columns > 0 ? cells.count / columns : 0
     guard rows > 0 else { return }

@@ -49,7 +49,7 @@ public struct PlotColor: Equatable, Sendable {
     0.2126 * Self.linear(red) + 0.7152 * Self.linear(green) + 0.0722 * Self.linear(blue)
   }
 
-  /// How well the colour stands out from another, 1…21, by WCAG 2.1: text wants 4.5, lines 3.
+  /// The contrast to another colour, 1…21, by WCAG 2.1: text needs 4.5, lines 3.
   public func contrast(with other: PlotColor) -> Double {
     let (bright, dark) = (max(luminance, other.luminance), min(luminance, other.luminance))
     return (bright + 0.05) / (dark + 0.05)

@@ -1,7 +1,7 @@
 /// The colours of a theme.
 ///
-/// Text stands out from its ground by 4.5 to 1 and more, lines and shapes by 3 to 1. The two signals of
-/// a comparison are blue and orange, which every kind of colour vision tells apart, and differ in
+/// Text has a contrast of at least 4.5 to 1 to its background, lines and shapes of 3 to 1. The two signals of
+/// a comparison are blue and orange, which every kind of colour vision distinguishes, and differ in
 /// line style too.
 public struct PlotPalette: Sendable {
   /// The ground.
@@ -12,7 +12,7 @@ public struct PlotPalette: Sendable {
   public let label: PlotColor
   /// Frames and ticks.
   public let frame: PlotColor
-  /// Lines behind the picture, which need not stand out.
+  /// Lines behind the picture, which need no contrast.
   public let grid: PlotColor
   /// The signal, or the first of two.
   public let first: PlotColor

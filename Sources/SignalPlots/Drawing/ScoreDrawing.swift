@@ -32,7 +32,7 @@ struct ScoreDrawing {
       for (side, score) in [(1.0, score), (-1, mirrored)] {
         guard let score else { continue }
         let stems = StemDrawing(score: self, side: side)
-        // A few stems stand before the curve; many would hide it.
+        // A few stems are drawn over the curve; many would hide it.
         let areFew = stems.events(of: score).count <= StemDrawing.maximumStemCountOverCurves
         if !areFew { stems.draw(score) }
         for curve in score.curves where curve.id == .hapticIntensityControl {
@@ -174,7 +174,7 @@ struct StemDrawing {
     let shown = events.count > Self.maximumStemCount ? thinned(events) : events
     let (canvas, layout, em) = (score.figure.canvas, score.figure.layout, score.figure.em)
     let room = (layout.timeRight - layout.timeLeft) / Double(max(1, shown.count))
-    // Where many stand close, finer stems and heads keep them apart.
+    // Where many are close, finer stems and heads keep them apart.
     let fineness = min(1, max(0.4, room / em))
     let radius = 0.36 * em * fineness
     for event in shown {

@@ -69,7 +69,7 @@ struct SampleColumns {
   /// Columns to each side that a mean takes in, so that a line over many seconds does not flicker.
   private static let leastReach = 3
 
-  /// Goes once through all samples; what is no number counts as silence.
+  /// Goes once through all samples; non-finite samples count as silence.
   ///
   /// - Parameter samplesPerColumn: At least 1.
   init(_ samples: [Float], rate: Double, samplesPerColumn: Double) {
@@ -110,7 +110,7 @@ struct SampleColumns {
     effective = Self.means(sums, reach: reach).map { max(0, $0).squareRoot() }
   }
 
-  /// The means of stretches around each value, from the sums of all values before each.
+  /// The means of ranges around each value, from the sums of all values before each.
   private static func means(_ sums: [Double], reach: Int) -> [Double] {
     let count = sums.count - 1
     return (0..<max(0, count)).map { place in

@@ -147,7 +147,7 @@ struct SpectrogramDrawing {
       let shares = trace.shares(
         columns: columns, rows: rows, axis: axis,
         seconds: layout.seconds(at: area.left)...layout.seconds(at: area.right))
-      // Few colours make small files, and no eye tells more apart.
+      // Few colours make small files, and more cannot be distinguished.
       let colors = (0...Self.steps).map {
         figure.palette.energy.color(at: Double($0) / Double(Self.steps)).packed
       }

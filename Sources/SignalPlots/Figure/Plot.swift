@@ -6,9 +6,9 @@ public import SignalAnalysis
 ///
 /// A plain value that knows nothing of pixels; it is drawn at any width, as a file or as text.
 public struct Plot: Sendable {
-  /// What stands above all.
+  /// The title.
   public var title: String
-  /// What stands below the title, smaller.
+  /// The smaller text below the title.
   public var subtitle: String
   /// The seconds that the axis of time covers.
   public let span: ClosedRange<Double>
@@ -106,14 +106,14 @@ public struct Plot: Sendable {
     var panels: [PlotPanel] = []
     var duration = 0.0
     var facts: [String] = []
-    var told: Double?
+    var patternDuration: Double?
     if parts.contains(.score), let composition = subject.composition {
       let score = try PatternScore(
         of: composition, profile: subject.profile, samples: subject.samples)
       panels += PlotPanel.score(score)
       duration = max(duration, score.duration)
       // The silence behind a rendering is no part of the pattern.
-      told = score.duration
+      patternDuration = score.duration
       facts.append(Self.counts(of: score))
     }
     if let signal = subject.signal {
@@ -125,7 +125,7 @@ public struct Plot: Sendable {
         duration = max(duration, signal.duration)
       }
     }
-    facts.insert(Self.length(told ?? duration), at: 0)
+    facts.insert(Self.length(patternDuration ?? duration), at: 0)
     if subject.composition != nil {
       let band = subject.profile.frequency
       facts.append(

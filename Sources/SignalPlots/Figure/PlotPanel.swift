@@ -3,7 +3,7 @@ internal import HapticModel
 internal import HapticRender
 internal import SignalAnalysis
 
-/// One of the pictures that stand above one another in a figure.
+/// One of the panels of a figure, which share an axis of time.
 struct PlotPanel: Sendable {
   /// What is drawn.
   enum Content: Sendable {
@@ -37,7 +37,7 @@ struct PlotPanel: Sendable {
     case band(String)
   }
 
-  /// What stands above it.
+  /// The caption above it.
   var caption: String
   /// What is drawn.
   var content: Content

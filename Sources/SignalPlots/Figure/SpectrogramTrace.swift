@@ -25,7 +25,7 @@ struct SpectrogramTrace: Sendable {
   init(of signal: Signal, profile: TransducerProfile?) {
     let seconds = signal.duration
     let step = max(0.002, seconds / Self.maximumFrameCount)
-    // Windows of 30 to 64 ms tell tones 70 to 30 Hz apart, shorter ones taps that follow closely. One
+    // Windows of 30 to 64 ms resolve tones 70 to 30 Hz apart, shorter ones transients that follow closely. One
     // shorter than the step would miss what is between.
     let window = min(max(min(max(seconds / 16, 0.03), 0.064), 2 * step), 1)
     spectrogram = Spectrogram(

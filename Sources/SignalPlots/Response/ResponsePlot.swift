@@ -24,9 +24,9 @@ public struct ResponsePlot: Equatable, Sendable {
     }
   }
 
-  /// What stands above all.
+  /// The title.
   public var title: String
-  /// What stands below the title, smaller.
+  /// The smaller text below the title.
   public var subtitle: String
   /// The points by rising frequency; those that are not finite are left out.
   public let points: [Point]

@@ -49,7 +49,7 @@ struct TerminalFigure {
 
   /// The caption and what the signs mean.
   private func heading(of panel: PlotPanel) -> [String] {
-    // Colours take no columns, so the columns of each part are told beside it.
+    // Colours take no columns, so the columns of each part are counted beside it.
     var parts: [(text: String, columns: Int)] = []
     func add(_ text: String) {
       parts.append((style.text(text), text.count))

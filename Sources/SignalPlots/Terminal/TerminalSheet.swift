@@ -61,7 +61,7 @@ struct TerminalSheet {
   }
 }
 
-/// What a terminal can show, and the characters that stand for things on it.
+/// What a terminal can show, and the characters of its drawings.
 struct TerminalStyle {
   /// Whether colours may be used.
   let colors: Bool
@@ -83,7 +83,7 @@ struct TerminalStyle {
   var curve: Character { unicode ? "·" : "+" }
   /// The line at the left, plain and with a label.
   var side: (plain: Character, marked: Character) { unicode ? ("│", "┤") : ("|", "+") }
-  /// The line below: its corner, its stretch and its tick.
+  /// The line below: its corner, its line and its tick.
   var ground: (corner: Character, line: Character, tick: Character) {
     unicode ? ("└", "─", "┬") : ("+", "-", "+")
   }

@@ -32,7 +32,7 @@ struct TerminalWaveform {
     let columns = SampleColumns(trace.samples, rate: trace.rate, samplesPerColumn: step)
     var bits = [UInt8](repeating: 0, count: sheet.width * Self.rows)
     for index in columns.high.indices {
-      // Where samples are fewer than dots, each stands at its own time.
+      // Where samples are fewer than dots, each is at its own time.
       let column = step >= 1 ? index : Int(Double(index) / step)
       guard column < dots.columns else { break }
       let top = row(columns.high[index], of: dots.rows)
