@@ -179,9 +179,11 @@ let package = Package(
         "ShippedPatterns", "SignalAnalysis", "SoundFile",
       ],
       swiftSettings: strict),
-    .target(name: "BlindListening", dependencies: ["JSONText"], swiftSettings: strict),
+    .target(
+      name: "BlindListening", dependencies: ["JSONText", "SystemSupport"], swiftSettings: strict),
     .testTarget(
-      name: "BlindListeningTests", dependencies: ["BlindListening"], swiftSettings: strict),
+      name: "BlindListeningTests", dependencies: ["BlindListening", "SystemSupport"],
+      swiftSettings: strict),
     .target(
       name: "ReviewPages",
       dependencies: [

@@ -1,3 +1,5 @@
+internal import SystemSupport
+
 /// A blind test under way: in each trial X is A or B by chance, and the listener says which.
 ///
 /// Every trial is drawn by itself, so that earlier ones say nothing about later ones. Answers are final.
@@ -26,7 +28,7 @@ public struct ABXTest: Sendable {
   public private(set) var trials: [Trial] = []
   /// What X is in the running trial; for the sound alone, never to be shown.
   public private(set) var x: Side
-  private var numbers: SeededNumbers
+  private var numbers: SplitMix64
   private var switchCounts = SwitchCounts()
   private var start = 0.0
 
@@ -36,7 +38,7 @@ public struct ABXTest: Sendable {
   public init(seed: UInt64, plannedCount: Int?) {
     self.seed = seed
     self.plannedCount = plannedCount.map { max(1, $0) }
-    numbers = SeededNumbers(seed: seed)
+    numbers = SplitMix64(seed: seed)
     x = numbers.nextSide()
   }
 
@@ -94,7 +96,7 @@ public struct ABXTest: Sendable {
 
   /// What X is in the first trials of a seed: for simulated answers.
   public static func draws(seed: UInt64, count: Int) -> [Side] {
-    var numbers = SeededNumbers(seed: seed)
+    var numbers = SplitMix64(seed: seed)
     return (0..<count).map { _ in numbers.nextSide() }
   }
 }
@@ -157,24 +159,7 @@ public enum Side: String, CaseIterable, Sendable {
   public var letter: String { rawValue.uppercased() }
 }
 
-/// Numbers that look random and are the same for one seed everywhere: SplitMix64.
-///
-/// By Guy Steele, Doug Lea and Christine Flood, "Fast Splittable Pseudorandom Number Generators", 2014.
-public struct SeededNumbers: RandomNumberGenerator, Sendable {
-  private var state: UInt64
-
-  /// The numbers of a seed.
-  public init(seed: UInt64) { state = seed }
-
-  /// The next number.
-  public mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-    return z ^ (z >> 31)
-  }
-
+extension SplitMix64 {
   /// The next of the two sides: A where the highest bit is 0.
-  public mutating func nextSide() -> Side { next() >> 63 == 0 ? .a : .b }
+  fileprivate mutating func nextSide() -> Side { next() >> 63 == 0 ? .a : .b }
 }

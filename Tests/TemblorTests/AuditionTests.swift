@@ -124,16 +124,16 @@ import Testing
           "seed": 3,
           "plannedTrials": 4,
           "trials": [
-            { "x": "a", "answer": "b", "isRight": false, "listened": { "a": 1, "b": 0, "x": 1 }, \
+            { "x": "a", "answer": "b", "correct": false, "switchCounts": { "a": 1, "b": 0, "x": 1 }, \
         "from": 0.0, "to": 0.3 },
-            { "x": "b", "answer": "a", "isRight": false, "listened": { "a": 1, "b": 0, "x": 1 }, \
+            { "x": "b", "answer": "a", "correct": false, "switchCounts": { "a": 1, "b": 0, "x": 1 }, \
         "from": 0.3, "to": 0.6 }
           ],
           "result": {
-            "right": 0,
+            "correctCount": 0,
             "trials": 2,
             "isComplete": false,
-            "chance": 1.0,
+            "pValue": 1.0,
             "conclusion": "tooFewTrials",
             "sentence": "0 of 2 correct; a guesser would do this well 100 % of the time; at least 5 trials are needed for a result. The test ended after 2 of 4 trials: stopping early inflates the result."
           }
