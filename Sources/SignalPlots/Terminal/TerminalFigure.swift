@@ -193,7 +193,7 @@ extension Plot {
   ///
   /// - Parameters:
   ///   - width: Columns that may be used, at least 20.
-  ///   - colours: Whether sequences for 256 colours may be used.
+  ///   - colors: Whether sequences for 256 colours may be used.
   ///   - unicode: Whether block and braille characters may be used, or ASCII only.
   public func terminalText(width: Int, colors: Bool, unicode: Bool = true) -> String {
     TerminalFigure(
