@@ -170,8 +170,9 @@ let package = Package(
       swiftSettings: strict),
     .target(
       name: "PatternComparison",
-      dependencies: ["HapticModel", "HapticRender", "JSONText", "SignalAnalysis"],
-      swiftSettings: strict),
+      dependencies: [
+        "HapticModel", "HapticRender", "JSONText", "SignalAnalysis", "SystemSupport",
+      ], swiftSettings: strict),
     .testTarget(
       name: "PatternComparisonTests",
       dependencies: [
@@ -198,7 +199,8 @@ let package = Package(
       ],
       swiftSettings: strict),
     .target(
-      name: "TransducerCalibration", dependencies: ["HapticRender", "SignalAnalysis"],
+      name: "TransducerCalibration",
+      dependencies: ["HapticRender", "SignalAnalysis", "SystemSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "TransducerCalibrationTests",

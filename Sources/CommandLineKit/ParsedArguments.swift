@@ -59,8 +59,8 @@ package struct ParsedArguments: Sendable {
     guard let text = value(name) else { return nil }
     guard let number = Double(text), number.isFinite, range.contains(number) else {
       let limits = Limits(
-        lower: range.lowerBound.isFinite ? range.lowerBound.shortText : nil,
-        upper: range.upperBound.isFinite ? range.upperBound.shortText : nil)
+        lower: range.lowerBound.isFinite ? NumberFormatting.short(range.lowerBound) : nil,
+        upper: range.upperBound.isFinite ? NumberFormatting.short(range.upperBound) : nil)
       throw notTaken(name, text, "a number", limits)
     }
     return number
@@ -95,13 +95,5 @@ package struct ParsedArguments: Sendable {
     _ name: String, _ text: String, _ what: String, _ limits: Limits
   ) -> UsageError {
     UsageError(.invalidValue, "\(name.inQuotes) takes \(what)\(limits.text), not \(text.inQuotes)")
-  }
-}
-
-extension Double {
-  /// `8` rather than `8.0`.
-  fileprivate var shortText: String {
-    let text = "\(self)"
-    return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
   }
 }

@@ -105,15 +105,11 @@ extension ListenCommandSyntax.Operand {
   var bounds: String {
     switch kind {
     case .text: "a word, or text in quotes"
-    case .number(let range): "\(Self.short(range.lowerBound)) to \(Self.short(range.upperBound))"
+    case .number(let range):
+      "\(NumberFormatting.short(range.lowerBound)) to \(NumberFormatting.short(range.upperBound))"
     case .time: "SECONDS, or +SECONDS from now"
     case .choice(let words): words.joinedWithOr
     }
-  }
-
-  /// The number without a fraction that is none.
-  static func short(_ number: Double) -> String {
-    number == number.rounded() ? "\(Int(number))" : "\(number)"
   }
 }
 

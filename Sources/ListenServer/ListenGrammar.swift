@@ -165,7 +165,7 @@ package enum ListenGrammar {
     guard parameter.range.contains(value) else {
       throw ListenError(
         .invalidValue,
-        "\(slot.name) must be \(slot.bounds), not '\(ListenCommandSyntax.Operand.short(value))'")
+        "\(slot.name) must be \(slot.bounds), not '\(NumberFormatting.short(value))'")
     }
     return .set(
       .init(

@@ -1,22 +1,15 @@
 internal import Glibc
+internal import SystemSupport
 
 /// Numbers and lists as a sentence has them.
 enum SentenceFormatting {
   /// A number with at most some decimal places and none that are 0.
   static func number(_ value: Double, places: Int) -> String {
     guard value.isFinite else { return "?" }
-    let scale = pow(10, Double(places))
-    let rounded = (value * scale).rounded() / scale
+    let text = NumberFormatting.rounded(value, places: places)
     // Beyond this, digits behind the point are not kept anyway.
-    guard abs(rounded) < 1e15 else { return "\(rounded)" }
-    let text = rounded == 0 ? "0.0" : "\(rounded)"
-    if text.hasSuffix(".0") { return minus(String(text.dropLast(2))) }
-    guard text.contains("e") else { return minus(text) }
-    return "0"
-  }
-
-  private static func minus(_ text: String) -> String {
-    text.hasPrefix("-") ? "−" + text.dropFirst() : text
+    guard abs(value) < 1e15 else { return text }
+    return text.hasPrefix("-") ? "−" + text.dropFirst() : text
   }
 
   /// `3.2 dB`, and two places below a tenth.

@@ -31,7 +31,12 @@ package enum NumberFormatting {
   package static func rounded(_ value: Double, places: Int) -> String {
     let scale = pow(10, Double(places))
     // Adding 0 takes the sign from a zero.
-    let text = "\((value * scale).rounded() / scale + 0)"
+    return short((value * scale).rounded() / scale + 0)
+  }
+
+  /// A number with all its places: `8` rather than `8.0`.
+  package static func short(_ value: Double) -> String {
+    let text = "\(value)"
     return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
   }
 }

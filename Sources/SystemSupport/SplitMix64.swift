@@ -1,5 +1,5 @@
 /// Chance that can be repeated: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014.
-package struct SplitMix64: RandomNumberGenerator {
+package struct SplitMix64: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
   /// Numbers of a seed.

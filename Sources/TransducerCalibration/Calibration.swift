@@ -1,6 +1,7 @@
 internal import Glibc
 public import HapticRender
 internal import SignalAnalysis
+internal import SystemSupport
 
 /// The resonance of a transducer and its surroundings, measured from a recording of the signal.
 public struct Calibration: Equatable, Sendable {
@@ -80,7 +81,7 @@ public struct Calibration: Equatable, Sendable {
     func refusal(_ text: String) -> CalibrationError {
       CalibrationError(kind: .noResonance, description: text)
     }
-    let explained = MeasurementFormatting.number((1 - pow(10, fit.residual / 10)) * 100, places: 0)
+    let explained = NumberFormatting.rounded((1 - pow(10, fit.residual / 10)) * 100, places: 0)
     guard fit.residual <= poorResidual else {
       throw refusal(
         "one resonance explains only \(explained) % of the recorded power; is the sensor on the transducer?"
@@ -88,8 +89,8 @@ public struct Calibration: Equatable, Sendable {
     }
     guard !fit.isAtBound else {
       throw refusal(
-        "shows no resonance between \(MeasurementFormatting.number(band.lowerBound, places: 1)) and "
-          + "\(MeasurementFormatting.number(band.upperBound, places: 1)) Hz")
+        "shows no resonance between \(NumberFormatting.rounded(band.lowerBound, places: 1)) and "
+          + "\(NumberFormatting.rounded(band.upperBound, places: 1)) Hz")
     }
     guard acceptsPoor || fit.residual <= goodResidual else {
       throw refusal(
@@ -104,7 +105,7 @@ public struct Calibration: Equatable, Sendable {
     let share =
       rest < 1e-5
       ? "more than 99.999"
-      : MeasurementFormatting.number((1 - rest) * 100, places: rest < 0.001 ? 3 : 1)
+      : NumberFormatting.rounded((1 - rest) * 100, places: rest < 0.001 ? 3 : 1)
     let explained = "One resonance explains \(share) % of the recorded power"
     // Within 3 dB of what noise leaves, nothing else is seen.
     if residual <= noise + 3 { return explained + "; the rest is noise." }
@@ -119,17 +120,17 @@ public struct Calibration: Equatable, Sendable {
     }
     if signalToNoise < 20 {
       found.append(
-        "The sweeps are only \(MeasurementFormatting.number(signalToNoise, places: 1)) dB above the noise."
+        "The sweeps are only \(NumberFormatting.rounded(signalToNoise, places: 1)) dB above the noise."
       )
     }
     if abs(clockError) > 20 {
       found.append(
-        "The recorder's clock is \(MeasurementFormatting.number(abs(clockError), places: 0)) ppm "
+        "The recorder's clock is \(NumberFormatting.rounded(abs(clockError), places: 0)) ppm "
           + "\(clockError > 0 ? "faster" : "slower") than the player's; this was corrected.")
     }
     if let coilCorner {
       found.append(
-        "Coil inductance reduces the response above \(MeasurementFormatting.number(coilCorner, places: 0)) Hz; the drive does not compensate for it."
+        "Coil inductance reduces the response above \(NumberFormatting.rounded(coilCorner, places: 0)) Hz; the drive does not compensate for it."
       )
     }
     return found
@@ -238,16 +239,5 @@ public struct CalibrationError: Error, Equatable, Sendable, CustomStringConverti
   public init(kind: Kind, description: String) {
     self.kind = kind
     self.description = description
-  }
-}
-
-/// Figures as sentences have them.
-enum MeasurementFormatting {
-  /// A number with at most some decimal places.
-  static func number(_ value: Double, places: Int) -> String {
-    guard value.isFinite else { return "\(value)" }
-    let scale = pow(10, Double(places))
-    let text = "\((value * scale).rounded() / scale)"
-    return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
   }
 }

@@ -1,3 +1,5 @@
+internal import SystemSupport
+
 /// What a sensor on the transducer gave while the signal was played: one channel, to be judged and measured.
 public struct CalibrationRecording: Equatable, Sendable {
   /// The samples, in −1…1.
@@ -27,24 +29,24 @@ public struct CalibrationRecording: Equatable, Sendable {
     guard !samples.isEmpty else { throw refusal("is empty") }
     guard Self.rates.contains(rate) else {
       throw refusal(
-        "is at \(MeasurementFormatting.number(rate, places: 0)) Hz; supported: 4000 to 384000 Hz")
+        "is at \(NumberFormatting.rounded(rate, places: 0)) Hz; supported: 4000 to 384000 Hz")
     }
     guard rate >= 2.5 * signal.band.upperBound else {
       throw refusal(
-        "is at \(MeasurementFormatting.number(rate, places: 0)) Hz; a sweep up to "
-          + "\(MeasurementFormatting.number(signal.band.upperBound, places: 1)) Hz needs "
-          + "\(MeasurementFormatting.number(2.5 * signal.band.upperBound, places: 0)) Hz")
+        "is at \(NumberFormatting.rounded(rate, places: 0)) Hz; a sweep up to "
+          + "\(NumberFormatting.rounded(signal.band.upperBound, places: 1)) Hz needs "
+          + "\(NumberFormatting.rounded(2.5 * signal.band.upperBound, places: 0)) Hz")
     }
     let needed = signal.measuredLength - SweepSignal.margin - SweepSignal.pause
     guard duration >= needed else {
       throw refusal(
-        "lasts \(MeasurementFormatting.number(duration, places: 1)) s; the two sweeps take "
-          + "\(MeasurementFormatting.number(needed, places: 1)) s")
+        "lasts \(NumberFormatting.rounded(duration, places: 1)) s; the two sweeps take "
+          + "\(NumberFormatting.rounded(needed, places: 1)) s")
     }
     guard duration <= Self.longest else {
       throw refusal(
-        "lasts \(MeasurementFormatting.number(duration, places: 1)) s; cut it to the signal, at most "
-          + "\(MeasurementFormatting.number(Self.longest, places: 0)) s")
+        "lasts \(NumberFormatting.rounded(duration, places: 1)) s; cut it to the signal, at most "
+          + "\(NumberFormatting.rounded(Self.longest, places: 0)) s")
     }
     // No comparison holds for a sample that is undefined.
     if let frame = samples.firstIndex(where: { !(abs($0) < 1e6) }) {
@@ -55,6 +57,6 @@ public struct CalibrationRecording: Equatable, Sendable {
 
   /// Seconds of a frame, as sentences have them.
   func place(of frame: Int) -> String {
-    MeasurementFormatting.number(Double(frame) / rate, places: 2)
+    NumberFormatting.rounded(Double(frame) / rate, places: 2)
   }
 }

@@ -1,6 +1,7 @@
 public import HapticRender
 internal import Glibc
 internal import SignalAnalysis
+internal import SystemSupport
 
 /// What of a signal a profile's transducer can take, by what is known of it.
 ///
@@ -47,10 +48,10 @@ public struct SweepLimits: Equatable, Sendable {
     let level = ((signal.level - held) * 10).rounded(.down) / 10
     throw CalibrationError(
       kind: .tooStrong,
-      description: "a sweep at \(MeasurementFormatting.number(signal.level, places: 1)) dBFS is "
-        + "\(MeasurementFormatting.number(held, places: 1)) dB too strong for \(name); "
+      description: "a sweep at \(NumberFormatting.rounded(signal.level, places: 1)) dBFS is "
+        + "\(NumberFormatting.rounded(held, places: 1)) dB too strong for \(name); "
         + (level >= SweepSignal.levels.lowerBound
-          ? "use '--level \(MeasurementFormatting.number(level, places: 1))'"
+          ? "use '--level \(NumberFormatting.rounded(level, places: 1))'"
           : "lower the amplifier gain and set amplifier.power in the profile"))
   }
 

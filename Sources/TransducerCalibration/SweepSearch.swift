@@ -1,5 +1,6 @@
 internal import Glibc
 internal import SignalAnalysis
+internal import SystemSupport
 
 /// Finds the two sweeps in a recording.
 ///
@@ -54,9 +55,9 @@ struct SweepSearch {
       throw CalibrationError(
         kind: .unsuitableRecording,
         description:
-          "contains no sweep from \(MeasurementFormatting.number(signal.band.lowerBound, places: 1)) to "
-          + "\(MeasurementFormatting.number(signal.band.upperBound, places: 1)) Hz of "
-          + "\(MeasurementFormatting.number(signal.duration, places: 1)) s above the noise")
+          "contains no sweep from \(NumberFormatting.rounded(signal.band.lowerBound, places: 1)) to "
+          + "\(NumberFormatting.rounded(signal.band.upperBound, places: 1)) Hz of "
+          + "\(NumberFormatting.rounded(signal.duration, places: 1)) s above the noise")
     }
     let later = peak(around: best.time + signal.sweepSpacing)
     let earlier = peak(around: best.time - signal.sweepSpacing)
@@ -79,14 +80,14 @@ struct SweepSearch {
       return CalibrationError(
         kind: .unsuitableRecording,
         description:
-          "contains only one sweep, at \(MeasurementFormatting.number(best.time, places: 2)) s; record from before the first to after the second"
+          "contains only one sweep, at \(NumberFormatting.rounded(best.time, places: 2)) s; record from before the first to after the second"
       )
     }
-    let found = MeasurementFormatting.number(abs(other.time - best.time), places: 2)
+    let found = NumberFormatting.rounded(abs(other.time - best.time), places: 2)
     return CalibrationError(
       kind: .clockMismatch,
       description: "has its sweeps \(found) s apart, not "
-        + "\(MeasurementFormatting.number(signal.sweepSpacing, places: 2)) s: the recording has another sample rate or signal"
+        + "\(NumberFormatting.rounded(signal.sweepSpacing, places: 2)) s: the recording has another sample rate or signal"
     )
   }
 

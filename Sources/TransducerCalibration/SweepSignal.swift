@@ -1,5 +1,6 @@
 internal import Glibc
 internal import SignalAnalysis
+internal import SystemSupport
 
 /// The signal that a transducer is measured with: two equal sweeps, then tones and bursts to feel.
 ///
@@ -133,9 +134,9 @@ public struct SweepSignal: Equatable, Sendable {
       throw CalibrationError(
         kind: .unsuitableSignal,
         description:
-          "a sweep up to \(MeasurementFormatting.number(band.upperBound, places: 1)) Hz needs "
-          + "\(MeasurementFormatting.number(2.5 * band.upperBound, places: 0)) frames per second, not "
-          + MeasurementFormatting.number(rate, places: 0))
+          "a sweep up to \(NumberFormatting.rounded(band.upperBound, places: 1)) Hz needs "
+          + "\(NumberFormatting.rounded(2.5 * band.upperBound, places: 0)) frames per second, not "
+          + NumberFormatting.rounded(rate, places: 0))
     }
   }
 

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import SignalAnalysis
+internal import SystemSupport
 
 /// A recording in which both sweeps were found and nothing speaks against measuring.
 struct SweepTake {
@@ -31,7 +32,7 @@ struct SweepTake {
       throw CalibrationError(
         kind: .clockMismatch,
         description:
-          "has a sample clock that is \(MeasurementFormatting.number(abs(error) * 1e6, places: 0)) ppm too \(error > 0 ? "fast" : "slow"); record on the device that plays the signal"
+          "has a sample clock that is \(NumberFormatting.rounded(abs(error) * 1e6, places: 0)) ppm too \(error > 0 ? "fast" : "slow"); record on the device that plays the signal"
       )
     }
     signalToNoise = NoiseMeasurement.signalToNoise(
@@ -41,7 +42,7 @@ struct SweepTake {
       throw CalibrationError(
         kind: .tooQuiet,
         description: "is too quiet: the sweeps are "
-          + "\(MeasurementFormatting.number(signalToNoise, places: 1)) dB above the noise, at least 6 dB are required"
+          + "\(NumberFormatting.rounded(signalToNoise, places: 1)) dB above the noise, at least 6 dB are required"
       )
     }
     pair = SweepPair(
@@ -52,7 +53,7 @@ struct SweepTake {
       throw CalibrationError(
         kind: .unsuitableRecording,
         description: "has two sweeps that differ by "
-          + "\(MeasurementFormatting.number(pair.difference.squareRoot() * 100, places: 0)) %; avoid movement and noise, and record again"
+          + "\(NumberFormatting.rounded(pair.difference.squareRoot() * 100, places: 0)) %; avoid movement and noise, and record again"
       )
     }
   }
