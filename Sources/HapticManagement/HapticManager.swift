@@ -114,4 +114,129 @@ public final class HapticManager {
     guard let pattern = try? make() else { return }
     life.play(pattern, at: time)
   }
+
+  /// A small earthquake: rolling, violent, dying away; 2.2 s.
+  public func playEarthquakeSplash() { play("earthquake-splash") }
+
+  /// A rumble with three aftershocks, played once on entering a scenario; 4 s.
+  public func playEarthquakeSimulation() { play("earthquake-simulation") }
+
+  /// Two bright rising taps.
+  public func playCorrectAnswer() { play("correct-answer") }
+
+  /// Three quick falling taps.
+  public func playWrongAnswer() { play("wrong-answer") }
+
+  /// A run of taps, a swell, one closing tap.
+  public func playPerfectScore() { play("perfect-score") }
+
+  /// A soft pat on the shoulder.
+  public func playEncouragement() { play("encouragement") }
+
+  /// The most taps of a rhythm; those beyond are left out.
+  public static let maximumTapCount = 64
+  /// The longest rhythm in seconds; taps beyond are left out.
+  public static let longestRhythm = 60.0
+
+  /// Plays one kind of feedback.
+  public func play(_ type: FeedbackType) { play(type.patternName) }
+
+  /// Two firm taps, at 0 and 0.1 s.
+  public func doubleTap() { play("double-tap") }
+
+  /// Three firm taps, at 0, 0.1 and 0.175 s.
+  public func tripleTap() { play("triple-tap") }
+
+  /// Firm taps at 0 and 0.1 s, a heavy one at 0.25 s.
+  public func successRhythm() { play("success-rhythm") }
+
+  /// An even row of light taps.
+  ///
+  /// - Parameter interval: Seconds from tap to tap.
+  public func pulse(count: Int = 1, interval: TimeInterval = 0.25) {
+    let count = min(max(count, 0), Self.maximumTapCount)
+    tap(.light, at: (0..<count).map { Double($0) * interval })
+  }
+
+  /// A tap at each of some times.
+  ///
+  /// - Parameter timings: Milliseconds from now, in any order.
+  public func triggerPattern(_ timings: [Double], style: FeedbackType = .medium) {
+    tap(style, at: timings.map { $0 / 1_000 })
+  }
+
+  private func tap(_ style: FeedbackType, at times: [TimeInterval]) {
+    let usable = times.filter { (0...Self.longestRhythm).contains($0) }
+    play(usable.prefix(Self.maximumTapCount).map { (style.patternName, $0) })
+  }
+
+  /// Coins after which there is a celebration.
+  public static let milestone = 5
+  /// Seconds from a milestone's coin to its celebration.
+  static let celebrationDelay = 0.5
+  /// Seconds between two events of a test.
+  static let testInterval = 1.0
+  /// Seconds before the first event of a test, so that the engine gets it before its time.
+  static let testDelay = 0.05
+
+  /// An event of a test, with the time of the engine's clock at which it is felt.
+  public struct TestStep: Equatable, Sendable {
+    /// What is played; its raw value is its name.
+    public var event: SemanticEvent
+    /// Seconds on the engine's clock.
+    public var time: TimeInterval
+  }
+
+  /// Plays what an event means.
+  public func trigger(_ event: SemanticEvent) { play(event.patternName) }
+
+  /// Plays a coin, and at every fifth coin a celebration half a second later.
+  ///
+  /// - Parameter total: Coins earned so far, this one included.
+  public func earnCoin(total: Int) {
+    guard total > 0, total.isMultiple(of: Self.milestone) else { return trigger(.coinEarned) }
+    play([
+      (SemanticEvent.coinEarned.patternName, 0),
+      (SemanticEvent.celebration.patternName, Self.celebrationDelay),
+    ])
+  }
+
+  /// One minute is left: a firm tap.
+  public func warnOfTime() { play("medium") }
+
+  /// Time is up: a firm tap.
+  public func endTime() { play("medium") }
+
+  /// Plays every event, one second apart.
+  ///
+  /// - Returns: The names and when each is felt, for a display; nothing where the switch is off.
+  @discardableResult
+  public func testAll() -> [TestStep] {
+    guard isEnabled else { return [] }
+    let start = currentTime + Self.testDelay
+    let steps = SemanticEvent.allCases.enumerated().map { index, event in
+      TestStep(event: event, time: start + Double(index) * Self.testInterval)
+    }
+    play(steps.map { ($0.event.patternName, $0.time - start) }, at: start)
+    return steps
+  }
+}
+
+/// Where a manager remembers its switch from one run to the next.
+public protocol HapticSettingStore: AnyObject {
+  /// What was remembered, or nothing.
+  func isOn(_ key: String) -> Bool?
+  /// Remembers.
+  func setOn(_ isOn: Bool, for key: String)
+}
+
+extension UserDefaults: HapticSettingStore {
+  /// What was remembered, or nothing where it is no truth value.
+  public func isOn(_ key: String) -> Bool? { object(forKey: key) as? Bool }
+
+  /// Remembers, on the disk too.
+  public func setOn(_ isOn: Bool, for key: String) {
+    set(isOn, forKey: key)
+    _ = synchronize()
+  }
 }

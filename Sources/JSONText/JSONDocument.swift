@@ -106,3 +106,40 @@ extension JSONError {
       message: message, suggestion: fault.suggestion)
   }
 }
+
+/// How much a document may hold before it is refused.
+public struct JSONLimits: Equatable, Sendable {
+  /// Bytes of text, at most 256 MiB: offsets and key lengths are kept in 28 bits.
+  public let textBytes: Int
+  /// Values of any kind; each takes 24 bytes of memory.
+  public let values: Int
+  /// Containers within containers.
+  public let depth: Int
+
+  /// Makes limits; text and values beyond what a document can number are lowered to it.
+  public init(textBytes: Int = 1 << 28, values: Int = 20_000_000, depth: Int = 256) {
+    self.textBytes = min(textBytes, 1 << 28)
+    self.values = min(values, 1 << 28)
+    self.depth = depth
+  }
+}
+
+/// Something strict JSON forbids, or leaves open, that was read nevertheless.
+public struct JSONDeviation: Equatable, Sendable {
+  /// What was tolerated.
+  public enum Kind: Equatable, Sendable {
+    /// U+FEFF in front of the text.
+    case byteOrderMark
+    /// A comma in front of a closing bracket.
+    case trailingComma
+    /// A key its object already has; the last one counts.
+    case duplicateKey
+  }
+
+  /// What was tolerated.
+  public var kind: Kind
+  /// Where, in bytes from the start of the text.
+  public var offset: Int
+  /// The number of the value concerned: the container of a comma, the value of a key.
+  var node: Int
+}

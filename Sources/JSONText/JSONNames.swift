@@ -61,4 +61,54 @@ public struct JSONNames: Sendable {
     }
     return nil
   }
+
+  /// The name that was probably meant by another, for "did you mean …?", or nothing.
+  ///
+  /// The nearest by edit distance if no more than a third of the text would have to change,
+  /// capitals aside; else the shortest that contains the text, or is contained in it. Texts of more
+  /// than 64 bytes have no neighbours.
+  public func nearest(to text: String) -> String? {
+    guard !text.isEmpty, text.utf8.count <= 64 else { return nil }
+    let wanted = Array(text.lowercased().utf8)
+    var best: (name: String, distance: Int)?
+    for name in names where name != text {
+      let other = Array(name.lowercased().utf8)
+      let limit = best?.distance ?? (max(wanted.count, 3) / 3 + 1)
+      // No text is nearer than the difference in length, which rules out most.
+      guard abs(other.count - wanted.count) < limit else { continue }
+      let distance = Self.distance(wanted, other)
+      if distance < limit { best = (name, distance) }
+    }
+    if let best { return best.name }
+    guard wanted.count >= 4 else { return nil }
+    let lower = text.lowercased()
+    return names.filter { name in
+      let other = name.lowercased()
+      return name != text && other.utf8.count >= 4
+        && (other.contains(lower) || lower.contains(other))
+    }.min { $0.utf8.count < $1.utf8.count }
+  }
+
+  /// How many insertions, deletions, replacements and swaps of neighbours turn one text into
+  /// another.
+  ///
+  /// Source: the optimal string alignment distance (L. Boytsov, Indexing methods for approximate
+  /// dictionary searching, 2011, section 2).
+  static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
+    var before = Array(0...right.count)
+    var last = before
+    var row = before
+    for i in left.indices {
+      row[0] = i + 1
+      for j in right.indices {
+        var cost = min(row[j] + 1, last[j + 1] + 1, last[j] + (left[i] == right[j] ? 0 : 1))
+        if i > 0, j > 0, left[i] == right[j - 1], left[i - 1] == right[j] {
+          cost = min(cost, before[j - 1] + 1)
+        }
+        row[j + 1] = cost
+      }
+      (before, last, row) = (last, row, before)
+    }
+    return last[right.count]
+  }
 }

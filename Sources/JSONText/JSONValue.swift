@@ -90,11 +90,7 @@ public struct JSONValue: Sendable {
   static func inside(_ range: Range<Int>) -> Range<Int> {
     range.lowerBound + 1..<range.upperBound - 1
   }
-}
 
-// MARK: - Neighbours
-
-extension JSONValue {
   /// The key, where the value is a member of an object.
   public var key: String? {
     guard hasKey else { return nil }
@@ -124,37 +120,7 @@ extension JSONValue {
     for member in members where member.key == key { found = member }
     return found
   }
-}
 
-/// The members of an object, or the elements of an array.
-public struct JSONContents: Sequence, IteratorProtocol, Sendable {
-  /// Whether there are none.
-  public var isEmpty: Bool { index >= end }
-
-  private let document: JSONDocument
-  private var index: Int
-  private let end: Int
-
-  init(of value: JSONValue, if form: JSONNode.Form) {
-    let node = value.node
-    document = value.document
-    index = value.index + 1
-    end = node.form == form ? Int(node.extent) : index
-  }
-
-  /// The next value, or nothing behind the last.
-  public mutating func next() -> JSONValue? {
-    guard index < end else { return nil }
-    let value = JSONValue(document, known: index)
-    let node = document.nodes[index]
-    index = node.isContainer ? Int(node.extent) : index + 1
-    return value
-  }
-}
-
-// MARK: - Where it stands
-
-extension JSONValue {
   /// Where the value begins, in bytes from the start of the text.
   public var offset: Int { Int(node.start) }
 
@@ -203,6 +169,36 @@ extension JSONValue {
   }
 }
 
+// MARK: - Neighbours
+
+/// The members of an object, or the elements of an array.
+public struct JSONContents: Sequence, IteratorProtocol, Sendable {
+  /// Whether there are none.
+  public var isEmpty: Bool { index >= end }
+
+  private let document: JSONDocument
+  private var index: Int
+  private let end: Int
+
+  init(of value: JSONValue, if form: JSONNode.Form) {
+    let node = value.node
+    document = value.document
+    index = value.index + 1
+    end = node.form == form ? Int(node.extent) : index
+  }
+
+  /// The next value, or nothing behind the last.
+  public mutating func next() -> JSONValue? {
+    guard index < end else { return nil }
+    let value = JSONValue(document, known: index)
+    let node = document.nodes[index]
+    index = node.isContainer ? Int(node.extent) : index + 1
+    return value
+  }
+}
+
+// MARK: - Where it stands
+
 extension String {
   /// The text in double quotes for a message: control characters escaped, long texts shortened.
   public func quoted(limit: Int = 60) -> String {
@@ -236,4 +232,70 @@ extension Unicode.Scalar {
     default: false
     }
   }
+}
+
+extension JSONValue.Kind {
+  /// The kind as a noun with its article, for messages.
+  public var noun: String {
+    switch self {
+    case .object: "an object"
+    case .array: "an array"
+    case .string: "a string"
+    case .number: "a number"
+    case .boolean: "a boolean"
+    case .null: "null"
+    }
+  }
+}
+
+/// One value of a document: 24 bytes of plain numbers, so that reading allocates nothing per value.
+struct JSONNode {
+  /// What the value is; two forms of string tell whether its bytes can be taken as they stand.
+  enum Form: UInt32 {
+    case object, array, plainString, escapedString, number, `true`, `false`, null
+  }
+
+  /// The parent of the root.
+  static let none = UInt32.max
+
+  /// Offset of the value's first byte.
+  let start: UInt32
+  /// Scalars: the length in bytes. Containers: the number of the first node behind their contents.
+  var extent: UInt32
+  /// The number of the container, or `none`.
+  let parent: UInt32
+  /// The place among the container's values, from 0.
+  let ordinal: UInt32
+  /// Offset of the key's first byte, inside the quotes; 0 where there is no key.
+  let keyStart: UInt32
+  /// 28 bits of key length, one for escapes in it, three for the form.
+  private let packed: UInt32
+
+  init(form: Form, start: Int, extent: Int, parent: UInt32, ordinal: Int, key: JSONKey) {
+    self.start = UInt32(truncatingIfNeeded: start)
+    self.extent = UInt32(truncatingIfNeeded: extent)
+    self.parent = parent
+    self.ordinal = UInt32(truncatingIfNeeded: ordinal)
+    keyStart = UInt32(truncatingIfNeeded: key.start)
+    packed =
+      UInt32(truncatingIfNeeded: key.length) << 4 | (key.isEscaped ? 8 : 0) | form.rawValue
+  }
+
+  /// What the value is.
+  var form: Form { Form(rawValue: packed & 7) ?? .null }
+  /// Whether other values are inside.
+  var isContainer: Bool { packed & 7 <= Form.array.rawValue }
+  /// The bytes of the value, for scalars.
+  var range: Range<Int> { Int(start)..<Int(start) + Int(extent) }
+  /// The bytes of the key, inside the quotes.
+  var keyRange: Range<Int> { Int(keyStart)..<Int(keyStart) + Int(packed >> 4) }
+  /// Whether the key has to be decoded before it can be compared.
+  var isKeyEscaped: Bool { packed & 8 != 0 }
+}
+
+/// Where a key stands, while its value is being read.
+struct JSONKey {
+  var start = 0
+  var length = 0
+  var isEscaped = false
 }

@@ -171,6 +171,11 @@ import Testing
     let run = try place.temblor("check", "--rules")
     #expect(run.status == 0 && run.error == "")
     #expect(run.output.contains("\n  transient-gap (warning) "))
+    let groups = run.output.split(separator: "\n").filter { !$0.hasPrefix(" ") }
+    #expect(
+      groups == [
+        "syntax", "grammar", "range", "compatibility", "design", "transducer", "playback",
+      ])
   }
 
   @Test func shippedPatternsAreClean() throws {

@@ -166,11 +166,19 @@ enum CheckVerb {
     return Set(names.map { RuleID($0) })
   }
 
+  /// The rules of one group next to each other, the groups in the order of their first rules.
+  private static var rulesByGroup: [Rule] {
+    let rules = knownRules
+    var groups: [String] = []
+    for rule in rules where !groups.contains(rule.group) { groups.append(rule.group) }
+    return groups.flatMap { group in rules.filter { $0.group == group } }
+  }
+
   private static func rules(asJSON: Bool) -> [UInt8] {
     guard asJSON else {
       var text = ""
       var group: String?
-      for rule in knownRules {
+      for rule in rulesByGroup {
         if rule.group != group { text += "\(rule.group)\n" }
         group = rule.group
         let name = "\(rule.id) (\(rule.severity))"
@@ -181,7 +189,7 @@ enum CheckVerb {
     }
     var json = JSONWriter()
     json.array { list in
-      for rule in knownRules {
+      for rule in rulesByGroup {
         list.object { entry in
           entry.member("rule", rule.id.text)
           entry.member("group", rule.group)
