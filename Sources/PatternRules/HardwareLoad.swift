@@ -55,9 +55,11 @@ struct HardwareLoad {
     let aim = TransducerLimits.powerAim
     guard let thermal = limits?.thermal, let meanPower, meanPower > aim else { return nil }
     func temperatureRise(_ seconds: Double) -> Double {
-      let coil = thermal.coilFraction * (1 - NumberFormatting.decay(seconds / thermal.coil))
+      let coil =
+        thermal.coilFraction * (1 - NumberFormatting.decay(seconds / thermal.coilTimeConstant))
       let magnet =
-        (1 - thermal.coilFraction) * (1 - NumberFormatting.decay(seconds / thermal.magnet))
+        (1 - thermal.coilFraction)
+        * (1 - NumberFormatting.decay(seconds / thermal.magnetTimeConstant))
       return meanPower * (coil + magnet)
     }
     var low = 0.0
@@ -115,7 +117,7 @@ extension TransducerProfile {
     var profile = self
     profile.hardware?.acceleration = 0.001
     profile.hardware?.excursion = 1_000_000
-    profile.hardware?.power = 1_000_000
+    profile.hardware?.continuousPower = 1_000_000
     profile.hardware?.peakPower = nil
     profile.amplifier.power = 0.000_001
     return profile

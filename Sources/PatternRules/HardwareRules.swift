@@ -46,7 +46,7 @@ extension PatternRules {
     }
 
     var findings: [Finding] = []
-    let mapped = profile.placed(rate: plan.rate)
+    let mapped = profile.bandMapped(rate: plan.rate)
     if let before = profile.frequencies(of: composition).map(\.hertzText),
       let after = mapped.frequencies(of: composition).map(\.hertzText), before != after
     {

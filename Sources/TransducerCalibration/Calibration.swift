@@ -59,7 +59,7 @@ public struct Calibration: Equatable, Sendable {
     try Self.judge(fit, band: signal.band, acceptsPoor: acceptsPoor)
     let shape = fit.shape
     resonance = shape.resonance
-    qualityFactor = shape.quality
+    qualityFactor = shape.qualityFactor
     sensor = sensors.first { $0.order == shape.order } ?? .acceleration
     // With ω² in the numerator, movement and signal have one sign above resonance, and −1 is in the fit.
     isInverted = fit.gain < 0
@@ -175,7 +175,7 @@ public struct Calibration: Equatable, Sendable {
     var hardware = profile.hardware ?? TransducerHardware(product: profile.name)
     var known: Set = ["resonance", "qualityFactor", "band", "response"]
     hardware.resonance = Self.rounded(resonance, places: 2)
-    hardware.quality = Self.rounded(qualityFactor, places: 2)
+    hardware.qualityFactor = Self.rounded(qualityFactor, places: 2)
     let (low, high) = (curve.band.lowerBound, curve.band.upperBound)
     hardware.band = Self.rounded(low, places: 1)...Self.rounded(high, places: 1)
     hardware.response = curve.response

@@ -39,7 +39,7 @@ struct ResonanceFit {
     }
     var shape =
       best?.shape
-      ?? ResonanceShape(resonance: band.lowerBound, quality: 1, delay: 0, order: 2)
+      ?? ResonanceShape(resonance: band.lowerBound, qualityFactor: 1, delay: 0, order: 2)
     let coiled = Self.withCoil(shape, response, band: band)
     if coiled.match(response).cost < Self.advantage * shape.match(response).cost { shape = coiled }
     (gain, cost) = shape.match(response)
@@ -48,8 +48,8 @@ struct ResonanceFit {
     let octaves = min(
       log2(shape.resonance / band.lowerBound), log2(band.upperBound / shape.resonance))
     isAtBound =
-      octaves < 1.0 / 6 || shape.quality < Self.qualities.lowerBound * 1.001
-      || shape.quality > Self.qualities.upperBound * 0.999
+      octaves < 1.0 / 6 || shape.qualityFactor < Self.qualities.lowerBound * 1.001
+      || shape.qualityFactor > Self.qualities.upperBound * 0.999
   }
 
   /// The best of some time constants of a coil to start from.
@@ -78,10 +78,10 @@ struct ResonanceFit {
     let unit = 1.0 / 48_000
     func shape(_ point: [Double]) -> ResonanceShape {
       ResonanceShape(
-        resonance: exp(point[0]), quality: exp(point[1]), delay: point[2] * unit,
+        resonance: exp(point[0]), qualityFactor: exp(point[1]), delay: point[2] * unit,
         order: start.order, coil: point.count > 3 ? exp(point[3]) : 0)
     }
-    var point = [log(start.resonance), log(start.quality), start.delay / unit]
+    var point = [log(start.resonance), log(start.qualityFactor), start.delay / unit]
     var steps = [1e-5, 1e-4, 1e-3]
     var bounds = [
       log(band.lowerBound / 2)...log(band.upperBound * 2),
@@ -121,7 +121,7 @@ struct ResonanceShape: Equatable, BitwiseCopyable {
   /// Resonance in hertz.
   var resonance: Double
   /// Quality factor.
-  var quality: Double
+  var qualityFactor: Double
   /// Seconds by which all is late.
   var delay: Double
   /// Times ω in the numerator: 2 for acceleration, 1 for velocity, 0 for displacement.
@@ -138,7 +138,7 @@ struct ResonanceShape: Equatable, BitwiseCopyable {
       case 1: Phasor(0, ratio)
       default: Phasor(1, 0)
       }
-    var denominator = Phasor(1 - ratio * ratio, ratio / quality)
+    var denominator = Phasor(1 - ratio * ratio, ratio / qualityFactor)
     if coil > 0 { denominator = denominator * Phasor(1, 2 * .pi * hertz * coil) }
     return numerator / denominator
   }
@@ -203,8 +203,9 @@ enum InitialEstimates {
     var candidates: [(cost: Double, shape: ResonanceShape)] = []
     for step in 0...max(1, steps) {
       let hertz = band.lowerBound * pow(2, Double(step) / stepsPerOctave)
-      for quality in qualities {
-        let shape = ResonanceShape(resonance: hertz, quality: quality, delay: 0, order: order)
+      for qualityFactor in qualities {
+        let shape = ResonanceShape(
+          resonance: hertz, qualityFactor: qualityFactor, delay: 0, order: order)
         candidates.append((cost(of: shape, groups), shape))
       }
     }
@@ -214,7 +215,7 @@ enum InitialEstimates {
       // Neighbours of one another lead to one end.
       let isNew = kept.allSatisfy {
         abs(log2(candidate.shape.resonance / $0.resonance)) > 1.0 / 6
-          || abs(log(candidate.shape.quality / $0.quality)) > 0.8
+          || abs(log(candidate.shape.qualityFactor / $0.qualityFactor)) > 0.8
       }
       if isNew { kept.append(candidate.shape) }
     }

@@ -59,8 +59,8 @@ public struct SweepLimits: Equatable, Sendable {
   private static func movement(
     of model: TransducerModel, within band: ClosedRange<Double>
   ) -> Double {
-    let quality = model.quality
-    let top = model.resonance * max(0, 1 - 1 / (2 * quality * quality)).squareRoot()
+    let qualityFactor = model.qualityFactor
+    let top = model.resonance * max(0, 1 - 1 / (2 * qualityFactor * qualityFactor)).squareRoot()
     return model.displacement(atHertz: min(max(top, band.lowerBound), band.upperBound))
   }
 }

@@ -91,7 +91,7 @@ enum ProfileKeys {
         "glide", \.glide, ProfileLimits.ratio, default: 1,
         "Its frequency at the end as a multiple of that at the start, linear between."),
       .number(
-        "durationRatio", \.stretch, ProfileLimits.durationRatio, default: 1,
+        "durationRatio", \.durationRatio, ProfileLimits.durationRatio, default: 1,
         "Its length as a multiple of the burst's."
       ).formerly("stretch"),
     ])
@@ -154,11 +154,14 @@ enum ProfileKeys {
       "band", \.bandEnds, ProfileLimits.publishedHertz, low: "Its lower end.",
       high: "Its upper end.", "The published band in hertz."),
     .number("resonance", \.resonance, ProfileLimits.publishedHertz, "Resonance in hertz."),
-    .number("qualityFactor", \.quality, ProfileLimits.quality, "Quality factor at resonance.")
-      .formerly("quality"),
+    .number(
+      "qualityFactor", \.qualityFactor, ProfileLimits.qualityFactor, "Quality factor at resonance."
+    )
+    .formerly("quality"),
     .number("impedance", \.impedance, ProfileLimits.impedance, "Nominal impedance in ohms."),
-    .number("continuousPower", \.power, ProfileLimits.power, "Continuous power in watts.").formerly(
-      "power"),
+    .number("continuousPower", \.continuousPower, ProfileLimits.power, "Continuous power in watts.")
+      .formerly(
+        "power"),
     .number(
       "peakPower", \.peakPower, ProfileLimits.power,
       "Greatest short-term power in watts, not below continuousPower."),
@@ -207,13 +210,13 @@ enum ProfileKeys {
   private static let thermal = ProfileObject<ThermalParameters>(
     [
       .number(
-        "coilTimeConstant", \.coil, ProfileLimits.coil, presence: .written,
-        default: usualThermal.coil,
+        "coilTimeConstant", \.coilTimeConstant, ProfileLimits.coil, presence: .written,
+        default: usualThermal.coilTimeConstant,
         "Thermal time constant of the coil in seconds."
       ).formerly("coil"),
       .number(
-        "magnetTimeConstant", \.magnet, ProfileLimits.magnet, presence: .written,
-        default: usualThermal.magnet,
+        "magnetTimeConstant", \.magnetTimeConstant, ProfileLimits.magnet, presence: .written,
+        default: usualThermal.magnetTimeConstant,
         "Thermal time constant of magnet and case in seconds."
       ).formerly("magnet"),
       .number(

@@ -31,7 +31,7 @@ public enum ProfileLimits {
   /// Shares: floor, squareness, duck.
   static let share = 0.0...1.0
   /// Quality factors.
-  static let quality = 0.1...1_000.0
+  static let qualityFactor = 0.1...1_000.0
   /// Impedances in ohms.
   static let impedance = 0.1...10_000.0
   /// Powers in watts.

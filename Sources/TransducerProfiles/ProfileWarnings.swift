@@ -101,10 +101,10 @@ extension ProfileChecker {
     guard let hardware = profile.hardware, let value = document.root["hardware"] else { return }
     warnAboutPlacement(of: profile)
     if profile.isEqualized, hardware.estimated.contains("qualityFactor"),
-      let quality = ProfileKeys.hardware.fields.value("qualityFactor", in: value)
+      let qualityFactor = ProfileKeys.hardware.fields.value("qualityFactor", in: value)
     {
       log.add(
-        .estimatedQFactor, at: quality,
+        .estimatedQFactor, at: qualityFactor,
         "the Q factor is an estimate; the equaliser may not match the resonance",
         hint: "measure it with 'temblor calibrate'")
     }
@@ -114,13 +114,13 @@ extension ProfileChecker {
         "without resonance and Q factor, there is no equalisation and no excursion limit",
         hint: "measure them with 'temblor calibrate'")
     }
-    if hardware.power == nil && hardware.peakPower == nil {
+    if hardware.continuousPower == nil && hardware.peakPower == nil {
       log.add(.missingLimit, at: value, "without a power, there is no thermal limit")
     }
   }
 
   private mutating func warnAboutPlacement(of profile: TransducerProfile) {
-    let placed = profile.placed(rate: Self.rate)
+    let placed = profile.bandMapped(rate: Self.rate)
     warnAboutPlacement(of: profile.frequency, to: placed.frequency, at: document.root["frequency"])
     guard let law = document.root["transient"]?["frequency"] else { return }
     warnAboutPlacement(of: profile.transient.frequency, to: placed.transient.frequency, at: law)

@@ -49,7 +49,8 @@ enum VoiceBenchmarks {
   /// A profile whose channels have every filter and all protection.
   private static let shaker = TransducerProfile(
     name: "shaker", summary: "", frequency: FrequencyMapping(low: 25, high: 80),
-    hardware: TransducerHardware(product: "shaker", resonance: 40, quality: 10, power: 50))
+    hardware: TransducerHardware(
+      product: "shaker", resonance: 40, qualityFactor: 10, continuousPower: 50))
 
   /// A number of continuous events that last the whole run.
   private static func humming(_ count: Int) -> HapticPattern {

@@ -91,7 +91,7 @@ import Testing
     try player.start(at: .frame(0))
     playback.advance(seconds: 0.5)
     #expect(player.phase == .playing)
-    #expect((0.5...0.51).contains(player.place))
+    #expect((0.5...0.51).contains(player.position))
     // A start behind the pattern's own end is none.
     try player.loop(passCount: nil, from: 5)
     playback.advance(seconds: 0.1)

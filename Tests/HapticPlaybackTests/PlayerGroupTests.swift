@@ -64,7 +64,7 @@ import Testing
     // The second ends at 36,000 and is silent to 43,200; then both begin at 12,000.
     expectHeard([Float](repeating: 0, count: 7_000), at: 36_000..<43_000, from: 0)
     expectHeard(two, at: 43_300..<67_000, from: 12_100)
-    #expect(group.place == group.players[1].place)
+    #expect(group.position == group.players[1].position)
     #expect(group.phase == .playing)
   }
 
@@ -88,6 +88,6 @@ import Testing
     try group.start(from: 0.1)
     playback.advance(seconds: 0.05)
     #expect(group.players.map(\.startFrame) == [512, 512])
-    #expect(group.players.map(\.place) == [group.place, group.place])
+    #expect(group.players.map(\.position) == [group.position, group.position])
   }
 }

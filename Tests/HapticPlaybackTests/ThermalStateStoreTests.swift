@@ -6,7 +6,8 @@ import Testing
 struct WarmthMemoryTests {
   private static let shaker = TransducerProfile(
     name: "shaker", summary: "", frequency: FrequencyMapping(low: 25, high: 80),
-    hardware: TransducerHardware(product: "shaker", resonance: 40, quality: 5, power: 50))
+    hardware: TransducerHardware(
+      product: "shaker", resonance: 40, qualityFactor: 5, continuousPower: 50))
   private let routing = OutputRouting(channelCount: 2).fitted(to: [shaker])
 
   @Test func transducersAreAsWarmAsTheyWereLessWhatTheyCooled() {

@@ -11,7 +11,8 @@ import Testing
   private static let profile = TransducerProfile(
     name: "a", summary: "A.", frequency: FrequencyMapping(low: 40, high: 40),
     hardware: TransducerHardware(
-      product: "A", power: 1, thermal: ThermalParameters(coil: 1, magnet: 15)),
+      product: "A", continuousPower: 1,
+      thermal: ThermalParameters(coilTimeConstant: 1, magnetTimeConstant: 15)),
     amplifier: AmplifierParameters(power: 5.8))
 
   private static func plan() throws -> RenderPlan {

@@ -38,7 +38,7 @@ import Testing
     let played = try sound("sweep.wav").interleaved
     var chance = Chance(state: 1)
     let late = [Double](repeating: 0, count: latency) + played.map(Double.init)
-    let moved = SimulatedTransducer(resonance: 44, quality: 4, rate: 8_000).response(to: late)
+    let moved = SimulatedTransducer(resonance: 44, qualityFactor: 4, rate: 8_000).response(to: late)
       .map { Float(0.5 * $0 + 0.001 * chance.normal()) }
     try write([moved], rate: 8_000, to: "take.wav")
     let direct = [Float](repeating: 0, count: 10) + played
@@ -163,7 +163,7 @@ import Testing
     _ = try place.temblor(["sweep", "--rate", "8000", "-o", "sweep.wav"] + small)
     let played = try sound("sweep.wav").interleaved.map(Double.init)
     let late = [Double](repeating: 0, count: 64) + played
-    let moved = SimulatedTransducer(resonance: 44, quality: 4, rate: 8_000).response(to: late)
+    let moved = SimulatedTransducer(resonance: 44, qualityFactor: 4, rate: 8_000).response(to: late)
     let frames = late.indices.flatMap { [Float(moved[$0]), Float($0 < 64 ? 0 : late[$0])] }
     let bytes = frames.flatMap { value in
       (0..<4).map { UInt8(truncatingIfNeeded: value.bitPattern >> (8 * UInt32($0))) }

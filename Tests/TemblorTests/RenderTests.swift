@@ -181,10 +181,10 @@ import Testing
   }
 
   /// A profile of a shaker that bears a watt for ever and a hundred for a moment.
-  private func shaker(quality: String = #", "qualityFactor": 10"#) -> String {
+  private func shaker(qualityFactor: String = #", "qualityFactor": 10"#) -> String {
     """
     {"name": "shaker", "summary": "A shaker.", "frequency": {"low": 40, "high": 80},
-      "hardware": {"product": "Shaker", "resonance": 40\(quality), "continuousPower": 1,
+      "hardware": {"product": "Shaker", "resonance": 40\(qualityFactor), "continuousPower": 1,
         "peakPower": 100}}
     """
   }
@@ -201,7 +201,7 @@ import Testing
     let drive = try sound("drive.wav").interleaved
     let felt = try sound("felt.wav").interleaved
     var transducer = TransducerSimulation(
-      TransducerModel(resonance: 40, quality: 10), rate: 48_000)
+      TransducerModel(resonance: 40, qualityFactor: 10), rate: 48_000)
     #expect(
       felt
         == drive.flatMap { sample in
@@ -211,7 +211,7 @@ import Testing
   }
 
   @Test func feltNeedsAResonanceAndAQuality() throws {
-    try place.write(shaker(quality: ""), to: "shaker.json")
+    try place.write(shaker(qualityFactor: ""), to: "shaker.json")
     for (profile, name) in [("phone", "phone"), ("shaker.json", "shaker")] {
       let run = try place.temblor("render", "light", "--felt", "--profile", profile)
       #expect(run.status == 64)

@@ -6,13 +6,13 @@ public struct SimulatedTransducer {
   public enum Quantity: Sendable { case acceleration, velocity, displacement }
 
   private let resonance: Double
-  private let quality: Double
+  private let qualityFactor: Double
   private let rate: Double
 
   /// A transducer at rest.
-  public init(resonance: Double, quality: Double, rate: Double) {
+  public init(resonance: Double, qualityFactor: Double, rate: Double) {
     self.resonance = resonance
-    self.quality = quality
+    self.qualityFactor = qualityFactor
     self.rate = rate
   }
 
@@ -20,7 +20,7 @@ public struct SimulatedTransducer {
   public func response(to input: [Double], as quantity: Quantity = .acceleration) -> [Double] {
     let omega = 2 * Double.pi * resonance
     let step = 1 / rate
-    let decay = omega / (2 * quality)
+    let decay = omega / (2 * qualityFactor)
     let square = omega * omega - decay * decay
     var cosine = 1.0
     var sine = step
@@ -35,9 +35,9 @@ public struct SimulatedTransducer {
     let (a11, a12) = (fall * (cosine + decay * sine), fall * omega * sine)
     let (a21, a22) = (-fall * omega * sine, fall * (cosine - decay * sine))
     // The hold of order zero, then the correction for a straight line.
-    let hold = ((1 - a11) / quality, 0 - a21 / quality)
-    let rest = (hold.0 / step, hold.1 / step - omega / quality)
-    let line = (-rest.0 / (quality * omega) - rest.1 / omega, rest.0 / omega)
+    let hold = ((1 - a11) / qualityFactor, 0 - a21 / qualityFactor)
+    let rest = (hold.0 / step, hold.1 / step - omega / qualityFactor)
+    let line = (-rest.0 / (qualityFactor * omega) - rest.1 / omega, rest.0 / omega)
     var x = 0.0
     var w = 0.0
     var last = 0.0
@@ -49,7 +49,7 @@ public struct SimulatedTransducer {
       (x, w) = moved
       last = sample
       switch quantity {
-      case .acceleration: return (sample - w) / quality - x
+      case .acceleration: return (sample - w) / qualityFactor - x
       case .velocity: return w
       case .displacement: return x
       }

@@ -7,7 +7,8 @@ import TransducerCalibration
   private let old = TransducerProfile(
     name: "chair", summary: "A chair.", frequency: FrequencyMapping(low: 20, high: 80),
     hardware: TransducerHardware(
-      product: "Chair", band: 10...80, resonance: 30, quality: 3, power: 50, peakPower: 200,
+      product: "Chair", band: 10...80, resonance: 30, qualityFactor: 3, continuousPower: 50,
+      peakPower: 200,
       estimated: ["qualityFactor", "continuousPower"]))
 
   private func measured() throws -> Calibration {
@@ -22,14 +23,14 @@ import TransducerCalibration
       to: old, in: Calibration.Conditions(date: "2026-11-21", latency: 0.0123456789))
     let hardware = try #require(new.hardware)
     #expect(abs((hardware.resonance ?? 0) - 44) < 0.05)
-    #expect(abs((hardware.quality ?? 0) - 4) < 0.05)
+    #expect(abs((hardware.qualityFactor ?? 0) - 4) < 0.05)
     #expect(hardware.estimated == ["continuousPower"])
     #expect(hardware.measured?.date == "2026-11-21")
     #expect(hardware.measured?.sensor == .acceleration)
     #expect((hardware.measured?.residual ?? 0) < -30)
     #expect(new.amplifier.latency == 0.012346)
     #expect(hardware.acceleration == nil)
-    #expect(hardware.power == 50)
+    #expect(hardware.continuousPower == 50)
     #expect(new.frequency == old.frequency)
     #expect(abs((hardware.band?.lowerBound ?? 0) - 34) < 1)
   }
@@ -40,7 +41,7 @@ import TransducerCalibration
     #expect((20...24).contains(response.count))
     #expect(response.map(\.hertz) == response.map(\.hertz).sorted())
     #expect(response.map(\.decibels).max() == 0)
-    let model = TransducerModel(resonance: 44, quality: 4)
+    let model = TransducerModel(resonance: 44, qualityFactor: 4)
     let top = response.map { model.acceleration(atHertz: $0.hertz) }.max() ?? 1
     for point in response where point.hertz > 20 {
       let expected = 20 * log10(model.acceleration(atHertz: point.hertz) / top)

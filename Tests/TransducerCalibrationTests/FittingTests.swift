@@ -10,14 +10,14 @@ import TransducerCalibration
     var studio = studio
     var chance = Chance(state: seed &* 7_919)
     let resonance = 20 * pow(10, chance.share())
-    let quality = pow(30, chance.share())
+    let qualityFactor = pow(30, chance.share())
     studio.latency = (50 + 5_950 * chance.share()) * studio.rate / 48_000
     studio.gain = pow(10, -2 * chance.share()) * (chance.share() < 0.5 ? -1 : 1)
     studio.seed = seed
-    let recording = try studio.record([(resonance, quality, 1)])
+    let recording = try studio.record([(resonance, qualityFactor, 1)])
     let found = try Calibration(measuring: recording, of: studio.signal)
     #expect(abs(found.resonance / resonance - 1) < 0.01)
-    #expect(abs(found.qualityFactor / quality - 1) < 0.05)
+    #expect(abs(found.qualityFactor / qualityFactor - 1) < 0.05)
     #expect(abs(found.offset * studio.rate - studio.latency) < 1)
     #expect(abs(found.gain / abs(studio.gain) - 1) < 0.05)
     #expect(found.isInverted == (studio.gain < 0))

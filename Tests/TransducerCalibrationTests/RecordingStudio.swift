@@ -24,14 +24,14 @@ struct RecordingStudio {
 
   /// A recording of some transducers side by side.
   func record(
-    _ modes: [(resonance: Double, quality: Double, gain: Double)],
+    _ modes: [(resonance: Double, qualityFactor: Double, gain: Double)],
     as quantity: SimulatedTransducer.Quantity = .acceleration, coilCorner: Double? = nil
   ) throws -> CalibrationRecording {
     let played = try signal.samples(rate: rate, isWhole: false).map(Double.init)
     var sum = [Double](repeating: 0, count: played.count)
     for mode in modes {
       let simulated = SimulatedTransducer(
-        resonance: mode.resonance, quality: mode.quality, rate: rate)
+        resonance: mode.resonance, qualityFactor: mode.qualityFactor, rate: rate)
       for (frame, value) in simulated.response(to: played, as: quantity).enumerated() {
         sum[frame] += mode.gain * value
       }

@@ -77,10 +77,10 @@ import TransducerCalibration
   }
 
   @Test(arguments: [(40.0, 5.0), (20, 0.7)])
-  func wholeNumbersAloneAreNoClipping(resonance: Double, quality: Double) throws {
+  func wholeNumbersAloneAreNoClipping(resonance: Double, qualityFactor: Double) throws {
     var studio = try RecordingStudio()
     studio.signalToNoise = nil
-    let clean = try studio.record([(resonance, quality, 1)])
+    let clean = try studio.record([(resonance, qualityFactor, 1)])
     let coarse = recording(clean.samples.map { ($0 * 2_048).rounded() / 2_048 })
     #expect(refusal(coarse, of: studio.signal) == nil)
   }

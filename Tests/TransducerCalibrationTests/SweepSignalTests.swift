@@ -69,7 +69,7 @@ import TransducerCalibration
       name: "puck", summary: "A puck.", frequency: FrequencyMapping(low: 25, high: 80))
     #expect(!SweepLimits(profile).isKnown)
     try SweepLimits(profile).check(SweepSignal(level: -3))
-    profile.hardware = TransducerHardware(product: "Puck", power: 20, peakPower: 80)
+    profile.hardware = TransducerHardware(product: "Puck", continuousPower: 20, peakPower: 80)
     try SweepLimits(profile).check(SweepSignal(level: -12))
     #expect(
       throws: CalibrationError(
@@ -77,7 +77,7 @@ import TransducerCalibration
         description: "a sweep at -3 dBFS is 4 dB too strong for puck; use '--level -7.1'")
     ) { try SweepLimits(profile).check(SweepSignal(level: -3)) }
     // Five watts at a hundred-watt amplifier.
-    profile.hardware?.power = 0.001
+    profile.hardware?.continuousPower = 0.001
     profile.amplifier.power = 100
     #expect(
       throws: CalibrationError(
@@ -93,7 +93,7 @@ import TransducerCalibration
     let profile = TransducerProfile(
       name: "coil", summary: "A coil.", frequency: FrequencyMapping(low: 20, high: 80),
       hardware: TransducerHardware(
-        product: "Coil", resonance: 20, quality: 4, acceleration: 1, excursion: 0.0621))
+        product: "Coil", resonance: 20, qualityFactor: 4, acceleration: 1, excursion: 0.0621))
     try SweepLimits(profile).check(SweepSignal(level: -22))
     #expect(throws: CalibrationError.self) {
       try SweepLimits(profile).check(SweepSignal(level: -18))

@@ -56,15 +56,15 @@ private func profile(_ members: String...) -> String {
       transient: TransientShape(
         frequency: FrequencyMapping(low: 55, high: 165, scale: .linear),
         length: .cycles(3, seconds: 0.005...0.05), level: 0.6, floor: 0.2,
-        partials: [.init(ratio: 1.5, gain: 0.3, glide: 0.4, stretch: 1.25)],
+        partials: [.init(ratio: 1.5, gain: 0.3, glide: 0.4, durationRatio: 1.25)],
         squareness: 0.1...0.9, attack: 0, release: 0.01),
       duck: 0.25,
       thresholds: [.init(hertz: 20, decibels: -40), .init(hertz: 80, decibels: -31.77)],
       hardware: TransducerHardware(
-        product: "Maker Model", band: 10...200, resonance: 40, quality: 3.5, impedance: 4,
-        power: 50, peakPower: 100, acceleration: 3.25, excursion: 1.5,
+        product: "Maker Model", band: 10...200, resonance: 40, qualityFactor: 3.5, impedance: 4,
+        continuousPower: 50, peakPower: 100, acceleration: 3.25, excursion: 1.5,
         response: [.init(hertz: 20, decibels: -12.5), .init(hertz: 40, decibels: 0)],
-        thermal: ThermalParameters(coil: 2, magnet: 60, coilFraction: 0.4),
+        thermal: ThermalParameters(coilTimeConstant: 2, magnetTimeConstant: 60, coilFraction: 0.4),
         measured: TransducerMeasurement(date: "a day", residual: -31.5, sensor: .displacement),
         estimated: ["qualityFactor", "thermal"]),
       drive: DriveSettings(

@@ -31,7 +31,7 @@ public final class PatternPlayer: Sendable {
   public var phase: PlayerStatus.Phase { core.phase }
 
   /// Seconds of the pattern that have run, as of the last block.
-  public var place: Double { core.place }
+  public var position: Double { core.position }
 
   /// The pattern's duration in seconds.
   public var duration: Double { core.duration }

@@ -122,9 +122,9 @@ final class PlayerCore: Sendable {
   }
 
   /// Seconds of the pattern that have run.
-  var place: Double {
+  var position: Double {
     guard let first = parts.first else { return 0 }
-    return Double(first.withStatus { $0.place.load(ordering: .relaxed) }) / first.plan.rate
+    return Double(first.withStatus { $0.position.load(ordering: .relaxed) }) / first.plan.rate
   }
 
   /// Whether a start that was sent has neither happened nor been dropped.

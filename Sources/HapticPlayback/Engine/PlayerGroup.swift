@@ -23,7 +23,7 @@ public final class PlayerGroup: Sendable {
   public var phase: PlayerStatus.Phase { cores[0].phase }
 
   /// Seconds that have run, as of the last block.
-  public var place: Double { cores[0].place }
+  public var position: Double { cores[0].position }
 
   /// The frame of the last start, or nothing before the first.
   public var startFrame: Int64? { cores[0].startFrame }

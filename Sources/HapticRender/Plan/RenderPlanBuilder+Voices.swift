@@ -99,7 +99,7 @@ extension RenderPlanBuilder {
       + (law.squareness.upperBound - law.squareness.lowerBound) * sharpness
     hasHaptics = true
     for partial in law.partials {
-      let length = max(4, frames(law.seconds(atSharpness: sharpness) * partial.stretch))
+      let length = max(4, frames(law.seconds(atSharpness: sharpness) * partial.durationRatio))
       loopLength = max(loopLength, onset + length)
       soundEnd = max(soundEnd, onset + length)
       // A burst that a control of the pattern silences is planned too: a live one may wake it.

@@ -25,7 +25,7 @@ struct RenderPlanBuilder {
 
   init(profile: TransducerProfile, rate: Double) {
     let drive = profile.transducerSettings(rate: rate)
-    let profile = profile.placed(before: drive)
+    let profile = profile.bandMapped(before: drive)
     self.profile = profile
     self.rate = rate
     levels = profile.levelsOverSharpness(count: VoiceMappings.tableCount, drive: drive)

@@ -171,7 +171,7 @@ struct Player: BitwiseCopyable {
       sendGain.advance(by: count)
     }
     let end = context.position &+ Int64(count)
-    status.value.place.store(tempoMap.position(at: end) &- passOrigin, ordering: .relaxed)
+    status.value.position.store(tempoMap.position(at: end) &- passOrigin, ordering: .relaxed)
     return endIfOver(before: end)
   }
 

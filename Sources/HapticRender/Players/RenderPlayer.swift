@@ -84,7 +84,7 @@ public struct PlayerStatus: ~Copyable, Sendable {
   /// The frame of the last start.
   public let startFrame = Atomic<Int64>(0)
   /// The frame of the pattern at the end of the last block.
-  public let place = Atomic<Int64>(0)
+  public let position = Atomic<Int64>(0)
   /// Voices that found no room, in all.
   public let droppedVoiceCount = Atomic<Int>(0)
   /// Whether the render thread has released the player for good.

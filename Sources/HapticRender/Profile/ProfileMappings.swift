@@ -61,14 +61,14 @@ public struct TransientShape: Equatable, Sendable {
     /// The frequency at its end as a multiple of that at its start.
     public var glide: Double
     /// Its length as a multiple of the burst's.
-    public var stretch: Double
+    public var durationRatio: Double
 
     /// Makes a partial; the defaults are a steady sine as long as the burst.
-    public init(ratio: Double = 1, gain: Double = 1, glide: Double = 1, stretch: Double = 1) {
+    public init(ratio: Double = 1, gain: Double = 1, glide: Double = 1, durationRatio: Double = 1) {
       self.ratio = ratio
       self.gain = gain
       self.glide = glide
-      self.stretch = stretch
+      self.durationRatio = durationRatio
     }
   }
 

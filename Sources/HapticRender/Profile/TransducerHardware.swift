@@ -7,11 +7,11 @@ public struct TransducerHardware: Equatable, Sendable {
   /// Resonance in hertz.
   public var resonance: Double?
   /// Quality factor at resonance.
-  public var quality: Double?
+  public var qualityFactor: Double?
   /// Nominal impedance in ohms.
   public var impedance: Double?
   /// Continuous power in watts.
-  public var power: Double?
+  public var continuousPower: Double?
   /// Greatest short-term power in watts.
   public var peakPower: Double?
   /// The greatest acceleration in g at resonance and continuous power.
@@ -30,7 +30,7 @@ public struct TransducerHardware: Equatable, Sendable {
   /// Makes a data sheet; figures that are not known stay absent.
   public init(
     product: String, band: ClosedRange<Double>? = nil, resonance: Double? = nil,
-    quality: Double? = nil, impedance: Double? = nil, power: Double? = nil,
+    qualityFactor: Double? = nil, impedance: Double? = nil, continuousPower: Double? = nil,
     peakPower: Double? = nil, acceleration: Double? = nil, excursion: Double? = nil,
     response: [ResponsePoint] = [], thermal: ThermalParameters? = nil,
     measured: TransducerMeasurement? = nil,
@@ -39,9 +39,9 @@ public struct TransducerHardware: Equatable, Sendable {
     self.product = product
     self.band = band
     self.resonance = resonance
-    self.quality = quality
+    self.qualityFactor = qualityFactor
     self.impedance = impedance
-    self.power = power
+    self.continuousPower = continuousPower
     self.peakPower = peakPower
     self.acceleration = acceleration
     self.excursion = excursion
@@ -73,16 +73,18 @@ public struct ResponsePoint: Equatable, Sendable {
 /// 2004. The default figures are estimates of the usual order of magnitude.
 public struct ThermalParameters: Equatable, Sendable {
   /// Seconds in which the coil warms by 63 % of its fraction.
-  public var coil: Double
+  public var coilTimeConstant: Double
   /// Seconds in which the magnet and the case do.
-  public var magnet: Double
+  public var magnetTimeConstant: Double
   /// The coil's fraction of the final rise, 0–1.
   public var coilFraction: Double
 
   /// Makes figures.
-  public init(coil: Double = 10, magnet: Double = 900, coilFraction: Double = 0.6) {
-    self.coil = coil
-    self.magnet = magnet
+  public init(
+    coilTimeConstant: Double = 10, magnetTimeConstant: Double = 900, coilFraction: Double = 0.6
+  ) {
+    self.coilTimeConstant = coilTimeConstant
+    self.magnetTimeConstant = magnetTimeConstant
     self.coilFraction = coilFraction
   }
 }

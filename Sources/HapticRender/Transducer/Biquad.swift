@@ -20,8 +20,8 @@ struct Biquad: Equatable, Sendable, BitwiseCopyable {
     /// The polynomial whose zeros lie where a resonance decays and rotates between two frames.
     init(_ model: TransducerModel, rate: Double) {
       let omega = 2 * Double.pi * model.resonance / rate
-      let decay = exp(-omega / (2 * model.quality))
-      let rest = 1 - 1 / (4 * model.quality * model.quality)
+      let decay = exp(-omega / (2 * model.qualityFactor))
+      let rest = 1 - 1 / (4 * model.qualityFactor * model.qualityFactor)
       let middle = rest >= 0 ? cos(omega * rest.squareRoot()) : cosh(omega * (-rest).squareRoot())
       first = -2 * decay * middle
       second = decay * decay
@@ -70,7 +70,7 @@ struct Biquad: Equatable, Sendable, BitwiseCopyable {
   /// A Butterworth high-pass of second order with unit gain at the highest frequency.
   init(highPassHertz hertz: Double, rate: Double) {
     let poles = Resonance(
-      TransducerModel(resonance: hertz, quality: 0.5.squareRoot()), rate: rate)
+      TransducerModel(resonance: hertz, qualityFactor: 0.5.squareRoot()), rate: rate)
     self.init(gain: (1 - poles.first + poles.second) / 4, undoing: Resonance(), making: poles)
   }
 

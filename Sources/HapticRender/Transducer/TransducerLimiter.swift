@@ -69,7 +69,8 @@ struct TransducerLimiter: Sendable, BitwiseCopyable {
     let limit = settings.limits.excursion ?? .infinity
     var longest = Self.longestStep
     if let model = settings.model {
-      let omega = min(Self.maximumPhaseStep, Self.mostStride * model.quality * limit / Self.ceiling)
+      let omega = min(
+        Self.maximumPhaseStep, Self.mostStride * model.qualityFactor * limit / Self.ceiling)
       longest = min(longest, omega / (2 * Double.pi * model.resonance))
     }
     let count = max(1, Int(longest * settings.rate) / Self.shortestStep)
@@ -84,9 +85,9 @@ struct TransducerLimiter: Sendable, BitwiseCopyable {
     // A sine has half the power of its peak.
     power = 2 * (settings.limits.power ?? 0)
     coilFraction = thermal.coilFraction
-    coilStep = seconds / thermal.coil
-    magnetStep = seconds / thermal.magnet
-    averagingStep = min(1, seconds / (Self.averaging * thermal.coil))
+    coilStep = seconds / thermal.coilTimeConstant
+    magnetStep = seconds / thermal.magnetTimeConstant
+    averagingStep = min(1, seconds / (Self.averaging * thermal.coilTimeConstant))
     recoveryStep = seconds / Self.recovery
   }
 
@@ -182,7 +183,8 @@ public struct TransducerThermalState: Equatable, Sendable, BitwiseCopyable {
   /// What is left of it after seconds without drive.
   public func cooled(for seconds: Double, by thermal: ThermalParameters) -> TransducerThermalState {
     TransducerThermalState(
-      coil: coil * exp(-seconds / thermal.coil), magnet: magnet * exp(-seconds / thermal.magnet))
+      coil: coil * exp(-seconds / thermal.coilTimeConstant),
+      magnet: magnet * exp(-seconds / thermal.magnetTimeConstant))
   }
 
   /// Both parts in one word, in steps of Float, so that they can be handed between threads.

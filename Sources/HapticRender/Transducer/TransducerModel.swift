@@ -12,13 +12,13 @@ public struct TransducerModel: Equatable, Sendable {
   /// Resonance in hertz.
   public let resonance: Double
   /// Quality factor: how many radians of ringing hold most of the energy.
-  public let quality: Double
+  public let qualityFactor: Double
 
   /// Makes a model; both figures are positive.
-  public init(resonance: Double, quality: Double) {
-    precondition(resonance > 0 && quality > 0, "a model needs a resonance and a quality")
+  public init(resonance: Double, qualityFactor: Double) {
+    precondition(resonance > 0 && qualityFactor > 0, "a model needs a resonance and a quality")
     self.resonance = resonance
-    self.quality = quality
+    self.qualityFactor = qualityFactor
   }
 
   /// The magnitude of the acceleration for a steady sine of full scale.
@@ -31,8 +31,8 @@ public struct TransducerModel: Equatable, Sendable {
   public func displacement(atHertz hertz: Double) -> Double {
     let ratio = hertz / resonance
     let real = 1 - ratio * ratio
-    let imaginary = ratio / quality
-    return 1 / (quality * (real * real + imaginary * imaginary).squareRoot())
+    let imaginary = ratio / qualityFactor
+    return 1 / (qualityFactor * (real * real + imaginary * imaginary).squareRoot())
   }
 }
 
@@ -52,7 +52,7 @@ struct MotionStateTransition: Equatable, Sendable, BitwiseCopyable {
   /// A step of a model.
   init(_ model: TransducerModel, seconds: Double) {
     let omega = 2 * Double.pi * model.resonance
-    let decay = omega / (2 * model.quality)
+    let decay = omega / (2 * model.qualityFactor)
     let rest = omega * omega - decay * decay
     let swing: (along: Double, across: Double)
     if rest > 1e-9 {
@@ -67,7 +67,7 @@ struct MotionStateTransition: Equatable, Sendable, BitwiseCopyable {
     let left = exp(-decay * seconds)
     displacement = [left * (swing.along + decay * swing.across), left * omega * swing.across]
     velocity = [-displacement.y, left * (swing.along - decay * swing.across)]
-    drive = [(1 - displacement.x) / model.quality, displacement.y / model.quality]
+    drive = [(1 - displacement.x) / model.qualityFactor, displacement.y / model.qualityFactor]
   }
 
   /// A step in which nothing moves, where no model is known.
@@ -99,7 +99,7 @@ public struct TransducerSimulation: BitwiseCopyable, Sendable {
   private let step: MotionStateTransition
   /// What the drive at a step's end adds, above a constant one.
   private let arriving: SIMD2<Double>
-  private let quality: Double
+  private let qualityFactor: Double
 
   /// A transducer at rest.
   public init(_ model: TransducerModel, rate: Double) {
@@ -107,10 +107,10 @@ public struct TransducerSimulation: BitwiseCopyable, Sendable {
     let omega = 2 * Double.pi * model.resonance
     step = MotionStateTransition(model, seconds: seconds)
     // The integral of what a rising drive leaves, by parts; `short` is what a constant one lacks to a force alone.
-    let short = step.drive - SIMD2(0, omega / model.quality * seconds)
+    let short = step.drive - SIMD2(0, omega / model.qualityFactor * seconds)
     arriving =
-      SIMD2(-short.x / model.quality - short.y, short.x) / (omega * seconds)
-    quality = model.quality
+      SIMD2(-short.x / model.qualityFactor - short.y, short.x) / (omega * seconds)
+    qualityFactor = model.qualityFactor
   }
 
   /// The displacement: 1 is the peak of a full-scale sine at resonance.
@@ -126,6 +126,6 @@ public struct TransducerSimulation: BitwiseCopyable, Sendable {
     motion = step.next(motion) + (step.drive - arriving) * lastDrive + arriving * drive
     lastDrive = drive
     greatestDisplacement = max(greatestDisplacement, abs(motion.x))
-    return Float((drive - motion.y) / quality - motion.x)
+    return Float((drive - motion.y) / qualityFactor - motion.x)
   }
 }

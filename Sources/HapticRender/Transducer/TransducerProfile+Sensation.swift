@@ -74,12 +74,12 @@ extension TransducerProfile {
   /// those of the profile before.
   ///
   /// - Parameter rate: Frames per second, which the filters depend on.
-  public func placed(rate: Double) -> TransducerProfile {
-    placed(before: transducerSettings(rate: rate))
+  public func bandMapped(rate: Double) -> TransducerProfile {
+    bandMapped(before: transducerSettings(rate: rate))
   }
 
   /// The same for known filters.
-  func placed(before settings: TransducerSettings?) -> TransducerProfile {
+  func bandMapped(before settings: TransducerSettings?) -> TransducerProfile {
     guard isBandMapped else { return self }
     var placed = self
     placed.frequency = place(frequency, settings)

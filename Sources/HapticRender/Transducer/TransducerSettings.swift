@@ -85,8 +85,8 @@ public struct TransducerLimits: Equatable, Sendable {
   /// power where only one of them is known, as is usual for loudspeakers. Without a measured excursion the limit is
   /// what a sine of peak power reaches anywhere in the published band, which the maker allows.
   init(_ hardware: TransducerHardware, amplifier: AmplifierParameters) {
-    let continuous = hardware.power ?? hardware.peakPower.map { $0 / Self.peakFactor }
-    let peak = hardware.peakPower ?? hardware.power.map { $0 * Self.peakFactor }
+    let continuous = hardware.continuousPower ?? hardware.peakPower.map { $0 / Self.peakFactor }
+    let peak = hardware.peakPower ?? hardware.continuousPower.map { $0 * Self.peakFactor }
     let fullScale = amplifier.power ?? peak
     thermal = hardware.thermal ?? ThermalParameters()
     if let continuous, let fullScale { power = fullScale / continuous } else { power = nil }
@@ -109,8 +109,8 @@ public struct TransducerLimits: Equatable, Sendable {
 extension TransducerHardware {
   /// Its resonance, where that and the quality are known.
   public var model: TransducerModel? {
-    guard let resonance, let quality, resonance > 0, quality > 0 else { return nil }
-    return TransducerModel(resonance: resonance, quality: quality)
+    guard let resonance, let qualityFactor, resonance > 0, qualityFactor > 0 else { return nil }
+    return TransducerModel(resonance: resonance, qualityFactor: qualityFactor)
   }
 }
 
@@ -118,7 +118,7 @@ extension TransducerModel {
   /// The greatest magnitude of the displacement in a band.
   func greatestDisplacement(in band: ClosedRange<Double>) -> Double {
     // The top of the curve lies a little below resonance, and at 0 where the damping is strong.
-    let top = resonance * max(0, 1 - 1 / (2 * quality * quality)).squareRoot()
+    let top = resonance * max(0, 1 - 1 / (2 * qualityFactor * qualityFactor)).squareRoot()
     return displacement(atHertz: min(max(top, band.lowerBound), band.upperBound))
   }
 }
@@ -144,9 +144,10 @@ public struct EqualizerDesign: Equatable, Sendable {
   ) {
     let boost = raised(10, to: law.boost / 20)
     let resonance = model.resonance
-    let quality = min(model.quality, max(0.5.squareRoot(), model.quality / law.damping))
+    let qualityFactor = min(
+      model.qualityFactor, max(0.5.squareRoot(), model.qualityFactor / law.damping))
     let lowered = min(max(lowest, resonance / boost.squareRoot()), resonance)
-    let apparent = TransducerModel(resonance: lowered, quality: quality)
+    let apparent = TransducerModel(resonance: lowered, qualityFactor: qualityFactor)
     self.model = model
     self.apparent = apparent
     let unscaled = Self.filter(from: model, to: apparent, gain: 1, rate: rate)

@@ -59,7 +59,7 @@ final class TakeSwitcher {
 
   /// The play head in seconds.
   var place: Double {
-    guard let sought, isPaused || group.place == sought.left else { return group.place }
+    guard let sought, isPaused || group.position == sought.left else { return group.position }
     return sought.place
   }
 
@@ -121,7 +121,7 @@ final class TakeSwitcher {
     var seconds = min(max(0, seconds), duration)
     if isLooping, let region, seconds >= region.upperBound { seconds = region.lowerBound }
     try group.seek(to: seconds)
-    sought = (seconds, group.place)
+    sought = (seconds, group.position)
   }
 
   /// Moves the play head by a number of steps.

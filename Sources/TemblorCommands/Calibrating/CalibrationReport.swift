@@ -34,7 +34,11 @@ struct CalibrationReport {
     let (before, after) = (old.hardware, new.hardware)
     rows.append(
       ("resonance", told("resonance", before?.resonance, "Hz"), figure(after?.resonance, "Hz")))
-    rows.append(("quality", told("qualityFactor", before?.quality, ""), figure(after?.quality, "")))
+    rows.append(
+      (
+        "quality", told("qualityFactor", before?.qualityFactor, ""),
+        figure(after?.qualityFactor, "")
+      ))
     rows.append(("band, -10 dB", band(old.hardware?.band), band(new.hardware?.band) + openEnds))
     if let most = after?.acceleration {
       rows.append(

@@ -156,7 +156,7 @@ final class SingleTrackPlayer {
   /// Seconds of the piece that have run, and its duration.
   var place: (position: Double, duration: Double?) {
     guard let player, let piece else { return (0, nil) }
-    return (min(player.place, piece.duration), piece.duration)
+    return (min(player.position, piece.duration), piece.duration)
   }
 
   /// Plays a piece in the place of what plays.

@@ -23,7 +23,7 @@ struct ProfileSummary {
   init(profile: TransducerProfile, origin: String) {
     self.profile = profile
     self.origin = origin
-    placed = profile.placed(rate: Self.rate)
+    placed = profile.bandMapped(rate: Self.rate)
     settings = profile.transducerSettings(rate: Self.rate)
   }
 
@@ -146,9 +146,9 @@ struct ProfileSummary {
     let figures: [(key: String, label: String, text: String?)] = [
       ("band", "band", hardware.band.map { $0.text + " Hz" }),
       ("resonance", "resonance", number(hardware.resonance, " Hz")),
-      ("qualityFactor", "quality factor", number(hardware.quality, "")),
+      ("qualityFactor", "quality factor", number(hardware.qualityFactor, "")),
       ("impedance", "impedance", number(hardware.impedance, " Ω")),
-      ("continuousPower", "power", number(hardware.power, " W")),
+      ("continuousPower", "power", number(hardware.continuousPower, " W")),
       ("peakPower", "peak power", number(hardware.peakPower, " W")),
       ("acceleration", "acceleration", number(hardware.acceleration, " g")),
       ("excursion", "excursion", number(hardware.excursion, " mm")),
@@ -230,7 +230,7 @@ struct ProfileSummary {
         ? "not equalised: resonance or Q factor unknown" : "not equalised"
     }
     func text(_ model: TransducerModel) -> String {
-      "\(FrequencyMapping.hertz(model.resonance)) Hz, Q \(NumberFormatting.rounded(model.quality, places: 2))"
+      "\(FrequencyMapping.hertz(model.resonance)) Hz, Q \(NumberFormatting.rounded(model.qualityFactor, places: 2))"
     }
     return
       "from \(text(equaliser.model)) to \(text(equaliser.apparent)); gain \(NumberFormatting.rounded(equaliser.gain, places: 3)) far above resonance"
@@ -265,12 +265,12 @@ struct ProfileSummary {
     guard let power = settings.limits.power, let hardware = profile.hardware else {
       return "not limited, since no power is known"
     }
-    let continuous = hardware.power ?? (hardware.peakPower ?? 0) / 2
+    let continuous = hardware.continuousPower ?? (hardware.peakPower ?? 0) / 2
     func watts(_ value: Double) -> String { NumberFormatting.rounded(value, places: 3) + " W" }
     return "full scale delivers \(watts(power * continuous))"
       + (profile.amplifier.power == nil ? " (assumed; set amplifier.power)" : "")
       + ", limited to \(watts(continuous)) continuous"
-      + (hardware.power == nil ? " (half the peak power)" : "")
+      + (hardware.continuousPower == nil ? " (half the peak power)" : "")
   }
 
   private func temperatureRise(_ settings: TransducerSettings) -> String {
@@ -282,7 +282,8 @@ extension ThermalParameters {
   /// `coil 10 s, magnet 900 s; the coil has 60 %`.
   var text: String {
     func seconds(_ value: Double) -> String { NumberFormatting.rounded(value, places: 1) + " s" }
-    return "time constants: coil \(seconds(coil)), magnet \(seconds(magnet)); coil fraction "
+    return "time constants: coil \(seconds(coilTimeConstant)), "
+      + "magnet \(seconds(magnetTimeConstant)); coil fraction "
       + "\(NumberFormatting.rounded(coilFraction * 100, places: 0)) %"
   }
 }

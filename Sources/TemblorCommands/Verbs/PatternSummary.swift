@@ -36,7 +36,7 @@ struct PatternSummary {
     statistics = rendering.statistics
     rootMeanSquare = (sum / Double(max(1, settings.length ?? 1))).squareRoot()
     frequencies = profile.frequencies(of: pattern.composition)
-    playedFrequencies = profile.placed(rate: plan.rate).frequencies(of: pattern.composition)
+    playedFrequencies = profile.bandMapped(rate: plan.rate).frequencies(of: pattern.composition)
   }
 
   /// What the pattern holds: the name of one, of several, and how many there are.

@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 struct TransducerModelTests {
-  private let model = TransducerModel(resonance: 40, quality: 10)
+  private let model = TransducerModel(resonance: 40, qualityFactor: 10)
 
   @Test func bothMagnitudesAreOneAtResonance() {
     #expect(abs(model.acceleration(atHertz: 40) - 1) < 1e-12)
@@ -28,7 +28,7 @@ struct TransducerModelTests {
 struct TransducerSimulationTests {
   @Test func theRingFallsByTheModelsDecrement() {
     var transducer = TransducerSimulation(
-      TransducerModel(resonance: 40, quality: 10), rate: 48_000)
+      TransducerModel(resonance: 40, qualityFactor: 10), rate: 48_000)
     _ = transducer.acceleration(drive: 1)
     _ = transducer.acceleration(drive: 0)
     // Behind the drive, acceleration is a damped oscillation whatever its phase: one full turn later it has
@@ -51,8 +51,8 @@ struct TransducerSimulationTests {
 
   @Test(arguments: [8_000.0, 11_025, 44_100, 48_000, 192_000])
   func steadySinesComeOutAsTheModelSays(rate: Double) {
-    for (resonance, quality) in [(40.0, 10.0), (40, 3), (175, 15), (65, 0.7), (20, 0.4)] {
-      let model = TransducerModel(resonance: resonance, quality: quality)
+    for (resonance, qualityFactor) in [(40.0, 10.0), (40, 3), (175, 15), (65, 0.7), (20, 0.4)] {
+      let model = TransducerModel(resonance: resonance, qualityFactor: qualityFactor)
       for hertz in [25.0, 40, 80, 175, 390] where hertz <= rate / 20 {
         let felt = amplitudes(model, hertz: hertz, rate: rate)
         let tolerance = rate < 44_100 ? 0.07 : 0.002_5
@@ -65,7 +65,7 @@ struct TransducerSimulationTests {
   }
 
   @Test func theGreatestDisplacementIsKept() {
-    let model = TransducerModel(resonance: 40, quality: 3)
+    let model = TransducerModel(resonance: 40, qualityFactor: 3)
     var transducer = TransducerSimulation(model, rate: 48_000)
     for frame in 0..<96_000 {
       let drive = frame < 48_000 ? sin(2 * Double.pi * 40 * Double(frame) / 48_000) : 0

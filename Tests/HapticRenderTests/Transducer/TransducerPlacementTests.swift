@@ -7,21 +7,22 @@ struct TransducerPlacementTests {
   private static let rate = 48_000.0
 
   private static func profile(
-    _ low: Double, _ high: Double, resonance: Double, quality: Double,
+    _ low: Double, _ high: Double, resonance: Double, qualityFactor: Double,
     band: ClosedRange<Double>? = nil,
     drive: DriveSettings = DriveSettings()
   ) -> TransducerProfile {
     TransducerProfile(
       name: "t", summary: "A test.", frequency: FrequencyMapping(low: low, high: high),
       hardware: TransducerHardware(
-        product: "T", band: band, resonance: resonance, quality: quality, power: 10),
+        product: "T", band: band, resonance: resonance, qualityFactor: qualityFactor,
+        continuousPower: 10),
       drive: drive)
   }
 
   private static let bare = DriveSettings(isEqualized: false, hasEqualSensation: false)
 
   @Test func aProfileWithoutHardwareStaysAsItIs() {
-    #expect(TransducerProfile.phone.placed(rate: Self.rate) == .phone)
+    #expect(TransducerProfile.phone.bandMapped(rate: Self.rate) == .phone)
     #expect(
       TransducerProfile.phone.levelsOverSharpness(count: 33, drive: nil)
         == [Double](repeating: 1, count: 33))
@@ -31,7 +32,7 @@ struct TransducerPlacementTests {
     let profile = TransducerProfile(
       name: "t", summary: "A test.", frequency: FrequencyMapping(low: 10, high: 300),
       hardware: TransducerHardware(product: "T", band: 20...80))
-    let placed = profile.placed(rate: Self.rate)
+    let placed = profile.bandMapped(rate: Self.rate)
     #expect(placed.frequency == FrequencyMapping(low: 20, high: 80))
     #expect(placed.transient.frequency == FrequencyMapping(low: 20, high: 80))
   }
@@ -39,12 +40,12 @@ struct TransducerPlacementTests {
   /// |a| = r² / (Q · |D|) behind a high-pass at 12.5 and 50 Hz, solved apart: by 6 dB it falls to 32.6 and to
   /// 65.4 Hz about 40 Hz with Q = 3, and to 165.9 and to 185.9 Hz about 175 Hz with Q = 15.
   @Test func aBareResonanceIsAskedForNothingThatItHardlyMakes() {
-    let puck = Self.profile(25, 80, resonance: 40, quality: 3, drive: Self.bare)
-    let placed = puck.placed(rate: Self.rate).frequency
+    let puck = Self.profile(25, 80, resonance: 40, qualityFactor: 3, drive: Self.bare)
+    let placed = puck.bandMapped(rate: Self.rate).frequency
     #expect(abs(placed.low - 32.6) < 0.15)
     #expect(abs(placed.high - 65.4) < 0.15)
-    let coin = Self.profile(100, 300, resonance: 175, quality: 15, drive: Self.bare)
-    let narrow = coin.placed(rate: Self.rate).frequency
+    let coin = Self.profile(100, 300, resonance: 175, qualityFactor: 15, drive: Self.bare)
+    let narrow = coin.bandMapped(rate: Self.rate).frequency
     #expect(abs(narrow.low - 165.9) < 0.2)
     #expect(abs(narrow.high - 185.9) < 0.2)
   }
@@ -58,14 +59,15 @@ struct TransducerPlacementTests {
     (100, 300, 175, 15, 101...188, 166...186),
   ])
   func theInverseFilterWidensTheBand(
-    low: Double, high: Double, resonance: Double, quality: Double, filtered: ClosedRange<Double>,
+    low: Double, high: Double, resonance: Double, qualityFactor: Double,
+    filtered: ClosedRange<Double>,
     bare: ClosedRange<Double>
   ) {
     for (isEqualized, expected) in [(true, filtered), (false, bare)] {
       let asked = Self.profile(
-        low, high, resonance: resonance, quality: quality,
+        low, high, resonance: resonance, qualityFactor: qualityFactor,
         drive: DriveSettings(isEqualized: isEqualized))
-      let placed = asked.placed(rate: Self.rate).frequency
+      let placed = asked.bandMapped(rate: Self.rate).frequency
       #expect(abs(placed.low - expected.lowerBound) < 1)
       #expect(abs(placed.high - expected.upperBound) < 1)
     }
@@ -73,8 +75,8 @@ struct TransducerPlacementTests {
 
   @Test func nothingIsTurnedDownFurtherThanTheReachWherePlacementIsOff() {
     let asked = Self.profile(
-      20, 200, resonance: 40, quality: 10, drive: DriveSettings(isBandMapped: false))
-    #expect(asked.placed(rate: Self.rate) == asked)
+      20, 200, resonance: 40, qualityFactor: 10, drive: DriveSettings(isBandMapped: false))
+    #expect(asked.bandMapped(rate: Self.rate) == asked)
     let settings = asked.transducerSettings(rate: Self.rate)
     let least = asked.levelsOverSharpness(count: 33, drive: settings).min() ?? 0
     #expect(abs(least - raised(10, to: -6.25 / 20)) < 1e-9)
@@ -97,15 +99,15 @@ struct TransducerPlacementTests {
   /// Perceived level, intensity 1, at 401 sharpnesses; with and without the threshold curve.
   @Test(arguments: [true, false])
   func equalIntensityIsFeltEquallyAtEachSharpness(hasEqualSensation: Bool) {
-    for (low, high, resonance, quality) in [
+    for (low, high, resonance, qualityFactor) in [
       (25.0, 80.0, 40.0, 6.0), (25, 80, 40, 3), (20, 80, 30, 4), (25, 80, 40, 10),
       (65, 250, 65, 3), (100, 300, 175, 15),
     ] {
       let asked = Self.profile(
-        low, high, resonance: resonance, quality: quality,
+        low, high, resonance: resonance, qualityFactor: qualityFactor,
         drive: DriveSettings(hasEqualSensation: hasEqualSensation))
       let settings = asked.transducerSettings(rate: Self.rate)
-      let profile = asked.placed(rate: Self.rate)
+      let profile = asked.bandMapped(rate: Self.rate)
       let table = profile.levelsOverSharpness(count: 33, drive: settings)
       let felt = (0...400).map { step -> Double in
         let sharpness = Double(step) / 400
@@ -117,7 +119,7 @@ struct TransducerPlacementTests {
           + 20 * logarithm2(gain) / logarithm2(10)
       }
       let spread = ((felt.max() ?? 0) - (felt.min() ?? 0)) / 2
-      #expect(spread < 0.1, "±\(spread) dB at \(resonance) Hz, Q \(quality)")
+      #expect(spread < 0.1, "±\(spread) dB at \(resonance) Hz, Q \(qualityFactor)")
       // What evenness costs: no more than 6 dB, and what 33 points cannot follow.
       #expect((table.min() ?? 0) > raised(10, to: -6.3 / 20))
       #expect(table.max() == 1)
@@ -127,14 +129,14 @@ struct TransducerPlacementTests {
   @Test func theFitHasFiniteNumbersForAnyFigures() {
     for (low, high) in [(0.1, 20_000.0), (20, 80), (5_000, 5_000)] {
       for resonance in [0.1, 40, 100_000] {
-        for quality in [0.1, 1_000] {
+        for qualityFactor in [0.1, 1_000] {
           for drive in [
             DriveSettings(), DriveSettings(reach: 40, boost: 0, damping: 20, highPass: low),
           ] {
             let asked = Self.profile(
-              low, high, resonance: resonance, quality: quality, drive: drive)
+              low, high, resonance: resonance, qualityFactor: qualityFactor, drive: drive)
             let settings = asked.transducerSettings(rate: 8_000)
-            let placed = asked.placed(rate: 8_000)
+            let placed = asked.bandMapped(rate: 8_000)
             #expect(placed.frequency.low >= low && placed.frequency.high <= high)
             #expect(placed.frequency.low <= placed.frequency.high)
             let levels = placed.levelsOverSharpness(count: 33, drive: settings)
@@ -146,7 +148,7 @@ struct TransducerPlacementTests {
   }
 
   @Test func measuredPointsDecideWhereThereAreAny() {
-    var profile = Self.profile(20, 200, resonance: 40, quality: 3, drive: Self.bare)
+    var profile = Self.profile(20, 200, resonance: 40, qualityFactor: 3, drive: Self.bare)
     profile.hardware?.response = [
       ResponsePoint(hertz: 50, decibels: -20), ResponsePoint(hertz: 100, decibels: 0),
       ResponsePoint(hertz: 200, decibels: 0),
@@ -154,7 +156,7 @@ struct TransducerPlacementTests {
     #expect(profile.hardwareDecibels(atHertz: 50) == -20)
     #expect(abs(profile.hardwareDecibels(atHertz: 70.710_678_118_654_76) + 10) < 1e-9)
     #expect(profile.hardwareDecibels(atHertz: 1_000) == 0)
-    let placed = profile.placed(rate: Self.rate).frequency
+    let placed = profile.bandMapped(rate: Self.rate).frequency
     // −6 dB lies at 50 · 2^0.7 = 81.2 Hz.
     #expect(abs(placed.low - 81.2) < 0.5)
     #expect(placed.high == 200)

@@ -31,28 +31,32 @@ struct TransducerProtectionTests {
       hertz: 40, level: 4, shape: .square),
     Loop(
       testDescription: "an amplifier of eight times the power",
-      rig: TransducerRig(quality: 2, amplifierPower: 400, drive: raw), hertz: 40, level: 0.891,
+      rig: TransducerRig(qualityFactor: 2, amplifierPower: 400, drive: raw), hertz: 40,
+      level: 0.891,
       shape: .square),
     Loop(
-      testDescription: "a sine below resonance", rig: TransducerRig(quality: 3), hertz: 25,
+      testDescription: "a sine below resonance", rig: TransducerRig(qualityFactor: 3), hertz: 25,
       level: 0.891),
     Loop(testDescription: "noise", rig: TransducerRig(), hertz: 0, level: 2, shape: .noise),
     Loop(
       testDescription: "bursts, eight a second", rig: TransducerRig(drive: raw), hertz: 40,
       level: 2, shape: .bursts),
     Loop(
-      testDescription: "far below the band", rig: TransducerRig(quality: 5, drive: raw), hertz: 5,
+      testDescription: "far below the band", rig: TransducerRig(qualityFactor: 5, drive: raw),
+      hertz: 5,
       level: 4),
     Loop(
       testDescription: "a phone's actuator",
-      rig: TransducerRig(resonance: 175, quality: 15, low: 150, drive: raw), hertz: 175,
+      rig: TransducerRig(resonance: 175, qualityFactor: 15, low: 150, drive: raw), hertz: 175,
       level: 0.891),
     Loop(
       testDescription: "a dull transducer",
-      rig: TransducerRig(resonance: 65, quality: 0.7, low: 40, drive: raw), hertz: 65, level: 2),
+      rig: TransducerRig(resonance: 65, qualityFactor: 0.7, low: 40, drive: raw), hertz: 65,
+      level: 2),
     Loop(
       testDescription: "a dull transducer on a strong amplifier",
-      rig: TransducerRig(resonance: 65, quality: 0.7, low: 40, amplifierPower: 400, drive: raw),
+      rig: TransducerRig(
+        resonance: 65, qualityFactor: 0.7, low: 40, amplifierPower: 400, drive: raw),
       hertz: 65, level: 2, shape: .square),
   ]
 
@@ -75,7 +79,8 @@ struct TransducerProtectionTests {
     let limit = try #require(limits.excursion)
     let power = try #require(limits.power)
     var transducer = TransducerSimulation(
-      TransducerModel(resonance: rig.resonance, quality: try #require(rig.quality)), rate: rig.rate)
+      TransducerModel(resonance: rig.resonance, qualityFactor: try #require(rig.qualityFactor)),
+      rate: rig.rate)
     var temperatureRise = SIMD2(start.coil, start.magnet)
     var warmest = start.total
     var numbers = SeededGenerator(seed: 1)
@@ -134,7 +139,7 @@ struct TransducerProtectionTests {
     var last = 0.0
     // A constant signal would be taken by the high-pass; far above the resonance it passes.
     var settings = rig
-    settings.quality = nil
+    settings.qualityFactor = nil
     let signal = settings.sine(12_000, level: 0.8)
     let output = settings.output(frameCount: 96_000, signal: signal)
     for index in stride(from: 1_001, to: 96_000, by: 4) {

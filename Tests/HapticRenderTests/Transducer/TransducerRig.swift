@@ -5,7 +5,7 @@ import Glibc
 /// A transducer behind the chain that a strip has for it.
 struct TransducerRig {
   var resonance = 40.0
-  var quality: Double? = 10
+  var qualityFactor: Double? = 10
   /// The lowest frequency that is asked for.
   var low = 25.0
   var power: Double? = 50
@@ -18,7 +18,7 @@ struct TransducerRig {
     TransducerProfile(
       name: "rig", summary: "", frequency: FrequencyMapping(low: low, high: low * 4),
       hardware: TransducerHardware(
-        product: "rig", resonance: resonance, quality: quality, power: power),
+        product: "rig", resonance: resonance, qualityFactor: qualityFactor, continuousPower: power),
       drive: drive, amplifier: AmplifierParameters(power: amplifierPower))
   }
 

@@ -5,12 +5,13 @@ import Testing
 struct TransducerSettingsTests {
   /// A transducer with 40 Hz and 25–80 Hz asked, unless told otherwise.
   private func profile(
-    resonance: Double? = 40, quality: Double? = 10, low: Double = 25,
+    resonance: Double? = 40, qualityFactor: Double? = 10, low: Double = 25,
     drive: DriveSettings = DriveSettings()
   ) -> TransducerProfile {
     TransducerProfile(
       name: "test", summary: "", frequency: FrequencyMapping(low: low, high: 80),
-      hardware: TransducerHardware(product: "test", resonance: resonance, quality: quality),
+      hardware: TransducerHardware(
+        product: "test", resonance: resonance, qualityFactor: qualityFactor),
       drive: drive)
   }
 
@@ -19,7 +20,7 @@ struct TransducerSettingsTests {
   }
 
   @Test func withoutAQualityThereIsOnlyAHighPass() throws {
-    let settings = try #require(profile(quality: nil).transducerSettings(rate: 48_000))
+    let settings = try #require(profile(qualityFactor: nil).transducerSettings(rate: 48_000))
     #expect(settings.highPass == 12.5)
     #expect(settings.equaliser == nil && settings.model == nil)
     #expect(settings.limits.excursion == nil && settings.limits.power == nil)
@@ -36,13 +37,13 @@ struct TransducerSettingsTests {
   @Test func whatIsHeardBehindTheEqualiserIsTheApparentTransducer() throws {
     let settings = try #require(profile().transducerSettings(rate: 48_000))
     let design = try #require(settings.equaliser)
-    #expect(design.apparent.quality == 2)
+    #expect(design.apparent.qualityFactor == 2)
     #expect(abs(design.apparent.resonance - 40 / raised(2, to: 0.5)) < 0.1)
     for hertz in [20.0, 25, 30, 40, 60, 80, 200] {
       let drive = design.filter(rate: 48_000).response(atHertz: hertz, rate: 48_000)
-      let felt = drive * design.model.acceleration(atHertz: hertz) * design.model.quality
+      let felt = drive * design.model.acceleration(atHertz: hertz) * design.model.qualityFactor
       let apparent =
-        design.gain * design.apparent.acceleration(atHertz: hertz) * design.apparent.quality
+        design.gain * design.apparent.acceleration(atHertz: hertz) * design.apparent.qualityFactor
       #expect(abs(decibels(felt, apparent)) < 0.02)
     }
   }
@@ -50,11 +51,11 @@ struct TransducerSettingsTests {
   @Test(arguments: [8_000.0, 48_000, 192_000])
   func theDriveNowhereRisesAboveTheBoost(rate: Double) throws {
     for resonance in [20.0, 40, 65, 175, 320] {
-      for quality in [0.5, 3, 40] {
+      for qualityFactor in [0.5, 3, 40] {
         for damping in [1.0, 5, 20] {
           for boost in [0.0, 6, 12] {
             let law = DriveSettings(boost: boost, damping: damping)
-            let profile = profile(resonance: resonance, quality: quality, drive: law)
+            let profile = profile(resonance: resonance, qualityFactor: qualityFactor, drive: law)
             let settings = try #require(profile.transducerSettings(rate: rate))
             let greatest = (0...300).map {
               settings.driveResponse(atHertz: raised(rate / 2, to: Double($0) / 300))
@@ -69,7 +70,7 @@ struct TransducerSettingsTests {
 
   @Test func powerIsRelatedToWhatIsBorneForEver() {
     func power(_ continuous: Double?, _ peak: Double?, amplifier: Double? = nil) -> Double? {
-      let hardware = TransducerHardware(product: "", power: continuous, peakPower: peak)
+      let hardware = TransducerHardware(product: "", continuousPower: continuous, peakPower: peak)
       return TransducerLimits(hardware, amplifier: AmplifierParameters(power: amplifier)).power
     }
     #expect(power(50, nil) == 2)
@@ -81,7 +82,7 @@ struct TransducerSettingsTests {
 
   @Test func excursionIsWhatPeakPowerReachesInTheBandUnlessMeasured() throws {
     var hardware = TransducerHardware(
-      product: "", band: 60...200, resonance: 40, quality: 10, power: 50)
+      product: "", band: 60...200, resonance: 40, qualityFactor: 10, continuousPower: 50)
     let ample = TransducerLimits(hardware, amplifier: AmplifierParameters(power: 400))
     let model = try #require(hardware.model)
     #expect(
@@ -116,13 +117,13 @@ struct DriveFilterTests {
   }
 
   private let filter = Biquad(
-    gain: 1.5, undoing: .init(TransducerModel(resonance: 40, quality: 10), rate: 48_000),
-    making: .init(TransducerModel(resonance: 30, quality: 2), rate: 48_000))
+    gain: 1.5, undoing: .init(TransducerModel(resonance: 40, qualityFactor: 10), rate: 48_000),
+    making: .init(TransducerModel(resonance: 30, qualityFactor: 2), rate: 48_000))
 
   @Test func itIsTheFilterOfSecondOrderItStandsFor() {
     let input = (0..<20_000).map { sin(Double($0) * 0.005) + sin(Double($0 * $0) * 1e-5) }
-    let zeros = Biquad.Resonance(TransducerModel(resonance: 40, quality: 10), rate: 48_000)
-    let poles = Biquad.Resonance(TransducerModel(resonance: 30, quality: 2), rate: 48_000)
+    let zeros = Biquad.Resonance(TransducerModel(resonance: 40, qualityFactor: 10), rate: 48_000)
+    let poles = Biquad.Resonance(TransducerModel(resonance: 30, qualityFactor: 2), rate: 48_000)
     var expected: [Double] = []
     for n in input.indices {
       func x(_ back: Int) -> Double { n < back ? 0 : input[n - back] }
