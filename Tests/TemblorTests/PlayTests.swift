@@ -121,7 +121,7 @@ import Testing
   @Test func latencyTellsEachPartOfTheWay() throws {
     let run = try place.temblor("latency", "--count", "3", "--device", "null", "--json")
     #expect(run.status == 0)
-    for key in ["taps", "handing", "device", "limiter", "total", "p99", "worstRenderShare"] {
+    for key in ["taps", "handing", "device", "limiter", "total", "p99", "peakRenderLoad"] {
       #expect(run.output.contains("\"\(key)\": "))
     }
     let text = try place.temblor("latency", "--count", "2", "--device", "null")

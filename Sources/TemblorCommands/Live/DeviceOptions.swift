@@ -136,8 +136,8 @@ struct DeviceSummary: Equatable, Sendable {
     entry.member("rate", Int(format.rate))
     entry.member("channels", format.channelCount)
     entry.member("format", encoding)
-    entry.member("periodLength", format.periodSize)
-    entry.member("bufferLength", format.bufferSize)
-    entry.member("isHardware", isHardware)
+    entry.member("periodSize", format.periodSize)
+    entry.member("bufferSize", format.bufferSize)
+    entry.member("hardware", isHardware)
   }
 }

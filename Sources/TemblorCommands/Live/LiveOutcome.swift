@@ -94,8 +94,8 @@ struct RenderLoadStatistics: Equatable, Sendable {
   /// Writes the figures into an object.
   func write(to entry: inout JSONObjectWriter, rate: Double) {
     entry.member("blocks", blockCount)
-    entry.member("meanRenderShare", meanShare)
-    entry.member("worstRenderShare", worstShare)
+    entry.member("meanRenderLoad", meanShare)
+    entry.member("peakRenderLoad", worstShare)
     entry.member("greatestDelaySeconds", Double(greatestDelay) / rate)
   }
 }

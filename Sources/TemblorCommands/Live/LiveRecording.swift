@@ -22,7 +22,7 @@ final class LiveRecording {
     /// Writes the figures into an object.
     func write(to entry: inout JSONObjectWriter) {
       entry.member("file", path)
-      entry.member("isComplete", isComplete)
+      entry.member("complete", isComplete)
       entry.member("frames", Int(frameCount))
       entry.member("droppedFrames", Int(droppedFrameCount))
     }

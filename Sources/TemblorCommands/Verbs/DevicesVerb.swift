@@ -82,7 +82,7 @@ enum DevicesVerb {
         list.object { entry in
           entry.member("name", device.name)
           entry.member("description", device.description)
-          entry.member("isBusy", device.problem?.kind == .busy)
+          entry.member("busy", device.problem?.kind == .busy)
           if let abilities = device.capabilities {
             entry.array("rates") { list in for rate in abilities.rates { list.element(rate) } }
             entry.array("channels") { list in
@@ -91,9 +91,9 @@ enum DevicesVerb {
             entry.array("formats") { list in
               for encoding in abilities.encodings { list.element(encoding) }
             }
-            entry.member("shortestPeriod", abilities.periodSizes.lowerBound)
-            entry.member("longestPeriod", abilities.periodSizes.upperBound)
-            entry.member("isHardware", abilities.isHardware)
+            entry.member("minPeriodSize", abilities.periodSizes.lowerBound)
+            entry.member("maxPeriodSize", abilities.periodSizes.upperBound)
+            entry.member("hardware", abilities.isHardware)
           }
           if let problem = device.problem { entry.member("problem", problem.description) }
         }
