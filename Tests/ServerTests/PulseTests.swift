@@ -82,12 +82,12 @@ struct PulseTests {
     let base = try probe.begin(script)
     try before.waitForMore(seconds: 2.5)
     server.crash()
-    try probe.waitForNotice("lost", within: .seconds(5))
+    try probe.waitForNotice("disconnected", within: .seconds(5))
 
     let next = try PulseServer(in: folder, name: "next")
     let after = try next.record(to: "after")
-    try probe.waitForNotice("returned", within: .seconds(5))
-    let returned = try #require(probe.notices.first { $0.kind == "returned" })
+    try probe.waitForNotice("reconnected", within: .seconds(5))
+    let returned = try #require(probe.notices.first { $0.kind == "reconnected" })
     try after.waitForMore(seconds: 3)
     let length = after.frameCount
     let now = SystemTimeSource().now / .seconds(1)
