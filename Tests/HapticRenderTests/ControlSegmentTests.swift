@@ -93,8 +93,8 @@ import Testing
     let segments = timeline(HapticPattern(parameters: [step(id, 0, at: 0.1)]))
       .segments(rampedOver: 4)
     #expect(segments.map(\.start) == [0, 100, 104])
-    let values = (100...104).map { segments[$0 < 104 ? 1 : 2].value(at: $0) }
-    #expect(values == [1, 0.75, 0.5, 0.25, 0])
+    #expect(
+      (100...104).map { segments[$0 < 104 ? 1 : 2].value(at: $0) } == [1, 0.75, 0.5, 0.25, 0])
   }
 
   @Test func stepsWithinARampStillEndWhereTheyShould() {

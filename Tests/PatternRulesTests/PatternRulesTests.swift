@@ -110,7 +110,8 @@ import Testing
   private let ring = TransducerProfile(
     name: "ring", summary: "Rings.", frequency: FrequencyMapping(low: 25, high: 80),
     hardware: TransducerHardware(
-      product: "A", resonance: 40, quality: 10, power: 10, acceleration: 8, excursion: 0.14),
+      product: "A", resonance: 40, qualityFactor: 10, continuousPower: 10, acceleration: 8,
+      excursion: 0.14),
     amplifier: AmplifierParameters(power: 40))
 
   @Test func hardwareFindingsNameTheEventOfTheirLayer() throws {

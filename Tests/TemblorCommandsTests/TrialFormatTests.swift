@@ -37,7 +37,8 @@ import Testing
     }
     let folder = place.path + "/"
     return (
-      status, recorded.output.replacing(folder, with: ""), recorded.error.replacing(folder, with: "")
+      status, recorded.output.replacing(folder, with: ""),
+      recorded.error.replacing(folder, with: "")
     )
   }
 
@@ -75,7 +76,8 @@ import Testing
     #expect(
       try run(CheckVerb.description, "--disable", "beats/clamped", place("loud.beats")).output
         .hasPrefix("loud.beats:3:1: "))
-    #expect(try run(CheckVerb.description, "--rules").output.contains("\n  beats/clamped (warning)"))
+    #expect(
+      try run(CheckVerb.description, "--rules").output.contains("\n  beats/clamped (warning)"))
   }
 
   @Test func compareHearsEveryLayer() throws {

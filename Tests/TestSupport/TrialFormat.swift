@@ -50,7 +50,8 @@ public struct TrialFormat: HapticFormat {
     var findings: [Finding] = []
     var allowances: [Examination.Allowance] = []
     let text = String(decoding: file.bytes, as: UTF8.self)
-    for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+    for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
+    {
       var words = line.split(separator: " ").map(String.init)
       guard !words.isEmpty else { continue }
       let word = words.removeFirst()
@@ -69,7 +70,8 @@ public struct TrialFormat: HapticFormat {
         var numbers = words.compactMap(Double.init)
         guard numbers.count == ["tap": 3, "hum": 4, "fade": 2][word] else {
           findings.append(
-            Finding(Self.wrongNumber, place: place(word.count + 2), "'\(word)' needs other numbers"))
+            Finding(Self.wrongNumber, place: place(word.count + 2), "'\(word)' needs other numbers")
+          )
           continue
         }
         if composition.layers.isEmpty { composition.layers.append(.init(HapticPattern())) }

@@ -61,7 +61,8 @@ import Testing
         #"{ "x": "a", "answer": "a", "correct": true, "switchCounts": { "a": 1, "b": 0, "x": 1 }"#))
     #expect(
       text.contains(
-        #"{ "x": "b", "answer": "a", "correct": false, "switchCounts": { "a": 2, "b": 1, "x": 2 }"#))
+        #"{ "x": "b", "answer": "a", "correct": false, "switchCounts": { "a": 2, "b": 1, "x": 2 }"#)
+    )
     #expect(text.contains(#""startTime": "2026-01-31T12:00:00Z""#))
     #expect(text.contains(#""device": "default""#))
     #expect(text.contains(#""isComplete": true"#))
