@@ -6,38 +6,43 @@ import SystemSupport
 
 /// The `temblor` program.
 public enum TemblorProgram {
-  static let program: Program = Program(
-    "temblor", version: temblorVersion, date: "2026-11-20",
-    abstract: "Turns haptic patterns into sound.",
-    discussion: """
-      PATTERN is an AHAP file, a folder of AHAP files, the name of a shipped pattern, or - for standard input.
-      """,
-    commands: [
-      PlayVerb.description, WatchVerb.description, TapVerb.description, ListenVerb.description,
-      AuditionVerb.description, ABXVerb.description,
-      RenderVerb.description, PlotVerb.description, CompareVerb.description,
-      GalleryVerb.description,
-      CheckVerb.description, InfoVerb.description, FormatVerb.description,
-      PatternsVerb.description, ProfilesVerb.description, DevicesVerb.description,
-      SweepVerb.description, CalibrateVerb.description,
-      LatencyVerb.description, completion, manual,
-    ],
-    examples: [
-      .init(
-        "temblor render earthquake-splash", "Render a shipped pattern to earthquake-splash.wav."),
-      .init("temblor check mine.ahap", "Report errors and warnings in a pattern."),
-    ],
-    manualSections: [
-      (
-        "FILES",
-        """
-        A pattern is a text file in Apple's AHAP format. Sound files that a pattern plays are searched only in the folder of the pattern.
+  static func program(_ formats: FormatRegistry = .standard) -> Program {
+    Program(
+      "temblor", version: temblorVersion, date: "2026-11-20",
+      abstract: "Turns haptic patterns into sound.",
+      discussion: """
+        PATTERN is an AHAP file, a folder of AHAP files, the name of a shipped pattern, or - for standard input.
+        """,
+      commands: [
+        PlayVerb.description(formats), WatchVerb.description(formats), TapVerb.description,
+        ListenVerb.description(formats),
+        AuditionVerb.description(formats), ABXVerb.description(formats),
+        RenderVerb.description(formats), PlotVerb.description(formats),
+        CompareVerb.description(formats),
+        GalleryVerb.description(formats),
+        CheckVerb.description(formats), InfoVerb.description(formats),
+        FormatVerb.description(formats),
+        PatternsVerb.description, ProfilesVerb.description, DevicesVerb.description,
+        SweepVerb.description, CalibrateVerb.description,
+        LatencyVerb.description, completion(formats), manual(formats),
+      ],
+      examples: [
+        .init(
+          "temblor render earthquake-splash", "Render a shipped pattern to earthquake-splash.wav."),
+        .init("temblor check mine.ahap", "Report errors and warnings in a pattern."),
+      ],
+      manualSections: [
+        (
+          "FILES",
+          """
+          A pattern is a text file in Apple's AHAP format. Sound files that a pattern plays are searched only in the folder of the pattern.
 
-        A profile NAME is searched as $XDG_CONFIG_HOME/temblor/profiles/NAME.json (XDG_CONFIG_HOME defaults to ~/.config), then as temblor/profiles/NAME.json in each folder of XDG_CONFIG_DIRS (default /etc/xdg), then among the shipped profiles. Relative paths in these variables are ignored.
-        """
-      )
-    ],
-    message: Failure.message(_:), status: Failure.status(of:))
+          A profile NAME is searched as $XDG_CONFIG_HOME/temblor/profiles/NAME.json (XDG_CONFIG_HOME defaults to ~/.config), then as temblor/profiles/NAME.json in each folder of XDG_CONFIG_DIRS (default /etc/xdg), then among the shipped profiles. Relative paths in these variables are ignored.
+          """
+        )
+      ],
+      message: Failure.message(_:), status: Failure.status(of:))
+  }
 
   /// Runs the program on this process's streams and answers the exit status.
   ///
@@ -48,34 +53,36 @@ public enum TemblorProgram {
   ///   - formats: The formats of patterns; a program with formats of its own adds them here.
   public static func run(_ words: [String], formats: FormatRegistry = .standard) -> Int32 {
     SignalHandling.watch()
-    let status = CommandEnvironment.$formats.withValue(formats) {
-      program.run(words, on: .system { SystemTimeSource().now })
-    }
+    let status = program(formats).run(words, on: .system { SystemTimeSource().now })
     SignalHandling.endByNotedSignal()
     return status.rawValue
   }
 
-  private static let completion: CommandDescription = CommandDescription(
-    "completion", abstract: "Print a completion script for a shell.",
-    discussion: """
-      Save the script where your shell searches for completions:
+  private static func completion(_ formats: FormatRegistry) -> CommandDescription {
+    CommandDescription(
+      "completion", abstract: "Print a completion script for a shell.",
+      discussion: """
+        Save the script where your shell searches for completions:
 
-        temblor completion bash > ~/.local/share/bash-completion/completions/temblor
-        temblor completion zsh > ~/.zfunc/_temblor
-        temblor completion fish > ~/.config/fish/completions/temblor.fish
-      """,
-    arguments: [Argument("SHELL", help: "The shell.", choices: Shell.allCases.map(\.rawValue))]
-  ) { arguments, terminal in
-    let shell = try arguments.choice("SHELL", as: Shell.self) ?? .bash
-    try terminal.output.write(program.completionScript(for: shell))
-    return .done
+          temblor completion bash > ~/.local/share/bash-completion/completions/temblor
+          temblor completion zsh > ~/.zfunc/_temblor
+          temblor completion fish > ~/.config/fish/completions/temblor.fish
+        """,
+      arguments: [Argument("SHELL", help: "The shell.", choices: Shell.allCases.map(\.rawValue))]
+    ) { arguments, terminal in
+      let shell = try arguments.choice("SHELL", as: Shell.self) ?? .bash
+      try terminal.output.write(program(formats).completionScript(for: shell))
+      return .done
+    }
   }
 
-  private static let manual: CommandDescription = CommandDescription(
-    "man", abstract: "Print the manual page.",
-    examples: [.init("temblor man | man -l -", "Read it.")]
-  ) { _, terminal in
-    try terminal.output.write(program.manualPage())
-    return .done
+  private static func manual(_ formats: FormatRegistry) -> CommandDescription {
+    CommandDescription(
+      "man", abstract: "Print the manual page.",
+      examples: [.init("temblor man | man -l -", "Read it.")]
+    ) { _, terminal in
+      try terminal.output.write(program(formats).manualPage())
+      return .done
+    }
   }
 }

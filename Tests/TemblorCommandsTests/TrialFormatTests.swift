@@ -2,6 +2,7 @@
 import HapticFormats
 import HapticPlayback
 import PatternWorkflows
+import SystemSupport
 import TestSupport
 import Testing
 
@@ -28,13 +29,14 @@ import Testing
   private static let formats = FormatRegistry.standard.adding(TrialFormat())
 
   /// Runs a verb in a registry with the trial format.
-  private func run(_ description: CommandDescription, _ words: String...) throws -> (
+  private func run(
+    _ description: (FormatRegistry) -> CommandDescription, _ words: String...
+  ) throws -> (
     status: CommandLineKit.ExitStatus, output: String, error: String
   ) {
     let recorded = RecordedTerminal()
-    let status = try CommandEnvironment.$formats.withValue(Self.formats) {
-      try description.run(description.parse(words), recorded.terminal)
-    }
+    let description = description(Self.formats)
+    let status = try description.run(description.parse(words), recorded.terminal)
     let folder = place.path + "/"
     return (
       status, recorded.output.replacing(folder, with: ""),
@@ -46,6 +48,23 @@ import Testing
     let run = try run(RenderVerb.description, place("a.beats"), "-o", place("a.wav"), "--json")
     #expect(run.status == .done, "\(run.error)")
     #expect(run.output.contains("a.wav") && !run.output.contains("error"), "\(run.output)")
+  }
+
+  @Test func foldersAreRenderedOnAllThreads() throws {
+    let many = 2...9
+    for index in many {
+      try place.write("beats 1 more\ntap 0 0.8 0.5\ntap 0.1 0.\(index) 0.5\n", to: "\(index).beats")
+    }
+    let recorded = RecordedTerminal()
+    let status = TemblorProgram.program(Self.formats).run(
+      ["render", place.path, "-o", place("out")], on: recorded.terminal)
+    #expect(status == .done, "\(recorded.error)")
+    for name in many.map({ "\($0)" }) + ["a"] {
+      #expect(FileSystem.entry(at: place("out/\(name).wav")) == .file, "\(name)")
+    }
+    let other = TemblorProgram.program().run(
+      ["render", place.path, "-o", place("none")], on: RecordedTerminal().terminal)
+    #expect(other == .failure)
   }
 
   @Test func checkReportsPlacesInItsOwnText() throws {
@@ -111,23 +130,27 @@ import Testing
 
   @Test func foldersAreSearchedForIt() throws {
     let run = try run(CheckVerb.description, place.path)
-    #expect(run.status == .done && run.output == "", "\(run.output)\(run.error)")
+    #expect(run.status == .done && run.error == "", "\(run.error)")
+    #expect(run.output.hasPrefix("a.beats:4:1: warning: "), "\(run.output)")
+    #expect(run.output.hasSuffix(" [transient-gap]\n") && run.output.count { $0 == "\n" } == 1)
     let inputs = PatternInput.find([place.path], formats: Self.formats)
     #expect(inputs.inputs.map(\.outputStem) == ["a"])
     #expect(PatternInput.find([place.path]).problems.count == 1)
   }
 
   @Test func shellsOfferIt() {
-    let completion = CommandEnvironment.$formats.withValue(Self.formats) { Completion.patterns() }
-    #expect(completion == .file(endingIn: "ahap", "beats"))
+    #expect(Completion.patterns(Self.formats) == .file(endingIn: "ahap", "beats"))
+    #expect(Completion.patterns(.standard) == .file(endingIn: "ahap"))
+    let mine = TemblorProgram.program(Self.formats).completionScript(for: .bash)
+    let plain = TemblorProgram.program().completionScript(for: .bash)
+    #expect(mine.contains("beats/clamped") && !plain.contains("beats"))
   }
 
   @Test func playPlaysIt() throws {
     let stage = VirtualStage()
-    let status = try CommandEnvironment.$formats.withValue(Self.formats) {
-      try PlayVerb.run(
-        PlayVerb.description.parse([place("a.beats")]), stage.recorded.terminal, on: stage)
-    }
+    let status = try PlayVerb.run(
+      PlayVerb.description().parse([place("a.beats")]), stage.recorded.terminal, on: stage,
+      formats: Self.formats)
     #expect(status == .done, "\(stage.recorded.error)")
     #expect(stage.samples().contains { abs($0) > 0.3 })
   }

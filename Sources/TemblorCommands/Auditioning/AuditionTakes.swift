@@ -12,9 +12,10 @@ struct AuditionTakes: Sendable {
 
   /// Reads takes; tells what is wrong and answers the status where any cannot be played.
   static func read(
-    _ words: [String], curveTimes: ReadingOptions.CurveTimes, _ terminal: Terminal
+    _ words: [String], curveTimes: ReadingOptions.CurveTimes, formats: FormatRegistry,
+    _ terminal: Terminal
   ) throws(UsageError) -> (takes: AuditionTakes?, status: ExitStatus) {
-    let (inputs, problems) = TakeInput.find(words, formats: CommandEnvironment.formats)
+    let (inputs, problems) = TakeInput.find(words, formats: formats)
     for problem in problems { terminal.report("\(problem)") }
     var statuses = problems.map { _ in ExitStatus.failure }
     if problems.isEmpty, !(2...most).contains(inputs.count) {

@@ -14,9 +14,10 @@ struct LivePatterns {
 
   /// Reads patterns, and tells of those that are wrong.
   init(
-    _ words: [String], curveTimes: ReadingOptions.CurveTimes, _ terminal: Terminal
+    _ words: [String], curveTimes: ReadingOptions.CurveTimes, formats: FormatRegistry,
+    _ terminal: Terminal
   ) {
-    let (inputs, problems) = PatternInput.find(words, formats: CommandEnvironment.formats)
+    let (inputs, problems) = PatternInput.find(words, formats: formats)
     for problem in problems {
       fail(problem.path, problem.description, .failure, terminal)
     }

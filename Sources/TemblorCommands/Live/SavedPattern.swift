@@ -27,12 +27,12 @@ final class SavedPattern: SessionTask {
   /// - Parameter output: Where findings are shown, for its colours.
   init(
     _ path: String, curveTimes: ReadingOptions.CurveTimes, on engine: PlaybackEngine,
-    passCount: Int?, session: LiveSession, output: Output
+    passCount: Int?, formats: FormatRegistry, session: LiveSession, output: Output
   ) throws {
     self.path = path
     input = PatternInput(
       origin: .file(path), outputStem: FileSystem.stem(of: path),
-      formats: CommandEnvironment.formats)
+      formats: formats)
     self.curveTimes = curveTimes
     self.engine = engine
     self.output = output

@@ -1,3 +1,4 @@
+import HapticFormats
 import BlindListening
 import CommandLineKit
 import HapticPlayback
@@ -9,36 +10,40 @@ import SystemSupport
 
 /// `temblor abx`: whether a difference between two takes can be heard at all.
 enum ABXVerb {
-  static let description = CommandDescription(
-    "abx", abstract: "Run a blind test: can two patterns or recordings be told apart?",
-    discussion: """
-      In each trial, X is A or B at random, independently of earlier trials. Press a, b and x to listen as often as you like, 1 or 2 to answer, and Enter to confirm; confirmed answers are final. The other keys are those of 'temblor audition'. Switching inserts a short silence, so that only the sound gives X away.
+  static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {
+    CommandDescription(
+      "abx", abstract: "Run a blind test: can two patterns or recordings be told apart?",
+      discussion: """
+        In each trial, X is A or B at random, independently of earlier trials. Press a, b and x to listen as often as you like, 1 or 2 to answer, and Enter to confirm; confirmed answers are final. The other keys are those of 'temblor audition'. Switching inserts a short silence, so that only the sound gives X away.
 
-      The result is shown at the end, with its p-value: the probability that guessing would do as well. Fix the number of trials in advance: stopping early inflates the result. If you quit or the device is lost, the answers so far are reported and saved as an incomplete test.
+        The result is shown at the end, with its p-value: the probability that guessing would do as well. Fix the number of trials in advance: stopping early inflates the result. If you quit or the device is lost, the answers so far are reported and saved as an incomplete test.
 
-      Levels are matched by loudness unless --match is given, because a difference in level alone can be heard. If a take is too quiet for a loudness measurement, both are matched by weighted energy. Recordings play as in 'temblor audition'.
-      """,
-    arguments: [
-      Argument(
-        "A", help: "An AHAP file, the name of a shipped pattern or a sound file.", completion: .file
-      ),
-      Argument("B", help: "The take to compare with.", completion: .file),
-    ],
-    options: ABXOptions.options + [
-      AuditionVerb.loop, AuditionVerb.gap, SharedOptions.curveTimes,
-      Option("--json", help: "Print the record as JSON instead of the result as text."),
-      LiveOptions.quiet,
-    ],
-    groups: [LiveOptions.unrecordedSoundGroup, RoutingOptions.group, DeviceOptions.group],
-    examples: [
-      .init("temblor abx old.ahap new.ahap", "Find out whether an edit can be heard or felt."),
-      .init(
-        "temblor abx a.wav b.wav --match none --trials 10",
-        "Ten trials at the levels of the files."),
-    ]
-  ) { arguments, terminal in
-    try run(
-      arguments, terminal, on: SystemBackend(), seed: ABXTest.randomSeed, now: { .now })
+        Levels are matched by loudness unless --match is given, because a difference in level alone can be heard. If a take is too quiet for a loudness measurement, both are matched by weighted energy. Recordings play as in 'temblor audition'.
+        """,
+      arguments: [
+        Argument(
+          "A", help: "An AHAP file, the name of a shipped pattern or a sound file.",
+          completion: .file
+        ),
+        Argument("B", help: "The take to compare with.", completion: .file),
+      ],
+      options: ABXOptions.options + [
+        AuditionVerb.loop, AuditionVerb.gap, SharedOptions.curveTimes,
+        Option("--json", help: "Print the record as JSON instead of the result as text."),
+        LiveOptions.quiet,
+      ],
+      groups: [LiveOptions.unrecordedSoundGroup, RoutingOptions.group, DeviceOptions.group],
+      examples: [
+        .init("temblor abx old.ahap new.ahap", "Find out whether an edit can be heard or felt."),
+        .init(
+          "temblor abx a.wav b.wav --match none --trials 10",
+          "Ten trials at the levels of the files."),
+      ]
+    ) { arguments, terminal in
+      try run(
+        arguments, terminal, on: SystemBackend(), formats: formats, seed: ABXTest.randomSeed,
+        now: { .now })
+    }
   }
 
   /// Tests on a stage.
@@ -48,7 +53,7 @@ enum ABXVerb {
   ///   - now: Tells when the test begins.
   static func run(
     _ arguments: ParsedArguments, _ terminal: Terminal, on stage: any SessionBackend,
-    seed: () -> UInt64, now: () -> CalendarTime
+    formats: FormatRegistry = .standard, seed: () -> UInt64, now: () -> CalendarTime
   ) throws -> ExitStatus {
     let live = try LiveOptions(arguments)
     let options = try ABXOptions(arguments)
@@ -56,7 +61,8 @@ enum ABXVerb {
     let gap = try arguments.double("--gap", in: 0...3_600) ?? AuditionVerb.defaultGap
     let curveTimes = try SharedOptions.curveTimes(arguments)
     let words = [arguments.argument("A"), arguments.argument("B")]
-    let (read, status) = try AuditionTakes.read(words, curveTimes: curveTimes, terminal)
+    let (read, status) = try AuditionTakes.read(
+      words, curveTimes: curveTimes, formats: formats, terminal)
     guard let takes = read else { return status }
     guard takes.all.count == 2 else {
       throw UsageError(

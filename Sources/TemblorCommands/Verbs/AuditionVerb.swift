@@ -1,3 +1,4 @@
+internal import HapticFormats
 internal import CommandLineKit
 internal import Glibc
 import HapticPlayback
@@ -24,38 +25,41 @@ enum AuditionVerb {
     "--gap", value: "SECONDS", help: "Silence before the takes restart.",
     defaultText: "\(defaultGap)")
 
-  static let description = CommandDescription(
-    "audition", abstract: "Play patterns and recordings in sync and switch between them.",
-    discussion: """
-      All takes run in sync and loop. Keys switch between them without clicks, move the play head and set the loop range; ? lists them. A plays first.
+  static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {
+    CommandDescription(
+      "audition", abstract: "Play patterns and recordings in sync and switch between them.",
+      discussion: """
+        All takes run in sync and loop. Keys switch between them without clicks, move the play head and set the loop range; ? lists them. A plays first.
 
-      A recording plays unprocessed on the haptic channels: its first channel on the first of them, and so on; if it has more channels, their mean. No profile is applied.
+        A recording plays unprocessed on the haptic channels: its first channel on the first of them, and so on; if it has more channels, their mean. No profile is applied.
 
-      Levels are unchanged until you match them with g or --match: all takes are then attenuated to the weakest one, by loudness (LUFS) or by weighted energy (felt). If a take is too quiet for a loudness measurement, all are matched by weighted energy.
+        Levels are unchanged until you match them with g or --match: all takes are then attenuated to the weakest one, by loudness (LUFS) or by weighted energy (felt). If a take is too quiet for a loudness measurement, all are matched by weighted energy.
 
-      Without a terminal, each take plays once, one after the other.
-      """,
-    arguments: [take],
-    options: [
-      Option(
-        "--match", value: "MATCH", help: "Initial level matching.",
-        defaultText: LevelMatch.none.rawValue, choices: LevelMatch.allCases.map(\.rawValue)),
-      loop, gap, SharedOptions.curveTimes, LiveOptions.json, LiveOptions.quiet,
-    ],
-    groups: [LiveOptions.soundGroup, RoutingOptions.group, DeviceOptions.group],
-    examples: [
-      .init("temblor audition old.ahap new.ahap", "Hear what an edit changed."),
-      .init(
-        "temblor audition mine.ahap phone.wav --match felt --loop 0.2-0.9",
-        "Compare a section of a pattern with a recording at equal strength."),
-    ]
-  ) { arguments, terminal in
-    try run(arguments, terminal, on: SystemBackend())
+        Without a terminal, each take plays once, one after the other.
+        """,
+      arguments: [take],
+      options: [
+        Option(
+          "--match", value: "MATCH", help: "Initial level matching.",
+          defaultText: LevelMatch.none.rawValue, choices: LevelMatch.allCases.map(\.rawValue)),
+        loop, gap, SharedOptions.curveTimes, LiveOptions.json, LiveOptions.quiet,
+      ],
+      groups: [LiveOptions.soundGroup, RoutingOptions.group, DeviceOptions.group],
+      examples: [
+        .init("temblor audition old.ahap new.ahap", "Hear what an edit changed."),
+        .init(
+          "temblor audition mine.ahap phone.wav --match felt --loop 0.2-0.9",
+          "Compare a section of a pattern with a recording at equal strength."),
+      ]
+    ) { arguments, terminal in
+      try run(arguments, terminal, on: SystemBackend(), formats: formats)
+    }
   }
 
   /// Plays on a stage.
   static func run(
-    _ arguments: ParsedArguments, _ terminal: Terminal, on stage: any SessionBackend
+    _ arguments: ParsedArguments, _ terminal: Terminal, on stage: any SessionBackend,
+    formats: FormatRegistry = .standard
   ) throws -> ExitStatus {
     let options = try LiveOptions(arguments)
     let match = try arguments.choice("--match", as: LevelMatch.self) ?? .none
@@ -63,7 +67,7 @@ enum AuditionVerb {
     let gap = try arguments.double("--gap", in: 0...3_600) ?? defaultGap
     let curveTimes = try SharedOptions.curveTimes(arguments)
     let (read, status) = try AuditionTakes.read(
-      arguments.values(take.name), curveTimes: curveTimes, terminal)
+      arguments.values(take.name), curveTimes: curveTimes, formats: formats, terminal)
     guard let takes = read else { return status }
 
     let session = options.session(on: stage, terminal)

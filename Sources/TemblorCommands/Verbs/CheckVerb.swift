@@ -10,80 +10,83 @@ import SystemSupport
 
 /// `temblor check`: what is wrong with patterns, and where.
 enum CheckVerb {
-  static let description = CommandDescription(
-    "check", abstract: "Check patterns for errors and design problems.",
-    discussion: """
-      Each finding is printed as FILE:LINE:COLUMN: SEVERITY: MESSAGE (PATH); HINT [RULE]. Errors prevent a file from being read; warnings and notes do not. The exit status is 2 if there is an error.
+  static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {
+    CommandDescription(
+      "check", abstract: "Check patterns for errors and design problems.",
+      discussion: """
+        Each finding is printed as FILE:LINE:COLUMN: SEVERITY: MESSAGE (PATH); HINT [RULE]. Errors prevent a file from being read; warnings and notes do not. The exit status is 2 if there is an error.
 
-      With --profile, the pattern is rendered for the hardware of the profile, and check reports frequencies outside its band and where excursion, temperature or level will be limited.
+        With --profile, the pattern is rendered for the hardware of the profile, and check reports frequencies outside its band and where excursion, temperature or level will be limited.
 
-      A file can suppress a warning or note, with a reason:
+        A file can suppress a warning or note, with a reason:
 
-        "Metadata": { "AllowedRules": { "transient-count": "the aftershocks of an earthquake" } }
-      """,
-    arguments: [
-      Argument(
-        SharedOptions.pattern.name, help: SharedOptions.pattern.help,
-        completion: .patterns(), isRepeatable: true, isOptional: true)
-    ],
-    options: [
-      Option(
-        "--profile", value: "PROFILE",
-        help: "Also check against the hardware of a profile (name or file).",
-        completion: SharedOptions.profileNames),
-      Option("--strict", help: "Count warnings as errors."),
-      Option(
-        "--disable", value: "RULE",
-        help: "Disable a rule that is not an error; --rules lists them.",
-        completion: .words(knownRules.filter { $0.severity < .error }.map(\.id.text)),
-        isRepeatable: true),
-      Option("--no-notes", help: "Do not print notes."),
-      Option("--rules", help: "List the rules with explanations and exit."),
-      SharedOptions.json,
-    ],
-    examples: [
-      .init("temblor check mine.ahap", "Check a pattern."),
-      .init("temblor check --profile dayton-bst-1 mine.ahap", "Check a pattern for a bass shaker."),
-      .init(
-        "temblor check --strict --disable transient-gap Patterns", "Guard a folder in a build."),
-    ]
-  ) { arguments, terminal in
-    if arguments.flag("--rules") {
-      try terminal.output.write(rules(asJSON: arguments.flag("--json")).span)
-      return .done
-    }
-    let words = arguments.values(SharedOptions.pattern.name)
-    guard !words.isEmpty else { throw UsageError(.missingValue, "missing PATTERN") }
-    let profile = try arguments.value("--profile").map(SharedOptions.profile(named:))
-    let (inputs, problems) = PatternInput.find(words, formats: CommandEnvironment.formats)
-    let isStrict = arguments.flag("--strict")
-    let filter = FindingFilter(
-      disabled: try disabledRules(arguments.values("--disable")),
-      hidesNotes: arguments.flag("--no-notes"))
-    var findings: [Finding] = []
-    var failures = problems.map(\.description)
-    for input in inputs {
-      do {
-        findings += try examine(input, for: profile)
-      } catch {
-        failures.append(Failure.message(error))
+          "Metadata": { "AllowedRules": { "transient-count": "the aftershocks of an earthquake" } }
+        """,
+      arguments: [
+        Argument(
+          SharedOptions.patternName, help: SharedOptions.patternHelp,
+          completion: .patterns(formats), isRepeatable: true, isOptional: true)
+      ],
+      options: [
+        Option(
+          "--profile", value: "PROFILE",
+          help: "Also check against the hardware of a profile (name or file).",
+          completion: SharedOptions.profileNames),
+        Option("--strict", help: "Count warnings as errors."),
+        Option(
+          "--disable", value: "RULE",
+          help: "Disable a rule that is not an error; --rules lists them.",
+          completion: .words(knownRules(formats).filter { $0.severity < .error }.map(\.id.text)),
+          isRepeatable: true),
+        Option("--no-notes", help: "Do not print notes."),
+        Option("--rules", help: "List the rules with explanations and exit."),
+        SharedOptions.json,
+      ],
+      examples: [
+        .init("temblor check mine.ahap", "Check a pattern."),
+        .init(
+          "temblor check --profile dayton-bst-1 mine.ahap", "Check a pattern for a bass shaker."),
+        .init(
+          "temblor check --strict --disable transient-gap Patterns", "Guard a folder in a build."),
+      ]
+    ) { arguments, terminal in
+      if arguments.flag("--rules") {
+        try terminal.output.write(rules(of: formats, asJSON: arguments.flag("--json")).span)
+        return .done
       }
-    }
-    findings = filter.apply(to: findings)
-    if isStrict {
-      for index in findings.indices where findings[index].severity == .warning {
-        findings[index].severity = .error
+      let words = arguments.values(SharedOptions.patternName)
+      guard !words.isEmpty else { throw UsageError(.missingValue, "missing PATTERN") }
+      let profile = try arguments.value("--profile").map(SharedOptions.profile(named:))
+      let (inputs, problems) = PatternInput.find(words, formats: formats)
+      let isStrict = arguments.flag("--strict")
+      let filter = FindingFilter(
+        disabled: try disabledRules(arguments.values("--disable"), of: formats),
+        hidesNotes: arguments.flag("--no-notes"))
+      var findings: [Finding] = []
+      var failures = problems.map(\.description)
+      for input in inputs {
+        do {
+          findings += try examine(input, for: profile)
+        } catch {
+          failures.append(Failure.message(error))
+        }
       }
+      findings = filter.apply(to: findings)
+      if isStrict {
+        for index in findings.indices where findings[index].severity == .warning {
+          findings[index].severity = .error
+        }
+      }
+      if arguments.flag("--json") {
+        try terminal.output.write(json(findings).span)
+      } else {
+        try terminal.output.write(text(findings, for: terminal.output))
+      }
+      for failure in failures { terminal.report(failure) }
+      if terminal.error.isTerminal { terminal.report(summary(findings, of: inputs.count)) }
+      let hasErrors = findings.contains { $0.severity == .error }
+      return Failure.worst([hasErrors ? .invalidInput : .done, failures.isEmpty ? .done : .failure])
     }
-    if arguments.flag("--json") {
-      try terminal.output.write(json(findings).span)
-    } else {
-      try terminal.output.write(text(findings, for: terminal.output))
-    }
-    for failure in failures { terminal.report(failure) }
-    if terminal.error.isTerminal { terminal.report(summary(findings, of: inputs.count)) }
-    let hasErrors = findings.contains { $0.severity == .error }
-    return Failure.worst([hasErrors ? .invalidInput : .done, failures.isEmpty ? .done : .failure])
   }
 
   /// All findings about one pattern, its sound files included, and what a profile's hardware makes of it.
@@ -114,7 +117,7 @@ enum CheckVerb {
       others += PatternRules.hardwareFindings(
         in: composition, profile: profile, plan: plan, places: places)
     }
-    return examination.judged(adding: others, rules: knownRules) {
+    return examination.judged(adding: others, rules: knownRules(input.formats)) {
       profile != nil || !PatternRules.hardware.contains($0)
     }
   }
@@ -139,9 +142,9 @@ enum CheckVerb {
   }
 
   /// The rules that patterns are checked for, in the order in which they are listed.
-  private static var knownRules: [Rule] {
+  private static func knownRules(_ formats: FormatRegistry) -> [Rule] {
     let rules =
-      CommandEnvironment.formats.rules + PatternRules.composition + PatternRules.hardware
+      formats.rules + PatternRules.composition + PatternRules.hardware
       + PatternRules.refusals
     // What two modules check of one group stands under one heading.
     var groups: [String] = []
@@ -150,8 +153,10 @@ enum CheckVerb {
   }
 
   /// The rules to leave out; those whose findings are errors cannot be.
-  private static func disabledRules(_ names: [String]) throws -> Set<RuleID> {
-    let rules = knownRules
+  private static func disabledRules(
+    _ names: [String], of formats: FormatRegistry
+  ) throws -> Set<RuleID> {
+    let rules = knownRules(formats)
     for name in names {
       guard let rule = rules.first(where: { $0.id.text == name }) else {
         throw UsageError.notAllowed("--disable", name, choices: rules.map(\.id.text))
@@ -166,19 +171,12 @@ enum CheckVerb {
     return Set(names.map { RuleID($0) })
   }
 
-  /// The rules of one group next to each other, the groups in the order of their first rules.
-  private static var rulesByGroup: [Rule] {
-    let rules = knownRules
-    var groups: [String] = []
-    for rule in rules where !groups.contains(rule.group) { groups.append(rule.group) }
-    return groups.flatMap { group in rules.filter { $0.group == group } }
-  }
-
-  private static func rules(asJSON: Bool) -> [UInt8] {
+  private static func rules(of formats: FormatRegistry, asJSON: Bool) -> [UInt8] {
+    let rules = knownRules(formats)
     guard asJSON else {
       var text = ""
       var group: String?
-      for rule in rulesByGroup {
+      for rule in rules {
         if rule.group != group { text += "\(rule.group)\n" }
         group = rule.group
         let name = "\(rule.id) (\(rule.severity))"
@@ -189,7 +187,7 @@ enum CheckVerb {
     }
     var json = JSONWriter()
     json.array { list in
-      for rule in rulesByGroup {
+      for rule in rules {
         list.object { entry in
           entry.member("rule", rule.id.text)
           entry.member("group", rule.group)

@@ -1,3 +1,4 @@
+import HapticFormats
 import CommandLineKit
 import HapticRender
 import JSONText
@@ -8,90 +9,92 @@ import SystemSupport
 
 /// `temblor compare`: what differs between patterns or sounds, in words and figures.
 enum CompareVerb {
-  static let description = CommandDescription(
-    "compare", abstract: "Describe the differences between patterns or sound files.",
-    discussion: """
-      The first TAKE is the reference; the others are compared with it. Patterns are rendered, at the sample rate of the sound file if there is one. Two patterns are compared event by event; other takes are aligned with the reference, matched in level and compared sound by sound. Differences are ordered by perceptual impact; those below published thresholds are listed separately.
+  static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {
+    CommandDescription(
+      "compare", abstract: "Describe the differences between patterns or sound files.",
+      discussion: """
+        The first TAKE is the reference; the others are compared with it. Patterns are rendered, at the sample rate of the sound file if there is one. Two patterns are compared event by event; other takes are aligned with the reference, matched in level and compared sound by sound. Differences are ordered by perceptual impact; those below published thresholds are listed separately.
 
-      With --tolerance, the exit status is 3 if a difference exceeds its limit, else 0; without it, differences do not affect the exit status. An omitted limit is 0. Missing or added events always exceed the tolerance.
+        With --tolerance, the exit status is 3 if a difference exceeds its limit, else 0; without it, differences do not affect the exit status. An omitted limit is 0. Missing or added events always exceed the tolerance.
 
-      With --output, also write an HTML page with synchronised players, plots, the sources and a blind test.
-      """,
-    arguments: [
-      Argument(
-        "TAKE", help: "A PATTERN or a sound file; two or more.",
-        completion: .file, isRepeatable: true)
-    ],
-    options: [
-      Option(
-        "--tolerance", value: "LIMITS",
-        help: "Limits for level, time and frequency, such as 0.5dB,5ms,2%; 0 for none."),
-      Option(
-        "--align", value: "HOW",
-        help:
-          "Align takes by best fit (auto), by first sound (start), or not at all (none).",
-        defaultText: "auto; none between two patterns",
-        choices: ComparisonOptions.Alignment.allCases.map(\.rawValue)),
-      Option(
-        "--match", value: "HOW",
-        help:
-          "Match levels by loudness (LUFS), by weighted energy (felt), or not at all, before comparing.",
-        defaultText: "the common level difference is reported and removed",
-        choices: LevelMatch.allCases.map(\.rawValue)),
-      Option(
-        "-o", "--output", value: "FILE",
-        help:
-          "Also write a self-contained HTML page with players, plots and a blind test.",
-        completion: .file),
-      Option("--all", help: "List all differences, not only the largest."),
-      SharedOptions.profile, SharedOptions.rate, SharedOptions.curveTimes, SharedOptions.json,
-    ],
-    examples: [
-      .init("temblor compare old.ahap new.ahap", "See what an edit changed."),
-      .init(
-        "temblor compare old.ahap new.ahap -o report.html",
-        "Write a report for a browser."),
-      .init(
-        "temblor compare --tolerance 0.5dB,5ms,2% golden.wav mine.ahap",
-        "Guard a pattern in a build."
-      ),
-    ]
-  ) { arguments, terminal in
-    let words = arguments.values("TAKE")
-    let options = try options(arguments)
-    let tolerance = try arguments.value("--tolerance").map { try Tolerance(words: $0) }
-    var job = try SharedOptions.job(arguments)
-    job.curveTimes = try SharedOptions.curveTimes(arguments)
-    let rate = try arguments.int("--rate", in: SharedOptions.sampleRates)
-    let (inputs, problems) = TakeInput.find(words, formats: CommandEnvironment.formats)
-    for problem in problems { terminal.report("\(problem)") }
-    guard problems.isEmpty else { return .failure }
-    guard inputs.count > 1 else {
-      throw UsageError(.missingValue, "missing TAKE to compare with \(words[0].inQuotes)")
+        With --output, also write an HTML page with synchronised players, plots, the sources and a blind test.
+        """,
+      arguments: [
+        Argument(
+          "TAKE", help: "A PATTERN or a sound file; two or more.",
+          completion: .file, isRepeatable: true)
+      ],
+      options: [
+        Option(
+          "--tolerance", value: "LIMITS",
+          help: "Limits for level, time and frequency, such as 0.5dB,5ms,2%; 0 for none."),
+        Option(
+          "--align", value: "HOW",
+          help:
+            "Align takes by best fit (auto), by first sound (start), or not at all (none).",
+          defaultText: "auto; none between two patterns",
+          choices: ComparisonOptions.Alignment.allCases.map(\.rawValue)),
+        Option(
+          "--match", value: "HOW",
+          help:
+            "Match levels by loudness (LUFS), by weighted energy (felt), or not at all, before comparing.",
+          defaultText: "the common level difference is reported and removed",
+          choices: LevelMatch.allCases.map(\.rawValue)),
+        Option(
+          "-o", "--output", value: "FILE",
+          help:
+            "Also write a self-contained HTML page with players, plots and a blind test.",
+          completion: .file),
+        Option("--all", help: "List all differences, not only the largest."),
+        SharedOptions.profile, SharedOptions.rate, SharedOptions.curveTimes, SharedOptions.json,
+      ],
+      examples: [
+        .init("temblor compare old.ahap new.ahap", "See what an edit changed."),
+        .init(
+          "temblor compare old.ahap new.ahap -o report.html",
+          "Write a report for a browser."),
+        .init(
+          "temblor compare --tolerance 0.5dB,5ms,2% golden.wav mine.ahap",
+          "Guard a pattern in a build."
+        ),
+      ]
+    ) { arguments, terminal in
+      let words = arguments.values("TAKE")
+      let options = try options(arguments)
+      let tolerance = try arguments.value("--tolerance").map { try Tolerance(words: $0) }
+      var job = try SharedOptions.job(arguments)
+      job.curveTimes = try SharedOptions.curveTimes(arguments)
+      let rate = try arguments.int("--rate", in: SharedOptions.sampleRates)
+      let (inputs, problems) = TakeInput.find(words, formats: formats)
+      for problem in problems { terminal.report("\(problem)") }
+      guard problems.isEmpty else { return .failure }
+      guard inputs.count > 1 else {
+        throw UsageError(.missingValue, "missing TAKE to compare with \(words[0].inQuotes)")
+      }
+      let takes: [Take]
+      do {
+        takes = try TakeInput.takes(inputs, job, rate: rate)
+      } catch {
+        terminal.report(Failure.message(error))
+        return Failure.status(of: error)
+      }
+      let comparisons = compare(takes, options)
+      if let path = arguments.value("--output") {
+        job.rate = Int(takes[0].signal.rate)
+        try ReportOutput.write(
+          to: path, inputs: inputs, takes: takes, comparisons: comparisons,
+          levelMatch: options.levelMatch, job: job)
+      }
+      if arguments.flag("--json") {
+        try terminal.output.write(json(comparisons, tolerance).span)
+      } else {
+        let text = ComparisonText(comparisons: comparisons, isComplete: arguments.flag("--all"))
+        try terminal.output.write(text.text(for: terminal.output))
+        if let tolerance { try terminal.output.write(judgement(comparisons, tolerance)) }
+      }
+      guard let tolerance else { return .done }
+      return comparisons.allSatisfy { $0.isEqual(within: tolerance) } ? .done : .differs
     }
-    let takes: [Take]
-    do {
-      takes = try TakeInput.takes(inputs, job, rate: rate)
-    } catch {
-      terminal.report(Failure.message(error))
-      return Failure.status(of: error)
-    }
-    let comparisons = compare(takes, options)
-    if let path = arguments.value("--output") {
-      job.rate = Int(takes[0].signal.rate)
-      try ReportOutput.write(
-        to: path, inputs: inputs, takes: takes, comparisons: comparisons,
-        levelMatch: options.levelMatch, job: job)
-    }
-    if arguments.flag("--json") {
-      try terminal.output.write(json(comparisons, tolerance).span)
-    } else {
-      let text = ComparisonText(comparisons: comparisons, isComplete: arguments.flag("--all"))
-      try terminal.output.write(text.text(for: terminal.output))
-      if let tolerance { try terminal.output.write(judgement(comparisons, tolerance)) }
-    }
-    guard let tolerance else { return .done }
-    return comparisons.allSatisfy { $0.isEqual(within: tolerance) } ? .done : .differs
   }
 
   /// Compares each take with the first; they are called A, B, C and so on.

@@ -5,51 +5,53 @@ import SystemSupport
 
 /// `temblor format`: patterns in canonical form.
 enum FormatVerb {
-  static let description = CommandDescription(
-    "format", abstract: "Rewrite AHAP in canonical form.",
-    discussion: """
-      Keys are sorted into a fixed order, event parameters and control points are written one per line, and numbers as short as possible. Unknown keys are kept. Without options, the result goes to standard output; use --in-place to rewrite files.
-      """,
-    arguments: [SharedOptions.pattern],
-    options: [
-      Option("-i", "--in-place", help: "Rewrite files that change."),
-      Option("--check", help: "Write nothing; exit with status 2 if a file is not canonical."),
-    ],
-    examples: [.init("temblor format --in-place mine.ahap", "Tidy a pattern.")]
-  ) { arguments, terminal in
-    let (inputs, problems) = PatternInput.find(
-      arguments.values("PATTERN"), formats: CommandEnvironment.formats)
-    var statuses = problems.map { _ in ExitStatus.failure }
-    for problem in problems { terminal.report("\(problem)") }
-    if arguments.flag("--in-place"), arguments.flag("--check") {
-      throw UsageError(.remove, "'--in-place' and '--check' exclude each other")
-    }
-    for input in inputs {
-      do {
-        let file = try input.file()
-        let format = try input.formats.format(of: file)
-        guard let canonical = try format.canonical(file) else {
-          throw FileError(input.name, "the format '\(format.id)' has no canonical form")
-        }
-        if arguments.flag("--check") {
-          guard file.bytes != canonical else { continue }
-          try terminal.output.line("\(input.name.printable): not in canonical form")
-          statuses.append(.invalidInput)
-        } else if arguments.flag("--in-place") {
-          guard case .file(let path) = input.origin else {
-            throw FileError(input.name, "cannot be rewritten; it is not a file")
-          }
-          if file.bytes != canonical { try AtomicFileWriter.write(canonical, to: path) }
-        } else {
-          try terminal.output.write(canonical.span)
-        }
-      } catch let error as StreamError {
-        throw error
-      } catch {
-        terminal.report(Failure.message(error))
-        statuses.append(Failure.status(of: error))
+  static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {
+    CommandDescription(
+      "format", abstract: "Rewrite AHAP in canonical form.",
+      discussion: """
+        Keys are sorted into a fixed order, event parameters and control points are written one per line, and numbers as short as possible. Unknown keys are kept. Without options, the result goes to standard output; use --in-place to rewrite files.
+        """,
+      arguments: [SharedOptions.pattern(formats)],
+      options: [
+        Option("-i", "--in-place", help: "Rewrite files that change."),
+        Option("--check", help: "Write nothing; exit with status 2 if a file is not canonical."),
+      ],
+      examples: [.init("temblor format --in-place mine.ahap", "Tidy a pattern.")]
+    ) { arguments, terminal in
+      let (inputs, problems) = PatternInput.find(
+        arguments.values("PATTERN"), formats: formats)
+      var statuses = problems.map { _ in ExitStatus.failure }
+      for problem in problems { terminal.report("\(problem)") }
+      if arguments.flag("--in-place"), arguments.flag("--check") {
+        throw UsageError(.remove, "'--in-place' and '--check' exclude each other")
       }
+      for input in inputs {
+        do {
+          let file = try input.file()
+          let format = try input.formats.format(of: file)
+          guard let canonical = try format.canonical(file) else {
+            throw FileError(input.name, "the format '\(format.id)' has no canonical form")
+          }
+          if arguments.flag("--check") {
+            guard file.bytes != canonical else { continue }
+            try terminal.output.line("\(input.name.printable): not in canonical form")
+            statuses.append(.invalidInput)
+          } else if arguments.flag("--in-place") {
+            guard case .file(let path) = input.origin else {
+              throw FileError(input.name, "cannot be rewritten; it is not a file")
+            }
+            if file.bytes != canonical { try AtomicFileWriter.write(canonical, to: path) }
+          } else {
+            try terminal.output.write(canonical.span)
+          }
+        } catch let error as StreamError {
+          throw error
+        } catch {
+          terminal.report(Failure.message(error))
+          statuses.append(Failure.status(of: error))
+        }
+      }
+      return Failure.worst(statuses)
     }
-    return Failure.worst(statuses)
   }
 }

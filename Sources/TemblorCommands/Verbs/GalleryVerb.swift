@@ -1,3 +1,4 @@
+internal import HapticFormats
 internal import CommandLineKit
 internal import Glibc
 import HapticRender
@@ -13,68 +14,70 @@ enum GalleryVerb {
   static let rate = 16_000
   private static let usualOutput = "gallery.html"
 
-  static let description = CommandDescription(
-    "gallery", abstract: "Write an HTML page of many patterns.",
-    discussion: """
-      The page is self-contained and works offline. Each pattern has a picture, a player, its length and event counts, and the Description from its file. The page has search and keyboard shortcuts. Small speakers cannot reproduce the haptic band, so each pattern is included twice: rendered with the chosen profile and with the profile speaker.
+  static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {
+    CommandDescription(
+      "gallery", abstract: "Write an HTML page of many patterns.",
+      discussion: """
+        The page is self-contained and works offline. Each pattern has a picture, a player, its length and event counts, and the Description from its file. The page has search and keyboard shortcuts. Small speakers cannot reproduce the haptic band, so each pattern is included twice: rendered with the chosen profile and with the profile speaker.
 
-      Patterns that cannot be read are reported and skipped. The same patterns and options give an identical page, given the same version of Cairo and the same fonts.
-      """,
-    arguments: [SharedOptions.pattern],
-    options: [
-      Option(
-        "-o", "--output", value: "FILE", help: "Output file; - for standard output.",
-        defaultText: usualOutput, completion: .file),
-      Option(
-        "--title", value: "TITLE", help: "Title of the page.", defaultText: usualTitle),
-      SharedOptions.profile, SharedOptions.curveTimes,
-      Option("-q", "--quiet", help: "Print errors only."),
-    ],
-    examples: [
-      .init("temblor gallery Patterns -o index.html", "Write a page of a folder."),
-      .init(
-        "temblor gallery mine --title 'Autumn set' --profile buttkicker-lfe",
-        "Write gallery.html for a shaker."),
-    ]
-  ) { arguments, terminal in
-    var job = try SharedOptions.job(arguments)
-    job.rate = rate
-    job.curveTimes = try SharedOptions.curveTimes(arguments)
-    let path = arguments.value("--output") ?? usualOutput
-    if path == RenderOutputs.standardOutput, terminal.output.isTerminal {
-      throw UsageError(
-        .invalidValue, "standard output is a terminal; use '--output FILE' or a pipe")
-    }
-    let (inputs, problems) = PatternInput.find(
-      arguments.values("PATTERN"), formats: CommandEnvironment.formats)
-    let isQuiet = arguments.flag("--quiet")
-    let results = ReviewTakes.read(inputs, job: job, on: terminal, isQuiet: isQuiet)
-    var statuses = problems.map { problem in
-      terminal.report("\(problem)")
-      return ExitStatus.failure
-    }
-    var takes: [ReviewTakes] = []
-    for result in results {
-      switch result {
-      case .success(let take): takes.append(take)
-      case .failure(let failure):
-        terminal.report(failure.message)
-        statuses.append(failure.status)
+        Patterns that cannot be read are reported and skipped. The same patterns and options give an identical page, given the same version of Cairo and the same fonts.
+        """,
+      arguments: [SharedOptions.pattern(formats)],
+      options: [
+        Option(
+          "-o", "--output", value: "FILE", help: "Output file; - for standard output.",
+          defaultText: usualOutput, completion: .file),
+        Option(
+          "--title", value: "TITLE", help: "Title of the page.", defaultText: usualTitle),
+        SharedOptions.profile, SharedOptions.curveTimes,
+        Option("-q", "--quiet", help: "Print errors only."),
+      ],
+      examples: [
+        .init("temblor gallery Patterns -o index.html", "Write a page of a folder."),
+        .init(
+          "temblor gallery mine --title 'Autumn set' --profile buttkicker-lfe",
+          "Write gallery.html for a shaker."),
+      ]
+    ) { arguments, terminal in
+      var job = try SharedOptions.job(arguments)
+      job.rate = rate
+      job.curveTimes = try SharedOptions.curveTimes(arguments)
+      let path = arguments.value("--output") ?? usualOutput
+      if path == RenderOutputs.standardOutput, terminal.output.isTerminal {
+        throw UsageError(
+          .invalidValue, "standard output is a terminal; use '--output FILE' or a pipe")
       }
-    }
-    guard !takes.isEmpty else { return Failure.worst(statuses) }
-    let page = try page(takes, title: arguments.value("--title") ?? usualTitle)
-    if path == RenderOutputs.standardOutput {
-      try terminal.output.write(page.span)
-    } else {
-      try AtomicFileWriter.write(page, to: path)
-      if !isQuiet, terminal.error.isTerminal {
-        terminal.report(
-          "\(path.printable): \(takes.count) pattern\(takes.count == 1 ? "" : "s"), "
-            + "\(page.count / 1_000) kB")
+      let (inputs, problems) = PatternInput.find(
+        arguments.values("PATTERN"), formats: formats)
+      let isQuiet = arguments.flag("--quiet")
+      let results = ReviewTakes.read(inputs, job: job, on: terminal, isQuiet: isQuiet)
+      var statuses = problems.map { problem in
+        terminal.report("\(problem)")
+        return ExitStatus.failure
       }
+      var takes: [ReviewTakes] = []
+      for result in results {
+        switch result {
+        case .success(let take): takes.append(take)
+        case .failure(let failure):
+          terminal.report(failure.message)
+          statuses.append(failure.status)
+        }
+      }
+      guard !takes.isEmpty else { return Failure.worst(statuses) }
+      let page = try page(takes, title: arguments.value("--title") ?? usualTitle)
+      if path == RenderOutputs.standardOutput {
+        try terminal.output.write(page.span)
+      } else {
+        try AtomicFileWriter.write(page, to: path)
+        if !isQuiet, terminal.error.isTerminal {
+          terminal.report(
+            "\(path.printable): \(takes.count) pattern\(takes.count == 1 ? "" : "s"), "
+              + "\(page.count / 1_000) kB")
+        }
+      }
+      return Failure.worst(statuses)
     }
-    return Failure.worst(statuses)
   }
 
   /// What the page is called where nobody says.

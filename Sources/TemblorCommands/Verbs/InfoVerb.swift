@@ -1,3 +1,4 @@
+import HapticFormats
 import CommandLineKit
 import HapticModel
 import HapticRender
@@ -8,67 +9,69 @@ import SystemSupport
 
 /// `temblor info`: what a pattern holds and what a profile makes of it, or how strong a sound is.
 enum InfoVerb {
-  static let description = CommandDescription(
-    "info", abstract: "Show the contents and levels of patterns and sound files.",
-    arguments: [
-      Argument(
-        "PATTERN",
-        help:
-          "A sound file, an AHAP file, a folder of AHAP files, the name of a shipped pattern, or - for standard input.",
-        completion: .file, isRepeatable: true)
-    ],
-    options: [
-      SharedOptions.profile, SharedOptions.rate, SharedOptions.curveTimes,
-      Option(
-        "--weighting", value: "NAME",
-        help:
-          "Vibrotactile weighting of sound files: a hand holding a device, hand and arm on a handle, or a whole body on a seat.",
-        defaultText: VibrotactileWeighting.hand.name,
-        choices: VibrotactileWeighting.all.map(\.name)),
-      SharedOptions.json,
-    ],
-    examples: [
-      .init("temblor info earthquake-splash --profile speaker", "Measure a shipped pattern."),
-      .init("temblor info take.wav", "Measure a recording."),
-    ]
-  ) { arguments, terminal in
-    var job = try SharedOptions.job(arguments)
-    job.curveTimes = try SharedOptions.curveTimes(arguments)
-    job.rate = try SharedOptions.rate(arguments)
-    let weighting =
-      arguments.value("--weighting").flatMap(VibrotactileWeighting.named) ?? .hand
-    let (inputs, problems) = TakeInput.find(
-      arguments.values("PATTERN"), formats: CommandEnvironment.formats)
-    var statuses = problems.map { _ in ExitStatus.failure }
-    var measured: [Subject] = []
-    for problem in problems { terminal.report("\(problem)") }
-    for input in inputs {
-      do {
-        let subject = try Subject(input, job, weighting, terminal)
-        if arguments.flag("--json") {
-          measured.append(subject)
-        } else {
-          try terminal.output.write(subject.text)
+  static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {
+    CommandDescription(
+      "info", abstract: "Show the contents and levels of patterns and sound files.",
+      arguments: [
+        Argument(
+          "PATTERN",
+          help:
+            "A sound file, an AHAP file, a folder of AHAP files, the name of a shipped pattern, or - for standard input.",
+          completion: .file, isRepeatable: true)
+      ],
+      options: [
+        SharedOptions.profile, SharedOptions.rate, SharedOptions.curveTimes,
+        Option(
+          "--weighting", value: "NAME",
+          help:
+            "Vibrotactile weighting of sound files: a hand holding a device, hand and arm on a handle, or a whole body on a seat.",
+          defaultText: VibrotactileWeighting.hand.name,
+          choices: VibrotactileWeighting.all.map(\.name)),
+        SharedOptions.json,
+      ],
+      examples: [
+        .init("temblor info earthquake-splash --profile speaker", "Measure a shipped pattern."),
+        .init("temblor info take.wav", "Measure a recording."),
+      ]
+    ) { arguments, terminal in
+      var job = try SharedOptions.job(arguments)
+      job.curveTimes = try SharedOptions.curveTimes(arguments)
+      job.rate = try SharedOptions.rate(arguments)
+      let weighting =
+        arguments.value("--weighting").flatMap(VibrotactileWeighting.named) ?? .hand
+      let (inputs, problems) = TakeInput.find(
+        arguments.values("PATTERN"), formats: formats)
+      var statuses = problems.map { _ in ExitStatus.failure }
+      var measured: [Subject] = []
+      for problem in problems { terminal.report("\(problem)") }
+      for input in inputs {
+        do {
+          let subject = try Subject(input, job, weighting, terminal)
+          if arguments.flag("--json") {
+            measured.append(subject)
+          } else {
+            try terminal.output.write(subject.text)
+          }
+          if let complaint = subject.complaint {
+            terminal.report(complaint)
+            statuses.append(.invalidInput)
+          }
+        } catch let error as StreamError {
+          throw error
+        } catch {
+          terminal.report(Failure.message(error))
+          statuses.append(Failure.status(of: error))
         }
-        if let complaint = subject.complaint {
-          terminal.report(complaint)
-          statuses.append(.invalidInput)
+      }
+      if arguments.flag("--json") {
+        var json = JSONWriter()
+        json.array { list in
+          for subject in measured { list.object { subject.write(to: &$0) } }
         }
-      } catch let error as StreamError {
-        throw error
-      } catch {
-        terminal.report(Failure.message(error))
-        statuses.append(Failure.status(of: error))
+        try terminal.output.write(json.finish().span)
       }
+      return Failure.worst(statuses)
     }
-    if arguments.flag("--json") {
-      var json = JSONWriter()
-      json.array { list in
-        for subject in measured { list.object { subject.write(to: &$0) } }
-      }
-      try terminal.output.write(json.finish().span)
-    }
-    return Failure.worst(statuses)
   }
 
   /// What is told about.

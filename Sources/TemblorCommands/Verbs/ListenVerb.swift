@@ -1,3 +1,4 @@
+import HapticFormats
 import CommandLineKit
 import HapticPlayback
 import ListenServer
@@ -6,38 +7,41 @@ import SystemSupport
 
 /// `temblor listen`: commands in lines from standard input and a socket.
 enum ListenVerb {
-  static let description = CommandDescription(
-    "listen", abstract: "Play patterns on request from scripts and other programs.",
-    discussion: """
-      Commands are read from standard input and from clients of the Unix socket, which only your user can access. At the end of standard input, patterns play to their end, loops to the end of the current pass or their scheduled stop, and the program exits. With --socket it runs until a signal stops it.
+  static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {
+    CommandDescription(
+      "listen", abstract: "Play patterns on request from scripts and other programs.",
+      discussion: """
+        Commands are read from standard input and from clients of the Unix socket, which only your user can access. At the end of standard input, patterns play to their end, loops to the end of the current pass or their scheduled stop, and the program exits. With --socket it runs until a signal stops it.
 
-      If the default device cannot be opened, commands still run, without output, so that scripts keep working.
+        If the default device cannot be opened, commands still run, without output, so that scripts keep working.
 
 
-      """ + ListenGrammar.discussion,
-    options: [
-      Option(
-        "--socket", value: "PATH", help: "Create a Unix socket and accept commands from it, too.",
-        completion: .file),
-      LiveOptions.quiet,
-    ],
-    groups: [LiveOptions.soundGroup, RoutingOptions.group, DeviceOptions.group],
-    examples: [
-      .init(
-        "printf 'play heartbeat\\nplay pulse at +3\\n' | temblor listen",
-        "Play two patterns in sequence."),
-      .init(
-        "temblor listen --socket $XDG_RUNTIME_DIR/temblor < /dev/null &",
-        "Serve other programs until a signal stops it."),
-    ]
-  ) { arguments, terminal in
-    try run(arguments, terminal, on: SystemBackend(), standard: LineConnection())
+        """ + ListenGrammar.discussion,
+      options: [
+        Option(
+          "--socket", value: "PATH", help: "Create a Unix socket and accept commands from it, too.",
+          completion: .file),
+        LiveOptions.quiet,
+      ],
+      groups: [LiveOptions.soundGroup, RoutingOptions.group, DeviceOptions.group],
+      examples: [
+        .init(
+          "printf 'play heartbeat\\nplay pulse at +3\\n' | temblor listen",
+          "Play two patterns in sequence."),
+        .init(
+          "temblor listen --socket $XDG_RUNTIME_DIR/temblor < /dev/null &",
+          "Serve other programs until a signal stops it."),
+      ]
+    ) { arguments, terminal in
+      try run(
+        arguments, terminal, on: SystemBackend(), standard: LineConnection(), formats: formats)
+    }
   }
 
   /// Plays on a stage.
   static func run(
     _ arguments: ParsedArguments, _ terminal: Terminal, on stage: any SessionBackend,
-    standard: LineConnection
+    standard: LineConnection, formats: FormatRegistry = .standard
   ) throws -> ExitStatus {
     let options = try LiveOptions(arguments)
     let listener = try arguments.value("--socket").map { path throws(FileError) in
@@ -57,7 +61,7 @@ enum ListenVerb {
         ListenSession(
           engine, device: device?.name ?? "none", array: options.routing.array,
           wake: session.wake,
-          formats: CommandEnvironment.formats, message: Failure.message(_:)),
+          formats: formats, message: Failure.message(_:)),
         standard: standard, listener: listener, inbox: stage.inbox, time: stage.time,
         period: .inSeconds(period))
       performance = new

@@ -1,3 +1,4 @@
+import HapticFormats
 import CommandLineKit
 import HapticModel
 import HapticPlayback
@@ -9,51 +10,55 @@ enum PlayVerb {
   /// Seconds between two patterns, so that they can be told apart.
   static let defaultGap = 0.5
 
-  static let description = CommandDescription(
-    "play", abstract: "Play patterns on a device.",
-    discussion: """
-      Patterns play one after the other. On a terminal, a status line shows the time, the level of each channel and the number of underruns. Keys pause, repeat and skip; ? lists them. Ctrl-C fades out and quits.
+  static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {
+    CommandDescription(
+      "play", abstract: "Play patterns on a device.",
+      discussion: """
+        Patterns play one after the other. On a terminal, a status line shows the time, the level of each channel and the number of underruns. Keys pause, repeat and skip; ? lists them. Ctrl-C fades out and quits.
 
-      If the default device cannot be opened, the patterns are written to sound files in the current folder instead, as by 'temblor render'.
-      """,
-    arguments: [SharedOptions.pattern],
-    options: [
-      Option(
-        "--loop", value: "N", help: "Play each pattern N times; 0 repeats it until you skip.",
-        defaultText: "1"),
-      Option(
-        "--gap", value: "SECONDS", help: "Silence between two patterns.",
-        defaultText: "\(defaultGap)"),
-      RoutingOptions.pan,
-      SharedOptions.curveTimes, LiveOptions.json, LiveOptions.quiet,
-    ],
-    groups: [LiveOptions.soundGroup, RoutingOptions.group, DeviceOptions.group],
-    examples: [
-      .init("temblor play heartbeat", "Feel a shipped pattern."),
-      .init(
-        "temblor play mine.ahap --loop 0 --device plughw:1",
-        "Repeat a pattern on the second sound card until you press q."),
-      .init(
-        "temblor play mine.ahap --haptics 3,4 --audio 1,2",
-        "Shakers on channels 3 and 4, loudspeakers on 1 and 2."),
-      .init(
-        "temblor play mine.ahap --array seat.json --pan 0:-1,2:1",
-        "Pan a pattern across the shakers of a seat."),
-    ]
-  ) { arguments, terminal in
-    try run(arguments, terminal, on: SystemBackend())
+        If the default device cannot be opened, the patterns are written to sound files in the current folder instead, as by 'temblor render'.
+        """,
+      arguments: [SharedOptions.pattern(formats)],
+      options: [
+        Option(
+          "--loop", value: "N", help: "Play each pattern N times; 0 repeats it until you skip.",
+          defaultText: "1"),
+        Option(
+          "--gap", value: "SECONDS", help: "Silence between two patterns.",
+          defaultText: "\(defaultGap)"),
+        RoutingOptions.pan,
+        SharedOptions.curveTimes, LiveOptions.json, LiveOptions.quiet,
+      ],
+      groups: [LiveOptions.soundGroup, RoutingOptions.group, DeviceOptions.group],
+      examples: [
+        .init("temblor play heartbeat", "Feel a shipped pattern."),
+        .init(
+          "temblor play mine.ahap --loop 0 --device plughw:1",
+          "Repeat a pattern on the second sound card until you press q."),
+        .init(
+          "temblor play mine.ahap --haptics 3,4 --audio 1,2",
+          "Shakers on channels 3 and 4, loudspeakers on 1 and 2."),
+        .init(
+          "temblor play mine.ahap --array seat.json --pan 0:-1,2:1",
+          "Pan a pattern across the shakers of a seat."),
+      ]
+    ) { arguments, terminal in
+      try run(arguments, terminal, on: SystemBackend(), formats: formats)
+    }
   }
 
   /// Plays on a stage.
   static func run(
-    _ arguments: ParsedArguments, _ terminal: Terminal, on stage: any SessionBackend
+    _ arguments: ParsedArguments, _ terminal: Terminal, on stage: any SessionBackend,
+    formats: FormatRegistry = .standard
   ) throws -> ExitStatus {
     let options = try LiveOptions(arguments)
     let loop = try arguments.int("--loop", in: 0...1_000_000) ?? 1
     let gap = try arguments.double("--gap", in: 0...3_600) ?? defaultGap
     let curveTimes = try SharedOptions.curveTimes(arguments)
     var patterns = LivePatterns(
-      arguments.values(SharedOptions.pattern.name), curveTimes: curveTimes, terminal)
+      arguments.values(SharedOptions.patternName), curveTimes: curveTimes, formats: formats,
+      terminal)
     guard !patterns.loaded.isEmpty else { return patterns.status }
 
     let session = options.session(on: stage, terminal)

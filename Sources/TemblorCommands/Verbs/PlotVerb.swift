@@ -1,3 +1,4 @@
+internal import HapticFormats
 internal import CommandLineKit
 internal import Glibc
 internal import PatternWorkflows
@@ -6,96 +7,98 @@ internal import SystemSupport
 
 /// `temblor plot`: patterns and sounds as pictures or as text.
 enum PlotVerb {
-  static let description = CommandDescription(
-    "plot", abstract: "Draw patterns and sounds.",
-    discussion: """
-      Without --output, the plot is drawn as text for a terminal or a log. With --output, a file is written; its extension selects png, svg or pdf. Several plots are written to the folder given by --output. Files are replaced atomically.
+  static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {
+    CommandDescription(
+      "plot", abstract: "Draw patterns and sounds.",
+      discussion: """
+        Without --output, the plot is drawn as text for a terminal or a log. With --output, a file is written; its extension selects png, svg or pdf. Several plots are written to the folder given by --output. Files are replaced atomically.
 
-      A score shows the events as designed: height is intensity, colour is sharpness, with the curves of both controls on top. A sound file has only a waveform and a spectrogram.
-      """,
-    arguments: [
-      Argument(
-        "FILE",
-        help:
-          "An AHAP file, a sound file, a folder of patterns, a shipped pattern's name, or - for "
-          + "standard input.",
-        completion: .patterns(or: "wav", "flac", "aiff", "caf", "ogg"),
-        isRepeatable: true)
-    ],
-    options: [
-      Option(
-        "-o", "--output", value: "PATH",
-        help:
-          "Output file, or folder for several pictures; - for standard output.",
-        completion: .file),
-      Option(
-        "--format", value: "FORMAT", help: "Picture format if the output name does not set one.",
-        defaultText: PlotFormat.png.rawValue, choices: PlotFormat.allCases.map(\.rawValue)),
-      Option(
-        "--width", value: "N", help: "Width in pixels, 200 to 10000, or in columns of text.",
-        defaultText: "\(standardWidth), or the width of the terminal"),
-      Option(
-        "--theme", value: "THEME", help: "Background.",
-        defaultText: PlotTheme.light.rawValue, choices: PlotTheme.allCases.map(\.rawValue)),
-      Option(
-        "--show", value: "LIST",
-        help:
-          "Panels to draw: \(PlotPart.allCases.map(\.rawValue).joinedWithOr), or several separated by commas "
-          + "between.",
-        defaultText: "all", completion: .words(PlotPart.allCases.map(\.rawValue))),
-      Option("--overlay", help: "Draw two inputs on one time axis for comparison."),
-      SharedOptions.profile, SharedOptions.curveTimes,
-    ],
-    examples: [
-      .init("temblor plot heartbeat", "Look at a pattern in the terminal."),
-      .init("temblor plot mine.ahap -o mine.svg --theme dark", "Draw a picture for a page."),
-      .init("temblor plot old.ahap new.ahap --overlay -o both.png", "See what has changed."),
-    ]
-  ) { arguments, terminal in
-    var job = try SharedOptions.job(arguments)
-    job.curveTimes = try SharedOptions.curveTimes(arguments)
-    let style = try Style(arguments, on: terminal)
-    let (inputs, problems) = TakeInput.find(
-      arguments.values("FILE"), formats: CommandEnvironment.formats)
-    var groups = inputs.map { [$0] }
-    if arguments.flag("--overlay") {
-      guard inputs.count + problems.count == 2 else {
+        A score shows the events as designed: height is intensity, colour is sharpness, with the curves of both controls on top. A sound file has only a waveform and a spectrogram.
+        """,
+      arguments: [
+        Argument(
+          "FILE",
+          help:
+            "An AHAP file, a sound file, a folder of patterns, a shipped pattern's name, or - for "
+            + "standard input.",
+          completion: .patterns(formats, or: "wav", "flac", "aiff", "caf", "ogg"),
+          isRepeatable: true)
+      ],
+      options: [
+        Option(
+          "-o", "--output", value: "PATH",
+          help:
+            "Output file, or folder for several pictures; - for standard output.",
+          completion: .file),
+        Option(
+          "--format", value: "FORMAT", help: "Picture format if the output name does not set one.",
+          defaultText: PlotFormat.png.rawValue, choices: PlotFormat.allCases.map(\.rawValue)),
+        Option(
+          "--width", value: "N", help: "Width in pixels, 200 to 10000, or in columns of text.",
+          defaultText: "\(standardWidth), or the width of the terminal"),
+        Option(
+          "--theme", value: "THEME", help: "Background.",
+          defaultText: PlotTheme.light.rawValue, choices: PlotTheme.allCases.map(\.rawValue)),
+        Option(
+          "--show", value: "LIST",
+          help:
+            "Panels to draw: \(PlotPart.allCases.map(\.rawValue).joinedWithOr), or several separated by commas "
+            + "between.",
+          defaultText: "all", completion: .words(PlotPart.allCases.map(\.rawValue))),
+        Option("--overlay", help: "Draw two inputs on one time axis for comparison."),
+        SharedOptions.profile, SharedOptions.curveTimes,
+      ],
+      examples: [
+        .init("temblor plot heartbeat", "Look at a pattern in the terminal."),
+        .init("temblor plot mine.ahap -o mine.svg --theme dark", "Draw a picture for a page."),
+        .init("temblor plot old.ahap new.ahap --overlay -o both.png", "See what has changed."),
+      ]
+    ) { arguments, terminal in
+      var job = try SharedOptions.job(arguments)
+      job.curveTimes = try SharedOptions.curveTimes(arguments)
+      let style = try Style(arguments, on: terminal)
+      let (inputs, problems) = TakeInput.find(
+        arguments.values("FILE"), formats: formats)
+      var groups = inputs.map { [$0] }
+      if arguments.flag("--overlay") {
+        guard inputs.count + problems.count == 2 else {
+          throw UsageError(
+            .invalidValue, "'--overlay' takes two, not \(inputs.count + problems.count)")
+        }
+        groups = problems.isEmpty ? [inputs] : []
+      }
+      let outputs = try arguments.value("--output").map {
+        try PlotOutputs(
+          $0, format: try arguments.choice("--format", as: PlotFormat.self), groups: groups,
+          missing: arguments.flag("--overlay") ? 0 : problems.count)
+      }
+      if outputs?.items.first?.path == PlotOutputs.standardOutput, terminal.output.isTerminal {
         throw UsageError(
-          .invalidValue, "'--overlay' takes two, not \(inputs.count + problems.count)")
+          .invalidValue, "standard output is a terminal; use '--output FILE' or a pipe")
       }
-      groups = problems.isEmpty ? [inputs] : []
-    }
-    let outputs = try arguments.value("--output").map {
-      try PlotOutputs(
-        $0, format: try arguments.choice("--format", as: PlotFormat.self), groups: groups,
-        missing: arguments.flag("--overlay") ? 0 : problems.count)
-    }
-    if outputs?.items.first?.path == PlotOutputs.standardOutput, terminal.output.isTerminal {
-      throw UsageError(
-        .invalidValue, "standard output is a terminal; use '--output FILE' or a pipe")
-    }
-    for problem in problems { terminal.report("\(problem)") }
-    var statuses = problems.map { _ in ExitStatus.failure }
-    for (index, group) in groups.enumerated() {
-      do {
-        if SignalHandling.isRequested {
-          throw FileError(group[0].name, "interrupted; nothing was written")
+      for problem in problems { terminal.report("\(problem)") }
+      var statuses = problems.map { _ in ExitStatus.failure }
+      for (index, group) in groups.enumerated() {
+        do {
+          if SignalHandling.isRequested {
+            throw FileError(group[0].name, "interrupted; nothing was written")
+          }
+          let plot = try plot(group, job: job, parts: style.parts)
+          if let item = outputs?.items[index] {
+            try write(plot, item, style: style, on: terminal)
+          } else {
+            if index > 0 { try terminal.output.line() }
+            try terminal.output.write(style.text(of: plot))
+          }
+        } catch let error as StreamError {
+          throw error
+        } catch {
+          terminal.report(message(error, about: group))
+          statuses.append(Failure.status(of: error))
         }
-        let plot = try plot(group, job: job, parts: style.parts)
-        if let item = outputs?.items[index] {
-          try write(plot, item, style: style, on: terminal)
-        } else {
-          if index > 0 { try terminal.output.line() }
-          try terminal.output.write(style.text(of: plot))
-        }
-      } catch let error as StreamError {
-        throw error
-      } catch {
-        terminal.report(message(error, about: group))
-        statuses.append(Failure.status(of: error))
       }
+      return Failure.worst(statuses)
     }
-    return Failure.worst(statuses)
   }
 
   /// The width of a picture in pixels: what a page of text has room for.

@@ -1,3 +1,4 @@
+import HapticFormats
 import CommandLineKit
 import HapticModel
 import HapticRender
@@ -8,88 +9,91 @@ import SystemSupport
 
 /// `temblor render`: patterns to sound files.
 enum RenderVerb {
-  static let description = CommandDescription(
-    "render", abstract: "Render patterns to sound files.",
-    discussion: """
-      Each sound file is named after its pattern and written to the current folder, or to the file or folder given by --output. Files are replaced atomically. Folders are searched recursively, without following links to folders, and the output keeps their structure.
+  static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {
+    CommandDescription(
+      "render", abstract: "Render patterns to sound files.",
+      discussion: """
+        Each sound file is named after its pattern and written to the current folder, or to the file or folder given by --output. Files are replaced atomically. Folders are searched recursively, without following links to folders, and the output keeps their structure.
 
-      The file extension selects the format: wav, flac, aiff, w64, rf64, caf or ogg. The same pattern and options give identical files, except for the serial number of an ogg stream.
-      """,
-    arguments: [SharedOptions.pattern],
-    options: [
-      Option(
-        "-o", "--output", value: "PATH",
-        help:
-          "Output file, or folder for several patterns; - for standard output.",
-        completion: .file),
-      Option(
-        "--container", value: "KIND", help: "File format if the output name does not set one.",
-        defaultText: "wav",
-        choices: SoundFileFormat.Container.allCases.map(\.rawValue)),
-      Option(
-        "--format", value: "FORMAT", help: "Sample format.", defaultText: "s16",
-        choices: SampleFormat.allCases.map(\.rawValue)),
-      SharedOptions.rate,
-      Option(
-        "--channels", value: "N", help: "Number of channels, 1 to 64.",
-        defaultText: "one, or as many as are routed"),
-      RoutingOptions.pan,
-      SharedOptions.json,
-      Option("-q", "--quiet", help: "Print errors only."),
-    ],
-    groups: [
-      OptionGroup(
-        title: "Sound",
-        options: [
-          SharedOptions.profile,
-          Option(
-            "--strength", value: "S", help: "Overall gain, 0 to 1.", defaultText: "1"),
-          Option("--normalize", help: "Scale the peak to -1 dBFS."),
-          Option(
-            "--felt",
-            help:
-              "Write the simulated acceleration of the profile's transducer instead of the drive signal; 1 is the peak for a full-scale sine at resonance. Values beyond the range of the format are clipped. Channels without haptics are unchanged."
-          ),
-          Option(
-            "--stems",
-            help: "Write haptics and audio to separate files, NAME.haptic and NAME.audio."),
-        ]),
-      OptionGroup(
-        title: "Time",
-        options: [
-          Option(
-            "--loop", value: "N", help: "Play N times; 0 repeats until --duration.",
-            defaultText: "1"),
-          Option(
-            "--duration", value: "SECONDS",
-            help: "Length of the file; longer sound is faded out, shorter is padded with silence.",
-            defaultText: "the length of the pattern"),
-          Option(
-            "--tail", value: "SECONDS", help: "Silence after the sound.",
-            defaultText: "\(OfflineRenderer.defaultTail)"),
-          SharedOptions.curveTimes,
-        ]),
-      RoutingOptions.group,
-    ],
-    examples: [
-      .init("temblor render heartbeat", "Write heartbeat.wav."),
-      .init(
-        "temblor render Patterns -o sounds --profile speaker",
-        "Render a folder for laptop speakers."),
-      .init("temblor render mine.ahap -o - | aplay", "Hear a pattern at once."),
-      .init(
-        "temblor render mine.ahap --array seat.json --pan 0:-1,2:1",
-        "Write a channel for each shaker of a seat."),
-    ]
-  ) { arguments, terminal in
-    let job = try job(arguments)
-    let (inputs, problems) = PatternInput.find(
-      arguments.values("PATTERN"), formats: CommandEnvironment.formats)
-    let outputs = try RenderOutputs(arguments, inputs: inputs, problemCount: problems.count)
-    if let refusal = outputs.refusal(of: job, on: terminal) { throw refusal }
-    let batch = RenderBatch(job: job, items: outputs.items)
-    return try RenderReport(batch: batch, problems: problems).run(
-      on: terminal, isQuiet: arguments.flag("--quiet"), asJSON: arguments.flag("--json"))
+        The file extension selects the format: wav, flac, aiff, w64, rf64, caf or ogg. The same pattern and options give identical files, except for the serial number of an ogg stream.
+        """,
+      arguments: [SharedOptions.pattern(formats)],
+      options: [
+        Option(
+          "-o", "--output", value: "PATH",
+          help:
+            "Output file, or folder for several patterns; - for standard output.",
+          completion: .file),
+        Option(
+          "--container", value: "KIND", help: "File format if the output name does not set one.",
+          defaultText: "wav",
+          choices: SoundFileFormat.Container.allCases.map(\.rawValue)),
+        Option(
+          "--format", value: "FORMAT", help: "Sample format.", defaultText: "s16",
+          choices: SampleFormat.allCases.map(\.rawValue)),
+        SharedOptions.rate,
+        Option(
+          "--channels", value: "N", help: "Number of channels, 1 to 64.",
+          defaultText: "one, or as many as are routed"),
+        RoutingOptions.pan,
+        SharedOptions.json,
+        Option("-q", "--quiet", help: "Print errors only."),
+      ],
+      groups: [
+        OptionGroup(
+          title: "Sound",
+          options: [
+            SharedOptions.profile,
+            Option(
+              "--strength", value: "S", help: "Overall gain, 0 to 1.", defaultText: "1"),
+            Option("--normalize", help: "Scale the peak to -1 dBFS."),
+            Option(
+              "--felt",
+              help:
+                "Write the simulated acceleration of the profile's transducer instead of the drive signal; 1 is the peak for a full-scale sine at resonance. Values beyond the range of the format are clipped. Channels without haptics are unchanged."
+            ),
+            Option(
+              "--stems",
+              help: "Write haptics and audio to separate files, NAME.haptic and NAME.audio."),
+          ]),
+        OptionGroup(
+          title: "Time",
+          options: [
+            Option(
+              "--loop", value: "N", help: "Play N times; 0 repeats until --duration.",
+              defaultText: "1"),
+            Option(
+              "--duration", value: "SECONDS",
+              help:
+                "Length of the file; longer sound is faded out, shorter is padded with silence.",
+              defaultText: "the length of the pattern"),
+            Option(
+              "--tail", value: "SECONDS", help: "Silence after the sound.",
+              defaultText: "\(OfflineRenderer.defaultTail)"),
+            SharedOptions.curveTimes,
+          ]),
+        RoutingOptions.group,
+      ],
+      examples: [
+        .init("temblor render heartbeat", "Write heartbeat.wav."),
+        .init(
+          "temblor render Patterns -o sounds --profile speaker",
+          "Render a folder for laptop speakers."),
+        .init("temblor render mine.ahap -o - | aplay", "Hear a pattern at once."),
+        .init(
+          "temblor render mine.ahap --array seat.json --pan 0:-1,2:1",
+          "Write a channel for each shaker of a seat."),
+      ]
+    ) { arguments, terminal in
+      let job = try job(arguments)
+      let (inputs, problems) = PatternInput.find(
+        arguments.values("PATTERN"), formats: formats)
+      let outputs = try RenderOutputs(arguments, inputs: inputs, problemCount: problems.count)
+      if let refusal = outputs.refusal(of: job, on: terminal) { throw refusal }
+      let batch = RenderBatch(job: job, items: outputs.items)
+      return try RenderReport(batch: batch, problems: problems).run(
+        on: terminal, isQuiet: arguments.flag("--quiet"), asJSON: arguments.flag("--json"))
+    }
   }
 
   private static func job(_ arguments: ParsedArguments) throws -> RenderJob {

@@ -7,11 +7,16 @@ import HapticRender
 
 /// Options and words that several verbs share.
 enum SharedOptions {
-  static let pattern = Argument(
-    "PATTERN",
-    help:
-      "An AHAP file, a folder of AHAP files, the name of a shipped pattern, or - for standard input.",
-    completion: .patterns(), isRepeatable: true)
+  static let patternName = "PATTERN"
+
+  static let patternHelp =
+    "An AHAP file, a folder of AHAP files, the name of a shipped pattern, or - for standard input."
+
+  /// The patterns that a verb takes.
+  static func pattern(_ formats: FormatRegistry) -> Argument {
+    Argument(
+      patternName, help: patternHelp, completion: .patterns(formats), isRepeatable: true)
+  }
 
   static let profile = Option(
     "--profile", value: "PROFILE",
@@ -67,5 +72,12 @@ enum SharedOptions {
   /// The frame rate that was asked for.
   static func rate(_ arguments: ParsedArguments) throws -> Int {
     try arguments.int("--rate", in: SharedOptions.sampleRates) ?? 48_000
+  }
+}
+
+extension Completion {
+  /// Pattern files, and files with other endings, written without the dot.
+  static func patterns(_ formats: FormatRegistry, or endings: String...) -> Completion {
+    Completion(paths: .files(endings: formats.endings + endings))
   }
 }

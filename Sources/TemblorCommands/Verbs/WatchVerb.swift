@@ -1,3 +1,4 @@
+import HapticFormats
 import CommandLineKit
 import HapticPlayback
 import JSONText
@@ -5,32 +6,35 @@ import SystemSupport
 
 /// `temblor watch`: a pattern, anew at every save.
 enum WatchVerb {
-  static let description = CommandDescription(
-    "watch", abstract: "Play a pattern and replay it whenever it is saved.",
-    discussion: """
-      If a saved version has errors, they are shown as by 'temblor check' and the last valid version stays loaded. Sound files used by the pattern are watched, too. Keys pause and repeat; ? lists them. q or Ctrl-C quits.
-      """,
-    arguments: [
-      Argument("FILE", help: "An AHAP file.", completion: .patterns())
-    ],
-    options: [
-      Option(
-        "--loop", value: "N", help: "Play each version N times; 0 repeats it until the next.",
-        defaultText: "1"),
-      SharedOptions.curveTimes, LiveOptions.json, LiveOptions.quiet,
-    ],
-    groups: [LiveOptions.soundGroup, RoutingOptions.group, DeviceOptions.group],
-    examples: [
-      .init("temblor watch mine.ahap", "Feel every save."),
-      .init("temblor watch mine.ahap --loop 0", "The same, over and over."),
-    ]
-  ) { arguments, terminal in
-    try run(arguments, terminal, on: SystemBackend())
+  static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {
+    CommandDescription(
+      "watch", abstract: "Play a pattern and replay it whenever it is saved.",
+      discussion: """
+        If a saved version has errors, they are shown as by 'temblor check' and the last valid version stays loaded. Sound files used by the pattern are watched, too. Keys pause and repeat; ? lists them. q or Ctrl-C quits.
+        """,
+      arguments: [
+        Argument("FILE", help: "An AHAP file.", completion: .patterns(formats))
+      ],
+      options: [
+        Option(
+          "--loop", value: "N", help: "Play each version N times; 0 repeats it until the next.",
+          defaultText: "1"),
+        SharedOptions.curveTimes, LiveOptions.json, LiveOptions.quiet,
+      ],
+      groups: [LiveOptions.soundGroup, RoutingOptions.group, DeviceOptions.group],
+      examples: [
+        .init("temblor watch mine.ahap", "Feel every save."),
+        .init("temblor watch mine.ahap --loop 0", "The same, over and over."),
+      ]
+    ) { arguments, terminal in
+      try run(arguments, terminal, on: SystemBackend(), formats: formats)
+    }
   }
 
   /// Watches on a stage.
   static func run(
-    _ arguments: ParsedArguments, _ terminal: Terminal, on stage: any SessionBackend
+    _ arguments: ParsedArguments, _ terminal: Terminal, on stage: any SessionBackend,
+    formats: FormatRegistry = .standard
   ) throws -> ExitStatus {
     let options = try LiveOptions(arguments)
     let loop = try arguments.int("--loop", in: 0...1_000_000) ?? 1
@@ -44,7 +48,7 @@ enum WatchVerb {
     let outcome = try options.play(in: session) { engine in
       let made = try SavedPattern(
         path, curveTimes: curveTimes, on: engine, passCount: loop == 0 ? nil : loop,
-        session: session, output: terminal.error)
+        formats: formats, session: session, output: terminal.error)
       saved = made
       return made
     }

@@ -20,7 +20,7 @@ import Testing
     -> CommandLineKit.ExitStatus
   {
     try ABXVerb.run(
-      ABXVerb.description.parse(words), stage.recorded.terminal, on: stage, seed: { 3 },
+      ABXVerb.description().parse(words), stage.recorded.terminal, on: stage, seed: { 3 },
       now: { CalendarTime(seconds: 1_769_860_800) })
   }
 

@@ -20,7 +20,7 @@ import Testing
     -> CommandLineKit.ExitStatus
   {
     try AuditionVerb.run(
-      AuditionVerb.description.parse(words), stage.recorded.terminal, on: stage)
+      AuditionVerb.description().parse(words), stage.recorded.terminal, on: stage)
   }
 
   /// What is heard from some frames of the engine on.

@@ -23,7 +23,7 @@ import Testing
     let words = [path, try place.sound("other.wav", [0.1])] + options
     #expect(
       try AuditionVerb.run(
-        AuditionVerb.description.parse(words), stage.recorded.terminal, on: stage) == .done)
+        AuditionVerb.description().parse(words), stage.recorded.terminal, on: stage) == .done)
     return (0..<channelCount).map { stage.samples($0)[240..<9_000] }
   }
 
@@ -76,7 +76,7 @@ import Testing
     ]
     #expect(
       try AuditionVerb.run(
-        AuditionVerb.description.parse(words), stage.recorded.terminal, on: stage) == .done)
+        AuditionVerb.description().parse(words), stage.recorded.terminal, on: stage) == .done)
     let engine = try #require(stage.engine)
     #expect(engine.routing.channels.map(\.hapticBus) == [0, 1, 2])
     #expect(engine.profiles.map(\.name) == ["phone", "phone", "speaker"])

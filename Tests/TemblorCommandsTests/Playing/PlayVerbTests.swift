@@ -16,7 +16,7 @@ import Testing
 
   /// Runs `play` with some words on a stage.
   private func play(_ words: [String], on stage: VirtualStage) throws -> CommandLineKit.ExitStatus {
-    try PlayVerb.run(PlayVerb.description.parse(words), stage.recorded.terminal, on: stage)
+    try PlayVerb.run(PlayVerb.description().parse(words), stage.recorded.terminal, on: stage)
   }
 
   /// A pattern that hums at full strength.

@@ -9,11 +9,11 @@ import Testing
   private typealias Channel = OutputRouting.Channel
 
   private func options(_ words: String...) throws -> ChannelRouting {
-    try RoutingOptions.routing(PlayVerb.description.parse(["heartbeat"] + words))
+    try RoutingOptions.routing(PlayVerb.description().parse(["heartbeat"] + words))
   }
 
   private func channels(_ count: Int, _ words: String...) throws -> [Channel] {
-    let options = try RoutingOptions.routing(PlayVerb.description.parse(["heartbeat"] + words))
+    let options = try RoutingOptions.routing(PlayVerb.description().parse(["heartbeat"] + words))
     return options.routing(channelCount: count, rate: 48_000, profile: .phone).routing.channels
   }
 
@@ -97,7 +97,7 @@ import Testing
   ])
   func whatCannotBeSaysWhy(words: [String], message: String) throws {
     let error = #expect(throws: UsageError.self) {
-      try RoutingOptions.routing(PlayVerb.description.parse(["heartbeat"] + words))
+      try RoutingOptions.routing(PlayVerb.description().parse(["heartbeat"] + words))
     }
     #expect(error?.description == message)
   }

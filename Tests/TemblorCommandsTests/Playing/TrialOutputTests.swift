@@ -63,7 +63,7 @@ private struct TrialBackend: SessionBackend {
     let trial = TrialOutput()
     let recorded = RecordedTerminal()
     let backend = TrialBackend(system: SystemBackend(outputs: .standard.adding(trial)))
-    let arguments = try PlayVerb.description.parse([
+    let arguments = try PlayVerb.description().parse([
       "light", "--device", "trial:left", "--channels", "3", "--json",
     ])
     #expect(try PlayVerb.run(arguments, recorded.terminal, on: backend) == .done)
