@@ -14,6 +14,7 @@ let package = Package(
         .product(name: "HapticFormats", package: "Temblor"),
         .product(name: "HapticModel", package: "Temblor"),
         .product(name: "HapticRender", package: "Temblor"),
+        .product(name: "PatternRules", package: "Temblor"),
         .product(name: "TransducerProfiles", package: "Temblor"),
       ],
       swiftSettings: [

@@ -2,6 +2,7 @@ import Diagnostics
 import HapticFormats
 import HapticModel
 import HapticRender
+import PatternRules
 
 /// Reads a text as AHAP and holds the reader to what it promises.
 struct PatternTrial {
@@ -20,6 +21,7 @@ struct PatternTrial {
     compareWithReading(examination)
     checkFormatting(examination)
     guard let composition = examination.composition else { return }
+    checkRules(composition, of: examination)
     checkWriting(composition)
     var choices = Choices(text)
     let curveTimes: ReadingOptions.CurveTimes = choices.pick(
@@ -81,10 +83,27 @@ struct PatternTrial {
     return sum
   }
 
+  /// What the rules find in a composition is no error, of a known rule, and can be told in one line.
+  private func checkRules(_ composition: HapticComposition, of examination: Examination) {
+    let places = examination.places.place(of:)
+    let others = PatternRules.findings(in: composition, places: places)
+    for finding in others {
+      require(
+        PatternRules.composition.contains { $0.id == finding.rule }, "a finding of another rule")
+      require(finding.severity < .error, "a pattern that can be read breaks a rule")
+      requireOneLine(finding.description)
+    }
+    let judged = examination.judged(
+      adding: others, rules: Self.format.rules + PatternRules.composition)
+    for finding in judged { requireOneLine(finding.description) }
+  }
+
   /// A composition made into a file must read back equal.
   private func checkWriting(_ composition: HapticComposition) {
     do {
-      guard let writing = try Self.format.write(composition) else { fatalError("nothing is written") }
+      guard let writing = try Self.format.write(composition) else {
+        fatalError("nothing is written")
+      }
       require(writing.losses.isEmpty, "one layer is written with losses")
       let back = read(writing.files[0].bytes, ReadingOptions(curveTimes: .relative))
       require(back == composition, "the file of a pattern says something else")

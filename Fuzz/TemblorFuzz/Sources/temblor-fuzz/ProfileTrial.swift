@@ -1,3 +1,4 @@
+import Diagnostics
 import HapticModel
 import HapticRender
 import TransducerProfiles
