@@ -308,6 +308,19 @@ let package = Package(
       dependencies: ["Diagnostics", "HapticModel", "HapticRender", "TransducerProfiles"],
       swiftSettings: strict),
 
+    // One import for users of the library.
+    .target(
+      name: "Temblor",
+      dependencies: [
+        "BlindListening", "Diagnostics", "HapticFormats", "HapticModel", "HapticOutputs",
+        "HapticPlayback", "HapticRender", "PatternComparison", "PatternRules", "PatternWorkflows",
+        "ReviewPages", "ShippedPatterns", "SignalAnalysis", "SignalPlots", "SoundFile",
+        "SystemSupport", "TransducerCalibration", "TransducerProfiles",
+      ], swiftSettings: strict),
+    .testTarget(name: "LibraryTests", dependencies: ["Temblor"], swiftSettings: strict),
+    // What the checkout says of itself: its module table, its words, the size of its files.
+    .testTarget(name: "ProjectTests", swiftSettings: strict),
+
     .systemLibrary(
       name: "CEBUR128", pkgConfig: "libebur128", providers: [.apt(["libebur128-dev"])]),
     .systemLibrary(name: "CKissFFT", providers: [.apt(["libkissfft-dev"])]),

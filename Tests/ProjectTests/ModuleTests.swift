@@ -1,0 +1,60 @@
+import Foundation
+import Testing
+
+/// What README says of the modules, against the sources.
+struct ModuleTests {
+  /// The modules of this package that a module's sources import.
+  private static func imports() throws -> [String: Set<String>] {
+    var imports: [String: Set<String>] = [:]
+    for file in try Checkout.files(in: ["Sources"], endings: ["swift"]) {
+      let module = file.path.split(separator: "/")[1]
+      imports[String(module), default: []].formUnion(
+        file.lines.compactMap { line in
+          line.firstMatch(of: /^(?:@\w+(?:\(\w+\))? )*(?:public |package |internal )?import (\w+)$/)
+            .map { String($0.1) }
+        })
+    }
+    let modules = Set(imports.keys)
+    return imports.mapValues { $0.intersection(modules) }
+  }
+
+  /// The rows of README's table of modules: the names in the first and in the last column.
+  private static func table() throws -> [String: Set<String>] {
+    let lines = try Checkout.text("README.md").components(separatedBy: "\n")
+    let start = try #require(lines.firstIndex(of: "| module | contents | dependencies |"))
+    var table: [String: Set<String>] = [:]
+    for line in lines[(start + 2)...].prefix(while: { $0.hasPrefix("|") }) {
+      let cells = line.split(separator: "|")
+      func names(_ cell: Substring) -> Set<String> {
+        Set(cell.matches(of: /`([\w-]+)`/).map { String($0.1) })
+      }
+      for module in names(cells[0]) { table[module] = names(cells[2]) }
+    }
+    return table
+  }
+
+  @Test func readmeListsTheModulesWithWhatTheyImport() throws {
+    let imports = try Self.imports()
+    let table = try Self.table()
+    #expect(Set(table.keys) == Set(imports.keys))
+    for (module, imported) in imports {
+      #expect(
+        table[module] == imported,
+        "\(module) imports \(imported.sorted().map { "`\($0)`" }.joined(separator: ", "))")
+    }
+  }
+
+  @Test func modulesImportOnlyDownwards() throws {
+    var open = try Self.imports()
+    while let module = open.first(where: { $0.value.isDisjoint(with: open.keys) })?.key {
+      open[module] = nil
+    }
+    #expect(open.isEmpty, "a circle among \(open.keys.sorted())")
+  }
+
+  @Test func filesAreShortEnoughToRead() throws {
+    for file in try Checkout.files(in: ["Sources"], endings: ["swift"]) {
+      #expect(file.lines.count <= 451, "\(file.path) has \(file.lines.count - 1) lines")
+    }
+  }
+}
