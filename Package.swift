@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// One set of rules for every room: Swift 6, strict memory safety, explicit imports and existentials.
+/// One set of settings for every module: Swift 6, strict memory safety, explicit imports and existentials.
 let strict: [SwiftSetting] = [
   .swiftLanguageMode(.v6),
   .strictMemorySafety(),

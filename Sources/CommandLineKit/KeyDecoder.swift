@@ -100,11 +100,11 @@ struct KeyDecoder {
     guard let final = rest.dropFirst(parameters.count).first else {
       return length < longest ? nil : (nil, length)
     }
-    // Another control in the middle starts anew.
+    // Another control in the middle restarts.
     guard (0x40...0x7E).contains(final) else { return (nil, length) }
     if hasBracket { return (nil, length + 1) }
     guard final == UInt8(ascii: "~") else { return (cursorKey(final), length + 1) }
-    // What follows a semicolon tells of Shift and Control.
+    // What follows a semicolon encodes Shift and Control.
     let number = String(decoding: parameters.prefix { $0 != UInt8(ascii: ";") }, as: UTF8.self)
     return (editingKeys[number], length + 1)
   }

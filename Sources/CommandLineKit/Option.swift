@@ -109,7 +109,7 @@ package struct Completion: Equatable, Sendable {
   /// The names of the file system that are offered.
   package enum Paths: Equatable, Sendable {
     case none
-    /// Files whose names end in one of these (no dots), and folders on the way; all files when empty.
+    /// Files whose names end in one of these (no dots), and folders in between; all files when empty.
     case files(endings: [String])
     case folders
   }

@@ -9,7 +9,7 @@ package struct Output: Sendable {
   package typealias Sink = @Sendable (_ bytes: Span<UInt8>) throws(StreamError) -> Void
 
   package let isTerminal: Bool
-  /// Columns for text, asked for anew each time since a window can be resized.
+  /// Columns for text, read again each time, since a window can be resized.
   package var width: Int { columns() }
   /// Whether bold and colour may be used.
   package let isColoured: Bool
@@ -115,7 +115,7 @@ package struct StreamError: Error, Equatable, CustomStringConvertible {
   package enum Kind: Sendable {
     /// Nothing: the reader has all it wants, as `head` does.
     case brokenPipe
-    /// Make room or choose another place.
+    /// Free space or choose another place.
     case notWritten
   }
 

@@ -176,7 +176,7 @@ extension CommandDescription {
 package enum ExitStatus: Int32, CaseIterable, Sendable {
   /// Success.
   case done = 0
-  /// The work could not be done: no room, no permission, no device.
+  /// The work could not be done: no space, no permission, no device.
   case failure = 1
   /// A file that was read is wrong; messages say where.
   case invalidInput = 2

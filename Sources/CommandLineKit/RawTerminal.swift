@@ -22,7 +22,7 @@ package struct RawTerminal: ~Copyable {
 
   deinit { TerminalMode.end() }
 
-  /// The descriptors to wait for, until they can be read, before asking for keys; ask anew each time.
+  /// The descriptors to wait for, until they can be read, before asking for keys; ask again each time.
   package var descriptors: [Int32] {
     let wake = TerminalMode.wakeDescriptor
     return isClosed || !TerminalMode.enter() ? [wake] : [wake, descriptor]

@@ -21,9 +21,9 @@ package struct Terminal: Sendable {
   }
 }
 
-/// One line on standard error that tells how far the work is, rewritten in place.
+/// One line on standard error that shows how far the work is, rewritten in place.
 ///
-/// Silent where standard error is no terminal. Clear it before writing anything else there.
+/// Silent where standard error is not a terminal. Clear it before writing anything else there.
 package struct ProgressLine {
   /// The least time between two rewrites: fast enough to look alive, too slow to cost anything.
   package static let interval = Duration.milliseconds(100)

@@ -4,7 +4,7 @@ package struct TextLayout {
   private let width: Int
   package private(set) var text = ""
 
-  /// Lines longer than 100 columns are hard to read, shorter than 40 leave no room for a table.
+  /// Lines longer than 100 columns are hard to read, shorter than 40 leave no space for a table.
   package init(for output: Output) {
     self.output = output
     self.width = min(max(output.width, 40), 100)

@@ -42,7 +42,7 @@ final class PlayerBacking: @unchecked Sendable {
       let before = storedSettings
       body(&storedSettings)
       guard let player else { return }
-      // No room for a command means that the next start applies it.
+      // No space for a command means that the next start applies it.
       try? apply(to: player, before: before)
     }
   }

@@ -22,7 +22,7 @@ extension CHHapticPattern {
     return CHHapticPattern(HapticComposition(layers: layers))
   }
 
-  /// One tap; values outside 0…1 are moved to the nearest bound, what is no number counts as 0.
+  /// One tap; values outside 0…1 are moved to the nearest bound, NaN counts as 0.
   static func tap(intensity: Float, sharpness: Float) throws -> CHHapticPattern {
     try CHHapticPattern(
       events: [

@@ -20,7 +20,7 @@ package final class EngineLife: @unchecked Sendable {
   private let source: EngineProvider
   private let lock = NSRecursiveLock()
   private var engine: CHHapticEngine?
-  /// Grows with every engine, so that handlers of an older one can be told apart.
+  /// Grows with every engine, so that handlers of an older one can be distinguished.
   private var engineNumber = 0
   /// Grows whenever an earlier start no longer counts.
   private var startNumber = 0
@@ -51,7 +51,7 @@ package final class EngineLife: @unchecked Sendable {
   /// Whether what is played can be felt, as far as is known.
   package var isAvailable: Bool { locked { storedIsAvailable } }
 
-  /// Seconds on the engine's clock, which stands still while the engine does.
+  /// Seconds on the engine's clock, which stops while the engine is stopped.
   package var currentTime: TimeInterval { locked { engine }?.currentTime ?? 0 }
 
   // MARK: What is asked of it

@@ -5,7 +5,7 @@ public import Observation
 /// Haptics for an application: patterns by name, taps, semantic events and rhythms, without any care about the engine.
 ///
 /// Every call is fire and forget: it returns at once, has no result and no error, and does nothing where there is no
-/// device, no such pattern, or the switch is off. The article HapticManager tells the rules.
+/// device, no such pattern, or the switch is off. The article HapticManager states the rules.
 @MainActor @Observable
 public final class HapticManager {
   /// The manager of the process: shipped patterns, the output of the process, the user's defaults.
@@ -60,7 +60,7 @@ public final class HapticManager {
 
   /// Whether what is played can be felt, as far as is known; can be observed.
   ///
-  /// What is read is always the newest; observers are told on the main actor.
+  /// What is read is always the newest; observers are notified on the main actor.
   public var isEngineAvailable: Bool {
     access(keyPath: \.isEngineAvailable)
     return life.isAvailable
@@ -69,7 +69,7 @@ public final class HapticManager {
   /// The patterns that could not be read, and why.
   public var invalidPatterns: [String: CHHapticError] { patterns.broken }
 
-  /// Seconds on the engine's clock, for pictures and sounds in step; stands still while the engine does.
+  /// Seconds on the engine's clock, for pictures and sounds in step; stops while the engine is stopped.
   public var currentTime: TimeInterval { life.currentTime }
 
   /// The pattern of a name as it is played, for pictures of it.
@@ -110,7 +110,7 @@ public final class HapticManager {
   }
 
   private func play(at time: TimeInterval = 0, _ make: () throws -> CHHapticPattern) {
-    // What cannot be made is not played, and nobody is told.
+    // What cannot be made is not played, and nobody is notified.
     guard let pattern = try? make() else { return }
     life.play(pattern, at: time)
   }
@@ -231,7 +231,7 @@ public protocol HapticSettingStore: AnyObject {
 }
 
 extension UserDefaults: HapticSettingStore {
-  /// What was remembered, or nothing where it is no truth value.
+  /// What was remembered, or nothing where it is not a truth value.
   public func isOn(_ key: String) -> Bool? { object(forKey: key) as? Bool }
 
   /// Remembers, on the disk too.

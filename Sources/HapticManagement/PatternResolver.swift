@@ -15,7 +15,7 @@ public struct PatternResolver: Sendable {
 
   /// The names there are; no other is ever asked for.
   public var names: [String]
-  /// Tells where a pattern is; nothing where it is missing.
+  /// The place of a pattern; nothing where it is missing.
   public var place: @Sendable (_ name: String) throws -> Place?
 
   /// The formats that the patterns may be of.

@@ -83,7 +83,7 @@ extension Renderer {
     if reference.value.stop(in: context) { countChange() }
   }
 
-  /// Takes a player in where there is room; one that finds none is never heard.
+  /// Takes a player in where there is space; one that finds none is never heard.
   @_noLocks
   private mutating func add(_ player: PlayerReference) {
     guard playerCount < players.count else { return }
@@ -91,7 +91,7 @@ extension Renderer {
     playerCount &+= 1
   }
 
-  /// Lets go of a player; the others keep their order, so that sums stay the same.
+  /// Releases a player; the others keep their order, so that sums stay the same.
   @_noLocks
   private mutating func remove(_ player: PlayerReference) {
     var kept = 0

@@ -45,7 +45,7 @@ public final class JSONDocument: Sendable {
     lines.place(of: offset, in: text, name: name)
   }
 
-  /// Whether a text is an object with a key, or an object without it; nil where it is no object.
+  /// Whether a text is an object with a key, or an object without it; nil where it is not an object.
   ///
   /// A quick look at the brackets and the keys of the outermost object, which stops at the key; the
   /// rest of the text may have any errors. Keys with escapes are not recognised.

@@ -1,6 +1,6 @@
 public import Diagnostics
 
-/// Why a text is no JSON document, and where.
+/// Why a text is not a JSON document, and where.
 public struct JSONError: Error, Equatable, Sendable {
   /// What has to be done about the text.
   public enum Kind: Equatable, Sendable {
@@ -50,7 +50,7 @@ struct JSONFault: Error {
 }
 
 extension InputError {
-  /// The refusal of a text that is no JSON document.
+  /// The refusal of a text that is not a JSON document.
   public init(_ error: JSONError, rule: Rule, foreignCode: Int? = nil) {
     self.init(
       Finding(

@@ -97,7 +97,7 @@ struct LRUCache<Key: Hashable, Value> {
   private var entries: [Key: (value: Value, use: Int)] = [:]
   private var useCount = 0
 
-  /// Nothing yet, and room for some values.
+  /// Nothing yet, and space for some values.
   init(capacity: Int) { self.capacity = max(1, capacity) }
 
   /// Values that are kept.

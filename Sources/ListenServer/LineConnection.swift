@@ -13,7 +13,7 @@ package final class LineConnection {
   static let patientQueue = 1 << 16
   /// The time between two looks at whether the terminal is this job's again.
   static let interval = Duration.milliseconds(500)
-  /// Bytes that a pipe takes without waiting when it says that it has room: PIPE_BUF of Linux.
+  /// Bytes that a pipe takes without waiting when it reports space: PIPE_BUF of Linux.
   private static let piece = 4_096
   /// The longest time that the last lines are waited for to be taken.
   private static let patience = Duration.seconds(1)
@@ -54,11 +54,11 @@ package final class LineConnection {
   /// Whether the client has all it will get.
   var isDone: Bool { isBroken || isAtEnd && unsent.count == 0 }
 
-  /// What to wait for: room while something waits to be sent, and lines while answers are read.
+  /// What to wait for: space while something waits to be sent, and lines while answers are read.
   package var watched: [PollDescriptor] {
     let sends = unsent.count > 0 && !isBroken
     if isSocket {
-      // Without events a poll still tells that the client is gone.
+      // Without events a poll still reports that the client is gone.
       let events = (sends ? POLLOUT : 0) | (isReading ? POLLIN : 0)
       return [PollDescriptor(input, events: Int16(events))]
     }

@@ -56,7 +56,7 @@ struct ListenCommandSyntax: Sendable {
         throw ListenError(
           .missingArgument, "\(verb.inQuotes) requires \(operand.name); usage: \(usage)")
       }
-      // Where a word may be left out, a keyword tells that it was.
+      // Where a word may be left out, a keyword says that it was.
       if operand.isOptional && options.contains(where: { word.isKeyword($0.keyword) }) { break }
       words.removeFirst()
       values.values[operand.name] = try operand.read(word)

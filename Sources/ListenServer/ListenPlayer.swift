@@ -10,7 +10,7 @@ final class ListenPlayer {
   let player: PatternPlayer
   /// The engine's frame at which it starts, at the earliest.
   let start: Int64
-  /// Whether it stands still, or will when it starts.
+  /// Whether it is paused, or will be when it starts.
   var isPaused = false
   /// Whether it is not heard.
   var isMuted = false
@@ -81,7 +81,7 @@ final class ListenPlayer {
 
   /// Seconds in which what sounds moves where none are said.
   private static let usualRamp = 0.01
-  /// Commands that one move may take of the room for all.
+  /// Commands that one move may take of the space for all.
   private static let mostCommands = 512
 
   /// Moves where it is felt, on a straight way from where it is by then.
@@ -106,7 +106,7 @@ final class ListenPlayer {
   }
 }
 
-/// When something is done, as the engine and as people are told.
+/// When something is done, as the engine and as people are reported.
 struct ScheduledTime {
   /// For the engine.
   var time: PlaybackTime

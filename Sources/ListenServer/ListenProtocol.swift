@@ -1,7 +1,7 @@
 internal import HapticModel
 internal import SystemSupport
 
-/// One command of the line protocol, read and within its bounds; `ListenGrammar` tells what each does.
+/// One command of the line protocol, read and within its bounds; `ListenGrammar` documents what each does.
 ///
 /// A missing name stands for all that plays.
 enum ListenCommand: Equatable, Sendable {

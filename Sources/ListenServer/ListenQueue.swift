@@ -4,7 +4,7 @@ package struct ListenQueue {
   static let turn = 64
 
   private var lines: ArraySlice<LineReader.Line> = []
-  /// The request that found no room, to be tried once more.
+  /// The request that found no space, to be tried once more.
   private var waiting: (request: ListenRequest, since: Duration)?
 
   /// No lines.
@@ -22,9 +22,9 @@ package struct ListenQueue {
   /// Puts lines behind those that wait.
   package mutating func add(_ new: [LineReader.Line]) { lines += new }
 
-  /// Obeys some lines and hands on the answers, until one asks to quit or finds no room.
+  /// Obeys some lines and hands on the answers, until one asks to quit or finds no space.
   ///
-  /// - Parameter period: Time in which room is made.
+  /// - Parameter period: Time in which space is freed.
   /// - Returns: Whether one asked to quit.
   package mutating func execute(
     by session: ListenSession, at now: Duration, period: Duration, answer: (ListenReply) -> Void

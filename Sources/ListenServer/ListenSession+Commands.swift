@@ -121,7 +121,7 @@ extension ListenSession {
     for voice in ending { try told { () throws(PlaybackError) in try end(voice, at: moment) } }
   }
 
-  /// Lets what is named, or all that has a name, stand still; what waits for its time will when it starts.
+  /// Pauses what is named, or all that has a name; what waits for its time is paused when it starts.
   func pause(_ name: String?) throws(ListenError) {
     try each(name) { voice throws(PlaybackError) in
       try voice.player.pause(at: voice.changeTime)
@@ -129,7 +129,7 @@ extension ListenSession {
     }
   }
 
-  /// Lets what stands still go on.
+  /// Resumes what is paused.
   func resume(_ name: String?) throws(ListenError) {
     try each(name) { voice throws(PlaybackError) in
       try voice.player.resume(at: voice.changeTime)
@@ -185,7 +185,7 @@ extension ListenSession {
 
   /// Ends a voice at a moment; one that would start no sooner never does.
   ///
-  /// - Parameter isSuccession: Whether another of the same name follows, so that the end is no event.
+  /// - Parameter isSuccession: Whether another of the same name follows, so that the end is not an event.
   func end(_ voice: ListenPlayer, at moment: ScheduledTime, isSuccession: Bool = false)
     throws(PlaybackError)
   {

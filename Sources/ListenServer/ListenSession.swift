@@ -5,7 +5,7 @@ internal import HapticRender
 internal import SystemSupport
 package import TransducerProfiles
 
-/// Does what commands ask for on an engine, and tells what becomes of it.
+/// Does what commands ask for on an engine, and reports what becomes of it.
 ///
 /// Answers at once and never waits; belongs to one thread. In virtual time it does the same as in real time.
 package final class ListenSession {
@@ -48,7 +48,7 @@ package final class ListenSession {
       profiles: engine.profiles, rate: engine.rate, formats: formats, message: message)
   }
 
-  /// Does what a request asks for; `quit` is for whoever has the connection.
+  /// Does what a request asks for; `quit` is for the owner of the connection.
   func answer(_ request: ListenRequest) -> ListenReply {
     collect()
     do throws(ListenError) {
@@ -58,7 +58,7 @@ package final class ListenSession {
     }
   }
 
-  /// The same, or nothing where there may be room for it a period later.
+  /// The same, or nothing where there may be space for it a period later.
   ///
   /// What was done of it by then does no harm when it is done again.
   func answerIfRoom(_ request: ListenRequest) -> ListenReply? {
@@ -77,10 +77,10 @@ package final class ListenSession {
     return events
   }
 
-  /// Lets what plays come to its end: loops end with the running pass, and what stands still is stopped.
+  /// Lets what plays come to its end: loops end with the running pass, and what is paused is stopped.
   ///
   /// What was asked to end at a time does so then.
-  /// - Returns: Whether there was room to ask for all that; if not, ask again a period later.
+  /// - Returns: Whether there was space to ask for all that; if not, ask again a period later.
   package func finishPlaying() -> Bool {
     collect()
     do throws(PlaybackError) {
@@ -186,14 +186,14 @@ package final class ListenSession {
     voices.append(voice)
   }
 
-  /// Lets go of something before it started.
+  /// Releases something before it started.
   func drop(_ voice: ListenPlayer) {
     voices.removeAll { $0 === voice }
     guard voice.successionFrame == nil else { return }
     tellEnd(of: voice, "stopped", at: engine.position)
   }
 
-  /// Lets go of what has ended, and tells of it.
+  /// Releases what has ended, and reports it.
   private func collect() {
     let ended = voices.filter(\.hasEnded)
     if ended.isEmpty { return }
@@ -201,7 +201,7 @@ package final class ListenSession {
     // Sorting keeps the order of what ended together.
     for voice in ended.sorted(by: { $0.player.endFrame < $1.player.endFrame }) {
       let frame = voice.player.endFrame
-      // What waits for its time would keep the player loaded; without room now, it goes then.
+      // What waits for its time would keep the player loaded; without space now, it goes then.
       if voice.lastFrame > frame { try? voice.player.cancel() }
       endFrame = max(endFrame, frame)
       if let succession = voice.successionFrame, frame >= succession { continue }
@@ -221,10 +221,10 @@ package final class ListenSession {
     events.append(.event(event, [.number("time", engine.seconds)] + fields))
   }
 
-  /// Seconds between two events of under-runs: a device in trouble has hundreds, which nobody wants to read.
+  /// Seconds between two events of underruns: a device in trouble has hundreds, which nobody wants to read.
   static let underrunInterval = 1.0
 
-  /// Tells of something that happened at the device.
+  /// Reports something that happened at the device.
   package func note(_ notice: SinkEvent) {
     trouble.missedFrameCount += notice.missedFrameCount
     let name: String
@@ -246,7 +246,7 @@ package final class ListenSession {
     tell(name, [.number("missed", missed), .pair("text", notice.text)])
   }
 
-  /// Tells of under-runs that were not told yet.
+  /// Reports underruns that were not told yet.
   package func reportUnderruns() {
     guard trouble.untoldCount > 0 else { return }
     tell(
@@ -263,14 +263,14 @@ package final class ListenSession {
 
 /// What went wrong at a device while commands were taken.
 struct DeviceEventCounter {
-  /// Times that the device ran dry.
+  /// Underruns of the device.
   var underrunCount = 0
   /// Frames that could not be heard.
   var missedFrameCount = 0
-  /// Under-runs that no event has told of.
+  /// Underruns that no event has reported.
   var untoldCount = 0
   /// Frames that could not be heard because of them.
   var untoldFrameCount = 0
-  /// When an event last told of under-runs, in seconds of the session.
+  /// When an event last reported underruns, in seconds of the session.
   var lastTold: Double?
 }

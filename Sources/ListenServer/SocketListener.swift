@@ -7,7 +7,7 @@ package import SystemSupport
 /// Nothing here waits: ask `watched()` what to wait for, then `receive()` what came. Only the user who
 /// runs the program can connect.
 package final class SocketListener {
-  /// Clients at once; more are told and turned away.
+  /// Clients at once; more are refused with a message.
   static let maximumClientCount = 64
 
   /// A client, by a number that is not given twice.

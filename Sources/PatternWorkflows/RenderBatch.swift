@@ -128,7 +128,7 @@ public struct RenderBatch: Sendable {
     to write: (Span<UInt8>) throws -> Void
   ) throws -> RenderStatistics {
     guard let spool = unsafe tmpfile() else {
-      throw FileError.system(item.name, "no room for a temporary file")
+      throw FileError.system(item.name, "no space for a temporary file")
     }
     defer { unsafe fclose(spool) }
     let descriptor = unsafe fileno(spool)

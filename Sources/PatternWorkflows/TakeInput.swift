@@ -100,7 +100,7 @@ public enum TakeInput: Equatable, Sendable {
 
   /// A sound file as it is, at its own rate.
   ///
-  /// One that holds nothing, or what is no number, is refused: it would be looked at as silence.
+  /// One that holds nothing, or NaN, is refused: it would be looked at as silence.
   public static func read(_ path: String, _ job: RenderJob) throws -> Take {
     let descriptor = try FileSystem.open(path)
     defer { close(descriptor) }

@@ -1,6 +1,6 @@
 public import Synchronization
 
-/// Values on their way from one thread to another through memory of a fixed size; neither thread ever waits.
+/// Values in transit from one thread to another through memory of a fixed size; neither thread ever waits.
 ///
 /// One thread at a time may put values in, and one may take them out.
 @frozen
@@ -21,7 +21,7 @@ public struct RingQueue<Element: BitwiseCopyable>: ~Copyable, @unchecked Sendabl
 
   /// Puts values in that are taken in their order, all or none: [one writing thread].
   ///
-  /// - Returns: Whether there was room.
+  /// - Returns: Whether there was space.
   @inlinable
   public func write(_ values: Span<Element>) -> Bool {
     let place = writtenCount.load(ordering: .relaxed)
@@ -33,7 +33,7 @@ public struct RingQueue<Element: BitwiseCopyable>: ~Copyable, @unchecked Sendabl
 
   /// Puts one value in: [one writing thread].
   ///
-  /// - Returns: Whether there was room.
+  /// - Returns: Whether there was space.
   @inlinable @discardableResult
   public func write(_ value: Element) -> Bool {
     let place = writtenCount.load(ordering: .relaxed)

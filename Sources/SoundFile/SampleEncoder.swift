@@ -18,7 +18,7 @@ public struct SampleEncoder: Sendable {
     SampleEncoder(encoding, dither: dither)
   }
 
-  /// Lays samples down from the beginning of a buffer, which has room for all of them.
+  /// Lays samples down from the beginning of a buffer, which has space for all of them.
   ///
   /// Whole numbers are clamped to the range of their size, and NaN is silent. Allocates nothing.
   public mutating func encode(_ samples: Span<Float>, into bytes: inout MutableRawSpan) {
@@ -28,7 +28,7 @@ public struct SampleEncoder: Sendable {
     unsafe bytes.withUnsafeMutableBytes { unsafe encode(samples, unchecked: $0) }
   }
 
-  /// The same into memory; it has room for all samples, at any alignment.
+  /// The same into memory; it has space for all samples, at any alignment.
   public mutating func encode(_ samples: Span<Float>, into bytes: UnsafeMutableRawBufferPointer) {
     precondition(
       bytes.count >= samples.count * encoding.byteCount, "the buffer is too short")

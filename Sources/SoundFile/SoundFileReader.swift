@@ -42,8 +42,8 @@ public struct SoundFileReader: ~Copyable {
 
   /// Reads the next samples.
   ///
-  /// - Parameter samples: Room for interleaved samples, usually in −1…1; filled by whole frames.
-  /// - Returns: Frames that were read: fewer than there is room for only at the end, then 0.
+  /// - Parameter samples: Space for interleaved samples, usually in −1…1; filled by whole frames.
+  /// - Returns: Frames that were read: fewer than there is space for only at the end, then 0.
   /// - Throws: `damaged` where the file cannot be decoded any further.
   public mutating func read(into samples: inout MutableSpan<Float>) throws(SoundFileError) -> Int {
     let room = samples.count / channelCount

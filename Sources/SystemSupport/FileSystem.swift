@@ -155,7 +155,7 @@ public struct FileError: Error, Equatable, CustomStringConvertible {
   public var description: String { "\(path): \(reason)".printable }
 }
 
-/// By what a changed or replaced file is told from the old one.
+/// By what a changed or replaced file is distinguished from the old one.
 package struct FileStamp: Equatable {
   private let device: dev_t
   private let number: ino_t

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Tells when files were written or removed, without looking at them in between.
+/// Reports when files were written or removed, without looking at them in between.
 ///
 /// The folders are watched, so a file may be replaced, as editors do, and may come and go with its folder.
 /// A link is followed, and watched itself; links among the folders above are followed once.
@@ -155,7 +155,7 @@ package final class FileWatch {
 
     /// Time that is given to a writer who has not closed the file yet.
     static let patience = Duration.milliseconds(300)
-    /// Time after which a file that never comes to rest is told all the same.
+    /// Time after which a file that never comes to rest is reported all the same.
     static let longest = Duration.seconds(1)
 
     static func places(of path: String) -> [Place] {

@@ -2,7 +2,7 @@ internal import Glibc
 
 /// What happens in folders, as the system tells it through inotify(7).
 final class FolderWatches {
-  /// What is told of a folder.
+  /// What is reported of a folder.
   enum Interest {
     /// That it is moved or removed itself; quiet otherwise.
     case itself
@@ -16,7 +16,7 @@ final class FolderWatches {
   enum Event: Equatable {
     /// A file or folder of this name; `isUnfinished` where more is likely to be written.
     case name(String, folders: [String], isUnfinished: Bool)
-    /// A folder went away, or more happened than the system remembers: look at everything anew.
+    /// A folder went away, or more happened than the system remembers: look at everything again.
     case unclear
   }
 
@@ -35,7 +35,7 @@ final class FolderWatches {
 
   deinit { close(descriptor) }
 
-  /// Watches a folder, in addition to what is told of it already.
+  /// Watches a folder, in addition to what is reported of it already.
   ///
   /// - Returns: False where there is no such folder.
   func add(_ folder: String, _ interest: Interest) throws(FileError) -> Bool {

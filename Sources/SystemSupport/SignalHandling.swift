@@ -40,7 +40,7 @@ package enum SignalHandling {
     return false
   }
 
-  /// Tells that the file is finished or removed.
+  /// Reports that the file is finished or removed.
   static func end() { unfinished.subtract(1, ordering: .sequentiallyConsistent) }
 
   /// Asks that the first signal be told through the answered descriptor, which it makes readable.
@@ -70,7 +70,7 @@ package enum SignalHandling {
         call.raise()
         return
       }
-      // A terminal that closes hangs up, and so does its shell: the second is no impatience.
+      // A terminal that closes hangs up, and so does its shell: the second is not an impatient user.
       if number == SIGHUP { return }
     }
     if unfinished.load(ordering: .sequentiallyConsistent) > 0 { return }

@@ -20,7 +20,7 @@ package enum TerminalMode {
 
   /// Takes charge of a terminal, whose modes change with the first `enter()`; one at a time.
   ///
-  /// - Returns: False where it is no terminal, not the one that controls this process, or taken already.
+  /// - Returns: False where it is not a terminal, not the one that controls this process, or taken already.
   package static func begin(on descriptor: Int32) -> Bool {
     prepare()
     guard isatty(descriptor) == 1, tcgetpgrp(descriptor) >= 0 else { return false }
@@ -69,7 +69,7 @@ package enum TerminalMode {
     if isForeground(unsafe modes.pointee.descriptor) { unsafe modes.pointee.giveBack() }
   }
 
-  /// Sets the modes anew, since whoever stopped or continued the process may have set others.
+  /// Sets the modes again, since the process that stopped or continued the process may have set others.
   fileprivate static func enterAgain() {
     guard let modes = unsafe current else { return }
     isEntered.store(false, ordering: .sequentiallyConsistent)

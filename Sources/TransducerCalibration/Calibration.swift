@@ -3,7 +3,7 @@ public import HapticRender
 internal import SignalAnalysis
 internal import SystemSupport
 
-/// The resonance of a transducer and its surroundings, measured from a recording of the signal.
+/// The resonance of a transducer and what holds it, measured from a recording of the signal.
 public struct Calibration: Equatable, Sendable {
   /// Resonance in hertz.
   public let resonance: Double

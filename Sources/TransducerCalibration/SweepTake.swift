@@ -59,7 +59,7 @@ struct SweepTake {
   }
 }
 
-/// When the signal itself was on its way, from a channel that recorded it without the transducer.
+/// When the signal itself was in transit, from a channel that recorded it without the transducer.
 public struct ReferenceDelay: Equatable, Sendable {
   /// Seconds of the recording at which the signal's first sample was there, to a part of a frame.
   public let offset: Double

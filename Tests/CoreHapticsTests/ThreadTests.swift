@@ -48,7 +48,7 @@ import Testing
         let pattern = shared.patterns.randomElement(using: &numbers)
       else { return }
       let time = engine.currentTime + Double.random(in: -0.1...0.3, using: &numbers)
-      // What is refused because another thread has just stopped the engine is no fault.
+      // What is refused because another thread has just stopped the engine is not a fault.
       switch Int.random(in: 0..<16, using: &numbers) {
       case 0, 1: try? player.start(atTime: time)
       case 2: try? player.stop(atTime: time)

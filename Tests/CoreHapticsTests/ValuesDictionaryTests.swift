@@ -176,7 +176,7 @@ import Testing
       .pattern: [
         ["Event": ["EventType": "HapticTransient", "Time": 0, "Extra": Date()] as [String: Any]]
       ],
-      5: "a key that is no string", "Notes": Double.infinity,
+      5: "a key that is not a string", "Notes": Double.infinity,
     ])
     #expect(pattern.content.pattern?.events == [HapticEvent(kind: .hapticTransient, time: 0)])
   }

@@ -1,7 +1,7 @@
 internal import CFaultyPCM
 package import HapticOutputs
 
-/// A playback device in virtual time that fails on a schedule and tells what was heard when.
+/// A playback device in virtual time that fails on a schedule and reports what was heard when.
 ///
 /// A real PCM of ALSA stands behind it, so that a sink meets the library's own behaviour. It belongs to the
 /// thread that waits in its `DeviceTime`, with which it is made.
@@ -88,7 +88,7 @@ public final class FaultyDevice {
     ].compactMap { $0 }.min()
   }
 
-  /// Plays on until a moment, with all that is planned on the way.
+  /// Plays on until a moment, with all that is planned before it.
   func advance(to time: Duration) {
     while true {
       let next = [schedule.first?.time, endings.map(\.time).min()].compactMap { $0 }.min()

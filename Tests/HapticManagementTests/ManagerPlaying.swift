@@ -78,7 +78,7 @@ final class MadeEngines: @unchecked Sendable {
 
   var last: CHHapticEngine? { lock.withLock { engines.last } }
 
-  /// Lets go of the newest.
+  /// Releases the newest.
   func takeLast() -> CHHapticEngine? { lock.withLock { engines.popLast() } }
 
   var count: Int { lock.withLock { engines.count } }

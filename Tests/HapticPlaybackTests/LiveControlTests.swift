@@ -42,7 +42,7 @@ import Testing
       try $0.schedule(curve, at: .seconds(0.3))
     }
     let written = try offline(own, frameCount: sent.count)
-    // Phases that were led along by different stretches stay within a hundredth of a turn.
+    // Phases that were led along by different segments stay within a hundredth of a turn.
     #expect(difference(sent, written).greatest < 0.03)
   }
 

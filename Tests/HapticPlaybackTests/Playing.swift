@@ -71,7 +71,7 @@ func greatestCorner(_ samples: [Float]) -> Float {
   return greatest
 }
 
-/// A sink that answers as a script says, and then with room; keeps what it is given.
+/// A sink that answers as a script says, and then with space; keeps what it is given.
 final class ScriptedSink: AudioSink {
   let format = SinkFormat(rate: 48_000, channelCount: 1, periodSize: 64, bufferSize: 256)
   var script: [SinkReadiness]

@@ -21,7 +21,7 @@ import Testing
     #expect(difference(Array(sink.samples[..<6_400]), plain).greatest == 0)
     #expect(sink.samples[6_400..<13_401].allSatisfy { $0 == 0 })
     let rest = difference(Array(sink.samples[13_600...]), Array(plain[13_600...]))
-    // The limiter and the DC blocker begin anew.
+    // The limiter and the DC blocker start again.
     #expect(rest.greatest < 1e-4)
     #expect(player.endCount == 1)
   }
@@ -48,7 +48,7 @@ import Testing
     let player = try engine.player(for: hum(1))
     try player.start(at: .frame(0))
     for _ in 0..<201 { _ = loop.turn() }
-    // Nothing was lost on the way to the device: 97 frames of a fade, then what comes 3,333 later.
+    // Nothing was lost before the device: 97 frames of a fade, then what comes 3,333 later.
     #expect(sink.samples.count == 200 * 64 + 97)
     #expect(engine.position == 200 * 64 + 97 + 3_333)
     #expect(greatestCorner(Array(sink.samples[1_000...])) < 1e-3)

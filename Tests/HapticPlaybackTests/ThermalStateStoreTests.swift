@@ -16,7 +16,7 @@ struct WarmthMemoryTests {
     memory.keep([warm, TransducerThermalState()], of: routing, at: .seconds(100))
     let later = memory.temperatureRise(of: routing, at: .seconds(110))
     #expect(later == [warm.cooled(for: 10, by: ThermalParameters()), TransducerThermalState()])
-    // A clock that stands still or began anew cools nothing.
+    // A clock that is constant or began again cools nothing.
     #expect(memory.temperatureRise(of: routing, at: .zero)[0] == warm)
   }
 

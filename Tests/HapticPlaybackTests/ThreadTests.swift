@@ -50,7 +50,7 @@ import Testing
     #expect(ends.value == shared.reduce(0) { $0 + $1.endCount })
   }
 
-  /// Sends a command again until there is room.
+  /// Sends a command again until there is space.
   private func retrying(_ send: () throws -> Void) throws {
     while true {
       do { return try send() } catch let error as PlaybackError {

@@ -147,7 +147,7 @@ import Testing
     let samples = try played(file(1, loop: true))
     #expect(samples.count == 8_008)
     #expect(greatestDifference(samples[2_000..<4_000], samples[4_000..<6_000]) < 0.001)
-    // The file is whole cycles, so its seam is no step.
+    // The file is whole cycles, so its seam has no step.
     #expect(greatestStep(samples) < 0.5 * 2 * Float.pi * 200 / 8_000 * 1.01)
   }
 

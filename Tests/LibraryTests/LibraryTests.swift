@@ -65,8 +65,9 @@ struct LibraryTests {
         $0.contains("is 7.7 dB stronger: intensity 0.7 instead of 0.45")
       })
     #expect(
-      try Programs.compare(heartbeat, with: heartbeat)
-        == ["B sounds the same as A, sample for sample."])
+      try Programs.compare(heartbeat, with: heartbeat) == [
+        "B is identical to A, sample for sample."
+      ])
   }
 
   @Test func missingAndWrongFilesAreInputErrors() throws {

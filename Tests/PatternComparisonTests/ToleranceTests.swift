@@ -51,7 +51,7 @@ struct ToleranceTests {
 }
 
 struct ThresholdAgreementTests {
-  /// What is measured as felt and what is played to be felt equally go by one curve.
+  /// Weighted levels and equal sensation use one curve.
   @Test func theHandIsWeighedByTheThresholdsThatSoundIsFittedTo() throws {
     let points = TransducerProfile.defaultThresholds
     #expect(points.count == 41)

@@ -1,6 +1,6 @@
 import HapticPlayback
 
-/// Tells of every block whether it was late, and whose doing that was.
+/// Reports of every block whether it was late, and whose doing that was.
 ///
 /// A block is late when it was handed over after the device had played all that it had. It was late by
 /// rendering where that took more than half the time that the block lasts; by the system where it would have

@@ -4,7 +4,7 @@ import HapticPlayback
 import HapticRender
 import PlayRig
 
-/// Plays scripts on a device of ALSA and tells what happens, for tests that listen on the other side.
+/// Plays scripts on a device of ALSA and reports what happens, for tests that listen on the other side.
 ///
 /// `play-probe DEVICE RATE CHANNELS PERIOD BUFFER [realtime]` opens the device and plays silence. The lines of
 /// a script on its standard input, closed by `go`, are played a little later; other lines are ignored. It ends

@@ -80,7 +80,7 @@ struct RealtimeTests {
 }
 
 extension TransducerProfile {
-  /// A shaker of so little power and room that everything that protects it acts.
+  /// A shaker of so little power and excursion that everything that protects it acts.
   static let weakShaker = TransducerProfile(
     name: "weak shaker", summary: "", frequency: FrequencyMapping(low: 60, high: 120),
     hardware: TransducerHardware(

@@ -72,7 +72,7 @@ struct HTMLTextTests {
   }
 }
 
-/// Reads base 64, which the room itself only writes.
+/// Reads base 64, which the module itself only writes.
 enum Base64Text {
   /// The bytes of a text, or nothing where it is none.
   static func bytes(_ text: String) -> [UInt8]? {

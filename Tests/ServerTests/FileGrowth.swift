@@ -2,7 +2,7 @@ import Glibc
 import HapticPlayback
 import PlayRig
 
-/// Waits for files to come to be or to grow, by what the system tells of a folder.
+/// Waits for files to come to be or to grow, by what the system reports about a folder.
 struct FileGrowth {
   private let watch: Int32
   private let folder: FreshFolder

@@ -52,7 +52,7 @@ struct Heard {
 
   /// How the recording differs from what was expected, or nothing.
   ///
-  /// - Parameter tolerance: What is no difference.
+  /// - Parameter tolerance: What counts as no difference.
   func difference(above tolerance: Float) -> Difference? {
     var result: Difference?
     for (index, (one, other)) in zip(samples, expected).enumerated() {

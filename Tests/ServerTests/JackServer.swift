@@ -59,7 +59,7 @@ final class JackServer: Sendable {
     (process.output + process.errors).split(separator: "\n").count { $0.contains("XRun") }
   }
 
-  /// Ends; those who play on it are told nothing by ALSA.
+  /// Ends; those who play on it are not notified by ALSA.
   func stop() { process.stop() }
 
   private func run(_ program: String, _ words: [String]) throws -> ChildProcess {

@@ -69,7 +69,7 @@ final class Probe: Sendable {
     }
   }
 
-  /// Interruptions: all but a refused priority, which is no loss.
+  /// Interruptions: all but a refused priority, which is not a loss.
   var interruptions: [Notice] { notices.filter { $0.kind != "degraded" } }
 
   /// When frames were heard, oldest first.

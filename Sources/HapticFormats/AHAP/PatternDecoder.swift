@@ -2,7 +2,7 @@ import Diagnostics
 import HapticModel
 import JSONText
 
-/// Turns a document into a pattern, and notes what it meets on the way.
+/// Turns a document into a pattern, and notes what it finds.
 struct PatternDecoder {
   let json: JSONDocument
   let options: ReadingOptions

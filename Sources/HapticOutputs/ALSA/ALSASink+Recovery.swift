@@ -243,9 +243,9 @@ extension ALSASink {
     }
   }
 
-  /// One look at an open device, and one wait where there is no room.
+  /// One look at an open device, and one wait where there is no space.
   ///
-  /// A device that says it is ready and has no room would make the thread spin: after such a wait, the next
+  /// A device that says it is ready and has no space would make the thread spin: after such a wait, the next
   /// one goes by the clock alone.
   private func waitForRoom(
     _ wake: WakeSignal, isFutile: inout Bool
@@ -341,7 +341,7 @@ extension ALSASink {
     }
   }
 
-  /// The same for a device without a pace of its own: it has room as if it played in time.
+  /// The same for a device without a pace of its own: it has space as if it played in time.
   private func measureByClock(now: Duration) -> Int {
     guard isStarted, let end else { return granted.bufferSize - waitingCount }
     // Less than a period is made good by filling the buffer; passing it over would take as long again.

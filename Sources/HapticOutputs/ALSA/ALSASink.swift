@@ -129,7 +129,7 @@ public final class ALSASink: AudioSink {
   /// Takes what happened since the last call, oldest first.
   public func takeEvents() -> [SinkEvent] { sinkEvents.take() }
 
-  /// Memory for what is on its way to a device.
+  /// Memory for what is in transit to a device.
   static func stage(for granted: PCMConfiguration, format: SinkFormat) -> PendingFrames {
     PendingFrames(
       capacity: max(granted.bufferSize, format.bufferSize),
@@ -137,7 +137,7 @@ public final class ALSASink: AudioSink {
       encoding: granted.encoding)
   }
 
-  /// Takes interleaved frames; what the device does not take at once follows as it has room.
+  /// Takes interleaved frames; what the device does not take at once follows as it has space.
   public func write(_ frames: Span<Float>) {
     guard case .open = phase, let pcm else { return }
     let frameCount = frames.count / format.channelCount
@@ -166,7 +166,7 @@ public final class ALSASink: AudioSink {
       isSilence = owedSilence > 0
       total += taken
       count(taken)
-      // Full when there is no room for another period.
+      // Full when there is no space for another period.
       if !isStarted, waitingCount + granted.periodSize > granted.bufferSize { try start(pcm) }
     }
     return total

@@ -125,7 +125,7 @@ final class PCMBindings {
   /// `snd_pcm_drop`: stops at once.
   func drop() { _ = unsafe snd_pcm_drop(pcm) }
 
-  /// `snd_pcm_writei`: frames taken, none where there is no room.
+  /// `snd_pcm_writei`: frames taken, none where there is no space.
   func write(_ bytes: UnsafeRawPointer, frameCount: Int) throws(PCMFailure) -> Int {
     try checkTransfer(.write) { unsafe snd_pcm_writei(pcm, bytes, snd_pcm_uframes_t(frameCount)) }
   }
@@ -153,7 +153,7 @@ final class PCMBindings {
     }
   }
 
-  /// A device that has no room now has not failed.
+  /// A device that has no space now has not failed.
   func checkTransfer(_ call: PCMCall, _ body: () -> Int) throws(PCMFailure) -> Int {
     do {
       return try check(call, body)
@@ -203,7 +203,7 @@ final class PCMBindings {
 
   /// `snd_pcm_readi`: frames that were there, none where there are none yet.
   ///
-  /// - Parameter bytes: Room for all the frames that are asked for.
+  /// - Parameter bytes: Space for all the frames that are asked for.
   func read(into bytes: inout MutableSpan<UInt8>, frameCount: Int) throws(PCMFailure) -> Int {
     let frames = snd_pcm_uframes_t(frameCount)
     return try checkTransfer(.read) {

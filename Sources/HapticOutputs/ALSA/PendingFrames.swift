@@ -14,7 +14,7 @@ struct PendingFrames: ~Copyable {
   private let capacity: Int
   private let silenceCapacity: Int
 
-  /// Room for frames of any encoding.
+  /// Space for frames of any encoding.
   init(capacity: Int, silenceCapacity: Int, channelCount: Int, encoding: SampleEncoding) {
     frameSize = channelCount * encoding.byteCount
     self.capacity = capacity
@@ -35,7 +35,7 @@ struct PendingFrames: ~Copyable {
   /// Lays frames down behind those that wait; none are beyond the capacity.
   mutating func stage(_ samples: Span<Float>, frameCount: Int, with encoder: inout SampleEncoder) {
     if count == 0 { first = 0 }
-    precondition(first + count + frameCount <= capacity, "more frames than there was room for")
+    precondition(first + count + frameCount <= capacity, "more frames than the buffer holds")
     let place = (first + count) * frameSize
     unsafe encoder.encode(
       samples, into: UnsafeMutableRawBufferPointer(rebasing: bytes[place...]))

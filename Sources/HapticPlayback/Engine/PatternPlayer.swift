@@ -48,7 +48,7 @@ public final class PatternPlayer: Sendable {
   /// The engine's frame of the last start, or nothing before the first.
   public var startFrame: Int64? { core.startFrame }
 
-  /// Voices that found no room, in all.
+  /// Voices that found no space, in all.
   public var droppedVoiceCount: Int { core.droppedVoiceCount }
 
   /// Is called once for each end, on the driver's control thread; it must not wait.

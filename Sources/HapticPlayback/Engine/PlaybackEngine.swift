@@ -252,13 +252,13 @@ public final class PlaybackEngine: Sendable {
     guard isTaken else { throw .tooManyCommands }
   }
 
-  /// Sends a command for everything; room for what is at once is kept free.
+  /// Sends a command for everything; space for what is at once is kept free.
   private func send(_ command: RenderCommand) {
     state.withLock { _ in _ = link.send([command]) }
   }
 
   private func sendStrength(_ state: borrowing State) {
-    // A lost one would leave the level wrong; room for what is at once is kept free.
+    // A lost one would leave the level wrong; space for what is at once is kept free.
     _ = link.send([
       .strength(
         state.isMuted ? 0 : Double(state.strength), over: Int(Self.strengthRamp * rate), at: 0)

@@ -4,7 +4,7 @@ public struct PlaybackError: Error, Equatable, Sendable, CustomStringConvertible
   public enum Kind: String, Sendable {
     /// Wait until commands that were sent have been done, or send fewer.
     case tooManyCommands
-    /// Let go of players that are no longer needed.
+    /// Release players that are no longer needed.
     case tooManyPlayers
     /// Send something else: this cannot be changed while playing.
     case notLive

@@ -138,7 +138,7 @@ final class PlayerCore: Sendable {
     }
   }
 
-  /// Voices that found no room.
+  /// Voices that found no space.
   var droppedVoiceCount: Int {
     parts.reduce(0) { $0 + $1.withStatus { $0.droppedVoiceCount.load(ordering: .relaxed) } }
   }

@@ -20,7 +20,7 @@ public final class RecordingBuffer: Sendable {
       capacity: Int(Self.capacity * format.rate) * format.channelCount, filler: 0)
   }
 
-  /// Samples that found no room, in all.
+  /// Samples that found no space, in all.
   public var droppedSampleCount: Int { dropped.load(ordering: .relaxed) }
 
   /// Takes samples, oldest first, into the beginning of an array; returns how many: [one thread].

@@ -97,7 +97,7 @@ public struct OutputError: Error, Equatable, Sendable, CustomStringConvertible {
     case notPlayback
     /// It does not support the rate, the channels or the sample format: request what it has.
     case unsupportedFormat
-    /// The file cannot be written: choose another, or make room.
+    /// The file cannot be written: choose another, or free space.
     case cannotWrite
     /// The system refused for another reason, which the description names.
     case other

@@ -1,7 +1,7 @@
 /// Where rendered frames go: a device, a file, memory.
 ///
 /// A sink belongs to one thread, the one that renders. It paces that thread: `wait` returns when there is
-/// room, and no sooner than the frames before it can be heard.
+/// space, and no sooner than the frames before it can be heard.
 public protocol AudioSink: AnyObject {
   /// What was granted. It stays the same for the life of the sink, also across a reconnection.
   var format: SinkFormat { get }
@@ -12,7 +12,7 @@ public protocol AudioSink: AnyObject {
   /// Waits until frames are wanted, time went by unheard, or the thread is woken.
   func wait(_ wake: WakeSignal) -> SinkReadiness
 
-  /// Takes interleaved frames, no more than there was room for, samples in −1…1.
+  /// Takes interleaved frames, no more than there was space for, samples in −1…1.
   ///
   /// What goes wrong is reported by the next `wait`.
   func write(_ frames: Span<Float>)
@@ -34,7 +34,7 @@ public enum SinkReadiness: Equatable, Sendable {
   /// away. Rendering skips them, so that what follows comes at its time.
   case missed(frameCount: Int)
   /// The device plays on, but this many frames later than it should; rendering skips them to catch up. There
-  /// is still room for the frames of a fade, so that what it plays does not break off.
+  /// is still space for the frames of a fade, so that what it plays does not break off.
   case behind(frameCount: Int)
   /// Nothing can be written any more; the events say why.
   case ended

@@ -21,7 +21,7 @@ public struct SinkPacer {
   /// Notes frames that were handed over.
   public mutating func hand(over frameCount: Int) { handed += Int64(frameCount) }
 
-  /// Waits until there is room for a period.
+  /// Waits until there is space for a period.
   ///
   /// When the clock has run ahead, as after a stopped process, the frames between are missed.
   public mutating func wait(_ wake: WakeSignal) -> SinkReadiness {

@@ -53,10 +53,10 @@ public final class RendererPort: @unchecked Sendable {
 
   /// Sends commands that belong together, all or none: [one control thread at a time].
   ///
-  /// - Returns: Whether there was room.
+  /// - Returns: Whether there was space.
   public func send(_ commands: [RenderCommand]) -> Bool {
     let waiting = sentCount - memory.value.doneCount.load(ordering: .acquiring)
-    // What is to be done at once has room of its own, so that a full schedule can still be stopped.
+    // What is to be done at once has space of its own, so that a full schedule can still be stopped.
     let isScheduling = commands.contains { $0.time > 0 }
     let room = Self.maximumScheduledCommandCount + (isScheduling ? 0 : Self.commandCapacity / 2)
     guard waiting + commands.count <= room, memory.value.queue.write(commands.span) else {

@@ -9,7 +9,7 @@ struct OutputChain: ~Copyable {
   ///
   /// - Parameters:
   ///   - transducer: What the transducer needs, where there is one.
-  ///   - temperatureRise: How warm it is.
+  ///   - temperatureRise: The temperature rise.
   ///   - capacity: The most frames of a sub-block.
   init(
     rate: Double, transducer: TransducerSettings?, temperatureRise: TransducerThermalState,

@@ -74,7 +74,7 @@ extension RenderPlan {
     }.joined()
   }
 
-  /// Refuses what no frame can hold, and more layers than can be told apart.
+  /// Refuses what no frame can hold, and more layers than can be distinguished.
   static func check(_ composition: HapticComposition) throws(RenderError) {
     let count = composition.layers.count
     guard count <= maximumLayerCount else {

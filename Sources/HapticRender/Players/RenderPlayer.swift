@@ -85,7 +85,7 @@ public struct PlayerStatus: ~Copyable, Sendable {
   public let startFrame = Atomic<Int64>(0)
   /// The frame of the pattern at the end of the last block.
   public let position = Atomic<Int64>(0)
-  /// Voices that found no room, in all.
+  /// Voices that found no space, in all.
   public let droppedVoiceCount = Atomic<Int>(0)
   /// Whether the render thread has released the player for good.
   public let isReleased = Atomic<Bool>(false)

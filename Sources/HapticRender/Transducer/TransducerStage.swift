@@ -97,7 +97,7 @@ struct TransducerStage: ~Copyable {
     (highPassMemory, equaliserMemory) = (first, second)
   }
 
-  /// Writes frames of the drive that lie in one step, with the gain on its way from one to the next.
+  /// Writes frames of the drive that lie in one step, with the gain in transit from one to the next.
   @_noLocks
   private mutating func give(to block: inout MutableSpan<Float>, frames: Range<Int>) {
     let start = protection.gain

@@ -56,7 +56,7 @@ struct SampleReader: BitwiseCopyable, Sendable {
   ///
   /// - Parameters:
   ///   - fadeLength: Frames of the sound's end that fade, at most as many as it has.
-  ///   - smoothing: The fraction of the difference that the low-pass follows in a frame; 1 is no filter.
+  ///   - smoothing: The fraction of the difference that the low-pass follows in a frame; 1 means no filter.
   ///   - first: The frame of the level lines at which the range begins.
   @_noLocks
   mutating func add(

@@ -38,7 +38,7 @@ struct Voice: BitwiseCopyable, Sendable {
   var liveMask: UInt8 = 0
   /// A burst's amplitude.
   var gain: Float
-  /// The fraction of a sound file's movement that its low-pass follows; 1 is no filter.
+  /// The fraction of a sound file's movement that its low-pass follows; 1 means no filter.
   var smoothing: Float = 1
   /// Where a sound file is read.
   var reader = SampleReader()

@@ -63,7 +63,7 @@ extension EventDifferences {
     }
   }
 
-  /// Tells of events that are the same in another order: reversed, or two that changed places.
+  /// Reports events that are the same in another order: reversed, or two that changed places.
   ///
   /// - Returns: Whether that explains all values.
   mutating func findOrder() -> Bool {

@@ -168,7 +168,7 @@ struct EventDifferences {
     return "\(name) × \(SentenceFormatting.number(factor, places: 3))"
   }
 
-  /// Tells what comes earlier or later: the whole, all from an event on, or single events.
+  /// Reports what comes earlier or later: the whole, all from an event on, or single events.
   mutating func findTimes() {
     let clock = match.clock
     if match.pairs.count > 1, clock != EventMatch.TimeMapping() {

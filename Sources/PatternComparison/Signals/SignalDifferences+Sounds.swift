@@ -42,7 +42,7 @@ extension SignalDifferences {
     return start...max(start, group.last?.0.region.end ?? start)
   }
 
-  /// Tells what comes later as a whole, then which sounds do besides.
+  /// Reports what comes later as a whole, then which sounds do besides.
   mutating func addTimes() {
     // One sound is the whole only where there is no other.
     let isAlone = measures.count == 1 && !hasUnmatched
@@ -131,7 +131,7 @@ extension SignalDifferences {
           + "\(SentenceFormatting.span(low, to: high))."))
   }
 
-  /// Tells what is higher as a whole, then which sounds are besides.
+  /// Reports what is higher as a whole, then which sounds are besides.
   mutating func addFrequencies() {
     let changes = measures.map { $0.frequency?.percent ?? 0 }
     var whole = Self.common(changes, within: 0.6) ?? 0

@@ -10,7 +10,7 @@ struct SignalPair {
   private(set) var other: [Float]
   /// Whole frames the other comes later, taken out.
   private(set) var shift = 0
-  /// Whether the other is upside down; it was turned.
+  /// Whether the other is inverted; it was inverted back.
   private(set) var isInverted = false
   /// The other's offset less the reference's; taken out.
   private(set) var offset = 0.0

@@ -7,7 +7,7 @@ internal import SignalPlots
 struct ScoreThumbnail {
   /// Width and height in CSS pixels.
   static let size = (width: 320.0, height: 88.0)
-  /// Room at the sides, so that heads are whole.
+  /// Margins at the sides, so that heads are whole.
   private static let margin = 8.0
   /// Steps of sharpness that have a colour of their own.
   static let toneCount = 16

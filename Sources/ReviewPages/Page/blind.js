@@ -114,7 +114,7 @@ class BlindTest {
     this.pair = pair;
     this.plannedCount = plannedCount;
     this.trials = [];
-    // A fixed order is told in the result and in the record.
+    // A fixed order is noted in the result and in the record.
     const asked = new URLSearchParams(location.search).get("seed");
     this.isSeedChosen = asked !== null && /^[0-9]{1,16}$/.test(asked) && BigInt(asked) <= greatestSeed;
     this.seed = this.isSeedChosen

@@ -79,7 +79,7 @@ function playingChanged() {
   blindTest?.playingChanged();
 }
 
-// MARK: Play head and stretch
+// MARK: Play head and range
 
 function follow() {
   deck.planAhead();

@@ -104,7 +104,7 @@ public final class ChannelMeasurement {
     return (levels, spectrum.take()?.finish())
   }
 
-  /// Measures the block and makes room for the next.
+  /// Measures the block and frees space for the next.
   private func measure() {
     guard filled > 0 else { return }
     let history = TruePeakMeter.history

@@ -72,7 +72,7 @@ public struct FourierTransform: ~Copyable {
     return samples
   }
 
-  /// The factors of one direction, with the library's scratch room.
+  /// The factors of one direction, with the library's scratch memory.
   @safe
   private final class Plan {
     private let memory: UnsafeMutableRawBufferPointer

@@ -193,7 +193,7 @@ final class CairoCanvas {
     unsafe calls.setFontSize(context, size)
   }
 
-  /// Text without what is no letter: control characters have no glyph.
+  /// Text without what is not printable: control characters have no glyph.
   private static func plain(_ text: String) -> String {
     String(
       String.UnicodeScalarView(

@@ -87,7 +87,7 @@ struct ScoreDrawing {
       event.points.map { PlotPoint($0.time, $0.sharpness) }, tolerance: 0.01)
     var stops: [(place: Double, color: PlotColor)] = []
     for (from, to) in zip(bends, bends.dropFirst()) {
-      // The scale is no straight line of colour.
+      // The scale is not a straight line of colour.
       let parts = max(1, Int((abs(to.y - from.y) * 12).rounded(.up)))
       for part in (stops.isEmpty ? 0 : 1)...parts {
         let share = Double(part) / Double(parts)

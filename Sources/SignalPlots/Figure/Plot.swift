@@ -112,7 +112,7 @@ public struct Plot: Sendable {
         of: composition, profile: subject.profile, samples: subject.samples)
       panels += PlotPanel.score(score)
       duration = max(duration, score.duration)
-      // The silence behind a rendering is no part of the pattern.
+      // The silence behind a rendering is not part of the pattern.
       patternDuration = score.duration
       facts.append(Self.counts(of: score))
     }

@@ -40,7 +40,7 @@ struct PlotLayout: Equatable, Sendable {
   private(set) var panels: [Panel] = []
   /// The labels of the axis of time.
   let time: TimeTicks
-  /// Whether axes at the right have room for their labels.
+  /// Whether axes at the right have space for their labels.
   let showsRightAxes: Bool
   /// The seconds of the axis.
   private let span: ClosedRange<Double>

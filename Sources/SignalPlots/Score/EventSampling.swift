@@ -14,7 +14,7 @@ struct EventSampling {
 
   /// The most points of all events together, so that any pattern has a bounded score.
   private static let maximumPointCount = 400_000
-  /// Parts of a range in which envelope and control move both, where their product is no line.
+  /// Parts of a range in which envelope and control move both, where their product is not a line.
   private static let parts = 6
 
   /// Evaluates with controls, each of which may be absent.

@@ -124,7 +124,7 @@ struct TerminalFigure {
   private func labelRows(of panel: PlotPanel, height: Int) -> [Int: String] {
     var rows: [Int: (distance: Double, label: String)] = [:]
     for tick in labels(of: panel) {
-      // A score's axis has a little room above, which characters have not.
+      // A score's axis has a little space above, which characters have not.
       let range = panel.axis.range
       let axis =
         switch panel.content {

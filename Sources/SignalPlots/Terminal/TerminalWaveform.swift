@@ -49,7 +49,7 @@ struct TerminalWaveform {
 
   private func row(_ value: Double, of count: Int) -> Int {
     let place = (1 - axis.share(of: value)) * Double(count)
-    // What is far outside the axis is no row at all, but is seen at the edge.
+    // What is far outside the axis has no row, but is seen at the edge.
     return Int(min(max(place, 0), Double(count - 1)))
   }
 

@@ -10,7 +10,7 @@ struct AuditionTakes: Sendable {
   /// The takes in the order of their letters.
   let all: [AuditionTake]
 
-  /// Reads takes; tells what is wrong and answers the status where any cannot be played.
+  /// Reads takes; reports what is wrong and answers the status where any cannot be played.
   static func read(
     _ words: [String], curveTimes: ReadingOptions.CurveTimes, formats: FormatRegistry,
     _ terminal: Terminal

@@ -19,7 +19,7 @@ struct RecordingChannels {
     places = (0..<routing.hapticBusCount).map { buses.firstIndex(of: $0) ?? 0 }
   }
 
-  /// Channels that can be told apart.
+  /// Channels that can be distinguished.
   var count: Int { max(1, hapticChannelCount) }
 
   /// Gives outputs buses of their own as far as recordings of some channels need it; profiles stay.

@@ -14,7 +14,7 @@ final class TakeSwitcher {
   static let dipLead = 0.03
   /// The part of the whole that an arrow moves the play head by.
   static let stepShare = 1.0 / 16
-  /// Where a take that does not repeat is told to: longer than anything that plays.
+  /// Where a take that does not repeat ends: longer than anything that plays.
   private static let never = 2 * FrameConversion.longest
 
   private let engine: PlaybackEngine
@@ -26,7 +26,7 @@ final class TakeSwitcher {
   private(set) var region: ClosedRange<Double>?
   /// Whether it repeats.
   private(set) var isLooping: Bool
-  /// Whether the takes stand still.
+  /// Whether the takes are paused.
   private(set) var isPaused = false
   /// Where the play head was put, and where the last block still has it.
   private var sought: (place: Double, left: Double)?
@@ -84,7 +84,7 @@ final class TakeSwitcher {
     try group.setGainsViaSilence(gains, over: Self.dip, at: .frame(dipFrame))
   }
 
-  /// The same, and begins anew in the silence.
+  /// The same, and restarts in the silence.
   func restartThroughSilence(_ gains: [Double]) throws {
     let frame = dipFrame
     try group.setGainsViaSilence(gains, over: Self.dip, at: .frame(frame))
@@ -101,7 +101,7 @@ final class TakeSwitcher {
 
   // MARK: The play head
 
-  /// Lets all stand still, or go on; behind the end they begin anew.
+  /// Pauses or resumes all; past the end they restart.
   func togglePause() throws {
     if isAtEnd {
       try move(to: 0)

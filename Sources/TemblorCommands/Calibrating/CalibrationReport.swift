@@ -16,7 +16,7 @@ struct CalibrationReport {
   private let latency: Double?
   private let take: CalibrationTake
 
-  /// Takes what is told.
+  /// Takes what is reported.
   init(
     _ calibration: Calibration, from old: TransducerProfile, to new: TransducerProfile,
     latency: Double?, take: CalibrationTake

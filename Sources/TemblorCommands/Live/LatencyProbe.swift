@@ -3,7 +3,7 @@ import HapticPlayback
 import HapticRender
 import SystemSupport
 
-/// Taps at moments nobody can foresee, and how long each took on its way.
+/// Taps at moments nobody can foresee, and how long each took in transit.
 final class LatencyProbe: SessionTask {
   /// The way of one tap, in seconds.
   struct Measurement: Equatable, Sendable {

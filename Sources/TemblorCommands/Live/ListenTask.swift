@@ -64,7 +64,7 @@ final class ListenTask: SessionTask {
     return step
   }
 
-  /// Tells what is left to tell, when nothing plays any more.
+  /// Reports what is left to tell, when nothing plays any more.
   func finish() {
     takeEvents()
     session.reportUnderruns()
@@ -142,7 +142,7 @@ final class EventInbox: Sendable {
   }
 }
 
-/// A stage without keys, which plays to nobody where there is no device, so that scripts keep working.
+/// A stage without keys, which plays without output where there is no device, so that scripts keep working.
 final class ListenBackend: SessionBackend {
   /// What happens at the device, for commands' connections.
   let inbox = EventInbox()

@@ -19,13 +19,13 @@ final class LiveConsole {
   /// How long the line may stay as it is; nothing where there is none.
   var timeout: Duration? { isWatched ? line.timeout : nil }
 
-  /// Tells what the user must know.
+  /// Reports what the user must know.
   func report(_ message: String) { line.report(message) }
 
-  /// Tells what somebody who looks may want to know.
+  /// Reports what somebody who looks may want to know.
   func tell(_ message: String) { if isWatched { line.report(message) } }
 
-  /// Tells what keys do, in lines that break between keys.
+  /// Reports what keys do, in lines that break between keys.
   func tell(keys: [KeyHelp]) {
     var lines = [""]
     for (index, key) in keys.enumerated() {
@@ -50,10 +50,10 @@ final class LiveConsole {
 
 /// What went wrong at a device, counted, and told no more often than somebody can read.
 struct DeviceEventLimiter {
-  /// The least time between two messages about under-runs.
+  /// The least time between two messages about underruns.
   static let interval = Duration.seconds(1)
 
-  /// Times that the device ran dry.
+  /// Underruns of the device.
   private(set) var underrunCount = 0
   /// Frames that could not be heard.
   private(set) var missedFrameCount = 0
@@ -61,7 +61,7 @@ struct DeviceEventLimiter {
   private var untoldFrameCount = 0
   private var lastTold: Duration?
 
-  /// Counts a notice; answers what to tell of it now.
+  /// Counts a notice; returns what to report now.
   mutating func add(_ notice: SinkEvent, at now: Duration, rate: Double) -> String? {
     missedFrameCount += notice.missedFrameCount
     guard notice.kind == .underrun else { return notice.text.printable + gap(notice, rate) }

@@ -24,7 +24,7 @@ struct LiveOutcome {
   var device: DeviceSummary?
   /// Frames rendered, those included that were missed.
   var frameCount: Int64 = 0
-  /// Times that the device ran dry.
+  /// Underruns of the device.
   var underrunCount = 0
   /// Frames that could not be heard.
   var missedFrameCount = 0

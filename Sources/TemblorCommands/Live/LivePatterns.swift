@@ -6,13 +6,13 @@ import HapticModel
 import HapticPlayback
 import JSONText
 
-/// The patterns that a live verb was asked to play; those that cannot be are told and left out.
+/// The patterns that a live verb was asked to play; those that cannot be are reported and left out.
 struct LivePatterns {
   /// What can be played.
   private(set) var loaded: [LoadedPattern] = []
   private var failures: [(name: String, message: String, status: ExitStatus)] = []
 
-  /// Reads patterns, and tells of those that are wrong.
+  /// Reads patterns, and reports those that are wrong.
   init(
     _ words: [String], curveTimes: ReadingOptions.CurveTimes, formats: FormatRegistry,
     _ terminal: Terminal
@@ -33,7 +33,7 @@ struct LivePatterns {
   /// The worst of what became of them.
   var status: ExitStatus { Failure.worst(failures.map(\.status)) }
 
-  /// Compiles what can be for an engine; the rest is told and left out.
+  /// Compiles what can be for an engine; the rest is reported and left out.
   mutating func compile(for engine: PlaybackEngine, _ terminal: Terminal) -> [CompiledPattern] {
     var pieces: [CompiledPattern] = []
     var left: [LoadedPattern] = []

@@ -45,7 +45,7 @@ final class LiveSession {
     _ options: DeviceOptions, keepsAwake: Bool, recording path: String?,
     prepare: (DeviceSummary) throws -> (engine: PlaybackEngine, performance: any SessionTask)
   ) throws -> LiveOutcome {
-    // From here on a signal is told first, so that what sounds can fade out.
+    // From here on a signal is reported first, so that what sounds can fade out.
     let notice = InterruptSignal()
     defer { keyboard = nil }
     let inbox = self.inbox
@@ -140,7 +140,7 @@ final class LiveSession {
     }
   }
 
-  /// Tells what happened; answers whether the device has ended.
+  /// Reports what happened; answers whether the device has ended.
   private func takeEvents(_ engine: PlaybackEngine) -> Bool {
     var isOver = false
     for event in inbox.take() {

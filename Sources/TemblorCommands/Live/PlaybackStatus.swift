@@ -21,7 +21,7 @@ struct PlaybackStatus: Equatable, Sendable {
   var peaks: [Float]
   /// Voices that sound; nothing where it is not to be told.
   var voiceCount: Int? = 0
-  /// Times that the device ran dry.
+  /// Underruns of the device.
   var underrunCount = 0
   /// The factor on everything, 0 to 1.
   var strength = 1.0
@@ -51,7 +51,7 @@ struct PlaybackStatus: Equatable, Sendable {
     return (pieces.joined(separator: " "), length)
   }
 
-  /// How much is told, from the most to the least.
+  /// How much is printed, from the most to the least.
   private enum Detail: CaseIterable {
     case words, letters, strengthless, position, urgent
   }
@@ -114,7 +114,7 @@ struct PlaybackStatus: Equatable, Sendable {
     }
   }
 
-  /// `3 voices` where there is room, else `3v`.
+  /// `3 voices` where there is space, else `3v`.
   private func words(_ count: Int, _ word: String, _ detail: Detail) -> String {
     if case .words = detail { return "\(count) \(word)\(count == 1 ? "" : "s")" }
     return "\(count)\(word.prefix(1))"
@@ -140,7 +140,7 @@ struct PlaybackStatus: Equatable, Sendable {
   }
 }
 
-/// Levels of channels as block characters: bars where there is room, else a column for each.
+/// Levels of channels as block characters: bars where there is space, else a column for each.
 ///
 /// Where even that is too wide, neighbouring channels share a column, which shows the highest.
 struct LevelMeter {
@@ -221,7 +221,7 @@ struct LevelMeter {
 
 /// The live line of playback on standard error, rewritten in place.
 ///
-/// Silent where standard error is no terminal, or one that another job has. Clear it before writing
+/// Silent where standard error is not a terminal, or one that another job has. Clear it before writing
 /// anything else there.
 struct StatusLine {
   /// The least time between two lines: fifteen a second move, more cost.
@@ -235,7 +235,7 @@ struct StatusLine {
     line = ProgressLine(on: terminal, interval: Self.interval)
   }
 
-  /// How long playback may wait before it should show anew; nothing where nobody sees it.
+  /// How long playback may wait before it should show again; nothing where nobody sees it.
   var timeout: Duration? { terminal.error.isTerminal ? Self.interval : nil }
 
   /// Shows how things are, unless the last line is too recent; then they are not even asked for.

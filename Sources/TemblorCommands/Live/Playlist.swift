@@ -116,7 +116,7 @@ struct CompiledPattern: Sendable {
   var duration: Double
 }
 
-/// Plays one piece at a time: starts it, lets it stand still, starts it anew.
+/// Plays one piece at a time: starts, pauses and restarts it.
 ///
 /// Every start has a player of its own, so that what played before fades out beside it.
 final class SingleTrackPlayer {
@@ -184,7 +184,7 @@ final class SingleTrackPlayer {
     if let piece { try play(piece) }
   }
 
-  /// Lets the piece stand still, or go on; one that was still to come begins when it goes on.
+  /// Pauses or resumes the piece; one that was still to come starts when resumed.
   func togglePause() throws {
     guard let player, let piece, endFrame == nil else { return }
     if isPaused {

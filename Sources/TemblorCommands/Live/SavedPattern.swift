@@ -6,7 +6,7 @@ import HapticPlayback
 import PatternWorkflows
 import SystemSupport
 
-/// Plays a pattern file, and anew whenever it is saved; a broken save leaves the last good one.
+/// Plays a pattern file, and again whenever it is saved; a broken save leaves the last good one.
 final class SavedPattern: SessionTask {
   private let input: PatternInput
   private let path: String

@@ -39,9 +39,9 @@ enum SessionStep: Equatable {
 struct SessionTitle: Equatable, Sendable {
   /// What is heard.
   var long: String
-  /// The same where there is little room.
+  /// The same where there is little space.
   var short: String
-  /// How it is heard, the most important first; left out where there is no room.
+  /// How it is heard, the most important first; left out where there is no space.
   var remarks: [String] = []
 }
 
@@ -64,7 +64,7 @@ extension SessionTask {
 
 /// Keys as they are pressed.
 protocol Keyboard: AnyObject {
-  /// What to wait for before asking for keys; ask anew each time.
+  /// What to wait for before asking for keys; ask again each time.
   var watched: [PollDescriptor] { get }
   /// Whether there are no more keys, because the terminal went away.
   var isClosed: Bool { get }
@@ -76,7 +76,7 @@ protocol Keyboard: AnyObject {
   func keys(at now: Duration) -> [KeyPress]
 }
 
-/// The keys of standard input; the terminal is as it was when this is let go of.
+/// The keys of standard input; the terminal is as it was when this is released.
 final class TerminalKeyboard: Keyboard {
   private var terminal: RawTerminal
 

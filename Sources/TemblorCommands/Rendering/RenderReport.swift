@@ -4,7 +4,7 @@ import JSONText
 import PatternWorkflows
 import SystemSupport
 
-/// Renders a batch and tells what became of each file.
+/// Renders a batch and reports what became of each file.
 struct RenderReport {
   let batch: RenderBatch
   /// What was asked for and could not be found.
@@ -31,7 +31,7 @@ struct RenderReport {
     let statuses: [ExitStatus] = results.map {
       switch $0 {
       case .written: .done
-      // Whoever read standard output has all it wants, as `head` does.
+      // The reader of standard output has all it wants, as `head` does.
       case .failed(let error as StreamError) where error.kind == .brokenPipe: .done
       case .failed(let error): Failure.status(of: error)
       }
@@ -117,7 +117,7 @@ struct FileFallback {
     let batch = RenderBatch(job: job, items: outputs.items)
     let status = try RenderReport(batch: batch, problems: []).run(
       on: terminal, isQuiet: arguments.flag("--quiet"), asJSON: false)
-    // At a terminal the batch has told of them.
+    // At a terminal the batch has reported them.
     for item in outputs.items where status == .done && !terminal.error.isTerminal {
       terminal.report("\(item.name.printable): written")
     }

@@ -50,7 +50,7 @@ enum ABXVerb {
   ///
   /// - Parameters:
   ///   - seed: Gives the seed where the user gave none.
-  ///   - now: Tells when the test begins.
+  ///   - now: The time, read when the test begins.
   static func run(
     _ arguments: ParsedArguments, _ terminal: Terminal, on stage: any SessionBackend,
     formats: FormatRegistry = .standard, seed: () -> UInt64, now: () -> CalendarTime
@@ -80,7 +80,7 @@ enum ABXVerb {
     }
     let start = now()
     let path = options.path ?? (isSimulated ? nil : Self.usualPath(takes, at: start))
-    // Made now, so that what cannot be saved is told before anybody has listened for an hour.
+    // Made now, so that what cannot be saved is reported before anybody has listened for an hour.
     var file = try RecordFile(path)
 
     var blind: ABXTask?

@@ -74,7 +74,7 @@ enum InfoVerb {
     }
   }
 
-  /// What is told about.
+  /// What is reported about.
   private enum Subject {
     case pattern(PatternSummary)
     case sound(SoundSummary)

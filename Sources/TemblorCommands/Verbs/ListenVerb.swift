@@ -55,7 +55,7 @@ enum ListenVerb {
     var performance: ListenTask?
     let outcome = try options.play(in: session) { engine in
       let device = stage.device
-      // Whoever just missed one period has the next.
+      // What just missed one period has the next.
       let period = Double(2 * (device?.format.periodSize ?? 0)) / engine.rate
       let new = ListenTask(
         ListenSession(

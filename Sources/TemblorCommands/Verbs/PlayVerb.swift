@@ -7,7 +7,7 @@ import PatternWorkflows
 
 /// `temblor play`: patterns on a device.
 enum PlayVerb {
-  /// Seconds between two patterns, so that they can be told apart.
+  /// Seconds between two patterns, so that they can be distinguished.
   static let defaultGap = 0.5
 
   static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {

@@ -101,7 +101,7 @@ enum PlotVerb {
     }
   }
 
-  /// The width of a picture in pixels: what a page of text has room for.
+  /// The width of a picture in pixels: what a page of text has space for.
   static let standardWidth = 860
 
   private static func plot(_ inputs: [TakeInput], job: RenderJob, parts: Set<PlotPart>) throws

@@ -5,9 +5,9 @@ import SystemSupport
 
 /// What there is to say about one sound file.
 struct SoundSummary {
-  /// The edges of the bands that energy is told for, in hertz; the last band has no end.
+  /// The edges of the bands that energy is listed for, in hertz; the last band has no end.
   private static let bandEdges = [0.0, 20, 80, 250, 1_000]
-  /// Onsets that are told by their times; of more, only their number.
+  /// Onsets that are listed by their times; of more, only their number.
   private static let mostTimes = 8
 
   private let name: String

@@ -4,7 +4,7 @@ import HapticPlayback
 import JSONText
 import SystemSupport
 
-/// `temblor watch`: a pattern, anew at every save.
+/// `temblor watch`: a pattern, again at every save.
 enum WatchVerb {
   static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {
     CommandDescription(

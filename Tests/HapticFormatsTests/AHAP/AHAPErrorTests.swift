@@ -2,7 +2,7 @@ import HapticFormats
 import Diagnostics
 import Testing
 
-/// What is no pattern, the whole line a user reads, and the code an app would see.
+/// What is not a pattern, the whole line a user reads, and the code an app would see.
 @Suite struct AHAPErrorTests {
   struct Refusal: Sendable, CustomTestStringConvertible {
     let text: String

@@ -104,7 +104,7 @@ struct TransducerProtectionTests {
     let moved = transducer.greatestDisplacement / limit
     #expect(moved < 0.99)
     #expect(warmest < 0.98)
-    // What protection follows is no less than what the other model sees; a limiter may make it less.
+    // What protection follows is at least what the other model sees; a limiter may make it less.
     #expect(Double(statistics.peakTemperatureRise) > warmest - 0.002)
     #expect(Double(statistics.peakExcursion) > moved - 0.02)
   }

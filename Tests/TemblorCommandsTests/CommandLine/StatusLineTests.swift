@@ -8,7 +8,7 @@ import Testing
   private static let stereo = PlaybackStatus(
     position: 61.29, duration: 125, peaks: [1, 0.5], voiceCount: 3, strength: 0.8)
 
-  /// 64 channels that rise to full level, with two under-runs.
+  /// 64 channels that rise to full level, with two underruns.
   private static var many: PlaybackStatus {
     var figures = stereo
     figures.peaks = (0..<64).map { Float($0) / 63 }

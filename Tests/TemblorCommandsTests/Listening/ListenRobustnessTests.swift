@@ -33,7 +33,7 @@ import Testing
     }
     #expect(refusals.keys.allSatisfy { $0.hasPrefix("error busy: ") })
     #expect(studio.engine.loadedPlayerCount <= Renderer.maximumPlayerCount)
-    // What fills one period finds room in the next.
+    // What fills one period finds space in the next.
     let stop = ListenRequest(tag: "1", command: .success(.stop(name: nil, at: .now)))
     #expect(studio.session.answerIfRoom(stop) == nil)
     studio.run(0.01)

@@ -201,7 +201,7 @@ import Testing
     studio.run(0.1)
     studio.ask("pause b")
     studio.ask("mute")
-    studio.session.note(SinkEvent(.underrun, missedFrameCount: 480, text: "ran dry"))
+    studio.session.note(SinkEvent(.underrun, missedFrameCount: 480, text: "underrun"))
     let status = studio.ask("status")
     #expect(status.hasPrefix("ok time=0.1 playing=1 waiting=1 paused=1 voices=2"))
     #expect(status.contains("muted=yes"))
@@ -221,12 +221,12 @@ import Testing
 
   @Test func manyUnderrunsAreOneEventASecond() {
     for _ in 0..<5 {
-      studio.session.note(SinkEvent(.underrun, missedFrameCount: 48, text: "ran dry"))
+      studio.session.note(SinkEvent(.underrun, missedFrameCount: 48, text: "underrun"))
     }
     #expect(studio.run(1) == ["event underrun time=0.0 missed=0.001 count=1"])
-    studio.session.note(SinkEvent(.underrun, missedFrameCount: 48, text: "ran dry"))
+    studio.session.note(SinkEvent(.underrun, missedFrameCount: 48, text: "underrun"))
     #expect(studio.run(0.1) == ["event underrun time=1.0 missed=0.005 count=5"])
-    studio.session.note(SinkEvent(.underrun, missedFrameCount: 480, text: "ran dry"))
+    studio.session.note(SinkEvent(.underrun, missedFrameCount: 480, text: "underrun"))
     #expect(studio.run(0) == [])
     studio.session.reportUnderruns()
     #expect(studio.run(0) == ["event underrun time=1.1 missed=0.01 count=1"])

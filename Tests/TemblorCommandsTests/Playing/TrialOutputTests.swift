@@ -42,7 +42,7 @@ private final class TrialOutput: OutputBackend {
   }
 }
 
-/// The program's own backend with one more output, and without the keys of whoever runs the tests.
+/// The program's own backend with one more output, and without the keys of the terminal that runs the tests.
 private struct TrialBackend: SessionBackend {
   let system: SystemBackend
   var time: any TimeSource { system.time }
