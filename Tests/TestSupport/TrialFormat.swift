@@ -14,11 +14,16 @@ public import HapticModel
 /// A tap has a time, an intensity and a sharpness; a hum has a duration behind its time. `fade` sets
 /// the intensity control of its layer. `allow RULE REASON` allows a rule.
 public struct TrialFormat: HapticFormat {
+  /// Makes the format.
   public init() {}
 
+  /// The name of the format.
   public var id: String { "beats" }
+  /// The name for people.
   public var title: String { "Beats" }
+  /// The ending of its files.
   public var endings: [String] { ["beats"] }
+  /// What its files are checked for.
   public var rules: [Rule] { [Self.unknownWord, Self.wrongNumber, Self.clamped] }
 
   private static let unknownWord = Rule(
@@ -38,12 +43,14 @@ public struct TrialFormat: HapticFormat {
     }
   }
 
+  /// Looks for the mark of the format.
   public func recognize(_ bytes: Span<UInt8>) -> Recognition {
     let mark = Array("beats ".utf8)
     guard bytes.count >= mark.count else { return .no }
     return mark.indices.allSatisfy { bytes[$0] == mark[$0] } ? .certain : .no
   }
 
+  /// Reads lines, with a place for each.
   public func examine(_ file: SourceFile, options: ReadingOptions) -> Examination {
     var composition = HapticComposition(layers: [])
     var places = Places(name: file.name)
@@ -106,6 +113,7 @@ public struct TrialFormat: HapticFormat {
       allowances: allowances, details: [("layers", "\(composition.layers.count)")])
   }
 
+  /// Writes lines; nothing is lost but loop points.
   public func write(_ composition: HapticComposition) throws(InputError) -> Writing? {
     var text = "beats 1 \(composition.title ?? "")\n"
     for layer in composition.layers {
@@ -123,6 +131,7 @@ public struct TrialFormat: HapticFormat {
     return Writing([.init(Array(text.utf8))])
   }
 
+  /// Writes what was read.
   public func canonical(_ file: SourceFile) throws(InputError) -> [UInt8]? {
     let composition = try examine(file, options: ReadingOptions()).get()
     return try write(composition)?.files[0].bytes
