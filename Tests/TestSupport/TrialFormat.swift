@@ -113,7 +113,7 @@ public struct TrialFormat: HapticFormat {
       allowances: allowances, details: [("layers", "\(composition.layers.count)")])
   }
 
-  /// Writes lines; nothing is lost but loop points.
+  /// Writes the events and fades of each layer.
   public func write(_ composition: HapticComposition) throws(InputError) -> Writing? {
     var text = "beats 1 \(composition.title ?? "")\n"
     for layer in composition.layers {
