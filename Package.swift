@@ -13,27 +13,19 @@ let strict: [SwiftSetting] = [
 let package = Package(
   name: "Temblor",
   products: [
-    .library(name: "HapticModel", targets: ["HapticModel"]),
-    .library(name: "Diagnostics", targets: ["Diagnostics"]),
-    .library(name: "JSONText", targets: ["JSONText"]),
-    .library(name: "HapticFormats", targets: ["HapticFormats"]),
-    .library(name: "CoreHaptics", targets: ["CoreHaptics"]),
-    .library(name: "CoreHapticsTesting", targets: ["CoreHapticsTesting"]),
-    .library(name: "FeedbackGenerators", targets: ["FeedbackGenerators"]),
-    .library(name: "HapticManagement", targets: ["HapticManagement"]),
-    .library(name: "HapticRender", targets: ["HapticRender"]),
-    .library(name: "HapticPlayback", targets: ["HapticPlayback"]),
-    .library(name: "HapticOutputs", targets: ["HapticOutputs"]),
-    .library(name: "SoundFile", targets: ["SoundFile"]),
-    .library(name: "PatternRules", targets: ["PatternRules"]),
-    .library(name: "TransducerProfiles", targets: ["TransducerProfiles"]),
-    .library(name: "ShippedPatterns", targets: ["ShippedPatterns"]),
-    .library(name: "SignalAnalysis", targets: ["SignalAnalysis"]),
-    .library(name: "SignalPlots", targets: ["SignalPlots"]),
-    .library(name: "PatternComparison", targets: ["PatternComparison"]),
-    .library(name: "BlindListening", targets: ["BlindListening"]),
-    .library(name: "ReviewPages", targets: ["ReviewPages"]),
-    .library(name: "TransducerCalibration", targets: ["TransducerCalibration"]),
+    // Patterns and all that can be done with them; Apple's interface has products of its own.
+    .library(
+      name: "Temblor",
+      targets: [
+        "BlindListening", "Diagnostics", "HapticFormats", "HapticModel", "HapticOutputs",
+        "HapticPlayback", "HapticRender", "JSONText", "PatternComparison", "PatternRules",
+        "PatternWorkflows", "ReviewPages", "ShippedPatterns", "SignalAnalysis", "SignalPlots",
+        "SoundFile", "SystemSupport", "Temblor", "TransducerCalibration", "TransducerProfiles",
+      ]),
+    // The core alone: no files, no devices, no C library.
+    .library(name: "HapticRender", targets: ["HapticModel", "HapticPlayback", "HapticRender"]),
+    .library(name: "CoreHaptics", targets: ["CoreHaptics", "CoreHapticsTesting"]),
+    .library(name: "HapticManagement", targets: ["FeedbackGenerators", "HapticManagement"]),
     .executable(name: "temblor", targets: ["temblor"]),
   ],
   targets: [

@@ -10,12 +10,7 @@ let package = Package(
       name: "temblor-fuzz",
       dependencies: [
         "CLibFuzzer",
-        .product(name: "Diagnostics", package: "Temblor"),
-        .product(name: "HapticFormats", package: "Temblor"),
-        .product(name: "HapticModel", package: "Temblor"),
-        .product(name: "HapticRender", package: "Temblor"),
-        .product(name: "PatternRules", package: "Temblor"),
-        .product(name: "TransducerProfiles", package: "Temblor"),
+        .product(name: "Temblor", package: "Temblor"),
       ],
       swiftSettings: [
         .swiftLanguageMode(.v6),
