@@ -199,6 +199,9 @@ let package = Package(
       dependencies: ["HapticRender", "SignalAnalysis", "TestSupport", "TransducerCalibration"],
       swiftSettings: strict),
     .target(name: "SystemSupport", swiftSettings: strict),
+    .testTarget(
+      name: "SystemSupportTests", dependencies: ["SystemSupport", "TestSupport"],
+      swiftSettings: strict),
     .target(name: "CommandLineKit", dependencies: ["SystemSupport"], swiftSettings: strict),
     .target(
       name: "PatternWorkflows",
@@ -218,6 +221,12 @@ let package = Package(
       dependencies: [
         "CommandLineKit", "HapticFormats", "HapticModel", "HapticPlayback", "HapticRender",
         "PatternWorkflows", "SystemSupport", "TransducerProfiles",
+      ], swiftSettings: strict),
+    .testTarget(
+      name: "ListenServerTests",
+      dependencies: [
+        "CommandLineKit", "HapticModel", "HapticPlayback", "HapticRender", "ListenServer",
+        "SystemSupport", "TemblorCommands", "TestSupport", "TransducerProfiles",
       ], swiftSettings: strict),
     .target(
       name: "TemblorCommands",
@@ -259,9 +268,9 @@ let package = Package(
       name: "TemblorCommandsTests",
       dependencies: [
         "BlindListening", "CommandLineKit", "HapticFormats", "HapticModel", "HapticOutputs",
-        "HapticPlayback", "HapticRender", "ListenServer", "PatternComparison", "PatternWorkflows",
+        "HapticPlayback", "HapticRender", "PatternComparison", "PatternWorkflows",
         "SignalAnalysis", "SoundFile", "SystemSupport", "TemblorCommands", "TestSupport",
-        "TransducerProfiles", "temblor", "terminal-probe",
+        "temblor", "terminal-probe",
       ],
       swiftSettings: strict),
     .executableTarget(

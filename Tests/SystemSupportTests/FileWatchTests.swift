@@ -3,8 +3,6 @@ import TestSupport
 @testable import SystemSupport
 import Testing
 
-@testable import TemblorCommands
-
 @Suite struct FileWatchTests {
   let scratch: Scratch
 

@@ -3,8 +3,6 @@
 @testable import SystemSupport
 import Testing
 
-@testable import TemblorCommands
-
 @Suite struct LineReaderTests {
   private func lines(_ pieces: String...) -> [LineReader.Line] {
     var reader = LineReader()

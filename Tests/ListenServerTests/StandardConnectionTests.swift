@@ -5,8 +5,6 @@ import HapticPlayback
 @testable import SystemSupport
 import Testing
 
-@testable import TemblorCommands
-
 @Suite struct StandardConnectionTests {
   let input: StreamPipe
   let output: StreamPipe

@@ -4,8 +4,6 @@ import HapticRender
 @testable import SystemSupport
 import Testing
 
-@testable import TemblorCommands
-
 @Suite struct ListenRobustnessTests {
   @Test func tenThousandTapsNeitherPileUpNorLeak() {
     let studio = ListenStudio(periodSize: 8, rate: 8_000)

@@ -2,8 +2,6 @@ import TransducerProfiles
 import HapticPlayback
 import Testing
 
-@testable import TemblorCommands
-
 @Suite struct ListenPanTests {
   private let seat = TransducerArray(
     name: "seat",

@@ -5,8 +5,6 @@ import TestSupport
 @testable import SystemSupport
 import Testing
 
-@testable import TemblorCommands
-
 @Suite struct SocketListenerTests {
   let scratch: Scratch
 

@@ -3,8 +3,6 @@ import HapticModel
 @testable import SystemSupport
 import Testing
 
-@testable import TemblorCommands
-
 @Suite struct ListenGrammarTests {
   @Test(
     arguments: [

@@ -2,8 +2,6 @@ import HapticPlayback
 @testable import ListenServer
 import Testing
 
-@testable import TemblorCommands
-
 @Suite struct ListenSessionTests {
   let studio = ListenStudio()
 

@@ -4,8 +4,6 @@ import TestSupport
 @testable import SystemSupport
 import Testing
 
-@testable import TemblorCommands
-
 @Suite struct ListenPatternsTests {
   let scratch: Scratch
   let studio = ListenStudio()
