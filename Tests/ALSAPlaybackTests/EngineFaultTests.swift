@@ -9,10 +9,10 @@ import Testing
 
 /// The whole engine on a device that fails on a schedule, in virtual time.
 ///
-/// `TEMBLOR_FAULT_MINUTES` lengthens each run.
+/// `TEMBLOR_TEST_FAULT_MINUTES` lengthens each run.
 @Suite struct EngineFaultTests {
   private static let minutes =
-    unsafe getenv("TEMBLOR_FAULT_MINUTES").flatMap { unsafe Double(String(cString: $0)) } ?? 1
+    unsafe getenv("TEMBLOR_TEST_FAULT_MINUTES").flatMap { unsafe Double(String(cString: $0)) } ?? 1
 
   /// An engine on a faulty device.
   private final class Rig {

@@ -4,7 +4,7 @@ import Testing
 /// Live playback through ALSA's way to a JACK of our own, recorded from the ports it plays on.
 @Suite(
   .enabled(
-    if: Programs.haveJack, "not asked for by TEMBLOR_SERVER_TESTS, or JACK is not installed"),
+    if: Programs.haveJack, "not asked for by TEMBLOR_TEST_SERVERS, or JACK is not installed"),
   .serialized)
 struct JackTests {
   /// The recorder rounds to 32-bit whole numbers.

@@ -6,7 +6,7 @@ enum Programs {
   static func path(_ name: String) -> String { "/usr/bin/" + name }
 
   /// Whether somebody asked for tests that need the machine for themselves.
-  private static let areWanted = unsafe getenv("TEMBLOR_SERVER_TESTS") != nil
+  private static let areWanted = unsafe getenv("TEMBLOR_TEST_SERVERS") != nil
 
   /// Whether PulseAudio, its tools and ALSA's way to it are there and wanted.
   static let havePulse = areWanted && have(["pulseaudio", "parec"], plugIn: "pulse")

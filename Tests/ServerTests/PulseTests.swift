@@ -6,7 +6,7 @@ import Testing
 /// Live playback through ALSA's way to a PulseAudio of our own, recorded behind it.
 @Suite(
   .enabled(
-    if: Programs.havePulse, "not asked for by TEMBLOR_SERVER_TESTS, or PulseAudio is not installed"),
+    if: Programs.havePulse, "not asked for by TEMBLOR_TEST_SERVERS, or PulseAudio is not installed"),
   .serialized)
 struct PulseTests {
   /// Whatever PulseAudio does to samples that it passes on as they are.

@@ -13,7 +13,7 @@ import Testing
     func count(_ column: String) -> Int? { columns[column].flatMap(Int.init) }
   }
 
-  static let folder = ProcessInfo.processInfo.environment["TEMBLOR_CORPUS"]
+  static let folder = ProcessInfo.processInfo.environment["TEMBLOR_TEST_CORPUS"]
 
   static func rows() throws -> [Row] {
     guard let folder else { return [] }
