@@ -47,7 +47,8 @@ package struct CommandDescription: Sendable {
     self.verbs = verbs
     self.examples = examples
     self.run = run
-    assert(Set(everyOption.flatMap(\.names)).count == everyOption.flatMap(\.names).count)
+    let spellings = everyOption.flatMap { $0.names + $0.formerNames }
+    assert(Set(spellings).count == spellings.count)
     assert(arguments.filter(\.isRepeatable).count <= 1)
     assert(verbs.isEmpty || arguments.isEmpty && verbs.allSatisfy(\.verbs.isEmpty))
   }
@@ -62,7 +63,7 @@ package struct CommandDescription: Sendable {
   }
 
   package func option(named name: String) -> Option? {
-    everyOption.first { $0.names.contains(name) }
+    everyOption.first { $0.answers(to: name) }
   }
 
   /// Whether help is asked for; it wins over everything else up to `--`.
@@ -211,12 +212,13 @@ private struct WordReader {
       given[option.key, default: []].append("")
       return
     }
-    let value: String
+    var value: String
     if let attached {
       value = attached
     } else {
       value = try takeValue(for: name, placeholder)
     }
+    value = option.current(value)
     if !option.isRepeatable && given[option.key] != nil {
       throw UsageError(.remove, "\(name.inQuotes) is given twice")
     }

@@ -4,6 +4,10 @@ import SystemSupport
 package struct Option: Sendable {
   /// All spellings, `-o` and `--output`; the first long one names the option in messages.
   package var names: [String]
+  /// Spellings of an earlier version: read as the option, but neither in help nor completion.
+  package var formerNames: [String]
+  /// Values of an earlier version, or items of a list with commas, by what they are called now.
+  package var formerValues: [String: String]
   /// What stands for the value in help, `FILE`; nothing for a flag.
   package var value: String?
   /// One or more sentences.
@@ -19,13 +23,16 @@ package struct Option: Sendable {
 
   package init(
     _ names: String..., value: String? = nil, help: String, defaultText: String? = nil,
-    choices: [String] = [], completion: Completion = .none, isRepeatable: Bool = false
+    choices: [String] = [], completion: Completion = .none, isRepeatable: Bool = false,
+    formerly formerNames: [String] = [], formerValues: [String: String] = [:]
   ) {
     precondition(
-      !names.isEmpty && names.allSatisfy { $0.isShortName || $0.isLongName },
+      !names.isEmpty && (names + formerNames).allSatisfy { $0.isShortName || $0.isLongName },
       "An option is spelled -x or --word.")
     precondition(value != nil || choices.isEmpty, "A flag has no choices.")
     self.names = names
+    self.formerNames = formerNames
+    self.formerValues = formerValues
     self.value = value
     self.help = help
     self.defaultText = defaultText
@@ -40,6 +47,16 @@ package struct Option: Sendable {
 
   /// The spelling that stands for the option in tables of what was given.
   package var key: String { names.first(where: \.isLongName) ?? names[0] }
+
+  /// Whether a spelling, present or former, is this option's.
+  func answers(to name: String) -> Bool { names.contains(name) || formerNames.contains(name) }
+
+  /// A value, or list of values, with the former ones as they are spelled now.
+  func current(_ value: String) -> String {
+    guard !formerValues.isEmpty else { return value }
+    return value.split(separator: ",", omittingEmptySubsequences: false)
+      .map { formerValues[String($0)] ?? String($0) }.joined(separator: ",")
+  }
 
   /// The help with its choices, default and repetition spelled out.
   var fullHelp: String {

@@ -96,7 +96,7 @@ import Testing
       try run(CheckVerb.description, "--disable", "beats/clamped", place("loud.beats")).output
         .hasPrefix("loud.beats:3:1: "))
     #expect(
-      try run(CheckVerb.description, "--rules").output.contains("\n  beats/clamped (warning)"))
+      try run(CheckVerb.description, "--list-rules").output.contains("\n  beats/clamped (warning)"))
   }
 
   @Test func compareHearsEveryLayer() throws {

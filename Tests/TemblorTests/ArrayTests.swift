@@ -18,7 +18,8 @@ import Testing
   private func channels(_ words: String...) throws -> [[Float]] {
     #expect(
       try place.temblor(
-        ["render", "medium", "-o", "a.wav", "--format", "float", "--array", "seat.json"] + words)
+        ["render", "medium", "-o", "a.wav", "--sample-format", "float", "--array", "seat.json"]
+          + words)
         == .init(0))
     let descriptor = unsafe open(place.path + "/a.wav", O_RDONLY | O_CLOEXEC)
     defer { close(descriptor) }
@@ -48,7 +49,7 @@ import Testing
     #expect(made[0] == made[1])
     #expect(
       try place.temblor(
-        "render", "medium", "-o", "b.wav", "--format", "float", "--profile", "dayton-bst-1")
+        "render", "medium", "-o", "b.wav", "--sample-format", "float", "--profile", "dayton-bst-1")
         == .init(0))
     let descriptor = unsafe open(place.path + "/b.wav", O_RDONLY | O_CLOEXEC)
     defer { close(descriptor) }

@@ -23,10 +23,11 @@ import Testing
   }
 
   @Test func aPatternAndItsRecordingAreHeardAlikeOneAfterTheOther() throws {
-    _ = try place.temblor("render", "pulse", "--format", "float", "--tail", "0", "-o", "a.wav")
+    _ = try place.temblor(
+      "render", "pulse", "--sample-format", "float", "--tail", "0", "-o", "a.wav")
     let run = try place.temblor(
-      "audition", "pulse", "a.wav", "--gap", "0.25", "--channels", "1", "--format", "float",
-      "--buffer", "48000", "--device", "file:FILE=\(place.path)/a.raw,FORMAT=raw")
+      "audition", "pulse", "a.wav", "--gap", "0.25", "--channels", "1", "--sample-format", "float",
+      "--buffer-size", "48000", "--device", "file:FILE=\(place.path)/a.raw,FORMAT=raw")
     #expect(run == .init(0))
     let wanted = try sound("a.wav")
     let arrived = raw("a.raw")

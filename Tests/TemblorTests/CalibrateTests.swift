@@ -6,7 +6,7 @@ import Testing
 /// The sweep, a simulated transducer, and what is measured of it.
 @Suite struct CalibrateTests {
   let place = Workplace()
-  private let signal = ["--profile", "dayton-tt25-8", "--to", "800", "--sweep-length", "1"]
+  private let signal = ["--profile", "dayton-tt25-8", "--to", "800", "--sweep-duration", "1"]
 
   /// A sound file of the workplace.
   private func sound(_ name: String) throws -> Sound {
@@ -66,7 +66,7 @@ import Testing
             While recording, play:
               aplay sweep.wav
             Then measure:
-              temblor calibrate take.wav --profile dayton-tt25-8 --to 800 --sweep-length 1 -o mine.json
+              temblor calibrate take.wav --profile dayton-tt25-8 --to 800 --sweep-duration 1 -o mine.json
 
             """))
     #expect(try sound("sweep.wav").frameCount == 96_000)
@@ -158,7 +158,7 @@ import Testing
   }
 
   @Test func whatIsPlayedIsRecordedBesides() throws {
-    let small = ["--profile", "dayton-tt25-8", "--to", "800", "--sweep-length", "0.5"]
+    let small = ["--profile", "dayton-tt25-8", "--to", "800", "--sweep-duration", "0.5"]
     let options = small.joined(separator: " ")
     _ = try place.temblor(["sweep", "--rate", "8000", "-o", "sweep.wav"] + small)
     let played = try sound("sweep.wav").interleaved.map(Double.init)
@@ -183,7 +183,7 @@ import Testing
       """, to: "asound.conf")
     let run = try place.bash(
       "ALSA_CONFIG_PATH=$PWD/asound.conf $TEMBLOR calibrate --device null --rate 8000 --capture "
-        + "sensor --format float --channel 1 --reference 2 --json \(options)")
+        + "sensor --sample-format float --channel 1 --reference 2 --json \(options)")
     #expect(run.error == "")
     #expect(run.status == 0)
     #expect(abs((number("resonance", in: run.output) ?? 0) - 44) < 0.1)

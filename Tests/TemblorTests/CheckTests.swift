@@ -168,7 +168,7 @@ import Testing
   }
 
   @Test func rulesAreListed() throws {
-    let run = try place.temblor("check", "--rules")
+    let run = try place.temblor("check", "--list-rules")
     #expect(run.status == 0 && run.error == "")
     #expect(run.output.contains("\n  transient-gap (warning) "))
     let groups = run.output.split(separator: "\n").filter { !$0.hasPrefix(" ") }

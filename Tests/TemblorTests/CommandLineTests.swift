@@ -119,7 +119,7 @@ import Testing
       "the extension of 'a.wav' selects wav, but '--container' is flac", "render"
     ),
     (
-      ["render", "light", "--container", "flac", "--format", "float"],
+      ["render", "light", "--container", "flac", "--sample-format", "float"],
       "flac holds s16 or s24 samples, not float", "render"
     ),
     (
@@ -182,7 +182,7 @@ import Testing
     let run = try place.bash(
       "$TEMBLOR render pulse --duration 5 -o - | head -c 4; echo ${PIPESTATUS[0]}")
     #expect(run == .init(0, output: "RIFF0\n"))
-    let list = try place.bash("(trap '' PIPE; $TEMBLOR check --rules; echo $? >&2) | true")
+    let list = try place.bash("(trap '' PIPE; $TEMBLOR check --list-rules; echo $? >&2) | true")
     #expect(list.error == "0\n")
   }
 

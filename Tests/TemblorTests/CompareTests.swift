@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test func equalTakesAreCalledEqual() throws {
-    #expect(try place.temblor("render", "heartbeat", "--format", "float") == .init(0))
+    #expect(try place.temblor("render", "heartbeat", "--sample-format", "float") == .init(0))
     for other in ["heartbeat", "heartbeat.wav"] {
       let run = try place.temblor("compare", "--tolerance", "0", "heartbeat", other)
       #expect(run.status == 0 && run.error == "")
@@ -57,8 +57,8 @@ import Testing
 
   @Test func aGoldenRecordingOfAnyFormatIsEqual() throws {
     for words in [
-      ["--format", "s16"], ["--format", "s24"], ["--rate", "44100"],
-      ["--format", "s16", "--rate", "96000"],
+      ["--sample-format", "s16"], ["--sample-format", "s24"], ["--rate", "44100"],
+      ["--sample-format", "s16", "--rate", "96000"],
     ] {
       #expect(try place.temblor(["render", "swipe-up", "-o", "golden.wav"] + words).status == 0)
       let run = try place.temblor("compare", "--tolerance", "0", "golden.wav", "swipe-up")
@@ -121,7 +121,7 @@ import Testing
   @Test func aShiftAndALevelAreTakenOutAndSaid() throws {
     let run = try place.bash(
       """
-      $TEMBLOR render heartbeat --strength 0.5 --format float -q -o half.wav
+      $TEMBLOR render heartbeat --strength 0.5 --sample-format float -q -o half.wav
       $TEMBLOR compare --match felt heartbeat half.wav | sed -n 4,5p
       """)
     #expect(

@@ -29,11 +29,12 @@ import Testing
   func whatArrivesIsWhatIsRendered(pattern: String) throws {
     // A long buffer, since a busy machine would let a short one run dry.
     let played = try place.temblor(
-      "play", pattern, "--channels", "1", "--format", "float", "--buffer", "48000", "--device",
+      "play", pattern, "--channels", "1", "--sample-format", "float", "--buffer-size", "48000",
+      "--device",
       "file:FILE=\(place.path)/a.raw,FORMAT=raw", "--record", "b.wav")
     #expect(played == .init(0))
     #expect(
-      try place.temblor("render", pattern, "--format", "float", "--tail", "0", "-o", "a.wav")
+      try place.temblor("render", pattern, "--sample-format", "float", "--tail", "0", "-o", "a.wav")
         == .init(0))
     let wanted = try sound("a.wav").interleaved
     let arrived = raw("a.raw").dropFirst(leadIn).prefix(wanted.count)
@@ -106,8 +107,9 @@ import Testing
 
   @Test func tapsAreOnesOfAPattern() throws {
     let run = try place.temblor(
-      "tap", "1", "0.5", "--count", "3", "--gap", "0.05", "--channels", "1", "--format", "float",
-      "--buffer", "48000",
+      "tap", "1", "0.5", "--count", "3", "--gap", "0.05", "--channels", "1", "--sample-format",
+      "float",
+      "--buffer-size", "48000",
       "--device", "file:FILE=\(place.path)/a.raw,FORMAT=raw")
     #expect(run == .init(0))
     let samples = raw("a.raw")
@@ -141,7 +143,7 @@ import Testing
   @Test func renderRoutesToo() throws {
     #expect(
       try place.temblor(
-        "render", "light", "--haptics", "3:-20", "--format", "float", "-o", "a.wav")
+        "render", "light", "--haptics", "3:-20", "--sample-format", "float", "-o", "a.wav")
         == .init(0))
     let sound = try sound("a.wav")
     #expect(sound.channelCount == 3)

@@ -119,7 +119,7 @@ import Testing
     ),
     (
       ["plot", "light", "--show", "score,taste"],
-      "'--show' takes score, wave or spectrum, not 'taste'"
+      "'--show' takes score, waveform or spectrogram, not 'taste'"
     ),
     (
       ["plot", "light", "-o", "a.png", "--width", "20"],

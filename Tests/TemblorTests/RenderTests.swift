@@ -63,7 +63,7 @@ import Testing
   @Test func optionsShapeTheSound() throws {
     func made(_ words: String...) throws -> Sound {
       #expect(
-        try place.temblor(["render", "medium", "-o", "a.wav", "--format", "float"] + words)
+        try place.temblor(["render", "medium", "-o", "a.wav", "--sample-format", "float"] + words)
           == .init(0))
       return try sound("a.wav")
     }
@@ -193,11 +193,12 @@ import Testing
     try place.write(shaker(), to: "shaker.json")
     try place.write(Patterns.tap(), to: "a.ahap")
     let words = [
-      "render", "a.ahap", "--profile", "shaker.json", "--format", "float", "--tail", "1",
+      "render", "a.ahap", "--profile", "shaker.json", "--sample-format", "float", "--tail", "1",
     ]
     #expect(try place.temblor(words + ["-o", "drive.wav"]) == .init(0))
     #expect(
-      try place.temblor(words + ["-o", "felt.wav", "--felt", "--channels", "2"]) == .init(0))
+      try place.temblor(words + ["-o", "felt.wav", "--acceleration", "--channels", "2"]) == .init(0)
+    )
     let drive = try sound("drive.wav").interleaved
     let felt = try sound("felt.wav").interleaved
     var transducer = TransducerSimulation(
@@ -213,11 +214,12 @@ import Testing
   @Test func feltNeedsAResonanceAndAQuality() throws {
     try place.write(shaker(qualityFactor: ""), to: "shaker.json")
     for (profile, name) in [("phone", "phone"), ("shaker.json", "shaker")] {
-      let run = try place.temblor("render", "light", "--felt", "--profile", profile)
+      let run = try place.temblor("render", "light", "--acceleration", "--profile", profile)
       #expect(run.status == 64)
       #expect(
         run.error.hasPrefix(
-          "temblor: '--felt' requires a profile with resonance and Q factor; '\(name)' has none\n"))
+          "temblor: '--acceleration' requires a profile with resonance and Q factor; '\(name)' has none\n"
+        ))
     }
     #expect(place.names() == ["shaker.json"])
   }

@@ -33,7 +33,7 @@ public enum PlotPart: String, CaseIterable, Sendable {
   /// Events with their strength, and the curves over them.
   case score
   /// The sound's samples over time.
-  case waveform = "wave"
+  case waveform
   /// The sound's frequencies over time.
-  case spectrogram = "spectrum"
+  case spectrogram
 }

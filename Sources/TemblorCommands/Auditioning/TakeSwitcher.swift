@@ -204,7 +204,7 @@ final class TakeSwitcher {
   }
 }
 
-/// The part of takes that `--loop` names.
+/// The part of takes that `--loop-range` names.
 struct LoopPart: Equatable {
   /// Seconds of its start; nothing where the whole repeats.
   private var start: Double?
@@ -214,7 +214,7 @@ struct LoopPart: Equatable {
 
   /// What a command line asks for.
   init(_ arguments: ParsedArguments) throws(UsageError) {
-    guard let word = arguments.value("--loop") else { return }
+    guard let word = arguments.value("--loop-range") else { return }
     self.word = word
     let parts = word.split(separator: "-", omittingEmptySubsequences: false)
     let numbers = parts.map { Double($0) }
@@ -222,7 +222,8 @@ struct LoopPart: Equatable {
       parts[1].isEmpty || numbers[1]?.isFinite == true
     else {
       throw UsageError(
-        .invalidValue, "'--loop' takes a range in seconds, such as '0.5-1.2', not \(word.inQuotes)")
+        .invalidValue,
+        "'--loop-range' takes a range in seconds, such as '0.5-1.2', not \(word.inQuotes)")
     }
     self.start = start
     end = numbers[1]

@@ -34,7 +34,7 @@ struct SweepPlayer {
     channel = try arguments.int("--play-channel", in: OutputRouting.channelCounts)
     let output = try DeviceOptions(arguments, minimumChannelCount: channel ?? 1)
     var request = output.request
-    if arguments.value("--period") == nil, arguments.value("--buffer") == nil {
+    if arguments.value("--period-size") == nil, arguments.value("--buffer-size") == nil {
       request.periodSize = Self.usualPeriod
       request.bufferSize = 8 * Self.usualPeriod
     }
@@ -117,7 +117,8 @@ struct SweepPlayer {
         sink.write(block.span.extracting(first: room * channels))
         written += room
       case .woken: break
-      case .missed, .behind: throw refusal("underrun during the sweep; use a larger '--buffer'")
+      case .missed, .behind:
+        throw refusal("underrun during the sweep; use a larger '--buffer-size'")
       case .ended: throw refusal("disconnected during the sweep; reconnect it")
       }
       let isDone = try isDone(written)

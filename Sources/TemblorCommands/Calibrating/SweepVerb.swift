@@ -121,8 +121,8 @@ struct SweepOptions {
         "--to", value: "HZ", help: "End frequency, 4 to 1000 times the start frequency.",
         defaultText: text(SweepSignal.defaultBand.upperBound)),
       Option(
-        "--sweep-length", value: "SECONDS", help: "Duration of each sweep, 0.5 to 30.",
-        defaultText: text(SweepSignal.defaultDuration)),
+        "--sweep-duration", value: "SECONDS", help: "Duration of each sweep, 0.5 to 30.",
+        defaultText: text(SweepSignal.defaultDuration), formerly: ["--sweep-length"]),
       Option(
         "--level", value: "DB", help: "Peak level in dBFS, -40 to -3.",
         defaultText: text(SweepSignal.defaultLevel)),
@@ -165,7 +165,7 @@ struct SweepOptions {
     do {
       signal = try SweepSignal(
         band: first...last,
-        duration: try arguments.double("--sweep-length", in: SweepSignal.durations)
+        duration: try arguments.double("--sweep-duration", in: SweepSignal.durations)
           ?? SweepSignal.defaultDuration,
         level: try arguments.double("--level", in: SweepSignal.levels) ?? SweepSignal.defaultLevel,
         toneBand: min(law.low, law.high)...max(law.low, law.high))
@@ -202,7 +202,7 @@ struct SweepOptions {
       words += " --to \(Self.text(signal.band.upperBound))"
     }
     if signal.duration != SweepSignal.defaultDuration {
-      words += " --sweep-length \(Self.text(signal.duration))"
+      words += " --sweep-duration \(Self.text(signal.duration))"
     }
     if signal.level != SweepSignal.defaultLevel { words += " --level \(Self.text(signal.level))" }
     return words

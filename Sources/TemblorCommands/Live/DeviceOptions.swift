@@ -26,15 +26,16 @@ struct DeviceOptions: Sendable {
         "--channels", value: "N", help: "Number of channels, 1 to 64.",
         defaultText: "two, or as many as are routed"),
       Option(
-        "--format", value: "FORMAT", help: "Sample format.",
-        defaultText: automatic, choices: [automatic] + SampleEncoding.allCases.map(\.rawValue)),
+        "--sample-format", value: "FORMAT", help: "Sample format.",
+        defaultText: automatic, choices: [automatic] + SampleEncoding.allCases.map(\.rawValue),
+        formerly: ["--format"]),
       Option(
-        "--period", value: "FRAMES", help: "Period size in frames, 16 to 16384.",
-        defaultText: "240"),
+        "--period-size", value: "FRAMES", help: "Period size in frames, 16 to 16384.",
+        defaultText: "240", formerly: ["--period"]),
       Option(
-        "--buffer", value: "FRAMES",
+        "--buffer-size", value: "FRAMES",
         help: "Buffer size in frames, at least two periods; larger is safer but adds latency.",
-        defaultText: "four periods"),
+        defaultText: "four periods", formerly: ["--buffer"]),
     ])
 
   /// The name of the output.
@@ -74,19 +75,20 @@ struct DeviceOptions: Sendable {
       }
       request.channels = .exactly(count)
     }
-    if let word = arguments.value("--format"), word != Self.automatic {
+    if let word = arguments.value("--sample-format"), word != Self.automatic {
       request.encoding = word
     }
-    if let period = try arguments.int("--period", in: 16...16_384) {
+    if let period = try arguments.int("--period-size", in: 16...16_384) {
       request.periodSize = period
       request.bufferSize = 4 * period
     }
-    if let buffer = try arguments.int("--buffer", in: 32...262_144) {
-      if arguments.value("--period") == nil { request.periodSize = max(16, buffer / 4) }
+    if let buffer = try arguments.int("--buffer-size", in: 32...262_144) {
+      if arguments.value("--period-size") == nil { request.periodSize = max(16, buffer / 4) }
       guard buffer >= 2 * request.periodSize else {
         throw UsageError(
           .invalidValue,
-          "'--buffer' must be at least two periods (\(2 * request.periodSize)), not '\(buffer)'")
+          "'--buffer-size' must be at least two periods (\(2 * request.periodSize)), not '\(buffer)'"
+        )
       }
       request.bufferSize = buffer
     }

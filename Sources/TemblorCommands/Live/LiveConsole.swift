@@ -80,7 +80,7 @@ struct DeviceEventLimiter {
     let milliseconds = NumberFormatting.rounded(Double(untoldFrameCount) * 1_000 / rate, places: 1)
     untoldCount = 0
     untoldFrameCount = 0
-    return "\(what): \(milliseconds) ms of audio lost; use a larger '--buffer'"
+    return "\(what): \(milliseconds) ms of audio lost; use a larger '--buffer-size'"
   }
 
   private func gap(_ notice: SinkEvent, _ rate: Double) -> String {

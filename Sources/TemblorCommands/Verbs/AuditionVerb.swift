@@ -17,9 +17,9 @@ enum AuditionVerb {
       + "\(AuditionTakes.most).", completion: .file, isRepeatable: true)
 
   static let loop = Option(
-    "--loop", value: "FROM-TO",
+    "--loop-range", value: "FROM-TO",
     help: "Loop this range in seconds, such as 0.5-1.2; '0.5-' runs to the end.",
-    defaultText: "all")
+    defaultText: "all", formerly: ["--loop"])
 
   static let gap = Option(
     "--gap", value: "SECONDS", help: "Silence before the takes restart.",
@@ -48,7 +48,7 @@ enum AuditionVerb {
       examples: [
         .init("temblor audition old.ahap new.ahap", "Hear what an edit changed."),
         .init(
-          "temblor audition mine.ahap phone.wav --match felt --loop 0.2-0.9",
+          "temblor audition mine.ahap phone.wav --match felt --loop-range 0.2-0.9",
           "Compare a section of a pattern with a recording at equal strength."),
       ]
     ) { arguments, terminal in

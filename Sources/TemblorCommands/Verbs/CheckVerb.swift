@@ -35,11 +35,12 @@ enum CheckVerb {
         Option("--strict", help: "Count warnings as errors."),
         Option(
           "--disable", value: "RULE",
-          help: "Disable a rule that is not an error; --rules lists them.",
+          help: "Disable a rule that is not an error; --list-rules lists them.",
           completion: .words(knownRules(formats).filter { $0.severity < .error }.map(\.id.text)),
           isRepeatable: true),
         Option("--no-notes", help: "Do not print notes."),
-        Option("--rules", help: "List the rules with explanations and exit."),
+        Option(
+          "--list-rules", help: "List the rules with explanations and exit.", formerly: ["--rules"]),
         SharedOptions.json,
       ],
       examples: [
@@ -50,7 +51,7 @@ enum CheckVerb {
           "temblor check --strict --disable transient-gap Patterns", "Guard a folder in a build."),
       ]
     ) { arguments, terminal in
-      if arguments.flag("--rules") {
+      if arguments.flag("--list-rules") {
         try terminal.output.write(rules(of: formats, asJSON: arguments.flag("--json")).span)
         return .done
       }

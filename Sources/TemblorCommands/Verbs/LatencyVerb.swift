@@ -21,7 +21,8 @@ enum LatencyVerb {
     examples: [
       .init("temblor latency", "Measure the default device with its default buffer of 20 ms."),
       .init(
-        "temblor latency --device hw:0 --period 64", "Measure a card directly, with a small buffer."
+        "temblor latency --device hw:0 --period-size 64",
+        "Measure a card directly, with a small buffer."
       ),
     ]
   ) { arguments, terminal in

@@ -44,7 +44,8 @@ enum PlotVerb {
           help:
             "Panels to draw: \(PlotPart.allCases.map(\.rawValue).joinedWithOr), or several separated by commas "
             + "between.",
-          defaultText: "all", completion: .words(PlotPart.allCases.map(\.rawValue))),
+          defaultText: "all", completion: .words(PlotPart.allCases.map(\.rawValue)),
+          formerValues: ["wave": "waveform", "spectrum": "spectrogram"]),
         Option("--overlay", help: "Draw two inputs on one time axis for comparison."),
         SharedOptions.profile, SharedOptions.curveTimes,
       ],

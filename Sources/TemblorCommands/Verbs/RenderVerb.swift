@@ -29,8 +29,8 @@ enum RenderVerb {
           defaultText: "wav",
           choices: SoundFileFormat.Container.allCases.map(\.rawValue)),
         Option(
-          "--format", value: "FORMAT", help: "Sample format.", defaultText: "s16",
-          choices: SampleFormat.allCases.map(\.rawValue)),
+          "--sample-format", value: "FORMAT", help: "Sample format.", defaultText: "s16",
+          choices: SampleFormat.allCases.map(\.rawValue), formerly: ["--format"]),
         SharedOptions.rate,
         Option(
           "--channels", value: "N", help: "Number of channels, 1 to 64.",
@@ -48,9 +48,10 @@ enum RenderVerb {
               "--strength", value: "S", help: "Overall gain, 0 to 1.", defaultText: "1"),
             Option("--normalize", help: "Scale the peak to -1 dBFS."),
             Option(
-              "--felt",
+              "--acceleration",
               help:
-                "Write the simulated acceleration of the profile's transducer instead of the drive signal; 1 is the peak for a full-scale sine at resonance. Values beyond the range of the format are clipped. Channels without haptics are unchanged."
+                "Write the simulated acceleration of the profile's transducer instead of the drive signal; 1 is the peak for a full-scale sine at resonance. Values beyond the range of the format are clipped. Channels without haptics are unchanged.",
+              formerly: ["--felt"]
             ),
             Option(
               "--stems",
@@ -105,12 +106,12 @@ enum RenderVerb {
       ?? job.routing.minimumChannelCount
     job.strength = try arguments.double("--strength", in: 0...1) ?? 1
     job.isNormalized = arguments.flag("--normalize")
-    job.rendersAcceleration = arguments.flag("--felt")
+    job.rendersAcceleration = arguments.flag("--acceleration")
     job.passCount = try arguments.int("--loop", in: 0...1_000_000) ?? 1
     job.duration = try arguments.double("--duration", in: 0.001...FrameConversion.longest)
     job.tail = try arguments.double("--tail", in: 0...3_600) ?? job.tail
     job.curveTimes = try SharedOptions.curveTimes(arguments)
-    job.format = try arguments.choice("--format", as: SampleFormat.self) ?? .s16
+    job.format = try arguments.choice("--sample-format", as: SampleFormat.self) ?? .s16
     if job.passCount == 0 && job.duration == nil {
       throw UsageError(
         .missingValue, "'--loop 0' repeats forever; set the length with '--duration'")
@@ -130,7 +131,7 @@ enum RenderVerb {
     if job.rendersAcceleration, job.channels.profiles[0].hardware?.model == nil {
       throw UsageError(
         .invalidValue,
-        "'--felt' requires a profile with resonance and Q factor; \(job.channels.profiles[0].name.inQuotes) has none"
+        "'--acceleration' requires a profile with resonance and Q factor; \(job.channels.profiles[0].name.inQuotes) has none"
       )
     }
     return job

@@ -126,7 +126,7 @@ def sounds(folder):
         if not name.endswith(".ahap"):
             continue
         path = f"{folder}/{name}.wav"
-        subprocess.run([TEMBLOR, "render", f"{ROOT}/Patterns/{name}", "--format", "float",
+        subprocess.run([TEMBLOR, "render", f"{ROOT}/Patterns/{name}", "--sample-format", "float",
                         "-o", path], check=True, capture_output=True)
         items = json.load(open(f"{ROOT}/Patterns/{name}"))["Pattern"]
         times = sorted(i["Event"]["Time"] for i in items if "Event" in i)

@@ -84,7 +84,8 @@ import Testing
   @Test func aPartRepeatsToTheFrame() throws {
     let one = noise(48_000)
     let words = [
-      try place.sound("a.wav", one), try place.sound("b.wav", noise(4_000)), "--loop", "0.1-0.3",
+      try place.sound("a.wav", one), try place.sound("b.wav", noise(4_000)), "--loop-range",
+      "0.1-0.3",
     ]
     let stage = VirtualStage([(0.9, .key(.character("q")))])
     #expect(try audition(words, on: stage) == .done)
@@ -217,7 +218,7 @@ import Testing
     let (one, two) = (noise(9_600), noise(9_600, seed: 2))
     let words = [try place.sound("a.wav", one), try place.sound("b.wav", two)]
     let stage = VirtualStage(hasKeyboard: false)
-    #expect(try audition(words + ["--gap", "0", "--loop", "0.05-0.1"], on: stage) == .done)
+    #expect(try audition(words + ["--gap", "0", "--loop-range", "0.05-0.1"], on: stage) == .done)
     expect(heard(stage, Self.leadIn + 96..<Self.leadIn + 2_400), is: one, from: 2_496)
     let second = Self.leadIn + 2_400
     expect(heard(stage, second + 96..<second + 2_400), is: two, from: 2_496)
@@ -242,11 +243,14 @@ import Testing
       "'audition' takes two to 9 patterns or sound files, not 10"
     ),
     (
-      ["light", "medium", "--loop", "1"],
-      "'--loop' takes a range in seconds, such as '0.5-1.2', not '1'"
+      ["light", "medium", "--loop-range", "1"],
+      "'--loop-range' takes a range in seconds, such as '0.5-1.2', not '1'"
     ),
-    (["light", "medium", "--loop", "2-1"], "the loop range '2-1' is shorter than 0.01 s"),
-    (["light", "medium", "--loop", "7-9"], "the loop range '7-9' starts after the end at 0.016 s"),
+    (["light", "medium", "--loop-range", "2-1"], "the loop range '2-1' is shorter than 0.01 s"),
+    (
+      ["light", "medium", "--loop-range", "7-9"],
+      "the loop range '7-9' starts after the end at 0.016 s"
+    ),
   ])
   func mistakesAreTold(words: [String], message: String) throws {
     let error = #expect(throws: UsageError.self) { try audition(words, on: VirtualStage()) }

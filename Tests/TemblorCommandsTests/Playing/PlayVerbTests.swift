@@ -148,10 +148,10 @@ import Testing
     #expect(told.contains("hw:1: device disconnected; reconnect it\n"))
     #expect(
       told.contains(
-        "underrun: 10 ms of audio lost; use a larger '--buffer'\n"))
+        "underrun: 10 ms of audio lost; use a larger '--buffer-size'\n"))
     #expect(
       told.contains(
-        "2 underruns: 20 ms of audio lost; use a larger '--buffer'\n")
+        "2 underruns: 20 ms of audio lost; use a larger '--buffer-size'\n")
     )
     #expect(stage.recorded.output.contains(#""underruns": 3"#))
     #expect(stage.recorded.output.contains(#""missedFrames": 1440"#))
