@@ -117,7 +117,7 @@ public struct ABXRecord: Sendable {
   private static func write(_ result: ABXResult, to entry: inout JSONObjectWriter) {
     entry.member("correctCount", result.correctCount)
     entry.member("trials", result.trialCount)
-    entry.member("isComplete", result.isComplete)
+    entry.member("complete", result.isComplete)
     entry.member("pValue", result.pValue)
     entry.member("conclusion", result.conclusion.rawValue)
     entry.member("sentence", result.sentence)

@@ -60,7 +60,7 @@ extension TakeMeasurements {
     json.number("peakDecibels", peak)
     json.number("rmsDecibels", rms)
     json.number("loudnessLUFS", loudness)
-    json.number("feltDecibels", felt)
+    json.number("weightedDecibels", felt)
     json.number("strongestHertz", dominant)
     json.number("spectrumHertz", centroid)
     json.member("onsets", onsetCount)

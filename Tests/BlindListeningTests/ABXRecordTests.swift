@@ -44,7 +44,7 @@ struct ABXRecordTests {
           "result": {
             "correctCount": 1,
             "trials": 1,
-            "isComplete": false,
+            "complete": false,
             "pValue": 0.5,
             "conclusion": "tooFewTrials",
             "sentence": "1 of 1 correct; a guesser would do this well 50 % of the time; at least 5 trials are needed for a result. The test ended after 1 of 2 trials: stopping early inflates the result."

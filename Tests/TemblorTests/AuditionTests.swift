@@ -133,7 +133,7 @@ import Testing
           "result": {
             "correctCount": 0,
             "trials": 2,
-            "isComplete": false,
+            "complete": false,
             "pValue": 1.0,
             "conclusion": "tooFewTrials",
             "sentence": "0 of 2 correct; a guesser would do this well 100 % of the time; at least 5 trials are needed for a result. The test ended after 2 of 4 trials: stopping early inflates the result."

@@ -233,10 +233,10 @@ import Testing
       lines.first { $0.hasPrefix("\"\(name)\": ") }
         .flatMap { Double($0.dropFirst(name.count + 4).filter { $0 != "," }) }
     }
-    #expect(try #require(value("powerFrames")) > 48_000)
-    #expect(try #require(value("heldDecibels")) < -3)
-    #expect(try #require(value("warmth")) > 0.8)
-    #expect(try #require(value("warmth")) < 1)
-    #expect(value("excursionFrames") != nil)
+    #expect(try #require(value("powerLimitedFrames")) > 48_000)
+    #expect(try #require(value("gainReductionDecibels")) < -3)
+    #expect(try #require(value("temperatureRise")) > 0.8)
+    #expect(try #require(value("temperatureRise")) < 1)
+    #expect(value("excursionLimitedFrames") != nil)
   }
 }

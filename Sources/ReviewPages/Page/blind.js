@@ -228,7 +228,7 @@ class BlindTest {
         from: milliseconds(trial.from), to: milliseconds(trial.to),
       })),
       result: {
-        correctCount: right, trials: count, isComplete: count === this.plannedCount,
+        correctCount: right, trials: count, complete: count === this.plannedCount,
         pValue: chanceOfAtLeast(right, count),
         ...meaningOf(right, count, this.plannedCount),
       },

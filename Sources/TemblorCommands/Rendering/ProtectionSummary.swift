@@ -55,9 +55,9 @@ struct ProtectionSummary: Equatable, Sendable {
 
   /// Writes the figures into an object.
   func write(to entry: inout JSONObjectWriter) {
-    entry.member("excursionFrames", Int(excursionLimitedFrameCount))
-    entry.member("powerFrames", Int(powerLimitedFrameCount))
-    entry.member("heldDecibels", NumberFormatting.decibels(leastGain))
-    entry.member("warmth", temperatureRise)
+    entry.member("excursionLimitedFrames", Int(excursionLimitedFrameCount))
+    entry.member("powerLimitedFrames", Int(powerLimitedFrameCount))
+    entry.member("gainReductionDecibels", NumberFormatting.decibels(leastGain))
+    entry.member("temperatureRise", temperatureRise)
   }
 }

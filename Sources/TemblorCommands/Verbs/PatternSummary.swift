@@ -115,8 +115,8 @@ struct PatternSummary {
     json.object("counts") { list in
       list.member("transients", counts[0].count)
       list.member("continuous", counts[1].count)
-      list.member("audioTones", counts[2].count)
-      list.member("audioFiles", counts[3].count)
+      list.member("audioContinuous", counts[2].count)
+      list.member("audioCustom", counts[3].count)
       list.member("parameters", counts[4].count)
       list.member("curves", counts[5].count)
       list.member("controlPoints", counts[6].count)
@@ -133,7 +133,7 @@ struct PatternSummary {
     json.member("peakDecibels", NumberFormatting.decibels(statistics.peak))
     json.member("rmsDecibels", NumberFormatting.decibels(Float(rootMeanSquare)))
     json.member("limitedFrames", Int(statistics.limitedFrameCount))
-    json.member("greatestVoiceCount", plan.maximumVoiceCount)
+    json.member("peakVoices", plan.maximumVoiceCount)
     json.member("usesAbsoluteCurveTimes", usesAbsoluteCurveTimes)
     if let feeling = pattern.composition.notes { json.member("description", feeling) }
   }

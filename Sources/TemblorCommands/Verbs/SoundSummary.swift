@@ -172,7 +172,7 @@ struct SoundSummary {
       json.null("crestDecibels")
     }
     json.member("dc", levels.dc)
-    json.member("feltDecibels", felt?.decibels ?? Decibels.silence)
+    json.member("weightedDecibels", felt?.decibels ?? Decibels.silence)
     json.member("nonFiniteSamples", levels.nonFiniteCount)
   }
 }

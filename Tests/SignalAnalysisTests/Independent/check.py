@@ -205,7 +205,7 @@ def main():
                 is_blurred = weighting == "whole-body" and name == "with offset"
                 if level > rms - 40 and not is_blurred:
                     note(f"felt {weighting}, scipy (dB)",
-                         told[weighting]["feltDecibels"] - level, name)
+                         told[weighting]["weightedDecibels"] - level, name)
             if events and name != "earthquake-simulation.ahap":
                 found = [o["time"] for o in figures["onsets"]]
                 for time in events[1]:

@@ -65,7 +65,7 @@ import Testing
     )
     #expect(text.contains(#""startTime": "2026-01-31T12:00:00Z""#))
     #expect(text.contains(#""device": "default""#))
-    #expect(text.contains(#""isComplete": true"#))
+    #expect(text.contains(#""complete": true"#))
     #expect(text.contains(#""seed": 3"#))
   }
 
@@ -179,7 +179,7 @@ import Testing
     #expect(
       stage.recorded.output.contains(
         "The test ended after 2 of 16 trials: stopping early inflates the result."))
-    #expect(try record().contains(#""isComplete": false"#))
+    #expect(try record().contains(#""complete": false"#))
   }
 
   @Test func aDeviceThatEndsLeavesTheTrialsDone() throws {
