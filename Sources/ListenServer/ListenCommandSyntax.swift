@@ -26,6 +26,8 @@ struct ListenCommandSyntax: Sendable {
   }
 
   var verb: String
+  /// What the verb was called in an earlier version; it is read, but not listed.
+  var formerVerb: String?
   /// The optional ones come last.
   var operands: [Operand] = []
   var options: [Option] = []

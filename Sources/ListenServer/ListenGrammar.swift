@@ -42,10 +42,10 @@ package enum ListenGrammar {
         at: values.time)
     },
     ListenCommandSyntax(
-      verb: "buzz", operands: [unit("INTENSITY"), unit("SHARPNESS"), duration],
+      verb: "hum", formerVerb: "buzz", operands: [unit("INTENSITY"), unit("SHARPNESS"), duration],
       options: [at, .init(keyword: "as", slot: name)], help: "Play one continuous event."
     ) { values throws(ListenError) in
-      .buzz(
+      .hum(
         .init(
           intensity: values.number("INTENSITY") ?? 0, sharpness: values.number("SHARPNESS") ?? 0,
           duration: values.number("SECONDS") ?? 0, start: values.time, name: values.text("as")))
@@ -135,7 +135,7 @@ package enum ListenGrammar {
 
   /// The form of a command, or a refusal that suggests one.
   static func form(_ verb: String) throws(ListenError) -> ListenCommandSyntax {
-    if let form = forms.first(where: { $0.verb == verb }) { return form }
+    if let form = forms.first(where: { $0.verb == verb || $0.formerVerb == verb }) { return form }
     throw ListenError(
       .unknownKeyword,
       "unknown command \(verb.inQuotes)" + Suggestion.question(verb, among: forms.map(\.verb)))
@@ -200,7 +200,7 @@ package enum ListenGrammar {
 
       Each command gets one reply line, in order: ok, followed by words or NAME=VALUE fields, or error KIND: followed by the reason. Prefix a command with @TAG to have the reply tagged: the reply to '@7 tap' is '@7 ok'. KIND is one of \(ListenError.Kind.allCases.map(\.rawValue).joinedWithOr).
 
-      Lines that start with event are sent to all connections at any time: event finished when a named sound ends, and event stopped when it is stopped, each with name=NAME and time=SECONDS; for the device, event underrun (at most once a second, with a count) and event lost, returned, suspended and failed with a text, each with time and missed=SECONDS of lost audio. Later versions may add events.
+      Lines that start with event are sent to all connections at any time: event finished when a named sound ends, and event stopped when it is stopped, each with name=NAME and time=SECONDS; for the device, event underrun (at most once a second, with a count) and event disconnected, reconnected, suspended and failed with a text, each with time and missed=SECONDS of lost audio. Later versions may add events.
       """
   }()
 }

@@ -7,7 +7,7 @@ internal import SystemSupport
 enum ListenCommand: Equatable, Sendable {
   case play(Play)
   case tap(intensity: Double, sharpness: Double, at: ListenTime)
-  case buzz(Buzz)
+  case hum(Hum)
   case set(Setting)
   case stop(name: String?, at: ListenTime)
   case pause(name: String?)
@@ -38,7 +38,7 @@ enum ListenCommand: Equatable, Sendable {
   }
 
   /// A continuous event.
-  struct Buzz: Equatable, Sendable {
+  struct Hum: Equatable, Sendable {
     var intensity: Double
     var sharpness: Double
     /// Seconds.
@@ -130,7 +130,7 @@ package struct ListenReply: Equatable, Sendable {
     ListenReply(tag, "ok", fields)
   }
 
-  /// `@7 error bad-value: …`
+  /// `@7 error invalid-value: …`
   static func error(_ error: ListenError, tag: String? = nil) -> ListenReply {
     ListenReply(line: (tag.map { "@\($0) " } ?? "") + "error \(error)")
   }
@@ -158,23 +158,23 @@ struct ListenError: Error, Equatable, CustomStringConvertible {
   /// What the sender has to change; the raw value stands in the reply.
   enum Kind: String, CaseIterable, Sendable {
     /// Send text in UTF-8 without control characters.
-    case invalidUTF8 = "bad-text"
+    case invalidUTF8 = "invalid-utf8"
     /// Send shorter lines.
     case tooLong = "too-long"
     /// Close the quotes, and put blanks around them.
-    case unclosedQuote = "bad-quotes"
+    case unclosedQuote = "unclosed-quote"
     /// Spell the command or option as `help` does.
-    case unknownKeyword = "unknown-word"
+    case unknownKeyword = "unknown-keyword"
     /// Add the word that is missing.
-    case missingArgument = "missing-word"
+    case missingArgument = "missing-argument"
     /// Take away the word that is one too many.
-    case unexpectedArgument = "extra-word"
+    case unexpectedArgument = "unexpected-argument"
     /// Give a value of the right kind and within its bounds.
-    case invalidValue = "bad-value"
+    case invalidValue = "invalid-value"
     /// Name something that plays.
     case unknownName = "unknown-name"
     /// Name a pattern that exists and can be read.
-    case invalidPattern = "bad-pattern"
+    case invalidPattern = "invalid-pattern"
     /// Wait until less is going on.
     case busy
     /// Look after the device.
@@ -190,7 +190,7 @@ struct ListenError: Error, Equatable, CustomStringConvertible {
     self.text = text
   }
 
-  /// `bad-value: RATE is 0.125 to 8, not 'fast'`
+  /// `invalid-value: RATE is 0.125 to 8, not 'fast'`
   var description: String { "\(kind.rawValue): \(text.printable)" }
 }
 

@@ -20,15 +20,15 @@ extension ListenSession {
   }
 
   /// Plays a continuous event, in the place of what has its name.
-  func start(_ buzz: ListenCommand.Buzz) throws(ListenError) -> [ListenReply.Field] {
+  func start(_ hum: ListenCommand.Hum) throws(ListenError) -> [ListenReply.Field] {
     let event = HapticEvent(
-      kind: .hapticContinuous, time: 0, duration: buzz.duration,
+      kind: .hapticContinuous, time: 0, duration: hum.duration,
       parameters: [
-        .hapticIntensity: Float(buzz.intensity), .hapticSharpness: Float(buzz.sharpness),
+        .hapticIntensity: Float(hum.intensity), .hapticSharpness: Float(hum.sharpness),
       ])
     let player = try player(for: HapticPattern(events: [event]))
     return try told { () throws(PlaybackError) in
-      try start(player, as: buzz.name ?? newBuzzName(), at: moment(buzz.start))
+      try start(player, as: hum.name ?? newHumName(), at: moment(hum.start))
     }
   }
 
@@ -83,9 +83,9 @@ extension ListenSession {
     }
   }
 
-  private func newBuzzName() -> String {
-    repeat { buzzCount += 1 } while names.contains("buzz-\(buzzCount)")
-    return "buzz-\(buzzCount)"
+  private func newHumName() -> String {
+    repeat { humCount += 1 } while names.contains("hum-\(humCount)")
+    return "hum-\(humCount)"
   }
 }
 

@@ -16,7 +16,7 @@ package final class ListenSession {
   /// Patterns that were read.
   var cache: CompiledPatternCache
   /// Continuous events that were given a name.
-  var buzzCount = 0
+  var humCount = 0
   /// The transducers that patterns can be moved among.
   let array: TransducerArray?
   private let device: String
@@ -115,7 +115,7 @@ package final class ListenSession {
     case .play(let play): return try start(play)
     case .tap(let intensity, let sharpness, let time):
       return try tap(intensity: intensity, sharpness: sharpness, at: time)
-    case .buzz(let buzz): return try start(buzz)
+    case .hum(let hum): return try start(hum)
     case .set(let setting): try set(setting)
     case .stop(let name, let time): try stop(name, at: time)
     case .pause(let name): try pause(name)
@@ -236,8 +236,8 @@ package final class ListenSession {
       let isSoon = trouble.lastTold.map { engine.seconds - $0 < Self.underrunInterval } ?? false
       return isSoon ? () : reportUnderruns()
     case .suspended: name = "suspended"
-    case .disconnected: name = "lost"
-    case .reconnected: name = "returned"
+    case .disconnected: name = "disconnected"
+    case .reconnected: name = "reconnected"
     case .failed: name = "failed"
     // Nothing a script could act on; standard error has it.
     case .degraded: return

@@ -25,10 +25,10 @@ import Testing
       ("tap at +0.25", .tap(intensity: 1, sharpness: 0.5, at: .after(0.25))),
       ("tap 0.8 at 3", .tap(intensity: 0.8, sharpness: 0.5, at: .at(3))),
       ("tap .8 0 at 200000", .tap(intensity: 0.8, sharpness: 0, at: .at(200_000))),
-      ("buzz 1 0.2 3", .buzz(.init(intensity: 1, sharpness: 0.2, duration: 3))),
+      ("hum 1 0.2 3", .hum(.init(intensity: 1, sharpness: 0.2, duration: 3))),
       (
-        "buzz 1 0.2 3 as x at +1",
-        .buzz(.init(intensity: 1, sharpness: 0.2, duration: 3, start: .after(1), name: "x"))
+        "hum 1 0.2 3 as x at +1",
+        .hum(.init(intensity: 1, sharpness: 0.2, duration: 3, start: .after(1), name: "x"))
       ),
       ("set strength 0.5", .set(.init(parameter: .strength, value: 0.5))),
       (
@@ -67,54 +67,54 @@ import Testing
   }
 
   @Test(arguments: [
-    ("plya x", "unknown-word: unknown command 'plya'; did you mean 'play'?"),
-    ("\"\"", "unknown-word: unknown command ''"),
+    ("plya x", "unknown-keyword: unknown command 'plya'; did you mean 'play'?"),
+    ("\"\"", "unknown-keyword: unknown command ''"),
     (
       "play",
-      "missing-word: 'play' requires PATTERN; usage: play PATTERN [loop] [at TIME] [as NAME] [rate RATE]"
+      "missing-argument: 'play' requires PATTERN; usage: play PATTERN [loop] [at TIME] [as NAME] [rate RATE]"
         + " [strength STRENGTH] [from SECONDS]"
     ),
-    ("play x lop", "unknown-word: unknown keyword 'lop' for 'play'; did you mean 'loop'?"),
+    ("play x lop", "unknown-keyword: unknown keyword 'lop' for 'play'; did you mean 'loop'?"),
     (
       "tap 1 1 1",
-      "unknown-word: unknown keyword '1' for 'tap'; usage: tap [INTENSITY] [SHARPNESS] [at TIME]"
+      "unknown-keyword: unknown keyword '1' for 'tap'; usage: tap [INTENSITY] [SHARPNESS] [at TIME]"
     ),
     (
       "play x rate",
-      "missing-word: 'rate' requires RATE; usage: play PATTERN [loop] [at TIME] [as NAME]"
+      "missing-argument: 'rate' requires RATE; usage: play PATTERN [loop] [at TIME] [as NAME]"
         + " [rate RATE] [strength STRENGTH] [from SECONDS]"
     ),
-    ("play x loop loop", "extra-word: 'loop' is given twice"),
+    ("play x loop loop", "unexpected-argument: 'loop' is given twice"),
     (
       "play x \"loop\"",
-      "extra-word: unexpected 'loop'; usage: play PATTERN [loop] [at TIME]"
+      "unexpected-argument: unexpected 'loop'; usage: play PATTERN [loop] [at TIME]"
         + " [as NAME] [rate RATE] [strength STRENGTH] [from SECONDS]"
     ),
-    ("play \"\"", "bad-value: PATTERN must have 1 to 4096 bytes"),
-    ("play x rate 65", "bad-value: RATE must be 0.015625 to 64, not '65'"),
-    ("loop x off end 2", "extra-word: 'end' requires 'on'"),
+    ("play \"\"", "invalid-value: PATTERN must have 1 to 4096 bytes"),
+    ("play x rate 65", "invalid-value: RATE must be 0.015625 to 64, not '65'"),
+    ("loop x off end 2", "unexpected-argument: 'end' requires 'on'"),
     (
       "set attack 0",
-      "bad-value: PARAMETER must be strength, intensity, sharpness, volume, pan, pitch or brightness,"
+      "invalid-value: PARAMETER must be strength, intensity, sharpness, volume, pan, pitch or brightness,"
         + " not 'attack'"
     ),
-    ("play x strength 1.01", "bad-value: STRENGTH must be 0 to 1, not '1.01'"),
-    ("play x from -1", "bad-value: SECONDS must be 0 to 86400, not '-1'"),
-    ("tap 1 nan", "bad-value: SHARPNESS must be 0 to 1, not 'nan'"),
-    ("tap inf", "bad-value: INTENSITY must be 0 to 1, not 'inf'"),
-    ("tap 0x1", "bad-value: INTENSITY must be 0 to 1, not '0x1'"),
-    ("tap \"1\"", "bad-value: INTENSITY must be 0 to 1, not '1'"),
-    ("tap at -1", "bad-value: TIME must be SECONDS, or +SECONDS from now, not '-1'"),
-    ("tap at +86401", "bad-value: TIME must be SECONDS, or +SECONDS from now, not '+86401'"),
-    ("set strength -0.5", "bad-value: strength must be 0 to 1, not '-0.5'"),
-    ("set pan 2", "bad-value: VALUE must be -1 to 1, not '2'"),
-    ("loop x yes", "bad-value: SWITCH must be on or off, not 'yes'"),
-    ("quit now", "extra-word: unexpected 'now'; usage: quit"),
-    ("play \"x", "bad-quotes: missing closing quote"),
-    ("play \"x\\", "bad-quotes: missing closing quote"),
-    ("play \"x\"y", "bad-quotes: missing space after the closing quote"),
-    ("play x\"y\"", "bad-quotes: a quote must start a word"),
-    ("play \"\\x\"", #"bad-quotes: invalid escape in quotes; use \", \\, \n or \t"#),
+    ("play x strength 1.01", "invalid-value: STRENGTH must be 0 to 1, not '1.01'"),
+    ("play x from -1", "invalid-value: SECONDS must be 0 to 86400, not '-1'"),
+    ("tap 1 nan", "invalid-value: SHARPNESS must be 0 to 1, not 'nan'"),
+    ("tap inf", "invalid-value: INTENSITY must be 0 to 1, not 'inf'"),
+    ("tap 0x1", "invalid-value: INTENSITY must be 0 to 1, not '0x1'"),
+    ("tap \"1\"", "invalid-value: INTENSITY must be 0 to 1, not '1'"),
+    ("tap at -1", "invalid-value: TIME must be SECONDS, or +SECONDS from now, not '-1'"),
+    ("tap at +86401", "invalid-value: TIME must be SECONDS, or +SECONDS from now, not '+86401'"),
+    ("set strength -0.5", "invalid-value: strength must be 0 to 1, not '-0.5'"),
+    ("set pan 2", "invalid-value: VALUE must be -1 to 1, not '2'"),
+    ("loop x yes", "invalid-value: SWITCH must be on or off, not 'yes'"),
+    ("quit now", "unexpected-argument: unexpected 'now'; usage: quit"),
+    ("play \"x", "unclosed-quote: missing closing quote"),
+    ("play \"x\\", "unclosed-quote: missing closing quote"),
+    ("play \"x\"y", "unclosed-quote: missing space after the closing quote"),
+    ("play x\"y\"", "unclosed-quote: a quote must start a word"),
+    ("play \"\\x\"", #"unclosed-quote: invalid escape in quotes; use \", \\, \n or \t"#),
   ])
   func refusesWithOneReason(line: String, reason: String) throws {
     let request = try #require(ListenGrammar.read("@a/1 " + line))
@@ -191,10 +191,19 @@ import Testing
     }
   }
 
+  @Test func theFormerVerbIsReadButNotListed() throws {
+    #expect(
+      ListenGrammar.read("buzz 1 0.2 3 as x")?.command
+        == .success(.hum(.init(intensity: 1, sharpness: 0.2, duration: 3, name: "x"))))
+    #expect(try ListenGrammar.help("buzz") == ListenGrammar.help("hum"))
+    #expect(!ListenReply.ok(try ListenGrammar.help(nil)).line.contains("buzz"))
+    #expect(!ListenGrammar.discussion.contains("buzz"))
+  }
+
   @Test func helpTellsEveryCommand() throws {
     #expect(
       ListenReply.ok(try ListenGrammar.help(nil)).line
-        == "ok play tap buzz set stop pause resume seek loop rate pan mute unmute preload status list"
+        == "ok play tap hum set stop pause resume seek loop rate pan mute unmute preload status list"
         + " help quit")
     #expect(
       ListenReply.ok(try ListenGrammar.help("loop")).line

@@ -15,7 +15,7 @@ import Testing
 
   @Test func whatWaitsForItsTimeBeginsAtItsPosition() {
     let studio = ListenStudio(array: seat)
-    studio.ask("buzz 1 0.5 1 at 0.1 as a")
+    studio.ask("hum 1 0.5 1 at 0.1 as a")
     #expect(studio.ask("pan a -1") == "ok")
     studio.run(0.3)
     #expect(level(studio, 0, 4_000..<14_000) > 0.1)
@@ -24,7 +24,7 @@ import Testing
 
   @Test func aWayTakesItsTime() {
     let studio = ListenStudio(array: seat)
-    studio.ask("buzz 1 0.5 3 as a")
+    studio.ask("hum 1 0.5 3 as a")
     studio.ask("pan a -1")
     studio.run(0.1)
     #expect(studio.ask("pan a 1 over 1") == "ok")
@@ -40,13 +40,13 @@ import Testing
 
   @Test func refusalsSayWhatAPositionIs() {
     let studio = ListenStudio(array: seat)
-    studio.ask("buzz 1 0.5 1 as a")
+    studio.ask("hum 1 0.5 1 as a")
     #expect(
       studio.ask("pan a 1/2")
-        == #"error bad-value: POS must be a position on the line, such as -0.5, not '1/2'"#)
+        == #"error invalid-value: POS must be a position on the line, such as -0.5, not '1/2'"#)
     #expect(studio.ask("pan b 1") == "error unknown-name: no sound named 'b' is playing")
     #expect(
       ListenStudio().ask("pan a 1")
-        == "error bad-value: there is no array; start 'temblor listen' with '--array FILE'")
+        == "error invalid-value: there is no array; start 'temblor listen' with '--array FILE'")
   }
 }

@@ -26,7 +26,7 @@ import Testing
     #expect(studio.ask("play \(path)") == "ok name=\"a b\" time=0.0 duration=0.25")
     scratch.remove("a b.ahap")
     #expect(
-      studio.ask("play \(path)") == "error bad-pattern: \(scratch.path)/a b.ahap: no such file,"
+      studio.ask("play \(path)") == "error invalid-pattern: \(scratch.path)/a b.ahap: no such file,"
         + " and no shipped pattern has this name")
     #expect(studio.run(1) == ["event finished name=\"a b\" time=0.251"])
   }
@@ -36,20 +36,21 @@ import Testing
       "{\"Version\": 1.0,\n \"Pattern\": [{\"Event\": {\"Time\": 0}}]}", to: "a.ahap")
     #expect(
       studio.ask("@x play \(scratch.path)/a.ahap").hasPrefix(
-        "@x error bad-pattern: \(scratch.path)/a.ahap:2:24: error: "))
+        "@x error invalid-pattern: \(scratch.path)/a.ahap:2:24: error: "))
     #expect(studio.session.voices.isEmpty)
   }
 
   @Test func whatIsNoPatternIsRefused() {
     let question = "no such file, and no shipped pattern has this name; did you mean 'heartbeat'?"
-    #expect(studio.ask("play hartbeat") == "error bad-pattern: hartbeat: \(question)")
+    #expect(studio.ask("play hartbeat") == "error invalid-pattern: hartbeat: \(question)")
     #expect(
       studio.ask("play \(scratch.path)")
-        == "error bad-pattern: \(scratch.path.inQuotes) is a folder; name one pattern")
-    #expect(studio.ask("play /dev/zero") == "error bad-pattern: '/dev/zero' is not a regular file")
+        == "error invalid-pattern: \(scratch.path.inQuotes) is a folder; name one pattern")
+    #expect(
+      studio.ask("play /dev/zero") == "error invalid-pattern: '/dev/zero' is not a regular file")
     #expect(
       studio.ask("play -")
-        == "error bad-pattern: - (standard input) is used for commands; name a file")
+        == "error invalid-pattern: - (standard input) is used for commands; name a file")
   }
 
   @Test func asManyPatternsAreKeptAsThereIsRoomFor() throws {

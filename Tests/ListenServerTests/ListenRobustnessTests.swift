@@ -45,7 +45,7 @@ import Testing
   @Test func whatWasAskedForAfterTheEndKeepsNothing() {
     let studio = ListenStudio(rate: 8_000)
     for number in 0..<100 {
-      studio.ask("buzz 1 0.5 0.05 as a")
+      studio.ask("hum 1 0.5 0.05 as a")
       studio.ask(number % 2 == 0 ? "stop a at 10000" : "set intensity 0 of a over 1 at 10000")
       #expect(studio.run(0.1).count == 1)
     }
@@ -66,7 +66,7 @@ import Testing
         "\"", "\"a\"", "@7", "#", "é", "",
       ] + ListenParameter.names
     let shapes = [
-      "play light as a loop", "play pulse as b rate 3 from 0.1", "tap", "buzz 1 0.5 0.2 as a",
+      "play light as a loop", "play pulse as b rate 3 from 0.1", "tap", "hum 1 0.5 0.2 as a",
       "set intensity 0.5 of a over 0.1", "set strength 0.9 over 0.05 at +0.1", "pause", "resume a",
       "seek b 0.2", "loop a off", "rate a 7", "mute", "unmute", "stop a at +0.05", "stop", "list",
       "status", "play light at +0.1 as a", "pause a", "preload light",

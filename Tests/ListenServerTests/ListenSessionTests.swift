@@ -7,28 +7,28 @@ import Testing
 
   @Test func whatIsToBeDoneNowIsDoneWithTheNextPeriod() {
     studio.run(0.01)
-    #expect(studio.ask("@1 buzz 1 0.5 0.1") == "@1 ok name=buzz-1 time=0.010667 duration=0.1")
+    #expect(studio.ask("@1 hum 1 0.5 0.1") == "@1 ok name=hum-1 time=0.010667 duration=0.1")
     studio.run(0.05)
     // 480 frames end within the eighth period of 64.
-    #expect(studio.startFrame("buzz-1") == 512)
-    #expect(studio.run(0.1) == ["event finished name=buzz-1 time=0.111667"])
+    #expect(studio.startFrame("hum-1") == 512)
+    #expect(studio.run(0.1) == ["event finished name=hum-1 time=0.111667"])
     #expect(studio.ask("list") == "ok")
   }
 
   @Test func timesOfTheSessionAreExactToTheFrame() {
-    studio.ask("buzz 1 0.5 1 at 0.1234 as a")
-    studio.ask("buzz 1 0.5 1 at +0.2 as b")
+    studio.ask("hum 1 0.5 1 at 0.1234 as a")
+    studio.ask("hum 1 0.5 1 at +0.2 as b")
     studio.ask("stop a at 0.25")
     #expect(studio.run(0.3) == ["event stopped name=a time=0.25"])
     #expect(studio.startFrame("b") == 9_600)
-    studio.ask("buzz 1 0.5 1 at 0.1 as late")
+    studio.ask("hum 1 0.5 1 at 0.1 as late")
     studio.run(0.01)
     #expect(studio.startFrame("late") == 14_400)
     #expect(studio.ask("list") == "ok b late")
   }
 
   @Test func aStopAtATimeEndsAtThatFrame() {
-    studio.ask("buzz 1 0.5 5 at 0.1 as a")
+    studio.ask("hum 1 0.5 5 at 0.1 as a")
     studio.run(0.11)
     let voice = studio.voice("a")
     #expect(voice?.player.startFrame == 4_800)
@@ -47,11 +47,11 @@ import Testing
   }
 
   @Test func aNamePlayedAgainStartsAnewInItsOwnPlace() {
-    studio.ask("buzz 1 0.5 1 as x")
+    studio.ask("hum 1 0.5 1 as x")
     studio.run(0.2)
     do {
       let first = studio.voice("x")
-      studio.ask("buzz 1 0.5 1 as x")
+      studio.ask("hum 1 0.5 1 as x")
       #expect(studio.run(0.1) == [])
       #expect(first?.player.endFrame == 9_600)
     }
@@ -63,20 +63,20 @@ import Testing
   }
 
   @Test func aNamePlayedAgainLaterPlaysUntilThen() {
-    studio.ask("buzz 1 0.5 0.3 as x")
-    studio.ask("buzz 1 0.5 0.3 at 0.5 as x")
+    studio.ask("hum 1 0.5 0.3 as x")
+    studio.ask("hum 1 0.5 0.3 at 0.5 as x")
     #expect(studio.run(0.4) == ["event finished name=x time=0.301"])
     #expect(studio.run(0.5) == ["event finished name=x time=0.801"])
     // What is asked for later and comes sooner takes the place of what was to come.
-    studio.ask("buzz 1 0.5 0.1 at 2 as y")
-    studio.ask("buzz 1 0.5 0.1 at 1.5 as y")
+    studio.ask("hum 1 0.5 0.1 at 2 as y")
+    studio.ask("hum 1 0.5 0.1 at 1.5 as y")
     #expect(studio.run(2) == ["event finished name=y time=1.601"])
   }
 
   @Test func stoppingForgetsWhatIsToComeAndTaps() {
-    studio.ask("buzz 1 0.5 1 at 0.5 as x")
+    studio.ask("hum 1 0.5 1 at 0.5 as x")
     studio.ask("tap at 0.5")
-    studio.ask("buzz 1 0.5 1 as y")
+    studio.ask("hum 1 0.5 1 as y")
     studio.run(0.1)
     #expect(studio.ask("stop") == "ok")
     #expect(
@@ -87,7 +87,7 @@ import Testing
   }
 
   @Test func whatStandsStillGoesOnWhereItWas() {
-    studio.ask("buzz 1 0.5 0.4 as x")
+    studio.ask("hum 1 0.5 0.4 as x")
     studio.run(0.1)
     #expect(studio.ask("pause x") == "ok")
     #expect(studio.run(1) == [])
@@ -99,30 +99,30 @@ import Testing
   }
 
   @Test func whatWaitsForItsTimeCanBeHeldAtItsBeginning() {
-    studio.ask("buzz 1 0.5 0.2 at 0.3 as x")
+    studio.ask("hum 1 0.5 0.2 at 0.3 as x")
     studio.ask("pause x")
     studio.run(0.5)
     #expect(studio.level(0...0.49) < 1e-6)
     studio.ask("resume x")
     #expect(studio.run(0.5) == ["event finished name=x time=0.701"])
-    studio.ask("buzz 1 0.5 0.2 at 1.5 as y")
+    studio.ask("hum 1 0.5 0.2 at 1.5 as y")
     studio.ask("pause y")
     studio.ask("resume y")
     #expect(studio.run(1) == ["event finished name=y time=1.701"])
   }
 
   @Test func seekingGoesToAPlaceBeforeAndAfterTheStart() {
-    studio.ask("buzz 1 0.5 1 at 0.5 as x")
+    studio.ask("hum 1 0.5 1 at 0.5 as x")
     studio.ask("seek x 0.9")
     #expect(studio.run(1) == ["event finished name=x time=0.601"])
-    studio.ask("buzz 1 0.5 1 as x")
+    studio.ask("hum 1 0.5 1 as x")
     studio.run(0.1)
     studio.ask("seek x 2")
     #expect(studio.run(0.1).map { $0.prefix(26) } == ["event finished name=x time"])
   }
 
   @Test func loopsGoOnUntilToldOtherwise() {
-    studio.ask("buzz 1 0.5 0.25 as x")
+    studio.ask("hum 1 0.5 0.25 as x")
     #expect(studio.ask("loop x on end 0.2") == "ok")
     #expect(studio.run(1.1) == [])
     #expect(studio.ask("loop x off") == "ok")
@@ -131,7 +131,7 @@ import Testing
   }
 
   @Test func aRateChangesTheTimesAlone() {
-    studio.ask("buzz 1 0.5 1 as x")
+    studio.ask("hum 1 0.5 1 as x")
     #expect(studio.ask("rate x 64") == "ok")
     let events = studio.run(0.1)
     #expect(events.count == 1 && events[0].hasPrefix("event finished name=x time=0.0156"))
@@ -146,7 +146,7 @@ import Testing
   }
 
   @Test func strengthMovesForAllOrForOne() {
-    studio.ask("buzz 0.5 0.5 3 as a")
+    studio.ask("hum 0.5 0.5 3 as a")
     studio.run(0.4)
     let full = studio.level(0.3...0.4)
     #expect(studio.ask("set strength 0.5 of a") == "ok")
@@ -169,7 +169,7 @@ import Testing
   }
 
   @Test func aParameterMovesInAStraightLineFromWhereItIs() {
-    studio.ask("buzz 0.8 0.5 5 as a")
+    studio.ask("hum 0.8 0.5 5 as a")
     studio.run(0.5)
     let full = studio.level(0.3...0.5)
     studio.ask("set intensity 0.5 over 0.5")
@@ -193,9 +193,9 @@ import Testing
       studio.ask("status")
         == "ok time=0.0 playing=0 waiting=0 paused=0 voices=0 strength=1.0 muted=no peak=0.0"
         + " limited=0.0 underruns=0 missed=0.0 device=virtual rate=48000")
-    studio.ask("buzz 1 0.5 1 as a")
-    studio.ask("buzz 1 0.5 1 as b")
-    studio.ask("buzz 1 0.5 1 at 0.5 as c")
+    studio.ask("hum 1 0.5 1 as a")
+    studio.ask("hum 1 0.5 1 as b")
+    studio.ask("hum 1 0.5 1 at 0.5 as c")
     studio.run(0.1)
     studio.ask("pause b")
     studio.ask("mute")
@@ -212,8 +212,8 @@ import Testing
     studio.session.note(SinkEvent(.reconnected, missedFrameCount: 48_000, text: "it is back"))
     #expect(
       studio.run(0) == [
-        "event lost time=0.0 missed=0.0 text=\"the device is gone; it is looked for\"",
-        "event returned time=0.0 missed=1.0 text=\"it is back\"",
+        "event disconnected time=0.0 missed=0.0 text=\"the device is gone; it is looked for\"",
+        "event reconnected time=0.0 missed=1.0 text=\"it is back\"",
       ])
   }
 
@@ -231,10 +231,10 @@ import Testing
   }
 
   @Test func finishingEndsLoopsWithTheirPassAndWhatStandsStillAtOnce() {
-    studio.ask("buzz 1 0.5 0.4 as a")
+    studio.ask("hum 1 0.5 0.4 as a")
     studio.ask("loop a on")
-    studio.ask("buzz 1 0.5 1 as b")
-    studio.ask("buzz 1 0.5 0.4 as c")
+    studio.ask("hum 1 0.5 1 as b")
+    studio.ask("hum 1 0.5 0.4 as c")
     studio.ask("loop c on")
     studio.ask("stop c at 0.9")
     studio.run(0.5)

@@ -36,11 +36,11 @@ import Testing
 
   @Test func answersComeInOrderAndTheEndIsPlayed() {
     let performance = performance()
-    input.write("@1 buzz 1 0.5 0.1 at 0.1 as a\n@2 nothing\n\n# no command\n@3 list\n@4 stat")
+    input.write("@1 hum 1 0.5 0.1 at 0.1 as a\n@2 nothing\n\n# no command\n@3 list\n@4 stat")
     #expect(run(performance, turns: 3) == 3)
     #expect(
       output.received()
-        == "@1 ok name=a time=0.1 duration=0.1\n@2 error unknown-word: unknown command 'nothing'\n"
+        == "@1 ok name=a time=0.1 duration=0.1\n@2 error unknown-keyword: unknown command 'nothing'\n"
         + "@3 ok a\n")
     input.write("us")
     input.finish()
@@ -75,7 +75,7 @@ import Testing
     let performance = performance(listener)
     let one = try Connection(scratch("s"))
     let other = try Connection(scratch("s"))
-    one.send("@1 buzz 1 0.5 0.1 at 0.1 as a\n")
+    one.send("@1 hum 1 0.5 0.1 at 0.1 as a\n")
     other.send("quit\n")
     input.finish()
     #expect(run(performance, turns: 40) == 40)

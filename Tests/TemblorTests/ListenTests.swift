@@ -26,9 +26,9 @@ import Testing
     try #require(lines.count == 6)
     #expect(lines[0].hasPrefix("@1 ok name=score time=0.5 duration="))
     #expect(
-      lines[1] == "@2 error unknown-word: unknown command 'paly'; did you mean 'play'?")
+      lines[1] == "@2 error unknown-keyword: unknown command 'paly'; did you mean 'play'?")
     #expect(
-      lines[2] == "@3 error bad-pattern: nowhere.ahap: no such file, and no shipped pattern has"
+      lines[2] == "@3 error invalid-pattern: nowhere.ahap: no such file, and no shipped pattern has"
         + " this name")
     #expect(lines[3] == "@4 ok time=0.4")
     #expect(lines[4] == "@5 ok score")
@@ -45,7 +45,7 @@ import Testing
     let run = try place.temblor("listen", "--device", "null", input: "play a.ahap\n")
     #expect(run.status == 0)
     #expect(
-      lines(run.output).first?.hasPrefix("error bad-pattern: a.ahap:2:24: error: an event must")
+      lines(run.output).first?.hasPrefix("error invalid-pattern: a.ahap:2:24: error: an event must")
         == true)
   }
 
@@ -59,7 +59,7 @@ import Testing
     #expect(lines.first?.hasPrefix("ok name=p time=") == true)
     #expect(
       lines.dropFirst().prefix(1)
-        == ["error bad-text: the line is not valid UTF-8 or contains control characters"])
+        == ["error invalid-utf8: the line is not valid UTF-8 or contains control characters"])
     #expect(lines.last == "@x ok")
   }
 
@@ -72,12 +72,12 @@ import Testing
     let running = try #require(started)
     let client = try SocketClient(place.path + "/s")
     let other = try SocketClient(place.path + "/s")
-    client.send("@1 buzz 1 0.5 0.1 as hum")
-    #expect(client.line()?.hasPrefix("@1 ok name=hum time=") == true)
-    #expect(client.line()?.hasPrefix("event finished name=hum time=") == true)
-    #expect(other.line()?.hasPrefix("event finished name=hum time=") == true)
+    client.send("@1 hum 1 0.5 0.1 as drone")
+    #expect(client.line()?.hasPrefix("@1 ok name=drone time=") == true)
+    #expect(client.line()?.hasPrefix("event finished name=drone time=") == true)
+    #expect(other.line()?.hasPrefix("event finished name=drone time=") == true)
     client.send("@2 nonsense")
-    #expect(client.line() == "@2 error unknown-word: unknown command 'nonsense'")
+    #expect(client.line() == "@2 error unknown-keyword: unknown command 'nonsense'")
     client.send("quit")
     #expect(client.line() == "ok")
     #expect(client.line() == nil)
@@ -98,7 +98,7 @@ import Testing
   @Test func withoutADeviceScriptsGoOn() throws {
     // Without a configuration ALSA knows no device at all.
     let run = try place.bash(
-      "ALSA_CONFIG_PATH=/dev/null $TEMBLOR listen <<< 'buzz 1 0.5 0.1 at 0.3 as x'")
+      "ALSA_CONFIG_PATH=/dev/null $TEMBLOR listen <<< 'hum 1 0.5 0.1 at 0.3 as x'")
     #expect(run.status == 0)
     #expect(
       lines(run.output) == [
