@@ -83,7 +83,7 @@ struct PatternTrial {
     return sum
   }
 
-  /// What the rules find in a composition is no error, of a known rule, and can be told in one line.
+  /// What the rules find in a composition is below an error, of a known rule, and printed in one line.
   private func checkRules(_ composition: HapticComposition, of examination: Examination) {
     let places = examination.places.place(of:)
     let others = PatternRules.findings(in: composition, places: places)
