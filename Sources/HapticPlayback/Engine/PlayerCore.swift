@@ -162,8 +162,9 @@ final class PlayerCore: Sendable {
   /// Calls the end handler once for each end since the last call.
   func tellEnds() {
     resumeWaiters()
-    let ended = endCount
     let (count, handler) = withState { state in
+      // Counted under the lock: several threads report, and an older count must not follow a newer one.
+      let ended = endCount
       let count = ended - state.toldEndCount
       state.toldEndCount = ended
       return (count, state.endHandler)
