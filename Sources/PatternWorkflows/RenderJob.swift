@@ -104,9 +104,7 @@ public struct RenderJob: Sendable {
       descriptor: descriptor, path: path,
       format: SoundFileFormat(container: container, samples: format), rate: rate,
       channelCount: channelCount, frameCount: length,
-      tags: SoundFileTags(
-        title: title, software: "Temblor \(temblorVersion)",
-        comment: "\(sourceOfSound), rendering model \(RenderPlan.modelVersion)"))
+      tags: SoundFileTags(rendering: title, by: sourceOfSound))
     var rendering = rendering(of: plans, settings)
     var felt =
       rendersAcceleration ? SimulatedAcceleration(settings.routing, rate: Double(rate)) : nil
@@ -146,5 +144,14 @@ public struct RenderJob: Sendable {
     }
     let peak = rendering.statistics.peak
     return peak > 0 ? Float(Renderer.maximumLevel) / peak : 1
+  }
+}
+
+extension SoundFileTags {
+  /// What a rendered file says about itself: its title, the program, and what shaped the sound.
+  package init(rendering title: String, by source: String) {
+    self.init(
+      title: title, software: "Temblor \(temblorVersion)",
+      comment: "\(source), rendering model \(RenderPlan.modelVersion)")
   }
 }

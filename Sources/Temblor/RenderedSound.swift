@@ -56,9 +56,7 @@ public struct RenderedSound: Sendable {
       format: format ?? SoundFileFormat(container: container, samples: .s16), rate: rate,
       channelCount: channelCount, frameCount: Int64(samples.count / channelCount),
       tags: SoundFileTags(
-        title: composition.title ?? FileSystem.stem(of: path),
-        software: "Temblor \(temblorVersion)",
-        comment: "profile \(profile.name), rendering model \(RenderPlan.modelVersion)"))
+        rendering: composition.title ?? FileSystem.stem(of: path), by: "profile \(profile.name)"))
     try writer.write(samples.span)
     try writer.close()
     do throws(FileError) {
