@@ -60,16 +60,23 @@ import Testing
   }
 
   /// An empty configuration defines no default.
-  @Test func withoutADefaultFilesAreWritten() throws {
-    let run = try place.bash("ALSA_CONFIG_PATH=/dev/null $TEMBLOR play heartbeat light")
-    #expect(run.status == 0)
-    #expect(run.error.hasPrefix("default: "))
+  @Test(arguments: [
+    "play heartbeat light", "play mine.ahap --record heard.wav", "tap 1 0.5", "watch mine.ahap",
+    "latency --count 1", "audition light medium --record heard.wav",
+  ])
+  func withoutADefaultNothingIsWritten(line: String) throws {
+    try place.write(Patterns.tap(), to: "mine.ahap")
+    try place.write("a take", to: "mine.wav")
+    let run = try place.bash("ALSA_CONFIG_PATH=/dev/null $TEMBLOR \(line)")
     #expect(
-      run.error.hasSuffix(
-        "; writing sound files instead\nheartbeat.wav: written\nlight.wav: written\n"))
-    #expect(place.names() == ["heartbeat.wav", "light.wav"])
-    _ = try place.temblor("render", "heartbeat", "-o", "a.wav")
-    #expect(place.bytes("a.wav") == place.bytes("heartbeat.wav"))
+      run
+        == .init(
+          1,
+          error:
+            "temblor: default: no such device; run 'temblor devices' to list devices; nothing was "
+            + "played or written; for a sound file, use '--device wav:FILE' or 'temblor render'\n"))
+    #expect(place.names() == ["mine.ahap", "mine.wav"])
+    #expect(place.text("mine.wav") == "a take")
   }
 
   @Test func aBadPatternIsToldAndTheOthersPlay() throws {

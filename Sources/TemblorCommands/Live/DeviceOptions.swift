@@ -107,6 +107,18 @@ extension OutputError {
   }
 }
 
+/// Nobody named a device, and the default one cannot be opened.
+struct NoDefaultDevice: Error, Equatable, CustomStringConvertible {
+  /// Why it cannot.
+  var reason: OutputError
+
+  /// One line: the reason, that nothing was done, and how to get a file.
+  var description: String {
+    "\(reason.message); nothing was played or written; for a sound file, use '--device wav:FILE' or "
+      + "'temblor render'"
+  }
+}
+
 /// The device that plays, and what it granted.
 struct DeviceSummary: Equatable, Sendable {
   /// The name it was asked for by.

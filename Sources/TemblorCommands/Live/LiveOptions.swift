@@ -77,14 +77,19 @@ struct LiveOptions {
   ///   - channelCounts: The channels of recordings that are to be heard apart.
   ///   - perform: Makes the performance on an engine of the device's rate and channels.
   ///
-  /// - Throws: `OutputError` where the device cannot be opened.
+  /// - Throws: `OutputError` where a device that the user named cannot be opened, `NoDefaultDevice` where it
+  ///   is the default.
   func play(
     in session: LiveSession, recordingsOf channelCounts: [Int] = [],
     perform: (PlaybackEngine) throws -> any SessionTask
   ) throws -> LiveOutcome {
-    try session.run(device, keepsAwake: keepsAwake, recording: recordPath) { granted in
-      let engine = try engine(for: granted, recordingsOf: channelCounts)
-      return (engine, try perform(engine))
+    do {
+      return try session.run(device, keepsAwake: keepsAwake, recording: recordPath) { granted in
+        let engine = try engine(for: granted, recordingsOf: channelCounts)
+        return (engine, try perform(engine))
+      }
+    } catch let error as OutputError where !device.isNamed {
+      throw NoDefaultDevice(reason: error)
     }
   }
 

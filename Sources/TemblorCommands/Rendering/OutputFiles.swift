@@ -60,17 +60,6 @@ struct RenderOutputs: Sendable {
     try OutputNames.refuseClashes(items.map { ($0.input.name, $0.name) })
   }
 
-  /// One wav file for each pattern, in the current folder.
-  init(_ inputs: [PatternInput]) throws {
-    items = inputs.map { input in
-      RenderBatch.Item(
-        input: input,
-        destination: .file(
-          path: input.outputStem + "." + SoundFileFormat.Container.wav.rawValue))
-    }
-    try OutputNames.refuseClashes(items.map { ($0.input.name, $0.name) })
-  }
-
   /// What the name of a stem has before its ending.
   private static func suffix(of buses: RenderSettings.Buses) -> String {
     switch buses {

@@ -16,7 +16,7 @@ enum PlayVerb {
       discussion: """
         Patterns play one after the other. On a terminal, a status line shows the time, the level of each channel and the number of underruns. Keys pause, repeat and skip; ? lists them. Ctrl-C fades out and quits.
 
-        If the default device cannot be opened, the patterns are written to sound files in the current folder instead, as by 'temblor render'.
+        Without a device nothing is played or written, and the exit status is 1. To get a sound file instead, name one with --device wav:FILE, or use 'temblor render'.
         """,
       arguments: [SharedOptions.pattern(formats)],
       options: [
@@ -62,19 +62,11 @@ enum PlayVerb {
     guard !patterns.loaded.isEmpty else { return patterns.status }
 
     let session = options.session(on: stage, terminal)
-    let outcome: LiveOutcome
-    do {
-      outcome = try options.play(in: session) { engine in
-        let pieces = patterns.compile(for: engine, terminal)
-        return try Playlist(
-          pieces, on: engine, passCount: loop == 0 ? nil : loop, gap: gap,
-          shares: options.routing.shares(rate: engine.rate), session: session)
-      }
-    } catch let error as OutputError where !options.device.isNamed {
-      terminal.report("\(error.message); writing sound files instead")
-      return Failure.worst([
-        patterns.status, try FileFallback(arguments).render(patterns.loaded.map(\.input), terminal),
-      ])
+    let outcome = try options.play(in: session) { engine in
+      let pieces = patterns.compile(for: engine, terminal)
+      return try Playlist(
+        pieces, on: engine, passCount: loop == 0 ? nil : loop, gap: gap,
+        shares: options.routing.shares(rate: engine.rate), session: session)
     }
     if options.asJSON { try terminal.output.write(json(outcome, patterns).span) }
     return Failure.worst([patterns.status, outcome.status])
