@@ -51,7 +51,7 @@ open class CHHapticEngine: NSObject {
 
   /// Makes an engine that is not running; also spelled `CHHapticEngine()`.
   public init(andReturnError: () = ()) throws {
-    backing = EngineBacking(backend: EngineBackends.current)
+    backing = EngineBacking(backend: EngineBackends.takeCurrent())
     super.init()
   }
 
@@ -155,7 +155,12 @@ open class CHHapticEngine: NSObject {
   /// Is called when the device was lost and has come back.
   open var resetHandler: CHHapticEngine.ResetHandler {
     get { backing.with { $0.resetHandler } }
-    set { backing.with { $0.resetHandler = newValue } }
+    set {
+      backing.with { state in
+        state.resetHandler = newValue
+        state.hasResetHandler = true
+      }
+    }
   }
 
   /// Whether audio events are left out; counts from the next start on.
@@ -199,10 +204,7 @@ extension CHHapticEngine {
   package func interrupt(_ reason: StoppedReason) { backing.interrupt(reason) }
 
   /// Resets the engine as the system does.
-  package func simulateReset() {
-    let backing = backing
-    backing.queue.async { backing.reset() }
-  }
+  package func simulateReset() { backing.requestReset() }
 }
 
 // Files that import Core Haptics alone use Foundation's types: on Apple's systems frameworks pass

@@ -40,26 +40,75 @@ package protocol EngineSession: AnyObject, Sendable {
   /// The engine.
   var engine: PlaybackEngine { get }
 
+  /// Notes whether a player plays, is paused or waits for its start.
+  func noteActivity(_ isActive: Bool)
+
   /// Fades out and closes the output; returns when that is done.
   func close()
 }
 
+extension EngineSession {
+  /// Outputs in real time play on anyway.
+  package func noteActivity(_ isActive: Bool) {}
+}
+
 /// The backend of new engines of this process.
 package enum EngineBackends {
-  private static let chosen = Mutex<(any EngineBackend)?>(nil)
+  /// The device of the test whose task this is, or of the engine whose handler runs.
+  @TaskLocal package static var scoped: VirtualBackend?
 
-  /// The backend that a test has set, or the one that the environment names.
+  private static let installed = Mutex<(any EngineBackend)?>(nil)
+  /// Devices of tests that run.
+  private static let running = Mutex<[VirtualBackend]>([])
+  /// What the environment names.
+  private static let environment: any EngineBackend = {
+    let asked = OutputConfiguration(ProcessInfo.processInfo.environment)
+    return asked.output == nil ? VirtualBackend.shared : LiveBackend(asked)
+  }()
+
+  /// The task's device, else the one that was installed, else that of the only test that runs, else
+  /// what the environment names.
+  ///
+  /// Where several tests run and none can be named, a device that belongs to no test.
   package static var current: any EngineBackend {
-    chosen.withLock { backend in
-      if let backend { return backend }
-      let asked = OutputConfiguration(ProcessInfo.processInfo.environment)
-      let made: any EngineBackend =
-        asked.output == nil ? VirtualBackend.shared : LiveBackend(asked)
-      backend = made
-      return made
+    if let scoped { return scoped }
+    if let installed = installed.withLock({ $0 }) { return installed }
+    let tests = running.withLock { $0 }
+    switch tests.count {
+    case 0: return environment
+    case 1: return tests[0]
+    default: return VirtualBackend.stray
     }
   }
 
+  /// The backend of a new engine; running tests are notified where it could be any of theirs.
+  static func takeCurrent() -> any EngineBackend {
+    let current = current
+    if current === VirtualBackend.stray {
+      for test in running.withLock({ $0 }) { test.note(.strayEngine) }
+    }
+    return current
+  }
+
+  /// The virtual device of here and now, or nil where engines play in real time.
+  package static var virtual: VirtualBackend? { current as? VirtualBackend }
+
   /// Sets the backend of engines made from now on; nil returns to the environment's.
-  package static func use(_ backend: (any EngineBackend)?) { chosen.withLock { $0 = backend } }
+  package static func use(_ backend: (any EngineBackend)?) {
+    let old = installed.withLock { installed in
+      let old = installed
+      installed = backend
+      return old
+    }
+    if old !== backend { (old as? VirtualBackend)?.releaseSlots() }
+  }
+
+  /// Counts the device of a test among those that run.
+  package static func begin(_ backend: VirtualBackend) { running.withLock { $0.append(backend) } }
+
+  /// Ends the device of a test: engines that outlive it move to the next one.
+  package static func end(_ backend: VirtualBackend) {
+    running.withLock { $0.removeAll { $0 === backend } }
+    backend.end()
+  }
 }

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import HapticPlayback
 internal import HapticRender
+internal import Synchronization
 
 /// What an engine is and does: its state, its session, its handlers.
 ///
@@ -14,6 +15,8 @@ final class EngineBacking: @unchecked Sendable {
   struct State {
     var stoppedHandler: CHHapticEngine.StoppedHandler = { _ in }
     var resetHandler: CHHapticEngine.ResetHandler = {}
+    /// Whether the application has set the reset handler.
+    var hasResetHandler = false
     var playsHapticsOnly = false
     var playsAudioOnly = false
     var isMutedForAudio = false
@@ -40,15 +43,28 @@ final class EngineBacking: @unchecked Sendable {
     var lastVirtualSession: VirtualSession?
   }
 
-  let backend: any EngineBackend
+  /// Where an engine plays, and its number there where that is a virtual device.
+  private struct Home: Sendable {
+    var backend: any EngineBackend
+    var number = 0
+  }
+
+  private let home: Mutex<Home>
   let queue = DispatchQueue(label: "CoreHaptics.CHHapticEngine.handlers")
   private let lock = NSRecursiveLock()
   private let transition = NSRecursiveLock()
   private var state = State()
 
   init(backend: any EngineBackend) {
-    self.backend = backend
-    (backend as? VirtualBackend)?.adopt(queue)
+    home = Mutex(Home(backend: backend))
+    adopt(backend)
+  }
+
+  deinit { virtual?.leave(number) }
+
+  private func adopt(_ backend: any EngineBackend) {
+    let number = (backend as? VirtualBackend)?.adopt(self) ?? 0
+    home.withLock { $0 = Home(backend: backend, number: number) }
   }
 
   /// Reads or changes the state.
@@ -56,6 +72,52 @@ final class EngineBacking: @unchecked Sendable {
     lock.lock()
     defer { lock.unlock() }
     return try body(&state)
+  }
+
+  var backend: any EngineBackend { home.withLock { $0.backend } }
+
+  /// The number on its virtual device.
+  var number: Int { home.withLock { $0.number } }
+
+  /// The device it plays on, where that is a virtual one.
+  var virtual: VirtualBackend? { backend as? VirtualBackend }
+
+  /// Writes down what happened, where there is a record.
+  func note(_ action: EngineNote.Action, player: Int? = nil) {
+    let home = home.withLock { $0 }
+    (home.backend as? VirtualBackend)?.note(action, engine: home.number, player: player)
+  }
+
+  /// Does something on the handler queue; what is made there belongs to the engine's device.
+  func enqueue(_ body: @escaping @Sendable () -> Void) {
+    guard let virtual else { return queue.async(execute: body) }
+    virtual.noteWork(on: queue)
+    queue.async { EngineBackends.$scoped.withValue(virtual, operation: body) }
+  }
+
+  /// The virtual device's time at which a call takes effect now, in seconds.
+  private func deviceTime(in session: (any EngineSession)?) -> Double {
+    (session as? VirtualSession)?.deviceTime(of: .now) ?? virtual?.now ?? 0
+  }
+
+  /// Calls a handler of the application: [handler queue].
+  func call<Result>(_ handler: EngineNote.Handler, _ body: () -> Result) -> Result {
+    note(.handlerCalled(handler))
+    return body()
+  }
+
+  /// Leaves the device of a test that has ended, for the one that is in place now.
+  private func moveIfEnded() {
+    guard virtual?.hasEnded == true else { return }
+    let ended = with { state in
+      let session = state.session
+      state.elapsed += session?.engine.seconds ?? 0
+      state.session = nil
+      state.active.removeAll()
+      return session
+    }
+    ended?.close()
+    adopt(EngineBackends.current)
   }
 
   /// The last session in memory.
@@ -68,42 +130,64 @@ final class EngineBacking: @unchecked Sendable {
     // Two threads that start at once must not open two outputs.
     transition.lock()
     defer { transition.unlock() }
+    moveIfEnded()
     let (isRunning, request) = with { ($0.session != nil, self.request(of: $0)) }
     if isRunning { return }
-    let session = try backend.open(request)
-    let lost = with { state in
+    let delay = virtual?.takeStartDelay() ?? 0
+    if delay > 0 { virtual?.pass(seconds: delay) }
+    let session: any EngineSession
+    do {
+      session = try backend.open(request)
+    } catch {
+      note(.engineStartFailed((error as? CHHapticError)?.code ?? .unknownError))
+      throw error
+    }
+    note(
+      .engineStarted(
+        playsHaptics: request.buses != .audio, playsAudio: request.buses != .haptics,
+        at: deviceTime(in: session)))
+    let (lost, hasResetHandler) = with { state in
       let lost = state.lostSession
       state.lostSession = nil
       state.session = session
       state.activity += 1
       state.lastVirtualSession = session as? VirtualSession
-      session.engine.setHapticsMuted(state.isMutedForHaptics)
-      session.engine.setAudioMuted(state.isMutedForAudio)
-      return lost
+      // Nothing sounds yet, so that these hold from the first frame.
+      if state.isMutedForHaptics { session.engine.setHapticsMuted(true) }
+      if state.isMutedForAudio { session.engine.setAudioMuted(true) }
+      return (lost, state.hasResetHandler)
     }
+    if !hasResetHandler { note(.breach(.noResetHandler)) }
     lost?.close()
     session.engine.updateHandler = { [weak self] in
       guard let self else { return }
-      queue.async { self.review() }
+      enqueue { self.review() }
     }
     watchForIdleness()
   }
 
   func startAsynchronously(_ handler: (@Sendable ((any Error)?) -> Void)?) {
-    queue.async {
+    enqueue {
+      // A start that takes its time keeps nobody waiting here.
+      if let virtual = self.virtual, self.with({ $0.session == nil }) {
+        let delay = virtual.takeStartDelay()
+        guard delay == 0 else {
+          return virtual.after(delay) { self.startAsynchronously(handler) }
+        }
+      }
       do {
         try self.start()
-        handler?(nil)
+        if let handler { self.call(.start) { handler(nil) } }
       } catch {
-        handler?(error)
+        if let handler { self.call(.start) { handler(error) } }
       }
     }
   }
 
   func stopAsynchronously(_ handler: (@Sendable ((any Error)?) -> Void)?) {
-    queue.async {
+    enqueue {
       self.stop()
-      handler?(nil)
+      if let handler { self.call(.stop) { handler(nil) } }
     }
   }
 
@@ -114,10 +198,11 @@ final class EngineBacking: @unchecked Sendable {
   ///   - error: What completion handlers receive.
   private func stop(_ reason: CHHapticEngine.StoppedReason? = nil, error: (any Error)? = nil) {
     transition.lock()
-    let (session, active, finished, stopped) = with { state in
+    let (session, active, finished, stopped, time) = with { state in
       let session = state.session
       let result = (
-        session, Array(state.active.values), state.finishedHandlers, state.stoppedHandler
+        session, Array(state.active.values), state.finishedHandlers, state.stoppedHandler,
+        deviceTime(in: session)
       )
       state.elapsed += session?.engine.seconds ?? 0
       state.session = nil
@@ -130,9 +215,10 @@ final class EngineBacking: @unchecked Sendable {
     if reason != .systemError { session?.close() }
     transition.unlock()
     guard session != nil else { return }
+    note(.engineStopped(reason, at: time))
     for player in active { player.complete(error) }
-    for handler in finished { _ = handler(error) }
-    if let reason { stopped(reason) }
+    for handler in finished { _ = call(.finished) { handler(error) } }
+    if let reason { call(.stopped) { stopped(reason) } }
   }
 
   private func request(of state: State) -> SessionRequest {
@@ -140,7 +226,7 @@ final class EngineBacking: @unchecked Sendable {
       playsHapticsOnly: state.playsHapticsOnly, playsAudioOnly: state.playsAudioOnly
     ) { [weak self] event in
       guard let self else { return }
-      queue.async { self.meet(event) }
+      enqueue { self.meet(event) }
     }
   }
 
@@ -157,11 +243,14 @@ final class EngineBacking: @unchecked Sendable {
 
   /// Stops as the system would: [any thread].
   func interrupt(_ reason: CHHapticEngine.StoppedReason) {
-    queue.async { self.stop(reason, error: CHHapticError(.serverInterrupted, userInfo: [:])) }
+    enqueue { self.stop(reason, error: CHHapticError(.serverInterrupted, userInfo: [:])) }
   }
 
-  /// Lets players and audio resources die, and tells so: [handler queue].
-  func reset() {
+  /// Resets as the system would: [any thread].
+  func requestReset() { enqueue { self.reset() } }
+
+  /// Lets players and audio resources die, and calls the reset handler: [handler queue].
+  private func reset() {
     stop()
     let (handler, lost) = with { state in
       state.generation += 1
@@ -171,7 +260,8 @@ final class EngineBacking: @unchecked Sendable {
       return (state.resetHandler, lost)
     }
     lost?.close()
-    handler()
+    note(.engineReset)
+    call(.reset) { handler() }
   }
 
   /// The application has released the engine.
@@ -180,7 +270,8 @@ final class EngineBacking: @unchecked Sendable {
       state.isGone = true
       return state.session != nil && !state.active.isEmpty
     }
-    queue.async { self.stop(wasPlaying ? .engineDestroyed : nil) }
+    if wasPlaying { note(.breach(.engineReleased)) }
+    enqueue { self.stop(wasPlaying ? .engineDestroyed : nil) }
   }
 
   // MARK: Clock, mutes, idleness
@@ -194,10 +285,12 @@ final class EngineBacking: @unchecked Sendable {
       if let audio {
         state.isMutedForAudio = audio
         state.session?.engine.setAudioMuted(audio)
+        note(.audioMuted(audio, at: deviceTime(in: state.session)))
       }
       if let haptics {
         state.isMutedForHaptics = haptics
         state.session?.engine.setHapticsMuted(haptics)
+        note(.hapticsMuted(haptics, at: deviceTime(in: state.session)))
       }
     }
   }
@@ -219,7 +312,7 @@ final class EngineBacking: @unchecked Sendable {
     guard let activity else { return }
     backend.after(Self.idleLimit) { [weak self] in
       guard let self else { return }
-      queue.async {
+      enqueue {
         let isIdle = self.with {
           $0.activity == activity && $0.isAutoShutdownEnabled && $0.active.isEmpty
         }
@@ -231,7 +324,7 @@ final class EngineBacking: @unchecked Sendable {
   // MARK: Players
 
   func makePlayer(_ pattern: CHHapticPattern) throws -> PlayerBacking {
-    let player = PlayerBacking(self, pattern, generation: with { $0.generation })
+    let player = try PlayerBacking(self, pattern, generation: with { $0.generation })
     // A pattern that cannot be played is reported now and not at its start.
     try player.prepare()
     return player
@@ -245,6 +338,7 @@ final class EngineBacking: @unchecked Sendable {
 
   /// The session a player may use, which auto shutdown starts where there is none.
   func runningSession(startingIfAllowed: Bool) throws -> any EngineSession {
+    if virtual?.hasEnded == true, with({ $0.session != nil }) { try start() }
     let (session, mayStart) = with { ($0.session, $0.isAutoShutdownEnabled && !$0.isGone) }
     if let session { return session }
     if startingIfAllowed && mayStart {
@@ -261,12 +355,13 @@ final class EngineBacking: @unchecked Sendable {
     with { state in
       state.activity += 1
       state.active[ObjectIdentifier(player)] = player
+      state.session?.noteActivity(true)
     }
   }
 
   func notifyWhenFinished(_ handler: @escaping CHHapticEngine.FinishedHandler) {
     with { $0.finishedHandlers.append(handler) }
-    queue.async { self.review() }
+    enqueue { self.review() }
   }
 
   /// Reports what has ended since the last look: [handler queue].
@@ -277,6 +372,7 @@ final class EngineBacking: @unchecked Sendable {
         with { state in
           state.active[ObjectIdentifier(player)] = nil
           state.activity += 1
+          if state.active.isEmpty { state.session?.noteActivity(false) }
         }
       }
       for _ in 0..<ends { player.complete(nil) }
@@ -288,7 +384,9 @@ final class EngineBacking: @unchecked Sendable {
       return handlers
     }
     var stops = false
-    for handler in finished where handler(nil) == .stopEngine { stops = true }
+    for handler in finished where call(.finished, { handler(nil) }) == .stopEngine {
+      stops = true
+    }
     if stops { stop(.notifyWhenFinished) }
     if with({ $0.active.isEmpty }) { watchForIdleness() }
   }

@@ -25,12 +25,20 @@ final class PlayerBacking: @unchecked Sendable {
   private var session: (any EngineSession)?
   private var player: PatternPlayer?
   private var toldEndCount = 0
+  /// The device that counts the player, where it is a virtual one, and the number there.
+  private let virtual: VirtualBackend?
+  private let number: Int
 
-  init(_ engine: EngineBacking, _ pattern: CHHapticPattern, generation: Int) {
+  /// A player of an engine; a virtual device may refuse one that is too many.
+  init(_ engine: EngineBacking, _ pattern: CHHapticPattern, generation: Int) throws {
     self.engine = engine
     self.pattern = pattern
     self.generation = generation
+    virtual = engine.virtual
+    number = try virtual?.adoptPlayer() ?? 0
   }
+
+  deinit { virtual?.leavePlayer() }
 
   // MARK: State
 
@@ -41,6 +49,7 @@ final class PlayerBacking: @unchecked Sendable {
     locked {
       let before = storedSettings
       body(&storedSettings)
+      noteChange(from: before)
       guard let player else { return }
       // No space for a command means that the next start applies it.
       try? apply(to: player, before: before)
@@ -74,50 +83,70 @@ final class PlayerBacking: @unchecked Sendable {
       guard let player else { return 0 }
       let count = player.endCount - toldEndCount
       toldEndCount = player.endCount
+      if count > 0, let session = session as? VirtualSession {
+        note(.ended(at: session.deviceTime(ofFrame: player.endFrame)))
+      }
       return count
     }
   }
 
   /// Notifies the application that the player has ended: [handler queue].
-  func complete(_ error: (any Error)?) { completionHandler(error) }
+  func complete(_ error: (any Error)?) {
+    let handler = completionHandler
+    engine.call(.completion) { handler(error) }
+  }
 
   // MARK: Transport
 
   /// Compiles the pattern for the output that is there, so that errors are reported.
   func prepare() throws {
     _ = try pattern.samples(at: 48_000, resources: engine.with { $0.resources })
+    note(.playerMade(pattern.composition))
+    let longest =
+      pattern.composition.layers.flatMap(\.pattern.events)
+      .filter { $0.kind == .hapticContinuous }.compactMap(\.duration).max() ?? 0
+    if longest > Self.longestEvent { note(.breach(.longEvent(seconds: longest))) }
   }
+
+  /// Seconds that a continuous event lasts at most on a phone.
+  private static let longestEvent = 30.0
 
   func start(at time: TimeInterval) throws {
     let player = try live(startingIfAllowed: true)
     engine.noteStart(of: self)
-    try command { try player.start(at: moment(time)) }
+    let moment = moment(time)
+    try command(.started(at: deviceTime(moment))) { try player.start(at: moment) }
   }
 
   func stop(at time: TimeInterval) throws {
     let player = try live()
-    try command { try player.stop(at: moment(time)) }
+    let moment = moment(time)
+    try command(.stopped(at: deviceTime(moment))) { try player.stop(at: moment) }
   }
 
   func pause(at time: TimeInterval) throws {
     let player = try live()
-    try command { try player.pause(at: moment(time)) }
+    let moment = moment(time)
+    try command(.paused(at: deviceTime(moment))) { try player.pause(at: moment) }
   }
 
   func resume(at time: TimeInterval) throws {
     let player = try live()
-    try command { try player.resume(at: moment(time)) }
+    let moment = moment(time)
+    try command(.resumed(at: deviceTime(moment))) { try player.resume(at: moment) }
   }
 
   func cancel() throws {
     let player = try live()
-    try command { try player.cancel() }
+    try command(.cancelled(at: deviceTime(.now))) { try player.cancel() }
   }
 
   func seek(to offset: TimeInterval) throws {
     guard offset.isFinite else { throw CHHapticError(.invalidTime, userInfo: [:]) }
     let player = try live(startingIfAllowed: true)
-    try command { try player.seek(to: max(0, offset)) }
+    try command(.sought(to: max(0, offset), at: deviceTime(.now))) {
+      try player.seek(to: max(0, offset))
+    }
   }
 
   func send(_ parameters: [CHHapticDynamicParameter], at time: TimeInterval) throws {
@@ -125,13 +154,11 @@ final class PlayerBacking: @unchecked Sendable {
     let base = max(time, engine.currentTime)
     for parameter in parameters {
       let id = try DynamicParameterID(parameter.parameterID)
-      // Attack, decay and release act on events to come, which are planned already.
-      guard id.isLive else { continue }
       let isNow = time <= engine.currentTime && parameter.relativeTime <= 0
-      try command {
-        try player.set(
-          id, to: parameter.value,
-          at: isNow ? .now : moment(base + max(0, parameter.relativeTime)))
+      let moment = isNow ? .now : moment(base + max(0, parameter.relativeTime))
+      try command(.sent(parameter.parameterID, parameter.value, at: deviceTime(moment))) {
+        // Attack, decay and release act on events to come, which are planned already.
+        if id.isLive { try player.set(id, to: parameter.value, at: moment) }
       }
     }
   }
@@ -139,13 +166,13 @@ final class PlayerBacking: @unchecked Sendable {
   func schedule(_ curve: CHHapticParameterCurve, at time: TimeInterval) throws {
     let player = try live()
     let id = try DynamicParameterID(curve.parameterID)
-    guard id.isLive else { return }
     let points = curve.controlPoints.map {
       ParameterCurve.ControlPoint(time: $0.relativeTime, value: $0.value)
     }
-    try command {
-      try player.schedule(
-        ParameterCurve(id: id, time: 0, controlPoints: points), at: moment(time))
+    let curve = ParameterCurve(id: id, time: 0, controlPoints: points)
+    let moment = moment(time)
+    try command(.scheduled(curve, at: deviceTime(moment))) {
+      if id.isLive { try player.schedule(curve, at: moment) }
     }
   }
 
@@ -154,6 +181,7 @@ final class PlayerBacking: @unchecked Sendable {
   /// The player in the running session, made where there is none.
   private func live(startingIfAllowed: Bool = false) throws -> PatternPlayer {
     guard engine.with({ $0.generation }) == generation else {
+      note(.breach(.playerUsedAfterReset))
       throw CHHapticError(
         .invalidPatternPlayer,
         "the engine was reset; create a new player")
@@ -163,12 +191,14 @@ final class PlayerBacking: @unchecked Sendable {
       if let player, self.session === session { return player }
       let plans = try pattern.plans(
         for: session.engine, resources: engine.with { $0.resources })
-      let made = try session.engine.player(for: plans, duration: pattern.duration)
-      self.session = session
-      player = made
-      toldEndCount = 0
-      try apply(to: made, before: Settings())
-      return made
+      return try translated {
+        let made = try session.engine.player(for: plans, duration: pattern.duration)
+        try apply(to: made, before: Settings())
+        self.session = session
+        player = made
+        toldEndCount = 0
+        return made
+      }
     }
   }
 
@@ -189,11 +219,35 @@ final class PlayerBacking: @unchecked Sendable {
     return time > elapsed ? .seconds(time - elapsed) : .now
   }
 
-  private func command(_ body: () throws -> Void) throws {
-    do { try body() } catch let error as PlaybackError {
-      throw CHHapticError(
-        .resourceNotAvailable, error.description)
+  /// Sends a command and writes it down.
+  private func command(_ action: EngineNote.Action, _ body: () throws -> Void) throws {
+    try translated(body)
+    note(action)
+  }
+
+  /// Turns errors of playback into those of Apple's interface.
+  private func translated<Result>(_ body: () throws -> Result) throws -> Result {
+    do { return try body() } catch let error as PlaybackError {
+      throw CHHapticError(.resourceNotAvailable, error.description)
     }
+  }
+
+  private func note(_ action: EngineNote.Action) { engine.note(action, player: number) }
+
+  /// Writes down settings that differ from others.
+  private func noteChange(from before: Settings) {
+    guard virtual != nil else { return }
+    let (now, time) = (storedSettings, deviceTime(.now))
+    if now.isLooping != before.isLooping || now.loopEnd != before.loopEnd {
+      note(.looped(now.isLooping, end: now.loopEnd, at: time))
+    }
+    if now.rate != before.rate { note(.rateChanged(Double(now.rate), at: time)) }
+    if now.isMuted != before.isMuted { note(.playerMuted(now.isMuted, at: time)) }
+  }
+
+  /// The virtual device's time at which a command takes effect, in seconds.
+  private func deviceTime(_ time: PlaybackTime) -> Double {
+    (locked { session } as? VirtualSession)?.deviceTime(of: time) ?? virtual?.now ?? 0
   }
 
   private func locked<Result>(_ body: () throws -> Result) rethrows -> Result {

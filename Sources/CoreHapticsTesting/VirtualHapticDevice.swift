@@ -6,14 +6,14 @@ public import HapticRender
 /// Engines made while it is in place, by `makeEngine` or by `CHHapticEngine()` after `install`, play into memory,
 /// and their clocks go on only by `advance`. Handlers have been called when `advance` returns.
 public final class VirtualHapticDevice: Sendable {
-  private let backend: VirtualBackend
+  let backend: VirtualBackend
 
   /// A device that is there, at time 0.
   public init(rate: Double = 48_000, profile: TransducerProfile = .phone) {
     backend = VirtualBackend(rate: rate, profile: profile)
   }
 
-  private init(_ backend: VirtualBackend) { self.backend = backend }
+  package init(_ backend: VirtualBackend) { self.backend = backend }
 
   /// The device of a process that runs with `TEMBLOR_OUTPUT=virtual`.
   public static let shared = VirtualHapticDevice(.shared)
@@ -31,7 +31,11 @@ public final class VirtualHapticDevice: Sendable {
   public var now: Double { backend.now }
 
   /// Lets time go by, and calls every handler that is due in it.
-  public func advance(seconds: Double) { backend.advance(seconds: seconds) }
+  ///
+  /// Any number of steps of any length leads to the same time; negative and non-finite ones are none.
+  public func advance(seconds: Double) {
+    backend.advance(by: seconds.isFinite ? .seconds(seconds) : .zero)
+  }
 
   /// What an engine has rendered since it was last started: the samples of one of two channels.
   public func samples(of engine: CHHapticEngine, channel: Int = 0) -> [Float] {
@@ -47,12 +51,12 @@ public final class VirtualHapticDevice: Sendable {
   /// Stops an engine as the system does.
   public func stop(_ engine: CHHapticEngine, reason: CHHapticEngine.StoppedReason) {
     engine.interrupt(reason)
-    backend.advance(seconds: 0)
+    backend.settle()
   }
 
   /// Resets an engine as the system does after a failure of its server.
   public func reset(_ engine: CHHapticEngine) {
     engine.simulateReset()
-    backend.advance(seconds: 0)
+    backend.settle()
   }
 }

@@ -236,3 +236,75 @@ import Testing
     #expect(told.all == ["stopped 5"])
   }
 }
+
+/// Mutes, and errors of the playing engine.
+@Suite struct EngineMuteTests {
+  @Test(arguments: [false, true])
+  func anEngineThatIsMutedBeforeItsStartIsSilentFromTheFirstFrame(startsByItself: Bool) throws {
+    let playing = try EnginePlaying(isRunning: false)
+    playing.engine.isAutoShutdownEnabled = true
+    playing.engine.isMutedForHaptics = true
+    let player = try playing.player(tap())
+    if !startsByItself { try playing.engine.start() }
+    try player.start(atTime: 0)
+    playing.device.advance(seconds: 0.3)
+    #expect(playing.peak(0, 0.3) == 0)
+    playing.engine.isMutedForHaptics = false
+    try player.start(atTime: 0)
+    playing.device.advance(seconds: 0.3)
+    #expect(playing.peak(0.3, 0.6) > 0.4)
+  }
+
+  @Test func aMuteBeforeAPlayersStartIsSilentFromTheFirstFrame() throws {
+    let playing = try EnginePlaying()
+    playing.device.advance(seconds: 0.1)
+    playing.engine.isMutedForHaptics = true
+    try playing.player(tap()).start(atTime: 0)
+    playing.device.advance(seconds: 0.3)
+    #expect(playing.peak(0, 0.4) == 0)
+  }
+
+  @Test func audioThatIsMutedBeforeTheStartIsSilentFromTheFirstFrame() throws {
+    let event = CHHapticEvent(
+      eventType: .audioContinuous, parameters: [], relativeTime: 0, duration: 0.2)
+    let pattern = try CHHapticPattern(events: [event], parameters: [])
+    func peak(isMuted: Bool) throws -> Float {
+      let playing = try EnginePlaying(isRunning: false)
+      playing.engine.isMutedForAudio = isMuted
+      try playing.engine.start()
+      try playing.player(pattern).start(atTime: 0)
+      playing.device.advance(seconds: 0.3)
+      return playing.peak(0, 0.3)
+    }
+    #expect(try peak(isMuted: true) == 0)
+    #expect(try peak(isMuted: false) > 0.1)
+  }
+
+  @Test func aMuteOfWhatSoundsDoesNotClick() throws {
+    let playing = try EnginePlaying()
+    try playing.player(hum(1)).start(atTime: 0)
+    playing.device.advance(seconds: 0.5)
+    playing.engine.isMutedForHaptics = true
+    playing.device.advance(seconds: 0.5)
+    // Half a ramp of 10 ms later it sounds still, less; behind the ramp it is silent.
+    #expect(playing.peak(0.502, 0.507) > 0.05)
+    #expect(playing.peak(0.52, 1) < 1e-3)
+  }
+
+  /// Whatever is refused is refused by an error of Apple's interface.
+  @Test func tooManyPlayersAreRefusedByAnErrorOfCoreHaptics() throws {
+    let playing = try EnginePlaying()
+    var players: [any CHHapticPatternPlayer] = []
+    var refused: (any Error)?
+    for _ in 0..<1_100 where refused == nil {
+      do {
+        let player = try playing.player(tap())
+        try player.start(atTime: 0)
+        players.append(player)
+      } catch { refused = error }
+    }
+    let error = try #require(refused as? CHHapticError)
+    #expect(error.code == .resourceNotAvailable)
+    #expect(players.count >= 500)
+  }
+}

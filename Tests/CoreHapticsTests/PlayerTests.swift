@@ -230,7 +230,9 @@ import Testing
       var span = offline.mutableSpan
       renderer.render(into: &span)
       let rendered = played.indices.map { offline[2 * $0 + channel] }
-      #expect(played.elementsEqual(rendered))
+      // Silence at the end, below −120 dBFS, is skipped.
+      let isSame = zip(played, rendered).allSatisfy { $0 == $1 || ($0 == 0 && abs($1) < 1e-6) }
+      #expect(isSame)
     }
   }
 }

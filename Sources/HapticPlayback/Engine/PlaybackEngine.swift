@@ -127,15 +127,18 @@ public final class PlaybackEngine: Sendable {
     }
   }
 
-  /// Mutes all haptics while they play on, or unmutes them, within 10 ms.
+  /// Mutes all haptics while they play on, or unmutes them, within 10 ms; at once where nothing sounds.
   public func setHapticsMuted(_ isMuted: Bool) {
-    send(.hapticGain(isMuted ? 0 : 1, over: Int(Self.strengthRamp * rate), at: 0))
+    send(.hapticGain(isMuted ? 0 : 1, over: muteRamp, at: 0))
   }
 
-  /// Mutes all audio while it plays on, or unmutes it, within 10 ms.
+  /// Mutes all audio while it plays on, or unmutes it, within 10 ms; at once where nothing sounds.
   public func setAudioMuted(_ isMuted: Bool) {
-    send(.audioGain(isMuted ? 0 : 1, over: Int(Self.strengthRamp * rate), at: 0))
+    send(.audioGain(isMuted ? 0 : 1, over: muteRamp, at: 0))
   }
+
+  /// Frames over which a mute moves: none where there is nothing that could click.
+  private var muteRamp: Int { voiceCount == 0 ? 0 : Int(Self.strengthRamp * rate) }
 
   /// Compiles a pattern, once for each haptic bus, and loads it.
   ///
