@@ -13,10 +13,12 @@ extension CHHapticPattern {
     for step in steps {
       for (index, layer) in step.pattern.composition.layers.enumerated() {
         if index == layers.count { layers.append(HapticComposition.Layer(HapticPattern())) }
-        let pattern = layer.pattern.moved(by: step.time)
-        layers[index].pattern.events += pattern.events
-        layers[index].pattern.parameters += pattern.parameters
-        layers[index].pattern.curves += pattern.curves
+        var moved = layer
+        moved.delay(by: step.time)
+        layers[index].pattern.events += moved.pattern.events
+        layers[index].pattern.parameters += moved.pattern.parameters
+        layers[index].pattern.curves += moved.pattern.curves
+        layers[index].signals += moved.signals
       }
     }
     return CHHapticPattern(HapticComposition(layers: layers))
@@ -35,16 +37,5 @@ extension CHHapticPattern {
               parameterID: .hapticSharpness, value: sharpness.isNaN ? 0 : sharpness),
           ], relativeTime: 0)
       ], parameters: [])
-  }
-}
-
-extension HapticPattern {
-  /// The pattern from a time on, in seconds.
-  fileprivate func moved(by seconds: Double) -> HapticPattern {
-    var pattern = self
-    for index in pattern.events.indices { pattern.events[index].time += seconds }
-    for index in pattern.parameters.indices { pattern.parameters[index].time += seconds }
-    for index in pattern.curves.indices { pattern.curves[index].time += seconds }
-    return pattern
   }
 }

@@ -6,12 +6,15 @@ public struct HapticComposition: Equatable, Sendable {
   public struct Layer: Equatable, Sendable {
     /// Events with the parameters and curves that act on them.
     public var pattern: HapticPattern
+    /// Sampled signals that sound beside the events.
+    public var signals: [SampledSignal]
     /// What the file calls the layer; empty where it has no name.
     public var name: String
 
     /// Makes a layer.
-    public init(_ pattern: HapticPattern, name: String = "") {
+    public init(_ pattern: HapticPattern, signals: [SampledSignal] = [], name: String = "") {
       self.pattern = pattern
+      self.signals = signals
       self.name = name
     }
   }
@@ -53,7 +56,7 @@ public struct HapticComposition: Equatable, Sendable {
   public init(_ pattern: HapticPattern) { self.init(layers: [Layer(pattern)]) }
 
   /// Seconds until the last layer's duration is over.
-  public var duration: Double { layers.map(\.pattern.duration).max() ?? 0 }
+  public var duration: Double { layers.map(\.duration).max() ?? 0 }
 }
 
 /// The number of an event: its layer and its place among that layer's events.
@@ -93,7 +96,7 @@ extension HapticComposition {
   /// All layers as one pattern, in their order.
   ///
   /// Exact where there is one layer, or none has parameters or curves; else these act on the events
-  /// of all layers instead of their own.
+  /// of all layers instead of their own. Sampled signals are left out.
   public var flattened: HapticPattern {
     guard layers.count != 1 else { return layers[0].pattern }
     var pattern = HapticPattern()
@@ -107,7 +110,8 @@ extension HapticComposition {
 
   /// Whether `flattened` sounds as the layers do.
   public var isFlatteningExact: Bool {
-    layers.count <= 1
-      || layers.allSatisfy { $0.pattern.parameters.isEmpty && $0.pattern.curves.isEmpty }
+    layers.allSatisfy(\.signals.isEmpty)
+      && (layers.count <= 1
+        || layers.allSatisfy { $0.pattern.parameters.isEmpty && $0.pattern.curves.isEmpty })
   }
 }

@@ -9,7 +9,7 @@ extension PatternRules {
   private static let timeTolerance = 1e-6
 
   static func checkPortability(of composition: HapticComposition, _ log: inout CompositionLog) {
-    if composition.layers.allSatisfy(\.pattern.events.isEmpty) {
+    if composition.layers.allSatisfy(\.isEmpty) {
       log.add(.noEvents, at: .composition, "the pattern has no events and plays nothing")
     }
     for (layer, content) in composition.layers.enumerated() {

@@ -89,13 +89,15 @@ struct PlannedVoice: BitwiseCopyable, Sendable {
     case sample
     /// A recording on the haptic bus, which is heard as it is: no law and no control acts on it.
     case recording
+    /// A sampled signal on the haptic bus, of which only the level follows intensity.
+    case signal
 
     /// Whether it sounds on the haptic bus.
     var isHaptic: Bool {
       @_noLocks
       get {
         switch self {
-        case .vibration, .burst, .recording: true
+        case .vibration, .burst, .recording, .signal: true
         case .tone, .sample: false
         }
       }
@@ -106,7 +108,7 @@ struct PlannedVoice: BitwiseCopyable, Sendable {
       @_noLocks
       get {
         switch self {
-        case .sample, .recording: true
+        case .sample, .recording, .signal: true
         case .vibration, .burst, .tone: false
         }
       }
@@ -120,6 +122,11 @@ struct PlannedVoice: BitwiseCopyable, Sendable {
     /// Whether it is heard as it is.
     var isRecording: Bool {
       @_noLocks get { if case .recording = self { true } else { false } }
+    }
+
+    /// Whether it is a sampled signal.
+    var isSignal: Bool {
+      @_noLocks get { if case .signal = self { true } else { false } }
     }
   }
 

@@ -35,7 +35,9 @@ extension RenderPlan {
     try Self.check(composition)
     var draft = RenderPlanBuilder(profile: profile, rate: rate)
     let layers = composition.layers.map(\.pattern)
-    draft.eventCount = layers.reduce(0) { $0 + $1.events.count }
+    draft.eventCount = composition.layers.reduce(0) {
+      $0 + $1.pattern.events.count + $1.signals.count
+    }
     draft.voices.reserveCapacity(draft.eventCount)
     draft.loopLength = FrameConversion.frame(seconds: composition.duration, rate: rate)
     var tracks: [[ControlTimeline]] = []
@@ -45,9 +47,11 @@ extension RenderPlan {
       try draft.add(eventsOf: pattern, controls: &controls, samples: samples) { event in
         Self.name(of: "event", event, layer: layers.count > 1 ? layer : nil)
       }
+      for signal in composition.layers[layer].signals { draft.addSignal(signal) }
       tracks.append(controls.moving)
     }
-    if layers.count > 1 { draft.sortVoices() }
+    let hasSignals = composition.layers.contains { !$0.signals.isEmpty }
+    if layers.count > 1 || hasSignals { draft.sortVoices() }
     // Bursts of every layer duck the intensity of all.
     for tracks in tracks { draft.add(tracks: tracks) }
     draft.countVoices()
@@ -92,6 +96,34 @@ extension RenderPlan {
       }
       for (index, curve) in each.pattern.curves.enumerated() {
         try check(controlTime: curve.time, of: "curve", index, layer: number)
+      }
+      try check(each.signals, layer: number)
+    }
+  }
+
+  /// Refuses signals that no frames can hold.
+  private static func check(_ signals: [SampledSignal], layer: Int?) throws(RenderError) {
+    var seconds = 0.0
+    for (index, signal) in signals.enumerated() {
+      let name = name(of: "signal", index, layer: layer)
+      guard signal.time.isFinite, signal.time >= 0 else {
+        throw RenderError(
+          kind: .timeOutOfRange, description: "\(name): time is negative or not finite")
+      }
+      guard SampledSignal.rates.contains(signal.rate) else {
+        throw RenderError(
+          kind: .rateOutOfRange,
+          description: "\(name): invalid sample rate \(signal.rate) Hz; must be "
+            + "\(Int(SampledSignal.rates.lowerBound)) to \(Int(SampledSignal.rates.upperBound))")
+      }
+      seconds += signal.duration
+      guard signal.time + signal.duration <= FrameConversion.longest,
+        seconds <= SampledSignal.longestTotal
+      else {
+        throw RenderError(
+          kind: .patternTooLong,
+          description: "\(name): the signals of a layer may last "
+            + "\(Int(SampledSignal.longestTotal)) s together, within one day (86400 s)")
       }
     }
   }

@@ -99,6 +99,10 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
     return amplitude < 1 ? amplitude : 1
   }
 
+  /// The factor of an intensity in 0…1 on a sampled signal's level: 1 at full intensity, at any sharpness.
+  @_noLocks
+  func share(ofIntensity intensity: Float) -> Float { intensity < 1 ? shaped(intensity) : 1 }
+
   /// The amplitude of a burst of weight 1.
   @_noLocks
   func burstAmplitude(intensity: Float, sharpness: Float) -> Float {

@@ -154,7 +154,7 @@ extension Voice {
         sound.frames, count: sound.frameCount, channelCount: sound.channelCount,
         isLooping: planned.isLooping, fadeLength: Int(planned.fadeLength), left: left,
         right: right, smoothing: smoothing, first: first, to: &leftBus, &rightBus, at: range)
-    case .recording:
+    case .recording, .signal:
       let sound = context.plan.value.sounds[Int(planned.sample)]
       var haptics = target.haptics.mutableSpan
       reader.add(

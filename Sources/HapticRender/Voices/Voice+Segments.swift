@@ -191,6 +191,11 @@ extension Voice {
       leftEnd = envelopeLevel
       return
     }
+    if voice.source.isSignal {
+      stepEnd = 1
+      leftEnd = envelopeLevel * mappings.share(ofIntensity: strength)
+      return
+    }
     if isHaptic {
       let sharpness = Self.clamp(voice.tone + controls.tone, 0, 1)
       stepEnd = mappings.increment(sharpness: sharpness)

@@ -158,15 +158,6 @@ extension Signal {
   }
 }
 
-extension HapticPattern {
-  /// Moves all events and controls to later times.
-  fileprivate mutating func delay(by seconds: Double) {
-    for index in events.indices { events[index].time += seconds }
-    for index in parameters.indices { parameters[index].time += seconds }
-    for index in curves.indices { curves[index].time += seconds }
-  }
-}
-
 extension Take {
   /// The take, its pattern too, behind some silence.
   func delayed(by seconds: Double) -> Take {
@@ -175,7 +166,7 @@ extension Take {
     take.signal = signal.delayed(by: seconds)
     if case .pattern(var composition) = source {
       for layer in composition.layers.indices {
-        composition.layers[layer].pattern.delay(by: seconds)
+        composition.layers[layer].delay(by: seconds)
       }
       take.source = .pattern(composition)
     }

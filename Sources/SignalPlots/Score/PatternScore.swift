@@ -83,7 +83,7 @@ public struct PatternScore: Sendable {
       throw PlotError(kind: .invalidPattern, description: error.description)
     }
     let eventCount = timelines.reduce(0) { $0 + $1.events.count }
-    let end = timelines.map(\.duration).max() ?? 0
+    let end = max(timelines.map(\.duration).max() ?? 0, composition.duration)
     var events: [Event] = []
     var curves: [Curve] = []
     for (layer, timeline) in timelines.enumerated() {

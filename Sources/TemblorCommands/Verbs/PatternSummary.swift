@@ -56,6 +56,10 @@ struct PatternSummary {
         "control point", "control points",
         patterns.flatMap(\.curves).reduce(0) { $0 + $1.controlPoints.count }
       ),
+      (
+        "sampled signal", "sampled signals",
+        pattern.composition.layers.reduce(0) { $0 + $1.signals.count }
+      ),
     ]
   }
 
@@ -120,6 +124,7 @@ struct PatternSummary {
       list.member("parameters", counts[4].count)
       list.member("curves", counts[5].count)
       list.member("controlPoints", counts[6].count)
+      list.member("signals", counts[7].count)
     }
     json.member("profile", profile.name)
     if let frequencies {
