@@ -21,8 +21,13 @@ public protocol HapticFormat: Sendable {
   /// Reads a file and reports everything there is to say about it.
   func examine(_ file: SourceFile, options: ReadingOptions) -> Examination
 
+  /// The names of the ways in which the format can be written, the usual one first; empty where there
+  /// is one.
+  var dialects: [String] { get }
+
   /// Writes a composition; nil where the format is only read.
-  func write(_ composition: HapticComposition) throws(InputError) -> Writing?
+  func write(_ composition: HapticComposition, options: WritingOptions) throws(InputError)
+    -> Writing?
 
   /// The canonical text of a file, which is equal for files that say the same; nil where the format
   /// has none.
@@ -30,8 +35,25 @@ public protocol HapticFormat: Sendable {
 }
 
 extension HapticFormat {
+  /// Empty: the format is written in one way.
+  public var dialects: [String] { [] }
+
   /// Nil: the format is only read.
-  public func write(_ composition: HapticComposition) throws(InputError) -> Writing? { nil }
+  public func write(_ composition: HapticComposition, options: WritingOptions) throws(InputError)
+    -> Writing?
+  { nil }
+
+  /// Writes a composition as usual; nil where the format is only read.
+  public func write(_ composition: HapticComposition) throws(InputError) -> Writing? {
+    try write(composition, options: WritingOptions())
+  }
+
+  /// Whether compositions can be written: whether a single transient can.
+  public var isWritable: Bool {
+    let probe = HapticComposition(
+      HapticPattern(events: [HapticEvent(kind: .hapticTransient, time: 0)]))
+    return ((try? write(probe)) ?? nil) != nil
+  }
 
   /// Nil: the format has no canonical text.
   public func canonical(_ file: SourceFile) throws(InputError) -> [UInt8]? { nil }
@@ -63,88 +85,5 @@ public struct SourceFile: Sendable {
   public init(_ bytes: [UInt8], name: String) {
     self.bytes = bytes
     self.name = name
-  }
-}
-
-/// How a file is read; a format ignores what does not concern it.
-public struct ReadingOptions: Equatable, Sendable {
-  /// What the times of control points count from.
-  public enum CurveTimes: String, CaseIterable, Sendable {
-    /// From the start of their curve, as Apple documents.
-    case relative
-    /// From the start of the pattern, as some tools write.
-    case absolute
-    /// From the start of their curve, unless all curves of the file together show otherwise.
-    case automatic
-  }
-
-  /// What the times of control points count from.
-  public var curveTimes: CurveTimes
-  /// Whether findings below errors, allowances and losses are wanted; without them reading is
-  /// faster.
-  public var wantsFindings: Bool
-
-  /// Makes options; those not given read everything as the format documents it.
-  public init(curveTimes: CurveTimes = .automatic, wantsFindings: Bool = true) {
-    self.curveTimes = curveTimes
-    self.wantsFindings = wantsFindings
-  }
-}
-
-/// Files as a format writes them.
-public struct Writing: Sendable {
-  /// One of the files.
-  public struct File: Equatable, Sendable {
-    /// What follows the name before its ending; empty for the only file.
-    public var suffix: String
-    /// The content.
-    public var bytes: [UInt8]
-
-    /// Makes a file of bytes.
-    public init(suffix: String = "", _ bytes: [UInt8]) {
-      self.suffix = suffix
-      self.bytes = bytes
-    }
-  }
-
-  /// The files; at least one.
-  public var files: [File]
-  /// What the format cannot hold.
-  public var losses: [Loss]
-
-  /// Makes the result of writing.
-  public init(_ files: [File], losses: [Loss] = []) {
-    self.files = files
-    self.losses = losses
-  }
-}
-
-/// Something a reader or writer could not keep.
-public struct Loss: Equatable, Sendable {
-  /// What became of it.
-  public enum Kind: String, Sendable {
-    /// It is there, but not exactly.
-    case approximated
-    /// It is gone.
-    case dropped
-  }
-
-  /// What became of it.
-  public var kind: Kind
-  /// What it is about.
-  public var element: CompositionElement
-  /// One sentence, without a full stop.
-  public var message: String
-  /// How large the difference is, in the unit the message names, or nil.
-  public var size: Double?
-
-  /// Makes a loss.
-  public init(
-    _ kind: Kind, _ element: CompositionElement, _ message: String, size: Double? = nil
-  ) {
-    self.kind = kind
-    self.element = element
-    self.message = message
-    self.size = size
   }
 }

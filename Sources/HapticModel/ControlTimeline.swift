@@ -1,7 +1,7 @@
 /// The value of one control over a pattern: the one law of parameters and curves.
 ///
 /// A parameter steps and holds. A curve holds its first value from its start to its first point, is linear between
-/// points, and holds its last value. The later start wins; of equal starts, a curve before a step, then the later in
+/// points, or a root within its tolerance, and holds its last value. The later start wins; of equal starts, a curve before a step, then the later in
 /// the pattern. Points are sorted by time; values are clamped to the control's range; NaN is neutral.
 public struct ControlTimeline: Equatable, Sendable {
   /// What times are rounded to.
@@ -115,10 +115,7 @@ public struct ControlTimeline: Equatable, Sendable {
   private static func segments(
     of curve: ParameterCurve, from start: Double, to end: Double, _ grid: Grid
   ) -> [Segment] {
-    let points = curve.controlPoints.enumerated()
-      .filter { !$0.element.time.isNaN }
-      .sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }
-      .map { (time: curve.time + $0.element.time, value: curve.id.clamped($0.element.value)) }
+    let points = curve.corners().map { (time: curve.time + $0.time, value: $0.value) }
     guard let first = points.first, let last = points.last else { return [] }
     var segments = [Segment(start: start, value: first.value, origin: start)]
     func append(_ segment: Segment, until segmentEnd: Double) {

@@ -48,6 +48,9 @@ public struct HapticEvent: Equatable, Sendable {
     case audioCustom = "AudioCustom"
   }
 
+  /// Seconds a continuous event without a duration lasts: the longest that Apple documents.
+  public static let unlimitedDuration = 30.0
+
   /// What the event does.
   public var kind: Kind
   /// Seconds from the start of the pattern.

@@ -169,7 +169,7 @@ public struct DynamicParameter: Equatable, Sendable {
   }
 }
 
-/// A control that moves along straight lines between control points and then holds its last value.
+/// A control that moves along lines between control points and then holds its last value.
 public struct ParameterCurve: Equatable, Sendable {
   /// One corner of a curve.
   public struct ControlPoint: Equatable, Sendable {
@@ -185,17 +185,34 @@ public struct ParameterCurve: Equatable, Sendable {
     }
   }
 
+  /// What lies between control points.
+  public enum Interpolation: String, CaseIterable, Sendable {
+    /// The value moves along a straight line.
+    case linear
+    /// Points hold the square of the value, 0…1, and the square moves along a straight line.
+    ///
+    /// For formats whose files hold amplitudes where a control sets intensities. Readers of such
+    /// formats make these curves; AHAP has none.
+    case squared
+  }
+
   /// The control.
   public var id: DynamicParameterID
   /// Seconds from the start of the pattern.
   public var time: Double
   /// The corners; compilation sorts them by time.
   public var controlPoints: [ControlPoint]
+  /// What lies between the corners.
+  public var interpolation: Interpolation
 
   /// Makes a curve; nothing is clamped or checked.
-  public init(id: DynamicParameterID, time: Double, controlPoints: [ControlPoint]) {
+  public init(
+    id: DynamicParameterID, time: Double, controlPoints: [ControlPoint],
+    interpolation: Interpolation = .linear
+  ) {
     self.id = id
     self.time = time
     self.controlPoints = controlPoints
+    self.interpolation = interpolation
   }
 }

@@ -45,48 +45,6 @@ public final class JSONDocument: Sendable {
     lines.place(of: offset, in: text, name: name)
   }
 
-  /// Whether a text is an object with a key, or an object without it; nil where it is not an object.
-  ///
-  /// A quick look at the brackets and the keys of the outermost object, which stops at the key; the
-  /// rest of the text may have any errors. Keys with escapes are not recognised.
-  public static func isObject(_ text: Span<UInt8>, withKey key: String) -> Bool? {
-    let key = Array(key.utf8)
-    var position = 0
-    var depth = 0
-    var expectsKey = false
-    if text.count >= 3, text[0] == 0xEF, text[1] == 0xBB, text[2] == 0xBF { position = 3 }
-    while position < text.count {
-      let byte = text[position]
-      position += 1
-      switch byte {
-      case UInt8(ascii: "\""):
-        guard depth > 0 else { return nil }
-        let start = position
-        while position < text.count, text[position] != UInt8(ascii: "\"") {
-          position += text[position] == UInt8(ascii: "\\") ? 2 : 1
-        }
-        if expectsKey, position - start == key.count, position < text.count,
-          key.indices.allSatisfy({ text[start + $0] == key[$0] })
-        {
-          return true
-        }
-        expectsKey = false
-        position += 1
-      case UInt8(ascii: "{"), UInt8(ascii: "["):
-        if depth == 0, byte != UInt8(ascii: "{") { return nil }
-        depth += 1
-        expectsKey = depth == 1
-      case UInt8(ascii: "}"), UInt8(ascii: "]"):
-        depth -= 1
-        if depth == 0 { return false }
-      case UInt8(ascii: ","): expectsKey = depth == 1
-      case UInt8(ascii: " "), UInt8(ascii: "\n"), UInt8(ascii: "\r"), UInt8(ascii: "\t"): continue
-      default: if depth == 0 { return nil }
-      }
-    }
-    return depth > 0 ? false : nil
-  }
-
   /// The value a tolerance concerns: the container of a comma, the value of a repeated key.
   public func value(of tolerance: JSONDeviation) -> JSONValue {
     JSONValue(document: self, index: tolerance.node)

@@ -114,7 +114,9 @@ public struct TrialFormat: HapticFormat {
   }
 
   /// Writes the events and fades of each layer.
-  public func write(_ composition: HapticComposition) throws(InputError) -> Writing? {
+  public func write(_ composition: HapticComposition, options: WritingOptions) throws(InputError)
+    -> Writing?
+  {
     var text = "beats 1 \(composition.title ?? "")\n"
     for layer in composition.layers {
       text += "layer \(layer.name)\n"

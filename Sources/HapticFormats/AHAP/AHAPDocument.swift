@@ -142,30 +142,6 @@ extension JSONObjectWriter {
   }
 }
 
-extension HapticPattern {
-  /// The path of the first number that text cannot hold, counted within its list, or nothing.
-  fileprivate var firstInfinity: String? {
-    for (index, event) in events.enumerated() {
-      let values = event.parameters.identifiers.compactMap { event.parameters[$0] }
-      let isFinite =
-        event.time.isFinite && event.duration?.isFinite != false
-        && values.allSatisfy(\.isFinite)
-      if !isFinite { return "events[\(index)]" }
-    }
-    for (index, parameter) in parameters.enumerated() {
-      let isFinite = parameter.time.isFinite && parameter.value.isFinite
-      if !isFinite { return "parameters[\(index)]" }
-    }
-    for (index, curve) in curves.enumerated() {
-      let isFinite =
-        curve.time.isFinite
-        && curve.controlPoints.allSatisfy { $0.time.isFinite && $0.value.isFinite }
-      if !isFinite { return "curves[\(index)]" }
-    }
-    return nil
-  }
-}
-
 /// What a file holds.
 package struct AHAPReading: Equatable, Sendable {
   /// The pattern: values within their ranges, control points sorted and relative to their curve.

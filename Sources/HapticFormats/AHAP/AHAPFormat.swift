@@ -18,13 +18,16 @@ public struct AHAPFormat: HapticFormat {
   /// The rules of the text and its values.
   public var rules: [Rule] { AHAPRules.all }
 
-  /// Certain for a JSON object with the key `Pattern`, possible for any other.
+  /// Certain for a JSON object with the key `Pattern` whose entries may be Apple's, possible for any
+  /// other object.
   public func recognize(_ bytes: Span<UInt8>) -> Recognition {
-    switch JSONDocument.isObject(bytes, withKey: AHAPKey.pattern.rawValue) {
-    case true?: .certain
-    case false?: .possible
-    case nil: .no
-    }
+    guard let outline = JSONOutline(bytes) else { return .no }
+    guard outline.has(AHAPKey.pattern.rawValue) else { return .possible }
+    // RichTap's files have the same outermost keys.
+    let isForeign =
+      outline.nestedKeys.contains("Type")
+      && !outline.nestedKeys.contains(AHAPKey.eventType.rawValue)
+    return isForeign ? .possible : .certain
   }
 
   /// Reads a file and checks it against every rule; those of design only where there are no errors.
@@ -41,7 +44,10 @@ public struct AHAPFormat: HapticFormat {
   /// Layers become one, in their order; where layers have parameters or curves these then act on the
   /// events of all, which is a loss. Loop points are dropped. Numbers that are not finite are
   /// refused.
-  public func write(_ composition: HapticComposition) throws(InputError) -> Writing? {
+  public func write(_ composition: HapticComposition, options: WritingOptions) throws(InputError)
+    -> Writing?
+  {
+    let composition = composition.linearized(tolerance: options.tolerance)
     var losses: [Loss] = []
     if composition.loop != nil {
       losses.append(Loss(.dropped, .composition, "loop points cannot be written"))

@@ -3,9 +3,6 @@ import HapticModel
 import JSONText
 
 extension PatternDecoder {
-  /// The longest continuous haptic event, in seconds, that Apple documents.
-  private static let longestEvent = 30.0
-
   /// The members of one event, before they are judged.
   private struct Members {
     var time: JSONValue?
@@ -71,7 +68,7 @@ extension PatternDecoder {
         hint: Self.misspelling(of: .eventDuration, in: event, scope: .event))
       return
     }
-    if let duration, duration > Self.longestEvent {
+    if let duration, duration > HapticEvent.unlimitedDuration {
       log.add(
         .eventLength, at: value, "the event lasts \(duration) s; devices may cut it off at 30 s",
         hint: "split it into several events")

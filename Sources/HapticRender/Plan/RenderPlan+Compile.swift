@@ -5,7 +5,7 @@ extension RenderPlan {
   public static let supportedSampleRates: ClosedRange<Double> = 8_000...192_000
 
   /// Seconds a continuous event without a duration lasts: the documented limit of Core Haptics.
-  public static let unlimitedDuration = 30.0
+  public static let unlimitedDuration = HapticEvent.unlimitedDuration
 
   /// The most layers of a composition.
   public static let maximumLayerCount = 65_535

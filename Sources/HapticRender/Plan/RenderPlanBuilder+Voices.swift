@@ -184,10 +184,7 @@ extension RenderPlanBuilder {
       release: controls.seconds(event, .releaseTime, .audioReleaseTimeControl))
   }
 
-  /// The envelope of an event: attack and hold, or attack and decay, then release behind the end.
-  ///
-  /// An event shorter than its attack, or than its attack and decay, is released from the level it has
-  /// reached. Every edge lasts at least the shortest edge.
+  /// The envelope of an event in frames; every edge lasts at least the shortest edge.
   private func envelope(
     of event: HapticEvent, onset: Int64, duration: Double, attack: Double, decay: Double,
     release: Double
@@ -196,25 +193,14 @@ extension RenderPlanBuilder {
     guard hold > 0 else {
       return Envelope(riseEnd: 0, riseLevel: 0, releaseStart: 0, releaseLevel: 0, end: 0)
     }
-    let rise = max(edge, frames(attack))
-    let fall = max(edge, frames(release))
-    if hold <= rise {
-      let level = Float(Double(hold) / Double(rise))
-      return Envelope(
-        riseEnd: hold, riseLevel: level, releaseStart: hold, releaseLevel: level, end: hold + fall)
-    }
-    if event.value(of: .sustained) >= 0.5 {
-      return Envelope(
-        riseEnd: rise, riseLevel: 1, releaseStart: hold, releaseLevel: 1, end: hold + fall)
-    }
-    let drop = max(edge, frames(decay))
-    if rise + drop <= hold {
-      return Envelope(
-        riseEnd: rise, riseLevel: 1, releaseStart: rise, releaseLevel: 1, end: rise + drop)
-    }
-    let left = Float(1 - Double(hold - rise) / Double(drop))
+    let law = EnvelopeShape(
+      hold: Double(hold), attack: Double(max(edge, frames(attack))),
+      decay: Double(max(edge, frames(decay))), release: Double(max(edge, frames(release))),
+      isSustained: event.value(of: .sustained) >= 0.5)
     return Envelope(
-      riseEnd: rise, riseLevel: 1, releaseStart: hold, releaseLevel: left, end: hold + fall)
+      riseEnd: Int64(law.riseEnd), riseLevel: Float(law.riseLevel),
+      releaseStart: Int64(law.releaseStart), releaseLevel: Float(law.releaseLevel),
+      end: Int64(law.end))
   }
 
   private func clamped(_ value: Double) -> Double { min(max(value, 0), 1) }
@@ -231,23 +217,4 @@ enum AudioTone {
 
   /// The frequency at pitch 0: an octave above the top of the haptic band; pitch ±1 is an octave.
   static func middleHertz(of profile: TransducerProfile) -> Double { 2 * profile.frequency.high }
-}
-
-/// What Core Haptics' normalised envelope times mean in seconds.
-///
-/// Apple documents an exponential scale and no figures. Ours is `2 s · (100ⁿ − 1) / 99`: 0 is 0 s,
-/// 0.25 is 44 ms, 0.5 is 0.18 s, 0.75 is 0.62 s, 1 is 2 s.
-public enum EnvelopeTimes {
-  /// Seconds of a normalised time of 1.
-  public static let longest = 2.0
-  /// The growth of the exponential over the whole range.
-  public static let growth = 100.0
-  /// The shortest ramp, in seconds, of an edge that has no envelope time, so that nothing pops.
-  public static let shortestEdge = 0.001
-
-  /// Seconds of a normalised envelope time, which is clamped to 0…1.
-  public static func seconds(normalised: Float) -> Double {
-    let n = min(max(Double(normalised), 0), 1)
-    return longest * (raised(growth, to: n) - 1) / (growth - 1)
-  }
 }

@@ -1,0 +1,99 @@
+public import Diagnostics
+public import HapticModel
+
+/// Something a reader or writer could not keep.
+public struct Loss: Equatable, Sendable {
+  /// What became of it.
+  public enum Kind: String, Sendable {
+    /// It is there, but not exactly.
+    case approximated
+    /// It is gone.
+    case dropped
+  }
+
+  /// What became of it.
+  public var kind: Kind
+  /// What it is about; the whole composition where it is of no part.
+  public var element: CompositionElement
+  /// Where it is in the file that was read, or nil for the place of the element.
+  public var place: SourcePlace?
+  /// One sentence, without a full stop.
+  public var message: String
+  /// How large the difference is, in the unit the message names, or nil.
+  public var size: Double?
+
+  /// Makes a loss.
+  public init(
+    _ kind: Kind, _ element: CompositionElement, at place: SourcePlace? = nil, _ message: String,
+    size: Double? = nil
+  ) {
+    self.kind = kind
+    self.element = element
+    self.place = place
+    self.message = message
+    self.size = size
+  }
+}
+
+/// The losses of one reading or writing: equal ones of one element are joined, with the largest
+/// size, and very many of one sentence are counted.
+struct LossLog {
+  private struct Key: Hashable {
+    var kind: Loss.Kind
+    var element: CompositionElement
+    var message: String
+  }
+
+  /// How many losses with one sentence are kept.
+  let limit: Int
+  private(set) var losses: [Loss] = []
+  private var indices: [Key: Int] = [:]
+  private var counts: [String: Int] = [:]
+
+  init(limit: Int = 1000) {
+    self.limit = limit
+  }
+
+  /// Adds a loss, or makes the one there is as large as this.
+  mutating func add(
+    _ kind: Loss.Kind, _ element: CompositionElement, at place: SourcePlace? = nil,
+    _ message: String, size: Double? = nil
+  ) {
+    let key = Key(kind: kind, element: element, message: message)
+    if let index = indices[key] {
+      if let size { losses[index].size = max(losses[index].size ?? size, size) }
+      return
+    }
+    counts[message, default: 0] += 1
+    guard counts[message, default: 0] <= limit else { return }
+    indices[key] = losses.count
+    losses.append(Loss(kind, element, at: place, message, size: size))
+  }
+
+  /// The losses in the order in which they were added, each sentence that was cut closed by a count
+  /// of the rest.
+  func finish() -> [Loss] {
+    let rest = counts.filter { $0.value > limit }.sorted { $0.key < $1.key }
+    return losses
+      + rest.map { message, count in
+        let kind = losses.first { $0.message == message }?.kind ?? .dropped
+        return Loss(kind, .composition, "\(count - limit) more: \(message)")
+      }
+  }
+
+  /// Adds a loss for every event that plays sound.
+  mutating func dropAudio(of composition: HapticComposition) {
+    for (layer, each) in composition.layers.enumerated() {
+      for (index, event) in each.pattern.events.enumerated() where event.kind.isAudio {
+        add(
+          .dropped, .event(EventReference(layer: layer, event: index)),
+          "audio events cannot be written")
+      }
+    }
+  }
+}
+
+extension HapticEvent.Kind {
+  /// Whether events of the kind are heard rather than felt.
+  var isAudio: Bool { self == .audioContinuous || self == .audioCustom }
+}

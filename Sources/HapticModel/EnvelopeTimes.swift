@@ -1,0 +1,61 @@
+#if canImport(Glibc)
+  internal import Glibc
+#else
+  internal import Musl
+#endif
+
+/// What Core Haptics' normalised envelope times mean in seconds.
+///
+/// Apple documents an exponential scale and no figures. Ours is `2 s · (100ⁿ − 1) / 99`: 0 is 0 s,
+/// 0.25 is 44 ms, 0.5 is 0.18 s, 0.75 is 0.62 s, 1 is 2 s.
+public enum EnvelopeTimes {
+  /// Seconds of a normalised time of 1.
+  public static let longest = 2.0
+  /// The growth of the exponential over the whole range.
+  public static let growth = 100.0
+  /// The shortest ramp, in seconds, of an edge that has no envelope time, so that nothing pops.
+  public static let shortestEdge = 0.001
+
+  /// Seconds of a normalised envelope time, which is clamped to 0…1.
+  public static func seconds(normalised: Float) -> Double {
+    let n = min(max(Double(normalised), 0), 1)
+    return longest * (pow(growth, n) - 1) / (growth - 1)
+  }
+}
+
+/// The corners of an event's envelope: attack and hold, or attack and decay, then release behind the
+/// end.
+///
+/// An event shorter than its attack, or than its attack and decay, is released from the level it has
+/// reached. Levels are factors on amplitude; times count from the onset, in any one unit.
+public struct EnvelopeShape: Equatable, Sendable {
+  /// The end of the rise from 0.
+  public var riseEnd: Double
+  /// The level there.
+  public var riseLevel: Double
+  /// The start of the release.
+  public var releaseStart: Double
+  /// The level there.
+  public var releaseLevel: Double
+  /// When the level is 0.
+  public var end: Double
+
+  /// Works out the corners of an event that holds for a positive time.
+  public init(hold: Double, attack: Double, decay: Double, release: Double, isSustained: Bool) {
+    if hold <= attack {
+      let level = hold / attack
+      (riseEnd, riseLevel) = (hold, level)
+      (releaseStart, releaseLevel, end) = (hold, level, hold + release)
+    } else if isSustained {
+      (riseEnd, riseLevel) = (attack, 1)
+      (releaseStart, releaseLevel, end) = (hold, 1, hold + release)
+    } else if attack + decay <= hold {
+      (riseEnd, riseLevel) = (attack, 1)
+      (releaseStart, releaseLevel, end) = (attack, 1, attack + decay)
+    } else {
+      (riseEnd, riseLevel) = (attack, 1)
+      (releaseStart, releaseLevel) = (hold, 1 - (hold - attack) / decay)
+      end = hold + release
+    }
+  }
+}
