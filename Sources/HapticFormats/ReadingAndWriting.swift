@@ -1,6 +1,3 @@
-public import Diagnostics
-public import HapticModel
-
 /// How a file is read; a format ignores what does not concern it.
 public struct ReadingOptions: Equatable, Sendable {
   /// What the times of control points count from.
