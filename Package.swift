@@ -53,7 +53,8 @@ let package = Package(
         "HapticRender", "JSONText", "SoundFile", "TransducerProfiles",
       ], swiftSettings: strict),
     .target(
-      name: "CoreHapticsTesting", dependencies: ["CoreHaptics", "HapticRender"],
+      name: "CoreHapticsTesting",
+      dependencies: ["CoreHaptics", "HapticFormats", "HapticModel", "HapticRender"],
       swiftSettings: strict),
     .testTarget(
       name: "CoreHapticsTests",

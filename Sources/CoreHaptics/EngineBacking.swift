@@ -95,9 +95,14 @@ final class EngineBacking: @unchecked Sendable {
     queue.async { EngineBackends.$scoped.withValue(virtual, operation: body) }
   }
 
-  /// The virtual device's time at which a call takes effect now, in seconds.
-  private func deviceTime(in session: (any EngineSession)?) -> Double {
-    (session as? VirtualSession)?.deviceTime(of: .now) ?? virtual?.now ?? 0
+  /// The virtual device's time at which a call takes effect, in seconds.
+  func deviceTime(in session: (any EngineSession)?, of time: PlaybackTime = .now) -> Double {
+    (session as? VirtualSession)?.deviceTime(of: time) ?? virtual?.now ?? 0
+  }
+
+  /// The virtual device's time at which a call of a player takes effect, in seconds.
+  func deviceTime(of time: PlaybackTime) -> Double {
+    deviceTime(in: with { $0.session }, of: time)
   }
 
   /// Calls a handler of the application: [handler queue].
@@ -367,9 +372,12 @@ final class EngineBacking: @unchecked Sendable {
   /// Reports what has ended since the last look: [handler queue].
   private func review() {
     for player in with({ Array($0.active.values) }) {
+      let seen = with { $0.activity }
       let ends = player.takeEnds()
       if !player.isActive {
         with { state in
+          // A player was started meanwhile, perhaps this one; there will be another look.
+          guard state.activity == seen else { return }
           state.active[ObjectIdentifier(player)] = nil
           state.activity += 1
           if state.active.isEmpty { state.session?.noteActivity(false) }

@@ -13,7 +13,9 @@ package struct EngineNote: Sendable {
     case hapticsMuted(Bool, at: Double)
     case audioMuted(Bool, at: Double)
     case handlerCalled(Handler)
-    case playerMade(HapticComposition)
+    case playerMade(HapticComposition, at: Double)
+    /// The player was loaded into a session: seconds of a pass, and until nothing sounds any more.
+    case playerLoaded(passLength: Double, length: Double, at: Double)
     case started(at: Double)
     case stopped(at: Double)
     case paused(at: Double)

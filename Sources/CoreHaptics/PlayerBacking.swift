@@ -25,6 +25,8 @@ final class PlayerBacking: @unchecked Sendable {
   private var session: (any EngineSession)?
   private var player: PatternPlayer?
   private var toldEndCount = 0
+  /// Starts that the engine counts and the player has not been sent yet.
+  private var startingCount = 0
   /// The device that counts the player, where it is a virtual one, and the number there.
   private let virtual: VirtualBackend?
   private let number: Int
@@ -65,7 +67,9 @@ final class PlayerBacking: @unchecked Sendable {
   func objectIsGone() {
     locked {
       // Nobody could end a loop any more, so the running pass is the last.
-      if storedSettings.isLooping { try? player?.loop(passCount: 1) }
+      guard storedSettings.isLooping else { return }
+      try? player?.loop(passCount: 1)
+      note(.looped(false, end: nil, at: deviceTime(.now)))
     }
   }
 
@@ -73,7 +77,7 @@ final class PlayerBacking: @unchecked Sendable {
   var isActive: Bool {
     locked {
       guard let player else { return false }
-      return player.isWaitingToStart || player.phase != .idle
+      return startingCount > 0 || player.isWaitingToStart || player.phase != .idle
     }
   }
 
@@ -101,7 +105,7 @@ final class PlayerBacking: @unchecked Sendable {
   /// Compiles the pattern for the output that is there, so that errors are reported.
   func prepare() throws {
     _ = try pattern.samples(at: 48_000, resources: engine.with { $0.resources })
-    note(.playerMade(pattern.composition))
+    note(.playerMade(pattern.composition, at: deviceTime(.now)))
     let longest =
       pattern.composition.layers.flatMap(\.pattern.events)
       .filter { $0.kind == .hapticContinuous }.compactMap(\.duration).max() ?? 0
@@ -113,6 +117,8 @@ final class PlayerBacking: @unchecked Sendable {
 
   func start(at time: TimeInterval) throws {
     let player = try live(startingIfAllowed: true)
+    locked { startingCount += 1 }
+    defer { locked { startingCount -= 1 } }
     engine.noteStart(of: self)
     let moment = moment(time)
     try command(.started(at: deviceTime(moment))) { try player.start(at: moment) }
@@ -139,6 +145,8 @@ final class PlayerBacking: @unchecked Sendable {
   func cancel() throws {
     let player = try live()
     try command(.cancelled(at: deviceTime(.now))) { try player.cancel() }
+    // Settings that were on their way were forgotten with all else.
+    try translated { try locked { try apply(to: player, before: nil) } }
   }
 
   func seek(to offset: TimeInterval) throws {
@@ -194,6 +202,12 @@ final class PlayerBacking: @unchecked Sendable {
       return try translated {
         let made = try session.engine.player(for: plans, duration: pattern.duration)
         try apply(to: made, before: Settings())
+        if let first = plans.first {
+          note(
+            .playerLoaded(
+              passLength: Double(first.loopLength) / first.rate,
+              length: Double(first.length) / first.rate, at: deviceTime(.now)))
+        }
         self.session = session
         player = made
         toldEndCount = 0
@@ -202,14 +216,14 @@ final class PlayerBacking: @unchecked Sendable {
     }
   }
 
-  /// Sends what differs from other settings.
-  private func apply(to player: PatternPlayer, before: Settings) throws {
+  /// Sends what differs from other settings, or everything.
+  private func apply(to player: PatternPlayer, before: Settings?) throws {
     let now = storedSettings
-    if now.isLooping != before.isLooping || now.loopEnd != before.loopEnd {
+    if now.isLooping != before?.isLooping || now.loopEnd != before?.loopEnd {
       try player.loop(passCount: now.isLooping ? nil : 1, end: now.loopEnd)
     }
-    if now.rate != before.rate { try player.setPlaybackRate(Double(now.rate)) }
-    if now.isMuted != before.isMuted { try player.setMuted(now.isMuted) }
+    if now.rate != before?.rate { try player.setPlaybackRate(Double(now.rate)) }
+    if now.isMuted != before?.isMuted { try player.setMuted(now.isMuted) }
   }
 
   /// A time of the application on the clock of the session.
@@ -247,7 +261,7 @@ final class PlayerBacking: @unchecked Sendable {
 
   /// The virtual device's time at which a command takes effect, in seconds.
   private func deviceTime(_ time: PlaybackTime) -> Double {
-    (locked { session } as? VirtualSession)?.deviceTime(of: time) ?? virtual?.now ?? 0
+    virtual == nil ? 0 : engine.deviceTime(of: time)
   }
 
   private func locked<Result>(_ body: () throws -> Result) rethrows -> Result {

@@ -14,7 +14,8 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   private static let maximumRounds = 1_000
 
   private let lock = NSRecursiveLock()
-  private let rate: Double
+  /// Frames per second.
+  package let rate: Double
   private let profile: TransducerProfile
   private var clock = Duration.zero
   private var sessions: [ObjectIdentifier: VirtualSession] = [:]
@@ -82,7 +83,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
         throw CHHapticError(.serverInitFailed, "the device is disconnected")
       }
       let session = VirtualSession(
-        rate: rate, profile: profile, request, on: self, at: clock.inSeconds)
+        rate: rate, profile: profile, request, on: self, at: now)
       sessions[ObjectIdentifier(session)] = session
       return session
     }
@@ -129,7 +130,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
       // What plays is rendered by periods of the device's clock, so that handlers have their time.
       if !active.isEmpty { next = min(next, nextPeriod) }
       clock = next
-      for session in active.values { session.render(to: clock.inSeconds) }
+      for session in active.values { session.render(to: now) }
       guard let firstDue, firstDue <= clock else { return [] }
       let due = timers.filter { $0.due <= clock }.sorted { $0.due < $1.due }
       timers.removeAll { $0.due <= clock }
@@ -163,11 +164,11 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
 
   // MARK: Sessions
 
-  func catchUp(_ session: VirtualSession) { locked { session.render(to: clock.inSeconds) } }
+  func catchUp(_ session: VirtualSession) { locked { session.render(to: now) } }
 
   func noteActivity(_ isActive: Bool, of session: VirtualSession) {
     locked {
-      session.render(to: clock.inSeconds)
+      session.render(to: now)
       session.setActive(isActive)
       let id = ObjectIdentifier(session)
       active[id] = isActive && sessions[id] != nil ? session : nil
@@ -177,7 +178,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   /// Releases a session.
   func forget(_ session: VirtualSession) {
     locked {
-      session.render(to: clock.inSeconds)
+      session.render(to: now)
       session.finish()
       sessions[ObjectIdentifier(session)] = nil
       active[ObjectIdentifier(session)] = nil

@@ -1,5 +1,5 @@
 package import HapticPlayback
-package import HapticRender
+internal import HapticRender
 internal import Synchronization
 
 /// A run in memory, rendered when somebody looks: what sounds with the clock, silence in one step.
@@ -92,8 +92,8 @@ package final class VirtualSession: EngineSession, @unchecked Sendable {
   /// Renders the frames that are due at a time of the device: [lock].
   func render(to seconds: Double) {
     let rate = storedEngine.rate
-    // A millionth of a frame, so that a time that was summed up reaches its frame.
-    let end = Int64((max(0, seconds - origin) * rate + 1e-6).rounded(.down))
+    // A thousandth of a frame, since times are kept to the nanosecond.
+    let end = Int64((max(0, seconds - origin) * rate + 1e-3).rounded(.down))
     while isRunning {
       let left = Int(end - storedEngine.position)
       guard left > 0 else { return }

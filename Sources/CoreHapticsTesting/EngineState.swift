@@ -1,4 +1,4 @@
-public import CoreHaptics
+internal import CoreHaptics
 
 /// An engine of an application, as a test sees it.
 public struct EngineState: Equatable, Sendable, CustomStringConvertible {

@@ -1,0 +1,217 @@
+public import CoreHaptics
+internal import HapticModel
+
+/// What an application asked of haptics on a device, and what happened to it, in order.
+public struct HapticLog: Equatable, Sendable, RandomAccessCollection, CustomStringConvertible {
+  /// One call, or one thing that happened.
+  public struct Entry: Equatable, Sendable, CustomStringConvertible {
+    /// Seconds on the device's clock, when it was called or happened.
+    public var time: Double
+    /// The engine's number on its device, from 1, or nil where there is none.
+    public var engine: Int?
+    /// The player's number on its device, from 1, or nil where there is none.
+    public var player: Int?
+    /// What it was.
+    public var action: Action
+
+    /// One line, such as `0.300 s  engine 1: stopped by audioSessionInterrupt`.
+    public var description: String {
+      let owner = [engine.map { "engine \($0)" }, player.map { "player \($0)" }].compactMap { $0 }
+      return "\(thousandths(time)) s  "
+        + (owner.isEmpty ? "" : owner.joined(separator: ", ") + ": ") + "\(action)"
+    }
+  }
+
+  /// What can be called and can happen; `at` is when it takes effect, in seconds of the device.
+  public enum Action: Equatable, Sendable {
+    case engineMade
+    case engineStarted
+    case engineStartFailed(CHHapticError.Code)
+    /// The reason is nil where the application requested the stop.
+    case engineStopped(CHHapticEngine.StoppedReason?)
+    case engineReset
+    case hapticsMuted(Bool)
+    case audioMuted(Bool)
+    case handlerCalled(Handler)
+    case playerMade(eventCount: Int)
+    case started(at: Double)
+    case stopped(at: Double)
+    case paused(at: Double)
+    case resumed(at: Double)
+    case sought(to: Double)
+    case cancelled
+    /// A player has come to its end, by itself or by a stop.
+    case ended(at: Double)
+    case looping(Bool)
+    case rate(Double)
+    case muted(Bool)
+    case sent(CHHapticDynamicParameter.ID, Float, at: Double)
+    case scheduledCurve(CHHapticDynamicParameter.ID, at: Double)
+    case generator(GeneratorCall)
+    case systemSound(Int)
+    /// An engine was made where it could be any of several tests'; it plays on none of their devices.
+    case strayEngine
+    case breach(HapticBreach)
+  }
+
+  /// A handler of the application.
+  public enum Handler: String, Sendable {
+    case start, stop, finished, stopped, reset, completion
+  }
+
+  /// A call of a feedback generator.
+  public enum GeneratorCall: Equatable, Sendable {
+    /// The styles of impacts.
+    public enum Style: String, Sendable { case light, medium, heavy, soft, rigid }
+    /// The types of notifications.
+    public enum Notification: String, Sendable { case success, warning, error }
+
+    case impact(Style, intensity: Double = 1)
+    case notification(Notification)
+    case selection
+    case alignment
+    case pathCompleted
+  }
+
+  var entries: [Entry]
+
+  /// The first index, 0.
+  public var startIndex: Int { 0 }
+  /// One behind the last index.
+  public var endIndex: Int { entries.count }
+  /// An entry by its index.
+  public subscript(index: Int) -> Entry { entries[index] }
+
+  /// One line for each entry.
+  public var description: String {
+    isEmpty ? "nothing happened" : entries.map(\.description).joined(separator: "\n")
+  }
+
+  /// What was called and happened, without times and numbers.
+  public var actions: [Action] { entries.map(\.action) }
+
+  /// How many engines were made.
+  public var engineCount: Int { entries.count { $0.action == .engineMade } }
+
+  /// How many starts of engines succeeded.
+  public var startCount: Int { entries.count { $0.action == .engineStarted } }
+
+  /// How many players were made.
+  public var playerCount: Int {
+    entries.count { if case .playerMade = $0.action { true } else { false } }
+  }
+
+  /// How many times players were started.
+  public var playerStartCount: Int {
+    entries.count { if case .started = $0.action { true } else { false } }
+  }
+
+  /// The values that were sent of a dynamic parameter, in order.
+  public func values(of id: CHHapticDynamicParameter.ID) -> [Float] {
+    entries.compactMap { if case .sent(id, let value, _) = $0.action { value } else { nil } }
+  }
+
+  /// The calls of feedback generators, in order.
+  public var generators: [GeneratorCall] {
+    entries.compactMap { if case .generator(let call) = $0.action { call } else { nil } }
+  }
+
+  /// The numbers of system sounds that were played, in order.
+  public var systemSounds: [Int] {
+    entries.compactMap { if case .systemSound(let number) = $0.action { number } else { nil } }
+  }
+
+  /// Why engines stopped, in order; nil where the application requested it.
+  public var stops: [CHHapticEngine.StoppedReason?] {
+    entries.compactMap {
+      if case .engineStopped(let reason) = $0.action { .some(reason) } else { nil }
+    }
+  }
+
+  /// What works on a virtual device and breaks on a phone, in order.
+  public var breaches: [HapticBreach] {
+    entries.compactMap { if case .breach(let breach) = $0.action { breach } else { nil } }
+  }
+}
+
+extension HapticLog {
+  /// Reads a record.
+  init(_ notes: [EngineNote]) {
+    entries = notes.compactMap { note in
+      Action(note.action).map {
+        Entry(time: note.time, engine: note.engine, player: note.player, action: $0)
+      }
+    }
+  }
+}
+
+extension HapticLog.Action {
+  /// What a note says to a test; nil for what only serves the record.
+  fileprivate init?(_ action: EngineNote.Action) {
+    switch action {
+    case .engineMade: self = .engineMade
+    case .engineStarted: self = .engineStarted
+    case .engineStartFailed(let code): self = .engineStartFailed(code)
+    case .engineStopped(let reason, _): self = .engineStopped(reason)
+    case .engineReset: self = .engineReset
+    case .hapticsMuted(let isMuted, _): self = .hapticsMuted(isMuted)
+    case .audioMuted(let isMuted, _): self = .audioMuted(isMuted)
+    case .handlerCalled(let handler): self = .handlerCalled(.init(handler))
+    case .playerMade(let composition, _):
+      self = .playerMade(eventCount: composition.layers.reduce(0) { $0 + $1.pattern.events.count })
+    case .playerLoaded: return nil
+    case .started(let time): self = .started(at: rounded(time))
+    case .stopped(let time): self = .stopped(at: rounded(time))
+    case .paused(let time): self = .paused(at: rounded(time))
+    case .resumed(let time): self = .resumed(at: rounded(time))
+    case .cancelled: self = .cancelled
+    case .sought(let offset, _): self = .sought(to: offset)
+    case .ended(let time): self = .ended(at: rounded(time))
+    case .looped(let isOn, _, _): self = .looping(isOn)
+    case .rateChanged(let rate, _): self = .rate(rate)
+    case .playerMuted(let isMuted, _): self = .muted(isMuted)
+    case .sent(let id, let value, let time): self = .sent(id, value, at: rounded(time))
+    case .scheduled(let curve, let time):
+      self = .scheduledCurve(.init(rawValue: curve.id.rawValue), at: rounded(time))
+    case .generatorCalled(let name, let intensity):
+      guard let call = HapticLog.GeneratorCall(name: name, intensity: intensity) else { return nil }
+      self = .generator(call)
+    case .systemSoundPlayed(let number): self = .systemSound(number)
+    case .strayEngine: self = .strayEngine
+    case .breach(let breach): self = .breach(HapticBreach(breach))
+    }
+  }
+}
+
+extension HapticLog.Handler {
+  init(_ handler: EngineNote.Handler) {
+    switch handler {
+    case .start: self = .start
+    case .stop: self = .stop
+    case .finished: self = .finished
+    case .stopped: self = .stopped
+    case .reset: self = .reset
+    case .completion: self = .completion
+    }
+  }
+}
+
+extension HapticLog.GeneratorCall {
+  fileprivate init?(name: String, intensity: Double) {
+    if let style = Style(rawValue: name) {
+      self = .impact(style, intensity: intensity)
+    } else if let type = Notification(rawValue: name) {
+      self = .notification(type)
+    } else {
+      switch name {
+      case "selection": self = .selection
+      case "alignment": self = .alignment
+      case "path-completed": self = .pathCompleted
+      default: return nil
+      }
+    }
+  }
+}
+
+/// A time to the nanosecond, so that sums of seconds can be compared.
+func rounded(_ seconds: Double) -> Double { (seconds * 1e9).rounded() / 1e9 }

@@ -1,0 +1,250 @@
+import CoreHaptics
+import CoreHapticsTesting
+import Foundation
+import ShippedPatterns
+import TestSupport
+import Testing
+
+/// What the record says was played, against what was rendered.
+@Suite struct PlayedHapticsTests {
+  /// Frames by which the limiter is late.
+  private static let latency = 96
+
+  /// How many sequences of random calls are tried; set TEMBLOR_TEST_PLAYED for more.
+  private static let caseCount =
+    ProcessInfo.processInfo.environment["TEMBLOR_TEST_PLAYED"].flatMap(UInt64.init) ?? 16
+
+  /// Where sound begins after 9 ms without, in seconds of the device, from the samples alone.
+  ///
+  /// Looks at differences of samples: what is cut off leaves a constant that fades slowly.
+  private func onsets(in samples: [Float], from origin: Double) -> [Double] {
+    var onsets: [Double] = []
+    var lastSound = Int.min / 2
+    for frame in samples.indices.dropFirst() where abs(samples[frame] - samples[frame - 1]) > 2e-4 {
+      if frame - lastSound > 432 { onsets.append(origin + Double(frame - Self.latency) / 48_000) }
+      lastSound = frame
+    }
+    return onsets
+  }
+
+  private func taps(_ times: [Double]) throws -> CHHapticPattern {
+    try CHHapticPattern(
+      events: times.map {
+        CHHapticEvent(
+          eventType: .hapticTransient,
+          parameters: [
+            CHHapticEventParameter(parameterID: .hapticIntensity, value: 1),
+            CHHapticEventParameter(parameterID: .hapticSharpness, value: 1),
+          ], relativeTime: $0)
+      }, parameters: [])
+  }
+
+  /// Random calls on two players of taps: what is recorded begins where sound begins, and nowhere else.
+  @Test(arguments: 0..<caseCount)
+  func eventsBeginWhereSoundBegins(seed: UInt64) throws {
+    var numbers = SeededGenerator(seed: seed)
+    let playing = try EnginePlaying()
+    let (device, engine) = (playing.device, playing.engine)
+    let patterns = [try taps([0, 0.05, 0.13]), try taps([0.02, 0.3])]
+    let players = try patterns.map { try playing.player($0) }
+    var calls: [String] = []
+    func call(_ name: String, _ body: () throws -> Void) rethrows {
+      calls.append("\(device.now) \(name)")
+      try body()
+    }
+    for _ in 0..<14 {
+      let index = Int.random(in: 0..<2, using: &numbers)
+      let player = players[index]
+      let isLater = Bool.random(using: &numbers)
+      let time = isLater ? engine.currentTime + Double.random(in: 0...0.1, using: &numbers) : 0
+      switch Int.random(in: 0..<13, using: &numbers) {
+      case 0...2: try call("\(index) start \(time)") { try player.start(atTime: time) }
+      case 3: try call("\(index) stop \(time)") { try player.stop(atTime: time) }
+      case 4: try call("\(index) pause \(time)") { try player.pause(atTime: time) }
+      case 5: try call("\(index) resume \(time)") { try player.resume(atTime: time) }
+      case 6:
+        let place = Double.random(in: 0...0.4, using: &numbers)
+        try call("\(index) seek \(place)") { try player.seek(toOffset: place) }
+      case 7: call("\(index) loop") { player.loopEnabled.toggle() }
+      case 8:
+        let end = Double.random(in: 0...0.4, using: &numbers)
+        call("\(index) loop end \(end)") { player.loopEnd = end }
+      case 9:
+        let rate = Float.random(in: 0.5...2, using: &numbers)
+        call("\(index) rate \(rate)") { player.playbackRate = rate }
+      case 10: call("\(index) mute") { player.isMuted.toggle() }
+      case 11: try call("\(index) cancel") { try player.cancel() }
+      default:
+        let value: Float = Bool.random(using: &numbers) ? 0 : 1
+        try call("\(index) send \(value) \(time)") {
+          try player.sendParameters(
+            [
+              CHHapticDynamicParameter(
+                parameterID: .hapticIntensityControl, value: value, relativeTime: 0)
+            ], atTime: time)
+        }
+      }
+      device.advance(seconds: Double.random(in: 0...0.2, using: &numbers))
+    }
+    device.advance(seconds: 0.4)
+    let heard = onsets(in: device.samples(of: engine), from: 0)
+    let played = device.played
+    let all = played.filter(\.isFelt).map(\.time)
+    // Events that are closer than the silence between sounds are one sound.
+    let near = { (times: [Double], time: Double, reach: Double) in
+      times.contains { abs($0 - time) < reach }
+    }
+    for time in heard {
+      #expect(near(all, time, 0.0006), "sound at \(time): \(calls) played \(played)")
+    }
+    for (index, time) in all.enumerated() where time < device.now - 0.01 {
+      let isFirst = !all[..<index].contains { time - $0 < 0.05 }
+      if isFirst {
+        #expect(near(heard, time, 0.0006), "event at \(time): \(calls) heard \(heard)")
+      }
+    }
+  }
+
+  @Test func aLoopIsARowOfEvents() throws {
+    let playing = try EnginePlaying()
+    let player = try playing.player(taps([0]))
+    player.loopEnabled = true
+    player.loopEnd = 0.5
+    try player.start(atTime: 0)
+    playing.device.advance(seconds: 1.1)
+    #expect(playing.device.played.transients == [0, 0.5, 1])
+    try playing.engine.start()
+    try player.stop(atTime: 0)
+    playing.device.advance(seconds: 1)
+    #expect(playing.device.played.transients == [0, 0.5, 1])
+    #expect(playing.device.played.isSilent(from: 1.1))
+    #expect(!playing.device.played.isSilent(from: 0.9))
+  }
+
+  @Test func continuousEventsFollowCurvesAndWhatIsSent() throws {
+    let playing = try EnginePlaying()
+    let event = CHHapticEvent(
+      eventType: .hapticContinuous,
+      parameters: [
+        CHHapticEventParameter(parameterID: .hapticIntensity, value: 0.8),
+        CHHapticEventParameter(parameterID: .hapticSharpness, value: 0.5),
+      ], relativeTime: 0, duration: 2)
+    let curve = CHHapticParameterCurve(
+      parameterID: .hapticIntensityControl,
+      controlPoints: [
+        .init(relativeTime: 0, value: 0), .init(relativeTime: 1, value: 1),
+      ], relativeTime: 0)
+    let player = try playing.engine.makePlayer(
+      with: CHHapticPattern(events: [event], parameterCurves: [curve]))
+    try player.start(atTime: 0)
+    playing.device.advance(seconds: 1.5)
+    try player.sendParameters(
+      [
+        CHHapticDynamicParameter(
+          parameterID: .hapticIntensityControl, value: 0.5, relativeTime: 0),
+        CHHapticDynamicParameter(
+          parameterID: .hapticSharpnessControl, value: 0.25, relativeTime: 0),
+      ], atTime: 0)
+    playing.device.advance(seconds: 1)
+    let played = playing.device.played
+    #expect(played.count == 1)
+    #expect(played[0].time == 0)
+    #expect(played[0].duration == 2)
+    #expect(abs(played.strength(at: 0.25) - 0.2) < 1e-3)
+    #expect(abs(played.strength(at: 0.5) - 0.4) < 1e-3)
+    #expect(abs(played.strength(at: 1.25) - 0.8) < 1e-3)
+    #expect(abs(played.strength(at: 1.75) - 0.4) < 1e-3)
+    #expect(played[0].level(at: 1.75).sharpness == 0.75)
+    #expect(played.strength(at: 2.1) == 0)
+    #expect(playing.device.log.values(of: .hapticIntensityControl) == [0.5])
+  }
+
+  @Test func pausesMutesAndStopsEndEvents() throws {
+    let playing = try EnginePlaying()
+    let player = try playing.player(hum(2))
+    try player.start(atTime: 0)
+    playing.device.advance(seconds: 0.5)
+    try player.pause(atTime: 0)
+    playing.device.advance(seconds: 1)
+    try player.resume(atTime: 0)
+    playing.device.advance(seconds: 0.5)
+    playing.engine.isMutedForHaptics = true
+    playing.device.advance(seconds: 0.5)
+    playing.engine.isMutedForHaptics = false
+    playing.engine.stop()
+    playing.device.advance(seconds: 1)
+    let played = playing.device.played
+    #expect(played.map(\.time) == [0, 1.5])
+    #expect(played.map(\.duration) == [0.5, 1])
+    #expect(played.strength(at: 0.25) == 1)
+    #expect(played.isSilent(from: 0.5, to: 1.5))
+    #expect(played.strength(at: 1.75) == 1)
+    #expect(played.isSilent(from: 2.01, to: 2.5))
+    #expect(playing.device.log.stops == [nil])
+  }
+
+  @Test(arguments: ["earthquake-splash", "heartbeat", "perfect-score"])
+  func whatAPatternPlaysIsWhatIsExpectedOfIt(name: String) throws {
+    let url = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).ahap")
+    defer { try? FileManager.default.removeItem(at: url) }
+    try Data(ShippedPatterns.text(named: name) ?? []).write(to: url)
+    let playing = try EnginePlaying()
+    try playing.engine.playPattern(from: url)
+    playing.device.advance(seconds: 6)
+    let expected = try PlayedHaptics(contentsOf: url)
+    #expect(playing.device.played.differences(from: expected, within: .exact) == [])
+    #expect(expected.count > 1)
+    // What a snapshot keeps is the same, as far as can be felt.
+    let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).ahap")
+    defer { try? FileManager.default.removeItem(at: file) }
+    try playing.device.played.ahap().write(to: file)
+    let kept = try PlayedHaptics(contentsOf: file)
+    #expect(playing.device.played.differences(from: kept) == [])
+    #expect(kept.differences(from: playing.device.played) == [])
+  }
+
+  @Test func differencesAreSentences() {
+    let expected: PlayedHaptics = [
+      .transient(at: 0, intensity: 0.7), .transient(at: 0.5), .transient(at: 1),
+      .continuous(at: 2, for: 1, intensity: 0.5, sharpness: 0.2),
+    ]
+    let played: PlayedHaptics = [
+      .transient(at: 0, intensity: 0.4), .transient(at: 0.55),
+      .continuous(at: 2, for: 1.1, intensity: 0.5, sharpness: 0.5), .transient(at: 4),
+    ]
+    #expect(
+      played.differences(from: expected) == [
+        "The transient at 0.000 s has intensity 0.400 instead of 0.700.",
+        "The transient at 0.500 s is 50 ms late.",
+        "The transient at 1.000 s is missing.",
+        "The continuous event at 2.000 s lasts 1.100 s instead of 1.000 s.",
+        "The continuous event at 2.000 s has sharpness 0.500 instead of 0.200.",
+        "The transient at 4.000 s was not expected.",
+      ])
+    #expect(expected.differences(from: expected, within: .exact) == [])
+  }
+
+  @Test func theRecordIsReadable() throws {
+    let device = VirtualHapticDevice()
+    let engine = device.makeEngine()
+    engine.resetHandler = {}
+    try engine.start()
+    device.advance(seconds: 0.5)
+    let player = try engine.makePlayer(with: taps([0]))
+    try player.start(atTime: CHHapticTimeImmediate)
+    device.stop(engine, reason: .audioSessionInterrupt)
+    #expect(
+      device.log.description == """
+        0.000 s  engine 1: made
+        0.000 s  engine 1: started
+        0.500 s  engine 1, player 1: made with 1 event
+        0.500 s  engine 1, player 1: started at 0.500 s
+        0.500 s  engine 1: stopped by audioSessionInterrupt
+        0.500 s  engine 1: completion handler called
+        0.500 s  engine 1: stopped handler called
+        """)
+    #expect(device.log.engineCount == 1)
+    #expect(
+      device.engines.description == "[engine 1: stopped, 0.500 s, 0 active players, reset handler]")
+  }
+}
