@@ -147,7 +147,7 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Custom
     }.map { $0.level(at: time - $0.time).intensity }.max() ?? 0
   }
 
-  /// Seconds for which a transient counts as felt.
+  /// Seconds for which a transient is felt.
   static let transientDuration = 0.03
 }
 
