@@ -4,7 +4,7 @@ public import HapticModel
 /// The formats that a program knows. A value: tests and library users add formats to a copy.
 public struct FormatRegistry: Sendable {
   /// The formats of this package.
-  public static let standard = FormatRegistry([AHAPFormat()])
+  public static let standard = FormatRegistry([AHAPFormat(), HEFormat(), OHFormat()])
 
   private static let ambiguous = Rule(
     "format-ambiguous", group: "syntax", .error, "The format of a file must be recognizable.")

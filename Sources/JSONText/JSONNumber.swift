@@ -1,5 +1,5 @@
 /// Turns the digits of a number into a `Double`.
-enum JSONNumber {
+package enum JSONNumber {
   /// The powers of ten that a `Double` holds exactly.
   private static let powers: [Double] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
@@ -11,7 +11,7 @@ enum JSONNumber {
   /// Up to 19 digits that make an integer below 2^53, times or over an exact power of ten, round
   /// once and so correctly (W. D. Clinger, How to Read Floating Point Numbers Accurately, 1990).
   /// The rest is left to the standard library.
-  static func value(_ text: Span<UInt8>, _ range: Range<Int>) -> Double {
+  package static func value(_ text: Span<UInt8>, _ range: Range<Int>) -> Double {
     var position = range.lowerBound
     let isNegative = text[position] == UInt8(ascii: "-")
     if isNegative { position += 1 }

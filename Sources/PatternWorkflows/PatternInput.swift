@@ -85,8 +85,7 @@ public struct PatternInput: Equatable, Sendable {
       let known = problems.count
       let found = try patterns(in: word, below: "", formats, &problems)
       guard !found.isEmpty || problems.count > known else {
-        let endings = formats.endings.map { ".\($0)" }.joined(separator: " or ")
-        throw FileError(word, "contains no \(endings) files")
+        throw FileError(word, "contains no pattern files")
       }
       return found
     case .nothing:

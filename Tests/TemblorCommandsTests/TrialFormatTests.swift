@@ -139,8 +139,10 @@ import Testing
   }
 
   @Test func shellsOfferIt() {
-    #expect(Completion.patterns(Self.formats) == .file(endingIn: "ahap", "beats"))
-    #expect(Completion.patterns(.standard) == .file(endingIn: "ahap"))
+    let endings = FormatRegistry.standard.endings
+    let files = { Completion(words: [], paths: .files(endings: $0)) }
+    #expect(Completion.patterns(Self.formats) == files(endings + ["beats"]))
+    #expect(Completion.patterns(.standard) == files(endings))
     let mine = TemblorProgram.program(Self.formats).completionScript(for: .bash)
     let plain = TemblorProgram.program().completionScript(for: .bash)
     #expect(mine.contains("beats/clamped") && !plain.contains("beats"))

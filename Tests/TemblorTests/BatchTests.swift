@@ -57,7 +57,7 @@ import Testing
   @Test func anEmptyFolderIsTold() throws {
     try place.makeFolder("in")
     #expect(
-      try place.temblor("render", "in") == .init(1, error: "in: contains no .ahap files\n")
+      try place.temblor("render", "in") == .init(1, error: "in: contains no pattern files\n")
     )
   }
 

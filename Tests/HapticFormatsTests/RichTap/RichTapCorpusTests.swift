@@ -1,0 +1,116 @@
+import Diagnostics
+import Foundation
+import HapticFormats
+import HapticModel
+import Testing
+
+/// A folder of files in other formats, where the environment names one.
+enum FormatCorpus {
+  static let folder = ProcessInfo.processInfo.environment["TEMBLOR_TEST_FORMATS"]
+
+  /// The files of some formats with an ending, by name; none where there is no folder.
+  static func files(in folders: String..., ending: String) throws -> [SourceFile] {
+    guard let folder else { return [] }
+    return try folders.flatMap { name in
+      let path = "\(folder)/\(name)"
+      let names = try FileManager.default.contentsOfDirectory(atPath: path).sorted()
+        .filter { $0.hasSuffix(ending) }
+      try #require(!names.isEmpty, "no \(ending) in \(name)")
+      return try names.map {
+        SourceFile(Array(try Data(contentsOf: URL(filePath: "\(path)/\($0)"))), name: $0)
+      }
+    }
+  }
+}
+
+@Suite struct RichTapCorpusTests {
+  private static let he = HEFormat()
+  private static let oh = OHFormat()
+
+  private func errors(_ examination: Examination) -> [String] {
+    examination.findings.filter { $0.severity == .error }.map(\.description)
+  }
+
+  @Test func readsEveryFileAsItsMakersDo() throws {
+    for file in try FormatCorpus.files(in: "he", ending: ".he") {
+      let unnamed = SourceFile(file.bytes, name: "x")
+      #expect(try FormatRegistry.standard.format(of: unnamed).id == "he", "\(file.name)")
+      let examination = Self.he.examine(file, options: ReadingOptions())
+      #expect(errors(examination) == [], "\(file.name)")
+      #expect(examination.findings.allSatisfy { $0.severity < .warning }, "\(file.name)")
+    }
+  }
+
+  /// Files by the names of which OpenHarmony's tests say what its decoder does.
+  @Test func acceptsAndRefusesAsOpenHarmonysTestsDo() throws {
+    let files =
+      try FormatCorpus.files(in: "he-converter", ending: ".he")
+      + FormatCorpus.files(in: "ohjson", ending: ".json")
+    for file in files {
+      let unnamed = SourceFile(file.bytes, name: "x")
+      let isHE = file.name.hasSuffix(".he") || file.name.contains("_to_he_")
+      #expect(try FormatRegistry.standard.format(of: unnamed).id == (isHE ? "he" : "oh"))
+      let examination = FormatRegistry.standard.examine(unnamed)
+      let rules = Set(examination.findings.filter { $0.severity > .note }.map(\.rule.text))
+      let expected: Set<String> =
+        switch true {
+        case file.name.contains("big_file_size"): ["oh/file-size"]
+        case isHE: ["he/no-event-wrapper", "he/percent-curve", "he/curve-ends"]
+        case file.name.contains("he_v1_sample"): ["oh/percent-curve"]
+        default: []
+        }
+      #expect(rules == expected, "\(file.name)")
+      #expect((examination.composition == nil) == file.name.contains("big_file_size"))
+    }
+  }
+
+  @Test func goesThroughTheOtherFormatUnchanged() throws {
+    for file in try FormatCorpus.files(in: "he", "he-converter", ending: ".he") {
+      let composition = try #require(Self.he.examine(file, options: ReadingOptions()).composition)
+      let first = try #require(try Self.he.write(composition))
+      let oh = try #require(try Self.oh.write(composition))
+      let there = try read(oh, Self.oh)
+      let back = try #require(try Self.he.write(there))
+      #expect(back.files == first.files, "\(file.name)")
+      // OpenHarmony's converter writes curves that do not end at 0, which HE cannot hold.
+      let isSteep = file.name.contains("oh_sample")
+      #expect(oh.losses == [] && back.losses.isEmpty == !isSteep, "\(file.name)")
+      let again = try read(first, Self.he)
+      #expect((again == composition) == !isSteep && (there == composition), "\(file.name)")
+    }
+    for file in try FormatCorpus.files(in: "ohjson", ending: ".json") {
+      guard let composition = Self.oh.examine(file, options: ReadingOptions()).composition else {
+        continue
+      }
+      let he = try #require(try Self.he.write(composition))
+      let back = try read(he, Self.he)
+      let isSteep = file.name.contains("he_v1_sample")
+      #expect((back == composition) == !isSteep, "\(file.name)")
+      #expect(he.losses.isEmpty == !isSteep, "\(file.name) \(he.losses)")
+    }
+  }
+
+  private func read(
+    _ writing: Writing, _ format: some HapticFormat
+  ) throws -> HapticComposition {
+    let examination = format.examine(
+      SourceFile(writing.files[0].bytes, name: "w"), options: ReadingOptions())
+    #expect(examination.findings.filter { $0.severity > .note }.isEmpty, "\(examination.findings)")
+    return try examination.get()
+  }
+
+  @Test func formatsEveryFileSoThatItSaysTheSame() throws {
+    for file in try FormatCorpus.files(in: "he", ending: ".he")
+      + FormatCorpus.files(in: "ohjson", ending: ".json")
+    {
+      let format = try FormatRegistry.standard.format(of: file)
+      let before = format.examine(file, options: ReadingOptions())
+      guard let composition = before.composition else { continue }
+      let once = try #require(try format.canonical(file))
+      let again = SourceFile(once, name: file.name)
+      #expect(try format.canonical(again) == once, "\(file.name)")
+      let isEqual = format.examine(again, options: ReadingOptions()).composition == composition
+      #expect(isEqual, "\(file.name)")
+    }
+  }
+}

@@ -1,0 +1,279 @@
+import Diagnostics
+import HapticFormats
+import HapticModel
+import Testing
+
+/// Texts of HE and HarmonyOS files, and what is said about them.
+enum RichTap {
+  /// A file of version 1 with events as they stand in the text.
+  static func he(_ events: String..., version: String = "1") -> String {
+    let pattern = "\"Pattern\": [\(events.joined(separator: ", "))]"
+    return version == "2"
+      ? "{\"Metadata\": {\"Version\": 2}, \"PatternList\": [{\"AbsoluteTime\": 250, \(pattern)}]}"
+      : "{\"Metadata\": {\"Version\": \(version)}, \(pattern)}"
+  }
+
+  static func oh(_ events: String..., metadata: String = "\"Version\": 1.0, \"ChannelNumber\": 1")
+    -> String
+  {
+    "{\"MetaData\": {\(metadata)}, \"Channels\": [{\"Parameters\": {\"Index\": 0}, "
+      + "\"Pattern\": [\(events.joined(separator: ", "))]}]}"
+  }
+
+  /// A transient, by the key and the value of its time.
+  static func tap(
+    _ time: String = "\"RelativeTime\": 0", intensity: String = "80", frequency: String = "60",
+    index: String? = nil
+  ) -> String {
+    "{\"Event\": {\"Type\": \"transient\", \(time), "
+      + (index.map { "\"Index\": \($0), " } ?? "")
+      + "\"Parameters\": {\"Intensity\": \(intensity), \"Frequency\": \(frequency)}}}"
+  }
+
+  /// A continuous event, by the key and the value of its time and the corners of its curve.
+  static func hum(
+    _ time: String = "\"RelativeTime\": 0", duration: String = "100",
+    curve: String? = "0 0 0, 10 1 0, 60 0.5 20, 100 0 -5"
+  ) -> String {
+    let points = curve.map { curve in
+      let points = curve.split(separator: ",").map { point in
+        let values = point.split(separator: " ")
+        return "{\"Time\": \(values[0]), \"Intensity\": \(values[1]), \"Frequency\": \(values[2])}"
+      }
+      return ", \"Curve\": [\(points.joined(separator: ", "))]"
+    }
+    return "{\"Event\": {\"Type\": \"continuous\", \(time), \"Duration\": \(duration), "
+      + "\"Parameters\": {\"Intensity\": 50, \"Frequency\": 40\(points ?? "")}}}"
+  }
+
+  static func examine(_ text: String) -> Examination {
+    FormatRegistry.standard.examine(SourceFile(Array(text.utf8), name: "f"))
+  }
+
+  /// The findings above notes, without their place in the text.
+  static func complaints(_ text: String) -> [String] {
+    examine(text).findings.filter { $0.severity > .note }.map { finding in
+      "\(finding.rule): \(finding.message)"
+    }
+  }
+}
+
+@Suite struct RichTapReadingTests {
+  @Test func readsEventsWithTheirCurves() throws {
+    let text = RichTap.he(
+      RichTap.tap(frequency: "120"), RichTap.hum("\"RelativeTime\": 40"),
+      RichTap.tap("\"RelativeTime\": 90", index: "2"), version: "2")
+    let examination = RichTap.examine(text)
+    let composition = try examination.get()
+    #expect(composition.layers.map(\.name) == ["", "", "right"])
+    #expect(
+      composition.layers[0].pattern
+        == HapticPattern(events: [
+          HapticEvent(
+            kind: .hapticTransient, time: 0.25,
+            parameters: [.hapticIntensity: 0.8, .hapticSharpness: 1])
+        ]))
+    let bent = composition.layers[1].pattern
+    #expect(
+      bent.events == [
+        HapticEvent(
+          kind: .hapticContinuous, time: 0.29, duration: 0.1,
+          parameters: [.hapticIntensity: 0.5, .hapticSharpness: 0.4])
+      ])
+    #expect(bent.curves.map(\.id) == [.hapticIntensityControl, .hapticSharpnessControl])
+    #expect(bent.curves.map(\.time) == [0.29, 0.29])
+    #expect(bent.curves[0].controlPoints.map(\.value) == [0, 1, 0.5, 0])
+    #expect(bent.curves[1].controlPoints.map(\.value) == [0, 0, 0.2, -0.05])
+    #expect(bent.curves[1].controlPoints.map(\.time) == [0, 0.01, 0.06, 0.1])
+    #expect(
+      examination.losses.map { "\($0.kind) \($0.element) \($0.message) \($0.size ?? 0)" } == [
+        "approximated event(HapticModel.EventReference(layer: 0, event: 0)) "
+          + "frequencies outside 0 to 100 become the nearest sharpness 0.2",
+        "approximated layer(2) what only the right vibrator plays sounds on all channels 0.0",
+      ])
+    let place = examination.places.place(of: .event(EventReference(layer: 2, event: 0)))
+    #expect(place.path == "PatternList[0].Pattern[2].Event")
+  }
+
+  @Test func eventsThatOverlapAreAllThere() throws {
+    let composition = try RichTap.examine(
+      RichTap.he(
+        RichTap.hum(), RichTap.hum("\"RelativeTime\": 50"), RichTap.tap("\"RelativeTime\": 70"))
+    ).get()
+    #expect(composition.layers.map(\.pattern.events.count) == [1, 1, 1])
+    #expect(composition.layers[0].pattern.curves.isEmpty, "a curve bends the transient")
+    let overlaps = RichTap.examine(RichTap.he(RichTap.hum(), RichTap.tap("\"RelativeTime\": 99")))
+      .findings.map(\.description)
+    #expect(
+      overlaps == [
+        "f:1:372: note: an event begins while another plays on the same vibrator; both sound, but "
+          + "hardware may play one (Pattern[1].Event)"
+      ])
+  }
+
+  @Test func aCurveThatOnlyRampsItsEndsIsNone() throws {
+    let text = RichTap.he(RichTap.hum(curve: "0 0 0, 1 1 0, 99 1 0, 100 0 0"))
+    let composition = try RichTap.examine(text).get()
+    #expect(composition.layers.count == 1 && composition.layers[0].pattern.curves.isEmpty)
+    let plain = try RichTap.examine(RichTap.oh(RichTap.hum("\"StartTime\": 0", curve: nil))).get()
+    #expect(plain == composition)
+  }
+
+  @Test func readsTheDialectOfOpenHarmonysConverter() throws {
+    let bare =
+      "{\"Type\": \"continuous\", \"RelativeTime\": 5, \"Duration\": 20, \"Parameters\": "
+      + "{\"Intensity\": 50, \"Frequency\": 40, \"Curve\": ["
+      + [(0, 50), (5, 100), (10, 70), (20, 20)].map {
+        "{\"Time\": \($0.0), \"Intensity\": \($0.1), \"Frequency\": 0}"
+      }.joined(separator: ", ") + "]}}"
+    let text = RichTap.he(bare)
+    #expect(
+      RichTap.complaints(text) == [
+        "he/no-event-wrapper: an event is not held by the key \"Event\"",
+        "he/curve-ends: Curve goes from Intensity 0.5 at 0 to 0.2 at 20; must go from 0 at 0 to 0 "
+          + "at 20",
+        "he/percent-curve: intensities of curves are read as percent, since one is greater than 1",
+      ])
+    let curve = try RichTap.examine(text).get().layers[0].pattern.curves[0]
+    #expect(curve.controlPoints.map(\.value) == [0.5, 1, 0.7, 0.2])
+  }
+
+  @Test(arguments: [
+    ("{}", "he/missing-key: the file must have the key \"Metadata\""),
+    (RichTap.he(version: "3"), "he/version: Version is 3, not 1 or 2"),
+    (RichTap.he(), "he/event-count: Pattern is empty"),
+    (RichTap.he("{}"), "he/missing-key: an entry must have the key \"Event\""),
+    (RichTap.he("[]"), "he/wrong-type: an entry of Pattern must be an object, not an array"),
+    (
+      RichTap.he(RichTap.tap("\"RelativeTime\": -1")),
+      "he/relative-time: RelativeTime is -1; must not be negative"
+    ),
+    (
+      RichTap.he(RichTap.tap("\"RelativeTime\": 9"), RichTap.tap("\"RelativeTime\": 8")),
+      "he/relative-time: RelativeTime is 8, before the 9 of the event before"
+    ),
+    (
+      RichTap.he(RichTap.tap(intensity: "101")), "he/intensity: Intensity is 101, outside 0 to 100"
+    ),
+    (
+      RichTap.he(RichTap.tap(frequency: "-51")),
+      "he/frequency: Frequency is -51, outside -50 to 150"
+    ),
+    (RichTap.he(RichTap.tap(index: "3")), "he/index: Index is 3, outside 0 to 2"),
+    (
+      RichTap.he(RichTap.tap(intensity: "\"9\"")),
+      "he/wrong-type: Intensity must be a number, not a string"
+    ),
+    (
+      RichTap.he(RichTap.tap(intensity: "7.5")), "he/fraction: Intensity is 7.5; 7 is used"
+    ),
+    (
+      RichTap.he(RichTap.hum(curve: nil)),
+      "he/curve-required: a continuous event must have the key \"Curve\""
+    ),
+    (
+      RichTap.he(RichTap.hum(curve: "0 0 0, 5 1 0, 100 0 0")),
+      "he/curve-point-count: Curve has 3 points, not 4 to 16"
+    ),
+    (
+      RichTap.he(RichTap.hum(curve: "0 0 0, 5 1 0, 5 1 0, 100 0 0")),
+      "he/curve-time: Time is 5, not after the 5 of the point before"
+    ),
+    (
+      RichTap.he(RichTap.hum(curve: "0 0 0, 5 1 0, 101 1 0, 100 0 0")),
+      "he/curve-time: Time is 101, outside 0 to 100"
+    ),
+    (
+      RichTap.he(RichTap.hum(curve: "0 0.1 0, 5 1 0, 9 1 0, 100 0 0")),
+      "he/curve-ends: Curve goes from Intensity 0.1 at 0 to 0.0 at 100; must go from 0 at 0 to 0 "
+        + "at 100"
+    ),
+    (
+      RichTap.he(RichTap.hum(curve: "0 0 0, 5 -1 0, 9 1 0, 100 0 0")),
+      "he/curve-range: Intensity is -1, outside 0 to 1"
+    ),
+    (
+      RichTap.he(RichTap.hum(curve: "0 0 0, 5 1 101, 9 1 0, 100 0 0")),
+      "he/curve-range: Frequency is 101, outside -100 to 100"
+    ),
+    (
+      "{\"Metadata\": {\"Version\": 2}, \"PatternList\": []}",
+      "he/structure: PatternList is empty"
+    ),
+    (
+      "{\"Metadata\": {\"Version\": 2}, \"PatternList\": ["
+        + [3, 3].map { "{\"AbsoluteTime\": \($0), \"Pattern\": [\(RichTap.tap())]}" }
+        .joined(separator: ", ") + "]}",
+      "he/absolute-time: AbsoluteTime is 3, not after the 3 of the pattern before"
+    ),
+    (
+      RichTap.oh(RichTap.tap("\"StartTime\": 0"), metadata: "\"Version\": 2, \"ChannelNumber\": 1"),
+      "oh/version: Version is 2, not 1.0"
+    ),
+    (
+      RichTap.oh(
+        RichTap.tap("\"StartTime\": 0"), metadata: "\"Version\": 1, \"ChannelNumber\": 2"),
+      "oh/channel-count: ChannelNumber is 2; Channels has 1"
+    ),
+    (
+      RichTap.oh(RichTap.tap("\"StartTime\": 1800001")),
+      "oh/start-time: StartTime is 1800001, outside 0 to 1800000"
+    ),
+    (
+      RichTap.oh(RichTap.tap("\"StartTime\": 0", frequency: "101")),
+      "oh/frequency: Frequency is 101, outside 0 to 100"
+    ),
+    (
+      RichTap.oh(RichTap.hum("\"StartTime\": 0", duration: "5001", curve: nil)),
+      "oh/duration: Duration is 5001, outside 0 to 5000"
+    ),
+    (
+      RichTap.oh("{\"Event\": {\"Type\": \"contnuous\"}}"),
+      "oh/event-type: unknown event type \"contnuous\""
+    ),
+  ])
+  func reportsWhatTheDecoderRefuses(text: String, complaint: String) {
+    let id = complaint.prefix(2) == "he" ? HEFormat() as any HapticFormat : OHFormat()
+    let examination = id.examine(
+      SourceFile(Array(text.utf8), name: "f"), options: ReadingOptions())
+    let complaints = examination.findings.filter { $0.severity > .note }
+      .map { "\($0.rule): \($0.message)" }
+    #expect(complaints.first == complaint)
+    #expect((examination.composition == nil) == !complaint.contains("he/fraction"))
+  }
+
+  @Test func countsAreThoseOfTheDecoder() {
+    let taps = { (count: Int, key: String) in
+      (0..<count).map { RichTap.tap("\"\(key)\": \($0)") }.joined(separator: ", ")
+    }
+    #expect(RichTap.complaints(RichTap.he(taps(16, "RelativeTime"))) == [])
+    #expect(
+      RichTap.complaints(RichTap.he(taps(17, "RelativeTime"))) == [
+        "he/event-count: Pattern has 17 events; HarmonyOS refuses more than 16"
+      ])
+    #expect(RichTap.examine(RichTap.he(taps(17, "RelativeTime"))).composition != nil)
+    #expect(RichTap.complaints(RichTap.oh(taps(128, "StartTime"))) == [])
+    #expect(
+      RichTap.complaints(RichTap.oh(taps(129, "StartTime"))) == [
+        "oh/event-count: Pattern has 129 events; HarmonyOS refuses more than 128"
+      ])
+    let padding = String(repeating: " ", count: 65_536)
+    #expect(
+      RichTap.complaints(RichTap.oh(taps(1, "StartTime")) + padding).map { $0.prefix(12) } == [
+        "oh/file-size"
+      ])
+  }
+
+  @Test func contentDecidesBetweenAppleAndRichTap() throws {
+    func id(_ text: String) throws -> String {
+      try FormatRegistry.standard.format(of: SourceFile(Array(text.utf8), name: "x.ahap")).id
+    }
+    #expect(try id(RichTap.he(RichTap.tap())) == "he")
+    #expect(try id(RichTap.he(RichTap.tap(), version: "2")) == "he")
+    #expect(try id(RichTap.oh(RichTap.tap())) == "oh")
+    #expect(
+      try id(
+        "{\"Metadata\": {\"Type\": 1}, \"Pattern\": [{\"Event\": {\"EventType\": \"x\"}}]}")
+        == "ahap")
+  }
+}
