@@ -25,6 +25,8 @@ let package = Package(
     // The core alone: no files, no devices, no C library.
     .library(name: "HapticRender", targets: ["HapticModel", "HapticPlayback", "HapticRender"]),
     .library(name: "CoreHaptics", targets: ["CoreHaptics", "CoreHapticsTesting"]),
+    // Imports Testing, so that no program links it by accident.
+    .library(name: "HapticTesting", targets: ["HapticTesting"]),
     .library(name: "HapticManagement", targets: ["FeedbackGenerators", "HapticManagement"]),
     .executable(name: "temblor", targets: ["temblor"]),
   ],
@@ -56,6 +58,17 @@ let package = Package(
       name: "CoreHapticsTesting",
       dependencies: ["CoreHaptics", "HapticFormats", "HapticModel", "HapticRender"],
       swiftSettings: strict),
+    .target(
+      name: "HapticTesting", dependencies: ["CoreHaptics", "CoreHapticsTesting"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "HapticTestingTests",
+      dependencies: [
+        "CoreHaptics", "CoreHapticsTesting", "FeedbackGenerators", "HapticManagement",
+        "HapticTesting",
+      ],
+      // As the guide says for tests that check the rule of handlers.
+      swiftSettings: strict + [.unsafeFlags(["-enable-actor-data-race-checks"])]),
     .testTarget(
       name: "CoreHapticsTests",
       dependencies: [

@@ -172,7 +172,10 @@ open class CHHapticEngine: NSObject {
   /// Whether haptic events are left out; counts from the next start on.
   open var playsAudioOnly: Bool {
     get { backing.with { $0.playsAudioOnly } }
-    set { backing.with { $0.playsAudioOnly = newValue } }
+    set {
+      EngineBackends.noteNewAPI("playsAudioOnly", iOS: 16)
+      backing.with { $0.playsAudioOnly = newValue }
+    }
   }
 
   /// Whether audio is silent; acts at once.

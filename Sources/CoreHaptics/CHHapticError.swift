@@ -50,7 +50,7 @@ public struct CHHapticError: CustomNSError, Hashable, Sendable {
   /// What has to be put right.
   ///
   /// Source of the values: the header CHHapticErrors.h of Apple's SDK.
-  public enum Code: Int, CaseIterable, Sendable {
+  public enum Code: Int, Sendable {
     /// A player was told something while the engine does not run.
     case engineNotRunning = -4805
     /// What was asked cannot be done with this, such as exporting registered sounds.

@@ -38,6 +38,7 @@ open class CHHapticPattern: NSObject {
 
   /// Reads an AHAP file; its sound files are looked for in its folder and below.
   public init(contentsOf ahapURL: URL) throws {
+    EngineBackends.noteNewAPI("CHHapticPattern(contentsOf:)", iOS: 16)
     content = try PatternContent(contentsOf: ahapURL)
     super.init()
   }

@@ -93,6 +93,11 @@ package enum EngineBackends {
   /// The virtual device of here and now, or nil where engines play in real time.
   package static var virtual: VirtualBackend? { current as? VirtualBackend }
 
+  /// Writes down that a member was used that came with a version of iOS.
+  package static func noteNewAPI(_ name: String, iOS major: Int, _ minor: Int = 0) {
+    virtual?.note(.breach(.newerAPI(name: name, major: major, minor: minor)))
+  }
+
   /// Sets the backend of engines made from now on; nil returns to the environment's.
   package static func use(_ backend: (any EngineBackend)?) {
     let old = installed.withLock { installed in

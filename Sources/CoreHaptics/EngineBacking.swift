@@ -108,7 +108,10 @@ final class EngineBacking: @unchecked Sendable {
   /// Calls a handler of the application: [handler queue].
   func call<Result>(_ handler: EngineNote.Handler, _ body: () -> Result) -> Result {
     note(.handlerCalled(handler))
-    return body()
+    guard virtual?.watchesIsolation == true else { return body() }
+    let (result, isNoticed) = IsolationWatch.notices(body)
+    if isNoticed { note(.breach(.handlerOffMainActor(handler))) }
+    return result
   }
 
   /// Leaves the device of a test that has ended, for the one that is in place now.

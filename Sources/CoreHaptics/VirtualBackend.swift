@@ -32,6 +32,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   private var engines: [Int: WeakEngine] = [:]
   private var slots: [ObjectIdentifier: AnyObject] = [:]
   private var isOver = false
+  private var storedWatchesIsolation = false
   private var storedFaults = Faults()
 
   private struct WeakEngine {
@@ -280,6 +281,12 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     }
     for session in concerned { session.send(isPresent ? .deviceReconnected : .deviceDisconnected) }
     settle()
+  }
+
+  /// Whether handlers that are called off their actor are noticed, instead of ending the process.
+  package var watchesIsolation: Bool {
+    get { locked { storedWatchesIsolation } }
+    set { locked { storedWatchesIsolation = newValue } }
   }
 
   // MARK: Record

@@ -6,7 +6,7 @@ public import HapticRender
 /// Engines made while it is in place, by `makeEngine` or by `CHHapticEngine()` after `install`, play into memory,
 /// and their clocks go on only by `advance`. Handlers have been called when `advance` returns.
 public final class VirtualHapticDevice: Sendable {
-  let backend: VirtualBackend
+  package let backend: VirtualBackend
 
   /// A device that is there, at time 0.
   public init(rate: Double = 48_000, profile: TransducerProfile = .phone) {
@@ -23,6 +23,11 @@ public final class VirtualHapticDevice: Sendable {
 
   /// Lets `CHHapticEngine()` make engines on what the environment names again.
   public static func uninstall() { EngineBackends.use(nil) }
+
+  /// The device of the test whose task this is, or the one that is installed; nil where engines play in real time.
+  public static var current: VirtualHapticDevice? {
+    EngineBackends.virtual.map { VirtualHapticDevice($0) }
+  }
 
   /// Makes an engine on this device.
   public func makeEngine() -> CHHapticEngine { CHHapticEngine(backend: backend) }

@@ -6,8 +6,22 @@ package import Foundation
 /// No call waits for the output, and none fails: what cannot be played is not played. The output is opened on
 /// the engine's own queue; what is asked for meanwhile plays as soon as it is open. Any thread may call.
 package final class EngineLife: @unchecked Sendable {
-  /// The engine that everything in this process shares unless it brings its own.
-  package static let shared = EngineLife(.hardware)
+  /// The engine that everything in this process shares unless it brings its own; of each virtual device another.
+  package static var shared: EngineLife {
+    guard let device = EngineBackends.virtual else { return live }
+    return device.slot(EngineLife.self) {
+      EngineLife(
+        EngineProvider(
+          supportsHaptics: { [weak device] in device?.isAvailable ?? false },
+          now: { [weak device] in device?.now ?? 0 }
+        ) { [weak device] in
+          guard let device else { throw CHHapticError(.notSupported) }
+          return CHHapticEngine(backend: device)
+        })
+    }
+  }
+
+  private static let live = EngineLife(.hardware)
 
   /// Playbacks that wait at most for an engine that starts; those beyond are dropped.
   static let mostWaiting = 16

@@ -9,7 +9,16 @@ public import Observation
 @MainActor @Observable
 public final class HapticManager {
   /// The manager of the process: shipped patterns, the output of the process, the user's defaults.
-  public static let shared = HapticManager(
+  ///
+  /// Each virtual device has a manager of its own, whose switch is forgotten with the device.
+  public static var shared: HapticManager {
+    EngineBackends.virtual?.slot(HapticManager.self) {
+      HapticManager(
+        life: .shared, patterns: .shipped, store: ForgetfulStore(), isEnabledAtFirst: true)
+    } ?? live
+  }
+
+  private static let live = HapticManager(
     life: .shared, patterns: .shipped, store: UserDefaults.standard, isEnabledAtFirst: true)
 
   /// The name under which the switch is remembered.
@@ -228,6 +237,13 @@ public protocol HapticSettingStore: AnyObject {
   func isOn(_ key: String) -> Bool?
   /// Remembers.
   func setOn(_ isOn: Bool, for key: String)
+}
+
+/// A memory that lasts as long as the manager.
+private final class ForgetfulStore: HapticSettingStore {
+  func isOn(_ key: String) -> Bool? { nil }
+
+  func setOn(_ isOn: Bool, for key: String) {}
 }
 
 extension UserDefaults: HapticSettingStore {

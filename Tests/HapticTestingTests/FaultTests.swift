@@ -1,0 +1,183 @@
+import CoreHaptics
+import FeedbackGenerators
+import Foundation
+import HapticTesting
+import Testing
+
+/// Faults that a test requests, of engines it cannot reach.
+@MainActor @Suite(.virtualHaptics) struct FaultTests {
+  let device = hapticDevice
+
+  @Test func theNextStartFailsAndTheOneAfterDoesNot() throws {
+    let player = Player()
+    device.failNextStart(.serverInitFailed)
+    let error = #expect(throws: CHHapticError.self) { try player.play() }
+    #expect(error?.code == .serverInitFailed)
+    try player.play()
+    #expect(
+      device.log.actions.prefix(3) == [
+        .engineMade, .engineStartFailed(.serverInitFailed), .engineStarted,
+      ])
+  }
+
+  @Test func aStartMayTakeItsTime() async throws {
+    let engine = try CHHapticEngine()
+    device.delayNextStart(by: 0.25)
+    try startBlocking(engine)
+    #expect(device.now == 0.25)
+    let other = try CHHapticEngine()
+    device.delayNextStart(by: 0.5)
+    other.start { _ in }
+    await device.advance(by: .seconds(0.25))
+    #expect(device.engines.map(\.isRunning) == [true, false])
+    await device.advance(by: .seconds(0.5))
+    #expect(device.engines.map(\.isRunning) == [true, true])
+  }
+
+  @Test func aDeviceMayHaveNoHaptics() throws {
+    device.supportsHaptics = false
+    #expect(!CHHapticEngine.capabilitiesForHardware().supportsHaptics)
+    let error = #expect(throws: CHHapticError.self) { try Player().play() }
+    #expect(error?.code == .notSupported)
+    device.supportsHaptics = true
+    #expect(CHHapticEngine.capabilitiesForHardware().supportsHaptics)
+  }
+
+  @Test func interruptionsReachPrivateEngines() async throws {
+    let player = Player()
+    try player.play()
+    device.interrupt()
+    #expect(device.log.stops == [.audioSessionInterrupt])
+    await device.advance(by: .milliseconds(1))
+    #expect(player.restartCount == 1)
+    #expect(device.engines.map(\.isRunning) == [true])
+  }
+
+  @Test func mediaServicesAreLostForAWhile() async throws {
+    let player = Player()
+    try player.play()
+    device.loseMediaServices(for: 0.5)
+    #expect(device.log.stops == [.systemError])
+    #expect(throws: CHHapticError.self) { try player.play() }
+    await device.advance(by: .seconds(1))
+    #expect(device.log.actions.contains(.engineReset))
+    try player.play()
+  }
+
+  @Test func playersMayBeFew() throws {
+    device.playerLimit = 2
+    let engine = try CHHapticEngine()
+    var players = [try engine.makePlayer(with: tap()), try engine.makePlayer(with: tap())]
+    let error = #expect(throws: CHHapticError.self) { try engine.makePlayer(with: tap()) }
+    #expect(error?.code == .resourceNotAvailable)
+    players.removeAll()
+    _ = try engine.makePlayer(with: tap())
+  }
+}
+
+/// Breaches of the rules of phones.
+@MainActor @Suite(.virtualHaptics) struct RuleTests {
+  let device = hapticDevice
+
+  @Test func nothingIsABreachWithoutRules() throws {
+    try CHHapticEngine().start()
+    #expect(device.breaches == [])
+    #expect(device.log.breaches.contains(.noResetHandler))
+  }
+
+  @Test func aStartWithoutAResetHandlerIsABreach() throws {
+    device.rules = .all
+    // The trait would fail the test for the breaches that it makes.
+    defer { device.rules = [] }
+    let engine = try CHHapticEngine()
+    try engine.start()
+    #expect(device.breaches == [.noResetHandler])
+    engine.resetHandler = { @Sendable in }
+    engine.stop()
+    device.advance(seconds: 0)
+    try engine.start()
+    #expect(device.breaches.count == 1)
+  }
+
+  @Test func engineLifeAndPlayersAreWatched() throws {
+    device.rules = .all
+    defer { device.rules = [] }
+    var engine: CHHapticEngine? = try CHHapticEngine()
+    engine?.resetHandler = { @Sendable in }
+    try engine?.start()
+    let long = try CHHapticPattern(
+      events: [
+        CHHapticEvent(
+          eventType: .hapticContinuous, parameters: [], relativeTime: 0, duration: 31)
+      ], parameters: [])
+    let player = try engine?.makePlayer(with: long)
+    device.reset()
+    try engine?.start()
+    #expect(throws: CHHapticError.self) { try player?.start(atTime: 0) }
+    try engine?.makePlayer(with: tap()).start(atTime: 0)
+    engine = nil
+    #expect(device.breaches == [.longEvent(seconds: 31), .playerUsedAfterReset, .engineReleased])
+  }
+
+  @Test func membersThatAreNewerThanAVersionAreABreach() throws {
+    device.rules = [.iOS(15)]
+    defer { device.rules = [] }
+    let engine = try CHHapticEngine()
+    engine.playsAudioOnly = true
+    UIImpactFeedbackGenerator(style: .light).impactOccurred(at: .zero)
+    #expect(
+      device.breaches == [
+        .newerAPI("playsAudioOnly", version: "16"),
+        .newerAPI("impactOccurred(at:)", version: "17.5"),
+      ])
+    device.rules = [.iOS(17)]
+    #expect(device.breaches == [.newerAPI("impactOccurred(at:)", version: "17.5")])
+  }
+
+  /// Written in a type of the main actor, as in many applications: a phone ends the process.
+  @MainActor private final class Careless {
+    var count = 0
+    let engine = try? CHHapticEngine()
+    func wire() { engine?.resetHandler = { [weak self] in self?.count += 1 } }
+    func wireWell() {
+      engine?.resetHandler = { @Sendable [weak self] in Task { @MainActor in self?.count += 1 } }
+    }
+  }
+
+  @Test func handlersOfTheMainActorAreFoundOffIt() async {
+    device.rules = [.handlersOnTheirActor]
+    defer { device.rules = [] }
+    #expect(device.ruleProblem == nil)
+    let careless = Careless()
+    careless.wireWell()
+    device.reset()
+    await device.advance(by: .zero)
+    #expect(careless.count == 1)
+    #expect(device.breaches == [])
+    careless.wire()
+    device.reset()
+    #expect(device.breaches == [.handlerOffMainActor(.reset)])
+  }
+
+  @Test func breachesAreSentences() {
+    #expect(
+      HapticBreach.handlerOffMainActor(.reset).description
+        == "the reset handler belongs to the main actor and was called off it, which traps on a phone; "
+        + "write { @Sendable … in Task { @MainActor in … } }")
+    #expect(
+      HapticBreach.newerAPI("playsAudioOnly", version: "16").description
+        == "playsAudioOnly requires iOS 16")
+  }
+}
+
+/// The trait with rules fails tests.
+@Suite struct RuleTraitTests {
+  @Test(.virtualHaptics(rules: .all)) func aTestThatKeepsTheRulesPasses() throws {
+    let engine = try CHHapticEngine()
+    engine.resetHandler = { @Sendable in }
+    try engine.start()
+    try engine.makePlayer(with: tap()).start(atTime: 0)
+    hapticDevice.advance(seconds: 1)
+    engine.stop()
+  }
+}
