@@ -295,6 +295,7 @@ let package = Package(
     .testTarget(
       name: "TemblorTests",
       dependencies: ["HapticRender", "SoundFile", "TestSupport", "temblor"],
+      exclude: ["FaultPlugIn"],
       swiftSettings: strict),
     .testTarget(
       name: "SoundFileTests", dependencies: ["SoundFile"], swiftSettings: strict),

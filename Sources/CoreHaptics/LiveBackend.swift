@@ -63,13 +63,13 @@ private final class LiveEngineSession: EngineSession {
     _ output: sending OpenedOutput, _ profile: TransducerProfile, _ strength: Float,
     _ request: SessionRequest
   ) {
-    let (format, wantsRealTime) = (output.format, output.isHardware)
+    let format = output.format
     engine = PlaybackEngine(
       rate: format.rate,
       routing: OutputRouting(channelCount: format.channelCount, buses: request.buses),
       profiles: [profile], strength: strength)
     let handler = request.eventHandler
-    playback = LivePlayback(engine, sink: output.sink, wantsRealTime: wantsRealTime) { event in
+    playback = LivePlayback(engine, sink: output.sink, wantsRealTime: true) { event in
       switch event {
       case .notice(let notice) where notice.kind == .disconnected:
         handler(.deviceDisconnected)

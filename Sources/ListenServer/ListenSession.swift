@@ -25,7 +25,7 @@ package final class ListenSession {
   /// The frame of the last end.
   private var endFrame: Int64 = 0
   /// What went wrong at the device.
-  var trouble = DeviceEventCounter()
+  var trouble = SinkEventFolding()
 
   /// A session in which nothing plays.
   ///
@@ -221,56 +221,47 @@ package final class ListenSession {
     events.append(.event(event, [.number("time", engine.seconds)] + fields))
   }
 
-  /// Seconds between two events of underruns: a device in trouble has hundreds, which nobody wants to read.
-  static let underrunInterval = 1.0
-
   /// Reports something that happened at the device.
-  package func note(_ notice: SinkEvent) {
-    trouble.missedFrameCount += notice.missedFrameCount
+  ///
+  /// - Parameter now: When, on the clock that `reportFolded` goes by.
+  package func note(_ event: SinkEvent, at now: Duration) {
+    for report in trouble.add(event, at: now) { tell(report) }
+  }
+
+  /// How long until events of the device that repeat are to be reported; nil where there are none.
+  package func foldedTimeout(at now: Duration) -> Duration? { trouble.timeout(at: now) }
+
+  /// Reports what was held back and is due; all of it without a time.
+  package func reportFolded(at now: Duration?) {
+    for report in trouble.takeDue(at: now) { tell(report) }
+  }
+
+  private func tell(_ report: SinkEventFolding.Report) {
+    let event = report.event
     let name: String
-    switch notice.kind {
-    case .underrun:
-      trouble.underrunCount += 1
-      trouble.untoldCount += 1
-      trouble.untoldFrameCount += notice.missedFrameCount
-      let isSoon = trouble.lastTold.map { engine.seconds - $0 < Self.underrunInterval } ?? false
-      return isSoon ? () : reportUnderruns()
+    switch event.kind {
+    case .underrun: name = "underrun"
     case .suspended: name = "suspended"
     case .disconnected: name = "disconnected"
+    case .unresponsive: name = "unresponsive"
     case .reconnected: name = "reconnected"
     case .failed: name = "failed"
     // Nothing a script could act on; standard error has it.
     case .degraded: return
     }
-    let missed = Double(notice.missedFrameCount) / engine.rate
-    tell(name, [.number("missed", missed), .pair("text", notice.text)])
+    let missed = ListenReply.Field.number("missed", Double(event.missedFrameCount) / engine.rate)
+    let count = ListenReply.Field.count("count", report.count)
+    if event.kind == .underrun { return tell(name, [missed, count] + cause(of: event)) }
+    tell(name, [missed] + (report.count > 1 ? [count] : []) + [.pair("text", event.text)])
   }
 
-  /// Reports underruns that were not told yet.
-  package func reportUnderruns() {
-    guard trouble.untoldCount > 0 else { return }
-    tell(
-      "underrun",
-      [
-        .number("missed", Double(trouble.untoldFrameCount) / engine.rate),
-        .count("count", trouble.untoldCount),
-      ])
-    trouble.untoldCount = 0
-    trouble.untoldFrameCount = 0
-    trouble.lastTold = engine.seconds
+  private func cause(of event: SinkEvent) -> [ListenReply.Field] {
+    switch event.cause {
+    case nil: []
+    case .lateDelivery: [.pair("cause", "late-delivery")]
+    case .stoppedProcess: [.pair("cause", "stopped-process")]
+    case .lateDevice: [.pair("cause", "late-device")]
+    case .droppedBuffer: [.pair("cause", "dropped-buffer")]
+    }
   }
-}
-
-/// What went wrong at a device while commands were taken.
-struct DeviceEventCounter {
-  /// Underruns of the device.
-  var underrunCount = 0
-  /// Frames that could not be heard.
-  var missedFrameCount = 0
-  /// Underruns that no event has reported.
-  var untoldCount = 0
-  /// Frames that could not be heard because of them.
-  var untoldFrameCount = 0
-  /// When an event last reported underruns, in seconds of the session.
-  var lastTold: Double?
 }

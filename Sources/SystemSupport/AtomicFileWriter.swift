@@ -10,6 +10,8 @@ package struct AtomicFileWriter: ~Copyable {
   private let target: String
   private let temporary: String
   private var isCommitted = false
+  /// Where the hidden file is noted for a signal that ends the process at once.
+  private let note: Int?
 
   /// Makes the hidden file; the target's folder must exist.
   package init(_ path: String) throws(FileError) {
@@ -37,6 +39,7 @@ package struct AtomicFileWriter: ~Copyable {
     self.descriptor = descriptor
     self.target = target
     temporary = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    note = SignalHandling.note(unfinishedPath: temporary)
   }
 
   /// The old file's permissions, or those a new file gets.
@@ -77,6 +80,7 @@ package struct AtomicFileWriter: ~Copyable {
   deinit {
     close(descriptor)
     if !isCommitted { unsafe unlink(temporary) }
+    SignalHandling.forget(unfinishedPath: note)
     SignalHandling.end()
   }
 }

@@ -4,7 +4,8 @@ internal import Synchronization
 /// Lets work be ended in order when Ctrl-C, termination or hang-up end the program.
 ///
 /// While no file is unfinished and nobody asked for notice, a signal ends the program as it ends any
-/// other, even one that waits for its standard input.
+/// other, even one that waits for its standard input. A second signal ends it in any case, and removes files
+/// that are unfinished.
 package enum SignalHandling {
   /// Whether the user has asked to stop.
   package static var isRequested: Bool { interrupted.load(ordering: .relaxed) }
@@ -16,6 +17,7 @@ package enum SignalHandling {
     _ = unfinished.load(ordering: .relaxed)
     _ = listeners.load(ordering: .relaxed)
     _ = noted.load(ordering: .relaxed)
+    _ = unfinishedPaths.count
     TerminalMode.prepare()
     // A file beyond the shell's limit is then an error of the write that can be told and tidied after.
     _ = signal(SIGXFSZ, SIG_IGN)
@@ -42,6 +44,37 @@ package enum SignalHandling {
 
   /// Reports that the file is finished or removed.
   static func end() { unfinished.subtract(1, ordering: .sequentiallyConsistent) }
+
+  /// Notes the path of a file that is to be removed where the process is ended at once.
+  ///
+  /// - Returns: What `forget` takes; nil where too many are noted.
+  static func note(unfinishedPath path: String) -> Int? {
+    // Never moved while noted, since a handler may be reading it.
+    let text = unsafe strdup(path)
+    for place in 0..<unfinishedPaths.count
+    where unfinishedPaths[place].compareExchange(
+      expected: 0, desired: UInt(bitPattern: text), ordering: .sequentiallyConsistent
+    ).exchanged {
+      return place
+    }
+    unsafe free(text)
+    return nil
+  }
+
+  /// Forgets a path that was noted.
+  static func forget(unfinishedPath place: Int?) {
+    guard let place else { return }
+    let text = unfinishedPaths[place].exchange(0, ordering: .sequentiallyConsistent)
+    unsafe free(UnsafeMutableRawPointer(bitPattern: text))
+  }
+
+  /// Removes the files that were noted: [also a signal handler].
+  private static func removeUnfinished() {
+    for place in 0..<unfinishedPaths.count {
+      let text = unfinishedPaths[place].load(ordering: .sequentiallyConsistent)
+      if let path = unsafe UnsafePointer<CChar>(bitPattern: text) { unsafe unlink(path) }
+    }
+  }
 
   /// Asks that the first signal be told through the answered descriptor, which it makes readable.
   static func addListener() -> Int32 {
@@ -70,10 +103,11 @@ package enum SignalHandling {
         call.raise()
         return
       }
-      // A terminal that closes hangs up, and so does its shell: the second is not an impatient user.
-      if number == SIGHUP { return }
     }
-    if unfinished.load(ordering: .sequentiallyConsistent) > 0 { return }
+    if unfinished.load(ordering: .sequentiallyConsistent) > 0, isFirst { return }
+    // A terminal that closes hangs up, and so does its shell: the second is not an impatient user.
+    if !isFirst && number == SIGHUP { return }
+    removeUnfinished()
     TerminalMode.leave()
     die(of: number)
   }
@@ -91,6 +125,23 @@ package enum SignalHandling {
   }
 }
 
+/// Paths of unfinished files, as addresses of C strings, in memory that a signal handler can read.
+@safe
+private struct UnfinishedPaths: @unchecked Sendable {
+  let count = 256
+  private let paths: UnsafeMutablePointer<Atomic<UInt>>
+
+  init() {
+    unsafe paths = .allocate(capacity: count)
+    for place in 0..<count { unsafe (paths + place).initialize(to: Atomic(0)) }
+  }
+
+  subscript(place: Int) -> Atomic<UInt> {
+    unsafeAddress { unsafe UnsafePointer(paths + place) }
+  }
+}
+
+private let unfinishedPaths = UnfinishedPaths()
 private let interrupted = Atomic(false)
 private let unfinished = Atomic(0)
 private let listeners = Atomic(0)

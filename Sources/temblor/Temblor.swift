@@ -4,6 +4,7 @@ import TemblorCommands
 @main
 struct Temblor {
   static func main() {
-    exit(TemblorProgram.run(Array(CommandLine.arguments.dropFirst())))
+    // At once: what libraries do at an exit may wait for a device that hangs.
+    _exit(TemblorProgram.run(Array(CommandLine.arguments.dropFirst())))
   }
 }

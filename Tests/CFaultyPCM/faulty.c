@@ -393,6 +393,15 @@ void cfp_fail_preparations(cfp_device *device, int error, unsigned count) {
 
 void cfp_add_delay(cfp_device *device, long frameCount) { device->extraDelay = frameCount; }
 
+void cfp_skip(cfp_device *device, long frameCount) {
+  if (device->state != CFP_RUNNING) return;
+  int64_t queued = device->taken - device->played;
+  device->played += frameCount < queued ? frameCount : queued;
+  device->begun = device->now;
+  device->playedBefore = device->played;
+  signal(device);
+}
+
 void cfp_cry_wolf(cfp_device *device, bool isReady) {
   device->criesWolf = isReady;
   signal(device);

@@ -135,6 +135,7 @@ public final class FaultyDevice {
       unsafe cfp_cry_wolf(device, true)
       endings.removeAll { $0.ending == .cryingWolf }
       endings.append((now + duration, .cryingWolf))
+    case .skip(let frameCount): unsafe cfp_skip(device, frameCount)
     case .change(let abilities): self.abilities = abilities
     }
   }

@@ -87,6 +87,8 @@ public enum Fault: Equatable, Sendable {
   case addDelay(frameCount: Int)
   /// It says for a while that it is ready, whether it is or not.
   case cryWolf(duration: Duration)
+  /// It passes over this many frames at once, which nobody hears.
+  case skip(frameCount: Int)
   /// It offers something else when it is opened the next time.
   case change(FaultyDevice.Capabilities)
 }

@@ -55,7 +55,8 @@ import Testing
     #expect(sink.wait(wake) == .room(frameCount: 960))
     #expect(
       sink.takeEvents() == [
-        SinkEvent(.underrun, missedFrameCount: 1_440, text: "buffer underrun")
+        SinkEvent(
+          .underrun, cause: .lateDelivery, missedFrameCount: 1_440, text: "buffer underrun")
       ])
   }
 

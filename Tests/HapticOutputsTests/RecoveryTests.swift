@@ -34,7 +34,12 @@ import Testing
         Stretch(start: 24_096, first: nil, count: 864),
         Stretch(start: 24_960, first: 24_960, count: 23_040),
       ])
-    #expect(playback.notices == [SinkEvent(.underrun, text: "buffer underrun")])
+    #expect(
+      playback.notices == [
+        SinkEvent(
+          .underrun, cause: .droppedBuffer, missedFrameCount: 864,
+          text: "the device dropped its buffer")
+      ])
   }
 
   @Test func lateFramesArePassedOver() throws {
@@ -51,7 +56,8 @@ import Testing
     #expect(playback.missedCount == 2_400)
     #expect(
       playback.notices == [
-        SinkEvent(.underrun, missedFrameCount: 2_400, text: "buffer underrun")
+        SinkEvent(
+          .underrun, cause: .lateDelivery, missedFrameCount: 2_400, text: "buffer underrun")
       ])
   }
 
@@ -69,7 +75,10 @@ import Testing
     playback.device.plan(.suspend(canResume: false), at: .milliseconds(502))
     #expect(playback.run(until: .seconds(1)))
     #expect(playback.heard.last == Stretch(start: 24_960, first: 24_960, count: 23_040))
-    #expect(playback.notices == [SinkEvent(.suspended, text: "the device was suspended")])
+    #expect(
+      playback.notices == [
+        SinkEvent(.suspended, missedFrameCount: 864, text: "the device was suspended")
+      ])
   }
 
   @Test func resumptionThatTakesTimeIsWaitedFor() throws {
@@ -141,6 +150,91 @@ import Testing
       ] + (code == EBUSY ? [busy] : []))
     #expect(playback.notices.last?.kind == .reconnected)
     #expect(playback.notices.last?.text == "faulty: reconnected")
+    // From the moment it went away to the moment it was opened again, its buffer included.
+    #expect(playback.notices.last?.missedFrameCount == 96_000)
+  }
+
+  @Test(arguments: [[2], [4]])
+  func aDeviceThatNeverReturnsIsALossAtTheEnd(channelCounts: [Int]) throws {
+    let playback = try Playback()
+    var other = FaultyDevice.Capabilities()
+    other.channelCounts = channelCounts
+    playback.device.plan(.change(other), at: .milliseconds(400))
+    playback.device.plan(
+      .disconnect(duration: channelCounts == [2] ? .seconds(99) : .zero, code: ENODEV),
+      at: .milliseconds(500))
+    #expect(playback.run(until: .seconds(4)))
+    playback.sink.finish(draining: true)
+    let last = try #require(playback.sink.takeEvents().last)
+    #expect(last.kind == .failed)
+    #expect(last.text == "faulty: the device did not return until the end")
+    #expect(
+      last.missedFrameCount == Int((playback.time.now / .seconds(1) * 48_000).rounded()) - 24_000)
+  }
+
+  /// With 960 frames, a pointer that goes back by 300 is one that has gone on by 660.
+  @Test(arguments: [500, 660, 800])
+  func framesThatADeviceSkipsAreCountedAndTheRestComesInTime(count: Int) throws {
+    let playback = try Playback()
+    playback.device.plan(.skip(frameCount: count), at: .milliseconds(502))
+    #expect(playback.run(until: .seconds(1)))
+    let event = try #require(playback.notices.first)
+    #expect(playback.notices.count == 1)
+    #expect(event.kind == .underrun)
+    #expect(event.cause == .droppedBuffer)
+    #expect(abs(event.missedFrameCount - count) <= 1)
+    let last = try #require(playback.heard.last)
+    #expect(abs((last.first ?? 0) - last.start) <= 1)
+    #expect(last.start + last.count >= 47_999)
+  }
+
+  /// Leaps that stay below what a device's own steps are.
+  @Test func aSmallLeapIsNoInterruption() throws {
+    let playback = try Playback()
+    playback.device.plan(.skip(frameCount: 100), at: .milliseconds(502))
+    #expect(playback.run(until: .seconds(1)))
+    #expect(playback.notices == [])
+  }
+
+  @Test func aStoppedProcessIsNoSlowOne() throws {
+    let playback = try Playback()
+    #expect(playback.run(until: .milliseconds(500)))
+    playback.time.pass(.seconds(2))
+    #expect(playback.run(until: .seconds(3)))
+    #expect(
+      playback.notices == [
+        SinkEvent(
+          .underrun, cause: .stoppedProcess, missedFrameCount: 95_040, text: "buffer underrun")
+      ])
+  }
+
+  /// A sound server swallows the beginning of a stream: silence, and nothing that was rendered.
+  @Test func silenceLeadsInAtTheStartAndAfterAReturn() throws {
+    let playback = try Playback { $0.leadIn = .milliseconds(50) }
+    playback.device.plan(.disconnect(duration: .zero, code: ENODEV), at: .milliseconds(500))
+    #expect(playback.run(until: .seconds(1)))
+    #expect(
+      playback.heard.prefix(2) == [
+        Stretch(start: 0, first: nil, count: 2_400), Stretch(start: 2_400, first: 0, count: 21_600),
+      ])
+    // The clock of what is heard stays 50 ms behind; what follows the silence comes at its time.
+    let last = try #require(playback.heard.last)
+    #expect(last.first == last.start - 2_400)
+    #expect(last.start + last.count == 48_000)
+    let silence = try #require(playback.heard.dropFirst(2).first)
+    #expect(silence.first == nil && silence.count >= 2_400)
+    // All that was not heard is counted: from the end of what was, to the beginning of what followed.
+    #expect(playback.notices.last?.missedFrameCount == (last.first ?? 0) - 21_600)
+  }
+
+  @Test(arguments: [-1_000_000, -957])
+  func theEndIsHeardWhereTheDelayIsWrong(frameCount: Int) throws {
+    let playback = try Playback()
+    #expect(playback.run(until: .milliseconds(500)))
+    playback.device.plan(.addDelay(frameCount: frameCount), at: .milliseconds(500))
+    playback.time.pass(.zero)
+    playback.sink.finish(draining: true)
+    #expect(playback.device.heardCount >= playback.position)
   }
 
   @Test func anotherDeviceOfTheSameNameIsNotTaken() throws {
@@ -228,5 +322,10 @@ import Testing
     playback.time.pass(.zero)
     playback.sink.finish(draining: true)
     #expect(playback.time.now == .milliseconds(620))
+    #expect(
+      playback.sink.takeEvents() == [
+        SinkEvent(
+          .failed, missedFrameCount: 960, text: "faulty: the device did not play the end")
+      ])
   }
 }

@@ -160,9 +160,18 @@ import Testing
 
   @Test func failedCallsAreNamed() {
     #expect(
+      refusal({ _ in }, results: { $0 == .hardwareParameters ? -Int(EPROTO) : nil })
+        == ALSAError(
+          kind: .other, device: "faulty",
+          description: "snd_pcm_hw_params failed: Protocol error"))
+  }
+
+  @Test func aLackOfMemorySaysWhatHelps() {
+    #expect(
       refusal({ _ in }, results: { $0 == .hardwareParameters ? -Int(ENOMEM) : nil })
         == ALSAError(
           kind: .other, device: "faulty",
-          description: "snd_pcm_hw_params failed: Cannot allocate memory"))
+          description:
+            "the system has no memory for this; use a smaller buffer or close other programs"))
   }
 }

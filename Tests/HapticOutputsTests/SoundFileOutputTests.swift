@@ -88,7 +88,7 @@ import Testing
     let writer = try RecordingWriter(
       recording, rate: 48_000, to: file.descriptor, path: "a.wav", storedAs: floats)
     try play(into: memory, time: time, recording: recording)
-    let outcome = writer.finish()
+    let outcome = try #require(writer.finish())
     #expect(outcome == .init(frameCount: Int64(memory.samples.count / 2)))
     #expect(try file.sound().interleaved == memory.samples)
     #expect(writer.finish() == outcome)
@@ -105,7 +105,7 @@ import Testing
     ) { error in told.withLock { $0.append(error) } }
     file.fill()
     try play(into: memory, time: time, recording: recording)
-    let outcome = writer.finish()
+    let outcome = try #require(writer.finish())
     #expect(memory.isFinished)
     #expect(outcome.frameCount == 0)
     #expect(told.withLock { $0.map(\.kind) } == [.diskFull])

@@ -199,7 +199,7 @@ import Testing
     studio.run(0.1)
     studio.ask("pause b")
     studio.ask("mute")
-    studio.session.note(SinkEvent(.underrun, missedFrameCount: 480, text: "underrun"))
+    studio.note(SinkEvent(.underrun, missedFrameCount: 480, text: "underrun"))
     let status = studio.ask("status")
     #expect(status.hasPrefix("ok time=0.1 playing=1 waiting=1 paused=1 voices=2"))
     #expect(status.contains("muted=yes"))
@@ -207,27 +207,37 @@ import Testing
   }
 
   @Test func whatHappensAtTheDeviceIsTold() {
-    studio.session.note(SinkEvent(.disconnected, text: "the device is gone; it is looked for"))
-    studio.session.note(SinkEvent(.degraded, text: "not told"))
-    studio.session.note(SinkEvent(.reconnected, missedFrameCount: 48_000, text: "it is back"))
+    studio.note(SinkEvent(.disconnected, text: "the device is gone; it is looked for"))
+    studio.note(SinkEvent(.degraded, text: "not told"))
+    studio.note(SinkEvent(.reconnected, missedFrameCount: 48_000, text: "it is back"))
+    studio.note(SinkEvent(.unresponsive, text: "it does not respond"))
     #expect(
       studio.run(0) == [
         "event disconnected time=0.0 missed=0.0 text=\"the device is gone; it is looked for\"",
         "event reconnected time=0.0 missed=1.0 text=\"it is back\"",
+        "event unresponsive time=0.0 missed=0.0 text=\"it does not respond\"",
       ])
   }
 
-  @Test func manyUnderrunsAreOneEventASecond() {
-    for _ in 0..<5 {
-      studio.session.note(SinkEvent(.underrun, missedFrameCount: 48, text: "underrun"))
-    }
-    #expect(studio.run(1) == ["event underrun time=0.0 missed=0.001 count=1"])
-    studio.session.note(SinkEvent(.underrun, missedFrameCount: 48, text: "underrun"))
-    #expect(studio.run(0.1) == ["event underrun time=1.0 missed=0.005 count=5"])
-    studio.session.note(SinkEvent(.underrun, missedFrameCount: 480, text: "underrun"))
-    #expect(studio.run(0) == [])
-    studio.session.reportUnderruns()
-    #expect(studio.run(0) == ["event underrun time=1.1 missed=0.01 count=1"])
+  @Test func eventsThatRepeatAreFolded() {
+    let underrun = SinkEvent(
+      .underrun, cause: .lateDelivery, missedFrameCount: 48, text: "underrun")
+    for _ in 0..<5 { studio.note(underrun) }
+    #expect(
+      studio.run(1.1) == ["event underrun time=0.0 missed=0.001 count=1 cause=late-delivery"])
+    studio.note(underrun)
+    #expect(
+      studio.run(0) == ["event underrun time=1.1 missed=0.004 count=4 cause=late-delivery"])
+    studio.note(underrun)
+    studio.note(SinkEvent(.suspended, text: "suspended"))
+    studio.note(SinkEvent(.suspended, text: "suspended"))
+    #expect(studio.run(0) == ["event suspended time=1.1 missed=0.0 text=suspended"])
+    studio.session.reportFolded(at: nil)
+    #expect(
+      studio.run(0) == [
+        "event underrun time=1.1 missed=0.002 count=2 cause=late-delivery",
+        "event suspended time=1.1 missed=0.0 text=suspended",
+      ])
   }
 
   @Test func finishingEndsLoopsWithTheirPassAndWhatStandsStillAtOnce() {

@@ -35,6 +35,9 @@ final class ListenStudio {
     return session.takeEvents().map(\.line)
   }
 
+  /// Something that happens at the device.
+  func note(_ event: SinkEvent) { session.note(event, at: playback.time.now) }
+
   /// What plays under a name.
   func voice(_ name: String) -> ListenPlayer? { session.voices.first { $0.name == name } }
 

@@ -8,14 +8,18 @@ struct Running {
   private let error: Scratch
 
   /// Starts a program in a folder, with a text or nothing on its standard input.
-  init(_ program: String, _ words: [String], in folder: String, input: String? = nil) throws {
+  init(
+    _ program: String, _ words: [String], in folder: String, input: String? = nil,
+    environment: [String] = []
+  ) throws {
     output = try Scratch()
     error = try Scratch()
     let source = try Scratch(holding: input ?? "")
 
     process = try ProcessRunner.start(
       [program] + words,
-      environment: ["PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8", "TEMBLOR=\(Workplace.program)"],
+      environment: ["PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8", "TEMBLOR=\(Workplace.program)"]
+        + environment,
       in: folder,
       streams: [
         (0, .descriptor(source.descriptor)), (1, .descriptor(output.descriptor)),

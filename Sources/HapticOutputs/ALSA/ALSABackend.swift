@@ -13,16 +13,24 @@ public struct ALSABackend: OutputBackend {
 
   /// All devices that have a name: the default first, then sound servers and cards, then the rest.
   public func outputs(probing: Bool) -> [OutputListing] {
-    ALSADeviceList.devices(probing: probing).map { device in
-      OutputListing(
-        name: device.name, description: device.description,
-        capabilities: device.capabilities.map {
-          OutputListing.Capabilities(
-            rates: $0.rates, channelCounts: $0.channelCounts,
-            encodings: $0.encodings.map(\.rawValue), periodSizes: $0.periodLengths,
-            isHardware: $0.isHardware)
-        }, problem: device.problem.map(OutputError.init))
-    }
+    ALSADeviceList.devices(probing: probing).map(Self.listing)
+  }
+
+  /// The entry with its capabilities; the device has two seconds to answer.
+  public func probed(_ listing: OutputListing) -> OutputListing {
+    Self.listing(
+      ALSADeviceList.probed(ALSADevice(name: listing.name, description: listing.description)))
+  }
+
+  private static func listing(_ device: ALSADevice) -> OutputListing {
+    OutputListing(
+      name: device.name, description: device.description,
+      capabilities: device.capabilities.map {
+        OutputListing.Capabilities(
+          rates: $0.rates, channelCounts: $0.channelCounts,
+          encodings: $0.encodings.map(\.rawValue), periodSizes: $0.periodLengths,
+          isHardware: $0.isHardware)
+      }, problem: device.problem.map(OutputError.init))
   }
 
   /// Whether the device can be opened, which is tried.
@@ -63,6 +71,7 @@ extension OutputError {
       case .deviceDisconnected: .disconnected
       case .serverUnavailable: .serverUnavailable
       case .permissionDenied: .permissionDenied
+      case .unresponsive: .unresponsive
       case .notPlayback: .notPlayback
       case .unsupportedFormat: .unsupportedFormat
       case .notCapture, .overrun, .other: .other

@@ -1,29 +1,53 @@
 internal import CALSA
 internal import Glibc
+internal import HapticPlayback
 public import SoundFile
+internal import Synchronization
 
 /// The playback devices of this machine.
 public enum ALSADeviceList {
   /// All devices that have a name: the default first, then sound servers and cards, then the rest.
   ///
   /// - Parameter probing: Whether each is opened for a moment to ask what it can do. Nothing is played, and a
-  ///   device in use is left alone; a sound server may need a moment to answer.
+  ///   device in use is left alone. A device that does not answer within two seconds has that as its problem.
   public static func devices(probing: Bool = true) -> [ALSADevice] {
     var devices = [
       ALSADevice(name: "default", description: "Default device of the ALSA configuration")
     ]
-    for device in DeviceNameBindings.hints() + DeviceNameBindings.cardDevices() {
+    for device in DeviceNameBindings.hints() + DeviceNameBindings.cardDevices()
+    where !plumbing.contains(device.name) {
       if let index = devices.firstIndex(where: { $0.name == device.name }) {
         if devices[index].name == "default" { devices[index] = device }
       } else {
         devices.append(device)
       }
     }
-    if probing { for index in devices.indices { probe(&devices[index]) } }
+    if probing { for index in devices.indices { devices[index] = probed(devices[index]) } }
     // Sorting keeps no order of equals.
     return devices.enumerated()
       .sorted { (rank($0.element.name), $0.offset) < (rank($1.element.name), $1.offset) }
       .map(\.element)
+  }
+
+  /// Plug-ins of the configuration that convert for other devices: nobody plays on them by their name.
+  private static let plumbing: Set<String> = [
+    "lavrate", "samplerate", "speexrate", "speex", "upmix", "vdownmix", "oss",
+  ]
+
+  /// How long a device may take to say what it can do; a sound server that is asleep needs a second.
+  private static let probeLimit = Duration.seconds(2)
+
+  /// The device with what it can do, asked on a thread of its own that is left behind where it hangs.
+  static func probed(_ device: ALSADevice) -> ALSADevice {
+    let box = ProbeResult(device)
+    let thread = BackgroundThread { box.value.withLock { probe(&$0) } }
+    guard thread.wait(within: probeLimit) else {
+      var unresponsive = device
+      unresponsive.problem = ALSAError(
+        kind: .unresponsive, device: device.name, description: "the device does not respond")
+      return unresponsive
+    }
+    return box.value.withLock { $0 }
   }
 
   /// Asks a device what it can do.
@@ -50,10 +74,16 @@ public enum ALSADeviceList {
     case "pipewire", "pulse", "jack": 1
     case "hw", "plughw", "sysdefault": 2
     case "null": 5
-    case "lavrate", "samplerate", "speexrate", "speex", "upmix", "vdownmix", "oss": 4
     default: 3
     }
   }
+}
+
+/// A device that is asked, for the thread that asks and the one that waits.
+private final class ProbeResult: Sendable {
+  let value: Mutex<ALSADevice>
+
+  init(_ device: ALSADevice) { value = Mutex(device) }
 }
 
 /// A playback device that has a name.

@@ -14,6 +14,8 @@ public struct ALSAError: Error, Equatable, Sendable, CustomStringConvertible {
     case serverUnavailable
     /// The system does not let this user have it.
     case permissionDenied
+    /// It does not answer: connect it again, restart its sound server, or choose another.
+    case unresponsive
     /// It records only: choose another.
     case notPlayback
     /// It plays only: choose another.
@@ -58,6 +60,19 @@ public struct ALSAError: Error, Equatable, Sendable, CustomStringConvertible {
       return (.noSuchDevice, "no such device; run 'aplay -L' to list devices")
     case ENODEV where isOpening, ENXIO where isOpening:
       return (.noSuchDevice, "device not connected; connect it or choose another device")
+    case EIO where isOpening:
+      return (
+        .other,
+        "the device reports an input/output error; reconnect it, or restart its sound server"
+      )
+    case ENOMEM:
+      return (
+        .other, "the system has no memory for this; use a smaller buffer or close other programs"
+      )
+    case EMFILE, ENFILE:
+      return (
+        .other, "too many open files; close some, or raise the limit with 'ulimit -n'"
+      )
     case ENODEV, ENXIO, ENOTTY, EBADF, EBADFD, EIO:
       return (.deviceDisconnected, "device disconnected; reconnect it")
     case ECONNREFUSED, ECONNRESET, ECONNABORTED, ENOTCONN, EHOSTDOWN:
@@ -68,6 +83,8 @@ public struct ALSAError: Error, Equatable, Sendable, CustomStringConvertible {
       )
     case ETIMEDOUT:
       return (.deviceDisconnected, "device stopped accepting frames; reconnect it")
+    case EINVAL where failure.call == .write || failure.call == .mapCommit:
+      return (.other, "the device refuses frames; it is opened again")
     case EINVAL where isOpening:
       return (.noSuchDevice, "device not defined in the ALSA configuration; choose another device")
     default:

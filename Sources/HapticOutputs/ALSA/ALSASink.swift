@@ -9,8 +9,9 @@ internal import SoundFile
 ///
 /// - An underrun or a suspension is reported as `.missed`: the time from the end of what the device had, by
 ///   its last measurement, to now by the timekeeper's clock.
-/// - A device that went away is looked for twice a second, with the same request. Until it is back, the clock
-///   paces: `.missed` every 20 ms.
+/// - A device that went away, or has taken nothing for a second, is looked for twice a second, with the same
+///   request. Until it is back, the clock paces: `.missed` every 20 ms.
+/// - Events count every frame that was not heard: those that went by, and those that a device dropped.
 /// - A device that takes frames faster than time goes by, such as `null`, is held back by the clock.
 ///
 /// Belongs to one thread at a time. `wait` and `write` allocate nothing while all is well.
@@ -40,7 +41,7 @@ public final class ALSASink: AudioSink {
 
   let time: FrameTime
   let timekeeper: any TimeSource
-  let interception: PCMInterception?
+  let reopening: DeviceReopening
   var pcm: PCMBindings?
   var phase = Phase.open
   var sinkEvents = SinkEventQueue()
@@ -67,10 +68,20 @@ public final class ALSASink: AudioSink {
   var interruption: Discontinuity?
   /// Frames that went by unheard and are not yet told.
   var missedCount = 0
-  /// Frames of silence to hand over first, because the device is ahead of time.
+  /// Frames of silence to hand over first: because the device is ahead of time, or to lead in.
   var owedSilence = 0
+  /// The moment until which the device plays silence of ours, or what is counted as lost.
+  var silenceEnd = Duration.zero
+  /// Frames of silence the device took before it was started.
+  var silentWaitingCount = 0
+  /// Frames that were not heard since the device went away.
+  var lostCount = 0
   /// What went wrong in a call that could not tell.
   var trouble: PCMFailure?
+  /// By how much the last wait was longer than asked for, and when it ended.
+  var oversleep = (length: Duration.zero, end: Duration.zero)
+  /// When the last call of `wait` returned.
+  var lastReturn: Duration?
   /// When the device last took or freed frames.
   var lastProgress = Duration.zero
   /// Frames that were free when last asked.
@@ -80,6 +91,8 @@ public final class ALSASink: AudioSink {
   var recoveriesSince = Duration.zero
   /// When the device was last looked for.
   var lastAttempt: Duration?
+  /// When the device was last lost.
+  var lostMoment = Duration.zero
   /// What was last told about a device that does not come back.
   var lastAbsence: ALSAError?
 
@@ -97,7 +110,7 @@ public final class ALSASink: AudioSink {
     let (pcm, granted) = try PCMNegotiation(request).open(interception: interception)
     self.request = request
     self.timekeeper = timekeeper
-    self.interception = interception
+    reopening = DeviceReopening(request, interception: interception)
     self.granted = granted
     format = SinkFormat(
       rate: Double(granted.rate), channelCount: granted.channelCount,
@@ -108,6 +121,44 @@ public final class ALSASink: AudioSink {
     watched = Array(repeating: PollDescriptor(-1), count: 1 + pcm.descriptorCount)
     lastProgress = timekeeper.now
     self.pcm = pcm
+    owedSilence = leadIn
+  }
+
+  /// A sink that goes on in the place of one whose calls do not return: its device is away until it can be
+  /// opened again.
+  init(
+    succeeding request: PCMRequest, granted: PCMConfiguration, format: SinkFormat,
+    timekeeper: any TimeSource, due: Duration, lostCount: Int
+  ) {
+    self.request = request
+    self.timekeeper = timekeeper
+    reopening = DeviceReopening(request, interception: nil)
+    self.granted = granted
+    self.format = format
+    time = FrameTime(rate: format.rate)
+    encoder = SampleEncoder(granted.encoding)
+    staged = Self.stage(for: granted, format: format)
+    watched = [PollDescriptor(-1)]
+    end = due
+    self.lostCount = lostCount
+    isSettled = true
+    lastAttempt = timekeeper.now
+    phase = .disconnected(nextAttempt: timekeeper.now + Self.retryInterval)
+  }
+
+  /// Goes on with the same device, which it opens again.
+  public var successor: SinkSuccessor? {
+    let (request, granted, format, timekeeper) = (request, granted, format, timekeeper)
+    return { due, lostFrameCount in
+      ALSASink(
+        succeeding: request, granted: granted, format: format, timekeeper: timekeeper, due: due,
+        lostCount: lostFrameCount)
+    }
+  }
+
+  /// Frames of silence before the first frame where a sound server may swallow them.
+  var leadIn: Int {
+    granted.isHardware || granted.isPaced ? 0 : time.frameCount(in: request.leadIn)
   }
 
   /// Whether a sound card plays the frames without a sound server between.
@@ -163,9 +214,9 @@ public final class ALSASink: AudioSink {
         : try staged.push(to: pcm, access: granted.access)
       if taken == 0 { break }
       if isSilence { owedSilence -= taken }
-      isSilence = owedSilence > 0
       total += taken
-      count(taken)
+      count(taken, isSilence: isSilence)
+      isSilence = owedSilence > 0
       // Full when there is no space for another period.
       if !isStarted, waitingCount + granted.periodSize > granted.bufferSize { try start(pcm) }
     }
@@ -173,9 +224,13 @@ public final class ALSASink: AudioSink {
   }
 
   /// Takes note of frames the device has taken.
-  private func count(_ frameCount: Int) {
-    if !isStarted { waitingCount += frameCount }
+  private func count(_ frameCount: Int, isSilence: Bool) {
+    if !isStarted {
+      waitingCount += frameCount
+      if isSilence { silentWaitingCount += frameCount }
+    }
     end = end.map { $0 + time.duration(of: frameCount) }
+    if isSilence, let end { silenceEnd = end }
     lastAvailable -= frameCount
     lastProgress = timekeeper.now
   }
@@ -189,22 +244,53 @@ public final class ALSASink: AudioSink {
     // After an interruption the buffer took a moment to fill; the next one makes good for it.
     if let end { lag += begun - end }
     end = begun
+    silenceEnd = begun - time.duration(of: waitingCount - silentWaitingCount)
     waitingCount = 0
+    silentWaitingCount = 0
     lastProgress = now
   }
 
   /// Ends: lets what was handed over be heard, for at most the buffer and 100 ms, or drops it.
+  ///
+  /// What was not heard until then is an event.
   public func finish(draining: Bool) {
-    if draining, case .open = phase, let pcm, trouble == nil {
-      // A device that fails now has nothing more to be waited for.
-      try? drain(pcm)
+    switch phase {
+    case .open:
+      if draining, let pcm {
+        // A device that fails now has nothing more to be waited for.
+        let left = trouble == nil ? (try? drain(pcm)) ?? heldFrameCount : heldFrameCount
+        if left > 0 {
+          sinkEvents.add(
+            .failed, missedFrameCount: left,
+            text: "\(request.device): the device did not play the end")
+        }
+      }
+      let idle = timekeeper.now - lastProgress
+      if !draining, isSettled, idle > time.duration(of: granted.bufferSize) + .milliseconds(250) {
+        sinkEvents.add(
+          .failed, missedFrameCount: time.frameCount(in: idle),
+          text: "\(request.device): the device stopped accepting frames")
+      }
+      if !granted.isPaced { pcm?.drop() }
+    case .suspended, .disconnected:
+      lostCount += passOver(queuedCount: 0, now: timekeeper.now)
+      sinkEvents.add(
+        .failed, missedFrameCount: lostCount,
+        text: "\(request.device): the device did not return until the end")
+    case .ended: break
     }
-    if !granted.isPaced { pcm?.drop() }
     pcm = nil
     phase = .ended
   }
 
-  private func drain(_ pcm: PCMBindings) throws(PCMFailure) {
+  /// Frames that were handed over and are not heard yet, by the clock.
+  private var heldFrameCount: Int {
+    let due = max(.zero, (end ?? timekeeper.now) - max(timekeeper.now, silenceEnd))
+    return time.frameCount(in: due) + staged.count
+  }
+
+  /// Waits for the end of the sound, and returns how many frames were not heard by then.
+  private func drain(_ pcm: PCMBindings) throws(PCMFailure) -> Int {
     var now = timekeeper.now
     let limit = now + time.duration(of: granted.bufferSize) + .milliseconds(100)
     var padding = granted.isPaced ? 0 : granted.periodSize
@@ -212,23 +298,27 @@ public final class ALSASink: AudioSink {
       _ = try push(to: pcm)
       if staged.count == 0, padding > 0 {
         // Some devices play whole periods only.
-        padding -= max(1, try staged.pushSilence(padding, to: pcm, access: granted.access))
+        padding -= try staged.pushSilence(padding, to: pcm, access: granted.access)
       }
       if !isStarted, waitingCount > 0 { try start(pcm) }
       let left = try remaining(pcm, now: now)
-      guard left > .zero || staged.count > 0 else { return }
+      guard left > .zero || staged.count > 0 else { return 0 }
       for index in watched.indices { watched[index].descriptor = -1 }
       timekeeper.wait(
         for: &watched, timeout: min(max(left, .milliseconds(1)), limit - now, .milliseconds(20)))
       now = timekeeper.now
     }
+    // Padding is behind the sound.
+    let padded = granted.isPaced ? 0 : granted.periodSize - max(0, padding)
+    return max(0, time.frameCount(in: try remaining(pcm, now: now)) - padded) + staged.count
   }
 
-  /// How long the device will still be heard.
+  /// How long the device will still be heard; by the clock where it does not know.
   private func remaining(_ pcm: PCMBindings, now: Duration) throws(PCMFailure) -> Duration {
     if granted.isPaced { return (end ?? now) - now }
     guard isStarted, pcm.state == .running else { return .zero }
-    return time.duration(of: try pcm.delay())
+    guard let delay = try? pcm.delay(), delay >= 0 else { return (end ?? now) - now }
+    return time.duration(of: delay)
   }
 }
 
@@ -246,7 +336,9 @@ struct SinkEventQueue {
 
   /// Adds an event. When the queue is full, only its frames are kept; losing and finding a device, and the
   /// end, always find a place.
-  mutating func add(_ kind: SinkEvent.Kind, missedFrameCount: Int = 0, text: String) {
+  mutating func add(
+    _ kind: SinkEvent.Kind, cause: SinkEvent.Cause? = nil, missedFrameCount: Int = 0, text: String
+  ) {
     if events.count >= Self.capacity {
       guard kind != .underrun, kind != .suspended,
         let index = events.firstIndex(where: { $0.kind == .underrun || $0.kind == .suspended })
@@ -259,7 +351,8 @@ struct SinkEventQueue {
       surplus += 1
       surplusFrames += events.remove(at: index).missedFrameCount
     }
-    events.append(SinkEvent(kind, missedFrameCount: missedFrameCount, text: text))
+    events.append(
+      SinkEvent(kind, cause: cause, missedFrameCount: missedFrameCount, text: text))
   }
 
   /// Takes all, oldest first; the number of those that found no place comes last.

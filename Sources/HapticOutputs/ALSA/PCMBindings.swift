@@ -26,6 +26,7 @@ final class PCMBindings {
     opening device: String, for direction: Direction = .playback, interception: PCMInterception?
   ) throws(PCMFailure) {
     LibraryErrors.silence()
+    if device.prefix(while: { $0 != ":" }) == "jack" { LibraryErrors.silenceJack() }
     let pcm = try unsafe Self.open(device, for: direction, interception: interception)
     var parameters: OpaquePointer?
     guard unsafe snd_pcm_hw_params_malloc(&parameters) == 0, let parameters = unsafe parameters

@@ -1,4 +1,5 @@
 internal import CALSA
+internal import Glibc
 
 /// The calls of the library that can fail, by the names its documentation has.
 package enum PCMCall: String, CaseIterable, Sendable {
@@ -69,10 +70,25 @@ package struct PCMInterception: Sendable {
   }
 }
 
-/// What the library says on its own account.
+/// What libraries say on their own account: the program's messages are the only ones.
 enum LibraryErrors {
   private static let silenced: Void = temblor_alsa_be_silent()
+  private static let silencedJack: Void = silenceJackNow()
 
-  /// `snd_lib_error_set_handler`, once: the program's messages are the only ones.
+  /// `snd_lib_error_set_handler`, once.
   static func silence() { _ = silenced }
+
+  /// `jack_set_error_function` and `jack_set_info_function`, once, where the plug-in's library is there.
+  static func silenceJack() { _ = silencedJack }
+
+  private static func silenceJackNow() {
+    typealias Handler = @convention(c) (UnsafePointer<CChar>?) -> Void
+    typealias Setter = @convention(c) (Handler?) -> Void
+    let silent: Handler = { _ in }
+    guard let library = unsafe dlopen("libjack.so.0", RTLD_NOW) else { return }
+    for name in ["jack_set_error_function", "jack_set_info_function"] {
+      guard let symbol = unsafe dlsym(library, name) else { continue }
+      unsafe unsafeBitCast(symbol, to: Setter.self)(silent)
+    }
+  }
 }

@@ -19,13 +19,16 @@ public struct PCMRequest: Equatable, Sendable {
   public var periodSize: Int
   /// Frames that fit in all; the nearest possible is taken.
   public var bufferSize: Int
+  /// Silence before the first frame, and after a reconnection, on devices that are not sound cards: a sound
+  /// server swallows the first milliseconds of a stream.
+  public var leadIn: Duration
 
   /// Makes a request; by default for a buffer of 20 ms in four periods.
   public init(
     device: String = "default", rate: Int = 48_000, allowsOtherRate: Bool = false,
     channels: OutputRequest.Channels = .atLeast(2), encoding: SampleEncoding? = nil,
     access: PCMAccess? = nil,
-    periodSize: Int = 240, bufferSize: Int = 960
+    periodSize: Int = 240, bufferSize: Int = 960, leadIn: Duration = .zero
   ) {
     self.device = device
     self.rate = rate
@@ -35,14 +38,18 @@ public struct PCMRequest: Equatable, Sendable {
     self.access = access
     self.periodSize = periodSize
     self.bufferSize = bufferSize
+    self.leadIn = leadIn
   }
+
+  /// The lead-in of devices that programs open by name: several times what PulseAudio was seen to swallow.
+  static let usualLeadIn = Duration.milliseconds(50)
 
   /// The request of a program to one device, with its sample format.
   init(device: String, _ request: OutputRequest, encoding: SampleEncoding?) {
     self.init(
       device: device, rate: request.rate, allowsOtherRate: request.allowsOtherRate,
       channels: request.channels, encoding: encoding, periodSize: request.periodSize,
-      bufferSize: request.bufferSize)
+      bufferSize: request.bufferSize, leadIn: Self.usualLeadIn)
   }
 }
 

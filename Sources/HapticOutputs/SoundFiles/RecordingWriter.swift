@@ -1,6 +1,5 @@
 public import HapticPlayback
 public import SoundFile
-internal import Glibc
 internal import Synchronization
 
 /// Empties a recording into a sound file on a thread of its own, so that playing never waits for a disk.
@@ -32,7 +31,8 @@ public final class RecordingWriter: Sendable {
   static let maximumByteCount: Int64 = 0xFFFF_FFFF - 0x10_0000
 
   private let shared: Shared
-  private let thread: Mutex<pthread_t?>
+  private let thread: BackgroundThread
+  private let isGivenUp = Atomic<Bool>(false)
 
   /// What both threads use; one touches the writer, then the other.
   private final class Shared: @unchecked Sendable {
@@ -122,41 +122,31 @@ public final class RecordingWriter: Sendable {
       mostFrames: format.container == .wav ? Self.maximumByteCount / frameBytes : .max,
       writer: writer,
       failureHandler: failureHandler)
-    thread = Mutex(nil)
-    var started = pthread_t()
-    let context = unsafe Unmanaged.passRetained(shared).toOpaque()
-    let result = unsafe pthread_create(
-      &started, nil,
-      { context in
-        guard let context = unsafe context else { return nil }
-        let shared = unsafe Unmanaged<Shared>.fromOpaque(context).takeRetainedValue()
-        // Signals are for the threads that wait for them.
-        var all = sigset_t()
-        _ = unsafe sigfillset(&all)
-        _ = unsafe pthread_sigmask(SIG_SETMASK, &all, nil)
-        shared.run()
-        return nil
-      }, context)
-    precondition(result == 0, "this process can start no more threads")
-    thread.withLock { $0 = started }
+    let shared = shared
+    thread = BackgroundThread { shared.run() }
   }
 
-  deinit { _ = finish() }
+  deinit {
+    if !isGivenUp.load(ordering: .relaxed) { finish() }
+  }
 
   /// Writes what is left and completes the file; every later call answers the same.
   ///
   /// To be called when nothing is recorded any more.
+  ///
+  /// - Parameter limit: How long the disk may take; nil means no limit.
+  /// - Returns: What became of it; nil where the disk took longer.
   @discardableResult
-  public func finish() -> Outcome {
+  public func finish(within limit: Duration? = nil) -> Outcome? {
     shared.isEnding.store(true, ordering: .releasing)
     shared.wake.raise()
-    return thread.withLock { thread in
-      if let running = thread { pthread_join(running, nil) }
-      thread = nil
-      var outcome = shared.outcome
-      outcome.droppedFrameCount =
-        Int64(shared.recording.droppedSampleCount / shared.recording.channelCount)
-      return outcome
+    guard thread.wait(within: limit) else {
+      isGivenUp.store(true, ordering: .relaxed)
+      return nil
     }
+    var outcome = shared.outcome
+    outcome.droppedFrameCount =
+      Int64(shared.recording.droppedSampleCount / shared.recording.channelCount)
+    return outcome
   }
 }

@@ -19,35 +19,56 @@ public final class LivePlayback: Sendable {
   public let engine: PlaybackEngine
   /// What the sink was granted.
   public let format: SinkFormat
+  /// How long a call of the sink may last before it counts as hanging.
+  static let callLimit = Duration.seconds(1)
+  /// Time between two looks at whether the sink's calls return.
+  private static let watchInterval = Duration.milliseconds(250)
+
   private let shared: Shared
   private let time: any TimeSource
+  private let control: BackgroundThread
 
-  /// What both threads and the owner use; it outlives whichever is last.
+  /// What all threads and the owner use; it outlives whichever is last.
   private final class Shared: @unchecked Sendable {
     let loop: RenderLoop
     let engine: PlaybackEngine
+    let time: any TimeSource
     let changes = WakeSignal()
     let isOver = Atomic<Bool>(false)
+    let isStopping = Atomic<Bool>(false)
     let wantsRealTime: Bool
+    let successor: SinkSuccessor?
     let handler: EventHandler
     let pending = Locked<[SinkEvent]>([])
-    let threads = Locked<[pthread_t]>([])
+    let renderThread = Locked<BackgroundThread?>(nil)
 
     init(
-      loop: RenderLoop, engine: PlaybackEngine, wantsRealTime: Bool,
-      handler: @escaping EventHandler
+      loop: RenderLoop, engine: PlaybackEngine, time: any TimeSource, wantsRealTime: Bool,
+      successor: SinkSuccessor?, handler: @escaping EventHandler
     ) {
       self.loop = loop
       self.engine = engine
+      self.time = time
       self.wantsRealTime = wantsRealTime
+      self.successor = successor
       self.handler = handler
+    }
+
+    /// Reports something in its turn: [any thread].
+    func report(_ event: SinkEvent) {
+      pending.withLock { $0.append(event) }
+      changes.raise()
     }
   }
 
   /// Starts playing: the sink belongs to the render thread from now on.
   ///
+  /// A call of the sink that does not return within a second is reported as `.unresponsive`. Where the sink
+  /// has a successor, another render thread goes on with that: time passes, and the device is opened again
+  /// as soon as it can be.
+  ///
   /// - Parameters:
-  ///   - wantsRealTime: Whether to ask for real-time priority and locked memory; a refusal is reported once.
+  ///   - wantsRealTime: Whether to ask for real-time priority; a refusal is reported once.
   ///   - recording: Takes a copy of all that is handed over.
   public init(
     _ engine: PlaybackEngine, sink: sending any AudioSink,
@@ -60,31 +81,60 @@ public final class LivePlayback: Sendable {
     self.time = time
     engine.temperatureRise = ThermalStateStore.shared.temperatureRise(
       of: engine.routing, at: time.now)
+    let successor = sink.successor
     let loop = RenderLoop(engine: engine, sink: sink, time: time)
     loop.recording = recording
-    shared = Shared(
-      loop: loop, engine: engine, wantsRealTime: wantsRealTime, handler: eventHandler)
+    let shared = Shared(
+      loop: loop, engine: engine, time: time, wantsRealTime: wantsRealTime, successor: successor,
+      handler: eventHandler)
+    self.shared = shared
     let changes = shared.changes
     loop.changeHandler = { changes.raise() }
-    unsafe start(Self.render)
-    unsafe start(Self.tell)
+    shared.renderThread.withLock { $0 = BackgroundThread { Self.render(shared) } }
+    control = BackgroundThread { Self.watch(shared) }
   }
 
   deinit { stop() }
 
-  /// Fades out, lets the rest be heard, and returns when both threads have ended. Once is enough.
+  /// Fades out, lets the rest be heard, and returns when the threads have ended. Once is enough.
   ///
   /// Not to be called from a handler.
-  public func stop() {
-    shared.loop.stop()
-    let threads = shared.threads.withLock { threads in
-      let all = threads
-      threads.removeAll()
-      return all
+  ///
+  /// - Parameter limit: How long to wait at most for the sink, by the machine's clock; by default as long as
+  ///   its buffer may take to be heard, and two seconds.
+  /// - Returns: Whether the sink ended; else its thread is left behind.
+  @discardableResult
+  public func stop(within limit: Duration? = nil) -> Bool {
+    // Together, so that no other thread takes over from the one that is waited for.
+    let (isFirst, thread) = shared.renderThread.withLock { thread in
+      let isFirst = !shared.isStopping.exchange(true, ordering: .acquiringAndReleasing)
+      return (isFirst, thread)
     }
-    for thread in threads { pthread_join(thread, nil) }
-    guard !threads.isEmpty else { return }
+    shared.loop.stop()
+    let usual = Duration.seconds(2 * Double(format.bufferSize) / format.rate + 2)
+    let hasEnded = thread?.wait(within: isFirst ? limit ?? usual : .zero) ?? true
+    guard isFirst else { return hasEnded }
+    if !hasEnded {
+      shared.report(
+        SinkEvent(
+          .failed, missedFrameCount: unheardFrameCount,
+          text: "the device does not respond; it was left without being closed"))
+      shared.isOver.store(true, ordering: .releasing)
+      shared.changes.raise()
+    }
+    // Only a handler could keep it, and nobody may wait for ever for one.
+    control.wait(within: .seconds(1))
     ThermalStateStore.shared.keep(engine.temperatureRise, of: engine.routing, at: time.now)
+    return hasEnded
+  }
+
+  /// Frames that became due since the device last took any.
+  private var unheardFrameCount: Int {
+    let reading = shared.loop.clock.reading
+    guard reading.moment != .zero else { return 0 }
+    let (seconds, attoseconds) = (time.now - reading.moment).components
+    let elapsed = (Double(seconds) + Double(attoseconds) * 1e-18) * engine.rate
+    return max(0, Int(elapsed) - reading.delay)
   }
 
   /// Which frame of the engine is heard.
@@ -102,30 +152,20 @@ public final class LivePlayback: Sendable {
 
   // MARK: Threads
 
-  private typealias Body = @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?
-
-  private func start(_ body: Body) {
-    var thread = pthread_t()
-    let context = unsafe Unmanaged.passRetained(shared).toOpaque()
-    let result = unsafe pthread_create(&thread, nil, body, context)
-    precondition(result == 0, "this process can start no more threads")
-    shared.threads.withLock { $0.append(thread) }
-  }
-
-  private static let render: Body = { context in
-    guard let context = unsafe context else { return nil }
-    let shared = unsafe Unmanaged<Shared>.fromOpaque(context).takeRetainedValue()
-    // Signals are for the threads that wait for them.
-    blockSignals()
-    if shared.wantsRealTime, let refusal = RealTimePriority.ask() {
-      shared.pending.withLock { $0.append(SinkEvent(.degraded, text: refusal)) }
-      shared.changes.raise()
+  private static func render(_ shared: Shared) {
+    let number = shared.loop.replacementCount
+    if shared.wantsRealTime {
+      // A refusal is the same for every thread, and reported once.
+      RealTimePriority.request { refusal in
+        if number == 0 { shared.report(SinkEvent(.degraded, text: refusal)) }
+      }
     }
     while shared.loop.turn() { pass(shared) }
+    // Another thread may have taken over meanwhile.
+    guard shared.loop.replacementCount == number else { return }
     pass(shared)
     shared.isOver.store(true, ordering: .releasing)
     shared.changes.raise()
-    return nil
   }
 
   /// Hands events to the control thread; where it is just taking some, the next iteration does.
@@ -137,16 +177,16 @@ public final class LivePlayback: Sendable {
     if passed != nil { shared.changes.raise() }
   }
 
-  private static let tell: Body = { context in
-    guard let context = unsafe context else { return nil }
-    let shared = unsafe Unmanaged<Shared>.fromOpaque(context).takeRetainedValue()
-    blockSignals()
+  /// Reports what happened, and watches the render thread.
+  private static func watch(_ shared: Shared) {
     var watched = [PollDescriptor(shared.changes.descriptor)]
     var isOver = false
+    var hanging: Int?
     while !isOver {
-      SystemTimeSource().wait(for: &watched, timeout: nil)
+      SystemTimeSource().wait(for: &watched, timeout: watchInterval)
       shared.changes.lower()
       isOver = shared.isOver.load(ordering: .acquiring)
+      if !isOver { watchCalls(shared, &hanging) }
       shared.engine.update()
       let notices = shared.pending.withLock { pending in
         let all = pending
@@ -157,34 +197,28 @@ public final class LivePlayback: Sendable {
     }
     shared.engine.noteDriverEnded()
     shared.handler(.ended)
-    return nil
   }
 
-  private static func blockSignals() {
-    var all = sigset_t()
-    _ = unsafe sigfillset(&all)
-    _ = unsafe pthread_sigmask(SIG_SETMASK, &all, nil)
-  }
-}
-
-/// Requests real-time priority for the calling thread, and locked memory.
-enum RealTimePriority {
-  /// The requested priority: above ordinary threads, below the kernel's interrupt threads at 50.
-  private static let priority: Int32 = 20
-
-  /// Requests it; returns why it was refused, as a line for the user, or nil.
-  static func ask() -> String? {
-    var parameters = sched_param()
-    parameters.sched_priority = priority
-    let result = unsafe pthread_setschedparam(pthread_self(), SCHED_FIFO, &parameters)
-    // Only what is there now: memory to come is not the render thread's, and may be much.
-    let isLocked = mlockall(MCL_CURRENT) == 0
-    if result == 0 && isLocked { return nil }
-    let refused =
-      result != 0
-      ? (isLocked ? "real-time priority was" : "real-time priority and locked memory were")
-      : "locked memory was"
-    return "\(refused) refused; playback continues without it. "
-      + "To allow it, add your user to the group 'audio' with rtprio and memlock limits"
+  /// Reports a call that does not return, once, and lets the successor of the sink take over.
+  ///
+  /// - Parameter hanging: The sink of the last such call, by its number.
+  private static func watchCalls(_ shared: Shared, _ hanging: inout Int?) {
+    guard let duration = shared.loop.callDuration, duration > callLimit else { return }
+    let number = shared.loop.replacementCount
+    if hanging != number {
+      hanging = number
+      shared.report(
+        SinkEvent(
+          .unresponsive,
+          text: shared.successor == nil
+            ? "the device does not respond" : "the device does not respond; it will be reopened"))
+    }
+    guard let successor = shared.successor else { return }
+    shared.renderThread.withLock { thread in
+      guard !shared.isStopping.load(ordering: .acquiring),
+        shared.loop.replaceSink({ successor($0, $1) })
+      else { return }
+      thread = BackgroundThread { render(shared) }
+    }
   }
 }

@@ -8,8 +8,9 @@ internal import Synchronization
 public final class RenderLoop {
   /// The most frames rendered at a time.
   public static let longestBlock = 4_096
-  /// How long a sink may take to want the closing fade.
-  private static let closingLimit = Duration.seconds(1)
+  /// How long a sink may take to want the closing fade; with what a sink may take to be heard to its end,
+  /// less than a second.
+  private static let closingLimit = Duration.milliseconds(500)
   /// The most silence that a recording is given for one gap, in seconds.
   private static let longestSilence = 10.0
 
@@ -23,8 +24,15 @@ public final class RenderLoop {
   public let wake = WakeSignal()
 
   private let engine: PlaybackEngine
-  private let sink: any AudioSink
+  private var sink: any AudioSink
   private let time: any TimeSource
+  /// Who may touch the loop: twice the number of sinks that were replaced, and one more during a call of
+  /// the sink, when another thread may take over.
+  private let custody = Atomic<Int>(0)
+  /// When the last call of the sink began, in nanoseconds of the machine's clock.
+  private let callStart = Atomic<Int64>(0)
+  /// Blocks that a call which did not return may still read.
+  private var abandonedBlocks: [[Float]] = []
   private var renderer: Renderer
   private var block: [Float]
   private var isOpen = false
@@ -71,23 +79,32 @@ public final class RenderLoop {
     return taken
   }
 
-  /// Does one iteration; returns whether another may follow.
+  /// Does one iteration; returns whether another may follow: [render thread].
+  ///
+  /// False also where the sink was replaced during a call of it; the thread has nothing more to do here then.
   public func turn() -> Bool {
     if closingFrameCount == nil, stopRequest.load(ordering: .acquiring) { beginClosing() }
+    let sink = sink
+    let waiting = beginCall()
     let readiness = sink.wait(wake)
+    guard endCall(waiting) else { return false }
+    var isOurs = true
     switch readiness {
-    case .room(let frameCount): render(frameCount)
+    case .room(let frameCount): isOurs = render(frameCount)
     case .woken: wake.lower()
     case .missed(let frameCount): miss(frameCount)
     case .behind(let frameCount):
-      fadeOut()
-      miss(frameCount)
+      isOurs = fadeOut()
+      if isOurs { miss(frameCount) }
     case .ended:
       noteChanges(always: true)
       return false
     }
+    guard isOurs else { return false }
     if let left = closingFrameCount, left <= 0 || time.now > closingEnd {
+      let finishing = beginCall()
       sink.finish(draining: left <= 0)
+      guard endCall(finishing) else { return false }
       noteChanges(always: true)
       return false
     }
@@ -105,11 +122,14 @@ public final class RenderLoop {
     closingEnd = time.now + Self.closingLimit
   }
 
-  private func render(_ frameCount: Int) {
+  /// Renders frames and hands them over; returns whether the loop still belongs to this thread.
+  private func render(_ frameCount: Int) -> Bool {
+    guard frameCount > 0 else { return true }
     if !isOpen && closingFrameCount == nil {
       renderer.moveGate(to: 1)
       isOpen = true
     }
+    let sink = sink
     var left = frameCount
     while left > 0, closingFrameCount ?? 1 > 0 {
       let count = min(left, Self.longestBlock)
@@ -117,17 +137,20 @@ public final class RenderLoop {
       let position = engine.position
       fill(count)
       let rendered = time.now
-      let frames = block.span.extracting(first: count * renderer.channelCount)
-      sink.write(frames)
-      recording?.write(frames)
+      let writing = beginCall()
+      sink.write(block.span.extracting(first: count * renderer.channelCount))
+      let delay = sink.delay
+      guard endCall(writing) else { return false }
+      recording?.write(block.span.extracting(first: count * renderer.channelCount))
       let timing = BlockTiming(
         position: position, frameCount: count, began: began, rendered: rendered, handed: time.now,
-        delay: sink.delay)
+        delay: delay)
       timings.write(timing)
       clock.note(position: position + Int64(count), delay: timing.delay, moment: timing.handed)
       if let closing = closingFrameCount { closingFrameCount = closing - count }
       left -= count
     }
+    return true
   }
 
   private func fill(_ frameCount: Int) {
@@ -137,10 +160,10 @@ public final class RenderLoop {
   }
 
   /// Lets what the device plays end in silence.
-  private func fadeOut() {
-    guard isOpen else { return }
+  private func fadeOut() -> Bool {
+    guard isOpen else { return true }
     renderer.moveGate(to: 0)
-    render(renderer.fadeLength + 1)
+    return render(renderer.fadeLength + 1)
   }
 
   /// Lets missed time go by: what follows comes at its time, and begins from silence.
@@ -167,6 +190,62 @@ public final class RenderLoop {
     changeCount = count
     notices += sink.takeEvents()
     changeHandler?()
+  }
+}
+
+// MARK: - Sinks that do not return
+
+extension RenderLoop {
+  /// Notes that a call of the sink begins; what it returns goes to `endCall`.
+  private func beginCall() -> Int {
+    let held = custody.load(ordering: .relaxed)
+    callStart.store(SystemTimeSource().nanoseconds, ordering: .relaxed)
+    custody.store(held + 1, ordering: .releasing)
+    return held
+  }
+
+  /// Notes that the call has returned; false where the sink was replaced meanwhile, and nothing of the loop
+  /// may be touched.
+  private func endCall(_ held: Int) -> Bool {
+    custody.compareExchange(
+      expected: held + 1, desired: held, ordering: .acquiringAndReleasing
+    ).exchanged
+  }
+
+  /// How often the sink was replaced: [any thread].
+  var replacementCount: Int { custody.load(ordering: .acquiring) / 2 }
+
+  /// How long a call of the sink has lasted by the machine's clock, or nil between calls: [any thread].
+  var callDuration: Duration? {
+    guard custody.load(ordering: .acquiring) % 2 == 1 else { return nil }
+    return .nanoseconds(
+      SystemTimeSource().nanoseconds - callStart.load(ordering: .relaxed))
+  }
+
+  /// Puts another sink in the place of one in which a call does not return: [one control thread].
+  ///
+  /// The thread of that call finds out when it returns, and touches nothing.
+  /// - Parameter makeSink: Makes the sink from when and from which frame on frames are due.
+  /// - Returns: False where the call has returned.
+  func replaceSink(
+    _ makeSink: (_ due: Duration, _ lostFrameCount: Int) -> any AudioSink
+  ) -> Bool {
+    let held = custody.load(ordering: .acquiring)
+    guard held % 2 == 1 else { return false }
+    // First of all: from here on nobody else touches anything.
+    let (isOurs, _) = custody.compareExchange(
+      expected: held, desired: held + 1, ordering: .acquiringAndReleasing)
+    guard isOurs else { return false }
+    let reading = clock.reading
+    let lost = Int(engine.position - reading.position)
+    let ahead = Double(reading.delay + lost) / engine.rate
+    let begin = reading.moment == .zero ? time.now : reading.moment
+    abandonedBlocks.append(block)
+    block = [Float](repeating: 0, count: block.count)
+    sink = makeSink(begin + .seconds(ahead), lost)
+    renderer.closeGate()
+    isOpen = false
+    return true
   }
 }
 

@@ -59,8 +59,7 @@ public struct OpenedOutput {
   public let name: String
   /// The sample format by its name.
   public let encoding: String
-  /// Whether a sound card plays the frames without a sound server between, so that the thread that renders
-  /// should have real-time priority.
+  /// Whether a sound card plays the frames without a sound server between.
   public let isHardware: Bool
 
   /// Makes an opened output.
@@ -93,6 +92,8 @@ public struct OutputError: Error, Equatable, Sendable, CustomStringConvertible {
     case serverUnavailable
     /// The system does not let this user have it.
     case permissionDenied
+    /// It does not answer: connect it again, restart its sound server, or choose another.
+    case unresponsive
     /// It does not play: choose another.
     case notPlayback
     /// It does not support the rate, the channels or the sample format: request what it has.

@@ -11,6 +11,9 @@ public protocol OutputBackend: Sendable {
   /// - Parameter probing: Whether each is opened briefly to query its capabilities.
   func outputs(probing: Bool) -> [OutputListing]
 
+  /// An entry of a list that was not probed, with its capabilities or its problem; by default as it is.
+  func probed(_ listing: OutputListing) -> OutputListing
+
   /// Whether an output could be opened now; true by default.
   func isAvailable(_ name: String) -> Bool
 
@@ -25,6 +28,9 @@ public protocol OutputBackend: Sendable {
 }
 
 extension OutputBackend {
+  /// The entry as it is: there is nothing to probe.
+  public func probed(_ listing: OutputListing) -> OutputListing { listing }
+
   /// True: opening has no condition that could be asked for without opening.
   public func isAvailable(_ name: String) -> Bool { true }
 }
@@ -126,6 +132,13 @@ public struct OutputRegistry: Sendable {
   ///   output in use is left alone; a sound server may need a moment to answer.
   public func outputs(probing: Bool = true) -> [OutputListing] {
     backends.flatMap { $0.outputs(probing: probing) }
+  }
+
+  /// Probes the outputs of all backends one after the other, and hands on each as soon as it is known.
+  public func probeOutputs(_ body: (OutputListing) throws -> Void) rethrows {
+    for backend in backends {
+      for listing in backend.outputs(probing: false) { try body(backend.probed(listing)) }
+    }
   }
 
   private func backend(_ scheme: String) -> (any OutputBackend)? {

@@ -9,7 +9,8 @@ public protocol AudioSink: AnyObject {
   /// Frames handed over and not yet heard.
   var delay: Int { get }
 
-  /// Waits until frames are wanted, time went by unheard, or the thread is woken.
+  /// Waits until frames are wanted, time went by unheard, or the thread is woken; at most half a second, so
+  /// that a call that lasts longer is known to hang.
   func wait(_ wake: WakeSignal) -> SinkReadiness
 
   /// Takes interleaved frames, no more than there was space for, samples in −1…1.
@@ -22,11 +23,28 @@ public protocol AudioSink: AnyObject {
 
   /// Takes what happened since the last call, oldest first.
   func takeEvents() -> [SinkEvent]
+
+  /// Makes the sink that goes on where a call of this one does not return; nil where there is none.
+  ///
+  /// Asked for once, before the sink belongs to a thread.
+  var successor: SinkSuccessor? { get }
 }
+
+extension AudioSink {
+  /// Nil: calls of this sink always return.
+  public var successor: SinkSuccessor? { nil }
+}
+
+/// Makes a sink of the same format for a device that is to be opened again.
+///
+/// - Parameters:
+///   - due: When the next frame is due, on the timekeeper's clock.
+///   - lostFrameCount: Frames before it that never reached the device.
+public typealias SinkSuccessor = @Sendable (_ due: Duration, _ lostFrameCount: Int) -> any AudioSink
 
 /// Why a sink returned from waiting.
 public enum SinkReadiness: Equatable, Sendable {
-  /// This many frames can be written, at least one.
+  /// This many frames can be written; none means that the sink is to be asked again.
   case room(frameCount: Int)
   /// The thread was woken.
   case woken
@@ -70,6 +88,8 @@ public struct SinkEvent: Equatable, Sendable {
     case suspended
     /// The device was disconnected; it is searched for until it returns.
     case disconnected
+    /// A call of the device has not returned for a second.
+    case unresponsive
     /// The device is back.
     case reconnected
     /// The sink cannot go on.
@@ -78,16 +98,31 @@ public struct SinkEvent: Equatable, Sendable {
     case degraded
   }
 
+  /// Why frames were not heard, which decides what helps.
+  public enum Cause: Equatable, Sendable {
+    /// They were delivered too late: larger buffers or a real-time priority help.
+    case lateDelivery
+    /// The process did not run for longer than it had asked to wait: it was stopped, or the machine slept.
+    case stoppedProcess
+    /// The device or its sound server fell behind the clock: nothing on this side helps.
+    case lateDevice
+    /// The device dropped frames that it had taken.
+    case droppedBuffer
+  }
+
   /// What happened.
   public var kind: Kind
+  /// Why frames were not heard, where that is known.
+  public var cause: Cause?
   /// Frames that could not be heard because of it.
   public var missedFrameCount: Int
   /// One line a user can act on.
   public var text: String
 
   /// Makes a notice.
-  public init(_ kind: Kind, missedFrameCount: Int = 0, text: String) {
+  public init(_ kind: Kind, cause: Cause? = nil, missedFrameCount: Int = 0, text: String) {
     self.kind = kind
+    self.cause = cause
     self.missedFrameCount = missedFrameCount
     self.text = text
   }

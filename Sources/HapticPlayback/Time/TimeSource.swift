@@ -36,10 +36,13 @@ public struct SystemTimeSource: TimeSource {
   public init() {}
 
   /// The monotonic clock.
-  public var now: Duration {
+  public var now: Duration { .nanoseconds(nanoseconds) }
+
+  /// The monotonic clock as a number.
+  var nanoseconds: Int64 {
     var time = timespec()
     _ = unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-    return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
   }
 
   /// poll(2), whose limit is rounded up to milliseconds.

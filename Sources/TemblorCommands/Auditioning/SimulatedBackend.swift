@@ -92,9 +92,10 @@ final class SimulatedBackend: SessionBackend, @unchecked Sendable {
       return !isOver
     }
 
-    func stop() {
+    func stop(within limit: Duration?) -> Bool {
       loop.stop()
       while turn() {}
+      return true
     }
 
     func takeBlockTimings() -> [BlockTiming] { [] }

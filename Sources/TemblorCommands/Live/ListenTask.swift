@@ -58,7 +58,7 @@ final class ListenTask: SessionTask {
     standardQueue.add(standard.lines())
     let hasQuit = standardQueue.execute(by: session, at: now, period: period) { standard.send($0) }
     obeyClients(at: now)
-    let next = nextTime(at: now)
+    let next = [nextTime(at: now), session.foldedTimeout(at: now)].compactMap { $0 }.min()
     let step = hasQuit ? SessionStep.over : step(at: now, next: next)
     reportEvents()
     return step
@@ -67,7 +67,7 @@ final class ListenTask: SessionTask {
   /// Reports what is left to tell, when nothing plays any more.
   func finish() {
     takeEvents()
-    session.reportUnderruns()
+    session.reportFolded(at: nil)
     reportEvents()
     standard.finish(time)
   }
@@ -108,7 +108,9 @@ final class ListenTask: SessionTask {
   }
 
   private func takeEvents() {
-    for case .notice(let notice) in inbox.take() { session.note(notice) }
+    let now = time.now
+    for case .notice(let notice) in inbox.take() { session.note(notice, at: now) }
+    session.reportFolded(at: now)
   }
 
   private func reportEvents() {

@@ -48,44 +48,32 @@ final class LiveConsole {
   func clear() { line.clear() }
 }
 
-/// What went wrong at a device, counted, and told no more often than somebody can read.
-struct DeviceEventLimiter {
-  /// The least time between two messages about underruns.
-  static let interval = Duration.seconds(1)
-
-  /// Underruns of the device.
-  private(set) var underrunCount = 0
-  /// Frames that could not be heard.
-  private(set) var missedFrameCount = 0
-  private var untoldCount = 0
-  private var untoldFrameCount = 0
-  private var lastTold: Duration?
-
-  /// Counts a notice; returns what to report now.
-  mutating func add(_ notice: SinkEvent, at now: Duration, rate: Double) -> String? {
-    missedFrameCount += notice.missedFrameCount
-    guard notice.kind == .underrun else { return notice.text.printable + gap(notice, rate) }
-    underrunCount += 1
-    untoldCount += 1
-    untoldFrameCount += notice.missedFrameCount
-    if let lastTold, now - lastTold < Self.interval { return nil }
-    lastTold = now
-    return takeUntold(rate: rate)
+extension SinkEventFolding.Report {
+  /// One line for the user of the program: what happened, what it cost, and what helps.
+  func line(rate: Double) -> String {
+    let milliseconds = NumberFormatting.rounded(
+      Double(event.missedFrameCount) * 1_000 / rate, places: 1)
+    guard event.kind == .underrun else {
+      return event.text.printable + gap(rate) + (count > 1 ? " (\(count) times)" : "")
+    }
+    let what = count == 1 ? "underrun" : "\(count) underruns"
+    switch event.cause {
+    case .lateDelivery, nil:
+      return "\(what): \(milliseconds) ms of audio lost; use a larger '--buffer-size'"
+    case .stoppedProcess:
+      return "\(milliseconds) ms of audio lost while the program was stopped or the system slept"
+    case .lateDevice:
+      return "\(what): \(milliseconds) ms of audio lost; the device or its sound server is late, "
+        + "and larger buffers do not help"
+    case .droppedBuffer:
+      return "\(what): \(milliseconds) ms of audio lost; the device dropped its buffer; check its "
+        + "connection and power"
+    }
   }
 
-  /// What was counted and not yet told.
-  mutating func takeUntold(rate: Double) -> String? {
-    guard untoldCount > 0 else { return nil }
-    let what = untoldCount == 1 ? "underrun" : "\(untoldCount) underruns"
-    let milliseconds = NumberFormatting.rounded(Double(untoldFrameCount) * 1_000 / rate, places: 1)
-    untoldCount = 0
-    untoldFrameCount = 0
-    return "\(what): \(milliseconds) ms of audio lost; use a larger '--buffer-size'"
-  }
-
-  private func gap(_ notice: SinkEvent, _ rate: Double) -> String {
-    guard notice.missedFrameCount > 0 else { return "" }
-    let seconds = NumberFormatting.rounded(Double(notice.missedFrameCount) / rate, places: 3)
+  private func gap(_ rate: Double) -> String {
+    guard event.missedFrameCount > 0 else { return "" }
+    let seconds = NumberFormatting.rounded(Double(event.missedFrameCount) / rate, places: 3)
     return "; \(seconds) s of audio lost"
   }
 }

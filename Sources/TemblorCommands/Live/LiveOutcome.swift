@@ -28,6 +28,8 @@ struct LiveOutcome {
   var underrunCount = 0
   /// Frames that could not be heard.
   var missedFrameCount = 0
+  /// Whether the device was there until the end.
+  var isHeardToTheEnd = true
   /// The greatest magnitude of a sample.
   var peak: Float = 0
   /// Frames in which a limiter held the level down.
@@ -41,7 +43,8 @@ struct LiveOutcome {
 
   /// The exit status.
   var status: ExitStatus {
-    ending == .deviceEnded || recording?.isComplete == false ? .failure : .done
+    ending == .deviceEnded || !isHeardToTheEnd || recording?.isComplete == false
+      ? .failure : .done
   }
 
   /// The figures as a text of their own.
@@ -60,6 +63,7 @@ struct LiveOutcome {
     entry.member("seconds", rate > 0 ? Double(frameCount) / rate : 0)
     entry.member("underruns", underrunCount)
     entry.member("missedFrames", missedFrameCount)
+    entry.member("heardToTheEnd", isHeardToTheEnd)
     entry.member("peakDecibels", NumberFormatting.decibels(peak))
     entry.member("limitedFrames", Int(limitedFrameCount))
     protection?.write(to: &entry)

@@ -1,3 +1,4 @@
+internal import Glibc
 import HapticOutputs
 import HapticPlayback
 import HapticRender
@@ -36,6 +37,9 @@ final class LiveRecording {
   private let path: String
   private let rate: Double
   private let writer: RecordingWriter
+  /// What the writer writes to: its own, so that a disk that hangs never writes to a descriptor that became
+  /// another file's.
+  private let descriptor: Int32
   private var file: AtomicFileWriter
 
   /// Starts the file.
@@ -49,8 +53,9 @@ final class LiveRecording {
     rate = device.format.rate
     recording = RecordingBuffer(device.format)
     let file = try AtomicFileWriter(path)
+    descriptor = fcntl(file.descriptor, F_DUPFD_CLOEXEC, 0)
     writer = try RecordingWriter(
-      recording, rate: Int(device.format.rate), to: file.descriptor, path: path,
+      recording, rate: Int(device.format.rate), to: descriptor, path: path,
       storedAs: SoundFileFormat(
         container: SoundFileFormat.container(ofName: path) ?? .wav, samples: Self.samples),
       tags: SoundFileTags(
@@ -72,8 +77,16 @@ final class LiveRecording {
   }
 
   /// Completes the file, when nothing plays any more; answers also what the user must know.
-  func finish() -> (result: Result, message: String?) {
-    let outcome = writer.finish()
+  ///
+  /// - Parameter limit: How long the disk may take.
+  func finish(within limit: Duration) -> (result: Result, message: String?) {
+    guard let outcome = writer.finish(within: limit) else {
+      return (
+        Result(path: path, isComplete: false, frameCount: 0, droppedFrameCount: 0),
+        "\(path.printable): nothing was written; the disk does not respond"
+      )
+    }
+    close(descriptor)
     var result = Result(
       path: path, isComplete: false, frameCount: outcome.frameCount,
       droppedFrameCount: outcome.droppedFrameCount)

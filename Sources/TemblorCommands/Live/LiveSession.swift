@@ -14,13 +14,20 @@ final class LiveSession {
   /// Time in which blocks are looked at; well before their records would be dropped.
   private static let recordInterval = Duration.milliseconds(500)
 
+  /// How long a device may take to end once a key or a signal asked for that; with the file, a second.
+  private static let promptLimit = Duration.milliseconds(750)
+  /// How long a recording may take to be completed then.
+  private static let promptFileLimit = Duration.milliseconds(200)
+  /// How long a recording may take to be completed where nobody is in a hurry.
+  private static let fileLimit = Duration.seconds(30)
+
   /// Messages, for the performance too.
   let console: LiveConsole
   private let stage: any SessionBackend
   private let wantsRecords: Bool
   private let inbox = EventInbox()
   private var outcome = LiveOutcome()
-  private var tally = DeviceEventLimiter()
+  private var tally = SinkEventFolding()
   private lazy var keyboard: (any Keyboard)? = stage.keyboard()
 
   /// A session.
@@ -65,6 +72,7 @@ final class LiveSession {
     do {
       outcome.ending = try perform(playing, driver, notice)
     } catch {
+      outcome.ending = .quit
       end(playing, driver)
       throw error
     }
@@ -112,6 +120,7 @@ final class LiveSession {
     watched += (keyboard?.watched ?? []) + performance.watched
     let limits = [
       limit, console.timeout, keyboard?.timeout(at: stage.time.now),
+      tally.timeout(at: stage.time.now),
       wantsRecords ? Self.recordInterval : nil,
     ]
     stage.time.wait(for: &watched, timeout: limits.compactMap { $0 }.min())
@@ -119,22 +128,26 @@ final class LiveSession {
 
   /// Fades out, and takes what is left to know.
   private func end(_ playing: Playing, _ driver: any EngineDriver) {
-    driver.stop()
+    // An end that was asked for does not wait for what a long buffer holds.
+    let isPrompt = outcome.ending == .interrupted || outcome.ending == .quit
+    let hasEnded = driver.stop(within: isPrompt ? Self.promptLimit : nil)
     _ = takeEvents(playing.engine)
     takeRecords(driver, playing)
     takePeaks(playing.engine)
     takeProtection(playing.engine)
-    if let text = tally.takeUntold(rate: playing.engine.rate) { console.report(text) }
+    for report in tally.takeDue(at: nil) { console.report(report.line(rate: playing.engine.rate)) }
     console.clear()
     outcome.frameCount = playing.engine.position
     outcome.limitedFrameCount = playing.engine.limitedFrameCount
     outcome.underrunCount = tally.underrunCount
     outcome.missedFrameCount = tally.missedFrameCount
+    outcome.isHeardToTheEnd = hasEnded && !tally.hasFailed
     if let protection = outcome.protection, protection.cause != nil {
       console.tell(protection.text)
     }
     if let recording = playing.recording {
-      let (result, message) = recording.finish()
+      let (result, message) = recording.finish(
+        within: isPrompt ? Self.promptFileLimit : Self.fileLimit)
       outcome.recording = result
       if let message { console.report(message) }
     }
@@ -146,10 +159,14 @@ final class LiveSession {
     for event in inbox.take() {
       switch event {
       case .notice(let notice):
-        let text = tally.add(notice, at: stage.time.now, rate: engine.rate)
-        if let text { console.report(text) }
+        for report in tally.add(notice, at: stage.time.now) {
+          console.report(report.line(rate: engine.rate))
+        }
       case .ended: isOver = true
       }
+    }
+    for report in tally.takeDue(at: stage.time.now) {
+      console.report(report.line(rate: engine.rate))
     }
     return isOver
   }

@@ -36,16 +36,16 @@ struct SystemBackend: SessionBackend {
   func open(
     _ output: String, _ request: OutputRequest
   ) throws(OutputError) -> sending OpenedOutput {
-    try outputs.open(output, request, time: time)
+    try PatientOpening(outputs, output, request, time: time).wait()
   }
 
   func play(
     _ engine: PlaybackEngine, through output: sending OpenedOutput, recording: RecordingBuffer?,
     eventHandler: @escaping LivePlayback.EventHandler
   ) -> any EngineDriver {
-    let wantsRealTime = output.isHardware
-    return LivePlayback(
-      engine, sink: output.sink, wantsRealTime: wantsRealTime, recording: recording,
+    // A sound server is no reason to be late.
+    LivePlayback(
+      engine, sink: output.sink, wantsRealTime: true, recording: recording,
       eventHandler: eventHandler)
   }
 }
@@ -55,8 +55,11 @@ protocol EngineDriver: AnyObject {
   /// Whether the sink has ended.
   var isOver: Bool { get }
 
-  /// Fades out, lets the rest be heard, and returns when that is done.
-  func stop()
+  /// Fades out, lets the rest be heard, and returns when that is done, or when a time has passed.
+  ///
+  /// - Parameter limit: How long to wait at most; nil for as long as the sink may take in good order.
+  /// - Returns: Whether it was done.
+  func stop(within limit: Duration?) -> Bool
 
   /// Takes the records of blocks since the last call, oldest first; more than about 1,000 are dropped.
   func takeBlockTimings() -> [BlockTiming]

@@ -9,16 +9,17 @@ enum DevicesVerb {
   static let description = CommandDescription(
     "devices", abstract: "List output devices.",
     discussion: """
-      Each device is opened briefly to query its capabilities; nothing is played, and busy devices are skipped. The first device is the default.
+      Each device is opened briefly to query its capabilities; nothing is played, and busy devices are skipped. A device that does not respond within two seconds is listed as such. The first device is the default.
       """,
     options: [SharedOptions.json],
     examples: [.init("temblor devices", "List the devices.")]
   ) { arguments, terminal in
-    let devices = OutputRegistry.standard.outputs()
-    if arguments.flag("--json") {
-      try terminal.output.write(json(devices).span)
-    } else {
-      try terminal.output.write(text(devices, for: terminal.output))
+    guard !arguments.flag("--json") else {
+      try terminal.output.write(json(OutputRegistry.standard.outputs()).span)
+      return .done
+    }
+    try OutputRegistry.standard.probeOutputs { device in
+      try terminal.output.write(text([device], for: terminal.output))
     }
     return .done
   }
@@ -44,6 +45,9 @@ enum DevicesVerb {
     return text
   }
 
+  /// Frames beyond which a bound on periods is none.
+  private static let longestPeriod = 1 << 24
+
   /// `2 channels; 44100, 48000 Hz; s16; periods of 32 to 4096 frames; hardware`.
   private static func line(_ abilities: OutputListing.Capabilities) -> String {
     let channels = ranges(abilities.channelCounts)
@@ -52,7 +56,9 @@ enum DevicesVerb {
       "\(channels) channel\(channels == "1" ? "" : "s")",
       abilities.rates.map(String.init).joined(separator: ", ") + " Hz",
       abilities.encodings.joined(separator: ", "),
-      "periods of \(periods.lowerBound) to \(periods.upperBound) frames",
+      periods.upperBound > longestPeriod
+        ? "periods of any length"
+        : "periods of \(periods.lowerBound) to \(periods.upperBound) frames",
     ].joined(separator: "; ") + (abilities.isHardware ? "; hardware" : "")
   }
 

@@ -67,5 +67,7 @@ void cfp_fail_starts(cfp_device *device, int error, unsigned count);
 void cfp_fail_preparations(cfp_device *device, int error, unsigned count);
 /// Adds to the delay it tells.
 void cfp_add_delay(cfp_device *device, long frameCount);
+/// Passes over frames that are queued, which nobody hears.
+void cfp_skip(cfp_device *device, long frameCount);
 /// Says it is ready at every wait, whether it is or not.
 void cfp_cry_wolf(cfp_device *device, bool isReady);

@@ -124,9 +124,10 @@ final class VirtualStage: SessionBackend, @unchecked Sendable {
     let stage: VirtualStage
     init(stage: VirtualStage) { self.stage = stage }
     var isOver: Bool { stage.isStopped }
-    func stop() {
+    func stop(within limit: Duration?) -> Bool {
       stage.playback?.stop()
       stage.isStopped = true
+      return true
     }
     func takeBlockTimings() -> [BlockTiming] { [] }
   }

@@ -1,0 +1,143 @@
+internal import Glibc
+
+/// Real-time priority for the thread that renders: from the system itself, else through RealtimeKit.
+enum RealTimePriority {
+  /// The requested priority: above ordinary threads, below the kernel's interrupt threads at 50 and the
+  /// threads of JACK, and what RealtimeKit grants at most by default.
+  static let priority: Int32 = 20
+
+  /// What a user can do about a refusal.
+  private static let advice =
+    "to allow it, start RealtimeKit (package rtkit), or give your user rtprio and memlock limits"
+
+  /// Requests it for the calling thread, and locks the memory of the process where that is allowed.
+  ///
+  /// RealtimeKit is asked on a thread of its own, for at most a few seconds, while the caller goes on.
+  ///
+  /// - Parameter refused: Receives why it was refused, as a line for the user, on any thread.
+  static func request(refused: @escaping @Sendable (String) -> Void) {
+    // Only what is there now: memory to come is not the render thread's, and may be much.
+    _ = mlockall(MCL_CURRENT)
+    var parameters = sched_param()
+    parameters.sched_priority = priority
+    let result = unsafe pthread_setschedparam(pthread_self(), SCHED_FIFO, &parameters)
+    if result == 0 { return }
+    guard let thread = systemNumber else { return refused("no real-time priority; \(advice)") }
+    _ = BackgroundThread {
+      guard let reason = RealtimeKit.requestPriority(priority, thread: thread) else { return }
+      refused("no real-time priority: \(reason); playback continues without it; \(advice)")
+    }
+  }
+
+  /// The number by which the system knows the calling thread.
+  private static var systemNumber: UInt64? {
+    // A link to `PROCESS/task/THREAD`.
+    var target = [CChar](repeating: 0, count: 128)
+    let count = unsafe readlink("/proc/thread-self", &target, target.count)
+    guard count > 0 else { return nil }
+    let text = String(decoding: target.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    return text.split(separator: "/").last.flatMap { UInt64($0) }
+  }
+}
+
+/// The system service of desktops that gives threads of ordinary users real-time priority, over D-Bus.
+///
+/// libsystemd is loaded when it is first needed, so that nothing depends on it.
+enum RealtimeKit {
+  private static let service = "org.freedesktop.RealtimeKit1"
+  private static let object = "/org/freedesktop/RealtimeKit1"
+  /// Microseconds that a call waits for its answer.
+  private static let patience: UInt64 = 2_000_000
+
+  /// Requests a priority for a thread of this process; waits for the answer.
+  ///
+  /// The time that the process may run without a pause becomes limited as RealtimeKit demands.
+  ///
+  /// - Returns: Why it was refused, or nil.
+  static func requestPriority(_ priority: Int32, thread: UInt64) -> String? {
+    guard let library = SystemBusLibrary() else { return "libsystemd is not installed" }
+    var bus: OpaquePointer?
+    let opened = unsafe library.open(&bus)
+    guard opened >= 0, let bus = unsafe bus else {
+      return "the system bus cannot be reached: \(reason(opened))"
+    }
+    defer { _ = unsafe library.close(bus) }
+    _ = unsafe library.setTimeout(bus, patience)
+
+    var most: Int32 = 0
+    var result = unsafe library.property(
+      bus, service, object, service, "MaxRealtimePriority", nil, CChar(UInt8(ascii: "i")), &most)
+    guard result >= 0 else { return "RealtimeKit does not answer: \(reason(result))" }
+    var limit: Int64 = 0
+    result = unsafe library.property(
+      bus, service, object, service, "RTTimeUSecMax", nil, CChar(UInt8(ascii: "x")), &limit)
+    guard result >= 0 else { return "RealtimeKit does not answer: \(reason(result))" }
+    var old = rlimit()
+    _ = unsafe getrlimit(__rlimit_resource_t(__RLIMIT_RTTIME.rawValue), &old)
+    var time = rlimit()
+    time.rlim_cur = min(rlim_t(max(0, limit)), old.rlim_cur)
+    time.rlim_max = min(rlim_t(max(0, limit)), old.rlim_max)
+    guard unsafe setrlimit(__rlimit_resource_t(__RLIMIT_RTTIME.rawValue), &time) == 0 else {
+      return "the limit RLIMIT_RTTIME cannot be set"
+    }
+
+    var message: OpaquePointer?
+    result = unsafe library.newCall(
+      bus, &message, service, object, service, "MakeThreadRealtime")
+    guard result >= 0, let message = unsafe message else { return reason(result) }
+    defer { _ = unsafe library.release(message) }
+    var thread = thread
+    var granted = UInt32(max(1, min(priority, most)))
+    _ = unsafe library.append(message, CChar(UInt8(ascii: "t")), &thread)
+    _ = unsafe library.append(message, CChar(UInt8(ascii: "u")), &granted)
+    result = unsafe library.call(bus, message, patience, nil, nil)
+    return result >= 0 ? nil : "RealtimeKit refused: \(reason(result))"
+  }
+
+  private static func reason(_ result: Int32) -> String {
+    unsafe String(cString: strerror(-result))
+  }
+}
+
+/// The functions of sd-bus that are needed, of a libsystemd that is loaded.
+@safe
+private struct SystemBusLibrary {
+  typealias Text = UnsafePointer<CChar>?
+  typealias Bus = OpaquePointer?
+  typealias Message = OpaquePointer?
+
+  let open: @convention(c) (UnsafeMutablePointer<Bus>?) -> Int32
+  let close: @convention(c) (Bus) -> OpaquePointer?
+  let setTimeout: @convention(c) (Bus, UInt64) -> Int32
+  let property:
+    @convention(c) (
+      Bus, Text, Text, Text, Text, OpaquePointer?, CChar, UnsafeMutableRawPointer?
+    ) -> Int32
+  let newCall: @convention(c) (Bus, UnsafeMutablePointer<Message>?, Text, Text, Text, Text) -> Int32
+  let append: @convention(c) (Message, CChar, UnsafeRawPointer?) -> Int32
+  let call:
+    @convention(c) (Bus, Message, UInt64, OpaquePointer?, UnsafeMutablePointer<Message>?) -> Int32
+  let release: @convention(c) (Message) -> OpaquePointer?
+
+  /// Loads the library; nil where it is not there or too old.
+  init?() {
+    guard let library = unsafe dlopen("libsystemd.so.0", RTLD_NOW) else { return nil }
+    guard let open = unsafe dlsym(library, "sd_bus_open_system"),
+      let close = unsafe dlsym(library, "sd_bus_flush_close_unref"),
+      let setTimeout = unsafe dlsym(library, "sd_bus_set_method_call_timeout"),
+      let property = unsafe dlsym(library, "sd_bus_get_property_trivial"),
+      let newCall = unsafe dlsym(library, "sd_bus_message_new_method_call"),
+      let append = unsafe dlsym(library, "sd_bus_message_append_basic"),
+      let call = unsafe dlsym(library, "sd_bus_call"),
+      let release = unsafe dlsym(library, "sd_bus_message_unref")
+    else { return nil }
+    unsafe self.open = unsafeBitCast(open, to: type(of: self.open))
+    unsafe self.close = unsafeBitCast(close, to: type(of: self.close))
+    unsafe self.setTimeout = unsafeBitCast(setTimeout, to: type(of: self.setTimeout))
+    unsafe self.property = unsafeBitCast(property, to: type(of: self.property))
+    unsafe self.newCall = unsafeBitCast(newCall, to: type(of: self.newCall))
+    unsafe self.append = unsafeBitCast(append, to: type(of: self.append))
+    unsafe self.call = unsafeBitCast(call, to: type(of: self.call))
+    unsafe self.release = unsafeBitCast(release, to: type(of: self.release))
+  }
+}

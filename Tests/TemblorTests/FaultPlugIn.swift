@@ -1,0 +1,42 @@
+import Glibc
+import TestSupport
+
+/// A device of ALSA of which one call goes wrong, as a plug-in that the program loads.
+///
+/// Built once for all tests, by the compiler that builds the package.
+final class FaultPlugIn: Sendable {
+  /// The plug-in, or nil where no compiler or no header is found.
+  static let shared = FaultPlugIn()
+
+  private let place = Workplace()
+
+  private init?() {
+    let source = #filePath.folder + "/FaultPlugIn/pcm_fault.c"
+    let path = unsafe getenv("PATH").map { unsafe String(cString: $0) } ?? ""
+    let build = try? place.bash(
+      "PATH='\(path)'; $(command -v clang || command -v cc) -shared -fPIC -DPIC -O1 '\(source)' -lasound"
+        + " -o fault.so")
+    guard build?.status == 0 else { return nil }
+    let configuration = """
+      pcm.fault { type fault }
+      pcm.!default { type fault }
+      pcm_type.fault { lib "\(place.path)/fault.so" }
+      """
+    guard (try? place.write(configuration, to: "asound.conf")) != nil else { return nil }
+  }
+
+  /// The environment in which the device `fault`, which is also the default, has a fault.
+  ///
+  /// - Parameters:
+  ///   - sign: A file that is made when the fault is first met.
+  ///   - start: Milliseconds after the device's first start.
+  ///   - length: Milliseconds; nil for ever.
+  func environment(
+    _ fault: String, sign: String? = nil, start: Int = 300, length: Int? = nil
+  ) -> [String] {
+    [
+      "ALSA_CONFIG_PATH=\(place.path)/asound.conf", "FAULT=\(fault)", "FAULT_AT=\(start)",
+      "FAULT_FOR=\(length ?? -1)",
+    ] + (sign.map { ["FAULT_SIGN=\($0)"] } ?? [])
+  }
+}

@@ -1,0 +1,151 @@
+import Glibc
+import SoundFile
+import Testing
+
+/// The program on a device of which one call goes wrong.
+@Suite(
+  .enabled(if: FaultPlugIn.shared != nil, "no C compiler, or no headers of ALSA"),
+  .timeLimit(.minutes(5)))
+struct FaultTests {
+  private let place = Workplace()
+  private let signs = Workplace()
+  private static let hangs = [
+    "hangopen", "hangwrite", "hangpointer", "hangdelay", "hangdrop", "hangclose",
+  ]
+  private static let verbs: [[String]] = [
+    ["play", "earthquake-simulation", "--loop", "0"], ["watch", "a.ahap", "--loop", "0"],
+    ["tap", "1", "0.5", "--count", "1000"], ["audition", "heartbeat", "pulse", "--gap", "600"],
+    ["listen", "--socket", "s"],
+  ]
+
+  /// Starts a verb, with a limit on how long it may last whatever happens.
+  private func start(
+    _ words: [String], _ fault: String, length: Int? = nil, input: String? = nil
+  ) throws -> Running {
+    let environment = try #require(FaultPlugIn.shared).environment(
+      fault, sign: signs.path + "/met", length: length)
+    return try Running(
+      "/usr/bin/timeout", ["--foreground", "-s", "KILL", "40", Workplace.program] + words,
+      in: place.path,
+      input: input, environment: environment)
+  }
+
+  /// Starts a verb, and interrupts it when the fault is met.
+  private func interrupt(
+    _ words: [String], _ fault: String, signal: Int32 = SIGINT, input: String? = nil
+  ) throws -> Workplace.Result {
+    var started: Running?
+    #expect(
+      try signs.appears { started = try start(words, fault, input: input) }
+        // These are met only when the device is closed.
+        || ["hangdrop", "hangclose"].contains(fault))
+    let running = try #require(started)
+    kill(running.process, signal)
+    return try place.finish(running)
+  }
+
+  private func writePattern() throws {
+    try place.write(
+      #"{"Version": 1.0, "Pattern": [{"Event": {"Time": 0.0, "EventType": "HapticContinuous", "#
+        + #""EventDuration": 5.0, "EventParameters": []}}]}"#, to: "a.ahap")
+  }
+
+  /// `timeout` ends by the signal that ended the program.
+  @Test(arguments: hangs.filter { $0 != "hangdrop" && $0 != "hangclose" }, verbs)
+  func theFirstSignalEndsEveryVerbWithItsRecording(fault: String, verb: [String]) throws {
+    try writePattern()
+    let result = try interrupt(verb + ["--device", "fault", "--record", "heard.wav"], fault)
+    #expect(result.status == -SIGINT)
+    // An opening that hangs has no rate, so that there is nothing to record.
+    let recorded = fault == "hangopen" ? [] : ["heard.wav"]
+    #expect(place.names() == ["a.ahap"] + recorded)
+    guard fault != "hangopen" else { return }
+    let sound = try Sound(reading: place, "heard.wav")
+    #expect(sound.interleaved.count >= 2 * 48_000 / 5)
+  }
+
+  @Test(arguments: [SIGTERM, SIGHUP], ["hangwrite", "hangpointer"])
+  func everySignalEnds(signal: Int32, fault: String) throws {
+    let words = ["play", "pulse", "--loop", "0", "--device", "fault"]
+    #expect(try interrupt(words, fault, signal: signal).status == -signal)
+  }
+
+  @Test(arguments: ["hangdrop", "hangclose"])
+  func aNormalEndDoesNotWaitForADeviceThatIsNotClosed(fault: String) throws {
+    let running = try start(
+      ["play", "light", "heartbeat", "--device", "fault", "--record", "heard.wav"], fault)
+    let result = try place.finish(running)
+    #expect(result.status == 1)
+    #expect(
+      result.error
+        == "the device does not respond; it was left without being closed\n"
+        || result.error.hasPrefix("the device does not respond"))
+    #expect(place.names() == ["heard.wav"])
+  }
+
+  @Test func quitEndsAListenerOnADeviceThatHangs() throws {
+    var started: Running?
+    #expect(
+      try signs.appears {
+        started = try start(["listen", "--device", "fault"], "hangwrite", input: "hum 1 0.5 9\n")
+      })
+    let result = try place.finish(try #require(started))
+    // The end of its input is the end, once the hum is over by the clock, which goes on.
+    #expect(result.status == 1)
+    #expect(result.output.contains("event unresponsive "))
+    #expect(result.output.contains("event finished name=hum-1 time=9."))
+  }
+
+  @Test(arguments: ["gone", "other-rate"])
+  func whatIsNotHeardToTheEndIsAFailure(fault: String) throws {
+    let running = try start(
+      ["play", "earthquake-simulation", "--device", "fault", "--json"], fault)
+    let result = try place.finish(running)
+    #expect(result.status == 1)
+    #expect(result.output.contains(#""heardToTheEnd": false"#))
+    #expect(result.error.contains("fault: the device did not return until the end; "))
+    // 4 seconds, of which 0.3 were heard.
+    let missed = try #require(Self.missed(in: result.output))
+    #expect(missed > 150_000)
+  }
+
+  @Test(arguments: ["gone", "other-rate"])
+  func twoSecondsAwayAreTwoSecondsOfLoss(fault: String) throws {
+    let running = try start(
+      ["play", "earthquake-simulation", "--device", "fault", "--json"], fault, length: 2_000)
+    let result = try place.finish(running)
+    #expect(result.status == 0)
+    #expect(result.output.contains(#""heardToTheEnd": true"#))
+    let missed = try #require(Self.missed(in: result.output))
+    // Looked for every half second.
+    #expect(missed > 95_000 && missed < 140_000)
+  }
+
+  @Test func aStormIsAFewLines() throws {
+    let running = try start(
+      ["play", "earthquake-simulation", "--device", "fault", "--json"], "storm")
+    let result = try place.finish(running)
+    #expect(result.error.split(separator: "\n").count <= 20)
+  }
+
+  @Test func devicesAreListedWhereOneHangs() throws {
+    let result = try place.finish(try start(["devices"], "hangopen"))
+    #expect(result.status == 0)
+    #expect(result.output.contains("fault"))
+    #expect(result.output.contains("does not respond"))
+  }
+
+  private static func missed(in json: String) -> Int? {
+    guard let range = json.firstRange(of: #""missedFrames": "#) else { return nil }
+    return Int(json[range.upperBound...].prefix { $0.isNumber })
+  }
+}
+
+extension Sound {
+  /// Reads a file of a workplace.
+  fileprivate init(reading place: Workplace, _ name: String) throws {
+    let descriptor = unsafe open(place.path + "/" + name, O_RDONLY | O_CLOEXEC)
+    defer { close(descriptor) }
+    try self.init(readingDescriptor: descriptor, path: name)
+  }
+}
