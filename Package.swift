@@ -27,6 +27,12 @@ let package = Package(
     .library(name: "CoreHaptics", targets: ["CoreHaptics", "CoreHapticsTesting"]),
     // Imports Testing, so that no program links it by accident.
     .library(name: "HapticTesting", targets: ["HapticTesting"]),
+    .library(name: "AVFAudio", targets: ["AVFAudio"]),
+    .library(name: "AVFoundation", targets: ["AVFoundation"]),
+    .library(name: "AudioToolbox", targets: ["AudioToolbox"]),
+    .library(name: "GameController", targets: ["GameController"]),
+    .library(name: "SwiftUI", targets: ["SwiftUI"]),
+    .library(name: "UIKit", targets: ["UIKit", "_Testing_UIKit"]),
     .library(name: "HapticManagement", targets: ["FeedbackGenerators", "HapticManagement"]),
     .executable(name: "temblor", targets: ["temblor"]),
   ],
@@ -48,10 +54,21 @@ let package = Package(
       name: "HapticPlaybackTests",
       dependencies: ["HapticModel", "HapticPlayback", "HapticRender", "TestSupport"],
       swiftSettings: strict),
+    // Modules under Apple's names, with only what haptic code touches.
+    .target(name: "AVFAudio", swiftSettings: strict),
+    .target(name: "AVFoundation", dependencies: ["AVFAudio"], swiftSettings: strict),
+    .target(name: "GameController", dependencies: ["CoreHaptics"], swiftSettings: strict),
+    .target(
+      name: "AudioToolbox", dependencies: ["CoreHaptics", "HapticManagement"],
+      swiftSettings: strict),
+    .target(name: "_Testing_UIKit", swiftSettings: strict),
+    .target(name: "UIKit", dependencies: ["FeedbackGenerators"], swiftSettings: strict),
+    .target(name: "SwiftUI", swiftSettings: strict),
     .target(
       name: "CoreHaptics",
       dependencies: [
-        "Diagnostics", "HapticFormats", "HapticModel", "HapticOutputs", "HapticPlayback",
+        "AVFAudio", "Diagnostics", "HapticFormats", "HapticModel", "HapticOutputs",
+        "HapticPlayback",
         "HapticRender", "JSONText", "SoundFile", "TransducerProfiles",
       ], swiftSettings: strict),
     .target(
@@ -78,7 +95,11 @@ let package = Package(
       swiftSettings: strict),
     // Programs that use Core Haptics are not written by these rules.
     .testTarget(
-      name: "CoreHapticsClientTests", dependencies: ["CoreHaptics", "CoreHapticsTesting"],
+      name: "CoreHapticsClientTests",
+      dependencies: [
+        "AVFoundation", "AudioToolbox", "CoreHaptics", "CoreHapticsTesting", "GameController",
+        "HapticTesting", "SwiftUI", "UIKit", "_Testing_UIKit",
+      ],
       swiftSettings: [.swiftLanguageMode(.v5)]),
     .target(
       name: "HapticManagement",

@@ -1,6 +1,7 @@
 // Files that import Core Haptics alone use Foundation's types: on Apple's systems frameworks pass
 // on what their headers import.
 @_exported public import Foundation
+public import AVFAudio
 
 /// Plays haptic patterns: the interface of Apple's class of this name, on Temblor's engine.
 ///
@@ -51,6 +52,12 @@ open class CHHapticEngine: NSObject {
 
   /// Makes an engine that is not running; also spelled `CHHapticEngine()`.
   public init(andReturnError: () = ()) throws {
+    backing = EngineBacking(backend: EngineBackends.takeCurrent())
+    super.init()
+  }
+
+  /// Makes an engine that is not running; the audio session is not regarded.
+  public init(audioSession: AVAudioSession?) throws {
     backing = EngineBacking(backend: EngineBackends.takeCurrent())
     super.init()
   }

@@ -1,0 +1,2 @@
+// Apple's AVFoundation passes AVFAudio on.
+@_exported public import AVFAudio

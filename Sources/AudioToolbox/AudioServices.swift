@@ -1,0 +1,53 @@
+internal import CoreHaptics
+internal import Foundation
+internal import HapticManagement
+
+/// The number of a system sound.
+public typealias SystemSoundID = UInt32
+
+/// The vibration of a phone: 0.4 s.
+public let kSystemSoundID_Vibrate: SystemSoundID = 4095
+
+/// Plays the haptics of a system sound: 1519, 1520, 1521 and the vibration; other sounds are silent.
+///
+/// 1519 is a light tap, 1520 a heavy one and 1521 three quick ones, as programs that use them describe them; Apple
+/// publishes none of the three. Any thread may call; returns at once.
+public func AudioServicesPlaySystemSound(_ inSystemSoundID: SystemSoundID) {
+  EngineBackends.virtual?.note(.systemSoundPlayed(Int(inSystemSoundID)))
+  guard let pattern = SystemHaptics.pattern(of: inSystemSoundID) else { return }
+  EngineLife.shared.play(pattern)
+}
+
+/// Plays the haptics of a system sound, and calls a closure on the main queue.
+public func AudioServicesPlaySystemSoundWithCompletion(
+  _ inSystemSoundID: SystemSoundID, _ inCompletionBlock: (@Sendable () -> Void)?
+) {
+  AudioServicesPlaySystemSound(inSystemSoundID)
+  guard let inCompletionBlock else { return }
+  DispatchQueue.main.async(execute: inCompletionBlock)
+}
+
+/// Plays the haptics of an alert: as those of a system sound.
+public func AudioServicesPlayAlertSound(_ inSystemSoundID: SystemSoundID) {
+  AudioServicesPlaySystemSound(inSystemSoundID)
+}
+
+/// The haptics behind numbers.
+private enum SystemHaptics {
+  static func pattern(of number: SystemSoundID) -> CHHapticPattern? {
+    switch number {
+    case 1519: ParsedPatternCache.shipped.pattern(named: "light")
+    case 1520: ParsedPatternCache.shipped.pattern(named: "heavy")
+    case 1521: ParsedPatternCache.shipped.pattern(named: "triple-tap")
+    case kSystemSoundID_Vibrate: vibration
+    default: nil
+    }
+  }
+
+  private static var vibration: CHHapticPattern? {
+    let intensity = CHHapticEventParameter(parameterID: .hapticIntensity, value: 1)
+    let event = CHHapticEvent(
+      eventType: .hapticContinuous, parameters: [intensity], relativeTime: 0, duration: 0.4)
+    return try? CHHapticPattern(events: [event], parameters: [])
+  }
+}

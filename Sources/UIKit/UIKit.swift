@@ -1,0 +1,2 @@
+@_exported public import FeedbackGenerators
+@_exported public import Foundation
