@@ -303,7 +303,7 @@ let package = Package(
       name: "TemblorCommandsTests",
       dependencies: [
         "BlindListening", "CommandLineKit", "HapticFormats", "HapticModel", "HapticOutputs",
-        "HapticPlayback", "HapticRender", "PatternComparison", "PatternWorkflows",
+        "HapticPlayback", "HapticRender", "JSONText", "PatternComparison", "PatternWorkflows",
         "SignalAnalysis", "SoundFile", "SystemSupport", "TemblorCommands", "TestSupport",
         "temblor", "terminal-probe",
       ],

@@ -41,7 +41,7 @@ struct PatternContent: Equatable, Sendable {
     _ file: SourceFile, formats: FormatRegistry = appleFormats, folder: URL? = nil
   ) throws {
     do throws(InputError) {
-      let composition = try formats.read(file)
+      let composition = try formats.read(file).linearized()
       self.init(HapticComposition(layers: composition.layers), folder: folder)
     } catch {
       throw CHHapticError(error)

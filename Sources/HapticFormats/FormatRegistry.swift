@@ -4,10 +4,17 @@ public import HapticModel
 /// The formats that a program knows. A value: tests and library users add formats to a copy.
 public struct FormatRegistry: Sendable {
   /// The formats of this package.
-  public static let standard = FormatRegistry([AHAPFormat(), HEFormat(), OHFormat()])
+  public static let standard = FormatRegistry([
+    AHAPFormat(), HapticClipFormat(), VoicesFormat(), HEFormat(), OHFormat(),
+  ])
 
   private static let ambiguous = Rule(
     "format-ambiguous", group: "syntax", .error, "The format of a file must be recognizable.")
+
+  /// The note of a file whose content is of another format than its name stands for.
+  public static let misnamed = Rule(
+    "format-name", group: "syntax", .note,
+    "The ending of a file name should be one of the file's format.")
 
   /// The formats; of equally good ones the first is taken.
   public private(set) var formats: [any HapticFormat]
@@ -28,16 +35,20 @@ public struct FormatRegistry: Sendable {
 
   /// The rules of all formats, and of reading itself.
   public var rules: [Rule] {
-    (formats.count > 1 ? [Self.ambiguous] : []) + formats.flatMap(\.rules) + Examination.rules
+    (formats.count > 1 ? [Self.ambiguous, Self.misnamed] : []) + formats.flatMap(\.rules)
+      + Examination.rules
   }
 
   /// The format with a name, or nil.
   public func format(id: String) -> (any HapticFormat)? { formats.first { $0.id == id } }
 
-  /// The format that the ending of a file name stands for, or nil.
-  public func format(named name: String) -> (any HapticFormat)? {
+  /// The format that the ending of a file name stands for, the first of several, or nil.
+  public func format(named name: String) -> (any HapticFormat)? { formats(named: name).first }
+
+  /// The formats that the ending of a file name stands for.
+  public func formats(named name: String) -> [any HapticFormat] {
     let name = name.lowercased()
-    return formats.first { format in format.endings.contains { name.hasSuffix(".\($0)") } }
+    return formats.filter { format in format.endings.contains { name.hasSuffix(".\($0)") } }
   }
 
   /// A file name without the ending of a format, where it has one.
@@ -50,22 +61,25 @@ public struct FormatRegistry: Sendable {
   /// The format of a file: the one that recognises its content best, of equal ones the one its name
   /// stands for.
   ///
-  /// A file that no format recognises is of the format its name stands for, or of the first, so that
-  /// its errors have a place.
+  /// A file that no format is certain of is of the format its name stands for, so that its errors have
+  /// a place.
   public func format(of file: SourceFile) throws(InputError) -> any HapticFormat {
     if formats.count == 1 { return formats[0] }
     let ranks = formats.map { $0.recognize(file.bytes.span) }
     let best = ranks.max() ?? .no
-    let named = format(named: file.name)
+    let named = formats(named: file.name)
     let candidates = zip(formats, ranks).filter { $0.1 == best }.map(\.0)
-    if let named, candidates.contains(where: { $0.id == named.id }) { return named }
-    if best == .no { return named ?? formats[0] }
+    if best < .certain, named.count == 1 { return named[0] }
+    if best == .no { return formats[0] }
+    if let match = candidates.first(where: { one in named.contains { $0.id == one.id } }) {
+      return match
+    }
     guard candidates.count > 1 else { return candidates[0] }
     let names = candidates.map(\.id).joined(separator: " or ")
     throw InputError(
       Finding(
         Self.ambiguous, place: SourcePlace(name: file.name), "the content may be \(names)",
-        suggestion: "give the file the ending of its format"))
+        suggestion: "give the file the ending of its format, or convert it with '--from'"))
   }
 
   /// Reads a file of any format and reports everything there is to say about it.
@@ -73,7 +87,19 @@ public struct FormatRegistry: Sendable {
     _ file: SourceFile, options: ReadingOptions = ReadingOptions()
   ) -> Examination {
     do throws(InputError) {
-      return try format(of: file).examine(file, options: options)
+      let format = try format(of: file)
+      var examination = format.examine(file, options: options)
+      let named = formats(named: file.name)
+      if options.wantsFindings, let other = named.first,
+        !named.contains(where: { $0.id == format.id })
+      {
+        examination.findings.insert(
+          Finding(
+            Self.misnamed, place: SourcePlace(name: file.name),
+            "the content is \(format.id), but the name stands for \(other.id)",
+            suggestion: "rename it with the ending .\(format.endings.first ?? format.id)"), at: 0)
+      }
+      return examination
     } catch {
       return Examination(error)
     }

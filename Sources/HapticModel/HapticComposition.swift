@@ -41,15 +41,19 @@ public struct HapticComposition: Equatable, Sendable {
   public var title: String?
   /// What the author says about it, or nil.
   public var notes: String?
+  /// Who made it, or nil.
+  public var author: String?
 
   /// Makes a composition of layers.
   public init(
-    layers: [Layer], loop: LoopPoints? = nil, title: String? = nil, notes: String? = nil
+    layers: [Layer], loop: LoopPoints? = nil, title: String? = nil, notes: String? = nil,
+    author: String? = nil
   ) {
     self.layers = layers
     self.loop = loop
     self.title = title
     self.notes = notes
+    self.author = author
   }
 
   /// Makes a composition of one pattern.

@@ -11,7 +11,7 @@ public struct LoadedPattern: Sendable {
   public let input: PatternInput
   /// The file as it was read.
   public let file: SourceFile
-  /// What the file holds.
+  /// What the file holds, its curves made of straight lines.
   public let composition: HapticComposition
   /// What else the file says about itself.
   public let details: [(name: String, value: String)]
@@ -27,7 +27,7 @@ public struct LoadedPattern: Sendable {
     file = try input.file()
     let examination = input.formats.examine(
       file, options: ReadingOptions(curveTimes: curveTimes, wantsFindings: false))
-    composition = try examination.get()
+    composition = try examination.get().linearized()
     self.input = input
     details = examination.details
     places = examination.places

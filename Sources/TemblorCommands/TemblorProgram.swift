@@ -11,7 +11,7 @@ public enum TemblorProgram {
       "temblor", version: temblorVersion, date: "2026-11-20",
       abstract: "Turns haptic patterns into sound.",
       discussion: """
-        PATTERN is an AHAP file, a folder of AHAP files, the name of a shipped pattern, or - for standard input.
+        PATTERN is a pattern file of any format, a folder of them, the name of a shipped pattern, or - for standard input.
         """,
       commands: [
         PlayVerb.description(formats), WatchVerb.description(formats), TapVerb.description,
@@ -21,7 +21,8 @@ public enum TemblorProgram {
         CompareVerb.description(formats),
         GalleryVerb.description(formats),
         CheckVerb.description(formats), InfoVerb.description(formats),
-        FormatVerb.description(formats),
+        FormatVerb.description(formats), ConvertVerb.description(formats),
+        FormatsVerb.description(formats),
         PatternsVerb.description, ProfilesVerb.description, DevicesVerb.description,
         SweepVerb.description, CalibrateVerb.description,
         LatencyVerb.description, completion(formats), manual(formats),
@@ -35,7 +36,7 @@ public enum TemblorProgram {
         (
           "FILES",
           """
-          A pattern is a text file in Apple's AHAP format. Sound files that a pattern plays are searched only in the folder of the pattern.
+          A pattern is a file in Apple's AHAP format, or in one of those that 'temblor formats' lists; its content decides, not its name. Sound files that a pattern plays are searched only in the folder of the pattern.
 
           A profile NAME is searched as $XDG_CONFIG_HOME/temblor/profiles/NAME.json (XDG_CONFIG_HOME defaults to ~/.config), then as temblor/profiles/NAME.json in each folder of XDG_CONFIG_DIRS (default /etc/xdg), then among the shipped profiles. Relative paths in these variables are ignored.
           """

@@ -74,6 +74,13 @@ package struct AHAPDocument: Sendable {
           "non-finite numbers (NaN, infinity) cannot be written",
           foreignCode: CoreHapticsCode.invalidPatternData))
     }
+    try self.init(
+      entries: pattern.events.map(AHAPEntry.event) + pattern.parameters.map(AHAPEntry.parameter)
+        + pattern.curves.map(AHAPEntry.curve), metadata: metadata, name: name)
+  }
+
+  /// Makes a file of entries in their order; their numbers must be finite.
+  init(entries: [AHAPEntry], metadata: AHAPMetadata, name: String = "pattern") throws(InputError) {
     var writer = JSONWriter(layout: .compact)
     writer.object { file in
       file.member(.version, 1.0)
@@ -82,20 +89,29 @@ package struct AHAPDocument: Sendable {
           for item in metadata.items { object.member(item.name, item.text) }
         }
       }
-      file.array(AHAPKey.pattern.rawValue) { entries in
-        for event in pattern.events {
-          entries.object { $0.object(AHAPKey.event.rawValue) { $0.write(event) } }
-        }
-        for parameter in pattern.parameters {
-          entries.object { $0.object(AHAPKey.parameter.rawValue) { $0.write(parameter) } }
-        }
-        for curve in pattern.curves {
-          entries.object { $0.object(AHAPKey.parameterCurve.rawValue) { $0.write(curve) } }
+      file.array(AHAPKey.pattern.rawValue) { list in
+        for entry in entries {
+          list.object { object in
+            switch entry {
+            case .event(let event): object.object(AHAPKey.event.rawValue) { $0.write(event) }
+            case .parameter(let parameter):
+              object.object(AHAPKey.parameter.rawValue) { $0.write(parameter) }
+            case .curve(let curve):
+              object.object(AHAPKey.parameterCurve.rawValue) { $0.write(curve) }
+            }
+          }
         }
       }
     }
     try self.init(text: writer.finish(), name: name)
   }
+}
+
+/// One entry of a file.
+enum AHAPEntry {
+  case event(HapticEvent)
+  case parameter(DynamicParameter)
+  case curve(ParameterCurve)
 }
 
 extension JSONObjectWriter {
@@ -157,7 +173,7 @@ package struct AHAPReading: Equatable, Sendable {
   package var composition: HapticComposition {
     HapticComposition(
       layers: [HapticComposition.Layer(pattern)], title: metadata["Project"],
-      notes: metadata["Description"])
+      notes: metadata["Description"], author: metadata["Created By"])
   }
 
   /// What the file says about itself: its version, its metadata, and what its curves count from.

@@ -39,41 +39,44 @@ public struct AHAPFormat: HapticFormat {
     }
   }
 
-  /// Writes a composition as one file.
+  /// `apple`, as Apple documents; `meta` and `lofelt`, as the converters of haptic clips write.
+  public var dialects: [String] { AHAPDialect.allCases.map(\.rawValue) }
+
+  /// Writes a composition as one file, or as one for each layer where layers would bend each other.
   ///
-  /// Layers become one, in their order; where layers have parameters or curves these then act on the
-  /// events of all, which is a loss. Loop points are dropped. Numbers that are not finite are
-  /// refused.
+  /// Where layers with parameters or curves are to be one file, these act on the events of all, which
+  /// is a loss. Curves of squares become straight lines within the tolerance, of 16 points at most.
+  /// Loop points are dropped, and sampled signals too unless they are written as sound files. Numbers
+  /// that are not finite are refused.
   public func write(_ composition: HapticComposition, options: WritingOptions) throws(InputError)
     -> Writing?
   {
-    let composition = composition.linearized(tolerance: options.tolerance)
-    var losses: [Loss] = []
-    if composition.loop != nil {
-      losses.append(Loss(.dropped, .composition, "loop points cannot be written"))
+    for (index, layer) in composition.layers.enumerated() {
+      guard let path = layer.pattern.firstInfinity else { continue }
+      throw InputError(
+        Finding(
+          .outOfRange, severity: .error,
+          place: SourcePlace(
+            name: "pattern", path: index == 0 ? path : "layers[\(index)].\(path)"),
+          "non-finite numbers (NaN, infinity) cannot be written",
+          foreignCode: CoreHapticsCode.invalidPatternData))
     }
-    if !composition.isFlatteningExact {
-      for (index, layer) in composition.layers.enumerated()
-      where !layer.pattern.parameters.isEmpty || !layer.pattern.curves.isEmpty {
-        losses.append(
-          Loss(
-            .approximated, .layer(index),
-            "the parameters and curves of one layer act on the events of all layers"))
-      }
+    switch options.dialect.flatMap(AHAPDialect.init) ?? .apple {
+    case .apple: return try AHAPComposition(composition, options: options).write()
+    case .meta: return try AHAPClip(composition, isLofelt: false, options: options).write()
+    case .lofelt: return try AHAPClip(composition, isLofelt: true, options: options).write()
     }
-    var metadata = AHAPMetadata()
-    if let title = composition.title { metadata.items.append(.init(name: "Project", text: title)) }
-    if let notes = composition.notes {
-      metadata.items.append(.init(name: "Description", text: notes))
-    }
-    let document = try AHAPDocument(pattern: composition.flattened, metadata: metadata)
-    return Writing([Writing.File(document.formatted())], losses: losses)
   }
 
   /// The text in a fixed layout and order of keys; unknown keys are kept.
   public func canonical(_ file: SourceFile) throws(InputError) -> [UInt8]? {
     try AHAPDocument(text: file.bytes, name: file.name).formatted()
   }
+}
+
+/// The ways in which compositions are written as AHAP.
+enum AHAPDialect: String, CaseIterable {
+  case apple, meta, lofelt
 }
 
 /// Where the parts of a pattern stand in the text of its file.

@@ -7,9 +7,9 @@ import SystemSupport
 enum FormatVerb {
   static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {
     CommandDescription(
-      "format", abstract: "Rewrite AHAP in canonical form.",
+      "format", abstract: "Rewrite patterns in canonical form.",
       discussion: """
-        Keys are sorted into a fixed order, event parameters and control points are written one per line, and numbers as short as possible. Unknown keys are kept. Without options, the result goes to standard output; use --in-place to rewrite files.
+        Each file keeps its format. In AHAP, keys are sorted into a fixed order, event parameters and control points are written one per line, and numbers as short as possible; other formats are set alike. Unknown keys are kept. Without options, the result goes to standard output; use --in-place to rewrite files.
         """,
       arguments: [SharedOptions.pattern(formats)],
       options: [

@@ -16,7 +16,7 @@ enum InfoVerb {
         Argument(
           "PATTERN",
           help:
-            "A sound file, an AHAP file, a folder of AHAP files, the name of a shipped pattern, or - for standard input.",
+            "A sound file, a pattern file of any format, a folder of patterns, the name of a shipped pattern, or - for standard input.",
           completion: .file, isRepeatable: true)
       ],
       options: [

@@ -19,7 +19,7 @@ enum PlotVerb {
         Argument(
           "FILE",
           help:
-            "An AHAP file, a sound file, a folder of patterns, a shipped pattern's name, or - for "
+            "A pattern file of any format, a sound file, a folder of patterns, a shipped pattern's name, or - for "
             + "standard input.",
           completion: .patterns(formats, or: "wav", "flac", "aiff", "caf", "ogg"),
           isRepeatable: true)

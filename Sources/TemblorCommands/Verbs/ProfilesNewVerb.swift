@@ -42,20 +42,28 @@ enum ProfilesNewVerb {
       try terminal.output.write(text.span)
       return .done
     }
-    let name = arguments.argument("NAME")
+    try write(
+      text, named: arguments.argument("NAME"), to: arguments.value("--output"),
+      replaces: arguments.flag("--force"), on: terminal)
+    return .done
+  }
+
+  /// Writes a profile's file where users' profiles are, or to a path, and reports what to do next.
+  static func write(
+    _ text: [UInt8], named name: String, to output: String?, replaces: Bool, on terminal: Terminal
+  ) throws {
     let library = ProfileLibrary.fromEnvironment()
-    guard let path = arguments.value("--output") ?? library.userPath(of: name) else {
+    guard let path = output ?? library.userPath(of: name) else {
       throw UsageError(
         .missingValue,
         "no folder for user profiles: HOME is not set; use '--output FILE'")
     }
-    if FileSystem.entry(at: path) != .nothing && !arguments.flag("--force") {
+    if FileSystem.entry(at: path) != .nothing && !replaces {
       throw FileError(path, "already exists; use '--force' to replace it")
     }
-    if arguments.value("--output") == nil { try FileSystem.makeFolder(FileSystem.folder(of: path)) }
+    if output == nil { try FileSystem.makeFolder(FileSystem.folder(of: path)) }
     try AtomicFileWriter.write(text, to: path)
-    try terminal.output.write(advice(name, path: path, isFound: arguments.value("--output") == nil))
-    return .done
+    try terminal.output.write(advice(name, path: path, isFound: output == nil))
   }
 
   /// The text of the file.

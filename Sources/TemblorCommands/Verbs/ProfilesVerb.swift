@@ -19,7 +19,7 @@ enum ProfilesVerb {
     ],
     verbs: [
       ProfilesShowVerb.description, ProfilesCheckVerb.description, ProfilesNewVerb.description,
-      ProfilesSchemaVerb.description,
+      ProfilesImportVerb.description, ProfilesSchemaVerb.description,
     ],
     examples: [
       .init("temblor profiles", "List the profiles."),

@@ -10,7 +10,7 @@ enum SharedOptions {
   static let patternName = "PATTERN"
 
   static let patternHelp =
-    "An AHAP file, a folder of AHAP files, the name of a shipped pattern, or - for standard input."
+    "A pattern file of any format, a folder of them, the name of a shipped pattern, or - for standard input."
 
   /// The patterns that a verb takes.
   static func pattern(_ formats: FormatRegistry) -> Argument {

@@ -1,0 +1,85 @@
+public import Diagnostics
+public import HapticFormats
+
+/// Reads a pattern of one format and writes it in another, with everything that is lost on the way.
+public struct PatternConversion: Sendable {
+  /// The format to write.
+  public var target: any HapticFormat
+  /// The format to read, or nil for the one that recognises the content.
+  public var source: (any HapticFormat)?
+  /// How the pattern is read.
+  public var reading: ReadingOptions
+  /// How it is written.
+  public var writing: WritingOptions
+
+  /// Something that was not kept, and where it stands in the file that was read.
+  public struct PlacedLoss: Equatable, Sendable {
+    /// What became of what.
+    public var loss: Loss
+    /// The place of the value it is about.
+    public var place: SourcePlace
+  }
+
+  /// What a conversion gives.
+  public struct Result: Sendable {
+    /// The format that was read.
+    public var source: any HapticFormat
+    /// The files in the target's format; at least one.
+    public var files: [Writing.File]
+    /// What could not be kept, that of reading first.
+    public var losses: [PlacedLoss]
+    /// What reading found below errors.
+    public var findings: [Finding]
+  }
+
+  /// Makes a conversion to a format.
+  public init(
+    to target: any HapticFormat, from source: (any HapticFormat)? = nil,
+    reading: ReadingOptions = ReadingOptions(), writing: WritingOptions = WritingOptions()
+  ) {
+    self.target = target
+    self.source = source
+    self.reading = reading
+    self.writing = writing
+  }
+
+  private static let unwritable = Rule(
+    "format-unwritable", group: "syntax", .error, "The format must be one that can be written.")
+
+  /// Converts a file of one of the formats.
+  ///
+  /// A file of the target's own format is set in canonical form, so that nothing changes but the
+  /// layout, unless an option asks for more.
+  ///
+  /// - Throws: The first error of reading, or why nothing can be written.
+  public func convert(_ file: SourceFile, formats: FormatRegistry = .standard) throws(InputError)
+    -> Result
+  {
+    let format =
+      if let source { source } else { try formats.format(of: file) }
+    let examination =
+      source == nil
+      ? formats.examine(file, options: reading) : format.examine(file, options: reading)
+    let composition = try examination.get()
+    let notes = examination.findings.filter { $0.severity < .error }
+    if format.id == target.id, isPlain, let canonical = try format.canonical(file) {
+      return Result(source: format, files: [.init(canonical)], losses: [], findings: notes)
+    }
+    guard let written = try target.write(composition, options: writing) else {
+      throw InputError(
+        Finding(
+          Self.unwritable, place: SourcePlace(name: file.name),
+          "the format \(target.id) cannot be written"))
+    }
+    let losses = (examination.losses + written.losses).map { loss in
+      PlacedLoss(loss: loss, place: loss.place ?? examination.places.place(of: loss.element))
+    }
+    return Result(source: format, files: written.files, losses: losses, findings: notes)
+  }
+
+  /// Whether nothing but the format is asked for.
+  private var isPlain: Bool {
+    writing == WritingOptions(name: writing.name) && reading.amplitude == .root
+      && !reading.asReference
+  }
+}

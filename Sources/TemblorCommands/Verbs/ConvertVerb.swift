@@ -1,0 +1,134 @@
+import CommandLineKit
+import HapticFormats
+import PatternWorkflows
+import SystemSupport
+
+/// `temblor convert`: patterns in another format.
+enum ConvertVerb {
+  static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {
+    let writable = formats.formats.filter(\.isWritable)
+    return CommandDescription(
+      "convert", abstract: "Convert patterns to another format.",
+      discussion: """
+        Each file is named after its pattern and written to the current folder, or to the file or folder given by --output, whose ending selects the format unless --to does. The format of a pattern is recognized by its content. Files are replaced atomically; inputs are never replaced.
+
+        Everything that is not kept is printed as PLACE: approximated: MESSAGE or PLACE: dropped: MESSAGE, with the size of the difference where it is known. 'temblor formats FROM TO' shows what to expect.
+        """,
+      arguments: [SharedOptions.pattern(formats)],
+      options: [
+        Option(
+          "--to", value: "FORMAT", help: "Format to write if the output name does not set one.",
+          choices: writable.map(\.id)),
+        Option(
+          "--from", value: "FORMAT", help: "Format to read, for content that may be of several.",
+          defaultText: "recognized by content", choices: formats.formats.map(\.id)),
+        Option(
+          "-o", "--output", value: "PATH",
+          help: "Output file, or folder for several patterns; - for standard output.",
+          completion: .file),
+        Option("--strict", help: "Write nothing and exit with status 2 if anything is lost."),
+        SharedOptions.json,
+        Option("-q", "--quiet", help: "Do not print notes and warnings about the input."),
+      ],
+      groups: [
+        OptionGroup(
+          title: "Writing",
+          options: [
+            Option(
+              "--dialect", value: "NAME",
+              help: "Variant of the format: "
+                + writable.filter { !$0.dialects.isEmpty }
+                .map { "\($0.dialects.joinedWithOr) for \($0.id)" }.joined(separator: "; ") + ".",
+              defaultText: "the first",
+              completion: .words(writable.flatMap(\.dialects))),
+            Option(
+              "--split",
+              help:
+                "Write parts that act on their own to files of their own, NAME_PART, wherever the format has them."
+            ),
+            Option(
+              "--merge", help: "Write one file even where its parts then act on each other."),
+            Option(
+              "--bake",
+              help: "Write what the format cannot hold as sound files that the pattern plays."),
+            Option(
+              "--reduce", value: "TOLERANCE",
+              help: "Largest error of reduced or sampled curves, as a share of full scale, 0 to 1.",
+              defaultText: "\(WritingOptions.defaultTolerance)"),
+            Option(
+              "--loops", value: "N",
+              help: "Passes of a loop in a format without loops, 1 to 1000.", defaultText: "1"),
+            Option(
+              "--rate", value: "HZ",
+              help: "Samples per second of what is written as samples, 1 to 192000.",
+              defaultText: "set by the format"),
+          ]),
+        OptionGroup(
+          title: "Reading",
+          options: [
+            Option(
+              "--amplitude", value: "LAW",
+              help:
+                "How intensity follows from amplitude in formats that hold amplitudes: its square root, or equal to it.",
+              defaultText: AmplitudeLaw.root.rawValue,
+              choices: AmplitudeLaw.allCases.map(\.rawValue)),
+            Option(
+              "--as-reference",
+              help: "Read as the format's reference software does, including its faults."),
+            SharedOptions.curveTimes,
+          ]),
+      ],
+      examples: [
+        .init("temblor convert mine.ahap --to haptic", "Write mine.haptic."),
+        .init(
+          "temblor convert clip.haptic -o clip.ahap --dialect meta",
+          "Write the AHAP file that Meta's SDK makes of a clip."),
+        .init(
+          "temblor convert --strict --to ahap clips -o out",
+          "Convert a folder, refusing what is not exact."),
+      ]
+    ) { arguments, terminal in
+      let (inputs, problems) = PatternInput.find(
+        arguments.values(SharedOptions.patternName), formats: formats)
+      for problem in problems { terminal.report("\(problem)") }
+      let outputs = try ConvertOutputs(
+        arguments, inputs: inputs, problemCount: problems.count, formats: formats)
+      let conversion = try conversion(arguments, to: outputs.format, formats)
+      var run = ConvertRun(
+        conversion: conversion, formats: formats, outputs: outputs,
+        isStrict: arguments.flag("--strict"), isQuiet: arguments.flag("--quiet"),
+        statuses: problems.map { _ in ExitStatus.failure })
+      for (input, path) in outputs.items { try run.convert(input, to: path, on: terminal) }
+      if arguments.flag("--json") { try terminal.output.write(run.json().span) }
+      return Failure.worst(run.statuses)
+    }
+  }
+
+  private static func conversion(
+    _ arguments: ParsedArguments, to target: any HapticFormat, _ formats: FormatRegistry
+  ) throws -> PatternConversion {
+    if arguments.flag("--split"), arguments.flag("--merge") {
+      throw UsageError(.remove, "'--split' and '--merge' exclude each other")
+    }
+    if let dialect = arguments.value("--dialect"), !target.dialects.contains(dialect) {
+      guard !target.dialects.isEmpty else {
+        throw UsageError(.remove, "the format \(target.id) has no dialects")
+      }
+      throw UsageError.notAllowed("--dialect", dialect, choices: target.dialects)
+    }
+    let amplitude = try arguments.choice("--amplitude", as: AmplitudeLaw.self) ?? .root
+    return PatternConversion(
+      to: target, from: arguments.value("--from").flatMap(formats.format(id:)),
+      reading: ReadingOptions(
+        curveTimes: try SharedOptions.curveTimes(arguments), amplitude: amplitude,
+        asReference: arguments.flag("--as-reference")),
+      writing: WritingOptions(
+        dialect: arguments.value("--dialect"),
+        tolerance: try arguments.double("--reduce", in: 0...1) ?? WritingOptions.defaultTolerance,
+        amplitude: amplitude, loops: try arguments.int("--loops", in: 1...1000) ?? 1,
+        split: arguments.flag("--split")
+          ? .always : arguments.flag("--merge") ? .never : .automatic,
+        isBaked: arguments.flag("--bake"),
+        rate: try arguments.double("--rate", in: 1...192_000)))
+  }
+}

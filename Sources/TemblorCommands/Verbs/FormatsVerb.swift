@@ -1,0 +1,127 @@
+import CommandLineKit
+import HapticFormats
+import JSONText
+import PatternWorkflows
+import SystemSupport
+
+/// `temblor formats`: the formats of patterns, and what conversions between them keep.
+enum FormatsVerb {
+  static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {
+    let ids = formats.formats.map(\.id)
+    return CommandDescription(
+      "formats", abstract: "List the formats of patterns, or what a conversion loses.",
+      discussion: """
+        Without arguments, the formats are listed with their file endings, whether they are read and written, and their dialects. With FROM, or FROM and TO, examples are converted and read again, and what arrives is measured: exact, close (within 1 % of full scale), approximate, or nothing.
+        """,
+      arguments: [
+        Argument("FROM", help: "The format to read.", choices: ids, isOptional: true),
+        Argument("TO", help: "The format to write.", choices: ids, isOptional: true),
+      ],
+      options: [SharedOptions.json],
+      examples: [
+        .init("temblor formats", "List the formats."),
+        .init("temblor formats ahap haptic", "See what a haptic clip keeps of AHAP."),
+      ]
+    ) { arguments, terminal in
+      let asJSON = arguments.flag("--json")
+      guard let from = arguments.value("FROM").flatMap(formats.format(id:)) else {
+        let list = asJSON ? json(formats) : Array(text(formats).utf8)
+        try terminal.output.write(list.span)
+        return .done
+      }
+      let targets =
+        arguments.value("TO").flatMap(formats.format(id:)).map { [$0] }
+        ?? formats.formats.filter(\.isWritable)
+      let rows = targets.flatMap { target in
+        FormatMatrix.Content.allCases.map { content in
+          Row(
+            content: content, from: from.id, to: target.id,
+            measured: FormatMatrix.measure(content, from: from, to: target))
+        }
+      }
+      let table = asJSON ? json(rows) : Array(rows.map(\.text).joined().utf8)
+      try terminal.output.write(table.span)
+      return .done
+    }
+  }
+
+  /// What was measured of one content.
+  private struct Row {
+    var content: FormatMatrix.Content
+    var from: String
+    var to: String
+    var measured: FormatMatrix.Measurement
+
+    var text: String {
+      let name = content.rawValue
+      let percent = NumberFormatting.rounded(measured.difference * 100, places: 2)
+      let grade =
+        switch measured.grade {
+        case .exact: "exact"
+        case .close: "close, within \(percent) %"
+        case .approximate: "approximate, up to \(percent) %"
+        case .none: "nothing"
+        }
+      let gap = String(repeating: " ", count: max(1, 12 - name.utf8.count))
+      return "\(from) to \(to): \(name)\(gap)\(grade)\n"
+        + measured.losses.map { "  \($0)\n" }.joined()
+    }
+  }
+
+  private static func text(_ formats: FormatRegistry) -> String {
+    let rows = formats.formats.map { format in
+      [
+        format.id, format.endings.map { ".\($0)" }.joined(separator: " "),
+        format.isWritable ? "read, write" : "read",
+        format.title
+          + (format.dialects.isEmpty
+            ? "" : "; dialects \(format.dialects.joined(separator: ", "))"),
+      ]
+    }
+    let widths = (0..<3).map { column in rows.map { $0[column].utf8.count }.max() ?? 0 }
+    return rows.map { row in
+      zip(row, widths).map { cell, width in
+        cell + String(repeating: " ", count: width + 2 - cell.utf8.count)
+      }.joined() + row[3] + "\n"
+    }.joined()
+  }
+
+  private static func json(_ formats: FormatRegistry) -> [UInt8] {
+    var json = JSONWriter()
+    json.array { list in
+      for format in formats.formats {
+        list.object { object in
+          object.member("format", format.id)
+          object.member("title", format.title)
+          object.array("endings") { endings in
+            for ending in format.endings { endings.element(ending) }
+          }
+          object.member("writable", format.isWritable)
+          object.array("dialects") { dialects in
+            for dialect in format.dialects { dialects.element(dialect) }
+          }
+        }
+      }
+    }
+    return json.finish()
+  }
+
+  private static func json(_ rows: [Row]) -> [UInt8] {
+    var json = JSONWriter()
+    json.array { list in
+      for row in rows {
+        list.object { object in
+          object.member("from", row.from)
+          object.member("to", row.to)
+          object.member("content", row.content.rawValue)
+          object.member("grade", row.measured.grade.rawValue)
+          object.member("difference", row.measured.difference)
+          object.array("losses") { losses in
+            for loss in row.measured.losses { losses.element(loss) }
+          }
+        }
+      }
+    }
+    return json.finish()
+  }
+}

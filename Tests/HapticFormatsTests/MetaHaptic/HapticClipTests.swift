@@ -1,0 +1,213 @@
+import Diagnostics
+import HapticModel
+import Testing
+
+@testable import HapticFormats
+
+/// Haptic clips made here: rules, layers, and compositions of other kinds written as clips.
+@Suite struct HapticClipTests {
+  private func file(_ amplitude: String, _ frequency: String? = nil, version: String = "1")
+    -> SourceFile
+  {
+    let tones = frequency.map { ",\n \"frequency\": [\($0)]" } ?? ""
+    return SourceFile(
+      Array(
+        """
+        {"version": {"major": \(version)}, "signals": {"continuous": {"envelopes": {
+         "amplitude": [\(amplitude)]\(tones)}}}}
+        """.utf8), name: "a.haptic")
+  }
+
+  private func findings(_ file: SourceFile) -> [String] {
+    FormatRegistry.standard.examine(file).findings.map { "\($0) [\($0.rule)]" }
+  }
+
+  private static let plain = #"{"time": 0, "amplitude": 0.25}, {"time": 1, "amplitude": 1}"#
+
+  @Test func aClipIsAnEventBelowItsCurvesAndALayerOfTaps() throws {
+    let file = file(
+      #"{"time": 0, "amplitude": 0.25}, {"time": 0.5, "amplitude": 0.5, "emphasis": "#
+        + #"{"amplitude": 0.81, "frequency": 0.3}}, {"time": 2, "amplitude": 1}"#,
+      #"{"time": 0, "frequency": 0.25}, {"time": 2, "frequency": 1}"#)
+    let composition = try FormatRegistry.standard.read(file)
+    #expect(composition.layers.map(\.name) == ["continuous", "transients"])
+    let hum = composition.layers[0].pattern
+    #expect(hum.events.map(\.duration) == [2])
+    let intensity = ControlTimeline(of: .hapticIntensityControl, in: hum)
+    let sharpness = ControlTimeline(of: .hapticSharpnessControl, in: hum)
+    #expect(intensity.value(at: 0) == 0.5)
+    // Amplitude 0.75 is half way from 0.5 to 1.
+    #expect(abs(intensity.value(at: 1.25) - Double(0.75).squareRoot()) < 0.001)
+    #expect(abs(sharpness.value(at: 1) - Double(0.625).squareRoot()) < 0.001)
+    let taps = composition.layers[1].pattern
+    #expect(taps.curves.isEmpty)
+    #expect(taps.events.map(\.time) == [0.5])
+    #expect(taps.events[0].parameters == [.hapticIntensity: 0.9, .hapticSharpness: 0.3])
+  }
+
+  @Test func withoutFrequenciesTheMiddleIsPlayed() throws {
+    for text in [file(Self.plain), file(Self.plain, "")] {
+      let pattern = try FormatRegistry.standard.read(text).layers[0].pattern
+      #expect(pattern.events[0].parameters[.hapticSharpness] == Float(0.5).squareRoot())
+    }
+  }
+
+  @Test func eachRuleHasItsPlace() {
+    #expect(
+      findings(file(Self.plain, version: "2")) == [
+        "a.haptic:1:23: error: unsupported version 2; must be 1 (version.major) [haptic/version]"
+      ])
+    #expect(
+      findings(file(#"{"time": 0, "amplitude": 1}"#)) == [
+        "a.haptic:2:15: error: the amplitude envelope has one point; it needs two "
+          + "(signals.continuous.envelopes.amplitude) [haptic/too-few-points]"
+      ])
+    func rule(_ amplitude: String, _ frequency: String? = nil) -> [String] {
+      FormatRegistry.standard.examine(file(amplitude, frequency)).findings.map {
+        "\($0.rule.text)\($0.place.position)"
+      }
+    }
+    #expect(
+      rule(#"{"time": 0, "amplitude": 1}, {"time": 0, "amplitude": 1}"#) == [
+        "haptic/no-length:2:15"
+      ])
+    #expect(
+      rule(#"{"time": 0, "amplitude": 1.5}, {"time": 1, "amplitude": 1}"#) == [
+        "haptic/out-of-range:2:41"
+      ])
+    #expect(
+      rule(#"{"time": -1, "amplitude": 1}, {"time": 1, "amplitude": 1}"#).first
+        == "haptic/out-of-range:2:25")
+    #expect(
+      rule(#"{"time": 2, "amplitude": 1}, {"time": 1, "amplitude": 1}"#) == [
+        "haptic/time-order:2:54"
+      ])
+    #expect(
+      rule(
+        #"{"time": 0, "amplitude": 0.5, "emphasis": {"amplitude": 0.4, "frequency": 0}}, "#
+          + #"{"time": 1, "amplitude": 1}"#) == ["haptic/emphasis-below-envelope:2:72"])
+    #expect(
+      rule(
+        #"{"time": 0, "amplitude": 0.5, "emphasis": {"amplitude": 0.6, "frequency": 2}}, "#
+          + #"{"time": 1, "amplitude": 1}"#) == ["haptic/emphasis-range:2:90"])
+    #expect(
+      rule(
+        #"{"time": 0, "amplitude": 0, "emphasis": {"amplitude": 1, "frequency": 0}}, "#
+          + #"{"time": 0, "amplitude": 0, "emphasis": {"amplitude": 1, "frequency": 0}}, "#
+          + #"{"time": 1, "amplitude": 1}"#, #"{"time": 3, "frequency": 1}"#) == [
+          "haptic/emphasis-on-first-point:2:56", "haptic/same-time-emphasis:2:131",
+          "haptic/frequency-behind-end:3:25",
+        ])
+    #expect(
+      rule(#"{"time": 1, "amplitude": 0.5}, {"time": 2, "amplitude": 1}"#) == [
+        "haptic/starts-late:2:15"
+      ])
+    #expect(rule(#"{"time": 0, "amplitude": "1"}, {"time": 2}"#).first == "haptic/structure:2:41")
+  }
+
+  @Test func everyNewerMinorVersionAndUnknownKeysAreRead() {
+    let text = """
+      {"version": {"major": 1, "minor": 9000, "patch": 0}, "extra": [1],
+       "signals": {"impulses": {}, "continuous": {"envelopes": {"other": 1, "amplitude": [
+        {"time": 0, "amplitude": 0, "x": 1}, {"time": 1, "amplitude": 0}]}}}}
+      """
+    #expect(FormatRegistry.standard.examine(SourceFile(Array(text.utf8), name: "a")).findings == [])
+  }
+
+  // MARK: Writing
+
+  private func written(_ pattern: HapticPattern, tolerance: Double = 0.005) throws
+    -> (clip: HapticClip, losses: [Loss])
+  {
+    var log = LossLog()
+    let clip = HapticClip(
+      approximating: HapticComposition(pattern), options: WritingOptions(tolerance: tolerance),
+      losses: &log)
+    let file = SourceFile(clip.text(of: HapticComposition(pattern)), name: "out.haptic")
+    #expect(FormatRegistry.standard.examine(file).findings.filter { $0.severity == .error } == [])
+    return (clip, log.finish())
+  }
+
+  @Test func tapsAloneStandOnSilence() throws {
+    let taps = [0, 0.5].map { time in
+      HapticEvent(
+        kind: .hapticTransient, time: time,
+        parameters: [.hapticIntensity: 0.5, .hapticSharpness: 0.25])
+    }
+    let (clip, losses) = try written(HapticPattern(events: taps))
+    let tap = HapticClip.Emphasis(amplitude: 0.25, frequency: 0.25)
+    #expect(
+      clip.amplitude == [
+        .init(time: 0, amplitude: 0, emphasis: tap), .init(time: 0.5, amplitude: 0, emphasis: tap),
+        .init(time: 0.52, amplitude: 0),
+      ])
+    #expect(losses == [])
+  }
+
+  @Test func anEnvelopeIsWithinTheToleranceOfTheEvents() throws {
+    var pattern = HapticPattern(events: [
+      HapticEvent(
+        kind: .hapticContinuous, time: 0, duration: 1,
+        parameters: [.hapticIntensity: 1, .attackTime: 0.5, .releaseTime: 0.4]),
+      HapticEvent(
+        kind: .hapticContinuous, time: 1.5, duration: 1,
+        parameters: [.hapticIntensity: 0.8, .hapticSharpness: 1]),
+    ])
+    pattern.curves = [
+      ParameterCurve(
+        id: .hapticIntensityControl, time: 0,
+        controlPoints: [.init(time: 0, value: 0.2), .init(time: 2, value: 1)])
+    ]
+    for tolerance in [0.02, 0.005, 0.001] {
+      let (clip, losses) = try written(pattern, tolerance: tolerance)
+      let sampler = EnvelopeSampler(.amplitude, tolerance: 1e-5)
+      let exact = MergedEnvelope(
+        sampler.envelopes(of: HapticComposition(pattern)), sampler: sampler
+      ).points
+      let points = clip.amplitude.map {
+        EnvelopePoint(time: $0.time, level: Double($0.amplitude), sharpness: 0)
+      }
+      for step in 0..<2499 {
+        let time = (Double(step) + 0.5) / 1000
+        #expect(
+          abs(level(points, time) - level(exact, time)) <= tolerance + 1e-4,
+          "\(tolerance) at \(time)")
+      }
+      #expect(losses.count == 1 && (losses[0].size ?? 1) <= tolerance)
+    }
+  }
+
+  private func level(_ points: [EnvelopePoint], _ time: Double) -> Double {
+    for (from, to) in zip(points, points.dropFirst()) where time >= from.time && time < to.time {
+      return EnvelopePoint.between(from, to, at: time).level
+    }
+    return 0
+  }
+
+  @Test func whatAClipCannotHoldIsReported() throws {
+    func hum(_ time: Double, _ intensity: Float) -> HapticEvent {
+      HapticEvent(
+        kind: .hapticContinuous, time: time, duration: 2, parameters: [.hapticIntensity: intensity])
+    }
+    let tap = HapticEvent(
+      kind: .hapticTransient, time: 0.5, parameters: [.hapticIntensity: 0.1])
+    let (clip, losses) = try written(
+      HapticPattern(events: [
+        hum(0, 0.5), hum(1, 0.5), tap, HapticEvent(kind: .audioContinuous, time: 0, duration: 1),
+      ]))
+    #expect(
+      losses.map { "\($0.kind) \($0.element)" } == [
+        "dropped event(HapticModel.EventReference(layer: 0, event: 3))",
+        "approximated event(HapticModel.EventReference(layer: 0, event: 0))",
+        "approximated event(HapticModel.EventReference(layer: 0, event: 1))",
+        "approximated event(HapticModel.EventReference(layer: 0, event: 2))",
+      ])
+    #expect(abs((losses[3].size ?? 0) - 0.24) < 1e-6)
+    #expect(clip.amplitude.map(\.amplitude) == [0.25, 0.25, 0.25, 0.5, 0.5, 0.25, 0.25])
+  }
+
+  @Test func anEmptyCompositionIsAShortSilence() throws {
+    let (clip, _) = try written(HapticPattern())
+    #expect(clip.amplitude.map(\.amplitude) == [0, 0])
+  }
+}

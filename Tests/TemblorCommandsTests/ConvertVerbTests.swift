@@ -1,0 +1,190 @@
+@testable import CommandLineKit
+import HapticFormats
+import HapticModel
+import JSONText
+import SystemSupport
+import TestSupport
+import Testing
+
+@testable import TemblorCommands
+
+/// `temblor convert` and `temblor formats`.
+@Suite struct ConvertVerbTests {
+  private let place: Scratch
+
+  init() throws {
+    place = try Scratch()
+    try place.write(
+      """
+      {"version": {"major": 1}, "metadata": {"project": "knock", "author": "me"},
+       "signals": {"continuous": {"envelopes": {
+        "amplitude": [{"time": 0, "amplitude": 0.25},
+         {"time": 0.5, "amplitude": 0.49, "emphasis": {"amplitude": 1, "frequency": 0.3}},
+         {"time": 1, "amplitude": 0}],
+        "frequency": [{"time": 0, "frequency": 0.25}]}}}}
+      """, to: "knock.haptic")
+    try place.write(
+      """
+      {"Version": 1.0, "Pattern": [
+        {"Event": {"Time": 0, "EventType": "HapticTransient"}},
+        {"Event": {"Time": 0.2, "EventType": "AudioContinuous", "EventDuration": 0.5}}]}
+      """, to: "tap.ahap")
+  }
+
+  private func run(_ words: String...) -> (
+    status: CommandLineKit.ExitStatus, output: String, error: String
+  ) {
+    let recorded = RecordedTerminal()
+    let status = TemblorProgram.program().run(words, on: recorded.terminal)
+    let folder = place.path + "/"
+    return (
+      status, recorded.output.replacing(folder, with: ""),
+      recorded.error.replacing(folder, with: "")
+    )
+  }
+
+  private func composition(_ name: String) throws -> [Int] {
+    let file = SourceFile(try FileSystem.read(place(name)), name: name)
+    return try FormatRegistry.standard.read(file).layers.map(\.pattern.events.count)
+  }
+
+  @Test func aClipBecomesTwoFilesWithTheLossesAndTheirPlaces() throws {
+    let run = run("convert", place("knock.haptic"), "-o", place("out.ahap"))
+    #expect(run.status == .done)
+    #expect(run.output == "")
+    #expect(
+      run.error
+        == """
+        knock.haptic:3:16: approximated: a line of amplitude or frequency becomes lines of HapticIntensityControl, within a share of full scale (0.005)
+
+        """)
+    #expect(try composition("out_continuous.ahap") == [1])
+    #expect(try composition("out_transients.ahap") == [1])
+  }
+
+  @Test func strictWritesNothingWhereAnythingIsLost() throws {
+    let run = run("convert", "--strict", place("tap.ahap"), "-o", place("tap.haptic"))
+    #expect(run.status == .invalidInput)
+    #expect(
+      run.error
+        == """
+        tap.ahap:3:13: dropped: audio events cannot be written
+        tap.ahap: not converted: 1 loss with '--strict'
+
+        """)
+    #expect(FileSystem.entry(at: place("tap.haptic")) == .nothing)
+  }
+
+  @Test func lossesAreListedAsJSON() throws {
+    let run = run("convert", "--json", place("tap.ahap"), "--to", "haptic", "-o", place("out/"))
+    let json = try JSONDocument(text: Array(run.output.utf8), name: "json").root
+    let entry = try #require(Array(json.elements).first)
+    let files = entry["files"].map { Array($0.elements).compactMap(\.string) } ?? []
+    #expect(entry["from"]?.string == "ahap" && entry["to"]?.string == "haptic")
+    #expect(
+      files.map { $0.hasSuffix("out/tap.haptic") } == [true])
+    let loss = try #require(entry["losses"].map { Array($0.elements) }?.first)
+    #expect(loss["kind"]?.string == "dropped" && loss["line"]?.number == 3)
+  }
+
+  @Test func theSameFormatIsOnlySetInCanonicalForm() throws {
+    let run = run("convert", place("knock.haptic"), "-o", place("same.haptic"))
+    #expect(run.status == .done && run.error == "")
+    let file = SourceFile(try FileSystem.read(place("knock.haptic")), name: "knock.haptic")
+    let format = try FormatRegistry.standard.format(of: file)
+    #expect(try FileSystem.read(place("same.haptic")) == format.canonical(file))
+  }
+
+  @Test func inputsAreNeverReplaced() throws {
+    let before = try FileSystem.read(place("tap.ahap"))
+    let run = run("convert", "--to", "ahap", place("tap.ahap"), "-o", place.path)
+    #expect(run.status == .usage)
+    #expect(run.error.contains("is an input; choose another '--output'"), "\(run.error)")
+    #expect(try FileSystem.read(place("tap.ahap")) == before)
+    try place.write(
+      try String(decoding: FileSystem.read(place("knock.haptic")), as: UTF8.self), to: "a.haptic")
+    try place.write(String(decoding: before, as: UTF8.self), to: "a_transients.ahap")
+    let other = self.run(
+      "convert", "--to", "ahap", place("a.haptic"), place("a_transients.ahap"), "-o", place.path)
+    #expect(other.status == .usage, "\(other.error)")
+    #expect(try FileSystem.read(place("a_transients.ahap")) == before)
+  }
+
+  @Test func theFormatIsRequiredWhereNoNameSaysIt() {
+    #expect(
+      run("convert", place("tap.ahap")).error.contains(
+        "'--to' is required where no output file is named"))
+    #expect(
+      run("convert", place("tap.ahap"), "-o", place("x.txt")).error.contains(
+        "unknown file extension of"))
+    #expect(
+      run("convert", place("tap.ahap"), "-o", place("x.ahap"), "--dialect", "sony").error.contains(
+        "'--dialect' takes apple, meta or lofelt, not 'sony'"))
+  }
+
+  @Test func aNameOfAnotherFormatIsReported() throws {
+    try place.write(
+      try String(decoding: FileSystem.read(place("knock.haptic")), as: UTF8.self), to: "wrong.ahap")
+    let run = run("convert", place("wrong.ahap"), "-o", place("right.haptic"))
+    #expect(run.status == .done)
+    #expect(
+      run.error
+        == "wrong.ahap: note: the content is haptic, but the name stands for ahap; "
+        + "rename it with the ending .haptic\n")
+    #expect(self.run("check", place("wrong.ahap")).output.contains("[format-name]"))
+  }
+
+  @Test func fromReadsWhatOneFormatMakesOfIt() throws {
+    let run = run("convert", "--from", "ahap", place("knock.haptic"), "-o", place("x.ahap"))
+    #expect(run.status == .invalidInput)
+    #expect(run.error.contains("a pattern file must have the key \"Pattern\""), "\(run.error)")
+  }
+
+  @Test func dialectsWriteOneFile() throws {
+    let run = run(
+      "convert", place("knock.haptic"), "-o", place("m.ahap"), "--dialect", "meta")
+    #expect(run.status == .done, "\(run.error)")
+    #expect(run.error.contains("the curves of the envelope act on transients"))
+    #expect(try composition("m.ahap") == [2])
+  }
+
+  @Test func formatsAreListed() throws {
+    let list = run("formats")
+    #expect(list.status == .done)
+    for format in FormatRegistry.standard.formats {
+      #expect(list.output.contains("\(format.id) "), "\(format.id)")
+      #expect(list.output.contains(format.title), "\(format.id)")
+    }
+    let json = try JSONDocument(text: Array(run("formats", "--json").output.utf8), name: "json")
+    #expect(
+      json.root.elements.map { $0["format"]?.string ?? "" }
+        == FormatRegistry.standard.formats.map(\.id))
+  }
+
+  @Test func whatIsLostBetweenTwoIsMeasured() {
+    let run = run("formats", "ahap", "haptic")
+    #expect(run.status == .done)
+    #expect(
+      run.output.contains(
+        "ahap to haptic: audio       approximate, up to 100 %\n  audio events cannot be written\n"),
+      "\(run.output)")
+    #expect(
+      run.output.contains("ahap to haptic: transients  close, within 0 %\n")
+        || run.output.contains("ahap to haptic: transients  exact\n"), "\(run.output)")
+  }
+
+  @Test func everyVerbTakesAClipWhateverItsName() throws {
+    try place.write(
+      try String(decoding: FileSystem.read(place("knock.haptic")), as: UTF8.self), to: "x")
+    let file = place("x")
+    #expect(run("render", file, "-o", place("x.wav"), "-q").status == .done)
+    #expect(run("info", file).output.contains("1 transient, 1 continuous event"))
+    #expect(run("plot", file, "--show", "score", "--width", "60").status == .done)
+    #expect(run("check", file).status == .done)
+    #expect(run("compare", file, place("tap.ahap")).status != .usage)
+    let other = run("convert", file, "-o", place("y.ahap"))
+    #expect(other.status == .done)
+    #expect(run("format", file).output.contains("\"emphasis\": "))
+    #expect(run("gallery", file, "-o", place("g.html")).status == .done)
+  }
+}
