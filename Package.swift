@@ -41,7 +41,7 @@ let package = Package(
     .target(name: "Diagnostics", swiftSettings: strict),
     .target(name: "JSONText", dependencies: ["Diagnostics"], swiftSettings: strict),
     .target(
-      name: "HapticFormats", dependencies: ["Diagnostics", "HapticModel", "JSONText"],
+      name: "HapticFormats", dependencies: ["CExpat", "Diagnostics", "HapticModel", "JSONText"],
       swiftSettings: strict),
     .target(
       name: "RealtimeMemory", swiftSettings: strict + [.enableExperimentalFeature("Lifetimes")]),
@@ -360,6 +360,7 @@ let package = Package(
 
     .systemLibrary(
       name: "CEBUR128", pkgConfig: "libebur128", providers: [.apt(["libebur128-dev"])]),
+    .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
     .systemLibrary(name: "CKissFFT", providers: [.apt(["libkissfft-dev"])]),
     // Loaded when a picture is drawn, so that no other verb waits for it: headers only.
     .systemLibrary(name: "CCairo", providers: [.apt(["libcairo2-dev"])]),

@@ -5,7 +5,8 @@ public import HapticModel
 public struct FormatRegistry: Sendable {
   /// The formats of this package.
   public static let standard = FormatRegistry([
-    AHAPFormat(), HapticClipFormat(), VoicesFormat(), HEFormat(), OHFormat(),
+    AHAPFormat(), HapticClipFormat(), VoicesFormat(), HEFormat(), OHFormat(), AndroidXMLFormat(),
+    AndroidArraysFormat(), VibrateFormat(),
   ])
 
   private static let ambiguous = Rule(

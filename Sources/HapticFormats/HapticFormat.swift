@@ -11,7 +11,8 @@ public protocol HapticFormat: Sendable {
   var endings: [String] { get }
   /// The rules of the format itself, in the order in which they are listed.
   ///
-  /// Their names begin with the format's id and a slash; those of AHAP have short names.
+  /// Their names begin with the format's id, or the name of its system, and a slash; those of AHAP
+  /// have short names.
   var rules: [Rule] { get }
 
   /// Whether a file is of this format, by its content alone. Takes time in proportion to the bytes

@@ -32,7 +32,7 @@ public struct HEFormat: HapticFormat {
     let isHE =
       outline.has(RichTapKey.pattern.rawValue)
       && outline.nestedKeys.contains(RichTapKey.type.rawValue)
-      && !outline.nestedKeys.contains(AHAPKey.eventType.rawValue)
+      && !outline.nestedKeys.contains("EventType")
     return isHE ? .certain : .no
   }
 

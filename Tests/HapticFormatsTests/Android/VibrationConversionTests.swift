@@ -1,0 +1,314 @@
+import Diagnostics
+import Foundation
+import HapticFormats
+import HapticModel
+import TestSupport
+import Testing
+
+@Suite struct VibrationConversionTests {
+  private typealias V = Vibration
+  private let xml = AndroidXMLFormat()
+  private let arrays = AndroidArraysFormat()
+
+  private func read(_ text: String) throws -> HapticComposition { try V.examine(text).get() }
+
+  /// Writes a composition and reads it back.
+  private func trip(
+    _ composition: HapticComposition, _ dialect: String? = nil,
+    format: (any HapticFormat)? = nil
+  ) throws -> (back: HapticComposition, losses: [String], text: String) {
+    let format = format ?? xml
+    let writing = try #require(
+      try format.write(composition, options: WritingOptions(dialect: dialect)))
+    let back = format.examine(
+      SourceFile(writing.files[0].bytes, name: "w"), options: ReadingOptions())
+    #expect(back.findings.map(\.description) == [])
+    return (
+      try back.get(), writing.losses.map { "\($0.kind): \($0.message)" },
+      String(decoding: writing.files[0].bytes, as: UTF8.self)
+    )
+  }
+
+  @Test func aBasicEnvelopeIsIntensityAndSharpness() throws {
+    let composition = try read(V.file(V.basic("0.4 0.5 50,1 0.25 30,0 1 20")))
+    let pattern = composition.layers[0].pattern
+    #expect(
+      pattern.events == [
+        HapticEvent(
+          kind: .hapticContinuous, time: 0, duration: 0.1,
+          parameters: [.hapticIntensity: 1, .hapticSharpness: 0])
+      ])
+    #expect(
+      pattern.curves.map { $0.controlPoints.map(\.time) } == [
+        [0, 0.05, 0.08, 0.1], [0, 0.05, 0.08, 0.1],
+      ])
+    #expect(pattern.curves[0].controlPoints.map(\.value) == [0, 0.4, 1, 0])
+    #expect(pattern.curves[1].controlPoints.map(\.value) == [0.5, 0.5, 0.25, 1])
+  }
+
+  @Test func basicEnvelopesReturnExactly() throws {
+    var chance = Chance(state: 5)
+    func unit() -> Float { Float(chance.next() % 100_001) / 100_000 }
+    for count in 1...40 {
+      var points = (0..<count).map { _ in "\(unit()) \(unit()) \(1 + chance.next() % 900)" }
+      points.append("0 \(unit()) \(1 + chance.next() % 900)")
+      let attributes = chance.next() % 2 == 0 ? "" : " initialSharpness=\"\(unit())\""
+      let composition = try read(
+        V.file(V.basic(points.joined(separator: ","), attributes: attributes)))
+      let (back, losses, _) = try trip(composition)
+      #expect(back == composition && losses == [])
+    }
+  }
+
+  @Test func aLoopIsWhatRepeats() throws {
+    let text = V.file(
+      "<repeating-effect><preamble>\(V.basic("1 0.5 10,0 0.5 20"))</preamble><repeating>"
+        + "\(V.basic("0.5 1 15,0 0 25"))</repeating></repeating-effect>")
+    let composition = try read(text)
+    #expect(composition.loop == .init(start: 0.03, end: 0.07))
+    let (back, losses, written) = try trip(composition)
+    #expect(back == composition && losses == [])
+    #expect(written.contains("<preamble>"))
+    let steps = try read(
+      V.file(
+        "<waveform-effect>\(V.entries("25 255"))<repeating>\(V.entries("50 90,50 0"))</repeating>"
+          + "</waveform-effect>"))
+    #expect(steps.loop == .init(start: 0.025, end: 0.125))
+    let again = try trip(steps, "waveform")
+    #expect(again.back == steps && again.losses == [])
+  }
+
+  @Test func stepsAreLevelsWithJumps() throws {
+    let text = V.file(
+      "<waveform-effect>\(V.entries("20 0,30 255,10 64,40 0,15 128"))</waveform-effect>")
+    let composition = try read(text)
+    let events = composition.layers.flatMap(\.pattern.events)
+    #expect(Set(events.map(\.time)) == [0.02, 0.1] && events.count == 2)
+    let curve = try #require(composition.layers.flatMap(\.pattern.curves).first)
+    #expect(curve.controlPoints.map(\.time) == [0, 0.03, 0.03, 0.04])
+    let half = Float((64.0 / 255).squareRoot())
+    #expect(curve.controlPoints.map(\.value) == [1, 1, half, half])
+    for format in [xml as any HapticFormat, arrays] {
+      let (back, losses, _) = try trip(
+        composition, format.id == "android-xml" ? "waveform" : nil, format: format)
+      #expect(back == composition && losses == [], "\(format.id)")
+    }
+    let json = try trip(composition, format: arrays).text
+    #expect(
+      json == """
+        {
+          "timings": [20, 30, 10, 40, 15],
+          "amplitudes": [0, 255, 64, 0, 128]
+        }
+
+        """)
+  }
+
+  @Test func everyAmplitudeReturns() throws {
+    let entries = (0...255).map { "3 \($0)" }.joined(separator: ",")
+    let composition = try read(
+      V.file("<waveform-effect>\(V.entries(entries))</waveform-effect>"))
+    let (_, losses, text) = try trip(composition, format: arrays)
+    #expect(losses == [])
+    #expect(
+      text.contains("\"amplitudes\": [\((0...255).map(String.init).joined(separator: ", "))]"))
+  }
+
+  @Test func silenceAtTheEndIsReported() throws {
+    let examination = V.examine(
+      V.file("<waveform-effect>\(V.entries("20 9,50 0,5 0"))</waveform-effect>"))
+    #expect(examination.losses.map(\.size) == [55])
+  }
+
+  @Test func hertzAreSharpness() throws {
+    let text = V.file(V.envelope("1 230 100,0.25 80 100", attributes: " initialFrequencyHz=\"80\""))
+    let composition = try read(text)
+    let pattern = composition.layers[0].pattern
+    #expect(pattern.curves[0].interpolation == .squared)
+    #expect(pattern.curves[0].controlPoints.map(\.value) == [0, 1, 0.25])
+    let tones = ControlTimeline(of: .hapticSharpnessControl, in: pattern)
+    for (time, hertz) in [(0.0, 80.0), (0.05, 155), (0.1, 230), (0.15, 155), (0.2, 80)] {
+      // 80 Hz is 0, 230 Hz is 1, in equal intervals.
+      #expect(abs(80 * pow(230.0 / 80, tones.value(at: time)) - hertz) < 0.6, "\(time)")
+    }
+    let (_, losses, written) = try trip(composition, "waveform-envelope")
+    #expect(losses == [])
+    #expect(
+      written == """
+        <vibration-effect>
+          <waveform-envelope-effect initialFrequencyHz="80.0">
+            <control-point amplitude="1.0" frequencyHz="230.0" durationMs="100" />
+            <control-point amplitude="0.25" frequencyHz="80.0" durationMs="100" />
+            <control-point amplitude="0.0" frequencyHz="80.0" durationMs="1" />
+          </waveform-envelope-effect>
+        </vibration-effect>
+
+        """)
+    let outside = V.examine(V.file(V.envelope("1 300 100,0 60 10")))
+    #expect(outside.losses.map(\.size) == [70])
+  }
+
+  @Test func primitivesFollowEachOther() throws {
+    let examination = V.examine(
+      V.file(
+        "<primitive-effect name=\"click\" delayMs=\"5\"/>"
+          + "<primitive-effect name=\"tick\" scale=\"0.5\" delayMs=\"80\"/>"
+          + "<primitive-effect name=\"low_tick\" delayMs=\"30\" delayType=\"relative_start_offset\"/>"
+      ))
+    let composition = try examination.get()
+    let events = composition.layers[0].pattern.events
+    // A click is taken to last 12 ms.
+    #expect(events.map(\.time) == [0.005, 0.097, 0.127])
+    #expect(events.map { $0.parameters[.hapticIntensity] } == [1, 0.3, 0.4])
+    #expect(examination.losses.count == 3)
+    let (back, losses, text) = try trip(composition, "primitives")
+    #expect(back == composition && losses.count == 3)
+    #expect(text.contains("<primitive-effect name=\"tick\" scale=\"0.5\" delayMs=\"80\" />"))
+    for name in ["slow_rise", "quick_rise", "quick_fall", "spin", "thud"] {
+      let own = V.examine(V.file("<primitive-effect name=\"\(name)\"/>"))
+      #expect(
+        own.losses.allSatisfy {
+          $0.message == "\(name) is a recording of the device; it is approximated"
+        })
+      #expect(try own.get().duration > 0.07 && !own.losses.isEmpty)
+    }
+    #expect(
+      try read(V.file("<predefined-effect name=\"double_click\"/>")).layers[0].pattern.events.map(
+        \.time) == [0, 0.1])
+  }
+
+  @Test func anAHAPBecomesABasicEnvelope() throws {
+    let pattern = HapticPattern(events: [
+      HapticEvent(
+        kind: .hapticTransient, time: 0.1,
+        parameters: [.hapticIntensity: 0.5, .hapticSharpness: 0.75]),
+      HapticEvent(
+        kind: .hapticContinuous, time: 0.2, duration: 0.3,
+        parameters: [.hapticIntensity: 0.8, .hapticSharpness: 0.25]),
+    ])
+    let (_, losses, text) = try trip(HapticComposition(pattern))
+    #expect(
+      text == """
+        <vibration-effect>
+          <basic-envelope-effect>
+            <control-point intensity="0.0" sharpness="0.75" durationMs="100" />
+            <control-point intensity="0.5" sharpness="0.75" durationMs="1" />
+            <control-point intensity="0.0" sharpness="0.75" durationMs="12" />
+            <control-point intensity="0.0" sharpness="0.75" durationMs="87" />
+            <control-point intensity="0.8" sharpness="0.25" durationMs="1" />
+            <control-point intensity="0.8" sharpness="0.25" durationMs="299" />
+            <control-point intensity="0.0" sharpness="0.25" durationMs="1" />
+          </basic-envelope-effect>
+        </vibration-effect>
+
+        """)
+    #expect(
+      losses == ["approximated: transients are written as pulses of 1 ms rise and 12 ms fall"])
+    let none = try trip(HapticComposition(HapticPattern()))
+    #expect(none.back.layers[0].pattern.curves[0].controlPoints.map(\.value) == [0, 0])
+    let only = try trip(HapticComposition(pattern), "primitives")
+    #expect(only.back.layers.flatMap(\.pattern.events).count == 1)
+    #expect(only.losses.contains("dropped: only transients can be written as primitives"))
+  }
+
+  @Test func eventsTogetherAreMerged() throws {
+    let pattern = HapticPattern(events: [
+      HapticEvent(
+        kind: .hapticContinuous, time: 0, duration: 0.2,
+        parameters: [.hapticIntensity: 0.6, .hapticSharpness: 0]),
+      HapticEvent(
+        kind: .hapticContinuous, time: 0.1, duration: 0.2,
+        parameters: [.hapticIntensity: 0.8, .hapticSharpness: 1]),
+    ])
+    let (back, losses, _) = try trip(HapticComposition(pattern))
+    let control = ControlTimeline(of: .hapticIntensityControl, in: back.layers[0].pattern)
+    // Amplitudes add up: 0.36 + 0.64.
+    #expect(abs(control.value(at: 0.05) - 0.6) < 1e-6)
+    #expect(abs(control.value(at: 0.15) - 1) < 1e-6)
+    #expect(abs(control.value(at: 0.25) - 0.8) < 1e-6)
+    #expect(losses.count == 2 && losses.allSatisfy { $0.contains("merged into one envelope") })
+  }
+
+  @Test func rampsAreSampledAsHapticsStudioDoes() throws {
+    var pattern = HapticPattern(events: [
+      HapticEvent(
+        kind: .hapticContinuous, time: 0, duration: 3.5, parameters: [.hapticIntensity: 1])
+    ])
+    pattern.curves = [
+      ParameterCurve(
+        id: .hapticIntensityControl, time: 0,
+        controlPoints: [.init(time: 0, value: 0), .init(time: 3.5, value: 1)],
+        interpolation: .squared)
+    ]
+    let writing = try #require(
+      try arrays.write(
+        HapticComposition(pattern), options: WritingOptions(dialect: "studio", rate: 1)))
+    #expect(
+      String(decoding: writing.files[0].bytes, as: UTF8.self) == """
+        {
+          "timings": [1000, 1000, 1000, 500],
+          "amplitudes": [1, 72, 145, 218]
+        }
+
+        """)
+    // A tap of amplitude 0.5 on a level of 0.4, which it halves meanwhile: 0.5 + 0.2.
+    var tapped = HapticPattern(events: [
+      HapticEvent(
+        kind: .hapticContinuous, time: 0, duration: 0.1,
+        parameters: [.hapticIntensity: Float(0.4.squareRoot())]),
+      HapticEvent(
+        kind: .hapticTransient, time: 0.04,
+        parameters: [.hapticIntensity: Float(0.5.squareRoot()), .hapticSharpness: 1]),
+    ])
+    tapped.events[0].parameters[.hapticSharpness] = nil
+    let tap = try #require(
+      try arrays.write(HapticComposition(tapped), options: WritingOptions(dialect: "studio")))
+    let text = String(decoding: tap.files[0].bytes, as: UTF8.self)
+    #expect(text.contains("\"amplitudes\": [102, 102, 102, 102, 178, 178, 102, 102, 102, 102]"))
+  }
+
+  @Test func arraysHaveRules() {
+    func errors(_ text: String) -> [String] {
+      arrays.examine(SourceFile(Array(text.utf8), name: "a"), options: ReadingOptions()).findings
+        .map(\.description)
+    }
+    #expect(
+      errors("{\"timings\": [5, 5], \"amplitudes\": [1]}") == [
+        "a:1:35: error: there are 2 timings and 1 amplitudes (amplitudes)"
+      ])
+    #expect(
+      errors("{\"timings\": [5.5], \"amplitudes\": [-2]}") == [
+        "a:1:14: error: 5.5 is not a whole number of at least 0 (timings[0])",
+        "a:1:35: error: -2 is not a whole number from -1 to 255 (amplitudes[0])",
+      ])
+    #expect(
+      errors("{\"timings\": [0], \"amplitudes\": [1]}") == [
+        "a:1:13: error: the timings are all 0 (timings)"
+      ])
+    #expect(
+      errors("{\"timings\": [3], \"repeat\": 1}") == [
+        "a:1:28: error: repeat must be the index of one of 1 timings, or -1 (repeat)"
+      ])
+    #expect(errors("{\"timings\": [10, 20, 10, 30]}") == [])
+    #expect(errors("[]").map { $0.contains("must be an object") } == [true])
+  }
+
+  @Test func webVibrationIsOnAndOff() throws {
+    let format = VibrateFormat()
+    for text in ["[100, 50, 200]", "100,50,200\n"] {
+      let file = SourceFile(Array(text.utf8), name: "x")
+      #expect(try FormatRegistry.standard.format(of: file).id != "vibrate")
+      let composition = try format.examine(file, options: ReadingOptions()).get()
+      #expect(composition.layers[0].pattern.events.map(\.time) == [0, 0.15])
+      #expect(composition.layers[0].pattern.events.map(\.duration) == [0.1, 0.2])
+      let writing = try #require(try format.write(composition))
+      #expect(String(decoding: writing.files[0].bytes, as: UTF8.self) == "[100, 50, 200]\n")
+      #expect(writing.losses == [])
+    }
+    #expect(
+      format.examine(SourceFile(Array("[-1]".utf8), name: "x"), options: ReadingOptions())
+        .findings.map(\.description) == [
+          "x:1:2: error: a duration must be a number of at least 0 ([0])"
+        ])
+  }
+}

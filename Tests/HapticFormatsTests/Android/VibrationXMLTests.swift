@@ -1,0 +1,363 @@
+import Diagnostics
+import HapticFormats
+import HapticModel
+import TestSupport
+import Testing
+
+/// Texts of vibration XML, and what is said about them.
+enum Vibration {
+  /// A file of one effect.
+  static func file(_ content: String) -> String {
+    "<vibration-effect>\(content)</vibration-effect>"
+  }
+
+  static func examine(_ text: String) -> Examination {
+    AndroidXMLFormat().examine(
+      SourceFile(Array(text.utf8), name: "v.xml"), options: ReadingOptions())
+  }
+
+  static func errors(_ text: String) -> [String] {
+    examine(text).findings.filter { $0.severity == .error }.map(\.description)
+  }
+
+  /// A basic envelope of points, as intensity, sharpness and milliseconds.
+  static func basic(_ points: String, attributes: String = "") -> String {
+    let points = points.split(separator: ",").map { point in
+      let values = point.split(separator: " ")
+      return "<control-point intensity=\"\(values[0])\" sharpness=\"\(values[1])\" "
+        + "durationMs=\"\(values[2])\"/>"
+    }
+    return "<basic-envelope-effect\(attributes)>\(points.joined())</basic-envelope-effect>"
+  }
+
+  /// A waveform envelope of points, as amplitude, hertz and milliseconds.
+  static func envelope(_ points: String, attributes: String = "") -> String {
+    let points = points.split(separator: ",").map { point in
+      let values = point.split(separator: " ")
+      return "<control-point amplitude=\"\(values[0])\" frequencyHz=\"\(values[1])\" "
+        + "durationMs=\"\(values[2])\"/>"
+    }
+    return "<waveform-envelope-effect\(attributes)>\(points.joined())</waveform-envelope-effect>"
+  }
+
+  static func entries(_ entries: String) -> String {
+    entries.split(separator: ",").map { entry in
+      let values = entry.split(separator: " ")
+      return "<waveform-entry durationMs=\"\(values[0])\" amplitude=\"\(values[1])\"/>"
+    }.joined()
+  }
+}
+
+@Suite struct VibrationXMLTests {
+  private typealias V = Vibration
+  private static let tick = "<primitive-effect name=\"tick\"/>"
+
+  private static let accepted: [String] = [
+    V.file("<predefined-effect name=\"tick\"/>"),
+    V.file("<predefined-effect name=\"click\"/>"),
+    V.file("<predefined-effect name=\"heavy_click\"/>"),
+    V.file("<predefined-effect name=\"double_click\"/>"),
+    "<vibration><predefined-effect name=\"tick\"/></vibration>",
+    "\u{FEFF}<?xml version=\"1.0\" encoding=\"utf-8\"?><!-- a --> \n" + V.file(tick)
+      + "<!-- b --> ",
+    V.file("<!-- a -->\(tick)\n\t<!-- b --><?x y?>"),
+    V.file(
+      ["low_tick", "tick", "click", "slow_rise", "quick_rise", "quick_fall", "spin", "thud"].map {
+        "<primitive-effect name=\"\($0)\"></primitive-effect>"
+      }.joined()),
+    V.file("<primitive-effect name=\"click\" scale=\"0\" delayMs=\"0\" delayType=\"pause\"/>"),
+    V.file(
+      tick + "<primitive-effect scale=\"1.0\" name=\"thud\" delayMs=\"20\" "
+        + "delayType=\"relative_start_offset\"/>"),
+    V.file("<waveform-effect>\(V.entries("0 0,10 default,25 255"))</waveform-effect>"),
+    V.file("<waveform-effect><repeating>\(V.entries("10 1"))</repeating></waveform-effect>"),
+    V.file(
+      "<waveform-effect>\(V.entries("0 9"))<repeating>\(V.entries("10 1,0 2"))</repeating>"
+        + "</waveform-effect>"),
+    V.file(V.basic("0.4 0.5 50,0 1 20")), V.file(V.basic("0 0 1")),
+    V.file(V.basic("1e-1 +.5 50,0.0 1. 20", attributes: " initialSharpness='0.2'")),
+    V.file(V.envelope("0.4 150 50")),
+    V.file(V.envelope("1 1000 50,0 20 9", attributes: " initialFrequencyHz=\"30\"")),
+    V.file(
+      "<repeating-effect><repeating>\(V.basic("0.4 0.5 50,0 1 20"))</repeating></repeating-effect>"),
+    V.file(
+      "<repeating-effect><preamble>\(V.envelope("1 150 9"))</preamble><repeating>\(tick)\(tick)"
+        + "</repeating></repeating-effect>"),
+    V.file(
+      "<repeating-effect><preamble><predefined-effect name=\"click\"/></preamble><repeating>"
+        + "\(V.entries("10 0,10 255"))</repeating></repeating-effect>"),
+    "<vibration-select/>",
+    "<vibration-select> <!-- a --> \(V.file(tick))\(V.file(V.basic("0 0 1")))</vibration-select>",
+  ]
+
+  @Test(arguments: accepted)
+  func acceptsWhatAndroidAccepts(text: String) throws {
+    #expect(V.errors(text) == [])
+    #expect(V.examine(text).composition != nil)
+    let file = SourceFile(Array(text.utf8), name: "x")
+    #expect(try FormatRegistry.standard.format(of: file).id == "android-xml")
+  }
+
+  private static let refusedPrimitives: [(String, String)] = [
+    (V.file(""), "1:1: error: vibration-effect is empty (vibration-effect)"),
+    ("<vibration-effect/>", "1:1: error: vibration-effect is empty (vibration-effect)"),
+    (
+      "<haptics/>",
+      "1:1: error: the root is \"haptics\", not \"vibration-effect\" or \"vibration-select\" "
+        + "(haptics)"
+    ),
+    (
+      "<vibration-effect a=\"1\">\(tick)</vibration-effect>",
+      "1:19: error: unexpected attribute \"a\" (vibration-effect)"
+    ),
+    (
+      V.file(tick + "<predefined-effect name=\"tick\"/>"),
+      "1:50: error: unexpected element \"predefined-effect\" in vibration-effect "
+        + "(vibration-effect.predefined-effect[1])"
+    ),
+    (
+      V.file("<predefined-effect name=\"tick\"/>" + tick),
+      "1:51: error: unexpected element \"primitive-effect\" in vibration-effect "
+        + "(vibration-effect.primitive-effect[1])"
+    ),
+    (
+      V.file("<predefined-effect name=\"thud\"/>"),
+      "1:38: error: name is \"thud\"; must be one of tick, click, heavy_click, double_click "
+        + "(vibration-effect.predefined-effect[0])"
+    ),
+    (
+      V.file("<predefined-effect id=\"0\"/>"),
+      "1:19: error: predefined-effect must have the attribute \"name\" "
+        + "(vibration-effect.predefined-effect[0])"
+    ),
+    (
+      V.file("<primitive-effect name=\"tick\" scale=\"1.01\"/>"),
+      "1:49: error: scale is \"1.01\"; must be a number 0 to 1 "
+        + "(vibration-effect.primitive-effect[0])"
+    ),
+    (
+      V.file("<primitive-effect name=\"tick\" delayMs=\"-1\"/>"),
+      "1:49: error: delayMs is \"-1\"; must be a whole number of at least 0 "
+        + "(vibration-effect.primitive-effect[0])"
+    ),
+    (
+      V.file("<primitive-effect name=\"tick\" delayType=\"later\"/>"),
+      "1:49: error: delayType is \"later\"; must be pause or relative_start_offset "
+        + "(vibration-effect.primitive-effect[0])"
+    ),
+    (
+      V.file("<primitive-effect name=\"tick\">\(tick)</primitive-effect>"),
+      "1:49: error: unexpected element \"primitive-effect\" in primitive-effect "
+        + "(vibration-effect.primitive-effect[0].primitive-effect[0])"
+    ),
+    (
+      V.file("<primitiv-effect name=\"tick\"/>"),
+      "1:19: error: unexpected element \"primitiv-effect\" in vibration-effect "
+        + "(vibration-effect.primitiv-effect[0]); did you mean \"primitive-effect\"?"
+    ),
+  ]
+
+  private static let refusedEnvelopes: [(String, String)] = [
+    (
+      V.file("<waveform-effect></waveform-effect>"),
+      "1:19: error: the durations of the waveform are all 0 (vibration-effect.waveform-effect[0])"
+    ),
+    (
+      V.file("<waveform-effect>\(V.entries("0 9,0 0"))</waveform-effect>"),
+      "1:19: error: the durations of the waveform are all 0 (vibration-effect.waveform-effect[0])"
+    ),
+    (
+      V.file("<waveform-effect>\(V.entries("5 9"))<repeating/></waveform-effect>"),
+      "1:82: error: repeating is empty (vibration-effect.waveform-effect[0].repeating[1])"
+    ),
+    (
+      V.file(
+        "<waveform-effect><repeating>\(V.entries("5 9"))</repeating>\(V.entries("5 9"))"
+          + "</waveform-effect>"),
+      "1:105: error: unexpected element \"waveform-entry\" in waveform-effect "
+        + "(vibration-effect.waveform-effect[0].waveform-entry[1])"
+    ),
+    (
+      V.file("<waveform-effect>\(V.entries("5 256"))</waveform-effect>"),
+      "1:67: error: amplitude is \"256\"; must be 0 to 255 or default "
+        + "(vibration-effect.waveform-effect[0].waveform-entry[0])"
+    ),
+    (
+      V.file("<waveform-effect>\(V.entries("5.5 2"))</waveform-effect>"),
+      "1:52: error: durationMs is \"5.5\"; must be a whole number of at least 0 "
+        + "(vibration-effect.waveform-effect[0].waveform-entry[0])"
+    ),
+    (
+      V.file(V.entries("5 9")),
+      "1:19: error: unexpected element \"waveform-entry\" in vibration-effect "
+        + "(vibration-effect.waveform-entry[0])"
+    ),
+    (
+      V.file("<basic-envelope-effect></basic-envelope-effect>"),
+      "1:19: error: basic-envelope-effect has no control-point "
+        + "(vibration-effect.basic-envelope-effect[0])"
+    ),
+    (
+      V.file(V.basic("0.4 0.5 50")),
+      "1:19: error: the envelope ends with intensity 0.4, not 0 "
+        + "(vibration-effect.basic-envelope-effect[0]); add a control-point with intensity 0"
+    ),
+    (
+      V.file(V.basic("0.4 0.5 0,0 0 1")),
+      "1:89: error: durationMs is \"0\"; must be a whole number of at least 1 "
+        + "(vibration-effect.basic-envelope-effect[0].control-point[0])"
+    ),
+    (
+      V.file(V.basic("0 0 1", attributes: " initialSharpness=\"-0.1\"")),
+      "1:42: error: initialSharpness is \"-0.1\"; must be a number 0 to 1 "
+        + "(vibration-effect.basic-envelope-effect[0])"
+    ),
+    (
+      V.file(V.envelope("0.4 0 50")),
+      "1:76: error: frequencyHz is \"0\"; must be a number greater than 0 "
+        + "(vibration-effect.waveform-envelope-effect[0].control-point[0])"
+    ),
+  ]
+
+  private static let refusedTexts: [(String, String)] = [
+    (
+      V.file("<repeating-effect></repeating-effect>"),
+      "1:19: error: repeating-effect has no repeating (vibration-effect.repeating-effect[0])"
+    ),
+    (
+      V.file("<repeating-effect><preamble>\(tick)</preamble></repeating-effect>"),
+      "1:19: error: repeating-effect has no repeating (vibration-effect.repeating-effect[0])"
+    ),
+    (
+      V.file("<repeating-effect><repeating/></repeating-effect>"),
+      "1:37: error: repeating is empty (vibration-effect.repeating-effect[0].repeating[0])"
+    ),
+    (
+      V.file(
+        "<repeating-effect><repeating><repeating-effect/></repeating></repeating-effect>"),
+      "1:48: error: unexpected element \"repeating-effect\" in repeating "
+        + "(vibration-effect.repeating-effect[0].repeating[0].repeating-effect[0])"
+    ),
+    (
+      V.file("<vendor-effect>AAAA</vendor-effect>"),
+      "1:34: error: text is not accepted; use attributes and elements alone"
+    ),
+    (
+      V.file("<vendor-effect/>"),
+      "1:19: error: a vendor effect cannot be read (vibration-effect.vendor-effect[0])"
+    ),
+    (
+      "<vibration-select><vibration/></vibration-select>",
+      "1:19: error: unexpected element \"vibration\" in vibration-select "
+        + "(vibration-select.vibration[0])"
+    ),
+    (
+      V.file(tick) + V.file(tick),
+      "1:69: error: the text is not valid XML: junk after document element"
+    ),
+    (
+      "text" + V.file(tick),
+      "1:5: error: the text is not valid XML: not well-formed (invalid token)"
+    ),
+    (V.file("text" + tick), "1:19: error: text is not accepted; use attributes and elements alone"),
+    (
+      V.file(tick) + "text", "1:69: error: the text is not valid XML: junk after document element"
+    ),
+    (V.file("<primitive-effect>"), "1:39: error: the text is not valid XML: mismatched tag"),
+    ("", "1:1: error: the text is not valid XML: no element found"),
+    ("<vibration-effect>", "1:19: error: the text is not valid XML: no element found"),
+    (
+      V.file("<primitive-effect name=\"tick\" name=\"click\"/>"),
+      "1:49: error: the text is not valid XML: duplicate attribute"
+    ),
+    (
+      V.file("<primitive-effect name=\"&x;\"/>"),
+      "1:19: error: the text is not valid XML: undefined entity"
+    ),
+    (
+      "<!DOCTYPE vibration-effect [<!ENTITY x SYSTEM \"/etc/passwd\">]>" + V.file(tick),
+      "1:28: error: a document type declaration is not accepted; remove it"
+    ),
+    (
+      "<!DOCTYPE vibration-effect SYSTEM \"file:///etc/passwd\">" + V.file(tick),
+      "1:55: error: a document type declaration is not accepted; remove it"
+    ),
+  ]
+
+  @Test(arguments: refusedPrimitives + refusedEnvelopes + refusedTexts)
+  func refusesWhatAndroidRefuses(text: String, error: String) {
+    #expect(V.errors(text).first == "v.xml:" + error)
+    #expect(V.examine(text).composition == nil)
+  }
+
+  @Test(arguments: ["NaN", "Infinity", "-0.5", "1e999", "0x1", "", " 0.5", "1,0", "0.5f", "."])
+  func refusesWhatIsNotANumber(value: String) {
+    let text = V.file("<primitive-effect name=\"tick\" scale=\"\(value)\"/>")
+    #expect(
+      V.errors(text) == [
+        "v.xml:1:49: error: scale is \"\(value)\"; must be a number 0 to 1 "
+          + "(vibration-effect.primitive-effect[0])"
+      ])
+  }
+
+  @Test func refusesDeepAndWideTexts() {
+    let deep = String(repeating: "<a>", count: 100_000)
+    #expect(
+      V.errors(deep) == [
+        "v.xml:1:97: error: elements are nested more than 32 deep"
+      ])
+    let wide: [UInt8] = [0xFE, 0xFF] + V.file("").utf8.flatMap { [0, $0] }
+    let examination = AndroidXMLFormat().examine(
+      SourceFile(wide, name: "w"), options: ReadingOptions())
+    #expect(
+      examination.findings.map(\.description) == [
+        "w:1:1: error: the text is UTF-16; save it as UTF-8"
+      ])
+    let bytes: [UInt8] = Array("<a".utf8) + [0xFF, 0xFE]
+    #expect(
+      AndroidXMLFormat().examine(SourceFile(bytes, name: "w"), options: ReadingOptions())
+        .composition == nil)
+  }
+
+  @Test func placesCountLinesAndCharacters() {
+    let text =
+      "<vibration-effect>\r\n  <!-- ä𝄞 --><primitive-effect\n name=\"x\"/>\n</vibration-effect>"
+    #expect(
+      V.errors(text) == [
+        "v.xml:3:2: error: name is \"x\"; must be one of low_tick, tick, click, slow_rise, "
+          + "quick_rise, quick_fall, spin, thud (vibration-effect.primitive-effect[0])"
+      ])
+  }
+
+  @Test func readsTheCorpus() throws {
+    for file in try FormatCorpus.files(in: "android-xml", ending: ".xml") {
+      let examination = FormatRegistry.standard.examine(SourceFile(file.bytes, name: "x"))
+      let isRefused = examination.composition == nil
+      #expect(isRefused == file.name.hasPrefix("bad-"), "\(file.name)")
+    }
+  }
+
+  @Test func canonicalTextKeepsWhatIsSaid() throws {
+    let text = """
+      <!--first--><vibration-effect>
+      <basic-envelope-effect initialSharpness = '0.2'><!-- second --><control-point durationMs="5"
+        sharpness="0.50" intensity="1"/><control-point intensity="0" sharpness="1" durationMs="6" />
+      </basic-envelope-effect></vibration-effect>
+      """
+    let file = SourceFile(Array(text.utf8), name: "c.xml")
+    let once = try #require(try AndroidXMLFormat().canonical(file))
+    #expect(
+      String(decoding: once, as: UTF8.self) == """
+        <!--first-->
+        <vibration-effect>
+          <basic-envelope-effect initialSharpness="0.2">
+            <!-- second -->
+            <control-point intensity="1" sharpness="0.50" durationMs="5" />
+            <control-point intensity="0" sharpness="1" durationMs="6" />
+          </basic-envelope-effect>
+        </vibration-effect>
+
+        """)
+    #expect(try AndroidXMLFormat().canonical(SourceFile(once, name: "c.xml")) == once)
+  }
+}
