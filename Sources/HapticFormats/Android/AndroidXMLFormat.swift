@@ -12,7 +12,7 @@ public struct AndroidXMLFormat: HapticFormat {
   public var id: String { "android-xml" }
   /// The name of its system.
   public var title: String { "Android vibration XML" }
-  /// `xml`; other files of this name are told from it by their content.
+  /// `xml`; the content decides between it and other files of this name.
   public var endings: [String] { ["xml"] }
   /// The rules of Android's parser; their names begin with `android/`.
   public var rules: [Rule] { AndroidRules.xml }

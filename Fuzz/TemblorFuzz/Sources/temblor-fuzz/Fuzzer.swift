@@ -12,6 +12,7 @@ struct Fuzzer {
       let text = unsafe Array(UnsafeBufferPointer(start: bytes, count: count))
       PatternTrial(text: text).run()
       ProfileTrial(text: text).run()
+      FormatTrial(text: text).run()
       return 0
     }
     exit(status)

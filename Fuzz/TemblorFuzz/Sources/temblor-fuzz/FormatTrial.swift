@@ -1,0 +1,78 @@
+import Diagnostics
+import HapticFormats
+import HapticModel
+
+/// Reads a text as every format but AHAP, and holds readers and writers to what they promise.
+struct FormatTrial {
+  private static let formats = FormatRegistry.standard.formats.filter { $0.id != "ahap" }
+  /// Texts that are not recognised are read as every format up to this size, which is fast enough.
+  private static let smallText = 512
+
+  let text: [UInt8]
+
+  /// Everything from the text to the files of all formats.
+  func run() {
+    var hasWritten = false
+    for format in Self.formats {
+      let isOwn = format.recognize(text.span) == .certain
+      guard isOwn || text.count <= Self.smallText else { continue }
+      let examination = examine(format, text)
+      checkCanonical(format, examination)
+      guard let composition = examination.composition, isOwn || !hasWritten else { continue }
+      hasWritten = true
+      for target in Self.formats { checkWriting(composition, target) }
+    }
+  }
+
+  private func examine(_ format: any HapticFormat, _ text: [UInt8]) -> Examination {
+    let file = SourceFile(text, name: "t")
+    let examination = format.examine(file, options: ReadingOptions())
+    for finding in examination.findings {
+      requireOneLine(finding.description)
+      require(format.rules.contains { $0.id == finding.rule }, "a finding of another rule")
+    }
+    for loss in examination.losses { requireOneLine(loss.message) }
+    let hasError = examination.findings.contains { $0.severity == .error }
+    require(hasError == (examination.composition == nil), "errors and a composition, or neither")
+    let fast = format.examine(file, options: ReadingOptions(wantsFindings: false))
+    require(fast.composition == examination.composition, "the fast path reads something else")
+    return examination
+  }
+
+  /// Canonical text must stay as it is, and say what the original said.
+  private func checkCanonical(_ format: any HapticFormat, _ examination: Examination) {
+    guard let once = canonical(format, text) else { return }
+    require(canonical(format, once) == once, "canonical text changes when formatted again")
+    guard let composition = examination.composition else { return }
+    let again = examine(format, once).composition
+    // A file may be too large before it is formatted, or after.
+    require(again == nil || again == composition, "canonical text says something else")
+  }
+
+  private func canonical(_ format: any HapticFormat, _ text: [UInt8]) -> [UInt8]? {
+    do {
+      return try format.canonical(SourceFile(text, name: "t"))
+    } catch {
+      requireOneLine(error.description)
+      return nil
+    }
+  }
+
+  /// A file that is written must be read without errors, unless a loss says what devices refuse.
+  private func checkWriting(_ composition: HapticComposition, _ format: any HapticFormat) {
+    for dialect in format.dialects.isEmpty ? [nil] : format.dialects.map(Optional.init) {
+      do {
+        let options = WritingOptions(dialect: dialect, loops: 2)
+        guard let writing = try format.write(composition, options: options) else { return }
+        for loss in writing.losses { requireOneLine(loss.message) }
+        if writing.losses.contains(where: { $0.message.contains("refuse") }) { continue }
+        let examination = format.examine(
+          SourceFile(writing.files[0].bytes, name: "w"), options: ReadingOptions())
+        let error = examination.findings.first { $0.severity == .error }
+        require(error == nil, "\(format.id) refuses what it wrote: \(error?.description ?? "")")
+      } catch {
+        requireOneLine(error.description)
+      }
+    }
+  }
+}
