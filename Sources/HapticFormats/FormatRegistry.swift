@@ -6,7 +6,7 @@ public struct FormatRegistry: Sendable {
   /// The formats of this package.
   public static let standard = FormatRegistry([
     AHAPFormat(), HapticClipFormat(), VoicesFormat(), HEFormat(), OHFormat(), AndroidXMLFormat(),
-    AndroidArraysFormat(), VibrateFormat(),
+    AndroidArraysFormat(), VibrateFormat(), HJIFFormat(), HMPGFormat(),
   ])
 
   private static let ambiguous = Rule(

@@ -1,0 +1,158 @@
+import Diagnostics
+import HapticFormats
+import HapticModel
+import Testing
+
+/// What is found in texts, and where.
+@Suite struct HJIFReadingTests {
+  private static let good = MPEG.text(MPEG.tap, effects: MPEG.effect([(0, 0.5, 90)]))
+
+  private func findings(_ text: String) -> [String] {
+    MPEG.examine(text).findings.map(\.description)
+  }
+
+  private func findings(replacing old: String, with new: String) -> [String] {
+    findings(Self.good.replacing(old, with: new))
+  }
+
+  @Test func aGoodFileHasNoFindings() throws {
+    let examination = MPEG.examine(Self.good)
+    #expect(examination.findings.isEmpty && examination.losses.isEmpty)
+    #expect(
+      examination.details.map { "\($0.name) \($0.value)" } == [
+        "version 2023", "profile Main@1", "date 2026-11-21", "timescale 1000",
+        "modality Vibrotactile",
+      ])
+  }
+
+  @Test func errorsHaveTheirPlaces() {
+    #expect(findings("[]") == ["t:1:1: error: the file must be an object, not an array"])
+    #expect(
+      findings("{\"perception\": []}").contains(
+        "t:1:1: error: the file must have the key \"perceptions\"; "
+          + "rename \"perception\" to \"perceptions\""))
+    #expect(
+      findings(replacing: "\"Transient\"", with: "\"Transiant\"") == [
+        "t:5:50: error: unknown band_type \"Transiant\" "
+          + "(perceptions[0].channels[0].bands[0].band_type); did you mean \"Transient\"?"
+      ])
+    #expect(
+      findings(replacing: "\"position\": 0", with: "\"position\": \"0\"").first
+        == "t:6:81: error: position must be a number, not a string "
+        + "(perceptions[0].channels[0].bands[0].effects[0].position)")
+    #expect(
+      findings(replacing: "\"bands\"", with: "\"bonds\"").contains(
+        "t:4:15: error: a channel must have the key \"bands\" (perceptions[0].channels[0]); "
+          + "rename \"bonds\" to \"bands\""))
+    #expect(
+      findings("{\"perceptions\": [").first
+        == "t:1:18: error: the text ends inside the array that begins at 1:17")
+    let wavelet = Self.good.replacing("\"Transient\"", with: "\"WaveletWave\"")
+      .replacing("\"keyframes\": [", with: "\"wavelet_stream\": \"ab=\", \"keyframes\": [")
+    #expect(
+      findings(wavelet).contains {
+        $0.contains("error: character 3 of the wavelet stream is none of A–Z, a–z, 0–9, + and /")
+      })
+  }
+
+  @Test func filesOfDraftsAreRead() {
+    let text = Self.good.replacing("\"version\": \"2023\"", with: "\"version\": \"1\"")
+      .replacing("\"2026-11-21\"", with: "\"Tue Mar  7 10:24:39 2023\\n\"")
+      .replacing("mixing_coefficient", with: "mixing_weight")
+      .replacing("\"Transient\"", with: "\"Transient\", \"block_length\": 0.0")
+    let examination = MPEG.examine(text)
+    #expect(examination.composition != nil)
+    #expect(
+      examination.findings.map { "\($0.severity) \($0.rule)" } == [
+        "note hjif/version", "note hjif/date", "note hjif/former-name",
+      ])
+  }
+
+  @Test func valuesOutOfRangeAreClampedAndReported() throws {
+    let text = Self.good.replacing("0.5", with: "1.5").replacing("90", with: "20000")
+      .replacing("\"relative_position\": 0", with: "\"relative_position\": 2.6")
+    let examination = MPEG.examine(text)
+    #expect(
+      examination.findings.map(\.rule) == [
+        "hjif/whole-number", "hjif/out-of-range", "hjif/out-of-range",
+      ])
+    let event = try #require(examination.composition?.layers[0].pattern.events.first)
+    #expect(event.time == 0.003 && event.value(of: .hapticIntensity) == 1)
+  }
+
+  private struct Silence {
+    var band: String
+    var keys: [(Int, Double?, Double?)]
+    var rules: [String]
+  }
+
+  private static let silences: [Silence] = [
+    Silence(
+      band: MPEG.tap, keys: [(0, nil, 90)], rules: ["missing-amplitude", "missing-keyframes"]),
+    Silence(
+      band: MPEG.wave, keys: [(0, 0.5, nil), (9, 0.5, nil)], rules: ["missing-frequency"]),
+    Silence(band: MPEG.wave, keys: [(9, 0.5, 90), (0, 0.5, 90)], rules: ["keyframe-order"]),
+    Silence(
+      band: MPEG.wave, keys: [(0, 0.5, 90), (9, 0.5, 1_500)], rules: ["frequency-outside-band"]),
+    Silence(band: MPEG.wave, keys: [], rules: ["missing-keyframes"]),
+    Silence(band: "\"band_type\": \"WaveletWave\"", keys: [], rules: ["block-length"]),
+  ]
+
+  @Test func keysThatCannotSoundAreReported() {
+    for silence in Self.silences {
+      let text = MPEG.text(silence.band, effects: MPEG.effect(silence.keys))
+      let examination = MPEG.examine(text)
+      #expect(examination.findings.map(\.rule.text) == silence.rules.map { "hjif/" + $0 })
+      #expect(examination.composition != nil)
+    }
+  }
+
+  @Test func textIsToleratedAsJSONAllows() {
+    #expect(
+      findings(replacing: "}]}]}]}]}", with: "},]}]}]}]}").contains {
+        $0.contains("warning: comma before a closing bracket")
+      })
+    #expect(MPEG.examine("\u{FEFF}" + Self.good).findings.map(\.rule) == ["hjif/byte-order-mark"])
+    let doubled = Self.good.replacing(
+      "\"description\": \"d\"", with: "\"description\": \"e\", \"description\": \"d\"")
+    #expect(MPEG.examine(doubled).findings.map(\.rule) == ["hjif/duplicate-key"])
+    #expect(MPEG.examine(doubled).composition?.notes == "d")
+    #expect(
+      findings(replacing: "\"level\"", with: "\"colour\": 1, \"level\"").first
+        == "t:1:40: note: unknown key \"colour\" is ignored (colour)")
+  }
+
+  @Test func everyFileHasAnOutcome() {
+    // Each prefix and each text with one byte changed is read or refused.
+    let bytes = Array(Self.good.utf8)
+    for index in stride(from: 0, to: bytes.count, by: 3) {
+      let cut = SourceFile(Array(bytes[..<index]), name: "t")
+      let examination = HJIFFormat().examine(cut, options: ReadingOptions())
+      #expect(examination.composition == nil && examination.errorCount > 0)
+      for byte in [0x22, 0x30, 0x5D, 0x7B, 0xFF] as [UInt8] {
+        var changed = bytes
+        changed[index] = byte
+        let examination = HJIFFormat().examine(
+          SourceFile(changed, name: "t"), options: ReadingOptions())
+        #expect((examination.composition == nil) == (examination.errorCount > 0))
+      }
+    }
+  }
+
+  @Test func theFastPathReadsTheSame() {
+    let file = SourceFile(Array(Self.good.utf8), name: "t")
+    let fast = HJIFFormat().examine(file, options: ReadingOptions(wantsFindings: false))
+    #expect(fast.composition == MPEG.examine(Self.good).composition)
+    #expect(fast.findings.isEmpty && fast.losses.isEmpty)
+  }
+
+  @Test func canonicalTextSaysTheSame() throws {
+    let file = SourceFile(Array(Self.good.utf8), name: "t")
+    let once = try #require(try HJIFFormat().canonical(file))
+    let again = try HJIFFormat().canonical(SourceFile(once, name: "t"))
+    #expect(once == again)
+    let text = String(decoding: once, as: UTF8.self)
+    #expect(MPEG.examine(text).composition == MPEG.examine(Self.good).composition)
+    #expect(MPEG.examine(text).findings.isEmpty)
+  }
+}

@@ -1,0 +1,97 @@
+import Diagnostics
+import Foundation
+import HapticFormats
+import HapticModel
+import Testing
+
+/// Files of the two formats for tests: written here, or of the corpus that the environment names.
+enum MPEG {
+  static let formats = ProcessInfo.processInfo.environment["TEMBLOR_TEST_FORMATS"]
+
+  /// The files of a folder of the corpus with an ending, by name; none where there is no corpus.
+  static func corpus(_ folder: String, _ ending: String) throws -> [String] {
+    guard let formats else { return [] }
+    let names = try FileManager.default.contentsOfDirectory(atPath: "\(formats)/\(folder)")
+    let files = names.filter { $0.hasSuffix(ending) }.sorted()
+    try #require(!files.isEmpty)
+    return files
+  }
+
+  static func bytes(_ folder: String, _ name: String) throws -> [UInt8] {
+    Array(try Data(contentsOf: URL(filePath: "\(formats ?? "")/\(folder)/\(name)")))
+  }
+
+  /// The samples of a 16-bit file of one channel.
+  static func samples(ofWAV bytes: [UInt8]) throws -> [Int] {
+    var place = 12
+    while place + 8 <= bytes.count {
+      let size =
+        Int(bytes[place + 4]) | Int(bytes[place + 5]) << 8 | Int(bytes[place + 6]) << 16
+      if Array(bytes[place..<place + 4]) == Array("data".utf8) {
+        return stride(from: place + 8, to: place + 8 + size, by: 2).map {
+          Int(Int16(truncatingIfNeeded: Int(bytes[$0]) | Int(bytes[$0 + 1]) << 8))
+        }
+      }
+      place += 8 + size
+    }
+    throw CocoaError(.fileReadCorruptFile)
+  }
+
+  /// A sample as the reference software writes it.
+  static func quantised(_ sample: Float) -> Int {
+    let scaled = (Double(sample) * 0.6138 * 32_768).rounded()
+    return Int(min(max(scaled, -32_768), 32_767))
+  }
+
+  /// A text of one channel with one band.
+  static func text(
+    _ band: String, effects: String, timescale: Int = 1_000, gain: Double = 1,
+    library: String = "", perception: String = ""
+  ) -> String {
+    """
+    {"version": "2023", "profile": "Main", "level": 1, "date": "2026-11-21", "description": "d",
+    "timescale": \(timescale), "avatars": [], "syncs": [], "perceptions": [{"id": 0, "avatar_id": 0,
+    "description": "", "perception_modality": "Vibrotactile", "effect_library": [\(library)],
+    \(perception) "channels": [{"id": 0, "description": "c", "gain": \(gain),
+    "mixing_coefficient": 1, "bands": [{\(band), "lower_frequency_limit": 0,
+    "upper_frequency_limit": 1000, "effects": [\(effects)]}]}]}]}
+    """
+  }
+
+  /// A basis effect of keys: position, amplitude, frequency.
+  static func effect(
+    at position: Int = 0, _ keys: [(Int, Double?, Double?)], more: String = ""
+  ) -> String {
+    let list = keys.map { key in
+      let amplitude = key.1.map { ", \"amplitude_modulation\": \($0)" } ?? ""
+      let frequency = key.2.map { ", \"frequency_modulation\": \($0)" } ?? ""
+      return "{\"relative_position\": \(key.0)\(amplitude)\(frequency)}"
+    }
+    return "{\"effect_type\": \"Basis\", \"position\": \(position)\(more), \"keyframes\": "
+      + "[\(list.joined(separator: ", "))]}"
+  }
+
+  static let wave = "\"band_type\": \"VectorialWave\""
+  static let tap = "\"band_type\": \"Transient\""
+  static func curve(_ kind: String) -> String {
+    "\"band_type\": \"Curve\", \"curve_type\": \"\(kind)\""
+  }
+
+  static func examine(_ text: String, asReference: Bool = false) -> Examination {
+    HJIFFormat().examine(
+      SourceFile(Array(text.utf8), name: "t"), options: ReadingOptions(asReference: asReference))
+  }
+
+  static func composition(_ text: String, asReference: Bool = false) throws -> HapticComposition {
+    let examination = examine(text, asReference: asReference)
+    return try #require(
+      examination.composition, "\(examination.findings.map(\.description))")
+  }
+
+  /// The one signal of a composition.
+  static func signal(_ text: String, asReference: Bool = false) throws -> SampledSignal {
+    let signals = try composition(text, asReference: asReference).layers.flatMap(\.signals)
+    try #require(signals.count == 1)
+    return signals[0]
+  }
+}

@@ -1,0 +1,151 @@
+import Diagnostics
+@testable import HapticFormats
+import HapticModel
+import Testing
+
+/// What the parts of a document become in layers.
+@Suite struct MPEGMappingTests {
+  @Test func aSteadySineIsAnEvent() throws {
+    let composition = try MPEG.composition(
+      MPEG.text(
+        MPEG.wave, effects: MPEG.effect(at: 20, [(10, 0.3069, 182.5), (110, 0.3069, 182.5)])))
+    let layer = composition.layers[0]
+    #expect(composition.layers.count == 1 && layer.name == "c" && layer.signals.isEmpty)
+    #expect(composition.notes == "d")
+    let event = try #require(layer.pattern.events.first)
+    #expect(event.kind == .hapticContinuous && event.time == 0.03 && event.duration == 0.1)
+    #expect(abs(event.value(of: .hapticIntensity) - 0.5) < 1e-6)
+    #expect(abs(event.value(of: .hapticSharpness) - 0.5) < 1e-6)
+    #expect(layer.pattern.curves.isEmpty)
+  }
+
+  @Test func movingKeysAreCurvesOfTheirEventAlone() throws {
+    let moving = MPEG.effect([(0, 0.6138, 65), (100, 0.3069, nil), (200, 0, 300)])
+    let composition = try MPEG.composition(
+      MPEG.text(
+        MPEG.wave,
+        effects: [moving, MPEG.effect(at: 50, [(0, 0.3, 90), (100, 0.3, 90)]), moving]
+          .joined(separator: ",")))
+    #expect(composition.layers.map(\.pattern.events.count) == [1, 1, 1])
+    #expect(composition.layers.map(\.pattern.curves.count) == [0, 2, 2])
+    let pattern = composition.layers[1].pattern
+    let intensity = ControlTimeline(of: .hapticIntensityControl, in: pattern)
+    let sharpness = ControlTimeline(of: .hapticSharpnessControl, in: pattern)
+    #expect(pattern.events[0].value(of: .hapticIntensity) == 1)
+    #expect(abs(intensity.value(at: 0.05) - 0.75) < 1e-6 && intensity.value(at: 0.2) == 0)
+    #expect(abs(sharpness.value(at: 0.1) - 0.5) < 1e-6)
+  }
+
+  @Test func whatIsOutOfReachIsClampedWithItsSize() throws {
+    let examination = MPEG.examine(
+      MPEG.text(
+        MPEG.wave, effects: MPEG.effect([(0, 0.9, 40), (100, 0.1, 340)]), gain: 1))
+    #expect(
+      examination.losses.map { "\($0.kind) \($0.message)" } == [
+        "approximated amplitudes above that of intensity 1 are clamped, by as much of full scale as given",
+        "approximated frequencies outside 65 to 300 Hz are clamped, by as many hertz as given",
+      ])
+    #expect(
+      examination.losses.compactMap(\.size).map { ($0 * 1e4).rounded() / 1e4 } == [0.2862, 40])
+    #expect(examination.losses[0].place?.description == "t:6:44")
+    // The corner where the amplitude comes below the limit is kept.
+    let pattern = try #require(examination.composition?.layers[0].pattern)
+    let intensity = ControlTimeline(of: .hapticIntensityControl, in: pattern)
+    let share = (0.9 - 0.6138) / 0.8
+    #expect(abs(intensity.value(at: share * 0.1 - 0.001) - 1) < 1e-4)
+    #expect(abs(intensity.value(at: 0.075) - 0.3 / 0.6138) < 1e-4)
+  }
+
+  @Test func transientsTakeTheirKeys() throws {
+    let text = MPEG.text(
+      MPEG.tap, effects: MPEG.effect(at: 10, [(0, 0.792, 65), (20, -0.396, 300), (40, 0.2, nil)]),
+      gain: 0.5)
+    let events = try MPEG.composition(text).layers[0].pattern.events
+    #expect(events.map(\.kind) == [.hapticTransient, .hapticTransient, .hapticTransient])
+    #expect(events.map(\.time) == [0.01, 0.03, 0.05])
+    let values = events.map { [$0.value(of: .hapticIntensity), $0.value(of: .hapticSharpness)] }
+    #expect(values[0] == [0.5, 0] && values[1] == [0.25, 1])
+    #expect(abs(values[2][1] - Float((1_000.0 / 11 - 65) / 235)) < 1e-6)
+  }
+
+  @Test func phaseShapeAndNegativeAmplitudesAreSignals() throws {
+    for (keys, more) in [
+      ([(0, 0.5, 100), (50, 0.5, 100)], ", \"phase\": 1"),
+      ([(0, 0.5, 100), (50, 0.5, 100)], ", \"base_signal\": \"Square\""),
+      ([(0, 0.5, 100), (50, -0.5, 100)], ""),
+    ] as [([(Int, Double?, Double?)], String)] {
+      let layers = try MPEG.composition(
+        MPEG.text(MPEG.wave, effects: MPEG.effect(keys, more: more))
+      ).layers
+      #expect(layers[0].signals.count == 1 && layers[0].pattern.events.isEmpty)
+    }
+    // Half a step of eight bits below 0 is silence.
+    let silent = try MPEG.composition(
+      MPEG.text(MPEG.wave, effects: MPEG.effect([(0, 0.5, 100), (50, -0.0039215684, 100)])))
+    #expect(silent.layers[0].signals.isEmpty)
+  }
+
+  @Test func libraryEffectsAreFoundAndPlaced() throws {
+    let library = """
+      {"effect_type": "Basis", "id": 3, "position": 5, "keyframes": [{"relative_position": 0,
+      "amplitude_modulation": 0.5, "frequency_modulation": 90}]}, {"effect_type": "Composite",
+      "id": 4, "composition": [{"effect_type": "Reference", "id": 3, "position": 10},
+      {"effect_type": "Reference", "id": 3, "position": 30}]}
+      """
+    let effects = """
+      {"effect_type": "Reference", "id": 3, "position": 100},
+      {"effect_type": "Reference", "id": 4, "position": 200},
+      {"effect_type": "Reference", "id": 5, "position": 300}
+      """
+    let examination = MPEG.examine(MPEG.text(MPEG.tap, effects: effects, library: library))
+    let events = try #require(examination.composition?.layers[0].pattern.events)
+    #expect(events.map { ($0.time * 1_000).rounded() } == [105, 215, 235])
+    #expect(examination.findings.map(\.rule) == ["hjif/unknown-reference"])
+    let place = examination.places.place(of: .event(EventReference(event: 0)))
+    #expect(place.path == "perceptions[0].effect_library[0].keyframes[0]")
+  }
+
+  @Test func sensesAreNamedInLosses() throws {
+    func losses(_ modality: String) -> [String] {
+      MPEG.examine(
+        MPEG.text(MPEG.tap, effects: MPEG.effect([(0, 0.5, 90)]))
+          .replacing("\"Vibrotactile\"", with: "\"\(modality)\"")
+      ).losses.map { "\($0.kind) \($0.message) \($0.place.map { "\($0)" } ?? "")" }
+    }
+    #expect(losses("Other") == [] && losses("User-defined Temporal") == [])
+    #expect(losses("Force") == ["approximated Force is played as vibration t:4:15"])
+    #expect(
+      losses("Stiffness") == [
+        "dropped Stiffness cannot be played as vibration over time t:4:15"
+      ])
+  }
+
+  @Test func effectsOfEffectsAreBounded() {
+    // 20 levels of two references each would be a million effects.
+    var library = MPEG.effect([(0, 0.5, 90)], more: ", \"id\": 0")
+    for level in 1...20 {
+      let child = "{\"effect_type\": \"Reference\", \"id\": \(level - 1)}"
+      library +=
+        ", {\"effect_type\": \"Composite\", \"id\": \(level), \"composition\": [\(child), \(child)]}"
+    }
+    let deep = MPEG.examine(
+      MPEG.text(MPEG.tap, effects: "{\"effect_type\": \"Reference\", \"id\": 20}", library: library)
+    )
+    #expect(deep.composition == nil && deep.findings.allSatisfy { $0.rule == "hjif/too-large" })
+    let circle = MPEG.examine(
+      MPEG.text(
+        MPEG.tap, effects: "{\"effect_type\": \"Reference\", \"id\": 1}",
+        library: """
+          {"effect_type": "Composite", "id": 1, "composition":
+          [{"effect_type": "Reference", "id": 1}, {"effect_type": "Reference", "id": 1}]}
+          """))
+    #expect(circle.composition == nil && circle.findings.first?.rule == "hjif/too-large")
+    let long = MPEG.examine(
+      MPEG.text(
+        MPEG.curve("Linear"), effects: MPEG.effect([(0, 0, nil), (2_000_000_000, 1, nil)])))
+    #expect(
+      long.findings.map(\.message) == [
+        "curves, wavelets and shaped waves last too long to be played as samples"
+      ])
+  }
+}

@@ -1,0 +1,126 @@
+import Foundation
+import HapticFormats
+import HapticModel
+import Testing
+
+/// What the synthesizer of the reference software makes of files written here, sample by sample.
+@Suite struct ReferenceSynthesisTests {
+  /// Keys at 0, 20, 50, 80 and 100 ms.
+  private static let keys: [(Int, Double?, Double?)] = [
+    (0, 0, nil), (20, 0.8, nil), (50, 0.3, nil), (80, 0.9, nil), (100, 0, nil),
+  ]
+  private static let frames = [0, 80, 160, 280, 400, 520, 640, 720, 799]
+
+  private func quantised(_ text: String) throws -> [Int] {
+    try MPEG.signal(text, asReference: true).samples.map(MPEG.quantised)
+  }
+
+  @Test(arguments: [
+    ("Linear", [0, 13107, 26214, 18022, 9830, 19661, 29491, 14746, 184]),
+    ("Cubic", [0, 13107, 26214, 18022, 9830, 19661, 29491, 14746, 3]),
+    ("Unknown", [0, 13107, 26214, 18022, 9830, 19661, 29491, 14746, 3]),
+    ("Akima", [0, 18247, 26214, 18659, 9830, 20134, 29491, 20812, 317]),
+    ("Bezier", [0, 10003, 14960, 15485, 9830, 16750, 16581, 11185, 184]),
+    ("Bspline", [0, 11249, 18221, 18020, 14337, 19666, 20316, 12600, 177]),
+    ("BSpline", [0, 11249, 18221, 18020, 14337, 19666, 20316, 12600, 177]),
+  ])
+  func curvesAreThoseOfTheReference(kind: String, expected: [Int]) throws {
+    let text = MPEG.text(MPEG.curve(kind), effects: MPEG.effect(Self.keys))
+    let samples = try quantised(text)
+    #expect(samples.count == 800)
+    for (frame, value) in zip(Self.frames, expected) {
+      #expect(abs(samples[frame] - value) <= 1, "\(kind) \(frame)")
+    }
+    // The right curve is the same where the reference has no fault, at six times the rate.
+    let signal = try MPEG.signal(text)
+    #expect(signal.rate == 48_000 && signal.time == 0 && signal.samples.count == 4_801)
+    for (frame, value) in zip(Self.frames, expected) {
+      #expect(abs(MPEG.quantised(signal.samples[frame * 6]) - value) <= 60, "\(kind) \(frame)")
+    }
+  }
+
+  private static let block =
+    "axmAJlJjUMcZz6JtfUM1NetBABW9q+qGMJDAY8M4vGmM4T0QYbVPHcxIId8BeudfuACSBLX8fcPgwYzxg8O7h7DIAB9Ye/"
+    + "xzL9VOcSdDYGm6mga/MOTvxe+VDEOTaa3gxzuDJMdRrMl3AAAAAAAg2FyQmliUwCUKkCq+UK31N5bur1lCzTzRripSS2Ys"
+    + "jiyuE76AMAAAAAC50/YrfU6eroxX4"
+
+  @Test(arguments: [true, false])
+  func waveletsAreDecoded(asReference: Bool) throws {
+    let text = MPEG.text(
+      "\"band_type\": \"WaveletWave\", \"block_length\": 128",
+      effects: """
+        {"effect_type": "Basis", "position": 0, "wavelet_stream": "\(Self.block)"}
+        """
+    ).replacing("\"upper_frequency_limit\": 1000", with: "\"upper_frequency_limit\": 8000")
+      .replacing(
+        "\"gain\": 1.0", with: "\"gain\": 1.0, \"frequency_sampling\": 8000, \"sample_count\": 1024"
+      )
+    let signal = try MPEG.signal(text, asReference: asReference)
+    let samples = signal.samples.map(MPEG.quantised)
+    #expect(signal.rate == 8_000 && samples.count == 1_024)
+    #expect(
+      stride(from: 0, to: 1_024, by: 64).map { samples[$0] } == [
+        -3630, 13305, 12265, -10183, -15381, 3198, 11324, 7925, -6406, -15851, 2124, 12540, 4519,
+        -4191, -11786, -2145,
+      ])
+    #expect(samples.max() == 18_125 && samples.min() == -19_096)
+    // The reference takes some samples from the place before.
+    let sum = samples.reduce(0) { $0 + abs($1) }
+    #expect(asReference ? sum == 8_977_285 : abs(sum - 8_977_285) < 2_000)
+  }
+
+  @Test func faultsOfTheReferenceAreThereOnRequestAlone() throws {
+    let two = MPEG.text(
+      MPEG.curve("Linear"), effects: MPEG.effect([(0, 0, nil), (100, 0.9, nil)]))
+    #expect(try quantised(two).allSatisfy { $0 == 0 })
+    let rising = try MPEG.signal(two).samples
+    #expect(abs(MPEG.quantised(rising[2_400]) - 14_746) <= 1)
+    let late = MPEG.text(MPEG.curve("Linear"), effects: MPEG.effect(at: 50, Self.keys))
+    #expect(try quantised(late).allSatisfy { $0 == 0 })
+    let placed = try MPEG.signal(late)
+    #expect(placed.time == 0.05 && abs(MPEG.quantised(placed.samples[960]) - 26_214) <= 1)
+    // The first key may come later than the effect.
+    let offset = MPEG.text(
+      MPEG.curve("Linear"),
+      effects: MPEG.effect(at: 50, [(10, 0.2, nil), (30, 0.4, nil), (40, 0, nil)]))
+    #expect(try MPEG.signal(offset).time == 0.06)
+  }
+
+  @Test func ticksOfTheTimescaleCountForPhases() throws {
+    func text(_ timescale: Int, _ factor: Int) -> String {
+      MPEG.text(
+        MPEG.wave,
+        effects: MPEG.effect(
+          [(0, 0.5, 80), (47 * factor, 0.2, 120), (120 * factor, 0.7, 60)],
+          more: ", \"base_signal\": \"Triangle\""), timescale: timescale)
+    }
+    let one = try MPEG.signal(text(1_000, 1)).samples
+    let two = try MPEG.signal(text(2_000, 2)).samples
+    #expect(one.count == 5_761 && one.count == two.count)
+    #expect(zip(one, two).allSatisfy { abs($0 - $1) < 1e-5 })
+    let faulty = try quantised(text(2_000, 2))
+    #expect(zip(faulty, try quantised(text(1_000, 1))).contains { abs($0 - $1) > 1_000 })
+  }
+
+  @Test(arguments: ["Sine", "Square", "Triangle", "SawToothUp", "SawToothDown"])
+  func shapesHaveTheirFrequency(shape: String) throws {
+    let text = MPEG.text(
+      MPEG.wave,
+      effects: MPEG.effect(
+        [(0, 0.5, 100), (200, 0.5, 100)], more: ", \"base_signal\": \"\(shape)\", \"phase\": 0.5"))
+    let samples = try MPEG.signal(text).samples.map { Double($0) * 0.6138 }
+    #expect(samples.count == 9_601)
+    // 20 periods, each of 480 samples.
+    #expect(zip(samples, samples.dropFirst(480)).count { abs($0 - $1) > 1e-4 } <= 40)
+    let peak = samples.map(abs).max() ?? 0
+    #expect(abs(peak - 0.5) < 0.003)
+    let power = samples.dropLast().reduce(0) { $0 + $1 * $1 } / 9_600
+    let expected =
+      switch shape {
+      case "Sine": 0.125
+      case "Square": 0.25
+      default: 0.25 / 3
+      }
+    #expect(abs(power - expected) < 0.001)
+  }
+}

@@ -1,0 +1,147 @@
+import Diagnostics
+@testable import HapticFormats
+import HapticModel
+import Testing
+
+/// Compositions written as files of both kinds and read back.
+@Suite struct MPEGWritingTests {
+  private static let pattern = HapticPattern(
+    events: [
+      HapticEvent(
+        kind: .hapticContinuous, time: 0.1, duration: 0.5,
+        parameters: [.hapticIntensity: 0.8, .hapticSharpness: 0.4]),
+      HapticEvent(
+        kind: .hapticContinuous, time: 1, duration: 0.25,
+        parameters: [.hapticIntensity: 0.6, .hapticSharpness: 0.2]),
+      HapticEvent(
+        kind: .hapticTransient, time: 0.3,
+        parameters: [.hapticIntensity: 0.7, .hapticSharpness: 0.8]),
+    ])
+
+  private func again(
+    _ composition: HapticComposition, _ format: any HapticFormat = HJIFFormat()
+  ) throws -> HapticComposition {
+    let writing = try #require(try format.write(composition))
+    let examination = format.examine(
+      SourceFile(writing.files[0].bytes, name: "t"), options: ReadingOptions())
+    #expect(examination.findings.isEmpty, "\(examination.findings.map(\.description))")
+    return try #require(examination.composition)
+  }
+
+  @Test func steadyEventsReturn() throws {
+    let read = try again(HapticComposition(Self.pattern))
+    let events = read.layers.flatMap(\.pattern.events).sorted { $0.time < $1.time }
+    let given = Self.pattern.events.sorted { $0.time < $1.time }
+    #expect(read.layers.count == 1 && read.layers[0].pattern.curves.isEmpty)
+    #expect(events.map(\.kind) == given.map(\.kind))
+    for (one, other) in zip(events, given) {
+      #expect(one.time == other.time && one.duration == other.duration)
+      for id in [EventParameterID.hapticIntensity, .hapticSharpness] {
+        // Half a hertz of sharpness.
+        #expect(abs(one.value(of: id) - other.value(of: id)) < 0.5 / 235 + 1e-5)
+      }
+    }
+  }
+
+  @Test(arguments: ["hjif", "hmpg"])
+  func envelopesAndControlsAreHeldAsKeys(id: String) throws {
+    var pattern = Self.pattern
+    pattern.events[0].parameters[.attackTime] = 0.3
+    pattern.events[0].parameters[.releaseTime] = 0.3
+    pattern.parameters = [DynamicParameter(id: .hapticIntensityControl, value: 0.5, time: 1.1)]
+    pattern.curves = [
+      ParameterCurve(
+        id: .hapticSharpnessControl, time: 0,
+        controlPoints: [.init(time: 0, value: -0.2), .init(time: 1, value: 0.4)])
+    ]
+    let composition = HapticComposition(pattern)
+    let format = try #require(FormatRegistry.standard.format(id: id))
+    let sampler = EnvelopeSampler(.amplitude, law: .linear)
+    let given = sampler.envelopes(of: composition).filter { $0.kind == .hapticContinuous }
+    let read = sampler.envelopes(of: try again(composition, format)).filter {
+      $0.kind == .hapticContinuous
+    }
+    #expect(given.count == read.count)
+    let step = id == "hjif" ? 0.012 : 0.02
+    for (one, other) in zip(given, read) {
+      #expect(abs(one.start - other.start) < 1e-3 && abs(one.end - other.end) < 1e-3)
+      for share in stride(from: 0.005, to: 1, by: 0.01) {
+        let time = one.start + (one.end - one.start) * share
+        let (a, b) = (point(of: one, at: time), point(of: other, at: time))
+        #expect(abs(a.level - b.level) < step, "\(time)")
+        #expect(abs(a.sharpness - b.sharpness) < step, "\(time)")
+      }
+    }
+  }
+
+  private func point(of envelope: EventEnvelope, at time: Double) -> EnvelopePoint {
+    let index = envelope.points.lastIndex { $0.time <= time } ?? 0
+    guard index + 1 < envelope.points.count else { return envelope.points[index] }
+    return .between(envelope.points[index], envelope.points[index + 1], at: time)
+  }
+
+  @Test func overlappingEventsHaveBandsOfTheirOwn() throws {
+    var pattern = Self.pattern
+    pattern.events[1].time = 0.2
+    let read = try again(HapticComposition(pattern))
+    #expect(read.layers.flatMap(\.pattern.events).count == 3)
+    let writing = try #require(try HJIFFormat().write(HapticComposition(pattern)))
+    let text = String(decoding: writing.files[0].bytes, as: UTF8.self)
+    #expect(text.ranges(of: "VectorialWave").count == 2)
+  }
+
+  @Test(arguments: [("hjif", Float(1.0 / 4_000)), ("hmpg", 0.015)])
+  func signalsReturnAsCurves(id: String, tolerance: Float) throws {
+    let samples = (0..<800).map { Float($0 % 100 - 50) / 60 }
+    let composition = HapticComposition(layers: [
+      .init(
+        HapticPattern(), signals: [SampledSignal(time: 0.25, rate: 8_000, samples: samples)])
+    ])
+    let format = try #require(FormatRegistry.standard.format(id: id))
+    let read = try again(composition, format)
+    let signal = try #require(read.layers.first?.signals.first)
+    #expect(signal.time == 0.25 && signal.rate == 48_000)
+    for (index, sample) in samples.enumerated() {
+      #expect(abs(signal.samples[index * 6] - sample) < tolerance, "\(index)")
+    }
+    let writing = try #require(try format.write(composition))
+    #expect(id == "hjif" || !writing.losses.isEmpty)
+  }
+
+  @Test func whatCannotBeHeldIsALoss() throws {
+    var pattern = Self.pattern
+    pattern.events.append(HapticEvent(kind: .audioContinuous, time: 0, duration: 1))
+    var composition = HapticComposition(pattern)
+    composition.title = "a title"
+    composition.notes = "notes"
+    let writing = try #require(try HJIFFormat().write(composition))
+    #expect(
+      writing.losses.contains { $0.kind == .dropped && $0.element == .event(.init(event: 3)) })
+    #expect(try again(composition).notes == "a title: notes")
+    pattern.events[0].time = .nan
+    #expect(throws: InputError.self) { try HJIFFormat().write(HapticComposition(pattern)) }
+  }
+
+  @Test func longEventsAreCutForSixteenBits() throws {
+    let long = HapticPattern(events: [
+      HapticEvent(
+        kind: .hapticContinuous, time: 0, duration: 150,
+        parameters: [.hapticIntensity: 0.5, .hapticSharpness: 0.4])
+    ])
+    let read = try again(HapticComposition(long), HMPGFormat())
+    let events = read.layers[0].pattern.events
+    #expect(events.map(\.time) == [0, 65.535, 131.07])
+    #expect(events.compactMap(\.duration).reduce(0, +) == 150)
+    let writing = try #require(try HMPGFormat().write(HapticComposition(long)))
+    #expect(
+      writing.losses.contains {
+        $0.message == "the phase begins again where an event is cut into several effects"
+      })
+  }
+
+  @Test func anEmptyCompositionIsAFile() throws {
+    for format: any HapticFormat in [HJIFFormat(), HMPGFormat()] {
+      #expect(try again(HapticComposition(layers: []), format).layers.map(\.isEmpty) == [true])
+    }
+  }
+}
