@@ -36,6 +36,14 @@ let package = Package(
     .library(name: "HapticManagement", targets: ["FeedbackGenerators", "HapticManagement"]),
     .executable(name: "temblor", targets: ["temblor"]),
   ],
+  traits: [
+    .trait(
+      name: "SoundOutput",
+      description:
+        "Plays to ALSA devices and reads sound files; needs the headers of ALSA, libsndfile and "
+        + "libsamplerate. Without it engines play on virtual devices, and sound files are PCM WAV."),
+    .default(enabledTraits: ["SoundOutput"]),
+  ],
   targets: [
     .target(name: "HapticModel", swiftSettings: strict),
     .target(name: "Diagnostics", swiftSettings: strict),
@@ -67,7 +75,8 @@ let package = Package(
     .target(
       name: "CoreHaptics",
       dependencies: [
-        "AVFAudio", "Diagnostics", "HapticFormats", "HapticModel", "HapticOutputs",
+        "AVFAudio", "Diagnostics", "HapticFormats", "HapticModel",
+        .target(name: "HapticOutputs", condition: .when(traits: ["SoundOutput"])),
         "HapticPlayback",
         "HapticRender", "JSONText", "SoundFile", "TransducerProfiles",
       ], swiftSettings: strict),
@@ -120,6 +129,13 @@ let package = Package(
         "CoreHaptics", "CoreHapticsTesting", "FeedbackGenerators", "HapticManagement",
       ],
       swiftSettings: strict),
+    // A package of its own for readers; built here, too, so that it stays right.
+    .target(
+      name: "RunCoach", dependencies: ["CoreHaptics", "UIKit"],
+      path: "Examples/RunCoach/Sources/RunCoach", swiftSettings: [.swiftLanguageMode(.v5)]),
+    .testTarget(
+      name: "RunCoachTests", dependencies: ["HapticTesting", "RunCoach"],
+      path: "Examples/RunCoach/Tests/RunCoachTests", exclude: ["__Haptics__"]),
     .executableTarget(
       name: "earthready-drill",
       dependencies: ["CoreHaptics", "CoreHapticsTesting", "HapticManagement"],
@@ -159,7 +175,12 @@ let package = Package(
       dependencies: ["HapticPlayback", "PlayRig", "SoundFile", "TestSupport", "play-probe"],
       swiftSettings: strict),
     .target(
-      name: "SoundFile", dependencies: ["CSndFile", "CSampleRate", "SystemSupport"],
+      name: "SoundFile",
+      dependencies: [
+        .target(name: "CSndFile", condition: .when(traits: ["SoundOutput"])),
+        .target(name: "CSampleRate", condition: .when(traits: ["SoundOutput"])),
+        "SystemSupport",
+      ],
       swiftSettings: strict),
     .target(
       name: "TransducerProfiles",

@@ -1,6 +1,8 @@
 internal import Diagnostics
 internal import Foundation
-internal import HapticOutputs
+#if SoundOutput
+  internal import HapticOutputs
+#endif
 internal import HapticPlayback
 internal import HapticRender
 internal import Synchronization
@@ -53,6 +55,13 @@ final class LiveBackend: EngineBackend {
     DispatchQueue.global().asyncAfter(deadline: .now() + seconds, execute: body)
   }
 }
+
+#if !SoundOutput
+  extension OutputRegistry {
+    /// Nothing: outputs in real time are built with the package trait SoundOutput.
+    fileprivate static let standard = OutputRegistry([NullOutput()], defaultScheme: "null")
+  }
+#endif
 
 /// A sink that plays in real time.
 private final class LiveEngineSession: EngineSession {

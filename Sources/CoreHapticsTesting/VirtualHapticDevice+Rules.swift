@@ -16,10 +16,16 @@ extension VirtualHapticDevice {
 
   private var ruleBox: RuleBox { backend.slot(RuleBox.self) { RuleBox() } }
 
-  /// The breaches of the rules so far, in order.
+  /// The breaches of the rules so far, in order; the release of an engine counts once time has gone on.
   public var breaches: [HapticBreach] {
-    let rules = rules
-    return log.breaches.filter { breach in rules.contains { $0.covers(breach) } }
+    let (rules, now) = (rules, now)
+    return log.compactMap { entry in
+      guard case .breach(let breach) = entry.action, rules.contains(where: { $0.covers(breach) })
+      else { return nil }
+      // What a test releases as it ends is not what an application failed to keep.
+      if breach == .engineReleased, entry.time >= now { return nil }
+      return breach
+    }
   }
 
   /// Why a rule cannot be checked, or nil where all can.

@@ -44,13 +44,24 @@ open class UIFeedbackGenerator: NSObject {
     if let device = EngineBackends.virtual {
       let name = name ?? pattern
       device.note(.generatorCalled(name: name, intensity: Double(intensity)))
-      if !Thread.isMainThread { device.note(.breach(.generatorOffMainThread(name: name))) }
+      if !MainQueue.isCurrent { device.note(.breach(.generatorOffMainThread(name: name))) }
     }
     guard let found = ParsedPatternCache.shipped.pattern(named: pattern),
       let scaled = intensity < 1 ? try? found.scaled(by: Float(intensity)) : found
     else { return }
     life.play(scaled)
   }
+}
+
+/// The main queue, which a test process may serve from any thread.
+private enum MainQueue {
+  private static let key: DispatchSpecificKey<Bool> = {
+    let key = DispatchSpecificKey<Bool>()
+    DispatchQueue.main.setSpecific(key: key, value: true)
+    return key
+  }()
+
+  static var isCurrent: Bool { DispatchQueue.getSpecific(key: key) == true || Thread.isMainThread }
 }
 
 /// A view, as far as feedback generators are given one: nothing is shown.

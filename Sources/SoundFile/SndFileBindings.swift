@@ -1,121 +1,133 @@
-import CSndFile
-import Glibc
+#if SoundOutput
+  import CSndFile
+  import Glibc
 
-/// The funnel to libsndfile: one function for each call, results checked, errors in our words.
-enum SndFileBindings {
-  /// `sf_format_check`: whether a format can be written.
-  static func canWrite(_ info: SF_INFO) -> Bool {
-    var info = info
-    return unsafe sf_format_check(&info) != 0
-  }
-
-  /// `sf_open_fd`, leaving the descriptor open when the handle closes.
-  static func open(
-    descriptor: Int32, mode: Int, info: inout SF_INFO, path: String
-  ) throws(SoundFileError) -> OpaquePointer {
-    errno = 0
-    guard let handle = unsafe sf_open_fd(descriptor, Int32(mode), &info, 0) else {
-      throw unsafe error(nil, path: path, reading: mode == SFM_READ)
+  /// The funnel to libsndfile: one function for each call, results checked, errors in our words.
+  enum SndFileBindings {
+    /// `sf_format_check`: whether a format can be written.
+    static func canWrite(_ info: SF_INFO) -> Bool {
+      var info = info
+      return unsafe sf_format_check(&info) != 0
     }
-    return unsafe handle
-  }
 
-  /// `sf_set_string`; a format that holds no such tag ignores it.
-  static func set(_ tag: Int, _ text: String, of handle: OpaquePointer) {
-    _ = unsafe sf_set_string(handle, Int32(tag), text)
-  }
-
-  /// `sf_command` with `SFC_SET_ADD_PEAK_CHUNK`: without the chunk, which holds the time of day.
-  static func omitPeakChunk(of handle: OpaquePointer) {
-    _ = unsafe sf_command(handle, Int32(SFC_SET_ADD_PEAK_CHUNK), nil, Int32(SF_FALSE))
-  }
-
-  /// `sf_writef_short`.
-  static func write(_ samples: Span<Int16>, frameCount: Int, to handle: OpaquePointer, path: String)
-    throws(SoundFileError)
-  {
-    errno = 0
-    let written = unsafe samples.withUnsafeBufferPointer {
-      unsafe sf_writef_short(handle, $0.baseAddress, sf_count_t(frameCount))
+    /// `sf_open_fd`, leaving the descriptor open when the handle closes.
+    static func open(
+      descriptor: Int32, mode: Int, info: inout SF_INFO, path: String
+    ) throws(SoundFileError) -> OpaquePointer {
+      errno = 0
+      guard let handle = unsafe sf_open_fd(descriptor, Int32(mode), &info, 0) else {
+        throw unsafe error(nil, path: path, reading: mode == SFM_READ)
+      }
+      return unsafe handle
     }
-    guard written == frameCount else { throw unsafe error(handle, path: path, reading: false) }
-  }
 
-  /// `sf_writef_int`.
-  static func write(_ samples: Span<Int32>, frameCount: Int, to handle: OpaquePointer, path: String)
-    throws(SoundFileError)
-  {
-    errno = 0
-    let written = unsafe samples.withUnsafeBufferPointer {
-      unsafe sf_writef_int(handle, $0.baseAddress, sf_count_t(frameCount))
+    /// `sf_set_string`; a format that holds no such tag ignores it.
+    static func set(_ tag: Int, _ text: String, of handle: OpaquePointer) {
+      _ = unsafe sf_set_string(handle, Int32(tag), text)
     }
-    guard written == frameCount else { throw unsafe error(handle, path: path, reading: false) }
-  }
 
-  /// `sf_writef_float`.
-  static func write(_ samples: Span<Float>, frameCount: Int, to handle: OpaquePointer, path: String)
-    throws(SoundFileError)
-  {
-    errno = 0
-    let written = unsafe samples.withUnsafeBufferPointer {
-      unsafe sf_writef_float(handle, $0.baseAddress, sf_count_t(frameCount))
+    /// `sf_command` with `SFC_SET_ADD_PEAK_CHUNK`: without the chunk, which holds the time of day.
+    static func omitPeakChunk(of handle: OpaquePointer) {
+      _ = unsafe sf_command(handle, Int32(SFC_SET_ADD_PEAK_CHUNK), nil, Int32(SF_FALSE))
     }
-    guard written == frameCount else { throw unsafe error(handle, path: path, reading: false) }
-  }
 
-  /// `sf_readf_float`: frames read, 0 at the end.
-  static func read(_ samples: inout MutableSpan<Float>, frameCount: Int, from handle: OpaquePointer)
-    -> Int
-  {
-    unsafe samples.withUnsafeMutableBufferPointer {
-      unsafe Int(sf_readf_float(handle, $0.baseAddress, sf_count_t(frameCount)))
+    /// `sf_writef_short`.
+    static func write(
+      _ samples: Span<Int16>, frameCount: Int, to handle: OpaquePointer, path: String
+    )
+      throws(SoundFileError)
+    {
+      errno = 0
+      let written = unsafe samples.withUnsafeBufferPointer {
+        unsafe sf_writef_short(handle, $0.baseAddress, sf_count_t(frameCount))
+      }
+      guard written == frameCount else { throw unsafe error(handle, path: path, reading: false) }
     }
-  }
 
-  /// `sf_error` and `sf_strerror`: what reading met, if anything.
-  static func fault(of handle: OpaquePointer) -> String? {
-    guard unsafe sf_error(handle) > 0 else { return nil }
-    return unsafe String(cString: sf_strerror(handle))
-  }
+    /// `sf_writef_int`.
+    static func write(
+      _ samples: Span<Int32>, frameCount: Int, to handle: OpaquePointer, path: String
+    )
+      throws(SoundFileError)
+    {
+      errno = 0
+      let written = unsafe samples.withUnsafeBufferPointer {
+        unsafe sf_writef_int(handle, $0.baseAddress, sf_count_t(frameCount))
+      }
+      guard written == frameCount else { throw unsafe error(handle, path: path, reading: false) }
+    }
 
-  /// `sf_command` with `SFC_GET_FORMAT_INFO`: libsndfile's name for a container or a way of storing.
-  static func name(ofFormat code: Int32) -> String {
-    var info = unsafe SF_FORMAT_INFO()
-    unsafe info.format = code
-    let status = unsafe sf_command(
-      nil, Int32(SFC_GET_FORMAT_INFO), &info, Int32(MemoryLayout<SF_FORMAT_INFO>.size))
-    guard status == 0, let name = unsafe info.name else { return "unknown" }
-    return unsafe String(cString: name)
-  }
+    /// `sf_writef_float`.
+    static func write(
+      _ samples: Span<Float>, frameCount: Int, to handle: OpaquePointer, path: String
+    )
+      throws(SoundFileError)
+    {
+      errno = 0
+      let written = unsafe samples.withUnsafeBufferPointer {
+        unsafe sf_writef_float(handle, $0.baseAddress, sf_count_t(frameCount))
+      }
+      guard written == frameCount else { throw unsafe error(handle, path: path, reading: false) }
+    }
 
-  /// `sf_close`, which writes the header's final figures.
-  static func close(_ handle: OpaquePointer, path: String) throws(SoundFileError) {
-    errno = 0
-    guard unsafe sf_close(handle) == 0 else { throw unsafe error(nil, path: path, reading: false) }
-  }
+    /// `sf_readf_float`: frames read, 0 at the end.
+    static func read(
+      _ samples: inout MutableSpan<Float>, frameCount: Int, from handle: OpaquePointer
+    )
+      -> Int
+    {
+      unsafe samples.withUnsafeMutableBufferPointer {
+        unsafe Int(sf_readf_float(handle, $0.baseAddress, sf_count_t(frameCount)))
+      }
+    }
 
-  /// What the last call met: the system's reason where it gave one, else libsndfile's words.
-  private static func error(_ handle: OpaquePointer?, path: String, reading: Bool)
-    -> SoundFileError
-  {
-    let system = errno
-    if system == ENOSPC || system == EDQUOT {
+    /// `sf_error` and `sf_strerror`: what reading met, if anything.
+    static func fault(of handle: OpaquePointer) -> String? {
+      guard unsafe sf_error(handle) > 0 else { return nil }
+      return unsafe String(cString: sf_strerror(handle))
+    }
+
+    /// `sf_command` with `SFC_GET_FORMAT_INFO`: libsndfile's name for a container or a way of storing.
+    static func name(ofFormat code: Int32) -> String {
+      var info = unsafe SF_FORMAT_INFO()
+      unsafe info.format = code
+      let status = unsafe sf_command(
+        nil, Int32(SFC_GET_FORMAT_INFO), &info, Int32(MemoryLayout<SF_FORMAT_INFO>.size))
+      guard status == 0, let name = unsafe info.name else { return "unknown" }
+      return unsafe String(cString: name)
+    }
+
+    /// `sf_close`, which writes the header's final figures.
+    static func close(_ handle: OpaquePointer, path: String) throws(SoundFileError) {
+      errno = 0
+      guard unsafe sf_close(handle) == 0 else {
+        throw unsafe error(nil, path: path, reading: false)
+      }
+    }
+
+    /// What the last call met: the system's reason where it gave one, else libsndfile's words.
+    private static func error(_ handle: OpaquePointer?, path: String, reading: Bool)
+      -> SoundFileError
+    {
+      let system = errno
+      if system == ENOSPC || system == EDQUOT {
+        return SoundFileError(
+          kind: .diskFull, path: path,
+          description: "the disk is full; free some space or choose another folder")
+      }
+      if system != 0, !reading {
+        let reason = unsafe String(cString: strerror(system))
+        return SoundFileError(
+          kind: .systemRefused, path: path, description: "cannot write: \(reason)")
+      }
+      // For an error without a number, libsndfile would print a line of its own on standard output.
+      let said =
+        unsafe sf_error(handle) < 0 ? "error without a name" : String(cString: sf_strerror(handle))
       return SoundFileError(
-        kind: .diskFull, path: path,
-        description: "the disk is full; free some space or choose another folder")
+        kind: reading ? .notSound : .unsupportedFormat, path: path,
+        description: reading
+          ? "is not a readable sound file (libsndfile: \(said))"
+          : "cannot be written in this format (libsndfile: \(said))")
     }
-    if system != 0, !reading {
-      let reason = unsafe String(cString: strerror(system))
-      return SoundFileError(
-        kind: .systemRefused, path: path, description: "cannot write: \(reason)")
-    }
-    // For an error without a number, libsndfile would print a line of its own on standard output.
-    let said =
-      unsafe sf_error(handle) < 0 ? "error without a name" : String(cString: sf_strerror(handle))
-    return SoundFileError(
-      kind: reading ? .notSound : .unsupportedFormat, path: path,
-      description: reading
-        ? "is not a readable sound file (libsndfile: \(said))"
-        : "cannot be written in this format (libsndfile: \(said))")
   }
-}
+#endif

@@ -1,4 +1,6 @@
-import CSampleRate
+#if SoundOutput
+  import CSampleRate
+#endif
 
 /// A decoded sound file: interleaved samples at a rate.
 public struct Sound: Equatable, Sendable {
@@ -53,7 +55,7 @@ public struct Sound: Equatable, Sendable {
 
   /// The sound at another rate, by libsamplerate's medium sinc converter.
   ///
-  /// The corresponding C function is `src_simple`.
+  /// The corresponding C function is `src_simple`. Without the package trait SoundOutput along straight lines.
   public func resampled(to newRate: Double, path: String) throws(SoundFileError) -> Sound {
     guard newRate != rate, frameCount > 0 else { return self }
     let ratio = newRate / rate
@@ -63,29 +65,57 @@ public struct Sound: Equatable, Sendable {
         kind: .tooLong, path: path,
         description: "cannot be resampled from \(rate) Hz to \(newRate) Hz")
     }
-    var output = [Float](repeating: 0, count: capacity * channelCount)
-    var made = 0
-    let status = unsafe interleaved.withUnsafeBufferPointer { input in
-      unsafe output.withUnsafeMutableBufferPointer { output in
-        var data = unsafe SRC_DATA()
-        unsafe data.data_in = input.baseAddress
-        unsafe data.data_out = output.baseAddress
-        unsafe data.input_frames = frameCount
-        unsafe data.output_frames = capacity
-        unsafe data.src_ratio = ratio
-        let status = unsafe src_simple(
-          &data, Int32(SRC_SINC_MEDIUM_QUALITY), Int32(channelCount))
-        unsafe made = data.output_frames_gen
-        return status
-      }
-    }
-    guard status == 0 else {
-      let said = unsafe src_strerror(status).map { unsafe String(cString: $0) } ?? "error \(status)"
-      throw SoundFileError(
-        kind: .unsupportedFormat, path: path,
-        description: "cannot be resampled (libsamplerate: \(said))")
-    }
-    output.removeLast(output.count - made * channelCount)
-    return Sound(interleaved: output, channelCount: channelCount, rate: newRate)
+    return try converted(to: newRate, ratio: ratio, capacity: capacity, path: path)
   }
+
+  #if SoundOutput
+    private func converted(
+      to newRate: Double, ratio: Double, capacity: Int, path: String
+    ) throws(SoundFileError) -> Sound {
+      var output = [Float](repeating: 0, count: capacity * channelCount)
+      var made = 0
+      let status = unsafe interleaved.withUnsafeBufferPointer { input in
+        unsafe output.withUnsafeMutableBufferPointer { output in
+          var data = unsafe SRC_DATA()
+          unsafe data.data_in = input.baseAddress
+          unsafe data.data_out = output.baseAddress
+          unsafe data.input_frames = frameCount
+          unsafe data.output_frames = capacity
+          unsafe data.src_ratio = ratio
+          let status = unsafe src_simple(
+            &data, Int32(SRC_SINC_MEDIUM_QUALITY), Int32(channelCount))
+          unsafe made = data.output_frames_gen
+          return status
+        }
+      }
+      guard status == 0 else {
+        let said =
+          unsafe src_strerror(status).map { unsafe String(cString: $0) } ?? "error \(status)"
+        throw SoundFileError(
+          kind: .unsupportedFormat, path: path,
+          description: "cannot be resampled (libsamplerate: \(said))")
+      }
+      output.removeLast(output.count - made * channelCount)
+      return Sound(interleaved: output, channelCount: channelCount, rate: newRate)
+    }
+  #else
+    private func converted(
+      to newRate: Double, ratio: Double, capacity: Int, path: String
+    ) throws(SoundFileError) -> Sound {
+      let count = Int((Double(frameCount) * ratio).rounded())
+      var output: [Float] = []
+      output.reserveCapacity(count * channelCount)
+      for frame in 0..<count {
+        let place = min(Double(frame) / ratio, Double(frameCount - 1))
+        let first = Int(place)
+        let next = min(first + 1, frameCount - 1)
+        let share = Float(place - Double(first))
+        for channel in 0..<channelCount {
+          let from = interleaved[first * channelCount + channel]
+          output.append(from + (interleaved[next * channelCount + channel] - from) * share)
+        }
+      }
+      return Sound(interleaved: output, channelCount: channelCount, rate: newRate)
+    }
+  #endif
 }

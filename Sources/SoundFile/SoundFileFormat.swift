@@ -1,155 +1,157 @@
-import CSndFile
+#if SoundOutput
+  import CSndFile
 
-/// A container with a way of storing samples.
-public struct SoundFileFormat: Equatable, Sendable {
-  /// A kind of file, named by its usual ending.
-  public enum Container: String, CaseIterable, Sendable {
-    /// RIFF WAVE; beyond 4 GiB it becomes RF64 by itself.
-    case wav
-    /// Free Lossless Audio Codec.
-    case flac
-    /// Apple's and SGI's interchange format.
-    case aiff
-    /// Sony's 64-bit WAVE.
-    case w64
-    /// The 64-bit WAVE of the EBU.
-    case rf64
-    /// Apple's Core Audio Format.
-    case caf
-    /// Ogg Vorbis, which stores no whole samples and gives each stream a random serial number.
-    case ogg
-  }
-
-  /// The kind of file.
-  public var container: Container
-  /// How a sample is stored; Ogg ignores it.
-  public var samples: SampleFormat
-
-  /// Makes a format; whether it exists is asked when a file is opened.
-  public init(container: Container, samples: SampleFormat) {
-    self.container = container
-    self.samples = samples
-  }
-
-  /// The container a file name's ending stands for, in any case, or nothing.
-  public static func container(ofName name: String) -> Container? {
-    guard let dot = name.lastIndex(of: "."), dot > name.startIndex else { return nil }
-    switch name[name.index(after: dot)...].lowercased() {
-    case "wav", "wave": return .wav
-    case "flac": return .flac
-    case "aif", "aiff", "aifc": return .aiff
-    case "w64": return .w64
-    case "rf64": return .rf64
-    case "caf": return .caf
-    case "ogg", "oga": return .ogg
-    default: return nil
+  /// A container with a way of storing samples.
+  public struct SoundFileFormat: Equatable, Sendable {
+    /// A kind of file, named by its usual ending.
+    public enum Container: String, CaseIterable, Sendable {
+      /// RIFF WAVE; beyond 4 GiB it becomes RF64 by itself.
+      case wav
+      /// Free Lossless Audio Codec.
+      case flac
+      /// Apple's and SGI's interchange format.
+      case aiff
+      /// Sony's 64-bit WAVE.
+      case w64
+      /// The 64-bit WAVE of the EBU.
+      case rf64
+      /// Apple's Core Audio Format.
+      case caf
+      /// Ogg Vorbis, which stores no whole samples and gives each stream a random serial number.
+      case ogg
     }
-  }
 
-  /// Why no file of the format can have a rate and some channels, or nothing where it can.
-  public func unsupportedReason(rate: Int, channelCount: Int) -> String? {
-    if isWritable(rate: rate, channelCount: channelCount) { return nil }
-    let kind = container.rawValue
-    let stored = SampleFormat.allCases.filter {
-      Self(container: container, samples: $0).isWritable(rate: 48_000, channelCount: 1)
-    }
-    if !stored.contains(samples) {
-      let names = stored.map(\.rawValue).joined(separator: " or ")
-      return "\(kind) holds \(names) samples, not \(samples.rawValue)"
-    }
-    if let most = (1..<max(1, channelCount)).last(where: {
-      isWritable(rate: rate, channelCount: $0)
-    }) {
-      return "\(kind) holds at most \(most) channels, not \(channelCount)"
-    }
-    return "\(kind) holds no sound of \(rate) Hz"
-  }
+    /// The kind of file.
+    public var container: Container
+    /// How a sample is stored; Ogg ignores it.
+    public var samples: SampleFormat
 
-  /// Whether libsndfile writes the format.
-  private func isWritable(rate: Int, channelCount: Int) -> Bool {
-    var info = SF_INFO()
-    info.samplerate = Int32(clamping: rate)
-    info.channels = Int32(clamping: channelCount)
-    info.format = code(frameCount: 0, channelCount: channelCount)
-    return SndFileBindings.canWrite(info)
-  }
+    /// Makes a format; whether it exists is asked when a file is opened.
+    public init(container: Container, samples: SampleFormat) {
+      self.container = container
+      self.samples = samples
+    }
 
-  /// libsndfile's number for the format, for a file of some length.
-  func code(frameCount: Int64, channelCount: Int) -> Int32 {
-    // RIFF counts bytes in 32 bits; a mebibyte is left for headers and tags.
-    let size = frameCount * Int64(channelCount * samples.byteCount)
-    let isHuge = size > 0xFFFF_FFFF - 0x10_0000
-    let major =
-      switch container {
-      case .wav: isHuge ? SF_FORMAT_RF64 : SF_FORMAT_WAV
-      case .flac: SF_FORMAT_FLAC
-      case .aiff: SF_FORMAT_AIFF
-      case .w64: SF_FORMAT_W64
-      case .rf64: SF_FORMAT_RF64
-      case .caf: SF_FORMAT_CAF
-      case .ogg: SF_FORMAT_OGG
+    /// The container a file name's ending stands for, in any case, or nothing.
+    public static func container(ofName name: String) -> Container? {
+      guard let dot = name.lastIndex(of: "."), dot > name.startIndex else { return nil }
+      switch name[name.index(after: dot)...].lowercased() {
+      case "wav", "wave": return .wav
+      case "flac": return .flac
+      case "aif", "aiff", "aifc": return .aiff
+      case "w64": return .w64
+      case "rf64": return .rf64
+      case "caf": return .caf
+      case "ogg", "oga": return .ogg
+      default: return nil
       }
-    let minor =
-      if container == .ogg {
-        SF_FORMAT_VORBIS
-      } else {
-        switch samples {
-        case .s16: SF_FORMAT_PCM_16
-        case .s24: SF_FORMAT_PCM_24
-        case .s32: SF_FORMAT_PCM_32
-        case .float: SF_FORMAT_FLOAT
+    }
+
+    /// Why no file of the format can have a rate and some channels, or nothing where it can.
+    public func unsupportedReason(rate: Int, channelCount: Int) -> String? {
+      if isWritable(rate: rate, channelCount: channelCount) { return nil }
+      let kind = container.rawValue
+      let stored = SampleFormat.allCases.filter {
+        Self(container: container, samples: $0).isWritable(rate: 48_000, channelCount: 1)
+      }
+      if !stored.contains(samples) {
+        let names = stored.map(\.rawValue).joined(separator: " or ")
+        return "\(kind) holds \(names) samples, not \(samples.rawValue)"
+      }
+      if let most = (1..<max(1, channelCount)).last(where: {
+        isWritable(rate: rate, channelCount: $0)
+      }) {
+        return "\(kind) holds at most \(most) channels, not \(channelCount)"
+      }
+      return "\(kind) holds no sound of \(rate) Hz"
+    }
+
+    /// Whether libsndfile writes the format.
+    private func isWritable(rate: Int, channelCount: Int) -> Bool {
+      var info = SF_INFO()
+      info.samplerate = Int32(clamping: rate)
+      info.channels = Int32(clamping: channelCount)
+      info.format = code(frameCount: 0, channelCount: channelCount)
+      return SndFileBindings.canWrite(info)
+    }
+
+    /// libsndfile's number for the format, for a file of some length.
+    func code(frameCount: Int64, channelCount: Int) -> Int32 {
+      // RIFF counts bytes in 32 bits; a mebibyte is left for headers and tags.
+      let size = frameCount * Int64(channelCount * samples.byteCount)
+      let isHuge = size > 0xFFFF_FFFF - 0x10_0000
+      let major =
+        switch container {
+        case .wav: isHuge ? SF_FORMAT_RF64 : SF_FORMAT_WAV
+        case .flac: SF_FORMAT_FLAC
+        case .aiff: SF_FORMAT_AIFF
+        case .w64: SF_FORMAT_W64
+        case .rf64: SF_FORMAT_RF64
+        case .caf: SF_FORMAT_CAF
+        case .ogg: SF_FORMAT_OGG
         }
+      let minor =
+        if container == .ogg {
+          SF_FORMAT_VORBIS
+        } else {
+          switch samples {
+          case .s16: SF_FORMAT_PCM_16
+          case .s24: SF_FORMAT_PCM_24
+          case .s32: SF_FORMAT_PCM_32
+          case .float: SF_FORMAT_FLOAT
+          }
+        }
+      return Int32(major | minor)
+    }
+  }
+
+  /// How one sample is stored.
+  public enum SampleFormat: String, CaseIterable, Sendable {
+    /// 16-bit whole numbers, dithered.
+    case s16
+    /// 24-bit whole numbers.
+    case s24
+    /// 32-bit whole numbers.
+    case s32
+    /// 32-bit floating point.
+    case float
+
+    /// Bytes of a sample in an uncompressed file.
+    public var byteCount: Int {
+      switch self {
+      case .s16: 2
+      case .s24: 3
+      case .s32, .float: 4
       }
-    return Int32(major | minor)
-  }
-}
+    }
 
-/// How one sample is stored.
-public enum SampleFormat: String, CaseIterable, Sendable {
-  /// 16-bit whole numbers, dithered.
-  case s16
-  /// 24-bit whole numbers.
-  case s24
-  /// 32-bit whole numbers.
-  case s32
-  /// 32-bit floating point.
-  case float
-
-  /// Bytes of a sample in an uncompressed file.
-  public var byteCount: Int {
-    switch self {
-    case .s16: 2
-    case .s24: 3
-    case .s32, .float: 4
+    /// The numbers that are stored.
+    var encoding: SampleEncoding {
+      switch self {
+      case .s16: .s16
+      case .s24: .s24
+      case .s32: .s32
+      case .float: .float
+      }
     }
   }
 
-  /// The numbers that are stored.
-  var encoding: SampleEncoding {
-    switch self {
-    case .s16: .s16
-    case .s24: .s24
-    case .s32: .s32
-    case .float: .float
+  /// Text that a sound file carries about itself.
+  ///
+  /// No date is ever written, so that equal renderings are equal files.
+  public struct SoundFileTags: Equatable, Sendable {
+    /// What is heard.
+    public var title: String
+    /// What made the file.
+    public var software: String
+    /// How it was made.
+    public var comment: String
+
+    /// Makes tags; an empty text is left out.
+    public init(title: String = "", software: String = "", comment: String = "") {
+      self.title = title
+      self.software = software
+      self.comment = comment
     }
   }
-}
-
-/// Text that a sound file carries about itself.
-///
-/// No date is ever written, so that equal renderings are equal files.
-public struct SoundFileTags: Equatable, Sendable {
-  /// What is heard.
-  public var title: String
-  /// What made the file.
-  public var software: String
-  /// How it was made.
-  public var comment: String
-
-  /// Makes tags; an empty text is left out.
-  public init(title: String = "", software: String = "", comment: String = "") {
-    self.title = title
-    self.software = software
-    self.comment = comment
-  }
-}
+#endif

@@ -1,153 +1,158 @@
-import CSndFile
-internal import Glibc
+#if SoundOutput
+  import CSndFile
+  internal import Glibc
 
-/// A sound file being written, block by block, through libsndfile.
-@safe
-public struct SoundFileWriter: ~Copyable {
-  private var handle: OpaquePointer?
-  private let descriptor: Int32
-  private var ownsDescriptor = false
-  private let path: String
-  private let format: SoundFileFormat
-  private let channelCount: Int
-  private var encoder: SampleEncoder
-  private var shorts: [Int16] = []
-  private var longs: [Int32] = []
+  /// A sound file being written, block by block, through libsndfile.
+  @safe
+  public struct SoundFileWriter: ~Copyable {
+    private var handle: OpaquePointer?
+    private let descriptor: Int32
+    private var ownsDescriptor = false
+    private let path: String
+    private let format: SoundFileFormat
+    private let channelCount: Int
+    private var encoder: SampleEncoder
+    private var shorts: [Int16] = []
+    private var longs: [Int32] = []
 
-  /// Starts a file.
-  ///
-  /// - Parameters:
-  ///   - descriptor: An open file that can be sought; it stays open after `close()`.
-  ///   - path: The name the user knows the file by, for errors.
-  ///   - frameCount: The length to come, which decides whether a WAVE needs 64-bit sizes.
-  public init(
-    descriptor: Int32, path: String, format: SoundFileFormat, rate: Int, channelCount: Int,
-    frameCount: Int64, tags: SoundFileTags = SoundFileTags()
-  ) throws(SoundFileError) {
-    if let unsupportedReason = format.unsupportedReason(rate: rate, channelCount: channelCount) {
-      throw SoundFileError(kind: .unsupportedFormat, path: path, description: unsupportedReason)
-    }
-    var info = SF_INFO()
-    info.samplerate = Int32(clamping: rate)
-    info.channels = Int32(clamping: channelCount)
-    info.format = format.code(frameCount: frameCount, channelCount: channelCount)
-    let opened = try unsafe SndFileBindings.open(
-      descriptor: descriptor, mode: SFM_WRITE, info: &info, path: path)
-    unsafe handle = opened
-    self.descriptor = descriptor
-    self.path = path
-    self.format = format
-    self.channelCount = channelCount
-    encoder = SampleEncoder(format.samples.encoding)
-    unsafe SndFileBindings.omitPeakChunk(of: opened)
-    for (tag, text) in [
-      (SF_STR_TITLE, tags.title), (SF_STR_SOFTWARE, tags.software), (SF_STR_COMMENT, tags.comment),
-    ] where !text.isEmpty {
-      unsafe SndFileBindings.set(Int(tag), text, of: opened)
-    }
-  }
-
-  /// Starts a file of its own, which replaces one that is there and is closed by `close()`.
-  ///
-  /// - Parameter frameCount: The length to come where it is known, which decides whether a WAVE needs 64-bit
-  ///   sizes.
-  public init(
-    path: String, format: SoundFileFormat, rate: Int, channelCount: Int, frameCount: Int64 = 0,
-    tags: SoundFileTags = SoundFileTags()
-  ) throws(SoundFileError) {
-    let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
-    guard descriptor >= 0 else { throw SoundFileError.system(path, "cannot be created") }
-    do throws(SoundFileError) {
-      try self.init(
-        descriptor: descriptor, path: path, format: format, rate: rate, channelCount: channelCount,
-        frameCount: frameCount, tags: tags)
-    } catch {
-      Glibc.close(descriptor)
-      throw error
-    }
-    ownsDescriptor = true
-  }
-
-  /// Writes interleaved samples in −1…1, a whole number of frames.
-  public mutating func write(_ samples: Span<Float>) throws(SoundFileError) {
-    guard let handle = unsafe handle else { return }
-    let frameCount = samples.count / channelCount
-    guard format.container != .ogg else {
-      try unsafe SndFileBindings.write(samples, frameCount: frameCount, to: handle, path: path)
-      return
-    }
-    switch format.samples {
-    case .s16:
-      encoder.encode(samples, growing: &shorts)
-      try unsafe SndFileBindings.write(shorts.span, frameCount: frameCount, to: handle, path: path)
-    case .s24, .s32:
-      encoder.encode(samples, growing: &longs)
-      if format.samples == .s24 {
-        // libsndfile takes 24 bits as the upper ones of 32.
-        var span = longs.mutableSpan
-        for index in samples.indices { span[index] &<<= 8 }
+    /// Starts a file.
+    ///
+    /// - Parameters:
+    ///   - descriptor: An open file that can be sought; it stays open after `close()`.
+    ///   - path: The name the user knows the file by, for errors.
+    ///   - frameCount: The length to come, which decides whether a WAVE needs 64-bit sizes.
+    public init(
+      descriptor: Int32, path: String, format: SoundFileFormat, rate: Int, channelCount: Int,
+      frameCount: Int64, tags: SoundFileTags = SoundFileTags()
+    ) throws(SoundFileError) {
+      if let unsupportedReason = format.unsupportedReason(rate: rate, channelCount: channelCount) {
+        throw SoundFileError(kind: .unsupportedFormat, path: path, description: unsupportedReason)
       }
-      try unsafe SndFileBindings.write(longs.span, frameCount: frameCount, to: handle, path: path)
-    case .float:
-      try unsafe SndFileBindings.write(samples, frameCount: frameCount, to: handle, path: path)
+      var info = SF_INFO()
+      info.samplerate = Int32(clamping: rate)
+      info.channels = Int32(clamping: channelCount)
+      info.format = format.code(frameCount: frameCount, channelCount: channelCount)
+      let opened = try unsafe SndFileBindings.open(
+        descriptor: descriptor, mode: SFM_WRITE, info: &info, path: path)
+      unsafe handle = opened
+      self.descriptor = descriptor
+      self.path = path
+      self.format = format
+      self.channelCount = channelCount
+      encoder = SampleEncoder(format.samples.encoding)
+      unsafe SndFileBindings.omitPeakChunk(of: opened)
+      for (tag, text) in [
+        (SF_STR_TITLE, tags.title), (SF_STR_SOFTWARE, tags.software),
+        (SF_STR_COMMENT, tags.comment),
+      ] where !text.isEmpty {
+        unsafe SndFileBindings.set(Int(tag), text, of: opened)
+      }
     }
-  }
 
-  /// Completes the file's header and releases it; nothing can be written afterwards.
-  public mutating func close() throws(SoundFileError) {
-    guard let open = unsafe handle else { return }
-    unsafe handle = nil
-    defer { if ownsDescriptor { Glibc.close(descriptor) } }
-    try unsafe SndFileBindings.close(open, path: path)
-    // A long WAVE is an RF64 as well.
-    if [.wav, .rf64].contains(format.container), format.samples == .float {
-      try PeakChunk.erase(in: descriptor, path: path)
+    /// Starts a file of its own, which replaces one that is there and is closed by `close()`.
+    ///
+    /// - Parameter frameCount: The length to come where it is known, which decides whether a WAVE needs 64-bit
+    ///   sizes.
+    public init(
+      path: String, format: SoundFileFormat, rate: Int, channelCount: Int, frameCount: Int64 = 0,
+      tags: SoundFileTags = SoundFileTags()
+    ) throws(SoundFileError) {
+      let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+      guard descriptor >= 0 else { throw SoundFileError.system(path, "cannot be created") }
+      do throws(SoundFileError) {
+        try self.init(
+          descriptor: descriptor, path: path, format: format, rate: rate,
+          channelCount: channelCount,
+          frameCount: frameCount, tags: tags)
+      } catch {
+        Glibc.close(descriptor)
+        throw error
+      }
+      ownsDescriptor = true
     }
-  }
 
-  deinit {
-    guard let open = unsafe handle else { return }
-    try? unsafe SndFileBindings.close(open, path: path)
-    if ownsDescriptor { Glibc.close(descriptor) }
-  }
-}
-
-extension SampleEncoder {
-  /// Encodes into the beginning of an array, which grows where it must.
-  fileprivate mutating func encode<Number: FixedWidthInteger & BitwiseCopyable>(
-    _ samples: Span<Float>, growing stored: inout [Number]
-  ) {
-    if stored.count < samples.count { stored = Array(repeating: 0, count: samples.count) }
-    var span = stored.mutableSpan
-    // Every pattern of bytes is a whole number.
-    var bytes = unsafe span.mutableBytes
-    encode(samples, into: &bytes)
-  }
-}
-
-/// The time of day in an RF64 file of floating-point samples, which libsndfile cannot be told to leave out.
-enum PeakChunk {
-  /// Sets the time to 0, so that equal sounds are equal files.
-  ///
-  /// The chunk's fields are, after its name and size, a version and the time, four bytes each.
-  static func erase(in descriptor: Int32, path: String) throws(SoundFileError) {
-    var place = off_t(12)
-    var head: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0]
-    while unsafe pread(descriptor, &head, head.count, place) == head.count {
-      let name = String(decoding: head[..<4], as: UTF8.self)
-      // Zeros are what stands where a full disk kept the header from being written.
-      if name == "data" || head.allSatisfy({ $0 == 0 }) { return }
-      if name == "PEAK" {
-        let time: [UInt8] = [0, 0, 0, 0]
-        guard unsafe pwrite(descriptor, time, time.count, place + 12) == time.count else {
-          throw SoundFileError(
-            kind: .systemRefused, path: path,
-            description: "cannot write: \(unsafe String(cString: strerror(errno)))")
-        }
+    /// Writes interleaved samples in −1…1, a whole number of frames.
+    public mutating func write(_ samples: Span<Float>) throws(SoundFileError) {
+      guard let handle = unsafe handle else { return }
+      let frameCount = samples.count / channelCount
+      guard format.container != .ogg else {
+        try unsafe SndFileBindings.write(samples, frameCount: frameCount, to: handle, path: path)
         return
       }
-      let size = head[4...].reversed().reduce(off_t(0)) { $0 << 8 | off_t($1) }
-      place += 8 + size + size & 1
+      switch format.samples {
+      case .s16:
+        encoder.encode(samples, growing: &shorts)
+        try unsafe SndFileBindings.write(
+          shorts.span, frameCount: frameCount, to: handle, path: path)
+      case .s24, .s32:
+        encoder.encode(samples, growing: &longs)
+        if format.samples == .s24 {
+          // libsndfile takes 24 bits as the upper ones of 32.
+          var span = longs.mutableSpan
+          for index in samples.indices { span[index] &<<= 8 }
+        }
+        try unsafe SndFileBindings.write(longs.span, frameCount: frameCount, to: handle, path: path)
+      case .float:
+        try unsafe SndFileBindings.write(samples, frameCount: frameCount, to: handle, path: path)
+      }
+    }
+
+    /// Completes the file's header and releases it; nothing can be written afterwards.
+    public mutating func close() throws(SoundFileError) {
+      guard let open = unsafe handle else { return }
+      unsafe handle = nil
+      defer { if ownsDescriptor { Glibc.close(descriptor) } }
+      try unsafe SndFileBindings.close(open, path: path)
+      // A long WAVE is an RF64 as well.
+      if [.wav, .rf64].contains(format.container), format.samples == .float {
+        try PeakChunk.erase(in: descriptor, path: path)
+      }
+    }
+
+    deinit {
+      guard let open = unsafe handle else { return }
+      try? unsafe SndFileBindings.close(open, path: path)
+      if ownsDescriptor { Glibc.close(descriptor) }
     }
   }
-}
+
+  extension SampleEncoder {
+    /// Encodes into the beginning of an array, which grows where it must.
+    fileprivate mutating func encode<Number: FixedWidthInteger & BitwiseCopyable>(
+      _ samples: Span<Float>, growing stored: inout [Number]
+    ) {
+      if stored.count < samples.count { stored = Array(repeating: 0, count: samples.count) }
+      var span = stored.mutableSpan
+      // Every pattern of bytes is a whole number.
+      var bytes = unsafe span.mutableBytes
+      encode(samples, into: &bytes)
+    }
+  }
+
+  /// The time of day in an RF64 file of floating-point samples, which libsndfile cannot be told to leave out.
+  enum PeakChunk {
+    /// Sets the time to 0, so that equal sounds are equal files.
+    ///
+    /// The chunk's fields are, after its name and size, a version and the time, four bytes each.
+    static func erase(in descriptor: Int32, path: String) throws(SoundFileError) {
+      var place = off_t(12)
+      var head: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0]
+      while unsafe pread(descriptor, &head, head.count, place) == head.count {
+        let name = String(decoding: head[..<4], as: UTF8.self)
+        // Zeros are what stands where a full disk kept the header from being written.
+        if name == "data" || head.allSatisfy({ $0 == 0 }) { return }
+        if name == "PEAK" {
+          let time: [UInt8] = [0, 0, 0, 0]
+          guard unsafe pwrite(descriptor, time, time.count, place + 12) == time.count else {
+            throw SoundFileError(
+              kind: .systemRefused, path: path,
+              description: "cannot write: \(unsafe String(cString: strerror(errno)))")
+          }
+          return
+        }
+        let size = head[4...].reversed().reduce(off_t(0)) { $0 << 8 | off_t($1) }
+        place += 8 + size + size & 1
+      }
+    }
+  }
+#endif

@@ -116,6 +116,8 @@ import Testing
     #expect(throws: CHHapticError.self) { try player?.start(atTime: 0) }
     try engine?.makePlayer(with: tap()).start(atTime: 0)
     engine = nil
+    #expect(!device.breaches.contains(.engineReleased))
+    device.advance(seconds: 0.1)
     #expect(device.breaches == [.longEvent(seconds: 31), .playerUsedAfterReset, .engineReleased])
   }
 

@@ -10,8 +10,10 @@ struct ModuleTests {
       let module = file.path.split(separator: "/")[1]
       imports[String(module), default: []].formUnion(
         file.lines.compactMap { line in
-          line.firstMatch(of: /^(?:@\w+(?:\(\w+\))? )*(?:public |package |internal )?import (\w+)$/)
-            .map { String($0.1) }
+          line.firstMatch(
+            of: /^ *(?:@\w+(?:\(\w+\))? )*(?:public |package |internal )?import (\w+)$/
+          )
+          .map { String($0.1) }
         })
     }
     let modules = Set(imports.keys)

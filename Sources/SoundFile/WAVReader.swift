@@ -1,0 +1,120 @@
+#if !SoundOutput
+  internal import Glibc
+
+  /// A WAV file, read without libsndfile: PCM of 8 to 32 bits and floating point.
+  ///
+  /// Stands in where the package is built without its trait SoundOutput; other kinds of files are refused.
+  public struct SoundFileReader: ~Copyable {
+    /// Channels in each frame.
+    public let channelCount: Int
+    /// Frames per second.
+    public let rate: Double
+    /// Frames in the file.
+    public let frameCount: Int64
+
+    private let layout: Layout
+    private let data: ArraySlice<UInt8>
+    private var place: Int
+
+    private struct Layout {
+      var isFloat = false
+      var channelCount = 0
+      var rate = 0
+      var byteCount = 0
+    }
+
+    /// The most bytes of a file: those of the longest sound in 64 bits, and its header.
+    private static let longest = 8 * Sound.longest + 65_536
+
+    /// Reads a file from its start.
+    ///
+    /// - Throws: `notSound`, `damaged` or `tooLong`.
+    public init(readingDescriptor descriptor: Int32, path: String) throws(SoundFileError) {
+      let bytes = try Self.bytes(of: descriptor, path: path)
+      let refused = SoundFileError(
+        kind: .notSound, path: path,
+        description: "is not a PCM WAV file; others are read with the package trait SoundOutput")
+      func number(_ place: Int, _ count: Int) -> Int {
+        (0..<count).reduce(0) { $0 | Int(bytes[place + $1]) << (8 * $1) }
+      }
+      func name(_ place: Int) -> String {
+        String(decoding: bytes[place..<place + 4], as: UTF8.self)
+      }
+      guard bytes.count >= 12, name(0) == "RIFF", name(8) == "WAVE" else { throw refused }
+      var layout: Layout?
+      var place = 12
+      while place + 8 <= bytes.count {
+        let (kind, length) = (name(place), number(place + 4, 4))
+        let start = place + 8
+        if kind == "fmt ", length >= 16, start + length <= bytes.count {
+          var tag = number(start, 2)
+          if tag == 0xFFFE, length >= 26 { tag = number(start + 24, 2) }
+          let bits = number(start + 14, 2)
+          let found = Layout(
+            isFloat: tag == 3, channelCount: number(start + 2, 2), rate: number(start + 4, 4),
+            byteCount: bits / 8)
+          let isKnown =
+            tag == 1 && [8, 16, 24, 32].contains(bits) || tag == 3 && [32, 64].contains(bits)
+          guard isKnown, found.channelCount > 0, found.rate > 0 else { throw refused }
+          layout = found
+        } else if kind == "data", let layout {
+          let size = layout.channelCount * layout.byteCount
+          let count = min(length, bytes.count - start) / size
+          self.layout = layout
+          channelCount = layout.channelCount
+          rate = Double(layout.rate)
+          frameCount = Int64(count)
+          data = bytes[start..<start + count * size]
+          self.place = start
+          return
+        }
+        place = start + length + length % 2
+      }
+      throw refused
+    }
+
+    /// Reads the next samples; returns frames that were read, 0 at the end.
+    public mutating func read(into samples: inout MutableSpan<Float>) throws(SoundFileError) -> Int
+    {
+      let size = layout.byteCount
+      let count = min(samples.count / channelCount, (data.endIndex - place) / (size * channelCount))
+      for index in 0..<count * channelCount {
+        samples[index] = sample(at: place)
+        place += size
+      }
+      return count
+    }
+
+    private func sample(at place: Int) -> Float {
+      let bits = (0..<layout.byteCount).reduce(UInt64(0)) {
+        $0 | UInt64(data[place + $1]) << UInt64(8 * $1)
+      }
+      if layout.isFloat {
+        return layout.byteCount == 4
+          ? Float(bitPattern: UInt32(bits)) : Float(Double(bitPattern: bits))
+      }
+      if layout.byteCount == 1 { return (Float(bits) - 128) / 128 }
+      let shift = UInt64(64 - 8 * layout.byteCount)
+      return Float(Double(Int64(bitPattern: bits << shift)) / 9_223_372_036_854_775_808)
+    }
+
+    private static func bytes(of descriptor: Int32, path: String) throws(SoundFileError) -> [UInt8]
+    {
+      var bytes: [UInt8] = []
+      var buffer = [UInt8](repeating: 0, count: 65_536)
+      while true {
+        let read = unsafe buffer.withUnsafeMutableBytes { space in
+          unsafe Glibc.read(descriptor, space.baseAddress, space.count)
+        }
+        guard read >= 0 else {
+          throw SoundFileError(kind: .damaged, path: path, description: "cannot be read")
+        }
+        if read == 0 { return bytes }
+        bytes += buffer[..<read]
+        guard bytes.count <= longest else {
+          throw SoundFileError(kind: .tooLong, path: path, description: "is too long")
+        }
+      }
+    }
+  }
+#endif
