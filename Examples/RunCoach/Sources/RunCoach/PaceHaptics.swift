@@ -10,6 +10,7 @@ import UIKit
   private var interval = 0.5
   private var isTicking = false
 
+  /// Makes an engine where there are haptics; nothing starts before `start`.
   public init() {
     guard CHHapticEngine.capabilitiesForHardware().supportsHaptics else { return }
     engine = try? CHHapticEngine()
