@@ -20,10 +20,14 @@ package struct Option: Sendable {
   package var completion: Completion
   /// Whether it may be given more than once. Flags always may.
   package var isRepeatable: Bool
+  /// For the name of a file to write, the endings it may have, without dots, or none where the verb decides;
+  /// nothing for an option that names no such file.
+  package var outputEndings: [String]?
 
   package init(
     _ names: String..., value: String? = nil, help: String, defaultText: String? = nil,
     choices: [String] = [], completion: Completion = .none, isRepeatable: Bool = false,
+    writes outputEndings: [String]? = nil,
     formerly formerNames: [String] = [], formerValues: [String: String] = [:]
   ) {
     precondition(
@@ -39,6 +43,7 @@ package struct Option: Sendable {
     self.choices = choices
     self.completion = choices.isEmpty ? completion : .words(choices)
     self.isRepeatable = isRepeatable
+    self.outputEndings = outputEndings
   }
 
   package static let help = Option("-h", "--help", help: "Show this help.")

@@ -118,6 +118,7 @@ package struct Program: Sendable {
         return .done
       }
       let arguments = try command.parse(Array(rest))
+      try arguments.checkOutputs()
       return try command.run(arguments, terminal)
     } catch let error as UsageError {
       terminal.report("\(name): \(error)")

@@ -52,6 +52,14 @@ public struct PatternInput: Equatable, Sendable {
     }
   }
 
+  /// The files that it is made from, its sounds included: reads it, unless it is standard input.
+  package var sources: [String] {
+    guard case .file(let path) = origin else { return [] }
+    guard let file = try? file() else { return [path] }
+    let sounds = formats.examine(file, options: ReadingOptions(wantsFindings: false)).sounds
+    return [path] + sounds.map { FileSystem.join(folder ?? "", $0.path) }
+  }
+
   /// What the user's words stand for, and what is wrong with some of them.
   ///
   /// A folder stands for the patterns in and below it; links to folders are not followed.

@@ -71,10 +71,11 @@ public struct RenderBatch: Sendable {
   /// - Parameter progress: Called now and then on this thread, with the files that are done and, of a
   ///   single one, the fraction that is rendered. Without it a single file is rendered on this thread.
   public func run(progress: ((_ doneCount: Int, _ fraction: Double) -> Void)? = nil) -> [Outcome] {
+    let inputs = inputs()
     let outcomes = Mutex([Outcome?](repeating: nil, count: items.count))
     let fraction = Mutex(0.0)
     let work: @Sendable (Int) -> Void = { index in
-      let outcome = render(items[index]) { part in
+      let outcome = render(items[index], reading: inputs) { part in
         if items.count == 1 { fraction.withLock { $0 = part } }
       }
       outcomes.withLock { $0[index] = outcome }
@@ -91,8 +92,32 @@ public struct RenderBatch: Sendable {
     return zip(items, results).map { $1 ?? .failed(FileError($0.name, "not started")) }
   }
 
+  /// What all patterns are made from, so that no rendering replaces a sound of another pattern.
+  private func inputs() -> OutputGuard {
+    let wouldReplace = items.contains {
+      if case .file(let path) = $0.destination {
+        FileSystem.entry(at: path) != .nothing
+      } else {
+        false
+      }
+    }
+    // A single pattern names its files when it is read.
+    guard items.count > 1, wouldReplace else { return OutputGuard() }
+    let paths = Mutex<[String]>([])
+    WorkerPool.run(items.count) { index in
+      let sources = items[index].input.sources
+      paths.withLock { $0 += sources }
+    } meanwhile: { _ in
+    }
+    return OutputGuard(reading: paths.withLock { $0 })
+  }
+
   /// Renders one pattern to its file; whatever goes wrong is the outcome.
-  private func render(_ item: Item, progress: (Double) -> Void) -> Outcome {
+  ///
+  /// - Parameter inputs: What the other patterns are made from.
+  private func render(
+    _ item: Item, reading inputs: OutputGuard, progress: (Double) -> Void
+  ) -> Outcome {
     do {
       if job.isCancelled() { throw FileError(item.name, "interrupted") }
       var job = job
@@ -103,15 +128,18 @@ public struct RenderBatch: Sendable {
       let statistics: RenderStatistics
       switch item.destination {
       case .file(let path):
-        guard !pattern.sources.contains(where: { FileSystem.isSame($0, path) }) else {
-          throw FileError(path, "is an input of the pattern; choose another '--output'")
+        var inputs = inputs
+        inputs.insert(pattern.sources)
+        guard !inputs.isInput(path) else {
+          throw FileError(path, "is an input; choose another '--output'")
         }
         try FileSystem.makeFolder(FileSystem.folder(of: path))
         var file = try AtomicFileWriter(path)
         statistics = try job.write(
           plans, title: name, to: file.descriptor, path: path, container: item.container,
           progress: progress)
-        try file.commit()
+        // A rendering can be made again: waiting for the disk would make a folder of them slow.
+        try file.commit(isFlushed: false)
       case .stream(_, let write):
         statistics = try spool(plans, item, job: job, title: name, to: write)
       }

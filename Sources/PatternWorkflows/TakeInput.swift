@@ -52,6 +52,14 @@ public enum TakeInput: Equatable, Sendable {
     }
   }
 
+  /// The files that it is made from, sounds of a pattern included; what cannot be read names none.
+  package var sources: [String] {
+    switch self {
+    case .sound(let path): [path]
+    case .pattern(let input): input.sources
+    }
+  }
+
   /// What an output made from it is called, without ending.
   public var outputStem: String {
     switch self {

@@ -2,59 +2,107 @@ internal import Glibc
 
 /// A file that takes its name only when it is complete, so that failure leaves the old one whole.
 ///
-/// The bytes go to a hidden file beside; `commit()` renames it. A file that is not committed is removed,
-/// also when the user interrupts.
+/// Until `commit()` the bytes have no name where the file system supports that, so that even a process that
+/// is killed leaves nothing. Elsewhere they are in a hidden file beside, which is removed on failure and
+/// interruption, and by a later run where the process was killed.
 package struct AtomicFileWriter: ~Copyable {
   /// Where the bytes go; it can be sought.
   package let descriptor: Int32
+  /// The name the user knows the file by.
+  private let path: String
+  /// The same with links followed: a link keeps pointing where it points.
   private let target: String
-  private let temporary: String
-  private var isCommitted = false
-  /// Where the hidden file is noted for a signal that ends the process at once.
+  /// The name of the bytes before they are committed, where they have one.
+  private var hidden: String?
+  /// Where the hidden name is noted for a signal that ends the process at once.
   private let note: Int?
 
-  /// Makes the hidden file; the target's folder must exist.
-  package init(_ path: String) throws(FileError) {
-    // A link keeps pointing where it points: its target is replaced.
-    let target = FileSystem.realPath(path) ?? path
+  /// Starts a file; its folder must exist.
+  ///
+  /// - Parameter mayBeUnnamed: False gives the bytes a hidden name at once, as on file systems that need one.
+  package init(_ path: String, mayBeUnnamed: Bool = true) throws(FileError) {
+    let target = try FileSystem.destination(of: path)
     switch FileSystem.entry(at: target) {
-    case .file, .nothing: break
+    case .nothing: break
+    case .file: try Self.checkPermission(target, path)
     case .folder: throw FileError(path, "is a folder; give a file name")
     // To replace the name of a device would be to remove the device.
     case .other: throw FileError(path, "is a device or a pipe; only files can be written")
     }
     guard SignalHandling.begin() else { throw FileError(path, "interrupted; nothing was written") }
-    let hidden = FileSystem.join(FileSystem.folder(of: target), ".temblor.XXXXXX")
-    var template = hidden.utf8CString
-    let descriptor = unsafe template.withUnsafeMutableBufferPointer { buffer -> Int32 in
-      guard let name = buffer.baseAddress else { return -1 }
-      return unsafe mkstemp(name)
+    let folder = FileSystem.folder(of: target)
+    var descriptor: Int32 = -1
+    if mayBeUnnamed, unsafe access(Self.descriptors, X_OK) == 0 {
+      descriptor = unsafe open(
+        folder.isEmpty ? "." : folder, Self.unnamed | O_RDWR | O_CLOEXEC, 0o666)
+    }
+    if descriptor < 0 {
+      hidden = HiddenFile.create(in: folder, descriptor: &descriptor)
     }
     guard descriptor >= 0 else {
       let error = FileError.system(path, "cannot be written")
       SignalHandling.end()
       throw error
     }
-    fchmod(descriptor, Self.mode(of: target))
+    // Shows other processes that somebody still writes.
+    flock(descriptor, LOCK_EX | LOCK_NB)
+    Self.takeOver(from: target, descriptor)
     self.descriptor = descriptor
+    self.path = path
     self.target = target
-    temporary = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    note = SignalHandling.note(unfinishedPath: temporary)
+    note = hidden.flatMap { SignalHandling.note(unfinishedPath: $0) }
   }
 
-  /// The old file's permissions, or those a new file gets.
-  private static func mode(of path: String) -> mode_t {
+  /// `O_TMPFILE` of Linux, which C spells as a sum.
+  private static let unnamed = 0o20_000_000 | O_DIRECTORY
+  /// Where the system keeps the names of open files.
+  private static let descriptors = "/proc/self/fd"
+
+  /// A file that its owner has made read-only is not replaced, though its folder would allow it.
+  private static func checkPermission(_ target: String, _ path: String) throws(FileError) {
     var status = stat()
-    if unsafe stat(path, &status) == 0 { return status.st_mode & 0o777 }
-    let mask = umask(0)
-    umask(mask)
-    return 0o666 & ~mask
+    guard unsafe stat(target, &status) == 0 else { return }
+    let isLocked =
+      unsafe status.st_mode & 0o222 == 0 || access(target, W_OK) != 0 && errno == EACCES
+    guard isLocked else { return }
+    throw FileError(
+      path, "is read-only; allow writing with 'chmod u+w', or choose another file")
+  }
+
+  /// Gives the new file the permissions and, where the system allows it, the owner of the old one.
+  private static func takeOver(from target: String, _ descriptor: Int32) {
+    var status = stat()
+    guard unsafe stat(target, &status) == 0 else { return }
+    _ = fchown(descriptor, status.st_uid, status.st_gid)
+    fchmod(descriptor, status.st_mode & 0o777)
   }
 
   /// Gives the file its name.
-  package mutating func commit() throws(FileError) {
-    guard unsafe rename(temporary, target) == 0 else { throw .system(target, "cannot be written") }
-    isCommitted = true
+  ///
+  /// - Parameter isFlushed: Whether the bytes are on the disk before they replace an old file, so that not even
+  ///   a power failure loses both; needless for what can be made again.
+  package mutating func commit(isFlushed: Bool = true) throws(FileError) {
+    let replaces = unsafe access(target, F_OK) == 0
+    if replaces, isFlushed, fsync(descriptor) != 0, errno != EINVAL {
+      throw .system(path, "cannot be written")
+    }
+    if hidden == nil {
+      if !replaces, HiddenFile.link(descriptor, to: target) { return }
+      hidden = HiddenFile.link(descriptor, in: FileSystem.folder(of: target))
+    }
+    guard let name = hidden, unsafe rename(name, target) == 0 else {
+      throw .system(path, "cannot be written")
+    }
+    hidden = nil
+    if replaces, isFlushed { Self.flush(FileSystem.folder(of: target)) }
+  }
+
+  /// Puts a folder's names on the disk.
+  private static func flush(_ folder: String) {
+    let descriptor = unsafe open(folder.isEmpty ? "." : folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { return }
+    _ = fsync(descriptor)
+    close(descriptor)
   }
 
   /// Writes a whole small file.
@@ -72,14 +120,14 @@ package struct AtomicFileWriter: ~Copyable {
         unsafe Glibc.write(descriptor, $0.baseAddress?.advanced(by: done), bytes.count - done)
       }
       if count < 0 && errno == EINTR { continue }
-      guard count > 0 else { throw .system(target, "cannot be written") }
+      guard count > 0 else { throw .system(path, "cannot be written") }
       done += count
     }
   }
 
   deinit {
     close(descriptor)
-    if !isCommitted { unsafe unlink(temporary) }
+    if let hidden { unsafe unlink(hidden) }
     SignalHandling.forget(unfinishedPath: note)
     SignalHandling.end()
   }

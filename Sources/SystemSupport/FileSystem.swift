@@ -21,12 +21,6 @@ package enum FileSystem {
     return unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
   }
 
-  /// Whether two paths lead to one existing file.
-  package static func isSame(_ path: String, _ other: String) -> Bool {
-    guard let real = realPath(path) else { return false }
-    return real == realPath(other)
-  }
-
   /// Reads a file, pipe or standard input (`-`) to its end.
   ///
   /// - Parameter limit: Bytes beyond which reading stops with an error.
@@ -106,6 +100,21 @@ package enum FileSystem {
     guard let real = unsafe realpath(path.isEmpty ? "." : path, nil) else { return nil }
     defer { unsafe free(real) }
     return unsafe String(cString: real)
+  }
+
+  /// Where a file of this path is, or would be created: links followed, also one that leads to nothing yet.
+  package static func destination(of path: String) throws(FileError) -> String {
+    if let real = realPath(path) { return real }
+    var place = path
+    for _ in 0..<40 {
+      guard isLink(place) else { return place }
+      var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+      let count = unsafe readlink(place, &buffer, buffer.count)
+      guard count > 0 else { throw .system(path, "cannot be followed") }
+      let next = String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+      place = next.hasPrefix("/") ? next : join(folder(of: place), next)
+    }
+    throw .system(path, "cannot be followed", code: ELOOP)
   }
 
   /// The part before the last slash, or nothing for a name in the current folder.

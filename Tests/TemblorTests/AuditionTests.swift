@@ -154,6 +154,12 @@ import Testing
   @Test func aRecordThatCannotBeWrittenIsAnError() throws {
     #expect(
       try place.temblor("abx", "light", "medium", "--simulate", "ab", "--save", "no/r.json")
-        == .init(1, error: "temblor: no/r.json: cannot be written: No such file or directory\n"))
+        == .init(
+          64,
+          error: """
+            temblor: 'no/r.json' cannot be written: the folder 'no' does not exist
+            See 'temblor abx --help'.
+
+            """))
   }
 }

@@ -107,8 +107,14 @@ import Testing
 
   @Test func aRecordingThatCannotBeIsAnError() throws {
     #expect(
-      try place.temblor("play", "light", "--device", "null", "--record", "no/a.wav").error
-        == "temblor: no/a.wav: cannot be written: No such file or directory\n")
+      try place.temblor("play", "light", "--device", "null", "--record", "no/a.wav")
+        == .init(
+          64,
+          error: """
+            temblor: 'no/a.wav' cannot be written: the folder 'no' does not exist
+            See 'temblor play --help'.
+
+            """))
     #expect(try place.temblor("play", "light", "--record", "a.mp3").status == 64)
   }
 

@@ -114,7 +114,13 @@ import Testing
     try place.write("", to: "plain")
     #expect(
       try place.temblor("render", "light", "-o", "plain/x.wav")
-        == .init(1, error: "plain: exists and is not a folder\n"))
+        == .init(
+          64,
+          error: """
+            temblor: 'plain/x.wav' cannot be written: 'plain' is not a folder
+            See 'temblor render --help'.
+
+            """))
   }
 
   @Test func whatAPatternIsMadeFromIsNotOverwritten() throws {
@@ -126,10 +132,10 @@ import Testing
         == .init(
           1,
           error:
-            "a.wav: is an input of the pattern; choose another '--output'\n"
+            "a.wav: is an input; choose another '--output'\n"
         ))
     #expect(
-      try place.temblor("render", "a.ahap", "-o", "./a.ahap", "--container", "wav").status == 1)
+      try place.temblor("render", "a.ahap", "-o", "./a.ahap", "--container", "wav").status == 64)
     #expect(place.bytes("a.wav") == before)
     #expect(place.text("a.ahap") == Patterns.playing("a.wav"))
     #expect(try place.temblor("render", "a.ahap", "-o", "b.wav") == .init(0))

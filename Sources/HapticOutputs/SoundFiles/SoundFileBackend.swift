@@ -12,7 +12,9 @@ public final class SoundFileBackend: OutputBackend {
   public init() {}
 
   /// `wav`.
-  public var scheme: String { "wav" }
+  public static let scheme = "wav"
+  /// `wav`.
+  public var scheme: String { Self.scheme }
   /// The file.
   public var parameter: String? { "FILE" }
 

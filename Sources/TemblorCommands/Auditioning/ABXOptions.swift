@@ -33,7 +33,7 @@ struct ABXOptions {
     Option(
       "--save", value: "FILE", help: "Write the record of all trials to this JSON file.",
       defaultText: "abx-A-B-TIME.json in the current folder; none with --simulate",
-      completion: .file(endingIn: "json")),
+      completion: .file(endingIn: "json"), writes: ["json"]),
     Option(
       "--seed", value: "N",
       help: "Seed of the random order, 0 to \(ABXTest.greatestSeed).",

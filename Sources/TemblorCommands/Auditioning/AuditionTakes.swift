@@ -36,6 +36,16 @@ struct AuditionTakes: Sendable {
     return (status == .done ? AuditionTakes(all: takes) : nil, status)
   }
 
+  /// The files that they are made from.
+  var sources: [String] {
+    all.flatMap { take in
+      switch take.content {
+      case .pattern(let pattern): pattern.sources
+      case .recording: [take.name]
+      }
+    }
+  }
+
   /// How many channels the recordings have.
   var channelCounts: [Int] { all.compactMap(\.channelCount) }
 }

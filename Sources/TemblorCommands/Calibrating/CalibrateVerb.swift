@@ -27,11 +27,11 @@ enum CalibrateVerb {
       SweepOptions.profile,
       Option(
         "-o", "--output", value: "FILE", help: "Write the calibrated profile to this file.",
-        completion: .file(endingIn: "json")),
+        completion: .file(endingIn: "json"), writes: ["json"]),
       Option(
         "--plot", value: "FILE",
         help: "Plot measurement, fit and residual as png, svg or pdf.",
-        completion: .file(endingIn: "svg", "png", "pdf")),
+        completion: .file(endingIn: "svg", "png", "pdf"), writes: ["png", "svg", "pdf"]),
       SharedOptions.json,
     ],
     groups: [
@@ -89,6 +89,13 @@ enum CalibrateVerb {
       ?? TransducerMeasurement.Sensor.allCases
     let fullScale = try arguments.double("--full-scale", in: 0.001...10_000)
     let plotFormat = try plotFormat(arguments.value("--plot"))
+    for option in ["--output", "--plot"]
+    where arguments.value(option) == RenderOutputs.standardOutput {
+      throw UsageError(.invalidValue, "\(option.inQuotes) requires a file name")
+    }
+    if let output = arguments.value("--output"), let path = options.profilePath {
+      try OutputGuard(reading: [path]).check(output, option: "--output")
+    }
     let take = try CalibrationTake(arguments, options: options, time: time)
     let calibration: Calibration
     var latency: Double?

@@ -5,6 +5,7 @@ import PatternWorkflows
 import SoundFile
 import SystemSupport
 import TransducerCalibration
+import TransducerProfiles
 
 /// `temblor sweep`: the signal that a transducer is measured with.
 enum SweepVerb {
@@ -17,7 +18,7 @@ enum SweepVerb {
       SweepOptions.profile,
       Option(
         "-o", "--output", value: "FILE", help: "Output file, 24 bits.",
-        completion: .file(endingIn: "wav", "flac")),
+        completion: .file(endingIn: "wav", "flac"), writes: []),
       playChannel,
     ],
     groups: [SweepOptions.group, DeviceOptions.group],
@@ -135,6 +136,8 @@ struct SweepOptions {
 
   /// The profile.
   let profile: TransducerProfile
+  /// The file it was found in by its name.
+  let profilePath: String?
   /// The word it was asked for by.
   let profileWord: String
   /// The signal.
@@ -151,7 +154,9 @@ struct SweepOptions {
       )
     }
     profileWord = word
-    profile = try SharedOptions.profile(named: word)
+    let input = try ProfileInput.find(word)
+    profile = try input.profile()
+    profilePath = input.entry?.path
     let low = try arguments.double("--from", in: SweepSignal.frequencies)
     let high = try arguments.double("--to", in: SweepSignal.frequencies)
     let usual = SweepSignal.defaultBand

@@ -12,6 +12,8 @@ struct ConvertOutputs {
   let format: any HapticFormat
   /// The path of each input's output; those of further files have suffixes.
   private(set) var items: [(input: PatternInput, path: String)] = []
+  /// What all patterns are made from.
+  let inputs: OutputGuard
 
   /// Works out the format and the files from the command line.
   init(
@@ -40,8 +42,14 @@ struct ConvertOutputs {
       items.append((input, path))
     }
     try OutputNames.refuseClashes(items.map { ($0.input.name, $0.path) })
-    for (_, path) in items where inputs.contains(where: { $0.isFile(path) }) {
-      throw UsageError(.invalidValue, "\(path.inQuotes) is an input; choose another '--output'")
+    if let output, isFolder, output != Self.standardOutput {
+      try OutputNames.checkFolder(output, count: count, "patterns")
+    }
+    self.inputs = OutputGuard(reading: inputs.flatMap(\.sources))
+    for (_, path) in items where path != Self.standardOutput {
+      guard !self.inputs.isInput(path) else {
+        throw UsageError(.invalidValue, "\(path.inQuotes) is an input; choose another '--output'")
+      }
     }
   }
 
@@ -64,13 +72,5 @@ struct ConvertOutputs {
           + "choose with '--to'")
     }
     return first
-  }
-}
-
-extension PatternInput {
-  /// Whether a path is the file of the input.
-  func isFile(_ path: String) -> Bool {
-    if case .file(let own) = origin { return FileSystem.isSame(own, path) }
-    return false
   }
 }

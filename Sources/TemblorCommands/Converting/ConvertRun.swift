@@ -89,7 +89,7 @@ struct ConvertRun {
     let paths = files.map { file in
       FileSystem.join(folder, stem + file.suffix + (file.ending.map { ".\($0)" } ?? ending))
     }
-    for path in paths where outputs.items.contains(where: { $0.input.isFile(path) }) {
+    for path in paths where outputs.inputs.isInput(path) {
       throw FileError(path, "is an input; choose another '--output'")
     }
     for (file, path) in zip(files, paths) { try AtomicFileWriter.write(file.bytes, to: path) }

@@ -1,4 +1,5 @@
 import CommandLineKit
+import HapticOutputs
 import HapticPlayback
 import HapticRender
 import JSONText
@@ -44,6 +45,11 @@ struct DeviceOptions: Sendable {
   let request: OutputRequest
   /// Whether the user named the device.
   let isNamed: Bool
+  /// The file that stands in the place of a device.
+  var file: String? {
+    let name = OutputRegistry.standard.name(device)
+    return name.scheme == SoundFileBackend.scheme ? name.rest : nil
+  }
 
   /// What a command line asks for.
   ///
@@ -93,6 +99,7 @@ struct DeviceOptions: Sendable {
       request.bufferSize = buffer
     }
     self.request = request
+    if let file { try arguments.inputs.check(file, option: "--device") }
   }
 }
 

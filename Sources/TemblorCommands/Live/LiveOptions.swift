@@ -18,7 +18,8 @@ struct LiveOptions {
       ),
       Option(
         "--record", value: "FILE",
-        help: "Also record the output to a 24-bit sound file.", completion: .file),
+        help: "Also record the output to a 24-bit sound file.", completion: .file,
+        writes: []),
     ])
 
   /// The sound options of a verb whose recording would tell too much.
@@ -56,6 +57,20 @@ struct LiveOptions {
     asJSON = arguments.command.option(named: "--json") != nil && arguments.flag("--json")
     if let recordPath, let unsupportedReason = LiveRecording.unsupportedReason(to: recordPath) {
       throw UsageError(.invalidValue, unsupportedReason)
+    }
+  }
+
+  /// Refuses a recording, or a file in the place of a device, that would replace what is played or the other.
+  ///
+  /// - Parameter sources: The files that are played, which the command line need not name.
+  func checkOutputs(reading sources: [String]) throws(UsageError) {
+    let inputs = OutputGuard(reading: sources)
+    if let recordPath { try inputs.check(recordPath, option: "--record") }
+    guard let file = device.file else { return }
+    try inputs.check(file, option: "--device")
+    if let recordPath, OutputGuard.place(of: recordPath) == OutputGuard.place(of: file) {
+      throw UsageError(
+        .invalidValue, "'--record' and '--device' would both write \(file.inQuotes)")
     }
   }
 

@@ -38,6 +38,9 @@ struct RenderOutputs: Sendable {
       inputs.count + problemCount > 1
       || output.map { $0.hasSuffix("/") || FileSystem.entry(at: $0) == .folder } ?? true
       || named == nil && inputs.contains(where: \.isFromFolder)
+    if isFolder, let output {
+      try OutputNames.checkFolder(output, count: inputs.count + problemCount, "patterns")
+    }
     for input in inputs {
       for buses in stems {
         if isFolder {
@@ -96,6 +99,32 @@ struct RenderOutputs: Sendable {
 
 /// The rules that files which verbs write have in common.
 enum OutputNames {
+  /// The endings of pages.
+  static let pageEndings = ["html", "htm"]
+
+  /// Refuses a name for several files that is plainly meant for one.
+  ///
+  /// - Parameter noun: What there is one file of each, `patterns`.
+  static func checkFolder(_ path: String, count: Int, _ noun: String) throws(UsageError) {
+    guard count > 1, !path.hasSuffix("/"), FileSystem.entry(at: path) != .folder else { return }
+    let isFile =
+      SoundFileFormat.container(ofName: path) != nil || PlotFormat(ofName: path) != nil
+      || (pageEndings + ["ahap", "json"]).contains { path.lowercased().hasSuffix("." + $0) }
+    guard isFile || FileSystem.entry(at: path) != .nothing else { return }
+    throw UsageError(
+      .invalidValue,
+      "\(path.inQuotes) is the name of one file, but there are \(count) \(noun); name a folder")
+  }
+
+  /// Refuses an output that is among the files that takes are made from, sounds of patterns included.
+  static func checkInputs(
+    _ path: String, option: String = "--output", of takes: [TakeInput]
+  ) throws(UsageError) {
+    // A file that does not exist is nobody's input, and reading patterns for it would be in vain.
+    guard FileSystem.entry(at: path) != .nothing else { return }
+    try OutputGuard(reading: takes.flatMap(\.sources)).check(path, option: option)
+  }
+
   /// The kind of file that a name's extension and an option agree on.
   static func kind<Kind: RawRepresentable<String> & Equatable>(
     of path: String, named: Kind?, asked: Kind?, option: String, extensions: String
@@ -160,6 +189,7 @@ struct PlotOutputs: Equatable, Sendable {
       return
     }
     let isFolder = count > 1 || output.hasSuffix("/") || FileSystem.entry(at: output) == .folder
+    if isFolder { try OutputNames.checkFolder(output, count: count, "pictures") }
     for inputs in groups {
       if isFolder {
         let format = asked ?? .png
@@ -186,12 +216,6 @@ struct PlotOutputs: Equatable, Sendable {
       items.compactMap { item in
         item.inputs.first.map { ($0.name, item.path) }
       })
-    for item in items
-    where item.inputs.contains(where: {
-      $0.path.map { FileSystem.isSame($0, item.path) } ?? false
-    }) {
-      throw UsageError(
-        .invalidValue, "\(item.path.inQuotes) is an input; choose another '--output'")
-    }
+    for item in items { try OutputNames.checkInputs(item.path, of: items.flatMap(\.inputs)) }
   }
 }

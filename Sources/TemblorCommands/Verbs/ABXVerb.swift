@@ -69,6 +69,11 @@ enum ABXVerb {
         .invalidValue, "A and B must each be one pattern or sound file, not a folder")
     }
 
+    if let path = options.path {
+      try OutputGuard(reading: takes.sources).check(path, option: "--save")
+    }
+    try live.checkOutputs(reading: takes.sources)
+
     let isSimulated = options.listener != nil
     let test = ABXTest(seed: options.seed ?? seed(), plannedCount: options.count)
     let stage = isSimulated ? SimulatedBackend(keys: options.keys(seed: test.seed)) : stage

@@ -70,6 +70,7 @@ enum AuditionVerb {
       arguments.values(take.name), curveTimes: curveTimes, formats: formats, terminal)
     guard let takes = read else { return status }
 
+    try options.checkOutputs(reading: takes.sources)
     let session = options.session(on: stage, terminal)
     var result: (match: LevelMatch, takes: PreparedTakes) = (match, PreparedTakes.none)
     var audition: AuditionTask?

@@ -44,7 +44,7 @@ enum CompareVerb {
           "-o", "--output", value: "FILE",
           help:
             "Also write a self-contained HTML page with players, plots and a blind test.",
-          completion: .file),
+          completion: .file(endingIn: "html"), writes: OutputNames.pageEndings),
         Option("--all", help: "List all differences, not only the largest."),
         SharedOptions.profile, SharedOptions.rate, SharedOptions.curveTimes, SharedOptions.json,
       ],
@@ -77,6 +77,9 @@ enum CompareVerb {
       } catch {
         terminal.report(Failure.message(error))
         return Failure.status(of: error)
+      }
+      if let path = arguments.value("--output") {
+        try OutputNames.checkInputs(path, of: inputs)
       }
       let comparisons = compare(takes, options)
       if let path = arguments.value("--output") {

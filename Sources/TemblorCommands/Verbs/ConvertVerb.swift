@@ -25,7 +25,7 @@ enum ConvertVerb {
         Option(
           "-o", "--output", value: "PATH",
           help: "Output file, or folder for several patterns; - for standard output.",
-          completion: .file),
+          completion: .file, writes: []),
         Option("--strict", help: "Write nothing and exit with status 2 if anything is lost."),
         SharedOptions.json,
         Option("-q", "--quiet", help: "Do not print notes and warnings about the input."),

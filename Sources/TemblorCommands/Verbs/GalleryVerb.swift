@@ -26,7 +26,8 @@ enum GalleryVerb {
       options: [
         Option(
           "-o", "--output", value: "FILE", help: "Output file; - for standard output.",
-          defaultText: usualOutput, completion: .file),
+          defaultText: usualOutput, completion: .file(endingIn: "html"),
+          writes: OutputNames.pageEndings),
         Option(
           "--title", value: "TITLE", help: "Title of the page.", defaultText: usualTitle),
         SharedOptions.profile, SharedOptions.curveTimes,
@@ -49,6 +50,7 @@ enum GalleryVerb {
       }
       let (inputs, problems) = PatternInput.find(
         arguments.values("PATTERN"), formats: formats)
+      try OutputNames.checkInputs(path, of: inputs.map(TakeInput.pattern))
       let isQuiet = arguments.flag("--quiet")
       let results = ReviewTakes.read(inputs, job: job, on: terminal, isQuiet: isQuiet)
       var statuses = problems.map { problem in

@@ -61,6 +61,7 @@ enum PlayVerb {
       terminal)
     guard !patterns.loaded.isEmpty else { return patterns.status }
 
+    try options.checkOutputs(reading: patterns.loaded.flatMap(\.sources))
     let session = options.session(on: stage, terminal)
     let outcome = try options.play(in: session) { engine in
       let pieces = patterns.compile(for: engine, terminal)

@@ -29,7 +29,7 @@ enum PlotVerb {
           "-o", "--output", value: "PATH",
           help:
             "Output file, or folder for several pictures; - for standard output.",
-          completion: .file),
+          completion: .file, writes: []),
         Option(
           "--format", value: "FORMAT", help: "Picture format if the output name does not set one.",
           defaultText: PlotFormat.png.rawValue, choices: PlotFormat.allCases.map(\.rawValue)),

@@ -29,7 +29,7 @@ enum ProfilesNewVerb {
         defaultText: "that of --from, or \(NumberFormatting.rounded(defaultBand.high, places: 1))"),
       Option(
         "-o", "--output", value: "FILE", help: "Output file; - for standard output.",
-        completion: .file(endingIn: "json")),
+        completion: .file(endingIn: "json"), writes: ["json"]),
       Option("--force", help: "Replace an existing file."),
     ],
     examples: [

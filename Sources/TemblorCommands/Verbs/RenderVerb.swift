@@ -23,7 +23,7 @@ enum RenderVerb {
           "-o", "--output", value: "PATH",
           help:
             "Output file, or folder for several patterns; - for standard output.",
-          completion: .file),
+          completion: .file, writes: []),
         Option(
           "--container", value: "KIND", help: "File format if the output name does not set one.",
           defaultText: "wav",

@@ -2,6 +2,7 @@ import HapticFormats
 import CommandLineKit
 import HapticPlayback
 import JSONText
+import PatternWorkflows
 import SystemSupport
 
 /// `temblor watch`: a pattern, again at every save.
@@ -43,6 +44,8 @@ enum WatchVerb {
     guard FileSystem.entry(at: path) == .file else {
       throw FileError(path, "there is no such file; 'temblor watch' takes one pattern file")
     }
+    try options.checkOutputs(
+      reading: PatternInput(origin: .file(path), outputStem: "", formats: formats).sources)
     let session = options.session(on: stage, terminal)
     var saved: SavedPattern?
     let outcome = try options.play(in: session) { engine in

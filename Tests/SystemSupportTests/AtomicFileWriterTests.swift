@@ -1,0 +1,153 @@
+import Glibc
+import SystemSupport
+import TestSupport
+import Testing
+
+@Suite struct AtomicFileWriterTests {
+  private let scratch: Scratch
+
+  init() throws { scratch = try Scratch() }
+
+  private func text(_ name: String) -> String? {
+    (try? FileSystem.read(scratch(name))).map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  /// All names in the folder, hidden ones too.
+  private var names: [String] {
+    var names: [String] = []
+    guard let handle = unsafe opendir(scratch.path) else { return [] }
+    defer { unsafe closedir(handle) }
+    while let entry = unsafe readdir(handle) {
+      let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
+        unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+      }
+      if name != "." && name != ".." { names.append(name) }
+    }
+    return names.sorted()
+  }
+
+  @Test(arguments: [true, false])
+  func aFileTakesItsNameWhenItIsComplete(mayBeUnnamed: Bool) throws {
+    for old in [nil, "old"] {
+      if let old { try scratch.write(old, to: "a") }
+      do {
+        var file = try AtomicFileWriter(scratch("a"), mayBeUnnamed: mayBeUnnamed)
+        try file.write(Array("new".utf8))
+        #expect(text("a") == old)
+        #expect(names.count == (old == nil ? 0 : 1) + (mayBeUnnamed ? 0 : 1))
+        try file.commit()
+      }
+      #expect(text("a") == "new")
+      #expect(names == ["a"])
+    }
+  }
+
+  @Test(arguments: [true, false])
+  func whatIsNotCommittedIsNeverSeen(mayBeUnnamed: Bool) throws {
+    try scratch.write("old", to: "a")
+    do {
+      let file = try AtomicFileWriter(scratch("a"), mayBeUnnamed: mayBeUnnamed)
+      try file.write(Array("new".utf8))
+    }
+    #expect(text("a") == "old")
+    #expect(names == ["a"])
+  }
+
+  @Test func whatAnotherProgramCreatedMeanwhileIsReplacedAsAWhole() throws {
+    var file = try AtomicFileWriter(scratch("a"))
+    try file.write(Array("new".utf8))
+    try scratch.write("other", to: "a")
+    try file.commit()
+    #expect(text("a") == "new")
+    #expect(names == ["a"])
+  }
+
+  /// A killed process holds no lock; a writer, also of another process, does.
+  @Test func whatAKilledProcessLeftIsRemovedLater() throws {
+    let names = [
+      ".temblor-0123456789abcdef", ".temblor-00000000000000ff", ".temblor-fresh0000000000",
+      ".temblor-1111111111111111", ".temblor-settings", "temblor-0123456789abcdef",
+    ]
+    for name in names {
+      try scratch.write("left", to: name)
+      if name == ".temblor-1111111111111111" { continue }
+      var times = [timespec(tv_sec: 1_000, tv_nsec: 0), timespec(tv_sec: 1_000, tv_nsec: 0)]
+      try #require(unsafe utimensat(AT_FDCWD, scratch(name), &times, 0) == 0)
+    }
+    let held = try FileSystem.open(scratch(names[1]))
+    defer { close(held) }
+    try #require(flock(held, LOCK_EX | LOCK_NB) == 0)
+    do { _ = try AtomicFileWriter(scratch("a"), mayBeUnnamed: false) }
+    #expect(self.names == names.dropFirst().sorted())
+  }
+
+  @Test func aReadOnlyFileIsRefused() throws {
+    try scratch.write("old", to: "a")
+    try #require(unsafe chmod(scratch("a"), 0o444) == 0)
+    #expect(
+      throws: FileError(
+        scratch("a"), "is read-only; allow writing with 'chmod u+w', or choose another file")
+    ) { try AtomicFileWriter.write([], to: scratch("a")) }
+    #expect(text("a") == "old")
+  }
+
+  @Test func linksAreFollowedAlsoToWhatIsNotThereYet() throws {
+    try scratch.makeFolder("f")
+    try scratch.link("one", to: "two")
+    try scratch.link("two", to: scratch("f/three"))
+    for text in ["new", "newer"] {
+      try AtomicFileWriter.write(Array(text.utf8), to: scratch("one"))
+      #expect(self.text("f/three") == text)
+      #expect(FileSystem.isLink(scratch("one")) && FileSystem.isLink(scratch("two")))
+    }
+    try scratch.link("ring", to: "ring")
+    #expect(
+      throws: FileError(scratch("ring"), "cannot be followed: Too many levels of symbolic links")
+    ) { try AtomicFileWriter.write([], to: scratch("ring")) }
+  }
+
+  @Test func aFileKeepsItsPermissionsAndANewOneHasTheUsualOnes() throws {
+    func mode(_ name: String) -> mode_t {
+      var status = stat()
+      return unsafe stat(scratch(name), &status) == 0 ? status.st_mode & 0o777 : 0
+    }
+    try scratch.write("old", to: "a")
+    try #require(unsafe chmod(scratch("a"), 0o640) == 0)
+    let mask = umask(0o022)
+    umask(mask)
+    for mayBeUnnamed in [true, false] {
+      for name in ["a", "new\(mayBeUnnamed)"] {
+        var file = try AtomicFileWriter(scratch(name), mayBeUnnamed: mayBeUnnamed)
+        try file.commit()
+        #expect(mode(name) == (name == "a" ? 0o640 : 0o666 & ~mask))
+      }
+    }
+  }
+}
+
+@Suite struct OutputGuardTests {
+  private let scratch: Scratch
+
+  init() throws { scratch = try Scratch() }
+
+  @Test func aFileIsKnownByWhatItIs() throws {
+    try scratch.write("", to: "a")
+    try scratch.write("", to: "other")
+    try scratch.makeFolder("f")
+    try scratch.link("soft", to: "a")
+    try #require(unsafe Glibc.link(scratch("a"), scratch("hard")) == 0)
+    let inputs = OutputGuard(reading: [scratch("a"), scratch("gone")])
+    for name in ["a", "./a", "f/../a", "soft", "hard"] { #expect(inputs.isInput(scratch(name))) }
+    for name in ["other", "gone", "f", "A"] { #expect(!inputs.isInput(scratch(name))) }
+  }
+
+  @Test func whatIsMissingOnTheWayIsNamed() throws {
+    try scratch.write("", to: "a")
+    let (a, no) = (scratch("a"), scratch("no"))
+    #expect(OutputGuard.obstacle(to: "a.wav") == nil)
+    #expect(OutputGuard.obstacle(to: scratch("a.wav")) == nil)
+    #expect(OutputGuard.obstacle(to: no + "/") == nil)
+    #expect(OutputGuard.obstacle(to: no + "/b/") == "the folder '\(no)' does not exist")
+    #expect(OutputGuard.obstacle(to: a + "/b") == "'\(a)' is not a folder")
+  }
+}
