@@ -52,6 +52,7 @@ import Testing
     try place.write(Patterns.tap(), to: "in/.hidden.ahap")
     try place.link("in/round", to: ".")
     try place.link("in/deep/linked.ahap", to: "../a.ahap")
+    try place.makeFolder("out")
     #expect(try place.temblor("render", "in", "-o", "out/here") == .init(0))
     #expect(
       place.names(below: "out") == [
