@@ -32,6 +32,7 @@ let package = Package(
     .library(name: "AudioToolbox", targets: ["AudioToolbox"]),
     .library(name: "GameController", targets: ["GameController"]),
     .library(name: "SwiftUI", targets: ["SwiftUI"]),
+    .library(name: "os", targets: ["os"]),
     .library(name: "UIKit", targets: ["UIKit", "_Testing_UIKit"]),
     .library(name: "HapticManagement", targets: ["FeedbackGenerators", "HapticManagement"]),
     .executable(name: "temblor", targets: ["temblor"]),
@@ -40,8 +41,9 @@ let package = Package(
     .trait(
       name: "SoundOutput",
       description:
-        "Plays to ALSA devices and reads sound files; needs the headers of ALSA, libsndfile and "
-        + "libsamplerate. Without it engines play on virtual devices, and sound files are PCM WAV."),
+        "Plays to ALSA devices, reads sound files and XML; needs the headers of ALSA, libsndfile, "
+        + "libsamplerate and libexpat. Without it engines play on virtual devices, and sound files "
+        + "are PCM WAV."),
     .default(enabledTraits: ["SoundOutput"]),
   ],
   targets: [
@@ -49,7 +51,11 @@ let package = Package(
     .target(name: "Diagnostics", swiftSettings: strict),
     .target(name: "JSONText", dependencies: ["Diagnostics"], swiftSettings: strict),
     .target(
-      name: "HapticFormats", dependencies: ["CExpat", "Diagnostics", "HapticModel", "JSONText"],
+      name: "HapticFormats",
+      dependencies: [
+        .target(name: "CExpat", condition: .when(traits: ["SoundOutput"])), "Diagnostics",
+        "HapticModel", "JSONText",
+      ],
       swiftSettings: strict),
     .target(
       name: "RealtimeMemory", swiftSettings: strict + [.enableExperimentalFeature("Lifetimes")]),
@@ -72,6 +78,7 @@ let package = Package(
     .target(name: "_Testing_UIKit", swiftSettings: strict),
     .target(name: "UIKit", dependencies: ["FeedbackGenerators"], swiftSettings: strict),
     .target(name: "SwiftUI", swiftSettings: strict),
+    .target(name: "os", swiftSettings: strict),
     .target(
       name: "CoreHaptics",
       dependencies: [
@@ -107,7 +114,7 @@ let package = Package(
       name: "CoreHapticsClientTests",
       dependencies: [
         "AVFoundation", "AudioToolbox", "CoreHaptics", "CoreHapticsTesting", "GameController",
-        "HapticTesting", "SwiftUI", "UIKit", "_Testing_UIKit",
+        "HapticTesting", "SwiftUI", "UIKit", "_Testing_UIKit", "os",
       ],
       swiftSettings: [.swiftLanguageMode(.v5)]),
     .target(

@@ -48,7 +48,26 @@ public struct AppStorage<Value> {
 @preconcurrency @MainActor
 public protocol View {}
 
+/// A change of views, as far as modifiers for haptics are written.
+@preconcurrency @MainActor
+public protocol ViewModifier {
+  /// What the body is.
+  associatedtype Body: View
+
+  /// The view that is changed.
+  typealias Content = ModifiedView
+
+  /// The changed view.
+  func body(content: Content) -> Body
+}
+
+/// The view that a modifier changes.
+public struct ModifiedView: View {}
+
 extension View {
+  /// Returns the view; nothing changes it.
+  public func modifier<Modifier>(_ modifier: Modifier) -> some View { self }
+
   /// Returns the view; nothing taps it.
   public func onTapGesture(count: Int = 1, perform action: @escaping () -> Void) -> some View {
     self

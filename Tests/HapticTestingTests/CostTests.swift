@@ -1,0 +1,51 @@
+import CoreHaptics
+import CoreHapticsTesting
+import Foundation
+import Testing
+
+/// What virtual time costs; measured on request, since other work on the machine counts.
+@Suite(
+  .serialized, .enabled(if: ProcessInfo.processInfo.environment["TEMBLOR_TEST_COST"] != nil))
+struct CostTests {
+  private func measure(_ body: () throws -> Void) rethrows -> Double {
+    try ContinuousClock().measure(body) / .milliseconds(1)
+  }
+
+  private func hum(_ seconds: Double) throws -> CHHapticPattern {
+    try CHHapticPattern(
+      events: [
+        CHHapticEvent(
+          eventType: .hapticContinuous, parameters: [], relativeTime: 0, duration: seconds)
+      ], parameters: [])
+  }
+
+  @Test func twoMinutesOfSilenceCostNothing() throws {
+    let device = VirtualHapticDevice()
+    let engine = device.makeEngine()
+    engine.isAutoShutdownEnabled = true
+    try engine.start()
+    let cost = measure { device.advance(seconds: 120) }
+    Swift.print("120 s of silence: \(cost) ms")
+    #expect(device.log.stops == [.idleTimeout])
+    #expect(cost < 50)
+  }
+
+  @Test func threeThousandEnginesBesideAreNoSlower() throws {
+    let device = VirtualHapticDevice()
+    let engine = device.makeEngine()
+    try engine.start()
+    try engine.makePlayer(with: hum(60)).start(atTime: 0)
+    func second() -> Double { measure { for _ in 0..<100 { device.advance(seconds: 0.01) } } }
+    _ = second()
+    let before = min(second(), second(), second())
+    for _ in 0..<3_000 {
+      let other = device.makeEngine()
+      other.isAutoShutdownEnabled = true
+      try other.start()
+    }
+    device.advance(seconds: 0.1)
+    let after = min(second(), second(), second())
+    Swift.print("1 s beside no engine \(before) ms, beside 3,000 that were dropped \(after) ms")
+    #expect(after < before * 1.5)
+  }
+}
