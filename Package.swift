@@ -324,6 +324,7 @@ let package = Package(
       dependencies: [
         "Diagnostics", "HapticFormats", "HapticModel", "HapticRender", "PatternRules",
         "PatternWorkflows", "ShippedPatterns", "SoundFile", "SystemSupport", "TemblorCommands",
+        "TestSupport",
       ],
       swiftSettings: strict),
     .executableTarget(name: "temblor", dependencies: ["TemblorCommands"], swiftSettings: strict),

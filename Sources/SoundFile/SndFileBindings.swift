@@ -31,6 +31,13 @@
       _ = unsafe sf_command(handle, Int32(SFC_SET_ADD_PEAK_CHUNK), nil, Int32(SF_FALSE))
     }
 
+    /// `sf_command` with `SFC_SET_COMPRESSION_LEVEL`: as small as FLAC gets, with the same samples.
+    static func compressMost(_ handle: OpaquePointer) {
+      var level = 1.0
+      _ = unsafe sf_command(
+        handle, Int32(SFC_SET_COMPRESSION_LEVEL), &level, Int32(MemoryLayout<Double>.size))
+    }
+
     /// `sf_writef_short`.
     static func write(
       _ samples: Span<Int16>, frameCount: Int, to handle: OpaquePointer, path: String

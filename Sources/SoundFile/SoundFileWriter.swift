@@ -116,6 +116,48 @@
     }
   }
 
+  extension SoundFileWriter {
+    /// A whole sound file in memory, with the samples that a file on disk would hold; FLAC is compressed
+    /// as much as it can be.
+    ///
+    /// - Parameters:
+    ///   - samples: Interleaved samples in −1…1, a whole number of frames.
+    ///   - name: What errors call the file.
+    public static func bytes(
+      of samples: Span<Float>, format: SoundFileFormat, rate: Int, channelCount: Int,
+      name: String = "sound", tags: SoundFileTags = SoundFileTags()
+    ) throws(SoundFileError) -> [UInt8] {
+      // libsndfile seeks: a file without a name, which is gone when it is closed.
+      guard let file = unsafe tmpfile() else {
+        throw SoundFileError.system(name, "cannot be created")
+      }
+      defer { unsafe fclose(file) }
+      let descriptor = unsafe fileno(file)
+      var writer = try SoundFileWriter(
+        descriptor: descriptor, path: name, format: format, rate: rate, channelCount: channelCount,
+        frameCount: Int64(samples.count / max(1, channelCount)), tags: tags)
+      if let handle = unsafe writer.handle, format.container == .flac {
+        unsafe SndFileBindings.compressMost(handle)
+      }
+      try writer.write(samples)
+      try writer.close()
+      let size = Int(lseek(descriptor, 0, SEEK_END))
+      guard size >= 0 else { throw SoundFileError.system(name, "cannot be read") }
+      var count = 0
+      let bytes = unsafe [UInt8](unsafeUninitializedCapacity: size) { buffer, initializedCount in
+        while count < buffer.count {
+          let part = unsafe pread(
+            descriptor, buffer.baseAddress?.advanced(by: count), buffer.count - count, off_t(count))
+          guard part > 0 else { break }
+          count += part
+        }
+        initializedCount = count
+      }
+      guard count == size else { throw SoundFileError.system(name, "cannot be read") }
+      return bytes
+    }
+  }
+
   extension SampleEncoder {
     /// Encodes into the beginning of an array, which grows where it must.
     fileprivate mutating func encode<Number: FixedWidthInteger & BitwiseCopyable>(

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import ReviewPages
@@ -131,8 +132,8 @@ extension InBrowser {
       var reached: Set<String> = []
       let wanted =
         index == 0
-        ? ["skip", "play", "match", "loop", "keys", "time"]
-        : ["skip", "search", "order", "play", "loop"]
+        ? ["skip", "first", "swap", "play", "match", "loop", "keys", "scrub", "volume"]
+        : ["skip", "query", "order", "kind", "play", "loop", "scrub"]
       for _ in 0..<120 {
         try page.press("Tab")
         let name =
@@ -150,6 +151,49 @@ extension InBrowser {
         reached.insert(name)
       }
       for name in wanted { #expect(reached.contains(name), "\(name) of \(reached)") }
+    }
+
+    /// The states of a page that axe-core looks at: what is opened before.
+    private static let states = [
+      ("as it opens", ""),
+      (
+        "all open",
+        "document.querySelectorAll('details').forEach((each) => { each.open = true; })"
+      ),
+    ]
+
+    /// The rules of WCAG 2.2 and good practice, checked by axe-core where `TEMBLOR_TEST_AXE` names its
+    /// script.
+    @Test(.enabled(if: axe != nil), arguments: pages.indices)
+    func axeFindsNothing(_ index: Int) throws {
+      let script = String(
+        decoding: try Data(contentsOf: URL(filePath: Self.axe ?? "")), as: UTF8.self)
+      for isDark in [false, true] {
+        let page = try BrowserPage(Self.pages[index].html(), isDark: isDark, preparation: script)
+        for (state, opening) in Self.states {
+          try page.evaluate(opening)
+          try expectNoViolations(page, "\(state), dark: \(isDark)")
+        }
+        if index == 0 {
+          try page.press("t")
+          try expectNoViolations(page, "blind test, dark: \(isDark)")
+        } else {
+          try page.click(".card h2 button")
+          try page.wait(for: "document.getElementById('drawer').open")
+          try expectNoViolations(page, "detail, dark: \(isDark)")
+        }
+      }
+    }
+
+    private static var axe: String? { ProcessInfo.processInfo.environment["TEMBLOR_TEST_AXE"] }
+
+    private func expectNoViolations(_ page: BrowserPage, _ state: String) throws {
+      let found = try page.string(
+        """
+        axe.run().then(({ violations }) => violations.map((each) =>
+          `${each.id}: ${each.nodes.map((node) => node.html.slice(0, 120)).join(" | ")}`).join("; "))
+        """)
+      #expect(found == "", "\(state)")
     }
   }
 }

@@ -24,6 +24,13 @@ extension InBrowser {
       }
     }
 
+    /// Opens the test and starts it with so many trials.
+    private func start(_ page: BrowserPage, trials: Int) throws {
+      try page.press("t")
+      try page.evaluate("document.getElementById('blind-trials').value = \(trials)")
+      try page.press("Enter")
+    }
+
     private func text(_ page: BrowserPage, _ part: String) throws -> String {
       try page.string("document.getElementById('blind-\(part)').textContent") ?? ""
     }
@@ -31,8 +38,7 @@ extension InBrowser {
     @Test func testIsDoneByKeyboardAlone() throws {
       let page = try BrowserPage(
         Pages.twoTakeReport(), query: "?seed=7", preparation: Self.keeping)
-      try page.evaluate("document.getElementById('blind-trials').value = 10")
-      try page.press("t")
+      try start(page, trials: 10)
       #expect(try text(page, "progress") == "Trial 1 of 10")
       let rights = [true, true, false, true, true, true, true, true, true, true]
       try answer(page, seed: 7, rights: rights)
@@ -63,21 +69,20 @@ extension InBrowser {
     @Test func wordsAreThoseOfTheTerminal() throws {
       let page = try BrowserPage(Pages.twoTakeReport(), query: "?seed=3")
       for (right, count, planned) in [(0, 2, 2), (5, 5, 5), (1, 10, 10), (3, 6, 6), (6, 6, 9)] {
-        try page.evaluate("document.getElementById('blind-trials').value = \(planned)")
-        try page.press("t")
+        try start(page, trials: planned)
         try answer(page, seed: 3, rights: (0..<count).map { $0 < right })
         if count < planned { try page.press("Escape") }
         let result = ABXResult(correctCount: right, trialCount: count, plannedCount: planned)
         #expect(try text(page, "sentence") == result.sentence)
         try page.press("Escape")
-        #expect(try !page.bool("document.getElementById('blind-dialog').open"))
+        #expect(try !page.bool("document.getElementById('blind').open"))
       }
     }
 
     @Test func nothingInThePageTellsWhatXIs() throws {
       let page = try BrowserPage(Pages.twoTakeReport(), query: "?seed=7")
-      try page.press("t")
-      try page.wait(for: "document.getElementById('blind-play').textContent === 'Pause'")
+      try start(page, trials: 16)
+      try page.wait(for: "document.body.classList.contains('playing')")
       let draws = ABXTest.draws(seed: 7, count: 12)
       #expect(Set(draws).count == 2)
       // The page is the same while X is heard, whichever it is, but for the number of the trial.
@@ -88,7 +93,7 @@ extension InBrowser {
           (() => {
             const copy = document.documentElement.cloneNode(true);
             for (const script of copy.querySelectorAll("script")) script.remove();
-            for (const moving of copy.querySelectorAll("#clock, #time, .head, .bar span")) moving.remove();
+            for (const moving of copy.querySelectorAll("#clock, #scrub, #head, #blind-dots")) moving.remove();
             return copy.outerHTML.replace(/[0-9]+ of 16/g, "").replace(/Trial [0-9]+/g, "");
           })()
           """)
@@ -101,8 +106,7 @@ extension InBrowser {
 
     @Test func anAnswerCanBeChangedUntilItIsConfirmed() throws {
       let page = try BrowserPage(Pages.twoTakeReport(), query: "?seed=7")
-      try page.evaluate("document.getElementById('blind-trials').value = 1")
-      try page.press("t")
+      try start(page, trials: 1)
       try page.press("Enter")
       #expect(try text(page, "progress") == "Trial 1 of 1")
       let x = ABXTest.draws(seed: 7, count: 1)[0]
@@ -116,8 +120,7 @@ extension InBrowser {
       let page = try BrowserPage(Pages.twoTakeReport())
       var seeds: Set<String> = []
       for _ in 0..<3 {
-        try page.evaluate("document.getElementById('blind-trials').value = 1")
-        try page.press("t")
+        try start(page, trials: 1)
         try page.press("1")
         try page.press("Enter")
         seeds.insert(try text(page, "seed"))
@@ -129,10 +132,14 @@ extension InBrowser {
 
     @Test func levelsAreMatchedInTheTestAndAsBeforeBehindIt() throws {
       let page = try BrowserPage(Pages.twoTakeReport())
-      try page.press("t")
+      try start(page, trials: 5)
+      try page.wait(for: "document.body.classList.contains('playing')")
+      #expect(try page.string("document.getElementById('match').ariaPressed") == "true")
       try page.press("Escape")
       #expect(try page.string("document.getElementById('match').ariaPressed") == "false")
-      #expect(try page.string("document.getElementById('loop').ariaPressed") == "false")
+      #expect(
+        try page.string("document.querySelector('#hear [aria-checked=true]').dataset.hear")
+          == "turns")
       try page.wait(for: "!document.body.classList.contains('playing')")
     }
   }

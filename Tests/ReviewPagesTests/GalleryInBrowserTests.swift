@@ -1,3 +1,6 @@
+import HapticRender
+import SignalAnalysis
+import SoundFile
 import Testing
 
 @testable import ReviewPages
@@ -5,7 +8,9 @@ import Testing
 extension InBrowser {
   /// The page of a gallery in a real browser.
   @Suite struct GalleryInBrowserTests {
-    private let shown = "document.querySelectorAll('.card:not([hidden])').length"
+    private let shown = "document.querySelectorAll('.card').length"
+    private let names =
+      "[...document.querySelectorAll('.card h2')].map((each) => each.textContent).join(' ')"
 
     @Test func searchLeavesCardsThatHaveAllWords() throws {
       let page = try BrowserPage(Pages.gallery())
@@ -16,44 +21,130 @@ extension InBrowser {
       #expect(try page.string("document.getElementById('count').textContent") == "1 of 3 patterns")
       for letter in "xyz" { try page.press(String(letter)) }
       #expect(try page.bool("!document.getElementById('nothing').hidden"))
+      try page.click("#clear")
+      #expect(try page.number(shown) == 3)
       #expect(page.complaints == [])
       #expect(page.requests.count == 1)
     }
 
     @Test func keysGoFromCardToCardAndPlay() throws {
       let page = try BrowserPage(Pages.gallery(), preparation: InBrowser.ReportSoundTests.listening)
-      try page.press("j")
-      try page.press("j")
-      #expect(try page.string("document.activeElement.ariaLabel") == "Play two")
+      try page.press("ArrowRight")
+      try page.press("ArrowRight")
+      #expect(
+        try page.string("document.activeElement.ariaLabel")
+          == "Play three, 1 transient")
       try page.press("l")
-      try page.press("Enter")
-      try page.wait(for: "document.querySelectorAll('.card')[1].classList.contains('sounding')")
+      try page.press("ArrowRight")
+      #expect(
+        try page.string("document.activeElement.ariaLabel")
+          == "Play two, 2 transients, 1 continuous event")
+      try page.press(" ")
+      try page.wait(for: "document.querySelector('.card.sounding h2')?.textContent === 'two'")
       try page.wait(for: "heard.peak() > 0.05")
-      #expect(try page.string("document.activeElement.ariaLabel") == "Stop two")
-      #expect(try page.string("document.getElementById('now').textContent") == "two")
-      try page.click(".card:nth-child(3) .picture")
-      try page.wait(for: "document.querySelectorAll('.card')[2].classList.contains('sounding')")
+      #expect(try page.string("document.getElementById('now').firstChild.data") == "two")
       #expect(try page.number("document.querySelectorAll('.sounding').length") == 1)
       try page.press("Escape")
       try page.wait(for: "document.querySelectorAll('.sounding').length === 0")
       #expect(page.complaints == [])
     }
 
-    @Test func cardsAreOrderedByLength() throws {
+    @Test func cardsAreOrderedAndFiltered() throws {
       let page = try BrowserPage(Pages.gallery())
+      func choose(_ id: String, _ value: String) throws {
+        try page.evaluate(
+          """
+          (() => {
+            const select = document.getElementById("\(id)");
+            select.value = "\(value)";
+            select.dispatchEvent(new Event("change"));
+          })()
+          """)
+      }
+      try choose("order", "length")
+      #expect(try page.string(names) == "three one two")
+      try choose("kind", "one")
+      #expect(try page.string(names) == "three")
+      try choose("kind", "continuous")
+      #expect(try page.string(names) == "one two")
+    }
+
+    @Test func oneRulerHoldsForAllCards() throws {
+      let page = try BrowserPage(Pages.gallery())
+      // Pixels of a second, from the labels of each card.
+      let scales = try page.string(
+        """
+        [...document.querySelectorAll(".thumb > svg")].map((svg) => {
+          const ticks = [...svg.querySelectorAll("text")].map((each) =>
+            [parseFloat(each.textContent), Number(each.getAttribute("x"))]);
+          const [first, last] = [ticks[0], ticks.at(-1)];
+          return Math.round((last[1] - first[1] - 3) / (last[0] - first[0]));
+        }).join(" ")
+        """)
+      #expect(Set((scales ?? "").split(separator: " ")).count == 1, "\(scales ?? "")")
+    }
+
+    @Test func hoverShowsTheValuesUnderThePointer() throws {
+      let page = try BrowserPage(Pages.gallery())
+      let box = try page.box(of: ".card[data-take=\"0\"] .thumb")
+      try page.point("mouseMoved", x: box.x + 7, y: box.y + 30)
+      #expect(
+        try page.string("document.querySelector('.card[data-take=\"0\"] .cursor').textContent")
+          == "0 s · 1.00 · 136 Hz")
+    }
+
+    @Test func detailHasAnAddressAndDownloadsWhatRenderWrites() throws {
+      let page = try BrowserPage(
+        Pages.gallery(), query: "#two",
+        preparation: """
+          window.URL.createObjectURL = (blob) => { window.saved = blob; return "#"; };
+          HTMLAnchorElement.prototype.click = function () { window.savedName = this.download; };
+          """)
+      try page.wait(for: "document.getElementById('drawer').open")
+      #expect(try page.string("document.getElementById('d-name').textContent") == "two")
+      try page.click("#save-wav")
+      try page.wait(for: "window.savedName === 'two.wav'")
+      let text = try page.string(
+        """
+        window.saved.arrayBuffer().then((bytes) => [...new Uint8Array(bytes)].join(" "))
+        """)
+      let saved = (text ?? "").split(separator: " ").compactMap { UInt8($0) }
+      let take = try Pages.take("two", Pages.pattern(secondTap: 0.8))
+      let signal = try Pages.signal(take, profile: .phone)
+      var dither = Dither()
+      let samples = signal.channels[0].flatMap { sample in
+        let number = UInt16(bitPattern: dither.quantize(sample))
+        return [UInt8(truncatingIfNeeded: number), UInt8(number >> 8)]
+      }
+      #expect(Array(saved.dropFirst(44)) == samples)
+      try page.click("#save-source")
+      try page.wait(for: "window.savedName === 'two.ahap'")
+      #expect(try page.string("window.saved.text()") == "{\n  \"Version\": 1\n}\n")
+      try page.press("Escape")
+      try page.wait(for: "!document.getElementById('drawer').open")
+      try page.wait(for: "location.hash === ''")
+      #expect(page.complaints == [])
+    }
+
+    @Test func compareWithOverlaysAnotherPattern() throws {
+      let page = try BrowserPage(Pages.gallery(), query: "#one")
       try page.evaluate(
         """
         (() => {
-          const order = document.getElementById("order");
-          order.value = "length";
-          order.dispatchEvent(new Event("change"));
+          const select = document.getElementById("compare");
+          select.value = "1";
+          select.dispatchEvent(new Event("change"));
         })()
         """)
+      try page.wait(for: "document.querySelector('.cmp code') !== null")
       #expect(
-        try page.string(
-          "[...document.querySelectorAll('.card h2')].map((e) => e.firstChild.data.trim()).join(' ')"
-        )
-          == "three one two")
+        try page.string("document.querySelector('.cmp code').textContent")
+          == "temblor compare one two -o report.html")
+      #expect(try page.number("document.querySelectorAll('#big path.head.b').length") == 2)
+      #expect(
+        try page.string("document.querySelector('#compare-hear [aria-checked=true]').textContent")
+          == "In turn")
+      #expect(page.complaints == [])
     }
   }
 }

@@ -44,23 +44,11 @@ import Testing
     #expect(PageNumberFormatting.seconds(.infinity) == "–")
   }
 
-  @Test func marksAreLinesTheOtherTextHasNotInOrder() {
-    let one = ["a", "b", "c", "d"]
-    #expect(LineDiff.marks(in: one, against: one) == [false, false, false, false])
-    #expect(
-      LineDiff.marks(in: one, against: ["a", "x", "c", "d"]) == [false, true, false, false])
-    #expect(LineDiff.marks(in: ["c", "a"], against: ["a", "c"]).count(where: \.self) == 1)
-    #expect(LineDiff.marks(in: one, against: []) == [true, true, true, true])
-    #expect(LineDiff.marks(in: [], against: one) == [])
-  }
-
-  @Test func longTextsAreCut() {
-    let text = String(repeating: "x\n", count: SourceListing.maximumLineCount + 7)
-    let markup = SourceListing.markup(text, against: nil, entry: "A", className: "take-0")
-    #expect(markup.contains("\(SourceListing.maximumLineCount + 7) lines"))
-    #expect(markup.contains("7 more lines are not shown."))
-    #expect(
-      markup.split(separator: "<span class=\"line\">").count == SourceListing.maximumLineCount + 1)
+  @Test func scriptsLoseCommentsAndIndentation() {
+    let script = PageResource.script([
+      Array("/** Says\n * more. */\n  // a\n  let b = 1; // c\n\n".utf8)
+    ])
+    #expect(String(decoding: script, as: UTF8.self) == "\"use strict\";\n{\nlet b = 1; // c\n}\n")
   }
 }
 

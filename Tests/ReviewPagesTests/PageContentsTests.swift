@@ -1,3 +1,4 @@
+import Foundation
 import SignalPlots
 import HapticModel
 import HapticRender
@@ -27,50 +28,66 @@ import Testing
     }
   }
 
-  @Test func differencesAreToldInSentences() throws {
-    let takes = try Pages.twoTakes()
-    let comparison = Comparison(takes[0], takes[1])
-    #expect(comparison.differences.count >= 2)
-    let page = text(try Pages.report(takes))
-    for difference in comparison.differences {
-      #expect(page.contains("<span>\(difference.sentence.escapedForMarkup)</span>"))
-    }
+  @Test func differencesAreRowsOfTheMarkup() throws {
+    let page = text(try Pages.twoTakeReport())
+    #expect(page.contains("<h1 id=\"verdict\">2 perceptible differences</h1>"))
+    #expect(page.contains("<b>Second transient 20 ms later</b><span>onset 0.4 → 0.42 s</span>"))
+    #expect(page.contains("<span class=\"amount\">+20 ms</span>"))
+    #expect(page.contains("<span class=\"when\">0.4 → 0.42 s</span>"))
+    #expect(page.contains("<b>Continuous event 3.9 dB stronger</b><span>intensity 0.8 → 1</span>"))
   }
 
   @Test func equalTakesAreCalledEqual() throws {
     let takes = [try Pages.take("one"), try Pages.take("two")]
     let page = text(try Pages.report(takes))
-    #expect(page.contains("<p class=\"lead\">B is identical to A, sample for sample.</p>"))
-    #expect(!page.contains("data-difference data-from"))
+    #expect(page.contains("<li class=\"row low\">B is identical to A, sample for sample.</li>"))
+    #expect(page.contains("<h1 id=\"verdict\">No difference</h1>"))
   }
 
-  @Test func waveIsAPlainFileOfSixteenBits() {
-    let signal = Signal(channels: [[0, 0, 0], [0, 0, 0]], rate: 8_000)
-    let head: [UInt8] = [
-      0x52, 0x49, 0x46, 0x46, 48, 0, 0, 0, 0x57, 0x41, 0x56, 0x45, 0x66, 0x6D, 0x74, 0x20, 16, 0,
-      0, 0, 1, 0, 2, 0, 0x40, 0x1F, 0, 0, 0, 0x7D, 0, 0, 4, 0, 16, 0, 0x64, 0x61, 0x74, 0x61, 12,
-      0, 0, 0,
-    ]
-    let sound = EmbeddedSound(signal)
-    #expect(sound.file == head + [UInt8](repeating: 0, count: 12))
-    #expect(sound.textLength == Base64.encoded(sound.file).count)
-    // Eight channels are heard as their mean.
-    let many = Signal(channels: Array(repeating: [0.5], count: 8), rate: 8_000)
-    #expect(EmbeddedSound(many).file.count == 46)
+  @Test func soundIsFLACOfTheDitheredSamples() throws {
+    let signal = try Pages.signal(Pages.take("x"), profile: .phone)
+    let sound = try EmbeddedSound(signal)
+    #expect(sound.file.starts(with: Array("fLaC".utf8)))
+    #expect(sound.rate == 8_000)
+    #expect(sound.textLength == sound.text.count)
+    // Smaller than the samples, and byte for byte the same each time.
+    #expect(sound.file.count < signal.frameCount)
+    #expect(try EmbeddedSound(signal).file == sound.file)
+    // Eight channels are heard as their mean; what has no frame gets one.
+    let many = Signal(channels: Array(repeating: [0.5, 0.5], count: 8), rate: 8_000)
+    #expect(try EmbeddedSound(many).file == EmbeddedSound(Signal([0.5, 0.5], rate: 8_000)).file)
+    #expect(try EmbeddedSound(Signal([], rate: 8_000)).file.count > 40)
+  }
+
+  @Test func lowestRateHoldsTheSound() throws {
+    func sine(_ hertz: Double, rate: Double = 48_000) -> Signal {
+      Signal(
+        (0..<Int(rate)).map { Float(sin(2 * Double.pi * hertz * Double($0) / rate)) / 2 },
+        rate: rate)
+    }
+    #expect(PageSounds.lowestRate(holding: try Pages.take("x").signal) == 8_000)
+    #expect(PageSounds.lowestRate(holding: sine(3_000)) == 8_000)
+    #expect(PageSounds.lowestRate(holding: sine(5_000)) == 16_000)
+    #expect(PageSounds.lowestRate(holding: sine(15_000)) == 48_000)
+    #expect(PageSounds.lowestRate(holding: sine(100, rate: 8_000)) == 8_000)
+  }
+
+  @Test func pagesAreSmall() throws {
+    // Two takes of half a second: the script and the style are most of it.
+    #expect(try Pages.twoTakeReport().count < 170_000)
+    #expect(try Pages.gallery().count < 110_000)
   }
 
   @Test func pageThatWouldBeTooLargeIsRefused() throws {
-    let long = Signal(channels: [[Float](repeating: 0, count: 20_000_000)], rate: 48_000)
-    let take = Take(name: "long", source: .sound, signal: long, profile: .phone)
+    let sound = try EmbeddedSound(Pages.twoTakes()[0].signal)
+    try EmbeddedSound.check([sound, sound], takeCount: 2, maximumByteCount: 2 * sound.textLength)
     #expect(
       throws: ReviewPageError(
         .tooLarge,
-        "the page would be 106 MB for 2 takes; the limit is 100 MB; use fewer or shorter takes, or a lower '--rate'"
+        "the sound of 2 takes would make a page of \(2 * sound.textLength / 1_000) kB; the limit is 1 kB; use fewer or shorter takes"
       )
-    ) {
-      try ComparisonReport(generator: "t").html(takes: [take, take], comparisons: [])
-    }
-    #expect(throws: ReviewPageError(.nothingToShow, "there is nothing to compare")) {
+    ) { try EmbeddedSound.check([sound, sound], takeCount: 2, maximumByteCount: 1_000) }
+    #expect(throws: ReviewPageError(.nothingToShow, "a report compares at least two takes")) {
       try ComparisonReport(generator: "t").html(takes: [], comparisons: [])
     }
     #expect(throws: ReviewPageError(.nothingToShow, "there is no pattern to show")) {
@@ -78,24 +95,50 @@ import Testing
     }
   }
 
-  @Test func takesThatComeEarlyAreShownLater() throws {
-    let take = try Pages.take("tap").delayed(by: 0.25)
-    #expect(take.composition?.layers[0].pattern.events.map(\.time) == [0.25, 0.35, 0.65])
-    #expect(take.signal.channels[0][..<12_000].allSatisfy { $0 == 0 })
-    #expect(take.signal.channels[0][12_000..<12_400].contains { $0 != 0 })
-    let rise = Signal(channels: [[1]], rate: 48_000)
-    #expect(rise.delayed(by: 0) == rise)
+  @Test func valuesOfEventsAreTheFiles() throws {
+    let pattern = HapticPattern(
+      events: [
+        HapticEvent(
+          kind: .hapticContinuous, time: 0.1, duration: 0.5,
+          parameters: [.hapticIntensity: 0.9, .hapticSharpness: 0.6])
+      ],
+      curves: [
+        ParameterCurve(
+          id: .hapticIntensityControl, time: 0,
+          controlPoints: [.init(time: 0, value: 0.2), .init(time: 1, value: 0.2)])
+      ])
+    let take = try PageTake(
+      Pages.take("x", pattern), index: 0, sounds: PageSounds(actuator: Signal([0], rate: 8_000)))
+    let event = try #require(take.events?.first)
+    #expect(event.duration == 0.5)
+    #expect(event.length > 0.5)
+    #expect(event.intensity == 0.9 || abs(event.intensity - 0.9) < 1e-6)
+    #expect(abs(take.strength(at: 0.3) - 0.18) < 1e-6)
+    #expect(abs((take.tone(at: 0.3) ?? 0) - 0.6) < 1e-6)
+    #expect(take.strength(at: 0.05) == 0)
   }
 
-  @Test func thumbnailDrawsTapsAndHums() throws {
-    let take = try Pages.take("x")
-    let score = try ScoreThumbnail(
-      Pages.events(of: take), signal: take.signal
-    ).markup(words: "A < B")
-    #expect(score.hasPrefix("<svg viewBox=\"0 0 320 88\" role=\"img\" aria-label=\"A &lt; B\">"))
-    #expect(score.split(separator: "<circle ").count == 3)
-    #expect(score.contains("class=\"area tone-4\""))
-    // A tap at full intensity, sharpness 0.5, at the left margin.
-    #expect(score.contains("<g class=\"stem tone-8\"><path d=\"M8 86V10\"/>"))
+  @Test func linesKeepWhatTheyMustWithFewerPoints() {
+    let straight = (0...100).map {
+      PatternScore.Point(time: Double($0), intensity: Double($0) / 100, sharpness: 0.5)
+    }
+    #expect(Polyline.reduced(straight, to: 50).count <= 4)
+    let bent =
+      straight
+      + (1...50).map {
+        PatternScore.Point(
+          time: 100 + Double($0), intensity: 1, sharpness: 0.5 + Double($0 % 2) / 4)
+      }
+    let reduced = Polyline.reduced(bent, to: 40)
+    #expect(reduced.count == 40)
+    #expect(reduced.first == bent.first && reduced.last == bent.last)
+  }
+
+  @Test func placesInARowAreOrdinals() {
+    #expect([0, 1, 2, 9].map(Ordinal.word) == ["first", "second", "third", "tenth"])
+    #expect(
+      [10, 11, 12, 20, 21, 110].map(Ordinal.word) == [
+        "11th", "12th", "13th", "21st", "22nd", "111th",
+      ])
   }
 }

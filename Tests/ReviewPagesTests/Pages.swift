@@ -35,24 +35,37 @@ enum Pages {
       profile: profile, text: text, feeling: feeling)
   }
 
-  static func signal(_ composition: HapticComposition, profile: TransducerProfile) throws -> Signal
-  {
-    let plan = try RenderPlan(compiling: composition, profile: profile, rate: 48_000)
+  static func signal(
+    _ composition: HapticComposition, profile: TransducerProfile, rate: Double = 48_000
+  ) throws -> Signal {
+    let plan = try RenderPlan(compiling: composition, profile: profile, rate: rate)
     var rendering = OfflineRenderer(plan: plan)
-    return Signal(channels: [rendering.samples()], rate: 48_000)
+    return Signal(channels: [rendering.samples()], rate: rate)
   }
 
   /// The report of some takes, with a second set of sounds for small speakers.
   static func report(_ takes: [Take], hasSpeakers: Bool = true) throws -> [UInt8] {
-    let comparisons = takes.dropFirst().map { Comparison(takes[0], $0) }
-    var speaker = TransducerProfile.phone
-    speaker.frequency = FrequencyMapping(low: 110, high: 320)
-    let signals = try takes.compactMap { take in
-      try take.composition.map { try signal($0, profile: speaker) }
+    let sounds = try takes.map { take in
+      PageSounds(
+        actuator: try signal(take, profile: .phone),
+        speaker: hasSpeakers ? try signal(take, profile: speaker) : nil)
     }
     return try ComparisonReport(
-      generator: "Temblor test", speakerSignals: hasSpeakers ? signals : []
-    ).html(takes: takes, comparisons: Array(comparisons))
+      generator: "Temblor test", command: "temblor compare one two -o report.html"
+    ).html(takes: takes, sounds: sounds)
+  }
+
+  /// A profile that small speakers play.
+  private static var speaker: TransducerProfile {
+    var speaker = TransducerProfile.phone
+    speaker.frequency = FrequencyMapping(low: 110, high: 320)
+    return speaker
+  }
+
+  /// What a page plays of a take: 8 kHz for patterns.
+  static func signal(_ take: Take, profile: TransducerProfile) throws -> Signal {
+    guard let composition = take.composition else { return take.signal }
+    return try signal(composition, profile: profile, rate: 8_000)
   }
 
   /// Two takes that differ in the time of a tap and the strength of a hum.
@@ -72,14 +85,25 @@ enum Pages {
       try take("two", pattern(secondTap: 0.8), feeling: "A twin."),
       try take("three", HapticPattern(events: [pattern().events[0]]), feeling: "A tick."),
     ]
-    return try PatternGallery(
-      title: "Three", generator: "Temblor test", speakerSignals: takes.map(\.signal)
-    ).html(takes)
+    return try PatternGallery(title: "Three", generator: "Temblor test").html(
+      takes,
+      sounds: takes.map { take in
+        PageSounds(
+          actuator: try signal(take, profile: .phone), speaker: try signal(take, profile: speaker))
+      })
   }
 
-  /// The events of a pattern as pages tell them.
-  static func events(of take: Take) throws -> [ScoreEvent] {
-    let score = try take.composition.map { try PatternScore(of: $0, profile: take.profile) }
-    return (score?.events ?? []).map { ScoreEvent($0, profile: take.profile) }
+  /// A recording of `pattern()`, half a second late in soft noise.
+  static func recording(_ name: String) throws -> Take {
+    let clean = try signal(HapticComposition(pattern()), profile: .phone)
+    var seed: UInt32 = 1
+    let silence = [Float](repeating: 0, count: 24_000)
+    let samples = (silence + clean.channels[0] + silence).map { sample in
+      seed = seed &* 1_664_525 &+ 1_013_904_223
+      return sample / 2 + (Float(seed >> 8) / Float(1 << 24) - 0.5) * 0.0005
+    }
+    return Take(
+      name: name, source: .sound, signal: Signal(channels: [samples], rate: 48_000),
+      profile: .phone)
   }
 }

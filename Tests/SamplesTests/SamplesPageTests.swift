@@ -1,9 +1,11 @@
-import Glibc
+import Foundation
 import HapticRender
 import PatternWorkflows
 import ReviewPages
 import ShippedPatterns
+import SoundFile
 import SystemSupport
+import TestSupport
 import Testing
 
 @testable import TemblorCommands
@@ -81,18 +83,20 @@ import Testing
     return zip(first, second).map { abs($0 - $1) }.max() ?? .max
   }
 
-  /// The numbers behind the 44 bytes of a WAVE's head.
+  /// The samples of a FLAC file in base 64, as whole numbers of 16 bits.
   private func samples(_ text: Substring) -> [Int] {
-    let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-    let places = Dictionary(uniqueKeysWithValues: digits.enumerated().map { ($1, $0) })
-    guard let start = text.firstIndex(of: ">") else { return [] }
-    let values = text[text.index(after: start)...].utf8.compactMap { places[$0] }
-    let bytes = stride(from: 0, to: values.count - 3, by: 4).flatMap { place -> [UInt8] in
-      let group = values[place..<place + 4].reduce(0) { $0 << 6 | $1 }
-      return [16, 8, 0].map { UInt8(truncatingIfNeeded: group >> $0) }
-    }
-    return stride(from: 44, to: bytes.count - 1, by: 2).map { place in
-      Int(Int16(truncatingIfNeeded: Int(bytes[place]) | Int(bytes[place + 1]) << 8))
+    guard let start = text.firstIndex(of: ">"),
+      let bytes = Data(
+        base64Encoded: String(text[text.index(after: start)...].filter { !$0.isWhitespace }))
+    else { return [] }
+    do {
+      let scratch = try Scratch()
+      try scratch.write([UInt8](bytes), to: "sound.flac")
+      return try Sound(contentsOf: scratch("sound.flac")).interleaved.map {
+        Int(($0 * 32_768).rounded())
+      }
+    } catch {
+      return []
     }
   }
 }

@@ -59,27 +59,62 @@ enum PageResource {
   /// The frame of a gallery.
   static var galleryPage: [UInt8] { PackageResources.gallery_html }
   /// What both pages look like.
-  static var page: [UInt8] { PackageResources.page_css }
+  private static var sharedStyle: [UInt8] { PackageResources.page_css }
   /// What a report looks like.
-  static var reportStyle: [UInt8] { PackageResources.report_css }
+  static var reportStyle: [UInt8] {
+    style([sharedStyle, PackageResources.report_css, PackageResources.blind_css])
+  }
   /// What a gallery looks like.
-  static var galleryStyle: [UInt8] { PackageResources.gallery_css }
-  /// Keys, and the list of them.
-  static var keys: [UInt8] { PackageResources.keys_js }
-  /// Playing.
-  static var sound: [UInt8] { PackageResources.sound_js }
-  /// The blind test.
-  static var blind: [UInt8] { PackageResources.blind_js }
+  static var galleryStyle: [UInt8] { style([sharedStyle, PackageResources.gallery_css]) }
+
+  /// What both pages do: words, sound, patterns, drawing, player, keys.
+  static var shared: [[UInt8]] {
+    [
+      PackageResources.text_js, PackageResources.sound_js, PackageResources.pattern_js,
+      PackageResources.drawing_js, PackageResources.overlay_js, PackageResources.player_js,
+      PackageResources.keys_js,
+    ]
+  }
   /// What a report does.
-  static var report: [UInt8] { PackageResources.report_js }
-  /// What a report's controls and keys are tied to.
-  static var wiring: [UInt8] { PackageResources.wiring_js }
+  static var reportScripts: [[UInt8]] {
+    [
+      PackageResources.picture_js, PackageResources.waveform_js, PackageResources.spectrogram_js,
+      PackageResources.marks_js, PackageResources.differences_js, PackageResources.folds_js,
+      PackageResources.pointing_js, PackageResources.blind_js, PackageResources.report_js,
+    ]
+  }
   /// What a gallery does.
-  static var gallery: [UInt8] { PackageResources.gallery_js }
+  static var galleryScripts: [[UInt8]] {
+    [
+      PackageResources.thumbnail_js, PackageResources.cards_js, PackageResources.detail_js,
+      PackageResources.gallery_js,
+    ]
+  }
 
   /// One script of several files, in a block of its own, so that nothing in it has a global name.
+  ///
+  /// Comments and indentation stay in the sources; no line of these continues a string.
   static func script(_ files: [[UInt8]]) -> [UInt8] {
-    Array("\"use strict\";\n{\n".utf8) + Array(files.joined()) + Array("}\n".utf8)
+    var isInComment = false
+    var script = Array("\"use strict\";\n{\n".utf8)
+    for line in String(decoding: files.joined(), as: UTF8.self).split(separator: "\n") {
+      let code = line.drop(while: \.isWhitespace)
+      if code.hasPrefix("/*") { isInComment = true }
+      let isComment = isInComment || code.hasPrefix("//")
+      if isInComment, code.hasSuffix("*/") { isInComment = false }
+      guard !isComment, !code.isEmpty else { continue }
+      script += Array(code.utf8) + [UInt8(ascii: "\n")]
+    }
+    return script + Array("}\n".utf8)
+  }
+
+  /// Rules of several files, without comments and indentation.
+  static func style(_ files: [[UInt8]]) -> [UInt8] {
+    Array(
+      String(decoding: files.joined(), as: UTF8.self).split(separator: "\n").compactMap { line in
+        let rule = line.drop(while: \.isWhitespace)
+        return rule.isEmpty || rule.hasPrefix("/*") ? nil : String(rule)
+      }.joined(separator: "\n").utf8)
   }
 }
 

@@ -1,4 +1,4 @@
-// A blind test: X is one of two takes, and nothing in the page tells which before the end. Draws, words
+// A blind test: X is one of two takes, and nothing in the page shows which before the end. Draws, words
 // and the saved record follow the rules of the program's own blind test, `temblor abx`.
 
 /** The greatest seed: every reader of JSON holds it exactly. */
@@ -64,55 +64,62 @@ function meaningOf(rightCount, trialCount, plannedCount) {
   return { conclusion, sentence };
 }
 
-/** The dialog that asks, and tells the result. */
+/** The dialog that asks, and shows the result: dark, without a picture, a clock or a colour. */
 class BlindTest {
   #draws;
   #x;
 
   /**
-   * @param {object} host What the page does for the test: `hear(take)`, `begin(pair)`, `end()`, `isPlaying`,
-   *   `togglePlay()`, and `about(pair)`, which is what the record says of the takes.
+   * @param {object} host What the page does for the test: `hear(side)` with 0 for A and 1 for B,
+   *   `begin()`, `end()`, `isPlaying()`, `togglePlay()`, `about()`, which is what the record says of the
+   *   takes, and `conditions()`.
    */
   constructor(host) {
     this.host = host;
-    this.dialog = document.getElementById("blind-dialog");
-    const part = (name) => document.getElementById("blind-" + name);
-    this.part = part;
-    document.getElementById("blind-form").addEventListener("submit", (event) => {
-      event.preventDefault();
-      const chosen = event.target.querySelectorAll("select");
-      const pair = chosen.length === 2 ? [...chosen].map((each) => Number(each.value)) : [0, 1];
-      this.begin(pair, Number(part("trials").value));
-    });
-    for (const button of this.dialog.querySelectorAll("[data-hear]")) {
-      button.addEventListener("click", () => this.hear(button.dataset.hear));
-    }
-    for (const button of this.dialog.querySelectorAll("[data-answer]")) {
-      button.addEventListener("click", () => this.propose(button.dataset.answer));
-    }
-    part("confirm").addEventListener("click", () => this.confirm());
-    part("play").addEventListener("click", () => this.host.togglePlay());
-    part("save").addEventListener("click", () => this.save());
-    part("again").addEventListener("click", () => this.begin(this.pair, this.plannedCount));
-    this.dialog.addEventListener("keydown", (event) => this.press(event));
+    this.dialog = find("#blind");
+    this.stage = "closed";
+    find("#blind-end").addEventListener("click", () => this.leave());
     this.dialog.addEventListener("cancel", (event) => {
-      if (!this.isRunning || this.trials.length === 0) return;
       event.preventDefault();
-      this.finish();
+      this.leave();
     });
-    this.dialog.addEventListener("close", () => {
-      // Told late: another test may have begun.
-      if (this.dialog.open) return;
-      this.isRunning = false;
-      this.host.end();
-    });
+    this.dialog.addEventListener("keydown", (event) => this.press(event));
   }
 
-  begin(pair, plannedCount) {
-    this.part("form-error").textContent = pair[0] === pair[1] ? "Choose two different takes." : "";
-    if (pair[0] === pair[1]) return;
-    this.pair = pair;
-    this.plannedCount = plannedCount;
+  get isRunning() { return this.stage === "trial"; }
+
+  /** Opens the dialog and asks for the number of trials. */
+  open() {
+    if (this.dialog.open) return;
+    this.show("intro");
+    this.dialog.showModal();
+    find("#blind-trials").focus();
+  }
+
+  /** Ends the test: with answers its result is shown first. */
+  leave() {
+    if (this.isRunning && this.trials.length > 0) {
+      this.finish();
+      return;
+    }
+    this.show("closed");
+    this.host.end();
+    this.dialog.close();
+  }
+
+  /** Shows one stage of the dialog. */
+  show(stage) {
+    this.stage = stage;
+    for (const part of findAll("[data-stage]", this.dialog)) part.hidden = part.dataset.stage !== stage;
+    const names = this.host.about().map((take) => take.name);
+    find("#blind-names").textContent = stage === "intro" ? "" : `A is ${names[0]}, B is ${names[1]}`;
+    find(".b-foot", this.dialog).hidden = !this.isRunning;
+    find("#blind-end").textContent = this.isRunning ? "End test" : "Close";
+    find("#blind-progress").textContent = { intro: "Blind test", result: "Result" }[stage] ?? "";
+  }
+
+  begin(plannedCount) {
+    this.plannedCount = clamp(Math.round(plannedCount) || 16, 1, 200);
     this.trials = [];
     // A fixed order is noted in the result and in the record.
     const asked = new URLSearchParams(location.search).get("seed");
@@ -120,16 +127,12 @@ class BlindTest {
     this.seed = this.isSeedChosen
       ? BigInt(asked) : crypto.getRandomValues(new BigUint64Array(1))[0] & greatestSeed;
     this.#draws = drawsOf(this.seed);
-    this.isRunning = true;
     this.startTime = new Date().toISOString().replace(/\.[0-9]+Z$/, "Z");
     this.beginning = performance.now();
     this.trialStart = 0;
-    const names = this.host.about(pair).map((take) => take.name);
-    this.part("names").textContent = `A is ${names[0]}, B is ${names[1]}.`;
-    this.part("running").hidden = false;
-    this.part("result").hidden = true;
-    if (!this.dialog.open) this.dialog.showModal();
-    this.host.begin(pair);
+    this.show("trial");
+    find("#blind-dots").innerHTML = "<i></i>".repeat(Math.min(50, this.plannedCount));
+    this.host.begin();
     this.ask();
   }
 
@@ -138,33 +141,35 @@ class BlindTest {
     const count = this.trials.length;
     this.#x = this.#draws.next().value;
     this.switchCounts = { a: 0, b: 0, x: 0 };
-    this.part("progress").textContent = `Trial ${count + 1} of ${this.plannedCount}`;
-    this.dialog.querySelector(".bar span").style.width = `${(100 * count) / this.plannedCount}%`;
+    find("#blind-progress").textContent = `Trial ${count + 1} of ${this.plannedCount}`;
+    findAll("#blind-dots i").forEach((dot, place) => dot.classList.toggle("done", place < count));
     this.propose(null);
     this.hear("x");
-    this.part("heard").textContent = `Trial ${count + 1}: you hear X`;
-    this.part("progress").focus();
+    find("#blind-heard").textContent = `Trial ${count + 1}: you hear X`;
+    find("#blind-progress").focus();
   }
 
   hear(name) {
     if (!this.isRunning) return;
     this.switchCounts[name]++;
-    this.host.hear(this.pair[name === "x" ? this.#x : "ab".indexOf(name)]);
-    for (const button of this.dialog.querySelectorAll("[data-hear]")) {
-      button.setAttribute("aria-pressed", String(button.dataset.hear === name));
+    this.host.hear(name === "x" ? this.#x : "ab".indexOf(name));
+    for (const button of findAll("[data-hear-blind]", this.dialog)) {
+      press(button, button.dataset.hearBlind === name);
     }
-    this.part("heard").textContent = `You hear ${name.toUpperCase()}`;
+    find("#blind-heard").textContent = `You hear ${name.toUpperCase()}`;
   }
 
   /** Notes an answer that can still be changed. */
   propose(name) {
     if (!this.isRunning) return;
     this.proposed = name;
-    for (const button of this.dialog.querySelectorAll("[data-answer]")) {
-      button.setAttribute("aria-pressed", String(button.dataset.answer === name));
+    for (const button of findAll("[data-answer]", this.dialog)) {
+      press(button, button.dataset.answer === name);
     }
-    this.part("confirm").disabled = name === null;
-    if (name !== null) this.part("heard").textContent = `X is ${name.toUpperCase()}? Press Enter to confirm.`;
+    find("#blind-confirm").disabled = name === null;
+    if (name !== null) {
+      find("#blind-heard").textContent = `X is ${name.toUpperCase()}? Press Enter to confirm.`;
+    }
   }
 
   /** The answer that was noted stands. */
@@ -172,16 +177,12 @@ class BlindTest {
     if (!this.isRunning || this.proposed === null) return;
     const now = (performance.now() - this.beginning) / 1000;
     this.trials.push({
-      x: "ab"[this.#x], answer: this.proposed, switchCounts: this.switchCounts, from: this.trialStart, to: now,
+      x: "ab"[this.#x], answer: this.proposed, switchCounts: this.switchCounts,
+      from: this.trialStart, to: now,
     });
     this.trialStart = now;
     if (this.trials.length < this.plannedCount) this.ask();
     else this.finish();
-  }
-
-  /** Called when the sound begins or stops. */
-  playingChanged() {
-    this.part("play").textContent = this.host.isPlaying() ? "Pause" : "Play";
   }
 
   get rightCount() {
@@ -189,43 +190,36 @@ class BlindTest {
   }
 
   finish() {
-    this.isRunning = false;
+    this.show("result");
     this.host.end();
     const right = this.rightCount;
     const count = this.trials.length;
-    this.part("running").hidden = true;
-    this.part("result").hidden = false;
-    this.part("score").textContent = `${right} of ${count} correct`;
-    this.part("sentence").textContent = meaningOf(right, count, this.plannedCount).sentence;
-    this.part("chance").textContent = chanceOfAtLeast(right, count).toPrecision(3);
-    this.part("seed").textContent = String(this.seed) + (this.isSeedChosen ? ", from the URL" : "");
-    this.part("trials-list").replaceChildren(...this.trials.map((trial, index) => {
-      const item = document.createElement("li");
+    find("#blind-score").innerHTML = `${right}<small> of ${count} correct</small>`;
+    find("#blind-sentence").textContent = meaningOf(right, count, this.plannedCount).sentence;
+    find("#blind-chance").textContent = chanceOfAtLeast(right, count).toPrecision(3);
+    find("#blind-seed").textContent = String(this.seed) + (this.isSeedChosen ? ", from the URL" : "");
+    find("#blind-results").innerHTML = this.trials.map((trial, index) => {
       const isRight = trial.x === trial.answer;
-      item.className = isRight ? "right" : "wrong";
-      item.textContent = `${index + 1} ${isRight ? "✓" : "✗"}`;
-      const words = document.createElement("span");
-      words.className = "hidden";
-      words.textContent = ` X was ${trial.x.toUpperCase()}, your answer ${trial.answer.toUpperCase()}`;
-      item.append(words);
-      return item;
-    }));
-    this.part("score").focus();
+      return `<li class="${isRight ? "right" : "wrong"}"><span aria-hidden="true">`
+        + `${isRight ? "✓" : "×"}</span><span class="vh">Trial ${index + 1}: X was `
+        + `${trial.x.toUpperCase()}, your answer ${trial.answer.toUpperCase()}</span></li>`;
+    }).join("");
+    find("#blind-score").focus();
   }
 
   /** The test as `temblor abx` writes it down. */
   get record() {
     const right = this.rightCount;
     const count = this.trials.length;
-    const [a, b] = this.host.about(this.pair);
+    const [a, b] = this.host.about();
     const milliseconds = (seconds) => Math.round(seconds * 1000) / 1000;
     return {
-      test: "abx", form: 2, ...this.host.origin, startTime: this.startTime, device: "browser",
+      test: "abx", form: 2, ...data.origin, startTime: this.startTime, device: "browser",
       simulated: false, ...this.host.conditions(), a, b,
       seed: Number(this.seed), plannedTrials: this.plannedCount,
       trials: this.trials.map((trial) => ({
-        x: trial.x, answer: trial.answer, correct: trial.x === trial.answer, switchCounts: trial.switchCounts,
-        from: milliseconds(trial.from), to: milliseconds(trial.to),
+        x: trial.x, answer: trial.answer, correct: trial.x === trial.answer,
+        switchCounts: trial.switchCounts, from: milliseconds(trial.from), to: milliseconds(trial.to),
       })),
       result: {
         correctCount: right, trials: count, complete: count === this.plannedCount,
@@ -233,15 +227,6 @@ class BlindTest {
         ...meaningOf(right, count, this.plannedCount),
       },
     };
-  }
-
-  save() {
-    const text = JSON.stringify(this.record, null, 2) + "\n";
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([text], { type: "application/json" }));
-    link.download = "abx.json";
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 10000);
   }
 
   press(event) {
@@ -257,4 +242,24 @@ class BlindTest {
     event.preventDefault();
     act();
   }
+}
+
+/** Connects the test's controls. */
+function connectBlindTest(test) {
+  find("#blind-open").addEventListener("click", () => test.open());
+  find("#blind-form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    test.begin(Number(find("#blind-trials").value));
+  });
+  for (const button of findAll("[data-hear-blind]")) {
+    button.addEventListener("click", () => test.hear(button.dataset.hearBlind));
+  }
+  for (const button of findAll("[data-answer]")) {
+    button.addEventListener("click", () => test.propose(button.dataset.answer));
+  }
+  find("#blind-confirm").addEventListener("click", () => test.confirm());
+  find("#blind-again").addEventListener("click", () => test.begin(test.plannedCount));
+  find("#blind-save").addEventListener("click", () => {
+    saveFile("abx.json", "application/json", JSON.stringify(test.record, null, 2) + "\n");
+  });
 }

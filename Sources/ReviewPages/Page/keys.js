@@ -6,21 +6,21 @@
 function belongsToControl(event) {
   const target = event.target;
   if (!(target instanceof HTMLElement)) return false;
-  if (target.matches("input[type=text], input[type=search], input[type=number], select, textarea")) return true;
+  if (target.matches("input:not([type=range]), select, textarea")) return true;
   if (event.key === " " || event.key === "Enter") return target.matches("button, summary, a, input");
-  if (event.key.startsWith("Arrow") || event.key === "Home" || event.key === "End") {
-    return target.matches("input, [role=radio]");
-  }
-  return false;
+  return target.matches("input") && (event.key.startsWith("Arrow") || event.key === "Home");
 }
 
 /** Does what the table says for every key press that no control wants. */
 function listenToKeys(table, isAwake) {
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+    if (isAwake() && stepRadio(event)) {
+      event.preventDefault();
+      return;
+    }
     if (!isAwake() || belongsToControl(event)) return;
-    const name = event.shiftKey && event.key.length > 1 ? "Shift+" + event.key : event.key;
-    const key = table.find((each) => each.keys.includes(name));
+    const key = table.find((each) => each.keys.includes(event.key));
     if (!key || (event.repeat && !key.repeats)) return;
     event.preventDefault();
     key.act(event);
@@ -29,34 +29,13 @@ function listenToKeys(table, isAwake) {
 
 /** Fills the list of keys and makes its button open it. */
 function showKeys(table) {
-  const dialog = document.getElementById("keys-dialog");
-  const body = dialog.querySelector("tbody");
-  for (const key of table) {
-    const row = body.insertRow();
-    const head = document.createElement("th");
-    head.scope = "row";
-    key.shown.split(" ").forEach((name, index) => {
-      if (index > 0) head.append(" ");
-      const cap = document.createElement("kbd");
-      cap.textContent = name;
-      head.append(cap);
-    });
-    row.append(head);
-    row.insertCell().textContent = key.words;
-  }
-  document.getElementById("keys").addEventListener("click", () => dialog.showModal());
-  for (const close of document.querySelectorAll("dialog .close")) {
+  const dialog = find("#keys-dialog");
+  find("tbody", dialog).innerHTML = table.filter((key) => key.shown).map((key) => {
+    const caps = key.shown.split(" ").map((name) => `<kbd>${escaped(name)}</kbd>`).join(" ");
+    return `<tr><th scope="row">${caps}</th><td>${escaped(key.words)}</td></tr>`;
+  }).join("");
+  find("#keys").addEventListener("click", () => dialog.showModal());
+  for (const close of findAll("dialog .close")) {
     close.addEventListener("click", () => close.closest("dialog").close());
   }
-  return () => dialog.showModal();
-}
-
-/** Tells people who do not see the page what happened. */
-function say(text) {
-  document.getElementById("status").textContent = text;
-}
-
-/** Seconds as they are shown. */
-function secondsText(seconds) {
-  return seconds.toFixed(3);
 }

@@ -5,12 +5,10 @@
 const glide = 0.002;
 /** Seconds over which a stretch is faded in before its start and out behind its end. */
 const seam = 0.005;
-/** Seconds of silence before everything begins again; a stretch that somebody chose has none. */
-const usualGap = 0.5;
 /** Seconds of silence in a change that is not to be noticed by itself. */
 const cover = 0.03;
 /** Seconds that are always planned ahead, so that a busy page never leaves a gap. */
-const ahead = 1.5;
+const ahead = 1;
 
 /** The bytes of a text in base 64. */
 function bytesOf(text) {
@@ -21,30 +19,47 @@ function bytesOf(text) {
   return bytes;
 }
 
-let context = null;
+const decodedSounds = new Map();
 
-/** The page's one audio context; the first to ask decides on the rate. */
-function audioContext(rate) {
-  context ??= new AudioContext({ sampleRate: rate, latencyHint: "interactive" });
-  return context;
+/** The sound of an element, decoded once at its own rate, both for drawing and for playing. */
+function soundOf(id) {
+  if (!decodedSounds.has(id)) {
+    const element = document.getElementById(id);
+    const decoder = new OfflineAudioContext(1, 1, Number(element.dataset.rate));
+    decodedSounds.set(id, decoder.decodeAudioData(bytesOf(element.textContent).buffer));
+  }
+  return decodedSounds.get(id);
+}
+
+/** The sound of a take for an output: 0 is the actuator, 1 small speakers. */
+function soundId(take, output) {
+  return `sound-${take}-${Math.min(output, data.takes[take].soundCount - 1)}`;
+}
+
+let audio = null;
+
+/** The page's one audio context. */
+function audioContext() {
+  audio ??= new AudioContext({ latencyHint: "interactive" });
+  return audio;
 }
 
 /** A set of tracks under one play head. */
-class SoundDeck {
-  /**
-   * @param {string[]} ids The elements that hold the sound files, one for each track.
-   * @param {object} options `rate` in hertz, `duration` in seconds, and `changed`, called when playing
-   *   begins or ends.
-   */
-  constructor(ids, { rate, duration, changed }) {
-    this.ids = ids;
-    this.rate = rate;
-    this.duration = duration;
+class Deck {
+  /** @param {() => void} changed Called when playing starts or ends. */
+  constructor(changed) {
     this.changed = changed;
-    this.levels = ids.map(() => 1);
+    /** The sounds, and by how many seconds each is later than the play head. */
+    this.tracks = [];
+    this.levels = [];
+    /** The track that is heard, and whether tracks take turns instead, pass by pass. */
     this.heard = 0;
-    this.strength = 1;
-    this.stretch = null;
+    this.takesTurns = false;
+    this.volume = 1;
+    /** A pass runs between these; the next follows after a silence where it loops. */
+    this.from = 0;
+    this.to = 1;
+    this.gap = 0.4;
     this.isLooping = false;
     this.isPlaying = false;
     this.place = 0;
@@ -52,100 +67,64 @@ class SoundDeck {
     this.turn = 0;
   }
 
-  /** Makes the audio context and decodes all tracks; later calls wait for the first. */
-  prepare() {
-    this.prepared ??= this.decode();
-    return this.prepared;
+  /** Makes sounds the tracks: `{ id, delay }` each. */
+  async load(tracks) {
+    const turn = ++this.turn;
+    const buffers = await Promise.all(tracks.map(({ id }) => soundOf(id)));
+    if (turn !== this.turn) return false;
+    this.tracks = tracks.map(({ delay = 0 }, index) => ({ buffer: buffers[index], delay }));
+    if (this.isPlaying) this.start(this.position);
+    return true;
   }
 
-  async decode() {
-    this.context = audioContext(this.rate);
-    this.master = this.context.createGain();
-    this.master.gain.value = this.strength;
-    this.master.connect(this.context.destination);
-    this.gains = this.ids.map((_, track) => {
-      const gain = this.context.createGain();
-      gain.gain.value = this.gainOf(track);
-      gain.connect(this.master);
-      return gain;
-    });
-    this.buffers = await Promise.all(
-      this.ids.map((id) =>
-        this.context.decodeAudioData(bytesOf(document.getElementById(id).textContent).buffer)));
-  }
-
-  /** What a track is multiplied by now. */
-  gainOf(track) {
-    return track === this.heard ? this.levels[track] : 0;
+  /** What a track is multiplied by in a pass. */
+  levelOf(track, pass) {
+    const heard = this.takesTurns ? pass % this.tracks.length : this.heard;
+    return track === heard ? this.levels[track] ?? 1 : 0;
   }
 
   /** Brings every gain to where it belongs. */
   steer() {
-    if (!this.gains) return;
-    const now = this.context.currentTime;
-    this.gains.forEach((gain, track) => {
-      gain.gain.cancelScheduledValues(now);
-      gain.gain.setTargetAtTime(this.gainOf(track), now, glide);
-    });
-    this.master.gain.setTargetAtTime(this.strength, now, glide);
+    if (!this.master) return;
+    const now = audio.currentTime;
+    this.master.gain.setTargetAtTime(this.volume, now, glide);
+    for (const pass of this.passes) {
+      pass.gains.forEach((gain, track) => {
+        gain.gain.cancelScheduledValues(now);
+        gain.gain.setTargetAtTime(this.levelOf(track, pass.number), now, glide);
+      });
+    }
   }
 
-  /** Makes another track the one that is heard. */
-  choose(track) {
-    this.heard = track;
-    this.steer();
-  }
-
-  /** The same through a short silence, also where the track stays: only the sound itself can tell. */
+  /** Makes a track the one that is heard through a short silence, also where it stays the same. */
   chooseCovered(track) {
     this.heard = track;
-    if (!this.gains) return;
-    const now = this.context.currentTime;
-    this.gains.forEach((gain, index) => {
-      gain.gain.cancelScheduledValues(now);
-      gain.gain.setTargetAtTime(0, now, glide);
-      gain.gain.setTargetAtTime(this.gainOf(index), now + cover, glide);
-    });
+    this.takesTurns = false;
+    if (!this.master) return;
+    const now = audio.currentTime;
+    for (const pass of this.passes) {
+      pass.gains.forEach((gain, index) => {
+        gain.gain.cancelScheduledValues(now);
+        gain.gain.setTargetAtTime(0, now, glide);
+        gain.gain.setTargetAtTime(this.levelOf(index, pass.number), now + cover, glide);
+      });
+    }
   }
 
-  /** Sets the factor of every track. */
-  setLevels(levels) {
-    this.levels = levels;
-    this.steer();
-  }
-
-  /** Sets the factor on everything, 0…1. */
-  setStrength(strength) {
-    this.strength = strength;
-    this.steer();
-  }
-
-  /** Where a pass begins and ends, in seconds of the tracks, and the silence before the next. */
-  get bounds() {
-    if (this.isLooping && this.stretch) return { ...this.stretch, gap: 0 };
-    return { from: 0, to: this.duration, gap: usualGap };
-  }
-
-  /** Loops or not, over a stretch or, where that is absent, over everything. */
-  setLoop(isLooping, stretch) {
-    const place = this.position;
-    this.isLooping = isLooping;
-    this.stretch = stretch;
-    if (!this.isPlaying) return;
-    const { from, to } = this.bounds;
-    this.start(place >= from && place < to ? place : from);
-  }
-
-  /** Begins to play where the play head is. */
-  async play() {
+  /** Starts to play where the play head is, or at a place. */
+  async play(place = this.place) {
     const turn = ++this.turn;
-    await this.prepare();
-    await this.context.resume();
+    const context = audioContext();
+    await context.resume();
     // A later command has overtaken this one.
     if (turn !== this.turn) return;
-    const { from, to } = this.bounds;
+    if (!this.master) {
+      this.master = context.createGain();
+      this.master.connect(context.destination);
+    }
+    this.master.gain.value = this.volume;
     this.isPlaying = true;
-    this.start(this.place < from || this.place >= to - 0.001 ? from : this.place);
+    this.start(place >= this.from && place < this.to - 0.002 ? place : this.from);
     this.changed();
   }
 
@@ -160,34 +139,50 @@ class SoundDeck {
   }
 
   /** Moves the play head. */
-  seek(seconds) {
-    const place = Math.min(Math.max(0, seconds), this.duration);
-    if (this.isPlaying) this.start(Math.min(place, this.duration - 0.001));
+  seek(place) {
     this.place = place;
+    if (this.isPlaying) this.start(clamp(place, this.from, this.to - 0.002));
+  }
+
+  /** Sets the ends of a pass and whether passes repeat. */
+  setLoop(from, to, isLooping) {
+    const place = this.position;
+    Object.assign(this, { from, to, isLooping });
+    if (this.isPlaying) this.start(place >= from && place < to ? place : from);
+  }
+
+  /** The pass that sounds now. */
+  get current() {
+    const now = audio.currentTime - (audio.outputLatency || 0);
+    return this.passes.findLast((pass) => pass.start <= now) ?? this.passes[0];
   }
 
   /** Where the play head is, in seconds. */
   get position() {
-    if (!this.isPlaying) return this.place;
-    const now = this.context.currentTime - (this.context.outputLatency || 0);
-    let found = this.passes[0];
-    for (const pass of this.passes) if (pass.start <= now) found = pass;
-    if (!found) return this.place;
-    return Math.min(found.to, found.from + Math.max(0, now - found.start));
+    if (!this.isPlaying || this.passes.length === 0) return this.place;
+    const pass = this.current;
+    const now = audio.currentTime - (audio.outputLatency || 0);
+    return clamp(pass.from + now - pass.start, pass.from, pass.to);
+  }
+
+  /** The track that sounds now. */
+  get sounding() {
+    if (!this.takesTurns || this.passes.length === 0) return this.heard;
+    return this.current.number % this.tracks.length;
   }
 
   /** Drops what is planned and plays on from a place. */
   start(place) {
     this.silence();
     this.place = place;
-    const start = this.context.currentTime + 0.02;
-    this.addPass(start, place, this.bounds.to, place > 0);
+    this.count = 0;
+    this.addPass(audio.currentTime + 0.03, place, this.to);
     this.planAhead();
   }
 
   /** Lets everything that sounds fade, and forgets what was to come. */
   silence() {
-    const now = this.context.currentTime;
+    const now = audio?.currentTime ?? 0;
     for (const pass of this.passes) {
       for (const envelope of pass.envelopes) {
         envelope.gain.cancelScheduledValues(now);
@@ -200,56 +195,86 @@ class SoundDeck {
 
   /** Plans passes until there are enough ahead; call it often while playing. */
   planAhead() {
-    if (!this.isPlaying && this.passes.length === 0) return;
-    const now = this.context.currentTime;
+    if (!this.isPlaying || this.passes.length === 0) return;
+    const now = audio.currentTime;
+    const endOf = (pass) => pass.start + pass.to - pass.from;
     while (this.passes.length > 1 && this.passes[1].start < now - 1) this.passes.shift();
-    if (!this.isLooping) {
-      const last = this.passes[this.passes.length - 1];
-      const heard = now - (this.context.outputLatency || 0);
-      if (last && heard >= last.start + last.to - last.from) this.finish();
-      return;
+    let last = this.passes.at(-1);
+    const isMore = () => this.isLooping
+      || (this.takesTurns && last.number + 1 < this.tracks.length);
+    while (isMore() && endOf(last) + this.gap < now + ahead) {
+      last = this.addPass(endOf(last) + this.gap, this.from, this.to);
     }
-    const { from, to, gap } = this.bounds;
-    for (let last = this.passes[this.passes.length - 1]; last && last.start < now + ahead;) {
-      last = this.addPass(last.start + last.to - last.from + gap, from, to, from > 0);
+    if (!isMore() && now - (audio.outputLatency || 0) >= endOf(last)) {
+      this.pause();
+      this.place = this.from;
+      this.changed();
     }
-  }
-
-  /** The end was reached: the play head goes back. */
-  finish() {
-    this.isPlaying = false;
-    this.passes = [];
-    this.place = 0;
-    this.changed();
   }
 
   /** Plans one pass over the tracks; its fades lie outside of it. */
-  addPass(start, from, to, fadesIn) {
-    const lead = fadesIn ? Math.min(seam, from) : 0;
-    const end = start + to - from;
-    const fadesOut = to < this.duration;
-    const envelopes = [];
-    const sources = this.buffers.map((buffer, track) => {
-      const source = this.context.createBufferSource();
-      const envelope = this.context.createGain();
+  addPass(start, from, to) {
+    const number = this.count++;
+    const pass = { start, from, to, number, gains: [], envelopes: [], sources: [] };
+    this.tracks.forEach(({ buffer, delay }, track) => {
+      const source = audio.createBufferSource();
+      const envelope = audio.createGain();
+      const gain = audio.createGain();
       source.buffer = buffer;
-      source.connect(envelope).connect(this.gains[track]);
-      if (fadesIn) {
+      gain.gain.value = this.levelOf(track, number);
+      source.connect(envelope).connect(gain).connect(this.master);
+      const first = from + delay;
+      const lead = clamp(first, 0, seam);
+      const wait = Math.max(0, -first);
+      const end = start + to - from;
+      if (lead > 0) {
         envelope.gain.setValueAtTime(0, start - lead);
         envelope.gain.linearRampToValueAtTime(1, start);
       }
-      if (fadesOut) {
-        envelope.gain.setValueAtTime(1, end);
-        envelope.gain.linearRampToValueAtTime(0, end + seam);
-      }
+      envelope.gain.setValueAtTime(1, end);
+      envelope.gain.linearRampToValueAtTime(0, end + seam);
       // Behind the end of its buffer a source is silent by itself.
-      source.start(start - lead, from - lead, to - from + lead + (fadesOut ? seam : 0));
-      source.onended = () => envelope.disconnect();
-      envelopes.push(envelope);
-      return source;
+      const length = to - from - wait + lead + seam;
+      if (length > 0) {
+        source.start(start + wait - lead, Math.max(0, first) - lead, length);
+        source.onended = () => gain.disconnect();
+        pass.sources.push(source);
+      }
+      pass.envelopes.push(envelope);
+      pass.gains.push(gain);
     });
-    const pass = { start, from, to, sources, envelopes };
     this.passes.push(pass);
     return pass;
   }
+}
+
+/** A sound of 16 bits as a WAVE file; samples in −1…1 become the whole numbers they were made of. */
+function waveFile(buffer) {
+  const channels = Array.from(
+    { length: buffer.numberOfChannels }, (_, index) => buffer.getChannelData(index));
+  const size = buffer.length * channels.length * 2;
+  const view = new DataView(new ArrayBuffer(44 + size));
+  const text = (place, letters) => {
+    [...letters].forEach((letter, index) => view.setUint8(place + index, letter.charCodeAt(0)));
+  };
+  text(0, "RIFF");
+  view.setUint32(4, 36 + size, true);
+  text(8, "WAVEfmt ");
+  view.setUint32(16, 16, true);
+  view.setUint16(20, 1, true);
+  view.setUint16(22, channels.length, true);
+  view.setUint32(24, buffer.sampleRate, true);
+  view.setUint32(28, buffer.sampleRate * channels.length * 2, true);
+  view.setUint16(32, channels.length * 2, true);
+  view.setUint16(34, 16, true);
+  text(36, "data");
+  view.setUint32(40, size, true);
+  let place = 44;
+  for (let frame = 0; frame < buffer.length; frame++) {
+    for (const channel of channels) {
+      view.setInt16(place, clamp(Math.round(channel[frame] * 32768), -32768, 32767), true);
+      place += 2;
+    }
+  }
+  return view.buffer;
 }

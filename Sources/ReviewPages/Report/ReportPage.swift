@@ -1,225 +1,194 @@
-import SignalPlots
 internal import BlindListening
+internal import HapticRender
 internal import JSONText
-internal import SignalAnalysis
+internal import PatternComparison
+internal import SignalPlots
 
-/// A report as a page.
+/// A report as a page: the script's data and sounds, and what a reader without script sees.
 struct ReportPage {
-  private let contents: ReportContents
-
-  /// The page of a report; it needs at least one entry.
-  init(_ contents: ReportContents) { self.contents = contents }
-
-  private var entries: [ReportContents.Entry] { contents.entries }
-
-  /// Seconds that the longest of all takes lasts.
-  private var duration: Double { entries.map(\.duration).max() ?? 0 }
-
-  /// Frames per second of the page's player: those of the finest take that browsers must play.
-  private var rate: Double {
-    min(96_000, max(8_000, entries.flatMap(\.signals).map(\.rate).max() ?? 48_000))
-  }
+  let report: ComparisonReport
+  let takes: [PageTake]
+  let pairs: [ReportPair]
+  let profile: TransducerProfile
 
   /// The whole page.
   func html() -> [UInt8] {
-    let sounds = entries.map { $0.signals.map(EmbeddedSound.init) }
-    let size = sounds.joined().reduce(0) { $0 + $1.textLength }
-    let script = PageResource.script([
-      PageResource.keys, PageResource.sound, PageResource.blind, PageResource.report,
-      PageResource.wiring,
-    ])
-    let style = PageResource.page + PageResource.reportStyle
-    let title = entries.map(\.name).joined(separator: ", ")
+    let script = PageResource.script(PageResource.shared + PageResource.reportScripts)
+    let style = PageResource.reportStyle
+    let first = pairs[0]
     let fillings: [String: [UInt8]] = [
       "policy": Array(ContentSecurityPolicy.text(script: script, style: style).utf8),
-      "generator": escaped(contents.generator),
-      "title": escaped("\(title) – Temblor comparison"),
-      "heading": Array(heading.utf8),
+      "generator": escaped(report.generator),
+      "title": escaped("\(takes[0].name) and \(takes[1].name) · Temblor"),
       "style": style,
       "script": script,
-      "takes": Array(takeList.utf8),
-      "facts": escaped(contents.facts),
-      "differences": Array(DifferenceList(contents).markup.utf8),
-      "views": Array(viewButtons.utf8),
-      "figures": Array(contents.pictures.map { figure($0) }.joined().utf8),
-      "note": escaped(note),
-      "pairs": Array(pairChoice.utf8),
-      "figuresTable": Array(
-        (DifferenceTable(contents).markup + MeasureTable.markup(contents) + eventTables).utf8),
+      "names": Array(names.utf8),
+      "verdict": escaped(Self.verdict(first)),
+      "picture": Array(
+        OverlayPicture(takes[0], takes[1], shift: first.shift, profile: profile).markup.utf8),
+      "findings": Array(Self.rows(first).utf8),
+      "measures": Array(measures.utf8),
       "sources": Array(sources.utf8),
-      "footer": escaped("Made with \(contents.generator). Self-contained; works offline."),
-      "switch": Array(switchButtons.utf8),
-      "duration": Array(PageNumberFormatting.plain(duration, places: 6).utf8),
-      "durationText": Array(PageNumberFormatting.seconds(duration).utf8),
       "data": data,
-      "sounds": Self.elements(sounds),
+      "sounds": takes.enumerated().flatMap { index, take in
+        take.sounds.enumerated().flatMap { $1.element(id: "sound-\(index)-\($0)") }
+      },
     ]
-    return PageTemplate(PageResource.reportPage).filled(with: fillings, capacity: size * 5 / 4)
+    let size = takes.flatMap(\.sounds).reduce(0) { $0 + $1.textLength }
+    return PageTemplate(PageResource.reportPage).filled(with: fillings, capacity: size + 400_000)
   }
 
   private func escaped(_ text: String) -> [UInt8] { Array(text.escapedForMarkup.utf8) }
 
-  /// Elements that hold the sounds, named by take and sound.
-  static func elements(_ sounds: [[EmbeddedSound]]) -> [UInt8] {
-    var bytes: [UInt8] = []
-    for (take, list) in sounds.enumerated() {
-      for (index, sound) in list.enumerated() {
-        bytes += Array("<script type=\"text/plain\" id=\"sound-\(take)-\(index)\">".utf8)
-        bytes += sound.text + Array("</script>\n".utf8)
-      }
+  // MARK: For readers without script
+
+  private var names: String {
+    takes.enumerated().map { index, take in
+      "<b><span class=\"tag k\(index % 4)\">\(take.letter)</span> "
+        + "\(take.name.escapedForMarkup)</b>"
+    }.joined(separator: " ")
+  }
+
+  /// What the comparison came to, in a few words.
+  static func verdict(_ pair: ReportPair) -> String {
+    let count = pair.findings.count { $0.significance >= 1 }
+    if pair.findings.isEmpty { return "No difference" }
+    return "\(count) perceptible difference\(count == 1 ? "" : "s")"
+  }
+
+  private static func rows(_ pair: ReportPair) -> String {
+    guard !pair.findings.isEmpty else {
+      let words = pair.verdict ?? "The two takes are equal."
+      return "<li class=\"row low\">\(words.escapedForMarkup)</li>\n"
     }
-    return bytes
-  }
-
-  // MARK: Words
-
-  private var heading: String {
-    entries.map { $0.name.escapedForMarkup }.joined(separator: " <i>and</i> ")
-  }
-
-  private var note: String {
-    let felt =
-      "These signals are made for actuators; laptop and phone speakers cannot reproduce 80 Hz."
-    return entries.allSatisfy { $0.signals.count > 1 }
-      ? felt + " “For small speakers” shifts them to an audible band."
-      : felt + " Use headphones or a bass shaker."
-  }
-
-  private var takeList: String {
-    // Takes of one pattern often say the same of themselves.
-    let first = entries[0].feeling
-    let isShared = entries.count > 1 && entries.allSatisfy { $0.feeling == first }
-    let list = entries.enumerated().map { index, entry in
-      var item = "    <li class=\"take-\(index % 4)\"><span class=\"letter\">\(entry.letter)</span>"
-      item += "<div><b>\(entry.name.escapedForMarkup)</b>"
-      item += "<span class=\"kind\">\(entry.kind.escapedForMarkup)</span>"
-      if let feeling = entry.feeling, !isShared {
-        item += "<span class=\"feeling\">\(feeling.escapedForMarkup)</span>"
-      }
-      return item + "</div></li>\n"
-    }.joined()
-    guard isShared, let first else { return list }
-    return list + "    <li class=\"shared\">\(first.escapedForMarkup)</li>\n"
-  }
-
-  // MARK: Controls
-
-  private var switchButtons: String {
-    entries.enumerated().map { index, entry in
-      "      <button role=\"radio\" class=\"take-\(index % 4)\" data-take=\"\(index)\" "
-        + "aria-checked=\"\(index == 0)\"><span class=\"letter\">\(entry.letter)</span>"
-        + "<span class=\"name\">\(entry.name.escapedForMarkup)</span></button>\n"
+    return pair.findings.enumerated().map { index, finding in
+      let text = finding.text
+      return "<li class=\"row\(finding.significance < 1 ? " low" : "")\">"
+        + "<span class=\"n\">\(index + 1)</span><span class=\"what\"><b>"
+        + "\(text.title.escapedForMarkup)</b><span>\(text.detail.escapedForMarkup)</span></span>"
+        + "<span></span><span class=\"amount\">\(text.amount.escapedForMarkup)</span>"
+        + "<span class=\"when\">\(text.when.escapedForMarkup)</span></li>\n"
     }.joined()
   }
 
-  private var viewButtons: String {
-    let kinds = ReportPicture.Kind.allCases.filter { kind in
-      contents.pictures.contains { $0.kind == kind }
+  private var measures: String {
+    let heads = takes.enumerated().map { index, take in
+      "<th scope=\"col\"><span class=\"tag k\(index % 4)\">\(take.letter)</span></th>"
     }
-    let names = kinds.map { ($0.rawValue, $0.title) } + [("all", "All")]
-    return names.map { name, title in
-      "        <button data-view=\"\(name)\" aria-pressed=\"false\">\(title)</button>\n"
-    }.joined()
-  }
-
-  /// The choice of two takes for the blind test, where there are more.
-  private var pairChoice: String {
-    guard entries.count > 2 else { return "" }
-    return ["A", "B"].enumerated().map { place, letter in
-      let options = entries.enumerated().map { index, entry in
-        "<option value=\"\(index)\"\(index == place ? " selected" : "")>"
-          + "\(entry.letter), \(entry.name.escapedForMarkup)</option>"
-      }
-      return "      <label>\(letter) is <select>\(options.joined())</select></label>\n"
-    }.joined()
-  }
-
-  // MARK: Pictures and texts
-
-  private func figure(_ picture: ReportPicture) -> String {
-    let entry = picture.take.map { entries[$0] }
-    let shown = entry.map { [$0] } ?? Array(entries.prefix(2))
-    let hasValues =
-      (picture.kind == .score || picture.take == nil) && shown.allSatisfy { !$0.events.isEmpty }
-    let names = shown.enumerated().map { index, entry in
-      "<span class=\"letter take-\((picture.take ?? index) % 4)\">\(entry.letter)</span> "
-        + "<span>\(entry.name.escapedForMarkup)</span>"
+    let rows = MeasureRow.all.map { row in
+      "<tr><th scope=\"row\">\(row.name)</th>"
+        + takes.map { "<td>\(row.text(of: $0.measurements).escapedForMarkup)</td>" }.joined()
+        + "</tr>\n"
     }
-    var markup = "      <figure class=\"plot take-\((picture.take ?? 0) % 4)\" "
-    markup += "data-kind=\"\(picture.kind.rawValue)\""
-    if let take = picture.take { markup += " data-take=\"\(take)\"" }
-    markup +=
-      " data-wide=\"\(picture.wide.axisText)\" data-narrow=\"\(picture.narrow.axisText)\">\n"
-    markup += "        <figcaption>\(names.joined(separator: " ")) "
-    markup += "<span class=\"kind\">\(picture.facts.escapedForMarkup)</span></figcaption>\n"
-    markup += "        <div class=\"picture\">\(PictureElement.markup(picture))"
-    markup += "<span class=\"stretch\" hidden></span><span class=\"head\"></span>"
-    if hasValues { markup += "<div class=\"values\" hidden></div>" }
-    return markup + "</div>\n      </figure>\n"
-  }
-
-  /// The events of every pattern as a table, for those who do not point at pictures.
-  private var eventTables: String {
-    let tables = entries.enumerated().filter { !$1.events.isEmpty }.map {
-      EventTable.markup($1.events, entry: entryMark($0), className: "take-\($0 % 4)")
-    }
-    guard !tables.isEmpty else { return "" }
-    return "  <section aria-labelledby=\"events-title\">\n    <h2 id=\"events-title\">Events</h2>\n"
-      + tables.joined() + "  </section>\n"
+    return "<table class=\"m\"><thead><tr><td></td>\(heads.joined())</tr></thead>\n<tbody>\n"
+      + rows.joined() + "</tbody></table>\n"
   }
 
   private var sources: String {
-    let listings = entries.enumerated().compactMap { index, entry -> String? in
-      guard let text = entry.text else { return nil }
-      let other = index == 0 ? entries.dropFirst().compactMap(\.text).first : entries[0].text
-      return SourceListing.markup(
-        text, against: other, entry: entryMark(index), className: "take-\(index % 4)")
-    }
-    guard !listings.isEmpty else { return "" }
-    return "  <section aria-labelledby=\"sources-title\">\n"
-      + "    <h2 id=\"sources-title\">Source</h2>\n\(listings.joined())  </section>\n"
+    takes.enumerated().compactMap { index, take in
+      take.text.map {
+        "<figure><figcaption><span class=\"tag k\(index % 4)\">\(take.letter)</span> "
+          + "\(take.name.escapedForMarkup)</figcaption>"
+          + "<pre id=\"source-\(index)\" tabindex=\"0\" aria-label=\"Source of "
+          + "\(take.name.escapedForMarkup)\">\($0.escapedForMarkup)</pre></figure>\n"
+      }
+    }.joined()
   }
 
-  private func entryMark(_ index: Int) -> String {
-    "<b>\(entries[index].letter) · \(entries[index].name.escapedForMarkup)</b>"
-  }
-
-  // MARK: Data for the script
+  // MARK: For the script
 
   private var data: [UInt8] {
     EmbeddedJSON.object { json in
       json.object("origin") { origin in
-        origin.member("program", contents.generator)
-        origin.member("renderingModel", contents.renderingModel)
+        origin.member("program", report.generator)
+        origin.member("renderingModel", RenderPlan.modelVersion)
       }
-      json.member("profile", contents.profile)
-      json.member("levelMatch", contents.levelMatch)
-      json.member("rate", rate)
-      json.member("duration", duration)
+      json.object("profile") { PageProfile(profile).write(to: &$0) }
+      json.member("levelMatch", report.levelMatch.rawValue)
+      json.member("command", report.command)
       json.array("takes") { list in
-        for (index, entry) in entries.enumerated() {
-          list.object { Self.write(entry, index: index, to: &$0) }
+        for take in takes {
+          list.object { json in
+            take.write(to: &json)
+            // A blind test's record names the files.
+            if let text = take.text {
+              json.member("sha256", SHA256.hash(of: Array(text.utf8)))
+            }
+          }
+        }
+      }
+      json.object("pairs") { object in
+        for pair in pairs {
+          object.object("\(pair.reference)-\(pair.other)") { pair.write(to: &$0) }
         }
       }
     }
   }
+}
 
-  private static func write(
-    _ entry: ReportContents.Entry, index: Int, to json: inout JSONObjectWriter
-  ) {
-    json.member("letter", entry.letter)
-    json.member("name", entry.name)
-    json.object("about") { about in
-      about.member("name", entry.name)
-      if let text = entry.text { about.member("sha256", SHA256.hash(of: Array(text.utf8))) }
-    }
-    json.member("duration", entry.duration)
-    json.array("sounds") { list in
-      for sound in entry.signals.indices { list.element("sound-\(index)-\(sound)") }
-    }
-    json.array("gains") { list in for gain in entry.gains { list.element(gain) } }
-    json.array("events") { list in
-      for event in entry.events { list.object { event.write(to: &$0) } }
+/// What a page knows of the profile that its patterns are rendered with.
+struct PageProfile {
+  private let profile: TransducerProfile
+
+  /// The profile of some takes.
+  init(_ profile: TransducerProfile) { self.profile = profile }
+
+  /// Writes the profile as members of an object.
+  func write(to json: inout JSONObjectWriter) {
+    json.member("name", profile.name)
+    json.member("summary", profile.summary)
+    for (name, law) in [
+      ("continuous", profile.frequency), ("transient", profile.transient.frequency),
+    ] {
+      json.object(name) { json in
+        json.member("low", law.low)
+        json.member("high", law.high)
+        json.member("scale", law.scale.rawValue)
+      }
     }
   }
+}
+
+/// One thing that is measured of a take.
+struct MeasureRow {
+  /// What it is called.
+  let name: String
+  /// Its member of the figures in a page's data.
+  let member: String
+  /// Its unit.
+  let unit: String
+  /// Its decimal places.
+  let places: Int
+  /// Its value, or nil where a take has none.
+  let value: @Sendable (TakeMeasurements) -> Double?
+
+  /// A value with its unit.
+  func text(of measurements: TakeMeasurements) -> String {
+    guard let value = value(measurements) else { return "–" }
+    let number = PageNumberFormatting.shown(PageNumberFormatting.fixed(value, places: places))
+    return unit.isEmpty ? number : "\(number) \(unit)"
+  }
+
+  /// The greatest magnitude.
+  static let peak = MeasureRow(name: "Peak", member: "peakDecibels", unit: "dBFS", places: 1) {
+    $0.peak
+  }
+
+  /// All that is measured, in order.
+  static let all = [
+    MeasureRow(name: "Length", member: "duration", unit: "s", places: 2) { $0.duration },
+    MeasureRow(name: "Weighted energy", member: "weightedDecibels", unit: "dB", places: 1) {
+      $0.felt
+    },
+    MeasureRow(name: "Loudness", member: "loudnessLUFS", unit: "LUFS", places: 1) { $0.loudness },
+    peak,
+    MeasureRow(name: "RMS", member: "rmsDecibels", unit: "dBFS", places: 1) { $0.rms },
+    MeasureRow(name: "Strongest frequency", member: "strongestHertz", unit: "Hz", places: 0) {
+      $0.dominant
+    },
+    MeasureRow(name: "Spectral centroid", member: "spectrumHertz", unit: "Hz", places: 0) {
+      $0.centroid
+    },
+    MeasureRow(name: "Onsets", member: "onsets", unit: "", places: 0) { Double($0.onsetCount) },
+  ]
 }

@@ -1,62 +1,95 @@
-internal import SignalAnalysis
+public import SignalAnalysis
 internal import SoundFile
 
-/// A sound within a page: a WAVE of 16-bit samples, dithered as `render` does it.
-struct EmbeddedSound {
+/// A sound within a page: FLAC of 16-bit samples, dithered as `render` does it.
+struct EmbeddedSound: Sendable {
   /// The bytes of all sounds in one page, as text, beyond which browsers take too long.
   static let maximumByteCount = 100_000_000
+  /// The rates of sounds in pages, in hertz; every browser plays them.
+  static let rates: [Double] = [8_000, 16_000, 24_000, 32_000, 48_000]
+  /// The share of a sound's power that a lower rate may lose: −40 dB.
+  private static let lostPower = 1e-4
+  /// The share of a rate up to which resampling and FLAC keep everything.
+  private static let passband = 0.45
 
-  private let signal: Signal
+  /// The FLAC file.
+  let file: [UInt8]
+  /// Frames per second.
+  let rate: Double
 
   /// The sound of a signal; one with more than two channels is heard as their mean.
-  init(_ signal: Signal) {
-    self.signal =
+  ///
+  /// - Throws: `notDrawn` where the file cannot be made, as for a rate that FLAC does not know.
+  init(_ signal: Signal) throws(ReviewPageError) {
+    let heard =
       signal.channels.count > 2 ? Signal(channels: [signal.mono], rate: signal.rate) : signal
+    // No browser decodes a file without a frame.
+    let samples = heard.frameCount > 0 ? heard.interleaved : [0]
+    rate = heard.rate
+    do throws(SoundFileError) {
+      file = try SoundFileWriter.bytes(
+        of: samples.span, format: SoundFileFormat(container: .flac, samples: .s16),
+        rate: Int(heard.rate.rounded()),
+        channelCount: heard.frameCount > 0 ? max(1, heard.channels.count) : 1)
+    } catch {
+      throw ReviewPageError(.notDrawn, error.description)
+    }
   }
 
   /// Refuses a page whose sounds would be too much for a browser.
-  static func check(size: Int, count: Int) throws(ReviewPageError) {
+  static func check(
+    _ sounds: [EmbeddedSound], takeCount: Int, maximumByteCount: Int = maximumByteCount
+  ) throws(ReviewPageError) {
+    let size = sounds.reduce(0) { $0 + $1.textLength }
     guard size > maximumByteCount else { return }
     throw ReviewPageError(
       .tooLarge,
-      "the page would be \(size / 1_000_000) MB for \(count) takes; the limit is \(maximumByteCount / 1_000_000) MB; use fewer or shorter takes, or a lower '--rate'"
+      "the sound of \(takeCount) takes would make a page of \(size / 1_000) kB; the limit is \(maximumByteCount / 1_000) kB; use fewer or shorter takes"
     )
   }
 
   /// How long the text of the sound is.
-  var textLength: Int {
-    Base64.length(of: 44 + signal.frameCount * signal.channels.count * 2)
-  }
+  var textLength: Int { Base64.length(of: file.count) }
 
   /// The file in base 64.
   var text: [UInt8] { Base64.encoded(file) }
 
-  /// The WAVE file.
-  var file: [UInt8] {
-    let channelCount = max(1, signal.channels.count)
-    let rate = UInt32(min(max(1, signal.rate.rounded()), 1_000_000))
-    let samples = signal.interleaved
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(44 + samples.count * 2)
-    let size = UInt32(clamping: samples.count * 2)
-    bytes += Array("RIFF".utf8) + (36 &+ size).bytes + Array("WAVEfmt ".utf8)
-    bytes += UInt32(16).bytes + UInt16(1).bytes + UInt16(clamping: channelCount).bytes
-    bytes += rate.bytes + (rate &* UInt32(channelCount) &* 2).bytes
-    bytes += UInt16(clamping: channelCount * 2).bytes + UInt16(16).bytes
-    bytes += Array("data".utf8) + size.bytes
-    var dither = Dither()
-    for sample in samples {
-      let number = UInt16(bitPattern: dither.quantize(sample))
-      bytes.append(UInt8(truncatingIfNeeded: number))
-      bytes.append(UInt8(number >> 8))
+  /// The element of a page that holds the sound.
+  func element(id: String) -> [UInt8] {
+    let rate = PageNumberFormatting.plain(rate, places: 0)
+    return Array("<script type=\"text/plain\" id=\"\(id)\" data-rate=\"\(rate)\">".utf8) + text
+      + Array("</script>\n".utf8)
+  }
+
+  /// The lowest rate of a page that holds a signal but for a ten-thousandth of its power.
+  static func lowestRate(holding signal: Signal) -> Double {
+    let spectrum = Spectrum(of: signal, window: 0.1)
+    let total = spectrum.power
+    let top = signal.rate / 2
+    for rate in rates where rate < signal.rate {
+      let edge = passband * rate
+      if spectrum.power(in: edge...max(edge, top)) <= total * lostPower { return rate }
     }
-    return bytes
+    return rates.last { $0 <= signal.rate } ?? signal.rate
   }
 }
 
-extension FixedWidthInteger {
-  /// The bytes, the lowest first.
-  fileprivate var bytes: [UInt8] {
-    (0..<Self.bitWidth / 8).map { UInt8(truncatingIfNeeded: self >> (8 * $0)) }
+/// What a page plays of one take.
+public struct PageSounds: Sendable {
+  /// What is sent to the actuator.
+  public var actuator: Signal
+  /// What small speakers play instead, or nil where nothing is made for them.
+  public var speaker: Signal?
+
+  /// Makes the sounds of a take.
+  public init(actuator: Signal, speaker: Signal? = nil) {
+    self.actuator = actuator
+    self.speaker = speaker
+  }
+
+  /// The lowest rate, in hertz, at which a page holds a signal but for −40 dB of its power: 8 kHz
+  /// for patterns without sounds of their own. Time grows with the signal's length.
+  public static func lowestRate(holding signal: Signal) -> Double {
+    EmbeddedSound.lowestRate(holding: signal)
   }
 }

@@ -14,6 +14,11 @@ public struct PatternScore: Sendable {
     public let intensity: Double
     /// Sharpness 0…1 under its controls; of an audio event, brightness.
     public let sharpness: Double
+
+    /// Makes a point; nothing is checked.
+    public init(time: Double, intensity: Double, sharpness: Double) {
+      (self.time, self.intensity, self.sharpness) = (time, intensity, sharpness)
+    }
   }
 
   /// One event as it is drawn.

@@ -1,22 +1,26 @@
 internal import CommandLineKit
+import HapticModel
 import HapticRender
 import PatternComparison
 internal import PatternWorkflows
 import ReviewPages
 import SignalAnalysis
+internal import SoundFile
 internal import Synchronization
 internal import SystemSupport
 import TransducerProfiles
 
-/// What a page plays of one pattern: as it is felt, and for small speakers.
+/// A pattern and what a page plays of it: as it is felt, and for small speakers.
 struct ReviewTakes: Sendable {
   /// The profile whose renders are heard on small speakers.
   static let speakerProfile = "speaker"
+  /// The rate, in hertz, of patterns with sounds for the ear.
+  private static let fullRate = 48_000
 
   /// The pattern as the profile renders it.
   var take: Take
-  /// What small speakers play; nothing where the profile itself is made for them.
-  var speaker: Signal?
+  /// What the page plays: the take itself, and what small speakers play instead.
+  var sounds: PageSounds
 
   /// Why a pattern could not be read.
   struct Unreadable: Error {
@@ -26,9 +30,19 @@ struct ReviewTakes: Sendable {
 
   /// Reads and renders a pattern, which is called what an output would be.
   init(_ input: PatternInput, job: RenderJob) throws {
-    take = try TakeInput.pattern(input).take(job)
+    var job = job
+    // Sounds of a pattern's own may need more than haptics do.
+    var fine = try TakeInput.pattern(input).take(job)
+    if let composition = fine.composition,
+      composition.layers.flatMap(\.pattern.events).contains(where: { !$0.isHaptic })
+    {
+      job.rate = Self.fullRate
+      fine = try TakeInput.pattern(input).take(job)
+    }
+    take = fine
     take.name = input.outputStem
-    speaker = try Self.speakerSignal(.pattern(input), job: job)
+    sounds = PageSounds(
+      actuator: take.signal, speaker: try Self.speakerSignal(.pattern(input), job: job))
   }
 
   /// Reads and renders patterns on all cores; each comes out by itself.
@@ -81,35 +95,87 @@ enum ReportOutput {
   ///   - comparisons: Each other take against the first.
   ///   - levelMatch: By what the page matches levels; by loudness where that is nothing or none.
   ///   - job: What patterns were rendered with.
+  ///   - command: The command that makes the page again.
   static func write(
     to path: String, inputs: [TakeInput], takes: [Take], comparisons: [Comparison],
-    levelMatch: LevelMatch?, job: RenderJob
+    levelMatch: LevelMatch?, job: RenderJob, command: String
   ) throws {
     guard path != RenderOutputs.standardOutput else {
       throw UsageError(.invalidValue, "'--output' requires a file name")
     }
-    // Some takes for small speakers and others not would not be comparable.
-    var speakers: [Signal] = []
-    for input in inputs {
-      guard let signal = try ReviewTakes.speakerSignal(input, job: job) else { break }
-      speakers.append(signal)
-    }
+    let sounds = try pageSounds(inputs, takes: takes, job: job)
     let report = ComparisonReport(
-      generator: "Temblor \(temblorVersion)",
-      levelMatch: levelMatch == LevelMatch.none ? .loudness : levelMatch ?? .loudness,
-      speakerSignals: speakers)
-    let page = try report.html(takes: named(takes), comparisons: comparisons)
+      generator: "Temblor \(temblorVersion)", command: command,
+      levelMatch: levelMatch == LevelMatch.none ? .loudness : levelMatch ?? .loudness)
+    let page = try report.html(
+      takes: named(takes, inputs: inputs), comparisons: comparisons, sounds: sounds)
     try AtomicFileWriter.write(page, to: path)
   }
 
-  /// The takes without the folders in their names, where these are not needed to tell them apart.
-  private static func named(_ takes: [Take]) -> [Take] {
-    let names = takes.map { $0.name.split(separator: "/").last.map(String.init) ?? $0.name }
-    guard Set(names).count == names.count else { return takes }
-    return zip(takes, names).map { take, name in
+  /// What the page plays of each take, at the lowest rate that holds it: patterns are rendered at
+  /// that rate, recordings are resampled.
+  private static func pageSounds(
+    _ inputs: [TakeInput], takes: [Take], job: RenderJob
+  ) throws -> [PageSounds] {
+    var sounds: [PageSounds] = []
+    for (input, take) in zip(inputs, takes) {
+      var job = job
+      job.rate = Int(PageSounds.lowestRate(holding: take.signal))
+      sounds.append(
+        PageSounds(
+          actuator: try signal(of: input, take: take, job: job),
+          speaker: try ReviewTakes.speakerSignal(input, job: job)))
+    }
+    // Some takes for small speakers and others not would not be comparable.
+    guard sounds.allSatisfy({ $0.speaker != nil }) else {
+      return sounds.map { PageSounds(actuator: $0.actuator) }
+    }
+    return sounds
+  }
+
+  private static func signal(of input: TakeInput, take: Take, job: RenderJob) throws -> Signal {
+    let rate = Double(job.rate)
+    guard rate != take.signal.rate else { return take.signal }
+    if case .pattern(let pattern) = input, pattern.origin != .standardInput {
+      return try input.take(job).signal
+    }
+    let sound = Sound(
+      interleaved: take.signal.interleaved, channelCount: max(1, take.signal.channels.count),
+      rate: take.signal.rate)
+    let resampled = try sound.resampled(to: rate, path: take.name)
+    return Signal(
+      interleaved: resampled.interleaved, channelCount: resampled.channelCount,
+      rate: resampled.rate)
+  }
+
+  /// The takes without the folders in their names, and patterns without their endings, where these
+  /// are not needed to distinguish them.
+  private static func named(_ takes: [Take], inputs: [TakeInput]) -> [Take] {
+    let stems = zip(takes, inputs).map { take, input in
+      take.composition == nil ? FileSystem.name(of: take.name) : input.outputStem
+    }
+    guard Set(stems).count == stems.count else { return takes }
+    return zip(takes, stems).map { take, name in
       var take = take
       take.name = name
       return take
     }
+  }
+}
+
+extension HapticEvent {
+  /// Whether it is felt rather than heard.
+  fileprivate var isHaptic: Bool { kind == .hapticTransient || kind == .hapticContinuous }
+}
+
+extension String {
+  /// The text as one word of a POSIX shell, quoted where it must be.
+  var asShellWord: String {
+    let isPlain = allSatisfy {
+      $0.isASCII && ($0.isLetter || $0.isNumber || "._/-+=:,".contains($0))
+    }
+    guard !isPlain || isEmpty else { return self }
+    return "'" + split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''")
+      + "'"
   }
 }

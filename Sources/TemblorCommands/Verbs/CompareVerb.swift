@@ -17,7 +17,7 @@ enum CompareVerb {
 
         With --tolerance, the exit status is 3 if a difference exceeds its limit, else 0; without it, differences do not affect the exit status. An omitted limit is 0. Missing or added events always exceed the tolerance.
 
-        With --output, also write an HTML page with synchronised players, plots, the sources and a blind test.
+        With --output, also write an HTML page that compares any two of up to eight takes: the differences marked in the picture and heard in turn, measurements, the sources and a blind test.
         """,
       arguments: [
         Argument(
@@ -86,7 +86,9 @@ enum CompareVerb {
         job.rate = Int(takes[0].signal.rate)
         try ReportOutput.write(
           to: path, inputs: inputs, takes: takes, comparisons: comparisons,
-          levelMatch: options.levelMatch, job: job)
+          levelMatch: options.levelMatch, job: job,
+          command:
+            "temblor compare \((words + ["-o", path]).map(\.asShellWord).joined(separator: " "))")
       }
       if arguments.flag("--json") {
         try terminal.output.write(json(comparisons, tolerance).span)

@@ -10,17 +10,18 @@ internal import SystemSupport
 
 /// `temblor gallery`: many patterns on one page.
 enum GalleryVerb {
-  /// The frame rate of a gallery's sounds: haptics end below 1 kHz, and pages are sent around.
-  static let rate = 16_000
+  /// The frame rate of a gallery's sounds, in hertz, but for patterns that need more: haptics end
+  /// below 1 kHz, and pages are sent around.
+  static let rate = 8_000
   private static let usualOutput = "gallery.html"
 
   static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {
     CommandDescription(
       "gallery", abstract: "Write an HTML page of many patterns.",
       discussion: """
-        The page is self-contained and works offline. Each pattern has a picture, a player, its length and event counts, and the Description from its file. The page has search and keyboard shortcuts. Small speakers cannot reproduce the haptic band, so each pattern is included twice: rendered with the chosen profile and with the profile speaker.
+        The page is self-contained and works offline. Every pattern is drawn on one scale of time and has a player, a detail with its values and source, downloads, and a comparison with any other. The page has search and keyboard shortcuts. Small speakers cannot reproduce the haptic band, so each pattern is included twice: rendered with the chosen profile and with the profile speaker.
 
-        Patterns that cannot be read are reported and skipped. The same patterns and options give an identical page, given the same version of Cairo and the same fonts.
+        Patterns that cannot be read are reported and skipped. The same patterns and options give an identical page.
         """,
       arguments: [SharedOptions.pattern(formats)],
       options: [
@@ -87,9 +88,7 @@ enum GalleryVerb {
 
   /// The page of some patterns.
   static func page(_ takes: [ReviewTakes], title: String) throws -> [UInt8] {
-    let gallery = PatternGallery(
-      title: title, generator: "Temblor \(temblorVersion)",
-      speakerSignals: takes.compactMap(\.speaker))
-    return try gallery.html(takes.map(\.take))
+    let gallery = PatternGallery(title: title, generator: "Temblor \(temblorVersion)")
+    return try gallery.html(takes.map(\.take), sounds: takes.map(\.sounds))
   }
 }

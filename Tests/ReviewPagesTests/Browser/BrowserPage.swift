@@ -12,10 +12,11 @@ final class BrowserPage {
   /// - Parameters:
   ///   - query: What follows the file in the address, as `?seed=7`.
   ///   - width: CSS pixels; below 600 it is a phone's screen.
+  ///   - hasScript: Whether the page's own scripts run.
   ///   - preparation: A script that runs before those of the page.
   init(
     _ html: [UInt8], query: String = "", width: Int = 1_280, height: Int = 900,
-    isDark: Bool = false, preparation: String = ""
+    isDark: Bool = false, hasScript: Bool = true, preparation: String = ""
   ) throws {
     browser = try Browser.shared.get()
     let made = try browser.call("Target.createBrowserContext")["browserContextId"]?.string ?? ""
@@ -31,6 +32,9 @@ final class BrowserPage {
     }
     session = attached["sessionId"]?.string ?? ""
     for domain in ["Page", "Runtime", "Log", "Network"] { try call("\(domain).enable") }
+    if !hasScript {
+      try call("Emulation.setScriptExecutionDisabled") { $0.member("value", true) }
+    }
     if !preparation.isEmpty {
       try call("Page.addScriptToEvaluateOnNewDocument") { $0.member("source", preparation) }
     }
@@ -39,6 +43,11 @@ final class BrowserPage {
     let path = browser.folder + "/page-\(id).html"
     try Self.write(html, to: path)
     try call("Page.navigate") { $0.member("url", "file://\(path)\(query)") }
+    guard hasScript else {
+      // No frame of the page can be waited for.
+      while try !bool("location.protocol === 'file:' && document.readyState === 'complete'") {}
+      return
+    }
     try wait(for: "location.protocol === 'file:' && document.readyState === 'complete'")
   }
 

@@ -1,0 +1,226 @@
+// The cards of a gallery: search, order, hover, and playing from the picture.
+
+const gallery = { now: -1, query: "", order: "name", kind: "all", isTouched: false };
+
+const deck = new Deck(() => {
+  followPlaying(deck, drawPlace);
+  markCards();
+});
+
+/** How many events of a kind a take has. */
+const countOf = (take, kind) => (take.events ?? []).filter((event) => event.kind === kind).length;
+const sharpest = (take) => Math.max(0, ...(take.events ?? []).map((event) => event.points[2]));
+const peakOf = (take) => take.figures.peakDecibels ?? -200;
+
+const kinds = {
+  all: () => true,
+  one: (take) => countOf(take, "transient") === 1 && take.events.length === 1,
+  transients: (take) => take.events.length > 1 && countOf(take, "transient") === take.events.length,
+  continuous: (take) => countOf(take, "continuous") > 0,
+};
+const orders = {
+  name: () => 0,
+  length: (a, b) => lengths[a] - lengths[b],
+  peak: (a, b) => peakOf(data.takes[b]) - peakOf(data.takes[a]),
+  sharpness: (a, b) => sharpest(data.takes[b]) - sharpest(data.takes[a]),
+  events: (a, b) => data.takes[b].events.length - data.takes[a].events.length,
+};
+
+/** The places of the takes that are shown, in their order. */
+function shownTakes() {
+  const words = gallery.query.toLowerCase().split(/\s+/).filter(Boolean);
+  return data.takes.map((_, index) => index).filter((index) => {
+    const take = data.takes[index];
+    const text = `${take.name} ${take.notes ?? ""}`.toLowerCase();
+    return words.every((word) => text.includes(word)) && kinds[gallery.kind](take);
+  }).sort((a, b) => orders[gallery.order](a, b)
+    || data.takes[a].name.localeCompare(data.takes[b].name));
+}
+
+/** `transient` for what has no length, else how long it is. */
+const lengthText = (index) => (lengths[index] < 0.001 ? "transient" : spanText(lengths[index]));
+
+/** Draws all cards again. */
+function drawGrid() {
+  measureRuler();
+  gradientNumber = 0;
+  const shown = shownTakes();
+  const grid = find("#grid");
+  grid.innerHTML = shown.map(card).join("");
+  for (const element of findAll(".card", grid)) {
+    element.style.setProperty("--span", layoutOf(Number(element.dataset.take)).span);
+  }
+  find("#nothing").hidden = shown.length > 0;
+  find("#count").textContent = shown.length === data.takes.length
+    ? counted(data.takes.length, "pattern") : `${shown.length} of ${counted(data.takes.length, "pattern")}`;
+  markCards();
+}
+
+function card(index) {
+  const take = data.takes[index];
+  const name = escaped(take.name);
+  const notes = escaped(take.notes ?? "");
+  return `<article class="card" data-take="${index}"><header><h2><button data-open aria-haspopup="dialog">`
+    + `${name}</button></h2><span class="len">${lengthText(index)}</span></header>`
+    + `<button class="thumb" data-play aria-label="Play ${name}, ${escaped(countsText(take))}">`
+    + `${thumbnail(index)}<span class="go" aria-hidden="true"><svg viewBox="0 0 16 16">`
+    + "<path class=\"p\" d=\"M4.5 2v12l9-6z\"/><path class=\"s\" d=\"M4 3h3v10H4zM9 3h3v10H9z\"/></svg>"
+    + `</span><span class="cursor" hidden></span></button><p class="desc" title="${notes}">${notes}</p></article>`;
+}
+
+const cardOf = (index) => find(`.card[data-take="${index}"]`);
+const takeOf = (element) => Number(element.closest(".card").dataset.take);
+
+/** Shows which pattern is chosen and which sounds. */
+function markCards() {
+  for (const element of findAll(".card[data-take]")) {
+    const isNow = gallery.isTouched && Number(element.dataset.take) === gallery.now;
+    element.classList.toggle("now", isNow);
+    element.classList.toggle("sounding", isNow && deck.isPlaying);
+  }
+}
+
+/** Makes a pattern the one that the transport plays. */
+async function chooseTake(index) {
+  gallery.now = index;
+  deck.pause();
+  deck.takesTurns = false;
+  deck.heard = 0;
+  deck.place = 0;
+  deck.setLoop(0, Math.max(data.takes[index].duration, 0.02), isLooping());
+  find("#now").innerHTML = `${escaped(data.takes[index].name)}<small>${escaped(countsText(data.takes[index]))}</small>`;
+  find("#duration").textContent = `/ ${deck.to.toFixed(3)} s`;
+  drawScrub();
+  markCards();
+  drawPlace();
+  await deck.load([{ id: soundId(index, output) }]);
+}
+
+const isLooping = () => find("#loop").getAttribute("aria-pressed") === "true";
+
+/** Plays a pattern from a time. */
+async function playTake(index, time = 0) {
+  gallery.isTouched = true;
+  if (index !== gallery.now || deck.tracks.length !== 1) await chooseTake(index);
+  await deck.play(time);
+}
+
+/** Plays a pattern, or stops it. */
+function toggleTake(index) {
+  if (index === gallery.now && deck.isPlaying) deck.pause();
+  else playTake(index);
+}
+
+/** A line over a thumbnail, with words where there are some. */
+function setCursor(element, index, time, words) {
+  const place = thumbnailPlace(index, time);
+  const cursor = find(".cursor", element);
+  const width = find(".thumb", element).clientWidth;
+  cursor.hidden = place.x > width;
+  cursor.classList.toggle("flip", place.x > width - 60);
+  Object.assign(cursor.style, {
+    left: `${place.x - 0.75}px`, top: `${place.y}px`, height: `${place.height}px`,
+  });
+  cursor.innerHTML = words ? `<b>${words}</b>` : "";
+}
+
+/** Shows the play head on its card, in the transport and in the detail. */
+function drawPlace() {
+  if (gallery.now < 0) return;
+  const place = deck.position;
+  const element = cardOf(gallery.now);
+  if (element && deck.isPlaying) setCursor(element, gallery.now, place);
+  else if (element && !element.matches(":hover")) find(".cursor", element).hidden = true;
+  showPlace(deck, deck.to);
+  const mark = find("#scrub .place");
+  if (mark) mark.style.left = `${8 + place / Math.max(deck.to, 0.05) * (find("#scrub").clientWidth - 16)}px`;
+  drawDetailPlace(place);
+}
+
+/** The events of the chosen pattern in the transport. */
+function drawScrub() {
+  const width = Math.max(100, find("#scrub").clientWidth);
+  const x = (time) => 8 + time / Math.max(deck.to, 0.05) * (width - 16);
+  const shapes = drawEventsOf(data.takes[gallery.now], {
+    x, y: (value) => 36 - value * 28, bottom: 36, from: 0, to: Infinity, radius: 3,
+  });
+  find("#scrub").innerHTML = `<svg viewBox="0 0 ${width} 36" preserveAspectRatio="none" aria-hidden="true">`
+    + `${shapes}</svg><span class="place"></span>`;
+}
+
+/** The time under the pointer in a thumbnail; near a transient its own. */
+function hoveredTime(event, thumb) {
+  const index = takeOf(thumb);
+  const box = thumb.getBoundingClientRect();
+  const { perLine, lines, height } = layoutOf(index);
+  const row = clamp(Math.floor((event.clientY - box.top) / (height + axisHeight)), 0, lines - 1);
+  const time = row * perLine + (event.clientX - box.left - 6) / ruler.pixelsPerSecond;
+  const inside = clamp(time, 0, Math.max(lengths[index], 0.03));
+  const near = transientNear(data.takes[index], inside, 7 / ruler.pixelsPerSecond);
+  return { index, time: near?.time ?? inside, value: near ?? continuousAt(data.takes[index], inside) };
+}
+
+/** Hover shows time, intensity and frequency under the pointer. */
+function connectGrid() {
+  const grid = find("#grid");
+  grid.addEventListener("pointermove", (event) => {
+    const thumb = event.target.closest(".thumb");
+    if (!thumb || event.pointerType !== "mouse") return;
+    const { index, time, value } = hoveredTime(event, thumb);
+    thumb.dataset.time = time;
+    if (index === gallery.now && deck.isPlaying) return;
+    const hertz = value ? eventHertz(value.event, value.sharpness) : null;
+    const words = [`${short(time)} s`];
+    if (value) words.push(value.intensity.toFixed(2));
+    if (hertz !== null) words.push(hertzText(hertz));
+    setCursor(thumb.closest(".card"), index, time, words.join(" · "));
+  });
+  grid.addEventListener("pointerout", (event) => {
+    const element = event.target.closest(".card[data-take]");
+    if (!element || element.contains(event.relatedTarget)) return;
+    if (Number(element.dataset.take) !== gallery.now || !deck.isPlaying) find(".cursor", element).hidden = true;
+  });
+  grid.addEventListener("click", (event) => {
+    const element = event.target.closest(".card[data-take]");
+    if (!element) return;
+    const index = Number(element.dataset.take);
+    const thumb = event.target.closest("[data-play]");
+    if (!thumb) {
+      openDetail(index);
+      return;
+    }
+    const time = Number(thumb.dataset.time ?? 0);
+    const isFromThere = event.detail > 0 && lengths[index] > 0.4 && time > 0.08;
+    if (isFromThere && !(index === gallery.now && deck.isPlaying)) playTake(index, time);
+    else toggleTake(index);
+  });
+}
+
+/** Arrow keys go from card to card as they stand on the page. */
+function moveFocus(across, down) {
+  const cards = findAll(".card[data-take]");
+  if (!cards.length) return;
+  const current = document.activeElement.closest?.(".card[data-take]");
+  if (!current) {
+    find("[data-play]", cards[0]).focus();
+    return;
+  }
+  const start = cards.indexOf(current);
+  let target = start;
+  if (across) {
+    target = clamp(start + across, 0, cards.length - 1);
+  } else {
+    const box = current.getBoundingClientRect();
+    const middle = (box.left + Math.min(box.right, box.left + ruler.column)) / 2;
+    let best = Infinity;
+    cards.forEach((each, index) => {
+      const to = each.getBoundingClientRect();
+      const distance = down > 0 ? to.top - box.top : box.top - to.top;
+      if (distance < 4) return;
+      const score = 4 * distance + Math.max(0, to.left - middle, middle - to.right);
+      if (score < best) [best, target] = [score, index];
+    });
+  }
+  find("[data-play]", cards[target]).focus();
+  cards[target].scrollIntoView({ block: "nearest" });
+}

@@ -1,0 +1,125 @@
+// The list of differences, and what pressing one does.
+
+/** How long the bar of perceptibility is, in percent: a quarter at the threshold, 15 for each doubling. */
+const meterLength = (significance) => clamp(25 + 15 * Math.log2(significance), 3, 100);
+
+/** A factor as `2.1×`. */
+const factorText = (factor) => `${factor >= 10 ? Math.round(factor) : factor.toFixed(1)}×`;
+
+/** Fills the list in the order that was chosen; numbers stay. */
+function drawList() {
+  const rows = findings().map((finding, index) => ({ finding, index }));
+  if (state.order === "time") rows.sort((a, b) => a.finding.start - b.finding.start);
+  find("#list").innerHTML = rows.map(({ finding, index }) => row(finding, index)).join("")
+    || `<li class="row low alone">${escaped(pair().verdict ?? "The two takes are equal.")}</li>`;
+  for (const button of findAll("#list button.row")) {
+    const index = Number(button.dataset.finding);
+    for (const name of ["mouseenter", "focus"]) {
+      button.addEventListener(name, () => highlight(index));
+    }
+    for (const name of ["mouseleave", "blur"]) {
+      button.addEventListener(name, () => highlight(state.chosen));
+    }
+    button.addEventListener("click", () => choose(index));
+  }
+}
+
+function row(finding, index) {
+  const isLow = finding.significance < 1;
+  const times = `${finding.significance.toFixed(1)} times the smallest noticeable difference`;
+  const bar = px(meterLength(finding.significance));
+  return `<li><button class="row${isLow ? " low" : ""}" data-finding="${index}">`
+    + `<span class="n">${index + 1}</span><span class="what"><b>${escaped(finding.title)}</b>`
+    + `<span>${escaped(finding.detail)}</span></span><span class="jnd" title="${times}">`
+    + "<svg class=\"meter\" viewBox=\"0 0 100 12\" preserveAspectRatio=\"none\" aria-hidden=\"true\">"
+    + "<rect class=\"track\" y=\"3\" width=\"100\" height=\"6\" rx=\"3\"/>"
+    + `<rect class="level" y="3" width="${bar}" height="6" rx="3"/>`
+    + "<rect class=\"threshold\" x=\"25\" width=\"1.5\" height=\"12\"/></svg>"
+    + `<span>${factorText(finding.significance)}</span></span>`
+    + `<span class="amount">${escaped(finding.amount)}</span>`
+    + `<span class="when">${escaped(finding.when)}</span><span class="go" aria-hidden="true">`
+    + "<svg viewBox=\"0 0 16 16\"><path class=\"p\" d=\"M4 2.5v11l9-5.5z\"/>"
+    + "<path class=\"s\" d=\"M4 3h3v10H4zM9 3h3v10H9z\"/></svg></span></button></li>";
+}
+
+/** What the comparison came to, over the picture. */
+function drawVerdict() {
+  const all = findings();
+  const clear = all.filter((finding) => finding.significance >= 1).length;
+  const rest = all.length - clear;
+  find("#verdict").textContent = all.length
+    ? `${clear} perceptible difference${clear === 1 ? "" : "s"}` : "No difference";
+  const parts = [];
+  if (rest) parts.push(`${rest} more below the threshold of perception`);
+  const { shift } = pair();
+  if (Math.abs(shift) >= 0.0005) {
+    parts.push(`${other().letter} comes ${secondsText(Math.abs(shift))} s `
+      + `${shift > 0 ? "later" : "earlier"} as a whole and is shown aligned`);
+  }
+  const share = equalShare();
+  if (share !== null) parts.push(`equal for ${share} % of ${short(length())} s`);
+  find("#verdict-more").textContent = parts.join(" · ");
+  document.title = `${one().name} and ${other().name} · Temblor`;
+}
+
+/** The share of the time in which two patterns are equal, in percent. */
+function equalShare() {
+  const reading = readingOf(one(), other());
+  if (reading !== patternReading) return null;
+  const { shift } = pair();
+  const step = Math.max(0.005, length() / 2000);
+  const uneven = pairedTransients(reading, one(), other(), shift)
+    .filter(([first, second]) => !agreement(first, second).isAsStrong)
+    .flatMap((both) => both.filter(Boolean).map((each) => each.time));
+  let [all, equal] = [0, 0];
+  for (let time = step / 2; time < length(); time += step) {
+    all++;
+    const first = continuousAt(one(), time);
+    const second = continuousAt(other(), time + shift);
+    const strengths = [first?.intensity ?? 0, second?.intensity ?? 0];
+    const isAsStrong = Math.abs(strengths[0] - strengths[1]) < leastStrength;
+    const isAsSharp = strengths[0] < 0.01 || !first || !second
+      || Math.abs(first.sharpness - second.sharpness) < leastTone;
+    if (isAsStrong && isAsSharp && !uneven.some((each) => Math.abs(each - time) < 0.02)) equal++;
+  }
+  return all ? Math.round(100 * equal / all) : null;
+}
+
+/** Jumps to a difference, loops it, and plays the two takes in turn; again: pauses. */
+function choose(index) {
+  const finding = findings()[index];
+  if (!finding) return;
+  if (state.chosen === index && deck.isPlaying) {
+    deck.pause();
+    return;
+  }
+  find("#tip").hidden = true;
+  state.chosen = index;
+  const margin = Math.max(0.12, (0.4 - (finding.end - finding.start)) / 2);
+  const loop = {
+    from: Math.max(0, finding.start - margin), to: Math.min(length(), finding.end + margin),
+  };
+  setLoop(loop.to > loop.from ? loop : { from: 0, to: length() });
+  if (state.loop.from < state.from || state.loop.to > state.to) {
+    const middle = (state.loop.from + state.loop.to) / 2;
+    const width = Math.max(state.to - state.from, (state.loop.to - state.loop.from) * 1.3);
+    setView(middle - width / 2, middle + width / 2);
+  }
+  setHear("turns", { isQuiet: true });
+  highlight(index);
+  const box = find("#stage").getBoundingClientRect();
+  if (box.top < 0 || box.bottom > innerHeight - 60) {
+    const isCalm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    find("#stage").scrollIntoView({ block: "start", behavior: isCalm ? "auto" : "smooth" });
+  }
+  deck.play(state.loop.from);
+  say(`${finding.title}. Looping, ${one().letter} and ${other().letter} in turn.`);
+}
+
+/** Goes to the next or last difference. */
+function stepDifference(direction) {
+  const count = findings().length;
+  if (!count) return;
+  const start = state.chosen < 0 ? (direction > 0 ? -1 : 0) : state.chosen;
+  choose((start + direction + count) % count);
+}

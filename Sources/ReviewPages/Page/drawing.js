@@ -1,0 +1,123 @@
+// Lines, areas and marks that every picture is made of.
+
+/** A coordinate to a tenth of a pixel. */
+const px = (value) => Number(value.toFixed(1));
+
+/** A round step of a time axis with labels at least `room` pixels apart. */
+function timeStep(pixelsPerSecond, room) {
+  const steps = [
+    0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600,
+  ];
+  return steps.find((step) => step * pixelsPerSecond >= room) ?? 1200;
+}
+
+/** Labels of a time axis at round seconds between two; the last has the unit. */
+function timeTicks(from, to, pixelsPerSecond, room) {
+  const step = timeStep(pixelsPerSecond, room);
+  const ticks = [];
+  for (let count = Math.ceil(from / step - 1e-9); count * step <= to + 1e-9; count++) {
+    const isLast = (count + 1) * step > to + 1e-9;
+    ticks.push({ time: count * step, text: secondsText(count * step) + (isLast ? " s" : "") });
+  }
+  return ticks;
+}
+
+/** Moves and lines along points. */
+function linePath(points) {
+  return points.map(([x, y], index) => `${index ? "L" : "M"}${px(x)} ${px(y)}`).join("");
+}
+
+/** The runs of indices for which something holds. */
+function runsWhere(count, holds) {
+  const runs = [];
+  let run = null;
+  for (let index = 0; index < count; index++) {
+    if (!holds(index, run)) {
+      run = null;
+      continue;
+    }
+    if (!run) runs.push(run = []);
+    run.push(index);
+  }
+  return runs.filter((each) => each.length > 1);
+}
+
+const path = (className, d) => (d ? `<path class="${className}" d="${d}"/>` : "");
+const line = (className, x1, x2, y1, y2) =>
+  `<line class="${className}" x1="${px(x1)}" x2="${px(x2)}" y1="${px(y1)}" y2="${px(y2)}"/>`;
+const label = (x, y, text, anchor = "start", className = "") =>
+  `<text${className ? ` class="${className}"` : ""} x="${px(x)}" y="${px(y)}" `
+  + `text-anchor="${anchor}">${escaped(text)}</text>`;
+
+/** The title of a lane, with what its numbers mean. */
+function laneTitle(x, y, title, unit) {
+  return `<text class="lane" x="${px(x)}" y="${y}">${escaped(title)}`
+    + `<tspan class="unit" dx="6">${escaped(unit)}</tspan></text>`;
+}
+
+/** The head of a transient of the first take. */
+const circle = (x, y, className, radius = 5) =>
+  `<circle class="head ${className}" cx="${px(x)}" cy="${px(y)}" r="${radius}"/>`;
+/** The head of a transient of the second take. */
+const diamond = (x, y, className, radius = 6.5) =>
+  `<path class="head ${className}" d="M${px(x)} ${px(y - radius)}l${radius} ${radius}-${radius} `
+  + `${radius}-${radius}-${radius}z"/>`;
+/** A stem from one height to another, set off from what is behind it. */
+const stem = (x, from, to, className) =>
+  line("halo", x, x, from, to) + line(`stem ${className}`, x, x, from, to);
+
+/**
+ * Two curves on one another: what both have is grey, what only one has in its colour.
+ *
+ * @param {number[]} xs Places.
+ * @param {number[]} first Values of the first take.
+ * @param {number[]} second Values of the second take.
+ * @param {object} scale `y(value)`, the `base` that areas stand on, the difference `least` that is
+ *   drawn, and whether the picture is `mirrored` at its base.
+ */
+function areasOfTwo(xs, first, second, { y, base, least, mirrored }) {
+  const both = first.map((value, index) => Math.min(value, second[index]));
+  const flip = (height) => 2 * base - height;
+  const area = (top, bottom, className) => {
+    const holds = (index) => top[index] > (bottom ? bottom[index] + least / 2 : 0.0005);
+    return path(className, runsWhere(xs.length, holds).map((run) => {
+      const upper = run.map((index) => [xs[index], y(top[index])]);
+      const lower = run.map((index) => [xs[index], bottom ? y(bottom[index]) : base]).reverse();
+      const shape = linePath([...upper, ...lower]) + "Z";
+      if (!mirrored) return shape;
+      return shape + linePath([...upper, ...lower].map(([x, height]) => [x, flip(height)])) + "Z";
+    }).join(""));
+  };
+  const differs = (index) => Math.abs(first[index] - second[index]) > least;
+  const edge = (values, isEqual, className) => {
+    const holds = (index) => values[index] > 0.0005
+      && (isEqual ? !differs(index)
+        : differs(index) || (index > 0 && differs(index - 1) && values[index - 1] > 0.0005));
+    return path(className, runsWhere(xs.length, holds).map((run) => {
+      const points = run.map((index) => [xs[index], y(values[index])]);
+      return linePath(points)
+        + (mirrored ? linePath(points.map(([x, height]) => [x, flip(height)])) : "");
+    }).join(""));
+  };
+  return area(both, null, "both-area") + area(first, second, "a-area") + area(second, first, "b-area")
+    + edge(first, true, "both-line") + edge(first, false, "a-line") + edge(second, false, "b-line");
+}
+
+/** Two lines on one another, absent where they are null; the gap between them is tinted. */
+function linesOfTwo(xs, first, second, { y, least }) {
+  const isEqual = (index) => first[index] !== null && second[index] !== null
+    && Math.abs(first[index] - second[index]) < least;
+  const one = (values, wantsEqual, className) => path(
+    className,
+    runsWhere(xs.length, (index, run) => values[index] !== null && isEqual(index) === wantsEqual
+      && !(run && xs[index] - xs[run.at(-1)] < 0.01 && values[index] !== values[run.at(-1)]))
+      .map((run) => linePath(run.map((index) => [xs[index], y(values[index])]))).join(""));
+  const gap = runsWhere(xs.length, (index) => first[index] !== null && second[index] !== null
+    && !isEqual(index))
+    .map((run) => linePath([
+      ...run.map((index) => [xs[index], y(first[index])]),
+      ...run.map((index) => [xs[index], y(second[index])]).reverse(),
+    ]) + "Z").join("");
+  return path("gap", gap) + one(first, true, "both-line") + one(first, false, "a-line")
+    + one(second, false, "b-line");
+}

@@ -1,0 +1,189 @@
+// Patterns: what an event does under its controls, in numbers and in words.
+
+// Data leaves out what is zero.
+for (const take of data.takes) {
+  take.controls ??= [];
+  for (const event of take.events ?? []) {
+    event.length ??= 0;
+    event.duration ??= 0;
+    event.layer ??= 0;
+  }
+}
+
+/** Hertz at a sharpness, by a law of the profile. */
+function hertzOf({ low, high, scale }, sharpness) {
+  const value = clamp(sharpness, 0, 1);
+  return scale === "linear" ? low + (high - low) * value : low * (high / low) ** value;
+}
+
+/** The frequency of an event at a sharpness; nothing for what is only heard. */
+function eventHertz(event, sharpness) {
+  if (event.kind === "transient") return hertzOf(data.profile.transient, sharpness);
+  return event.kind === "continuous" ? hertzOf(data.profile.continuous, sharpness) : null;
+}
+
+const isLasting = (event) => event.kind !== "transient";
+
+/** The greatest index whose time, every `stride`th number, is not after a time. */
+function lastIndex(numbers, stride, time) {
+  let [low, high] = [0, numbers.length / stride - 1];
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (numbers[middle * stride] <= time) low = middle;
+    else high = middle - 1;
+  }
+  return low * stride;
+}
+
+/** Intensity and sharpness of an event at a time, controls and envelope included. */
+function valueAt(event, time) {
+  const points = event.points;
+  const index = lastIndex(points, 3, time);
+  if (index + 3 >= points.length) {
+    return { intensity: points[index + 1], sharpness: points[index + 2] };
+  }
+  const width = points[index + 3] - points[index] || 1;
+  const share = clamp((time - points[index]) / width, 0, 1);
+  const between = (offset) =>
+    points[index + offset] + share * (points[index + 3 + offset] - points[index + offset]);
+  return { intensity: between(1), sharpness: between(2) };
+}
+
+/** The strongest event that lasts at a time. */
+function continuousAt(take, time) {
+  let best = null;
+  for (const event of lastingEvents(take)) {
+    if (event.time > time) break;
+    if (time >= event.time + event.length) continue;
+    const value = valueAt(event, time);
+    if (!best || value.intensity > best.intensity) best = { ...value, event };
+  }
+  return best;
+}
+
+const sortedEvents = new WeakMap();
+
+function eventsOf(take) {
+  if (!sortedEvents.has(take)) {
+    const events = take.events ?? [];
+    sortedEvents.set(take, {
+      lasting: events.filter(isLasting),
+      transients: events.filter((event) => !isLasting(event)).map((event) => ({
+        time: event.time, intensity: event.points[1], sharpness: event.points[2], event,
+      })),
+    });
+  }
+  return sortedEvents.get(take);
+}
+
+const lastingEvents = (take) => eventsOf(take).lasting;
+const transientsOf = (take) => eventsOf(take).transients;
+
+/** The transient nearest to a time, within a reach. */
+function transientNear(take, time, reach) {
+  let best = null;
+  for (const each of transientsOf(take)) {
+    const distance = Math.abs(each.time - time);
+    if (distance < reach && (!best || distance < Math.abs(best.time - time))) best = each;
+  }
+  return best;
+}
+
+/** What a control of an event's layer is at a time; nothing where the layer leaves it alone. */
+function controlAt(take, event, name, time) {
+  const line = take.controls[event.layer]?.[name];
+  if (!line) return null;
+  const index = lastIndex(line, 2, time + 1e-9);
+  if (index + 2 >= line.length) return line[index + 1];
+  const share = clamp((time - line[index]) / (line[index + 2] - line[index] || 1), 0, 1);
+  return line[index + 1] + share * (line[index + 3] - line[index + 1]);
+}
+
+/** Intensity as it is written, the control, and what comes of both: `0.9 × 0.7 = 0.63`. */
+function intensityText(take, event, time) {
+  const control = controlAt(take, event, "intensity", time);
+  if (control === null || Math.abs(control - 1) < 0.004) return short(event.intensity);
+  const product = clamp(event.intensity * control, 0, 1);
+  return `${short(event.intensity)} × ${short(control)} = ${short(product)}`;
+}
+
+/** Sharpness as it is written, the control, and what comes of both: `0.6 + 0.71 = 1 (limit)`. */
+function sharpnessText(take, event, time) {
+  const control = controlAt(take, event, "sharpness", time);
+  if (control === null || Math.abs(control) < 0.004) return short(event.sharpness);
+  const sum = event.sharpness + control;
+  const sign = control < 0 ? "\u2212" : "+";
+  const limit = sum > 1.004 || sum < -0.004 ? " (limit)" : "";
+  return `${short(event.sharpness)} ${sign} ${short(Math.abs(control))} = `
+    + `${short(clamp(sum, 0, 1))}${limit}`;
+}
+
+/** When an event is strongest. */
+function peakTime(event) {
+  let best = 0;
+  for (let index = 3; index < event.points.length; index += 3) {
+    if (event.points[index + 1] > event.points[best + 1] + 1e-4) best = index;
+  }
+  return event.points[best];
+}
+
+const ordinals = [
+  "First", "Second", "Third", "Fourth", "Fifth", "Sixth", "Seventh", "Eighth", "Ninth", "Tenth",
+];
+const kindNames = {
+  transient: "transient", continuous: "continuous event", tone: "audio tone",
+  "sound file": "sound file",
+};
+
+/** `Second transient`, and without a number where there is one of its kind. */
+function eventName(take, event) {
+  const same = take.events.filter((each) => each.kind === event.kind);
+  const place = same.indexOf(event);
+  const name = kindNames[event.kind];
+  if (same.length < 2) return name[0].toUpperCase() + name.slice(1);
+  return `${ordinals[place] ?? `Number ${place + 1},`} ${name}`;
+}
+
+/** `2 transients, 1 continuous event, 1 curve`. */
+function countsText(take) {
+  if (!take.events) return "recording";
+  const parts = Object.entries(kindNames).map(([kind, name]) => {
+    const count = take.events.filter((event) => event.kind === kind).length;
+    return count ? counted(count, name) : "";
+  });
+  if (take.controlCount) parts.push(counted(take.controlCount, "curve"));
+  return parts.filter(Boolean).join(", ") || "no events";
+}
+
+/** The rows of a table of events, without the take's letter. */
+function eventCells(take, event) {
+  const hertz = eventHertz(event, event.points[2]);
+  return [
+    `${secondsText(event.time)} s`,
+    isLasting(event) ? `${secondsText(event.duration)} s` : "—",
+    intensityText(take, event, peakTime(event)),
+    sharpnessText(take, event, event.time),
+    hertz === null ? "—" : `${hertz.toFixed(0)} Hz`,
+  ];
+}
+
+/** The text of a take's file. */
+function sourceOf(index) {
+  return document.getElementById(`source-${index}`)?.textContent ?? null;
+}
+
+// The sharpness ramp, the same in both themes.
+const ramp = [
+  [0x65, 0x58, 0xe0], [0x88, 0x52, 0xd8], [0xa4, 0x4e, 0xc8], [0xbc, 0x4c, 0xb3],
+  [0xd0, 0x4c, 0x9b], [0xde, 0x50, 0x7f], [0xe7, 0x58, 0x62], [0xea, 0x64, 0x40],
+  [0xe5, 0x72, 0x17],
+];
+
+/** The colour of a sharpness. */
+function rampColor(sharpness) {
+  const place = clamp(sharpness, 0, 1) * (ramp.length - 1);
+  const index = Math.min(ramp.length - 2, Math.floor(place));
+  const share = place - index;
+  const parts = ramp[index].map((part, k) => Math.round(part + share * (ramp[index + 1][k] - part)));
+  return `rgb(${parts.join(" ")})`;
+}

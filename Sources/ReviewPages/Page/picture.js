@@ -1,0 +1,190 @@
+// The picture of a report: one stage with a rail of marks over the lanes.
+
+/** What the page shows; `one` and `other` are places among the takes. */
+const state = {
+  one: 0, other: 1, hear: "turns", isMatched: false,
+  view: "pattern", from: 0, to: 1, loop: null, isLooping: false, chosen: -1, order: "felt",
+};
+const one = () => data.takes[state.one];
+const other = () => data.takes[state.other];
+const pair = () => data.pairs[`${state.one}-${state.other}`];
+const findings = () => pair().findings;
+/** Seconds of the page's axis: the first take's time, and what the other has behind its end. */
+const length = () => Math.max(one().duration, other().duration - pair().shift, 0.02);
+
+/** Measures of the picture as it stands. */
+let stage = null;
+
+/** Differences shorter than this are moments: a mark without a bracket. */
+const isMoment = (finding) => finding.end - finding.start <= 0.06;
+
+/** Where everything in the picture goes. */
+function measureStage() {
+  const width = find("#stage").clientWidth;
+  const isNarrow = innerWidth <= 720;
+  const left = isNarrow ? 30 : 58;
+  const right = isNarrow ? 46 : 58;
+  const lanes = state.view === "pattern"
+    ? [[22, isNarrow ? 152 : 210], [isNarrow ? 190 : 250, isNarrow ? 246 : 320]]
+    : [[22, isNarrow ? 246 : 320]];
+  const bottom = lanes.at(-1)[1];
+  const box = { left, width: width - left - right, from: state.from, to: state.to, clip: "lanes" };
+  const x = (time) => left + (time - state.from) / (state.to - state.from) * box.width;
+  const rows = bracketRows(x);
+  return {
+    box, lanes, bottom, isNarrow, width, x, rows: rows.places, height: bottom + 28,
+    timeAt: (place) => state.from + (place - left) / box.width * (state.to - state.from),
+    rail: 33 + 5 * Math.max(1, rows.count),
+  };
+}
+
+/** Brackets that overlap stand in rows of their own, four at most. */
+function bracketRows(x) {
+  const ends = [];
+  const places = new Map();
+  const lasting = findings().map((finding, index) => ({ finding, index }))
+    .filter(({ finding }) => !isMoment(finding)
+      && finding.end >= state.from && finding.start <= state.to)
+    .sort((a, b) => a.finding.start - b.finding.start);
+  for (const { finding, index } of lasting) {
+    let row = ends.findIndex((end) => end < x(finding.start) - 3);
+    if (row < 0) row = Math.min(3, ends.length);
+    ends[row] = Math.max(ends[row] ?? 0, x(finding.end));
+    places.set(index, row);
+  }
+  return { places, count: ends.length };
+}
+
+let drawingNumber = 0;
+
+/** Draws the picture again. */
+async function draw() {
+  const number = ++drawingNumber;
+  stage = measureStage();
+  for (const [name, take] of [["--ka", state.one], ["--kb", state.other]]) {
+    document.body.style.setProperty(name, `var(--${"abcd"[take % 4]})`);
+  }
+  let contents = "";
+  let canvas = null;
+  if (state.view === "pattern") {
+    const [strength, tone] = stage.lanes;
+    contents = drawOverlay(
+      { ...stage.box, strength, tone }, { one: one(), other: other(), shift: pair().shift });
+  } else if (state.view === "waveform") {
+    contents = await drawWaveforms(stage);
+  } else {
+    ({ contents, canvas } = await drawSpectrograms(stage));
+  }
+  // Another drawing has been asked for while sounds were decoded.
+  if (number !== drawingNumber) return;
+  const { box, width, height } = stage;
+  find("#picture").innerHTML = `<svg class="plot" viewBox="0 0 ${width} ${height}" `
+    + `height="${height}" role="img" aria-label="${escaped(one().name)} and ${escaped(other().name)} `
+    + "on one time axis. Every difference is in the list below.\"><defs><clipPath id=\"lanes\">"
+    + `<rect x="${box.left - 7}" y="0" width="${box.width + 14}" height="${height}"/></clipPath>`
+    + `</defs>${contents}</svg>`;
+  if (canvas) find("#picture").prepend(canvas);
+  drawMarks();
+  drawHead();
+  drawLoop();
+  highlight(state.chosen);
+}
+
+/** Places an element over the lanes, between two places. */
+function coverLanes(element, left, right) {
+  const top = stage.lanes[0][0];
+  Object.assign(element.style, {
+    left: `${left}px`, width: `${Math.max(0, right - left)}px`, top: `${stage.rail + top}px`,
+    height: `${stage.bottom - top}px`,
+  });
+}
+
+/** The places of a time range, cut to the lanes. */
+function laneRange(from, to, margin = 0) {
+  const { box, x } = stage;
+  return [
+    Math.max(box.left, x(from) - margin), Math.min(box.left + box.width, x(to) + margin),
+  ];
+}
+
+/** Shows the loop in the picture and in the transport. */
+function drawLoop() {
+  const { loop, isLooping } = state;
+  const band = find("#loop-band");
+  band.hidden = !(loop && isLooping && loop.to > state.from && loop.from < state.to);
+  if (!band.hidden) coverLanes(band, ...laneRange(loop.from, loop.to));
+  const part = find("#scrub .loop-part");
+  if (!part) return;
+  part.hidden = !(loop && isLooping);
+  if (loop) {
+    part.style.left = `${100 * loop.from / length()}%`;
+    part.style.width = `${100 * (loop.to - loop.from) / length()}%`;
+  }
+}
+
+/** Shows the play head in the lanes and in the transport. */
+function drawHead() {
+  const place = deck.position;
+  const head = find("#head");
+  const { box, lanes, rail, x } = stage;
+  const at = x(place);
+  head.hidden = at < box.left - 1 || at > box.left + box.width + 1;
+  coverLanes(head, at - 0.75, at + 0.75);
+  // The line is drawn in the lanes only.
+  head.replaceChildren(...lanes.map(([top, bottom]) => {
+    const part = document.createElement("i");
+    part.style.top = `${top - lanes[0][0]}px`;
+    part.style.height = `${bottom - top}px`;
+    return part;
+  }));
+  head.dataset.rail = rail;
+  showPlace(deck, length());
+  const mark = find("#scrub .place");
+  if (mark) mark.style.left = `${100 * place / length()}%`;
+  const isTurning = deck.isPlaying && state.hear === "turns";
+  for (const button of findAll("#hear [data-hear]")) {
+    button.classList.toggle("sounds", isTurning && button.dataset.hear === String(deck.sounding));
+  }
+}
+
+/** The outline of both takes in the transport. */
+function drawScrub() {
+  const { shift } = pair();
+  const reading = readingOf(one(), other());
+  const count = 240;
+  const reach = length() / 300;
+  const heightAt = (take, time) => Math.max(
+    reading.strengthAt(take, time),
+    ...reading.transients(take).filter((each) => Math.abs(each.time - time) < reach)
+      .map((each) => each.intensity));
+  const points = Array.from({ length: count + 1 }, (_, index) => {
+    const time = index / count * length();
+    const height = Math.max(heightAt(one(), time), heightAt(other(), time + shift));
+    return [index / count * 1000, 36 - 30 * height];
+  });
+  find("#scrub").innerHTML = "<svg viewBox=\"0 0 1000 36\" preserveAspectRatio=\"none\" "
+    + `aria-hidden="true">${path("outline", `M0 36${linePath(points).replace("M", "L")}L1000 36Z`)}`
+    + "</svg><span class=\"loop-part\" hidden></span><span class=\"place\"></span>";
+  find("#duration").textContent = `/ ${length().toFixed(3)} s`;
+}
+
+/** Shows a part of the time axis. */
+function setView(from, to) {
+  const whole = length();
+  const width = clamp(to - from, Math.min(0.02, whole), whole);
+  state.from = clamp(from, 0, whole - width);
+  state.to = state.from + width;
+  return draw();
+}
+
+/** Shows more or less of the time axis around a time. */
+function zoom(factor, time = (state.from + state.to) / 2) {
+  setView(time - (time - state.from) * factor, time + (state.to - time) * factor);
+}
+
+/** Shows the pattern, the waveform or the spectrogram. */
+function setPicture(view) {
+  state.view = view;
+  check(find("#views"), find(`#views [data-view="${view}"]`));
+  return draw();
+}

@@ -1,0 +1,118 @@
+// Pointing at the picture: values under the pointer, seeking, looping by drag, zooming by wheel.
+
+const stageElement = find("#stage");
+
+/** Where the pointer is in the picture. */
+function pointAt(event) {
+  const box = stageElement.getBoundingClientRect();
+  const [x, y] = [event.clientX - box.left, event.clientY - box.top];
+  const time = clamp(stage.timeAt(x), 0, length());
+  const lanes = stage.box;
+  const isInside = y >= stage.rail && y <= stage.rail + stage.bottom
+    && x >= lanes.left - 4 && x <= lanes.left + lanes.width + 4;
+  return { x, y, time, isInside };
+}
+
+/** What a take is at a time: the transient that is near, or what lasts. */
+function valuesAt(index, time) {
+  const take = data.takes[index];
+  const shift = index === state.other ? pair().shift : 0;
+  const place = time + shift;
+  if (!take.events || readingOf(one(), other()) !== patternReading) {
+    const level = trackValue(take, "levels", place);
+    const hertz = trackValue(take, "frequencies", place);
+    return { index, take, place, shift, level, hertz };
+  }
+  const near = 6 / stage.box.width * (state.to - state.from);
+  const found = transientNear(take, place, near) ?? continuousAt(take, place);
+  if (!found) return { index, take, place, shift };
+  return { index, take, place: found.time ?? place, shift, event: found.event, sharpness: found.sharpness };
+}
+
+/** A row of the card under the pointer. */
+function valueRow({ index, take, place, shift, event, sharpness, level, hertz }, isNamed) {
+  const when = Math.abs(shift) >= 0.0005 ? `<td class="dim">${clockText(place)} s</td>` : "";
+  const row = (cells) => `<tr><td>${tag(index)}</td>${cells}${when}</tr>`;
+  if (level !== undefined) {
+    const isSilent = level <= levelRange[0];
+    return row(isSilent ? "<td class=\"dim\" colspan=\"2\">silence</td>"
+      : `<td><b>${withMinus(level.toFixed(1))} dBFS</b></td><td>${hertz ? hertzText(hertz) : "–"}</td>`);
+  }
+  if (!event) return row("<td class=\"dim\" colspan=\"4\">silence</td>");
+  const frequency = eventHertz(event, sharpness);
+  return row(`<td><b>${intensityText(take, event, place)}</b></td>`
+    + `<td>${sharpnessText(take, event, place)}</td>`
+    + `<td>${frequency === null ? "" : hertzText(frequency)}</td>`
+    + (isNamed ? `<td class="dim">${eventName(take, event)}</td>` : ""));
+}
+
+/** The card of values under the pointer. */
+function showValues(event) {
+  if (event.target.closest(".mark")) return;
+  const { x, y, time, isInside } = pointAt(event);
+  if (!isInside) {
+    find("#tip").hidden = true;
+    return;
+  }
+  const both = [valuesAt(state.one, time), valuesAt(state.other, time)];
+  const names = both.map(({ take, event: found }) => (found ? eventName(take, found) : ""));
+  const isShared = names[0] === names[1];
+  const isSound = both[0].level !== undefined;
+  const heads = isSound ? ["level", "frequency"] : ["intensity", "sharpness", ""];
+  showTip(
+    `<b>${clockText(time)} s</b>${isShared ? ` <span class="dim">${names[0]}</span>` : ""}`
+    + `<table><tr class="dim"><td></td>${heads.map((head) => `<td>${head}</td>`).join("")}</tr>`
+    + `${both.map((each) => valueRow(each, !isShared)).join("")}</table>`,
+    x, clamp(y + 18, 40, stage.rail + stage.height - 10));
+}
+
+let drag = null;
+
+stageElement.addEventListener("pointermove", (event) => {
+  if (!drag) {
+    if (event.pointerType === "mouse") showValues(event);
+    return;
+  }
+  const { x, time } = pointAt(event);
+  if (Math.abs(x - drag.x) > 5) drag.isMoved = true;
+  if (!drag.isMoved) return;
+  Object.assign(state, {
+    loop: { from: Math.min(time, drag.time), to: Math.max(time, drag.time) }, isLooping: true,
+  });
+  drawLoop();
+});
+stageElement.addEventListener("pointerleave", () => { find("#tip").hidden = true; });
+stageElement.addEventListener("pointerdown", (event) => {
+  if (event.button || event.target.closest(".mark")) return;
+  const { x, time, isInside } = pointAt(event);
+  if (!isInside) return;
+  drag = { x, time, isMoved: false };
+  stageElement.setPointerCapture(event.pointerId);
+  find("#tip").hidden = true;
+});
+stageElement.addEventListener("pointerup", () => {
+  if (!drag) return;
+  const { isMoved, time } = drag;
+  drag = null;
+  if (isMoved && state.loop.to - state.loop.from > 0.02) {
+    setLoop(state.loop);
+    return;
+  }
+  state.chosen = -1;
+  highlight(-1);
+  seekTo(time);
+});
+stageElement.addEventListener("pointercancel", () => { drag = null; });
+stageElement.addEventListener("wheel", (event) => {
+  if (!event.ctrlKey) return;
+  event.preventDefault();
+  zoom(Math.exp(event.deltaY * 0.004), pointAt(event).time);
+}, { passive: false });
+
+/** Moves the play head; a loop that does not hold the place is left. */
+function seekTo(time) {
+  const { loop, isLooping } = state;
+  if (isLooping && loop && (time < loop.from || time > loop.to)) setLoop(null, false);
+  deck.seek(clamp(time, 0, length()));
+  drawHead();
+}

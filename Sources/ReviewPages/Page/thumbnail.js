@@ -1,0 +1,136 @@
+// Pictures of patterns on one ruler: a column is `unit` seconds wide on every card, whatever the screen.
+
+const gap = 12;
+/** What a card's borders and margins take of its width. */
+const cardFrame = 30;
+/** Room for the axis under each line of a thumbnail. */
+const axisHeight = 15;
+
+/** The scale of the whole page. */
+const ruler = { unit: 1, columns: 4, column: 0, pixelsPerSecond: 1, isPrinted: false };
+
+/** Seconds from the first onset to the end of the last event. */
+function patternLength(take) {
+  return (take.events ?? []).reduce((most, event) => Math.max(most, event.time + event.length), 0);
+}
+
+const lengths = data.takes.map(patternLength);
+
+/** Fits the ruler to the page: the round value that holds 85 % of the patterns. */
+function measureRuler() {
+  const width = find("#grid").clientWidth;
+  const sorted = [...lengths].sort((a, b) => a - b);
+  const usual = sorted[Math.floor(0.85 * sorted.length)] || 1;
+  const units = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 60];
+  ruler.unit = units.find((unit) => unit >= usual) ?? 60;
+  ruler.columns = ruler.isPrinted ? 6 : width > 1000 ? 4 : width > 700 ? 3 : width > 480 ? 2 : 1;
+  ruler.column = (width - (ruler.columns - 1) * gap) / ruler.columns;
+  ruler.pixelsPerSecond = (ruler.column - cardFrame - gap) / ruler.unit;
+  document.documentElement.style.setProperty("--columns", ruler.columns);
+  find("#ruler").style.width = `${ruler.pixelsPerSecond * ruler.unit / 4}px`;
+  find("#ruler-text").textContent = `= ${secondsText(ruler.unit / 4)} s on every card`;
+}
+
+/** The columns and lines that a pattern takes: long ones are broken into lines, as a score is. */
+function layoutOf(index) {
+  const { unit, columns, column, pixelsPerSecond } = ruler;
+  const length = lengths[index];
+  const needed = Math.ceil(Math.max(length - 0.06 * unit, 0.01) / unit);
+  const span = Math.min(columns, needed);
+  const width = span * column + (span - 1) * gap - cardFrame;
+  const isWhole = span >= needed;
+  const perLine = isWhole ? Math.max(length, (width - gap) / pixelsPerSecond)
+    : Math.floor((width - gap) / pixelsPerSecond / unit * 4) / 4 * unit;
+  const lines = isWhole ? 1 : Math.min(longestLines, Math.ceil(length / perLine - 1e-6));
+  const height = ruler.isPrinted ? 40 : lines > 1 ? 46 : 66;
+  return { span, width, perLine, lines, height };
+}
+
+/** The most lines of one thumbnail; what comes behind is in the detail. */
+const longestLines = 40;
+
+let gradientNumber = 0;
+
+/** Events between two times: outlines filled by a gradient of sharpness, stems with one head. */
+function drawEventsOf(take, { x, y, bottom, from, to, radius }) {
+  let gradients = "";
+  let shapes = "";
+  for (const event of lastingEvents(take)) {
+    const [start, end] = [Math.max(event.time, from), Math.min(event.time + event.length, to)];
+    if (start >= end) continue;
+    const times = [start, end];
+    for (let index = 0; index < event.points.length; index += 3) {
+      if (event.points[index] > start && event.points[index] < end) times.push(event.points[index]);
+    }
+    const count = clamp(Math.round((x(end) - x(start)) / 3), 8, 160);
+    for (let index = 1; index < count; index++) times.push(start + (end - start) * index / count);
+    times.sort((a, b) => a - b);
+    const values = times.map((time) => valueAt(event, Math.min(time, end - 1e-6)));
+    const name = `g${gradientNumber++}`;
+    gradients += gradient(name, times, values, start, end);
+    const top = times.map((time, index) => [x(time), y(values[index].intensity)]);
+    shapes += `<path class="sounding-area" d="M${px(x(start))} ${bottom}`
+      + `${linePath(top).replace("M", "L")}L${px(x(end))} ${bottom}Z" fill="url(#${name})"/>`;
+  }
+  for (const each of transientsOf(take)) {
+    if (each.time < from - 1e-9 || each.time >= to) continue;
+    const [place, height] = [px(x(each.time)), px(y(each.intensity))];
+    const color = rampColor(each.sharpness);
+    shapes += line("halo", place, place, bottom, height)
+      + `<line class="stem" x1="${place}" x2="${place}" y1="${bottom}" y2="${height}" stroke="${color}"/>`
+      + `<circle class="head" cx="${place}" cy="${height}" r="${radius}" fill="${color}"/>`;
+  }
+  return `<defs>${gradients}</defs>${shapes}`;
+}
+
+/** The colours of an event along its time. */
+function gradient(name, times, values, start, end) {
+  const stops = [];
+  let last = -1;
+  times.forEach((time, index) => {
+    const share = (time - start) / (end - start);
+    if (share - last < 0.04 && index < times.length - 1) return;
+    last = share;
+    stops.push(`<stop offset="${px(share * 100)}%" stop-color="${rampColor(values[index].sharpness)}"/>`);
+  });
+  return `<linearGradient id="${name}">${stops.join("")}</linearGradient>`;
+}
+
+/** The picture of a card, line by line, each with its axis. */
+function thumbnail(index) {
+  const take = data.takes[index];
+  const layout = layoutOf(index);
+  const { width, perLine, lines, height } = layout;
+  const { unit, pixelsPerSecond } = ruler;
+  let drawing = "";
+  for (let row = 0; row < lines; row++) {
+    const bottom = row * (height + axisHeight) + height;
+    const from = row * perLine;
+    const to = (row + 1) * perLine + (row === lines - 1 ? 1 : 0);
+    const x = (time) => 6 + (time - from) * pixelsPerSecond;
+    const y = (value) => bottom - value * (height - 9);
+    const step = unit / 4;
+    for (let count = 0; count * step * pixelsPerSecond <= width - 11; count++) {
+      const place = 6 + count * step * pixelsPerSecond;
+      const isWhole = count % 4 === 0;
+      drawing += line("tick", place, place, bottom, bottom + (isWhole ? 5 : 3));
+      if (isWhole || (count % 4 === 2 && layout.span === 1)) {
+        const text = secondsText(from + count * step) + (isWhole && count ? " s" : "");
+        drawing += label(count ? place : place - 3, bottom + 14, text, count ? "middle" : "start");
+      }
+    }
+    drawing += line("base", 2, width - 2, bottom, bottom)
+      + drawEventsOf(take, { x, y, bottom, from, to, radius: 4 });
+  }
+  const whole = lines * (height + axisHeight);
+  return `<svg viewBox="0 0 ${px(width)} ${whole}" height="${whole}" aria-hidden="true">${drawing}</svg>`;
+}
+
+/** Where a time is in a thumbnail. */
+function thumbnailPlace(index, time) {
+  const { perLine, lines, height } = layoutOf(index);
+  const row = clamp(Math.floor(time / perLine), 0, lines - 1);
+  return {
+    x: 6 + (time - row * perLine) * ruler.pixelsPerSecond, y: row * (height + axisHeight), height,
+  };
+}

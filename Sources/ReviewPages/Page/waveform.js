@@ -1,0 +1,99 @@
+// The waveform of two takes: the peak within a few milliseconds, and the samples from close by.
+
+/** Seconds to each side of which the greatest magnitude is drawn: an outline without a wave's ripple. */
+const outlineReach = 0.006;
+/** Ranges shorter than this show the samples themselves. */
+const closeRange = 0.16;
+
+const outlines = new Map();
+
+/** The outline of a sound: for every sample the greatest magnitude around it. */
+async function outlineOf(id) {
+  if (outlines.has(id)) return outlines.get(id);
+  const buffer = await soundOf(id);
+  const channels = Array.from(
+    { length: buffer.numberOfChannels }, (_, index) => buffer.getChannelData(index));
+  const reach = Math.round(outlineReach * buffer.sampleRate);
+  const magnitude = (index) => channels.reduce((most, each) => Math.max(most, Math.abs(each[index])), 0);
+  const values = new Float32Array(buffer.length);
+  // The samples that may be the greatest of a window, by falling magnitude.
+  const queue = [];
+  let first = 0;
+  for (let index = 0; index < buffer.length + reach; index++) {
+    if (index < buffer.length) {
+      const value = magnitude(index);
+      while (queue.length > first && queue.at(-1).value <= value) queue.pop();
+      queue.push({ index, value });
+    }
+    const center = index - reach;
+    if (center < 0) continue;
+    while (queue.length > first && queue[first].index < center - reach) first++;
+    values[center] = queue[first]?.value ?? 0;
+  }
+  const outline = { values, rate: buffer.sampleRate, samples: channels[0] };
+  outlines.set(id, outline);
+  return outline;
+}
+
+/** The waveforms of both takes. */
+async function drawWaveforms({ box, lanes }) {
+  const [first, second] = await Promise.all(
+    [state.one, state.other].map((take) => outlineOf(soundId(take, output))));
+  const [[top, bottom]] = lanes;
+  const middle = (top + bottom) / 2;
+  const peak = Math.max(
+    0.05, ...[first, second].map(({ values }) => values.reduce((most, value) => Math.max(most, value), 0)));
+  const scale = peak > 0.5 ? 1 : peak > 0.25 ? 0.5 : 0.25;
+  const y = (value) => middle - value / scale * ((bottom - top) / 2 - 2);
+  const right = box.left + box.width;
+  const isClose = state.to - state.from < closeRange;
+  const of = output === 1 ? "small speakers" : "actuator";
+  let drawing = timeAxis(box, lanes);
+  for (const value of [scale, scale / 2, 0, -scale / 2, -scale]) {
+    drawing += line("grid", box.left, right, y(value), y(value))
+      + label(box.left - 8, y(value) + 4, withMinus(value), "end");
+  }
+  for (const decibels of [0, -6, -12, -20]) {
+    const value = 10 ** (decibels / 20);
+    if (value > scale) continue;
+    drawing += label(right + 8, y(value) + 4, `${withMinus(decibels)} dB${decibels ? "" : "FS"}`);
+  }
+  drawing += laneTitle(
+    box.left, top - 7, "Waveform", `${isClose ? "samples" : "peak within 6 ms"}, ${of}`);
+  drawing += `<g clip-path="url(#${box.clip})">`;
+  drawing += isClose ? drawSamples(box, first, second, y, scale)
+    : drawOutlines(box, first, second, { y, base: middle, least: 0.012 * scale, mirrored: true });
+  return `${drawing}</g>${line("axis", box.left, right, bottom, bottom)}`
+    + line("zero", box.left, right, middle, middle);
+}
+
+function drawOutlines(box, first, second, scale) {
+  const { shift } = pair();
+  const places = Array.from({ length: Math.floor(box.width * 2) + 1 }, (_, index) => index / 2);
+  const timeAt = (place) => state.from + place / box.width * (state.to - state.from);
+  const at = ({ values, rate }, time) => values[Math.round(time * rate)] ?? 0;
+  return areasOfTwo(
+    places.map((place) => box.left + place),
+    places.map((place) => at(first, timeAt(place))),
+    places.map((place) => at(second, timeAt(place) + shift)), scale);
+}
+
+/** The samples of both takes, grey where they agree. */
+function drawSamples(box, first, second, y, scale) {
+  const { shift } = pair();
+  const x = (time) => box.left + (time - state.from) / (state.to - state.from) * box.width;
+  const rate = first.rate;
+  const start = Math.max(0, Math.floor(state.from * rate));
+  const count = Math.max(0, Math.ceil(state.to * rate) - start + 1);
+  const one = (index) => first.samples[start + index] ?? 0;
+  const two = (index) =>
+    second.samples[Math.round(((start + index) / rate + shift) * second.rate)] ?? 0;
+  const isEqual = (index) => [index - 1, index, index + 1]
+    .every((each) => Math.abs(one(each) - two(each)) < 0.012 * scale);
+  const draw = (value, wantsEqual, className) => path(
+    className, runsWhere(count, (index) => isEqual(index) === wantsEqual)
+      .map((run) => [run[0] - 1, ...run, run.at(-1) + 1])
+      .map((run) => linePath(run.map((index) => [x((start + index) / rate), y(value(index))])))
+      .join(""));
+  return draw(one, true, "both-line") + draw(one, false, "a-line") + draw(two, false, "b-line");
+}

@@ -1,0 +1,253 @@
+internal import HapticModel
+internal import HapticRender
+internal import PatternComparison
+
+/// A difference in the words of a list: what and how, by how much, when.
+struct FindingText: Equatable {
+  /// What differs, as `Second transient 50 ms later`.
+  let title: String
+  /// How, as `onset 1.2 → 1.25 s`; may be empty.
+  let detail: String
+  /// By how much, as `+50 ms`.
+  let amount: String
+  /// When, as `1.2 – 1.25 s`.
+  let when: String
+
+  /// Words for a difference of a comparison.
+  init(_ difference: Difference, of comparison: Comparison) {
+    let subject = Self.subject(of: difference, in: comparison)
+    let sentence = Self.shortened(difference.sentence, label: comparison.options.otherLabel)
+    amount = Self.amount(of: difference)
+    when = Self.when(difference)
+    let predicate = Self.predicate(of: difference)
+    if let control = Self.control(of: difference) {
+      (title, detail) = (control, sentence)
+      return
+    }
+    if let subject, let predicate {
+      title =
+        difference.kind == .missing || difference.kind == .added
+        ? "\(predicate) \(subject)" : "\(subject.capitalizedFirst) \(predicate)"
+    } else {
+      title = sentence
+    }
+    detail = Self.detail(of: difference, in: comparison)
+  }
+
+  // MARK: What
+
+  /// The events that differ, as `second transient`; nil where it is not about events.
+  private static func subject(of difference: Difference, in comparison: Comparison) -> String? {
+    let isAdded = difference.kind == .added
+    let indices = isAdded ? difference.otherEvents : difference.referenceEvents
+    let take = isAdded ? comparison.other : comparison.reference
+    guard let composition = take.composition, !indices.isEmpty else {
+      return difference.isThroughout ? "everything" : nil
+    }
+    let events = composition.layers.flatMap(\.pattern.events)
+    guard indices.allSatisfy(events.indices.contains) else { return nil }
+    if difference.isThroughout, indices.count == events.count { return "everything" }
+    let kinds = Set(indices.map { events[$0].kind })
+    guard kinds.count == 1, let kind = kinds.first else { return "\(indices.count) events" }
+    let same = events.indices.filter { events[$0].kind == kind }
+      .sorted { (events[$0].time, $0) < (events[$1].time, $1) }
+    let places = indices.compactMap { same.firstIndex(of: $0) }.sorted()
+    if places.count > 1 {
+      let numbers = places.map { "\($0 + 1)" }
+      guard places.count < 4, !isAdded else { return "\(places.count) \(kind.plural)" }
+      return
+        "\(kind.plural) \(numbers.dropLast().joined(separator: ", ")) and \(numbers.last ?? "")"
+    }
+    if isAdded || same.count == 1 { return kind.singular }
+    return "\(Ordinal.word(places.first ?? 0)) \(kind.singular)"
+  }
+
+  /// What is true of the events, or nil where only the sentence says it.
+  private static func predicate(of difference: Difference) -> String? {
+    let size = sizeText(of: difference)
+    let isMore = difference.amount > 0
+    switch difference.kind {
+    case .missing: return "Missing"
+    case .added: return "Extra"
+    case .level where difference.unit == .decibels && abs(difference.amount) < 60:
+      return "\(size) \(isMore ? "stronger" : "weaker")"
+    case .time where difference.unit == .seconds: return "\(size) \(isMore ? "later" : "earlier")"
+    case .frequency where difference.unit == .percent:
+      return "\(size) \(isMore ? "higher" : "lower")"
+    case .duration where difference.unit == .seconds:
+      return "\(size) \(isMore ? "longer" : "shorter")"
+    default: return nil
+    }
+  }
+
+  /// What a curve or a parameter became, or nil for other differences.
+  private static func control(of difference: Difference) -> String? {
+    guard difference.kind == .curve || difference.kind == .parameter else { return nil }
+    let noun = difference.kind == .curve ? "curve" : "control"
+    let change = difference.amount < 0 ? "lowered" : "raised"
+    switch difference.unit {
+    case .decibels: return "Intensity \(noun) \(change)"
+    case .percent: return "Sharpness \(noun) \(change)"
+    default: return nil
+    }
+  }
+
+  /// A sentence as a heading: without the name of the take and its full stop.
+  private static func shortened(_ sentence: String, label: String) -> String {
+    var text = sentence[...]
+    if text.hasSuffix(".") { text = text.dropLast() }
+    text = text.replacing(" of \(label)'s ", with: " of the ")
+    for start in [
+      "\(label)'s ", "\(label) has ", "\(label) is ", "\(label) as a whole ", "\(label) ",
+    ]
+    where text.hasPrefix(start) {
+      text = text.dropFirst(start.count)
+      break
+    }
+    for article in ["a ", "an ", "the ", "The "] where text.hasPrefix(article) {
+      text = text.dropFirst(article.count)
+      break
+    }
+    return String(text).capitalizedFirst
+  }
+
+  // MARK: How, by how much, when
+
+  private static func detail(of difference: Difference, in comparison: Comparison) -> String {
+    if difference.kind == .missing || difference.kind == .added {
+      let isAdded = difference.kind == .added
+      let indices = isAdded ? difference.otherEvents : difference.referenceEvents
+      let take = isAdded ? comparison.other : comparison.reference
+      guard indices.count == 1, let composition = take.composition else {
+        return difference.unit == .fullScale ? "\(number(difference.amount, places: 1)) dBFS" : ""
+      }
+      let events = composition.layers.flatMap(\.pattern.events)
+      guard let index = indices.first, events.indices.contains(index) else { return "" }
+      return values(of: index, in: composition)
+    }
+    guard let before = difference.before, let after = difference.after else { return "" }
+    let values = "\(number(before, places: 3)) → \(number(after, places: 3))"
+    let isPattern = comparison.reference.composition != nil && comparison.other.composition != nil
+    switch difference.kind {
+    case .level: return isPattern ? "intensity \(values)" : values
+    case .time: return "onset \(values) s"
+    case .frequency:
+      guard isPattern else { return "\(values) Hz" }
+      let law = comparison.reference.profile.frequency
+      let hertz = [before, after].map { number(law.hertz(atSharpness: $0), places: 0) }
+      return (0...1).contains(before) && (0...1).contains(after)
+        ? "sharpness \(values), \(hertz[0]) → \(hertz[1]) Hz" : "\(values) Hz"
+    case .duration, .length: return "\(difference.kind.rawValue) \(values) s"
+    default: return values
+    }
+  }
+
+  /// Intensity and sharpness of an event as written, the controls, and what comes of both.
+  private static func values(of index: Int, in composition: HapticComposition) -> String {
+    var place = index
+    for layer in composition.layers {
+      let events = layer.pattern.events
+      guard place >= events.count else {
+        let event = events[place]
+        let names = event.kind.isAudio ? ["volume", "brightness"] : ["intensity", "sharpness"]
+        let strength = Double(event.value(of: event.kind.isAudio ? .audioVolume : .hapticIntensity))
+        let tone = Double(event.value(of: event.kind.isAudio ? .audioBrightness : .hapticSharpness))
+        func control(_ id: DynamicParameterID) -> Double {
+          ControlTimeline(of: id, in: layer.pattern).value(at: event.time)
+        }
+        let factor = control(event.kind.isAudio ? .audioVolumeControl : .hapticIntensityControl)
+        let shift = control(event.kind.isAudio ? .audioBrightnessControl : .hapticSharpnessControl)
+        return "\(names[0]) \(number(strength, places: 2))"
+          + (abs(factor - 1) < 0.004
+            ? "" : " × \(number(factor, places: 2)) = \(number(strength * factor, places: 2))")
+          + ", \(names[1]) \(number(min(max(0, tone + shift), 1), places: 2))"
+      }
+      place -= events.count
+    }
+    return ""
+  }
+
+  /// The amount without its sign, as `50 ms`.
+  private static func sizeText(of difference: Difference) -> String {
+    let size = abs(difference.amount)
+    switch difference.unit {
+    case .seconds:
+      return size < 1
+        ? "\(number(size * 1_000, places: size < 0.01 ? 1 : 0)) ms"
+        : "\(number(size, places: 2)) s"
+    case .decibels: return "\(number(size, places: size < 0.1 ? 2 : 1)) dB"
+    case .percent: return "\(number(size, places: size < 2 ? 1 : 0)) %"
+    case .fullScale: return "\(number(difference.amount, places: 1)) dBFS"
+    case .count: return number(size, places: 0)
+    case .none: return ""
+    }
+  }
+
+  private static func amount(of difference: Difference) -> String {
+    switch (difference.kind, difference.unit) {
+    case (.missing, _): return "missing"
+    case (.added, _): return "added"
+    case (_, .none): return ""
+    case (_, .fullScale): return sizeText(of: difference)
+    default: return (difference.amount < 0 ? "−" : "+") + sizeText(of: difference)
+    }
+  }
+
+  private static func when(_ difference: Difference) -> String {
+    if difference.isThroughout { return "throughout" }
+    let (start, end) = (difference.range.lowerBound, difference.range.upperBound)
+    if difference.kind == .time, let before = difference.before, let after = difference.after {
+      return "\(number(before, places: 3)) → \(number(after, places: 3)) s"
+    }
+    guard end - start > 0.06 else { return "\(number(start, places: 3)) s" }
+    return "\(number(start, places: 3)) – \(number(end, places: 3)) s"
+  }
+
+  /// A number as people read it.
+  private static func number(_ value: Double, places: Int) -> String {
+    PageNumberFormatting.shown(PageNumberFormatting.plain(value, places: places))
+  }
+}
+
+/// Words for places in a row.
+enum Ordinal {
+  private static let words = [
+    "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
+  ]
+
+  /// `first` for 0, `second` for 1, and `11th` from there on.
+  static func word(_ index: Int) -> String {
+    if index < words.count { return words[index] }
+    let number = index + 1
+    let isTeen = (11...13).contains(number % 100)
+    let ending =
+      switch number % 10 {
+      case 1 where !isTeen: "st"
+      case 2 where !isTeen: "nd"
+      case 3 where !isTeen: "rd"
+      default: "th"
+      }
+    return "\(number)\(ending)"
+  }
+}
+
+extension HapticEvent.Kind {
+  /// Whether it is heard rather than felt.
+  fileprivate var isAudio: Bool { self == .audioContinuous || self == .audioCustom }
+
+  fileprivate var singular: String {
+    switch self {
+    case .hapticTransient: "transient"
+    case .hapticContinuous: "continuous event"
+    case .audioContinuous: "audio tone"
+    case .audioCustom: "sound file"
+    }
+  }
+
+  fileprivate var plural: String { singular + "s" }
+}
+
+extension String {
+  /// The text with its first letter in upper case.
+  fileprivate var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
+}

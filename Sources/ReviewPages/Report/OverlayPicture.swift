@@ -1,0 +1,176 @@
+internal import HapticRender
+internal import SignalPlots
+
+/// Two takes on one another, for readers without script: what both have is grey, what only one has is
+/// in its colour. The page's style colours it; its script draws the same with more detail.
+struct OverlayPicture {
+  private let one: PageTake
+  private let other: PageTake
+  /// By how many seconds the other take is later.
+  private let shift: Double
+  private let profile: TransducerProfile
+  private let duration: Double
+
+  private static let size = (width: 1_140.0, height: 348.0)
+  private static let margin = (left: 58.0, right: 58.0)
+  private static let strengthLane = (top: 22.0, bottom: 210.0)
+  private static let toneLane = (top: 250.0, bottom: 320.0)
+  /// CSS pixels between two places of a curve.
+  private static let step = 4.0
+
+  /// The picture of two takes.
+  init(_ one: PageTake, _ other: PageTake, shift: Double, profile: TransducerProfile) {
+    (self.one, self.other, self.shift, self.profile) = (one, other, shift, profile)
+    duration = max(one.duration, other.duration - shift, 0.02)
+  }
+
+  /// An SVG element.
+  var markup: String {
+    let (width, height) = Self.size
+    let name = "\(one.name) and \(other.name) on one time axis."
+    return
+      "<svg class=\"plot\" viewBox=\"0 0 \(Int(width)) \(Int(height))\" role=\"img\" aria-label=\""
+      + "\(name.escapedForMarkup) Every difference is in the list below.\">"
+      + axes + areas + transients(one, class: "a", delay: 0)
+      + transients(other, class: "b", delay: shift) + "</svg>"
+  }
+
+  // MARK: Places
+
+  private func x(_ seconds: Double) -> Double {
+    Self.margin.left + (Self.size.width - Self.margin.left - Self.margin.right) * seconds / duration
+  }
+
+  private static func y(_ value: Double) -> Double {
+    strengthLane.bottom - value * (strengthLane.bottom - strengthLane.top - 6)
+  }
+
+  private static func toneY(_ value: Double) -> Double {
+    toneLane.bottom - 3 - value * (toneLane.bottom - toneLane.top - 8)
+  }
+
+  /// A tenth of a pixel.
+  private static func text(_ value: Double) -> String {
+    PageNumberFormatting.plain(value, places: 1)
+  }
+
+  // MARK: Axes
+
+  private var axes: String {
+    let (left, right) = (Self.margin.left, Self.size.width - Self.margin.right)
+    let isOfPatterns = one.events != nil && other.events != nil
+    var markup = ""
+    for (lane, title) in [
+      (Self.strengthLane, isOfPatterns ? "Intensity" : "Level"),
+      (Self.toneLane, isOfPatterns ? "Sharpness" : "Frequency"),
+    ] {
+      markup += "<text class=\"lane\" x=\"\(Int(left))\" y=\"\(Int(lane.top - 7))\">\(title)</text>"
+      markup += line("axis", left, lane.bottom, right, lane.bottom)
+    }
+    let law = profile.frequency
+    let ends =
+      isOfPatterns
+      ? [
+        ("0", "1", "", ""), ("0", "1", "\(shown(law.low)) Hz", "\(shown(law.high)) Hz"),
+      ] : [("−60", "0 dBFS", "", ""), ("", "", "30 Hz", "600 Hz")]
+    for (place, texts) in zip([Self.y, Self.toneY], ends) {
+      for (value, low, high) in [(0.0, texts.0, texts.2), (1.0, texts.1, texts.3)] {
+        let y = Self.text(place(value) + 4)
+        markup += "<text x=\"\(Int(left - 8))\" y=\"\(y)\" text-anchor=\"end\">\(low)</text>"
+        markup += "<text x=\"\(Int(right + 8))\" y=\"\(y)\">\(high)</text>"
+      }
+    }
+    let step = RoundSteps.step(atLeast: duration / 12)
+    for count in 0...Int(duration / step + 1e-9) {
+      let seconds = Double(count) * step
+      let isLast = seconds + step > duration + 1e-9
+      markup +=
+        "<text x=\"\(Self.text(x(seconds)))\" y=\"\(Int(Self.toneLane.bottom + 18))\" "
+        + "text-anchor=\"middle\">\(PageNumberFormatting.plain(seconds, places: 3))"
+        + "\(isLast ? " s" : "")</text>"
+    }
+    return markup
+  }
+
+  private func shown(_ hertz: Double) -> String { PageNumberFormatting.plain(hertz, places: 0) }
+
+  private func line(
+    _ name: String, _ x1: Double, _ y1: Double, _ x2: Double, _ y2: Double
+  ) -> String {
+    "<line class=\"\(name)\" x1=\"\(Self.text(x1))\" y1=\"\(Self.text(y1))\" "
+      + "x2=\"\(Self.text(x2))\" y2=\"\(Self.text(y2))\"/>"
+  }
+
+  // MARK: Curves
+
+  private var areas: String {
+    let count = Int((Self.size.width - Self.margin.left - Self.margin.right) / Self.step)
+    let times = (0...count).map { Double($0) / Double(count) * duration }
+    let first = times.map { one.strength(at: $0) }
+    let second = times.map { other.strength(at: $0 + shift) }
+    let both = zip(first, second).map(min)
+    var markup = area("both-area", times, both, over: nil)
+    markup += area("a-area", times, first, over: second)
+    markup += area("b-area", times, second, over: first)
+    for (name, tones) in [
+      ("a-line", times.map { one.tone(at: $0) }),
+      ("b-line", times.map { other.tone(at: $0 + shift) }),
+    ] {
+      var path = ""
+      var isOpen = false
+      for (time, tone) in zip(times, tones) {
+        if let tone {
+          path += "\(isOpen ? "L" : "M")\(Self.text(x(time))) \(Self.text(Self.toneY(tone)))"
+        }
+        isOpen = tone != nil
+      }
+      markup += "<path class=\"\(name)\" d=\"\(path)\"/>"
+    }
+    return markup
+  }
+
+  /// What is above another curve, or above the ground.
+  private func area(
+    _ name: String, _ times: [Double], _ values: [Double], over others: [Double]?
+  ) -> String {
+    var path = ""
+    var run: [Int] = []
+    func close() {
+      if run.count > 1 {
+        let top = run.map { "\(Self.text(x(times[$0]))) \(Self.text(Self.y(values[$0])))" }
+        let bottom = run.reversed().map {
+          "\(Self.text(x(times[$0]))) \(Self.text(Self.y(others?[$0] ?? 0)))"
+        }
+        path += "M" + (top + bottom).joined(separator: "L") + "Z"
+      }
+      run = []
+    }
+    for index in values.indices {
+      if values[index] > (others?[index] ?? 0) + 0.005 { run.append(index) } else { close() }
+    }
+    close()
+    return path.isEmpty ? "" : "<path class=\"\(name)\" d=\"\(path)\"/>"
+  }
+
+  private func transients(_ take: PageTake, class name: String, delay: Double) -> String {
+    let transients = (take.events ?? []).filter { $0.kind == .transient }.prefix(500)
+    return transients.map { event in
+      guard let point = event.points.first else { return "" }
+      let place = x(point.time - delay)
+      let (height, tone) = (Self.y(point.intensity), Self.toneY(point.sharpness))
+      return line("stem \(name)", place, Self.strengthLane.bottom, place, height)
+        + "<circle class=\"head \(name)\" cx=\"\(Self.text(place))\" cy=\"\(Self.text(height))\" r=\"5\"/>"
+        + "<circle class=\"head \(name)\" cx=\"\(Self.text(place))\" cy=\"\(Self.text(tone))\" r=\"5\"/>"
+    }.joined()
+  }
+}
+
+/// Steps of axes.
+enum RoundSteps {
+  /// The least of 1, 2 and 5 times a power of ten that is no less than a value.
+  static func step(atLeast least: Double) -> Double {
+    var power = 0.001
+    while power * 10 <= least { power *= 10 }
+    return [1, 2, 5, 10].map { $0 * power }.first { $0 >= least } ?? power
+  }
+}
