@@ -22,11 +22,12 @@ public struct LoadedPattern: Sendable {
   ///
   /// - Throws: `InputError` or `FileError`.
   public init(
-    _ input: PatternInput, curveTimes: ReadingOptions.CurveTimes = .automatic
+    _ input: PatternInput, reading: ReadingOptions = ReadingOptions()
   ) throws {
     file = try input.file()
-    let examination = input.formats.examine(
-      file, options: ReadingOptions(curveTimes: curveTimes, wantsFindings: false))
+    var reading = reading
+    reading.wantsFindings = false
+    let examination = input.formats.examine(file, options: reading)
     composition = try examination.get().linearized()
     self.input = input
     details = examination.details

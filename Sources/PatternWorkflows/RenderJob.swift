@@ -36,8 +36,8 @@ public struct RenderJob: Sendable {
   public var routing = ChannelRouting()
   /// Whether the file is what the transducer would do instead of what drives it.
   public var rendersAcceleration = false
-  /// What the times of control points count from.
-  public var curveTimes = ReadingOptions.CurveTimes.automatic
+  /// How patterns are read.
+  public var reading = ReadingOptions()
 
   /// Asked between blocks of any rendering, on any thread; where it answers true, the work is given up.
   public var isCancelled: @Sendable () -> Bool = { false }
@@ -60,7 +60,7 @@ public struct RenderJob: Sendable {
   public func plans(_ input: PatternInput, for profiles: [TransducerProfile]? = nil) throws
     -> (plans: [RenderPlan], pattern: LoadedPattern)
   {
-    let pattern = try LoadedPattern(input, curveTimes: curveTimes)
+    let pattern = try LoadedPattern(input, reading: reading)
     let plans = try pattern.plans(for: profiles ?? channels.profiles, rate: Double(rate))
     return (plans, pattern)
   }

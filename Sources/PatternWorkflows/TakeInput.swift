@@ -74,7 +74,7 @@ public enum TakeInput: Equatable, Sendable {
   public func take(_ job: RenderJob) throws -> Take {
     switch self {
     case .pattern(let input):
-      try Self.render(LoadedPattern(input, curveTimes: job.curveTimes), job)
+      try Self.render(LoadedPattern(input, reading: job.reading), job)
     case .sound(let path): try Self.read(path, job)
     }
   }

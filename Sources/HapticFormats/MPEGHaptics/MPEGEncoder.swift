@@ -40,7 +40,12 @@ struct MPEGEncoder {
     document.description = [composition.title, composition.notes].compactMap { $0 }
       .joined(separator: ": ")
     let envelopes = EnvelopeSampler(.amplitude, law: .linear, tolerance: options.tolerance)
-      .envelopes(of: composition)
+      .envelopes(of: composition).filter { envelope in
+        if envelope.end <= FrameConversion.longest { return true }
+        self.losses.add(
+          .dropped, .event(envelope.event), "the event ends more than a day after the start")
+        return false
+      }
     addTransients(envelopes.filter { $0.kind == .hapticTransient })
     for envelope in envelopes where envelope.kind == .hapticContinuous { add(envelope) }
     for (layer, each) in composition.layers.enumerated() {
@@ -210,7 +215,12 @@ struct MPEGEncoder {
   // MARK: - Signals
 
   private mutating func add(_ signal: SampledSignal, of layer: Int) {
-    guard !signal.samples.isEmpty, signal.rate > 0, signal.time.isFinite else { return }
+    guard !signal.samples.isEmpty, SampledSignal.rates.contains(signal.rate), signal.time >= 0,
+      signal.time + signal.duration <= FrameConversion.longest
+    else {
+      losses.add(.dropped, .layer(layer), "a signal that cannot be rendered is not written")
+      return
+    }
     let points = signal.samples.enumerated().map { index, sample in
       EnvelopePoint(
         time: signal.time + Double(index) / signal.rate,

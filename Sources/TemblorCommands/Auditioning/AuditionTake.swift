@@ -30,12 +30,12 @@ struct AuditionTake: Sendable {
   /// Reads a pattern or a sound file.
   ///
   /// - Throws: `InputError`, `FileError` or `SoundFileError`.
-  init(_ input: TakeInput, curveTimes: ReadingOptions.CurveTimes) throws {
+  init(_ input: TakeInput, reading: ReadingOptions) throws {
     name = input.name
     stem = FileSystem.stem(of: input.outputStem)
     switch input {
     case .pattern(let pattern):
-      let loaded = try LoadedPattern(pattern, curveTimes: curveTimes)
+      let loaded = try LoadedPattern(pattern, reading: reading)
       content = .pattern(loaded)
       hash = SHA256.hash(of: loaded.file.bytes)
     case .sound(let path):

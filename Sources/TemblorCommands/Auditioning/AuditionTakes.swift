@@ -12,7 +12,7 @@ struct AuditionTakes: Sendable {
 
   /// Reads takes; reports what is wrong and answers the status where any cannot be played.
   static func read(
-    _ words: [String], curveTimes: ReadingOptions.CurveTimes, formats: FormatRegistry,
+    _ words: [String], reading: ReadingOptions, formats: FormatRegistry,
     _ terminal: Terminal
   ) throws(UsageError) -> (takes: AuditionTakes?, status: ExitStatus) {
     let (inputs, problems) = TakeInput.find(words, formats: formats)
@@ -26,7 +26,7 @@ struct AuditionTakes: Sendable {
     var takes: [AuditionTake] = []
     for input in inputs {
       do {
-        takes.append(try AuditionTake(input, curveTimes: curveTimes))
+        takes.append(try AuditionTake(input, reading: reading))
       } catch {
         terminal.report(Failure.message(error))
         statuses.append(Failure.status(of: error))

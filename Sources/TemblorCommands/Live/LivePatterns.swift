@@ -14,7 +14,7 @@ struct LivePatterns {
 
   /// Reads patterns, and reports those that are wrong.
   init(
-    _ words: [String], curveTimes: ReadingOptions.CurveTimes, formats: FormatRegistry,
+    _ words: [String], reading: ReadingOptions, formats: FormatRegistry,
     _ terminal: Terminal
   ) {
     let (inputs, problems) = PatternInput.find(words, formats: formats)
@@ -23,7 +23,7 @@ struct LivePatterns {
     }
     for input in inputs {
       do {
-        loaded.append(try LoadedPattern(input, curveTimes: curveTimes))
+        loaded.append(try LoadedPattern(input, reading: reading))
       } catch {
         fail(input.name, Failure.message(error), Failure.status(of: error), terminal)
       }

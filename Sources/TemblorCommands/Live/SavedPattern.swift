@@ -10,7 +10,7 @@ import SystemSupport
 final class SavedPattern: SessionTask {
   private let input: PatternInput
   private let path: String
-  private let curveTimes: ReadingOptions.CurveTimes
+  private let reading: ReadingOptions
   private let watch: FileWatch
   private let engine: PlaybackEngine
   private let console: LiveConsole
@@ -26,14 +26,14 @@ final class SavedPattern: SessionTask {
   ///
   /// - Parameter output: Where findings are shown, for its colours.
   init(
-    _ path: String, curveTimes: ReadingOptions.CurveTimes, on engine: PlaybackEngine,
+    _ path: String, reading: ReadingOptions, on engine: PlaybackEngine,
     passCount: Int?, formats: FormatRegistry, session: LiveSession, output: Output
   ) throws {
     self.path = path
     input = PatternInput(
       origin: .file(path), outputStem: FileSystem.stem(of: path),
       formats: formats)
-    self.curveTimes = curveTimes
+    self.reading = reading
     self.engine = engine
     self.output = output
     console = session.console
@@ -74,7 +74,7 @@ final class SavedPattern: SessionTask {
   private func read(startingAt time: PlaybackTime) throws {
     let piece: CompiledPattern
     do {
-      let pattern = try LoadedPattern(input, curveTimes: curveTimes)
+      let pattern = try LoadedPattern(input, reading: reading)
       try watch.watch([path] + pattern.sources.filter(isInside))
       piece = CompiledPattern(
         name: path, plans: try pattern.plans(for: engine.profiles, rate: engine.rate),

@@ -13,7 +13,7 @@ extension TakeInput {
       let take = try take(job)
       return PlotSubject(name: take.name, signal: take.signal, profile: take.profile)
     case .pattern(let input):
-      let pattern = try LoadedPattern(input, curveTimes: job.curveTimes)
+      let pattern = try LoadedPattern(input, reading: job.reading)
       var subject = PlotSubject(
         name: input.name, composition: pattern.composition, profile: job.profile)
       subject.samples = try pattern.samples(rate: Double(job.rate))

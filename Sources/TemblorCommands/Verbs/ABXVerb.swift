@@ -28,7 +28,7 @@ enum ABXVerb {
         Argument("B", help: "The take to compare with.", completion: .file),
       ],
       options: ABXOptions.options + [
-        AuditionVerb.loop, AuditionVerb.gap, SharedOptions.curveTimes,
+        AuditionVerb.loop, AuditionVerb.gap, SharedOptions.curveTimes, SharedOptions.asReference,
         Option("--json", help: "Print the record as JSON instead of the result as text."),
         LiveOptions.quiet,
       ],
@@ -59,10 +59,10 @@ enum ABXVerb {
     let options = try ABXOptions(arguments)
     let part = try LoopPart(arguments)
     let gap = try arguments.double("--gap", in: 0...3_600) ?? AuditionVerb.defaultGap
-    let curveTimes = try SharedOptions.curveTimes(arguments)
+    let reading = try SharedOptions.reading(arguments)
     let words = [arguments.argument("A"), arguments.argument("B")]
     let (read, status) = try AuditionTakes.read(
-      words, curveTimes: curveTimes, formats: formats, terminal)
+      words, reading: reading, formats: formats, terminal)
     guard let takes = read else { return status }
     guard takes.all.count == 2 else {
       throw UsageError(

@@ -42,7 +42,8 @@ enum AuditionVerb {
         Option(
           "--match", value: "MATCH", help: "Initial level matching.",
           defaultText: LevelMatch.none.rawValue, choices: LevelMatch.allCases.map(\.rawValue)),
-        loop, gap, SharedOptions.curveTimes, LiveOptions.json, LiveOptions.quiet,
+        loop, gap, SharedOptions.curveTimes, SharedOptions.asReference, LiveOptions.json,
+        LiveOptions.quiet,
       ],
       groups: [LiveOptions.soundGroup, RoutingOptions.group, DeviceOptions.group],
       examples: [
@@ -65,9 +66,9 @@ enum AuditionVerb {
     let match = try arguments.choice("--match", as: LevelMatch.self) ?? .none
     let part = try LoopPart(arguments)
     let gap = try arguments.double("--gap", in: 0...3_600) ?? defaultGap
-    let curveTimes = try SharedOptions.curveTimes(arguments)
+    let reading = try SharedOptions.reading(arguments)
     let (read, status) = try AuditionTakes.read(
-      arguments.values(take.name), curveTimes: curveTimes, formats: formats, terminal)
+      arguments.values(take.name), reading: reading, formats: formats, terminal)
     guard let takes = read else { return status }
 
     try options.checkOutputs(reading: takes.sources)

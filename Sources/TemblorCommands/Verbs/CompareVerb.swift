@@ -46,7 +46,8 @@ enum CompareVerb {
             "Also write a self-contained HTML page with players, plots and a blind test.",
           completion: .file(endingIn: "html"), writes: OutputNames.pageEndings),
         Option("--all", help: "List all differences, not only the largest."),
-        SharedOptions.profile, SharedOptions.rate, SharedOptions.curveTimes, SharedOptions.json,
+        SharedOptions.profile, SharedOptions.rate, SharedOptions.curveTimes,
+        SharedOptions.asReference, SharedOptions.json,
       ],
       examples: [
         .init("temblor compare old.ahap new.ahap", "See what an edit changed."),
@@ -63,7 +64,7 @@ enum CompareVerb {
       let options = try options(arguments)
       let tolerance = try arguments.value("--tolerance").map { try Tolerance(words: $0) }
       var job = try SharedOptions.job(arguments)
-      job.curveTimes = try SharedOptions.curveTimes(arguments)
+      job.reading = try SharedOptions.reading(arguments)
       let rate = try arguments.int("--rate", in: SharedOptions.sampleRates)
       let (inputs, problems) = TakeInput.find(words, formats: formats)
       for problem in problems { terminal.report("\(problem)") }

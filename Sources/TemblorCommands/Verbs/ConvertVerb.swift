@@ -72,10 +72,7 @@ enum ConvertVerb {
                 "How intensity follows from amplitude in formats that hold amplitudes: its square root, or equal to it.",
               defaultText: AmplitudeLaw.root.rawValue,
               choices: AmplitudeLaw.allCases.map(\.rawValue)),
-            Option(
-              "--as-reference",
-              help: "Read as the format's reference software does, including its faults."),
-            SharedOptions.curveTimes,
+            SharedOptions.asReference, SharedOptions.curveTimes,
           ]),
       ],
       examples: [

@@ -31,7 +31,7 @@ enum GalleryVerb {
           writes: OutputNames.pageEndings),
         Option(
           "--title", value: "TITLE", help: "Title of the page.", defaultText: usualTitle),
-        SharedOptions.profile, SharedOptions.curveTimes,
+        SharedOptions.profile, SharedOptions.curveTimes, SharedOptions.asReference,
         Option("-q", "--quiet", help: "Print errors only."),
       ],
       examples: [
@@ -43,7 +43,7 @@ enum GalleryVerb {
     ) { arguments, terminal in
       var job = try SharedOptions.job(arguments)
       job.rate = rate
-      job.curveTimes = try SharedOptions.curveTimes(arguments)
+      job.reading = try SharedOptions.reading(arguments)
       let path = arguments.value("--output") ?? usualOutput
       if path == RenderOutputs.standardOutput, terminal.output.isTerminal {
         throw UsageError(

@@ -21,6 +21,7 @@ enum InfoVerb {
       ],
       options: [
         SharedOptions.profile, SharedOptions.rate, SharedOptions.curveTimes,
+        SharedOptions.asReference,
         Option(
           "--weighting", value: "NAME",
           help:
@@ -35,7 +36,7 @@ enum InfoVerb {
       ]
     ) { arguments, terminal in
       var job = try SharedOptions.job(arguments)
-      job.curveTimes = try SharedOptions.curveTimes(arguments)
+      job.reading = try SharedOptions.reading(arguments)
       job.rate = try SharedOptions.rate(arguments)
       let weighting =
         arguments.value("--weighting").flatMap(VibrotactileWeighting.named) ?? .hand

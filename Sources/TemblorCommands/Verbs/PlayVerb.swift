@@ -27,7 +27,7 @@ enum PlayVerb {
           "--gap", value: "SECONDS", help: "Silence between two patterns.",
           defaultText: "\(defaultGap)"),
         RoutingOptions.pan,
-        SharedOptions.curveTimes, LiveOptions.json, LiveOptions.quiet,
+        SharedOptions.curveTimes, SharedOptions.asReference, LiveOptions.json, LiveOptions.quiet,
       ],
       groups: [LiveOptions.soundGroup, RoutingOptions.group, DeviceOptions.group],
       examples: [
@@ -55,9 +55,9 @@ enum PlayVerb {
     let options = try LiveOptions(arguments)
     let loop = try arguments.int("--loop", in: 0...1_000_000) ?? 1
     let gap = try arguments.double("--gap", in: 0...3_600) ?? defaultGap
-    let curveTimes = try SharedOptions.curveTimes(arguments)
+    let reading = try SharedOptions.reading(arguments)
     var patterns = LivePatterns(
-      arguments.values(SharedOptions.patternName), curveTimes: curveTimes, formats: formats,
+      arguments.values(SharedOptions.patternName), reading: reading, formats: formats,
       terminal)
     guard !patterns.loaded.isEmpty else { return patterns.status }
 

@@ -47,7 +47,7 @@ enum PlotVerb {
           defaultText: "all", completion: .words(PlotPart.allCases.map(\.rawValue)),
           formerValues: ["wave": "waveform", "spectrum": "spectrogram"]),
         Option("--overlay", help: "Draw two inputs on one time axis for comparison."),
-        SharedOptions.profile, SharedOptions.curveTimes,
+        SharedOptions.profile, SharedOptions.curveTimes, SharedOptions.asReference,
       ],
       examples: [
         .init("temblor plot heartbeat", "Look at a pattern in the terminal."),
@@ -56,7 +56,7 @@ enum PlotVerb {
       ]
     ) { arguments, terminal in
       var job = try SharedOptions.job(arguments)
-      job.curveTimes = try SharedOptions.curveTimes(arguments)
+      job.reading = try SharedOptions.reading(arguments)
       let style = try Style(arguments, on: terminal)
       let (inputs, problems) = TakeInput.find(
         arguments.values("FILE"), formats: formats)

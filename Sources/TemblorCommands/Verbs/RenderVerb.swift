@@ -71,7 +71,7 @@ enum RenderVerb {
             Option(
               "--tail", value: "SECONDS", help: "Silence after the sound.",
               defaultText: "\(OfflineRenderer.defaultTail)"),
-            SharedOptions.curveTimes,
+            SharedOptions.curveTimes, SharedOptions.asReference,
           ]),
         RoutingOptions.group,
       ],
@@ -110,7 +110,7 @@ enum RenderVerb {
     job.passCount = try arguments.int("--loop", in: 0...1_000_000) ?? 1
     job.duration = try arguments.double("--duration", in: 0.001...FrameConversion.longest)
     job.tail = try arguments.double("--tail", in: 0...3_600) ?? job.tail
-    job.curveTimes = try SharedOptions.curveTimes(arguments)
+    job.reading = try SharedOptions.reading(arguments)
     job.format = try arguments.choice("--sample-format", as: SampleFormat.self) ?? .s16
     if job.passCount == 0 && job.duration == nil {
       throw UsageError(

@@ -45,6 +45,10 @@ enum SharedOptions {
     defaultText: ReadingOptions.CurveTimes.automatic.rawValue,
     choices: ReadingOptions.CurveTimes.allCases.map(\.rawValue))
 
+  static let asReference = Option(
+    "--as-reference",
+    help: "Read as the format's reference software does, including its faults.")
+
   static let json = Option("--json", help: "Print the result as JSON.")
 
   /// The profile that was asked for.
@@ -67,6 +71,12 @@ enum SharedOptions {
   /// What control points count from, as asked for.
   static func curveTimes(_ arguments: ParsedArguments) throws -> ReadingOptions.CurveTimes {
     try arguments.choice("--curve-times", as: ReadingOptions.CurveTimes.self) ?? .automatic
+  }
+
+  /// How patterns are read.
+  static func reading(_ arguments: ParsedArguments) throws -> ReadingOptions {
+    ReadingOptions(
+      curveTimes: try curveTimes(arguments), asReference: arguments.flag("--as-reference"))
   }
 
   /// The frame rate that was asked for.

@@ -20,7 +20,7 @@ enum WatchVerb {
         Option(
           "--loop", value: "N", help: "Play each version N times; 0 repeats it until the next.",
           defaultText: "1"),
-        SharedOptions.curveTimes, LiveOptions.json, LiveOptions.quiet,
+        SharedOptions.curveTimes, SharedOptions.asReference, LiveOptions.json, LiveOptions.quiet,
       ],
       groups: [LiveOptions.soundGroup, RoutingOptions.group, DeviceOptions.group],
       examples: [
@@ -39,7 +39,7 @@ enum WatchVerb {
   ) throws -> ExitStatus {
     let options = try LiveOptions(arguments)
     let loop = try arguments.int("--loop", in: 0...1_000_000) ?? 1
-    let curveTimes = try SharedOptions.curveTimes(arguments)
+    let reading = try SharedOptions.reading(arguments)
     let path = arguments.argument("FILE")
     guard FileSystem.entry(at: path) == .file else {
       throw FileError(path, "there is no such file; 'temblor watch' takes one pattern file")
@@ -50,7 +50,7 @@ enum WatchVerb {
     var saved: SavedPattern?
     let outcome = try options.play(in: session) { engine in
       let made = try SavedPattern(
-        path, curveTimes: curveTimes, on: engine, passCount: loop == 0 ? nil : loop,
+        path, reading: reading, on: engine, passCount: loop == 0 ? nil : loop,
         formats: formats, session: session, output: terminal.error)
       saved = made
       return made

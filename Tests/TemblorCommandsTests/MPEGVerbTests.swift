@@ -1,0 +1,105 @@
+@testable import CommandLineKit
+import Foundation
+import HapticFormats
+import HapticModel
+import HapticRender
+import PatternWorkflows
+import SystemSupport
+import TestSupport
+import Testing
+
+@testable import TemblorCommands
+
+/// Files of MPEG haptics in every verb: signals that are no events are rendered, shown and compared.
+@Suite struct MPEGVerbTests {
+  private let place: Scratch
+
+  init() throws {
+    place = try Scratch()
+    // A curve that begins 50 ms after the start: five cycles of a triangle of 100 Hz.
+    let keys = (0...20).map { index in
+      let value = index % 2 == 0 ? 0.0 : index % 4 == 1 ? 0.4 : -0.4
+      return "{\"relative_position\": \(index * 25), \"amplitude_modulation\": \(value)}"
+    }
+    try place.write(
+      """
+      {"version": "2023", "profile": "Main", "level": 1, "date": "2026-11-21", "description": "late",
+      "timescale": 10000, "avatars": [], "syncs": [], "perceptions": [{"id": 0, "avatar_id": 0,
+      "description": "", "perception_modality": "Vibrotactile", "effect_library": [], "channels":
+      [{"id": 0, "description": "c", "gain": 1, "mixing_coefficient": 1, "bands": [{"band_type":
+      "Curve", "curve_type": "Linear", "lower_frequency_limit": 0, "upper_frequency_limit": 1000,
+      "effects": [{"effect_type": "Basis", "position": 500, "keyframes":
+      [\(keys.joined(separator: ", "))]}]}]}]}]}
+      """, to: "late.hjif")
+  }
+
+  private func run(_ words: String...) -> (
+    status: CommandLineKit.ExitStatus, output: String, error: String
+  ) {
+    let recorded = RecordedTerminal()
+    let status = TemblorProgram.program().run(words, on: recorded.terminal)
+    return (status, recorded.output, recorded.error)
+  }
+
+  @Test func verbsTakeASignal() throws {
+    let file = place("late.hjif")
+    let info = run("info", file)
+    #expect(info.status == .done && info.output.contains("contents   1 sampled signal"))
+    #expect(info.output.contains("length     0.1 s"), "\(info.output)")
+    let check = run("check", file)
+    #expect(check.status == .done && check.output == "", "\(check.output)\(check.error)")
+    let plot = run("plot", file, "-o", place("late.svg"))
+    #expect(plot.status == .done, "\(plot.error)")
+    let render = run("render", file, "--profile", "mpeg", "-o", place("late.wav"))
+    #expect(render.status == .done, "\(render.error)")
+    let compare = run("compare", file, file)
+    #expect(compare.status == .done, "\(compare.error)")
+    let gallery = run("gallery", place.path, "-o", place("index.html"))
+    #expect(gallery.status == .done, "\(gallery.error)")
+  }
+
+  @Test func bothFilesSoundTheSame() throws {
+    let file = place("late.hjif")
+    let convert = run("convert", file, "-o", place("late.hmpg"))
+    #expect(convert.status == .done, "\(convert.error)")
+    let compare = run(
+      "compare", "--tolerance", "0.5dB,5ms,2%", file, place("late.hmpg"))
+    #expect(compare.status == .done, "\(compare.output)\(compare.error)")
+    #expect(run("convert", "--strict", file, "-o", place("late.ahap")).status == .invalidInput)
+    #expect(FileSystem.entry(at: place("late.ahap")) != .file)
+  }
+
+  /// What a render job makes of a file at 8 kHz, and the samples that the reader synthesised.
+  private func rendered(_ file: String, asReference: Bool) throws -> (
+    sound: [Float], given: [Float]
+  ) {
+    var job = RenderJob()
+    job.reading.asReference = asReference
+    job.rate = 8_000
+    let input = try #require(PatternInput.find([place(file)]).inputs.first)
+    let (plan, pattern) = try job.plan(input)
+    var rendering = OfflineRenderer(plan: plan)
+    return (rendering.samples(), pattern.composition.layers[0].signals.first?.samples ?? [])
+  }
+
+  @Test func theReferenceIsRenderedOnRequest() throws {
+    // The reference loses a curve that does not begin at 0.
+    #expect(try rendered("late.hjif", asReference: true).sound.allSatisfy { $0 == 0 })
+    let right = try rendered("late.hjif", asReference: false).sound
+    #expect(right.prefix(395).allSatisfy { abs($0) < 1e-3 })
+    #expect(right.contains { $0 > 0.2 })
+    let whole = run("render", place("late.hjif"), "--as-reference", "-o", place("silent.wav"))
+    #expect(whole.status == .done, "\(whole.error)")
+
+    try place.write(
+      try String(contentsOfFile: place("late.hjif"), encoding: .utf8)
+        .replacing("\"position\": 500", with: "\"position\": 0"),
+      to: "now.hjif")
+    let (sound, given) = try rendered("now.hjif", asReference: true)
+    #expect(given.count == 400)
+    // Full intensity of the profile is 0.44; the DC blocker of the output takes little of 100 Hz.
+    for (heard, sample) in zip(sound.dropFirst(8), given.dropFirst(8).dropLast(8)) {
+      #expect(abs(heard - 0.44 * sample) < 0.02)
+    }
+  }
+}
