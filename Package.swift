@@ -276,7 +276,8 @@ let package = Package(
     .testTarget(
       name: "PatternWorkflowsTests",
       dependencies: [
-        "HapticRender", "PatternWorkflows", "SoundFile", "SystemSupport", "TestSupport",
+        "HapticFormats", "HapticModel", "HapticRender", "PatternWorkflows", "SoundFile",
+        "SystemSupport", "TestSupport", "TransducerProfiles",
       ],
       swiftSettings: strict),
     .target(

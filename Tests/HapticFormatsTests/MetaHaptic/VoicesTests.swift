@@ -1,0 +1,70 @@
+import Diagnostics
+import HapticModel
+import Testing
+
+@testable import HapticFormats
+
+/// Files of Lofelt's data model 0.2, read as its maker's upgrade does.
+@Suite struct VoicesTests {
+  private func file(_ envelopes: String, _ transients: String, duration: Double = 0) -> SourceFile {
+    SourceFile(
+      Array(
+        """
+        {"metadata": {"editor": "me", "duration": \(duration)}, "voices": {
+          "envelopes": [\(envelopes)], "transients": [\(transients)]}}
+        """.utf8), name: "a.vij")
+  }
+
+  private static let levels =
+    #"[{"time": 0, "amplitude": 0.25}, {"time": 0.5, "amplitude": 0.75}]"#
+
+  private func clip(_ file: SourceFile) throws -> HapticClip {
+    try #require(HapticClip(exactly: FormatRegistry.standard.read(file), .root))
+  }
+
+  @Test func theLastValueHoldsUntilTheDurationAndTransientsStandOnPoints() throws {
+    let clip = try clip(
+      file(
+        Self.levels + #", [{"time": 0, "amplitude": 0.5}]"#,
+        #"[{"time": 0.25, "amplitude": 1}, {"time": 0.5, "amplitude": 0.5}], "#
+          + #"[{"time": 0.25, "amplitude": 0.125}, {"time": 0.5, "amplitude": 0}]"#, duration: 2))
+    #expect(
+      clip.amplitude == [
+        .init(time: 0, amplitude: 0.25),
+        .init(time: 0.25, amplitude: 0.5, emphasis: .init(amplitude: 1, frequency: 0.125)),
+        .init(time: 0.5, amplitude: 0.75, emphasis: .init(amplitude: 0.75, frequency: 0)),
+        .init(time: 2, amplitude: 0.75),
+      ])
+    #expect(clip.frequency == [.init(time: 0, frequency: 0.5), .init(time: 2, frequency: 0.5)])
+  }
+
+  @Test func oneEnvelopeHasNoFrequency() throws {
+    #expect(try clip(file(Self.levels, "", duration: 1)).frequency == nil)
+  }
+
+  @Test func whatTheMakerRefusesIsRefusedWithItsPlace() {
+    func error(_ file: SourceFile) -> String? {
+      FormatRegistry.standard.examine(file).findings.first { $0.severity == .error }
+        .map { "\($0.rule.text)\($0.place.position): \($0.message)" }
+    }
+    #expect(
+      error(file("", "")) == "vij/structure:2:16: there must be an amplitude envelope")
+    #expect(error(file("[]", ""))?.hasPrefix("vij/structure:2:16") == true)
+    #expect(
+      error(file(Self.levels, "[]", duration: 1))
+        == "vij/transient-pairs:2:100: transients must be two lists: amplitudes and frequencies")
+    #expect(
+      error(file(Self.levels, #"[{"time": 0, "amplitude": 1}], []"#, duration: 1))?.contains(
+        "1 amplitudes of transients have 0 frequencies") == true)
+    #expect(
+      error(
+        file(
+          Self.levels, #"[{"time": 0, "amplitude": 1}], [{"time": 0.1, "amplitude": 1}]"#,
+          duration: 1))?.contains("is at 0.1 s, its amplitude at 0.0 s") == true)
+    #expect(
+      error(file(Self.levels, "", duration: 0.25))?.hasPrefix("vij/out-of-range:2:50") == true)
+    #expect(
+      error(SourceFile(Array(#"{"voices": 1}"#.utf8), name: "a"))?.hasPrefix("vij/structure:1:12")
+        == true)
+  }
+}

@@ -1,0 +1,99 @@
+import Foundation
+import HapticFormats
+import HapticModel
+import HapticRender
+import Testing
+import TransducerProfiles
+
+@testable import PatternWorkflows
+
+/// The sound of haptic clips against what Meta's own renderer makes of them.
+@Suite struct HapticClipSoundTests {
+  private static let rate = 8_000.0
+  private static let window = 160
+
+  private func samples(_ composition: HapticComposition) throws -> [Float] {
+    let quest = try #require(ProfileCatalog.profile(named: "meta-quest"))
+    let plan = try RenderPlan(compiling: composition, profile: quest, rate: Self.rate)
+    var renderer = OfflineRenderer(plan: plan)
+    return renderer.samples()
+  }
+
+  /// The samples of a WAVE file of one channel of floats.
+  private func floats(_ file: Data) throws -> [Float] {
+    let bytes = Array(file)
+    let data = try #require(
+      bytes.indices.dropLast(8).first {
+        Array(bytes[$0..<$0 + 4]) == Array("data".utf8)
+      })
+    return stride(from: data + 8, to: bytes.count - 3, by: 4).map { start in
+      Float(
+        bitPattern: (0..<4).reduce(0) { $0 | UInt32(bytes[start + $1]) << UInt32(8 * $1) })
+    }
+  }
+
+  private func levels(_ samples: [Float]) -> [Double] {
+    stride(from: 0, to: samples.count - Self.window, by: Self.window).map { start in
+      let sum = samples[start..<start + Self.window].reduce(0.0) { $0 + Double($1 * $1) }
+      return (sum / Double(Self.window)).squareRoot()
+    }
+  }
+
+  @Test func levelsAreThoseOfMetasRendererWhereNoTapSounds() throws {
+    guard let corpus = ProcessInfo.processInfo.environment["TEMBLOR_TEST_FORMATS"] else { return }
+    let folder = corpus + "/haptic"
+    var departures: [Double] = []
+    for name in try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+    where name.hasSuffix(".haptic") {
+      let bytes = Array(try Data(contentsOf: URL(filePath: "\(folder)/\(name)")))
+      let composition = try FormatRegistry.standard.read(SourceFile(bytes, name: name))
+      let taps = composition.layers.dropFirst().flatMap(\.pattern.events).map(\.time)
+      var continuous = HapticComposition(layers: [composition.layers[0]])
+      // Meta's hertz follow frequency itself; with equal hertz, windows have equal parts of cycles.
+      for index in continuous.layers[0].pattern.curves.indices
+      where continuous.layers[0].pattern.curves[index].id == .hapticSharpnessControl {
+        continuous.layers[0].pattern.curves[index].interpolation = .linear
+      }
+      let sound = "\(folder)/\(name.dropLast(".haptic".count)).quest-8000.wav"
+      let theirs = levels(try floats(Data(contentsOf: URL(filePath: sound))))
+      let mine = levels(try samples(continuous))
+      for (index, pair) in zip(mine, theirs).enumerated() where pair.1 > 0.02 {
+        let time = Double(index * Self.window) / Self.rate
+        guard !taps.contains(where: { (time - 0.02...time + 0.06).contains($0 + 0.02) }) else {
+          continue
+        }
+        departures.append(abs(20 * log10(2 * pair.0 / pair.1)))
+      }
+    }
+    departures.sort()
+    #expect(departures.count > 500)
+    #expect((departures.last ?? 9) <= 0.5)
+  }
+
+  /// Both SDKs' merged files would scale the second tap by the envelope below it.
+  @Test func aTapDoesNotDependOnTheEnvelopeBelowIt() throws {
+    func tap(above level: Double) throws -> [Float] {
+      func clip(_ emphasis: String) throws -> [Float] {
+        let text = """
+          {"version": {"major": 1}, "signals": {"continuous": {"envelopes": {"amplitude": [
+            {"time": 0, "amplitude": \(level)},
+            {"time": 0.5, "amplitude": \(level)\(emphasis)},
+            {"time": 1, "amplitude": \(level)}]}}}}
+          """
+        let composition = try FormatRegistry.standard.read(
+          SourceFile(Array(text.utf8), name: "a.haptic"))
+        let plan = try RenderPlan(compiling: composition, profile: .phone, rate: Self.rate)
+        var renderer = OfflineRenderer(plan: plan)
+        return renderer.samples()
+      }
+      let with = try clip(#", "emphasis": {"amplitude": 0.5, "frequency": 0.5}"#)
+      let without = try clip("")
+      return zip(with, without).map { $0 - $1 }
+    }
+    let (quiet, loud) = (try tap(above: 0), try tap(above: 0.4))
+    #expect((quiet.map(abs).max() ?? 0) > 0.1)
+    #expect(zip(quiet, loud).allSatisfy { abs($0 - $1) < 1e-4 })
+    // The onset is exact to the frame.
+    #expect(quiet.firstIndex { abs($0) > 1e-6 }.map { abs($0 - 4000) <= 1 } == true)
+  }
+}
