@@ -14,12 +14,20 @@ import Testing
 
   init() throws { place = try Scratch() }
 
-  /// A file without an ending in a format, or nil where the format is only read.
+  /// A file without an ending in a format, or nil where the format is only read, or has no mark by
+  /// which its content is recognised.
   private func file(_ id: String) throws -> String? {
     let format = try #require(FormatRegistry.standard.format(id: id))
     guard let writing = try format.write(FormatMatrix.example(.continuous)) else { return nil }
+    let bytes = writing.files[0].bytes
+    guard format.recognize(bytes.span) == .certain else {
+      try AtomicFileWriter.write(bytes, to: place("plain"))
+      let (status, error) = run(["convert", "--from", id, place("plain"), "-o", place("p.ahap")])
+      #expect(status == .done, "\(error)")
+      return nil
+    }
     let path = place(id)
-    try AtomicFileWriter.write(writing.files[0].bytes, to: path)
+    try AtomicFileWriter.write(bytes, to: path)
     return path
   }
 

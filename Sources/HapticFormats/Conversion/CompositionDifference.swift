@@ -21,6 +21,8 @@ package struct CompositionDifference: Equatable, Sendable {
   private static let window = 0.02
   /// Steps in a window.
   private static let steps = 10
+  /// Where in a step is looked: on no whole millisecond, where many formats jump.
+  private static let offset = 0.37
   /// The most windows that are looked at.
   private static let windowLimit = 100_000
   /// How far in time two transients are the same.
@@ -58,7 +60,7 @@ package struct CompositionDifference: Equatable, Sendable {
       var means = (left: 0.0, right: 0.0)
       var weighted = (left: 0.0, right: 0.0)
       for step in 0..<Self.steps {
-        let time = (Double(window) + (Double(step) + 0.5) / Double(Self.steps)) * Self.window
+        let time = (Double(window) + (Double(step) + Self.offset) / Double(Self.steps)) * Self.window
         let one = Self.value(left, at: time, &cursors.0)
         let other = Self.value(right, at: time, &cursors.1)
         means.left += one.level / Double(Self.steps)
