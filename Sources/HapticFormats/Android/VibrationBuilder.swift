@@ -185,6 +185,11 @@ struct VibrationBuilder {
     return Int(exact.rounded())
   }
 
+  private mutating func noteRamp() {
+    losses.add(
+      .approximated, .composition, "jumps are written as ramps, in milliseconds", size: 1)
+  }
+
   private mutating func noteTimes() {
     guard timeError > Self.exactness else { return }
     losses.add(
@@ -208,6 +213,7 @@ struct VibrationBuilder {
       }
       let isJump = index == 0 ? point.level != 0 : points[index - 1].time == point.time
       if isJump { target = max(target, time + 1) }
+      if isJump, (index == 0 ? 0 : points[index - 1].level) != point.level { noteRamp() }
       if target > time {
         ends.append((point, target - time))
         time = target
@@ -233,6 +239,8 @@ struct VibrationBuilder {
     _ points: [EnvelopePoint], from start: Int, to end: Int?
   ) -> VibrationEffect {
     let (sharpness, ends) = lines(points, from: start, to: end)
+    // Basic envelopes end in silence, others where they are.
+    if points.last.map({ $0.level != 0 }) ?? false { noteRamp() }
     let initial = Float(sharpness)
     let lines = ends.map { end in
       VibrationEffect.BasicPoint(

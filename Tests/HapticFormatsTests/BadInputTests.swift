@@ -1,0 +1,104 @@
+import Diagnostics
+import HapticFormats
+import HapticModel
+import TestSupport
+import Testing
+
+/// Damaged files of every format: an answer with a place, in time, and never a crash.
+@Suite struct BadInputTests {
+  private static let formats = FormatRegistry.standard.formats
+
+  /// A file of a format with transients and a continuous event with curves; nil where it is only read.
+  private func sample(_ format: any HapticFormat) throws -> [UInt8]? {
+    let pattern = HapticPattern(
+      events: [
+        HapticEvent(
+          kind: .hapticContinuous, time: 0, duration: 0.4,
+          parameters: [.hapticIntensity: 0.8, .hapticSharpness: 0.5]),
+        HapticEvent(kind: .hapticTransient, time: 0.6),
+      ],
+      curves: [
+        ParameterCurve(
+          id: .hapticIntensityControl, time: 0,
+          controlPoints: [.init(time: 0, value: 0), .init(time: 0.2, value: 1)])
+      ])
+    return try format.write(HapticComposition(pattern))?.files[0].bytes
+  }
+
+  /// Reads bytes as a format, and as whatever they are taken for.
+  private func examine(_ bytes: [UInt8], _ format: any HapticFormat, _ note: String) {
+    let file = SourceFile(bytes, name: "x")
+    for examination in [
+      format.examine(file, options: ReadingOptions()), FormatRegistry.standard.examine(file),
+    ] {
+      let errors = examination.findings.filter { $0.severity == .error }
+      #expect(
+        (examination.composition == nil) == !errors.isEmpty, "\(format.id), \(note)")
+      for error in errors.prefix(3) {
+        let line = error.description
+        #expect(line.hasPrefix("x") && !line.contains("\n"), "\(format.id), \(note)")
+      }
+    }
+  }
+
+  @Test func truncatedAndDamagedFilesAreAnsweredWithAPlace() throws {
+    var chance = Chance(state: 3)
+    for format in Self.formats {
+      guard let bytes = try sample(format) else { continue }
+      for count in stride(from: 0, to: bytes.count, by: max(1, bytes.count / 60)) {
+        examine(Array(bytes.prefix(count)), format, "the first \(count) bytes")
+      }
+      for _ in 0..<60 {
+        var damaged = bytes
+        for _ in 0..<Int.random(in: 1...4, using: &chance) {
+          let index = Int.random(in: 0..<bytes.count, using: &chance)
+          damaged[index] = UInt8.random(in: 0...255, using: &chance)
+        }
+        examine(damaged, format, "damaged")
+      }
+      examine([0xEF, 0xBB, 0xBF] + bytes, format, "a byte-order mark")
+      let text = String(decoding: bytes, as: UTF8.self)
+      examine(
+        [0xFF, 0xFE] + text.utf16.flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] }, format, "UTF-16")
+      for word in ["1e999", "-1", "NaN", "\"1\"", "null", "1e308", "-0"] {
+        for digits in ["0.4", "0.6", "400", "0.2", "200"] where text.contains(digits) {
+          examine(Array(text.replacing(digits, with: word).utf8), format, "\(digits) as \(word)")
+        }
+      }
+    }
+  }
+
+  @Test func depthAndRandomBytesAreBounded() {
+    var chance = Chance(state: 9)
+    let deep = [
+      Array(repeating: UInt8(ascii: "["), count: 100_000),
+      Array(String(repeating: "{\"Pattern\":", count: 20_000).utf8),
+      Array(String(repeating: "{\"signals\":", count: 20_000).utf8),
+      Array(String(repeating: "<vibration-effect>", count: 20_000).utf8),
+    ]
+    for format in Self.formats {
+      for text in deep { examine(text, format, "depth") }
+      for _ in 0..<20 {
+        let count = Int.random(in: 0...400, using: &chance)
+        let bytes = (0..<count).map { _ in UInt8.random(in: 0...255, using: &chance) }
+        examine(bytes, format, "random bytes")
+      }
+    }
+  }
+
+  /// Time in proportion: a clip of very many points.
+  @Test func aClipOfManyPointsIsReadAndWritten() throws {
+    let format = try #require(FormatRegistry.standard.format(id: "haptic"))
+    let points = (0..<50_000).map {
+      "{\"time\":\(Double($0) / 1000),\"amplitude\":\($0 % 2 == 0 ? 0 : 1)}"
+    }
+    let text =
+      "{\"version\":{\"major\":1},\"signals\":{\"continuous\":{\"envelopes\":{\"amplitude\":["
+      + points.joined(separator: ",") + "]}}}}"
+    let composition = try format.examine(
+      SourceFile(Array(text.utf8), name: "x"), options: ReadingOptions()
+    ).get()
+    #expect(composition.layers[0].pattern.curves[0].controlPoints.count == 50_000)
+    #expect(composition.linearized().layers[0].pattern.curves[0].controlPoints.count <= 1_050_000)
+  }
+}
