@@ -1,7 +1,6 @@
 internal import Foundation
 package import HapticPlayback
 internal import HapticRender
-internal import Synchronization
 
 /// Where engines play: an output, and the time that goes by there.
 package protocol EngineBackend: AnyObject, Sendable {
@@ -57,9 +56,9 @@ package enum EngineBackends {
   /// The device of the test whose task this is, or of the engine whose handler runs.
   @TaskLocal package static var scoped: VirtualBackend?
 
-  private static let installed = Mutex<(any EngineBackend)?>(nil)
+  private static let installed = Locked<(any EngineBackend)?>(nil)
   /// Devices of tests that run.
-  private static let running = Mutex<[VirtualBackend]>([])
+  private static let running = Locked<[VirtualBackend]>([])
   /// What the environment names.
   private static let environment: any EngineBackend = {
     let asked = OutputConfiguration(ProcessInfo.processInfo.environment)
@@ -89,6 +88,9 @@ package enum EngineBackends {
     }
     return current
   }
+
+  /// The virtual device that a call of now plays on, reported like a new engine's; nil in real time.
+  package static func takeVirtual() -> VirtualBackend? { takeCurrent() as? VirtualBackend }
 
   /// The virtual device of here and now, or nil where engines play in real time.
   package static var virtual: VirtualBackend? { current as? VirtualBackend }

@@ -1,7 +1,6 @@
 internal import Foundation
 internal import HapticPlayback
 internal import HapticRender
-internal import Synchronization
 
 /// What an engine is and does: its state, its session, its handlers.
 ///
@@ -49,14 +48,14 @@ final class EngineBacking: @unchecked Sendable {
     var number = 0
   }
 
-  private let home: Mutex<Home>
+  private let home: Locked<Home>
   let queue = DispatchQueue(label: "CoreHaptics.CHHapticEngine.handlers")
   private let lock = NSRecursiveLock()
   private let transition = NSRecursiveLock()
   private var state = State()
 
   init(backend: any EngineBackend) {
-    home = Mutex(Home(backend: backend))
+    home = Locked(Home(backend: backend))
     adopt(backend)
   }
 

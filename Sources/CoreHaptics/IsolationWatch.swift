@@ -1,5 +1,5 @@
 internal import Glibc
-internal import Synchronization
+internal import HapticPlayback
 
 /// Notices handlers that belong to the main actor and are called off it.
 ///
@@ -10,7 +10,7 @@ package enum IsolationWatch {
   private typealias Hook = @convention(thin) (UnownedSerialExecutor, Original) -> Void
 
   /// Threads that call a handler, and whether it has been noticed.
-  private static let calls = Mutex<[UInt: Bool]>([:])
+  private static let calls = Locked<[UInt: Bool]>([:])
 
   private static var thread: UInt { UInt(pthread_self()) }
 

@@ -24,39 +24,72 @@ public struct HapticLog: Equatable, Sendable, RandomAccessCollection, CustomStri
 
   /// What can be called and can happen; `at` is when it takes effect, in seconds of the device.
   public enum Action: Equatable, Sendable {
+    /// An engine was made.
     case engineMade
+    /// An engine was started.
     case engineStarted
+    /// A start threw an error of this code.
     case engineStartFailed(CHHapticError.Code)
     /// The reason is nil where the application requested the stop.
     case engineStopped(CHHapticEngine.StoppedReason?)
+    /// An engine was reset: its players are dead.
     case engineReset
+    /// The haptics of an engine were muted, or unmuted.
     case hapticsMuted(Bool)
+    /// The audio of an engine was muted, or unmuted.
     case audioMuted(Bool)
+    /// A handler of the application was called.
     case handlerCalled(Handler)
+    /// A player was made of a pattern.
     case playerMade(eventCount: Int)
+    /// A player was started.
     case started(at: Double)
+    /// A player was stopped.
     case stopped(at: Double)
+    /// A player was paused.
     case paused(at: Double)
+    /// A player was resumed.
     case resumed(at: Double)
+    /// A player was sought to seconds of its pattern.
     case sought(to: Double)
+    /// A player was cancelled.
     case cancelled
     /// A player has come to its end, by itself or by a stop.
     case ended(at: Double)
+    /// A player was set to loop, or not to.
     case looping(Bool)
+    /// The playback rate of a player was set.
     case rate(Double)
+    /// A player was muted, or unmuted.
     case muted(Bool)
+    /// A dynamic parameter was sent to a player, one entry for each.
     case sent(CHHapticDynamicParameter.ID, Float, at: Double)
+    /// A parameter curve was scheduled.
     case scheduledCurve(CHHapticDynamicParameter.ID, at: Double)
+    /// A feedback generator was called.
     case generator(GeneratorCall)
+    /// A system sound was played.
     case systemSound(Int)
     /// An engine was made where it could be any of several tests'; it plays on none of their devices.
     case strayEngine
+    /// A rule of phones was broken.
     case breach(HapticBreach)
   }
 
   /// A handler of the application.
   public enum Handler: String, Sendable {
-    case start, stop, finished, stopped, reset, completion
+    /// That of a start.
+    case start
+    /// That of a stop.
+    case stop
+    /// That of `notifyWhenPlayersFinished`.
+    case finished
+    /// The stopped handler.
+    case stopped
+    /// The reset handler.
+    case reset
+    /// The completion handler of a player.
+    case completion
   }
 
   /// A call of a feedback generator.
@@ -66,10 +99,15 @@ public struct HapticLog: Equatable, Sendable, RandomAccessCollection, CustomStri
     /// The types of notifications.
     public enum Notification: String, Sendable { case success, warning, error }
 
+    /// An impact.
     case impact(Style, intensity: Double = 1)
+    /// A notification.
     case notification(Notification)
+    /// A change of a selection.
     case selection
+    /// An alignment while drawing.
     case alignment
+    /// A closed path while drawing.
     case pathCompleted
   }
 

@@ -1,5 +1,5 @@
 internal import CoreHaptics
-internal import Synchronization
+internal import Foundation
 
 extension VirtualHapticDevice {
   /// The rules of phones that a test checks; none at first.
@@ -7,9 +7,9 @@ extension VirtualHapticDevice {
   /// Set before the application makes its first engine. The trait `.virtualHaptics(rules:)` sets it, and fails the test
   /// for each breach.
   public var rules: Set<HapticRule> {
-    get { ruleBox.rules.withLock { $0 } }
+    get { ruleBox.rules }
     set {
-      ruleBox.rules.withLock { $0 = newValue }
+      ruleBox.rules = newValue
       backend.watchesIsolation = newValue.contains(.handlersOnTheirActor)
     }
   }
@@ -38,6 +38,12 @@ extension VirtualHapticDevice {
 }
 
 /// The rules of a device, kept with it.
-private final class RuleBox: Sendable {
-  let rules = Mutex<Set<HapticRule>>([])
+private final class RuleBox: @unchecked Sendable {
+  private let lock = NSLock()
+  private var stored: Set<HapticRule> = []
+
+  var rules: Set<HapticRule> {
+    get { lock.withLock { stored } }
+    set { lock.withLock { stored = newValue } }
+  }
 }

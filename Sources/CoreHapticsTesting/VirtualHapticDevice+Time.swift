@@ -1,5 +1,5 @@
 internal import CoreHaptics
-internal import Synchronization
+internal import Foundation
 
 extension VirtualHapticDevice {
   /// Lets time go by, and waits until what handlers have handed on to tasks, actors and queues has run.
@@ -62,22 +62,24 @@ public struct VirtualHapticClock: Clock {
   }
 
   /// A task that sleeps, woken once.
-  private final class Sleeper: Sendable {
-    private let state = Mutex<(continuation: CheckedContinuation<Void, Never>?, isAwake: Bool)>(
-      (nil, false))
+  private final class Sleeper: @unchecked Sendable {
+    private let lock = NSLock()
+    private var continuation: CheckedContinuation<Void, Never>?
+    private var isAwake = false
 
     func set(_ continuation: CheckedContinuation<Void, Never>) {
-      let isAwake = state.withLock { state in
-        if !state.isAwake { state.continuation = continuation }
-        return state.isAwake
+      let isAwake = lock.withLock {
+        if !self.isAwake { self.continuation = continuation }
+        return self.isAwake
       }
       if isAwake { continuation.resume() }
     }
 
     func wake() {
-      let continuation = state.withLock { state in
-        let continuation = state.continuation
-        state = (nil, true)
+      let continuation = lock.withLock {
+        let continuation = self.continuation
+        self.continuation = nil
+        isAwake = true
         return continuation
       }
       continuation?.resume()

@@ -24,9 +24,12 @@ public final class VirtualHapticDevice: Sendable {
   /// Lets `CHHapticEngine()` make engines on what the environment names again.
   public static func uninstall() { EngineBackends.use(nil) }
 
-  /// The device of the test whose task this is, or the one that is installed; nil where engines play in real time.
+  /// The device of the test whose task this is, the one that is installed, or that of the only test that runs.
+  ///
+  /// Nil where engines play in real time, and where several tests run and none can be named.
   public static var current: VirtualHapticDevice? {
-    EngineBackends.virtual.map { VirtualHapticDevice($0) }
+    guard let backend = EngineBackends.virtual, backend !== VirtualBackend.stray else { return nil }
+    return VirtualHapticDevice(backend)
   }
 
   /// Makes an engine on this device.

@@ -41,7 +41,7 @@ open class UIFeedbackGenerator: NSObject {
   /// - Parameter name: What the call is, where several play one pattern.
   func play(_ pattern: String, as name: String? = nil, intensity: CGFloat = 1) {
     let intensity = intensity.isNaN ? 0 : min(max(intensity, 0), 1)
-    if let device = EngineBackends.virtual {
+    if let device = EngineBackends.takeVirtual() {
       let name = name ?? pattern
       device.note(.generatorCalled(name: name, intensity: Double(intensity)))
       if !MainQueue.isCurrent { device.note(.breach(.generatorOffMainThread(name: name))) }

@@ -136,6 +136,22 @@ func startBlocking(_ engine: CHHapticEngine) throws { try engine.start() }
     #expect(hapticDevice.played.transients == [0])
   }
 
+  /// The trait adds a warning, since the test has an engine of its own.
+  @Test func whatCouldBeSeveralTestsBelongsToNone() async throws {
+    let engine = try CHHapticEngine()
+    let other = VirtualBackend()
+    EngineBackends.begin(other)
+    defer { EngineBackends.end(other) }
+    await Task.detached {
+      let isNamed = VirtualHapticDevice.current != nil
+      #expect(!isNamed)
+      _ = try? CHHapticEngine()
+    }.value
+    #expect(hapticDevice.log.actions == [.engineMade, .strayEngine])
+    #expect(VirtualHapticDevice(other).log.actions == [.strayEngine])
+    withExtendedLifetime(engine) {}
+  }
+
   /// An engine that lives as long as the process.
   private final class Kept: @unchecked Sendable {
     static let shared = Kept()

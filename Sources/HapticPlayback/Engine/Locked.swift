@@ -4,11 +4,12 @@ internal import Glibc
 ///
 /// A pthread mutex, which the thread sanitizer knows, where it takes the library's own for a race.
 @safe
-final class Locked<Value>: @unchecked Sendable {
+package final class Locked<Value>: @unchecked Sendable {
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private var value: Value
 
-  init(_ value: Value) {
+  /// A value that nobody touches yet.
+  package init(_ value: Value) {
     unsafe mutex = .allocate(capacity: 1)
     unsafe mutex.initialize(to: pthread_mutex_t())
     unsafe pthread_mutex_init(mutex, nil)
@@ -21,7 +22,7 @@ final class Locked<Value>: @unchecked Sendable {
   }
 
   /// Reads or changes the value while nobody else does.
-  func withLock<Result, Failure: Error>(
+  package func withLock<Result, Failure: Error>(
     _ body: (inout Value) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     unsafe pthread_mutex_lock(mutex)
@@ -30,7 +31,7 @@ final class Locked<Value>: @unchecked Sendable {
   }
 
   /// The same where the value is free just now; else nothing.
-  func withLockIfAvailable<Result>(_ body: (inout Value) -> Result) -> Result? {
+  package func withLockIfAvailable<Result>(_ body: (inout Value) -> Result) -> Result? {
     guard unsafe pthread_mutex_trylock(mutex) == 0 else { return nil }
     defer { unsafe pthread_mutex_unlock(mutex) }
     return body(&value)
