@@ -61,6 +61,27 @@ import Testing
     #expect(playing.manager.invalidPatterns["d"] == nil)
   }
 
+  @Test func clipsOfOtherMakersArePlayedLikeAHAP() throws {
+    let folder = try folder()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let clip = """
+      {"version": {"major": 1}, "signals": {"continuous": {"envelopes": {"amplitude": [
+        {"time": 0, "amplitude": 0, "emphasis": {"amplitude": 1, "frequency": 0.5}},
+        {"time": 0.1, "amplitude": 0}]}}}}
+      """
+    try clip.write(
+      to: folder.appendingPathComponent("d.haptic"), atomically: true, encoding: .utf8)
+    let playing = ManagerPlaying(resolver: .folder(folder))
+    playing.manager.play("d")
+    playing.advance(0.2)
+    #expect(playing.manager.invalidPatterns["d"] == nil)
+    #expect(playing.onsets.count == 1)
+    // Core Haptics itself reads AHAP alone.
+    #expect(throws: CHHapticError.self) {
+      try CHHapticPattern(contentsOf: folder.appendingPathComponent("d.haptic"))
+    }
+  }
+
   @Test func brokenTextIsToldByLineAndColumn() {
     let playing = ManagerPlaying(
       resolver: PatternResolver(names: ["x", "y"]) { name in

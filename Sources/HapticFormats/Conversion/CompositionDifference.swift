@@ -60,7 +60,8 @@ package struct CompositionDifference: Equatable, Sendable {
       var means = (left: 0.0, right: 0.0)
       var weighted = (left: 0.0, right: 0.0)
       for step in 0..<Self.steps {
-        let time = (Double(window) + (Double(step) + Self.offset) / Double(Self.steps)) * Self.window
+        let time =
+          (Double(window) + (Double(step) + Self.offset) / Double(Self.steps)) * Self.window
         let one = Self.value(left, at: time, &cursors.0)
         let other = Self.value(right, at: time, &cursors.1)
         means.left += one.level / Double(Self.steps)

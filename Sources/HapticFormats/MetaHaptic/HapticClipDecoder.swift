@@ -146,9 +146,18 @@ struct HapticClipDecoder {
   private mutating func decodeEmphasis(_ value: JSONValue, above amplitude: Float)
     -> HapticClip.Emphasis?
   {
-    guard expect(.object, value, "emphasis"),
-      let level = member(.amplitude, of: value, "an emphasis"),
-      let tone = member(.frequency, of: value, "an emphasis"),
+    guard expect(.object, value, "emphasis") else { return nil }
+    var level: JSONValue?
+    var tone: JSONValue?
+    for member in value.members {
+      switch Self.names.index(ofKey: member) {
+      case Key.amplitude.rawValue: level = member
+      case Key.frequency.rawValue: tone = member
+      default: continue
+      }
+    }
+    guard let level = require(level, .amplitude, of: value, "an emphasis"),
+      let tone = require(tone, .frequency, of: value, "an emphasis"),
       let emphasis = share(level, "amplitude", .clipEmphasisRange),
       let frequency = share(tone, "frequency", .clipEmphasisRange)
     else { return nil }
@@ -205,11 +214,11 @@ struct HapticClipDecoder {
     return nil
   }
 
-  private mutating func require(_ value: JSONValue?, _ key: Key, of owner: JSONValue)
-    -> JSONValue?
-  {
+  private mutating func require(
+    _ value: JSONValue?, _ key: Key, of owner: JSONValue, _ name: String = "a point"
+  ) -> JSONValue? {
     if value == nil {
-      log.add(.clipStructure, at: owner, "a point must have the key \"\(key)\"")
+      log.add(.clipStructure, at: owner, "\(name) must have the key \"\(key)\"")
     }
     return value
   }
