@@ -33,6 +33,7 @@ public enum ProfileCatalog {
       ("dayton-bst-300ex", PackageResources.dayton_bst_300ex_json),
       ("dayton-tt25-16", PackageResources.dayton_tt25_16_json),
       ("dayton-tt25-8", PackageResources.dayton_tt25_8_json),
+      ("dualsense", PackageResources.dualsense_json),
       ("eai-c-mf", PackageResources.eai_c_mf_json),
       ("visaton-ex60s", PackageResources.visaton_ex60s_json),
       ("vybronics-vg0832013d", PackageResources.vybronics_vg0832013d_json),

@@ -32,7 +32,7 @@ import Testing
 
         """)
     let lines = run.output.split(separator: "\n")
-    #expect(lines.count == 27)
+    #expect(lines.count == 28)
     #expect(
       lines[..<3] == [
         "phone                     –           yours, replaces shipped  invalid",
