@@ -20,7 +20,7 @@ package enum ListenGrammar {
         .init(keyword: "loop"), at, .init(keyword: "as", slot: name),
         .init(keyword: "rate", slot: rate),
         .init(keyword: "strength", slot: unit("STRENGTH")),
-        .init(keyword: "from", slot: duration),
+        .init(keyword: "from", slot: duration), priority,
       ],
       help: """
         Play a pattern, replacing the sound of the same name. NAME defaults to the name of the pattern.
@@ -30,7 +30,8 @@ package enum ListenGrammar {
         .init(
           pattern: values.text("PATTERN") ?? "", isLooping: values.flag("loop"),
           start: values.time, name: values.text("as"), rate: values.number("rate") ?? 1,
-          strength: values.number("strength") ?? 1, position: values.number("from") ?? 0))
+          strength: values.number("strength") ?? 1, position: values.number("from") ?? 0,
+          priority: Int(values.number("priority") ?? 0)))
     },
     ListenCommandSyntax(
       verb: "tap",
@@ -43,12 +44,13 @@ package enum ListenGrammar {
     },
     ListenCommandSyntax(
       verb: "hum", formerVerb: "buzz", operands: [unit("INTENSITY"), unit("SHARPNESS"), duration],
-      options: [at, .init(keyword: "as", slot: name)], help: "Play one continuous event."
+      options: [at, .init(keyword: "as", slot: name), priority], help: "Play one continuous event."
     ) { values throws(ListenError) in
       .hum(
         .init(
           intensity: values.number("INTENSITY") ?? 0, sharpness: values.number("SHARPNESS") ?? 0,
-          duration: values.number("SECONDS") ?? 0, start: values.time, name: values.text("as")))
+          duration: values.number("SECONDS") ?? 0, start: values.time, name: values.text("as"),
+          priority: Int(values.number("priority") ?? 0)))
     },
     ListenCommandSyntax(
       verb: "set",
@@ -115,6 +117,21 @@ package enum ListenGrammar {
       verb: "unmute", operands: [optionalName], help: "Unmute NAME, or everything."
     ) { values throws(ListenError) in .mute(name: values.text("NAME"), isOn: false) },
     ListenCommandSyntax(
+      verb: "duck", operands: [unit("GAIN")],
+      options: [
+        .init(keyword: "attack", slot: duration), .init(keyword: "release", slot: duration),
+      ],
+      help: """
+        Set the gain of sounds while one of a higher priority plays; 1, the default, leaves them alone. Default: attack 0.05, release 0.3 seconds.
+        """
+    ) { values throws(ListenError) in
+      let usual = Ducking()
+      return .duck(
+        Ducking(
+          gain: values.number("GAIN") ?? 1, attack: values.number("attack") ?? usual.attack,
+          release: values.number("release") ?? usual.release))
+    },
+    ListenCommandSyntax(
       verb: "preload", operands: [pattern],
       help: "Load a pattern in advance, so that it starts without delay."
     ) { values throws(ListenError) in .preload(pattern: values.text("PATTERN") ?? "") },
@@ -131,6 +148,9 @@ package enum ListenGrammar {
     ListenCommandSyntax(
       verb: "quit", help: "Close the connection; on standard input, exit immediately."
     ) { _ throws(ListenError) in .quit },
+    ListenCommandSyntax(
+      verb: "shutdown", help: "End the program for all clients, with a fade-out."
+    ) { _ throws(ListenError) in .shutdown },
   ]
 
   /// The form of a command, or a refusal that suggests one.
@@ -149,6 +169,10 @@ package enum ListenGrammar {
   private static let rate = ListenCommandSyntax.Operand(name: "RATE", kind: .number(rates))
   private static let at = ListenCommandSyntax.Option(
     keyword: "at", slot: ListenCommandSyntax.Operand(name: "TIME", kind: .time))
+
+  /// What a sound quietens: those of lower priorities, with `duck`.
+  private static let priority = ListenCommandSyntax.Option(
+    keyword: "priority", slot: ListenCommandSyntax.Operand(name: "N", kind: .number(0...9)))
 
   private static func unit(_ name: String, isOptional: Bool = false) -> ListenCommandSyntax.Operand
   {
@@ -200,7 +224,11 @@ package enum ListenGrammar {
 
       Each command gets one reply line, in order: ok, followed by words or NAME=VALUE fields, or error KIND: followed by the reason. Prefix a command with @TAG to have the reply tagged: the reply to '@7 tap' is '@7 ok'. KIND is one of \(ListenError.Kind.allCases.map(\.rawValue).joinedWithOr).
 
-      Lines that start with event are sent to all connections at any time: event finished when a named sound ends, and event stopped when it is stopped, each with name=NAME and time=SECONDS; for the device, event underrun (at most once a second, with a count) and event disconnected, reconnected, suspended and failed with a text, each with time and missed=SECONDS of lost audio. Later versions may add events.
+      Lines that start with event are sent to all connections at any time: event finished when a named sound ends, and event stopped when it is stopped, each with name=NAME and time=SECONDS; for the device, event underrun (with count and cause) and event disconnected, unresponsive, reconnected, suspended and failed with a text, each with time and missed=SECONDS of lost audio. Events that repeat are sent together with a count, at most one of a kind in a second, and less often the longer it goes on. Later versions may add events and fields.
+
+      Sounds overlap: they are added, and a limiter keeps the sum in range. A sound replaces only one of the same name. N is a priority from 0, the default, to 9; taps have priority 0. While a sound plays, those of lower priorities have the gain that duck sets.
+
+      Limits: \(SocketListener.maximumClientCount) clients. \(Renderer.maximumPlayerCount) sounds in all, divided by the number of profiles; a client can hold as many as are free, so half of them when it is alone. \(TapSchedule.maximumCount) waiting taps for each client, which are no sounds until their time is near. Patterns are loaded beside other commands: only the client that named one waits for it. A client that leaves \(LineConnection.longestQueue >> 20) MiB of replies unread is disconnected.
       """
   }()
 }

@@ -10,6 +10,16 @@ final class ListenPlayer {
   let player: PatternPlayer
   /// The engine's frame at which it starts, at the earliest.
   let start: Int64
+  /// Whose it is.
+  let client: Int
+  /// What it quietens: sounds of lower priorities.
+  let priority: Int
+  /// The gain it was given.
+  var gain = 1.0
+  /// The gain it has because of sounds of higher priorities.
+  var duckGain = 1.0
+  /// Both gains together.
+  var totalGain: Double { gain * duckGain }
   /// Whether it is paused, or will be when it starts.
   var isPaused = false
   /// Whether it is not heard.
@@ -39,8 +49,10 @@ final class ListenPlayer {
   }
 
   /// A thing whose start has been sent.
-  init(name: String?, player: PatternPlayer, start: Int64) {
+  init(name: String?, player: PatternPlayer, start: Int64, client: Int = 0, priority: Int = 0) {
     self.name = name
+    self.client = client
+    self.priority = priority
     self.player = player
     self.start = start
     lastFrame = start

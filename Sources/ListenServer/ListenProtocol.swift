@@ -21,7 +21,9 @@ enum ListenCommand: Equatable, Sendable {
   case status
   case list
   case help(verb: String?)
+  case duck(Ducking)
   case quit
+  case shutdown
 
   /// A pattern to be played.
   struct Play: Equatable, Sendable {
@@ -35,6 +37,8 @@ enum ListenCommand: Equatable, Sendable {
     var strength = 1.0
     /// Seconds into the pattern at which it begins.
     var position = 0.0
+    /// What it quietens: sounds of lower priorities.
+    var priority = 0
   }
 
   /// A continuous event.
@@ -45,6 +49,8 @@ enum ListenCommand: Equatable, Sendable {
     var duration: Double
     var start = ListenTime.now
     var name: String?
+    /// What it quietens: sounds of lower priorities.
+    var priority = 0
   }
 
   /// A parameter that gets a new value.

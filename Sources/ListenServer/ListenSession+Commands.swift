@@ -1,21 +1,24 @@
 internal import HapticModel
 internal import HapticPlayback
+internal import HapticRender
 internal import PatternWorkflows
 internal import SystemSupport
 internal import TransducerProfiles
 
 extension ListenSession {
   /// Plays a pattern, in the place of what has its name.
-  func start(_ play: ListenCommand.Play) throws(ListenError) -> [ListenReply.Field] {
-    let piece = try cache.piece(play.pattern)
+  func start(
+    _ play: ListenCommand.Play, _ piece: PatternLoader.CachedPattern
+  ) throws(ListenError) -> [ListenReply.Field] {
+    try checkShare()
     return try told { () throws(PlaybackError) in
       let player = try engine.player(for: piece.plans, duration: piece.duration)
-      if play.strength != 1 { try player.setGain(play.strength, over: 0) }
       if play.rate != 1 { try player.setPlaybackRate(play.rate) }
       if play.isLooping { try player.loop(passCount: nil) }
       return try start(
         player, as: play.name ?? piece.name, at: moment(play.start),
-        from: play.position > 0 ? play.position : nil)
+        from: play.position > 0 ? play.position : nil, gain: play.strength,
+        priority: play.priority)
     }
   }
 
@@ -26,22 +29,73 @@ extension ListenSession {
       parameters: [
         .hapticIntensity: Float(hum.intensity), .hapticSharpness: Float(hum.sharpness),
       ])
+    try checkShare()
     let player = try player(for: HapticPattern(events: [event]))
     return try told { () throws(PlaybackError) in
-      try start(player, as: hum.name ?? newHumName(), at: moment(hum.start))
+      try start(
+        player, as: hum.name ?? newHumName(), at: moment(hum.start), priority: hum.priority)
     }
   }
 
   /// Plays a transient; it has no name, but is stopped with all others.
+  ///
+  /// One that is not near waits here, and takes no player until it is.
   func tap(intensity: Double, sharpness: Double, at time: ListenTime) throws(ListenError)
     -> [ListenReply.Field]
   {
+    let moment = moment(time)
+    let tap = TapSchedule.Tap(
+      frame: moment.frame, intensity: Float(intensity), sharpness: Float(sharpness),
+      client: client)
+    if isNear(tap.frame) {
+      try start(tap, at: moment)
+    } else if !taps.add(tap) {
+      throw ListenError(
+        .busy, "this client has \(TapSchedule.maximumCount) taps waiting; send more later")
+    }
+    return [.number("time", Double(moment.frame) / engine.rate)]
+  }
+
+  /// Starts taps whose time is near.
+  func sendTaps() {
+    while let frame = taps.firstFrame, isNear(frame), let tap = taps.take(before: .max) {
+      do throws(ListenError) {
+        try start(tap, at: ScheduledTime(time: .frame(tap.frame), frame: tap.frame))
+      } catch {
+        // There is space for it a period later.
+        return taps.putBack(tap)
+      }
+    }
+  }
+
+  /// Seconds before its time at which a tap gets a player in any case.
+  static var nearSeconds: Double { 0.1 }
+  /// Seconds before its time at which a tap gets a player where there are many.
+  private static var farSeconds: Double { 2 }
+  /// Sounds beyond which taps wait until they are near.
+  private static var readyCount: Int { 256 }
+
+  private func isNear(_ frame: Int64) -> Bool {
+    let left = Double(frame - engine.position) / engine.rate
+    return left < (voices.count < Self.readyCount ? Self.farSeconds : Self.nearSeconds)
+  }
+
+  private func start(_ tap: TapSchedule.Tap, at moment: ScheduledTime) throws(ListenError) {
     let event = HapticEvent(
       kind: .hapticTransient, time: 0,
-      parameters: [.hapticIntensity: Float(intensity), .hapticSharpness: Float(sharpness)])
+      parameters: [.hapticIntensity: tap.intensity, .hapticSharpness: tap.sharpness])
     let player = try player(for: HapticPattern(events: [event]))
-    return try told { () throws(PlaybackError) in
-      try start(player, as: nil, at: moment(time))
+    _ = try told { () throws(PlaybackError) in try start(player, as: nil, at: moment) }
+  }
+
+  /// Refuses a sound where its client has as many as are free: one client can hold half of all, and leaves
+  /// space for others.
+  private func checkShare() throws(ListenError) {
+    let all = Renderer.maximumPlayerCount / engine.profiles.count
+    let own = voices.count { $0.client == client && $0.name != nil }
+    guard own < max(1, all - voices.count) else {
+      throw ListenError(
+        .busy, "this client has \(own) sounds that play or wait; stop some, or wait for their end")
     }
   }
 
@@ -53,7 +107,9 @@ extension ListenSession {
       return try calls()
     } catch {
       switch error.kind {
-      case .tooManyCommands, .tooManyPlayers: throw ListenError(.busy, error.description)
+      case .tooManyCommands: throw ListenError(.busy, error.description)
+      case .tooManyPlayers:
+        throw ListenError(.busy, "too many sounds play or wait; stop some, or wait for their end")
       case .notLive: throw ListenError(.invalidValue, error.description)
       }
     }
@@ -61,13 +117,21 @@ extension ListenSession {
 
   /// Starts a player in the place of what has its name then, and keeps it.
   private func start(
-    _ player: PatternPlayer, as name: String?, at moment: ScheduledTime, from place: Double? = nil
+    _ player: PatternPlayer, as name: String?, at moment: ScheduledTime, from place: Double? = nil,
+    gain: Double = 1, priority: Int = 0
   ) throws(PlaybackError) -> [ListenReply.Field] {
     if name != nil {
       for old in voices where old.name == name { try end(old, at: moment, isSuccession: true) }
     }
+    let voice = ListenPlayer(
+      name: name, player: player, start: moment.frame, client: client, priority: priority)
+    voice.gain = gain
+    // Where something of a higher priority plays already, it begins as quiet.
+    voice.duckGain = duckGain(of: voice, at: moment.frame)
+    if voice.totalGain != 1 { try player.setGain(voice.totalGain, over: 0) }
     try player.start(at: moment.time, from: place)
-    keep(ListenPlayer(name: name, player: player, start: moment.frame))
+    keep(voice)
+    if priority > 0 { try duckBelow(voice, at: moment) }
     let time = ListenReply.Field.number("time", Double(moment.frame) / engine.rate)
     guard let name else { return [time] }
     return [.pair("name", name), time, .number("duration", player.duration)]
@@ -77,7 +141,10 @@ extension ListenSession {
     do {
       return try engine.player(for: pattern)
     } catch let error as PlaybackError {
-      throw ListenError(.busy, error.description)
+      throw ListenError(
+        .busy,
+        error.kind == .tooManyPlayers
+          ? "too many sounds play or wait; stop some, or wait for their end" : error.description)
     } catch {
       throw ListenError(.invalidValue, "\(error)")
     }
@@ -103,8 +170,9 @@ extension ListenSession {
         }
       }
       try each(name) { voice throws(PlaybackError) in
+        voice.gain = setting.value
         try voice.player.setGain(
-          setting.value, over: ramp > 0 ? ramp : nil, at: moment.time)
+          voice.totalGain, over: ramp > 0 ? ramp : nil, at: moment.time)
         voice.note(moment.frame)
       }
     case .control(let id):
@@ -117,6 +185,7 @@ extension ListenSession {
   /// Ends what is named, or everything, taps too.
   func stop(_ name: String?, at time: ListenTime) throws(ListenError) {
     let moment = moment(time)
+    if name == nil { taps.removeAll(from: moment.frame) }
     let ending = try name.map { name throws(ListenError) in try named(name) } ?? voices
     for voice in ending { try told { () throws(PlaybackError) in try end(voice, at: moment) } }
   }

@@ -14,7 +14,13 @@ package final class ListenSession {
   /// What was started and has not ended, as of the last look, in the order it was asked for.
   var voices: [ListenPlayer] = []
   /// Patterns that were read.
-  var cache: CompiledPatternCache
+  let loader: PatternLoader
+  /// Taps that wait for their time.
+  var taps = TapSchedule()
+  /// What quietens sounds while one of a higher priority plays.
+  var ducking = Ducking()
+  /// Whose request is done.
+  var client = 0
   /// Continuous events that were given a name.
   var humCount = 0
   /// The transducers that patterns can be moved among.
@@ -34,25 +40,45 @@ package final class ListenSession {
   ///   - array: The transducers that the engine's haptic buses drive, where a file said so.
   ///   - wake: Raised on another thread when there may be events to take.
   ///   - formats: The formats of the patterns.
+  ///   - folder: The only folder of which files are opened, as a real path; nil for any.
+  ///   - loadsAside: Whether patterns are read on threads of their own; else at once.
   ///   - message: One line about why a pattern cannot be read.
   package init(
     _ engine: PlaybackEngine, device: String, array: TransducerArray? = nil,
-    wake: WakeSignal? = nil, formats: FormatRegistry = .standard,
-    message: @escaping (any Error) -> String = { "\($0)" }
+    wake: WakeSignal? = nil, formats: FormatRegistry = .standard, folder: String? = nil,
+    loadsAside: Bool = false,
+    message: @escaping @Sendable (any Error) -> String = { "\($0)" }
   ) {
     self.engine = engine
     self.device = device
     self.array = array
     self.wake = wake
-    cache = CompiledPatternCache(
-      profiles: engine.profiles, rate: engine.rate, formats: formats, message: message)
+    loader = PatternLoader(
+      profiles: engine.profiles, rate: engine.rate, formats: formats, folder: folder,
+      loadsAside: loadsAside, message: message)
   }
 
-  /// Does what a request asks for; `quit` is for the owner of the connection.
-  func answer(_ request: ListenRequest) -> ListenReply {
-    collect()
+  /// Starts to load the pattern of a request, where it has one.
+  func load(for request: ListenRequest) throws(ListenError) -> PatternLoader.Job? {
+    guard case .success(let command) = request.command else { return nil }
+    switch command {
+    case .play(let play): return try loader.begin(play.pattern, wake: wake)
+    case .preload(let pattern): return try loader.begin(pattern, wake: wake)
+    default: return nil
+    }
+  }
+
+  /// Does what a request asks for; `quit` and `shutdown` are for the owner of the connection.
+  ///
+  /// - Parameters:
+  ///   - client: Whose request it is.
+  ///   - piece: Its pattern, where it has one; loaded here where it is nil.
+  func answer(
+    _ request: ListenRequest, client: Int = 0,
+    with piece: Result<PatternLoader.CachedPattern, ListenError>? = nil
+  ) -> ListenReply {
     do throws(ListenError) {
-      return .ok(try perform(request.command.get()), tag: request.tag)
+      return .ok(try perform(request, client, piece), tag: request.tag)
     } catch {
       return .error(error, tag: request.tag)
     }
@@ -61,13 +87,24 @@ package final class ListenSession {
   /// The same, or nothing where there may be space for it a period later.
   ///
   /// What was done of it by then does no harm when it is done again.
-  func answerIfRoom(_ request: ListenRequest) -> ListenReply? {
-    collect()
+  func answerIfRoom(
+    _ request: ListenRequest, client: Int,
+    with piece: Result<PatternLoader.CachedPattern, ListenError>? = nil
+  ) -> ListenReply? {
     do throws(ListenError) {
-      return .ok(try perform(request.command.get()), tag: request.tag)
+      return .ok(try perform(request, client, piece), tag: request.tag)
     } catch {
       return error.kind == .busy ? nil : .error(error, tag: request.tag)
     }
+  }
+
+  private func perform(
+    _ request: ListenRequest, _ client: Int,
+    _ piece: Result<PatternLoader.CachedPattern, ListenError>?
+  ) throws(ListenError) -> [ListenReply.Field] {
+    collect()
+    self.client = client
+    return try perform(request.command.get(), piece)
   }
 
   /// Takes what happened since the last call, in the order it happened.
@@ -102,7 +139,7 @@ package final class ListenSession {
   /// - Parameter tail: Seconds of silence behind the last end.
   package func secondsLeft(tail: Double) -> Double? {
     collect()
-    guard voices.isEmpty else { return nil }
+    guard voices.isEmpty, taps.count == 0 else { return nil }
     let delay = engine.routing.channels.map(\.delay).max() ?? 0
     let left = Double(endFrame + Int64(delay) - engine.position) / engine.rate + tail
     return max(0, left)
@@ -110,9 +147,11 @@ package final class ListenSession {
 
   // MARK: -
 
-  private func perform(_ command: ListenCommand) throws(ListenError) -> [ListenReply.Field] {
+  private func perform(
+    _ command: ListenCommand, _ piece: Result<PatternLoader.CachedPattern, ListenError>?
+  ) throws(ListenError) -> [ListenReply.Field] {
     switch command {
-    case .play(let play): return try start(play)
+    case .play(let play): return try start(play, try self.piece(piece, play.pattern))
     case .tap(let intensity, let sharpness, let time):
       return try tap(intensity: intensity, sharpness: sharpness, at: time)
     case .hum(let hum): return try start(hum)
@@ -126,21 +165,31 @@ package final class ListenSession {
     case .pan(let name, let position, let ramp): try pan(name, to: position, over: ramp)
     case .mute(let name, let isOn): try setMuted(isOn, name)
     case .preload(let pattern):
-      return [.number("duration", try cache.piece(pattern).duration)]
+      return [.number("duration", try self.piece(piece, pattern).duration)]
+    case .duck(let duck): try self.duck(duck)
     case .status: return status
     case .list: return names.map { .text($0) }
     case .help(let verb): return try ListenGrammar.help(verb)
-    case .quit: break
+    case .quit, .shutdown: break
     }
     return []
   }
 
+  /// A pattern that was loaded for a request, or is loaded now.
+  private func piece(
+    _ loaded: Result<PatternLoader.CachedPattern, ListenError>?, _ word: String
+  ) throws(ListenError) -> PatternLoader.CachedPattern {
+    guard let loaded else { return try loader.piece(word) }
+    return try loaded.get()
+  }
+
   private var status: [ListenReply.Field] {
-    let waiting = voices.count { !$0.isPaused && !$0.hasStarted }
+    let unstarted = voices.count { !$0.isPaused && !$0.hasStarted }
+    let waiting = unstarted + taps.count
     let paused = voices.count { $0.isPaused }
     let peak = engine.routing.channels.indices.map { engine.takePeak(ofChannel: $0) }.max() ?? 0
     return [
-      .number("time", engine.seconds), .count("playing", voices.count - waiting - paused),
+      .number("time", engine.seconds), .count("playing", voices.count - unstarted - paused),
       .count("waiting", waiting), .count("paused", paused), .count("voices", engine.voiceCount),
       .number("strength", Double(engine.strength)), .pair("muted", engine.isMuted ? "yes" : "no"),
       .number("peak", Double(peak)),
@@ -180,6 +229,14 @@ package final class ListenSession {
       ? ScheduledTime(time: .frame(frame), frame: frame) : ScheduledTime(time: .now, frame: now)
   }
 
+  /// How long until something is to be done without a request; nil where there is nothing.
+  package func timeout() -> Duration? {
+    taps.firstFrame.map { frame in
+      let left = Double(frame - engine.position) / engine.rate - Self.nearSeconds / 2
+      return .seconds(max(0.001, left))
+    }
+  }
+
   /// Keeps what was started.
   func keep(_ voice: ListenPlayer) {
     if let wake { voice.player.endHandler = { wake.raise() } }
@@ -193,10 +250,12 @@ package final class ListenSession {
     tellEnd(of: voice, "stopped", at: engine.position)
   }
 
-  /// Releases what has ended, and reports it.
+  /// Releases what has ended, and reports it; starts taps whose time is near.
   private func collect() {
+    sendTaps()
     let ended = voices.filter(\.hasEnded)
     if ended.isEmpty { return }
+    defer { adjustDucking() }
     voices.removeAll { voice in ended.contains { $0 === voice } }
     // Sorting keeps the order of what ended together.
     for voice in ended.sorted(by: { $0.player.endFrame < $1.player.endFrame }) {

@@ -21,7 +21,8 @@ package final class SocketListener {
     case left(Client)
   }
 
-  private let place: SocketFile
+  private let place: SocketFile?
+  private let descriptor: Int32
   private var connections: [(client: Client, connection: LineConnection)] = []
   private var nextClient = 1
   /// Clients that were let go and not told of yet.
@@ -30,18 +31,36 @@ package final class SocketListener {
   private var spare = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
 
   /// Opens a socket at a path, in the place of one at which nobody answers any more.
-  package init(_ path: String) throws(FileError) { place = try SocketFile(path) }
+  package init(_ path: String) throws(FileError) {
+    let file = try SocketFile(path)
+    place = file
+    descriptor = file.descriptor
+  }
 
-  deinit { close(spare) }
+  /// Takes over a socket that accepts connections already; its file belongs to who created it.
+  package init(activated descriptor: Int32) {
+    place = nil
+    self.descriptor = descriptor
+    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
+  }
+
+  deinit {
+    close(spare)
+    if place == nil { close(descriptor) }
+  }
 
   /// The clients that can be sent to, in the order they came.
   package var clients: [Client] { connections.map(\.client) }
+
+  /// Whether a client is connected that does not have all it will get.
+  package var isServing: Bool { connections.contains { !$0.connection.isDone } }
 
   /// Lets those go who have all they get, and answers what to wait for.
   package func watched() -> [PollDescriptor] {
     left += connections.filter { $0.connection.isDone }.map(\.client)
     connections.removeAll { $0.connection.isDone }
-    return [PollDescriptor(place.descriptor)] + connections.flatMap { $0.connection.watched }
+    return [PollDescriptor(descriptor)] + connections.flatMap { $0.connection.watched }
   }
 
   /// Accepts who came, sends what waits, and answers what happened, without waiting.
@@ -79,7 +98,7 @@ package final class SocketListener {
   private func accept() -> [Event] {
     var events: [Event] = []
     while true {
-      let descriptor = Glibc.accept(place.descriptor, nil, nil)
+      let descriptor = Glibc.accept(self.descriptor, nil, nil)
       if descriptor >= 0 {
         admit(LineConnection(socket: descriptor), &events)
       } else if errno == EMFILE || errno == ENFILE, spare >= 0 {
@@ -103,7 +122,7 @@ package final class SocketListener {
   /// Closes a connection for which there is no descriptor, lest it wake the program for ever.
   private func turnAway() {
     close(spare)
-    let descriptor = Glibc.accept(place.descriptor, nil, nil)
+    let descriptor = Glibc.accept(self.descriptor, nil, nil)
     if descriptor >= 0 { close(descriptor) }
     spare = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
   }

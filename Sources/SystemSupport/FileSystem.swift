@@ -45,8 +45,9 @@ package enum FileSystem {
     var status = stat()
     var size = 65_536
     if unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG {
+      guard status.st_size <= limit else { throw tooLarge(name, limit) }
       // One byte more shows the end without another turn.
-      size = min(Int(status.st_size), limit) + 1
+      size = Int(status.st_size) + 1
     }
     var bytes: [UInt8] = []
     while true {
@@ -63,10 +64,14 @@ package enum FileSystem {
       guard count >= 0 else { throw .system(name, "cannot be read") }
       if count == 0 { return bytes }
       guard bytes.count <= limit else {
-        throw FileError(name, "is too large; the limit is \(limit >> 20) MiB")
+        throw tooLarge(name, limit)
       }
       size = max(size, bytes.count * 2)
     }
+  }
+
+  private static func tooLarge(_ name: String, _ limit: Int) -> FileError {
+    FileError(name, "is too large; the limit is \(limit >> 20) MiB")
   }
 
   /// The names in a folder, sorted by their bytes, without those that start with a dot.

@@ -72,7 +72,7 @@ import Testing
     (
       "play",
       "missing-argument: 'play' requires PATTERN; usage: play PATTERN [loop] [at TIME] [as NAME] [rate RATE]"
-        + " [strength STRENGTH] [from SECONDS]"
+        + " [strength STRENGTH] [from SECONDS] [priority N]"
     ),
     ("play x lop", "unknown-keyword: unknown keyword 'lop' for 'play'; did you mean 'loop'?"),
     (
@@ -82,13 +82,13 @@ import Testing
     (
       "play x rate",
       "missing-argument: 'rate' requires RATE; usage: play PATTERN [loop] [at TIME] [as NAME]"
-        + " [rate RATE] [strength STRENGTH] [from SECONDS]"
+        + " [rate RATE] [strength STRENGTH] [from SECONDS] [priority N]"
     ),
     ("play x loop loop", "unexpected-argument: 'loop' is given twice"),
     (
       "play x \"loop\"",
       "unexpected-argument: unexpected 'loop'; usage: play PATTERN [loop] [at TIME]"
-        + " [as NAME] [rate RATE] [strength STRENGTH] [from SECONDS]"
+        + " [as NAME] [rate RATE] [strength STRENGTH] [from SECONDS] [priority N]"
     ),
     ("play \"\"", "invalid-value: PATTERN must have 1 to 4096 bytes"),
     ("play x rate 65", "invalid-value: RATE must be 0.015625 to 64, not '65'"),
@@ -203,8 +203,8 @@ import Testing
   @Test func helpTellsEveryCommand() throws {
     #expect(
       ListenReply.ok(try ListenGrammar.help(nil)).line
-        == "ok play tap hum set stop pause resume seek loop rate pan mute unmute preload status list"
-        + " help quit")
+        == "ok play tap hum set stop pause resume seek loop rate pan mute unmute duck preload status list"
+        + " help quit shutdown")
     #expect(
       ListenReply.ok(try ListenGrammar.help("loop")).line
         == "ok \"loop NAME on|off [end SECONDS]\""

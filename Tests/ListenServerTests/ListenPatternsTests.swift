@@ -54,11 +54,11 @@ import Testing
   }
 
   @Test func asManyPatternsAreKeptAsThereIsRoomFor() throws {
-    for number in 0..<CompiledPatternCache.capacity + 10 {
+    for number in 0..<PatternLoader.capacity + 10 {
       try scratch.write(Self.hum(0.5), to: "\(number).ahap")
       #expect(studio.ask("preload \(scratch.path)/\(number).ahap") == "ok duration=0.5")
     }
-    #expect(studio.session.cache.count == CompiledPatternCache.capacity)
+    #expect(studio.session.loader.count == PatternLoader.capacity)
   }
 
   @Test func whatWasUsedLastIsKept() {

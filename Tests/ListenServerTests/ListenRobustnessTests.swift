@@ -25,17 +25,17 @@ import Testing
   @Test func tooMuchAtOnceIsRefusedAndLeavesTheRestAsItIs() {
     let studio = ListenStudio()
     var refusals: [String: Int] = [:]
-    for _ in 0..<2_000 {
-      let answer = studio.ask("tap at +1")
+    for number in 0..<2_000 {
+      let answer = studio.ask("hum 1 0.5 0.1 at +1 as n\(number)")
       if answer.hasPrefix("error") { refusals[answer, default: 0] += 1 }
     }
     #expect(refusals.keys.allSatisfy { $0.hasPrefix("error busy: ") })
     #expect(studio.engine.loadedPlayerCount <= Renderer.maximumPlayerCount)
     // What fills one period finds space in the next.
     let stop = ListenRequest(tag: "1", command: .success(.stop(name: nil, at: .now)))
-    #expect(studio.session.answerIfRoom(stop) == nil)
+    #expect(studio.session.answerIfRoom(stop, client: 0) == nil)
     studio.run(0.01)
-    #expect(studio.session.answerIfRoom(stop)?.line == "@1 ok")
+    #expect(studio.session.answerIfRoom(stop, client: 0)?.line == "@1 ok")
     studio.run(0.1)
     studio.run(0.1)
     #expect(studio.engine.loadedPlayerCount == 0)

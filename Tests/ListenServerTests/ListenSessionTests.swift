@@ -263,8 +263,8 @@ import Testing
 extension ListenStudio {
   /// The duration of a pattern as answers write it.
   func duration(_ pattern: String) -> String {
-    var cache = CompiledPatternCache(profiles: engine.profiles, rate: engine.rate)
-    let duration = (try? cache.piece(pattern).duration) ?? 0
+    let loader = PatternLoader(profiles: engine.profiles, rate: engine.rate)
+    let duration = (try? loader.piece(pattern).duration) ?? 0
     return "\((duration * 1e6).rounded() / 1e6)"
   }
 }

@@ -41,19 +41,21 @@ public final class RecordingWriter: Sendable {
     let wake = WakeSignal()
     let isEnding = Atomic<Bool>(false)
     let mostFrames: Int64
+    let isFormatLimit: Bool
     let failureHandler: @Sendable (SoundFileError) -> Void
     var writer: SoundFileWriter
     var samples: [Float]
     var outcome = Outcome(frameCount: 0)
 
     init(
-      _ recording: RecordingBuffer, path: String, mostFrames: Int64,
+      _ recording: RecordingBuffer, path: String, mostFrames: Int64, isFormatLimit: Bool,
       writer: consuming SoundFileWriter,
       failureHandler: @escaping @Sendable (SoundFileError) -> Void
     ) {
       self.recording = recording
       self.path = path
       self.mostFrames = mostFrames
+      self.isFormatLimit = isFormatLimit
       self.writer = writer
       self.failureHandler = failureHandler
       samples = Array(repeating: 0, count: 16_384 * recording.channelCount)
@@ -83,7 +85,9 @@ public final class RecordingWriter: Sendable {
           fail(
             SoundFileError(
               kind: .tooLong, path: path,
-              description: "reached the 4 GiB limit of wav; record to .w64 or .flac"))
+              description: isFormatLimit
+                ? "reached the 4 GiB limit of wav; record to .w64 or .flac"
+                : "reached the limit of the recording"))
           continue
         }
         do {
@@ -107,19 +111,22 @@ public final class RecordingWriter: Sendable {
   /// - Parameters:
   ///   - descriptor: An open file that can be sought; it stays open.
   ///   - path: The name the user knows the file by, for errors.
+  ///   - maximumFrameCount: Frames beyond which nothing is recorded; nil means no limit but the format's.
   ///   - failureHandler: Called at most once, on the writing thread.
   public init(
     _ recording: RecordingBuffer, rate: Int, to descriptor: Int32, path: String,
-    storedAs format: SoundFileFormat, tags: SoundFileTags = SoundFileTags(),
+    storedAs format: SoundFileFormat, maximumFrameCount: Int64? = nil,
+    tags: SoundFileTags = SoundFileTags(),
     failureHandler: @escaping @Sendable (SoundFileError) -> Void = { _ in }
   ) throws(SoundFileError) {
     let writer = try SoundFileWriter(
       descriptor: descriptor, path: path, format: format, rate: rate,
       channelCount: recording.channelCount, frameCount: 0, tags: tags)
     let frameBytes = Int64(recording.channelCount * format.samples.byteCount)
+    let formatLimit = format.container == .wav ? Self.maximumByteCount / frameBytes : .max
     shared = Shared(
-      recording, path: path,
-      mostFrames: format.container == .wav ? Self.maximumByteCount / frameBytes : .max,
+      recording, path: path, mostFrames: min(maximumFrameCount ?? .max, formatLimit),
+      isFormatLimit: formatLimit < maximumFrameCount ?? .max,
       writer: writer,
       failureHandler: failureHandler)
     let shared = shared

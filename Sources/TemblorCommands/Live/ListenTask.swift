@@ -12,6 +12,9 @@ final class ListenTask: SessionTask {
   private let inbox: EventInbox
   private let time: any TimeSource
   private let period: Duration
+  private let idleLimit: Duration?
+  /// Since when nobody is connected and nothing plays.
+  private var idleSince: Duration?
   private var standardQueue = ListenQueue()
   private var queues: [SocketListener.Client: ListenQueue] = [:]
   /// Whether what plays was asked to come to its end.
@@ -23,9 +26,11 @@ final class ListenTask: SessionTask {
   ///   - listener: The socket; without one, the end of standard input is the end.
   ///   - inbox: What happens at the device.
   ///   - period: Time in which the engine takes commands.
+  ///   - idleLimit: How long there may be no client and no sound before it is over; nil for ever.
   init(
     _ session: ListenSession, standard: LineConnection, listener: SocketListener?,
-    inbox: EventInbox, time: any TimeSource, period: Duration
+    inbox: EventInbox, time: any TimeSource, period: Duration,
+    idleLimit: Duration? = nil
   ) {
     self.session = session
     self.standard = standard
@@ -33,6 +38,7 @@ final class ListenTask: SessionTask {
     self.inbox = inbox
     self.time = time
     self.period = period
+    self.idleLimit = idleLimit
   }
 
   var watched: [PollDescriptor] {
@@ -56,10 +62,11 @@ final class ListenTask: SessionTask {
     standard.flush()
     takeEvents()
     standardQueue.add(standard.lines())
-    let hasQuit = standardQueue.execute(by: session, at: now, period: period) { standard.send($0) }
-    obeyClients(at: now)
+    var isOver =
+      standardQueue.execute(by: session, at: now, period: period) { standard.send($0) } != nil
+    if obeyClients(at: now) { isOver = true }
     let next = [nextTime(at: now), session.foldedTimeout(at: now)].compactMap { $0 }.min()
-    let step = hasQuit ? SessionStep.over : step(at: now, next: next)
+    let step = isOver ? SessionStep.over : step(at: now, next: next)
     reportEvents()
     return step
   }
@@ -72,8 +79,9 @@ final class ListenTask: SessionTask {
     standard.finish(time)
   }
 
-  private func obeyClients(at now: Duration) {
-    guard let listener else { return }
+  /// Obeys what clients sent; returns whether one asked for the end of the program.
+  private func obeyClients(at now: Duration) -> Bool {
+    guard let listener else { return false }
     for event in listener.receive() {
       switch event {
       case .connected(let client): queues[client] = ListenQueue()
@@ -81,17 +89,37 @@ final class ListenTask: SessionTask {
       case .left(let client): queues[client] = nil
       }
     }
+    var isOver = false
     for client in listener.clients {
-      let hasQuit = queues[client]?.execute(by: session, at: now, period: period) {
+      let ending = queues[client]?.execute(by: session, client: client, at: now, period: period) {
         listener.send($0, to: client)
       }
-      if hasQuit == true { listener.end(client) }
+      if ending != nil { listener.end(client) }
+      if ending == .shutdown { isOver = true }
     }
+    return isOver
+  }
+
+  /// Whether nobody has been connected and nothing has played for long enough, and when to look again.
+  private func idleStep(at now: Duration) -> (isOver: Bool, limit: Duration?) {
+    guard let idleLimit, let listener, standard.isAtEnd, !listener.isServing,
+      let left = session.secondsLeft(tail: OfflineRenderer.defaultTail)
+    else {
+      idleSince = nil
+      return (false, nil)
+    }
+    // What has ended is still to be heard.
+    if left > 0 { return (false, .inSeconds(left)) }
+    let since = idleSince ?? now
+    idleSince = since
+    return (now - since >= idleLimit, max(.zero, since + idleLimit - now))
   }
 
   /// What comes next, and the end where standard input has ended and nobody else can command.
   private func step(at now: Duration, next: Duration?) -> SessionStep {
-    let limit = [next, standard.timeout].compactMap { $0 }.min()
+    let idle = idleStep(at: now)
+    if idle.isOver { return .over }
+    let limit = [next, standard.timeout, session.timeout(), idle.limit].compactMap { $0 }.min()
     guard standard.isAtEnd, standardQueue.isEmpty, listener == nil else { return .wait(limit) }
     if !isFinishing { isFinishing = session.finishPlaying() }
     guard isFinishing else { return .wait(period) }

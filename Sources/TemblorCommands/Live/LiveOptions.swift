@@ -27,6 +27,12 @@ struct LiveOptions {
     title: soundGroup.title,
     options: soundGroup.options.filter { !$0.names.contains("--record") })
 
+  /// The bound of a recording of a verb that has no end of its own.
+  static let recordLimit = Option(
+    "--record-limit", value: "MINUTES",
+    help: "Stop the recording after this long, while playback goes on; 1 to 1440.",
+    defaultText: "60")
+
   static let quiet = Option("-q", "--quiet", help: "Print errors only.")
   static let json = Option("--json", help: "Print one JSON object at the end.")
 
@@ -39,6 +45,8 @@ struct LiveOptions {
   private let strength: Double
   private let keepsAwake: Bool
   private let recordPath: String?
+  /// Seconds that a recording may last.
+  private let recordSeconds: Double?
   private let isQuiet: Bool
   /// Whether the result is printed as JSON.
   let asJSON: Bool
@@ -52,6 +60,9 @@ struct LiveOptions {
     keepsAwake = arguments.flag("--keep-awake")
     let isRecordable = arguments.command.option(named: "--record") != nil
     recordPath = isRecordable ? arguments.value("--record") : nil
+    let isBounded = arguments.command.option(named: "--record-limit") != nil
+    recordSeconds =
+      isBounded ? 60 * (try arguments.double("--record-limit", in: 1...1_440) ?? 60) : nil
     isQuiet = arguments.flag("--quiet")
     // Not for a verb that answers commands.
     asJSON = arguments.command.option(named: "--json") != nil && arguments.flag("--json")
@@ -99,7 +110,9 @@ struct LiveOptions {
     perform: (PlaybackEngine) throws -> any SessionTask
   ) throws -> LiveOutcome {
     do {
-      return try session.run(device, keepsAwake: keepsAwake, recording: recordPath) { granted in
+      return try session.run(
+        device, keepsAwake: keepsAwake, recording: recordPath, upTo: recordSeconds
+      ) { granted in
         let engine = try engine(for: granted, recordingsOf: channelCounts)
         return (engine, try perform(engine))
       }

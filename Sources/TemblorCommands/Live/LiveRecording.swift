@@ -44,9 +44,10 @@ final class LiveRecording {
 
   /// Starts the file.
   ///
+  /// - Parameter seconds: How long it may become; nil means no limit.
   /// - Parameter failureHandler: Told when no more can be recorded, on another thread.
   init(
-    to path: String, device: DeviceSummary,
+    to path: String, device: DeviceSummary, upTo seconds: Double? = nil,
     failureHandler: @escaping @Sendable (SinkEvent) -> Void
   ) throws {
     self.path = path
@@ -58,6 +59,7 @@ final class LiveRecording {
       recording, rate: Int(device.format.rate), to: descriptor, path: path,
       storedAs: SoundFileFormat(
         container: SoundFileFormat.container(ofName: path) ?? .wav, samples: Self.samples),
+      maximumFrameCount: seconds.map { Int64($0 * device.format.rate) },
       tags: SoundFileTags(
         title: FileSystem.stem(of: path), software: "Temblor \(temblorVersion)",
         comment: "recorded, rendering model \(RenderPlan.modelVersion)")

@@ -47,9 +47,12 @@ final class LiveSession {
 
   /// Opens a device and plays on it.
   ///
-  /// - Parameter prepare: Makes engine and performance for what was granted.
+  /// - Parameters:
+  ///   - seconds: How long a recording may become; nil means no limit.
+  ///   - prepare: Makes engine and performance for what was granted.
   func run(
     _ options: DeviceOptions, keepsAwake: Bool, recording path: String?,
+    upTo seconds: Double? = nil,
     prepare: (DeviceSummary) throws -> (engine: PlaybackEngine, performance: any SessionTask)
   ) throws -> LiveOutcome {
     // From here on a signal is reported first, so that what sounds can fade out.
@@ -61,7 +64,7 @@ final class LiveSession {
     let (engine, performance) = try prepare(device)
     let tone = keepsAwake ? try KeepAwakeTone(engine) : nil
     let recording = try path.map {
-      try LiveRecording(to: $0, device: device) { inbox.put(.notice($0)) }
+      try LiveRecording(to: $0, device: device, upTo: seconds) { inbox.put(.notice($0)) }
     }
     outcome.device = device
     let playing = Playing(

@@ -11,7 +11,9 @@ enum ListenVerb {
     CommandDescription(
       "listen", abstract: "Play patterns on request from scripts and other programs.",
       discussion: """
-        Commands are read from standard input and from clients of the Unix socket, which only your user can access. At the end of standard input, patterns play to their end, loops to the end of the current pass or their scheduled stop, and the program exits. With --socket it runs until a signal stops it.
+        Commands are read from standard input and from clients of the Unix socket, which only your user can access. At the end of standard input, patterns play to their end, loops to the end of the current pass or their scheduled stop, and the program exits. With --socket it runs until a signal or the command shutdown stops it.
+
+        As a service of systemd with socket activation it takes the socket that systemd has created, and reports when it is ready; Examples/systemd has the units.
 
         If the default device cannot be opened, commands still run, without output, so that scripts keep working.
 
@@ -21,7 +23,14 @@ enum ListenVerb {
         Option(
           "--socket", value: "PATH", help: "Create a Unix socket and accept commands from it, too.",
           completion: .file),
-        LiveOptions.quiet,
+        Option(
+          "--folder", value: "DIR",
+          help: "Open pattern files in and below this folder only; other names are relative to it.",
+          completion: .file),
+        Option(
+          "--until-idle", value: "SECONDS",
+          help: "With a socket, exit once no client is connected and nothing plays for this long."),
+        LiveOptions.recordLimit, LiveOptions.quiet,
       ],
       groups: [LiveOptions.soundGroup, RoutingOptions.group, DeviceOptions.group],
       examples: [
@@ -44,8 +53,13 @@ enum ListenVerb {
     standard: LineConnection, formats: FormatRegistry = .standard
   ) throws -> ExitStatus {
     let options = try LiveOptions(arguments)
-    let listener = try arguments.value("--socket").map { path throws(FileError) in
-      try SocketListener(path)
+    let listener = try listener(arguments)
+    let idleLimit = try arguments.double("--until-idle", in: 0...86_400).map(Duration.inSeconds)
+    let folder = try arguments.value("--folder").map { path throws(FileError) in
+      guard FileSystem.entry(at: path) == .folder, let real = FileSystem.realPath(path) else {
+        throw FileError(path, "is not a folder")
+      }
+      return real
     }
     let stage = ListenBackend(stage, needsDevice: options.device.isNamed) { terminal.report($0) }
     let session = LiveSession(
@@ -61,13 +75,21 @@ enum ListenVerb {
         ListenSession(
           engine, device: device?.name ?? "none", array: options.routing.array,
           wake: session.wake,
-          formats: formats, message: Failure.message(_:)),
+          formats: formats, folder: folder, loadsAside: true, message: Failure.message(_:)),
         standard: standard, listener: listener, inbox: stage.inbox, time: stage.time,
-        period: .inSeconds(period))
+        period: .inSeconds(period), idleLimit: idleLimit)
       performance = new
+      ServiceManager.notify("READY=1")
       return new
     }
+    ServiceManager.notify("STOPPING=1")
     performance?.finish()
     return outcome.status
+  }
+
+  /// The socket that was named, or the one that the service manager has created.
+  private static func listener(_ arguments: ParsedArguments) throws(FileError) -> SocketListener? {
+    if let path = arguments.value("--socket") { return try SocketListener(path) }
+    return ServiceManager.activatedSocket.map { SocketListener(activated: $0) }
   }
 }
