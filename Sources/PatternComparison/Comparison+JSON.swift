@@ -1,6 +1,9 @@
 public import JSONText
 
 extension Comparison {
+  /// The version of the form in which comparisons are written.
+  public static let formVersion = 1
+
   /// Writes everything that is known of the comparison as members of an object.
   public func write(to json: inout JSONObjectWriter) {
     json.member("label", options.otherLabel)
@@ -15,7 +18,12 @@ extension Comparison {
     case .different: json.member("equality", "different")
     }
     json.array("sentences") { list in
-      for sentence in notes + sentences { list.element(sentence) }
+      for sentence in notes + sentences + limits { list.element(sentence) }
+    }
+    if let recording {
+      json.object("recording") { recording.write(to: &$0) }
+    } else {
+      json.null("recording")
     }
     json.object("alignment") { alignment in
       alignment.number("seconds", self.alignment.seconds)
@@ -49,7 +57,48 @@ extension Difference {
       for index in otherEvents { list.element(index) }
     }
     json.number("significance", significance)
+    json.number("largestShiftSeconds", largestShift)
+    json.number("confidence", confidence)
+    json.number("standardError", standardError)
     json.member("sentence", sentence)
+  }
+}
+
+extension RecordingMatch {
+  /// Writes what is known of the recording as members of an object.
+  public func write(to json: inout JSONObjectWriter) {
+    let isFound = outcome == .found
+    json.member("match", outcome.rawValue)
+    json.number("searchSeconds", search)
+    json.number("delaySeconds", isFound ? delay : nil)
+    json.number("tempoPercent", isFound ? tempo : nil)
+    json.number("tempoErrorPercent", isFound ? tempoError : nil)
+    if isFound { json.member("inverted", isInverted) } else { json.null("inverted") }
+    json.number("levelDecibels", isFound ? level : nil)
+    json.number("noiseDecibels", noise)
+    json.number("humDecibels", hum)
+    json.number("mainsHertz", mains)
+    json.array("humHertz", layout: .line) { list in
+      for line in lines { list.element(line) }
+    }
+    json.member("judgedEvents", judgedCount)
+    json.member("events", eventCount)
+    json.number("leastDecibels", leastDecibels)
+    json.number("leastSeconds", leastSeconds)
+  }
+}
+
+extension Tolerance.Excess {
+  /// Writes the excess as members of an object; what has no value is null.
+  public func write(to json: inout JSONObjectWriter) {
+    json.member("kind", kind.rawValue)
+    json.number("value", value)
+    json.number("limit", limit)
+    json.member("unit", unit.rawValue)
+    json.number("start", range.lowerBound)
+    json.number("end", range.upperBound)
+    json.member("verified", !isUnverified)
+    json.member("text", text)
   }
 }
 

@@ -9,6 +9,7 @@ extension Comparison {
 
   /// Compares the mixes of all channels, then what mixes do not show.
   mutating func compareSignals() {
+    isRelativeToWhole = true
     if let match = options.levelMatch, match != .none {
       let gains = match.gains(for: takes)
       (referenceGain, matchGain) = (gains[0], gains[1])
@@ -65,6 +66,12 @@ extension Comparison {
       gain > 0 ? 20 * log10(gain) : -200, Decibels.of(power: rest / count),
       Decibels.of(power: rest / max(xx, 1e-30))
     )
+  }
+
+  /// Whether the two are equal but for a residual, without a shift.
+  var isEqualAsItIs: Bool {
+    let pair = SignalPair(reference.signal, other.signal, alignment: .none, gains: (1, 1))
+    return residue(of: pair) != nil
   }
 
   /// How equal two signals are as they are, without a shift; nil where they differ.
@@ -135,7 +142,7 @@ extension Comparison {
           + "\(change > 0 ? "longer" : "shorter"): \(values) s."))
   }
 
-  private mutating func compareChannels() {
+  mutating func compareChannels() {
     let count = reference.signal.channels.count
     let otherCount = other.signal.channels.count
     let end = max(reference.signal.duration, other.signal.duration)

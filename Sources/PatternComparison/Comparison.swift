@@ -25,6 +25,10 @@ public struct Comparison: Sendable {
   public internal(set) var equality: Equality
   /// All that differs: first what is true of the whole, then what is felt most.
   public internal(set) var differences: [Difference]
+  /// What a recording holds of the reference, where one was held against it event by event.
+  public internal(set) var recording: RecordingMatch?
+  /// Whether levels and times of single sounds are counted from those of the whole.
+  var isRelativeToWhole = false
   /// The measures of the reference and the other take.
   public let measurements: [TakeMeasurements]
 
@@ -73,7 +77,7 @@ public struct Comparison: Sendable {
     } else if isIdentical {
       equality = .identical
     } else {
-      compareSignals()
+      compareSounds()
     }
     differences = Self.ordered(differences)
   }
@@ -110,15 +114,6 @@ public struct Comparison: Sendable {
     }
   }
 
-  /// Whether all that differs lies within a tolerance.
-  public func isEqual(within tolerance: Tolerance) -> Bool {
-    guard equality != .identical else { return true }
-    let peak = reference.signal.channels.reduce(0 as Float) { peak, channel in
-      channel.reduce(peak) { max($0, abs($1)) }
-    }
-    return differences.allSatisfy { tolerance.allows($0, referencePeak: Double(peak)) }
-  }
-
   /// Compares two patterns event by event; nil where they have too little in common.
   func eventDifferences() -> [Difference]? {
     guard let composition = reference.composition,
@@ -128,7 +123,8 @@ public struct Comparison: Sendable {
     let match = EventMatch(composition, otherComposition)
     let least = min(match.reference.count, match.other.count)
     guard match.pairs.count * 2 >= least else { return nil }
-    let events = EventDifferences(match, profile: reference.profile, options: options)
+    let events = EventDifferences(
+      match, of: composition, profile: reference.profile, options: options)
     let controls = ControlDifferences(
       composition, otherComposition, match: match, profile: reference.profile, options: options)
     return events.found + controls.found
@@ -185,5 +181,25 @@ public struct Comparison: Sendable {
     let more = differences.count - Self.maximumSentenceCount
     if more > 0 { sentences.append("And \(more) more.") }
     return sentences
+  }
+
+  /// What a recording cannot show, as sentences; none where it shows all that is reported otherwise.
+  public var limits: [String] {
+    guard let recording, recording.outcome == .found else { return [] }
+    let isMirrored = reference.composition == nil && other.composition != nil
+    let name = isMirrored ? options.otherLabel : options.referenceLabel
+    var limits: [String] = []
+    let hidden = recording.eventCount - recording.judgedCount
+    if hidden > 0 {
+      limits.append(
+        "\(hidden) of \(name)'s \(recording.eventCount) events \(hidden == 1 ? "is" : "are") "
+          + "too weak to be judged in this noise.")
+    }
+    if let decibels = recording.leastDecibels, let seconds = recording.leastSeconds {
+      limits.append(
+        "Changes below \(SentenceFormatting.decibels(decibels)) and "
+          + "\(SentenceFormatting.span(seconds)) cannot be detected in this recording.")
+    }
+    return limits
   }
 }

@@ -20,6 +20,12 @@ public struct Difference: Equatable, Sendable {
   public var otherEvents: [Int]
   /// The amount in steps that are just noticed: below 1 it is likely not felt.
   public var significance: Double
+  /// Of another tempo, the seconds by which it moves the event it moves most.
+  public var largestShift: Double?
+  /// Of a recording, how many standard errors the amount is away from none.
+  public var confidence: Double?
+  /// Of a recording, the standard error of the amount, in `unit`.
+  public var standardError: Double?
   /// What a musician would say, with its full stop.
   public var sentence: String
 
@@ -140,6 +146,14 @@ public enum JustNoticeableDifference {
 
   /// The level, in dBFS, below which a sound is taken as not felt when it comes or goes.
   public static let floor = -60.0
+
+  /// How many steps another tempo is: by its pace, or by how far it moves what it moves most.
+  ///
+  /// 2.5 %: Drake and Botte, "Tempo sensitivity in auditory sequences", Perception & Psychophysics 54
+  /// (1993): 1.5 to 6 %. An event that is late by a step of time is so whatever made it late.
+  static func tempo(percent: Double, shift: Double) -> Double {
+    max(abs(percent) / 2.5, abs(shift) / seconds)
+  }
 
   /// How many steps an amount is; what cannot be measured in steps counts as three.
   static func count(in amount: Double, _ unit: Difference.Unit) -> Double {

@@ -207,4 +207,24 @@ struct PatternPairTests {
     let found = try one(fiveTaps, swapped)
     #expect(found.sentence == "B's transients 2 and 4 are swapped.")
   }
+
+  /// Two sharpnesses that a curve holds at 1 sound the same, however they are written.
+  @Test func whatIsPlayedIsJudged() throws {
+    func pattern(_ sharpness: Float, _ control: Float) -> HapticPattern {
+      HapticPattern(
+        events: [hum(0, 0.5, sharpness: sharpness)],
+        curves: [
+          ParameterCurve(
+            id: .hapticSharpnessControl, time: 0,
+            controlPoints: [.init(time: 0, value: control), .init(time: 0.5, value: control)])
+        ])
+    }
+    let same = Comparison(try take(pattern(0.6, 0.9)), try take(pattern(0.3, 0.9)))
+    #expect(same.sentences == ["B is identical to A, sample for sample."])
+    // 0.9 and 1 are heard where 0.9 and 1.2 would be.
+    let found = try one(pattern(0.4, 0.5), pattern(0.7, 0.5))
+    #expect(found.kind == .frequency && abs(found.amount - 11.14) < 0.01)
+    let plain = try one(pattern(0.1, 0.2), pattern(0.4, 0.2))
+    #expect(abs(plain.amount - 37.27) < 0.01)
+  }
 }

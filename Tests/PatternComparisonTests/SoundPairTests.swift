@@ -207,6 +207,13 @@ struct SoundPairTests {
     #expect(try one(silent, taps).sentence == "B is not silent, unlike A.")
   }
 
+  @Test func aTransientIsNeverTakenForAContinuousEvent() throws {
+    let comparison = Comparison(
+      try take(try shipped("light")), try take(try shipped("capacitor_charge")))
+    #expect(Set(comparison.differences.map(\.kind)) == [.missing, .added])
+    #expect(comparison.sentences.contains("B lacks A's transient, at 0 s."))
+  }
+
   @Test func allIsHigher() throws {
     let higher = try take(
       fiveTaps.with { pattern in
@@ -222,7 +229,9 @@ struct SoundPairTests {
 
 /// A linear congruential generator, with Knuth's constants of MMIX.
 struct FixedNumbers: RandomNumberGenerator {
-  private var state: UInt64 = 1
+  private var state: UInt64
+
+  init(seed: UInt64 = 1) { state = seed }
 
   mutating func next() -> UInt64 {
     state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407

@@ -33,8 +33,33 @@ struct ToleranceTests {
     }
     // −45 dBFS under a peak of −7 dBFS can change its level by 0.11 dB.
     let comparison = Comparison(take, noisy)
-    #expect(comparison.isEqual(within: Tolerance(decibels: 0.12)))
-    #expect(!comparison.isEqual(within: Tolerance(decibels: 0.1)))
+    func kinds(_ decibels: Double) -> [Difference.Kind] {
+      comparison.excesses(over: Tolerance(decibels: decibels, seconds: 1, percent: 1))
+        .filter { !$0.isUnverified }.map(\.kind)
+    }
+    #expect(kinds(0.12) == [])
+    #expect(kinds(0.1) == [.noise])
+  }
+
+  /// A limit that a recording is too noisy to verify is exceeded, and that is what is said.
+  @Test func whatNoiseHidesCannotBeVerified() throws {
+    let take = try take(fiveTaps)
+    var numbers = FixedNumbers()
+    let noisy = take.recorded { samples in
+      for index in samples.indices {
+        samples[index] += Float.random(in: -0.12...0.12, using: &numbers)
+      }
+    }
+    let comparison = Comparison(take, noisy)
+    let recording = try #require(comparison.recording)
+    let least = try #require(recording.leastDecibels)
+    #expect(recording.outcome == .found && recording.judgedCount > 2 && least > 0.5)
+    let tolerance = Tolerance(decibels: 0.5, seconds: 0.005, percent: 2)
+    let excesses = comparison.excesses(over: tolerance)
+    #expect(
+      excesses.contains { $0.isUnverified && $0.text.hasPrefix("cannot be verified: level ±") })
+    #expect(!comparison.isEqual(within: tolerance))
+    #expect(!comparison.limits.isEmpty)
   }
 
   @Test func aDelayThatWasToBeTakenOutIsNoDifference() throws {
@@ -47,6 +72,70 @@ struct ToleranceTests {
     #expect(abs(moved.alignment.seconds - 0.3) < 1e-6)
     #expect(
       moved.notes == ["B was shifted 300 ms earlier to align the first sounds."])
+  }
+}
+
+/// A stretched pattern is within a limit of time only where its last event is.
+struct AccumulationTests {
+  private func stretched(_ factor: Double) throws -> Comparison {
+    let pattern = HapticPattern(events: (0..<9).map { tap(Double($0) / 4, intensity: 0.6) })
+    return Comparison(
+      try take(pattern, rate: 8_000),
+      try take(
+        pattern.with { pattern in
+          for index in pattern.events.indices { pattern.events[index].time *= factor }
+        }, rate: 8_000))
+  }
+
+  @Test func aTempoIsJudgedByWhatItMovesMost() throws {
+    let comparison = try stretched(1.015)
+    let tempo = try #require(comparison.differences.first { $0.kind == .tempo })
+    #expect(abs((tempo.largestShift ?? 0) - 0.03) < 1e-9)
+    #expect(tempo.isNoticeable)
+    let tolerance = Tolerance(decibels: 0.5, seconds: 0.005, percent: 2)
+    #expect(!comparison.isEqual(within: tolerance))
+    #expect(
+      comparison.excesses(over: tolerance).map(\.text) == [
+        "tempo +30 ms > 5 ms: ninth transient at 2 s"
+      ])
+    #expect(comparison.isEqual(within: Tolerance(seconds: 0.031, percent: 2)))
+    #expect(
+      comparison.excesses(over: Tolerance(seconds: 1, percent: 1)).map(\.text) == [
+        "tempo +1.5 % > 1 %: ninth transient at 2 s"
+      ])
+  }
+
+  @Test func aDifferenceBelowAllThresholdsIsNotFelt() throws {
+    let tempo = try #require(try stretched(1.001_5).differences.first { $0.kind == .tempo })
+    #expect(abs((tempo.largestShift ?? 0) - 0.003) < 1e-9)
+    #expect(!tempo.isNoticeable)
+  }
+
+  @Test func anExcessIsNamedWithValueLimitAndPlace() throws {
+    // 1.0013 dB: the phone's amplitude is the square of intensity.
+    let other = fiveTaps.with { $0.events[2].parameters[.hapticIntensity] = 0.8 * 1.059_333 }
+    let comparison = Comparison(try take(fiveTaps), try take(other))
+    let excesses = comparison.excesses(over: Tolerance(decibels: 1))
+    #expect(excesses.map(\.text) == ["level +1.001 dB > 1 dB: third transient at 0.5 s"])
+    #expect(excesses.first?.limit == 1 && excesses.first?.range.lowerBound == 0.5)
+    let missing = Comparison(
+      try take(fiveTaps), try take(fiveTaps.with { $0.events.remove(at: 3) }))
+    #expect(
+      missing.excesses(over: Tolerance(decibels: 100, seconds: 100, percent: 100)).map(\.text)
+        == ["missing: fourth transient at 0.75 s"])
+  }
+
+  /// 0.4 dB of the whole and 0.4 dB of one sound are 0.8 dB.
+  @Test func theWholeAndOneSoundAddUp() throws {
+    let take = try take(fiveTaps)
+    let other = take.recorded { samples in
+      for index in samples.indices {
+        samples[index] *= (22_000..<30_000).contains(index) ? 1.096_5 : 1.047_1
+      }
+    }
+    let comparison = Comparison(take, other)
+    #expect(comparison.isEqual(within: Tolerance(decibels: 0.85)))
+    #expect(!comparison.isEqual(within: Tolerance(decibels: 0.6)))
   }
 }
 

@@ -1,3 +1,5 @@
+import Glibc
+import SoundFile
 import Testing
 
 @Suite struct CompareTests {
@@ -83,8 +85,9 @@ import Testing
     #expect(
       three.output.hasSuffix(
         """
-        B is within the tolerance of 0 dB, 5 ms and 0 %.
-        C is beyond the tolerance of 0 dB, 5 ms and 0 %.
+        B is within the tolerance of 0 dB (not given), 5 ms and 0 % (not given).
+        C exceeds the tolerance of 0 dB (not given), 5 ms and 0 % (not given):
+          time +12 ms > 5 ms: third transient at 0.5 s
 
         """))
   }
@@ -103,19 +106,84 @@ import Testing
     let run = try place.temblor("compare", "--json", "--tolerance", "5ms", "a.ahap", "b.ahap")
     #expect(run.status == 3 && run.error == "")
     for line in [
-      #"    "name": "a.ahap","#, #"  "profile": "phone","#, #"  "rate": 48000.0,"#,
+      #"  "form": 1,"#, #"    "name": "a.ahap","#, #"  "profile": "phone","#,
+      #"  "rate": 48000.0,"#,
       #"    "seconds": 0.005,"#, #"      "label": "B","#, #"      "equality": "different","#,
       #"          "kind": "time","#, #"          "throughout": false,"#,
       #"          "unit": "s","#, #"          "before": 0.5,"#, #"          "after": 0.512,"#,
       #"          "referenceEvents": [2],"#,
       #"          "sentence": "B's third transient comes 12 ms later, at 0.512 s.""#,
-      #"      "withinTolerance": false"#,
+      #"      "withinTolerance": false,"#,
+      #"          "text": "time +12 ms > 5 ms: third transient at 0.5 s""#,
     ] {
       #expect(run.output.split(separator: "\n").contains { $0 == line }, "\(line)")
     }
     let silent = try place.bash(
       "$TEMBLOR render light --strength 0 -o s.wav -q && $TEMBLOR compare --json light s.wav")
     #expect(silent.status == 0 && silent.output.contains("\"peakDecibels\": null"))
+  }
+
+  @Test func jsonFollowsItsSchema() throws {
+    let schema = try JSONSchema("Documentation/comparison.schema.json")
+    try writePair()
+    try writeRecording()
+    for words in [
+      ["a.ahap", "b.ahap"], ["a.ahap", "a.ahap", "b.ahap", "--tolerance", "5ms"],
+      ["a.ahap", "take.wav", "--tolerance", "0.1dB,0.5ms"], ["take.wav", "take.wav"],
+    ] {
+      let run = try place.temblor(["compare", "--json"] + words)
+      #expect(run.error == "" && run.output.hasPrefix("{\n  \"form\": 1,\n"))
+      #expect(try schema.violations(in: run.output) == [])
+    }
+    let wrong = try schema.violations(in: "{\"form\": 2}")
+    #expect(wrong.contains("$.form is not 1"))
+  }
+
+  /// The first pattern 0.4 s later, 6 dB weaker, in noise 40 dB below its peak.
+  private func writeRecording() throws {
+    _ = try place.temblor(
+      "render", "a.ahap", "-o", "clean.wav", "-q", "--sample-format", "float")
+    let source = unsafe open(place.path + "/clean.wav", O_RDONLY | O_CLOEXEC)
+    defer { close(source) }
+    let clean = try Sound(readingDescriptor: source, path: "clean.wav").interleaved
+    let peak = clean.reduce(0) { max($0, abs($1)) }
+    var state: UInt64 = 5
+    var samples: [Float] = []
+    for index in 0..<clean.count + 33_600 {
+      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      let noise = Float(state >> 40) / 8_388_608 - 1
+      let place = index - 19_200
+      let own = clean.indices.contains(place) ? clean[place] : 0
+      samples.append(0.5 * (own + 0.017 * peak * noise))
+    }
+    let target = unsafe open(
+      place.path + "/take.wav", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+    defer { close(target) }
+    var writer = try SoundFileWriter(
+      descriptor: target, path: "take.wav",
+      format: SoundFileFormat(container: .wav, samples: .float), rate: 48_000, channelCount: 1,
+      frameCount: Int64(samples.count))
+    try writer.write(samples.span)
+    try writer.close()
+  }
+
+  @Test func aRecordingIsComparedWithItsPattern() throws {
+    try writePair()
+    try writeRecording()
+    let run = try place.temblor(
+      "compare", "--tolerance", "0.1dB,1000ms,5%", "a.ahap", "take.wav")
+    #expect(run.status == 3)
+    let lines = run.output.split(separator: "\n").map(String.init)
+    #expect(lines.contains("B as a whole comes 400 ms later."))
+    #expect(lines.contains("B is 6 dB weaker throughout."))
+    #expect(
+      lines.contains { $0.hasPrefix("  B has noise at −5") || $0.hasPrefix("B has noise at −5") })
+    #expect(lines.contains { $0.hasPrefix("  cannot be verified: level ±0.") })
+    #expect(!run.output.contains("extra") && !run.output.contains("lacks"))
+    let json = try place.temblor("compare", "--json", "a.ahap", "take.wav").output
+    #expect(json.contains("\"match\": \"found\"") && json.contains("\"judgedEvents\": 3"))
+    let refused = try place.temblor("compare", "--search", "-1", "a.ahap", "take.wav")
+    #expect(refused.status == 64 && refused.error.contains("'--search'"))
   }
 
   @Test func aShiftAndALevelAreTakenOutAndSaid() throws {

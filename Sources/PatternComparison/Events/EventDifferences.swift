@@ -6,6 +6,8 @@ import HapticRender
 struct EventDifferences {
   let match: EventMatch
   let profile: TransducerProfile
+  private let options: ComparisonOptions
+  private let controls: PlayedValues
   let names: EventNames
   let referenceNames: EventNames
   private(set) var found: [Difference] = []
@@ -19,9 +21,15 @@ struct EventDifferences {
     var amount: Double
   }
 
-  init(_ match: EventMatch, profile: TransducerProfile, options: ComparisonOptions) {
+  /// - Parameter reference: The composition whose controls act on the events.
+  init(
+    _ match: EventMatch, of reference: HapticComposition, profile: TransducerProfile,
+    options: ComparisonOptions
+  ) {
+    controls = PlayedValues(reference)
     self.match = match
     self.profile = profile
+    self.options = options
     names = EventNames(match.other, owner: options.otherLabel)
     referenceNames = EventNames(match.reference, owner: options.referenceLabel)
     findTimes()
@@ -67,7 +75,10 @@ struct EventDifferences {
       guard abs(after - before) > attribute.least else { continue }
       // At another tempo, durations scale with it.
       if attribute == .duration, abs(after - before * match.clock.scale) < 5e-4 { continue }
-      let amount = attribute.amount(before, after, of: event.kind, profile)
+      guard
+        let amount = controls.amount(
+          of: attribute, from: before, to: after, event, layer: event.layer, profile)
+      else { continue }
       changes.append(
         Change(event: event, partner: partner, before: before, after: after, amount: amount))
     }
@@ -253,13 +264,15 @@ struct EventDifferences {
     let others = match.other.map(\.index)
     if clock.scale != 1 {
       let percent = 100 * (clock.scale - 1)
-      add(
-        Difference(
-          .tempo, in: whole, isThroughout: true, amount: percent, unit: .percent,
-          referenceEvents: events, otherEvents: others,
-          significance: abs(percent) / 2.5,
-          sentence: "\(names.owner) runs \(SentenceFormatting.percent(percent)) "
-            + "\(percent > 0 ? "slower" : "faster")."))
+      let shift = largestShift()
+      var difference = Difference(
+        .tempo, in: whole, isThroughout: true, amount: percent, unit: .percent,
+        referenceEvents: events, otherEvents: others,
+        significance: JustNoticeableDifference.tempo(percent: percent, shift: shift),
+        sentence: "\(names.owner) runs \(SentenceFormatting.percent(percent)) "
+          + "\(percent > 0 ? "slower" : "faster").")
+      difference.largestShift = shift
+      add(difference)
     }
     let first = match.other[0].time - match.reference[0].time
     if abs(first) > EventMatch.leastTime {
@@ -270,5 +283,13 @@ struct EventDifferences {
           referenceEvents: events, otherEvents: others,
           sentence: "\(names.owner) as a whole comes \(SentenceFormatting.shift(first))."))
     }
+  }
+
+  /// Seconds by which the event is moved that is moved most, without the delay where that is taken out.
+  private func largestShift() -> Double {
+    let first = match.other[0].time - match.reference[0].time
+    let base = options.alignment == .start ? first : 0
+    return match.pairs.map { match.other[$0.1].time - match.reference[$0.0].time - base }
+      .max { abs($0) < abs($1) } ?? 0
   }
 }

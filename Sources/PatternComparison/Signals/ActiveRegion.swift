@@ -40,29 +40,41 @@ struct ActiveRegion {
       last = index
     }
     if start >= 0 { regions.append(ActiveRegion(frames: start..<(last + 1), rate: rate)) }
+    number(&regions)
+    return regions
+  }
+
+  /// Numbers regions among those of their kind.
+  static func number(_ regions: inout [ActiveRegion]) {
     var counts = (taps: 0, hums: 0)
     for index in regions.indices {
       if regions[index].isTap { counts.taps += 1 } else { counts.hums += 1 }
       regions[index].number = regions[index].isTap ? counts.taps : counts.hums
     }
-    return regions
   }
 
   /// The region as an event, so that sentences name it like one.
   ///
   /// - Parameter delay: Seconds to add to its time.
   func event(delay: Double = 0) -> ListedEvent {
-    var event = ListedEvent(
-      HapticEvent(
-        kind: isTap ? .hapticTransient : .hapticContinuous, time: start + delay, duration: duration),
-      index: 0)
+    var event = Self.event(start: start + delay, duration: duration)
     event.number = number
     return event
+  }
+
+  /// A sound of a recording as an event.
+  static func event(start: Double, duration: Double) -> ListedEvent {
+    ListedEvent(
+      HapticEvent(
+        kind: duration < longestTap ? .hapticTransient : .hapticContinuous, time: start,
+        duration: duration), index: 0)
   }
 
   /// What pairing it with another costs, each with its level in decibels.
   func cost(of other: ActiveRegion, level: Double, otherLevel: Double) -> Double {
     let longest = max(duration, other.duration, 1e-3)
+    // A transient is not a continuous event that changed.
+    if isTap != other.isTap, longest > 2 * min(duration, other.duration) { return .infinity }
     let shape = abs(duration - other.duration) / longest / 2 + abs(level - otherLevel) / 60
     return abs(start - other.start) / 0.5 + min(0.8, shape)
   }

@@ -127,9 +127,9 @@ public enum SignalDistance {
 }
 
 /// The sums of products of two signals at each lag, block by block by Fourier transforms.
-enum CrossCorrelation {
+package enum CrossCorrelation {
   /// `Σ first[n] · second[n + lag]` for lags from −reach to reach.
-  static func of(_ first: [Float], _ second: [Float], reach: Int) -> [Float] {
+  package static func of(_ first: [Float], _ second: [Float], reach: Int) -> [Float] {
     let shortest = max(1, min(first.count, second.count + reach))
     let blockLength = min(shortest, max(2 * reach, 8_192))
     var transform = FourierTransform(

@@ -15,7 +15,11 @@ enum CompareVerb {
       discussion: """
         The first TAKE is the reference; the others are compared with it. Patterns are rendered, at the sample rate of the sound file if there is one. Two patterns are compared event by event; other takes are aligned with the reference, matched in level and compared sound by sound. Differences are ordered by perceptual impact; those below published thresholds are listed separately.
 
-        With --tolerance, the exit status is 3 if a difference exceeds its limit, else 0; without it, differences do not affect the exit status. An omitted limit is 0. Missing or added events always exceed the tolerance.
+        A pattern is compared with a recording of it event by event: the delay (to 11 s, or --search), level, polarity, tempo, noise and hum of the whole are reported apart from events that are missing, added, moved, stronger, weaker, sharper or duller. What the noise hides is reported, not judged.
+
+        With --tolerance, the exit status is 3 if anything exceeds its limit, else 0, and each excess is listed with value, limit and place; without it, differences do not affect the exit status. An omitted limit is 0. A difference in tempo is judged in percent and by the largest shift it causes. Missing or added events always exceed the tolerance, as does a recording too noisy to verify a limit.
+
+        --json has "form": 1; Documentation/comparison.schema.json describes it. Times are those of the files, whatever the alignment.
 
         With --output, also write an HTML page that compares any two of up to eight takes: the differences marked in the picture and heard in turn, measurements, the sources and a blind test.
         """,
@@ -41,6 +45,9 @@ enum CompareVerb {
           defaultText: "the common level difference is reported and removed",
           choices: LevelMatch.allCases.map(\.rawValue)),
         Option(
+          "--search", value: "SECONDS",
+          help: "How late in a recording a pattern may start, 0 to 3600.", defaultText: "11"),
+        Option(
           "-o", "--output", value: "FILE",
           help:
             "Also write a self-contained HTML page with players, plots and a blind test.",
@@ -62,7 +69,7 @@ enum CompareVerb {
     ) { arguments, terminal in
       let words = arguments.values("TAKE")
       let options = try options(arguments)
-      let tolerance = try arguments.value("--tolerance").map { try Tolerance(words: $0) }
+      let tolerance = try arguments.value("--tolerance").map { try ToleranceText($0) }
       var job = try SharedOptions.job(arguments)
       job.reading = try SharedOptions.reading(arguments)
       let rate = try arguments.int("--rate", in: SharedOptions.sampleRates)
@@ -92,14 +99,14 @@ enum CompareVerb {
             "temblor compare \((words + ["-o", path]).map(\.asShellWord).joined(separator: " "))")
       }
       if arguments.flag("--json") {
-        try terminal.output.write(json(comparisons, tolerance).span)
+        try terminal.output.write(json(comparisons, tolerance?.tolerance).span)
       } else {
         let text = ComparisonText(comparisons: comparisons, isComplete: arguments.flag("--all"))
         try terminal.output.write(text.text(for: terminal.output))
-        if let tolerance { try terminal.output.write(judgement(comparisons, tolerance)) }
+        if let tolerance { try terminal.output.write(tolerance.judgement(of: comparisons)) }
       }
       guard let tolerance else { return .done }
-      return comparisons.allSatisfy { $0.isEqual(within: tolerance) } ? .done : .differs
+      return comparisons.allSatisfy { $0.isEqual(within: tolerance.tolerance) } ? .done : .differs
     }
   }
 
@@ -117,20 +124,14 @@ enum CompareVerb {
   private static func options(_ arguments: ParsedArguments) throws -> ComparisonOptions {
     ComparisonOptions(
       alignment: try arguments.choice("--align", as: ComparisonOptions.Alignment.self) ?? .auto,
-      levelMatch: try arguments.choice("--match", as: LevelMatch.self))
-  }
-
-  private static func judgement(_ comparisons: [Comparison], _ tolerance: Tolerance) -> String {
-    "\n"
-      + comparisons.map { comparison in
-        let place = comparison.isEqual(within: tolerance) ? "within" : "beyond"
-        return "\(comparison.options.otherLabel) is \(place) the tolerance of \(tolerance.text).\n"
-      }.joined()
+      levelMatch: try arguments.choice("--match", as: LevelMatch.self),
+      search: try arguments.double("--search", in: 0...3_600) ?? ComparisonOptions.defaultSearch)
   }
 
   private static func json(_ comparisons: [Comparison], _ tolerance: Tolerance?) -> [UInt8] {
     var json = JSONWriter()
     json.object { root in
+      root.member("form", Comparison.formVersion)
       if let first = comparisons.first {
         root.object("reference") { take in
           take.member("label", first.options.referenceLabel)
@@ -153,7 +154,11 @@ enum CompareVerb {
           list.object { entry in
             comparison.write(to: &entry)
             if let tolerance {
-              entry.member("withinTolerance", comparison.isEqual(within: tolerance))
+              let excesses = comparison.excesses(over: tolerance)
+              entry.member("withinTolerance", excesses.isEmpty)
+              entry.array("excesses") { list in
+                for excess in excesses { list.object { excess.write(to: &$0) } }
+              }
             }
           }
         }

@@ -1,0 +1,303 @@
+internal import Glibc
+import SignalAnalysis
+
+/// Where a reference lies in a take.
+struct Placement {
+  /// Seconds of the take at which the reference starts.
+  var delay: Double
+  /// The share by which the take is slower.
+  var tempo: Double
+  /// Whether sounds are slower as well, as of a recording that was resampled; else their times alone.
+  var isResampled = true
+
+  /// Seconds of the take for each of a sound.
+  var speed: Double { isResampled ? 1 + tempo : 1 }
+
+  /// Seconds of the take at which a time of the reference lies.
+  func time(_ time: Double) -> Double { delay + (1 + tempo) * time }
+}
+
+/// A segment of a recording as the sum of a reference's sounds, hum, an offset and noise.
+struct RecordingFit {
+  var reference: RecordingReference
+  /// The segment, its polarity that of the reference.
+  var take: [Float]
+  var place: Placement
+  /// Makes the noise white.
+  var whitener: [Float] = [1]
+  /// Hertz of steady tones that are part of the fit.
+  private(set) var lines: [Double] = []
+  /// The standard error of the tempo after `refine`.
+  private(set) var tempoError = Double.infinity
+  private var nuisances: [Column] = []
+  private var nuisanceProducts: [[Double]] = []
+
+  private var rate: Double { reference.rate }
+
+  init(_ reference: RecordingReference, take: [Float], place: Placement) {
+    self.reference = reference
+    self.take = take
+    self.place = place
+    set(lines: [])
+  }
+
+  /// What a fit by least squares gives.
+  struct Solution {
+    /// The gain of each group of stems.
+    var gains: [Double]
+    /// Their standard errors where the noise is 1.
+    var errors: [Double]
+    /// The take through the whitener, less what the gains explain.
+    var residual: [Float]
+    /// The groups as they lie in the take, through the whitener.
+    var columns: [Column]
+    /// The take through the whitener, less hum and offset.
+    var cleaned: [Float]
+    /// The energy of the take through the whitener.
+    var energy: Double
+  }
+
+  /// Makes steady tones part of the fit: each with a sine, a cosine, and both over a slope.
+  mutating func set(lines: [Double]) {
+    self.lines = lines
+    let count = take.count
+    let first = min(whitenerLength, count)
+    var columns = [[Float](repeating: 1, count: count)]
+    let middle = Double(count) / 2
+    for hertz in lines {
+      let step = 2 * .pi * hertz / rate
+      var parts = [[Float]](repeating: [], count: 4)
+      for index in 0..<count {
+        let (c, s) = (cos(step * Double(index)), sin(step * Double(index)))
+        let slope = (Double(index) - middle) / max(1, middle)
+        parts[0].append(Float(c))
+        parts[1].append(Float(s))
+        parts[2].append(Float(c * slope))
+        parts[3].append(Float(s * slope))
+      }
+      columns += parts
+    }
+    // A filter turns such columns into each other, so they need none.
+    nuisances = columns.map { Column(start: first, samples: Array($0[first...])) }
+    nuisanceProducts = nuisances.indices.map { i in (0...i).map { nuisances[i].dot(nuisances[$0]) }
+    }
+  }
+
+  private var whitenerLength: Int { 33 }
+
+  /// A stem as it lies in the take.
+  func column(_ index: Int) -> Column {
+    let stem = reference.stems[index]
+    return stem.column(onset: place.time(stem.time), speed: place.speed, count: take.count)
+  }
+
+  /// For each sample of the take, whether the reference is silent there: 50 dB below its peak.
+  func quiet() -> [Bool] {
+    var isQuiet = [Bool](repeating: true, count: take.count)
+    let limit = Float(0.003 * reference.peak)
+    let margin = Int(0.01 * rate)
+    for index in reference.stems.indices {
+      let column = column(index)
+      var last = -margin
+      for (offset, sample) in column.samples.enumerated() where abs(sample) > limit {
+        let place = column.start + offset
+        for near in max(0, last + margin, place - margin)..<min(take.count, place + margin) {
+          isQuiet[near] = false
+        }
+        last = place
+      }
+    }
+    return isQuiet
+  }
+
+  /// The groups of stems as they lie in the take.
+  private func groupColumns() -> [Column] {
+    reference.groups.map { group in
+      let columns = group.map { column($0) }.filter { !$0.samples.isEmpty }
+      guard columns.count > 1 else { return columns.first ?? Column(start: 0, samples: []) }
+      let start = columns.map(\.start).min() ?? 0
+      let end = columns.map(\.range.upperBound).max() ?? 0
+      var samples = [Float](repeating: 0, count: end - start)
+      for column in columns {
+        Samples.add(column.samples, times: 1, to: &samples, at: column.start - start)
+      }
+      return Column(start: start, samples: samples)
+    }
+  }
+
+  /// All gains at once.
+  func solve(isWhitened: Bool = true) -> Solution {
+    let taps = isWhitened ? whitener : [1]
+    var y = Samples.filtered(take, by: taps)
+    Samples.silence(&y, 0..<whitenerLength)
+    let columns = groupColumns().map { $0.whitened(by: taps, count: take.count) }
+    var matrix = SkylineMatrix()
+    var right: [Double] = []
+    for (index, column) in columns.enumerated() {
+      let first =
+        (0..<index).first { columns[$0].range.overlaps(column.range) && !column.samples.isEmpty }
+        ?? index
+      matrix.append((first...index).map { column.dot(columns[$0]) }, from: first)
+      right.append(column.dot(y))
+    }
+    for (index, nuisance) in nuisances.enumerated() {
+      matrix.append(
+        columns.map { nuisance.dot($0) } + nuisanceProducts[index], from: 0)
+      right.append(nuisance.dot(y))
+    }
+    matrix.factor()
+    let gains = matrix.solution(of: right)
+    let energy = Samples.energy(y)
+    for (column, gain) in zip(nuisances, gains[columns.count...]) {
+      Samples.add(column.samples, times: -gain, to: &y, at: column.start)
+    }
+    var residual = y
+    for (column, gain) in zip(columns, gains) {
+      Samples.add(column.samples, times: -gain, to: &residual, at: column.start)
+    }
+    return Solution(
+      gains: Array(gains[..<columns.count]),
+      errors: columns.indices.map { matrix.rootOfInverse(at: $0) }, residual: residual,
+      columns: columns, cleaned: y, energy: energy)
+  }
+
+  /// The gain that most of the reference has: that of the heaviest set of gains which agree.
+  static func common(_ gains: [Double], _ errors: [Double], sigma: Double) -> Double {
+    let weights = errors.map { 1 / max($0 * $0, 1e-24) }
+    let limit = 4 * Samples.median(weights)
+    var best = (score: 0.0, gain: 0.0)
+    for (gain, error) in zip(gains, errors) where gain > 0 {
+      var weight = 0.0
+      var sum = 0.0
+      for index in gains.indices {
+        let slack = 0.05 * gain + 3 * sigma * (error + errors[index])
+        guard abs(gains[index] - gain) < min(slack, 0.3 * gain) else { continue }
+        let own = min(weights[index], limit)
+        weight += own
+        sum += own * gains[index]
+      }
+      // An event that changed in any way but its level has a lower gain.
+      if weight * gain > best.score * 1.001 { best = (weight * gain, sum / weight) }
+    }
+    return best.gain
+  }
+
+  /// The noise of a whitened residual: the root of the median power of blocks of 25 ms.
+  static func sigma(_ residual: [Float]) -> Double {
+    let powers = stride(from: 0, to: residual.count - 99, by: 100).map {
+      Samples.energy(residual, $0..<$0 + 100) / 100
+    }
+    return max(1e-12, (Samples.median(powers) * 1.007).squareRoot())
+  }
+
+  /// How much another tempo recordings usually have, as a share.
+  private static let usualTempo = 0.002
+
+  /// Betters delay and tempo by the shifts of blocks of 25 ms, through most of which a line goes.
+  mutating func refine(rounds: Int = 3, allowsTempo: Bool = true) {
+    for _ in 0..<rounds {
+      let solution = solve()
+      let sigma = Self.sigma(solution.residual)
+      let gain = max(1e-9, Self.common(solution.gains, solution.errors, sigma: sigma))
+      var fitted = [Float](repeating: 0, count: take.count)
+      for (column, own) in zip(solution.columns, solution.gains) {
+        let bounded = min(max(own, 0.3 * gain), 3 * gain)
+        Samples.add(column.samples, times: bounded, to: &fitted, at: column.start)
+      }
+      move(by: shifts(fitted, solution.residual, sigma: sigma), allowsTempo: allowsTempo)
+    }
+  }
+
+  /// A block's shift against the fit, and how much it weighs.
+  private struct Shift {
+    var time: Double
+    var seconds: Double
+    var weight: Double
+  }
+
+  private func shifts(_ x: [Float], _ residual: [Float], sigma: Double) -> [Shift] {
+    let length = Int(rate / 40)
+    let half = Float(rate / 2)
+    var shifts: [Shift] = []
+    for start in stride(from: 1, to: x.count - length, by: length) {
+      var (xx, dx, dd, rx, rd) = (Float(1e-30), Float(0), Float(0), Float(0), Float(0))
+      unsafe x.withUnsafeBufferPointer { x in
+        unsafe residual.withUnsafeBufferPointer { r in
+          for i in start..<start + length {
+            let d = unsafe (x[i + 1] - x[i - 1]) * half
+            unsafe xx += x[i] * x[i]
+            unsafe dx += d * x[i]
+            dd += d * d
+            unsafe rx += r[i] * x[i]
+            unsafe rd += r[i] * d
+          }
+        }
+      }
+      // The part of the slope that is not a change of level.
+      let share = dx / xx
+      let weight = Double(dd - share * dx)
+      guard weight > 0 else { continue }
+      shifts.append(
+        Shift(
+          time: (Double(start) + Double(length) / 2) / rate - place.delay,
+          seconds: -Double(rd - share * rx) / weight, weight: weight))
+    }
+    let least = 1e-4 * (shifts.map(\.weight).max() ?? 0)
+    shifts.removeAll { $0.weight <= least }
+    // Ten microseconds are as much as the model is good for.
+    for index in shifts.indices {
+      shifts[index].weight = min(shifts[index].weight / (sigma * sigma), 1e10)
+    }
+    let limit = 9 * Samples.median(shifts.map(\.weight))
+    for index in shifts.indices { shifts[index].weight = min(shifts[index].weight, limit) }
+    return shifts
+  }
+
+  private mutating func move(by shifts: [Shift], allowsTempo: Bool) {
+    var use = [Double](repeating: 1, count: shifts.count)
+    var (middle, slope, center, spread) = (0.0, 0.0, 0.0, 0.0)
+    for _ in 0..<8 {
+      var (sum, times) = (0.0, 0.0)
+      for (shift, use) in zip(shifts, use) {
+        sum += shift.weight * use
+        times += shift.weight * use * shift.time
+      }
+      guard sum > 0 else { return }
+      center = times / sum
+      spread = 0
+      var (product, seconds) = (0.0, 0.0)
+      for (shift, use) in zip(shifts, use) {
+        let weight = shift.weight * use
+        let time = shift.time - center
+        spread += weight * time * time
+        product += weight * time * shift.seconds
+        seconds += weight * shift.seconds
+      }
+      slope = spread > 0 ? product / spread : 0
+      middle = seconds / sum
+      let rests = shifts.map { abs($0.seconds - middle - slope * ($0.time - center)) }
+      let scale = 1e-4 + 2 * Samples.median(rests)
+      use = rests.map {
+        1 / ((1 + ($0 / scale) * ($0 / scale)) * (1 + ($0 / scale) * ($0 / scale)))
+      }
+    }
+    // Where shifts scatter more than noise makes them, the model is what limits them.
+    let scatter = Samples.median(
+      shifts.map {
+        let rest = $0.seconds - middle - slope * ($0.time - center)
+        return rest * rest * $0.weight
+      })
+    let excess = max(1, scatter / 0.455)
+    tempoError = spread > 0 ? (excess / spread).squareRoot() : .infinity
+    // Another tempo is rare: misfits are no evidence of one.
+    let doubt = excess / (Self.usualTempo * Self.usualTempo)
+    slope = (slope * spread - doubt * place.tempo) / max(1e-30, spread + doubt)
+    if tempoError > 0.01 || !allowsTempo { slope = -place.tempo }
+    slope = min(max(slope, -0.01), 0.01)
+    middle = min(max(middle, -0.003), 0.003)
+    let tempo = min(max(place.tempo + slope, -0.034), 0.034)
+    slope = tempo - place.tempo
+    place.tempo = tempo
+    place.delay += middle - slope * center
+  }
+}

@@ -1,0 +1,155 @@
+import Glibc
+import HapticFormats
+import HapticModel
+import PatternComparison
+import ShippedPatterns
+import SignalAnalysis
+
+/// How a recording of a pattern came about.
+struct RecordingCase {
+  /// Seconds of silence before it.
+  var delay = 0.0
+  /// Decibels it is stronger.
+  var level = 0.0
+  /// The share by which it is slower, its pitch with it.
+  var drift = 0.0
+  /// Decibels of the noise's RMS value relative to the pattern's peak.
+  var noise = -60.0
+  /// What the noise is.
+  var colour = Colour.white
+  /// Whether the polarity is inverted.
+  var isInverted = false
+  /// Seconds behind it.
+  var tail = 0.3
+
+  enum Colour: CaseIterable { case white, brown, hum }
+
+  /// A case as they come: delays to 10 s, ±20 dB, ±0.1 %, noise at −30 to −70 dB.
+  init(numbers: inout FixedNumbers, noise range: ClosedRange<Double> = -70 ... -30) {
+    delay = Double.random(in: 0...10, using: &numbers)
+    level = Double.random(in: -20...20, using: &numbers)
+    drift = Bool.random(using: &numbers) ? Double.random(in: -0.001...0.001, using: &numbers) : 0
+    colour = Colour.allCases.randomElement(using: &numbers) ?? .white
+    noise = Double.random(in: range, using: &numbers)
+    isInverted = Double.random(in: 0..<1, using: &numbers) < 0.2
+    tail = Double.random(in: 0.1...1, using: &numbers)
+  }
+
+  init(delay: Double, noise: Double) {
+    self.delay = delay
+    self.noise = noise
+  }
+
+  /// The samples of a recording of a sound at 48 kHz.
+  func samples(of sound: [Float], numbers: inout FixedNumbers) -> [Float] {
+    let rate = 48_000.0
+    let peak = Double(sound.reduce(0) { max($0, abs($1)) })
+    let gain = pow(10, level / 20) * (isInverted ? -1 : 1)
+    let count = Int((delay + tail) * rate + Double(sound.count) * (1 + drift))
+    let amplitude = abs(gain) * peak * pow(10, noise / 20)
+    var samples = self.noise(count, amplitude, &numbers)
+    let source = sound + [0, 0, 0, 0]
+    let first = Int((delay * rate).rounded(.up))
+    for index in first..<count {
+      let place = (Double(index) - delay * rate) / (1 + drift)
+      let whole = Int(place)
+      guard whole + 2 < source.count else { break }
+      // Catmull and Rom's cubic, exact to −90 dB at a few hundred hertz.
+      let f = Float(place - Double(whole))
+      let (a, b, c, d) = (
+        whole > 0 ? source[whole - 1] : 0, source[whole], source[whole + 1], source[whole + 2]
+      )
+      let value =
+        b + 0.5 * f * (c - a + f * (2 * a - 5 * b + 4 * c - d + f * (3 * (b - c) + d - a)))
+      samples[index] += Float(gain) * value
+    }
+    return samples
+  }
+
+  private func noise(_ count: Int, _ amplitude: Double, _ numbers: inout FixedNumbers) -> [Float] {
+    var samples = [Float](repeating: 0, count: count)
+    // A uniform value's RMS is its limit over the root of 3.
+    let limit = Float(amplitude * 3.0.squareRoot())
+    let share: Float = colour == .hum ? 0.1 : 1
+    for index in samples.indices {
+      let bits = numbers.next() >> 40
+      samples[index] = share * limit * (Float(bits) / 8_388_608 - 1)
+    }
+    switch colour {
+    case .white: break
+    case .brown:
+      // 6 dB an octave above 20 Hz.
+      let pole: Float = 0.997_385
+      var state: Float = 0
+      for index in samples.indices {
+        state = pole * state + samples[index]
+        samples[index] = state * (1 - pole * pole).squareRoot()
+      }
+    case .hum:
+      let base = Bool.random(using: &numbers) ? 50.0 : 60.0
+      let hertz = base * (1 + Double.random(in: -1e-3...1e-3, using: &numbers))
+      let scale = amplitude * (2 / 1.45).squareRoot()
+      for (multiple, share) in [(1.0, 1.0), (2, 0.4), (3, 0.5), (5, 0.2)] {
+        let phase = Double.random(in: 0...6.28, using: &numbers)
+        let step = 2 * .pi * hertz * multiple / 48_000
+        for index in samples.indices {
+          samples[index] += Float(scale * share * sin(phase + step * Double(index)))
+        }
+      }
+    }
+    return samples
+  }
+}
+
+/// One real change of a pattern.
+enum RealChange: CaseIterable {
+  case missing, added, moved, level, sharpness
+
+  /// What it is called where it is found.
+  var kind: Difference.Kind {
+    switch self {
+    case .missing: .missing
+    case .added: .added
+    case .moved: .time
+    case .level: .level
+    case .sharpness: .frequency
+    }
+  }
+
+  /// Changes one event; nil where the pattern is too small to show it.
+  func made(of pattern: HapticPattern, numbers: inout FixedNumbers) -> (HapticPattern, Double)? {
+    var changed = pattern
+    let events = pattern.events.indices.filter {
+      pattern.events[$0].kind == .hapticTransient || pattern.events[$0].kind == .hapticContinuous
+    }
+    guard let index = events.randomElement(using: &numbers) else { return nil }
+    let event = pattern.events[index]
+    switch self {
+    case .added:
+      let time = Double.random(in: 0...pattern.duration + 0.2, using: &numbers)
+      // What begins together is one event.
+      guard pattern.events.allSatisfy({ abs($0.time - time) > 0.03 }) else { return nil }
+      changed.events.append(
+        tap(time, intensity: 0.6, sharpness: Float.random(in: 0...1, using: &numbers)))
+      return (changed, time)
+    case .missing:
+      guard events.count > 2 else { return nil }
+      changed.events.remove(at: index)
+    case .moved:
+      guard events.count > 2 else { return nil }
+      let step = event.time < 0.04 || Bool.random(using: &numbers) ? 0.03 : -0.03
+      changed.events[index].time += step
+    case .level:
+      guard events.count > 2 else { return nil }
+      // The phone's amplitude is the square of intensity.
+      let value = event.value(of: .hapticIntensity)
+      let isLess = value > 0.8 || Bool.random(using: &numbers)
+      changed.events[index].parameters[.hapticIntensity] =
+        value * Float(pow(10, (isLess ? -3.0 : 3) / 40))
+    case .sharpness:
+      let value = event.value(of: .hapticSharpness)
+      changed.events[index].parameters[.hapticSharpness] = value < 0.5 ? value + 0.25 : value - 0.25
+    }
+    return (changed, event.time)
+  }
+}

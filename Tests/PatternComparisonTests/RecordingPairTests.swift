@@ -1,0 +1,110 @@
+import Glibc
+import HapticModel
+import PatternComparison
+import SignalAnalysis
+import SoundFile
+import Testing
+
+/// Single recordings of a pattern, each with one thing that is known of it.
+struct RecordingPairTests {
+  /// A recording of a pattern behind some silence, in noise.
+  private func recording(
+    _ pattern: HapticPattern, delay: Double = 0.4, noise: Double = -50, seed: UInt64 = 4
+  ) throws -> Take {
+    var numbers = FixedNumbers(seed: seed)
+    let made = RecordingCase(delay: delay, noise: noise)
+    return sound([made.samples(of: try take(pattern).signal.mono, numbers: &numbers)])
+  }
+
+  private func stretched(_ factor: Double) -> HapticPattern {
+    fiveTaps.with { for index in $0.events.indices { $0.events[index].time *= factor } }
+  }
+
+  @Test(arguments: [-120.0, -50])
+  func tempoIsFoundInSoundAsInPatterns(_ noise: Double) throws {
+    let comparison = Comparison(
+      try take(fiveTaps), try recording(stretched(1.015), noise: noise))
+    let tempo = try #require(comparison.differences.first { $0.kind == .tempo })
+    #expect(abs(tempo.amount - 1.5) < 0.05)
+    #expect(abs((tempo.largestShift ?? 0) - 0.0153) < 0.001)
+    #expect(comparison.differences.allSatisfy { $0.isThroughout }, "\(comparison.sentences)")
+    #expect(!comparison.isEqual(within: Tolerance(decibels: 1, seconds: 0.005, percent: 3)))
+  }
+
+  /// Lossy coding smears a little sound before each event.
+  @Test func preEchoIsNoTimingError() throws {
+    let take = try take(fiveTaps)
+    var template = Array("/tmp/temblor-XXXXXX".utf8CString)
+    let descriptor = unsafe mkstemp(&template)
+    defer {
+      close(descriptor)
+      _ = unsafe unlink(template)
+    }
+    let samples = [Float](repeating: 0, count: 9_600) + take.signal.mono
+    var writer = try SoundFileWriter(
+      descriptor: descriptor, path: "a.ogg",
+      format: SoundFileFormat(container: .ogg, samples: .s16), rate: 48_000, channelCount: 1,
+      frameCount: Int64(samples.count))
+    try writer.write(samples.span)
+    try writer.close()
+    lseek(descriptor, 0, SEEK_SET)
+    let coded = try Sound(readingDescriptor: descriptor, path: "a.ogg").interleaved
+    #expect(coded != samples)
+    let comparison = Comparison(take, sound([coded]))
+    let times = comparison.differences.filter { $0.kind == .time }
+    #expect(times.count == 1 && times[0].isThroughout && abs(times[0].amount - 0.2) < 2e-4)
+    #expect(comparison.differences.allSatisfy { $0.isThroughout }, "\(comparison.sentences)")
+  }
+
+  @Test func aDelayBeyondTheSearchIsNamedSo() throws {
+    let reference = try take(fiveTaps)
+    let late = try recording(fiveTaps, delay: 1.5)
+    let options = ComparisonOptions(search: 0.5)
+    #expect(
+      Comparison(reference, late, options: options).sentences == [
+        "B does not contain A within −1 to 0.5 s; cut the lead-in, or search further."
+      ])
+    let found = Comparison(reference, late)
+    #expect(found.recording?.outcome == .found)
+    #expect(abs((found.recording?.delay ?? 0) - 1.5) < 1e-4)
+  }
+
+  @Test func aRecordingOfSomethingElseDoesNotContainIt() throws {
+    let other = HapticPattern(events: [hum(0, 1.3, intensity: 0.9, sharpness: 0.9)])
+    let comparison = Comparison(try take(fiveTaps), try recording(other))
+    #expect(comparison.recording?.outcome != .found)
+    #expect(comparison.differences.count == 1)
+    #expect(!comparison.isEqual(within: Tolerance(decibels: 99, seconds: 99, percent: 99)))
+  }
+
+  /// The recording as the reference: the same words the other way round.
+  @Test func aPatternAgainstItsRecording() throws {
+    let comparison = Comparison(
+      try recording(fiveTaps), try take(fiveTaps.with { $0.events.remove(at: 3) }))
+    #expect(comparison.sentences.contains("B as a whole comes 400 ms earlier."))
+    #expect(
+      comparison.sentences.contains { $0.hasPrefix("A has noise at −5") }, "\(comparison.sentences)"
+    )
+    let missing = try #require(comparison.differences.first { $0.kind == .missing })
+    #expect(abs(missing.range.lowerBound - 1.15) < 0.01)
+    #expect(comparison.differences.count { !$0.isThroughout } == 1)
+  }
+
+  /// Times are those of the files, whatever the alignment.
+  @Test func timesAreThoseOfTheFiles() throws {
+    let moved = fiveTaps.with { $0.events[2].time += 0.02 }
+    let comparison = Comparison(try take(fiveTaps), try recording(moved))
+    let time = try #require(
+      comparison.differences.first { $0.kind == .time && !$0.isThroughout })
+    #expect(time.range.lowerBound == 0.5 && time.before == 0.5)
+    #expect(abs((time.after ?? 0) - 0.92) < 1e-3)
+    #expect(time.sentence == "B's third transient comes 20 ms later, at 0.92 s.")
+  }
+
+  @Test func aSoundWithoutAPatternIsFoundInItsRecording() throws {
+    let comparison = Comparison(try take(fiveTaps).recorded(), try recording(fiveTaps))
+    #expect(comparison.recording?.outcome == .found)
+    #expect(comparison.differences.allSatisfy { $0.isThroughout }, "\(comparison.sentences)")
+    #expect(comparison.sentences.contains("B as a whole comes 400 ms later."))
+  }
+}

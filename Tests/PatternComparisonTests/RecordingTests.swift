@@ -1,0 +1,169 @@
+import Glibc
+import HapticFormats
+import HapticModel
+import HapticRender
+import PatternComparison
+import ShippedPatterns
+import SignalAnalysis
+import Testing
+
+/// Patterns against recordings of them, by chance with a fixed seed.
+///
+/// `TEMBLOR_TEST_TAKES=1000` takes so many cases each, of all shipped patterns.
+struct RecordingTests {
+  private static let count = setting("TEMBLOR_TEST_TAKES").flatMap { Int($0) }
+  private static let seed = setting("TEMBLOR_TEST_SEED").flatMap { UInt64($0) } ?? 5
+
+  private static func setting(_ name: String) -> String? {
+    unsafe getenv(name).map { unsafe String(cString: $0) }
+  }
+
+  /// Short patterns of all kinds, or all.
+  private static var names: [String] {
+    guard count == nil else { return ShippedPatterns.names }
+    return ["heartbeat", "success", "level-up"]
+  }
+
+  /// What is said that is not true of a perfect recording.
+  private func falsehoods(_ comparison: Comparison, _ made: RecordingCase, duration: Double)
+    -> [String]
+  {
+    var wrong: [String] = []
+    var delay = 0.0
+    var level = 0.0
+    var isInverted = false
+    for difference in comparison.differences {
+      switch (difference.kind, difference.isThroughout) {
+      case (.time, true): delay = difference.amount
+      case (.level, true): level = difference.amount
+      case (.polarity, _): isInverted = true
+      case (.noise, true) where difference.unit == .fullScale: break
+      case (.tempo, true) where abs(difference.amount / 100 - made.drift) * duration < 5e-4: break
+      default: wrong.append(difference.sentence)
+      }
+    }
+    if abs(delay - made.delay) > 5e-4 { wrong.append("delay \(delay)") }
+    if abs(level - made.level) > 0.5 { wrong.append("level \(level)") }
+    if isInverted != made.isInverted { wrong.append("polarity") }
+    return wrong
+  }
+
+  @Test func aPerfectRecordingIsLaterWeakerAndNoisyAndNothingElse() throws {
+    var numbers = FixedNumbers(seed: Self.seed)
+    let total = Self.count ?? 3
+    var failures: [String] = []
+    var takes: [String: Take] = [:]
+    for number in 0..<total {
+      let name = Self.names.randomElement(using: &numbers) ?? "heartbeat"
+      let pattern = try takes[name] ?? take(try shipped(name))
+      takes[name] = pattern
+      var made = RecordingCase(numbers: &numbers)
+      if Self.count == nil { made.delay /= 10 }
+      let recording = sound([made.samples(of: pattern.signal.mono, numbers: &numbers)])
+      let wrong = falsehoods(
+        Comparison(pattern, recording), made, duration: pattern.signal.duration)
+      if !wrong.isEmpty { failures.append("\(number) \(name) \(made): \(wrong)") }
+    }
+    if Self.count != nil { print("perfect: \(total - failures.count) of \(total) right") }
+    #expect(failures.count * 100 <= total, "\(failures.joined(separator: "\n"))")
+  }
+
+  /// Whether a change can be heard at all: a curve may have silenced what it is about.
+  private func isAudible(_ samples: [Float], _ reference: [Float]) -> Bool {
+    var (greatest, peak) = (Float(0), Float(0))
+    for index in 0..<max(samples.count, reference.count) {
+      let a = index < samples.count ? samples[index] : 0
+      let b = index < reference.count ? reference[index] : 0
+      greatest = max(greatest, abs(a - b))
+      peak = max(peak, abs(b))
+    }
+    return greatest > 0.1 * peak
+  }
+
+  @Test func oneRealChangeIsNamedAndNothingElse() throws {
+    var numbers = FixedNumbers(seed: Self.seed)
+    let total = Self.count ?? 3
+    var failures: [String] = []
+    var takes: [String: Take] = [:]
+    var (done, named, wrong) = (0, 0, 0)
+    var table: [RealChange: (Int, Int, Int)] = [:]
+    while done < total {
+      let name = Self.names.randomElement(using: &numbers) ?? "heartbeat"
+      let pattern = try shipped(name)
+      let change = RealChange.allCases.randomElement(using: &numbers) ?? .missing
+      guard let (changed, time) = change.made(of: pattern, numbers: &numbers),
+        changed.events.allSatisfy({ $0.time >= 0 })
+      else { continue }
+      let reference = try takes[name] ?? take(pattern)
+      takes[name] = reference
+      let samples = try take(changed).signal.mono
+      guard isAudible(samples, reference.signal.mono) else { continue }
+      done += 1
+      var made = RecordingCase(numbers: &numbers, noise: -70 ... -40)
+      if Self.count == nil { made.delay /= 10 }
+      let recording = sound([made.samples(of: samples, numbers: &numbers)])
+      let comparison = Comparison(reference, recording)
+      let own = comparison.differences.filter { !$0.isThroughout }
+      let near = own.filter {
+        abs($0.range.lowerBound - time) < 0.075
+      }
+      let isNamed = near.contains { $0.kind == change.kind }
+      let isWrong = own.count > near.count
+      if isNamed { named += 1 }
+      if isWrong { wrong += 1 }
+      let row = table[change] ?? (0, 0, 0)
+      table[change] = (row.0 + 1, row.1 + (isNamed ? 1 : 0), row.2 + (isWrong ? 1 : 0))
+      if !isNamed || isWrong {
+        failures.append("\(done) \(name) \(change) at \(time) \(made): \(comparison.sentences)")
+      }
+    }
+    if Self.count != nil {
+      print("changed: \(named) of \(total) named, \(wrong) with something false; \(table)")
+    }
+    #expect(named * 10 >= total * 9 && wrong * 50 <= total, "\(failures.joined(separator: "\n"))")
+  }
+
+  /// Eight patterns, each with three leads of silence and three levels of noise.
+  @Test func leadAndNoiseTogether() throws {
+    let names = [
+      "heartbeat", "light", "success", "warning", "double-tap", "level-up", "swipe-up",
+      "celebration",
+    ]
+    var numbers = FixedNumbers(seed: 3)
+    var failures: [String] = []
+    for name in Self.count == nil ? [names[0]] : names {
+      let pattern = try take(try shipped(name))
+      for delay in Self.count == nil ? [0.37] : [0.13, 0.37, 1.1] {
+        for noise in Self.count == nil ? [-40.0] : [-60.0, -40, -30] {
+          let made = RecordingCase(delay: delay, noise: noise)
+          let recording = sound([made.samples(of: pattern.signal.mono, numbers: &numbers)])
+          let wrong = falsehoods(
+            Comparison(pattern, recording), made, duration: pattern.signal.duration)
+          if !wrong.isEmpty { failures.append("\(name) \(delay) \(noise): \(wrong)") }
+        }
+      }
+    }
+    if Self.count != nil { print("lead and noise: \(72 - failures.count) of 72 right") }
+    #expect(failures.count <= (Self.count == nil ? 0 : 2), "\(failures.joined(separator: "\n"))")
+  }
+
+  /// How long a take of thirty seconds takes, beside measuring the levels of it; on request.
+  @Test(.enabled(if: count != nil)) func thirtySeconds() throws {
+    let pattern = HapticPattern(
+      events: (0..<96).map {
+        tap(Double($0) / 4, intensity: $0 % 3 == 0 ? 1 : 0.7, sharpness: Float($0 % 5) / 5)
+      })
+    let reference = try take(pattern)
+    var numbers = FixedNumbers(seed: 1)
+    let recording = sound([
+      RecordingCase(delay: 5, noise: -50).samples(of: reference.signal.mono, numbers: &numbers)
+    ])
+    let clock = ContinuousClock()
+    let measuring = clock.measure { _ = (TakeMeasurements(reference), TakeMeasurements(recording)) }
+    var comparison: Comparison?
+    let comparing = clock.measure { comparison = Comparison(reference, recording) }
+    print("thirty seconds: \(comparing), \(measuring) of it for measurements")
+    #expect(comparison?.recording?.judgedCount == 96)
+    #expect(comparison?.differences.allSatisfy { $0.isThroughout } == true)
+  }
+}
