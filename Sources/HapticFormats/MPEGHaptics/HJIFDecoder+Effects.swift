@@ -39,19 +39,38 @@ extension HJIFDecoder {
     return effect
   }
 
+  private static let keyNames = JSONNames(
+    [HJIFKey.relativePosition, .amplitudeModulation, .frequencyModulation].map(\.rawValue))
+
   private mutating func keys(_ list: JSONValue, of effect: inout MPEGDocument.Effect) {
     guard expect(.array, list, "keyframes") else { return }
     effect.keys = []
+    // Nearly all of a large file is key frames: values within their range take the short way.
+    let names = Self.keyNames
     for element in list.elements {
       guard expect(.object, element, "a key frame") else { continue }
       var key = MPEGDocument.Key(place: UInt32(clamping: element.index))
       for member in element.members {
-        switch self.key(of: member) {
-        case .relativePosition:
-          key.position = Int32(clamping: whole(member, 0...Int(Int32.max)) ?? 0)
-        case .amplitudeModulation: key.amplitude = Float(number(member, -1...1) ?? .nan)
-        case .frequencyModulation: key.frequency = Float(number(member, 0...10_000) ?? .nan)
-        case nil: continue
+        let number = member.number
+        switch names.index(ofKey: member) {
+        case 0:
+          if let number, number >= 0, number < 2_147_483_648, number == number.rounded(.down) {
+            key.position = Int32(number)
+          } else {
+            key.position = Int32(clamping: whole(member, 0...Int(Int32.max)) ?? 0)
+          }
+        case 1:
+          if let number, abs(number) <= 1 {
+            key.amplitude = Float(number)
+          } else {
+            key.amplitude = Float(self.number(member, -1...1) ?? .nan)
+          }
+        case 2:
+          if let number, number >= 0, number <= 10_000 {
+            key.frequency = Float(number)
+          } else {
+            key.frequency = Float(self.number(member, 0...10_000) ?? .nan)
+          }
         default: noteUnknown(member)
         }
       }

@@ -9,10 +9,11 @@ struct MPEGMapping {
   /// Source: MPEGGroup/HapticReferenceSoftware, 2de9ff1, the AHAP input of its encoder.
   static let continuousAmplitude = 0.6138
   static let transientAmplitude = 0.792
-  /// Samples per second of curves and waves that become signals.
-  static let signalRate = 48_000.0
+  /// Samples per second of curves and waves that become signals, for those of a minute at most and
+  /// for longer ones, so that a small file cannot take much memory.
+  private static let signalRates = (short: 48_000.0, long: 8_000.0)
   /// The most samples of all signals together.
-  static let sampleLimit = 1 << 26
+  private static let sampleLimit = 1 << 24
   /// An amplitude of 0 as the binary file holds it: half a step below.
   static let quantisedZero: Float = -1 / 255 - 1e-6
 
@@ -98,19 +99,33 @@ struct MPEGMapping {
         "\(channel.modality.name) cannot be played as vibration over time")
       return
     }
-    var builder = LayerBuilder()
-    var places: [Int] = []
+    var bent = LayerBuilder()
+    var bentPlaces: [Int] = []
+    // Events without curves need no builder, which would hold very many of them twice.
+    var plain: [HapticEvent] = []
+    var plainPlaces: [Int] = []
+    let transients = channel.bands.lazy.filter { $0.description.kind == .transient }
+    let count = transients.flatMap(\.effects).reduce(0) { $0 + $1.keys.count }
+    plain.reserveCapacity(count)
+    plainPlaces.reserveCapacity(count)
     var signals: [SampledSignal] = []
     for band in channel.bands {
       switch band.description.kind {
       case .transient:
         for effect in band.effects {
-          add(transients: effect, gain: channel.gain, to: &builder, &places)
+          add(transients: effect, gain: channel.gain, to: &plain, &plainPlaces)
         }
       case .vectorial:
         for effect in band.effects {
           if let event = WaveEvent(effect, timescale: document.timescale, gain: channel.gain) {
-            add(event, of: effect, to: &builder, &places)
+            guard let made = make(event, of: effect) else { continue }
+            if event.curves.isEmpty {
+              plain.append(made)
+              plainPlaces.append(effect.place)
+            } else {
+              bent.add(made, curves: event.curves, until: made.time + (made.duration ?? 0))
+              bentPlaces.append(effect.place)
+            }
           } else if let signal = sampled(wave: effect, of: band.description, gain: channel.gain) {
             signals.append(signal)
           }
@@ -125,23 +140,22 @@ struct MPEGMapping {
         if let signal = sampled(blocks: band, gain: channel.gain) { signals.append(signal) }
       }
     }
-    guard !places.isEmpty || !signals.isEmpty else { return }
-    let built = builder.build()
+    if !plain.isEmpty || !signals.isEmpty {
+      append(
+        HapticComposition.Layer(
+          HapticPattern(events: plain), signals: signals, name: channel.name),
+        at: channel.place, events: plainPlaces)
+    }
+    guard !bentPlaces.isEmpty else { return }
+    let built = bent.build()
     var eventPlaces = built.layers.map { Array(repeating: 0, count: $0.pattern.events.count) }
-    for (place, reference) in zip(places, built.references) {
+    for (place, reference) in zip(bentPlaces, built.references) {
       eventPlaces[reference.layer][reference.event] = place
     }
-    // No control of another event acts on signals: the first layer has no curves.
-    var layers = built.layers
-    if !signals.isEmpty, layers[0].pattern.curves.isEmpty {
-      layers[0].signals = signals
-    } else if !signals.isEmpty {
-      layers.insert(HapticComposition.Layer(HapticPattern(), signals: signals), at: 0)
-      eventPlaces.insert([], at: 0)
-    }
-    for index in layers.indices {
-      layers[index].name = channel.name
-      append(layers[index], at: channel.place, events: eventPlaces[index])
+    for (index, layer) in built.layers.enumerated() {
+      var layer = layer
+      layer.name = channel.name
+      append(layer, at: channel.place, events: eventPlaces[index])
     }
   }
 
@@ -150,7 +164,7 @@ struct MPEGMapping {
   // MARK: - Events
 
   private mutating func add(
-    transients effect: MPEGDocument.Effect, gain: Double, to builder: inout LayerBuilder,
+    transients effect: MPEGDocument.Effect, gain: Double, to events: inout [HapticEvent],
     _ places: inout [Int]
   ) {
     for key in effect.keys {
@@ -161,35 +175,32 @@ struct MPEGMapping {
         key.frequency.isNaN ? 2 / ReferenceSynthesis.transientSeconds : Double(key.frequency)
       let sharpness = SharpnessScale.mpeg.sharpness(ofHertz: hertz)
       noteClamping(intensity, sharpness, amplitude, hertz, of: effect)
-      builder.add(
+      var parameters = EventParameters()
+      parameters[.hapticIntensity] = Float(min(intensity, 1))
+      parameters[.hapticSharpness] = Float(min(max(sharpness, 0), 1))
+      events.append(
         HapticEvent(
           kind: .hapticTransient, time: seconds(effect.position + Int(key.position)),
-          parameters: [
-            .hapticIntensity: Float(min(intensity, 1)),
-            .hapticSharpness: Float(min(max(sharpness, 0), 1)),
-          ]))
+          parameters: parameters))
       places.append(Int(key.place) == 0 ? effect.place : Int(key.place))
     }
   }
 
-  private mutating func add(
-    _ wave: WaveEvent, of effect: MPEGDocument.Effect, to builder: inout LayerBuilder,
-    _ places: inout [Int]
-  ) {
+  /// The event of a wave, or nothing and a loss where it lasts no time.
+  private mutating func make(
+    _ wave: WaveEvent, of effect: MPEGDocument.Effect
+  ) -> HapticEvent? {
     if let amplitude = wave.greatestAmplitude, amplitude > Self.continuousAmplitude {
-      noteClamping(
-        amplitude / Self.continuousAmplitude, 0.5, amplitude, 0, of: effect)
+      noteClamping(amplitude / Self.continuousAmplitude, 0.5, amplitude, 0, of: effect)
     }
     for hertz in wave.outermostHertz {
       noteClamping(0, SharpnessScale.mpeg.sharpness(ofHertz: hertz), 0, hertz, of: effect)
     }
-    guard let event = wave.event else {
+    if wave.event == nil {
       losses.add(
         .dropped, .composition, at: sourcePlace(effect.place), "waves that last no time are silent")
-      return
     }
-    builder.add(event, curves: wave.curves, until: event.time + (event.duration ?? 0))
-    places.append(effect.place)
+    return wave.event
   }
 
   private mutating func noteClamping(
@@ -212,6 +223,10 @@ struct MPEGMapping {
 
   // MARK: - Signals
 
+  private static func rate(of seconds: Double) -> Double {
+    seconds <= 60 ? signalRates.short : signalRates.long
+  }
+
   /// Whether some more samples fit; an error where they do not.
   private mutating func hasRoom(for seconds: Double, rate: Double, at place: Int) -> Bool {
     let count = seconds * rate + 1
@@ -233,18 +248,19 @@ struct MPEGMapping {
     let first = Double(effect.keys.first?.position ?? 0)
     let duration = (ticks - first) / Double(document.timescale)
     guard resolver.log.errorCount == 0,
-      hasRoom(for: duration, rate: Self.signalRate, at: effect.place)
+      hasRoom(for: duration, rate: Self.rate(of: duration), at: effect.place)
     else { return nil }
+    let rate = Self.rate(of: duration)
     var wave = VectorialWave(
       effect, of: band, timescale: document.timescale, asReference: false)
-    let step = Double(document.timescale) / Self.signalRate
-    let count = Int((duration * Self.signalRate).rounded(.down)) + 1
+    let step = Double(document.timescale) / rate
+    let count = Int((duration * rate).rounded(.down)) + 1
     let samples = (0..<count).map { frame in
       Float(
         wave.value(at: min(first + Double(frame) * step, ticks)) * gain / Self.continuousAmplitude)
     }
     return SampledSignal(
-      time: seconds(effect.position) + first / Double(document.timescale), rate: Self.signalRate,
+      time: seconds(effect.position) + first / Double(document.timescale), rate: rate,
       samples: samples)
   }
 
@@ -259,11 +275,11 @@ struct MPEGMapping {
         "curves that last no time are silent")
       return nil
     }
-    let scale = Self.signalRate / Double(document.timescale)
+    let duration = Double(last - first) / Double(document.timescale)
+    let rate = Self.rate(of: duration)
+    let scale = rate / Double(document.timescale)
     guard resolver.log.errorCount == 0,
-      hasRoom(
-        for: Double(last - first) / Double(document.timescale), rate: Self.signalRate,
-        at: effect.place)
+      hasRoom(for: duration, rate: rate, at: effect.place)
     else { return nil }
     let factor = gain / Self.continuousAmplitude
     let points = effect.keys.map {
@@ -272,7 +288,7 @@ struct MPEGMapping {
     }
     let samples = CurveInterpolator(points: points).samples(band.curve)
     return SampledSignal(
-      time: seconds(effect.position + Int(first)), rate: Self.signalRate,
+      time: seconds(effect.position + Int(first)), rate: rate,
       samples: samples.map { Float($0) })
   }
 

@@ -13,7 +13,7 @@ struct ReferenceSynthesis {
   /// Seconds of a transient: two cycles of 90.9 Hz.
   static let transientSeconds = 0.022
   /// The most samples of all channels together.
-  static let sampleLimit = 1 << 25
+  static let sampleLimit = 1 << 24
 
   let timescale: Int
   let rate: Int
