@@ -56,6 +56,8 @@ public struct Renderer: ~Copyable {
   private let channels: FixedBuffer<OutputChannel>
   private let owner: RendererPort
   private let parts: [RenderPlayer]
+  /// Where further passes of the parts begin; empty for their beginning.
+  private var loopEntries: [SharedCuePoint] = []
 
   /// Takes all memory for rendering a plan: about 250 bytes for each voice that sounds at once.
   public init(plan: RenderPlan, settings: RenderSettings = RenderSettings()) {
@@ -79,9 +81,14 @@ public struct Renderer: ~Copyable {
     }
     let link = RendererPort(channelCount: settings.routing.channels.count)
     self.init(rate: plans[0].rate, settings: settings, link: link, parts: parts)
-    for part in parts {
+    let range = plans[0].loopRange
+    if let range, range.lowerBound > 0, settings.passCount != 1 {
+      loopEntries = plans.map { SharedCuePoint(of: $0, at: range.lowerBound) }
+    }
+    for (index, part) in parts.enumerated() {
       part.player.value.passCount = max(1, settings.passCount ?? .max)
-      part.player.value.loopEnd = RenderPlan.commonLoopLength(of: plans)
+      part.player.value.loopEnd = range?.upperBound ?? RenderPlan.commonLoopLength(of: plans)
+      if !loopEntries.isEmpty { part.player.value.loopEntry = loopEntries[index].cue }
     }
     _ = link.send(parts.flatMap { [.add($0), .start($0, at: 0)] })
   }

@@ -79,7 +79,7 @@ public struct RenderJob: Sendable {
     let seconds = Double(rate)
     let longest = plans.map(\.length).max() ?? 0
     var length = longest + FrameConversion.frame(seconds: tail, rate: seconds)
-    if passCount > 1 { length += (plans.map(\.loopLength).max() ?? 0) * Int64(passCount - 1) }
+    if passCount > 1 { length += (plans.map(\.passLength).max() ?? 0) * Int64(passCount - 1) }
     let routing = channels.routing
     length += Int64(routing.channels.map(\.delay).max() ?? 0)
     if let duration { length = FrameConversion.frame(seconds: duration, rate: seconds) }

@@ -44,6 +44,26 @@ import Testing
     #expect(player.phase == .playing)
   }
 
+  @Test func loopPointsOfACompositionAreTheRegion() throws {
+    let loop = HapticComposition(
+      layers: [.init(taps([0, 0.1]))], loop: .init(start: 0.1, end: 0.25))
+    func play(_ composition: HapticComposition, passCount: Int, end: Double? = nil) throws
+      -> [Float]
+    {
+      let engine = PlaybackEngine()
+      let playback = VirtualPlayback(engine, periodSize: 64)
+      let player = try engine.player(for: composition)
+      try player.loop(passCount: passCount, end: end)
+      try player.start(at: .frame(0))
+      playback.advance(seconds: 0.8)
+      return playback.samples()
+    }
+    let plain = try play(HapticComposition(taps([0, 0.1, 0.25, 0.4])), passCount: 1)
+    expect(try play(loop, passCount: 3), is: plain)
+    let shorter = try play(HapticComposition(taps([0, 0.1, 0.2, 0.3])), passCount: 1)
+    expect(try play(loop, passCount: 3, end: 0.2), is: shorter)
+  }
+
   @Test func theLastPassGoesOnToTheEnd() throws {
     let engine = PlaybackEngine()
     let playback = VirtualPlayback(engine, periodSize: 64)

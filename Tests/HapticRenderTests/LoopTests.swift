@@ -84,6 +84,21 @@ import Testing
     #expect(plan.loopLength == 8_700)
   }
 
+  @Test func passesRepeatWhatLiesBetweenLoopPoints() throws {
+    let once = HapticPattern(events: [tap(0), tap(0.1)])
+    let loop = HapticComposition(layers: [.init(once)], loop: .init(start: 0.1, end: 0.2))
+    let plan = try RenderPlan(compiling: loop, rate: 8_000)
+    #expect(plan.loopRange == 800..<1_600 && plan.passLength == 800)
+    let settings = RenderSettings(passCount: 3, length: 4_000)
+    let expected = try render(
+      HapticPattern(events: [0, 0.1, 0.2, 0.3].map { tap($0) }), rate: 8_000,
+      settings: RenderSettings(length: 4_000))
+    #expect(greatestDifference(rendered(plan, settings), expected) < 1e-4)
+    #expect(rendered(plan) == (try render(once, rate: 8_000)), "one pass has no loop")
+    let empty = HapticComposition(layers: [.init(once)], loop: .init(start: 0.2, end: 0.2))
+    #expect(try RenderPlan(compiling: empty, rate: 8_000).loopRange == nil)
+  }
+
   @Test(arguments: [nil, 0, -3, 5])
   func anEmptyPatternLoopsInSilence(passes: Int?) throws {
     let settings = RenderSettings(passCount: passes, length: 500)

@@ -45,7 +45,7 @@ public struct AndroidArraysFormat: HapticFormat {
     return Examination(
       composition: made?.composition, findings: findings, errorCount: decoder.log.errorCount,
       losses: options.wantsFindings ? made?.losses.finish() ?? [] : [],
-      places: WholePlace(place: json.root.place))
+      places: WholeDocument(json: json))
   }
 
   /// Writes the levels of a composition.
@@ -69,6 +69,13 @@ public struct AndroidArraysFormat: HapticFormat {
     }
     return Writing([Writing.File(writer.finish())], losses: losses.finish())
   }
+}
+
+/// A text as the place of all parts of a composition.
+struct WholeDocument: SourcePlaces {
+  let json: JSONDocument
+
+  func place(of element: CompositionElement) -> SourcePlace { json.root.place }
 }
 
 /// Makes a text of arrays into levels, and notes what it finds.

@@ -32,7 +32,7 @@ public struct AndroidXMLFormat: HapticFormat {
   public func recognize(_ bytes: Span<UInt8>) -> Recognition {
     guard let root = XMLOutline.root(of: bytes) else { return .no }
     let isOwn = [VibrationName.vibrationEffect, .vibration, .vibrationSelect].contains {
-      $0.rawValue == root
+      $0.text == root
     }
     return isOwn ? .certain : .possible
   }
@@ -47,22 +47,19 @@ public struct AndroidXMLFormat: HapticFormat {
     }
     var decoder = VibrationDecoder(tree)
     decoder.decode()
-    let lines = LineIndex()
-    func place(_ element: Int, _ offset: Int) -> SourcePlace {
-      lines.place(of: offset, in: tree.text, name: file.name, path: tree.path(to: element))
-    }
+    let places = XMLPlaces(tree: tree, name: file.name, main: decoder.firstEffect)
     let isReadable = decoder.log.errorCount == 0
     let findings =
-      isReadable && !options.wantsFindings ? [] : decoder.log.findings { place($0, $1) }
+      isReadable && !options.wantsFindings
+      ? [] : decoder.log.findings { places.place(of: $0, at: $1) }
     let made =
       isReadable ? VibrationComposition(decoder.effects.first, law: options.amplitude) : nil
-    let first = decoder.firstEffect
     return Examination(
       composition: made?.composition,
       findings: options.wantsFindings ? findings : findings.filter { $0.severity == .error },
       errorCount: decoder.log.errorCount,
       losses: options.wantsFindings ? made?.losses.finish() ?? [] : [],
-      places: WholePlace(place: place(first, tree.elements[first].offset)))
+      places: places)
   }
 
   /// Writes a composition as one effect, in whole milliseconds.
@@ -111,11 +108,27 @@ public struct AndroidXMLFormat: HapticFormat {
   }
 }
 
-/// One place for all parts of a composition.
-struct WholePlace: SourcePlaces {
-  let place: SourcePlace
+/// Where elements are in a text; all parts of a composition are where its effect is.
+private struct XMLPlaces: SourcePlaces {
+  let tree: XMLTree
+  let name: String
+  /// The element of the effect.
+  let main: Int
+  private let lines = LineIndex()
 
-  func place(of element: CompositionElement) -> SourcePlace { place }
+  init(tree: XMLTree, name: String, main: Int) {
+    self.tree = tree
+    self.name = name
+    self.main = main
+  }
+
+  func place(of element: Int, at offset: Int) -> SourcePlace {
+    lines.place(of: offset, in: tree.text, name: name, path: tree.path(to: element))
+  }
+
+  func place(of element: CompositionElement) -> SourcePlace {
+    place(of: main, at: tree.elements[main].offset)
+  }
 }
 
 /// The name of the root of an XML text, found by a quick look.

@@ -65,7 +65,7 @@ public struct VibrateFormat: HapticFormat {
       composition: made?.composition, findings: log.findings(in: json),
       errorCount: log.errorCount,
       losses: options.wantsFindings ? made?.losses.finish() ?? [] : [],
-      places: WholePlace(place: json.root.place))
+      places: WholeDocument(json: json))
   }
 
   /// Writes when a composition vibrates, whatever its level is.

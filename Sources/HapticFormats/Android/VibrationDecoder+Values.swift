@@ -4,7 +4,7 @@ internal import JSONText
 extension VibrationDecoder {
   /// The name of an element, where it is one of vibration XML.
   func name(_ element: Int) -> VibrationName? {
-    VibrationName(number: tree.elements[element].name)
+    VibrationName(rawValue: tree.elements[element].name)
   }
 
   /// The elements in an element, without comments.
@@ -51,23 +51,19 @@ extension VibrationDecoder {
   }
 
   /// Notes attributes of an element that it must not have.
-  mutating func checkAttributes(of element: Int, _ names: [VibrationName]) {
-    for attribute in tree.elements[element].attributes {
-      if let name = VibrationName(number: tree.attributes[attribute].name), names.contains(name) {
-        continue
-      }
+  mutating func checkAttributes(of element: Int, _ names: VibrationName.Names) {
+    for attribute in tree.elements[element].attributes
+    where !names.contains(number: tree.attributes[attribute].name) {
       let (text, offset) = tree.place(of: attribute, in: element)
       log.add(
         .androidAttribute, value: element, offset: offset, "unexpected attribute \(text.quoted())",
-        hint: JSONNames(names.map(\.rawValue)).nearest(to: text).map { "did you mean \"\($0)\"?" })
+        hint: JSONNames(names.texts).nearest(to: text).map { "did you mean \"\($0)\"?" })
     }
   }
 
   /// The number of an element's attribute, or nil where it has none of the name.
   func attribute(_ name: VibrationName, of element: Int) -> Int? {
-    tree.elements[element].attributes.first {
-      VibrationName(number: tree.attributes[$0].name) == name
-    }
+    tree.elements[element].attributes.first { tree.attributes[$0].name == name.rawValue }
   }
 
   /// The number of an attribute; an error where it is missing and must not be.
@@ -79,7 +75,7 @@ extension VibrationDecoder {
       let owner = tree.name(of: element)
       add(
         .androidMissingAttribute, at: element,
-        "\(owner) must have the attribute \"\(name.rawValue)\"")
+        "\(owner) must have the attribute \"\(name.text)\"")
     }
     return nil
   }

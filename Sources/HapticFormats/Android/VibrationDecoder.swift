@@ -101,13 +101,13 @@ struct VibrationDecoder {
   // MARK: Effects
 
   private mutating func decodePredefined(_ element: Int) -> VibrationEffect? {
-    checkAttributes(of: element, [.name])
+    checkAttributes(of: element, .init(.name))
     checkEmpty(element)
     return word(.name, of: element, VibrationPrimitives.Predefined.self).map { .predefined($0) }
   }
 
   private mutating func decodePrimitive(_ element: Int) -> VibrationEffect.Primitive? {
-    checkAttributes(of: element, [.name, .scale, .delayMs, .delayType])
+    checkAttributes(of: element, .primitive)
     checkEmpty(element)
     let scale = real(.scale, of: element, isOptional: true, 0...1, "0 to 1")
     let delay = whole(.delayMs, of: element, isOptional: true, 0...Int(Int32.max))
@@ -149,7 +149,7 @@ struct VibrationDecoder {
   }
 
   private mutating func decodeStep(_ element: Int) -> VibrationEffect.Step? {
-    checkAttributes(of: element, [.durationMs, .amplitude])
+    checkAttributes(of: element, .step)
     checkEmpty(element)
     let duration = whole(.durationMs, of: element, 0...Int(Int32.max))
     var amplitude: Int?
@@ -171,11 +171,11 @@ struct VibrationDecoder {
   }
 
   private mutating func decodeBasicEnvelope(_ element: Int) -> VibrationEffect {
-    checkAttributes(of: element, [.initialSharpness])
+    checkAttributes(of: element, .init(.initialSharpness))
     let initial = real(.initialSharpness, of: element, isOptional: true, 0...1, "0 to 1")
     var points: [VibrationEffect.BasicPoint] = []
     for child in children(of: element) where expect(.controlPoint, child, in: element) {
-      checkAttributes(of: child, [.intensity, .sharpness, .durationMs])
+      checkAttributes(of: child, .basicPoint)
       checkEmpty(child)
       let intensity = real(.intensity, of: child, 0...1, "0 to 1")
       let sharpness = real(.sharpness, of: child, 0...1, "0 to 1")
@@ -195,13 +195,13 @@ struct VibrationDecoder {
   }
 
   private mutating func decodeWaveformEnvelope(_ element: Int) -> VibrationEffect {
-    checkAttributes(of: element, [.initialFrequencyHz])
+    checkAttributes(of: element, .init(.initialFrequencyHz))
     let hertz = Float.leastNonzeroMagnitude...Float.greatestFiniteMagnitude
     let initial = real(
       .initialFrequencyHz, of: element, isOptional: true, hertz, "greater than 0")
     var points: [VibrationEffect.WaveformPoint] = []
     for child in children(of: element) where expect(.controlPoint, child, in: element) {
-      checkAttributes(of: child, [.amplitude, .frequencyHz, .durationMs])
+      checkAttributes(of: child, .waveformPoint)
       checkEmpty(child)
       let amplitude = real(.amplitude, of: child, 0...1, "0 to 1")
       let frequency = real(.frequencyHz, of: child, hertz, "greater than 0")

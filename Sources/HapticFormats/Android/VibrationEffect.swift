@@ -55,41 +55,57 @@ indirect enum VibrationEffect: Equatable, Sendable {
   static let fullAmplitude = 255
 }
 
-/// The names of vibration XML.
-enum VibrationName: String, CaseIterable {
+/// The names of vibration XML; the raw value is the number in ``texts``.
+enum VibrationName: Int16, CaseIterable {
   // Those that a text has most of come first.
-  case controlPoint = "control-point"
-  case waveformEntry = "waveform-entry"
-  case durationMs
-  case intensity
-  case sharpness
-  case amplitude
-  case frequencyHz
-  case primitiveEffect = "primitive-effect"
-  case name
-  case scale
-  case delayMs
-  case delayType
-  case initialSharpness
-  case initialFrequencyHz
-  case waveformEffect = "waveform-effect"
-  case basicEnvelopeEffect = "basic-envelope-effect"
-  case waveformEnvelopeEffect = "waveform-envelope-effect"
-  case predefinedEffect = "predefined-effect"
-  case repeatingEffect = "repeating-effect"
-  case vendorEffect = "vendor-effect"
-  case preamble
-  case repeating
-  case vibrationEffect = "vibration-effect"
-  case vibration
-  case vibrationSelect = "vibration-select"
+  case controlPoint, waveformEntry, durationMs, intensity, sharpness, amplitude, frequencyHz
+  case primitiveEffect, name, scale, delayMs, delayType
+  case initialSharpness, initialFrequencyHz
+  case waveformEffect, basicEnvelopeEffect, waveformEnvelopeEffect, predefinedEffect
+  case repeatingEffect, vendorEffect, preamble, repeating
+  case vibrationEffect, vibration, vibrationSelect
 
-  /// All names, for ``XMLTree``.
-  static let texts = allCases.map(\.rawValue)
+  /// The names as texts have them, in the order of the cases.
+  static let texts = [
+    "control-point", "waveform-entry", "durationMs", "intensity", "sharpness", "amplitude",
+    "frequencyHz",
+    "primitive-effect", "name", "scale", "delayMs", "delayType",
+    "initialSharpness", "initialFrequencyHz",
+    "waveform-effect", "basic-envelope-effect", "waveform-envelope-effect", "predefined-effect",
+    "repeating-effect", "vendor-effect", "preamble", "repeating",
+    "vibration-effect", "vibration", "vibration-select",
+  ]
 
-  /// The name with a number of the list.
-  init?(number: Int16) {
-    guard number >= 0, Int(number) < Self.allCases.count else { return nil }
-    self = Self.allCases[Int(number)]
+  /// The name as texts have it.
+  var text: String { Self.texts[Int(rawValue)] }
+
+  /// A set of names with a bit for each.
+  struct Names: OptionSet {
+    let rawValue: UInt32
+
+    init(rawValue: UInt32) { self.rawValue = rawValue }
+
+    init(_ names: VibrationName...) {
+      rawValue = names.reduce(0) { $0 | 1 << UInt32($1.rawValue) }
+    }
+
+    /// The attributes of an element with points of a basic envelope.
+    static let basicPoint = Names(.intensity, .sharpness, .durationMs)
+    /// The attributes of an element with points of a waveform envelope.
+    static let waveformPoint = Names(.amplitude, .frequencyHz, .durationMs)
+    /// The attributes of a level.
+    static let step = Names(.durationMs, .amplitude)
+    /// The attributes of a primitive.
+    static let primitive = Names(.name, .scale, .delayMs, .delayType)
+
+    /// Whether a number is that of one of the names.
+    func contains(number: Int16) -> Bool {
+      number >= 0 && rawValue & 1 << UInt32(number) != 0
+    }
+
+    /// The names as texts have them.
+    var texts: [String] {
+      VibrationName.allCases.filter { contains(number: $0.rawValue) }.map(\.text)
+    }
   }
 }

@@ -14,6 +14,8 @@ struct VibrationSteps {
   /// envelope, which is ducked meanwhile, and lasts from 36.4 ms (dull) to 12.1 ms (sharp).
   private enum Meta {
     static let interval = 0.01
+    /// The most samples; longer compositions are sampled less often.
+    static let maximumCount = 500_000.0
     static let ducking = 0.5
     static let longest = 0.0364
     static let shortest = 0.0121
@@ -89,7 +91,8 @@ struct VibrationSteps {
     if isFlat, !isContinuous {
       times = [0] + points.map(\.time) + emphases.flatMap { [$0.start, $0.end] }
     } else {
-      let interval = 1 / min(max(options.rate ?? 1 / Meta.interval, 1), 1000)
+      let interval = max(
+        1 / min(max(options.rate ?? 1 / Meta.interval, 1), 1000), end / Meta.maximumCount)
       times = (0..<Int((end / interval).rounded(.up))).map { Double($0) * interval }
       losses.add(
         .approximated, .composition, "levels are sampled at intervals of so many milliseconds",

@@ -78,10 +78,10 @@ struct VibrationWriter {
     _ name: VibrationName, _ attributes: [(VibrationName, String)] = [],
     _ contents: ((inout VibrationWriter) -> Void)? = nil
   ) {
-    start(name.rawValue, attributes.map { ($0.0.rawValue, $0.1) }, isEmpty: contents == nil)
+    start(name.text, attributes.map { ($0.0.text, $0.1) }, isEmpty: contents == nil)
     guard let contents else { return }
     contents(&self)
-    end(name.rawValue)
+    end(name.text)
   }
 
   private mutating func start(
@@ -152,9 +152,9 @@ struct VibrationWriter {
       return
     }
     let attributes = Array(tree.elements[element].attributes)
-    let isStep = VibrationName(number: tree.elements[element].name) == .waveformEntry
+    let isStep = VibrationName(rawValue: tree.elements[element].name) == .waveformEntry
     func rank(_ attribute: Int) -> Int {
-      guard let name = VibrationName(number: tree.attributes[attribute].name) else { return .max }
+      guard let name = VibrationName(rawValue: tree.attributes[attribute].name) else { return .max }
       if isStep, name == .durationMs { return -1 }
       return Self.order.firstIndex(of: name) ?? .max
     }

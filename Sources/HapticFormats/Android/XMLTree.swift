@@ -1,8 +1,3 @@
-#if SoundOutput
-  internal import CExpat
-#endif
-internal import Diagnostics
-
 /// The elements of an XML text with what is known of their names, and their attributes.
 ///
 /// Read by libexpat, which opens no files. Declarations of document types are refused, so there are
@@ -42,10 +37,10 @@ struct XMLTree: Sendable {
   /// The text.
   let text: [UInt8]
   /// The elements in the order of the text; the first is the root.
-  fileprivate(set) var elements: [Element] = []
-  fileprivate(set) var attributes: [Attribute] = []
+  private(set) var elements: [Element] = []
+  private(set) var attributes: [Attribute] = []
   /// The values of attributes, one behind the other.
-  fileprivate(set) var values: [UInt8] = []
+  private(set) var values: [UInt8] = []
 
   /// How much a text may hold before it is refused.
   enum Limit {
@@ -76,7 +71,7 @@ struct XMLTree: Sendable {
     }
     self.names = names
     self.text = text
-    let reader = XMLTreeReader(names: names)
+    var reader = XMLTreeReader(names: names)
     try unsafe reader.parse(text, keepsComments: keepsComments)
     elements = reader.elements
     attributes = reader.attributes
@@ -173,162 +168,3 @@ struct XMLTree: Sendable {
     return steps.reversed().joined(separator: ".")
   }
 }
-
-#if SoundOutput
-  /// The state of one reading, which the functions that libexpat calls change.
-  @safe
-  private final class XMLTreeReader {
-    private let names: [[UInt8]]
-    private var parser: XML_Parser?
-    /// The numbers of the open elements, with how many children each has so far.
-    private var open: [(element: Int, children: UInt32)] = []
-    private var fault: XMLTree.Fault?
-    private(set) var elements: [XMLTree.Element] = []
-    private(set) var attributes: [XMLTree.Attribute] = []
-    private(set) var values: [UInt8] = []
-
-    init(names: [String]) {
-      self.names = names.map { Array($0.utf8) }
-    }
-
-    @unsafe
-    func parse(_ text: [UInt8], keepsComments: Bool) throws(XMLTree.Fault) {
-      guard let parser = unsafe XML_ParserCreate("UTF-8") else {
-        throw XMLTree.Fault(offset: 0, message: "there is no memory to read the text")
-      }
-      unsafe self.parser = parser
-      defer { unsafe XML_ParserFree(parser) }
-      unsafe XML_SetUserData(parser, Unmanaged.passUnretained(self).toOpaque())
-      unsafe XML_SetElementHandler(
-        parser, { unsafe XMLTreeReader.of($0).start($1, $2) },
-        { data, _ in unsafe XMLTreeReader.of(data).end() })
-      unsafe XML_SetCharacterDataHandler(
-        parser,
-        { unsafe XMLTreeReader.of($0).characters(UnsafeBufferPointer(start: $1, count: Int($2))) })
-      unsafe XML_SetStartDoctypeDeclHandler(
-        parser,
-        { data, _, _, _, _ in
-          unsafe XMLTreeReader.of(data).stop(
-            "a document type declaration is not accepted", hint: "remove it")
-        })
-      if keepsComments {
-        unsafe XML_SetCommentHandler(parser, { data, _ in unsafe XMLTreeReader.of(data).comment() })
-      }
-      let status = unsafe text.withUnsafeBytes { bytes in
-        unsafe XML_Parse(
-          parser, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(bytes.count), 1)
-      }
-      if let fault { throw fault }
-      guard status != XML_STATUS_OK else { return }
-      let code = unsafe XML_GetErrorCode(parser)
-      let offset = Int(unsafe XML_GetCurrentByteIndex(parser))
-      let reason =
-        unsafe XML_ErrorString(code).map { unsafe String(cString: $0) } ?? "unknown error"
-      let isWide = text.prefix(2).contains(0)
-      throw XMLTree.Fault(
-        offset: min(max(offset, 0), text.count), message: "the text is not valid XML: \(reason)",
-        suggestion: isWide ? "save it as UTF-8" : nil)
-    }
-
-    @unsafe
-    private static func of(_ data: UnsafeMutableRawPointer?) -> XMLTreeReader {
-      guard let data = unsafe data else { return XMLTreeReader(names: []) }
-      return unsafe Unmanaged<XMLTreeReader>.fromOpaque(data).takeUnretainedValue()
-    }
-
-    private var offset: Int { Int(unsafe XML_GetCurrentByteIndex(parser)) }
-
-    private func stop(_ message: String, hint: String? = nil) {
-      if fault == nil {
-        fault = XMLTree.Fault(offset: offset, message: message, suggestion: hint)
-      }
-      unsafe XML_StopParser(parser, XML_Bool(XML_FALSE))
-    }
-
-    /// The number of a name in the list.
-    @unsafe
-    private func number(_ name: UnsafePointer<CChar>) -> Int16 {
-      search: for index in names.indices {
-        let known = names[index]
-        for position in known.indices
-        where unsafe UInt8(bitPattern: name[position]) != known[position] { continue search }
-        if unsafe name[known.count] == 0 { return Int16(index) }
-      }
-      return XMLTree.unknown
-    }
-
-    private func add(_ name: Int16, attributes: Range<Int>) {
-      let parent = open.last
-      if parent != nil { open[open.count - 1].children += 1 }
-      elements.append(
-        XMLTree.Element(
-          name: name, ordinal: parent?.children ?? 0, offset: offset,
-          parent: parent?.element ?? -1, end: elements.count + 1, attributes: attributes))
-      if elements.count + self.attributes.count > XMLTree.Limit.count {
-        stop("the text has more than \(XMLTree.Limit.count) elements and attributes")
-      }
-    }
-
-    @unsafe
-    private func start(
-      _ name: UnsafePointer<CChar>?, _ given: UnsafeMutablePointer<UnsafePointer<CChar>?>?
-    ) {
-      guard fault == nil, let name = unsafe name else { return }
-      guard open.count < XMLTree.Limit.depth else {
-        return stop("elements are nested more than \(XMLTree.Limit.depth) deep")
-      }
-      let first = attributes.count
-      var index = 0
-      while let key = unsafe given?[index], let value = unsafe given?[index + 1] {
-        let begin = values.count
-        var length = 0
-        while unsafe value[length] != 0 { length += 1 }
-        unsafe UnsafeRawBufferPointer(start: value, count: length).withMemoryRebound(
-          to: UInt8.self
-        ) { unsafe values.append(contentsOf: $0) }
-        attributes.append(
-          XMLTree.Attribute(name: unsafe number(key), value: begin..<values.count))
-        index += 2
-      }
-      add(unsafe number(name), attributes: first..<attributes.count)
-      open.append((elements.count - 1, 0))
-    }
-
-    private func end() {
-      guard let (element, _) = open.popLast() else { return }
-      elements[element].end = elements.count
-    }
-
-    /// Adds a comment, whose only attribute has as its value where it is in the text.
-    private func comment() {
-      guard fault == nil else { return }
-      let begin = offset
-      attributes.append(
-        XMLTree.Attribute(
-          name: XMLTree.comment, value: begin..<begin + Int(unsafe XML_GetCurrentByteCount(parser)))
-      )
-      add(XMLTree.comment, attributes: attributes.count - 1..<attributes.count)
-    }
-
-    @unsafe
-    private func characters(_ text: UnsafeBufferPointer<CChar>) {
-      for index in text.indices
-      where !XMLTree.isSpace(UInt8(bitPattern: unsafe text[index])) {
-        return stop("text is not accepted", hint: "use attributes and elements alone")
-      }
-    }
-  }
-#else
-  /// Refuses every text: libexpat comes with the package trait SoundOutput.
-  private final class XMLTreeReader {
-    let elements: [XMLTree.Element] = []
-    let attributes: [XMLTree.Attribute] = []
-    let values: [UInt8] = []
-
-    init(names: [String]) {}
-
-    func parse(_ text: [UInt8], keepsComments: Bool) throws(XMLTree.Fault) {
-      throw XMLTree.Fault(offset: 0, message: "XML is read with the package trait SoundOutput")
-    }
-  }
-#endif

@@ -81,13 +81,16 @@ struct LossLog {
       }
   }
 
-  /// Adds a loss for every event that plays sound.
+  /// Adds a loss for every event that plays sound, and for every layer with sampled signals.
   mutating func dropAudio(of composition: HapticComposition) {
     for (layer, each) in composition.layers.enumerated() {
       for (index, event) in each.pattern.events.enumerated() where event.kind.isAudio {
         add(
           .dropped, .event(EventReference(layer: layer, event: index)),
           "audio events cannot be written")
+      }
+      if !each.signals.isEmpty {
+        add(.dropped, .layer(layer), "sampled signals cannot be written")
       }
     }
   }

@@ -41,10 +41,7 @@ struct RichTapWriter {
         .approximated, .composition, "more than 16 events of one time are moved apart",
         size: Double(shift))
     }
-    if events.isEmpty {
-      losses.add(
-        .approximated, .composition, "a file of no events is written, which devices refuse")
-    }
+    noteEmpty(events)
     var writer = JSONWriter()
     writer.object { file in
       metadata(version: 2, to: &file)
@@ -78,12 +75,19 @@ struct RichTapWriter {
         "a file of version 1 has more than \(most) events, which HarmonyOS refuses",
         size: Double(events.count))
     }
+    noteEmpty(events)
     var writer = JSONWriter()
     writer.object { file in
       metadata(version: 1, to: &file)
       Self.write(events, .he, to: &file)
     }
     return writer.finish()
+  }
+
+  private mutating func noteEmpty(_ events: [RichTapDocument.Event]) {
+    guard events.isEmpty else { return }
+    losses.add(
+      .approximated, .composition, "a file without events is written, which devices refuse")
   }
 
   private func metadata(version: Int, to file: inout JSONObjectWriter) {

@@ -127,10 +127,12 @@ public final class PatternPlayer: Sendable {
   ///
   /// - Parameters:
   ///   - passCount: Passes, the running one included, or nothing for endlessly.
-  ///   - start: Seconds of the pattern at which further passes begin; what sounds there fades in.
-  ///   - end: Seconds of the pattern at which a pass that is not the last ends, or nothing for its own end.
+  ///   - start: Seconds of the pattern at which further passes begin, or nothing for its loop point or its
+  ///     beginning; what sounds there fades in.
+  ///   - end: Seconds of the pattern at which a pass that is not the last ends, or nothing for its loop point
+  ///     or its own end.
   public func loop(
-    passCount: Int?, from start: Double = 0, end: Double? = nil, at time: PlaybackTime = .now
+    passCount: Int?, from start: Double? = nil, end: Double? = nil, at time: PlaybackTime = .now
   ) throws(PlaybackError) {
     let frame = time.frame(rate: engine.rate)
     let region = LoopRegion(from: start, end: end, of: core, rate: engine.rate)

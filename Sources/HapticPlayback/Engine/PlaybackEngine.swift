@@ -151,7 +151,7 @@ public final class PlaybackEngine: Sendable {
 
   /// Compiles the layers of a composition, once for each haptic bus, and loads them as one player.
   ///
-  /// What is sent to the player acts on every layer; its loop points are not regarded.
+  /// What is sent to the player acts on every layer. Its loop points are the defaults of `loop(passCount:from:end:at:)`.
   ///
   /// - Parameter samples: The sound files by the path that names them, at the engine's rate.
   public func player(

@@ -182,9 +182,14 @@ struct LoopRegion {
   let entries: [SharedCuePoint]
 
   /// A region in seconds; one that is shorter than the shortest loop is made as long.
-  init(from start: Double, end: Double?, of core: PlayerCore, rate: Double) {
-    let start = start.isFinite ? max(0, start) : 0
-    let last = end.map { max($0, start + PatternPlayer.shortestLoop) }
+  ///
+  /// Without a start or an end it has that of the composition's loop points, if there are any.
+  init(from start: Double?, end: Double?, of core: PlayerCore, rate: Double) {
+    let range = core.parts.first?.plan.loopRange
+    let begin = start ?? range.map { Double($0.lowerBound) / rate } ?? 0
+    let start = begin.isFinite ? max(0, begin) : 0
+    let close = end ?? range.map { Double($0.upperBound) / rate }
+    let last = close.map { max($0, start + PatternPlayer.shortestLoop) }
     self.end =
       last.map { FrameConversion.frame(seconds: $0, rate: rate) }
       ?? RenderPlan.commonLoopLength(of: core.parts.map(\.plan))

@@ -55,6 +55,12 @@ extension RenderPlan {
     // Bursts of every layer duck the intensity of all.
     for tracks in tracks { draft.add(tracks: tracks) }
     draft.countVoices()
+    if let loop = composition.loop {
+      let start = max(0, FrameConversion.frame(seconds: loop.start, rate: rate))
+      let end = loop.end.map { FrameConversion.frame(seconds: $0, rate: rate) } ?? draft.loopLength
+      // Points that enclose nothing are none.
+      if end > start { draft.loopRange = start..<end }
+    }
     self.init(draft)
   }
 

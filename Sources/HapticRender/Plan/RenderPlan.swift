@@ -16,6 +16,8 @@ public final class RenderPlan: @unchecked Sendable {
   /// The frame at which a loop returns to the beginning: the pattern's duration, or the end of the
   /// last burst or of the last event without a duration where that is later.
   public let loopLength: Int64
+  /// The frames that further passes of a loop play, where the composition has loop points; nil for all.
+  public let loopRange: Range<Int64>?
   /// The frame from which on nothing sounds, releases included.
   public let soundEnd: Int64
   /// How many events the pattern had.
@@ -44,6 +46,7 @@ public final class RenderPlan: @unchecked Sendable {
   init(_ draft: RenderPlanBuilder) {
     rate = draft.rate
     loopLength = draft.loopLength
+    loopRange = draft.loopRange
     soundEnd = draft.soundEnd
     eventCount = draft.eventCount
     maximumVoiceCount = draft.maximumVoiceCount
@@ -65,6 +68,9 @@ public final class RenderPlan: @unchecked Sendable {
         mappings: draft.mappings, loopLength: draft.loopLength,
         length: max(draft.loopLength, draft.soundEnd), edge: draft.edge))
   }
+
+  /// The frames that each further pass of a loop adds.
+  public var passLength: Int64 { loopRange.map { $0.upperBound - $0.lowerBound } ?? loopLength }
 
   /// Where the passes of plans that run in step end: the longest's, or 0 where each has the same.
   public static func commonLoopLength(of plans: [RenderPlan]) -> Int64 {

@@ -10,6 +10,7 @@ struct RenderPlanBuilder {
   let levels: [Double]
   var eventCount = 0
   var loopLength: Int64 = 0
+  var loopRange: Range<Int64>?
   var soundEnd: Int64 = 0
   var maximumVoiceCount = 0
   var hasHaptics = false

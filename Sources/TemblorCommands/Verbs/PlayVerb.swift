@@ -21,7 +21,9 @@ enum PlayVerb {
       arguments: [SharedOptions.pattern(formats)],
       options: [
         Option(
-          "--loop", value: "N", help: "Play each pattern N times; 0 repeats it until you skip.",
+          "--loop", value: "N",
+          help:
+            "Play each pattern N times, further passes between its loop points if it has some; 0 repeats it until you skip.",
           defaultText: "1"),
         Option(
           "--gap", value: "SECONDS", help: "Silence between two patterns.",

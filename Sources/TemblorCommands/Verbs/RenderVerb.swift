@@ -61,7 +61,9 @@ enum RenderVerb {
           title: "Time",
           options: [
             Option(
-              "--loop", value: "N", help: "Play N times; 0 repeats until --duration.",
+              "--loop", value: "N",
+              help:
+                "Play N times, further passes between the loop points if there are some; 0 repeats until --duration.",
               defaultText: "1"),
             Option(
               "--duration", value: "SECONDS",

@@ -18,7 +18,9 @@ enum WatchVerb {
       ],
       options: [
         Option(
-          "--loop", value: "N", help: "Play each version N times; 0 repeats it until the next.",
+          "--loop", value: "N",
+          help:
+            "Play each version N times, further passes between its loop points if it has some; 0 repeats it until the next.",
           defaultText: "1"),
         SharedOptions.curveTimes, SharedOptions.asReference, LiveOptions.json, LiveOptions.quiet,
       ],

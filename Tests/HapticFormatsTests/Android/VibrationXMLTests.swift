@@ -361,3 +361,71 @@ enum Vibration {
     #expect(try AndroidXMLFormat().canonical(SourceFile(once, name: "c.xml")) == once)
   }
 }
+
+/// Readers of all formats but AHAP, on input that nobody would write.
+@Suite struct BadFormatTests {
+  private static let formats = FormatRegistry.standard.formats.filter {
+    ["he", "oh", "android-xml", "android-arrays", "vibrate"].contains($0.id)
+  }
+
+  private func findings(_ format: any HapticFormat, _ bytes: [UInt8]) -> [Finding] {
+    let examination = format.examine(SourceFile(bytes, name: "b"), options: ReadingOptions())
+    let isRefused = examination.findings.contains { $0.severity == .error }
+    #expect(isRefused == (examination.composition == nil), "\(format.id)")
+    return examination.findings
+  }
+
+  @Test func depthIsBounded() {
+    let depth = 100_000
+    for format in Self.formats {
+      for open in ["[", "{\"Pattern\":", "<a>"] {
+        let bytes = Array(String(repeating: open, count: depth).utf8)
+        let found = findings(format, bytes)
+        #expect(found.count == 1 && found[0].severity == .error, "\(format.id)")
+        #expect(found[0].place.description != "b", "\(format.id): no place")
+      }
+    }
+  }
+
+  @Test func numbersBeyondAllRangesAreRefused() {
+    for number in ["1e999", "NaN", "-Infinity", "1e400"] {
+      for (text, id) in [
+        (RichTap.he(RichTap.tap(intensity: number)), "he"),
+        (RichTap.oh(RichTap.tap("\"StartTime\": \(number)")), "oh"),
+        ("{\"timings\": [\(number)]}", "android-arrays"), ("[\(number)]", "vibrate"),
+      ] {
+        let format = Self.formats.first { $0.id == id }
+        #expect(format.map { findings($0, Array(text.utf8)).isEmpty } == false, "\(id) \(number)")
+      }
+    }
+    // Within the range of numbers, outside of that of whole numbers.
+    let far = RichTap.he(RichTap.tap("\"RelativeTime\": 1e300"))
+    #expect(RichTap.examine(far).composition?.layers[0].pattern.events[0].time == 2_147_483.647)
+  }
+
+  @Test func manyPointsAreReadAndReduced() throws {
+    let count = 20_000
+    let points = (0..<count).map { "0.\($0 % 10) 0.5 1" }.joined(separator: ",") + ",0 0 1"
+    let text = Vibration.file(Vibration.basic(points))
+    let composition = try Vibration.examine(text).get()
+    #expect(composition.layers[0].pattern.curves[0].controlPoints.count == count + 2)
+    let he = try #require(try HEFormat().write(composition))
+    #expect(he.losses.contains { $0.message.contains("is reduced") })
+  }
+
+  @Test func everyTruncationIsRefusedOrRead() {
+    let texts = [
+      RichTap.he(RichTap.tap(), RichTap.hum()),
+      RichTap.oh(RichTap.tap("\"StartTime\": 0"), RichTap.hum("\"StartTime\": 1")),
+      Vibration.file(Vibration.basic("1 0.5 5,0 0 1")),
+      "{\"timings\": [5, 6], \"amplitudes\": [7, 8]}",
+    ]
+    for (text, format) in zip(texts, Self.formats) {
+      let bytes = Array(text.utf8)
+      for length in bytes.indices {
+        let found = findings(format, Array(bytes[..<length]))
+        #expect(found.contains { $0.severity == .error }, "\(format.id) \(length)")
+      }
+    }
+  }
+}

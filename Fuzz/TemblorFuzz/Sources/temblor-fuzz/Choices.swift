@@ -9,7 +9,12 @@ struct Choices {
 
   /// One of some values.
   mutating func pick<Value>(_ values: Value...) -> Value {
+    values[number(below: values.count)]
+  }
+
+  /// A number from 0 up to a count.
+  mutating func number(below count: Int) -> Int {
     state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-    return values[Int((state >> 33) % UInt64(values.count))]
+    return Int((state >> 33) % UInt64(count))
   }
 }

@@ -12,6 +12,7 @@ struct FormatTrial {
 
   /// Everything from the text to the files of all formats.
   func run() {
+    var choices = Choices(text)
     var hasWritten = false
     for format in Self.formats {
       let isOwn = format.recognize(text.span) == .certain
@@ -20,7 +21,7 @@ struct FormatTrial {
       checkCanonical(format, examination)
       guard let composition = examination.composition, isOwn || !hasWritten else { continue }
       hasWritten = true
-      for target in Self.formats { checkWriting(composition, target) }
+      checkWriting(composition, Self.formats[choices.number(below: Self.formats.count)], &choices)
     }
   }
 
@@ -59,20 +60,22 @@ struct FormatTrial {
   }
 
   /// A file that is written must be read without errors, unless a loss says what devices refuse.
-  private func checkWriting(_ composition: HapticComposition, _ format: any HapticFormat) {
-    for dialect in format.dialects.isEmpty ? [nil] : format.dialects.map(Optional.init) {
-      do {
-        let options = WritingOptions(dialect: dialect, loops: 2)
-        guard let writing = try format.write(composition, options: options) else { return }
-        for loss in writing.losses { requireOneLine(loss.message) }
-        if writing.losses.contains(where: { $0.message.contains("refuse") }) { continue }
-        let examination = format.examine(
-          SourceFile(writing.files[0].bytes, name: "w"), options: ReadingOptions())
-        let error = examination.findings.first { $0.severity == .error }
-        require(error == nil, "\(format.id) refuses what it wrote: \(error?.description ?? "")")
-      } catch {
-        requireOneLine(error.description)
-      }
+  private func checkWriting(
+    _ composition: HapticComposition, _ format: any HapticFormat, _ choices: inout Choices
+  ) {
+    let dialects = format.dialects
+    let dialect = dialects.isEmpty ? nil : dialects[choices.number(below: dialects.count)]
+    do {
+      let options = WritingOptions(dialect: dialect, loops: 2)
+      guard let writing = try format.write(composition, options: options) else { return }
+      for loss in writing.losses { requireOneLine(loss.message) }
+      if writing.losses.contains(where: { $0.message.contains("refuse") }) { return }
+      let examination = format.examine(
+        SourceFile(writing.files[0].bytes, name: "w"), options: ReadingOptions())
+      let error = examination.findings.first { $0.severity == .error }
+      require(error == nil, "\(format.id) refuses what it wrote: \(error?.description ?? "")")
+    } catch {
+      requireOneLine(error.description)
     }
   }
 }
