@@ -335,7 +335,7 @@ let package = Package(
         "BlindListening", "CommandLineKit", "HapticFormats", "HapticModel", "HapticOutputs",
         "HapticPlayback", "HapticRender", "JSONText", "PatternComparison", "PatternWorkflows",
         "SignalAnalysis", "SoundFile", "SystemSupport", "TemblorCommands", "TestSupport",
-        "temblor", "terminal-probe",
+        "TransducerProfiles", "temblor", "terminal-probe",
       ],
       swiftSettings: strict),
     .executableTarget(
@@ -372,7 +372,9 @@ let package = Package(
 
     .testTarget(
       name: "TransducerProfilesTests",
-      dependencies: ["Diagnostics", "HapticModel", "HapticRender", "TransducerProfiles"],
+      dependencies: [
+        "Diagnostics", "HapticModel", "HapticRender", "TestSupport", "TransducerProfiles",
+      ],
       swiftSettings: strict),
 
     // One import for users of the library.

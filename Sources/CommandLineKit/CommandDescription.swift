@@ -66,9 +66,9 @@ package struct CommandDescription: Sendable {
     everyOption.first { $0.answers(to: name) }
   }
 
-  /// Whether help is asked for; it wins over everything else up to `--`.
-  func asksForHelp(_ words: [String]) -> Bool {
-    words.prefix { $0 != "--" }.contains { Option.help.names.contains($0) }
+  /// The word by which help is requested; it wins over everything else up to `--`.
+  func helpRequest(_ words: [String]) -> String? {
+    words.prefix { $0 != "--" }.first { Option.help.names.contains($0) }
   }
 
   /// Reads the words after the verb.
@@ -111,14 +111,16 @@ package struct CommandDescription: Sendable {
     ([program, name, "[OPTIONS]"] + arguments.map(\.usage)).joined(separator: " ")
   }
 
-  /// The whole help of this verb, laid out for a stream.
-  package func help(of program: String, for output: Output) -> String {
+  /// The help of this verb, laid out for a stream.
+  ///
+  /// - Parameter isShort: Whether to leave out the discussion and the options that several verbs share.
+  package func help(of program: String, for output: Output, isShort: Bool = false) -> String {
     var layout = TextLayout(for: output)
     layout.paragraphs(abstract)
     layout.heading("Usage")
     layout.lines(usage(of: program), indent: 2)
     if !verbs.isEmpty { layout.lines("\(program) \(name) VERB [OPTIONS] [ARGUMENTS]", indent: 2) }
-    layout.paragraphs(discussion)
+    if !isShort { layout.paragraphs(discussion) }
     if !verbs.isEmpty {
       layout.heading("Verbs")
       layout.table(verbs.map { ($0.name, $0.abstract) })
@@ -127,12 +129,17 @@ package struct CommandDescription: Sendable {
       layout.heading("Arguments")
       layout.table(arguments.map { ($0.name + ($0.isRepeatable ? "..." : ""), $0.fullHelp) })
     }
-    for section in optionSections {
+    for section in isShort ? Array(optionSections.prefix(1)) : optionSections {
       layout.heading(section.title)
       layout.table(section.options.map { ($0.label, $0.fullHelp) })
     }
     layout.examples(examples)
     if !verbs.isEmpty { layout.paragraphs("'\(program) help \(name) VERB' explains a verb.") }
+    if isShort, !groups.isEmpty || !discussion.isEmpty {
+      let titles = groups.map { $0.title.lowercased() }
+      let more = titles.isEmpty ? "" : " and the options for \(titles.joined(separator: ", "))"
+      layout.paragraphs("'\(program) \(name) --help' shows the whole help\(more).")
+    }
     return layout.text
   }
 }

@@ -43,7 +43,9 @@ package struct ParsedArguments: Sendable {
     _ name: String, in range: ClosedRange<Int> = Int.min...Int.max
   ) throws(UsageError) -> Int? {
     guard let text = value(name) else { return nil }
-    guard let number = Int(text), range.contains(number) else {
+    guard let number = Int(text) ?? scaled(name, text).flatMap(Int.init(exactly:)),
+      range.contains(number)
+    else {
       let limits = Limits(
         lower: range.lowerBound == .min ? nil : "\(range.lowerBound)",
         upper: range.upperBound == .max ? nil : "\(range.upperBound)")
@@ -57,7 +59,8 @@ package struct ParsedArguments: Sendable {
     _ name: String, in range: ClosedRange<Double> = -Double.infinity...Double.infinity
   ) throws(UsageError) -> Double? {
     guard let text = value(name) else { return nil }
-    guard let number = Double(text), number.isFinite, range.contains(number) else {
+    guard let number = Double(text) ?? scaled(name, text), number.isFinite, range.contains(number)
+    else {
       let limits = Limits(
         lower: range.lowerBound.isFinite ? NumberFormatting.short(range.lowerBound) : nil,
         upper: range.upperBound.isFinite ? NumberFormatting.short(range.upperBound) : nil)
@@ -65,6 +68,29 @@ package struct ParsedArguments: Sendable {
     }
     return number
   }
+
+  /// A number with the unit of what the name stands for: `2s`, `44.1kHz`, `80%`.
+  private func scaled(_ name: String, _ text: String) -> Double? {
+    let key = key(name)
+    let meaning = command.option(named: key)?.value ?? key
+    for (unit, factor) in Self.units[meaning] ?? [] {
+      guard text.lowercased().hasSuffix(unit) else { continue }
+      let digits = text.dropLast(unit.count)
+      guard let number = Double(digits.last == " " ? digits.dropLast() : digits) else { continue }
+      // Decimal fractions have no exact factor: 44.1 kHz are 44100 Hz.
+      let value = number * factor
+      return value.magnitude < 1e9 ? (value * 1e6).rounded() / 1e6 : value
+    }
+    return nil
+  }
+
+  /// The units in which values can be given, longest first, by what stands for them in help.
+  private static let units: [String: [(unit: String, factor: Double)]] = [
+    "SECONDS": [("min", 60), ("ms", 0.001), ("s", 1)],
+    "HZ": [("khz", 1_000), ("hz", 1)],
+    "DB": [("db", 1)],
+    "S": [("%", 0.01)], "INTENSITY": [("%", 0.01)], "SHARPNESS": [("%", 0.01)],
+  ]
 
   /// One case of an enumeration, by its raw value.
   package func choice<Choice: RawRepresentable<String> & CaseIterable>(

@@ -16,6 +16,8 @@ package struct Program: Sendable {
   package var examples: [CommandDescription.Example]
   /// Sections for the manual alone, after the verbs.
   package var manualSections: [(title: String, body: String)]
+  /// What to use instead of words that other programs have as verbs: `diff` for `compare`.
+  package var alternatives: [String: String]
   /// One line about what a verb throws, other than a wrong command line.
   package var message: @Sendable (any Error) -> String
   /// The exit status of what a verb throws, other than a wrong command line.
@@ -25,6 +27,7 @@ package struct Program: Sendable {
     _ name: String, version: String, date: String = "", abstract: String, discussion: String = "",
     commands: [CommandDescription], examples: [CommandDescription.Example] = [],
     manualSections: [(title: String, body: String)] = [],
+    alternatives: [String: String] = [:],
     message: @escaping @Sendable (any Error) -> String = { "\($0)" },
     status: @escaping @Sendable (any Error) -> ExitStatus = { _ in .failure }
   ) {
@@ -36,6 +39,7 @@ package struct Program: Sendable {
     self.commands = commands
     self.examples = examples
     self.manualSections = manualSections
+    self.alternatives = alternatives
     self.message = message
     self.status = status
   }
@@ -83,6 +87,10 @@ package struct Program: Sendable {
   /// The verb of this name, or a refusal that suggests one.
   package func find(_ verb: String) throws(UsageError) -> CommandDescription {
     if let command = command(named: verb) { return command }
+    if let alternative = alternatives[verb] {
+      throw UsageError(
+        .unrecognizedName, "unknown verb \(verb.inQuotes); \(alternative)")
+    }
     throw .unknown("verb", verb, among: everyCommand.map(\.name))
   }
 
@@ -113,8 +121,10 @@ package struct Program: Sendable {
         (program, command, rest) = (called, try command.find(word), rest.dropFirst())
         called += " " + command.name
       }
-      if command.asksForHelp(Array(rest)) {
-        try terminal.output.write(command.help(of: program, for: terminal.output))
+      if let word = command.helpRequest(Array(rest)) {
+        let isShort = word == Option.help.names[0]
+        try terminal.output.write(
+          command.help(of: program, for: terminal.output, isShort: isShort))
         return .done
       }
       let arguments = try command.parse(Array(rest))
@@ -134,6 +144,9 @@ package struct Program: Sendable {
 
   private func misplacedOption(_ word: String) -> UsageError {
     let option = String(word.prefix { $0 != "=" })
+    if let alternative = alternatives[option] {
+      return UsageError(.unrecognizedName, "unknown option \(option.inQuotes); \(alternative)")
+    }
     if commands.flatMap({ [$0] + $0.verbs }).contains(where: { $0.option(named: option) != nil }) {
       return UsageError(.unrecognizedName, "\(option.inQuotes) must follow a verb")
     }

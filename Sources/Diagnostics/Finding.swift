@@ -13,6 +13,8 @@ public struct Finding: Equatable, Sendable {
   /// The code of the same error in another system, such as that of `CHHapticError`; only errors
   /// have one.
   public var foreignCode: Int?
+  /// How many findings it stands for: more than one where the rest of a rule is only counted.
+  public var count = 1
 
   /// Makes a finding, as bad as its rule unless a severity says otherwise.
   public init(

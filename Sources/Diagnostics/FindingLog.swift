@@ -70,9 +70,11 @@ public struct FindingLog: Sendable {
     }
     return order.map { index in
       let entry = all[index]
+      let isClosing = index >= entries.count
       return Finding(
         rule: entry.rule, severity: entry.severity, place: place(entry.value, entry.offset),
-        message: entry.message, suggestion: entry.suggestion, foreignCode: entry.foreignCode)
+        message: entry.message, suggestion: entry.suggestion, foreignCode: entry.foreignCode,
+        count: isClosing ? (counts[entry.rule] ?? 0) - limit : 1)
     }
   }
 }
@@ -80,8 +82,9 @@ public struct FindingLog: Sendable {
 extension Finding {
   fileprivate init(
     rule: RuleID, severity: Severity, place: SourcePlace, message: String, suggestion: String?,
-    foreignCode: Int?
+    foreignCode: Int?, count: Int
   ) {
+    self.count = count
     self.rule = rule
     self.severity = severity
     self.place = place

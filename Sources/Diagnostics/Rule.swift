@@ -40,6 +40,30 @@ extension RuleID: ExpressibleByStringLiteral {
   public init(stringLiteral text: String) { self.init(text) }
 }
 
+extension Rule {
+  /// What a rule is about, for those who want only some.
+  public enum Category: String, CaseIterable, Sendable {
+    /// What keeps an input from being used; never left out.
+    case errors
+    /// What other programs and devices may understand in another way.
+    case portability
+    /// What feels clear, kind and deliberate.
+    case design
+    /// What a transducer cannot reproduce.
+    case hardware
+  }
+
+  /// What the rule is about.
+  public var category: Category {
+    if severity == .error { return .errors }
+    switch group {
+    case "design": return .design
+    case "transducer": return .hardware
+    default: return .portability
+    }
+  }
+}
+
 /// Something that patterns, profiles or other inputs are checked for.
 public struct Rule: Hashable, Sendable {
   /// The name users type.

@@ -33,6 +33,10 @@ public protocol HapticFormat: Sendable {
   /// The canonical text of a file, which is equal for files that say the same; nil where the format
   /// has none.
   func canonical(_ file: SourceFile) throws(InputError) -> [UInt8]?
+
+  /// The text of a file with its mechanical mistakes corrected and all else as it was; nil where the format
+  /// corrects nothing.
+  func fixed(_ file: SourceFile) throws(InputError) -> [UInt8]?
 }
 
 extension HapticFormat {
@@ -58,6 +62,9 @@ extension HapticFormat {
 
   /// Nil: the format has no canonical text.
   public func canonical(_ file: SourceFile) throws(InputError) -> [UInt8]? { nil }
+
+  /// Nil: the format corrects nothing.
+  public func fixed(_ file: SourceFile) throws(InputError) -> [UInt8]? { nil }
 }
 
 /// How sure a format is that a file is its own.

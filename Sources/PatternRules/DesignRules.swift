@@ -15,6 +15,8 @@ extension PatternRules {
 
   /// The shortest gap, in seconds, between transients that are felt as two.
   private static let shortestGap = 0.05
+  /// How many transients in a row without a gap that is felt are a texture.
+  private static let textureCount = 8
   /// The most transients of a sequence.
   private static let transientLimit = 4
   /// The most heavy transients of a sequence.
@@ -47,14 +49,7 @@ extension PatternRules {
     of composition: HapticComposition, _ log: inout CompositionLog
   ) {
     let transients = FeltTransient.all(of: composition)
-    for (transient, previous) in zip(transients.dropFirst(), transients) {
-      let gap = transient.time - previous.time
-      guard gap < shortestGap - TransientSequence.timeTolerance else { continue }
-      log.add(
-        .transientGap, at: .event(transient.event),
-        "the transient follows after \((gap * 10000).rounded() / 10) ms; at least 50 ms are needed to feel two"
-      )
-    }
+    let countable = checkGaps(of: transients, &log)
     for transient in transients
     where transient.intensity >= harshLevel && transient.sharpness >= harshLevel {
       log.add(
@@ -62,7 +57,43 @@ extension PatternRules {
         "a transient of intensity \(transient.intensity) and sharpness \(transient.sharpness) feels harsh"
       )
     }
-    checkSequences(of: transients, &log)
+    checkSequences(of: countable, &log)
+  }
+
+  /// Notes each run of transients that are too close to be felt as several.
+  ///
+  /// A run of many is a texture, a technique: it is neither noted nor counted as taps.
+  /// - Returns: The transients that are no part of a texture.
+  private static func checkGaps(
+    of transients: [FeltTransient], _ log: inout CompositionLog
+  ) -> [FeltTransient] {
+    var countable: [FeltTransient] = []
+    var start = 0
+    while start < transients.count {
+      var end = start + 1
+      var shortest = Double.infinity
+      while end < transients.count {
+        let gap = transients[end].time - transients[end - 1].time
+        guard gap < shortestGap - TransientSequence.timeTolerance else { break }
+        shortest = min(shortest, gap)
+        end += 1
+      }
+      let count = end - start
+      if count < textureCount { countable += transients[start..<end] }
+      let gap = (shortest * 10_000).rounded() / 10
+      if count == 2 {
+        log.add(
+          .transientGap, at: .event(transients[start + 1].event),
+          "the transient follows after \(gap) ms; at least 50 ms are needed to feel two")
+      } else if count > 2, count < textureCount {
+        log.add(
+          .transientGap, at: .event(transients[start + 1].event),
+          "\(count) transients from \(transients[start].time.secondsText) on follow each other after \(gap) ms and more; at least 50 ms are needed to feel each"
+        )
+      }
+      start = end
+    }
+    return countable
   }
 
   private static func checkSequences(

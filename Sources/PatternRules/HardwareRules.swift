@@ -97,18 +97,57 @@ extension PatternRules {
 }
 
 extension TransducerProfile {
-  /// The lowest and highest frequency that haptic events ask for, before any control moves them; nil
+  /// The lowest and highest frequency of haptic events under the sharpness controls of their layers; nil
   /// where there are none.
   public func frequencies(of composition: HapticComposition) -> ClosedRange<Double>? {
-    let asked = composition.events.compactMap { _, event -> Double? in
-      let sharpness = Double(event.value(of: .hapticSharpness))
-      switch event.kind {
-      case .hapticContinuous: return frequency.hertz(atSharpness: sharpness)
-      case .hapticTransient: return transient.frequency.hertz(atSharpness: sharpness)
-      default: return nil
+    var low = Double.infinity
+    var high = 0.0
+    // Beyond this only the values at onsets count: no pattern that a person or tool has made comes near.
+    var budget = 4_000_000
+    for layer in composition.layers {
+      let control = ControlTimeline(of: .hapticSharpnessControl, in: layer.pattern)
+      for event in layer.pattern.events {
+        let law: FrequencyMapping
+        var end = event.time
+        switch event.kind {
+        case .hapticContinuous:
+          law = frequency
+          end += max(0, event.duration ?? HapticEvent.unlimitedDuration)
+        case .hapticTransient: law = transient.frequency
+        default: continue
+        }
+        let offsets = control.extremes(in: event.time...max(event.time, end), budget: &budget)
+        for offset in [offsets.lowerBound, offsets.upperBound] {
+          let sharpness = Double(event.value(of: .hapticSharpness)) + offset
+          let hertz = law.hertz(atSharpness: min(max(sharpness, 0), 1))
+          (low, high) = (min(low, hertz), max(high, hertz))
+        }
       }
     }
-    guard let low = asked.min(), let high = asked.max() else { return nil }
+    return low <= high ? low...high : nil
+  }
+}
+
+extension ControlTimeline {
+  /// The least and the greatest value in a range of times.
+  ///
+  /// The budget is how many segments may still be looked at.
+  fileprivate func extremes(
+    in range: ClosedRange<Double>, budget: inout Int
+  ) -> ClosedRange<Double> {
+    let first = value(at: range.lowerBound)
+    var (low, high) = (first, first)
+    var index = index(at: range.lowerBound)
+    while index < segments.count, segments[index].start < range.upperBound, budget > 0 {
+      let segment = segments[index]
+      index += 1
+      budget -= 1
+      let end = min(index < segments.count ? segments[index].start : .infinity, range.upperBound)
+      let start = segment.value(at: max(segment.start, range.lowerBound))
+      // A flat segment may reach to a time that is not finite.
+      let last = segment.slope == 0 ? start : segment.value(at: end)
+      (low, high) = (min(low, start, last), max(high, start, last))
+    }
     return low...high
   }
 }

@@ -6,7 +6,7 @@ public import HapticModel
 /// A composition is checked as it is felt: transients of all layers together, each with the controls of its own layer.
 public enum PatternRules {
   /// What a composition is checked for by itself, in the order in which the rules are listed.
-  public static let composition: [Rule] = portability + design
+  public static let composition: [Rule] = portability + effects + design
 
   /// Checks a composition against the rules of ``composition``.
   ///
@@ -21,6 +21,7 @@ public enum PatternRules {
   ) -> [Finding] {
     var log = CompositionLog()
     checkPortability(of: composition, &log)
+    checkEffects(of: composition, &log)
     checkDesign(of: composition, &log)
     return log.findings(places)
   }

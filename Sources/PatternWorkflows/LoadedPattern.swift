@@ -28,11 +28,13 @@ public struct LoadedPattern: Sendable {
     var reading = reading
     reading.wantsFindings = false
     let examination = input.formats.examine(file, options: reading)
-    composition = try examination.get().linearized()
+    var composition = try examination.get().linearized()
+    if input.sounds == .none { composition.removeSoundFiles() }
+    self.composition = composition
     self.input = input
     details = examination.details
     places = examination.places
-    sounds = examination.sounds
+    sounds = input.sounds == .none ? [] : examination.sounds
   }
 
   /// The paths of the files that the pattern is made from.
@@ -65,5 +67,14 @@ public struct LoadedPattern: Sendable {
       }
     }
     return plans
+  }
+}
+
+extension HapticComposition {
+  /// Leaves out the events that play sound files.
+  package mutating func removeSoundFiles() {
+    for index in layers.indices {
+      layers[index].pattern.events.removeAll { $0.kind == .audioCustom }
+    }
   }
 }

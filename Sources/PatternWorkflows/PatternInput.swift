@@ -14,6 +14,16 @@ public struct PatternInput: Equatable, Sendable {
     case standardInput
   }
 
+  /// Where the sound files of a pattern are looked for.
+  public enum SoundLookup: Equatable, Sendable {
+    /// The folder of the pattern.
+    case besidePattern
+    /// Another folder.
+    case folder(String)
+    /// Nowhere: events that play sound files are left out.
+    case none
+  }
+
   /// Where the content is.
   public var origin: Origin
   /// The path below the folder that was named, without its ending: what an output is called.
@@ -22,6 +32,8 @@ public struct PatternInput: Equatable, Sendable {
   public var isFromFolder: Bool
   /// The formats it may be of.
   public var formats: FormatRegistry
+  /// Where its sound files are.
+  public var sounds = SoundLookup.besidePattern
 
   /// A pattern by the place of its content.
   public init(
@@ -45,7 +57,8 @@ public struct PatternInput: Equatable, Sendable {
 
   /// The folder sound files are looked up in; a shipped pattern has none.
   public var folder: String? {
-    switch origin {
+    if case .folder(let path) = sounds { return path }
+    return switch origin {
     case .file(let path): FileSystem.folder(of: path)
     case .shipped: nil
     case .standardInput: ""
@@ -55,7 +68,7 @@ public struct PatternInput: Equatable, Sendable {
   /// The files that it is made from, its sounds included: reads it, unless it is standard input.
   package var sources: [String] {
     guard case .file(let path) = origin else { return [] }
-    guard let file = try? file() else { return [path] }
+    guard sounds != .none, let file = try? file() else { return [path] }
     let sounds = formats.examine(file, options: ReadingOptions(wantsFindings: false)).sounds
     return [path] + sounds.map { FileSystem.join(folder ?? "", $0.path) }
   }
@@ -63,8 +76,10 @@ public struct PatternInput: Equatable, Sendable {
   /// What the user's words stand for, and what is wrong with some of them.
   ///
   /// A folder stands for the patterns in and below it; links to folders are not followed.
+  ///
+  /// - Parameter sounds: Where the sound files of all of them are.
   public static func find(
-    _ words: [String], formats: FormatRegistry = .standard
+    _ words: [String], formats: FormatRegistry = .standard, sounds: SoundLookup = .besidePattern
   ) -> (inputs: [PatternInput], problems: [FileError]) {
     var inputs: [PatternInput] = []
     var problems: [FileError] = []
@@ -75,6 +90,7 @@ public struct PatternInput: Equatable, Sendable {
         problems.append(error)
       }
     }
+    for index in inputs.indices { inputs[index].sounds = sounds }
     return (inputs, problems)
   }
 

@@ -17,7 +17,8 @@ public enum TakeInput: Equatable, Sendable {
   /// A file that begins as a sound file does or is named like one is one; all else is looked up as a
   /// pattern.
   public static func find(
-    _ words: [String], formats: FormatRegistry = .standard
+    _ words: [String], formats: FormatRegistry = .standard,
+    sounds: PatternInput.SoundLookup = .besidePattern
   ) -> (inputs: [TakeInput], problems: [FileError]) {
     var inputs: [TakeInput] = []
     var problems: [FileError] = []
@@ -28,7 +29,7 @@ public enum TakeInput: Equatable, Sendable {
         inputs.append(.sound(path: word))
         continue
       }
-      let found = PatternInput.find([word], formats: formats)
+      let found = PatternInput.find([word], formats: formats, sounds: sounds)
       inputs += found.inputs.map(TakeInput.pattern)
       problems += found.problems
     }

@@ -22,7 +22,8 @@ package enum WaveformFiles {
         throw InputError(
           Finding(
             .soundMissing, place: waveform.place,
-            "the sound file \(waveform.path.inQuotes) \(error.description)"))
+            "the sound file \(waveform.path.inQuotes) \(error.description)",
+            suggestion: error.kind == .missing ? advice(waveform.path, in: folder) : nil))
       }
     }
     return samples
@@ -35,11 +36,25 @@ package enum WaveformFiles {
     waveforms.compactMap { waveform -> Finding? in
       do throws(InputError) {
         _ = try load([waveform], from: folder, rate: 48_000)
-        return nil
+        let samples = (try? read(waveform.path, from: folder))?.interleaved ?? []
+        let badCount = samples.count { !$0.isFinite }
+        guard badCount > 0 else { return nil }
+        return Finding(
+          .soundDamaged, place: waveform.place,
+          "\(badCount) of \(samples.count) samples of \(waveform.path.inQuotes) are NaN or infinite; they play as silence"
+        )
       } catch {
         return error.finding
       }
     }
+  }
+
+  /// What can be done about a file that is missing.
+  private static func advice(_ path: String, in folder: String?) -> String {
+    if let found = folder.flatMap({ SoundFolder(root: $0).suggestion(for: path) }) {
+      return "did you mean \(found.inQuotes)?"
+    }
+    return "use '--sounds FOLDER' or '--without-sounds'"
   }
 
   private static func read(

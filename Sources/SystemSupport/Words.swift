@@ -4,7 +4,8 @@ extension String {
     var text = ""
     for scalar in unicodeScalars {
       switch scalar.properties.generalCategory {
-      case .control, .lineSeparator, .paragraphSeparator: text += scalar.escaped(asASCII: true)
+      case .control, .format, .lineSeparator, .paragraphSeparator:
+        text += scalar.escaped(asASCII: true)
       default: text.unicodeScalars.append(scalar)
       }
     }

@@ -34,16 +34,32 @@ public enum TemblorProgram {
       ],
       manualSections: [
         (
+          "JSON",
+          """
+          Every object that --json prints has the member formatVersion first, now 1; it grows when a member is removed or changes its meaning, not when one is added. A list that --json prints has no such member: its elements only gain members, and a list that had to change otherwise would become an object with a formatVersion.
+          """
+        ),
+        (
           "FILES",
           """
           A pattern is a file in Apple's AHAP format, or in one of those that 'temblor formats' lists; its content decides, not its name. Sound files that a pattern plays are searched only in the folder of the pattern.
 
           A profile NAME is searched as $XDG_CONFIG_HOME/temblor/profiles/NAME.json (XDG_CONFIG_HOME defaults to ~/.config), then as temblor/profiles/NAME.json in each folder of XDG_CONFIG_DIRS (default /etc/xdg), then among the shipped profiles. Relative paths in these variables are ignored.
           """
-        )
+        ),
       ],
-      message: Failure.message(_:), status: Failure.status(of:))
+      alternatives: alternatives, message: Failure.message(_:), status: Failure.status(of:))
   }
+
+  /// What people look for under the names that other programs have for it.
+  private static let alternatives = [
+    "diff": "use 'temblor compare'", "export": "use 'temblor convert' or 'temblor render'",
+    "import": "use 'temblor convert'", "open": "use 'temblor plot' to see, 'temblor play' to feel",
+    "edit": "edit the file in a text editor and let 'temblor watch' play it on every save",
+    "lint": "use 'temblor check'", "validate": "use 'temblor check'",
+    "list": "use 'temblor patterns', 'temblor profiles' or 'temblor devices'",
+    "version": "use 'temblor --version'", "-v": "use '--version'", "-V": "use '--version'",
+  ]
 
   /// Runs the program on this process's streams and answers the exit status.
   ///

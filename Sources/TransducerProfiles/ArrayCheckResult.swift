@@ -99,7 +99,8 @@ enum ArrayKeys {
         "The channel, numbered from 1."),
       ProfileKey("at", place(layout), presence: .required, "Position of the transducer."),
       ProfileKey(
-        "profile", .text, "Profile name, or a file relative to the array file. Default: phone."),
+        "profile", .text, "Profile name, or a file in the folder of the array file. Default: phone."
+      ),
       ProfileKey("gain", .number(gain), default: 0, "Decibels."),
       ProfileKey("delay", .number(delay), default: 0, "Seconds."),
       ProfileKey("invert", .boolean, "Whether the polarity is inverted. Default: false."),
@@ -132,6 +133,10 @@ extension ProfileChecker {
       log.add(
         .invalidValue, at: value, "no profile is called \(word.quoted())",
         hint: error.nearest.map { "did you mean \"\($0)\"?" } ?? "'temblor profiles' lists them")
+    } catch is ArrayProfiles.Outside {
+      log.add(
+        .invalidValue, at: value, "\(word.quoted()) is outside the folder of the array",
+        hint: "put the profile beside the array, or among your profiles and name it")
     } catch {
       log.add(.invalidValue, at: value, "\(word.quoted()) cannot be used: \(error)")
     }
@@ -174,6 +179,9 @@ struct ArrayProfiles {
   let folder: String?
   let library: ProfileLibrary
 
+  /// The path leads out of the folder of the array, which may come from anywhere.
+  struct Outside: Error {}
+
   /// No profile has the name.
   struct Missing: Error {
     /// A name that is much like it.
@@ -183,8 +191,8 @@ struct ArrayProfiles {
   /// The profile of a name, or of a path, which has a slash or ends in `.json`.
   func profile(_ word: String) throws -> TransducerProfile {
     if word.contains("/") || word.hasSuffix(".json") {
-      let isBeside = !word.hasPrefix("/") && folder?.isEmpty == false
-      let path = isBeside ? "\(folder ?? "")/\(word)" : word
+      let path = folder?.isEmpty == false ? "\(folder ?? "")/\(word)" : word
+      guard ProfileFolder.contains(path, word, in: folder ?? "") else { throw Outside() }
       return try ProfileFile.read(text: ProfileFolder.read(path), name: path)
     }
     guard let entry = library.entry(named: word) else {

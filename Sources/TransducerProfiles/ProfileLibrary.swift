@@ -169,6 +169,23 @@ enum ProfileFolder {
   /// Whether a path leads to anything that can be reached.
   static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
+  /// Whether a path stays in a folder: by its text, and with links followed where it leads to something.
+  ///
+  /// - Parameter word: The path as it was written, relative to the folder.
+  static func contains(_ path: String, _ word: String, in folder: String) -> Bool {
+    guard !word.hasPrefix("/"), !word.split(separator: "/").contains("..") else { return false }
+    guard let root = realPath(folder.isEmpty ? "." : folder), let real = realPath(path) else {
+      return true
+    }
+    return real.hasPrefix(root.hasSuffix("/") ? root : root + "/")
+  }
+
+  private static func realPath(_ path: String) -> String? {
+    guard let real = unsafe realpath(path, nil) else { return nil }
+    defer { unsafe free(real) }
+    return unsafe String(cString: real)
+  }
+
   /// The names in a folder, sorted by their bytes; none where it cannot be read.
   static func names(in folder: String) -> [String] {
     guard let handle = unsafe opendir(folder) else { return [] }

@@ -11,7 +11,7 @@ public enum ProfileRules {
     .outOfRange,
     .invalidValue, .contradiction, .fileName, .outsideBand, .outsideTactileRange,
     .insufficientHeadroom, .missingSources, .shortThresholds, .narrowBand, .estimatedQFactor,
-    .missingLimit,
+    .missingLimit, .implausibleValue,
   ]
 }
 
@@ -68,6 +68,9 @@ extension Rule {
   static let narrowBand = Rule(
     "narrow-band", group: "advice", .warning,
     "The hardware should reproduce at least half an octave, or sharpness is hardly felt.")
+  static let implausibleValue = Rule(
+    "implausible-value", group: "advice", .warning,
+    "Values should be such that a transducer can have them together.")
   static let estimatedQFactor = Rule(
     "estimated-q-factor", group: "advice", .note,
     "The equaliser needs a measured Q factor to match the resonance.")

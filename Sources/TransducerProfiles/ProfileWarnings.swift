@@ -31,6 +31,7 @@ extension ProfileChecker {
       at: bursts?["level"] ?? bursts?["partials"], "two transients")
     warnAboutThresholds(profile, at: root["thresholds"])
     warnAboutFit(of: profile)
+    warnAboutPlausibility(of: profile)
     guard let hardware = root["hardware"], profile.sources.isEmpty else { return }
     log.add(
       .missingSources, at: hardware, "the hardware data has no source",
@@ -87,6 +88,54 @@ extension ProfileChecker {
       .shortThresholds, at: value,
       "the thresholds cover \((first.hertz...last.hertz).asHertz) of \(band.asHertz); outside, the nearest one is used"
     )
+  }
+
+  // MARK: - Values together
+
+  /// An excursion, in millimetres, below which nothing of a watt or more is built.
+  private static let leastExcursion = 0.01
+  /// The ratio of peak to continuous power beyond which a digit is probably wrong.
+  private static let greatestPowerRatio = 20.0
+  /// Powers of amplifiers, in watts.
+  private static let amplifierPowers = 0.1...10_000.0
+
+  /// Notes values that are allowed each by itself, and hardly together.
+  private mutating func warnAboutPlausibility(of profile: TransducerProfile) {
+    let root = document.root
+    if let value = root["hardware"]?["excursion"], let excursion = value.number,
+      excursion < Self.leastExcursion, (profile.hardware?.continuousPower ?? 0) >= 1
+    {
+      log.add(
+        .implausibleValue, at: value,
+        "an excursion of \(excursion.asWritten) mm is very small for \((profile.hardware?.continuousPower ?? 0).asWritten) W",
+        hint: "excursion is in millimetres")
+    }
+    if let value = root["hardware"]?["peakPower"], let peak = value.number,
+      let power = profile.hardware?.continuousPower, peak > power * Self.greatestPowerRatio
+    {
+      log.add(
+        .implausibleValue, at: value,
+        "a peak power of \(peak.asWritten) W is \((peak / power).rounded().asWritten) times the continuous power"
+      )
+    }
+    if let value = root["amplifier"]?["power"], let power = value.number,
+      !Self.amplifierPowers.contains(power)
+    {
+      log.add(
+        .implausibleValue, at: value, "an amplifier of \(power.asWritten) W is unusual",
+        hint: "power is in watts")
+    }
+    if let burst = root["transient"], let value = burst["attack"] ?? burst["release"],
+      let longest = burst["maxDuration"]?.number
+    {
+      let edges = (burst["attack"]?.number ?? 0) + (burst["release"]?.number ?? 0)
+      if edges > longest {
+        log.add(
+          .implausibleValue, at: value,
+          "attack and release take \(edges.asWritten) s of a burst of \(longest.asWritten) s, which never reaches its level"
+        )
+      }
+    }
   }
 
   // MARK: - The fit to hardware

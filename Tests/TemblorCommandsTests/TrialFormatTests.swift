@@ -140,7 +140,7 @@ import Testing
 
   @Test func shellsOfferIt() {
     let endings = FormatRegistry.standard.endings
-    let files = { Completion(words: [], paths: .files(endings: $0)) }
+    let files = { Completion(query: "patterns --names", paths: .files(endings: $0)) }
     #expect(Completion.patterns(Self.formats) == files(endings + ["beats"]))
     #expect(Completion.patterns(.standard) == files(endings))
     let mine = TemblorProgram.program(Self.formats).completionScript(for: .bash)

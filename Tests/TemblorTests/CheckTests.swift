@@ -5,7 +5,9 @@ import Testing
 
   private static let warned = """
     {"Pattern": [
-      {"Event": {"Time": 0, "EventType": "HapticTransient", "EventParameters": []}}
+      {"Event": {"Time": 0, "EventType": "HapticTransient", "EventParameters": [
+        {"ParameterID": "HapticIntensity", "ParameterValue": 0.75},
+        {"ParameterID": "HapticSharpness", "ParameterValue": 0.5}]}}
     ]}
 
     """
@@ -62,7 +64,7 @@ import Testing
     try place.write(Patterns.tap(at: 90_000), to: "a.ahap")
     let run = try place.temblor("check", "a.ahap")
     #expect(run.status == 2)
-    #expect(run.output.hasSuffix("[pattern-too-long]\n"), "\(run.output)")
+    #expect(run.output.contains(" [pattern-too-long]\n"), "\(run.output)")
   }
 
   @Test func jsonHasThePartsOfALine() throws {
@@ -101,10 +103,10 @@ import Testing
     #expect(try place.temblor("check", "hum.ahap") == .init(0))
     #expect(
       try place.temblor("check", "--profile", "ring.json", "hum.ahap")
-        == .init(0, output: Self.moved + "hum.ahap:3:11: warning: \(Self.tooFar) \(hint)"))
+        == .init(0, output: Self.moved + "hum.ahap:4:11: warning: \(Self.tooFar) \(hint)"))
     #expect(
       try place.temblor("check", "--strict", "--no-notes", "--profile", "ring.json", "hum.ahap")
-        == .init(2, output: "hum.ahap:3:11: error: \(Self.tooFar) \(hint)"))
+        == .init(2, output: "hum.ahap:4:11: error: \(Self.tooFar) \(hint)"))
     #expect(
       try place.temblor(
         "check", "--disable", "transducer-excursion", "--profile", "ring.json", "hum.ahap")
@@ -125,7 +127,7 @@ import Testing
         == .init(
           0,
           output: Self.moved
-            + "hum.ahap:3:11: note: \(Self.tooFar) (allowed: once a day) (Pattern[1].Event) "
+            + "hum.ahap:4:11: note: \(Self.tooFar) (allowed: once a day) (Pattern[1].Event) "
             + "[transducer-excursion]\n"))
   }
 
@@ -133,7 +135,7 @@ import Testing
     arguments: [
       (
         0.5,
-        "hum.ahap:3:11: warning: ring exceeds its thermal limit from 0.74 s; gain is reduced by up to 9 dB (Pattern[1].Event); lower the intensity or add pauses [transducer-power]\n"
+        "hum.ahap:4:11: warning: ring exceeds its thermal limit from 0.74 s; gain is reduced by up to 9 dB (Pattern[1].Event); lower the intensity or add pauses [transducer-power]\n"
       ),
       (
         5,
@@ -184,5 +186,157 @@ import Testing
     #expect(patterns.count > 30)
     let run = try place.temblor(["check", "--strict", "--no-notes"] + patterns)
     #expect(run == .init(0))
+  }
+
+  /// Forty transients 10 ms apart from others, in pairs: one finding of a rule for each pair.
+  private func pairs(_ count: Int) -> String {
+    let parameters =
+      #""EventParameters": [{"ParameterID": "HapticIntensity", "ParameterValue": 0.5}, {"ParameterID": "HapticSharpness", "ParameterValue": 0.5}]"#
+    let events = (0..<count).flatMap { pair in
+      [Double(pair), Double(pair) + 0.02].map {
+        #"{"Event": {"Time": \#($0), "EventType": "HapticTransient", \#(parameters)}}"#
+      }
+    }
+    return "{\"Version\": 1.0, \"Pattern\": [\n\(events.joined(separator: ",\n"))\n]}\n"
+  }
+
+  @Test func repeatsAreFoldedFromTheFourthOn() throws {
+    try place.write(pairs(20), to: "a.ahap")
+    let run = try place.temblor("check", "--only", "design", "--no-notes", "a.ahap")
+    let message = "the transient follows after 20.0 ms; at least 50 ms are needed to feel two"
+    #expect(
+      run
+        == .init(
+          0,
+          output: """
+            a.ahap:3:11: warning: \(message) (Pattern[1].Event) [transient-gap]
+            a.ahap:5:11: warning: \(message) (Pattern[3].Event) [transient-gap]
+            a.ahap:7:11: warning: \(message) (Pattern[5].Event) [transient-gap]
+            a.ahap:9:11: warning: and 17 more, lines 9–41 [transient-gap]
+
+            """))
+    let all = try place.temblor("check", "--only", "design", "--no-notes", "--all", "a.ahap")
+    #expect(all.output.split(separator: "\n").count == 20)
+    let json = try place.temblor("check", "--only", "design", "--no-notes", "--json", "a.ahap")
+    #expect(json.output.split(separator: #""rule": "transient-gap""#).count == 21)
+    #expect(try place.temblor("check", "--disable", "design", "a.ahap") == .init(0))
+    #expect(try place.temblor("check", "--only", "hardware", "a.ahap") == .init(0))
+    #expect(try place.temblor("check", "--only", "taste", "a.ahap").status == 64)
+    #expect(try place.temblor("check", "--disable", "errors", "a.ahap").status == 64)
+  }
+
+  @Test func errorsAreReportedWhateverCategoryIsChosen() throws {
+    try place.write(Patterns.broken, to: "a.ahap")
+    #expect(try place.temblor("check", "--only", "hardware", "a.ahap").status == 2)
+  }
+
+  @Test func whatIsMechanicalIsFixedAndTheRestStaysAsItIs() throws {
+    let old = """
+      { "Version" : 1.0,  "Pattern": [
+        {"Event": {"Time": 0.10, "EventType": "HapticContinuous", "Duration": 1.50, "EventParameters": [
+          {"ParameterID": "HapticIntensity", "Value": 0.80}, {"ParameterID": "HapticSharpness", "ParameterValue": 0.5},]}},
+        {"ParameterCurve": {"ParameterID": "HapticIntensityControl", "Time": 0, "ParameterCurveControlPoints": [
+          {"Time": 0.5, "ParameterValue": 1}, {"Time": 0, "ParameterValue": 0.50} ]}},
+        {"ParameterCurve": {"ParameterID": "HapticIntensityControl", "Time": 0.5, "ParameterCurveControlPoints": [
+          {"Time": 0.5, "ParameterValue": 1}, {"Time": 0.75, "ParameterValue": 0.2}]}},
+      ] }
+
+      """
+    let new = """
+      { "Version" : 1.0,  "Pattern": [
+        {"Event": {"Time": 0.10, "EventType": "HapticContinuous", "EventDuration": 1.50, "EventParameters": [
+          {"ParameterID": "HapticIntensity", "ParameterValue": 0.80}, {"ParameterID": "HapticSharpness", "ParameterValue": 0.5}]}},
+        {"ParameterCurve": {"ParameterID": "HapticIntensityControl", "Time": 0, "ParameterCurveControlPoints": [
+          {"Time": 0, "ParameterValue": 0.50}, {"Time": 0.5, "ParameterValue": 1} ]}},
+        {"ParameterCurve": {"ParameterID": "HapticIntensityControl", "Time": 0.5, "ParameterCurveControlPoints": [
+          {"Time": 0.0, "ParameterValue": 1}, {"Time": 0.25, "ParameterValue": 0.2}]}}
+      ] }
+
+      """
+    try place.write(old, to: "a.ahap")
+    _ = try place.bash("chmod 640 a.ahap")
+    #expect(try place.temblor("check", "--fix", "--only", "portability", "a.ahap") == .init(0))
+    #expect(place.text("a.ahap") == new)
+    #expect(place.mode("a.ahap") == 0o640)
+    #expect(try place.temblor("check", "--fix", "--only", "portability", "a.ahap") == .init(0))
+    #expect(place.text("a.ahap") == new)
+    #expect(
+      try place.temblor("check", "--fix", "light")
+        == .init(1, error: "light: cannot be fixed; it is not a file\n"))
+  }
+
+  @Test func aReportForCodeHostsHasEveryFinding() throws {
+    try place.write(pairs(5), to: "a b.ahap")
+    let run = try place.temblor("check", "--sarif", "--only", "design", "a b.ahap")
+    #expect(run.status == 0)
+    for line in [
+      #"  "version": "2.1.0","#, #"          "name": "temblor","#,
+      #"                  "uri": "a%20b.ahap""#, #"                  "startLine": 3,"#,
+      #"          "ruleId": "transient-gap","#, #"          "level": "warning","#,
+      #"                  "fullyQualifiedName": "Pattern[1].Event""#,
+    ] {
+      #expect(run.output.split(separator: "\n").contains { $0 == line }, "\(line)")
+    }
+    #expect(run.output.split(separator: #""ruleId": "transient-gap""#).count == 6)
+    #expect(try place.temblor("check", "--sarif", "--json", "light").status == 64)
+  }
+
+  @Test func aMissingSoundHasItsPlaceItsOrderAndAHint() throws {
+    let sound = Patterns.playing("AHAP/Drums.wav").replacing(
+      "\n]}", with: ",\n{\"Time\": 0}]}")
+    try place.write(sound, to: "in/a.ahap")
+    try place.write(Patterns.playing("OK.wav"), to: "in/b.ahap")
+    try place.write(Patterns.playing("ok"), to: "in/c.ahap")
+    try place.write(Patterns.playing("gone.wav"), to: "in/d.ahap")
+    #expect(
+      try place.bash("mkdir other; $TEMBLOR render pulse -o in/ok.wav; cp in/ok.wav in/Drums.wav")
+        == .init(0))
+    let missing = "was not found in the folder of the pattern (Pattern[0].Event.EventWaveformPath)"
+    let first = try place.temblor("check", "in/a.ahap").output.split(separator: "\n")
+    #expect(
+      first.first
+        == "in/a.ahap:2:74: error: the sound file 'AHAP/Drums.wav' \(missing); did you mean 'Drums.wav'? [sound-missing]"
+    )
+    #expect(first.last?.hasPrefix("in/a.ahap:4:2: warning: ") == true)
+    for (name, hint) in [
+      ("b", "did you mean 'ok.wav'?"), ("c", "did you mean 'ok.wav'?"),
+      ("d", "use '--sounds FOLDER' or '--without-sounds'"),
+    ] {
+      let run = try place.temblor("render", "in/\(name).ahap", "-o", "x.wav")
+      #expect(run.status == 2)
+      #expect(run.error.hasSuffix("\(missing); \(hint)\n"), "\(run.error)")
+    }
+    #expect(try place.bash("cp in/ok.wav other/gone.wav") == .init(0))
+    for words in [["--sounds", "other"], ["--without-sounds"]] {
+      for verb in [["render", "-o", "x.wav"], ["info"], ["plot"], ["check", "--no-notes"]] {
+        let run = try place.temblor(verb + ["in/d.ahap"] + words)
+        #expect(run.status == 0, "\(verb) \(words): \(run.error)\(run.output)")
+      }
+    }
+    #expect(try place.temblor("info", "light", "--sounds", "none").status == 64)
+  }
+
+  @Test func manyVoicesAndDamagedSoundsAreReported() throws {
+    let hum =
+      #"{"Event": {"Time": 0, "EventType": "HapticContinuous", "EventDuration": 1, "EventParameters": [{"ParameterID": "HapticIntensity", "ParameterValue": VALUE}]}}"#
+    let events = (0..<300).map { hum.replacing("VALUE", with: "\(Double($0 + 1) / 400)") }
+    try place.write(
+      "{\"Version\": 1.0, \"Pattern\": [\(events.joined(separator: ","))]}", to: "a.ahap")
+    #expect(
+      try place.temblor("check", "--no-notes", "--disable", "sustained", "a.ahap").output.contains(
+        "warning: up to 300 events sound at once; rendering takes long, and devices play few at once (Pattern) [polyphony]\n"
+      ))
+    // RIFF WAVE of four 32-bit floats at 8 kHz, all of them NaN.
+    var wave =
+      Array("RIFF".utf8) + [52, 0, 0, 0] + Array("WAVEfmt ".utf8) + [16, 0, 0, 0, 3, 0, 1, 0]
+    wave += [0x40, 0x1F, 0, 0, 0, 0x7D, 0, 0, 4, 0, 32, 0] + Array("data".utf8) + [16, 0, 0, 0]
+    for _ in 0..<4 { wave += [0, 0, 0xC0, 0x7F] }
+    try place.write(wave, to: "nan.wav")
+    try place.write(Patterns.playing("nan.wav"), to: "b.ahap")
+    let check = try place.temblor("check", "--no-notes", "b.ahap").output
+    #expect(
+      check.contains(
+        "warning: 4 of 4 samples of 'nan.wav' are NaN or infinite; they play as silence"),
+      "\(check)")
   }
 }

@@ -5,7 +5,8 @@ enum Patterns {
     """
     {"Version": 1.0, "Pattern": [
       {"Event": {"Time": \(time), "EventType": "HapticTransient", "EventParameters": [
-        {"ParameterID": "HapticIntensity", "ParameterValue": 0.8}]}}
+        {"ParameterID": "HapticIntensity", "ParameterValue": 0.8},
+        {"ParameterID": "HapticSharpness", "ParameterValue": 0.5}]}}
     ]}
 
     """
@@ -14,7 +15,8 @@ enum Patterns {
   /// A tap, and a strong hum as low as the profile goes.
   static let hum = """
     {"Version": 1.0, "Pattern": [
-    {"Event": {"Time": 0, "EventType": "HapticTransient", "EventParameters": []}},
+    {"Event": {"Time": 0, "EventType": "HapticTransient", "EventParameters": [
+    {"ParameterID": "HapticIntensity", "ParameterValue": 0.75}, {"ParameterID": "HapticSharpness", "ParameterValue": 0.5}]}},
     {"Event": {"Time": 0.5, "EventType": "HapticContinuous", "EventDuration": 1, "EventParameters": [
     {"ParameterID": "HapticIntensity", "ParameterValue": 1},
     {"ParameterID": "HapticSharpness", "ParameterValue": 0}]}}]}

@@ -112,6 +112,27 @@ private func lines(about text: String) -> [String] {
     #expect(array.transducers[0].profile.name == "mine")
   }
 
+  @Test(arguments: ["/etc/passwd.json", "../mine.json", "a/../../mine.json", "../../etc/passwd"])
+  func aProfileOutsideTheFolderOfTheArrayIsNotOpened(path: String) {
+    let text = #"{"name": "a", "transducers": [{"channel": 1, "at": 0, "profile": "\#(path)"}]}"#
+    #expect(
+      lines(about: text) == [
+        #"1:66: error: "\#(path)" is outside the folder of the array (transducers[0].profile); put the profile beside the array, or among your profiles and name it"#
+      ])
+  }
+
+  @Test func aLinkOutOfTheFolderOfTheArrayIsNotFollowed() throws {
+    let folder = try Self.makeFolder()
+    defer {
+      unsafe unlink("\(folder)/out.json")
+      unsafe rmdir(folder)
+    }
+    #expect(unsafe symlink("/etc/passwd", "\(folder)/out.json") == 0)
+    let text = #"{"name": "a", "transducers": [{"channel": 1, "at": 0, "profile": "out.json"}]}"#
+    let found = examination(text, folder: folder).findings
+    #expect(found.map(\.message) == [#""out.json" is outside the folder of the array"#])
+  }
+
   private struct NoFolder: Error {}
 
   private static func makeFolder() throws -> String {

@@ -6,14 +6,18 @@ package import JSONText
 package struct AHAPDocument: Sendable {
   /// The text and its values.
   package let json: JSONDocument
+  /// How the file was encoded; the text is UTF-8 whatever it was.
+  let encoding: TextEncoding
 
   /// Reads the text of a file, or refuses it with the place of the first syntax error.
   ///
   /// The name appears in places and errors. What the file means is looked at by `read` and
   /// `examine`.
   package init(text: [UInt8], name: String) throws(InputError) {
+    let encoding = TextEncoding(of: text)
+    self.encoding = encoding
     do {
-      json = try JSONDocument(text: text, name: name)
+      json = try JSONDocument(text: encoding.utf8(text) ?? text, name: name)
     } catch {
       throw InputError(error, rule: .syntax, foreignCode: CoreHapticsCode.invalidPatternData)
     }
@@ -43,6 +47,11 @@ package struct AHAPDocument: Sendable {
     var allowances: [Examination.Allowance] = []
     if options.wantsFindings {
       decoder.checkText()
+      if encoding != .utf8 {
+        decoder.log.add(
+          .textEncoding, at: json.root, offset: 0, "the text is \(encoding.rawValue)",
+          hint: "save it as UTF-8; Temblor and Apple read it, other readers may not")
+      }
       allowances = decoder.allowances()
     }
     let isReadable = decoder.log.errorCount == 0

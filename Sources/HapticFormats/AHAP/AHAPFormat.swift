@@ -21,13 +21,23 @@ public struct AHAPFormat: HapticFormat {
   /// Certain for a JSON object with the key `Pattern` whose entries may be Apple's, possible for any
   /// other object.
   public func recognize(_ bytes: Span<UInt8>) -> Recognition {
-    guard let outline = JSONOutline(bytes) else { return .no }
+    guard let outline = Self.outline(of: bytes) else { return .no }
     guard outline.has(AHAPKey.pattern.rawValue) else { return .possible }
     // RichTap's files have the same outermost keys.
     let isForeign =
       outline.nestedKeys.contains("Type")
       && !outline.nestedKeys.contains(AHAPKey.eventType.rawValue)
     return isForeign ? .possible : .certain
+  }
+
+  /// The keys of a text in any encoding that is read.
+  private static func outline(of bytes: Span<UInt8>) -> JSONOutline? {
+    if let outline = JSONOutline(bytes) { return outline }
+    // An even piece of the beginning is enough to know a format by, and never cuts a character of UTF-32.
+    let start = (0..<min(bytes.count, 1 << 16) / 4 * 4).map { bytes[$0] }
+    let encoding = TextEncoding(of: start)
+    guard encoding != .utf8, let text = encoding.utf8(start) else { return nil }
+    return JSONOutline(text.span)
   }
 
   /// Reads a file and checks it against every rule; those of design only where there are no errors.
@@ -71,6 +81,12 @@ public struct AHAPFormat: HapticFormat {
   /// The text in a fixed layout and order of keys; unknown keys are kept.
   public func canonical(_ file: SourceFile) throws(InputError) -> [UInt8]? {
     try AHAPDocument(text: file.bytes, name: file.name).formatted()
+  }
+
+  /// The text without byte-order mark and commas before closing brackets, with the right keys for durations
+  /// and values, and with control points sorted and relative to their curves.
+  public func fixed(_ file: SourceFile) throws(InputError) -> [UInt8]? {
+    try AHAPDocument(text: file.bytes, name: file.name).fixed()
   }
 }
 

@@ -4,10 +4,11 @@ package import Diagnostics
 package enum AHAPRules {
   /// The rules, in the order in which they are listed.
   package static let all: [Rule] = [
-    .syntax, .trailingComma, .byteOrderMark, .duplicateKey, .structure, .missingKey, .wrongType,
+    .syntax, .textEncoding, .trailingComma, .byteOrderMark, .duplicateKey, .structure, .missingKey,
+    .wrongType,
     .unknownEventType, .unknownParameter, .unknownEntry, .unknownKey, .durationKey,
-    .missingVersion, .missingDuration, .waveformPath,
-    .negativeTime, .negativeDuration, .outOfRange, .eventLength, .curveAbsoluteTimes,
+    .missingVersion, .oddVersion, .missingDuration, .nullValue, .duplicateParameter, .waveformPath,
+    .negativeTime, .negativeDuration, .outOfRange, .eventLength, .timeUnit, .curveAbsoluteTimes,
     .curvePointCount, .curveOrder, .parameterNotApplicable,
   ]
 }
@@ -18,6 +19,9 @@ extension Rule {
   static let syntax = Rule(
     "syntax", group: "syntax", .error,
     "The text must be JSON in UTF-8.")
+  static let textEncoding = Rule(
+    "text-encoding", group: "syntax", .warning,
+    "The text should be UTF-8; UTF-16 and UTF-32 are read, but not by all readers.")
   static let trailingComma = Rule(
     "trailing-comma", group: "syntax", .warning,
     "A comma before a closing bracket is not valid JSON; Apple's reader accepts it, others do not.")
@@ -57,6 +61,16 @@ extension Rule {
   static let missingVersion = Rule(
     "missing-version", group: "grammar", .warning,
     "A file should have a Version.")
+  static let oddVersion = Rule(
+    "odd-version", group: "grammar", .warning,
+    "The Version should be 1.0; readers may refuse another one.")
+  static let nullValue = Rule(
+    "null-value", group: "grammar", .warning,
+    "A key without a value should be left out; null counts as absent, but other readers may refuse it."
+  )
+  static let duplicateParameter = Rule(
+    "duplicate-parameter", group: "grammar", .warning,
+    "An event should have a parameter only once; Temblor uses the last one, other readers may not.")
   static let missingDuration = Rule(
     "missing-duration", group: "grammar", .warning,
     "A continuous event should have a duration; without one its end is up to the device.")
@@ -79,6 +93,10 @@ extension Rule {
   static let eventLength = Rule(
     "event-length", group: "range", .warning,
     "A continuous event longer than 30 s may be cut off by the device.")
+
+  static let timeUnit = Rule(
+    "time-unit", group: "range", .warning,
+    "Times and durations are in seconds; whole numbers of 100 and more are usually milliseconds.")
 
   // MARK: Compatibility
 

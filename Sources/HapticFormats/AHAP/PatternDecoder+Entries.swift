@@ -34,8 +34,9 @@ extension PatternDecoder {
       members.type, .eventType, of: value, scope: .event, in: Vocabulary.eventTypes,
       otherwise: .unknownEventType, "event type", code: CoreHapticsCode.invalidEventType)
     let time = time(members.time, of: value, scope: .event)
-    let duration = members.duration.flatMap { self.duration($0) }
-    let parameters = members.parameters.map { eventParameters($0, kind: kind) }
+    let duration = members.duration.flatMap { present($0) }.flatMap { self.duration($0) }
+    let parameters = members.parameters.flatMap { present($0) }
+      .map { eventParameters($0, kind: kind) }
     let waveform = waveform(members, of: value, kind: kind)
     guard let kind, let time else { return }
     checkLength(kind, duration: duration, members.duration, of: value)
@@ -55,6 +56,7 @@ extension PatternDecoder {
         code: code)
       return nil
     }
+    noteUnit(of: seconds, value)
     return seconds
   }
 
@@ -62,7 +64,7 @@ extension PatternDecoder {
     _ kind: HapticEvent.Kind, duration: Double?, _ value: JSONValue?, of event: JSONValue
   ) {
     guard kind == .hapticContinuous || kind == .audioContinuous else { return }
-    guard let value else {
+    guard let value, value.kind != .null else {
       log.add(
         .missingDuration, at: event, "a continuous event should have the key \"EventDuration\"",
         hint: Self.misspelling(of: .eventDuration, in: event, scope: .event))
@@ -102,6 +104,11 @@ extension PatternDecoder {
         ? amount?.boolean.map { $0 ? 1 : 0 }
         : parameterValue(amount, of: element, scope: .eventParameter)
       guard let name, let id, let amount, let number else { continue }
+      if parameters[name] != nil {
+        log.add(
+          .duplicateParameter, at: id,
+          "\(name.rawValue) is given again; this value is used, not the one before")
+      }
       parameters[name] = clamp(number, to: name.range, name.rawValue, at: amount)
       if let kind, !kind.responds(to: name) {
         log.add(
@@ -117,13 +124,21 @@ extension PatternDecoder {
     _ members: Members, of event: JSONValue, kind: HapticEvent.Kind?
   ) -> AudioWaveform? {
     let code = CoreHapticsCode.invalidAudioResource
-    let envelope = members.envelope.flatMap {
+    if let kind, kind != .audioCustom {
+      // Nothing depends on them, whatever they hold: editors write null.
+      for member in [members.path, members.envelope, members.loop] {
+        guard let member, let key = member.key else { continue }
+        log.add(.parameterNotApplicable, at: member, "\(key) has no effect on \(kind.text)")
+      }
+      return nil
+    }
+    let envelope = members.envelope.flatMap { present($0) }.flatMap {
       flag(of: $0, as: AHAPKey.eventWaveformUseVolumeEnvelope.rawValue, code: code)
     }
-    let loop = members.loop.flatMap {
+    let loop = members.loop.flatMap { present($0) }.flatMap {
       flag(of: $0, as: AHAPKey.eventWaveformLoopEnabled.rawValue, code: code)
     }
-    guard let path = members.path else {
+    guard let path = members.path.flatMap({ present($0) }) else {
       if kind == .audioCustom {
         log.add(
           .waveformPath, at: event,
@@ -133,10 +148,6 @@ extension PatternDecoder {
       return nil
     }
     guard expect(.string, path, as: "EventWaveformPath", code: code), let text = path.string else {
-      return nil
-    }
-    if let kind, kind != .audioCustom {
-      log.add(.parameterNotApplicable, at: path, "EventWaveformPath has no effect on \(kind.text)")
       return nil
     }
     if let unsupportedReason = Self.unsupportedReason(to: text) {

@@ -18,6 +18,9 @@ struct PatternDecoder {
   var entries: JSONValue?
   var metadata: JSONValue?
   private var version: JSONValue?
+  /// Whether all times and durations of events are whole numbers, and the first of 100 or more.
+  var hasWholeTimes = true
+  var longTime: JSONValue?
 
   init(_ json: JSONDocument, options: ReadingOptions) {
     self.json = json
@@ -56,11 +59,19 @@ struct PatternDecoder {
     return makeReading(usesAbsoluteCurveTimes: rebaseCurves())
   }
 
+  /// The versions that systems are known to have; Apple documents 1.0.
+  private static let knownVersions = 1.0..<3.0
+
   private mutating func makeReading(usesAbsoluteCurveTimes: Bool) -> AHAPReading {
     var number: Double?
     if let version {
       number = self.number(
         of: version, as: "Version", code: CoreHapticsCode.invalidPatternDictionary)
+      if let number, !Self.knownVersions.contains(number) {
+        log.add(
+          .oddVersion, at: version, "Version is \(number); patterns have version 1.0",
+          hint: "write 1.0")
+      }
     }
     var words = AHAPMetadata()
     if let metadata {
@@ -82,9 +93,9 @@ struct PatternDecoder {
     var curve: JSONValue?
     for member in entry.members {
       switch Vocabulary.keys.name(ofKey: member) {
-      case .event: event = member
-      case .parameter: parameter = member
-      case .parameterCurve: curve = member
+      case .event: event = present(member)
+      case .parameter: parameter = present(member)
+      case .parameterCurve: curve = present(member)
       default: continue
       }
     }
@@ -112,7 +123,26 @@ struct PatternDecoder {
     log.add(
       .unknownEntry, at: first, offset: first.keyOffset,
       "an entry with \(key.quoted()) is ignored",
-      hint: AHAPScope.entry.hint(for: key))
+      hint: Self.wrapper(of: entry).map {
+        "put its contents into an object: {\"\($0.rawValue)\": {…}}"
+      }
+        ?? AHAPScope.entry.hint(for: key))
+  }
+
+  /// The key whose contents stand straight in an entry, as some public descriptions of the format have it.
+  private static func wrapper(of entry: JSONValue) -> AHAPKey? {
+    if entry[AHAPKey.eventType.rawValue] != nil { return .event }
+    guard entry[AHAPKey.parameterID.rawValue] != nil else { return nil }
+    return entry[AHAPKey.parameterCurveControlPoints.rawValue] != nil ? .parameterCurve : .parameter
+  }
+
+  /// The value of an optional key; null counts as absent.
+  mutating func present(_ member: JSONValue) -> JSONValue? {
+    guard member.kind == .null else { return member }
+    log.add(
+      .nullValue, at: member, "\(member.key ?? "the value") is null and counts as absent",
+      hint: "leave the key out")
+    return nil
   }
 
   private mutating func decodeParameter(_ value: JSONValue) {
@@ -178,10 +208,12 @@ struct PatternDecoder {
   ) -> Float {
     let nearest = min(max(number, Double(range.lowerBound)), Double(range.upperBound))
     if nearest != number {
+      let isPercent = number >= 2 && number <= 100
       log.add(
         .outOfRange, at: value,
         "\(name) is \(number), outside \(range.lowerBound) to \(range.upperBound); "
-          + "\(nearest) is used")
+          + "\(nearest) is used",
+        hint: isPercent ? "values are not percent: write \(number / 100)" : nil)
     }
     return Float(nearest)
   }
@@ -195,7 +227,14 @@ struct PatternDecoder {
       log.add(.negativeTime, at: time, "Time is \(seconds); it must not be negative", code: code)
       return nil
     }
+    if scope == .event { noteUnit(of: seconds, time) }
     return seconds
+  }
+
+  /// Collects what speaks for times in milliseconds.
+  mutating func noteUnit(of seconds: Double, _ value: JSONValue) {
+    if seconds.rounded() != seconds { hasWholeTimes = false }
+    if longTime == nil, seconds >= 100 { longTime = value }
   }
 
   /// The value of a parameter or control point, which must be there.
@@ -287,6 +326,11 @@ struct PatternDecoder {
           .duplicateKey, at: value, offset: tolerance.offset,
           "duplicate key \((value.key ?? "").quoted()); the last value is used")
       }
+    }
+    if let longTime, hasWholeTimes, let number = longTime.number {
+      log.add(
+        .timeUnit, at: longTime, "\(longTime.key ?? "Time") is \(number) s; times are in seconds",
+        hint: "if milliseconds are meant, write \(number / 1_000)")
     }
     let root = json.root
     guard root.kind == .object else { return }

@@ -13,9 +13,9 @@ struct AuditionTakes: Sendable {
   /// Reads takes; reports what is wrong and answers the status where any cannot be played.
   static func read(
     _ words: [String], reading: ReadingOptions, formats: FormatRegistry,
-    _ terminal: Terminal
+    sounds: PatternInput.SoundLookup, _ terminal: Terminal
   ) throws(UsageError) -> (takes: AuditionTakes?, status: ExitStatus) {
-    let (inputs, problems) = TakeInput.find(words, formats: formats)
+    let (inputs, problems) = TakeInput.find(words, formats: formats, sounds: sounds)
     for problem in problems { terminal.report("\(problem)") }
     var statuses = problems.map { _ in ExitStatus.failure }
     if problems.isEmpty, !(2...most).contains(inputs.count) {

@@ -66,6 +66,7 @@ struct CalibrationReport {
   var json: [UInt8] {
     var json = JSONWriter()
     json.object { entry in
+      entry.formatVersion()
       entry.member("recording", take.name)
       entry.member("profile", new.name)
       entry.member("resonance", calibration.resonance)

@@ -19,7 +19,7 @@ struct DeviceOptions: Sendable {
       Option(
         "-d", "--device", value: "NAME",
         help: "Output: an ALSA device such as plughw:1, or wav:FILE.",
-        defaultText: defaultDevice),
+        defaultText: defaultDevice, completion: Completion(query: "devices --names")),
       Option(
         "--rate", value: "HZ", help: "Sample rate, \(SharedOptions.sampleRateText).",
         defaultText: "48000, or the nearest that the device has"),

@@ -50,7 +50,10 @@ struct LiveOutcome {
   /// The figures as a text of their own.
   func json() -> [UInt8] {
     var json = JSONWriter()
-    json.object { write(to: &$0) }
+    json.object { entry in
+      entry.formatVersion()
+      write(to: &entry)
+    }
     return json.finish()
   }
 
@@ -153,4 +156,9 @@ struct Distribution: Equatable, Sendable {
   func write(to entry: inout JSONObjectWriter) {
     for column in Self.columns { entry.member(column.key, quantile(column.share)) }
   }
+}
+
+extension JSONObjectWriter {
+  /// Starts the object that a verb prints: the version grows when a member is removed or changes its meaning.
+  mutating func formatVersion() { member("formatVersion", 1) }
 }

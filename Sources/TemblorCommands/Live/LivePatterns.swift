@@ -15,9 +15,9 @@ struct LivePatterns {
   /// Reads patterns, and reports those that are wrong.
   init(
     _ words: [String], reading: ReadingOptions, formats: FormatRegistry,
-    _ terminal: Terminal
+    sounds: PatternInput.SoundLookup, _ terminal: Terminal
   ) {
-    let (inputs, problems) = PatternInput.find(words, formats: formats)
+    let (inputs, problems) = PatternInput.find(words, formats: formats, sounds: sounds)
     for problem in problems {
       fail(problem.path, problem.description, .failure, terminal)
     }

@@ -26,13 +26,11 @@ final class SavedPattern: SessionTask {
   ///
   /// - Parameter output: Where findings are shown, for its colours.
   init(
-    _ path: String, reading: ReadingOptions, on engine: PlaybackEngine,
-    passCount: Int?, formats: FormatRegistry, session: LiveSession, output: Output
+    _ input: PatternInput, at path: String, reading: ReadingOptions,
+    on engine: PlaybackEngine, passCount: Int?, session: LiveSession, output: Output
   ) throws {
     self.path = path
-    input = PatternInput(
-      origin: .file(path), outputStem: FileSystem.stem(of: path),
-      formats: formats)
+    self.input = input
     self.reading = reading
     self.engine = engine
     self.output = output

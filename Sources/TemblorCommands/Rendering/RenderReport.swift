@@ -49,7 +49,7 @@ struct RenderReport {
         // Of two stems one is often silent, and strength 0 is silence asked for.
         if statistics.peak == 0, item.buses == .all, batch.job.strength > 0, !isQuiet {
           terminal.report(
-            "\(item.name.printable): silent: all events have level 0")
+            "\(item.name.printable): silent: all events have level 0 or silent sound files")
         }
         guard batch.items.count <= 2, !isQuiet, terminal.error.isTerminal else { continue }
         terminal.report(

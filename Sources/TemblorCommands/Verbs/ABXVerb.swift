@@ -23,15 +23,15 @@ enum ABXVerb {
       arguments: [
         Argument(
           "A", help: "An AHAP file, the name of a shipped pattern or a sound file.",
-          completion: .file
+          completion: AuditionVerb.takes
         ),
-        Argument("B", help: "The take to compare with.", completion: .file),
+        Argument("B", help: "The take to compare with.", completion: AuditionVerb.takes),
       ],
       options: ABXOptions.options + [
         AuditionVerb.loop, AuditionVerb.gap, SharedOptions.curveTimes, SharedOptions.asReference,
         Option("--json", help: "Print the record as JSON instead of the result as text."),
         LiveOptions.quiet,
-      ],
+      ] + SharedOptions.soundOptions,
       groups: [LiveOptions.unrecordedSoundGroup, RoutingOptions.group, DeviceOptions.group],
       examples: [
         .init("temblor abx old.ahap new.ahap", "Find out whether an edit can be heard or felt."),
@@ -62,7 +62,8 @@ enum ABXVerb {
     let reading = try SharedOptions.reading(arguments)
     let words = [arguments.argument("A"), arguments.argument("B")]
     let (read, status) = try AuditionTakes.read(
-      words, reading: reading, formats: formats, terminal)
+      words, reading: reading, formats: formats,
+      sounds: try SharedOptions.sounds(arguments), terminal)
     guard let takes = read else { return status }
     guard takes.all.count == 2 else {
       throw UsageError(

@@ -10,11 +10,15 @@ enum AuditionVerb {
   /// Seconds of silence between two passes of the whole, or two takes.
   static let defaultGap = 0.5
 
+  /// What shells offer where a take is typed.
+  static let takes = Completion.patterns(.standard, or: "wav", "flac", "aiff", "caf", "ogg")
+
   static let take = Argument(
     "TAKE",
     help:
       "An AHAP file, the name of a shipped pattern, a sound file, or - for standard input; two to "
-      + "\(AuditionTakes.most).", completion: .file, isRepeatable: true)
+      + "\(AuditionTakes.most).", completion: takes,
+    isRepeatable: true)
 
   static let loop = Option(
     "--loop-range", value: "FROM-TO",
@@ -44,7 +48,7 @@ enum AuditionVerb {
           defaultText: LevelMatch.none.rawValue, choices: LevelMatch.allCases.map(\.rawValue)),
         loop, gap, SharedOptions.curveTimes, SharedOptions.asReference, LiveOptions.json,
         LiveOptions.quiet,
-      ],
+      ] + SharedOptions.soundOptions,
       groups: [LiveOptions.soundGroup, RoutingOptions.group, DeviceOptions.group],
       examples: [
         .init("temblor audition old.ahap new.ahap", "Hear what an edit changed."),
@@ -68,7 +72,8 @@ enum AuditionVerb {
     let gap = try arguments.double("--gap", in: 0...3_600) ?? defaultGap
     let reading = try SharedOptions.reading(arguments)
     let (read, status) = try AuditionTakes.read(
-      arguments.values(take.name), reading: reading, formats: formats, terminal)
+      arguments.values(take.name), reading: reading, formats: formats,
+      sounds: try SharedOptions.sounds(arguments), terminal)
     guard let takes = read else { return status }
 
     try options.checkOutputs(reading: takes.sources)
@@ -101,6 +106,7 @@ enum AuditionVerb {
     let levels = result.takes.levels(by: result.match)
     var json = JSONWriter()
     json.object { entry in
+      entry.formatVersion()
       entry.array("takes") { list in
         for (index, piece) in result.takes.pieces.enumerated() {
           list.object { item in

@@ -14,7 +14,11 @@ enum CheckVerb {
     CommandDescription(
       "check", abstract: "Check patterns for errors and design problems.",
       discussion: """
-        Each finding is printed as FILE:LINE:COLUMN: SEVERITY: MESSAGE (PATH); HINT [RULE]. Errors prevent a file from being read; warnings and notes do not. The exit status is 2 if there is an error.
+        Each finding is printed as FILE:LINE:COLUMN: SEVERITY: MESSAGE (PATH); HINT [RULE]. Errors prevent a file from being read; warnings and notes do not. The exit status is 2 if there is an error. Of one rule in one file the first three findings are printed and the rest counted, unless --all is given; --json and --sarif have all of them.
+
+        Rules have four categories: errors, portability (other programs and devices), design and hardware (with --profile).
+
+        With --fix, what is mechanical is corrected in the files first: commas before closing brackets, byte-order marks, the keys Duration and Value, control points out of order and their absolute times. The rest of the text stays as it is.
 
         With --profile, the pattern is rendered for the hardware of the profile, and check reports frequencies outside its band and where excursion, temperature or level will be limited.
 
@@ -34,17 +38,26 @@ enum CheckVerb {
           completion: SharedOptions.profileNames),
         Option("--strict", help: "Count warnings as errors."),
         Option(
-          "--disable", value: "RULE",
-          help: "Disable a rule that is not an error; --list-rules lists them.",
-          completion: .words(knownRules(formats).filter { $0.severity < .error }.map(\.id.text)),
+          "--only", value: "CATEGORY",
+          help: "Report only rules of this category, and errors.", choices: categories,
           isRepeatable: true),
+        Option(
+          "--disable", value: "RULE",
+          help: "Disable a rule that is not an error, or a category; --list-rules lists them.",
+          completion: .words(
+            categories + knownRules(formats).filter { $0.severity < .error }.map(\.id.text)),
+          isRepeatable: true),
+        Option("--all", help: "Print every finding, also repeated ones."),
+        Option("--fix", help: "Correct mechanical mistakes in the files first."),
         Option("--no-notes", help: "Do not print notes."),
         Option(
           "--list-rules", help: "List the rules with explanations and exit.", formerly: ["--rules"]),
         SharedOptions.json,
-      ],
+        Option("--sarif", help: "Print the result as SARIF 2.1.0, for code hosts."),
+      ] + SharedOptions.soundOptions,
       examples: [
         .init("temblor check mine.ahap", "Check a pattern."),
+        .init("temblor check --fix mine.ahap", "Correct what is mechanical, and show the rest."),
         .init(
           "temblor check --profile dayton-bst-1 mine.ahap", "Check a pattern for a bass shaker."),
         .init(
@@ -55,16 +68,23 @@ enum CheckVerb {
         try terminal.output.write(rules(of: formats, asJSON: arguments.flag("--json")).span)
         return .done
       }
+      if arguments.flag("--json"), arguments.flag("--sarif") {
+        throw UsageError(.remove, "'--json' and '--sarif' exclude each other")
+      }
       let words = arguments.values(SharedOptions.patternName)
       guard !words.isEmpty else { throw UsageError(.missingValue, "missing PATTERN") }
       let profile = try arguments.value("--profile").map(SharedOptions.profile(named:))
-      let (inputs, problems) = PatternInput.find(words, formats: formats)
+      let (inputs, problems) = PatternInput.find(
+        words, formats: formats, sounds: try SharedOptions.sounds(arguments))
       let isStrict = arguments.flag("--strict")
       let filter = FindingFilter(
-        disabled: try disabledRules(arguments.values("--disable"), of: formats),
+        disabled: try disabledRules(arguments, of: formats),
         hidesNotes: arguments.flag("--no-notes"))
       var findings: [Finding] = []
       var failures = problems.map(\.description)
+      if arguments.flag("--fix") {
+        failures += inputs.compactMap { fix($0, isQuiet: !terminal.error.isTerminal, terminal) }
+      }
       for input in inputs {
         do {
           findings += try examine(input, for: profile)
@@ -80,13 +100,38 @@ enum CheckVerb {
       }
       if arguments.flag("--json") {
         try terminal.output.write(json(findings).span)
+      } else if arguments.flag("--sarif") {
+        try terminal.output.write(SARIFReport.text(findings, rules: knownRules(formats)).span)
       } else {
-        try terminal.output.write(text(findings, for: terminal.output))
+        let shown = arguments.flag("--all") ? findings : FindingFolding.fold(findings)
+        try terminal.output.write(text(shown, for: terminal.output))
       }
       for failure in failures { terminal.report(failure) }
       if terminal.error.isTerminal { terminal.report(summary(findings, of: inputs.count)) }
       let hasErrors = findings.contains { $0.severity == .error }
       return Failure.worst([hasErrors ? .invalidInput : .done, failures.isEmpty ? .done : .failure])
+    }
+  }
+
+  /// Corrects what is mechanical in a file; answers why that could not be.
+  private static func fix(
+    _ input: PatternInput, isQuiet: Bool, _ terminal: Terminal
+  ) -> String? {
+    do {
+      guard case .file(let path) = input.origin else {
+        throw FileError(input.name, "cannot be fixed; it is not a file")
+      }
+      let file = try input.file()
+      let format = try input.formats.format(of: file)
+      guard let fixed = try? format.fixed(file), fixed != file.bytes else { return nil }
+      try AtomicFileWriter.write(fixed, to: path)
+      if !isQuiet { terminal.report("\(path.printable): fixed") }
+      return nil
+    } catch is InputError {
+      // What cannot be read is a finding of the check that follows.
+      return nil
+    } catch {
+      return Failure.message(error)
     }
   }
 
@@ -96,23 +141,29 @@ enum CheckVerb {
   {
     let examination = input.formats.examine(try input.file())
     let places = examination.places.place(of:)
-    var others = WaveformFiles.findings(examination.sounds, from: input.folder)
+    let sounds = input.sounds == .none ? [] : examination.sounds
+    var others = WaveformFiles.findings(sounds, from: input.folder)
     if let composition = examination.composition {
       others += PatternRules.findings(in: composition, places: places)
+      others += PatternRules.defaultFindings(in: composition, places: places)
     }
-    if let composition = examination.composition, examination.sounds.isEmpty {
+    var playable = examination.composition
+    if input.sounds == .none { playable?.removeSoundFiles() }
+    if let composition = playable, sounds.isEmpty {
       do {
-        _ = try RenderPlan(
+        let plan = try RenderPlan(
           compiling: composition, rate: RenderPlan.supportedSampleRates.lowerBound)
+        others += PatternRules.polyphonyFindings(
+          voiceCount: plan.maximumVoiceCount, places: places)
       } catch {
         others.append(InputError(error, places: places).finding)
       }
     }
-    if let profile, let composition = examination.composition,
+    if let profile, let composition = playable,
       !others.contains(where: { $0.severity == .error })
     {
       let rate = 48_000.0
-      let samples = try WaveformFiles.load(examination.sounds, from: input.folder, rate: rate)
+      let samples = try WaveformFiles.load(sounds, from: input.folder, rate: rate)
       let plan = try RenderPlan(
         compiling: composition, profile: profile, rate: rate, samples: samples)
       others += PatternRules.hardwareFindings(
@@ -145,7 +196,7 @@ enum CheckVerb {
   /// The rules that patterns are checked for, in the order in which they are listed.
   private static func knownRules(_ formats: FormatRegistry) -> [Rule] {
     let rules =
-      formats.rules + PatternRules.composition + PatternRules.hardware
+      formats.rules + PatternRules.composition + PatternRules.defaults + PatternRules.hardware
       + PatternRules.refusals
     // What two modules check of one group stands under one heading.
     var groups: [String] = []
@@ -153,14 +204,24 @@ enum CheckVerb {
     return groups.flatMap { group in rules.filter { $0.group == group } }
   }
 
+  /// The categories that can be chosen.
+  private static var categories: [String] { Rule.Category.allCases.map(\.rawValue) }
+
   /// The rules to leave out; those whose findings are errors cannot be.
   private static func disabledRules(
-    _ names: [String], of formats: FormatRegistry
+    _ arguments: ParsedArguments, of formats: FormatRegistry
   ) throws -> Set<RuleID> {
     let rules = knownRules(formats)
-    for name in names {
+    let only = arguments.values("--only")
+    var disabled = Set(
+      rules.filter { !only.isEmpty && !only.contains($0.category.rawValue) }.map(\.id))
+    for name in arguments.values("--disable") {
+      if let category = Rule.Category(rawValue: name), category != .errors {
+        disabled.formUnion(rules.filter { $0.category == category }.map(\.id))
+        continue
+      }
       guard let rule = rules.first(where: { $0.id.text == name }) else {
-        throw UsageError.notAllowed("--disable", name, choices: rules.map(\.id.text))
+        throw UsageError.notAllowed("--disable", name, choices: rules.map(\.id.text) + categories)
       }
       guard rule.severity < .error else {
         throw UsageError(
@@ -168,8 +229,9 @@ enum CheckVerb {
           "'--disable' does not take '\(name)'; it is an error, and a pattern with an error cannot be played"
         )
       }
+      disabled.insert(rule.id)
     }
-    return Set(names.map { RuleID($0) })
+    return disabled
   }
 
   private static func rules(of formats: FormatRegistry, asJSON: Bool) -> [UInt8] {
@@ -192,6 +254,7 @@ enum CheckVerb {
         list.object { entry in
           entry.member("rule", rule.id.text)
           entry.member("group", rule.group)
+          entry.member("category", rule.category.rawValue)
           entry.member("severity", "\(rule.severity)")
           entry.member("explanation", rule.explanation)
         }

@@ -26,7 +26,8 @@ enum CompareVerb {
       arguments: [
         Argument(
           "TAKE", help: "A PATTERN or a sound file; two or more.",
-          completion: .file, isRepeatable: true)
+          completion: .patterns(formats, or: "wav", "flac", "aiff", "caf", "ogg"),
+          isRepeatable: true)
       ],
       options: [
         Option(
@@ -55,7 +56,7 @@ enum CompareVerb {
         Option("--all", help: "List all differences, not only the largest."),
         SharedOptions.profile, SharedOptions.rate, SharedOptions.curveTimes,
         SharedOptions.asReference, SharedOptions.json,
-      ],
+      ] + SharedOptions.soundOptions,
       examples: [
         .init("temblor compare old.ahap new.ahap", "See what an edit changed."),
         .init(
@@ -73,7 +74,8 @@ enum CompareVerb {
       var job = try SharedOptions.job(arguments)
       job.reading = try SharedOptions.reading(arguments)
       let rate = try arguments.int("--rate", in: SharedOptions.sampleRates)
-      let (inputs, problems) = TakeInput.find(words, formats: formats)
+      let (inputs, problems) = TakeInput.find(
+        words, formats: formats, sounds: try SharedOptions.sounds(arguments))
       for problem in problems { terminal.report("\(problem)") }
       guard problems.isEmpty else { return .failure }
       guard inputs.count > 1 else {

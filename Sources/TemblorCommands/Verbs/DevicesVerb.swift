@@ -11,9 +11,17 @@ enum DevicesVerb {
     discussion: """
       Each device is opened briefly to query its capabilities; nothing is played, and busy devices are skipped. A device that does not respond within two seconds is listed as such. The first device is the default.
       """,
-    options: [SharedOptions.json],
+    options: [
+      Option("--names", help: "Print only the names, one per line; no device is opened."),
+      SharedOptions.json,
+    ],
     examples: [.init("temblor devices", "List the devices.")]
   ) { arguments, terminal in
+    guard !arguments.flag("--names") else {
+      let names = OutputRegistry.standard.outputs(probing: false).map(\.name)
+      try terminal.output.write(names.map { $0.printable + "\n" }.joined())
+      return .done
+    }
     guard !arguments.flag("--json") else {
       try terminal.output.write(json(OutputRegistry.standard.outputs()).span)
       return .done

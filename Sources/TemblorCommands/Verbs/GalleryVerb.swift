@@ -33,7 +33,7 @@ enum GalleryVerb {
           "--title", value: "TITLE", help: "Title of the page.", defaultText: usualTitle),
         SharedOptions.profile, SharedOptions.curveTimes, SharedOptions.asReference,
         Option("-q", "--quiet", help: "Print errors only."),
-      ],
+      ] + SharedOptions.soundOptions,
       examples: [
         .init("temblor gallery Patterns -o index.html", "Write a page of a folder."),
         .init(
@@ -50,7 +50,7 @@ enum GalleryVerb {
           .invalidValue, "standard output is a terminal; use '--output FILE' or a pipe")
       }
       let (inputs, problems) = PatternInput.find(
-        arguments.values("PATTERN"), formats: formats)
+        arguments.values("PATTERN"), formats: formats, sounds: try SharedOptions.sounds(arguments))
       try OutputNames.checkInputs(path, of: inputs.map(TakeInput.pattern))
       let isQuiet = arguments.flag("--quiet")
       let results = ReviewTakes.read(inputs, job: job, on: terminal, isQuiet: isQuiet)

@@ -17,7 +17,8 @@ enum InfoVerb {
           "PATTERN",
           help:
             "A sound file, a pattern file of any format, a folder of patterns, the name of a shipped pattern, or - for standard input.",
-          completion: .file, isRepeatable: true)
+          completion: .patterns(formats, or: "wav", "flac", "aiff", "caf", "ogg"),
+          isRepeatable: true)
       ],
       options: [
         SharedOptions.profile, SharedOptions.rate, SharedOptions.curveTimes,
@@ -29,7 +30,7 @@ enum InfoVerb {
           defaultText: VibrotactileWeighting.hand.name,
           choices: VibrotactileWeighting.all.map(\.name)),
         SharedOptions.json,
-      ],
+      ] + SharedOptions.soundOptions,
       examples: [
         .init("temblor info earthquake-splash --profile speaker", "Measure a shipped pattern."),
         .init("temblor info take.wav", "Measure a recording."),
@@ -41,7 +42,7 @@ enum InfoVerb {
       let weighting =
         arguments.value("--weighting").flatMap(VibrotactileWeighting.named) ?? .hand
       let (inputs, problems) = TakeInput.find(
-        arguments.values("PATTERN"), formats: formats)
+        arguments.values("PATTERN"), formats: formats, sounds: try SharedOptions.sounds(arguments))
       var statuses = problems.map { _ in ExitStatus.failure }
       var measured: [Subject] = []
       for problem in problems { terminal.report("\(problem)") }

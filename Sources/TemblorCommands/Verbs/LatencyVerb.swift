@@ -123,6 +123,7 @@ enum LatencyVerb {
   ) -> [UInt8] {
     var json = JSONWriter()
     json.object { entry in
+      entry.formatVersion()
       entry.member("taps", all.count)
       entry.object("seconds") { seconds in
         for row in rows(all) { seconds.object(row.key) { row.values.write(to: &$0) } }

@@ -10,9 +10,13 @@ enum PatternsVerb {
   static let description = CommandDescription(
     "patterns", abstract: "List the shipped patterns, or print one.",
     arguments: [
-      Argument("NAME", help: "Print the AHAP text of this pattern.", isOptional: true)
+      Argument(
+        "NAME", help: "Print the AHAP text of this pattern.",
+        completion: Completion(query: "patterns --names"), isOptional: true)
     ],
-    options: [SharedOptions.json],
+    options: [
+      Option("--names", help: "Print only the names, one per line."), SharedOptions.json,
+    ],
     examples: [
       .init("temblor patterns", "List the patterns."),
       .init("temblor patterns heartbeat > mine.ahap", "Start from a shipped pattern."),
@@ -23,6 +27,10 @@ enum PatternsVerb {
         throw UsageError.unknown("pattern", name, among: ShippedPatterns.names)
       }
       try terminal.output.write(text.span)
+      return .done
+    }
+    if arguments.flag("--names") {
+      try terminal.output.write(ShippedPatterns.names.map { $0 + "\n" }.joined())
       return .done
     }
     let rows = try ShippedPatterns.names.map { name in

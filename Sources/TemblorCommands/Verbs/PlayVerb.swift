@@ -30,7 +30,7 @@ enum PlayVerb {
           defaultText: "\(defaultGap)"),
         RoutingOptions.pan,
         SharedOptions.curveTimes, SharedOptions.asReference, LiveOptions.json, LiveOptions.quiet,
-      ],
+      ] + SharedOptions.soundOptions,
       groups: [LiveOptions.soundGroup, RoutingOptions.group, DeviceOptions.group],
       examples: [
         .init("temblor play heartbeat", "Feel a shipped pattern."),
@@ -60,7 +60,7 @@ enum PlayVerb {
     let reading = try SharedOptions.reading(arguments)
     var patterns = LivePatterns(
       arguments.values(SharedOptions.patternName), reading: reading, formats: formats,
-      terminal)
+      sounds: try SharedOptions.sounds(arguments), terminal)
     guard !patterns.loaded.isEmpty else { return patterns.status }
 
     try options.checkOutputs(reading: patterns.loaded.flatMap(\.sources))
@@ -78,6 +78,7 @@ enum PlayVerb {
   private static func json(_ outcome: LiveOutcome, _ patterns: LivePatterns) -> [UInt8] {
     var json = JSONWriter()
     json.object { entry in
+      entry.formatVersion()
       entry.array("patterns") { patterns.write(to: &$0) }
       outcome.write(to: &entry)
     }

@@ -48,7 +48,7 @@ enum PlotVerb {
           formerValues: ["wave": "waveform", "spectrum": "spectrogram"]),
         Option("--overlay", help: "Draw two inputs on one time axis for comparison."),
         SharedOptions.profile, SharedOptions.curveTimes, SharedOptions.asReference,
-      ],
+      ] + SharedOptions.soundOptions,
       examples: [
         .init("temblor plot heartbeat", "Look at a pattern in the terminal."),
         .init("temblor plot mine.ahap -o mine.svg --theme dark", "Draw a picture for a page."),
@@ -59,7 +59,7 @@ enum PlotVerb {
       job.reading = try SharedOptions.reading(arguments)
       let style = try Style(arguments, on: terminal)
       let (inputs, problems) = TakeInput.find(
-        arguments.values("FILE"), formats: formats)
+        arguments.values("FILE"), formats: formats, sounds: try SharedOptions.sounds(arguments))
       var groups = inputs.map { [$0] }
       if arguments.flag("--overlay") {
         guard inputs.count + problems.count == 2 else {

@@ -75,6 +75,7 @@ enum RenderVerb {
               defaultText: "\(OfflineRenderer.defaultTail)"),
             SharedOptions.curveTimes, SharedOptions.asReference,
           ]),
+        OptionGroup(title: "Sound files", options: SharedOptions.soundOptions),
         RoutingOptions.group,
       ],
       examples: [
@@ -90,7 +91,7 @@ enum RenderVerb {
     ) { arguments, terminal in
       let job = try job(arguments)
       let (inputs, problems) = PatternInput.find(
-        arguments.values("PATTERN"), formats: formats)
+        arguments.values("PATTERN"), formats: formats, sounds: try SharedOptions.sounds(arguments))
       let outputs = try RenderOutputs(arguments, inputs: inputs, problemCount: problems.count)
       if let refusal = outputs.refusal(of: job, on: terminal) { throw refusal }
       let batch = RenderBatch(job: job, items: outputs.items)

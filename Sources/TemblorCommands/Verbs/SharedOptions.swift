@@ -49,6 +49,31 @@ enum SharedOptions {
     "--as-reference",
     help: "Read as the format's reference software does, including its faults.")
 
+  /// The options about the sound files that patterns play.
+  static let soundOptions = [
+    Option(
+      "--sounds", value: "FOLDER",
+      help: "Search the sound files of patterns in this folder.",
+      defaultText: "the folder of each pattern", completion: .folder),
+    Option("--without-sounds", help: "Leave out events that play sound files."),
+  ]
+
+  /// Where the sound files of patterns are, as asked for.
+  static func sounds(_ arguments: ParsedArguments) throws(UsageError) -> PatternInput.SoundLookup {
+    let folder = arguments.value("--sounds")
+    if arguments.flag("--without-sounds") {
+      guard folder == nil else {
+        throw UsageError(.remove, "'--sounds' and '--without-sounds' exclude each other")
+      }
+      return .none
+    }
+    guard let folder else { return .besidePattern }
+    guard FileSystem.entry(at: folder) == .folder else {
+      throw UsageError(.invalidValue, "'--sounds' requires a folder, not \(folder.inQuotes)")
+    }
+    return .folder(folder)
+  }
+
   static let json = Option("--json", help: "Print the result as JSON.")
 
   /// The profile that was asked for.
@@ -86,8 +111,8 @@ enum SharedOptions {
 }
 
 extension Completion {
-  /// Pattern files, and files with other endings, written without the dot.
+  /// Shipped patterns, pattern files, and files with other endings, written without the dot.
   static func patterns(_ formats: FormatRegistry, or endings: String...) -> Completion {
-    Completion(paths: .files(endings: formats.endings + endings))
+    Completion(query: "patterns --names", paths: .files(endings: formats.endings + endings))
   }
 }

@@ -23,7 +23,7 @@ enum WatchVerb {
             "Play each version N times, further passes between its loop points if it has some; 0 repeats it until the next.",
           defaultText: "1"),
         SharedOptions.curveTimes, SharedOptions.asReference, LiveOptions.json, LiveOptions.quiet,
-      ],
+      ] + SharedOptions.soundOptions,
       groups: [LiveOptions.soundGroup, RoutingOptions.group, DeviceOptions.group],
       examples: [
         .init("temblor watch mine.ahap", "Feel every save."),
@@ -46,20 +46,23 @@ enum WatchVerb {
     guard FileSystem.entry(at: path) == .file else {
       throw FileError(path, "there is no such file; 'temblor watch' takes one pattern file")
     }
-    try options.checkOutputs(
-      reading: PatternInput(origin: .file(path), outputStem: "", formats: formats).sources)
+    var input = PatternInput(
+      origin: .file(path), outputStem: FileSystem.stem(of: path), formats: formats)
+    input.sounds = try SharedOptions.sounds(arguments)
+    try options.checkOutputs(reading: input.sources)
     let session = options.session(on: stage, terminal)
     var saved: SavedPattern?
     let outcome = try options.play(in: session) { engine in
       let made = try SavedPattern(
-        path, reading: reading, on: engine, passCount: loop == 0 ? nil : loop,
-        formats: formats, session: session, output: terminal.error)
+        input, at: path, reading: reading, on: engine, passCount: loop == 0 ? nil : loop,
+        session: session, output: terminal.error)
       saved = made
       return made
     }
     if options.asJSON {
       var json = JSONWriter()
       json.object { entry in
+        entry.formatVersion()
         entry.member("file", path)
         entry.member("goodVersions", saved?.goodCount ?? 0)
         entry.member("brokenVersions", saved?.brokenCount ?? 0)

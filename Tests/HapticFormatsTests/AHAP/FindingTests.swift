@@ -1,5 +1,6 @@
 import HapticFormats
 import Diagnostics
+import HapticModel
 import JSONText
 import Testing
 
@@ -175,5 +176,101 @@ import Testing
     let waveforms = document.examine().sounds
     #expect(waveforms.map(\.path) == ["a/b.wav"])
     #expect(waveforms.map(\.place.description) == ["t.ahap:2:74"])
+  }
+
+  private func pattern(_ event: String, version: String = "1") -> String {
+    #"{"Version": \#(version), "Pattern": [{"Event": {\#(event)}}]}"#
+  }
+
+  /// Editors write null for what does not apply.
+  @Test func nullCountsAsAbsent() throws {
+    let keys =
+      #""EventWaveformPath": null, "EventWaveformUseVolumeEnvelope": null, "EventParameters": null"#
+    #expect(
+      try lines(
+        pattern(#""Time": 0, "EventType": "HapticContinuous", "EventDuration": 1, \#(keys)"#)
+      ).map { $0.prefix { $0 != " " } } == [
+        "parameter-not-applicable", "parameter-not-applicable", "null-value",
+      ])
+    #expect(
+      try lines(pattern(#""Time": 0, "EventType": "HapticTransient", "EventDuration": null"#)) == [
+        "null-value t.ahap:1:99: warning: EventDuration is null and counts as absent (Pattern[0].Event.EventDuration); leave the key out"
+      ])
+    #expect(
+      try lines(
+        #"{"Version": 1, "Pattern": [{"Event": {"Time": 0, "EventType": "HapticTransient"}, "Parameter": null}]}"#
+      ).map { $0.prefix { $0 != " " } } == ["null-value"])
+  }
+
+  @Test func reportsAParameterThatIsGivenTwice() throws {
+    let twice =
+      #""EventParameters": [{"ParameterID": "HapticIntensity", "ParameterValue": 0.2}, {"ParameterID": "HapticIntensity", "ParameterValue": 0.4}]"#
+    #expect(
+      try lines(pattern(#""Time": 0, "EventType": "HapticTransient", \#(twice)"#)) == [
+        "duplicate-parameter t.ahap:1:177: warning: HapticIntensity is given again; this value is used, not the one before (Pattern[0].Event.EventParameters[1].ParameterID)"
+      ])
+  }
+
+  @Test(arguments: ["-5", "3", "1e308", "0.0"])
+  func reportsAnOddVersion(version: String) throws {
+    let found = try lines(pattern(#""Time": 0, "EventType": "HapticTransient""#, version: version))
+    #expect(found.count == 1)
+    #expect(found.first?.hasPrefix("odd-version t.ahap:1:13: warning: Version is ") == true)
+  }
+
+  @Test func suggestsSecondsAndSharesAndAWrapper() throws {
+    let milliseconds = try lines(
+      pattern(#""Time": 600, "EventType": "HapticContinuous", "EventDuration": 500"#))
+    #expect(
+      milliseconds.contains(
+        "time-unit t.ahap:1:47: warning: Time is 600.0 s; times are in seconds (Pattern[0].Event.Time); if milliseconds are meant, write 0.6"
+      ))
+    #expect(
+      try lines(pattern(#""Time": 600.5, "EventType": "HapticTransient""#))
+        .allSatisfy { !$0.hasPrefix("time-unit") })
+    let percent = try lines(
+      pattern(
+        #""Time": 0, "EventType": "HapticTransient", "EventParameters": [{"ParameterID": "HapticIntensity", "ParameterValue": 80}]"#
+      ))
+    #expect(percent.first?.hasSuffix("; values are not percent: write 0.8") == true)
+    let bare = try lines(
+      #"{"Version": 1, "Pattern": [{"Time": 0, "EventType": "HapticTransient"}]}"#)
+    #expect(
+      bare.contains {
+        $0.hasSuffix(#"; put its contents into an object: {"Event": {…}}"#)
+      })
+  }
+
+  /// The bytes of a text in an encoding of units of some bytes.
+  private func encoded(_ text: String, size: Int, isBig: Bool, mark: Bool) -> [UInt8] {
+    let whole = (mark ? "\u{FEFF}" : "") + text
+    let units = size == 2 ? whole.utf16.map(UInt32.init) : whole.unicodeScalars.map(\.value)
+    return units.flatMap { unit -> [UInt8] in
+      let bytes = (0..<size).map { UInt8(truncatingIfNeeded: unit >> (8 * UInt32($0))) }
+      return isBig ? bytes.reversed() : bytes
+    }
+  }
+
+  @Test(arguments: [
+    (2, false, "UTF-16LE"), (2, true, "UTF-16BE"), (4, false, "UTF-32LE"), (4, true, "UTF-32BE"),
+  ])
+  func readsEveryEncodingOfJSON(size: Int, isBig: Bool, name: String) throws {
+    let text = #"{"Version": 1, "Metadata": {"Project": "地震 😀"}, "Pattern": [\#(Self.tap)]}"#
+    for mark in [true, false] {
+      let file = SourceFile(
+        encoded(text, size: size, isBig: isBig, mark: mark), name: "t.ahap")
+      let composition = try FormatRegistry.standard.read(file)
+      #expect(composition.title == "地震 😀")
+      let found = AHAPFormat().examine(file, options: ReadingOptions()).findings
+      #expect(
+        found.map(\.description) == [
+          "t.ahap:1:1: warning: the text is \(name); save it as UTF-8; Temblor and Apple read it, other readers may not"
+        ])
+    }
+    var broken = encoded(text, size: size, isBig: isBig, mark: true)
+    broken.removeLast()
+    #expect(throws: InputError.self) {
+      try FormatRegistry.standard.read(SourceFile(broken, name: "t"))
+    }
   }
 }

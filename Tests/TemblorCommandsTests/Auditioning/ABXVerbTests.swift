@@ -230,7 +230,7 @@ import Testing
 
   @Test func aRecordThatCannotBeSavedIsToldBeforeAnybodyListens() throws {
     let stage = VirtualStage(keys("x1!"))
-    #expect(throws: FileError.self) {
+    #expect(throws: UsageError.self) {
       try abx(["light", "medium", "--save", place("no/r.json")], on: stage)
     }
     #expect(stage.engine == nil)

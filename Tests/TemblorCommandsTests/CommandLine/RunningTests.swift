@@ -47,7 +47,8 @@ import Testing
     #expect(SampleProgram.program.run(line, on: recorded.terminal) == .done)
     #expect(
       recorded.output
-        == SampleProgram.paint.help(of: "sketch", for: recorded.terminal.output))
+        == SampleProgram.paint.help(
+          of: "sketch", for: recorded.terminal.output, isShort: line.contains("-h")))
     #expect(recorded.error == "")
   }
 

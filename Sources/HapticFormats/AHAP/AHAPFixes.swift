@@ -1,0 +1,159 @@
+package import Diagnostics
+internal import JSONText
+
+extension AHAPDocument {
+  /// The text with its mechanical mistakes corrected, all else byte for byte as it was.
+  ///
+  /// Corrected are byte-order marks, commas before closing brackets, the keys `Duration` and `Value`, control
+  /// points out of order, and control points that count from the start of the pattern. Correcting a corrected
+  /// text changes nothing.
+  package func fixed() throws(InputError) -> [UInt8] {
+    var text = TextEdits(json.text).applying(syntaxEdits)
+    let renamed = try AHAPDocument(text: text, name: json.name)
+    text = TextEdits(text).applying(renamed.orderEdits)
+    let sorted = try AHAPDocument(text: text, name: json.name)
+    return TextEdits(text).applying(sorted.timeEdits)
+  }
+
+  private var syntaxEdits: [TextEdits.Edit] {
+    var edits: [TextEdits.Edit] = []
+    for tolerance in json.tolerances {
+      switch tolerance.kind {
+      case .byteOrderMark: edits.append(.init(range: 0..<3, bytes: []))
+      case .trailingComma:
+        edits.append(.init(range: tolerance.offset..<tolerance.offset + 1, bytes: []))
+      case .duplicateKey: continue
+      }
+    }
+    for entry in entryValues {
+      if let event = entry[AHAPKey.event.rawValue] {
+        edits += renaming("Duration", to: .eventDuration, in: event)
+        for parameter in event[AHAPKey.eventParameters.rawValue].map({ Array($0.elements) }) ?? [] {
+          edits += renaming("Value", to: .parameterValue, in: parameter)
+        }
+      }
+      if let parameter = entry[AHAPKey.parameter.rawValue] {
+        edits += renaming("Value", to: .parameterValue, in: parameter)
+      }
+      for point in entry[AHAPKey.parameterCurve.rawValue]?.points ?? [] {
+        edits += renaming("Value", to: .parameterValue, in: point)
+      }
+    }
+    return edits
+  }
+
+  /// Renames a key where the right one is missing.
+  private func renaming(
+    _ key: String, to right: AHAPKey, in object: JSONValue
+  ) -> [TextEdits.Edit] {
+    guard object[right.rawValue] == nil, let member = object[key] else { return [] }
+    let range = member.keyOffset..<member.keyOffset + key.utf8.count + 2
+    // An escaped spelling is left to its author.
+    guard Array(json.text[range]) == Array("\"\(key)\"".utf8) else { return [] }
+    return [TextEdits.Edit(range: range, bytes: Array("\"\(right.rawValue)\"".utf8))]
+  }
+
+  /// Control points by time, each as it was written, in the places that the list has.
+  private var orderEdits: [TextEdits.Edit] {
+    guard reading != nil else { return [] }
+    return curves.flatMap { curve -> [TextEdits.Edit] in
+      let points = curve.points
+      let times = points.map { $0[AHAPKey.time.rawValue]?.number ?? 0 }
+      let order = points.indices.sorted { (times[$0], $0) < (times[$1], $1) }
+      guard order != Array(points.indices) else { return [] }
+      return zip(points, order).map { place, source in
+        TextEdits.Edit(
+          range: TextEdits.extent(of: place, in: json.text),
+          bytes: Array(json.text[TextEdits.extent(of: points[source], in: json.text)]))
+      }
+    }
+  }
+
+  /// Control points that count from the start of their curve.
+  private var timeEdits: [TextEdits.Edit] {
+    guard reading?.usesAbsoluteCurveTimes == true else { return [] }
+    return curves.flatMap { curve -> [TextEdits.Edit] in
+      guard let start = curve[AHAPKey.time.rawValue]?.number, start > 0 else { return [] }
+      return curve.points.compactMap { point in
+        guard let value = point[AHAPKey.time.rawValue], let time = value.number else { return nil }
+        // To the nanosecond, so that no binary remainder of a decimal appears.
+        let relative = ((time - start) * 1e9).rounded() / 1e9 + 0
+        let range = value.offset..<value.offset + value.lexeme.count
+        return TextEdits.Edit(range: range, bytes: Array("\(relative)".utf8))
+      }
+    }
+  }
+
+  /// What the text says, or nothing where it has errors.
+  private var reading: AHAPReading? {
+    var decoder = PatternDecoder(json, options: ReadingOptions())
+    let reading = decoder.decode()
+    return decoder.log.errorCount == 0 ? reading : nil
+  }
+
+  private var entryValues: [JSONValue] {
+    json.root[AHAPKey.pattern.rawValue].map { Array($0.elements) } ?? []
+  }
+
+  private var curves: [JSONValue] {
+    entryValues.compactMap { $0[AHAPKey.parameterCurve.rawValue] }
+  }
+}
+
+extension JSONValue {
+  /// The control points of a curve.
+  fileprivate var points: [JSONValue] {
+    self[AHAPKey.parameterCurveControlPoints.rawValue].map { Array($0.elements) } ?? []
+  }
+}
+
+/// A text, and changes of parts of it that do not overlap.
+private struct TextEdits {
+  struct Edit {
+    var range: Range<Int>
+    var bytes: [UInt8]
+  }
+
+  private let text: [UInt8]
+
+  init(_ text: [UInt8]) { self.text = text }
+
+  func applying(_ edits: [Edit]) -> [UInt8] {
+    guard !edits.isEmpty else { return text }
+    var result: [UInt8] = []
+    result.reserveCapacity(text.count)
+    var position = 0
+    for edit in edits.sorted(by: { $0.range.lowerBound < $1.range.lowerBound })
+    where edit.range.lowerBound >= position {
+      result += text[position..<edit.range.lowerBound]
+      result += edit.bytes
+      position = edit.range.upperBound
+    }
+    return result + text[position...]
+  }
+
+  /// The bytes of an object, up to its closing bracket.
+  static func extent(of object: JSONValue, in text: [UInt8]) -> Range<Int> {
+    var depth = 0
+    var isInString = false
+    var position = object.offset
+    while position < text.count {
+      let byte = text[position]
+      position += 1
+      if isInString {
+        if byte == UInt8(ascii: "\\") { position += 1 }
+        if byte == UInt8(ascii: "\"") { isInString = false }
+        continue
+      }
+      switch byte {
+      case UInt8(ascii: "\""): isInString = true
+      case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+      case UInt8(ascii: "}"), UInt8(ascii: "]"):
+        depth -= 1
+        if depth == 0 { return object.offset..<position }
+      default: continue
+      }
+    }
+    return object.offset..<text.count
+  }
+}

@@ -1,0 +1,108 @@
+import Diagnostics
+import HapticModel
+import HapticRender
+import PatternRules
+import Testing
+
+@Suite struct EffectRuleTests {
+  private func findings(_ pattern: HapticPattern) -> [String] {
+    PatternRules.findings(in: HapticComposition(pattern)) { SourcePlace(name: "t", path: "\($0)") }
+      .map { "\($0.rule): \($0.message)" }
+  }
+
+  private func hum(
+    _ time: Double = 0, _ duration: Double = 1, intensity: Float = 0.5
+  ) -> HapticEvent {
+    HapticEvent(
+      kind: .hapticContinuous, time: time, duration: duration,
+      parameters: [.hapticIntensity: intensity, .hapticSharpness: 0.5])
+  }
+
+  private func step(_ value: Float, at time: Double) -> DynamicParameter {
+    DynamicParameter(id: .hapticIntensityControl, value: value, time: time)
+  }
+
+  private let silence =
+    "silent: nothing is felt or heard: every event has level 0 under its controls"
+
+  @Test func aPatternWithoutAnyLevelIsSilent() {
+    #expect(findings(HapticPattern(events: [hum(intensity: 0)])) == [silence])
+    #expect(
+      findings(HapticPattern(events: [hum()], parameters: [step(0, at: 0)])) == [silence])
+    #expect(
+      findings(HapticPattern(events: [hum()], parameters: [step(0, at: 0), step(0.1, at: 0.9)]))
+        == [])
+    let curve = ParameterCurve(
+      id: .hapticIntensityControl, time: 0,
+      controlPoints: [.init(time: 0, value: 0), .init(time: 0.5, value: -0.8)])
+    #expect(findings(HapticPattern(events: [hum()], curves: [curve])) == [silence])
+  }
+
+  @Test func whatComesBehindTheEndHasNoEffect() {
+    #expect(
+      findings(HapticPattern(events: [hum()], parameters: [step(0.5, at: 4)])) == [
+        "no-effect: HapticIntensityControl at 4.0 s has no effect; the last event ends at 1.0 s"
+      ])
+    // A release is still heard.
+    #expect(findings(HapticPattern(events: [hum()], parameters: [step(0.5, at: 2)])) == [])
+    let points = [0, 0.5, 5, 1e308].map { ParameterCurve.ControlPoint(time: $0, value: 0.5) }
+    let curve = ParameterCurve(id: .hapticIntensityControl, time: 0, controlPoints: points)
+    #expect(
+      findings(HapticPattern(events: [hum()], curves: [curve])) == [
+        "no-effect: 2 control points of HapticIntensityControl, from 5.0 s on, have no effect; the last event ends at 1.0 s"
+      ])
+    let tone = HapticEvent(kind: .audioContinuous, time: 0, duration: 1)
+    #expect(
+      findings(HapticPattern(events: [tone], parameters: [step(0.5, at: 0)])) == [
+        "no-effect: HapticIntensityControl has no effect; no event of the layer responds to it"
+      ])
+  }
+
+  @Test func equalEventsAreDuplicates() {
+    #expect(
+      findings(HapticPattern(events: [hum(), hum(intensity: 0.6), hum()])) == [
+        "duplicate-event: the event is the same as event 1, at 0.0 s; both play"
+      ])
+  }
+
+  @Test func defaultsAreNamedOnceForEachKind() {
+    let taps = (0..<3).map { HapticEvent(kind: .hapticTransient, time: Double($0)) }
+    let found = PatternRules.defaultFindings(
+      in: HapticComposition(HapticPattern(events: taps + [hum()]))
+    ) { _ in SourcePlace(name: "t") }
+    #expect(
+      found.map(\.message) == [
+        "HapticIntensity is not given; this and 2 more events play at 0.75, a default that Apple does not document",
+        "HapticSharpness is not given; this and 2 more events play at 0.5, a default that Apple does not document",
+      ])
+    #expect(found.allSatisfy { $0.severity == .note })
+  }
+
+  @Test func aRunOfManyIsATexture() {
+    func taps(_ count: Int) -> HapticPattern {
+      HapticPattern(
+        events: (0..<count).map {
+          HapticEvent(
+            kind: .hapticTransient, time: Double($0) * 0.02, parameters: [.hapticIntensity: 0.5])
+        })
+    }
+    #expect(findings(taps(2)).count == 1)
+    #expect(
+      findings(taps(4)) == [
+        "transient-gap: 4 transients from 0.0 s on follow each other after 20.0 ms and more; at least 50 ms are needed to feel each"
+      ])
+    #expect(findings(taps(8)) == [])
+    #expect(findings(taps(148)) == [])
+  }
+
+  @Test func frequenciesFollowTheSharpnessControl() throws {
+    let curve = ParameterCurve(
+      id: .hapticSharpnessControl, time: 0,
+      controlPoints: [.init(time: 0, value: 0), .init(time: 1, value: 0.5)])
+    let pattern = HapticPattern(events: [hum()], curves: [curve])
+    let profile = TransducerProfile.phone
+    let found = try #require(profile.frequencies(of: HapticComposition(pattern)))
+    #expect(abs(found.lowerBound - profile.frequency.hertz(atSharpness: 0.5)) < 1e-9)
+    #expect(abs(found.upperBound - profile.frequency.hertz(atSharpness: 1)) < 1e-9)
+  }
+}

@@ -1,0 +1,60 @@
+import HapticRender
+import SoundFile
+import SystemSupport
+import TestSupport
+import Testing
+
+@testable import PatternWorkflows
+
+/// A pattern that plays a damaged sound file is rendered or refused; what is rendered stays below the ceiling.
+@Suite struct SoundFuzzTests {
+  private let scratch: Scratch
+
+  init() throws { scratch = try Scratch() }
+
+  private func sound(_ container: SoundFileFormat.Container) throws -> [UInt8] {
+    let name = "good.\(container.rawValue)"
+    let samples = (0..<600).map { Float($0 % 60) / 60 - 0.5 }
+    var file = try AtomicFileWriter(scratch(name))
+    var writer = try SoundFileWriter(
+      descriptor: file.descriptor, path: name,
+      format: SoundFileFormat(container: container, samples: .s16), rate: 8_000, channelCount: 1,
+      frameCount: Int64(samples.count))
+    try writer.write(samples.span)
+    try writer.close()
+    try file.commit()
+    return try FileSystem.read(scratch(name))
+  }
+
+  @Test(arguments: [SoundFileFormat.Container.wav, .aiff, .caf, .w64])
+  func damageNeverDoesHarm(container: SoundFileFormat.Container) throws {
+    let good = try sound(container)
+    let name = "sound.\(container.rawValue)"
+    try scratch.write(
+      """
+      {"Version": 1.0, "Pattern": [{"Event": {"Time": 0, "EventType": "AudioCustom",
+        "EventDuration": 0.05, "EventWaveformPath": "\(name)", "EventParameters": []}}]}
+      """, to: "a.ahap")
+    let input = PatternInput(origin: .file(scratch("a.ahap")), outputStem: "a")
+    var job = RenderJob()
+    job.rate = 8_000
+    var mutation = Mutation(
+      seed: 17, words: ["\0\0\0\0", "data", "fmt ", "\u{7F}\u{7F}\u{7F}\u{7F}"])
+    var renderedCount = 0
+    for _ in 0..<Mutation.caseCount(default: 60) {
+      // Damage in the header says more than in the samples.
+      let head = mutation.damage(Array(good.prefix(96)))
+      try scratch.write(head + good.dropFirst(96), to: name)
+      do {
+        let plan = try job.plan(input).plan
+        var rendering = OfflineRenderer(plan: plan, settings: job.settings(for: plan))
+        let samples = rendering.samples()
+        #expect(samples.allSatisfy { $0.isFinite && abs($0) <= 0.8913 })
+        renderedCount += 1
+      } catch {
+        #expect(Mutation.isOneLine("\(error)"), "\(error)")
+      }
+    }
+    #expect(renderedCount > 0)
+  }
+}
