@@ -14,6 +14,8 @@ struct ReferenceSynthesis {
   static let transientSeconds = 0.022
   /// The most samples of all channels together.
   static let sampleLimit = 1 << 24
+  /// The most samples of all effects together.
+  static let workLimit = 1 << 27
 
   let timescale: Int
   let rate: Int
@@ -24,8 +26,30 @@ struct ReferenceSynthesis {
   init?(_ channels: [MPEGResolver.Channel], timescale: Int, rate: Int) {
     let ticks = channels.map { Self.ticks(of: $0, timescale: timescale) }.max() ?? 0
     let frames = (Double(rate) * ticks / Double(timescale)).rounded()
-    guard frames * Double(max(channels.count, 1)) <= Double(Self.sampleLimit) else { return nil }
+    guard frames * Double(max(channels.count, 1)) <= Double(Self.sampleLimit),
+      Self.work(of: channels, perTick: Double(rate) / Double(timescale), rate: rate)
+        <= Double(Self.workLimit)
+    else { return nil }
     (self.timescale, self.rate, frameCount) = (timescale, rate, Int(frames))
+  }
+
+  /// How many samples of effects are evaluated, those of a quadratic spline in ten steps each.
+  private static func work(
+    of channels: [MPEGResolver.Channel], perTick: Double, rate: Int
+  ) -> Double {
+    var work = 0.0
+    for band in channels.lazy.flatMap(\.bands) {
+      for effect in band.effects {
+        let length = Double(effect.keys.last?.position ?? 0) * perTick
+        switch band.description.kind {
+        case .transient: work += Double(effect.keys.count) * transientSeconds * Double(rate)
+        case .vectorial: work += length
+        case .curve: work += band.description.curve == .bSpline ? 10 * length : length
+        case .wavelet: work += band.description.high
+        }
+      }
+    }
+    return work
   }
 
   private static func ticks(of channel: MPEGResolver.Channel, timescale: Int) -> Double {
