@@ -37,7 +37,7 @@ import TransducerProfiles
             _ = try PanArgument.path(text, in: .line)
           }
         ),
-        ("--tolerance", ["0.5dB,5ms,2%", "0", "1 dB, 2 %"], { _ = try Tolerance(words: $0) }),
+        ("--tolerance", ["0.5dB,5ms,2%", "0", "1 dB, 2 %"], { _ = try ToleranceText($0) }),
         ("--simulate", ["abba", "right", "wrong"], { _ = try SimulatedListener($0) }),
         (
           "--loop-range", ["0.5-1.2", "0.5-"],
