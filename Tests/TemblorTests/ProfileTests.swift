@@ -344,7 +344,10 @@ import Testing
     (["new"], "missing NAME", " new"),
     (["check"], "missing PROFILE", " check"),
     (["shwo"], "unknown verb 'shwo' after 'profiles'; did you mean 'show'?", ""),
-    (["phone"], "unknown verb 'phone' after 'profiles'; it takes show, check, new or schema", ""),
+    (
+      ["phone"],
+      "unknown verb 'phone' after 'profiles'; it takes show, check, new, schema or import", ""
+    ),
     (["--json", "show"], "unexpected argument 'show'", ""),
   ])
   func wrongLinesAreRefusedWithOneReason(words: [String], reason: String, verb: String) throws {

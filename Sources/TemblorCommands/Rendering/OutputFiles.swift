@@ -1,3 +1,4 @@
+internal import HapticFormats
 import CommandLineKit
 import HapticRender
 import PatternWorkflows
@@ -109,7 +110,8 @@ enum OutputNames {
     guard count > 1, !path.hasSuffix("/"), FileSystem.entry(at: path) != .folder else { return }
     let isFile =
       SoundFileFormat.container(ofName: path) != nil || PlotFormat(ofName: path) != nil
-      || (pageEndings + ["ahap", "json"]).contains { path.lowercased().hasSuffix("." + $0) }
+      || FormatRegistry.standard.format(named: path) != nil
+      || (pageEndings + ["json"]).contains { path.lowercased().hasSuffix("." + $0) }
     guard isFile || FileSystem.entry(at: path) != .nothing else { return }
     throw UsageError(
       .invalidValue,
