@@ -42,7 +42,8 @@ struct EarthReadyDrill {
     }
     if isVirtual || isPicture { VirtualHapticDevice.shared.install() }
     if isPicture { VirtualHapticDevice.shared.disconnect() }
-    let haptics = HapticManager.shared
+    // The manager of a virtual device forgets its switch with the device; a drill remembers it.
+    let haptics = isVirtual || isPicture ? HapticManager() : HapticManager.shared
     if let isOn { haptics.isEnabled = isOn }
     let drill = Drill(haptics: haptics, screen: Screen(), time: isVirtual ? .virtual : .real)
     if await !drill.run() { exit(1) }

@@ -30,12 +30,12 @@ extension PatternContent {
 extension CHHapticError {
   /// Makes the error of a dictionary: the way to the value instead of a line and column.
   ///
-  /// What has no place in JSON was written as null and is named here by what it was.
+  /// What has no place in JSON was written as something else and is named here by what it was.
   fileprivate init(_ error: InputError, stranger: String?) {
     let finding = error.finding
     var message = finding.message
-    if let stranger, message.hasSuffix("null") {
-      message = message.dropLast("null".count) + stranger
+    for written in ["an object", "null"] where message.hasSuffix(written) {
+      if let stranger { message = message.dropLast(written.count) + stranger }
     }
     let sentence =
       (finding.place.path.isEmpty ? "" : "\(finding.place.path): ") + message
@@ -59,6 +59,8 @@ extension JSONObjectWriter {
     case .text(let text): member(key, text)
     case .number(let number): member(key, number)
     case .nothing: null(key)
+    // Null would count as absent.
+    case .stranger: object(key) { _ in }
     }
   }
 }
@@ -75,7 +77,7 @@ extension JSONArrayWriter {
       array { array in for element in elements { array.write(element) } }
     case .text(let text): element(text)
     case .number(let number): element(number)
-    case .nothing: null()
+    case .nothing, .stranger: null()
     }
   }
 }
@@ -100,8 +102,10 @@ enum DictionaryValue: Equatable {
   case text(String)
   /// A finite number.
   case number(Double)
-  /// Nothing, or what is none of the others.
+  /// Nothing.
   case nothing
+  /// What is none of the others.
+  case stranger
 }
 
 /// Makes plain values of what people put into dictionaries.
@@ -163,7 +167,7 @@ struct DictionaryValueReader {
 
   private mutating func note(_ stranger: String) -> DictionaryValue {
     strangers[path.joined()] = stranger
-    return .nothing
+    return .stranger
   }
 
   // MARK: - Scalars

@@ -346,7 +346,7 @@ import Testing
     (["shwo"], "unknown verb 'shwo' after 'profiles'; did you mean 'show'?", ""),
     (
       ["phone"],
-      "unknown verb 'phone' after 'profiles'; it takes show, check, new, schema or import", ""
+      "unknown verb 'phone' after 'profiles'; it takes show, check, new, import or schema", ""
     ),
     (["--json", "show"], "unexpected argument 'show'", ""),
   ])
