@@ -84,6 +84,23 @@ extension InBrowser {
       #expect(page.complaints == [])
     }
 
+    @Test func playPressedWhileSoundsAreDecodedIsHeard() throws {
+      let page = try BrowserPage(
+        Pages.twoTakeReport(),
+        preparation: Self.listening + """
+          const decodeLate = OfflineAudioContext.prototype.decodeAudioData;
+          OfflineAudioContext.prototype.decodeAudioData = async function (bytes) {
+            await new Promise((resolve) => { (window.waiting ??= []).push(resolve); });
+            return decodeLate.call(this, bytes);
+          };
+          """)
+      try page.wait(for: "window.waiting?.length === 2")
+      try page.press(" ")
+      try page.wait(for: "document.body.classList.contains('playing')")
+      try page.evaluate("waiting.forEach((resolve) => resolve())")
+      try page.wait(for: "heard.analyser && heard.peak() > 0.05")
+    }
+
     @Test func playingEndsAtTheEnd() throws {
       let page = try page(Pages.twoTakeReport())
       try page.press("a")

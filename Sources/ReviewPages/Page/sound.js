@@ -65,13 +65,15 @@ class Deck {
     this.place = 0;
     this.passes = [];
     this.turn = 0;
+    this.loads = 0;
   }
 
   /** Makes sounds the tracks: `{ id, delay }` each. */
   async load(tracks) {
-    const turn = ++this.turn;
+    const load = ++this.loads;
     const buffers = await Promise.all(tracks.map(({ id }) => soundOf(id)));
-    if (turn !== this.turn) return false;
+    // Other sounds have been asked for in the meantime.
+    if (load !== this.loads) return false;
     this.tracks = tracks.map(({ delay = 0 }, index) => ({ buffer: buffers[index], delay }));
     if (this.isPlaying) this.start(this.position);
     return true;
