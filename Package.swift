@@ -106,7 +106,7 @@ let package = Package(
       name: "CoreHapticsTests",
       dependencies: [
         "CoreHaptics", "CoreHapticsTesting", "HapticFormats", "HapticModel", "HapticRender",
-        "ShippedPatterns", "TestSupport",
+        "HapticTesting", "ShippedPatterns", "TestSupport",
       ],
       swiftSettings: strict),
     // Programs that use Core Haptics are not written by these rules.
@@ -124,7 +124,8 @@ let package = Package(
     .testTarget(
       name: "HapticManagementTests",
       dependencies: [
-        "CoreHaptics", "CoreHapticsTesting", "HapticFormats", "HapticManagement", "TestSupport",
+        "CoreHaptics", "CoreHapticsTesting", "HapticFormats", "HapticManagement", "HapticTesting",
+        "TestSupport",
       ],
       swiftSettings: strict),
     .target(
@@ -134,6 +135,7 @@ let package = Package(
       name: "FeedbackGeneratorsTests",
       dependencies: [
         "CoreHaptics", "CoreHapticsTesting", "FeedbackGenerators", "HapticManagement",
+        "HapticTesting",
       ],
       swiftSettings: strict),
     // A package of its own for readers; built here, too, so that it stays right.

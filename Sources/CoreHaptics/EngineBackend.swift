@@ -84,7 +84,7 @@ package enum EngineBackends {
   static func takeCurrent() -> any EngineBackend {
     let current = current
     if current === VirtualBackend.stray {
-      for test in running.withLock({ $0 }) { test.note(.strayEngine) }
+      for test in running.withLock({ $0 }) { test.noteStrayEngine() }
     }
     return current
   }

@@ -33,8 +33,6 @@ package struct EngineNote: Sendable {
     case scheduled(ParameterCurve, at: Double)
     case generatorCalled(name: String, intensity: Double)
     case systemSoundPlayed(Int)
-    /// An engine was made where it could be any of several tests'.
-    case strayEngine
     case breach(Breach)
   }
 

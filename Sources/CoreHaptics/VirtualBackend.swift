@@ -28,6 +28,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   private var busyQueues: [ObjectIdentifier: DispatchQueue] = [:]
   private var notes: [EngineNote] = []
   private var engineCount = 0
+  private var storedStrayEngineCount = 0
   private var playerCount = 0
   private var engines: [Int: WeakEngine] = [:]
   private var slots: [ObjectIdentifier: AnyObject] = [:]
@@ -300,6 +301,14 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   package var record: [EngineNote] { locked { notes } }
 
   // MARK: The life of a test
+
+  /// Engines that were made while this device's test ran and could be any of several tests'.
+  package var strayEngineCount: Int { locked { storedStrayEngineCount } }
+
+  /// Counts an engine that could be any of several tests'.
+  ///
+  /// It is no part of the record, which other tests' engines would change.
+  func noteStrayEngine() { locked { storedStrayEngineCount += 1 } }
 
   /// One object of a kind for as long as the device is in place.
   package func slot<Kind: AnyObject>(_ kind: Kind.Type, _ make: () -> Kind) -> Kind {

@@ -29,7 +29,6 @@ extension HapticLog.Action: CustomStringConvertible {
       "curve of \(id.rawValue) scheduled for \(thousandths(time)) s"
     case .generator(let call): "generator: \(call)"
     case .systemSound(let number): "system sound \(number)"
-    case .strayEngine: "an engine was made that could be any of several tests'"
     case .breach(let breach): "\(breach)"
     }
   }

@@ -70,8 +70,6 @@ public struct HapticLog: Equatable, Sendable, RandomAccessCollection, CustomStri
     case generator(GeneratorCall)
     /// A system sound was played.
     case systemSound(Int)
-    /// An engine was made where it could be any of several tests'; it plays on none of their devices.
-    case strayEngine
     /// A rule of phones was broken.
     case breach(HapticBreach)
   }
@@ -215,7 +213,6 @@ extension HapticLog.Action {
       guard let call = HapticLog.GeneratorCall(name: name, intensity: intensity) else { return nil }
       self = .generator(call)
     case .systemSoundPlayed(let number): self = .systemSound(number)
-    case .strayEngine: self = .strayEngine
     case .breach(let breach): self = .breach(HapticBreach(breach))
     }
   }

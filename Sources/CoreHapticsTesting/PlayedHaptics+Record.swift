@@ -98,7 +98,7 @@ private struct RecordReader {
       .playerLoaded(_, _, let time):
       time
     case .engineMade, .engineStartFailed, .engineReset, .handlerCalled, .generatorCalled,
-      .systemSoundPlayed, .strayEngine, .breach, .ended:
+      .systemSoundPlayed, .breach, .ended:
       nil
     }
   }

@@ -44,7 +44,7 @@ public struct VirtualHapticsTrait: TestTrait, SuiteTrait, TestScoping {
     if let problem = device.ruleProblem {
       Issue.record("\(problem).", severity: .warning, sourceLocation: location)
     }
-    guard device.log.actions.contains(.strayEngine) else { return }
+    guard device.backend.strayEngineCount > 0 else { return }
     // Where the test's own engines are there, the stray one is likely another test's.
     Issue.record(
       """

@@ -1,5 +1,6 @@
 import CoreHaptics
 import Foundation
+import HapticTesting
 import Testing
 
 // Code as programs for Apple's systems have it, in several styles; it must compile as it is.
@@ -49,7 +50,7 @@ extension CHHapticPattern.Key {
   fileprivate static let author = CHHapticPattern.Key(rawValue: "Author")
 }
 
-@Suite struct ValuesClientTests {
+@Suite(.virtualHaptics) struct ValuesClientTests {
   @Test func arraysOfEventsMakePatterns() throws {
     let composer = HapticComposer()
     composer.addTaps()

@@ -3,11 +3,12 @@ import CoreHapticsTesting
 import Foundation
 import HapticFormats
 import HapticModel
+import HapticTesting
 import TestSupport
 import Testing
 
 /// Patterns read from files and data.
-@Suite struct ValuesFileTests {
+@Suite(.virtualHaptics) struct ValuesFileTests {
   private func inFolder<Result>(_ body: (URL) throws -> Result) throws -> Result {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -80,7 +81,7 @@ import Testing
 }
 
 /// The sound files that a pattern may play: those below its own folder.
-@Suite struct SoundFolderTests {
+@Suite(.virtualHaptics) struct SoundFolderTests {
   /// The code of the error with which a pattern that plays a path is refused; nil where it plays.
   private func code(playing path: String) throws -> CHHapticError.Code? {
     let top = FileManager.default.temporaryDirectory.appending(path: "sounds-\(UUID().uuidString)")

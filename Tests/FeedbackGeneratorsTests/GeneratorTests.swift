@@ -3,9 +3,10 @@ import CoreHapticsTesting
 import FeedbackGenerators
 import Foundation
 import HapticManagement
+import HapticTesting
 import Testing
 
-@MainActor @Suite struct GeneratorTests {
+@MainActor @Suite(.virtualHaptics) struct GeneratorTests {
   let device = VirtualHapticDevice()
   let engine: CHHapticEngine
   let life: EngineLife

@@ -3,11 +3,12 @@ import CoreHapticsTesting
 import Foundation
 import HapticFormats
 import HapticManagement
+import HapticTesting
 import Synchronization
 import TestSupport
 import Testing
 
-@MainActor @Suite struct LoadingTests {
+@MainActor @Suite(.virtualHaptics) struct LoadingTests {
   /// A fresh folder with patterns, one of them broken.
   private func folder() throws -> URL {
     let folder = FileManager.default.temporaryDirectory
