@@ -11,6 +11,8 @@ public struct PatternConversion: Sendable {
   public var reading: ReadingOptions
   /// How it is written.
   public var writing: WritingOptions
+  /// Whether events that play sound files are left out.
+  public var leavesOutSounds = false
 
   /// Something that was not kept, and where it stands in the file that was read.
   public struct PlacedLoss: Equatable, Sendable {
@@ -18,6 +20,12 @@ public struct PatternConversion: Sendable {
     public var loss: Loss
     /// The place of the value it is about.
     public var place: SourcePlace
+
+    /// Makes a loss at a place.
+    public init(loss: Loss, place: SourcePlace) {
+      self.loss = loss
+      self.place = place
+    }
   }
 
   /// What a conversion gives.
@@ -26,6 +34,9 @@ public struct PatternConversion: Sendable {
     public var source: any HapticFormat
     /// The files in the target's format; at least one.
     public var files: [Writing.File]
+    /// The sound files that the written files name, relative to their folder, with their places in
+    /// the file that was read; each path once.
+    public var sounds: [Examination.SoundReference]
     /// What could not be kept, that of reading first.
     public var losses: [PlacedLoss]
     /// What reading found below errors.
@@ -60,10 +71,14 @@ public struct PatternConversion: Sendable {
     let examination =
       source == nil
       ? formats.examine(file, options: reading) : format.examine(file, options: reading)
-    let composition = try examination.get()
+    var composition = try examination.get()
+    if leavesOutSounds { composition.removeSoundFiles() }
     let notes = examination.findings.filter { $0.severity < .error }
     if format.id == target.id, isPlain, let canonical = try format.canonical(file) {
-      return Result(source: format, files: [.init(canonical)], losses: [], findings: notes)
+      let files = [Writing.File(canonical)]
+      return Result(
+        source: format, files: files, sounds: sounds(of: examination, in: files), losses: [],
+        findings: notes)
     }
     guard let written = try target.write(composition, options: writing) else {
       throw InputError(
@@ -74,12 +89,28 @@ public struct PatternConversion: Sendable {
     let losses = (examination.losses + written.losses).map { loss in
       PlacedLoss(loss: loss, place: loss.place ?? examination.places.place(of: loss.element))
     }
-    return Result(source: format, files: written.files, losses: losses, findings: notes)
+    return Result(
+      source: format, files: written.files, sounds: sounds(of: examination, in: written.files),
+      losses: losses, findings: notes)
+  }
+
+  /// The sound files of a pattern that written files still name, each path once.
+  private func sounds(of examination: Examination, in files: [Writing.File])
+    -> [Examination.SoundReference]
+  {
+    guard !examination.sounds.isEmpty else { return [] }
+    var names: Set<String> = []
+    for file in files where file.ending == nil {
+      let written = target.examine(
+        SourceFile(file.bytes, name: writing.name), options: ReadingOptions(wantsFindings: false))
+      names.formUnion(written.sounds.map(\.path))
+    }
+    return examination.sounds.filter { names.remove($0.path) != nil }
   }
 
   /// Whether nothing but the format is asked for.
   private var isPlain: Bool {
     writing == WritingOptions(name: writing.name) && reading.amplitude == .root
-      && !reading.asReference
+      && !reading.asReference && !leavesOutSounds
   }
 }

@@ -19,14 +19,30 @@ package enum WaveformFiles {
         samples[waveform.path] = AudioBuffer(
           interleaved: sound.interleaved, channelCount: sound.channelCount)
       } catch {
-        throw InputError(
-          Finding(
-            .soundMissing, place: waveform.place,
-            "the sound file \(waveform.path.inQuotes) \(error.description)",
-            suggestion: error.kind == .missing ? advice(waveform.path, in: folder) : nil))
+        throw InputError(finding(error, of: waveform, in: folder))
       }
     }
     return samples
+  }
+
+  /// The real path of a sound file that a pattern names; whether it is sound is not looked at.
+  package static func file(
+    _ waveform: Examination.SoundReference, in folder: String?
+  ) throws(InputError) -> String {
+    do throws(SoundFileError) {
+      return try soundFolder(folder, waveform.path).file(at: waveform.path)
+    } catch {
+      throw InputError(finding(error, of: waveform, in: folder))
+    }
+  }
+
+  private static func finding(
+    _ error: SoundFileError, of waveform: Examination.SoundReference, in folder: String?
+  ) -> Finding {
+    Finding(
+      .soundMissing, place: waveform.place,
+      "the sound file \(waveform.path.inQuotes) \(error.description)",
+      suggestion: error.kind == .missing ? advice(waveform.path, in: folder) : nil)
   }
 
   /// What is wrong with the sound files a pattern names.
@@ -60,10 +76,17 @@ package enum WaveformFiles {
   private static func read(
     _ path: String, from folder: String?
   ) throws(SoundFileError) -> Sound {
+    try soundFolder(folder, path).sound(at: path)
+  }
+
+  /// The folder of a pattern's sound files; shipped patterns have none.
+  private static func soundFolder(
+    _ folder: String?, _ path: String
+  ) throws(SoundFileError) -> SoundFolder {
     guard let folder else {
       throw SoundFileError(
         kind: .outside, path: path, description: "is not available to shipped patterns")
     }
-    return try SoundFolder(root: folder).sound(at: path)
+    return SoundFolder(root: folder)
   }
 }

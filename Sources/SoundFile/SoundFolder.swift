@@ -16,6 +16,14 @@ public struct SoundFolder: Equatable, Sendable {
   /// - Parameter path: Relative to the root. Links are followed as far as they stay below the root.
   /// - Throws: `outside`, `missing` or `notAFile`, or what `Sound.init(contentsOf:)` throws.
   public func sound(at path: String) throws(SoundFileError) -> Sound {
+    try Sound(contentsOf: file(at: path), named: path, flags: O_NOFOLLOW)
+  }
+
+  /// The real path of a file, links followed; the file is not opened.
+  ///
+  /// - Parameter path: Relative to the root. Links are followed as far as they stay below the root.
+  /// - Throws: `outside`, `missing` or `notAFile`.
+  public func file(at path: String) throws(SoundFileError) -> String {
     let outside = SoundFileError(
       kind: .outside, path: path, description: "is outside the folder of the pattern")
     guard !path.isEmpty, !path.hasPrefix("/"), !path.utf8.contains(0) else { throw outside }
@@ -27,7 +35,10 @@ public struct SoundFolder: Equatable, Sendable {
     }
     // Links may lead anywhere, so the real path decides.
     guard real.hasPrefix(folder.hasSuffix("/") ? folder : folder + "/") else { throw outside }
-    return try Sound(contentsOf: real, named: path, flags: O_NOFOLLOW)
+    guard FileSystem.entry(at: real) == .file else {
+      throw SoundFileError(kind: .notAFile, path: path, description: "is not a regular file")
+    }
+    return real
   }
 }
 

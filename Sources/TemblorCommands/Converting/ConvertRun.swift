@@ -14,6 +14,7 @@ struct ConvertRun {
   let isQuiet: Bool
   var statuses: [ExitStatus]
   private var entries: [Entry] = []
+  private var sounds = CopiedSounds()
 
   /// One input, for programs.
   private struct Entry {
@@ -48,15 +49,17 @@ struct ConvertRun {
           terminal.report("\(finding)".printable)
         }
       }
-      for loss in result.losses {
+      let found = CopiedSounds.find(result.sounds, of: input)
+      let losses = result.losses + found.losses
+      for loss in losses {
         terminal.report(LossLine(loss).text.printable)
       }
       var files: [String] = []
-      if isStrict, !result.losses.isEmpty {
+      if isStrict, !losses.isEmpty {
         statuses.append(.invalidInput)
         terminal.report(
-          "\(input.name): not converted: \(result.losses.count) "
-            + "\(result.losses.count == 1 ? "loss" : "losses") with '--strict'".printable)
+          "\(input.name): not converted: \(losses.count) "
+            + "\(losses.count == 1 ? "loss" : "losses") with '--strict'".printable)
       } else if isStream {
         guard result.files.count == 1 else {
           throw FileError(
@@ -65,11 +68,14 @@ struct ConvertRun {
         let bytes = result.files[0].bytes
         try terminal.output.write(bytes.span)
       } else {
+        let folder = FileSystem.folder(of: path)
+        try sounds.check(found.files, folder: folder, inputs: outputs.inputs)
         files = try write(result.files, to: path, of: input)
+        files += try sounds.copy(found.files, to: folder)
       }
       entries.append(
         Entry(
-          input: input.name, from: result.source.id, files: files, losses: result.losses))
+          input: input.name, from: result.source.id, files: files, losses: losses))
     } catch let error as StreamError {
       throw error
     } catch {

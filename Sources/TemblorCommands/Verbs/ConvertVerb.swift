@@ -12,6 +12,8 @@ enum ConvertVerb {
       discussion: """
         Each file is named after its pattern and written to the current folder, or to the file or folder given by --output, whose ending selects the format unless --to does. The format of a pattern is recognized by its content. Files are replaced atomically; inputs are never replaced.
 
+        Sound files that a pattern names, and that its new format can name, are copied to the same paths below the folder of the output. One that is missing is reported as dropped, as is every event that plays sound in a format of haptics alone. With --output - no sound files are copied.
+
         Everything that is not kept is printed as PLACE: approximated: MESSAGE or PLACE: dropped: MESSAGE, with the size of the difference where it is known. 'temblor formats FROM TO' shows what to expect.
         """,
       arguments: [SharedOptions.pattern(formats)],
@@ -74,6 +76,7 @@ enum ConvertVerb {
               choices: AmplitudeLaw.allCases.map(\.rawValue)),
             SharedOptions.asReference, SharedOptions.curveTimes,
           ]),
+        OptionGroup(title: "Sound files", options: SharedOptions.soundOptions),
       ],
       examples: [
         .init("temblor convert mine.ahap --to haptic", "Write mine.haptic."),
@@ -86,7 +89,8 @@ enum ConvertVerb {
       ]
     ) { arguments, terminal in
       let (inputs, problems) = PatternInput.find(
-        arguments.values(SharedOptions.patternName), formats: formats)
+        arguments.values(SharedOptions.patternName), formats: formats,
+        sounds: try SharedOptions.sounds(arguments))
       for problem in problems { terminal.report("\(problem)") }
       let outputs = try ConvertOutputs(
         arguments, inputs: inputs, problemCount: problems.count, formats: formats)
@@ -114,7 +118,7 @@ enum ConvertVerb {
       throw UsageError.notAllowed("--dialect", dialect, choices: target.dialects)
     }
     let amplitude = try arguments.choice("--amplitude", as: AmplitudeLaw.self) ?? .root
-    return PatternConversion(
+    var conversion = PatternConversion(
       to: target, from: arguments.value("--from").flatMap(formats.format(id:)),
       reading: ReadingOptions(
         curveTimes: try SharedOptions.curveTimes(arguments), amplitude: amplitude,
@@ -127,5 +131,7 @@ enum ConvertVerb {
           ? .always : arguments.flag("--merge") ? .never : .automatic,
         isBaked: arguments.flag("--bake"),
         rate: try arguments.double("--rate", in: 1...192_000)))
+    conversion.leavesOutSounds = arguments.flag("--without-sounds")
+    return conversion
   }
 }

@@ -1,0 +1,161 @@
+@testable import CommandLineKit
+import HapticFormats
+import SystemSupport
+import TestSupport
+import Testing
+
+@testable import TemblorCommands
+
+/// Sound files that converted patterns play.
+@Suite struct ConvertSoundsTests {
+  private let place: Scratch
+  private static let pattern = """
+    {"Version": 1.0, "Pattern": [
+      {"Event": {"Time": 0, "EventType": "HapticTransient"}},
+      {"Event": {"Time": 0.1, "EventType": "AudioCustom", "EventWaveformPath": "sounds/hit.wav"}},
+      {"Event": {"Time": 0.2, "EventType": "AudioCustom", "EventWaveformPath": "sounds/hit.wav"}}]}
+    """
+  private static let clip = """
+    {"version": {"major": 1}, "signals": {"continuous": {"envelopes": {
+      "amplitude": [{"time": 0, "amplitude": 0.5}, {"time": 1, "amplitude": 0.5}]}}}}
+    """
+
+  init() throws {
+    place = try Scratch()
+    try makeSounds(in: "in/sounds", level: 7)
+    try writePattern("in/tap.ahap")
+    try place.makeFolder("out")
+  }
+
+  private func writePattern(_ path: String) throws {
+    try FileSystem.makeFolder(FileSystem.folder(of: place(path)))
+    try place.write(Self.pattern, to: path)
+  }
+
+  private func makeSounds(in folder: String, level: Int16) throws {
+    try FileSystem.makeFolder(place(folder))
+    let samples = [UInt8](repeating: UInt8(level), count: 100)
+    try AtomicFileWriter.write(samples, to: place(folder + "/hit.wav"))
+  }
+
+  private func run(_ words: String...) -> (status: CommandLineKit.ExitStatus, error: String) {
+    let recorded = RecordedTerminal()
+    let status = TemblorProgram.program().run(words, on: recorded.terminal)
+    return (status, recorded.error.replacing(place.path + "/", with: ""))
+  }
+
+  private func sounds(of path: String) throws -> [String] {
+    let file = SourceFile(try FileSystem.read(place(path)), name: path)
+    return FormatRegistry.standard.examine(file).sounds.map(\.path)
+  }
+
+  @Test(arguments: [[], ["--split"]])
+  func areCopiedToTheSamePathsBelowTheOutput(options: [String]) throws {
+    let recorded = RecordedTerminal()
+    let words = ["convert", place("in/tap.ahap"), "--json", "-o", place("out/new.ahap")] + options
+    #expect(TemblorProgram.program().run(words, on: recorded.terminal) == .done)
+    #expect(recorded.error == "")
+    #expect(try sounds(of: "out/new.ahap") == ["sounds/hit.wav", "sounds/hit.wav"])
+    #expect(
+      try FileSystem.read(place("out/sounds/hit.wav"))
+        == FileSystem.read(place("in/sounds/hit.wav")))
+    let listed = recorded.output.replacing(place.path + "/", with: "")
+    #expect(
+      listed.contains("out/new.ahap\",\n") && listed.contains("out/sounds/hit.wav\""), "\(listed)")
+  }
+
+  @Test func areLeftWhereTheOutputFindsThem() throws {
+    let run = run("convert", place("in/tap.ahap"), "-o", place("in/new.ahap"))
+    #expect(run.status == .done && run.error == "")
+    #expect(try FileSystem.names(in: place("in")) == ["new.ahap", "sounds", "tap.ahap"])
+  }
+
+  @Test func areTakenFromTheFolderThatIsNamed() throws {
+    try makeSounds(in: "library/sounds", level: 9)
+    let run = run(
+      "convert", place("in/tap.ahap"), "--sounds", place("library"), "-o", place("out/new.ahap"))
+    #expect(run.status == .done && run.error == "")
+    #expect(try FileSystem.read(place("out/sounds/hit.wav")).allSatisfy { $0 == 9 })
+    let twice = self.run("convert", place("in/tap.ahap"), "--sounds", "x", "--without-sounds")
+    #expect(twice.error.contains("'--sounds' and '--without-sounds' exclude each other"))
+  }
+
+  @Test func missingOnesAreLosses() throws {
+    try writePattern("other/tap.ahap")
+    let message =
+      "other/tap.ahap:3:76: dropped: the sound file 'sounds/hit.wav' was not found in the folder "
+      + "of the pattern; use '--sounds FOLDER' or '--without-sounds'\n"
+    let lax = run("convert", place("other/tap.ahap"), "-o", place("out/new.ahap"))
+    #expect(lax.status == .done)
+    #expect(lax.error == message)
+    #expect(try FileSystem.names(in: place("out")) == ["new.ahap"])
+    let strict = run("convert", place("other/tap.ahap"), "--strict", "-o", place("out/no.ahap"))
+    #expect(strict.status == .invalidInput)
+    #expect(
+      strict.error == message + "other/tap.ahap: not converted: 1 loss with '--strict'\n")
+    #expect(try FileSystem.names(in: place("out")) == ["new.ahap"])
+  }
+
+  @Test func areLeftOutOnRequest() throws {
+    try writePattern("other/tap.ahap")
+    let run = run(
+      "convert", "--strict", place("other/tap.ahap"), "--without-sounds", "-o",
+      place("out/new.ahap"))
+    #expect(run.status == .done && run.error == "")
+    #expect(try sounds(of: "out/new.ahap") == [])
+  }
+
+  @Test func eventsOfSoundAreLossesInFormatsOfHapticsAlone() throws {
+    let run = run("convert", place("in/tap.ahap"), "-o", place("out/new.haptic"))
+    #expect(run.status == .done)
+    #expect(
+      run.error
+        == [3, 4].map { "in/tap.ahap:\($0):13: dropped: audio events cannot be written\n" }
+        .joined())
+    #expect(try FileSystem.names(in: place("out")) == ["new.haptic"])
+  }
+
+  @Test func differentOnesOfOneNameAreRefused() throws {
+    try makeSounds(in: "other/sounds", level: 9)
+    try writePattern("other/hit.ahap")
+    let run = run(
+      "convert", "--to", "ahap", place("in/tap.ahap"), place("other/hit.ahap"), "-o", place("out/"))
+    #expect(run.status == .failure)
+    #expect(
+      run.error
+        == "out/sounds/hit.wav: would be a copy of 'in/sounds/hit.wav' and of "
+        + "'other/sounds/hit.wav'; convert their patterns to different folders\n")
+    #expect(FileSystem.entry(at: place("out/hit.ahap")) == .nothing)
+    #expect(try FileSystem.read(place("out/sounds/hit.wav")).allSatisfy { $0 == 7 })
+  }
+
+  @Test func inputsAreNeverReplaced() throws {
+    try makeSounds(in: "other/sounds", level: 9)
+    try writePattern("other/hit.ahap")
+    try place.write(Self.clip, to: "clip.haptic")
+    let run = run(
+      "convert", "--to", "ahap", place("in/tap.ahap"), place("clip.haptic"),
+      place("other/hit.ahap"),
+      "-o", place("other"))
+    #expect(run.status == .usage, "\(run.error)")
+    let beside = self.run(
+      "convert", "--to", "ahap", place("in/tap.ahap"), place("other/hit.ahap"), "-o",
+      place("other/sounds/.."))
+    #expect(beside.status != .done)
+    #expect(try FileSystem.read(place("other/sounds/hit.wav")).allSatisfy { $0 == 9 })
+  }
+
+  @Test func filesOutsideTheFolderAreNotCopied() throws {
+    try AtomicFileWriter.write([1, 2, 3], to: place("secret.wav"))
+    try FileSystem.makeFolder(place("linked/sounds"))
+    try place.link("linked/sounds/hit.wav", to: place("secret.wav"))
+    try writePattern("linked/tap.ahap")
+    let run = run("convert", place("linked/tap.ahap"), "-o", place("out/new.ahap"))
+    #expect(run.status == .done)
+    #expect(
+      run.error
+        == "linked/tap.ahap:3:76: dropped: the sound file 'sounds/hit.wav' is outside the folder "
+        + "of the pattern\n")
+    #expect(try FileSystem.names(in: place("out")) == ["new.ahap"])
+  }
+}
