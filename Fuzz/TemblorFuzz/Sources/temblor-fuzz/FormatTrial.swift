@@ -8,14 +8,17 @@ struct FormatTrial {
   /// Texts that are not recognised are read as every format up to this size, which is fast enough.
   private static let smallText = 512
 
+  /// The formats whose readers get the text.
+  private static let readers = formats.filter { Fuzzer.format == nil || Fuzzer.format == $0.id }
+
   let text: [UInt8]
 
   /// Everything from the text to the files of all formats.
   func run() {
     var choices = Choices(text)
     var hasWritten = false
-    for format in Self.formats {
-      let isOwn = format.recognize(text.span) == .certain
+    for format in Self.readers {
+      let isOwn = format.recognize(text.span) == .certain || Self.readers.count == 1
       guard isOwn || text.count <= Self.smallText else { continue }
       let examination = examine(format, text)
       checkCanonical(format, examination)
