@@ -198,9 +198,11 @@ public struct Renderer: ~Copyable {
   /// Lets frames go by unheard, faster than rendering them: [render thread].
   ///
   /// The last of them are rendered and dropped, so that all that delays is filled with what belongs there.
+  ///
+  /// - Parameter takesCommands: Whether commands that were sent are for these frames.
   @_noLocks
-  public mutating func skip(frameCount: Int) {
-    takeCommands()
+  public mutating func skip(frameCount: Int, takesCommands: Bool = true) {
+    if takesCommands { takeCommands() }
     let rendered = min(frameCount, primingLength)
     var left = frameCount &- rendered
     if left > 0 {

@@ -25,6 +25,8 @@ struct cfp_device {
   int64_t begun, playedBefore;
   int64_t takenInAll, heardInAll;
   long extraDelay;
+  /* Frames that are taken and dropped at once. */
+  long swallowed;
   unsigned transferLimit, limitedTransfers;
   int transferError, startError, preparationError;
   unsigned failingTransfers, failingStarts, failingPreparations;
@@ -155,6 +157,10 @@ static snd_pcm_sframes_t on_transfer(
   }
   device->taken += (int64_t)count;
   device->takenInAll += (int64_t)count;
+  if (device->swallowed > 0 && device->state == CFP_RUNNING) {
+    cfp_skip(device, device->swallowed);
+    device->swallowed -= (long)count;
+  }
   signal(device);
   return (snd_pcm_sframes_t)count;
 }
@@ -401,6 +407,8 @@ void cfp_skip(cfp_device *device, long frameCount) {
   device->playedBefore = device->played;
   signal(device);
 }
+
+void cfp_swallow(cfp_device *device, long frameCount) { device->swallowed = frameCount; }
 
 void cfp_cry_wolf(cfp_device *device, bool isReady) {
   device->criesWolf = isReady;

@@ -136,6 +136,7 @@ public final class FaultyDevice {
       endings.removeAll { $0.ending == .cryingWolf }
       endings.append((now + duration, .cryingWolf))
     case .skip(let frameCount): unsafe cfp_skip(device, frameCount)
+    case .swallow(let frameCount): unsafe cfp_swallow(device, frameCount)
     case .change(let abilities): self.abilities = abilities
     }
   }

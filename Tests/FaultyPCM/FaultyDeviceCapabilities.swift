@@ -89,6 +89,8 @@ public enum Fault: Equatable, Sendable {
   case cryWolf(duration: Duration)
   /// It passes over this many frames at once, which nobody hears.
   case skip(frameCount: Int)
+  /// It drops the next frames as it takes them, as a sound server does that is behind.
+  case swallow(frameCount: Int)
   /// It offers something else when it is opened the next time.
   case change(FaultyDevice.Capabilities)
 }

@@ -208,25 +208,6 @@ import Testing
       ])
   }
 
-  /// A sound server swallows the beginning of a stream: silence, and nothing that was rendered.
-  @Test func silenceLeadsInAtTheStartAndAfterAReturn() throws {
-    let playback = try Playback { $0.leadIn = .milliseconds(50) }
-    playback.device.plan(.disconnect(duration: .zero, code: ENODEV), at: .milliseconds(500))
-    #expect(playback.run(until: .seconds(1)))
-    #expect(
-      playback.heard.prefix(2) == [
-        Stretch(start: 0, first: nil, count: 2_400), Stretch(start: 2_400, first: 0, count: 21_600),
-      ])
-    // The clock of what is heard stays 50 ms behind; what follows the silence comes at its time.
-    let last = try #require(playback.heard.last)
-    #expect(last.first == last.start - 2_400)
-    #expect(last.start + last.count == 48_000)
-    let silence = try #require(playback.heard.dropFirst(2).first)
-    #expect(silence.first == nil && silence.count >= 2_400)
-    // All that was not heard is counted: from the end of what was, to the beginning of what followed.
-    #expect(playback.notices.last?.missedFrameCount == (last.first ?? 0) - 21_600)
-  }
-
   @Test(arguments: [-1_000_000, -957])
   func theEndIsHeardWhereTheDelayIsWrong(frameCount: Int) throws {
     let playback = try Playback()

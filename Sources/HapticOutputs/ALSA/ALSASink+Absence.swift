@@ -20,6 +20,7 @@ extension ALSASink {
     end = due
     silenceEnd = due
     restart()
+    leadInState = nil
     lastAbsence = nil
     lostMoment = now
     phase = .disconnected(

@@ -123,6 +123,7 @@ extension ALSASink {
     _ kind: SinkEvent.Kind, cause: SinkEvent.Cause?, queuedCount: Int, now: Duration,
     _ text: String
   ) {
+    if leadInState != nil { return restartLeadIn(now: now) }
     let lost = passOver(queuedCount: queuedCount, now: now)
     sinkEvents.add(kind, cause: cause, missedFrameCount: lost, text: text)
   }
@@ -143,10 +144,12 @@ extension ALSASink {
     let count = time.frameCount(in: gap)
     // A device that goes on as if nothing had been needs nothing made good.
     if queuedCount > 0, count == 0, owedSilence == 0 { return 0 }
-    let dropped = queuedCount > 0 ? max(0, -count) : droppedCount(now: now)
+    let skipped = queuedCount > 0 ? max(0, -count) : 0
+    let silent = time.frameCount(in: max(.zero, silenceEnd - now))
+    let dropped = queuedCount > 0 ? max(0, skipped - silent) : droppedCount(now: now)
     let moved = time.duration(of: count)
     self.end = now + time.duration(of: queuedCount)
-    silenceEnd = min(silenceEnd, now)
+    silenceEnd = skipped > 0 ? silenceEnd - time.duration(of: skipped) : min(silenceEnd, now)
     lag = gap - moved
     owedSilence = silentCount
     let overdue = min(max(0, count), staged.count)

@@ -29,6 +29,8 @@ extension ALSASink {
         if let readiness = waitForReturn(nextAttempt, wake) { return readiness }
       case .suspended(let since, let nextAttempt):
         if let readiness = waitForResumption(since, nextAttempt, wake) { return readiness }
+      case .resting:
+        resumeFromRest()
       case .open:
         do {
           if let readiness = try waitForRoom(wake, isFutile: &isFutile) { return readiness }
@@ -53,6 +55,7 @@ extension ALSASink {
     let now = timekeeper.now
     var available = try measure(pcm, now: now)
     if interruption != nil { return nil }
+    continueLeadIn(available: available, now: now)
     if owedSilence > 0 || staged.count > 0 {
       available -= try push(to: pcm)
     }
@@ -144,6 +147,19 @@ extension ALSASink {
       )
     let slip = measured - (end ?? measured)
     end = measured
+    if leadInState != nil {
+      // Frames that a server swallowed, or had no more of, are silence; so may those be that follow.
+      if slip < .zero - earlyTolerance / 2 || slip > tolerance || queued <= 1 {
+        leadInState?.steadySince = now
+      }
+      return
+    }
+    if !isSettled, leadIn > 0, slip < .zero - earlyTolerance {
+      lag = slip
+      return tellMissed(
+        .underrun, cause: .droppedBuffer, queuedCount: queued, now: now,
+        "the device skipped frames")
+    }
     guard isSettled else {
       // A sound server may take its time to begin; only then is it known when frames are due.
       if settlingSince == nil || slip > tolerance { settlingSince = now }

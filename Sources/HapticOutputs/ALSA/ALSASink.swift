@@ -19,6 +19,7 @@ public final class ALSASink: AudioSink {
   /// Where the sink stands.
   enum Phase {
     case open
+    case resting
     case suspended(since: Duration, nextAttempt: Duration)
     case disconnected(nextAttempt: Duration)
     case ended
@@ -62,6 +63,8 @@ public final class ALSASink: AudioSink {
   var waitingCount = 0
   /// How much later than due the device plays, as far as that is not yet made good.
   var lag = Duration.zero
+  /// What is known of a lead-in; nil when it is over, or there is none.
+  var leadInState: LeadInState?
   /// When the device's clock was last looked at.
   var lastFollowed = Duration.zero
   /// What was not yet told of the last interruption.
@@ -121,7 +124,7 @@ public final class ALSASink: AudioSink {
     watched = Array(repeating: PollDescriptor(-1), count: 1 + pcm.descriptorCount)
     lastProgress = timekeeper.now
     self.pcm = pcm
-    owedSilence = leadIn
+    beginLeadIn()
   }
 
   /// A sink that goes on in the place of one whose calls do not return: its device is away until it can be
@@ -154,11 +157,6 @@ public final class ALSASink: AudioSink {
         succeeding: request, granted: granted, format: format, timekeeper: timekeeper, due: due,
         lostCount: lostFrameCount)
     }
-  }
-
-  /// Frames of silence before the first frame where a sound server may swallow them.
-  var leadIn: Int {
-    granted.isHardware || granted.isPaced ? 0 : time.frameCount(in: request.leadIn)
   }
 
   /// Whether a sound card plays the frames without a sound server between.
@@ -277,7 +275,7 @@ public final class ALSASink: AudioSink {
       sinkEvents.add(
         .failed, missedFrameCount: lostCount,
         text: "\(request.device): the device did not return until the end")
-    case .ended: break
+    case .resting, .ended: break
     }
     pcm = nil
     phase = .ended

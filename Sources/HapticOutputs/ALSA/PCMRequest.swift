@@ -19,8 +19,11 @@ public struct PCMRequest: Equatable, Sendable {
   public var periodSize: Int
   /// Frames that fit in all; the nearest possible is taken.
   public var bufferSize: Int
-  /// Silence before the first frame, and after a reconnection, on devices that are not sound cards: a sound
-  /// server swallows the first milliseconds of a stream.
+  /// Silence before the first frame, and after a reconnection, on devices that are not sound cards.
+  ///
+  /// A sound server that starts a stream reads what it is behind by at once, and drops what comes too late
+  /// for that: milliseconds, or half a second on a busy machine. Silence therefore goes on until the device
+  /// has taken frames in time for as long as this.
   public var leadIn: Duration
 
   /// Makes a request; by default for a buffer of 20 ms in four periods.
@@ -71,6 +74,8 @@ public struct PCMConfiguration: Equatable, Sendable {
   public var isHardware: Bool
   /// Whether the device takes frames faster than time goes by, so that the clock holds them back.
   public var isPaced: Bool
+  /// Whether the device may be stopped while nothing sounds: a client of JACK would lose its connections.
+  public var mayRest: Bool
 }
 
 /// How frames get into a device's buffer.

@@ -17,6 +17,8 @@ public final class PlaybackEngine: Sendable {
   public let profiles: [TransducerProfile]
 
   let link: RendererPort
+  /// The time that passes while the device rests.
+  let rest = Locked<RestingClock?>(nil)
   private let state: Locked<State>
 
   private struct State {
@@ -28,6 +30,7 @@ public final class PlaybackEngine: Sendable {
     /// Whether the driver has ended.
     var isStopped = false
     var updateHandler: (@Sendable () -> Void)?
+    var restDelay: Duration?
   }
 
   /// An engine at frame 0.
@@ -50,10 +53,24 @@ public final class PlaybackEngine: Sendable {
   }
 
   /// The frame that is rendered next.
-  public var position: Int64 { link.position }
+  public var position: Int64 { rest.withLock { $0?.position } ?? link.position }
 
   /// The engine's clock: seconds rendered so far.
-  public var seconds: Double { Double(link.position) / rate }
+  public var seconds: Double { Double(position) / rate }
+
+  /// How long nothing has to sound or to play before a device that can is stopped, so that it and the
+  /// machine may sleep; nil, the default, for never. Commands start it again at once.
+  ///
+  /// Takes effect for drivers that are started afterwards.
+  public var restDelay: Duration? {
+    get { state.withLock { $0.restDelay } }
+    set { state.withLock { $0.restDelay = newValue } }
+  }
+
+  /// Has somebody called when commands are sent while the renderer rests.
+  func setWakeHandler(_ handler: @escaping @Sendable () -> Void) {
+    state.withLock { _ in link.wakeHandler = handler }
+  }
 
   /// Voices that sounded in the last block.
   public var voiceCount: Int { link.voiceCount }

@@ -183,7 +183,9 @@ public final class LivePlayback: Sendable {
     var isOver = false
     var hanging: Int?
     while !isOver {
-      SystemTimeSource().wait(for: &watched, timeout: watchInterval)
+      // During a rest no call of the device can hang, and its end is a change.
+      let isResting = shared.loop.isResting.load(ordering: .acquiring)
+      SystemTimeSource().wait(for: &watched, timeout: isResting ? nil : watchInterval)
       shared.changes.lower()
       isOver = shared.isOver.load(ordering: .acquiring)
       if !isOver { watchCalls(shared, &hanging) }

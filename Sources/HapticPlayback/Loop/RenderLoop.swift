@@ -22,10 +22,12 @@ public final class RenderLoop {
   public let clock: PlaybackClock
   /// Raised to end a wait.
   public let wake = WakeSignal()
+  /// Whether the device rests: [any thread].
+  let isResting = Atomic<Bool>(false)
 
-  private let engine: PlaybackEngine
-  private var sink: any AudioSink
-  private let time: any TimeSource
+  let engine: PlaybackEngine
+  private(set) var sink: any AudioSink
+  let time: any TimeSource
   /// Who may touch the loop: twice the number of sinks that were replaced, and one more during a call of
   /// the sink, when another thread may take over.
   private let custody = Atomic<Int>(0)
@@ -33,15 +35,17 @@ public final class RenderLoop {
   private let callStart = Atomic<Int64>(0)
   /// Blocks that a call which did not return may still read.
   private var abandonedBlocks: [[Float]] = []
-  private var renderer: Renderer
+  var renderer: Renderer
   private var block: [Float]
   private var isOpen = false
   private var closingFrameCount: Int?
   private var closingEnd = Duration.zero
   private var changeCount = 0
-  private let stopRequest = Atomic<Bool>(false)
+  let stopRequest = Atomic<Bool>(false)
   let timings: RingQueue<BlockTiming>
   private var notices: [SinkEvent] = []
+  /// When the device may rest, and since when it could.
+  var resting: RestingState
 
   /// A loop over an engine and a sink of its rate and channels.
   public init(engine: PlaybackEngine, sink: any AudioSink, time: any TimeSource) {
@@ -56,6 +60,8 @@ public final class RenderLoop {
     block = [Float](repeating: 0, count: Self.longestBlock * engine.routing.channels.count)
     clock = PlaybackClock(rate: engine.rate, time: time)
     timings = RingQueue(capacity: 1_024, filler: .empty)
+    resting = RestingState(delay: engine.restDelay, rate: engine.rate, descriptor: wake.descriptor)
+    if engine.restDelay != nil { engine.setWakeHandler { [wake] in wake.raise() } }
   }
 
   deinit { engine.noteDriverEnded() }
@@ -83,6 +89,7 @@ public final class RenderLoop {
   ///
   /// False also where the sink was replaced during a call of it; the thread has nothing more to do here then.
   public func turn() -> Bool {
+    if isResting.load(ordering: .relaxed) { return restOn() }
     if closingFrameCount == nil, stopRequest.load(ordering: .acquiring) { beginClosing() }
     let sink = sink
     let waiting = beginCall()
@@ -112,7 +119,7 @@ public final class RenderLoop {
     case .missed, .behind: noteChanges(always: true)
     case .room, .woken, .ended: noteChanges(always: false)
     }
-    return true
+    return restIfQuiet()
   }
 
   /// Closes the gate: the fade, and what the limiter still holds, are all that follows.
@@ -134,7 +141,7 @@ public final class RenderLoop {
     while left > 0, closingFrameCount ?? 1 > 0 {
       let count = min(left, Self.longestBlock)
       let began = time.now
-      let position = engine.position
+      let position = engine.link.position
       fill(count)
       let rendered = time.now
       let writing = beginCall()
@@ -148,6 +155,7 @@ public final class RenderLoop {
       timings.write(timing)
       clock.note(position: position + Int64(count), delay: timing.delay, moment: timing.handed)
       if let closing = closingFrameCount { closingFrameCount = closing - count }
+      resting.note(count, isQuiet: renderer.quietEnd > engine.link.position)
       left -= count
     }
     return true
@@ -184,7 +192,7 @@ public final class RenderLoop {
     }
   }
 
-  private func noteChanges(always: Bool) {
+  func noteChanges(always: Bool) {
     let count = engine.link.changeCount
     guard always || count != changeCount else { return }
     changeCount = count
@@ -197,7 +205,7 @@ public final class RenderLoop {
 
 extension RenderLoop {
   /// Notes that a call of the sink begins; what it returns goes to `endCall`.
-  private func beginCall() -> Int {
+  func beginCall() -> Int {
     let held = custody.load(ordering: .relaxed)
     callStart.store(SystemTimeSource().nanoseconds, ordering: .relaxed)
     custody.store(held + 1, ordering: .releasing)
@@ -206,7 +214,7 @@ extension RenderLoop {
 
   /// Notes that the call has returned; false where the sink was replaced meanwhile, and nothing of the loop
   /// may be touched.
-  private func endCall(_ held: Int) -> Bool {
+  func endCall(_ held: Int) -> Bool {
     custody.compareExchange(
       expected: held + 1, desired: held, ordering: .acquiringAndReleasing
     ).exchanged
@@ -237,7 +245,7 @@ extension RenderLoop {
       expected: held, desired: held + 1, ordering: .acquiringAndReleasing)
     guard isOurs else { return false }
     let reading = clock.reading
-    let lost = Int(engine.position - reading.position)
+    let lost = Int(engine.link.position - reading.position)
     let ahead = Double(reading.delay + lost) / engine.rate
     let begin = reading.moment == .zero ? time.now : reading.moment
     abandonedBlocks.append(block)

@@ -18,6 +18,12 @@ public protocol AudioSink: AnyObject {
   /// What goes wrong is reported by the next `wait`.
   func write(_ frames: Span<Float>)
 
+  /// Stops the device until the next `wait`, where it can, and returns whether it did.
+  ///
+  /// Called when nothing that was handed over is to be heard any more. What is written afterwards is played
+  /// as at the first start: time that went by meanwhile is no loss.
+  func rest() -> Bool
+
   /// Ends: lets what was handed over be heard, with a limit in time, or drops it. Nothing follows.
   func finish(draining: Bool)
 
@@ -33,6 +39,9 @@ public protocol AudioSink: AnyObject {
 extension AudioSink {
   /// Nil: calls of this sink always return.
   public var successor: SinkSuccessor? { nil }
+
+  /// False: this sink takes all frames of time.
+  public func rest() -> Bool { false }
 }
 
 /// Makes a sink of the same format for a device that is to be opened again.

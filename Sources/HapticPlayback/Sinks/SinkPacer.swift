@@ -21,6 +21,12 @@ public struct SinkPacer {
   /// Notes frames that were handed over.
   public mutating func hand(over frameCount: Int) { handed += Int64(frameCount) }
 
+  /// Begins again with the next wait.
+  public mutating func restart() {
+    begin = nil
+    handed = 0
+  }
+
   /// Waits until there is space for a period.
   ///
   /// When the clock has run ahead, as after a stopped process, the frames between are missed.
@@ -82,6 +88,12 @@ public final class NullSink: AudioSink {
   /// Forgets frames.
   public func write(_ frames: Span<Float>) {
     pace.hand(over: frames.count / format.channelCount)
+  }
+
+  /// Always rests where it may.
+  public func rest() -> Bool {
+    pace.restart()
+    return true
   }
 
   /// Does nothing.

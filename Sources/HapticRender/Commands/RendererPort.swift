@@ -10,6 +10,8 @@ public final class RendererPort: @unchecked Sendable {
 
   let memory: Cell<Memory>
   private var sentCount = 0
+  /// Called after commands were sent to a renderer that rests: [the control thread that sends].
+  public var wakeHandler: (@Sendable () -> Void)?
 
   /// What both sides share.
   struct Memory: ~Copyable {
@@ -21,6 +23,7 @@ public final class RendererPort: @unchecked Sendable {
     let nonFiniteSampleCount = Atomic<Int64>(0)
     let changeCount = Atomic<Int>(0)
     let doneCount = Atomic<Int>(0)
+    let isResting = Atomic<Bool>(false)
     let excursionLimitedFrameCount = Atomic<Int64>(0)
     let powerLimitedFrameCount = Atomic<Int64>(0)
     let minimumProtectionGain = Atomic<UInt32>(Float(1).bitPattern)
@@ -63,6 +66,11 @@ public final class RendererPort: @unchecked Sendable {
       return false
     }
     sentCount += commands.count
+    if let wakeHandler {
+      // With the fence of `beginRest`: either this thread sees the rest, or the renderer the commands.
+      atomicMemoryFence(ordering: .sequentiallyConsistent)
+      if memory.value.isResting.load(ordering: .relaxed) { wakeHandler() }
+    }
     return true
   }
 

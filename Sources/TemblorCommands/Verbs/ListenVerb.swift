@@ -15,6 +15,8 @@ enum ListenVerb {
 
         As a service of systemd with socket activation it takes the socket that systemd has created, and reports when it is ready; Examples/systemd has the units.
 
+        After \(Int(restDelay / .seconds(1))) seconds in which nothing plays the device is stopped until the next command, so that it and the computer can sleep; time goes on. On a sound server the first sound after that comes about 0.1 seconds later than others. --keep-awake and --record prevent it; a JACK client keeps running.
+
         If the default device cannot be opened, commands still run, without output, so that scripts keep working.
 
 
@@ -47,6 +49,9 @@ enum ListenVerb {
     }
   }
 
+  /// How long nothing plays before the device may sleep.
+  static let restDelay = Duration.seconds(10)
+
   /// Plays on a stage.
   static func run(
     _ arguments: ParsedArguments, _ terminal: Terminal, on stage: any SessionBackend,
@@ -68,6 +73,7 @@ enum ListenVerb {
       isQuiet: arguments.flag("--quiet") || standard.isTyped, wantsRecords: false)
     var performance: ListenTask?
     let outcome = try options.play(in: session) { engine in
+      engine.restDelay = restDelay
       let device = stage.device
       // What just missed one period has the next.
       let period = Double(2 * (device?.format.periodSize ?? 0)) / engine.rate

@@ -69,5 +69,7 @@ void cfp_fail_preparations(cfp_device *device, int error, unsigned count);
 void cfp_add_delay(cfp_device *device, long frameCount);
 /// Passes over frames that are queued, which nobody hears.
 void cfp_skip(cfp_device *device, long frameCount);
+/* Drops the next frames as it takes them, at once. */
+void cfp_swallow(cfp_device *device, long frameCount);
 /// Says it is ready at every wait, whether it is or not.
 void cfp_cry_wolf(cfp_device *device, bool isReady);

@@ -1,0 +1,100 @@
+import FaultyPCM
+import Glibc
+import HapticOutputs
+import HapticPlayback
+import Testing
+
+/// Silence before the first sound on a device that is no card: the buffer is 960 frames in periods of 240.
+@Suite struct LeadInTests {
+  private typealias Stretch = Playback.Stretch
+  /// Silence for the time of the lead-in, and the buffer that is full of it by then.
+  private let silence = 2_400 + 960
+
+  private func playback(buffer: Int = 960) throws -> Playback {
+    try Playback {
+      $0.leadIn = .milliseconds(50)
+      $0.bufferSize = buffer
+    }
+  }
+
+  @Test func silenceLeadsInAtTheStartAndAfterAReturn() throws {
+    let playback = try playback()
+    playback.device.plan(.disconnect(duration: .zero, code: ENODEV), at: .milliseconds(500))
+    #expect(playback.run(until: .seconds(1)))
+    #expect(
+      playback.heard.prefix(2) == [
+        Stretch(start: 0, first: nil, count: silence),
+        Stretch(start: silence, first: 0, count: 24_000 - silence),
+      ])
+    // The clock of what is heard stays behind by the lead-in; what follows the silence comes at its time.
+    let last = try #require(playback.heard.last)
+    #expect(last.first == last.start - silence)
+    #expect(last.start + last.count == 48_000)
+    let between = try #require(playback.heard.dropFirst(2).first)
+    #expect(between.first == nil && between.count >= 2_400)
+    // All that was not heard is counted: from the end of what was, to the beginning of what followed.
+    #expect(playback.notices.last?.missedFrameCount == (last.first ?? 0) - (24_000 - silence))
+  }
+
+  /// A sound server that is behind as a stream starts reads that much at once, and drops it.
+  @Test(arguments: [240, 1_000, 12_000, 24_000])
+  func whatAServerSwallowsAtTheStartIsSilence(frameCount: Int) throws {
+    let playback = try playback()
+    playback.device.plan(.swallow(frameCount: frameCount), at: .milliseconds(3))
+    #expect(playback.run(until: .seconds(2)))
+    let sound = playback.heard.filter { $0.first != nil }
+    #expect(sound.count == 1)
+    #expect(sound.first?.first == 0)
+    #expect(sound.first.map { $0.start + $0.count } == 96_000)
+    #expect(playback.notices == [])
+    #expect(playback.missedCount == 0)
+  }
+
+  @Test func aDeviceThatRunsDryAtTheStartLosesSilenceOnly() throws {
+    let playback = try playback()
+    for milliseconds in [2, 9, 30, 47] {
+      playback.device.plan(.underrun, at: .milliseconds(milliseconds))
+    }
+    #expect(playback.run(until: .seconds(1)))
+    let sound = playback.heard.filter { $0.first != nil }
+    #expect(sound.count == 1)
+    #expect(sound.first?.first == 0)
+    #expect(playback.notices == [])
+    #expect(playback.missedCount == 0)
+  }
+
+  /// However unsteady it is, sound begins after two seconds.
+  @Test func theLeadInHasALimit() throws {
+    let playback = try playback()
+    for step in 0..<400 { playback.device.plan(.underrun, at: .milliseconds(step * 10)) }
+    #expect(playback.run(until: .milliseconds(1_900)))
+    #expect(playback.position == 0)
+    #expect(playback.run(until: .milliseconds(2_200)))
+    #expect(playback.position > 0)
+  }
+
+  /// Behind the lead-in, what is swallowed is a loss, also before the device counts as settled.
+  @Test func whatIsSkippedLaterIsCounted() throws {
+    let playback = try playback()
+    playback.device.plan(.skip(frameCount: 800), at: .milliseconds(122))
+    #expect(playback.run(until: .seconds(1)))
+    let lost = playback.notices.map(\.missedFrameCount).reduce(0, +)
+    let heard = playback.heard.filter { $0.first != nil }.map(\.count).reduce(0, +)
+    #expect(playback.notices.allSatisfy { $0.cause == .droppedBuffer })
+    let last = try #require(playback.heard.last)
+    #expect(last.first == last.start - silence)
+    #expect(abs(lost - 800) <= 1)
+    #expect(abs(heard + lost - (48_000 - silence)) <= 1)
+  }
+
+  /// A long buffer bridges what a server swallows.
+  @Test func aLongBufferDoesNotWait() throws {
+    let playback = try playback(buffer: 9_600)
+    #expect(playback.run(until: .seconds(1)))
+    #expect(
+      playback.heard == [
+        Stretch(start: 0, first: nil, count: 2_400),
+        Stretch(start: 2_400, first: 0, count: 45_600),
+      ])
+  }
+}
