@@ -114,6 +114,26 @@ public struct JSONValue: Sendable {
   /// The elements of an array; empty for others.
   public var elements: JSONContents { JSONContents(of: self, if: .array) }
 
+  /// The elements of an array of nothing but whole numbers within a range, decoded in one pass; nil for
+  /// all other values.
+  package func wholeNumbers(in range: ClosedRange<Int32>) -> [Int32]? {
+    let node = node
+    guard node.form == .array else { return nil }
+    let nodes = document.nodes
+    let text = document.text
+    let contents = index + 1..<Int(node.extent)
+    var numbers: [Int32] = []
+    numbers.reserveCapacity(contents.count)
+    for index in contents {
+      guard nodes[index].form == .number,
+        let number = Int32(exactly: JSONNumber.value(text.span, nodes[index].range)),
+        range.contains(number)
+      else { return nil }
+      numbers.append(number)
+    }
+    return numbers
+  }
+
   /// The last member with a key, where the value is an object that has one.
   public subscript(key: String) -> JSONValue? {
     var found: JSONValue?

@@ -55,10 +55,9 @@ package struct AHAPDocument: Sendable {
       allowances = decoder.allowances()
     }
     let isReadable = decoder.log.errorCount == 0
-    let findings = isReadable && !options.wantsFindings ? [] : decoder.log.findings(in: json)
     return Examination(
       composition: isReadable ? reading.composition : nil,
-      findings: options.wantsFindings ? findings : findings.filter { $0.severity == .error },
+      findings: decoder.log.findings(in: json, for: options),
       errorCount: decoder.log.errorCount,
       places: AHAPPlaces(
         json: json, entries: decoder.entries?.index ?? json.root.index,

@@ -310,23 +310,9 @@ struct PatternDecoder {
 
   /// Checks what the text as a whole has or lacks.
   mutating func checkText() {
-    for tolerance in json.tolerances {
-      let value = json.value(of: tolerance)
-      switch tolerance.kind {
-      case .byteOrderMark:
-        log.add(
-          .byteOrderMark, at: value, offset: 0, "the text starts with a byte-order mark",
-          hint: "save it as UTF-8 without one")
-      case .trailingComma:
-        log.add(
-          .trailingComma, at: value, offset: tolerance.offset,
-          "comma before a closing bracket", hint: "remove it")
-      case .duplicateKey:
-        log.add(
-          .duplicateKey, at: value, offset: tolerance.offset,
-          "duplicate key \((value.key ?? "").quoted()); the last value is used")
-      }
-    }
+    log.addDeviations(
+      of: json, byteOrderMark: .byteOrderMark, trailingComma: .trailingComma,
+      duplicateKey: .duplicateKey)
     if let longTime, hasWholeTimes, let number = longTime.number {
       log.add(
         .timeUnit, at: longTime, "\(longTime.key ?? "Time") is \(number) s; times are in seconds",

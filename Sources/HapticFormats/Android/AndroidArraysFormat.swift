@@ -40,10 +40,10 @@ public struct AndroidArraysFormat: HapticFormat {
     var decoder = ArraysDecoder(json)
     let effect = decoder.decode()
     let isReadable = decoder.log.errorCount == 0
-    let findings = decoder.log.findings(in: json)
-    let made = isReadable ? VibrationComposition(effect, law: options.amplitude) : nil
+    let made = isReadable ? VibrationComposition(effect, options: options) : nil
     return Examination(
-      composition: made?.composition, findings: findings, errorCount: decoder.log.errorCount,
+      composition: made?.composition, findings: decoder.log.findings(in: json, for: options),
+      errorCount: decoder.log.errorCount,
       losses: options.wantsFindings ? made?.losses.finish() ?? [] : [],
       places: WholeDocument(json: json))
   }
@@ -94,20 +94,24 @@ private struct ArraysDecoder {
       log.add(.arraysStructure, at: root, "the file must be an object with the key \"timings\"")
       return nil
     }
-    guard let durations = numbers(timings, "timings", 0...Int(Int32.max)) else { return nil }
+    guard let durations = numbers(timings, "timings", 0...Int32.max) else { return nil }
     var steps: [VibrationEffect.Step] = []
     if let amplitudes = root["amplitudes"] {
-      guard let levels = numbers(amplitudes, "amplitudes", -1...VibrationEffect.fullAmplitude)
+      guard
+        let levels = numbers(amplitudes, "amplitudes", -1...Int32(VibrationEffect.fullAmplitude))
       else { return nil }
       if levels.count != durations.count {
         log.add(
           .arraysCount, at: amplitudes,
           "there are \(durations.count) timings and \(levels.count) amplitudes")
       }
-      steps = zip(durations, levels).map { .init(duration: $0, amplitude: $1 < 0 ? nil : $1) }
+      steps.reserveCapacity(durations.count)
+      for (duration, level) in zip(durations, levels) {
+        steps.append(.init(duration: Int(duration), amplitude: level < 0 ? nil : Int(level)))
+      }
     } else {
       steps = durations.enumerated().map { index, duration in
-        .init(duration: duration, amplitude: index % 2 == 0 ? 0 : nil)
+        .init(duration: Int(duration), amplitude: index % 2 == 0 ? 0 : nil)
       }
     }
     if log.errorCount == 0, !durations.contains(where: { $0 > 0 }) {
@@ -128,15 +132,17 @@ private struct ArraysDecoder {
   }
 
   private mutating func numbers(
-    _ value: JSONValue, _ name: String, _ range: ClosedRange<Int>
-  ) -> [Int]? {
+    _ value: JSONValue, _ name: String, _ range: ClosedRange<Int32>
+  ) -> [Int32]? {
     guard value.kind == .array else {
       log.add(.arraysStructure, at: value, "\(name) must be an array, not \(value.kind.noun)")
       return nil
     }
-    var numbers: [Int] = []
+    // Nearly all files have no mistake, and hold nothing but these numbers.
+    if let numbers = value.wholeNumbers(in: range) { return numbers }
+    var numbers: [Int32] = []
     for element in value.elements {
-      if let number = element.number, let whole = Int(exactly: number), range.contains(whole) {
+      if let number = element.number, let whole = Int32(exactly: number), range.contains(whole) {
         numbers.append(whole)
       } else {
         let text = String(decoding: element.lexeme.prefix(24), as: UTF8.self)

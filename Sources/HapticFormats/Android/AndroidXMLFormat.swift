@@ -49,14 +49,11 @@ public struct AndroidXMLFormat: HapticFormat {
     decoder.decode()
     let places = XMLPlaces(tree: tree, name: file.name, main: decoder.firstEffect)
     let isReadable = decoder.log.errorCount == 0
-    let findings =
-      isReadable && !options.wantsFindings
-      ? [] : decoder.log.findings { places.place(of: $0, at: $1) }
     let made =
-      isReadable ? VibrationComposition(decoder.effects.first, law: options.amplitude) : nil
+      isReadable ? VibrationComposition(decoder.effects.first, options: options) : nil
     return Examination(
       composition: made?.composition,
-      findings: options.wantsFindings ? findings : findings.filter { $0.severity == .error },
+      findings: decoder.log.findings(for: options) { places.place(of: $0, at: $1) },
       errorCount: decoder.log.errorCount,
       losses: options.wantsFindings ? made?.losses.finish() ?? [] : [],
       places: places)

@@ -60,9 +60,9 @@ public struct VibrateFormat: HapticFormat {
     }
     let made =
       log.errorCount == 0
-      ? VibrationComposition(.waveform(steps, repeatIndex: nil), law: options.amplitude) : nil
+      ? VibrationComposition(.waveform(steps, repeatIndex: nil), options: options) : nil
     return Examination(
-      composition: made?.composition, findings: log.findings(in: json),
+      composition: made?.composition, findings: log.findings(in: json, for: options),
       errorCount: log.errorCount,
       losses: options.wantsFindings ? made?.losses.finish() ?? [] : [],
       places: WholeDocument(json: json))

@@ -7,11 +7,16 @@ struct VibrationComposition {
   /// What was not kept.
   private(set) var losses = LossLog()
 
+  private typealias Points = [ParameterCurve.ControlPoint]
+
   private let law: AmplitudeLaw
+  /// The intensity of each amplitude.
+  private let intensities: [Float]
   private let scale = SharpnessScale.phone
   private var builder = LayerBuilder()
   /// Losses of events, by their numbers in the builder.
   private var eventLosses: [(event: Int, message: String, size: Double?)] = []
+  private let wantsLosses: Bool
   /// Milliseconds of what was added.
   private var time = 0
   /// Milliseconds at which the last event ends.
@@ -26,8 +31,13 @@ struct VibrationComposition {
   private static let transientLength = 12
 
   /// The layers of an effect; nil is an effect without content.
-  init(_ effect: VibrationEffect?, law: AmplitudeLaw) {
+  init(_ effect: VibrationEffect?, options: ReadingOptions) {
+    let law = options.amplitude
     self.law = law
+    intensities = (0...VibrationEffect.fullAmplitude).map {
+      Float(law.intensity(ofAmplitude: Double($0) / Double(VibrationEffect.fullAmplitude)))
+    }
+    wantsLosses = options.wantsFindings
     hasTones = effect?.hasTones ?? false
     if let effect { add(effect) }
     let (layers, references) = builder.build()
@@ -77,7 +87,7 @@ struct VibrationComposition {
   private mutating func add(
     _ shape: VibrationPrimitives.Shape, scale: Float, _ name: String
   ) {
-    let message = "\(name) is a recording of the device; it is approximated"
+    let message = wantsLosses ? "\(name) is a recording of the device; it is approximated" : ""
     for transient in shape.transients {
       let start = time + transient.delay
       let index = builder.add(
@@ -86,14 +96,14 @@ struct VibrationComposition {
           parameters: [
             .hapticIntensity: transient.intensity * scale, .hapticSharpness: transient.sharpness,
           ]))
-      eventLosses.append((index, message, nil))
+      if wantsLosses { eventLosses.append((index, message, nil)) }
       end = max(end, start + Self.transientLength)
     }
     guard let swell = shape.swell, let last = swell.points.last else { return }
     let index = add(
       duration: last.time, intensity: scale, sharpness: swell.sharpness,
-      gains: swell.points.map { ($0.time, $0.intensity) }, tones: nil)
-    eventLosses.append((index, message, nil))
+      gains: swell.points.map { Self.point($0.time, $0.intensity) })
+    if wantsLosses { eventLosses.append((index, message, nil)) }
   }
 
   // MARK: Steps
@@ -104,83 +114,78 @@ struct VibrationComposition {
         .approximated, .composition, "the default amplitude is the device's; full amplitude is read"
       )
     }
-    var run: [(amplitude: Int, duration: Int)] = []
+    var run: Points = []
+    var length = 0
     var loopStart: Int?
     for (index, step) in steps.enumerated() {
       if index == repeatIndex {
-        flush(&run)
+        flush(&run, &length)
         loopStart = time
       }
-      let amplitude = step.amplitude ?? VibrationEffect.fullAmplitude
       guard step.duration > 0 else { continue }
+      let amplitude = step.amplitude ?? VibrationEffect.fullAmplitude
       if amplitude == 0 {
-        flush(&run)
+        flush(&run, &length)
         time += step.duration
-      } else if let last = run.last, last.amplitude == amplitude {
-        run[run.count - 1].duration += step.duration
-      } else {
-        run.append((amplitude, step.duration))
+        continue
       }
+      let intensity = intensities[amplitude]
+      if run.last?.value != intensity { run.append(Self.point(length, intensity)) }
+      if run.count % 2 == 0 { run.removeLast() }
+      length += step.duration
+      run.append(Self.point(length, intensity))
     }
-    flush(&run)
+    flush(&run, &length)
     if let loopStart {
       loop = .init(start: Double(loopStart) / 1000, end: Double(time) / 1000)
     }
   }
 
-  /// Adds levels that follow each other without silence as one event.
-  private mutating func flush(_ run: inout [(amplitude: Int, duration: Int)]) {
-    defer { run = [] }
-    let levels = run.map { step in
-      let amplitude = Double(step.amplitude) / Double(VibrationEffect.fullAmplitude)
-      return (duration: step.duration, value: Float(law.intensity(ofAmplitude: amplitude)))
-    }
-    guard let first = levels.first else { return }
-    let total = levels.reduce(0) { $0 + $1.duration }
-    if levels.count == 1 {
+  /// Adds levels that follow each other without silence as one event: each has a point at its start and one
+  /// at its end.
+  private mutating func flush(_ run: inout Points, _ length: inout Int) {
+    guard let first = run.first else { return }
+    if run.count == 2 {
       builder.add(
         HapticEvent(
-          kind: .hapticContinuous, time: Double(time) / 1000, duration: Double(total) / 1000,
+          kind: .hapticContinuous, time: Double(time) / 1000, duration: Double(length) / 1000,
           parameters: [.hapticIntensity: first.value]))
-      time += total
-      end = max(end, time)
-      return
+      end = max(end, time + length)
+    } else {
+      // A copy has no room to spare, and the run keeps its memory.
+      add(duration: length, intensity: 1, sharpness: nil, gains: run.map { $0 })
     }
-    var gains: [(Int, Float)] = []
-    var place = 0
-    for level in levels {
-      gains.append((place, level.value))
-      place += level.duration
-      gains.append((place, level.value))
-    }
-    add(duration: total, intensity: 1, sharpness: nil, gains: gains, tones: nil)
-    time += total
+    time += length
+    length = 0
+    run.removeAll(keepingCapacity: true)
   }
 
   // MARK: Envelopes
 
   private mutating func add(_ points: [VibrationEffect.BasicPoint], _ initial: Float?) {
-    var gains: [(Int, Float)] = [(0, 0)]
-    var tones: [(Int, Float)] = [(0, initial ?? points.first?.sharpness ?? 0)]
+    var gains = [Self.point(0, 0)]
+    var tones = [Self.point(0, initial ?? points.first?.sharpness ?? 0)]
+    gains.reserveCapacity(points.count + 1)
+    tones.reserveCapacity(points.count + 1)
     var place = 0
     for point in points {
       place += point.duration
-      gains.append((place, point.intensity))
-      tones.append((place, point.sharpness))
+      gains.append(Self.point(place, point.intensity))
+      tones.append(Self.point(place, point.sharpness))
     }
     add(duration: place, intensity: 1, sharpness: 0, gains: gains, tones: tones)
     time += place
   }
 
   private mutating func add(_ points: [VibrationEffect.WaveformPoint], _ initial: Float?) {
-    var gains: [(Int, Float)] = [(0, 0)]
+    var gains = [Self.point(0, 0)]
     var hertz = Double(initial ?? points.first?.hertz ?? 1)
     var excess = 0.0
     func tone(_ hertz: Double) -> Float {
       excess = max(excess, scale.low - hertz, hertz - scale.high)
       return Float(min(max(scale.sharpness(ofHertz: hertz), 0), 1))
     }
-    var tones: [ParameterCurve.ControlPoint] = [.init(time: 0, value: tone(hertz))]
+    var tones = [Self.point(0, tone(hertz))]
     var place = 0
     for point in points {
       let next = Double(point.hertz)
@@ -198,10 +203,10 @@ struct VibrationComposition {
       }
       hertz = next
       place += point.duration
-      gains.append((place, point.amplitude))
+      gains.append(Self.point(place, point.amplitude))
     }
     let index = add(
-      duration: place, intensity: 1, sharpness: 0, gains: gains, tonePoints: tones,
+      duration: place, intensity: 1, sharpness: 0, gains: gains, tones: tones,
       interpolation: law == .root ? .squared : .linear)
     if excess > 0 {
       eventLosses.append(
@@ -214,34 +219,28 @@ struct VibrationComposition {
     time += place
   }
 
-  @discardableResult
-  private mutating func add(
-    duration: Int, intensity: Float, sharpness: Float?, gains: [(Int, Float)],
-    tones: [(Int, Float)]?
-  ) -> Int {
-    let points = tones ?? (hasTones ? [(0, 0)] : [])
-    return add(
-      duration: duration, intensity: intensity, sharpness: sharpness, gains: gains,
-      tonePoints: points.map { .init(time: Double($0.0) / 1000, value: $0.1) },
-      interpolation: .linear)
+  private static func point(_ milliseconds: Int, _ value: Float) -> ParameterCurve.ControlPoint {
+    .init(time: Double(milliseconds) / 1000, value: value)
   }
 
+  @discardableResult
   private mutating func add(
-    duration: Int, intensity: Float, sharpness: Float?, gains: [(Int, Float)],
-    tonePoints: [ParameterCurve.ControlPoint], interpolation: ParameterCurve.Interpolation
+    duration: Int, intensity: Float, sharpness: Float?, gains: Points, tones: Points = [],
+    interpolation: ParameterCurve.Interpolation = .linear
   ) -> Int {
     let start = Double(time) / 1000
     var parameters: EventParameters = [.hapticIntensity: intensity]
     parameters[.hapticSharpness] = sharpness
     var curves = [
       ParameterCurve(
-        id: .hapticIntensityControl, time: start,
-        controlPoints: gains.map { .init(time: Double($0.0) / 1000, value: $0.1) },
+        id: .hapticIntensityControl, time: start, controlPoints: gains,
         interpolation: interpolation)
     ]
-    if !tonePoints.isEmpty {
+    if !tones.isEmpty || hasTones {
       curves.append(
-        ParameterCurve(id: .hapticSharpnessControl, time: start, controlPoints: tonePoints))
+        ParameterCurve(
+          id: .hapticSharpnessControl, time: start,
+          controlPoints: tones.isEmpty ? [Self.point(0, 0)] : tones))
     }
     end = max(end, time + duration)
     return builder.add(

@@ -24,12 +24,24 @@ indirect enum VibrationEffect: Equatable, Sendable {
     var isFromStart = false
   }
 
-  /// One level.
+  /// One level: small, since a large file has very many.
   struct Step: Equatable, Sendable {
+    private var milliseconds: Int32
+    /// −1 for the device's.
+    private var level: Int16
+
+    init(duration: Int, amplitude: Int?) {
+      milliseconds = Int32(clamping: duration)
+      level = amplitude.map { Int16(clamping: $0) } ?? -1
+    }
+
     /// Milliseconds.
-    var duration: Int
+    var duration: Int {
+      get { Int(milliseconds) }
+      set { milliseconds = Int32(clamping: newValue) }
+    }
     /// 0…255, or nil for what the device takes where none is given.
-    var amplitude: Int?
+    var amplitude: Int? { level < 0 ? nil : Int(level) }
   }
 
   /// The end of one line of a basic envelope.

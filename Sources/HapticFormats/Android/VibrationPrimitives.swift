@@ -54,40 +54,47 @@ enum VibrationPrimitives {
 
   static func shape(of primitive: Primitive) -> Shape {
     switch primitive {
-    case .click: .tap(1, 0.5, length: 12)
-    case .tick: .tap(0.6, 0.8, length: 8)
-    case .lowTick: .tap(0.4, 0.3, length: 12)
-    case .thud:
-      Shape(
-        length: 80, transients: [.init(intensity: 1, sharpness: 0.05)],
-        swell: .init(points: [(0, 1), (80, 0)], sharpness: 0.05))
-    case .slowRise:
-      Shape(length: 500, swell: .init(points: [(0, 0), (500, 1)], sharpness: 0.5))
-    case .quickRise:
-      Shape(length: 150, swell: .init(points: [(0, 0), (150, 1)], sharpness: 0.5))
-    case .quickFall:
-      Shape(length: 100, swell: .init(points: [(0, 1), (100, 0)], sharpness: 0.5))
-    case .spin:
-      Shape(
-        length: 150,
-        swell: .init(
-          points: [(0, 0), (38, 1), (75, 0), (113, 1), (150, 0)], sharpness: 0.5))
+    case .click: click
+    case .tick: tick
+    case .lowTick: lowTick
+    case .thud: thud
+    case .slowRise: slowRise
+    case .quickRise: quickRise
+    case .quickFall: quickFall
+    case .spin: spin
     }
   }
 
   static func shape(of predefined: Predefined) -> Shape {
     switch predefined {
-    case .click: shape(of: Primitive.click)
-    case .tick: shape(of: Primitive.tick)
-    case .heavyClick: .tap(1, 0.35, length: 16)
-    case .doubleClick:
-      Shape(
-        length: 112,
-        transients: [
-          .init(intensity: 1, sharpness: 0.5), .init(delay: 100, intensity: 1, sharpness: 0.5),
-        ])
+    case .click: click
+    case .tick: tick
+    case .heavyClick: heavyClick
+    case .doubleClick: doubleClick
     }
   }
+
+  private static let click = Shape.tap(1, 0.5, length: 12)
+  private static let tick = Shape.tap(0.6, 0.8, length: 8)
+  private static let lowTick = Shape.tap(0.4, 0.3, length: 12)
+  private static let thud = Shape(
+    length: 80, transients: [.init(intensity: 1, sharpness: 0.05)],
+    swell: .init(points: [(0, 1), (80, 0)], sharpness: 0.05))
+  private static let slowRise = Shape(
+    length: 500, swell: .init(points: [(0, 0), (500, 1)], sharpness: 0.5))
+  private static let quickRise = Shape(
+    length: 150, swell: .init(points: [(0, 0), (150, 1)], sharpness: 0.5))
+  private static let quickFall = Shape(
+    length: 100, swell: .init(points: [(0, 1), (100, 0)], sharpness: 0.5))
+  private static let spin = Shape(
+    length: 150,
+    swell: .init(points: [(0, 0), (38, 1), (75, 0), (113, 1), (150, 0)], sharpness: 0.5))
+  private static let heavyClick = Shape.tap(1, 0.35, length: 16)
+  private static let doubleClick = Shape(
+    length: 112,
+    transients: [
+      .init(intensity: 1, sharpness: 0.5), .init(delay: 100, intensity: 1, sharpness: 0.5),
+    ])
 
   /// The primitive that stands for a transient, with the factor on its strength, and how far both
   /// are from the transient at most.

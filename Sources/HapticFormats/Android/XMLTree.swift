@@ -3,28 +3,58 @@
 /// Read by libexpat, which opens no files. Declarations of document types are refused, so there are
 /// no entities but those of XML itself. Names are those of a fixed list; others are unknown.
 struct XMLTree: Sendable {
-  /// An element, or a comment where comments are kept.
+  /// An element, or a comment where comments are kept: small, since a large text has very many.
   struct Element: Sendable {
     /// The number of the name in the list, `unknown` or `comment`.
-    var name: Int16
+    let name: Int16
     /// Its place among the elements of its parent, from 0.
-    var ordinal: UInt32
+    let ordinal: UInt32
+    private let start: UInt32
+    private let above: Int32
+    private var behind: UInt32
+    private let firstAttribute: UInt32
+    private let attributeEnd: UInt32
+
+    init(
+      name: Int16, ordinal: UInt32, offset: Int, parent: Int, end: Int, attributes: Range<Int>
+    ) {
+      self.name = name
+      self.ordinal = ordinal
+      start = UInt32(truncatingIfNeeded: offset)
+      above = Int32(truncatingIfNeeded: parent)
+      behind = UInt32(truncatingIfNeeded: end)
+      firstAttribute = UInt32(truncatingIfNeeded: attributes.lowerBound)
+      attributeEnd = UInt32(truncatingIfNeeded: attributes.upperBound)
+    }
+
     /// The byte of its `<`.
-    var offset: Int
+    var offset: Int { Int(start) }
     /// The number of its parent, −1 for the root.
-    var parent: Int
+    var parent: Int { Int(above) }
     /// The number of the element behind its last descendant.
-    var end: Int
+    var end: Int {
+      get { Int(behind) }
+      set { behind = UInt32(truncatingIfNeeded: newValue) }
+    }
     /// Its attributes.
-    var attributes: Range<Int>
+    var attributes: Range<Int> { Int(firstAttribute)..<Int(attributeEnd) }
   }
 
   /// An attribute.
   struct Attribute: Sendable {
     /// The number of the name in the list, or `unknown`.
-    var name: Int16
+    let name: Int16
+    private let start: UInt32
+    private let end: UInt32
+
+    init(name: Int16, value: Range<Int>) {
+      self.name = name
+      start = UInt32(truncatingIfNeeded: value.lowerBound)
+      end = UInt32(truncatingIfNeeded: value.upperBound)
+    }
+
     /// Its value in `values`.
-    var value: Range<Int>
+    var value: Range<Int> { Int(start)..<Int(end) }
   }
 
   /// The name of an element or attribute that is not in the list.

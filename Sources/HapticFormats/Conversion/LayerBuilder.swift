@@ -9,15 +9,22 @@ struct LayerBuilder {
   private struct Entry {
     var event: HapticEvent
     var curves: [ParameterCurve]
-    var span: ClosedRange<Double>
+    var end: Double
   }
 
-  private var entries: [Entry] = []
+  /// Events without curves.
+  private var plain: [HapticEvent] = []
+  /// Events with curves.
+  private var bent: [Entry] = []
+  /// Of each added event: layer 0 and its number in `plain`, or layer 1 and its number in `bent`.
+  private var added: [EventReference] = []
 
   /// Adds an event that no curve acts on; its number among all that are added.
   @discardableResult
   mutating func add(_ event: HapticEvent) -> Int {
-    add(event, curves: [], until: event.time)
+    added.append(EventReference(layer: 0, event: plain.count))
+    plain.append(event)
+    return added.count - 1
   }
 
   /// Adds an event with the curves that act on it alone; its number among all that are added.
@@ -26,41 +33,55 @@ struct LayerBuilder {
   /// on, so `end` covers the release.
   @discardableResult
   mutating func add(_ event: HapticEvent, curves: [ParameterCurve], until end: Double) -> Int {
-    entries.append(Entry(event: event, curves: curves, span: event.time...max(event.time, end)))
-    return entries.count - 1
+    if curves.isEmpty { return add(event) }
+    added.append(EventReference(layer: 1, event: bent.count))
+    bent.append(Entry(event: event, curves: curves, end: max(event.time, end)))
+    return added.count - 1
   }
 
   /// The layers, at least one, and the place of each added event in them.
   ///
   /// Takes time in proportion to the events and the logarithm of the layers.
   func build() -> (layers: [HapticComposition.Layer], references: [EventReference]) {
-    var patterns: [HapticPattern] = []
-    var references = Array(repeating: EventReference(event: 0), count: entries.count)
-    let plain = entries.indices.filter { entries[$0].curves.isEmpty }
-    if !plain.isEmpty { patterns.append(HapticPattern()) }
-    for index in plain {
-      references[index] = EventReference(layer: 0, event: patterns[0].events.count)
-      patterns[0].events.append(entries[index].event)
+    var order = Array(bent.indices)
+    let isSorted = zip(order, order.dropFirst()).allSatisfy {
+      bent[$0].event.time <= bent[$1].event.time
     }
-    let bent = entries.indices.filter { !entries[$0].curves.isEmpty }
-      .sorted { (entries[$0].span.lowerBound, $0) < (entries[$1].span.lowerBound, $1) }
+    if !isSorted {
+      order.sort { (bent[$0].event.time, $0) < (bent[$1].event.time, $1) }
+    }
+    let first = plain.isEmpty ? 0 : 1
+    var places = Array(repeating: EventReference(event: 0), count: bent.count)
+    var counts: [Int] = []
     var free = EndQueue()
-    for index in bent {
-      let entry = entries[index]
+    for index in order {
       let layer: Int
-      if let first = free.first, first.end <= entry.span.lowerBound {
-        layer = free.removeFirst().layer
+      if let next = free.first, next.end <= bent[index].event.time {
+        layer = next.layer
+        free.replaceFirst((bent[index].end, layer))
       } else {
-        layer = patterns.count
-        patterns.append(HapticPattern())
+        layer = counts.count
+        counts.append(0)
+        free.insert((bent[index].end, layer))
       }
-      references[index] = EventReference(layer: layer, event: patterns[layer].events.count)
-      patterns[layer].events.append(entry.event)
-      patterns[layer].curves += entry.curves
-      free.insert((entry.span.upperBound, layer))
+      places[index] = EventReference(layer: first + layer, event: counts[layer])
+      counts[layer] += 1
+    }
+    var patterns = plain.isEmpty ? [] : [HapticPattern(events: plain)]
+    for count in counts {
+      patterns.append(HapticPattern())
+      patterns[patterns.count - 1].events.reserveCapacity(count)
+      patterns[patterns.count - 1].curves.reserveCapacity(count)
+    }
+    for index in order {
+      patterns[places[index].layer].events.append(bent[index].event)
+      patterns[places[index].layer].curves += bent[index].curves
     }
     if patterns.isEmpty { patterns.append(HapticPattern()) }
-    return (patterns.map { HapticComposition.Layer($0) }, references)
+    return (
+      patterns.map { HapticComposition.Layer($0) },
+      added.map { $0.layer == 0 ? $0 : places[$0.event] }
+    )
   }
 }
 
@@ -79,15 +100,14 @@ private struct EndQueue {
     }
   }
 
-  mutating func removeFirst() -> (end: Double, layer: Int) {
-    heap.swapAt(0, heap.count - 1)
-    let first = heap.removeLast()
+  /// Puts another time in the place of the first.
+  mutating func replaceFirst(_ element: (end: Double, layer: Int)) {
+    heap[0] = element
     var index = 0
-    while true {
-      let children = (2 * index + 1..<2 * index + 3).filter { $0 < heap.count }
-      guard let child = children.min(by: { isBefore($0, $1) }), isBefore(child, index) else {
-        return first
-      }
+    while 2 * index + 1 < heap.count {
+      var child = 2 * index + 1
+      if child + 1 < heap.count, isBefore(child + 1, child) { child += 1 }
+      guard isBefore(child, index) else { return }
       heap.swapAt(child, index)
       index = child
     }

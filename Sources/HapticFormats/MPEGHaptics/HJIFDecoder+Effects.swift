@@ -111,26 +111,3 @@ extension HJIFDecoder {
     }
   }
 }
-
-extension HJIFDecoder {
-  /// Notes what the text has that JSON forbids.
-  mutating func checkText() {
-    for tolerance in json.tolerances {
-      let value = json.value(of: tolerance)
-      switch tolerance.kind {
-      case .byteOrderMark:
-        log.add(
-          Self.rules.byteOrderMark, at: value, offset: 0, "the text starts with a byte-order mark",
-          hint: "save it as UTF-8 without one")
-      case .trailingComma:
-        log.add(
-          Self.rules.trailingComma, at: value, offset: tolerance.offset,
-          "comma before a closing bracket", hint: "remove it")
-      case .duplicateKey:
-        log.add(
-          Self.rules.duplicateKey, at: value, offset: tolerance.offset,
-          "duplicate key \((value.key ?? "").quoted()); the last value is used")
-      }
-    }
-  }
-}

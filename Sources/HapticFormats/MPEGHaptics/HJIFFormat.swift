@@ -35,7 +35,12 @@ public struct HJIFFormat: HapticFormat {
     }
     var decoder = HJIFDecoder(json, wantsFindings: options.wantsFindings)
     decoder.decode()
-    if options.wantsFindings { decoder.checkText() }
+    if options.wantsFindings {
+      let rules = HJIFDecoder.rules
+      decoder.log.addDeviations(
+        of: json, byteOrderMark: rules.byteOrderMark, trailingComma: rules.trailingComma,
+        duplicateKey: rules.duplicateKey)
+    }
     return MPEGExamination(
       document: decoder.document, rules: .hjif, log: decoder.log,
       offset: { JSONValue(document: json, index: $0).offset },
@@ -93,13 +98,12 @@ struct MPEGExamination {
     var mapping = MPEGMapping(document, resolver: resolver, sourcePlace: place)
     mapping.map(asReference: options.asReference)
     let log = mapping.resolver.log
-    let findings = log.findings(findingPlace)
     let isReadable = log.errorCount == 0
     var composition = HapticComposition(layers: mapping.layers)
     if !document.description.isEmpty { composition.notes = document.description }
     return Examination(
       composition: isReadable ? composition : nil,
-      findings: options.wantsFindings ? findings : findings.filter { $0.severity == .error },
+      findings: log.findings(for: options, findingPlace),
       errorCount: log.errorCount,
       losses: isReadable && options.wantsFindings ? mapping.losses.finish() : [],
       places: MPEGPlaces(

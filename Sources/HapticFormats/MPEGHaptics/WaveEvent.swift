@@ -65,19 +65,18 @@ struct WaveEvent {
 
   /// A line with corners where it leaves or enters 0…1, and clamped to that.
   private static func clamped(_ line: Line) -> Line {
+    if line.allSatisfy({ 0...1 ~= $0.value }) { return line }
     var clamped: Line = []
     for (index, point) in line.enumerated() {
       if index > 0 {
         let last = line[index - 1]
-        var crossings: [Double] = []
+        // A jump from one key to another of its position passes a bound without a time of its own.
+        var crossings: Line = []
         for bound in [0.0, 1.0] where (last.value - bound) * (point.value - bound) < 0 {
           let share = (bound - last.value) / (point.value - last.value)
-          crossings.append(last.time + (point.time - last.time) * share)
+          crossings.append((last.time + (point.time - last.time) * share, bound))
         }
-        for time in crossings.sorted() {
-          let share = (time - last.time) / (point.time - last.time)
-          clamped.append((time, last.value + (point.value - last.value) * share))
-        }
+        clamped += last.value < point.value ? crossings : crossings.reversed()
       }
       clamped.append(point)
     }

@@ -57,21 +57,6 @@ struct HapticClipDecoder {
     decodeFrequency(frequency)
   }
 
-  /// Notes what the SDK's reader refuses and this one does not.
-  mutating func checkText() {
-    for tolerance in json.tolerances {
-      let value = json.value(of: tolerance)
-      let message =
-        switch tolerance.kind {
-        case .byteOrderMark: "the text starts with a byte-order mark"
-        case .trailingComma: "comma before a closing bracket"
-        case .duplicateKey:
-          "duplicate key \((value.key ?? "").quoted()); the last value is used"
-        }
-      log.add(.clipText, at: value, offset: tolerance.offset, message)
-    }
-  }
-
   private mutating func decodeVersion(_ version: JSONValue) {
     guard expect(.object, version, "version"),
       let major = member(.major, of: version, "version"), expect(.number, major, "major")

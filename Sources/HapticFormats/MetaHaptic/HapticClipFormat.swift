@@ -38,7 +38,10 @@ public struct HapticClipFormat: HapticFormat {
     }
     var decoder = HapticClipDecoder(json)
     decoder.decode()
-    if options.wantsFindings { decoder.checkText() }
+    if options.wantsFindings {
+      decoder.log.addDeviations(
+        of: json, byteOrderMark: .clipText, trailingComma: .clipText, duplicateKey: .clipText)
+    }
     let isReadable = decoder.log.errorCount == 0
     var composition: HapticComposition?
     if isReadable {
@@ -48,11 +51,10 @@ public struct HapticClipFormat: HapticFormat {
         notes: text("description"))
       composition?.author = text("author")
     }
-    let findings = isReadable && !options.wantsFindings ? [] : decoder.log.findings(in: json)
     let version = decoder.version.map(String.init).joined(separator: ".")
     return Examination(
       composition: composition,
-      findings: options.wantsFindings ? findings : findings.filter { $0.severity == .error },
+      findings: decoder.log.findings(in: json, for: options),
       errorCount: decoder.log.errorCount,
       places: HapticClipPlaces(
         json: json, amplitude: decoder.amplitudeValue ?? 0,

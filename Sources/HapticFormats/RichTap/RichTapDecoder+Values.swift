@@ -47,23 +47,9 @@ extension RichTapDecoder {
 
   /// Checks what the text as a whole has, and whether events overlap.
   mutating func checkText() {
-    for tolerance in json.tolerances {
-      let value = json.value(of: tolerance)
-      switch tolerance.kind {
-      case .byteOrderMark:
-        log.add(
-          rules.byteOrderMark, at: value, offset: 0, "the text starts with a byte-order mark",
-          hint: "save it as UTF-8 without one")
-      case .trailingComma:
-        log.add(
-          rules.trailingComma, at: value, offset: tolerance.offset,
-          "comma before a closing bracket", hint: "remove it")
-      case .duplicateKey:
-        log.add(
-          rules.duplicateKey, at: value, offset: tolerance.offset,
-          "duplicate key \((value.key ?? "").quoted()); the last value is used")
-      }
-    }
+    log.addDeviations(
+      of: json, byteOrderMark: rules.byteOrderMark, trailingComma: rules.trailingComma,
+      duplicateKey: rules.duplicateKey)
     checkOverlaps()
   }
 

@@ -120,13 +120,12 @@ enum RichTapText {
     var decoder = RichTapDecoder.decode(json, dialect: dialect)
     if options.wantsFindings { decoder.checkText() }
     let isReadable = decoder.log.errorCount == 0
-    let findings = isReadable && !options.wantsFindings ? [] : decoder.log.findings(in: json)
     var details = decoder.details
     if let created = decoder.document.created { details.append(("created", created)) }
     let made = isReadable ? RichTapComposition(decoder.document) : nil
     return Examination(
       composition: made?.composition,
-      findings: options.wantsFindings ? findings : findings.filter { $0.severity == .error },
+      findings: decoder.log.findings(in: json, for: options),
       errorCount: decoder.log.errorCount,
       losses: options.wantsFindings ? made?.losses ?? [] : [],
       places: RichTapPlaces(

@@ -56,6 +56,22 @@ import Testing
     #expect(abs(intensity.value(at: 0.075) - 0.3 / 0.6138) < 1e-4)
   }
 
+  /// Keys of one position jump, also past a limit, where no time lies between them.
+  @Test func jumpsPastALimitAreFinite() throws {
+    for (from, to) in [(1.0, 0.2), (0.2, 1.0)] {
+      let composition = try MPEG.composition(
+        MPEG.text(
+          MPEG.wave, effects: MPEG.effect([(0, from, 60), (0, to, 400), (100, 0.1, 20)])))
+      let pattern = composition.layers[0].pattern
+      #expect(pattern.curves.count == 2)
+      let points = pattern.curves.flatMap(\.controlPoints)
+      #expect(points.allSatisfy { $0.value.isFinite && $0.time.isFinite }, "\(points)")
+      let intensity = ControlTimeline(of: .hapticIntensityControl, in: pattern)
+      let peak = Double(pattern.events[0].value(of: .hapticIntensity))
+      #expect(abs(Double(intensity.value(at: 0.1)) * peak - 0.1 / 0.6138) < 1e-6)
+    }
+  }
+
   @Test func transientsTakeTheirKeys() throws {
     let text = MPEG.text(
       MPEG.tap, effects: MPEG.effect(at: 10, [(0, 0.792, 65), (20, -0.396, 300), (40, 0.2, nil)]),
