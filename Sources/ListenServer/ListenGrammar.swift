@@ -53,6 +53,27 @@ package enum ListenGrammar {
           priority: Int(values.number("priority") ?? 0)))
     },
     ListenCommandSyntax(
+      verb: "noise",
+      operands: [
+        unit("INTENSITY"), unit("SHARPNESS"),
+        .init(name: "OCTAVES", kind: .number(SampledSignal.noiseBandwidths)), duration,
+      ],
+      options: [
+        at, .init(keyword: "as", slot: name), priority,
+        .init(keyword: "seed", slot: .init(name: "SEED", kind: .number(0...65_535))),
+      ],
+      help: """
+        Play noise of a bandwidth around the frequency of SHARPNESS. The same SEED gives the same noise. Default: seed 0.
+        """
+    ) { values throws(ListenError) in
+      .noise(
+        .init(
+          intensity: values.number("INTENSITY") ?? 0, sharpness: values.number("SHARPNESS") ?? 0,
+          bandwidth: values.number("OCTAVES") ?? 1, duration: values.number("SECONDS") ?? 0,
+          seed: Int(values.number("seed") ?? 0), start: values.time, name: values.text("as"),
+          priority: Int(values.number("priority") ?? 0)))
+    },
+    ListenCommandSyntax(
       verb: "set",
       operands: [
         .init(name: "PARAMETER", kind: .choice(ListenParameter.names)),
@@ -228,7 +249,7 @@ package enum ListenGrammar {
 
       Sounds overlap: they are added, and a limiter keeps the sum in range. A sound replaces only one of the same name. N is a priority from 0, the default, to 9; taps have priority 0. While a sound plays, those of lower priorities have the gain that duck sets.
 
-      Limits: \(SocketListener.maximumClientCount) clients. \(Renderer.maximumPlayerCount) sounds in all, divided by the number of profiles; a client can hold as many as are free, so half of them when it is alone. \(TapSchedule.maximumCount) waiting taps for each client, which are no sounds until their time is near. Patterns are loaded beside other commands: only the client that named one waits for it. A client that leaves \(LineConnection.longestQueue >> 20) MiB of replies unread is disconnected.
+      Limits: \(SocketListener.maximumClientCount) clients. \(Renderer.maximumPlayerCount) sounds in all, divided by the number of profiles; a client can hold as many as are free, so half of them when it is alone. \(ListenSession.maximumNoiseCount) noises. \(TapSchedule.maximumCount) waiting taps for each client, which are no sounds until their time is near. Patterns are loaded beside other commands: only the client that named one waits for it. A client that leaves \(LineConnection.longestQueue >> 20) MiB of replies unread is disconnected.
       """
   }()
 }

@@ -14,6 +14,8 @@ final class ListenPlayer {
   let client: Int
   /// What it quietens: sounds of lower priorities.
   let priority: Int
+  /// Whether it has the samples of a noise.
+  var isNoise = false
   /// The gain it was given.
   var gain = 1.0
   /// The gain it has because of sounds of higher priorities.

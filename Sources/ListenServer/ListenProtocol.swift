@@ -8,6 +8,7 @@ enum ListenCommand: Equatable, Sendable {
   case play(Play)
   case tap(intensity: Double, sharpness: Double, at: ListenTime)
   case hum(Hum)
+  case noise(Noise)
   case set(Setting)
   case stop(name: String?, at: ListenTime)
   case pause(name: String?)
@@ -47,6 +48,23 @@ enum ListenCommand: Equatable, Sendable {
     var sharpness: Double
     /// Seconds.
     var duration: Double
+    var start = ListenTime.now
+    var name: String?
+    /// What it quietens: sounds of lower priorities.
+    var priority = 0
+  }
+
+  /// A noise of a band.
+  struct Noise: Equatable, Sendable {
+    var intensity: Double
+    /// The middle of the band, as a sharpness.
+    var sharpness: Double
+    /// Octaves.
+    var bandwidth: Double
+    /// Seconds.
+    var duration: Double
+    /// Which of the noises of the band.
+    var seed = 0
     var start = ListenTime.now
     var name: String?
     /// What it quietens: sounds of lower priorities.

@@ -33,7 +33,7 @@ extension ListenSession {
     let player = try player(for: HapticPattern(events: [event]))
     return try told { () throws(PlaybackError) in
       try start(
-        player, as: hum.name ?? newHumName(), at: moment(hum.start), priority: hum.priority)
+        player, as: hum.name ?? newName("hum"), at: moment(hum.start), priority: hum.priority)
     }
   }
 
@@ -90,7 +90,7 @@ extension ListenSession {
 
   /// Refuses a sound where its client has as many as are free: one client can hold half of all, and leaves
   /// space for others.
-  private func checkShare() throws(ListenError) {
+  func checkShare() throws(ListenError) {
     let all = Renderer.maximumPlayerCount / engine.profiles.count
     let own = voices.count { $0.client == client && $0.name != nil }
     guard own < max(1, all - voices.count) else {
@@ -116,7 +116,7 @@ extension ListenSession {
   }
 
   /// Starts a player in the place of what has its name then, and keeps it.
-  private func start(
+  func start(
     _ player: PatternPlayer, as name: String?, at moment: ScheduledTime, from place: Double? = nil,
     gain: Double = 1, priority: Int = 0
   ) throws(PlaybackError) -> [ListenReply.Field] {
@@ -150,9 +150,10 @@ extension ListenSession {
     }
   }
 
-  private func newHumName() -> String {
-    repeat { humCount += 1 } while names.contains("hum-\(humCount)")
-    return "hum-\(humCount)"
+  /// A name that no sound has, such as `hum-3`.
+  func newName(_ word: String) -> String {
+    repeat { nameCount += 1 } while names.contains("\(word)-\(nameCount)")
+    return "\(word)-\(nameCount)"
   }
 }
 

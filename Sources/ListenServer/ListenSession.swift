@@ -21,8 +21,8 @@ package final class ListenSession {
   var ducking = Ducking()
   /// Whose request is done.
   var client = 0
-  /// Continuous events that were given a name.
-  var humCount = 0
+  /// Continuous events and noises that were given a name.
+  var nameCount = 0
   /// The transducers that patterns can be moved among.
   let array: TransducerArray?
   private let device: String
@@ -64,6 +64,7 @@ package final class ListenSession {
     switch command {
     case .play(let play): return try loader.begin(play.pattern, wake: wake)
     case .preload(let pattern): return try loader.begin(pattern, wake: wake)
+    case .noise(let noise): return try loader.begin(noise, wake: wake)
     default: return nil
     }
   }
@@ -155,6 +156,7 @@ package final class ListenSession {
     case .tap(let intensity, let sharpness, let time):
       return try tap(intensity: intensity, sharpness: sharpness, at: time)
     case .hum(let hum): return try start(hum)
+    case .noise(let noise): return try start(noise, try self.piece(piece, noise))
     case .set(let setting): try set(setting)
     case .stop(let name, let time): try stop(name, at: time)
     case .pause(let name): try pause(name)
@@ -181,6 +183,14 @@ package final class ListenSession {
   ) throws(ListenError) -> PatternLoader.CachedPattern {
     guard let loaded else { return try loader.piece(word) }
     return try loaded.get()
+  }
+
+  /// A noise that was made for a request, or is made now.
+  private func piece(
+    _ made: Result<PatternLoader.CachedPattern, ListenError>?, _ noise: ListenCommand.Noise
+  ) throws(ListenError) -> PatternLoader.CachedPattern {
+    guard let made else { return try loader.piece(noise) }
+    return try made.get()
   }
 
   private var status: [ListenReply.Field] {

@@ -82,9 +82,27 @@ final class PatternLoader: Sendable {
   ///
   /// - Parameter wake: Raised when it is done.
   func begin(_ word: String, wake: WakeSignal?) throws(ListenError) -> Job {
+    try begin(wake: wake) { [self] () throws(ListenError) in try piece(word) }
+  }
+
+  /// Starts to make a noise.
+  ///
+  /// - Parameter wake: Raised when it is done.
+  func begin(_ noise: ListenCommand.Noise, wake: WakeSignal?) throws(ListenError) -> Job {
+    try begin(wake: wake) { [self] () throws(ListenError) in try piece(noise) }
+  }
+
+  /// A noise; takes some 20 ms for each profile.
+  func piece(_ noise: ListenCommand.Noise) throws(ListenError) -> CachedPattern {
+    try CachedPattern(noise, profiles: profiles, rate: rate)
+  }
+
+  private func begin(
+    wake: WakeSignal?, _ make: @escaping @Sendable () throws(ListenError) -> CachedPattern
+  ) throws(ListenError) -> Job {
     let job = Job()
     guard loadsAside else {
-      job.finish(loaded(word))
+      job.finish(Self.outcome(of: make))
       return job
     }
     guard jobCount.load(ordering: .relaxed) < Self.maximumJobCount else {
@@ -92,16 +110,18 @@ final class PatternLoader: Sendable {
     }
     jobCount.add(1, ordering: .relaxed)
     _ = BackgroundThread { [self] in
-      job.finish(loaded(word))
+      job.finish(Self.outcome(of: make))
       jobCount.subtract(1, ordering: .relaxed)
       wake?.raise()
     }
     return job
   }
 
-  private func loaded(_ word: String) -> Result<CachedPattern, ListenError> {
+  private static func outcome(
+    of make: () throws(ListenError) -> CachedPattern
+  ) -> Result<CachedPattern, ListenError> {
     do throws(ListenError) {
-      return .success(try piece(word))
+      return .success(try make())
     } catch {
       return .failure(error)
     }

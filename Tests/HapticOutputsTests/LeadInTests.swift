@@ -97,4 +97,18 @@ import Testing
         Stretch(start: 2_400, first: 0, count: 45_600),
       ])
   }
+
+  /// A server reports what it has taken, before it is heard: silence keeps the stream alive behind the end.
+  @Test func silenceFollowsTheEnd() throws {
+    let playback = try playback()
+    #expect(playback.run(until: .milliseconds(500)))
+    playback.sink.finish(draining: true)
+    let sound = try #require(playback.heard.last { $0.first != nil })
+    #expect(sound.first == 0 && sound.count == playback.position)
+    let tail = try #require(playback.heard.last)
+    #expect(tail.first == nil)
+    #expect(tail.count >= 2_300)
+    #expect(playback.time.now < .milliseconds(600))
+    #expect(playback.sink.takeEvents() == [])
+  }
 }

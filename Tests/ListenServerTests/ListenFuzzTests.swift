@@ -7,7 +7,8 @@ import Testing
   private static let lines = [
     "play heartbeat loop at 12.5 as b rate 2 strength 0.5 from 1", "tap 0.8 0.5 at +0.25",
     "hum 1 0.2 3 as x at +1", "set sharpness -1 of x over 2 at 7", "stop alarm at 4",
-    "play \"my own.ahap\" loop", "loop x on", "strength 0.2 over 2", "help", "quit",
+    "play \"my own.ahap\" loop", "loop x on", "strength 0.2 over 2", "noise 1 0.5 1 2 seed 3",
+    "help", "quit",
   ]
 
   @Test func everyLineIsReadOrRefusedInOneLine() {

@@ -290,24 +290,27 @@ public final class ALSASink: AudioSink {
   /// Waits for the end of the sound, and returns how many frames were not heard by then.
   private func drain(_ pcm: PCMBindings) throws(PCMFailure) -> Int {
     var now = timekeeper.now
-    let limit = now + time.duration(of: granted.bufferSize) + .milliseconds(100)
-    var padding = granted.isPaced ? 0 : granted.periodSize
+    // Some devices play whole periods only; servers count what they have taken, not what is heard.
+    let tail = granted.isPaced ? 0 : max(granted.periodSize, leadIn)
+    var padding = tail
+    let limit = now + time.duration(of: granted.bufferSize + leadIn) + .milliseconds(100)
     while now < limit {
       _ = try push(to: pcm)
-      if staged.count == 0, padding > 0 {
-        // Some devices play whole periods only.
-        padding -= try staged.pushSilence(padding, to: pcm, access: granted.access)
+      while staged.count == 0, padding > 0 {
+        let taken = try staged.pushSilence(padding, to: pcm, access: granted.access)
+        if taken == 0 { break }
+        padding -= taken
       }
       if !isStarted, waitingCount > 0 { try start(pcm) }
       let left = try remaining(pcm, now: now)
       guard left > .zero || staged.count > 0 else { return 0 }
       for index in watched.indices { watched[index].descriptor = -1 }
       timekeeper.wait(
-        for: &watched, timeout: min(max(left, .milliseconds(1)), limit - now, .milliseconds(20)))
+        for: &watched, timeout: min(max(left, .milliseconds(1)), limit - now, .milliseconds(5)))
       now = timekeeper.now
     }
     // Padding is behind the sound.
-    let padded = granted.isPaced ? 0 : granted.periodSize - max(0, padding)
+    let padded = tail - padding
     return max(0, time.frameCount(in: try remaining(pcm, now: now)) - padded) + staged.count
   }
 
