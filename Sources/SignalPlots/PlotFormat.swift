@@ -14,7 +14,7 @@ public enum PlotFormat: String, CaseIterable, Sendable {
   }
 }
 
-/// The ground that a picture is drawn on.
+/// The background that a picture is drawn on.
 public enum PlotTheme: String, CaseIterable, Sendable {
   /// Dark lines on white: for paper and most pages.
   case light
@@ -28,7 +28,7 @@ public struct PlotError: Error, Equatable, Sendable, CustomStringConvertible {
   public enum Kind: String, Sendable {
     /// A library is missing: install it.
     case missingLibrary
-    /// The picture is too large for its format or for memory: ask for a smaller one.
+    /// The picture is too large for its format or for memory: draw a smaller one.
     case tooLarge
     /// The library refused for a reason of its own.
     case drawingFailed

@@ -61,9 +61,9 @@ struct DecodedPNG {
   func css(x: Double, y: Double) -> String { PlotColor(pixels[Int(y) * width + Int(x)]).css }
 
   /// Whether a pixel has a colour but for what rounding does.
-  func isNear(_ color: PlotColor, x: Double, y: Double) -> Bool {
+  func isNear(_ color: PlotColor, x: Double, y: Double, parts: Double = 2) -> Bool {
     let seen = PlotColor(pixels[Int(y) * width + Int(x)])
     return [seen.red - color.red, seen.green - color.green, seen.blue - color.blue]
-      .allSatisfy { abs($0) <= 2.0 / 255 }
+      .allSatisfy { abs($0) <= parts / 255 }
   }
 }

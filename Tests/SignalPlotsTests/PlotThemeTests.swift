@@ -16,42 +16,42 @@ struct PlotThemeTests {
   @Test(arguments: PlotTheme.allCases)
   func textStandsOutByFourAndAHalfAndLinesByThree(_ theme: PlotTheme) {
     let palette = PlotPalette(theme)
-    for text in [palette.ink, palette.label, palette.control] {
-      #expect(text.contrast(with: palette.paper) >= 4.5)
+    let paper = palette.color(of: .paper)
+    let takes = (0..<4).map { PlotRole.take($0) }
+    for text in [PlotRole.ink, .muted] + takes {
+      #expect(palette.color(of: text).contrast(with: paper) >= 4.5)
     }
-    for line in [palette.frame, palette.first, palette.second, palette.control] {
-      #expect(line.contrast(with: palette.paper) >= 3)
+    for line in [PlotRole.edge, .equalLine] {
+      #expect(palette.color(of: line).contrast(with: paper) >= 3)
     }
   }
 
   @Test(arguments: PlotTheme.allCases)
   func everySharpnessStandsOutByThree(_ theme: PlotTheme) {
-    let palette = PlotPalette(theme)
+    let paper = PlotPalette(theme).color(of: .paper)
     for step in 0...100 {
-      let color = palette.sharpness.color(at: Double(step) / 100)
-      #expect(color.contrast(with: palette.paper) >= 3)
+      #expect(Colormap.sharpness.color(at: Double(step) / 100).contrast(with: paper) >= 3)
     }
   }
 
-  /// Without hue, lightness alone tells which is sharper and which is stronger.
-  @Test(arguments: PlotTheme.allCases)
-  func scalesAreReadableWithoutHue(_ theme: PlotTheme) {
+  /// Distances in CIELAB of 50 are seen at a glance, of 15 beside one another; 2 is the least that is seen at all.
+  @Test(arguments: PlotTheme.allCases, ColourVision.allCases)
+  func theFirstTwoTakesAreDistinguishedByEveryColourVision(
+    _ theme: PlotTheme, _ vision: ColourVision
+  ) {
     let palette = PlotPalette(theme)
-    let sharpness = (0...20).map { palette.sharpness.color(at: Double($0) / 20).luminance }
-    #expect(zip(sharpness, sharpness.dropFirst()).allSatisfy { $0 < $1 })
-    let energy = (0...20).map { palette.energy.color(at: Double($0) / 20).luminance }
-    #expect(
-      zip(energy, energy.dropFirst()).allSatisfy { theme == .light ? $0 > $1 : $0 < $1 })
+    let (first, second, grey) = (
+      vision.seen(palette.color(of: .take(0))), vision.seen(palette.color(of: .take(1))),
+      vision.seen(palette.color(of: .equalLine))
+    )
+    #expect(first.distance(to: second) >= 50)
+    #expect(first.distance(to: grey) >= 15 && second.distance(to: grey) >= 15)
   }
 
-  /// Distances in CIELAB of 25 and more are seen at a glance; 2 is the least that is seen at all.
-  @Test(arguments: PlotTheme.allCases, ColourVision.allCases)
-  func signalsAreToldApartByEveryColourVision(_ theme: PlotTheme, _ vision: ColourVision) {
-    let palette = PlotPalette(theme)
-    let (first, second) = (vision.seen(palette.first), vision.seen(palette.second))
-    #expect(first.distance(to: second) >= 50)
-    let (ink, control) = (vision.seen(palette.ink), vision.seen(palette.control))
-    #expect(ink.distance(to: control) >= 25)
+  @Test func aFifthTakeHasTheColourOfTheFirst() {
+    let palette = PlotPalette(.light)
+    #expect(palette.color(of: .take(4)) == palette.color(of: .take(0)))
+    #expect(palette.color(of: .take(0)) == PlotColor(0x1463B8))
   }
 
   @Test func coloursAreWrittenAsPagesReadThem() {
@@ -60,9 +60,9 @@ struct PlotThemeTests {
   }
 
   @Test func sharpnessOutsideItsRangeTakesTheNearestColour() {
-    let ramp = PlotPalette(.light).sharpness
+    let ramp = Colormap.sharpness
     #expect(ramp.color(at: -1) == ramp.color(at: 0))
     #expect(ramp.color(at: 7) == ramp.color(at: 1))
-    #expect(ramp.color(at: .nan) == PlotColor(0x0D0887))
+    #expect(ramp.color(at: .nan) == PlotColor(0x6558E0))
   }
 }

@@ -12,24 +12,27 @@ import Testing
           0,
           output: """
             a.ahap
-            0.11 s · 1 transient · profile phone, 80–230 Hz
+            0.11 s · 1 transient · profile phone
 
-            Score: intensity  ● transient  █ continuous
-            S sharpness 0 to 9
-               1 ┤
-                 │
-            0.75 ┤                                               ●
-                 │                                               ┃
-                 │                                               ┃
-             0.5 ┤                                               ┃
-                 │                                               ┃
-            0.25 ┤                                               ┃
-                 │                                               ┃
-               0 ┤                                               ┃
-               S │                                               5
-                 └┬────────┬────────┬─────────┬────────┬─────────┬──────
-                  0       20       40        60       80        100
-                  milliseconds
+            Intensity  ● transient  █ continuous
+              1 ┤
+                │
+                │                                               ●
+                │                                               ┃
+                │                                               ┃
+            0.5 ┤                                               ┃
+                │                                               ┃
+                │                                               ┃
+                │                                               ┃
+              0 ┤                                               ┃
+
+            Sharpness
+              1 ┤
+                │                                               ●
+                │
+              0 ┤
+                └┬────────┬─────────┬────────┬─────────┬────────┬───────
+                 0       20        40       60        80       100  ms
 
             """))
   }
@@ -38,7 +41,7 @@ import Testing
     let run = try place.bash("LC_ALL=C $TEMBLOR plot earthquake-splash --width 60")
     #expect(run.status == 0 && run.error.isEmpty)
     #expect(run.output.utf8.allSatisfy { $0 < 128 })
-    #expect(run.output.contains("Spectrogram: Hz"))
+    #expect(run.output.contains("Spectrogram  Hz, -60 to 0 dBFS"))
     #expect(run.output.split(separator: "\n").allSatisfy { $0.utf8.count <= 60 })
   }
 
@@ -55,7 +58,7 @@ import Testing
   }
 
   @Test func theEndingSaysWhatIsWritten() throws {
-    for (name, mark) in [("a.png", "\u{FFFD}PNG"), ("a.SVG", "<?xml"), ("a.pdf", "%PDF")] {
+    for (name, mark) in [("a.png", "\u{FFFD}PNG"), ("a.SVG", "<svg"), ("a.pdf", "%PDF")] {
       #expect(try place.temblor("plot", "heartbeat", "-o", name) == .init(0))
       #expect(place.text(name)?.hasPrefix(mark) == true)
     }
@@ -89,22 +92,49 @@ import Testing
         "out/deep/", "out/deep/tap.svg", "out/light.svg", "out/soft.svg",
       ])
     let sound = place.text("out/light.svg") ?? ""
-    #expect(sound.contains("Waveform and spectrogram of light.wav"))
+    #expect(sound.contains("Level, frequency, waveform and spectrogram of light.wav"))
   }
 
   @Test func standardInputIsReadOnce() throws {
     let run = try place.temblor("plot", "-", "-o", "a.svg", input: Patterns.tap())
     #expect(run == .init(0))
     #expect(
-      place.text("a.svg")?.contains("Score, waveform and spectrogram of standard input") == true)
+      place.text("a.svg")?.contains(
+        "Intensity, sharpness, waveform and spectrogram of standard input") == true)
+  }
+
+  @Test func whatMadeASoundIsShownWhereItIsKnown() throws {
+    _ = try place.temblor("render", "light", "-o", "light.wav")
+    _ = try place.temblor("plot", "light.wav", "-o", "a.svg")
+    _ = try place.temblor("plot", "light.wav", "-o", "b.svg", "--profile", "speaker")
+    #expect(place.text("a.svg")?.contains("band of") == false)
+    #expect(place.text("b.svg")?.contains("band of speaker") == true)
+  }
+
+  @Test func aPartIsDrawn() throws {
+    let part = ["plot", "earthquake-splash", "--from", "800ms", "--to", "1.4"]
+    #expect(try place.temblor(part + ["-o", "a.svg"]) == .init(0))
+    #expect(place.text("a.svg")?.contains(">0.8–1.4 s of 2.2 s · ") == true)
+    #expect(try place.temblor(part).output.contains("0.8–1.4 s of 2.2 s · "))
+    let late = try place.temblor("plot", "light", "--from", "3", "-o", "b.svg")
+    #expect(late.status == 1 && place.names() == ["a.svg"])
+    #expect(late.error == "light: '--from' is behind its end at 0.014 s; nothing was drawn\n")
+  }
+
+  @Test func severalAreDrawnOverOneAnother() throws {
+    let names = ["light", "medium", "rigid", "soft"]
+    #expect(try place.temblor(["plot", "--overlay", "-o", "a.svg"] + names) == .init(0))
+    for name in names { #expect(place.text("a.svg")?.contains(">\(name)</tspan>") == true) }
+    let text = try place.temblor(["plot", "--overlay", "--show", "score"] + names).output
+    #expect(text.hasPrefix("light, medium, rigid, soft\n"))
   }
 
   @Test func twoAreDrawnOverOneAnother() throws {
     #expect(try place.temblor("plot", "light", "rigid", "--overlay", "-o", "a.svg") == .init(0))
-    #expect(place.text("a.svg")?.contains("<title>A: light   B: rigid</title>") == true)
+    #expect(place.text("a.svg")?.contains("<title>light, rigid</title>") == true)
     #expect(
       try place.temblor("plot", "light", "--overlay").error.hasPrefix(
-        "temblor: '--overlay' takes two, not 1"))
+        "temblor: '--overlay' takes two to 8 inputs, not 1"))
   }
 
   @Test(arguments: [
@@ -129,6 +159,8 @@ import Testing
       ["plot", "light", "--format", "svg"],
       "'--format' requires '--output'"
     ),
+    (["plot", "light", "--from", "2", "--to", "1"], "'--from' must be before '--to'"),
+    (["plot", "light", "--to", "-1"], "'--to' takes a number of at least 0, not '-1'"),
     (["plot", "light", "soft", "-o", "-"], "'--output -' requires a single picture"),
   ])
   func wrongCommandLinesAreRefused(_ words: [String], _ message: String) throws {

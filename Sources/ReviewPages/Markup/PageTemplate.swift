@@ -1,4 +1,5 @@
 internal import BlindListening
+internal import SignalPlots
 
 /// A page with places to fill, each written `{{name}}`.
 ///

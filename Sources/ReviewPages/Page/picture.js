@@ -126,7 +126,7 @@ function drawLoop() {
 function drawHead() {
   const place = deck.position;
   const head = find("#head");
-  const { box, lanes, rail, x } = stage;
+  const { box, lanes, x } = stage;
   const at = x(place);
   head.hidden = at < box.left - 1 || at > box.left + box.width + 1;
   coverLanes(head, at - 0.75, at + 0.75);
@@ -137,7 +137,6 @@ function drawHead() {
     part.style.height = `${bottom - top}px`;
     return part;
   }));
-  head.dataset.rail = rail;
   showPlace(deck, length());
   const mark = find("#scrub .place");
   if (mark) mark.style.left = `${100 * place / length()}%`;

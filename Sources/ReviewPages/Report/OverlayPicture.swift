@@ -80,14 +80,11 @@ struct OverlayPicture {
         markup += "<text x=\"\(Int(right + 8))\" y=\"\(y)\">\(high)</text>"
       }
     }
-    let step = RoundSteps.step(atLeast: duration / 12)
-    for count in 0...Int(duration / step + 1e-9) {
-      let seconds = Double(count) * step
-      let isLast = seconds + step > duration + 1e-9
+    let ticks = AxisTick.round(in: 0...duration, atMost: 12)
+    for (index, tick) in ticks.enumerated() {
       markup +=
-        "<text x=\"\(Self.text(x(seconds)))\" y=\"\(Int(Self.toneLane.bottom + 18))\" "
-        + "text-anchor=\"middle\">\(PageNumberFormatting.plain(seconds, places: 3))"
-        + "\(isLast ? " s" : "")</text>"
+        "<text x=\"\(Self.text(x(tick.value)))\" y=\"\(Int(Self.toneLane.bottom + 18))\" "
+        + "text-anchor=\"middle\">\(tick.label)\(index == ticks.count - 1 ? " s" : "")</text>"
     }
     return markup
   }
@@ -162,15 +159,5 @@ struct OverlayPicture {
         + "<circle class=\"head \(name)\" cx=\"\(Self.text(place))\" cy=\"\(Self.text(height))\" r=\"5\"/>"
         + "<circle class=\"head \(name)\" cx=\"\(Self.text(place))\" cy=\"\(Self.text(tone))\" r=\"5\"/>"
     }.joined()
-  }
-}
-
-/// Steps of axes.
-enum RoundSteps {
-  /// The least of 1, 2 and 5 times a power of ten that is no less than a value.
-  static func step(atLeast least: Double) -> Double {
-    var power = 0.001
-    while power * 10 <= least { power *= 10 }
-    return [1, 2, 5, 10].map { $0 * power }.first { $0 >= least } ?? power
   }
 }

@@ -1,4 +1,5 @@
 public import SignalAnalysis
+internal import SignalPlots
 internal import SoundFile
 
 /// A sound within a page: FLAC of 16-bit samples, dithered as `render` does it.
@@ -7,10 +8,6 @@ struct EmbeddedSound: Sendable {
   static let maximumByteCount = 100_000_000
   /// The rates of sounds in pages, in hertz; every browser plays them.
   static let rates: [Double] = [8_000, 16_000, 24_000, 32_000, 48_000]
-  /// The share of a sound's power that a lower rate may lose: −40 dB.
-  private static let lostPower = 1e-4
-  /// The share of a rate up to which resampling and FLAC keep everything.
-  private static let passband = 0.45
 
   /// The FLAC file.
   let file: [UInt8]
@@ -60,18 +57,6 @@ struct EmbeddedSound: Sendable {
     return Array("<script type=\"text/plain\" id=\"\(id)\" data-rate=\"\(rate)\">".utf8) + text
       + Array("</script>\n".utf8)
   }
-
-  /// The lowest rate of a page that holds a signal but for a ten-thousandth of its power.
-  static func lowestRate(holding signal: Signal) -> Double {
-    let spectrum = Spectrum(of: signal, window: 0.1)
-    let total = spectrum.power
-    let top = signal.rate / 2
-    for rate in rates where rate < signal.rate {
-      let edge = passband * rate
-      if spectrum.power(in: edge...max(edge, top)) <= total * lostPower { return rate }
-    }
-    return rates.last { $0 <= signal.rate } ?? signal.rate
-  }
 }
 
 /// What a page plays of one take.
@@ -80,6 +65,11 @@ public struct PageSounds: Sendable {
   public var actuator: Signal
   /// What small speakers play instead, or nil where nothing is made for them.
   public var speaker: Signal?
+
+  /// The share of a sound's power that a lower rate may lose: −40 dB.
+  private static let lostPower = 1e-4
+  /// The share of a rate up to which resampling and FLAC keep everything.
+  private static let passband = 0.45
 
   /// Makes the sounds of a take.
   public init(actuator: Signal, speaker: Signal? = nil) {
@@ -90,6 +80,13 @@ public struct PageSounds: Sendable {
   /// The lowest rate, in hertz, at which a page holds a signal but for −40 dB of its power: 8 kHz
   /// for patterns without sounds of their own. Time grows with the signal's length.
   public static func lowestRate(holding signal: Signal) -> Double {
-    EmbeddedSound.lowestRate(holding: signal)
+    let spectrum = Spectrum(of: signal, window: 0.1)
+    let total = spectrum.power
+    let top = signal.rate / 2
+    for rate in EmbeddedSound.rates where rate < signal.rate {
+      let edge = passband * rate
+      if spectrum.power(in: edge...max(edge, top)) <= total * lostPower { return rate }
+    }
+    return EmbeddedSound.rates.last { $0 <= signal.rate } ?? signal.rate
   }
 }

@@ -1,7 +1,5 @@
 internal import HapticModel
 internal import JSONText
-internal import PatternComparison
-internal import SignalAnalysis
 internal import SignalPlots
 
 /// The intensity and the sharpness control of one layer over time, as lines.
@@ -62,42 +60,7 @@ struct PageControls: Equatable {
   }
 }
 
-/// The level and the frequency of a signal over time, for takes whose events are not known.
-struct SignalTrack: Equatable {
-  /// Seconds between values.
-  let step: Double
-  /// Levels in dBFS, of the sine that is as strong.
-  let levels: [Double]
-  /// Frequencies in hertz; 0 where there is no tone.
-  let frequencies: [Double]
-
-  /// The most values of one track.
-  private static let maximumCount = 4_000
-  /// The finest step in seconds.
-  private static let finestStep = 0.005
-  /// Quieter levels are silence, in dBFS.
-  static let floor = -80.0
-
-  /// Follows a signal.
-  init(of signal: Signal) {
-    let step = max(Self.finestStep, signal.duration / Double(Self.maximumCount))
-    let envelope = AmplitudeEnvelope(of: signal, step: step)
-    self.step = envelope.step
-    levels = envelope.values.map { max(Self.floor, Decibels.of(amplitude: Double($0))) }
-    var frequencies = [Double](repeating: 0, count: levels.count)
-    for point in FrequencyTrack(of: signal, step: step).points {
-      let index = Int((point.time / envelope.step).rounded())
-      if frequencies.indices.contains(index) { frequencies[index] = point.hertz }
-    }
-    self.frequencies = frequencies
-  }
-
-  /// A value of the track at a time; nil behind its ends.
-  func value(of values: [Double], at time: Double) -> Double? {
-    let index = Int((time / step).rounded())
-    return values.indices.contains(index) ? values[index] : nil
-  }
-
+extension SignalTrack {
   /// Writes the track as members of an object.
   func write(to json: inout JSONObjectWriter) {
     json.member("step", step)

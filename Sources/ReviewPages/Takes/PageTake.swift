@@ -1,4 +1,3 @@
-internal import Glibc
 internal import HapticModel
 internal import HapticRender
 internal import JSONText
@@ -108,25 +107,19 @@ struct PageTake {
 
 extension Take {
   /// Whether its events say all of it: of a recording, and of sampled signals, only the sound does.
-  var isOfEvents: Bool { composition?.layers.allSatisfy(\.signals.isEmpty) ?? false }
+  var isOfEvents: Bool { composition?.isOfEvents ?? false }
 }
 
 extension PageTake {
   /// How strong it is at a time, 0…1: the intensity of what lasts, or the level from −60 dBFS on.
   func strength(at time: Double) -> Double {
-    if let track {
-      let level = track.value(of: track.levels, at: time) ?? SignalTrack.floor
-      return min(max(0, level / 60 + 1), 1)
-    }
+    if let track { return track.strength(at: track.index(at: time)) }
     return sounding(at: time)?.intensity ?? 0
   }
 
   /// How sharp it is at a time, 0…1, or where its frequency is from 30 to 600 Hz; nil for silence.
   func tone(at time: Double) -> Double? {
-    if let track {
-      guard let hertz = track.value(of: track.frequencies, at: time), hertz > 0 else { return nil }
-      return min(max(0, log(hertz / 30) / log(20)), 1)
-    }
+    if let track { return track.tone(at: track.index(at: time)) }
     guard let point = sounding(at: time), point.intensity > 0.003 else { return nil }
     return point.sharpness
   }

@@ -35,6 +35,12 @@ struct PlotAxis: Equatable, Sendable {
     }
     return []
   }
+
+  /// The octaves of 25 Hz in the range.
+  var octaves: [AxisTick] {
+    (0...7).map { 25 * pow(2, Double($0)) }.filter { range.contains($0) }
+      .map { AxisTick($0, AxisTick.text($0, places: 0)) }
+  }
 }
 
 /// A place on an axis that has a label.
@@ -75,10 +81,19 @@ public struct AxisTick: Equatable, Sendable {
     return (0...Int(last - first)).map { (first + Double($0)) * step + 0 }
   }
 
-  /// A value with as many decimal places as its step has.
+  /// A value with no more decimal places than its step has.
   static func text(_ value: Double, step: Double) -> String {
     let places = step >= 1 ? 0 : Int((-log10(step) - 1e-9).rounded(.up))
-    return text(value, places: min(places, 9))
+    return short(value, places: min(places, 9))
+  }
+
+  /// A value with at most so many decimal places.
+  static func short(_ value: Double, places: Int) -> String {
+    var text = text(value, places: places)
+    guard text.contains(".") else { return text }
+    while text.hasSuffix("0") { text.removeLast() }
+    if text.hasSuffix(".") { text.removeLast() }
+    return text
   }
 
   /// A value with so many decimal places; a minus is a minus sign.
@@ -98,7 +113,7 @@ public struct AxisTick: Equatable, Sendable {
 public struct TimeTicks: Equatable, Sendable {
   /// The ticks; values are seconds.
   public let ticks: [AxisTick]
-  /// The unit below them: `seconds`, `milliseconds` or `minutes:seconds`.
+  /// The unit of the labels: `s`, `ms`, or `min` for minutes and seconds.
   public let unit: String
 
   /// Seconds from which labels are minutes.
@@ -115,18 +130,20 @@ public struct TimeTicks: Equatable, Sendable {
     let length = range.upperBound - range.lowerBound
     if length >= Self.minutesFrom {
       let least = length / Double(max(1, count))
-      let step = Self.clockSteps.first { $0 >= least } ?? AxisTick.step(for: length, atMost: count)
-      unit = "minutes:seconds"
+      let step =
+        Self.clockSteps.first { $0 >= least * (1 - 1e-9) }
+        ?? AxisTick.step(for: length, atMost: count)
+      unit = "min"
       ticks = AxisTick.multiples(of: step, in: range).map { AxisTick($0, Self.clock($0)) }
     } else if length <= Self.millisecondsTo {
       let step = AxisTick.step(for: length * 1_000, atMost: count)
       let inside = range.lowerBound * 1_000...range.upperBound * 1_000
-      unit = "milliseconds"
+      unit = "ms"
       ticks = AxisTick.multiples(of: step, in: inside).map {
         AxisTick($0 / 1_000, AxisTick.text($0, step: step))
       }
     } else {
-      unit = "seconds"
+      unit = "s"
       ticks = AxisTick.round(in: range, atMost: count)
     }
   }

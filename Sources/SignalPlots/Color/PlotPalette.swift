@@ -1,57 +1,78 @@
+/// What a colour of a picture is for; a theme says which one it is.
+public enum PlotRole: Hashable, Sendable {
+  /// The background.
+  case paper
+  /// Titles, curves of controls, and effective values.
+  case ink
+  /// Labels.
+  case muted
+  /// Axes.
+  case edge
+  /// Lines behind a picture, which need no contrast.
+  case grid
+  /// Areas that all takes have.
+  case equal
+  /// Lines that all takes have.
+  case equalLine
+  /// The reach of a waveform.
+  case signal
+  /// What only one take has, by the number of the take from 0; four colours, from the first again.
+  case take(Int)
+}
+
 /// The colours of a theme.
 ///
-/// Text has a contrast of at least 4.5 to 1 to its background, lines and shapes of 3 to 1. The two signals of
-/// a comparison are blue and orange, which every kind of colour vision distinguishes, and differ in
-/// line style too.
+/// Text has a contrast of at least 4.5 to 1 to its background, lines that mean something 3 to 1. The first
+/// two takes are blue and orange, which every kind of colour vision distinguishes; takes differ in
+/// line style and in the shape of heads too.
 public struct PlotPalette: Sendable {
-  /// The ground.
-  public let paper: PlotColor
-  /// Titles, and the curve of intensity control.
-  public let ink: PlotColor
-  /// Labels.
-  public let label: PlotColor
-  /// Frames and ticks.
-  public let frame: PlotColor
-  /// Lines behind the picture, which need no contrast.
-  public let grid: PlotColor
-  /// The signal, or the first of two.
-  public let first: PlotColor
-  /// The second of two signals.
-  public let second: PlotColor
-  /// The curve of sharpness control.
-  public let control: PlotColor
-  /// Colours of sharpness 0…1.
-  public let sharpness: Colormap
-  /// Colours of the share of a spectrogram's range.
-  public let energy: Colormap
+  private let colors: [PlotRole: PlotColor]
+
+  /// How many colours of takes there are.
+  public static let takeColorCount = 4
 
   /// The colours of a theme.
   public init(_ theme: PlotTheme) {
-    switch theme {
-    case .light:
-      paper = PlotColor(0xFFFFFF)
-      ink = PlotColor(0x1A2230)
-      label = PlotColor(0x4F5A68)
-      frame = PlotColor(0x7D8794)
-      grid = PlotColor(0xE6EAEE)
-      first = PlotColor(0x0B62A4)
-      second = PlotColor(0xC2410C)
-      control = PlotColor(0x00796B)
-      // Beyond, the scale comes too close to white.
-      sharpness = .plasma.part(0...0.62)
-      energy = Colormap.viridis.rising(from: paper, isReversed: true)
-    case .dark:
-      paper = PlotColor(0x10151C)
-      ink = PlotColor(0xE8EDF3)
-      label = PlotColor(0xA8B2BF)
-      frame = PlotColor(0x6B7684)
-      grid = PlotColor(0x252E39)
-      first = PlotColor(0x5FB0F0)
-      second = PlotColor(0xFFA45C)
-      control = PlotColor(0x22B296)
-      // Before, the scale comes too close to the dark ground.
-      sharpness = .plasma.part(0.41...1)
-      energy = Colormap.viridis.rising(from: paper, isReversed: false)
+    // Light and dark.
+    let table: [(PlotRole, UInt32, UInt32)] = [
+      (.paper, 0xFFFFFF, 0x14181F), (.ink, 0x13171D, 0xEAEEF3), (.muted, 0x566070, 0x9BA6B4),
+      (.edge, 0x868F9C, 0x687382), (.grid, 0xECEFF2, 0x1E242D), (.equal, 0xCDD3DA, 0x3C4552),
+      (.equalLine, 0x7C8693, 0x8C97A5), (.signal, 0xB4BCC6, 0x4A5462),
+      (.take(0), 0x1463B8, 0x6DB3F8), (.take(1), 0xBD4B00, 0xFFA259),
+      (.take(2), 0x0B7A62, 0x43C6A4), (.take(3), 0xA0358F, 0xE58FDC),
+    ]
+    colors = Dictionary(
+      uniqueKeysWithValues: table.map { role, light, dark in
+        (role, PlotColor(theme == .light ? light : dark))
+      })
+  }
+
+  /// The colour of a role.
+  public func color(of role: PlotRole) -> PlotColor {
+    colors[role.distinct] ?? PlotColor(0x808080)
+  }
+}
+
+extension PlotRole {
+  /// The role with the same colour that a palette has.
+  var distinct: PlotRole {
+    if case .take(let index) = self { return .take(index % PlotPalette.takeColorCount) }
+    return self
+  }
+
+  /// The end of a name of a class.
+  var name: String {
+    switch self {
+    case .paper: "paper"
+    case .ink: "ink"
+    case .muted: "muted"
+    case .edge: "edge"
+    case .grid: "grid"
+    case .equal: "equal"
+    case .equalLine: "equal-line"
+    case .signal: "signal"
+    case .take(let index):
+      ["a", "b", "c", "d"][index % PlotPalette.takeColorCount]
     }
   }
 }

@@ -1,228 +1,213 @@
-/// Draws a figure on a canvas: titles, axes and legends here, each kind of panel in a file of its own.
+/// Draws a figure as shapes and texts: head, axes and legends here, each kind of panel in a file of its own.
 struct FigureDrawing {
-  /// Where everything lies.
+  /// The figure.
+  let plot: Plot
+  /// Where everything is.
   let layout: PlotLayout
-  /// What is drawn on.
-  let canvas: CairoCanvas
-  /// The colours.
-  let palette: PlotPalette
-  /// The side of a cell of a spectrogram, in pixels.
-  let cellSize: Double
+  /// What is drawn.
+  var drawing: PlotDrawing
 
-  /// The size of text, by which lines are measured too.
-  var em: Double { layout.textSize }
-  /// The width of a fine line.
-  var hairline: Double { em / 12 }
+  /// How much larger everything is than at a width of 900 pixels.
+  var scale: Double { layout.scale }
+  /// What only one take has covers so much of what is behind it.
+  static let excessOpacity = 0.34
 
-  /// Draws everything.
-  func draw(_ plot: Plot) throws(PlotError) {
-    canvas.use(palette.paper)
-    canvas.fill(PlotBox(left: 0, top: 0, right: layout.width, bottom: layout.height))
-    drawTitles(plot)
+  /// The picture of a figure.
+  static func draw(_ plot: Plot, width: Int) -> PlotDrawing {
+    let layout = PlotLayout(plot, width: width)
+    var figure = FigureDrawing(
+      plot: plot, layout: layout,
+      drawing: PlotDrawing(
+        width: layout.width, height: layout.height, title: plot.title, summary: plot.summary))
+    figure.draw()
+    return figure.drawing
+  }
+
+  private mutating func draw() {
+    let paper = PlotBox(left: 0, top: 0, right: layout.width, bottom: layout.height)
+    drawing.add(.bar(paper, radius: 0, fill: PlotDrawing.Fill(paint: .role(.paper))))
+    drawHead()
     for (panel, place) in zip(plot.panels, layout.panels) {
-      drawGrid(panel, in: place.box)
+      let box = place.box
+      drawGrid(panel, in: box)
       switch panel.content {
-      case .score(let score, let mirrored):
-        try ScoreDrawing(figure: self, axis: panel.axis, box: place.box)
-          .draw(score, mirrored: mirrored)
-      case .audio(let score):
-        try AudioDrawing(figure: self, axis: panel.axis, box: place.box).draw(score)
-      case .waveform(let first, let second):
-        try WaveformDrawing(figure: self, axis: panel.axis, box: place.box).draw(
-          first, over: second)
-      case .spectrogram(let trace):
-        try SpectrogramDrawing(figure: self, axis: panel.axis, box: place.box).draw(trace)
+      case .strength: drawStrength(panel, in: box)
+      case .tone: drawTone(panel, in: box)
+      case .audio(let take): drawAudio(of: take, panel, in: box)
+      case .waveform(let traces): drawWaveform(traces, panel, in: box)
+      case .spectrogram(let traces, let shown):
+        drawSpectrogram(traces, shown: shown, panel, in: box)
       }
-      drawFrame(panel, in: place.box)
+      drawAxes(panel, in: box)
       if let remark = panel.remark {
-        canvas.use(palette.label)
-        canvas.write(
-          remark,
-          at: PlotPoint(
-            (place.box.left + place.box.right) / 2, (place.box.top + place.box.bottom) / 2 - em),
-          size: em, alignment: .centre)
+        write(
+          remark, at: PlotPoint((box.left + box.right) / 2, (box.top + box.bottom) / 2 - 8 * scale),
+          anchor: .middle)
       }
-      drawCaption(panel, at: place)
+      drawTitle(panel, at: place)
     }
-    drawTimeAxis()
+    drawTimes()
   }
 
-  private func drawTitles(_ plot: Plot) {
-    let room = layout.width - 2 * layout.margin
-    canvas.use(palette.ink)
-    canvas.write(
-      layout.fitted(plot.title, size: layout.titleSize, to: room, isBold: true), at: layout.title,
-      size: layout.titleSize, isBold: true)
-    canvas.use(palette.label)
-    for (index, line) in layout.subtitle.enumerated() {
-      let place = PlotPoint(
-        layout.subtitlePlace.x, layout.subtitlePlace.y + 1.4 * em * Double(index))
-      canvas.write(layout.fitted(line, size: em, to: room), at: place, size: em)
+  // MARK: Head
+
+  private mutating func drawHead() {
+    if let title = layout.title {
+      drawing.write(
+        title.text, at: title.place, size: PlotLayout.titleSize * scale, role: .ink, isBold: true)
     }
+    for take in layout.takes {
+      let y = take.place.y - 4 * scale
+      let end = take.place.x + PlotLayout.signWidth * scale
+      drawing.stroke(
+        [[PlotPoint(take.place.x, y), PlotPoint(end, y)]], stroke(of: take.index))
+      drawHead(
+        at: PlotPoint((take.place.x + end) / 2, y), of: take.index, paint: .role(.take(take.index)))
+      drawing.add(
+        .text(
+          [
+            PlotDrawing.Run(
+              text: PlotPanel.letter(take.index), size: PlotLayout.panelSize * scale,
+              role: .take(take.index), isBold: true),
+            PlotDrawing.Run(
+              text: take.text, size: PlotLayout.panelSize * scale, role: .ink, gap: 6 * scale),
+          ], at: PlotPoint(end + 6 * scale, take.place.y), anchor: .start))
+    }
+    for line in layout.facts { write(line.text, at: line.place, anchor: line.anchor) }
   }
+
+  // MARK: Axes
 
   /// The left axis's labels, as many as its height takes.
   func ticks(of panel: PlotPanel, in box: PlotBox) -> [AxisTick] {
-    let most = max(2, Int(box.height / (1.6 * em)))
-    guard let ticks = panel.ownTicks else { return panel.axis.ticks(atMost: most) }
-    // Of given ticks every second one is left out until they fit, so that the outer ones stay.
-    var kept = ticks
+    let most = max(2, Int(box.height / (16 * scale)))
+    // Every second one is left out until they fit, so that the outer ones stay.
+    var kept = panel.ticks
     while kept.count > most, kept.count > 2 {
       kept = kept.enumerated().filter { $0.offset % 2 == 0 }.map(\.element)
     }
     return kept
   }
 
-  private func drawGrid(_ panel: PlotPanel, in box: PlotBox) {
-    canvas.use(palette.grid)
-    for tick in layout.time.ticks {
-      let x = sharp(layout.x(tick.value))
-      canvas.stroke([PlotPoint(x, box.top), PlotPoint(x, box.bottom)], width: hairline)
-    }
-    for tick in ticks(of: panel, in: box) {
-      let y = sharp(layout.y(tick.value, on: panel.axis, in: box))
-      canvas.stroke([PlotPoint(box.left, y), PlotPoint(box.right, y)], width: hairline)
-    }
-  }
-
-  private func drawFrame(_ panel: PlotPanel, in box: PlotBox) {
-    canvas.use(palette.frame)
-    let (left, bottom) = (sharp(box.left), sharp(box.bottom))
-    canvas.stroke([PlotPoint(left, box.top), PlotPoint(left, bottom)], width: hairline)
-    canvas.stroke([PlotPoint(left, bottom), PlotPoint(box.right, bottom)], width: hairline)
-    canvas.use(palette.label)
-    for tick in ticks(of: panel, in: box) {
-      let y = layout.y(tick.value, on: panel.axis, in: box)
-      canvas.write(
-        tick.label, at: PlotPoint(box.left - 0.5 * em, y + 0.36 * em), size: em, alignment: .right)
-    }
-    guard layout.showsRightAxes else { return }
-    var lastY = Double.infinity
-    for tick in panel.rightTicks.sorted(by: { $0.value < $1.value }) {
-      let y = layout.y(tick.value, on: panel.axis, in: box)
-      guard lastY - y >= 1.15 * em else { continue }
-      lastY = y
-      if case .score = panel.content { canvas.use(palette.control) }
-      canvas.write(tick.label, at: PlotPoint(box.right + 0.5 * em, y + 0.36 * em), size: em)
-    }
-  }
-
-  private func drawCaption(_ panel: PlotPanel, at place: PlotLayout.Panel) {
-    canvas.use(palette.ink)
-    canvas.write(panel.caption, at: place.caption, size: em, isBold: true)
-    for (entry, place) in zip(panel.legend, place.legend) {
-      LegendDrawing(figure: self).draw(entry, at: place)
-    }
-  }
-
-  private func drawTimeAxis() {
-    guard let box = layout.panels.last?.box else { return }
-    let bottom = sharp(box.bottom)
-    for tick in layout.time.ticks {
+  private mutating func drawGrid(_ panel: PlotPanel, in box: PlotBox) {
+    let uprights = layout.time.ticks.map { tick in
       let x = layout.x(tick.value)
-      canvas.use(palette.frame)
-      canvas.stroke(
-        [PlotPoint(sharp(x), bottom), PlotPoint(sharp(x), bottom + 0.35 * em)], width: hairline)
-      canvas.use(palette.label)
-      canvas.write(
-        tick.label, at: PlotPoint(x, box.bottom + 1.5 * em), size: em, alignment: .centre)
+      return [PlotPoint(x, box.top), PlotPoint(x, box.bottom)]
     }
-    canvas.write(
-      layout.time.unit,
-      at: PlotPoint((layout.timeLeft + layout.timeRight) / 2, box.bottom + 3 * em),
-      size: em, alignment: .centre)
+    drawing.stroke(uprights, PlotDrawing.Stroke(paint: .role(.grid), width: scale))
+    guard case .strength = panel.content else { return }
+    let levels = ticks(of: panel, in: box).filter { $0.value > 0 }.map { tick in
+      let y = layout.y(tick.value, on: panel.axis, in: box)
+      return [PlotPoint(box.left, y), PlotPoint(box.right, y)]
+    }
+    drawing.stroke(levels, PlotDrawing.Stroke(paint: .role(.grid), width: scale))
   }
 
-  /// The middle of the pixel at a place, where a fine line is sharpest.
-  func sharp(_ place: Double) -> Double { place.rounded(.down) + 0.5 }
-
-  /// A control point: a ring on the curve of intensity, a diamond on that of sharpness.
-  func drawHandle(at place: PlotPoint, isRound: Bool) {
-    let radius = 0.27 * em
-    if isRound {
-      canvas.use(palette.paper)
-      canvas.fillDisc(place, radius: radius)
-      canvas.use(palette.ink)
-      canvas.strokeDisc(place, radius: radius, width: 0.12 * em)
-    } else {
-      let corners = [(0.0, -1.3), (1.3, 0.0), (0.0, 1.3), (-1.3, 0.0), (0.0, -1.3)].map {
-        PlotPoint(place.x + $0.0 * radius, place.y + $0.1 * radius)
+  private mutating func drawAxes(_ panel: PlotPanel, in box: PlotBox) {
+    var ground = box.bottom
+    if case .waveform = panel.content { ground = layout.y(0, on: panel.axis, in: box) }
+    drawing.line(
+      PlotPoint(box.left, ground), PlotPoint(box.right, ground), .edge, width: scale)
+    for tick in ticks(of: panel, in: box) {
+      let y = layout.y(tick.value, on: panel.axis, in: box)
+      if case .spectrogram = panel.content {
+        drawing.line(
+          PlotPoint(box.left - 4 * scale, y), PlotPoint(box.left, y), .edge, width: scale)
       }
-      canvas.use(palette.paper)
-      canvas.fill(corners)
-      canvas.use(palette.control)
-      canvas.stroke(corners, width: 0.12 * em, isRound: true)
+      // The lowest label stays clear of the panel below.
+      let lowest = min(y + 4 * scale, box.bottom + 1 * scale)
+      write(tick.label, at: PlotPoint(box.left - 8 * scale, lowest), anchor: .end)
+    }
+    guard layout.showsRightTicks else { return }
+    var lastY = Double.infinity
+    for tick in panel.rightTicks.sorted(by: { $0.value < $1.value })
+    where (0...1).contains(panel.axis.share(of: tick.value)) {
+      let y = layout.y(tick.value, on: panel.axis, in: box)
+      guard lastY - y >= 12 * scale else { continue }
+      lastY = y
+      write(
+        tick.label, at: PlotPoint(box.right + 8 * scale, min(y + 4 * scale, box.bottom + scale)))
     }
   }
-}
 
-/// Draws what the signs of a panel mean.
-struct LegendDrawing {
-  /// The figure that the panel is in.
-  let figure: FigureDrawing
-
-  /// Draws an entry that begins at a place on its base line.
-  func draw(_ entry: PlotPanel.LegendEntry, at place: PlotPoint) {
-    let (canvas, palette, em) = (figure.canvas, figure.palette, figure.em)
-    let middle = place.y - 0.35 * em
-    let sign = [PlotPoint(place.x, middle), PlotPoint(place.x + 1.7 * em, middle)]
-    var text = PlotPoint(place.x + 2.2 * em, place.y)
-    switch entry {
-    case .sharpness:
-      canvas.use(palette.label)
-      canvas.write(entry.text, at: place, size: em)
-      let start = place.x + canvas.width(of: entry.text, size: em) + 0.5 * em
-      canvas.write("0", at: PlotPoint(start, place.y), size: em)
-      drawRamp(palette.sharpness, from: start + 1.2 * em, length: 4 * em, on: place.y)
-      canvas.use(palette.label)
-      canvas.write("1", at: PlotPoint(start + 5.6 * em, place.y), size: em)
-      return
-    case .decibels(let low, let high):
-      let lowText = AxisTick.text(Double(low), places: 0)
-      canvas.use(palette.label)
-      canvas.write(lowText, at: place, size: em)
-      let start = place.x + canvas.width(of: lowText, size: em) + 0.4 * em
-      drawRamp(palette.energy, from: start, length: 4 * em, on: place.y)
-      canvas.use(palette.label)
-      let highText = AxisTick.text(Double(high), places: 0)
-      canvas.write("\(highText) \(entry.text)", at: PlotPoint(start + 4.4 * em, place.y), size: em)
-      return
-    case .intensityControl:
-      canvas.use(palette.ink)
-      canvas.stroke(sign, width: 0.13 * em)
-      figure.drawHandle(at: PlotPoint(place.x + 0.85 * em, middle), isRound: true)
-    case .sharpnessControl:
-      canvas.use(palette.control)
-      canvas.stroke(sign, width: 0.13 * em, dashes: [0.45 * em, 0.28 * em])
-      figure.drawHandle(at: PlotPoint(place.x + 0.85 * em, middle), isRound: false)
-    case .first:
-      canvas.use(palette.first)
-      canvas.fill(
-        PlotBox(
-          left: place.x, top: middle - 0.35 * em, right: place.x + 1.7 * em,
-          bottom: middle + 0.35 * em))
-    case .second:
-      canvas.use(palette.second)
-      canvas.stroke(sign, width: 0.16 * em, dashes: [0.45 * em, 0.28 * em])
-    case .effective:
-      canvas.use(palette.ink)
-      canvas.stroke(sign, width: 0.13 * em)
-    case .band:
-      canvas.use(palette.ink)
-      canvas.stroke(sign, width: 0.13 * em, dashes: [0.3 * em, 0.25 * em])
+  private mutating func drawTimes() {
+    guard let box = layout.panels.last?.box else { return }
+    for (index, tick) in layout.time.ticks.enumerated() {
+      let isLast = index == layout.time.ticks.count - 1
+      write(
+        tick.label + (isLast ? " " + layout.time.unit : ""),
+        at: PlotPoint(layout.x(tick.value), box.bottom + 18 * scale), anchor: .middle)
     }
-    canvas.use(palette.label)
-    text.y = place.y
-    canvas.write(entry.text, at: text, size: em)
   }
 
-  private func drawRamp(_ ramp: Colormap, from left: Double, length: Double, on baseline: Double) {
-    let stops = (0...16).map { step in
-      (place: Double(step) / 16, color: ramp.color(at: Double(step) / 16))
+  private mutating func drawTitle(_ panel: PlotPanel, at place: PlotLayout.Panel) {
+    var runs = [
+      PlotDrawing.Run(
+        text: panel.title, size: PlotLayout.panelSize * scale, role: .ink, isBold: true)
+    ]
+    if place.showsUnit, !panel.unit.isEmpty {
+      runs.append(
+        PlotDrawing.Run(text: panel.unit, size: PlotLayout.labelSize * scale, gap: 7 * scale))
     }
-    figure.canvas.use(stops, from: left, to: left + length)
-    figure.canvas.fill(
-      PlotBox(
-        left: left, top: baseline - 0.7 * figure.em, right: left + length, bottom: baseline))
+    drawing.add(.text(runs, at: place.title, anchor: .start))
+    for (entry, place) in zip(panel.legend, place.legend) { draw(entry, at: place) }
+  }
+
+  // MARK: Signs
+
+  /// Writes a label.
+  mutating func write(
+    _ text: String, at place: PlotPoint, anchor: PlotDrawing.Anchor = .start,
+    role: PlotRole = .muted
+  ) {
+    drawing.write(
+      text, at: place, size: PlotLayout.labelSize * scale, anchor: anchor, role: role)
+  }
+
+  /// The line of a take of an overlay: the first is whole, others are dashed each in its way.
+  func stroke(of take: Int, width: Double = 2) -> PlotDrawing.Stroke {
+    let patterns: [[Double]] = [
+      [], [6, 3], [2, 2.5], [9, 2.5, 2, 2.5], [12, 4], [4, 4], [1.5, 4], [9, 2.5, 2, 2.5, 2, 2.5],
+    ]
+    return PlotDrawing.Stroke(
+      paint: .role(.take(take)), width: width * scale,
+      dashes: patterns[take % patterns.count].map { $0 * scale })
+  }
+
+  /// The head of a transient: a disc of the first take, a diamond of the second, a square, a triangle.
+  mutating func drawHead(
+    at centre: PlotPoint, of take: Int, paint: PlotDrawing.Paint, radius: Double = 5
+  ) {
+    let radius = radius * scale
+    let edge = PlotDrawing.Stroke(paint: .role(.paper), width: 1.5 * scale)
+    let corners: [(Double, Double)]
+    switch take % 4 {
+    case 1: corners = [(0, -1.25), (1.25, 0), (0, 1.25), (-1.25, 0)]
+    case 2: corners = [(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)]
+    case 3: corners = [(0, -1.2), (1.15, 0.85), (-1.15, 0.85)]
+    default:
+      drawing.add(
+        .disc(centre, radius: radius, fill: PlotDrawing.Fill(paint: paint), stroke: edge))
+      return
+    }
+    let points = corners.map { PlotPoint(centre.x + $0.0 * radius, centre.y + $0.1 * radius) }
+    drawing.add(.path([points], fill: PlotDrawing.Fill(paint: paint), stroke: edge))
+  }
+
+  /// A point that a curve was given.
+  mutating func drawHandle(at place: PlotPoint) {
+    drawing.add(
+      .disc(
+        place, radius: 2.75 * scale, fill: PlotDrawing.Fill(paint: .role(.paper)),
+        stroke: PlotDrawing.Stroke(paint: .role(.ink), width: 1.25 * scale)))
+  }
+
+  /// The colours of sharpness between two places.
+  static func ramp(from: PlotPoint, to: PlotPoint) -> PlotDrawing.Paint {
+    let colors = Colormap.sharpness.anchors
+    return .gradient(
+      colors.enumerated().map {
+        PlotDrawing.Stop(share: Double($0.offset) / Double(colors.count - 1), color: $0.element)
+      }, from: from, to: to)
   }
 }

@@ -28,6 +28,28 @@ enum PolylineThinning {
     return result
   }
 
+  /// The part of a line by rising `x` within a range, cut at its ends.
+  static func cut(_ points: [PlotPoint], to range: ClosedRange<Double>) -> [PlotPoint] {
+    guard let first = points.first, let last = points.last,
+      first.x < range.lowerBound || last.x > range.upperBound
+    else { return points }
+    var result: [PlotPoint] = []
+    func add(_ from: PlotPoint, _ to: PlotPoint, at x: Double) {
+      let share = (x - from.x) / (to.x - from.x)
+      result.append(PlotPoint(x, from.y + (to.y - from.y) * share))
+    }
+    for (index, point) in points.enumerated() {
+      if index > 0 {
+        let before = points[index - 1]
+        for edge in [range.lowerBound, range.upperBound] where before.x < edge && point.x > edge {
+          add(before, point, at: edge)
+        }
+      }
+      if range.contains(point.x) { result.append(point) }
+    }
+    return result
+  }
+
   /// The line without points that lie nearly on the straight line between those that are kept.
   ///
   /// - Parameter tolerance: How far in pixels a point that is left out may lie from the line, up or down.
@@ -120,6 +142,32 @@ struct SampleColumns {
   }
 }
 
+/// The greatest of neighbours.
+enum SlidingMaximum {
+  /// For each value the greatest of those up to so many places away; time grows with the count alone.
+  static func of(_ values: [Double], reach: Int) -> [Double] {
+    guard reach > 0 else { return values }
+    // Places of falling values, of which the first is the greatest in reach.
+    var queue: [Int] = []
+    var head = 0
+    var result: [Double] = []
+    result.reserveCapacity(values.count)
+    for place in 0..<(values.count + reach) {
+      if place < values.count {
+        while queue.count > head, values[queue[queue.count - 1]] <= values[place] {
+          queue.removeLast()
+        }
+        queue.append(place)
+      }
+      let middle = place - reach
+      guard middle >= 0 else { continue }
+      while queue[head] < middle - reach { head += 1 }
+      result.append(values[queue[head]])
+    }
+    return result
+  }
+}
+
 /// The strongest event in each column of pixels or characters.
 struct ScoreColumns {
   /// The strongest point of each column; intensity 0 where there is none.
@@ -133,24 +181,25 @@ struct ScoreColumns {
       repeating: PatternScore.Point(time: 0, intensity: 0, sharpness: 0), count: count)
     for event in events {
       for (from, to) in zip(event.points, event.points.dropFirst()) {
-        let first = column(of: place(from.time))
-        let last = column(of: place(to.time))
-        for column in first...max(first, last) {
-          let share = last > first ? Double(column - first) / Double(last - first) : 0
+        let (start, end) = (place(from.time), place(to.time))
+        guard end >= 0, start < Double(count) else { continue }
+        let first = Int(max(0, start))
+        let last = max(first, Int(min(Double(count - 1), end)))
+        for column in first...last {
+          // What ends inside a column is as strong there as at its strongest.
+          let share =
+            end > start ? min(max((Double(column) + 0.5 - start) / (end - start), 0), 1) : 0
           let intensity =
-            last > first
+            end - start >= 1
             ? from.intensity + (to.intensity - from.intensity) * share
             : max(from.intensity, to.intensity)
           if intensity > strongest[column].intensity {
             strongest[column] = PatternScore.Point(
-              time: from.time, intensity: intensity, sharpness: from.sharpness)
+              time: from.time, intensity: intensity,
+              sharpness: from.sharpness + (to.sharpness - from.sharpness) * share)
           }
         }
       }
     }
-  }
-
-  private func column(of place: Double) -> Int {
-    min(max(0, Int(place)), strongest.count - 1)
   }
 }

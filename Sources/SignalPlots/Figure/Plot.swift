@@ -1,57 +1,75 @@
-public import HapticModel
-public import HapticRender
-public import SignalAnalysis
+internal import HapticModel
+internal import HapticRender
+internal import SignalAnalysis
 
 /// A figure: pictures above one another that share an axis of time.
 ///
 /// A plain value that knows nothing of pixels; it is drawn at any width, as a file or as text.
 public struct Plot: Sendable {
   /// The title.
-  public var title: String
-  /// The smaller text below the title.
-  public var subtitle: String
+  public let title: String
+  /// Length, contents and profile.
+  public let facts: [String]
   /// The seconds that the axis of time covers.
   public let span: ClosedRange<Double>
+  /// Seconds until nothing sounds in any of what is shown, whatever part of it is.
+  public let duration: Double
   /// The figure in a sentence, for those who do not see it.
   public let summary: String
+  /// What is shown, in the order of its letters.
+  let takes: [PlotTake]
   let panels: [PlotPanel]
 
   /// The shortest time that is shown, in seconds.
   static let minimumSpan = 0.005
 
-  init(title: String, subtitle: String, duration: Double, panels: [PlotPanel], summary: String) {
-    self.title = title
-    self.subtitle = subtitle
-    self.summary = summary
-    self.panels = panels
-    span = 0...max(Self.minimumSpan, duration.isFinite ? duration : 0)
-  }
-
-  /// Where a picture's axis of time lies, so that a page can put a play head over it.
-  public struct TimeAxis: Equatable, Sendable {
-    /// The second at the left end.
-    public let startSeconds: Double
-    /// The second at the right end.
-    public let endSeconds: Double
-    /// The left end as a share of the picture's width.
-    public let left: Double
-    /// The right end as a share of the picture's width.
-    public let right: Double
-  }
-
-  /// Where the axis of time lies in a picture of a width in pixels.
-  public func timeAxis(width: Int) -> TimeAxis {
-    let layout = PlotLayout(self, width: width)
-    return TimeAxis(
-      startSeconds: span.lowerBound, endSeconds: span.upperBound,
-      left: layout.timeLeft / layout.width, right: layout.timeRight / layout.width)
-  }
-
-  /// The height in pixels of a picture of a width in pixels.
-  public func height(width: Int) -> Int { Int(PlotLayout(self, width: width).height) }
+  /// The most subjects that one figure shows.
+  public static let maximumSubjectCount = 8
 
   /// The widths that a picture can have, in pixels.
   public static let widths = 200...10_000
+
+  /// The figure of one pattern or sound.
+  ///
+  /// - Parameters:
+  ///   - subject: What is shown.
+  ///   - parts: The panels, in the order score, waveform, spectrogram.
+  ///   - seconds: The part of time that is shown; nil for all.
+  /// - Throws: A `PlotError` for a pattern that cannot be rendered.
+  public init(
+    of subject: PlotSubject, parts: Set<PlotPart> = Set(PlotPart.allCases),
+    seconds: ClosedRange<Double>? = nil
+  ) throws(PlotError) {
+    try self.init(of: [subject], parts: parts, seconds: seconds)
+  }
+
+  /// The figure of patterns and sounds over one another, on shared axes: what all have is grey, what only
+  /// one has is in its colour.
+  ///
+  /// - Parameters:
+  ///   - subjects: What is shown, no more than `maximumSubjectCount`; others are left out.
+  ///   - parts: The panels, in the order score, waveform, spectrogram.
+  ///   - seconds: The part of time that is shown; nil for all.
+  /// - Throws: A `PlotError` for a pattern that cannot be rendered.
+  public init(
+    of subjects: [PlotSubject], parts: Set<PlotPart> = Set(PlotPart.allCases),
+    seconds: ClosedRange<Double>? = nil
+  ) throws(PlotError) {
+    var takes: [PlotTake] = []
+    for subject in subjects.prefix(Self.maximumSubjectCount) { takes.append(try PlotTake(subject)) }
+    if parts.contains(.score), takes.contains(where: { $0.score == nil }) {
+      for index in takes.indices { takes[index].follow() }
+    }
+    duration = takes.map(\.duration).filter(\.isFinite).max() ?? 0
+    let whole = 0...max(Self.minimumSpan, duration)
+    span = seconds.map { Self.part($0, of: whole) } ?? whole
+    self.takes = takes
+    panels = PlotPanel.panels(of: takes, parts: parts, span: span)
+    let names = takes.map { $0.name.isEmpty ? "a pattern" : $0.name }
+    title = takes.count == 1 ? takes[0].name : names.joined(separator: ", ")
+    facts = Self.facts(of: takes, duration: duration, span: seconds == nil ? nil : span)
+    summary = Self.summary(of: panels, names: takes.count == 1 ? takes.map(\.name) : names, facts)
+  }
 
   /// Draws the figure: the bytes of a file.
   ///
@@ -60,135 +78,64 @@ public struct Plot: Sendable {
   /// - Parameters:
   ///   - format: The kind of file.
   ///   - width: Pixels, or points on paper; what lies outside `widths` is brought into it.
-  ///   - theme: The colours.
-  ///   - idPrefix: What names inside an SVG begin with; pictures on one page need different ones.
+  ///   - theme: The colours; nil for those of the page that an SVG is shown on, and for light ones in other files.
   public func draw(
-    as format: PlotFormat, width: Int = 860, theme: PlotTheme = .light, idPrefix: String = "p"
+    as format: PlotFormat, width: Int = 860, theme: PlotTheme? = nil
   ) throws(PlotError) -> [UInt8] {
-    let layout = PlotLayout(self, width: width)
-    let canvas = try CairoCanvas(
-      format, width: Int(layout.width), height: Int(layout.height), title: title)
-    let drawing = FigureDrawing(
-      layout: layout, canvas: canvas, palette: PlotPalette(theme), cellSize: format == .png ? 1 : 2)
-    try drawing.draw(self)
-    let bytes = try canvas.finish()
-    guard format == .svg else { return bytes }
-    var text = SVGPostprocessor(bytes)
-    return text.readable(title: title, description: summary, idPrefix: idPrefix)
+    try drawing(width: width).bytes(as: format, theme: theme)
   }
 
-  /// The events and curves of all layers.
-  public static func score(
-    of composition: HapticComposition, profile: TransducerProfile = .phone, title: String = ""
-  ) throws(PlotError) -> Plot {
-    try Plot(
-      of: PlotSubject(name: title, composition: composition, profile: profile), parts: [.score])
+  /// The figure as shapes and texts.
+  func drawing(width: Int) -> PlotDrawing { FigureDrawing.draw(self, width: width) }
+
+  /// A range within another that is long enough to be seen.
+  private static func part(
+    _ range: ClosedRange<Double>, of whole: ClosedRange<Double>
+  ) -> ClosedRange<Double> {
+    let from = min(max(range.lowerBound, 0), whole.upperBound - minimumSpan)
+    return max(0, from)...max(from + minimumSpan, min(range.upperBound, whole.upperBound))
   }
 
-  /// A sound's waveform, one picture for each channel that differs.
-  public static func waveform(of signal: Signal, title: String = "") throws(PlotError) -> Plot {
-    try Plot(of: PlotSubject(name: title, signal: signal), parts: [.waveform])
-  }
+  // MARK: Words
 
-  /// A sound's frequencies over time, with a profile's band marked.
-  public static func spectrogram(
-    of signal: Signal, profile: TransducerProfile = .phone, title: String = ""
-  ) throws(PlotError) -> Plot {
-    try Plot(of: PlotSubject(name: title, signal: signal, profile: profile), parts: [.spectrogram])
-  }
-
-  /// What there is to see of one pattern or sound, in the order score, waveform, spectrogram.
-  ///
-  /// - Throws: A `PlotError` for a pattern that cannot be rendered.
-  public init(of subject: PlotSubject, parts: Set<PlotPart> = Set(PlotPart.allCases))
-    throws(PlotError)
-  {
-    var panels: [PlotPanel] = []
-    var duration = 0.0
+  private static func facts(
+    of takes: [PlotTake], duration: Double, span: ClosedRange<Double>?
+  ) -> [String] {
     var facts: [String] = []
-    var patternDuration: Double?
-    if parts.contains(.score), let composition = subject.composition {
-      let score = try PatternScore(
-        of: composition, profile: subject.profile, samples: subject.samples)
-      panels += PlotPanel.score(score)
-      duration = max(duration, score.duration)
-      // The silence behind a rendering is not part of the pattern.
-      patternDuration = score.duration
-      facts.append(Self.counts(of: score))
+    if let span {
+      facts.append("\(time(span.lowerBound))–\(time(span.upperBound)) s of \(length(duration))")
+    } else {
+      facts.append(length(duration))
     }
-    if let signal = subject.signal {
-      if parts.contains(.waveform) { panels += PlotPanel.waves(of: signal) }
-      if parts.contains(.spectrogram) {
-        panels.append(.spectrogram(of: signal, profile: subject.profile))
-      }
-      if parts.contains(.waveform) || parts.contains(.spectrogram) {
-        duration = max(duration, signal.duration)
-      }
+    if takes.count > 1 {
+      facts.append("grey: in \(takes.count == 2 ? "both" : "all")")
+    } else if let score = takes.first?.score {
+      facts += counts(of: score)
     }
-    facts.insert(Self.length(patternDuration ?? duration), at: 0)
-    if subject.composition != nil {
-      let band = subject.profile.frequency
-      facts.append(
-        "profile \(subject.profile.name), \(AxisTick.text(band.low, places: 0))–"
-          + "\(AxisTick.text(band.high, places: 0)) Hz")
+    // Of a recording it is not known what made it.
+    let profiles = takes.compactMap { $0.profile?.name }
+    guard profiles.count == takes.count else { return facts }
+    let names = profiles.reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
+    if !names.isEmpty {
+      facts.append("profile\(names.count == 1 ? "" : "s") \(names.joined(separator: ", "))")
     }
-    let subtitle = facts.joined(separator: " · ")
-    self.init(
-      title: subject.name, subtitle: subtitle, duration: duration, panels: panels,
-      summary: Self.summary(of: panels, name: subject.name, facts: facts))
+    return facts
   }
 
-  /// Two patterns or sounds on one axis of time: scores mirrored, waveforms over one another.
-  public init(
-    comparing first: PlotSubject, with second: PlotSubject,
-    parts: Set<PlotPart> = Set(PlotPart.allCases)
-  ) throws(PlotError) {
-    var panels: [PlotPanel] = []
-    var duration = 0.0
-    let subjects = [first, second]
-    if parts.contains(.score), let upper = first.composition,
-      let lower = second.composition
-    {
-      let above = try PatternScore(of: upper, profile: first.profile, samples: first.samples)
-      let below = try PatternScore(of: lower, profile: second.profile, samples: second.samples)
-      panels.append(.scores(above, below, names: subjects.map(\.name)))
-      duration = max(above.duration, below.duration)
-    }
-    if parts.contains(.waveform), let upper = first.signal, let lower = second.signal {
-      panels.append(
-        .waves(
-          SoundTrace(name: first.name, samples: upper.mono, rate: upper.rate),
-          over: SoundTrace(name: second.name, samples: lower.mono, rate: lower.rate)))
-      duration = max(duration, upper.duration, lower.duration)
-    }
-    if parts.contains(.spectrogram) {
-      for (letter, subject) in zip(["A", "B"], subjects) {
-        guard let signal = subject.signal else { continue }
-        var panel = PlotPanel.spectrogram(of: signal, profile: subject.profile)
-        panel.caption += ", \(letter)"
-        panels.append(panel)
-        duration = max(duration, signal.duration)
-      }
-    }
-    let facts = [Self.length(duration)]
-    let title = "A: \(first.name)   B: \(second.name)"
-    self.init(
-      title: title, subtitle: facts.joined(separator: " · "), duration: duration, panels: panels,
-      summary: Self.summary(of: panels, name: "\(first.name) and \(second.name)", facts: facts))
-  }
+  private static func time(_ seconds: Double) -> String { AxisTick.short(seconds, places: 3) }
 
   private static func length(_ seconds: Double) -> String {
-    if seconds >= TimeTicks.minutesFrom { return TimeTicks.clock(seconds) + " minutes" }
+    if seconds >= TimeTicks.minutesFrom { return TimeTicks.clock(seconds) + " min" }
     return seconds < 0.1
-      ? AxisTick.text(seconds * 1_000, places: 1) + " ms"
-      : AxisTick.text(seconds, places: seconds < 10 ? 2 : 1) + " s"
+      ? AxisTick.text(seconds * 1_000, places: 0) + " ms"
+      : AxisTick.short(seconds, places: seconds < 10 ? 2 : 1) + " s"
   }
 
-  /// `3 continuous events, 1 transient`.
-  private static func counts(of score: PatternScore) -> String {
+  /// `3 continuous events`, `1 transient`.
+  private static func counts(of score: PatternScore) -> [String] {
     let kinds: [(HapticEvent.Kind, String, String)] = [
-      (.hapticContinuous, "continuous event", "continuous events"),
       (.hapticTransient, "transient", "transients"),
+      (.hapticContinuous, "continuous event", "continuous events"),
       (.audioContinuous, "tone", "tones"),
       (.audioCustom, "sound file", "sound files"),
     ]
@@ -196,27 +143,36 @@ public struct Plot: Sendable {
       let count = score.events.count { $0.kind == kind }
       return count == 0 ? nil : "\(count) \(count == 1 ? one : many)"
     }
-    return counted.isEmpty ? "no events" : counted.joined(separator: ", ")
+    return counted.isEmpty ? ["no events"] : counted
   }
 
-  private static func summary(of panels: [PlotPanel], name: String, facts: [String]) -> String {
-    var kinds: [String] = []
-    for panel in panels {
-      let kind =
-        switch panel.content {
-        case .score: "score"
-        case .audio: "audio events"
-        case .waveform: "waveform"
-        case .spectrogram: "spectrogram"
-        }
-      if !kinds.contains(kind) { kinds.append(kind) }
+  private static func summary(
+    of panels: [PlotPanel], names: [String], _ facts: [String]
+  ) -> String {
+    func list(_ words: [String]) -> String {
+      words.count > 1
+        ? words.dropLast().joined(separator: ", ") + " and " + words[words.count - 1]
+        : words.first ?? ""
     }
-    let list =
-      kinds.count > 1
-      ? kinds.dropLast().joined(separator: ", ") + " and " + kinds[kinds.count - 1]
-      : (kinds.first ?? "empty picture")
-    let text =
-      (list.prefix(1).uppercased() + list.dropFirst()) + (name.isEmpty ? "" : " of \(name)")
-    return "\(text): \(facts.joined(separator: ", "))."
+    let kinds = panels.reduce(into: [String]()) { kinds, panel in
+      if !kinds.contains(panel.noun) { kinds.append(panel.noun) }
+    }
+    let shown = kinds.isEmpty ? "empty picture" : list(kinds)
+    let named = names.filter { !$0.isEmpty }
+    return shown.prefix(1).uppercased() + shown.dropFirst()
+      + (named.isEmpty ? "" : " of \(list(named))") + ": \(facts.joined(separator: ", "))."
+  }
+}
+
+extension PlotDrawing {
+  /// The bytes of a file.
+  func bytes(as format: PlotFormat, theme: PlotTheme?) throws(PlotError) -> [UInt8] {
+    switch format {
+    case .svg:
+      var writer = SVGWriter(self, theme: theme)
+      return Array(try writer.text().utf8)
+    case .png: return try CairoWriter.bytes(of: self, theme: theme ?? .light, isPDF: false)
+    case .pdf: return try CairoWriter.bytes(of: self, theme: theme ?? .light, isPDF: true)
+    }
   }
 }

@@ -1,98 +1,105 @@
 internal import Glibc
 
-/// Where everything in a picture of some width lies: plain arithmetic, the same with every font.
+/// Where everything in a picture of some width is: plain arithmetic, the same with every font.
 struct PlotLayout: Equatable, Sendable {
-  /// Where one panel lies.
+  /// Where one panel is.
   struct Panel: Equatable, Sendable {
-    /// The place of the caption's base line.
-    var caption: PlotPoint
-    /// Where each entry of the legend begins, on its base line.
+    /// The place of the title's base line.
+    var title: PlotPoint
+    /// Whether what its numbers mean stands behind the title.
+    var showsUnit: Bool
+    /// Where each entry of the legend starts, on its base line.
     var legend: [PlotPoint]
     /// What is drawn in.
     var box: PlotBox
+  }
+
+  /// A line of text in the head of the picture.
+  struct HeadLine: Equatable, Sendable {
+    /// The text.
+    var text: String
+    /// Where it stands.
+    var place: PlotPoint
+    /// What of it stands there.
+    var anchor: PlotDrawing.Anchor
+  }
+
+  /// The name of a take of an overlay.
+  struct TakeName: Equatable, Sendable {
+    /// The number of the take.
+    var index: Int
+    /// The name, cut where it is too long.
+    var text: String
+    /// Where its sign starts, on its base line.
+    var place: PlotPoint
   }
 
   /// The width in pixels.
   let width: Double
   /// The height in pixels.
   private(set) var height = 0.0
-  /// The size of text in pixels.
-  let textSize: Double
-  /// The size of the title's text in pixels.
-  let titleSize: Double
-  /// The distance of text from the edge.
-  let margin: Double
-  /// The left edge of every panel's box.
-  let boxLeft: Double
+  /// How much larger everything is than at a width of 900 pixels.
+  let scale: Double
+  /// The left edge of every panel's box, where the axis of time starts.
+  let left: Double
   /// The right edge of every panel's box.
-  let boxRight: Double
-  /// The place of the axis's first second.
-  let timeLeft: Double
-  /// The place of the axis's last second.
-  let timeRight: Double
-  /// The place of the title's base line.
-  let title: PlotPoint
-  /// The lines of the subtitle.
-  let subtitle: [String]
-  /// The place of the subtitle's first base line.
-  let subtitlePlace: PlotPoint
-  /// Where each panel lies, from above.
+  let right: Double
+  /// The title; of an overlay, the names of its takes.
+  private(set) var title: HeadLine?
+  /// The names of the takes of an overlay.
+  private(set) var takes: [TakeName] = []
+  /// Length, contents and profile.
+  private(set) var facts: [HeadLine] = []
+  /// Where each panel is, from above.
   private(set) var panels: [Panel] = []
   /// The labels of the axis of time.
   let time: TimeTicks
-  /// Whether axes at the right have space for their labels.
-  let showsRightAxes: Bool
-  /// The seconds of the axis.
+  /// Whether there is space for labels at the right.
+  let showsRightTicks: Bool
   private let span: ClosedRange<Double>
 
-  /// The width of a letter as a share of the text's size, rather too much for any common font.
-  static let letter = 0.6
-  /// The size of text in pixels up to a width of 900 pixels.
-  static let smallestText = 12.0
+  /// The size of a figure's title.
+  static let titleSize = 16.0
+  /// The size of a panel's title.
+  static let panelSize = 12.0
+  /// The size of labels.
+  static let labelSize = 11.0
+  /// Pixels of a picture below which gutters are narrow.
+  private static let narrow = 520.0
+  /// Pixels of a legend's sign.
+  static let signWidth = 26.0
 
   init(_ plot: Plot, width: Int) {
     let width = Double(min(max(width, Plot.widths.lowerBound), Plot.widths.upperBound))
     self.width = width
     // Wider pictures are looked at from farther away, or made smaller.
-    let em = Self.smallestText * max(1, pow(width / 900, 0.6))
-    textSize = em
-    titleSize = 1.25 * em
-    margin = em
+    scale = max(1, pow(width / 900, 0.6))
     span = plot.span
-    showsRightAxes = width >= 40 * em && plot.panels.contains { !$0.rightTicks.isEmpty }
-    let labels = plot.panels.flatMap { panel in
-      (panel.ownTicks ?? panel.axis.ticks(atMost: 9)).map(\.label.count)
-    }
-    boxLeft = (margin + Double(max(2, labels.max() ?? 0)) * Self.letter * em + 0.6 * em).rounded()
-    let rightLabels = plot.panels.flatMap { $0.rightTicks.map(\.label.count) }.max() ?? 0
-    boxRight =
-      (width - margin
-      - (showsRightAxes ? Double(rightLabels) * Self.letter * em + 0.6 * em : 0)).rounded()
-    timeLeft = boxLeft + (0.7 * em).rounded()
-    timeRight = boxRight - (0.7 * em).rounded()
-    title = PlotPoint(margin, margin + titleSize)
-    subtitle = Self.lines(of: plot.subtitle, most: Int((width - 2 * em) / (Self.letter * em)))
-    subtitlePlace = PlotPoint(margin, title.y + 1.5 * em)
-    time = TimeTicks(in: plot.span, atMost: max(2, Int((timeRight - timeLeft) / (5 * em))))
-    let last = subtitlePlace.y + 1.4 * em * Double(subtitle.count - 1)
-    var top = plot.title.isEmpty && plot.subtitle.isEmpty ? 0.4 * em : last
+    let isNarrow = width < Self.narrow * scale
+    showsRightTicks = plot.panels.contains { !$0.rightTicks.isEmpty } && width >= 280
+    let labels = plot.panels.flatMap { $0.ticks.map { TextWidth.of($0.label) } }.max() ?? 0
+    let room = labels * Self.labelSize + 14
+    left = (max(isNarrow ? 30 : 58, room) * scale).rounded()
+    right = (width - (showsRightTicks ? (isNarrow ? 52 : 66) : 30) * scale).rounded()
+    time = TimeTicks(
+      in: plot.span, atMost: max(2, Int((right - left) / ((isNarrow ? 44 : 52) * scale))))
+    var top = placeHead(plot)
     for panel in plot.panels {
       let place = place(panel, below: top)
       panels.append(place)
-      top = place.box.bottom + 0.3 * em
+      top = place.box.bottom
     }
-    height = (top + 3.9 * em).rounded()
+    height = (top + 40 * scale).rounded()
   }
 
   /// The place of a second.
   func x(_ seconds: Double) -> Double {
-    timeLeft + (timeRight - timeLeft) * (seconds - span.lowerBound)
-      / (span.upperBound - span.lowerBound)
+    left + (right - left) * (seconds - span.lowerBound) / (span.upperBound - span.lowerBound)
   }
 
   /// The second at a place.
   func seconds(at x: Double) -> Double {
-    span.lowerBound + (span.upperBound - span.lowerBound) * (x - timeLeft) / (timeRight - timeLeft)
+    span.lowerBound + (span.upperBound - span.lowerBound) * (x - left) / (right - left)
   }
 
   /// The height of a value in a panel.
@@ -101,114 +108,158 @@ struct PlotLayout: Equatable, Sendable {
   }
 
   /// A text cut to a width in pixels, with an ellipsis where something is missing.
-  func fitted(_ text: String, size: Double, to width: Double, isBold: Bool = false) -> String {
-    let most = Int(width / (size * (isBold ? Self.letter * 1.12 : Self.letter)))
-    return text.count <= most ? text : text.prefix(max(0, most - 1)) + "…"
+  func fitted(_ text: String, size: Double, to room: Double, isBold: Bool = false) -> String {
+    guard width(of: text, size: size, isBold: isBold) > room else { return text }
+    var kept = text
+    while !kept.isEmpty, width(of: kept + "…", size: size, isBold: isBold) > room {
+      kept.removeLast()
+    }
+    return kept + "…"
   }
 
-  /// A text broken at its dots into lines of at most so many letters, where it can be.
-  private static func lines(of text: String, most: Int) -> [String] {
-    var lines: [String] = []
-    for part in text.split(separator: " · ") {
-      if let last = lines.last, last.count + 3 + part.count <= most {
-        lines[lines.count - 1] = last + " · " + part
+  /// About how wide a text is.
+  func width(of text: String, size: Double, isBold: Bool = false) -> Double {
+    TextWidth.of(text) * size * scale * (isBold ? 1.08 : 1)
+  }
+
+  // MARK: Head
+
+  /// Places the title and the facts, on one line where they fit, and returns where they end.
+  private mutating func placeHead(_ plot: Plot) -> Double {
+    let room = right - left
+    var y = 32 * scale
+    var end = left
+    if plot.takes.count > 1 {
+      end = placeNames(plot.takes.map(\.name), y: &y)
+    } else if !plot.title.isEmpty {
+      let text = fitted(plot.title, size: Self.titleSize, to: room, isBold: true)
+      title = HeadLine(text: text, place: PlotPoint(left, y.rounded()), anchor: .start)
+      end = left + width(of: text, size: Self.titleSize, isBold: true)
+    }
+    let line = plot.facts.joined(separator: " · ")
+    if end + 20 * scale + width(of: line, size: Self.labelSize) <= right {
+      facts = [HeadLine(text: line, place: PlotPoint(right, y.rounded()), anchor: .end)]
+      return y
+    }
+    for text in lines(plot.facts, to: room) {
+      y += 18 * scale
+      facts.append(
+        HeadLine(
+          text: fitted(text, size: Self.labelSize, to: room),
+          place: PlotPoint(left, y.rounded()), anchor: .start))
+    }
+    return y
+  }
+
+  /// Places the names of the takes of an overlay in lines, and returns where the last one ends.
+  private mutating func placeNames(_ names: [String], y: inout Double) -> Double {
+    var x = left
+    for (index, name) in names.enumerated() {
+      let sign = (Self.signWidth + 24) * scale
+      let text = fitted(name, size: Self.panelSize, to: right - left - sign)
+      let whole = sign + width(of: text, size: Self.panelSize)
+      if x > left, x + whole > right {
+        x = left
+        y += 20 * scale
+      }
+      takes.append(TakeName(index: index, text: text, place: PlotPoint(x, y.rounded())))
+      x += whole + 16 * scale
+    }
+    return x
+  }
+
+  /// Parts in lines of at most a width, where that can be.
+  private func lines(_ parts: [String], to room: Double) -> [String] {
+    parts.reduce(into: [String]()) { lines, part in
+      let longer = lines.last.map { $0 + " · " + part }
+      if let longer, width(of: longer, size: Self.labelSize) <= room {
+        lines[lines.count - 1] = longer
       } else {
-        lines.append(String(part))
+        lines.append(part)
       }
     }
-    return lines
   }
+
+  // MARK: Panels
 
   private func place(_ panel: PlotPanel, below top: Double) -> Panel {
-    let em = textSize
-    let caption = PlotPoint(boxLeft, (top + 1.9 * em).rounded())
-    let widths = panel.legend.map { $0.width(textSize: em) }
-    let captionEnd = boxLeft + Double(panel.caption.count) * Self.letter * 1.1 * em + 1.5 * em
+    let isFirst = panels.isEmpty
+    let title = PlotPoint(left, (top + (isFirst ? 36 : 28) * scale).rounded())
+    let titleEnd = left + width(of: panel.title, size: Self.panelSize, isBold: true)
+    let unitEnd =
+      panel.unit.isEmpty
+      ? titleEnd : titleEnd + 8 * scale + width(of: panel.unit, size: Self.labelSize)
+    let widths = panel.legend.map { legendWidth($0) }
+    let whole = widths.reduce(0, +) + 16 * scale * Double(max(0, widths.count - 1))
     var legend: [PlotPoint] = []
-    var baseline = caption.y
-    let whole = widths.reduce(0, +)
-    if captionEnd + whole <= boxRight {
-      var x = boxRight - whole
-      for width in widths {
-        legend.append(PlotPoint(x, baseline))
-        x += width
+    var baseline = title.y
+    let isBeside = titleEnd + 16 * scale + whole <= right
+    var x = isBeside ? right - whole : left
+    if !isBeside { baseline += (18 * scale).rounded() }
+    for width in widths {
+      if !isBeside, x > left, x + width > right {
+        x = left
+        baseline += (18 * scale).rounded()
       }
-    } else {
-      var x = boxRight
-      for width in widths {
-        if x > boxLeft, x + width > boxRight + em {
-          x = boxLeft
-          baseline += (1.5 * em).rounded()
-        }
-        legend.append(PlotPoint(x, baseline))
-        x += width
-      }
+      legend.append(PlotPoint(x, baseline))
+      x += width + 16 * scale
     }
-    let boxTop = (baseline + 0.7 * em).rounded()
+    if widths.isEmpty { baseline = title.y }
+    let boxTop = (baseline + 10 * scale).rounded()
     return Panel(
-      caption: caption, legend: legend,
+      title: title,
+      showsUnit: unitEnd + (isBeside && whole > 0 ? 16 * scale + whole : 0) <= right,
+      legend: legend,
       box: PlotBox(
-        left: boxLeft, top: boxTop, right: boxRight, bottom: (boxTop + panel.lines * em).rounded()))
+        left: left, top: boxTop, right: right, bottom: (boxTop + panel.height * scale).rounded()))
+  }
+
+  /// The width of an entry of a legend with its sign.
+  private func legendWidth(_ entry: PlotPanel.LegendEntry) -> Double {
+    let texts = entry.texts.reduce(0) { $0 + width(of: $1, size: Self.labelSize) }
+    let sign: Double
+    switch entry {
+    case .sharpness: sign = 84 + 12
+    case .decibels: sign = 62 + 12
+    case .window(let seconds): sign = max(4, x(span.lowerBound + seconds) - left) / scale + 6
+    default: sign = Self.signWidth + 6
+    }
+    return texts + sign * scale
   }
 }
 
 extension PlotPanel.LegendEntry {
-  /// What is written.
-  var text: String {
+  /// What is written, from left to right.
+  var texts: [String] {
     switch self {
-    case .sharpness: "sharpness"
-    case .intensityControl: "intensity control"
-    case .sharpnessControl: "sharpness control, −1 to +1"
-    case .first(let name), .second(let name), .band(let name): name
-    case .effective: "RMS"
-    case .decibels: "dBFS"
+    case .sharpness: ["dull", "sharp"]
+    case .intensityCurve: ["intensity curve"]
+    case .signal(let isLine): [isLine ? "samples" : "peak"]
+    case .effective: ["RMS"]
+    case .window(let seconds): ["window \(AxisTick.text(seconds * 1_000, places: 0)) ms"]
+    case .band(let name): ["band of \(name)"]
+    case .decibels(let low, let high):
+      [AxisTick.text(Double(low), places: 0), AxisTick.text(Double(high), places: 0) + " dBFS"]
     }
-  }
-
-  /// The width of the sign before or behind the text, in sizes of text.
-  var signWidth: Double {
-    switch self {
-    case .sharpness: 7.2
-    case .decibels: 10
-    default: 2.2
-    }
-  }
-
-  /// The width of the whole entry with the gap behind it, in pixels.
-  func width(textSize em: Double) -> Double {
-    (signWidth + Double(text.count) * PlotLayout.letter + 1.2) * em
   }
 }
 
-/// A place in a picture, in pixels from the top left.
-struct PlotPoint: Equatable, Sendable {
-  /// Pixels to the right.
-  var x: Double
-  /// Pixels down.
-  var y: Double
+/// About how wide text is in common fonts, which need not be there.
+enum TextWidth {
+  /// The width as a multiple of the size: that of Arial and its likes, by classes of letters.
+  static func of(_ text: String) -> Double {
+    text.unicodeScalars.reduce(0) { $0 + width(of: $1) }
+  }
 
-  /// Makes a place.
-  init(_ x: Double, _ y: Double) { (self.x, self.y) = (x, y) }
-}
-
-/// A rectangle in a picture, in pixels from the top left.
-struct PlotBox: Equatable, Sendable {
-  /// The left edge.
-  var left: Double
-  /// The upper edge.
-  var top: Double
-  /// The right edge.
-  var right: Double
-  /// The lower edge.
-  var bottom: Double
-
-  /// Pixels from left to right.
-  var width: Double { right - left }
-  /// Pixels from top to bottom.
-  var height: Double { bottom - top }
-
-  /// The rectangle made smaller by so many pixels on each side.
-  func inset(_ pixels: Double) -> PlotBox {
-    PlotBox(left: left + pixels, top: top + pixels, right: right - pixels, bottom: bottom - pixels)
+  private static func width(of scalar: Unicode.Scalar) -> Double {
+    switch scalar {
+    case "i", "j", "l", "t", "f", "I", "r", ".", ",", ":", ";", "·", "'", "|", " ", "/", "-", "(",
+      ")":
+      0.3
+    case "m", "w", "M", "W", "%", "@", "…": 0.9
+    case "A"..."Z": 0.7
+    case "\u{20}"..."\u{2FF}", "–", "−": 0.56
+    default: 1
+    }
   }
 }

@@ -7,14 +7,16 @@ internal import SignalAnalysis
 struct PlotPanel: Sendable {
   /// What is drawn.
   enum Content: Sendable {
-    /// One score, or a second one mirrored below it.
-    case score(PatternScore, mirrored: PatternScore?)
-    /// The audio events of a score.
-    case audio(PatternScore)
-    /// One sound, or a second one over it.
-    case waveform(SoundTrace, over: SoundTrace?)
-    /// The frequencies of a sound.
-    case spectrogram(SpectrogramTrace)
+    /// How strong every take is: the intensity of events, or the level of sounds.
+    case strength
+    /// How sharp every take is: the sharpness of events, or the frequency of sounds.
+    case tone
+    /// The audio events of a take.
+    case audio(take: Int)
+    /// One sound, or one of each take over one another.
+    case waveform([SoundTrace])
+    /// The frequencies of one take among all that are shown, or of two over one another.
+    case spectrogram([SpectrogramTrace], shown: [Int])
   }
 
   /// One entry that explains a sign.
@@ -22,177 +24,256 @@ struct PlotPanel: Sendable {
     /// The scale of sharpness.
     case sharpness
     /// The curve of intensity control.
-    case intensityControl
-    /// The curve of sharpness control.
-    case sharpnessControl
-    /// The first or only signal, and its name.
-    case first(String)
-    /// The second signal and its name.
-    case second(String)
+    case intensityCurve
+    /// The reach of a waveform, and whether it is drawn as its samples.
+    case signal(isLine: Bool)
     /// The line of effective values.
     case effective
+    /// The time that one spectrum looks at, in seconds.
+    case window(Double)
+    /// The profile's band, and the name of the profile.
+    case band(String)
     /// A scale of decibels from one value up to another.
     case decibels(from: Int, to: Int)
-    /// The profile's band, and its name.
-    case band(String)
   }
 
-  /// The caption above it.
-  var caption: String
+  /// What it shows.
+  var title: String
+  /// What its numbers mean.
+  var unit: String
   /// What is drawn.
   var content: Content
   /// The axis at its left.
   var axis: PlotAxis
-  /// Labels of the left axis that are not round values of it.
-  var ownTicks: [AxisTick]? = nil
-  /// The ticks of an axis at its right, as values of the left axis.
+  /// The labels at its left, as values of the axis.
+  var ticks: [AxisTick]
+  /// The labels at its right, as values of the axis.
   var rightTicks: [AxisTick] = []
   /// What its signs mean.
   var legend: [LegendEntry] = []
-  /// Its height, in heights of a line of text.
-  var lines: Double
-
+  /// Its height in pixels, where text has its smallest size.
+  var height: Double
   /// What is said where there is nothing to draw.
-  var remark: String? {
-    switch content {
-    case .score(let score, let other):
-      score.hapticEvents.isEmpty && other?.hapticEvents.isEmpty ?? true ? "no haptic events" : nil
-    case .waveform(let trace, nil): trace.peak == 0 ? "silence" : nil
-    default: nil
-    }
+  var remark: String?
+
+  /// What a sentence calls it.
+  var noun: String {
+    if case .audio = content { return "audio events" }
+    return title.prefix { $0 != "," }.lowercased()
   }
 
-  /// A score, with a lane below it where it has audio events.
-  static func score(_ score: PatternScore) -> [PlotPanel] {
+  /// The panels of takes.
+  static func panels(
+    of takes: [PlotTake], parts: Set<PlotPart>, span: ClosedRange<Double>
+  ) -> [PlotPanel] {
     var panels: [PlotPanel] = []
-    if score.audioEvents.isEmpty || !score.hapticEvents.isEmpty || !score.curves.isEmpty {
-      var panel = PlotPanel(
-        caption: "Score: intensity", content: .score(score, mirrored: nil),
-        axis: PlotAxis(range: 0...1.08), legend: [.sharpness], lines: 15)
-      panel.ownTicks = [0, 0.25, 0.5, 0.75, 1].map {
-        AxisTick($0, AxisTick.text($0, places: $0 == 0 || $0 == 1 ? 0 : ($0 == 0.5 ? 1 : 2)))
+    if parts.contains(.score) {
+      panels += takes.allSatisfy { $0.score != nil } ? scores(takes) : levels(takes)
+      for (index, take) in takes.enumerated() where take.score?.audioEvents.isEmpty == false {
+        panels.append(audio(index, of: takes))
       }
-      for id in [DynamicParameterID.hapticIntensityControl, .hapticSharpnessControl]
-      where score.curves.contains(where: { $0.id == id }) {
-        switch id {
-        case .hapticIntensityControl: panel.legend.append(.intensityControl)
-        case .hapticSharpnessControl:
-          panel.legend.append(.sharpnessControl)
-          panel.rightTicks = [-1, -0.5, 0, 0.5, 1].map {
-            AxisTick(
-              ($0 + 1) / 2,
-              ($0 > 0 ? "+" : "") + AxisTick.text($0, places: $0 == 0.5 || $0 == -0.5 ? 1 : 0))
-          }
-        default: continue
-        }
-      }
-      panels.append(panel)
     }
-    if !score.audioEvents.isEmpty {
-      panels.append(
-        PlotPanel(
-          caption: "Audio: volume", content: .audio(score), axis: PlotAxis(range: 0...1.08),
-          ownTicks: [AxisTick(0, "0"), AxisTick(1, "1")], lines: 4.5))
-    }
+    if parts.contains(.waveform) { panels += waveforms(takes, span: span) }
+    if parts.contains(.spectrogram) { panels += spectrograms(takes, span: span) }
     return panels
   }
 
-  /// Two scores, one upwards and one downwards.
-  static func scores(_ above: PatternScore, _ below: PatternScore, names: [String]) -> PlotPanel {
-    PlotPanel(
-      caption: "Scores: intensity, A up and B down", content: .score(above, mirrored: below),
-      axis: PlotAxis(range: -1.08...1.08),
-      ownTicks: [-1, -0.5, 0, 0.5, 1].map {
-        AxisTick($0, AxisTick.text(abs($0), places: abs($0) == 0.5 ? 1 : 0))
-      }, legend: [.sharpness], lines: 20)
+  // MARK: Events
+
+  /// The axis of what goes from 0 to 1, with space above for heads.
+  static let shareAxis = PlotAxis(range: 0...1.057)
+  /// The axis of a lane that is low, with space above and below for lines.
+  static let lowAxis = PlotAxis(range: -0.058...1.096)
+
+  private static func scores(_ takes: [PlotTake]) -> [PlotPanel] {
+    let scores = takes.compactMap(\.score)
+    let haptic = scores.flatMap(\.hapticEvents)
+    let hasCurves = scores.contains { !$0.curves.isEmpty }
+    guard !haptic.isEmpty || hasCurves || scores.allSatisfy(\.audioEvents.isEmpty) else {
+      return []
+    }
+    var strength = PlotPanel(
+      title: "Intensity", unit: hasCurves ? "after curves" : "", content: .strength,
+      axis: shareAxis, ticks: [AxisTick(0, "0"), AxisTick(0.5, "0.5"), AxisTick(1, "1")],
+      height: 130)
+    if haptic.isEmpty { strength.remark = "no haptic events" }
+    if takes.count == 1 {
+      if scores[0].curves.contains(where: { $0.id == .hapticIntensityControl }) {
+        strength.legend.append(.intensityCurve)
+      }
+      strength.legend.append(.sharpness)
+    }
+    guard !haptic.isEmpty else { return [strength] }
+    var tone = PlotPanel(
+      title: "Sharpness",
+      unit: hasCurves
+        ? "after curves, and the frequency it becomes" : "and the frequency it becomes",
+      content: .tone, axis: lowAxis, ticks: [AxisTick(0, "0"), AxisTick(1, "1")], height: 60)
+    // A scale that holds for all takes, or none.
+    let laws = takes.compactMap { $0.profile?.frequency }
+    if let law = laws.first, laws.allSatisfy({ $0 == law }) {
+      tone.rightTicks = [0.0, 1].map { AxisTick($0, hertz(law.hertz(atSharpness: $0))) }
+    } else {
+      tone.unit = hasCurves ? "after curves" : ""
+    }
+    return [strength, tone]
+  }
+
+  private static func audio(_ index: Int, of takes: [PlotTake]) -> PlotPanel {
+    let name = takes.count == 1 ? "" : " \(letter(index))"
+    return PlotPanel(
+      title: "Audio events\(name.isEmpty ? "" : ",\(name)")", unit: "volume",
+      content: .audio(take: index), axis: shareAxis,
+      ticks: [AxisTick(0, "0"), AxisTick(1, "1")], height: 54)
+  }
+
+  /// What a take of an overlay is called.
+  static func letter(_ index: Int) -> String {
+    String(UnicodeScalar(UInt8(ascii: "A") + UInt8(min(index, 25))))
+  }
+
+  static func hertz(_ value: Double) -> String { AxisTick.text(value, places: 0) + " Hz" }
+
+  // MARK: Sounds
+
+  /// Level and frequency, where one take at least is more than events.
+  private static func levels(_ takes: [PlotTake]) -> [PlotPanel] {
+    guard takes.contains(where: { $0.track != nil }) else { return [] }
+    let (range, axis) = (SignalTrack.levelRange, SignalTrack.frequencyAxis)
+    let length = range.upperBound - range.lowerBound
+    let isSilent = takes.allSatisfy {
+      $0.track?.levels.allSatisfy { $0 < range.lowerBound } ?? true
+    }
+    return [
+      PlotPanel(
+        title: "Level", unit: "dBFS, of the sine that is as strong", content: .strength,
+        axis: shareAxis,
+        ticks: [-60.0, -40, -20, 0].map {
+          AxisTick(($0 - range.lowerBound) / length, AxisTick.text($0, places: 0))
+        }, height: 130, remark: isSilent ? "silence" : nil),
+      PlotPanel(
+        title: "Frequency", unit: "where there is a tone", content: .tone, axis: lowAxis,
+        ticks: [],
+        rightTicks: [50.0, 100, 200, 400].map { AxisTick(axis.share(of: $0), hertz($0)) },
+        height: 60),
+    ]
   }
 
   /// The most channels that have a picture each; more are drawn as one.
   private static let maximumChannelCount = 8
 
-  /// Waveforms: one picture for each channel, or one for channels that are all alike.
-  static func waves(of signal: Signal) -> [PlotPanel] {
-    let channels = signal.channels
-    guard channels.count > 1, channels.dropFirst().contains(where: { $0 != channels[0] }) else {
-      return [wave(channels.first ?? [], rate: signal.rate, caption: "Waveform", lines: 11)]
+  /// Waveforms: one picture of all takes, or for one take one of each channel that differs.
+  private static func waveforms(_ takes: [PlotTake], span: ClosedRange<Double>) -> [PlotPanel] {
+    let parts = takes.map { $0.part(span) }
+    guard parts.contains(where: { $0 != nil }) else { return [] }
+    guard takes.count == 1, let part = parts[0] else {
+      let traces = parts.map { part in
+        SoundTrace(
+          samples: part?.signal.mono ?? [], rate: part?.signal.rate ?? 48_000,
+          start: part?.start ?? 0)
+      }
+      return [waveform("Waveform", traces, span: span, height: 90)]
+    }
+    let channels = part.signal.channels
+    func one(_ title: String, _ samples: [Float], _ height: Double) -> PlotPanel {
+      waveform(
+        title, [SoundTrace(samples: samples, rate: part.signal.rate, start: part.start)],
+        span: span, height: height)
+    }
+    guard channels.dropFirst().contains(where: { $0 != channels[0] }) else {
+      return [one("Waveform", channels.first ?? [], 90)]
     }
     guard channels.count <= maximumChannelCount else {
-      return [
-        wave(
-          signal.mono, rate: signal.rate, caption: "Waveform: mean of \(channels.count) channels",
-          lines: 11)
-      ]
+      return [one("Waveform, mean of \(channels.count) channels", part.signal.mono, 90)]
     }
     return channels.enumerated().map { index, samples in
-      wave(
-        samples, rate: signal.rate, caption: "Waveform: channel \(index + 1)",
-        lines: channels.count == 2 ? 8 : 5)
+      one("Waveform, channel \(index + 1)", samples, channels.count == 2 ? 76 : 56)
     }
   }
 
-  private static func wave(
-    _ samples: [Float], rate: Double, caption: String, lines: Double
+  private static func waveform(
+    _ title: String, _ traces: [SoundTrace], span: ClosedRange<Double>, height: Double
   ) -> PlotPanel {
-    let trace = SoundTrace(name: "", samples: samples, rate: rate)
-    return PlotPanel(
-      caption: caption, content: .waveform(trace, over: nil), axis: waveAxis(trace.peak),
-      rightTicks: decibelTicks(trace.peak), legend: [.first("peak"), .effective], lines: lines)
+    let peak = traces.map(\.peak).max() ?? 0
+    let limit = limit(of: peak)
+    let isFine = SoundTrace.isFine(span)
+    let places = max(0, Int((-log10(limit)).rounded(.up)))
+    var panel = PlotPanel(
+      title: title, unit: "", content: .waveform(traces),
+      axis: PlotAxis(range: -limit * 1.02...limit * 1.02),
+      ticks: [-limit, 0, limit].map {
+        AxisTick($0, AxisTick.text($0, places: $0 == 0 ? 0 : places))
+      },
+      rightTicks: decibelTicks(limit), height: height)
+    if peak == 0 {
+      panel.remark = "silence"
+    } else if traces.count > 1 {
+      panel.unit = isFine ? "samples" : "peak within 6 ms"
+    } else if isFine {
+      panel.unit = "samples"
+    } else {
+      // Over many seconds a column of a picture is longer.
+      let isLong = span.upperBound - span.lowerBound > 5
+      panel.unit = isLong ? "peak, and RMS" : "peak within 6 ms, and RMS over 25 ms"
+      panel.legend = [.signal(isLine: false), .effective]
+    }
+    return panel
   }
 
-  /// Two waveforms over one another.
-  static func waves(_ first: SoundTrace, over second: SoundTrace) -> PlotPanel {
-    let peak = max(first.peak, second.peak)
-    return PlotPanel(
-      caption: "Waveforms", content: .waveform(first, over: second), axis: waveAxis(peak),
-      rightTicks: decibelTicks(peak),
-      legend: [.first("A: \(first.name)"), .second("B: \(second.name)")], lines: 13)
-  }
-
-  /// A spectrogram of the mean of the channels.
-  static func spectrogram(of signal: Signal, profile: TransducerProfile) -> PlotPanel {
-    let trace = SpectrogramTrace(of: signal, profile: profile)
-    return PlotPanel(
-      caption: "Spectrogram: Hz", content: .spectrogram(trace), axis: trace.axis,
-      legend: [
-        .band(trace.bandName),
-        .decibels(from: trace.highest - SpectrogramTrace.depth, to: trace.highest),
-      ], lines: 10)
-  }
-
-  /// The axis around zero that shows a peak: full scale, or a round part or multiple of it.
-  private static func waveAxis(_ peak: Double) -> PlotAxis {
-    guard peak > 1e-6, peak.isFinite else { return PlotAxis(range: -1...1) }
+  /// Full scale, or the round part or multiple of it that a peak needs.
+  private static func limit(of peak: Double) -> Double {
+    guard peak > 1e-6, peak.isFinite else { return 1 }
     let decade = pow(10, log10(peak).rounded(.down))
-    let limit = [1, 2, 5, 10].map { $0 * decade }.first { $0 >= peak } ?? 1
-    return PlotAxis(range: -limit * 1.05...limit * 1.05)
+    return [1, 2, 5, 10].map { $0 * decade }.first { $0 >= peak } ?? 1
   }
 
-  /// Where decibels below full scale lie on a waveform's axis.
-  private static func decibelTicks(_ peak: Double) -> [AxisTick] {
-    let limit = waveAxis(peak).range.upperBound
-    return [0, -6, -12, -20, -30, -40, -50, -60].compactMap { decibels in
-      let value = pow(10, Double(decibels) / 20)
-      // Below a tenth of the axis, labels would lie over one another.
-      guard value <= limit, value >= limit * 0.08 else { return nil }
-      return AxisTick(value, AxisTick.text(Double(decibels), places: 0) + " dB")
+  /// Where decibels below full scale are on a waveform's axis.
+  private static func decibelTicks(_ limit: Double) -> [AxisTick] {
+    let top = Int((20 * log10(limit)).rounded())
+    return [0, -6, -20].map { below in
+      let decibels = Double(top + below)
+      return AxisTick(
+        pow(10, decibels / 20),
+        AxisTick.text(decibels, places: 0) + (below == 0 ? " dBFS" : " dB"))
     }
   }
-}
 
-/// Samples to draw, with the name of what they are.
-struct SoundTrace: Sendable {
-  /// What the legend calls it.
-  var name: String
-  /// Samples of one channel.
-  var samples: [Float]
-  /// Frames per second.
-  var rate: Double
-
-  /// Seconds from the first sample to the end of the last.
-  var duration: Double { Double(samples.count) / rate }
-
-  /// The greatest magnitude among the samples that are numbers.
-  var peak: Double {
-    Double(samples.reduce(Float(0)) { $1.isFinite ? max($0, abs($1)) : $0 })
+  /// Spectrograms on one axis and one scale: two takes over one another, and of more one each.
+  private static func spectrograms(_ takes: [PlotTake], span: ClosedRange<Double>) -> [PlotPanel] {
+    var traces = takes.compactMap { SpectrogramTrace(of: $0, span: span) }
+    guard traces.count == takes.count, let scale = SpectrogramTrace.Scale(of: &traces) else {
+      return []
+    }
+    let profiles = takes.map(\.profile)
+    // A band that holds for all takes, or none.
+    let band = profiles.first.flatMap { $0 }.flatMap { first in
+      profiles.allSatisfy { $0?.frequency == first.frequency } ? first : nil
+    }
+    var panel = PlotPanel(
+      title: "Spectrogram", unit: "Hz",
+      content: .spectrogram(traces, shown: Array(takes.indices)), axis: scale.axis,
+      ticks: scale.axis.octaves, height: 110)
+    if traces[0].window < 0.5 * (span.upperBound - span.lowerBound) {
+      panel.legend.append(.window(traces[0].window))
+    } else {
+      let milliseconds = AxisTick.text(traces[0].window * 1_000, places: 0)
+      panel.unit = "Hz, one window of \(milliseconds) ms for all of it"
+    }
+    panel.legend.append(
+      .decibels(from: scale.highest - SpectrogramTrace.depth, to: scale.highest))
+    if let band {
+      panel.legend.insert(.band(band.name), at: panel.legend.count - 1)
+      panel.rightTicks = [band.frequency.low, band.frequency.high].sorted()
+        .map { AxisTick($0, hertz($0)) }
+    }
+    guard takes.count > 2 else { return [panel] }
+    return takes.indices.map { index in
+      var own = panel
+      own.title += ", \(letter(index))"
+      own.content = .spectrogram(traces, shown: [index])
+      own.height = 60
+      if index > 0 { own.legend = [] }
+      return own
+    }
   }
 }

@@ -2,7 +2,8 @@ internal import Glibc
 
 /// A figure of a measured frequency response with what was fitted to it, and what the fit leaves over.
 ///
-/// Levels go up in decibels, frequencies to the right by equal factors.
+/// Levels go up in decibels, frequencies to the right by equal factors. What is below the lowest level that
+/// is shown is neither drawn nor in the legend.
 public struct ResponsePlot: Equatable, Sendable {
   /// The levels at a frequency, in decibels.
   public struct Point: Equatable, Sendable {
@@ -67,130 +68,202 @@ public struct ResponsePlot: Equatable, Sendable {
   /// - Parameters:
   ///   - format: The kind of file.
   ///   - width: Pixels, or points on paper; what lies outside `Plot.widths` is brought into it.
-  ///   - theme: The colours.
-  ///   - idPrefix: What names inside an SVG begin with; pictures on one page need different ones.
+  ///   - theme: The colours; nil for those of the page that an SVG is shown on, and for light ones in other files.
   public func draw(
-    as format: PlotFormat, width: Int = 860, theme: PlotTheme = .light, idPrefix: String = "r"
+    as format: PlotFormat, width: Int = 860, theme: PlotTheme? = nil
   ) throws(PlotError) -> [UInt8] {
-    let width = min(max(width, Plot.widths.lowerBound), Plot.widths.upperBound)
-    let drawing = ResponseDrawing(plot: self, width: Double(width), palette: PlotPalette(theme))
-    let canvas = try CairoCanvas(
-      format, width: width, height: Int(drawing.height), title: title)
-    try drawing.draw(on: canvas)
-    let bytes = try canvas.finish()
-    guard format == .svg else { return bytes }
-    var text = SVGPostprocessor(bytes)
-    return text.readable(
-      title: title, description: "Frequency response. \(subtitle)", idPrefix: idPrefix)
+    try drawing(width: width).bytes(as: format, theme: theme)
+  }
+
+  /// The figure as shapes and texts.
+  func drawing(width: Int) -> PlotDrawing {
+    var figure = ResponseDrawing(
+      plot: self, width: Double(min(max(width, Plot.widths.lowerBound), Plot.widths.upperBound)))
+    figure.draw()
+    return figure.drawing
   }
 }
 
-/// Draws a response figure on a canvas.
+/// Draws a response figure as shapes and texts.
 struct ResponseDrawing {
-  /// The figure.
-  let plot: ResponsePlot
-  /// The width in pixels.
-  let width: Double
-  /// The colours.
-  let palette: PlotPalette
+  private let plot: ResponsePlot
+  private let scale: Double
+  private let box: PlotBox
+  /// How many lines the legend needs.
+  private let legendLines: Double
+  /// Whether the subtitle stands beside the title.
+  private let isBeside: Bool
+  /// What is drawn.
+  private(set) var drawing: PlotDrawing
 
-  /// The size of text in pixels, as in other figures.
-  private var em: Double { PlotLayout.smallestText * max(1, pow(width / 900, 0.6)) }
-  private var hairline: Double { em / 12 }
+  /// A curve with its name and its look.
+  private struct Curve {
+    var name: String
+    var level: KeyPath<ResponsePlot.Point, Double>
+    var stroke: PlotDrawing.Stroke
+  }
 
-  /// The height in pixels.
-  var height: Double { (31 * em).rounded() }
-
-  private var box: PlotBox {
-    PlotBox(
-      left: (4 * em).rounded(), top: (6.6 * em).rounded(), right: (width - 1.5 * em).rounded(),
-      bottom: (height - 3.9 * em).rounded())
+  /// An empty picture of a figure.
+  init(plot: ResponsePlot, width: Double) {
+    self.plot = plot
+    // Wider pictures are looked at from farther away, or made smaller.
+    scale = max(1, pow(width / 900, 0.6))
+    let (left, right) = ((58 * scale).rounded(), (width - 30 * scale).rounded())
+    // The unit, the legend and, in a narrow picture, the subtitle have lines of their own.
+    let names = ["Level dB", "residual", "measured", "fitted"] + [Self.bandName(plot)]
+    let whole = names.reduce(0) { $0 + Self.entryWidth($1) }
+    legendLines = max(1, (whole * scale / (right - left)).rounded(.up))
+    let needed =
+      TextWidth.of(plot.title) * PlotLayout.titleSize * 1.08
+      + TextWidth.of(plot.subtitle) * PlotLayout.labelSize + 20
+    isBeside = needed * scale < right - left
+    let top = (60 + (isBeside ? 0 : 18) + (legendLines > 1 ? 18 * legendLines : 0) + 18) * scale
+    box = PlotBox(
+      left: left, top: top.rounded(), right: right, bottom: (top + 250 * scale).rounded())
+    drawing = PlotDrawing(
+      width: width, height: (box.bottom + 40 * scale).rounded(), title: plot.title,
+      summary: "Frequency response of \(plot.title): \(plot.subtitle).")
   }
 
   /// Draws everything.
-  func draw(on canvas: CairoCanvas) throws(PlotError) {
-    canvas.use(palette.paper)
-    canvas.fill(PlotBox(left: 0, top: 0, right: width, bottom: height))
-    canvas.use(palette.ink)
-    canvas.write(plot.title, at: PlotPoint(em, 2.2 * em), size: 1.25 * em, isBold: true)
-    canvas.use(palette.label)
-    canvas.write(plot.subtitle, at: PlotPoint(em, 3.8 * em), size: em)
-    drawGrid(on: canvas)
-    try canvas.clipped(to: box) { () throws(PlotError) in
-      if let band = plot.band { draw(band, on: canvas) }
-      let curves: [(KeyPath<ResponsePlot.Point, Double>, PlotColor, [Double], Double)] = [
-        (\.residual, palette.label, [0.25 * em, 0.25 * em], 0.09),
-        (\.measured, palette.first, [], 0.2),
-        (\.fitted, palette.second, [0.7 * em, 0.35 * em], 0.15),
-      ]
-      for (level, color, dashes, thickness) in curves {
-        canvas.use(color)
-        canvas.stroke(
-          plot.points.map { place($0.hertz, $0[keyPath: level]) }, width: thickness * em,
-          dashes: dashes, isRound: dashes.isEmpty)
-      }
+  mutating func draw() {
+    drawing.add(
+      .bar(
+        PlotBox(left: 0, top: 0, right: drawing.width, bottom: drawing.height), radius: 0,
+        fill: PlotDrawing.Fill(paint: .role(.paper))))
+    drawing.write(
+      plot.title, at: PlotPoint(box.left, 32 * scale), size: PlotLayout.titleSize * scale,
+      role: .ink, isBold: true)
+    write(
+      plot.subtitle, at: PlotPoint(isBeside ? box.right : box.left, (isBeside ? 32 : 50) * scale),
+      anchor: isBeside ? .end : .start)
+    if let band = plot.band {
+      let left = max(box.left, place(band.lowerBound, 0).x)
+      let right = min(box.right, place(band.upperBound, 0).x)
+      drawing.add(
+        .bar(
+          PlotBox(left: left, top: box.top, right: max(left, right), bottom: box.bottom),
+          radius: 0, fill: PlotDrawing.Fill(paint: .role(.equal), opacity: 0.4)))
     }
-    drawLegend(on: canvas)
+    drawGrid()
+    for curve in curves { drawing.stroke(lines(of: curve.level), curve.stroke) }
+    drawing.line(
+      PlotPoint(box.left, box.bottom), PlotPoint(box.right, box.bottom), .edge, width: scale)
+    drawLegend()
+  }
+
+  /// The curves of which anything is above the lowest level that is shown.
+  private var curves: [Curve] {
+    [
+      Curve(
+        name: "residual", level: \.residual,
+        stroke: PlotDrawing.Stroke(
+          paint: .role(.muted), width: 1.25 * scale, dashes: [2 * scale, 3 * scale])),
+      Curve(
+        name: "measured", level: \.measured,
+        stroke: PlotDrawing.Stroke(paint: .role(.take(0)), width: 2 * scale)),
+      Curve(
+        name: "fitted", level: \.fitted,
+        stroke: PlotDrawing.Stroke(
+          paint: .role(.take(1)), width: 2 * scale, dashes: [6 * scale, 3 * scale])),
+    ].filter { !lines(of: $0.level).isEmpty }
   }
 
   private func place(_ hertz: Double, _ level: Double) -> PlotPoint {
     PlotPoint(
       box.left + box.width * plot.frequencies.share(of: hertz),
-      box.bottom - box.height * min(max(plot.levels.share(of: level), -1), 2))
+      box.bottom - box.height * plot.levels.share(of: level))
   }
 
-  private func drawGrid(on canvas: CairoCanvas) {
+  /// The parts of a curve that are in the box, cut at its ground.
+  private func lines(of level: KeyPath<ResponsePlot.Point, Double>) -> [[PlotPoint]] {
+    var lines: [[PlotPoint]] = []
+    var last: PlotPoint?
+    for point in plot.points {
+      let here = place(point.hertz, point[keyPath: level])
+      if let last, (last.y > box.bottom) != (here.y > box.bottom) {
+        let share = (box.bottom - last.y) / (here.y - last.y)
+        let edge = PlotPoint(last.x + (here.x - last.x) * share, box.bottom)
+        if last.y > box.bottom { lines.append([edge]) } else { lines[lines.count - 1].append(edge) }
+      } else if last == nil, here.y <= box.bottom {
+        lines.append([])
+      }
+      if here.y <= box.bottom { lines[lines.count - 1].append(here) }
+      last = here
+    }
+    return lines.filter { $0.count > 1 }
+  }
+
+  private mutating func drawGrid() {
     for tick in plot.levels.ticks(atMost: 8) {
       let y = place(plot.frequencies.range.lowerBound, tick.value).y
-      let line = y.rounded(.down) + 0.5
-      canvas.use(palette.grid)
-      canvas.stroke([PlotPoint(box.left, line), PlotPoint(box.right, line)], width: hairline)
-      canvas.use(palette.label)
-      canvas.write(
-        tick.label, at: PlotPoint(box.left - 0.5 * em, y + 0.36 * em), size: em, alignment: .right)
+      drawing.line(PlotPoint(box.left, y), PlotPoint(box.right, y), .grid, width: scale)
+      write(
+        tick.label, at: PlotPoint(box.left - 8 * scale, min(y + 4 * scale, box.bottom + scale)),
+        anchor: .end)
     }
-    for tick in plot.frequencies.ticks(atMost: max(3, Int(box.width / (3.5 * em)))) {
+    let ticks = plot.frequencies.ticks(atMost: max(3, Int(box.width / (40 * scale))))
+    for (index, tick) in ticks.enumerated() {
       let x = place(tick.value, 0).x
-      let line = x.rounded(.down) + 0.5
-      canvas.use(palette.grid)
-      canvas.stroke([PlotPoint(line, box.top), PlotPoint(line, box.bottom)], width: hairline)
-      canvas.use(palette.label)
-      canvas.write(
-        tick.label, at: PlotPoint(x, box.bottom + 1.5 * em), size: em, alignment: .centre)
+      drawing.line(PlotPoint(x, box.top), PlotPoint(x, box.bottom), .grid, width: scale)
+      write(
+        tick.label + (index == ticks.count - 1 ? " Hz" : ""),
+        at: PlotPoint(x, box.bottom + 18 * scale), anchor: .middle)
     }
-    canvas.use(palette.frame)
-    canvas.stroke(box, width: hairline)
-    canvas.use(palette.label)
-    canvas.write(
-      "hertz", at: PlotPoint((box.left + box.right) / 2, box.bottom + 3 * em), size: em,
-      alignment: .centre)
-    canvas.write("dB", at: PlotPoint(box.left, box.top - 0.6 * em), size: em, alignment: .right)
   }
 
-  private func draw(_ band: ClosedRange<Double>, on canvas: CairoCanvas) {
-    canvas.use(palette.first, opacity: 0.08)
-    canvas.fill(
-      PlotBox(
-        left: place(band.lowerBound, 0).x, top: box.top, right: place(band.upperBound, 0).x,
-        bottom: box.bottom))
+  private mutating func drawLegend() {
+    let size = PlotLayout.labelSize * scale
+    drawing.add(
+      .text(
+        [
+          PlotDrawing.Run(
+            text: "Level", size: PlotLayout.panelSize * scale, role: .ink, isBold: true),
+          PlotDrawing.Run(text: "dB", size: size, gap: 7 * scale),
+        ], at: PlotPoint(box.left, box.top - 10 * scale), anchor: .start))
+    let curves = curves
+    let band = Self.bandName(plot)
+    let names = curves.map(\.name) + (band.isEmpty ? [] : [band])
+    let whole = names.reduce(0) { $0 + Self.entryWidth($1) } * scale
+    var place = PlotPoint(box.right - whole, box.top - 10 * scale)
+    if legendLines > 1 {
+      place = PlotPoint(box.left, box.top - (10 + 18 * legendLines) * scale)
+    }
+    for (index, name) in names.enumerated() {
+      let width = Self.entryWidth(name) * scale
+      if legendLines > 1, place.x > box.left, place.x + width > box.right {
+        place = PlotPoint(box.left, place.y + 18 * scale)
+      }
+      let end = place.x + PlotLayout.signWidth * scale
+      if index < curves.count {
+        drawing.stroke(
+          [[PlotPoint(place.x, place.y - 4 * scale), PlotPoint(end, place.y - 4 * scale)]],
+          curves[index].stroke)
+      } else {
+        drawing.add(
+          .bar(
+            PlotBox(left: place.x, top: place.y - 8 * scale, right: end, bottom: place.y),
+            radius: 1.5 * scale, fill: PlotDrawing.Fill(paint: .role(.equal), opacity: 0.6)))
+      }
+      write(name, at: PlotPoint(end + 6 * scale, place.y))
+      place.x += width
+    }
   }
 
-  private func drawLegend(on canvas: CairoCanvas) {
-    let entries: [(String, PlotColor, [Double], Double)] = [
-      ("measured", palette.first, [], 0.2),
-      ("fitted", palette.second, [0.7 * em, 0.35 * em], 0.15),
-      ("residual", palette.label, [0.25 * em, 0.25 * em], 0.09),
-    ]
-    var left = box.left + em
-    let y = box.top - 0.6 * em
-    for (name, color, dashes, thickness) in entries {
-      canvas.use(color)
-      canvas.stroke(
-        [PlotPoint(left, y - 0.35 * em), PlotPoint(left + 1.8 * em, y - 0.35 * em)],
-        width: thickness * em, dashes: dashes)
-      canvas.use(palette.label)
-      canvas.write(name, at: PlotPoint(left + 2.2 * em, y), size: em)
-      left += (3.6 + Double(name.count) * PlotLayout.letter) * em
-    }
+  /// The width of an entry of the legend with its sign and the gap behind it, before scaling.
+  private static func entryWidth(_ name: String) -> Double {
+    TextWidth.of(name) * PlotLayout.labelSize + PlotLayout.signWidth + 22
+  }
+
+  private static func bandName(_ plot: ResponsePlot) -> String {
+    guard let band = plot.band else { return "" }
+    return "band \(AxisTick.short(band.lowerBound, places: 0))–"
+      + "\(AxisTick.short(band.upperBound, places: 0)) Hz"
+  }
+
+  private mutating func write(
+    _ text: String, at place: PlotPoint, anchor: PlotDrawing.Anchor = .start
+  ) {
+    drawing.write(text, at: place, size: PlotLayout.labelSize * scale, anchor: anchor)
   }
 }

@@ -16,30 +16,40 @@ struct TerminalFigure {
   }
 
   /// Columns that time has.
-  var timeWidth: Int { max(8, width - labelWidth - 2) }
+  private var timeWidth: Int { max(8, width - labelWidth - 2) }
 
   /// All lines, each with its line break.
   func text() -> String {
     var lines: [String] = []
-    for title in [plot.title, plot.subtitle] where !title.isEmpty { lines += wrapped(title) }
+    for title in [plot.title, plot.facts.joined(separator: " · ")] where !title.isEmpty {
+      lines += wrapped(title)
+    }
     for panel in plot.panels {
       lines.append("")
       lines += heading(of: panel)
-      let sheet = sheet(of: panel)
-      let labels = labelRows(of: panel, height: sheet.height)
-      for row in 0..<sheet.height {
-        let label = style.text(labels[row] ?? "")
-        let line = labels[row] == nil ? style.side.plain : style.side.marked
-        lines.append(padded(label) + " \(line)" + sheet.text(row: row, colors: style.colors))
-      }
-      if case .score(let score, nil) = panel.content, !style.colors {
-        let digits = TerminalScore(style: style, span: plot.span)
-          .sharpness(of: score, width: timeWidth)
-        lines.append(padded("S") + " \(style.side.plain)" + digits)
+      let sheets = TerminalPanel(style: style, plot: plot, width: timeWidth).sheets(of: panel)
+      for (take, sheet) in sheets {
+        if plot.takes.count > 1 { lines.append(name(of: take)) }
+        let labels = labelRows(of: panel, height: sheet.height)
+        for row in 0..<sheet.height {
+          let label = style.text(labels[row] ?? "")
+          let line = labels[row] == nil ? style.side.plain : style.side.marked
+          lines.append(padded(label) + " \(line)" + sheet.text(row: row, colors: style.colors))
+        }
       }
     }
     if !plot.panels.isEmpty { lines += timeAxis() }
     return lines.map { $0.trimmedAtEnd + "\n" }.joined()
+  }
+
+  /// The letter and the name of a take of an overlay, cut to the width.
+  private func name(of take: Int) -> String {
+    let letter = PlotPanel.letter(take)
+    let name = style.text(plot.takes[take].name).prefix(max(0, width - labelWidth - 3))
+    guard style.colors else { return padded(letter) + " " + name }
+    let color = PlotPalette(.dark).color(of: .take(take)).terminalIndex
+    return String(repeating: " ", count: labelWidth - 1)
+      + "\u{1B}[38;5;\(color)m\(letter)\u{1B}[0m " + name
   }
 
   private func padded(_ label: String) -> String {
@@ -54,25 +64,24 @@ struct TerminalFigure {
     func add(_ text: String) {
       parts.append((style.text(text), text.count))
     }
-    add(panel.caption)
+    add(panel.title)
+    if let remark = panel.remark { add(remark) }
     switch panel.content {
-    case .score(let score, let mirrored):
+    case .strength where plot.takes.count == 1 && plot.takes[0].score != nil:
       add("\(style.head) transient")
       add("\(style.fill(eighths: 8)) continuous")
-      if mirrored == nil, score.curves.contains(where: { $0.id.isMultiplier }) {
-        add("\(style.unicode ? style.curve : "+") intensity control")
+      if panel.legend.contains(.intensityCurve) { add("\(style.curve) intensity curve") }
+      if style.colors { parts.append(("dull \(sharpnessScale) sharp", 17)) }
+    case .strength, .spectrogram:
+      if case .spectrogram(let traces, _) = panel.content, let highest = traces.first?.highest {
+        let lowest = AxisTick.text(Double(highest - SpectrogramTrace.depth), places: 0)
+        add("Hz, \(lowest) to \(AxisTick.text(Double(highest), places: 0)) dBFS")
       }
-      if style.colors {
-        parts.append(("sharpness 0 \(sharpnessScale) 1", 20))
-      } else if mirrored == nil {
-        add("S sharpness 0 to 9")
+      if plot.takes.count > 1, !style.colors {
+        add("\(style.shade(0.3)) in \(plot.takes.count == 2 ? "both" : "all")")
+        add("\(style.shade(1)) more")
       }
-    case .waveform(let first, let second?):
-      add("A \(first.name)")
-      add("B \(second.name), dotted")
-    case .spectrogram(let trace):
-      add("\(trace.highest - SpectrogramTrace.depth) to \(trace.highest) dBFS")
-    case .audio, .waveform: break
+    case .tone, .audio, .waveform: break
     }
     var lines: [String] = []
     var used = 0
@@ -94,43 +103,25 @@ struct TerminalFigure {
     for column in 0..<6 {
       sheet[0, column] = TerminalSheet.Cell(
         character: style.fill(eighths: 8),
-        color: Colormap.terminalSharpness.color(at: Double(column) / 5))
+        color: Colormap.sharpness.color(at: Double(column) / 5))
     }
     return sheet.text(row: 0, colors: true)
   }
 
-  private func sheet(of panel: PlotPanel) -> TerminalSheet {
-    switch panel.content {
-    case .score(let score, let mirrored):
-      TerminalScore(style: style, span: plot.span)
-        .sheet(of: score, mirrored: mirrored, width: timeWidth)
-    case .audio(let score):
-      TerminalScore(style: style, span: plot.span).lane(of: score, width: timeWidth)
-    case .waveform(let first, let second):
-      TerminalWaveform(style: style, span: plot.span, axis: panel.axis)
-        .sheet(of: first, over: second, width: timeWidth)
-    case .spectrogram(let trace):
-      TerminalSpectrogram(style: style, span: plot.span, axis: panel.axis)
-        .sheet(of: trace, width: timeWidth)
-    }
-  }
-
-  /// The labels of a panel's axis at its left.
+  /// The labels of a panel's axis at its left; hertz where there are no others.
   private func labels(of panel: PlotPanel) -> [AxisTick] {
-    panel.ownTicks ?? panel.axis.ticks(atMost: 5)
+    panel.ticks.isEmpty ? panel.rightTicks : panel.ticks
   }
 
   /// The labels by row; of two that share a row, the one nearest to its middle.
   private func labelRows(of panel: PlotPanel, height: Int) -> [Int: String] {
     var rows: [Int: (distance: Double, label: String)] = [:]
     for tick in labels(of: panel) {
-      // A score's axis has a little space above, which characters have not.
-      let range = panel.axis.range
+      // Other axes have a little space above, which characters have not.
       let axis =
         switch panel.content {
         case .waveform, .spectrogram: panel.axis
-        case .score, .audio:
-          PlotAxis(range: max(range.lowerBound, -1)...min(range.upperBound, 1))
+        case .strength, .tone, .audio: PlotAxis(range: 0...1)
         }
       let place = (1 - axis.share(of: tick.value)) * Double(height)
       let row = min(height - 1, max(0, Int(place)))

@@ -79,6 +79,8 @@ struct TerminalStyle {
   var stem: Character { unicode ? "┃" : "|" }
   /// The head of a transient.
   var head: Character { unicode ? "●" : "o" }
+  /// A line of sharpness.
+  var line: Character { unicode ? "━" : "-" }
   /// The curve of intensity control.
   var curve: Character { unicode ? "·" : "+" }
   /// The line at the left, plain and with a label.

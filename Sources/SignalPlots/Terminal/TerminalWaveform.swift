@@ -1,3 +1,6 @@
+internal import Glibc
+internal import HapticRender
+
 /// Draws waveforms with characters: dots of braille, eight to a character, or ASCII.
 struct TerminalWaveform {
   /// What can be shown.
@@ -6,45 +9,50 @@ struct TerminalWaveform {
   let span: ClosedRange<Double>
   /// The axis of pressure.
   let axis: PlotAxis
+  /// Columns that time has.
+  let width: Int
 
-  /// Rows of a waveform.
-  static let rows = 7
+  /// Rows of a waveform, and of each of several.
+  private static let rows = (one: 7, several: 5)
 
   /// The bits of a character's dots, by row and column of dots.
   private static let bits: [[UInt8]] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]]
 
-  /// One waveform, or two of which the second is drawn by its edges in the other colour.
-  func sheet(of first: SoundTrace, over second: SoundTrace?, width: Int) -> TerminalSheet {
-    let palette = PlotPalette(.dark)
-    var sheet = TerminalSheet(width: width, height: Self.rows)
-    draw(first, on: &sheet, color: palette.first, edgesOnly: false)
-    if let second { draw(second, on: &sheet, color: palette.second, edgesOnly: true) }
+  /// One of some waveforms; characters that all have alike are in the first colour, others in the second.
+  func sheet(
+    of traces: [SoundTrace], index: Int, colors: (common: PlotColor, own: PlotColor)
+  ) -> TerminalSheet {
+    let rows = traces.count == 1 ? Self.rows.one : Self.rows.several
+    let bits = traces.map { dots(of: $0, rows: rows) }
+    var sheet = TerminalSheet(width: width, height: rows)
+    for (place, own) in bits[index].enumerated() where own != 0 {
+      let isShared = bits.allSatisfy { $0[place] == own }
+      let color = traces.count == 1 ? nil : (isShared ? colors.common : colors.own)
+      sheet[place / width, place % width] = TerminalSheet.Cell(
+        character: character(own), color: color)
+    }
     return sheet
   }
 
-  private func draw(
-    _ trace: SoundTrace, on sheet: inout TerminalSheet, color: PlotColor, edgesOnly: Bool
-  ) {
+  /// The dots of all characters, row by row.
+  private func dots(of trace: SoundTrace, rows: Int) -> [UInt8] {
     let (across, down) = style.unicode ? (2, 4) : (1, 2)
-    let dots = (columns: sheet.width * across, rows: Self.rows * down)
-    let length = span.upperBound - span.lowerBound
-    let step = length * trace.rate / Double(dots.columns)
+    let dots = (columns: width * across, rows: rows * down)
+    let step = (span.upperBound - span.lowerBound) * trace.rate / Double(dots.columns)
+    let offset = (trace.start - span.lowerBound) * trace.rate
     let columns = SampleColumns(trace.samples, rate: trace.rate, samplesPerColumn: step)
-    var bits = [UInt8](repeating: 0, count: sheet.width * Self.rows)
+    var bits = [UInt8](repeating: 0, count: width * rows)
     for index in columns.high.indices {
       // Where samples are fewer than dots, each is at its own time.
-      let column = step >= 1 ? index : Int(Double(index) / step)
-      guard column < dots.columns else { break }
+      let column = Int((Double(index) * max(1, step) + offset) / step + 1e-6)
+      guard (0..<dots.columns).contains(column) else { continue }
       let top = row(columns.high[index], of: dots.rows)
       let bottom = row(columns.low[index], of: dots.rows)
-      for row in top...max(top, bottom) where !edgesOnly || row == top || row == bottom {
-        bits[row / down * sheet.width + column / across] |= Self.bits[row % down][column % across]
+      for row in top...max(top, bottom) {
+        bits[row / down * width + column / across] |= Self.bits[row % down][column % across]
       }
     }
-    for (place, bits) in bits.enumerated() where bits != 0 {
-      let cell = TerminalSheet.Cell(character: character(bits, isSecond: edgesOnly), color: color)
-      sheet[place / sheet.width, place % sheet.width] = cell
-    }
+    return bits
   }
 
   private func row(_ value: Double, of count: Int) -> Int {
@@ -53,14 +61,13 @@ struct TerminalWaveform {
     return Int(min(max(place, 0), Double(count - 1)))
   }
 
-  private func character(_ bits: UInt8, isSecond: Bool) -> Character {
+  private func character(_ bits: UInt8) -> Character {
     if style.unicode { return style.dots(bits) }
-    if isSecond { return "o" }
     return bits.nonzeroBitCount > 1 ? "#" : (bits & 1 != 0 ? "'" : ".")
   }
 }
 
-/// Draws spectrograms with characters: halves of cells in colour, or shades.
+/// Draws spectrograms with characters: shades in the colours of the sharpness that becomes a frequency.
 struct TerminalSpectrogram {
   /// What can be shown.
   let style: TerminalStyle
@@ -68,34 +75,40 @@ struct TerminalSpectrogram {
   let span: ClosedRange<Double>
   /// The axis of frequency.
   let axis: PlotAxis
+  /// Columns that time has.
+  let width: Int
 
-  /// Rows of a spectrogram.
-  static let rows = 7
+  /// Rows of a spectrogram, and of each of several.
+  private static let rows = (one: 8, several: 5)
+  /// What of the range of levels one take must have more to be seen: three decibels.
+  private static let leastExcess = 0.05
 
-  /// A spectrogram; what is weaker than the weakest colour is left blank.
-  func sheet(of trace: SpectrogramTrace, width: Int) -> TerminalSheet {
-    var sheet = TerminalSheet(width: width, height: Self.rows)
-    let halves = style.colors && style.unicode
-    let shares = trace.shares(
-      columns: width, rows: Self.rows * (halves ? 2 : 1), axis: axis, seconds: span)
-    for row in 0..<Self.rows {
-      for column in 0..<width {
-        guard halves else {
-          let share = shares[row * width + column]
-          sheet[row, column] = TerminalSheet.Cell(
-            character: style.shade(share), color: share > 0 ? color(share) : nil)
-          continue
-        }
-        let (upper, lower) = (
-          shares[2 * row * width + column], shares[(2 * row + 1) * width + column]
-        )
-        guard upper > 0 || lower > 0 else { continue }
-        sheet[row, column] = TerminalSheet.Cell(
-          character: "▀", color: color(upper), ground: color(lower))
-      }
+  /// One of some spectrograms; cells that all have alike are in the first colour, others in the second.
+  func sheet(
+    of traces: [SpectrogramTrace], index: Int, colors: (common: PlotColor, own: PlotColor)
+  ) -> TerminalSheet {
+    let rows = traces.count == 1 ? Self.rows.one : Self.rows.several
+    let shares = traces.map {
+      $0.shares(columns: width, rows: rows, axis: axis, seconds: span)
+    }
+    var sheet = TerminalSheet(width: width, height: rows)
+    for (place, share) in shares[index].enumerated() {
+      let least = shares.map { $0[place] }.min() ?? share
+      let isApart = share - least > Self.leastExcess
+      let color = traces.count == 1 ? nil : (isApart ? colors.own : colors.common)
+      // Without colours only what a take has more is dark.
+      let shown = traces.count == 1 || style.colors || isApart ? share : min(share, 0.3)
+      sheet[place / width, place % width] = TerminalSheet.Cell(
+        character: style.shade(shown),
+        color: shown > 0 ? color ?? sharpness(of: place / width, rows, traces[index]) : nil)
     }
     return sheet
   }
 
-  private func color(_ share: Double) -> PlotColor { Colormap.viridis.color(at: share) }
+  /// The colour of a row's frequency; nil where no law is known.
+  private func sharpness(of row: Int, _ rows: Int, _ trace: SpectrogramTrace) -> PlotColor? {
+    guard let law = trace.law, law.low > 0, law.high > law.low else { return nil }
+    let hertz = axis.value(atShare: 1 - (Double(row) + 0.5) / Double(rows))
+    return Colormap.sharpness.color(at: log(hertz / law.low) / log(law.high / law.low))
+  }
 }

@@ -162,7 +162,7 @@ enum OutputNames {
 struct PlotOutputs: Equatable, Sendable {
   /// One picture.
   struct Item: Equatable, Sendable {
-    /// What it shows: one input, or two that are laid over one another.
+    /// What it shows: one input, or several over one another.
     var inputs: [TakeInput]
     var path: String
     var format: PlotFormat

@@ -31,15 +31,12 @@ struct ReviewTakes: Sendable {
   /// Reads and renders a pattern, which is called what an output would be.
   init(_ input: PatternInput, job: RenderJob) throws {
     var job = job
+    let pattern = try LoadedPattern(input, reading: job.reading)
     // Sounds of a pattern's own may need more than haptics do.
-    var fine = try TakeInput.pattern(input).take(job)
-    if let composition = fine.composition,
-      composition.layers.flatMap(\.pattern.events).contains(where: { !$0.isHaptic })
-    {
+    if pattern.composition.layers.flatMap(\.pattern.events).contains(where: { !$0.isHaptic }) {
       job.rate = Self.fullRate
-      fine = try TakeInput.pattern(input).take(job)
     }
-    take = fine
+    take = try TakeInput.render(pattern, job)
     take.name = input.outputStem
     sounds = PageSounds(
       actuator: take.signal, speaker: try Self.speakerSignal(.pattern(input), job: job))

@@ -13,7 +13,11 @@ enum PlotVerb {
       discussion: """
         Without --output, the plot is drawn as text for a terminal or a log. With --output, a file is written; its extension selects png, svg or pdf. Several plots are written to the folder given by --output. Files are replaced atomically.
 
-        A score shows the events as designed: height is intensity, colour is sharpness, with the curves of both controls on top. A sound file has only a waveform and a spectrogram.
+        A score shows the events as designed: height is intensity, colour is sharpness, after curves. A sound file has level and frequency instead, and no band of a profile, unless --profile names the one that made it.
+
+        With --overlay, all inputs share one picture, its axes and its scales: what all have is grey, what only one has is in its colour.
+
+        An SVG follows the colour scheme of the page that shows it, unless --theme sets one.
         """,
       arguments: [
         Argument(
@@ -38,7 +42,8 @@ enum PlotVerb {
           defaultText: "\(standardWidth), or the width of the terminal"),
         Option(
           "--theme", value: "THEME", help: "Background.",
-          defaultText: PlotTheme.light.rawValue, choices: PlotTheme.allCases.map(\.rawValue)),
+          defaultText: "light; an SVG follows its page",
+          choices: PlotTheme.allCases.map(\.rawValue)),
         Option(
           "--show", value: "LIST",
           help:
@@ -46,12 +51,19 @@ enum PlotVerb {
             + "between.",
           defaultText: "all", completion: .words(PlotPart.allCases.map(\.rawValue)),
           formerValues: ["wave": "waveform", "spectrum": "spectrogram"]),
-        Option("--overlay", help: "Draw two inputs on one time axis for comparison."),
+        Option(
+          "--overlay",
+          help: "Draw two to \(Plot.maximumSubjectCount) inputs over one another for comparison."),
+        Option(
+          "--from", value: "SECONDS", help: "Start of the part to draw.", defaultText: "0"),
+        Option(
+          "--to", value: "SECONDS", help: "End of the part to draw.", defaultText: "the end"),
         SharedOptions.profile, SharedOptions.curveTimes, SharedOptions.asReference,
       ] + SharedOptions.soundOptions,
       examples: [
         .init("temblor plot heartbeat", "Look at a pattern in the terminal."),
-        .init("temblor plot mine.ahap -o mine.svg --theme dark", "Draw a picture for a page."),
+        .init("temblor plot mine.ahap -o mine.svg", "Draw a picture for light and dark pages."),
+        .init("temblor plot long.ahap --from 61.2 --to 62.5", "Look at a part."),
         .init("temblor plot old.ahap new.ahap --overlay -o both.png", "See what has changed."),
       ]
     ) { arguments, terminal in
@@ -62,9 +74,11 @@ enum PlotVerb {
         arguments.values("FILE"), formats: formats, sounds: try SharedOptions.sounds(arguments))
       var groups = inputs.map { [$0] }
       if arguments.flag("--overlay") {
-        guard inputs.count + problems.count == 2 else {
+        let count = inputs.count + problems.count
+        guard (2...Plot.maximumSubjectCount).contains(count) else {
           throw UsageError(
-            .invalidValue, "'--overlay' takes two, not \(inputs.count + problems.count)")
+            .invalidValue,
+            "'--overlay' takes two to \(Plot.maximumSubjectCount) inputs, not \(count)")
         }
         groups = problems.isEmpty ? [inputs] : []
       }
@@ -84,7 +98,8 @@ enum PlotVerb {
           if SignalHandling.isRequested {
             throw FileError(group[0].name, "interrupted; nothing was written")
           }
-          let plot = try plot(group, job: job, parts: style.parts)
+          let plot = try plot(
+            group, job: job, style: style, hasProfile: arguments.value("--profile") != nil)
           if let item = outputs?.items[index] {
             try write(plot, item, style: style, on: terminal)
           } else {
@@ -105,14 +120,23 @@ enum PlotVerb {
   /// The width of a picture in pixels: what a page of text has space for.
   static let standardWidth = 860
 
-  private static func plot(_ inputs: [TakeInput], job: RenderJob, parts: Set<PlotPart>) throws
-    -> Plot
-  {
-    let subjects = try inputs.map { try $0.subject(job, parts: parts) }
-    if subjects.count == 2 {
-      return try Plot(comparing: subjects[0], with: subjects[1], parts: parts)
+  private static func plot(
+    _ inputs: [TakeInput], job: RenderJob, style: Style, hasProfile: Bool
+  ) throws -> Plot {
+    // Beside a sound, patterns are drawn by their sounds too.
+    let isOfPatterns = inputs.allSatisfy { input in
+      if case .pattern = input { true } else { false }
     }
-    return try Plot(of: subjects[0], parts: parts)
+    let subjects = try inputs.map { input in
+      try input.subject(
+        job, needsSignal: style.parts != [.score] || !isOfPatterns, hasProfile: hasProfile)
+    }
+    let plot = try Plot(of: subjects, parts: style.parts, seconds: style.seconds)
+    if let seconds = style.seconds, seconds.lowerBound >= plot.duration {
+      let end = NumberFormatting.rounded(plot.duration, places: 3)
+      throw FileError(plot.title, "'--from' is behind its end at \(end) s; nothing was drawn")
+    }
+    return plot
   }
 
   private static func write(
@@ -140,7 +164,10 @@ extension PlotVerb {
   /// How a picture looks: the options that have nothing to do with what it shows.
   struct Style {
     var parts: Set<PlotPart>
-    var theme: PlotTheme
+    /// Nil for that of the page that an SVG is shown on.
+    var theme: PlotTheme?
+    /// The part of time; nil for all.
+    var seconds: ClosedRange<Double>?
     /// Pixels.
     var width: Int
     /// Columns of text.
@@ -149,7 +176,8 @@ extension PlotVerb {
     var isUnicode: Bool
 
     init(_ arguments: ParsedArguments, on terminal: Terminal) throws(UsageError) {
-      theme = try arguments.choice("--theme", as: PlotTheme.self) ?? .light
+      theme = try arguments.choice("--theme", as: PlotTheme.self)
+      seconds = try Self.seconds(arguments)
       let isPicture = arguments.value("--output") != nil
       let asked = try arguments.int("--width", in: isPicture ? Plot.widths : 20...1_000)
       width = asked ?? PlotVerb.standardWidth
@@ -165,6 +193,18 @@ extension PlotVerb {
     /// The picture as text.
     func text(of plot: Plot) -> String {
       plot.terminalText(width: columns, colors: isColoured, unicode: isUnicode)
+    }
+
+    private static func seconds(
+      _ arguments: ParsedArguments
+    ) throws(UsageError) -> ClosedRange<Double>? {
+      let from = try arguments.double("--from", in: 0...Double.infinity)
+      let to = try arguments.double("--to", in: 0...Double.infinity)
+      guard from != nil || to != nil else { return nil }
+      guard from ?? 0 < to ?? .infinity else {
+        throw UsageError(.invalidValue, "'--from' must be before '--to'")
+      }
+      return (from ?? 0)...(to ?? .infinity)
     }
 
     private static func parts(_ list: String?) throws(UsageError) -> Set<PlotPart> {

@@ -18,11 +18,8 @@ final class CairoBindings: @unchecked Sendable {
   }
 
   private let imageSurface: @convention(c) (cairo_format_t, Int32, Int32) -> Handle?
-  private let svgSurface:
-    @convention(c) (Sink?, UnsafeMutableRawPointer?, Double, Double) -> Handle?
   private let pdfSurface:
     @convention(c) (Sink?, UnsafeMutableRawPointer?, Double, Double) -> Handle?
-  private let setSVGUnit: @convention(c) (Handle, cairo_svg_unit_t) -> Void
   private let setPDFMetadata:
     @convention(c) (Handle, cairo_pdf_metadata_t, UnsafePointer<CChar>?) -> Void
   private let writePNG: @convention(c) (Handle, Sink?, UnsafeMutableRawPointer?) -> cairo_status_t
@@ -37,25 +34,23 @@ final class CairoBindings: @unchecked Sendable {
       Void
   private let selectFont:
     @convention(c) (Handle, UnsafePointer<CChar>, cairo_font_slant_t, cairo_font_weight_t) -> Void
-  private let setSourceFilter: @convention(c) (Handle, cairo_filter_t) -> Void
-  private let contextSource: @convention(c) (Handle) -> Handle?
   private let setLineCap: @convention(c) (Handle, cairo_line_cap_t) -> Void
   private let setLineJoin: @convention(c) (Handle, cairo_line_join_t) -> Void
 
   /// `cairo_surface_finish`, `_flush`, `_mark_dirty` and `_destroy`.
   let finishSurface, flushSurface, markSurfaceDirty, destroySurface: @convention(c) (Handle) -> Void
-  /// `cairo_destroy`, `_save`, `_restore`, `_new_path`, `_close_path`, `_fill`, `_fill_preserve`,
-  /// `_stroke`, `_stroke_preserve`, `_clip` and `_paint`.
-  let destroy, save, restore, newPath, closePath, fill, fillPreserve, stroke, clip,
-    paint: @convention(c) (Handle) -> Void
+  /// `cairo_destroy`, `_save`, `_restore`, `_new_path`, `_close_path`, `_fill_preserve`,
+  /// `_stroke_preserve` and `_clip`.
+  let destroy, save, restore, newPath, closePath, fillPreserve, strokePreserve,
+    clip: @convention(c) (Handle) -> Void
   /// `cairo_move_to`, `_line_to`, `_translate` and `_scale`.
   let moveTo, lineTo, translate, scale: @convention(c) (Handle, Double, Double) -> Void
   /// `cairo_rectangle`, and `cairo_set_source_rgba`.
   let rectangle, setColour: @convention(c) (Handle, Double, Double, Double, Double) -> Void
   /// `cairo_arc`.
   let arc: @convention(c) (Handle, Double, Double, Double, Double, Double) -> Void
-  /// `cairo_rotate`, `cairo_set_line_width` and `cairo_set_font_size`.
-  let rotate, setLineWidth, setFontSize: @convention(c) (Handle, Double) -> Void
+  /// `cairo_set_line_width` and `cairo_set_font_size`.
+  let setLineWidth, setFontSize: @convention(c) (Handle, Double) -> Void
   /// `cairo_set_dash`.
   let setDash: @convention(c) (Handle, UnsafePointer<Double>?, Int32, Double) -> Void
   /// `cairo_show_text`.
@@ -68,8 +63,8 @@ final class CairoBindings: @unchecked Sendable {
   let setSource: @convention(c) (Handle, Handle) -> Void
   /// `cairo_pattern_destroy`.
   let destroyPattern: @convention(c) (Handle) -> Void
-  /// `cairo_set_source_surface`.
-  let setSourceSurface: @convention(c) (Handle, Handle, Double, Double) -> Void
+  /// `cairo_mask_surface`.
+  let maskSurface: @convention(c) (Handle, Handle, Double, Double) -> Void
 
   /// Opens the library, which then stays open, and looks every function up.
   init(named name: String) throws(PlotError) {
@@ -87,9 +82,7 @@ final class CairoBindings: @unchecked Sendable {
       return unsafe unsafeBitCast(address, to: Function.self)
     }
     unsafe imageSurface = try find("image_surface_create")
-    unsafe svgSurface = try find("svg_surface_create_for_stream")
     unsafe pdfSurface = try find("pdf_surface_create_for_stream")
-    unsafe setSVGUnit = try find("svg_surface_set_document_unit")
     unsafe setPDFMetadata = try find("pdf_surface_set_metadata")
     unsafe writePNG = try find("surface_write_to_png_stream")
     unsafe surfaceStatus = try find("surface_status")
@@ -100,8 +93,6 @@ final class CairoBindings: @unchecked Sendable {
     unsafe makeContext = try find("create")
     unsafe measureText = try find("text_extents")
     unsafe selectFont = try find("select_font_face")
-    unsafe setSourceFilter = try find("pattern_set_filter")
-    unsafe contextSource = try find("get_source")
     unsafe setLineCap = try find("set_line_cap")
     unsafe setLineJoin = try find("set_line_join")
     unsafe finishSurface = try find("surface_finish")
@@ -113,11 +104,9 @@ final class CairoBindings: @unchecked Sendable {
     unsafe restore = try find("restore")
     unsafe newPath = try find("new_path")
     unsafe closePath = try find("close_path")
-    unsafe fill = try find("fill")
     unsafe fillPreserve = try find("fill_preserve")
-    unsafe stroke = try find("stroke")
+    unsafe strokePreserve = try find("stroke_preserve")
     unsafe clip = try find("clip")
-    unsafe paint = try find("paint")
     unsafe moveTo = try find("move_to")
     unsafe lineTo = try find("line_to")
     unsafe translate = try find("translate")
@@ -125,7 +114,6 @@ final class CairoBindings: @unchecked Sendable {
     unsafe rectangle = try find("rectangle")
     unsafe setColour = try find("set_source_rgba")
     unsafe arc = try find("arc")
-    unsafe rotate = try find("rotate")
     unsafe setLineWidth = try find("set_line_width")
     unsafe setFontSize = try find("set_font_size")
     unsafe setDash = try find("set_dash")
@@ -134,22 +122,17 @@ final class CairoBindings: @unchecked Sendable {
     unsafe addStop = try find("pattern_add_color_stop_rgba")
     unsafe setSource = try find("set_source")
     unsafe destroyPattern = try find("pattern_destroy")
-    unsafe setSourceSurface = try find("set_source_surface")
+    unsafe maskSurface = try find("mask_surface")
   }
 }
 
 extension CairoBindings {
-  /// `cairo_image_surface_create` with 24-bit colour.
-  func image(width: Int, height: Int) throws(PlotError) -> Handle {
+  /// `cairo_image_surface_create` with 24-bit colour, or with 8 bits of coverage.
+  func image(width: Int, height: Int, isMask: Bool = false) throws(PlotError) -> Handle {
     try unsafe checked(
-      imageSurface(CAIRO_FORMAT_RGB24, Int32(clamping: width), Int32(clamping: height)))
-  }
-
-  /// `cairo_svg_surface_create_for_stream`, sized in pixels.
-  func svg(_ bytes: ByteSink, width: Double, height: Double) throws(PlotError) -> Handle {
-    let surface = try unsafe checked(svgSurface(Self.sink, bytes.closure, width, height))
-    unsafe setSVGUnit(surface, CAIRO_SVG_UNIT_PX)
-    return unsafe surface
+      imageSurface(
+        isMask ? CAIRO_FORMAT_A8 : CAIRO_FORMAT_RGB24, Int32(clamping: width),
+        Int32(clamping: height)))
   }
 
   /// `cairo_pdf_surface_create_for_stream`, sized in points, with a title and without a date.
@@ -204,16 +187,10 @@ extension CairoBindings {
     return extents.x_advance
   }
 
-  /// `cairo_pattern_set_filter` on the source, so that a cell is drawn as a cell.
-  func keepCells(_ context: Handle) {
-    guard let source = unsafe contextSource(context) else { return }
-    unsafe setSourceFilter(source, CAIRO_FILTER_NEAREST)
-  }
-
-  /// `cairo_set_line_cap` and `cairo_set_line_join`, both round or both plain.
-  func setLineEnds(_ context: Handle, areRound: Bool) {
-    unsafe setLineCap(context, areRound ? CAIRO_LINE_CAP_ROUND : CAIRO_LINE_CAP_BUTT)
-    unsafe setLineJoin(context, areRound ? CAIRO_LINE_JOIN_ROUND : CAIRO_LINE_JOIN_MITER)
+  /// `cairo_set_line_cap` and `cairo_set_line_join`: flat ends, and joins that do not stick out.
+  func setLineEnds(_ context: Handle) {
+    unsafe setLineCap(context, CAIRO_LINE_CAP_BUTT)
+    unsafe setLineJoin(context, CAIRO_LINE_JOIN_ROUND)
   }
 
   private func checked(_ surface: Handle?) throws(PlotError) -> Handle {

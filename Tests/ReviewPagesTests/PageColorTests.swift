@@ -1,0 +1,48 @@
+import Foundation
+import SignalPlots
+import Testing
+
+@testable import ReviewPages
+
+/// Pages and pictures have the same colours, each with a reason that stands with the pictures.
+struct PageColorTests {
+  private func tokens(_ css: Substring) -> [String: String] {
+    var tokens: [String: String] = [:]
+    for line in css.split(whereSeparator: { $0 == ";" || $0 == "}" }) {
+      guard let start = line.range(of: "--") else { continue }
+      let parts = line[start.upperBound...].split(separator: ":", maxSplits: 1)
+      if parts.count == 2 {
+        tokens[String(parts[0])] = String(parts[1].drop { $0 == " " }).lowercased()
+      }
+    }
+    return tokens
+  }
+
+  @Test func tokensAreThoseOfPictures() throws {
+    let page = String(decoding: try Pages.twoTakeReport(), as: UTF8.self)
+    let light = try #require(page.range(of: ":root")).upperBound
+    let dark = try #require(page.range(of: "prefers-color-scheme")).upperBound
+    let names: [(String, PlotRole)] = [
+      ("surface", .paper), ("ink", .ink), ("muted", .muted), ("edge", .edge), ("grid", .grid),
+      ("equal", .equal), ("equal-line", .equalLine), ("a", .take(0)), ("b", .take(1)),
+      ("c", .take(2)), ("d", .take(3)),
+    ]
+    for (css, theme) in [(page[light..<dark], PlotTheme.light), (page[dark...].prefix(700), .dark)]
+    {
+      let tokens = tokens(css)
+      for (name, role) in names {
+        #expect(tokens[name] == PlotPalette(theme).color(of: role).css, "\(name), \(theme)")
+      }
+    }
+  }
+
+  @Test func sharpnessHasTheScaleOfPictures() throws {
+    let page = String(decoding: try Pages.gallery(), as: UTF8.self)
+    for color in Colormap.sharpness.anchors {
+      let parts = [color.bytes.red, color.bytes.green, color.bytes.blue].map {
+        "0x" + ($0 < 16 ? "0" : "") + String($0, radix: 16)
+      }
+      #expect(page.contains("[" + parts.joined(separator: ", ") + "]"))
+    }
+  }
+}

@@ -1,0 +1,78 @@
+import Testing
+
+@testable import SignalPlots
+
+/// What tests ask of a picture.
+extension PlotDrawing {
+  /// All texts, in the order of drawing.
+  var texts: [String] {
+    items.flatMap { item -> [String] in
+      if case .text(let runs, _, _) = item { runs.map(\.text) } else { [] }
+    }
+  }
+
+  /// All rasters.
+  var rasters: [Raster] {
+    items.compactMap { if case .raster(let raster) = $0 { raster } else { nil } }
+  }
+
+  /// The areas of a colour, with how much they cover.
+  func areas(_ paint: Paint) -> [(shapes: [[PlotPoint]], opacity: Double)] {
+    items.compactMap { item in
+      guard case .path(let shapes, let fill?, _) = item, fill.paint == paint else { return nil }
+      return (shapes, fill.opacity)
+    }
+  }
+
+  /// The lines of a colour.
+  func lines(_ paint: Paint) -> [(points: [[PlotPoint]], stroke: Stroke)] {
+    items.compactMap { item in
+      guard case .path(let lines, nil, let stroke?) = item, stroke.paint == paint else {
+        return nil
+      }
+      return (lines, stroke)
+    }
+  }
+
+  /// The middles of discs of a colour.
+  func discs(_ paint: Paint) -> [PlotPoint] {
+    items.compactMap { item in
+      guard case .disc(let centre, _, let fill?, _) = item, fill.paint == paint else { return nil }
+      return centre
+    }
+  }
+
+  /// All places that shapes and texts have.
+  var places: [PlotPoint] {
+    items.flatMap { item -> [PlotPoint] in
+      switch item {
+      case .path(let lines, _, _): lines.flatMap(\.self)
+      case .disc(let centre, _, _, _): [centre]
+      case .bar(let box, _, _): [PlotPoint(box.left, box.top), PlotPoint(box.right, box.bottom)]
+      case .text(_, let place, _): [place]
+      case .raster(let raster):
+        [
+          PlotPoint(raster.box.left, raster.box.top),
+          PlotPoint(raster.box.right, raster.box.bottom),
+        ]
+      }
+    }
+  }
+
+  /// Places that are not finite or not within the picture.
+  var strays: [PlotPoint] {
+    places.filter {
+      !($0.x.isFinite && $0.y.isFinite && (-0.01...width + 0.01).contains($0.x)
+        && (-0.01...height + 0.01).contains($0.y))
+    }
+  }
+}
+
+/// A failed expectation need not show every pixel.
+extension PlotDrawing: CustomTestStringConvertible {
+  public var testDescription: String { "a picture of \(items.count) items" }
+}
+
+extension DecodedPNG: CustomTestStringConvertible {
+  var testDescription: String { "\(width) × \(height) pixels" }
+}

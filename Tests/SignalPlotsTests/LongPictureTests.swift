@@ -1,0 +1,119 @@
+import HapticModel
+import HapticRender
+import SignalAnalysis
+import Testing
+
+@testable import SignalPlots
+
+/// Ten minutes, and parts of them.
+struct LongPictureTests {
+  /// A transient every second, stronger by the minute, and a continuous event behind each.
+  static let long: HapticComposition = {
+    var events: [HapticEvent] = []
+    for second in 0..<600 {
+      let intensity = Float(1 + second / 60) / 10
+      events.append(
+        HapticEvent(
+          kind: .hapticTransient, time: Double(second),
+          parameters: [.hapticIntensity: intensity, .hapticSharpness: 0.5]))
+      events.append(
+        HapticEvent(
+          kind: .hapticContinuous, time: Double(second) + 0.25, duration: 0.5,
+          parameters: [.hapticIntensity: 0.3, .hapticSharpness: 0]))
+    }
+    return HapticComposition(HapticPattern(events: events))
+  }()
+
+  private func plot(_ seconds: ClosedRange<Double>? = nil) throws -> Plot {
+    try Plot(
+      of: PlotSubject(name: "long", composition: Self.long), parts: [.score], seconds: seconds)
+  }
+
+  @Test func tenMinutesAreColumnsAndASmallFile() throws {
+    let drawing = try plot().drawing(width: 860)
+    #expect(drawing.strays == [])
+    #expect(
+      drawing.texts.contains("10:00 min · 600 transients · 600 continuous events · profile phone"))
+    #expect(drawing.texts.contains("5:00") && drawing.texts.contains("9:00 min"))
+    // In each column the weakest transient is a full bar and the strongest a pale one.
+    let color = PlotDrawing.Paint.color(Colormap.sharpness.color(at: 0.5))
+    let bars = drawing.lines(color)
+    #expect(bars.map(\.stroke.opacity) == [0.45, 1])
+    #expect(bars.allSatisfy { $0.points.count <= 368 })
+    #expect(try plot().draw(as: .svg).count < 120_000)
+  }
+
+  /// Intensities rise by a tenth each minute, and so do the bars.
+  @Test func columnsAreAsHighAsTheirEvents() throws {
+    let plot = try plot()
+    let layout = PlotLayout(plot, width: 860)
+    let bars = plot.drawing(width: 860).lines(
+      .color(Colormap.sharpness.color(at: 0.5)))[1].points
+    for minute in 0..<10 {
+      let x = layout.x(60 * Double(minute) + 30)
+      let bar = try #require(bars.min { abs($0[0].x - x) < abs($1[0].x - x) })
+      let top = layout.y(
+        Double(minute + 1) / 10, on: plot.panels[0].axis, in: layout.panels[0].box)
+      #expect(abs(bar[1].y - top) < 0.1)
+    }
+  }
+
+  @Test func aPartHasItsOwnAxisAndNothingElse() throws {
+    let plot = try plot(61...63)
+    #expect(plot.span == 61...63)
+    let drawing = plot.drawing(width: 860)
+    #expect(drawing.texts.contains { $0.hasPrefix("61–63 s of 10:00 min · ") })
+    #expect(drawing.texts.contains("61") && drawing.texts.contains("63 s"))
+    #expect(drawing.strays == [])
+    let layout = PlotLayout(plot, width: 860)
+    // Heads at 61, 62 and 63 s in both lanes.
+    let heads = drawing.discs(.color(Colormap.sharpness.color(at: 0.5)))
+    #expect(heads.map(\.x) == [61.0, 62, 63, 61, 62, 63].map(layout.x))
+  }
+
+  @Test func partsBeyondTheEndsAreCut() throws {
+    #expect(try plot(-5...2).span == 0...2)
+    #expect(try plot(590 ... .infinity).span.lowerBound == 590)
+    let past = try plot(1_000...2_000)
+    #expect(past.span.upperBound == past.duration)
+    #expect(past.drawing(width: 860).strays == [])
+  }
+
+  /// A part of a sound is what the whole has there, and the frame behind, to which its line goes.
+  @Test func aPartOfASoundIsThatPart() throws {
+    let samples = (0..<80_000).map { Float($0 / 8_000) / 10 }
+    let signal = Signal(samples, rate: 8_000)
+    let take = try PlotTake(PlotSubject(name: "", signal: signal))
+    let part = try #require(take.part(3.5...4.5))
+    #expect(part.start == 3.5 && part.signal.frameCount == 8_001)
+    #expect(part.signal.mono.first == 0.3 && part.signal.mono.last == 0.4)
+  }
+
+  @Test func manyEventsAreDrawnInBoundedSize() throws {
+    let events = (0..<20_000).map { (index: Int) -> HapticEvent in
+      let time = Double(index) * 0.000_5
+      return index % 2 == 0
+        ? HapticEvent(kind: .hapticTransient, time: time)
+        : HapticEvent(kind: .hapticContinuous, time: time, duration: 0.3)
+    }
+    let plot = try Plot(
+      of: PlotSubject(name: "", composition: HapticComposition(HapticPattern(events: events))))
+    #expect(try plot.draw(as: .svg).count < 200_000)
+  }
+
+  @Test func aLineIsCutWhereItLeavesTheRange() {
+    let line = [PlotPoint(0, 0), PlotPoint(10, 10), PlotPoint(20, 0)]
+    #expect(
+      PolylineThinning.cut(line, to: 5...12)
+        == [PlotPoint(5, 5), PlotPoint(10, 10), PlotPoint(12, 8)])
+    #expect(PolylineThinning.cut(line, to: 12...14) == [PlotPoint(12, 8), PlotPoint(14, 6)])
+    #expect(PolylineThinning.cut(line, to: 30...40) == [])
+    #expect(PolylineThinning.cut(line, to: 0...20) == line)
+  }
+
+  @Test func theGreatestOfNeighbours() {
+    #expect(SlidingMaximum.of([1, 5, 2, 0, 0, 3], reach: 1) == [5, 5, 5, 2, 3, 3])
+    #expect(SlidingMaximum.of([1, 5, 2], reach: 9) == [5, 5, 5])
+    #expect(SlidingMaximum.of([], reach: 3) == [])
+  }
+}

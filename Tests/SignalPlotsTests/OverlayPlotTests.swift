@@ -1,0 +1,178 @@
+import Glibc
+import HapticModel
+import HapticRender
+import SignalAnalysis
+import Testing
+
+@testable import SignalPlots
+
+/// Takes over one another: grey is what all have, colour what only one has.
+struct OverlayPlotTests {
+  private func pattern(_ intensity: Float, sharpness: Float = 0.5, tap: Double = 0.5)
+    -> HapticComposition
+  {
+    HapticComposition(
+      HapticPattern(events: [
+        HapticEvent(
+          kind: .hapticContinuous, time: 0, duration: 1,
+          parameters: [.hapticIntensity: intensity, .hapticSharpness: sharpness]),
+        HapticEvent(
+          kind: .hapticTransient, time: tap,
+          parameters: [.hapticIntensity: 0.9, .hapticSharpness: 0.2]),
+      ]))
+  }
+
+  private func plot(_ compositions: [HapticComposition], parts: Set<PlotPart> = [.score]) throws
+    -> Plot
+  {
+    try Plot(
+      of: compositions.enumerated().map {
+        PlotSubject(
+          name: "take \($0.offset)", composition: $0.element,
+          signal: parts == [.score] ? nil : Self.tone(100 + 50 * Double($0.offset), 0.5))
+      }, parts: parts)
+  }
+
+  static func tone(_ hertz: Double, _ level: Float) -> Signal {
+    Signal(
+      (0..<8_000).map { level * Float(sin(2 * .pi * hertz * Double($0) / 8_000)) }, rate: 8_000)
+  }
+
+  @Test func equalTakesAreGrey() throws {
+    let drawing = try plot([pattern(0.5), pattern(0.5)], parts: Set(PlotPart.allCases))
+      .drawing(width: 860)
+    let same = try Plot(
+      of: [Self.tone(100, 0.5), Self.tone(100, 0.5)].map { PlotSubject(name: "x", signal: $0) }
+    ).drawing(width: 860)
+    for (drawing, isOfSounds) in [(drawing, false), (same, true)] {
+      #expect(!drawing.areas(.role(.equal)).isEmpty)
+      // The head of the picture has the only colours; there each take has its line.
+      let colored = drawing.lines(.role(.take(0))) + drawing.lines(.role(.take(1)))
+      #expect(!isOfSounds || colored.count == 2)
+      #expect(
+        !isOfSounds
+          || drawing.rasters.filter { $0.rows > 1 }.dropFirst()
+            .allSatisfy { $0.levels.allSatisfy { $0 == 0 } }
+      )
+    }
+    #expect(drawing.texts.contains { $0.contains("grey: in both") })
+  }
+
+  @Test func whatOneTakeHasMoreIsInItsColour() throws {
+    let plot = try plot([pattern(0.5), pattern(0.8)])
+    let drawing = plot.drawing(width: 860)
+    let layout = PlotLayout(plot, width: 860)
+    let box = layout.panels[0].box
+    func y(_ value: Double) -> Double { layout.y(value, on: plot.panels[0].axis, in: box) }
+    #expect(drawing.areas(.role(.take(0))).filter { $0.opacity < 1 }.isEmpty)
+    let excess = try #require(drawing.areas(.role(.take(1))).first { $0.opacity == 0.34 })
+    let heights = excess.shapes.flatMap { $0.map(\.y) }
+    #expect(abs((heights.min() ?? 0) - y(0.8)) < 0.1)
+    #expect(heights.contains { abs($0 - y(0.5)) < 0.1 })
+    let shared = try #require(drawing.areas(.role(.equal)).first).shapes.flatMap { $0.map(\.y) }
+    #expect(abs((shared.min() ?? 0) - y(0.5)) < 0.1 && shared.max() == box.bottom)
+    // Colour is never the only sign.
+    #expect(drawing.lines(.role(.take(0))).allSatisfy { $0.stroke.dashes.isEmpty })
+    #expect(drawing.lines(.role(.take(1))).allSatisfy { !$0.stroke.dashes.isEmpty })
+  }
+
+  @Test func transientsAtOneTimeAreOneStemAndShiftedOnesHaveAnArrow() throws {
+    let same = try plot([pattern(0.5), pattern(0.5)]).drawing(width: 860)
+    #expect(same.discs(.role(.equalLine)).count == 2)
+    #expect(same.discs(.role(.take(0))).count == 1)
+    let plot = try plot([pattern(0.5), pattern(0.5, tap: 0.55)])
+    let shifted = plot.drawing(width: 860)
+    let layout = PlotLayout(plot, width: 860)
+    #expect(shifted.discs(.role(.equalLine)).isEmpty)
+    let stems = shifted.lines(.role(.take(0))).flatMap(\.points).filter { $0[0].x == $0[1].x }
+    #expect(stems.map { $0[0].x } == [layout.x(0.5)])
+    let arrow = try #require(shifted.lines(.role(.muted)).first { $0.points.count == 2 }).points[0]
+    #expect(arrow.map(\.x) == [layout.x(0.5), layout.x(0.55)])
+  }
+
+  /// One axis of frequency and one range of levels for all, whatever each has.
+  @Test func spectrogramsShareTheirScales() throws {
+    let quiet = PlotSubject(name: "quiet", signal: Self.tone(60, 0.001))
+    let loud = PlotSubject(name: "loud", signal: Self.tone(700, 0.9))
+    let plot = try Plot(of: [quiet, loud], parts: [.spectrogram])
+    #expect(plot.panels.count == 1)
+    #expect(plot.panels[0].axis.range == 40...1_000)
+    #expect(plot.panels[0].legend.contains(.decibels(from: -60, to: 0)))
+    let three = try Plot(of: [quiet, loud, loud], parts: [.spectrogram])
+    #expect(three.panels.map(\.title) == ["Spectrogram, A", "Spectrogram, B", "Spectrogram, C"])
+    #expect(three.panels.allSatisfy { $0.axis == plot.panels[0].axis })
+    // A sine of 0.001 is −60 dB: nothing to be seen beside the loud one.
+    let alone = try Plot(of: quiet, parts: [.spectrogram])
+    #expect(alone.panels[0].legend.contains(.decibels(from: -120, to: -60)))
+  }
+
+  @Test func whatOnlyOneSoundHasIsInItsColour() throws {
+    let plot = try Plot(
+      of: [
+        PlotSubject(name: "a", signal: Self.tone(100, 0.5)),
+        PlotSubject(name: "b", signal: Self.tone(300, 0.5)),
+      ], parts: [.spectrogram])
+    let rasters = plot.drawing(width: 860).rasters.filter { $0.rows > 1 }
+    #expect(rasters.map(\.paint) == [.role(.equalLine), .role(.take(0)), .role(.take(1))])
+    func strongest(_ raster: PlotDrawing.Raster) -> Double {
+      let column = (0..<raster.rows).map { raster.levels[$0 * raster.columns + raster.columns / 2] }
+      let row = column.indices.max { column[$0] < column[$1] } ?? 0
+      return plot.panels[0].axis.value(atShare: 1 - (Double(row) + 0.5) / Double(raster.rows))
+    }
+    #expect(abs(strongest(rasters[1]) - 100) < 8)
+    #expect(abs(strongest(rasters[2]) - 300) < 20)
+  }
+
+  /// Beside a recording, a pattern is seen by its level and frequency, too.
+  @Test func aPatternBesideARecordingIsASound() throws {
+    let plot = try Plot(of: [
+      PlotSubject(name: "p", composition: pattern(0.5), signal: Self.tone(100, 0.5)),
+      PlotSubject(name: "r", signal: Self.tone(100, 0.5)),
+    ])
+    #expect(plot.panels.map(\.title) == ["Level", "Frequency", "Waveform", "Spectrogram"])
+    #expect(!plot.drawing(width: 860).texts.contains { $0.contains("band") })
+    #expect(plot.drawing(width: 860).areas(.role(.take(0))).isEmpty)
+  }
+
+  @Test(arguments: 3...9)
+  func upToEightAreDrawn(_ count: Int) throws {
+    let plot = try plot(
+      (0..<count).map { pattern(Float($0 + 1) / 10) }, parts: Set(PlotPart.allCases))
+    let shown = min(count, 8)
+    #expect(plot.takes.count == shown)
+    let drawing = plot.drawing(width: 860)
+    #expect(drawing.strays == [])
+    for letter in ["A", "B", "C", "D", "E", "F", "G", "H"].prefix(shown) {
+      #expect(drawing.texts.contains(letter))
+    }
+    #expect(plot.panels.count == 3 + shown)
+    // Takes of one colour differ in their lines.
+    let figure = FigureDrawing(
+      plot: plot, layout: PlotLayout(plot, width: 860), drawing: drawing)
+    let strokes = (0..<8).map { figure.stroke(of: $0) }
+    for one in 0..<8 {
+      for other in 0..<one { #expect(strokes[one] != strokes[other]) }
+    }
+  }
+
+  @Test(arguments: [200, 390, 1_280])
+  func overlaysFitTheirWidth(_ width: Int) throws {
+    let plot = try plot([pattern(0.5), pattern(0.8), pattern(0.1)], parts: Set(PlotPart.allCases))
+    #expect(plot.drawing(width: width).strays == [])
+    #expect(try plot.draw(as: .svg, width: width).count < 100_000)
+  }
+
+  /// Without colours, what one take has more is darker.
+  @Test func theTerminalShowsWhatDiffers() throws {
+    let text = try plot([pattern(0.4), pattern(0.8)]).terminalText(
+      width: 40, colors: false, unicode: false)
+    let rows = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    #expect(rows[0] == "take 0, take 1")
+    #expect(rows[1] == "1 s - grey: in both - profile phone")
+    let first = rows.firstIndex { $0.hasSuffix("A take 0") } ?? 0
+    let second = rows.firstIndex { $0.hasSuffix("B take 1") } ?? 0
+    // Of five rows A has two everywhere and five at its transient; B four.
+    #expect(rows[first + 5].filter { $0 == ":" }.count == 35)
+    #expect(!rows[first + 3].contains("##") && rows[second + 3].contains("#######"))
+  }
+}

@@ -1,0 +1,93 @@
+import Testing
+
+@testable import SignalPlots
+
+struct SVGTests {
+  private func text(theme: PlotTheme? = nil) throws -> String {
+    let plot = try Plot(
+      of: PlotSubject(
+        name: "a \"<tap>\" & more", composition: PictureTests.tap, signal: PictureTests.sine))
+    return String(decoding: try plot.draw(as: .svg, theme: theme), as: UTF8.self)
+  }
+
+  @Test func itSaysWhatItShows() throws {
+    let text = try text()
+    #expect(text.contains("<title>a &quot;&lt;tap&gt;&quot; &amp; more</title>"))
+    #expect(
+      text.contains(
+        "role=\"img\" aria-label=\"Intensity, sharpness, waveform and spectrogram of "
+          + "a &quot;&lt;tap&gt;&quot; &amp; more: 1 s, 1 transient, 1 continuous event, profile phone.\""
+      ))
+  }
+
+  @Test func oneFileHasBothThemes() throws {
+    let text = try text()
+    #expect(text.contains(".f-ink{fill:#13171d}") && text.contains(".f-ink{fill:#eaeef3}"))
+    #expect(text.count(of: "@media (prefers-color-scheme:dark)") == 1)
+    for theme in PlotTheme.allCases {
+      let one = try self.text(theme: theme)
+      #expect(!one.contains("@media"))
+      let paper = PlotPalette(theme).color(of: .paper).css
+      #expect(one.contains(".f-paper{fill:\(paper)}"))
+    }
+  }
+
+  @Test func textIsText() throws {
+    let text = try text()
+    for label in ["Intensity</text>", ">80 Hz</text>", ">band of phone</text>", ">1 s</text>"] {
+      #expect(text.contains(label))
+    }
+    #expect(!text.contains("<glyph") && !text.contains("<symbol"))
+  }
+
+  @Test func everyNameThatIsUsedIsThereOnce() throws {
+    let text = try text()
+    let given = text.split(separator: " id=\"").dropFirst().map { $0.prefix { $0 != "\"" } }
+    let used = text.split(separator: "url(#").dropFirst().map { $0.prefix { $0 != ")" } }
+    #expect(!used.isEmpty && used.allSatisfy(Set(given).contains))
+    #expect(Set(given).count == given.count)
+    // Every class has its colours.
+    let classes = text.split(separator: "class=\"").dropFirst().flatMap {
+      $0.prefix { $0 != "\"" }.split(separator: " ")
+    }
+    #expect(classes.allSatisfy { text.contains(".\($0){") })
+  }
+
+  @Test func itIsSmallAndHasNoNumberThatCannotBeRead() throws {
+    let text = try text()
+    #expect(text.utf8.count < 40_000)
+    #expect(!text.contains("nan") && !text.contains("inf\""))
+    // The raster serves both themes.
+    #expect(text.count(of: "data:image/png;base64,") == 2)
+  }
+
+  @Test func pathsAreShort() {
+    let points = [
+      PlotPoint(0, 0), PlotPoint(10.04, 0), PlotPoint(10.04, 5.25), PlotPoint(12, 6),
+      PlotPoint(12.01, 6.02),
+    ]
+    #expect(SVGWriter.path(points) == "M0 0H10V5.3L12 6")
+  }
+
+  @Test func numbersHaveNoMorePlacesThanTheyNeed() {
+    #expect(
+      [0, 1, -1, 0.04, -0.04, 0.05, 12.25, 99.96].map { SVGWriter.number($0) }
+        == ["0", "1", "-1", "0", "0", "0.1", "12.3", "100"])
+    #expect(SVGWriter.number(0.305, 2) == "0.31" && SVGWriter.number(2.5, 4) == "2.5")
+    #expect(SVGWriter.number(.nan) == "0" && SVGWriter.number(.infinity) == "0")
+  }
+
+  @Test func controlCharactersBecomeBlanks() {
+    #expect(SVGWriter.escaped("a\u{7}<b>\u{FFFE}") == "a &lt;b&gt; ")
+  }
+}
+
+extension String {
+  fileprivate func count(of part: String) -> Int {
+    components(of: part) - 1
+  }
+
+  private func components(of part: String) -> Int {
+    split(separator: part, omittingEmptySubsequences: false).count
+  }
+}
