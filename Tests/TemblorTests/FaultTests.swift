@@ -12,6 +12,7 @@ struct FaultTests {
   private static let hangs = [
     "hangopen", "hangwrite", "hangpointer", "hangdelay", "hangdrop", "hangclose",
   ]
+  private static let others = ["gone", "other-rate", "frozen", "storm", "short", "skip", "back"]
   private static let verbs: [[String]] = [
     ["play", "earthquake-simulation", "--loop", "0"], ["watch", "a.ahap", "--loop", "0"],
     ["tap", "1", "0.5", "--count", "1000"], ["audition", "heartbeat", "pulse", "--gap", "600"],
@@ -51,7 +52,7 @@ struct FaultTests {
   }
 
   /// `timeout` ends by the signal that ended the program.
-  @Test(arguments: hangs.filter { $0 != "hangdrop" && $0 != "hangclose" }, verbs)
+  @Test(arguments: hangs.filter { $0 != "hangdrop" && $0 != "hangclose" } + others, verbs)
   func theFirstSignalEndsEveryVerbWithItsRecording(fault: String, verb: [String]) throws {
     try writePattern()
     let result = try interrupt(verb + ["--device", "fault", "--record", "heard.wav"], fault)
@@ -119,6 +120,37 @@ struct FaultTests {
     let missed = try #require(Self.missed(in: result.output))
     // Looked for every half second.
     #expect(missed > 95_000 && missed < 140_000)
+  }
+
+  /// Half a second away, whatever plays; the device is looked for every half second.
+  @Test(arguments: ["gone", "other-rate"], verbs)
+  func everyVerbCountsWhatAnAbsenceCost(fault: String, verb: [String]) throws {
+    try writePattern()
+    let running = try start(verb + ["--device", "fault"], fault, length: 500)
+    #expect(try signs.appears("met.over"))
+    kill(running.process, SIGINT)
+    let result = try place.finish(running)
+    #expect(result.status == -SIGINT)
+    let text = result.error
+    let range = try #require(text.firstRange(of: "fault: reconnected; "), "\(text)")
+    let seconds = try #require(Double(text[range.upperBound...].prefix { $0 != " " }))
+    #expect(seconds > 0.49)
+    if verb[0] == "listen" {
+      #expect(result.output.contains("event disconnected time=0."))
+      #expect(result.output.contains("event reconnected time="))
+    }
+  }
+
+  /// A pointer that leaps ahead, or back by what is left of the buffer, is one loss, told once.
+  @Test(arguments: verbs)
+  func everyVerbCountsALeap(verb: [String]) throws {
+    try writePattern()
+    let running = try start(verb + ["--device", "fault"], "skip", length: 100)
+    #expect(try signs.appears("met.over"))
+    kill(running.process, SIGINT)
+    let result = try place.finish(running)
+    #expect(result.status == -SIGINT)
+    #expect(result.error.contains(" ms of audio lost"), "\(result.error)")
   }
 
   @Test func aStormIsAFewLines() throws {

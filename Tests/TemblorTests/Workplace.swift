@@ -127,6 +127,19 @@ final class Workplace: Sendable {
     var wait = pollfd(fd: watch, events: Int16(POLLIN), revents: 0)
     return unsafe poll(&wait, 1, 10_000) == 1
   }
+
+  /// Waits until a file of a name is in the folder, at most ten seconds after each other one.
+  func appears(_ name: String) throws -> Bool {
+    for _ in 0..<8 {
+      let isNew = try appears {
+        // Created before anybody watched.
+        if names().contains(name) { try write("", to: "seen") }
+      }
+      if names().contains(name) { return true }
+      if !isNew { return false }
+    }
+    return false
+  }
 }
 
 /// The system did not do what a test needs.

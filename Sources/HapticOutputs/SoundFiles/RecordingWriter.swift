@@ -81,21 +81,26 @@ public final class RecordingWriter: Sendable {
         if count == 0 { return }
         guard outcome.failure == nil else { continue }
         let frameCount = Int64(count / recording.channelCount)
-        guard outcome.frameCount + frameCount <= mostFrames else {
+        let room = mostFrames - outcome.frameCount
+        write(min(frameCount, room))
+        if frameCount > room {
           fail(
             SoundFileError(
               kind: .tooLong, path: path,
               description: isFormatLimit
                 ? "reached the 4 GiB limit of wav; record to .w64 or .flac"
                 : "reached the limit of the recording"))
-          continue
         }
-        do {
-          try writer.write(samples.span.extracting(first: count))
-          outcome.frameCount += frameCount
-        } catch {
-          fail(error)
-        }
+      }
+    }
+
+    private func write(_ frameCount: Int64) {
+      guard frameCount > 0 else { return }
+      do {
+        try writer.write(samples.span.extracting(first: Int(frameCount) * recording.channelCount))
+        outcome.frameCount += frameCount
+      } catch {
+        fail(error)
       }
     }
 

@@ -8,25 +8,42 @@ final class LiveConsole {
   let isWatched: Bool
   private var line: StatusLine
   private let output: Output
+  private let isQuiet: Bool
+  /// Whether the keys are what was reported last.
+  private var endsWithKeys = false
+  /// How long the line may stay as it is while nothing plays.
+  private static let idleInterval = Duration.seconds(1)
 
   /// A console; a quiet one has no line and tells only what must be told.
   init(on terminal: Terminal, isQuiet: Bool) {
     line = StatusLine(on: terminal)
     output = terminal.error
+    self.isQuiet = isQuiet
     isWatched = terminal.error.isTerminal && !isQuiet
   }
 
   /// How long the line may stay as it is; nothing where there is none.
-  var timeout: Duration? { isWatched ? line.timeout : nil }
+  func timeout(isIdle: Bool) -> Duration? {
+    guard isWatched, let timeout = line.timeout else { return nil }
+    return isIdle ? Self.idleInterval : timeout
+  }
 
   /// Reports what the user must know.
-  func report(_ message: String) { line.report(message) }
+  func report(_ message: String) {
+    endsWithKeys = false
+    line.report(message)
+  }
+
+  /// Reports what the user, or a script that keeps a log, may want to know.
+  func announce(_ message: String) { if !isQuiet { report(message) } }
 
   /// Reports what somebody who looks may want to know.
-  func tell(_ message: String) { if isWatched { line.report(message) } }
+  func tell(_ message: String) { if isWatched { report(message) } }
 
-  /// Reports what keys do, in lines that break between keys.
+  /// Reports what keys do, in lines that break between keys; once where nothing else was reported since.
   func tell(keys: [KeyHelp]) {
+    guard !endsWithKeys else { return }
+    defer { endsWithKeys = true }
     var lines = [""]
     for (index, key) in keys.enumerated() {
       let word = "\(key.key) \(key.meaning)" + (index + 1 < keys.count ? "," : "")

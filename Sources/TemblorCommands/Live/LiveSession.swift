@@ -122,7 +122,8 @@ final class LiveSession {
     ]
     watched += (keyboard?.watched ?? []) + performance.watched
     let limits = [
-      limit, console.timeout, keyboard?.timeout(at: stage.time.now),
+      limit, console.timeout(isIdle: performance.state == .idle),
+      keyboard?.timeout(at: stage.time.now),
       tally.timeout(at: stage.time.now),
       wantsRecords ? Self.recordInterval : nil,
     ]

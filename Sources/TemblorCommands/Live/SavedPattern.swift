@@ -83,7 +83,9 @@ final class SavedPattern: SessionTask {
     }
     try turntable.play(piece, at: time)
     goodCount += 1
-    console.tell("\(path.printable): \(NumberFormatting.seconds(piece.duration))")
+    let text = "\(path.printable): \(NumberFormatting.seconds(piece.duration))"
+    // What is loaded at first is known; a log has every later version.
+    if goodCount + brokenCount > 1 { console.announce(text) } else { console.tell(text) }
   }
 
   /// Whether a waveform's path stays below the pattern's folder as far as its text shows.

@@ -16,7 +16,7 @@ final class VirtualStage: SessionBackend, @unchecked Sendable {
     case action(() throws -> Void)
   }
 
-  let recorded = RecordedTerminal(isTerminal: true, width: 100)
+  let recorded: RecordedTerminal
   let channelCount: Int
   let refusal: OutputError?
   private var script: [(time: Double, cue: Cue)]
@@ -31,8 +31,9 @@ final class VirtualStage: SessionBackend, @unchecked Sendable {
 
   init(
     _ script: [(Double, Cue)] = [], channelCount: Int = 1, refusal: OutputError? = nil,
-    limit: Double = 60, hasKeyboard: Bool = true
+    limit: Double = 60, hasKeyboard: Bool = true, isTerminal: Bool = true
   ) {
+    recorded = RecordedTerminal(isTerminal: isTerminal, width: 100)
     self.script = script.map { ($0.0, $0.1) }
     self.channelCount = channelCount
     self.refusal = refusal

@@ -57,6 +57,33 @@ import Testing
     #expect(stage.recorded.output.contains(#""brokenVersions": 1"#))
   }
 
+  /// A log has every version that was taken; the first is the file that was named.
+  @Test(arguments: [false, true])
+  func savesAreReportedOffATerminal(isQuiet: Bool) throws {
+    try place.write(hum(0.1), to: "a.ahap")
+    let place = place
+    let path = place("a.ahap")
+    let new = hum(0.2)
+    let stage = VirtualStage(
+      [(0.5, .action { try place.write(new, to: "a.ahap") }), (1.5, .key(.character("q")))],
+      isTerminal: false)
+    #expect(try (isQuiet ? watch(stage, "--quiet") : watch(stage)) == .done)
+    #expect(stage.recorded.error == (isQuiet ? "" : "\(path): 0.2 s\n"))
+  }
+
+  @Test func theKeysAreShownOnceWhereNothingElseIs() throws {
+    try place.write(hum(0.1), to: "a.ahap")
+    let place = place
+    let stage = VirtualStage([
+      (0.3, .key(.character("?"))), (0.4, .key(.character("?"))), (0.5, .key(.character("?"))),
+      (0.8, .action { try place.rename("a.ahap", to: "b.ahap") }),
+      (1.2, .key(.character("?"))), (1.5, .key(.character("q"))),
+    ])
+    #expect(try watch(stage) == .done)
+    // At the start, and again below the message.
+    #expect(stage.recorded.error.split(separator: "Keys:").count - 1 == 2)
+  }
+
   @Test func aBrokenBeginningWaitsForAGoodSave() throws {
     try place.write("{\n", to: "a.ahap")
     let place = place

@@ -1,10 +1,12 @@
 /* A playback PCM of ALSA in the machine's own time, of which one call goes wrong: for tests of the program.
  *
- * FAULT_SIGN names a file that is made when the fault is first met. FAULT names the fault, FAULT_AT the milliseconds after the first start at which it begins, FAULT_FOR the
+ * FAULT_SIGN names a file that is made when the fault is first met; the same with ".over" is made when the
+ * device plays again after it. FAULT names the fault, FAULT_AT the milliseconds after the first start at which it begins, FAULT_FOR the
  * milliseconds it lasts (below zero for ever). Hangs are for ever: hangopen, hangwrite, hangpointer,
  * hangdelay, hangdrop, hangclose. Others: gone (calls fail, opening too), other-rate (gone, and back with
  * 44,100 Hz only), frozen (no progress), storm (suspended at every look), short (one frame at a time),
- * skip (660 frames are passed over, as when a pointer leaps back by 300 in 960). */
+ * skip (660 frames are passed over, as when a pointer leaps back by 300 in 960), back (the pointer stands
+ * still for 660 frames, as when it leaps ahead by 300). */
 #include <alsa/asoundlib.h>
 #include <alsa/pcm_external.h>
 #include <errno.h>
@@ -59,6 +61,19 @@ static int is_due(const char *name) {
   return 1;
 }
 
+/* Lets a test know that the device plays again. */
+static void sign_end(void) {
+  static int isSigned;
+  const char *path = getenv("FAULT_SIGN");
+  char name[4096];
+  long length = number("FAULT_FOR", -1);
+  if (isSigned || !path || begun < 0 || length < 0) return;
+  if ((now() - begun) / 1000000 < number("FAULT_AT", 300) + length) return;
+  isSigned = 1;
+  snprintf(name, sizeof name, "%s.over", path);
+  close(open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+}
+
 static void hang(const char *name) {
   if (is_due(name))
     for (;;) pause();
@@ -70,6 +85,10 @@ static void advance(struct device *device) {
     device->hasSkipped = 1;
     device->skipped += 660;
   }
+  if (is_due("back") && !device->hasSkipped) {
+    device->hasSkipped = 1;
+    device->skipped -= 660;
+  }
   long long frames =
       (now() - device->started) * (long long)device->io.rate / 1000000000LL + device->skipped;
   if (frames > device->taken) {
@@ -78,6 +97,7 @@ static void advance(struct device *device) {
     snd_pcm_ioplug_set_state(&device->io, SND_PCM_STATE_XRUN);
   } else if (frames > device->played) {
     device->played = frames;
+    sign_end();
   }
 }
 
