@@ -335,9 +335,9 @@ let package = Package(
       name: "TemblorCommandsTests",
       dependencies: [
         "BlindListening", "CommandLineKit", "HapticFormats", "HapticModel", "HapticOutputs",
-        "HapticPlayback", "HapticRender", "JSONText", "PatternComparison", "PatternWorkflows",
-        "SignalAnalysis", "SoundFile", "SystemSupport", "TemblorCommands", "TestSupport",
-        "TransducerProfiles", "temblor", "terminal-probe",
+        "HapticPlayback", "HapticRender", "JSONText", "ListenServer", "PatternComparison",
+        "PatternWorkflows", "SignalAnalysis", "SoundFile", "SystemSupport", "TemblorCommands",
+        "TestSupport", "TransducerProfiles", "temblor", "terminal-probe",
       ],
       swiftSettings: strict),
     .executableTarget(

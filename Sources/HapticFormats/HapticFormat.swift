@@ -9,6 +9,9 @@ public protocol HapticFormat: Sendable {
   var title: String { get }
   /// Endings of file names, in lower case and without the dot; the first is written.
   var endings: [String] { get }
+  /// Whether files of other kinds have the same endings, so that in a folder only files whose content is
+  /// certain are taken for patterns.
+  var sharesEndings: Bool { get }
   /// The rules of the format itself, in the order in which they are listed.
   ///
   /// Their names begin with the format's id, or the name of its system, and a slash; those of AHAP
@@ -40,6 +43,9 @@ public protocol HapticFormat: Sendable {
 }
 
 extension HapticFormat {
+  /// False: the endings are the format's own.
+  public var sharesEndings: Bool { false }
+
   /// Empty: the format is written in one way.
   public var dialects: [String] { [] }
 

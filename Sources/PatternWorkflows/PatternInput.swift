@@ -75,7 +75,8 @@ public struct PatternInput: Equatable, Sendable {
 
   /// What the user's words stand for, and what is wrong with some of them.
   ///
-  /// A folder stands for the patterns in and below it; links to folders are not followed.
+  /// A folder stands for the patterns in and below it; links to folders are not followed. Files whose
+  /// ending is that of other kinds of files, too, are taken by their content.
   ///
   /// - Parameter sounds: Where the sound files of all of them are.
   public static func find(
@@ -130,7 +131,9 @@ public struct PatternInput: Equatable, Sendable {
     var inputs: [PatternInput] = []
     for name in try FileSystem.names(in: folder) {
       let path = FileSystem.join(folder, name)
-      let isNamedPattern = formats.format(named: name) != nil
+      let named = formats.formats(named: name)
+      let isNamedPattern =
+        named.contains { !$0.sharesEndings } || (!named.isEmpty && isCertain(path, named))
       switch FileSystem.entry(at: path) {
       case .folder where !FileSystem.isLink(path):
         do throws(FileError) {
@@ -150,6 +153,14 @@ public struct PatternInput: Equatable, Sendable {
       }
     }
     return inputs
+  }
+
+  /// Whether a file can be read and its content is of one of some formats without doubt.
+  private static func isCertain(_ path: String, _ formats: [any HapticFormat]) -> Bool {
+    guard FileSystem.entry(at: path) == .file, let bytes = try? FileSystem.read(path) else {
+      return false
+    }
+    return formats.contains { $0.recognize(bytes.span) == .certain }
   }
 
   /// Why a name cannot be looked up: bytes that are no text come with a replacement character.

@@ -14,6 +14,8 @@ public struct AndroidXMLFormat: HapticFormat {
   public var title: String { "Android vibration XML" }
   /// `xml`; the content decides between it and other files of this name.
   public var endings: [String] { ["xml"] }
+  /// True: most files of XML hold something else.
+  public var sharesEndings: Bool { true }
   /// The rules of Android's parser; their names begin with `android/`.
   public var rules: [Rule] { AndroidRules.xml }
   /// The effects that can be written: `basic-envelope`, which holds intensity and sharpness,

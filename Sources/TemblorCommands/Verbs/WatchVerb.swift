@@ -14,7 +14,7 @@ enum WatchVerb {
         If a saved version has errors, they are shown as by 'temblor check' and the last valid version stays loaded. Sound files used by the pattern are watched, too. Keys pause and repeat; ? lists them. q or Ctrl-C quits.
         """,
       arguments: [
-        Argument("FILE", help: "An AHAP file.", completion: .patterns(formats))
+        Argument("FILE", help: "A pattern file of any format.", completion: .patterns(formats))
       ],
       options: [
         Option(

@@ -22,7 +22,9 @@ struct FormatTrial {
       guard isOwn || text.count <= Self.smallText else { continue }
       let examination = examine(format, text)
       checkCanonical(format, examination)
-      guard let composition = examination.composition, isOwn || !hasWritten else { continue }
+      guard let composition = examination.composition, isOwn || !hasWritten,
+        Fuzzer.looksBeyondReading(&choices)
+      else { continue }
       hasWritten = true
       checkWriting(composition, Self.formats[choices.number(below: Self.formats.count)], &choices)
     }
