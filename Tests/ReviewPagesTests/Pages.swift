@@ -24,14 +24,21 @@ enum Pages {
       ])
   }
 
+  /// Two hundred and twenty taps in two seconds.
+  static func ticks() -> HapticPattern {
+    HapticPattern(
+      events: (0..<220).map { HapticEvent(kind: .hapticTransient, time: 0.01 * Double($0)) })
+  }
+
   /// A pattern as `temblor` takes it up.
   static func take(
     _ name: String, _ pattern: HapticPattern = pattern(), profile: TransducerProfile = .phone,
-    text: String? = "{\n  \"Version\": 1\n}\n", feeling: String? = "Three knocks."
+    text: String? = "{\n  \"Version\": 1\n}\n", feeling: String? = "Three knocks.",
+    rate: Double = 48_000
   ) throws -> Take {
     Take(
       name: name, source: .pattern(HapticComposition(pattern)),
-      signal: try signal(HapticComposition(pattern), profile: profile),
+      signal: try signal(HapticComposition(pattern), profile: profile, rate: rate),
       profile: profile, text: text, feeling: feeling)
   }
 

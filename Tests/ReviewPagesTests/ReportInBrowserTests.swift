@@ -1,3 +1,4 @@
+import HapticModel
 import PatternComparison
 import Testing
 
@@ -206,6 +207,44 @@ extension InBrowser {
       try page.wait(for: "!document.body.classList.contains('playing')")
       try page.press("n")
       #expect(try page.bool("document.querySelectorAll('#list .row')[1].classList.contains('on')"))
+    }
+
+    /// Ten minutes: many transients are thin lines without what would hide their neighbours.
+    @Test func manyTransientsAreThinLines() throws {
+      let page = try BrowserPage(
+        Pages.report(
+          [
+            try Pages.take("one", Pages.ticks(), rate: 8_000),
+            try Pages.take("two", Pages.ticks(), rate: 8_000),
+          ],
+          hasSpeakers: false))
+      let width =
+        "parseFloat(getComputedStyle(document.querySelector('#picture .stem')).strokeWidth)"
+      let hasHalo = "getComputedStyle(document.querySelector('#picture .halo')).display !== 'none'"
+      #expect(try page.number("document.querySelectorAll('#picture .stem').length") == 220)
+      #expect(try page.number(width) == 1)
+      #expect(try !page.bool(hasHalo))
+      for _ in 0..<4 { try page.press("+") }
+      #expect(try page.number(width) == 2.5)
+      #expect(try page.bool(hasHalo))
+    }
+
+    /// Any two of sixteen takes; one more is refused.
+    @Test func anyTwoOfSixteenTakesAreShown() throws {
+      let tap = HapticPattern(events: [HapticEvent(kind: .hapticTransient, time: 0)])
+      let takes = try (0..<17).map { try Pages.take("take \($0)", tap, rate: 8_000) }
+      let page = try BrowserPage(Pages.report(Array(takes.prefix(16)), hasSpeakers: false))
+      #expect(try page.number("document.getElementById('second').options.length") == 16)
+      try page.evaluate(
+        """
+        document.getElementById("second").value = "15";
+        document.getElementById("second").dispatchEvent(new Event("change", { bubbles: true }));
+        """)
+      #expect(try page.string("document.title") == "take 0 and take 15 · Temblor")
+      #expect(page.complaints == [])
+      #expect(
+        throws: ReviewPageError(.tooMany, "a report shows at most 16 takes, not 17")
+      ) { try Pages.report(takes, hasSpeakers: false) }
     }
 
     @Test func zoomShowsAPartOfTheAxis() throws {

@@ -82,7 +82,10 @@ function equalShare() {
       || Math.abs(first.sharpness - second.sharpness) < leastTone;
     if (isAsStrong && isAsSharp && !uneven.some((each) => Math.abs(each - time) < 0.02)) equal++;
   }
-  return all ? Math.round(100 * equal / all) : null;
+  if (!all) return null;
+  // What is too short for the percent is a difference nevertheless.
+  const share = Math.round(100 * equal / all);
+  return equal < all || uneven.length ? Math.min(99, share) : share;
 }
 
 /** Jumps to a difference, loops it, and plays the two takes in turn; again: pauses. */

@@ -55,6 +55,17 @@ function bracketRows(x) {
   return { places, count: ends.length };
 }
 
+/** Whether transients are so close that their heads, and what sets them off, would hide others. */
+function isCrowded({ from, to, width }) {
+  if (state.view !== "pattern") return false;
+  const counts = [one(), other()].map((take) =>
+    transientsOf(take).filter(({ time }) => time >= from && time <= to).length);
+  return Math.max(...counts) * leastStemRoom > width;
+}
+
+/** CSS pixels between transients below which heads are dots. */
+const leastStemRoom = 5;
+
 let drawingNumber = 0;
 
 /** Draws the picture again. */
@@ -78,7 +89,7 @@ async function draw() {
   // Another drawing has been asked for while sounds were decoded.
   if (number !== drawingNumber) return;
   const { box, width, height } = stage;
-  find("#picture").innerHTML = `<svg class="plot" viewBox="0 0 ${width} ${height}" `
+  find("#picture").innerHTML = `<svg class="plot${isCrowded(box) ? " crowded" : ""}" viewBox="0 0 ${width} ${height}" `
     + `height="${height}" role="img" aria-label="${escaped(one().name)} and ${escaped(other().name)} `
     + "on one time axis. Every difference is in the list below.\"><defs><clipPath id=\"lanes\">"
     + `<rect x="${box.left - 7}" y="0" width="${box.width + 14}" height="${height}"/></clipPath>`

@@ -25,8 +25,8 @@ public struct ComparisonReport: Sendable {
     self.options = options
   }
 
-  /// The most takes of one report: any two of them are compared, which are 56 comparisons.
-  public static let maximumTakeCount = 8
+  /// The most takes of one report: any two of them are compared, which are 240 comparisons.
+  public static let maximumTakeCount = 16
 
   /// The whole page; equal takes give equal bytes.
   ///

@@ -4,6 +4,7 @@ import HapticRender
 import JSONText
 import PatternComparison
 import PatternWorkflows
+import ReviewPages
 import SignalAnalysis
 import SystemSupport
 
@@ -21,7 +22,7 @@ enum CompareVerb {
 
         --json has "form": 1; Documentation/comparison.schema.json describes it. Times are those of the files, whatever the alignment.
 
-        With --output, also write an HTML page that compares any two of up to eight takes: the differences marked in the picture and heard in turn, measurements, the sources and a blind test.
+        With --output, also write an HTML page that compares any two of up to \(ComparisonReport.maximumTakeCount) takes: the differences marked in the picture and heard in turn, measurements, the sources and a blind test.
         """,
       arguments: [
         Argument(
