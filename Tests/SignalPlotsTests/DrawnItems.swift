@@ -70,6 +70,7 @@ extension PlotDrawing {
 
 /// A failed expectation need not show every pixel.
 extension PlotDrawing: CustomTestStringConvertible {
+  /// What a failed expectation shows.
   public var testDescription: String { "a picture of \(items.count) items" }
 }
 

@@ -45,7 +45,12 @@ final class BrowserPage {
     try call("Page.navigate") { $0.member("url", "file://\(path)\(query)") }
     guard hasScript else {
       // No frame of the page can be waited for.
-      while try !bool("location.protocol === 'file:' && document.readyState === 'complete'") {}
+      let end = ContinuousClock.now + .milliseconds(Browser.patience)
+      while try !bool("location.protocol === 'file:' && document.readyState === 'complete'") {
+        guard ContinuousClock.now < end else {
+          throw BrowserError(description: "the page was not loaded in time")
+        }
+      }
       return
     }
     try wait(for: "location.protocol === 'file:' && document.readyState === 'complete'")
