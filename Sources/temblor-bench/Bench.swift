@@ -12,7 +12,7 @@ struct Bench {
     }
     let figures =
       try VoiceBenchmarks.run() + LiveBenchmarks.run() + CompileBenchmarks.run()
-      + ReadingBenchmarks.run()
+      + ReadingBenchmarks.run() + FormatBenchmarks.run()
       + WholeBenchmarks.run() + CoreHapticsBenchmarks.run()
     if words.isEmpty { table(figures) } else { json(figures) }
   }

@@ -41,7 +41,7 @@ public struct VoicesFormat: HapticFormat {
     let editor = json.root["metadata"]?["editor"]?.string
     return Examination(
       composition: isReadable ? HapticComposition(layers: clip.layers(options.amplitude)) : nil,
-      findings: decoder.log.findings(in: json), errorCount: decoder.log.errorCount,
+      findings: decoder.log.findings(in: json, for: options), errorCount: decoder.log.errorCount,
       places: HapticClipPlaces(
         json: json, amplitude: decoder.amplitudeValue, frequency: decoder.frequencyValue,
         emphases: decoder.transientValues),
