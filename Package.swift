@@ -124,8 +124,8 @@ let package = Package(
     .testTarget(
       name: "HapticManagementTests",
       dependencies: [
-        "CoreHaptics", "CoreHapticsTesting", "HapticFormats", "HapticManagement", "HapticTesting",
-        "TestSupport",
+        "CoreHaptics", "CoreHapticsTesting", "HapticFormats", "HapticManagement", "HapticRender",
+        "HapticTesting", "TestSupport",
       ],
       swiftSettings: strict),
     .target(

@@ -1,7 +1,10 @@
 /// Renders a plan from its first frame to a given length, with the renderer's latency taken out.
 public struct OfflineRenderer: ~Copyable {
-  /// Frames of silence behind the sound, in seconds, that a rendering ends with by default.
+  /// Frames of silence behind the sound, in seconds, that a rendering ends with by default,
+  /// where no hardware needs more.
   public static let defaultTail = 0.02
+  /// Seconds of the fade into the end of a rendering.
+  public static let fade = 0.01
 
   private var renderer: Renderer
   private var toSkip: Int

@@ -4,12 +4,12 @@ internal import Synchronization
 /// Renders players in blocks, for every sink alike: what is written to a file is what is played.
 ///
 /// Any split into blocks gives the same samples. All memory is taken when the renderer is made. The
-/// output lags by `latency` frames, the look-ahead of the limiter.
+/// output lags by `latency` frames, the look-ahead of the limiter and of the protection of hardware.
 public struct Renderer: ~Copyable {
   /// The most players at once.
   public static let maximumPlayerCount = 1_024
 
-  /// Seconds by which the limiter delays everything, at any rate: its look-ahead.
+  /// Seconds by which the limiter delays everything, at any rate, but for a frame: its look-ahead.
   public static let lookahead = Limiter.lookahead
 
   /// The greatest magnitude of a rendered sample: −1 dBFS, less a step of 16 bits for dither.
@@ -143,16 +143,17 @@ public struct Renderer: ~Copyable {
           ? temperatureRise[channel] : TransducerThermalState(),
         capacity: subBlockLength)
     }
-    latency = Self.latency(of: made)
+    let lags = (0..<made.count).map { made[$0].latency }
+    let longest = lags.max() ?? 0
+    latency = longest
     strips = made
     let maximumDelay = routes.map(\.delay).max() ?? 0
     primingLength = latency + maximumDelay + Self.subBlockLength
     channelCount = routes.count
-    channels = FixedBuffer(count: routes.count) { OutputChannel(routes[$0], strip: places[$0]) }
-  }
-
-  private static func latency(of strips: borrowing FixedBuffer<ChannelStrip>) -> Int {
-    strips[0].latency
+    channels = FixedBuffer(count: routes.count) { index in
+      let strip = places[index]
+      return OutputChannel(routes[index], strip: strip, padding: longest - lags[strip])
+    }
   }
 
   /// Frames by which the output lags behind the plan, without the delays of channels.
@@ -386,6 +387,7 @@ public struct Renderer: ~Copyable {
     link.value.excursionLimitedFrameCount.store(
       statistics.excursionLimitedFrameCount, ordering: .relaxed)
     link.value.powerLimitedFrameCount.store(statistics.powerLimitedFrameCount, ordering: .relaxed)
+    link.value.peakExcursion.store(statistics.peakExcursion.bitPattern, ordering: .relaxed)
     var index = 0
     while index < channels.count {
       let strip = channels[index].strip

@@ -137,12 +137,14 @@ package final class ListenSession {
 
   /// Seconds until all has been heard; nothing while something plays or waits for its time.
   ///
-  /// - Parameter tail: Seconds of silence behind the last end.
-  package func secondsLeft(tail: Double) -> Double? {
+  /// - Parameter tail: Seconds behind the last end; absent: those in which hardware comes to rest.
+  package func secondsLeft(tail: Double? = nil) -> Double? {
     collect()
     guard voices.isEmpty, taps.count == 0 else { return nil }
     let delay = engine.routing.channels.map(\.delay).max() ?? 0
-    let left = Double(endFrame + Int64(delay) - engine.position) / engine.rate + tail
+    let left =
+      Double(endFrame + Int64(delay) - engine.position) / engine.rate
+      + (tail ?? engine.routing.tail(rate: engine.rate))
     return max(0, left)
   }
 

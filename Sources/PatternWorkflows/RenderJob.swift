@@ -26,8 +26,8 @@ public struct RenderJob: Sendable {
   public var passCount = 1
   /// Seconds of the output, or nothing for the pattern's own.
   public var duration: Double?
-  /// Seconds of silence behind the sound.
-  public var tail = OfflineRenderer.defaultTail
+  /// Seconds of silence behind the sound, or nothing for as long as the hardware needs to come to rest.
+  public var tail: Double?
   /// How samples are written.
   public var format = SampleFormat.s16
   /// What of the pattern is heard.
@@ -44,9 +44,6 @@ public struct RenderJob: Sendable {
 
   /// A job with the usual settings: 48 kHz, one channel, 16 bits.
   public init(profile: TransducerProfile = .phone) { self.profile = profile }
-
-  /// Seconds of the fade into the end of the file.
-  private static let fade = 0.01
 
   /// Compiles a pattern for this job, on one bus.
   public func plan(_ input: PatternInput) throws
@@ -78,12 +75,13 @@ public struct RenderJob: Sendable {
   public func settings(for plans: [RenderPlan]) -> RenderSettings {
     let seconds = Double(rate)
     let longest = plans.map(\.length).max() ?? 0
+    let routing = channels.routing
+    let tail = tail ?? routing.tail(rate: seconds, isRinging: rendersAcceleration)
     var length = longest + FrameConversion.frame(seconds: tail, rate: seconds)
     if passCount > 1 { length += (plans.map(\.passLength).max() ?? 0) * Int64(passCount - 1) }
-    let routing = channels.routing
     length += Int64(routing.channels.map(\.delay).max() ?? 0)
     if let duration { length = FrameConversion.frame(seconds: duration, rate: seconds) }
-    let fade = min(FrameConversion.frame(seconds: Self.fade, rate: seconds), length)
+    let fade = min(FrameConversion.frame(seconds: OfflineRenderer.fade, rate: seconds), length)
     let silence = duration == nil ? FrameConversion.frame(seconds: tail, rate: seconds) : fade
     return RenderSettings(
       routing: routing, gain: Float(strength),

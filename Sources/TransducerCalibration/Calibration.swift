@@ -176,9 +176,13 @@ public struct Calibration: Equatable, Sendable {
     var known: Set = ["resonance", "qualityFactor", "band", "response"]
     hardware.resonance = Self.rounded(resonance, places: 2)
     hardware.qualityFactor = Self.rounded(qualityFactor, places: 2)
-    let (low, high) = (curve.band.lowerBound, curve.band.upperBound)
+    // The equaliser reaches beyond the band at 10 dB, so what was published stays as far as it was heard.
+    let band = hardware.band ?? curve.band
+    let low = max(min(curve.band.lowerBound, band.lowerBound), curve.heard.lowerBound)
+    let high = min(max(curve.band.upperBound, band.upperBound), curve.heard.upperBound)
     hardware.band = Self.rounded(low, places: 1)...Self.rounded(high, places: 1)
-    hardware.response = curve.response
+    // The resonance explains a good recording better than points could that are further apart than it is wide.
+    hardware.response = isPoor ? curve.response : []
     hardware.measured = TransducerMeasurement(
       date: circumstances.date, residual: max(-120, Self.rounded(residual, places: 1)),
       sensor: sensor)
@@ -189,6 +193,7 @@ public struct Calibration: Equatable, Sendable {
       known.insert("acceleration")
     }
     hardware.estimated.removeAll { known.contains($0) }
+    hardware.uncertainty = isPoor ? .estimated : .measured
     if isPoor { hardware.estimated += ["resonance", "qualityFactor"] }
     profile.hardware = hardware
     if let latency = circumstances.latency {

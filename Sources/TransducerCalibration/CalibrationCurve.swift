@@ -25,6 +25,8 @@ public struct CalibrationCurve: Equatable, Sendable {
   public let points: [Point]
   /// The frequencies around the peak at which no more than 10 dB are lost.
   public let band: ClosedRange<Double>
+  /// The frequencies around the resonance that stand out of the noise; the band where none do.
+  public let heard: ClosedRange<Double>
   /// Whether the band may go on below or above what the sweep went through.
   public let isOpen: (below: Bool, above: Bool)
 
@@ -61,6 +63,7 @@ public struct CalibrationCurve: Equatable, Sendable {
     let reached = levels.indices.map { heard[$0] ? levels[$0] : 0 }
     guard let peak = reached.indices.max(by: { reached[$0] < reached[$1] }) else {
       band = 1...1
+      self.heard = 1...1
       isOpen = (true, true)
       return
     }
@@ -70,6 +73,9 @@ public struct CalibrationCurve: Equatable, Sendable {
     while low > 0, reached[low - 1] >= least { low -= 1 }
     while high < reached.count - 1, reached[high + 1] >= least { high += 1 }
     band = points[low].hertz...points[high].hertz
+    let first = heard.firstIndex(of: true) ?? low
+    let last = heard.lastIndex(of: true) ?? high
+    self.heard = points[min(first, low)].hertz...points[max(last, high)].hertz
     isOpen = (low == 0 || !heard[low - 1], high == points.count - 1 || !heard[high + 1])
   }
 
@@ -129,6 +135,7 @@ public struct CalibrationCurve: Equatable, Sendable {
 
   /// Whether all points and ends are equal.
   public static func == (left: Self, right: Self) -> Bool {
-    left.points == right.points && left.band == right.band && left.isOpen == right.isOpen
+    left.points == right.points && left.band == right.band && left.heard == right.heard
+      && left.isOpen == right.isOpen
   }
 }

@@ -174,7 +174,8 @@ enum ProfileKeys {
     .list(
       "response", \.response, of: point, new: .init(hertz: 0, decibels: 0),
       count: ProfileLimits.pointCount,
-      "Measured acceleration, sorted by hertz; takes precedence over the resonance."),
+      "Measured acceleration, sorted by hertz; corrects the resonance where its points are finer and agree, and stands in for it."
+    ),
     .object(
       "thermal", \.thermal, thermal, new: usualThermal, layout: .line, "Thermal time constants."),
   ]
@@ -197,6 +198,10 @@ enum ProfileKeys {
       .texts(
         "estimated", \.estimated, of: .word(figureNames, former: formerFigures),
         "Keys above whose values are estimates, not from the manufacturer."),
+      .object(
+        "uncertainty", \.uncertainty, uncertainty, new: .estimated, layout: .line,
+        "How far the true resonance and quality factor may be from the values; protection and equaliser hold for all within. Default: 0.15 and 1.5, or 0.03 and 1.1 with 'measured'."
+      ),
     ], orders: [.init(low: "continuousPower", high: "peakPower")])
 
   private static let point = ProfileObject<ResponsePoint>([
@@ -205,6 +210,16 @@ enum ProfileKeys {
     .number(
       "decibels", \.decibels, ProfileLimits.response, presence: .required,
       "The acceleration there, in decibels relative to any one level."),
+  ])
+
+  private static let uncertainty = ProfileObject<TransducerUncertainty>([
+    .number(
+      "resonance", \.resonance, ProfileLimits.resonanceUncertainty, presence: .required,
+      "Greatest deviation of the resonance as a fraction of it; 0.15 is 15 %."),
+    .number(
+      "qualityFactor", \.qualityFactor, ProfileLimits.qualityUncertainty, presence: .required,
+      "Factor within which the quality factor lies, either way; 1.5 is from two thirds to one and a half times."
+    ),
   ])
 
   private static let thermal = ProfileObject<ThermalParameters>(

@@ -58,4 +58,8 @@ public enum ProfileLimits {
   static let damping = 1.0...20.0
   /// Seconds from a sample to its movement.
   static let latency = 0.0...1.0
+  /// How far a resonance may be off, as a fraction of it.
+  static let resonanceUncertainty = 0.0...0.5
+  /// The factor within which a quality factor lies, either way.
+  static let qualityUncertainty = 1.0...4.0
 }

@@ -154,7 +154,7 @@ extension ProfileChecker {
     {
       log.add(
         .estimatedQFactor, at: qualityFactor,
-        "the Q factor is an estimate; the equaliser may not match the resonance",
+        "the Q factor is an estimate; the equaliser does less than for a measured one",
         hint: "measure it with 'temblor calibrate'")
     }
     if hardware.model == nil {

@@ -1,6 +1,7 @@
 import CoreHaptics
 import CoreHapticsTesting
 import Foundation
+import HapticRender
 import Synchronization
 
 /// A virtual device, an engine on it, and notes of what its handlers were told.
@@ -28,10 +29,13 @@ final class EnginePlaying {
     return player
   }
 
-  /// The first frame at or behind another at which sound begins, less the limiter's 96.
+  /// The first frame at or behind another at which sound begins, less the limiter's look-ahead.
   func onset(after frame: Int = 0) -> Int? {
     let samples = device.samples(of: engine)
-    return samples.indices.first { $0 >= frame + 96 && abs(samples[$0]) > 1e-4 }.map { $0 - 96 }
+    let latency = Int(Renderer.lookahead * 48_000)
+    return samples.indices.first { $0 >= frame + latency && abs(samples[$0]) > 1e-4 }.map {
+      $0 - latency
+    }
   }
 
   /// The greatest magnitude between two times.

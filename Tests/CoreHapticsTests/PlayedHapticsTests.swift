@@ -1,6 +1,7 @@
 import CoreHaptics
 import CoreHapticsTesting
 import Foundation
+import HapticRender
 import ShippedPatterns
 import TestSupport
 import Testing
@@ -8,7 +9,7 @@ import Testing
 /// What the record says was played, against what was rendered.
 @Suite struct PlayedHapticsTests {
   /// Frames by which the limiter is late.
-  private static let latency = 96
+  private static let latency = Int(Renderer.lookahead * 48_000)
 
   /// How many sequences of random calls are tried; set TEMBLOR_TEST_PLAYED for more.
   private static let caseCount =

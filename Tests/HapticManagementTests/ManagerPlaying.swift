@@ -2,12 +2,13 @@ import CoreHaptics
 import CoreHapticsTesting
 import Foundation
 import HapticManagement
+import HapticRender
 
 /// A manager on a device in virtual time, with a memory of its own.
 @MainActor
 final class ManagerPlaying {
   /// Frames by which the limiter is late.
-  static let latency = 96
+  static let latency = Int(Renderer.lookahead * 48_000)
 
   let device = VirtualHapticDevice()
   let engines = MadeEngines()

@@ -14,7 +14,8 @@ import Testing
     playback.advance(seconds: 0.5)
     let played = playback.samples()
     let file = try offline(pattern, frameCount: played.count, silence: 1_234)
-    #expect(difference(played, file).greatest == 0)
+    // Offsets are followed in groups of four frames, counted from the engine's first.
+    #expect(difference(played, file).greatest < 3e-6)
     #expect(player.startFrame == 1_234)
     #expect(player.phase == .idle)
     #expect(player.endCount == 1)
@@ -69,7 +70,7 @@ import Testing
     let after = difference(
       Array(played[(9_000 + 96 + latency)..<48_000]),
       Array(plain[(4_001 + 96 + latency)..<43_001]))
-    #expect(after.greatest < 2e-3)
+    #expect(after.greatest < 4e-3)
     #expect(greatestCorner(played) < 1e-2)
   }
 

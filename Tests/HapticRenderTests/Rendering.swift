@@ -102,7 +102,7 @@ struct Reference {
     var output = [Double](repeating: 0, count: Int(seconds * rate))
     var turns = 0.0
     var offset = 0.0
-    let share = exp2(-log2(rate / Double.pi).rounded())
+    let share = 1 - exp(-2 * Double.pi * 0.5 / rate)
     for frame in output.indices {
       var sample = 0.0
       if frame >= onset {
@@ -113,7 +113,8 @@ struct Reference {
         turns += 80 * pow(230 / 80, min(max(sharpness(time), 0), 1)) / rate
       }
       output[frame] = sample - offset
-      offset += (sample - offset) * share
+      // In silence the offset is forgotten five times as fast.
+      offset += sample == 0 ? -offset * share * 5 : (sample - offset) * share
     }
     return output
   }

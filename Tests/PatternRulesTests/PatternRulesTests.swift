@@ -111,7 +111,7 @@ import Testing
     name: "ring", summary: "Rings.", frequency: FrequencyMapping(low: 25, high: 80),
     hardware: TransducerHardware(
       product: "A", resonance: 40, qualityFactor: 10, continuousPower: 10, acceleration: 8,
-      excursion: 0.14),
+      excursion: 0.14, uncertainty: TransducerUncertainty.none),
     amplifier: AmplifierParameters(power: 40))
 
   @Test func hardwareFindingsNameTheEventOfTheirLayer() throws {

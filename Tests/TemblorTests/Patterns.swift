@@ -32,7 +32,7 @@ enum Patterns {
         "acceleration": 8, "excursion": 0.14,
         "thermal": { "coilTimeConstant": 4, "magnetTimeConstant": 300 },
         "measured": { "date": "1 May", "residual": -31.5, "sensor": "velocity" },
-        "estimated": ["acceleration"] },
+        "estimated": ["acceleration"], "uncertainty": { "resonance": 0, "qualityFactor": 1 } },
       "amplifier": { "power": 40 }, "sources": ["A sheet."]
     }
 

@@ -32,7 +32,9 @@ import TransducerCalibration
     #expect(hardware.acceleration == nil)
     #expect(hardware.continuousPower == 50)
     #expect(new.frequency == old.frequency)
-    #expect(abs((hardware.band?.lowerBound ?? 0) - 34) < 1)
+    #expect(hardware.response == [] && hardware.uncertainty == .measured)
+    // The band of before, as far as it stands out of the noise.
+    #expect((hardware.band?.lowerBound ?? 0) < 34 && (hardware.band?.upperBound ?? 0) >= 80)
   }
 
   @Test func theResponseIsThatOfTheResonance() throws {
@@ -54,5 +56,43 @@ import TransducerCalibration
     let new = try measured().applied(
       to: old, in: Calibration.Conditions(date: "", fullScale: 16))
     #expect(abs((new.hardware?.acceleration ?? 0) - 4) < 0.05)
+  }
+
+  /// Resonance and quality of transducers that are measured, levelled, and looked at as they are.
+  @Test(arguments: [(30.0, 3.0), (36, 6), (45, 12), (65, 20), (120, 1)])
+  func aCalibratedProfileIsFlat(resonance: Double, qualityFactor: Double) throws {
+    var studio = try RecordingStudio()
+    studio.gain = 0.5
+    let found = try Calibration(
+      measuring: studio.record([(resonance, qualityFactor, 1)]), of: studio.signal)
+    var profile = found.applied(to: old, in: Calibration.Conditions(date: ""))
+    profile.frequency = FrequencyMapping(low: 20, high: min(200, 2 * resonance))
+    profile.transient.frequency = profile.frequency
+    profile.hardware?.band = nil
+    let rate = 48_000.0
+    let placed = profile.bandMapped(rate: rate)
+    let settings = try #require(profile.transducerSettings(rate: rate))
+    let levels = placed.levelsOverSharpness(count: 33, drive: settings)
+    let plant = TransducerModel(resonance: resonance, qualityFactor: qualityFactor)
+    let felt = (0..<33).map { index -> Double in
+      let hertz = placed.frequency.hertz(atSharpness: Double(index) / 32)
+      let moved =
+        levels[index] * settings.driveResponse(atHertz: hertz)
+        * plant.acceleration(atHertz: hertz)
+      return 20 * log10(moved) - threshold(atHertz: hertz)
+    }
+    let unevenness = (felt.max() ?? 0) - (felt.min() ?? 0)
+    #expect(unevenness <= 1)
+    #expect(placed.frequency.high > 1.15 * placed.frequency.low)
+  }
+
+  /// The published threshold, linear in octaves between its points.
+  private func threshold(atHertz hertz: Double) -> Double {
+    let points = TransducerProfile.defaultThresholds
+    let above = points.firstIndex { $0.hertz >= hertz } ?? points.count - 1
+    let (low, high) = (points[max(0, above - 1)], points[above])
+    guard high.hertz > low.hertz else { return high.decibels }
+    let part = log(hertz / low.hertz) / log(high.hertz / low.hertz)
+    return low.decibels + (high.decibels - low.decibels) * part
   }
 }

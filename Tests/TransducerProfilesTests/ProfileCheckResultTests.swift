@@ -151,12 +151,12 @@ private func profile(_ members: String...) -> String {
         #""hardware": {"product": "P", "resonance": 40, "qualityFactor": 5, "peakPower": 9, "estimated": ["qualityFactor"]}, "sources": ["S"]"#
       ),
       [
-        "2:64: note: the Q factor is an estimate; the equaliser may not match the resonance (hardware.qualityFactor); measure it with 'temblor calibrate'"
+        "2:64: note: the Q factor is an estimate; the equaliser does less than for a measured one (hardware.qualityFactor); measure it with 'temblor calibrate'"
       ]
     ),
     (
       profile(
-        #""hardware": {"product": "P", "resonance": 40, "qualityFactor": 15, "continuousPower": 9}, "sources": ["S"]"#,
+        #""hardware": {"product": "P", "resonance": 40, "qualityFactor": 15, "continuousPower": 9, "uncertainty": {"resonance": 0.01, "qualityFactor": 1.1}}, "sources": ["S"]"#,
         #""drive": {"equalize": false}"#),
       [
         #"4:50: warning: of 20–80 Hz, the hardware reproduces only 37.9–42.5 Hz, less than half an octave (frequency); a larger "drive.usableRange" widens the band and lowers the level"#

@@ -104,7 +104,8 @@ private let whole = [
       "response": [{ "hertz": 20, "decibels": -20 }, { "hertz": 40, "decibels": 0 }],
       "thermal": { "coilTimeConstant": 8, "magnetTimeConstant": 600, "coilFraction": 0.5 },
       "measured": { "date": "D", "residual": -30, "sensor": "velocity" },
-      "estimated": ["qualityFactor"] },
+      "estimated": ["qualityFactor"],
+      "uncertainty": { "resonance": 0.25, "qualityFactor": 2 } },
     "drive": { "mapBand": false, "usableRange": 10, "equalize": false, "boost": 3, "damping": 2,
       "equalSensation": false, "highPass": 12 },
     "amplifier": { "power": 60, "latency": 0.01 },
@@ -163,7 +164,7 @@ private let whole = [
       #expect(!isOutside(low) && !isOutside(high), "\(leaf.path)")
       #expect(isOutside(low.nextDown) && isOutside(high.nextUp), "\(leaf.path)")
     }
-    #expect(count == 48)
+    #expect(count == 50)
   }
 
   @Test func everyKeyChangesTheProfile() throws {

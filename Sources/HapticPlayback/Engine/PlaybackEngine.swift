@@ -80,6 +80,8 @@ public final class PlaybackEngine: Sendable {
 
   /// Frames in which a transducer was kept from moving too far, summed over channels that differ.
   public var excursionLimitedFrameCount: Int64 { link.excursionLimitedFrameCount }
+  /// The greatest movement of a transducer so far, as a fraction of its limit.
+  public var peakExcursion: Float { link.peakExcursion }
 
   /// Frames in which a transducer was kept from growing too warm, summed over channels that differ.
   public var powerLimitedFrameCount: Int64 { link.powerLimitedFrameCount }

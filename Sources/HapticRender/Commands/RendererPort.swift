@@ -27,6 +27,7 @@ public final class RendererPort: @unchecked Sendable {
     let excursionLimitedFrameCount = Atomic<Int64>(0)
     let powerLimitedFrameCount = Atomic<Int64>(0)
     let minimumProtectionGain = Atomic<UInt32>(Float(1).bitPattern)
+    let peakExcursion = Atomic<UInt32>(0)
     let peaks: FixedBuffer<Atomic<UInt32>>
     let thermalStates: FixedBuffer<Atomic<UInt64>>
 
@@ -107,6 +108,11 @@ public final class RendererPort: @unchecked Sendable {
     return Float(bitPattern: bits)
   }
 
+  /// The greatest movement of a transducer so far, as a fraction of its limit.
+  public var peakExcursion: Float {
+    Float(bitPattern: memory.value.peakExcursion.load(ordering: .relaxed))
+  }
+
   /// How warm the transducer of each channel is; set before a renderer is made, it begins as warm.
   public var temperatureRise: [TransducerThermalState] {
     get {
@@ -144,7 +150,7 @@ public struct RenderStatistics: Equatable, Sendable {
   public var voiceCount = 0
   /// The most voices in one block.
   public var peakVoiceCount = 0
-  /// The greatest magnitude before the limiter.
+  /// The greatest magnitude before the limiter, its offset taken out.
   public var peak: Float = 0
   /// Frames in which a transducer was kept from moving too far, summed over channels that differ.
   public var excursionLimitedFrameCount: Int64 = 0

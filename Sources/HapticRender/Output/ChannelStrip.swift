@@ -27,12 +27,11 @@ struct ChannelStrip: ~Copyable {
     memory = FixedBuffer(repeating: 0, count: capacity)
     chain = OutputChain(
       rate: rate, transducer: channel.transducer?.transducerSettings(rate: rate),
-      temperatureRise: temperatureRise,
-      capacity: capacity)
+      temperatureRise: temperatureRise)
   }
 
   /// Frames of delay.
-  var latency: Int { chain.limiter.delay }
+  var latency: Int { chain.delay }
 
   /// How warm the transducer is.
   var temperatureRise: TransducerThermalState {
@@ -115,10 +114,12 @@ struct OutputChannel: ~Copyable {
   private var peak: Float = 0
 
   /// A channel at rest.
-  init(_ channel: OutputRouting.Channel, strip: Int) {
+  ///
+  /// - Parameter padding: Frames by which its strip is ahead of the one that lags most.
+  init(_ channel: OutputRouting.Channel, strip: Int, padding: Int) {
     self.strip = strip
     sign = channel.isInverted ? -1 : 1
-    delayed = FixedBuffer(repeating: 0, count: channel.delay)
+    delayed = FixedBuffer(repeating: 0, count: channel.delay + padding)
   }
 
   /// The greatest magnitude written since this was last asked.

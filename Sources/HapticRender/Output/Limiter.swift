@@ -1,27 +1,58 @@
 internal import RealtimeMemory
 
-/// A look-ahead limiter that never passes its ceiling and does nothing below it.
+/// A look-ahead limiter with hold that never passes its ceiling and does nothing below it, and the offset
+/// remover behind its gain.
 ///
-/// The gain every frame needs is held over the look-ahead, released slowly, and averaged over the
-/// look-ahead, so that the gain has arrived when the frame does. Gains are whole numbers: their running
-/// sum is exact, and at rest the samples pass bit for bit, delayed by the look-ahead.
+/// The gain every frame needs is held over the look-ahead and half a period of 20 Hz, so that the gain of a
+/// steady wave is constant; then it is released, and averaged over the look-ahead, so that it has
+/// arrived when the frame does. Gains are whole numbers: their running sum is exact, and at rest the samples
+/// reach the offset remover bit for bit. The remover stands last, since a gain that moves makes offsets of its
+/// own, and is quick while it moves. A second one on what arrives finds what the first will take away: exactly
+/// while the limiter is at rest, so that it does nothing to what stays below the ceiling in the end, and nearly
+/// while it acts.
 struct Limiter: ~Copyable {
   /// The greatest magnitude that leaves.
   static var ceiling: Float {
     @_noLocks get { Float(Renderer.ceiling) }
   }
-  /// Seconds from a peak's arrival to its leaving.
+  /// What a frame that would pass the ceiling is led to, 0.1 dB below it.
+  private static var aim: Float {
+    @_noLocks get { 0.988 * ceiling }
+  }
+  /// What a frame that passes the aim all the same is clipped to, so that the wave between frames stays below
+  /// the ceiling.
+  private static var clip: Float {
+    @_noLocks get { 0.994 * ceiling }
+  }
+  /// Seconds from a frame's arrival to its leaving.
   static let lookahead = 0.002
+  /// Seconds for which a gain is held beyond the look-ahead: half a period of 20 Hz and a little.
+  static let hold = 0.026
   /// Seconds in which the gain recovers by a factor e.
-  static let release = 0.2
+  static let release = 0.017
 
   private static let unity: Int64 = 1 << 30
+  private static let perUnity: Float = 1 / 1_073_741_824
+  /// Frames that are looked at together while nothing is limited.
+  private static let restLength = 64
+  /// The greatest sample that the offset ahead follows, until its gain has been found.
+  private static let greatestFollowed: Float = 2
+  /// How much higher than its three frames the top of a parabola through them can be.
+  private static let overshoot: Float = 1.25
+  /// Samples beyond this have no top of their own: their differences could overflow.
+  private static let greatestParabola: Float = 1e15
 
   /// Frames of delay.
   let delay: Int
   /// Frames whose gain was below 1 since the start.
   private(set) var limitedCount: Int64 = 0
+  /// The greatest magnitude that would have left at a gain of 1, since the start.
+  private(set) var peak: Float = 0
 
+  /// What finds the offset that will be taken from a frame.
+  private var ahead: DCBlocker
+  /// What removes the offset.
+  private var behind: DCBlocker
   private let recovery: Int64
   private let full: Int64
   private let perFull: Float
@@ -29,11 +60,18 @@ struct Limiter: ~Copyable {
   private let held: FixedBuffer<Int64>
   private let needs: FixedBuffer<PendingGain>
   private var place = 0
+  private var gainPlace = 0
   private var sum: Int64
   private var gain: Int64 = unity
   private var frame: Int64 = 0
   private var needHead = 0
   private var needCount = 0
+  /// The last frame that arrived.
+  private var latest: Float = 0
+  /// The offset that will be taken from it.
+  private var latestOffset: Float = 0
+  /// What will leave of the frame before it, at a gain of 1.
+  private var earlier: Float = 0
 
   /// A gain that a frame needs, until it has left.
   struct PendingGain: BitwiseCopyable {
@@ -49,52 +87,52 @@ struct Limiter: ~Copyable {
 
   /// A limiter at rest.
   init(rate: Double) {
-    delay = max(1, Int((Self.lookahead * rate).rounded()))
+    delay = max(2, Int((Self.lookahead * rate).rounded()))
+    // A peak is known one frame after it has arrived.
+    let lookahead = delay - 1
+    let lasting = lookahead + Int(Self.hold * rate)
+    ahead = DCBlocker(rate: rate)
+    behind = DCBlocker(rate: rate, delay: delay)
     recovery = Int64(Double(Self.unity) / (Self.release * rate))
-    full = Int64(delay) * Self.unity
+    full = Int64(lookahead) * Self.unity
     perFull = 1 / Float(full)
     sum = full
     samples = FixedBuffer(repeating: 0, count: delay)
-    held = FixedBuffer(repeating: Self.unity, count: delay)
-    // One frame asks before the oldest need of another has left.
-    needs = FixedBuffer(repeating: PendingGain(gain: 0, expiry: 0), count: delay + 2)
+    held = FixedBuffer(repeating: Self.unity, count: lookahead)
+    // One frame asks before the oldest need of another has expired.
+    needs = FixedBuffer(repeating: PendingGain(gain: 0, expiry: 0), count: lasting + 2)
   }
 
   /// Limits the first frames of a buffer in place, delayed by `delay`.
   @_noLocks
   mutating func process(_ block: inout MutableSpan<Float>, count: Int) {
-    if isResting, BlockPeak(of: block, count: count).peak <= Self.ceiling {
-      delay(&block, count: count)
-      return
-    }
     var index = 0
     while index < count {
-      let sample = block[index]
-      let magnitude = sample < 0 ? -sample : sample
-      if magnitude > Self.ceiling { ask(Self.ceiling / magnitude) }
-      let wasResting = isResting
-      if !wasResting { moveGain() }
-      let leaving = samples[place]
-      samples[place] = sample
-      place = place &+ 1 == delay ? 0 : place &+ 1
-      frame &+= 1
-      block[index] = wasResting ? leaving : Self.bounded(leaving * currentGain)
-      index &+= 1
+      let run = index..<min(index &+ Self.restLength, count)
+      if !rests(block, in: run) { limit(&block, in: run) } else { delay(&block, in: run) }
+      index = run.upperBound
     }
   }
 
-  /// Forgets the frames that have not left and the gains they need.
+  /// Forgets the frames that have not left, the gains they need and the offset.
   @_noLocks
   mutating func rest() {
     var index = 0
     while index < delay {
       samples[index] = 0
+      index &+= 1
+    }
+    index = 0
+    while index < held.count {
       held[index] = Self.unity
       index &+= 1
     }
     sum = full
     gain = Self.unity
     needCount = 0
+    (latest, latestOffset, earlier) = (0, 0, 0)
+    ahead.rest()
+    behind.rest()
   }
 
   /// The factor on the frame that last left.
@@ -108,12 +146,35 @@ struct Limiter: ~Copyable {
     get { needCount == 0 && sum == full && gain == Self.unity }
   }
 
+  /// Whether no frame of a run can ask for a gain; then the offsets ahead have been followed over it.
+  @_noLocks
+  private mutating func rests(_ block: borrowing MutableSpan<Float>, in run: Range<Int>) -> Bool {
+    guard isResting, run.count > 1 else { return false }
+    let limit = Self.ceiling / Self.overshoot
+    guard max(abs(latest - latestOffset), abs(earlier)) <= limit else { return false }
+    let before = ahead
+    var last = run.lowerBound..<run.upperBound &- 1
+    var peak = ahead.peak(of: block, in: last)
+    let previous = block[last.upperBound &- 1] - ahead.offset
+    last = run.upperBound &- 1..<run.upperBound
+    peak = max(peak, ahead.peak(of: block, in: last))
+    if peak > limit {
+      ahead = before
+      return false
+    }
+    if peak > self.peak { self.peak = peak }
+    earlier = previous
+    latest = block[last.lowerBound]
+    latestOffset = ahead.offset
+    return true
+  }
+
   /// What a limiter at rest does to frames below the ceiling.
   @_noLocks
-  private mutating func delay(_ block: inout MutableSpan<Float>, count: Int) {
+  private mutating func delay(_ block: inout MutableSpan<Float>, in run: Range<Int>) {
     var place = self.place
-    var index = 0
-    while index < count {
+    var index = run.lowerBound
+    while index < run.upperBound {
       let leaving = samples[place]
       samples[place] = block[index]
       block[index] = leaving
@@ -121,13 +182,67 @@ struct Limiter: ~Copyable {
       index &+= 1
     }
     self.place = place
-    frame &+= Int64(count)
+    frame &+= Int64(run.count)
+    behind.process(&block, in: run)
   }
 
-  /// Notes the gain that the arriving frame needs; smaller gains replace greater ones before them.
+  /// Limits frame by frame.
   @_noLocks
-  private mutating func ask(_ needed: Float) {
-    let need = PendingGain(gain: Int64(needed * Float(Self.unity)), expiry: frame &+ Int64(delay))
+  private mutating func limit(_ block: inout MutableSpan<Float>, in run: Range<Int>) {
+    var index = run.lowerBound
+    while index < run.upperBound {
+      let sample = block[index]
+      let limited = gain == Self.unity ? sample : sample * (Float(gain) * Self.perUnity)
+      _ = ahead.next(max(-Self.greatestFollowed, min(Self.greatestFollowed, limited)))
+      let offset = ahead.offset
+      ask(before: sample - offset)
+      earlier = latest - latestOffset
+      (latest, latestOffset) = (sample, offset)
+      if abs(sample - offset) > peak { peak = abs(sample - offset) }
+      let wasResting = isResting
+      if !wasResting {
+        moveGain()
+        behind.quicken(from: ahead.frame)
+        ahead.quicken(from: ahead.frame)
+      }
+      let leaving = samples[place]
+      samples[place] = sample
+      place = place &+ 1 == delay ? 0 : place &+ 1
+      frame &+= 1
+      block[index] = behind.next(
+        wasResting ? leaving : leaving * currentGain,
+        greatest: wasResting ? Self.ceiling : Self.clip)
+      index &+= 1
+    }
+  }
+
+  /// Notes the gain that the last frame needs, if it needs one: where it is a peak, the top of the parabola
+  /// through it and its neighbours stays below the ceiling.
+  @_noLocks
+  private mutating func ask(before next: Float) {
+    let leaving = latest - latestOffset
+    let magnitude = abs(leaving)
+    var rise: Float = 0
+    if magnitude >= abs(earlier), magnitude >= abs(next) {
+      let bend = abs(2 * leaving - earlier - next)
+      let slope = next - earlier
+      if magnitude > Self.greatestParabola {
+        rise = magnitude * (Self.overshoot - 1)
+      } else if bend > 1e-12 {
+        rise = slope * slope / (8 * bend)
+      }
+    }
+    guard magnitude + rise > Self.ceiling else { return }
+    // Of the offset on the sample's own side, the sample has that much more room.
+    let room = Self.aim + (leaving < 0 ? -latestOffset : latestOffset)
+    note(max(0, room) / max(abs(latest) + rise, Self.aim))
+  }
+
+  /// Remembers a gain; smaller gains replace greater ones before them.
+  @_noLocks
+  private mutating func note(_ needed: Float) {
+    let need = PendingGain(
+      gain: Int64(min(needed, 1) * Float(Self.unity)), expiry: frame &+ Int64(needs.count &- 2))
     while needCount > 0, needs[wrapped(needHead &+ needCount &- 1)].gain >= need.gain {
       needCount &-= 1
     }
@@ -149,16 +264,14 @@ struct Limiter: ~Copyable {
       let step = ((target &- gain) &* recovery) &>> 30
       gain = min(target, gain &+ max(1, step))
     }
-    sum = sum &+ gain &- held[place]
-    held[place] = gain
+    sum = sum &+ gain &- held[gainPlace]
+    held[gainPlace] = gain
+    gainPlace = gainPlace &+ 1 == held.count ? 0 : gainPlace &+ 1
     if sum < full { limitedCount &+= 1 }
   }
 
   @_noLocks
-  private func wrapped(_ index: Int) -> Int { index >= delay &+ 2 ? index &- delay &- 2 : index }
-
-  @_noLocks
-  private static func bounded(_ sample: Float) -> Float {
-    sample > ceiling ? ceiling : (sample < -ceiling ? -ceiling : sample)
+  private func wrapped(_ index: Int) -> Int {
+    index >= needs.count ? index &- needs.count : index
   }
 }

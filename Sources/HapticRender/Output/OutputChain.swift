@@ -1,27 +1,34 @@
-/// What every distinct output signal goes through last: sanitising, what its transducer needs, DC blocking,
-/// limiting.
+/// What every distinct output signal goes through last: sanitising, the filters of its transducer, limiting,
+/// removal of offsets, and the protection of the transducer.
 struct OutputChain: ~Copyable {
-  private var blocker: DCBlocker
   private(set) var limiter: Limiter
   private var stage: TransducerStage?
+  private var protection: TransducerLimiter?
 
   /// A chain at rest.
   ///
   /// - Parameters:
   ///   - transducer: What the transducer needs, where there is one.
   ///   - temperatureRise: The temperature rise.
-  ///   - capacity: The most frames of a sub-block.
   init(
-    rate: Double, transducer: TransducerSettings?, temperatureRise: TransducerThermalState,
-    capacity: Int
+    rate: Double, transducer: TransducerSettings?, temperatureRise: TransducerThermalState
   ) {
     if let transducer {
-      stage = TransducerStage(transducer, temperatureRise: temperatureRise, capacity: capacity)
+      stage = TransducerStage(transducer)
+      protection = TransducerLimiter(transducer, temperatureRise: temperatureRise)
     } else {
       stage = nil
+      protection = nil
     }
-    blocker = DCBlocker(rate: rate)
     limiter = Limiter(rate: rate)
+  }
+
+  /// Frames of delay.
+  var delay: Int {
+    switch protection {
+    case .some(let protection): limiter.delay + protection.delay
+    case .none: limiter.delay
+    }
   }
 
   /// Processes the first frames of a buffer in place and reports on them.
@@ -29,34 +36,33 @@ struct OutputChain: ~Copyable {
   mutating func process(
     _ block: inout MutableSpan<Float>, count: Int, statistics: inout RenderStatistics
   ) {
-    var measured = BlockPeak(of: block, count: count)
+    let measured = BlockPeak(of: block, count: count)
     if !measured.isFinite { silence(&block, count: count, statistics: &statistics) }
     if stage != nil {
       if measured.peak > TransducerStage.greatest { bound(&block, count: count) }
-      stage?.process(&block, count: count, statistics: &statistics)
-      measured = BlockPeak(of: block, count: count)
+      stage?.process(&block, count: count)
     }
-    if measured.peak > statistics.peak { statistics.peak = measured.peak }
-    blocker.process(&block, count: count)
     let before = limiter.limitedCount
     limiter.process(&block, count: count)
     statistics.limitedFrameCount &+= limiter.limitedCount &- before
+    if limiter.peak > statistics.peak { statistics.peak = limiter.peak }
+    protection?.process(&block, count: count, statistics: &statistics)
   }
 
   /// Forgets what is buffered.
   @_noLocks
   mutating func rest() {
     stage?.rest()
-    blocker.rest()
     limiter.rest()
+    protection?.rest()
   }
 
   /// How warm the transducer is.
   var temperatureRise: TransducerThermalState {
     @_noLocks
     get {
-      switch stage {
-      case .some(let stage): stage.protection.temperatureRise
+      switch protection {
+      case .some(let protection): protection.temperatureRise
       case .none: TransducerThermalState()
       }
     }
@@ -102,12 +108,19 @@ struct BlockPeak {
   /// Measures the first frames of a block.
   @_noLocks
   init(of block: borrowing MutableSpan<Float>, count: Int) {
-    precondition(count <= block.count, "frames beyond the block")
+    self.init(of: block, in: 0..<count)
+  }
+
+  /// Measures some frames of a block.
+  @_noLocks
+  init(of block: borrowing MutableSpan<Float>, in frames: Range<Int>) {
+    precondition(frames.upperBound <= block.count, "frames beyond the block")
+    let count = frames.upperBound
     var highest = SIMD8<Float>(repeating: 0)
     var lowest = SIMD8<Float>(repeating: 0)
     // A finite sample times zero is zero; anything else is not-a-number, which stays.
     var residue = SIMD8<Float>(repeating: 0)
-    var index = 0
+    var index = frames.lowerBound
     while index < count {
       var samples = SIMD8<Float>(repeating: 0)
       if index &+ 8 <= count {

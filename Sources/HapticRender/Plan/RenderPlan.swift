@@ -9,7 +9,7 @@ public final class RenderPlan: @unchecked Sendable {
   /// The version of the rendering model: it grows when equal patterns would sound different.
   ///
   /// In version 2 a profile's hardware decides frequencies and levels; without hardware all is as in 1.
-  public static let modelVersion = 2
+  public static let modelVersion = 3
 
   /// Frames per second.
   public let rate: Double

@@ -148,7 +148,7 @@ extension RenderPlanBuilder {
   }
 
   private func burstEnvelope(length: Int64, law: TransientShape) -> Envelope {
-    let eighth = max(1, length / 8)
+    let eighth = max(1, (length + 4) / 8)
     let rise = min(law.attack.map(frames) ?? eighth, length / 2)
     let fall = min(law.release.map(frames) ?? eighth, length - rise)
     return Envelope(

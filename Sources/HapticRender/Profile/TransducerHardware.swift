@@ -26,6 +26,8 @@ public struct TransducerHardware: Equatable, Sendable {
   public var measured: TransducerMeasurement?
   /// The names of figures that are estimates, not the maker's.
   public var estimated: [String]
+  /// How far the true resonance and quality may be from these; absent: as `assumedUncertainty` says.
+  public var uncertainty: TransducerUncertainty?
 
   /// Makes a data sheet; figures that are not known stay absent.
   public init(
@@ -34,7 +36,7 @@ public struct TransducerHardware: Equatable, Sendable {
     peakPower: Double? = nil, acceleration: Double? = nil, excursion: Double? = nil,
     response: [ResponsePoint] = [], thermal: ThermalParameters? = nil,
     measured: TransducerMeasurement? = nil,
-    estimated: [String] = []
+    estimated: [String] = [], uncertainty: TransducerUncertainty? = nil
   ) {
     self.product = product
     self.band = band
@@ -49,7 +51,32 @@ public struct TransducerHardware: Equatable, Sendable {
     self.thermal = thermal
     self.measured = measured
     self.estimated = estimated
+    self.uncertainty = uncertainty
   }
+}
+
+/// How far the true figures of a transducer may be from those that are stated.
+///
+/// Protection holds for every transducer within it, and the inverse filter is no deeper than what helps
+/// all of them.
+public struct TransducerUncertainty: Equatable, Sendable {
+  /// The greatest deviation of the resonance, as a fraction of it, 0–0.5.
+  public var resonance: Double
+  /// The factor within which the quality lies, either way, 1–4.
+  public var qualityFactor: Double
+
+  /// Makes an uncertainty.
+  public init(resonance: Double, qualityFactor: Double) {
+    self.resonance = min(max(resonance, 0), 0.5)
+    self.qualityFactor = min(max(qualityFactor, 1), 4)
+  }
+
+  /// Figures that are exactly right.
+  public static let none = TransducerUncertainty(resonance: 0, qualityFactor: 1)
+  /// Figures of a data sheet or an estimate: mounting alone moves a resonance by a tenth.
+  public static let estimated = TransducerUncertainty(resonance: 0.15, qualityFactor: 1.5)
+  /// Figures that were measured as mounted: what heat and mounting leave.
+  public static let measured = TransducerUncertainty(resonance: 0.03, qualityFactor: 1.1)
 }
 
 /// A point of a measured response.

@@ -47,4 +47,12 @@ enum RealtimeMath {
     y *= 1.5 - 0.5 * x * y * y
     return y
   }
+
+  /// The square root of a number from 0 to 10³⁰⁰, to 3 parts in 10¹¹; 0 below 10⁻³⁰⁰.
+  @_noLocks
+  static func squareRoot(_ x: Double) -> Double {
+    guard x > 1e-300 else { return 0 }
+    let near = x * inverseSquareRoot(x)
+    return 0.5 * (near + x / near)
+  }
 }

@@ -22,14 +22,15 @@ extension TransducerProfile {
 
   /// The acceleration of the hardware for a full-scale sine, in decibels relative to any one level.
   ///
-  /// Measured points decide where there are any, then the model of the resonance; else it is even.
+  /// The model of the resonance decides, as deep as its figures are certain; measured points correct it where
+  /// they are finer than the model and agree with it. Without a model the points decide; without both it is even.
   public func hardwareDecibels(atHertz hertz: Double) -> Double {
     guard let hardware else { return 0 }
-    if hardware.response.count > 1 {
+    guard let model = hardware.levelModel else {
       return Self.line(through: hardware.response.map { ($0.hertz, $0.decibels) }, at: hertz)
     }
-    guard let model = hardware.model else { return 0 }
-    return 20 * logarithm2(max(1e-15, model.acceleration(atHertz: hertz))) / logarithm2(10)
+    return model.accelerationDecibels(atHertz: hertz)
+      + Self.line(through: hardware.corrections, at: hertz)
   }
 
   /// The threshold of feeling at a frequency, in decibels relative to 1 g.
@@ -60,6 +61,43 @@ extension TransducerProfile {
       return low.decibels + (high.decibels - low.decibels) * part
     }
     return last.decibels
+  }
+}
+
+extension TransducerHardware {
+  /// How far measured points may lie from the model, as a root mean square in decibels, to correct it.
+  private static let agreement = 3.0
+
+  /// What the measured points add to the model in decibels; none where they are coarser than it or contradict it.
+  ///
+  /// Straight lines between points are wrong by several decibels within a resonance that is narrower than their
+  /// distance, so points count only if none are further apart than half of its width, half an octave around it.
+  fileprivate var corrections: [(hertz: Double, decibels: Double)] {
+    guard let model, response.count > 1 else { return [] }
+    let reach = 2.0.squareRoot()
+    let near = (model.resonance / reach)...(model.resonance * reach)
+    guard response[0].hertz <= near.lowerBound,
+      response[response.count - 1].hertz >= near.upperBound
+    else { return [] }
+    let widest =
+      zip(response, response.dropFirst())
+      .filter { $1.hertz > near.lowerBound && $0.hertz < near.upperBound }
+      .map { $1.hertz / $0.hertz - 1 }.max() ?? .infinity
+    guard widest <= 1 / (2 * model.qualityFactor) else { return [] }
+    let differences = response.map {
+      ($0.hertz, $0.decibels - model.accelerationDecibels(atHertz: $0.hertz))
+    }
+    let mean = differences.reduce(0) { $0 + $1.1 } / Double(differences.count)
+    let square = differences.reduce(0) { $0 + ($1.1 - mean) * ($1.1 - mean) }
+    guard square <= Self.agreement * Self.agreement * Double(differences.count) else { return [] }
+    return differences.map { ($0.0, $0.1 - mean) }
+  }
+}
+
+extension TransducerModel {
+  /// The magnitude of the acceleration for a steady sine of full scale, in decibels.
+  func accelerationDecibels(atHertz hertz: Double) -> Double {
+    20 * logarithm2(max(1e-15, acceleration(atHertz: hertz))) / logarithm2(10)
   }
 }
 

@@ -8,6 +8,8 @@ public struct TransducerSettings: Equatable, Sendable {
   public let equaliser: EqualizerDesign?
   /// The resonance that protection follows, where it is known.
   public let model: TransducerModel?
+  /// How far the true figures may be from the model's.
+  public let uncertainty: TransducerUncertainty
   /// What protection holds to.
   public let limits: TransducerLimits
 
@@ -25,8 +27,9 @@ public struct TransducerSettings: Equatable, Sendable {
     highPass = min(max(profile.drive.highPass ?? lowest / 2, Self.lowestCorner), rate / 4)
     highPassFilter = Biquad(highPassHertz: highPass, rate: rate)
     model = hardware.model
+    uncertainty = hardware.uncertainty ?? hardware.assumedUncertainty
     limits = TransducerLimits(hardware, amplifier: profile.amplifier)
-    if let model, profile.drive.isEqualized ?? true {
+    if let model = hardware.certainModel, profile.drive.isEqualized ?? true {
       let design = EqualizerDesign(
         model, law: profile.drive, lowest: lowest, highPass: highPassFilter, rate: rate)
       equaliser = design
@@ -41,6 +44,51 @@ public struct TransducerSettings: Equatable, Sendable {
   public func driveResponse(atHertz hertz: Double) -> Double {
     highPassFilter.response(atHertz: hertz, rate: rate)
       * equaliserFilter.response(atHertz: hertz, rate: rate)
+  }
+}
+
+extension TransducerSettings {
+  /// How far the drive has fallen behind the tail, in decibels.
+  private static let tailDecibels = 60.0
+
+  /// Seconds behind the last sound until the drive that brakes the transducer has come to rest: 60 dB down.
+  ///
+  /// T = A / (8.686·σ₁) + Σ 1.5/σᵢ, with σ₁ the slowest decay of the filters in nepers a second and σᵢ the others.
+  ///
+  /// - Parameter isRinging: Whether the transducer's own decay counts too.
+  public func tail(isRinging: Bool = false) -> Double {
+    var decays = [
+      TransducerModel(resonance: highPass, qualityFactor: 0.5.squareRoot()).decay
+    ]
+    if let equaliser { decays.append(equaliser.apparent.decay) }
+    if isRinging, let model { decays.append(model.decay) }
+    decays.sort()
+    return Self.tailDecibels / 8.686 / decays[0] + decays.dropFirst().reduce(0) { $0 + 1.5 / $1 }
+  }
+}
+
+extension OutputRouting {
+  /// Seconds of output behind the last sound in which every channel comes to rest, a fade of 10 ms included.
+  ///
+  /// Without hardware, and at least, `OfflineRenderer.defaultTail`; with it as long as its braking needs.
+  ///
+  /// - Parameter isRinging: Whether the transducers' own decay counts too.
+  public func tail(rate: Double, isRinging: Bool = false) -> Double {
+    var longest = OfflineRenderer.defaultTail
+    for channel in channels {
+      guard let settings = channel.transducer?.transducerSettings(rate: rate) else { continue }
+      longest = max(longest, settings.tail(isRinging: isRinging) + OfflineRenderer.fade)
+    }
+    return longest
+  }
+}
+
+extension TransducerModel {
+  /// Nepers a second of a free motion; of two real poles the slower.
+  var decay: Double {
+    let damping = 1 / (2 * qualityFactor)
+    let slowness = damping <= 1 ? damping : damping - (damping * damping - 1).squareRoot()
+    return 2 * Double.pi * resonance * slowness
   }
 }
 
@@ -107,11 +155,40 @@ public struct TransducerLimits: Equatable, Sendable {
 }
 
 extension TransducerHardware {
+  /// How uncertain a resonance may be for levels to take its figures as they are.
+  private static let certainty = 0.05
+
+  /// The model that levels and frequencies follow: the figures where they are certain, else as wide as the filter's.
+  ///
+  /// A filter rings where its figures are wrong; a level is only as wrong as they are.
+  var levelModel: TransducerModel? {
+    (uncertainty ?? assumedUncertainty).resonance <= Self.certainty ? model : certainModel
+  }
+
+  /// The model that the filter is designed for: as wide as the resonance and the doubt about it.
+  ///
+  /// Its quality is Q / √(1 + (2δQ)²) for a resonance known to ±δ. The factor 2 makes the worst of burst and ring
+  /// within the doubt least, by a search over zeros and poles; with it the filter leaves none of these
+  /// transducers worse than without it.
+  public var certainModel: TransducerModel? {
+    guard let model else { return nil }
+    let width = 2 * (uncertainty ?? assumedUncertainty).resonance * model.qualityFactor
+    return TransducerModel(
+      resonance: model.resonance,
+      qualityFactor: model.qualityFactor / (1 + width * width).squareRoot())
+  }
+
   /// Its resonance, where that and the quality are known.
   public var model: TransducerModel? {
     guard let resonance, let qualityFactor, resonance > 0, qualityFactor > 0 else { return nil }
     return TransducerModel(resonance: resonance, qualityFactor: qualityFactor)
   }
+}
+
+extension TransducerHardware {
+  /// How far the figures may be off where the data sheet does not say: measured ones by 3 % of the resonance
+  /// and 10 % of the quality, all others as far as estimates.
+  public var assumedUncertainty: TransducerUncertainty { measured == nil ? .estimated : .measured }
 }
 
 extension TransducerModel {

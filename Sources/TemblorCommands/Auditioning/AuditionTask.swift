@@ -174,7 +174,8 @@ final class SequentialAuditionTask: SessionTask {
       announcedCount += 1
     }
     let last = parts.last?.end ?? 0
-    let end = last + FrameConversion.frame(seconds: OfflineRenderer.defaultTail, rate: engine.rate)
+    let tail = engine.routing.tail(rate: engine.rate)
+    let end = last + FrameConversion.frame(seconds: tail, rate: engine.rate)
     let next = announcedCount < parts.count ? parts[announcedCount].start : end
     if engine.position >= end { return .over }
     return .wait(.inSeconds(Double(max(1, next - engine.position)) / engine.rate))

@@ -103,7 +103,7 @@ final class ListenTask: SessionTask {
   /// Whether nobody has been connected and nothing has played for long enough, and when to look again.
   private func idleStep(at now: Duration) -> (isOver: Bool, limit: Duration?) {
     guard let idleLimit, let listener, standard.isAtEnd, !listener.isServing,
-      let left = session.secondsLeft(tail: OfflineRenderer.defaultTail)
+      let left = session.secondsLeft()
     else {
       idleSince = nil
       return (false, nil)
@@ -123,7 +123,7 @@ final class ListenTask: SessionTask {
     guard standard.isAtEnd, standardQueue.isEmpty, listener == nil else { return .wait(limit) }
     if !isFinishing { isFinishing = session.finishPlaying() }
     guard isFinishing else { return .wait(period) }
-    guard let left = session.secondsLeft(tail: OfflineRenderer.defaultTail) else {
+    guard let left = session.secondsLeft() else {
       return .wait(limit)
     }
     return left > 0 ? .wait(.inSeconds(left)) : .over

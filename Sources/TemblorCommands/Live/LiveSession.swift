@@ -198,7 +198,8 @@ final class LiveSession {
     var sum = ProtectionSummary(
       excursionLimitedFrameCount: engine.excursionLimitedFrameCount,
       powerLimitedFrameCount: engine.powerLimitedFrameCount,
-      leastGain: gain, temperatureRise: temperatureRise)
+      leastGain: gain, temperatureRise: temperatureRise,
+      peakExcursion: Double(engine.peakExcursion))
     var recent = sum
     if let before = outcome.protection {
       recent.excursionLimitedFrameCount -= before.excursionLimitedFrameCount

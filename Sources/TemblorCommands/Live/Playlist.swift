@@ -63,7 +63,9 @@ final class Playlist: SessionTask {
         try play(index + 1, at: .frame(end + gap))
       } else {
         overFrame =
-          end + FrameConversion.frame(seconds: OfflineRenderer.defaultTail, rate: engine.rate)
+          end
+          + FrameConversion.frame(
+            seconds: engine.routing.tail(rate: engine.rate), rate: engine.rate)
       }
     }
     guard let overFrame else { return .wait(nil) }

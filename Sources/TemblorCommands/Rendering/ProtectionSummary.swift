@@ -18,6 +18,8 @@ struct ProtectionSummary: Equatable, Sendable {
   var leastGain: Float
   /// The greatest temperature rise, as a fraction of the limit.
   var temperatureRise: Double
+  /// The greatest movement, as a fraction of the limit; 0 where none is followed.
+  var peakExcursion = 0.0
 
   /// What rendering tells; nothing where no transducer was moved or warmed.
   init?(_ statistics: RenderStatistics) {
@@ -26,17 +28,19 @@ struct ProtectionSummary: Equatable, Sendable {
     powerLimitedFrameCount = statistics.powerLimitedFrameCount
     leastGain = statistics.minimumProtectionGain
     temperatureRise = Double(statistics.peakTemperatureRise)
+    peakExcursion = Double(statistics.peakExcursion)
   }
 
   /// Figures of playing.
   init(
     excursionLimitedFrameCount: Int64, powerLimitedFrameCount: Int64, leastGain: Float,
-    temperatureRise: Double
+    temperatureRise: Double, peakExcursion: Double = 0
   ) {
     self.excursionLimitedFrameCount = excursionLimitedFrameCount
     self.powerLimitedFrameCount = powerLimitedFrameCount
     self.leastGain = leastGain
     self.temperatureRise = temperatureRise
+    self.peakExcursion = peakExcursion
   }
 
   /// What held the drive back longer; nothing where it was not.
@@ -45,9 +49,11 @@ struct ProtectionSummary: Equatable, Sendable {
     return powerLimitedFrameCount > excursionLimitedFrameCount ? .power : .excursion
   }
 
-  /// `heat 63 %`, and `gain -1.8 dB (power)` where the drive was held back.
+  /// `excursion 41 %, heat 63 %`, and `gain -1.8 dB (power)` where the drive was held back.
   var text: String {
-    let heat = "heat \(Int((temperatureRise * 100).rounded())) %"
+    func percent(_ share: Double) -> String { "\(Int((share * 100).rounded())) %" }
+    let excursion = peakExcursion > 0 ? "excursion \(percent(peakExcursion)), " : ""
+    let heat = excursion + "heat \(percent(temperatureRise))"
     guard let cause else { return heat }
     let gain = NumberFormatting.rounded(NumberFormatting.decibels(leastGain), places: 1)
     return "\(heat), gain \(gain) dB (\(cause.rawValue))"
@@ -59,5 +65,6 @@ struct ProtectionSummary: Equatable, Sendable {
     entry.member("powerLimitedFrames", Int(powerLimitedFrameCount))
     entry.member("gainReductionDecibels", NumberFormatting.decibels(leastGain))
     entry.member("temperatureRise", temperatureRise)
+    entry.member("peakExcursion", peakExcursion)
   }
 }

@@ -72,7 +72,8 @@ enum RenderVerb {
               defaultText: "the length of the pattern"),
             Option(
               "--tail", value: "SECONDS", help: "Silence after the sound.",
-              defaultText: "\(OfflineRenderer.defaultTail)"),
+              defaultText:
+                "\(OfflineRenderer.defaultTail), or until the hardware of the profile is at rest"),
             SharedOptions.curveTimes, SharedOptions.asReference,
           ]),
         OptionGroup(title: "Sound files", options: SharedOptions.soundOptions),
@@ -112,7 +113,7 @@ enum RenderVerb {
     job.rendersAcceleration = arguments.flag("--acceleration")
     job.passCount = try arguments.int("--loop", in: 0...1_000_000) ?? 1
     job.duration = try arguments.double("--duration", in: 0.001...FrameConversion.longest)
-    job.tail = try arguments.double("--tail", in: 0...3_600) ?? job.tail
+    job.tail = try arguments.double("--tail", in: 0...3_600)
     job.reading = try SharedOptions.reading(arguments)
     job.format = try arguments.choice("--sample-format", as: SampleFormat.self) ?? .s16
     if job.passCount == 0 && job.duration == nil {

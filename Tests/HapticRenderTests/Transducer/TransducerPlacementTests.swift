@@ -15,7 +15,7 @@ struct TransducerPlacementTests {
       name: "t", summary: "A test.", frequency: FrequencyMapping(low: low, high: high),
       hardware: TransducerHardware(
         product: "T", band: band, resonance: resonance, qualityFactor: qualityFactor,
-        continuousPower: 10),
+        continuousPower: 10, uncertainty: TransducerUncertainty.none),
       drive: drive)
   }
 
@@ -147,8 +147,9 @@ struct TransducerPlacementTests {
     }
   }
 
-  @Test func measuredPointsDecideWhereThereAreAny() {
+  @Test func measuredPointsDecideWhereThereIsNoModel() {
     var profile = Self.profile(20, 200, resonance: 40, qualityFactor: 3, drive: Self.bare)
+    profile.hardware?.qualityFactor = nil
     profile.hardware?.response = [
       ResponsePoint(hertz: 50, decibels: -20), ResponsePoint(hertz: 100, decibels: 0),
       ResponsePoint(hertz: 200, decibels: 0),
@@ -160,5 +161,27 @@ struct TransducerPlacementTests {
     // −6 dB lies at 50 · 2^0.7 = 81.2 Hz.
     #expect(abs(placed.low - 81.2) < 0.5)
     #expect(placed.high == 200)
+  }
+
+  @Test func measuredPointsCorrectAModelThatTheyAreFinerThan() throws {
+    var profile = Self.profile(20, 200, resonance: 40, qualityFactor: 3, drive: Self.bare)
+    let model = try #require(profile.hardware?.model)
+    func points(_ ratio: Double, _ correction: (Double) -> Double) -> [ResponsePoint] {
+      (0..<200).map { 10 * raised(ratio, to: Double($0)) }.filter { $0 < 400 }.map {
+        ResponsePoint(
+          hertz: $0, decibels: model.accelerationDecibels(atHertz: $0) + correction($0) - 7)
+      }
+    }
+    func difference(_ hertz: Double) -> Double {
+      profile.hardwareDecibels(atHertz: hertz) - model.accelerationDecibels(atHertz: hertz)
+    }
+    // Two decibels more above 60 Hz, in points a twentieth apart, and in points a fifth apart.
+    profile.hardware?.response = points(1.05) { $0 > 60 ? 2 : 0 }
+    #expect(abs(difference(100) - difference(40) - 2) < 1e-9)
+    profile.hardware?.response = points(1.2) { $0 > 60 ? 2 : 0 }
+    #expect(difference(100) == 0 && difference(40) == 0)
+    // What contradicts the model by far does not correct it.
+    profile.hardware?.response = points(1.05) { $0 > 60 ? 20 : 0 }
+    #expect(difference(100) == 0)
   }
 }

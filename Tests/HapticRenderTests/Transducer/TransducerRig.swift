@@ -12,13 +12,15 @@ struct TransducerRig {
   /// Watts of a full-scale sine; absent: twice the power.
   var amplifierPower: Double?
   var drive = DriveSettings()
+  var uncertainty = TransducerUncertainty.none
   var rate = 48_000.0
 
   var profile: TransducerProfile {
     TransducerProfile(
       name: "rig", summary: "", frequency: FrequencyMapping(low: low, high: low * 4),
       hardware: TransducerHardware(
-        product: "rig", resonance: resonance, qualityFactor: qualityFactor, continuousPower: power),
+        product: "rig", resonance: resonance, qualityFactor: qualityFactor, continuousPower: power,
+        uncertainty: uncertainty),
       drive: drive, amplifier: AmplifierParameters(power: amplifierPower))
   }
 
@@ -31,8 +33,7 @@ struct TransducerRig {
     var statistics = RenderStatistics()
     var chain = OutputChain(
       rate: rate, transducer: profile.transducerSettings(rate: rate),
-      temperatureRise: temperatureRise,
-      capacity: blocks.max() ?? 1)
+      temperatureRise: temperatureRise)
     var done = 0
     var turn = 0
     var block: [Float] = []

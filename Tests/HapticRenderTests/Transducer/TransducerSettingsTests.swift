@@ -11,7 +11,8 @@ struct TransducerSettingsTests {
     TransducerProfile(
       name: "test", summary: "", frequency: FrequencyMapping(low: low, high: 80),
       hardware: TransducerHardware(
-        product: "test", resonance: resonance, qualityFactor: qualityFactor),
+        product: "test", resonance: resonance, qualityFactor: qualityFactor,
+        uncertainty: TransducerUncertainty.none),
       drive: drive)
   }
 

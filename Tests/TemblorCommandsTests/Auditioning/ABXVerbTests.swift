@@ -1,5 +1,6 @@
 import BlindListening
 import HapticPlayback
+import HapticRender
 import TestSupport
 import Testing
 
@@ -8,7 +9,7 @@ import Testing
 @testable import TemblorCommands
 
 @Suite struct ABXVerbTests {
-  private static let latency = 96
+  private static let latency = Int(Renderer.lookahead * 48_000)
   private let place: Scratch
   /// X is A in the first trial of seed 3, and B in the first of seed 1.
   private let xIsA = "3"

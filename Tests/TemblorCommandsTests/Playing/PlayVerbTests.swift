@@ -9,7 +9,7 @@ import Testing
 @testable import TemblorCommands
 
 @Suite struct PlayVerbTests {
-  private static let leadIn = Int(Playlist.leadIn * 48_000) + 96
+  private static let leadIn = Int((Playlist.leadIn + Renderer.lookahead) * 48_000)
   private let place: Scratch
 
   init() throws { place = try Scratch() }

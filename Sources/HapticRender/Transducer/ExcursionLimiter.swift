@@ -1,0 +1,361 @@
+#if canImport(Glibc)
+  internal import Glibc
+#else
+  internal import Musl
+#endif
+internal import RealtimeMemory
+
+/// Finds the gain that keeps every transducer a profile may stand for within its excursion limit.
+///
+/// It works in steps; in each the gain moves along a straight line. Each model has a norm that bounds every
+/// displacement to come and never grows without drive. A gain is taken only if after this step, and after
+/// the next one with the gain led to 0 in it, every norm is within the limit. So 0 is always allowed, and no
+/// drive, rate or history passes the limit of any of the models. That gain would cut into waves;
+/// a soft one, which is constant while the drive is steady, is led ahead of it, so that it is seldom needed.
+struct ExcursionLimiter: ~Copyable {
+  /// Frames of a step.
+  let stepLength: Int
+
+  /// Seconds of the longest step.
+  private static let longestStep = 0.000_7
+  /// The most radians of the highest resonance in a step, and its most for small limits: what happens
+  /// within a step is then a small share of the limit.
+  private static let mostTurn = 0.2
+  private static let mostTurnOfRoot = 0.49
+  /// Seconds in which the gain returns by a factor e.
+  private static let recovery = 0.2
+  /// What the soft gain aims for, as a share of the limit.
+  private static let aim: Float = 0.97
+  /// The shares of the limit between which the soft gain is eased towards where the movement will end.
+  private static let easingStart: Float = 0.6
+  private static let easingEnd: Float = 0.9
+  /// What rounding may add, as a share of the limit.
+  private static let rounding = 1e-4
+  /// Motions below this are dropped, so that no arithmetic becomes slow.
+  private static let negligible: Float = 1e-24
+
+  private let lanes: FixedBuffer<ModelLanes>
+  private let limit: Float
+  private let limitSquare: Float
+  /// The limit before all margins.
+  private let nominalLimit: Float
+  /// A norm below which a step of any drive leaves everything allowed.
+  private let quietSquare: Float
+  private let recoveryStep: Float
+  /// Steps of a period of the lowest resonance.
+  private let bucketLength: Int
+  /// How much further than in a period a growing movement ends.
+  private let growth: Float
+  /// Steps after which no model remembers a gain.
+  private let ringLength: Int
+
+  /// The greatest norms, squared, of this period and the two before.
+  private var newest: Float = 0
+  private var newer: Float = 0
+  private var older: Float = 0
+  private var bucketPlace = 0
+  /// The gains towards what moves now and towards where it will end, and how much the second counts.
+  private var now: Float = 1
+  private var eased: Float = 1
+  private var near: Float = 0
+  /// Steps since the gain was last below 1; the motions without gain are kept apart until it is forgotten.
+  private var freedSteps = Int.max
+
+  /// Models at rest; without a model or a limit there are none, and the gain is what others allow.
+  init(_ settings: TransducerSettings) {
+    let limit = settings.limits.excursion
+    guard let model = settings.model, let limit else {
+      lanes = FixedBuffer(repeating: ModelLanes(), count: 0)
+      stepLength = max(1, Int(Self.longestStep * settings.rate))
+      (self.limit, limitSquare, nominalLimit, quietSquare) = (.infinity, .infinity, .infinity, 0)
+      (recoveryStep, bucketLength, growth, ringLength) = (0, 1, 0, 1)
+      return
+    }
+    let transducers = UncertainTransducers(model, settings.uncertainty)
+    let turn = min(Self.mostTurn, Self.mostTurnOfRoot * limit.squareRoot())
+    let longest = min(Self.longestStep, turn / (2 * Double.pi * transducers.highest))
+    let length = max(1, Int(longest * settings.rate))
+    let seconds = Double(length) / settings.rate
+    stepLength = length
+    let models = transducers.models
+    lanes = FixedBuffer(count: (models.count + 3) / 4) { group in
+      ModelLanes(
+        Array(models[(group * 4)..<min(group * 4 + 4, models.count)]), stepLength: length,
+        rate: settings.rate)
+    }
+    // What can happen within a step, and what one adds to a norm at most.
+    let within =
+      models.map { model in
+        let turn = 2 * Double.pi * model.resonance * seconds
+        return model.gain * turn * turn / (8 * model.qualityFactor)
+      }.max() ?? 0
+    let kick =
+      models.map { 2 * Double.pi * $0.resonance * seconds * $0.gain / $0.qualityFactor }.max() ?? 0
+    let held =
+      limit * transducers.margin * (1 - Self.rounding) - within * Renderer.ceiling
+    self.limit = Float(max(held, 0))
+    limitSquare = self.limit * self.limit
+    nominalLimit = Float(limit)
+    let quiet = max(0, min(Double(Self.easingStart), 0.95 - kick * Renderer.ceiling / held))
+    quietSquare = limitSquare * Float(quiet * quiet)
+    recoveryStep = Float(1 - exp(-seconds / Self.recovery))
+    bucketLength = max(1, Int(1 / (transducers.lowest * seconds)))
+    let decay = Double.pi * model.resonance / transducers.greatestQuality
+    growth = Float(1 / expm1(Double(bucketLength) * seconds * decay))
+    // ln 10⁴ time constants of the slowest.
+    let slowest = models.map { $0.qualityFactor / (Double.pi * $0.resonance) }.max() ?? 0
+    ringLength = Int(max(Self.recovery, 9.2 * slowest) / seconds) + 1
+  }
+
+  /// Whether there is anything to hold.
+  var isIdle: Bool {
+    @_noLocks get { lanes.count == 0 }
+  }
+
+  /// Forgets every motion and gain.
+  @_noLocks
+  mutating func rest() {
+    var index = 0
+    while index < lanes.count {
+      lanes[index].rest()
+      index &+= 1
+    }
+    (newest, newer, older, bucketPlace) = (0, 0, 0, 0)
+    (now, eased, near, freedSteps) = (1, 1, 0, .max)
+  }
+
+  /// The movement by the profile's own figures as a share of the limit.
+  var excursion: Float {
+    @_noLocks get { lanes.count == 0 ? 0 : abs(lanes[0].x[0]) / nominalLimit }
+  }
+
+  /// Finds the gain at the end of a step.
+  ///
+  /// - Parameters:
+  ///   - gain: The gain at its beginning.
+  ///   - bound: The greatest gain that others allow.
+  ///   - step: The drive of the step.
+  ///   - next: The drive of the one behind it.
+  @_noLocks
+  mutating func advance(gain: Float, bound: Float, step: StepMoments, next: StepMoments) -> Float {
+    if lanes.count == 0 { return bound }
+    if freedSteps >= ringLength {
+      let greatest = follow(step)
+      if greatest <= quietSquare, bound == 1 {
+        if greatest < Self.negligible { stop() }
+        remember(greatest)
+        return 1
+      }
+      prepare(after: step, next: next)
+    } else {
+      prepare(gain: gain, step: step, next: next)
+    }
+    let wanted = min(soften(gain: gain), bound)
+    let allowed = isAllowed(wanted, next: next) ? wanted : min(wanted, sureGain(next: next))
+    finish(allowed)
+    freedSteps = allowed < 1 ? 0 : (freedSteps == .max ? .max : freedSteps &+ 1)
+    if freedSteps == ringLength { (now, eased, near) = (1, 1, 0) }
+    return allowed
+  }
+
+  /// Moves the models over a step at a gain of 1 and returns the greatest norm, squared.
+  @_noLocks
+  private mutating func follow(_ step: StepMoments) -> Float {
+    var greatest = SIMD4<Float>()
+    var index = 0
+    while index < lanes.count {
+      let lane = lanes[index]
+      let x =
+        (lane.xx * lane.x + lane.xy * lane.y) + (lane.sumX * step.sum + lane.tiltX * step.tilt)
+      let y =
+        (lane.yx * lane.x + lane.yy * lane.y) + (lane.sumY * step.sum + lane.tiltY * step.tilt)
+      lanes[index].x = x
+      lanes[index].y = y
+      let norm = x * x + y * y
+      greatest.replace(with: norm, where: norm .> greatest)
+      index &+= 1
+    }
+    return Self.greatest(of: greatest)
+  }
+
+  /// Splits what a step at a gain of 1 led to, and moves the motion without gain over the next.
+  @_noLocks
+  private mutating func prepare(after step: StepMoments, next: StepMoments) {
+    var index = 0
+    while index < lanes.count {
+      var lane = lanes[index]
+      lane.riseX = lane.sumX * step.risingSum + lane.tiltX * step.risingTilt
+      lane.riseY = lane.sumY * step.risingSum + lane.tiltY * step.risingTilt
+      lane.restX = lane.x - lane.riseX
+      lane.restY = lane.y - lane.riseY
+      (lane.freeX, lane.freeY) = (lane.x, lane.y)
+      Self.moveFreely(&lane, over: next)
+      lanes[index] = lane
+      index &+= 1
+    }
+  }
+
+  /// The same where the gain was not always 1.
+  @_noLocks
+  private mutating func prepare(gain: Float, step: StepMoments, next: StepMoments) {
+    let (sum, tilt) = (gain * step.fallingSum, gain * step.fallingTilt)
+    var index = 0
+    while index < lanes.count {
+      var lane = lanes[index]
+      lane.riseX = lane.sumX * step.risingSum + lane.tiltX * step.risingTilt
+      lane.riseY = lane.sumY * step.risingSum + lane.tiltY * step.risingTilt
+      lane.restX = (lane.xx * lane.x + lane.xy * lane.y) + (lane.sumX * sum + lane.tiltX * tilt)
+      lane.restY = (lane.yx * lane.x + lane.yy * lane.y) + (lane.sumY * sum + lane.tiltY * tilt)
+      Self.moveFreely(&lane, over: next)
+      lanes[index] = lane
+      index &+= 1
+    }
+  }
+
+  @_noLocks @inline(__always)
+  private static func moveFreely(_ lane: inout ModelLanes, over next: StepMoments) {
+    let (x, y) = (lane.freeX, lane.freeY)
+    lane.freeX = (lane.xx * x + lane.xy * y) + (lane.sumX * next.sum + lane.tiltX * next.tilt)
+    lane.freeY = (lane.yx * x + lane.yy * y) + (lane.sumY * next.sum + lane.tiltY * next.tilt)
+  }
+
+  /// The gain that is constant while the drive is steady: towards what moves without any gain in one to two
+  /// periods, and, as the movement nears the limit, towards where its growth will end.
+  @_noLocks
+  private mutating func soften(gain: Float) -> Float {
+    var free = SIMD4<Float>()
+    var went = SIMD4<Float>()
+    var index = 0
+    while index < lanes.count {
+      let lane = lanes[index]
+      let norm = lane.freeX * lane.freeX + lane.freeY * lane.freeY
+      free.replace(with: norm, where: norm .> free)
+      let (x, y) = (lane.restX + lane.riseX * gain, lane.restY + lane.riseY * gain)
+      let reached = x * x + y * y
+      went.replace(with: reached, where: reached .> went)
+      index &+= 1
+    }
+    remember(Self.greatest(of: free))
+    let top = Self.root(max(newest, newer))
+    let end = top + max(0, top - Self.root(older)) * growth
+    let room = Self.aim * limit
+    eased = moved(eased, to: min(1, room / max(end, 1e-6)))
+    now = moved(now, to: min(1, room / max(top, 1e-6)))
+    let share = Self.root(Self.greatest(of: went)) / max(limit, 1e-6)
+    let width = Self.easingEnd - Self.easingStart
+    let wanted = min(1, max(0, (share - Self.easingStart) / width))
+    near = wanted > near ? wanted : near + (wanted - near) * recoveryStep
+    let soft = min(now, 1 - (1 - eased) * near)
+    return soft > 0.9999 ? 1 : soft
+  }
+
+  /// A gain that is lowered at once and raised slowly.
+  @_noLocks
+  private func moved(_ gain: Float, to wanted: Float) -> Float {
+    wanted < gain ? wanted : gain + (wanted - gain) * recoveryStep
+  }
+
+  @_noLocks
+  private static func root(_ square: Float) -> Float {
+    Float(RealtimeMath.squareRoot(Double(square)))
+  }
+
+  @_noLocks @inline(__always)
+  private static func greatest(of lanes: SIMD4<Float>) -> Float {
+    let (first, second) = (
+      lanes[0] > lanes[1] ? lanes[0] : lanes[1], lanes[2] > lanes[3] ? lanes[2] : lanes[3]
+    )
+    return first > second ? first : second
+  }
+
+  /// Notes the greatest norm of a step among those of its period.
+  @_noLocks
+  private mutating func remember(_ square: Float) {
+    if bucketPlace == 0 { (older, newer, newest) = (newer, newest, 0) }
+    bucketPlace = bucketPlace &+ 1 == bucketLength ? 0 : bucketPlace &+ 1
+    if square > newest { newest = square }
+  }
+
+  /// Whether all models stay within the limit at a gain, and in the next step without it.
+  @_noLocks
+  private func isAllowed(_ gain: Float, next: StepMoments) -> Bool {
+    var greatest = SIMD4<Float>()
+    var index = 0
+    while index < lanes.count {
+      let lane = lanes[index]
+      let (x, y) = (lane.restX + lane.riseX * gain, lane.restY + lane.riseY * gain)
+      let norm = x * x + y * y
+      greatest.replace(with: norm, where: norm .> greatest)
+      let later = Self.later(lane, x, y, next, share: gain)
+      let laterNorm = later.x * later.x + later.y * later.y
+      greatest.replace(with: laterNorm, where: laterNorm .> greatest)
+      index &+= 1
+    }
+    return Self.greatest(of: greatest) <= limitSquare
+  }
+
+  /// Where models are after the next step, in which a gain falls to 0.
+  @_noLocks @inline(__always)
+  private static func later(
+    _ lane: ModelLanes, _ x: SIMD4<Float>, _ y: SIMD4<Float>, _ next: StepMoments, share: Float
+  ) -> (x: SIMD4<Float>, y: SIMD4<Float>) {
+    let (sum, tilt) = (share * next.fallingSum, share * next.fallingTilt)
+    return (
+      (lane.xx * x + lane.xy * y) + (lane.sumX * sum + lane.tiltX * tilt),
+      (lane.yx * x + lane.yy * y) + (lane.sumY * sum + lane.tiltY * tilt)
+    )
+  }
+
+  /// The greatest gain that is allowed: each model's is the root of a quadratic.
+  @_noLocks
+  private func sureGain(next: StepMoments) -> Float {
+    var least: Float = 1
+    var index = 0
+    while index < lanes.count {
+      let lane = lanes[index]
+      let rest = Self.later(lane, lane.restX, lane.restY, next, share: 0)
+      let rise = Self.later(lane, lane.riseX, lane.riseY, next, share: 1)
+      for place in 0..<4 {
+        least = min(
+          least, root(lane.restX[place], lane.restY[place], lane.riseX[place], lane.riseY[place]))
+        least = min(least, root(rest.x[place], rest.y[place], rise.x[place], rise.y[place]))
+      }
+      index &+= 1
+    }
+    return max(0, least)
+  }
+
+  /// The greatest g for which (x + g·dx)² + (y + g·dy)² is at most the square of the limit.
+  @_noLocks
+  private func root(_ x: Float, _ y: Float, _ dx: Float, _ dy: Float) -> Float {
+    let (x, y, dx, dy) = (Double(x), Double(y), Double(dx), Double(dy))
+    let a = dx * dx + dy * dy
+    guard a > 1e-300 else { return 1 }
+    let half = x * dx + y * dy
+    let left = min(0, x * x + y * y - Double(limitSquare))
+    let reach = RealtimeMath.squareRoot(half * half - a * left)
+    // Of the two forms of the root the one in which nothing cancels.
+    if half < 0 { return Float(min(1, (reach - half) / a)) }
+    return half + reach > 0 ? Float(min(1, -left / (half + reach))) : 0
+  }
+
+  /// Moves the models over the step with its gain.
+  @_noLocks
+  private mutating func finish(_ gain: Float) {
+    var index = 0
+    while index < lanes.count {
+      lanes[index].x = lanes[index].restX + lanes[index].riseX * gain
+      lanes[index].y = lanes[index].restY + lanes[index].riseY * gain
+      index &+= 1
+    }
+  }
+
+  @_noLocks
+  private mutating func stop() {
+    var index = 0
+    while index < lanes.count {
+      lanes[index].rest()
+      index &+= 1
+    }
+  }
+}

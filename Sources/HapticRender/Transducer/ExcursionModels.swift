@@ -1,0 +1,210 @@
+#if canImport(Glibc)
+  internal import Glibc
+#else
+  internal import Musl
+#endif
+internal import RealtimeMemory
+
+/// The transducers that a profile's figures may stand for, in the measure of the nominal displacement.
+///
+/// A figure that is known to a factor stands for all values within it. With the quality Q uncertain by κ and the
+/// level known either at resonance or at rest, the worst is among resonances at κ·Q that move κ times as far,
+/// and those at Q/κ. Resonances are so close that the one between two moves hardly further than both; `margin`
+/// is what is taken off the limit for that, found by a search for the worst drive.
+struct UncertainTransducers {
+  /// One of them.
+  struct Model: Equatable {
+    var resonance: Double
+    var qualityFactor: Double
+    /// How much further it moves than a transducer whose displacement at resonance is 1.
+    var gain: Double
+  }
+
+  /// The profile's own figures first.
+  let models: [Model]
+  /// The factor on the limit.
+  let margin: Double
+  /// The quality factor that rings longest.
+  let greatestQuality: Double
+
+  /// The most resonances at the greatest quality.
+  private static let maximumCount = 24
+  /// Resonances at the least quality, which are broad.
+  private static let broadCount = 4
+  /// The most widths of a resonance between two.
+  private static let spacing = 0.3
+  private static let searchMargin = 0.95
+
+  init(_ model: TransducerModel, _ uncertainty: TransducerUncertainty) {
+    let factor = uncertainty.qualityFactor
+    let ringing = model.qualityFactor * factor
+    greatestQuality = ringing
+    let nominal = Model(
+      resonance: model.resonance, qualityFactor: model.qualityFactor, gain: 1)
+    guard uncertainty != .none else {
+      models = [nominal]
+      margin = 1
+      return
+    }
+    let span = log((1 + uncertainty.resonance) / (1 - uncertainty.resonance))
+    func resonances(_ count: Int) -> [Double] {
+      guard count > 1 else { return [model.resonance] }
+      return (0..<count).map {
+        model.resonance * (1 - uncertainty.resonance)
+          * exp(span * Double($0) / Double(count - 1))
+      }
+    }
+    let count =
+      span > 0 ? min(Self.maximumCount, Int((span * ringing / Self.spacing).rounded(.up)) + 1) : 1
+    var models = [nominal]
+    models += resonances(count).map {
+      Model(resonance: $0, qualityFactor: ringing, gain: factor)
+    }
+    if factor > 1 {
+      models += resonances(span > 0 ? Self.broadCount : 1).map {
+        Model(resonance: $0, qualityFactor: model.qualityFactor / factor, gain: 1)
+      }
+    }
+    self.models = models
+    let widths = count > 1 ? ringing * span / Double(count - 1) : 0
+    margin = Self.searchMargin / (1 + widths * widths)
+  }
+
+  var highest: Double { models.map(\.resonance).max() ?? 1 }
+  var lowest: Double { models.map(\.resonance).min() ?? 1 }
+}
+
+/// Four models in step, each in coordinates x, y in which x² + y² never grows without drive.
+///
+/// With ζ = 1/(2Q), displacement x and velocity v over the resonance, y = (ζx + v)/(1 + ζ): the smallest ellipse
+/// whose extent in x is 1 and that no free motion leaves.
+struct ModelLanes: BitwiseCopyable, Sendable {
+  /// The transition over a step.
+  var xx = SIMD4<Float>()
+  var xy = SIMD4<Float>()
+  var yx = SIMD4<Float>()
+  var yy = SIMD4<Float>()
+  /// What the sum of the drive over a step adds, and the sum weighted by the place from −½ to ½.
+  var sumX = SIMD4<Float>()
+  var sumY = SIMD4<Float>()
+  var tiltX = SIMD4<Float>()
+  var tiltY = SIMD4<Float>()
+  /// Where the models are at the end of the step that is on its way out.
+  var x = SIMD4<Float>()
+  var y = SIMD4<Float>()
+  /// Where they would be a step later, had the gain always been 1.
+  var freeX = SIMD4<Float>()
+  var freeY = SIMD4<Float>()
+  /// The end of the next step as constant + gain · slope.
+  var restX = SIMD4<Float>()
+  var restY = SIMD4<Float>()
+  var riseX = SIMD4<Float>()
+  var riseY = SIMD4<Float>()
+
+  /// Silence.
+  @_noLocks
+  init() {}
+
+  /// Lanes of models for steps of some frames; the last model fills what is left.
+  init(_ models: [UncertainTransducers.Model], stepLength: Int, rate: Double) {
+    for lane in 0..<4 {
+      let model = models[min(lane, models.count - 1)]
+      let damping = 1 / (2 * model.qualityFactor)
+      let figures = TransducerModel(
+        resonance: model.resonance, qualityFactor: model.qualityFactor)
+      let frame = MotionStateTransition(figures, seconds: 1 / rate)
+      let step = MotionStateTransition(figures, seconds: Double(stepLength) / rate)
+      /// Into the coordinates of the lanes.
+      func turned(_ motion: SIMD2<Double>) -> SIMD2<Double> {
+        [motion.x, (damping * motion.x + motion.y) / (1 + damping)]
+      }
+      /// Back: x = 1, v = −ζ and x = 0, v = 1 + ζ.
+      let first = turned(step.next([1, -damping]))
+      let second = turned(step.next([0, 1 + damping]))
+      (xx[lane], yx[lane]) = (Float(first.x), Float(first.y))
+      (xy[lane], yy[lane]) = (Float(second.x), Float(second.y))
+      var sum = SIMD2<Double>()
+      var tilt = SIMD2<Double>()
+      var squares = 0.0
+      var motion = frame.drive * model.gain
+      for index in (0..<stepLength).reversed() {
+        let place = (Double(index) + 0.5) / Double(stepLength) - 0.5
+        let weight = turned(motion)
+        sum += weight
+        tilt += weight * place
+        squares += place * place
+        motion = frame.next(motion)
+      }
+      sum /= Double(stepLength)
+      if squares > 0 { tilt /= squares } else { tilt = [0, 0] }
+      (sumX[lane], sumY[lane]) = (Float(sum.x), Float(sum.y))
+      (tiltX[lane], tiltY[lane]) = (Float(tilt.x), Float(tilt.y))
+    }
+  }
+
+  /// Forgets every motion.
+  @_noLocks
+  mutating func rest() {
+    (x, y, freeX, freeY) = (SIMD4(), SIMD4(), SIMD4(), SIMD4())
+  }
+}
+
+/// A step of the drive as the models and the coil take it.
+struct StepMoments: BitwiseCopyable, Sendable {
+  /// The sum of the drive, and the sum weighted by the place from −½ to ½.
+  var sum: Float = 0
+  var tilt: Float = 0
+  /// The same of the drive weighted by a ramp from 0 to 1.
+  var risingSum: Float = 0
+  var risingTilt: Float = 0
+  /// The mean square.
+  var square: Float = 0
+
+  /// Silence.
+  @_noLocks
+  init() {}
+
+  /// Measures a step, four frames at a time.
+  @_noLocks
+  init(of frames: BufferView<Float>, from start: Int, count: Int) {
+    let scale = 1 / Float(count)
+    var places = (SIMD4<Float>(0, 1, 2, 3) + 0.5) * scale - 0.5
+    let growth = 4 * scale
+    var (sums, tilts, bends, squares) = (
+      SIMD4<Float>(), SIMD4<Float>(), SIMD4<Float>(), SIMD4<Float>()
+    )
+    var index = 0
+    while index < count {
+      var samples = SIMD4<Float>()
+      if index &+ 4 <= count {
+        samples = SIMD4(
+          frames[start &+ index], frames[start &+ index &+ 1], frames[start &+ index &+ 2],
+          frames[start &+ index &+ 3])
+      } else {
+        for lane in 0..<count &- index { samples[lane] = frames[start &+ index &+ lane] }
+      }
+      let tilted = samples * places
+      sums += samples
+      tilts += tilted
+      bends += tilted * places
+      squares += samples * samples
+      places += growth
+      index &+= 4
+    }
+    sum = (sums[0] + sums[1]) + (sums[2] + sums[3])
+    tilt = (tilts[0] + tilts[1]) + (tilts[2] + tilts[3])
+    // The ramp is 1 behind the last frame's place by half a frame.
+    let middle = 0.5 + 0.5 * scale
+    risingSum = tilt + middle * sum
+    risingTilt = ((bends[0] + bends[1]) + (bends[2] + bends[3])) + middle * tilt
+    square = ((squares[0] + squares[1]) + (squares[2] + squares[3])) * scale
+  }
+
+  /// What is left beside the rising part.
+  var fallingSum: Float {
+    @_noLocks get { sum - risingSum }
+  }
+  var fallingTilt: Float {
+    @_noLocks get { tilt - risingTilt }
+  }
+}
