@@ -56,6 +56,35 @@ struct PictureTests {
     #expect(drawing.strays == [])
   }
 
+  /// A few points of a curve are shown, many would hide it.
+  @Test(arguments: [(10, 10), (200, 0)])
+  func pointsOfACurveAreShownWhereTheyHaveSpace(_ count: Int, _ shown: Int) throws {
+    let points = (0..<count).map {
+      ParameterCurve.ControlPoint(
+        time: Double($0) / Double(count), value: Float(1 + $0 % 3) / 4)
+    }
+    let hum = HapticEvent(kind: .hapticContinuous, time: 0, duration: 1)
+    let curve = ParameterCurve(id: .hapticIntensityControl, time: 0, controlPoints: points)
+    let plot = try Plot(
+      of: PlotSubject(
+        name: "", composition: HapticComposition(HapticPattern(events: [hum], curves: [curve]))),
+      parts: [.score])
+    let drawing = plot.drawing(width: 860)
+    // One more in the legend.
+    #expect(drawing.discs(.role(.paper)).count == shown + 1)
+    #expect(drawing.lines(.role(.ink)).count == 2)
+  }
+
+  @Test func ofALongPathTheEndIsSeen() throws {
+    func title(_ name: String) throws -> String {
+      let plot = try Plot(of: PlotSubject(name: name, composition: Self.tap), parts: [.score])
+      return try #require(plot.drawing(width: 300).texts.first)
+    }
+    #expect(try title("/a/very/long/way/to/some/folder/tap.ahap").hasSuffix("/tap.ahap"))
+    #expect(try title("/a/very/long/way/to/some/folder/tap.ahap").hasPrefix("…"))
+    #expect(try title("a name that is too long to be seen in it").hasPrefix("a name that"))
+  }
+
   @Test(arguments: PlotTheme.allCases)
   func aPNGHasTheSizeAndTheBackgroundOfItsTheme(_ theme: PlotTheme) throws {
     let plot = try whole()

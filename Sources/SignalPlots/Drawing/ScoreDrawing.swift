@@ -5,6 +5,8 @@ extension FigureDrawing {
   static let maximumShapePointCount = 20_000
   /// From how many continuous events on they are drawn as one shape.
   static let maximumShapeCount = 400
+  /// Pixels between points of a curve below which the curve is drawn alone.
+  static let leastHandleRoom = 12.0
   /// Pixels between transients below which they are drawn as columns.
   static let leastStemRoom = 4.0
 
@@ -131,8 +133,11 @@ extension FigureDrawing {
     drawing.stroke(
       [PolylineThinning.thinned(line)],
       PlotDrawing.Stroke(paint: .role(.ink), width: scale, opacity: 0.65))
+    let handles = curve.handles.filter { isShown($0.time) }
+    // Where many are close, they would hide what the curve is about.
+    guard Double(handles.count) * Self.leastHandleRoom * scale <= box.width else { return }
     var taken = Set<[Int]>()
-    for handle in curve.handles where isShown(handle.time) {
+    for handle in handles {
       let place = PlotPoint(
         layout.x(handle.time), layout.y(handle.value, on: panel.axis, in: box))
       let cell = [Int(place.x / (7 * scale)), Int(place.y / (7 * scale))]

@@ -107,14 +107,16 @@ struct PlotLayout: Equatable, Sendable {
     box.bottom - box.height * axis.share(of: value)
   }
 
-  /// A text cut to a width in pixels, with an ellipsis where something is missing.
+  /// A text cut to a width in pixels, with an ellipsis where something is missing; of a path the end
+  /// is kept.
   func fitted(_ text: String, size: Double, to room: Double, isBold: Bool = false) -> String {
     guard width(of: text, size: size, isBold: isBold) > room else { return text }
-    var kept = text
+    let isPath = text.contains("/")
+    var kept = text[...]
     while !kept.isEmpty, width(of: kept + "…", size: size, isBold: isBold) > room {
-      kept.removeLast()
+      kept = isPath ? kept.dropFirst() : kept.dropLast()
     }
-    return kept + "…"
+    return isPath ? "…" + kept : kept + "…"
   }
 
   /// About how wide a text is.
