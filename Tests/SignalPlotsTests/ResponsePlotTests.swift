@@ -24,6 +24,19 @@ struct ResponsePlotTests {
     }
   }
 
+  /// The axis ends at labels, also where measurements end between them.
+  @Test func bothEndsHaveLabels() {
+    let points = [10.4, 100, 913].map {
+      ResponsePlot.Point(hertz: $0, measured: -10, fitted: -10, residual: -60)
+    }
+    let plot = ResponsePlot(title: "", subtitle: "", points: points)
+    #expect(plot.frequencies.range == 10...1_000)
+    #expect(
+      plot.frequencies.ticks(atMost: 9).map(\.label) == [
+        "10", "20", "50", "100", "200", "500", "1000",
+      ])
+  }
+
   /// What is below the lowest level is neither drawn nor in the legend.
   @Test func whatIsNotDrawnIsNotInTheLegend() {
     let drawing = plot(residual: -80).drawing(width: 860)

@@ -107,9 +107,11 @@ extension FigureDrawing {
     for (take, own) in values.enumerated() {
       for wantsEqual in take == 0 ? [true, false] : [false] {
         let runs = Self.runs(Array(xs.indices)) { index in
-          // A line of a take reaches to where it meets the others.
+          // A line of a take reaches to where it meets the others,
           let isApart = differs[index] || index > 0 && differs[index - 1]
-          return own[index] > 0.0005 && (wantsEqual ? !differs[index] : isApart)
+          // and from the ground up to where it starts.
+          let around = own[max(0, index - 1)...min(own.count - 1, index + 1)]
+          return around.contains { $0 > 0.0005 } && (wantsEqual ? !differs[index] : isApart)
         }
         let lines = sides.flatMap { side in
           runs.map { run in

@@ -50,10 +50,15 @@ public struct ResponsePlot: Equatable, Sendable {
     self.band = band
   }
 
-  /// The frequencies that are shown.
+  /// The frequencies that are shown: between one, two or five times a power of ten, so that both ends
+  /// have labels.
   var frequencies: PlotAxis {
-    let low = points.first?.hertz ?? 10
-    return PlotAxis(range: low...max(2 * low, points.last?.hertz ?? 1_000), isLogarithmic: true)
+    let round = (-1...5).flatMap { decade in [1.0, 2, 5].map { $0 * pow(10, Double(decade)) } }
+    let (first, last) = (points.first?.hertz ?? 10, points.last?.hertz ?? 1_000)
+    // Half a percent beyond is not seen.
+    let low = round.last { $0 <= first * 1.005 } ?? first
+    let high = round.first { $0 >= last * 0.995 } ?? last
+    return PlotAxis(range: low...max(2 * low, high), isLogarithmic: true)
   }
 
   /// The levels that are shown: from the ten above the greatest down.

@@ -101,11 +101,12 @@ struct CalibrationReport {
 
   /// The response with its fit.
   var plot: ResponsePlot {
-    ResponsePlot(
+    let residual = NumberFormatting.rounded(calibration.residual, places: 1)
+    return ResponsePlot(
       title: "\(new.name): acceleration, measured and fitted",
       subtitle: "\(NumberFormatting.rounded(calibration.resonance, places: 2)) Hz, quality "
         + "\(NumberFormatting.rounded(calibration.qualityFactor, places: 2)), residual "
-        + "\(NumberFormatting.rounded(calibration.residual, places: 1)) dB",
+        + "\(residual.hasPrefix("-") ? "−" + residual.dropFirst() : residual) dB",
       points: calibration.curve.points.map {
         ResponsePlot.Point(
           hertz: $0.hertz, measured: $0.measured, fitted: $0.fitted, residual: $0.residual)
