@@ -19,6 +19,12 @@ public struct Calibration: Equatable, Sendable {
   public let offset: Double
   /// The frequency in hertz above which the coil's inductance takes over, where that is seen.
   public let coilCorner: Double?
+  /// The corner in hertz of a high-pass of the recorder's input, where that is seen.
+  public let inputCorner: Double?
+  /// Half of the 95 % interval of the resonance, as a fraction of it.
+  public let resonanceInterval: Double
+  /// Half of the 95 % interval of the quality, as a fraction of it.
+  public let qualityInterval: Double
   /// What the resonance leaves unexplained, in decibels of the recorded power.
   public let residual: Double
   /// What noise alone leaves unexplained, from the difference of the sweeps, in the same decibels.
@@ -37,6 +43,12 @@ public struct Calibration: Equatable, Sendable {
   /// The residual up to which a resonance is taken, and the one up to which it can be insisted on.
   static let goodResidual = -15.0
   static let poorResidual = -10.0
+  /// The intervals up to which figures are taken: beyond, a brake would be tuned to chance.
+  static let widestResonance = 0.01
+  static let widestQuality = 0.1
+  /// What mounting and heat move a resonance by, besides what a fit leaves open; the least factor on the quality.
+  private static let drift = 0.02
+  private static let leastFactor = 1.05
 
   /// Measures.
   ///
@@ -66,6 +78,8 @@ public struct Calibration: Equatable, Sendable {
     gain = abs(fit.gain) * shape.still(atHertz: shape.resonance).magnitude
     offset = pair.start + late + shape.delay - signal.firstSweep
     coilCorner = shape.coil > 0 ? 1 / (2 * .pi * shape.coil) : nil
+    inputCorner = shape.highPassOrder > 0 ? shape.highPass : nil
+    (resonanceInterval, qualityInterval) = fit.intervals
     residual = fit.residual
     let noise = pair.noise
     self.noise = Decibels.of(power: noise.power / max(response.power, 1e-300))
@@ -97,6 +111,17 @@ public struct Calibration: Equatable, Sendable {
         "one resonance explains only \(explained) % of the recorded power; at least 97 % are required; move the sensor closer to the transducer, or use '--accept-poor'"
       )
     }
+    let (resonance, quality) = fit.intervals
+    guard acceptsPoor || (resonance <= widestResonance && quality <= widestQuality) else {
+      throw refusal(
+        "leaves the resonance uncertain by \(percent(resonance)) and the Q factor by \(percent(quality)), at most 1 % and 10 % are allowed; put the sensor on the transducer, away from a room's echo, or use '--accept-poor'"
+      )
+    }
+  }
+
+  /// `±0.12 %`.
+  private static func percent(_ share: Double) -> String {
+    "±\(NumberFormatting.rounded(share * 100, places: 2)) %"
   }
 
   /// What the resonance explains, and what the rest is: one sentence.
@@ -115,7 +140,7 @@ public struct Calibration: Equatable, Sendable {
   /// What speaks against leaning on the figures: a sentence each.
   public var warnings: [String] {
     var found: [String] = []
-    if residual > Self.goodResidual {
+    if isPoor {
       found.append("The fit is poor; the values are marked as estimates.")
     }
     if signalToNoise < 20 {
@@ -128,6 +153,11 @@ public struct Calibration: Equatable, Sendable {
         "The recorder's clock is \(NumberFormatting.rounded(abs(clockError), places: 0)) ppm "
           + "\(clockError > 0 ? "faster" : "slower") than the player's; this was corrected.")
     }
+    if let inputCorner {
+      found.append(
+        "The recorder's input has a high-pass at \(NumberFormatting.rounded(inputCorner, places: 1)) Hz; this was corrected."
+      )
+    }
     if let coilCorner {
       found.append(
         "Coil inductance reduces the response above \(NumberFormatting.rounded(coilCorner, places: 0)) Hz; the drive does not compensate for it."
@@ -137,7 +167,10 @@ public struct Calibration: Equatable, Sendable {
   }
 
   /// Whether the figures are no more than estimates.
-  public var isPoor: Bool { residual > Self.goodResidual }
+  public var isPoor: Bool {
+    residual > Self.goodResidual || resonanceInterval > Self.widestResonance
+      || qualityInterval > Self.widestQuality
+  }
 
   /// What is only known with more than the recording.
   public struct Conditions: Equatable, Sendable {
@@ -193,7 +226,12 @@ public struct Calibration: Equatable, Sendable {
       known.insert("acceleration")
     }
     hardware.estimated.removeAll { known.contains($0) }
-    hardware.uncertainty = isPoor ? .estimated : .measured
+    hardware.uncertainty =
+      isPoor
+      ? .estimated
+      : TransducerUncertainty(
+        resonance: Self.rounded(resonanceInterval + Self.drift, places: 4),
+        qualityFactor: Self.rounded(max(1 + qualityInterval, Self.leastFactor), places: 3))
     if isPoor { hardware.estimated += ["resonance", "qualityFactor"] }
     profile.hardware = hardware
     if let latency = circumstances.latency {

@@ -44,15 +44,20 @@ public struct CalibrationCurve: Equatable, Sendable {
   /// - Parameter noise: What noise adds to the response, in the same groups.
   init(_ response: MeasuredResponse, noise: MeasuredResponse, fit: ResonanceFit) {
     let order = Double(2 - fit.shape.order)
-    let levels = response.groups.indices.map { Self.power(response, around: $0, order: order) }
-    let noises = noise.groups.indices.map { Self.power(noise, around: $0, order: order) }
+    func power(_ response: MeasuredResponse, _ index: Int) -> Double {
+      Self.power(response, around: index, order: order)
+        / max(fit.shape.highPassValue(atHertz: response.groups[index].hertz).power, 1e-9)
+    }
+    let levels = response.groups.indices.map { power(response, $0) }
+    let noises = noise.groups.indices.map { power(noise, $0) }
     let heard = Self.run(
       of: zip(levels, noises).map { $0 > Self.prominence * $1 },
       around: response.groups.lastIndex { $0.hertz <= fit.shape.resonance } ?? 0)
     let greatest = max(zip(levels, heard).map { $1 ? $0 : 0 }.max() ?? 0, 1e-300).squareRoot()
     let points = zip(response.groups, heard).map { group, isAboveNoise in
       let fitted = fit.shape.value(atHertz: group.hertz) * fit.gain
-      let factor = pow(group.hertz, order) / greatest
+      let passed = fit.shape.highPassValue(atHertz: group.hertz).magnitude
+      let factor = pow(group.hertz, order) / (greatest * max(passed, 1e-5))
       return Point(
         hertz: group.hertz, measured: Decibels.of(amplitude: group.gain.magnitude * factor),
         fitted: Decibels.of(amplitude: fitted.magnitude * factor),

@@ -67,6 +67,25 @@ enum LevenbergMarquardt {
     return move.allSatisfy(\.isFinite) ? move : nil
   }
 
+  /// The diagonal of the inverse of JᵀJ, or nothing where it has none.
+  static func inverse(of columns: [[Double]]) -> [Double]? {
+    let count = columns.count
+    var rows = (0..<count).map { row in
+      (0..<count).map { dot(columns[row], columns[$0]) } + (0..<count).map { $0 == row ? 1 : 0 }
+    }
+    for pivot in 0..<count {
+      let top = rows[pivot][pivot]
+      guard top > 0, top.isFinite else { return nil }
+      for column in rows[pivot].indices { rows[pivot][column] /= top }
+      for row in 0..<count where row != pivot {
+        let factor = rows[row][pivot]
+        for column in rows[row].indices { rows[row][column] -= factor * rows[pivot][column] }
+      }
+    }
+    let diagonal = (0..<count).map { rows[$0][count + $0] }
+    return diagonal.allSatisfy { $0 >= 0 && $0.isFinite } ? diagonal : nil
+  }
+
   private static func dot(_ left: [Double], _ right: [Double]) -> Double {
     var sum = 0.0
     for index in left.indices { sum += left[index] * right[index] }

@@ -73,6 +73,57 @@ import TransducerCalibration
     #expect(found.warnings.contains { $0.hasPrefix(warning) })
   }
 
+  /// A recorder's input that is coupled by a capacitor, or by a filter of second order.
+  @Test(arguments: [(1, 20.0), (2, 5), (2, 20), (2, 80)])
+  func aRecordersHighPassIsTakenOut(order: Int, corner: Double) throws {
+    let studio = try RecordingStudio()
+    let clean = try studio.record([(36, 6, 1)])
+    var filtered = clean.samples.map(Double.init)
+    let omega = 2 * Double.pi * corner / clean.rate
+    if order == 1 {
+      var (last, out) = (0.0, 0.0)
+      let pole = exp(-omega)
+      for index in filtered.indices {
+        out = pole * out + (1 + pole) / 2 * (filtered[index] - last)
+        last = filtered[index]
+        filtered[index] = out
+      }
+    } else {
+      // Butterworth by the bilinear transform.
+      let k = tan(omega / 2)
+      let norm = 1 / (1 + 2.0.squareRoot() * k + k * k)
+      var (x1, x2, y1, y2) = (0.0, 0.0, 0.0, 0.0)
+      for index in filtered.indices {
+        let x = filtered[index]
+        let y =
+          norm * (x - 2 * x1 + x2) - 2 * (k * k - 1) * norm * y1
+          - (1 - 2.0.squareRoot() * k + k * k) * norm * y2
+        (x2, x1, y2, y1) = (x1, x, y1, y)
+        filtered[index] = y
+      }
+    }
+    let found = try Calibration(
+      measuring: CalibrationRecording(samples: filtered.map(Float.init), rate: clean.rate),
+      of: studio.signal)
+    #expect(abs(found.resonance / 36 - 1) < 0.01)
+    #expect(abs(found.qualityFactor / 6 - 1) < 0.05)
+    let seen = try #require(found.inputCorner)
+    // A corner below the sweep's 10 Hz is seen by its phase alone, and its order may be taken for the other.
+    #expect(abs(seen / corner - 1) < (corner < 10 ? 0.6 : 0.1))
+    #expect(found.sensor == .acceleration)
+    #expect(found.warnings.contains { $0.hasPrefix("The recorder's input has a high-pass at ") })
+  }
+
+  @Test(arguments: [(36.0, 6.0), (65, 20), (200, 3)])
+  func theIntervalHoldsTheFigures(resonance: Double, qualityFactor: Double) throws {
+    let studio = try RecordingStudio()
+    let found = try Calibration(
+      measuring: studio.record([(resonance, qualityFactor, 1)]), of: studio.signal)
+    #expect(found.resonanceInterval < 0.01 && found.qualityInterval < 0.1)
+    #expect(abs(found.resonance / resonance - 1) < max(0.002, 2 * found.resonanceInterval))
+    #expect(abs(found.qualityFactor / qualityFactor - 1) < max(0.01, 2 * found.qualityInterval))
+  }
+
   @Test(arguments: [-150.0, 50]) func aClockThatIsOffIsMadeGood(partsInAMillion: Double) throws {
     var studio = try RecordingStudio()
     studio.clockError = partsInAMillion

@@ -33,13 +33,16 @@ struct CalibrationReport {
     var rows = [("", "\(old.name)", "measured")]
     let (before, after) = (old.hardware, new.hardware)
     rows.append(
-      ("resonance", told("resonance", before?.resonance, "Hz"), figure(after?.resonance, "Hz")))
+      (
+        "resonance", told("resonance", before?.resonance, "Hz"),
+        figure(after?.resonance, "Hz") + interval(calibration.resonanceInterval)
+      ))
     rows.append(
       (
         "quality", told("qualityFactor", before?.qualityFactor, ""),
-        figure(after?.qualityFactor, "")
+        figure(after?.qualityFactor, "") + interval(calibration.qualityInterval)
       ))
-    rows.append(("band, -10 dB", band(old.hardware?.band), band(new.hardware?.band) + openEnds))
+    rows.append(("band, -10 dB", band(old.hardware?.band), band(calibration.curve.band) + openEnds))
     if let most = after?.acceleration {
       rows.append(
         ("acceleration", told("acceleration", before?.acceleration, "g"), figure(most, "g")))
@@ -71,6 +74,8 @@ struct CalibrationReport {
       entry.member("profile", new.name)
       entry.member("resonance", calibration.resonance)
       entry.member("quality", calibration.qualityFactor)
+      entry.member("resonanceInterval", calibration.resonanceInterval)
+      entry.member("qualityInterval", calibration.qualityInterval)
       entry.object("band", layout: .line) { band in
         band.member("low", calibration.curve.band.lowerBound)
         band.member("high", calibration.curve.band.upperBound)
@@ -80,12 +85,13 @@ struct CalibrationReport {
       entry.member("sensor", calibration.sensor.rawValue)
       entry.member("offset", calibration.offset)
       if let latency { entry.member("latency", latency) }
+      if let corner = calibration.inputCorner { entry.member("inputCorner", corner) }
       if let corner = calibration.coilCorner { entry.member("coilCorner", corner) }
       if let most = new.hardware?.acceleration { entry.member("acceleration", most) }
       entry.member("residual", calibration.residual)
       entry.member("noise", calibration.noise)
       entry.member("signalToNoise", calibration.signalToNoise)
-      entry.member("clockError", calibration.clockError)
+      entry.member("clockErrorPartsPerMillion", calibration.clockError)
       entry.member("poor", calibration.isPoor)
       entry.array("response") { list in
         for point in calibration.curve.response {
@@ -127,6 +133,11 @@ struct CalibrationReport {
     guard let value else { return "unknown" }
     let isEstimated = old.hardware?.estimated.contains(name) ?? false
     return with(unit, value, places: 3) + (isEstimated ? " (estimate)" : "")
+  }
+
+  /// Half of a 95 % interval.
+  private func interval(_ share: Double) -> String {
+    " ± \(NumberFormatting.rounded(share * 100, places: 2)) %"
   }
 
   private func figure(_ value: Double?, _ unit: String) -> String {
