@@ -84,7 +84,7 @@ import Testing
     let lines = run.output.split(separator: "\n").map(String.init)
     #expect(lines.first == "              dayton-tt25-8     measured")
     #expect(
-      lines.contains { $0.hasPrefix("resonance     40 Hz (estimate)  4") && $0.hasSuffix(" Hz") })
+      lines.contains { $0.hasPrefix("resonance     40 Hz (estimate)  4") && $0.contains(" Hz ± ") })
     #expect(lines.contains("latency       unknown           unknown"))
     #expect(lines.last == "mine.json: written")
     let picture = try #require(place.text("fit.svg"))
