@@ -39,10 +39,14 @@ extension ChildProcess {
   @discardableResult
   func waitForLine(with text: String, within limit: Duration = .seconds(15)) throws -> String {
     var found: Substring?
-    try FileGrowth.wait(in: folder, within: limit, for: "'\(text)' of \(name)") {
-      let lines = (output + errors).split(separator: "\n")
-      found = lines.first { $0.contains(text) }
-      return found != nil
+    do {
+      try FileGrowth.wait(in: folder, within: limit, for: "'\(text)' of \(name)") {
+        let lines = (output + errors).split(separator: "\n")
+        found = lines.first { $0.contains(text) }
+        return found != nil
+      }
+    } catch let error as Refused {
+      throw Refused(description: "\(error.description); it printed: \(output)\(errors)")
     }
     return found.map(String.init) ?? ""
   }

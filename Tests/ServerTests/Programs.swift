@@ -10,6 +10,12 @@ enum Programs {
 
   /// Whether PulseAudio, its tools and ALSA's way to it are there and wanted.
   static let havePulse = areWanted && have(["pulseaudio", "parec"], plugIn: "pulse")
+  /// Whether PipeWire, its session manager, its tools and ALSA's way to it are there and wanted.
+  static let havePipeWire =
+    areWanted
+    && have(
+      ["pipewire", "wireplumber", "wpctl", "pw-record", "dbus-run-session", "chrt"],
+      plugIn: "pipewire")
   /// Whether JACK, its tools and ALSA's way to it are there and wanted.
   static let haveJack =
     areWanted && have(["jackd", "jack_wait", "jack_lsp", "jack_rec"], plugIn: "jack")

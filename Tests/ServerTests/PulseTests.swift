@@ -28,7 +28,7 @@ struct PulseTests {
     #expect(heard.difference(above: Self.exact) == nil)
   }
 
-  @Test(arguments: [64, 441, 1_024])
+  @Test(arguments: [64, 256, 441, 1_024])
   func everyPeriodIsHeardTheSame(period: Int) throws {
     let script = try PlaybackScript("0 start earthquake-splash\n120000 end")
     let (heard, _) = try play(script, period: period, buffer: max(4_800, 4 * period))

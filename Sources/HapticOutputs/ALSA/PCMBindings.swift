@@ -27,6 +27,7 @@ final class PCMBindings {
   ) throws(PCMFailure) {
     LibraryErrors.silence()
     if device.prefix(while: { $0 != ":" }) == "jack" { LibraryErrors.silenceJack() }
+    defer { LibraryErrors.silenceLoadedJack() }
     let pcm = try unsafe Self.open(device, for: direction, interception: interception)
     var parameters: OpaquePointer?
     guard unsafe snd_pcm_hw_params_malloc(&parameters) == 0, let parameters = unsafe parameters

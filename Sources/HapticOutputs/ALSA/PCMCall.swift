@@ -1,5 +1,6 @@
 internal import CALSA
 internal import Glibc
+internal import Synchronization
 
 /// The calls of the library that can fail, by the names its documentation has.
 package enum PCMCall: String, CaseIterable, Sendable {
@@ -73,7 +74,8 @@ package struct PCMInterception: Sendable {
 /// What libraries say on their own account: the program's messages are the only ones.
 enum LibraryErrors {
   private static let silenced: Void = temblor_alsa_be_silent()
-  private static let silencedJack: Void = silenceJackNow()
+  private static let silencedJack: Void = { _ = silenceJack(RTLD_NOW) }()
+  private static let isJackSilenced = Atomic<Bool>(false)
 
   /// `snd_lib_error_set_handler`, once.
   static func silence() { _ = silenced }
@@ -81,14 +83,22 @@ enum LibraryErrors {
   /// `jack_set_error_function` and `jack_set_info_function`, once, where the plug-in's library is there.
   static func silenceJack() { _ = silencedJack }
 
-  private static func silenceJackNow() {
+  /// The same where the library has been loaded, for a device of any name.
+  static func silenceLoadedJack() {
+    guard !isJackSilenced.load(ordering: .relaxed) else { return }
+    isJackSilenced.store(silenceJack(RTLD_NOW | RTLD_NOLOAD), ordering: .relaxed)
+  }
+
+  /// Returns whether the library is there; it stays loaded then, so that it stays silent.
+  private static func silenceJack(_ mode: Int32) -> Bool {
     typealias Handler = @convention(c) (UnsafePointer<CChar>?) -> Void
     typealias Setter = @convention(c) (Handler?) -> Void
     let silent: Handler = { _ in }
-    guard let library = unsafe dlopen("libjack.so.0", RTLD_NOW) else { return }
+    guard let library = unsafe dlopen("libjack.so.0", mode) else { return false }
     for name in ["jack_set_error_function", "jack_set_info_function"] {
       guard let symbol = unsafe dlsym(library, name) else { continue }
       unsafe unsafeBitCast(symbol, to: Setter.self)(silent)
     }
+    return true
   }
 }

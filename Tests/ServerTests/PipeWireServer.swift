@@ -1,0 +1,132 @@
+import Glibc
+import PlayRig
+
+/// A PipeWire of a test's own, with its session manager and one sink that nobody hears.
+final class PipeWireServer: Sendable {
+  /// ALSA's name for the way to it.
+  static let device = "temblor-pipewire"
+
+  let folder = FreshFolder()
+  private let process: ChildProcess
+  private let manager: ChildProcess
+
+  /// Starts a server and waits until its sink is known.
+  init() throws {
+    folder.write(try Self.configuration(), to: "pipewire.conf")
+    for name in ["client.conf", "client-rt.conf"] {
+      folder.write(try Self.text("/usr/share/pipewire/" + name), to: name)
+    }
+    folder.write(
+      """
+      </usr/share/alsa/alsa.conf>
+      pcm.\(Self.device) { type pipewire }
+      """, to: "asound.conf")
+    process = try ChildProcess(
+      "pipewire", Programs.path("timeout"), ["120", Programs.path("pipewire")],
+      environment: Self.environment(folder), folder: folder)
+    try FileGrowth.wait(in: folder, within: .seconds(15), for: "PipeWire") { [folder] in
+      unsafe access(folder.path + "/pipewire-0", F_OK) == 0
+    }
+    // It needs a bus, and has none of the user's.
+    var environment = Self.environment(folder)
+    environment["PIPEWIRE_CONFIG_DIR"] = nil
+    environment["DBUS_SESSION_BUS_ADDRESS"] = nil
+    manager = try ChildProcess(
+      "wireplumber", Programs.path("timeout"),
+      ["120", Programs.path("dbus-run-session"), "--", Programs.path("wireplumber")],
+      environment: environment, folder: folder)
+    // Every look takes the tool its time.
+    for _ in 0..<200 {
+      let look = try ChildProcess(
+        "wpctl", Programs.path("wpctl"), ["status"], environment: Self.environment(folder),
+        folder: folder)
+      _ = try look.waitForEnd(within: .seconds(10))
+      if look.output.contains("WirePlumber [export]"), look.output.contains("* ") { return }
+    }
+    throw Refused(description: "no sink: \(process.errors)\(manager.errors)")
+  }
+
+  /// The usual configuration with a sink.
+  private static func configuration() throws -> String {
+    let text = try text("/usr/share/pipewire/pipewire.conf")
+    guard let objects = text.firstRange(of: "context.objects = [") else {
+      throw Refused(description: "an unknown configuration of PipeWire")
+    }
+    return text[..<objects.upperBound]
+      + """
+
+      { factory = adapter args = { factory.name = support.null-audio-sink node.name = temblor
+        media.class = Audio/Sink object.linger = true audio.position = [ FL FR ] } }
+      """ + text[objects.upperBound...]
+  }
+
+  private static func text(_ path: String) throws -> String {
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw Refused(description: "\(path) is not there") }
+    defer { close(descriptor) }
+    var bytes = [UInt8](repeating: 0, count: 1 << 20)
+    let count = unsafe read(descriptor, &bytes, bytes.count)
+    return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+  }
+
+  private static func environment(_ folder: FreshFolder) -> [String: String] {
+    [
+      "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "HOME": folder.path,
+      "XDG_RUNTIME_DIR": folder.path, "PIPEWIRE_RUNTIME_DIR": folder.path,
+      "PIPEWIRE_CONFIG_DIR": folder.path, "ALSA_CONFIG_PATH": folder.path + "/asound.conf",
+      "DBUS_SESSION_BUS_ADDRESS": "unix:path=" + folder.path + "/none",
+    ]
+  }
+
+  /// What a program needs to find it.
+  var environment: [String: String] { Self.environment(folder) }
+
+  /// Begins to record all that is played, and waits until something has arrived.
+  func record() throws -> PipeWireRecording { try PipeWireRecording(of: self) }
+}
+
+/// A recording that goes on: what the sink was given, as 32-bit floats.
+final class PipeWireRecording: Sendable {
+  private let process: ChildProcess
+  private let folder: FreshFolder
+  private static let file = "heard.wav"
+
+  fileprivate init(of server: PipeWireServer) throws {
+    folder = server.folder
+    // A recorder without real-time priority loses what it is late for.
+    process = try ChildProcess(
+      "pw-record", Programs.path("chrt"),
+      [
+        "-f", "20", Programs.path("pw-record"), "-P", "{ stream.capture.sink=true }", "--target",
+        "temblor", "--format", "f32", "--rate", "48000", "--channels", "2",
+        folder.path + "/" + Self.file,
+      ], environment: server.environment, folder: folder)
+    try waitForMore(seconds: 0.3)
+  }
+
+  /// Waits until it has become longer by a time.
+  func waitForMore(seconds: Double) throws {
+    let wanted = folder.size(Self.file) + Int(seconds * 48_000) * 8
+    try FileGrowth.wait(
+      in: folder, within: .seconds(15 + seconds), for: "\(seconds) s of recording"
+    ) { [folder] in folder.size(Self.file) >= wanted }
+  }
+
+  /// All that was recorded so far, one channel; the other is the same, or nothing.
+  func samples() throws -> [Float] {
+    let file = folder.bytes(Self.file)
+    // The header of a file that still grows has no lengths.
+    guard let data = file.firstRange(of: Array("data".utf8)) else { return [] }
+    let bytes = file[(data.upperBound + 4)...]
+    func sample(_ place: Int) -> Float {
+      let start = bytes.startIndex + place * 4
+      return Float(
+        bitPattern: (0..<4).reduce(UInt32(0)) { $0 | UInt32(bytes[start + $1]) << UInt32(8 * $1) })
+    }
+    let all = (0..<(bytes.count / 8)).map { (sample(2 * $0), sample(2 * $0 + 1)) }
+    guard all.allSatisfy({ $0.0 == $0.1 }) else {
+      throw Refused(description: "the channels differ")
+    }
+    return all.map(\.0)
+  }
+}
