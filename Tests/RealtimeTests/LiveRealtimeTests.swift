@@ -69,6 +69,8 @@ struct LiveRealtimeTests {
     renderer.render(into: &span)
     if turn % 500 == 499 {
       renderer.skip(frameCount: 5_000)
+      if renderer.beginRest() > 0 { _ = renderer.restOn(frameCount: 3_000) }
+      renderer.endRest()
       renderer.closeGate()
     }
     crt_guard_exit()

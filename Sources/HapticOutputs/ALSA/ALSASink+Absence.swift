@@ -28,13 +28,21 @@ extension ALSASink {
     sinkEvents.add(.disconnected, text: "\(request.device): \(error.description)")
   }
 
+  /// How long a device that is being closed is waited for before it is opened again.
+  ///
+  /// libjack frees the clients of a server that is gone when another is opened; one that is just being closed
+  /// would be freed twice.
+  private var closingPatience: Duration {
+    granted.isJACKClient ? .seconds(30) : Self.retryInterval + Self.retryInterval
+  }
+
   /// Looks for a device that is away, and else lets time go by.
   func waitForReturn(_ nextAttempt: Duration, _ wake: WakeSignal) -> SinkReadiness? {
     var now = timekeeper.now
     // A device that is still being closed would be busy.
     let isOccupied =
       reopening.isRunning
-      || (reopening.isClosing && now - lostMoment < Self.retryInterval + Self.retryInterval)
+      || (reopening.isClosing && now - lostMoment < closingPatience)
     if now >= nextAttempt, !isOccupied {
       lastAttempt = now
       phase = .disconnected(nextAttempt: now + Self.retryInterval)

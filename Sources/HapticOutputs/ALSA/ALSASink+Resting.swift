@@ -7,7 +7,7 @@ extension ALSASink {
   /// frame.
   public func rest() -> Bool {
     guard case .open = phase, isStarted, let pcm, trouble == nil, interruption == nil,
-      staged.count == 0, granted.mayRest
+      staged.count == 0, !granted.isJACKClient
     else { return false }
     pcm.drop()
     phase = .resting

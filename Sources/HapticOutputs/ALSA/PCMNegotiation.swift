@@ -69,7 +69,7 @@ struct PCMNegotiation {
       rate: rate, channelCount: channelCount, encoding: encoding, access: access,
       periodSize: periodSize, bufferSize: bufferSize,
       isHardware: pcm.isCard || anatomy.contains("Hardware PCM card"),
-      isPaced: anatomy.contains("Null PCM"), mayRest: !anatomy.contains("JACK"))
+      isPaced: anatomy.contains("Null PCM"), isJACKClient: anatomy.contains("JACK"))
   }
 
   /// Mapped memory, but not that of a plug-in, where the library only emulates it.

@@ -74,8 +74,8 @@ public struct PCMConfiguration: Equatable, Sendable {
   public var isHardware: Bool
   /// Whether the device takes frames faster than time goes by, so that the clock holds them back.
   public var isPaced: Bool
-  /// Whether the device may be stopped while nothing sounds: a client of JACK would lose its connections.
-  public var mayRest: Bool
+  /// Whether the device is a client of JACK, which loses its connections when it is stopped.
+  public var isJACKClient: Bool
 }
 
 /// How frames get into a device's buffer.
