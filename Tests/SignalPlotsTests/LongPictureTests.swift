@@ -89,6 +89,28 @@ struct LongPictureTests {
     #expect(part.signal.mono.first == 0.3 && part.signal.mono.last == 0.4)
   }
 
+  /// Two takes of ten minutes: columns in grey, and what one has more in its colour.
+  @Test func overlaysOfTenMinutesAreColumns() throws {
+    var other = Self.long
+    other.layers[0].pattern.events[600].parameters[.hapticIntensity] = 1
+    let plot = try Plot(
+      of: [Self.long, other].map { PlotSubject(name: "long", composition: $0) }, parts: [.score])
+    let drawing = plot.drawing(width: 860)
+    let layout = PlotLayout(plot, width: 860)
+    #expect(drawing.strays == [])
+    let bars = drawing.lines(.role(.equalLine)).map(\.points).max { $0.count < $1.count } ?? []
+    #expect((300...600).contains(bars.count))
+    // The transient at five minutes, 0.6 in one and 1 in the other.
+    let more = drawing.lines(.role(.take(1))).flatMap(\.points).filter { $0[0].x == $0[1].x }
+    #expect(more.count == 1)
+    #expect(abs(more[0][0].x - layout.x(300)) < 1)
+    let heights = [0.6, 1].map {
+      layout.y($0, on: plot.panels[0].axis, in: layout.panels[0].box)
+    }
+    #expect(zip(more[0], heights).allSatisfy { abs($0.0.y - $0.1) < 0.1 })
+    #expect(try plot.draw(as: .svg).count < 150_000)
+  }
+
   @Test func manyEventsAreDrawnInBoundedSize() throws {
     let events = (0..<20_000).map { (index: Int) -> HapticEvent in
       let time = Double(index) * 0.000_5

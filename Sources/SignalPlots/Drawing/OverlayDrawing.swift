@@ -42,11 +42,16 @@ extension FigureDrawing {
     }
     guard plot.takes.allSatisfy({ $0.score != nil }) else { return }
     let groups = transientGroups()
-    guard let fineness = fineness(count: groups.count) else { return }
+    let fineness = fineness(count: groups.count)
+    var taken = Set<[Int]>()
     for group in groups {
       let tones = group.compactMap { $0?.sharpness }
       guard let low = tones.min(), let high = tones.max() else { continue }
       let isSame = tones.count == plot.takes.count && high - low < TakeReading.equalTone
+      guard let fineness else {
+        drawDots(of: group, areEqual: isSame, panel, in: box, taken: &taken)
+        continue
+      }
       drawHeads(of: group, areEqual: isSame, radius: 4.5 * fineness) {
         layout.y($0.sharpness, on: panel.axis, in: box)
       }
@@ -108,7 +113,7 @@ extension FigureDrawing {
       for wantsEqual in take == 0 ? [true, false] : [false] {
         let runs = Self.runs(Array(xs.indices)) { index in
           // A line of a take reaches to where it meets the others,
-          let isApart = differs[index] || index > 0 && differs[index - 1]
+          let isApart = differs[max(0, index - 1)...min(own.count - 1, index + 1)].contains(true)
           // and from the ground up to where it starts.
           let around = own[max(0, index - 1)...min(own.count - 1, index + 1)]
           return around.contains { $0 > 0.0005 } && (wantsEqual ? !differs[index] : isApart)
@@ -152,12 +157,14 @@ extension FigureDrawing {
 
   private mutating func drawTransients(_ panel: PlotPanel, in box: PlotBox) {
     let (groups, layout) = (transientGroups(), layout)
-    let fineness = fineness(count: groups.count)
-    let isDense = fineness == nil
+    guard let fineness = fineness(count: groups.count) else {
+      drawTransientColumns(groups, panel, in: box)
+      return
+    }
     func y(_ point: PatternScore.Point) -> Double {
       layout.y(point.intensity, on: panel.axis, in: box)
     }
-    if plot.takes.count == 2, !isDense { drawShifts(groups, panel, in: box) }
+    if plot.takes.count == 2 { drawShifts(groups, panel, in: box) }
     for group in groups {
       let points = group.compactMap(\.self)
       guard let low = points.min(by: { $0.intensity < $1.intensity }),
@@ -168,18 +175,70 @@ extension FigureDrawing {
       let ground = PlotPoint(layout.x(low.time), box.bottom)
       let top = PlotPoint(ground.x, y(high))
       let shared = PlotPoint(ground.x, isTogether ? y(low) : box.bottom)
-      let width = max(1, 2.5 * (fineness ?? 0)) * scale
-      if !isDense { drawing.line(ground, top, .paper, width: 2 * width) }
+      let width = max(1, 2.5 * fineness) * scale
+      drawing.line(ground, top, .paper, width: 2 * width)
       if isTogether {
         drawing.line(ground, shared, .equalLine, width: width)
       }
       if !isSame, let take = group.firstIndex(where: { $0 == high }) {
         var own = stroke(of: take)
         own.width = width
-        if isDense { own.dashes = [] }
         drawing.stroke([[shared, top]], own)
       }
-      if let fineness { drawHeads(of: group, areEqual: isSame, radius: 5 * fineness, y: y) }
+      drawHeads(of: group, areEqual: isSame, radius: 5 * fineness, y: y)
+    }
+  }
+
+  /// Many transients: in each column of a pixel what all takes have at least, and what the strongest has more.
+  private mutating func drawTransientColumns(
+    _ groups: [[PatternScore.Point?]], _ panel: PlotPanel, in box: PlotBox
+  ) {
+    var columns: [Int: [Double]] = [:]
+    for group in groups {
+      for (take, point) in group.enumerated() {
+        guard let point else { continue }
+        let column = Int((layout.x(point.time) - layout.left) / scale)
+        var values = columns[column] ?? Array(repeating: 0, count: group.count)
+        values[take] = max(values[take], point.intensity)
+        columns[column] = values
+      }
+    }
+    var bars: [PlotRole: [[PlotPoint]]] = [:]
+    for (column, values) in columns.sorted(by: { $0.key < $1.key }) {
+      guard let low = values.min(), let high = values.max() else { continue }
+      let x = layout.left + (Double(column) + 0.5) * scale
+      let heights = [0, low, high].map {
+        PlotPoint(x, layout.y($0, on: panel.axis, in: box))
+      }
+      if low > 0 { bars[.equalLine, default: []].append([heights[0], heights[1]]) }
+      if high - low >= TakeReading.equalStrength, let take = values.firstIndex(of: high) {
+        bars[.take(take), default: []].append([heights[1], heights[2]])
+      }
+    }
+    for role in [.equalLine] + plot.takes.indices.map(PlotRole.take) {
+      drawing.stroke(
+        bars[role] ?? [], PlotDrawing.Stroke(paint: .role(role), width: 0.8 * scale))
+    }
+  }
+
+  /// Dots in place of heads, one for each pixel.
+  private mutating func drawDots(
+    of group: [PatternScore.Point?], areEqual: Bool, _ panel: PlotPanel, in box: PlotBox,
+    taken: inout Set<[Int]>
+  ) {
+    for (take, point) in group.enumerated() {
+      guard let point else { continue }
+      let place = PlotPoint(
+        layout.x(point.time), layout.y(point.sharpness, on: panel.axis, in: box))
+      let cell = [Int(place.x / scale), Int(place.y / scale), areEqual ? -1 : take]
+      if taken.insert(cell).inserted {
+        drawing.add(
+          .disc(
+            place, radius: 1.2 * scale,
+            fill: PlotDrawing.Fill(paint: .role(areEqual ? .equalLine : .take(take))),
+            stroke: nil))
+      }
+      if areEqual { return }
     }
   }
 
