@@ -15,7 +15,7 @@ struct ReferenceSynthesis {
   /// The most samples of all channels together.
   static let sampleLimit = 1 << 24
   /// The most samples of all effects together.
-  static let workLimit = 1 << 27
+  static let workLimit = 1 << 26
 
   let timescale: Int
   let rate: Int

@@ -1,4 +1,5 @@
 import Foundation
+import Diagnostics
 import HapticFormats
 import HapticModel
 import Testing
@@ -84,6 +85,19 @@ import Testing
       MPEG.curve("Linear"),
       effects: MPEG.effect(at: 50, [(10, 0.2, nil), (30, 0.4, nil), (40, 0, nil)]))
     #expect(try MPEG.signal(offset).time == 0.06)
+  }
+
+  /// Effects of 10,000 s together, each of 100 s: more samples than are evaluated.
+  @Test func tooMuchForTheReferenceIsRefused() throws {
+    let wave = MPEG.effect([(0, 0.5, 100), (100_000, 0.5, 100)])
+    let text = MPEG.text(
+      MPEG.wave, effects: Array(repeating: wave, count: 100).joined(separator: ","))
+    let examination = MPEG.examine(text, asReference: true)
+    #expect(examination.composition == nil)
+    #expect(
+      examination.findings.filter { $0.severity == .error }.map(\.message)
+        == ["all channels together are too long to be synthesised"])
+    #expect(try MPEG.composition(text).layers.flatMap(\.pattern.events).count == 100)
   }
 
   @Test func ticksOfTheTimescaleCountForPhases() throws {
