@@ -94,7 +94,7 @@ struct EqualPairTests {
     }
     let comparison = Comparison(fine, coarse)
     #expect(comparison.differences.isEmpty)
-    #expect(comparison.sentences == ["B is equal to A except for a residual at −100 dBFS."])
+    #expect(comparison.sentences == ["B is equal to A except for a residual at −102 dBFS."])
   }
 
   private func rounded(_ sample: Float, _ steps: Float) -> Float {
