@@ -15,7 +15,7 @@ struct RecordingCase {
   var drift = 0.0
   /// Decibels of the noise's RMS value relative to the pattern's peak.
   var noise = -60.0
-  /// What the noise is.
+  /// What the noise is; with hum, white noise has hum of the mains above it.
   var colour = Colour.white
   /// Whether the polarity is inverted.
   var isInverted = false
@@ -70,10 +70,9 @@ struct RecordingCase {
     var samples = [Float](repeating: 0, count: count)
     // A uniform value's RMS is its limit over the root of 3.
     let limit = Float(amplitude * 3.0.squareRoot())
-    let share: Float = colour == .hum ? 0.1 : 1
     for index in samples.indices {
       let bits = numbers.next() >> 40
-      samples[index] = share * limit * (Float(bits) / 8_388_608 - 1)
+      samples[index] = limit * (Float(bits) / 8_388_608 - 1)
     }
     switch colour {
     case .white: break
@@ -88,7 +87,8 @@ struct RecordingCase {
     case .hum:
       let base = Bool.random(using: &numbers) ? 50.0 : 60.0
       let hertz = base * (1 + Double.random(in: -1e-3...1e-3, using: &numbers))
-      let scale = amplitude * (2 / 1.45).squareRoot()
+      // 40 dB below the pattern's peak, as an RMS value.
+      let scale = amplitude * pow(10, (-40 - self.noise) / 20) * (2 / 1.45).squareRoot()
       for (multiple, share) in [(1.0, 1.0), (2, 0.4), (3, 0.5), (5, 0.2)] {
         let phase = Double.random(in: 0...6.28, using: &numbers)
         let step = 2 * .pi * hertz * multiple / 48_000
@@ -135,6 +135,8 @@ enum RealChange: CaseIterable {
     case .missing:
       guard events.count > 2 else { return nil }
       changed.events.remove(at: index)
+      // Of a row of like events, nobody can tell whether the first or the last one is missing.
+      guard !isRow(pattern) || (index != events.first && index != events.last) else { return nil }
     case .moved:
       guard events.count > 2 else { return nil }
       let step = event.time < 0.04 || Bool.random(using: &numbers) ? 0.03 : -0.03
@@ -151,5 +153,14 @@ enum RealChange: CaseIterable {
       changed.events[index].parameters[.hapticSharpness] = value < 0.5 ? value + 0.25 : value - 0.25
     }
     return (changed, event.time)
+  }
+
+  /// Whether the events less the first are those less the last, some time later.
+  private func isRow(_ pattern: HapticPattern) -> Bool {
+    let events = pattern.events.sorted { $0.time < $1.time }
+    let steps = zip(events, events.dropFirst()).map { $1.time - $0.time }
+    return zip(events, events.dropFirst()).allSatisfy {
+      $0.kind == $1.kind && $0.parameters == $1.parameters && $0.duration == $1.duration
+    } && (steps.max() ?? 0) - (steps.min() ?? 0) < 1e-6
   }
 }

@@ -73,7 +73,7 @@ struct RecordingPairTests {
     let other = HapticPattern(events: [hum(0, 1.3, intensity: 0.9, sharpness: 0.9)])
     let comparison = Comparison(try take(fiveTaps), try recording(other))
     #expect(comparison.recording?.outcome != .found)
-    #expect(comparison.differences.count == 1)
+    #expect(comparison.differences.count == 1, "\(comparison.sentences)")
     #expect(!comparison.isEqual(within: Tolerance(decibels: 99, seconds: 99, percent: 99)))
   }
 

@@ -24,7 +24,7 @@ struct RecordingTests {
     return ["heartbeat", "success", "level-up"]
   }
 
-  /// What is said that is not true of a perfect recording.
+  /// What is said of a recording as a whole that is not true.
   private func falsehoods(_ comparison: Comparison, _ made: RecordingCase, duration: Double)
     -> [String]
   {
@@ -32,13 +32,13 @@ struct RecordingTests {
     var delay = 0.0
     var level = 0.0
     var isInverted = false
-    for difference in comparison.differences {
-      switch (difference.kind, difference.isThroughout) {
-      case (.time, true): delay = difference.amount
-      case (.level, true): level = difference.amount
-      case (.polarity, _): isInverted = true
-      case (.noise, true) where difference.unit == .fullScale: break
-      case (.tempo, true) where abs(difference.amount / 100 - made.drift) * duration < 5e-4: break
+    for difference in comparison.differences where difference.isThroughout {
+      switch difference.kind {
+      case .time: delay = difference.amount
+      case .level: level = difference.amount
+      case .polarity: isInverted = true
+      case .noise where difference.unit == .fullScale: break
+      case .tempo where abs(difference.amount / 100 - made.drift) * duration < 5e-4: break
       default: wrong.append(difference.sentence)
       }
     }
@@ -46,6 +46,11 @@ struct RecordingTests {
     if abs(level - made.level) > 0.5 { wrong.append("level \(level)") }
     if isInverted != made.isInverted { wrong.append("polarity") }
     return wrong
+  }
+
+  /// What is said of single events.
+  private func single(_ comparison: Comparison) -> [String] {
+    comparison.differences.filter { !$0.isThroughout }.map(\.sentence)
   }
 
   @Test func aPerfectRecordingIsLaterWeakerAndNoisyAndNothingElse() throws {
@@ -60,8 +65,9 @@ struct RecordingTests {
       var made = RecordingCase(numbers: &numbers)
       if Self.count == nil { made.delay /= 10 }
       let recording = sound([made.samples(of: pattern.signal.mono, numbers: &numbers)])
-      let wrong = falsehoods(
-        Comparison(pattern, recording), made, duration: pattern.signal.duration)
+      let comparison = Comparison(pattern, recording)
+      let wrong =
+        falsehoods(comparison, made, duration: pattern.signal.duration) + single(comparison)
       if !wrong.isEmpty { failures.append("\(number) \(name) \(made): \(wrong)") }
     }
     if Self.count != nil { print("perfect: \(total - failures.count) of \(total) right") }
@@ -108,13 +114,16 @@ struct RecordingTests {
         abs($0.range.lowerBound - time) < 0.075
       }
       let isNamed = near.contains { $0.kind == change.kind }
-      let isWrong = own.count > near.count
+      let untrue = falsehoods(comparison, made, duration: reference.signal.duration)
+      let isWrong = own.count > near.count || !untrue.isEmpty
       if isNamed { named += 1 }
       if isWrong { wrong += 1 }
       let row = table[change] ?? (0, 0, 0)
       table[change] = (row.0 + 1, row.1 + (isNamed ? 1 : 0), row.2 + (isWrong ? 1 : 0))
       if !isNamed || isWrong {
-        failures.append("\(done) \(name) \(change) at \(time) \(made): \(comparison.sentences)")
+        failures.append(
+          "\(done) \(name) \(change) at \(time) \(made), \(isNamed ? "" : "not ")named, \(isWrong ? "" : "nothing ")false: \(comparison.sentences)"
+        )
       }
     }
     if Self.count != nil {
@@ -137,8 +146,9 @@ struct RecordingTests {
         for noise in Self.count == nil ? [-40.0] : [-60.0, -40, -30] {
           let made = RecordingCase(delay: delay, noise: noise)
           let recording = sound([made.samples(of: pattern.signal.mono, numbers: &numbers)])
-          let wrong = falsehoods(
-            Comparison(pattern, recording), made, duration: pattern.signal.duration)
+          let comparison = Comparison(pattern, recording)
+          let wrong =
+            falsehoods(comparison, made, duration: pattern.signal.duration) + single(comparison)
           if !wrong.isEmpty { failures.append("\(name) \(delay) \(noise): \(wrong)") }
         }
       }

@@ -9,6 +9,8 @@ struct RecordingAlignment {
     var tempo: Double
     var sign: Double
     var sum: Double
+    /// Whether it is known by rises and falls alone: a hum of another frequency has nothing else in common.
+    var isEdge = false
   }
 
   /// The places, the simplest story first.
@@ -172,7 +174,9 @@ struct RecordingAlignment {
         .filter { abs($0) <= Self.greatestTempo }
       add(about: lag(best.index), tempos: tempos, reach: 0.014)
     }
+    let count = candidates.count
     for edge in edges(x, y) { add(about: edge, tempos: near, reach: 0.006) }
+    for index in count..<candidates.count { candidates[index].isEdge = true }
   }
 
   /// The indices of the greatest values that are not beside each other.

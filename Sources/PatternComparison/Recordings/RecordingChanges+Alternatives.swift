@@ -10,14 +10,7 @@ extension RecordingChanges {
     let energy = Samples.energy(x)
     let z2 = RecordingThreshold.z * RecordingThreshold.z
     guard isSuspicious(column, energy, z2) else { return [] }
-    let margin = Int(Self.reach * rate) + 20
-    let window =
-      max(0, column.start - margin)..<min(rest.count, column.range.upperBound + margin)
-    let before = Samples.energy(rest, window)
-    var v = Array(rest[window])
-    Samples.add(x, times: gain, to: &v, at: column.start - window.lowerBound)
-    let tries = Trials(
-      index: index, values: v, energy: Samples.energy(v), before: before, start: window.lowerBound)
+    let tries = trials(of: index)
     var found = [level(tries, column, energy)]
     found += times(tries, column)
     found += frequencies(tries)
@@ -51,6 +44,97 @@ extension RecordingChanges {
     var before: Double
     var start: Int
   }
+
+  /// What is around an event now, if it were not there.
+  func trials(of index: Int) -> Trials {
+    let column = columns[index]
+    let margin = Int(Self.reach * rate) + 20
+    let window =
+      max(0, column.start - margin)..<min(rest.count, column.range.upperBound + margin)
+    var values = Array(rest[window])
+    Samples.add(
+      column.samples, times: gain, to: &values, at: column.start - window.lowerBound)
+    return Trials(
+      index: index, values: values, energy: Samples.energy(values),
+      before: Samples.energy(rest, window), start: window.lowerBound)
+  }
+
+  /// A frequency near one that explains more than the one there is.
+  ///
+  /// The event's level is free, and so is its time a little: the place of the whole may still be wrong
+  /// because of the event.
+  func frequency(_ tries: Trials, near ratio: Double) -> (
+    stem: Stem, ratio: Double, before: Double, after: Double
+  )? {
+    let variants = EventVariants(reference: original)
+    var best: (stem: Stem, ratio: Double, before: Double, after: Double)?
+    var center = ratio
+    // What explains a hundredth of a standard error more is as good.
+    var least = tries.before - max(0.01 * sigma * sigma, 0.01 * tries.before)
+    let seconds = Double(columns[tries.index].samples.count) / rate
+    least -= shifted(columns[tries.index], tries)
+    let first = min(0.03, 0.003 / max(0.01, seconds))
+    for step in [0, first, first / 2, first / 4, first / 8] {
+      for sign in [1.0, -1] {
+        let tried = center * exp(step * sign)
+        guard let (stem, before, after) = variants.frequency(of: tries.index, times: tried) else {
+          continue
+        }
+        let column = whitened(stem)
+        let energy = max(Samples.energy(column.samples), 1e-30)
+        let own = max(0, product(column, tries)) / energy
+        let left = tries.energy - own * own * energy - shifted(column, tries)
+        guard left < least, own > 0.1 * gain else { continue }
+        least = left
+        best = (stem.scaled(by: isAlone ? 1 : own / gain), tried, before, after)
+      }
+      center = best?.ratio ?? center
+    }
+    return best
+  }
+
+  /// A shift near one that explains more than the one there is, by the slope of the event's sound.
+  func time(_ tries: Trials, near shift: Double) -> (stem: Stem, shift: Double)? {
+    let column = columns[tries.index]
+    let (slope, energy) = slope(of: column)
+    let own = product(column, tries) / max(Samples.energy(column.samples), 1e-30)
+    guard own > 0.1 * gain, energy > 0 else { return nil }
+    let step = -product(slope, tries) / (own * energy) / rate
+    guard abs(step) > 2e-6, abs(step) < 0.002,
+      let stem = EventVariants(reference: original).time(of: tries.index, later: shift + step)
+    else { return nil }
+    let scale =
+      (fit.reference.stems[tries.index].energy / max(original.stems[tries.index].energy, 1e-30))
+      .squareRoot()
+    let moved = whitened(stem.scaled(by: scale))
+    let after =
+      tries.energy - 2 * gain * product(moved, tries)
+      + gain * gain * Samples.energy(moved.samples)
+    guard after < 0.99 * tries.before else { return nil }
+    return (stem.scaled(by: scale), shift + step)
+  }
+
+  /// The slope of a column, less what of it is a change of level, and its energy.
+  private func slope(of column: Column) -> (Column, Double) {
+    let energy = max(Samples.energy(column.samples), 1e-30)
+    var slope = column
+    let x = column.samples
+    guard x.count > 2 else { return (slope, 0) }
+    for index in 1..<x.count - 1 { slope.samples[index] = (x[index + 1] - x[index - 1]) / 2 }
+    (slope.samples[0], slope.samples[x.count - 1]) = (0, 0)
+    Samples.add(x, times: -slope.dot(column) / energy, to: &slope.samples, at: 0)
+    return (slope, Samples.energy(slope.samples))
+  }
+
+  /// How much more a column explains that may come a little earlier or later.
+  private func shifted(_ column: Column, _ tries: Trials) -> Double {
+    let (slope, energy) = slope(of: column)
+    let product = product(slope, tries)
+    return energy > 0 ? product * product / energy : 0
+  }
+
+  /// Whether there is one event, whose level is that of the whole.
+  var isAlone: Bool { original.groups.count == 1 }
 
   func isSuspicious(_ column: Column, _ energy: Double, _ z2: Double) -> Bool {
     let x = column.samples
@@ -203,8 +287,8 @@ extension RecordingChanges {
       let own = product / max(energy, 1e-30)
       guard own > 0.2 * gain else { return [plain].compactMap(\.self) }
       let both = rated(
-        tries, after: tries.energy - own * own * energy, parameters: 2.2,
-        stem: stem.scaled(by: own / gain), change)
+        tries, after: tries.energy - own * own * energy, parameters: isAlone ? 1 : 2.2,
+        stem: stem.scaled(by: isAlone ? 1 : own / gain), change)
       return [plain, both].compactMap(\.self)
     }
     var found: [Alternative] = []

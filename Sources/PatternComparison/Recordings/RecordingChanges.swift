@@ -3,9 +3,11 @@ import SignalAnalysis
 
 /// Explains what is left of a recording, the clearest cause first, each cause once.
 struct RecordingChanges {
-  private(set) var fit: RecordingFit
+  var fit: RecordingFit
   /// What was found.
-  private(set) var changes: [RecordingChange] = []
+  var changes: [RecordingChange] = []
+  /// For each of them, what it does to the model.
+  var effects: [Effect] = []
   /// The gain of the whole.
   private(set) var gain = 0.0
   /// The standard deviation of the whitened noise.
@@ -31,14 +33,19 @@ struct RecordingChanges {
   var rest: [Float] = []
   /// The stems as they lie in the take, through the whitener.
   var columns: [Column] = []
-  /// What was explained: samples of the take, and by how much.
-  var explained: [(range: Range<Int>, improvement: Double)] = []
-  /// Samples of the take that added sounds fill.
-  var filled: [Range<Int>] = []
-  /// How many added sounds begin while an event of the reference is heard, and how many are much
-  /// stronger than the events about them.
-  private(set) var overlaps = (heard: 0, masking: 0)
-  var done: Set<Int> = []
+  var done: Set<Int> { Set(effects.compactMap(\.stem)) }
+  /// What a change does to the model.
+  struct Effect {
+    /// The stem that is changed; nil for an added sound.
+    var stem: Int?
+    /// Samples of the take in which something else sounds.
+    var filled: Range<Int>?
+    /// Samples of the take that it explains, and by how much.
+    var explained: (range: Range<Int>, improvement: Double)
+    /// What it costs to believe it, as a share of a change.
+    var doubt = 0.0
+  }
+
   let bank: ToneBursts
   let original: RecordingReference
 
@@ -57,15 +64,23 @@ struct RecordingChanges {
       guard explainNext() else { break }
       self.fit.refine(rounds: 1)
       settle()
+      polish()
     }
-    dropNeedless()
+    if self.fit.greatestTempo == 0, !changes.isEmpty {
+      self.fit.freeTempo()
+      self.fit.refine(rounds: 2)
+      settle()
+      polish()
+    }
+    simplify()
+    removeTrifles()
   }
 
   /// Whether an event stands out of the noise enough to be judged.
   func isJudged(_ index: Int) -> Bool { clarity[index] > 2 * RecordingThreshold.z }
 
   /// Fits all, and takes what the common gain explains from the take.
-  private mutating func settle() {
+  mutating func settle() {
     let solution = fit.solve()
     sigma = RecordingFit.sigma(solution.residual)
     gain = RecordingFit.common(solution.gains, solution.errors, sigma: sigma)
@@ -73,13 +88,13 @@ struct RecordingChanges {
     for column in solution.columns {
       Samples.add(column.samples, times: -gain, to: &rest, at: column.start)
     }
-    for range in filled { Samples.silence(&rest, range) }
+    for range in effects.compactMap(\.filled) { Samples.silence(&rest, range) }
     columns = [Column](
       repeating: Column(start: 0, samples: []), count: fit.reference.stems.count)
     for (group, column) in zip(fit.reference.groups, solution.columns) {
       for index in group {
         columns[index] =
-          group.count == 1
+          group.count == 1 && fit.excluded.isEmpty
           ? column : fit.column(index).whitened(by: fit.whitener, count: fit.take.count)
       }
     }
@@ -174,7 +189,7 @@ struct RecordingChanges {
 
   func isNews(_ range: Range<Int>, _ score: Double) -> Bool {
     let margin = Int(0.08 * rate)
-    return explained.allSatisfy { known, improvement in
+    return effects.map(\.explained).allSatisfy { known, improvement in
       known.upperBound + margin < range.lowerBound || range.upperBound + margin < known.lowerBound
         || score > Self.leftover * improvement
     }
@@ -182,22 +197,24 @@ struct RecordingChanges {
 
   private mutating func take(_ alternative: Alternative) {
     let index = alternative.index
-    done.insert(index)
     changes.append(alternative.change)
-    explained.append((columns[index].range, alternative.improvement))
-    let stem = alternative.stem ?? fit.reference.stems[index].scaled(by: 0)
-    if alternative.change.kind == .spectrum { filled.append(columns[index].range) }
-    fit.reference.stems[index] = stem
+    effects.append(
+      Effect(
+        stem: index, filled: alternative.change.kind == .spectrum ? columns[index].range : nil,
+        explained: (columns[index].range, alternative.improvement)))
+    fit.reference.stems[index] = alternative.stem ?? fit.reference.stems[index].scaled(by: 0)
   }
 
   private mutating func take(_ added: ToneBursts.Found) {
     // All that sounds on around it belongs to it.
     let block = Int(0.012 * rate)
     var range = added.range
+    // What is weaker by far is left of the events around.
+    let power = Samples.energy(rest, range.clamped(to: rest.indices)) / Double(range.count)
+    let least = max(6 * sigma * sigma, 0.03 * power) * Double(block)
     func isLoud(_ part: Range<Int>) -> Bool {
       let part = part.clamped(to: rest.indices)
-      return part.count == block
-        && Samples.energy(rest, part) > 6 * sigma * sigma * Double(block)
+      return part.count == block && Samples.energy(rest, part) > least
     }
     while isLoud(range.upperBound..<range.upperBound + block) {
       range = range.lowerBound..<range.upperBound + block
@@ -212,16 +229,43 @@ struct RecordingChanges {
       RecordingChange(
         kind: .added, event: event, range: start...start + duration,
         amount: 20 * log10(added.amplitude), confidence: (added.score).squareRoot()))
+    let margin = Int(0.02 * rate)
+    effects.append(
+      Effect(
+        filled: max(0, range.lowerBound - margin)..<min(rest.count, range.upperBound + margin),
+        explained: (range, added.score), doubt: doubt(of: range)))
+    fit.excluded = additions
+  }
+
+  /// Samples of the take in which added sounds are.
+  var additions: [Range<Int>] { effects.filter { $0.stem == nil }.compactMap(\.filled) }
+
+  /// Whether most of an event lies where sounds were added.
+  func isCovered(_ index: Int) -> Bool { additions.contains { isCovered(index, by: $0) } }
+
+  private func isCovered(_ index: Int, by range: Range<Int>) -> Bool {
+    let column = columns[index]
+    let inside = column.range.clamped(to: range)
+    guard !inside.isEmpty else { return false }
+    let part = inside.lowerBound - column.start..<inside.upperBound - column.start
+    return Samples.energy(column.samples, part) > 0.5 * Samples.energy(column.samples)
+  }
+
+  /// How doubtful it is that a sound was added that fills a part of the take.
+  private func doubt(of range: Range<Int>) -> Double {
     let energy = Samples.energy(rest, range)
-    if own(in: range) > 0.01 * energy { overlaps.heard += 1 }
-    let reach = Int(0.05 * rate)
+    var doubt = 0.0
+    // It begins while an event of the reference is heard.
+    if own(in: range) > 0.01 * energy { doubt += 0.5 }
+    // It is much stronger than the events about it.
+    let reach = Int(0.025 * rate)
     let near = own(in: range.lowerBound - reach..<range.upperBound + reach)
     if near > 0.000_1 * energy, near < 0.25 * energy, range.count > Int(0.015 * rate) {
-      overlaps.masking += 1
+      doubt += 1.5
     }
-    let margin = Int(0.02 * rate)
-    filled.append(max(0, range.lowerBound - margin)..<min(rest.count, range.upperBound + margin))
-    explained.append((range, added.score))
+    // It sounds where an event should: it would explain any change of it.
+    doubt += 1.5 * Double(columns.indices.count { isCovered($0, by: range) })
+    return doubt
   }
 
   /// What the events explain of a part of the take.
@@ -260,31 +304,5 @@ struct RecordingChanges {
     }
     let least = Float(0.02 * original.peak)
     return levels.indices.map { Float(gain) * max(0.1 * greatest[$0 / block], least) }
-  }
-
-  /// Takes back each change without which all is explained as well.
-  private mutating func dropNeedless() {
-    guard changes.count > 1 else { return }
-    for position in changes.indices.reversed() where changes[position].kind != .added {
-      guard
-        let index = original.stems.firstIndex(where: {
-          $0.event.index == changes[position].event.index
-            && $0.time == changes[position].range.lowerBound
-        })
-      else { continue }
-      let changed = whitened(fit.reference.stems[index])
-      let plain = whitened(original.stems[index])
-      let first = min(changed.start, plain.start)
-      let last = min(rest.count, max(changed.range.upperBound, plain.range.upperBound))
-      var part = Array(rest[first..<last])
-      let now = Samples.energy(part)
-      Samples.add(changed.samples, times: gain, to: &part, at: changed.start - first)
-      Samples.add(plain.samples, times: -gain, to: &part, at: plain.start - first)
-      let z2 = RecordingThreshold.z * RecordingThreshold.z
-      guard Samples.energy(part) - now < z2 * sigma * sigma else { continue }
-      fit.reference.stems[index] = original.stems[index]
-      changes.remove(at: position)
-      settle()
-    }
   }
 }

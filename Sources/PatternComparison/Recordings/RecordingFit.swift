@@ -23,10 +23,16 @@ struct RecordingFit {
   /// The segment, its polarity that of the reference.
   var take: [Float]
   var place: Placement
+  /// The greatest share of tempo that `refine` gives.
+  var greatestTempo: Double
   /// Makes the noise white.
   var whitener: [Float] = [1]
   /// Hertz of steady tones that are part of the fit.
   private(set) var lines: [Double] = []
+  /// Parts of the take that say nothing about the reference.
+  var excluded: [Range<Int>] = [] {
+    didSet { if excluded != oldValue { set(lines: lines) } }
+  }
   /// The standard error of the tempo after `refine`.
   private(set) var tempoError = Double.infinity
   private var nuisances: [Column] = []
@@ -34,10 +40,27 @@ struct RecordingFit {
 
   private var rate: Double { reference.rate }
 
+  /// Keeps the tempo as it was recorded.
+  mutating func fixTempo() {
+    place.tempo = 0
+    greatestTempo = 0
+  }
+
+  /// Lets the tempo be what clocks differ by.
+  mutating func freeTempo() { greatestTempo = Self.usualTempo }
+
+  /// Whether the tempo is no other than clocks have.
+  var isUsual: Bool { greatestTempo <= Self.usualTempo }
+
+  /// The share of tempo up to which clocks differ.
+  static let usualTempo = 0.002
+
   init(_ reference: RecordingReference, take: [Float], place: Placement) {
     self.reference = reference
     self.take = take
     self.place = place
+    // Another tempo than that of clocks is not found by the way: short sounds would take it for theirs.
+    greatestTempo = abs(place.tempo) > Self.usualTempo ? 0.034 : Self.usualTempo
     set(lines: [])
   }
 
@@ -78,7 +101,11 @@ struct RecordingFit {
       columns += parts
     }
     // A filter turns such columns into each other, so they need none.
-    nuisances = columns.map { Column(start: first, samples: Array($0[first...])) }
+    nuisances = columns.map {
+      var column = Column(start: first, samples: Array($0[first...]))
+      column.silence(excluded)
+      return column
+    }
     nuisanceProducts = nuisances.indices.map { i in (0...i).map { nuisances[i].dot(nuisances[$0]) }
     }
   }
@@ -130,7 +157,12 @@ struct RecordingFit {
     let taps = isWhitened ? whitener : [1]
     var y = Samples.filtered(take, by: taps)
     Samples.silence(&y, 0..<whitenerLength)
-    let columns = groupColumns().map { $0.whitened(by: taps, count: take.count) }
+    for range in excluded { Samples.silence(&y, range) }
+    let columns = groupColumns().map { column in
+      var column = column.whitened(by: taps, count: take.count)
+      column.silence(excluded)
+      return column
+    }
     var matrix = SkylineMatrix()
     var right: [Double] = []
     for (index, column) in columns.enumerated() {
@@ -161,23 +193,26 @@ struct RecordingFit {
       columns: columns, cleaned: y, energy: energy)
   }
 
-  /// The gain that most of the reference has: that of the heaviest set of gains which agree.
+  /// The gain that most of the reference has: that of the largest set of gains which agree.
   static func common(_ gains: [Double], _ errors: [Double], sigma: Double) -> Double {
     let weights = errors.map { 1 / max($0 * $0, 1e-24) }
     let limit = 4 * Samples.median(weights)
     var best = (score: 0.0, gain: 0.0)
     for (gain, error) in zip(gains, errors) where gain > 0 {
-      var weight = 0.0
-      var sum = 0.0
+      var (votes, weight, sum) = (0.0, 0.0, 0.0)
       for index in gains.indices {
         let slack = 0.05 * gain + 3 * sigma * (error + errors[index])
         guard abs(gains[index] - gain) < min(slack, 0.3 * gain) else { continue }
+        // One event outvotes no two others, however strong it is.
+        let clarity = gain / max(1e-30, 2 * RecordingThreshold.z * sigma * errors[index])
+        votes += min(1, clarity * clarity)
         let own = min(weights[index], limit)
         weight += own
         sum += own * gains[index]
       }
       // An event that changed in any way but its level has a lower gain.
-      if weight * gain > best.score * 1.001 { best = (weight * gain, sum / weight) }
+      let score = votes * pow(gain, 0.25)
+      if score > best.score * 1.001 { best = (score, sum / weight) }
     }
     return best.gain
   }
@@ -190,11 +225,8 @@ struct RecordingFit {
     return max(1e-12, (Samples.median(powers) * 1.007).squareRoot())
   }
 
-  /// How much another tempo recordings usually have, as a share.
-  private static let usualTempo = 0.002
-
   /// Betters delay and tempo by the shifts of blocks of 25 ms, through most of which a line goes.
-  mutating func refine(rounds: Int = 3, allowsTempo: Bool = true) {
+  mutating func refine(rounds: Int = 3) {
     for _ in 0..<rounds {
       let solution = solve()
       let sigma = Self.sigma(solution.residual)
@@ -204,7 +236,7 @@ struct RecordingFit {
         let bounded = min(max(own, 0.3 * gain), 3 * gain)
         Samples.add(column.samples, times: bounded, to: &fitted, at: column.start)
       }
-      move(by: shifts(fitted, solution.residual, sigma: sigma), allowsTempo: allowsTempo)
+      move(by: shifts(fitted, solution, sigma: sigma))
     }
   }
 
@@ -213,10 +245,26 @@ struct RecordingFit {
     var time: Double
     var seconds: Double
     var weight: Double
+    /// The event that is most of the block, and then its share of the blocks of that event.
+    var event: Int
+    var share = 1.0
   }
 
-  private func shifts(_ x: [Float], _ residual: [Float], sigma: Double) -> [Shift] {
+  private func shifts(_ x: [Float], _ solution: Solution, sigma: Double) -> [Shift] {
     let length = Int(rate / 40)
+    let residual = solution.residual
+    var loudest = [(energy: Double, column: Int)](
+      repeating: (0, -1), count: x.count / length + 1)
+    for (index, column) in solution.columns.enumerated() where !column.samples.isEmpty {
+      for block in max(0, column.start - 1) / length...max(0, column.range.upperBound - 1) / length
+      where block < loudest.count {
+        let part = (1 + block * length..<1 + (block + 1) * length).clamped(to: column.range)
+        guard !part.isEmpty else { continue }
+        let energy = Samples.energy(
+          column.samples, part.lowerBound - column.start..<part.upperBound - column.start)
+        if energy > loudest[block].energy { loudest[block] = (energy, index) }
+      }
+    }
     let half = Float(rate / 2)
     var shifts: [Shift] = []
     for start in stride(from: 1, to: x.count - length, by: length) {
@@ -240,7 +288,8 @@ struct RecordingFit {
       shifts.append(
         Shift(
           time: (Double(start) + Double(length) / 2) / rate - place.delay,
-          seconds: -Double(rd - share * rx) / weight, weight: weight))
+          seconds: -Double(rd - share * rx) / weight, weight: weight,
+          event: loudest[start / length].column))
     }
     let least = 1e-4 * (shifts.map(\.weight).max() ?? 0)
     shifts.removeAll { $0.weight <= least }
@@ -249,12 +298,25 @@ struct RecordingFit {
       shifts[index].weight = min(shifts[index].weight / (sigma * sigma), 1e10)
     }
     let limit = 9 * Samples.median(shifts.map(\.weight))
-    for index in shifts.indices { shifts[index].weight = min(shifts[index].weight, limit) }
+    let counts = shifts.reduce(into: [:]) { $0[$1.event, default: 0.0] += 1 }
+    for index in shifts.indices {
+      shifts[index].weight = min(shifts[index].weight, limit)
+      shifts[index].share = 1 / (counts[shifts[index].event] ?? 1)
+    }
     return shifts
   }
 
-  private mutating func move(by shifts: [Shift], allowsTempo: Bool) {
-    var use = [Double](repeating: 1, count: shifts.count)
+  private mutating func move(by shifts: [Shift]) {
+    // A long event is one voice of many, as a short one.
+    let shares = shifts.map(\.share)
+    func uses(_ rests: [Double]) -> [Double] {
+      let scale = 1e-4 + 2 * Samples.median(rests, weights: shares)
+      return rests.map {
+        1 / ((1 + ($0 / scale) * ($0 / scale)) * (1 + ($0 / scale) * ($0 / scale)))
+      }
+    }
+    let usual = Samples.median(shifts.map(\.seconds), weights: shares)
+    var use = uses(shifts.map { abs($0.seconds - usual) })
     var (middle, slope, center, spread) = (0.0, 0.0, 0.0, 0.0)
     for _ in 0..<8 {
       var (sum, times) = (0.0, 0.0)
@@ -275,11 +337,7 @@ struct RecordingFit {
       }
       slope = spread > 0 ? product / spread : 0
       middle = seconds / sum
-      let rests = shifts.map { abs($0.seconds - middle - slope * ($0.time - center)) }
-      let scale = 1e-4 + 2 * Samples.median(rests)
-      use = rests.map {
-        1 / ((1 + ($0 / scale) * ($0 / scale)) * (1 + ($0 / scale) * ($0 / scale)))
-      }
+      use = uses(shifts.map { abs($0.seconds - middle - slope * ($0.time - center)) })
     }
     // Where shifts scatter more than noise makes them, the model is what limits them.
     let scatter = Samples.median(
@@ -292,10 +350,10 @@ struct RecordingFit {
     // Another tempo is rare: misfits are no evidence of one.
     let doubt = excess / (Self.usualTempo * Self.usualTempo)
     slope = (slope * spread - doubt * place.tempo) / max(1e-30, spread + doubt)
-    if tempoError > 0.01 || !allowsTempo { slope = -place.tempo }
+    if tempoError > 0.01 { slope = -place.tempo }
     slope = min(max(slope, -0.01), 0.01)
     middle = min(max(middle, -0.003), 0.003)
-    let tempo = min(max(place.tempo + slope, -0.034), 0.034)
+    let tempo = min(max(place.tempo + slope, -greatestTempo), greatestTempo)
     slope = tempo - place.tempo
     place.tempo = tempo
     place.delay += middle - slope * center

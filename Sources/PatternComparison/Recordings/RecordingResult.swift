@@ -56,8 +56,12 @@ struct RecordingResult {
   private static let leastShare = 0.4
   /// The share of what is where the reference is that the reference explains.
   private static let leastCoherence = 0.4
+  /// How much weaker than what was added a reference may be and still be what was recorded: −26 dB.
+  private static let leastStrength = 0.05
   /// The greatest share of events that may differ where there are several.
   private static let greatestShare = 0.6
+  /// Seconds of a reference in which the clocks of usual devices differ by less than half a millisecond.
+  private static let shortDuration = 0.6
   /// The share of tempo from which it matters whether the pitch goes along.
   private static let leastStretch = 0.002
 
@@ -73,17 +77,25 @@ struct RecordingResult {
     let finder = RecordingSearch(reference: reference, recording: low.samples, search: search)
     let places = finder.places()
     var best: Story?
-    for place in places {
+    for place in places.flatMap(Self.withAndWithoutTempo) {
       let story = Story(finder.settled(place), original: reference, search: finder)
+      if let shift = story.commonShift {
+        // What most events have in common is the place; another event moved.
+        var shifted = place
+        shifted.fit.place.delay += shift
+        let other = Story(finder.settled(shifted), original: reference, search: finder)
+        if other.isBetter(than: best) { best = other }
+      }
       if story.isBetter(than: best) { best = story }
       // What needs no explanation is the truth.
-      if story.isFound, story.cost == 0 { break }
+      if story.isFound, story.changes.changes.isEmpty { break }
     }
     if best?.isFound != true || best?.cost ?? 0 > 1.3 {
       // Where the event that most of the sound is changed, nothing else holds the place.
       for (variant, index) in Self.variants(of: reference) {
         let other = RecordingSearch(reference: variant, recording: low.samples, search: search)
-        for place in other.places().prefix(1) {
+        let usual = other.places().first { $0.fit.isUsual }.map(Self.withAndWithoutTempo) ?? []
+        for place in usual.prefix(1) {
           let story = Story(
             other.settled(place), original: reference, changed: index, search: finder)
           if story.isBetter(than: best) { best = story }
@@ -132,7 +144,9 @@ struct RecordingResult {
       let lost = Set(
         own.filter { $0.kind == .missing || $0.kind == .spectrum }.map(\.event.index))
       func energy(_ stems: [Int]) -> Double { stems.reduce(0) { $0 + original.stems[$1].energy } }
-      let there = judged.filter { !lost.contains(original.stems[$0].event.index) }
+      let there = judged.filter {
+        !lost.contains(original.stems[$0].event.index) && !changes.isCovered($0)
+      }
       let isThere =
         energy(there) >= RecordingResult.leastShare * energy(judged)
         || Double(there.count) > 0.5 * Double(judged.count)
@@ -143,21 +157,55 @@ struct RecordingResult {
         default: sum + 1
         }
       }
-      cost += 0.5 * Double(changes.overlaps.heard) + 1.5 * Double(changes.overlaps.masking)
-      if abs(changes.fit.place.tempo) > 0.003 { cost += 0.5 }
+      cost += changes.effects.reduce(0) { $0 + $1.doubt }
+      if !changes.fit.isUsual || place.stretch != 1 {
+        // Of a short pattern, a change of any event is likelier.
+        cost += original.duration < RecordingResult.shortDuration ? 1.5 : 0.5
+      }
+      if place.sign < 0 { cost += 0.1 }
       let isMostlyPlain =
         original.stems.count <= 3
         || Double(own.count) <= RecordingResult.greatestShare * Double(original.stems.count)
-      isFound = isThere && isMostlyPlain && changes.coherence >= RecordingResult.leastCoherence
+      let added = changes.changes.filter { $0.kind == .added }.map { pow(10, $0.amount / 20) }.max()
+      let isHeard = changes.gain * original.peak >= RecordingResult.leastStrength * (added ?? 0)
+      isFound =
+        isThere && isMostlyPlain && isHeard
+        && changes.coherence >= RecordingResult.leastCoherence
+    }
+
+    /// The seconds by which several events moved, if they did so together.
+    var commonShift: Double? {
+      let shifts = changes.changes.filter { $0.kind == .time }.map(\.amount)
+      let shift = Samples.median(shifts)
+      let together = shifts.filter { abs($0 - shift) < 0.002 }.count
+      return together > 1 && 2 * together > shifts.count ? shift : nil
     }
 
     /// Whether it is found where another is not, or has less to say, or leaves less.
     func isBetter(than other: Story?) -> Bool {
       guard let other else { return true }
-      guard isFound, other.isFound else { return isFound || (isNoisy && !other.isFound) }
-      guard cost == other.cost else { return cost < other.cost }
-      return changes.left < 0.9 * other.changes.left
+      guard isFound, other.isFound else { return isFound }
+      return cost + misfit < other.cost + other.misfit - 0.02
     }
+
+    /// What is left without a word about it, as a cost.
+    private var misfit: Double { 0.5 * log10(max(1, changes.left)) }
+  }
+
+  /// A place, and before it the same without another tempo where the reference is too short to show one.
+  ///
+  /// Else a changed event would make one.
+  private static func withAndWithoutTempo(
+    _ place: RecordingSearch.Found
+  ) -> [RecordingSearch.Found] {
+    let duration = place.fit.reference.duration
+    guard !place.fit.isUsual || duration < shortDuration else { return [place] }
+    var fixed = place
+    // The middle stays where it is.
+    fixed.fit.place.delay += place.fit.place.tempo * duration / 2
+    fixed.fit.fixTempo()
+    if duration >= shortDuration { fixed.fit.freeTempo() }
+    return [fixed, place]
   }
 
   /// The reference with the frequency changed of an event that is much of it.
@@ -166,7 +214,10 @@ struct RecordingResult {
   ) -> [(reference: RecordingReference, changed: Int)] {
     var references: [(RecordingReference, Int)] = []
     let whole = reference.stems.reduce(0) { $0 + $1.energy }
-    for index in reference.stems.indices where reference.stems[index].energy > 0.3 * whole {
+    let strongest = reference.stems.indices.sorted {
+      reference.stems[$0].energy > reference.stems[$1].energy
+    }
+    for index in strongest.prefix(2) where reference.stems[index].energy > 0.15 * whole {
       for step in [-0.45, -0.3, -0.15, 0.15, 0.3, 0.45] {
         let variants = EventVariants(reference: reference)
         guard let stem = variants.frequency(of: index, times: exp(step))?.stem else { continue }

@@ -34,6 +34,8 @@ struct RecordingSearch {
     var left: Double
     /// Whether the whole is another tempo with its pitch kept; the fit's reference is stretched by it.
     var stretch = 1.0
+    /// Whether it is known by rises and falls alone.
+    var isEdge = false
 
     /// Seconds of the recording at which the reference starts.
     var delay: Double { fit.place.delay + Double(first) / fit.reference.rate }
@@ -52,7 +54,8 @@ struct RecordingSearch {
     var found: [Found] = []
     var best: Int?
     var seen: Set<[Int]> = []
-    for candidate in alignment.candidates where candidate.sum >= least * greatest {
+    for candidate in alignment.candidates
+    where candidate.sum >= least * greatest || candidate.isEdge {
       let key = [
         Int((candidate.delay * 500).rounded()), Int((candidate.tempo * 1_000).rounded()),
         Int(candidate.sign),
@@ -71,12 +74,16 @@ struct RecordingSearch {
     guard let best else { return [] }
     var places = [found[best]]
     for other in found.sorted(by: { $0.left < $1.left })
-    where places.count < Self.greatestPlaceCount && other.left < greatestLeft * found[best].left
+    where places.count < Self.greatestPlaceCount
+      && other.left < (other.fit.isUsual ? 30 : greatestLeft) * found[best].left
       && places.allSatisfy({ Self.areApart($0, other) })
     {
       places.append(other)
     }
-    return places
+    let edges = found.filter { other in
+      other.isEdge && places.allSatisfy { Self.areApart($0, other) }
+    }
+    return places + (edges.min { $0.left < $1.left }.map { [$0] } ?? [])
   }
 
   /// Whether two places are not a period or two of one sound apart.
@@ -111,7 +118,8 @@ struct RecordingSearch {
     guard RecordingFit.common(solution.gains, solution.errors, sigma: sigma) > 0 else { return nil }
     return Found(
       fit: fit, first: first, sign: candidate.sign,
-      left: Samples.energy(solution.residual) / max(solution.energy, 1e-30))
+      left: Samples.energy(solution.residual) / max(solution.energy, 1e-30),
+      isEdge: candidate.isEdge)
   }
 
   /// The noise outside of a range of seconds, or what goes on all the time where that is too short.
@@ -125,7 +133,7 @@ struct RecordingSearch {
   }
 
   /// Learns noise and hum from what the fit leaves, and betters the fit by them.
-  func settled(_ found: Found, isTempoFixed: Bool = false) -> Found {
+  func settled(_ found: Found) -> Found {
     var found = found
     for turn in 0..<3 {
       if turn < 2 {
@@ -144,7 +152,7 @@ struct RecordingSearch {
       let error = Self.modelError * gain * reference.peak
       for bin in noise.powers.indices { noise.powers[bin] += error * error + 1e-16 }
       found.fit.whitener = noise.whitener()
-      found.fit.refine(allowsTempo: !isTempoFixed)
+      found.fit.refine()
     }
     let solution = found.fit.solve()
     found.left = Samples.energy(solution.residual) / max(solution.energy, 1e-30)

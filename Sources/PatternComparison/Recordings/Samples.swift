@@ -72,4 +72,16 @@ enum Samples {
   static func median(_ values: [Double]) -> Double {
     values.isEmpty ? 0 : values.sorted()[values.count / 2]
   }
+
+  /// The value that half of the weight does not exceed; 0 of none.
+  static func median(_ values: [Double], weights: [Double]) -> Double {
+    let order = values.indices.sorted { values[$0] < values[$1] }
+    let half = weights.reduce(0, +) / 2
+    var sum = 0.0
+    for index in order {
+      sum += weights[index]
+      if sum >= half { return values[index] }
+    }
+    return 0
+  }
 }

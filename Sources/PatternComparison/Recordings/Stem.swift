@@ -120,6 +120,15 @@ struct Column {
     return Column(start: start, samples: output)
   }
 
+  /// Makes parts of the take silent.
+  mutating func silence(_ ranges: [Range<Int>]) {
+    for range in ranges {
+      let part = range.clamped(to: self.range)
+      guard !part.isEmpty else { continue }
+      Samples.silence(&samples, part.lowerBound - start..<part.upperBound - start)
+    }
+  }
+
   /// The sum of products with another, each at its own place.
   func dot(_ other: Column) -> Double {
     let first = max(start, other.start)
