@@ -15,12 +15,37 @@ extension Program {
     }
   }
 
+  /// The verbs as shells complete them: behind `help`, the names of verbs come again.
+  var completedCommands: [CommandDescription] {
+    let names = commands.map { command in
+      CommandDescription(
+        command.name, abstract: command.abstract,
+        arguments: command.verbs.isEmpty
+          ? [] : [Argument("VERB", help: "", completion: .words(command.verbs.map(\.name)))]
+      ) { _, _ in .done }
+    }
+    return everyCommand.map { command in
+      guard command.name == "help" else { return command }
+      var help = command
+      (help.arguments, help.verbs) = ([], names)
+      return help
+    }
+  }
+
   /// The program's name as part of a shell function's.
   var shellName: String { String(name.map { $0.isLetter || $0.isNumber ? $0 : "_" }) }
 }
 
 extension String {
-  /// The text as one word of a POSIX shell, zsh included.
+  /// The text as one word of a POSIX shell, zsh included, quoted only where it must be.
+  package var asShellWord: String {
+    let isPlain = allSatisfy {
+      $0.isASCII && ($0.isLetter || $0.isNumber || "._/-+=:,".contains($0))
+    }
+    return isPlain && !isEmpty ? self : shellQuoted
+  }
+
+  /// The text in quotes, as one word of a POSIX shell, zsh included.
   var shellQuoted: String {
     "'" + split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
   }
@@ -64,16 +89,32 @@ extension Program {
         done
       }
       \(function)() {
-        local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-        local verb=${COMP_WORDS[1]}
+        local current previous verb part piece space line=$COMP_LINE
+        local -a words=()
         COMPREPLY=()
-        # Readline gives "--name=value" as three words.
-        if [[ $current == = ]]; then
-          current=
-        elif [[ $previous == = ]]; then
-          previous=${COMP_WORDS[COMP_CWORD - 2]}
+        # Readline splits words at "=" and ":"; what no space divides is one word.
+        for part in "${COMP_WORDS[@]:0:COMP_CWORD + 1}"; do
+          space=${line%%[![:space:]]*}
+          line=${line#"$space"}
+          line=${line#"$part"}
+          if [[ -z $space && ${#words[@]} -gt 0 ]]; then
+            words[-1]+=$part
+          else
+            words+=("$part")
+          fi
+        done
+        current=${words[-1]} previous=${words[${#words[@]} - 2]} verb=${words[1]}
+        if [[ $current == --*=* ]]; then
+          previous=${current%%=*} current=${current#*=}
         fi
-        if ((COMP_CWORD == 1)); then
+        # Readline replaces its last piece alone.
+        piece=${COMP_WORDS[COMP_CWORD]}
+        [[ $piece == [:=] ]] && piece=
+        \(function)_offer
+        COMPREPLY=("${COMPREPLY[@]#"${current%"$piece"}"}")
+      }
+      \(function)_offer() {
+        if ((${#words[@]} == 2)); then
           if [[ $current == -* ]]; then
             \(function)_words \(bashWords(Self.options.flatMap(\.names)))
           else
@@ -82,7 +123,7 @@ extension Program {
           return
         fi
         case $verb in
-      \(everyCommand.map(bashBranch).joined())  esac
+      \(completedCommands.map(bashBranch).joined())  esac
       }
       complete -F \(function) \(name)
 
@@ -92,7 +133,7 @@ extension Program {
   private func bashBranch(_ command: CommandDescription) -> String {
     var text = "    \(command.name))\n"
     if !command.verbs.isEmpty {
-      text += "      if ((COMP_CWORD > 2)); then\n        case ${COMP_WORDS[2]} in\n"
+      text += "      if ((${#words[@]} > 3)); then\n        case ${words[2]} in\n"
       for verb in command.verbs {
         text += "          \(verb.name))\n" + bashBody(verb, margin: "            ")
         text += "            return\n            ;;\n"
@@ -159,7 +200,7 @@ extension Program {
       #compdef \(name)
       # Completion of \(name) for zsh.
       \(zshVerbs(everyCommand, function: function + "_verbs"))\
-      \(everyCommand.map { zshFunction($0, prefix: function + "_verb_") }.joined())\(function)() {
+      \(completedCommands.map { zshFunction($0, prefix: function + "_verb_") }.joined())\(function)() {
         local curcontext=$curcontext state line ret=1
         _arguments -C -S \\
           '(- : *)'{-h,--help}'[\(zshText(Option.help.help))]' \\
@@ -284,7 +325,16 @@ extension Program {
 extension Program {
   /// A script for fish 3.0 and later.
   func fishCompletion() -> String {
-    var text = "# Completion of \(name) for fish.\ncomplete -c \(name) -f\n"
+    var text = """
+      # Completion of \(name) for fish.
+      function __\(shellName)_files -d 'Files with some endings, and folders'
+        set -l word (string replace -r -- '^-[^=]*=' '' (commandline -ct))
+        set -l endings (string join '|' $argv)
+        __fish_complete_path $word | string match -r -- "^[^\\t]*(?:/|\\.(?:$endings))(?:\\t.*)?\\$"
+      end
+      complete -c \(name) -f
+
+      """
     for option in Self.options {
       text += fishLine("__fish_use_subcommand", fishNames(option), help: option.help)
     }
@@ -292,9 +342,9 @@ extension Program {
       text += fishLine(
         "__fish_use_subcommand", "-a \(command.name)", help: command.abstract)
     }
-    for command in everyCommand {
+    for command in completedCommands {
       // A verb behind another may be called as this one is.
-      let namesakes = everyCommand.filter { $0.verbs.contains { $0.name == command.name } }
+      let namesakes = completedCommands.filter { $0.verbs.contains { $0.name == command.name } }
       var condition = Self.fishSeen([command])
       if !namesakes.isEmpty { condition += "; and not " + Self.fishSeen(namesakes) }
       guard !command.verbs.isEmpty else {
@@ -324,7 +374,7 @@ extension Program {
     }
     for argument in command.arguments where argument.completion != .none {
       let offer = String(fishOffer(argument.completion).dropFirst())
-      text += fishLine(condition, offer, help: argument.help)
+      text += fishLine(condition, offer, help: argument.name)
     }
     return text
   }
@@ -345,10 +395,10 @@ extension Program {
     case .none: break
     case .folders: words.append("(__fish_complete_directories)")
     case .files(let endings):
-      words += endings.map { "(__fish_complete_suffix .\($0))" }
       if endings.isEmpty {
         return words.isEmpty ? " -F" : " -F -a \(fishQuoted(words.joined(separator: " ")))"
       }
+      words.append("(__\(shellName)_files \(endings.joined(separator: " ")))")
     }
     return words.isEmpty ? " -f" : " -f -a \(fishQuoted(words.joined(separator: " ")))"
   }

@@ -2,7 +2,7 @@ internal import Glibc
 internal import SystemSupport
 
 /// Numbers and lists as a sentence has them.
-enum SentenceFormatting {
+package enum SentenceFormatting {
   /// A number with at most some decimal places and none that are 0.
   static func number(_ value: Double, places: Int) -> String {
     guard value.isFinite else { return "?" }
@@ -69,6 +69,20 @@ enum SentenceFormatting {
       "eleventh", "twelfth",
     ]
     return words.indices.contains(number - 1) ? words[number - 1] : nil
+  }
+
+  /// `third`, and `13th` beyond the words.
+  package static func anyOrdinal(_ number: Int) -> String {
+    if let word = ordinal(number) { return word }
+    let isTeen = (11...13).contains(number % 100)
+    let ending =
+      switch number % 10 {
+      case 1 where !isTeen: "st"
+      case 2 where !isTeen: "nd"
+      case 3 where !isTeen: "rd"
+      default: "th"
+      }
+    return "\(number)\(ending)"
   }
 
   /// `1, 2 and 5`; runs of three and more as `2 to 5`.

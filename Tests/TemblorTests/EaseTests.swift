@@ -53,7 +53,7 @@ import Testing
       temblor() { "$TEMBLOR" "$@"; }
       eval "$(temblor completion bash)"
       compopt() { :; }
-      offer() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _temblor; echo "${COMPREPLY[*]}"; }
+      offer() { COMP_LINE="$*"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _temblor; echo "${COMPREPLY[*]}"; }
       offer temblor render heartb; offer temblor compare light heartb; offer temblor play -d nul
       """
     let run = try place.bash(script + " 2> /dev/null")

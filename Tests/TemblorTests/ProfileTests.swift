@@ -393,10 +393,10 @@ import Testing
       ln -s $TEMBLOR temblor
       source <(temblor completion bash)
       compopt() { :; }
-      COMP_WORDS=(temblor info --profile pu) COMP_CWORD=3
+      COMP_LINE='temblor info --profile pu' COMP_WORDS=(temblor info --profile pu) COMP_CWORD=3
       _temblor
       echo "${COMPREPLY[*]}"
-      COMP_WORDS=(temblor profiles show puc) COMP_CWORD=3 COMPREPLY=()
+      COMP_LINE='temblor profiles show puc' COMP_WORDS=(temblor profiles show puc) COMP_CWORD=3 COMPREPLY=()
       _temblor
       echo "${COMPREPLY[*]}"
       """)

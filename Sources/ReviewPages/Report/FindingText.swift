@@ -59,7 +59,7 @@ struct FindingText: Equatable {
         "\(kind.plural) \(numbers.dropLast().joined(separator: ", ")) and \(numbers.last ?? "")"
     }
     if isAdded || same.count == 1 { return kind.singular }
-    return "\(Ordinal.word(places.first ?? 0)) \(kind.singular)"
+    return "\(SentenceFormatting.anyOrdinal((places.first ?? 0) + 1)) \(kind.singular)"
   }
 
   /// What is true of the events, or nil where only the sentence says it.
@@ -206,28 +206,6 @@ struct FindingText: Equatable {
   /// A number as people read it.
   private static func number(_ value: Double, places: Int) -> String {
     PageNumberFormatting.shown(PageNumberFormatting.plain(value, places: places))
-  }
-}
-
-/// Words for places in a row.
-enum Ordinal {
-  private static let words = [
-    "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
-  ]
-
-  /// `first` for 0, `second` for 1, and `11th` from there on.
-  static func word(_ index: Int) -> String {
-    if index < words.count { return words[index] }
-    let number = index + 1
-    let isTeen = (11...13).contains(number % 100)
-    let ending =
-      switch number % 10 {
-      case 1 where !isTeen: "st"
-      case 2 where !isTeen: "nd"
-      case 3 where !isTeen: "rd"
-      default: "th"
-      }
-    return "\(number)\(ending)"
   }
 }
 

@@ -164,15 +164,3 @@ extension HapticEvent {
   /// Whether it is felt rather than heard.
   fileprivate var isHaptic: Bool { kind == .hapticTransient || kind == .hapticContinuous }
 }
-
-extension String {
-  /// The text as one word of a POSIX shell, quoted where it must be.
-  var asShellWord: String {
-    let isPlain = allSatisfy {
-      $0.isASCII && ($0.isLetter || $0.isNumber || "._/-+=:,".contains($0))
-    }
-    guard !isPlain || isEmpty else { return self }
-    return "'" + split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''")
-      + "'"
-  }
-}

@@ -30,16 +30,18 @@ import Testing
     (["sketch", "paint", "--size", ""], ""),
     (["sketch", "paint", "--layer", "s"], "sky sea"),
     (["sketch", "help", "c"], "compare completion"),
+    (["sketch", "help", "compare", ""], ""),
     (["sketch", "completion", ""], "bash zsh fish"),
     (["sketch", "nonesuch", ""], ""),
   ])
   func bashOffers(words: [String], offers: String) throws {
     let line = words.map(\.shellQuoted).joined(separator: " ")
+    let typed = Script.typed(words)
     let script =
       SampleProgram.program.completionScript(for: .bash) + """
         compopt() { :; }
         cd /proc/self/task # its folders have numbers for names
-        COMP_WORDS=(\(line)) COMP_CWORD=\(words.count - 1)
+        COMP_WORDS=(\(line)) COMP_CWORD=\(words.count - 1) COMP_LINE=\(typed.shellQuoted)
         _sketch
         echo -n "${COMPREPLY[*]}"
         """
@@ -51,12 +53,30 @@ import Testing
       SampleProgram.program.completionScript(for: .bash) + """
         compopt() { :; }
         folder=$(mktemp -d) && cd "$folder" && mkdir 'a folder' && touch 'b c.txt' d.png
-        COMP_WORDS=(sketch paint '') COMP_CWORD=2
+        COMP_WORDS=(sketch paint '') COMP_CWORD=2 COMP_LINE='sketch paint '
         _sketch
         printf '%s\\n' "${COMPREPLY[@]}"
         rm -r "$folder"
         """
     #expect(try Script.run("bash", input: script) == "a folder\nb c.txt\n")
+  }
+
+  /// Fish has no way to offer some files alone, so the script has one.
+  @Test(.enabled(if: exists(.fish)))
+  func fishOffersFilesOfAnEndingAndFolders() throws {
+    let script =
+      SampleProgram.program.completionScript(for: .fish) + """
+        set folder (mktemp -d); cd $folder; mkdir 'a folder'; touch 'b c.txt' d.png e.svg
+        complete -C 'sketch paint ' | string replace -r '\\t.*' ''
+        echo -
+        complete -C 'sketch paint --layer ' | string replace -r '\\t.*' '' | sort
+        echo -
+        complete -C 'sketch paint --layer=d' | string replace -r '\\t.*' '' | sort
+        cd /; rm -r $folder
+        """
+    #expect(
+      try Script.run("fish", "--no-config", input: script)
+        == "a folder/\nb c.txt\n-\na folder/\nd.png\ne.svg\nsea\nsky\n-\n--layer=d.png\n")
   }
 
   @Test func writesForZsh() {

@@ -114,16 +114,23 @@ private enum Workshop {
     (["shop", "tools", "cut", "-"], "--depth -h --help"),
     (["shop", "tools", "cut", "--depth", ""], "1 2"),
     (["shop", "tools", "cut", "s"], "saw"),
+    (["shop", "tools", "cut", "h"], "hammer hw:1,0 hw:2,0"),
+    (["shop", "tools", "cut", "hw", ":"], "1,0 2,0"),
+    (["shop", "tools", "cut", "hw", ":", "2"], "2,0"),
+    (["shop", "help", "tools", ""], "cut mend"),
+    (["shop", "help", "tools", "m"], "mend"),
+    (["shop", "help", "cut", ""], ""),
     (["shop", "cut", "-"], "--fine -h --help"),
     (["shop", "tools", "mend", ""], ""),
   ])
   func bashOffers(words: [String], offers: String) throws {
     let line = words.map(\.shellQuoted).joined(separator: " ")
+    let typed = Script.typed(words)
     let script =
       Workshop.program.completionScript(for: .bash) + """
         compopt() { :; }
-        shop() { [[ "$*" == "tools --names" ]] && printf 'hammer\\nsaw\\n'; }
-        COMP_WORDS=(\(line)) COMP_CWORD=\(words.count - 1)
+        shop() { [[ "$*" == "tools --names" ]] && printf 'hammer\\nsaw\\nhw:1,0\\nhw:2,0\\n'; }
+        COMP_WORDS=(\(line)) COMP_CWORD=\(words.count - 1) COMP_LINE=\(typed.shellQuoted)
         _shop
         echo -n "${COMPREPLY[*]}"
         """

@@ -7,6 +7,16 @@ enum Script {
     try run(name, arguments, input: input)
   }
 
+  /// The line of which bash makes some words: it splits at "=" and ":" as well as at spaces.
+  static func typed(_ words: [String]) -> String {
+    var line = ""
+    for (index, word) in words.enumerated() {
+      let isJoined = index > 0 && ([word, words[index - 1]].contains { [":", "="].contains($0) })
+      line += (index == 0 || isJoined ? "" : " ") + word
+    }
+    return line
+  }
+
   static func run(_ name: String, _ arguments: [String], input: String) throws -> String {
     let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
     try Data(input.utf8).write(to: file)
