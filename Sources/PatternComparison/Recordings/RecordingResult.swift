@@ -214,10 +214,11 @@ struct RecordingResult {
   ) -> [(reference: RecordingReference, changed: Int)] {
     var references: [(RecordingReference, Int)] = []
     let whole = reference.stems.reduce(0) { $0 + $1.energy }
+    let least = reference.stems.count <= 3 ? 0.15 : 0.3
     let strongest = reference.stems.indices.sorted {
       reference.stems[$0].energy > reference.stems[$1].energy
     }
-    for index in strongest.prefix(2) where reference.stems[index].energy > 0.15 * whole {
+    for index in strongest.prefix(2) where reference.stems[index].energy > least * whole {
       for step in [-0.45, -0.3, -0.15, 0.15, 0.3, 0.45] {
         let variants = EventVariants(reference: reference)
         guard let stem = variants.frequency(of: index, times: exp(step))?.stem else { continue }

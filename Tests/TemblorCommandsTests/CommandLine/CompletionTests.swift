@@ -124,6 +124,11 @@ import Testing
   @Test func writesForFish() {
     let fish = #"""
       # Completion of sketch for fish.
+      function __sketch_files -d 'Files with some endings, and folders'
+        set -l word (string replace -r -- '^-[^=]*=' '' (commandline -ct))
+        set -l endings (string join '|' $argv)
+        __fish_complete_path $word | string match -r -- "^[^\t]*(?:/|\.(?:$endings))(?:\t.*)?\$"
+      end
       complete -c sketch -f
       complete -c sketch -n '__fish_use_subcommand' -s h -l help -d 'Show this help'
       complete -c sketch -n '__fish_use_subcommand' -l version -d 'Show the version'
@@ -131,23 +136,28 @@ import Testing
       complete -c sketch -n '__fish_use_subcommand' -a compare -d 'Compare two drawings'
       complete -c sketch -n '__fish_use_subcommand' -a completion -d 'Print a completion script'
       complete -c sketch -n '__fish_use_subcommand' -a help -d 'Show help for the program or a verb'
-      complete -c sketch -n '__fish_seen_subcommand_from paint' -s o -l output -r -F -d 'Write the picture to FILE'
-      complete -c sketch -n '__fish_seen_subcommand_from paint' -l tone -r -f -a 'dark bright' -d 'How the colours are mixed'
-      complete -c sketch -n '__fish_seen_subcommand_from paint' -s v -l verbose -d 'Tell more; twice, tell all'
-      complete -c sketch -n '__fish_seen_subcommand_from paint' -s h -l help -d 'Show this help'
-      complete -c sketch -n '__fish_seen_subcommand_from paint' -l size -r -f -d 'Dots on each side'
-      complete -c sketch -n '__fish_seen_subcommand_from paint' -l gain -r -f -d 'Make it [lighter]: "up" or \'down\''
-      complete -c sketch -n '__fish_seen_subcommand_from paint' -l layer -r -f -a 'sky sea (__fish_complete_suffix .png) (__fish_complete_suffix .svg)' -d 'Add a layer'
-      complete -c sketch -n '__fish_seen_subcommand_from paint' -s q -l quiet -d 'Tell nothing'
-      complete -c sketch -n '__fish_seen_subcommand_from paint' -f -a '(__fish_complete_suffix .txt)' -d 'A drawing, or `-` for standard input'
-      complete -c sketch -n '__fish_seen_subcommand_from compare' -s h -l help -d 'Show this help'
-      complete -c sketch -n '__fish_seen_subcommand_from compare' -F -d 'One drawing'
-      complete -c sketch -n '__fish_seen_subcommand_from compare' -F -d 'Another drawing'
-      complete -c sketch -n '__fish_seen_subcommand_from compare' -f -a '(__fish_complete_directories)' -d 'Where the report goes'
-      complete -c sketch -n '__fish_seen_subcommand_from completion' -s h -l help -d 'Show this help'
-      complete -c sketch -n '__fish_seen_subcommand_from completion' -f -a 'bash zsh fish' -d 'The shell to teach'
-      complete -c sketch -n '__fish_seen_subcommand_from help' -s h -l help -d 'Show this help'
-      complete -c sketch -n '__fish_seen_subcommand_from help' -f -a 'paint compare completion' -d 'The verb to show help for'
+      complete -c sketch -n '__fish_seen_subcommand_from paint; and not __fish_seen_subcommand_from help' -s o -l output -r -F -d 'Write the picture to FILE'
+      complete -c sketch -n '__fish_seen_subcommand_from paint; and not __fish_seen_subcommand_from help' -l tone -r -f -a 'dark bright' -d 'How the colours are mixed'
+      complete -c sketch -n '__fish_seen_subcommand_from paint; and not __fish_seen_subcommand_from help' -s v -l verbose -d 'Tell more; twice, tell all'
+      complete -c sketch -n '__fish_seen_subcommand_from paint; and not __fish_seen_subcommand_from help' -s h -l help -d 'Show this help'
+      complete -c sketch -n '__fish_seen_subcommand_from paint; and not __fish_seen_subcommand_from help' -l size -r -f -d 'Dots on each side'
+      complete -c sketch -n '__fish_seen_subcommand_from paint; and not __fish_seen_subcommand_from help' -l gain -r -f -d 'Make it [lighter]: "up" or \'down\''
+      complete -c sketch -n '__fish_seen_subcommand_from paint; and not __fish_seen_subcommand_from help' -l layer -r -f -a 'sky sea (__sketch_files png svg)' -d 'Add a layer'
+      complete -c sketch -n '__fish_seen_subcommand_from paint; and not __fish_seen_subcommand_from help' -s q -l quiet -d 'Tell nothing'
+      complete -c sketch -n '__fish_seen_subcommand_from paint; and not __fish_seen_subcommand_from help' -f -a '(__sketch_files txt)' -d 'DRAWING'
+      complete -c sketch -n '__fish_seen_subcommand_from compare; and not __fish_seen_subcommand_from help' -s h -l help -d 'Show this help'
+      complete -c sketch -n '__fish_seen_subcommand_from compare; and not __fish_seen_subcommand_from help' -F -d 'FIRST'
+      complete -c sketch -n '__fish_seen_subcommand_from compare; and not __fish_seen_subcommand_from help' -F -d 'SECOND'
+      complete -c sketch -n '__fish_seen_subcommand_from compare; and not __fish_seen_subcommand_from help' -f -a '(__fish_complete_directories)' -d 'FOLDER'
+      complete -c sketch -n '__fish_seen_subcommand_from completion; and not __fish_seen_subcommand_from help' -s h -l help -d 'Show this help'
+      complete -c sketch -n '__fish_seen_subcommand_from completion; and not __fish_seen_subcommand_from help' -f -a 'bash zsh fish' -d 'SHELL'
+      complete -c sketch -n '__fish_seen_subcommand_from help; and not __fish_seen_subcommand_from paint compare completion' -a paint -d 'Paint a picture of each drawing'
+      complete -c sketch -n '__fish_seen_subcommand_from help; and not __fish_seen_subcommand_from paint compare completion' -a compare -d 'Compare two drawings'
+      complete -c sketch -n '__fish_seen_subcommand_from help; and not __fish_seen_subcommand_from paint compare completion' -a completion -d 'Print a completion script'
+      complete -c sketch -n '__fish_seen_subcommand_from help; and not __fish_seen_subcommand_from paint compare completion' -s h -l help -d 'Show this help'
+      complete -c sketch -n '__fish_seen_subcommand_from help; and __fish_seen_subcommand_from paint' -s h -l help -d 'Show this help'
+      complete -c sketch -n '__fish_seen_subcommand_from help; and __fish_seen_subcommand_from compare' -s h -l help -d 'Show this help'
+      complete -c sketch -n '__fish_seen_subcommand_from help; and __fish_seen_subcommand_from completion' -s h -l help -d 'Show this help'
 
       """#
     #expect(SampleProgram.program.completionScript(for: .fish) == fish)

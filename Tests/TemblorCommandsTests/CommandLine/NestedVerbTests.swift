@@ -185,18 +185,22 @@ private enum Workshop {
     let lines = script.split(separator: "\n").filter { $0.contains("seen_subcommand_from") }
     let seen = "__fish_seen_subcommand_from"
     let fish = [
-      "'\(seen) cut; and not \(seen) tools' -l fine -d 'Cut slowly'",
-      "'\(seen) cut; and not \(seen) tools' -s h -l help -d 'Show this help'",
-      "'\(seen) tools; and not \(seen) cut mend' -a cut -d 'Cut a tool'",
-      "'\(seen) tools; and not \(seen) cut mend' -a mend -d 'Mend a tool'",
-      "'\(seen) tools; and not \(seen) cut mend' -l json -d 'As JSON'",
-      "'\(seen) tools; and not \(seen) cut mend' -s h -l help -d 'Show this help'",
-      "'\(seen) tools; and \(seen) cut' -l depth -r -f -a '1 2' -d 'How deep'",
-      "'\(seen) tools; and \(seen) cut' -s h -l help -d 'Show this help'",
-      "'\(seen) tools; and \(seen) cut' -f -a '(shop tools --names 2>/dev/null)' -d 'A tool'",
-      "'\(seen) tools; and \(seen) mend' -s h -l help -d 'Show this help'",
-      "'\(seen) help' -s h -l help -d 'Show this help'",
-      "'\(seen) help' -f -a 'cut tools' -d 'The verb to show help for'",
+      "'\(seen) cut; and not \(seen) tools help' -l fine -d 'Cut slowly'",
+      "'\(seen) cut; and not \(seen) tools help' -s h -l help -d 'Show this help'",
+      "'\(seen) tools; and not \(seen) help; and not \(seen) cut mend' -a cut -d 'Cut a tool'",
+      "'\(seen) tools; and not \(seen) help; and not \(seen) cut mend' -a mend -d 'Mend a tool'",
+      "'\(seen) tools; and not \(seen) help; and not \(seen) cut mend' -l json -d 'As JSON'",
+      "'\(seen) tools; and not \(seen) help; and not \(seen) cut mend' -s h -l help -d 'Show this help'",
+      "'\(seen) tools; and not \(seen) help; and \(seen) cut' -l depth -r -f -a '1 2' -d 'How deep'",
+      "'\(seen) tools; and not \(seen) help; and \(seen) cut' -s h -l help -d 'Show this help'",
+      "'\(seen) tools; and not \(seen) help; and \(seen) cut' -f -a '(shop tools --names 2>/dev/null)' -d 'TOOL'",
+      "'\(seen) tools; and not \(seen) help; and \(seen) mend' -s h -l help -d 'Show this help'",
+      "'\(seen) help; and not \(seen) cut tools' -a cut -d 'Cut a board'",
+      "'\(seen) help; and not \(seen) cut tools' -a tools -d 'List the tools'",
+      "'\(seen) help; and not \(seen) cut tools' -s h -l help -d 'Show this help'",
+      "'\(seen) help; and \(seen) cut' -s h -l help -d 'Show this help'",
+      "'\(seen) help; and \(seen) tools' -s h -l help -d 'Show this help'",
+      "'\(seen) help; and \(seen) tools' -f -a 'cut mend' -d 'VERB'",
     ].map { "complete -c shop -n " + $0 }
     #expect(lines.map(String.init) == fish)
   }
