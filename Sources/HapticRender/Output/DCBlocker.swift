@@ -159,6 +159,13 @@ struct DCBlocker: BitwiseCopyable, Sendable {
   {
     (first.a, first.b, first.c, first.d) = (a, b, c, d)
     let taken = first.offsets(firstWeights)
+    // A second one that has nothing to forget takes nothing.
+    if mode != .quick, second.start == 0 {
+      offset = taken.3
+      frame &+= 4
+      finishGroup()
+      return (a - taken.0, b - taken.1, c - taken.2, d - taken.3)
+    }
     (second.a, second.b, second.c, second.d) = (
       a - taken.0, b - taken.1, c - taken.2, d - taken.3
     )
