@@ -22,6 +22,14 @@ import Testing
     return try Sound(readingDescriptor: descriptor, path: name).interleaved
   }
 
+  @Test func equalTakesAreNamedSo() throws {
+    let sentence = "A and B are equal, sample for sample: nothing can be heard."
+    let same = try place.temblor("abx", "light", "light", "--simulate", "right", "--trials", "5")
+    #expect(same.error.contains(sentence), "\(same)")
+    let other = try place.temblor("abx", "light", "medium", "--simulate", "right", "--trials", "5")
+    #expect(!other.error.contains(sentence), "\(other)")
+  }
+
   @Test func aPatternAndItsRecordingAreHeardAlikeOneAfterTheOther() throws {
     _ = try place.temblor(
       "render", "pulse", "--sample-format", "float", "--tail", "0", "-o", "a.wav")

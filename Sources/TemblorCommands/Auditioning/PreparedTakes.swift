@@ -19,6 +19,11 @@ struct PreparedTakes: Sendable {
   /// Seconds of the longest.
   var duration: Double { pieces.map(\.duration).max() ?? 0 }
 
+  /// Whether all sound the same, sample for sample.
+  var areEqual: Bool {
+    signals.count > 1 && signals.allSatisfy { $0.channels == signals[0].channels }
+  }
+
   /// The factors by which a match makes all as strong as the weakest.
   ///
   /// - Returns: The factors, and what they are really by: felt energy, where a take is too quiet for a

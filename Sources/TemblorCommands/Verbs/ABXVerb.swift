@@ -98,6 +98,9 @@ enum ABXVerb {
         prepared = try takes.prepared(for: engine)
         let levels = prepared.levels(by: options.match)
         Self.tell(levels, session.console)
+        if prepared.areEqual {
+          session.console.report("A and B are equal, sample for sample: nothing can be heard.")
+        }
         let audition = try ABXTask(
           test, prepared, gains: levels.gains, on: engine,
           region: try part.region(of: prepared.duration), gap: gap, session: session)
