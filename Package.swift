@@ -154,7 +154,9 @@ let package = Package(
     .target(
       name: "HapticOutputs", dependencies: ["CALSA", "HapticPlayback", "SoundFile"],
       swiftSettings: strict),
-    .target(name: "CFaultyPCM", dependencies: ["CALSA"], path: "Tests/CFaultyPCM"),
+    .target(
+      name: "CFaultyPCM", dependencies: ["CALSA"], path: "Tests/CFaultyPCM",
+      linkerSettings: [.linkedLibrary("asound")]),
     .target(
       name: "FaultyPCM",
       dependencies: ["CFaultyPCM", "HapticOutputs", "HapticPlayback", "SoundFile"],
@@ -330,7 +332,13 @@ let package = Package(
         "TestSupport",
       ],
       swiftSettings: strict),
-    .executableTarget(name: "temblor", dependencies: ["TemblorCommands"], swiftSettings: strict),
+    .executableTarget(
+      name: "temblor", dependencies: ["TemblorCommands"], swiftSettings: strict,
+      // A table of its own symbols, for nobody, is a tenth of what a start takes.
+      linkerSettings: [
+        .unsafeFlags(
+          ["-Xlinker", "-no-export-dynamic", "-Xlinker", "-s"], .when(configuration: .release))
+      ]),
     .testTarget(
       name: "TemblorCommandsTests",
       dependencies: [
@@ -392,17 +400,15 @@ let package = Package(
     // What the checkout says of itself: its module table, its words, the size of its files.
     .testTarget(name: "ProjectTests", swiftSettings: strict),
 
-    .systemLibrary(
-      name: "CEBUR128", pkgConfig: "libebur128", providers: [.apt(["libebur128-dev"])]),
-    .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
-    .systemLibrary(name: "CKissFFT", providers: [.apt(["libkissfft-dev"])]),
-    // Loaded when a picture is drawn, so that no other verb waits for it: headers only.
+    // Libraries of others, loaded at the first call of one of their functions; the headers come with their packages.
+    .target(name: "CLateLibrary"),
+    .target(name: "CALSA", dependencies: ["CLateLibrary"]),
+    .target(name: "CEBUR128", dependencies: ["CLateLibrary"]),
+    .target(name: "CExpat", dependencies: ["CLateLibrary"]),
+    .target(name: "CKissFFT", dependencies: ["CLateLibrary"]),
+    .target(name: "CSampleRate", dependencies: ["CLateLibrary"]),
+    .target(name: "CSndFile", dependencies: ["CLateLibrary"]),
+    // Loaded when a picture is drawn: headers only.
     .systemLibrary(name: "CCairo", providers: [.apt(["libcairo2-dev"])]),
-    .systemLibrary(
-      name: "CALSA", pkgConfig: "alsa", providers: [.apt(["libasound2-dev"])]),
-    .systemLibrary(
-      name: "CSndFile", pkgConfig: "sndfile", providers: [.apt(["libsndfile1-dev"])]),
-    .systemLibrary(
-      name: "CSampleRate", pkgConfig: "samplerate", providers: [.apt(["libsamplerate0-dev"])]),
   ]
 )

@@ -4,6 +4,15 @@ import Testing
 @Suite struct CommandLineTests {
   let place = Workplace()
 
+  @Test func aStartLoadsNoLibraryThatACallMayLoad() throws {
+    let run = try place.bash("LD_TRACE_LOADED_OBJECTS=1 $TEMBLOR")
+    #expect(run.status == 0)
+    #expect(run.output.contains("libc.so.6"))
+    for name in ["asound", "cairo", "ebur128", "expat", "kissfft", "samplerate", "sndfile"] {
+      #expect(!run.output.contains("lib\(name)"))
+    }
+  }
+
   @Test func tellsItsVersion() throws {
     #expect(try place.temblor("--version") == .init(0, output: "temblor 0.1.0\n"))
   }
