@@ -20,7 +20,10 @@ package struct CommandDescription: Sendable {
   /// One sentence, with its full stop.
   package var abstract: String
   /// Paragraphs with an empty line between; one whose lines are indented is kept as it is.
-  package var discussion: String
+  ///
+  /// Written when it is shown: every start of the program creates every description.
+  package var discussion: String { makeDiscussion() }
+  private var makeDiscussion: @Sendable () -> String
   /// At most one repeats; the optional ones come after the required ones.
   package var arguments: [Argument]
   /// Options under the heading OPTIONS; `-h` and `--help` come by themselves.
@@ -33,14 +36,15 @@ package struct CommandDescription: Sendable {
   package var run: Body
 
   package init(
-    _ name: String, abstract: String, discussion: String = "", arguments: [Argument] = [],
-    options: [Option] = [], groups: [OptionGroup] = [], verbs: [CommandDescription] = [],
-    examples: [Example] = [],
+    _ name: String, abstract: String,
+    discussion: @autoclosure @escaping @Sendable () -> String = "",
+    arguments: [Argument] = [], options: [Option] = [], groups: [OptionGroup] = [],
+    verbs: [CommandDescription] = [], examples: [Example] = [],
     run: @escaping Body
   ) {
     self.name = name
     self.abstract = abstract
-    self.discussion = discussion
+    makeDiscussion = discussion
     self.arguments = arguments
     self.options = options
     self.groups = groups

@@ -11,8 +11,9 @@ package struct Program: Sendable {
   package var abstract: String
   /// Paragraphs with an empty line between.
   package var discussion: String
-  /// The verbs in the order help lists them; `help` comes by itself.
-  package var commands: [CommandDescription]
+  /// The verbs in the order help lists them; `help` comes by itself. They are created at each call.
+  package var commands: [CommandDescription] { makeCommands() }
+  private var makeCommands: @Sendable () -> [CommandDescription]
   package var examples: [CommandDescription.Example]
   /// Sections for the manual alone, after the verbs.
   package var manualSections: [(title: String, body: String)]
@@ -25,7 +26,8 @@ package struct Program: Sendable {
 
   package init(
     _ name: String, version: String, date: String = "", abstract: String, discussion: String = "",
-    commands: [CommandDescription], examples: [CommandDescription.Example] = [],
+    commands: @autoclosure @escaping @Sendable () -> [CommandDescription],
+    examples: [CommandDescription.Example] = [],
     manualSections: [(title: String, body: String)] = [],
     alternatives: [String: String] = [:],
     message: @escaping @Sendable (any Error) -> String = { "\($0)" },
@@ -36,7 +38,7 @@ package struct Program: Sendable {
     self.date = date
     self.abstract = abstract
     self.discussion = discussion
-    self.commands = commands
+    makeCommands = commands
     self.examples = examples
     self.manualSections = manualSections
     self.alternatives = alternatives
