@@ -2,8 +2,11 @@ import Glibc
 import TestSupport
 
 /// A process whose streams are files, so that it never waits for a test to read.
-struct Running {
+///
+/// It ends with its last reference, whatever happened in the test.
+final class Running {
   let process: pid_t
+  private var isOver = false
   private let output: Scratch
   private let error: Scratch
 
@@ -27,9 +30,16 @@ struct Running {
       ])
   }
 
+  deinit {
+    if isOver { return }
+    kill(process, SIGKILL)
+    _ = ProcessRunner.waitForEnd(of: process)
+  }
+
   /// Waits for the end: the exit status or the negative signal, and what was printed.
   func wait() -> (status: Int32, output: String, error: String) {
-    (
+    isOver = true
+    return (
       ProcessRunner.waitForEnd(of: process),
       String(decoding: readAll(output.descriptor), as: UTF8.self),
       String(decoding: readAll(error.descriptor), as: UTF8.self)

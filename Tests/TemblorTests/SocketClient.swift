@@ -1,21 +1,31 @@
 import Glibc
 
-/// Another program at a socket, which waits at most ten seconds for each line.
+/// Another program at a socket, which waits at most ten seconds for a connection and for each line.
 final class SocketClient {
   private let descriptor: Int32
   private var pending: [UInt8] = []
 
   init(_ path: String) throws {
     descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    var isConnected = false
+    // Between its creation and its first listening a socket refuses.
+    for _ in 0..<2_000 where !isConnected {
+      isConnected = Self.connect(descriptor, to: path)
+      guard isConnected || errno == ECONNREFUSED else { break }
+      if !isConnected { poll(nil, 0, 5) }
+    }
+    guard isConnected else { throw Refused() }
+  }
+
+  private static func connect(_ descriptor: Int32, to path: String) -> Bool {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
     unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: path.utf8) }
-    let result = unsafe withUnsafePointer(to: &address) { pointer in
+    return unsafe withUnsafePointer(to: &address) { pointer in
       unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        unsafe connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+        unsafe Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
       }
     }
-    guard result == 0 else { throw Refused() }
   }
 
   deinit { close(descriptor) }

@@ -72,9 +72,21 @@ public enum ProcessRunner {
   }
 
   /// Waits for the end of a program: its exit status, or the negative number of the signal that ended it.
+  ///
+  /// A program that is still there after three minutes hangs, and is killed.
   public static func waitForEnd(of process: pid_t) -> Int32 {
     var status: Int32 = 0
+    for _ in 0..<90_000 {
+      let ended = unsafe waitpid(process, &status, WNOHANG)
+      if ended == process || (ended < 0 && errno != EINTR) { return result(status) }
+      poll(nil, 0, 2)
+    }
+    kill(process, SIGKILL)
     while unsafe waitpid(process, &status, 0) < 0, errno == EINTR {}
+    return result(status)
+  }
+
+  private static func result(_ status: Int32) -> Int32 {
     let signal = status & 0x7F
     return signal == 0 ? (status >> 8) & 0xFF : -signal
   }
