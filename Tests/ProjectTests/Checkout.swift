@@ -6,6 +6,11 @@ enum Checkout {
   static let root = URL(filePath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent()
 
+  /// The pages at the root.
+  static let pages = [
+    "README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md",
+  ]
+
   /// A file by its path below the root.
   struct File {
     let path: String

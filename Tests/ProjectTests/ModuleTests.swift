@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What README says of the modules, against the sources.
+/// What ARCHITECTURE.md says of the modules, against the sources.
 struct ModuleTests {
   /// The modules of this package that a module's sources import.
   private static func imports() throws -> [String: Set<String>] {
@@ -20,9 +20,9 @@ struct ModuleTests {
     return imports.mapValues { $0.intersection(modules) }
   }
 
-  /// The rows of README's table of modules: the names in the first and in the last column.
+  /// The rows of the table of modules: the names in the first and in the last column.
   private static func table() throws -> [String: Set<String>] {
-    let lines = try Checkout.text("README.md").components(separatedBy: "\n")
+    let lines = try Checkout.text("ARCHITECTURE.md").components(separatedBy: "\n")
     let start = try #require(lines.firstIndex(of: "| module | contents | dependencies |"))
     var table: [String: Set<String>] = [:]
     for line in lines[(start + 2)...].prefix(while: { $0.hasPrefix("|") }) {
@@ -35,7 +35,7 @@ struct ModuleTests {
     return table
   }
 
-  @Test func readmeListsTheModulesWithWhatTheyImport() throws {
+  @Test func architectureListsTheModulesWithWhatTheyImport() throws {
     let imports = try Self.imports()
     let table = try Self.table()
     #expect(Set(table.keys) == Set(imports.keys))

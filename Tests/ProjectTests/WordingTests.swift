@@ -38,7 +38,7 @@ struct WordingTests {
     var files = try Checkout.files(
       in: ["Sources", "Tests", "Examples", "Fuzz", "Profiles", "Patterns"],
       endings: ["swift", "md", "js", "html"])
-    for name in ["README.md", "CHANGELOG.md", "Package.swift"] {
+    for name in Checkout.pages + ["Package.swift"] {
       files.append(
         .init(path: name, lines: try Checkout.text(name).components(separatedBy: "\n")))
     }

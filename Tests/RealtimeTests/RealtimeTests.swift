@@ -7,7 +7,7 @@ import Testing
 
 /// Rendering under the realtime sanitizer, which ends the program at an allocation, lock or system call.
 ///
-/// The sanitizer has to be linked in; the README's table of checks has the command.
+/// The sanitizer has to be linked in; CONTRIBUTING.md has the command.
 @Suite(.enabled(if: crt_guard_is_present(), "the realtime sanitizer is not linked in"))
 struct RealtimeTests {
   @Test(arguments: ShippedPatterns.names)

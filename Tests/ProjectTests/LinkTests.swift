@@ -1,0 +1,28 @@
+import Foundation
+import Testing
+
+/// What pages link to, against the files.
+struct LinkTests {
+  @Test(arguments: Checkout.pages) func linksLeadToFiles(page: String) throws {
+    for link in try Checkout.text(page).matches(of: /\]\(([^)#]+)[^)]*\)/) {
+      let target = String(link.1)
+      if target.contains("://") { continue }
+      #expect(
+        FileManager.default.fileExists(atPath: Checkout.root.appending(path: target).path),
+        "\(page) links to \(target)")
+    }
+  }
+
+  /// An article that its module's page does not list cannot be found.
+  @Test func articlesAreListedByTheirModule() throws {
+    for file in try Checkout.files(in: ["Sources"], endings: ["md"]) {
+      let url = URL(filePath: file.path)
+      let folder = url.deletingLastPathComponent()
+      let module = folder.deletingPathExtension().lastPathComponent
+      let name = url.deletingPathExtension().lastPathComponent
+      guard folder.pathExtension == "docc", name != module else { continue }
+      let page = try Checkout.text(folder.path(percentEncoded: false) + "/\(module).md")
+      #expect(page.contains("<doc:\(name)>"), "\(file.path) is not listed")
+    }
+  }
+}
