@@ -28,6 +28,8 @@ import Testing
     #expect(same.error.contains(sentence), "\(same)")
     let other = try place.temblor("abx", "light", "medium", "--simulate", "right", "--trials", "5")
     #expect(!other.error.contains(sentence), "\(other)")
+    let both = try place.temblor("audition", "light", "light", "--device", "null")
+    #expect(both.error.contains("The takes are equal, sample for sample."), "\(both)")
   }
 
   @Test func aPatternAndItsRecordingAreHeardAlikeOneAfterTheOther() throws {

@@ -83,6 +83,9 @@ enum AuditionVerb {
     let outcome = try options.play(in: session, recordingsOf: takes.channelCounts) { engine in
       let prepared = try takes.prepared(for: engine)
       result.takes = prepared
+      if prepared.areEqual {
+        session.console.report("The takes are equal, sample for sample.")
+      }
       let region = try part.region(of: prepared.duration)
       guard session.hasKeys else {
         return try SequentialAuditionTask(
