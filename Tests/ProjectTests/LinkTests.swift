@@ -16,12 +16,10 @@ struct LinkTests {
   /// An article that its module's page does not list cannot be found.
   @Test func articlesAreListedByTheirModule() throws {
     for file in try Checkout.files(in: ["Sources"], endings: ["md"]) {
-      let url = URL(filePath: file.path)
-      let folder = url.deletingLastPathComponent()
-      let module = folder.deletingPathExtension().lastPathComponent
-      let name = url.deletingPathExtension().lastPathComponent
-      guard folder.pathExtension == "docc", name != module else { continue }
-      let page = try Checkout.text(folder.path(percentEncoded: false) + "/\(module).md")
+      guard let parts = file.path.wholeMatch(of: /(.+\/(\w+)\.docc)\/(\w+)\.md/) else { continue }
+      let (_, folder, module, name) = parts.output
+      if name == module { continue }
+      let page = try Checkout.text("\(folder)/\(module).md")
       #expect(page.contains("<doc:\(name)>"), "\(file.path) is not listed")
     }
   }

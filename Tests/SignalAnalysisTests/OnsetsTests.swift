@@ -5,7 +5,9 @@ import Testing
 
 struct OnsetsTests {
   /// A tap that begins against the phase of an equal hum lowers the level: its end is what rises.
-  private static let concealed: [String: [Double]] = ["earthquake-simulation": [2.9, 2.917, 2.9205]]
+  private static let concealed: [String: [Double]] = [
+    "earthquake-simulation": [2.9, 2.917, 2.9205]
+  ]
 
   /// The start of every transient that follows and precedes other starts by 50 ms is found within
   /// 1.2 ms, and nothing is found where no event begins.

@@ -44,7 +44,8 @@ struct LiveTerminalTests {
   }
 
   @Test func theEndGivesTheTerminalBack() throws {
-    let terminal = try start("$TEMBLOR play heartbeat --device null; " + Pseudoterminal.verdict)
+    let terminal = try Pseudoterminal(
+      "$TEMBLOR play heartbeat --device null; " + Pseudoterminal.verdict)
     try terminal.wait(for: "usual modes, status 0.")
   }
 }
