@@ -229,6 +229,25 @@ extension InBrowser {
       #expect(try page.bool(hasHalo))
     }
 
+    @Test func axesOfMinutesHaveMinutes() throws {
+      let hum = HapticPattern(events: [
+        HapticEvent(kind: .hapticContinuous, time: 0, duration: 150)
+      ])
+      let page = try BrowserPage(
+        Pages.report(
+          [
+            try Pages.take("one", hum, rate: 8_000),
+            try Pages.take("two", hum, rate: 8_000),
+          ],
+          hasSpeakers: false))
+      let labels =
+        "[...document.querySelectorAll('#picture text')].map((each) => each.textContent)"
+      #expect(try page.bool("\(labels).includes('0:20')"))
+      #expect(try page.bool("\(labels).includes('2:20 min')"))
+      for _ in 0..<4 { try page.press("+") }
+      #expect(try page.bool("\(labels).some((each) => /^[0-9.]+ s$/.test(each))"))
+    }
+
     /// Any two of sixteen takes; one more is refused.
     @Test func anyTwoOfSixteenTakesAreShown() throws {
       let tap = HapticPattern(events: [HapticEvent(kind: .hapticTransient, time: 0)])

@@ -11,13 +11,14 @@ function timeStep(pixelsPerSecond, room) {
   return steps.find((step) => step * pixelsPerSecond >= room) ?? 1200;
 }
 
-/** Labels of a time axis at round seconds between two; the last has the unit. */
+/** Labels of a time axis at round times between two; the last has the unit. */
 function timeTicks(from, to, pixelsPerSecond, room) {
   const step = timeStep(pixelsPerSecond, room);
   const ticks = [];
   for (let count = Math.ceil(from / step - 1e-9); count * step <= to + 1e-9; count++) {
     const isLast = (count + 1) * step > to + 1e-9;
-    ticks.push({ time: count * step, text: secondsText(count * step) + (isLast ? " s" : "") });
+    const text = axisText(count * step, to - from);
+    ticks.push({ time: count * step, text: isLast ? `${text} ${axisUnit(to - from)}` : text });
   }
   return ticks;
 }

@@ -23,6 +23,16 @@ const short = (value, places = 2) => withMinus(Number(value.toFixed(places)));
 /** Seconds without trailing zeros. */
 const secondsText = (seconds) => short(seconds, 3);
 
+/** A place on an axis of some seconds: `9.5`, or `9:30` on one of two minutes and more. */
+function axisText(seconds, length) {
+  if (length < 120) return secondsText(seconds);
+  const rest = seconds % 60;
+  return `${Math.floor(seconds / 60)}:${rest < 10 ? "0" : ""}${secondsText(rest)}`;
+}
+
+/** The unit of `axisText`. */
+const axisUnit = (length) => (length < 120 ? "s" : "min");
+
 /** Seconds of constant width, for clocks. */
 const clockText = (seconds) => withMinus(seconds.toFixed(3));
 

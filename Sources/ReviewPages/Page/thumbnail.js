@@ -20,7 +20,7 @@ const lengths = data.takes.map(patternLength);
 function measureRuler() {
   const width = find("#grid").clientWidth;
   const sorted = [...lengths].sort((a, b) => a - b);
-  const usual = sorted[Math.floor(0.85 * sorted.length)] || 1;
+  const usual = sorted[Math.floor(0.85 * (sorted.length - 1))] || 1;
   const units = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 60];
   ruler.unit = units.find((unit) => unit >= usual) ?? 60;
   ruler.columns = ruler.isPrinted ? 6 : width > 1000 ? 4 : width > 700 ? 3 : width > 480 ? 2 : 1;
@@ -115,7 +115,8 @@ function thumbnail(index) {
       const isWhole = count % 4 === 0;
       drawing += line("tick", place, place, bottom, bottom + (isWhole ? 5 : 3));
       if (isWhole || (count % 4 === 2 && layout.span === 1)) {
-        const text = secondsText(from + count * step) + (isWhole && count ? " s" : "");
+        const text = axisText(from + count * step, lengths[index])
+          + (isWhole && count ? ` ${axisUnit(lengths[index])}` : "");
         drawing += label(count ? place : place - 3, bottom + 14, text, count ? "middle" : "start");
       }
     }
