@@ -10,6 +10,13 @@ let strict: [SwiftSetting] = [
   .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
+/// What computes is optimised in debug builds too, with its assertions, where this package itself is built: tests take a
+/// third of the time. Packages that depend on it may not see such flags.
+let core: [SwiftSetting] =
+  Context.environment["PWD"] == Context.packageDirectory
+  ? strict + [.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug))]
+  : strict
+
 let package = Package(
   name: "Temblor",
   products: [
@@ -47,23 +54,23 @@ let package = Package(
     .default(enabledTraits: ["SoundOutput"]),
   ],
   targets: [
-    .target(name: "HapticModel", swiftSettings: strict),
-    .target(name: "Diagnostics", swiftSettings: strict),
-    .target(name: "JSONText", dependencies: ["Diagnostics"], swiftSettings: strict),
+    .target(name: "HapticModel", swiftSettings: core),
+    .target(name: "Diagnostics", swiftSettings: core),
+    .target(name: "JSONText", dependencies: ["Diagnostics"], swiftSettings: core),
     .target(
       name: "HapticFormats",
       dependencies: [
         .target(name: "CExpat", condition: .when(traits: ["SoundOutput"])), "Diagnostics",
         "HapticModel", "JSONText",
       ],
-      swiftSettings: strict),
+      swiftSettings: core),
     .target(
-      name: "RealtimeMemory", swiftSettings: strict + [.enableExperimentalFeature("Lifetimes")]),
+      name: "RealtimeMemory", swiftSettings: core + [.enableExperimentalFeature("Lifetimes")]),
     .target(
-      name: "HapticRender", dependencies: ["HapticModel", "RealtimeMemory"], swiftSettings: strict),
+      name: "HapticRender", dependencies: ["HapticModel", "RealtimeMemory"], swiftSettings: core),
     .target(
       name: "HapticPlayback", dependencies: ["HapticModel", "HapticRender", "RealtimeMemory"],
-      swiftSettings: strict),
+      swiftSettings: core),
     .testTarget(
       name: "HapticPlaybackTests",
       dependencies: ["HapticModel", "HapticPlayback", "HapticRender", "TestSupport"],
@@ -192,11 +199,11 @@ let package = Package(
         .target(name: "CSampleRate", condition: .when(traits: ["SoundOutput"])),
         "SystemSupport",
       ],
-      swiftSettings: strict),
+      swiftSettings: core),
     .target(
       name: "TransducerProfiles",
       dependencies: ["Diagnostics", "HapticModel", "HapticRender", "JSONText"],
-      resources: [.embedInCode("Profiles")], swiftSettings: strict),
+      resources: [.embedInCode("Profiles")], swiftSettings: core),
     .target(
       name: "PatternRules",
       dependencies: ["Diagnostics", "HapticModel", "HapticRender", "SystemSupport"],
@@ -212,7 +219,7 @@ let package = Package(
       name: "ShippedPatterns", resources: [.embedInCode("Patterns")],
       swiftSettings: strict),
     .target(
-      name: "SignalAnalysis", dependencies: ["CEBUR128", "CKissFFT"], swiftSettings: strict),
+      name: "SignalAnalysis", dependencies: ["CEBUR128", "CKissFFT"], swiftSettings: core),
     .testTarget(
       name: "SignalAnalysisTests",
       dependencies: [
@@ -222,7 +229,7 @@ let package = Package(
     .target(
       name: "SignalPlots",
       dependencies: ["CCairo", "HapticModel", "HapticRender", "SignalAnalysis"],
-      swiftSettings: strict),
+      swiftSettings: core),
     .testTarget(
       name: "SignalPlotsTests",
       dependencies: ["HapticModel", "HapticRender", "SignalAnalysis", "SignalPlots"],
@@ -231,7 +238,7 @@ let package = Package(
       name: "PatternComparison",
       dependencies: [
         "HapticModel", "HapticRender", "JSONText", "SignalAnalysis", "SystemSupport",
-      ], swiftSettings: strict),
+      ], swiftSettings: core),
     .testTarget(
       name: "PatternComparisonTests",
       dependencies: [
@@ -260,7 +267,7 @@ let package = Package(
     .target(
       name: "TransducerCalibration",
       dependencies: ["HapticRender", "SignalAnalysis", "SystemSupport"],
-      swiftSettings: strict),
+      swiftSettings: core),
     .testTarget(
       name: "TransducerCalibrationTests",
       dependencies: ["HapticRender", "SignalAnalysis", "TestSupport", "TransducerCalibration"],
@@ -311,7 +318,7 @@ let package = Package(
       name: "TestSupport",
       dependencies: ["Diagnostics", "HapticFormats", "HapticModel", "HapticRender"],
       path: "Tests/TestSupport",
-      swiftSettings: strict),
+      swiftSettings: core),
     .testTarget(
       name: "HapticRenderTests",
       dependencies: ["HapticModel", "HapticRender", "RealtimeMemory", "TestSupport"],
