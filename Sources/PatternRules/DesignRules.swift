@@ -35,7 +35,8 @@ extension PatternRules {
   static func checkDesign(of composition: HapticComposition, _ log: inout CompositionLog) {
     checkTransients(of: composition, &log)
     checkStrongSpans(of: composition, &log)
-    if composition.duration > usualLength {
+    // What is longer than any pattern may be is an error, and no matter of taste.
+    if composition.duration > usualLength, composition.duration <= FrameConversion.longest {
       log.add(
         .patternLength, at: .composition,
         "the pattern lasts \(composition.duration.secondsText); feedback usually lasts 0.2 to 0.5 s"

@@ -129,7 +129,7 @@ import Testing
           layers: [.init(taps), .init(HapticPattern(events: [tap(), file]))]))
     }
     #expect(error?.event == EventReference(layer: 1, event: 1))
-    #expect(error?.description.hasPrefix("layer 1, event 1: ") == true)
+    #expect(error?.description.hasPrefix("layer 2, event 2: ") == true)
     let late = #expect(throws: RenderError.self) {
       try RenderPlan(
         compiling: HapticComposition(

@@ -32,7 +32,7 @@ import Testing
   func timesThatAreNoTimesAreRefused(time: Double) {
     let expected = RenderError(
       kind: .timeOutOfRange, event: EventReference(event: 1),
-      description: "event 1: time or duration is negative or NaN")
+      description: "event 2: time or duration is negative or NaN")
     #expect(refusal(of: HapticPattern(events: [tap(), hum(time)])) == expected)
     #expect(refusal(of: HapticPattern(events: [tap(), hum(0, time)])) == expected)
   }
@@ -42,7 +42,7 @@ import Testing
       refusal(of: HapticPattern(events: [hum(86_000, 400.5)]))
         == RenderError(
           kind: .patternTooLong, event: EventReference(event: 0),
-          description: "event 0 ends at 86400.5 s; patterns are limited to one day (86400 s)"))
+          description: "event 1 ends at 86400.5 s; patterns are limited to one day (86400 s)"))
     #expect(refusal(of: HapticPattern(events: [hum(86_000, 400)])) == nil)
   }
 
@@ -53,12 +53,12 @@ import Testing
         == RenderError(
           kind: .patternTooLong,
           description:
-            "parameter 0 starts at 1000000000.0 s; patterns are limited to one day (86400 s)"))
+            "parameter 1 starts at 1000000000.0 s; patterns are limited to one day (86400 s)"))
     let never = HapticPattern(curves: [curve(.audioPanControl, at: .nan, [(0, 0)])])
     #expect(
       refusal(of: never)
         == RenderError(
-          kind: .timeOutOfRange, description: "curve 0: time is NaN or infinite"))
+          kind: .timeOutOfRange, description: "curve 1: time is NaN or infinite"))
     #expect(refusal(of: HapticPattern(parameters: [step(.audioPanControl, 0, at: -1)])) == nil)
   }
 
@@ -69,7 +69,7 @@ import Testing
       refusal(of: HapticPattern(events: [event]))
         == RenderError(
           kind: .sampleMissing, event: EventReference(event: 0),
-          description: #"event 0: sound file "é\n\u{009B}.wav" was not loaded"#))
+          description: #"event 1: sound file "é\n\u{009B}.wav" was not loaded"#))
   }
 
   @Test func aHundredThousandEventsCompile() throws {

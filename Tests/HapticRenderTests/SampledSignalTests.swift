@@ -114,13 +114,13 @@ import Testing
       } catch { return "\(error)" }
     }
     #expect(refusal(0, 100) == nil)
-    #expect(refusal(-1, 8_000) == "signal 0: time is negative or not finite")
-    #expect(refusal(.nan, 8_000) == "signal 0: time is negative or not finite")
+    #expect(refusal(-1, 8_000) == "signal 1: time is negative or not finite")
+    #expect(refusal(.nan, 8_000) == "signal 1: time is negative or not finite")
     #expect(
-      refusal(0, 99) == "signal 0: invalid sample rate 99.0 Hz; must be 100 to 192000")
+      refusal(0, 99) == "signal 1: invalid sample rate 99.0 Hz; must be 100 to 192000")
     #expect(refusal(0, .infinity) != nil && refusal(86_400, 8_000) != nil)
     #expect(
       refusal(0, 100, count: 180_001)
-        == "signal 0: the signals of a layer may last 1800 s together, within one day (86400 s)")
+        == "signal 1: the signals of a layer may last 1800 s together, within one day (86400 s)")
   }
 }

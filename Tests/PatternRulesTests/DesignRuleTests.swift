@@ -150,6 +150,10 @@ import Testing
   @Test func notesUnusualLength() {
     #expect(rules(taps([0, 5000])) == [])
     #expect(rules(taps([0, 5001])) == ["pattern-length"])
+    #expect(rules(taps([0, 86_400_000])) == ["pattern-length"])
+    // What no pattern may be is an error of another rule.
+    #expect(rules(taps([0, 86_400_001])) == [])
+    #expect(rules(HapticPattern(events: [hum(1e308, 1, intensity: 0.5)])) == [])
   }
 
   @Test func controlsActFromTheirTimeWhateverTheirOrder() {

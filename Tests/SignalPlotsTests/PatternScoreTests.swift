@@ -135,7 +135,7 @@ struct PatternScoreTests {
     #expect(
       throws: PlotError(
         kind: .invalidPattern,
-        description: "event 0: time or duration is negative or NaN")
+        description: "event 1: time or duration is negative or NaN")
     ) { try PatternScore(of: HapticComposition(pattern)) }
   }
 }

@@ -67,6 +67,17 @@ import Testing
     #expect(run.output.contains(" [pattern-too-long]\n"), "\(run.output)")
   }
 
+  @Test func aTimeThatNoClockHasIsOneError() throws {
+    try place.write(Patterns.tap(at: 1e308), to: "a.ahap")
+    #expect(
+      try place.temblor("check", "a.ahap")
+        == .init(
+          2,
+          output:
+            "a.ahap:2:13: error: event 1 ends at 1e+308 s; patterns are limited to one day (86400 s) (Pattern[0].Event) [pattern-too-long]\n"
+        ))
+  }
+
   @Test func jsonHasThePartsOfALine() throws {
     try place.write(Self.warned, to: "a.ahap")
     #expect(

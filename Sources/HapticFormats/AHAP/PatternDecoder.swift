@@ -234,7 +234,9 @@ struct PatternDecoder {
   /// Collects what speaks for times in milliseconds.
   mutating func noteUnit(of seconds: Double, _ value: JSONValue) {
     if seconds.rounded() != seconds { hasWholeTimes = false }
-    if longTime == nil, seconds >= 100 { longTime = value }
+    // What would be too long in milliseconds, too, is not meant in them.
+    let milliseconds = 100...FrameConversion.longest * 1_000
+    if longTime == nil, milliseconds.contains(seconds) { longTime = value }
   }
 
   /// The value of a parameter or control point, which must be there.

@@ -170,9 +170,9 @@ extension RenderPlan {
     }
   }
 
-  /// What a message calls an element: its index, and its layer where there are several.
+  /// What a message calls an element, counted from 1, and its layer where there are several.
   private static func name(of noun: String, _ index: Int, layer: Int?) -> String {
-    "\(layer.map { "layer \($0), " } ?? "")\(noun) \(index)"
+    "\(layer.map { "layer \($0 + 1), " } ?? "")\(noun) \(index + 1)"
   }
 }
 
