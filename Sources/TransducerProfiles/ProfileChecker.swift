@@ -246,9 +246,9 @@ struct ProfileChecker {
     let law = root["intensity"]?["law"]
     let sensation = ProfileKeys.drive.fields.value("equalSensation", in: root["drive"])
     if law?.string == "sensation" {
-      if list == nil {
+      if list == nil, let law {
         log.add(
-          .contradiction, at: root,
+          .contradiction, at: law, offset: law.keyOffset,
           "the intensity law \"sensation\" needs at least two thresholds")
       }
       guard let sensation, sensation.boolean == false else { return }

@@ -125,11 +125,11 @@ private func profile(_ members: String...) -> String {
     ),
     (
       profile(#""intensity": {"law": "sensation"}"#),
-      #"1:1: error: the intensity law "sensation" needs at least two thresholds"#
+      #"2:14: error: missing key "decibels" (intensity)"#
     ),
     (
       profile(#""intensity": {"law": "sensation", "decibels": 30}"#),
-      #"1:1: error: the intensity law "sensation" needs at least two thresholds"#
+      #"2:15: error: the intensity law "sensation" needs at least two thresholds (intensity.law)"#
     ),
     (
       profile(

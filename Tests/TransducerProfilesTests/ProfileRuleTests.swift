@@ -1,0 +1,98 @@
+import Diagnostics
+import Testing
+import TransducerProfiles
+
+@Suite struct ProfileRuleTests {
+  /// A profile without faults, with more members on line 2.
+  private static func profile(_ members: String, high: Double = 80) -> String {
+    "{\n" + members
+      + #""name": "mine", "summary": "Mine.", "frequency": {"low": 20, "high": \#(high)} }"#
+  }
+
+  private static func findings(_ text: String, stem: String? = nil) -> [Finding] {
+    ProfileCheckResult(text: Array(text.utf8), name: "f", stem: stem).findings
+  }
+
+  /// A text that breaks each rule.
+  private static let broken: [String: String] = [
+    "syntax": "{",
+    "trailing-comma": profile(#""sources": ["S",], "#),
+    "duplicate-key": profile(#""level": 0.2, "level": 0.2, "#),
+    "deprecated-key": profile(
+      #""hardware": {"product": "P", "quality": 5, "resonance": 40, "continuousPower": 5}, "#),
+    "wrong-type": profile(#""level": true, "#),
+    "missing-key": "{}",
+    "unknown-key": profile(#""levle": 0.2, "#),
+    "out-of-range": profile(#""level": 2, "#),
+    "invalid-value": profile(#""sources": [""], "#),
+    "contradiction": profile(#""intensity": {"law": "sensation"}, "#),
+    "file-name": profile(""),
+    "outside-band": profile(#""hardware": {"product": "P", "band": {"low": 30, "high": 90}}, "#),
+    "outside-tactile-range": profile("", high: 1_001),
+    "insufficient-headroom": profile(#""level": 0.5, "#),
+    "missing-sources": profile(#""hardware": {"product": "P"}, "#),
+    "short-thresholds": profile(
+      #""intensity": {"law": "sensation", "decibels": 30}, "thresholds": [{"hertz": 20, "decibels": 1}, {"hertz": 79, "decibels": 1}], "#
+    ),
+    "narrow-band": profile(
+      #""hardware": {"product": "P", "resonance": 40, "qualityFactor": 15, "continuousPower": 9, "uncertainty": {"resonance": 0.01, "qualityFactor": 1.1}}, "drive": {"equalize": false}, "#
+    ),
+    "estimated-q-factor": profile(
+      #""hardware": {"product": "P", "resonance": 40, "qualityFactor": 5, "estimated": ["qualityFactor"]}, "#
+    ),
+    "missing-limit": profile(#""hardware": {"product": "P"}, "#),
+    "implausible-value": profile(
+      #""hardware": {"product": "P", "continuousPower": 50, "excursion": 0.001}, "#),
+  ]
+
+  @Test(arguments: ProfileRules.all)
+  func everyRuleCanBeBroken(rule: Rule) throws {
+    let text = try #require(Self.broken[rule.id.text])
+    let found = Self.findings(text, stem: rule.id.text == "file-name" ? "other" : nil)
+    #expect(found.contains { $0.rule == rule.id && $0.severity == rule.severity }, "\(found)")
+  }
+
+  /// The warnings of values that a transducer can hardly have together, without the file's name.
+  private static func doubts(_ members: String) -> [String] {
+    findings(profile(members)).filter { $0.rule.text == "implausible-value" }
+      .map { String($0.description.dropFirst(2)) }
+  }
+
+  @Test(arguments: [
+    (
+      #""hardware": {"product": "P", "continuousPower": 50, "excursion": 0.001}, "#,
+      "2:66: warning: an excursion of 0.001 mm is very small for 50 W (hardware.excursion); excursion is in millimetres"
+    ),
+    (
+      #""hardware": {"product": "P", "continuousPower": 50, "peakPower": 1001}, "#,
+      "2:66: warning: a peak power of 1001 W is 20 times the continuous power (hardware.peakPower)"
+    ),
+    (
+      #""hardware": {"product": "P"}, "amplifier": {"power": 0.05}, "#,
+      "2:54: warning: an amplifier of 0.05 W is unusual (amplifier.power); power is in watts"
+    ),
+    (
+      #""hardware": {"product": "P"}, "amplifier": {"power": 10001}, "#,
+      "2:54: warning: an amplifier of 10001 W is unusual (amplifier.power); power is in watts"
+    ),
+    (
+      #""transient": {"maxDuration": 0.04, "attack": 0.03, "release": 0.02}, "#,
+      "2:46: warning: attack and release take 0.05 s of a burst of 0.04 s, which never reaches its level (transient.attack)"
+    ),
+  ])
+  func valuesThatHardlyGoTogetherAreWarnedOf(members: String, warning: String) {
+    #expect(Self.doubts(members) == [warning])
+  }
+
+  @Test(arguments: [
+    #""hardware": {"product": "P", "continuousPower": 50, "excursion": 0.01}, "#,
+    #""hardware": {"product": "P", "continuousPower": 0.5, "excursion": 0.001}, "#,
+    #""hardware": {"product": "P", "continuousPower": 50, "peakPower": 1000}, "#,
+    #""hardware": {"product": "P"}, "amplifier": {"power": 0.1}, "#,
+    #""hardware": {"product": "P"}, "amplifier": {"power": 10000}, "#,
+    #""transient": {"maxDuration": 0.05, "attack": 0.03, "release": 0.02}, "#,
+  ])
+  func valuesAtTheLimitsAreNot(members: String) {
+    #expect(Self.doubts(members) == [])
+  }
+}
