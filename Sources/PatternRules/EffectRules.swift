@@ -222,7 +222,7 @@ extension Rule {
   /// A sound file with samples that cannot be played.
   public static let soundDamaged = Rule(
     "sound-damaged", group: "compatibility", .warning,
-    "The samples of sound files should be finite numbers.")
+    "Sound files should be as long as their headers announce, and have finite samples.")
   static let defaultParameter = Rule(
     "default-parameter", group: "compatibility", .note,
     "An event should have HapticIntensity and HapticSharpness; their defaults are not documented by Apple."

@@ -49,6 +49,9 @@ public struct LoadedPattern: Sendable {
     try WaveformFiles.load(sounds, from: input.folder, rate: rate)
   }
 
+  /// What of the pattern's sound files does not play as it should; reads them once more.
+  public func soundWarnings() -> [Finding] { WaveformFiles.warnings(sounds, from: input.folder) }
+
   /// Compiles the pattern, once for each profile that differs.
   public func plans(for profiles: [TransducerProfile], rate: Double) throws -> [RenderPlan] {
     let samples = try samples(rate: rate)

@@ -1,4 +1,5 @@
 internal import Glibc
+public import Diagnostics
 internal import Synchronization
 internal import HapticModel
 public import HapticRender
@@ -48,8 +49,9 @@ public struct RenderBatch: Sendable {
 
   /// What became of one file.
   public enum Outcome: Sendable {
-    /// The file is complete: seconds of sound and what the renderer counted.
-    case written(seconds: Double, statistics: RenderStatistics)
+    /// The file is complete: seconds of sound, what the renderer counted, and what is wrong with the
+    /// sound files of the pattern.
+    case written(seconds: Double, statistics: RenderStatistics, warnings: [Finding])
     /// Nothing was written, and why.
     case failed(any Error)
   }
@@ -144,7 +146,9 @@ public struct RenderBatch: Sendable {
         statistics = try spool(plans, item, job: job, title: name, to: write)
       }
       let length = job.settings(for: plans).length ?? 0
-      return .written(seconds: Double(length) / Double(job.rate), statistics: statistics)
+      return .written(
+        seconds: Double(length) / Double(job.rate), statistics: statistics,
+        warnings: pattern.soundWarnings())
     } catch {
       return .failed(error)
     }

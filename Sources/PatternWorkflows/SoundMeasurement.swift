@@ -1,6 +1,6 @@
 internal import Glibc
 public import SignalAnalysis
-internal import SoundFile
+public import SoundFile
 internal import Synchronization
 internal import SystemSupport
 
@@ -17,6 +17,8 @@ public struct SoundMeasurement {
   public let rate: Double
   /// Frames in the file.
   public let frameCount: Int
+  /// How much less than announced the file holds, if it does.
+  public let truncation: SoundTruncation?
   /// The figures of all channels together.
   public let whole: Levels
   /// The figures of each channel.
@@ -33,6 +35,7 @@ public struct SoundMeasurement {
   public init(_ path: String, progress: (Double) -> Void) throws {
     let descriptor = try FileSystem.open(path)
     defer { close(descriptor) }
+    truncation = SoundTruncation(readingDescriptor: descriptor)
     let crew = try SoundMeasurementWorkers(readingDescriptor: descriptor, path: path)
     container = crew.container
     encoding = crew.encoding

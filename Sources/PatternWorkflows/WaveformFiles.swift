@@ -49,20 +49,44 @@ package enum WaveformFiles {
   package static func findings(_ waveforms: [Examination.SoundReference], from folder: String?)
     -> [Finding]
   {
-    waveforms.compactMap { waveform -> Finding? in
+    waveforms.flatMap { waveform -> [Finding] in
       do throws(InputError) {
         _ = try load([waveform], from: folder, rate: 48_000)
-        let samples = (try? read(waveform.path, from: folder))?.interleaved ?? []
-        let badCount = samples.count { !$0.isFinite }
-        guard badCount > 0 else { return nil }
-        return Finding(
-          .soundDamaged, place: waveform.place,
-          "\(badCount) of \(samples.count) samples of \(waveform.path.inQuotes) are NaN or infinite; they play as silence"
-        )
+        return warnings([waveform], from: folder)
       } catch {
-        return error.finding
+        return [error.finding]
       }
     }
+  }
+
+  /// What of the sound files does not play as it should; those that cannot be read are left out.
+  package static func warnings(_ waveforms: [Examination.SoundReference], from folder: String?)
+    -> [Finding]
+  {
+    var names: Set<String> = []
+    return waveforms.flatMap { waveform -> [Finding] in
+      guard names.insert(waveform.path).inserted,
+        let sound = try? read(waveform.path, from: folder)
+      else { return [] }
+      return complaints(about: sound, named: waveform.path.inQuotes).map {
+        Finding(.soundDamaged, place: waveform.place, $0)
+      }
+    }
+  }
+
+  private static func complaints(about sound: Sound, named name: String) -> [String] {
+    var complaints: [String] = []
+    if let truncation = sound.truncation {
+      complaints.append("the sound file \(name) \(truncation.text); only these play")
+    }
+    let (count, badCount) = (sound.interleaved.count, sound.interleaved.count { !$0.isFinite })
+    if badCount == count, count > 0 {
+      complaints.append("the sound file \(name) has no finite samples; it plays as silence")
+    } else if badCount > 0 {
+      complaints.append(
+        "\(badCount) of \(count) samples of \(name) are NaN or infinite; they play as silence")
+    }
+    return complaints
   }
 
   /// What can be done about a file that is missing.

@@ -130,6 +130,8 @@
       // For an error without a number, libsndfile would print a line of its own on standard output.
       let said =
         unsafe sf_error(handle) < 0 ? "error without a name" : String(cString: sf_strerror(handle))
+      // What it says of its own structure where a header was read and its figures make no sound.
+      if reading, said.contains("SF_INFO") { return .invalidHeader(path) }
       return SoundFileError(
         kind: reading ? .notSound : .unsupportedFormat, path: path,
         description: reading

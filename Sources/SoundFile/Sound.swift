@@ -13,6 +13,8 @@ public struct Sound: Equatable, Sendable {
   public var channelCount: Int
   /// Frames per second.
   public var rate: Double
+  /// How much less than announced the file held that the sound was read from, if it did.
+  public var truncation: SoundTruncation?
 
   /// Makes a sound.
   public init(interleaved: [Float], channelCount: Int, rate: Double) {
@@ -31,6 +33,7 @@ public struct Sound: Equatable, Sendable {
   ///   - path: The name the user knows the file by, for errors.
   /// - Throws: `notSound`, `damaged`, or `tooLong` before anything long is read.
   public init(readingDescriptor descriptor: Int32, path: String) throws(SoundFileError) {
+    let truncation = SoundTruncation(readingDescriptor: descriptor)
     var reader = try SoundFileReader(readingDescriptor: descriptor, path: path)
     let channels = reader.channelCount
     let tooLong = SoundFileError(
@@ -51,6 +54,7 @@ public struct Sound: Equatable, Sendable {
       guard samples.count <= Self.longest else { throw tooLong }
     }
     self.init(interleaved: samples, channelCount: channels, rate: reader.rate)
+    self.truncation = truncation
   }
 
   /// The sound at another rate, by libsamplerate's medium sinc converter.

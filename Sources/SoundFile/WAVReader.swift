@@ -55,7 +55,8 @@
             byteCount: bits / 8)
           let isKnown =
             tag == 1 && [8, 16, 24, 32].contains(bits) || tag == 3 && [32, 64].contains(bits)
-          guard isKnown, found.channelCount > 0, found.rate > 0 else { throw refused }
+          guard isKnown else { throw refused }
+          guard found.channelCount > 0, found.rate > 0 else { throw .invalidHeader(path) }
           layout = found
         } else if kind == "data", let layout {
           let size = layout.channelCount * layout.byteCount

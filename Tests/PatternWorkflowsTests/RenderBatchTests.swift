@@ -32,7 +32,7 @@ import Testing
         .init(input: $0, destination: .file(path: "\(folder.path)/out/\($0.outputStem).wav"))
       })
     for (item, outcome) in zip(batch.items, batch.run()) {
-      guard case .written(let seconds, let statistics) = outcome else {
+      guard case .written(let seconds, let statistics, _) = outcome else {
         Issue.record("\(item.name): \(outcome)")
         continue
       }

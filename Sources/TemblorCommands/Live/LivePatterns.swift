@@ -1,3 +1,4 @@
+import Diagnostics
 import PatternWorkflows
 import SystemSupport
 import HapticFormats
@@ -23,7 +24,11 @@ struct LivePatterns {
     }
     for input in inputs {
       do {
-        loaded.append(try LoadedPattern(input, reading: reading))
+        let pattern = try LoadedPattern(input, reading: reading)
+        loaded.append(pattern)
+        for warning in pattern.soundWarnings() {
+          terminal.report(warning.description.printable)
+        }
       } catch {
         fail(input.name, Failure.message(error), Failure.status(of: error), terminal)
       }

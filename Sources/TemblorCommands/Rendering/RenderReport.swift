@@ -1,4 +1,5 @@
 import CommandLineKit
+import Diagnostics
 import HapticRender
 import JSONText
 import PatternWorkflows
@@ -44,16 +45,19 @@ struct RenderReport {
     var written = 0
     for (item, result) in zip(batch.items, results) {
       switch result {
-      case .written(let seconds, let statistics):
+      case .written(let seconds, let statistics, let warnings):
         written += 1
+        guard !isQuiet else { continue }
+        for warning in warnings { terminal.report(warning.description.printable) }
         // Of two stems one is often silent, and strength 0 is silence asked for.
-        if statistics.peak == 0, item.buses == .all, batch.job.strength > 0, !isQuiet {
+        if statistics.peak == 0, item.buses == .all, batch.job.strength > 0 {
           terminal.report(
-            "\(item.name.printable): silent: all events have level 0 or silent sound files")
+            "\(item.name.printable): silent: all events have level 0 or "
+              + (warnings.isEmpty ? "silent sound files" : "silent or damaged sound files"))
         }
-        guard batch.items.count <= 2, !isQuiet, terminal.error.isTerminal else { continue }
+        guard batch.items.count <= 2, terminal.error.isTerminal else { continue }
         terminal.report(
-          "\(item.name.printable): \(NumberFormatting.seconds(seconds)), \(NumberFormatting.peak(statistics.peak))"
+          "\(item.name.printable): \(NumberFormatting.seconds(seconds)), \(LevelText(statistics, rate: Double(batch.job.rate)).whole)"
             + (ProtectionSummary(statistics).map { ", \($0.text)" } ?? ""))
       case .failed(let error as StreamError) where error.kind == .brokenPipe: continue
       case .failed(let error): failures.append(Failure.message(error))
@@ -75,11 +79,15 @@ struct RenderReport {
           entry.member("pattern", item.input.name)
           entry.member("file", item.name)
           switch result {
-          case .written(let seconds, let statistics):
+          case .written(let seconds, let statistics, let warnings):
             entry.member("seconds", seconds)
             entry.member("peakDecibels", NumberFormatting.decibels(statistics.peak))
             entry.member("limitedFrames", Int(statistics.limitedFrameCount))
             ProtectionSummary(statistics)?.write(to: &entry)
+            guard !warnings.isEmpty else { break }
+            entry.array("warnings") { list in
+              for warning in warnings { list.object { FindingLine(warning).write(to: &$0) } }
+            }
           case .failed(let error): entry.member("error", Failure.message(error))
           }
         }

@@ -54,7 +54,7 @@ enum InfoVerb {
           } else {
             try terminal.output.write(subject.text)
           }
-          if let complaint = subject.complaint {
+          for complaint in subject.complaints {
             terminal.report(complaint)
             statuses.append(.invalidInput)
           }
@@ -104,9 +104,9 @@ enum InfoVerb {
       }
     }
 
-    var complaint: String? {
-      if case .sound(let figures) = self { return figures.complaint }
-      return nil
+    var complaints: [String] {
+      if case .sound(let figures) = self { return figures.complaints }
+      return []
     }
 
     func write(to json: inout JSONObjectWriter) {

@@ -69,14 +69,15 @@ struct PatternSummary {
       .map { "\($0.count) \($0.count == 1 ? $0.one : $0.several)" }.joined(separator: ", ")
     let voices = plan.maximumVoiceCount
     let level = NumberFormatting.decibels(Float(rootMeanSquare))
+    let levels = LevelText(statistics, rate: plan.rate)
     var lines = [
       name.printable,
       "  length     \(NumberFormatting.seconds(pattern.composition.duration)), "
         + "sound ends at \(NumberFormatting.seconds(Double(plan.soundEnd) / plan.rate))",
       "  contents   \(counted.isEmpty ? "no events" : counted)",
       "  profile    \(profile.name): \(band)",
-      "  level      \(NumberFormatting.peak(statistics.peak)), RMS \(NumberFormatting.rounded(level, places: 1)) dBFS, "
-        + limiting,
+      "  level      \(levels.peak), RMS \(NumberFormatting.rounded(level, places: 1)) dBFS, "
+        + (levels.limiting ?? "never limited"),
       "  polyphony  \(voices) voice\(voices == 1 ? "" : "s") at most",
     ]
     if let feeling = pattern.composition.notes {
@@ -103,12 +104,6 @@ struct PatternSummary {
       return "events at \(asked)"
     }
     return "events at \(asked), played at \(played)"
-  }
-
-  private var limiting: String {
-    let frames = statistics.limitedFrameCount
-    return frames == 0
-      ? "never limited" : "limited for \(NumberFormatting.seconds(Double(frames) / plan.rate))"
   }
 
   /// The same for programs.

@@ -1,6 +1,7 @@
 import JSONText
 import PatternWorkflows
 import SignalAnalysis
+import SoundFile
 import SystemSupport
 
 /// What there is to say about one sound file.
@@ -27,13 +28,18 @@ struct SoundSummary {
     spectrum = Spectrum(averaging: measurement.spectra)
   }
 
-  /// What is wrong with the sound, if anything.
-  var complaint: String? {
+  /// What is wrong with the sound.
+  var complaints: [String] {
+    var complaints: [String] = []
+    if let truncation = measurement.truncation { complaints.append(truncation.text) }
     let count = measurement.whole.nonFiniteCount
-    guard count > 0 else { return nil }
     let all = measurement.frameCount * measurement.channels.count
-    return
-      "\(name.printable): \(count == all ? "all" : "\(count) of") \(all) samples are NaN or infinite; they are treated as silence"
+    if count > 0 {
+      complaints.append(
+        "\(count == all ? "all" : "\(count) of") \(all) samples are NaN or infinite; they are treated as silence"
+      )
+    }
+    return complaints.map { "\(name.printable): \($0)" }
   }
 
   private var duration: Double { Double(measurement.frameCount) / measurement.rate }

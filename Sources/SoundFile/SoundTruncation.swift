@@ -1,0 +1,71 @@
+internal import Glibc
+
+/// A sound file that holds less than its header announces.
+public struct SoundTruncation: Equatable, Sendable {
+  /// Bytes of samples that the header announces.
+  public let expectedByteCount: UInt64
+  /// Bytes of samples that the file holds.
+  public let foundByteCount: UInt64
+
+  /// Lengths that programs write where they cannot go back to the header: FFmpeg and others, and SoX.
+  private static let unknownLengths: Set<UInt64> = [0xFFFF_FFFF, 0x7FFF_F000]
+  /// Chunks that are looked at; files of music programs have some tens.
+  private static let chunkLimit = 10_000
+
+  /// Compares the announced length of a WAV, RF64 or AIFF file with that of the file.
+  ///
+  /// Reads some bytes of each chunk before the samples; the position of the descriptor stays. Nothing
+  /// where the file is whole, where its header leaves the length open, or where it is of another kind.
+  public init?(readingDescriptor descriptor: Int32) {
+    let start = lseek(descriptor, 0, SEEK_CUR)
+    var status = stat()
+    guard start >= 0, unsafe fstat(descriptor, &status) == 0,
+      let head = Self.bytes(of: descriptor, at: start, count: 12)
+    else { return nil }
+    let (mark, kind) = (Self.name(head[0..<4]), Self.name(head[8..<12]))
+    let isWAV = ["RIFF", "RF64"].contains(mark) && kind == "WAVE"
+    guard isWAV || mark == "FORM" && ["AIFF", "AIFC"].contains(kind) else { return nil }
+    var announced: UInt64?
+    var place = start + 12
+    for _ in 0..<Self.chunkLimit {
+      guard let chunk = Self.bytes(of: descriptor, at: place, count: 8) else { return nil }
+      let length = Self.number(chunk[4..<8], isLittle: isWAV)
+      switch Self.name(chunk[0..<4]) {
+      case "ds64":
+        // The length of an RF64 file, which its own chunk has no room for.
+        announced = Self.bytes(of: descriptor, at: place + 16, count: 8)
+          .map { Self.number($0[...], isLittle: true) }
+      case "data", "SSND":
+        let isOpen = Self.unknownLengths.contains(length)
+        guard let expected = isOpen ? announced : length else { return nil }
+        let found = UInt64(max(0, status.st_size - (place + 8)))
+        guard found < expected else { return nil }
+        expectedByteCount = expected
+        foundByteCount = found
+        return
+      default: break
+      }
+      place += 8 + Int(length + length % 2)
+    }
+    return nil
+  }
+
+  /// What a message says after the name of the file.
+  public var text: String {
+    "has \(foundByteCount) of the \(expectedByteCount) bytes of samples that its header announces"
+  }
+
+  private static func bytes(of descriptor: Int32, at place: Int, count: Int) -> [UInt8]? {
+    var bytes = [UInt8](repeating: 0, count: count)
+    return unsafe pread(descriptor, &bytes, count, place) == count ? bytes : nil
+  }
+
+  private static func name(_ bytes: ArraySlice<UInt8>) -> String {
+    String(decoding: bytes, as: UTF8.self)
+  }
+
+  private static func number(_ bytes: ArraySlice<UInt8>, isLittle: Bool) -> UInt64 {
+    let ordered = isLittle ? Array(bytes.reversed()) : Array(bytes)
+    return ordered.reduce(0) { $0 << 8 | UInt64($1) }
+  }
+}
