@@ -53,6 +53,16 @@ import Testing
     #expect(place.names() == ["a.ahap", "b.ahap"])
   }
 
+  @Test func infoSaysWhatTheLimiterDid() throws {
+    let loud = try place.temblor("info", "earthquake-splash", "--profile", "dayton-bst-1").output
+    #expect(
+      loud.contains(
+        "  level      peak 0.7 dBFS before the limiter, RMS -13.1 dBFS, limited to -1 dBFS for 0.57 s\n"
+      ), "\(loud)")
+    let soft = try place.temblor("info", "light").output
+    #expect(soft.contains(" dBFS, never limited\n") && !soft.contains("limiter"), "\(soft)")
+  }
+
   @Test func shippedPatternsCannotBeRewritten() throws {
     #expect(
       try place.temblor("format", "-i", "light")
