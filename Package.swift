@@ -43,6 +43,9 @@ let package = Package(
     .library(name: "UIKit", targets: ["UIKit", "_Testing_UIKit"]),
     .library(name: "HapticManagement", targets: ["FeedbackGenerators", "HapticManagement"]),
     .executable(name: "temblor", targets: ["temblor"]),
+    // For Fuzz/run alone, which reaches into them; no interface for programs.
+    .library(
+      name: "_TemblorFuzzing", targets: ["CommandLineKit", "ListenServer", "TemblorCommands"]),
   ],
   traits: [
     .trait(

@@ -11,6 +11,7 @@ let package = Package(
       dependencies: [
         "CLibFuzzer",
         .product(name: "Temblor", package: "Temblor"),
+        .product(name: "_TemblorFuzzing", package: "Temblor"),
       ],
       swiftSettings: [
         .swiftLanguageMode(.v6),

@@ -9,7 +9,7 @@ struct FormatTrial {
   private static let smallText = 512
 
   /// The formats whose readers get the text.
-  private static let readers = formats.filter { Fuzzer.format == nil || Fuzzer.format == $0.id }
+  private static let readers = formats.filter { Fuzzer.only == nil || Fuzzer.only == $0.id }
 
   let text: [UInt8]
 

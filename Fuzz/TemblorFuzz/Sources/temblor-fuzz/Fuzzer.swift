@@ -1,29 +1,53 @@
 import CLibFuzzer
 import Glibc
+import HapticFormats
 
 /// Hands the command line to libFuzzer, which calls back with one text after the other.
 ///
-/// Every reader gets every text; with the id of a format in `TEMBLOR_FUZZ_FORMAT` only its reader does,
-/// which is many times faster.
+/// Every trial gets every text; with the id of a format or the name of a trial in
+/// `TEMBLOR_FUZZ_ONLY` only that one does, which is many times faster.
 @main
 struct Fuzzer {
-  /// The id of the only format that is fuzzed, or nil for all formats and profiles.
-  static let format = unsafe getenv("TEMBLOR_FUZZ_FORMAT").map { unsafe String(cString: $0) }
+  /// The id of the only format that is fuzzed, the name of the only trial, or nil for all.
+  static let only = unsafe getenv("TEMBLOR_FUZZ_ONLY").map { unsafe String(cString: $0) }
+
+  /// What is tried beside the formats, by name; those that take long get one of many texts when all run.
+  private static let trials: [(name: String, share: Int, run: @Sendable ([UInt8]) -> Void)] = [
+    ("profile", 1, { ProfileTrial(text: $0).run() }),
+    ("array", 1, { ArrayTrial(text: $0).run() }),
+    ("listen", 1, { ListenTrial(text: $0).run() }),
+    ("options", 1, { OptionTrial(text: $0).run() }),
+    ("blind", 1, { BlindTrial(text: $0).run() }),
+    ("sound", 4, { SoundTrial(text: $0).run() }),
+    ("calibration", 256, { CalibrationTrial(text: $0).run() }),
+    ("report", 256, { ReportTrial(text: $0).run() }),
+  ]
+
+  private static func run(_ text: [UInt8]) {
+    var choices = Choices(text)
+    if only == nil || only == "ahap" { PatternTrial(text: text).run() }
+    for trial in trials {
+      if only == trial.name { return trial.run(text) }
+      if only == nil, choices.number(below: trial.share) == 0 { trial.run(text) }
+    }
+    if only != "ahap" { FormatTrial(text: text).run() }
+  }
 
   /// Whether what was read is written and rendered, too: where one reader is fuzzed, seldom.
   static func looksBeyondReading(_ choices: inout Choices) -> Bool {
-    format == nil || choices.number(below: 16) == 0
+    only == nil || choices.number(below: 16) == 0
   }
 
   static func main() {
+    let names = trials.map(\.name) + FormatRegistry.standard.formats.map(\.id)
+    if let only, !names.contains(only) {
+      fatalError("TEMBLOR_FUZZ_ONLY names none of \(names)")
+    }
     var count = CommandLine.argc
     var arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? =
       unsafe CommandLine.unsafeArgv
     let status = unsafe LLVMFuzzerRunDriver(&count, &arguments) { bytes, count in
-      let text = unsafe Array(UnsafeBufferPointer(start: bytes, count: count))
-      if Fuzzer.format == nil || Fuzzer.format == "ahap" { PatternTrial(text: text).run() }
-      if Fuzzer.format == nil { ProfileTrial(text: text).run() }
-      if Fuzzer.format != "ahap" { FormatTrial(text: text).run() }
+      Fuzzer.run(unsafe Array(UnsafeBufferPointer(start: bytes, count: count)))
       return 0
     }
     exit(status)
