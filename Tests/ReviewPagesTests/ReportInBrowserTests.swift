@@ -243,7 +243,7 @@ extension InBrowser {
       let labels =
         "[...document.querySelectorAll('#picture text')].map((each) => each.textContent)"
       #expect(try page.bool("\(labels).includes('0:20')"))
-      #expect(try page.bool("\(labels).includes('2:20 min')"))
+      #expect(try page.bool("\(labels).includes('2:30 min')"))
       for _ in 0..<4 { try page.press("+") }
       #expect(try page.bool("\(labels).some((each) => /^[0-9.]+ s$/.test(each))"))
     }

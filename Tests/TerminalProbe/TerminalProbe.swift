@@ -35,13 +35,15 @@ struct TerminalProbe {
       }
       if !isTold { watched.append(PollDescriptor(notice.descriptor)) }
       time.wait(for: &watched, timeout: terminal.timeout(at: time.now))
+      // Before the keys: what happened to the terminal before the signal is seen before it.
+      let isGiven = notice.isGiven
       for key in terminal.keys(at: time.now) {
         say("key \(key)")
         if key == .character("q") { return }
         if key == .character("t") { throw Thrown() }
       }
       if terminal.isClosed { say("closed") }
-      if notice.isGiven && !isTold {
+      if isGiven && !isTold {
         say("told")
         isTold = true
         if !isStubborn { return }
