@@ -137,10 +137,10 @@ public struct TransducerArray: Equatable, Sendable {
       sum += nearest
     }
     let blur = 0.2 * sum / Double(places.count)
-    let powers = places.map { place in
-      let distance = place.distance(to: position)
-      return 1 / (distance * distance + blur * blur)
-    }
+    // Relative to the nearest, so that no square leaves the range of numbers.
+    let distances = places.map { hypot($0.distance(to: position), blur) }
+    let least = distances.min() ?? 1
+    let powers = distances.map { (least / $0) * (least / $0) }
     let total = powers.reduce(0, +)
     return powers.map { ($0 / total).squareRoot() }
   }
@@ -177,7 +177,6 @@ public struct ArrayPosition: Equatable, Sendable {
 
   /// The distance to another position on a line or a plane.
   func distance(to other: ArrayPosition) -> Double {
-    let (across, along) = (x - other.x, y - other.y)
-    return (across * across + along * along).squareRoot()
+    hypot(x - other.x, y - other.y)
   }
 }

@@ -58,6 +58,8 @@ private func isNear(_ gains: [Double], _ wanted: [Double]) -> Bool {
     let total = powers.reduce(0, +)
     #expect(isNear(plane.gains(at: .init(0, 0)), powers.map { ($0 / total).squareRoot() }))
     #expect(array(.plane, .init(3, 3)).gains(at: .init(0, 0)) == [1])
+    let far = plane.gains(at: .init(1e300, 1e300)).reduce(0) { $0 + $1 * $1 }
+    #expect(abs(far - 1) < 1e-9)
   }
 
   @Test(arguments: [line, ring, plane])

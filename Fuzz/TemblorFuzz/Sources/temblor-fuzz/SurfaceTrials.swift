@@ -13,7 +13,7 @@ import TransducerProfiles
 /// Reads a text as the file of an array, and holds the pan law to what it promises.
 struct ArrayTrial {
   /// Positions within and far beyond an array.
-  private static let places = [-1e6, -180, -1, 0, 0.3, 359.9, 1e6]
+  private static let places = [-1e300, -180, -1, 0, 0.3, 359.9, 1e300]
 
   let text: [UInt8]
 
