@@ -52,13 +52,16 @@ package struct Program: Sendable {
   ]
 
   /// The declared verbs and `help`.
-  var everyCommand: [CommandDescription] { commands + [helpCommand] }
+  var everyCommand: [CommandDescription] {
+    let commands = commands
+    return commands + [helpCommand(listing: commands)]
+  }
 
   package func command(named name: String) -> CommandDescription? {
     everyCommand.first { $0.name == name }
   }
 
-  private var helpCommand: CommandDescription {
+  private func helpCommand(listing commands: [CommandDescription]) -> CommandDescription {
     CommandDescription(
       "help", abstract: "Show help for the program or a verb.",
       arguments: [

@@ -17,14 +17,15 @@ extension Program {
 
   /// The verbs as shells complete them: behind `help`, the names of verbs come again.
   var completedCommands: [CommandDescription] {
-    let names = commands.map { command in
+    let commands = everyCommand
+    let names = commands.dropLast().map { command in
       CommandDescription(
         command.name, abstract: command.abstract,
         arguments: command.verbs.isEmpty
           ? [] : [Argument("VERB", help: "", completion: .words(command.verbs.map(\.name)))]
       ) { _, _ in .done }
     }
-    return everyCommand.map { command in
+    return commands.map { command in
       guard command.name == "help" else { return command }
       var help = command
       (help.arguments, help.verbs) = ([], names)
@@ -338,13 +339,14 @@ extension Program {
     for option in Self.options {
       text += fishLine("__fish_use_subcommand", fishNames(option), help: option.help)
     }
-    for command in everyCommand {
+    let commands = completedCommands
+    for command in commands {
       text += fishLine(
         "__fish_use_subcommand", "-a \(command.name)", help: command.abstract)
     }
-    for command in completedCommands {
+    for command in commands {
       // A verb behind another may be called as this one is.
-      let namesakes = completedCommands.filter { $0.verbs.contains { $0.name == command.name } }
+      let namesakes = commands.filter { $0.verbs.contains { $0.name == command.name } }
       var condition = Self.fishSeen([command])
       if !namesakes.isEmpty { condition += "; and not " + Self.fishSeen(namesakes) }
       guard !command.verbs.isEmpty else {
