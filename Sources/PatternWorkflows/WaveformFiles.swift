@@ -50,11 +50,12 @@ package enum WaveformFiles {
     -> [Finding]
   {
     waveforms.flatMap { waveform -> [Finding] in
-      do throws(InputError) {
-        _ = try load([waveform], from: folder, rate: 48_000)
-        return warnings([waveform], from: folder)
+      do throws(SoundFileError) {
+        let sound = try read(waveform.path, from: folder)
+        _ = try sound.resampled(to: 48_000, path: waveform.path)
+        return damage(of: sound, waveform)
       } catch {
-        return [error.finding]
+        return [finding(error, of: waveform, in: folder)]
       }
     }
   }
@@ -68,13 +69,12 @@ package enum WaveformFiles {
       guard names.insert(waveform.path).inserted,
         let sound = try? read(waveform.path, from: folder)
       else { return [] }
-      return complaints(about: sound, named: waveform.path.inQuotes).map {
-        Finding(.soundDamaged, place: waveform.place, $0)
-      }
+      return damage(of: sound, waveform)
     }
   }
 
-  private static func complaints(about sound: Sound, named name: String) -> [String] {
+  private static func damage(of sound: Sound, _ waveform: Examination.SoundReference) -> [Finding] {
+    let name = waveform.path.inQuotes
     var complaints: [String] = []
     if let truncation = sound.truncation {
       complaints.append("the sound file \(name) \(truncation.text); only these play")
@@ -86,7 +86,7 @@ package enum WaveformFiles {
       complaints.append(
         "\(badCount) of \(count) samples of \(name) are NaN or infinite; they play as silence")
     }
-    return complaints
+    return complaints.map { Finding(.soundDamaged, place: waveform.place, $0) }
   }
 
   /// What can be done about a file that is missing.
