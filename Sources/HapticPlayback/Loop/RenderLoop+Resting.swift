@@ -22,9 +22,10 @@ struct RestingState {
   /// Whether it has been quiet for long enough.
   var isDue: Bool { delay.map { quietCount >= $0 } ?? false }
 
-  /// Counts frames.
-  mutating func note(_ frameCount: Int, isQuiet: Bool) {
-    quietCount = isQuiet ? quietCount + frameCount : 0
+  /// Counts frames, where there are rests at all.
+  mutating func note(_ frameCount: Int, isQuiet: @autoclosure () -> Bool) {
+    if delay == nil { return }
+    quietCount = isQuiet() ? quietCount + frameCount : 0
   }
 }
 
