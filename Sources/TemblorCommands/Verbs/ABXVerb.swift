@@ -23,9 +23,9 @@ enum ABXVerb {
       arguments: [
         Argument(
           "A", help: "An AHAP file, the name of a shipped pattern or a sound file.",
-          completion: AuditionVerb.takes
+          completion: .takes(.standard)
         ),
-        Argument("B", help: "The take to compare with.", completion: AuditionVerb.takes),
+        Argument("B", help: "The take to compare with.", completion: .takes(.standard)),
       ],
       options: ABXOptions.options + [
         AuditionVerb.loop, AuditionVerb.gap, SharedOptions.curveTimes, SharedOptions.asReference,

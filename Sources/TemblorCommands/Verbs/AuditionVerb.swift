@@ -10,14 +10,11 @@ enum AuditionVerb {
   /// Seconds of silence between two passes of the whole, or two takes.
   static let defaultGap = 0.5
 
-  /// What shells offer where a take is typed.
-  static let takes = Completion.patterns(.standard, or: "wav", "flac", "aiff", "caf", "ogg")
-
   static let take = Argument(
     "TAKE",
     help:
       "An AHAP file, the name of a shipped pattern, a sound file, or - for standard input; two to "
-      + "\(AuditionTakes.most).", completion: takes,
+      + "\(AuditionTakes.most).", completion: .takes(.standard),
     isRepeatable: true)
 
   static let loop = Option(

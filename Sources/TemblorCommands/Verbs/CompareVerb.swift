@@ -27,7 +27,7 @@ enum CompareVerb {
       arguments: [
         Argument(
           "TAKE", help: "A PATTERN or a sound file; two or more.",
-          completion: .patterns(formats, or: "wav", "flac", "aiff", "caf", "ogg"),
+          completion: .takes(formats),
           isRepeatable: true)
       ],
       options: [

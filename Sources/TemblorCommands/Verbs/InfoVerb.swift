@@ -17,7 +17,7 @@ enum InfoVerb {
           "PATTERN",
           help:
             "A sound file, a pattern file of any format, a folder of patterns, the name of a shipped pattern, or - for standard input.",
-          completion: .patterns(formats, or: "wav", "flac", "aiff", "caf", "ogg"),
+          completion: .takes(formats),
           isRepeatable: true)
       ],
       options: [

@@ -25,7 +25,7 @@ enum PlotVerb {
           help:
             "A pattern file of any format, a sound file, a folder of patterns, a shipped pattern's name, or - for "
             + "standard input.",
-          completion: .patterns(formats, or: "wav", "flac", "aiff", "caf", "ogg"),
+          completion: .takes(formats),
           isRepeatable: true)
       ],
       options: [

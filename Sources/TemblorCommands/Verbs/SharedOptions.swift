@@ -111,6 +111,11 @@ enum SharedOptions {
 }
 
 extension Completion {
+  /// What can be compared: patterns and sound files.
+  static func takes(_ formats: FormatRegistry) -> Completion {
+    patterns(formats, or: "wav", "flac", "aiff", "caf", "ogg")
+  }
+
   /// Shipped patterns, pattern files, and files with other endings, written without the dot.
   static func patterns(_ formats: FormatRegistry, or endings: String...) -> Completion {
     Completion(query: "patterns --names", paths: .files(endings: formats.endings + endings))
