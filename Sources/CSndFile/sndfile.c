@@ -5,6 +5,7 @@
   F(int, sf_close, (SNDFILE *sndfile), (sndfile)) \
   F(int, sf_command, (SNDFILE *sndfile, int command, void *data, int datasize), (sndfile, command, data, datasize)) \
   F(int, sf_error, (SNDFILE *sndfile), (sndfile)) \
+  F(const char *, sf_error_number, (int errnum), (errnum)) \
   F(int, sf_format_check, (const SF_INFO *info), (info)) \
   F(SNDFILE *, sf_open_fd, (int fd, int mode, SF_INFO *sfinfo, int close_desc), (fd, mode, sfinfo, close_desc)) \
   F(sf_count_t, sf_readf_float, (SNDFILE *sndfile, float *ptr, sf_count_t frames), (sndfile, ptr, frames)) \

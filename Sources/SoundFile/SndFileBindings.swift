@@ -1,6 +1,7 @@
 #if SoundOutput
   import CSndFile
   import Glibc
+  internal import Synchronization
 
   /// The funnel to libsndfile: one function for each call, results checked, errors in our words.
   enum SndFileBindings {
@@ -10,14 +11,32 @@
       return unsafe sf_format_check(&info) != 0
     }
 
+    /// What libsndfile keeps once for the process: why the last opening failed.
+    private static let openings = Mutex(())
+
     /// `sf_open_fd`, leaving the descriptor open when the handle closes.
     static func open(
       descriptor: Int32, mode: Int, info: inout SF_INFO, path: String
     ) throws(SoundFileError) -> OpaquePointer {
-      errno = 0
-      guard let handle = unsafe sf_open_fd(descriptor, Int32(mode), &info, 0) else {
-        throw unsafe error(nil, path: path, reading: mode == SFM_READ)
+      // Libsndfile closes what it cannot open, even where it is to leave the descriptor open.
+      let own = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+      guard own >= 0 else {
+        throw SoundFileError(
+          kind: .systemRefused, path: path,
+          description: "cannot be opened: \(unsafe String(cString: strerror(errno)))")
       }
+      var opened = info
+      var failure: SoundFileError?
+      let handle = unsafe openings.withLock { _ -> OpaquePointer? in
+        errno = 0
+        let handle = unsafe sf_open_fd(own, Int32(mode), &opened, 1)
+        if unsafe handle == nil {
+          failure = error(unsafe words(nil), path: path, reading: mode == SFM_READ)
+        }
+        return unsafe handle
+      }
+      info = opened
+      guard let handle = unsafe handle else { throw failure ?? .invalidHeader(path) }
       return unsafe handle
     }
 
@@ -48,7 +67,9 @@
       let written = unsafe samples.withUnsafeBufferPointer {
         unsafe sf_writef_short(handle, $0.baseAddress, sf_count_t(frameCount))
       }
-      guard written == frameCount else { throw unsafe error(handle, path: path, reading: false) }
+      guard written == frameCount else {
+        throw unsafe error(words(handle), path: path, reading: false)
+      }
     }
 
     /// `sf_writef_int`.
@@ -61,7 +82,9 @@
       let written = unsafe samples.withUnsafeBufferPointer {
         unsafe sf_writef_int(handle, $0.baseAddress, sf_count_t(frameCount))
       }
-      guard written == frameCount else { throw unsafe error(handle, path: path, reading: false) }
+      guard written == frameCount else {
+        throw unsafe error(words(handle), path: path, reading: false)
+      }
     }
 
     /// `sf_writef_float`.
@@ -74,7 +97,9 @@
       let written = unsafe samples.withUnsafeBufferPointer {
         unsafe sf_writef_float(handle, $0.baseAddress, sf_count_t(frameCount))
       }
-      guard written == frameCount else { throw unsafe error(handle, path: path, reading: false) }
+      guard written == frameCount else {
+        throw unsafe error(words(handle), path: path, reading: false)
+      }
     }
 
     /// `sf_readf_float`: frames read, 0 at the end.
@@ -107,15 +132,18 @@
     /// `sf_close`, which writes the header's final figures.
     static func close(_ handle: OpaquePointer, path: String) throws(SoundFileError) {
       errno = 0
-      guard unsafe sf_close(handle) == 0 else {
-        throw unsafe error(nil, path: path, reading: false)
+      let number = unsafe sf_close(handle)
+      guard number == 0 else {
+        throw unsafe error(String(cString: sf_error_number(number)), path: path, reading: false)
       }
     }
 
     /// What the last call met: the system's reason where it gave one, else libsndfile's words.
-    private static func error(_ handle: OpaquePointer?, path: String, reading: Bool)
-      -> SoundFileError
-    {
+    ///
+    /// - Parameter said: Libsndfile's words for it.
+    private static func error(
+      _ said: @autoclosure () -> String, path: String, reading: Bool
+    ) -> SoundFileError {
       let system = errno
       if system == ENOSPC || system == EDQUOT {
         return SoundFileError(
@@ -127,9 +155,7 @@
         return SoundFileError(
           kind: .systemRefused, path: path, description: "cannot write: \(reason)")
       }
-      // For an error without a number, libsndfile would print a line of its own on standard output.
-      let said =
-        unsafe sf_error(handle) < 0 ? "error without a name" : String(cString: sf_strerror(handle))
+      let said = said()
       // What it says of its own structure where a header was read and its figures make no sound.
       if reading, said.contains("SF_INFO") { return .invalidHeader(path) }
       return SoundFileError(
@@ -137,6 +163,12 @@
         description: reading
           ? "is not a readable sound file (libsndfile: \(said))"
           : "cannot be written in this format (libsndfile: \(said))")
+    }
+
+    /// Libsndfile's words for what a handle met, or for why the last opening failed.
+    private static func words(_ handle: OpaquePointer?) -> String {
+      // For an error without a number, libsndfile would print a line of its own on standard output.
+      unsafe sf_error(handle) < 0 ? "error without a name" : String(cString: sf_strerror(handle))
     }
   }
 #endif

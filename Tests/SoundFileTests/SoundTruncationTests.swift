@@ -84,4 +84,30 @@ import Testing
       error?.description
         == "has an invalid header: its sample rate or its number of channels is 0")
   }
+
+  /// Libsndfile closes what it cannot open, whoever else may have the number by then.
+  @Test func theDescriptorOfWhatCannotBeReadStaysOpen() {
+    let file = ScratchFile(Self.wav(announcing: 200, rate: 0))
+    #expect(throws: SoundFileError.self) { try file.sound() }
+    #expect(fcntl(file.descriptor, F_GETFD) >= 0)
+  }
+
+  /// Libsndfile keeps the reason of a failed opening once for the process.
+  @Test func errorsAreTrueWhileOtherFilesAreOpened() async {
+    await withTaskGroup { group in
+      for _ in 0..<1_000 {
+        group.addTask {
+          let error = #expect(throws: SoundFileError.self) {
+            try ScratchFile(Self.wav(announcing: 200, rate: 0)).sound()
+          }
+          #expect(
+            error?.description
+              == "has an invalid header: its sample rate or its number of channels is 0")
+        }
+        group.addTask {
+          #expect(throws: Never.self) { try ScratchFile(Self.wav(announcing: 200)).sound() }
+        }
+      }
+    }
+  }
 }
