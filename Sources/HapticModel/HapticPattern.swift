@@ -89,16 +89,18 @@ public struct HapticEvent: Equatable, Sendable {
 }
 
 extension HapticEvent.Kind {
+  /// Whether events of this kind are felt; the others are heard.
+  public var isHaptic: Bool { self == .hapticTransient || self == .hapticContinuous }
+
   /// Whether an event of this kind is changed by a parameter.
   ///
   /// Source: the documentation of Apple's Unity wrapper (apple/unityplugins, 4b2455f), by which
   /// transients have no envelope; haptic parameters act on haptic events, audio ones on audio.
   public func responds(to id: EventParameterID) -> Bool {
     switch id {
-    case .hapticIntensity, .hapticSharpness: self == .hapticTransient || self == .hapticContinuous
+    case .hapticIntensity, .hapticSharpness: isHaptic
     case .attackTime, .decayTime, .releaseTime, .sustained: self != .hapticTransient
-    case .audioVolume, .audioPan, .audioPitch, .audioBrightness:
-      self == .audioContinuous || self == .audioCustom
+    case .audioVolume, .audioPan, .audioPitch, .audioBrightness: !isHaptic
     }
   }
 }

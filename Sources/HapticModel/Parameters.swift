@@ -125,6 +125,16 @@ public enum DynamicParameterID: String, CaseIterable, Sendable {
   /// Is added to `ReleaseTime` of audio events that start later.
   case audioReleaseTimeControl = "AudioReleaseTimeControl"
 
+  /// Whether the control acts on haptic events; the others act on audio events.
+  public var isHaptic: Bool {
+    switch self {
+    case .hapticIntensityControl, .hapticSharpnessControl, .hapticAttackTimeControl,
+      .hapticDecayTimeControl, .hapticReleaseTimeControl:
+      true
+    default: false
+    }
+  }
+
   /// Whether the control multiplies the event's value; otherwise it is added to it.
   public var isMultiplier: Bool {
     self == .hapticIntensityControl || self == .audioVolumeControl

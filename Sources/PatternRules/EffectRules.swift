@@ -63,7 +63,7 @@ extension PatternRules {
       let haptic = ControlTimeline(of: .hapticIntensityControl, in: content.pattern)
       let audio = ControlTimeline(of: .audioVolumeControl, in: content.pattern)
       for event in content.pattern.events {
-        let isHaptic = event.kind == .hapticTransient || event.kind == .hapticContinuous
+        let isHaptic = event.kind.isHaptic
         let level = Double(event.value(of: isHaptic ? .hapticIntensity : .audioVolume))
         guard level > nothing else { continue }
         let control = isHaptic ? haptic : audio
@@ -187,21 +187,6 @@ extension PatternRules {
           "\(id.rawValue) is not given; \(events) at \(id.defaultValue(for: kind)), a default that Apple does not document"
         )
       }
-    }
-  }
-}
-
-extension HapticEvent.Kind {
-  fileprivate var isHaptic: Bool { self == .hapticTransient || self == .hapticContinuous }
-}
-
-extension DynamicParameterID {
-  fileprivate var isHaptic: Bool {
-    switch self {
-    case .hapticIntensityControl, .hapticSharpnessControl, .hapticAttackTimeControl,
-      .hapticDecayTimeControl, .hapticReleaseTimeControl:
-      true
-    default: false
     }
   }
 }

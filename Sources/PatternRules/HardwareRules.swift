@@ -50,9 +50,7 @@ extension PatternRules {
     if let before = profile.frequencies(of: composition).map(\.hertzText),
       let after = mapped.frequencies(of: composition).map(\.hertzText), before != after
     {
-      let first = composition.events.first {
-        $0.event.kind == .hapticContinuous || $0.event.kind == .hapticTransient
-      }
+      let first = composition.events.first { $0.event.kind.isHaptic }
       findings.append(
         finding(
           .transducerBand, at: first?.reference,

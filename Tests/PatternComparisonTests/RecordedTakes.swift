@@ -120,7 +120,7 @@ enum RealChange: CaseIterable {
   func made(of pattern: HapticPattern, numbers: inout FixedNumbers) -> (HapticPattern, Double)? {
     var changed = pattern
     let events = pattern.events.indices.filter {
-      pattern.events[$0].kind == .hapticTransient || pattern.events[$0].kind == .hapticContinuous
+      pattern.events[$0].kind.isHaptic
     }
     guard let index = events.randomElement(using: &numbers) else { return nil }
     let event = pattern.events[index]

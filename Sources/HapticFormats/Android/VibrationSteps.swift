@@ -68,7 +68,7 @@ struct VibrationSteps {
 
   private mutating func noteSharpness(of composition: HapticComposition) {
     let hasSharpness = composition.layers.contains { layer in
-      layer.pattern.events.contains { !$0.kind.isAudio && $0.parameters[.hapticSharpness] != nil }
+      layer.pattern.events.contains { $0.kind.isHaptic && $0.parameters[.hapticSharpness] != nil }
     }
     if hasSharpness { losses.add(.dropped, .composition, "sharpness cannot be written") }
   }

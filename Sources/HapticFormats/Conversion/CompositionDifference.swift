@@ -45,7 +45,7 @@ package struct CompositionDifference: Equatable, Sendable {
   }
 
   private static func sounds(of composition: HapticComposition) -> [HapticEvent] {
-    composition.layers.flatMap(\.pattern.events).filter(\.kind.isAudio)
+    composition.layers.flatMap(\.pattern.events).filter { !$0.kind.isHaptic }
   }
 
   private static func signals(of composition: HapticComposition) -> [SampledSignal] {

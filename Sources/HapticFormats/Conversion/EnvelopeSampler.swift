@@ -29,7 +29,7 @@ struct EnvelopeSampler {
     var all: [EventEnvelope] = []
     for (layer, each) in composition.layers.enumerated() {
       let controls = Controls(of: each.pattern)
-      for (index, event) in each.pattern.events.enumerated() where !event.kind.isAudio {
+      for (index, event) in each.pattern.events.enumerated() where event.kind.isHaptic {
         let points = points(of: event, controls)
         guard !points.isEmpty else { continue }
         all.append(

@@ -84,7 +84,7 @@ struct LossLog {
   /// Adds a loss for every event that plays sound, and for every layer with sampled signals.
   mutating func dropAudio(of composition: HapticComposition) {
     for (layer, each) in composition.layers.enumerated() {
-      for (index, event) in each.pattern.events.enumerated() where event.kind.isAudio {
+      for (index, event) in each.pattern.events.enumerated() where !event.kind.isHaptic {
         add(
           .dropped, .event(EventReference(layer: layer, event: index)),
           "audio events cannot be written")
@@ -94,9 +94,4 @@ struct LossLog {
       }
     }
   }
-}
-
-extension HapticEvent.Kind {
-  /// Whether events of the kind are heard rather than felt.
-  var isAudio: Bool { self == .audioContinuous || self == .audioCustom }
 }

@@ -8,16 +8,6 @@ struct ControlAttribute {
 
   init(_ id: DynamicParameterID) { self.id = id }
 
-  /// Whether it acts on haptic events; else on audio events.
-  var isHaptic: Bool {
-    switch id {
-    case .hapticIntensityControl, .hapticSharpnessControl, .hapticAttackTimeControl,
-      .hapticDecayTimeControl, .hapticReleaseTimeControl:
-      true
-    default: false
-    }
-  }
-
   /// What a sentence calls the parameter.
   var word: String {
     switch id {

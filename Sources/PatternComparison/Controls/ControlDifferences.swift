@@ -68,7 +68,7 @@ struct ControlDifferences {
   }
 
   private mutating func find(_ id: DynamicParameterID, in layers: LayerPair) {
-    let times = ControlAttribute(id).isHaptic ? layers.hapticTimes : layers.audioTimes
+    let times = id.isHaptic ? layers.hapticTimes : layers.audioTimes
     let control = ControlTimeline(of: id, in: layers.reference)
     let otherControl = ControlTimeline(of: id, in: layers.other)
     func difference(from a: ControlTimeline) -> ControlTimeline.Gap? {

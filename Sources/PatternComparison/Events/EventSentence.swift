@@ -49,13 +49,13 @@ struct EventSentence {
   func values(_ before: Double, _ after: Double, kind: HapticEvent.Kind) -> String {
     let written = SentenceFormatting.value(after, insteadOf: before)
     switch attribute {
-    case .level: return (isHaptic(kind) ? "intensity " : "volume ") + written
+    case .level: return (kind.isHaptic ? "intensity " : "volume ") + written
     case .frequency:
       guard kind != .audioCustom else { return "pitch " + written }
       let hertz = SentenceFormatting.hertz(
         EventAttribute.hertz(after, of: kind, profile),
         insteadOf: EventAttribute.hertz(before, of: kind, profile))
-      return "\(hertz) (\(isHaptic(kind) ? "sharpness" : "pitch") \(written))"
+      return "\(hertz) (\(kind.isHaptic ? "sharpness" : "pitch") \(written))"
     case .duration: return written + " s"
     case .attack: return "attack " + written
     case .decay: return "decay " + written
@@ -92,10 +92,6 @@ struct EventSentence {
   private func signed(_ value: Double, places: Int) -> String {
     let text = SentenceFormatting.number(value, places: places)
     return value > 0 && text != "0" ? "+" + text : text
-  }
-
-  private func isHaptic(_ kind: HapticEvent.Kind) -> Bool {
-    kind == .hapticTransient || kind == .hapticContinuous
   }
 }
 
@@ -141,10 +137,9 @@ enum EventAttribute: CaseIterable {
 
   /// The parameter it is read from for a kind of event; nothing for the duration.
   func parameter(of kind: HapticEvent.Kind) -> EventParameterID? {
-    let isHaptic = kind == .hapticTransient || kind == .hapticContinuous
-    return switch self {
-    case .level: isHaptic ? .hapticIntensity : .audioVolume
-    case .frequency: isHaptic ? .hapticSharpness : .audioPitch
+    switch self {
+    case .level: kind.isHaptic ? .hapticIntensity : .audioVolume
+    case .frequency: kind.isHaptic ? .hapticSharpness : .audioPitch
     case .duration: nil
     case .attack: .attackTime
     case .decay: .decayTime
@@ -168,7 +163,7 @@ enum EventAttribute: CaseIterable {
   ) -> Double {
     switch self {
     case .level:
-      guard kind == .hapticTransient || kind == .hapticContinuous else {
+      guard kind.isHaptic else {
         return Self.decibels(before, after)
       }
       let law = profile.intensity

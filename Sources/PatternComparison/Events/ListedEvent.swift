@@ -47,7 +47,7 @@ struct ListedEvent {
   var strength: Double { isHaptic ? value(.hapticIntensity) : value(.audioVolume) }
 
   /// Whether it sounds on the haptic bus.
-  var isHaptic: Bool { kind == .hapticTransient || kind == .hapticContinuous }
+  var isHaptic: Bool { kind.isHaptic }
 
   /// Whether all but the time is the same.
   func isLike(_ other: ListedEvent) -> Bool {

@@ -149,14 +149,16 @@ struct FindingText: Equatable {
       let events = layer.pattern.events
       guard place >= events.count else {
         let event = events[place]
-        let names = event.kind.isAudio ? ["volume", "brightness"] : ["intensity", "sharpness"]
-        let strength = Double(event.value(of: event.kind.isAudio ? .audioVolume : .hapticIntensity))
-        let tone = Double(event.value(of: event.kind.isAudio ? .audioBrightness : .hapticSharpness))
+        let names = event.kind.isHaptic ? ["intensity", "sharpness"] : ["volume", "brightness"]
+        let strength = Double(
+          event.value(of: event.kind.isHaptic ? .hapticIntensity : .audioVolume))
+        let tone = Double(
+          event.value(of: event.kind.isHaptic ? .hapticSharpness : .audioBrightness))
         func control(_ id: DynamicParameterID) -> Double {
           ControlTimeline(of: id, in: layer.pattern).value(at: event.time)
         }
-        let factor = control(event.kind.isAudio ? .audioVolumeControl : .hapticIntensityControl)
-        let shift = control(event.kind.isAudio ? .audioBrightnessControl : .hapticSharpnessControl)
+        let factor = control(event.kind.isHaptic ? .hapticIntensityControl : .audioVolumeControl)
+        let shift = control(event.kind.isHaptic ? .hapticSharpnessControl : .audioBrightnessControl)
         return "\(names[0]) \(number(strength, places: 2))"
           + (abs(factor - 1) < 0.004
             ? "" : " × \(number(factor, places: 2)) = \(number(strength * factor, places: 2))")
@@ -210,9 +212,6 @@ struct FindingText: Equatable {
 }
 
 extension HapticEvent.Kind {
-  /// Whether it is heard rather than felt.
-  fileprivate var isAudio: Bool { self == .audioContinuous || self == .audioCustom }
-
   fileprivate var singular: String {
     switch self {
     case .hapticTransient: "transient"

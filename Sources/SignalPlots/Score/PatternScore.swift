@@ -116,10 +116,10 @@ public struct PatternScore: Sendable {
       tone: timeline.control(.audioBrightnessControl), eventCount: eventCount)
     return timeline.events.map { timed in
       let event = pattern.events[timed.index]
-      let isAudio = event.kind == .audioContinuous || event.kind == .audioCustom
-      let intensity = Double(event.value(of: isAudio ? .audioVolume : .hapticIntensity))
-      let sharpness = Double(event.value(of: isAudio ? .audioBrightness : .hapticSharpness))
-      let sampling = isAudio ? audio : haptics
+      let intensity = Double(event.value(of: event.kind.isHaptic ? .hapticIntensity : .audioVolume))
+      let sharpness = Double(
+        event.value(of: event.kind.isHaptic ? .hapticSharpness : .audioBrightness))
+      let sampling = event.kind.isHaptic ? haptics : audio
       return Event(
         reference: EventReference(layer: layer, event: timed.index), kind: event.kind,
         time: timed.onset, end: timed.end, givenIntensity: intensity, givenSharpness: sharpness,
@@ -132,12 +132,12 @@ public struct PatternScore: Sendable {
 
   /// The events that are felt.
   public var hapticEvents: [Event] {
-    events.filter { $0.kind == .hapticTransient || $0.kind == .hapticContinuous }
+    events.filter(\.kind.isHaptic)
   }
 
   /// The events that are heard.
   public var audioEvents: [Event] {
-    events.filter { $0.kind == .audioContinuous || $0.kind == .audioCustom }
+    events.filter { !$0.kind.isHaptic }
   }
 }
 

@@ -33,7 +33,7 @@ struct ReviewTakes: Sendable {
     var job = job
     let pattern = try LoadedPattern(input, reading: job.reading)
     // Sounds of a pattern's own may need more than haptics do.
-    if pattern.composition.layers.flatMap(\.pattern.events).contains(where: { !$0.isHaptic }) {
+    if pattern.composition.layers.flatMap(\.pattern.events).contains(where: { !$0.kind.isHaptic }) {
       job.rate = Self.fullRate
     }
     take = try TakeInput.render(pattern, job)
@@ -158,9 +158,4 @@ enum ReportOutput {
       return take
     }
   }
-}
-
-extension HapticEvent {
-  /// Whether it is felt rather than heard.
-  fileprivate var isHaptic: Bool { kind == .hapticTransient || kind == .hapticContinuous }
 }
