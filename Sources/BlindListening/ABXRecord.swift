@@ -22,8 +22,8 @@ public struct ABXRecord: Sendable {
     }
   }
 
-  /// The version of the form of the record.
-  public static let formVersion = 2
+  /// The version of the format of the record.
+  public static let formatVersion = 2
 
   /// The test.
   public var test: ABXTest
@@ -72,8 +72,8 @@ public struct ABXRecord: Sendable {
 
   /// Writes the record into an object.
   public func write(to entry: inout JSONObjectWriter) {
+    entry.member("formatVersion", Self.formatVersion)
     entry.member("test", "abx")
-    entry.member("form", Self.formVersion)
     entry.member("program", program)
     entry.member("renderingModel", renderingModel)
     if let startTime { entry.member("startTime", startTime) }

@@ -51,7 +51,7 @@ public struct CHHapticError: CustomNSError, Hashable, Sendable {
   ///
   /// Source of the values: the header CHHapticErrors.h of Apple's SDK.
   public enum Code: Int, Sendable {
-    /// A player was told something while the engine does not run.
+    /// A player was called while the engine is not running.
     case engineNotRunning = -4805
     /// What was asked cannot be done with this, such as exporting registered sounds.
     case operationNotPermitted = -4806
@@ -101,7 +101,7 @@ public struct CHHapticError: CustomNSError, Hashable, Sendable {
     case memoryError = -4899
   }
 
-  /// A player was told something while the engine does not run.
+  /// A player was called while the engine is not running.
   public static var engineNotRunning: Code { .engineNotRunning }
   /// What was asked cannot be done with this, such as exporting registered sounds.
   public static var operationNotPermitted: Code { .operationNotPermitted }

@@ -113,7 +113,7 @@ struct OutputConfiguration: Sendable {
   /// Where profiles are looked for by name.
   private var library = ProfileLibrary(userFolder: nil)
   var strength: Float = 1
-  /// What is wrong with the environment, told by every start.
+  /// What is wrong with the environment, reported by every start.
   var problem: String?
 
   /// Reads the environment.

@@ -307,7 +307,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
 
   /// Counts an engine that could be any of several tests'.
   ///
-  /// It is no part of the record, which other tests' engines would change.
+  /// It is not part of the record, which other tests' engines would change.
   func noteStrayEngine() { locked { storedStrayEngineCount += 1 } }
 
   /// One object of a kind for as long as the device is in place.

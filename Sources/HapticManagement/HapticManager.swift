@@ -88,7 +88,7 @@ public final class HapticManager {
 
   /// Reads all patterns and starts the engine, so that nothing is left to do when a pattern is played.
   ///
-  /// Patterns that were read are not read again; one that is broken is skipped and told by `invalidPatterns`.
+  /// Patterns that were read are not read again; one that is broken is skipped and listed in `invalidPatterns`.
   public func preloadPatterns() {
     patterns.loadAll()
     if isEnabled { life.prepare() }

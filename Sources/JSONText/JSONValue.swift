@@ -156,7 +156,7 @@ public struct JSONValue: Sendable {
 
   /// The way to the value from the root, as `Pattern[3].Event.Time`; empty at the root.
   ///
-  /// Keys that are no plain names are written `["in brackets"]`, shortened to 40 characters.
+  /// Keys that are not plain names are written `["in brackets"]`, shortened to 40 characters.
   public var path: String {
     var steps: [String] = []
     var value = self

@@ -148,9 +148,9 @@ package struct LineReader {
   package enum Line: Equatable, Sendable {
     /// Text without control characters, tabs apart.
     case text(String)
-    /// Bytes that are no such text.
+    /// Bytes that are not such text.
     case invalidUTF8
-    /// More than the limit; told once, at its end.
+    /// More than the limit; reported once, at its end.
     case tooLong
   }
 

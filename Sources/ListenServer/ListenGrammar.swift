@@ -249,7 +249,7 @@ package enum ListenGrammar {
 
       Sounds overlap: they are added, and a limiter keeps the sum in range. A sound replaces only one of the same name. N is a priority from 0, the default, to 9; taps have priority 0. While a sound plays, those of lower priorities have the gain that duck sets.
 
-      Limits: \(SocketListener.maximumClientCount) clients. \(Renderer.maximumPlayerCount) sounds in all, divided by the number of profiles; a client can hold as many as are free, so half of them when it is alone. \(ListenSession.maximumNoiseCount) noises. \(TapSchedule.maximumCount) waiting taps for each client, which are no sounds until their time is near. Patterns are loaded beside other commands: only the client that named one waits for it. A client that leaves \(LineConnection.longestQueue >> 20) MiB of replies unread is disconnected.
+      Limits: \(SocketListener.maximumClientCount) clients. \(Renderer.maximumPlayerCount) sounds in all, divided by the number of profiles; a client can hold as many as are free, so half of them when it is alone. \(ListenSession.maximumNoiseCount) noises. \(TapSchedule.maximumCount) waiting taps for each client, which do not count as sounds until their time is near. Patterns are loaded beside other commands: only the client that named one waits for it. A client that leaves \(LineConnection.longestQueue >> 20) MiB of replies unread is disconnected.
       """
   }()
 }

@@ -98,7 +98,7 @@ final class ListenPlayer {
   /// Commands that one move may take of the space for all.
   private static let mostCommands = 512
 
-  /// Moves where it is felt, on a straight way from where it is by then.
+  /// Moves where it is felt, in a straight line from where it is by then.
   func pan(
     to position: ArrayPosition, over ramp: Double, on array: TransducerArray, now: Int64,
     rate: Double
@@ -128,7 +128,7 @@ struct ScheduledTime {
   var frame: Int64
 }
 
-/// A straight way from one position to another between two frames.
+/// A straight line from one position to another between two frames.
 struct PanSegment {
   var start: Int64
   var end: Int64

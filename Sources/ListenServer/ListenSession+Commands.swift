@@ -11,7 +11,7 @@ extension ListenSession {
     _ play: ListenCommand.Play, _ piece: PatternLoader.CachedPattern
   ) throws(ListenError) -> [ListenReply.Field] {
     try checkShare()
-    return try told { () throws(PlaybackError) in
+    return try translated { () throws(PlaybackError) in
       let player = try engine.player(for: piece.plans, duration: piece.duration)
       if play.rate != 1 { try player.setPlaybackRate(play.rate) }
       if play.isLooping { try player.loop(passCount: nil) }
@@ -31,7 +31,7 @@ extension ListenSession {
       ])
     try checkShare()
     let player = try player(for: HapticPattern(events: [event]))
-    return try told { () throws(PlaybackError) in
+    return try translated { () throws(PlaybackError) in
       try start(
         player, as: hum.name ?? newName("hum"), at: moment(hum.start), priority: hum.priority)
     }
@@ -85,7 +85,7 @@ extension ListenSession {
       kind: .hapticTransient, time: 0,
       parameters: [.hapticIntensity: tap.intensity, .hapticSharpness: tap.sharpness])
     let player = try player(for: HapticPattern(events: [event]))
-    _ = try told { () throws(PlaybackError) in try start(player, as: nil, at: moment) }
+    _ = try translated { () throws(PlaybackError) in try start(player, as: nil, at: moment) }
   }
 
   /// Refuses a sound where its client has as many as are free: one client can hold half of all, and leaves
@@ -99,8 +99,8 @@ extension ListenSession {
     }
   }
 
-  /// Runs calls of the engine, and tells why it refused one.
-  func told<Result>(_ calls: () throws(PlaybackError) -> Result) throws(ListenError)
+  /// Runs calls of the engine, with its refusals as those of a command.
+  func translated<Result>(_ calls: () throws(PlaybackError) -> Result) throws(ListenError)
     -> Result
   {
     do {
@@ -165,7 +165,7 @@ extension ListenSession {
     case .strength:
       let ramp = setting.ramp
       guard let name = setting.name else {
-        return try told { () throws(PlaybackError) in
+        return try translated { () throws(PlaybackError) in
           try engine.setStrength(
             Float(setting.value), over: max(ramp, PlaybackEngine.strengthRamp), at: moment.time)
         }
@@ -188,7 +188,9 @@ extension ListenSession {
     let moment = moment(time)
     if name == nil { taps.removeAll(from: moment.frame) }
     let ending = try name.map { name throws(ListenError) in try named(name) } ?? voices
-    for voice in ending { try told { () throws(PlaybackError) in try end(voice, at: moment) } }
+    for voice in ending {
+      try translated { () throws(PlaybackError) in try end(voice, at: moment) }
+    }
   }
 
   /// Pauses what is named, or all that has a name; what waits for its time is paused when it starts.
@@ -277,7 +279,7 @@ extension ListenSession {
     let changing =
       try name.map { name throws(ListenError) in try named(name) }
       ?? voices.filter { $0.name != nil }
-    for voice in changing { try told { () throws(PlaybackError) in try change(voice) } }
+    for voice in changing { try translated { () throws(PlaybackError) in try change(voice) } }
   }
 
   private func named(_ name: String) throws(ListenError) -> [ListenPlayer] {

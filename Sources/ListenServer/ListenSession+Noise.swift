@@ -17,7 +17,7 @@ extension ListenSession {
       throw ListenError(
         .busy, "\(Self.maximumNoiseCount) noises play or wait; stop one, or wait for its end")
     }
-    return try told { () throws(PlaybackError) in
+    return try translated { () throws(PlaybackError) in
       let player = try engine.player(for: piece.plans, duration: piece.duration)
       try player.loop(passCount: nil)
       let moment = moment(noise.start)

@@ -287,7 +287,7 @@ package final class ListenSession {
       .event(event, [.pair("name", name), .number("time", Double(frame) / engine.rate)]))
   }
 
-  /// Keeps an event to be told.
+  /// Keeps an event to be reported.
   func tell(_ event: String, _ fields: [ListenReply.Field]) {
     events.append(.event(event, [.number("time", engine.seconds)] + fields))
   }

@@ -25,7 +25,7 @@ package final class SocketListener {
   private let descriptor: Int32
   private var connections: [(client: Client, connection: LineConnection)] = []
   private var nextClient = 1
-  /// Clients that were let go and not told of yet.
+  /// Clients that were disconnected and not reported yet.
   private var left: [Client] = []
   /// A descriptor to give up for turning a client away when the process has no other left.
   private var spare = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)

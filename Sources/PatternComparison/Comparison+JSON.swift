@@ -1,8 +1,8 @@
 public import JSONText
 
 extension Comparison {
-  /// The version of the form in which comparisons are written.
-  public static let formVersion = 1
+  /// The version of the format in which comparisons are written.
+  public static let formatVersion = 1
 
   /// Writes everything that is known of the comparison as members of an object.
   public func write(to json: inout JSONObjectWriter) {

@@ -30,7 +30,7 @@ public struct Tolerance: Equatable, Sendable {
     public var unit: Difference.Unit
     /// Where, in seconds of the reference.
     public var range: ClosedRange<Double>
-    /// Whether it is no difference, but something that the recording cannot show.
+    /// Whether it is not a difference, but something that the recording cannot show.
     public var isUnverified: Bool
     /// Value, limit and place in a line: `level +1.001 dB > 1 dB: first transient at 0.4 s`.
     public var text: String

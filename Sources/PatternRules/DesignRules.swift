@@ -64,7 +64,7 @@ extension PatternRules {
   /// Notes each run of transients that are too close to be felt as several.
   ///
   /// A run of many is a texture, a technique: it is neither noted nor counted as taps.
-  /// - Returns: The transients that are no part of a texture.
+  /// - Returns: The transients that are not part of a texture.
   private static func checkGaps(
     of transients: [FeltTransient], _ log: inout CompositionLog
   ) -> [FeltTransient] {

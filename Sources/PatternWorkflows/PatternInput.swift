@@ -163,7 +163,7 @@ public struct PatternInput: Equatable, Sendable {
     return formats.contains { $0.recognize(bytes.span) == .certain }
   }
 
-  /// Why a name cannot be looked up: bytes that are no text come with a replacement character.
+  /// Why a name cannot be looked up: bytes that are not text come with a replacement character.
   private static func nameProblem(_ name: String) -> String? {
     name.unicodeScalars.contains("\u{FFFD}")
       ? "the file name is not valid UTF-8; rename the file" : nil

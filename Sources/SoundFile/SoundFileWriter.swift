@@ -171,7 +171,7 @@
     }
   }
 
-  /// The time of day in an RF64 file of floating-point samples, which libsndfile cannot be told to leave out.
+  /// The time of day in an RF64 file of floating-point samples, which libsndfile cannot leave out.
   enum PeakChunk {
     /// Sets the time to 0, so that equal sounds are equal files.
     ///

@@ -32,7 +32,7 @@ package final class FileWatch {
   /// Folders that are missing, by the folder in which they would appear.
   private var missing: [(folder: String, name: String)] = []
 
-  /// Whether something may have happened that nobody told.
+  /// Whether something may have happened without a notification.
   private var isUnclear = false
 
   /// Watches files that need not exist; make it before reading them, so that no change is missed.
@@ -146,7 +146,7 @@ package final class FileWatch {
     let path: String
     /// Where the file is: by its name and, for a link, by what it leads to.
     var places: [Place] = []
-    /// How the file was when its last change was told; nothing where it was missing.
+    /// How the file was when its last change was reported; nothing where it was missing.
     var stamp: FileStamp?
     /// Events that have not settled yet.
     var burst: Burst?

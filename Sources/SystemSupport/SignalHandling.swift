@@ -19,7 +19,7 @@ package enum SignalHandling {
     _ = noted.load(ordering: .relaxed)
     _ = unfinishedPaths.count
     TerminalMode.prepare()
-    // A file beyond the shell's limit is then an error of the write that can be told and tidied after.
+    // A file beyond the shell's limit is then an error of the write that can be reported and cleaned up after.
     _ = signal(SIGXFSZ, SIG_IGN)
     for number in [SIGINT, SIGTERM, SIGHUP] where !isIgnored(number) { _ = signal(number, note) }
   }
@@ -76,7 +76,7 @@ package enum SignalHandling {
     }
   }
 
-  /// Asks that the first signal be told through the answered descriptor, which it makes readable.
+  /// Asks that the first signal be reported through the answered descriptor, which it makes readable.
   static func addListener() -> Int32 {
     let descriptor = call.descriptor
     listeners.add(1, ordering: .sequentiallyConsistent)
@@ -86,7 +86,7 @@ package enum SignalHandling {
   /// Ends what `addListener()` began.
   static func removeListener() { listeners.subtract(1, ordering: .sequentiallyConsistent) }
 
-  /// Ends the process by the signal a listener was told of, so that a shell sees it; else returns.
+  /// Ends the process by the signal a listener was notified of, so that a shell sees it; else returns.
   package static func endByNotedSignal() {
     let number = noted.load(ordering: .sequentiallyConsistent)
     if number != 0 { die(of: number) }

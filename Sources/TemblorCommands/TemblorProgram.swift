@@ -36,7 +36,7 @@ public enum TemblorProgram {
         (
           "JSON",
           """
-          Every object that --json prints has the member formatVersion first, now 1; it grows when a member is removed or changes its meaning, not when one is added. A list that --json prints has no such member: its elements only gain members, and a list that had to change otherwise would become an object with a formatVersion.
+          Every object that --json prints has the member formatVersion first; it grows when a member is removed or changes its meaning, not when one is added. A list that --json prints has no such member: its elements only gain members, and a list that had to change otherwise would become an object with a formatVersion.
           """
         ),
         (

@@ -1,7 +1,7 @@
 public import HapticRender
 internal import HapticModel
 
-/// Where a pattern is felt in an array: positions over its time, with straight ways between them.
+/// Where a pattern is felt in an array: positions over its time, with linear interpolation.
 public struct PanPath: Equatable, Sendable {
   /// A position at a time.
   public struct Point: Equatable, Sendable {
@@ -58,7 +58,7 @@ extension TransducerArray {
   /// Pieces into which each gap between transducers is divided.
   private static let steps = 36
 
-  /// The shares of a straight way at which the gains have corners, from 0 up to but without 1.
+  /// The shares of a segment at which the gains have corners, from 0 up to but without 1.
   func breakpoints(from start: ArrayPosition, to end: ArrayPosition) -> [Double] {
     guard start != end else { return [0] }
     var breaks = [0.0]

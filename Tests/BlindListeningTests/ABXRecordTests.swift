@@ -15,8 +15,8 @@ struct ABXRecordTests {
     #expect(
       String(decoding: record.json(), as: UTF8.self) == """
         {
+          "formatVersion": 2,
           "test": "abx",
-          "form": 2,
           "program": "temblor 1.0",
           "renderingModel": 1,
           "startTime": "2026-01-31T12:00:00Z",

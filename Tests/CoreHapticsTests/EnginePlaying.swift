@@ -4,7 +4,7 @@ import Foundation
 import HapticRender
 import Synchronization
 
-/// A virtual device, an engine on it, and notes of what its handlers were told.
+/// A virtual device, an engine on it, and notes of the calls of its handlers.
 final class EnginePlaying {
   let device = VirtualHapticDevice()
   let engine: CHHapticEngine
@@ -46,7 +46,7 @@ final class EnginePlaying {
   }
 }
 
-/// What handlers were told, in order.
+/// The calls of handlers, in order.
 final class Told: Sendable {
   private let notes = Mutex<[String]>([])
 

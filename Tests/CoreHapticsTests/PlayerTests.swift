@@ -29,7 +29,7 @@ import Testing
       return .leaveEngineRunning
     }
     playing.device.advance(seconds: 0.1)
-    // Nothing played, so it was told at once; registered again, it waits for what plays.
+    // Nothing played, so it was called at once; registered again, it waits for what plays.
     #expect(told.all == ["finished"])
     try player.start(atTime: CHHapticTimeImmediate)
     playing.engine.notifyWhenPlayersFinished { _ in

@@ -4,7 +4,7 @@ import HapticOutputs
 import HapticPlayback
 import Testing
 
-/// Silence before the first sound on a device that is no card: the buffer is 960 frames in periods of 240.
+/// Silence before the first sound on a device that is not a card: the buffer is 960 frames in periods of 240.
 @Suite struct LeadInTests {
   private typealias Stretch = Playback.Stretch
   /// Silence for the time of the lead-in, and the buffer that is full of it by then.

@@ -12,7 +12,7 @@ struct Refused: Error, CustomStringConvertible {
 ///
 /// What it prints goes to files in a folder. Gone with its last reference, whatever happened in the test.
 final class ChildProcess: Sendable {
-  /// A process that is to be told to end, and what it is given to do so.
+  /// A process that is to end by a signal, and the time it has to do so.
   private static let patience = Duration.seconds(3)
   /// One at a time, so that none inherits the ends of another's pipes.
   private static let spawning = Mutex(())

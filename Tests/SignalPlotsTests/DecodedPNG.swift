@@ -14,7 +14,7 @@ struct DecodedPNG {
     init(_ bytes: [UInt8]) { self.bytes = bytes[...] }
   }
 
-  /// Nothing where the bytes are no PNG.
+  /// Nothing where the bytes are not a PNG.
   init?(_ bytes: [UInt8]) {
     guard let library = unsafe dlopen("libcairo.so.2", RTLD_NOW) else { return nil }
     func find<Function>(_ name: String) -> Function? {

@@ -66,7 +66,7 @@ import Testing
     #expect(Self.truncation(Self.aiff(announcing: 208)) == nil)
   }
 
-  /// Whole files, lengths left open by programs that write into a pipe, and what is no such file.
+  /// Whole files, lengths left open by programs that write into a pipe, and what is not such a file.
   @Test(arguments: [
     wav(announcing: 200), wav(announcing: 100), wav(announcing: 0xFFFF_FFFF),
     wav(announcing: 0x7FFF_F000), wav(announcing: 0xFFFF_FFFF, mark: "RF64", before: ds64(200)),
@@ -85,7 +85,7 @@ import Testing
         == "has an invalid header: its sample rate or its number of channels is 0")
   }
 
-  /// Libsndfile closes what it cannot open, whoever else may have the number by then.
+  /// Libsndfile closes what it cannot open; its number may be another file's by then.
   @Test func theDescriptorOfWhatCannotBeReadStaysOpen() {
     let file = ScratchFile(Self.wav(announcing: 200, rate: 0))
     #expect(throws: SoundFileError.self) { try file.sound() }

@@ -10,7 +10,7 @@ import Testing
 
 @testable import TemblorCommands
 
-/// Files of MPEG haptics in every verb: signals that are no events are rendered, shown and compared.
+/// Files of MPEG haptics in every verb: signals that are not events are rendered, shown and compared.
 @Suite struct MPEGVerbTests {
   private let place: Scratch
 

@@ -106,7 +106,7 @@ import Testing
     let run = try place.temblor("compare", "--json", "--tolerance", "5ms", "a.ahap", "b.ahap")
     #expect(run.status == 3 && run.error == "")
     for line in [
-      #"  "form": 1,"#, #"    "name": "a.ahap","#, #"  "profile": "phone","#,
+      #"  "formatVersion": 1,"#, #"    "name": "a.ahap","#, #"  "profile": "phone","#,
       #"  "rate": 48000.0,"#,
       #"    "seconds": 0.005,"#, #"      "label": "B","#, #"      "equality": "different","#,
       #"          "kind": "time","#, #"          "throughout": false,"#,
@@ -132,11 +132,11 @@ import Testing
       ["a.ahap", "take.wav", "--tolerance", "0.1dB,0.5ms"], ["take.wav", "take.wav"],
     ] {
       let run = try place.temblor(["compare", "--json"] + words)
-      #expect(run.error == "" && run.output.hasPrefix("{\n  \"form\": 1,\n"))
+      #expect(run.error == "" && run.output.hasPrefix("{\n  \"formatVersion\": 1,\n"))
       #expect(try schema.violations(in: run.output) == [])
     }
-    let wrong = try schema.violations(in: "{\"form\": 2}")
-    #expect(wrong.contains("$.form is not 1"))
+    let wrong = try schema.violations(in: "{\"formatVersion\": 2}")
+    #expect(wrong.contains("$.formatVersion is not 1"))
   }
 
   /// The first pattern 0.4 s later, 6 dB weaker, in noise 40 dB below its peak.

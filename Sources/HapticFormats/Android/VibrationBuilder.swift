@@ -127,7 +127,7 @@ struct VibrationBuilder {
   }
 
   /// The corners with the numbers that a file can hold, so that what rounding left apart at one time
-  /// is no jump.
+  /// is not a jump.
   private static func exact(_ points: [EnvelopePoint]) -> [EnvelopePoint] {
     var exact: [EnvelopePoint] = []
     for var point in points {

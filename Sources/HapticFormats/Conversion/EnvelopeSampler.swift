@@ -3,7 +3,7 @@ import HapticModel
 /// Turns the haptic events of a composition into envelopes by the laws of the model.
 ///
 /// Every corner that controls and envelope times have is a corner of the result; where the exact
-/// level is no straight line between two, points are added until it is within the tolerance.
+/// level is not linear between two, points are added until it is within the tolerance.
 struct EnvelopeSampler {
   /// What the levels are.
   let scale: EnvelopeScale

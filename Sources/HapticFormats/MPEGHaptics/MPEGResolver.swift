@@ -84,7 +84,7 @@ struct MPEGResolver {
       if block.count == nil {
         note(
           rules.blockLength, band.place,
-          "a block of \(band.blockLength) ticks at \(band.high) samples a second is no power of two "
+          "a block of \(band.blockLength) ticks at \(band.high) samples a second is not a power of two "
             + "from 16 to 65536 samples; the band is silent")
         return Band(description: description, effects: [])
       }

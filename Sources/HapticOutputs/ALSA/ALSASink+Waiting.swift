@@ -132,7 +132,7 @@ extension ALSASink {
 
   /// Follows the device's clock, which differs a little from that of the machine; a leap is an interruption.
   ///
-  /// Leaps that are too small to be told add up, so that many of them are; and they are forgotten as fast as
+  /// Leaps that are too small to be reported add up, so that many of them are; and they are forgotten as fast as
   /// clocks may differ, 200 parts in a million. Some sound servers play on without a word when they run dry.
   private func follow(available: Int, now: Duration) {
     defer { lastFollowed = now }

@@ -67,9 +67,9 @@ public final class ALSASink: AudioSink {
   var leadInState: LeadInState?
   /// When the device's clock was last looked at.
   var lastFollowed = Duration.zero
-  /// What was not yet told of the last interruption.
+  /// What was not yet reported of the last interruption.
   var interruption: Discontinuity?
-  /// Frames that went by unheard and are not yet told.
+  /// Frames that went by unheard and are not yet reported.
   var missedCount = 0
   /// Frames of silence to hand over first: because the device is ahead of time, or to lead in.
   var owedSilence = 0
@@ -96,7 +96,7 @@ public final class ALSASink: AudioSink {
   var lastAttempt: Duration?
   /// When the device was last lost.
   var lostMoment = Duration.zero
-  /// What was last told about a device that does not come back.
+  /// What was last reported about a device that does not come back.
   var lastAbsence: ALSAError?
 
   /// Opens a device; priorities and locked memory are matters of the thread that renders.

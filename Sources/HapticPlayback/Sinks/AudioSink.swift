@@ -21,7 +21,7 @@ public protocol AudioSink: AnyObject {
   /// Stops the device until the next `wait`, where it can, and returns whether it did.
   ///
   /// Called when nothing that was handed over is to be heard any more. What is written afterwards is played
-  /// as at the first start: time that went by meanwhile is no loss.
+  /// as at the first start: time that went by meanwhile is not a loss.
   func rest() -> Bool
 
   /// Ends: lets what was handed over be heard, with a limit in time, or drops it. Nothing follows.

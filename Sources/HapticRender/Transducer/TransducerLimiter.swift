@@ -27,7 +27,7 @@ struct TransducerLimiter: ~Copyable {
   private var start = 0
   private var place = 0
 
-  /// A transducer at rest, as warm as told.
+  /// A transducer at rest with the given thermal state.
   init(_ settings: TransducerSettings, temperatureRise: TransducerThermalState) {
     excursion = ExcursionLimiter(settings)
     stepLength = excursion.stepLength

@@ -77,7 +77,7 @@ struct ControlDifferences {
     var clock = EventMatch.TimeMapping()
     guard var gap = difference(from: control) else { return }
     if self.clock != clock {
-      // Controls that moved along with the events are no difference of their own.
+      // Controls that moved along with the events are not a difference of their own.
       let moved = control.moved(by: self.clock, neutralValue: Double(id.neutralValue))
       guard let rest = difference(from: moved) else { return }
       if rest.range.upperBound - rest.range.lowerBound < gap.range.upperBound - gap.range.lowerBound

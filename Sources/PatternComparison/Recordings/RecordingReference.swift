@@ -8,7 +8,7 @@ struct RecordingReference {
   let rate: Double
   /// The sounds by time.
   var stems: [Stem]
-  /// Numbers of stems that cannot be told from each other, by time.
+  /// Numbers of stems that cannot be distinguished, by time.
   private(set) var groups: [[Int]] = []
   /// All stems together.
   private(set) var whole: [Float] = []

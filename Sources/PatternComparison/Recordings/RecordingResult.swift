@@ -37,9 +37,9 @@ public struct RecordingMatch: Equatable, Sendable {
   public var judgedCount = 0
   /// How many events there are.
   public var eventCount = 0
-  /// The least change of level, in decibels, that can be told in every judged event.
+  /// The least change of level, in decibels, that can be detected in every judged event.
   public var leastDecibels: Double?
-  /// The least shift, in seconds, that can be told in every judged event.
+  /// The least shift, in seconds, that can be detected in every judged event.
   public var leastSeconds: Double?
   /// Seconds from the recording's start to where the reference was searched at most.
   public var search = ComparisonOptions.defaultSearch

@@ -34,18 +34,18 @@ struct CalibrationReport {
     let (before, after) = (old.hardware, new.hardware)
     rows.append(
       (
-        "resonance", told("resonance", before?.resonance, "Hz"),
+        "resonance", former("resonance", before?.resonance, "Hz"),
         figure(after?.resonance, "Hz") + interval(calibration.resonanceInterval)
       ))
     rows.append(
       (
-        "quality", told("qualityFactor", before?.qualityFactor, ""),
+        "quality", former("qualityFactor", before?.qualityFactor, ""),
         figure(after?.qualityFactor, "") + interval(calibration.qualityInterval)
       ))
     rows.append(("band, -10 dB", band(old.hardware?.band), band(calibration.curve.band) + openEnds))
     if let most = after?.acceleration {
       rows.append(
-        ("acceleration", told("acceleration", before?.acceleration, "g"), figure(most, "g")))
+        ("acceleration", former("acceleration", before?.acceleration, "g"), figure(most, "g")))
     }
     rows.append(("latency", milliseconds(old.amplifier.latency), milliseconds(latency)))
     rows.append(("polarity", "", calibration.isInverted ? "inverted" : "normal"))
@@ -129,7 +129,7 @@ struct CalibrationReport {
     }
   }
 
-  private func told(_ name: String, _ value: Double?, _ unit: String) -> String {
+  private func former(_ name: String, _ value: Double?, _ unit: String) -> String {
     guard let value else { return "unknown" }
     let isEstimated = old.hardware?.estimated.contains(name) ?? false
     return with(unit, value, places: 3) + (isEstimated ? " (estimate)" : "")

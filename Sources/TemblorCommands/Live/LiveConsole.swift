@@ -14,7 +14,7 @@ final class LiveConsole {
   /// How long the line may stay as it is while nothing plays.
   private static let idleInterval = Duration.seconds(1)
 
-  /// A console; a quiet one has no line and tells only what must be told.
+  /// A console; a quiet one has no line and prints only what is necessary.
   init(on terminal: Terminal, isQuiet: Bool) {
     line = StatusLine(on: terminal)
     output = terminal.error

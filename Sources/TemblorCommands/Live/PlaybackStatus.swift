@@ -19,7 +19,7 @@ struct PlaybackStatus: Equatable, Sendable {
   var duration: Double?
   /// The highest sample of each channel since the last line, 0 to 1.
   var peaks: [Float]
-  /// Voices that sound; nothing where it is not to be told.
+  /// Voices that sound; nothing where it is not to be shown.
   var voiceCount: Int? = 0
   /// Underruns of the device.
   var underrunCount = 0
@@ -85,7 +85,7 @@ struct PlaybackStatus: Equatable, Sendable {
   }
 
   private func parts(_ detail: Detail) -> Parts {
-    let xruns = (text: words(underrunCount, "xrun", detail), isAlarm: underrunCount > 0)
+    let underruns = (text: words(underrunCount, "underrun", detail), isAlarm: underrunCount > 0)
     let voices = voiceCount.map { [(text: words($0, "voice", detail), isAlarm: false)] } ?? []
     let held = protection.map { [(text: $0.text, isAlarm: $0.cause != nil)] } ?? []
     let percent = "\(Int((min(1, max(0, strength)) * 100).rounded()))%"
@@ -97,20 +97,20 @@ struct PlaybackStatus: Equatable, Sendable {
     case .words:
       return Parts(
         times: long + times + remarks,
-        counts: voices + [("strength \(percent)", false)] + held + [xruns])
+        counts: voices + [("strength \(percent)", false)] + held + [underruns])
     case .letters:
       return Parts(
         times: short + times + remarks,
         counts: voices + [(percent, false)] + held.filter(\.isAlarm)
-          + (underrunCount > 0 ? [xruns] : []))
+          + (underrunCount > 0 ? [underruns] : []))
     case .strengthless:
-      return Parts(times: short + times + remarks, counts: underrunCount > 0 ? [xruns] : [])
+      return Parts(times: short + times + remarks, counts: underrunCount > 0 ? [underruns] : [])
     case .position:
       return Parts(
         times: short + [time(position)] + remarks.prefix(1),
-        counts: underrunCount > 0 ? [xruns] : [])
+        counts: underrunCount > 0 ? [underruns] : [])
     case .urgent:
-      return Parts(times: short + [time(position)], counts: underrunCount > 0 ? [xruns] : [])
+      return Parts(times: short + [time(position)], counts: underrunCount > 0 ? [underruns] : [])
     }
   }
 

@@ -43,7 +43,7 @@ struct SystemBackend: SessionBackend {
     _ engine: PlaybackEngine, through output: sending OpenedOutput, recording: RecordingBuffer?,
     eventHandler: @escaping LivePlayback.EventHandler
   ) -> any EngineDriver {
-    // A sound server is no reason to be late.
+    // A sound server does not excuse being late.
     LivePlayback(
       engine, sink: output.sink, wantsRealTime: true, recording: recording,
       eventHandler: eventHandler)

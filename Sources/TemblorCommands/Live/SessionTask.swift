@@ -1,7 +1,7 @@
 import CommandLineKit
 import HapticPlayback
 
-/// What a live verb does on an engine, asked and told by its session on one thread.
+/// What a live verb does on an engine, called by its session on one thread.
 protocol SessionTask: AnyObject {
   /// What else ends a wait.
   var watched: [PollDescriptor] { get }
@@ -14,7 +14,7 @@ protocol SessionTask: AnyObject {
 
   /// What is heard and how, for the live line; nothing where the time says enough.
   var title: SessionTitle? { get }
-  /// Whether the live line must tell nothing of the sound itself, its level and its voices.
+  /// Whether the live line must show nothing of the sound itself, its level and its voices.
   var isBlind: Bool { get }
 
   /// Does what is due.

@@ -12,7 +12,7 @@ import SystemSupport
 enum ABXVerb {
   static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {
     CommandDescription(
-      "abx", abstract: "Run a blind test: can two patterns or recordings be told apart?",
+      "abx", abstract: "Run a blind test: can anybody tell two patterns or recordings apart?",
       discussion: """
         In each trial, X is A or B at random, independently of earlier trials. Press a, b and x to listen as often as you like, 1 or 2 to answer, and Enter to confirm; confirmed answers are final. The other keys are those of 'temblor audition'. Switching inserts a short silence, so that only the sound gives X away.
 
@@ -22,7 +22,7 @@ enum ABXVerb {
         """,
       arguments: [
         Argument(
-          "A", help: "An AHAP file, the name of a shipped pattern or a sound file.",
+          "A", help: "A pattern file of any format, the name of a shipped pattern or a sound file.",
           completion: .takes(.standard)
         ),
         Argument("B", help: "The take to compare with.", completion: .takes(.standard)),

@@ -13,7 +13,8 @@ enum AuditionVerb {
   static let take = Argument(
     "TAKE",
     help:
-      "An AHAP file, the name of a shipped pattern, a sound file, or - for standard input; two to "
+      "A pattern file of any format, the name of a shipped pattern, a sound file, or - for standard "
+      + "input; two to "
       + "\(AuditionTakes.most).", completion: .takes(.standard),
     isRepeatable: true)
 

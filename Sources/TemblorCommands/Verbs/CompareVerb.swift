@@ -20,7 +20,7 @@ enum CompareVerb {
 
         With --tolerance, the exit status is 3 if anything exceeds its limit, else 0, and each excess is listed with value, limit and place; without it, differences do not affect the exit status. An omitted limit is 0. A difference in tempo is judged in percent and by the largest shift it causes. Missing or added events always exceed the tolerance, as does a recording too noisy to verify a limit.
 
-        --json has "form": 1; Documentation/comparison.schema.json describes it. Times are those of the files, whatever the alignment.
+        Documentation/comparison.schema.json describes the output of --json. Times are those of the files, whatever the alignment.
 
         With --output, also write an HTML page that compares any two of up to \(ComparisonReport.maximumTakeCount) takes: the differences marked in the picture and heard in turn, measurements, the sources and a blind test.
         """,
@@ -134,7 +134,7 @@ enum CompareVerb {
   private static func json(_ comparisons: [Comparison], _ tolerance: Tolerance?) -> [UInt8] {
     var json = JSONWriter()
     json.object { root in
-      root.member("form", Comparison.formVersion)
+      root.member("formatVersion", Comparison.formatVersion)
       if let first = comparisons.first {
         root.object("reference") { take in
           take.member("label", first.options.referenceLabel)

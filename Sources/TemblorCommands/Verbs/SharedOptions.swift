@@ -41,7 +41,7 @@ enum SharedOptions {
   static let curveTimes = Option(
     "--curve-times", value: "BASE",
     help:
-      "Time base of control points: start of the curve (relative), start of the pattern (absolute), or detected (auto).",
+      "Time base of control points: start of the curve (relative), start of the pattern (absolute), or detected (automatic).",
     defaultText: ReadingOptions.CurveTimes.automatic.rawValue,
     choices: ReadingOptions.CurveTimes.allCases.map(\.rawValue))
 

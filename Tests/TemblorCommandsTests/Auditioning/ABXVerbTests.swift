@@ -122,7 +122,7 @@ import Testing
     let one = try line(xIsA)
     #expect(one == (try line(xIsB)))
     #expect(one.contains("> X 0:00."))
-    #expect(one.contains("   X is B? enter   trial 1 of 16   loop strength 100% 0 xruns"))
+    #expect(one.contains("   X is B? enter   trial 1 of 16   loop strength 100% 0 underruns"))
     #expect(!one.contains("voice"))
     #expect(!one.contains("·"))
   }

@@ -107,7 +107,7 @@ import Testing
             '(--size)'--size='[Dots on each side]:COUNT: ' \
             '(--gain)'--gain='[Make it \[lighter\]\: "up" or '\''down'\'']:DB: ' \
             '*'--layer='[Add a layer]:NAME:_sketch_verb_paint_NAME' \
-            '*'{-q,--quiet}'[Tell nothing]' \
+            '*'{-q,--quiet}'[Print nothing]' \
             '*:DRAWING:_files -g "*.txt"'
         }
         _sketch_verb_compare() {
@@ -143,7 +143,7 @@ import Testing
       complete -c sketch -n '__fish_seen_subcommand_from paint; and not __fish_seen_subcommand_from help' -l size -r -f -d 'Dots on each side'
       complete -c sketch -n '__fish_seen_subcommand_from paint; and not __fish_seen_subcommand_from help' -l gain -r -f -d 'Make it [lighter]: "up" or \'down\''
       complete -c sketch -n '__fish_seen_subcommand_from paint; and not __fish_seen_subcommand_from help' -l layer -r -f -a 'sky sea (__sketch_files png svg)' -d 'Add a layer'
-      complete -c sketch -n '__fish_seen_subcommand_from paint; and not __fish_seen_subcommand_from help' -s q -l quiet -d 'Tell nothing'
+      complete -c sketch -n '__fish_seen_subcommand_from paint; and not __fish_seen_subcommand_from help' -s q -l quiet -d 'Print nothing'
       complete -c sketch -n '__fish_seen_subcommand_from paint; and not __fish_seen_subcommand_from help' -f -a '(__sketch_files txt)' -d 'DRAWING'
       complete -c sketch -n '__fish_seen_subcommand_from compare; and not __fish_seen_subcommand_from help' -s h -l help -d 'Show this help'
       complete -c sketch -n '__fish_seen_subcommand_from compare; and not __fish_seen_subcommand_from help' -F -d 'FIRST'

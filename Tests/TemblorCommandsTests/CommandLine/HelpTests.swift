@@ -68,7 +68,7 @@ import Testing
               --size COUNT  Dots on each side. Default: 512.
               --gain DB     Make it [lighter]: "up" or 'down'.
               --layer NAME  Add a layer. May be repeated.
-          -q, --quiet       Tell nothing.
+          -q, --quiet       Print nothing.
 
         EXAMPLES
           Paint one tree.
@@ -115,7 +115,7 @@ import Testing
               --layer NAME
                 Add a layer. May be repeated.
           -q, --quiet
-                Tell nothing.
+                Print nothing.
 
         EXAMPLES
           Paint one tree.

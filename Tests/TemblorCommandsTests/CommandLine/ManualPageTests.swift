@@ -55,7 +55,7 @@ import Testing
     Add a layer. May be repeated.
     .TP
     \fB\-q\fR, \fB\-\-quiet\fR
-    Tell nothing.
+    Print nothing.
     .PP
     Examples:
     .PP

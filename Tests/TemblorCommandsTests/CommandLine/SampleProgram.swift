@@ -42,7 +42,7 @@ enum SampleProgram {
             "--layer", value: "NAME", help: "Add a layer.",
             completion: Completion(words: ["sky", "sea"], paths: .files(endings: ["png", "svg"])),
             isRepeatable: true),
-          Option("-q", "--quiet", help: "Tell nothing."),
+          Option("-q", "--quiet", help: "Print nothing."),
         ])
     ],
     examples: [.init("sketch paint -o tree.png tree.txt", "Paint one tree.")]

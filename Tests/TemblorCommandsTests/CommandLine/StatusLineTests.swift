@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test(arguments: [
-    (79, "> 1:01.2 / 2:05.0 ███████████████ █████████████▏· 3 voices strength 80% 0 xruns"),
+    (79, "> 1:01.2 / 2:05.0 █████████████ ███████████▍· 3 voices strength 80% 0 underruns"),
     (39, "> 1:01.2 / 2:05.0 ██████ █████▎ 3v 80%"),
     (19, "> 1:01.2 ████ ███▌"),
     (8, "> 1:01.2"), (5, "> ██▇"),
@@ -33,9 +33,9 @@ import Testing
   }
 
   @Test(arguments: [
-    (79, "> 1:01.2 / 2:05.0 ▂▄▄▅▅▅▆▆▆▆▆▇▇▇▇▇▇▇▇▇▇▇█████████ 3 voices strength 80% 2 xruns"),
-    (39, "> 1:01.2 / 2:05.0 ▄▅▆▆▇▇▇████ 3v 80% 2x"),
-    (19, "> 1:01.2 ▅▆▇▇▇██ 2x"),
+    (79, "> 1:01.2 / 2:05.0 ▂▄▅▅▅▆▆▆▆▆▇▇▇▇▇▇▇▇▇████████ 3 voices strength 80% 2 underruns"),
+    (39, "> 1:01.2 / 2:05.0 ▄▅▆▆▇▇▇████ 3v 80% 2u"),
+    (19, "> 1:01.2 ▅▆▇▇▇██ 2u"),
   ])
   func manyChannelsShareColumns(width: Int, expected: String) {
     #expect(line(Self.many, width) == expected)
@@ -45,7 +45,7 @@ import Testing
     var figures = PlaybackStatus(position: 1, peaks: [])
     figures.protection = ProtectionSummary(
       excursionLimitedFrameCount: 0, powerLimitedFrameCount: 0, leastGain: 1, temperatureRise: 0.63)
-    #expect(line(figures, 79) == "> 0:01.0 0 voices strength 100% heat 63 % 0 xruns")
+    #expect(line(figures, 79) == "> 0:01.0 0 voices strength 100% heat 63 % 0 underruns")
     #expect(line(figures, 40) == "> 0:01.0 0v 100%")
     figures.protection?.powerLimitedFrameCount = 32
     figures.protection?.leastGain = 0.8128
@@ -94,7 +94,7 @@ import Testing
 
   @Test func coloursAreForLevelsAndUnderruns() {
     #expect(
-      line(Self.many, 19, isColoured: true).hasSuffix("\u{1B}[33m█\u{1B}[0m \u{1B}[31m2x\u{1B}[0m"))
+      line(Self.many, 19, isColoured: true).hasSuffix("\u{1B}[33m█\u{1B}[0m \u{1B}[31m2u\u{1B}[0m"))
     #expect(
       line(Self.stereo, 12, isColoured: true)
         == "> 1:01.2 \u{1B}[33m█\u{1B}[0m\u{1B}[32m▇\u{1B}[0m")

@@ -25,7 +25,7 @@ struct TakeInputTests {
     #expect(drawn.text?.contains("HapticTransient") == true)
     #expect(drawn.signal.rate == 48_000)
 
-    // The name tells nothing; the bytes do.
+    // The name says nothing; the bytes do.
     let bytes: [UInt8] =
       Array("RIFF".utf8) + [44, 0, 0, 0] + Array("WAVEfmt ".utf8)
       + [16, 0, 0, 0, 1, 0, 2, 0, 0x40, 0x1F, 0, 0, 0, 0x7D, 0, 0, 4, 0, 16, 0]

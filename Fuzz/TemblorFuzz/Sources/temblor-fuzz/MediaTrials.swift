@@ -122,7 +122,7 @@ struct ReportTrial {
     let count = Self.openings(in: page)
     require(count == Self.plainCount, "\(count) elements instead of \(Self.plainCount)")
     let isText = String(validating: page, as: UTF8.self) != nil
-    require(isText, "a page that is no UTF-8")
+    require(isText, "a page that is not UTF-8")
   }
 
   private static func openings(in page: [UInt8]) -> Int {

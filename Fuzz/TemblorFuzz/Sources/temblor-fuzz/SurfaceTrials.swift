@@ -139,7 +139,7 @@ struct BlindTrial {
       let chance = root["result"]?["pValue"]?.number ?? -1
       require((0...1).contains(chance), "a probability of \(chance)")
     } catch {
-      fatalError("the record is no JSON: \(error)")
+      fatalError("the record is not JSON: \(error)")
     }
     requireOneLine(test.result.sentence)
   }
