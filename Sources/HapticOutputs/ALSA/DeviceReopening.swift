@@ -19,7 +19,7 @@ final class DeviceReopening: Sendable {
 
   /// A device on its way to be closed.
   private struct Lost: @unchecked Sendable {
-    var pcm: PCMBindings
+    let pcm: PCMBindings
   }
 
   private enum State {
@@ -47,7 +47,7 @@ final class DeviceReopening: Sendable {
   }
 
   /// Whether a device is being closed.
-  var isClosing: Bool { closing.load(ordering: .relaxed) > 0 }
+  var isClosing: Bool { closing.load(ordering: .acquiring) > 0 }
 
   /// Begins an attempt; one at a time.
   func begin() {
@@ -77,16 +77,17 @@ final class DeviceReopening: Sendable {
     }?.result
   }
 
-  /// Closes a device that can no longer be used; the caller has no other reference to it.
+  /// Closes a device that can no longer be used; the caller has no other use for it.
+  ///
+  /// Closed by a call of its own, not with its last reference: the thread's own may outlive the thread's
+  /// work, and libjack frees a client twice where another is opened meanwhile.
   func close(_ pcm: PCMBindings) {
     guard interception == nil else { return }
     let lost = Lost(pcm: pcm)
     closing.add(1, ordering: .relaxed)
     _ = BackgroundThread { [self] in
-      Self.release(lost)
-      closing.subtract(1, ordering: .relaxed)
+      lost.pcm.close()
+      closing.subtract(1, ordering: .releasing)
     }
   }
-
-  private static func release(_ lost: consuming Lost) { _ = consume lost }
 }

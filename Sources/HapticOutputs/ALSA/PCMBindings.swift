@@ -1,6 +1,7 @@
 internal import CALSA
 internal import Glibc
 internal import HapticPlayback
+internal import Synchronization
 
 /// An open PCM and the funnel to it: one function for each call of the library, results checked.
 ///
@@ -17,6 +18,7 @@ final class PCMBindings {
   /// The hardware parameters under negotiation.
   let parameters: OpaquePointer
   private let interception: PCMInterception?
+  private let isClosed = Atomic<Bool>(false)
 
   /// Which way frames go.
   enum Direction { case playback, capture }
@@ -40,8 +42,13 @@ final class PCMBindings {
     self.interception = interception
   }
 
-  /// `snd_pcm_close`.
-  deinit {
+  deinit { close() }
+
+  /// `snd_pcm_close`: ends when the device is closed, whoever still refers to it; no call may follow.
+  ///
+  /// Later calls do nothing.
+  func close() {
+    guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
     unsafe snd_pcm_hw_params_free(parameters)
     unsafe snd_pcm_close(pcm)
   }
