@@ -69,12 +69,15 @@ package struct Output: Sendable {
   /// A stream of the operating system; `name` is how messages call it.
   package init(descriptor: Int32, name: String) {
     let isTerminal = isatty(descriptor) == 1
-    let allowsColour = environment("NO_COLOR").isEmpty && environment("TERM") != "dumb"
+    let isDumb = environment("TERM") == "dumb"
+    let allowsColour = environment("NO_COLOR").isEmpty && !isDumb
     self.init(
       isTerminal: isTerminal, width: terminalColumns(descriptor),
       isColoured: isTerminal && allowsColour,
-      // A terminal of another session has no jobs of ours to be behind.
-      isForeground: tcgetpgrp(descriptor) < 0 || TerminalMode.isForeground(descriptor)
+      // A terminal of another session has no jobs of ours to be behind; one that cannot move its cursor shows
+      // no line in place.
+      isForeground: !isDumb
+        && (tcgetpgrp(descriptor) < 0 || TerminalMode.isForeground(descriptor))
     ) { bytes throws(StreamError) in
       try unsafe bytes.withUnsafeBufferPointer { buffer throws(StreamError) in
         var written = 0

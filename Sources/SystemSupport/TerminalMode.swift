@@ -6,7 +6,8 @@ internal import Synchronization
 /// While in force, Ctrl-Z and a quit signal give the usual modes back first, and continuing takes them again.
 /// Nothing touches a terminal that another job has.
 package enum TerminalMode {
-  /// Readable when the process was continued, perhaps with the terminal in its hands again.
+  /// Readable when the process was continued, perhaps with the terminal in its hands again, and when the
+  /// window changed its size.
   package static var wakeDescriptor: Int32 { continued.descriptor }
 
   /// Makes the wake descriptor wait for the next time.
@@ -16,6 +17,7 @@ package enum TerminalMode {
   package static func prepare() {
     _ = inForce.load(ordering: .relaxed)
     _ = isEntered.load(ordering: .relaxed)
+    _ = isLineShown.load(ordering: .relaxed)
   }
 
   /// Takes charge of a terminal, whose modes change with the first `enter()`; one at a time.
@@ -30,8 +32,7 @@ package enum TerminalMode {
     let modes = UnsafeMutablePointer<Modes>.allocate(capacity: 1)
     unsafe modes.initialize(to: Modes(descriptor: descriptor))
     inForce.store(UInt(bitPattern: modes), ordering: .sequentiallyConsistent)
-    for (number, handler) in [(SIGTSTP, stop), (SIGCONT, proceed), (SIGQUIT, quit)]
-    where !SignalHandling.isIgnored(number) {
+    for (number, handler) in handlers where !SignalHandling.isIgnored(number) {
       _ = signal(number, handler)
     }
     return true
@@ -41,10 +42,24 @@ package enum TerminalMode {
   package static func end() {
     leave()
     inForce.store(0, ordering: .sequentiallyConsistent)
-    for number in [SIGTSTP, SIGCONT, SIGQUIT] where !SignalHandling.isIgnored(number) {
+    for (number, _) in handlers where !SignalHandling.isIgnored(number) {
       _ = signal(number, SIG_DFL)
     }
     isTaken.store(false, ordering: .sequentiallyConsistent)
+  }
+
+  /// Notes whether standard error, a terminal, shows a line that is to go before the process stops.
+  package static func noteLine(isShown: Bool) {
+    isLineShown.store(isShown, ordering: .sequentiallyConsistent)
+  }
+
+  /// Takes that line away; its owner writes all of it again: [also a signal handler].
+  fileprivate static func eraseLine() {
+    guard isLineShown.load(ordering: .sequentiallyConsistent), isForeground(STDERR_FILENO) else {
+      return
+    }
+    let erasing: StaticString = "\r\u{1B}[J"
+    _ = unsafe write(STDERR_FILENO, erasing.utf8Start, erasing.utf8CodeUnitCount)
   }
 
   /// Whether this process is in the job that has the terminal: [also a signal handler].
@@ -119,12 +134,15 @@ private struct Modes {
 private let inForce = Atomic<UInt>(0)
 private let isEntered = Atomic(false)
 private let isTaken = Atomic(false)
+private let isLineShown = Atomic(false)
 private let continued = SignalFlag()
+private let handlers = [(SIGTSTP, stop), (SIGCONT, proceed), (SIGQUIT, quit), (SIGWINCH, resized)]
 
 /// Stops the process with the terminal given back, and goes on here when it is continued.
 private let stop: @convention(c) (Int32) -> Void = { number in
   let code = errno
   defer { errno = code }
+  TerminalMode.eraseLine()
   TerminalMode.leave()
   _ = signal(number, SIG_DFL)
   raise(number)
@@ -146,6 +164,13 @@ private let proceed: @convention(c) (Int32) -> Void = { _ in
   let code = errno
   defer { errno = code }
   TerminalMode.enterAgain()
+  continued.raise()
+}
+
+/// Lets what fits the window be shown.
+private let resized: @convention(c) (Int32) -> Void = { _ in
+  let code = errno
+  defer { errno = code }
   continued.raise()
 }
 

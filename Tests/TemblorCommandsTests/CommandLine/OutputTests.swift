@@ -29,7 +29,7 @@ import Testing
     progress.show("last")
     progress.clear()
     progress.clear()
-    #expect(recorded.error == "\r99 of 1000\rlast      \r    \r")
+    #expect(recorded.error == "\r99 of 1000\r\rlast      \r\r    \r")
     #expect(recorded.output == "")
   }
 
@@ -37,7 +37,7 @@ import Testing
     let recorded = RecordedTerminal(isTerminal: true, width: 8)
     var progress = ProgressLine(on: recorded.terminal)
     progress.show("0123456789")
-    #expect(recorded.error == "\r0123456")
+    #expect(recorded.error == "\r0123456\r")
   }
 
   @Test func isSilentAndMakesNoTextWithoutATerminal() {

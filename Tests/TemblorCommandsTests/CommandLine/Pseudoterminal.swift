@@ -68,6 +68,12 @@ final class Pseudoterminal {
     return modes.c_lflag & tcflag_t(ICANON) != 0 && modes.c_lflag & tcflag_t(ECHO) != 0
   }
 
+  /// Changes the columns of the window.
+  func resize(to width: Int) {
+    var size = winsize(ws_row: 24, ws_col: UInt16(width), ws_xpixel: 0, ws_ypixel: 0)
+    if let side { _ = unsafe ioctl(side.descriptor, UInt(TIOCSWINSZ), &size) }
+  }
+
   /// Takes the terminal away.
   func close() { side = nil }
 

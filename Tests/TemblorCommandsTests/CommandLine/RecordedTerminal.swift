@@ -27,6 +27,14 @@ final class RecordedTerminal: Sendable {
   var output: String { state.withLock { String(decoding: $0.output, as: UTF8.self) } }
   var error: String { state.withLock { String(decoding: $0.error, as: UTF8.self) } }
 
+  /// What was written to standard error since the last call.
+  func takeError() -> String {
+    state.withLock { state in
+      defer { state.error = [] }
+      return String(decoding: state.error, as: UTF8.self)
+    }
+  }
+
   func advance(by duration: Duration) {
     state.withLock { $0.time += duration }
   }

@@ -113,7 +113,7 @@ import Testing
       recorded.advance(by: .milliseconds(1))
     }
     #expect(madeCount == 15)
-    #expect(recorded.error.hasPrefix("\r> 0:01.0\r> 0:02.0"))
+    #expect(recorded.error.hasPrefix("\r> 0:01.0\r\r> 0:02.0\r"))
   }
 
   @Test func followsTheWindow() {
@@ -125,7 +125,33 @@ import Testing
     line.show(PlaybackStatus(position: 1, duration: 2, peaks: []))
     recorded.resize(to: 2)
     line.clear()
-    #expect(recorded.error == "\r> 0:01.0 / 0:02.0\r> 0:01.0 \r \r")
+    let erasing = "\r\u{1B}[J"
+    #expect(recorded.error == "\r> 0:01.0 / 0:02.0\r\(erasing)> 0:01.0\r\(erasing)")
+  }
+
+  /// A window that is resized wraps again what it shows; no piece of the line may stay.
+  @Test(arguments: [40, 12, 5, 100])
+  func aResizedWindowShowsOneWholeLine(width: Int) {
+    let recorded = RecordedTerminal(isTerminal: true, width: 80)
+    var line = StatusLine(on: recorded.terminal)
+    var screen = WrappingScreen(width: 80)
+    func play() { screen.write(recorded.takeError()) }
+    line.report("first")
+    line.show(Self.stereo)
+    play()
+    #expect(screen.rows == ["first", self.line(Self.stereo, 79)])
+    recorded.resize(to: width)
+    screen.resize(to: width)
+    // At once, however recent the last line is.
+    line.show(Self.stereo)
+    play()
+    #expect(screen.rows == ["first", self.line(Self.stereo, width - 1)])
+    recorded.resize(to: 80)
+    screen.resize(to: 80)
+    line.report("second")
+    line.show(Self.many)
+    play()
+    #expect(screen.rows == ["first", "second", self.line(Self.many, 79)])
   }
 
   @Test func messagesTakeTheLinesPlace() {
@@ -134,7 +160,7 @@ import Testing
     line.show(PlaybackStatus(position: 1, peaks: []))
     line.report("away")
     line.show(PlaybackStatus(position: 2, peaks: []))
-    #expect(recorded.error == "\r> 0:01.0\r        \raway\n\r> 0:02.0")
+    #expect(recorded.error == "\r> 0:01.0\r\r        \raway\n\r> 0:02.0\r")
   }
 
   @Test func isSilentBehindAnotherJobAndWithoutATerminal() {

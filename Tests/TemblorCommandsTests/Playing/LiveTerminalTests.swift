@@ -36,9 +36,25 @@ struct LiveTerminalTests {
     let terminal = try start(
       Self.endless + Pseudoterminal.verdict + "; fg; " + Pseudoterminal.verdict)
     terminal.type("\u{1A}")
-    try terminal.wait(for: "usual modes, status 148.")
+    // The line goes before the shell writes, and comes back whole.
+    let stopped = try terminal.wait(for: "usual modes, status 148.")
+    #expect(stopped.contains("\u{1B}[Jusual modes"))
     try terminal.wait(for: "> 0:0")
+    try terminal.wait(for: "0 xruns")
     #expect(!terminal.hasUsualModes)
+    terminal.type("q")
+    try terminal.wait(for: "usual modes, status 0.")
+  }
+
+  /// While nothing plays the line is drawn once a second; a resized window has it at once.
+  @Test(arguments: [30, 120])
+  func aResizedWindowHasAWholeLine(width: Int) throws {
+    let terminal = try start("export NO_COLOR=1; " + Self.endless + Pseudoterminal.verdict)
+    terminal.resize(to: width)
+    try terminal.wait(for: "\u{1B}[J> 0:0")
+    let line = try terminal.wait(for: "> 0:0")
+    #expect(line.count < width + 5)
+    #expect(line.contains("xruns") == (width > 80))
     terminal.type("q")
     try terminal.wait(for: "usual modes, status 0.")
   }
