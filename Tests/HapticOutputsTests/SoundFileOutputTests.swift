@@ -126,10 +126,18 @@ final class ScratchFile {
 
   deinit { close(descriptor) }
 
-  /// Lets no further byte be written, as on a full disk.
+  /// Lets no further byte be written, as on a full disk, through any descriptor of the file.
   func fill() {
     let full = unsafe open("/dev/full", O_RDWR | O_CLOEXEC)
-    dup2(full, descriptor)
+    var own = stat()
+    _ = unsafe fstat(descriptor, &own)
+    for number in Int32(3)..<1_024 {
+      var other = stat()
+      guard unsafe fstat(number, &other) == 0, other.st_dev == own.st_dev,
+        other.st_ino == own.st_ino
+      else { continue }
+      dup2(full, number)
+    }
     close(full)
   }
 
