@@ -34,7 +34,9 @@ public struct ABXTest: Sendable {
 
   /// A test before its first trial.
   ///
-  /// - Parameter plannedCount: At least 1, or nothing for a test that the listener ends.
+  /// - Parameters:
+  ///   - seed: Decides the order of the trials.
+  ///   - plannedCount: At least 1, or nothing for a test that the listener ends.
   public init(seed: UInt64, plannedCount: Int?) {
     self.seed = seed
     self.plannedCount = plannedCount.map { max(1, $0) }
@@ -84,7 +86,9 @@ public struct ABXTest: Sendable {
 
   /// Takes the answer of the running trial and draws the next; does nothing when the test is over.
   ///
-  /// - Parameter seconds: Since the beginning of the test.
+  /// - Parameters:
+  ///   - answer: What the listener takes X for.
+  ///   - seconds: Since the beginning of the test.
   public mutating func answer(_ answer: Side, at seconds: Double) {
     guard !isOver else { return }
     trials.append(

@@ -15,7 +15,9 @@ public enum HapticSnapshot {
   /// A snapshot that was just written is a failure too, once: nothing was compared.
   ///
   /// - Parameters:
+  ///   - played: The record of a virtual device.
   ///   - name: The name of the file without extension; by default that of the test function.
+  ///   - tolerance: How far what was played may be from the snapshot.
   ///   - path: The file of the test.
   /// - Returns: Why the test fails, in a sentence for each difference, or nil where it does not.
   public static func failure(

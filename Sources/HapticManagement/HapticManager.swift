@@ -96,7 +96,9 @@ public final class HapticManager {
 
   /// Plays a pattern once, beside whatever else plays.
   ///
-  /// - Parameter time: A time of the engine's clock; 0 and times that have passed mean now.
+  /// - Parameters:
+  ///   - name: The name of a pattern of the manager.
+  ///   - time: A time of the engine's clock; 0 and times that have passed mean now.
   public func play(_ name: String, at time: TimeInterval = 0) {
     guard isEnabled, let pattern = patterns.pattern(named: name) else { return }
     life.play(pattern, at: time)
@@ -161,7 +163,9 @@ public final class HapticManager {
 
   /// An even row of light taps.
   ///
-  /// - Parameter interval: Seconds from tap to tap.
+  /// - Parameters:
+  ///   - count: How many; at most 64 are played.
+  ///   - interval: Seconds from tap to tap.
   public func pulse(count: Int = 1, interval: TimeInterval = 0.25) {
     let count = min(max(count, 0), Self.maximumTapCount)
     tap(.light, at: (0..<count).map { Double($0) * interval })
@@ -169,7 +173,9 @@ public final class HapticManager {
 
   /// A tap at each of some times.
   ///
-  /// - Parameter timings: Milliseconds from now, in any order.
+  /// - Parameters:
+  ///   - timings: Milliseconds from now, in any order.
+  ///   - style: What each tap feels like.
   public func triggerPattern(_ timings: [Double], style: FeedbackType = .medium) {
     tap(style, at: timings.map { $0 / 1_000 })
   }

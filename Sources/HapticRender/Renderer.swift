@@ -69,6 +69,7 @@ public struct Renderer: ~Copyable {
   /// - Parameters:
   ///   - plans: One for each haptic bus, at least one, of one pattern and rate; the first lays the audio.
   ///   - shares: The send gain of each bus; none for 1.
+  ///   - settings: Routing, gain, passes and length.
   public init(
     plans: [RenderPlan], shares: [SendAutomation] = [], settings: RenderSettings = RenderSettings()
   ) {
@@ -95,7 +96,11 @@ public struct Renderer: ~Copyable {
 
   /// Takes all memory for rendering what is sent through a link.
   ///
-  /// - Parameter isOpen: Whether the gate lets sound through from the first frame.
+  /// - Parameters:
+  ///   - rate: Frames per second.
+  ///   - settings: Routing, gain, passes and length.
+  ///   - link: Where commands come from and reports go to.
+  ///   - isOpen: Whether the gate lets sound through from the first frame.
   public init(rate: Double, settings: RenderSettings, link: RendererPort, isOpen: Bool = true) {
     self.init(rate: rate, settings: settings, link: link, parts: [])
     if !isOpen { gate = GainRamp(0) }
@@ -200,7 +205,9 @@ public struct Renderer: ~Copyable {
   ///
   /// The last of them are rendered and dropped, so that all that delays is filled with what belongs there.
   ///
-  /// - Parameter takesCommands: Whether commands that were sent are for these frames.
+  /// - Parameters:
+  ///   - frameCount: How many.
+  ///   - takesCommands: Whether commands that were sent are for these frames.
   @_noLocks
   public mutating func skip(frameCount: Int, takesCommands: Bool = true) {
     if takesCommands { takeCommands() }

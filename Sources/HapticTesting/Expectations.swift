@@ -3,11 +3,15 @@ public import CoreHapticsTesting
 public import Foundation
 public import Testing
 
-/// Expects that what was played is what its snapshot keeps, or writes the snapshot; see ``HapticSnapshot``.
+/// Expects that what was played is what its snapshot keeps, or writes the snapshot; see `HapticSnapshot` of `CoreHapticsTesting`.
 ///
 /// - Parameters:
+///   - played: The record of the virtual device.
 ///   - name: The name of the snapshot; by default that of the test function.
 ///   - tolerance: How far what was played may be from it.
+///   - sourceLocation: Where a failure is shown.
+///   - function: The test function, which names the snapshot.
+///   - filePath: The file of the test, beside which snapshots are kept.
 public func expectHaptics(
   _ played: PlayedHaptics, named name: String? = nil,
   within tolerance: HapticTolerance = .perceptible,
@@ -22,9 +26,11 @@ public func expectHaptics(
 /// Expects that what was played is what an AHAP file plays.
 ///
 /// - Parameters:
+///   - played: The record of the virtual device.
 ///   - url: The file.
 ///   - start: When it starts, in seconds of the device; what was played before is not compared.
 ///   - tolerance: How far what was played may be from it.
+///   - sourceLocation: Where a failure is shown.
 public func expectHaptics(
   _ played: PlayedHaptics, equal url: URL, from start: Double = 0,
   within tolerance: HapticTolerance = .perceptible,

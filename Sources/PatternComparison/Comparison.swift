@@ -44,8 +44,12 @@ public struct Comparison: Sendable {
 
   /// Compares two takes: time grows with their lengths times the logarithm of these.
   ///
-  /// - Parameter referenceMeasurements: The reference's measures where they are known, from a comparison with
-  ///   another take.
+  /// - Parameters:
+  ///   - reference: What is compared with.
+  ///   - other: What is compared.
+  ///   - options: Alignment, level matching and search.
+  ///   - referenceMeasurements: The reference's measures where they are known, from a comparison with
+  ///     another take.
   /// - Precondition: Both signals have the same rate.
   public init(
     _ reference: Take, _ other: Take, options: ComparisonOptions = ComparisonOptions(),

@@ -13,8 +13,10 @@ public enum PatternRules {
   /// Takes time in proportion to the events, and to the parts of control curves that they reach, of
   /// which at most four million are looked at.
   ///
-  /// - Parameter places: Where a part stands; `Examination.places` has it for what was read, and
-  ///   `ModelPlaces` for what was made in code.
+  /// - Parameters:
+  ///   - composition: What is checked.
+  ///   - places: Where a part stands; `Examination.places` has it for what was read, and
+  ///     `ModelPlaces` for what was made in code.
   /// - Returns: The findings by rule; at most 1,000 of a rule, and one that counts the rest.
   public static func findings(
     in composition: HapticComposition, places: (CompositionElement) -> SourcePlace

@@ -77,6 +77,8 @@ public struct ChannelRouting: Sendable {
   /// The routing on some channels with what each drives, and the profile of each haptic bus.
   ///
   /// - Parameters:
+  ///   - channelCount: Channels of the output.
+  ///   - rate: Frames per second, by which delays are whole frames.
   ///   - profile: The profile of channels that have none of their own.
   ///   - buses: Which of the two are heard at all.
   public func routing(

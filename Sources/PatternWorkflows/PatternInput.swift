@@ -78,7 +78,10 @@ public struct PatternInput: Equatable, Sendable {
   /// A folder stands for the patterns in and below it; links to folders are not followed. Files whose
   /// ending is that of other kinds of files, too, are taken by their content.
   ///
-  /// - Parameter sounds: Where the sound files of all of them are.
+  /// - Parameters:
+  ///   - words: Files, folders, names of shipped patterns, or `-`.
+  ///   - formats: The formats that are recognised.
+  ///   - sounds: Where the sound files of all of them are.
   public static func find(
     _ words: [String], formats: FormatRegistry = .standard, sounds: SoundLookup = .besidePattern
   ) -> (inputs: [PatternInput], problems: [FileError]) {

@@ -30,7 +30,9 @@ public struct SoundMeasurement {
 
   /// Measures a file.
   ///
-  /// - Parameter progress: Told now and then which share is done.
+  /// - Parameters:
+  ///   - path: The file.
+  ///   - progress: Called now and then with the share that is done.
   /// - Throws: `FileError` or `SoundFileError`.
   public init(_ path: String, progress: (Double) -> Void) throws {
     let descriptor = try FileSystem.open(path)

@@ -148,7 +148,10 @@ public enum TakeInput: Equatable, Sendable {
   /// That is the rate asked for, else the greatest of the sound files', else the job's: a pattern is
   /// rendered at the rate of the recording it is held against, and nothing is resampled in vain.
   ///
-  /// - Parameter rate: Frames per second that were asked for, or nothing.
+  /// - Parameters:
+  ///   - inputs: Patterns and sound files.
+  ///   - job: How patterns are rendered.
+  ///   - rate: Frames per second that were asked for, or nothing.
   /// - Throws: `InputError`, `FileError` or `SoundFileError`.
   public static func takes(_ inputs: [TakeInput], _ job: RenderJob, rate: Int?) throws -> [Take] {
     var job = job

@@ -7,7 +7,9 @@ public struct Signal: Equatable, Sendable {
 
   /// Makes a signal; channels that are shorter than the longest end in silence.
   ///
-  /// - Parameter rate: A positive number of frames per second.
+  /// - Parameters:
+  ///   - channels: The samples of each channel.
+  ///   - rate: A positive number of frames per second.
   public init(channels: [[Float]], rate: Double) {
     precondition(rate > 0, "a signal needs a positive rate")
     let length = channels.map(\.count).max() ?? 0
@@ -19,7 +21,9 @@ public struct Signal: Equatable, Sendable {
 
   /// Makes a signal of one channel.
   ///
-  /// - Parameter rate: A positive number of frames per second.
+  /// - Parameters:
+  ///   - samples: Its samples.
+  ///   - rate: A positive number of frames per second.
   public init(_ samples: [Float], rate: Double) { self.init(channels: [samples], rate: rate) }
 
   /// Makes a signal from interleaved samples; a frame that is not whole is left out.

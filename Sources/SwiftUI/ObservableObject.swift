@@ -30,6 +30,7 @@ public struct AppStorage<Value> {
   /// A setting that has a value where none is remembered.
   ///
   /// - Parameters:
+  ///   - wrappedValue: The value where none is remembered.
   ///   - key: The name under which it is remembered.
   ///   - store: The defaults, or nil for the standard ones.
   public init(wrappedValue: Value, _ key: String, store: UserDefaults? = nil)

@@ -16,7 +16,9 @@ public struct SweepLimits: Equatable, Sendable {
 
   /// Takes the limits from a profile; one without hardware has none.
   ///
-  /// - Parameter rate: Frames per second, which decides nothing that is asked here.
+  /// - Parameters:
+  ///   - profile: The profile of the transducer.
+  ///   - rate: Frames per second, which decides nothing that is asked here.
   public init(_ profile: TransducerProfile, rate: Double = 48_000) {
     let settings = profile.transducerSettings(rate: rate)
     name = profile.name

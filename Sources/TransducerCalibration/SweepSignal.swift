@@ -32,7 +32,11 @@ public struct SweepSignal: Equatable, Sendable {
 
   /// Makes a signal.
   ///
-  /// - Parameter toneBand: Cut to the sweep's own band.
+  /// - Parameters:
+  ///   - band: Hertz from and to.
+  ///   - duration: Seconds of each sweep, 0.5…30.
+  ///   - level: Peak in dBFS, −40…−3.
+  ///   - toneBand: Cut to the sweep's own band.
   /// - Throws: `unsuitableSignal` for figures outside their limits.
   public init(
     band: ClosedRange<Double> = defaultBand, duration: Double = defaultDuration,

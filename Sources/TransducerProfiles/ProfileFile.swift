@@ -30,7 +30,9 @@ public enum ProfileFile {
   ///
   /// All figures must be finite. Keys have a fixed order, so equal profiles give equal bytes.
   ///
-  /// - Parameter schema: Where editors find the schema, written as `$schema`; nothing by itself.
+  /// - Parameters:
+  ///   - profile: The profile.
+  ///   - schema: Where editors find the schema, written as `$schema`; nothing by itself.
   public static func write(_ profile: TransducerProfile, schema: String? = nil) -> [UInt8] {
     var json = JSONWriter()
     json.object { file in

@@ -114,9 +114,13 @@ public final class RecordingWriter: Sendable {
   /// Starts a file and the thread that fills it.
   ///
   /// - Parameters:
+  ///   - recording: The buffer that the render thread fills.
+  ///   - rate: Frames per second.
   ///   - descriptor: An open file that can be sought; it stays open.
   ///   - path: The name the user knows the file by, for errors.
+  ///   - format: The container and samples of the file.
   ///   - maximumFrameCount: Frames beyond which nothing is recorded; nil means no limit but the format's.
+  ///   - tags: Texts for the header.
   ///   - failureHandler: Called at most once, on the writing thread.
   public init(
     _ recording: RecordingBuffer, rate: Int, to descriptor: Int32, path: String,

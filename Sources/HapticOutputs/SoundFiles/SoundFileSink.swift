@@ -17,9 +17,13 @@ public final class SoundFileSink: AudioSink {
   /// Starts a file of the sink's rate and channels.
   ///
   /// - Parameters:
+  ///   - format: Rate and channels.
   ///   - descriptor: An open file that can be sought; it stays open behind `finish(draining:)`.
   ///   - path: The name the user knows the file by, for events.
+  ///   - fileFormat: The container and samples of the file.
+  ///   - tags: Texts for the header.
   ///   - frameCount: The length to come where it is known, which decides whether a WAVE needs 64-bit sizes.
+  ///   - time: The clock by which it takes frames.
   public convenience init(
     _ format: SinkFormat, to descriptor: Int32, path: String, storedAs fileFormat: SoundFileFormat,
     tags: SoundFileTags = SoundFileTags(), frameCount: Int64 = 0,

@@ -74,7 +74,9 @@ public final class PatternPlayer: Sendable {
 
   /// Plays from the beginning, or from where the last seek led; a player that plays restarts.
   ///
-  /// - Parameter offset: Seconds of the pattern to start at, instead.
+  /// - Parameters:
+  ///   - time: When it starts.
+  ///   - offset: Seconds of the pattern to start at, instead.
   public func start(at time: PlaybackTime = .now, from offset: Double? = nil) throws(PlaybackError)
   {
     let frame = time.frame(rate: engine.rate)
@@ -131,6 +133,7 @@ public final class PatternPlayer: Sendable {
   ///     beginning; what sounds there fades in.
   ///   - end: Seconds of the pattern at which a pass that is not the last ends, or nothing for its loop point
   ///     or its own end.
+  ///   - time: When it takes effect.
   public func loop(
     passCount: Int?, from start: Double? = nil, end: Double? = nil, at time: PlaybackTime = .now
   ) throws(PlaybackError) {
@@ -153,7 +156,10 @@ public final class PatternPlayer: Sendable {
 
   /// Moves the player's own gain, 0 or more.
   ///
-  /// - Parameter ramp: Seconds over which it moves, or nothing for 2 ms, which do not click.
+  /// - Parameters:
+  ///   - gain: The new gain, 0 or more.
+  ///   - ramp: Seconds over which it moves, or nothing for 2 ms, which do not click.
+  ///   - time: When the move starts.
   public func setGain(_ gain: Double, over ramp: Double? = nil, at time: PlaybackTime = .now)
     throws(PlaybackError)
   {
@@ -254,6 +260,7 @@ public final class PatternPlayer: Sendable {
   /// - Parameters:
   ///   - steps: Factors for the buses, one list after the other; each takes an equal part of the ramp.
   ///   - ramp: Seconds for all; 0 sets the last list at once.
+  ///   - time: When the first move starts.
   public func setSendGains(
     _ steps: [[Double]], over ramp: Double = 0, at time: PlaybackTime = .now
   ) throws(PlaybackError) {

@@ -36,6 +36,8 @@ public final class PlaybackEngine: Sendable {
   /// An engine at frame 0.
   ///
   /// - Parameters:
+  ///   - rate: Frames per second, of the sink that plays it.
+  ///   - routing: What each channel of the output carries.
   ///   - profiles: The profile of each haptic bus that the routing names; the last serves those beyond. Where one has
   ///     hardware, its channels are fitted to it and protect it.
   ///   - strength: The factor on everything, 0…1.
@@ -117,6 +119,7 @@ public final class PlaybackEngine: Sendable {
   /// - Parameters:
   ///   - strength: 0…1.
   ///   - ramp: Seconds over which it moves, at least 10 ms.
+  ///   - time: When the move starts.
   public func setStrength(
     _ strength: Float, over ramp: Double = strengthRamp, at time: PlaybackTime = .now
   ) throws(PlaybackError) {
@@ -161,7 +164,9 @@ public final class PlaybackEngine: Sendable {
 
   /// Compiles a pattern, once for each haptic bus, and loads it.
   ///
-  /// - Parameter samples: The sound files of the pattern by the path it names, at the engine's rate.
+  /// - Parameters:
+  ///   - pattern: The pattern.
+  ///   - samples: The sound files of the pattern by the path it names, at the engine's rate.
   public func player(
     for pattern: HapticPattern, samples: [String: AudioBuffer] = [:]
   ) throws -> PatternPlayer {
@@ -172,7 +177,9 @@ public final class PlaybackEngine: Sendable {
   ///
   /// What is sent to the player acts on every layer. Its loop points are the defaults of `loop(passCount:from:end:at:)`.
   ///
-  /// - Parameter samples: The sound files by the path that names them, at the engine's rate.
+  /// - Parameters:
+  ///   - composition: Its layers sound together.
+  ///   - samples: The sound files by the path that names them, at the engine's rate.
   public func player(
     for composition: HapticComposition, samples: [String: AudioBuffer] = [:]
   ) throws -> PatternPlayer {
@@ -192,7 +199,10 @@ public final class PlaybackEngine: Sendable {
 
   /// Loads plans that were compiled before: one for each haptic bus, at the engine's rate.
   ///
-  /// - Parameter shares: The send gain of each haptic bus over the pattern; none for 1.
+  /// - Parameters:
+  ///   - plans: One for each haptic bus.
+  ///   - duration: Seconds of the pattern.
+  ///   - shares: The send gain of each haptic bus over the pattern; none for 1.
   public func player(
     for plans: [RenderPlan], duration: Double, shares: [SendAutomation] = []
   ) throws(PlaybackError) -> PatternPlayer {

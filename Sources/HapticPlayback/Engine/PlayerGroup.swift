@@ -82,6 +82,7 @@ public final class PlayerGroup: Sendable {
   /// - Parameters:
   ///   - gains: One for each player.
   ///   - ramp: Seconds over which they move.
+  ///   - time: When the moves start.
   public func setGains(_ gains: [Double], over ramp: Double, at time: PlaybackTime = .now)
     throws(PlaybackError)
   {

@@ -68,8 +68,12 @@ public final class LivePlayback: Sendable {
   /// as soon as it can be.
   ///
   /// - Parameters:
+  ///   - engine: What is played.
+  ///   - sink: Where it is played.
+  ///   - time: The clock of waits.
   ///   - wantsRealTime: Whether to ask for real-time priority; a refusal is reported once.
   ///   - recording: Takes a copy of all that is handed over.
+  ///   - eventHandler: Called on the control thread, one event at a time.
   public init(
     _ engine: PlaybackEngine, sink: sending any AudioSink,
     time: any TimeSource = SystemTimeSource(),

@@ -21,6 +21,7 @@ public protocol OutputBackend: Sendable {
   ///
   /// - Parameters:
   ///   - name: What follows the colon.
+  ///   - request: Rate, channels and buffer that are wanted.
   ///   - time: The clock of a sink that has none of its own.
   func open(
     _ name: String, _ request: OutputRequest, time: any TimeSource
@@ -106,7 +107,10 @@ public struct OutputRegistry: Sendable {
 
   /// Opens an output.
   ///
-  /// - Parameter time: The clock of sinks that have none of their own.
+  /// - Parameters:
+  ///   - name: The kind of output, and what it is called among its kind.
+  ///   - request: Rate, channels and buffer that are wanted.
+  ///   - time: The clock of sinks that have none of their own.
   public func open(
     _ name: OutputName, _ request: OutputRequest, time: any TimeSource = SystemTimeSource()
   ) throws(OutputError) -> sending OpenedOutput {

@@ -92,9 +92,11 @@ public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
   /// Sets how many passes follow, the running one included, and where each ends.
   ///
   /// - Parameters:
+  ///   - player: The player.
   ///   - passCount: At least 1, or nil for endlessly.
   ///   - entry: Where every further pass begins, before the end, or nil for the pattern's beginning.
   ///   - end: The frame of the pattern at which a pass ends, or 0 for the pattern's own end.
+  ///   - time: The frame from which it holds.
   public static func loop(
     _ player: RenderPlayer, passCount: Int?, from entry: SharedCuePoint? = nil, end: Int64,
     at time: Int64
@@ -120,8 +122,13 @@ public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
 
   /// Ramps a player's bus-send gain over some frames; audio stays.
   ///
-  /// - Parameter serial: At least 1, and greater with each order; moves of an older order are ignored once a newer
-  ///   one has begun.
+  /// - Parameters:
+  ///   - player: The player.
+  ///   - gain: The gain at the end, 0 or more.
+  ///   - frameCount: How long the ramp takes.
+  ///   - serial: At least 1, and greater with each order; moves of an older order are ignored once a newer
+  ///     one has begun.
+  ///   - time: The frame at which it starts.
   public static func sendGain(
     _ player: RenderPlayer, _ gain: Double, over frameCount: Int, serial: Int64, at time: Int64
   ) -> RenderCommand {

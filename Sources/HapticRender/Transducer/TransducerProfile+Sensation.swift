@@ -160,7 +160,9 @@ extension TransducerProfile {
   /// frequency that needs most is at 1. All are 1 for a profile with neither. On hardware of known
   /// response none is lower than the drive's reach, which is all that placed frequencies need.
   ///
-  /// - Parameter settings: The filters between the plan and the hardware.
+  /// - Parameters:
+  ///   - count: Points from sharpness 0 to 1, at least 2.
+  ///   - settings: The filters between the plan and the hardware.
   public func levelsOverSharpness(count: Int, drive settings: TransducerSettings?) -> [Double] {
     guard hasEqualSensation || isEqualized else { return Array(repeating: 1, count: count) }
     let needed = (0..<count).map { index in

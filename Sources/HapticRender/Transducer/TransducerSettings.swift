@@ -72,7 +72,9 @@ extension OutputRouting {
   ///
   /// Without hardware, and at least, `OfflineRenderer.defaultTail`; with it as long as its braking needs.
   ///
-  /// - Parameter isRinging: Whether the transducers' own decay counts too.
+  /// - Parameters:
+  ///   - rate: Frames per second.
+  ///   - isRinging: Whether the transducers' own decay counts too.
   public func tail(rate: Double, isRinging: Bool = false) -> Double {
     var longest = OfflineRenderer.defaultTail
     for channel in channels {

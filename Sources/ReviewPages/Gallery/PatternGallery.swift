@@ -19,8 +19,10 @@ public struct PatternGallery: Sendable {
 
   /// The whole page; equal takes give equal bytes.
   ///
-  /// - Parameter sounds: What the page plays of each take, in the takes' order; without them the
-  ///   takes' own signals.
+  /// - Parameters:
+  ///   - takes: The patterns in the order of the page.
+  ///   - sounds: What the page plays of each take, in the takes' order; without them the
+  ///     takes' own signals.
   /// - Throws: `nothingToShow`, `tooLarge` or `notDrawn`.
   public func html(
     _ takes: [Take], sounds: [PageSounds]? = nil

@@ -17,7 +17,9 @@ public struct AmplitudeEnvelope: Equatable, Sendable {
 
   /// Measures the mean of a signal's channels; non-finite samples count as silence.
   ///
-  /// - Parameter step: Seconds between values, positive; at least one frame.
+  /// - Parameters:
+  ///   - signal: The signal.
+  ///   - step: Seconds between values, positive; at least one frame.
   public init(of signal: Signal, step: Double = 0.001) {
     precondition(step > 0, "an envelope needs a positive step")
     let rate = signal.rate

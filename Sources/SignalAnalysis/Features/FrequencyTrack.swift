@@ -39,7 +39,9 @@ public struct FrequencyTrack: Equatable, Sendable {
 
   /// Follows the tone in the mean of a signal's channels; non-finite samples count as silence.
   ///
-  /// - Parameter step: Seconds between points, positive; at least half a millisecond.
+  /// - Parameters:
+  ///   - signal: The signal.
+  ///   - step: Seconds between points, positive; at least half a millisecond.
   public init(of signal: Signal, step: Double = 0.005) {
     precondition(step > 0, "a track needs a positive step")
     let low = TactileBandSignal(of: NonFiniteSamples.of(signal.mono), rate: signal.rate)

@@ -22,6 +22,8 @@ public enum SignalDistance {
   /// silent.
   ///
   /// - Parameters:
+  ///   - first: One signal.
+  ///   - second: The other, of any length.
   ///   - rate: Frames per second of both.
   ///   - maximumLag: Seconds that are searched to each side.
   public static func alignment(

@@ -15,6 +15,7 @@ public struct Spectrogram: Equatable, Sendable {
   /// Measures the mean of a signal's channels under Hann windows; non-finite samples count as silence.
   ///
   /// - Parameters:
+  ///   - signal: The signal.
   ///   - window: Seconds that one frame looks at: longer frames resolve frequency, shorter ones time.
   ///   - step: Seconds between frames.
   ///   - hertz: The highest frequency of interest.

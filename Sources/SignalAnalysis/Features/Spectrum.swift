@@ -13,7 +13,9 @@ public struct Spectrum: Equatable, Sendable {
 
   /// Measures a signal, the mean of the powers of its channels; non-finite samples count as silence.
   ///
-  /// - Parameter window: Seconds of a frame; bins are its inverse apart, or somewhat closer.
+  /// - Parameters:
+  ///   - signal: The signal.
+  ///   - window: Seconds of a frame; bins are its inverse apart, or somewhat closer.
   public init(of signal: Signal, window: Double = 0.5) {
     let spectra = (signal.channels.isEmpty ? [[]] : signal.channels).map { samples in
       var measurement = SpectrumMeasurement(rate: signal.rate, window: window)

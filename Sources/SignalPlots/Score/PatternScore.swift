@@ -71,8 +71,11 @@ public struct PatternScore: Sendable {
 
   /// Evaluates a pattern, whose controls act on the events of their own layer.
   ///
-  /// - Parameter samples: The pattern's sound files, for their lengths; without them they count as long as
-  ///   their events say.
+  /// - Parameters:
+  ///   - composition: The layers of the pattern.
+  ///   - profile: Maps sharpness to frequency.
+  ///   - samples: The pattern's sound files, for their lengths; without them they count as long as
+  ///     their events say.
   /// - Throws: A `PlotError` for a pattern that cannot be rendered either.
   public init(
     of composition: HapticComposition, profile: TransducerProfile = .phone,
