@@ -17,6 +17,11 @@ let core: [SwiftSetting] =
   ? strict + [.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug))]
   : strict
 
+/// The same for the inner loops in C.
+let kernels: [CSetting] =
+  Context.environment["PWD"] == Context.packageDirectory
+  ? [.unsafeFlags(["-O2"], .when(configuration: .debug))] : []
+
 let package = Package(
   name: "Temblor",
   products: [
@@ -70,7 +75,10 @@ let package = Package(
     .target(
       name: "RealtimeMemory", swiftSettings: core + [.enableExperimentalFeature("Lifetimes")]),
     .target(
-      name: "HapticRender", dependencies: ["HapticModel", "RealtimeMemory"], swiftSettings: core),
+      name: "HapticRender", dependencies: ["CSampleKernels", "HapticModel", "RealtimeMemory"],
+      swiftSettings: core),
+    // Inner loops for x86-64, equal bit for bit to the Swift code beside them.
+    .target(name: "CSampleKernels", cSettings: kernels),
     .target(
       name: "HapticPlayback", dependencies: ["HapticModel", "HapticRender", "RealtimeMemory"],
       swiftSettings: core),
@@ -200,7 +208,7 @@ let package = Package(
       dependencies: [
         .target(name: "CSndFile", condition: .when(traits: ["SoundOutput"])),
         .target(name: "CSampleRate", condition: .when(traits: ["SoundOutput"])),
-        "SystemSupport",
+        "CSampleKernels", "SystemSupport",
       ],
       swiftSettings: core),
     .target(
@@ -324,7 +332,9 @@ let package = Package(
       swiftSettings: core),
     .testTarget(
       name: "HapticRenderTests",
-      dependencies: ["HapticModel", "HapticRender", "RealtimeMemory", "TestSupport"],
+      dependencies: [
+        "CSampleKernels", "HapticModel", "HapticRender", "RealtimeMemory", "TestSupport",
+      ],
       swiftSettings: strict),
     .target(name: "CRealtimeGuard", path: "Tests/CRealtimeGuard"),
     .testTarget(
@@ -369,7 +379,7 @@ let package = Package(
       exclude: ["FaultPlugIn"],
       swiftSettings: strict),
     .testTarget(
-      name: "SoundFileTests", dependencies: ["SoundFile"], swiftSettings: strict),
+      name: "SoundFileTests", dependencies: ["CSampleKernels", "SoundFile"], swiftSettings: strict),
 
     .executableTarget(
       name: "temblor-bench",

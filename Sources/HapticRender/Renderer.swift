@@ -52,6 +52,8 @@ public struct Renderer: ~Copyable {
   private let gains = FixedBuffer<Float>(repeating: 0, count: subBlockLength)
   private let hapticGains = FixedBuffer<Float>(repeating: 0, count: subBlockLength)
   private let audioGains = FixedBuffer<Float>(repeating: 0, count: subBlockLength)
+  /// The gains that all frames of both hold, where they do not move.
+  private var filled: (haptics: Float?, audio: Float?) = (nil, nil)
   private let strips: FixedBuffer<ChannelStrip>
   private let channels: FixedBuffer<OutputChannel>
   private let owner: RendererPort
@@ -291,14 +293,14 @@ public struct Renderer: ~Copyable {
     if voiceCount > statistics.peakVoiceCount { statistics.peakVoiceCount = voiceCount }
     statistics.voiceCount = voiceCount
     guard !isSkipping else { return }
-    fillGains(count: count)
+    let gains = fillGains(count: count)
     var statistics = self.statistics
     let leastGain = statistics.minimumProtectionGain
     statistics.minimumProtectionGain = 1
     index = 0
     while index < strips.count {
-      unsafe strips[index].process(
-        buses.value, hapticGains: hapticGains.view, audioGains: audioGains.view, count: count,
+      strips[index].process(
+        buses.value, hapticGains: gains.haptics, audioGains: gains.audio, count: count,
         statistics: &statistics)
       index &+= 1
     }
@@ -309,7 +311,31 @@ public struct Renderer: ~Copyable {
 
   /// Finds the gain of each bus for each frame of a sub-block.
   @_noLocks
-  private mutating func fillGains(count: Int) {
+  private mutating func fillGains(count: Int) -> (haptics: BusGain, audio: BusGain) {
+    var haptics: Float?
+    var audio: Float?
+    if strength.isResting, hapticGain.isResting, audioGain.isResting {
+      haptics = strength.value * hapticGain.value
+      audio = strength.value * audioGain.value
+      // All frames hold these gains already when a sub-block has been filled with them.
+      if haptics != filled.haptics || audio != filled.audio {
+        unsafe hapticGains.address.update(repeating: haptics ?? 0, count: hapticGains.count)
+        unsafe audioGains.address.update(repeating: audio ?? 0, count: audioGains.count)
+      }
+      filled = (haptics, audio)
+    } else {
+      filled = (nil, nil)
+      fillMovingGains(count: count)
+    }
+    return unsafe (
+      BusGain(frames: hapticGains.view, steady: haptics),
+      BusGain(frames: audioGains.view, steady: audio)
+    )
+  }
+
+  /// Fills the gains of a sub-block in which one of them moves.
+  @_noLocks
+  private mutating func fillMovingGains(count: Int) {
     unsafe strength.fill(gains.view, count: count)
     var index = 0
     while index < count {

@@ -63,6 +63,10 @@ extension FixedBuffer where Element: BitwiseCopyable {
   /// The memory without its owner; the caller keeps the owner alive while the view is in use.
   @unsafe @_transparent
   public var view: BufferView<Element> { unsafe BufferView(start: start, count: count) }
+
+  /// The address of the first element; the caller keeps the owner alive while it is in use.
+  @unsafe @_transparent
+  public var address: UnsafeMutablePointer<Element> { unsafe start }
 }
 
 /// Elements of a fixed buffer that lives elsewhere.
@@ -91,6 +95,10 @@ public struct BufferView<Element: BitwiseCopyable>: BitwiseCopyable, @unchecked 
       return unsafe start + index
     }
   }
+
+  /// The address of the first element.
+  @unsafe @_transparent
+  public var address: UnsafeMutablePointer<Element> { unsafe start }
 
   /// A part of the elements.
   @_transparent

@@ -1,3 +1,7 @@
+#if arch(x86_64) && canImport(CSampleKernels)
+  internal import CSampleKernels
+#endif
+
 /// Turns samples in −1…1 into the bytes that files and devices take.
 ///
 /// One encoder serves one stream: its dither goes on from block to block, so the numbers do not depend on how
@@ -44,10 +48,7 @@ public struct SampleEncoder: Sendable {
     case .float:
       unsafe samples.withUnsafeBytes { unsafe bytes.copyMemory(from: $0) }
     case .s16:
-      for index in samples.indices {
-        unsafe start.storeBytes(
-          of: dither.quantize(samples[index]), toByteOffset: index &* 2, as: Int16.self)
-      }
+      unsafe dither.quantize(samples, to: start)
     case .s32:
       for index in samples.indices {
         unsafe start.storeBytes(
@@ -125,6 +126,31 @@ public struct Dither: Sendable {
     // Adding and subtracting 1.5 · 2²³ rounds to the nearest whole number without a library call.
     let whole = (value + 12_582_912) - 12_582_912
     return Int16(min(max(whole, -32_768), 32_767))
+  }
+
+  /// Samples in −1…1 as 16-bit numbers, in memory for all of them at any alignment.
+  @unsafe
+  mutating func quantize(_ samples: Span<Float>, to bytes: UnsafeMutableRawPointer) {
+    #if arch(x86_64) && canImport(CSampleKernels)
+      if Int(bitPattern: bytes) & 1 == 0 {
+        let numbers = unsafe bytes.assumingMemoryBound(to: Int16.self)
+        unsafe samples.withUnsafeBufferPointer { samples in
+          guard let first = samples.baseAddress else { return }
+          state = unsafe temblor_dither(state, first, numbers, samples.count)
+        }
+        return
+      }
+    #endif
+    unsafe quantizeInSwift(samples, to: bytes)
+  }
+
+  /// The same in Swift.
+  @unsafe
+  mutating func quantizeInSwift(_ samples: Span<Float>, to bytes: UnsafeMutableRawPointer) {
+    for index in samples.indices {
+      unsafe bytes.storeBytes(
+        of: quantize(samples[index]), toByteOffset: index &* 2, as: Int16.self)
+    }
   }
 
   /// The upper half of SplitMix64 (Steele, Lea, Flood 2014).

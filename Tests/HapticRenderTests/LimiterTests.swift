@@ -129,6 +129,27 @@ import Testing
     for split in [1, 7, 64, 255] { #expect(limited(input, split: split).output == expected) }
   }
 
+  /// Runs of one frame are never passed on as a whole, so that both ways through the limiter are held together.
+  @Test(arguments: [8_000.0, 44_100, 192_000])
+  func restsAndPeaksBelowTheCeilingGiveEqualSamplesAtAnySplit(rate: Double) {
+    var input: [Float] = []
+    for (level, count) in [
+      (0.3, 5_000), (0, 700), (0.8, 3_001), (0, 30_000), (0.2, 500), (1.7, 900), (0.4, 2_000),
+      (0, 40_000),
+      (0.5, 1_003), (0.85, 77), (0.1, 5_000), (3, 10), (0, 9_000),
+    ] as [(Float, Int)] {
+      input += sine(count, level: level, hertz: 133)
+    }
+    let expected = limited(input, rate: rate, split: 1)
+    for split in [3, 64, 250, 1_024] {
+      let output = limited(input, rate: rate, split: split)
+      let difference = zip(output.output, expected.output).enumerated().first { $1.0 != $1.1 }
+      #expect(difference == nil, "split \(split)")
+      #expect(output.count == expected.count)
+    }
+    #expect(expected.count > 0)
+  }
+
   @Test func noiseOfAnyLevelDoesNotPass() {
     var seed: UInt64 = 9
     var input: [Float] = []

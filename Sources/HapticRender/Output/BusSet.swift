@@ -43,14 +43,10 @@ struct BusSet: ~Copyable {
     var bus = 0
     while bus < hapticCount &+ 2 {
       let start = bus &* capacity
-      var index = 0
-      while index < count {
-        memory[start &+ index] = 0
-        index &+= 1
-      }
+      unsafe (memory.address + start).update(repeating: 0, count: count)
       if position < tailEnd {
         let tail = bus &* Self.tailCapacity
-        index = 0
+        var index = 0
         while index < count, position &+ Int64(index) < tailEnd {
           let place = tail &+ Int(position &+ Int64(index)) & (Self.tailCapacity &- 1)
           memory[start &+ index] = tails[place]

@@ -41,49 +41,60 @@ struct ChannelStrip: ~Copyable {
   /// Mixes the buses and sends them through the chain.
   @_noLocks
   mutating func process(
-    _ buses: borrowing BusSet, hapticGains: BufferView<Float>,
-    audioGains: BufferView<Float>, count: Int, statistics: inout RenderStatistics
+    _ buses: borrowing BusSet, hapticGains: BusGain, audioGains: BusGain, count: Int,
+    statistics: inout RenderStatistics
   ) {
     var mix = output.mutableSpan
-    mixHaptics(buses, gain: hapticGains, count: count, to: &mix)
-    mixAudio(buses, gain: audioGains, count: count, to: &mix)
-    chain.process(&mix, count: count, statistics: &statistics)
+    let peak = mixHaptics(buses, gain: hapticGains, count: count, to: &mix)
+    let isMixed = mixAudio(buses, gain: audioGains, count: count, to: &mix)
+    chain.process(
+      &mix, count: count,
+      peak: isMixed || peak == nil
+        ? unsafe SampleKernels.peak(output.address, count: count) : peak ?? 0,
+      statistics: &statistics)
   }
 
   /// Forgets what is buffered.
   @_noLocks
   mutating func rest() { chain.rest() }
 
+  /// Lays the haptic bus down; returns the greatest magnitude, negative where a sample is not finite, if it is
+  /// known.
   @_noLocks
   private func mixHaptics(
-    _ buses: borrowing BusSet, gain: BufferView<Float>, count: Int,
-    to mix: inout MutableSpan<Float>
-  ) {
-    var index = 0
+    _ buses: borrowing BusSet, gain: BusGain, count: Int, to mix: inout MutableSpan<Float>
+  ) -> Float? {
+    precondition(count <= output.count, "frames beyond the block")
     guard hapticBus >= 0 else {
-      while index < count {
-        mix[index] = 0
-        index &+= 1
-      }
-      return
+      unsafe output.address.update(repeating: 0, count: count)
+      return 0
     }
     let bus = buses.haptics(hapticBus)
+    if let steady = gain.steady {
+      return unsafe SampleKernels.scale(
+        bus.address, by: steady * hapticGain, to: output.address, count: count)
+    }
+    let gain = gain.frames
+    var index = 0
     while index < count {
       mix[index] = bus[index] * (gain[index] * hapticGain)
       index &+= 1
     }
+    return nil
   }
 
+  /// Adds the audio buses, if they are wanted; returns whether they are.
   @_noLocks
   private func mixAudio(
-    _ buses: borrowing BusSet, gain: BufferView<Float>, count: Int,
-    to mix: inout MutableSpan<Float>
-  ) {
+    _ buses: borrowing BusSet, gain: BusGain, count: Int, to mix: inout MutableSpan<Float>
+  ) -> Bool {
+    if case .none = audio { return false }
     var index = 0
     let left = buses.left
     let right = buses.right
+    let gain = gain.frames
     switch audio {
-    case .none: return
+    case .none: return false
     case .left:
       while index < count {
         mix[index] += left[index] * (gain[index] * audioGain)
@@ -101,6 +112,7 @@ struct ChannelStrip: ~Copyable {
         index &+= 1
       }
     }
+    return true
   }
 }
 
@@ -146,6 +158,14 @@ struct OutputChannel: ~Copyable {
     _ output: BufferView<Float>, gains: BufferView<Float>?,
     count: Int, to block: inout MutableSpan<Float>, at start: Int, stride: Int
   ) {
+    if stride == 1, delayed.count == 0, gains == nil {
+      precondition(start &+ count <= block.count, "frames beyond the block")
+      guard let first = unsafe block.address() else { return }
+      let highest = unsafe SampleKernels.scale(
+        output.address, by: sign, to: first + start, count: count)
+      if highest > peak { peak = highest }
+      return
+    }
     var target = start
     var highest: Float = 0
     var index = 0
@@ -165,5 +185,19 @@ struct OutputChannel: ~Copyable {
       index &+= 1
     }
     if highest > peak { peak = highest }
+  }
+}
+
+/// The gain of a bus over a sub-block.
+struct BusGain: BitwiseCopyable {
+  /// The gain of each frame.
+  let frames: BufferView<Float>
+  /// The gain of all frames, where it does not move.
+  let steady: Float?
+
+  @_noLocks
+  init(frames: BufferView<Float>, steady: Float?) {
+    self.frames = frames
+    self.steady = steady
   }
 }

@@ -1,9 +1,3 @@
-#if canImport(Glibc)
-  internal import Glibc
-#else
-  internal import Musl
-#endif
-
 /// Removes offsets: a one-pole high-pass at 0.5 Hz, or two in a row at 2.5 Hz while they are quick.
 ///
 /// A sine of 20 Hz loses 0.003 dB, and 0.13 dB while they are quick, which they are where a limiter asks for it. In
@@ -27,22 +21,54 @@ struct DCBlocker: BitwiseCopyable, Sendable {
   private let calm: Weights
   private let quick: Weights
   private let forgetting: Weights
+  private let quickLength: Int64
+  private let start: State
   private var firstWeights: Weights
   private var secondWeights: Weights
-  private var mode = Mode.forgetting
-  /// The next frame, where 0 is the first that counts.
-  private(set) var frame: Int64
-  private var quickStart = Int64.max
-  private var quickEnd = Int64.min
-  private let quickLength: Int64
-  private let startFrame: Int64
-  private var first = Follower()
-  private var second = Follower()
-  /// Frames of the group that have arrived.
-  private var place: Int
-  private let startPlace: Int
-  /// What was taken from the last frame.
-  private(set) var offset: Float = 0
+  /// Where the filter is.
+  private(set) var state: State
+
+  /// What moves: to be kept and taken up again.
+  struct State: BitwiseCopyable, Sendable {
+    var first = Follower()
+    var second = Follower()
+    var mode = Mode.forgetting
+    /// Frames of the group that have arrived.
+    var place: Int
+    var quickStart = Int64.max
+    var quickEnd = Int64.min
+    /// The next frame, where 0 is the first that counts.
+    fileprivate(set) var frame: Int64
+    /// What was taken from the last frame.
+    fileprivate(set) var offset: Float = 0
+
+    @_noLocks
+    init(place: Int, frame: Int64) {
+      self.place = place
+      self.frame = frame
+    }
+
+    /// Whether the first high-pass alone does anything.
+    var isSingle: Bool {
+      @_noLocks get { second.start == 0 && mode != .quick }
+    }
+
+    /// The same at another frame at which a group begins.
+    @_noLocks
+    func moved(to frame: Int64) -> State {
+      var state = self
+      state.frame = frame
+      return state
+    }
+
+    /// Whether nothing is followed, so that silence leaves nothing to come.
+    var isAtRest: Bool {
+      @_noLocks get {
+        first.start == 0 && second.start == 0 && place == 0 && mode.isForgetting
+          && frame >= quickEnd
+      }
+    }
+  }
 
   /// A filter at rest, behind silence.
   ///
@@ -51,31 +77,38 @@ struct DCBlocker: BitwiseCopyable, Sendable {
     quick = Weights(cornerHertz: Self.quickCornerHertz, rate: rate)
     calm = Weights(cornerHertz: Self.cornerHertz, rate: rate)
     forgetting = quick.forgetting
-    (firstWeights, secondWeights) = (forgetting, forgetting)
     quickLength = Int64(Self.quickDuration * rate)
-    startFrame = Int64(-delay)
-    frame = startFrame
-    startPlace = (4 - delay % 4) % 4
-    place = startPlace
+    start = State(place: (4 - delay % 4) % 4, frame: Int64(-delay))
+    state = start
+    (firstWeights, secondWeights) = (forgetting, forgetting)
+  }
+
+  /// The next frame, where 0 is the first that counts.
+  var frame: Int64 {
+    @_noLocks get { state.frame }
+  }
+
+  /// What was taken from the last frame.
+  var offset: Float {
+    @_noLocks get { state.offset }
   }
 
   /// Makes the high-passes quick from the group behind a frame on, for half a second.
   @_noLocks
   mutating func quicken(from frame: Int64) {
-    if frame >= quickEnd { quickStart = frame }
-    quickEnd = frame &+ quickLength
+    if frame >= state.quickEnd { state.quickStart = frame }
+    state.quickEnd = frame &+ quickLength
   }
 
   /// Forgets the offset.
   @_noLocks
-  mutating func rest() {
-    first = Follower()
-    second = Follower()
-    place = startPlace
-    frame = startFrame
-    (quickStart, quickEnd) = (.max, .min)
-    change(to: .forgetting)
-    offset = 0
+  mutating func rest() { resume(from: start) }
+
+  /// Goes on from where a filter of the same rate was.
+  @_noLocks
+  mutating func resume(from state: State) {
+    self.state = state
+    change(to: state.mode)
   }
 
   /// Filters one frame, with the same bits as in a group.
@@ -83,10 +116,11 @@ struct DCBlocker: BitwiseCopyable, Sendable {
   /// - Parameter greatest: The magnitude to which the result is held; the offset that this makes is followed.
   @_noLocks
   mutating func next(_ sample: Float, greatest: Float = .infinity) -> Float {
-    let taken = first.offset(at: place, firstWeights)
+    let place = state.place
+    let taken = state.first.offset(at: place, firstWeights)
     var once = sample - taken
-    let takenThen = second.offset(at: place, secondWeights)
-    offset = taken + takenThen
+    let takenThen = state.second.offset(at: place, secondWeights)
+    state.offset = taken + takenThen
     var sample = sample
     var output = once - takenThen
     if abs(output) > greatest {
@@ -94,13 +128,13 @@ struct DCBlocker: BitwiseCopyable, Sendable {
       once = output + takenThen
       sample = once + taken
     }
-    first.take(sample, at: place)
-    second.take(once, at: place)
-    place &+= 1
-    frame &+= 1
-    if place == 4 {
+    state.first.take(sample, at: place)
+    state.second.take(once, at: place)
+    state.place = place &+ 1
+    state.frame &+= 1
+    if place == 3 {
       finishGroup()
-      place = 0
+      state.place = 0
     }
     return output
   }
@@ -109,47 +143,75 @@ struct DCBlocker: BitwiseCopyable, Sendable {
   @_noLocks
   mutating func process(_ block: inout MutableSpan<Float>, in frames: Range<Int>) {
     precondition(frames.upperBound <= block.count, "frames beyond the block")
-    var index = frames.lowerBound
-    while index < frames.upperBound {
-      if place == 0, index &+ 4 <= frames.upperBound {
-        let output = unsafe group(
-          block[unchecked: index], block[unchecked: index &+ 1], block[unchecked: index &+ 2],
-          block[unchecked: index &+ 3])
-        unsafe block[unchecked: index] = output.0
-        unsafe block[unchecked: index &+ 1] = output.1
-        unsafe block[unchecked: index &+ 2] = output.2
-        unsafe block[unchecked: index &+ 3] = output.3
-        index &+= 4
-      } else {
-        block[index] = next(block[index])
-        index &+= 1
-      }
-    }
+    guard let start = unsafe block.address() else { return }
+    let samples = unsafe start + frames.lowerBound
+    _ = unsafe process(samples, to: samples, count: frames.count)
   }
 
-  /// The greatest magnitude that frames of a buffer have behind the filter, which takes them.
-  @_noLocks
-  mutating func peak(of block: borrowing MutableSpan<Float>, in frames: Range<Int>) -> Float {
-    precondition(frames.upperBound <= block.count, "frames beyond the block")
-    var highest: Float = 0
-    var lowest: Float = 0
-    var index = frames.lowerBound
-    while index < frames.upperBound {
-      if place == 0, index &+ 4 <= frames.upperBound {
+  /// Filters samples and returns the greatest magnitude of what is written, which may be in their place.
+  @_noLocks @unsafe
+  mutating func process(
+    _ samples: UnsafePointer<Float>, to target: UnsafeMutablePointer<Float>, count: Int
+  ) -> Float {
+    var peak: Float = 0
+    var index = 0
+    while index < count {
+      if state.place == 0, index &+ 4 <= count {
+        let groups = steadyGroups(atMost: (count &- index) / 4)
+        if groups > 0 {
+          let done = unsafe follow(
+            samples + index, to: target + index, groupCount: groups, peak: &peak)
+          index &+= 4 &* done
+          continue
+        }
         let output = unsafe group(
-          block[unchecked: index], block[unchecked: index &+ 1], block[unchecked: index &+ 2],
-          block[unchecked: index &+ 3])
-        highest = max(highest, max(max(output.0, output.1), max(output.2, output.3)))
-        lowest = min(lowest, min(min(output.0, output.1), min(output.2, output.3)))
+          samples[index], samples[index &+ 1], samples[index &+ 2], samples[index &+ 3])
+        unsafe target[index] = output.0
+        unsafe target[index &+ 1] = output.1
+        unsafe target[index &+ 2] = output.2
+        unsafe target[index &+ 3] = output.3
+        peak = max(peak, max(max(abs(output.0), abs(output.1)), max(abs(output.2), abs(output.3))))
         index &+= 4
       } else {
-        let output = next(block[index])
-        highest = max(highest, output)
-        lowest = min(lowest, output)
+        let output = unsafe next(samples[index])
+        unsafe target[index] = output
+        peak = max(peak, abs(output))
         index &+= 1
       }
     }
-    return max(highest, -lowest)
+    return peak
+  }
+
+  /// How many groups to come the first high-pass alone follows or forgets, none of them quick.
+  @_noLocks @inline(__always)
+  private func steadyGroups(atMost count: Int) -> Int {
+    guard state.mode != .quick, state.second.start == 0 else { return 0 }
+    if state.frame >= state.quickEnd { return count }
+    // The group that ends at the start of the quick time makes the next one quick.
+    return state.frame < state.quickStart
+      ? min(count, Int(min(Int64(count) &* 4, state.quickStart &- 1 &- state.frame)) / 4) : 0
+  }
+
+  /// Filters groups by the first high-pass until its mode changes; returns how many.
+  @_noLocks @unsafe
+  private mutating func follow(
+    _ samples: UnsafePointer<Float>, to target: UnsafeMutablePointer<Float>, groupCount: Int,
+    peak: inout Float
+  ) -> Int {
+    var following = Following(start: state.first.start, offset: state.offset, peak: peak)
+    let isForgetting = state.mode.isForgetting
+    let done =
+      isForgetting
+      ? unsafe forgetting.forget(
+        &following, samples, to: target, groupCount: groupCount, negligible: Self.negligible)
+      : unsafe calm.follow(
+        &following, samples, to: target, groupCount: groupCount, negligible: Self.negligible)
+    state.first.start = following.start
+    state.offset = following.offset
+    peak = following.peak
+    state.frame &+= Int64(4 &* done)
+    if following.isSilent != isForgetting { change(to: following.isSilent ? .forgetting : .calm) }
+    return done
   }
 
   /// Filters a whole group.
@@ -157,153 +219,59 @@ struct DCBlocker: BitwiseCopyable, Sendable {
   private mutating func group(_ a: Float, _ b: Float, _ c: Float, _ d: Float)
     -> (Float, Float, Float, Float)
   {
-    (first.a, first.b, first.c, first.d) = (a, b, c, d)
-    let taken = first.offsets(firstWeights)
-    // A second one that has nothing to forget takes nothing.
-    if mode != .quick, second.start == 0 {
-      offset = taken.3
-      frame &+= 4
-      finishGroup()
-      return (a - taken.0, b - taken.1, c - taken.2, d - taken.3)
-    }
-    (second.a, second.b, second.c, second.d) = (
-      a - taken.0, b - taken.1, c - taken.2, d - taken.3
-    )
-    let takenThen = second.offsets(secondWeights)
-    offset = taken.3 + takenThen.3
-    let output = (
-      second.a - takenThen.0, second.b - takenThen.1, second.c - takenThen.2,
-      second.d - takenThen.3
-    )
-    frame &+= 4
+    (state.first.a, state.first.b, state.first.c, state.first.d) = (a, b, c, d)
+    let taken = state.first.offsets(firstWeights)
+    let once = (a - taken.0, b - taken.1, c - taken.2, d - taken.3)
+    (state.second.a, state.second.b, state.second.c, state.second.d) = once
+    let takenThen = state.second.offsets(secondWeights)
+    state.offset = taken.3 + takenThen.3
+    state.frame &+= 4
     finishGroup()
-    return output
+    return (
+      once.0 - takenThen.0, once.1 - takenThen.1, once.2 - takenThen.2, once.3 - takenThen.3
+    )
   }
 
   /// Moves the offsets behind a whole group and finds how quick the next one is.
   @_noLocks @inline(__always)
   private mutating func finishGroup() {
-    let isSilent = first.a == 0 && first.b == 0 && first.c == 0 && first.d == 0
-    first.start = first.next(firstWeights)
-    second.start = second.next(secondWeights)
-    if isSilent, abs(first.start) + abs(second.start) < Self.negligible {
-      first.start = 0
-      second.start = 0
-    } else if abs(second.start) < Self.forgotten {
-      second.start = 0
+    let isSilent =
+      state.first.a == 0 && state.first.b == 0 && state.first.c == 0 && state.first.d == 0
+    state.first.start = state.first.next(firstWeights)
+    state.second.start = state.second.next(secondWeights)
+    if isSilent, abs(state.first.start) + abs(state.second.start) < Self.negligible {
+      state.first.start = 0
+      state.second.start = 0
+    } else if abs(state.second.start) < Self.forgotten {
+      state.second.start = 0
     }
-    let wanted: Mode =
-      frame >= quickStart && frame < quickEnd ? .quick : (isSilent ? .forgetting : .calm)
-    if wanted != mode { change(to: wanted) }
-  }
-
-  /// What the high-passes do to a group.
-  private enum Mode {
-    /// The first follows, the second forgets.
-    case calm
-    /// Both follow.
-    case quick
-    /// Both forget.
-    case forgetting
+    let isQuick = state.frame >= state.quickStart && state.frame < state.quickEnd
+    let wanted: Mode = isQuick ? .quick : (isSilent ? .forgetting : .calm)
+    if wanted != state.mode { change(to: wanted) }
   }
 
   @_noLocks
   private mutating func change(to mode: Mode) {
-    self.mode = mode
+    state.mode = mode
     switch mode {
     case .calm: (firstWeights, secondWeights) = (calm, forgetting)
     case .quick: (firstWeights, secondWeights) = (quick, quick)
     case .forgetting: (firstWeights, secondWeights) = (forgetting, forgetting)
     }
   }
-}
 
-extension DCBlocker {
-  /// What a one-pole low-pass adds up over a group: what is kept of the offset at the group's start after one
-  /// to four frames, and what the frames before have added by then. All weights of a sum are 1 together.
-  fileprivate struct Weights: BitwiseCopyable, Sendable {
-    let kept: (Float, Float, Float, Float)
-    let one: Float
-    let two: (Float, Float)
-    let three: (Float, Float, Float)
-    let four: (Float, Float, Float, Float)
+  /// What the high-passes do to a group.
+  enum Mode {
+    /// The first follows, the second forgets.
+    case calm
+    /// Both follow.
+    case quick
+    /// Both forget.
+    case forgetting
 
-    /// The same where nothing is added.
-    var forgetting: Weights {
-      Weights(kept: kept, one: 0, two: (0, 0), three: (0, 0, 0), four: (0, 0, 0, 0))
-    }
-
-    private init(
-      kept: (Float, Float, Float, Float), one: Float, two: (Float, Float),
-      three: (Float, Float, Float), four: (Float, Float, Float, Float)
-    ) {
-      (self.kept, self.one, self.two, self.three, self.four) = (kept, one, two, three, four)
-    }
-
-    init(cornerHertz: Double, rate: Double) {
-      let pole = exp(-2 * Double.pi * cornerHertz / rate)
-      func keptAfter(_ count: Int) -> Float { Float(pow(pole, Double(count))) }
-      /// What the frame `index` of a group adds by the frame `count`.
-      func added(_ index: Int, of count: Int) -> Float {
-        let share = pow(pole, Double(count - 1 - index)) * (1 - pole)
-        return Float(share * (1 - Double(keptAfter(count))) / (1 - pow(pole, Double(count))))
-      }
-      kept = (keptAfter(1), keptAfter(2), keptAfter(3), keptAfter(4))
-      one = added(0, of: 1)
-      two = (added(0, of: 2), added(1, of: 2))
-      three = (added(0, of: 3), added(1, of: 3), added(2, of: 3))
-      four = (added(0, of: 4), added(1, of: 4), added(2, of: 4), added(3, of: 4))
-    }
-  }
-
-  /// One low-pass: the offset at the group's start and what has arrived since.
-  fileprivate struct Follower: BitwiseCopyable, Sendable {
-    var start: Float = 0
-    var a: Float = 0
-    var b: Float = 0
-    var c: Float = 0
-    var d: Float = 0
-
-    @_noLocks
-    init() {}
-
-    @_noLocks @inline(__always)
-    mutating func take(_ sample: Float, at place: Int) {
-      switch place {
-      case 0: a = sample
-      case 1: b = sample
-      case 2: c = sample
-      default: d = sample
-      }
-    }
-
-    /// The offset at a frame of the group.
-    @_noLocks @inline(__always)
-    func offset(at place: Int, _ weights: Weights) -> Float {
-      switch place {
-      case 0: start
-      case 1: start * weights.kept.0 + a * weights.one
-      case 2: start * weights.kept.1 + (a * weights.two.0 + b * weights.two.1)
-      default:
-        start * weights.kept.2
-          + ((a * weights.three.0 + b * weights.three.1) + c * weights.three.2)
-      }
-    }
-
-    /// The offsets at all frames of the group.
-    @_noLocks @inline(__always)
-    func offsets(_ weights: Weights) -> (Float, Float, Float, Float) {
-      (
-        offset(at: 0, weights), offset(at: 1, weights), offset(at: 2, weights),
-        offset(at: 3, weights)
-      )
-    }
-
-    /// The offset behind the group.
-    @_noLocks @inline(__always)
-    func next(_ weights: Weights) -> Float {
-      start * weights.kept.3
-        + ((a * weights.four.0 + b * weights.four.1) + (c * weights.four.2 + d * weights.four.3))
+    @inline(__always)
+    var isForgetting: Bool {
+      @_noLocks get { self == .forgetting }
     }
   }
 }

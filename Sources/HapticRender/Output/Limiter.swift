@@ -56,10 +56,16 @@ struct Limiter: ~Copyable {
   private let recovery: Int64
   private let full: Int64
   private let perFull: Float
+  /// Samples of the look-ahead and of a run before it, by their frames; the length is a multiple of a run's.
   private let samples: FixedBuffer<Float>
+  /// What the offset remover ahead left of them.
+  private let settled: FixedBuffer<Float>
+  /// Where the remover ahead was at the first frames of the last runs.
+  private let states: FixedBuffer<DCBlocker.State>
+  /// Whether the remover behind does what the one ahead did; then it is found from that when it is needed.
+  private var isFollowing = true
   private let held: FixedBuffer<Int64>
   private let needs: FixedBuffer<PendingGain>
-  private var place = 0
   private var gainPlace = 0
   private var sum: Int64
   private var gain: Int64 = unity
@@ -97,7 +103,10 @@ struct Limiter: ~Copyable {
     full = Int64(lookahead) * Self.unity
     perFull = 1 / Float(full)
     sum = full
-    samples = FixedBuffer(repeating: 0, count: delay)
+    let runs = (delay + Self.restLength - 1) / Self.restLength + 1
+    samples = FixedBuffer(repeating: 0, count: runs * Self.restLength)
+    settled = FixedBuffer(repeating: 0, count: runs * Self.restLength)
+    states = FixedBuffer(repeating: ahead.state, count: runs + 1)
     held = FixedBuffer(repeating: Self.unity, count: lookahead)
     // One frame asks before the oldest need of another has expired.
     needs = FixedBuffer(repeating: PendingGain(gain: 0, expiry: 0), count: lasting + 2)
@@ -106,11 +115,20 @@ struct Limiter: ~Copyable {
   /// Limits the first frames of a buffer in place, delayed by `delay`.
   @_noLocks
   mutating func process(_ block: inout MutableSpan<Float>, count: Int) {
+    precondition(count <= block.count, "frames beyond the block")
+    guard let start = unsafe block.address() else { return }
     var index = 0
     while index < count {
-      let run = index..<min(index &+ Self.restLength, count)
-      if !rests(block, in: run) { limit(&block, in: run) } else { delay(&block, in: run) }
-      index = run.upperBound
+      // Runs end where their frames are a multiple of their length, so that none passes the end of the ring.
+      let place = Int(ahead.frame) & (Self.restLength &- 1)
+      let length = min(Self.restLength &- place, count &- index)
+      if place == 0 { states[run(of: ahead.frame)] = ahead.state }
+      if unsafe !rests(start + index, count: length) {
+        unsafe limit(start + index, count: length)
+      } else {
+        unsafe delay(start + index, count: length)
+      }
+      index &+= length
     }
   }
 
@@ -118,10 +136,12 @@ struct Limiter: ~Copyable {
   @_noLocks
   mutating func rest() {
     var index = 0
-    while index < delay {
+    while index < samples.count {
       samples[index] = 0
+      settled[index] = 0
       index &+= 1
     }
+    isFollowing = true
     index = 0
     while index < held.count {
       held[index] = Self.unity
@@ -146,54 +166,118 @@ struct Limiter: ~Copyable {
     get { needCount == 0 && sum == full && gain == Self.unity }
   }
 
-  /// Whether no frame of a run can ask for a gain; then the offsets ahead have been followed over it.
+  /// The place of a frame in the rings.
   @_noLocks
-  private mutating func rests(_ block: borrowing MutableSpan<Float>, in run: Range<Int>) -> Bool {
-    guard isResting, run.count > 1 else { return false }
+  private func place(of frame: Int64) -> Int { Int(frame) % samples.count }
+
+  /// The place of the run that begins at a frame.
+  @_noLocks
+  private func run(of frame: Int64) -> Int { Int(frame) / Self.restLength % states.count }
+
+  /// Whether no frame of a run can ask for a gain; then the offsets ahead have been followed over it, and the
+  /// rings have it.
+  @_noLocks @unsafe
+  private mutating func rests(_ run: UnsafeMutablePointer<Float>, count: Int) -> Bool {
+    guard isResting, count > 1 else { return false }
     let limit = Self.ceiling / Self.overshoot
     guard max(abs(latest - latestOffset), abs(earlier)) <= limit else { return false }
-    let before = ahead
-    var last = run.lowerBound..<run.upperBound &- 1
-    var peak = ahead.peak(of: block, in: last)
-    let previous = block[last.upperBound &- 1] - ahead.offset
-    last = run.upperBound &- 1..<run.upperBound
-    peak = max(peak, ahead.peak(of: block, in: last))
+    let before = ahead.state
+    let place = place(of: before.frame)
+    let last = unsafe run[count &- 1]
+    unsafe SampleKernels.copy(run, to: samples.address + place, count: count)
+    let target = unsafe settled.address + place
+    var peak: Float
+    let previous: Float
+    if before.isSingle {
+      peak = unsafe ahead.process(run, to: target, count: count)
+      previous = unsafe target[count &- 2]
+    } else {
+      peak = unsafe ahead.process(run, to: target, count: count &- 1)
+      previous = unsafe run[count &- 2] - ahead.offset
+      peak = unsafe max(
+        peak, ahead.process(run + (count &- 1), to: target + (count &- 1), count: 1))
+    }
     if peak > limit {
-      ahead = before
+      ahead.resume(from: before)
       return false
     }
     if peak > self.peak { self.peak = peak }
     earlier = previous
-    latest = block[last.lowerBound]
+    latest = last
     latestOffset = ahead.offset
     return true
   }
 
-  /// What a limiter at rest does to frames below the ceiling.
+  /// What a limiter at rest does to frames below the ceiling, which the rings have.
+  @_noLocks @unsafe
+  private mutating func delay(_ run: UnsafeMutablePointer<Float>, count: Int) {
+    frame &+= Int64(count)
+    unsafe leave(isFollowing ? settled.view : samples.view, to: run, count: count)
+    if !isFollowing {
+      _ = unsafe behind.process(run, to: run, count: count)
+      followIfBothRest()
+    }
+  }
+
+  /// Takes the frames that leave during a run that the rings have.
+  @_noLocks @unsafe
+  private func leave(
+    _ ring: BufferView<Float>, to run: UnsafeMutablePointer<Float>, count: Int
+  ) {
+    let first = ahead.frame &- Int64(count &+ delay)
+    // Before the first frame there was silence, which is what the ring holds there.
+    let from = place(of: first < 0 ? first &+ Int64(ring.count) : first)
+    let part = min(count, ring.count &- from)
+    unsafe SampleKernels.copy(ring.address + from, to: run, count: part)
+    unsafe SampleKernels.copy(ring.address, to: run + part, count: count &- part)
+  }
+
+  /// Brings the remover behind to the frame that leaves next.
   @_noLocks
-  private mutating func delay(_ block: inout MutableSpan<Float>, in run: Range<Int>) {
-    var place = self.place
-    var index = run.lowerBound
-    while index < run.upperBound {
-      let leaving = samples[place]
-      samples[place] = block[index]
-      block[index] = leaving
-      place = place &+ 1 == delay ? 0 : place &+ 1
+  private mutating func catchUp() {
+    let leaving = ahead.frame &- Int64(delay)
+    guard isFollowing, behind.frame != leaving else { return }
+    let start = leaving < 0 ? 0 : leaving &- leaving % Int64(Self.restLength)
+    if leaving < 0 {
+      behind.rest()
+      while behind.frame < leaving { _ = behind.next(0) }
+      return
+    }
+    behind.resume(from: states[run(of: start)])
+    while behind.frame < leaving { _ = behind.next(samples[place(of: behind.frame)]) }
+  }
+
+  /// Where both removers have forgotten everything and only silence is to leave, they do the same from here on.
+  @_noLocks
+  private mutating func followIfBothRest() {
+    guard ahead.state.isAtRest, behind.state.isAtRest, isResting else { return }
+    var index = 0
+    while index < samples.count {
+      if samples[index] != 0 { return }
       index &+= 1
     }
-    self.place = place
-    frame &+= Int64(run.count)
-    behind.process(&block, in: run)
+    unsafe settled.address.update(repeating: 0, count: settled.count)
+    var start = ahead.frame &- ahead.frame % Int64(Self.restLength)
+    index = 0
+    while index < states.count, start >= 0 {
+      states[self.run(of: start)] = behind.state.moved(to: start)
+      start &-= Int64(Self.restLength)
+      index &+= 1
+    }
+    isFollowing = true
   }
 
   /// Limits frame by frame.
-  @_noLocks
-  private mutating func limit(_ block: inout MutableSpan<Float>, in run: Range<Int>) {
-    var index = run.lowerBound
-    while index < run.upperBound {
-      let sample = block[index]
+  @_noLocks @unsafe
+  private mutating func limit(_ run: UnsafeMutablePointer<Float>, count: Int) {
+    catchUp()
+    var place = place(of: ahead.frame)
+    var index = 0
+    while index < count {
+      let sample = unsafe run[index]
       let limited = gain == Self.unity ? sample : sample * (Float(gain) * Self.perUnity)
-      _ = ahead.next(max(-Self.greatestFollowed, min(Self.greatestFollowed, limited)))
+      let followed = max(-Self.greatestFollowed, min(Self.greatestFollowed, limited))
+      settled[place] = ahead.next(followed)
       let offset = ahead.offset
       ask(before: sample - offset)
       earlier = latest - latestOffset
@@ -205,13 +289,16 @@ struct Limiter: ~Copyable {
         behind.quicken(from: ahead.frame)
         ahead.quicken(from: ahead.frame)
       }
-      let leaving = samples[place]
+      if !wasResting || followed != sample { isFollowing = false }
       samples[place] = sample
-      place = place &+ 1 == delay ? 0 : place &+ 1
+      let behindPlace = place &- delay
+      let leaving = samples[behindPlace < 0 ? behindPlace &+ samples.count : behindPlace]
+      place = place &+ 1 == samples.count ? 0 : place &+ 1
       frame &+= 1
-      block[index] = behind.next(
-        wasResting ? leaving : leaving * currentGain,
-        greatest: wasResting ? Self.ceiling : Self.clip)
+      let greatest = wasResting ? Self.ceiling : Self.clip
+      let left = behind.next(wasResting ? leaving : leaving * currentGain, greatest: greatest)
+      if abs(left) == greatest { isFollowing = false }
+      unsafe run[index] = left
       index &+= 1
     }
   }

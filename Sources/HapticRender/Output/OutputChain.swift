@@ -32,14 +32,15 @@ struct OutputChain: ~Copyable {
   }
 
   /// Processes the first frames of a buffer in place and reports on them.
+  ///
+  /// - Parameter peak: Their greatest magnitude, negative where one is not finite.
   @_noLocks
   mutating func process(
-    _ block: inout MutableSpan<Float>, count: Int, statistics: inout RenderStatistics
+    _ block: inout MutableSpan<Float>, count: Int, peak: Float, statistics: inout RenderStatistics
   ) {
-    let measured = BlockPeak(of: block, count: count)
-    if !measured.isFinite { silence(&block, count: count, statistics: &statistics) }
+    if peak < 0 { silence(&block, count: count, statistics: &statistics) }
     if stage != nil {
-      if measured.peak > TransducerStage.greatest { bound(&block, count: count) }
+      if peak < 0 || peak > TransducerStage.greatest { bound(&block, count: count) }
       stage?.process(&block, count: count)
     }
     let before = limiter.limitedCount
@@ -95,56 +96,5 @@ struct OutputChain: ~Copyable {
       }
       index &+= 1
     }
-  }
-}
-
-/// The greatest magnitude of a block, and whether all of it is finite, eight samples at a time.
-struct BlockPeak {
-  /// The greatest finite or infinite magnitude; not-a-number is passed over.
-  let peak: Float
-  /// Whether every sample is a finite number.
-  let isFinite: Bool
-
-  /// Measures the first frames of a block.
-  @_noLocks
-  init(of block: borrowing MutableSpan<Float>, count: Int) {
-    self.init(of: block, in: 0..<count)
-  }
-
-  /// Measures some frames of a block.
-  @_noLocks
-  init(of block: borrowing MutableSpan<Float>, in frames: Range<Int>) {
-    precondition(frames.upperBound <= block.count, "frames beyond the block")
-    let count = frames.upperBound
-    var highest = SIMD8<Float>(repeating: 0)
-    var lowest = SIMD8<Float>(repeating: 0)
-    // A finite sample times zero is zero; anything else is not-a-number, which stays.
-    var residue = SIMD8<Float>(repeating: 0)
-    var index = frames.lowerBound
-    while index < count {
-      var samples = SIMD8<Float>(repeating: 0)
-      if index &+ 8 <= count {
-        for lane in 0..<8 { samples[lane] = unsafe block[unchecked: index &+ lane] }
-      } else {
-        var lane = 0
-        while index &+ lane < count {
-          samples[lane] = block[index &+ lane]
-          lane &+= 1
-        }
-      }
-      residue += samples * 0
-      highest.replace(with: samples, where: samples .> highest)
-      lowest.replace(with: samples, where: samples .< lowest)
-      index &+= 8
-    }
-    var peak: Float = 0
-    var sum: Float = 0
-    for lane in 0..<8 {
-      if highest[lane] > peak { peak = highest[lane] }
-      if -lowest[lane] > peak { peak = -lowest[lane] }
-      sum += residue[lane]
-    }
-    self.peak = peak
-    isFinite = sum == 0
   }
 }

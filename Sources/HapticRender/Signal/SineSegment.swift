@@ -60,30 +60,40 @@ struct SineSegment: BitwiseCopyable, Sendable {
   ///   - first: The n of the first frame.
   ///   - range: The frames of the bus to add to; they must exist.
   ///
-  /// Lane for lane the same arithmetic at any split: [render thread], about 0.7 ns a frame.
+  /// Lane for lane the same arithmetic at any split: [render thread], about 0.2 ns a frame with AVX2, 0.7 in Swift.
   @_noLocks
   func add(level: LinearRamp, first: Int, to bus: inout MutableSpan<Float>, at range: Range<Int>) {
     precondition(range.lowerBound >= 0 && range.upperBound <= bus.count, "frames beyond the bus")
+    guard let start = unsafe bus.address() else { return }
+    unsafe SampleKernels.add(
+      self, level: level, first: first, to: start + range.lowerBound, count: range.count)
+  }
+
+  /// The same in Swift.
+  @_noLocks @unsafe
+  func addInSwift(
+    level: LinearRamp, first: Int, to bus: UnsafeMutablePointer<Float>, count: Int
+  ) {
     let lane = SIMD8<UInt32>(0, 1, 2, 3, 4, 5, 6, 7)
     let pairs = SIMD8<UInt32>(0, 0, 1, 3, 6, 10, 15, 21)
     var phases = lane &* increment &+ pairs &* glide &+ phase
     var steps = lane &* (glide &* 8) &+ (increment &* 8 &+ glide &* 28)
     let stepGrowth = SIMD8<UInt32>(repeating: glide &* 64)
     var index = SIMD8<Float>(0, 1, 2, 3, 4, 5, 6, 7) + Float(first)
-    var frame = range.lowerBound
-    while frame &+ 8 <= range.upperBound {
+    var frame = 0
+    while frame &+ 8 <= count {
       let samples = Self.wave(phases) * (index * level.slope + level.start)
-      for l in 0..<8 { unsafe bus[unchecked: frame &+ l] += samples[l] }
+      for l in 0..<8 { unsafe bus[frame &+ l] += samples[l] }
       phases = phases &+ steps
       steps = steps &+ stepGrowth
       index += 8
       frame &+= 8
     }
-    guard frame < range.upperBound else { return }
+    guard frame < count else { return }
     let samples = Self.wave(phases) * (index * level.slope + level.start)
     var l = 0
-    while frame < range.upperBound {
-      bus[frame] += samples[l]
+    while frame < count {
+      unsafe bus[frame] += samples[l]
       frame &+= 1
       l &+= 1
     }

@@ -41,8 +41,10 @@ struct TransducerRig {
       let count = min(blocks[turn % blocks.count], frameCount - done)
       block.removeAll(keepingCapacity: true)
       for frame in done..<(done + count) { block.append(signal(frame)) }
+      let peak = unsafe SampleKernels.peak(block, count: count)
       var span = block.mutableSpan
-      chain.process(&span, count: count, statistics: &statistics)
+      chain.process(
+        &span, count: count, peak: peak, statistics: &statistics)
       for sample in block { each(sample) }
       done += count
       turn += 1

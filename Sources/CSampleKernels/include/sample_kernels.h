@@ -1,0 +1,69 @@
+/* Inner loops of rendering for the vector units of x86-64: for every set of instructions the same bits as the Swift code
+   that they stand in for, which is what other processors run. Nothing here allocates, locks or fails. */
+
+#ifndef TEMBLOR_SAMPLE_KERNELS_H
+#define TEMBLOR_SAMPLE_KERNELS_H
+
+#if defined(__x86_64__)
+
+#include <stdint.h>
+
+#pragma clang assume_nonnull begin
+
+#define TEMBLOR_REALTIME __attribute__((swift_attr("@_noLocks")))
+
+/* A one-pole low-pass over groups of four frames: factors on the offset at the group's start and on its first three
+   samples, for the offsets at its four frames; and those of all four and of the start for the offset behind it. */
+typedef struct {
+  float kept[4], first[4], second[4], third[4], sums[4];
+  float keptBehind;
+} temblor_follower;
+
+/* What follows the groups: the offset behind them, that at the last frame, the greatest magnitude of the output. */
+typedef struct {
+  float start, offset, peak;
+  /* Whether the last group was silent. */
+  int32_t is_silent;
+} temblor_following;
+
+/* One set of the loops. */
+typedef struct {
+  /* Rounds samples to 16 bits with the dither of SplitMix64; returns the generator's state. */
+  uint64_t (*dither)(uint64_t state, const float *samples, int16_t *numbers, long count);
+  /* The greatest magnitude; negative where a sample is not finite. */
+  float (*peak)(const float *samples, long count);
+  /* Samples times a factor; returns the greatest magnitude of what is written, as above. May be done in place. */
+  float (*scale)(const float *samples, float factor, float *target, long count);
+  /* Adds a sine: phase, step and growth of the step in parts of 2^32, level along a line from the frame `first`. */
+  void (*sine)(
+      uint32_t phase, uint32_t step, uint32_t glide, float start, float slope, float first, float *bus, long count);
+  /* Takes the followed offset from groups until one is silent, which is the last; returns how many were done. Below
+     `negligible` the offset behind a silent group is 0. May be done in place. */
+  long (*follow)(
+      const temblor_follower *follower, temblor_following *following, float negligible, const float *samples,
+      float *target, long group_count);
+  /* The same while nothing is added to the offset, until a group is not silent. */
+  long (*forget)(
+      const temblor_follower *follower, temblor_following *following, float negligible, const float *samples,
+      float *target, long group_count);
+} temblor_kernels;
+
+/* The set of a level: 0 for every processor, 1 for AVX2; null where this machine has no such instructions. */
+const temblor_kernels *_Nullable temblor_kernels_of(int level);
+
+TEMBLOR_REALTIME uint64_t temblor_dither(uint64_t state, const float *samples, int16_t *numbers, long count);
+TEMBLOR_REALTIME float temblor_peak(const float *samples, long count);
+TEMBLOR_REALTIME float temblor_scale(const float *samples, float factor, float *target, long count);
+TEMBLOR_REALTIME void temblor_sine(
+    uint32_t phase, uint32_t step, uint32_t glide, float start, float slope, float first, float *bus, long count);
+TEMBLOR_REALTIME long temblor_follow(
+    const temblor_follower *follower, temblor_following *following, float negligible, const float *samples,
+    float *target, long group_count);
+TEMBLOR_REALTIME long temblor_forget(
+    const temblor_follower *follower, temblor_following *following, float negligible, const float *samples,
+    float *target, long group_count);
+
+#pragma clang assume_nonnull end
+
+#endif
+#endif

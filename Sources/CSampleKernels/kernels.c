@@ -1,0 +1,121 @@
+#include "sample_kernels.h"
+
+#if defined(__x86_64__)
+
+#include <string.h>
+
+/* Bits are equal for every set only where no multiplication and addition become one. */
+#pragma STDC FP_CONTRACT OFF
+/* Vectors are passed between functions of one set alone, which become one. */
+#pragma clang diagnostic ignored "-Wpsabi"
+
+typedef float f32x8 __attribute__((ext_vector_type(8)));
+typedef int32_t i32x8 __attribute__((ext_vector_type(8)));
+typedef uint32_t u32x8 __attribute__((ext_vector_type(8)));
+typedef uint64_t u64x8 __attribute__((ext_vector_type(8)));
+typedef int16_t i16x8 __attribute__((ext_vector_type(8)));
+
+/* The upper half of SplitMix64 (Steele, Lea, Flood 2014). */
+static inline uint32_t draw(uint64_t *state) {
+  uint64_t z = *state += 0x9e3779b97f4a7c15ull;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+  return (uint32_t)((z ^ (z >> 31)) >> 32);
+}
+
+static inline int16_t dither_one(uint64_t *state, float sample) {
+  if (sample == 0 || sample != sample) return 0;
+  float noise = (float)(draw(state) & 0xFFFF);
+  noise += (float)(draw(state) & 0xFFFF);
+  float value = sample * 32767.f + (noise * (1.f / 65536.f) - 1.f);
+  /* Adding and subtracting 1.5 * 2^23 rounds to the nearest whole number. */
+  float whole = (value + 12582912.f) - 12582912.f;
+  whole = whole < -32768.f ? -32768.f : whole > 32767.f ? 32767.f : whole;
+  return (int16_t)whole;
+}
+
+static inline int is_silent(const float *group) {
+  return group[0] == 0 && group[1] == 0 && group[2] == 0 && group[3] == 0;
+}
+
+/* Magnitudes are ordered as the whole numbers of their bits are. */
+static inline int32_t magnitude_bits(float sample) {
+  int32_t bits;
+  memcpy(&bits, &sample, sizeof bits);
+  return bits & 0x7fffffff;
+}
+
+static inline int32_t greater(int32_t a, int32_t b) { return a > b ? a : b; }
+
+static inline float finite_peak(int32_t bits) {
+  if (bits >= 0x7f800000) return -1;
+  float peak;
+  memcpy(&peak, &bits, sizeof peak);
+  return peak;
+}
+
+static inline float raised(float peak, int32_t bits) {
+  float other;
+  memcpy(&other, &bits, sizeof other);
+  return other > peak ? other : peak;
+}
+
+#define SET base
+#define TARGET
+#include "variants.h"
+#undef SET
+#undef TARGET
+
+#define SET avx2
+#define TARGET __attribute__((target("avx2,bmi2")))
+#include "variants.h"
+#undef SET
+#undef TARGET
+
+static const temblor_kernels *kernels = &kernels_base;
+
+/* Before main, so that the render thread finds the choice made. */
+__attribute__((constructor)) static void choose(void) {
+  const temblor_kernels *best = temblor_kernels_of(1);
+  if (best) kernels = best;
+}
+
+const temblor_kernels *temblor_kernels_of(int level) {
+  if (level == 0) return &kernels_base;
+  __builtin_cpu_init();
+  int has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
+  return level == 1 && has_avx2 ? &kernels_avx2 : 0;
+}
+
+uint64_t temblor_dither(uint64_t state, const float *samples, int16_t *numbers, long count) {
+  return kernels->dither(state, samples, numbers, count);
+}
+
+float temblor_peak(const float *samples, long count) { return kernels->peak(samples, count); }
+
+float temblor_scale(const float *samples, float factor, float *target, long count) {
+  return kernels->scale(samples, factor, target, count);
+}
+
+void temblor_sine(
+    uint32_t phase, uint32_t step, uint32_t glide, float start, float slope, float first, float *bus, long count) {
+  kernels->sine(phase, step, glide, start, slope, first, bus, count);
+}
+
+long temblor_follow(
+    const temblor_follower *follower, temblor_following *following, float negligible, const float *samples,
+    float *target, long group_count) {
+  return kernels->follow(follower, following, negligible, samples, target, group_count);
+}
+
+long temblor_forget(
+    const temblor_follower *follower, temblor_following *following, float negligible, const float *samples,
+    float *target, long group_count) {
+  return kernels->forget(follower, following, negligible, samples, target, group_count);
+}
+
+#else
+
+typedef int temblor_no_kernels;
+
+#endif

@@ -1,0 +1,248 @@
+/* Included once for each set of instructions, with SET and TARGET defined. */
+
+#define PASTED(a, b) a##_##b
+#define PASTE(a, b) PASTED(a, b)
+#define NAME(name) PASTE(name, SET)
+
+TARGET static uint64_t NAME(dither)(uint64_t state, const float *samples, int16_t *numbers, long count) {
+  const uint64_t golden = 0x9e3779b97f4a7c15ull;
+  const u64x8 steps = {1 * golden, 3 * golden, 5 * golden, 7 * golden, 9 * golden, 11 * golden, 13 * golden, 15 * golden};
+  long i = 0;
+  for (; i + 8 <= count; i += 8) {
+    f32x8 x;
+    memcpy(&x, samples + i, sizeof x);
+    i32x8 sounds = (x > 0) | (x < 0);
+    if (__builtin_reduce_and(sounds) == 0) {
+      /* Zeros and not-a-numbers take nothing from the generator. */
+      for (int lane = 0; lane < 8; lane++) numbers[i + lane] = dither_one(&state, samples[i + lane]);
+      continue;
+    }
+    u64x8 u = steps + state, v = u + golden;
+    u = (u ^ (u >> 30)) * 0xbf58476d1ce4e5b9ull;
+    v = (v ^ (v >> 30)) * 0xbf58476d1ce4e5b9ull;
+    u = (u ^ (u >> 27)) * 0x94d049bb133111ebull;
+    v = (v ^ (v >> 27)) * 0x94d049bb133111ebull;
+    u = ((u ^ (u >> 31)) >> 32) & 0xFFFF;
+    v = ((v ^ (v >> 31)) >> 32) & 0xFFFF;
+    f32x8 noise = __builtin_convertvector(__builtin_convertvector(u + v, i32x8), f32x8);
+    f32x8 value = x * 32767.f + (noise * (1.f / 65536.f) - 1.f);
+    value = __builtin_elementwise_min(__builtin_elementwise_max(value, (f32x8)(-65536.f)), (f32x8)(65536.f));
+    /* The number 1.5 * 2^23 has its units in the lowest bit. */
+    i32x8 whole = (i32x8)(value + 12582912.f) - 0x4B400000;
+    whole = __builtin_elementwise_min(__builtin_elementwise_max(whole, (i32x8)(-32768)), (i32x8)(32767));
+    i16x8 short_ones = __builtin_convertvector(whole, i16x8);
+    memcpy(numbers + i, &short_ones, sizeof short_ones);
+    state += 16 * golden;
+  }
+  for (; i < count; i++) numbers[i] = dither_one(&state, samples[i]);
+  return state;
+}
+
+TARGET static float NAME(peak)(const float *samples, long count) {
+  i32x8 highest = {0};
+  long i = 0;
+  for (; i + 8 <= count; i += 8) {
+    i32x8 x;
+    memcpy(&x, samples + i, sizeof x);
+    highest = __builtin_elementwise_max(highest, x & 0x7fffffff);
+  }
+  int32_t most = __builtin_reduce_max(highest);
+  for (; i < count; i++) most = greater(magnitude_bits(samples[i]), most);
+  return finite_peak(most);
+}
+
+TARGET static float NAME(scale)(const float *samples, float factor, float *target, long count) {
+  i32x8 highest = {0};
+  long i = 0;
+  for (; i + 8 <= count; i += 8) {
+    f32x8 x;
+    memcpy(&x, samples + i, sizeof x);
+    x *= factor;
+    memcpy(target + i, &x, sizeof x);
+    highest = __builtin_elementwise_max(highest, (i32x8)x & 0x7fffffff);
+  }
+  int32_t most = __builtin_reduce_max(highest);
+  for (; i < count; i++) {
+    target[i] = samples[i] * factor;
+    most = greater(magnitude_bits(target[i]), most);
+  }
+  return finite_peak(most);
+}
+
+static inline __attribute__((always_inline)) TARGET f32x8 NAME(wave)(u32x8 phases) {
+  f32x8 x = __builtin_convertvector((i32x8)phases, f32x8);
+  f32x8 size = (f32x8)((i32x8)x & 0x7fffffff);
+  f32x8 t = x * (8.f / 4294967296.f - size * (16.f / 4294967296.f / 4294967296.f));
+  f32x8 a = (f32x8)((i32x8)t & 0x7fffffff);
+  f32x8 y = a * 0.0008567049289643813f + 0.017381177416773756f;
+  y = y * a + 0.19636555741596204f;
+  y = y * a + 0.7853965076349303f;
+  return t * y;
+}
+
+/* Level and frequency at rest: nothing but the phase moves. */
+TARGET static void NAME(steady)(uint32_t phase, uint32_t step, float level, float *bus, long count) {
+  const u32x8 lane = {0, 1, 2, 3, 4, 5, 6, 7};
+  u32x8 p = lane * step + phase;
+  const u32x8 d = (u32x8)(step * 8);
+  long i = 0;
+  for (; i + 8 <= count; i += 8) {
+    f32x8 sum;
+    memcpy(&sum, bus + i, sizeof sum);
+    sum += NAME(wave)(p) * level;
+    memcpy(bus + i, &sum, sizeof sum);
+    p += d;
+  }
+  if (i == count) return;
+  f32x8 last = NAME(wave)(p) * level;
+  for (int l = 0; i < count; i++, l++) bus[i] += last[l];
+}
+
+TARGET static void NAME(sine)(
+    uint32_t phase, uint32_t step, uint32_t glide, float start, float slope, float first, float *bus, long count) {
+  if (glide == 0 && slope == 0) {
+    NAME(steady)(phase, step, start, bus, count);
+    return;
+  }
+  const u32x8 lane = {0, 1, 2, 3, 4, 5, 6, 7}, pairs = {0, 0, 1, 3, 6, 10, 15, 21};
+  u32x8 p = lane * step + pairs * glide + phase;
+  u32x8 d = lane * (glide * 8) + (step * 8 + glide * 28);
+  const u32x8 growth = (u32x8)(glide * 64);
+  f32x8 index = (f32x8){0, 1, 2, 3, 4, 5, 6, 7} + first;
+  long i = 0;
+  for (; i + 8 <= count; i += 8) {
+    f32x8 sum;
+    memcpy(&sum, bus + i, sizeof sum);
+    sum += NAME(wave)(p) * (index * slope + start);
+    memcpy(bus + i, &sum, sizeof sum);
+    p += d;
+    d += growth;
+    index += 8.f;
+  }
+  if (i == count) return;
+  f32x8 last = NAME(wave)(p) * (index * slope + start);
+  for (int l = 0; i < count; i++, l++) bus[i] += last[l];
+}
+
+/* But two steps a group wait for each other. */
+TARGET static void NAME(follow_some)(
+    const temblor_follower *follower, temblor_following *following, const float *samples, float *target, long count) {
+  f32x8 factors, kept, first, second, third;
+  memcpy(&factors, follower->sums, 16), memcpy((float *)&factors + 4, follower->sums, 16);
+  memcpy(&kept, follower->kept, 16), memcpy((float *)&kept + 4, follower->kept, 16);
+  memcpy(&first, follower->first, 16), memcpy((float *)&first + 4, follower->first, 16);
+  memcpy(&second, follower->second, 16), memcpy((float *)&second + 4, follower->second, 16);
+  memcpy(&third, follower->third, 16), memcpy((float *)&third + 4, follower->third, 16);
+  const float kept_behind = follower->keptBehind;
+  i32x8 highest = {0};
+  f32x8 offsets = {0};
+  float start = following->start;
+  long group = 0;
+  for (; group + 2 <= count; group += 2) {
+    f32x8 x;
+    memcpy(&x, samples + 4 * group, sizeof x);
+    f32x8 sums = x * factors;
+    sums += __builtin_shufflevector(sums, sums, 1, 0, 3, 2, 5, 4, 7, 6);
+    sums += __builtin_shufflevector(sums, sums, 2, 3, 0, 1, 6, 7, 4, 5);
+    float middle = start * kept_behind + sums[0];
+    f32x8 starts = (f32x8){start, start, start, start, middle, middle, middle, middle};
+    start = middle * kept_behind + sums[4];
+    f32x8 a = __builtin_shufflevector(x, x, 0, 0, 0, 0, 4, 4, 4, 4);
+    f32x8 b = __builtin_shufflevector(x, x, 1, 1, 1, 1, 5, 5, 5, 5);
+    f32x8 c = __builtin_shufflevector(x, x, 2, 2, 2, 2, 6, 6, 6, 6);
+    offsets = starts * kept + ((a * first + b * second) + c * third);
+    x -= offsets;
+    memcpy(target + 4 * group, &x, sizeof x);
+    highest = __builtin_elementwise_max(highest, (i32x8)x & 0x7fffffff);
+  }
+  if (group > 0) following->offset = offsets[7];
+  int32_t most = __builtin_reduce_max(highest);
+  if (group < count) {
+    const float *x = samples + 4 * group;
+    float a = x[0], b = x[1], c = x[2], d = x[3];
+    for (int l = 0; l < 4; l++) {
+      float offset = start * kept[l] + ((a * first[l] + b * second[l]) + c * third[l]);
+      float left = (l == 0 ? a : l == 1 ? b : l == 2 ? c : d) - offset;
+      target[4 * group + l] = left;
+      most = greater(magnitude_bits(left), most);
+      following->offset = offset;
+    }
+    start = start * kept_behind + ((a * factors[0] + b * factors[1]) + (c * factors[2] + d * factors[3]));
+  }
+  following->start = start;
+  following->peak = raised(following->peak, most);
+}
+
+TARGET static long NAME(follow)(
+    const temblor_follower *follower, temblor_following *following, float negligible, const float *samples,
+    float *target, long group_count) {
+  long done = 0;
+  following->is_silent = 0;
+  while (done < group_count && !following->is_silent) {
+    long count = group_count - done;
+    /* A zero is rare; only where there is one are groups looked at. */
+    i32x8 zeros = {0};
+    long i = 0;
+    for (; i + 8 <= 4 * count; i += 8) {
+      f32x8 x;
+      memcpy(&x, samples + 4 * done + i, sizeof x);
+      zeros |= x == 0;
+    }
+    if (__builtin_reduce_or(zeros) != 0 || i < 4 * count) {
+      for (long group = 0; group < count; group++) {
+        if (is_silent(samples + 4 * (done + group))) {
+          count = group + 1;
+          following->is_silent = 1;
+        }
+      }
+    }
+    NAME(follow_some)(follower, following, samples + 4 * done, target + 4 * done, count);
+    done += count;
+  }
+  if (following->is_silent && __builtin_fabsf(following->start) < negligible) following->start = 0;
+  return done;
+}
+
+TARGET static long NAME(forget)(
+    const temblor_follower *follower, temblor_following *following, float negligible, const float *samples,
+    float *target, long group_count) {
+  float start = following->start;
+  int32_t most = 0;
+  long done = 0;
+  int silent = 1;
+  while (done < group_count && silent) {
+    /* Silence behind silence. */
+    for (; start == 0 && done + 2 <= group_count; done += 2) {
+      f32x8 x;
+      memcpy(&x, samples + 4 * done, sizeof x);
+      if (__builtin_reduce_and(x == 0) == 0) break;
+      memcpy(target + 4 * done, &x, sizeof x);
+      following->offset = 0;
+    }
+    if (done == group_count) break;
+    const float *x = samples + 4 * done;
+    silent = is_silent(x);
+    float left[4];
+    for (int l = 0; l < 4; l++) {
+      float offset = start * follower->kept[l];
+      left[l] = x[l] - offset;
+      most = greater(magnitude_bits(left[l]), most);
+      following->offset = offset;
+    }
+    memcpy(target + 4 * done, left, sizeof left);
+    start = start * follower->keptBehind + 0.f;
+    if (silent && __builtin_fabsf(start) < negligible) start = 0;
+    done++;
+  }
+  following->start = start;
+  following->peak = raised(following->peak, most);
+  following->is_silent = silent;
+  return done;
+}
+
+static const temblor_kernels NAME(kernels) = {
+    NAME(dither), NAME(peak), NAME(scale), NAME(sine), NAME(follow), NAME(forget)};
+
+#undef NAME
+#undef PASTE
+#undef PASTED

@@ -1,0 +1,134 @@
+#if arch(x86_64)
+  import CSampleKernels
+  import Testing
+  import TestSupport
+
+  @testable import HapticRender
+
+  /// The loops in C for each set of instructions, held against their originals in Swift, bit for bit.
+  struct SampleKernelTests {
+    /// The sets that this machine has.
+    static let levels = (0...1).filter { unsafe temblor_kernels_of(Int32($0)) != nil }
+
+    /// Kinds of signal that take different ways through the loops.
+    enum Kind: CaseIterable { case wave, noise, tiny, gaps, silence }
+
+    private func kernels(_ level: Int) throws -> temblor_kernels {
+      try #require(unsafe temblor_kernels_of(Int32(level))?.pointee)
+    }
+
+    private func signal(_ kind: Kind, count: Int, _ numbers: inout SeededGenerator) -> [Float] {
+      (0..<count).map { index in
+        let random = Float.random(in: -1...1, using: &numbers)
+        switch kind {
+        case .wave: return Float(index % 97) / 60 - 0.75
+        case .noise: return random * 8
+        case .tiny:
+          return random
+            * Float(
+              sign: .plus, exponent: -Int.random(in: 0...140, using: &numbers), significand: 1)
+        case .gaps: return index / 37 % 3 == 0 ? 0 : random
+        case .silence: return index % 3 == 0 ? -0.0 : 0
+        }
+      }
+    }
+
+    private func bits(_ samples: [Float]) -> [UInt32] { samples.map(\.bitPattern) }
+
+    @Test(arguments: levels, Kind.allCases)
+    func peaksAndScales(level: Int, kind: Kind) throws {
+      let kernels = try kernels(level)
+      var numbers = SeededGenerator(seed: 3)
+      for count in [1, 7, 8, 9, 64, 255] {
+        let samples = signal(kind, count: count, &numbers)
+        let peak = unsafe samples.withUnsafeBufferPointer {
+          unsafe kernels.peak($0.baseAddress!, count)
+        }
+        let expected = unsafe samples.withUnsafeBufferPointer {
+          unsafe SampleKernels.peakInSwift($0.baseAddress!, count: count)
+        }
+        #expect(peak == expected)
+        #expect(peak == samples.map(abs).max())
+        var (scaled, inSwift) = (samples, samples)
+        let factor = Float.random(in: -2...2, using: &numbers)
+        let peaks = unsafe samples.withUnsafeBufferPointer { samples in
+          unsafe (
+            kernels.scale(samples.baseAddress!, factor, &scaled, count),
+            SampleKernels.scaleInSwift(samples.baseAddress!, by: factor, to: &inSwift, count: count)
+          )
+        }
+        #expect(peaks.0 == peaks.1)
+        #expect(bits(scaled) == bits(inSwift))
+      }
+    }
+
+    @Test(arguments: levels, [Float.nan, .infinity, -.infinity])
+    func aPeakThatIsNotFiniteIsNegative(level: Int, sample: Float) throws {
+      let kernels = try kernels(level)
+      for place in [0, 9, 18] {
+        var samples = [Float](repeating: 0.5, count: 19)
+        samples[place] = sample
+        #expect(unsafe kernels.peak(samples, 19) == -1)
+        #expect(unsafe SampleKernels.peakInSwift(samples, count: 19) == -1)
+      }
+    }
+
+    @Test(arguments: levels)
+    func sines(level: Int) throws {
+      let kernels = try kernels(level)
+      var numbers = SeededGenerator(seed: 5)
+      for trial in 0..<600 {
+        let count = Int.random(in: 1...256, using: &numbers)
+        let isSteady = trial % 3 == 0
+        let glide = isSteady ? 0 : Int32.random(in: -1_000...1_000, using: &numbers)
+        let sine = SineSegment(
+          phase: .random(in: 0...(.max), using: &numbers),
+          increment: .random(in: 0...(1 << 31), using: &numbers) >> UInt32(trial % 20),
+          glide: UInt32(bitPattern: glide))
+        var ramp = LinearRamp(from: 0, to: 0, frameCount: 1)
+        ramp.start = .random(in: -1...1, using: &numbers)
+        ramp.slope = isSteady ? 0 : .random(in: -1e-3...1e-3, using: &numbers)
+        let first = Int.random(in: 0...2_048, using: &numbers)
+        let bus = signal(.noise, count: count, &numbers)
+        var (inC, inSwift) = (bus, bus)
+        unsafe kernels.sine(
+          sine.phase, sine.increment, sine.glide, ramp.start, ramp.slope, Float(first), &inC, count)
+        unsafe sine.addInSwift(level: ramp, first: first, to: &inSwift, count: count)
+        #expect(bits(inC) == bits(inSwift))
+      }
+    }
+
+    @Test(arguments: levels, Kind.allCases)
+    func offsetsOfGroups(level: Int, kind: Kind) throws {
+      let kernels = try kernels(level)
+      var numbers = SeededGenerator(seed: 7)
+      let calm = DCBlocker.Weights(cornerHertz: 0.5, rate: 8_000)
+      for weights in [calm, calm.forgetting] {
+        let isForgetting = weights.one == 0
+        var lanes = weights.lanes
+        var moving = temblor_following(start: 0, offset: 0, peak: 0, is_silent: 0)
+        var following = DCBlocker.Following(start: 0, offset: 0, peak: 0)
+        for trial in 0..<200 {
+          let groups = Int.random(in: 1...33, using: &numbers)
+          let samples = signal(kind, count: 4 * groups, &numbers)
+          if isForgetting, trial % 5 == 0 {
+            moving.start = .random(in: -1e-2...1e-2, using: &numbers)
+            following.start = moving.start
+          }
+          var (inC, inSwift) = (samples, samples)
+          let run = isForgetting ? unsafe kernels.forget : unsafe kernels.follow
+          let done = unsafe run(&lanes, &moving, 4e-7, samples, &inC, groups)
+          let expected = unsafe weights.followInSwift(
+            &following, samples, to: &inSwift, groupCount: groups, negligible: 4e-7,
+            isForgetting: isForgetting)
+          #expect(done == expected)
+          #expect(bits(inC) == bits(inSwift))
+          #expect(moving.start.bitPattern == following.start.bitPattern)
+          #expect(moving.offset == following.offset)
+          #expect(moving.peak == following.peak)
+          #expect((moving.is_silent != 0) == following.isSilent)
+        }
+      }
+    }
+  }
+#endif
