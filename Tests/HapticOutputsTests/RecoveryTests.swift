@@ -61,6 +61,17 @@ import Testing
       ])
   }
 
+  /// The thread was there when half a period was left, and the device had not asked for frames.
+  @Test func aDeviceThatAsksTooLateIsLateItself() throws {
+    let playback = try Playback()
+    playback.device.plan(.stall(duration: .milliseconds(30)), at: .milliseconds(500))
+    playback.device.plan(.underrun, at: .milliseconds(519))
+    #expect(playback.run(until: .seconds(1)))
+    #expect(playback.notices.map(\.kind) == [.underrun])
+    #expect(playback.notices.map(\.cause) == [.lateDevice])
+    #expect(playback.notices.map(\.text) == ["the device is late"])
+  }
+
   @Test func resumptionGoesOnWithWhatIsQueued() throws {
     let playback = try Playback()
     playback.device.plan(.suspend(canResume: true), at: .milliseconds(502))

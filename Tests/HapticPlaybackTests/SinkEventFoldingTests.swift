@@ -18,6 +18,7 @@ import Testing
     #expect(reports.reduce(0) { $0 + $1.count } == 6_000)
     #expect(reports.reduce(0) { $0 + $1.event.missedFrameCount } == 60_000)
     #expect(folding.underrunCount == 6_000)
+    #expect(folding.ownUnderrunCount == 6_000)
     #expect(folding.missedFrameCount == 60_000)
   }
 

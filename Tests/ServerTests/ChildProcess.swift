@@ -71,6 +71,27 @@ final class ChildProcess: Sendable {
     close(life)
   }
 
+  /// Its threads' scheduling policies, each with the thread's name as the system knows it.
+  var policies: [(name: String, policy: Int32)] {
+    guard let tasks = unsafe opendir("/proc/\(process)/task") else { return [] }
+    defer { unsafe closedir(tasks) }
+    var policies: [(name: String, policy: Int32)] = []
+    while let entry = unsafe readdir(tasks) {
+      let number = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+        unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      guard let thread = pid_t(number),
+        let file = unsafe fopen("/proc/\(process)/task/\(number)/comm", "r")
+      else { continue }
+      defer { unsafe fclose(file) }
+      var name = [CChar](repeating: 0, count: 32)
+      let count = unsafe fread(&name, 1, name.count, file)
+      let text = String(decoding: name.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+      policies.append((String(text.prefix { $0 != "\n" }), sched_getscheduler(thread)))
+    }
+    return policies
+  }
+
   /// What it has printed.
   var output: String { String(decoding: folder.bytes(name + ".out"), as: UTF8.self) }
 

@@ -59,6 +59,9 @@ final class Probe: Sendable {
     }
   }
 
+  /// Its threads' scheduling policies.
+  var policies: [(name: String, policy: Int32)] { process.policies }
+
   /// What happened at the sink so far.
   var notices: [Notice] {
     lines("notice").compactMap { words in

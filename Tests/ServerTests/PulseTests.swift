@@ -54,6 +54,21 @@ struct PulseTests {
     #expect(heard.difference(above: Self.exact) == nil)
   }
 
+  /// Else the thread that renders waits for it beside other work, whatever its own priority is.
+  @Test func theThreadOfTheLibraryRunsLikeTheOneThatRenders() throws {
+    let server = try PulseServer()
+    let probe = try Probe(
+      device: "pulse", period: 240, buffer: 960, environment: server.environment,
+      folder: server.folder)
+    try probe.begin(try PlaybackScript("0 start taps-10\n48000 end"))
+    try probe.waitForClock(count: 2, within: .seconds(10))
+    let policies = probe.policies
+    // What the system grants is the same for both.
+    let granted = policies.contains { $0.name == "play-probe" && $0.policy == SCHED_FIFO }
+    let carriers = policies.filter { $0.name == "threaded-ml" }
+    #expect(carriers.map(\.policy) == [granted ? SCHED_FIFO : SCHED_OTHER], "\(policies)")
+  }
+
   @Test func anotherRateKeepsOnsetsAndLevel() throws {
     let taps = try PlaybackScript("0 start taps-30\n144000 end")
     let (recording, expected) = try attempt { try record(taps, rate: 44_100, buffer: 7_200) }

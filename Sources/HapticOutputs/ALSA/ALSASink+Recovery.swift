@@ -41,22 +41,27 @@ extension ALSASink {
       try pcm.prepare()
       // More than a period would have been left.
       let isDropped = droppedCount(now: now) > granted.periodSize
-      restart()
       let cause: SinkEvent.Cause = isDropped ? .droppedBuffer : lateCause(now: now)
+      restart()
       tellMissed(
         kind, cause: kind == .underrun ? cause : nil, queuedCount: 0, now: now,
         kind == .suspended
           ? "the device was suspended"
-          : isDropped ? "the device dropped its buffer" : "buffer underrun")
+          : isDropped
+            ? "the device dropped its buffer"
+            : cause == .lateDevice ? "the device is late" : "buffer underrun")
     } catch {
       lose(error, now: now)
     }
   }
 
-  /// Why frames came too late: the process did not run, or did not come to them in time.
+  /// Why frames came too late: the process did not run, the device did not ask for them in time, or the
+  /// thread did not come to them.
   func lateCause(now: Duration) -> SinkEvent.Cause {
-    oversleep.length > .milliseconds(250) && now - oversleep.end < .milliseconds(100)
-      ? .stoppedProcess : .lateDelivery
+    if oversleep.length > .milliseconds(250), now - oversleep.end < .milliseconds(100) {
+      return .stoppedProcess
+    }
+    return isOverdue ? .lateDevice : .lateDelivery
   }
 
   /// Frames in the device that would be lost now: rendered, and not heard yet.
@@ -72,6 +77,7 @@ extension ALSASink {
     silentWaitingCount = 0
     lastAvailable = 0
     lastProgress = timekeeper.now
+    isOverdue = false
     phase = .open
   }
 

@@ -68,8 +68,13 @@ extension ALSASink {
       isFutile = false
       return wait(wake, descriptorCount: 0, limit: time.duration(of: missing))
     }
-    let limit = stallLimit - (now - lastProgress)
+    var limit = stallLimit - (now - lastProgress)
     guard limit > .zero else { throw PCMFailure(.available, code: ETIMEDOUT) }
+    if isStarted, let end, end > now {
+      // Looks once more while half a period is left: then it is not this thread that comes too late.
+      let left = end - now - time.duration(of: granted.periodSize / 2)
+      if left > .zero { limit = min(limit, left) } else { isOverdue = true }
+    }
     try pcm.descriptors(into: &watched, from: 1)
     let readiness = wait(wake, descriptorCount: watched.count - 1, limit: limit)
     if readiness == nil { isFutile = try pcm.receivedEvents(&watched, from: 1) != 0 }

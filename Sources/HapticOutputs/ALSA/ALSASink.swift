@@ -87,6 +87,9 @@ public final class ALSASink: AudioSink {
   var lastReturn: Duration?
   /// When the device last took or freed frames.
   var lastProgress = Duration.zero
+  /// Whether the device had no space when the sink looked with at most half a period left: it
+  /// then comes too late by its own doing.
+  var isOverdue = false
   /// Frames that were free when last asked.
   var lastAvailable = 0
   /// Recoveries in a row that led to nothing.
@@ -157,6 +160,11 @@ public final class ALSASink: AudioSink {
         succeeding: request, granted: granted, format: format, timekeeper: timekeeper, due: due,
         lostCount: lostFrameCount)
     }
+  }
+
+  /// The thread by which libpulse speaks with its server, as it names it; libjack and PipeWire see to theirs.
+  public var carrierThreadNames: [String] {
+    granted.isHardware || granted.isPaced ? [] : ["threaded-ml"]
   }
 
   /// Whether a sound card plays the frames without a sound server between.
@@ -231,6 +239,7 @@ public final class ALSASink: AudioSink {
     if isSilence, let end { silenceEnd = end }
     lastAvailable -= frameCount
     lastProgress = timekeeper.now
+    isOverdue = false
   }
 
   /// Lets the device play what it took.

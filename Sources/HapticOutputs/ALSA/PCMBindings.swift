@@ -44,7 +44,7 @@ final class PCMBindings {
 
   deinit { close() }
 
-  /// `snd_pcm_close`: ends when the device is closed, whoever still refers to it; no call may follow.
+  /// `snd_pcm_close`: returns when the device is closed, also where others refer to it; no call may follow.
   ///
   /// Later calls do nothing.
   func close() {

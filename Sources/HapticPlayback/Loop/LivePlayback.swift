@@ -38,19 +38,21 @@ public final class LivePlayback: Sendable {
     let isStopping = Atomic<Bool>(false)
     let wantsRealTime: Bool
     let successor: SinkSuccessor?
+    let carrierThreadNames: [String]
     let handler: EventHandler
     let pending = Locked<[SinkEvent]>([])
     let renderThread = Locked<BackgroundThread?>(nil)
 
     init(
       loop: RenderLoop, engine: PlaybackEngine, time: any TimeSource, wantsRealTime: Bool,
-      successor: SinkSuccessor?, handler: @escaping EventHandler
+      successor: SinkSuccessor?, carrierThreadNames: [String], handler: @escaping EventHandler
     ) {
       self.loop = loop
       self.engine = engine
       self.time = time
       self.wantsRealTime = wantsRealTime
       self.successor = successor
+      self.carrierThreadNames = carrierThreadNames
       self.handler = handler
     }
 
@@ -71,7 +73,8 @@ public final class LivePlayback: Sendable {
   ///   - engine: What is played.
   ///   - sink: Where it is played.
   ///   - time: The clock of waits.
-  ///   - wantsRealTime: Whether to ask for real-time priority; a refusal is reported once.
+  ///   - wantsRealTime: Whether to ask for real-time priority, also for the threads by which the sink's
+  ///     libraries carry frames; a refusal is reported once.
   ///   - recording: Takes a copy of all that is handed over.
   ///   - eventHandler: Called on the control thread, one event at a time.
   public init(
@@ -85,12 +88,12 @@ public final class LivePlayback: Sendable {
     self.time = time
     engine.temperatureRise = ThermalStateStore.shared.temperatureRise(
       of: engine.routing, at: time.now)
-    let successor = sink.successor
+    let (successor, carrierThreadNames) = (sink.successor, sink.carrierThreadNames)
     let loop = RenderLoop(engine: engine, sink: sink, time: time)
     loop.recording = recording
     let shared = Shared(
       loop: loop, engine: engine, time: time, wantsRealTime: wantsRealTime, successor: successor,
-      handler: eventHandler)
+      carrierThreadNames: carrierThreadNames, handler: eventHandler)
     self.shared = shared
     let changes = shared.changes
     loop.changeHandler = { changes.raise() }
@@ -163,6 +166,7 @@ public final class LivePlayback: Sendable {
       RealTimePriority.request { refusal in
         if number == 0 { shared.report(SinkEvent(.degraded, text: refusal)) }
       }
+      RealTimePriority.request(forThreadsNamed: shared.carrierThreadNames)
     }
     while shared.loop.turn() { pass(shared) }
     // Another thread may have taken over meanwhile.
@@ -198,6 +202,10 @@ public final class LivePlayback: Sendable {
         let all = pending
         pending.removeAll()
         return all
+      }
+      // A device that was opened again has new threads.
+      if shared.wantsRealTime, notices.contains(where: { $0.kind == .reconnected }) {
+        RealTimePriority.request(forThreadsNamed: shared.carrierThreadNames)
       }
       for notice in notices { shared.handler(.notice(notice)) }
     }

@@ -29,8 +29,50 @@ enum RealTimePriority {
     }
   }
 
+  /// Requests it for all threads of the process that have one of some names, where it can be had.
+  ///
+  /// RealtimeKit is asked on a thread of its own, for at most a few seconds each. A refusal is that of the
+  /// thread that renders, which reports it.
+  static func request(forThreadsNamed names: [String]) {
+    var refused: [UInt64] = []
+    for number in threads(named: names) {
+      var parameters = sched_param()
+      parameters.sched_priority = priority
+      let result = unsafe sched_setscheduler(pid_t(number), SCHED_FIFO, &parameters)
+      if result != 0 { refused.append(number) }
+    }
+    guard !refused.isEmpty else { return }
+    _ = BackgroundThread { [refused] in
+      for number in refused { _ = RealtimeKit.requestPriority(priority, thread: number) }
+    }
+  }
+
+  /// The numbers of the process's threads that have one of some names, as the system knows both.
+  static func threads(named names: [String]) -> [UInt64] {
+    guard !names.isEmpty, let folder = unsafe opendir("/proc/self/task") else { return [] }
+    defer { unsafe closedir(folder) }
+    var numbers: [UInt64] = []
+    while let entry = unsafe readdir(folder) {
+      let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+        unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      guard let number = UInt64(name), names.contains(Self.name(ofThread: number)) else { continue }
+      numbers.append(number)
+    }
+    return numbers
+  }
+
+  private static func name(ofThread number: UInt64) -> String {
+    let descriptor = unsafe open("/proc/self/task/\(number)/comm", O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return "" }
+    defer { close(descriptor) }
+    var bytes = [UInt8](repeating: 0, count: 32)
+    let count = unsafe read(descriptor, &bytes, bytes.count)
+    return String(decoding: bytes.prefix(max(0, count)).prefix { $0 != 10 }, as: UTF8.self)
+  }
+
   /// The number by which the system knows the calling thread.
-  private static var systemNumber: UInt64? {
+  static var systemNumber: UInt64? {
     // A link to `PROCESS/task/THREAD`.
     var target = [CChar](repeating: 0, count: 128)
     let count = unsafe readlink("/proc/thread-self", &target, target.count)

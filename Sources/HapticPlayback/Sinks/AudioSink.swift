@@ -34,11 +34,19 @@ public protocol AudioSink: AnyObject {
   ///
   /// Asked for once, before the sink belongs to a thread.
   var successor: SinkSuccessor? { get }
+
+  /// Names of threads that libraries start to carry frames to the device, now or after a reconnection.
+  ///
+  /// They get the priority of the thread that renders. Asked for before the sink belongs to a thread.
+  var carrierThreadNames: [String] { get }
 }
 
 extension AudioSink {
   /// Nil: calls of this sink always return.
   public var successor: SinkSuccessor? { nil }
+
+  /// None: the thread that renders hands over frames itself.
+  public var carrierThreadNames: [String] { [] }
 
   /// False: this sink takes all frames of time.
   public func rest() -> Bool { false }
@@ -109,11 +117,13 @@ public struct SinkEvent: Equatable, Sendable {
 
   /// Why frames were not heard, which decides what helps.
   public enum Cause: Equatable, Sendable {
-    /// They were delivered too late: larger buffers or a real-time priority help.
+    /// They were delivered too late, since the thread that renders did not run in time or took too long: a
+    /// real-time priority or larger buffers help.
     case lateDelivery
     /// The process did not run for longer than it had asked to wait: it was stopped, or the machine slept.
     case stoppedProcess
-    /// The device or its sound server fell behind the clock: nothing on this side helps.
+    /// The device or its sound server asked for frames too late, though the thread that renders was there, or
+    /// plays behind the clock: a real-time priority of the server or larger buffers help.
     case lateDevice
     /// The device dropped frames that it had taken.
     case droppedBuffer

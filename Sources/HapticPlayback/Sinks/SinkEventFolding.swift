@@ -31,6 +31,8 @@ package struct SinkEventFolding {
 
   /// Underruns of the device.
   package private(set) var underrunCount = 0
+  /// Those of them for which frames were delivered too late.
+  package private(set) var ownUnderrunCount = 0
   /// Frames that could not be heard.
   package private(set) var missedFrameCount = 0
   /// Whether what was played was not heard to its end.
@@ -45,6 +47,7 @@ package struct SinkEventFolding {
   package mutating func add(_ event: SinkEvent, at now: Duration) -> [Report] {
     missedFrameCount += event.missedFrameCount
     if event.kind == .underrun { underrunCount += 1 }
+    if event.kind == .underrun, event.cause == .lateDelivery { ownUnderrunCount += 1 }
     if event.kind == .failed { hasFailed = true }
     var due = takeDue(at: now)
     let place = groups.firstIndex { $0.kind == event.kind && $0.cause == event.cause }

@@ -76,12 +76,13 @@ extension SinkEventFolding.Report {
     let what = count == 1 ? "underrun" : "\(count) underruns"
     switch event.cause {
     case .lateDelivery, nil:
-      return "\(what): \(milliseconds) ms of audio lost; use a larger '--buffer-size'"
+      return "\(what): \(milliseconds) ms of audio lost; allow real-time priority, or use a larger "
+        + "'--buffer-size'"
     case .stoppedProcess:
       return "\(milliseconds) ms of audio lost while the program was stopped or the system slept"
     case .lateDevice:
-      return "\(what): \(milliseconds) ms of audio lost; the device or its sound server is late, "
-        + "and larger buffers do not help"
+      return "\(what): \(milliseconds) ms of audio lost; the device or its sound server is late; "
+        + "give the server real-time priority, or use a larger '--buffer-size'"
     case .droppedBuffer:
       return "\(what): \(milliseconds) ms of audio lost; the device dropped its buffer; check its "
         + "connection and power"

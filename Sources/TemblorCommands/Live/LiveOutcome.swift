@@ -26,6 +26,8 @@ struct LiveOutcome {
   var frameCount: Int64 = 0
   /// Underruns of the device.
   var underrunCount = 0
+  /// Those of them for which the program delivered frames too late.
+  var ownUnderrunCount = 0
   /// Frames that could not be heard.
   var missedFrameCount = 0
   /// Whether the device was there until the end.
@@ -65,6 +67,7 @@ struct LiveOutcome {
     entry.member("frames", Int(frameCount))
     entry.member("seconds", rate > 0 ? Double(frameCount) / rate : 0)
     entry.member("underruns", underrunCount)
+    entry.member("ownUnderruns", ownUnderrunCount)
     entry.member("missedFrames", missedFrameCount)
     entry.member("heardToTheEnd", isHeardToTheEnd)
     entry.member("peakDecibels", NumberFormatting.decibels(peak))

@@ -144,6 +144,7 @@ final class LiveSession {
     outcome.frameCount = playing.engine.position
     outcome.limitedFrameCount = playing.engine.limitedFrameCount
     outcome.underrunCount = tally.underrunCount
+    outcome.ownUnderrunCount = tally.ownUnderrunCount
     outcome.missedFrameCount = tally.missedFrameCount
     outcome.isHeardToTheEnd = hasEnded && !tally.hasFailed
     if let protection = outcome.protection, protection.cause != nil {

@@ -40,7 +40,7 @@ struct LiveTerminalTests {
     let stopped = try terminal.wait(for: "usual modes, status 148.")
     #expect(stopped.contains("\u{1B}[Jusual modes"))
     try terminal.wait(for: "> 0:0")
-    try terminal.wait(for: "0 xruns")
+    try terminal.wait(for: "0 underruns")
     #expect(!terminal.hasUsualModes)
     terminal.type("q")
     try terminal.wait(for: "usual modes, status 0.")
@@ -54,7 +54,7 @@ struct LiveTerminalTests {
     try terminal.wait(for: "\u{1B}[J> 0:0")
     let line = try terminal.wait(for: "> 0:0")
     #expect(line.count < width + 5)
-    #expect(line.contains("xruns") == (width > 80))
+    #expect(line.contains("underruns") == (width > 80))
     terminal.type("q")
     try terminal.wait(for: "usual modes, status 0.")
   }

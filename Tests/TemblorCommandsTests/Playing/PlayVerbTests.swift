@@ -138,23 +138,28 @@ import Testing
 
   @Test func whatHappensAtTheDeviceIsTold() throws {
     let lost = SinkEvent(.disconnected, text: "hw:1: device disconnected; reconnect it")
-    let underrun = SinkEvent(.underrun, missedFrameCount: 480, text: "buffer underrun")
+    let underrun = SinkEvent(
+      .underrun, cause: .lateDelivery, missedFrameCount: 480, text: "buffer underrun")
+    let late = SinkEvent(
+      .underrun, cause: .lateDevice, missedFrameCount: 48, text: "the device is late")
     let stage = VirtualStage([
-      (0.05, .event(.notice(lost))), (0.1, .event(.notice(underrun))),
+      (0.05, .event(.notice(lost))), (0.06, .event(.notice(late))),
+      (0.1, .event(.notice(underrun))),
       (0.11, .event(.notice(underrun))), (0.12, .event(.notice(underrun))),
     ])
     #expect(try play([try hum("a.ahap", 0.3), "--json"], on: stage) == .done)
     let told = stage.recorded.error
     #expect(told.contains("hw:1: device disconnected; reconnect it\n"))
+    let advice = "allow real-time priority, or use a larger '--buffer-size'\n"
+    #expect(told.contains("underrun: 10 ms of audio lost; \(advice)"))
+    #expect(told.contains("2 underruns: 20 ms of audio lost; \(advice)"))
     #expect(
       told.contains(
-        "underrun: 10 ms of audio lost; use a larger '--buffer-size'\n"))
-    #expect(
-      told.contains(
-        "2 underruns: 20 ms of audio lost; use a larger '--buffer-size'\n")
-    )
-    #expect(stage.recorded.output.contains(#""underruns": 3"#))
-    #expect(stage.recorded.output.contains(#""missedFrames": 1440"#))
+        "underrun: 1 ms of audio lost; the device or its sound server is late; give the server "
+          + "real-time priority, or use a larger '--buffer-size'\n"))
+    #expect(stage.recorded.output.contains(#""underruns": 4"#))
+    #expect(stage.recorded.output.contains(#""ownUnderruns": 3"#))
+    #expect(stage.recorded.output.contains(#""missedFrames": 1488"#))
   }
 
   @Test func aDeviceThatEndsCouldNotPlay() throws {

@@ -1,0 +1,34 @@
+import Glibc
+import Synchronization
+import Testing
+
+@testable import HapticPlayback
+
+@Suite struct RealTimePriorityTests {
+  /// A thread of a library is found by the name that it gave itself, while it runs.
+  @Test func threadsAreFoundByName() {
+    let named = WakeSignal()
+    let end = WakeSignal()
+    let number = Mutex<UInt64>(0)
+    let thread = BackgroundThread {
+      let name = unsafe open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
+      _ = unsafe write(name, "carrier-probe", 13)
+      close(name)
+      number.withLock { $0 = RealTimePriority.systemNumber ?? 0 }
+      named.raise()
+      wait(for: end)
+    }
+    wait(for: named)
+    #expect(
+      RealTimePriority.threads(named: ["carrier-probe", "x"]) == [number.withLock { $0 }])
+    #expect(RealTimePriority.threads(named: ["carrier"]) == [])
+    #expect(RealTimePriority.threads(named: []) == [])
+    end.raise()
+    #expect(thread.wait(within: .seconds(20)))
+  }
+}
+
+private func wait(for signal: WakeSignal) {
+  var watched = [PollDescriptor(signal.descriptor)]
+  SystemTimeSource().wait(for: &watched, timeout: Duration.seconds(20))
+}
