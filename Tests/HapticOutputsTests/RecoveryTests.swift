@@ -207,6 +207,20 @@ import Testing
     #expect(playback.notices == [])
   }
 
+  /// Each alone is as long as the steps in which a device may report where it is.
+  @Test func smallLeapsAddUp() throws {
+    let playback = try Playback()
+    for moment in [302, 402, 502] {
+      playback.device.plan(.skip(frameCount: 300), at: .milliseconds(moment))
+    }
+    #expect(playback.run(until: .seconds(1)))
+    #expect(playback.notices.map(\.cause) == [.droppedBuffer])
+    // What clocks may differ by in a tenth of a second is two frames.
+    #expect((590...610).contains(playback.notices.first?.missedFrameCount ?? 0))
+    let last = try #require(playback.heard.last)
+    #expect((290...310).contains((last.first ?? 0) - last.start))
+  }
+
   @Test func aStoppedProcessIsNoSlowOne() throws {
     let playback = try Playback()
     #expect(playback.run(until: .milliseconds(500)))
