@@ -1,19 +1,48 @@
 internal import Glibc
 public import HapticRender
 internal import SignalAnalysis
-internal import SystemSupport
 
 /// The resonance of a transducer and what holds it, measured from a recording of the signal.
 public struct Calibration: Equatable, Sendable {
-  /// Resonance in hertz.
+  /// A resonance besides the main one.
+  public struct Mode: Equatable, Sendable {
+    /// Resonance in hertz.
+    public let resonance: Double
+    /// Quality factor at resonance.
+    public let qualityFactor: Double
+    /// The acceleration at its resonance relative to that of the main one at its own; below zero where it is inverted.
+    public let gain: Double
+  }
+
+  /// How figures of the second sweep differ from those of the first, which is 6 dB weaker.
+  public struct LevelChange: Equatable, Sendable {
+    /// By what part the resonance is higher.
+    public let resonance: Double
+    /// By what part the quality is higher.
+    public let qualityFactor: Double
+    /// Half of the 95 % intervals of both.
+    let intervals: (resonance: Double, qualityFactor: Double)
+
+    /// Whether both are equal.
+    public static func == (left: Self, right: Self) -> Bool {
+      left.resonance == right.resonance && left.qualityFactor == right.qualityFactor
+        && left.intervals == right.intervals
+    }
+  }
+
+  /// Resonance in hertz: that of the pole pair.
   public let resonance: Double
-  /// Quality factor at resonance.
+  /// Quality factor at resonance: that of the pole pair.
   public let qualityFactor: Double
+  /// Up to two further resonances, the stronger one first.
+  public let modes: [Mode]
   /// What the recording is in proportion to, as asked or as it fits best.
   public let sensor: TransducerMeasurement.Sensor
   /// Whether the recording moves down when the signal goes up.
   public let isInverted: Bool
   /// The recording's amplitude at resonance for a full-scale sine, as a factor of its full scale.
+  ///
+  /// What a high-pass of the recorder's input takes is made good.
   public let gain: Double
   /// Seconds of the recording at which the signal's first sample moved the transducer, to a part of a frame.
   public let offset: Double
@@ -21,15 +50,19 @@ public struct Calibration: Equatable, Sendable {
   public let coilCorner: Double?
   /// The corner in hertz of a high-pass of the recorder's input, where that is seen.
   public let inputCorner: Double?
+  /// The frequency in hertz of mains hum that was taken out.
+  public let hum: Double?
   /// Half of the 95 % interval of the resonance, as a fraction of it.
   public let resonanceInterval: Double
   /// Half of the 95 % interval of the quality, as a fraction of it.
   public let qualityInterval: Double
-  /// What the resonance leaves unexplained, in decibels of the recorded power.
+  /// What the louder sweep changes.
+  public let levelChange: LevelChange
+  /// What the resonances leave unexplained, in decibels of the recorded power.
   public let residual: Double
   /// What noise alone leaves unexplained, from the difference of the sweeps, in the same decibels.
   public let noise: Double
-  /// Decibels between the sweeps and the silence between them, in the band.
+  /// Decibels between the louder sweep and the silence in front of it, in the band.
   public let signalToNoise: Double
   /// By how many parts in a million the recorder's clock is faster than the player's.
   public let clockError: Double
@@ -40,12 +73,19 @@ public struct Calibration: Equatable, Sendable {
   static let minimumSignalToNoise = 6.0
   /// Parts in a million beyond which clocks are not those of sound hardware.
   static let maximumClockError = 200.0
-  /// The residual up to which a resonance is taken, and the one up to which it can be insisted on.
+  /// The residual up to which a fit is taken, and the one up to which it can be insisted on.
   static let goodResidual = -15.0
   static let poorResidual = -10.0
+  /// The part of the power up to which a fit may leave what is not noise: −22 dB. Beyond, echoes bend the quality by
+  /// more than its interval shows.
+  static let greatestMisfit = 0.0063
   /// The intervals up to which figures are taken: beyond, a brake would be tuned to chance.
   static let widestResonance = 0.01
-  static let widestQuality = 0.1
+  static let widestQuality = 0.05
+  /// By what the figures may differ between sweeps 6 dB apart: movement that stiffens a spring by a share at the
+  /// louder one does so by a quarter of it at the other.
+  static let greatestResonanceChange = 0.007
+  static let greatestQualityChange = 0.04
   /// What mounting and heat move a resonance by, besides what a fit leaves open; the least factor on the quality.
   private static let drift = 0.02
   private static let leastFactor = 1.05
@@ -56,7 +96,8 @@ public struct Calibration: Equatable, Sendable {
   ///   - recording: All of the signal, with some silence behind the first sweep.
   ///   - signal: What was played.
   ///   - sensors: What the recording may be in proportion to.
-  ///   - acceptsPoor: Whether a resonance that leaves 3 to 10 % unexplained is taken all the same.
+  ///   - acceptsPoor: Whether a fit that leaves up to 10 % unexplained, is uncertain or changes with the level is taken
+  ///     all the same.
   /// - Throws: Why nothing can be said.
   public init(
     measuring recording: CalibrationRecording, of signal: SweepSignal,
@@ -67,109 +108,40 @@ public struct Calibration: Equatable, Sendable {
     let pair = take.pair
     let late = SweepPair.preRoll
     let response = pair.response(without: late)
-    let fit = ResonanceFit(response, band: signal.band, sensors: sensors)
-    try Self.judge(fit, band: signal.band, acceptsPoor: acceptsPoor)
+    let noise = pair.noise
+    let share = noise.power / max(response.power, 1e-300)
+    let fit = ResonanceFit(response, band: signal.band, sensors: sensors, noise: share)
+    let change = LevelChange(of: fit.shape, pair, band: signal.band)
+    try Self.judge(fit, noise: share, change, band: signal.band, acceptsPoor: acceptsPoor)
+    try take.checkDifference()
     let shape = fit.shape
-    resonance = shape.resonance
-    qualityFactor = shape.qualityFactor
+    let main = shape.main
+    resonance = main.resonance
+    qualityFactor = main.qualityFactor
+    modes = zip(shape.modes, fit.gains).dropFirst().map { mode, gain in
+      // A sensor of another kind saw it by another power of its frequency.
+      let order = Double(2 - shape.order)
+      return Mode(
+        resonance: mode.resonance, qualityFactor: mode.qualityFactor,
+        gain: gain / fit.gains[0] * pow(mode.resonance / main.resonance, order))
+    }
     sensor = sensors.first { $0.order == shape.order } ?? .acceleration
     // With ω² in the numerator, movement and signal have one sign above resonance, and −1 is in the fit.
-    isInverted = fit.gain < 0
-    gain = abs(fit.gain) * shape.still(atHertz: shape.resonance).magnitude
+    isInverted = fit.gains[0] < 0
+    gain =
+      fit.still(atHertz: main.resonance).magnitude
+      / max(shape.highPassValue(atHertz: main.resonance).magnitude, 1e-9)
     offset = pair.start + late + shape.delay - signal.firstSweep
     coilCorner = shape.coil > 0 ? 1 / (2 * .pi * shape.coil) : nil
     inputCorner = shape.highPassOrder > 0 ? shape.highPass : nil
-    (resonanceInterval, qualityInterval) = fit.intervals
+    hum = take.hum
+    (resonanceInterval, qualityInterval) = fit.intervals[0]
+    levelChange = change
     residual = fit.residual
-    let noise = pair.noise
-    self.noise = Decibels.of(power: noise.power / max(response.power, 1e-300))
+    self.noise = Decibels.of(power: share)
     signalToNoise = take.signalToNoise
     clockError = (pair.rate / recording.rate - 1) * 1e6
     curve = CalibrationCurve(response, noise: noise, fit: fit)
-  }
-
-  /// Refuses a fit that says nothing.
-  private static func judge(
-    _ fit: ResonanceFit, band: ClosedRange<Double>, acceptsPoor: Bool
-  ) throws(CalibrationError) {
-    func refusal(_ text: String) -> CalibrationError {
-      CalibrationError(kind: .noResonance, description: text)
-    }
-    let explained = NumberFormatting.rounded((1 - pow(10, fit.residual / 10)) * 100, places: 0)
-    guard fit.residual <= poorResidual else {
-      throw refusal(
-        "one resonance explains only \(explained) % of the recorded power; is the sensor on the transducer?"
-      )
-    }
-    guard !fit.isAtBound else {
-      throw refusal(
-        "shows no resonance between \(NumberFormatting.rounded(band.lowerBound, places: 1)) and "
-          + "\(NumberFormatting.rounded(band.upperBound, places: 1)) Hz")
-    }
-    guard acceptsPoor || fit.residual <= goodResidual else {
-      throw refusal(
-        "one resonance explains only \(explained) % of the recorded power; at least 97 % are required; move the sensor closer to the transducer, or use '--accept-poor'"
-      )
-    }
-    let (resonance, quality) = fit.intervals
-    guard acceptsPoor || (resonance <= widestResonance && quality <= widestQuality) else {
-      throw refusal(
-        "leaves the resonance uncertain by \(percent(resonance)) and the Q factor by \(percent(quality)), at most 1 % and 10 % are allowed; put the sensor on the transducer, away from a room's echo, or use '--accept-poor'"
-      )
-    }
-  }
-
-  /// `±0.12 %`.
-  private static func percent(_ share: Double) -> String {
-    "±\(NumberFormatting.rounded(share * 100, places: 2)) %"
-  }
-
-  /// What the resonance explains, and what the rest is: one sentence.
-  public var verdict: String {
-    let rest = pow(10, residual / 10)
-    let share =
-      rest < 1e-5
-      ? "more than 99.999"
-      : NumberFormatting.rounded((1 - rest) * 100, places: rest < 0.001 ? 3 : 1)
-    let explained = "One resonance explains \(share) % of the recorded power"
-    // Within 3 dB of what noise leaves, nothing else is seen.
-    if residual <= noise + 3 { return explained + "; the rest is noise." }
-    return explained + "; most of the rest is not noise but other resonances or distortion."
-  }
-
-  /// What speaks against leaning on the figures: a sentence each.
-  public var warnings: [String] {
-    var found: [String] = []
-    if isPoor {
-      found.append("The fit is poor; the values are marked as estimates.")
-    }
-    if signalToNoise < 20 {
-      found.append(
-        "The sweeps are only \(NumberFormatting.rounded(signalToNoise, places: 1)) dB above the noise."
-      )
-    }
-    if abs(clockError) > 20 {
-      found.append(
-        "The recorder's clock is \(NumberFormatting.rounded(abs(clockError), places: 0)) ppm "
-          + "\(clockError > 0 ? "faster" : "slower") than the player's; this was corrected.")
-    }
-    if let inputCorner {
-      found.append(
-        "The recorder's input has a high-pass at \(NumberFormatting.rounded(inputCorner, places: 1)) Hz; this was corrected."
-      )
-    }
-    if let coilCorner {
-      found.append(
-        "Coil inductance reduces the response above \(NumberFormatting.rounded(coilCorner, places: 0)) Hz; the drive does not compensate for it."
-      )
-    }
-    return found
-  }
-
-  /// Whether the figures are no more than estimates.
-  public var isPoor: Bool {
-    residual > Self.goodResidual || resonanceInterval > Self.widestResonance
-      || qualityInterval > Self.widestQuality
   }
 
   /// What is only known with more than the recording.
@@ -250,37 +222,5 @@ public struct Calibration: Equatable, Sendable {
   private static func rounded(_ value: Double, places: Int) -> Double {
     let scale = pow(10, Double(places))
     return (value * scale).rounded() / scale
-  }
-}
-
-/// Why a transducer cannot be measured from a recording, or a signal not be made for one.
-public struct CalibrationError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// What can be done about it.
-  public enum Kind: String, Sendable {
-    /// The signal cannot be as asked: change its figures.
-    case unsuitableSignal
-    /// The transducer cannot take the signal: lower its level or narrow its band.
-    case tooStrong
-    /// The recording does not hold what the signal needs: record all of it again.
-    case unsuitableRecording
-    /// The recorder was driven too hard: lower its gain.
-    case clipped
-    /// The noise hides the signal: raise the level or the gain, or record where it is quieter.
-    case tooQuiet
-    /// The recorder's clock is not the player's: record on the device that plays.
-    case clockMismatch
-    /// The recording does not show a single resonance: check where the sensor is.
-    case noResonance
-  }
-
-  /// What can be done about it.
-  public var kind: Kind
-  /// One line for the user that goes behind the name of what is wrong.
-  public var description: String
-
-  /// Makes an error.
-  public init(kind: Kind, description: String) {
-    self.kind = kind
-    self.description = description
   }
 }

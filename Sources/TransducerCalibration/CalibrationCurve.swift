@@ -13,7 +13,7 @@ public struct CalibrationCurve: Equatable, Sendable {
     public let hertz: Double
     /// What was measured, in decibels.
     public let measured: Double
-    /// What the resonance gives, in decibels.
+    /// What the resonances give, in decibels.
     public let fitted: Double
     /// What is left of the measured when the fitted is taken from it, phase and all, in decibels.
     public let residual: Double
@@ -52,10 +52,10 @@ public struct CalibrationCurve: Equatable, Sendable {
     let noises = noise.groups.indices.map { power(noise, $0) }
     let heard = Self.run(
       of: zip(levels, noises).map { $0 > Self.prominence * $1 },
-      around: response.groups.lastIndex { $0.hertz <= fit.shape.resonance } ?? 0)
+      around: response.groups.lastIndex { $0.hertz <= fit.shape.main.resonance } ?? 0)
     let greatest = max(zip(levels, heard).map { $1 ? $0 : 0 }.max() ?? 0, 1e-300).squareRoot()
     let points = zip(response.groups, heard).map { group, isAboveNoise in
-      let fitted = fit.shape.value(atHertz: group.hertz) * fit.gain
+      let fitted = fit.value(atHertz: group.hertz)
       let passed = fit.shape.highPassValue(atHertz: group.hertz).magnitude
       let factor = pow(group.hertz, order) / (greatest * max(passed, 1e-5))
       return Point(

@@ -2,8 +2,15 @@
 ///
 /// Levenberg, Quarterly of Applied Mathematics 2, 1944; Marquardt, Journal of SIAM 11, 1963.
 enum LevenbergMarquardt {
-  /// Rounds after which the best so far is taken.
-  static let maximumIterationCount = 60
+  /// When a search ends: after so many rounds, or where a round gains less than a part of the squares.
+  struct Precision {
+    var rounds: Int
+    var gain: Double
+
+    static let full = Precision(rounds: 60, gain: 1e-10)
+    /// Enough to compare starts.
+    static let coarse = Precision(rounds: 30, gain: 1e-4)
+  }
 
   /// The parameters for which the squares of the residuals sum to the least.
   ///
@@ -11,16 +18,17 @@ enum LevenbergMarquardt {
   ///   - start: Where to begin.
   ///   - steps: How far each parameter is moved to see what it does.
   ///   - bounds: What each is kept within.
+  ///   - precision: When the search ends.
   ///   - residuals: As many for all parameters.
   static func fit(
     from start: [Double], steps: [Double], bounds: [ClosedRange<Double>],
-    residuals: ([Double]) -> [Double]
+    precision: Precision = .full, residuals: ([Double]) -> [Double]
   ) -> [Double] {
     var point = start
     var left = residuals(point)
     var cost = left.reduce(0) { $0 + $1 * $1 }
     var damping = 1e-3
-    for _ in 0..<maximumIterationCount {
+    for _ in 0..<precision.rounds {
       let columns = point.indices.map { index in
         var moved = point
         moved[index] += steps[index]
@@ -38,7 +46,7 @@ enum LevenbergMarquardt {
         isBetter = nextCost < cost
         damping = isBetter ? max(damping / 10, 1e-12) : damping * 10
         guard isBetter else { continue }
-        isDone = cost - nextCost < 1e-10 * cost
+        isDone = cost - nextCost < precision.gain * cost
         point = next
         left = rest
         cost = nextCost
@@ -55,6 +63,13 @@ enum LevenbergMarquardt {
       (0..<count).map { dot(columns[row], columns[$0]) } + [-dot(columns[row], left)]
     }
     for index in 0..<count { rows[index][index] += damping * rows[index][index] + 1e-300 }
+    return solve(rows)
+  }
+
+  /// The solution of linear equations whose matrix is symmetric and positive; each row ends with its right side.
+  static func solve(_ rows: [[Double]]) -> [Double]? {
+    var rows = rows
+    let count = rows.count
     for pivot in 0..<count {
       // The matrix is symmetric and positive: no rows need to change places.
       guard rows[pivot][pivot] > 0, rows[pivot][pivot].isFinite else { return nil }
@@ -63,8 +78,8 @@ enum LevenbergMarquardt {
         for column in pivot...count { rows[row][column] -= factor * rows[pivot][column] }
       }
     }
-    let move = (0..<count).map { rows[$0][count] / rows[$0][$0] }
-    return move.allSatisfy(\.isFinite) ? move : nil
+    let found = (0..<count).map { rows[$0][count] / rows[$0][$0] }
+    return found.allSatisfy(\.isFinite) ? found : nil
   }
 
   /// The diagonal of the inverse of JᵀJ, or nothing where it has none.

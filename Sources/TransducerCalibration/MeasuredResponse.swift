@@ -16,7 +16,10 @@ struct MeasuredResponse {
   static let groupsPerOctave = 96.0
 
   /// The groups by rising frequency; those without a bin are left out.
-  private(set) var groups: [Group]
+  let groups: [Group]
+  /// The roots of their weights, and their gains times these.
+  let roots: [Double]
+  let weighted: [Phasor]
 
   /// Reduces spectra of one length.
   ///
@@ -40,12 +43,24 @@ struct MeasuredResponse {
       groups[index].gain = groups[index].gain + bin.recorded * bin.played.conjugate
       groups[index].weight += weight
     }
-    self.groups = groups.compactMap { group in
-      guard group.weight > 0 else { return nil }
-      return Group(
-        hertz: group.hertz / group.weight, gain: group.gain * (1 / group.weight),
-        weight: group.weight)
-    }
+    self.init(
+      groups.compactMap { group in
+        guard group.weight > 0 else { return nil }
+        return Group(
+          hertz: group.hertz / group.weight, gain: group.gain * (1 / group.weight),
+          weight: group.weight)
+      })
+  }
+
+  private init(_ groups: [Group]) {
+    self.groups = groups
+    roots = groups.map { $0.weight.squareRoot() }
+    weighted = zip(groups, roots).map { $0.gain * $1 }
+  }
+
+  /// Every so many of the groups: enough to see where a fit leads.
+  func thinned(by count: Int) -> MeasuredResponse {
+    MeasuredResponse(stride(from: 0, to: groups.count, by: count).map { groups[$0] })
   }
 
   /// The power of all that was recorded, as the groups hold it.

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import SignalAnalysis
 
-/// Both sweeps of a recording cut out, and the clock error and noise between them.
+/// Both sweeps of a recording cut out and brought to one level, and the clock error and noise between them.
 struct SweepPair {
   /// A bin of the band.
   struct Bin: BitwiseCopyable {
@@ -44,11 +44,12 @@ struct SweepPair {
     let highest = min(Int(signal.band.upperBound / spacing), transform.binCount - 1)
     // The second cut begins a part of a frame off its place.
     let offset = (gap - Double(wholeGap)) / rate
+    let raise = 1 / SweepSignal.quietShare
     bins = (lowest...max(lowest, highest)).map { index in
       let hertz = Double(index) * spacing
       let turn = 2 * Double.pi * hertz * offset
       return Bin(
-        hertz: hertz, played: Phasor(played[index]), first: Phasor(one[index]),
+        hertz: hertz, played: Phasor(played[index]), first: Phasor(one[index]) * raise,
         second: Phasor(other[index]) * Phasor(cos(turn), sin(turn)))
     }
     self.rate = rate
@@ -81,23 +82,50 @@ struct SweepPair {
     return whole > 0 ? different / whole : 1
   }
 
-  /// The mean of both, at a delay taken out, in seconds behind `start`.
-  func response(without delay: Double) -> MeasuredResponse {
-    let lowest = bins.first?.hertz ?? 1
-    return MeasuredResponse(
-      bins: bins.map { bin in
-        let turn = 2 * Double.pi * bin.hertz * delay
-        let mean = (bin.first + bin.second) * 0.5
-        return (bin.hertz, mean * Phasor(cos(turn), sin(turn)), bin.played)
-      }, lowest: lowest)
+  /// By what factor the second sweep is stronger than the first would have it; 1 where nothing changed its gain.
+  var levelRatio: Double {
+    let first = bins.reduce(0) { $0 + $1.first.power }
+    let second = bins.reduce(0) { $0 + $1.second.power }
+    return first > 0 ? (second / first).squareRoot() : 0
   }
 
-  /// What is noise in the mean of both, from half their difference.
-  var noise: MeasuredResponse {
+  /// What a response is taken from.
+  enum Part {
+    /// Both, each by the inverse of its noise.
+    case both
+    case quiet
+    case loud
+  }
+
+  /// A response at a delay taken out, in seconds behind `start`.
+  func response(_ part: Part = .both, without delay: Double) -> MeasuredResponse {
     MeasuredResponse(
-      bins: bins.map { ($0.hertz, ($0.first - $0.second) * 0.5, $0.played) },
+      bins: bins.map { bin in
+        let turn = 2 * Double.pi * bin.hertz * delay
+        let value =
+          switch part {
+          case .both: bin.first * Self.quietWeight + bin.second * (1 - Self.quietWeight)
+          case .quiet: bin.first
+          case .loud: bin.second
+          }
+        return (bin.hertz, value * Phasor(cos(turn), sin(turn)), bin.played)
+      }, lowest: bins.first?.hertz ?? 1)
+  }
+
+  /// What is noise in the mean of both, from their difference.
+  var noise: MeasuredResponse {
+    // The variance of the weighted mean over that of the difference.
+    let share = (Self.quietWeight * (1 - Self.quietWeight)).squareRoot()
+    return MeasuredResponse(
+      bins: bins.map { ($0.hertz, ($0.first - $0.second) * share, $0.played) },
       lowest: bins.first?.hertz ?? 1)
   }
+
+  /// The quiet sweep's weight in the mean: its noise is raised with it.
+  private static let quietWeight: Double = {
+    let power = SweepSignal.quietShare * SweepSignal.quietShare
+    return power / (1 + power)
+  }()
 
   /// A part of a recording around its mean; what lies outside is silence.
   private static func cut(_ samples: [Float], from start: Int, count: Int) -> [Float] {

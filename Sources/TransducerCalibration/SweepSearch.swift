@@ -11,7 +11,7 @@ struct SweepSearch {
   /// How far an impulse has to stand out of the rest, as a multiple of the median.
   private static let prominence: Float = 9
   /// The least part of the one impulse that the other may be.
-  private static let likeness: Float = 0.35
+  private static let likeness: Float = 0.2
 
   /// The magnitude of the impulse response, at a lower rate than the recording's.
   private let impulses: [Float]

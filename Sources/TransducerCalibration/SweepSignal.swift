@@ -1,11 +1,13 @@
+public import HapticRender
 internal import Glibc
 internal import SignalAnalysis
 internal import SystemSupport
 
-/// The signal that a transducer is measured with: two equal sweeps, then tones and bursts to feel.
+/// The signal that a transducer is measured with: a sweep at half of the level, one at the level, then tones and
+/// bursts to feel.
 ///
 /// The sweeps are exponential sines after Farina, "Simultaneous measurement of impulse response and distortion
-/// with a swept-sine technique", AES 108th convention, 2000. The signal follows from its figures alone, at any
+/// with a swept-sine technique", AES 108th convention, 2000. Two levels show what is not linear. The signal follows from its figures alone, at any
 /// rate, so that a recording is understood without the file that was played.
 public struct SweepSignal: Equatable, Sendable {
   /// The frequencies a sweep goes through, in hertz.
@@ -16,6 +18,8 @@ public struct SweepSignal: Equatable, Sendable {
   public let level: Double
   /// Between which frequencies the tones and bursts lie.
   public let toneBand: ClosedRange<Double>
+  /// Whether tones and bursts follow the sweeps.
+  public let hasTones: Bool
 
   /// The frequencies of a sweep that is not told otherwise: one octave beyond what shakers are made for.
   public static let defaultBand = 10.0...1_000.0
@@ -37,10 +41,11 @@ public struct SweepSignal: Equatable, Sendable {
   ///   - duration: Seconds of each sweep, 0.5…30.
   ///   - level: Peak in dBFS, −40…−3.
   ///   - toneBand: Cut to the sweep's own band.
+  ///   - hasTones: Whether tones and bursts follow the sweeps.
   /// - Throws: `unsuitableSignal` for figures outside their limits.
   public init(
     band: ClosedRange<Double> = defaultBand, duration: Double = defaultDuration,
-    level: Double = defaultLevel, toneBand: ClosedRange<Double>? = nil
+    level: Double = defaultLevel, toneBand: ClosedRange<Double>? = nil, hasTones: Bool = true
   ) throws(CalibrationError) {
     func refusal(_ text: String) -> CalibrationError {
       CalibrationError(kind: .unsuitableSignal, description: text)
@@ -64,11 +69,38 @@ public struct SweepSignal: Equatable, Sendable {
     self.duration = duration
     self.level = level
     self.toneBand = (toneBand ?? band).clamped(to: band)
+    self.hasTones = hasTones
+  }
+
+  /// Seconds of the signal of a quick check.
+  public static let checkLength = 5.0
+  /// How far its sweeps reach around the resonance, as a factor, and their lowest frequency in hertz.
+  private static let checkReach = 4.0
+  private static let checkLowest = 7.0
+
+  /// The signal of a quick check: short sweeps two octaves around the resonance of a profile, 5 s in all.
+  ///
+  /// - Throws: `unsuitableSignal` where the profile has no resonance, or one that such sweeps cannot reach.
+  public init(
+    checking profile: TransducerProfile, level: Double = defaultLevel
+  ) throws(CalibrationError) {
+    guard let model = profile.hardware?.model else {
+      throw CalibrationError(
+        kind: .unsuitableSignal,
+        description: "\(profile.name) has no resonance and quality to check; calibrate it first")
+    }
+    let low = max(Self.checkLowest, model.resonance / Self.checkReach)
+    let duration = (Self.checkLength - Self.margin) / 2 - Self.pause
+    try self.init(
+      band: low...max(4 * low, model.resonance * Self.checkReach), duration: duration,
+      level: level, hasTones: false)
   }
 
   /// The peak as a factor of full scale.
   public var amplitude: Double { Decibels.factor(level) }
 
+  /// What the first sweep's amplitude is of the second's.
+  static let quietShare = 0.5
   /// Seconds of silence at both ends.
   static let margin = 0.5
   /// Seconds of silence behind each sweep, in which the transducer comes to rest.
@@ -86,7 +118,9 @@ public struct SweepSignal: Equatable, Sendable {
   public var measuredLength: Double { Self.margin + 2 * sweepSpacing }
   /// Seconds of the whole signal.
   public var length: Double {
-    measuredLength + 2 * Double(Self.toneCount) * Self.toneSpacing + Self.margin
+    hasTones
+      ? measuredLength + 2 * Double(Self.toneCount) * Self.toneSpacing + Self.margin
+      : measuredLength
   }
 
   /// Periods of the lowest frequency in which a sweep comes up, so that the high-pass does not overshoot.
@@ -105,12 +139,13 @@ public struct SweepSignal: Equatable, Sendable {
   /// - Throws: `unsuitableSignal` where the rate is too low.
   public func samples(rate: Double, isWhole: Bool = true) throws(CalibrationError) -> [Float] {
     try check(rate: rate)
+    let isWhole = isWhole && hasTones
     let seconds = isWhole ? length : measuredLength
     var signal = [Double](repeating: 0, count: Int((seconds * rate).rounded(.up)))
     let sweep = rawSweep(rate: rate)
-    for start in [firstSweep, firstSweep + sweepSpacing] {
-      Self.lay(sweep, at: Int((start * rate).rounded()), in: &signal)
-    }
+    Self.lay(
+      sweep.map { Self.quietShare * $0 }, at: Int((firstSweep * rate).rounded()), in: &signal)
+    Self.lay(sweep, at: Int(((firstSweep + sweepSpacing) * rate).rounded()), in: &signal)
     if isWhole {
       for index in 0..<Self.toneCount {
         let tone = measuredLength + Double(index) * Self.toneSpacing
@@ -124,7 +159,7 @@ public struct SweepSignal: Equatable, Sendable {
     return filtered(signal, rate: rate)
   }
 
-  /// One sweep as it is in the signal, and what the high-pass adds behind it.
+  /// The louder sweep as it is in the signal, and what the high-pass adds behind it.
   ///
   /// - Parameter rate: Frames per second; need not be whole, so that a clock's error can be followed.
   func sweep(rate: Double) -> [Float] {

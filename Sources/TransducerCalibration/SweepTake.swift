@@ -6,8 +6,10 @@ internal import SystemSupport
 struct SweepTake {
   /// The sweeps, by the player's clock.
   let pair: SweepPair
-  /// Decibels between the sweeps and the silence between them.
+  /// Decibels between the louder sweep and the silence in front of it.
   let signalToNoise: Double
+  /// The frequency of the mains hum that was taken out, in hertz.
+  let hum: Double?
 
   /// Parts of the power by which two equal sweeps may differ besides noise: 10 dB below them.
   private static let mostDifference = 0.1
@@ -26,6 +28,13 @@ struct SweepTake {
           description: "is clipped at \(recording.place(of: frame)) s; lower the recorder's gain")
       }
     }
+    let silences = Self.silences(places, signal, recording)
+    let hum = MainsHum(in: recording.samples, rate: rate, silences: silences)
+    self.hum = hum?.hertz
+    let recording =
+      hum.map {
+        CalibrationRecording(samples: $0.removed(from: recording.samples, rate: rate), rate: rate)
+      } ?? recording
     let first = SweepPair(recording, signal: signal, rate: rate, first: places.first)
     let error = first.clockSkew / signal.sweepSpacing
     guard abs(error) * 1e6 <= Calibration.maximumClockError else {
@@ -36,7 +45,7 @@ struct SweepTake {
       )
     }
     signalToNoise = NoiseMeasurement.signalToNoise(
-      of: recording.samples, rate: rate, signal: signal, first: Int(places.first * rate),
+      of: recording.samples, rate: rate, signal: signal,
       second: Int(places.second * rate))
     guard signalToNoise >= Calibration.minimumSignalToNoise else {
       throw CalibrationError(
@@ -47,14 +56,49 @@ struct SweepTake {
     }
     pair = SweepPair(
       recording, signal: signal, rate: rate * (1 + error), first: places.first)
-    // Noise is in both sweeps and in each is its own.
-    let expected = 4 * pow(10, -signalToNoise / 10)
+    let ratio = pair.levelRatio
+    guard ratio > Self.leastRatio else {
+      let step = -Decibels.of(amplitude: SweepSignal.quietShare)
+      throw CalibrationError(
+        kind: .unsuitableRecording,
+        description: "has its second sweep only "
+          + "\(NumberFormatting.rounded(step + Decibels.of(amplitude: ratio), places: 1)) dB above the first, not "
+          + "\(NumberFormatting.rounded(step, places: 1)) dB; record the signal of this version, with automatic gain control off"
+      )
+    }
+  }
+
+  /// The least factor between the sweeps, brought to one level, that is not a gain which changed; noise is in it.
+  private static let leastRatio = 0.6
+
+  /// Refuses sweeps that differ by more than noise.
+  func checkDifference() throws(CalibrationError) {
+    // Noise is in both sweeps, in each is its own, and in the first it is raised.
+    let raised = 1 + 1 / (SweepSignal.quietShare * SweepSignal.quietShare)
+    let expected = 2 * raised * pow(10, -signalToNoise / 10)
     guard pair.difference <= Self.mostDifference + expected else {
       throw CalibrationError(
         kind: .unsuitableRecording,
         description: "has two sweeps that differ by "
           + "\(NumberFormatting.rounded(pair.difference.squareRoot() * 100, places: 0)) %; avoid movement and noise, and record again"
       )
+    }
+  }
+
+  /// Frames of a recording in which nothing is played and nothing rings any more.
+  private static func silences(
+    _ places: (first: Double, second: Double), _ signal: SweepSignal,
+    _ recording: CalibrationRecording
+  ) -> [Range<Int>] {
+    // A place is that of a sweep's peak, up to a pre-roll behind its beginning.
+    let ring = 0.6
+    let ends = [places.first, places.second].map { $0 + signal.duration + ring }
+    return [
+      (0.05, places.first - SweepPair.preRoll), (ends[0], places.second - SweepPair.preRoll),
+      (ends[1], places.second + signal.duration + SweepSignal.pause - 0.1),
+    ].map { start, end in
+      let first = min(max(0, Int(start * recording.rate)), recording.samples.count)
+      return first..<max(first, min(recording.samples.count, Int(end * recording.rate)))
     }
   }
 }
@@ -73,7 +117,9 @@ public struct ReferenceDelay: Equatable, Sendable {
   public init(
     measuring recording: CalibrationRecording, of signal: SweepSignal
   ) throws(CalibrationError) {
-    let pair = try SweepTake(recording, signal: signal).pair
+    let take = try SweepTake(recording, signal: signal)
+    try take.checkDifference()
+    let pair = take.pair
     let response = pair.response(without: SweepPair.preRoll)
     let terms = response.groups.map { (hertz: $0.hertz, value: $0.gain * $0.weight) }
     let reach = 0.5 / signal.band.lowerBound
@@ -95,18 +141,17 @@ enum NoiseMeasurement {
   private static let length = 0.5
   private static let distance = 0.1
 
-  /// Decibels between the power of a sweep and that of the pause behind it.
+  /// Decibels between the power of the second sweep and that of the pause in front of it.
   ///
   /// - Parameters:
-  ///   - first: Frame at which the first sweep begins.
-  ///   - second: Frame at which the second does.
+  ///   - second: Frame at which the second sweep begins.
   static func signalToNoise(
-    of samples: [Float], rate: Double, signal: SweepSignal, first: Int, second: Int
+    of samples: [Float], rate: Double, signal: SweepSignal, second: Int
   ) -> Double {
     let end = second - Int(distance * rate)
     let noise = power(samples, from: end - Int(length * rate), to: end, rate: rate, signal)
     let sweep = power(
-      samples, from: first, to: first + Int(signal.duration * rate), rate: rate, signal)
+      samples, from: second, to: second + Int(signal.duration * rate), rate: rate, signal)
     // The sweep's part holds noise as well.
     return Decibels.of(power: max(0, sweep - noise) / max(noise, 1e-30))
   }

@@ -35,15 +35,22 @@ import Testing
   private func record(latency: Int) throws {
     let written = try place.temblor(["sweep", "--rate", "8000", "-o", "sweep.wav"] + signal)
     #expect(written.status == 0)
+    try writeTake(of: "sweep.wav", latency: latency)
     let played = try sound("sweep.wav").interleaved
+    let moved = try sound("take.wav").interleaved
+    let direct = [Float](repeating: 0, count: 10) + played
+    let rest = [Float](repeating: 0, count: moved.count - direct.count)
+    try write([direct + rest, moved], rate: 8_000, to: "stereo.wav")
+  }
+
+  /// Writes what the transducer makes of a file as `take.wav`.
+  private func writeTake(of name: String, latency: Int) throws {
+    let played = try sound(name).interleaved
     var chance = Chance(state: 1)
     let late = [Double](repeating: 0, count: latency) + played.map(Double.init)
     let moved = SimulatedTransducer(resonance: 44, qualityFactor: 4, rate: 8_000).response(to: late)
       .map { Float(0.5 * $0 + 0.001 * chance.normal()) }
     try write([moved], rate: 8_000, to: "take.wav")
-    let direct = [Float](repeating: 0, count: 10) + played
-    let rest = [Float](repeating: 0, count: moved.count - direct.count)
-    try write([direct + rest, moved], rate: 8_000, to: "stereo.wav")
   }
 
   /// A number behind a key of a JSON text.
@@ -60,7 +67,7 @@ import Testing
           0,
           output: """
             sweep.wav: 12 s, 10 to 800 Hz at -12 dBFS for dayton-tt25-8
-            Attach an accelerometer to the mounted transducer, or hold a microphone close to it.
+            Attach an accelerometer to the mounted transducer, or hold a microphone against it.
             Record the whole signal in one take, with automatic gain control off and without clipping:
               arecord -f S16_LE -r 48000 -d 17 take.wav
             While recording, play:
@@ -96,6 +103,74 @@ import Testing
     #expect(!profile.contains("estimated"))
     let checked = try place.temblor("profiles", "check", "mine.json")
     #expect(checked.status == 0)
+  }
+
+  /// A profile, the transducer of 44 Hz and quality 4, and 5 s.
+  @Test func aQuickCheckSaysHowFarTheFiguresHaveMoved() throws {
+    func profile(_ name: String, resonance: Double) throws {
+      try place.write(
+        Array(
+          """
+          {
+            "name": "\(name)", "summary": "A chair.", "frequency": { "low": 20, "high": 80 },
+            "hardware": {
+              "product": "Chair", "resonance": \(resonance), "qualityFactor": 4,
+              "uncertainty": { "resonance": 0.03, "qualityFactor": 1.1 }
+            }
+          }
+          """.utf8), to: "\(name).json")
+    }
+    try profile("near", resonance: 43)
+    try profile("far", resonance: 41)
+    let words = ["--quick", "--profile", "near.json", "--rate", "8000", "-o", "sweep.wav"]
+    let written = try place.temblor(["sweep"] + words)
+    #expect(written.status == 0)
+    #expect(written.output.hasPrefix("sweep.wav: 5 s, 10.75 to 172 Hz at -12 dBFS for near\n"))
+    #expect(
+      written.output.hasSuffix("  temblor calibrate --quick take.wav --profile near.json\n"))
+    try writeTake(of: "sweep.wav", latency: 40)
+    let near = try place.temblor(["calibrate", "--quick", "take.wav", "--profile", "near.json"])
+    #expect(near.status == 0)
+    let lines = near.output.split(separator: "\n", omittingEmptySubsequences: false).map(
+      String.init)
+    #expect(lines[0] == "           near   measured        change  profile states")
+    #expect(lines[1].hasPrefix("resonance  43 Hz  4") && lines[1].hasSuffix(" %  +2.3 %  ±3 %"))
+    #expect(
+      lines[2].hasPrefix("quality    4      ") && lines[2].hasSuffix("within a factor of 1.1"))
+    #expect(lines[4] == "Both are within what the profile states.")
+    // The sweeps are those of the profile: another resonance needs another recording.
+    _ = try place.temblor(
+      ["sweep", "--quick", "--profile", "far.json", "--rate", "8000", "-o", "sweep.wav"])
+    try writeTake(of: "sweep.wav", latency: 40)
+    let far = try place.temblor(["calibrate", "--quick", "take.wav", "--profile", "far.json"])
+    #expect(far.status == 3)
+    #expect(
+      far.output.contains(
+        "\n\nThe resonance is beyond what the profile states; calibrate again without '--quick'.\n")
+    )
+    let json = try place.temblor(
+      ["calibrate", "--quick", "--json", "take.wav", "--profile", "far.json"])
+    #expect(json.status == 3)
+    #expect(json.output.contains("\"resonance\": { \"stated\": 41.0, \"measured\": 4"))
+    #expect(json.output.contains("\"within\": false"))
+    #expect(
+      try place.temblor([
+        "calibrate", "--quick", "take.wav", "--profile", "far.json", "-o", "a.json",
+      ])
+      .error.hasPrefix("temblor: '--output' cannot be used with '--quick'\n"))
+    #expect(
+      try place.temblor(["sweep", "--quick", "--profile", "phone", "-o", "a.wav"])
+        .error.hasPrefix(
+          "temblor: phone has no resonance and quality to check; calibrate it first\n"))
+  }
+
+  /// Sound servers and networks are seconds late.
+  @Test func aLatencyOfThreeSecondsIsMeasured() throws {
+    try record(latency: 24_010)
+    let run = try place.temblor(
+      ["calibrate", "stereo.wav", "--channel", "2", "--reference", "1", "--json"] + signal)
+    #expect(run.error == "")
+    #expect(abs((number("latency", in: run.output) ?? 0) - 3) < 1e-4)
   }
 
   @Test func aReferenceChannelTellsTheLatency() throws {

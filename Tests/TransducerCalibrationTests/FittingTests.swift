@@ -158,10 +158,63 @@ import TransducerCalibration
     let clean = try Calibration(measuring: studio.record([(40, 5, 1)]), of: studio.signal)
     #expect(clean.verdict.hasSuffix("of the recorded power; the rest is noise."))
     #expect(clean.warnings == [])
+    // More resonances than are fitted.
+    let crowd = [(40.0, 5.0, 1.0), (75, 12, 0.06), (120, 8, 0.06), (190, 9, 0.06), (310, 8, 0.06)]
     let mixed = try Calibration(
-      measuring: studio.record([(40, 5, 1), (150, 8, 0.08)]), of: studio.signal)
+      measuring: studio.record(crowd), of: studio.signal, acceptsPoor: true)
     #expect(
       mixed.verdict.hasSuffix(
         "; most of the rest is not noise but other resonances or distortion."))
+  }
+
+  /// Chairs and platforms have two resonances or three.
+  @Test func furtherResonancesAreFitted() throws {
+    let studio = try RecordingStudio()
+    let three = [(40.0, 5.0, 1.0), (70, 9, -0.4), (150, 12, 0.2)]
+    let found = try Calibration(measuring: studio.record(three), of: studio.signal)
+    #expect(abs(found.resonance / 40 - 1) < 0.005)
+    #expect(abs(found.qualityFactor / 5 - 1) < 0.03)
+    try #require(found.modes.count == 2)
+    for (mode, made) in zip(found.modes, three.dropFirst()) {
+      #expect(abs(mode.resonance / made.0 - 1) < 0.005)
+      #expect(abs(mode.qualityFactor / made.1 - 1) < 0.05)
+      #expect(abs(mode.gain / made.2 - 1) < 0.05)
+    }
+    #expect(found.verdict.hasPrefix("3 resonances explain "))
+    #expect(
+      found.warnings.contains {
+        $0.hasPrefix("A further resonance is at 70 Hz, with a Q factor of ")
+      })
+  }
+
+  /// Of two resonances that are both strong the lower one is meant, whatever the sensor.
+  @Test(arguments: [SimulatedTransducer.Quantity.acceleration, .velocity])
+  func theLowerOfTwoStrongResonancesIsTheMainOne(quantity: SimulatedTransducer.Quantity) throws {
+    let studio = try RecordingStudio()
+    let found = try Calibration(
+      measuring: studio.record([(160, 8, 1), (320, 8, 1)], as: quantity), of: studio.signal,
+      sensors: [quantity == .velocity ? .velocity : .acceleration])
+    #expect(abs(found.resonance - 160) < 0.5)
+    #expect(abs((found.modes.first?.resonance ?? 0) - 320) < 1)
+  }
+
+  @Test(arguments: [(50.03, 0.0), (59.95, -12), (49.98, 6)])
+  func mainsHumIsTakenOut(hertz: Double, decibels: Double) throws {
+    let studio = try RecordingStudio()
+    let clean = try studio.record([(40, 5, 1)])
+    let peak = clean.samples.reduce(0) { max($0, abs($1)) }
+    let amplitude = peak * Float(pow(10, decibels / 20))
+    let hum = CalibrationRecording(
+      samples: clean.samples.enumerated().map {
+        let turn = 2 * Double.pi * hertz * Double($0) / clean.rate
+        return $1 + amplitude * Float(sin(turn) + 0.4 * cos(3 * turn))
+      }, rate: clean.rate)
+    let found = try Calibration(measuring: hum, of: studio.signal)
+    #expect(abs(found.resonance / 40 - 1) < 0.003)
+    #expect(abs(found.qualityFactor / 5 - 1) < 0.02)
+    #expect(abs((found.hum ?? 0) - hertz) < 0.02)
+    let words = "Mains hum at "
+    #expect(found.warnings.contains { $0.hasPrefix(words) && $0.hasSuffix(" Hz was removed.") })
+    #expect(try Calibration(measuring: clean, of: studio.signal).hum == nil)
   }
 }

@@ -10,7 +10,7 @@ struct RecordingStudio {
   /// Frames by which all is late; need not be whole.
   var latency = 80.0
   var gain = 1.0
-  /// Decibels of a sweep above white noise.
+  /// Decibels of the louder sweep above white noise.
   var signalToNoise: Double? = 20
   /// Parts in a million by which the recorder is fast.
   var clockError = 0.0
@@ -55,7 +55,8 @@ struct RecordingStudio {
   func finish(_ sound: [Double]) -> CalibrationRecording {
     var chance = Chance(state: seed)
     let late = clockError == 0 ? delayed(sound) : stretched(sound)
-    let sweepStart = Int(signal.firstSweepForTests * rate + latency)
+    let sweepStart = Int(
+      (signal.firstSweepForTests + signal.sweepSpacing) * rate + latency)
     let sweep = late[sweepStart..<(sweepStart + Int(signal.duration * rate))]
     let power = sweep.reduce(0) { $0 + $1 * $1 } / Double(sweep.count)
     let noise = signalToNoise.map { (power * pow(10, -$0 / 10)).squareRoot() } ?? 0

@@ -21,8 +21,10 @@ struct SweepPlayer {
   private let channel: Int?
   private let time: any TimeSource
 
-  /// Seconds that are recorded behind the signal, for all that comes late.
-  private static let tail = 0.5
+  /// Seconds that are recorded behind the signal, for all that comes late: sound servers and networks take up to 3.
+  private static let tail = 3.25
+  /// The same behind a quick check.
+  private static let quickTail = 0.5
   /// Seconds until devices run steadily, after which their clocks are compared.
   private static let settling = 0.25
   /// Frames handed over at a time where nothing else is asked for: haste helps nobody here.
@@ -66,7 +68,7 @@ struct SweepPlayer {
         device, rate: Int(rate), channelCount: channelCount, timekeeper: time)
       var recorded: [Float] = []
       var origins: [Double] = []
-      let wanted = samples.count + Int(Self.tail * rate)
+      let wanted = samples.count + Int((options.isQuick ? Self.quickTail : Self.tail) * rate)
       try capture.start()
       try run(samples, count: .max, on: sink) { written in
         try capture.read(into: &recorded)

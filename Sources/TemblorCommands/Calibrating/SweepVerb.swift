@@ -12,10 +12,13 @@ enum SweepVerb {
   static let description = CommandDescription(
     "sweep", abstract: "Write or play the measurement signal for a transducer.",
     discussion: """
-      The signal consists of two identical rising sweeps, then six tones and six bursts to feel. Record it with a sensor on the transducer and measure the recording with 'temblor calibrate'. The level is low, fades in slowly and contains nothing below half the lowest frequency. Levels beyond the limits of the profile are rejected.
+      The signal consists of two rising sweeps, the first 6 dB weaker, then six tones and six bursts to feel. Record it with a sensor on the transducer and measure the recording with 'temblor calibrate'. The level is low, fades in slowly and contains nothing below half the lowest frequency. Levels beyond the limits of the profile are rejected.
+
+      With --quick, the signal takes 5 s, for 'temblor calibrate --quick'.
       """,
     options: [
       SweepOptions.profile,
+      SweepOptions.quick,
       Option(
         "-o", "--output", value: "FILE", help: "Output file, 24 bits.",
         completion: .file(endingIn: "wav", "flac"), writes: []),
@@ -99,14 +102,15 @@ enum SweepVerb {
       text += "The profile has no power or excursion limit: start at a low volume.\n"
     }
     text += """
-      Attach an accelerometer to the mounted transducer, or hold a microphone close to it.
+      Attach an accelerometer to the mounted transducer, or hold a microphone against it.
       Record the whole signal in one take, with automatic gain control off and without clipping:
         arecord -f S16_LE -r 48000 -d \(Int(options.signal.length.rounded(.up)) + 5) take.wav
 
       """
     if let file { text += "While recording, play:\n  aplay \(file.printable)\n" }
-    return text + "Then measure:\n  temblor calibrate take.wav --profile \(options.profileWord)"
-      + "\(options.words) -o mine.json\n"
+    return text
+      + "Then measure:\n  temblor calibrate\(options.isQuick ? " --quick" : "") take.wav --profile \(options.profileWord)"
+      + "\(options.words)\(options.isQuick ? "" : " -o mine.json")\n"
   }
 }
 
@@ -134,6 +138,9 @@ struct SweepOptions {
     help: "Profile of the transducer: a name from 'temblor profiles' or a file.",
     completion: SharedOptions.profileNames)
 
+  static let quick = Option(
+    "--quick", help: "Check resonance and Q factor of a profile with a signal of 5 s.")
+
   /// The profile.
   let profile: TransducerProfile
   /// The file it was found in by its name.
@@ -142,6 +149,8 @@ struct SweepOptions {
   let profileWord: String
   /// The signal.
   let signal: SweepSignal
+  /// Whether the profile is only checked.
+  let isQuick: Bool
 
   /// What a command line asks for.
   ///
@@ -157,6 +166,20 @@ struct SweepOptions {
     let input = try ProfileInput.find(word)
     profile = try input.profile()
     profilePath = input.entry?.path
+    isQuick = arguments.flag("--quick")
+    let level =
+      try arguments.double("--level", in: SweepSignal.levels) ?? SweepSignal.defaultLevel
+    if isQuick {
+      for option in ["--from", "--to", "--sweep-duration"] where arguments.value(option) != nil {
+        throw UsageError(.remove, "'\(option)' cannot be used with '--quick'")
+      }
+      do {
+        signal = try SweepSignal(checking: profile, level: level)
+      } catch {
+        throw UsageError(.invalidValue, error.description)
+      }
+      return
+    }
     let low = try arguments.double("--from", in: SweepSignal.frequencies)
     let high = try arguments.double("--to", in: SweepSignal.frequencies)
     let usual = SweepSignal.defaultBand
@@ -172,7 +195,7 @@ struct SweepOptions {
         band: first...last,
         duration: try arguments.double("--sweep-duration", in: SweepSignal.durations)
           ?? SweepSignal.defaultDuration,
-        level: try arguments.double("--level", in: SweepSignal.levels) ?? SweepSignal.defaultLevel,
+        level: level,
         toneBand: min(law.low, law.high)...max(law.low, law.high))
     } catch let error as CalibrationError {
       throw UsageError(.invalidValue, error.description)
@@ -200,6 +223,7 @@ struct SweepOptions {
   /// The options that `calibrate` needs to know the signal again.
   var words: String {
     var words = ""
+    if isQuick { return levelWords }
     if signal.band.lowerBound != SweepSignal.defaultBand.lowerBound {
       words += " --from \(Self.text(signal.band.lowerBound))"
     }
@@ -209,8 +233,11 @@ struct SweepOptions {
     if signal.duration != SweepSignal.defaultDuration {
       words += " --sweep-duration \(Self.text(signal.duration))"
     }
-    if signal.level != SweepSignal.defaultLevel { words += " --level \(Self.text(signal.level))" }
-    return words
+    return words + levelWords
+  }
+
+  private var levelWords: String {
+    signal.level == SweepSignal.defaultLevel ? "" : " --level \(Self.text(signal.level))"
   }
 
   /// A figure as options have it.

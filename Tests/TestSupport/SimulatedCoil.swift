@@ -1,0 +1,95 @@
+internal import Glibc
+
+/// A moving coil on a spring, driven by a voltage, in steps of Runge and Kutta: of third order, and not linear where asked.
+public struct SimulatedCoil: Sendable {
+  /// The resonance of spring and mass in hertz, without the coil's inductance.
+  public var resonance: Double
+  /// The quality without the inductance; a fifth of the damping is the spring's own.
+  public var qualityFactor: Double
+  /// The coil's inductance over its resistance, in seconds.
+  public var coil = 0.0
+  /// How the spring changes with displacement x, to one side: stiffness is 1 + asymmetry·x + stiffening·x².
+  public var asymmetry = 0.0
+  /// The same to both sides.
+  public var stiffening = 0.0
+
+  /// A linear one.
+  public init(resonance: Double, qualityFactor: Double, coil: Double = 0) {
+    self.resonance = resonance
+    self.qualityFactor = qualityFactor
+    self.coil = coil
+  }
+
+  private var omega: Double { 2 * .pi * resonance }
+  private var mechanicalQuality: Double { 5 * qualityFactor }
+  private var electricalQuality: Double { 1.25 * qualityFactor }
+
+  /// The resonance and quality of the pole pair for small movements, found by Newton's method.
+  ///
+  /// (s² + s·ω/Qm + ω²)(1 + τs) + s·ω/Qe = 0.
+  public var polePair: (resonance: Double, qualityFactor: Double) {
+    let width = omega / (2 * qualityFactor)
+    var s = (real: -width, imaginary: max(omega * omega - width * width, 1e-9).squareRoot())
+    func times(_ a: (real: Double, imaginary: Double), _ b: (real: Double, imaginary: Double))
+      -> (real: Double, imaginary: Double)
+    {
+      (a.real * b.real - a.imaginary * b.imaginary, a.real * b.imaginary + a.imaginary * b.real)
+    }
+    // As a polynomial: τs³ + (1 + τω/Qm)s² + (ω/Qm + ω/Qe + τω²)s + ω².
+    let factors = [
+      coil, 1 + coil * omega / mechanicalQuality, omega / qualityFactor + coil * omega * omega,
+      omega * omega,
+    ]
+    for _ in 0..<50 {
+      var value = (real: 0.0, imaginary: 0.0)
+      var slope = (real: 0.0, imaginary: 0.0)
+      for factor in factors {
+        slope = times(slope, s)
+        slope = (slope.real + value.real, slope.imaginary + value.imaginary)
+        value = times(value, s)
+        value.real += factor
+      }
+      let power = slope.real * slope.real + slope.imaginary * slope.imaginary
+      let step = times(value, (slope.real / power, -slope.imaginary / power))
+      s = (s.real - step.real, s.imaginary - step.imaginary)
+    }
+    let size = (s.real * s.real + s.imaginary * s.imaginary).squareRoot()
+    return (size / (2 * .pi), size / (-2 * s.real))
+  }
+
+  /// The acceleration that a signal makes, scaled to 1 at resonance without inductance.
+  public func acceleration(for input: [Double], rate: Double) -> [Double] {
+    // Steps are short against the coil's time and the period.
+    let steps = max(2, Int((3 / rate / max(coil, 1e-4)).rounded(.up)))
+    let step = 1 / rate / Double(steps)
+    let (omega, mechanical, electrical) = (omega, mechanicalQuality, electricalQuality)
+    let (coil, asymmetry, stiffening, quality) = (coil, asymmetry, stiffening, qualityFactor)
+    // Displacement in units of that at resonance, velocity in those times ω, and the current.
+    func slope(_ state: SIMD3<Double>, _ drive: Double) -> SIMD3<Double> {
+      let (x, w) = (state.x, state.y)
+      let wanted = drive - quality / electrical * w
+      let current = coil > 0 ? state.z : wanted
+      let spring = x * (1 + asymmetry * x + stiffening * x * x)
+      return [
+        omega * w, omega * (current / quality - spring - w / mechanical),
+        coil > 0 ? (wanted - state.z) / coil : 0,
+      ]
+    }
+    var state = SIMD3<Double>.zero
+    var last = 0.0
+    return input.map { sample in
+      for number in 0..<steps {
+        let at = { (part: Double) in
+          last + (sample - last) * (Double(number) + part) / Double(steps)
+        }
+        let first = slope(state, at(0))
+        let second = slope(state + step / 2 * first, at(0.5))
+        let third = slope(state + step / 2 * second, at(0.5))
+        let fourth = slope(state + step * third, at(1))
+        state += step / 6 * (first + 2 * second + 2 * third + fourth)
+      }
+      last = sample
+      return slope(state, sample).y / omega
+    }
+  }
+}
