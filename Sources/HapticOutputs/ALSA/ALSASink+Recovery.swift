@@ -61,7 +61,9 @@ extension ALSASink {
     if oversleep.length > .milliseconds(250), now - oversleep.end < .milliseconds(100) {
       return .stoppedProcess
     }
-    return isOverdue ? .lateDevice : .lateDelivery
+    // A device that runs dry before its time, or before it was started, does so by itself, too.
+    let isByItself = isOverdue || !isStarted || now < (end ?? now)
+    return isByItself ? .lateDevice : .lateDelivery
   }
 
   /// Frames in the device that would be lost now: rendered, and not heard yet.
