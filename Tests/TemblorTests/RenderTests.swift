@@ -187,6 +187,27 @@ import Testing
         """)
   }
 
+  /// What the limiter did is in a log as well; a sound it did not touch is rendered in silence.
+  @Test func aLogSaysWhatWasLimited() throws {
+    let event = """
+      {"Event": {"Time": 0, "EventType": "HapticContinuous", "EventDuration": 1, "EventParameters": [
+        {"ParameterID": "HapticIntensity", "ParameterValue": 1},
+        {"ParameterID": "HapticSharpness", "ParameterValue": 0.5}]}}
+      """
+    let text = #"{"Version": 1.0, "Pattern": [\#(event), \#(event), \#(event)]}"#
+    for name in ["a", "b", "c", "d", "e"] { try place.write(text, to: "in/\(name).ahap") }
+    let one = try place.temblor("render", "in/a.ahap", "-o", "a.wav")
+    let limited = one.error.dropFirst("a.wav".count)
+    #expect(one.status == 0 && one.error.hasPrefix("a.wav: peak "))
+    #expect(limited.contains(" dBFS before the limiter, limited to -1 dBFS for 1.0"))
+    #expect(try place.temblor("render", "in/a.ahap", "-o", "a.wav", "-q") == .init(0))
+    #expect(try place.temblor("render", "light", "-o", "b.wav") == .init(0))
+    try place.write(Patterns.tap(), to: "in/f.ahap")
+    let many = try place.temblor("render", "in", "-o", "out")
+    let lines = ["a", "b", "c"].map { "out/\($0).wav" + limited }.joined()
+    #expect(many == .init(0, error: lines + "2 more sounds were limited\n"))
+  }
+
   /// A profile of a shaker that bears a watt for ever and a hundred for a moment.
   private func shaker(qualityFactor: String = #", "qualityFactor": 10"#) -> String {
     """

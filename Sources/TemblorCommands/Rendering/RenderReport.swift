@@ -11,6 +11,11 @@ struct RenderReport {
   /// What was asked for and could not be found.
   let problems: [FileError]
 
+  /// The most sounds of which it is said singly that they were limited.
+  private static let greatestChangeCount = 3
+  /// The peak from which the limiter changed a sound by 0.1 dB and more.
+  private static let leastLimited = Float(Renderer.ceiling) * 1.0116
+
   /// Renders everything and reports on standard error; as JSON also on standard output.
   func run(on terminal: Terminal, isQuiet: Bool, asJSON: Bool) throws -> ExitStatus {
     var line = ProgressLine(on: terminal)
@@ -42,6 +47,7 @@ struct RenderReport {
 
   private func report(_ results: [RenderBatch.Outcome], on terminal: Terminal, isQuiet: Bool) {
     var failures = problems.map(\.description)
+    var changed: [String] = []
     var written = 0
     for (item, result) in zip(batch.items, results) {
       switch result {
@@ -55,13 +61,24 @@ struct RenderReport {
             "\(item.name.printable): silent: all events have level 0 or "
               + (warnings.isEmpty ? "silent sound files" : "silent or damaged sound files"))
         }
-        guard batch.items.count <= 2, terminal.error.isTerminal else { continue }
-        terminal.report(
-          "\(item.name.printable): \(NumberFormatting.seconds(seconds)), \(LevelText(statistics, rate: Double(batch.job.rate)).whole)"
-            + (ProtectionSummary(statistics).map { ", \($0.text)" } ?? ""))
+        let level = LevelText(statistics, rate: Double(batch.job.rate))
+        let protection = ProtectionSummary(statistics)
+        let text = level.whole + (protection.map { ", \($0.text)" } ?? "")
+        if batch.items.count <= 2, terminal.error.isTerminal {
+          terminal.report(
+            "\(item.name.printable): \(NumberFormatting.seconds(seconds)), \(text)")
+        } else if statistics.peak > Self.leastLimited || protection?.cause != nil {
+          changed.append("\(item.name.printable): \(text)")
+        }
       case .failed(let error as StreamError) where error.kind == .brokenPipe: continue
       case .failed(let error): failures.append(Failure.message(error))
       }
+    }
+    // What changes a sound is said in a log, too; how far rendering got is for those who wait.
+    for line in changed.prefix(Self.greatestChangeCount) { terminal.report(line) }
+    let more = changed.count - Self.greatestChangeCount
+    if more > 0 {
+      terminal.report("\(more) more \(more == 1 ? "sound was" : "sounds were") limited")
     }
     for failure in failures { terminal.report(failure) }
     let count = batch.items.count + problems.count

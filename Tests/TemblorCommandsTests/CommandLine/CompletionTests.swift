@@ -5,7 +5,7 @@ import Testing
 @testable import TemblorCommands
 
 @Suite struct CompletionTests {
-  private static func exists(_ shell: Shell) -> Bool {
+  static func exists(_ shell: Shell) -> Bool {
     ["/bin/", "/usr/bin/"].contains {
       FileManager.default.isExecutableFile(atPath: $0 + shell.rawValue)
     }

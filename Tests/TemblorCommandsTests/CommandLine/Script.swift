@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// Runs a program of the system on a text.
 enum Script {
@@ -18,20 +19,18 @@ enum Script {
   }
 
   static func run(_ name: String, _ arguments: [String], input: String) throws -> String {
-    let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-    try Data(input.utf8).write(to: file)
-    defer { try? FileManager.default.removeItem(at: file) }
-    let process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments = [name] + arguments
-    process.standardInput = try FileHandle(forReadingFrom: file)
-    let output = Pipe()
-    process.standardOutput = output
-    process.standardError = output
-    try process.run()
-    let data = try output.fileHandleForReading.readToEnd() ?? Data()
-    process.waitUntilExit()
-    let failure = process.terminationStatus == 0 ? "" : "exit \(process.terminationStatus)\n"
-    return String(decoding: data, as: UTF8.self) + failure
+    let scratch = try Scratch()
+    try scratch.write(input, to: "input")
+    // With no signal blocked, which shells wait for.
+    let process = try ProcessRunner.start(
+      ["/usr/bin/env", name] + arguments,
+      environment: ProcessInfo.processInfo.environment.map { "\($0)=\($1)" },
+      streams: [
+        (0, .file(scratch("input"), flags: O_RDONLY)),
+        (1, .file(scratch("output"), flags: O_WRONLY | O_CREAT)), (2, .descriptor(1)),
+      ], leading: .session)
+    let status = ProcessRunner.waitForEnd(of: process)
+    let output = try Data(contentsOf: URL(filePath: scratch("output")))
+    return String(decoding: output, as: UTF8.self) + (status == 0 ? "" : "exit \(status)\n")
   }
 }
