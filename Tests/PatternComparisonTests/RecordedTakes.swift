@@ -101,6 +101,43 @@ struct RecordingCase {
   }
 }
 
+extension RecordingCase {
+  /// How many cases are tried; nil where a few are enough.
+  static let count = setting("TEMBLOR_TEST_TAKES").flatMap { Int($0) }
+  /// The seed of the cases.
+  static let seed = setting("TEMBLOR_TEST_SEED").flatMap { UInt64($0) } ?? 5
+
+  private static func setting(_ name: String) -> String? {
+    unsafe getenv(name).map { unsafe String(cString: $0) }
+  }
+
+  /// What is said of a recording as a whole that is not true.
+  func falsehoods(_ comparison: Comparison, duration: Double) -> [String] {
+    var wrong: [String] = []
+    var (delay, level) = (0.0, 0.0)
+    var isInverted = false
+    for difference in comparison.differences where difference.isThroughout {
+      switch difference.kind {
+      case .time: delay = difference.amount
+      case .level: level = difference.amount
+      case .polarity: isInverted = true
+      case .noise where difference.unit == .fullScale: break
+      case .tempo where abs(difference.amount / 100 - drift) * duration < 5e-4: break
+      default: wrong.append(difference.sentence)
+      }
+    }
+    if abs(delay - self.delay) > 5e-4 { wrong.append("delay \(delay)") }
+    if abs(level - self.level) > 0.5 { wrong.append("level \(level)") }
+    if isInverted != self.isInverted { wrong.append("polarity") }
+    return wrong
+  }
+}
+
+extension Comparison {
+  /// What is said of single events.
+  var single: [String] { differences.filter { !$0.isThroughout }.map(\.sentence) }
+}
+
 /// One real change of a pattern.
 enum RealChange: CaseIterable {
   case missing, added, moved, level, sharpness

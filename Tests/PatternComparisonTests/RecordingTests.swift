@@ -9,48 +9,16 @@ import Testing
 
 /// Patterns against recordings of them, by chance with a fixed seed.
 ///
-/// `TEMBLOR_TEST_TAKES=1000` takes so many cases each, of all shipped patterns.
+/// `TEMBLOR_TEST_TAKES=1000` takes so many cases each, of all shipped patterns, and
+/// `TEMBLOR_TEST_SEED` others.
 struct RecordingTests {
-  private static let count = setting("TEMBLOR_TEST_TAKES").flatMap { Int($0) }
-  private static let seed = setting("TEMBLOR_TEST_SEED").flatMap { UInt64($0) } ?? 5
-
-  private static func setting(_ name: String) -> String? {
-    unsafe getenv(name).map { unsafe String(cString: $0) }
-  }
+  private static let count = RecordingCase.count
+  private static let seed = RecordingCase.seed
 
   /// Short patterns of all kinds, or all.
   private static var names: [String] {
     guard count == nil else { return ShippedPatterns.names }
     return ["heartbeat", "success", "level-up"]
-  }
-
-  /// What is said of a recording as a whole that is not true.
-  private func falsehoods(_ comparison: Comparison, _ made: RecordingCase, duration: Double)
-    -> [String]
-  {
-    var wrong: [String] = []
-    var delay = 0.0
-    var level = 0.0
-    var isInverted = false
-    for difference in comparison.differences where difference.isThroughout {
-      switch difference.kind {
-      case .time: delay = difference.amount
-      case .level: level = difference.amount
-      case .polarity: isInverted = true
-      case .noise where difference.unit == .fullScale: break
-      case .tempo where abs(difference.amount / 100 - made.drift) * duration < 5e-4: break
-      default: wrong.append(difference.sentence)
-      }
-    }
-    if abs(delay - made.delay) > 5e-4 { wrong.append("delay \(delay)") }
-    if abs(level - made.level) > 0.5 { wrong.append("level \(level)") }
-    if isInverted != made.isInverted { wrong.append("polarity") }
-    return wrong
-  }
-
-  /// What is said of single events.
-  private func single(_ comparison: Comparison) -> [String] {
-    comparison.differences.filter { !$0.isThroughout }.map(\.sentence)
   }
 
   @Test func aPerfectRecordingIsLaterWeakerAndNoisyAndNothingElse() throws {
@@ -67,7 +35,7 @@ struct RecordingTests {
       let recording = sound([made.samples(of: pattern.signal.mono, numbers: &numbers)])
       let comparison = Comparison(pattern, recording)
       let wrong =
-        falsehoods(comparison, made, duration: pattern.signal.duration) + single(comparison)
+        made.falsehoods(comparison, duration: pattern.signal.duration) + comparison.single
       if !wrong.isEmpty { failures.append("\(number) \(name) \(made): \(wrong)") }
     }
     if Self.count != nil { print("perfect: \(total - failures.count) of \(total) right") }
@@ -114,7 +82,7 @@ struct RecordingTests {
         abs($0.range.lowerBound - time) < 0.075
       }
       let isNamed = near.contains { $0.kind == change.kind }
-      let untrue = falsehoods(comparison, made, duration: reference.signal.duration)
+      let untrue = made.falsehoods(comparison, duration: reference.signal.duration)
       let isWrong = own.count > near.count || !untrue.isEmpty
       if isNamed { named += 1 }
       if isWrong { wrong += 1 }
@@ -148,7 +116,7 @@ struct RecordingTests {
           let recording = sound([made.samples(of: pattern.signal.mono, numbers: &numbers)])
           let comparison = Comparison(pattern, recording)
           let wrong =
-            falsehoods(comparison, made, duration: pattern.signal.duration) + single(comparison)
+            made.falsehoods(comparison, duration: pattern.signal.duration) + comparison.single
           if !wrong.isEmpty { failures.append("\(name) \(delay) \(noise): \(wrong)") }
         }
       }

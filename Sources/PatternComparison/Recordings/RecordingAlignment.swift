@@ -30,10 +30,13 @@ struct RecordingAlignment {
   private static let pool = 16
 
   /// Frames per second, half those of the take.
-  private let rate: Double
+  let rate: Double
   private let low: Int
   /// The lags, from `low` on.
   private let lagCount: Int
+  /// The reference and the take, weighted by the noise.
+  private(set) var x: [Float] = []
+  private(set) var y: [Float] = []
   /// For each part: its middle in seconds, and its complex correlation at each lag.
   private var times: [Double] = []
   private var real: [[Float]] = []
@@ -56,12 +59,14 @@ struct RecordingAlignment {
     }
     let length =
       FourierTransform.fastLength(atLeast: max(take.count, reference.whole.count) / 4 + 1_024) * 4
-    let y = Self.weighted(take, by: noise, rate: reference.rate, length: length)
-    let x = Self.weighted(reference.whole, by: noise, rate: reference.rate, length: length)
-    let used = Array(x.prefix(reference.whole.count / 2 + 100))
-    correlate(used, y)
+    let all = Self.weighted(take, by: noise, rate: reference.rate, length: length)
+    x = Array(
+      Self.weighted(reference.whole, by: noise, rate: reference.rate, length: length)
+        .prefix(reference.whole.count / 2 + 100))
+    y = Array(all.prefix(take.count / 2))
+    correlate(x, all)
     guard !times.isEmpty else { return }
-    findCandidates(used, Array(y.prefix(take.count / 2)))
+    findCandidates()
   }
 
   /// Samples at half the rate, weighted by the inverse of the noise's amplitude.
@@ -140,7 +145,7 @@ struct RecordingAlignment {
     }
   }
 
-  private mutating func findCandidates(_ x: [Float], _ y: [Float]) {
+  private mutating func findCandidates() {
     let span = (times.last ?? 0) - times[0]
     let maps = pooled()
     // A step of tempo moves the ends by 8 ms against each other.
@@ -175,7 +180,7 @@ struct RecordingAlignment {
       add(about: lag(best.index), tempos: tempos, reach: 0.014)
     }
     let count = candidates.count
-    for edge in edges(x, y) { add(about: edge, tempos: near, reach: 0.006) }
+    for edge in edges() { add(about: edge, tempos: near, reach: 0.006) }
     for index in count..<candidates.count { candidates[index].isEdge = true }
   }
 
@@ -235,39 +240,19 @@ struct RecordingAlignment {
   }
 
   /// The two lags at which the rises and falls fit best: a steady hum fits everywhere along itself.
-  private func edges(_ x: [Float], _ y: [Float]) -> [Double] {
-    let hop = 10
-    let lead = [Float](repeating: 0, count: 200)
-    let first = Self.rises(lead + x + lead, hop: hop, share: 0)
-    let second = Self.rises(y, hop: hop, share: 3)
-    guard !first.isEmpty, !second.isEmpty else { return [] }
-    let reach = lagCount / hop + 60
-    var products = CrossCorrelation.of(first, second, reach: reach)
-    let origin = Double(lead.count) / rate
-    func lag(_ index: Int) -> Double { Double((index - reach) * hop) / rate + origin }
-    let start = Double(low) / rate
-    let end = start + Double(lagCount) / rate
-    for index in products.indices where lag(index) < start + 0.02 || lag(index) > end - 0.02 {
-      products[index] = 0
-    }
+  private func edges() -> [Double] {
+    let rises = Rises(self)
+    guard !rises.isEmpty else { return [] }
+    var products = rises.products(tempo: 0)
     return (0..<2).map { _ in
       let best = products.indices.max { products[$0] < products[$1] } ?? 0
       for index in max(0, best - 4)...min(products.count - 1, best + 4) { products[index] = 0 }
-      return lag(best) - start
+      return rises.delay(best) - Double(low) / rate
     }
   }
 
-  /// How much the logarithm of the power of 20 ms grows in 20 ms.
-  private static func rises(_ samples: [Float], hop: Int, share: Double) -> [Float] {
-    var powers: [Double] = []
-    for center in stride(from: 0, to: samples.count, by: hop) {
-      let range = max(0, center - 20)..<min(samples.count, center + 20)
-      powers.append(Samples.energy(samples, range) / 40)
-    }
-    let sorted = powers.sorted()
-    guard let greatest = sorted.last, greatest > 0 else { return [] }
-    let floor = share * sorted[sorted.count / 10] + 1e-3 * greatest
-    let levels = powers.map { log($0 + floor) }
-    return levels.indices.map { $0 < 4 ? 0 : Float(levels[$0] - levels[$0 - 4]) }
+  /// Seconds of the take at which the reference may start.
+  var delays: ClosedRange<Double> {
+    Double(low) / rate...Double(low + lagCount) / rate
   }
 }

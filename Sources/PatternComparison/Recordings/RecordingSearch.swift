@@ -18,6 +18,8 @@ struct RecordingSearch {
   private static let greatestPlaceCount = 5
   /// How much likelier, in twice the natural logarithm, a later candidate must be.
   private static let advantage = 30.0
+  /// Where a fit leaves more than this share, another tempo may be why.
+  private static let leastLeft = 0.02
   /// The model of an event is no better than this share of the peak.
   private static let modelError = 5e-4
 
@@ -54,13 +56,12 @@ struct RecordingSearch {
     var found: [Found] = []
     var best: Int?
     var seen: Set<[Int]> = []
-    for candidate in alignment.candidates
-    where candidate.sum >= least * greatest || candidate.isEdge {
+    func attempt(_ candidate: RecordingAlignment.Candidate) {
       let key = [
         Int((candidate.delay * 500).rounded()), Int((candidate.tempo * 1_000).rounded()),
         Int(candidate.sign),
       ]
-      guard seen.insert(key).inserted, let next = fitted(candidate) else { continue }
+      guard seen.insert(key).inserted, let next = fitted(candidate) else { return }
       found.append(next)
       if let known = best {
         let count = Double(next.fit.take.count)
@@ -70,6 +71,13 @@ struct RecordingSearch {
       } else {
         best = 0
       }
+    }
+    for candidate in alignment.candidates
+    where candidate.sum >= least * greatest || candidate.isEdge {
+      attempt(candidate)
+    }
+    if best.map({ found[$0].left }) ?? 1 > Self.leastLeft {
+      for candidate in alignment.tempoCandidates() { attempt(candidate) }
     }
     guard let best else { return [] }
     var places = [found[best]]

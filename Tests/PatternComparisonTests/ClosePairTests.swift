@@ -1,0 +1,74 @@
+import HapticModel
+import PatternComparison
+import SignalAnalysis
+import Testing
+
+/// Recordings of two transients close to each other, of which one is missing or moved.
+///
+/// `TEMBLOR_TEST_TAKES=100` takes so many by chance.
+struct ClosePairTests {
+  /// Transients a quarter of a second apart, one of which has another 15 to 40 ms behind it.
+  private func pattern(numbers: inout FixedNumbers) -> (pattern: HapticPattern, second: Int) {
+    var events = (0..<Int.random(in: 3...6, using: &numbers)).map { number in
+      tap(
+        0.25 * Double(number), intensity: Float.random(in: 0.5...1, using: &numbers),
+        sharpness: Float.random(in: 0...1, using: &numbers))
+    }
+    let first = Int.random(in: 0..<events.count, using: &numbers)
+    var other = events[first]
+    other.time += Double.random(in: 0.015...0.04, using: &numbers)
+    if Bool.random(using: &numbers) {
+      other.parameters[.hapticSharpness] = Float.random(in: 0...1, using: &numbers)
+      other.parameters[.hapticIntensity] = Float.random(in: 0.5...1, using: &numbers)
+    }
+    events.insert(other, at: first + 1)
+    return (HapticPattern(events: events), first + 1)
+  }
+
+  @Test func whatChangedOfAPairIsNamed() throws {
+    var numbers = FixedNumbers(seed: RecordingCase.seed)
+    let total = RecordingCase.count ?? 4
+    var failures: [String] = []
+    var (named, wrong) = (0, 0)
+    for number in 0..<total {
+      let (pattern, second) = pattern(numbers: &numbers)
+      let index = Bool.random(using: &numbers) ? second : second - 1
+      let isMissing = Bool.random(using: &numbers)
+      // Away from the other, or into the gap.
+      let step = Bool.random(using: &numbers) ? 0.01 : -0.01
+      let time = pattern.events[index].time
+      let changed = pattern.with {
+        if isMissing {
+          $0.events.remove(at: index)
+        } else {
+          $0.events[index].time += time + step < 0 ? -step : step
+        }
+      }
+      var made = RecordingCase(numbers: &numbers, noise: -70 ... -40)
+      if RecordingCase.count == nil { made.delay /= 10 }
+      let reference = try take(pattern)
+      let recording = sound([made.samples(of: try take(changed).signal.mono, numbers: &numbers)])
+      let comparison = Comparison(reference, recording)
+      let own = comparison.differences.filter { !$0.isThroughout }
+      let right = own.filter {
+        $0.kind == (isMissing ? .missing : .time) && abs($0.range.lowerBound - time) < 0.001
+      }
+      let untrue = made.falsehoods(comparison, duration: reference.signal.duration)
+      let isWrong = own.count > right.count || !untrue.isEmpty
+      if !right.isEmpty { named += 1 }
+      if isWrong { wrong += 1 }
+      if right.isEmpty || isWrong {
+        let times = pattern.events.map {
+          "\($0.time) \($0.parameters[.hapticIntensity] ?? 0) \($0.parameters[.hapticSharpness] ?? 0)"
+        }
+        failures.append(
+          "\(number) \(times), \(time) \(isMissing ? "missing" : "moved by \(step)") \(made): \(comparison.sentences)"
+        )
+      }
+    }
+    if RecordingCase.count != nil {
+      print("close pairs: \(named) of \(total) named, \(wrong) with something false")
+    }
+    #expect(named * 10 >= total * 9 && wrong * 20 <= total, "\(failures.joined(separator: "\n"))")
+  }
+}

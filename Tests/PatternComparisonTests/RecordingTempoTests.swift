@@ -1,0 +1,61 @@
+import HapticModel
+import PatternComparison
+import ShippedPatterns
+import SignalAnalysis
+import Testing
+
+/// Recordings that were played slower or faster, their pitch with it.
+///
+/// `TEMBLOR_TEST_TAKES=100` takes so many by chance, of all shipped patterns of three events and more.
+struct RecordingTempoTests {
+  /// What is false of what is said of a take, or missing from it.
+  private func mistakes(
+    _ made: RecordingCase, of pattern: Take, numbers: inout FixedNumbers
+  ) -> [String] {
+    let recording = sound([made.samples(of: pattern.signal.mono, numbers: &numbers)])
+    let comparison = Comparison(pattern, recording)
+    let duration = pattern.signal.duration
+    var wrong = made.falsehoods(comparison, duration: duration) + comparison.single
+    let isSaid = comparison.differences.contains { $0.kind == .tempo }
+    if abs(made.drift) * duration > 0.002, !isSaid { wrong.append("nothing of another tempo") }
+    return wrong
+  }
+
+  /// As `sox speed 0.97` and `1.03` make them, with silence around.
+  @Test(arguments: [
+    "earthquake-splash", "celebration", "heartbeat", "level-up", "success", "warning",
+  ])
+  func threePercent(name: String) throws {
+    let pattern = try take(try shipped(name))
+    var numbers = FixedNumbers(seed: 1)
+    for speed in [0.97, 1.03] {
+      var made = RecordingCase(delay: 0.7, noise: -160)
+      made.drift = 1 / speed - 1
+      made.tail = 0.7
+      #expect(mistakes(made, of: pattern, numbers: &numbers) == [], "\(speed)")
+    }
+  }
+
+  @Test func anyTempo() throws {
+    var numbers = FixedNumbers(seed: RecordingCase.seed)
+    let total = RecordingCase.count ?? 2
+    let names = try ShippedPatterns.names.filter {
+      let pattern = try shipped($0)
+      return pattern.events.count > 2 && (RecordingCase.count != nil || pattern.duration < 1)
+    }
+    var failures: [String] = []
+    for number in 0..<total {
+      let name = names.randomElement(using: &numbers) ?? "heartbeat"
+      let pattern = try take(try shipped(name))
+      var made = RecordingCase(
+        delay: Double.random(in: 0...(RecordingCase.count == nil ? 1 : 10), using: &numbers),
+        noise: -40)
+      made.drift =
+        Double.random(in: 0.005...0.03, using: &numbers) * (Bool.random(using: &numbers) ? 1 : -1)
+      let wrong = mistakes(made, of: pattern, numbers: &numbers)
+      if !wrong.isEmpty { failures.append("\(number) \(name) \(made): \(wrong)") }
+    }
+    if RecordingCase.count != nil { print("tempo: \(total - failures.count) of \(total) right") }
+    #expect(failures.count * 20 <= total, "\(failures.joined(separator: "\n"))")
+  }
+}
