@@ -1,25 +1,35 @@
 import Glibc
 import PlayRig
 
-/// A PipeWire of a test's own, with its session manager and one sink that nobody hears.
+/// A PipeWire of a test's own, with its session manager and sinks that nobody hears.
 final class PipeWireServer: Sendable {
   /// ALSA's name for the way to it.
   static let device = "temblor-pipewire"
 
   let folder = FreshFolder()
+  /// The names of its sinks.
+  let sinks: [String]
   private let process: ChildProcess
   private let manager: ChildProcess
 
-  /// Starts a server and waits until its sink is known.
-  init() throws {
-    folder.write(try Self.configuration(), to: "pipewire.conf")
+  /// Starts a server and waits until its sinks are known.
+  ///
+  /// - Parameters:
+  ///   - sinks: Names of stereo sinks.
+  ///   - modules: What else is in the configuration's list of modules.
+  ///   - node: The sink to play on; nil is the default.
+  init(
+    sinks: [String] = ["temblor"], modules: String = "", node: String? = nil
+  ) throws {
+    self.sinks = sinks
+    folder.write(try Self.configuration(sinks, modules), to: "pipewire.conf")
     for name in ["client.conf", "client-rt.conf"] {
       folder.write(try Self.text("/usr/share/pipewire/" + name), to: name)
     }
     folder.write(
       """
       </usr/share/alsa/alsa.conf>
-      pcm.\(Self.device) { type pipewire }
+      pcm.\(Self.device) { type pipewire \(node.map { "playback_node \"\($0)\"" } ?? "") }
       """, to: "asound.conf")
     process = try ChildProcess(
       "pipewire", Programs.path("timeout"), ["120", Programs.path("pipewire")],
@@ -41,26 +51,41 @@ final class PipeWireServer: Sendable {
         "wpctl", Programs.path("wpctl"), ["status"], environment: Self.environment(folder),
         folder: folder)
       _ = try look.waitForEnd(within: .seconds(10))
-      if look.output.contains("WirePlumber [export]"), look.output.contains("* ") { return }
+      // Streams between sinks are there when they are linked.
+      let links = node == nil ? 0 : 2 * sinks.count
+      if look.output.contains("WirePlumber [export]"), look.output.contains("* "),
+        look.output.split(separator: "\n").count(where: { $0.contains(" > ") }) >= links
+      {
+        return
+      }
     }
     throw Refused(description: "no sink: \(process.errors)\(manager.errors)")
   }
 
-  /// The usual configuration with a sink.
-  private static func configuration() throws -> String {
-    let text = try text("/usr/share/pipewire/pipewire.conf")
-    guard let objects = text.firstRange(of: "context.objects = [") else {
-      throw Refused(description: "an unknown configuration of PipeWire")
-    }
-    return text[..<objects.upperBound]
-      + """
+  /// The usual configuration with sinks and modules.
+  private static func configuration(_ sinks: [String], _ modules: String) throws -> String {
+    var text = try text("/usr/share/pipewire/pipewire.conf")
+    let objects = sinks.map { name in
+      """
 
-      { factory = adapter args = { factory.name = support.null-audio-sink node.name = temblor
+      { factory = adapter args = { factory.name = support.null-audio-sink node.name = \(name)
         media.class = Audio/Sink object.linger = true audio.position = [ FL FR ] } }
-      """ + text[objects.upperBound...]
+      """
+    }
+    for (list, entries) in [
+      ("context.objects = [", objects.joined()), ("context.modules = [", modules),
+    ] {
+      // At the end of the list: modules need those before them.
+      guard let start = text.firstRange(of: list),
+        let end = text[start.upperBound...].firstRange(of: "\n]")
+      else { throw Refused(description: "an unknown configuration of PipeWire") }
+      text.insert(contentsOf: entries, at: end.lowerBound)
+    }
+    return text
   }
 
-  private static func text(_ path: String) throws -> String {
+  /// A file of text.
+  static func text(_ path: String) throws -> String {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw Refused(description: "\(path) is not there") }
     defer { close(descriptor) }
@@ -81,40 +106,42 @@ final class PipeWireServer: Sendable {
   /// What a program needs to find it.
   var environment: [String: String] { Self.environment(folder) }
 
-  /// Begins to record all that is played, and waits until something has arrived.
-  func record() throws -> PipeWireRecording { try PipeWireRecording(of: self) }
+  /// Begins to record all that is played on a sink, and waits until something has arrived.
+  func record(sink: Int = 0) throws -> PipeWireRecording {
+    try PipeWireRecording(of: self, sink: sinks[sink])
+  }
 }
 
 /// A recording that goes on: what the sink was given, as 32-bit floats.
 final class PipeWireRecording: Sendable {
   private let process: ChildProcess
   private let folder: FreshFolder
-  private static let file = "heard.wav"
+  private let file: String
 
-  fileprivate init(of server: PipeWireServer) throws {
+  fileprivate init(of server: PipeWireServer, sink: String) throws {
     folder = server.folder
+    file = sink + ".wav"
     // A recorder without real-time priority loses what it is late for.
     process = try ChildProcess(
-      "pw-record", Programs.path("chrt"),
+      "pw-record-" + sink, Programs.path("chrt"),
       [
         "-f", "20", Programs.path("pw-record"), "-P", "{ stream.capture.sink=true }", "--target",
-        "temblor", "--format", "f32", "--rate", "48000", "--channels", "2",
-        folder.path + "/" + Self.file,
+        sink, "--format", "f32", "--rate", "48000", "--channels", "2", folder.path + "/" + file,
       ], environment: server.environment, folder: folder)
     try waitForMore(seconds: 0.3)
   }
 
   /// Waits until it has become longer by a time.
   func waitForMore(seconds: Double) throws {
-    let wanted = folder.size(Self.file) + Int(seconds * 48_000) * 8
+    let wanted = folder.size(file) + Int(seconds * 48_000) * 8
     try FileGrowth.wait(
       in: folder, within: .seconds(15 + seconds), for: "\(seconds) s of recording"
-    ) { [folder] in folder.size(Self.file) >= wanted }
+    ) { [folder, file] in folder.size(file) >= wanted }
   }
 
   /// All that was recorded so far, one channel; the other is the same, or nothing.
   func samples() throws -> [Float] {
-    let file = folder.bytes(Self.file)
+    let file = folder.bytes(file)
     // The header of a file that still grows has no lengths.
     guard let data = file.firstRange(of: Array("data".utf8)) else { return [] }
     let bytes = file[(data.upperBound + 4)...]

@@ -22,11 +22,12 @@ final class Probe: Sendable {
 
   /// Opens a device, and waits until it is open.
   init(
-    device: String, rate: Int = 48_000, period: Int, buffer: Int, environment: [String: String],
-    folder: FreshFolder
+    device: String, rate: Int = 48_000, channels: Int = 2, period: Int, buffer: Int,
+    environment: [String: String], folder: FreshFolder
   ) throws {
     process = try ChildProcess(
-      "probe", Programs.probe, [device, "\(rate)", "2", "\(period)", "\(buffer)", "realtime"],
+      "probe", Programs.probe,
+      [device, "\(rate)", "\(channels)", "\(period)", "\(buffer)", "realtime"],
       environment: environment, folder: folder)
     try process.waitForLine(with: "granted")
   }
