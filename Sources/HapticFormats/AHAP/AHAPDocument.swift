@@ -60,7 +60,8 @@ package struct AHAPDocument: Sendable {
       findings: decoder.log.findings(in: json, for: options),
       errorCount: decoder.log.errorCount,
       places: AHAPPlaces(
-        json: json, entries: decoder.entries?.index ?? json.root.index,
+        document: RereadDocument(json, keepsValues: options.wantsFindings),
+        entries: decoder.entries?.index ?? json.root.index,
         events: decoder.eventValues, parameters: decoder.parameterValues,
         curves: decoder.curveValues),
       sounds: decoder.waveforms.map {

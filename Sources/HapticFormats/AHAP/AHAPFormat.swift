@@ -1,6 +1,7 @@
 public import Diagnostics
 public import HapticModel
 internal import JSONText
+internal import Synchronization
 
 /// Apple's haptic and audio pattern, a text in JSON; read as Apple's loader is documented to.
 ///
@@ -97,7 +98,7 @@ enum AHAPDialect: String, CaseIterable {
 
 /// Where the parts of a pattern stand in the text of its file.
 struct AHAPPlaces: SourcePlaces {
-  let json: JSONDocument
+  let document: RereadDocument
   /// The numbers of the values the parts were read from.
   let entries: Int
   let events: [Int]
@@ -112,6 +113,32 @@ struct AHAPPlaces: SourcePlaces {
       case .parameter(_, let index): parameters.indices.contains(index) ? parameters[index] : nil
       case .curve(_, let index): curves.indices.contains(index) ? curves[index] : nil
       }
+    guard let json = document.json else { return SourcePlace(name: document.name) }
     return JSONValue(document: json, index: value ?? entries).place
+  }
+}
+
+/// A document whose values are read again when they are first asked for: their memory is more than the text's,
+/// and most patterns are compiled without an error.
+final class RereadDocument: Sendable {
+  let name: String
+  private let text: [UInt8]
+  private let kept: Mutex<JSONDocument?>
+
+  /// Remembers a document by its text.
+  ///
+  /// - Parameter keepsValues: Whether many places will be asked for, so that its values stay.
+  init(_ json: JSONDocument, keepsValues: Bool) {
+    name = json.name
+    text = json.text
+    kept = Mutex(keepsValues ? json : nil)
+  }
+
+  /// The document with its values.
+  var json: JSONDocument? {
+    kept.withLock { kept in
+      if kept == nil { kept = try? JSONDocument(text: text, name: name) }
+      return kept
+    }
   }
 }
