@@ -62,15 +62,19 @@ static inline float raised(float peak, int32_t bits) {
 
 #define SET base
 #define TARGET
+#define MASKED 0
 #include "variants.h"
 #undef SET
 #undef TARGET
+#undef MASKED
 
 #define SET avx2
 #define TARGET __attribute__((target("avx2,bmi2")))
+#define MASKED 1
 #include "variants.h"
 #undef SET
 #undef TARGET
+#undef MASKED
 
 static const temblor_kernels *kernels = &kernels_base;
 

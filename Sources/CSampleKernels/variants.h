@@ -1,4 +1,5 @@
-/* Included once for each set of instructions, with SET and TARGET defined. */
+/* Included once for each set of instructions, with SET and TARGET defined, and MASKED where single samples of a
+   vector can be loaded and stored. */
 
 #define PASTED(a, b) a##_##b
 #define PASTE(a, b) PASTED(a, b)
@@ -80,6 +81,18 @@ static inline __attribute__((always_inline)) TARGET f32x8 NAME(wave)(u32x8 phase
   return t * y;
 }
 
+/* Adds fewer than eight samples. */
+static inline __attribute__((always_inline)) TARGET void NAME(add_some)(f32x8 samples, float *bus, int count) {
+#if MASKED
+  const i32x8 lane = {0, 1, 2, 3, 4, 5, 6, 7};
+  i32x8 mask = lane < count;
+  f32x8 sum = __builtin_ia32_maskloadps256((const f32x8 *)bus, mask) + samples;
+  __builtin_ia32_maskstoreps256((f32x8 *)bus, mask, sum);
+#else
+  for (int l = 0; l < count; l++) bus[l] += samples[l];
+#endif
+}
+
 /* Level and frequency at rest: nothing but the phase moves. */
 TARGET static void NAME(steady)(uint32_t phase, uint32_t step, float level, float *bus, long count) {
   const u32x8 lane = {0, 1, 2, 3, 4, 5, 6, 7};
@@ -93,9 +106,7 @@ TARGET static void NAME(steady)(uint32_t phase, uint32_t step, float level, floa
     memcpy(bus + i, &sum, sizeof sum);
     p += d;
   }
-  if (i == count) return;
-  f32x8 last = NAME(wave)(p) * level;
-  for (int l = 0; i < count; i++, l++) bus[i] += last[l];
+  if (i < count) NAME(add_some)(NAME(wave)(p) * level, bus + i, (int)(count - i));
 }
 
 TARGET static void NAME(sine)(
@@ -119,9 +130,7 @@ TARGET static void NAME(sine)(
     d += growth;
     index += 8.f;
   }
-  if (i == count) return;
-  f32x8 last = NAME(wave)(p) * (index * slope + start);
-  for (int l = 0; i < count; i++, l++) bus[i] += last[l];
+  if (i < count) NAME(add_some)(NAME(wave)(p) * (index * slope + start), bus + i, (int)(count - i));
 }
 
 /* But two steps a group wait for each other. */

@@ -65,7 +65,7 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
   }
 
   /// The phase step of a sharpness in 0…1.
-  @_noLocks
+  @_noLocks @inline(__always)
   func increment(sharpness: Float) -> Float {
     isLogarithmic
       ? lowIncrement * RealtimeMath.exp2(octaves * sharpness)
@@ -73,11 +73,11 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
   }
 
   /// The phase step of a pitch in −1…1, an octave to each side.
-  @_noLocks
+  @_noLocks @inline(__always)
   func increment(pitch: Float) -> Float { middlePitchIncrement * RealtimeMath.exp2(pitch) }
 
   /// A phase step times a partial's ratio, kept below the frequencies that would alias.
-  @_noLocks
+  @_noLocks @inline(__always)
   func bounded(_ increment: Float) -> UInt32 {
     UInt32(increment < highestIncrement ? increment : highestIncrement)
   }
@@ -91,7 +91,7 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
   }
 
   /// The amplitude of an intensity in 0…1 at a sharpness in 0…1.
-  @_noLocks
+  @_noLocks @inline(__always)
   func amplitude(intensity: Float, sharpness: Float) -> Float {
     let shaped = shaped(intensity)
     if isLevelEven { return shaped }
@@ -100,7 +100,7 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
   }
 
   /// The factor of an intensity in 0…1 on a sampled signal's level: 1 at full intensity, at any sharpness.
-  @_noLocks
+  @_noLocks @inline(__always)
   func share(ofIntensity intensity: Float) -> Float { intensity < 1 ? shaped(intensity) : 1 }
 
   /// The amplitude of a burst of weight 1.
@@ -120,7 +120,7 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
       : (1 + burstRise * wanted) / (1 + burstRise * planned)
   }
 
-  @_noLocks
+  @_noLocks @inline(__always)
   private func shaped(_ intensity: Float) -> Float {
     switch shape {
     case .linear: intensity

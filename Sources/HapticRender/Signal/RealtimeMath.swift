@@ -3,7 +3,7 @@ enum RealtimeMath {
   /// 2 to the power of x, to 1 part in 10⁷; x is clamped to ±126.
   ///
   /// A minimax polynomial of degree 5 on the fraction, fitted with a linear programme.
-  @_noLocks
+  @_noLocks @inline(__always)
   static func exp2(_ x: Float) -> Float {
     let bounded = x < -126 ? -126 : (x > 126 ? 126 : x)
     // Adding and subtracting 1.5 · 2²³ rounds to the nearest whole number without a library call.

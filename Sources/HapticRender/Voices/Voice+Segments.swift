@@ -39,15 +39,14 @@ extension Voice {
       voice, at: segmentEnd, place: self.place(at: segmentEnd, of: voice, in: context), in: context)
     left = LinearRamp(from: leftStart, to: leftEnd, frameCount: Int(length))
     right = LinearRamp(from: rightStart, to: rightEnd, frameCount: Int(length))
-    let mappings = context.plan.value.mappings
     if voice.source.isSample {
       let middle = (stepStart + stepEnd) * 0.5
       reader.speed =
         middle == 1 ? SampleReader.one : UInt64(middle * Float(SampleReader.one))
     } else {
-      let from = mappings.bounded(stepStart * voice.ratio)
-      let to = mappings.bounded(stepEnd * voice.ratio)
-      let isExponential = !isHaptic || mappings.isLogarithmic
+      let from = context.plan.value.mappings.bounded(stepStart * voice.ratio)
+      let to = context.plan.value.mappings.bounded(stepEnd * voice.ratio)
+      let isExponential = !isHaptic || context.plan.value.mappings.isLogarithmic
       sine.move(from: from, to: to, frameCount: length, isExponential: isExponential)
     }
   }
@@ -75,12 +74,13 @@ extension Voice {
     let wanted = controls(at: voice.onset, outputFrame: start, isHaptic: true, in: context)
     let sharpness = Self.clamp(voice.tone + wanted.tone, 0, 1)
     let intensity = Self.clamp(voice.strength * wanted.strength, 0, 1)
-    let mappings = context.plan.value.mappings
-    gain = voice.weight * mappings.burstAmplitude(intensity: intensity, sharpness: sharpness)
-    let ratio = mappings.burstRatio(
+    gain =
+      voice.weight
+      * context.plan.value.mappings.burstAmplitude(intensity: intensity, sharpness: sharpness)
+    let ratio = context.plan.value.mappings.burstRatio(
       from: Self.clamp(voice.tone + planned.tone, 0, 1), to: sharpness)
     guard ratio != 1 else { return }
-    let increment = mappings.bounded(Float(sine.increment) * ratio)
+    let increment = context.plan.value.mappings.bounded(Float(sine.increment) * ratio)
     let glide = Float(Int32(bitPattern: sine.glide)) * ratio
     // A steady sine passes zero in the middle of its burst, so that the burst has no mean.
     let half = UInt32(truncatingIfNeeded: (Int64(increment) &* voice.envelope.end) / 2)
@@ -104,7 +104,6 @@ extension Voice {
   private func segmentLength(_ voice: PlannedVoice, place: Int64, in context: VoiceContext) -> Int64
   {
     let segments = context.plan.value.segments
-    let mappings = context.plan.value.mappings
     let isHaptic = voice.source.isHaptic
     let controls = controls(
       at: voice.onset &+ place, outputFrame: start &+ frame, isHaptic: isHaptic, in: context)
@@ -121,7 +120,8 @@ extension Voice {
       length = min(
         length,
         SegmentLength.forLevel(
-          controls.strength, share: mappings.levelShare, framesPerUnit: strength))
+          controls.strength, share: context.plan.value.mappings.levelShare, framesPerUnit: strength)
+      )
       if voice.envelope.isMoving(at: place) {
         length = min(length, envelopeLength(voice, place: place, in: context))
       }
@@ -181,7 +181,6 @@ extension Voice {
     _ voice: PlannedVoice, at frame: Int64, place: Int64, in context: VoiceContext
   ) {
     let isHaptic = voice.source.isHaptic
-    let mappings = context.plan.value.mappings
     let controls = controls(
       at: voice.onset &+ place, outputFrame: start &+ frame, isHaptic: isHaptic, in: context)
     let strength = Self.clamp(voice.strength * controls.strength, 0, 1)
@@ -193,13 +192,15 @@ extension Voice {
     }
     if voice.source.isSignal {
       stepEnd = 1
-      leftEnd = envelopeLevel * mappings.share(ofIntensity: strength)
+      leftEnd = envelopeLevel * context.plan.value.mappings.share(ofIntensity: strength)
       return
     }
     if isHaptic {
       let sharpness = Self.clamp(voice.tone + controls.tone, 0, 1)
-      stepEnd = mappings.increment(sharpness: sharpness)
-      leftEnd = envelopeLevel * mappings.amplitude(intensity: strength, sharpness: sharpness)
+      stepEnd = context.plan.value.mappings.increment(sharpness: sharpness)
+      leftEnd =
+        envelopeLevel
+        * context.plan.value.mappings.amplitude(intensity: strength, sharpness: sharpness)
       return
     }
     let pitch = Self.clamp(voice.tone + controls.tone, -1, 1)
@@ -207,7 +208,7 @@ extension Voice {
     let pan = Self.clamp(voice.pan + controls.pan, -1, 1)
     var level = envelopeLevel * strength
     if !voice.source.isSample {
-      stepEnd = mappings.increment(pitch: pitch)
+      stepEnd = context.plan.value.mappings.increment(pitch: pitch)
       var power: Int32 = 0
       while power < voice.brightnessPower {
         level *= brightness
@@ -215,7 +216,7 @@ extension Voice {
       }
     } else {
       stepEnd = pitch == 0 ? 1 : RealtimeMath.exp2(pitch)
-      smoothing = mappings.smoothing(brightness: brightness)
+      smoothing = context.plan.value.mappings.smoothing(brightness: brightness)
     }
     leftEnd = context.isPanned && pan > 0 ? level * (1 - pan) : level
     rightEnd = context.isPanned && pan < 0 ? level * (1 + pan) : level
