@@ -385,7 +385,7 @@ let package = Package(
       name: "temblor-bench",
       dependencies: [
         "CoreHaptics", "HapticFormats", "HapticModel", "HapticRender", "JSONText",
-        "ShippedPatterns",
+        "ShippedPatterns", "SoundFile",
       ],
       swiftSettings: strict),
 

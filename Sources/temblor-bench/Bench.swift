@@ -1,13 +1,25 @@
 import Glibc
 import JSONText
 
-/// Measures what the project promises about speed: a table for people, JSON for programs.
+/// Measures what the project promises about speed: a table for people, JSON for programs, and a check for regressions.
 @main
 struct Bench {
   static func main() throws {
     let words = CommandLine.arguments.dropFirst()
+    if words.count == 2, let path = words.last, let verb = words.first,
+      ["--check", "--update"].contains(verb)
+    {
+      do {
+        if verb == "--update" { return try RegressionCheck.update(path) }
+        exit(try RegressionCheck.check(path) ? 0 : 1)
+      } catch {
+        let line = Array("temblor-bench: error: \(error)\n".utf8)
+        _ = unsafe write(STDERR_FILENO, line, line.count)
+        exit(1)
+      }
+    }
     guard words.isEmpty || words == ["--json"] else {
-      print("usage: temblor-bench [--json]")
+      print("usage: temblor-bench [--json | --check THRESHOLDS | --update THRESHOLDS]")
       exit(64)
     }
     let figures =

@@ -28,7 +28,7 @@ enum ReadingBenchmarks {
   }
 
   /// Every kind of haptic entry, about 12 MB in the canonical form with its indentation.
-  private static func pattern() -> HapticPattern {
+  static func pattern() -> HapticPattern {
     var pattern = HapticPattern()
     for index in 0..<30_000 {
       let isLong = index % 3 == 0

@@ -1,0 +1,206 @@
+import Glibc
+import HapticFormats
+import HapticModel
+import HapticRender
+import JSONText
+import ShippedPatterns
+import SoundFile
+
+/// Work whose cost is compared with a loop of the benchmark's own, so that it depends little on how busy the machine is.
+struct Workload: Sendable {
+  /// What is done, as in the file of thresholds.
+  let name: String
+  /// Does it once: tens of milliseconds.
+  let run: @Sendable () throws -> Void
+}
+
+/// Finds what has become slower than the thresholds allow.
+///
+/// A threshold is the cost of a workload as a multiple of the reference loop's. Costs are the least CPU time of some
+/// runs, taken in turn with the loop. Multiples differ between kinds of processor; `--update` takes those of the one at hand.
+enum RegressionCheck {
+  /// How far above its threshold a cost may be.
+  static let tolerance = 1.25
+  /// How often a workload that is too slow is measured in all.
+  private static let attempts = 3
+  /// Runs of each workload in an attempt.
+  private static let runs = 9
+
+  /// Compares all workloads with the thresholds of a file; returns whether all are within them.
+  static func check(_ path: String) throws -> Bool {
+    let thresholds = try read(path)
+    let widest = Self.workloads.map(\.name.count).max() ?? 0
+    var isGood = true
+    for workload in workloads {
+      guard let threshold = thresholds[workload.name] else {
+        print("\(workload.name): no threshold in \(path); temblor-bench --update \(path) adds it")
+        isGood = false
+        continue
+      }
+      var least = Double.infinity
+      for _ in 0..<attempts where least > threshold * tolerance {
+        least = min(least, try cost(of: workload))
+      }
+      let isWithin = least <= threshold * tolerance
+      isGood = isGood && isWithin
+      let name = workload.name + String(repeating: " ", count: widest - workload.name.count)
+      let share = Int((least / threshold * 100).rounded())
+      print("\(name)  \(share) % of its threshold\(isWithin ? "" : "  TOO SLOW")")
+    }
+    return isGood
+  }
+
+  /// Writes the costs of all workloads on this machine as thresholds.
+  static func update(_ path: String) throws {
+    var json = JSONWriter()
+    try json.object { file in
+      for workload in workloads {
+        file.member(workload.name, (try cost(of: workload) * 1_000).rounded() / 1_000)
+      }
+    }
+    guard let file = unsafe fopen(path, "w") else { throw FileProblem(path: path) }
+    let bytes = json.finish()
+    let count = unsafe fwrite(bytes, 1, bytes.count, file)
+    guard unsafe fclose(file) == 0, count == bytes.count else { throw FileProblem(path: path) }
+  }
+
+  /// The cost of a workload as a multiple of the reference loop's.
+  private static func cost(of workload: Workload) throws -> Double {
+    var least = Double.infinity
+    var leastOfReference = Double.infinity
+    try workload.run()
+    for _ in 0..<runs {
+      leastOfReference = min(leastOfReference, seconds(reference))
+      least = min(least, try seconds(workload.run))
+    }
+    return least / leastOfReference
+  }
+
+  private static func seconds(_ work: () throws -> Void) rethrows -> Double {
+    let start = cpuTime()
+    try work()
+    return cpuTime() - start
+  }
+
+  private static func cpuTime() -> Double {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
+  }
+
+  /// Where the reference loop's result goes, so that it is done.
+  nonisolated(unsafe) private static var sink = 0.0
+
+  /// Sixteen rotating phasors for a second and a half of sound.
+  private static func reference() {
+    var real = [Double](repeating: 1, count: 16)
+    var imaginary = [Double](repeating: 0, count: 16)
+    var sum = 0.0
+    for _ in 0..<72_000 {
+      for voice in 0..<16 {
+        let angle = 0.01 + 0.001 * Double(voice)
+        let (x, y) = (real[voice], imaginary[voice])
+        real[voice] = x - angle * y
+        imaginary[voice] = y + angle * real[voice]
+        sum += imaginary[voice]
+      }
+    }
+    unsafe sink = sum
+  }
+
+  private static func read(_ path: String) throws -> [String: Double] {
+    guard let file = unsafe fopen(path, "r") else { throw FileProblem(path: path) }
+    defer { unsafe _ = fclose(file) }
+    var text = [UInt8](repeating: 0, count: 65_536)
+    let count = unsafe fread(&text, 1, text.count, file)
+    let document = try JSONDocument(text: Array(text.prefix(count)), name: path)
+    var thresholds: [String: Double] = [:]
+    for member in document.root.members {
+      guard let name = member.key, let number = member.number else { continue }
+      thresholds[name] = number
+    }
+    return thresholds
+  }
+}
+
+/// A file of thresholds that cannot be read or written.
+struct FileProblem: Error, CustomStringConvertible {
+  let path: String
+  let reason = unsafe String(cString: strerror(errno))
+  var description: String { "\(path): \(reason)" }
+}
+
+extension RegressionCheck {
+  /// What is watched.
+  static let workloads: [Workload] = voices + files
+
+  private static let voices: [Workload] = [
+    rendering("output chain at rest, 60 s", VoiceBenchmarks.silence, repeats: 15),
+    rendering("one voice, 40 s", VoiceBenchmarks.humming(1), repeats: 10),
+    rendering("64 plain voices, 4 s", VoiceBenchmarks.humming(64)),
+    rendering("64 moving voices, 4 s", VoiceBenchmarks.moving(64)),
+    rendering("64 limited voices, 4 s", VoiceBenchmarks.humming(64, intensity: 0.5)),
+    rendering("8 channels, 8 s", VoiceBenchmarks.humming(1), channelCount: 8, repeats: 2),
+    rendering("transducer stage, 16 s", VoiceBenchmarks.humming(1), isFitted: true, repeats: 4),
+    rendering("transients, 4,000 in 4 s", VoiceBenchmarks.transients(4_000)),
+  ]
+
+  private static let files: [Workload] = {
+    let text = (try? AHAPDocument(pattern: ReadingBenchmarks.pattern()).formatted()) ?? []
+    let scattered = HapticPattern(
+      events: (0..<50_000).map { index in
+        HapticEvent(kind: .hapticTransient, time: Double(index &* 7_919 % 50_000) * 0.01)
+      })
+    let splash = ShippedPatterns.text(named: "earthquake-splash") ?? []
+    let samples = (0..<1 << 19).map { Float($0 % 977) / 1_000 - 0.5 }
+    var workloads = [
+      Workload(name: "AHAP text to pattern, 12 MB") {
+        _ = try AHAPDocument(text: text, name: "bench").read()
+      },
+      Workload(name: "compile 50,000 events") { _ = try RenderPlan(compiling: scattered) },
+      Workload(name: "splash, text to samples, 20 times") {
+        for _ in 0..<20 {
+          let reading = try AHAPDocument(text: splash, name: "splash").read()
+          try render(RenderPlan(compiling: reading.pattern))
+        }
+      },
+    ]
+    for encoding in [SampleEncoding.s16, .s24Packed] {
+      workloads.append(
+        Workload(name: "samples to \(encoding.rawValue), 5 million") {
+          var bytes = [UInt8](repeating: 0, count: samples.count * encoding.byteCount)
+          for _ in 0..<10 {
+            var encoder = SampleEncoder(encoding)
+            var span = bytes.mutableSpan
+            var target = unsafe span.mutableBytes
+            encoder.encode(samples.span, into: &target)
+          }
+        })
+    }
+    return workloads
+  }()
+
+  private static func rendering(
+    _ name: String, _ pattern: HapticPattern, channelCount: Int = 1, isFitted: Bool = false,
+    repeats: Int = 1
+  ) -> Workload {
+    var routing = OutputRouting(
+      channels: (0..<channelCount).map { .init(hapticBus: 0, hapticGain: 1 - Float($0) / 20) })
+    if isFitted { routing = routing.fitted(to: [VoiceBenchmarks.shaker]) }
+    return Workload(name: name) { [routing] in
+      let plan = try RenderPlan(compiling: pattern)
+      for _ in 0..<repeats { try render(plan, routing) }
+    }
+  }
+
+  private static func render(
+    _ plan: RenderPlan, _ routing: OutputRouting = OutputRouting()
+  ) throws {
+    var renderer = Renderer(plan: plan, settings: RenderSettings(routing: routing))
+    var block = [Float](repeating: 0, count: 512 * renderer.channelCount)
+    for _ in 0..<(plan.length / 512) {
+      var span = block.mutableSpan
+      renderer.render(into: &span)
+    }
+  }
+}
