@@ -72,6 +72,22 @@ import Testing
     #expect(playback.notices.map(\.text) == ["the device is late"])
   }
 
+  /// As PulseAudio does when it took a whole buffer at once; any other device is waited for, and opened again.
+  @Test(arguments: [false, true])
+  func aDeviceThatIsReadyAndTakesNothingHasRunDry(isReady: Bool) throws {
+    let playback = try Playback()
+    playback.device.plan(.stall(duration: .milliseconds(1_500)), at: .milliseconds(500))
+    if isReady {
+      playback.device.plan(.cryWolf(duration: .milliseconds(1_500)), at: .milliseconds(500))
+    }
+    #expect(playback.run(until: .milliseconds(700)))
+    #expect(Set(playback.notices.map(\.cause)) == (isReady ? [.lateDevice] : []))
+    #expect(playback.run(until: .seconds(4)))
+    #expect(playback.notices.contains { $0.kind == .disconnected } == !isReady)
+    let last = try #require(playback.heard.last)
+    #expect(abs((last.first ?? 0) - last.start) <= 1_440 && last.count > 40_000)
+  }
+
   @Test func resumptionGoesOnWithWhatIsQueued() throws {
     let playback = try Playback()
     playback.device.plan(.suspend(canResume: true), at: .milliseconds(502))

@@ -63,17 +63,24 @@ extension ALSASink {
       let room = min(available, format.bufferSize) / granted.periodSize * granted.periodSize
       if room > 0 { return .room(frameCount: room) }
     }
-    let missing = max(1, granted.periodSize - available)
-    if granted.isPaced || isFutile {
-      isFutile = false
-      return wait(wake, descriptorCount: 0, limit: time.duration(of: missing))
-    }
+    let missing = time.duration(of: max(1, granted.periodSize - available))
+    if granted.isPaced { return wait(wake, descriptorCount: 0, limit: missing) }
     var limit = stallLimit - (now - lastProgress)
     guard limit > .zero else { throw PCMFailure(.available, code: ETIMEDOUT) }
     if isStarted, let end, end > now {
       // Looks once more while half a period is left: then it is not this thread that comes too late.
       let left = end - now - time.duration(of: granted.periodSize / 2)
       if left > .zero { limit = min(limit, left) } else { isOverdue = true }
+    }
+    if isFutile {
+      isFutile = false
+      // PulseAudio's buffer seems to stand still when the server took all of it between two looks: a device
+      // that says it is ready and has no space for that long has run dry.
+      guard !isStarted || now - lastProgress <= futilityLimit else {
+        isOverdue = true
+        throw PCMFailure(.available, code: EPIPE)
+      }
+      return wait(wake, descriptorCount: 0, limit: min(limit, missing))
     }
     try pcm.descriptors(into: &watched, from: 1)
     let readiness = wait(wake, descriptorCount: watched.count - 1, limit: limit)
@@ -199,6 +206,11 @@ extension ALSASink {
   /// By how much a device may be ahead of time: it reports where it is in steps of a period or less.
   private var earlyTolerance: Duration {
     max(.milliseconds(8), time.duration(of: max(2 * granted.periodSize, granted.bufferSize / 2)))
+  }
+
+  /// How long a device may say that it is ready, and take nothing.
+  private var futilityLimit: Duration {
+    time.duration(of: 2 * granted.bufferSize) + .milliseconds(50)
   }
 
   /// How long a device may take nothing before it counts as gone: a second once it runs; before that an idle
