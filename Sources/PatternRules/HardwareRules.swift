@@ -61,7 +61,7 @@ extension PatternRules {
       findings.append(
         finding(
           .transducerExcursion, at: event(before: frame),
-          "excursion of \(profile.name) reaches \(percent) % of its limit at \(seconds(frame)); gain is reduced by up to "
+          "excursion of \(profile.name) would reach \(percent) % of its limit at \(seconds(frame)) by its stated figures, and more within their uncertainty; gain is reduced by up to "
             + decibels(held),
           hint: "lower the intensity there"))
     }

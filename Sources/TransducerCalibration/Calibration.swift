@@ -186,6 +186,13 @@ public struct Calibration: Equatable, Sendable {
     let low = max(min(curve.band.lowerBound, band.lowerBound), curve.heard.lowerBound)
     let high = min(max(curve.band.upperBound, band.upperBound), curve.heard.upperBound)
     hardware.band = Self.rounded(low, places: 1)...Self.rounded(high, places: 1)
+    hardware.modes = modes.map {
+      TransducerMode(
+        resonance: Self.rounded($0.resonance, places: 2),
+        qualityFactor: Self.rounded($0.qualityFactor, places: 2),
+        gain: Self.rounded($0.gain, places: 4))
+    }
+    known.insert("modes")
     // The resonance explains a good recording better than points could that are further apart than it is wide.
     hardware.response = isPoor ? curve.response : []
     hardware.measured = TransducerMeasurement(

@@ -178,6 +178,11 @@ enum ProfileKeys {
     ),
     .object(
       "thermal", \.thermal, thermal, new: usualThermal, layout: .line, "Thermal time constants."),
+    .list(
+      "modes", \.modes, of: mode, new: .init(resonance: 0, qualityFactor: 0, gain: 0),
+      count: 1...TransducerMode.maximumCount,
+      "Resonances besides that one, as chairs and platforms have; the levels follow them, the equaliser damps them and protection counts their movement."
+    ),
   ]
 
   /// The names of those figures.
@@ -210,6 +215,19 @@ enum ProfileKeys {
     .number(
       "decibels", \.decibels, ProfileLimits.response, presence: .required,
       "The acceleration there, in decibels relative to any one level."),
+  ])
+
+  private static let mode = ProfileObject<TransducerMode>([
+    .number(
+      "resonance", \.resonance, ProfileLimits.publishedHertz, presence: .required,
+      "Resonance in hertz."),
+    .number(
+      "qualityFactor", \.qualityFactor, ProfileLimits.qualityFactor, presence: .required,
+      "Quality factor at resonance."),
+    .number(
+      "gain", \.gain, ProfileLimits.modeGain, presence: .required,
+      "Acceleration at its resonance relative to that of the main resonance at its own; negative where it is inverted."
+    ),
   ])
 
   private static let uncertainty = ProfileObject<TransducerUncertainty>([

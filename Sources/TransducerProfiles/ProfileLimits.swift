@@ -32,6 +32,7 @@ public enum ProfileLimits {
   static let share = 0.0...1.0
   /// Quality factors.
   static let qualityFactor = 0.1...1_000.0
+  static let modeGain = -100.0...100.0
   /// Impedances in ohms.
   static let impedance = 0.1...10_000.0
   /// Powers in watts.

@@ -37,6 +37,17 @@ import TransducerCalibration
     #expect((hardware.band?.lowerBound ?? 0) < 34 && (hardware.band?.upperBound ?? 0) >= 80)
   }
 
+  @Test func furtherResonancesGoIntoTheProfile() throws {
+    let studio = try RecordingStudio()
+    let found = try Calibration(
+      measuring: studio.record([(44, 4, 1), (80, 10, -0.3)]), of: studio.signal)
+    let new = found.applied(to: old, in: Calibration.Conditions(date: ""))
+    let mode = try #require(new.hardware?.modes.first)
+    #expect(new.hardware?.modes.count == 1)
+    #expect(abs(mode.resonance - 80) < 0.5 && abs(mode.qualityFactor - 10) < 0.5)
+    #expect(abs(mode.gain + 0.3) < 0.02)
+  }
+
   @Test func theResponseIsThatOfTheResonance() throws {
     let response = try measured().curve.response
     // What lies in the noise at the lower end may be missing.

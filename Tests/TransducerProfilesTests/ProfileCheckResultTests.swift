@@ -57,7 +57,7 @@ private func profile(_ members: String...) -> String {
       "11:28: error: product is empty (hardware.product)",
       "11:67: error: peakPower is 4, below continuousPower, 5 (hardware.peakPower)",
       #"12:19: error: "qualityFactor" is listed as estimated but has no value (hardware.estimated[0]); add the value, or remove it here"#,
-      #"12:36: error: "mass" is not a valid figure of this hardware (hardware.estimated[1]); valid values: band, resonance, qualityFactor, impedance, continuousPower, peakPower, acceleration, excursion, response, thermal"#,
+      #"12:36: error: "mass" is not a valid figure of this hardware (hardware.estimated[1]); valid values: band, resonance, qualityFactor, impedance, continuousPower, peakPower, acceleration, excursion, response, thermal, modes"#,
       "13:15: error: sources is empty (sources[0])",
       "13:19: error: sources must be a string, not a number (sources[1])",
     ]

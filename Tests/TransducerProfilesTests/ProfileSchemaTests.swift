@@ -103,6 +103,7 @@ private let whole = [
       "excursion": 2,
       "response": [{ "hertz": 20, "decibels": -20 }, { "hertz": 40, "decibels": 0 }],
       "thermal": { "coilTimeConstant": 8, "magnetTimeConstant": 600, "coilFraction": 0.5 },
+      "modes": [{ "resonance": 70, "qualityFactor": 8, "gain": -0.25 }],
       "measured": { "date": "D", "residual": -30, "sensor": "velocity" },
       "estimated": ["qualityFactor"],
       "uncertainty": { "resonance": 0.25, "qualityFactor": 2 } },
@@ -164,7 +165,7 @@ private let whole = [
       #expect(!isOutside(low) && !isOutside(high), "\(leaf.path)")
       #expect(isOutside(low.nextDown) && isOutside(high.nextUp), "\(leaf.path)")
     }
-    #expect(count == 50)
+    #expect(count == 53)
   }
 
   @Test func everyKeyChangesTheProfile() throws {

@@ -72,6 +72,32 @@ private func peak(_ samples: [Float]) -> Double { Double(samples.map(abs).max() 
     #expect(abs(peak(Array(samples[12_000..<36_000])) / level - 1) < 0.01)
   }
 
+  /// Taps of every shipped transducer that is equalised, on a transducer of exactly its figures.
+  @Test func tapsAreNoWeakerThanOnBareHardware() throws {
+    var count = 0
+    for name in ProfileCatalog.names {
+      let profile = try #require(ProfileCatalog.profile(named: name))
+      guard let settings = profile.transducerSettings(rate: rate), settings.equaliser != nil,
+        let model = settings.model
+      else { continue }
+      count += 1
+      var bare = profile
+      bare.drive = DriveSettings(isBandMapped: false, isEqualized: false, hasEqualSensation: false)
+      func felt(_ profile: TransducerProfile) throws -> Double {
+        let plan = try RenderPlan(
+          compiling: tap(sharpness: 0.5), profile: profile, rate: rate)
+        var rendering = OfflineRenderer(
+          plan: plan, settings: RenderSettings(routing: OutputRouting().fitted(to: [profile])))
+        let drive = rendering.samples()
+        var simulation = TransducerSimulation(model, rate: rate)
+        return drive.map { abs(Double(simulation.acceleration(drive: $0))) }.max() ?? 0
+      }
+      let (now, before) = (try felt(profile), try felt(bare))
+      #expect(now >= before, "\(name): \(20 * log10(now / before)) dB")
+    }
+    #expect(count > 10)
+  }
+
   @Test func everyTransientOfMPEGIsTheSame() throws {
     let dull = try render(tap(sharpness: 0), "mpeg")
     #expect(try render(tap(sharpness: 1), "mpeg") == dull)

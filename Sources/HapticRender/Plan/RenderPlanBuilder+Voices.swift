@@ -88,11 +88,11 @@ extension RenderPlanBuilder {
       Double(event.value(of: .hapticSharpness)) + controls.value(.hapticSharpness))
     let law = profile.transient
     let shaped = profile.intensity.amplitude(atIntensity: intensity)
-    let place = sharpness * Double(levels.count - 1)
-    let index = min(Int(place), levels.count - 2)
-    let even = levels[index] + (levels[index + 1] - levels[index]) * (place - Double(index))
-    let amplitude =
-      intensity > 0 ? law.level * (law.floor + (1 - law.floor) * shaped) * min(even, 1) : 0
+    let place = sharpness * Double(burstLevels.count - 1)
+    let index = min(Int(place), burstLevels.count - 2)
+    let even =
+      burstLevels[index] + (burstLevels[index + 1] - burstLevels[index]) * (place - Double(index))
+    let amplitude = intensity > 0 ? law.level * (law.floor + (1 - law.floor) * shaped) * even : 0
     let hertz = law.frequency.hertz(atSharpness: sharpness)
     let squareness =
       law.squareness.lowerBound
@@ -121,7 +121,7 @@ extension RenderPlanBuilder {
   }
 
   /// The harmonics of a mix of sine and square wave below the frequencies that would alias.
-  private static func square(share: Double, hertz: Double, rate: Double) -> [(Double, Double)] {
+  static func square(share: Double, hertz: Double, rate: Double) -> [(Double, Double)] {
     let series = 4 / Double.pi
     var harmonics = [(1.0, 1 - share + share * series)]
     var harmonic = 3.0

@@ -8,6 +8,8 @@ struct RenderPlanBuilder {
   let mappings: VoiceMappings
   /// The profile's factor on amplitude over sharpness.
   let levels: [Double]
+  /// The same for bursts.
+  let burstLevels: [Double]
   var eventCount = 0
   var loopLength: Int64 = 0
   var loopRange: Range<Int64>?
@@ -26,11 +28,13 @@ struct RenderPlanBuilder {
 
   init(profile: TransducerProfile, rate: Double) {
     let drive = profile.transducerSettings(rate: rate)
+    let asked = profile
     let profile = profile.bandMapped(before: drive)
     self.profile = profile
     self.rate = rate
     levels = profile.levelsOverSharpness(count: VoiceMappings.tableCount, drive: drive)
-    mappings = VoiceMappings(profile, levels: levels, rate: rate)
+    burstLevels = profile.burstLevels(like: levels, asked: asked.transient, drive: drive)
+    mappings = VoiceMappings(profile, levels: levels, burstLevels: burstLevels, rate: rate)
   }
 
   /// Frames of a span of time, at least one.

@@ -25,6 +25,8 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
   private(set) var isLogarithmic: Bool
   private var isLevelEven: Bool
   private var levels: InlineArray<33, Float>
+  private var isBurstLevelEven: Bool
+  private var burstLevels: InlineArray<33, Float>
   private var middlePitchIncrement: Float
   private var highestIncrement: Float
   private var darkestShare: Float
@@ -34,7 +36,10 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
   private var burstFloor: Float
 
   /// Prepares a profile's laws for a frame rate, with its factors on amplitude over sharpness.
-  init(_ profile: TransducerProfile, levels table: [Double], rate: Double) {
+  init(
+    _ profile: TransducerProfile, levels table: [Double], burstLevels burstTable: [Double],
+    rate: Double
+  ) {
     let step = 4_294_967_296 / rate
     let law = profile.frequency
     lowIncrement = Float(law.low * step)
@@ -62,6 +67,8 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
     }
     isLevelEven = !table.contains { $0 != 1 }
     levels = InlineArray { Float(table[$0]) }
+    isBurstLevelEven = !burstTable.contains { $0 != 1 }
+    burstLevels = InlineArray { Float(burstTable[$0]) }
   }
 
   /// The phase step of a sharpness in 0…1.
@@ -108,8 +115,7 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
   func burstAmplitude(intensity: Float, sharpness: Float) -> Float {
     guard intensity > 0 else { return 0 }
     let amplitude = burstFloor + (1 - burstFloor) * shaped(intensity)
-    let level = level(sharpness: sharpness)
-    return level < 1 ? amplitude * level : amplitude
+    return isBurstLevelEven ? amplitude : amplitude * Self.value(of: burstLevels, at: sharpness)
   }
 
   /// The factor between a burst's frequencies at two sharpnesses in 0…1.
@@ -134,10 +140,15 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
   /// The profile's factor on amplitude at a sharpness.
   @_noLocks
   private func level(sharpness: Float) -> Float {
-    if isLevelEven { return 1 }
-    let place = sharpness * Float(Self.tableCount - 1)
+    isLevelEven ? 1 : Self.value(of: levels, at: sharpness)
+  }
+
+  /// A value of a table, on a line between its points.
+  @_noLocks
+  private static func value(of levels: InlineArray<33, Float>, at sharpness: Float) -> Float {
+    let place = sharpness * Float(tableCount - 1)
     var index = Int(place)
-    if index > Self.tableCount - 2 { index = Self.tableCount - 2 }
+    if index > tableCount - 2 { index = tableCount - 2 }
     let low = levels[index]
     return low + (levels[index &+ 1] - low) * (place - Float(index))
   }

@@ -18,6 +18,8 @@ public struct TransducerHardware: Equatable, Sendable {
   public var acceleration: Double?
   /// The greatest movement to one side in millimetres.
   public var excursion: Double?
+  /// Resonances besides that one, at most two: chairs and platforms have them.
+  public var modes: [TransducerMode]
   /// The acceleration at frequencies, by rising frequency; empty where only the resonance is known.
   public var response: [ResponsePoint]
   /// How it warms, where that is known.
@@ -36,7 +38,8 @@ public struct TransducerHardware: Equatable, Sendable {
     peakPower: Double? = nil, acceleration: Double? = nil, excursion: Double? = nil,
     response: [ResponsePoint] = [], thermal: ThermalParameters? = nil,
     measured: TransducerMeasurement? = nil,
-    estimated: [String] = [], uncertainty: TransducerUncertainty? = nil
+    estimated: [String] = [], uncertainty: TransducerUncertainty? = nil,
+    modes: [TransducerMode] = []
   ) {
     self.product = product
     self.band = band
@@ -52,7 +55,28 @@ public struct TransducerHardware: Equatable, Sendable {
     self.measured = measured
     self.estimated = estimated
     self.uncertainty = uncertainty
+    self.modes = modes
   }
+}
+
+/// A resonance besides the main one, which adds to the acceleration.
+public struct TransducerMode: Equatable, Sendable {
+  /// Resonance in hertz.
+  public var resonance: Double
+  /// Quality factor at resonance.
+  public var qualityFactor: Double
+  /// The acceleration at its resonance relative to that of the main one at its own; below zero where it is inverted.
+  public var gain: Double
+
+  /// Makes a resonance.
+  public init(resonance: Double, qualityFactor: Double, gain: Double) {
+    self.resonance = resonance
+    self.qualityFactor = qualityFactor
+    self.gain = gain
+  }
+
+  /// The most of a transducer.
+  public static let maximumCount = 2
 }
 
 /// How far the true figures of a transducer may be from those that are stated.

@@ -71,7 +71,7 @@ struct ExcursionLimiter: ~Copyable {
       (recoveryStep, bucketLength, growth, ringLength) = (0, 1, 0, 1)
       return
     }
-    let transducers = UncertainTransducers(model, settings.uncertainty)
+    let transducers = UncertainTransducers(model, modes: settings.modes, settings.uncertainty)
     let turn = min(Self.mostTurn, Self.mostTurnOfRoot * limit.squareRoot())
     let longest = min(Self.longestStep, turn / (2 * Double.pi * transducers.highest))
     let length = max(1, Int(longest * settings.rate))
@@ -95,13 +95,12 @@ struct ExcursionLimiter: ~Copyable {
       limit * transducers.margin * (1 - Self.rounding) - within * Renderer.ceiling
     self.limit = Float(max(held, 0))
     limitSquare = self.limit * self.limit
-    nominalLimit = Float(limit)
+    nominalLimit = Float(limit * transducers.share)
     let quiet = max(0, min(Double(Self.easingStart), 0.95 - kick * Renderer.ceiling / held))
     quietSquare = limitSquare * Float(quiet * quiet)
     recoveryStep = Float(1 - exp(-seconds / Self.recovery))
     bucketLength = max(1, Int(1 / (transducers.lowest * seconds)))
-    let decay = Double.pi * model.resonance / transducers.greatestQuality
-    growth = Float(1 / expm1(Double(bucketLength) * seconds * decay))
+    growth = Float(1 / expm1(Double(bucketLength) * seconds * transducers.slowestDecay))
     // ln 10⁴ time constants of the slowest.
     let slowest = models.map { $0.qualityFactor / (Double.pi * $0.resonance) }.max() ?? 0
     ringLength = Int(max(Self.recovery, 9.2 * slowest) / seconds) + 1

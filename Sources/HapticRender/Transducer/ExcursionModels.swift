@@ -9,7 +9,8 @@ internal import RealtimeMemory
 ///
 /// A figure that is known to a factor stands for all values within it. With the quality Q uncertain by κ and the
 /// level known either at resonance or at rest, the worst is among resonances at κ·Q that move κ times as far,
-/// and those at Q/κ. Resonances are so close that the one between two moves hardly further than both; `margin`
+/// and those at Q/κ. A transducer of several resonances is followed in each: held to its share of the limit, which is as
+/// great as its displacement, so that the sum is within it. Resonances are so close that the one between two moves hardly further than both; `margin`
 /// is what is taken off the limit for that, found by a search for the worst drive.
 struct UncertainTransducers {
   /// One of them.
@@ -22,11 +23,12 @@ struct UncertainTransducers {
 
   /// The profile's own figures first.
   let models: [Model]
+  /// What the displacements of all resonances at full scale add up to, where that of the main one is 1.
+  let share: Double
+  /// The slowest decay in nepers a second.
+  let slowestDecay: Double
   /// The factor on the limit.
   let margin: Double
-  /// The quality factor that rings longest.
-  let greatestQuality: Double
-
   /// The most resonances at the greatest quality.
   private static let maximumCount = 24
   /// Resonances at the least quality, which are broad.
@@ -35,17 +37,29 @@ struct UncertainTransducers {
   private static let spacing = 0.3
   private static let searchMargin = 0.95
 
-  init(_ model: TransducerModel, _ uncertainty: TransducerUncertainty) {
+  init(
+    _ model: TransducerModel, modes: [ExcursionMode] = [], _ uncertainty: TransducerUncertainty
+  ) {
+    let share = modes.reduce(1) { $0 + $1.displacement }
+    self.share = share
+    let parts = ([model] + modes.map(\.model)).map {
+      Self.models(around: $0, uncertainty, gain: share)
+    }
+    models = parts.flatMap(\.models)
+    margin = parts.map(\.margin).min() ?? 1
+    slowestDecay =
+      models.map { Double.pi * $0.resonance / $0.qualityFactor }.min() ?? .infinity
+  }
+
+  /// What one resonance may be, and the factor on the limit for what lies between.
+  private static func models(
+    around model: TransducerModel, _ uncertainty: TransducerUncertainty, gain: Double
+  ) -> (models: [Model], margin: Double) {
     let factor = uncertainty.qualityFactor
     let ringing = model.qualityFactor * factor
-    greatestQuality = ringing
     let nominal = Model(
-      resonance: model.resonance, qualityFactor: model.qualityFactor, gain: 1)
-    guard uncertainty != .none else {
-      models = [nominal]
-      margin = 1
-      return
-    }
+      resonance: model.resonance, qualityFactor: model.qualityFactor, gain: gain)
+    guard uncertainty != .none else { return ([nominal], 1) }
     let span = log((1 + uncertainty.resonance) / (1 - uncertainty.resonance))
     func resonances(_ count: Int) -> [Double] {
       guard count > 1 else { return [model.resonance] }
@@ -55,19 +69,18 @@ struct UncertainTransducers {
       }
     }
     let count =
-      span > 0 ? min(Self.maximumCount, Int((span * ringing / Self.spacing).rounded(.up)) + 1) : 1
+      span > 0 ? min(maximumCount, Int((span * ringing / spacing).rounded(.up)) + 1) : 1
     var models = [nominal]
     models += resonances(count).map {
-      Model(resonance: $0, qualityFactor: ringing, gain: factor)
+      Model(resonance: $0, qualityFactor: ringing, gain: gain * factor)
     }
     if factor > 1 {
-      models += resonances(span > 0 ? Self.broadCount : 1).map {
-        Model(resonance: $0, qualityFactor: model.qualityFactor / factor, gain: 1)
+      models += resonances(span > 0 ? broadCount : 1).map {
+        Model(resonance: $0, qualityFactor: model.qualityFactor / factor, gain: gain)
       }
     }
-    self.models = models
     let widths = count > 1 ? ringing * span / Double(count - 1) : 0
-    margin = Self.searchMargin / (1 + widths * widths)
+    return (models, searchMargin / (1 + widths * widths))
   }
 
   var highest: Double { models.map(\.resonance).max() ?? 1 }

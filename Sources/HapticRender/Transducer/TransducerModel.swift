@@ -27,6 +27,14 @@ public struct TransducerModel: Equatable, Sendable {
     return ratio * ratio * displacement(atHertz: hertz)
   }
 
+  /// Real and imaginary part of the acceleration for a steady sine of full scale.
+  func accelerationPhasor(atHertz hertz: Double) -> SIMD2<Double> {
+    let ratio = hertz / resonance
+    let (real, imaginary) = (1 - ratio * ratio, ratio / qualityFactor)
+    let size = -ratio * ratio / (qualityFactor * (real * real + imaginary * imaginary))
+    return [size * real, -size * imaginary]
+  }
+
   /// The magnitude of the displacement, scaled so that a full-scale sine at resonance gives 1.
   public func displacement(atHertz hertz: Double) -> Double {
     let ratio = hertz / resonance

@@ -29,7 +29,11 @@ extension TransducerProfile {
     guard let model = hardware.levelModel else {
       return Self.line(through: hardware.response.map { ($0.hertz, $0.decibels) }, at: hertz)
     }
-    return model.accelerationDecibels(atHertz: hertz)
+    let moved =
+      hardware.modes.isEmpty
+      ? model.accelerationDecibels(atHertz: hertz)
+      : 20 * logarithm2(max(1e-15, hardware.magnitude(atHertz: hertz))) / logarithm2(10)
+    return moved
       + Self.line(through: hardware.corrections, at: hertz)
   }
 

@@ -16,8 +16,13 @@ public struct TransducerSettings: Equatable, Sendable {
   /// The lowest corner of the high-pass in hertz.
   private static let lowestCorner = 0.1
 
+  /// How far the transducer moves in each of its further resonances, relative to the main one.
+  let modes: [ExcursionMode]
+
   let highPassFilter: Biquad
   let equaliserFilter: Biquad
+  /// The filters that damp the further resonances.
+  let modeFilters: [ModeDamping]
 
   /// The settings of a profile as it stands; nothing where it has no hardware.
   init?(_ profile: TransducerProfile, rate: Double) {
@@ -29,21 +34,28 @@ public struct TransducerSettings: Equatable, Sendable {
     model = hardware.model
     uncertainty = hardware.uncertainty ?? hardware.assumedUncertainty
     limits = TransducerLimits(hardware, amplifier: profile.amplifier)
+    modes = hardware.excursionModes
     if let model = hardware.certainModel, profile.drive.isEqualized ?? true {
       let design = EqualizerDesign(
         model, law: profile.drive, lowest: lowest, highPass: highPassFilter, rate: rate)
       equaliser = design
       equaliserFilter = design.filter(rate: rate)
+      modeFilters = hardware.modes.prefix(TransducerMode.maximumCount).map {
+        ModeDamping($0, of: hardware, damping: profile.drive.damping, rate: rate)
+      }
     } else {
       equaliser = nil
       equaliserFilter = Biquad()
+      modeFilters = []
     }
   }
 
   /// The magnitude of the drive for a steady sine of full scale: high-pass and equaliser.
   public func driveResponse(atHertz hertz: Double) -> Double {
-    highPassFilter.response(atHertz: hertz, rate: rate)
-      * equaliserFilter.response(atHertz: hertz, rate: rate)
+    modeFilters.reduce(
+      highPassFilter.response(atHertz: hertz, rate: rate)
+        * equaliserFilter.response(atHertz: hertz, rate: rate)
+    ) { $0 * $1.filter.response(atHertz: hertz, rate: rate) }
   }
 }
 
@@ -61,6 +73,7 @@ extension TransducerSettings {
       TransducerModel(resonance: highPass, qualityFactor: 0.5.squareRoot()).decay
     ]
     if let equaliser { decays.append(equaliser.apparent.decay) }
+    decays += modeFilters.map(\.apparent.decay)
     if isRinging, let model { decays.append(model.decay) }
     decays.sort()
     return Self.tailDecibels / 8.686 / decays[0] + decays.dropFirst().reduce(0) { $0 + 1.5 / $1 }
@@ -173,11 +186,7 @@ extension TransducerHardware {
   /// within the doubt least, by a search over zeros and poles; with it the filter leaves none of these
   /// transducers worse than without it.
   public var certainModel: TransducerModel? {
-    guard let model else { return nil }
-    let width = 2 * (uncertainty ?? assumedUncertainty).resonance * model.qualityFactor
-    return TransducerModel(
-      resonance: model.resonance,
-      qualityFactor: model.qualityFactor / (1 + width * width).squareRoot())
+    model.map(certain)
   }
 
   /// Its resonance, where that and the quality are known.

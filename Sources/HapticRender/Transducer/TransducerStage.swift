@@ -1,4 +1,4 @@
-/// What fits a strip's mix to its transducer: high-pass and equaliser.
+/// What fits a strip's mix to its transducer: high-pass, equaliser, and the damping of further resonances.
 ///
 /// It adds no delay. Any split into blocks gives the same samples.
 struct TransducerStage: BitwiseCopyable {
@@ -18,11 +18,18 @@ struct TransducerStage: BitwiseCopyable {
   private var highPassMemory = Biquad.Memory()
   private var equaliserMemory = Biquad.Memory()
   private var isOdd = false
+  /// Filters of further resonances, and how many there are.
+  private let modes: (Biquad, Biquad)
+  private let modeCount: Int
+  private var modeMemories = (Biquad.Memory(), Biquad.Memory())
 
   /// A stage at rest.
   init(_ settings: TransducerSettings) {
     highPass = settings.highPassFilter
     equaliser = settings.equaliserFilter
+    let filters = settings.modeFilters.map(\.filter)
+    modeCount = min(filters.count, 2)
+    modes = (modeCount > 0 ? filters[0] : Biquad(), modeCount > 1 ? filters[1] : Biquad())
   }
 
   /// Filters the first frames of a buffer in place; every sample is finite.
@@ -32,6 +39,8 @@ struct TransducerStage: BitwiseCopyable {
     let (highPass, equaliser) = (self.highPass, self.equaliser)
     var (first, second) = (highPassMemory, equaliserMemory)
     let dither = isOdd ? SIMD2(-Self.dither, Self.dither) : SIMD2(Self.dither, -Self.dither)
+    if modeCount > 0 { Self.filter(&block, count: count, by: modes.0, &modeMemories.0, dither) }
+    if modeCount > 1 { Self.filter(&block, count: count, by: modes.1, &modeMemories.1, dither) }
     var frame = 0
     while frame &+ 2 <= count {
       let pair = unsafe SIMD2(
@@ -50,9 +59,31 @@ struct TransducerStage: BitwiseCopyable {
     (highPassMemory, equaliserMemory) = (first, second)
   }
 
+  /// Filters the first frames of a buffer in place.
+  @_noLocks
+  private static func filter(
+    _ block: inout MutableSpan<Float>, count: Int, by filter: Biquad,
+    _ memory: inout Biquad.Memory, _ dither: SIMD2<Double>
+  ) {
+    var frame = 0
+    while frame &+ 2 <= count {
+      let pair = unsafe SIMD2(
+        Double(block[unchecked: frame]), Double(block[unchecked: frame &+ 1]))
+      let damped = filter.next(pair + dither, &memory)
+      unsafe block[unchecked: frame] = Float(damped.x)
+      unsafe block[unchecked: frame &+ 1] = Float(damped.y)
+      frame &+= 2
+    }
+    if frame < count {
+      let sample = unsafe Double(block[unchecked: frame])
+      unsafe block[unchecked: frame] = Float(filter.next(sample + dither.x, &memory))
+    }
+  }
+
   /// Forgets what is buffered.
   @_noLocks
   mutating func rest() {
+    modeMemories = (Biquad.Memory(), Biquad.Memory())
     highPassMemory = Biquad.Memory()
     equaliserMemory = Biquad.Memory()
   }

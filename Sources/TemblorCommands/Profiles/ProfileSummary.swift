@@ -164,6 +164,26 @@ struct ProfileSummary {
       let isEstimated = hardware.estimated.contains(figure.key)
       rows.append((figure.label, text + (isEstimated ? " (estimated)" : "")))
     }
+    for mode in hardware.modes {
+      let decibels = NumberFormatting.decibels(Float(abs(mode.gain)))
+      rows.append(
+        (
+          "resonance",
+          "\(NumberFormatting.rounded(mode.resonance, places: 3)) Hz, quality factor "
+            + "\(NumberFormatting.rounded(mode.qualityFactor, places: 3)), "
+            + "\(NumberFormatting.rounded(decibels, places: 1)) dB\(mode.gain < 0 ? ", inverted" : "")"
+        ))
+    }
+    if hardware.model != nil {
+      let doubt = hardware.uncertainty ?? hardware.assumedUncertainty
+      rows.append(
+        (
+          "uncertainty",
+          "resonance ±\(NumberFormatting.rounded(doubt.resonance * 100, places: 1)) %, quality factor within a factor of "
+            + NumberFormatting.rounded(doubt.qualityFactor, places: 2)
+            + (hardware.uncertainty == nil ? " (assumed)" : "")
+        ))
+    }
     if let measured = hardware.measured {
       let residual = NumberFormatting.rounded(measured.residual, places: 1)
       rows.append(
