@@ -146,11 +146,11 @@ import Testing
     arguments: [
       (
         0.5,
-        "hum.ahap:4:11: warning: ring exceeds its thermal limit from 0.74 s; gain is reduced by up to 9 dB (Pattern[1].Event); lower the intensity or add pauses [transducer-power]\n"
+        "hum.ahap:4:11: warning: ring exceeds its thermal limit from 0.7 s; gain is reduced by up to 9.4 dB (Pattern[1].Event); lower the intensity or add pauses [transducer-power]\n"
       ),
       (
         5,
-        "hum.ahap:1:29: note: when looped, ring reaches its thermal limit after 9 min and gain is reduced (Pattern) [transducer-power]\n"
+        "hum.ahap:1:29: note: when looped, ring reaches its thermal limit after 6 min and gain is reduced (Pattern) [transducer-power]\n"
       ),
     ] as [(Double, String)])
   func aProfileTellsWhatItsHardwareWouldWarmTo(power: Double, line: String) throws {

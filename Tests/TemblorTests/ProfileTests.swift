@@ -214,6 +214,7 @@ import Testing
           acceleration    8 g (estimated)
           excursion       0.14 mm
           thermal         time constants: coil 4 s, magnet 300 s; coil fraction 60 %
+          uncertainty     resonance ±0 %, quality factor within a factor of 1
           measured        1 May, by velocity, -31.5 dB unexplained
         SOURCES
           A sheet.

@@ -9,7 +9,7 @@ extension TransducerProfile {
   /// What of full scale a burst's drive may reach: the ceiling, less what a low rate of simulation leaves out.
   private static let greatestDrive = 0.87
   /// What of the excursion limit a burst may reach: below it protection leaves the drive alone.
-  private static let greatestStroke = 0.6
+  private static let greatestStroke = 0.66
   /// By how many decibels a burst in the middle of the scale is stronger than on bare hardware.
   private static let advantage = 0.5
   /// Frames that are simulated in a cycle of the highest frequency, where the rate has as many.
