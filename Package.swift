@@ -62,20 +62,21 @@ let package = Package(
     .default(enabledTraits: ["SoundOutput"]),
   ],
   targets: [
-    .target(name: "HapticModel", swiftSettings: core),
+    .target(name: "HapticModel", dependencies: ["CMath"], swiftSettings: core),
     .target(name: "Diagnostics", swiftSettings: core),
     .target(name: "JSONText", dependencies: ["Diagnostics"], swiftSettings: core),
     .target(
       name: "HapticFormats",
       dependencies: [
-        .target(name: "CExpat", condition: .when(traits: ["SoundOutput"])), "Diagnostics",
+        "CMath", .target(name: "CExpat", condition: .when(traits: ["SoundOutput"])), "Diagnostics",
         "HapticModel", "JSONText",
       ],
       swiftSettings: core),
     .target(
       name: "RealtimeMemory", swiftSettings: core + [.enableExperimentalFeature("Lifetimes")]),
     .target(
-      name: "HapticRender", dependencies: ["CSampleKernels", "HapticModel", "RealtimeMemory"],
+      name: "HapticRender",
+      dependencies: ["CMath", "CSampleKernels", "HapticModel", "RealtimeMemory"],
       swiftSettings: core),
     // Inner loops for x86-64, equal bit for bit to the Swift code beside them.
     .target(name: "CSampleKernels", cSettings: kernels),
@@ -429,6 +430,7 @@ let package = Package(
     .target(name: "CSampleRate", dependencies: ["CLateLibrary"]),
     .target(name: "CSndFile", dependencies: ["CLateLibrary"]),
     // Loaded when a picture is drawn: headers only.
+    .systemLibrary(name: "CMath"),
     .systemLibrary(name: "CCairo", providers: [.apt(["libcairo2-dev"])]),
   ]
 )

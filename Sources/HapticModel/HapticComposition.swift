@@ -60,7 +60,7 @@ public struct HapticComposition: Equatable, Sendable {
   public init(_ pattern: HapticPattern) { self.init(layers: [Layer(pattern)]) }
 
   /// Seconds until the last layer's duration is over.
-  public var duration: Double { layers.map(\.duration).max() ?? 0 }
+  public var duration: Double { layers.map { $0.duration }.max() ?? 0 }
 }
 
 /// The number of an event: its layer and its place among that layer's events.
@@ -114,7 +114,7 @@ extension HapticComposition {
 
   /// Whether `flattened` sounds as the layers do.
   public var isFlatteningExact: Bool {
-    layers.allSatisfy(\.signals.isEmpty)
+    layers.allSatisfy { $0.signals.isEmpty }
       && (layers.count <= 1
         || layers.allSatisfy { $0.pattern.parameters.isEmpty && $0.pattern.curves.isEmpty })
   }

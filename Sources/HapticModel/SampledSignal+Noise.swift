@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  internal import Glibc
-#else
-  internal import Musl
-#endif
+internal import CMath
 
 extension SampledSignal {
   /// Bandwidths of a noise in octaves, from its lowest to its highest frequency.

@@ -20,7 +20,7 @@ public struct OfflineRenderer: ~Copyable {
     plans: [RenderPlan], shares: [SendAutomation] = [], settings: RenderSettings = RenderSettings()
   ) {
     var settings = settings
-    let length = settings.length ?? plans.map(\.length).max() ?? 0
+    let length = settings.length ?? plans.map { $0.length }.max() ?? 0
     settings.length = length
     renderer = Renderer(plans: plans, shares: shares, settings: settings)
     toSkip = renderer.latency

@@ -154,7 +154,7 @@ public struct Renderer: ~Copyable {
     let longest = lags.max() ?? 0
     latency = longest
     strips = made
-    let maximumDelay = routes.map(\.delay).max() ?? 0
+    let maximumDelay = routes.map { $0.delay }.max() ?? 0
     primingLength = latency + maximumDelay + Self.subBlockLength
     channelCount = routes.count
     channels = FixedBuffer(count: routes.count) { index in

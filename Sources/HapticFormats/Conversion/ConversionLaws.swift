@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  internal import Glibc
-#else
-  internal import Musl
-#endif
+internal import CMath
 
 /// How the amplitude of a vibration, 0…1, and the intensity that Core Haptics gives it follow from
 /// each other.

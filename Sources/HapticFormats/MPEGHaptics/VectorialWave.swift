@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  internal import Glibc
-#else
-  internal import Musl
-#endif
+internal import CMath
 
 /// A vectorial wave at its own times: amplitude and frequency are lines between the keys that have them.
 struct VectorialWave {

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  internal import Glibc
-#else
-  internal import Musl
-#endif
+internal import CMath
 
 /// How many samples a block of a wavelet band has.
 struct WaveletBlock {

@@ -1,11 +1,7 @@
 #if arch(x86_64) && canImport(CSampleKernels)
   internal import CSampleKernels
 #endif
-#if canImport(Glibc)
-  internal import Glibc
-#else
-  internal import Musl
-#endif
+internal import CMath
 
 extension DCBlocker {
   /// What a one-pole low-pass adds up over a group: what is kept of the offset at the group's start after one

@@ -31,7 +31,7 @@ struct Limiter: ~Copyable {
   /// Seconds in which the gain recovers by a factor e.
   static let release = 0.017
 
-  private static let unity: Int64 = 1 << 30
+  private static let unity: Int64 = 1_073_741_824
   private static let perUnity: Float = 1 / 1_073_741_824
   /// Frames that are looked at together while nothing is limited.
   private static let restLength = 64

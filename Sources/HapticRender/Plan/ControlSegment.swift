@@ -81,7 +81,7 @@ extension ControlTimeline {
   func scaled(by factor: Double, within spans: [Range<Int64>]) -> ControlTimeline {
     var edges = spans.flatMap { [Double($0.lowerBound), Double($0.upperBound)] }[...]
     var isInside = false
-    var ends = segments.dropFirst().map(\.start)[...]
+    var ends = segments.dropFirst().map { $0.start }[...]
     return mapping { segment in
       let end = ends.popFirst() ?? .infinity
       var parts: [Segment] = []
@@ -128,7 +128,7 @@ public struct SendAutomation: Equatable, Sendable {
   public init(_ points: [Point]) {
     self.points = points.enumerated().sorted {
       ($0.element.frame, $0.offset) < ($1.element.frame, $1.offset)
-    }.map(\.element)
+    }.map { $0.element }
   }
 
   /// The line as segments, the first from the beginning of time on.

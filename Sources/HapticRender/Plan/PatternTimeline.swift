@@ -63,7 +63,7 @@ public struct PatternTimeline: Sendable {
       events.append(Event(index: index, onset: Double(onset) / rate, corners: corners))
     }
     self.events = events
-    let heard = events.map(\.end).max() ?? 0
+    let heard = events.map { $0.end }.max() ?? 0
     duration = max(Double(max(draft.loopLength, draft.soundEnd)) / rate, heard)
     self.controls = Self.controls(of: pattern, moving: controls.moving, rate: rate)
   }
@@ -113,7 +113,7 @@ public struct PatternTimeline: Sendable {
   private static func controls(
     of pattern: HapticPattern, moving: [ControlTimeline], rate: Double
   ) -> [DynamicParameterID: ControlTimeline] {
-    let used = Set(pattern.parameters.map(\.id)).union(pattern.curves.map(\.id))
+    let used = Set(pattern.parameters.map { $0.id }).union(pattern.curves.map { $0.id })
     var controls: [DynamicParameterID: ControlTimeline] = [:]
     for (id, control) in zip(LiveControlID.allCases, moving) where used.contains(id.id) {
       controls[id.id] = control.mapping { segment in

@@ -34,7 +34,7 @@ extension RenderPlan {
     try Self.check(rate: rate)
     try Self.check(composition)
     var draft = RenderPlanBuilder(profile: profile, rate: rate)
-    let layers = composition.layers.map(\.pattern)
+    let layers = composition.layers.map { $0.pattern }
     draft.eventCount = composition.layers.reduce(0) {
       $0 + $1.pattern.events.count + $1.signals.count
     }
@@ -228,12 +228,12 @@ struct EventControls {
   /// Sorts a pattern's controls.
   init(of pattern: HapticPattern, rate: Double) {
     let grid = ControlTimeline.Grid.frames(rate: rate)
-    let live = LiveControlID.allCases.map(\.id)
+    let live = LiveControlID.allCases.map { $0.id }
     moving = live.map { ControlTimeline(of: $0, in: pattern, grid: grid) }
     movingCursors = Array(repeating: 0, count: moving.count)
     movingValues = live.map { Double($0.neutralValue) }
     var times: [DynamicParameterID: ControlTimeline] = [:]
-    let used = Set(pattern.parameters.map(\.id)).union(pattern.curves.map(\.id))
+    let used = Set(pattern.parameters.map { $0.id }).union(pattern.curves.map { $0.id })
     for id in used.subtracting(live) {
       times[id] = ControlTimeline(of: id, in: pattern, grid: grid)
     }

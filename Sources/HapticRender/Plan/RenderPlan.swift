@@ -74,7 +74,7 @@ public final class RenderPlan: @unchecked Sendable {
 
   /// Where the passes of plans that run in step end: the longest's, or 0 where each has the same.
   public static func commonLoopLength(of plans: [RenderPlan]) -> Int64 {
-    let longest = plans.map(\.loopLength).max() ?? 0
+    let longest = plans.map { $0.loopLength }.max() ?? 0
     return plans.allSatisfy { $0.loopLength == longest } ? 0 : longest
   }
 

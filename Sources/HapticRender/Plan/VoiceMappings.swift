@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  internal import Glibc
-#else
-  internal import Musl
-#endif
+internal import CMath
 
 /// A profile's laws in the form the render path evaluates: cycles per frame in 2³² parts, base-2 logarithms.
 struct VoiceMappings: BitwiseCopyable, Sendable {

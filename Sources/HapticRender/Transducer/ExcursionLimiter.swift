@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  internal import Glibc
-#else
-  internal import Musl
-#endif
+internal import CMath
 internal import RealtimeMemory
 
 /// Finds the gain that keeps every transducer a profile may stand for within its excursion limit.

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  internal import Glibc
-#else
-  internal import Musl
-#endif
+internal import CMath
 internal import RealtimeMemory
 
 /// The transducers that a profile's figures may stand for, in the measure of the nominal displacement.
@@ -83,8 +79,8 @@ struct UncertainTransducers {
     return (models, searchMargin / (1 + widths * widths))
   }
 
-  var highest: Double { models.map(\.resonance).max() ?? 1 }
-  var lowest: Double { models.map(\.resonance).min() ?? 1 }
+  var highest: Double { models.map { $0.resonance }.max() ?? 1 }
+  var lowest: Double { models.map { $0.resonance }.min() ?? 1 }
 }
 
 /// Four models in step, each in coordinates x, y in which x² + y² never grows without drive.

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  internal import Glibc
-#else
-  internal import Musl
-#endif
+internal import CMath
 
 /// A transducer as a mass on a damped spring, driven by a voltage: one resonance.
 ///

@@ -117,7 +117,7 @@ extension TransducerProfile {
 
   /// The lowest frequency of the mappings.
   var lowestHertz: Double {
-    let continuous = min(frequency.low, frequency.high) * (partials.map(\.ratio).min() ?? 1)
+    let continuous = min(frequency.low, frequency.high) * (partials.map { $0.ratio }.min() ?? 1)
     let burst =
       min(transient.frequency.low, transient.frequency.high)
       * (transient.partials.map { $0.ratio * min(1, $0.glide) }.min() ?? 1)

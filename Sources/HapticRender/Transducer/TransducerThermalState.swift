@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  internal import Glibc
-#else
-  internal import Musl
-#endif
+internal import CMath
 
 /// How warm a transducer is, where 1 is what its continuous power leads to in the end.
 public struct TransducerThermalState: Equatable, Sendable, BitwiseCopyable {

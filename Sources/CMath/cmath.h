@@ -1,0 +1,19 @@
+/// The functions of C's mathematics that the core uses, wherever it is built.
+#pragma once
+
+#if __has_include(<math.h>)
+#include <math.h>
+#else
+// A system without a C library: whoever links the program provides them.
+double cos(double);
+double cosh(double);
+double exp(double);
+double exp2(double);
+double expm1(double);
+double log(double);
+double log2(double);
+double pow(double, double);
+double sin(double);
+double sinh(double);
+float exp2f(float);
+#endif
