@@ -32,6 +32,10 @@ struct Drill {
     process.standardOutput = output
     process.standardError = error
     try process.run()
+    // A program that hangs is killed, which ends the reading too.
+    let deadline = DispatchWorkItem { kill(process.processIdentifier, SIGKILL) }
+    DispatchQueue.global().asyncAfter(deadline: .now() + 180, execute: deadline)
+    defer { deadline.cancel() }
     // A few lines fit into a pipe, so nobody waits for anybody.
     source.fileHandleForWriting.write(Data(input.utf8))
     try source.fileHandleForWriting.close()
