@@ -24,7 +24,7 @@ extension Comparison {
   /// a recording, where there is noise; sample by sample where there is none.
   mutating func compareSounds() {
     let noise = Noisiness(reference, other)
-    guard noise.isPossible, !isEqualAsItIs else {
+    guard noise.isPossible, noise.isCertain || !isEqualAsItIs else {
       compareSignals()
       // Several differences may have one cause, such as another tempo.
       if Self.weight(differences) > Self.manyDifferences { compareRecording { $0 < $1 } }

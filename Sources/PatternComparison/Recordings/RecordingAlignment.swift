@@ -37,6 +37,8 @@ struct RecordingAlignment {
   /// The reference and the take, weighted by the noise.
   private(set) var x: [Float] = []
   private(set) var y: [Float] = []
+  private let noise: NoiseSpectrum
+  private let fullRate: Double
   /// For each part: its middle in seconds, and its complex correlation at each lag.
   private var times: [Double] = []
   private var real: [[Float]] = []
@@ -57,6 +59,8 @@ struct RecordingAlignment {
     for bin in noise.powers.indices {
       noise.powers[bin] = max(noise.powers[bin], 1e-3 * greatest) + 1e-16
     }
+    self.noise = noise
+    fullRate = reference.rate
     let length =
       FourierTransform.fastLength(atLeast: max(take.count, reference.whole.count) / 4 + 1_024) * 4
     let all = Self.weighted(take, by: noise, rate: reference.rate, length: length)
@@ -67,6 +71,14 @@ struct RecordingAlignment {
     correlate(x, all)
     guard !times.isEmpty else { return }
     findCandidates()
+  }
+
+  /// Samples at half the rate, weighted as the take is.
+  func weighted(_ samples: [Float]) -> [Float] {
+    let length = FourierTransform.fastLength(atLeast: samples.count / 4 + 100) * 4
+    return Array(
+      Self.weighted(samples, by: noise, rate: fullRate, length: length)
+        .prefix(samples.count / 2 + 100))
   }
 
   /// Samples at half the rate, weighted by the inverse of the noise's amplitude.

@@ -20,7 +20,12 @@ extension RecordingChanges {
     {
       known.append(other)
     }
-    return known.filter { isNews(column.range, $0.improvement) }
+    return known.filter {
+      // That something else sounds explains all that is left, whatever it is.
+      let share =
+        $0.change.kind == .spectrum ? 0 : $0.improvement * sigma * sigma / max(tries.before, 1e-30)
+      return isNews(column.range, $0.improvement, share: share)
+    }
   }
 
   /// That something else sounds where the event should, which nothing else explains.
@@ -229,13 +234,18 @@ extension RecordingChanges {
     peaks.sort { products[$0] > products[$1] }
     // Controls that do not move along make another peak than the highest the right one.
     peaks = Array(peaks.prefix(original.renderer?.hasControls == true ? 5 : 1))
-    return peaks.flatMap { peak -> [Alternative?] in
-      let (a, b, c) = (products[peak - 1], products[peak], products[peak + 1])
-      let part = 0.5 * (a - c) / (a - 2 * b + c)
-      let shift = (Double(peak - reach) + part) / rate / (1 + fit.place.tempo)
-      guard abs(shift) >= RecordingThreshold.seconds else { return [] }
-      return time(tries, shift)
+    var supposed: [Alternative?] = []
+    if let hypothesis, hypothesis.index == tries.index, hypothesis.ratio == nil {
+      supposed = time(tries, hypothesis.stem.time - original.stems[tries.index].time)
     }
+    return supposed
+      + peaks.flatMap { peak -> [Alternative?] in
+        let (a, b, c) = (products[peak - 1], products[peak], products[peak + 1])
+        let part = 0.5 * (a - c) / (a - 2 * b + c)
+        let shift = (Double(peak - reach) + part) / rate / (1 + fit.place.tempo)
+        guard abs(shift) >= RecordingThreshold.seconds else { return [] }
+        return time(tries, shift)
+      }
   }
 
   func time(_ tries: Trials, _ shift: Double) -> [Alternative?] {
@@ -294,17 +304,18 @@ extension RecordingChanges {
     var found: [Alternative] = []
     func best() -> Alternative? { found.max { $0.score < $1.score } }
     let isShort = Double(columns[tries.index].samples.count) < 0.12 * rate
-    if isShort {
-      for step in 1...9 {
+    let supposed = hypothesis.flatMap { $0.index == tries.index ? $0.ratio : nil }
+    if let supposed { found += attempt(supposed) }
+    if isShort || supposed != nil {
+      for step in 1...9 where isShort {
         for sign in [1.0, -1] { found += attempt(exp(0.06 * Double(step) * sign)) }
       }
       for step in [0.03, 0.015, 0.007_5] {
         guard let ratio = best().map({ 1 + $0.change.amount / 100 }) else { break }
         for sign in [1.0, -1] { found += attempt(ratio * exp(step * sign)) }
       }
-    } else if let ratio = trackedRatio(tries, variants) {
-      found += attempt(ratio)
     }
+    if !isShort, let ratio = trackedRatio(tries, variants) { found += attempt(ratio) }
     return [best()]
   }
 

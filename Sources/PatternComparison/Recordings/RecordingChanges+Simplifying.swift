@@ -46,6 +46,7 @@ extension RecordingChanges {
       for position in changes.indices {
         var other = self
         other.remove(position)
+        other.loosen()
         other.fit.refine(rounds: 1)
         other.settle()
         other.polish()
@@ -57,14 +58,47 @@ extension RecordingChanges {
     }
   }
 
+  /// Lets the place be held by events that sound as they should.
+  mutating func loosen() {
+    fit.loose = Set(
+      zip(changes, effects).compactMap { change, effect in
+        change.kind == .frequency || change.kind == .time ? effect.stem : nil
+      })
+  }
+
+  /// Gives events of another frequency or time the level of the whole where that explains all as
+  /// well: else the level of the whole would be that of the others alone.
+  mutating func levelOut() {
+    let variants = EventVariants(reference: original)
+    for position in changes.indices {
+      guard let index = effects[position].stem else { continue }
+      let amount = changes[position].amount
+      let plain: Stem? =
+        switch changes[position].kind {
+        case .frequency: variants.frequency(of: index, times: 1 + amount / 100)?.stem
+        case .time: variants.time(of: index, later: amount)
+        default: nil
+        }
+      guard let plain else { continue }
+      var other = self
+      other.fit.reference.stems[index] = plain
+      other.fit.refine(rounds: 2)
+      other.settle()
+      if other.surplus(sigma) - surplus(sigma) < slack(position) { self = other }
+    }
+  }
+
   /// Leaves out what is too little to be reported, however sure it is.
   mutating func removeTrifles() {
     for position in changes.indices.reversed()
     where changes[position].kind == .frequency
       && abs(changes[position].amount) < RecordingThreshold.percent
     {
-      changes.remove(at: position)
-      effects.remove(at: position)
+      remove(position)
+      loosen()
+      fit.refine(rounds: 2)
+      settle()
+      polish()
     }
   }
 

@@ -25,6 +25,8 @@ struct RecordingChanges {
   private static let doubt = 1.3
   /// What saying that something sounds otherwise is worth, of what it explains.
   static let vagueness = 0.25
+  /// What explains so much of what is left around it is more than a leftover.
+  private static let clearShare = 0.95
   /// What was already explained must leave this share of what explains it to count again.
   private static let leftover = 0.1
 
@@ -48,20 +50,27 @@ struct RecordingChanges {
 
   let bank: ToneBursts
   let original: RecordingReference
+  /// The change that the fit's reference has, which the original has not.
+  let hypothesis: RecordingHypotheses.Hypothesis?
 
   /// - Parameters:
   ///   - original: The reference as it is.
-  ///   - changed: The stem of the fit's reference that is not as in the original.
-  init(_ fit: RecordingFit, original: RecordingReference, changed: Int?) {
+  ///   - hypothesis: What of the fit's reference is not as in the original.
+  init(
+    _ fit: RecordingFit, original: RecordingReference,
+    hypothesis: RecordingHypotheses.Hypothesis?
+  ) {
+    self.hypothesis = hypothesis
     self.fit = fit
     self.original = original
     bank = ToneBursts(rate: original.rate, extra: original.renderer?.bank() ?? [])
     settle()
     guard gain > 0 else { return }
     measureErrors()
-    if let changed { restore(changed) }
+    if let hypothesis { restore(hypothesis.index) }
     for _ in 0..<Self.greatestCount {
       guard explainNext() else { break }
+      loosen()
       self.fit.refine(rounds: 1)
       settle()
       polish()
@@ -74,6 +83,7 @@ struct RecordingChanges {
     }
     simplify()
     removeTrifles()
+    levelOut()
   }
 
   /// Whether an event stands out of the noise enough to be judged.
@@ -187,7 +197,11 @@ struct RecordingChanges {
     return true
   }
 
-  func isNews(_ range: Range<Int>, _ score: Double) -> Bool {
+  /// Whether what was explained before does not explain this as well.
+  ///
+  /// - Parameter share: The share of what is left there that it explains: leftovers are not explained well.
+  func isNews(_ range: Range<Int>, _ score: Double, share: Double = 0) -> Bool {
+    if share > Self.clearShare { return true }
     let margin = Int(0.08 * rate)
     return effects.map(\.explained).allSatisfy { known, improvement in
       known.upperBound + margin < range.lowerBound || range.upperBound + margin < known.lowerBound
@@ -240,8 +254,14 @@ struct RecordingChanges {
   /// Samples of the take in which added sounds are.
   var additions: [Range<Int>] { effects.filter { $0.stem == nil }.compactMap(\.filled) }
 
-  /// Whether most of an event lies where sounds were added.
-  func isCovered(_ index: Int) -> Bool { additions.contains { isCovered(index, by: $0) } }
+  /// Whether most of an event lies where sounds were added, or where another sounds otherwise: it
+  /// may be anything there.
+  func isCovered(_ index: Int) -> Bool {
+    effects.contains { effect in
+      guard let stem = effect.stem else { return isCovered(index, by: effect.explained.range) }
+      return stem != index && effect.filled.map { isCovered(index, by: $0) } ?? false
+    }
+  }
 
   private func isCovered(_ index: Int, by range: Range<Int>) -> Bool {
     let column = columns[index]

@@ -33,6 +33,8 @@ struct RecordingFit {
   var excluded: [Range<Int>] = [] {
     didSet { if excluded != oldValue { set(lines: lines) } }
   }
+  /// Stems that changed: where two others are heard, they do not hold the place.
+  var loose: Set<Int> = []
   /// The standard error of the tempo after `refine`.
   private(set) var tempoError = Double.infinity
   private var nuisances: [Column] = []
@@ -293,6 +295,12 @@ struct RecordingFit {
     }
     let least = 1e-4 * (shifts.map(\.weight).max() ?? 0)
     shifts.removeAll { $0.weight <= least }
+    if !loose.isEmpty {
+      let holding = shifts.filter { shift in
+        shift.event >= 0 && !reference.groups[shift.event].contains { loose.contains($0) }
+      }
+      if Set(holding.map(\.event)).count > 1 { shifts = holding }
+    }
     // Ten microseconds are as much as the model is good for.
     for index in shifts.indices {
       shifts[index].weight = min(shifts[index].weight / (sigma * sigma), 1e10)

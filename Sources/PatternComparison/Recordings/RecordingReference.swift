@@ -29,7 +29,7 @@ struct RecordingReference {
     self.rate = rate
     self.stems = stems.filter { $0.energy > 0 }.sorted { $0.time < $1.time }
     self.renderer = renderer
-    let count = Int(duration * rate) + 64
+    let count = max(0, Int(duration * rate)) + 64
     for stem in self.stems {
       let column = stem.column(onset: stem.time, speed: 1, count: count)
       if whole.isEmpty { whole = [Float](repeating: 0, count: count) }

@@ -58,6 +58,9 @@ struct RecordingResult {
   private static let leastCoherence = 0.4
   /// How much weaker than what was added a reference may be and still be what was recorded: −26 dB.
   private static let leastStrength = 0.05
+  /// So many events as they should be are seldom found by chance, and leave less of a doubt.
+  private static let leastSupport = 3
+  private static let supportedDoubt = 0.3
   /// The greatest share of events that may differ where there are several.
   private static let greatestShare = 0.6
   /// Seconds of a reference in which the clocks of usual devices differ by less than half a millisecond.
@@ -74,8 +77,9 @@ struct RecordingResult {
     match.eventCount = reference.stems.count
     let low = LowRateSignal(of: recording.mono, rate: recording.rate)
     guard !reference.stems.isEmpty, low.samples.count > Int(0.1 * low.rate) else { return }
-    let finder = RecordingSearch(reference: reference, recording: low.samples, search: search)
-    let places = finder.places()
+    let finder = RecordingSearch(reference: reference, recording: low.samples)
+    let alignment = RecordingAlignment(reference, low.samples, search: search)
+    let places = finder.places(in: alignment)
     var best: Story?
     for place in places.flatMap(Self.withAndWithoutTempo) {
       let story = Story(finder.settled(place), original: reference, search: finder)
@@ -92,14 +96,19 @@ struct RecordingResult {
     }
     if best?.isFound != true || best?.cost ?? 0 > 1.3 {
       // Where the event that most of the sound is changed, nothing else holds the place.
-      for (variant, index) in Self.variants(of: reference) {
-        let other = RecordingSearch(reference: variant, recording: low.samples, search: search)
-        let usual = other.places().first { $0.fit.isUsual }.map(Self.withAndWithoutTempo) ?? []
-        for place in usual.prefix(1) {
-          let story = Story(
-            other.settled(place), original: reference, changed: index, search: finder)
-          if story.isBetter(than: best) { best = story }
+      var hypotheses = RecordingHypotheses(reference, alignment)
+      for hypothesis in hypotheses.best() {
+        var stems = reference.stems
+        stems[hypothesis.index] = hypothesis.stem
+        let variant = RecordingReference(
+          stems: stems, rate: reference.rate, renderer: reference.renderer)
+        let other = RecordingSearch(reference: variant, recording: low.samples)
+        guard let place = other.fitted(hypothesis.place).map(Self.withAndWithoutTempo)?.first else {
+          continue
         }
+        let story = Story(
+          other.settled(place), original: reference, hypothesis: hypothesis, search: finder)
+        if story.isBetter(than: best) { best = story }
       }
     }
     guard let best else { return }
@@ -119,21 +128,21 @@ struct RecordingResult {
     /// How many things must be said; the vague ones and those about the reference's events weigh more.
     var cost = 0.0
 
-    /// - Parameter changed: The stem of a reference that is not as in the original.
+    /// - Parameter hypothesis: What of the place's reference is not as in the original.
     init(
-      _ place: RecordingSearch.Found, original: RecordingReference, changed: Int? = nil,
-      search: RecordingSearch
+      _ place: RecordingSearch.Found, original: RecordingReference,
+      hypothesis: RecordingHypotheses.Hypothesis? = nil, search: RecordingSearch
     ) {
       var place = place
       var original = original
-      if changed == nil, abs(place.fit.place.tempo) > RecordingResult.leastStretch,
+      if hypothesis == nil, abs(place.fit.place.tempo) > RecordingResult.leastStretch,
         let stretched = RecordingResult.stretched(place, search)
       {
         place = stretched
         original = stretched.fit.reference
       }
       self.place = place
-      changes = RecordingChanges(place.fit, original: original, changed: changed)
+      changes = RecordingChanges(place.fit, original: original, hypothesis: hypothesis)
       guard changes.gain > 0 else { return }
       judged = original.stems.indices.filter { changes.isJudged($0) }
       guard !judged.isEmpty else {
@@ -157,7 +166,12 @@ struct RecordingResult {
         default: sum + 1
         }
       }
-      cost += changes.effects.reduce(0) { $0 + $1.doubt }
+      let isSupported =
+        there.count >= RecordingResult.leastSupport
+        && energy(there) >= RecordingResult.leastShare * energy(judged)
+      cost +=
+        changes.effects.reduce(0) { $0 + $1.doubt }
+        * (isSupported ? RecordingResult.supportedDoubt : 1)
       if !changes.fit.isUsual || place.stretch != 1 {
         // Of a short pattern, a change of any event is likelier.
         cost += original.duration < RecordingResult.shortDuration ? 1.5 : 0.5
@@ -206,32 +220,6 @@ struct RecordingResult {
     fixed.fit.fixTempo()
     if duration >= shortDuration { fixed.fit.freeTempo() }
     return [fixed, place]
-  }
-
-  /// The reference with the frequency changed of an event that is much of it.
-  private static func variants(
-    of reference: RecordingReference
-  ) -> [(reference: RecordingReference, changed: Int)] {
-    var references: [(RecordingReference, Int)] = []
-    let whole = reference.stems.reduce(0) { $0 + $1.energy }
-    let least = reference.stems.count <= 3 ? 0.15 : 0.3
-    let strongest = reference.stems.indices.sorted {
-      reference.stems[$0].energy > reference.stems[$1].energy
-    }
-    for index in strongest.prefix(2) where reference.stems[index].energy > least * whole {
-      for step in [-0.45, -0.3, -0.15, 0.15, 0.3, 0.45] {
-        let variants = EventVariants(reference: reference)
-        guard let stem = variants.frequency(of: index, times: exp(step))?.stem else { continue }
-        var stems = reference.stems
-        stems[index] = stem
-        references.append(
-          (
-            RecordingReference(stems: stems, rate: reference.rate, renderer: reference.renderer),
-            index
-          ))
-      }
-    }
-    return references
   }
 
   /// The same at another tempo, its pitch kept, where that is likelier.

@@ -6,8 +6,6 @@ struct RecordingSearch {
   let reference: RecordingReference
   /// The whole recording at the low rate, in its own polarity.
   let recording: [Float]
-  /// Seconds from the recording's start to where the reference starts at most.
-  let search: Double
 
   /// Seconds of the recording before and behind the reference that are part of the fit.
   private static let margin = 0.7
@@ -16,6 +14,8 @@ struct RecordingSearch {
   private static let leastShortSum = 0.1
   /// The most places that are looked at closely.
   private static let greatestPlaceCount = 5
+  /// A fit that leaves no more than this many times the noise is not bettered by another place.
+  private static let noiseAlone = 1.15
   /// How much likelier, in twice the natural logarithm, a later candidate must be.
   private static let advantage = 30.0
   /// Where a fit leaves more than this share, another tempo may be why.
@@ -34,6 +34,8 @@ struct RecordingSearch {
     var mains: Double?
     /// The share of the segment's whitened energy that the fit leaves.
     var left: Double
+    /// What the fit leaves, in multiples of the noise.
+    var excess = Double.infinity
     /// Whether the whole is another tempo with its pitch kept; the fit's reference is stretched by it.
     var stretch = 1.0
     /// Whether it is known by rises and falls alone.
@@ -46,8 +48,7 @@ struct RecordingSearch {
   /// The likeliest places, the best first; none where nothing fits at all.
   ///
   /// A later candidate is better only where it is much likelier; others leave not much more than it.
-  func places() -> [Found] {
-    let alignment = RecordingAlignment(reference, recording, search: search)
+  func places(in alignment: RecordingAlignment) -> [Found] {
     guard let greatest = alignment.candidates.map(\.sum).max() else { return [] }
     // Of one or two events, others may be like them and stronger.
     let isShort = reference.stems.count <= 3
@@ -75,6 +76,7 @@ struct RecordingSearch {
     for candidate in alignment.candidates
     where candidate.sum >= least * greatest || candidate.isEdge {
       attempt(candidate)
+      if let best, found[best].excess < Self.noiseAlone { break }
     }
     if best.map({ found[$0].left }) ?? 1 > Self.leastLeft {
       for candidate in alignment.tempoCandidates() { attempt(candidate) }
@@ -101,7 +103,7 @@ struct RecordingSearch {
       || tempo * one.fit.reference.duration > 0.005
   }
 
-  private func fitted(_ candidate: RecordingAlignment.Candidate) -> Found? {
+  func fitted(_ candidate: RecordingAlignment.Candidate) -> Found? {
     let rate = reference.rate
     let first = max(0, Int((candidate.delay - Self.margin) * rate))
     let length = reference.duration * (1 + candidate.tempo)
@@ -127,6 +129,8 @@ struct RecordingSearch {
     return Found(
       fit: fit, first: first, sign: candidate.sign,
       left: Samples.energy(solution.residual) / max(solution.energy, 1e-30),
+      excess: Samples.energy(solution.residual)
+        / (sigma * sigma * Double(max(1, solution.residual.count))),
       isEdge: candidate.isEdge)
   }
 
