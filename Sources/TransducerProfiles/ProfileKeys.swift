@@ -291,6 +291,10 @@ enum ProfileKeys {
       "equalSensation", \.hasEqualSensation,
       "Whether equal intensity feels equally strong at every sharpness. Default: true if the response or a threshold curve is known."
     ).formerly("sensation"),
+    .word(
+      "feltBy", \.feltBy, presence: .optional,
+      "What feels the hardware, which decides the thresholds where the profile has none: a hand, or a seated body by ISO 2631-1. Default: hand."
+    ),
     .number(
       "highPass", \.highPass, ProfileLimits.hertz,
       "High-pass corner frequency in hertz. Default: half the lowest frequency."),

@@ -220,8 +220,10 @@ extension ProfileField {
   ) -> Self {
     Self(key: ProfileKey(name, .word(Word.allCases.map(\.rawValue)), presence: presence, meaning)) {
       if let word = $0?.string.flatMap(Word.init) { $1[keyPath: path] = word }
-    } write: { owner, _, object in
-      object.member(name, owner[keyPath: path].rawValue)
+    } write: { owner, usual, object in
+      let word = owner[keyPath: path].rawValue
+      if presence == .optional, word == usual[keyPath: path].rawValue { return }
+      object.member(name, word)
     }
   }
 

@@ -108,7 +108,7 @@ private let whole = [
       "estimated": ["qualityFactor"],
       "uncertainty": { "resonance": 0.25, "qualityFactor": 2 } },
     "drive": { "mapBand": false, "usableRange": 10, "equalize": false, "boost": 3, "damping": 2,
-      "equalSensation": false, "highPass": 12 },
+      "equalSensation": false, "feltBy": "seat", "highPass": 12 },
     "amplifier": { "power": 60, "latency": 0.01 },
     "sources": ["S"] }
   """,
@@ -178,6 +178,7 @@ private let whole = [
       case (_, "law"): continue
       case (_, "scale"): new = .string("logarithmic")
       case (_, "sensor"): new = .string("displacement")
+      case (_, "feltBy"): new = .string("hand")
       case (.boolean(let isTrue), _): new = .boolean(!isTrue)
       case (_, "estimated"): new = .array([.string("continuousPower")])
       case (.array, _): new = .array([.string("T")])

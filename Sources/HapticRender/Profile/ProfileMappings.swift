@@ -143,13 +143,16 @@ public struct DriveSettings: Equatable, Sendable {
   public var damping: Double
   /// Whether equal intensity is felt equally at each sharpness.
   public var hasEqualSensation: Bool?
+  /// What of the body feels it, which decides the thresholds where the profile names none.
+  public var feltBy: FeelingBody
   /// The corner of the high-pass in hertz; absent: half the lowest frequency.
   public var highPass: Double?
 
   /// Makes a law; the defaults help most hardware.
   public init(
     isBandMapped: Bool? = nil, reach: Double = 6, isEqualized: Bool? = nil, boost: Double = 6,
-    damping: Double = 5, hasEqualSensation: Bool? = nil, highPass: Double? = nil
+    damping: Double = 5, hasEqualSensation: Bool? = nil, highPass: Double? = nil,
+    feltBy: FeelingBody = .hand
   ) {
     self.isBandMapped = isBandMapped
     self.reach = reach
@@ -158,5 +161,14 @@ public struct DriveSettings: Equatable, Sendable {
     self.damping = damping
     self.hasEqualSensation = hasEqualSensation
     self.highPass = highPass
+    self.feltBy = feltBy
   }
+}
+
+/// What of the body feels a transducer.
+public enum FeelingBody: String, CaseIterable, Sendable {
+  /// A hand that holds it: `TransducerProfile.defaultThresholds`.
+  case hand
+  /// A seated body, by the weighting Wk of ISO 2631-1 for vertical vibration of a seat.
+  case seat
 }

@@ -39,7 +39,8 @@ extension TransducerProfile {
 
   /// The threshold of feeling at a frequency, in decibels relative to 1 g.
   func threshold(atHertz hertz: Double) -> Double {
-    let curve = thresholds.count > 1 ? thresholds : Self.defaultThresholds
+    let usual = drive.feltBy == .seat ? SeatSensitivity.thresholds : Self.defaultThresholds
+    let curve = thresholds.count > 1 ? thresholds : usual
     return Self.line(through: curve.map { ($0.hertz, $0.decibels) }, at: hertz)
   }
 

@@ -260,7 +260,9 @@ struct ProfileSummary {
     let factors = placed.levelsOverSharpness(count: 33, drive: settings)
     let least = factors.min() ?? 1
     guard profile.hasEqualSensation || profile.isEqualized else { return "constant drive" }
-    let aim = profile.hasEqualSensation ? "equal sensation" : "equal acceleration"
+    // A curve of the profile's own is that of whoever it was measured for.
+    let felt = profile.thresholds.count > 1 || profile.drive.feltBy == .hand ? "" : " on a seat"
+    let aim = profile.hasEqualSensation ? "equal sensation" + felt : "equal acceleration"
     return
       "\(aim) at every sharpness, attenuated by up to \(NumberFormatting.rounded(abs(NumberFormatting.decibels(Float(least))), places: 1)) dB"
   }
