@@ -260,7 +260,7 @@ struct ProfileSummary {
     let factors = placed.levelsOverSharpness(count: 33, drive: settings)
     let least = factors.min() ?? 1
     guard profile.hasEqualSensation || profile.isEqualized else { return "constant drive" }
-    // A curve of the profile's own is that of whoever it was measured for.
+    // A curve of the profile's own is not one of these.
     let felt = profile.thresholds.count > 1 || profile.drive.feltBy == .hand ? "" : " on a seat"
     let aim = profile.hasEqualSensation ? "equal sensation" + felt : "equal acceleration"
     return

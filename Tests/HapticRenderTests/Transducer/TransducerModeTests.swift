@@ -65,7 +65,7 @@ struct TransducerModeTests {
     return sum
   }
 
-  /// Decibels between the strongest and the weakest steady event over sharpness, as felt.
+  /// Decibels between the strongest and the weakest steady event over sharpness, above threshold.
   private func unevenness(_ figures: Case, knowsModes: Bool) throws -> Double {
     let profile = profile(figures, knowsModes: knowsModes)
     let settings = try #require(profile.transducerSettings(rate: Self.rate))
