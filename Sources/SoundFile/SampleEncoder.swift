@@ -77,11 +77,14 @@ public struct SampleEncoder: Sendable {
     }
   }
 
-  /// A sample as a whole number of −steps…steps.
-  private static func round(_ sample: Float, steps: Double) -> Int32 {
+  /// A sample as the nearest whole number of −steps…steps, of two that are as near the one further from 0.
+  static func round(_ sample: Float, steps: Double) -> Int32 {
     guard sample == sample else { return 0 }
-    let value = (Double(sample) * steps).rounded()
-    return Int32(min(max(value, -steps), steps))
+    let value = min(max(Double(sample) * steps, -steps), steps)
+    // Rounding by the C library would be a call; the rest behind the point is exact.
+    let whole = Int32(value)
+    let rest = value - Double(whole)
+    return whole &+ (rest >= 0.5 ? 1 : (rest <= -0.5 ? -1 : 0))
   }
 }
 
