@@ -2,6 +2,7 @@
 
 #if defined(__x86_64__)
 
+#include <immintrin.h>
 #include <string.h>
 
 /* Bits are equal for every set only where no multiplication and addition become one. */
@@ -63,32 +64,48 @@ static inline float raised(float peak, int32_t bits) {
 #define SET base
 #define TARGET
 #define MASKED 0
+#define LANES 8
 #include "variants.h"
 #undef SET
 #undef TARGET
 #undef MASKED
+#undef LANES
 
 #define SET avx2
 #define TARGET __attribute__((target("avx2,bmi2")))
 #define MASKED 1
+#define LANES 8
 #include "variants.h"
 #undef SET
 #undef TARGET
 #undef MASKED
+#undef LANES
+
+#define SET avx512
+#define TARGET __attribute__((target("avx2,bmi2,avx512f,avx512vl,avx512dq,avx512bw")))
+#define MASKED 1
+#define LANES 16
+#include "variants.h"
+#undef SET
+#undef TARGET
+#undef MASKED
+#undef LANES
 
 static const temblor_kernels *kernels = &kernels_base;
 
 /* Before main, so that the render thread finds the choice made. */
 __attribute__((constructor)) static void choose(void) {
-  const temblor_kernels *best = temblor_kernels_of(1);
-  if (best) kernels = best;
+  for (int level = 1; temblor_kernels_of(level); level++) kernels = temblor_kernels_of(level);
 }
 
 const temblor_kernels *temblor_kernels_of(int level) {
   if (level == 0) return &kernels_base;
   __builtin_cpu_init();
   int has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
-  return level == 1 && has_avx2 ? &kernels_avx2 : 0;
+  if (level == 1 && has_avx2) return &kernels_avx2;
+  int has_avx512 = has_avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw");
+  return level == 2 && has_avx512 ? &kernels_avx512 : 0;
 }
 
 uint64_t temblor_dither(uint64_t state, const float *samples, int16_t *numbers, long count) {

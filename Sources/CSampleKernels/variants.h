@@ -1,5 +1,5 @@
-/* Included once for each set of instructions, with SET and TARGET defined, and MASKED where single samples of a
-   vector can be loaded and stored. */
+/* Included once for each set of instructions, with SET and TARGET defined, LANES of its sines, and MASKED where single
+   samples of a vector can be loaded and stored. */
 
 #define PASTED(a, b) a##_##b
 #define PASTE(a, b) PASTED(a, b)
@@ -70,20 +70,38 @@ TARGET static float NAME(scale)(const float *samples, float factor, float *targe
   return finite_peak(most);
 }
 
-static inline __attribute__((always_inline)) TARGET f32x8 NAME(wave)(u32x8 phases) {
-  f32x8 x = __builtin_convertvector((i32x8)phases, f32x8);
-  f32x8 size = (f32x8)((i32x8)x & 0x7fffffff);
-  f32x8 t = x * (8.f / 4294967296.f - size * (16.f / 4294967296.f / 4294967296.f));
-  f32x8 a = (f32x8)((i32x8)t & 0x7fffffff);
-  f32x8 y = a * 0.0008567049289643813f + 0.017381177416773756f;
+/* Sines take as many lanes as the set has. */
+typedef float NAME(floats) __attribute__((ext_vector_type(LANES)));
+typedef int32_t NAME(ints) __attribute__((ext_vector_type(LANES)));
+typedef uint32_t NAME(words) __attribute__((ext_vector_type(LANES)));
+#define FLOATS NAME(floats)
+#define INTS NAME(ints)
+#define WORDS NAME(words)
+
+#if LANES == 16
+static const WORDS NAME(lane) = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+#else
+static const WORDS NAME(lane) = {0, 1, 2, 3, 4, 5, 6, 7};
+#endif
+
+static inline __attribute__((always_inline)) TARGET FLOATS NAME(wave)(WORDS phases) {
+  FLOATS x = __builtin_convertvector((INTS)phases, FLOATS);
+  FLOATS size = (FLOATS)((INTS)x & 0x7fffffff);
+  FLOATS t = x * (8.f / 4294967296.f - size * (16.f / 4294967296.f / 4294967296.f));
+  FLOATS a = (FLOATS)((INTS)t & 0x7fffffff);
+  FLOATS y = a * 0.0008567049289643813f + 0.017381177416773756f;
   y = y * a + 0.19636555741596204f;
   y = y * a + 0.7853965076349303f;
   return t * y;
 }
 
-/* Adds fewer than eight samples. */
-static inline __attribute__((always_inline)) TARGET void NAME(add_some)(f32x8 samples, float *bus, int count) {
-#if MASKED
+/* Adds fewer samples than there are lanes. */
+static inline __attribute__((always_inline)) TARGET void NAME(add_some)(FLOATS samples, float *bus, int count) {
+#if LANES == 16
+  __mmask16 mask = (__mmask16)((1u << count) - 1);
+  __m512 sum = _mm512_maskz_loadu_ps(mask, bus);
+  _mm512_mask_storeu_ps(bus, mask, (__m512)((FLOATS)sum + samples));
+#elif MASKED
   const i32x8 lane = {0, 1, 2, 3, 4, 5, 6, 7};
   i32x8 mask = lane < count;
   f32x8 sum = __builtin_ia32_maskloadps256((const f32x8 *)bus, mask) + samples;
@@ -95,12 +113,11 @@ static inline __attribute__((always_inline)) TARGET void NAME(add_some)(f32x8 sa
 
 /* Level and frequency at rest: nothing but the phase moves. */
 TARGET static void NAME(steady)(uint32_t phase, uint32_t step, float level, float *bus, long count) {
-  const u32x8 lane = {0, 1, 2, 3, 4, 5, 6, 7};
-  u32x8 p = lane * step + phase;
-  const u32x8 d = (u32x8)(step * 8);
+  WORDS p = NAME(lane) * step + phase;
+  const WORDS d = (WORDS)(step * LANES);
   long i = 0;
-  for (; i + 8 <= count; i += 8) {
-    f32x8 sum;
+  for (; i + LANES <= count; i += LANES) {
+    FLOATS sum;
     memcpy(&sum, bus + i, sizeof sum);
     sum += NAME(wave)(p) * level;
     memcpy(bus + i, &sum, sizeof sum);
@@ -115,20 +132,21 @@ TARGET static void NAME(sine)(
     NAME(steady)(phase, step, start, bus, count);
     return;
   }
-  const u32x8 lane = {0, 1, 2, 3, 4, 5, 6, 7}, pairs = {0, 0, 1, 3, 6, 10, 15, 21};
-  u32x8 p = lane * step + pairs * glide + phase;
-  u32x8 d = lane * (glide * 8) + (step * 8 + glide * 28);
-  const u32x8 growth = (u32x8)(glide * 64);
-  f32x8 index = (f32x8){0, 1, 2, 3, 4, 5, 6, 7} + first;
+  /* Steps up to a lane: of its number, and of all numbers below it. */
+  WORDS pairs = NAME(lane) * (NAME(lane) - 1) / 2;
+  WORDS p = NAME(lane) * step + pairs * glide + phase;
+  WORDS d = NAME(lane) * (glide * LANES) + (step * LANES + glide * (LANES * (LANES - 1) / 2));
+  const WORDS growth = (WORDS)(glide * LANES * LANES);
+  FLOATS index = __builtin_convertvector(NAME(lane), FLOATS) + first;
   long i = 0;
-  for (; i + 8 <= count; i += 8) {
-    f32x8 sum;
+  for (; i + LANES <= count; i += LANES) {
+    FLOATS sum;
     memcpy(&sum, bus + i, sizeof sum);
     sum += NAME(wave)(p) * (index * slope + start);
     memcpy(bus + i, &sum, sizeof sum);
     p += d;
     d += growth;
-    index += 8.f;
+    index += (float)LANES;
   }
   if (i < count) NAME(add_some)(NAME(wave)(p) * (index * slope + start), bus + i, (int)(count - i));
 }
@@ -252,6 +270,9 @@ TARGET static long NAME(forget)(
 static const temblor_kernels NAME(kernels) = {
     NAME(dither), NAME(peak), NAME(scale), NAME(sine), NAME(follow), NAME(forget)};
 
+#undef FLOATS
+#undef INTS
+#undef WORDS
 #undef NAME
 #undef PASTE
 #undef PASTED

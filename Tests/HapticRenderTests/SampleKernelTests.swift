@@ -8,7 +8,7 @@
   /// The loops in C for each set of instructions, held against their originals in Swift, bit for bit.
   struct SampleKernelTests {
     /// The sets that this machine has.
-    static let levels = (0...1).filter { unsafe temblor_kernels_of(Int32($0)) != nil }
+    static let levels = (0...2).filter { unsafe temblor_kernels_of(Int32($0)) != nil }
 
     /// Kinds of signal that take different ways through the loops.
     enum Kind: CaseIterable { case wave, noise, tiny, gaps, silence }

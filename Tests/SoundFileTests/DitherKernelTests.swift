@@ -6,7 +6,7 @@
 
   /// The dither in C for each set of instructions, held against its original in Swift.
   struct DitherKernelTests {
-    @Test(arguments: [0, 1], 0..<4)
+    @Test(arguments: [0, 1, 2], 0..<4)
     func numbersAndStateAreEqual(level: Int, kind: Int) throws {
       guard let kernels = unsafe temblor_kernels_of(Int32(level))?.pointee else { return }
       var seed: UInt64 = 11

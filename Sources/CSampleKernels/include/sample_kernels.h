@@ -48,7 +48,7 @@ typedef struct {
       float *target, long group_count);
 } temblor_kernels;
 
-/* The set of a level: 0 for every processor, 1 for AVX2; null where this machine has no such instructions. */
+/* The set of a level: 0 for every processor, 1 for AVX2, 2 for AVX-512; null where this machine has no such instructions. */
 const temblor_kernels *_Nullable temblor_kernels_of(int level);
 
 TEMBLOR_REALTIME uint64_t temblor_dither(uint64_t state, const float *samples, int16_t *numbers, long count);
