@@ -110,11 +110,7 @@ struct ExcursionLimiter: ~Copyable {
   /// Forgets every motion and gain.
   @_noLocks
   mutating func rest() {
-    var index = 0
-    while index < lanes.count {
-      lanes[index].rest()
-      index &+= 1
-    }
+    stop()
     (newest, newer, older, bucketPlace) = (0, 0, 0, 0)
     (now, eased, near, freedSteps) = (1, 1, 0, .max)
   }
@@ -349,7 +345,10 @@ struct ExcursionLimiter: ~Copyable {
   private mutating func stop() {
     var index = 0
     while index < lanes.count {
-      lanes[index].rest()
+      // Not in place, which the compiler of 6.3 gets wrong for the thread sanitizer.
+      var lane = lanes[index]
+      lane.rest()
+      lanes[index] = lane
       index &+= 1
     }
   }
