@@ -4,7 +4,7 @@ internal import Glibc
 ///
 /// An attack is where a signal becomes stronger in a way its past did not let expect, and reaches
 /// half its strength within 30 ms: slower rises are fades. Works on what lies below 0.7 kHz. Attacks
-/// closer than 20 ms are one.
+/// closer than 9 ms are one.
 public struct Onsets: Equatable, Sendable, RandomAccessCollection {
   private let onsets: [Onset]
 
@@ -29,9 +29,11 @@ public struct Onsets: Equatable, Sendable, RandomAccessCollection {
 /// The search through magnitudes and prediction residuals at a low rate.
 private struct OnsetSearch {
   /// Two attacks closer than this are one.
-  static let distance = 0.02
+  static let distance = 0.009
   /// A rise that takes longer to half its height is a fade.
   static let attack = 0.03
+  /// Seconds of a pause between two attacks.
+  static let pause = 0.0013
   /// The share of the level that must have been unexpected.
   static let surprise = 0.3
   /// How much stronger the signal must become.
@@ -94,10 +96,14 @@ private struct OnsetSearch {
     let after = greatest(levels, index..<index + frames(0.01))
     guard after > floor, rise > Self.surprise * after else { return nil }
     let before = greatest(levels, max(0, index - frames(0.008))..<index)
-    guard after > Self.growth * before else { return nil }
+    // Behind a pause a start may be as strong as what was before it.
+    let isFromPause =
+      rise > 0.8 * after && after > 0.7 * before
+      && greatest(levels, max(0, index - frames(Self.pause))..<index) < 0.03 * after
+    guard isFromPause || after > Self.growth * before else { return nil }
     // Where a tone bends, the residual grows without a start; a start then needs twice the level.
     let near = greatest(residual, max(0, index - frames(0.005))..<index)
-    guard rise > 2 * near || after > 2 * before else { return nil }
+    guard isFromPause || rise > 2 * near || after > 2 * before else { return nil }
     // The level goes on rising for so long as it does not fall by a tenth.
     var peak = 0.0
     let half = frames(0.006)
