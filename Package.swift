@@ -214,7 +214,7 @@ let package = Package(
       swiftSettings: core),
     .target(
       name: "TransducerProfiles",
-      dependencies: ["Diagnostics", "HapticModel", "HapticRender", "JSONText"],
+      dependencies: ["CMath", "Diagnostics", "HapticModel", "HapticRender", "JSONText"],
       resources: [.embedInCode("Profiles")], swiftSettings: core),
     .target(
       name: "PatternRules",
@@ -231,7 +231,7 @@ let package = Package(
       name: "ShippedPatterns", resources: [.embedInCode("Patterns")],
       swiftSettings: strict),
     .target(
-      name: "SignalAnalysis", dependencies: ["CEBUR128", "CKissFFT"], swiftSettings: core),
+      name: "SignalAnalysis", dependencies: ["CEBUR128", "CKissFFT", "CMath"], swiftSettings: core),
     .testTarget(
       name: "SignalAnalysisTests",
       dependencies: [
@@ -240,7 +240,7 @@ let package = Package(
       exclude: ["Independent"], swiftSettings: strict),
     .target(
       name: "SignalPlots",
-      dependencies: ["CCairo", "HapticModel", "HapticRender", "SignalAnalysis"],
+      dependencies: ["CCairo", "CMath", "HapticModel", "HapticRender", "SignalAnalysis"],
       swiftSettings: core),
     .testTarget(
       name: "SignalPlotsTests",
@@ -249,7 +249,7 @@ let package = Package(
     .target(
       name: "PatternComparison",
       dependencies: [
-        "HapticModel", "HapticRender", "JSONText", "SignalAnalysis", "SystemSupport",
+        "CMath", "HapticModel", "HapticRender", "JSONText", "SignalAnalysis", "SystemSupport",
       ], swiftSettings: core),
     .testTarget(
       name: "PatternComparisonTests",
@@ -278,7 +278,7 @@ let package = Package(
       swiftSettings: strict),
     .target(
       name: "TransducerCalibration",
-      dependencies: ["HapticRender", "SignalAnalysis", "SystemSupport"],
+      dependencies: ["CMath", "HapticRender", "SignalAnalysis", "SystemSupport"],
       swiftSettings: core),
     .testTarget(
       name: "TransducerCalibrationTests",

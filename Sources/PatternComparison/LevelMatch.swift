@@ -1,4 +1,4 @@
-internal import Glibc
+internal import CMath
 public import SignalAnalysis
 
 /// By what takes are made equally strong before they are judged by ear.

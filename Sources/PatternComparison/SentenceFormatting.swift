@@ -1,4 +1,4 @@
-internal import Glibc
+internal import CMath
 internal import SystemSupport
 
 /// Numbers and lists as a sentence has them.

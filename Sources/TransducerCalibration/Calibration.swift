@@ -1,4 +1,4 @@
-internal import Glibc
+internal import CMath
 public import HapticRender
 internal import SignalAnalysis
 

@@ -1,5 +1,5 @@
 public import HapticRender
-internal import Glibc
+internal import CMath
 internal import SignalAnalysis
 
 /// A measured acceleration response with the fitted one, by frequency.

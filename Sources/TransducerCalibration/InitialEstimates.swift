@@ -1,4 +1,4 @@
-internal import Glibc
+internal import CMath
 
 /// Shapes to start a fit from: the best of a grid, by magnitude alone.
 enum InitialEstimates {

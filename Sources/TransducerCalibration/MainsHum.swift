@@ -1,4 +1,4 @@
-internal import Glibc
+internal import CMath
 
 /// Mains hum of a recording, fitted to its silences alone.
 ///

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import CMath
 
 /// What came back of a sweep by frequency, in narrow groups of equal musical width.
 struct MeasuredResponse {

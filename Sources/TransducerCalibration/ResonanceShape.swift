@@ -1,4 +1,4 @@
-internal import Glibc
+internal import CMath
 internal import HapticRender
 
 /// Resonances as a sensor sees them, up to a factor on each: what is fitted.

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import CMath
 internal import SignalAnalysis
 
 /// Both sweeps of a recording cut out and brought to one level, and the clock error and noise between them.

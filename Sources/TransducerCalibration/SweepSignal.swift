@@ -1,5 +1,5 @@
 public import HapticRender
-internal import Glibc
+internal import CMath
 internal import SignalAnalysis
 internal import SystemSupport
 

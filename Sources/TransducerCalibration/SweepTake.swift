@@ -1,4 +1,4 @@
-internal import Glibc
+internal import CMath
 internal import SignalAnalysis
 internal import SystemSupport
 

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import CMath
 public import HapticRender
 
 /// Several transducers on one interface: where each is, and how it is driven.

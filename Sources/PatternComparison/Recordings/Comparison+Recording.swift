@@ -1,4 +1,4 @@
-internal import Glibc
+internal import CMath
 import HapticModel
 import SignalAnalysis
 

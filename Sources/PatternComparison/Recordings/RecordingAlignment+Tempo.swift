@@ -1,4 +1,4 @@
-internal import Glibc
+internal import CMath
 import SignalAnalysis
 
 /// How the levels of a reference and of a take rise and fall, whatever the phase of what sounds.

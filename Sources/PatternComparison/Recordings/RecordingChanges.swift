@@ -1,4 +1,4 @@
-internal import Glibc
+internal import CMath
 import SignalAnalysis
 
 /// Explains what is left of a recording, the clearest cause first, each cause once.

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import CMath
 import HapticModel
 
 /// What a recording has otherwise than its reference, in words.

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import CMath
 import SignalAnalysis
 
 /// Finds where a reference lies in a recording, and what noise and hum there is.

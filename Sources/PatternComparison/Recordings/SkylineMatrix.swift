@@ -1,4 +1,4 @@
-internal import Glibc
+internal import CMath
 
 /// A symmetric positive matrix whose rows start where they are first not zero, and its factor.
 struct SkylineMatrix {

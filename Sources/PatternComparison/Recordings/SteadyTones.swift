@@ -1,4 +1,4 @@
-internal import Glibc
+internal import CMath
 import SignalAnalysis
 
 /// Tones that go on through a whole recording: hum of the mains and the like.

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import CMath
 
 /// The sound of one event by itself, as it lies in the reference.
 struct Stem {

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import CMath
 import SignalAnalysis
 
 /// Short sounds that may have been added: bursts of many frequencies in any phase, and given shapes.

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import CMath
 
 /// A time range in which one signal is stronger or weaker than another.
 struct LevelSegment {

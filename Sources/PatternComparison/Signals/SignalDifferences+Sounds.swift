@@ -1,4 +1,4 @@
-internal import Glibc
+internal import CMath
 
 extension SignalDifferences {
   /// The maximum number of segments of one sound with a sentence each.

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import CMath
 import SignalAnalysis
 
 /// The mixes of two takes, brought to one place, one polarity and one middle line.

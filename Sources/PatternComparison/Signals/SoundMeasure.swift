@@ -1,4 +1,4 @@
-internal import Glibc
+internal import CMath
 import SignalAnalysis
 
 /// How one sound of a take differs from its counterpart in another.

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import CMath
 
 /// How strong a signal is at each time: the amplitude of the sine in it.
 ///

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import CMath
 
 /// The frequency of a low tone over time, for 30 to 600 Hz; nil where there is no tone.
 ///

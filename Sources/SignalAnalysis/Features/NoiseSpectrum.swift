@@ -1,4 +1,4 @@
-internal import Glibc
+internal import CMath
 
 /// The power density of what goes on all the time in a signal.
 package struct NoiseSpectrum {

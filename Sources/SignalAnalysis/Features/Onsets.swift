@@ -1,4 +1,4 @@
-internal import Glibc
+internal import CMath
 
 /// The attacks of transients and of continuous events in a signal, by rising time.
 ///

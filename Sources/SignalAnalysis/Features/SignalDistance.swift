@@ -1,4 +1,4 @@
-internal import Glibc
+internal import CMath
 
 /// How far two signals are apart, and how one must be moved to fit the other.
 public enum SignalDistance {

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import CMath
 
 /// The level of a signal over time and frequency.
 public struct Spectrogram: Equatable, Sendable {
@@ -43,7 +43,7 @@ public struct Spectrogram: Equatable, Sendable {
     var bins = [ComplexNumber](repeating: ComplexNumber(), count: transform.binCount)
     var levels: [[Float]] = []
     levels.reserveCapacity(frameCount)
-    let least = pow(10, Self.floor / 10)
+    let least = powf(10, Self.floor / 10)
     for time in frameTimes {
       let start = Int((time * low.rate - Double(length - 1) / 2).rounded())
       for index in 0..<length {
@@ -56,7 +56,7 @@ public struct Spectrogram: Equatable, Sendable {
         (0..<binCount).map { bin in
           // An offset has no negative frequency to be counted with.
           let factor = bin == 0 ? scale / 2 : scale
-          return 10 * log10(max(least, bins[bin].power * factor * factor))
+          return 10 * log10f(max(least, bins[bin].power * factor * factor))
         })
     }
     decibels = levels

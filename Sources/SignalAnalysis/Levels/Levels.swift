@@ -1,4 +1,4 @@
-internal import Glibc
+internal import CMath
 
 /// How strong a signal is as a whole.
 public struct Levels: Equatable, Sendable {

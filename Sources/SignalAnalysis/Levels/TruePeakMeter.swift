@@ -1,4 +1,4 @@
-internal import Glibc
+internal import CMath
 
 /// The greatest magnitude of a signal between its samples, after ITU-R BS.1770.
 ///

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import CMath
 
 /// Turns a real signal into a complex one whose magnitude is the amplitude of the tone in it.
 ///

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import CMath
 
 /// A signal at a rate of about 4 kHz: its spectrum up to 1.4 kHz, in phase.
 ///

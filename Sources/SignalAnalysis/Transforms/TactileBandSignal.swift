@@ -1,4 +1,4 @@
-internal import Glibc
+internal import CMath
 
 /// The part of a signal that a body feels, at a rate of a few kilohertz, so that it is quick to study.
 ///

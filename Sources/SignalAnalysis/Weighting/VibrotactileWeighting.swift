@@ -1,4 +1,4 @@
-internal import Glibc
+internal import CMath
 
 /// How much a body feels of a vibration at each frequency, on the scale of acceleration.
 ///

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import CMath
 
 /// An axis that goes up: its range, its ticks, and the position of values along it.
 struct PlotAxis: Equatable, Sendable {

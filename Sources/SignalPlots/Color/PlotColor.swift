@@ -1,4 +1,4 @@
-internal import Glibc
+internal import CMath
 
 /// A colour in sRGB.
 public struct PlotColor: Hashable, Sendable {

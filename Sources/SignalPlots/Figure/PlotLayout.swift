@@ -1,4 +1,4 @@
-internal import Glibc
+internal import CMath
 
 /// Where everything in a picture of some width is: plain arithmetic, the same with every font.
 struct PlotLayout: Equatable, Sendable {

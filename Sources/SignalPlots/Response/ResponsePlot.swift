@@ -1,4 +1,4 @@
-internal import Glibc
+internal import CMath
 
 /// A figure of a measured frequency response with what was fitted to it, and what the fit leaves over.
 ///

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import CMath
 internal import HapticRender
 
 /// Draws waveforms with characters: dots of braille, eight to a character, or ASCII.
