@@ -74,7 +74,7 @@ extension ALSASink {
     }
     if isFutile {
       isFutile = false
-      // PulseAudio's buffer seems to stand still when the server took all of it between two looks: a device
+      // PulseAudio's buffer seems to stay as it is when the server took all of it between two looks: a device
       // that says it is ready and has no space for that long has run dry.
       guard !isStarted || now - lastProgress <= futilityLimit else {
         isOverdue = true
