@@ -61,8 +61,9 @@ struct FaultTests {
     let recorded = fault == "hangopen" ? [] : ["heard.wav"]
     #expect(place.names() == ["a.ahap"] + recorded)
     guard fault != "hangopen" else { return }
+    // The fault comes a time after the start, in which a busy machine may play little: a buffer at least.
     let sound = try Sound(reading: place, "heard.wav")
-    #expect(sound.interleaved.count >= 2 * 48_000 / 5)
+    #expect(sound.truncation == nil && sound.interleaved.count >= 2 * 960)
   }
 
   @Test(arguments: [SIGTERM, SIGHUP], ["hangwrite", "hangpointer"])

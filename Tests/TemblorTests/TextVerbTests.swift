@@ -57,7 +57,7 @@ import Testing
     let loud = try place.temblor("info", "earthquake-splash", "--profile", "dayton-bst-1").output
     #expect(
       loud.contains(
-        "  level      peak 0.7 dBFS before the limiter, RMS -13.1 dBFS, limited to -1 dBFS for 0.57 s\n"
+        "  level      peak 2.3 dBFS before the limiter, RMS -13.6 dBFS, limited to -1 dBFS for 0.601 s\n"
       ), "\(loud)")
     let soft = try place.temblor("info", "light").output
     #expect(soft.contains(" dBFS, never limited\n") && !soft.contains("limiter"), "\(soft)")
