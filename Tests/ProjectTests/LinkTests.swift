@@ -13,6 +13,13 @@ struct LinkTests {
     }
   }
 
+  @Test func pagesNameTheVersionOfTheProgram() throws {
+    let source = try Checkout.text("Sources/PatternWorkflows/RenderJob.swift")
+    let version = try #require(source.firstMatch(of: /let temblorVersion = "([\d.]+)"/)?.1)
+    #expect(try Checkout.text("CITATION.cff").contains("\nversion: \(version)\n"))
+    #expect(try Checkout.text("CHANGELOG.md").contains("\n## \(version) ("))
+  }
+
   /// An article that its module's page does not list cannot be found.
   @Test func articlesAreListedByTheirModule() throws {
     for file in try Checkout.files(in: ["Sources"], endings: ["md"]) {
