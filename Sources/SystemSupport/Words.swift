@@ -52,10 +52,12 @@ package enum Suggestion {
     var best: (name: String, distance: Int)?
     for name in names where name != word {
       let target = letters(name)
-      let distance = editDistance(typed, target)
       let limit = max(1, target.count / 3)
-      let isNear = distance <= limit && distance < target.count
       let isBegun = typed.count >= 2 && target.starts(with: typed)
+      // Words are at least as far apart as their lengths are.
+      guard isBegun || abs(typed.count - target.count) <= limit else { continue }
+      let distance = editDistance(typed, target)
+      let isNear = distance <= limit && distance < target.count
       guard isNear || isBegun, distance < best?.distance ?? .max else { continue }
       best = (name, distance)
     }
