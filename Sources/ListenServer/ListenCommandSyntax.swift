@@ -172,14 +172,14 @@ extension ListenGrammar {
 
   /// Reads a line; nothing for empty lines and comments.
   static func read(_ line: String) -> ListenRequest? {
-    let start = line.first { $0 != " " && $0 != "\t" }
-    guard let start, start != "#" else { return nil }
+    // By scalars: a mark that combines with a blank does not make it a letter.
+    var rest = line.unicodeScalars.drop(while: ListenWord.isBlank)
+    guard let start = rest.first, start != "#" else { return nil }
     var tag: String?
     do throws(ListenError) {
-      var rest = line.drop { $0 == " " || $0 == "\t" }
       if start == "@" {
-        let word = rest.prefix { $0 != " " && $0 != "\t" }
-        guard (2...longestTag + 1).contains(word.utf8.count), !word.contains("\"") else {
+        let word = rest.prefix { !ListenWord.isBlank($0) }
+        guard (2...longestTag + 1).contains(Substring(word).utf8.count), !word.contains("\"") else {
           throw ListenError(
             .invalidValue,
             "invalid tag: must be @ followed by 1 to \(longestTag) bytes without quotes")

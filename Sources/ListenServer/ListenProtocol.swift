@@ -275,7 +275,8 @@ struct ListenWord: Equatable {
     throw ListenError(.unclosedQuote, "missing closing quote")
   }
 
-  private static func isBlank(_ scalar: Unicode.Scalar) -> Bool { scalar == " " || scalar == "\t" }
+  /// Whether a scalar separates words.
+  static func isBlank(_ scalar: Unicode.Scalar) -> Bool { scalar == " " || scalar == "\t" }
 
   /// The text as one word of a line, in quotes where it needs them.
   static func written(_ text: String) -> String {

@@ -128,6 +128,20 @@ import Testing
       ListenReply.error(error, tag: request.tag).line == "@a/1 error " + reason)
   }
 
+  /// A mark behind a blank is one character with it for a reader, and a word of its own here.
+  @Test func blanksSeparateWhateverFollows() {
+    for line in ["\u{489}", "stop \u{301}a", "#\u{489}"] {
+      let plain = ListenGrammar.read(line)
+      guard line.unicodeScalars.first != "#" else {
+        #expect(plain == nil)
+        continue
+      }
+      let tagged = ListenGrammar.read("@t " + line)
+      #expect(tagged?.tag == "t")
+      #expect(tagged?.command == plain?.command)
+    }
+  }
+
   @Test(arguments: ["@ tap", "@\(String(repeating: "x", count: 65)) tap", "@\"a\" tap"])
   func tagsAreShort(line: String) {
     #expect(

@@ -46,7 +46,7 @@ struct ListenTrial {
     for line in String(decoding: text, as: UTF8.self).split(separator: "\n").prefix(16) {
       guard let request = ListenGrammar.read(String(line)) else { continue }
       if case .failure(let error) = request.command { requireOneLine(error.description) }
-      guard line.first(where: { $0 != " " && $0 != "\t" }) != "@" else { continue }
+      guard line.unicodeScalars.first(where: { $0 != " " && $0 != "\t" }) != "@" else { continue }
       let tagged = ListenGrammar.read("@t " + line)
       require(tagged?.command == request.command, "a tag changes what is read")
     }
@@ -62,7 +62,8 @@ struct OptionTrial {
   let text: [UInt8]
 
   func run() {
-    let word = String(decoding: text, as: UTF8.self)
+    // Arguments of a program hold no NUL.
+    let word = String(decoding: text.filter { $0 != 0 }, as: UTF8.self)
     for option in ["--haptics", "--audio"] {
       attempt { _ = try RoutingOptions.channels(word, option: option) }
     }
