@@ -78,10 +78,9 @@ struct FaultTests {
       ["play", "light", "heartbeat", "--device", "fault", "--record", "heard.wav"], fault)
     let result = try place.finish(running)
     #expect(result.status == 1)
-    #expect(
-      result.error
-        == "the device does not respond; it was left without being closed\n"
-        || result.error.hasPrefix("the device does not respond"))
+    // On a busy machine underruns are reported before it.
+    let messages = result.error.split(separator: "\n")
+    #expect(messages.contains { $0.hasPrefix("the device does not respond") }, "\(messages)")
     #expect(place.names() == ["heard.wav"])
   }
 
