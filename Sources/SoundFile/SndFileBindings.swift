@@ -26,18 +26,15 @@
           description: "cannot be opened: \(unsafe String(cString: strerror(errno)))")
       }
       var opened = info
-      var failure: SoundFileError?
-      let handle = unsafe openings.withLock { _ -> OpaquePointer? in
+      let result = unsafe openings.withLock { _ -> Result<OpaquePointer, SoundFileError> in
         errno = 0
-        let handle = unsafe sf_open_fd(own, Int32(mode), &opened, 1)
-        if unsafe handle == nil {
-          failure = error(unsafe words(nil), path: path, reading: mode == SFM_READ)
+        guard let handle = unsafe sf_open_fd(own, Int32(mode), &opened, 1) else {
+          return unsafe .failure(error(words(nil), path: path, reading: mode == SFM_READ))
         }
-        return unsafe handle
+        return unsafe .success(handle)
       }
       info = opened
-      guard let handle = unsafe handle else { throw failure ?? .invalidHeader(path) }
-      return unsafe handle
+      return unsafe try result.get()
     }
 
     /// `sf_set_string`; a format that holds no such tag ignores it.
