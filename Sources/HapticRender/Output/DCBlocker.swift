@@ -200,12 +200,9 @@ struct DCBlocker: BitwiseCopyable, Sendable {
   ) -> Int {
     var following = Following(start: state.first.start, offset: state.offset, peak: peak)
     let isForgetting = state.mode.isForgetting
-    let done =
-      isForgetting
-      ? unsafe forgetting.forget(
-        &following, samples, to: target, groupCount: groupCount, negligible: Self.negligible)
-      : unsafe calm.follow(
-        &following, samples, to: target, groupCount: groupCount, negligible: Self.negligible)
+    let done = unsafe (isForgetting ? forgetting : calm).follow(
+      &following, samples, to: target, groupCount: groupCount, negligible: Self.negligible,
+      isForgetting: isForgetting)
     state.first.start = following.start
     state.offset = following.offset
     peak = following.peak

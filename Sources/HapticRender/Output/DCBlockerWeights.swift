@@ -125,51 +125,35 @@ extension DCBlocker {
 }
 
 extension DCBlocker.Weights {
-  /// Takes the followed offset from groups until one is silent, which is the last; returns how many were done.
+  /// Takes the followed offset from groups; returns how many were done.
   ///
   /// Offsets below `negligible` are dropped behind a silent group. May be done in place.
+  ///
+  /// - Parameter isForgetting: Whether these weights add nothing to the offset. Then the first group that is not
+  ///   silent is the last, else the first that is.
   @_noLocks @unsafe
   func follow(
     _ following: inout DCBlocker.Following, _ samples: UnsafePointer<Float>,
-    to target: UnsafeMutablePointer<Float>, groupCount: Int, negligible: Float
+    to target: UnsafeMutablePointer<Float>, groupCount: Int, negligible: Float, isForgetting: Bool
   ) -> Int {
     #if arch(x86_64) && canImport(CSampleKernels)
       var lanes = self.lanes
       var moving = temblor_following(
         start: following.start, offset: following.offset, peak: following.peak, is_silent: 0)
-      let done = unsafe temblor_follow(
-        &lanes, &moving, negligible, samples, target, groupCount)
+      let done =
+        isForgetting
+        ? unsafe temblor_forget(&lanes, &moving, negligible, samples, target, groupCount)
+        : unsafe temblor_follow(&lanes, &moving, negligible, samples, target, groupCount)
       following.take(moving)
       return done
     #else
       return unsafe followInSwift(
         &following, samples, to: target, groupCount: groupCount, negligible: negligible,
-        isForgetting: false)
+        isForgetting: isForgetting)
     #endif
   }
 
-  /// The same while nothing is added to the offset, until a group is not silent.
-  @_noLocks @unsafe
-  func forget(
-    _ following: inout DCBlocker.Following, _ samples: UnsafePointer<Float>,
-    to target: UnsafeMutablePointer<Float>, groupCount: Int, negligible: Float
-  ) -> Int {
-    #if arch(x86_64) && canImport(CSampleKernels)
-      var lanes = self.lanes
-      var moving = temblor_following(
-        start: following.start, offset: following.offset, peak: following.peak, is_silent: 0)
-      let done = unsafe temblor_forget(
-        &lanes, &moving, negligible, samples, target, groupCount)
-      following.take(moving)
-      return done
-    #else
-      return unsafe followInSwift(
-        &following, samples, to: target, groupCount: groupCount, negligible: negligible,
-        isForgetting: true)
-    #endif
-  }
-
-  /// Both in Swift.
+  /// The same in Swift.
   @_noLocks @unsafe
   func followInSwift(
     _ following: inout DCBlocker.Following, _ samples: UnsafePointer<Float>,
