@@ -386,7 +386,7 @@ let package = Package(
       name: "temblor-bench",
       dependencies: [
         "CoreHaptics", "HapticFormats", "HapticModel", "HapticRender", "JSONText",
-        "ShippedPatterns", "SoundFile",
+        "ShippedPatterns", "SoundFile", "SystemSupport",
       ],
       swiftSettings: strict),
 

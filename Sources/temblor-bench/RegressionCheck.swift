@@ -5,6 +5,7 @@ import HapticRender
 import JSONText
 import ShippedPatterns
 import SoundFile
+import SystemSupport
 
 /// Work whose cost is compared with a loop of the benchmark's own, so that it depends little on how busy the machine is.
 struct Workload: Sendable {
@@ -58,10 +59,7 @@ enum RegressionCheck {
         file.member(workload.name, (try cost(of: workload) * 1_000).rounded() / 1_000)
       }
     }
-    guard let file = unsafe fopen(path, "w") else { throw FileProblem(path: path) }
-    let bytes = json.finish()
-    let count = unsafe fwrite(bytes, 1, bytes.count, file)
-    guard unsafe fclose(file) == 0, count == bytes.count else { throw FileProblem(path: path) }
+    try AtomicFileWriter.write(json.finish(), to: path)
   }
 
   /// The cost of a workload as a multiple of the reference loop's.
@@ -109,11 +107,7 @@ enum RegressionCheck {
   }
 
   private static func read(_ path: String) throws -> [String: Double] {
-    guard let file = unsafe fopen(path, "r") else { throw FileProblem(path: path) }
-    defer { unsafe _ = fclose(file) }
-    var text = [UInt8](repeating: 0, count: 65_536)
-    let count = unsafe fread(&text, 1, text.count, file)
-    let document = try JSONDocument(text: Array(text.prefix(count)), name: path)
+    let document = try JSONDocument(text: FileSystem.read(path), name: path)
     var thresholds: [String: Double] = [:]
     for member in document.root.members {
       guard let name = member.key, let number = member.number else { continue }
@@ -121,13 +115,6 @@ enum RegressionCheck {
     }
     return thresholds
   }
-}
-
-/// A file of thresholds that cannot be read or written.
-struct FileProblem: Error, CustomStringConvertible {
-  let path: String
-  let reason = unsafe String(cString: strerror(errno))
-  var description: String { "\(path): \(reason)" }
 }
 
 extension RegressionCheck {
