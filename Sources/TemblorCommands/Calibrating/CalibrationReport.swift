@@ -50,10 +50,7 @@ struct CalibrationReport {
     rows.append(("latency", milliseconds(old.amplifier.latency), milliseconds(latency)))
     rows.append(("polarity", "", calibration.isInverted ? "inverted" : "normal"))
     rows.append(("sensor", "", calibration.sensor.rawValue))
-    let widths = (rows.map(\.0.count).max() ?? 0, rows.map(\.1.count).max() ?? 0)
-    var text = rows.map { row in
-      padded(row.0, widths.0 + 2) + padded(row.1, widths.1 + 2) + row.2 + "\n"
-    }.joined()
+    var text = ColumnText.lines(rows.map { [$0.0, $0.1, $0.2] }).map { $0 + "\n" }.joined()
     text += "\n\(calibration.verdict)\n"
     for reservation in calibration.warnings { text += reservation + "\n" }
     if latency != nil {
@@ -156,10 +153,6 @@ struct CalibrationReport {
 
   private func milliseconds(_ seconds: Double?) -> String {
     seconds.map { NumberFormatting.rounded($0 * 1_000, places: 3) + " ms" } ?? "unknown"
-  }
-
-  private func padded(_ text: String, _ width: Int) -> String {
-    text + String(repeating: " ", count: max(0, width - text.count))
   }
 }
 

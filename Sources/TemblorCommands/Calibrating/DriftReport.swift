@@ -1,3 +1,4 @@
+internal import CommandLineKit
 import JSONText
 import SystemSupport
 import TransducerCalibration
@@ -26,17 +27,7 @@ struct DriftReport {
       row("resonance", drift.resonance, unit: " Hz", allowed: "±\(doubt) %"),
       row("quality", drift.qualityFactor, unit: "", allowed: "within a factor of \(factor)"),
     ]
-    let widths = (0..<5).map { column in rows.map { $0[column].count }.max() ?? 0 }
-    var text = ""
-    for row in rows {
-      let cells = zip(row, widths).map { cell, width in
-        cell + String(repeating: " ", count: width - cell.count)
-      }
-      text += String(cells.joined(separator: "  ").reversed().drop { $0 == " " }.reversed()) + "\n"
-    }
-    text += "\n\(verdict)\n"
-    for warning in warnings { text += warning + "\n" }
-    return text
+    return (ColumnText.lines(rows) + ["", verdict] + warnings).map { $0 + "\n" }.joined()
   }
 
   /// What the changes mean: one sentence.

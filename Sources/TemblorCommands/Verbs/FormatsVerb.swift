@@ -78,12 +78,7 @@ enum FormatsVerb {
             ? "" : "; dialects \(format.dialects.joined(separator: ", "))"),
       ]
     }
-    let widths = (0..<3).map { column in rows.map { $0[column].utf8.count }.max() ?? 0 }
-    return rows.map { row in
-      zip(row, widths).map { cell, width in
-        cell + String(repeating: " ", count: width + 2 - cell.utf8.count)
-      }.joined() + row[3] + "\n"
-    }.joined()
+    return ColumnText.lines(rows).map { $0 + "\n" }.joined()
   }
 
   private static func json(_ formats: FormatRegistry) -> [UInt8] {
