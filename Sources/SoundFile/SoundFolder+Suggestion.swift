@@ -24,14 +24,22 @@ extension SoundFolder {
       let match =
         found.first { $0.lowercased() == name }
         ?? found.first {
-          FileSystem.stem(of: $0).lowercased() == name
-            && SoundFileFormat.container(ofName: $0) != nil
+          FileSystem.stem(of: $0).lowercased() == name && Self.isSound($0)
         }
       guard let match else { continue }
       let suggested = FileSystem.join(folder, match)
       return suggested == path ? nil : suggested
     }
     return nil
+  }
+
+  /// Whether a file of this name is one that can be read.
+  private static func isSound(_ name: String) -> Bool {
+    #if SoundOutput
+      SoundFileFormat.container(ofName: name) != nil
+    #else
+      name.lowercased().hasSuffix(".wav")
+    #endif
   }
 
   private func names(in folder: String) -> [String] {
