@@ -165,8 +165,7 @@ final class PlayerBacking: @unchecked Sendable {
       let isNow = time <= engine.currentTime && parameter.relativeTime <= 0
       let moment = isNow ? .now : moment(base + max(0, parameter.relativeTime))
       try command(.sent(parameter.parameterID, parameter.value, at: deviceTime(moment))) {
-        // Attack, decay and release act on events to come, which are planned already.
-        if id.isLive { try player.set(id, to: parameter.value, at: moment) }
+        try player.set(id, to: parameter.value, at: moment)
       }
     }
   }
@@ -180,7 +179,7 @@ final class PlayerBacking: @unchecked Sendable {
     let curve = ParameterCurve(id: id, time: 0, controlPoints: points)
     let moment = moment(time)
     try command(.scheduled(curve, at: deviceTime(moment))) {
-      if id.isLive { try player.schedule(curve, at: moment) }
+      try player.schedule(curve, at: moment)
     }
   }
 
@@ -269,9 +268,4 @@ final class PlayerBacking: @unchecked Sendable {
     defer { lock.unlock() }
     return try body()
   }
-}
-
-extension DynamicParameterID {
-  /// Whether it can be changed while a pattern plays.
-  var isLive: Bool { ![.attackTime, .decayTime, .releaseTime].contains(target) }
 }

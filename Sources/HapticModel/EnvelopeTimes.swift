@@ -6,9 +6,11 @@ internal import CMath
 /// 0.25 is 44 ms, 0.5 is 0.18 s, 0.75 is 0.62 s, 1 is 2 s.
 public enum EnvelopeTimes {
   /// Seconds of a normalised time of 1.
-  public static let longest = 2.0
+  public static var longest: Double { @_noLocks get { 2 } }
   /// The growth of the exponential over the whole range.
-  public static let growth = 100.0
+  public static var growth: Double { @_noLocks get { 100 } }
+  /// The same as a power of two.
+  public static var growthOctaves: Float { @_noLocks get { 6.6438562 } }
   /// The shortest ramp, in seconds, of an edge that has no envelope time, so that nothing pops.
   public static let shortestEdge = 0.001
 
@@ -37,6 +39,7 @@ public struct EnvelopeShape: Equatable, Sendable {
   public var end: Double
 
   /// Works out the corners of an event that holds for a positive time.
+  @_noLocks
   public init(hold: Double, attack: Double, decay: Double, release: Double, isSustained: Bool) {
     if hold <= attack {
       let level = hold / attack

@@ -73,6 +73,8 @@ extension Renderer {
       reference.value.gain.move(to: gain, over: length)
     case .busSend(let gain, let frameCount, let serial):
       reference.value.moveSendGain(to: gain, over: frameCount, serial: serial)
+    case .envelopeTime(let id, let value, let slope):
+      reference.value.setTime(id, value: value, slope: slope, at: position)
     case .control(let id, let value, let slope):
       reference.value.setControl(id, value: value, slope: slope, at: position)
     }

@@ -97,7 +97,7 @@ enum ListenTime: Equatable, Sendable {
 enum ListenParameter: Equatable, Sendable {
   /// The factor on everything.
   case strength
-  /// A dynamic parameter of the pattern; those of envelopes cannot be changed while it plays.
+  /// A dynamic parameter of the pattern that acts while it sounds.
   case control(DynamicParameterID)
 
   /// Every name, in the order of help.

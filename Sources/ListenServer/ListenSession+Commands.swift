@@ -110,7 +110,6 @@ extension ListenSession {
       case .tooManyCommands: throw ListenError(.busy, error.description)
       case .tooManyPlayers:
         throw ListenError(.busy, "too many sounds play or wait; stop some, or wait for their end")
-      case .notLive: throw ListenError(.invalidValue, error.description)
       }
     }
   }

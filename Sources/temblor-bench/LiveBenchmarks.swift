@@ -67,7 +67,7 @@ enum LiveBenchmarks {
       if call % 10 == 0 {
         let player = players[call / 10 % players.count]
         let intensity = Double(call % 7) / 7 + 0.1
-        _ = link.send([.control(player, .hapticIntensity, value: intensity, at: 0)])
+        _ = link.send([.control(player, .hapticIntensityControl, value: intensity, at: 0)])
       }
       var span = block.mutableSpan
       // The thread's own time: what other programs take is not the renderer's.

@@ -120,6 +120,25 @@ import Testing
     #expect(playing.told.all == ["completed"])
   }
 
+  @Test func envelopeTimesActOnEventsThatStartLater() throws {
+    let playing = try EnginePlaying()
+    let events = [0, 0.5].map {
+      CHHapticEvent(
+        eventType: .hapticContinuous, parameters: [], relativeTime: $0, duration: 0.1)
+    }
+    let player = try playing.player(CHHapticPattern(events: events, parameters: []))
+    try player.start(atTime: 0)
+    try player.sendParameters(
+      [
+        CHHapticDynamicParameter(
+          parameterID: .hapticReleaseTimeControl, value: 0.5, relativeTime: 0.05)
+      ], atTime: 0)
+    playing.device.advance(seconds: 1)
+    #expect(playing.peak(0.11, 0.49) < 3e-3)
+    #expect(playing.peak(0.65, 0.7) > 0.1)
+    #expect(playing.peak(0.8, 0.9) < 3e-3)
+  }
+
   @Test func parametersAndCurvesActAtTheirTimes() throws {
     let playing = try EnginePlaying()
     let player = try playing.player(hum(2))

@@ -143,17 +143,6 @@ import Testing
     #expect(greatestCorner(Array(played[1_000...])) < 5e-4)
   }
 
-  @Test func whatCannotBeLiveIsRefused() throws {
-    let engine = PlaybackEngine()
-    let player = try engine.player(for: hum(1))
-    let error = #expect(throws: PlaybackError.self) {
-      try player.set(.hapticAttackTimeControl, to: 0.5)
-    }
-    #expect(
-      error?.description == "HapticAttackTimeControl cannot be changed while a pattern plays")
-    #expect(error?.kind == .notLive)
-  }
-
   @Test func aFullScheduleRefusesAndStillStops() throws {
     let engine = PlaybackEngine()
     let playback = VirtualPlayback(engine, periodSize: 64)

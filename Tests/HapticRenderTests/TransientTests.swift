@@ -15,7 +15,8 @@ import Testing
     guard plan.voiceCount > 0 else { return [] }
     let planned = plan.view.value.voices[0]
     var voice = Voice(
-      planned: 0, origin: 0, start: planned.onset, sine: planned.sine, gain: planned.gain,
+      planned: 0, origin: 0, start: planned.onset, envelope: planned.envelope,
+      sine: planned.sine, gain: planned.gain,
       cursors: plan.view.value.layers[0].haptic)
     let player = RenderPlayer(plan: plan)
     let around = player.player.value.voiceContext(isPanned: true)

@@ -105,7 +105,8 @@ struct LiveRealtimeTests {
     case 10: return .gain(player, Double.random(in: 0...1, using: &numbers), at: time)
     case 11:
       return .control(
-        player, LiveControlID.allCases.randomElement(using: &numbers) ?? .audioPan, value: 0.5,
+        player, DynamicParameterID.allCases.randomElement(using: &numbers) ?? .audioPanControl,
+        value: 0.5,
         slope: 1e-5, at: time)
     case 12: return .strength(Double.random(in: 0.2...1, using: &numbers), over: 480, at: time)
     default: return .cancel(player)

@@ -182,20 +182,18 @@ public final class PatternPlayer: Sendable {
 
   /// Puts a dynamic parameter in force, replacing what the pattern itself says until its next change.
   ///
-  /// Attack, decay and release cannot be changed while playing.
+  /// Attack, decay and release act on events that start later.
   public func set(_ id: DynamicParameterID, to value: Float, at time: PlaybackTime = .now)
     throws(PlaybackError)
   {
-    let control = try Self.control(id)
     let frame = time.frame(rate: engine.rate)
     let value = id.clamped(value)
-    try send { .control($1, control, value: value, at: frame) }
+    try send { .control($1, id, value: value, at: frame) }
   }
 
   /// Runs a parameter curve from a time on; its own time is not regarded.
   public func schedule(_ curve: ParameterCurve, at time: PlaybackTime = .now) throws(PlaybackError)
   {
-    let control = try Self.control(curve.id)
     let asked = time.frame(rate: engine.rate)
     // What is to start now starts with the next block; its points count from there.
     let start = max(asked, engine.position)
@@ -218,7 +216,7 @@ public final class PatternPlayer: Sendable {
       [core], commandCount: lines.count,
       lines.flatMap { line in
         core.parts.map {
-          .control($0, control, value: line.value, slope: line.slope, at: line.frame)
+          .control($0, curve.id, value: line.value, slope: line.slope, at: line.frame)
         }
       })
   }
@@ -243,14 +241,6 @@ public final class PatternPlayer: Sendable {
 
   private func entries(at offset: Double) -> [SharedCuePoint] {
     core.entries(at: FrameConversion.frame(seconds: max(0, offset), rate: engine.rate))
-  }
-
-  private static func control(_ id: DynamicParameterID) throws(PlaybackError) -> LiveControlID {
-    guard let control = LiveControlID(id) else {
-      throw PlaybackError(
-        kind: .notLive, description: "\(id.rawValue) cannot be changed while a pattern plays")
-    }
-    return control
   }
 
   /// Moves what each haptic bus gets of the pattern, all in the same frames; audio stays as it is.

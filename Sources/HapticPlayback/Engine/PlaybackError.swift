@@ -6,8 +6,6 @@ public struct PlaybackError: Error, Equatable, Sendable, CustomStringConvertible
     case tooManyCommands
     /// Release players that are no longer needed.
     case tooManyPlayers
-    /// Send something else: this cannot be changed while playing.
-    case notLive
   }
 
   /// What to do.

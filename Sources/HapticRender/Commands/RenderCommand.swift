@@ -1,3 +1,4 @@
+public import HapticModel
 internal import RealtimeMemory
 internal import Synchronization
 
@@ -31,6 +32,7 @@ public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
     case gain(Float, frameCount: Int?)
     case busSend(Float, frameCount: Int, serial: Int64)
     case control(LiveControlID, value: Float, slope: Float)
+    case envelopeTime(EnvelopeTimeID, value: Float, slope: Float)
   }
 
   /// The output's frame.
@@ -137,11 +139,18 @@ public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
   }
 
   /// Puts a value of one dynamic parameter in force, growing by a slope with each frame.
+  ///
+  /// Attack, decay and release act on events that start later.
   public static func control(
-    _ player: RenderPlayer, _ id: LiveControlID, value: Double, slope: Double = 0,
+    _ player: RenderPlayer, _ id: DynamicParameterID, value: Double, slope: Double = 0,
     at time: Int64
   ) -> RenderCommand {
-    RenderCommand(player, .control(id, value: Float(value), slope: Float(slope)), at: time)
+    let (value, slope) = (Float(value), Float(slope))
+    if let id = LiveControlID(id) {
+      return RenderCommand(player, .control(id, value: value, slope: slope), at: time)
+    }
+    guard let id = EnvelopeTimeID(id) else { return RenderCommand(.nothing, at: time) }
+    return RenderCommand(player, .envelopeTime(id, value: value, slope: slope), at: time)
   }
 
   /// Ramps the gain on all haptics.
@@ -166,7 +175,8 @@ extension RenderCommand.PlayerChange {
     switch self {
     case .start(let cue), .loop(_, let cue, _): cue?.release()
     case .seek(let cue): cue.release()
-    case .add, .remove, .cancel, .stop, .pause, .resume, .playbackRate, .gain, .busSend, .control:
+    case .add, .remove, .cancel, .stop, .pause, .resume, .playbackRate, .gain, .busSend, .control,
+      .envelopeTime:
       return
     }
   }

@@ -10,6 +10,8 @@ struct PlanView: BitwiseCopyable {
   let sounds: BufferView<AudioBufferView>
   /// Where the tracks of each layer start in `segments`.
   let layers: BufferView<LayerTracks>
+  /// What the envelopes of continuous events are made of.
+  let envelopes: BufferView<PlannedEnvelope>
   let mappings: VoiceMappings
   /// The frame at which a loop returns to the beginning.
   let loopLength: Int64
@@ -17,6 +19,8 @@ struct PlanView: BitwiseCopyable {
   let length: Int64
   /// Frames of the shortest edge.
   let edge: Int64
+  /// Frames per second.
+  let rate: Double
 
   /// Where the controls that act on a voice start in `segments`.
   @_noLocks
@@ -162,4 +166,6 @@ struct PlannedVoice: BitwiseCopyable, Sendable {
   var isLooping = false
   /// Frames of the sound file's end that are faded; 0 leaves the file's own edge.
   var fadeLength: Int32 = 0
+  /// The index in the plan of what its envelope is made of, or −1 where it is fixed.
+  var plannedEnvelope: Int32 = -1
 }

@@ -258,11 +258,13 @@ struct EventControls {
 
   func value(_ id: LiveControlID) -> Double { movingValues[id.index] }
 
-  /// Seconds of one of an event's envelope times, with the control of its bus added.
-  func seconds(_ event: HapticEvent, _ id: EventParameterID, _ control: DynamicParameterID)
-    -> Double
+  /// One of an event's envelope times, and what the control of its bus adds.
+  func time(_ event: HapticEvent, _ id: EventParameterID, _ control: DynamicParameterID)
+    -> PlannedEnvelope.Time
   {
-    EnvelopeTimes.seconds(
-      normalised: event.value(of: id) + Float(timeValues[control] ?? 0))
+    let origin = times[control]?.segments[timeCursors[control] ?? 0].origin
+    return PlannedEnvelope.Time(
+      event: event.value(of: id), control: Float(timeValues[control] ?? 0),
+      origin: origin.map { Int64($0) } ?? ControlSegment.neutral)
   }
 }

@@ -24,6 +24,8 @@ public final class RenderPlan: @unchecked Sendable {
   public let eventCount: Int
   /// The most voices that sound within one sub-block of a renderer.
   public let maximumVoiceCount: Int
+  /// The most voices of a sub-block where a player is sent the longest releases.
+  let maximumSentVoiceCount: Int
   /// Whether any event sounds on the haptic bus.
   public let hasHaptics: Bool
   /// Whether any event sounds on the audio bus.
@@ -35,6 +37,7 @@ public final class RenderPlan: @unchecked Sendable {
   private let segments: FixedBuffer<ControlSegment>
   private let sounds: FixedBuffer<AudioBufferView>
   private let layers: FixedBuffer<LayerTracks>
+  private let envelopes: FixedBuffer<PlannedEnvelope>
   private let samples: [AudioBuffer]
 
   /// The number of sines and sounds the pattern became.
@@ -50,12 +53,14 @@ public final class RenderPlan: @unchecked Sendable {
     soundEnd = draft.soundEnd
     eventCount = draft.eventCount
     maximumVoiceCount = draft.maximumVoiceCount
+    maximumSentVoiceCount = draft.maximumSentVoiceCount
     hasHaptics = draft.hasHaptics
     hasAudio = draft.hasAudio
     samples = draft.samples
     voices = FixedBuffer(draft.voices)
     segments = FixedBuffer(draft.segments)
     layers = FixedBuffer(draft.layerTracks)
+    envelopes = FixedBuffer(draft.envelopes)
     sounds = FixedBuffer(
       draft.samples.map { sample in
         unsafe AudioBufferView(
@@ -65,8 +70,9 @@ public final class RenderPlan: @unchecked Sendable {
     view = unsafe Cell(
       PlanView(
         voices: voices.view, segments: segments.view, sounds: sounds.view, layers: layers.view,
-        mappings: draft.mappings, loopLength: draft.loopLength,
-        length: max(draft.loopLength, draft.soundEnd), edge: draft.edge))
+        envelopes: envelopes.view, mappings: draft.mappings, loopLength: draft.loopLength,
+        length: max(draft.loopLength, draft.soundEnd), edge: draft.edge,
+        rate: draft.rate))
   }
 
   /// The frames that each further pass of a loop adds.
@@ -82,15 +88,21 @@ public final class RenderPlan: @unchecked Sendable {
   private static let mostLoopedVoices = 1 << 18
 
   /// How many voices a renderer must hold: the most at once in every pass that can overlap.
-  func voiceCapacity(passCount: Int?) -> Int {
+  ///
+  /// - Parameters:
+  ///   - passCount: How often the pattern is played, or nil for endlessly.
+  ///   - isSent: Whether a player may be sent other envelope times.
+  func voiceCapacity(passCount: Int?, isSent: Bool = false) -> Int {
     // A renderer starts all passes of a sub-block before it releases those that end in it.
-    let reach = soundEnd + Int64(Renderer.subBlockLength)
+    let longestRelease = isSent ? Int64(EnvelopeTimes.longest * rate) : 0
+    let reach = soundEnd + longestRelease + Int64(Renderer.subBlockLength)
+    let count = isSent ? maximumSentVoiceCount : maximumVoiceCount
     let overlapping = loopLength > 0 ? Int(reach / loopLength) + 1 : 1
     let passes = min(overlapping, max(1, passCount ?? overlapping))
     // Loops of a few frames with long releases overlap without end; memory must not.
-    let (count, overflow) = maximumVoiceCount.multipliedReportingOverflow(by: passes)
+    let (product, overflow) = count.multipliedReportingOverflow(by: passes)
     return max(
-      1, maximumVoiceCount, overflow ? Self.mostLoopedVoices : min(count, Self.mostLoopedVoices))
+      1, count, overflow ? Self.mostLoopedVoices : min(product, Self.mostLoopedVoices))
   }
 
   /// Plans a recording on the haptic bus, heard sample for sample: no profile and no control acts on it.

@@ -3,12 +3,13 @@ import HapticModel
 extension RenderPlanBuilder {
   /// Adds a continuous haptic event: one sine for each partial of the profile.
   mutating func addVibration(_ event: HapticEvent, onset: Int64, controls: EventControls) {
-    let envelope = envelope(
-      of: event, onset: onset, duration: event.duration ?? RenderPlan.unlimitedDuration,
-      attack: controls.seconds(event, .attackTime, .hapticAttackTimeControl),
-      decay: controls.seconds(event, .decayTime, .hapticDecayTimeControl),
-      release: controls.seconds(event, .releaseTime, .hapticReleaseTimeControl))
-    guard envelope.end > 0 else { return }
+    guard
+      let (envelope, index) = envelope(
+        of: event, onset: onset, duration: event.duration ?? RenderPlan.unlimitedDuration,
+        attack: controls.time(event, .attackTime, .hapticAttackTimeControl),
+        decay: controls.time(event, .decayTime, .hapticDecayTimeControl),
+        release: controls.time(event, .releaseTime, .hapticReleaseTimeControl))
+    else { return }
     if event.duration == nil { extendLoop(to: event.time + RenderPlan.unlimitedDuration) }
     for partial in profile.partials {
       var voice = PlannedVoice(
@@ -17,6 +18,7 @@ extension RenderPlanBuilder {
       voice.strength = event.value(of: .hapticIntensity)
       voice.tone = event.value(of: .hapticSharpness)
       voice.ratio = Float(partial.ratio)
+      voice.plannedEnvelope = index
       add(voice)
     }
     hasHaptics = true
@@ -24,10 +26,11 @@ extension RenderPlanBuilder {
 
   /// Adds an audio tone: one sine for each harmonic.
   mutating func addTone(_ event: HapticEvent, onset: Int64, controls: EventControls) {
-    let envelope = audioEnvelope(
-      of: event, onset: onset, duration: event.duration ?? RenderPlan.unlimitedDuration,
-      controls: controls)
-    guard envelope.end > 0 else { return }
+    guard
+      let (envelope, index) = audioEnvelope(
+        of: event, onset: onset, duration: event.duration ?? RenderPlan.unlimitedDuration,
+        controls: controls)
+    else { return }
     if event.duration == nil { extendLoop(to: event.time + RenderPlan.unlimitedDuration) }
     for harmonic in 1...AudioTone.harmonicCount {
       let highest = 2 * AudioTone.middleHertz(of: profile) * Double(harmonic)
@@ -36,6 +39,7 @@ extension RenderPlanBuilder {
         source: .tone, onset: onset, envelope: envelope,
         gain: Float(AudioTone.level / Double(harmonic)))
       voice.ratio = Float(harmonic)
+      voice.plannedEnvelope = index
       voice.brightnessPower = Int32(harmonic - 1)
       setAudioValues(of: event, on: &voice)
       add(voice)
@@ -61,13 +65,20 @@ extension RenderPlanBuilder {
       : (isLooping ? RenderPlan.unlimitedDuration : natural)
     guard duration > 0, sample.frameCount > 0 else { return }
     if given == 0 { extendLoop(to: event.time + duration) }
-    var envelope = audioEnvelope(of: event, onset: onset, duration: duration, controls: controls)
-    if !usesEnvelope, given == 0 || given >= natural, !isLooping {
-      // Played unmodified: the file's own first and last frames are its edges.
-      envelope = Envelope(
-        riseEnd: 0, riseLevel: 1, releaseStart: count, releaseLevel: 1, end: count)
+    // Played unmodified, the file's own first and last frames are its edges.
+    let isUnmodified = !usesEnvelope && (given == 0 || given >= natural) && !isLooping
+    var shaped = (
+      Envelope(riseEnd: 0, riseLevel: 1, releaseStart: count, releaseLevel: 1, end: count),
+      Int32(-1)
+    )
+    if !isUnmodified {
+      guard
+        let made = audioEnvelope(of: event, onset: onset, duration: duration, controls: controls)
+      else { return }
+      shaped = made
     }
-    var voice = PlannedVoice(source: .sample, onset: onset, envelope: envelope, gain: 1)
+    var voice = PlannedVoice(source: .sample, onset: onset, envelope: shaped.0, gain: 1)
+    voice.plannedEnvelope = shaped.1
     setAudioValues(of: event, on: &voice)
     voice.sample = index
     voice.isLooping = isLooping
@@ -174,33 +185,33 @@ extension RenderPlanBuilder {
     voice.pan = event.value(of: .audioPan)
   }
 
-  private func audioEnvelope(
+  private mutating func audioEnvelope(
     of event: HapticEvent, onset: Int64, duration: Double, controls: EventControls
-  ) -> Envelope {
+  ) -> (Envelope, Int32)? {
     envelope(
       of: event, onset: onset, duration: duration,
-      attack: controls.seconds(event, .attackTime, .audioAttackTimeControl),
-      decay: controls.seconds(event, .decayTime, .audioDecayTimeControl),
-      release: controls.seconds(event, .releaseTime, .audioReleaseTimeControl))
+      attack: controls.time(event, .attackTime, .audioAttackTimeControl),
+      decay: controls.time(event, .decayTime, .audioDecayTimeControl),
+      release: controls.time(event, .releaseTime, .audioReleaseTimeControl))
   }
 
-  /// The envelope of an event in frames; every edge lasts at least the shortest edge.
-  private func envelope(
-    of event: HapticEvent, onset: Int64, duration: Double, attack: Double, decay: Double,
-    release: Double
-  ) -> Envelope {
+  /// The envelope of an event and where what it is made of is kept, or nil where nothing is held.
+  private mutating func envelope(
+    of event: HapticEvent, onset: Int64, duration: Double, attack: PlannedEnvelope.Time,
+    decay: PlannedEnvelope.Time, release: PlannedEnvelope.Time
+  ) -> (Envelope, Int32)? {
     let hold = FrameConversion.frame(seconds: event.time + duration, rate: rate) - onset
-    guard hold > 0 else {
-      return Envelope(riseEnd: 0, riseLevel: 0, releaseStart: 0, releaseLevel: 0, end: 0)
-    }
-    let law = EnvelopeShape(
-      hold: Double(hold), attack: Double(max(edge, frames(attack))),
-      decay: Double(max(edge, frames(decay))), release: Double(max(edge, frames(release))),
-      isSustained: event.value(of: .sustained) >= 0.5)
-    return Envelope(
-      riseEnd: Int64(law.riseEnd), riseLevel: Float(law.riseLevel),
-      releaseStart: Int64(law.releaseStart), releaseLevel: Float(law.releaseLevel),
-      end: Int64(law.end))
+    guard hold > 0 else { return nil }
+    let planned = PlannedEnvelope(
+      hold: hold, isSustained: event.value(of: .sustained) >= 0.5, attack: attack, decay: decay,
+      release: release)
+    envelopes.append(planned)
+    let envelope = planned.envelope(
+      attack: EnvelopeTimes.seconds(normalised: attack.event + attack.control),
+      decay: EnvelopeTimes.seconds(normalised: decay.event + decay.control),
+      release: EnvelopeTimes.seconds(normalised: release.event + release.control),
+      rate: rate, edge: edge)
+    return (envelope, Int32(clamping: envelopes.count - 1))
   }
 
   private func clamped(_ value: Double) -> Double { min(max(value, 0), 1) }

@@ -15,9 +15,11 @@ struct RenderPlanBuilder {
   var loopRange: Range<Int64>?
   var soundEnd: Int64 = 0
   var maximumVoiceCount = 0
+  var maximumSentVoiceCount = 0
   var hasHaptics = false
   var hasAudio = false
   var voices: [PlannedVoice] = []
+  var envelopes: [PlannedEnvelope] = []
   var segments: [ControlSegment] = []
   /// The layer whose events are being added.
   var layer: UInt16 = 0
@@ -60,14 +62,29 @@ struct RenderPlanBuilder {
 
   /// Counts the most voices that sound within one sub-block of a renderer, by a sweep: O(n log n).
   mutating func countVoices() {
+    maximumVoiceCount = greatestCount { $0.envelope.end }
+    maximumSentVoiceCount = maximumVoiceCount
+    guard !envelopes.isEmpty else { return }
+    let longestRelease = frames(EnvelopeTimes.longest)
+    maximumSentVoiceCount = greatestCount { voice in
+      guard voice.plannedEnvelope >= 0 else { return voice.envelope.end }
+      return max(
+        voice.envelope.end, envelopes[Int(voice.plannedEnvelope)].hold + longestRelease)
+    }
+  }
+
+  /// The most voices at once that last as long as a function says, in frames from their onset.
+  private func greatestCount(_ length: (PlannedVoice) -> Int64) -> Int {
     // A renderer starts all voices of a sub-block before it releases those that end in it.
     let subBlock = Int64(Renderer.subBlockLength)
-    let ends = voices.map { $0.onset + $0.envelope.end + subBlock }.sorted()
+    let ends = voices.map { $0.onset + length($0) + subBlock }.sorted()
+    var greatest = 0
     var ended = 0
     for (started, voice) in voices.enumerated() {
       while ended < ends.count, ends[ended] <= voice.onset { ended += 1 }
-      maximumVoiceCount = max(maximumVoiceCount, started + 1 - ended)
+      greatest = max(greatest, started + 1 - ended)
     }
+    return greatest
   }
 
   /// The intensity control with continuous events softened while a transient sounds.

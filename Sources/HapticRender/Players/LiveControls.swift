@@ -1,7 +1,7 @@
-public import HapticModel
+internal import HapticModel
 
 /// The dynamic parameters that act while a voice sounds, in the order of a plan's tracks.
-public enum LiveControlID: CaseIterable, BitwiseCopyable, Sendable {
+enum LiveControlID: CaseIterable, BitwiseCopyable, Sendable {
   /// A factor on intensity, 0…1.
   case hapticIntensity
   /// Added to sharpness, −1…1.
@@ -16,7 +16,7 @@ public enum LiveControlID: CaseIterable, BitwiseCopyable, Sendable {
   case audioPan
 
   /// The control of a dynamic parameter, or nil for envelope times, which act at onsets alone.
-  public init?(_ id: DynamicParameterID) {
+  init?(_ id: DynamicParameterID) {
     switch id {
     case .hapticIntensityControl: self = .hapticIntensity
     case .hapticSharpnessControl: self = .hapticSharpness
@@ -31,7 +31,7 @@ public enum LiveControlID: CaseIterable, BitwiseCopyable, Sendable {
   }
 
   /// The dynamic parameter.
-  public var id: DynamicParameterID {
+  var id: DynamicParameterID {
     switch self {
     case .hapticIntensity: .hapticIntensityControl
     case .hapticSharpness: .hapticSharpnessControl
@@ -61,6 +61,50 @@ public enum LiveControlID: CaseIterable, BitwiseCopyable, Sendable {
   }
 }
 
+/// The dynamic parameters that act on the envelopes of events that start later.
+enum EnvelopeTimeID: CaseIterable, BitwiseCopyable, Sendable {
+  /// Added to the attack time of haptic events, −1…1.
+  case hapticAttack
+  /// Added to the decay time of haptic events, −1…1.
+  case hapticDecay
+  /// Added to the release time of haptic events, −1…1.
+  case hapticRelease
+  /// Added to the attack time of audio events, −1…1.
+  case audioAttack
+  /// Added to the decay time of audio events, −1…1.
+  case audioDecay
+  /// Added to the release time of audio events, −1…1.
+  case audioRelease
+
+  /// The envelope time of a dynamic parameter, or nil for what acts while a voice sounds.
+  init?(_ id: DynamicParameterID) {
+    switch id {
+    case .hapticAttackTimeControl: self = .hapticAttack
+    case .hapticDecayTimeControl: self = .hapticDecay
+    case .hapticReleaseTimeControl: self = .hapticRelease
+    case .audioAttackTimeControl: self = .audioAttack
+    case .audioDecayTimeControl: self = .audioDecay
+    case .audioReleaseTimeControl: self = .audioRelease
+    case .hapticIntensityControl, .hapticSharpnessControl, .audioVolumeControl, .audioPitchControl,
+      .audioBrightnessControl, .audioPanControl:
+      return nil
+    }
+  }
+
+  var index: Int {
+    @_noLocks get {
+      switch self {
+      case .hapticAttack: 0
+      case .hapticDecay: 1
+      case .hapticRelease: 2
+      case .audioAttack: 3
+      case .audioDecay: 4
+      case .audioRelease: 5
+      }
+    }
+  }
+}
+
 /// One dynamic parameter of a player as it was sent while playing: a straight line from a frame on.
 struct LiveControl: BitwiseCopyable, Sendable {
   /// The frame of the output at which it came into force.
@@ -83,6 +127,16 @@ struct LiveControl: BitwiseCopyable, Sendable {
     position = .min
   }
 
+  /// A value from a frame of the output and a pattern position on.
+  @_noLocks
+  init(value: Float, slope: Float, at frame: Int64, position: Int64) {
+    start = frame
+    self.value = value
+    self.slope = slope
+    self.position = position
+    isSet = true
+  }
+
   /// The value at a frame.
   @_noLocks
   func value(at frame: Int64) -> Float { value + slope * Float(frame &- start) }
@@ -92,38 +146,56 @@ struct LiveControl: BitwiseCopyable, Sendable {
   /// - Parameter passOrigin: The pattern position of the pass's frame 0.
   @_noLocks
   func outranks(_ segment: ControlSegment, passOrigin: Int64) -> Bool {
-    isSet && (segment.origin == ControlSegment.neutral || passOrigin &+ segment.origin <= position)
+    outranks(origin: segment.origin, passOrigin: passOrigin)
+  }
+
+  /// Whether this, and not what came into force at a frame of the pattern, is in force.
+  @_noLocks
+  func outranks(origin: Int64, passOrigin: Int64) -> Bool {
+    isSet && (origin == ControlSegment.neutral || passOrigin &+ origin <= position)
   }
 }
 
-/// The controls a player was sent, in the order of `LiveControlID`.
+/// The controls a player was sent, in the orders of `LiveControlID` and `EnvelopeTimeID`.
 struct LiveControls: BitwiseCopyable, Sendable {
   private var controls: InlineArray<6, LiveControl>
-  /// Whether anything was sent at all.
+  private var times: InlineArray<6, LiveControl>
+  /// Whether anything was sent that acts while voices sound.
   private(set) var isActive = false
+  /// Whether any envelope time was sent.
+  private(set) var hasTimes = false
 
   /// Nothing sent.
   @_noLocks
   init() {
     let none = LiveControl()
     controls = [none, none, none, none, none, none]
+    times = controls
   }
 
   @_noLocks
   func control(_ id: LiveControlID) -> LiveControl { controls[id.index] }
+
+  @_noLocks
+  func time(_ id: EnvelopeTimeID) -> LiveControl { times[id.index] }
 
   /// Puts a value in force that moves by a slope with each frame.
   @_noLocks
   mutating func set(
     _ id: LiveControlID, value: Float, slope: Float, at frame: Int64, position: Int64
   ) {
-    let index = id.index
-    controls[index].isSet = true
-    controls[index].start = frame
-    controls[index].value = value
-    controls[index].slope = slope
-    controls[index].position = position
+    controls[id.index] = LiveControl(
+      value: value, slope: slope, at: frame, position: position)
     isActive = true
+  }
+
+  /// Puts an envelope time in force that moves by a slope with each frame.
+  @_noLocks
+  mutating func setTime(
+    _ id: EnvelopeTimeID, value: Float, slope: Float, at frame: Int64, position: Int64
+  ) {
+    times[id.index] = LiveControl(value: value, slope: slope, at: frame, position: position)
+    hasTimes = true
   }
 
   /// Moves what was sent to another pattern position.
@@ -132,6 +204,7 @@ struct LiveControls: BitwiseCopyable, Sendable {
     var index = 0
     while index < 6 {
       controls[index].position = position
+      times[index].position = position
       index &+= 1
     }
   }
@@ -142,8 +215,10 @@ struct LiveControls: BitwiseCopyable, Sendable {
     var index = 0
     while index < 6 {
       controls[index].isSet = false
+      times[index].isSet = false
       index &+= 1
     }
     isActive = false
+    hasTimes = false
   }
 }

@@ -133,10 +133,22 @@ extension Player {
   /// Puts a dynamic parameter in force.
   @_noLocks
   mutating func setControl(_ id: LiveControlID, value: Float, slope: Float, at position: Int64) {
-    let patternPosition =
-      phase.isIdle ? -1 : tempoMap.position(at: phase.isPaused ? pauseFrame : position)
-    live.value.set(id, value: value, slope: slope, at: position, position: patternPosition)
+    live.value.set(
+      id, value: value, slope: slope, at: position, position: patternPosition(at: position))
     settleVoices()
+  }
+
+  /// Puts an envelope time in force for events that start later.
+  @_noLocks
+  mutating func setTime(_ id: EnvelopeTimeID, value: Float, slope: Float, at position: Int64) {
+    live.value.setTime(
+      id, value: value, slope: slope, at: position, position: patternPosition(at: position))
+  }
+
+  /// Where in the pattern a frame of the output is, or −1 before the start.
+  @_noLocks
+  private func patternPosition(at position: Int64) -> Int64 {
+    phase.isIdle ? -1 : tempoMap.position(at: phase.isPaused ? pauseFrame : position)
   }
 
   /// Lets every voice follow what was changed, from its next frame on.
@@ -170,6 +182,7 @@ extension Player {
   ) {
     passOrigin = 0
     activeCount = 0
+    lastVoiceEnd = .min
     guard let entry = entry else {
       nextVoice = 0
       tempoMap.anchor(position: 0, at: context.position)
@@ -183,8 +196,8 @@ extension Player {
       let planned = plan.value.voices[number]
       let tracks = plan.value.tracks(of: planned)
       var voice = Voice(
-        planned: number, origin: 0, start: context.position, sine: planned.sine, gain: planned.gain,
-        cursors: tracks)
+        planned: number, origin: 0, start: context.position, envelope: planned.envelope,
+        sine: planned.sine, gain: planned.gain, cursors: tracks)
       if planned.source.isSample {
         voice.reader.position = UInt64(entry.value.frame &- planned.onset) &<< 32
       }

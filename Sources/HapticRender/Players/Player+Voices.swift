@@ -38,7 +38,9 @@ extension Player {
         planned[place], position: position, end: count, in: voiceContext, to: target,
         isHapticHeard: bus >= 0, isAudioHeard: rendersAudio)
       // Voices keep their order, so that sums do not depend on where blocks end.
-      if !isDone {
+      if isDone {
+        lastVoiceEnd = max(lastVoiceEnd, voices[index].start &+ voices[index].frame)
+      } else {
         if kept != index { voices[kept] = voices[index] }
         kept &+= 1
       }
@@ -81,9 +83,14 @@ extension Player {
     }
     let planned = plan.value.voices[index]
     let tracks = plan.value.tracks(of: planned)
+    var envelope = planned.envelope
+    if live.value.hasTimes && planned.plannedEnvelope >= 0 {
+      envelope = plan.value.envelopes[Int(planned.plannedEnvelope)].envelope(
+        with: live, isHaptic: planned.source.isHaptic, at: frame, passOrigin: passOrigin, in: plan)
+    }
     voices[activeCount] = Voice(
-      planned: index, origin: passOrigin, start: frame, sine: planned.sine, gain: planned.gain,
-      cursors: tracks)
+      planned: index, origin: passOrigin, start: frame, envelope: envelope, sine: planned.sine,
+      gain: planned.gain, cursors: tracks)
     activeCount &+= 1
   }
 }
@@ -119,7 +126,7 @@ extension Voice {
   /// Whether the envelope is at its end.
   @_noLocks
   private func hasEnded(_ planned: PlannedVoice, in context: VoiceContext) -> Bool {
-    place(at: frame, of: planned, in: context) >= planned.envelope.end
+    place(at: frame, of: planned, in: context) >= envelope.end
   }
 
   /// Adds some frames of the segment.

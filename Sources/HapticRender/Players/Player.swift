@@ -17,6 +17,8 @@ struct Player: BitwiseCopyable {
   var phase = PlayerStatus.Phase.idle
   var tempoMap = TempoMap()
   var activeCount = 0
+  /// The frame of the output at which the last voice ended since the player's start.
+  var lastVoiceEnd = Int64.min
   var nextVoice = 0
   /// The pattern position at which the running pass began.
   var passOrigin: Int64 = 0
@@ -183,7 +185,8 @@ struct Player: BitwiseCopyable {
     else { return false }
     let last = tempoMap.frame(at: passOrigin &+ plan.value.length)
     guard last <= end else { return false }
-    self.end(at: last)
+    // A release that was sent may be longer than the planned one.
+    self.end(at: live.value.hasTimes ? max(last, lastVoiceEnd) : last)
     return true
   }
 

@@ -31,7 +31,8 @@ public final class RenderPlayer: @unchecked Sendable {
   public convenience init(
     plan: RenderPlan, hapticBus: Int? = 0, rendersAudio: Bool = true, share: SendAutomation? = nil
   ) {
-    let capacity = min(max(64, plan.voiceCapacity(passCount: nil)), Self.maximumVoiceCount)
+    let capacity = min(
+      max(64, plan.voiceCapacity(passCount: nil, isSent: true)), Self.maximumVoiceCount)
     self.init(
       plan: plan, hapticBus: hapticBus, rendersAudio: rendersAudio, share: share,
       voiceCapacity: capacity)

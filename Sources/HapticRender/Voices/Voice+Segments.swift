@@ -83,7 +83,7 @@ extension Voice {
     let increment = context.plan.value.mappings.bounded(Float(sine.increment) * ratio)
     let glide = Float(Int32(bitPattern: sine.glide)) * ratio
     // A steady sine passes zero in the middle of its burst, so that the burst has no mean.
-    let half = UInt32(truncatingIfNeeded: (Int64(increment) &* voice.envelope.end) / 2)
+    let half = UInt32(truncatingIfNeeded: (Int64(increment) &* envelope.end) / 2)
     sine = SineSegment(
       phase: sine.glide == 0 ? 0 &- half : sine.phase, increment: increment,
       glide: UInt32(bitPattern: Int32(glide)))
@@ -92,10 +92,10 @@ extension Voice {
   /// A burst's level changes slope at its corners, and its sine was planned.
   @_noLocks
   private mutating func beginBurstSegment(_ voice: PlannedVoice) {
-    let end = voice.envelope.corner(after: frame)
+    let end = envelope.corner(after: frame)
     left = LinearRamp(
-      from: voice.envelope.level(at: frame) * gain,
-      to: voice.envelope.level(at: end) * gain, frameCount: Int(end &- frame))
+      from: envelope.level(at: frame) * gain,
+      to: envelope.level(at: end) * gain, frameCount: Int(end &- frame))
     segmentEnd = end
   }
 
@@ -107,7 +107,7 @@ extension Voice {
     let isHaptic = voice.source.isHaptic
     let controls = controls(
       at: voice.onset &+ place, outputFrame: start &+ frame, isHaptic: isHaptic, in: context)
-    var end = voice.onset &+ voice.envelope.corner(after: place)
+    var end = voice.onset &+ envelope.corner(after: place)
     end = min(end, segments[Int(cursors.strength) &+ 1].start)
     end = min(end, segments[Int(cursors.tone) &+ 1].start)
     if !isHaptic {
@@ -122,7 +122,7 @@ extension Voice {
         SegmentLength.forLevel(
           controls.strength, share: context.plan.value.mappings.levelShare, framesPerUnit: strength)
       )
-      if voice.envelope.isMoving(at: place) {
+      if envelope.isMoving(at: place) {
         length = min(length, envelopeLength(voice, place: place, in: context))
       }
     }
@@ -163,9 +163,9 @@ extension Voice {
   private func envelopeLength(_ voice: PlannedVoice, place: Int64, in context: VoiceContext)
     -> Int64
   {
-    let corner = voice.envelope.corner(after: place)
-    let level = voice.envelope.level(at: place)
-    let move = voice.envelope.level(at: corner) - level
+    let corner = envelope.corner(after: place)
+    let level = envelope.level(at: place)
+    let move = envelope.level(at: corner) - level
     let steepness = (move < 0 ? -move : move) / Float(corner &- place)
     guard steepness > 0 else { return SegmentLength.longest }
     let frames = 1 / steepness
@@ -184,7 +184,7 @@ extension Voice {
     let controls = controls(
       at: voice.onset &+ place, outputFrame: start &+ frame, isHaptic: isHaptic, in: context)
     let strength = Self.clamp(voice.strength * controls.strength, 0, 1)
-    let envelopeLevel = voice.envelope.level(at: place) * voice.gain
+    let envelopeLevel = envelope.level(at: place) * voice.gain
     if voice.source.isRecording {
       stepEnd = 1
       leftEnd = envelopeLevel

@@ -12,6 +12,8 @@ struct Voice: BitwiseCopyable, Sendable {
   var origin: Int64
   /// The output's frame of the onset.
   var start: Int64
+  /// The envelope, in frames from the onset.
+  var envelope: Envelope
   /// The next frame, from the onset.
   var frame: Int64 = 0
   /// The first frame of the segment, from the onset.
@@ -66,12 +68,13 @@ struct Voice: BitwiseCopyable, Sendable {
   /// A voice before its first frame.
   @_noLocks
   init(
-    planned: Int, origin: Int64, start: Int64, sine: SineSegment, gain: Float,
-    cursors: TrackCursors
+    planned: Int, origin: Int64, start: Int64, envelope: Envelope, sine: SineSegment,
+    gain: Float, cursors: TrackCursors
   ) {
     self.planned = planned
     self.origin = origin
     self.start = start
+    self.envelope = envelope
     self.sine = sine
     self.gain = gain
     self.cursors = cursors
@@ -80,7 +83,9 @@ struct Voice: BitwiseCopyable, Sendable {
   /// A place for a voice.
   static var unused: Voice {
     Voice(
-      planned: 0, origin: 0, start: 0, sine: SineSegment(), gain: 0,
+      planned: 0, origin: 0, start: 0,
+      envelope: Envelope(riseEnd: 0, riseLevel: 0, releaseStart: 0, releaseLevel: 0, end: 0),
+      sine: SineSegment(), gain: 0,
       cursors: TrackCursors(strength: 0, tone: 0, brightness: 0, pan: 0))
   }
 
