@@ -10,6 +10,7 @@
 /* Vectors are passed between functions of one set alone, which become one. */
 #pragma clang diagnostic ignored "-Wpsabi"
 
+typedef float f32x4 __attribute__((ext_vector_type(4)));
 typedef float f32x8 __attribute__((ext_vector_type(8)));
 typedef int32_t i32x8 __attribute__((ext_vector_type(8)));
 typedef uint32_t u32x8 __attribute__((ext_vector_type(8)));
@@ -133,6 +134,16 @@ long temblor_forget(
     const temblor_follower *follower, temblor_following *following, float negligible, const float *samples,
     float *target, long group_count) {
   return kernels->forget(follower, following, negligible, samples, target, group_count);
+}
+
+void temblor_swap(float *samples, float *others, long count) { kernels->swap(samples, others, count); }
+
+temblor_sums temblor_moments(const float *samples, const float *weights, long count) {
+  return kernels->moments(samples, weights, count);
+}
+
+float temblor_move(float *lanes, long length, long count, float sum, float tilt) {
+  return kernels->move(lanes, length, count, sum, tilt);
 }
 
 #else

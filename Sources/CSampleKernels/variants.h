@@ -267,8 +267,79 @@ TARGET static long NAME(forget)(
   return done;
 }
 
+TARGET static void NAME(swap)(float *samples, float *others, long count) {
+  long i = 0;
+  for (; i + 8 <= count; i += 8) {
+    f32x8 a, b;
+    memcpy(&a, samples + i, sizeof a);
+    memcpy(&b, others + i, sizeof b);
+    memcpy(samples + i, &b, sizeof b);
+    memcpy(others + i, &a, sizeof a);
+  }
+  for (; i < count; i++) {
+    float sample = samples[i];
+    samples[i] = others[i];
+    others[i] = sample;
+  }
+}
+
+/* The halves of eight lanes added. */
+static inline __attribute__((always_inline)) TARGET f32x4 NAME(half)(f32x8 x) {
+  return __builtin_shufflevector(x, x, 0, 1, 2, 3) + __builtin_shufflevector(x, x, 4, 5, 6, 7);
+}
+
+TARGET static temblor_sums NAME(moments)(const float *samples, const float *weights, long count) {
+  f32x8 sums = {0}, tilts = {0}, bends = {0}, squares = {0};
+  for (long i = 0; i < count; i += 8) {
+    f32x8 x, weight, place, square;
+    memcpy(&x, samples + i, sizeof x);
+    memcpy(&weight, weights + i, sizeof weight);
+    memcpy(&place, weights + count + i, sizeof place);
+    memcpy(&square, weights + 2 * count + i, sizeof square);
+    f32x8 counted = x * weight;
+    sums += counted;
+    tilts += x * place;
+    bends += x * square;
+    squares += counted * x;
+  }
+  /* Four sums of four lanes at once: of lanes two apart, then of neighbours. */
+  f32x4 a = NAME(half)(sums), b = NAME(half)(tilts), c = NAME(half)(bends), d = NAME(half)(squares);
+  f32x4 first = __builtin_shufflevector(a, b, 0, 4, 1, 5) + __builtin_shufflevector(a, b, 2, 6, 3, 7);
+  f32x4 second = __builtin_shufflevector(c, d, 0, 4, 1, 5) + __builtin_shufflevector(c, d, 2, 6, 3, 7);
+  f32x4 all = __builtin_shufflevector(first, second, 0, 1, 4, 5) + __builtin_shufflevector(first, second, 2, 3, 6, 7);
+  temblor_sums totals;
+  memcpy(&totals, &all, sizeof totals);
+  return totals;
+}
+
+TARGET static float NAME(move)(float *lanes, long length, long count, float sum, float tilt) {
+  INTS highest = {0};
+  for (long group = 0; group < count; group++) {
+    for (int lane = 0; lane < 16; lane += LANES) {
+      float *row = lanes + group * length + lane;
+      FLOATS xx, xy, yx, yy, sum_x, sum_y, tilt_x, tilt_y, x, y;
+      memcpy(&xx, row, sizeof xx), memcpy(&xy, row + 16, sizeof xy);
+      memcpy(&yx, row + 32, sizeof yx), memcpy(&yy, row + 48, sizeof yy);
+      memcpy(&sum_x, row + 64, sizeof sum_x), memcpy(&sum_y, row + 80, sizeof sum_y);
+      memcpy(&tilt_x, row + 96, sizeof tilt_x), memcpy(&tilt_y, row + 112, sizeof tilt_y);
+      memcpy(&x, row + 128, sizeof x), memcpy(&y, row + 144, sizeof y);
+      FLOATS new_x = (xx * x + xy * y) + (sum_x * sum + tilt_x * tilt);
+      FLOATS new_y = (yx * x + yy * y) + (sum_y * sum + tilt_y * tilt);
+      memcpy(row + 128, &new_x, sizeof new_x);
+      memcpy(row + 144, &new_y, sizeof new_y);
+      /* Norms are not negative, so their bits are in the same order. */
+      highest = __builtin_elementwise_max(highest, (INTS)(new_x * new_x + new_y * new_y));
+    }
+  }
+  int32_t most = __builtin_reduce_max(highest);
+  float norm;
+  memcpy(&norm, &most, sizeof norm);
+  return norm;
+}
+
 static const temblor_kernels NAME(kernels) = {
-    NAME(dither), NAME(peak), NAME(scale), NAME(sine), NAME(follow), NAME(forget)};
+    NAME(dither), NAME(peak), NAME(scale), NAME(sine), NAME(follow), NAME(forget), NAME(swap), NAME(moments),
+    NAME(move)};
 
 #undef FLOATS
 #undef INTS

@@ -1,5 +1,6 @@
 #if arch(x86_64)
   import CSampleKernels
+  import RealtimeMemory
   import Testing
   import TestSupport
 
@@ -128,6 +129,86 @@
           #expect(moving.peak == following.peak)
           #expect((moving.is_silent != 0) == following.isSilent)
         }
+      }
+    }
+
+    @Test(arguments: levels)
+    func samplesChangePlaces(level: Int) throws {
+      let kernels = try kernels(level)
+      var numbers = SeededGenerator(seed: 9)
+      for count in [0, 1, 7, 8, 33, 64] {
+        let (first, second) = (
+          signal(.noise, count: count + 1, &numbers), signal(.noise, count: count + 1, &numbers)
+        )
+        var (inC, inSwift) = ((first, second), (first, second))
+        unsafe kernels.swap(&inC.0, &inC.1, count)
+        unsafe SampleKernels.swapInSwift(&inSwift.0, &inSwift.1, count: count)
+        #expect(inC == inSwift)
+        #expect(inC.0 == second.prefix(count) + first.suffix(1))
+        #expect(inC.1 == first.prefix(count) + second.suffix(1))
+      }
+    }
+
+    @Test(arguments: levels)
+    func momentsOfSteps(level: Int) throws {
+      let kernels = try kernels(level)
+      var numbers = SeededGenerator(seed: 11)
+      for stepLength in [1, 2, 7, 8, 9, 33, 134] {
+        let weights = StepWeights(stepLength: stepLength)
+        // What is read behind the step counts nothing.
+        let samples = signal(.noise, count: weights.readCount, &numbers)
+        let sums = unsafe kernels.moments(samples, weights.rows.address, weights.readCount)
+        let inC = weights.moments(
+          sum: sums.sum, tilt: sums.tilt, bend: sums.bend, square: sums.square)
+        let inSwift = unsafe weights.momentsInSwift(of: samples)
+        #expect(bits(of: inC) == bits(of: inSwift))
+        let step = samples.prefix(stepLength).map(Double.init)
+        let places = (0..<stepLength).map { (Double($0) + 0.5) / Double(stepLength) - 0.5 }
+        let rising = places.map { $0 + 0.5 + 0.5 / Double(stepLength) }
+        func isNear(_ value: Float, _ terms: [Double]) -> Bool {
+          abs(Double(value) - terms.reduce(0, +)) < 1e-5 * Double(8 * stepLength)
+        }
+        #expect(isNear(inC.sum, step))
+        #expect(isNear(inC.tilt, zip(step, places).map { $0 * $1 }))
+        #expect(isNear(inC.risingSum, zip(step, rising).map { $0 * $1 }))
+        #expect(isNear(inC.risingTilt, zip(zip(step, rising), places).map { $0.0 * $0.1 * $1 }))
+        #expect(isNear(inC.square, step.map { $0 * $0 / Double(stepLength) }))
+      }
+    }
+
+    private func bits(of moments: StepMoments) -> [UInt32] {
+      bits([moments.sum, moments.tilt, moments.risingSum, moments.risingTilt, moments.square])
+    }
+
+    @Test(arguments: levels)
+    func modelsMove(level: Int) throws {
+      let kernels = try kernels(level)
+      var numbers = SeededGenerator(seed: 13)
+      for count in [1, 2, 3] {
+        let models = (0..<16 * count - 5).map {
+          UncertainTransducers.Model(
+            resonance: 40 + Double($0), qualityFactor: 8, gain: 1 + 0.01 * Double($0))
+        }
+        let lanes = FixedBuffer(count: count) {
+          ModelLanes(Array(models.dropFirst(16 * $0).prefix(16)), stepLength: 33, rate: 48_000)
+        }
+        let others = FixedBuffer(count: count) { lanes[$0] }
+        let length = MemoryLayout<ModelLanes>.stride / 4
+        for _ in 0..<100 {
+          let sum = Float.random(in: -33...33, using: &numbers)
+          let tilt = Float.random(in: -8...8, using: &numbers)
+          let inC = unsafe kernels.move(
+            UnsafeMutableRawPointer(lanes.address).assumingMemoryBound(to: Float.self), length,
+            count, sum, tilt)
+          let inSwift = unsafe ModelLanes.moveInSwift(
+            others.address, count: count, sum: sum, tilt: tilt)
+          #expect(inC == inSwift)
+          for group in 0..<count {
+            #expect(lanes[group].x == others[group].x)
+            #expect(lanes[group].y == others[group].y)
+          }
+        }
+        #expect(lanes[0].x[0] != 0)
       }
     }
   }

@@ -26,6 +26,11 @@ typedef struct {
   int32_t is_silent;
 } temblor_following;
 
+/* Sums over frames: plain, by two rows of weights, and of squares. */
+typedef struct {
+  float sum, tilt, bend, square;
+} temblor_sums;
+
 /* One set of the loops. */
 typedef struct {
   /* Rounds samples to 16 bits with the dither of SplitMix64; returns the generator's state. */
@@ -46,6 +51,13 @@ typedef struct {
   long (*forget)(
       const temblor_follower *follower, temblor_following *following, float negligible, const float *samples,
       float *target, long group_count);
+  /* Exchanges samples. */
+  void (*swap)(float *samples, float *others, long count);
+  /* Sums over a multiple of eight frames by three rows of weights, the first of which are 1 or 0. */
+  temblor_sums (*moments)(const float *samples, const float *weights, long count);
+  /* Moves groups of sixteen models, `length` numbers from one to the next, over a step: rows xx, xy, yx, yy, four
+     factors on sum and tilt, x and y. Returns the greatest x * x + y * y. */
+  float (*move)(float *lanes, long length, long count, float sum, float tilt);
 } temblor_kernels;
 
 /* The set of a level: 0 for every processor, 1 for AVX2, 2 for AVX-512; null where this machine has no such instructions. */
@@ -62,6 +74,9 @@ TEMBLOR_REALTIME long temblor_follow(
 TEMBLOR_REALTIME long temblor_forget(
     const temblor_follower *follower, temblor_following *following, float negligible, const float *samples,
     float *target, long group_count);
+TEMBLOR_REALTIME void temblor_swap(float *samples, float *others, long count);
+TEMBLOR_REALTIME temblor_sums temblor_moments(const float *samples, const float *weights, long count);
+TEMBLOR_REALTIME float temblor_move(float *lanes, long length, long count, float sum, float tilt);
 
 #pragma clang assume_nonnull end
 

@@ -39,6 +39,18 @@ enum SampleKernels {
     unsafe UnsafeMutableRawPointer(target).copyMemory(from: samples, byteCount: count &* 4)
   }
 
+  /// Gives samples for those of other memory.
+  @_noLocks @unsafe
+  static func swap(
+    _ samples: UnsafeMutablePointer<Float>, _ others: UnsafeMutablePointer<Float>, count: Int
+  ) {
+    #if arch(x86_64) && canImport(CSampleKernels)
+      unsafe temblor_swap(samples, others, count)
+    #else
+      unsafe swapInSwift(samples, others, count: count)
+    #endif
+  }
+
   /// Adds a sine to a bus, at a level along a straight line from its frame `first` on.
   @_noLocks @unsafe
   static func add(
@@ -73,6 +85,18 @@ enum SampleKernels {
       index &+= 1
     }
     return most >= 0x7f80_0000 ? -1 : Float(bitPattern: most)
+  }
+
+  /// The same as `swap` in Swift.
+  @_noLocks @unsafe
+  static func swapInSwift(
+    _ samples: UnsafeMutablePointer<Float>, _ others: UnsafeMutablePointer<Float>, count: Int
+  ) {
+    var index = 0
+    while index < count {
+      unsafe (samples[index], others[index]) = (others[index], samples[index])
+      index &+= 1
+    }
   }
 
   /// The same as `scale` in Swift.

@@ -74,9 +74,10 @@ struct ExcursionLimiter: ~Copyable {
     let seconds = Double(length) / settings.rate
     stepLength = length
     let models = transducers.models
-    lanes = FixedBuffer(count: (models.count + 3) / 4) { group in
+    let laneCount = ModelLanes.count
+    lanes = FixedBuffer(count: (models.count + laneCount - 1) / laneCount) { group in
       ModelLanes(
-        Array(models[(group * 4)..<min(group * 4 + 4, models.count)]), stepLength: length,
+        Array(models.dropFirst(group * laneCount).prefix(laneCount)), stepLength: length,
         rate: settings.rate)
     }
     // What can happen within a step, and what one adds to a norm at most.
@@ -152,21 +153,7 @@ struct ExcursionLimiter: ~Copyable {
   /// Moves the models over a step at a gain of 1 and returns the greatest norm, squared.
   @_noLocks
   private mutating func follow(_ step: StepMoments) -> Float {
-    var greatest = SIMD4<Float>()
-    var index = 0
-    while index < lanes.count {
-      let lane = lanes[index]
-      let x =
-        (lane.xx * lane.x + lane.xy * lane.y) + (lane.sumX * step.sum + lane.tiltX * step.tilt)
-      let y =
-        (lane.yx * lane.x + lane.yy * lane.y) + (lane.sumY * step.sum + lane.tiltY * step.tilt)
-      lanes[index].x = x
-      lanes[index].y = y
-      let norm = x * x + y * y
-      greatest.replace(with: norm, where: norm .> greatest)
-      index &+= 1
-    }
-    return Self.greatest(of: greatest)
+    unsafe ModelLanes.move(lanes.address, count: lanes.count, sum: step.sum, tilt: step.tilt)
   }
 
   /// Splits what a step at a gain of 1 led to, and moves the motion without gain over the next.
@@ -214,8 +201,8 @@ struct ExcursionLimiter: ~Copyable {
   /// periods, and, as the movement nears the limit, towards where its growth will end.
   @_noLocks
   private mutating func soften(gain: Float) -> Float {
-    var free = SIMD4<Float>()
-    var went = SIMD4<Float>()
+    var free = SIMD16<Float>()
+    var went = SIMD16<Float>()
     var index = 0
     while index < lanes.count {
       let lane = lanes[index]
@@ -252,11 +239,8 @@ struct ExcursionLimiter: ~Copyable {
   }
 
   @_noLocks @inline(__always)
-  private static func greatest(of lanes: SIMD4<Float>) -> Float {
-    let (first, second) = (
-      lanes[0] > lanes[1] ? lanes[0] : lanes[1], lanes[2] > lanes[3] ? lanes[2] : lanes[3]
-    )
-    return first > second ? first : second
+  private static func greatest(of lanes: SIMD16<Float>) -> Float {
+    lanes.max()
   }
 
   /// Notes the greatest norm of a step among those of its period.
@@ -270,7 +254,7 @@ struct ExcursionLimiter: ~Copyable {
   /// Whether all models stay within the limit at a gain, and in the next step without it.
   @_noLocks
   private func isAllowed(_ gain: Float, next: StepMoments) -> Bool {
-    var greatest = SIMD4<Float>()
+    var greatest = SIMD16<Float>()
     var index = 0
     while index < lanes.count {
       let lane = lanes[index]
@@ -288,8 +272,8 @@ struct ExcursionLimiter: ~Copyable {
   /// Where models are after the next step, in which a gain falls to 0.
   @_noLocks @inline(__always)
   private static func later(
-    _ lane: ModelLanes, _ x: SIMD4<Float>, _ y: SIMD4<Float>, _ next: StepMoments, share: Float
-  ) -> (x: SIMD4<Float>, y: SIMD4<Float>) {
+    _ lane: ModelLanes, _ x: SIMD16<Float>, _ y: SIMD16<Float>, _ next: StepMoments, share: Float
+  ) -> (x: SIMD16<Float>, y: SIMD16<Float>) {
     let (sum, tilt) = (share * next.fallingSum, share * next.fallingTilt)
     return (
       (lane.xx * x + lane.xy * y) + (lane.sumX * sum + lane.tiltX * tilt),
@@ -306,7 +290,7 @@ struct ExcursionLimiter: ~Copyable {
       let lane = lanes[index]
       let rest = Self.later(lane, lane.restX, lane.restY, next, share: 0)
       let rise = Self.later(lane, lane.riseX, lane.riseY, next, share: 1)
-      for place in 0..<4 {
+      for place in 0..<ModelLanes.count {
         least = min(
           least, root(lane.restX[place], lane.restY[place], lane.riseX[place], lane.riseY[place]))
         least = min(least, root(rest.x[place], rest.y[place], rise.x[place], rise.y[place]))

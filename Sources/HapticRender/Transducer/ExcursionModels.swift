@@ -1,3 +1,6 @@
+#if arch(x86_64) && canImport(CSampleKernels)
+  internal import CSampleKernels
+#endif
 internal import CMath
 internal import RealtimeMemory
 
@@ -83,32 +86,37 @@ struct UncertainTransducers {
   var lowest: Double { models.map { $0.resonance }.min() ?? 1 }
 }
 
-/// Four models in step, each in coordinates x, y in which x² + y² never grows without drive.
+/// Sixteen models in step, each in coordinates x, y in which x² + y² never grows without drive.
 ///
 /// With ζ = 1/(2Q), displacement x and velocity v over the resonance, y = (ζx + v)/(1 + ζ): the smallest ellipse
 /// whose extent in x is 1 and that no free motion leaves.
 struct ModelLanes: BitwiseCopyable, Sendable {
-  /// The transition over a step.
-  var xx = SIMD4<Float>()
-  var xy = SIMD4<Float>()
-  var yx = SIMD4<Float>()
-  var yy = SIMD4<Float>()
+  /// How many there are.
+  static var count: Int {
+    @_noLocks get { 16 }
+  }
+
+  /// The transition over a step. The order of all up to the place of the models is that of the kernels in C.
+  var xx = SIMD16<Float>()
+  var xy = SIMD16<Float>()
+  var yx = SIMD16<Float>()
+  var yy = SIMD16<Float>()
   /// What the sum of the drive over a step adds, and the sum weighted by the place from −½ to ½.
-  var sumX = SIMD4<Float>()
-  var sumY = SIMD4<Float>()
-  var tiltX = SIMD4<Float>()
-  var tiltY = SIMD4<Float>()
+  var sumX = SIMD16<Float>()
+  var sumY = SIMD16<Float>()
+  var tiltX = SIMD16<Float>()
+  var tiltY = SIMD16<Float>()
   /// Where the models are at the end of the step that is on its way out.
-  var x = SIMD4<Float>()
-  var y = SIMD4<Float>()
+  var x = SIMD16<Float>()
+  var y = SIMD16<Float>()
   /// Where they would be a step later, had the gain always been 1.
-  var freeX = SIMD4<Float>()
-  var freeY = SIMD4<Float>()
+  var freeX = SIMD16<Float>()
+  var freeY = SIMD16<Float>()
   /// The end of the next step as constant + gain · slope.
-  var restX = SIMD4<Float>()
-  var restY = SIMD4<Float>()
-  var riseX = SIMD4<Float>()
-  var riseY = SIMD4<Float>()
+  var restX = SIMD16<Float>()
+  var restY = SIMD16<Float>()
+  var riseX = SIMD16<Float>()
+  var riseY = SIMD16<Float>()
 
   /// Silence.
   @_noLocks
@@ -116,7 +124,7 @@ struct ModelLanes: BitwiseCopyable, Sendable {
 
   /// Lanes of models for steps of some frames; the last model fills what is left.
   init(_ models: [UncertainTransducers.Model], stepLength: Int, rate: Double) {
-    for lane in 0..<4 {
+    for lane in 0..<Self.count {
       let model = models[min(lane, models.count - 1)]
       let damping = 1 / (2 * model.qualityFactor)
       let figures = TransducerModel(
@@ -154,66 +162,47 @@ struct ModelLanes: BitwiseCopyable, Sendable {
   /// Forgets every motion.
   @_noLocks
   mutating func rest() {
-    (x, y, freeX, freeY) = (SIMD4(), SIMD4(), SIMD4(), SIMD4())
+    (x, y, freeX, freeY) = (SIMD16(), SIMD16(), SIMD16(), SIMD16())
   }
 }
 
-/// A step of the drive as the models and the coil take it.
-struct StepMoments: BitwiseCopyable, Sendable {
-  /// The sum of the drive, and the sum weighted by the place from −½ to ½.
-  var sum: Float = 0
-  var tilt: Float = 0
-  /// The same of the drive weighted by a ramp from 0 to 1.
-  var risingSum: Float = 0
-  var risingTilt: Float = 0
-  /// The mean square.
-  var square: Float = 0
+extension ModelLanes {
+  /// Moves models over a step at a gain of 1 and returns the greatest norm, squared.
+  @_noLocks @unsafe
+  static func move(
+    _ lanes: UnsafeMutablePointer<ModelLanes>, count: Int, sum: Float, tilt: Float
+  ) -> Float {
+    #if arch(x86_64) && canImport(CSampleKernels)
+      let length = MemoryLayout<ModelLanes>.stride / MemoryLayout<Float>.stride
+      let first = unsafe UnsafeMutableRawPointer(lanes).assumingMemoryBound(to: Float.self)
+      return unsafe temblor_move(first, length, count, sum, tilt)
+    #else
+      return unsafe moveInSwift(lanes, count: count, sum: sum, tilt: tilt)
+    #endif
+  }
 
-  /// Silence.
-  @_noLocks
-  init() {}
-
-  /// Measures a step, four frames at a time.
-  @_noLocks
-  init(of frames: BufferView<Float>, from start: Int, count: Int) {
-    let scale = 1 / Float(count)
-    var places = (SIMD4<Float>(0, 1, 2, 3) + 0.5) * scale - 0.5
-    let growth = 4 * scale
-    var (sums, tilts, bends, squares) = (
-      SIMD4<Float>(), SIMD4<Float>(), SIMD4<Float>(), SIMD4<Float>()
-    )
+  /// The same in Swift.
+  @_noLocks @unsafe
+  static func moveInSwift(
+    _ lanes: UnsafeMutablePointer<ModelLanes>, count: Int, sum: Float, tilt: Float
+  ) -> Float {
+    var greatest = SIMD16<Float>()
     var index = 0
     while index < count {
-      var samples = SIMD4<Float>()
-      if index &+ 4 <= count {
-        samples = SIMD4(
-          frames[start &+ index], frames[start &+ index &+ 1], frames[start &+ index &+ 2],
-          frames[start &+ index &+ 3])
-      } else {
-        for lane in 0..<count &- index { samples[lane] = frames[start &+ index &+ lane] }
-      }
-      let tilted = samples * places
-      sums += samples
-      tilts += tilted
-      bends += tilted * places
-      squares += samples * samples
-      places += growth
-      index &+= 4
+      let lane = unsafe lanes + index
+      let (x, y) = unsafe (lane.pointee.x, lane.pointee.y)
+      let driven = unsafe (
+        lane.pointee.sumX * sum + lane.pointee.tiltX * tilt,
+        lane.pointee.sumY * sum + lane.pointee.tiltY * tilt
+      )
+      let newX = unsafe (lane.pointee.xx * x + lane.pointee.xy * y) + driven.0
+      let newY = unsafe (lane.pointee.yx * x + lane.pointee.yy * y) + driven.1
+      unsafe lane.pointee.x = newX
+      unsafe lane.pointee.y = newY
+      let norm = newX * newX + newY * newY
+      greatest.replace(with: norm, where: norm .> greatest)
+      index &+= 1
     }
-    sum = (sums[0] + sums[1]) + (sums[2] + sums[3])
-    tilt = (tilts[0] + tilts[1]) + (tilts[2] + tilts[3])
-    // The ramp is 1 behind the last frame's place by half a frame.
-    let middle = 0.5 + 0.5 * scale
-    risingSum = tilt + middle * sum
-    risingTilt = ((bends[0] + bends[1]) + (bends[2] + bends[3])) + middle * tilt
-    square = ((squares[0] + squares[1]) + (squares[2] + squares[3])) * scale
-  }
-
-  /// What is left beside the rising part.
-  var fallingSum: Float {
-    @_noLocks get { sum - risingSum }
-  }
-  var fallingTilt: Float {
-    @_noLocks get { tilt - risingTilt }
+    return greatest.max()
   }
 }

@@ -15,8 +15,9 @@ struct TransducerLimiter: ~Copyable {
   private var excursion: ExcursionLimiter
   private var thermal: ThermalLimiter
   private let stepLength: Int
+  private let weights: StepWeights
   private let perStep: Float
-  /// Two steps: in the place of what leaves goes what arrives.
+  /// Two steps and what is read behind the second: in the place of what leaves goes what arrives.
   private let frames: FixedBuffer<Float>
   /// The gain at the beginning of the step that leaves.
   private var lastGain: Float = 1
@@ -33,7 +34,8 @@ struct TransducerLimiter: ~Copyable {
     stepLength = excursion.stepLength
     delay = 2 * stepLength
     perStep = 1 / Float(stepLength)
-    frames = FixedBuffer(repeating: 0, count: 2 * stepLength)
+    weights = StepWeights(stepLength: stepLength)
+    frames = FixedBuffer(repeating: 0, count: stepLength + weights.readCount)
     thermal = ThermalLimiter(
       settings.limits, seconds: Double(stepLength) / settings.rate,
       temperatureRise: temperatureRise)
@@ -77,16 +79,12 @@ struct TransducerLimiter: ~Copyable {
   @_noLocks
   private mutating func exchange(_ block: inout MutableSpan<Float>, in run: Range<Int>) {
     let first = start &+ place
-    var index = 0
     if lastGain == 1, gain == 1 {
-      while index < run.count {
-        let arriving = unsafe block[unchecked: run.lowerBound &+ index]
-        unsafe block[unchecked: run.lowerBound &+ index] = frames[first &+ index]
-        frames[first &+ index] = arriving
-        index &+= 1
-      }
-      return
+      guard let samples = unsafe block.address() else { return }
+      return unsafe SampleKernels.swap(
+        samples + run.lowerBound, frames.address + first, count: run.count)
     }
+    var index = 0
     let slope = (gain - lastGain) * perStep
     while index < run.count {
       let arriving = unsafe block[unchecked: run.lowerBound &+ index]
@@ -100,7 +98,7 @@ struct TransducerLimiter: ~Copyable {
   /// Takes the step that has arrived and finds the gain of the one that leaves next.
   @_noLocks
   private mutating func endStep(_ statistics: inout RenderStatistics) {
-    let arrived = unsafe StepMoments(of: frames.view, from: start, count: stepLength)
+    let arrived = unsafe weights.moments(of: frames.address + start)
     let leaving = latest
     latest = arrived
     place = 0

@@ -1,0 +1,112 @@
+#if arch(x86_64) && canImport(CSampleKernels)
+  internal import CSampleKernels
+#endif
+internal import RealtimeMemory
+
+/// A step of the drive as the models and the coil take it.
+struct StepMoments: BitwiseCopyable, Sendable {
+  /// The sum of the drive, and the sum weighted by the place from −½ to ½.
+  var sum: Float = 0
+  var tilt: Float = 0
+  /// The same of the drive weighted by a ramp from 0 to 1.
+  var risingSum: Float = 0
+  var risingTilt: Float = 0
+  /// The mean square.
+  var square: Float = 0
+
+  /// Silence.
+  @_noLocks
+  init() {}
+
+  /// What is left beside the rising part.
+  var fallingSum: Float {
+    @_noLocks get { sum - risingSum }
+  }
+  var fallingTilt: Float {
+    @_noLocks get { tilt - risingTilt }
+  }
+}
+
+/// The places of a step's frames, which its moments are weighted by.
+struct StepWeights: ~Copyable {
+  /// Frames of a step.
+  let stepLength: Int
+  /// Frames that are read, of which those behind the step count nothing.
+  let readCount: Int
+  /// One row behind another: 1 for each frame, its place, the square of its place.
+  let rows: FixedBuffer<Float>
+  private let scale: Float
+
+  /// The weights of steps of some frames.
+  init(stepLength: Int) {
+    self.stepLength = stepLength
+    let length = (stepLength + 7) / 8 * 8
+    readCount = length
+    scale = 1 / Float(stepLength)
+    let scale = self.scale
+    rows = FixedBuffer(count: 3 * length) { index in
+      let frame = index % length
+      guard frame < stepLength else { return 0 }
+      let place = (Float(frame) + 0.5) * scale - 0.5
+      return index < length ? 1 : (index < 2 * length ? place : place * place)
+    }
+  }
+
+  /// Measures a step; `readCount` finite frames must exist.
+  @_noLocks @unsafe
+  func moments(of frames: UnsafePointer<Float>) -> StepMoments {
+    #if arch(x86_64) && canImport(CSampleKernels)
+      let sums = unsafe temblor_moments(frames, rows.address, readCount)
+      return moments(sum: sums.sum, tilt: sums.tilt, bend: sums.bend, square: sums.square)
+    #else
+      return unsafe momentsInSwift(of: frames)
+    #endif
+  }
+
+  /// The same in Swift.
+  @_noLocks @unsafe
+  func momentsInSwift(of frames: UnsafePointer<Float>) -> StepMoments {
+    var (sums, tilts) = (SIMD8<Float>(), SIMD8<Float>())
+    var (bends, squares) = (SIMD8<Float>(), SIMD8<Float>())
+    var index = 0
+    while index < readCount {
+      var samples = SIMD8<Float>()
+      var weights = (SIMD8<Float>(), SIMD8<Float>(), SIMD8<Float>())
+      for lane in 0..<8 {
+        let frame = index &+ lane
+        samples[lane] = unsafe frames[frame]
+        weights.0[lane] = rows[frame]
+        weights.1[lane] = rows[readCount &+ frame]
+        weights.2[lane] = rows[2 &* readCount &+ frame]
+      }
+      let counted = samples * weights.0
+      sums += counted
+      tilts += samples * weights.1
+      bends += samples * weights.2
+      squares += counted * samples
+      index &+= 8
+    }
+    return moments(
+      sum: Self.total(sums), tilt: Self.total(tilts), bend: Self.total(bends),
+      square: Self.total(squares))
+  }
+
+  /// The moments from sums over the frames: plain, by their places, by the squares of these, and of the squares.
+  @_noLocks @inline(__always)
+  func moments(sum: Float, tilt: Float, bend: Float, square: Float) -> StepMoments {
+    var moments = StepMoments()
+    moments.sum = sum
+    moments.tilt = tilt
+    // The ramp is 1 behind the last frame's place by half a frame.
+    let middle = 0.5 + 0.5 * scale
+    moments.risingSum = tilt + middle * sum
+    moments.risingTilt = bend + middle * tilt
+    moments.square = square * scale
+    return moments
+  }
+
+  @_noLocks @inline(__always)
+  private static func total(_ x: SIMD8<Float>) -> Float {
+    ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]))
+  }
+}
