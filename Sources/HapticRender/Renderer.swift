@@ -29,7 +29,7 @@ public struct Renderer: ~Copyable {
 
   /// Frames mixed at a time; a greater block is rendered in several sub-blocks.
   static var subBlockLength: Int {
-    @_noLocks get { 256 }
+    @_noLocks get { 512 }
   }
 
   /// Read by pointer, so that no reference is counted on the render thread; `owner` keeps it alive.

@@ -31,13 +31,14 @@ public final class RenderPlan: @unchecked Sendable {
   /// Whether any event sounds on the audio bus.
   public let hasAudio: Bool
 
-  /// What the render path reads; `samples` keeps the sound files alive.
+  /// What the render path reads; `samples` and `tables` keep what it refers to alive.
   let view: Cell<PlanView>
   private let voices: FixedBuffer<PlannedVoice>
   private let segments: FixedBuffer<ControlSegment>
   private let sounds: FixedBuffer<AudioBufferView>
   private let layers: FixedBuffer<LayerTracks>
   private let envelopes: FixedBuffer<PlannedEnvelope>
+  private let tables: LevelTables
   private let samples: [AudioBuffer]
 
   /// The number of sines and sounds the pattern became.
@@ -56,6 +57,7 @@ public final class RenderPlan: @unchecked Sendable {
     maximumSentVoiceCount = draft.maximumSentVoiceCount
     hasHaptics = draft.hasHaptics
     hasAudio = draft.hasAudio
+    tables = draft.tables
     samples = draft.samples
     voices = FixedBuffer(draft.voices)
     segments = FixedBuffer(draft.segments)

@@ -6,6 +6,8 @@ struct RenderPlanBuilder {
   /// The profile, asking for nothing its hardware cannot make felt.
   let profile: TransducerProfile
   let mappings: VoiceMappings
+  /// What the mappings read.
+  let tables: LevelTables
   /// The profile's factor on amplitude over sharpness.
   let levels: [Double]
   /// The same for bursts.
@@ -34,9 +36,10 @@ struct RenderPlanBuilder {
     let profile = profile.bandMapped(before: drive)
     self.profile = profile
     self.rate = rate
-    levels = profile.levelsOverSharpness(count: VoiceMappings.tableCount, drive: drive)
+    levels = profile.levelsOverSharpness(count: LevelTables.pointCount, drive: drive)
     burstLevels = profile.burstLevels(like: levels, asked: asked.transient, drive: drive)
-    mappings = VoiceMappings(profile, levels: levels, burstLevels: burstLevels, rate: rate)
+    tables = LevelTables(levels: levels, bursts: burstLevels)
+    mappings = VoiceMappings(profile, tables: tables, rate: rate)
   }
 
   /// Frames of a span of time, at least one.

@@ -1,10 +1,26 @@
 internal import CMath
+internal import RealtimeMemory
+
+/// Factors on amplitude over sharpness, at points of equal distance from 0 to 1: a plan keeps them, the render path
+/// reads them in place.
+final class LevelTables {
+  /// How many points a table has.
+  static let pointCount = 33
+
+  /// Whether all factors of continuous events, and all of bursts, are 1.
+  let areEven: (levels: Bool, bursts: Bool)
+  /// The factors of continuous events, then those of bursts.
+  fileprivate let memory: FixedBuffer<Float>
+
+  /// Tables of factors.
+  init(levels: [Double], bursts: [Double]) {
+    areEven = (!levels.contains { $0 != 1 }, !bursts.contains { $0 != 1 })
+    memory = FixedBuffer((levels + bursts).map { Float($0) })
+  }
+}
 
 /// A profile's laws in the form the render path evaluates: cycles per frame in 2³² parts, base-2 logarithms.
 struct VoiceMappings: BitwiseCopyable, Sendable {
-  /// How many points the table of levels over sharpness has.
-  static let tableCount = 33
-
   /// Octaves from the corner frequency of brightness 0, 200 Hz, to that of brightness 1.
   private static let brightnessOctaves: Float = 6.5
 
@@ -20,9 +36,9 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
   /// Whether the phase step is an exponential of sharpness; otherwise it is a line.
   private(set) var isLogarithmic: Bool
   private var isLevelEven: Bool
-  private var levels: InlineArray<33, Float>
+  private var levels: BufferView<Float>
   private var isBurstLevelEven: Bool
-  private var burstLevels: InlineArray<33, Float>
+  private var burstLevels: BufferView<Float>
   private var middlePitchIncrement: Float
   private var highestIncrement: Float
   private var darkestShare: Float
@@ -31,11 +47,9 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
   private var isBurstLogarithmic: Bool
   private var burstFloor: Float
 
-  /// Prepares a profile's laws for a frame rate, with its factors on amplitude over sharpness.
-  init(
-    _ profile: TransducerProfile, levels table: [Double], burstLevels burstTable: [Double],
-    rate: Double
-  ) {
+  /// Prepares a profile's laws for a frame rate, with its factors on amplitude over sharpness, which the caller keeps
+  /// alive.
+  init(_ profile: TransducerProfile, tables: LevelTables, rate: Double) {
     let step = 4_294_967_296 / rate
     let law = profile.frequency
     lowIncrement = Float(law.low * step)
@@ -61,10 +75,11 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
       // As many decibels as the square law moves in a tenth.
       levelShare = Float(1.7 / max(decibels, 17))
     }
-    isLevelEven = !table.contains { $0 != 1 }
-    levels = InlineArray { Float(table[$0]) }
-    isBurstLevelEven = !burstTable.contains { $0 != 1 }
-    burstLevels = InlineArray { Float(burstTable[$0]) }
+    let all = unsafe tables.memory.view
+    let count = LevelTables.pointCount
+    (isLevelEven, isBurstLevelEven) = tables.areEven
+    levels = all.part(from: 0, count: count)
+    burstLevels = all.part(from: count, count: count)
   }
 
   /// The phase step of a sharpness in 0…1.
@@ -141,10 +156,10 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
 
   /// A value of a table, on a line between its points.
   @_noLocks
-  private static func value(of levels: InlineArray<33, Float>, at sharpness: Float) -> Float {
-    let place = sharpness * Float(tableCount - 1)
+  private static func value(of levels: BufferView<Float>, at sharpness: Float) -> Float {
+    let place = sharpness * Float(levels.count &- 1)
     var index = Int(place)
-    if index > tableCount - 2 { index = tableCount - 2 }
+    if index > levels.count &- 2 { index = levels.count &- 2 }
     let low = levels[index]
     return low + (levels[index &+ 1] - low) * (place - Float(index))
   }

@@ -124,7 +124,7 @@ extension Voice {
   }
 
   /// Whether the envelope is at its end.
-  @_noLocks
+  @_noLocks @inline(__always)
   private func hasEnded(_ planned: PlannedVoice, in context: VoiceContext) -> Bool {
     place(at: frame, of: planned, in: context) >= envelope.end
   }

@@ -149,6 +149,7 @@ struct Envelope: BitwiseCopyable, Equatable, Sendable {
     if frame >= end { return frame == end && releaseStart == end ? releaseLevel : 0 }
     if frame < riseEnd { return riseLevel * (Float(frame) / Float(riseEnd)) }
     if frame < releaseStart {
+      if riseLevel == releaseLevel { return riseLevel }
       let part = Float(frame &- riseEnd) / Float(releaseStart &- riseEnd)
       return riseLevel + (releaseLevel - riseLevel) * part
     }

@@ -4,7 +4,7 @@ extension Voice {
   /// The frame of the envelope that is played at a frame from the onset.
   ///
   /// A burst keeps its own time at any rate.
-  @_noLocks
+  @_noLocks @inline(__always)
   func place(at frame: Int64, of voice: PlannedVoice, in context: VoiceContext) -> Int64 {
     if voice.source.isBurst { return frame }
     let place = context.tempoMap.position(at: start &+ frame) &- origin &- voice.onset
@@ -38,7 +38,7 @@ extension Voice {
     aim(
       voice, at: segmentEnd, place: self.place(at: segmentEnd, of: voice, in: context), in: context)
     left = LinearRamp(from: leftStart, to: leftEnd, frameCount: Int(length))
-    right = LinearRamp(from: rightStart, to: rightEnd, frameCount: Int(length))
+    if !isHaptic { right = LinearRamp(from: rightStart, to: rightEnd, frameCount: Int(length)) }
     if voice.source.isSample {
       let middle = (stepStart + stepEnd) * 0.5
       reader.speed =
@@ -100,9 +100,12 @@ extension Voice {
   }
 
   /// Frames until a corner, or until a line would leave its mapping.
+  ///
+  /// Mutating, so that the voice is not copied for the call.
   @_noLocks
-  private func segmentLength(_ voice: PlannedVoice, place: Int64, in context: VoiceContext) -> Int64
-  {
+  private mutating func segmentLength(
+    _ voice: PlannedVoice, place: Int64, in context: VoiceContext
+  ) -> Int64 {
     let segments = context.plan.value.segments
     let isHaptic = voice.source.isHaptic
     let controls = controls(
@@ -148,7 +151,7 @@ extension Voice {
   }
 
   /// Frames of the output to a frame of the pattern, at least 1 and at most the longest segment.
-  @_noLocks
+  @_noLocks @inline(__always)
   private func frames(to end: Int64, from now: Int64, in context: VoiceContext) -> Int64 {
     var length = end &- now
     if !context.tempoMap.isUnity && length < SegmentLength.longest &* 64 {
@@ -159,7 +162,7 @@ extension Voice {
   }
 
   /// Frames until the envelope has moved by a share of its level.
-  @_noLocks
+  @_noLocks @inline(__always)
   private func envelopeLength(_ voice: PlannedVoice, place: Int64, in context: VoiceContext)
     -> Int64
   {

@@ -101,7 +101,7 @@ struct Voice: BitwiseCopyable, Sendable {
   }
 
   /// Moves the cursors to a frame of the pattern and returns which controls were sent from outside it.
-  @_noLocks
+  @_noLocks @inline(__always)
   mutating func moveCursors(to patternFrame: Int64, isHaptic: Bool, in context: VoiceContext)
     -> UInt8
   {
@@ -121,14 +121,14 @@ struct Voice: BitwiseCopyable, Sendable {
   }
 
   /// The bit of a control that was sent and is in force; else 0.
-  @_noLocks
+  @_noLocks @inline(__always)
   private func liveBit(_ id: LiveControlID, in context: VoiceContext) -> UInt8 {
     let segment = context.plan.value.segments[cursors.cursor(id)]
     return context.live.value.control(id).outranks(segment, passOrigin: origin) ? id.bit : 0
   }
 
   /// The controls at a frame of the pattern that is a frame of the output, by the segments in force.
-  @_noLocks
+  @_noLocks @inline(__always)
   func controls(
     at patternFrame: Int64, outputFrame: Int64, isHaptic: Bool, in context: VoiceContext
   ) -> Controls {
@@ -144,7 +144,7 @@ struct Voice: BitwiseCopyable, Sendable {
     return values
   }
 
-  @_noLocks
+  @_noLocks @inline(__always)
   private func value(
     _ id: LiveControlID, at patternFrame: Int64, _ outputFrame: Int64, in context: VoiceContext
   ) -> Float {
@@ -153,7 +153,7 @@ struct Voice: BitwiseCopyable, Sendable {
   }
 
   /// Frames of the output in which a control moves by 1, or 0 where it is constant.
-  @_noLocks
+  @_noLocks @inline(__always)
   func framesPerUnit(_ id: LiveControlID, in context: VoiceContext) -> Float {
     if liveMask & id.bit != 0 {
       let slope = context.live.value.control(id).slope
@@ -164,7 +164,7 @@ struct Voice: BitwiseCopyable, Sendable {
     return context.tempoMap.isUnity ? frames : frames / Float(context.tempoMap.rate)
   }
 
-  @_noLocks
+  @_noLocks @inline(__always)
   func isRising(_ id: LiveControlID, in context: VoiceContext) -> Bool {
     if liveMask & id.bit != 0 { return context.live.value.control(id).slope > 0 }
     return context.plan.value.segments[cursors.cursor(id)].slope > 0
