@@ -31,7 +31,9 @@ struct HardwareLoad {
     limits = settings?.limits
     findInterventions(plan, profile)
     guard let limits else { return }
-    var simulation = settings?.model.map { TransducerSimulation($0, rate: plan.rate) }
+    var simulation = settings?.model.map {
+      TransducerSimulation($0, modes: profile.hardware?.modes ?? [], rate: plan.rate)
+    }
     var squares = 0.0
     var frame: Int64 = 0
     Self.render(plan, for: profile.unlimited) { block, _ in

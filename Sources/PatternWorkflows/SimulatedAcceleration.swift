@@ -8,7 +8,10 @@ struct SimulatedAcceleration {
   /// Transducers at rest.
   init(_ routing: OutputRouting, rate: Double) {
     transducers = routing.channels.map { channel in
-      channel.transducer?.hardware?.model.map { TransducerSimulation($0, rate: rate) }
+      guard let hardware = channel.transducer?.hardware, let model = hardware.model else {
+        return nil
+      }
+      return TransducerSimulation(model, modes: hardware.modes, rate: rate)
     }
   }
 

@@ -316,11 +316,41 @@ struct ProfileChecker {
           hint: "measure it with 'temblor calibrate', or remove the key")
       }
     }
+    checkSensation(of: root, hardware)
     guard let corner = root["drive"]?["highPass"], let hertz = corner.number,
       let low = root["frequency"]?["low"]?.number, hertz > low
     else { return }
     log.add(
       .contradiction, at: corner,
       "drive.highPass is \(hertz.asWritten), above frequency.low, \(low.asWritten)")
+  }
+
+  /// What is known of a hand alone is not asked of a seat, and levels above a threshold need an acceleration.
+  private mutating func checkSensation(of root: JSONValue, _ hardware: JSONValue) {
+    let drive = root["drive"]
+    let contours = drive?["contours"].flatMap { $0.string == "converging" ? $0 : nil }
+    let summation = drive?["temporalSummation"].flatMap { $0.boolean == true ? $0 : nil }
+    let sensation = ProfileKeys.drive.fields.value("equalSensation", in: drive)
+    for (name, value) in [("contours", contours), ("temporalSummation", summation)] {
+      guard let value else { continue }
+      if drive?["feltBy"]?.string == "seat" {
+        log.add(
+          .contradiction, at: value, "drive.\(name) is known for a hand, but drive.feltBy is seat",
+          hint: "remove one of them")
+      } else if sensation?.boolean == false {
+        log.add(
+          .contradiction, at: value,
+          "drive.\(name) is set, but drive.\(sensation?.key ?? "") is false",
+          hint: "remove one of them")
+      }
+    }
+    guard let contours else { return }
+    for figure in ["resonance", "qualityFactor", "acceleration"]
+    where ProfileKeys.hardware.fields.value(figure, in: hardware) == nil {
+      log.add(
+        .contradiction, at: contours,
+        "drive.contours requires \(figure) of the hardware, since sensation is counted from the threshold",
+        hint: "add it, or remove the key")
+    }
   }
 }

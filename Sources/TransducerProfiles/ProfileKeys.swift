@@ -292,6 +292,14 @@ enum ProfileKeys {
       "Whether equal intensity feels equally strong at every sharpness. Default: true if the response or a threshold curve is known."
     ).formerly("sensation"),
     .word(
+      "contours", \.contours, presence: .optional,
+      "How contours of equal sensation run above the threshold: parallel to it (Verrillo 1970), or converging, as the sensation of a hand grows faster at low frequencies (Stevens 1975). Default: parallel."
+    ),
+    .boolean(
+      "temporalSummation", \.hasTemporalSummation,
+      "Whether short bursts are as much stronger as a hand needs to feel them like long ones. Default: false."
+    ),
+    .word(
       "feltBy", \.feltBy, presence: .optional,
       "What feels the hardware, which decides the thresholds where the profile has none: a hand, or a seated body by ISO 2631-1. Default: hand."
     ),

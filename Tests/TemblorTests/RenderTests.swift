@@ -1,6 +1,7 @@
 import Glibc
 import HapticRender
 import SoundFile
+import TestSupport
 import Testing
 
 @Suite struct RenderTests {
@@ -237,6 +238,31 @@ import Testing
           let moved = transducer.acceleration(drive: sample)
           return [moved, moved]
         })
+  }
+
+  /// Three resonances, each followed by a transducer in double precision of the tests' own.
+  @Test func accelerationIsThatOfAllResonances() throws {
+    let modes =
+      #", "qualityFactor": 10, "modes": [{"resonance": 60, "qualityFactor": 8, "gain": 0.6}, "#
+      + #"{"resonance": 90, "qualityFactor": 9, "gain": -0.3}]"#
+    try place.write(shaker(qualityFactor: modes), to: "shaker.json")
+    try place.write(Patterns.tap(), to: "a.ahap")
+    let words = [
+      "render", "a.ahap", "--profile", "shaker.json", "--sample-format", "float", "--tail", "1",
+    ]
+    #expect(try place.temblor(words + ["-o", "drive.wav"]) == .init(0))
+    #expect(try place.temblor(words + ["-o", "felt.wav", "--acceleration"]) == .init(0))
+    let drive = try sound("drive.wav").interleaved.map(Double.init)
+    let felt = try sound("felt.wav").interleaved
+    let parts = [(40.0, 10.0, 1.0), (60, 8, 0.6), (90, 9, -0.3)].map { resonance, quality, gain in
+      SimulatedTransducer(resonance: resonance, qualityFactor: quality, rate: 48_000)
+        .response(to: drive).map { gain * $0 }
+    }
+    let worst = felt.indices.map { frame in
+      abs(Double(felt[frame]) - parts.reduce(0) { $0 + $1[frame] })
+    }.max()
+    #expect((worst ?? 1) < 1e-6)
+    #expect((felt.map(abs).max() ?? 0) > 0.1)
   }
 
   @Test func feltNeedsAResonanceAndAQuality() throws {

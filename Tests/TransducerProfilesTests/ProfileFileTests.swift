@@ -172,6 +172,24 @@ private func profile(_ members: String...) -> String {
       "3:23: error: drive.highPass is 25, above frequency.low, 20 (drive.highPass)"
     ),
     (
+      profile(
+        #""hardware": {"product": "P"}"#,
+        #""drive": {"feltBy": "seat", "temporalSummation": true}"#),
+      "3:50: error: drive.temporalSummation is known for a hand, but drive.feltBy is seat (drive.temporalSummation); remove one of them"
+    ),
+    (
+      profile(
+        #""hardware": {"product": "P", "resonance": 40, "qualityFactor": 3, "acceleration": 2}"#,
+        #""drive": {"equalSensation": false, "contours": "converging"}"#),
+      "3:48: error: drive.contours is set, but drive.equalSensation is false (drive.contours); remove one of them"
+    ),
+    (
+      profile(
+        #""hardware": {"product": "P", "resonance": 40, "qualityFactor": 3}"#,
+        #""drive": {"contours": "converging"}"#),
+      "3:23: error: drive.contours requires acceleration of the hardware, since sensation is counted from the threshold (drive.contours); add it, or remove the key"
+    ),
+    (
       profile(#""hardware": {"product": "P"}"#, #""drive": {"equalizer": true}"#),
       #"3:11: error: unknown key "equalizer" (drive.equalizer); did you mean "equalize"?"#
     ),

@@ -118,6 +118,11 @@ private let whole = [
     "transient": { "duration": { "low": 0.04, "high": 0.01 } },
     "thresholds": [{ "hertz": 20, "decibels": -30 }, { "hertz": 80, "decibels": -40 }] }
   """,
+  """
+  { "name": "all", "summary": "All.", "frequency": { "low": 20, "high": 90 },
+    "hardware": { "product": "P", "resonance": 40, "qualityFactor": 5, "acceleration": 3 },
+    "drive": { "contours": "converging", "temporalSummation": true } }
+  """,
 ]
 
 @Suite struct ProfileSchemaTests {
@@ -179,6 +184,7 @@ private let whole = [
       case (_, "scale"): new = .string("logarithmic")
       case (_, "sensor"): new = .string("displacement")
       case (_, "feltBy"): new = .string("hand")
+      case (_, "contours"): new = .string("parallel")
       case (.boolean(let isTrue), _): new = .boolean(!isTrue)
       case (_, "estimated"): new = .array([.string("continuousPower")])
       case (.array, _): new = .array([.string("T")])

@@ -99,11 +99,10 @@ extension RenderPlanBuilder {
       Double(event.value(of: .hapticSharpness)) + controls.value(.hapticSharpness))
     let law = profile.transient
     let shaped = profile.intensity.amplitude(atIntensity: intensity)
-    let place = sharpness * Double(burstLevels.count - 1)
-    let index = min(Int(place), burstLevels.count - 2)
-    let even =
-      burstLevels[index] + (burstLevels[index + 1] - burstLevels[index]) * (place - Double(index))
-    let amplitude = intensity > 0 ? law.level * (law.floor + (1 - law.floor) * shaped) * even : 0
+    let even = Self.value(of: burstLevels, at: sharpness)
+    let growth = Self.value(of: burstGrowths, at: sharpness)
+    let share = raised(law.floor + (1 - law.floor) * shaped, to: growth)
+    let amplitude = intensity > 0 ? law.level * share * even : 0
     let hertz = law.frequency.hertz(atSharpness: sharpness)
     let squareness =
       law.squareness.lowerBound
@@ -129,6 +128,13 @@ extension RenderPlanBuilder {
         add(voice)
       }
     }
+  }
+
+  /// A value of a table over sharpness, on a line between its points.
+  private static func value(of table: [Double], at sharpness: Double) -> Double {
+    let place = sharpness * Double(table.count - 1)
+    let index = min(Int(place), table.count - 2)
+    return table[index] + (table[index + 1] - table[index]) * (place - Double(index))
   }
 
   /// The harmonics of a mix of sine and square wave below the frequencies that would alias.

@@ -12,6 +12,8 @@ struct RenderPlanBuilder {
   let levels: [Double]
   /// The same for bursts.
   let burstLevels: [Double]
+  /// What the amplitude of a burst, as intensity makes it, is raised to over sharpness.
+  let burstGrowths: [Double]
   var eventCount = 0
   var loopLength: Int64 = 0
   var loopRange: Range<Int64>?
@@ -38,7 +40,12 @@ struct RenderPlanBuilder {
     self.rate = rate
     levels = profile.levelsOverSharpness(count: LevelTables.pointCount, drive: drive)
     burstLevels = profile.burstLevels(like: levels, asked: asked.transient, drive: drive)
-    tables = LevelTables(levels: levels, bursts: burstLevels)
+    burstGrowths = profile.growthsOverSharpness(
+      count: LevelTables.pointCount, of: profile.transient.frequency)
+    tables = LevelTables(
+      levels: levels, bursts: burstLevels,
+      growths: profile.growthsOverSharpness(count: LevelTables.pointCount, of: profile.frequency),
+      burstGrowths: burstGrowths)
     mappings = VoiceMappings(profile, tables: tables, rate: rate)
   }
 

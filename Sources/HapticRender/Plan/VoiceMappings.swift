@@ -9,14 +9,25 @@ final class LevelTables {
 
   /// Whether all factors of continuous events, and all of bursts, are 1.
   let areEven: (levels: Bool, bursts: Bool)
-  /// The factors of continuous events, then those of bursts.
+  /// Whether sensation grows alike everywhere.
+  let isGrowthEven: Bool
+  /// The greatest exponent of continuous events.
+  let steepest: Double
+  /// The factors of continuous events, those of bursts, then what the amplitudes of each are raised to.
   fileprivate let memory: FixedBuffer<Float>
 
-  /// Tables of factors.
-  init(levels: [Double], bursts: [Double]) {
+  /// Tables of factors and of exponents, by default all 1.
+  init(
+    levels: [Double], bursts: [Double], growths: [Double] = even, burstGrowths: [Double] = even
+  ) {
     areEven = (!levels.contains { $0 != 1 }, !bursts.contains { $0 != 1 })
-    memory = FixedBuffer((levels + bursts).map { Float($0) })
+    isGrowthEven = !(growths + burstGrowths).contains { $0 != 1 }
+    steepest = growths.max() ?? 1
+    memory = FixedBuffer((levels + bursts + growths + burstGrowths).map { Float($0) })
   }
+
+  /// A table of which nothing depends on sharpness.
+  static let even = [Double](repeating: 1, count: pointCount)
 }
 
 /// A profile's laws in the form the render path evaluates: cycles per frame in 2³² parts, base-2 logarithms.
@@ -39,6 +50,9 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
   private var levels: BufferView<Float>
   private var isBurstLevelEven: Bool
   private var burstLevels: BufferView<Float>
+  private var isGrowthEven: Bool
+  private var growths: BufferView<Float>
+  private var burstGrowths: BufferView<Float>
   private var middlePitchIncrement: Float
   private var highestIncrement: Float
   private var darkestShare: Float
@@ -64,22 +78,26 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
     burstRise = Float(burst.high / burst.low - 1)
     isBurstLogarithmic = burst.scale == .logarithmic
     burstFloor = Float(profile.transient.floor)
+    let steepest = tables.steepest
     switch profile.intensity {
     case .power(let exponent):
       shape = exponent == 1 ? .linear : (exponent == 2 ? .square : .power)
       self.exponent = Float(exponent)
-      levelShare = Float(0.2 / max(exponent, 2))
+      levelShare = Float(0.2 / max(exponent * steepest, 2))
     case .sensation(let decibels):
       shape = .sensation
       exponent = Float(decibels * logarithm2(10) / 20)
       // As many decibels as the square law moves in a tenth.
-      levelShare = Float(1.7 / max(decibels, 17))
+      levelShare = Float(1.7 / max(decibels * steepest, 17))
     }
     let all = unsafe tables.memory.view
     let count = LevelTables.pointCount
     (isLevelEven, isBurstLevelEven) = tables.areEven
     levels = all.part(from: 0, count: count)
     burstLevels = all.part(from: count, count: count)
+    isGrowthEven = tables.isGrowthEven
+    growths = all.part(from: 2 * count, count: count)
+    burstGrowths = all.part(from: 3 * count, count: count)
   }
 
   /// The phase step of a sharpness in 0…1.
@@ -111,7 +129,8 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
   /// The amplitude of an intensity in 0…1 at a sharpness in 0…1.
   @_noLocks @inline(__always)
   func amplitude(intensity: Float, sharpness: Float) -> Float {
-    let shaped = shaped(intensity)
+    let shaped =
+      isGrowthEven ? shaped(intensity) : grown(shaped(intensity), by: growths, at: sharpness)
     if isLevelEven { return shaped }
     let amplitude = shaped * level(sharpness: sharpness)
     return amplitude < 1 ? amplitude : 1
@@ -125,7 +144,8 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
   @_noLocks
   func burstAmplitude(intensity: Float, sharpness: Float) -> Float {
     guard intensity > 0 else { return 0 }
-    let amplitude = burstFloor + (1 - burstFloor) * shaped(intensity)
+    var amplitude = burstFloor + (1 - burstFloor) * shaped(intensity)
+    if !isGrowthEven { amplitude = grown(amplitude, by: burstGrowths, at: sharpness) }
     return isBurstLevelEven ? amplitude : amplitude * Self.value(of: burstLevels, at: sharpness)
   }
 
@@ -146,6 +166,16 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
       intensity > 0 ? RealtimeMath.exp2(exponent * RealtimeMath.log2(intensity)) : 0
     case .sensation: intensity > 0 ? RealtimeMath.exp2(exponent * (intensity - 1)) : 0
     }
+  }
+
+  /// An amplitude raised to what a table says at a sharpness.
+  @_noLocks
+  private func grown(
+    _ amplitude: Float, by growths: BufferView<Float>, at sharpness: Float
+  ) -> Float {
+    guard amplitude > 0 else { return 0 }
+    let growth = Self.value(of: growths, at: sharpness)
+    return RealtimeMath.exp2(growth * RealtimeMath.log2(amplitude))
   }
 
   /// The profile's factor on amplitude at a sharpness.

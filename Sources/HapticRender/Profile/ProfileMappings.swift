@@ -143,6 +143,10 @@ public struct DriveSettings: Equatable, Sendable {
   public var damping: Double
   /// Whether equal intensity is felt equally at each sharpness.
   public var hasEqualSensation: Bool?
+  /// How contours of equal sensation run above the threshold.
+  public var contours: SensationContours
+  /// Whether short bursts are as much stronger as a hand needs to feel them like long ones; absent: no.
+  public var hasTemporalSummation: Bool?
   /// What of the body feels it, which decides the thresholds where the profile names none.
   public var feltBy: FeelingBody
   /// The corner of the high-pass in hertz; absent: half the lowest frequency.
@@ -152,7 +156,8 @@ public struct DriveSettings: Equatable, Sendable {
   public init(
     isBandMapped: Bool? = nil, reach: Double = 6, isEqualized: Bool? = nil, boost: Double = 6,
     damping: Double = 5, hasEqualSensation: Bool? = nil, highPass: Double? = nil,
-    feltBy: FeelingBody = .hand
+    feltBy: FeelingBody = .hand, contours: SensationContours = .parallel,
+    hasTemporalSummation: Bool? = nil
   ) {
     self.isBandMapped = isBandMapped
     self.reach = reach
@@ -162,7 +167,22 @@ public struct DriveSettings: Equatable, Sendable {
     self.hasEqualSensation = hasEqualSensation
     self.highPass = highPass
     self.feltBy = feltBy
+    self.contours = contours
+    self.hasTemporalSummation = hasTemporalSummation
   }
+}
+
+/// How contours of equal sensation run above the threshold of feeling; publications differ.
+public enum SensationContours: String, CaseIterable, Sendable {
+  /// Sensation grows alike at all frequencies, so a contour is as many decibels above the threshold everywhere.
+  ///
+  /// R. T. Verrillo, IEEE Transactions on Man-Machine Systems 11, 1970: exponents of about 0.89 up to 350 Hz on a hand.
+  /// ISO 2631-1 has one weighting for all magnitudes on a seat.
+  case parallel
+  /// Sensation of a hand grows faster at low frequencies, so contours lie closer there: `SensationGrowth`.
+  ///
+  /// S. S. Stevens, 1968 and 1975: exponents of 0.95 at 60 Hz and 0.6 at 250 Hz on a finger.
+  case converging
 }
 
 /// What of the body feels a transducer.

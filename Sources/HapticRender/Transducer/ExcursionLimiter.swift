@@ -33,8 +33,8 @@ struct ExcursionLimiter: ~Copyable {
   private let lanes: FixedBuffer<ModelLanes>
   private let limit: Float
   private let limitSquare: Float
-  /// The limit before all margins.
-  private let nominalLimit: Float
+  /// What the movement of each resonance, which the first lanes follow, adds to that of all as a share of the limit.
+  private let shares: SIMD4<Float>
   /// A norm below which a step of any drive leaves everything allowed.
   private let quietSquare: Float
   private let recoveryStep: Float
@@ -63,7 +63,7 @@ struct ExcursionLimiter: ~Copyable {
     guard let model = settings.model, let limit else {
       lanes = FixedBuffer(repeating: ModelLanes(), count: 0)
       stepLength = max(1, Int(Self.longestStep * settings.rate))
-      (self.limit, limitSquare, nominalLimit, quietSquare) = (.infinity, .infinity, .infinity, 0)
+      (self.limit, limitSquare, shares, quietSquare) = (.infinity, .infinity, SIMD4(), 0)
       (recoveryStep, bucketLength, growth, ringLength) = (0, 1, 0, 1)
       return
     }
@@ -92,7 +92,11 @@ struct ExcursionLimiter: ~Copyable {
       limit * transducers.margin * (1 - Self.rounding) - within * Renderer.ceiling
     self.limit = Float(max(held, 0))
     limitSquare = self.limit * self.limit
-    nominalLimit = Float(limit * transducers.share)
+    var shares = SIMD4<Float>()
+    for (lane, displacement) in ([1] + settings.modes.map(\.displacement)).enumerated() {
+      shares[lane] = Float(displacement / (limit * transducers.share))
+    }
+    self.shares = shares
     let quiet = max(0, min(Double(Self.easingStart), 0.95 - kick * Renderer.ceiling / held))
     quietSquare = limitSquare * Float(quiet * quiet)
     recoveryStep = Float(1 - exp(-seconds / Self.recovery))
@@ -118,7 +122,11 @@ struct ExcursionLimiter: ~Copyable {
 
   /// The movement by the profile's own figures as a share of the limit.
   var excursion: Float {
-    @_noLocks get { lanes.count == 0 ? 0 : abs(lanes[0].x[0]) / nominalLimit }
+    @_noLocks get {
+      if lanes.count == 0 { return 0 }
+      let x = lanes[0].x
+      return abs((x[0] * shares[0] + x[1] * shares[1]) + x[2] * shares[2])
+    }
   }
 
   /// Finds the gain at the end of a step.

@@ -20,7 +20,7 @@ struct UncertainTransducers {
     var gain: Double
   }
 
-  /// The profile's own figures first.
+  /// The profile's own figures first, as many as there are resonances.
   let models: [Model]
   /// What the displacements of all resonances at full scale add up to, where that of the main one is 1.
   let share: Double
@@ -39,12 +39,12 @@ struct UncertainTransducers {
   init(
     _ model: TransducerModel, modes: [ExcursionMode] = [], _ uncertainty: TransducerUncertainty
   ) {
-    let share = modes.reduce(1) { $0 + $1.displacement }
+    let share = modes.reduce(1) { $0 + abs($1.displacement) }
     self.share = share
     let parts = ([model] + modes.map(\.model)).map {
       Self.models(around: $0, uncertainty, gain: share)
     }
-    models = parts.flatMap(\.models)
+    models = parts.map(\.models[0]) + parts.flatMap { $0.models.dropFirst() }
     margin = parts.map(\.margin).min() ?? 1
     slowestDecay =
       models.map { Double.pi * $0.resonance / $0.qualityFactor }.min() ?? .infinity

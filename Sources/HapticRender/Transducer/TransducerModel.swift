@@ -94,19 +94,70 @@ struct MotionStateTransition: Equatable, Sendable, BitwiseCopyable {
 ///
 /// The drive is taken as a straight line between two samples; for such a drive displacement, velocity and
 /// acceleration are exact. For sines that leaves less than 0.07 dB up to a twentieth of the rate, from 8 kHz on.
+/// All is in the measure of the main resonance: 1 is what a full-scale sine makes there, of that resonance alone.
 public struct TransducerSimulation: BitwiseCopyable, Sendable {
-  /// Displacement and velocity, each 1 for a full-scale sine at resonance.
-  private var motion = SIMD2<Double>()
   /// The greatest magnitude of the displacement so far.
   public private(set) var greatestDisplacement = 0.0
   private var lastDrive = 0.0
+  private var resonances: InlineArray<3, SimulatedResonance>
+  private let count: Int
+
+  /// A transducer at rest.
+  ///
+  /// - Parameters:
+  ///   - model: The main resonance.
+  ///   - modes: Further resonances, `TransducerMode.maximumCount` at most.
+  ///   - rate: Frames per second.
+  public init(_ model: TransducerModel, modes: [TransducerMode] = [], rate: Double) {
+    let all =
+      [SimulatedResonance(model, rate: rate)]
+      + modes.prefix(TransducerMode.maximumCount).map {
+        SimulatedResonance($0, beside: model, rate: rate)
+      }
+    count = min(all.count, 3)
+    resonances = InlineArray { all[min($0, all.count - 1)] }
+  }
+
+  /// The displacement: 1 is the peak of a full-scale sine at resonance.
+  public var displacement: Double { sum { $0.displacement * $0.motion.x } }
+
+  /// The velocity, in the same measure.
+  public var velocity: Double { sum { $0.velocity * $0.motion.y } }
+
+  /// Takes the next sample of the drive and returns the acceleration: 1 is the peak of a full-scale
+  /// sine at resonance.
+  public mutating func acceleration(drive sample: Float) -> Float {
+    let drive = Double(sample)
+    var acceleration = 0.0
+    for index in 0..<count {
+      acceleration += resonances[index].acceleration(from: lastDrive, to: drive)
+    }
+    lastDrive = drive
+    greatestDisplacement = max(greatestDisplacement, abs(displacement))
+    return Float(acceleration)
+  }
+
+  private func sum(_ part: (SimulatedResonance) -> Double) -> Double {
+    var sum = part(resonances[0])
+    for index in 1..<count { sum += part(resonances[index]) }
+    return sum
+  }
+}
+
+/// One resonance of a simulated transducer, and what it adds in the measure of the main one.
+private struct SimulatedResonance: BitwiseCopyable, Sendable {
+  /// Displacement and velocity, each 1 for a full-scale sine at this resonance.
+  var motion = SIMD2<Double>()
+  let displacement: Double
+  let velocity: Double
+  private let gain: Double
   private let step: MotionStateTransition
   /// What the drive at a step's end adds, above a constant one.
   private let arriving: SIMD2<Double>
   private let qualityFactor: Double
 
-  /// A transducer at rest.
-  public init(_ model: TransducerModel, rate: Double) {
+  /// The main one.
+  init(_ model: TransducerModel, gain: Double = 1, ratio: Double = 1, rate: Double) {
     let seconds = 1 / rate
     let omega = 2 * Double.pi * model.resonance
     step = MotionStateTransition(model, seconds: seconds)
@@ -115,21 +166,22 @@ public struct TransducerSimulation: BitwiseCopyable, Sendable {
     arriving =
       SIMD2(-short.x / model.qualityFactor - short.y, short.x) / (omega * seconds)
     qualityFactor = model.qualityFactor
+    self.gain = gain
+    // Acceleration is displacement times the square of the frequency.
+    velocity = gain * ratio
+    displacement = gain * ratio * ratio
   }
 
-  /// The displacement: 1 is the peak of a full-scale sine at resonance.
-  public var displacement: Double { motion.x }
+  /// A further one, whose gain is an acceleration.
+  init(_ mode: TransducerMode, beside main: TransducerModel, rate: Double) {
+    self.init(
+      TransducerModel(resonance: mode.resonance, qualityFactor: mode.qualityFactor),
+      gain: mode.gain, ratio: main.resonance / mode.resonance, rate: rate)
+  }
 
-  /// The velocity, in the same measure.
-  public var velocity: Double { motion.y }
-
-  /// Takes the next sample of the drive and returns the acceleration: 1 is the peak of a full-scale
-  /// sine at resonance.
-  public mutating func acceleration(drive sample: Float) -> Float {
-    let drive = Double(sample)
+  /// Moves on by a sample.
+  mutating func acceleration(from lastDrive: Double, to drive: Double) -> Double {
     motion = step.next(motion) + (step.drive - arriving) * lastDrive + arriving * drive
-    lastDrive = drive
-    greatestDisplacement = max(greatestDisplacement, abs(motion.x))
-    return Float((drive - motion.y) / qualityFactor - motion.x)
+    return gain * ((drive - motion.y) / qualityFactor - motion.x)
   }
 }

@@ -2,7 +2,8 @@
 struct ExcursionMode: Equatable {
   /// The resonance.
   var model: TransducerModel
-  /// The displacement at this resonance for a full-scale sine, relative to that at the main one.
+  /// The displacement at this resonance for a full-scale sine, relative to that at the main one; negative where it is
+  /// inverted.
   var displacement: Double
 }
 
@@ -41,7 +42,7 @@ extension TransducerHardware {
       let ratio = model.resonance / mode.resonance
       return ExcursionMode(
         model: TransducerModel(resonance: mode.resonance, qualityFactor: mode.qualityFactor),
-        displacement: abs(mode.gain) * ratio * ratio)
+        displacement: mode.gain * ratio * ratio)
     }
   }
 

@@ -22,7 +22,8 @@ extension TransducerProfile {
   /// Behind a filter against the resonance a burst drives the onset harder than it goes on, and brakes at its end. So
   /// bursts of full intensity are simulated on the hardware: they are felt equally over sharpness, and in the middle of
   /// the scale move any transducer within the stated doubt as far as the burst would without the filter, as far
-  /// as amplifier and excursion limit can. The greatest movement decides. Without a filter the steady levels hold.
+  /// as amplifier and excursion limit can. The greatest movement decides, and with temporal summation the length of a
+  /// burst. Without a filter the steady levels hold.
   ///
   /// - Parameters:
   ///   - levels: The factors for steady events.
@@ -33,24 +34,35 @@ extension TransducerProfile {
   )
     -> [Double]
   {
-    guard let settings, settings.equaliser != nil, let model = settings.model, transient.level > 0,
-      levels.count > 2
-    else { return levels }
     let top = Double(levels.count - 1)
     let burst = transient
+    let shifts = levels.indices.map { index in
+      hasTemporalSummation
+        ? TemporalSummation.decibels(
+          seconds: burst.seconds(atSharpness: Double(index) / top),
+          hertz: burst.frequency.hertz(atSharpness: Double(index) / top)) : 0
+    }
+    guard let settings, settings.equaliser != nil, let model = settings.model, transient.level > 0,
+      levels.count > 2
+    else {
+      // The shortest stay as they are, and longer ones come down to them.
+      let most = shifts.max() ?? 0
+      return zip(levels, shifts).map { $0 * raised(10, to: ($1 - most) / 20) }
+    }
     let bursts = levels.indices.map { index in
       let hertz = burst.frequency.hertz(atSharpness: Double(index) / top)
       let drive = Self.drive(
         burst, atSharpness: Double(index) / top, model, settings, limit: settings.rate)
       let moved = Self.peak(drive.samples, of: model, rate: drive.rate)
-      let felt = hasEqualSensation ? raised(10, to: threshold(atHertz: hertz) / 20) : 1
+      let felt =
+        hasEqualSensation ? raised(10, to: (threshold(atHertz: hertz) + shifts[index]) / 20) : 1
       let stroke = settings.limits.excursion.map { limit in
         Self.greatestStroke * limit
           / max(Self.stroke(drive.samples, model, settings.uncertainty, rate: drive.rate), 1e-9)
       }
       return (
         drive: drive, stroke: max(stroke ?? .infinity, levels[index]),
-        even: felt / max(moved, 1e-9),
+        even: felt / max(moved, 1e-9), growth: growth(atHertz: hertz),
         greatest: drive.samples.reduce(0) { max($0, abs($1)) }
       )
     }
@@ -64,8 +76,14 @@ extension TransducerProfile {
       }.max() ?? 1
     let wanted = max(needed * raised(10, to: Self.advantage / 20), levels[middle])
     let scale = wanted / bursts[middle].even
-    return bursts.map {
-      min(scale * $0.even, $0.stroke, Self.greatestDrive / max($0.greatest, 1e-9))
+    // How far above the threshold the one in the middle is felt, and how far others must be to be felt alike.
+    let felt = 20 * logarithm2(scale * (fullScaleAcceleration ?? 1)) / logarithm2(10)
+    let sensation = SensationGrowth.sensation(ofDecibels: felt, exponent: bursts[middle].growth)
+    return bursts.map { burst in
+      let alike = SensationGrowth.decibels(ofSensation: sensation, exponent: burst.growth)
+      let even =
+        hasConvergingContours ? burst.even * raised(10, to: (alike - felt) / 20) : burst.even
+      return min(scale * even, burst.stroke, Self.greatestDrive / max(burst.greatest, 1e-9))
     }
   }
 

@@ -17,6 +17,44 @@ extension TransducerProfile {
     return drive.hasEqualSensation ?? (hasKnownResponse || thresholds.count > 1)
   }
 
+  /// Whether sensation is reckoned with exponents that depend on frequency.
+  ///
+  /// They are a hand's, and count from the threshold, so the acceleration of a full-scale sine must be known.
+  public var hasConvergingContours: Bool {
+    drive.contours == .converging && isFeltByHand && hasEqualSensation
+      && fullScaleAcceleration != nil
+  }
+
+  /// Whether the levels of bursts follow their lengths.
+  public var hasTemporalSummation: Bool {
+    drive.hasTemporalSummation ?? false && isFeltByHand && hasEqualSensation
+  }
+
+  private var isFeltByHand: Bool { hardware != nil && drive.feltBy == .hand }
+
+  /// The acceleration of a full-scale sine at resonance in g, where resonance, quality and acceleration are known.
+  var fullScaleAcceleration: Double? {
+    guard let hardware, hardware.model != nil, let acceleration = hardware.acceleration else {
+      return nil
+    }
+    let power = TransducerLimits(hardware, amplifier: amplifier).power
+    return acceleration * (power ?? 1).squareRoot()
+  }
+
+  /// The exponent with which sensation grows at a frequency; 1 where the exponent is not reckoned with.
+  func growth(atHertz hertz: Double) -> Double {
+    hasConvergingContours ? SensationGrowth.exponent(atHertz: hertz) : 1
+  }
+
+  /// What an amplitude, as intensity makes it, is raised to over sharpness, so that equal intensity stays felt equally
+  /// below full intensity: 1 in the middle of the scale of continuous events.
+  func growthsOverSharpness(count: Int, of mapping: FrequencyMapping) -> [Double] {
+    let middle = growth(atHertz: frequency.hertz(atSharpness: 0.5))
+    return (0..<count).map { index in
+      middle / growth(atHertz: mapping.hertz(atSharpness: Double(index) / Double(count - 1)))
+    }
+  }
+
   /// Whether the laws of frequency are narrowed to what the hardware makes felt.
   public var isBandMapped: Bool { hardware != nil && (drive.isBandMapped ?? true) }
 
@@ -170,14 +208,29 @@ extension TransducerProfile {
   ///   - settings: The filters between the plan and the hardware.
   public func levelsOverSharpness(count: Int, drive settings: TransducerSettings?) -> [Double] {
     guard hasEqualSensation || isEqualized else { return Array(repeating: 1, count: count) }
-    let needed = (0..<count).map { index in
+    // Only exponents that differ need to know how far above the threshold full intensity is.
+    let full = hasConvergingContours ? level * (fullScaleAcceleration ?? 1) : 1
+    let points = (0..<count).map { index in
       let hertz = frequency.hertz(atSharpness: Double(index) / Double(count - 1))
-      return -feltDecibels(atHertz: hertz, drive: settings)
+      return (
+        felt: feltDecibels(atHertz: hertz, drive: settings)
+          + 20 * logarithm2(full) / logarithm2(10),
+        growth: growth(atHertz: hertz)
+      )
     }
-    let most = needed.max() ?? 0
+    let sensation =
+      points.map { SensationGrowth.sensation(ofDecibels: $0.felt, exponent: $0.growth) }.min() ?? 0
+    // What exponents alone take from the level that is felt most.
+    let growths = points.map(\.growth)
+    let contours =
+      max(0, points.map(\.felt).max() ?? 0)
+      * (1 - (growths.min() ?? 1) / (growths.max() ?? 1))
     // What lies between two points of the table is a little further down than they are.
-    let least = hasKnownResponse ? -(drive.reach + Self.slack) : -Double.infinity
-    return needed.map { raised(10, to: max(least, $0 - most) / 20) }
+    let least = hasKnownResponse ? -(drive.reach + Self.slack + contours) : -Double.infinity
+    return points.map { point in
+      let wanted = SensationGrowth.decibels(ofSensation: sensation, exponent: point.growth)
+      return raised(10, to: max(least, wanted - point.felt) / 20)
+    }
   }
 }
 

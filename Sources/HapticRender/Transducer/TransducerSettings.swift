@@ -74,7 +74,7 @@ extension TransducerSettings {
     ]
     if let equaliser { decays.append(equaliser.apparent.decay) }
     decays += modeFilters.map(\.apparent.decay)
-    if isRinging, let model { decays.append(model.decay) }
+    if isRinging, let model { decays += [model.decay] + modes.map(\.model.decay) }
     decays.sort()
     return Self.tailDecibels / 8.686 / decays[0] + decays.dropFirst().reduce(0) { $0 + 1.5 / $1 }
   }

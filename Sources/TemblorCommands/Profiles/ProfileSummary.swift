@@ -262,7 +262,11 @@ struct ProfileSummary {
     guard profile.hasEqualSensation || profile.isEqualized else { return "constant drive" }
     // A curve of the profile's own is not one of these.
     let felt = profile.thresholds.count > 1 || profile.drive.feltBy == .hand ? "" : " on a seat"
-    let aim = profile.hasEqualSensation ? "equal sensation" + felt : "equal acceleration"
+    let contours = profile.hasConvergingContours ? ", contours converging" : ""
+    let summation = profile.hasTemporalSummation ? ", bursts by temporal summation" : ""
+    let aim =
+      profile.hasEqualSensation
+      ? "equal sensation" + felt + contours + summation : "equal acceleration"
     return
       "\(aim) at every sharpness, attenuated by up to \(NumberFormatting.rounded(abs(NumberFormatting.decibels(Float(least))), places: 1)) dB"
   }

@@ -6,20 +6,22 @@ import Testing
 
 /// The search for the drive that moves a transducer furthest: at random, and by climbing from what is worst.
 ///
-/// `TEMBLOR_TEST_EXCURSION_TRIES` sets the number of tries of each kind; ten thousand take about an hour in a
-/// debug build.
+/// `TEMBLOR_TEST_EXCURSION_TRIES` sets the number of tries of each kind, and `TEMBLOR_TEST_EXCURSION_SEED` which they
+/// are; ten thousand take about an hour in a debug build.
 struct ExcursionSearchTests {
-  private static let tries =
-    Int(
-      unsafe getenv("TEMBLOR_TEST_EXCURSION_TRIES").flatMap { unsafe String(cString: $0) } ?? "")
-    ?? 120
+  private static let tries = setting("TEMBLOR_TEST_EXCURSION_TRIES") ?? 120
+  private static let seed = setting("TEMBLOR_TEST_EXCURSION_SEED") ?? 41
+
+  private static func setting(_ name: String) -> Int? {
+    unsafe getenv(name).flatMap { unsafe Int(String(cString: $0)) }
+  }
 
   @Test(arguments: [
     TransducerUncertainty.none, TransducerUncertainty(resonance: 0.1, qualityFactor: 1.5),
     .estimated, .measured,
   ])
   func noDriveMovesAnyTransducerBeyondTheLimit(uncertainty: TransducerUncertainty) {
-    var numbers = SeededGenerator(seed: 41)
+    var numbers = SeededGenerator(seed: UInt64(clamping: Self.seed))
     var worst = (excursion: 0.0, trial: ExcursionTrial?.none, drive: [Float]())
     // With uncertainty there are thirty plants to a try.
     let count = uncertainty == .none ? Self.tries : Self.tries / 4

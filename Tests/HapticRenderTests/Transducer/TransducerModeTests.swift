@@ -118,6 +118,55 @@ struct TransducerModeTests {
     #expect(known.tail() >= unknown.tail())
   }
 
+  /// Noise, a step and a sweep across all resonances: as the sum of resonances of this test's own.
+  @Test(arguments: cases) func simulationFollowsAllResonances(figures: Case) {
+    var chance = Chance(state: 11)
+    let drive = (0..<16_000).map { frame -> Double in
+      let time = Double(frame) / Self.rate
+      if frame < 4_000 { return 0.4 * (2 * chance.share() - 1) }
+      return frame < 6_000 ? 0.7 : 0.5 * sin(2 * .pi * (20 * time + 25 * time * time))
+    }.map { Double(Float($0)) }
+    var simulation = TransducerSimulation(
+      TransducerModel(resonance: 40, qualityFactor: figures.quality), modes: figures.modes,
+      rate: Self.rate)
+    var displacements: [Double] = []
+    var velocities: [Double] = []
+    let accelerations = drive.map { sample -> Double in
+      let acceleration = Double(simulation.acceleration(drive: Float(sample)))
+      displacements.append(simulation.displacement)
+      velocities.append(simulation.velocity)
+      return acceleration
+    }
+    func worst(_ found: [Double], _ expected: [Double]) -> Double {
+      zip(found, expected).map { abs($0 - $1) }.max() ?? 1
+    }
+    let expected = response(figures, to: drive)
+    #expect(worst(accelerations, expected) < 1e-6 * (expected.map(abs).max() ?? 0))
+    let moved = response(figures, to: drive, as: .displacement)
+    #expect(worst(displacements, moved) < 1e-9)
+    #expect(abs(simulation.greatestDisplacement - (moved.map(abs).max() ?? 0)) < 1e-9)
+    // In the measure of the main resonance velocity is the slope of displacement over its radians a second.
+    let slope = (displacements[9_001] - displacements[8_999]) * Self.rate / (4 * .pi * 40)
+    #expect(abs(velocities[9_000] - slope) < 0.01 * (velocities.map(abs).max() ?? 0))
+  }
+
+  /// The greatest excursion that a renderer reports is that of the sum.
+  @Test(arguments: cases) func theReportedExcursionIsThatOfAllResonances(figures: Case) throws {
+    let profile = profile(figures, knowsModes: true, limit: 1)
+    let settings = try #require(profile.transducerSettings(rate: Self.rate))
+    let limit = try #require(settings.limits.excursion)
+    for hertz in [40] + figures.modes.map(\.resonance) {
+      var limiter = TransducerLimiter(settings, temperatureRise: TransducerThermalState())
+      var statistics = RenderStatistics()
+      var block = (0..<8_000).map { Float(0.3 * sin(2 * .pi * hertz * Double($0) / Self.rate)) }
+      var span = block.mutableSpan
+      limiter.process(&span, count: 8_000, statistics: &statistics)
+      let moved = response(figures, to: block.map(Double.init), as: .displacement)
+      let expected = (moved.map(abs).max() ?? 0) / limit
+      #expect(abs(Double(statistics.peakExcursion) / expected - 1) < 0.02, "\(hertz) Hz")
+    }
+  }
+
   /// Drives at and between all resonances, and random ones that flip, on all resonances together.
   @Test(arguments: cases, [0.1, 0.4, 1])
   func theSumOfAllMovementsIsHeld(figures: Case, limit: Double) throws {
