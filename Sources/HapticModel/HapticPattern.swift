@@ -51,8 +51,6 @@ public struct HapticEvent: Equatable, Sendable {
   /// Seconds a continuous event without a duration lasts: the longest that Apple documents.
   public static let unlimitedDuration = 30.0
 
-  /// What the event does.
-  public var kind: Kind
   /// Seconds from the start of the pattern.
   public var time: Double
   /// Seconds until release begins, or nothing where none was given.
@@ -60,6 +58,9 @@ public struct HapticEvent: Equatable, Sendable {
   /// For a transient it counts only towards the pattern's length. For a sound file, a shorter duration
   /// cuts it, a longer one pads it with silence, and zero or nothing plays the whole file.
   public var duration: Double?
+  // Behind the duration it takes no memory of its own, and long patterns are mostly events.
+  /// What the event does.
+  public var kind: Kind
   /// The values given; those that were not take their defaults.
   public var parameters: EventParameters
   /// The sound file of an `audioCustom` event.

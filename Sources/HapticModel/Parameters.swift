@@ -64,8 +64,8 @@ public enum EventParameterID: String, CaseIterable, Sendable {
 
 /// The parameter values one event was given: a small dictionary that never allocates.
 public struct EventParameters: Equatable, Sendable {
-  /// One lane for each identifier; lanes that were not given are zero, so that equality is lane-wise.
-  private var values = SIMD16<Float>.zero
+  /// One value for each identifier; those that were not given are zero, so that equality is by value.
+  private var values = InlineArray<10, Float>(repeating: 0)
   private var given: UInt16 = 0
 
   /// Makes a set in which nothing is given.
@@ -74,6 +74,11 @@ public struct EventParameters: Equatable, Sendable {
   /// Makes a set of the given values; the last of two for one identifier counts.
   public init(_ values: [EventParameterID: Float]) {
     for (id, value) in values { self[id] = value }
+  }
+
+  /// Whether the same identifiers were given the same values.
+  public static func == (one: EventParameters, other: EventParameters) -> Bool {
+    one.given == other.given && one.values.indices.allSatisfy { one.values[$0] == other.values[$0] }
   }
 
   /// The value given for an identifier, unclamped, or nothing.

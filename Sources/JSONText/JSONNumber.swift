@@ -10,7 +10,8 @@ package enum JSONNumber {
   ///
   /// Up to 19 digits that make an integer below 2^53, times or over an exact power of ten, round
   /// once and so correctly (W. D. Clinger, How to Read Floating Point Numbers Accurately, 1990).
-  /// The rest is left to the standard library.
+  /// Up to 19 digits over a power of ten below 2^64 are divided as whole numbers. The rest is left
+  /// to the standard library.
   package static func value(_ text: Span<UInt8>, _ range: Range<Int>) -> Double {
     var position = range.lowerBound
     let isNegative = text[position] == UInt8(ascii: "-")
@@ -43,11 +44,29 @@ package enum JSONNumber {
       }
       exponent += isNegativeExponent ? -written : written
     }
-    guard digitCount <= 19, mantissa <= 1 << 53, -22...22 ~= exponent else {
+    let magnitude: Double
+    if digitCount <= 19, mantissa <= 1 << 53, -22...22 ~= exponent {
+      magnitude =
+        exponent < 0 ? Double(mantissa) / powers[-exponent] : Double(mantissa) * powers[exponent]
+    } else if 1...19 ~= digitCount, -19 ... -1 ~= exponent {
+      magnitude = quotient(mantissa, tenTo: -exponent)
+    } else {
       return Double(JSONString.text(text, range)) ?? .infinity
     }
-    let magnitude =
-      exponent < 0 ? Double(mantissa) / powers[-exponent] : Double(mantissa) * powers[exponent]
     return isNegative ? -magnitude : magnitude
+  }
+
+  /// The nearest `Double` to a whole number above 0 over a power of ten from 1 to 19.
+  private static func quotient(_ mantissa: UInt64, tenTo exponent: Int) -> Double {
+    var divisor: UInt64 = 1
+    for _ in 0..<exponent { divisor &*= 10 }
+    // With the highest bits of both set, and the one halved, the quotient has 63 or 64 bits.
+    let left = mantissa.leadingZeroBitCount
+    let divisorLeft = divisor.leadingZeroBitCount
+    let high = mantissa << left
+    let (whole, rest) = (divisor << divisorLeft).dividingFullWidth((high >> 1, high << 63))
+    // A rest moves what would lie in the middle between two numbers, which need 53 bits, behind it.
+    let rounded = Double(rest == 0 ? whole : whole | 1)
+    return Double(sign: .plus, exponent: divisorLeft - left - 63, significand: rounded)
   }
 }

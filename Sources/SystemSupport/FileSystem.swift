@@ -50,24 +50,32 @@ package enum FileSystem {
       size = Int(status.st_size) + 1
     }
     var bytes: [UInt8] = []
-    while true {
-      let room = max(size - bytes.count, 65_536)
-      var count = 0
-      let old = bytes
-      bytes = unsafe [UInt8](unsafeUninitializedCapacity: old.count + room) { buffer, used in
-        _ = unsafe buffer.update(fromContentsOf: old)
-        repeat {
-          count = unsafe Glibc.read(descriptor, buffer.baseAddress?.advanced(by: old.count), room)
-        } while count < 0 && errno == EINTR
-        used = old.count + max(0, count)
-      }
-      guard count >= 0 else { throw .system(name, "cannot be read") }
-      if count == 0 { return bytes }
-      guard bytes.count <= limit else {
-        throw tooLarge(name, limit)
-      }
-      size = max(size, bytes.count * 2)
+    while try append(to: &bytes, max(size - bytes.count, 65_536), of: descriptor, name: name) {
+      guard bytes.count <= limit else { throw tooLarge(name, limit) }
+      size = bytes.count * 2
     }
+    guard bytes.count <= limit else { throw tooLarge(name, limit) }
+    return bytes
+  }
+
+  /// Appends the next bytes of an open file, which come in place; false where the file ended before the count.
+  package static func append(
+    to bytes: inout [UInt8], _ count: Int, of descriptor: Int32, name: String
+  ) throws(FileError) -> Bool {
+    var failure: Int32 = 0
+    var isEnd = false
+    bytes.append(addingCapacity: count) { span in
+      unsafe span.withUnsafeMutableBufferPointer { buffer, used in
+        while used < count, failure == 0, !isEnd {
+          let size = unsafe Glibc.read(
+            descriptor, buffer.baseAddress?.advanced(by: used), count - used)
+          if size > 0 { used += size } else { isEnd = size == 0 }
+          if size < 0, errno != EINTR { failure = errno }
+        }
+      }
+    }
+    guard failure == 0 else { throw .system(name, "cannot be read", code: failure) }
+    return !isEnd
   }
 
   private static func tooLarge(_ name: String, _ limit: Int) -> FileError {
@@ -176,6 +184,9 @@ package struct FileStamp: Equatable {
   private let size: off_t
   private let seconds: Int
   private let nanoseconds: Int
+
+  /// Bytes of the file.
+  package var byteCount: Int { Int(size) }
 
   /// The stamp of a file, links followed, or nothing where there is none.
   package init?(_ path: String) {
