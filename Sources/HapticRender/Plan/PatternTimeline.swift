@@ -1,4 +1,5 @@
 public import HapticModel
+internal import RealtimeMemory
 
 /// When each event of a pattern sounds and how loud its envelope is, and the values of its controls.
 ///
@@ -49,12 +50,9 @@ public struct PatternTimeline: Sendable {
     var draft = RenderPlanBuilder(profile: profile, rate: rate)
     draft.loopLength = FrameConversion.frame(seconds: pattern.duration, rate: rate)
     var controls = EventControls(of: pattern, rate: rate)
-    let order = pattern.events.indices.sorted {
-      (pattern.events[$0].time, $0) < (pattern.events[$1].time, $1)
-    }
     var events: [Event] = []
-    events.reserveCapacity(order.count)
-    for index in order {
+    events.reserveCapacity(pattern.events.count)
+    for index in pattern.orderOfTime {
       let event = pattern.events[index]
       let onset = FrameConversion.frame(seconds: event.time, rate: rate)
       controls.move(to: onset)
@@ -77,7 +75,7 @@ public struct PatternTimeline: Sendable {
     samples: [String: AudioBuffer], draft: inout RenderPlanBuilder
   ) -> [Corner] {
     // Only the voices of this event are looked at; a long pattern's would fill memory for nothing.
-    draft.voices.removeAll(keepingCapacity: true)
+    draft.voices.removeAll()
     switch event.kind {
     case .hapticTransient: draft.addBurst(event, onset: onset, controls: controls)
     case .hapticContinuous: draft.addVibration(event, onset: onset, controls: controls)
@@ -90,10 +88,9 @@ public struct PatternTimeline: Sendable {
       }
       draft.addSample(event, onset: onset, controls: controls, sample: sample, index: 0)
     }
-    guard let longest = draft.voices.max(by: { $0.envelope.end < $1.envelope.end }) else {
-      return []
-    }
-    return corners(of: longest.envelope, onset: onset, rate: draft.rate)
+    let envelopes = (0..<draft.voices.count).map { draft.voices[$0].envelope }
+    guard let longest = envelopes.max(by: { $0.end < $1.end }) else { return [] }
+    return corners(of: longest, onset: onset, rate: draft.rate)
   }
 
   private static func corners(of envelope: Envelope, onset: Int64, rate: Double) -> [Corner] {

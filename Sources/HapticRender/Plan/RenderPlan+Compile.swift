@@ -1,4 +1,5 @@
 public import HapticModel
+internal import RealtimeMemory
 
 extension RenderPlan {
   /// The sample rates a plan can have, in hertz.
@@ -38,7 +39,7 @@ extension RenderPlan {
     draft.eventCount = composition.layers.reduce(0) {
       $0 + $1.pattern.events.count + $1.signals.count
     }
-    draft.voices.reserveCapacity(draft.eventCount)
+    draft.voices = GrowingBuffer(minimumCapacity: draft.eventCount)
     draft.loopLength = FrameConversion.frame(seconds: composition.duration, rate: rate)
     var tracks: [[ControlTimeline]] = []
     for (layer, pattern) in layers.enumerated() {
@@ -182,10 +183,7 @@ extension RenderPlanBuilder {
     eventsOf pattern: HapticPattern, controls: inout EventControls, samples: [String: AudioBuffer],
     name: (Int) -> String
   ) throws(RenderError) {
-    let order = pattern.events.indices.sorted {
-      (pattern.events[$0].time, $0) < (pattern.events[$1].time, $1)
-    }
-    for index in order {
+    for index in pattern.orderOfTime {
       let event = pattern.events[index]
       let onset = FrameConversion.frame(seconds: event.time, rate: rate)
       controls.move(to: onset)
@@ -210,8 +208,22 @@ extension RenderPlanBuilder {
 
   /// Puts the voices of several layers in order of onset, those of one onset in order of layers.
   fileprivate mutating func sortVoices() {
-    let order = voices.indices.sorted { (voices[$0].onset, $0) < (voices[$1].onset, $1) }
-    voices = order.map { voices[$0] }
+    let onsets = (0..<voices.count).map { voices[$0].onset }
+    var sorted = GrowingBuffer<PlannedVoice>(minimumCapacity: voices.count)
+    for index in onsets.indices.sorted(by: { (onsets[$0], $0) < (onsets[$1], $1) }) {
+      sorted.append(voices[index])
+    }
+    voices = sorted
+  }
+}
+
+extension HapticPattern {
+  /// The indices of the events in order of time, and of the pattern where times are equal.
+  var orderOfTime: [Int] {
+    let order = Array(events.indices)
+    // As most patterns are written.
+    if zip(events, events.dropFirst()).allSatisfy({ $0.time <= $1.time }) { return order }
+    return order.sorted { (events[$0].time, $0) < (events[$1].time, $1) }
   }
 }
 
@@ -219,6 +231,8 @@ extension RenderPlanBuilder {
 struct EventControls {
   /// The controls that act while a voice sounds, in the order of `LiveControlID`.
   let moving: [ControlTimeline]
+  /// The places of those that change behind the start of the pattern.
+  private let changing: [Int]
   private let times: [DynamicParameterID: ControlTimeline]
   private var movingCursors: [Int]
   private var timeCursors: [DynamicParameterID: Int] = [:]
@@ -229,9 +243,11 @@ struct EventControls {
   init(of pattern: HapticPattern, rate: Double) {
     let grid = ControlTimeline.Grid.frames(rate: rate)
     let live = LiveControlID.allCases.map { $0.id }
-    moving = live.map { ControlTimeline(of: $0, in: pattern, grid: grid) }
+    let moving = live.map { ControlTimeline(of: $0, in: pattern, grid: grid) }
+    self.moving = moving
+    changing = moving.indices.filter { moving[$0].segments.count > 1 }
     movingCursors = Array(repeating: 0, count: moving.count)
-    movingValues = live.map { Double($0.neutralValue) }
+    movingValues = moving.map { $0.value(at: 0) }
     var times: [DynamicParameterID: ControlTimeline] = [:]
     let used = Set(pattern.parameters.map { $0.id }).union(pattern.curves.map { $0.id })
     for id in used.subtracting(live) {
@@ -243,7 +259,7 @@ struct EventControls {
   /// Moves to an onset, which must not lie before the last one.
   mutating func move(to frame: Int64) {
     let frame = Double(frame)
-    for index in moving.indices {
+    for index in changing {
       movingValues[index] = moving[index].value(at: frame, cursor: &movingCursors[index])
     }
     for (id, track) in times {
@@ -254,7 +270,7 @@ struct EventControls {
   }
 
   /// Whether a control changes behind the start of the pattern.
-  func isMoving(_ id: LiveControlID) -> Bool { moving[id.index].segments.count > 1 }
+  func isMoving(_ id: LiveControlID) -> Bool { changing.contains(id.index) }
 
   func value(_ id: LiveControlID) -> Double { movingValues[id.index] }
 

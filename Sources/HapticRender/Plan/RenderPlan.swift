@@ -47,7 +47,7 @@ public final class RenderPlan: @unchecked Sendable {
   /// The length of a rendering in frames: the pattern's duration or all that sounds, if that is longer.
   public var length: Int64 { max(loopLength, soundEnd) }
 
-  init(_ draft: RenderPlanBuilder) {
+  init(_ draft: consuming RenderPlanBuilder) {
     rate = draft.rate
     loopLength = draft.loopLength
     loopRange = draft.loopRange
@@ -59,7 +59,8 @@ public final class RenderPlan: @unchecked Sendable {
     hasAudio = draft.hasAudio
     tables = draft.tables
     samples = draft.samples
-    voices = FixedBuffer(draft.voices)
+    let edge = draft.edge
+    voices = draft.voices.fixed()
     segments = FixedBuffer(draft.segments)
     layers = FixedBuffer(draft.layerTracks)
     envelopes = FixedBuffer(draft.envelopes)
@@ -73,7 +74,7 @@ public final class RenderPlan: @unchecked Sendable {
       PlanView(
         voices: voices.view, segments: segments.view, sounds: sounds.view, layers: layers.view,
         envelopes: envelopes.view, mappings: draft.mappings, loopLength: draft.loopLength,
-        length: max(draft.loopLength, draft.soundEnd), edge: draft.edge,
+        length: max(draft.loopLength, draft.soundEnd), edge: edge,
         rate: draft.rate))
   }
 
@@ -125,7 +126,7 @@ public final class RenderPlan: @unchecked Sendable {
           riseEnd: 0, riseLevel: 1, releaseStart: length, releaseLevel: 1, end: length),
         gain: 1)
       voice.sample = 0
-      draft.voices = [voice]
+      draft.voices.append(voice)
     }
     draft.samples = [mono]
     draft.eventCount = draft.voices.count

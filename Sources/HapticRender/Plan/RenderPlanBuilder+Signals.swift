@@ -1,5 +1,6 @@
 internal import CMath
 import HapticModel
+internal import RealtimeMemory
 
 extension RenderPlanBuilder {
   /// Adds a sampled signal at the rate of the plan.

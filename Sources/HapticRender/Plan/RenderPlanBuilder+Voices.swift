@@ -1,4 +1,5 @@
 import HapticModel
+internal import RealtimeMemory
 
 extension RenderPlanBuilder {
   /// Adds a continuous haptic event: one sine for each partial of the profile.
@@ -114,7 +115,7 @@ extension RenderPlanBuilder {
       soundEnd = max(soundEnd, onset + length)
       // A burst that a control of the pattern silences is planned too: a live one may wake it.
       guard event.value(of: .hapticIntensity) > 0 else { continue }
-      for (harmonic, weight) in Self.square(
+      for (harmonic, weight) in SquareHarmonics(
         share: squareness, hertz: hertz * partial.ratio, rate: rate)
       {
         var voice = PlannedVoice(
@@ -137,18 +138,6 @@ extension RenderPlanBuilder {
     return table[index] + (table[index + 1] - table[index]) * (place - Double(index))
   }
 
-  /// The harmonics of a mix of sine and square wave below the frequencies that would alias.
-  static func square(share: Double, hertz: Double, rate: Double) -> [(Double, Double)] {
-    let series = 4 / Double.pi
-    var harmonics = [(1.0, 1 - share + share * series)]
-    var harmonic = 3.0
-    while share > 0, harmonic <= 15, harmonic * hertz < AudioTone.highestShareOfRate * rate {
-      harmonics.append((harmonic, share * series / harmonic))
-      harmonic += 2
-    }
-    return harmonics
-  }
-
   /// A sine that passes zero, rising, in the middle of a burst.
   private static func sine(hertz: Double, glide: Double, length: Int64, rate: Double)
     -> SineSegment
@@ -166,8 +155,8 @@ extension RenderPlanBuilder {
 
   private func burstEnvelope(length: Int64, law: TransientShape) -> Envelope {
     let eighth = max(1, (length + 4) / 8)
-    let rise = min(law.attack.map(frames) ?? eighth, length / 2)
-    let fall = min(law.release.map(frames) ?? eighth, length - rise)
+    let rise = min(law.attack.map({ frames($0) }) ?? eighth, length / 2)
+    let fall = min(law.release.map({ frames($0) }) ?? eighth, length - rise)
     return Envelope(
       riseEnd: rise, riseLevel: 1, releaseStart: length - fall, releaseLevel: 1, end: length)
   }
@@ -221,6 +210,31 @@ extension RenderPlanBuilder {
   }
 
   private func clamped(_ value: Double) -> Double { min(max(value, 0), 1) }
+}
+
+/// The harmonics of a mix of sine and square wave below the frequencies that would alias, with their weights.
+private struct SquareHarmonics: Sequence, IteratorProtocol {
+  let share: Double
+  let hertz: Double
+  let rate: Double
+  private var harmonic = 1.0
+
+  init(share: Double, hertz: Double, rate: Double) {
+    self.share = share
+    self.hertz = hertz
+    self.rate = rate
+  }
+
+  mutating func next() -> (Double, Double)? {
+    let series = 4 / Double.pi
+    let harmonic = harmonic
+    self.harmonic += 2
+    if harmonic == 1 { return (1, 1 - share + share * series) }
+    guard share > 0, harmonic <= 15, harmonic * hertz < AudioTone.highestShareOfRate * rate else {
+      return nil
+    }
+    return (harmonic, share * series / harmonic)
+  }
 }
 
 /// The synthetic tone of `AudioContinuous`: four harmonics above the haptic band.

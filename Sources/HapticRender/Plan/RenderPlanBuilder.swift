@@ -1,7 +1,8 @@
 import HapticModel
+internal import RealtimeMemory
 
 /// A plan in the making: what compilation fills before it is frozen.
-struct RenderPlanBuilder {
+struct RenderPlanBuilder: ~Copyable {
   let rate: Double
   /// The profile, asking for nothing its hardware cannot make felt.
   let profile: TransducerProfile
@@ -22,7 +23,7 @@ struct RenderPlanBuilder {
   var maximumSentVoiceCount = 0
   var hasHaptics = false
   var hasAudio = false
-  var voices: [PlannedVoice] = []
+  var voices = GrowingBuffer<PlannedVoice>()
   var envelopes: [PlannedEnvelope] = []
   var segments: [ControlSegment] = []
   /// The layer whose events are being added.
@@ -87,11 +88,16 @@ struct RenderPlanBuilder {
   private func greatestCount(_ length: (PlannedVoice) -> Int64) -> Int {
     // A renderer starts all voices of a sub-block before it releases those that end in it.
     let subBlock = Int64(Renderer.subBlockLength)
-    let ends = voices.map { $0.onset + length($0) + subBlock }.sorted()
+    var ends: [Int64] = []
+    ends.reserveCapacity(voices.count)
+    for index in 0..<voices.count {
+      ends.append(voices[index].onset + length(voices[index]) + subBlock)
+    }
+    ends.sort()
     var greatest = 0
     var ended = 0
-    for (started, voice) in voices.enumerated() {
-      while ended < ends.count, ends[ended] <= voice.onset { ended += 1 }
+    for started in 0..<voices.count {
+      while ended < ends.count, ends[ended] <= voices[started].onset { ended += 1 }
       greatest = max(greatest, started + 1 - ended)
     }
     return greatest
@@ -104,7 +110,9 @@ struct RenderPlanBuilder {
   func ducked(_ track: ControlTimeline) -> ControlTimeline {
     guard profile.duck < 1, case .power(let exponent) = profile.intensity else { return track }
     var spans: [Range<Int64>] = []
-    for voice in voices where voice.source == .burst && voice.gain > 0 {
+    for index in 0..<voices.count {
+      let voice = voices[index]
+      guard voice.source == .burst, voice.gain > 0 else { continue }
       let span = voice.onset..<(voice.onset + voice.envelope.end)
       if let last = spans.last, last.upperBound >= span.lowerBound {
         spans[spans.count - 1] = last.lowerBound..<max(last.upperBound, span.upperBound)
