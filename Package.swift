@@ -299,7 +299,8 @@ let package = Package(
     .testTarget(
       name: "PatternWorkflowsTests",
       dependencies: [
-        "HapticFormats", "HapticModel", "HapticRender", "PatternWorkflows", "SoundFile",
+        "Diagnostics", "HapticFormats", "HapticModel", "HapticRender", "PatternWorkflows",
+        "SoundFile",
         "SystemSupport", "TestSupport", "TransducerProfiles",
       ],
       swiftSettings: strict),

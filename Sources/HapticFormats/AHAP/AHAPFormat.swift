@@ -50,6 +50,19 @@ public struct AHAPFormat: HapticFormat {
     }
   }
 
+  /// Reads the entries of a pattern in pieces; files with errors, sound files or control points that count from the
+  /// start of the pattern are read as a whole.
+  public func reading(_ file: SourcePieces, options: ReadingOptions) -> PieceReading? {
+    guard TextEncoding(of: file.start) == .utf8 else { return nil }
+    let stream = JSONElementStream(
+      key: AHAPKey.pattern.rawValue, start: file.start, pieceSize: file.pieceSize,
+      source: file.append)
+    guard let reading = (try? PatternDecoder.reading(stream, options: options)) ?? nil else {
+      return nil
+    }
+    return PieceReading(composition: reading.composition, details: reading.details)
+  }
+
   /// `apple`, as Apple documents; `meta` and `lofelt`, as the converters of haptic clips write.
   public var dialects: [String] { AHAPDialect.allCases.map(\.rawValue) }
 
