@@ -10,8 +10,9 @@ struct TransducerStage: BitwiseCopyable {
   /// Anti-denormal dither: added with alternating sign, so that no filter ever decays into numbers too small for the
   /// fast path.
   private static let dither = 1e-30
-  /// Magnitudes below this leave as silence: −400 dB.
-  private static let silence = 1e-20
+  /// Magnitudes below this leave as silence, −140 dBFS: what no converter of 24 bits plays, so that a file is silent
+  /// soon behind a sound, and the chain at rest.
+  private static let silence = 1e-7
 
   private let highPass: Biquad
   private let equaliser: Biquad

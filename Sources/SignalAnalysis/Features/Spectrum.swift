@@ -52,11 +52,11 @@ public struct Spectrum: Equatable, Sendable {
   /// The mean square of the signal.
   public var power: Double { powers.reduce(0, +) }
 
-  /// The mean frequency, weighted by power; nil for silence.
+  /// The mean frequency of what vibrates, weighted by power: a constant offset does not count. Nil where nothing vibrates.
   public var centroid: Double? {
-    let power = power
+    let power = powers.dropFirst().reduce(0, +)
     guard power > 0 else { return nil }
-    return zip(frequencies, powers).reduce(0) { $0 + $1.0 * $1.1 } / power
+    return zip(frequencies, powers).dropFirst().reduce(0) { $0 + $1.0 * $1.1 } / power
   }
 
   /// The part of the mean square between two frequencies; a bin on the edge counts by its share.

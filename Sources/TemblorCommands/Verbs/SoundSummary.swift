@@ -94,7 +94,8 @@ struct SoundSummary {
 
   /// Where the energy is, leaving out bands of less than half a hundredth.
   private var bands: String {
-    guard let spectrum, let centroid = spectrum.centroid else { return "silent" }
+    guard let spectrum, spectrum.power > 0 else { return "silent" }
+    guard let centroid = spectrum.centroid else { return "an offset alone" }
     let power = spectrum.power
     let shares = Self.bandEdges.indices.compactMap { index -> String? in
       let share = (bandPower(index) / power * 100).rounded()

@@ -190,6 +190,19 @@ struct TransducerProtectionTests {
     #expect(output[470_000...].allSatisfy { $0 == 0 })
   }
 
+  /// Between taps a file is digital silence, so that 16-bit dither pauses, at any quality.
+  @Test(arguments: [0.7, 3, 10])
+  func whatComesBetweenTapsIsDigitalSilence(quality: Double) {
+    let rig = TransducerRig(qualityFactor: quality)
+    let burst = rig.sine(50, level: 0.44)
+    let output = rig.output(
+      frameCount: 96_000, signal: { $0 % 48_000 < 1_920 ? burst($0 % 48_000) : 0 })
+    #expect(output[20_000] != 0 || output[8_000] != 0)
+    for tap in 0...1 {
+      #expect(output[(tap * 48_000 + 38_400)..<((tap + 1) * 48_000)].allSatisfy { $0 == 0 })
+    }
+  }
+
   @Test func noNumberIsTooGreat() {
     let rig = TransducerRig(rate: 8_000)
     let statistics = rig.play(
