@@ -136,6 +136,12 @@ long temblor_forget(
   return kernels->forget(follower, following, negligible, samples, target, group_count);
 }
 
+void temblor_pursue(
+    const temblor_follower *follower, temblor_pursuit *pursuit, float negligible, float forgotten, const float *samples,
+    float *target, float *offsets, long group_count) {
+  kernels->pursue(follower, pursuit, negligible, forgotten, samples, target, offsets, group_count);
+}
+
 void temblor_swap(float *samples, float *others, long count) { kernels->swap(samples, others, count); }
 
 temblor_sums temblor_moments(const float *samples, const float *weights, long count) {

@@ -267,6 +267,84 @@ TARGET static long NAME(forget)(
   return done;
 }
 
+/* Offsets at the frames of two groups. */
+static inline __attribute__((always_inline)) TARGET f32x8 NAME(offsets)(
+    f32x8 x, float start, float middle, f32x8 kept, f32x8 first, f32x8 second, f32x8 third) {
+  f32x8 starts = (f32x8){start, start, start, start, middle, middle, middle, middle};
+  f32x8 a = __builtin_shufflevector(x, x, 0, 0, 0, 0, 4, 4, 4, 4);
+  f32x8 b = __builtin_shufflevector(x, x, 1, 1, 1, 1, 5, 5, 5, 5);
+  f32x8 c = __builtin_shufflevector(x, x, 2, 2, 2, 2, 6, 6, 6, 6);
+  return starts * kept + ((a * first + b * second) + c * third);
+}
+
+/* What each of two groups adds to the offset behind it, in its lanes. */
+static inline __attribute__((always_inline)) TARGET f32x8 NAME(added)(f32x8 x, f32x8 factors) {
+  f32x8 sums = x * factors;
+  sums += __builtin_shufflevector(sums, sums, 1, 0, 3, 2, 5, 4, 7, 6);
+  return sums + __builtin_shufflevector(sums, sums, 2, 3, 0, 1, 6, 7, 4, 5);
+}
+
+TARGET static void NAME(pursue)(
+    const temblor_follower *follower, temblor_pursuit *pursuit, float negligible, float forgotten, const float *samples,
+    float *target, float *offsets, long group_count) {
+  f32x8 kept, first, second, third, factors;
+  memcpy(&factors, follower->sums, 16), memcpy((float *)&factors + 4, follower->sums, 16);
+  memcpy(&kept, follower->kept, 16), memcpy((float *)&kept + 4, follower->kept, 16);
+  memcpy(&first, follower->first, 16), memcpy((float *)&first + 4, follower->first, 16);
+  memcpy(&second, follower->second, 16), memcpy((float *)&second + 4, follower->second, 16);
+  memcpy(&third, follower->third, 16), memcpy((float *)&third + 4, follower->third, 16);
+  const float kept_behind = follower->keptBehind;
+  float start = pursuit->first, later = pursuit->second;
+  i32x8 highest = {0};
+  f32x8 last = {0};
+  long group = 0;
+  while (group < group_count) {
+    /* Of a group alone the upper half is not used. */
+    int is_pair = group + 2 <= group_count;
+    f32x4 half;
+    memcpy(&half, samples + 4 * group, sizeof half);
+    f32x8 x = __builtin_shufflevector(half, half, 0, 1, 2, 3, 0, 1, 2, 3);
+    if (is_pair) memcpy(&x, samples + 4 * group, sizeof x);
+    f32x8 added = NAME(added)(x, factors);
+    float middle = start * kept_behind + added[0];
+    float end = middle * kept_behind + added[4];
+    f32x8 taken = NAME(offsets)(x, start, middle, kept, first, second, third);
+    f32x8 once = x - taken;
+    f32x8 added_then = NAME(added)(once, factors);
+    float later_middle = later * kept_behind + added_then[0];
+    float later_end = later_middle * kept_behind + added_then[4];
+    f32x8 then = NAME(offsets)(once, later, later_middle, kept, first, second, third);
+    f32x8 left = once - then, both = taken + then;
+    float size = __builtin_fabsf(later_middle), size_behind = __builtin_fabsf(later_end);
+    float sum = __builtin_fabsf(middle) + size, sum_behind = __builtin_fabsf(end) + size_behind;
+    float least = size < size_behind ? size : size_behind;
+    float least_sum = sum < sum_behind ? sum : sum_behind;
+    if (__builtin_expect(is_pair && least >= forgotten && least_sum >= negligible, 1)) {
+      start = end;
+      later = later_end;
+      last = both;
+      if (target) memcpy(target + 4 * group, &left, sizeof left);
+      if (offsets) memcpy(offsets + 4 * group, &both, sizeof both);
+      highest = __builtin_elementwise_max(highest, (i32x8)left & 0x7fffffff);
+      group += 2;
+      continue;
+    }
+    int is_forgotten = sum < negligible && is_silent(samples + 4 * group);
+    start = is_forgotten ? 0 : middle;
+    later = is_forgotten || size < forgotten ? 0 : later_middle;
+    last = __builtin_shufflevector(both, both, 0, 1, 2, 3, 0, 1, 2, 3);
+    left = __builtin_shufflevector(left, left, 0, 1, 2, 3, 0, 1, 2, 3);
+    if (target) memcpy(target + 4 * group, &left, 16);
+    if (offsets) memcpy(offsets + 4 * group, &last, 16);
+    highest = __builtin_elementwise_max(highest, (i32x8)left & 0x7fffffff);
+    group++;
+  }
+  if (group_count > 0) pursuit->offset = last[7];
+  pursuit->first = start;
+  pursuit->second = later;
+  pursuit->peak = raised(pursuit->peak, __builtin_reduce_max(highest));
+}
+
 TARGET static void NAME(swap)(float *samples, float *others, long count) {
   long i = 0;
   for (; i + 8 <= count; i += 8) {
@@ -338,8 +416,8 @@ TARGET static float NAME(move)(float *lanes, long length, long count, float sum,
 }
 
 static const temblor_kernels NAME(kernels) = {
-    NAME(dither), NAME(peak), NAME(scale), NAME(sine), NAME(follow), NAME(forget), NAME(swap), NAME(moments),
-    NAME(move)};
+    NAME(dither), NAME(peak), NAME(scale), NAME(sine), NAME(follow), NAME(forget), NAME(pursue), NAME(swap),
+    NAME(moments), NAME(move)};
 
 #undef FLOATS
 #undef INTS

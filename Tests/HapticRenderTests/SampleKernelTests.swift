@@ -132,6 +132,42 @@
       }
     }
 
+    @Test(arguments: levels, Kind.allCases)
+    func offsetsOfGroupsTwice(level: Int, kind: Kind) throws {
+      let kernels = try kernels(level)
+      var numbers = SeededGenerator(seed: 15)
+      let weights = DCBlocker.Weights(cornerHertz: 2.5, rate: 8_000)
+      var lanes = weights.lanes
+      var moving = temblor_pursuit(first: 0, second: 0, offset: 0, peak: 0)
+      var pursuit = DCBlocker.Pursuit(first: 0, second: 0)
+      for trial in 0..<300 {
+        let groups = Int.random(in: 1...17, using: &numbers)
+        let samples = signal(kind, count: 4 * groups, &numbers)
+        if trial % 7 == 0 {
+          // Above and below what is forgotten.
+          let size = Float(
+            sign: .plus, exponent: -Int.random(in: 4...50, using: &numbers), significand: 1)
+          pursuit.first = .random(in: -size...size, using: &numbers)
+          pursuit.second = .random(in: -size...size, using: &numbers)
+          (moving.first, moving.second) = (pursuit.first, pursuit.second)
+        }
+        var (inC, inSwift) = (samples, samples)
+        var offsets = (samples, samples)
+        unsafe kernels.pursue(
+          &lanes, &moving, 4e-7, 1e-12, samples, &inC, &offsets.0, groups)
+        unsafe weights.pursueInSwift(
+          &pursuit, samples, to: &inSwift, offsets: &offsets.1, groupCount: groups,
+          negligible: 4e-7, forgotten: 1e-12)
+        #expect(inC == inSwift)
+        #expect(offsets.0 == offsets.1)
+        #expect(moving.first == pursuit.first)
+        #expect(moving.second == pursuit.second)
+        #expect(moving.offset == pursuit.offset)
+        #expect(moving.peak == pursuit.peak)
+      }
+      #expect(moving.peak > 0 || kind == .silence)
+    }
+
     @Test(arguments: levels)
     func samplesChangePlaces(level: Int) throws {
       let kernels = try kernels(level)

@@ -26,6 +26,12 @@ typedef struct {
   int32_t is_silent;
 } temblor_following;
 
+/* Two low-passes in a row: the offsets behind the groups, that of both at the last frame, the greatest magnitude that
+   is left. */
+typedef struct {
+  float first, second, offset, peak;
+} temblor_pursuit;
+
 /* Sums over frames: plain, by two rows of weights, and of squares. */
 typedef struct {
   float sum, tilt, bend, square;
@@ -51,6 +57,12 @@ typedef struct {
   long (*forget)(
       const temblor_follower *follower, temblor_following *following, float negligible, const float *samples,
       float *target, long group_count);
+  /* Takes from groups what two equal low-passes in a row follow. Behind a silent group offsets that are together below
+     `negligible` are 0, behind any the second one below `forgotten` is. Writes what is left and what was taken, each where
+     it is wanted. May be done in place. */
+  void (*pursue)(
+      const temblor_follower *follower, temblor_pursuit *pursuit, float negligible, float forgotten,
+      const float *samples, float *_Nullable target, float *_Nullable offsets, long group_count);
   /* Exchanges samples. */
   void (*swap)(float *samples, float *others, long count);
   /* Sums over a multiple of eight frames by three rows of weights, the first of which are 1 or 0. */
@@ -74,6 +86,9 @@ TEMBLOR_REALTIME long temblor_follow(
 TEMBLOR_REALTIME long temblor_forget(
     const temblor_follower *follower, temblor_following *following, float negligible, const float *samples,
     float *target, long group_count);
+TEMBLOR_REALTIME void temblor_pursue(
+    const temblor_follower *follower, temblor_pursuit *pursuit, float negligible, float forgotten, const float *samples,
+    float *_Nullable target, float *_Nullable offsets, long group_count);
 TEMBLOR_REALTIME void temblor_swap(float *samples, float *others, long count);
 TEMBLOR_REALTIME temblor_sums temblor_moments(const float *samples, const float *weights, long count);
 TEMBLOR_REALTIME float temblor_move(float *lanes, long length, long count, float sum, float tilt);

@@ -164,6 +164,13 @@ struct DCBlocker: BitwiseCopyable, Sendable {
           index &+= 4 &* done
           continue
         }
+        let quickGroups = quickGroups(atMost: (count &- index) / 4)
+        if quickGroups > 0 {
+          peak = unsafe max(
+            peak, pursue(samples + index, to: target + index, groupCount: quickGroups))
+          index &+= 4 &* quickGroups
+          continue
+        }
         let output = unsafe group(
           samples[index], samples[index &+ 1], samples[index &+ 2], samples[index &+ 3])
         unsafe target[index] = output.0
@@ -182,6 +189,25 @@ struct DCBlocker: BitwiseCopyable, Sendable {
     return peak
   }
 
+  /// Finds what would be taken from samples.
+  @_noLocks @unsafe
+  mutating func offsets(
+    of samples: UnsafePointer<Float>, to target: UnsafeMutablePointer<Float>, count: Int
+  ) {
+    var index = 0
+    while index < count {
+      let groups = state.place == 0 ? quickGroups(atMost: (count &- index) / 4) : 0
+      if groups > 0 {
+        _ = unsafe pursue(samples + index, offsets: target + index, groupCount: groups)
+        index &+= 4 &* groups
+      } else {
+        _ = unsafe next(samples[index])
+        unsafe target[index] = state.offset
+        index &+= 1
+      }
+    }
+  }
+
   /// How many groups to come the first high-pass alone follows or forgets, none of them quick.
   @_noLocks @inline(__always)
   private func steadyGroups(atMost count: Int) -> Int {
@@ -190,6 +216,31 @@ struct DCBlocker: BitwiseCopyable, Sendable {
     // The group that ends at the start of the quick time makes the next one quick.
     return state.frame < state.quickStart
       ? min(count, Int(min(Int64(count) &* 4, state.quickStart &- 1 &- state.frame)) / 4) : 0
+  }
+
+  /// How many groups to come both high-passes follow.
+  @_noLocks @inline(__always)
+  private func quickGroups(atMost count: Int) -> Int {
+    guard state.mode == .quick, state.frame &+ 4 >= state.quickStart else { return 0 }
+    // What is behind the last of them is quick too.
+    return min(count, Int(max(0, state.quickEnd &- 1 &- state.frame)) / 4)
+  }
+
+  /// Filters groups by both high-passes; returns the greatest magnitude of what is left.
+  @_noLocks @unsafe
+  private mutating func pursue(
+    _ samples: UnsafePointer<Float>, to target: UnsafeMutablePointer<Float>? = nil,
+    offsets: UnsafeMutablePointer<Float>? = nil, groupCount: Int
+  ) -> Float {
+    var pursuit = Pursuit(first: state.first.start, second: state.second.start)
+    unsafe quick.pursue(
+      &pursuit, samples, to: target, offsets: offsets, groupCount: groupCount,
+      negligible: Self.negligible, forgotten: Self.forgotten)
+    state.first.start = pursuit.first
+    state.second.start = pursuit.second
+    state.offset = pursuit.offset
+    state.frame &+= Int64(4 &* groupCount)
+    return pursuit.peak
   }
 
   /// Filters groups by the first high-pass until its mode changes; returns how many.

@@ -187,6 +187,96 @@ extension DCBlocker.Weights {
   }
 }
 
+extension DCBlocker {
+  /// Where two low-passes in a row are between groups.
+  struct Pursuit: BitwiseCopyable {
+    /// The offsets behind the last group.
+    var first: Float
+    var second: Float
+    /// What both took from the last frame.
+    var offset: Float = 0
+    /// The greatest magnitude that is left.
+    var peak: Float = 0
+
+    @_noLocks
+    init(first: Float, second: Float) {
+      self.first = first
+      self.second = second
+    }
+  }
+}
+
+extension DCBlocker.Weights {
+  /// Takes from groups what two low-passes in a row follow; writes what is left and what was taken where it is
+  /// wanted, perhaps in place.
+  ///
+  /// Behind a silent group offsets that are together below `negligible` are dropped, behind any a second one below
+  /// `forgotten`.
+  @_noLocks @unsafe
+  func pursue(
+    _ pursuit: inout DCBlocker.Pursuit, _ samples: UnsafePointer<Float>,
+    to target: UnsafeMutablePointer<Float>?, offsets: UnsafeMutablePointer<Float>?,
+    groupCount: Int, negligible: Float, forgotten: Float
+  ) {
+    #if arch(x86_64) && canImport(CSampleKernels)
+      var lanes = self.lanes
+      var moving = temblor_pursuit(
+        first: pursuit.first, second: pursuit.second, offset: pursuit.offset, peak: pursuit.peak)
+      unsafe temblor_pursue(
+        &lanes, &moving, negligible, forgotten, samples, target, offsets, groupCount)
+      (pursuit.first, pursuit.second) = (moving.first, moving.second)
+      (pursuit.offset, pursuit.peak) = (moving.offset, moving.peak)
+    #else
+      unsafe pursueInSwift(
+        &pursuit, samples, to: target, offsets: offsets, groupCount: groupCount,
+        negligible: negligible, forgotten: forgotten)
+    #endif
+  }
+
+  /// The same in Swift.
+  @_noLocks @unsafe
+  func pursueInSwift(
+    _ pursuit: inout DCBlocker.Pursuit, _ samples: UnsafePointer<Float>,
+    to target: UnsafeMutablePointer<Float>?, offsets: UnsafeMutablePointer<Float>?,
+    groupCount: Int, negligible: Float, forgotten: Float
+  ) {
+    var (first, second) = (DCBlocker.Follower(), DCBlocker.Follower())
+    (first.start, second.start) = (pursuit.first, pursuit.second)
+    var group = 0
+    while group < groupCount {
+      let x = unsafe samples + 4 &* group
+      unsafe (first.a, first.b, first.c, first.d) = (x[0], x[1], x[2], x[3])
+      let taken = first.offsets(self)
+      second.a = first.a - taken.0
+      second.b = first.b - taken.1
+      second.c = first.c - taken.2
+      second.d = first.d - taken.3
+      let then = second.offsets(self)
+      let left = (second.a - then.0, second.b - then.1, second.c - then.2, second.d - then.3)
+      let both = (taken.0 + then.0, taken.1 + then.1, taken.2 + then.2, taken.3 + then.3)
+      let isSilent = first.a == 0 && first.b == 0 && first.c == 0 && first.d == 0
+      if let target = unsafe target.map({ unsafe $0 + 4 &* group }) {
+        unsafe (target[0], target[1], target[2], target[3]) = left
+      }
+      if let offsets = unsafe offsets.map({ unsafe $0 + 4 &* group }) {
+        unsafe (offsets[0], offsets[1], offsets[2], offsets[3]) = both
+      }
+      pursuit.offset = both.3
+      let highest = max(max(abs(left.0), abs(left.1)), max(abs(left.2), abs(left.3)))
+      pursuit.peak = max(pursuit.peak, highest)
+      first.start = first.next(self)
+      second.start = second.next(self)
+      if isSilent, abs(first.start) + abs(second.start) < negligible {
+        (first.start, second.start) = (0, 0)
+      } else if abs(second.start) < forgotten {
+        second.start = 0
+      }
+      group &+= 1
+    }
+    (pursuit.first, pursuit.second) = (first.start, second.start)
+  }
+}
+
 #if arch(x86_64) && canImport(CSampleKernels)
   extension DCBlocker.Following {
     /// Takes over what a kernel has found.

@@ -16,12 +16,12 @@ struct Limiter: ~Copyable {
     @_noLocks get { Float(Renderer.ceiling) }
   }
   /// What a frame that would pass the ceiling is led to, 0.1 dB below it.
-  private static var aim: Float {
+  static var aim: Float {
     @_noLocks get { 0.988 * ceiling }
   }
   /// What a frame that passes the aim all the same is clipped to, so that the wave between frames stays below
   /// the ceiling.
-  private static var clip: Float {
+  static var clip: Float {
     @_noLocks get { 0.994 * ceiling }
   }
   /// Seconds from a frame's arrival to its leaving.
@@ -31,53 +31,69 @@ struct Limiter: ~Copyable {
   /// Seconds in which the gain recovers by a factor e.
   static let release = 0.017
 
-  private static let unity: Int64 = 1_073_741_824
-  private static let perUnity: Float = 1 / 1_073_741_824
+  static var unity: Int64 {
+    @_noLocks get { 1_073_741_824 }
+  }
+  static var perUnity: Float {
+    @_noLocks get { 1 / 1_073_741_824 }
+  }
   /// Frames that are looked at together while nothing is limited.
   private static let restLength = 64
   /// The greatest sample that the offset ahead follows, until its gain has been found.
-  private static let greatestFollowed: Float = 2
+  static var greatestFollowed: Float {
+    @_noLocks get { 2 }
+  }
   /// How much higher than its three frames the top of a parabola through them can be.
-  private static let overshoot: Float = 1.25
+  static var overshoot: Float {
+    @_noLocks get { 1.25 }
+  }
+  /// The same with room for rounding.
+  static var mostOvershoot: Float {
+    @_noLocks get { 1.251 }
+  }
   /// Samples beyond this have no top of their own: their differences could overflow.
-  private static let greatestParabola: Float = 1e15
+  static var greatestParabola: Float {
+    @_noLocks get { 1e15 }
+  }
 
   /// Frames of delay.
   let delay: Int
   /// Frames whose gain was below 1 since the start.
-  private(set) var limitedCount: Int64 = 0
+  var limitedCount: Int64 = 0
   /// The greatest magnitude that would have left at a gain of 1, since the start.
-  private(set) var peak: Float = 0
+  var peak: Float = 0
 
   /// What finds the offset that will be taken from a frame.
-  private var ahead: DCBlocker
+  var ahead: DCBlocker
   /// What removes the offset.
-  private var behind: DCBlocker
-  private let recovery: Int64
-  private let full: Int64
-  private let perFull: Float
+  var behind: DCBlocker
+  let recovery: Int64
+  let full: Int64
+  let perFull: Float
   /// Samples of the look-ahead and of a run before it, by their frames; the length is a multiple of a run's.
-  private let samples: FixedBuffer<Float>
+  let samples: FixedBuffer<Float>
   /// What the offset remover ahead left of them.
-  private let settled: FixedBuffer<Float>
+  let settled: FixedBuffer<Float>
   /// Where the remover ahead was at the first frames of the last runs.
   private let states: FixedBuffer<DCBlocker.State>
   /// Whether the remover behind does what the one ahead did; then it is found from that when it is needed.
-  private var isFollowing = true
-  private let held: FixedBuffer<Int64>
-  private let needs: FixedBuffer<PendingGain>
-  private var gainPlace = 0
-  private var sum: Int64
-  private var gain: Int64 = unity
-  private var frame: Int64 = 0
-  private var needHead = 0
-  private var needCount = 0
+  var isFollowing = true
+  let held: FixedBuffer<Int64>
+  let needs: FixedBuffer<PendingGain>
+  /// Frames that are limited together, until they have been.
+  let plan = GainPlan(capacity: restLength)
+  var gainPlace = 0
+  var sum: Int64
+  var gain: Int64 = unity
+  var frame: Int64 = 0
+  var needHead = 0
+  var needCount = 0
   /// The last frame that arrived.
-  private var latest: Float = 0
+  var latest: Float = 0
   /// The offset that will be taken from it.
-  private var latestOffset: Float = 0
+  var latestOffset: Float = 0
   /// What will leave of the frame before it, at a gain of 1.
-  private var earlier: Float = 0
+  var earlier: Float = 0
 
   /// A gain that a frame needs, until it has left.
   struct PendingGain: BitwiseCopyable {
@@ -88,6 +104,23 @@ struct Limiter: ~Copyable {
     init(gain: Int64, expiry: Int64) {
       self.gain = gain
       self.expiry = expiry
+    }
+  }
+
+  /// Frames in the making: gains behind each, what the remover ahead follows and finds, factors on what leaves.
+  struct GainPlan: ~Copyable {
+    let gains: FixedBuffer<Int64>
+    let sums: FixedBuffer<Int64>
+    let followed: FixedBuffer<Float>
+    let offsets: FixedBuffer<Float>
+    let factors: FixedBuffer<Float>
+
+    init(capacity: Int) {
+      gains = FixedBuffer(repeating: 0, count: capacity)
+      sums = FixedBuffer(repeating: 0, count: capacity)
+      followed = FixedBuffer(repeating: 0, count: capacity)
+      offsets = FixedBuffer(repeating: 0, count: capacity)
+      factors = FixedBuffer(repeating: 0, count: capacity)
     }
   }
 
@@ -161,14 +194,14 @@ struct Limiter: ~Copyable {
   }
 
   /// Whether every gain in the look-ahead is 1.
-  private var isResting: Bool {
+  var isResting: Bool {
     @_noLocks
     get { needCount == 0 && sum == full && gain == Self.unity }
   }
 
   /// The place of a frame in the rings.
   @_noLocks
-  private func place(of frame: Int64) -> Int { Int(frame) % samples.count }
+  func place(of frame: Int64) -> Int { Int(frame) % samples.count }
 
   /// The place of the run that begins at a frame.
   @_noLocks
@@ -221,7 +254,7 @@ struct Limiter: ~Copyable {
 
   /// Takes the frames that leave during a run that the rings have.
   @_noLocks @unsafe
-  private func leave(
+  func leave(
     _ ring: BufferView<Float>, to run: UnsafeMutablePointer<Float>, count: Int
   ) {
     let first = ahead.frame &- Int64(count &+ delay)
@@ -234,7 +267,7 @@ struct Limiter: ~Copyable {
 
   /// Brings the remover behind to the frame that leaves next.
   @_noLocks
-  private mutating func catchUp() {
+  mutating func catchUp() {
     let leaving = ahead.frame &- Int64(delay)
     guard isFollowing, behind.frame != leaving else { return }
     let start = leaving < 0 ? 0 : leaving &- leaving % Int64(Self.restLength)
@@ -265,100 +298,5 @@ struct Limiter: ~Copyable {
       index &+= 1
     }
     isFollowing = true
-  }
-
-  /// Limits frame by frame.
-  @_noLocks @unsafe
-  private mutating func limit(_ run: UnsafeMutablePointer<Float>, count: Int) {
-    catchUp()
-    var place = place(of: ahead.frame)
-    var index = 0
-    while index < count {
-      let sample = unsafe run[index]
-      let limited = gain == Self.unity ? sample : sample * (Float(gain) * Self.perUnity)
-      let followed = max(-Self.greatestFollowed, min(Self.greatestFollowed, limited))
-      settled[place] = ahead.next(followed)
-      let offset = ahead.offset
-      ask(before: sample - offset)
-      earlier = latest - latestOffset
-      (latest, latestOffset) = (sample, offset)
-      if abs(sample - offset) > peak { peak = abs(sample - offset) }
-      let wasResting = isResting
-      if !wasResting {
-        moveGain()
-        behind.quicken(from: ahead.frame)
-        ahead.quicken(from: ahead.frame)
-      }
-      if !wasResting || followed != sample { isFollowing = false }
-      samples[place] = sample
-      let behindPlace = place &- delay
-      let leaving = samples[behindPlace < 0 ? behindPlace &+ samples.count : behindPlace]
-      place = place &+ 1 == samples.count ? 0 : place &+ 1
-      frame &+= 1
-      let greatest = wasResting ? Self.ceiling : Self.clip
-      let left = behind.next(wasResting ? leaving : leaving * currentGain, greatest: greatest)
-      if abs(left) == greatest { isFollowing = false }
-      unsafe run[index] = left
-      index &+= 1
-    }
-  }
-
-  /// Notes the gain that the last frame needs, if it needs one: where it is a peak, the top of the parabola
-  /// through it and its neighbours stays below the ceiling.
-  @_noLocks
-  private mutating func ask(before next: Float) {
-    let leaving = latest - latestOffset
-    let magnitude = abs(leaving)
-    var rise: Float = 0
-    if magnitude >= abs(earlier), magnitude >= abs(next) {
-      let bend = abs(2 * leaving - earlier - next)
-      let slope = next - earlier
-      if magnitude > Self.greatestParabola {
-        rise = magnitude * (Self.overshoot - 1)
-      } else if bend > 1e-12 {
-        rise = slope * slope / (8 * bend)
-      }
-    }
-    guard magnitude + rise > Self.ceiling else { return }
-    // Of the offset on the sample's own side, the sample has that much more room.
-    let room = Self.aim + (leaving < 0 ? -latestOffset : latestOffset)
-    note(max(0, room) / max(abs(latest) + rise, Self.aim))
-  }
-
-  /// Remembers a gain; smaller gains replace greater ones before them.
-  @_noLocks
-  private mutating func note(_ needed: Float) {
-    let need = PendingGain(
-      gain: Int64(min(needed, 1) * Float(Self.unity)), expiry: frame &+ Int64(needs.count &- 2))
-    while needCount > 0, needs[wrapped(needHead &+ needCount &- 1)].gain >= need.gain {
-      needCount &-= 1
-    }
-    needs[wrapped(needHead &+ needCount)] = need
-    needCount &+= 1
-  }
-
-  /// Holds, releases and averages the gain by one frame.
-  @_noLocks
-  private mutating func moveGain() {
-    if needCount > 0, needs[needHead].expiry < frame {
-      needHead = wrapped(needHead &+ 1)
-      needCount &-= 1
-    }
-    let target = needCount > 0 ? needs[needHead].gain : Self.unity
-    if target < gain {
-      gain = target
-    } else {
-      let step = ((target &- gain) &* recovery) &>> 30
-      gain = min(target, gain &+ max(1, step))
-    }
-    sum = sum &+ gain &- held[gainPlace]
-    held[gainPlace] = gain
-    gainPlace = gainPlace &+ 1 == held.count ? 0 : gainPlace &+ 1
-    if sum < full { limitedCount &+= 1 }
-  }
-
-  @_noLocks
-  private func wrapped(_ index: Int) -> Int {
-    index >= needs.count ? index &- needs.count : index
   }
 }
