@@ -152,6 +152,10 @@ float temblor_move(float *lanes, long length, long count, float sum, float tilt)
   return kernels->move(lanes, length, count, sum, tilt);
 }
 
+long temblor_pass(temblor_guard *guard, float *samples, long step_count) {
+  return kernels->pass(guard, samples, step_count);
+}
+
 #else
 
 typedef int temblor_no_kernels;

@@ -415,9 +415,63 @@ TARGET static float NAME(move)(float *lanes, long length, long count, float sum,
   return norm;
 }
 
+TARGET static long NAME(pass)(temblor_guard *guard, float *samples, long step_count) {
+  const long length = guard->step_length;
+  const float scale = 1 / (float)length, middle = 0.5f + 0.5f * scale;
+  guard->outcome = temblor_guard_free;
+  for (long step = 0; step < step_count; step++, samples += length) {
+    float *ring = guard->frames + guard->start;
+    /* What has just been written in parts is slow to read as a whole. */
+    int is_ahead = (step_count - step) * length >= guard->read_count;
+    temblor_sums sums;
+    if (is_ahead) sums = NAME(moments)(samples, guard->weights, guard->read_count);
+    NAME(swap)(samples, ring, length);
+    if (!is_ahead) sums = NAME(moments)(ring, guard->weights, guard->read_count);
+    guard->leaving = guard->latest;
+    guard->latest = (temblor_step){
+        sums.sum, sums.tilt, sums.tilt + middle * sums.sum, sums.bend + middle * sums.tilt, sums.square * scale};
+    guard->start = guard->start == 0 ? length : 0;
+    float greatest =
+        NAME(move)(guard->lanes, guard->lane_length, guard->lane_count, guard->leaving.sum, guard->leaving.tilt);
+    if (greatest > guard->quiet) {
+      guard->greatest = greatest;
+      guard->outcome = temblor_guard_loud;
+      return step;
+    }
+    if (greatest < guard->negligible) {
+      for (long group = 0; group < guard->lane_count; group++)
+        memset(guard->lanes + group * guard->lane_length + 128, 0, 32 * sizeof(float));
+    }
+    if (guard->bucket_place == 0) {
+      guard->older = guard->newer;
+      guard->newer = guard->newest;
+      guard->newest = 0;
+    }
+    guard->bucket_place = guard->bucket_place + 1 == guard->bucket_length ? 0 : guard->bucket_place + 1;
+    if (greatest > guard->newest) guard->newest = greatest;
+    if (guard->lane_count > 0) {
+      const float *x = guard->lanes + 128;
+      float moved =
+          __builtin_fabsf((x[0] * guard->shares[0] + x[1] * guard->shares[1]) + x[2] * guard->shares[2]);
+      if (moved > guard->excursion) guard->excursion = moved;
+    }
+    double spent = (double)guard->leaving.square * guard->power;
+    guard->coil += (guard->coil_fraction * spent - guard->coil) * guard->coil_step;
+    guard->magnet += ((1 - guard->coil_fraction) * spent - guard->magnet) * guard->magnet_step;
+    guard->asked += (spent - guard->asked) * guard->averaging_step;
+    double rise = guard->coil + guard->magnet;
+    if (rise > guard->rise) guard->rise = rise;
+    if (guard->asked > guard->aim + guard->headroom * (guard->aim - rise)) {
+      guard->outcome = temblor_guard_warm;
+      return step + 1;
+    }
+  }
+  return step_count;
+}
+
 static const temblor_kernels NAME(kernels) = {
     NAME(dither), NAME(peak), NAME(scale), NAME(sine), NAME(follow), NAME(forget), NAME(pursue), NAME(swap),
-    NAME(moments), NAME(move)};
+    NAME(moments), NAME(move), NAME(pass)};
 
 #undef FLOATS
 #undef INTS

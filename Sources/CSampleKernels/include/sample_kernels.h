@@ -37,6 +37,46 @@ typedef struct {
   float sum, tilt, bend, square;
 } temblor_sums;
 
+/* A step of the drive: sums over its frames plain, by their places, the same of a ramp's share, and the mean square. */
+typedef struct {
+  float sum, tilt, rising_sum, rising_tilt, square;
+} temblor_step;
+
+/* Why steps were not all passed. */
+typedef enum {
+  temblor_guard_free = 0,
+  /* A model moves too far: the step that arrived last has been followed and is not done. */
+  temblor_guard_loud = 1,
+  /* The power asked for is more than is allowed behind the last step. */
+  temblor_guard_warm = 2,
+} temblor_guard_outcome;
+
+/* The protection of a transducer while its gain is 1. */
+typedef struct {
+  /* Groups of models as `move` takes them. */
+  float *_Nullable lanes;
+  long lane_length, lane_count;
+  /* Two steps, of which that at `start` leaves, and rows of weights as `moments` takes them. */
+  float *_Nullable frames;
+  const float *_Nullable weights;
+  long step_length, read_count, start;
+  /* The step that arrived last, and the one before it. */
+  temblor_step latest, leaving;
+  /* The greatest norm of a step, and those up to which nothing is to be done and everything is forgotten. */
+  float greatest, quiet, negligible;
+  /* The greatest norms of this period and the two before, and the place in this one. */
+  float newest, newer, older;
+  long bucket_place, bucket_length;
+  /* The temperature rise, and the power asked for, averaged. */
+  double coil, magnet, asked;
+  double power, coil_fraction, coil_step, magnet_step, averaging_step, aim, headroom;
+  /* The first three models' shares of the movement, the furthest it was, and the warmest. */
+  float shares[3];
+  float excursion;
+  double rise;
+  temblor_guard_outcome outcome;
+} temblor_guard;
+
 /* One set of the loops. */
 typedef struct {
   /* Rounds samples to 16 bits with the dither of SplitMix64; returns the generator's state. */
@@ -70,6 +110,8 @@ typedef struct {
   /* Moves groups of sixteen models, `length` numbers from one to the next, over a step: rows xx, xy, yx, yy, four
      factors on sum and tilt, x and y. Returns the greatest x * x + y * y. */
   float (*move)(float *lanes, long length, long count, float sum, float tilt);
+  /* Passes whole steps, giving what leaves for what arrives; returns how many are done. */
+  long (*pass)(temblor_guard *guard, float *samples, long step_count);
 } temblor_kernels;
 
 /* The set of a level: 0 for every processor, 1 for AVX2, 2 for AVX-512; null where this machine has no such instructions. */
@@ -91,6 +133,7 @@ TEMBLOR_REALTIME void temblor_pursue(
     float *_Nullable target, float *_Nullable offsets, long group_count);
 TEMBLOR_REALTIME void temblor_swap(float *samples, float *others, long count);
 TEMBLOR_REALTIME temblor_sums temblor_moments(const float *samples, const float *weights, long count);
+TEMBLOR_REALTIME long temblor_pass(temblor_guard *guard, float *samples, long step_count);
 TEMBLOR_REALTIME float temblor_move(float *lanes, long length, long count, float sum, float tilt);
 
 #pragma clang assume_nonnull end

@@ -1,6 +1,10 @@
 internal import CMath
 internal import RealtimeMemory
 
+#if arch(x86_64) && canImport(CSampleKernels)
+  internal import CSampleKernels
+#endif
+
 /// Finds the gain that keeps every transducer a profile may stand for within its excursion limit.
 ///
 /// It works in steps; in each the gain moves along a straight line. Each model has a norm that bounds every
@@ -136,11 +140,14 @@ struct ExcursionLimiter: ~Copyable {
   ///   - bound: The greatest gain that others allow.
   ///   - step: The drive of the step.
   ///   - next: The drive of the one behind it.
+  ///   - followed: The greatest norm, squared, where the step has been followed.
   @_noLocks
-  mutating func advance(gain: Float, bound: Float, step: StepMoments, next: StepMoments) -> Float {
+  mutating func advance(
+    gain: Float, bound: Float, step: StepMoments, next: StepMoments, followed: Float? = nil
+  ) -> Float {
     if lanes.count == 0 { return bound }
     if freedSteps >= ringLength {
-      let greatest = follow(step)
+      let greatest = followed ?? follow(step)
       if greatest <= quietSquare, bound == 1 {
         if greatest < Self.negligible { stop() }
         remember(greatest)
@@ -345,3 +352,32 @@ struct ExcursionLimiter: ~Copyable {
     }
   }
 }
+
+#if arch(x86_64) && canImport(CSampleKernels)
+  extension ExcursionLimiter {
+    /// Whether the gain is 1 for all that models remember.
+    var isFree: Bool {
+      @_noLocks get { lanes.count == 0 || freedSteps >= ringLength }
+    }
+
+    /// Lends what passes steps in C.
+    @_noLocks
+    func lend(to guarding: inout temblor_guard) {
+      unsafe guarding.lanes = UnsafeMutableRawPointer(lanes.address)
+        .assumingMemoryBound(to: Float.self)
+      unsafe guarding.lane_length = MemoryLayout<ModelLanes>.stride / MemoryLayout<Float>.stride
+      unsafe guarding.lane_count = lanes.count
+      unsafe guarding.shares = (shares[0], shares[1], shares[2])
+      unsafe (guarding.quiet, guarding.negligible) = (quietSquare, Self.negligible)
+      unsafe (guarding.newest, guarding.newer, guarding.older) = (newest, newer, older)
+      unsafe (guarding.bucket_place, guarding.bucket_length) = (bucketPlace, bucketLength)
+    }
+
+    /// Takes back what was lent.
+    @_noLocks
+    mutating func takeBack(_ guarding: temblor_guard) {
+      unsafe (newest, newer, older) = (guarding.newest, guarding.newer, guarding.older)
+      unsafe bucketPlace = guarding.bucket_place
+    }
+  }
+#endif

@@ -110,3 +110,22 @@ struct StepWeights: ~Copyable {
     ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]))
   }
 }
+
+#if arch(x86_64) && canImport(CSampleKernels)
+  extension StepMoments {
+    /// The same in C.
+    var inC: temblor_step {
+      @_noLocks get {
+        temblor_step(
+          sum: sum, tilt: tilt, rising_sum: risingSum, rising_tilt: risingTilt, square: square)
+      }
+    }
+
+    @_noLocks
+    init(_ step: temblor_step) {
+      (sum, tilt) = (step.sum, step.tilt)
+      (risingSum, risingTilt) = (step.rising_sum, step.rising_tilt)
+      square = step.square
+    }
+  }
+#endif

@@ -1,5 +1,9 @@
 internal import RealtimeMemory
 
+#if arch(x86_64) && canImport(CSampleKernels)
+  internal import CSampleKernels
+#endif
+
 /// Keeps a transducer from moving too far and from growing too warm: the last stage before the output.
 ///
 /// What it reckons with is exactly what leaves. The gain moves along a straight line in each step of half a
@@ -47,13 +51,26 @@ struct TransducerLimiter: ~Copyable {
   }
 
   /// Lowers the first frames of a buffer where they need it, delayed by `delay`.
+  ///
+  /// - Parameter isStepwise: Whether every step is taken in Swift; the bits are the same.
   @_noLocks
   mutating func process(
-    _ block: inout MutableSpan<Float>, count: Int, statistics: inout RenderStatistics
+    _ block: inout MutableSpan<Float>, count: Int, statistics: inout RenderStatistics,
+    isStepwise: Bool = false
   ) {
     precondition(count <= block.count, "frames beyond the block")
     var frame = 0
     while frame < count {
+      #if arch(x86_64) && canImport(CSampleKernels)
+        if place == 0, !isStepwise, count &- frame >= stepLength, gain == 1, lastGain == 1,
+          powerGain == 1, excursion.isFree, let samples = unsafe block.address()
+        {
+          let steps = unsafe pass(
+            samples + frame, stepCount: (count &- frame) / stepLength, statistics: &statistics)
+          frame &+= steps &* stepLength
+          continue
+        }
+      #endif
       let run = min(stepLength &- place, count &- frame)
       exchange(&block, in: frame..<frame &+ run)
       frame &+= run
@@ -103,8 +120,20 @@ struct TransducerLimiter: ~Copyable {
     latest = arrived
     place = 0
     start = start == 0 ? stepLength : 0
+    finishStep(leaving, next: arrived, &statistics)
+  }
+
+  /// Finds the gain behind the step that leaves next.
+  ///
+  /// - Parameter followed: The greatest norm of the models, squared, where they have been moved over the step.
+  @_noLocks
+  private mutating func finishStep(
+    _ leaving: StepMoments, next: StepMoments, followed: Float? = nil,
+    _ statistics: inout RenderStatistics
+  ) {
     lastGain = gain
-    gain = excursion.advance(gain: lastGain, bound: powerGain, step: leaving, next: arrived)
+    gain = excursion.advance(
+      gain: lastGain, bound: powerGain, step: leaving, next: next, followed: followed)
     if gain < powerGain { statistics.excursionLimitedFrameCount &+= Int64(stepLength) }
     if powerGain < 1 { statistics.powerLimitedFrameCount &+= Int64(stepLength) }
     if gain < statistics.minimumProtectionGain { statistics.minimumProtectionGain = gain }
@@ -118,3 +147,41 @@ struct TransducerLimiter: ~Copyable {
     if rise > statistics.peakTemperatureRise { statistics.peakTemperatureRise = rise }
   }
 }
+
+#if arch(x86_64) && canImport(CSampleKernels)
+  extension TransducerLimiter {
+    /// What passes steps in C.
+    @_noLocks @unsafe
+    func lent() -> temblor_guard {
+      var guarding = unsafe temblor_guard()
+      unsafe excursion.lend(to: &guarding)
+      unsafe thermal.lend(to: &guarding)
+      unsafe guarding.frames = frames.address
+      unsafe guarding.weights = UnsafePointer(weights.rows.address)
+      unsafe (guarding.step_length, guarding.read_count) = (stepLength, weights.readCount)
+      unsafe (guarding.start, guarding.latest) = (start, latest.inC)
+      return unsafe guarding
+    }
+
+    /// Passes whole steps while the gain is 1; returns how many, at least one.
+    @_noLocks @unsafe
+    private mutating func pass(
+      _ samples: UnsafeMutablePointer<Float>, stepCount: Int, statistics: inout RenderStatistics
+    ) -> Int {
+      var guarding = unsafe lent()
+      let done = unsafe temblor_pass(&guarding, samples, stepCount)
+      unsafe start = guarding.start
+      latest = unsafe StepMoments(guarding.latest)
+      unsafe excursion.takeBack(guarding)
+      let moved = unsafe guarding.excursion
+      if moved > statistics.peakExcursion { statistics.peakExcursion = moved }
+      let rise = unsafe Float(guarding.rise)
+      if rise > statistics.peakTemperatureRise { statistics.peakTemperatureRise = rise }
+      powerGain = unsafe Float(thermal.takeBack(guarding))
+      guard unsafe guarding.outcome == temblor_guard_loud else { return done }
+      unsafe finishStep(
+        StepMoments(guarding.leaving), next: latest, followed: guarding.greatest, &statistics)
+      return done &+ 1
+    }
+  }
+#endif

@@ -1,5 +1,9 @@
 internal import CMath
 
+#if arch(x86_64) && canImport(CSampleKernels)
+  internal import CSampleKernels
+#endif
+
 /// How warm a transducer is, where 1 is what its continuous power leads to in the end.
 public struct TransducerThermalState: Equatable, Sendable, BitwiseCopyable {
   /// The coil's part, which follows in seconds.
@@ -79,10 +83,39 @@ struct ThermalLimiter: Sendable, BitwiseCopyable {
     temperatureRise.coil += (coilFraction * spent - temperatureRise.coil) * coilStep
     temperatureRise.magnet += ((1 - coilFraction) * spent - temperatureRise.magnet) * magnetStep
     self.asked += (asked * power - self.asked) * averagingStep
-    let allowed =
-      TransducerLimits.powerAim
-      + Self.headroom * (TransducerLimits.powerAim - temperatureRise.total)
-    if self.asked <= allowed { return 1 }
-    return allowed > 0 ? min(1, RealtimeMath.inverseSquareRoot(self.asked / allowed)) : 0
+    return gain
+  }
+
+  /// The gain that keeps the power asked for within what the temperature allows.
+  private var gain: Double {
+    @_noLocks get {
+      let allowed =
+        TransducerLimits.powerAim
+        + Self.headroom * (TransducerLimits.powerAim - temperatureRise.total)
+      if asked <= allowed { return 1 }
+      return allowed > 0 ? min(1, RealtimeMath.inverseSquareRoot(asked / allowed)) : 0
+    }
   }
 }
+
+#if arch(x86_64) && canImport(CSampleKernels)
+  extension ThermalLimiter {
+    /// Lends what passes steps in C.
+    @_noLocks
+    func lend(to guarding: inout temblor_guard) {
+      unsafe (guarding.coil, guarding.magnet) = (temperatureRise.coil, temperatureRise.magnet)
+      unsafe (guarding.asked, guarding.power) = (asked, power)
+      unsafe (guarding.coil_fraction, guarding.coil_step) = (coilFraction, coilStep)
+      unsafe (guarding.magnet_step, guarding.averaging_step) = (magnetStep, averagingStep)
+      unsafe (guarding.aim, guarding.headroom) = (TransducerLimits.powerAim, Self.headroom)
+    }
+
+    /// Takes back what was lent, and returns the gain that comes.
+    @_noLocks
+    mutating func takeBack(_ guarding: temblor_guard) -> Double {
+      unsafe temperatureRise = TransducerThermalState(coil: guarding.coil, magnet: guarding.magnet)
+      unsafe asked = guarding.asked
+      return gain
+    }
+  }
+#endif
