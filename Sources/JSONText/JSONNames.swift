@@ -34,6 +34,22 @@ public struct JSONNames: Sendable {
     return index(text.span, node.keyRange, isEscaped: node.isKeyEscaped)
   }
 
+  /// The members of an object by the numbers of their keys, found in one pass; at most 32 names.
+  package func fields(of object: JSONValue) -> JSONFields {
+    var fields = JSONFields(of: object.document)
+    let (allNodes, allText) = (object.document.nodes, object.document.text)
+    let nodes = allNodes.span
+    let text = allText.span
+    let end = nodes[object.index].form == .object ? Int(nodes[object.index].extent) : 0
+    var member = object.index + 1
+    while member < end {
+      let node = nodes[member]
+      fields.add(index(text, node.keyRange, isEscaped: node.isKeyEscaped), at: member)
+      member = node.isContainer ? Int(node.extent) : member + 1
+    }
+    return fields
+  }
+
   /// The number of the name that is a string value's text, or nothing.
   public func index(ofString value: JSONValue) -> Int? {
     let node = value.node
@@ -81,12 +97,15 @@ public struct JSONNames: Sendable {
     }
     if let best { return best.name }
     guard wanted.count >= 4 else { return nil }
-    let lower = text.lowercased()
     return names.filter { name in
-      let other = name.lowercased()
-      return name != text && other.utf8.count >= 4
-        && (other.contains(lower) || lower.contains(other))
+      let other = Array(name.lowercased().utf8)
+      return name != text && other.count >= 4
+        && (Self.contains(other, wanted) || Self.contains(wanted, other))
     }.min { $0.utf8.count < $1.utf8.count }
+  }
+
+  private static func contains(_ text: [UInt8], _ part: [UInt8]) -> Bool {
+    text.indices.contains { text[$0...].starts(with: part) }
   }
 
   /// How many insertions, deletions, replacements and swaps of neighbours turn one text into
@@ -110,5 +129,35 @@ public struct JSONNames: Sendable {
       (before, last, row) = (last, row, before)
     }
     return last[right.count]
+  }
+}
+
+/// The members of an object by the numbers of their keys in a list of names.
+package struct JSONFields {
+  /// How many members the object has.
+  package private(set) var memberCount = 0
+  /// The names that are keys, as bits.
+  package private(set) var names: UInt32 = 0
+  private let document: JSONDocument
+  private var members = InlineArray<32, UInt32>(repeating: 0)
+
+  init(of document: JSONDocument) { self.document = document }
+
+  /// Notes the next member and the number of its key, where that has one.
+  mutating func add(_ name: Int?, at member: Int) {
+    memberCount += 1
+    guard let name else { return }
+    names |= 1 << UInt32(name)
+    members[name] = UInt32(truncatingIfNeeded: member)
+  }
+
+  /// Whether each member has a name of its own, out of some given as bits.
+  package func areDistinct(among allowed: UInt32) -> Bool {
+    names & ~allowed == 0 && names.nonzeroBitCount == memberCount
+  }
+
+  /// The last member whose key is a name, or nil.
+  package subscript(name: Int) -> JSONValue? {
+    names & 1 << UInt32(name) == 0 ? nil : JSONValue(document, known: Int(members[name]))
   }
 }

@@ -5,6 +5,8 @@ extension JSONReader {
     var isEscaped = false
     position += 1
     while position < text.count {
+      skipPlain(text)
+      guard position < text.count else { break }
       let byte = text[position]
       switch byte {
       case UInt8(ascii: "\""):
@@ -22,6 +24,24 @@ extension JSONReader {
       }
     }
     throw endOfString(start)
+  }
+
+  /// Passes ASCII without quotes, backslashes and controls, eight bytes at a time.
+  @inline(__always)
+  private mutating func skipPlain(_ text: Span<UInt8>) {
+    let ones: UInt64 = 0x0101_0101_0101_0101
+    let highs = ones << 7
+    while position + 8 <= text.count {
+      let bytes = unsafe UInt64(
+        littleEndian: text.bytes.unsafeLoadUnaligned(fromByteOffset: position, as: UInt64.self))
+      // A difference has its highest bit set where a byte was less than what was taken away.
+      let quotes = bytes ^ ones &* UInt64(UInt8(ascii: "\""))
+      let backslashes = bytes ^ ones &* UInt64(UInt8(ascii: "\\"))
+      let special =
+        (quotes &- ones) | (backslashes &- ones) | (bytes &- ones &* 0x20) | bytes
+      position += (special & highs).trailingZeroBitCount / 8
+      if special & highs != 0 { return }
+    }
   }
 
   /// Reads one escape, two for a surrogate pair.

@@ -21,6 +21,40 @@ enum AHAPKey: String, CaseIterable {
   case eventParameters = "EventParameters"
   case parameterValue = "ParameterValue"
   case parameterCurveControlPoints = "ParameterCurveControlPoints"
+
+  /// The place in declaration order, which is also that of the keys of one object in canonical text.
+  var index: Int {
+    switch self {
+    case .version: 0
+    case .metadata: 1
+    case .pattern: 2
+    case .event: 3
+    case .parameter: 4
+    case .parameterCurve: 5
+    case .parameterID: 6
+    case .time: 7
+    case .eventType: 8
+    case .eventDuration: 9
+    case .eventWaveformPath: 10
+    case .eventWaveformUseVolumeEnvelope: 11
+    case .eventWaveformLoopEnabled: 12
+    case .eventParameters: 13
+    case .parameterValue: 14
+    case .parameterCurveControlPoints: 15
+    }
+  }
+
+  /// The place as a bit of a mask.
+  var bit: UInt32 { 1 << UInt32(index) }
+
+  /// The keys that only events with a sound file need.
+  static let waveformBits =
+    eventWaveformPath.bit | eventWaveformUseVolumeEnvelope.bit | eventWaveformLoopEnabled.bit
+}
+
+extension JSONFields {
+  /// The last member with a key, or nil.
+  subscript(key: AHAPKey) -> JSONValue? { self[key.index] }
 }
 
 /// A place in the grammar: what an object or array stands for.
@@ -33,20 +67,22 @@ enum AHAPScope {
   case unknown
 
   /// The keys that objects of this scope can have, in the order of canonical text.
-  var keys: [AHAPKey] {
+  var keys: [AHAPKey] { AHAPKey.allCases.filter { keyBits & $0.bit != 0 } }
+
+  /// The keys that objects of this scope can have, as bits.
+  var keyBits: UInt32 {
     switch self {
-    case .file: [.version, .metadata, .pattern]
-    case .entry: [.event, .parameter, .parameterCurve]
+    case .file: AHAPKey.version.bit | AHAPKey.metadata.bit | AHAPKey.pattern.bit
+    case .entry: AHAPKey.event.bit | AHAPKey.parameter.bit | AHAPKey.parameterCurve.bit
     case .event:
-      [
-        .time, .eventType, .eventDuration, .eventWaveformPath, .eventWaveformUseVolumeEnvelope,
-        .eventWaveformLoopEnabled, .eventParameters,
-      ]
-    case .eventParameter: [.parameterID, .parameterValue]
-    case .parameter: [.parameterID, .time, .parameterValue]
-    case .curve: [.parameterID, .time, .parameterCurveControlPoints]
-    case .controlPoint: [.time, .parameterValue]
-    case .entries, .eventParameters, .controlPoints, .unknown: []
+      AHAPKey.time.bit | AHAPKey.eventType.bit | AHAPKey.eventDuration.bit | AHAPKey.waveformBits
+        | AHAPKey.eventParameters.bit
+    case .eventParameter: AHAPKey.parameterID.bit | AHAPKey.parameterValue.bit
+    case .parameter: AHAPKey.parameterID.bit | AHAPKey.time.bit | AHAPKey.parameterValue.bit
+    case .curve:
+      AHAPKey.parameterID.bit | AHAPKey.time.bit | AHAPKey.parameterCurveControlPoints.bit
+    case .controlPoint: AHAPKey.time.bit | AHAPKey.parameterValue.bit
+    case .entries, .eventParameters, .controlPoints, .unknown: 0
     }
   }
 
@@ -83,6 +119,9 @@ where Name.RawValue == String {
 
   /// The name that is a member's key, or nothing.
   func name(ofKey member: JSONValue) -> Name? { list.index(ofKey: member).map { cases[$0] } }
+
+  /// The members of an object by their keys.
+  func fields(of object: JSONValue) -> JSONFields { list.fields(of: object) }
 
   /// The name that is a string, or nothing.
   func name(ofString value: JSONValue) -> Name? { list.index(ofString: value).map { cases[$0] } }

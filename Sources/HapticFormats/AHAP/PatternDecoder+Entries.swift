@@ -3,43 +3,21 @@ import HapticModel
 import JSONText
 
 extension PatternDecoder {
-  /// The members of one event, before they are judged.
-  private struct Members {
-    var time: JSONValue?
-    var type: JSONValue?
-    var duration: JSONValue?
-    var parameters: JSONValue?
-    var path: JSONValue?
-    var envelope: JSONValue?
-    var loop: JSONValue?
-  }
-
   /// Reads one event.
   mutating func decodeEvent(_ value: JSONValue) {
     guard expect(.object, value, as: "Event", code: AHAPScope.event.badEntryCode) else { return }
-    var members = Members()
-    for member in value.members {
-      switch Vocabulary.keys.name(ofKey: member) {
-      case .time: members.time = member
-      case .eventType: members.type = member
-      case .eventDuration: members.duration = member
-      case .eventParameters: members.parameters = member
-      case .eventWaveformPath: members.path = member
-      case .eventWaveformUseVolumeEnvelope: members.envelope = member
-      case .eventWaveformLoopEnabled: members.loop = member
-      default: noteUnknownKey(member, in: .event)
-      }
-    }
+    let members = Vocabulary.keys.fields(of: value)
+    noteUnknownKeys(of: value, members, in: .event)
     let kind = name(
-      members.type, .eventType, of: value, scope: .event, in: Vocabulary.eventTypes,
+      members[.eventType], .eventType, of: value, scope: .event, in: Vocabulary.eventTypes,
       otherwise: .unknownEventType, "event type", code: CoreHapticsCode.invalidEventType)
-    let time = time(members.time, of: value, scope: .event)
-    let duration = members.duration.flatMap { present($0) }.flatMap { self.duration($0) }
-    let parameters = members.parameters.flatMap { present($0) }
+    let time = time(members[.time], of: value, scope: .event)
+    let duration = members[.eventDuration].flatMap { present($0) }.flatMap { self.duration($0) }
+    let parameters = members[.eventParameters].flatMap { present($0) }
       .map { eventParameters($0, kind: kind) }
     let waveform = waveform(members, of: value, kind: kind)
     guard let kind, let time else { return }
-    checkLength(kind, duration: duration, members.duration, of: value)
+    checkLength(kind, duration: duration, members[.eventDuration], of: value)
     eventValues.append(value.index)
     pattern.events.append(
       HapticEvent(
@@ -87,15 +65,9 @@ extension PatternDecoder {
     guard expect(.array, list, as: "EventParameters", code: code) else { return parameters }
     for element in list.elements {
       guard expect(.object, element, as: "an event parameter", code: code) else { continue }
-      var id: JSONValue?
-      var amount: JSONValue?
-      for member in element.members {
-        switch Vocabulary.keys.name(ofKey: member) {
-        case .parameterID: id = member
-        case .parameterValue: amount = member
-        default: noteUnknownKey(member, in: .eventParameter)
-        }
-      }
+      let members = Vocabulary.keys.fields(of: element)
+      noteUnknownKeys(of: element, members, in: .eventParameter)
+      let (id, amount) = (members[.parameterID], members[.parameterValue])
       let name = name(
         id, .parameterID, of: element, scope: .eventParameter, in: Vocabulary.eventParameters,
         otherwise: .unknownParameter, "event parameter", code: CoreHapticsCode.invalidParameterType)
@@ -121,24 +93,28 @@ extension PatternDecoder {
   // MARK: - Sound files
 
   private mutating func waveform(
-    _ members: Members, of event: JSONValue, kind: HapticEvent.Kind?
+    _ members: JSONFields, of event: JSONValue, kind: HapticEvent.Kind?
   ) -> AudioWaveform? {
     let code = CoreHapticsCode.invalidAudioResource
+    if members.names & AHAPKey.waveformBits == 0, kind != .audioCustom { return nil }
     if let kind, kind != .audioCustom {
       // Nothing depends on them, whatever they hold: editors write null.
-      for member in [members.path, members.envelope, members.loop] {
+      for member in [
+        members[.eventWaveformPath], members[.eventWaveformUseVolumeEnvelope],
+        members[.eventWaveformLoopEnabled],
+      ] {
         guard let member, let key = member.key else { continue }
         log.add(.parameterNotApplicable, at: member, "\(key) has no effect on \(kind.text)")
       }
       return nil
     }
-    let envelope = members.envelope.flatMap { present($0) }.flatMap {
+    let envelope = members[.eventWaveformUseVolumeEnvelope].flatMap { present($0) }.flatMap {
       flag(of: $0, as: AHAPKey.eventWaveformUseVolumeEnvelope.rawValue, code: code)
     }
-    let loop = members.loop.flatMap { present($0) }.flatMap {
+    let loop = members[.eventWaveformLoopEnabled].flatMap { present($0) }.flatMap {
       flag(of: $0, as: AHAPKey.eventWaveformLoopEnabled.rawValue, code: code)
     }
-    guard let path = members.path.flatMap({ present($0) }) else {
+    guard let path = members[.eventWaveformPath].flatMap({ present($0) }) else {
       if kind == .audioCustom {
         log.add(
           .waveformPath, at: event,
@@ -196,20 +172,12 @@ extension PatternDecoder {
     guard expect(.object, value, as: "ParameterCurve", code: AHAPScope.curve.badEntryCode) else {
       return
     }
-    var id: JSONValue?
-    var time: JSONValue?
-    var list: JSONValue?
-    for member in value.members {
-      switch Vocabulary.keys.name(ofKey: member) {
-      case .parameterID: id = member
-      case .time: time = member
-      case .parameterCurveControlPoints: list = member
-      default: noteUnknownKey(member, in: .curve)
-      }
-    }
-    let name = dynamicParameter(id, of: value, scope: .curve)
-    let start = self.time(time, of: value, scope: .curve)
-    list = require(list, .parameterCurveControlPoints, of: value, scope: .curve)
+    let members = Vocabulary.keys.fields(of: value)
+    noteUnknownKeys(of: value, members, in: .curve)
+    let name = dynamicParameter(members[.parameterID], of: value, scope: .curve)
+    let start = self.time(members[.time], of: value, scope: .curve)
+    let list = require(
+      members[.parameterCurveControlPoints], .parameterCurveControlPoints, of: value, scope: .curve)
     guard let list else { return }
     let points = controlPoints(list, of: name)
     guard let name, let start else { return }
@@ -226,16 +194,10 @@ extension PatternDecoder {
     var isSorted = true
     for element in list.elements {
       guard expect(.object, element, as: "a control point", code: code) else { continue }
-      var time: JSONValue?
-      var amount: JSONValue?
-      for member in element.members {
-        switch Vocabulary.keys.name(ofKey: member) {
-        case .time: time = member
-        case .parameterValue: amount = member
-        default: noteUnknownKey(member, in: .controlPoint)
-        }
-      }
-      let start = self.time(time, of: element, scope: .controlPoint)
+      let members = Vocabulary.keys.fields(of: element)
+      noteUnknownKeys(of: element, members, in: .controlPoint)
+      let amount = members[.parameterValue]
+      let start = self.time(members[.time], of: element, scope: .controlPoint)
       let number = parameterValue(amount, of: element, scope: .controlPoint)
       guard let start, let number, let amount, let id else { continue }
       if let last = points.last, start < last.time, isSorted {

@@ -108,6 +108,11 @@ struct PatternDecoder {
   private mutating func decodeEntry(_ entry: JSONValue) {
     guard expect(.object, entry, as: "an entry of Pattern", code: AHAPScope.entry.badEntryCode)
     else { return }
+    let members = Vocabulary.keys.fields(of: entry)
+    // As almost all entries are.
+    if members.memberCount == 1, let event = members[.event], event.kind != .null {
+      return decodeEvent(event)
+    }
     var event: JSONValue?
     var parameter: JSONValue?
     var curve: JSONValue?
@@ -169,19 +174,11 @@ struct PatternDecoder {
     guard expect(.object, value, as: "Parameter", code: AHAPScope.parameter.badEntryCode) else {
       return
     }
-    var id: JSONValue?
-    var time: JSONValue?
-    var amount: JSONValue?
-    for member in value.members {
-      switch Vocabulary.keys.name(ofKey: member) {
-      case .parameterID: id = member
-      case .time: time = member
-      case .parameterValue: amount = member
-      default: noteUnknownKey(member, in: .parameter)
-      }
-    }
-    let name = dynamicParameter(id, of: value, scope: .parameter)
-    let start = self.time(time, of: value, scope: .parameter)
+    let members = Vocabulary.keys.fields(of: value)
+    noteUnknownKeys(of: value, members, in: .parameter)
+    let amount = members[.parameterValue]
+    let name = dynamicParameter(members[.parameterID], of: value, scope: .parameter)
+    let start = self.time(members[.time], of: value, scope: .parameter)
     let number = parameterValue(amount, of: value, scope: .parameter)
     guard let name, let start, let amount, let number else { return }
     parameterValues.append(value.index)
@@ -310,6 +307,12 @@ struct PatternDecoder {
       return "rename \(written.quoted()) to \(key.rawValue.quoted())"
     }
     return nil
+  }
+
+  /// Notes the keys that an object cannot have.
+  mutating func noteUnknownKeys(of value: JSONValue, _ members: JSONFields, in scope: AHAPScope) {
+    if members.areDistinct(among: scope.keyBits) { return }
+    for member in value.members { noteUnknownKey(member, in: scope) }
   }
 
   /// Notes a key that its object cannot have.

@@ -102,7 +102,8 @@ extension RenderPlanBuilder {
     let shaped = profile.intensity.amplitude(atIntensity: intensity)
     let even = Self.value(of: burstLevels, at: sharpness)
     let growth = Self.value(of: burstGrowths, at: sharpness)
-    let share = raised(law.floor + (1 - law.floor) * shaped, to: growth)
+    let full = law.floor + (1 - law.floor) * shaped
+    let share = growth == 1 ? full : raised(full, to: growth)
     let amplitude = intensity > 0 ? law.level * share * even : 0
     let hertz = law.frequency.hertz(atSharpness: sharpness)
     let squareness =
