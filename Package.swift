@@ -171,7 +171,8 @@ let package = Package(
     .testTarget(
       name: "EarthReadyDrillTests", dependencies: ["earthready-drill"], swiftSettings: strict),
     .target(
-      name: "HapticOutputs", dependencies: ["CALSA", "HapticPlayback", "SoundFile"],
+      name: "HapticOutputs",
+      dependencies: ["CALSA", "HapticPlayback", "SoundFile", "SystemSupport"],
       swiftSettings: strict),
     .target(
       name: "CFaultyPCM", dependencies: ["CALSA"], path: "Tests/CFaultyPCM",
@@ -267,7 +268,7 @@ let package = Package(
       name: "ReviewPages",
       dependencies: [
         "BlindListening", "HapticModel", "HapticRender", "JSONText", "PatternComparison",
-        "SignalAnalysis", "SignalPlots", "SoundFile",
+        "SignalAnalysis", "SignalPlots", "SoundFile", "SystemSupport",
       ], resources: [.embedInCode("Page")], swiftSettings: strict),
     .testTarget(
       name: "ReviewPagesTests",

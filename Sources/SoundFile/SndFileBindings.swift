@@ -2,6 +2,7 @@
   import CSndFile
   import Glibc
   internal import Synchronization
+  internal import SystemSupport
 
   /// The funnel to libsndfile: one function for each call, results checked, errors in our words.
   enum SndFileBindings {
@@ -154,7 +155,7 @@
       }
       let said = said()
       // What it says of its own structure where a header was read and its figures make no sound.
-      if reading, said.contains("SF_INFO") { return .invalidHeader(path) }
+      if reading, said.mentions("SF_INFO") { return .invalidHeader(path) }
       return SoundFileError(
         kind: reading ? .notSound : .unsupportedFormat, path: path,
         description: reading

@@ -31,6 +31,21 @@ extension String {
   }
 }
 
+extension StringProtocol {
+  /// Where a text that is not empty first stands in this one, byte for byte, or nil.
+  ///
+  /// The search of the standard library comes with its regular expressions, a megabyte of the program.
+  package func place(of text: String) -> Range<Index>? {
+    for start in utf8.indices where utf8[start...].starts(with: text.utf8) {
+      return start..<utf8.index(start, offsetBy: text.utf8.count)
+    }
+    return nil
+  }
+
+  /// Whether a text stands in this one, byte for byte.
+  package func mentions(_ text: String) -> Bool { place(of: text) != nil }
+}
+
 extension [String] {
   /// `a`, `a or b`, `a, b or c`.
   package var joinedWithOr: String {

@@ -1,6 +1,7 @@
 internal import Glibc
 public import HapticPlayback
 internal import SoundFile
+internal import SystemSupport
 
 /// A recording device of ALSA that is emptied whenever there is time.
 ///
@@ -46,7 +47,7 @@ public final class ALSACapture {
       decoder = SampleDecoder(granted.encoding)
       frameSize = granted.encoding.byteCount * channelCount
       bytes = Array(repeating: 0, count: granted.periodSize * frameSize)
-      isPaced = pcm.anatomy().contains("Null PCM")
+      isPaced = pcm.anatomy().mentions("Null PCM")
     } catch let failure as PCMFailure {
       throw Self.error(failure, device: device)
     } catch let error as ALSAError {

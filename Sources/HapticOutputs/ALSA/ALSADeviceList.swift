@@ -3,6 +3,7 @@ internal import Glibc
 internal import HapticPlayback
 public import SoundFile
 internal import Synchronization
+internal import SystemSupport
 
 /// The playback devices of this machine.
 public enum ALSADeviceList {
@@ -61,7 +62,7 @@ public enum ALSADeviceList {
         channelCounts: PCMNegotiation.channelCounts(of: pcm, in: try pcm.channelCounts()),
         encodings: SampleEncoding.allCases.filter { pcm.offers($0) },
         periodLengths: try pcm.periodLengths(),
-        isHardware: pcm.isCard || anatomy.contains("Hardware PCM card"))
+        isHardware: pcm.isCard || anatomy.mentions("Hardware PCM card"))
     } catch {
       device.problem = ALSAError(error, device: device.name)
     }

@@ -1,6 +1,7 @@
 internal import Glibc
 internal import HapticPlayback
 internal import SoundFile
+internal import SystemSupport
 
 /// The negotiation with a device: asks, reads back, adapts.
 struct PCMNegotiation {
@@ -68,8 +69,8 @@ struct PCMNegotiation {
     return PCMConfiguration(
       rate: rate, channelCount: channelCount, encoding: encoding, access: access,
       periodSize: periodSize, bufferSize: bufferSize,
-      isHardware: pcm.isCard || anatomy.contains("Hardware PCM card"),
-      isPaced: anatomy.contains("Null PCM"), isJACKClient: anatomy.contains("JACK"))
+      isHardware: pcm.isCard || anatomy.mentions("Hardware PCM card"),
+      isPaced: anatomy.mentions("Null PCM"), isJACKClient: anatomy.mentions("JACK"))
   }
 
   /// Mapped memory, but not that of a plug-in, where the library only emulates it.

@@ -1,6 +1,7 @@
 internal import HapticModel
 internal import HapticRender
 internal import PatternComparison
+internal import SystemSupport
 
 /// A difference in the words of a list: what and how, by how much, when.
 struct FindingText: Equatable {
@@ -96,7 +97,9 @@ struct FindingText: Equatable {
   private static func shortened(_ sentence: String, label: String) -> String {
     var text = sentence[...]
     if text.hasSuffix(".") { text = text.dropLast() }
-    text = text.replacing(" of \(label)'s ", with: " of the ")
+    while let owner = text.place(of: " of \(label)'s ") {
+      text.replaceSubrange(owner, with: " of the ")
+    }
     for start in [
       "\(label)'s ", "\(label) has ", "\(label) is ", "\(label) as a whole ", "\(label) ",
     ]

@@ -224,7 +224,7 @@ extension PlotVerb {
       for name in ["LC_ALL", "LC_CTYPE", "LANG"] {
         guard let value = unsafe getenv(name) else { continue }
         let locale = unsafe String(cString: value).lowercased()
-        if !locale.isEmpty { return locale.contains("utf-8") || locale.contains("utf8") }
+        if !locale.isEmpty { return locale.mentions("utf-8") || locale.mentions("utf8") }
       }
       return false
     }
