@@ -21,7 +21,7 @@ package struct CommandDescription: Sendable {
   package var abstract: String
   /// Paragraphs with an empty line between; one whose lines are indented is kept as it is.
   ///
-  /// Written when it is shown: every start of the program creates every description.
+  /// Written when it is shown, which few starts of the program do.
   package var discussion: String { makeDiscussion() }
   private var makeDiscussion: @Sendable () -> String
   /// At most one repeats; the optional ones come after the required ones.

@@ -1,5 +1,24 @@
 import SystemSupport
 
+/// A verb by its name, described when it is needed: a start of the program needs one.
+package struct CommandEntry: Sendable {
+  /// The name of the description.
+  package let name: String
+  /// Makes the description.
+  package let description: @Sendable () -> CommandDescription
+
+  /// A verb that is described later.
+  package init(
+    _ name: String, _ description: @autoclosure @escaping @Sendable () -> CommandDescription
+  ) {
+    self.name = name
+    self.description = description
+  }
+
+  /// A verb that was described.
+  package init(_ description: CommandDescription) { self.init(description.name, description) }
+}
+
 /// A program of several verbs, and all that is derived from their declarations.
 package struct Program: Sendable {
   /// The word that starts it.
@@ -11,9 +30,10 @@ package struct Program: Sendable {
   package var abstract: String
   /// Paragraphs with an empty line between.
   package var discussion: String
-  /// The verbs in the order help lists them; `help` comes by itself. They are created at each call.
-  package var commands: [CommandDescription] { makeCommands() }
-  private var makeCommands: @Sendable () -> [CommandDescription]
+  /// The verbs in the order help lists them; `help` comes by itself.
+  private var entries: [CommandEntry]
+  /// The descriptions of all verbs, which are created at each call.
+  package var commands: [CommandDescription] { entries.map { $0.description() } }
   package var examples: [CommandDescription.Example]
   /// Sections for the manual alone, after the verbs.
   package var manualSections: [(title: String, body: String)]
@@ -26,7 +46,7 @@ package struct Program: Sendable {
 
   package init(
     _ name: String, version: String, date: String = "", abstract: String, discussion: String = "",
-    commands: @autoclosure @escaping @Sendable () -> [CommandDescription],
+    commands: [CommandEntry],
     examples: [CommandDescription.Example] = [],
     manualSections: [(title: String, body: String)] = [],
     alternatives: [String: String] = [:],
@@ -38,7 +58,7 @@ package struct Program: Sendable {
     self.date = date
     self.abstract = abstract
     self.discussion = discussion
-    makeCommands = commands
+    entries = commands
     self.examples = examples
     self.manualSections = manualSections
     self.alternatives = alternatives
@@ -57,13 +77,17 @@ package struct Program: Sendable {
     return commands + [helpCommand(listing: commands)]
   }
 
+  /// The verb of this name, or nil; no other is created.
   package func command(named name: String) -> CommandDescription? {
-    everyCommand.first { $0.name == name }
+    if let entry = entries.first(where: { $0.name == name }) { return entry.description() }
+    return name == Self.help ? helpCommand(listing: commands) : nil
   }
+
+  private static let help = "help"
 
   private func helpCommand(listing commands: [CommandDescription]) -> CommandDescription {
     CommandDescription(
-      "help", abstract: "Show help for the program or a verb.",
+      Self.help, abstract: "Show help for the program or a verb.",
       arguments: [
         Argument(
           "VERB", help: "The verb to show help for.", completion: .words(commands.map(\.name)),
@@ -96,7 +120,7 @@ package struct Program: Sendable {
       throw UsageError(
         .unrecognizedName, "unknown verb \(verb.inQuotes); \(alternative)")
     }
-    throw .unknown("verb", verb, among: everyCommand.map(\.name))
+    throw .unknown("verb", verb, among: entries.map(\.name) + [Self.help])
   }
 
   /// Runs the verb that is named in the words after the program's own name.

@@ -54,7 +54,7 @@ struct FormerSpelling: Sendable, CustomTestStringConvertible {
   /// What the verb's help, manual page and completions say.
   private func texts(_ command: CommandDescription) -> [String] {
     let program = Program(
-      "temblor", version: "1", abstract: "One verb.", commands: [command])
+      "temblor", version: "1", abstract: "One verb.", commands: [.init(command)])
     return [command.help(of: "temblor", for: RecordedTerminal().terminal.output)]
       + [program.manualPage().replacing("\\-", with: "-")]
       + Shell.allCases.map { program.completionScript(for: $0) }

@@ -36,7 +36,8 @@ private enum Workshop {
     return .done
   }
 
-  static let program = Program("shop", version: "1", abstract: "A shop.", commands: [cut, tools])
+  static let program = Program(
+    "shop", version: "1", abstract: "A shop.", commands: [.init(cut), .init(tools)])
 }
 
 @Suite struct NestedVerbTests {

@@ -11,7 +11,16 @@ import Testing
   private func program(_ body: @escaping CommandDescription.Body) -> Program {
     Program(
       "sketch", version: "1", abstract: "",
-      commands: [CommandDescription("go", abstract: "Go.", run: body)])
+      commands: [.init(CommandDescription("go", abstract: "Go.", run: body))])
+  }
+
+  @Test func everyVerbIsFoundByItsName() {
+    let program = TemblorProgram.program()
+    for command in program.commands {
+      #expect(program.command(named: command.name)?.abstract == command.abstract)
+    }
+    #expect(program.command(named: "help")?.name == "help")
+    #expect(program.command(named: "rendr") == nil)
   }
 
   @Test func handsTheVerbItsArgumentsAndItsStatusBack() {

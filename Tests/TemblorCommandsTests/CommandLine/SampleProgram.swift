@@ -77,7 +77,8 @@ enum SampleProgram {
 
   static let program: Program = Program(
     "sketch", version: "1.2.3", date: "2025-01-31", abstract: "Turn drawings into pictures.",
-    discussion: "A drawing is a text file.", commands: [paint, compare, completion],
+    discussion: "A drawing is a text file.",
+    commands: [.init(paint), .init(compare), .init(completion)],
     examples: [.init("sketch paint tree.txt", "Paint a tree.")],
     manualSections: [("Files", ".sketchrc is read first.")])
 }
