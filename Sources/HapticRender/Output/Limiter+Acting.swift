@@ -2,6 +2,11 @@ internal import RealtimeMemory
 
 /// What the limiter does while its gain is below 1 or a frame asks for that.
 extension Limiter {
+  /// The frames that are tried together after some were not taken.
+  private static var leastReach: Int {
+    @_noLocks get { 4 }
+  }
+
   /// Limits frames of one run.
   @_noLocks @unsafe
   mutating func limit(_ run: UnsafeMutablePointer<Float>, count: Int) {
@@ -57,12 +62,13 @@ extension Limiter {
   private mutating func act(_ run: UnsafeMutablePointer<Float>, count: Int) -> Int {
     let next = ahead.frame &+ 1
     guard next < ahead.state.quickEnd, next < behind.state.quickEnd else { return 0 }
-    let planned = unsafe planGains(run, atMost: count)
+    let planned = unsafe planGains(run, atMost: min(count, reach))
     guard planned > 1 else { return 0 }
     let before = ahead.state
     ahead.quicken(from: next)
     unsafe ahead.offsets(of: plan.followed.address, to: plan.offsets.address, count: planned)
     let taken = unsafe noteNeeds(run, count: planned)
+    reach = taken < planned ? Self.leastReach : min(Self.restLength, 2 &* reach)
     if taken < planned {
       ahead.resume(from: before)
       guard taken > 0 else { return 0 }

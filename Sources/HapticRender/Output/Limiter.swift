@@ -38,7 +38,9 @@ struct Limiter: ~Copyable {
     @_noLocks get { 1 / 1_073_741_824 }
   }
   /// Frames that are looked at together while nothing is limited.
-  private static let restLength = 64
+  static var restLength: Int {
+    @_noLocks get { 64 }
+  }
   /// The greatest sample that the offset ahead follows, until its gain has been found.
   static var greatestFollowed: Float {
     @_noLocks get { 2 }
@@ -80,6 +82,9 @@ struct Limiter: ~Copyable {
   var isFollowing = true
   let held: FixedBuffer<Int64>
   let needs: FixedBuffer<PendingGain>
+  /// The most frames that are limited together next: few where the last ones were not all taken, so that needs which
+  /// fall from frame to frame cost little more than each frame by itself.
+  var reach = restLength
   /// Frames that are limited together, until they have been.
   let plan = GainPlan(capacity: restLength)
   var gainPlace = 0
