@@ -66,8 +66,15 @@ package struct CommandDescription: Sendable {
     return [general] + groups
   }
 
+  /// The option with a name, a former one included, or nil.
   package func option(named name: String) -> Option? {
-    everyOption.first { $0.answers(to: name) }
+    // Every value of a command line is looked for: the lists are not joined for it.
+    if let option = options.first(where: { $0.answers(to: name) }) { return option }
+    if Option.help.answers(to: name) { return Option.help }
+    for group in groups {
+      if let option = group.options.first(where: { $0.answers(to: name) }) { return option }
+    }
+    return nil
   }
 
   /// The word by which help is requested; it wins over everything else up to `--`.
