@@ -66,9 +66,11 @@ public struct FormatRegistry: Sendable {
   /// a place.
   public func format(of file: SourceFile) throws(InputError) -> any HapticFormat {
     if formats.count == 1 { return formats[0] }
+    let named = formats(named: file.name)
+    // No other can be better.
+    if named.count == 1, named[0].recognize(file.bytes.span) == .certain { return named[0] }
     let ranks = formats.map { $0.recognize(file.bytes.span) }
     let best = ranks.max() ?? .no
-    let named = formats(named: file.name)
     let candidates = zip(formats, ranks).filter { $0.1 == best }.map(\.0)
     if best < .certain, named.count == 1 { return named[0] }
     if best == .no { return formats[0] }

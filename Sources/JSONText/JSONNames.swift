@@ -133,7 +133,7 @@ public struct JSONNames: Sendable {
 }
 
 /// The members of an object by the numbers of their keys in a list of names.
-package struct JSONFields {
+package struct JSONFields: ~Copyable {
   /// How many members the object has.
   package private(set) var memberCount = 0
   /// The names that are keys, as bits.

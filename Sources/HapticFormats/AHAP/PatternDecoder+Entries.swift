@@ -93,7 +93,7 @@ extension PatternDecoder {
   // MARK: - Sound files
 
   private mutating func waveform(
-    _ members: JSONFields, of event: JSONValue, kind: HapticEvent.Kind?
+    _ members: borrowing JSONFields, of event: JSONValue, kind: HapticEvent.Kind?
   ) -> AudioWaveform? {
     let code = CoreHapticsCode.invalidAudioResource
     if members.names & AHAPKey.waveformBits == 0, kind != .audioCustom { return nil }

@@ -310,7 +310,9 @@ struct PatternDecoder {
   }
 
   /// Notes the keys that an object cannot have.
-  mutating func noteUnknownKeys(of value: JSONValue, _ members: JSONFields, in scope: AHAPScope) {
+  mutating func noteUnknownKeys(
+    of value: JSONValue, _ members: borrowing JSONFields, in scope: AHAPScope
+  ) {
     if members.areDistinct(among: scope.keyBits) { return }
     for member in value.members { noteUnknownKey(member, in: scope) }
   }
