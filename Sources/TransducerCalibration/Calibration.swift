@@ -112,8 +112,12 @@ public struct Calibration: Equatable, Sendable {
     let share = noise.power / max(response.power, 1e-300)
     let fit = ResonanceFit(response, band: signal.band, sensors: sensors, noise: share)
     let change = LevelChange(of: fit.shape, pair, band: signal.band)
-    try Self.judge(fit, noise: share, change, band: signal.band, acceptsPoor: acceptsPoor)
-    try take.checkDifference()
+    do throws(CalibrationError) {
+      try Self.judge(fit, noise: share, change, band: signal.band, acceptsPoor: acceptsPoor)
+      try take.checkDifference()
+    } catch {
+      throw CalibrationError.cause(of: error, behind: take.hum)
+    }
     let shape = fit.shape
     let main = shape.main
     resonance = main.resonance
@@ -134,7 +138,7 @@ public struct Calibration: Equatable, Sendable {
     offset = pair.start + late + shape.delay - signal.firstSweep
     coilCorner = shape.coil > 0 ? 1 / (2 * .pi * shape.coil) : nil
     inputCorner = shape.highPassOrder > 0 ? shape.highPass : nil
-    hum = take.hum
+    hum = take.hum?.hertz
     (resonanceInterval, qualityInterval) = fit.intervals[0]
     levelChange = change
     residual = fit.residual

@@ -1,3 +1,5 @@
+internal import SystemSupport
+
 /// Why a transducer cannot be measured from a recording, or a signal not be made for one.
 public struct CalibrationError: Error, Equatable, Sendable, CustomStringConvertible {
   /// What can be done about it.
@@ -29,5 +31,15 @@ public struct CalibrationError: Error, Equatable, Sendable, CustomStringConverti
   public init(kind: Kind, description: String) {
     self.kind = kind
     self.description = description
+  }
+
+  /// What is wrong with a recording of which hum was taken out: hum that moves, or what was found.
+  static func cause(of error: CalibrationError, behind hum: MainsHum?) -> CalibrationError {
+    guard let hum, hum.isMoving else { return error }
+    return CalibrationError(
+      kind: .unsuitableRecording,
+      description: "has mains hum whose frequency moves, at "
+        + "\(NumberFormatting.rounded(hum.hertz, places: 1)) Hz, which cannot be taken out; keep the sensor's leads away from mains leads, or record on battery power"
+    )
   }
 }

@@ -8,8 +8,8 @@ struct SweepTake {
   let pair: SweepPair
   /// Decibels between the louder sweep and the silence in front of it.
   let signalToNoise: Double
-  /// The frequency of the mains hum that was taken out, in hertz.
-  let hum: Double?
+  /// The mains hum that was taken out.
+  let hum: MainsHum?
 
   /// Parts of the power by which two equal sweeps may differ besides noise: 10 dB below them.
   private static let mostDifference = 0.1
@@ -30,11 +30,27 @@ struct SweepTake {
     }
     let silences = Self.silences(places, signal, recording)
     let hum = MainsHum(in: recording.samples, rate: rate, silences: silences)
-    self.hum = hum?.hertz
+    self.hum = hum
     let recording =
       hum.map {
         CalibrationRecording(samples: $0.removed(from: recording.samples, rate: rate), rate: rate)
       } ?? recording
+    do {
+      (pair, signalToNoise) = try Self.pair(recording, signal: signal, places)
+    } catch {
+      throw CalibrationError.cause(of: error, behind: hum)
+    }
+  }
+
+  /// The least factor between the sweeps, brought to one level, that is not a gain which changed; noise is in it.
+  private static let leastRatio = 0.6
+
+  /// The sweeps by the player's clock, and decibels between the louder one and the silence in front of it.
+  private static func pair(
+    _ recording: CalibrationRecording, signal: SweepSignal,
+    _ places: (first: Double, second: Double)
+  ) throws(CalibrationError) -> (SweepPair, signalToNoise: Double) {
+    let rate = recording.rate
     let first = SweepPair(recording, signal: signal, rate: rate, first: places.first)
     let error = first.clockSkew / signal.sweepSpacing
     guard abs(error) * 1e6 <= Calibration.maximumClockError else {
@@ -44,7 +60,7 @@ struct SweepTake {
           "has a sample clock that is \(NumberFormatting.rounded(abs(error) * 1e6, places: 0)) ppm too \(error > 0 ? "fast" : "slow"); record on the device that plays the signal"
       )
     }
-    signalToNoise = NoiseMeasurement.signalToNoise(
+    let signalToNoise = NoiseMeasurement.signalToNoise(
       of: recording.samples, rate: rate, signal: signal,
       second: Int(places.second * rate))
     guard signalToNoise >= Calibration.minimumSignalToNoise else {
@@ -54,7 +70,7 @@ struct SweepTake {
           + "\(NumberFormatting.rounded(signalToNoise, places: 1)) dB above the noise, at least 6 dB are required"
       )
     }
-    pair = SweepPair(
+    let pair = SweepPair(
       recording, signal: signal, rate: rate * (1 + error), first: places.first)
     let ratio = pair.levelRatio
     guard ratio > Self.leastRatio else {
@@ -66,10 +82,8 @@ struct SweepTake {
           + "\(NumberFormatting.rounded(step, places: 1)) dB; record the signal of this version, with automatic gain control off"
       )
     }
+    return (pair, signalToNoise)
   }
-
-  /// The least factor between the sweeps, brought to one level, that is not a gain which changed; noise is in it.
-  private static let leastRatio = 0.6
 
   /// Refuses sweeps that differ by more than noise.
   func checkDifference() throws(CalibrationError) {
