@@ -68,6 +68,32 @@ struct OutputChainTests {
     #expect(peak(samples) > 0.5)
   }
 
+  /// What the article on the model states of one event: a sine that starts at zero starts with half a wave of one sign, of
+  /// which the remover of offsets takes away what lasts, A·0.5 Hz / f, with a time constant of 0.32 s.
+  @Test(arguments: [(80.0, 0.44, 2.7e-3), (20, 0.89, 2.2e-2)])
+  func theOffsetOfOneOnsetFallsByTenInThreeQuartersOfASecond(
+    hertz: Double, level: Double, most: Double
+  ) throws {
+    var profile = TransducerProfile.phone
+    profile.frequency = FrequencyMapping(low: hertz, high: hertz)
+    profile.level = level
+    let samples = try samples(HapticPattern(events: [hum(0, 3)]), profile, seconds: 5)
+    #expect(greatestOffset(of: samples) < most)
+    #expect(greatestOffset(of: samples) > 0.9 * most)
+    let period = Int(8_000 / hertz)
+    /// The mean over whole periods from a time on.
+    func offset(at seconds: Double) -> Double {
+      let start = Int(seconds * 8_000)
+      let range = start..<start + max(1, 400 / period) * period
+      return samples[range].reduce(0) { $0 + Double($1) } / Double(range.count)
+    }
+    let share = offset(at: 0.85) / offset(at: 0.1)
+    #expect((0.08...0.11).contains(share), "\(share)")
+    // Behind the end the other half is as great, and gone within half a second.
+    #expect(abs(offset(at: 3.02)) < most)
+    #expect(samples[Int(3.5 * 8_000)...].allSatisfy { abs($0) < 1e-3 * Float(most) })
+  }
+
   @Test(arguments: [2, 8])
   func tapsDuckAHumForATenthOfASecond(count: Int) throws {
     let taps = (0..<count).map { _ in tap(1) }

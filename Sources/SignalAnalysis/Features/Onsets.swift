@@ -3,7 +3,8 @@ internal import CMath
 /// The attacks of transients and of continuous events in a signal, by rising time.
 ///
 /// An attack is where a signal becomes stronger in a way its past did not let expect, and reaches
-/// half its strength within 30 ms: slower rises are fades. Works on what lies below 0.7 kHz. Attacks
+/// half its strength within 30 ms: slower rises are fades. So is a burst on a steady tone that goes on behind it, though
+/// the burst may be against the tone's phase and take from its level. Works on what lies below 0.7 kHz. Attacks
 /// closer than 9 ms are one.
 public struct Onsets: Equatable, Sendable, RandomAccessCollection {
   private let onsets: [Onset]
@@ -14,7 +15,8 @@ public struct Onsets: Equatable, Sendable, RandomAccessCollection {
     var predictor = LinearPredictor(low.samples)
     let residual = predictor.residual().map(abs)
     let search = OnsetSearch(
-      levels: low.samples.map { Double(abs($0)) }, residual: residual, rate: low.rate)
+      samples: low.samples.map(Double.init), levels: low.samples.map { Double(abs($0)) },
+      residual: residual, rate: low.rate)
     onsets = search.onsets()
   }
 
@@ -34,6 +36,10 @@ private struct OnsetSearch {
   static let attack = 0.03
   /// Seconds of a pause between two attacks.
   static let pause = 0.0013
+  /// Seconds of the longest burst that is looked for beside a tone.
+  static let longestBurst = 0.045
+  /// The least strength of a burst beside a tone, as a share of the tone's.
+  static let leastBurst = 0.3
   /// The share of the level that must have been unexpected.
   static let surprise = 0.3
   /// How much stronger the signal must become.
@@ -45,6 +51,7 @@ private struct OnsetSearch {
   /// The amplitude below which nothing is looked for: some steps of 16 bits.
   static let minimumAmplitude = 5e-4
 
+  let samples: [Double]
   let levels: [Double]
   let residual: [Double]
   let rate: Double
@@ -54,11 +61,18 @@ private struct OnsetSearch {
     var onsets: [Onset] = []
     var index = 0
     while index < residual.count {
-      if residual[index] > floor, let onset = onset(at: change(near: index), floor: floor),
+      guard residual[index] > floor else {
+        index += 1
+        continue
+      }
+      let change = change(near: index)
+      let burst = burst(at: change, floor: floor)
+      if let onset = burst?.onset ?? onset(at: change, floor: floor),
         onset.time - (onsets.last?.time ?? -1) > Self.distance
       {
         onsets.append(onset)
         index = max(index, Int(onset.time * rate)) + frames(Self.distance)
+        index = max(index, change + (burst?.length ?? 0))
       } else {
         index += 1
       }
@@ -87,6 +101,31 @@ private struct OnsetSearch {
       if ratio > best.ratio { best = (frame, ratio) }
     }
     return best.frame
+  }
+
+  /// The burst that begins at a change, if one lies on a steady tone that then goes on, and in how many frames nothing else begins.
+  ///
+  /// It is what is left beside the tone of the 60 ms before, so the phase in which it meets the tone does not matter.
+  private func burst(at index: Int, floor: Double) -> (onset: Onset, length: Int)? {
+    let known = frames(0.06)
+    // The filter of the low rate has announced the change a little before.
+    let end = index - frames(0.001)
+    let behind = index + frames(Self.longestBurst)
+    let rest = frames(0.012)
+    guard end > known, behind + rest < samples.count,
+      let tone = SteadyTone(samples[(end - known)..<end])
+    else { return nil }
+    let beside = (index..<behind + rest).map { abs(samples[$0] - tone.value(at: $0)) }
+    let strength = beside.prefix(behind - index).max() ?? 0
+    guard strength > floor, strength > Self.leastBurst * tone.amplitude else { return nil }
+    guard let last = beside.prefix(behind - index).lastIndex(where: { $0 > 0.25 * strength }),
+      last > frames(0.004), beside[(last + 1)...].prefix(rest).allSatisfy({ $0 < 0.25 * strength })
+    else { return nil }
+    // A tone that pauses and goes on starts behind the pause.
+    guard greatest(levels, index + last / 4..<index + last - last / 4) > 0.15 * tone.amplitude
+    else { return nil }
+    let start = beside.firstIndex { $0 > 0.05 * strength } ?? 0
+    return (Onset(time: Double(index + start) / rate, strength: strength), last + 1 + rest)
   }
 
   /// The onset at a change, if it is one.
@@ -142,6 +181,54 @@ private struct OnsetSearch {
     let share =
       (level - residual[place - 1]) / (residual[place] - residual[place - 1])
     return (Double(place - 1) + min(1, max(0, share))) / rate
+  }
+}
+
+/// A steady sine, fitted to a stretch that holds little else.
+private struct SteadyTone {
+  private let turn: Double
+  private let start: Int
+  private let sine: Double
+  private let cosine: Double
+
+  /// The part of the power that may be something else.
+  private static let mostRest = 0.03
+
+  init?(_ stretch: ArraySlice<Double>) {
+    // Of a sine, the neighbours of a value at a distance add up to the value times twice the cosine of the turn between.
+    let gap = 4
+    var products = 0.0
+    var squares = 0.0
+    for index in (stretch.startIndex + gap)..<(stretch.endIndex - gap) {
+      products += stretch[index] * (stretch[index - gap] + stretch[index + gap])
+      squares += stretch[index] * stretch[index]
+    }
+    guard squares > 0, abs(products) < 2 * squares else { return nil }
+    let turn = acos(products / squares / 2) / Double(gap)
+    var (sines, cosines, crossed, bySine, byCosine, power) = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    for (place, value) in stretch.enumerated() {
+      let (first, second) = (sin(turn * Double(place)), cos(turn * Double(place)))
+      sines += first * first
+      cosines += second * second
+      crossed += first * second
+      bySine += first * value
+      byCosine += second * value
+      power += value * value
+    }
+    let size = sines * cosines - crossed * crossed
+    guard size > 1e-6 * sines * cosines else { return nil }
+    sine = (bySine * cosines - byCosine * crossed) / size
+    cosine = (byCosine * sines - bySine * crossed) / size
+    guard power - sine * bySine - cosine * byCosine < Self.mostRest * power else { return nil }
+    self.turn = turn
+    start = stretch.startIndex
+  }
+
+  var amplitude: Double { (sine * sine + cosine * cosine).squareRoot() }
+
+  func value(at index: Int) -> Double {
+    let phase = turn * Double(index - start)
+    return sine * sin(phase) + cosine * cos(phase)
   }
 }
 
