@@ -94,7 +94,7 @@ struct HumPhase {
 
   /// Steps of a turn in which the phase of a silence is looked for.
   private static let phaseSteps = 32
-  /// What silences tell of the frequency, and phases of the mean frequency between them, in hertz.
+  /// How well silences show the frequency, and their phases the mean frequency between them, in hertz.
   private static let localDeviation = 0.02
   private static let meanDeviation = 0.002
 

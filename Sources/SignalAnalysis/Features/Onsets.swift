@@ -184,7 +184,7 @@ private struct OnsetSearch {
   }
 }
 
-/// A steady sine, fitted to a stretch that holds little else.
+/// A steady sine, fitted to a segment that holds little else.
 private struct SteadyTone {
   private let turn: Double
   private let start: Int
@@ -194,19 +194,19 @@ private struct SteadyTone {
   /// The part of the power that may be something else.
   private static let mostRest = 0.03
 
-  init?(_ stretch: ArraySlice<Double>) {
+  init?(_ segment: ArraySlice<Double>) {
     // Of a sine, the neighbours of a value at a distance add up to the value times twice the cosine of the turn between.
     let gap = 4
     var products = 0.0
     var squares = 0.0
-    for index in (stretch.startIndex + gap)..<(stretch.endIndex - gap) {
-      products += stretch[index] * (stretch[index - gap] + stretch[index + gap])
-      squares += stretch[index] * stretch[index]
+    for index in (segment.startIndex + gap)..<(segment.endIndex - gap) {
+      products += segment[index] * (segment[index - gap] + segment[index + gap])
+      squares += segment[index] * segment[index]
     }
     guard squares > 0, abs(products) < 2 * squares else { return nil }
     let turn = acos(products / squares / 2) / Double(gap)
     var (sines, cosines, crossed, bySine, byCosine, power) = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    for (place, value) in stretch.enumerated() {
+    for (place, value) in segment.enumerated() {
       let (first, second) = (sin(turn * Double(place)), cos(turn * Double(place)))
       sines += first * first
       cosines += second * second
@@ -221,7 +221,7 @@ private struct SteadyTone {
     cosine = (byCosine * sines - bySine * crossed) / size
     guard power - sine * bySine - cosine * byCosine < Self.mostRest * power else { return nil }
     self.turn = turn
-    start = stretch.startIndex
+    start = segment.startIndex
   }
 
   var amplitude: Double { (sine * sine + cosine * cosine).squareRoot() }
