@@ -361,29 +361,23 @@ TARGET static void NAME(swap)(float *samples, float *others, long count) {
   }
 }
 
-/* The halves of eight lanes added. */
-static inline __attribute__((always_inline)) TARGET f32x4 NAME(half)(f32x8 x) {
-  return __builtin_shufflevector(x, x, 0, 1, 2, 3) + __builtin_shufflevector(x, x, 4, 5, 6, 7);
-}
-
 TARGET static temblor_sums NAME(moments)(const float *samples, const float *weights, long count) {
-  f32x8 sums = {0}, tilts = {0}, bends = {0}, squares = {0};
-  for (long i = 0; i < count; i += 8) {
-    f32x8 x, weight, place, square;
+  f32x4 sums = {0}, tilts = {0}, bends = {0}, squares = {0};
+  for (long i = 0; i < count; i += 4) {
+    f32x4 x, weight, place;
     memcpy(&x, samples + i, sizeof x);
     memcpy(&weight, weights + i, sizeof weight);
     memcpy(&place, weights + count + i, sizeof place);
-    memcpy(&square, weights + 2 * count + i, sizeof square);
-    f32x8 counted = x * weight;
+    f32x4 counted = x * weight, tilted = x * place;
     sums += counted;
-    tilts += x * place;
-    bends += x * square;
+    tilts += tilted;
+    bends += tilted * place;
     squares += counted * x;
   }
-  /* Four sums of four lanes at once: of lanes two apart, then of neighbours. */
-  f32x4 a = NAME(half)(sums), b = NAME(half)(tilts), c = NAME(half)(bends), d = NAME(half)(squares);
-  f32x4 first = __builtin_shufflevector(a, b, 0, 4, 1, 5) + __builtin_shufflevector(a, b, 2, 6, 3, 7);
-  f32x4 second = __builtin_shufflevector(c, d, 0, 4, 1, 5) + __builtin_shufflevector(c, d, 2, 6, 3, 7);
+  /* Four sums of four lanes at once: of neighbours, then of both halves. */
+  f32x4 first = __builtin_shufflevector(sums, tilts, 0, 4, 2, 6) + __builtin_shufflevector(sums, tilts, 1, 5, 3, 7);
+  f32x4 second =
+      __builtin_shufflevector(bends, squares, 0, 4, 2, 6) + __builtin_shufflevector(bends, squares, 1, 5, 3, 7);
   f32x4 all = __builtin_shufflevector(first, second, 0, 1, 4, 5) + __builtin_shufflevector(first, second, 2, 3, 6, 7);
   temblor_sums totals;
   memcpy(&totals, &all, sizeof totals);

@@ -32,7 +32,7 @@ typedef struct {
   float first, second, offset, peak;
 } temblor_pursuit;
 
-/* Sums over frames: plain, by two rows of weights, and of squares. */
+/* Sums over frames: plain, by their places, by the squares of these, and of squares. */
 typedef struct {
   float sum, tilt, bend, square;
 } temblor_sums;
@@ -105,7 +105,7 @@ typedef struct {
       const float *samples, float *_Nullable target, float *_Nullable offsets, long group_count);
   /* Exchanges samples. */
   void (*swap)(float *samples, float *others, long count);
-  /* Sums over a multiple of eight frames by three rows of weights, the first of which are 1 or 0. */
+  /* Sums over a multiple of four frames by two rows of weights: 1 or 0, and places. */
   temblor_sums (*moments)(const float *samples, const float *weights, long count);
   /* Moves groups of sixteen models, `length` numbers from one to the next, over a step: rows xx, xy, yx, yy, four
      factors on sum and tilt, x and y. Returns the greatest x * x + y * y. */

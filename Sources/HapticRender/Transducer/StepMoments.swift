@@ -33,23 +33,24 @@ struct StepWeights: ~Copyable {
   let stepLength: Int
   /// Frames that are read, of which those behind the step count nothing.
   let readCount: Int
-  /// One row behind another: 1 for each frame, its place, the square of its place.
+  /// One row behind another: 1 for each frame, and its place.
   let rows: FixedBuffer<Float>
   private let scale: Float
 
   /// The weights of steps of some frames.
   init(stepLength: Int) {
     self.stepLength = stepLength
-    let length = (stepLength + 7) / 8 * 8
+    let length = (stepLength + 3) / 4 * 4
     readCount = length
     scale = 1 / Float(stepLength)
-    let scale = self.scale
-    rows = FixedBuffer(count: 3 * length) { index in
-      let frame = index % length
-      guard frame < stepLength else { return 0 }
-      let place = (Float(frame) + 0.5) * scale - 0.5
-      return index < length ? 1 : (index < 2 * length ? place : place * place)
+    var values = [Float](repeating: 0, count: 2 * length)
+    var places = (SIMD4<Float>(0, 1, 2, 3) + 0.5) * scale - 0.5
+    for frame in 0..<stepLength {
+      values[frame] = 1
+      values[length + frame] = places[frame % 4]
+      if frame % 4 == 3 { places += 4 * scale }
     }
+    rows = FixedBuffer(values)
   }
 
   /// Measures a step; `readCount` finite frames must exist.
@@ -66,25 +67,24 @@ struct StepWeights: ~Copyable {
   /// The same in Swift.
   @_noLocks @unsafe
   func momentsInSwift(of frames: UnsafePointer<Float>) -> StepMoments {
-    var (sums, tilts) = (SIMD8<Float>(), SIMD8<Float>())
-    var (bends, squares) = (SIMD8<Float>(), SIMD8<Float>())
+    var (sums, tilts) = (SIMD4<Float>(), SIMD4<Float>())
+    var (bends, squares) = (SIMD4<Float>(), SIMD4<Float>())
     var index = 0
     while index < readCount {
-      var samples = SIMD8<Float>()
-      var weights = (SIMD8<Float>(), SIMD8<Float>(), SIMD8<Float>())
-      for lane in 0..<8 {
+      var (samples, weights, places) = (SIMD4<Float>(), SIMD4<Float>(), SIMD4<Float>())
+      for lane in 0..<4 {
         let frame = index &+ lane
         samples[lane] = unsafe frames[frame]
-        weights.0[lane] = rows[frame]
-        weights.1[lane] = rows[readCount &+ frame]
-        weights.2[lane] = rows[2 &* readCount &+ frame]
+        weights[lane] = rows[frame]
+        places[lane] = rows[readCount &+ frame]
       }
-      let counted = samples * weights.0
+      let counted = samples * weights
+      let tilted = samples * places
       sums += counted
-      tilts += samples * weights.1
-      bends += samples * weights.2
+      tilts += tilted
+      bends += tilted * places
       squares += counted * samples
-      index &+= 8
+      index &+= 4
     }
     return moments(
       sum: Self.total(sums), tilt: Self.total(tilts), bend: Self.total(bends),
@@ -106,9 +106,7 @@ struct StepWeights: ~Copyable {
   }
 
   @_noLocks @inline(__always)
-  private static func total(_ x: SIMD8<Float>) -> Float {
-    ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]))
-  }
+  private static func total(_ x: SIMD4<Float>) -> Float { (x[0] + x[1]) + (x[2] + x[3]) }
 }
 
 #if arch(x86_64) && canImport(CSampleKernels)
