@@ -97,7 +97,7 @@ struct ExcursionLimiter: ~Copyable {
     self.limit = Float(max(held, 0))
     limitSquare = self.limit * self.limit
     var shares = SIMD4<Float>()
-    for (lane, displacement) in ([1] + settings.modes.map(\.displacement)).enumerated() {
+    for (lane, displacement) in ([1] + settings.modes.map { $0.displacement }).enumerated() {
       shares[lane] = Float(displacement / (limit * transducers.share))
     }
     self.shares = shares

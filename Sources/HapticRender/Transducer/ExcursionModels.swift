@@ -41,11 +41,11 @@ struct UncertainTransducers {
   ) {
     let share = modes.reduce(1) { $0 + abs($1.displacement) }
     self.share = share
-    let parts = ([model] + modes.map(\.model)).map {
+    let parts = ([model] + modes.map { $0.model }).map {
       Self.models(around: $0, uncertainty, gain: share)
     }
-    models = parts.map(\.models[0]) + parts.flatMap { $0.models.dropFirst() }
-    margin = parts.map(\.margin).min() ?? 1
+    models = parts.map { $0.models[0] } + parts.flatMap { $0.models.dropFirst() }
+    margin = parts.map { $0.margin }.min() ?? 1
     slowestDecay =
       models.map { Double.pi * $0.resonance / $0.qualityFactor }.min() ?? .infinity
   }

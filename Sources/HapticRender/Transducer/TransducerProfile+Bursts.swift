@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  internal import Glibc
-#else
-  internal import Musl
-#endif
+internal import CMath
 
 /// The levels of bursts on hardware: what a burst of some cycles needs is not what a steady sine needs.
 extension TransducerProfile {
@@ -152,7 +148,7 @@ extension TransientShape {
   fileprivate func samples(atSharpness sharpness: Double, rate: Double) -> [Double] {
     let hertz = frequency.hertz(atSharpness: sharpness)
     let whole = seconds(atSharpness: sharpness)
-    let longest = partials.map(\.durationRatio).max() ?? 1
+    let longest = partials.map { $0.durationRatio }.max() ?? 1
     var samples = [Double](repeating: 0, count: max(4, Int((whole * longest * rate).rounded())))
     let squareness =
       squareness.lowerBound + (squareness.upperBound - squareness.lowerBound) * sharpness

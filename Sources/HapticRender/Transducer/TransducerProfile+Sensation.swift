@@ -221,9 +221,9 @@ extension TransducerProfile {
     let sensation =
       points.map { SensationGrowth.sensation(ofDecibels: $0.felt, exponent: $0.growth) }.min() ?? 0
     // What exponents alone take from the level that is felt most.
-    let growths = points.map(\.growth)
+    let growths = points.map { $0.growth }
     let contours =
-      max(0, points.map(\.felt).max() ?? 0)
+      max(0, points.map { $0.felt }.max() ?? 0)
       * (1 - (growths.min() ?? 1) / (growths.max() ?? 1))
     // What lies between two points of the table is a little further down than they are.
     let least = hasKnownResponse ? -(drive.reach + Self.slack + contours) : -Double.infinity

@@ -73,8 +73,8 @@ extension TransducerSettings {
       TransducerModel(resonance: highPass, qualityFactor: 0.5.squareRoot()).decay
     ]
     if let equaliser { decays.append(equaliser.apparent.decay) }
-    decays += modeFilters.map(\.apparent.decay)
-    if isRinging, let model { decays += [model.decay] + modes.map(\.model.decay) }
+    decays += modeFilters.map { $0.apparent.decay }
+    if isRinging, let model { decays += [model.decay] + modes.map { $0.model.decay } }
     decays.sort()
     return Self.tailDecibels / 8.686 / decays[0] + decays.dropFirst().reduce(0) { $0 + 1.5 / $1 }
   }

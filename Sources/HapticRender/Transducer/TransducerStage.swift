@@ -28,7 +28,7 @@ struct TransducerStage: BitwiseCopyable {
   init(_ settings: TransducerSettings) {
     highPass = settings.highPassFilter
     equaliser = settings.equaliserFilter
-    let filters = settings.modeFilters.map(\.filter)
+    let filters = settings.modeFilters.map { $0.filter }
     modeCount = min(filters.count, 2)
     modes = (modeCount > 0 ? filters[0] : Biquad(), modeCount > 1 ? filters[1] : Biquad())
   }
