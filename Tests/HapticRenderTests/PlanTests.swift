@@ -73,7 +73,7 @@ import Testing
   }
 
   @Test func aHundredThousandEventsCompile() throws {
-    let events = (0..<100_000).map { index in
+    let events = (0..<100_000).map { (index: Int) -> HapticEvent in
       index % 2 == 0 ? tap(Double(index) * 0.01) : hum(Double(index) * 0.01, 0.05)
     }
     let plan = try RenderPlan(compiling: HapticPattern(events: events.reversed()), rate: 8_000)

@@ -127,11 +127,11 @@ struct RecordingTests {
 
   /// How long a take of thirty seconds takes, beside measuring the levels of it; on request.
   @Test(.enabled(if: count != nil)) func thirtySeconds() throws {
-    let pattern = HapticPattern(
-      events: (0..<96).map {
-        tap(Double($0) / 4, intensity: $0 % 3 == 0 ? 1 : 0.7, sharpness: Float($0 % 5) / 5)
-      })
-    let reference = try take(pattern)
+    let events = (0..<96).map { (index: Int) -> HapticEvent in
+      let intensity: Float = index % 3 == 0 ? 1 : 0.7
+      return tap(Double(index) / 4, intensity: intensity, sharpness: Float(index % 5) / 5)
+    }
+    let reference = try take(HapticPattern(events: events))
     var numbers = FixedNumbers(seed: 1)
     let recording = sound([
       RecordingCase(delay: 5, noise: -50).samples(of: reference.signal.mono, numbers: &numbers)

@@ -138,7 +138,7 @@ enum RichTap {
     #expect(curve.controlPoints.map(\.value) == [0.5, 1, 0.7, 0.2])
   }
 
-  @Test(arguments: [
+  static let refusals: [(String, String)] = [
     ("{}", "he/missing-key: the file must have the key \"Metadata\""),
     (RichTap.he(version: "3"), "he/version: Version is 3, not 1 or 2"),
     (RichTap.he(), "he/event-count: Pattern is empty"),
@@ -231,7 +231,9 @@ enum RichTap {
       RichTap.oh("{\"Event\": {\"Type\": \"contnuous\"}}"),
       "oh/event-type: unknown event type \"contnuous\""
     ),
-  ])
+  ]
+
+  @Test(arguments: refusals)
   func reportsWhatTheDecoderRefuses(text: String, complaint: String) {
     let id = complaint.prefix(2) == "he" ? HEFormat() as any HapticFormat : OHFormat()
     let examination = id.examine(
