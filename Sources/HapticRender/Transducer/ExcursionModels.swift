@@ -34,7 +34,7 @@ struct UncertainTransducers {
   private static let broadCount = 4
   /// The most widths of a resonance between two.
   private static let spacing = 0.3
-  private static let searchMargin = 0.95
+  private static let searchMargin = 0.94
 
   init(
     _ model: TransducerModel, modes: [ExcursionMode] = [], _ uncertainty: TransducerUncertainty
