@@ -151,15 +151,36 @@ TARGET static void NAME(sine)(
   if (i < count) NAME(add_some)(NAME(wave)(p) * (index * slope + start), bus + i, (int)(count - i));
 }
 
+/* Four numbers of a group, for two groups. */
+static inline __attribute__((always_inline)) TARGET f32x8 NAME(twice)(const float *numbers) {
+  f32x4 half;
+  memcpy(&half, numbers, sizeof half);
+  return __builtin_shufflevector(half, half, 0, 1, 2, 3, 0, 1, 2, 3);
+}
+
+/* Offsets at the frames of two groups. */
+static inline __attribute__((always_inline)) TARGET f32x8 NAME(offsets)(
+    f32x8 x, float start, float middle, f32x8 kept, f32x8 first, f32x8 second, f32x8 third) {
+  f32x8 starts = (f32x8){start, start, start, start, middle, middle, middle, middle};
+  f32x8 a = __builtin_shufflevector(x, x, 0, 0, 0, 0, 4, 4, 4, 4);
+  f32x8 b = __builtin_shufflevector(x, x, 1, 1, 1, 1, 5, 5, 5, 5);
+  f32x8 c = __builtin_shufflevector(x, x, 2, 2, 2, 2, 6, 6, 6, 6);
+  return starts * kept + ((a * first + b * second) + c * third);
+}
+
+/* What each of two groups adds to the offset behind it, in its lanes. */
+static inline __attribute__((always_inline)) TARGET f32x8 NAME(added)(f32x8 x, f32x8 factors) {
+  f32x8 sums = x * factors;
+  sums += __builtin_shufflevector(sums, sums, 1, 0, 3, 2, 5, 4, 7, 6);
+  return sums + __builtin_shufflevector(sums, sums, 2, 3, 0, 1, 6, 7, 4, 5);
+}
+
 /* But two steps a group wait for each other. */
 TARGET static void NAME(follow_some)(
     const temblor_follower *follower, temblor_following *following, const float *samples, float *target, long count) {
-  f32x8 factors, kept, first, second, third;
-  memcpy(&factors, follower->sums, 16), memcpy((float *)&factors + 4, follower->sums, 16);
-  memcpy(&kept, follower->kept, 16), memcpy((float *)&kept + 4, follower->kept, 16);
-  memcpy(&first, follower->first, 16), memcpy((float *)&first + 4, follower->first, 16);
-  memcpy(&second, follower->second, 16), memcpy((float *)&second + 4, follower->second, 16);
-  memcpy(&third, follower->third, 16), memcpy((float *)&third + 4, follower->third, 16);
+  const f32x8 factors = NAME(twice)(follower->sums), kept = NAME(twice)(follower->kept);
+  const f32x8 first = NAME(twice)(follower->first), second = NAME(twice)(follower->second);
+  const f32x8 third = NAME(twice)(follower->third);
   const float kept_behind = follower->keptBehind;
   i32x8 highest = {0};
   f32x8 offsets = {0};
@@ -168,16 +189,10 @@ TARGET static void NAME(follow_some)(
   for (; group + 2 <= count; group += 2) {
     f32x8 x;
     memcpy(&x, samples + 4 * group, sizeof x);
-    f32x8 sums = x * factors;
-    sums += __builtin_shufflevector(sums, sums, 1, 0, 3, 2, 5, 4, 7, 6);
-    sums += __builtin_shufflevector(sums, sums, 2, 3, 0, 1, 6, 7, 4, 5);
-    float middle = start * kept_behind + sums[0];
-    f32x8 starts = (f32x8){start, start, start, start, middle, middle, middle, middle};
-    start = middle * kept_behind + sums[4];
-    f32x8 a = __builtin_shufflevector(x, x, 0, 0, 0, 0, 4, 4, 4, 4);
-    f32x8 b = __builtin_shufflevector(x, x, 1, 1, 1, 1, 5, 5, 5, 5);
-    f32x8 c = __builtin_shufflevector(x, x, 2, 2, 2, 2, 6, 6, 6, 6);
-    offsets = starts * kept + ((a * first + b * second) + c * third);
+    f32x8 added = NAME(added)(x, factors);
+    float middle = start * kept_behind + added[0];
+    offsets = NAME(offsets)(x, start, middle, kept, first, second, third);
+    start = middle * kept_behind + added[4];
     x -= offsets;
     memcpy(target + 4 * group, &x, sizeof x);
     highest = __builtin_elementwise_max(highest, (i32x8)x & 0x7fffffff);
@@ -267,32 +282,12 @@ TARGET static long NAME(forget)(
   return done;
 }
 
-/* Offsets at the frames of two groups. */
-static inline __attribute__((always_inline)) TARGET f32x8 NAME(offsets)(
-    f32x8 x, float start, float middle, f32x8 kept, f32x8 first, f32x8 second, f32x8 third) {
-  f32x8 starts = (f32x8){start, start, start, start, middle, middle, middle, middle};
-  f32x8 a = __builtin_shufflevector(x, x, 0, 0, 0, 0, 4, 4, 4, 4);
-  f32x8 b = __builtin_shufflevector(x, x, 1, 1, 1, 1, 5, 5, 5, 5);
-  f32x8 c = __builtin_shufflevector(x, x, 2, 2, 2, 2, 6, 6, 6, 6);
-  return starts * kept + ((a * first + b * second) + c * third);
-}
-
-/* What each of two groups adds to the offset behind it, in its lanes. */
-static inline __attribute__((always_inline)) TARGET f32x8 NAME(added)(f32x8 x, f32x8 factors) {
-  f32x8 sums = x * factors;
-  sums += __builtin_shufflevector(sums, sums, 1, 0, 3, 2, 5, 4, 7, 6);
-  return sums + __builtin_shufflevector(sums, sums, 2, 3, 0, 1, 6, 7, 4, 5);
-}
-
 TARGET static void NAME(pursue)(
     const temblor_follower *follower, temblor_pursuit *pursuit, float negligible, float forgotten, const float *samples,
     float *target, float *offsets, long group_count) {
-  f32x8 kept, first, second, third, factors;
-  memcpy(&factors, follower->sums, 16), memcpy((float *)&factors + 4, follower->sums, 16);
-  memcpy(&kept, follower->kept, 16), memcpy((float *)&kept + 4, follower->kept, 16);
-  memcpy(&first, follower->first, 16), memcpy((float *)&first + 4, follower->first, 16);
-  memcpy(&second, follower->second, 16), memcpy((float *)&second + 4, follower->second, 16);
-  memcpy(&third, follower->third, 16), memcpy((float *)&third + 4, follower->third, 16);
+  const f32x8 factors = NAME(twice)(follower->sums), kept = NAME(twice)(follower->kept);
+  const f32x8 first = NAME(twice)(follower->first), second = NAME(twice)(follower->second);
+  const f32x8 third = NAME(twice)(follower->third);
   const float kept_behind = follower->keptBehind;
   float start = pursuit->first, later = pursuit->second;
   i32x8 highest = {0};
@@ -301,9 +296,7 @@ TARGET static void NAME(pursue)(
   while (group < group_count) {
     /* Of a group alone the upper half is not used. */
     int is_pair = group + 2 <= group_count;
-    f32x4 half;
-    memcpy(&half, samples + 4 * group, sizeof half);
-    f32x8 x = __builtin_shufflevector(half, half, 0, 1, 2, 3, 0, 1, 2, 3);
+    f32x8 x = NAME(twice)(samples + 4 * group);
     if (is_pair) memcpy(&x, samples + 4 * group, sizeof x);
     f32x8 added = NAME(added)(x, factors);
     float middle = start * kept_behind + added[0];
