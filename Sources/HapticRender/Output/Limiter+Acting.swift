@@ -101,11 +101,8 @@ extension Limiter {
   ) -> Int {
     // What is held is read before it is written.
     var most = min(count, held.count)
-    var target = Self.unity
-    if needCount > 0 {
-      target = needs[needHead].gain
-      most = min(most, Int(needs[needHead].expiry &- frame) &+ 1)
-    }
+    let target = leastNeededGain
+    if needCount > 0 { most = min(most, Int(needs[needHead].expiry &- frame) &+ 1) }
     guard gain != target else { return unsafe planHold(run, at: target, count: most) }
     var (gain, sum, place) = (self.gain, self.sum, gainPlace)
     let recovery = self.recovery
@@ -113,12 +110,7 @@ extension Limiter {
     while index < most {
       let limited = unsafe run[index] * (Float(gain) * Self.perUnity)
       plan.followed[index] = max(-Self.greatestFollowed, min(Self.greatestFollowed, limited))
-      if target < gain {
-        gain = target
-      } else {
-        let step = ((target &- gain) &* recovery) &>> 30
-        gain = min(target, gain &+ max(1, step))
-      }
+      gain = Self.gain(behind: gain, towards: target, recovery: recovery)
       sum = sum &+ gain &- held[place]
       place = place &+ 1 == held.count ? 0 : place &+ 1
       plan.gains[index] = gain
@@ -157,7 +149,7 @@ extension Limiter {
   /// Notes what frames need; returns how many there are before one that needs less than all so far.
   @_noLocks @unsafe
   private mutating func noteNeeds(_ run: UnsafeMutablePointer<Float>, count: Int) -> Int {
-    let target = needCount > 0 ? needs[needHead].gain : Self.unity
+    let target = leastNeededGain
     let offsets = unsafe plan.offsets.address
     var (earlier, current, highest) = (self.earlier, latest - latestOffset, peak)
     var index = 0
@@ -238,9 +230,14 @@ extension Limiter {
       }
     }
     guard magnitude + rise > Self.ceiling else { return -1 }
-    // Of the offset on the sample's own side, the sample has that much more room.
-    let room = Self.aim + (leaving < 0 ? -latestOffset : latestOffset)
-    return max(0, room) / max(abs(latest) + rise, Self.aim)
+    // By the offset on the sample's own side, the sample may be greater.
+    let most = Self.aim + (leaving < 0 ? -latestOffset : latestOffset)
+    return max(0, most) / max(abs(latest) + rise, Self.aim)
+  }
+
+  /// The least gain that frames in the look-ahead need so far.
+  private var leastNeededGain: Int64 {
+    @_noLocks get { needCount > 0 ? needs[needHead].gain : Self.unity }
   }
 
   /// A gain in whole numbers.
@@ -259,6 +256,14 @@ extension Limiter {
     needCount &+= 1
   }
 
+  /// The gain a frame later: down to what is needed at once, up in the time of the release.
+  @_noLocks @inline(__always)
+  private static func gain(behind gain: Int64, towards target: Int64, recovery: Int64) -> Int64 {
+    if target < gain { return target }
+    let step = ((target &- gain) &* recovery) &>> 30
+    return min(target, gain &+ max(1, step))
+  }
+
   /// Holds, releases and averages the gain by one frame.
   @_noLocks
   private mutating func moveGain() {
@@ -266,13 +271,8 @@ extension Limiter {
       needHead = wrapped(needHead &+ 1)
       needCount &-= 1
     }
-    let target = needCount > 0 ? needs[needHead].gain : Self.unity
-    if target < gain {
-      gain = target
-    } else {
-      let step = ((target &- gain) &* recovery) &>> 30
-      gain = min(target, gain &+ max(1, step))
-    }
+    let target = leastNeededGain
+    gain = Self.gain(behind: gain, towards: target, recovery: recovery)
     sum = sum &+ gain &- held[gainPlace]
     held[gainPlace] = gain
     gainPlace = gainPlace &+ 1 == held.count ? 0 : gainPlace &+ 1

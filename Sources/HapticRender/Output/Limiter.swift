@@ -49,7 +49,7 @@ struct Limiter: ~Copyable {
   static var overshoot: Float {
     @_noLocks get { 1.25 }
   }
-  /// The same with room for rounding.
+  /// The same, and what rounding may add.
   static var mostOvershoot: Float {
     @_noLocks get { 1.251 }
   }
