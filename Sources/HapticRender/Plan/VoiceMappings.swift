@@ -200,3 +200,6 @@ func raised(_ x: Double, to y: Double) -> Double { pow(x, y) }
 
 /// The logarithm to base 2, for compilation.
 func logarithm2(_ x: Double) -> Double { log2(x) }
+
+/// An amplitude in decibels.
+func decibels(ofAmplitude x: Double) -> Double { 20 * logarithm2(x) / logarithm2(10) }

@@ -77,6 +77,11 @@ public struct TransducerMode: Equatable, Sendable {
 
   /// The most of a transducer.
   public static let maximumCount = 2
+
+  /// The resonance by itself.
+  var model: TransducerModel {
+    TransducerModel(resonance: resonance, qualityFactor: qualityFactor)
+  }
 }
 
 /// How far the true figures of a transducer may be from those that are stated.

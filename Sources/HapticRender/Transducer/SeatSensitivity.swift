@@ -32,6 +32,6 @@ enum SeatSensitivity {
     let hertz = raised(10, to: Double(third) / 10)
     let acceleration = noticed / weight(atHertz: hertz) / 9.80665
     return TransducerProfile.Threshold(
-      hertz: hertz, decibels: 20 * logarithm2(acceleration) / logarithm2(10))
+      hertz: hertz, decibels: decibels(ofAmplitude: acceleration))
   }
 }

@@ -175,8 +175,7 @@ private struct SimulatedResonance: BitwiseCopyable, Sendable {
   /// A further one, whose gain is an acceleration.
   init(_ mode: TransducerMode, beside main: TransducerModel, rate: Double) {
     self.init(
-      TransducerModel(resonance: mode.resonance, qualityFactor: mode.qualityFactor),
-      gain: mode.gain, ratio: main.resonance / mode.resonance, rate: rate)
+      mode.model, gain: mode.gain, ratio: main.resonance / mode.resonance, rate: rate)
   }
 
   /// Moves on by a sample.

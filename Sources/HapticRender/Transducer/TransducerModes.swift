@@ -18,7 +18,7 @@ struct ModeDamping: Equatable, Sendable {
   /// - Parameter damping: The most times as damped it appears.
   init(_ mode: TransducerMode, of hardware: TransducerHardware, damping: Double, rate: Double) {
     let undone = hardware.certain(
-      TransducerModel(resonance: mode.resonance, qualityFactor: mode.qualityFactor))
+      mode.model)
     let others = hardware.magnitude(atHertz: mode.resonance, without: mode)
     let depth = min(max(damping, 1), 1 + abs(mode.gain) / max(others, 1e-9))
     apparent = TransducerModel(
@@ -41,8 +41,7 @@ extension TransducerHardware {
       // Acceleration is displacement times the square of the frequency.
       let ratio = model.resonance / mode.resonance
       return ExcursionMode(
-        model: TransducerModel(resonance: mode.resonance, qualityFactor: mode.qualityFactor),
-        displacement: mode.gain * ratio * ratio)
+        model: mode.model, displacement: mode.gain * ratio * ratio)
     }
   }
 
@@ -61,7 +60,7 @@ extension TransducerHardware {
     let isWidened = main != model
     var sum = main.accelerationPhasor(atHertz: hertz)
     for mode in modes.prefix(TransducerMode.maximumCount) where mode != left {
-      let own = TransducerModel(resonance: mode.resonance, qualityFactor: mode.qualityFactor)
+      let own = mode.model
       sum += mode.gain * (isWidened ? certain(own) : own).accelerationPhasor(atHertz: hertz)
     }
     return (sum * sum).sum().squareRoot()

@@ -73,7 +73,7 @@ extension TransducerProfile {
     let wanted = max(needed * raised(10, to: Self.advantage / 20), levels[middle])
     let scale = wanted / bursts[middle].even
     // How far above the threshold the one in the middle is felt, and how far others must be to be felt alike.
-    let felt = 20 * logarithm2(scale * (fullScaleAcceleration ?? 1)) / logarithm2(10)
+    let felt = decibels(ofAmplitude: scale * (fullScaleAcceleration ?? 1))
     let sensation = SensationGrowth.sensation(ofDecibels: felt, exponent: bursts[middle].growth)
     return bursts.map { burst in
       let alike = SensationGrowth.decibels(ofSensation: sensation, exponent: burst.growth)

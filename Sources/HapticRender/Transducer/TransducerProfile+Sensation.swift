@@ -70,7 +70,7 @@ extension TransducerProfile {
     let moved =
       hardware.modes.isEmpty
       ? model.accelerationDecibels(atHertz: hertz)
-      : 20 * logarithm2(max(1e-15, hardware.magnitude(atHertz: hertz))) / logarithm2(10)
+      : decibels(ofAmplitude: max(1e-15, hardware.magnitude(atHertz: hertz)))
     return moved
       + Self.line(through: hardware.corrections, at: hertz)
   }
@@ -88,7 +88,7 @@ extension TransducerProfile {
   func feltDecibels(atHertz hertz: Double, drive: TransducerSettings?) -> Double {
     var felt = hardwareDecibels(atHertz: hertz)
     if let drive {
-      felt += 20 * logarithm2(max(1e-15, drive.driveResponse(atHertz: hertz))) / logarithm2(10)
+      felt += decibels(ofAmplitude: max(1e-15, drive.driveResponse(atHertz: hertz)))
     }
     return hasEqualSensation ? felt - threshold(atHertz: hertz) : felt
   }
@@ -140,7 +140,7 @@ extension TransducerHardware {
 extension TransducerModel {
   /// The magnitude of the acceleration for a steady sine of full scale, in decibels.
   func accelerationDecibels(atHertz hertz: Double) -> Double {
-    20 * logarithm2(max(1e-15, acceleration(atHertz: hertz))) / logarithm2(10)
+    decibels(ofAmplitude: max(1e-15, acceleration(atHertz: hertz)))
   }
 }
 
@@ -214,7 +214,7 @@ extension TransducerProfile {
       let hertz = frequency.hertz(atSharpness: Double(index) / Double(count - 1))
       return (
         felt: feltDecibels(atHertz: hertz, drive: settings)
-          + 20 * logarithm2(full) / logarithm2(10),
+          + decibels(ofAmplitude: full),
         growth: growth(atHertz: hertz)
       )
     }
