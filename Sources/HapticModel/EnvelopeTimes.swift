@@ -16,8 +16,13 @@ public enum EnvelopeTimes {
 
   /// Seconds of a normalised envelope time, which is clamped to 0…1.
   public static func seconds(normalised: Float) -> Double {
-    let n = min(max(Double(normalised), 0), 1)
-    return longest * (pow(growth, n) - 1) / (growth - 1)
+    seconds(ofGrowth: pow(growth, min(max(Double(normalised), 0), 1)))
+  }
+
+  /// Seconds of a normalised time n by its share of the growth, `growth`ⁿ.
+  @_noLocks
+  public static func seconds(ofGrowth grown: Double) -> Double {
+    longest * (grown - 1) / (growth - 1)
   }
 }
 

@@ -76,6 +76,7 @@ public struct PatternTimeline: Sendable {
   ) -> [Corner] {
     // Only the voices of this event are looked at; a long pattern's would fill memory for nothing.
     draft.voices.removeAll()
+    draft.envelopes.removeAll(keepingCapacity: true)
     switch event.kind {
     case .hapticTransient: draft.addBurst(event, onset: onset, controls: controls)
     case .hapticContinuous: draft.addVibration(event, onset: onset, controls: controls)

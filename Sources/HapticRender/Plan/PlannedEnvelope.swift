@@ -73,7 +73,7 @@ struct PlannedEnvelope: BitwiseCopyable, Sendable {
     let isSent = live.outranks(origin: time.origin, passOrigin: passOrigin)
     let sum = time.event + (isSent ? live.value(at: frame) : time.control)
     let bounded = sum < 0 ? 0 : (sum > 1 ? 1 : sum)
-    let growth = Double(RealtimeMath.exp2(bounded * EnvelopeTimes.growthOctaves))
-    return EnvelopeTimes.longest * (growth - 1) / (EnvelopeTimes.growth - 1)
+    return EnvelopeTimes.seconds(
+      ofGrowth: Double(RealtimeMath.exp2(bounded * EnvelopeTimes.growthOctaves)))
   }
 }

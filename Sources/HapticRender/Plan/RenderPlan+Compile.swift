@@ -55,7 +55,6 @@ extension RenderPlan {
     if layers.count > 1 || hasSignals { draft.sortVoices() }
     // Bursts of every layer duck the intensity of all.
     for tracks in tracks { draft.add(tracks: tracks) }
-    draft.countVoices()
     if let loop = composition.loop {
       let start = max(0, FrameConversion.frame(seconds: loop.start, rate: rate))
       let end = loop.end.map { FrameConversion.frame(seconds: $0, rate: rate) } ?? draft.loopLength

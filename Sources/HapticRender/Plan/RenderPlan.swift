@@ -24,8 +24,6 @@ public final class RenderPlan: @unchecked Sendable {
   public let eventCount: Int
   /// The most voices that sound within one sub-block of a renderer.
   public let maximumVoiceCount: Int
-  /// The most voices of a sub-block where a player is sent the longest releases.
-  let maximumSentVoiceCount: Int
   /// Whether any event sounds on the haptic bus.
   public let hasHaptics: Bool
   /// Whether any event sounds on the audio bus.
@@ -53,14 +51,13 @@ public final class RenderPlan: @unchecked Sendable {
     loopRange = draft.loopRange
     soundEnd = draft.soundEnd
     eventCount = draft.eventCount
-    maximumVoiceCount = draft.maximumVoiceCount
-    maximumSentVoiceCount = draft.maximumSentVoiceCount
     hasHaptics = draft.hasHaptics
     hasAudio = draft.hasAudio
     tables = draft.tables
     samples = draft.samples
     let edge = draft.edge
     voices = draft.voices.fixed()
+    maximumVoiceCount = Self.greatestCount(of: voices) { $0.envelope.end }
     segments = FixedBuffer(draft.segments)
     layers = FixedBuffer(draft.layerTracks)
     envelopes = FixedBuffer(draft.envelopes)
@@ -94,18 +91,47 @@ public final class RenderPlan: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - passCount: How often the pattern is played, or nil for endlessly.
-  ///   - isSent: Whether a player may be sent other envelope times.
+  ///   - isSent: Whether a player may be sent other envelope times, up to the longest releases.
   func voiceCapacity(passCount: Int?, isSent: Bool = false) -> Int {
+    let isLonger = isSent && envelopes.count > 0
+    let longestRelease = isLonger ? Int64((EnvelopeTimes.longest * rate).rounded()) : 0
     // A renderer starts all passes of a sub-block before it releases those that end in it.
-    let longestRelease = isSent ? Int64(EnvelopeTimes.longest * rate) : 0
     let reach = soundEnd + longestRelease + Int64(Renderer.subBlockLength)
-    let count = isSent ? maximumSentVoiceCount : maximumVoiceCount
+    var count = maximumVoiceCount
+    if isLonger {
+      count = Self.greatestCount(of: voices) { voice in
+        guard voice.plannedEnvelope >= 0 else { return voice.envelope.end }
+        return max(
+          voice.envelope.end, envelopes[Int(voice.plannedEnvelope)].hold + longestRelease)
+      }
+    }
     let overlapping = loopLength > 0 ? Int(reach / loopLength) + 1 : 1
     let passes = min(overlapping, max(1, passCount ?? overlapping))
     // Loops of a few frames with long releases overlap without end; memory must not.
     let (product, overflow) = count.multipliedReportingOverflow(by: passes)
     return max(
       1, count, overflow ? Self.mostLoopedVoices : min(product, Self.mostLoopedVoices))
+  }
+
+  /// The most voices within one sub-block that last as long as a function says, in frames from their onset: O(n log n).
+  private static func greatestCount(
+    of voices: borrowing FixedBuffer<PlannedVoice>, _ length: (PlannedVoice) -> Int64
+  ) -> Int {
+    // A renderer starts all voices of a sub-block before it releases those that end in it.
+    let subBlock = Int64(Renderer.subBlockLength)
+    var ends: [Int64] = []
+    ends.reserveCapacity(voices.count)
+    for index in 0..<voices.count {
+      ends.append(voices[index].onset + length(voices[index]) + subBlock)
+    }
+    ends.sort()
+    var greatest = 0
+    var ended = 0
+    for started in 0..<voices.count {
+      while ended < ends.count, ends[ended] <= voices[started].onset { ended += 1 }
+      greatest = max(greatest, started + 1 - ended)
+    }
+    return greatest
   }
 
   /// Plans a recording on the haptic bus, heard sample for sample: no profile and no control acts on it.
@@ -134,7 +160,6 @@ public final class RenderPlan: @unchecked Sendable {
     draft.loopLength = length
     draft.soundEnd = length
     draft.add(tracks: EventControls(of: HapticPattern(), rate: rate).moving)
-    draft.countVoices()
     self.init(draft)
   }
 }

@@ -68,18 +68,15 @@ extension RenderPlanBuilder {
     if given == 0 { extendLoop(to: event.time + duration) }
     // Played unmodified, the file's own first and last frames are its edges.
     let isUnmodified = !usesEnvelope && (given == 0 || given >= natural) && !isLooping
-    var shaped = (
-      Envelope(riseEnd: 0, riseLevel: 1, releaseStart: count, releaseLevel: 1, end: count),
-      Int32(-1)
-    )
-    if !isUnmodified {
-      guard
-        let made = audioEnvelope(of: event, onset: onset, duration: duration, controls: controls)
-      else { return }
-      shaped = made
-    }
-    var voice = PlannedVoice(source: .sample, onset: onset, envelope: shaped.0, gain: 1)
-    voice.plannedEnvelope = shaped.1
+    let whole = Envelope(
+      riseEnd: 0, riseLevel: 1, releaseStart: count, releaseLevel: 1, end: count)
+    guard
+      let (envelope, planned) = isUnmodified
+        ? (whole, -1)
+        : audioEnvelope(of: event, onset: onset, duration: duration, controls: controls)
+    else { return }
+    var voice = PlannedVoice(source: .sample, onset: onset, envelope: envelope, gain: 1)
+    voice.plannedEnvelope = planned
     setAudioValues(of: event, on: &voice)
     voice.sample = index
     voice.isLooping = isLooping

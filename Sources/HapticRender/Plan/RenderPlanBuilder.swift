@@ -19,8 +19,6 @@ struct RenderPlanBuilder: ~Copyable {
   var loopLength: Int64 = 0
   var loopRange: Range<Int64>?
   var soundEnd: Int64 = 0
-  var maximumVoiceCount = 0
-  var maximumSentVoiceCount = 0
   var hasHaptics = false
   var hasAudio = false
   var voices = GrowingBuffer<PlannedVoice>()
@@ -69,38 +67,6 @@ struct RenderPlanBuilder: ~Copyable {
       segments.append(ControlSegment(start: .max, value: 0, slope: 0))
     }
     layerTracks.append(LayerTracks(starts: starts))
-  }
-
-  /// Counts the most voices that sound within one sub-block of a renderer, by a sweep: O(n log n).
-  mutating func countVoices() {
-    maximumVoiceCount = greatestCount { $0.envelope.end }
-    maximumSentVoiceCount = maximumVoiceCount
-    guard !envelopes.isEmpty else { return }
-    let longestRelease = frames(EnvelopeTimes.longest)
-    maximumSentVoiceCount = greatestCount { voice in
-      guard voice.plannedEnvelope >= 0 else { return voice.envelope.end }
-      return max(
-        voice.envelope.end, envelopes[Int(voice.plannedEnvelope)].hold + longestRelease)
-    }
-  }
-
-  /// The most voices at once that last as long as a function says, in frames from their onset.
-  private func greatestCount(_ length: (PlannedVoice) -> Int64) -> Int {
-    // A renderer starts all voices of a sub-block before it releases those that end in it.
-    let subBlock = Int64(Renderer.subBlockLength)
-    var ends: [Int64] = []
-    ends.reserveCapacity(voices.count)
-    for index in 0..<voices.count {
-      ends.append(voices[index].onset + length(voices[index]) + subBlock)
-    }
-    ends.sort()
-    var greatest = 0
-    var ended = 0
-    for started in 0..<voices.count {
-      while ended < ends.count, ends[ended] <= voices[started].onset { ended += 1 }
-      greatest = max(greatest, started + 1 - ended)
-    }
-    return greatest
   }
 
   /// The intensity control with continuous events softened while a transient sounds.

@@ -62,7 +62,7 @@ enum LiveControlID: CaseIterable, BitwiseCopyable, Sendable {
 }
 
 /// The dynamic parameters that act on the envelopes of events that start later.
-enum EnvelopeTimeID: CaseIterable, BitwiseCopyable, Sendable {
+enum EnvelopeTimeID: BitwiseCopyable, Sendable {
   /// Added to the attack time of haptic events, −1…1.
   case hapticAttack
   /// Added to the decay time of haptic events, −1…1.
@@ -207,18 +207,5 @@ struct LiveControls: BitwiseCopyable, Sendable {
       times[index].position = position
       index &+= 1
     }
-  }
-
-  /// Forgets what was sent.
-  @_noLocks
-  mutating func clear() {
-    var index = 0
-    while index < 6 {
-      controls[index].isSet = false
-      times[index].isSet = false
-      index &+= 1
-    }
-    isActive = false
-    hasTimes = false
   }
 }
