@@ -109,14 +109,10 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
   open var categoryOptions: CategoryOptions { lock.withLock { settings.options } }
 
   /// Whether haptics play while sound is recorded, as was set; they always do here.
-  open var allowHapticsAndSystemSoundsDuringRecording: Bool {
-    lock.withLock { settings.allowsHapticsDuringRecording }
-  }
+  open var allowHapticsAndSystemSoundsDuringRecording: Bool { lock.withLock { settings.allowsHapticsDuringRecording } }
 
   /// Keeps a category.
-  open func setCategory(_ category: Category) throws {
-    try setCategory(category, mode: .default, options: [])
-  }
+  open func setCategory(_ category: Category) throws { try setCategory(category, mode: .default, options: []) }
 
   /// Keeps a category and options.
   open func setCategory(_ category: Category, options: CategoryOptions = []) throws {
@@ -125,9 +121,7 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
 
   /// Keeps a category, a mode and options.
   open func setCategory(_ category: Category, mode: Mode, options: CategoryOptions = []) throws {
-    lock.withLock {
-      (settings.category, settings.mode, settings.options) = (category, mode, options)
-    }
+    lock.withLock { (settings.category, settings.mode, settings.options) = (category, mode, options) }
   }
 
   /// Keeps a mode.

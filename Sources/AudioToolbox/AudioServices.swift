@@ -46,8 +46,7 @@ private enum SystemHaptics {
 
   private static var vibration: CHHapticPattern? {
     let intensity = CHHapticEventParameter(parameterID: .hapticIntensity, value: 1)
-    let event = CHHapticEvent(
-      eventType: .hapticContinuous, parameters: [intensity], relativeTime: 0, duration: 0.4)
+    let event = CHHapticEvent(eventType: .hapticContinuous, parameters: [intensity], relativeTime: 0, duration: 0.4)
     return try? CHHapticPattern(events: [event], parameters: [])
   }
 }

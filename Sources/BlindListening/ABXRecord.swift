@@ -48,8 +48,8 @@ public struct ABXRecord: Sendable {
 
   /// Makes a record.
   public init(
-    test: ABXTest, a: Take, b: Take, match: String, profile: String, program: String,
-    renderingModel: Int, startTime: String?, device: String?, isSimulated: Bool
+    test: ABXTest, a: Take, b: Take, match: String, profile: String, program: String, renderingModel: Int,
+    startTime: String?, device: String?, isSimulated: Bool
   ) {
     self.test = test
     self.a = a
@@ -83,11 +83,7 @@ public struct ABXRecord: Sendable {
     entry.member("match", match)
     for (key, take) in [("a", a), ("b", b)] { entry.object(key) { Self.write(take, to: &$0) } }
     entry.member("seed", Int(test.seed))
-    if let count = test.plannedCount {
-      entry.member("plannedTrials", count)
-    } else {
-      entry.null("plannedTrials")
-    }
+    if let count = test.plannedCount { entry.member("plannedTrials", count) } else { entry.null("plannedTrials") }
     entry.array("trials") { list in
       for trial in test.trials { list.object(layout: .line) { Self.write(trial, to: &$0) } }
     }
@@ -124,7 +120,5 @@ public struct ABXRecord: Sendable {
   }
 
   /// Seconds to the millisecond, finer than anybody presses a key.
-  private static func milliseconds(_ seconds: Double) -> Double {
-    (seconds * 1_000).rounded() / 1_000
-  }
+  private static func milliseconds(_ seconds: Double) -> Double { (seconds * 1_000).rounded() / 1_000 }
 }

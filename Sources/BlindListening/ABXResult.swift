@@ -43,9 +43,7 @@ public struct ABXResult: Equatable, Sendable {
   public var pValue: Double { BinomialTest.pValue(ofAtLeast: correctCount, in: trialCount) }
 
   /// The probability of as few right answers or fewer by guessing.
-  public var pValueOfFewer: Double {
-    BinomialTest.pValue(ofAtLeast: trialCount - correctCount, in: trialCount)
-  }
+  public var pValueOfFewer: Double { BinomialTest.pValue(ofAtLeast: trialCount - correctCount, in: trialCount) }
 
   /// Whether as many trials were answered as were agreed on.
   public var isComplete: Bool { plannedCount == trialCount }
@@ -66,15 +64,12 @@ public struct ABXResult: Equatable, Sendable {
     let better = "\(count) this well \(Self.percent(pValue)) of the time; "
     let said =
       switch conclusion {
-      case .nothing, .tooFewTrials:
-        better + "at least \(Self.minimumTrialCount) trials are needed for a result."
-      case .highlySignificant:
-        better + (isComplete ? "a difference was very probably heard." : Self.maybe)
+      case .nothing, .tooFewTrials: better + "at least \(Self.minimumTrialCount) trials are needed for a result."
+      case .highlySignificant: better + (isComplete ? "a difference was very probably heard." : Self.maybe)
       case .significant: better + (isComplete ? "a difference was probably heard." : Self.maybe)
       case .belowChance:
         "\(count) this badly \(Self.percent(pValueOfFewer)) of the time; A and B may have been swapped."
-      case .notSignificant:
-        better + "this neither shows nor rules out a perceptible difference."
+      case .notSignificant: better + "this neither shows nor rules out a perceptible difference."
       }
     return [said, reservation].compactMap { $0 }.joined(separator: " ")
   }

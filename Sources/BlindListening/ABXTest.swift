@@ -61,9 +61,7 @@ public struct ABXTest: Sendable {
 
   /// What has been found so far.
   public var result: ABXResult {
-    ABXResult(
-      correctCount: trials.count(where: \.isCorrect), trialCount: trials.count,
-      plannedCount: plannedCount)
+    ABXResult(correctCount: trials.count(where: \.isCorrect), trialCount: trials.count, plannedCount: plannedCount)
   }
 
   /// What is heard where one of the three is chosen.
@@ -91,8 +89,7 @@ public struct ABXTest: Sendable {
   ///   - seconds: Since the beginning of the test.
   public mutating func answer(_ answer: Side, at seconds: Double) {
     guard !isOver else { return }
-    trials.append(
-      Trial(x: x, answer: answer, switchCounts: switchCounts, start: start, end: seconds))
+    trials.append(Trial(x: x, answer: answer, switchCounts: switchCounts, start: start, end: seconds))
     switchCounts = SwitchCounts()
     start = seconds
     x = numbers.nextSide()

@@ -36,11 +36,9 @@ package struct CommandDescription: Sendable {
   package var run: Body
 
   package init(
-    _ name: String, abstract: String,
-    discussion: @autoclosure @escaping @Sendable () -> String = "",
-    arguments: [Argument] = [], options: [Option] = [], groups: [OptionGroup] = [],
-    verbs: [CommandDescription] = [], examples: [Example] = [],
-    run: @escaping Body
+    _ name: String, abstract: String, discussion: @autoclosure @escaping @Sendable () -> String = "",
+    arguments: [Argument] = [], options: [Option] = [], groups: [OptionGroup] = [], verbs: [CommandDescription] = [],
+    examples: [Example] = [], run: @escaping Body
   ) {
     self.name = name
     self.abstract = abstract
@@ -71,9 +69,7 @@ package struct CommandDescription: Sendable {
     // Every value of a command line is looked for: the lists are not joined for it.
     if let option = options.first(where: { $0.answers(to: name) }) { return option }
     if Option.help.answers(to: name) { return Option.help }
-    for group in groups {
-      if let option = group.options.first(where: { $0.answers(to: name) }) { return option }
-    }
+    for group in groups { if let option = group.options.first(where: { $0.answers(to: name) }) { return option } }
     return nil
   }
 
@@ -88,16 +84,13 @@ package struct CommandDescription: Sendable {
     try reader.readAll()
     let assigned = try assign(reader.positionals)
     return ParsedArguments(
-      command: self, given: reader.given.merging(assigned) { first, _ in first },
-      positionals: reader.positionals)
+      command: self, given: reader.given.merging(assigned) { first, _ in first }, positionals: reader.positionals)
   }
 
   /// Shares the positional words out: each argument takes one, the repeatable one what is left.
   private func assign(_ words: [String]) throws(UsageError) -> [String: [String]] {
     let required = arguments.filter { !$0.isOptional }
-    if words.count < required.count {
-      throw UsageError(.missingValue, "missing \(required[words.count].name)")
-    }
+    if words.count < required.count { throw UsageError(.missingValue, "missing \(required[words.count].name)") }
     var given: [String: [String]] = [:]
     var rest = words[...]
     for (index, argument) in arguments.enumerated() {
@@ -111,9 +104,7 @@ package struct CommandDescription: Sendable {
       }
       given[argument.name] = Array(taken)
     }
-    if let word = rest.first {
-      throw UsageError(.remove, "unexpected argument \(word.inQuotes)")
-    }
+    if let word = rest.first { throw UsageError(.remove, "unexpected argument \(word.inQuotes)") }
     return given
   }
 
@@ -198,9 +189,7 @@ private struct WordReader {
   private mutating func readShort(_ word: String) throws(UsageError) {
     // A long option with a dash too few would otherwise be read as a cluster: `-output` as `-o utput`.
     let long = "-" + word.prefix { $0 != "=" }
-    if long.isLongName, command.option(named: long) != nil {
-      throw unknown(String(long.dropFirst()))
-    }
+    if long.isLongName, command.option(named: long) != nil { throw unknown(String(long.dropFirst())) }
 
     var rest = word.dropFirst()
     while let letter = rest.popFirst() {
@@ -219,27 +208,16 @@ private struct WordReader {
     }
   }
 
-  private mutating func record(
-    _ option: Option, as name: String, attached: String?
-  ) throws(UsageError) {
+  private mutating func record(_ option: Option, as name: String, attached: String?) throws(UsageError) {
     guard let placeholder = option.value else {
-      if let attached {
-        throw UsageError(
-          .remove, "\(name.inQuotes) takes no value, but got \(attached.inQuotes)")
-      }
+      if let attached { throw UsageError(.remove, "\(name.inQuotes) takes no value, but got \(attached.inQuotes)") }
       given[option.key, default: []].append("")
       return
     }
     var value: String
-    if let attached {
-      value = attached
-    } else {
-      value = try takeValue(for: name, placeholder)
-    }
+    if let attached { value = attached } else { value = try takeValue(for: name, placeholder) }
     value = option.current(value)
-    if !option.isRepeatable && given[option.key] != nil {
-      throw UsageError(.remove, "\(name.inQuotes) is given twice")
-    }
+    if !option.isRepeatable && given[option.key] != nil { throw UsageError(.remove, "\(name.inQuotes) is given twice") }
     if !option.choices.isEmpty && !option.choices.contains(value) {
       throw .notAllowed(name, value, choices: option.choices)
     }
@@ -247,16 +225,13 @@ private struct WordReader {
   }
 
   /// The next word, unless it looks like an option: then the value was forgotten.
-  private mutating func takeValue(
-    for name: String, _ placeholder: String
-  ) throws(UsageError) -> String {
+  private mutating func takeValue(for name: String, _ placeholder: String) throws(UsageError) -> String {
     let missing = "missing \(placeholder) after \(name.inQuotes)"
     guard next < words.count, words[next] != "--" else { throw UsageError(.missingValue, missing) }
     let word = words[next]
     if word.looksLikeOption {
       let joined = name.isLongName ? "\(name)=\(word)" : name + word
-      throw UsageError(
-        .missingValue, "\(missing); to give \(word.inQuotes) itself, write \(joined.inQuotes)")
+      throw UsageError(.missingValue, "\(missing); to give \(word.inQuotes) itself, write \(joined.inQuotes)")
     }
     next += 1
     return word

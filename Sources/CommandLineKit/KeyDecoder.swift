@@ -64,14 +64,9 @@ struct KeyDecoder {
     let whole = bytes.prefix(length)
     guard length > 1, whole.dropFirst().allSatisfy({ $0 & 0xC0 == 0x80 }) else { return (nil, 1) }
     guard whole.count == length else { return nil }
-    guard let text = String(validating: whole, as: UTF8.self), let character = text.first else {
-      return (nil, 1)
-    }
+    guard let text = String(validating: whole, as: UTF8.self), let character = text.first else { return (nil, 1) }
     // C1 controls are as little a key as unknown sequences.
-    return (
-      bytes.first == 0xC2 && whole.last.map { $0 < 0xA0 } == true ? nil : .character(character),
-      length
-    )
+    return (bytes.first == 0xC2 && whole.last.map { $0 < 0xA0 } == true ? nil : .character(character), length)
   }
 
   /// What starts with an escape.
@@ -89,17 +84,13 @@ struct KeyDecoder {
   }
 
   /// A control sequence behind `ESC [`: parameters, then a final byte from `@` on.
-  private static func controlSequence(
-    _ body: ArraySlice<UInt8>
-  ) -> (key: KeyPress?, length: Int)? {
+  private static func controlSequence(_ body: ArraySlice<UInt8>) -> (key: KeyPress?, length: Int)? {
     // The Linux console's function keys have a second bracket before the final byte.
     let hasBracket = body.first == UInt8(ascii: "[")
     let rest = hasBracket ? body.dropFirst() : body
     let parameters = rest.prefix { (0x20...0x3F).contains($0) }
     let length = 2 + (hasBracket ? 1 : 0) + parameters.count
-    guard let final = rest.dropFirst(parameters.count).first else {
-      return length < longest ? nil : (nil, length)
-    }
+    guard let final = rest.dropFirst(parameters.count).first else { return length < longest ? nil : (nil, length) }
     // Another control in the middle restarts.
     guard (0x40...0x7E).contains(final) else { return (nil, length) }
     if hasBracket { return (nil, length + 1) }
@@ -110,8 +101,7 @@ struct KeyDecoder {
   }
 
   private static let editingKeys: [String: KeyPress] = [
-    "1": .home, "2": .insert, "3": .delete, "4": .end, "5": .pageUp, "6": .pageDown, "7": .home,
-    "8": .end,
+    "1": .home, "2": .insert, "3": .delete, "4": .end, "5": .pageUp, "6": .pageDown, "7": .home, "8": .end,
   ]
 
   private static func cursorKey(_ final: UInt8) -> KeyPress? {

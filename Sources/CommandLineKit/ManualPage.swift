@@ -18,9 +18,7 @@ extension Program {
       for verb in command.verbs { page.verb(verb, of: "\(name) \(command.name)") }
     }
     page.section("Exit status")
-    for status in ExitStatus.allCases {
-      page.item(["\(status.rawValue)"], nil, text: status.meaning)
-    }
+    for status in ExitStatus.allCases { page.item(["\(status.rawValue)"], nil, text: status.meaning) }
     page.section("Environment")
     page.item(["NO_COLOR"], nil, text: "If set and not empty, output has no colours.")
     for section in manualSections {
@@ -44,9 +42,7 @@ private struct ManualPage {
     roff = ".TH " + words.map(Self.quoted).joined(separator: " ") + "\n.nh\n.ad l\n"
   }
 
-  mutating func section(_ title: String) {
-    roff += ".SH \(Self.quoted(title.uppercased()))\n"
-  }
+  mutating func section(_ title: String) { roff += ".SH \(Self.quoted(title.uppercased()))\n" }
 
   /// The one line of NAME, in the form that `whatis` reads.
   mutating func name(_ name: String, _ abstract: String) {
@@ -59,11 +55,7 @@ private struct ManualPage {
 
   mutating func paragraphs(_ body: String) {
     for paragraph in TextLayout.split(body) {
-      if paragraph.first == " " {
-        verbatim(paragraph)
-      } else {
-        roff += ".PP\n" + Self.line(paragraph)
-      }
+      if paragraph.first == " " { verbatim(paragraph) } else { roff += ".PP\n" + Self.line(paragraph) }
     }
   }
 
@@ -73,9 +65,7 @@ private struct ManualPage {
     roff += Self.line(text)
   }
 
-  mutating func item(_ option: Option) {
-    item(option.names, option.value, text: option.fullHelp)
-  }
+  mutating func item(_ option: Option) { item(option.names, option.value, text: option.fullHelp) }
 
   mutating func verb(_ command: CommandDescription, of program: String) {
     roff += ".SS \(Self.quoted(command.usage(of: program)))\n"

@@ -25,9 +25,8 @@ package struct Option: Sendable {
   package var outputEndings: [String]?
 
   package init(
-    _ names: String..., value: String? = nil, help: String, defaultText: String? = nil,
-    choices: [String] = [], completion: Completion = .none, isRepeatable: Bool = false,
-    writes outputEndings: [String]? = nil,
+    _ names: String..., value: String? = nil, help: String, defaultText: String? = nil, choices: [String] = [],
+    completion: Completion = .none, isRepeatable: Bool = false, writes outputEndings: [String]? = nil,
     formerly formerNames: [String] = [], formerValues: [String: String] = [:]
   ) {
     precondition(
@@ -59,8 +58,8 @@ package struct Option: Sendable {
   /// A value, or list of values, with the former ones as they are spelled now.
   func current(_ value: String) -> String {
     guard !formerValues.isEmpty else { return value }
-    return value.split(separator: ",", omittingEmptySubsequences: false)
-      .map { formerValues[String($0)] ?? String($0) }.joined(separator: ",")
+    return value.split(separator: ",", omittingEmptySubsequences: false).map { formerValues[String($0)] ?? String($0) }
+      .joined(separator: ",")
   }
 
   /// The help with its choices, default and repetition spelled out.
@@ -104,8 +103,8 @@ package struct Argument: Sendable {
   package var isOptional: Bool
 
   package init(
-    _ name: String, help: String, choices: [String] = [], completion: Completion = .none,
-    isRepeatable: Bool = false, isOptional: Bool = false
+    _ name: String, help: String, choices: [String] = [], completion: Completion = .none, isRepeatable: Bool = false,
+    isOptional: Bool = false
   ) {
     precondition(!name.hasPrefix("-"), "An argument's name does not look like an option.")
     self.name = name
@@ -155,9 +154,7 @@ package struct Completion: Equatable, Sendable {
   package static let folder = Completion(paths: .folders)
 
   /// Offers files with one of these endings, written without the dot.
-  package static func file(endingIn endings: String...) -> Completion {
-    Completion(paths: .files(endings: endings))
-  }
+  package static func file(endingIn endings: String...) -> Completion { Completion(paths: .files(endings: endings)) }
 
   /// Offers a fixed list.
   package static func words(_ words: [String]) -> Completion { Completion(words: words) }

@@ -31,18 +31,12 @@ package struct Output: Sendable {
   /// Whether the stream is a terminal that no other job has: a line can be rewritten in place.
   var canRewrite: Bool { isTerminal && foreground() }
 
-  package func write(_ bytes: Span<UInt8>) throws(StreamError) {
-    if !bytes.isEmpty { try sink(bytes) }
-  }
+  package func write(_ bytes: Span<UInt8>) throws(StreamError) { if !bytes.isEmpty { try sink(bytes) } }
 
-  package func write(_ text: String) throws(StreamError) {
-    try write(text.utf8Span.span)
-  }
+  package func write(_ text: String) throws(StreamError) { try write(text.utf8Span.span) }
 
   /// Writes the text and ends the line.
-  package func line(_ text: String = "") throws(StreamError) {
-    try write(text + "\n")
-  }
+  package func line(_ text: String = "") throws(StreamError) { try write(text + "\n") }
 
   /// The text in a style where the stream shows styles, else as it is.
   package func styled(_ text: String, _ style: Style) -> String {
@@ -59,9 +53,7 @@ package struct Output: Sendable {
   }
 
   /// Standard output of this process.
-  package static var standardOutput: Output {
-    Output(descriptor: STDOUT_FILENO, name: "standard output")
-  }
+  package static var standardOutput: Output { Output(descriptor: STDOUT_FILENO, name: "standard output") }
 
   /// Standard error of this process.
   static var standardError: Output { Output(descriptor: STDERR_FILENO, name: "standard error") }
@@ -72,18 +64,15 @@ package struct Output: Sendable {
     let isDumb = environment("TERM") == "dumb"
     let allowsColour = environment("NO_COLOR").isEmpty && !isDumb
     self.init(
-      isTerminal: isTerminal, width: terminalColumns(descriptor),
-      isColoured: isTerminal && allowsColour,
+      isTerminal: isTerminal, width: terminalColumns(descriptor), isColoured: isTerminal && allowsColour,
       // A terminal of another session has no jobs of ours to be behind; one that cannot move its cursor shows
       // no line in place.
-      isForeground: !isDumb
-        && (tcgetpgrp(descriptor) < 0 || TerminalMode.isForeground(descriptor))
+      isForeground: !isDumb && (tcgetpgrp(descriptor) < 0 || TerminalMode.isForeground(descriptor))
     ) { bytes throws(StreamError) in
       try unsafe bytes.withUnsafeBufferPointer { buffer throws(StreamError) in
         var written = 0
         while written < buffer.count {
-          let count = unsafe Glibc.write(
-            descriptor, buffer.baseAddress?.advanced(by: written), buffer.count - written)
+          let count = unsafe Glibc.write(descriptor, buffer.baseAddress?.advanced(by: written), buffer.count - written)
           if count >= 0 {
             written += count
           } else if errno == EAGAIN {

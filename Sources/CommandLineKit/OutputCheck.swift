@@ -6,8 +6,7 @@ extension OutputGuard {
   /// - Parameter option: The option to choose another by.
   package func check(_ path: String, option: String) throws(UsageError) {
     if isInput(path) {
-      throw UsageError(
-        .invalidValue, "\(path.inQuotes) is an input; choose another \(option.inQuotes)")
+      throw UsageError(.invalidValue, "\(path.inQuotes) is an input; choose another \(option.inQuotes)")
     }
     if let obstacle = Self.obstacle(to: path) {
       throw UsageError(.invalidValue, "\(path.inQuotes) cannot be written: \(obstacle)")
@@ -48,8 +47,7 @@ extension ParsedArguments {
         try Self.checkEnding(of: path, endings)
         if let other = places.updateValue(option.key, forKey: OutputGuard.place(of: path)) {
           throw UsageError(
-            .invalidValue,
-            "\(other.inQuotes) and \(option.key.inQuotes) would both write \(path.inQuotes)")
+            .invalidValue, "\(other.inQuotes) and \(option.key.inQuotes) would both write \(path.inQuotes)")
         }
       }
     }
@@ -59,7 +57,6 @@ extension ParsedArguments {
     let name = path.lowercased()
     guard !endings.isEmpty, !endings.contains(where: { name.hasSuffix("." + $0) }) else { return }
     let known = endings.map { ".\($0)" }.joinedWithOr
-    throw UsageError(
-      .invalidValue, "unknown file extension of \(path.inQuotes); use \(known)")
+    throw UsageError(.invalidValue, "unknown file extension of \(path.inQuotes); use \(known)")
   }
 }

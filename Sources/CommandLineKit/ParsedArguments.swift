@@ -25,27 +25,20 @@ package struct ParsedArguments: Sendable {
 
   /// The value of an argument that must be given.
   package func argument(_ name: String) -> String {
-    guard let value = value(name) else {
-      preconditionFailure("\(name) is not a required argument of \(command.name).")
-    }
+    guard let value = value(name) else { preconditionFailure("\(name) is not a required argument of \(command.name).") }
     return value
   }
 
   private func key(_ name: String) -> String {
     if let option = command.option(named: name) { return option.key }
-    precondition(
-      command.arguments.contains { $0.name == name }, "\(command.name) declares no \(name).")
+    precondition(command.arguments.contains { $0.name == name }, "\(command.name) declares no \(name).")
     return name
   }
 
   /// A whole number within a range; `Int.max` as its end means no upper limit.
-  package func int(
-    _ name: String, in range: ClosedRange<Int> = Int.min...Int.max
-  ) throws(UsageError) -> Int? {
+  package func int(_ name: String, in range: ClosedRange<Int> = Int.min...Int.max) throws(UsageError) -> Int? {
     guard let text = value(name) else { return nil }
-    guard let number = Int(text) ?? scaled(name, text).flatMap(Int.init(exactly:)),
-      range.contains(number)
-    else {
+    guard let number = Int(text) ?? scaled(name, text).flatMap(Int.init(exactly:)), range.contains(number) else {
       let limits = Limits(
         lower: range.lowerBound == .min ? nil : "\(range.lowerBound)",
         upper: range.upperBound == .max ? nil : "\(range.upperBound)")
@@ -55,12 +48,11 @@ package struct ParsedArguments: Sendable {
   }
 
   /// A finite number within a range; an infinite end means no limit there.
-  package func double(
-    _ name: String, in range: ClosedRange<Double> = -Double.infinity...Double.infinity
-  ) throws(UsageError) -> Double? {
+  package func double(_ name: String, in range: ClosedRange<Double> = -Double.infinity...Double.infinity)
+    throws(UsageError) -> Double?
+  {
     guard let text = value(name) else { return nil }
-    guard let number = Double(text) ?? scaled(name, text), number.isFinite, range.contains(number)
-    else {
+    guard let number = Double(text) ?? scaled(name, text), number.isFinite, range.contains(number) else {
       let limits = Limits(
         lower: range.lowerBound.isFinite ? NumberFormatting.short(range.lowerBound) : nil,
         upper: range.upperBound.isFinite ? NumberFormatting.short(range.upperBound) : nil)
@@ -86,9 +78,7 @@ package struct ParsedArguments: Sendable {
 
   /// The units in which values can be given, longest first, by what stands for them in help.
   private static let units: [String: [(unit: String, factor: Double)]] = [
-    "SECONDS": [("min", 60), ("ms", 0.001), ("s", 1)],
-    "HZ": [("khz", 1_000), ("hz", 1)],
-    "DB": [("db", 1)],
+    "SECONDS": [("min", 60), ("ms", 0.001), ("s", 1)], "HZ": [("khz", 1_000), ("hz", 1)], "DB": [("db", 1)],
     "S": [("%", 0.01)], "INTENSITY": [("%", 0.01)], "SHARPNESS": [("%", 0.01)],
   ]
 
@@ -117,9 +107,7 @@ package struct ParsedArguments: Sendable {
     }
   }
 
-  private func notTaken(
-    _ name: String, _ text: String, _ what: String, _ limits: Limits
-  ) -> UsageError {
+  private func notTaken(_ name: String, _ text: String, _ what: String, _ limits: Limits) -> UsageError {
     UsageError(.invalidValue, "\(name.inQuotes) takes \(what)\(limits.text), not \(text.inQuotes)")
   }
 }

@@ -8,9 +8,7 @@ package struct CommandEntry: Sendable {
   package let description: @Sendable () -> CommandDescription
 
   /// A verb that is described later.
-  package init(
-    _ name: String, _ description: @autoclosure @escaping @Sendable () -> CommandDescription
-  ) {
+  package init(_ name: String, _ description: @autoclosure @escaping @Sendable () -> CommandDescription) {
     self.name = name
     self.description = description
   }
@@ -46,10 +44,8 @@ package struct Program: Sendable {
 
   package init(
     _ name: String, version: String, date: String = "", abstract: String, discussion: String = "",
-    commands: [CommandEntry],
-    examples: [CommandDescription.Example] = [],
-    manualSections: [(title: String, body: String)] = [],
-    alternatives: [String: String] = [:],
+    commands: [CommandEntry], examples: [CommandDescription.Example] = [],
+    manualSections: [(title: String, body: String)] = [], alternatives: [String: String] = [:],
     message: @escaping @Sendable (any Error) -> String = { "\($0)" },
     status: @escaping @Sendable (any Error) -> ExitStatus = { _ in .failure }
   ) {
@@ -67,9 +63,7 @@ package struct Program: Sendable {
   }
 
   /// The options that stand in the place of a verb.
-  package static let options = [
-    Option.help, Option("--version", help: "Show the version."),
-  ]
+  package static let options = [Option.help, Option("--version", help: "Show the version.")]
 
   /// The declared verbs and `help`.
   var everyCommand: [CommandDescription] {
@@ -102,9 +96,7 @@ package struct Program: Sendable {
       var command = try find(first)
       var program = name
       for word in words.dropFirst() {
-        guard !command.verbs.isEmpty else {
-          throw UsageError(.remove, "unexpected argument \(word.inQuotes)")
-        }
+        guard !command.verbs.isEmpty else { throw UsageError(.remove, "unexpected argument \(word.inQuotes)") }
         program += " " + command.name
         command = try command.find(word)
       }
@@ -117,8 +109,7 @@ package struct Program: Sendable {
   package func find(_ verb: String) throws(UsageError) -> CommandDescription {
     if let command = command(named: verb) { return command }
     if let alternative = alternatives[verb] {
-      throw UsageError(
-        .unrecognizedName, "unknown verb \(verb.inQuotes); \(alternative)")
+      throw UsageError(.unrecognizedName, "unknown verb \(verb.inQuotes); \(alternative)")
     }
     throw .unknown("verb", verb, among: entries.map(\.name) + [Self.help])
   }
@@ -152,8 +143,7 @@ package struct Program: Sendable {
       }
       if let word = command.helpRequest(Array(rest)) {
         let isShort = word == Option.help.names[0]
-        try terminal.output.write(
-          command.help(of: program, for: terminal.output, isShort: isShort))
+        try terminal.output.write(command.help(of: program, for: terminal.output, isShort: isShort))
         return .done
       }
       let arguments = try command.parse(Array(rest))
@@ -163,9 +153,7 @@ package struct Program: Sendable {
       terminal.report("\(name): \(error)")
       terminal.report("See '\(called) --help'.")
       return .usage
-    } catch let error as StreamError where error.kind == .brokenPipe {
-      return .done
-    } catch {
+    } catch let error as StreamError where error.kind == .brokenPipe { return .done } catch {
       terminal.report("\(name): \(message(error))")
       return status(error)
     }

@@ -40,9 +40,7 @@ extension Program {
 extension String {
   /// The text as one word of a POSIX shell, zsh included, quoted only where it must be.
   package var asShellWord: String {
-    let isPlain = allSatisfy {
-      $0.isASCII && ($0.isLetter || $0.isNumber || "._/-+=:,".contains($0))
-    }
+    let isPlain = allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "._/-+=:,".contains($0)) }
     return isPlain && !isEmpty ? self : shellQuoted
   }
 
@@ -160,29 +158,23 @@ extension Program {
     text += "\(margin)if [[ $current == -* ]]; then\n\(margin)  _\(shellName)_words \(names)\n"
     // Bash does not count positions: any argument may be what is typed.
     var offers = bashOffers(.words(command.verbs.map(\.name)))
-    for offer in command.arguments.flatMap({ bashOffers($0.completion) })
-    where !offers.contains(offer) {
+    for offer in command.arguments.flatMap({ bashOffers($0.completion) }) where !offers.contains(offer) {
       offers.append(offer)
     }
-    if !offers.isEmpty {
-      text += "\(margin)else\n" + offers.map { "\(margin)  \($0)\n" }.joined()
-    }
+    if !offers.isEmpty { text += "\(margin)else\n" + offers.map { "\(margin)  \($0)\n" }.joined() }
     return text + "\(margin)fi\n"
   }
 
   private func bashOffers(_ completion: Completion) -> [String] {
     var offers: [String] = []
-    if !completion.words.isEmpty {
-      offers.append("_\(shellName)_words \(bashWords(completion.words))")
-    }
+    if !completion.words.isEmpty { offers.append("_\(shellName)_words \(bashWords(completion.words))") }
     if !completion.query.isEmpty {
       offers.append("_\(shellName)_words \"$(\(name) \(completion.query) 2> /dev/null)\"")
     }
     switch completion.paths {
     case .none: break
     case .folders: offers.append("_\(shellName)_folders")
-    case .files(let endings):
-      offers.append((["_\(shellName)_files"] + endings).joined(separator: " "))
+    case .files(let endings): offers.append((["_\(shellName)_files"] + endings).joined(separator: " "))
     }
     return offers
   }
@@ -256,8 +248,7 @@ extension Program {
       let help = "[\(zshText(option.fullHelp))]\(action)".shellQuoted
       let isRepeatable = option.isRepeatable || (option.isFlag && option.key != Option.help.key)
       let prefix =
-        option.key == Option.help.key
-        ? "(- : *)" : isRepeatable ? "*" : "(\(option.names.joined(separator: " ")))"
+        option.key == Option.help.key ? "(- : *)" : isRepeatable ? "*" : "(\(option.names.joined(separator: " ")))"
       let names = option.names.map { $0 + (option.isFlag ? "" : $0.isLongName ? "=" : "+") }
       let spelled = names.count == 1 ? names[0] : "{\(names.joined(separator: ","))}"
       specs.append(prefix.shellQuoted + spelled + help)
@@ -284,14 +275,12 @@ extension Program {
 
         """
     }
-    return text + "\(function)() {\n  _arguments -s -S \\\n    "
-      + specs.joined(separator: " \\\n    ") + "\n}\n"
+    return text + "\(function)() {\n  _arguments -s -S \\\n    " + specs.joined(separator: " \\\n    ") + "\n}\n"
   }
 
   /// The action that offers a completion; words beside paths need a function of their own.
-  private func zshOffer(
-    _ completion: Completion, of name: String, in function: String, helper: inout String
-  ) -> String {
+  private func zshOffer(_ completion: Completion, of name: String, in function: String, helper: inout String) -> String
+  {
     let words = completion.words.map { $0.escaping([" ", ":", "(", ")", "\\", "'"]) }
     let list = "(\(words.joined(separator: " ")))"
     var paths = ""
@@ -318,9 +307,7 @@ extension Program {
     return own
   }
 
-  private func zshText(_ help: String) -> String {
-    help.firstSentence.escaping(["[", "]", ":", "\\"])
-  }
+  private func zshText(_ help: String) -> String { help.firstSentence.escaping(["[", "]", ":", "\\"]) }
 }
 
 extension Program {
@@ -336,14 +323,9 @@ extension Program {
       complete -c \(name) -f
 
       """
-    for option in Self.options {
-      text += fishLine("__fish_use_subcommand", fishNames(option), help: option.help)
-    }
+    for option in Self.options { text += fishLine("__fish_use_subcommand", fishNames(option), help: option.help) }
     let commands = completedCommands
-    for command in commands {
-      text += fishLine(
-        "__fish_use_subcommand", "-a \(command.name)", help: command.abstract)
-    }
+    for command in commands { text += fishLine("__fish_use_subcommand", "-a \(command.name)", help: command.abstract) }
     for command in commands {
       // A verb behind another may be called as this one is.
       let namesakes = commands.filter { $0.verbs.contains { $0.name == command.name } }
@@ -356,9 +338,7 @@ extension Program {
       let early = condition + "; and not " + Self.fishSeen(command.verbs)
       for verb in command.verbs { text += fishLine(early, "-a \(verb.name)", help: verb.abstract) }
       text += fishLines(of: command, early)
-      for verb in command.verbs {
-        text += fishLines(of: verb, condition + "; and " + Self.fishSeen([verb]))
-      }
+      for verb in command.verbs { text += fishLines(of: verb, condition + "; and " + Self.fishSeen([verb])) }
     }
     return text
   }
@@ -386,8 +366,7 @@ extension Program {
   }
 
   private func fishNames(_ option: Option) -> String {
-    option.names.map { $0.isLongName ? "-l \($0.dropFirst(2))" : "-s \($0.dropFirst())" }
-      .joined(separator: " ")
+    option.names.map { $0.isLongName ? "-l \($0.dropFirst(2))" : "-s \($0.dropFirst())" }.joined(separator: " ")
   }
 
   private func fishOffer(_ completion: Completion) -> String {
@@ -397,9 +376,7 @@ extension Program {
     case .none: break
     case .folders: words.append("(__fish_complete_directories)")
     case .files(let endings):
-      if endings.isEmpty {
-        return words.isEmpty ? " -F" : " -F -a \(fishQuoted(words.joined(separator: " ")))"
-      }
+      if endings.isEmpty { return words.isEmpty ? " -F" : " -F -a \(fishQuoted(words.joined(separator: " ")))" }
       words.append("(__\(shellName)_files \(endings.joined(separator: " ")))")
     }
     return words.isEmpty ? " -f" : " -f -a \(fishQuoted(words.joined(separator: " ")))"

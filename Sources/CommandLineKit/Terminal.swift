@@ -17,9 +17,7 @@ package struct Terminal: Sendable {
   }
 
   /// Writes a message; one that cannot be written has nowhere else to go.
-  package func report(_ message: String) {
-    try? error.line(message)
-  }
+  package func report(_ message: String) { try? error.line(message) }
 }
 
 /// One line on standard error that shows how far the work is, rewritten in place.

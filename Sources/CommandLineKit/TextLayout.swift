@@ -20,11 +20,7 @@ package struct TextLayout {
   package mutating func paragraphs(_ body: String) {
     for paragraph in Self.split(body) {
       emptyLine()
-      if paragraph.first == " " {
-        verbatim(paragraph, indent: 0)
-      } else {
-        lines(paragraph, indent: 0)
-      }
+      if paragraph.first == " " { verbatim(paragraph, indent: 0) } else { lines(paragraph, indent: 0) }
     }
   }
 
@@ -57,9 +53,7 @@ package struct TextLayout {
     }
   }
 
-  private mutating func emptyLine() {
-    if !text.isEmpty { text += "\n" }
-  }
+  private mutating func emptyLine() { if !text.isEmpty { text += "\n" } }
 
   /// The paragraphs of a text, without the empty lines between them.
   package static func split(_ body: String) -> [String] {
@@ -103,19 +97,13 @@ package enum ColumnText {
   /// - Parameter isRight: Whether all columns but the first end together rather than begin together.
   package static func lines(_ rows: [[String]], isRight: Bool = false) -> [String] {
     let count = rows.map(\.count).max() ?? 0
-    let widths = (0..<count).map { column in
-      rows.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0
-    }
+    let widths = (0..<count).map { column in rows.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0 }
     return rows.map { row in
       var line = ""
       for (column, word) in row.enumerated() {
         let blank = String(repeating: " ", count: widths[column] - word.count)
         if column > 0 { line += "  " }
-        if isRight && column > 0 {
-          line += blank + word
-        } else {
-          line += word + (column == row.count - 1 ? "" : blank)
-        }
+        if isRight && column > 0 { line += blank + word } else { line += word + (column == row.count - 1 ? "" : blank) }
       }
       return line
     }

@@ -24,9 +24,7 @@ package struct UsageError: Error, Equatable, CustomStringConvertible {
   }
 
   package static func unknown(_ what: String, _ word: String, among names: [String]) -> UsageError {
-    UsageError(
-      .unrecognizedName,
-      "unknown \(what) \(word.inQuotes)" + Suggestion.question(word, among: names))
+    UsageError(.unrecognizedName, "unknown \(what) \(word.inQuotes)" + Suggestion.question(word, among: names))
   }
 
   package static func notAllowed(_ name: String, _ value: String, choices: [String]) -> UsageError {

@@ -7,38 +7,29 @@ internal import SoundFile
 enum AudioResourceLoader {
   /// Decodes a file.
   static func sound(at url: URL) throws -> Sound {
-    do {
-      return try Sound(contentsOf: url.path)
-    } catch {
-      throw CHHapticError(error)
-    }
+    do { return try Sound(contentsOf: url.path) } catch { throw CHHapticError(error) }
   }
 
   /// The samples of a pattern at a rate, by the path it names.
   ///
   /// A relative path is looked up in the pattern's folder, or, where it has none, among the
   /// application's resources, and never outside.
-  static func samples(
-    of content: PatternContent, resources: [Int: AudioResource], rate: Double
-  ) throws -> [String: AudioBuffer] {
+  static func samples(of content: PatternContent, resources: [Int: AudioResource], rate: Double) throws -> [String:
+    AudioBuffer]
+  {
     var samples: [String: AudioBuffer] = [:]
     for path in content.waveformPaths where samples[path] == nil {
       let resource = try AudioResourcePath.id(of: path).map { number in
         guard let resource = resources[number] else {
-          throw CHHapticError(
-            .invalidAudioResource, "no audio resource is registered as \(number)")
+          throw CHHapticError(.invalidAudioResource, "no audio resource is registered as \(number)")
         }
         return resource
       }
       do throws(SoundFileError) {
-        let sound =
-          if let resource { resource.sound } else { try folder(of: content).sound(at: path) }
+        let sound = if let resource { resource.sound } else { try folder(of: content).sound(at: path) }
         let resampled = try sound.resampled(to: rate, path: path)
-        samples[path] = AudioBuffer(
-          interleaved: resampled.interleaved, channelCount: resampled.channelCount)
-      } catch {
-        throw CHHapticError(error)
-      }
+        samples[path] = AudioBuffer(interleaved: resampled.interleaved, channelCount: resampled.channelCount)
+      } catch { throw CHHapticError(error) }
     }
     return samples
   }
@@ -102,19 +93,15 @@ extension EngineBacking {
       guard let value = options[AnyHashable(key)] else { return usual }
       if let value = value as? Bool { return value }
       if let value = value as? NSNumber { return value.boolValue }
-      throw CHHapticError(
-        .invalidAudioResource,
-        "the option \(key) must be true or false")
+      throw CHHapticError(.invalidAudioResource, "the option \(key) must be true or false")
     }
     let resource = AudioResource(
-      sound: sound,
-      usesVolumeEnvelope: try option(CHHapticAudioResourceKeyUseVolumeEnvelope, true),
+      sound: sound, usesVolumeEnvelope: try option(CHHapticAudioResourceKeyUseVolumeEnvelope, true),
       isLooping: try option(CHHapticAudioResourceKeyLoopEnabled, false))
     return try with { state in
       guard state.resources.count < Self.mostResources else {
         throw CHHapticError(
-          .resourceNotAvailable,
-          "an engine keeps \(Self.mostResources) audio resources; unregister some")
+          .resourceNotAvailable, "an engine keeps \(Self.mostResources) audio resources; unregister some")
       }
       let number = state.nextResource
       state.nextResource += 1
@@ -127,8 +114,6 @@ extension EngineBacking {
   func unregisterResource(_ number: Int) throws {
     let removed = with { $0.resources.removeValue(forKey: number) }
     guard removed == nil else { return }
-    throw CHHapticError(
-      .invalidAudioResource,
-      "no audio resource is registered as \(number)")
+    throw CHHapticError(.invalidAudioResource, "no audio resource is registered as \(number)")
   }
 }

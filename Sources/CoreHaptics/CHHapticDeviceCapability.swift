@@ -12,15 +12,12 @@ public protocol CHHapticDeviceCapability: NSObjectProtocol {
   ///
   /// Throws `invalidParameterType` or `invalidEventType` for what does not exist, and
   /// `invalidParameterType` for a parameter that events of the type do not react to.
-  func attributes(
-    forEventParameter inParameter: CHHapticEvent.ParameterID,
-    eventType type: CHHapticEvent.EventType
-  ) throws -> any CHHapticParameterAttributes
+  func attributes(forEventParameter inParameter: CHHapticEvent.ParameterID, eventType type: CHHapticEvent.EventType)
+    throws -> any CHHapticParameterAttributes
 
   /// The range and neutral value of a control; throws `invalidParameterType` for what does not exist.
-  func attributes(
-    forDynamicParameter inParameter: CHHapticDynamicParameter.ID
-  ) throws -> any CHHapticParameterAttributes
+  func attributes(forDynamicParameter inParameter: CHHapticDynamicParameter.ID) throws
+    -> any CHHapticParameterAttributes
 }
 
 /// The range and default of a parameter.
@@ -48,31 +45,27 @@ final class DeviceCapability: NSObject, CHHapticDeviceCapability {
   }
 
   /// The range and default of an event's parameter, the same on every device.
-  func attributes(
-    forEventParameter inParameter: CHHapticEvent.ParameterID,
-    eventType type: CHHapticEvent.EventType
-  ) throws -> any CHHapticParameterAttributes {
+  func attributes(forEventParameter inParameter: CHHapticEvent.ParameterID, eventType type: CHHapticEvent.EventType)
+    throws -> any CHHapticParameterAttributes
+  {
     let id = try EventParameterID(inParameter)
     let kind = try HapticEvent.Kind(type)
     guard kind.responds(to: id) else {
-      throw CHHapticError(
-        .invalidParameterType, "\(kind.rawValue) events do not respond to \(id.rawValue)")
+      throw CHHapticError(.invalidParameterType, "\(kind.rawValue) events do not respond to \(id.rawValue)")
     }
     return ParameterAttributes(id.range, defaultValue: id.defaultValue(for: kind))
   }
 
   /// The range and neutral value of a control, the same on every device.
-  func attributes(
-    forDynamicParameter inParameter: CHHapticDynamicParameter.ID
-  ) throws -> any CHHapticParameterAttributes {
+  func attributes(forDynamicParameter inParameter: CHHapticDynamicParameter.ID) throws
+    -> any CHHapticParameterAttributes
+  {
     let id = try DynamicParameterID(inParameter)
     return ParameterAttributes(id.range, defaultValue: id.neutralValue)
   }
 
   /// One line: both abilities.
-  override var description: String {
-    "CHHapticDeviceCapability(haptics \(supportsHaptics), audio \(supportsAudio))"
-  }
+  override var description: String { "CHHapticDeviceCapability(haptics \(supportsHaptics), audio \(supportsAudio))" }
 }
 
 /// The range and default of one parameter.

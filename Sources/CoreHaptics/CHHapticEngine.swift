@@ -83,8 +83,7 @@ open class CHHapticEngine: NSObject {
   /// Starts the engine; returns when it runs, on the caller's actor.
   nonisolated(nonsending) open func start() async throws {
     let backing = backing
-    try await withCheckedThrowingContinuation {
-      (continuation: CheckedContinuation<Void, any Error>) in
+    try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
       backing.startAsynchronously { error in
         if let error { continuation.resume(throwing: error) } else { continuation.resume() }
       }
@@ -105,9 +104,7 @@ open class CHHapticEngine: NSObject {
   }
 
   /// Calls a handler once when no player is active any more.
-  open func notifyWhenPlayersFinished(
-    finishedHandler: @escaping CHHapticEngine.FinishedHandler
-  ) {
+  open func notifyWhenPlayersFinished(finishedHandler: @escaping CHHapticEngine.FinishedHandler) {
     backing.notifyWhenFinished(finishedHandler)
   }
 
@@ -119,30 +116,22 @@ open class CHHapticEngine: NSObject {
   }
 
   /// Makes a player that can also be paused, sought, looped and slowed.
-  open func makeAdvancedPlayer(with pattern: CHHapticPattern) throws
-    -> any CHHapticAdvancedPatternPlayer
-  {
+  open func makeAdvancedPlayer(with pattern: CHHapticPattern) throws -> any CHHapticAdvancedPatternPlayer {
     AdvancedPatternPlayerObject(try backing.makePlayer(pattern))
   }
 
   /// Plays an AHAP file once, starting the engine where it does not run.
-  open func playPattern(from fileURL: URL) throws {
-    try backing.playOnce(CHHapticPattern(contentsOf: fileURL))
-  }
+  open func playPattern(from fileURL: URL) throws { try backing.playOnce(CHHapticPattern(contentsOf: fileURL)) }
 
   /// Plays AHAP text once, starting the engine where it does not run.
-  open func playPattern(from data: Data) throws {
-    try backing.playOnce(CHHapticPattern(ahap: data))
-  }
+  open func playPattern(from data: Data) throws { try backing.playOnce(CHHapticPattern(ahap: data)) }
 
   // MARK: Audio resources
 
   /// Reads a sound file and gives it a number that events can play it by.
   open func registerAudioResource(_ resourceURL: URL, options: [AnyHashable: Any] = [:]) throws
     -> CHHapticAudioResourceID
-  {
-    try backing.registerResource(resourceURL, options: options)
-  }
+  { try backing.registerResource(resourceURL, options: options) }
 
   /// Forgets a sound file.
   open func unregisterAudioResource(_ resourceID: CHHapticAudioResourceID) throws {

@@ -21,9 +21,7 @@ public struct CHHapticError: CustomNSError, Hashable, Sendable {
   public init(_ code: Code, userInfo: [String: Any] = [:]) {
     self.code = code
     var userInfo = userInfo
-    if userInfo[NSLocalizedDescriptionKey] == nil {
-      userInfo[NSLocalizedDescriptionKey] = code.sentence
-    }
+    if userInfo[NSLocalizedDescriptionKey] == nil { userInfo[NSLocalizedDescriptionKey] = code.sentence }
     error = NSError(domain: CoreHapticsErrorDomain, code: code.rawValue, userInfo: userInfo)
   }
 
@@ -40,9 +38,7 @@ public struct CHHapticError: CustomNSError, Hashable, Sendable {
   public var localizedDescription: String { error.localizedDescription }
 
   /// Whether two errors have the same code and the same user information.
-  public static func == (left: CHHapticError, right: CHHapticError) -> Bool {
-    left.error == right.error
-  }
+  public static func == (left: CHHapticError, right: CHHapticError) -> Bool { left.error == right.error }
 
   /// Hashes the code.
   public func hash(into hasher: inout Hasher) { hasher.combine(code) }
@@ -151,15 +147,11 @@ public struct CHHapticError: CustomNSError, Hashable, Sendable {
   public static var memoryError: Code { .memoryError }
 
   /// Makes an error with a sentence of its own.
-  init(_ code: Code, _ sentence: String) {
-    self.init(code, userInfo: [NSLocalizedDescriptionKey: sentence])
-  }
+  init(_ code: Code, _ sentence: String) { self.init(code, userInfo: [NSLocalizedDescriptionKey: sentence]) }
 
   /// Makes the error of a text that is not a valid pattern: its line, column and reason.
   init(_ error: InputError) {
-    self.init(
-      error.finding.foreignCode.flatMap(Code.init(rawValue:)) ?? .invalidPatternData,
-      error.description)
+    self.init(error.finding.foreignCode.flatMap(Code.init(rawValue:)) ?? .invalidPatternData, error.description)
   }
 }
 
@@ -170,9 +162,7 @@ extension CHHapticError: CustomStringConvertible {
 
 extension CHHapticError.Code {
   /// Whether a caught error has this code, as in `catch CHHapticError.engineNotRunning`.
-  public static func ~= (code: CHHapticError.Code, error: any Error) -> Bool {
-    (error as? CHHapticError)?.code == code
-  }
+  public static func ~= (code: CHHapticError.Code, error: any Error) -> Bool { (error as? CHHapticError)?.code == code }
 
   /// The code in a sentence.
   var sentence: String {
@@ -213,16 +203,12 @@ extension CHHapticError: _ObjectiveCBridgeable {
   public func _bridgeToObjectiveC() -> NSError { error }
 
   /// Makes the structure of the class; a foreign error leaves nothing.
-  public static func _forceBridgeFromObjectiveC(
-    _ source: NSError, result: inout CHHapticError?
-  ) {
+  public static func _forceBridgeFromObjectiveC(_ source: NSError, result: inout CHHapticError?) {
     result = CHHapticError(source)
   }
 
   /// Makes the structure of the class; false where the error is a foreign one.
-  public static func _conditionallyBridgeFromObjectiveC(
-    _ source: NSError, result: inout CHHapticError?
-  ) -> Bool {
+  public static func _conditionallyBridgeFromObjectiveC(_ source: NSError, result: inout CHHapticError?) -> Bool {
     result = CHHapticError(source)
     return result != nil
   }
@@ -234,9 +220,7 @@ extension CHHapticError: _ObjectiveCBridgeable {
 
   /// Makes the structure of an error with this domain and a known code.
   private init?(_ source: NSError) {
-    guard source.domain == CoreHapticsErrorDomain, let code = Code(rawValue: source.code) else {
-      return nil
-    }
+    guard source.domain == CoreHapticsErrorDomain, let code = Code(rawValue: source.code) else { return nil }
     self.init(code, userInfo: source.userInfo)
   }
 }

@@ -23,8 +23,7 @@ open class CHHapticEvent: NSObject {
 
   /// Makes an event without a duration.
   public init(
-    eventType type: EventType, parameters eventParams: [CHHapticEventParameter],
-    relativeTime time: TimeInterval
+    eventType type: EventType, parameters eventParams: [CHHapticEventParameter], relativeTime time: TimeInterval
   ) {
     self.type = type
     eventParameters = eventParams
@@ -35,8 +34,8 @@ open class CHHapticEvent: NSObject {
 
   /// Makes an event that lasts.
   public init(
-    eventType type: EventType, parameters eventParams: [CHHapticEventParameter],
-    relativeTime time: TimeInterval, duration: TimeInterval
+    eventType type: EventType, parameters eventParams: [CHHapticEventParameter], relativeTime time: TimeInterval,
+    duration: TimeInterval
   ) {
     self.type = type
     eventParameters = eventParams
@@ -48,8 +47,7 @@ open class CHHapticEvent: NSObject {
 
   /// Makes an event that plays a registered sound to its end.
   public init(
-    audioResourceID resID: CHHapticAudioResourceID,
-    parameters eventParams: [CHHapticEventParameter],
+    audioResourceID resID: CHHapticAudioResourceID, parameters eventParams: [CHHapticEventParameter],
     relativeTime time: TimeInterval
   ) {
     type = .audioCustom
@@ -61,8 +59,7 @@ open class CHHapticEvent: NSObject {
 
   /// Makes an event that plays a registered sound, cut or padded to a duration; 0 plays it whole.
   public init(
-    audioResourceID resID: CHHapticAudioResourceID,
-    parameters eventParams: [CHHapticEventParameter],
+    audioResourceID resID: CHHapticAudioResourceID, parameters eventParams: [CHHapticEventParameter],
     relativeTime time: TimeInterval, duration: TimeInterval
   ) {
     type = .audioCustom

@@ -24,9 +24,7 @@ open class CHHapticParameterCurve: NSObject {
     }
 
     /// One line: value and time.
-    open override var description: String {
-      "CHHapticParameterCurve.ControlPoint(\(value) at \(relativeTime) s)"
-    }
+    open override var description: String { "CHHapticParameterCurve.ControlPoint(\(value) at \(relativeTime) s)" }
   }
 
   /// The control.
@@ -37,10 +35,7 @@ open class CHHapticParameterCurve: NSObject {
   open var relativeTime: TimeInterval
 
   /// Makes a curve; nothing is clamped or checked.
-  public init(
-    parameterID: CHHapticDynamicParameter.ID, controlPoints: [ControlPoint],
-    relativeTime: TimeInterval
-  ) {
+  public init(parameterID: CHHapticDynamicParameter.ID, controlPoints: [ControlPoint], relativeTime: TimeInterval) {
     self.parameterID = parameterID
     self.controlPoints = controlPoints
     self.relativeTime = relativeTime
@@ -58,7 +53,7 @@ open class CHHapticParameterCurve: NSObject {
   /// One line: name, time and corners.
   open override var description: String {
     let points = controlPoints.map { "\($0.value) at \($0.relativeTime) s" }
-    return "CHHapticParameterCurve(\(parameterID.rawValue) from \(relativeTime) s: "
-      + points.joined(separator: ", ") + ")"
+    return "CHHapticParameterCurve(\(parameterID.rawValue) from \(relativeTime) s: " + points.joined(separator: ", ")
+      + ")"
   }
 }

@@ -44,9 +44,7 @@ open class CHHapticPattern: NSObject {
   }
 
   /// Reads an AHAP file; its sound files are looked for in its folder and below.
-  public convenience init(contentsOfURL ahapURL: URL) throws {
-    try self.init(contentsOf: ahapURL)
-  }
+  public convenience init(contentsOfURL ahapURL: URL) throws { try self.init(contentsOf: ahapURL) }
 
   /// Reads AHAP text; it can have no sound files.
   init(ahap data: Data) throws {
@@ -97,9 +95,7 @@ open class CHHapticPattern: NSObject {
   /// Names are strings, numbers `Double`, switches `Bool`, inner dictionaries keyed by `Key`.
   /// Throws `operationNotPermitted` where the pattern plays registered sounds, or has several layers with
   /// parameters or curves.
-  open func exportDictionary() throws -> [CHHapticPattern.Key: Any] {
-    try content.exportDictionary()
-  }
+  open func exportDictionary() throws -> [CHHapticPattern.Key: Any] { try content.exportDictionary() }
 
   /// One line: how long it is and how many things it holds.
   open override var description: String {
@@ -150,9 +146,7 @@ extension CHHapticPattern.Key {
     .init(rawValue: "EventWaveformUseVolumeEnvelope")
   }
   /// Whether a sound repeats for the event's duration: a Boolean.
-  public static var eventWaveformLoopEnabled: CHHapticPattern.Key {
-    .init(rawValue: "EventWaveformLoopEnabled")
-  }
+  public static var eventWaveformLoopEnabled: CHHapticPattern.Key { .init(rawValue: "EventWaveformLoopEnabled") }
   /// An entry that is a dynamic parameter: a dictionary.
   public static var parameter: CHHapticPattern.Key { .init(rawValue: "Parameter") }
   /// What a value is of: a `ParameterID`, an `ID` or its name.
@@ -162,9 +156,7 @@ extension CHHapticPattern.Key {
   /// An entry that is a curve: a dictionary.
   public static var parameterCurve: CHHapticPattern.Key { .init(rawValue: "ParameterCurve") }
   /// The corners of a curve: an array of dictionaries.
-  public static var parameterCurveControlPoints: CHHapticPattern.Key {
-    .init(rawValue: "ParameterCurveControlPoints")
-  }
+  public static var parameterCurveControlPoints: CHHapticPattern.Key { .init(rawValue: "ParameterCurveControlPoints") }
 }
 
 extension CHHapticPattern {
@@ -196,15 +188,11 @@ extension CHHapticPattern {
       let samples = try self.samples(at: engine.rate, resources: resources)
       return try engine.profiles.map { profile in
         do throws(RenderError) {
-          return try RenderPlan(
-            compiling: composition, profile: profile, rate: engine.rate, samples: samples)
-        } catch {
-          throw CHHapticError(.invalidPatternData, error.description)
-        }
+          return try RenderPlan(compiling: composition, profile: profile, rate: engine.rate, samples: samples)
+        } catch { throw CHHapticError(.invalidPatternData, error.description) }
       }
     }
-    return playsRegisteredAudio
-      ? try compile() : try planCache.plans(for: engine, compile: compile)
+    return playsRegisteredAudio ? try compile() : try planCache.plans(for: engine, compile: compile)
   }
 }
 
@@ -216,8 +204,7 @@ final class PlanCache: @unchecked Sendable {
   private var plans: [RenderPlan] = []
 
   /// The plans for an engine, compiled where they are not there.
-  func plans(for engine: PlaybackEngine, compile: () throws -> [RenderPlan]) throws -> [RenderPlan]
-  {
+  func plans(for engine: PlaybackEngine, compile: () throws -> [RenderPlan]) throws -> [RenderPlan] {
     lock.lock()
     defer { lock.unlock() }
     if !plans.isEmpty, rate == engine.rate, profiles == engine.profiles { return plans }

@@ -11,8 +11,7 @@ public protocol CHHapticPatternPlayer: NSObjectProtocol {
   /// Puts dynamic parameters in force; their own times count from `time`.
   func sendParameters(_ parameters: [CHHapticDynamicParameter], atTime time: TimeInterval) throws
   /// Runs a parameter curve from a time on; its own time is not regarded.
-  func scheduleParameterCurve(_ parameterCurve: CHHapticParameterCurve, atTime time: TimeInterval)
-    throws
+  func scheduleParameterCurve(_ parameterCurve: CHHapticParameterCurve, atTime time: TimeInterval) throws
   /// Stops at once and forgets what was to come.
   func cancel() throws
   /// Whether the player is silent while it goes on.
@@ -62,9 +61,7 @@ class PatternPlayerObject: NSObject, CHHapticPatternPlayer {
     try backing.send(parameters, at: time)
   }
 
-  func scheduleParameterCurve(
-    _ parameterCurve: CHHapticParameterCurve, atTime time: TimeInterval
-  ) throws {
+  func scheduleParameterCurve(_ parameterCurve: CHHapticParameterCurve, atTime time: TimeInterval) throws {
     try backing.schedule(parameterCurve, at: time)
   }
 

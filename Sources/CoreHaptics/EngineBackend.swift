@@ -83,9 +83,7 @@ package enum EngineBackends {
   /// The backend of a new engine; running tests are notified where it could be any of theirs.
   static func takeCurrent() -> any EngineBackend {
     let current = current
-    if current === VirtualBackend.stray {
-      for test in running.withLock({ $0 }) { test.noteStrayEngine() }
-    }
+    if current === VirtualBackend.stray { for test in running.withLock({ $0 }) { test.noteStrayEngine() } }
     return current
   }
 

@@ -100,9 +100,7 @@ final class EngineBacking: @unchecked Sendable {
   }
 
   /// The virtual device's time at which a call of a player takes effect, in seconds.
-  func deviceTime(of time: PlaybackTime) -> Double {
-    deviceTime(in: with { $0.session }, of: time)
-  }
+  func deviceTime(of time: PlaybackTime) -> Double { deviceTime(in: with { $0.session }, of: time) }
 
   /// Calls a handler of the application: [handler queue].
   func call<Result>(_ handler: EngineNote.Handler, _ body: () -> Result) -> Result {
@@ -143,16 +141,13 @@ final class EngineBacking: @unchecked Sendable {
     let delay = virtual?.takeStartDelay() ?? 0
     if delay > 0 { virtual?.pass(seconds: delay) }
     let session: any EngineSession
-    do {
-      session = try backend.open(request)
-    } catch {
+    do { session = try backend.open(request) } catch {
       note(.engineStartFailed((error as? CHHapticError)?.code ?? .unknownError))
       throw error
     }
     note(
       .engineStarted(
-        playsHaptics: request.buses != .audio, playsAudio: request.buses != .haptics,
-        at: deviceTime(in: session)))
+        playsHaptics: request.buses != .audio, playsAudio: request.buses != .haptics, at: deviceTime(in: session)))
     let (lost, hasResetHandler) = with { state in
       let lost = state.lostSession
       state.lostSession = nil
@@ -178,16 +173,12 @@ final class EngineBacking: @unchecked Sendable {
       // A start that takes its time keeps nobody waiting here.
       if let virtual = self.virtual, self.with({ $0.session == nil }) {
         let delay = virtual.takeStartDelay()
-        guard delay == 0 else {
-          return virtual.after(delay) { self.startAsynchronously(handler) }
-        }
+        guard delay == 0 else { return virtual.after(delay) { self.startAsynchronously(handler) } }
       }
       do {
         try self.start()
         if let handler { self.call(.start) { handler(nil) } }
-      } catch {
-        if let handler { self.call(.start) { handler(error) } }
-      }
+      } catch { if let handler { self.call(.start) { handler(error) } } }
     }
   }
 
@@ -208,8 +199,7 @@ final class EngineBacking: @unchecked Sendable {
     let (session, active, finished, stopped, time) = with { state in
       let session = state.session
       let result = (
-        session, Array(state.active.values), state.finishedHandlers, state.stoppedHandler,
-        deviceTime(in: session)
+        session, Array(state.active.values), state.finishedHandlers, state.stoppedHandler, deviceTime(in: session)
       )
       state.elapsed += session?.engine.seconds ?? 0
       state.session = nil
@@ -229,9 +219,8 @@ final class EngineBacking: @unchecked Sendable {
   }
 
   private func request(of state: State) -> SessionRequest {
-    SessionRequest(
-      playsHapticsOnly: state.playsHapticsOnly, playsAudioOnly: state.playsAudioOnly
-    ) { [weak self] event in
+    SessionRequest(playsHapticsOnly: state.playsHapticsOnly, playsAudioOnly: state.playsAudioOnly) {
+      [weak self] event in
       guard let self else { return }
       enqueue { self.meet(event) }
     }
@@ -240,10 +229,7 @@ final class EngineBacking: @unchecked Sendable {
   /// Does what an event at the output asks for: [handler queue].
   private func meet(_ event: SessionEvent) {
     switch event {
-    case .deviceDisconnected, .ended:
-      stop(
-        .systemError,
-        error: CHHapticError(.serverInterrupted, userInfo: [:]))
+    case .deviceDisconnected, .ended: stop(.systemError, error: CHHapticError(.serverInterrupted, userInfo: [:]))
     case .deviceReconnected: reset()
     }
   }
@@ -283,9 +269,7 @@ final class EngineBacking: @unchecked Sendable {
 
   // MARK: Clock, mutes, idleness
 
-  var currentTime: Double {
-    with { $0.elapsed + ($0.session?.engine.seconds ?? 0) }
-  }
+  var currentTime: Double { with { $0.elapsed + ($0.session?.engine.seconds ?? 0) } }
 
   func setMuted(audio: Bool? = nil, haptics: Bool? = nil) {
     with { state in
@@ -320,9 +304,7 @@ final class EngineBacking: @unchecked Sendable {
     backend.after(Self.idleLimit) { [weak self] in
       guard let self else { return }
       enqueue {
-        let isIdle = self.with {
-          $0.activity == activity && $0.isAutoShutdownEnabled && $0.active.isEmpty
-        }
+        let isIdle = self.with { $0.activity == activity && $0.isAutoShutdownEnabled && $0.active.isEmpty }
         if isIdle { self.stop(.idleTimeout) }
       }
     }
@@ -352,9 +334,7 @@ final class EngineBacking: @unchecked Sendable {
       try start()
       if let session = with({ $0.session }) { return session }
     }
-    throw CHHapticError(
-      .engineNotRunning,
-      "the engine is not running; call start() first")
+    throw CHHapticError(.engineNotRunning, "the engine is not running; call start() first")
   }
 
   /// Counts a player among those that are waited for.
@@ -394,9 +374,7 @@ final class EngineBacking: @unchecked Sendable {
       return handlers
     }
     var stops = false
-    for handler in finished where call(.finished, { handler(nil) }) == .stopEngine {
-      stops = true
-    }
+    for handler in finished where call(.finished, { handler(nil) }) == .stopEngine { stops = true }
     if stops { stop(.notifyWhenFinished) }
     if with({ $0.active.isEmpty }) { watchForIdleness() }
   }

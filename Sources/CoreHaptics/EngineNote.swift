@@ -37,9 +37,7 @@ package struct EngineNote: Sendable {
   }
 
   /// The handlers of an application that an engine calls.
-  package enum Handler: String, Sendable {
-    case start, stop, finished, stopped, reset, completion
-  }
+  package enum Handler: String, Sendable { case start, stop, finished, stopped, reset, completion }
 
   /// What works on a virtual device and breaks on a phone.
   package enum Breach: Equatable, Sendable {

@@ -16,13 +16,8 @@ package enum IsolationWatch {
 
   /// Whether the runtime has the hook; looked for once, and in place from then on.
   package static let isAvailable: Bool = {
-    guard let place = unsafe dlsym(unsafe dlopen(nil, RTLD_LAZY), "swift_task_checkIsolated_hook")
-    else {
-      return false
-    }
-    let hook: Hook = { executor, original in
-      if !IsolationWatch.noteMistake() { unsafe original(executor) }
-    }
+    guard let place = unsafe dlsym(unsafe dlopen(nil, RTLD_LAZY), "swift_task_checkIsolated_hook") else { return false }
+    let hook: Hook = { executor, original in if !IsolationWatch.noteMistake() { unsafe original(executor) } }
     unsafe place.assumingMemoryBound(to: Hook?.self).pointee = hook
     return true
   }()

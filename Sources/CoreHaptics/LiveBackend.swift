@@ -45,8 +45,7 @@ final class LiveBackend: EngineBackend {
       return LiveEngineSession(output, profile, choice.strength, request)
     } catch {
       throw CHHapticError(
-        error.kind == .notFound || error.kind == .serverUnavailable
-          ? .notSupported : .serverInitFailed,
+        error.kind == .notFound || error.kind == .serverUnavailable ? .notSupported : .serverInitFailed,
         "\(error.output): \(error.description)")
     }
   }
@@ -68,22 +67,16 @@ private final class LiveEngineSession: EngineSession {
   let engine: PlaybackEngine
   private let playback: LivePlayback
 
-  init(
-    _ output: sending OpenedOutput, _ profile: TransducerProfile, _ strength: Float,
-    _ request: SessionRequest
-  ) {
+  init(_ output: sending OpenedOutput, _ profile: TransducerProfile, _ strength: Float, _ request: SessionRequest) {
     let format = output.format
     engine = PlaybackEngine(
-      rate: format.rate,
-      routing: OutputRouting(channelCount: format.channelCount, buses: request.buses),
+      rate: format.rate, routing: OutputRouting(channelCount: format.channelCount, buses: request.buses),
       profiles: [profile], strength: strength)
     let handler = request.eventHandler
     playback = LivePlayback(engine, sink: output.sink, wantsRealTime: true) { event in
       switch event {
-      case .notice(let notice) where notice.kind == .disconnected:
-        handler(.deviceDisconnected)
-      case .notice(let notice) where notice.kind == .reconnected:
-        handler(.deviceReconnected)
+      case .notice(let notice) where notice.kind == .disconnected: handler(.deviceDisconnected)
+      case .notice(let notice) where notice.kind == .reconnected: handler(.deviceReconnected)
       case .notice: break
       case .ended: handler(.ended)
       }
@@ -135,8 +128,7 @@ struct OutputConfiguration: Sendable {
       output = name
     } else {
       problem =
-        "TEMBLOR_OUTPUT is '\(text)'; it must be \(outputs.forms.joined(separator: ", ")) "
-        + "or \(Self.virtual)"
+        "TEMBLOR_OUTPUT is '\(text)'; it must be \(outputs.forms.joined(separator: ", ")) " + "or \(Self.virtual)"
     }
   }
 
@@ -148,22 +140,17 @@ struct OutputConfiguration: Sendable {
         return try ProfileFile.read(text: entry.text(), name: entry.textName)
       }
       guard let text = FileManager.default.contents(atPath: profileName) else {
-        throw CHHapticError(
-          .invalidEngineParameter,
-          "TEMBLOR_PROFILE is '\(profileName)'; no such profile or file")
+        throw CHHapticError(.invalidEngineParameter, "TEMBLOR_PROFILE is '\(profileName)'; no such profile or file")
       }
       return try ProfileFile.read(text: Array(text), name: profileName)
-    } catch let error as InputError {
-      throw CHHapticError(.invalidEngineParameter, error.description)
-    } catch let error as ProfileFileError {
-      throw CHHapticError(.invalidEngineParameter, error.description)
-    }
+    } catch let error as InputError { throw CHHapticError(.invalidEngineParameter, error.description) } catch let error
+      as ProfileFileError
+    { throw CHHapticError(.invalidEngineParameter, error.description) }
   }
 
   /// Throws where the environment is wrong.
   func check() throws {
     guard let problem else { return }
-    throw CHHapticError(
-      .invalidEngineParameter, problem)
+    throw CHHapticError(.invalidEngineParameter, problem)
   }
 }

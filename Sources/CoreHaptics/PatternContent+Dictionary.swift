@@ -12,18 +12,14 @@ extension PatternContent {
     let root = try reader.read(dictionary)
     var writer = JSONWriter(layout: .compact)
     if case .object(let members) = root {
-      writer.object { object in
-        for member in members { object.write(member.value, key: member.key) }
-      }
+      writer.object { object in for member in members { object.write(member.value, key: member.key) } }
     }
     let text = SourceFile(writer.finish(), name: "dictionary")
     do throws(InputError) {
       let options = ReadingOptions(wantsFindings: false)
       let composition = try AHAPFormat().examine(text, options: options).get()
       self.init(HapticComposition(layers: composition.layers))
-    } catch {
-      throw CHHapticError(error, stranger: reader.strangers[error.place.path])
-    }
+    } catch { throw CHHapticError(error, stranger: reader.strangers[error.place.path]) }
   }
 }
 
@@ -51,11 +47,8 @@ extension JSONObjectWriter {
   fileprivate mutating func write(_ value: DictionaryValue, key: String) {
     switch value {
     case .object(let members):
-      object(key) { object in
-        for member in members { object.write(member.value, key: member.key) }
-      }
-    case .array(let elements):
-      array(key) { array in for element in elements { array.write(element) } }
+      object(key) { object in for member in members { object.write(member.value, key: member.key) } }
+    case .array(let elements): array(key) { array in for element in elements { array.write(element) } }
     case .text(let text): member(key, text)
     case .number(let number): member(key, number)
     case .nothing: null(key)
@@ -70,11 +63,8 @@ extension JSONArrayWriter {
   fileprivate mutating func write(_ value: DictionaryValue) {
     switch value {
     case .object(let members):
-      object { object in
-        for member in members { object.write(member.value, key: member.key) }
-      }
-    case .array(let elements):
-      array { array in for element in elements { array.write(element) } }
+      object { object in for member in members { object.write(member.value, key: member.key) } }
+    case .array(let elements): array { array in for element in elements { array.write(element) } }
     case .text(let text): element(text)
     case .number(let number): element(number)
     case .nothing, .stranger: null()
@@ -120,9 +110,7 @@ struct DictionaryValueReader {
   /// Reads a value; refuses what is nested too deep.
   mutating func read(_ value: Any) throws -> DictionaryValue {
     if let text = value as? String { return .text(text) }
-    if let number = Self.number(value) {
-      return number.isFinite ? .number(number) : note("\(number)")
-    }
+    if let number = Self.number(value) { return number.isFinite ? .number(number) : note("\(number)") }
     if let dictionary = value as? [AnyHashable: Any] { return try read(members: dictionary) }
     if let array = value as? [Any] { return try read(elements: array) }
     if let name = value as? any RawRepresentable, let text = Self.text(name) { return .text(text) }
@@ -160,8 +148,7 @@ struct DictionaryValueReader {
 
   private func checkDepth() throws {
     guard path.count <= Self.depthLimit else {
-      throw CHHapticError(
-        .invalidPatternDictionary, "the dictionary is nested deeper than \(Self.depthLimit) levels")
+      throw CHHapticError(.invalidPatternDictionary, "the dictionary is nested deeper than \(Self.depthLimit) levels")
     }
   }
 
@@ -193,7 +180,5 @@ struct DictionaryValueReader {
   }
 
   /// The name behind an identifier such as an event type.
-  private static func text<Name: RawRepresentable>(_ name: Name) -> String? {
-    name.rawValue as? String
-  }
+  private static func text<Name: RawRepresentable>(_ name: Name) -> String? { name.rawValue as? String }
 }

@@ -6,10 +6,9 @@ import JSONText
 
 extension PatternContent {
   /// Takes the values of events, parameters and curves, or refuses the first that cannot be played.
-  init(
-    events: [CHHapticEvent], parameters: [CHHapticDynamicParameter] = [],
-    curves: [CHHapticParameterCurve] = []
-  ) throws {
+  init(events: [CHHapticEvent], parameters: [CHHapticDynamicParameter] = [], curves: [CHHapticParameterCurve] = [])
+    throws
+  {
     var pattern = HapticPattern()
     for (index, event) in events.enumerated() {
       pattern.events.append(try HapticEvent(event, place: "events[\(index)]"))
@@ -29,15 +28,12 @@ extension HapticEvent {
   init(_ event: CHHapticEvent, place: String) throws {
     let kind = try Kind(event.type, place: place)
     try Self.check(event.relativeTime, "\(place).relativeTime", .invalidEventTime)
-    if let duration = event.givenDuration {
-      try Self.check(duration, "\(place).duration", .invalidEventDuration)
-    }
+    if let duration = event.givenDuration { try Self.check(duration, "\(place).duration", .invalidEventDuration) }
     var waveform: AudioWaveform?
     if let id = event.audioResourceID {
       waveform = AudioWaveform(path: AudioResourcePath.path(for: id))
     } else if kind == .audioCustom {
-      throw CHHapticError(
-        .invalidAudioResource, "\(place): an AudioCustom event requires an audioResourceID")
+      throw CHHapticError(.invalidAudioResource, "\(place): an AudioCustom event requires an audioResourceID")
     }
     var parameters = EventParameters()
     for (index, parameter) in event.eventParameters.enumerated() {
@@ -46,23 +42,18 @@ extension HapticEvent {
       parameters[id] = try Self.clamp(parameter.value, to: id.range, "\(place).value")
     }
     self.init(
-      kind: kind, time: event.relativeTime, duration: event.givenDuration, parameters: parameters,
-      waveform: waveform)
+      kind: kind, time: event.relativeTime, duration: event.givenDuration, parameters: parameters, waveform: waveform)
   }
 
   /// Refuses a time that is negative or no finite number.
-  fileprivate static func check(
-    _ seconds: Double, _ place: String, _ code: CHHapticError.Code
-  ) throws {
+  fileprivate static func check(_ seconds: Double, _ place: String, _ code: CHHapticError.Code) throws {
     guard seconds.isFinite, seconds >= 0 else {
       throw CHHapticError(code, "\(place) is \(seconds); it must be 0 s or later")
     }
   }
 
   /// A value moved to the nearest bound of a range; refuses NaN.
-  fileprivate static func clamp(
-    _ value: Float, to range: ClosedRange<Float>, _ place: String
-  ) throws -> Float {
+  fileprivate static func clamp(_ value: Float, to range: ClosedRange<Float>, _ place: String) throws -> Float {
     guard !value.isNaN else { throw CHHapticError(.badParameterEntry, "\(place) is NaN") }
     return min(max(value, range.lowerBound), range.upperBound)
   }

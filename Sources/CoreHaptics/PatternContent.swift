@@ -17,42 +17,30 @@ struct PatternContent: Equatable, Sendable {
   }
 
   /// Makes the content of one pattern.
-  init(pattern: HapticPattern, folder: URL? = nil) {
-    self.init(HapticComposition(pattern), folder: folder)
-  }
+  init(pattern: HapticPattern, folder: URL? = nil) { self.init(HapticComposition(pattern), folder: folder) }
 
   /// The layers as one pattern that plays the same; nil where they cannot be one.
   ///
   /// Parameters and curves act on their own layer, so that only layers without any are one.
-  var pattern: HapticPattern? {
-    composition.isFlatteningExact ? composition.flattened : nil
-  }
+  var pattern: HapticPattern? { composition.isFlatteningExact ? composition.flattened : nil }
 
   /// The path of every sound that an event plays.
-  var waveformPaths: [String] {
-    composition.layers.flatMap { $0.pattern.events.compactMap { $0.waveform?.path } }
-  }
+  var waveformPaths: [String] { composition.layers.flatMap { $0.pattern.events.compactMap { $0.waveform?.path } } }
 
   /// The one format that Apple's interface reads.
   static let appleFormats = FormatRegistry([AHAPFormat()])
 
   /// Reads the layers of a file of one of the formats.
-  init(
-    _ file: SourceFile, formats: FormatRegistry = appleFormats, folder: URL? = nil
-  ) throws {
+  init(_ file: SourceFile, formats: FormatRegistry = appleFormats, folder: URL? = nil) throws {
     do throws(InputError) {
       let composition = try formats.read(file).linearized()
       self.init(HapticComposition(layers: composition.layers), folder: folder)
-    } catch {
-      throw CHHapticError(error)
-    }
+    } catch { throw CHHapticError(error) }
   }
 
   /// Reads the layers of a file of one of the formats.
   init(contentsOf url: URL, formats: FormatRegistry = appleFormats) throws {
-    guard url.isFileURL else {
-      throw CHHapticError(.fileNotFound, "\(url.absoluteString) is not the URL of a file")
-    }
+    guard url.isFileURL else { throw CHHapticError(.fileNotFound, "\(url.absoluteString) is not the URL of a file") }
     let path = url.path
     var isFolder: ObjCBool = false
     guard unsafe FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
@@ -62,19 +50,13 @@ struct PatternContent: Equatable, Sendable {
       throw CHHapticError(.invalidPatternData, "\(path): is a folder, not a pattern file")
     }
     let data: Data
-    do {
-      data = try Data(contentsOf: url)
-    } catch {
+    do { data = try Data(contentsOf: url) } catch {
       throw CHHapticError(
         .invalidPatternData,
-        userInfo: [
-          NSLocalizedDescriptionKey: "\(path): the file cannot be read",
-          NSUnderlyingErrorKey: error,
-        ])
+        userInfo: [NSLocalizedDescriptionKey: "\(path): the file cannot be read", NSUnderlyingErrorKey: error])
     }
     try self.init(
-      SourceFile(Array(data), name: path), formats: formats,
-      folder: url.absoluteURL.deletingLastPathComponent())
+      SourceFile(Array(data), name: path), formats: formats, folder: url.absoluteURL.deletingLastPathComponent())
   }
 
   /// The pattern as nested dictionaries: events first, then parameters, then curves.
@@ -88,8 +70,7 @@ struct PatternContent: Equatable, Sendable {
     for (index, event) in pattern.events.enumerated() {
       if let path = event.waveform?.path, let id = AudioResourcePath.id(of: path) {
         throw CHHapticError(
-          .operationNotPermitted,
-          "events[\(index)] plays the registered resource \(id), which cannot be exported")
+          .operationNotPermitted, "events[\(index)] plays the registered resource \(id), which cannot be exported")
       }
       entries.append([.event: event.exported])
     }

@@ -107,8 +107,9 @@ final class PlayerBacking: @unchecked Sendable {
     _ = try pattern.samples(at: 48_000, resources: engine.with { $0.resources })
     note(.playerMade(pattern.composition, at: deviceTime(.now)))
     let longest =
-      pattern.composition.layers.flatMap(\.pattern.events)
-      .filter { $0.kind == .hapticContinuous }.compactMap(\.duration).max() ?? 0
+      pattern.composition.layers.flatMap(\.pattern.events).filter { $0.kind == .hapticContinuous }.compactMap(
+        \.duration
+      ).max() ?? 0
     if longest > Self.longestEvent { note(.breach(.longEvent(seconds: longest))) }
   }
 
@@ -152,9 +153,7 @@ final class PlayerBacking: @unchecked Sendable {
   func seek(to offset: TimeInterval) throws {
     guard offset.isFinite else { throw CHHapticError(.invalidTime, userInfo: [:]) }
     let player = try live(startingIfAllowed: true)
-    try command(.sought(to: max(0, offset), at: deviceTime(.now))) {
-      try player.seek(to: max(0, offset))
-    }
+    try command(.sought(to: max(0, offset), at: deviceTime(.now))) { try player.seek(to: max(0, offset)) }
   }
 
   func send(_ parameters: [CHHapticDynamicParameter], at time: TimeInterval) throws {
@@ -173,14 +172,10 @@ final class PlayerBacking: @unchecked Sendable {
   func schedule(_ curve: CHHapticParameterCurve, at time: TimeInterval) throws {
     let player = try live()
     let id = try DynamicParameterID(curve.parameterID)
-    let points = curve.controlPoints.map {
-      ParameterCurve.ControlPoint(time: $0.relativeTime, value: $0.value)
-    }
+    let points = curve.controlPoints.map { ParameterCurve.ControlPoint(time: $0.relativeTime, value: $0.value) }
     let curve = ParameterCurve(id: id, time: 0, controlPoints: points)
     let moment = moment(time)
-    try command(.scheduled(curve, at: deviceTime(moment))) {
-      try player.schedule(curve, at: moment)
-    }
+    try command(.scheduled(curve, at: deviceTime(moment))) { try player.schedule(curve, at: moment) }
   }
 
   // MARK: -
@@ -189,23 +184,20 @@ final class PlayerBacking: @unchecked Sendable {
   private func live(startingIfAllowed: Bool = false) throws -> PatternPlayer {
     guard engine.with({ $0.generation }) == generation else {
       note(.breach(.playerUsedAfterReset))
-      throw CHHapticError(
-        .invalidPatternPlayer,
-        "the engine was reset; create a new player")
+      throw CHHapticError(.invalidPatternPlayer, "the engine was reset; create a new player")
     }
     let session = try engine.runningSession(startingIfAllowed: startingIfAllowed)
     return try locked {
       if let player, self.session === session { return player }
-      let plans = try pattern.plans(
-        for: session.engine, resources: engine.with { $0.resources })
+      let plans = try pattern.plans(for: session.engine, resources: engine.with { $0.resources })
       return try translated {
         let made = try session.engine.player(for: plans, duration: pattern.duration)
         try apply(to: made, before: Settings())
         if let first = plans.first {
           note(
             .playerLoaded(
-              passLength: Double(first.loopLength) / first.rate,
-              length: Double(first.length) / first.rate, at: deviceTime(.now)))
+              passLength: Double(first.loopLength) / first.rate, length: Double(first.length) / first.rate,
+              at: deviceTime(.now)))
         }
         self.session = session
         player = made
@@ -259,9 +251,7 @@ final class PlayerBacking: @unchecked Sendable {
   }
 
   /// The virtual device's time at which a command takes effect, in seconds.
-  private func deviceTime(_ time: PlaybackTime) -> Double {
-    virtual == nil ? 0 : engine.deviceTime(of: time)
-  }
+  private func deviceTime(_ time: PlaybackTime) -> Double { virtual == nil ? 0 : engine.deviceTime(of: time) }
 
   private func locked<Result>(_ body: () throws -> Result) rethrows -> Result {
     lock.lock()

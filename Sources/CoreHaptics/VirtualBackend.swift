@@ -36,9 +36,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   private var storedWatchesIsolation = false
   private var storedFaults = Faults()
 
-  private struct WeakEngine {
-    weak var backing: EngineBacking?
-  }
+  private struct WeakEngine { weak var backing: EngineBacking? }
 
   /// What a test requests to go wrong.
   package struct Faults: Sendable {
@@ -67,9 +65,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   }
 
   /// Whether the device is there and plays haptics.
-  package var isAvailable: Bool {
-    locked { storedFaults.isPresent && storedFaults.supportsHaptics }
-  }
+  package var isAvailable: Bool { locked { storedFaults.isPresent && storedFaults.supportsHaptics } }
 
   /// Plays into memory.
   package func open(_ request: SessionRequest) throws -> any EngineSession {
@@ -78,14 +74,9 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
         storedFaults.starts.removeFirst()
         throw CHHapticError(code, "the test requested that this start fails")
       }
-      guard storedFaults.supportsHaptics else {
-        throw CHHapticError(.notSupported, "the device has no haptics")
-      }
-      guard storedFaults.isPresent else {
-        throw CHHapticError(.serverInitFailed, "the device is disconnected")
-      }
-      let session = VirtualSession(
-        rate: rate, profile: profile, request, on: self, at: now)
+      guard storedFaults.supportsHaptics else { throw CHHapticError(.notSupported, "the device has no haptics") }
+      guard storedFaults.isPresent else { throw CHHapticError(.serverInitFailed, "the device is disconnected") }
+      let session = VirtualSession(rate: rate, profile: profile, request, on: self, at: now)
       sessions[ObjectIdentifier(session)] = session
       return session
     }
@@ -160,9 +151,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   }
 
   /// Waits for what a handler queue is given, before time goes on.
-  func noteWork(on queue: DispatchQueue) {
-    locked { busyQueues[ObjectIdentifier(queue)] = queue }
-  }
+  func noteWork(on queue: DispatchQueue) { locked { busyQueues[ObjectIdentifier(queue)] = queue } }
 
   // MARK: Sessions
 
@@ -204,11 +193,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
 
   /// Numbers and engines that exist, in order.
   var livingEngines: [(number: Int, backing: EngineBacking)] {
-    locked {
-      engines.sorted { $0.key < $1.key }.compactMap { number, engine in
-        engine.backing.map { (number, $0) }
-      }
-    }
+    locked { engines.sorted { $0.key < $1.key }.compactMap { number, engine in engine.backing.map { (number, $0) } } }
   }
 
   /// What an engine that exists is and does.
@@ -226,8 +211,8 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
       let time = backing.currentTime
       return backing.with { state in
         EngineSummary(
-          number: number, isRunning: state.session != nil, currentTime: time,
-          activePlayerCount: state.active.count, hasResetHandler: state.hasResetHandler)
+          number: number, isRunning: state.session != nil, currentTime: time, activePlayerCount: state.active.count,
+          hasResetHandler: state.hasResetHandler)
       }
     }
   }
@@ -236,8 +221,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   func adoptPlayer() throws -> Int {
     try locked {
       guard storedFaults.livePlayerCount < storedFaults.playerLimit else {
-        throw CHHapticError(
-          .resourceNotAvailable, "the test allows \(storedFaults.playerLimit) players at a time")
+        throw CHHapticError(.resourceNotAvailable, "the test allows \(storedFaults.playerLimit) players at a time")
       }
       storedFaults.livePlayerCount += 1
       playerCount += 1
@@ -354,7 +338,5 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
 
 extension Duration {
   /// The duration in seconds.
-  var inSeconds: Double {
-    Double(components.seconds) + Double(components.attoseconds) * 1e-18
-  }
+  var inSeconds: Double { Double(components.seconds) + Double(components.attoseconds) * 1e-18 }
 }

@@ -22,17 +22,13 @@ package final class VirtualSession: EngineSession, @unchecked Sendable {
   private let changes = Changes()
 
   /// Whether there is something to look at.
-  private final class Changes: Sendable {
-    let areNew = Atomic<Bool>(false)
-  }
+  private final class Changes: Sendable { let areNew = Atomic<Bool>(false) }
 
   init(
-    rate: Double, profile: TransducerProfile, _ request: SessionRequest, on backend: VirtualBackend,
-    at origin: Double
+    rate: Double, profile: TransducerProfile, _ request: SessionRequest, on backend: VirtualBackend, at origin: Double
   ) {
     let engine = PlaybackEngine(
-      rate: rate, routing: OutputRouting(channelCount: 2, buses: request.buses),
-      profiles: [profile])
+      rate: rate, routing: OutputRouting(channelCount: 2, buses: request.buses), profiles: [profile])
     storedEngine = engine
     overlap = Int(rate / 50)
     sink = VirtualSink(
@@ -66,9 +62,7 @@ package final class VirtualSession: EngineSession, @unchecked Sendable {
   }
 
   /// The device's time of a frame, in seconds.
-  package func deviceTime(ofFrame frame: Int64) -> Double {
-    origin + Double(frame) / storedEngine.rate
-  }
+  package func deviceTime(ofFrame frame: Int64) -> Double { origin + Double(frame) / storedEngine.rate }
 
   /// Notes whether silence can be skipped.
   package func noteActivity(_ isActive: Bool) { backend?.noteActivity(isActive, of: self) }

@@ -26,8 +26,7 @@ func thousandths(_ value: Double) -> String {
   guard abs(value) < 1e12 else { return "\(value)" }
   let scaled = Int((value * 1_000).rounded())
   let rest = String(abs(scaled) % 1_000)
-  return "\(scaled < 0 ? "-" : "")\(abs(scaled) / 1_000)."
-    + String(repeating: "0", count: 3 - rest.count) + rest
+  return "\(scaled < 0 ? "-" : "")\(abs(scaled) / 1_000)." + String(repeating: "0", count: 3 - rest.count) + rest
 }
 
 extension VirtualHapticDevice {

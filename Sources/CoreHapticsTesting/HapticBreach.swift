@@ -23,15 +23,11 @@ public enum HapticBreach: Equatable, Sendable, CustomStringConvertible {
     case .handlerOffMainActor(let handler):
       "the \(handler.rawValue) handler belongs to the main actor and was called off it, which traps on a "
         + "phone; write { @Sendable … in Task { @MainActor in … } }"
-    case .noResetHandler:
-      "an engine was started without a reset handler; set one before the first start"
+    case .noResetHandler: "an engine was started without a reset handler; set one before the first start"
     case .engineReleased: "an engine was released while it played; keep it in a property"
-    case .longEvent(let seconds):
-      "a continuous event lasts \(thousandths(seconds)) s; a phone ends it after 30 s"
-    case .playerUsedAfterReset:
-      "a player was used after a reset of its engine; make new players in the reset handler"
-    case .generatorOffMainThread:
-      "a feedback generator was called off the main thread"
+    case .longEvent(let seconds): "a continuous event lasts \(thousandths(seconds)) s; a phone ends it after 30 s"
+    case .playerUsedAfterReset: "a player was used after a reset of its engine; make new players in the reset handler"
+    case .generatorOffMainThread: "a feedback generator was called off the main thread"
     case .newerAPI(let name, let version): "\(name) requires iOS \(version)"
     }
   }

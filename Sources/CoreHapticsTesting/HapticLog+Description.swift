@@ -25,8 +25,7 @@ extension HapticLog.Action: CustomStringConvertible {
     case .muted(let isMuted): isMuted ? "muted" : "unmuted"
     case .sent(let id, let value, let time):
       "\(id.rawValue) \(thousandths(Double(value))) sent for \(thousandths(time)) s"
-    case .scheduledCurve(let id, let time):
-      "curve of \(id.rawValue) scheduled for \(thousandths(time)) s"
+    case .scheduledCurve(let id, let time): "curve of \(id.rawValue) scheduled for \(thousandths(time)) s"
     case .generator(let call): "generator: \(call)"
     case .systemSound(let number): "system sound \(number)"
     case .breach(let breach): "\(breach)"

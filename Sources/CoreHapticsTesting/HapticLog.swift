@@ -17,8 +17,7 @@ public struct HapticLog: Equatable, Sendable, RandomAccessCollection, CustomStri
     /// One line, such as `0.300 s  engine 1: stopped by audioSessionInterrupt`.
     public var description: String {
       let owner = [engine.map { "engine \($0)" }, player.map { "player \($0)" }].compactMap { $0 }
-      return "\(thousandths(time)) s  "
-        + (owner.isEmpty ? "" : owner.joined(separator: ", ") + ": ") + "\(action)"
+      return "\(thousandths(time)) s  " + (owner.isEmpty ? "" : owner.joined(separator: ", ") + ": ") + "\(action)"
     }
   }
 
@@ -119,9 +118,7 @@ public struct HapticLog: Equatable, Sendable, RandomAccessCollection, CustomStri
   public subscript(index: Int) -> Entry { entries[index] }
 
   /// One line for each entry.
-  public var description: String {
-    isEmpty ? "nothing happened" : entries.map(\.description).joined(separator: "\n")
-  }
+  public var description: String { isEmpty ? "nothing happened" : entries.map(\.description).joined(separator: "\n") }
 
   /// What was called and happened, without times and numbers.
   public var actions: [Action] { entries.map(\.action) }
@@ -133,14 +130,10 @@ public struct HapticLog: Equatable, Sendable, RandomAccessCollection, CustomStri
   public var startCount: Int { entries.count { $0.action == .engineStarted } }
 
   /// How many players were made.
-  public var playerCount: Int {
-    entries.count { if case .playerMade = $0.action { true } else { false } }
-  }
+  public var playerCount: Int { entries.count { if case .playerMade = $0.action { true } else { false } } }
 
   /// How many times players were started.
-  public var playerStartCount: Int {
-    entries.count { if case .started = $0.action { true } else { false } }
-  }
+  public var playerStartCount: Int { entries.count { if case .started = $0.action { true } else { false } } }
 
   /// The values that were sent of a dynamic parameter, in order.
   public func values(of id: CHHapticDynamicParameter.ID) -> [Float] {
@@ -159,9 +152,7 @@ public struct HapticLog: Equatable, Sendable, RandomAccessCollection, CustomStri
 
   /// Why engines stopped, in order; nil where the application requested it.
   public var stops: [CHHapticEngine.StoppedReason?] {
-    entries.compactMap {
-      if case .engineStopped(let reason) = $0.action { .some(reason) } else { nil }
-    }
+    entries.compactMap { if case .engineStopped(let reason) = $0.action { .some(reason) } else { nil } }
   }
 
   /// What works on a virtual device and breaks on a phone, in order.
@@ -174,9 +165,7 @@ extension HapticLog {
   /// Reads a record.
   init(_ notes: [EngineNote]) {
     entries = notes.compactMap { note in
-      Action(note.action).map {
-        Entry(time: note.time, engine: note.engine, player: note.player, action: $0)
-      }
+      Action(note.action).map { Entry(time: note.time, engine: note.engine, player: note.player, action: $0) }
     }
   }
 }
@@ -207,8 +196,7 @@ extension HapticLog.Action {
     case .rateChanged(let rate, _): self = .rate(rate)
     case .playerMuted(let isMuted, _): self = .muted(isMuted)
     case .sent(let id, let value, let time): self = .sent(id, value, at: rounded(time))
-    case .scheduled(let curve, let time):
-      self = .scheduledCurve(.init(rawValue: curve.id.rawValue), at: rounded(time))
+    case .scheduled(let curve, let time): self = .scheduledCurve(.init(rawValue: curve.id.rawValue), at: rounded(time))
     case .generatorCalled(let name, let intensity):
       guard let call = HapticLog.GeneratorCall(name: name, intensity: intensity) else { return nil }
       self = .generator(call)

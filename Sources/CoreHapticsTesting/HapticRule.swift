@@ -22,8 +22,7 @@ public enum HapticRule: Hashable, Sendable {
   func covers(_ breach: HapticBreach) -> Bool {
     switch (self, breach) {
     case (.handlersOnTheirActor, .handlerOffMainActor), (.resetHandler, .noResetHandler),
-      (.keptEngine, .engineReleased), (.eventLength, .longEvent),
-      (.playersAfterReset, .playerUsedAfterReset),
+      (.keptEngine, .engineReleased), (.eventLength, .longEvent), (.playersAfterReset, .playerUsedAfterReset),
       (.generatorsOnMainThread, .generatorOffMainThread):
       true
     case (.iOS(let version), .newerAPI(_, let since)): (Double(since) ?? 0) > version
@@ -35,7 +34,6 @@ public enum HapticRule: Hashable, Sendable {
 extension Set<HapticRule> {
   /// All rules but that about a version of iOS.
   public static let all: Set<HapticRule> = [
-    .handlersOnTheirActor, .resetHandler, .keptEngine, .eventLength, .playersAfterReset,
-    .generatorsOnMainThread,
+    .handlersOnTheirActor, .resetHandler, .keptEngine, .eventLength, .playersAfterReset, .generatorsOnMainThread,
   ]
 }

@@ -21,21 +21,20 @@ public enum HapticSnapshot {
   ///   - path: The file of the test.
   /// - Returns: Why the test fails, in a sentence for each difference, or nil where it does not.
   public static func failure(
-    of played: PlayedHaptics, named name: String = #function,
-    within tolerance: HapticTolerance = .perceptible, filePath path: String = #filePath
+    of played: PlayedHaptics, named name: String = #function, within tolerance: HapticTolerance = .perceptible,
+    filePath path: String = #filePath
   ) -> String? {
     failure(
-      of: played, named: name, within: tolerance, filePath: path,
-      environment: ProcessInfo.processInfo.environment)
+      of: played, named: name, within: tolerance, filePath: path, environment: ProcessInfo.processInfo.environment)
   }
 
   static func failure(
-    of played: PlayedHaptics, named name: String, within tolerance: HapticTolerance,
-    filePath path: String, environment: [String: String]
+    of played: PlayedHaptics, named name: String, within tolerance: HapticTolerance, filePath path: String,
+    environment: [String: String]
   ) -> String? {
     let test = URL(filePath: path)
-    let folder = test.deletingLastPathComponent().appending(path: "__Haptics__")
-      .appending(path: test.deletingPathExtension().lastPathComponent)
+    let folder = test.deletingLastPathComponent().appending(path: "__Haptics__").appending(
+      path: test.deletingPathExtension().lastPathComponent)
     let file = folder.appending(path: fileName(name) + ".ahap")
     let exists = FileManager.default.fileExists(atPath: file.path)
     do {
@@ -44,28 +43,20 @@ public enum HapticSnapshot {
         try played.ahap().write(to: file, options: .atomic)
         return "A snapshot was written to \(file.path); run again to compare with it."
       }
-      guard exists else {
-        return "There is no snapshot \(file.path); run with TEMBLOR_RECORD=missing to write it."
-      }
-      let differences = played.differences(
-        from: try PlayedHaptics(contentsOf: file), within: tolerance)
+      guard exists else { return "There is no snapshot \(file.path); run with TEMBLOR_RECORD=missing to write it." }
+      let differences = played.differences(from: try PlayedHaptics(contentsOf: file), within: tolerance)
       if differences.isEmpty { return nil }
       return
         (["What was played differs from \(file.path):"] + differences.prefix(listed)
-        + (differences.count > listed ? ["… and \(differences.count - listed) more."] : []))
-        .joined(separator: "\n  ")
-    } catch let error as CHHapticError {
-      return "The snapshot cannot be read: \(error.localizedDescription)"
-    } catch {
+        + (differences.count > listed ? ["… and \(differences.count - listed) more."] : [])).joined(separator: "\n  ")
+    } catch let error as CHHapticError { return "The snapshot cannot be read: \(error.localizedDescription)" } catch {
       return "The snapshot \(file.path) cannot be written or read: \(error)"
     }
   }
 
   /// A function's name without its parameters, and without what files cannot be called.
   private static func fileName(_ name: String) -> String {
-    String(
-      name.prefix { $0 != "(" }.map { $0.isLetter || $0.isNumber || "-_. ".contains($0) ? $0 : "-" }
-    )
+    String(name.prefix { $0 != "(" }.map { $0.isLetter || $0.isNumber || "-_. ".contains($0) ? $0 : "-" })
   }
 
   /// When snapshots are written.

@@ -10,9 +10,7 @@ extension PlayedHaptics {
   /// What an AHAP file plays from time 0 on.
   ///
   /// Throws a `CHHapticError` where the file is not a pattern.
-  public init(contentsOf url: URL) throws {
-    self.init(try CHHapticPattern(contentsOf: url))
-  }
+  public init(contentsOf url: URL) throws { self.init(try CHHapticPattern(contentsOf: url)) }
 
   init(_ composition: HapticComposition) {
     let rate = 48_000.0
@@ -40,8 +38,7 @@ extension PlayedHaptics {
       for piece in event.pieces {
         pattern.events.append(
           HapticEvent(
-            kind: piece.kind == .transient ? .hapticTransient : .hapticContinuous,
-            time: thousandth(piece.time),
+            kind: piece.kind == .transient ? .hapticTransient : .hapticContinuous, time: thousandth(piece.time),
             duration: piece.kind == .transient ? nil : thousandth(piece.duration),
             parameters: [
               .hapticIntensity: Float(thousandth(piece.intensity)),
@@ -72,16 +69,12 @@ extension PlayedHaptics.Event {
       guard end > start else { return }
       var middle = self.level(at: (start + end) / 2)
       middle.time = 0
-      pieces.append(
-        PlayedHaptics.Event(kind: kind, time: time + start, duration: end - start, levels: [middle])
-      )
+      pieces.append(PlayedHaptics.Event(kind: kind, time: time + start, duration: end - start, levels: [middle]))
     }
     var next = Self.shortest
     while next < duration {
       let now = self.level(at: next)
-      if abs(now.intensity - level.intensity) >= Self.step
-        || abs(now.sharpness - level.sharpness) >= Self.step
-      {
+      if abs(now.intensity - level.intensity) >= Self.step || abs(now.sharpness - level.sharpness) >= Self.step {
         close(at: next)
         (start, level) = (next, now)
       }

@@ -5,9 +5,7 @@ extension PlayedHaptics {
   /// Follows the players of a record up to a time of the device.
   init(_ notes: [EngineNote], rate: Double, until now: Double) {
     var reader = RecordReader(rate: rate)
-    for call in RecordReader.calls(of: notes, rate: rate) where call.time <= now + 1e-9 {
-      reader.take(call)
-    }
+    for call in RecordReader.calls(of: notes, rate: rate) where call.time <= now + 1e-9 { reader.take(call) }
     self.init(reader.finish(at: now))
   }
 }
@@ -46,15 +44,11 @@ private struct RecordReader {
     for (index, note) in notes.enumerated() {
       guard let time = time(of: note) else { continue }
       switch note.action {
-      case .cancelled:
-        calls.removeAll { $0.player == note.player && $0.time >= time && $0.isTransport }
-      case .engineStopped:
-        calls.removeAll { $0.engine == note.engine && $0.time > time && $0.isTransport }
+      case .cancelled: calls.removeAll { $0.player == note.player && $0.time >= time && $0.isTransport }
+      case .engineStopped: calls.removeAll { $0.engine == note.engine && $0.time > time && $0.isTransport }
       default: break
       }
-      let call = Call(
-        time: time, index: index, engine: note.engine ?? 0, player: note.player,
-        action: note.action)
+      let call = Call(time: time, index: index, engine: note.engine ?? 0, player: note.player, action: note.action)
       if case .scheduled(let curve, _) = note.action {
         calls += lines(of: curve, call, rate: rate)
       } else {
@@ -66,18 +60,13 @@ private struct RecordReader {
 
   /// The straight lines of a curve, each from its time on.
   private static func lines(of curve: ParameterCurve, _ call: Call, rate: Double) -> [Call] {
-    let points = curve.controlPoints.filter { $0.time.isFinite }.sorted { $0.time < $1.time }
-      .map {
-        (
-          frame: FrameConversion.frame(seconds: max(0, $0.time), rate: rate),
-          value: curve.id.clamped($0.value)
-        )
-      }
+    let points = curve.controlPoints.filter { $0.time.isFinite }.sorted { $0.time < $1.time }.map {
+      (frame: FrameConversion.frame(seconds: max(0, $0.time), rate: rate), value: curve.id.clamped($0.value))
+    }
     guard let first = points.first, let last = points.last else { return [] }
     var lines = [(frame: Int64(0), value: first.value, slope: 0.0)]
     for (from, to) in zip(points, points.dropFirst()) where to.frame > from.frame {
-      lines.append(
-        (from.frame, from.value, (to.value - from.value) / Double(to.frame - from.frame)))
+      lines.append((from.frame, from.value, (to.value - from.value) / Double(to.frame - from.frame)))
     }
     lines.append((last.frame, last.value, 0))
     return lines.map { line in
@@ -91,14 +80,13 @@ private struct RecordReader {
   private static func time(of note: EngineNote) -> Double? {
     switch note.action {
     case .engineStarted(_, _, let time), .engineStopped(_, let time), .hapticsMuted(_, let time),
-      .audioMuted(_, let time), .started(let time), .stopped(let time), .paused(let time),
-      .resumed(let time), .cancelled(let time), .sought(_, let time),
-      .looped(_, _, let time), .rateChanged(_, let time), .playerMuted(_, let time),
-      .sent(_, _, let time), .scheduled(_, let time), .playerMade(_, let time),
+      .audioMuted(_, let time), .started(let time), .stopped(let time), .paused(let time), .resumed(let time),
+      .cancelled(let time), .sought(_, let time), .looped(_, _, let time), .rateChanged(_, let time),
+      .playerMuted(_, let time), .sent(_, _, let time), .scheduled(_, let time), .playerMade(_, let time),
       .playerLoaded(_, _, let time):
       time
-    case .engineMade, .engineStartFailed, .engineReset, .handlerCalled, .generatorCalled,
-      .systemSoundPlayed, .breach, .ended:
+    case .engineMade, .engineStartFailed, .engineReset, .handlerCalled, .generatorCalled, .systemSoundPlayed, .breach,
+      .ended:
       nil
     }
   }
@@ -162,9 +150,7 @@ private struct RecordReader {
 
   /// Goes on with a player to a time of the device.
   private mutating func advance(_ number: Int, to time: Double) {
-    guard let player = players[number], player.isLoaded, let engine = engines[player.engine] else {
-      return
-    }
+    guard let player = players[number], player.isLoaded, let engine = engines[player.engine] else { return }
     let frame = Int64(((time - engine.origin) * rate + 1e-3).rounded(.down))
     players[number]?.model.advance(to: frame)
   }

@@ -67,12 +67,9 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Custom
     }
 
     /// A transient.
-    public static func transient(
-      at time: Double, intensity: Double = 0.75, sharpness: Double = 0.5
-    ) -> Event {
+    public static func transient(at time: Double, intensity: Double = 0.75, sharpness: Double = 0.5) -> Event {
       Event(
-        kind: .transient, time: time, duration: 0,
-        levels: [Level(time: 0, intensity: intensity, sharpness: sharpness)])
+        kind: .transient, time: time, duration: 0, levels: [Level(time: 0, intensity: intensity, sharpness: sharpness)])
     }
 
     /// A continuous event of one intensity and sharpness.
@@ -88,8 +85,7 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Custom
     public var description: String {
       "\(thousandths(time)) s  \(kind)\(kind == .transient ? "" : " for \(thousandths(duration)) s")"
         + ", \(kind == .audio ? "volume" : "intensity") \(thousandths(intensity))"
-        + (kind == .audio ? "" : ", sharpness \(thousandths(sharpness))")
-        + (levels.count > 1 ? ", moving" : "")
+        + (kind == .audio ? "" : ", sharpness \(thousandths(sharpness))") + (levels.count > 1 ? ", moving" : "")
     }
   }
 
@@ -106,16 +102,12 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Custom
   public subscript(index: Int) -> Event { events[index] }
 
   /// One line for each event.
-  public var description: String {
-    isEmpty ? "nothing was played" : events.map(\.description).joined(separator: "\n")
-  }
+  public var description: String { isEmpty ? "nothing was played" : events.map(\.description).joined(separator: "\n") }
 
   // MARK: What can be asked
 
   /// When transients were felt, in seconds: the times of taps.
-  public var transients: Moments {
-    Moments(events.filter { $0.kind == .transient && $0.isFelt }.map(\.time))
-  }
+  public var transients: Moments { Moments(events.filter { $0.kind == .transient && $0.isFelt }.map(\.time)) }
 
   /// When events began that were felt, transient and continuous ones, in seconds.
   public var onsets: Moments { Moments(events.filter(\.isFelt).map(\.time)) }
@@ -133,8 +125,7 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Custom
   /// Whether nothing was felt from a time on, up to but without another; in seconds.
   public func isSilent(from start: Double = 0, to end: Double = .infinity) -> Bool {
     !events.contains { event in
-      event.isFelt && event.time < end
-        && (event.time >= start || event.time + event.duration > start)
+      event.isFelt && event.time < end && (event.time >= start || event.time + event.duration > start)
         && event.peak(from: start - event.time, to: end - event.time) > 0
     }
   }
@@ -185,8 +176,7 @@ public struct Moments: Equatable, Sendable, ExpressibleByArrayLiteral, CustomStr
 
   /// Whether there are as many, each within a millisecond of the other.
   public static func == (left: Moments, right: Moments) -> Bool {
-    left.count == right.count
-      && zip(left.seconds, right.seconds).allSatisfy { abs($0 - $1) <= 0.001 }
+    left.count == right.count && zip(left.seconds, right.seconds).allSatisfy { abs($0 - $1) <= 0.001 }
   }
 
   /// The times in a line, such as `[0.000, 0.500] s`.

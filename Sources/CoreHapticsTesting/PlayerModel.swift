@@ -74,19 +74,15 @@ struct PlayerModel {
           case .hapticContinuous, .audioContinuous: event.duration ?? Self.unlimitedDuration
           case .audioCustom: event.duration ?? 0
           }
-        if event.kind == .hapticContinuous || event.kind == .audioContinuous, length == 0 {
-          continue
-        }
+        if event.kind == .hapticContinuous || event.kind == .audioContinuous, length == 0 { continue }
         events.append(
           PlannedEvent(
-            event: event, layer: layer,
-            onset: FrameConversion.frame(seconds: event.time, rate: rate),
+            event: event, layer: layer, onset: FrameConversion.frame(seconds: event.time, rate: rate),
             length: FrameConversion.frame(seconds: length, rate: rate)))
       }
     }
-    self.events = events.enumerated().sorted {
-      ($0.element.onset, $0.offset) < ($1.element.onset, $1.offset)
-    }.map(\.element)
+    self.events = events.enumerated().sorted { ($0.element.onset, $0.offset) < ($1.element.onset, $1.offset) }.map(
+      \.element)
     controls = composition.layers.map { layer in
       Dictionary(
         uniqueKeysWithValues: Self.followed.map {
@@ -146,9 +142,7 @@ struct PlayerModel {
       if nextEvent < events.count {
         let onset = events[nextEvent].onset
         if passOrigin + onset > reached { return }
-        if isLastPass || onset < passLength {
-          begin(nextEvent, at: max(frame, tempo.frame(at: passOrigin + onset)))
-        }
+        if isLastPass || onset < passLength { begin(nextEvent, at: max(frame, tempo.frame(at: passOrigin + onset))) }
         nextEvent += 1
         continue
       }
@@ -188,9 +182,7 @@ struct PlayerModel {
   }
 
   /// Adds the corners of an event's levels between two frames.
-  private func sample(
-    _ planned: PlannedEvent, into record: inout Record, from: Int64, to end: Int64, origin: Int64
-  ) {
+  private func sample(_ planned: PlannedEvent, into record: inout Record, from: Int64, to end: Int64, origin: Int64) {
     guard end > from else { return }
     var frames = [from]
     let (low, high) = (tempo.position(at: from) - origin, tempo.position(at: end) - origin)
@@ -210,16 +202,12 @@ struct PlayerModel {
     }
   }
 
-  private func append(
-    _ planned: PlannedEvent, _ frame: Int64, _ origin: Int64, to record: inout Record
-  ) {
+  private func append(_ planned: PlannedEvent, _ frame: Int64, _ origin: Int64, to record: inout Record) {
     let (intensity, sharpness) = level(of: planned, at: frame, origin: origin)
     let count = record.levels.count
     // Three points of one height are a line of two.
-    if count >= 2, record.levels[count - 1].intensity == intensity,
-      record.levels[count - 1].sharpness == sharpness,
-      record.levels[count - 2].intensity == intensity,
-      record.levels[count - 2].sharpness == sharpness
+    if count >= 2, record.levels[count - 1].intensity == intensity, record.levels[count - 1].sharpness == sharpness,
+      record.levels[count - 2].intensity == intensity, record.levels[count - 2].sharpness == sharpness
     {
       record.levels[count - 1].frame = frame
     } else {
@@ -233,9 +221,7 @@ struct PlayerModel {
     func control(_ id: DynamicParameterID) -> Double {
       guard let timeline = controls[planned.layer][id] else { return Double(id.neutralValue) }
       let segment = timeline.segments[timeline.index(at: Double(position - origin))]
-      if let sent = live[id],
-        segment.origin.map({ origin + Int64($0) <= sent.position }) ?? true
-      {
+      if let sent = live[id], segment.origin.map({ origin + Int64($0) <= sent.position }) ?? true {
         return sent.value + sent.slope * Double(frame - sent.start)
       }
       return segment.value(at: Double(position - origin))
@@ -245,10 +231,7 @@ struct PlayerModel {
     case .hapticTransient, .hapticContinuous:
       let intensity = Double(event.value(of: .hapticIntensity)) * control(.hapticIntensityControl)
       let sharpness = Double(event.value(of: .hapticSharpness)) + control(.hapticSharpnessControl)
-      return (
-        isMuted || !playsHaptics ? 0 : Self.tidy(min(max(intensity, 0), 1)),
-        Self.tidy(min(max(sharpness, 0), 1))
-      )
+      return (isMuted || !playsHaptics ? 0 : Self.tidy(min(max(intensity, 0), 1)), Self.tidy(min(max(sharpness, 0), 1)))
     case .audioContinuous, .audioCustom:
       let volume = Double(event.value(of: .audioVolume)) * control(.audioVolumeControl)
       return (isMuted || !playsAudio ? 0 : Self.tidy(min(max(volume, 0), 1)), 0)
@@ -267,17 +250,14 @@ struct PlayerModel {
       }
     var levels = record.levels.map {
       PlayedHaptics.Event.Level(
-        time: Double($0.frame - record.start) / rate, intensity: $0.intensity,
-        sharpness: $0.sharpness)
+        time: Double($0.frame - record.start) / rate, intensity: $0.intensity, sharpness: $0.sharpness)
     }
     guard let first = levels.first else { return }
-    if levels.allSatisfy({ $0.intensity == first.intensity && $0.sharpness == first.sharpness }) {
-      levels = [first]
-    }
+    if levels.allSatisfy({ $0.intensity == first.intensity && $0.sharpness == first.sharpness }) { levels = [first] }
     played.append(
       PlayedHaptics.Event(
-        kind: kind, time: Double(record.start) / rate,
-        duration: Double(max(0, end - record.start)) / rate, levels: levels))
+        kind: kind, time: Double(record.start) / rate, duration: Double(max(0, end - record.start)) / rate,
+        levels: levels))
   }
 
   /// Ends what sounds, now; pauses keep it for later.
@@ -362,8 +342,7 @@ struct PlayerModel {
 
   mutating func loop(_ isOn: Bool, end: Double?) {
     isLooping = isOn
-    loopEnd =
-      end.map { FrameConversion.frame(seconds: max($0, Self.shortestLoop), rate: rate) } ?? 0
+    loopEnd = end.map { FrameConversion.frame(seconds: max($0, Self.shortestLoop), rate: rate) } ?? 0
     guard phase != .idle, !isLastPass else { return }
     let position = tempo.position(at: phase == .paused ? pauseFrame : frame)
     if passOrigin + passLength < position { passOrigin = position - passLength }
@@ -371,18 +350,14 @@ struct PlayerModel {
 
   private static let shortestLoop = 0.01
 
-  mutating func setRate(_ rate: Double) {
-    tempo.setRate(rate, at: phase == .paused ? pauseFrame : frame)
-  }
+  mutating func setRate(_ rate: Double) { tempo.setRate(rate, at: phase == .paused ? pauseFrame : frame) }
 
   mutating func send(_ id: DynamicParameterID, _ value: Double, slope: Double = 0) {
     let position = phase == .idle ? -1 : tempo.position(at: phase == .paused ? pauseFrame : frame)
     live[id] = LiveControl(start: frame, value: value, slope: slope, position: position)
   }
 
-  private mutating func moveLive(to position: Int64) {
-    for id in live.keys { live[id]?.position = position }
-  }
+  private mutating func moveLive(to position: Int64) { for id in live.keys { live[id]?.position = position } }
 
   /// Goes on at a place of the pattern.
   private mutating func enter(_ place: Int64) {
@@ -390,11 +365,8 @@ struct PlayerModel {
     open = []
     tempo.anchor(position: place, at: frame)
     nextEvent = events.firstIndex { $0.onset >= place } ?? events.count
-    for index in 0..<nextEvent
-    where events[index].length > 0 && events[index].onset + events[index].length > place {
-      open.append(
-        OpenEvent(
-          planned: index, origin: 0, record: phase == .playing ? Record(start: frame) : nil))
+    for index in 0..<nextEvent where events[index].length > 0 && events[index].onset + events[index].length > place {
+      open.append(OpenEvent(planned: index, origin: 0, record: phase == .playing ? Record(start: frame) : nil))
     }
   }
 }
@@ -421,9 +393,7 @@ private struct Tempo {
 
   mutating func shift(from frame: Int64, to later: Int64) { anchorFrame += later - frame }
 
-  func position(at frame: Int64) -> Int64 {
-    anchorPosition + Int64(fraction + Double(frame - anchorFrame) * rate)
-  }
+  func position(at frame: Int64) -> Int64 { anchorPosition + Int64(fraction + Double(frame - anchorFrame) * rate) }
 
   /// The first frame, not before the anchor, at which the pattern has come to a place.
   func frame(at position: Int64) -> Int64 {

@@ -35,9 +35,7 @@ enum QuietRuntime {
 
   /// Whether jobs are counted: the runtime has the hook that this needs.
   private static let isCounting: Bool = {
-    guard let place = unsafe dlsym(dlopen(nil, RTLD_LAZY), "swift_task_enqueueGlobal_hook") else {
-      return false
-    }
+    guard let place = unsafe dlsym(dlopen(nil, RTLD_LAZY), "swift_task_enqueueGlobal_hook") else { return false }
     let hook: Hook = { job, _ in QuietRuntime.take(job) }
     unsafe place.assumingMemoryBound(to: Hook?.self).pointee = hook
     return true
@@ -70,8 +68,7 @@ enum QuietRuntime {
         looks += 1
       }
       let isQuiet =
-        pending.load(ordering: .sequentiallyConsistent) == 0
-        && begun.load(ordering: .sequentiallyConsistent) == before
+        pending.load(ordering: .sequentiallyConsistent) == 0 && begun.load(ordering: .sequentiallyConsistent) == before
       if isQuiet, quiet > 0 { return continuation.resume(returning: true) }
       if ContinuousClock.now > end { return continuation.resume(returning: false) }
       watch(quiet: isQuiet ? quiet + 1 : 0, round: round + 1, true, until: end, continuation)
@@ -79,13 +76,8 @@ enum QuietRuntime {
   }
 
   /// Goes through the global queue of each class, and behind each through the main queue.
-  private static func pass(_ classes: [DispatchQoS.QoSClass], _ end: @escaping @Sendable () -> Void)
-  {
-    guard let first = classes.first else {
-      return DispatchQueue.global(qos: .userInitiated).async(execute: end)
-    }
-    DispatchQueue.global(qos: first).async {
-      DispatchQueue.main.async { pass(Array(classes.dropFirst()), end) }
-    }
+  private static func pass(_ classes: [DispatchQoS.QoSClass], _ end: @escaping @Sendable () -> Void) {
+    guard let first = classes.first else { return DispatchQueue.global(qos: .userInitiated).async(execute: end) }
+    DispatchQueue.global(qos: first).async { DispatchQueue.main.async { pass(Array(classes.dropFirst()), end) } }
   }
 }

@@ -11,9 +11,7 @@ extension VirtualHapticDevice {
   /// Lets the next start of an engine take some seconds of the device's time.
   ///
   /// A start that blocks its caller moves the clock; one with a handler is done when the time has come.
-  public func delayNextStart(by seconds: Double) {
-    backend.faults.starts.append(.delay(seconds: seconds))
-  }
+  public func delayNextStart(by seconds: Double) { backend.faults.starts.append(.delay(seconds: seconds)) }
 
   /// Whether the device plays haptics at all, as `capabilitiesForHardware()` reports; true at first.
   ///

@@ -20,8 +20,7 @@ extension VirtualHapticDevice {
   public var breaches: [HapticBreach] {
     let (rules, now) = (rules, now)
     return log.compactMap { entry in
-      guard case .breach(let breach) = entry.action, rules.contains(where: { $0.covers(breach) })
-      else { return nil }
+      guard case .breach(let breach) = entry.action, rules.contains(where: { $0.covers(breach) }) else { return nil }
       // What a test releases as it ends is not what an application failed to keep.
       if breach == .engineReleased, entry.time >= now { return nil }
       return breach
@@ -32,8 +31,7 @@ extension VirtualHapticDevice {
   public var ruleProblem: String? {
     guard rules.contains(.handlersOnTheirActor) else { return nil }
     return IsolationWatch.isAvailable
-      ? nil
-      : "this toolchain's runtime has no hook for isolation; .handlersOnTheirActor is not checked"
+      ? nil : "this toolchain's runtime has no hook for isolation; .handlersOnTheirActor is not checked"
   }
 }
 

@@ -8,8 +8,7 @@ extension VirtualHapticDevice {
   /// for: give it ``clock``. Waits no longer than 0.1 s of real time before and behind the step.
   ///
   /// - Returns: Whether everything became quiet; false where something in the process runs all the time.
-  @discardableResult
-  nonisolated(nonsending) public func advance(by duration: Duration) async -> Bool {
+  @discardableResult nonisolated(nonsending) public func advance(by duration: Duration) async -> Bool {
     _ = await QuietRuntime.settle()
     backend.advance(by: duration)
     return await QuietRuntime.settle()

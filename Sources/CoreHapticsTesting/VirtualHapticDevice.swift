@@ -41,9 +41,7 @@ public final class VirtualHapticDevice: Sendable {
   /// Lets time go by, and calls every handler that is due in it.
   ///
   /// Any number of steps of any length leads to the same time; negative and non-finite ones are none.
-  public func advance(seconds: Double) {
-    backend.advance(by: seconds.isFinite ? .seconds(seconds) : .zero)
-  }
+  public func advance(seconds: Double) { backend.advance(by: seconds.isFinite ? .seconds(seconds) : .zero) }
 
   /// What an engine has rendered since it was last started: the samples of one of two channels.
   public func samples(of engine: CHHapticEngine, channel: Int = 0) -> [Float] {

@@ -18,8 +18,8 @@ public struct Finding: Equatable, Sendable {
 
   /// Makes a finding, as bad as its rule unless a severity says otherwise.
   public init(
-    _ rule: Rule, severity: Severity? = nil, place: SourcePlace, _ message: String,
-    suggestion: String? = nil, foreignCode: Int? = nil
+    _ rule: Rule, severity: Severity? = nil, place: SourcePlace, _ message: String, suggestion: String? = nil,
+    foreignCode: Int? = nil
   ) {
     self.rule = rule.id
     self.severity = severity ?? rule.severity
@@ -76,9 +76,7 @@ public struct FindingFilter: Sendable {
   public var hidesNotes: Bool
 
   /// Makes a filter; without arguments everything passes unchanged.
-  public init(
-    disabled: Set<RuleID> = [], allowed: [RuleID: String] = [:], hidesNotes: Bool = false
-  ) {
+  public init(disabled: Set<RuleID> = [], allowed: [RuleID: String] = [:], hidesNotes: Bool = false) {
     self.disabled = disabled
     self.allowed = allowed
     self.hidesNotes = hidesNotes

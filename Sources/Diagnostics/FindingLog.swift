@@ -22,17 +22,14 @@ public struct FindingLog: Sendable {
   private var firstDropped: [RuleID: Entry] = [:]
 
   /// Makes an empty log that keeps `limit` findings of a rule and counts the rest.
-  public init(limit: Int = 1000) {
-    self.limit = limit
-  }
+  public init(limit: Int = 1000) { self.limit = limit }
 
   /// Adds a finding about a value of the input at an offset.
   ///
   /// Beyond the limit of its rule it is only counted, and no text is made for it.
   public mutating func add(
-    _ rule: Rule, value: Int, offset: Int, severity: Severity? = nil,
-    _ message: @autoclosure () -> String, hint: @autoclosure () -> String? = nil,
-    foreignCode: Int? = nil
+    _ rule: Rule, value: Int, offset: Int, severity: Severity? = nil, _ message: @autoclosure () -> String,
+    hint: @autoclosure () -> String? = nil, foreignCode: Int? = nil
   ) {
     let severity = severity ?? rule.severity
     if severity == .error { errorCount += 1 }
@@ -41,16 +38,13 @@ public struct FindingLog: Sendable {
     guard count <= limit + 1 else { return }
     let isKept = count <= limit
     let entry = Entry(
-      rule: rule.id, severity: severity, value: value, offset: offset,
-      message: isKept ? message() : "", suggestion: isKept ? hint() : nil,
-      foreignCode: severity == .error ? foreignCode : nil)
+      rule: rule.id, severity: severity, value: value, offset: offset, message: isKept ? message() : "",
+      suggestion: isKept ? hint() : nil, foreignCode: severity == .error ? foreignCode : nil)
     if isKept { entries.append(entry) } else { firstDropped[rule.id] = entry }
   }
 
   /// Whether a rule has findings below errors.
-  public func hasFindings(of rule: RuleID) -> Bool {
-    entries.contains { $0.rule == rule && $0.severity < .error }
-  }
+  public func hasFindings(of rule: RuleID) -> Bool { entries.contains { $0.rule == rule && $0.severity < .error } }
 
   /// The findings in the order of their offsets, each rule that was cut closed by a count of the
   /// rest.
@@ -65,15 +59,13 @@ public struct FindingLog: Sendable {
     }
     // Names of rules order what is at one offset, so that the order does not depend on a
     // dictionary's.
-    let order = all.indices.sorted {
-      (all[$0].offset, all[$0].rule, $0) < (all[$1].offset, all[$1].rule, $1)
-    }
+    let order = all.indices.sorted { (all[$0].offset, all[$0].rule, $0) < (all[$1].offset, all[$1].rule, $1) }
     return order.map { index in
       let entry = all[index]
       let isClosing = index >= entries.count
       return Finding(
-        rule: entry.rule, severity: entry.severity, place: place(entry.value, entry.offset),
-        message: entry.message, suggestion: entry.suggestion, foreignCode: entry.foreignCode,
+        rule: entry.rule, severity: entry.severity, place: place(entry.value, entry.offset), message: entry.message,
+        suggestion: entry.suggestion, foreignCode: entry.foreignCode,
         count: isClosing ? (counts[entry.rule] ?? 0) - limit : 1)
     }
   }
@@ -81,8 +73,8 @@ public struct FindingLog: Sendable {
 
 extension Finding {
   fileprivate init(
-    rule: RuleID, severity: Severity, place: SourcePlace, message: String, suggestion: String?,
-    foreignCode: Int?, count: Int
+    rule: RuleID, severity: Severity, place: SourcePlace, message: String, suggestion: String?, foreignCode: Int?,
+    count: Int
   ) {
     self.count = count
     self.rule = rule

@@ -93,9 +93,7 @@ public final class LineIndex: Sendable {
   }
 
   /// The place of a byte, or of the end, in a text with a name.
-  public func place(
-    of offset: Int, in text: [UInt8], name: String, path: String = ""
-  ) -> SourcePlace {
+  public func place(of offset: Int, in text: [UInt8], name: String, path: String = "") -> SourcePlace {
     let (line, column) = position(of: offset, in: text)
     return SourcePlace(name: name, line: line, column: column, path: path)
   }
@@ -113,13 +111,10 @@ public final class LineIndex: Sendable {
     }
   }
 
-  private static func advance(
-    _ count: inout Count, through text: [UInt8], from start: Int, to end: Int
-  ) {
+  private static func advance(_ count: inout Count, through text: [UInt8], from start: Int, to end: Int) {
     for position in start..<end {
       switch text[position] {
-      case UInt8(ascii: "\r"):
-        count = Count(line: count.line + 1, column: 1)
+      case UInt8(ascii: "\r"): count = Count(line: count.line + 1, column: 1)
       case UInt8(ascii: "\n"):
         guard position == 0 || text[position - 1] != UInt8(ascii: "\r") else { continue }
         count = Count(line: count.line + 1, column: 1)
@@ -129,8 +124,7 @@ public final class LineIndex: Sendable {
       case 0xEF where position == 0 && text.starts(with: byteOrderMark):
         // Editors do not show the mark.
         continue
-      default:
-        count.column += 1
+      default: count.column += 1
       }
     }
   }

@@ -8,8 +8,7 @@ package import HapticManagement
 /// strength and sharpness are not measured on any device. All generators of a process share one engine, which starts
 /// at the first use and stops by itself; in a test with a virtual device they share one of that device. Where there is
 /// no device they are silent.
-@preconcurrency @MainActor
-open class UIFeedbackGenerator: NSObject {
+@preconcurrency @MainActor open class UIFeedbackGenerator: NSObject {
   private nonisolated let ownLife: EngineLife?
 
   /// The engine that plays, started and restarted where it must be.
@@ -65,8 +64,7 @@ private enum MainQueue {
 }
 
 /// A view, as far as feedback generators are given one: nothing is shown.
-@preconcurrency @MainActor
-open class UIView: NSObject {
+@preconcurrency @MainActor open class UIView: NSObject {
   /// Makes a view.
   public nonisolated override init() { super.init() }
 

@@ -77,16 +77,13 @@ open class UINotificationFeedbackGenerator: UIFeedbackGenerator {
   }
 
   /// Plays the taps.
-  open func notificationOccurred(
-    _ notificationType: UINotificationFeedbackGenerator.FeedbackType
-  ) {
+  open func notificationOccurred(_ notificationType: UINotificationFeedbackGenerator.FeedbackType) {
     play("\(notificationType)")
   }
 
   /// Plays the taps; the place is not regarded; iOS 17.5.
-  open func notificationOccurred(
-    _ notificationType: UINotificationFeedbackGenerator.FeedbackType, at location: CGPoint
-  ) {
+  open func notificationOccurred(_ notificationType: UINotificationFeedbackGenerator.FeedbackType, at location: CGPoint)
+  {
     EngineBackends.noteNewAPI("notificationOccurred(_:at:)", iOS: 17, 5)
     notificationOccurred(notificationType)
   }
@@ -125,8 +122,8 @@ extension CHHapticPattern {
     var dictionary = try exportDictionary()
     let control: [Key: Any] = [
       .parameter: [
-        .parameterID: CHHapticDynamicParameter.ID.hapticIntensityControl.rawValue,
-        .time: 0.0, .parameterValue: Double(factor),
+        .parameterID: CHHapticDynamicParameter.ID.hapticIntensityControl.rawValue, .time: 0.0,
+        .parameterValue: Double(factor),
       ] as [Key: Any]
     ]
     dictionary[.pattern] = [control] + (dictionary[.pattern] as? [[Key: Any]] ?? [])

@@ -71,6 +71,5 @@ extension Notification.Name {
   /// Posted where a controller was connected; never here.
   public static let GCControllerDidConnect = Notification.Name("GCControllerDidConnectNotification")
   /// Posted where a controller was disconnected; never here.
-  public static let GCControllerDidDisconnect = Notification.Name(
-    "GCControllerDidDisconnectNotification")
+  public static let GCControllerDidDisconnect = Notification.Name("GCControllerDidDisconnectNotification")
 }

@@ -54,9 +54,9 @@ public struct Examination: Sendable {
 
   /// Makes an examination; without an error count the errors among the findings are counted.
   public init(
-    composition: HapticComposition?, findings: [Finding] = [], errorCount: Int? = nil,
-    losses: [Loss] = [], places: any SourcePlaces, sounds: [SoundReference] = [],
-    allowances: [Allowance] = [], details: [(name: String, value: String)] = []
+    composition: HapticComposition?, findings: [Finding] = [], errorCount: Int? = nil, losses: [Loss] = [],
+    places: any SourcePlaces, sounds: [SoundReference] = [], allowances: [Allowance] = [],
+    details: [(name: String, value: String)] = []
   ) {
     self.composition = composition
     self.findings = findings
@@ -93,8 +93,7 @@ extension Examination {
   private static let unknownRule = Rule(
     "unknown-rule", group: "grammar", .warning, "AllowedRules should contain only existing rules.")
   private static let unusedAllowance = Rule(
-    "unused-allowance", group: "grammar", .note,
-    "AllowedRules should not contain rules that the file does not break.")
+    "unused-allowance", group: "grammar", .note, "AllowedRules should not contain rules that the file does not break.")
 
   /// Rules under the names they had before, which files may use for one more version.
   private static let formerNames: [RuleID: RuleID] = [
@@ -111,9 +110,9 @@ extension Examination {
   ///   - others: Findings of other checks of the same file.
   ///   - rules: All rules there are.
   ///   - isChecked: Whether a rule was checked; allowances of others are not called unused.
-  public func judged(
-    adding others: [Finding] = [], rules: [Rule], checked isChecked: (Rule) -> Bool = { _ in true }
-  ) -> [Finding] {
+  public func judged(adding others: [Finding] = [], rules: [Rule], checked isChecked: (Rule) -> Bool = { _ in true })
+    -> [Finding]
+  {
     var all = findings + others
     let hasErrors = all.contains { $0.severity == .error }
     var allowed: [RuleID: String] = [:]
@@ -123,8 +122,7 @@ extension Examination {
         let names = JSONNames(rules.map(\.id.text))
         all.append(
           Finding(
-            Self.unknownRule, place: allowance.place,
-            "unknown rule \(allowance.rule.text.quoted())",
+            Self.unknownRule, place: allowance.place, "unknown rule \(allowance.rule.text.quoted())",
             suggestion: names.nearest(to: allowance.rule.text).map { "did you mean \"\($0)\"?" }))
         continue
       }
@@ -141,8 +139,7 @@ extension Examination {
         Finding(
           Self.unusedAllowance, place: allowance.place,
           rule.severity == .error
-            ? "\"\(id)\" is an error and cannot be allowed"
-            : "unnecessary: the file does not break \"\(id)\""))
+            ? "\"\(id)\" is an error and cannot be allowed" : "unnecessary: the file does not break \"\(id)\""))
     }
     let order = all.indices.sorted {
       (all[$0].place.position, all[$0].rule, $0) < (all[$1].place.position, all[$1].rule, $1)
@@ -165,9 +162,7 @@ public struct ModelPlaces: SourcePlaces {
   public var name: String
 
   /// Makes the places of a composition with a name.
-  public init(name: String) {
-    self.name = name
-  }
+  public init(name: String) { self.name = name }
 
   /// The index of the part, with that of its layer behind the first.
   public func place(of element: CompositionElement) -> SourcePlace {

@@ -5,8 +5,8 @@ public import HapticModel
 public struct FormatRegistry: Sendable {
   /// The formats of this package.
   public static let standard = FormatRegistry([
-    AHAPFormat(), HapticClipFormat(), VoicesFormat(), HEFormat(), OHFormat(), AndroidXMLFormat(),
-    AndroidArraysFormat(), VibrateFormat(), HJIFFormat(), HMPGFormat(),
+    AHAPFormat(), HapticClipFormat(), VoicesFormat(), HEFormat(), OHFormat(), AndroidXMLFormat(), AndroidArraysFormat(),
+    VibrateFormat(), HJIFFormat(), HMPGFormat(),
   ])
 
   private static let ambiguous = Rule(
@@ -14,8 +14,7 @@ public struct FormatRegistry: Sendable {
 
   /// The note of a file whose content is of another format than its name stands for.
   public static let misnamed = Rule(
-    "format-name", group: "syntax", .note,
-    "The ending of a file name should be one of the file's format.")
+    "format-name", group: "syntax", .note, "The ending of a file name should be one of the file's format.")
 
   /// The formats; of equally good ones the first is taken.
   public private(set) var formats: [any HapticFormat]
@@ -27,17 +26,14 @@ public struct FormatRegistry: Sendable {
   }
 
   /// A registry with one more format.
-  public func adding(_ format: any HapticFormat) -> FormatRegistry {
-    FormatRegistry(formats + [format])
-  }
+  public func adding(_ format: any HapticFormat) -> FormatRegistry { FormatRegistry(formats + [format]) }
 
   /// The endings of file names of all formats, in lower case and without the dot.
   public var endings: [String] { formats.flatMap(\.endings) }
 
   /// The rules of all formats, and of reading itself.
   public var rules: [Rule] {
-    (formats.count > 1 ? [Self.ambiguous, Self.misnamed] : []) + formats.flatMap(\.rules)
-      + Examination.rules
+    (formats.count > 1 ? [Self.ambiguous, Self.misnamed] : []) + formats.flatMap(\.rules) + Examination.rules
   }
 
   /// The format with a name, or nil.
@@ -74,9 +70,7 @@ public struct FormatRegistry: Sendable {
     let candidates = zip(formats, ranks).filter { $0.1 == best }.map(\.0)
     if best < .certain, named.count == 1 { return named[0] }
     if best == .no { return formats[0] }
-    if let match = candidates.first(where: { one in named.contains { $0.id == one.id } }) {
-      return match
-    }
+    if let match = candidates.first(where: { one in named.contains { $0.id == one.id } }) { return match }
     guard candidates.count > 1 else { return candidates[0] }
     let names = candidates.map(\.id).joined(separator: " or ")
     throw InputError(
@@ -86,16 +80,12 @@ public struct FormatRegistry: Sendable {
   }
 
   /// Reads a file of any format and reports everything there is to say about it.
-  public func examine(
-    _ file: SourceFile, options: ReadingOptions = ReadingOptions()
-  ) -> Examination {
+  public func examine(_ file: SourceFile, options: ReadingOptions = ReadingOptions()) -> Examination {
     do throws(InputError) {
       let format = try format(of: file)
       var examination = format.examine(file, options: options)
       let named = formats(named: file.name)
-      if options.wantsFindings, let other = named.first,
-        !named.contains(where: { $0.id == format.id })
-      {
+      if options.wantsFindings, let other = named.first, !named.contains(where: { $0.id == format.id }) {
         examination.findings.insert(
           Finding(
             Self.misnamed, place: SourcePlace(name: file.name),
@@ -103,17 +93,13 @@ public struct FormatRegistry: Sendable {
             suggestion: "rename it with the ending .\(format.endings.first ?? format.id)"), at: 0)
       }
       return examination
-    } catch {
-      return Examination(error)
-    }
+    } catch { return Examination(error) }
   }
 
   /// Reads the composition of a file of any format, as fast as possible, or reports its first error.
-  public func read(
-    _ file: SourceFile, curveTimes: ReadingOptions.CurveTimes = .automatic
-  ) throws(InputError) -> HapticComposition {
-    try examine(file, options: ReadingOptions(curveTimes: curveTimes, wantsFindings: false)).get()
-  }
+  public func read(_ file: SourceFile, curveTimes: ReadingOptions.CurveTimes = .automatic) throws(InputError)
+    -> HapticComposition
+  { try examine(file, options: ReadingOptions(curveTimes: curveTimes, wantsFindings: false)).get() }
 }
 
 extension FormatRegistry: Equatable {

@@ -33,8 +33,7 @@ public protocol HapticFormat: Sendable {
   var dialects: [String] { get }
 
   /// Writes a composition; nil where the format is only read.
-  func write(_ composition: HapticComposition, options: WritingOptions) throws(InputError)
-    -> Writing?
+  func write(_ composition: HapticComposition, options: WritingOptions) throws(InputError) -> Writing?
 
   /// The canonical text of a file, which is equal for files that say the same; nil where the format
   /// has none.
@@ -56,9 +55,7 @@ extension HapticFormat {
   public var dialects: [String] { [] }
 
   /// Nil: the format is only read.
-  public func write(_ composition: HapticComposition, options: WritingOptions) throws(InputError)
-    -> Writing?
-  { nil }
+  public func write(_ composition: HapticComposition, options: WritingOptions) throws(InputError) -> Writing? { nil }
 
   /// Writes a composition as usual; nil where the format is only read.
   public func write(_ composition: HapticComposition) throws(InputError) -> Writing? {
@@ -67,8 +64,7 @@ extension HapticFormat {
 
   /// Whether compositions can be written: whether a single transient can.
   public var isWritable: Bool {
-    let probe = HapticComposition(
-      HapticPattern(events: [HapticEvent(kind: .hapticTransient, time: 0)]))
+    let probe = HapticComposition(HapticPattern(events: [HapticEvent(kind: .hapticTransient, time: 0)]))
     return ((try? write(probe)) ?? nil) != nil
   }
 
@@ -89,9 +85,7 @@ public enum Recognition: Int, Comparable, Sendable {
   case certain
 
   /// Whether one is less sure than the other.
-  public static func < (one: Recognition, other: Recognition) -> Bool {
-    one.rawValue < other.rawValue
-  }
+  public static func < (one: Recognition, other: Recognition) -> Bool { one.rawValue < other.rawValue }
 }
 
 /// The bytes of a file, and what messages call it.

@@ -23,8 +23,8 @@ public struct ReadingOptions: Equatable, Sendable {
 
   /// Makes options; those not given read everything as the format documents it.
   public init(
-    curveTimes: CurveTimes = .automatic, amplitude: AmplitudeLaw = .root,
-    asReference: Bool = false, wantsFindings: Bool = true
+    curveTimes: CurveTimes = .automatic, amplitude: AmplitudeLaw = .root, asReference: Bool = false,
+    wantsFindings: Bool = true
   ) {
     self.curveTimes = curveTimes
     self.amplitude = amplitude
@@ -67,9 +67,8 @@ public struct WritingOptions: Equatable, Sendable {
 
   /// Makes options; those not given write everything as the format documents it.
   public init(
-    dialect: String? = nil, tolerance: Double = defaultTolerance, amplitude: AmplitudeLaw = .root,
-    loops: Int = 1, split: Split = .automatic, isBaked: Bool = false, rate: Double? = nil,
-    name: String = "pattern"
+    dialect: String? = nil, tolerance: Double = defaultTolerance, amplitude: AmplitudeLaw = .root, loops: Int = 1,
+    split: Split = .automatic, isBaked: Bool = false, rate: Double? = nil, name: String = "pattern"
   ) {
     self.dialect = dialect
     self.tolerance = tolerance

@@ -12,10 +12,7 @@ public struct SourcePieces {
   public var append: (_ bytes: inout [UInt8], _ count: Int) throws -> Bool
 
   /// Makes a file of its first bytes and of what gives the others.
-  public init(
-    name: String, start: [UInt8],
-    append: @escaping (_ bytes: inout [UInt8], _ count: Int) throws -> Bool
-  ) {
+  public init(name: String, start: [UInt8], append: @escaping (_ bytes: inout [UInt8], _ count: Int) throws -> Bool) {
     self.name = name
     self.start = start
     self.append = append

@@ -6,9 +6,7 @@ extension CHHapticPattern {
   /// One pattern of several, each from its time on, so that their distances are exact to the frame.
   ///
   /// A curve or parameter acts on the whole layer from its time on, as in any pattern.
-  static func sequence(_ steps: [(pattern: CHHapticPattern, time: TimeInterval)]) throws
-    -> CHHapticPattern
-  {
+  static func sequence(_ steps: [(pattern: CHHapticPattern, time: TimeInterval)]) throws -> CHHapticPattern {
     var layers: [HapticComposition.Layer] = []
     for step in steps {
       for (index, layer) in step.pattern.composition.layers.enumerated() {
@@ -31,10 +29,8 @@ extension CHHapticPattern {
         CHHapticEvent(
           eventType: .hapticTransient,
           parameters: [
-            CHHapticEventParameter(
-              parameterID: .hapticIntensity, value: intensity.isNaN ? 0 : intensity),
-            CHHapticEventParameter(
-              parameterID: .hapticSharpness, value: sharpness.isNaN ? 0 : sharpness),
+            CHHapticEventParameter(parameterID: .hapticIntensity, value: intensity.isNaN ? 0 : intensity),
+            CHHapticEventParameter(parameterID: .hapticSharpness, value: sharpness.isNaN ? 0 : sharpness),
           ], relativeTime: 0)
       ], parameters: [])
   }

@@ -12,8 +12,7 @@ package final class EngineLife: @unchecked Sendable {
     return device.slot(EngineLife.self) {
       EngineLife(
         EngineProvider(
-          supportsHaptics: { [weak device] in device?.isAvailable ?? false },
-          now: { [weak device] in device?.now ?? 0 }
+          supportsHaptics: { [weak device] in device?.isAvailable ?? false }, now: { [weak device] in device?.now ?? 0 }
         ) { [weak device] in
           guard let device else { throw CHHapticError(.notSupported) }
           return CHHapticEngine(backend: device)
@@ -53,9 +52,7 @@ package final class EngineLife: @unchecked Sendable {
   }
 
   /// Sets what is called after a reset, before the new engine starts, and when availability has changed.
-  package func watch(
-    reset: @escaping @Sendable () -> Void, availability: @escaping @Sendable () -> Void
-  ) {
+  package func watch(reset: @escaping @Sendable () -> Void, availability: @escaping @Sendable () -> Void) {
     locked {
       resetWatcher = reset
       availabilityWatcher = availability
@@ -87,9 +84,7 @@ package final class EngineLife: @unchecked Sendable {
     do {
       let engine = try locked { try self.engine ?? makeEngine() }
       engine.start { [weak self] error in self?.endStart(number, error) }
-    } catch {
-      endStart(number, error)
-    }
+    } catch { endStart(number, error) }
   }
 
   /// Ends at once whatever plays or waits; the next playback starts the engine again.
@@ -157,8 +152,7 @@ package final class EngineLife: @unchecked Sendable {
       try player.start(atTime: playback.time)
     } catch let error as CHHapticError {
       switch error.code {
-      case .engineNotRunning, .serverInitFailed, .serverInterrupted, .engineStartTimeout,
-        .notSupported:
+      case .engineNotRunning, .serverInitFailed, .serverInterrupted, .engineStartTimeout, .notSupported:
         locked { isRunning = false }
         setAvailable(false)
       default:
@@ -205,9 +199,7 @@ package final class EngineLife: @unchecked Sendable {
       let watcher = locked { resetWatcher }
       watcher()
       start(engine, restart)
-    } catch {
-      endStart(restart, error)
-    }
+    } catch { endStart(restart, error) }
   }
 
   /// Starts here and now: [the engine's queue], where waiting keeps nobody else.
@@ -215,9 +207,7 @@ package final class EngineLife: @unchecked Sendable {
     do {
       try engine.start()
       endStart(number, nil)
-    } catch {
-      endStart(number, error)
-    }
+    } catch { endStart(number, error) }
   }
 
   private func setAvailable(_ isAvailable: Bool) {
@@ -260,7 +250,7 @@ public struct EngineProvider: Sendable {
   }
 
   /// Engines on the output that the process has.
-  public static let hardware = EngineProvider(
-    supportsHaptics: { CHHapticEngine.capabilitiesForHardware().supportsHaptics }
-  ) { try CHHapticEngine() }
+  public static let hardware = EngineProvider(supportsHaptics: {
+    CHHapticEngine.capabilitiesForHardware().supportsHaptics
+  }) { try CHHapticEngine() }
 }

@@ -6,15 +6,13 @@ public import Observation
 ///
 /// Every call is fire and forget: it returns at once, has no result and no error, and does nothing where there is no
 /// device, no such pattern, or the switch is off. The article HapticManager states the rules.
-@MainActor @Observable
-public final class HapticManager {
+@MainActor @Observable public final class HapticManager {
   /// The manager of the process: shipped patterns, the output of the process, the user's defaults.
   ///
   /// Each virtual device has a manager of its own, whose switch is forgotten with the device.
   public static var shared: HapticManager {
     EngineBackends.virtual?.slot(HapticManager.self) {
-      HapticManager(
-        life: .shared, patterns: .shipped, store: ForgetfulStore(), isEnabledAtFirst: true)
+      HapticManager(life: .shared, patterns: .shipped, store: ForgetfulStore(), isEnabledAtFirst: true)
     } ?? live
   }
 
@@ -52,10 +50,7 @@ public final class HapticManager {
       isEnabledAtFirst: isEnabledAtFirst)
   }
 
-  private init(
-    life: EngineLife, patterns: ParsedPatternCache, store: any HapticSettingStore,
-    isEnabledAtFirst: Bool
-  ) {
+  private init(life: EngineLife, patterns: ParsedPatternCache, store: any HapticSettingStore, isEnabledAtFirst: Bool) {
     self.life = life
     self.patterns = patterns
     self.store = store
@@ -113,9 +108,7 @@ public final class HapticManager {
   /// Plays patterns as one, each from its time on, exact to the frame; names that do not exist are left out.
   func play(_ steps: [(name: String, time: TimeInterval)], at time: TimeInterval = 0) {
     guard isEnabled else { return }
-    let found = steps.compactMap { step in
-      patterns.pattern(named: step.name).map { (pattern: $0, time: step.time) }
-    }
+    let found = steps.compactMap { step in patterns.pattern(named: step.name).map { (pattern: $0, time: step.time) } }
     guard !found.isEmpty else { return }
     play(at: time) { try .sequence(found) }
   }
@@ -210,10 +203,7 @@ public final class HapticManager {
   /// - Parameter total: Coins earned so far, this one included.
   public func earnCoin(total: Int) {
     guard total > 0, total.isMultiple(of: Self.milestone) else { return trigger(.coinEarned) }
-    play([
-      (SemanticEvent.coinEarned.patternName, 0),
-      (SemanticEvent.celebration.patternName, Self.celebrationDelay),
-    ])
+    play([(SemanticEvent.coinEarned.patternName, 0), (SemanticEvent.celebration.patternName, Self.celebrationDelay)])
   }
 
   /// One minute is left: a firm tap.
@@ -225,8 +215,7 @@ public final class HapticManager {
   /// Plays every event, one second apart.
   ///
   /// - Returns: The names and when each is felt, for a display; nothing where the switch is off.
-  @discardableResult
-  public func testAll() -> [TestStep] {
+  @discardableResult public func testAll() -> [TestStep] {
     guard isEnabled else { return [] }
     let start = currentTime + Self.testDelay
     let steps = SemanticEvent.allCases.enumerated().map { index, event in

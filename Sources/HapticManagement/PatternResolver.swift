@@ -23,8 +23,7 @@ public struct PatternResolver: Sendable {
 
   /// A resolver for some names.
   public init(
-    names: [String], formats: FormatRegistry = .standard,
-    place: @escaping @Sendable (_ name: String) throws -> Place?
+    names: [String], formats: FormatRegistry = .standard, place: @escaping @Sendable (_ name: String) throws -> Place?
   ) {
     self.names = names
     self.formats = formats
@@ -78,9 +77,7 @@ package final class ParsedPatternCache: @unchecked Sendable {
   }
 
   /// Reads every pattern that was not read yet.
-  package func loadAll() {
-    locked { for name in resolver.names { _ = entry(name) } }
-  }
+  package func loadAll() { locked { for name in resolver.names { _ = entry(name) } } }
 
   /// Reads again every pattern that was read before.
   package func reload() {
@@ -105,15 +102,10 @@ package final class ParsedPatternCache: @unchecked Sendable {
     if let entry = entries[name] { return entry }
     guard names.contains(name) else { return nil }
     let entry: Entry
-    do {
-      entry = .pattern(try read(name))
-    } catch let error as CHHapticError {
-      entry = .broken(error)
-    } catch {
+    do { entry = .pattern(try read(name)) } catch let error as CHHapticError { entry = .broken(error) } catch {
       entry = .broken(
         CHHapticError(
-          .invalidPatternData,
-          userInfo: [NSLocalizedDescriptionKey: "\(name): the pattern cannot be read: \(error)"]))
+          .invalidPatternData, userInfo: [NSLocalizedDescriptionKey: "\(name): the pattern cannot be read: \(error)"]))
     }
     entries[name] = entry
     return entry
@@ -122,12 +114,9 @@ package final class ParsedPatternCache: @unchecked Sendable {
   private func read(_ name: String) throws -> CHHapticPattern {
     switch try resolver.place(name) {
     case .file(let url): return try CHHapticPattern(contentsOf: url, formats: resolver.formats)
-    case .text(let data):
-      return try CHHapticPattern(
-        SourceFile(Array(data), name: name), formats: resolver.formats)
+    case .text(let data): return try CHHapticPattern(SourceFile(Array(data), name: name), formats: resolver.formats)
     case nil:
-      throw CHHapticError(
-        .fileNotFound, userInfo: [NSLocalizedDescriptionKey: "\(name): there is no such pattern"])
+      throw CHHapticError(.fileNotFound, userInfo: [NSLocalizedDescriptionKey: "\(name): there is no such pattern"])
     }
   }
 

@@ -62,9 +62,7 @@ public enum FeedbackType: String, CaseIterable, Sendable {
   /// The pattern that is played.
   public var patternName: String {
     switch self {
-    case .light, .medium, .heavy, .selection, .success, .warning, .error, .celebration,
-      .countdown:
-      rawValue
+    case .light, .medium, .heavy, .selection, .success, .warning, .error, .celebration, .countdown: rawValue
     case .correctAnswer: "feedback-correct-answer"
     case .wrongAnswer: "feedback-wrong-answer"
     case .levelUp: "level-up"

@@ -61,8 +61,7 @@ public struct ControlTimeline: Equatable, Sendable {
       let start = max(0, grid.position(parameter.time))
       sources.append((parameter.time, start, nil, id.clamped(parameter.value)))
     }
-    for curve in pattern.curves
-    where curve.id == id && curve.controlPoints.contains(where: { !$0.time.isNaN }) {
+    for curve in pattern.curves where curve.id == id && curve.controlPoints.contains(where: { !$0.time.isNaN }) {
       sources.append((curve.time, max(0, grid.position(curve.time)), curve, 0))
     }
     // By time, since different times can share a frame; the index keeps the order of equals.
@@ -72,8 +71,9 @@ public struct ControlTimeline: Equatable, Sendable {
       let end = place + 1 < order.count ? sources[order[place + 1]].start : .infinity
       guard end > source.start else { continue }
       let own =
-        source.curve.map { Self.segments(of: $0, from: source.start, to: end, grid) }
-        ?? [Segment(start: source.start, value: source.value, origin: source.start)]
+        source.curve.map { Self.segments(of: $0, from: source.start, to: end, grid) } ?? [
+          Segment(start: source.start, value: source.value, origin: source.start)
+        ]
       for segment in own {
         while let last = segments.last, last.start >= segment.start { segments.removeLast() }
         segments.append(segment)
@@ -95,9 +95,7 @@ public struct ControlTimeline: Equatable, Sendable {
   }
 
   /// The value at a position: O(log n).
-  public func value(at position: Double) -> Double {
-    segments[index(at: position)].value(at: position)
-  }
+  public func value(at position: Double) -> Double { segments[index(at: position)].value(at: position) }
 
   /// The value at a position not before that of the last call: O(1) over a sweep.
   public func value(at position: Double, cursor: inout Int) -> Double {
@@ -112,9 +110,8 @@ public struct ControlTimeline: Equatable, Sendable {
     return timeline
   }
 
-  private static func segments(
-    of curve: ParameterCurve, from start: Double, to end: Double, _ grid: Grid
-  ) -> [Segment] {
+  private static func segments(of curve: ParameterCurve, from start: Double, to end: Double, _ grid: Grid) -> [Segment]
+  {
     let points = curve.corners().map { (time: curve.time + $0.time, value: $0.value) }
     guard let first = points.first, let last = points.last else { return [] }
     var segments = [Segment(start: start, value: first.value, origin: start)]
@@ -135,12 +132,9 @@ public struct ControlTimeline: Equatable, Sendable {
       let run = next - grid.unbounded(from.time)
       guard run > 0 else { continue }
       append(
-        Segment(
-          start: position, value: from.value, slope: (to.value - from.value) / run, origin: start),
-        until: next)
+        Segment(start: position, value: from.value, slope: (to.value - from.value) / run, origin: start), until: next)
     }
-    append(
-      Segment(start: grid.position(last.time), value: last.value, origin: start), until: .infinity)
+    append(Segment(start: grid.position(last.time), value: last.value, origin: start), until: .infinity)
     return segments
   }
 }

@@ -14,27 +14,22 @@ extension ParameterCurve {
     guard interpolation != .linear else { return self }
     var curve = self
     curve.interpolation = .linear
-    curve.controlPoints = corners(tolerance: tolerance).map {
-      ControlPoint(time: $0.time, value: Float($0.value))
-    }
+    curve.controlPoints = corners(tolerance: tolerance).map { ControlPoint(time: $0.time, value: Float($0.value)) }
     return curve
   }
 
   /// The corners of straight lines by rising time, counted from the start of the curve, their values
   /// clamped to the control's range; points at no time are left out.
   func corners(tolerance: Double = rootTolerance) -> [(time: Double, value: Double)] {
-    let points = controlPoints.enumerated()
-      .filter { !$0.element.time.isNaN }
-      .sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }
-      .map { (time: $0.element.time, value: id.clamped($0.element.value)) }
+    let points = controlPoints.enumerated().filter { !$0.element.time.isNaN }.sorted {
+      ($0.element.time, $0.offset) < ($1.element.time, $1.offset)
+    }.map { (time: $0.element.time, value: id.clamped($0.element.value)) }
     guard interpolation == .squared, let first = points.first else { return points }
     let most = max(1, Self.pointLimit / points.count)
     var corners = [(time: first.time, value: max(first.value, 0).squareRoot())]
     for (from, to) in zip(points, points.dropFirst()) {
       let span = to.time - from.time
-      for step in Self.rootSteps(
-        from: max(from.value, 0), to: max(to.value, 0), tolerance: tolerance, limit: most)
-      {
+      for step in Self.rootSteps(from: max(from.value, 0), to: max(to.value, 0), tolerance: tolerance, limit: most) {
         guard span > 0 || step.share == 1 else { continue }
         let time = step.share == 1 ? to.time : from.time + step.share * span
         corners.append((time, step.value))
@@ -48,9 +43,9 @@ extension ParameterCurve {
   ///
   /// A chord from u to v is (v − u)² / 4(u + v) from the root at most, which is half the square of
   /// the difference of √u and √v or less; so the fourth roots of the divisions are evenly spaced.
-  private static func rootSteps(
-    from: Double, to: Double, tolerance: Double, limit: Int
-  ) -> [(share: Double, value: Double)] {
+  private static func rootSteps(from: Double, to: Double, tolerance: Double, limit: Int) -> [(
+    share: Double, value: Double
+  )] {
     let first = from.squareRoot().squareRoot()
     let last = to.squareRoot().squareRoot()
     let wanted = (abs(last - first) / (2 * max(tolerance, 1e-9)).squareRoot()).rounded(.up)

@@ -20,10 +20,7 @@ public enum EnvelopeTimes {
   }
 
   /// Seconds of a normalised time n by its share of the growth, `growth`ⁿ.
-  @_noLocks
-  public static func seconds(ofGrowth grown: Double) -> Double {
-    longest * (grown - 1) / (growth - 1)
-  }
+  @_noLocks public static func seconds(ofGrowth grown: Double) -> Double { longest * (grown - 1) / (growth - 1) }
 }
 
 /// The corners of an event's envelope: attack and hold, or attack and decay, then release behind the
@@ -44,8 +41,7 @@ public struct EnvelopeShape: Equatable, Sendable {
   public var end: Double
 
   /// Works out the corners of an event that holds for a positive time.
-  @_noLocks
-  public init(hold: Double, attack: Double, decay: Double, release: Double, isSustained: Bool) {
+  @_noLocks public init(hold: Double, attack: Double, decay: Double, release: Double, isSustained: Bool) {
     if hold <= attack {
       let level = hold / attack
       (riseEnd, riseLevel) = (hold, level)

@@ -46,8 +46,7 @@ public struct HapticComposition: Equatable, Sendable {
 
   /// Makes a composition of layers.
   public init(
-    layers: [Layer], loop: LoopPoints? = nil, title: String? = nil, notes: String? = nil,
-    author: String? = nil
+    layers: [Layer], loop: LoopPoints? = nil, title: String? = nil, notes: String? = nil, author: String? = nil
   ) {
     self.layers = layers
     self.loop = loop
@@ -115,7 +114,6 @@ extension HapticComposition {
   /// Whether `flattened` sounds as the layers do.
   public var isFlatteningExact: Bool {
     layers.allSatisfy { $0.signals.isEmpty }
-      && (layers.count <= 1
-        || layers.allSatisfy { $0.pattern.parameters.isEmpty && $0.pattern.curves.isEmpty })
+      && (layers.count <= 1 || layers.allSatisfy { $0.pattern.parameters.isEmpty && $0.pattern.curves.isEmpty })
   }
 }

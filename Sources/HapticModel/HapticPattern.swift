@@ -12,9 +12,7 @@ public struct HapticPattern: Equatable, Sendable {
   public var curves: [ParameterCurve]
 
   /// Makes a pattern from its three parts, each of which may be empty.
-  public init(
-    events: [HapticEvent] = [], parameters: [DynamicParameter] = [], curves: [ParameterCurve] = []
-  ) {
+  public init(events: [HapticEvent] = [], parameters: [DynamicParameter] = [], curves: [ParameterCurve] = []) {
     self.events = events
     self.parameters = parameters
     self.curves = curves
@@ -68,8 +66,8 @@ public struct HapticEvent: Equatable, Sendable {
 
   /// Makes an event; nothing is clamped or checked.
   public init(
-    kind: Kind, time: Double, duration: Double? = nil,
-    parameters: EventParameters = EventParameters(), waveform: AudioWaveform? = nil
+    kind: Kind, time: Double, duration: Double? = nil, parameters: EventParameters = EventParameters(),
+    waveform: AudioWaveform? = nil
   ) {
     self.kind = kind
     self.time = time

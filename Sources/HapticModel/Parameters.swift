@@ -72,9 +72,7 @@ public struct EventParameters: Equatable, Sendable {
   public init() {}
 
   /// Makes a set of the given values; the last of two for one identifier counts.
-  public init(_ values: [EventParameterID: Float]) {
-    for (id, value) in values { self[id] = value }
-  }
+  public init(_ values: [EventParameterID: Float]) { for (id, value) in values { self[id] = value } }
 
   /// Whether the same identifiers were given the same values.
   public static func == (one: EventParameters, other: EventParameters) -> Bool {
@@ -91,9 +89,7 @@ public struct EventParameters: Equatable, Sendable {
   }
 
   /// The identifiers that were given, in declaration order.
-  public var identifiers: [EventParameterID] {
-    EventParameterID.allCases.filter { given & $0.bit != 0 }
-  }
+  public var identifiers: [EventParameterID] { EventParameterID.allCases.filter { given & $0.bit != 0 } }
 }
 
 extension EventParameters: ExpressibleByDictionaryLiteral {
@@ -133,17 +129,15 @@ public enum DynamicParameterID: String, CaseIterable, Sendable {
   /// Whether the control acts on haptic events; the others act on audio events.
   public var isHaptic: Bool {
     switch self {
-    case .hapticIntensityControl, .hapticSharpnessControl, .hapticAttackTimeControl,
-      .hapticDecayTimeControl, .hapticReleaseTimeControl:
+    case .hapticIntensityControl, .hapticSharpnessControl, .hapticAttackTimeControl, .hapticDecayTimeControl,
+      .hapticReleaseTimeControl:
       true
     default: false
     }
   }
 
   /// Whether the control multiplies the event's value; otherwise it is added to it.
-  public var isMultiplier: Bool {
-    self == .hapticIntensityControl || self == .audioVolumeControl
-  }
+  public var isMultiplier: Bool { self == .hapticIntensityControl || self == .audioVolumeControl }
 
   /// The values Core Haptics accepts; others are clamped to the nearest bound.
   public var range: ClosedRange<Float> { isMultiplier ? 0...1 : -1...1 }
@@ -222,8 +216,7 @@ public struct ParameterCurve: Equatable, Sendable {
 
   /// Makes a curve; nothing is clamped or checked.
   public init(
-    id: DynamicParameterID, time: Double, controlPoints: [ControlPoint],
-    interpolation: Interpolation = .linear
+    id: DynamicParameterID, time: Double, controlPoints: [ControlPoint], interpolation: Interpolation = .linear
   ) {
     self.id = id
     self.time = time

@@ -22,9 +22,7 @@ extension SampledSignal {
   ///   - rate: Samples per second, limited to `rates`.
   ///   - seed: Which of the noises of the band; those of different seeds are uncorrelated.
   /// - Complexity: 96 additions a sample: about 20 ms at 48 kHz.
-  public static func noise(
-    center: Double, bandwidth: Double, rate: Double, seed: UInt64 = 0
-  ) -> SampledSignal {
+  public static func noise(center: Double, bandwidth: Double, rate: Double, seed: UInt64 = 0) -> SampledSignal {
     let rate = limited(rate, to: rates)
     let count = Int((noisePeriod * rate).rounded())
     let center = limited(center, to: lowestNoise...rate * 0.4)
@@ -46,9 +44,7 @@ extension SampledSignal {
     return SampledSignal(time: 0, rate: rate, samples: normalized(sum))
   }
 
-  private static func add(
-    cycles: Int, phase: Int, of table: Span<Float>, to sum: inout [Float]
-  ) {
+  private static func add(cycles: Int, phase: Int, of table: Span<Float>, to sum: inout [Float]) {
     var place = phase
     var samples = sum.mutableSpan
     for index in samples.indices {

@@ -16,9 +16,7 @@ public struct OfflineRenderer: ~Copyable {
   }
 
   /// Prepares a rendering of one pattern's plans in step, as `Renderer` describes it.
-  public init(
-    plans: [RenderPlan], shares: [SendAutomation] = [], settings: RenderSettings = RenderSettings()
-  ) {
+  public init(plans: [RenderPlan], shares: [SendAutomation] = [], settings: RenderSettings = RenderSettings()) {
     var settings = settings
     let length = settings.length ?? plans.map { $0.length }.max() ?? 0
     settings.length = length
@@ -37,8 +35,7 @@ public struct OfflineRenderer: ~Copyable {
   ///
   /// - Parameter block: Interleaved samples to overwrite from the beginning.
   /// - Returns: Frames written: as many as fit, fewer at the end, then 0.
-  @_noLocks
-  public mutating func read(into block: inout MutableSpan<Float>) -> Int {
+  @_noLocks public mutating func read(into block: inout MutableSpan<Float>) -> Int {
     let channelCount = renderer.channelCount
     let capacity = block.count / channelCount
     guard capacity > 0 else { return 0 }

@@ -23,19 +23,17 @@ public struct RenderSettings: Equatable, Sendable {
 
   /// Makes settings for the usual routing; the defaults play everything once on one channel.
   public init(
-    channelCount: Int = 1, buses: Buses = .all, gain: Float = 1, passCount: Int? = 1,
-    length: Int64? = nil, fadeLength: Int64 = 0
+    channelCount: Int = 1, buses: Buses = .all, gain: Float = 1, passCount: Int? = 1, length: Int64? = nil,
+    fadeLength: Int64 = 0
   ) {
     self.init(
-      routing: OutputRouting(channelCount: channelCount, buses: buses), gain: gain,
-      passCount: passCount, length: length, fadeLength: fadeLength)
+      routing: OutputRouting(channelCount: channelCount, buses: buses), gain: gain, passCount: passCount,
+      length: length, fadeLength: fadeLength)
   }
 
   /// Makes settings for channels that are routed one by one.
-  public init(
-    routing: OutputRouting, gain: Float = 1, passCount: Int? = 1, length: Int64? = nil,
-    fadeLength: Int64 = 0
-  ) {
+  public init(routing: OutputRouting, gain: Float = 1, passCount: Int? = 1, length: Int64? = nil, fadeLength: Int64 = 0)
+  {
     self.routing = routing
     self.gain = gain.isFinite ? gain : 0
     self.passCount = passCount
@@ -80,8 +78,8 @@ public struct OutputRouting: Equatable, Sendable {
 
     /// Makes a channel; the default is silence.
     public init(
-      hapticBus: Int? = nil, hapticGain: Float = 1, audio: Audio = .none, audioGain: Float = 1,
-      delay: Int = 0, isInverted: Bool = false, transducer: TransducerProfile? = nil
+      hapticBus: Int? = nil, hapticGain: Float = 1, audio: Audio = .none, audioGain: Float = 1, delay: Int = 0,
+      isInverted: Bool = false, transducer: TransducerProfile? = nil
     ) {
       self.hapticBus = hapticBus
       self.hapticGain = hapticGain.isFinite ? hapticGain : 0
@@ -129,8 +127,7 @@ public struct OutputRouting: Equatable, Sendable {
     self.init(
       channels: (0..<count).map { index in
         Channel(
-          hapticBus: buses == .audio ? nil : 0,
-          audio: buses == .haptics || index >= sides.count ? .none : sides[index])
+          hapticBus: buses == .audio ? nil : 0, audio: buses == .haptics || index >= sides.count ? .none : sides[index])
       })
   }
 
@@ -140,8 +137,7 @@ public struct OutputRouting: Equatable, Sendable {
   public func fitted(to profiles: [TransducerProfile]) -> OutputRouting {
     var fitted = self
     for index in fitted.channels.indices where fitted.channels[index].transducer == nil {
-      guard let bus = fitted.channels[index].hapticBus, profiles.indices.contains(bus),
-        profiles[bus].hardware != nil
+      guard let bus = fitted.channels[index].hapticBus, profiles.indices.contains(bus), profiles[bus].hardware != nil
       else { continue }
       fitted.channels[index].transducer = profiles[bus]
     }

@@ -3,8 +3,7 @@ internal import Synchronization
 
 extension Renderer {
   /// Takes what was sent, and does what is due.
-  @_noLocks
-  mutating func takeCommands() {
+  @_noLocks mutating func takeCommands() {
     var command = RenderCommand(.nothing, at: 0)
     while schedule.hasRoom, link.value.queue.take(&command) {
       switch command.change {
@@ -12,8 +11,7 @@ extension Renderer {
         // At once, before commands that wait: they are for a player that ends here.
         schedule.drop(player)
         perform(command.change)
-      case .player(_, .add):
-        perform(command.change)
+      case .player(_, .add): perform(command.change)
       case .nothing, .gain, .player:
         if command.time < position { command.time = position }
         schedule.insert(command)
@@ -22,8 +20,7 @@ extension Renderer {
   }
 
   /// Does what is due at the position, in the order of time and then of sending.
-  @_noLocks
-  mutating func performDueCommands() {
+  @_noLocks mutating func performDueCommands() {
     while schedule.nextTime <= position {
       let command = schedule.takeFirst()
       perform(command.change)
@@ -31,8 +28,7 @@ extension Renderer {
   }
 
   /// Does one change at the position, and counts it.
-  @_noLocks
-  private mutating func perform(_ change: RenderCommand.Change) {
+  @_noLocks private mutating func perform(_ change: RenderCommand.Change) {
     switch change {
     case .nothing: break
     case .gain(.everything, let gain, let frameCount): strength.move(to: gain, over: frameCount)
@@ -50,9 +46,7 @@ extension Renderer {
     _ = link.value.doneCount.wrappingAdd(1, ordering: .releasing)
   }
 
-  @_noLocks
-  private mutating func perform(_ change: RenderCommand.PlayerChange, on reference: PlayerReference)
-  {
+  @_noLocks private mutating func perform(_ change: RenderCommand.PlayerChange, on reference: PlayerReference) {
     switch change {
     case .add: add(reference)
     case .cancel, .stop, .remove: stop(reference)
@@ -61,8 +55,7 @@ extension Renderer {
       countChange()
     case .pause: reference.value.pause(in: context)
     case .resume: reference.value.resume(in: context)
-    case .seek(let cue):
-      if reference.value.seek(to: cue, in: context) { countChange() }
+    case .seek(let cue): if reference.value.seek(to: cue, in: context) { countChange() }
     case .loop(let passCount, let cue, let end):
       reference.value.setLoop(passCount: passCount, end: end, entry: cue, at: position)
     case .playbackRate(let rate): reference.value.setPlaybackRate(rate, at: position)
@@ -80,22 +73,19 @@ extension Renderer {
     }
   }
 
-  @_noLocks
-  private mutating func stop(_ reference: PlayerReference) {
+  @_noLocks private mutating func stop(_ reference: PlayerReference) {
     if reference.value.stop(in: context) { countChange() }
   }
 
   /// Takes a player in where there is space; one that finds none is never heard.
-  @_noLocks
-  private mutating func add(_ player: PlayerReference) {
+  @_noLocks private mutating func add(_ player: PlayerReference) {
     guard playerCount < players.count else { return }
     players[playerCount] = player
     playerCount &+= 1
   }
 
   /// Releases a player; the others keep their order, so that sums stay the same.
-  @_noLocks
-  private mutating func remove(_ player: PlayerReference) {
+  @_noLocks private mutating func remove(_ player: PlayerReference) {
     var kept = 0
     var index = 0
     while index < playerCount {
@@ -110,8 +100,7 @@ extension Renderer {
   }
 
   /// Reports that the control side may free a player; nothing may touch it afterwards.
-  @_noLocks
-  private mutating func release(_ reference: PlayerReference) {
+  @_noLocks private mutating func release(_ reference: PlayerReference) {
     reference.value.entry?.release()
     reference.value.entry = nil
     reference.value.loopEntry?.release()
@@ -120,8 +109,5 @@ extension Renderer {
   }
 
   /// Reports to the control side that something has changed.
-  @_noLocks
-  func countChange() {
-    _ = link.value.changeCount.wrappingAdd(1, ordering: .releasing)
-  }
+  @_noLocks func countChange() { _ = link.value.changeCount.wrappingAdd(1, ordering: .releasing) }
 }

@@ -22,8 +22,7 @@ extension Renderer {
   /// [render thread].
   ///
   /// - Returns: `quietEnd`; at the position, there is no rest.
-  @_noLocks
-  public mutating func beginRest() -> Int64 {
+  @_noLocks public mutating func beginRest() -> Int64 {
     link.value.isResting.store(true, ordering: .relaxed)
     // Either the sender sees the rest, or this thread what was sent.
     atomicMemoryFence(ordering: .sequentiallyConsistent)
@@ -32,14 +31,12 @@ extension Renderer {
   }
 
   /// Ends a rest: [render thread].
-  @_noLocks
-  public func endRest() { link.value.isResting.store(false, ordering: .relaxed) }
+  @_noLocks public func endRest() { link.value.isResting.store(false, ordering: .relaxed) }
 
   /// Lets the frames of a rest go by; commands sent meanwhile are for what follows: [render thread].
   ///
   /// - Returns: `quietEnd`.
-  @_noLocks
-  public mutating func restOn(frameCount: Int) -> Int64 {
+  @_noLocks public mutating func restOn(frameCount: Int) -> Int64 {
     skip(frameCount: frameCount, takesCommands: false)
     takeCommands()
     return quietEnd

@@ -13,9 +13,7 @@ public struct Renderer: ~Copyable {
   public static let lookahead = Limiter.lookahead
 
   /// The greatest magnitude of a rendered sample: −1 dBFS, less a step of 16 bits for dither.
-  public static var ceiling: Double {
-    @_noLocks get { 0.891 }
-  }
+  public static var ceiling: Double { @_noLocks get { 0.891 } }
 
   /// The greatest level to aim for: just below the ceiling, so that the limiter does not act.
   public static let maximumLevel = 0.89
@@ -28,9 +26,7 @@ public struct Renderer: ~Copyable {
   public private(set) var statistics = RenderStatistics()
 
   /// Frames mixed at a time; a greater block is rendered in several sub-blocks.
-  static var subBlockLength: Int {
-    @_noLocks get { 512 }
-  }
+  static var subBlockLength: Int { @_noLocks get { 512 } }
 
   /// Read by pointer, so that no reference is counted on the render thread; `owner` keeps it alive.
   let link: Reference<RendererPort.Memory>
@@ -72,15 +68,12 @@ public struct Renderer: ~Copyable {
   ///   - plans: One for each haptic bus, at least one, of one pattern and rate; the first lays the audio.
   ///   - shares: The send gain of each bus; none for 1.
   ///   - settings: Routing, gain, passes and length.
-  public init(
-    plans: [RenderPlan], shares: [SendAutomation] = [], settings: RenderSettings = RenderSettings()
-  ) {
+  public init(plans: [RenderPlan], shares: [SendAutomation] = [], settings: RenderSettings = RenderSettings()) {
     precondition(!plans.isEmpty, "a plan to render")
     let parts = plans.enumerated().map { bus, plan in
       RenderPlayer(
         plan: plan, hapticBus: plan.hasHaptics ? bus : nil, rendersAudio: bus == 0 && plan.hasAudio,
-        share: bus < shares.count ? shares[bus] : nil,
-        voiceCapacity: plan.voiceCapacity(passCount: settings.passCount))
+        share: bus < shares.count ? shares[bus] : nil, voiceCapacity: plan.voiceCapacity(passCount: settings.passCount))
     }
     let link = RendererPort(channelCount: settings.routing.channels.count)
     self.init(rate: plans[0].rate, settings: settings, link: link, parts: parts)
@@ -114,14 +107,11 @@ public struct Renderer: ~Copyable {
     owner = link
     unsafe self.link = link.memory.reference
     isPanned = settings.routing.isPanned
-    unsafe players = FixedBuffer(
-      uninitialized: parts.isEmpty ? Self.maximumPlayerCount : parts.count)
+    unsafe players = FixedBuffer(uninitialized: parts.isEmpty ? Self.maximumPlayerCount : parts.count)
     schedule = CommandSchedule(
       capacity: parts.isEmpty
-        ? RendererPort.maximumScheduledCommandCount + RendererPort.commandCapacity : 2 * parts.count
-    )
-    buses = Cell(
-      BusSet(hapticCount: settings.routing.hapticBusCount, capacity: Self.subBlockLength))
+        ? RendererPort.maximumScheduledCommandCount + RendererPort.commandCapacity : 2 * parts.count)
+    buses = Cell(BusSet(hapticCount: settings.routing.hapticBusCount, capacity: Self.subBlockLength))
     scratch = Cell(FadeOutBuffer(rate: rate, subBlockLength: Self.subBlockLength))
     strength = GainRamp(settings.gain)
     gate = GainRamp(1)
@@ -147,8 +137,7 @@ public struct Renderer: ~Copyable {
       return ChannelStrip(
         distinct[index], rate: rate,
         temperatureRise: temperatureRise.indices.contains(channel)
-          ? temperatureRise[channel] : TransducerThermalState(),
-        capacity: subBlockLength)
+          ? temperatureRise[channel] : TransducerThermalState(), capacity: subBlockLength)
     }
     let lags = (0..<made.count).map { made[$0].latency }
     let longest = lags.max() ?? 0
@@ -170,15 +159,13 @@ public struct Renderer: ~Copyable {
   var context: MixContext {
     @_noLocks get {
       unsafe MixContext(
-        position: position, buses: buses.reference, scratch: scratch.reference,
-        isHeard: !isSkipping, isPanned: isPanned)
+        position: position, buses: buses.reference, scratch: scratch.reference, isHeard: !isSkipping, isPanned: isPanned
+      )
     }
   }
 
   /// Frames of the gate's ramps and of the fades of players.
-  public var fadeLength: Int {
-    @_noLocks get { scratch.value.fadeLength }
-  }
+  public var fadeLength: Int { @_noLocks get { scratch.value.fadeLength } }
 
   /// Renders the next frames, interleaved.
   ///
@@ -187,8 +174,7 @@ public struct Renderer: ~Copyable {
   /// - Parameter block: Samples to overwrite, a whole number of frames.
   ///
   /// [render thread] Allocates nothing, waits for nothing. About 0.3 ns for each sine and frame.
-  @_noLocks
-  public mutating func render(into block: inout MutableSpan<Float>) {
+  @_noLocks public mutating func render(into block: inout MutableSpan<Float>) {
     let frameCount = block.count / channelCount
     takeCommands()
     var done = 0
@@ -210,8 +196,7 @@ public struct Renderer: ~Copyable {
   /// - Parameters:
   ///   - frameCount: How many.
   ///   - takesCommands: Whether commands that were sent are for these frames.
-  @_noLocks
-  public mutating func skip(frameCount: Int, takesCommands: Bool = true) {
+  @_noLocks public mutating func skip(frameCount: Int, takesCommands: Bool = true) {
     if takesCommands { takeCommands() }
     let rendered = min(frameCount, primingLength)
     var left = frameCount &- rendered
@@ -243,18 +228,15 @@ public struct Renderer: ~Copyable {
   /// Moves the gain behind the limiter to 1 or 0, over the usual fade or a number of frames.
   ///
   /// Closed before a stop and opened after one, so that nothing clicks: [render thread].
-  @_noLocks
-  public mutating func moveGate(to gain: Float, over frameCount: Int? = nil) {
+  @_noLocks public mutating func moveGate(to gain: Float, over frameCount: Int? = nil) {
     gate.move(to: gain, over: frameCount ?? scratch.value.fadeLength)
   }
 
   /// Silences the gate at once; for a device that has stopped by itself: [render thread].
-  @_noLocks
-  public mutating func closeGate() { gate.move(to: 0, over: 0) }
+  @_noLocks public mutating func closeGate() { gate.move(to: 0, over: 0) }
 
   /// Does what is due and finds the length of the next sub-block: to the next command or cut.
-  @_noLocks
-  private mutating func beginSubBlock(atMost most: Int) -> Int {
+  @_noLocks private mutating func beginSubBlock(atMost most: Int) -> Int {
     performDueCommands()
     var end = position &+ Int64(min(Self.subBlockLength, most))
     var index = 0
@@ -278,8 +260,7 @@ public struct Renderer: ~Copyable {
   }
 
   /// Mixes the players and sends the buses through the strips.
-  @_noLocks
-  private mutating func mix(count: Int) {
+  @_noLocks private mutating func mix(count: Int) {
     buses.value.clear(at: position, count: count)
     let context = self.context
     var voiceCount = 0
@@ -300,8 +281,7 @@ public struct Renderer: ~Copyable {
     index = 0
     while index < strips.count {
       strips[index].process(
-        buses.value, hapticGains: gains.haptics, audioGains: gains.audio, count: count,
-        statistics: &statistics)
+        buses.value, hapticGains: gains.haptics, audioGains: gains.audio, count: count, statistics: &statistics)
       index &+= 1
     }
     link.value.lowerProtectionGain(to: statistics.minimumProtectionGain)
@@ -310,8 +290,7 @@ public struct Renderer: ~Copyable {
   }
 
   /// Finds the gain of each bus for each frame of a sub-block.
-  @_noLocks
-  private mutating func fillGains(count: Int) -> (haptics: BusGain, audio: BusGain) {
+  @_noLocks private mutating func fillGains(count: Int) -> (haptics: BusGain, audio: BusGain) {
     var haptics: Float?
     var audio: Float?
     if strength.isResting, hapticGain.isResting, audioGain.isResting {
@@ -327,15 +306,11 @@ public struct Renderer: ~Copyable {
       filled = (nil, nil)
       fillMovingGains(count: count)
     }
-    return unsafe (
-      BusGain(frames: hapticGains.view, steady: haptics),
-      BusGain(frames: audioGains.view, steady: audio)
-    )
+    return unsafe (BusGain(frames: hapticGains.view, steady: haptics), BusGain(frames: audioGains.view, steady: audio))
   }
 
   /// Fills the gains of a sub-block in which one of them moves.
-  @_noLocks
-  private mutating func fillMovingGains(count: Int) {
+  @_noLocks private mutating func fillMovingGains(count: Int) {
     unsafe strength.fill(gains.view, count: count)
     var index = 0
     while index < count {
@@ -347,8 +322,7 @@ public struct Renderer: ~Copyable {
   }
 
   /// Writes the channels to a block, through the gate and faded towards the settings' length.
-  @_noLocks
-  private mutating func interleave(count: Int, to block: inout MutableSpan<Float>, at start: Int) {
+  @_noLocks private mutating func interleave(count: Int, to block: inout MutableSpan<Float>, at start: Int) {
     let first = position &- Int64(latency)
     let isFading = !gate.isUnity || fade(at: first &+ Int64(count)) < 1
     var index = 0
@@ -364,29 +338,26 @@ public struct Renderer: ~Copyable {
       let strip = channels[channel].strip
       let output = strips[strip].output
       unsafe channels[channel].write(
-        output, gains: isFading ? gains.view : nil, count: count, to: &block,
-        at: start &* channelCount &+ channel, stride: channelCount)
+        output, gains: isFading ? gains.view : nil, count: count, to: &block, at: start &* channelCount &+ channel,
+        stride: channelCount)
       channel &+= 1
     }
   }
 
   /// Lets the channels' delays go on without output.
-  @_noLocks
-  private mutating func drop(count: Int) {
+  @_noLocks private mutating func drop(count: Int) {
     var nowhere = gains.mutableSpan
     var channel = 0
     while channel < channels.count {
       let strip = channels[channel].strip
       let output = strips[strip].output
-      channels[channel].write(
-        output, gains: nil, count: count, to: &nowhere, at: 0, stride: 1)
+      channels[channel].write(output, gains: nil, count: count, to: &nowhere, at: 0, stride: 1)
       channel &+= 1
     }
   }
 
   /// The factor of the closing fade: 1, then a straight line to 0 at the last frame.
-  @_noLocks
-  private func fade(at frame: Int64) -> Float {
+  @_noLocks private func fade(at frame: Int64) -> Float {
     guard let length = settings.length else { return 1 }
     let left = length &- 1 &- frame
     if left >= settings.fadeLength { return 1 }
@@ -394,8 +365,7 @@ public struct Renderer: ~Copyable {
   }
 
   /// Forgets what is buffered for the output.
-  @_noLocks
-  private mutating func rest() {
+  @_noLocks private mutating func rest() {
     buses.value.rest()
     var index = 0
     while index < strips.count {
@@ -410,15 +380,12 @@ public struct Renderer: ~Copyable {
   }
 
   /// Reports to the control side how far rendering is.
-  @_noLocks
-  private mutating func publish() {
+  @_noLocks private mutating func publish() {
     link.value.position.store(position, ordering: .releasing)
     link.value.voiceCount.store(statistics.voiceCount, ordering: .relaxed)
     link.value.limitedFrameCount.store(statistics.limitedFrameCount, ordering: .relaxed)
-    link.value.nonFiniteSampleCount.store(
-      statistics.nonFiniteSampleCount, ordering: .relaxed)
-    link.value.excursionLimitedFrameCount.store(
-      statistics.excursionLimitedFrameCount, ordering: .relaxed)
+    link.value.nonFiniteSampleCount.store(statistics.nonFiniteSampleCount, ordering: .relaxed)
+    link.value.excursionLimitedFrameCount.store(statistics.excursionLimitedFrameCount, ordering: .relaxed)
     link.value.powerLimitedFrameCount.store(statistics.powerLimitedFrameCount, ordering: .relaxed)
     link.value.peakExcursion.store(statistics.peakExcursion.bitPattern, ordering: .relaxed)
     var index = 0

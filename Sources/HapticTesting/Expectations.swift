@@ -13,13 +13,10 @@ public import Testing
 ///   - function: The test function, which names the snapshot.
 ///   - filePath: The file of the test, beside which snapshots are kept.
 public func expectHaptics(
-  _ played: PlayedHaptics, named name: String? = nil,
-  within tolerance: HapticTolerance = .perceptible,
-  sourceLocation: SourceLocation = #_sourceLocation, function: String = #function,
-  filePath: String = #filePath
+  _ played: PlayedHaptics, named name: String? = nil, within tolerance: HapticTolerance = .perceptible,
+  sourceLocation: SourceLocation = #_sourceLocation, function: String = #function, filePath: String = #filePath
 ) {
-  let failure = HapticSnapshot.failure(
-    of: played, named: name ?? function, within: tolerance, filePath: filePath)
+  let failure = HapticSnapshot.failure(of: played, named: name ?? function, within: tolerance, filePath: filePath)
   if let failure { Issue.record("\(failure)", sourceLocation: sourceLocation) }
 }
 
@@ -32,8 +29,7 @@ public func expectHaptics(
 ///   - tolerance: How far what was played may be from it.
 ///   - sourceLocation: Where a failure is shown.
 public func expectHaptics(
-  _ played: PlayedHaptics, equal url: URL, from start: Double = 0,
-  within tolerance: HapticTolerance = .perceptible,
+  _ played: PlayedHaptics, equal url: URL, from start: Double = 0, within tolerance: HapticTolerance = .perceptible,
   sourceLocation: SourceLocation = #_sourceLocation
 ) {
   do {
@@ -44,8 +40,6 @@ public func expectHaptics(
       "What was played differs from \(url.lastPathComponent):\n  \(differences.joined(separator: "\n  "))",
       sourceLocation: sourceLocation)
   } catch {
-    Issue.record(
-      "\((error as? CHHapticError)?.localizedDescription ?? "\(error)")",
-      sourceLocation: sourceLocation)
+    Issue.record("\((error as? CHHapticError)?.localizedDescription ?? "\(error)")", sourceLocation: sourceLocation)
   }
 }

@@ -21,9 +21,9 @@ public struct VirtualHapticsTrait: TestTrait, SuiteTrait, TestScoping {
   let rules: Set<HapticRule>
 
   /// Runs a test on a device of its own.
-  public func provideScope(
-    for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
-  ) async throws {
+  public func provideScope(for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void)
+    async throws
+  {
     guard testCase != nil else { return try await function() }
     try await DeviceGate.shared.pass(alone: sharing == .alone) {
       let device = VirtualHapticDevice()
@@ -38,12 +38,8 @@ public struct VirtualHapticsTrait: TestTrait, SuiteTrait, TestScoping {
   /// Fails the test for breaches, and for engines that could not be told apart from those of other tests.
   private func report(on device: VirtualHapticDevice, at location: SourceLocation) {
     device.backend.settle()
-    for breach in device.breaches {
-      Issue.record("On a phone this fails: \(breach).", sourceLocation: location)
-    }
-    if let problem = device.ruleProblem {
-      Issue.record("\(problem).", severity: .warning, sourceLocation: location)
-    }
+    for breach in device.breaches { Issue.record("On a phone this fails: \(breach).", sourceLocation: location) }
+    if let problem = device.ruleProblem { Issue.record("\(problem).", severity: .warning, sourceLocation: location) }
     guard device.backend.strayEngineCount > 0 else { return }
     // Where the test's own engines are there, the stray one is likely another test's.
     Issue.record(
@@ -63,9 +59,9 @@ extension Trait where Self == VirtualHapticsTrait {
   /// - Parameters:
   ///   - sharing: Whether other tests with a device may run meanwhile.
   ///   - rules: The rules of phones whose breaches fail the test, such as `.all`.
-  public static func virtualHaptics(
-    _ sharing: VirtualHapticsTrait.Sharing = .parallel, rules: Set<HapticRule> = []
-  ) -> Self { Self(sharing: sharing, rules: rules) }
+  public static func virtualHaptics(_ sharing: VirtualHapticsTrait.Sharing = .parallel, rules: Set<HapticRule> = [])
+    -> Self
+  { Self(sharing: sharing, rules: rules) }
 }
 
 /// The device of the test that runs, which has the trait `.virtualHaptics`.
@@ -73,8 +69,7 @@ extension Trait where Self == VirtualHapticsTrait {
 /// Without the trait the test fails with a sentence, and what is returned plays nothing.
 public var hapticDevice: VirtualHapticDevice {
   if let device = VirtualHapticDevice.current { return device }
-  Issue.record(
-    "There is no virtual haptic device; give the test or its suite the trait .virtualHaptics.")
+  Issue.record("There is no virtual haptic device; give the test or its suite the trait .virtualHaptics.")
   return VirtualHapticDevice()
 }
 

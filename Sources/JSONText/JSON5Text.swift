@@ -41,11 +41,7 @@ package struct JSON5Text: Sendable {
     while low < high {
       let middle = (low + high) / 2
       let position = index.position(of: middle, in: json)
-      if (position.line, position.column) < (line, column) {
-        low = middle + 1
-      } else {
-        high = middle
-      }
+      if (position.line, position.column) < (line, column) { low = middle + 1 } else { high = middle }
     }
     let origin = low < origins.count ? origins[low] : text.count
     return LineIndex().place(of: origin, in: text, name: place.name, path: place.path)
@@ -114,17 +110,15 @@ package struct JSON5Text: Sendable {
       append(text[position], position)
     }
     if isKey { append(UInt8(ascii: "\""), end - 1) }
-    if !isKey, text[end - 1] == UInt8(ascii: "."), end - start > 1 {
-      append(UInt8(ascii: "0"), end - 1)
-    }
+    if !isKey, text[end - 1] == UInt8(ascii: "."), end - start > 1 { append(UInt8(ascii: "0"), end - 1) }
     return end
   }
 
   private static func isInName(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "$"),
-      UInt8(ascii: "."), UInt8(ascii: "+"), UInt8(ascii: "-"), 0x80...:
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "$"), UInt8(ascii: "."), UInt8(ascii: "+"),
+      UInt8(ascii: "-"), 0x80...:
       true
     default: false
     }

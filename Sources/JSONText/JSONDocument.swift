@@ -19,15 +19,9 @@ public final class JSONDocument: Sendable {
   ///
   /// Strings must be UTF-8, escapes complete, numbers within the range of `Double`. A byte-order
   /// mark, trailing commas and duplicate keys are recorded in `tolerances`.
-  public init(
-    text: [UInt8], name: String, limits: JSONLimits = JSONLimits()
-  ) throws(JSONError) {
+  public init(text: [UInt8], name: String, limits: JSONLimits = JSONLimits()) throws(JSONError) {
     var reader = JSONReader(limits: limits)
-    do {
-      try reader.read(text.span)
-    } catch {
-      throw JSONError(error, text: text, name: name)
-    }
+    do { try reader.read(text.span) } catch { throw JSONError(error, text: text, name: name) }
     self.name = name
     self.text = text
     nodes = reader.nodes
@@ -49,14 +43,10 @@ public final class JSONDocument: Sendable {
   public var valueCount: Int { nodes.count }
 
   /// The line and column of a byte; the first call counts the lines once.
-  public func place(at offset: Int) -> SourcePlace {
-    lines.place(of: offset, in: text, name: name)
-  }
+  public func place(at offset: Int) -> SourcePlace { lines.place(of: offset, in: text, name: name) }
 
   /// The value a tolerance concerns: the container of a comma, the value of a repeated key.
-  public func value(of tolerance: JSONDeviation) -> JSONValue {
-    JSONValue(document: self, index: tolerance.node)
-  }
+  public func value(of tolerance: JSONDeviation) -> JSONValue { JSONValue(document: self, index: tolerance.node) }
 }
 
 extension JSONError {
@@ -68,8 +58,8 @@ extension JSONError {
       message += " \(begin.line):\(begin.column)"
     }
     self.init(
-      kind: fault.kind, place: lines.place(of: fault.offset, in: text, name: name),
-      message: message, suggestion: fault.suggestion)
+      kind: fault.kind, place: lines.place(of: fault.offset, in: text, name: name), message: message,
+      suggestion: fault.suggestion)
   }
 }
 

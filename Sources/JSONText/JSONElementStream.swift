@@ -29,9 +29,7 @@ package struct JSONElementStream {
   ///   - start: The first bytes of the text.
   ///   - pieceSize: Bytes that are read together.
   ///   - source: Where the other bytes come from.
-  package init(
-    key: String, start: [UInt8], pieceSize: Int, source: @escaping Source
-  ) {
+  package init(key: String, start: [UInt8], pieceSize: Int, source: @escaping Source) {
     self.key = Array(key.utf8)
     self.pieceSize = pieceSize
     self.source = source
@@ -74,12 +72,8 @@ package struct JSONElementStream {
     while !isAtEnd { try fill(rest.count + pieceSize) }
     let document = try JSONDocument(text: head + rest, name: "", limits: limits)
     // Of a key that repeats the last counts.
-    let arrays = document.root.members.filter { member in
-      member.key.map { Array($0.utf8) == key } ?? false
-    }
-    guard arrays.count == 1, valueCount + document.valueCount <= limits.values else {
-      throw Irregularity()
-    }
+    let arrays = document.root.members.filter { member in member.key.map { Array($0.utf8) == key } ?? false }
+    guard arrays.count == 1, valueCount + document.valueCount <= limits.values else { throw Irregularity() }
     return document
   }
 

@@ -34,9 +34,7 @@ public struct JSONError: Error, Equatable, Sendable {
 
 extension JSONError: CustomStringConvertible {
   /// One line: `NAME:LINE:COLUMN: error: MESSAGE; HINT`.
-  public var description: String {
-    "\(place): error: \(message)" + (suggestion.map { "; \($0)" } ?? "")
-  }
+  public var description: String { "\(place): error: \(message)" + (suggestion.map { "; \($0)" } ?? "") }
 }
 
 /// An error before its offset is turned into a line and a column.
@@ -52,10 +50,7 @@ struct JSONFault: Error {
 extension InputError {
   /// The refusal of a text that is not a JSON document.
   public init(_ error: JSONError, rule: Rule, foreignCode: Int? = nil) {
-    self.init(
-      Finding(
-        rule, place: error.place, error.message, suggestion: error.suggestion,
-        foreignCode: foreignCode))
+    self.init(Finding(rule, place: error.place, error.message, suggestion: error.suggestion, foreignCode: foreignCode))
   }
 }
 
@@ -66,8 +61,8 @@ extension FindingLog {
     _ message: @autoclosure () -> String, hint: @autoclosure () -> String? = nil, code: Int? = nil
   ) {
     add(
-      rule, value: value.index, offset: offset ?? value.offset, severity: severity, message(),
-      hint: hint(), foreignCode: code)
+      rule, value: value.index, offset: offset ?? value.offset, severity: severity, message(), hint: hint(),
+      foreignCode: code)
   }
 
   /// The findings about values of a document, in the order of its text.

@@ -55,9 +55,7 @@ public struct JSONNames: Sendable {
     let node = value.node
     guard node.form == .plainString || node.form == .escapedString else { return nil }
     let text = value.document.text
-    return index(
-      text.span, JSONValue.inside(node.range),
-      isEscaped: node.form == .escapedString)
+    return index(text.span, JSONValue.inside(node.range), isEscaped: node.form == .escapedString)
   }
 
   private func index(_ text: Span<UInt8>, _ range: Range<Int>, isEscaped: Bool) -> Int? {
@@ -99,8 +97,7 @@ public struct JSONNames: Sendable {
     guard wanted.count >= 4 else { return nil }
     return names.filter { name in
       let other = Array(name.lowercased().utf8)
-      return name != text && other.count >= 4
-        && (Self.contains(other, wanted) || Self.contains(wanted, other))
+      return name != text && other.count >= 4 && (Self.contains(other, wanted) || Self.contains(wanted, other))
     }.min { $0.utf8.count < $1.utf8.count }
   }
 
@@ -121,9 +118,7 @@ public struct JSONNames: Sendable {
       row[0] = i + 1
       for j in right.indices {
         var cost = min(row[j] + 1, last[j + 1] + 1, last[j] + (left[i] == right[j] ? 0 : 1))
-        if i > 0, j > 0, left[i] == right[j - 1], left[i - 1] == right[j] {
-          cost = min(cost, before[j - 1] + 1)
-        }
+        if i > 0, j > 0, left[i] == right[j - 1], left[i - 1] == right[j] { cost = min(cost, before[j - 1] + 1) }
         row[j + 1] = cost
       }
       (before, last, row) = (last, row, before)

@@ -2,8 +2,8 @@
 package enum JSONNumber {
   /// The powers of ten that a `Double` holds exactly.
   private static let powers: [Double] = [
-    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
-    1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20,
+    1e21, 1e22,
   ]
 
   /// The nearest `Double`; infinite where there is none.
@@ -46,8 +46,7 @@ package enum JSONNumber {
     }
     let magnitude: Double
     if digitCount <= 19, mantissa <= 1 << 53, -22...22 ~= exponent {
-      magnitude =
-        exponent < 0 ? Double(mantissa) / powers[-exponent] : Double(mantissa) * powers[exponent]
+      magnitude = exponent < 0 ? Double(mantissa) / powers[-exponent] : Double(mantissa) * powers[exponent]
     } else if 1...19 ~= digitCount, -19 ... -1 ~= exponent {
       magnitude = quotient(mantissa, tenTo: -exponent)
     } else {

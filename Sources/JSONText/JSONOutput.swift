@@ -7,9 +7,7 @@ struct JSONOutput: ~Copyable {
   private var depth = 0
   private var isEmpty = true
 
-  init(layout: JSONWriter.Layout) {
-    self.layout = layout
-  }
+  init(layout: JSONWriter.Layout) { self.layout = layout }
 
   private mutating func take() -> JSONOutput {
     var taken = JSONOutput(layout: layout)
@@ -17,9 +15,9 @@ struct JSONOutput: ~Copyable {
     return taken
   }
 
-  mutating func object<E: Error>(
-    _ layout: JSONWriter.Layout?, _ contents: (inout JSONObjectWriter) throws(E) -> Void
-  ) throws(E) {
+  mutating func object<E: Error>(_ layout: JSONWriter.Layout?, _ contents: (inout JSONObjectWriter) throws(E) -> Void)
+    throws(E)
+  {
     let outer = open("{", layout)
     var writer = JSONObjectWriter(output: take())
     do { try contents(&writer) } catch {
@@ -30,9 +28,9 @@ struct JSONOutput: ~Copyable {
     close("}", outer)
   }
 
-  mutating func array<E: Error>(
-    _ layout: JSONWriter.Layout?, _ contents: (inout JSONArrayWriter) throws(E) -> Void
-  ) throws(E) {
+  mutating func array<E: Error>(_ layout: JSONWriter.Layout?, _ contents: (inout JSONArrayWriter) throws(E) -> Void)
+    throws(E)
+  {
     let outer = open("[", layout)
     var writer = JSONArrayWriter(output: take())
     do { try contents(&writer) } catch {
@@ -43,9 +41,7 @@ struct JSONOutput: ~Copyable {
     close("]", outer)
   }
 
-  private mutating func open(
-    _ bracket: Unicode.Scalar, _ inner: JSONWriter.Layout?
-  ) -> JSONWriter.Layout {
+  private mutating func open(_ bracket: Unicode.Scalar, _ inner: JSONWriter.Layout?) -> JSONWriter.Layout {
     bytes.append(UInt8(ascii: bracket))
     let outer = layout
     // A container on one line cannot hold one on several.
@@ -113,8 +109,7 @@ struct JSONOutput: ~Copyable {
       case 0x0A: bytes.append(contentsOf: "\\n".utf8)
       case 0x0C: bytes.append(contentsOf: "\\f".utf8)
       case 0x0D: bytes.append(contentsOf: "\\r".utf8)
-      case 0..<0x20, 0x7F:
-        bytes.append(contentsOf: JSONString.unitText(UInt16(byte)).utf8)
+      case 0..<0x20, 0x7F: bytes.append(contentsOf: JSONString.unitText(UInt16(byte)).utf8)
       default: bytes.append(byte)
       }
     }
@@ -125,13 +120,8 @@ struct JSONOutput: ~Copyable {
   mutating func copy(_ value: JSONValue) {
     switch value.kind {
     case .object:
-      object(nil) { object in
-        for member in value.members { object.member(member.key ?? "", copying: member) }
-      }
-    case .array:
-      array(nil) { array in
-        for element in value.elements { array.element(copying: element) }
-      }
+      object(nil) { object in for member in value.members { object.member(member.key ?? "", copying: member) } }
+    case .array: array(nil) { array in for element in value.elements { array.element(copying: element) } }
     case .string: string(value.string ?? "")
     case .number, .boolean, .null: verbatim(value.lexeme)
     }

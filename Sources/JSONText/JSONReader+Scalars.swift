@@ -15,30 +15,24 @@ extension JSONReader {
       case UInt8(ascii: "\\"):
         isEscaped = true
         try readEscape(text, string: start)
-      case 0..<0x20:
-        throw controlCharacterFault(byte)
-      case 0..<0x80:
-        position += 1
-      default:
-        position += try sequenceLength(text)
+      case 0..<0x20: throw controlCharacterFault(byte)
+      case 0..<0x80: position += 1
+      default: position += try sequenceLength(text)
       }
     }
     throw endOfString(start)
   }
 
   /// Passes ASCII without quotes, backslashes and controls, eight bytes at a time.
-  @inline(__always)
-  private mutating func skipPlain(_ text: Span<UInt8>) {
+  @inline(__always) private mutating func skipPlain(_ text: Span<UInt8>) {
     let ones: UInt64 = 0x0101_0101_0101_0101
     let highs = ones << 7
     while position + 8 <= text.count {
-      let bytes = unsafe UInt64(
-        littleEndian: text.bytes.unsafeLoadUnaligned(fromByteOffset: position, as: UInt64.self))
+      let bytes = unsafe UInt64(littleEndian: text.bytes.unsafeLoadUnaligned(fromByteOffset: position, as: UInt64.self))
       // A difference has its highest bit set where a byte was less than what was taken away.
       let quotes = bytes ^ ones &* UInt64(UInt8(ascii: "\""))
       let backslashes = bytes ^ ones &* UInt64(UInt8(ascii: "\\"))
-      let special =
-        (quotes &- ones) | (backslashes &- ones) | (bytes &- ones &* 0x20) | bytes
+      let special = (quotes &- ones) | (backslashes &- ones) | (bytes &- ones &* 0x20) | bytes
       position += (special & highs).trailingZeroBitCount / 8
       if special & highs != 0 { return }
     }
@@ -49,21 +43,15 @@ extension JSONReader {
     let start = position
     guard start + 1 < text.count else { throw endOfString(string) }
     switch text[start + 1] {
-    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"),
-      UInt8(ascii: "f"), UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
+      UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
       position += 2
     case UInt8(ascii: "u"):
       let unit = try readUnit(text, string: string)
       guard 0xD800...0xDFFF ~= unit else { return }
       guard unit < 0xDC00, position + 1 < text.count, text[position] == UInt8(ascii: "\\"),
-        text[position + 1] == UInt8(ascii: "u"),
-        0xDC00...0xDFFF ~= (try readUnit(text, string: string))
-      else {
-        throw JSONFault(
-          offset: start,
-          message: "\(JSONString.unitText(unit)) is an unpaired surrogate"
-        )
-      }
+        text[position + 1] == UInt8(ascii: "u"), 0xDC00...0xDFFF ~= (try readUnit(text, string: string))
+      else { throw JSONFault(offset: start, message: "\(JSONString.unitText(unit)) is an unpaired surrogate") }
     default:
       position += 1
       throw JSONFault(offset: start, message: "invalid escape: backslash before \(found(text))")
@@ -71,9 +59,7 @@ extension JSONReader {
   }
 
   /// Reads `\uXXXX`.
-  private mutating func readUnit(
-    _ text: Span<UInt8>, string: Int
-  ) throws(JSONFault) -> UInt16 {
+  private mutating func readUnit(_ text: Span<UInt8>, string: Int) throws(JSONFault) -> UInt16 {
     var unit: UInt16 = 0
     for step in 2..<6 {
       guard position + step < text.count else { throw endOfString(string) }
@@ -102,21 +88,18 @@ extension JSONReader {
 
   private func controlCharacterFault(_ byte: UInt8) -> JSONFault {
     switch byte {
-    case 0x0A, 0x0D:
-      JSONFault(offset: position, message: "unterminated string")
+    case 0x0A, 0x0D: JSONFault(offset: position, message: "unterminated string")
     case 0x09: JSONFault(offset: position, message: "a tab inside a string is written \\t")
     default:
       JSONFault(
-        offset: position,
-        message: "a control character inside a string is written "
-          + JSONString.unitText(UInt16(byte)))
+        offset: position, message: "a control character inside a string is written " + JSONString.unitText(UInt16(byte))
+      )
     }
   }
 
   private func endOfString(_ start: Int) -> JSONFault {
     JSONFault(
-      kind: .truncated, offset: position, message: "the text ends inside the string that begins at",
-      origin: start)
+      kind: .truncated, offset: position, message: "the text ends inside the string that begins at", origin: start)
   }
 
   /// Reads a number by JSON's grammar and makes sure that a `Double` can hold it.
@@ -137,22 +120,18 @@ extension JSONReader {
     if position < text.count, text[position] == UInt8(ascii: ".") {
       position += 1
       guard skipDigits(text) > 0 else {
-        throw JSONFault(
-          offset: position, message: "expected a digit after the point, found \(found(text))")
+        throw JSONFault(offset: position, message: "expected a digit after the point, found \(found(text))")
       }
     }
     var hasExponent = false
     if position < text.count, text[position] | 0x20 == UInt8(ascii: "e") {
       hasExponent = true
       position += 1
-      if position < text.count,
-        text[position] == UInt8(ascii: "+") || text[position] == UInt8(ascii: "-")
-      {
+      if position < text.count, text[position] == UInt8(ascii: "+") || text[position] == UInt8(ascii: "-") {
         position += 1
       }
       guard skipDigits(text) > 0 else {
-        throw JSONFault(
-          offset: position, message: "expected a digit in the exponent, found \(found(text))")
+        throw JSONFault(offset: position, message: "expected a digit in the exponent, found \(found(text))")
       }
     }
     // Fewer digits than this cannot reach 1.8e308.
@@ -164,9 +143,7 @@ extension JSONReader {
 
   private mutating func skipDigits(_ text: Span<UInt8>) -> Int {
     let start = position
-    while position < text.count, UInt8(ascii: "0")...UInt8(ascii: "9") ~= text[position] {
-      position += 1
-    }
+    while position < text.count, UInt8(ascii: "0")...UInt8(ascii: "9") ~= text[position] { position += 1 }
     return position - start
   }
 

@@ -16,16 +16,14 @@ struct JSONReader {
   /// Where the elements of a piece end that it has whole, and how many nodes they have.
   private var whole = (end: 0, nodeCount: 1)
 
-  init(limits: JSONLimits) {
-    self.limits = limits
-  }
+  init(limits: JSONLimits) { self.limits = limits }
 
   /// Reads the one value of a text and makes sure that nothing follows it.
   mutating func read(_ text: Span<UInt8>) throws(JSONFault) {
     guard text.count <= limits.textBytes else {
       throw JSONFault(
-        kind: .limit, offset: 0,
-        message: "the text is too large: \(text.count) bytes; the limit is \(limits.textBytes)")
+        kind: .limit, offset: 0, message: "the text is too large: \(text.count) bytes; the limit is \(limits.textBytes)"
+      )
     }
     try readStart(text)
     // Compact files have a value every 20 bytes; memory that is not needed is never touched.
@@ -34,8 +32,7 @@ struct JSONReader {
     skipSpace(text)
     guard position == text.count else {
       if let fault = commentFault(text) { throw fault }
-      throw JSONFault(
-        offset: position, message: "expected nothing after the value, found \(found(text))")
+      throw JSONFault(offset: position, message: "expected nothing after the value, found \(found(text))")
     }
   }
 
@@ -54,9 +51,7 @@ struct JSONReader {
   /// - Returns: Where they end, and whether the array does there, at the byte behind its bracket.
   mutating func readElements(_ text: Span<UInt8>) throws(JSONFault) -> (end: Int, isLast: Bool) {
     nodes.reserveCapacity(text.count / 16)
-    nodes.append(
-      JSONNode(
-        form: .array, start: 0, extent: 0, parent: JSONNode.none, ordinal: 0, key: JSONKey()))
+    nodes.append(JSONNode(form: .array, start: 0, extent: 0, parent: JSONNode.none, ordinal: 0, key: JSONKey()))
     parent = 0
     depth = 2
     do throws(JSONFault) {
@@ -68,9 +63,7 @@ struct JSONReader {
       }
     } catch {
       // What is cut off at the end of the piece may be right.
-      guard whole.end > 0 || error.kind == .truncated || error.offset + 64 > text.count else {
-        throw error
-      }
+      guard whole.end > 0 || error.kind == .truncated || error.offset + 64 > text.count else { throw error }
     }
     if parent == JSONNode.none { return (position, true) }
     nodes.removeLast(nodes.count - whole.nodeCount)
@@ -127,34 +120,26 @@ struct JSONReader {
   /// Reads a scalar, or the opening of a container; true when a container is open now.
   private mutating func readValue(_ text: Span<UInt8>, key: JSONKey) throws(JSONFault) -> Bool {
     guard nodes.count < limits.values else {
-      throw JSONFault(
-        kind: .limit, offset: position, message: "the text has more than \(limits.values) values")
+      throw JSONFault(kind: .limit, offset: position, message: "the text has more than \(limits.values) values")
     }
     let start = position
     let form: JSONNode.Form
     switch text[start] {
-    case UInt8(ascii: "{"):
-      form = .object
-    case UInt8(ascii: "["):
-      form = .array
-    case UInt8(ascii: "\""):
-      form = try readString(text) ? .escapedString : .plainString
+    case UInt8(ascii: "{"): form = .object
+    case UInt8(ascii: "["): form = .array
+    case UInt8(ascii: "\""): form = try readString(text) ? .escapedString : .plainString
     case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
       try readNumber(text)
       form = .number
-    default:
-      form = try readWord(text)
+    default: form = try readWord(text)
     }
     nodes.append(
-      JSONNode(
-        form: form, start: start, extent: position - start, parent: parent, ordinal: ordinal,
-        key: key))
+      JSONNode(form: form, start: start, extent: position - start, parent: parent, ordinal: ordinal, key: key))
     guard form == .object || form == .array else { return false }
     depth += 1
     guard depth <= limits.depth else {
       throw JSONFault(
-        kind: .limit, offset: start,
-        message: "objects and arrays are nested more than \(limits.depth) deep")
+        kind: .limit, offset: start, message: "objects and arrays are nested more than \(limits.depth) deep")
     }
     parent = UInt32(truncatingIfNeeded: nodes.count - 1)
     isInObject = form == .object
@@ -172,16 +157,13 @@ struct JSONReader {
         close(text)
         continue
       }
-      guard text[position] == UInt8(ascii: ",") else {
-        throw commentFault(text) ?? missingSeparator(text)
-      }
+      guard text[position] == UInt8(ascii: ",") else { throw commentFault(text) ?? missingSeparator(text) }
       let comma = position
       position += 1
       skipSpace(text)
       guard position < text.count else { throw endOfText(text) }
       if text[position] == closingByte {
-        tolerances.append(
-          JSONDeviation(kind: .trailingComma, offset: comma, node: Int(parent)))
+        tolerances.append(JSONDeviation(kind: .trailingComma, offset: comma, node: Int(parent)))
         close(text)
         continue
       }
@@ -201,8 +183,7 @@ struct JSONReader {
     guard position < text.count else { throw endOfText(text) }
     guard text[position] == UInt8(ascii: ":") else {
       throw commentFault(text)
-        ?? JSONFault(
-          offset: position, message: "expected \":\" after the key, found \(found(text))")
+        ?? JSONFault(offset: position, message: "expected \":\" after the key, found \(found(text))")
     }
     position += 1
     skipSpace(text)
@@ -265,24 +246,16 @@ struct JSONReader {
   }
 
   private mutating func recordDuplicate(_ index: Int) {
-    tolerances.append(
-      JSONDeviation(
-        kind: .duplicateKey, offset: nodes[index].keyRange.lowerBound - 1, node: index))
+    tolerances.append(JSONDeviation(kind: .duplicateKey, offset: nodes[index].keyRange.lowerBound - 1, node: index))
   }
 
-  private func next(_ index: Int) -> Int {
-    nodes[index].isContainer ? Int(nodes[index].extent) : index + 1
-  }
+  private func next(_ index: Int) -> Int { nodes[index].isContainer ? Int(nodes[index].extent) : index + 1 }
 
   private func hasSameKey(_ left: JSONNode, _ right: JSONNode, _ text: Span<UInt8>) -> Bool {
-    if left.isKeyEscaped || right.isKeyEscaped {
-      return key(of: left, text) == key(of: right, text)
-    }
+    if left.isKeyEscaped || right.isKeyEscaped { return key(of: left, text) == key(of: right, text) }
     let (a, b) = (left.keyRange, right.keyRange)
     guard a.count == b.count else { return false }
-    for step in 0..<a.count where text[a.lowerBound + step] != text[b.lowerBound + step] {
-      return false
-    }
+    for step in 0..<a.count where text[a.lowerBound + step] != text[b.lowerBound + step] { return false }
     return true
   }
 
@@ -305,24 +278,21 @@ struct JSONReader {
   func endOfText(_ text: Span<UInt8>) -> JSONFault {
     let kind = isInObject ? "object" : "array"
     return JSONFault(
-      kind: .truncated, offset: text.count,
-      message: "the text ends inside the \(kind) that begins at",
+      kind: .truncated, offset: text.count, message: "the text ends inside the \(kind) that begins at",
       origin: Int(nodes[Int(parent)].start))
   }
 
   /// Neither a comma nor the end of the container follows a value.
   func missingSeparator(_ text: Span<UInt8>) -> JSONFault {
     let closing = isInObject ? "}" : "]"
-    return JSONFault(
-      offset: position, message: "expected \",\" or \"\(closing)\", found \(found(text))")
+    return JSONFault(offset: position, message: "expected \",\" or \"\(closing)\", found \(found(text))")
   }
 
   /// Something other than a string stands where a key belongs.
   func missingKey(_ text: Span<UInt8>) -> JSONFault {
     if let fault = commentFault(text) { return fault }
     if text[position] == UInt8(ascii: "'") { return singleQuoteFault() }
-    return JSONFault(
-      offset: position, message: "expected a key in double quotes, found \(found(text))")
+    return JSONFault(offset: position, message: "expected a key in double quotes, found \(found(text))")
   }
 
   /// A comment in the style of C, or of a script, at the position.
@@ -331,8 +301,7 @@ struct JSONReader {
     let next = position + 1 < text.count ? text[position + 1] : 0
     let isComment =
       text[position] == UInt8(ascii: "#")
-      || text[position] == UInt8(ascii: "/")
-        && (next == UInt8(ascii: "/") || next == UInt8(ascii: "*"))
+      || text[position] == UInt8(ascii: "/") && (next == UInt8(ascii: "/") || next == UInt8(ascii: "*"))
     guard isComment else { return nil }
     return JSONFault(offset: position, message: "JSON has no comments")
   }
@@ -342,21 +311,16 @@ struct JSONReader {
     if let fault = commentFault(text) { return fault }
     switch text[position] {
     case UInt8(ascii: "'"): return singleQuoteFault()
-    case UInt8(ascii: "+"):
-      return JSONFault(offset: position, message: "a number cannot begin with \"+\"")
-    case UInt8(ascii: "."):
-      return JSONFault(
-        offset: position, message: "a number needs a digit before the point")
+    case UInt8(ascii: "+"): return JSONFault(offset: position, message: "a number cannot begin with \"+\"")
+    case UInt8(ascii: "."): return JSONFault(offset: position, message: "a number needs a digit before the point")
     default: break
     }
     switch word.lowercased() {
     case "": return JSONFault(offset: position, message: "expected a value, found \(found(text))")
-    case "nan", "infinity", "inf":
-      return JSONFault(offset: position, message: "\(word) is not a JSON number")
+    case "nan", "infinity", "inf": return JSONFault(offset: position, message: "\(word) is not a JSON number")
     case let lower where ["true", "false", "null"].contains(lower):
       return JSONFault(
-        offset: position, message: "expected a value, found \"\(word)\"",
-        suggestion: "did you mean \(lower)?")
+        offset: position, message: "expected a value, found \"\(word)\"", suggestion: "did you mean \(lower)?")
     default: return JSONFault(offset: position, message: "expected a value, found \"\(word)\"")
     }
   }

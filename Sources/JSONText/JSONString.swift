@@ -3,9 +3,7 @@ enum JSONString {
   /// The bytes a string stands for; `range` is inside its quotes and was read before.
   ///
   /// Beyond a limit of bytes the rest is left out.
-  static func decode(
-    _ text: Span<UInt8>, _ range: Range<Int>, isEscaped: Bool, limit: Int = .max
-  ) -> [UInt8] {
+  static func decode(_ text: Span<UInt8>, _ range: Range<Int>, isEscaped: Bool, limit: Int = .max) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(min(range.count, limit))
     var position = range.lowerBound
@@ -31,9 +29,7 @@ enum JSONString {
           code = 0x10000 + (code - 0xD800) << 10 + (UInt32(unit(text, at: position + 2)) - 0xDC00)
           position += 6
         }
-        if let scalar = Unicode.Scalar(code) {
-          bytes.append(contentsOf: Array(String(scalar).utf8))
-        }
+        if let scalar = Unicode.Scalar(code) { bytes.append(contentsOf: Array(String(scalar).utf8)) }
       default: bytes.append(letter)
       }
     }
@@ -79,9 +75,7 @@ enum JSONString {
   }
 
   /// Whether a byte belongs to a word such as `true`.
-  static func isLetter(_ byte: UInt8) -> Bool {
-    UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20
-  }
+  static func isLetter(_ byte: UInt8) -> Bool { UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20 }
 
   /// The text of a range of bytes.
   static func text(_ text: Span<UInt8>, _ range: Range<Int>) -> String {

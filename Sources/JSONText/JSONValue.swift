@@ -25,8 +25,7 @@ public struct JSONValue: Sendable {
 
   /// Makes a cursor to a value from its number; the number must be less than the count of values.
   public init(document: JSONDocument, index: Int) {
-    precondition(
-      document.nodes.indices.contains(index), "a value's number is below the document's count")
+    precondition(document.nodes.indices.contains(index), "a value's number is below the document's count")
     self.init(document, known: index)
   }
 
@@ -56,8 +55,7 @@ public struct JSONValue: Sendable {
     switch node.form {
     case .plainString, .escapedString:
       let text = document.text
-      let bytes = JSONString.decode(
-        text.span, Self.inside(node.range), isEscaped: node.form == .escapedString)
+      let bytes = JSONString.decode(text.span, Self.inside(node.range), isEscaped: node.form == .escapedString)
       return String(decoding: bytes, as: UTF8.self)
     default: return nil
     }
@@ -87,9 +85,7 @@ public struct JSONValue: Sendable {
   }
 
   /// The bytes of a string inside its quotes.
-  static func inside(_ range: Range<Int>) -> Range<Int> {
-    range.lowerBound + 1..<range.upperBound - 1
-  }
+  static func inside(_ range: Range<Int>) -> Range<Int> { range.lowerBound + 1..<range.upperBound - 1 }
 
   /// The key, where the value is a member of an object.
   public var key: String? {
@@ -125,8 +121,7 @@ public struct JSONValue: Sendable {
     var numbers: [Int32] = []
     numbers.reserveCapacity(contents.count)
     for index in contents {
-      guard nodes[index].form == .number,
-        let number = Int32(exactly: JSONNumber.value(text.span, nodes[index].range)),
+      guard nodes[index].form == .number, let number = Int32(exactly: JSONNumber.value(text.span, nodes[index].range)),
         range.contains(number)
       else { return nil }
       numbers.append(number)
@@ -178,8 +173,7 @@ public struct JSONValue: Sendable {
   private var shortKey: String {
     let node = node
     let text = document.text
-    let bytes = JSONString.decode(
-      text.span, node.keyRange, isEscaped: node.isKeyEscaped, limit: 200)
+    let bytes = JSONString.decode(text.span, node.keyRange, isEscaped: node.isKeyEscaped, limit: 200)
     return String(decoding: bytes, as: UTF8.self)
   }
 
@@ -271,9 +265,7 @@ extension JSONValue.Kind {
 /// One value of a document: 24 bytes of plain numbers, so that reading allocates nothing per value.
 struct JSONNode {
   /// What the value is; two forms of string tell whether its bytes can be taken as they stand.
-  enum Form: UInt32 {
-    case object, array, plainString, escapedString, number, `true`, `false`, null
-  }
+  enum Form: UInt32 { case object, array, plainString, escapedString, number, `true`, `false`, null }
 
   /// The parent of the root.
   static let none = UInt32.max
@@ -297,8 +289,7 @@ struct JSONNode {
     self.parent = parent
     self.ordinal = UInt32(truncatingIfNeeded: ordinal)
     keyStart = UInt32(truncatingIfNeeded: key.start)
-    packed =
-      UInt32(truncatingIfNeeded: key.length) << 4 | (key.isEscaped ? 8 : 0) | form.rawValue
+    packed = UInt32(truncatingIfNeeded: key.length) << 4 | (key.isEscaped ? 8 : 0) | form.rawValue
   }
 
   /// What the value is.

@@ -24,9 +24,7 @@ public struct JSONWriter: ~Copyable {
   var output: JSONOutput
 
   /// Makes an empty writer with the layout of all containers that are given no other.
-  public init(layout: Layout = .lines) {
-    output = JSONOutput(layout: layout)
-  }
+  public init(layout: Layout = .lines) { output = JSONOutput(layout: layout) }
 
   /// The text so far; a complete document once one value has been written.
   public var bytes: [UInt8] { output.bytes }
@@ -38,16 +36,12 @@ public struct JSONWriter: ~Copyable {
   }
 
   /// Writes an object.
-  public mutating func object<E: Error>(
-    _ contents: (inout JSONObjectWriter) throws(E) -> Void
-  ) throws(E) {
+  public mutating func object<E: Error>(_ contents: (inout JSONObjectWriter) throws(E) -> Void) throws(E) {
     try output.object(nil, contents)
   }
 
   /// Writes an array.
-  public mutating func array<E: Error>(
-    _ contents: (inout JSONArrayWriter) throws(E) -> Void
-  ) throws(E) {
+  public mutating func array<E: Error>(_ contents: (inout JSONArrayWriter) throws(E) -> Void) throws(E) {
     try output.array(nil, contents)
   }
 
@@ -108,8 +102,7 @@ public struct JSONObjectWriter: ~Copyable {
 
   /// Writes an object, in a layout of its own where one is given.
   public mutating func object<E: Error>(
-    _ key: String, layout: JSONWriter.Layout? = nil,
-    _ contents: (inout JSONObjectWriter) throws(E) -> Void
+    _ key: String, layout: JSONWriter.Layout? = nil, _ contents: (inout JSONObjectWriter) throws(E) -> Void
   ) throws(E) {
     output.key(key)
     try output.object(layout, contents)
@@ -117,8 +110,7 @@ public struct JSONObjectWriter: ~Copyable {
 
   /// Writes an array, in a layout of its own where one is given.
   public mutating func array<E: Error>(
-    _ key: String, layout: JSONWriter.Layout? = nil,
-    _ contents: (inout JSONArrayWriter) throws(E) -> Void
+    _ key: String, layout: JSONWriter.Layout? = nil, _ contents: (inout JSONArrayWriter) throws(E) -> Void
   ) throws(E) {
     output.key(key)
     try output.array(layout, contents)

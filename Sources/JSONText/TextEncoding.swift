@@ -40,13 +40,13 @@ public enum TextEncoding: String, Sendable {
     result.reserveCapacity(units.count)
     let isValid: Bool
     if isWide {
-      isValid = !transcode(
-        units.makeIterator(), from: UTF32.self, to: UTF8.self, stoppingOnError: true
-      ) { result.append($0) }
+      isValid = !transcode(units.makeIterator(), from: UTF32.self, to: UTF8.self, stoppingOnError: true) {
+        result.append($0)
+      }
     } else {
       isValid = !transcode(
-        units.map { UInt16(truncatingIfNeeded: $0) }.makeIterator(), from: UTF16.self,
-        to: UTF8.self, stoppingOnError: true
+        units.map { UInt16(truncatingIfNeeded: $0) }.makeIterator(), from: UTF16.self, to: UTF8.self,
+        stoppingOnError: true
       ) { result.append($0) }
     }
     guard isValid else { return nil }

@@ -46,9 +46,7 @@ extension ListenSession {
       let ramp = gain < voice.duckGain ? ducking.attack : ducking.release
       let before = voice.duckGain
       voice.duckGain = gain
-      do throws(PlaybackError) {
-        try voice.player.setGain(voice.totalGain, over: ramp)
-      } catch {
+      do throws(PlaybackError) { try voice.player.setGain(voice.totalGain, over: ramp) } catch {
         voice.duckGain = before
       }
     }

@@ -97,9 +97,7 @@ package final class LineConnection {
   package func flush() {
     guard !isBroken else { return }
     isBroken = unsafe !unsent.flush { bytes in
-      if isSocket {
-        return unsafe Glibc.send(output, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
-      }
+      if isSocket { return unsafe Glibc.send(output, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL)) }
       guard isReady(output, POLLOUT) else {
         errno = EAGAIN
         return -1
@@ -126,9 +124,7 @@ package final class LineConnection {
   }
 
   /// Whether reading is not for another job of the terminal, which would stop this one.
-  private var isOurs: Bool {
-    isatty(input) == 0 || tcgetpgrp(input) < 0 || TerminalMode.isForeground(input)
-  }
+  private var isOurs: Bool { isatty(input) == 0 || tcgetpgrp(input) < 0 || TerminalMode.isForeground(input) }
 
   private func isReady(_ descriptor: Int32, _ events: Int32) -> Bool {
     var entry = pollfd(fd: descriptor, events: Int16(events), revents: 0)
@@ -171,9 +167,7 @@ package struct LineReader {
   }
 
   /// The last line, where it did not end before the bytes did.
-  mutating func finish() -> Line? {
-    pending.isEmpty && !isTooLong ? nil : takeLine()
-  }
+  mutating func finish() -> Line? { pending.isEmpty && !isTooLong ? nil : takeLine() }
 
   private mutating func keep(_ bytes: some Collection<UInt8>) {
     // One byte more may be the carriage return.
@@ -189,9 +183,7 @@ package struct LineReader {
     if pending.last == UInt8(ascii: "\r") { pending.removeLast() }
     if isTooLong || pending.count > Self.limit { return .tooLong }
     let isClean = pending.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == UInt8(ascii: "\t") }
-    guard isClean, let text = String(validating: pending, as: UTF8.self) else {
-      return .invalidUTF8
-    }
+    guard isClean, let text = String(validating: pending, as: UTF8.self) else { return .invalidUTF8 }
     return .text(text)
   }
 }
@@ -216,16 +208,9 @@ struct SendBuffer {
   mutating func flush(_ send: (UnsafeRawBufferPointer) -> Int) -> Bool {
     var isThere = true
     while count > 0 && isThere {
-      let taken = unsafe bytes.withUnsafeBytes { all in
-        unsafe send(UnsafeRawBufferPointer(rebasing: all[sentCount...]))
+      let taken = unsafe bytes.withUnsafeBytes { all in unsafe send(UnsafeRawBufferPointer(rebasing: all[sentCount...]))
       }
-      if taken >= 0 {
-        sentCount += taken
-      } else if errno == EAGAIN {
-        break
-      } else if errno != EINTR {
-        isThere = false
-      }
+      if taken >= 0 { sentCount += taken } else if errno == EAGAIN { break } else if errno != EINTR { isThere = false }
     }
     // Moving the rest forward each time would cost more than it frees.
     if sentCount == bytes.count || sentCount > LineConnection.patientQueue {

@@ -39,12 +39,8 @@ struct ListenCommandSyntax: Sendable {
   /// `play PATTERN [loop] [at TIME]`
   var usage: String {
     var words = [verb]
-    for operand in operands {
-      words.append(operand.isOptional ? "[\(operand.label)]" : operand.label)
-    }
-    for option in options {
-      words.append("[\(option.keyword)\(option.slot.map { " " + $0.label } ?? "")]")
-    }
+    for operand in operands { words.append(operand.isOptional ? "[\(operand.label)]" : operand.label) }
+    for option in options { words.append("[\(option.keyword)\(option.slot.map { " " + $0.label } ?? "")]") }
     return words.joined(separator: " ")
   }
 
@@ -55,8 +51,7 @@ struct ListenCommandSyntax: Sendable {
     for operand in operands {
       guard let word = words.first else {
         if operand.isOptional { break }
-        throw ListenError(
-          .missingArgument, "\(verb.inQuotes) requires \(operand.name); usage: \(usage)")
+        throw ListenError(.missingArgument, "\(verb.inQuotes) requires \(operand.name); usage: \(usage)")
       }
       // Where a word may be left out, a keyword says that it was.
       if operand.isOptional && options.contains(where: { word.isKeyword($0.keyword) }) { break }
@@ -64,9 +59,7 @@ struct ListenCommandSyntax: Sendable {
       values.values[operand.name] = try operand.read(word)
     }
     while let word = words.popFirst() {
-      guard let option = options.first(where: { word.isKeyword($0.keyword) }) else {
-        throw unexpected(word)
-      }
+      guard let option = options.first(where: { word.isKeyword($0.keyword) }) else { throw unexpected(word) }
       guard values.values[option.keyword] == nil else {
         throw ListenError(.unexpectedArgument, "\(option.keyword.inQuotes) is given twice")
       }
@@ -75,8 +68,7 @@ struct ListenCommandSyntax: Sendable {
         continue
       }
       guard let value = words.popFirst() else {
-        throw ListenError(
-          .missingArgument, "\(option.keyword.inQuotes) requires \(slot.name); usage: \(usage)")
+        throw ListenError(.missingArgument, "\(option.keyword.inQuotes) requires \(slot.name); usage: \(usage)")
       }
       values.values[option.keyword] = try slot.read(value)
     }
@@ -84,15 +76,14 @@ struct ListenCommandSyntax: Sendable {
   }
 
   private func unexpected(_ word: ListenWord) -> ListenError {
-    let question =
-      word.isQuoted ? "" : Suggestion.question(word.text, among: options.map(\.keyword))
+    let question = word.isQuoted ? "" : Suggestion.question(word.text, among: options.map(\.keyword))
     if options.isEmpty || question.isEmpty && word.isQuoted {
       return ListenError(.unexpectedArgument, "unexpected \(word.text.inQuotes); usage: \(usage)")
     }
     return ListenError(
       .unknownKeyword,
-      "unknown keyword \(word.text.inQuotes) for \(verb.inQuotes)"
-        + (question.isEmpty ? "; usage: \(usage)" : question))
+      "unknown keyword \(word.text.inQuotes) for \(verb.inQuotes)" + (question.isEmpty ? "; usage: \(usage)" : question)
+    )
   }
 }
 
@@ -128,14 +119,10 @@ struct ListenValues {
   var values: [String: Value] = [:]
 
   /// The text of a place, if there is one.
-  func text(_ name: String) -> String? {
-    if case .text(let text) = values[name] { text } else { nil }
-  }
+  func text(_ name: String) -> String? { if case .text(let text) = values[name] { text } else { nil } }
 
   /// The number of a place, if there is one.
-  func number(_ name: String) -> Double? {
-    if case .number(let number) = values[name] { number } else { nil }
-  }
+  func number(_ name: String) -> Double? { if case .number(let number) = values[name] { number } else { nil } }
 
   /// When to do it.
   var time: ListenTime { if case .time(let time) = values["at"] { time } else { .now } }
@@ -159,10 +146,8 @@ extension ListenGrammar {
   static func read(_ line: LineReader.Line) -> ListenRequest? {
     switch line {
     case .text(let text): read(text)
-    case .invalidUTF8:
-      refusal(.invalidUTF8, "the line is not valid UTF-8 or contains control characters")
-    case .tooLong:
-      refusal(.tooLong, "the line is longer than \(LineReader.limit) bytes")
+    case .invalidUTF8: refusal(.invalidUTF8, "the line is not valid UTF-8 or contains control characters")
+    case .tooLong: refusal(.tooLong, "the line is longer than \(LineReader.limit) bytes")
     }
   }
 
@@ -180,22 +165,16 @@ extension ListenGrammar {
       if start == "@" {
         let word = rest.prefix { !ListenWord.isBlank($0) }
         guard (2...longestTag + 1).contains(Substring(word).utf8.count), !word.contains("\"") else {
-          throw ListenError(
-            .invalidValue,
-            "invalid tag: must be @ followed by 1 to \(longestTag) bytes without quotes")
+          throw ListenError(.invalidValue, "invalid tag: must be @ followed by 1 to \(longestTag) bytes without quotes")
         }
         tag = String(word.dropFirst())
         rest = rest[word.endIndex...]
       }
       var words = try ListenWord.split(String(rest))[...]
-      guard let verb = words.popFirst() else {
-        throw ListenError(.missingArgument, "missing command after the tag")
-      }
+      guard let verb = words.popFirst() else { throw ListenError(.missingArgument, "missing command after the tag") }
       let form = try form(verb.text)
       return ListenRequest(tag: tag, command: .success(try form.make(form.read(words))))
-    } catch {
-      return ListenRequest(tag: tag, command: .failure(error))
-    }
+    } catch { return ListenRequest(tag: tag, command: .failure(error)) }
   }
 }
 
@@ -221,9 +200,7 @@ extension ListenCommandSyntax.Operand {
       return .time(isRelative ? .after(number) : .at(number))
     case .choice(let choices):
       guard choices.contains(word.text) else {
-        throw ListenError(
-          .invalidValue,
-          refusal(word).text + Suggestion.question(word.text, among: choices))
+        throw ListenError(.invalidValue, refusal(word).text + Suggestion.question(word.text, among: choices))
       }
       return .text(word.text)
     }

@@ -17,10 +17,8 @@ package enum ListenGrammar {
     ListenCommandSyntax(
       verb: "play", operands: [pattern],
       options: [
-        .init(keyword: "loop"), at, .init(keyword: "as", slot: name),
-        .init(keyword: "rate", slot: rate),
-        .init(keyword: "strength", slot: unit("STRENGTH")),
-        .init(keyword: "from", slot: duration), priority,
+        .init(keyword: "loop"), at, .init(keyword: "as", slot: name), .init(keyword: "rate", slot: rate),
+        .init(keyword: "strength", slot: unit("STRENGTH")), .init(keyword: "from", slot: duration), priority,
       ],
       help: """
         Play a pattern, replacing the sound of the same name. NAME defaults to the name of the pattern.
@@ -28,19 +26,15 @@ package enum ListenGrammar {
     ) { values throws(ListenError) in
       .play(
         .init(
-          pattern: values.text("PATTERN") ?? "", isLooping: values.flag("loop"),
-          start: values.time, name: values.text("as"), rate: values.number("rate") ?? 1,
-          strength: values.number("strength") ?? 1, position: values.number("from") ?? 0,
-          priority: Int(values.number("priority") ?? 0)))
+          pattern: values.text("PATTERN") ?? "", isLooping: values.flag("loop"), start: values.time,
+          name: values.text("as"), rate: values.number("rate") ?? 1, strength: values.number("strength") ?? 1,
+          position: values.number("from") ?? 0, priority: Int(values.number("priority") ?? 0)))
     },
     ListenCommandSyntax(
-      verb: "tap",
-      operands: [unit("INTENSITY", isOptional: true), unit("SHARPNESS", isOptional: true)],
-      options: [at], help: "Play one transient. Default: intensity 1, sharpness 0.5."
+      verb: "tap", operands: [unit("INTENSITY", isOptional: true), unit("SHARPNESS", isOptional: true)], options: [at],
+      help: "Play one transient. Default: intensity 1, sharpness 0.5."
     ) { values throws(ListenError) in
-      .tap(
-        intensity: values.number("INTENSITY") ?? 1, sharpness: values.number("SHARPNESS") ?? 0.5,
-        at: values.time)
+      .tap(intensity: values.number("INTENSITY") ?? 1, sharpness: values.number("SHARPNESS") ?? 0.5, at: values.time)
     },
     ListenCommandSyntax(
       verb: "hum", formerVerb: "buzz", operands: [unit("INTENSITY"), unit("SHARPNESS"), duration],
@@ -55,8 +49,8 @@ package enum ListenGrammar {
     ListenCommandSyntax(
       verb: "noise",
       operands: [
-        unit("INTENSITY"), unit("SHARPNESS"),
-        .init(name: "OCTAVES", kind: .number(SampledSignal.noiseBandwidths)), duration,
+        unit("INTENSITY"), unit("SHARPNESS"), .init(name: "OCTAVES", kind: .number(SampledSignal.noiseBandwidths)),
+        duration,
       ],
       options: [
         at, .init(keyword: "as", slot: name), priority,
@@ -76,12 +70,8 @@ package enum ListenGrammar {
     ListenCommandSyntax(
       verb: "set",
       operands: [
-        .init(name: "PARAMETER", kind: .choice(ListenParameter.names)),
-        .init(name: "VALUE", kind: .number(-1...1)),
-      ],
-      options: [
-        .init(keyword: "of", slot: name), .init(keyword: "over", slot: duration), at,
-      ],
+        .init(name: "PARAMETER", kind: .choice(ListenParameter.names)), .init(name: "VALUE", kind: .number(-1...1)),
+      ], options: [.init(keyword: "of", slot: name), .init(keyword: "over", slot: duration), at],
       help: """
         Set the strength or a dynamic parameter of NAME, or of all sounds: \
         \(ListenParameter.names.joinedWithOr).
@@ -90,17 +80,14 @@ package enum ListenGrammar {
       verb: "stop", operands: [optionalName], options: [at],
       help: "Stop NAME, or everything including taps, and cancel what is scheduled later."
     ) { values throws(ListenError) in .stop(name: values.text("NAME"), at: values.time) },
-    ListenCommandSyntax(
-      verb: "pause", operands: [optionalName],
-      help: "Pause NAME, or everything except taps."
-    ) { values throws(ListenError) in .pause(name: values.text("NAME")) },
-    ListenCommandSyntax(
-      verb: "resume", operands: [optionalName], help: "Continue after a pause."
-    ) { values throws(ListenError) in .resume(name: values.text("NAME")) },
-    ListenCommandSyntax(
-      verb: "seek", operands: [name, duration], help: "Move to a position in the pattern."
-    ) { values throws(ListenError) in
-      .seek(name: values.text("NAME") ?? "", position: values.number("SECONDS") ?? 0)
+    ListenCommandSyntax(verb: "pause", operands: [optionalName], help: "Pause NAME, or everything except taps.") {
+      values throws(ListenError) in .pause(name: values.text("NAME"))
+    },
+    ListenCommandSyntax(verb: "resume", operands: [optionalName], help: "Continue after a pause.") {
+      values throws(ListenError) in .resume(name: values.text("NAME"))
+    },
+    ListenCommandSyntax(verb: "seek", operands: [name, duration], help: "Move to a position in the pattern.") {
+      values throws(ListenError) in .seek(name: values.text("NAME") ?? "", position: values.number("SECONDS") ?? 0)
     },
     ListenCommandSyntax(
       verb: "loop", operands: [name, .init(name: "SWITCH", kind: .choice(["on", "off"]))],
@@ -108,40 +95,29 @@ package enum ListenGrammar {
       help: "Turn looping on or off; end sets where the loop restarts."
     ) { values throws(ListenError) in
       let isOn = values.text("SWITCH") == "on"
-      guard isOn || !values.flag("end") else {
-        throw ListenError(.unexpectedArgument, "'end' requires 'on'")
-      }
-      return .loop(
-        name: values.text("NAME") ?? "", isOn: isOn, end: values.number("end"))
+      guard isOn || !values.flag("end") else { throw ListenError(.unexpectedArgument, "'end' requires 'on'") }
+      return .loop(name: values.text("NAME") ?? "", isOn: isOn, end: values.number("end"))
+    },
+    ListenCommandSyntax(verb: "rate", operands: [name, rate], help: "Set the playback rate; 1 is normal.") {
+      values throws(ListenError) in .rate(name: values.text("NAME") ?? "", rate: values.number("RATE") ?? 1)
     },
     ListenCommandSyntax(
-      verb: "rate", operands: [name, rate], help: "Set the playback rate; 1 is normal."
-    ) { values throws(ListenError) in
-      .rate(name: values.text("NAME") ?? "", rate: values.number("RATE") ?? 1)
-    },
-    ListenCommandSyntax(
-      verb: "pan", operands: [name, .init(name: "POS", kind: .text)],
-      options: [.init(keyword: "over", slot: duration)],
+      verb: "pan", operands: [name, .init(name: "POS", kind: .text)], options: [.init(keyword: "over", slot: duration)],
       help: """
         Pan a pattern in the array given by --array: a position on a line, degrees on a ring, or X/Y on a plane.
         """
     ) { values throws(ListenError) in
-      .pan(
-        name: values.text("NAME") ?? "", position: values.text("POS") ?? "",
-        ramp: values.number("over") ?? 0)
+      .pan(name: values.text("NAME") ?? "", position: values.text("POS") ?? "", ramp: values.number("over") ?? 0)
     },
     ListenCommandSyntax(
-      verb: "mute", operands: [optionalName],
-      help: "Mute NAME, or everything that plays now or later."
+      verb: "mute", operands: [optionalName], help: "Mute NAME, or everything that plays now or later."
     ) { values throws(ListenError) in .mute(name: values.text("NAME"), isOn: true) },
-    ListenCommandSyntax(
-      verb: "unmute", operands: [optionalName], help: "Unmute NAME, or everything."
-    ) { values throws(ListenError) in .mute(name: values.text("NAME"), isOn: false) },
+    ListenCommandSyntax(verb: "unmute", operands: [optionalName], help: "Unmute NAME, or everything.") {
+      values throws(ListenError) in .mute(name: values.text("NAME"), isOn: false)
+    },
     ListenCommandSyntax(
       verb: "duck", operands: [unit("GAIN")],
-      options: [
-        .init(keyword: "attack", slot: duration), .init(keyword: "release", slot: duration),
-      ],
+      options: [.init(keyword: "attack", slot: duration), .init(keyword: "release", slot: duration)],
       help: """
         Set the gain of sounds while one of a higher priority plays; 1, the default, leaves them alone. Default: attack 0.05, release 0.3 seconds.
         """
@@ -153,39 +129,35 @@ package enum ListenGrammar {
           release: values.number("release") ?? usual.release))
     },
     ListenCommandSyntax(
-      verb: "preload", operands: [pattern],
-      help: "Load a pattern in advance, so that it starts without delay."
+      verb: "preload", operands: [pattern], help: "Load a pattern in advance, so that it starts without delay."
     ) { values throws(ListenError) in .preload(pattern: values.text("PATTERN") ?? "") },
-    ListenCommandSyntax(
-      verb: "status", help: "Show the session time, levels, voices and underruns."
-    ) { _ throws(ListenError) in .status },
-    ListenCommandSyntax(
-      verb: "list", help: "List the names of all sounds that play."
-    ) { _ throws(ListenError) in .list },
+    ListenCommandSyntax(verb: "status", help: "Show the session time, levels, voices and underruns.") {
+      _ throws(ListenError) in .status
+    },
+    ListenCommandSyntax(verb: "list", help: "List the names of all sounds that play.") { _ throws(ListenError) in .list
+    },
     ListenCommandSyntax(
       verb: "help", operands: [.init(name: "COMMAND", kind: .text, isOptional: true)],
       help: "List the commands, or show the syntax of one."
     ) { values throws(ListenError) in .help(verb: values.text("COMMAND")) },
-    ListenCommandSyntax(
-      verb: "quit", help: "Close the connection; on standard input, exit immediately."
-    ) { _ throws(ListenError) in .quit },
-    ListenCommandSyntax(
-      verb: "shutdown", help: "End the program for all clients, with a fade-out."
-    ) { _ throws(ListenError) in .shutdown },
+    ListenCommandSyntax(verb: "quit", help: "Close the connection; on standard input, exit immediately.") {
+      _ throws(ListenError) in .quit
+    },
+    ListenCommandSyntax(verb: "shutdown", help: "End the program for all clients, with a fade-out.") {
+      _ throws(ListenError) in .shutdown
+    },
   ]
 
   /// The form of a command, or a refusal that suggests one.
   static func form(_ verb: String) throws(ListenError) -> ListenCommandSyntax {
     if let form = forms.first(where: { $0.verb == verb || $0.formerVerb == verb }) { return form }
     throw ListenError(
-      .unknownKeyword,
-      "unknown command \(verb.inQuotes)" + Suggestion.question(verb, among: forms.map(\.verb)))
+      .unknownKeyword, "unknown command \(verb.inQuotes)" + Suggestion.question(verb, among: forms.map(\.verb)))
   }
 
   private static let pattern = ListenCommandSyntax.Operand(name: "PATTERN", kind: .text)
   private static let name = ListenCommandSyntax.Operand(name: "NAME", kind: .text)
-  private static let optionalName = ListenCommandSyntax.Operand(
-    name: "NAME", kind: .text, isOptional: true)
+  private static let optionalName = ListenCommandSyntax.Operand(name: "NAME", kind: .text, isOptional: true)
   private static let duration = ListenCommandSyntax.Operand(name: "SECONDS", kind: .number(seconds))
   private static let rate = ListenCommandSyntax.Operand(name: "RATE", kind: .number(rates))
   private static let at = ListenCommandSyntax.Option(
@@ -195,27 +167,23 @@ package enum ListenGrammar {
   private static let priority = ListenCommandSyntax.Option(
     keyword: "priority", slot: ListenCommandSyntax.Operand(name: "N", kind: .number(0...9)))
 
-  private static func unit(_ name: String, isOptional: Bool = false) -> ListenCommandSyntax.Operand
-  {
+  private static func unit(_ name: String, isOptional: Bool = false) -> ListenCommandSyntax.Operand {
     ListenCommandSyntax.Operand(name: name, kind: .number(0...1), isOptional: isOptional)
   }
 
-  @Sendable
-  private static func setting(_ values: ListenValues) throws(ListenError) -> ListenCommand {
+  @Sendable private static func setting(_ values: ListenValues) throws(ListenError) -> ListenCommand {
     let value = values.number("VALUE") ?? 0
     guard let parameter = values.text("PARAMETER").flatMap(ListenParameter.init) else {
       throw ListenError(.missingArgument, "'set' needs PARAMETER")
     }
     let slot = ListenCommandSyntax.Operand(name: parameter.name, kind: .number(parameter.range))
     guard parameter.range.contains(value) else {
-      throw ListenError(
-        .invalidValue,
-        "\(slot.name) must be \(slot.bounds), not '\(NumberFormatting.short(value))'")
+      throw ListenError(.invalidValue, "\(slot.name) must be \(slot.bounds), not '\(NumberFormatting.short(value))'")
     }
     return .set(
       .init(
-        parameter: parameter, value: value, name: values.text("of"),
-        ramp: values.number("over") ?? 0, start: values.time))
+        parameter: parameter, value: value, name: values.text("of"), ramp: values.number("over") ?? 0,
+        start: values.time))
   }
 
   /// The fields that answer `help`: all commands, or how one is written and what it does.

@@ -73,18 +73,14 @@ final class ListenPlayer {
   var changeTime: PlaybackTime { hasStarted ? .now : .frame(start) }
 
   /// Moves a dynamic parameter in a straight line from where it was last sent.
-  func set(
-    _ id: DynamicParameterID, to value: Double, over ramp: Double, at moment: ScheduledTime,
-    rate: Double
-  ) throws(PlaybackError) {
+  func set(_ id: DynamicParameterID, to value: Double, over ramp: Double, at moment: ScheduledTime, rate: Double)
+    throws(PlaybackError)
+  {
     let from = lines[id]?.value(at: moment.frame) ?? Double(id.neutralValue)
     let end = moment.frame + FrameConversion.frame(seconds: ramp, rate: rate)
     if end > moment.frame {
       let curve = ParameterCurve(
-        id: id, time: 0,
-        controlPoints: [
-          .init(time: 0, value: Float(from)), .init(time: ramp, value: Float(value)),
-        ])
+        id: id, time: 0, controlPoints: [.init(time: 0, value: Float(from)), .init(time: ramp, value: Float(value))])
       try player.schedule(curve, at: moment.time)
     } else {
       try player.set(id, to: Float(value), at: moment.time)
@@ -99,10 +95,9 @@ final class ListenPlayer {
   private static let mostCommands = 512
 
   /// Moves where it is felt, in a straight line from where it is by then.
-  func pan(
-    to position: ArrayPosition, over ramp: Double, on array: TransducerArray, now: Int64,
-    rate: Double
-  ) throws(PlaybackError) {
+  func pan(to position: ArrayPosition, over ramp: Double, on array: TransducerArray, now: Int64, rate: Double)
+    throws(PlaybackError)
+  {
     let begin = hasStarted ? now : max(now, start)
     let ramp = hasStarted ? max(ramp, Self.usualRamp) : ramp
     let end = begin + FrameConversion.frame(seconds: ramp, rate: rate)
@@ -111,8 +106,7 @@ final class ListenPlayer {
     let most = max(1, Self.mostCommands / array.transducers.count)
     let count = from == nil ? 1 : min(max(1, Int((ramp / Self.usualRamp).rounded(.up))), most)
     let steps = (1...count).map { number in
-      array.gains(
-        at: from?.interpolated(Double(number) / Double(count), towards: position) ?? position)
+      array.gains(at: from?.interpolated(Double(number) / Double(count), towards: position) ?? position)
     }
     try player.setSendGains(steps, over: ramp, at: changeTime)
     way = PanSegment(start: begin, end: end, from: from ?? position, to: position)

@@ -121,12 +121,9 @@ enum ListenParameter: Equatable, Sendable {
   }
 
   private static let table: [(name: String, parameter: ListenParameter)] = [
-    ("strength", .strength),
-    ("intensity", .control(.hapticIntensityControl)),
-    ("sharpness", .control(.hapticSharpnessControl)),
-    ("volume", .control(.audioVolumeControl)),
-    ("pan", .control(.audioPanControl)),
-    ("pitch", .control(.audioPitchControl)),
+    ("strength", .strength), ("intensity", .control(.hapticIntensityControl)),
+    ("sharpness", .control(.hapticSharpnessControl)), ("volume", .control(.audioVolumeControl)),
+    ("pan", .control(.audioPanControl)), ("pitch", .control(.audioPitchControl)),
     ("brightness", .control(.audioBrightnessControl)),
   ]
 }
@@ -139,9 +136,7 @@ package struct ListenReply: Equatable, Sendable {
     case pair(String, String)
 
     /// Seconds and the like, to a millionth.
-    static func number(_ name: String, _ value: Double) -> Field {
-      .pair(name, "\((value * 1e6).rounded() / 1e6)")
-    }
+    static func number(_ name: String, _ value: Double) -> Field { .pair(name, "\((value * 1e6).rounded() / 1e6)") }
 
     static func count(_ name: String, _ value: Int) -> Field { .pair(name, "\(value)") }
   }
@@ -150,9 +145,7 @@ package struct ListenReply: Equatable, Sendable {
   let line: String
 
   /// `@7 ok name=heartbeat time=1.5`
-  static func ok(_ fields: [Field] = [], tag: String? = nil) -> ListenReply {
-    ListenReply(tag, "ok", fields)
-  }
+  static func ok(_ fields: [Field] = [], tag: String? = nil) -> ListenReply { ListenReply(tag, "ok", fields) }
 
   /// `@7 error invalid-value: …`
   static func error(_ error: ListenError, tag: String? = nil) -> ListenReply {
@@ -160,9 +153,7 @@ package struct ListenReply: Equatable, Sendable {
   }
 
   /// `event finished name=heartbeat time=3.25`
-  static func event(_ name: String, _ fields: [Field] = []) -> ListenReply {
-    ListenReply(nil, "event " + name, fields)
-  }
+  static func event(_ name: String, _ fields: [Field] = []) -> ListenReply { ListenReply(nil, "event " + name, fields) }
 
   private init(line: String) { self.line = line }
 
@@ -240,9 +231,7 @@ struct ListenWord: Equatable {
         }
       } else {
         let word = rest.prefix { !isBlank($0) }
-        guard !word.contains("\"") else {
-          throw ListenError(.unclosedQuote, "a quote must start a word")
-        }
+        guard !word.contains("\"") else { throw ListenError(.unclosedQuote, "a quote must start a word") }
         words.append(ListenWord(text: String(word)))
         rest = rest[word.endIndex...]
       }
@@ -251,9 +240,7 @@ struct ListenWord: Equatable {
   }
 
   /// Takes what stands in quotes.
-  private static func quoted(
-    _ rest: inout Substring.UnicodeScalarView
-  ) throws(ListenError) -> String {
+  private static func quoted(_ rest: inout Substring.UnicodeScalarView) throws(ListenError) -> String {
     rest.removeFirst()
     var text = String.UnicodeScalarView()
     while let scalar = rest.popFirst() {
@@ -266,8 +253,7 @@ struct ListenWord: Equatable {
         case "\"": text.append("\"")
         case "\\": text.append("\\")
         case nil: throw ListenError(.unclosedQuote, "missing closing quote")
-        default:
-          throw ListenError(.unclosedQuote, #"invalid escape in quotes; use \", \\, \n or \t"#)
+        default: throw ListenError(.unclosedQuote, #"invalid escape in quotes; use \", \\, \n or \t"#)
         }
       default: text.append(scalar)
       }

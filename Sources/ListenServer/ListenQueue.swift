@@ -11,10 +11,7 @@ package struct ListenQueue {
   private var loading: (request: ListenRequest, job: PatternLoader.Job)?
   /// The request that found no space, to be tried once more.
   private var waiting:
-    (
-      request: ListenRequest, piece: Result<PatternLoader.CachedPattern, ListenError>?,
-      since: Duration
-    )?
+    (request: ListenRequest, piece: Result<PatternLoader.CachedPattern, ListenError>?, since: Duration)?
 
   /// No lines.
   package init() {}
@@ -40,8 +37,7 @@ package struct ListenQueue {
   ///   - period: Time in which space is freed.
   /// - Returns: What the owner is to end.
   package mutating func execute(
-    by session: ListenSession, client: Int = 0, at now: Duration, period: Duration,
-    answer: (ListenReply) -> Void
+    by session: ListenSession, client: Int = 0, at now: Duration, period: Duration, answer: (ListenReply) -> Void
   ) -> Ending? {
     if let (request, piece, since) = waiting {
       guard now >= since + period else { return nil }

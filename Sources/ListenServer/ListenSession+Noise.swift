@@ -8,14 +8,12 @@ extension ListenSession {
   static let maximumNoiseCount = 16
 
   /// Plays a noise, in the place of what has its name.
-  func start(
-    _ noise: ListenCommand.Noise, _ piece: PatternLoader.CachedPattern
-  ) throws(ListenError) -> [ListenReply.Field] {
+  func start(_ noise: ListenCommand.Noise, _ piece: PatternLoader.CachedPattern) throws(ListenError) -> [ListenReply
+    .Field]
+  {
     try checkShare()
-    guard voices.count(where: { $0.isNoise && $0.name != noise.name }) < Self.maximumNoiseCount
-    else {
-      throw ListenError(
-        .busy, "\(Self.maximumNoiseCount) noises play or wait; stop one, or wait for its end")
+    guard voices.count(where: { $0.isNoise && $0.name != noise.name }) < Self.maximumNoiseCount else {
+      throw ListenError(.busy, "\(Self.maximumNoiseCount) noises play or wait; stop one, or wait for its end")
     }
     return try translated { () throws(PlaybackError) in
       let player = try engine.player(for: piece.plans, duration: piece.duration)
@@ -30,8 +28,7 @@ extension ListenSession {
         voice.note(end)
       }
       return [
-        .pair("name", name), .number("time", Double(moment.frame) / engine.rate),
-        .number("duration", noise.duration),
+        .pair("name", name), .number("time", Double(moment.frame) / engine.rate), .number("duration", noise.duration),
       ]
     }
   }
@@ -39,27 +36,21 @@ extension ListenSession {
 
 extension PatternLoader.CachedPattern {
   /// One period of a noise, for each profile around the frequency of its sharpness.
-  init(
-    _ noise: ListenCommand.Noise, profiles: [TransducerProfile], rate: Double
-  ) throws(ListenError) {
+  init(_ noise: ListenCommand.Noise, profiles: [TransducerProfile], rate: Double) throws(ListenError) {
     name = "noise"
     duration = 0
     plans = []
     for profile in profiles {
       var signal = SampledSignal.noise(
-        center: profile.frequency.hertz(atSharpness: noise.sharpness), bandwidth: noise.bandwidth,
-        rate: rate, seed: UInt64(noise.seed))
+        center: profile.frequency.hertz(atSharpness: noise.sharpness), bandwidth: noise.bandwidth, rate: rate,
+        seed: UInt64(noise.seed))
       let amplitude = Float(profile.intensity.amplitude(atIntensity: noise.intensity))
       for index in signal.samples.indices { signal.samples[index] *= amplitude }
       let layer = HapticComposition.Layer(HapticPattern(), signals: [signal])
       duration = signal.duration
       do {
-        plans.append(
-          try RenderPlan(
-            compiling: HapticComposition(layers: [layer]), profile: profile, rate: rate))
-      } catch {
-        throw ListenError(.invalidValue, "\(error)")
-      }
+        plans.append(try RenderPlan(compiling: HapticComposition(layers: [layer]), profile: profile, rate: rate))
+      } catch { throw ListenError(.invalidValue, "\(error)") }
     }
   }
 }

@@ -44,9 +44,8 @@ package final class ListenSession {
   ///   - loadsAside: Whether patterns are read on threads of their own; else at once.
   ///   - message: One line about why a pattern cannot be read.
   package init(
-    _ engine: PlaybackEngine, device: String, array: TransducerArray? = nil,
-    wake: WakeSignal? = nil, formats: FormatRegistry = .standard, folder: String? = nil,
-    loadsAside: Bool = false,
+    _ engine: PlaybackEngine, device: String, array: TransducerArray? = nil, wake: WakeSignal? = nil,
+    formats: FormatRegistry = .standard, folder: String? = nil, loadsAside: Bool = false,
     message: @escaping @Sendable (any Error) -> String = { "\($0)" }
   ) {
     self.engine = engine
@@ -54,8 +53,8 @@ package final class ListenSession {
     self.array = array
     self.wake = wake
     loader = PatternLoader(
-      profiles: engine.profiles, rate: engine.rate, formats: formats, folder: folder,
-      loadsAside: loadsAside, message: message)
+      profiles: engine.profiles, rate: engine.rate, formats: formats, folder: folder, loadsAside: loadsAside,
+      message: message)
   }
 
   /// Starts to load the pattern of a request, where it has one.
@@ -75,12 +74,9 @@ package final class ListenSession {
   ///   - client: Whose request it is.
   ///   - piece: Its pattern, where it has one; loaded here where it is nil.
   func answer(
-    _ request: ListenRequest, client: Int = 0,
-    with piece: Result<PatternLoader.CachedPattern, ListenError>? = nil
+    _ request: ListenRequest, client: Int = 0, with piece: Result<PatternLoader.CachedPattern, ListenError>? = nil
   ) -> ListenReply {
-    do throws(ListenError) {
-      return .ok(try perform(request, client, piece), tag: request.tag)
-    } catch {
+    do throws(ListenError) { return .ok(try perform(request, client, piece), tag: request.tag) } catch {
       return .error(error, tag: request.tag)
     }
   }
@@ -89,19 +85,15 @@ package final class ListenSession {
   ///
   /// What was done of it by then does no harm when it is done again.
   func answerIfRoom(
-    _ request: ListenRequest, client: Int,
-    with piece: Result<PatternLoader.CachedPattern, ListenError>? = nil
+    _ request: ListenRequest, client: Int, with piece: Result<PatternLoader.CachedPattern, ListenError>? = nil
   ) -> ListenReply? {
-    do throws(ListenError) {
-      return .ok(try perform(request, client, piece), tag: request.tag)
-    } catch {
+    do throws(ListenError) { return .ok(try perform(request, client, piece), tag: request.tag) } catch {
       return error.kind == .busy ? nil : .error(error, tag: request.tag)
     }
   }
 
   private func perform(
-    _ request: ListenRequest, _ client: Int,
-    _ piece: Result<PatternLoader.CachedPattern, ListenError>?
+    _ request: ListenRequest, _ client: Int, _ piece: Result<PatternLoader.CachedPattern, ListenError>?
   ) throws(ListenError) -> [ListenReply.Field] {
     collect()
     self.client = client
@@ -123,16 +115,10 @@ package final class ListenSession {
     collect()
     do throws(PlaybackError) {
       for voice in voices where voice.stopFrame == nil && voice.successionFrame == nil {
-        if voice.isPaused {
-          try end(voice, at: moment(.now))
-        } else {
-          try voice.player.loop(passCount: 1)
-        }
+        if voice.isPaused { try end(voice, at: moment(.now)) } else { try voice.player.loop(passCount: 1) }
       }
       return true
-    } catch {
-      return false
-    }
+    } catch { return false }
   }
 
   /// Seconds until all has been heard; nothing while something plays or waits for its time.
@@ -143,16 +129,15 @@ package final class ListenSession {
     guard voices.isEmpty, taps.count == 0 else { return nil }
     let delay = engine.routing.channels.map(\.delay).max() ?? 0
     let left =
-      Double(endFrame + Int64(delay) - engine.position) / engine.rate
-      + (tail ?? engine.routing.tail(rate: engine.rate))
+      Double(endFrame + Int64(delay) - engine.position) / engine.rate + (tail ?? engine.routing.tail(rate: engine.rate))
     return max(0, left)
   }
 
   // MARK: -
 
-  private func perform(
-    _ command: ListenCommand, _ piece: Result<PatternLoader.CachedPattern, ListenError>?
-  ) throws(ListenError) -> [ListenReply.Field] {
+  private func perform(_ command: ListenCommand, _ piece: Result<PatternLoader.CachedPattern, ListenError>?)
+    throws(ListenError) -> [ListenReply.Field]
+  {
     switch command {
     case .play(let play): return try start(play, try self.piece(piece, play.pattern))
     case .tap(let intensity, let sharpness, let time):
@@ -168,8 +153,7 @@ package final class ListenSession {
     case .rate(let name, let rate): try setPlaybackRate(rate, of: name)
     case .pan(let name, let position, let ramp): try pan(name, to: position, over: ramp)
     case .mute(let name, let isOn): try setMuted(isOn, name)
-    case .preload(let pattern):
-      return [.number("duration", try self.piece(piece, pattern).duration)]
+    case .preload(let pattern): return [.number("duration", try self.piece(piece, pattern).duration)]
     case .duck(let duck): try self.duck(duck)
     case .status: return status
     case .list: return names.map { .text($0) }
@@ -180,17 +164,17 @@ package final class ListenSession {
   }
 
   /// A pattern that was loaded for a request, or is loaded now.
-  private func piece(
-    _ loaded: Result<PatternLoader.CachedPattern, ListenError>?, _ word: String
-  ) throws(ListenError) -> PatternLoader.CachedPattern {
+  private func piece(_ loaded: Result<PatternLoader.CachedPattern, ListenError>?, _ word: String) throws(ListenError)
+    -> PatternLoader.CachedPattern
+  {
     guard let loaded else { return try loader.piece(word) }
     return try loaded.get()
   }
 
   /// A noise that was made for a request, or is made now.
-  private func piece(
-    _ made: Result<PatternLoader.CachedPattern, ListenError>?, _ noise: ListenCommand.Noise
-  ) throws(ListenError) -> PatternLoader.CachedPattern {
+  private func piece(_ made: Result<PatternLoader.CachedPattern, ListenError>?, _ noise: ListenCommand.Noise)
+    throws(ListenError) -> PatternLoader.CachedPattern
+  {
     guard let made else { return try loader.piece(noise) }
     return try made.get()
   }
@@ -201,14 +185,12 @@ package final class ListenSession {
     let paused = voices.count { $0.isPaused }
     let peak = engine.routing.channels.indices.map { engine.takePeak(ofChannel: $0) }.max() ?? 0
     return [
-      .number("time", engine.seconds), .count("playing", voices.count - unstarted - paused),
-      .count("waiting", waiting), .count("paused", paused), .count("voices", engine.voiceCount),
-      .number("strength", Double(engine.strength)), .pair("muted", engine.isMuted ? "yes" : "no"),
-      .number("peak", Double(peak)),
-      .number("limited", Double(engine.limitedFrameCount) / engine.rate),
-      .count("underruns", trouble.underrunCount),
-      .number("missed", Double(trouble.missedFrameCount) / engine.rate),
-      .pair("device", device), .count("rate", Int(engine.rate)),
+      .number("time", engine.seconds), .count("playing", voices.count - unstarted - paused), .count("waiting", waiting),
+      .count("paused", paused), .count("voices", engine.voiceCount), .number("strength", Double(engine.strength)),
+      .pair("muted", engine.isMuted ? "yes" : "no"), .number("peak", Double(peak)),
+      .number("limited", Double(engine.limitedFrameCount) / engine.rate), .count("underruns", trouble.underrunCount),
+      .number("missed", Double(trouble.missedFrameCount) / engine.rate), .pair("device", device),
+      .count("rate", Int(engine.rate)),
     ]
   }
 
@@ -237,8 +219,7 @@ package final class ListenSession {
       case .after(let seconds): now + FrameConversion.frame(seconds: seconds, rate: engine.rate)
       case .at(let seconds): Int64((seconds * engine.rate).rounded())
       }
-    return frame > now
-      ? ScheduledTime(time: .frame(frame), frame: frame) : ScheduledTime(time: .now, frame: now)
+    return frame > now ? ScheduledTime(time: .frame(frame), frame: frame) : ScheduledTime(time: .now, frame: now)
   }
 
   /// How long until something is to be done without a request; nil where there is nothing.
@@ -283,8 +264,7 @@ package final class ListenSession {
 
   private func tellEnd(of voice: ListenPlayer, _ event: String, at frame: Int64) {
     guard let name = voice.name else { return }
-    events.append(
-      .event(event, [.pair("name", name), .number("time", Double(frame) / engine.rate)]))
+    events.append(.event(event, [.pair("name", name), .number("time", Double(frame) / engine.rate)]))
   }
 
   /// Keeps an event to be reported.
@@ -295,17 +275,13 @@ package final class ListenSession {
   /// Reports something that happened at the device.
   ///
   /// - Parameter now: When, on the clock that `reportFolded` goes by.
-  package func note(_ event: SinkEvent, at now: Duration) {
-    for report in trouble.add(event, at: now) { tell(report) }
-  }
+  package func note(_ event: SinkEvent, at now: Duration) { for report in trouble.add(event, at: now) { tell(report) } }
 
   /// How long until events of the device that repeat are to be reported; nil where there are none.
   package func foldedTimeout(at now: Duration) -> Duration? { trouble.timeout(at: now) }
 
   /// Reports what was held back and is due; all of it without a time.
-  package func reportFolded(at now: Duration?) {
-    for report in trouble.takeDue(at: now) { tell(report) }
-  }
+  package func reportFolded(at now: Duration?) { for report in trouble.takeDue(at: now) { tell(report) } }
 
   private func tell(_ report: SinkEventFolding.Report) {
     let event = report.event

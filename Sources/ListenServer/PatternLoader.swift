@@ -33,9 +33,7 @@ final class PatternLoader: Sendable {
     /// What came of it; nil while it is loading.
     var result: Result<CachedPattern, ListenError>? { state.withLock { $0 } }
 
-    fileprivate func finish(_ result: Result<CachedPattern, ListenError>) {
-      state.withLock { $0 = result }
-    }
+    fileprivate func finish(_ result: Result<CachedPattern, ListenError>) { state.withLock { $0 = result } }
   }
 
   private struct Entry {
@@ -63,9 +61,8 @@ final class PatternLoader: Sendable {
   ///   - loadsAside: Whether jobs have threads of their own; else they are done at once.
   ///   - message: One line about why a pattern cannot be read.
   init(
-    profiles: [TransducerProfile], rate: Double, formats: FormatRegistry = .standard,
-    folder: String? = nil, loadsAside: Bool = false,
-    message: @escaping @Sendable (any Error) -> String = { "\($0)" }
+    profiles: [TransducerProfile], rate: Double, formats: FormatRegistry = .standard, folder: String? = nil,
+    loadsAside: Bool = false, message: @escaping @Sendable (any Error) -> String = { "\($0)" }
   ) {
     self.profiles = profiles
     self.rate = rate
@@ -97,9 +94,9 @@ final class PatternLoader: Sendable {
     try CachedPattern(noise, profiles: profiles, rate: rate)
   }
 
-  private func begin(
-    wake: WakeSignal?, _ make: @escaping @Sendable () throws(ListenError) -> CachedPattern
-  ) throws(ListenError) -> Job {
+  private func begin(wake: WakeSignal?, _ make: @escaping @Sendable () throws(ListenError) -> CachedPattern)
+    throws(ListenError) -> Job
+  {
     let job = Job()
     guard loadsAside else {
       job.finish(Self.outcome(of: make))
@@ -117,14 +114,8 @@ final class PatternLoader: Sendable {
     return job
   }
 
-  private static func outcome(
-    of make: () throws(ListenError) -> CachedPattern
-  ) -> Result<CachedPattern, ListenError> {
-    do throws(ListenError) {
-      return .success(try make())
-    } catch {
-      return .failure(error)
-    }
+  private static func outcome(of make: () throws(ListenError) -> CachedPattern) -> Result<CachedPattern, ListenError> {
+    do throws(ListenError) { return .success(try make()) } catch { return .failure(error) }
   }
 
   /// The pattern of a file or a shipped one; may take any time.
@@ -138,36 +129,28 @@ final class PatternLoader: Sendable {
     let stamp = FileStamp(place)
     do {
       let pattern = try LoadedPattern(input)
-      let sources = pattern.sources.filter { $0 != place }.map {
-        (path: $0, stamp: FileStamp($0))
-      }
+      let sources = pattern.sources.filter { $0 != place }.map { (path: $0, stamp: FileStamp($0)) }
       let piece = CachedPattern(
         name: input.outputStem, plans: try pattern.plans(for: profiles, rate: rate),
         duration: pattern.composition.duration)
       let entry = Entry(piece: piece, sources: [(place, stamp)] + sources)
       entries.withLock { $0.keep(entry, for: word) }
       return piece
-    } catch {
-      throw ListenError(.invalidPattern, message(error))
-    }
+    } catch { throw ListenError(.invalidPattern, message(error)) }
   }
 
   /// One pattern, from where it may be read.
   private func input(_ word: String) throws(ListenError) -> PatternInput {
-    if word == "-" {
-      throw ListenError(.invalidPattern, "- (standard input) is used for commands; name a file")
-    }
+    if word == "-" { throw ListenError(.invalidPattern, "- (standard input) is used for commands; name a file") }
     let path = try confined(word)
     switch FileSystem.entry(at: path) {
-    case .folder:
-      throw ListenError(.invalidPattern, "\(word.inQuotes) is a folder; name one pattern")
+    case .folder: throw ListenError(.invalidPattern, "\(word.inQuotes) is a folder; name one pattern")
     case .other: throw ListenError(.invalidPattern, "\(word.inQuotes) is not a regular file")
     case .file, .nothing: break
     }
     let (inputs, problems) = PatternInput.find([path], formats: formats)
     guard let input = inputs.first else {
-      throw ListenError(
-        .invalidPattern, problems.first?.description ?? "\(word.inQuotes) cannot be read")
+      throw ListenError(.invalidPattern, problems.first?.description ?? "\(word.inQuotes) cannot be read")
     }
     return input
   }

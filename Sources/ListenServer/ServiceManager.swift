@@ -13,9 +13,7 @@ package enum ServiceManager {
 
   /// Reports a state to the service manager, such as `READY=1`, where it wants to know: sd_notify(3).
   package static func notify(_ state: String) {
-    guard let path = variable("NOTIFY_SOCKET"), path.hasPrefix("/") || path.hasPrefix("@") else {
-      return
-    }
+    guard let path = variable("NOTIFY_SOCKET"), path.hasPrefix("/") || path.hasPrefix("@") else { return }
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
     var bytes = Array(path.utf8)
@@ -36,7 +34,5 @@ package enum ServiceManager {
     }
   }
 
-  private static func variable(_ name: String) -> String? {
-    unsafe getenv(name).map { unsafe String(cString: $0) }
-  }
+  private static func variable(_ name: String) -> String? { unsafe getenv(name).map { unsafe String(cString: $0) } }
 }

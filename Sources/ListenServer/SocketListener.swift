@@ -81,9 +81,7 @@ package final class SocketListener {
   }
 
   /// Sends a line to all clients.
-  package func sendToAll(_ reply: ListenReply) {
-    for (_, connection) in connections { connection.send(reply) }
-  }
+  package func sendToAll(_ reply: ListenReply) { for (_, connection) in connections { connection.send(reply) } }
 
   /// Leaves a client's lines where they are, or takes them again.
   package func hold(_ client: Client, _ isHeld: Bool) {
@@ -91,9 +89,7 @@ package final class SocketListener {
   }
 
   /// Takes nothing from a client any more and lets it go when it has what waits for it.
-  package func end(_ client: Client) {
-    connections.first { $0.client == client }?.connection.end()
-  }
+  package func end(_ client: Client) { connections.first { $0.client == client }?.connection.end() }
 
   private func accept() -> [Event] {
     var events: [Event] = []
@@ -144,9 +140,7 @@ final class SocketFile {
       stamp = nil
       throw .system(path, "cannot be opened")
     }
-    do throws(FileError) {
-      stamp = try Self.bind(descriptor, to: path)
-    } catch {
+    do throws(FileError) { stamp = try Self.bind(descriptor, to: path) } catch {
       stamp = nil
       throw error
     }
@@ -188,9 +182,7 @@ final class SocketFile {
   }
 
   /// Removes a socket at which nobody answers, and nothing else.
-  private static func removeLeftover(
-    _ path: String, _ address: inout sockaddr_un
-  ) throws(FileError) {
+  private static func removeLeftover(_ path: String, _ address: inout sockaddr_un) throws(FileError) {
     var status = stat()
     guard unsafe lstat(path, &status) == 0 else { return }
     guard status.st_mode & S_IFMT == S_IFSOCK else {
@@ -202,9 +194,7 @@ final class SocketFile {
     defer { close(probe) }
     let result = unsafe withAddress(&address) { unsafe connect(probe, $0, $1) }
     // A queue that is full is somebody's too.
-    guard result != 0 && errno != EAGAIN else {
-      throw FileError(path, "is in use; another program listens there")
-    }
+    guard result != 0 && errno != EAGAIN else { throw FileError(path, "is in use; another program listens there") }
     guard errno == ECONNREFUSED else { throw .system(path, "exists and cannot be checked") }
     guard unsafe unlink(path) == 0 else { throw .system(path, "cannot be replaced") }
   }
@@ -221,9 +211,9 @@ final class SocketFile {
     return address
   }
 
-  private static func withAddress(
-    _ address: inout sockaddr_un, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
-  ) -> Int32 {
+  private static func withAddress(_ address: inout sockaddr_un, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32)
+    -> Int32
+  {
     unsafe withUnsafePointer(to: &address) { pointer in
       unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
         unsafe body($0, socklen_t(MemoryLayout<sockaddr_un>.size))

@@ -85,9 +85,7 @@ struct TapSchedule {
     var place = place
     while true {
       let children = [2 * place + 1, 2 * place + 2].filter { $0 < heap.count }
-      guard let least = children.min(by: { isBefore($0, $1) }), isBefore(least, place) else {
-        return
-      }
+      guard let least = children.min(by: { isBefore($0, $1) }), isBefore(least, place) else { return }
       heap.swapAt(place, least)
       place = least
     }

@@ -17,14 +17,8 @@ extension Comparison {
       json.number("levelDecibels", decibels)
     case .different: json.member("equality", "different")
     }
-    json.array("sentences") { list in
-      for sentence in notes + sentences + limits { list.element(sentence) }
-    }
-    if let recording {
-      json.object("recording") { recording.write(to: &$0) }
-    } else {
-      json.null("recording")
-    }
+    json.array("sentences") { list in for sentence in notes + sentences + limits { list.element(sentence) } }
+    if let recording { json.object("recording") { recording.write(to: &$0) } } else { json.null("recording") }
     json.object("alignment") { alignment in
       alignment.number("seconds", self.alignment.seconds)
       alignment.number("correlation", self.alignment.correlation)
@@ -32,9 +26,7 @@ extension Comparison {
     json.member("match", options.levelMatch?.rawValue ?? "shared")
     json.number("referenceGain", referenceGain)
     json.number("gain", otherGain)
-    json.array("differences") { list in
-      for difference in differences { list.object { difference.write(to: &$0) } }
-    }
+    json.array("differences") { list in for difference in differences { list.object { difference.write(to: &$0) } } }
     json.object("figures") { measurements[1].write(to: &$0) }
   }
 }
@@ -50,12 +42,8 @@ extension Difference {
     json.member("unit", unit.rawValue)
     json.number("before", before)
     json.number("after", after)
-    json.array("referenceEvents", layout: .line) { list in
-      for index in referenceEvents { list.element(index) }
-    }
-    json.array("otherEvents", layout: .line) { list in
-      for index in otherEvents { list.element(index) }
-    }
+    json.array("referenceEvents", layout: .line) { list in for index in referenceEvents { list.element(index) } }
+    json.array("otherEvents", layout: .line) { list in for index in otherEvents { list.element(index) } }
     json.number("significance", significance)
     json.number("largestShiftSeconds", largestShift)
     json.number("confidence", confidence)
@@ -78,9 +66,7 @@ extension RecordingMatch {
     json.number("noiseDecibels", noise)
     json.number("humDecibels", hum)
     json.number("mainsHertz", mains)
-    json.array("humHertz", layout: .line) { list in
-      for line in lines { list.element(line) }
-    }
+    json.array("humHertz", layout: .line) { list in for line in lines { list.element(line) } }
     json.member("judgedEvents", judgedCount)
     json.member("events", eventCount)
     json.number("leastDecibels", leastDecibels)

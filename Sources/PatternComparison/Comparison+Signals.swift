@@ -16,8 +16,7 @@ extension Comparison {
       otherGain = matchGain
     }
     let gains = (referenceGain, otherGain)
-    var pair = SignalPair(
-      reference.signal, other.signal, alignment: options.alignment, gains: gains)
+    var pair = SignalPair(reference.signal, other.signal, alignment: options.alignment, gains: gains)
     var signals: SignalDifferences?
     if options.alignment == .auto, pair.shift != 0 {
       // A sound that came or went can pull one onto another: the simpler story is the true one.
@@ -63,8 +62,7 @@ extension Comparison {
     }
     let count = Double(max(1, pair.reference.count))
     return (
-      gain > 0 ? 20 * log10(gain) : -200, Decibels.of(power: rest / count),
-      Decibels.of(power: rest / max(xx, 1e-30))
+      gain > 0 ? 20 * log10(gain) : -200, Decibels.of(power: rest / count), Decibels.of(power: rest / max(xx, 1e-30))
     )
   }
 
@@ -78,9 +76,9 @@ extension Comparison {
   private func residue(of pair: SignalPair) -> Equality? {
     guard pair.shift == 0, !pair.isInverted, pair.offset == 0 else { return nil }
     let (decibels, rest, share) = rest(of: pair)
-    guard abs(decibels) < SoundMeasure.leastLevel, rest <= Self.leastResidue,
-      share <= Self.greatestShare
-    else { return nil }
+    guard abs(decibels) < SoundMeasure.leastLevel, rest <= Self.leastResidue, share <= Self.greatestShare else {
+      return nil
+    }
     return .within(noise: rest > -190 ? rest : nil, decibels: decibels)
   }
 
@@ -111,12 +109,11 @@ extension Comparison {
     let end = max(reference.signal.duration, other.signal.duration)
     let sentence =
       isMissing
-      ? "\(options.otherLabel) is silent."
-      : "\(options.otherLabel) is not silent, unlike \(options.referenceLabel)."
+      ? "\(options.otherLabel) is silent." : "\(options.otherLabel) is not silent, unlike \(options.referenceLabel)."
     differences.append(
       Difference(
-        isMissing ? .missing : .added, in: 0...end, isThroughout: true,
-        amount: peak ?? JustNoticeableDifference.floor, unit: .fullScale, sentence: sentence))
+        isMissing ? .missing : .added, in: 0...end, isThroughout: true, amount: peak ?? JustNoticeableDifference.floor,
+        unit: .fullScale, sentence: sentence))
   }
 
   /// Tells another length of the recording where nothing that was found explains it.
@@ -131,13 +128,11 @@ extension Comparison {
     }
     // A sound that is a little higher is a little shorter.
     guard abs(change) > (differences.isEmpty ? 0.001 : 0.01), !explained else { return }
-    let values = SentenceFormatting.value(
-      other.signal.duration, insteadOf: reference.signal.duration)
+    let values = SentenceFormatting.value(other.signal.duration, insteadOf: reference.signal.duration)
     differences.append(
       Difference(
-        .length, in: 0...max(reference.signal.duration, other.signal.duration),
-        amount: change, unit: .seconds, before: reference.signal.duration,
-        after: other.signal.duration, significance: 0,
+        .length, in: 0...max(reference.signal.duration, other.signal.duration), amount: change, unit: .seconds,
+        before: reference.signal.duration, after: other.signal.duration, significance: 0,
         sentence: "\(options.otherLabel)'s recording is \(SentenceFormatting.span(change)) "
           + "\(change > 0 ? "longer" : "shorter"): \(values) s."))
   }
@@ -149,8 +144,8 @@ extension Comparison {
     if count != otherCount {
       differences.append(
         Difference(
-          .channels, in: 0...end, amount: Double(otherCount - count), unit: .count,
-          before: Double(count), after: Double(otherCount), significance: 0,
+          .channels, in: 0...end, amount: Double(otherCount - count), unit: .count, before: Double(count),
+          after: Double(otherCount), significance: 0,
           sentence: "\(options.otherLabel) has \(otherCount) channel\(otherCount == 1 ? "" : "s"), "
             + "\(options.referenceLabel) \(count)."))
     } else if count > 1, differences.isEmpty {
@@ -164,9 +159,7 @@ extension Comparison {
     var greatest = -200.0
     for (index, (a, b)) in zip(reference.signal.channels, other.signal.channels).enumerated() {
       var power = 0.0
-      for (x, y) in zip(a, b) where x.isFinite && y.isFinite {
-        power += Double(x - y) * Double(x - y)
-      }
+      for (x, y) in zip(a, b) where x.isFinite && y.isFinite { power += Double(x - y) * Double(x - y) }
       let rest = Decibels.of(power: power / Double(max(1, a.count)))
       guard rest > Self.leastResidue else { continue }
       numbers.append(index + 1)
@@ -177,8 +170,7 @@ extension Comparison {
     differences.append(
       Difference(
         .channels, in: 0...end, amount: greatest, unit: .fullScale,
-        sentence:
-          "\(options.otherLabel)'s channel\(isOne ? "" : "s") \(SentenceFormatting.list(numbers)) "
+        sentence: "\(options.otherLabel)'s channel\(isOne ? "" : "s") \(SentenceFormatting.list(numbers)) "
           + "\(isOne ? "differs" : "differ"), though the mix of all is the same."))
   }
 }

@@ -55,8 +55,7 @@ public struct Comparison: Sendable {
     _ reference: Take, _ other: Take, options: ComparisonOptions = ComparisonOptions(),
     referenceMeasurements: TakeMeasurements? = nil
   ) {
-    precondition(
-      reference.signal.rate == other.signal.rate, "takes are compared at one rate")
+    precondition(reference.signal.rate == other.signal.rate, "takes are compared at one rate")
     self.reference = reference
     self.other = other
     self.options = options
@@ -92,9 +91,7 @@ public struct Comparison: Sendable {
       let index = differences.firstIndex(where: { $0.kind == .time && $0.isThroughout })
     else { return }
     alignment.seconds = differences.remove(at: index).amount
-    if differences.isEmpty, equality == .different {
-      equality = .within(noise: nil, decibels: 0)
-    }
+    if differences.isEmpty, equality == .different { equality = .within(noise: nil, decibels: 0) }
   }
 
   /// Takes the level of the whole out of what differs between two patterns, if the options say so.
@@ -104,9 +101,7 @@ public struct Comparison: Sendable {
     (referenceGain, matchGain) = (gains[0], gains[1])
     otherGain = matchGain
     differences.removeAll { $0.kind == .level && $0.isThroughout }
-    if differences.isEmpty, equality == .different {
-      equality = .within(noise: nil, decibels: 0)
-    }
+    if differences.isEmpty, equality == .different { equality = .within(noise: nil, decibels: 0) }
   }
 
   /// First what is true of the whole, then what is felt most, then what comes first.
@@ -120,15 +115,13 @@ public struct Comparison: Sendable {
 
   /// Compares two patterns event by event; nil where they have too little in common.
   func eventDifferences() -> [Difference]? {
-    guard let composition = reference.composition,
-      let otherComposition = other.composition,
+    guard let composition = reference.composition, let otherComposition = other.composition,
       reference.profile == other.profile
     else { return nil }
     let match = EventMatch(composition, otherComposition)
     let least = min(match.reference.count, match.other.count)
     guard match.pairs.count * 2 >= least else { return nil }
-    let events = EventDifferences(
-      match, of: composition, profile: reference.profile, options: options)
+    let events = EventDifferences(match, of: composition, profile: reference.profile, options: options)
     let controls = ControlDifferences(
       composition, otherComposition, match: match, profile: reference.profile, options: options)
     return events.found + controls.found
@@ -142,16 +135,12 @@ public struct Comparison: Sendable {
     let a = options.referenceLabel
     let b = options.otherLabel
     switch equality {
-    case .identical where differences.isEmpty:
-      return "\(b) is identical to \(a), sample for sample."
-    case .identical:
-      return "\(b) renders identically to \(a), but is written differently."
+    case .identical where differences.isEmpty: return "\(b) is identical to \(a), sample for sample."
+    case .identical: return "\(b) renders identically to \(a), but is written differently."
     case .within(let noise, let decibels):
       var rest: [String] = []
       if abs(decibels) >= 0.005 { rest.append(SentenceFormatting.decibels(abs(decibels))) }
-      if let noise {
-        rest.append("a residual at \(SentenceFormatting.number(noise, places: 0)) dBFS")
-      }
+      if let noise { rest.append("a residual at \(SentenceFormatting.number(noise, places: 0)) dBFS") }
       if rest.isEmpty { return "\(b) is equal to \(a)." }
       return "\(b) is equal to \(a) except for \(rest.joined(separator: " and "))."
     case .different: return nil
@@ -169,9 +158,8 @@ public struct Comparison: Sendable {
     }
     guard let match = options.levelMatch, match != .none else { return notes }
     let means = match == .loudness ? "loudness" : "weighted energy"
-    for (label, gain) in [
-      (options.referenceLabel, referenceGain), (options.otherLabel, matchGain),
-    ] where gain > 0 && gain < 1 {
+    for (label, gain) in [(options.referenceLabel, referenceGain), (options.otherLabel, matchGain)]
+    where gain > 0 && gain < 1 {
       let decibels = SentenceFormatting.decibels(-20 * log10(gain))
       notes.append("\(label) was attenuated by \(decibels) to match \(means).")
     }

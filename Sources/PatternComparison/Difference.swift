@@ -31,9 +31,9 @@ public struct Difference: Equatable, Sendable {
 
   /// Makes a difference; its significance follows from the amount where none is given.
   public init(
-    _ kind: Kind, in range: ClosedRange<Double>, isThroughout: Bool = false, amount: Double,
-    unit: Unit, before: Double? = nil, after: Double? = nil, referenceEvents: [Int] = [],
-    otherEvents: [Int] = [], significance: Double? = nil, sentence: String
+    _ kind: Kind, in range: ClosedRange<Double>, isThroughout: Bool = false, amount: Double, unit: Unit,
+    before: Double? = nil, after: Double? = nil, referenceEvents: [Int] = [], otherEvents: [Int] = [],
+    significance: Double? = nil, sentence: String
   ) {
     self.kind = kind
     self.range = range
@@ -151,9 +151,7 @@ public enum JustNoticeableDifference {
   ///
   /// 2.5 %: Drake and Botte, "Tempo sensitivity in auditory sequences", Perception & Psychophysics 54
   /// (1993): 1.5 to 6 %. An event that is late by a step of time is so whatever made it late.
-  static func tempo(percent: Double, shift: Double) -> Double {
-    max(abs(percent) / 2.5, abs(shift) / seconds)
-  }
+  static func tempo(percent: Double, shift: Double) -> Double { max(abs(percent) / 2.5, abs(shift) / seconds) }
 
   /// How many steps an amount is; what cannot be measured in steps counts as three.
   static func count(in amount: Double, _ unit: Difference.Unit) -> Double {

@@ -26,18 +26,14 @@ public enum LevelMatch: String, CaseIterable, Sendable {
     case .weighted: levels = signals.map(Self.weightedLevel)
     }
     guard let weakest = levels.compactMap(\.self).min() else { return signals.map { _ in 1 } }
-    return levels.map { level in
-      level.map { min(1, Decibels.factor(weakest - $0)) } ?? 1
-    }
+    return levels.map { level in level.map { min(1, Decibels.factor(weakest - $0)) } ?? 1 }
   }
 
   /// A factor for each take, as for its signal.
   public func gains(for takes: [Take]) -> [Double] { gains(for: takes.map(\.signal)) }
 
   /// Loudness in LUFS, or nil where the signal is too quiet for one.
-  static func loudness(of signal: Signal) -> Double? {
-    (try? Levels(of: signal))?.integratedLoudness
-  }
+  static func loudness(of signal: Signal) -> Double? { (try? Levels(of: signal))?.integratedLoudness }
 
   /// The level a hand feels over all channels, in decibels; nil for silence.
   ///

@@ -13,9 +13,7 @@ package enum SentenceFormatting {
   }
 
   /// `3.2 dB`, and two places below a tenth.
-  static func decibels(_ value: Double) -> String {
-    "\(number(value, places: abs(value) < 0.095 ? 2 : 1)) dB"
-  }
+  static func decibels(_ value: Double) -> String { "\(number(value, places: abs(value) < 0.095 ? 2 : 1)) dB" }
 
   /// A moment: `0.512 s`.
   static func moment(_ seconds: Double) -> String { "\(number(seconds, places: 3)) s" }
@@ -29,9 +27,7 @@ package enum SentenceFormatting {
   }
 
   /// `12 %`, and a place below 2.
-  static func percent(_ value: Double) -> String {
-    "\(number(abs(value), places: abs(value) < 1.95 ? 1 : 0)) %"
-  }
+  static func percent(_ value: Double) -> String { "\(number(abs(value), places: abs(value) < 1.95 ? 1 : 0)) %" }
 
   /// `98 instead of 87 Hz`, with as many places as distinguish them.
   static func hertz(_ after: Double, insteadOf before: Double) -> String {
@@ -51,22 +47,18 @@ package enum SentenceFormatting {
 
   /// `3.2 dB stronger` or `weaker`; from 60 dB on one of the two is silence.
   static func strength(_ decibels: Double) -> String {
-    if abs(decibels) >= EventAttribute.greatestDecibels {
-      return decibels < 0 ? "silent" : "no longer silent"
-    }
+    if abs(decibels) >= EventAttribute.greatestDecibels { return decibels < 0 ? "silent" : "no longer silent" }
     return "\(self.decibels(abs(decibels))) \(decibels < 0 ? "weaker" : "stronger")"
   }
 
   /// `8 ms later` or `earlier`.
-  static func shift(_ seconds: Double) -> String {
-    "\(span(seconds)) \(seconds < 0 ? "earlier" : "later")"
-  }
+  static func shift(_ seconds: Double) -> String { "\(span(seconds)) \(seconds < 0 ? "earlier" : "later")" }
 
   /// `third`, up to twelfth.
   static func ordinal(_ number: Int) -> String? {
     let words = [
-      "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
-      "eleventh", "twelfth",
+      "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh",
+      "twelfth",
     ]
     return words.indices.contains(number - 1) ? words[number - 1] : nil
   }
@@ -107,7 +99,6 @@ package enum SentenceFormatting {
   static func span(_ low: Double, to high: Double) -> String {
     if low < 0, high > 0 { return "\(strength(low)) to \(strength(high))" }
     return high > 0
-      ? "\(number(low, places: 1)) to \(strength(high))"
-      : "\(number(-high, places: 1)) to \(strength(low))"
+      ? "\(number(low, places: 1)) to \(strength(high))" : "\(number(-high, places: 1)) to \(strength(low))"
   }
 }

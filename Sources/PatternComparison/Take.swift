@@ -27,8 +27,8 @@ public struct Take: Sendable {
 
   /// Makes a take.
   public init(
-    name: String, source: Source, signal: Signal, profile: TransducerProfile,
-    text: String? = nil, feeling: String? = nil
+    name: String, source: Source, signal: Signal, profile: TransducerProfile, text: String? = nil,
+    feeling: String? = nil
   ) {
     self.name = name
     self.source = source
@@ -79,9 +79,7 @@ public struct TakeMeasurements: Equatable, Sendable {
     channelCount = signal.channels.count
     let mono = Signal(signal.mono, rate: signal.rate)
     let levels = try? Levels(of: signal)
-    func known(_ decibels: Double?) -> Double? {
-      decibels.flatMap { $0.isFinite && $0 > Decibels.silence ? $0 : nil }
-    }
+    func known(_ decibels: Double?) -> Double? { decibels.flatMap { $0.isFinite && $0 > Decibels.silence ? $0 : nil } }
     peak = known(levels?.samplePeakDecibels)
     rms = known(levels?.rmsDecibels)
     loudness = known(levels?.integratedLoudness)

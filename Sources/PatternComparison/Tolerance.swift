@@ -45,23 +45,20 @@ public struct Tolerance: Equatable, Sendable {
   /// waveform that differs as the one it can cause in the whole. Another tempo counts by its percentage
   /// and by how far it moves the event it moves most. What comes, goes or cannot be measured exceeds
   /// any limit.
-  func exceeded(
-    by difference: Difference, referencePeak: Double
-  ) -> [(value: Double?, limit: Double?, unit: Difference.Unit)] {
+  func exceeded(by difference: Difference, referencePeak: Double) -> [(
+    value: Double?, limit: Double?, unit: Difference.Unit
+  )] {
     // A limit that is met exactly is met, whatever the last digit of its arithmetic.
     let slack = 1 + 1e-6
-    func over(
-      _ value: Double, _ limit: Double, _ unit: Difference.Unit
-    ) -> [(value: Double?, limit: Double?, unit: Difference.Unit)] {
-      abs(value) <= limit * slack ? [] : [(value, limit, unit)]
-    }
+    func over(_ value: Double, _ limit: Double, _ unit: Difference.Unit) -> [(
+      value: Double?, limit: Double?, unit: Difference.Unit
+    )] { abs(value) <= limit * slack ? [] : [(value, limit, unit)] }
     let amount = difference.amount
     switch (difference.kind, difference.unit) {
     case (.missing, _), (.added, _): return [(nil, nil, difference.unit)]
     case (.spectrum, .decibels): return over(Self.change(amount), decibels, .decibels)
     case (.tempo, _):
-      return over(amount, percent, .percent)
-        + (difference.largestShift.map { over($0, seconds, .seconds) } ?? [])
+      return over(amount, percent, .percent) + (difference.largestShift.map { over($0, seconds, .seconds) } ?? [])
     case (_, .decibels): return over(amount, decibels, .decibels)
     case (_, .seconds): return over(amount, seconds, .seconds)
     case (_, .percent): return over(amount, percent, .percent)
@@ -83,8 +80,7 @@ extension Comparison {
   /// as a limit, or whole events, exceeds the tolerance as well: it cannot be verified.
   public func excesses(over tolerance: Tolerance) -> [Tolerance.Excess] {
     guard equality != .identical else { return [] }
-    let peak = reference.signal.channels.reduce(0 as Float) { peak, channel in
-      channel.reduce(peak) { max($0, abs($1)) }
+    let peak = reference.signal.channels.reduce(0 as Float) { peak, channel in channel.reduce(peak) { max($0, abs($1)) }
     }
     let found = differences.flatMap { difference in
       tolerance.exceeded(by: total(difference), referencePeak: Double(peak)).map {
@@ -96,19 +92,18 @@ extension Comparison {
 
   /// A difference of one sound with that of the whole, relative to which it was measured.
   private func total(_ difference: Difference) -> Difference {
-    guard isRelativeToWhole, !difference.isThroughout,
-      difference.kind == .level || difference.kind == .time
-    else { return difference }
+    guard isRelativeToWhole, !difference.isThroughout, difference.kind == .level || difference.kind == .time else {
+      return difference
+    }
     var total = difference
-    total.amount += differences.filter {
-      $0.isThroughout && $0.kind == difference.kind && $0.unit == difference.unit
-    }.reduce(0) { $0 + $1.amount }
+    total.amount += differences.filter { $0.isThroughout && $0.kind == difference.kind && $0.unit == difference.unit }
+      .reduce(0) { $0 + $1.amount }
     return total
   }
 
-  private func excess(
-    _ difference: Difference, _ value: Double?, _ limit: Double?, _ unit: Difference.Unit
-  ) -> Tolerance.Excess {
+  private func excess(_ difference: Difference, _ value: Double?, _ limit: Double?, _ unit: Difference.Unit)
+    -> Tolerance.Excess
+  {
     var text = difference.kind.rawValue
     if let value, let limit {
       text += " \(Self.measured(value, over: limit, unit)): \(place(of: difference))"
@@ -118,14 +113,12 @@ extension Comparison {
       text += ": \(difference.sentence.dropLast())"
     }
     return Tolerance.Excess(
-      kind: difference.kind, value: value, limit: limit, unit: unit, range: difference.range,
-      isUnverified: false, text: text)
+      kind: difference.kind, value: value, limit: limit, unit: unit, range: difference.range, isUnverified: false,
+      text: text)
   }
 
   /// `+1.001 dB > 1 dB`, with as many places as show that the limit is exceeded.
-  private static func measured(
-    _ value: Double, over limit: Double, _ unit: Difference.Unit
-  ) -> String {
+  private static func measured(_ value: Double, over limit: Double, _ unit: Difference.Unit) -> String {
     let scale = unit == .seconds ? 1_000.0 : 1
     let name = unit == .seconds ? "ms" : unit.rawValue
     let bound = SentenceFormatting.number(limit * scale, places: 3)
@@ -153,8 +146,7 @@ extension Comparison {
     guard indices.count == 1, let event = events.first(where: { $0.index == first }) else {
       return "\(indices.count) events from \(moment)"
     }
-    return
-      "\(EventNames(events, owner: "").name(event)) at \(SentenceFormatting.moment(event.time))"
+    return "\(EventNames(events, owner: "").name(event)) at \(SentenceFormatting.moment(event.time))"
   }
 
   /// The event of the reference that another tempo moves most: the last.
@@ -169,10 +161,9 @@ extension Comparison {
   private func unverified(_ tolerance: Tolerance) -> [Tolerance.Excess] {
     guard let recording, recording.outcome == .found else { return [] }
     let range = 0...max(reference.signal.duration, other.signal.duration)
-    func excess(
-      _ kind: Difference.Kind, _ value: Double?, _ limit: Double?, _ unit: Difference.Unit,
-      _ words: String
-    ) -> Tolerance.Excess {
+    func excess(_ kind: Difference.Kind, _ value: Double?, _ limit: Double?, _ unit: Difference.Unit, _ words: String)
+      -> Tolerance.Excess
+    {
       Tolerance.Excess(
         kind: kind, value: value, limit: limit, unit: unit, range: range, isUnverified: true,
         text: "cannot be verified: " + words)

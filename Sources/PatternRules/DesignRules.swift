@@ -9,8 +9,7 @@ import HapticModel
 extension PatternRules {
   /// What feels good.
   public static let design: [Rule] = [
-    .transientGap, .transientCount, .transientSpacing, .heavyOveruse, .harsh, .sustained,
-    .patternLength,
+    .transientGap, .transientCount, .transientSpacing, .heavyOveruse, .harsh, .sustained, .patternLength,
   ]
 
   /// The shortest gap, in seconds, between transients that are felt as two.
@@ -39,24 +38,19 @@ extension PatternRules {
     if composition.duration > usualLength, composition.duration <= FrameConversion.longest {
       log.add(
         .patternLength, at: .composition,
-        "the pattern lasts \(composition.duration.secondsText); feedback usually lasts 0.2 to 0.5 s"
-      )
+        "the pattern lasts \(composition.duration.secondsText); feedback usually lasts 0.2 to 0.5 s")
     }
   }
 
   // MARK: - Transients
 
-  private static func checkTransients(
-    of composition: HapticComposition, _ log: inout CompositionLog
-  ) {
+  private static func checkTransients(of composition: HapticComposition, _ log: inout CompositionLog) {
     let transients = FeltTransient.all(of: composition)
     let countable = checkGaps(of: transients, &log)
-    for transient in transients
-    where transient.intensity >= harshLevel && transient.sharpness >= harshLevel {
+    for transient in transients where transient.intensity >= harshLevel && transient.sharpness >= harshLevel {
       log.add(
         .harsh, at: .event(transient.event),
-        "a transient of intensity \(transient.intensity) and sharpness \(transient.sharpness) feels harsh"
-      )
+        "a transient of intensity \(transient.intensity) and sharpness \(transient.sharpness) feels harsh")
     }
     checkSequences(of: countable, &log)
   }
@@ -65,9 +59,7 @@ extension PatternRules {
   ///
   /// A run of many is a texture, a technique: it is neither noted nor counted as taps.
   /// - Returns: The transients that are not part of a texture.
-  private static func checkGaps(
-    of transients: [FeltTransient], _ log: inout CompositionLog
-  ) -> [FeltTransient] {
+  private static func checkGaps(of transients: [FeltTransient], _ log: inout CompositionLog) -> [FeltTransient] {
     var countable: [FeltTransient] = []
     var start = 0
     while start < transients.count {
@@ -97,9 +89,7 @@ extension PatternRules {
     return countable
   }
 
-  private static func checkSequences(
-    of transients: [FeltTransient], _ log: inout CompositionLog
-  ) {
+  private static func checkSequences(of transients: [FeltTransient], _ log: inout CompositionLog) {
     var hasHeavySequence = false
     for sequence in TransientSequence.all(of: transients) {
       guard let first = sequence.transients.first else { continue }
@@ -111,9 +101,7 @@ extension PatternRules {
           .transientCount, at: .event(excess.event),
           "\(name) has \(count) transients; more than \(transientLimit) are hard to tell apart")
       }
-      if !sequence.isRegular {
-        log.add(.transientSpacing, at: .event(first.event), "\(name) has irregular spacing")
-      }
+      if !sequence.isRegular { log.add(.transientSpacing, at: .event(first.event), "\(name) has irregular spacing") }
       let heavy = sequence.transients.filter(\.isHeavy)
       if heavy.count > heavyLimit {
         hasHeavySequence = true
@@ -126,8 +114,7 @@ extension PatternRules {
     if !hasHeavySequence, transients.count > 3, heavy.count * 2 > transients.count {
       log.add(
         .heavyOveruse, at: .event(heavy[0].event),
-        "\(heavy.count) of \(transients.count) transients are heavy; reserve them for important events"
-      )
+        "\(heavy.count) of \(transients.count) transients are heavy; reserve them for important events")
     }
   }
 
@@ -137,18 +124,14 @@ extension PatternRules {
   ///
   /// What counts is the strength felt: intensity times intensity control. An event that is not
   /// sustained fades and is left out; a break of less than 50 ms is none.
-  private static func checkStrongSpans(
-    of composition: HapticComposition, _ log: inout CompositionLog
-  ) {
+  private static func checkStrongSpans(of composition: HapticComposition, _ log: inout CompositionLog) {
     var budget = segmentBudget
     var strong: [(span: ClosedRange<Double>, event: EventReference)] = []
     for (layer, content) in composition.layers.enumerated() {
       let control = ControlTimeline(of: .hapticIntensityControl, in: content.pattern)
-      for (index, event) in content.pattern.events.enumerated()
-      where event.kind == .hapticContinuous {
+      for (index, event) in content.pattern.events.enumerated() where event.kind == .hapticContinuous {
         let level = Double(event.value(of: .hapticIntensity))
-        guard level >= strongLevel - 1e-6, event.value(of: .sustained) > 0,
-          let duration = event.duration, duration > 0
+        guard level >= strongLevel - 1e-6, event.value(of: .sustained) > 0, let duration = event.duration, duration > 0
         else { continue }
         let needed = (strongLevel - 1e-6) / level
         let range = event.time...event.time + duration
@@ -193,8 +176,7 @@ struct FeltTransient {
     for (layer, content) in composition.layers.enumerated() {
       let intensity = ControlTimeline(of: .hapticIntensityControl, in: content.pattern)
       let sharpness = ControlTimeline(of: .hapticSharpnessControl, in: content.pattern)
-      for (index, event) in content.pattern.events.enumerated()
-      where event.kind == .hapticTransient {
+      for (index, event) in content.pattern.events.enumerated() where event.kind == .hapticTransient {
         let edge = event.value(of: .hapticSharpness) + Float(sharpness.value(at: event.time))
         transients.append(
           FeltTransient(
@@ -222,9 +204,7 @@ struct TransientSequence {
     var start = 0
     for index in transients.indices {
       let isLast = index + 1 == transients.count
-      if isLast
-        || transients[index + 1].time - transients[index].time > longestGap + timeTolerance
-      {
+      if isLast || transients[index + 1].time - transients[index].time > longestGap + timeTolerance {
         sequences.append(TransientSequence(transients: transients[start...index]))
         start = index + 1
       }
@@ -245,8 +225,7 @@ struct TransientSequence {
     let steps = zip(gaps.dropFirst(), gaps).map { $0 - $1 }
     if steps.allSatisfy({ $0 >= -0.001 }) || steps.allSatisfy({ $0 <= 0.001 }) { return true }
     return (2...8).contains { period in
-      gaps.count >= 2 * period - 1
-        && zip(gaps.dropFirst(period), gaps).allSatisfy { Self.areAlike($0, $1) }
+      gaps.count >= 2 * period - 1 && zip(gaps.dropFirst(period), gaps).allSatisfy { Self.areAlike($0, $1) }
     }
   }
 
@@ -259,9 +238,7 @@ extension ControlTimeline {
   /// The spans within a range in which the value is at least a level.
   ///
   /// The budget is how many segments may still be looked at; it is lowered by those that were.
-  func spans(
-    of level: Double, in range: ClosedRange<Double>, budget: inout Int
-  ) -> [ClosedRange<Double>] {
+  func spans(of level: Double, in range: ClosedRange<Double>, budget: inout Int) -> [ClosedRange<Double>] {
     var spans: [ClosedRange<Double>] = []
     var index = index(at: range.lowerBound)
     while index < segments.count, segments[index].start < range.upperBound, budget > 0 {
@@ -290,8 +267,8 @@ extension ControlTimeline {
 
 extension Rule {
   static let transientGap = Rule(
-    "transient-gap", group: "design", .warning,
-    "Transients should be at least 50 ms apart to be felt as separate taps.")
+    "transient-gap", group: "design", .warning, "Transients should be at least 50 ms apart to be felt as separate taps."
+  )
   static let transientCount = Rule(
     "transient-count", group: "design", .warning,
     "A sequence (transients at most 250 ms apart) should have at most 4 transients.")
@@ -300,11 +277,9 @@ extension Rule {
     "Four or more transients should be evenly spaced, accelerate, slow down, or form equal groups.")
   static let heavyOveruse = Rule(
     "heavy-overuse", group: "design", .warning,
-    "Transients of intensity 0.95 or more should be rare: at most 2 in a sequence, and not the majority."
-  )
+    "Transients of intensity 0.95 or more should be rare: at most 2 in a sequence, and not the majority.")
   static let harsh = Rule(
-    "harsh", group: "design", .warning,
-    "A transient should not have both intensity and sharpness of 0.9 or more.")
+    "harsh", group: "design", .warning, "A transient should not have both intensity and sharpness of 0.9 or more.")
   static let sustained = Rule(
     "sustained", group: "design", .warning,
     "Vibration of intensity 0.8 or more should not last longer than 1 s without a pause.")

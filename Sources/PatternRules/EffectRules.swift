@@ -4,9 +4,7 @@ public import HapticModel
 /// Rules of effect: what a pattern says and nobody feels.
 extension PatternRules {
   /// What has no effect, or another one than its text shows.
-  public static let effects: [Rule] = [
-    .silent, .noEffect, .duplicateEvent,
-  ]
+  public static let effects: [Rule] = [.silent, .noEffect, .duplicateEvent]
 
   /// What is left to the reader of a pattern, and what a file or a device may not bear.
   public static let defaults: [Rule] = [.defaultParameter, .polyphony, .soundDamaged]
@@ -15,22 +13,19 @@ extension PatternRules {
   private static let voiceLimit = 256
 
   /// Notes that more voices sound at once than anybody can render in real time.
-  public static func polyphonyFindings(
-    voiceCount: Int, places: (CompositionElement) -> SourcePlace
-  ) -> [Finding] {
+  public static func polyphonyFindings(voiceCount: Int, places: (CompositionElement) -> SourcePlace) -> [Finding] {
     guard voiceCount > voiceLimit else { return [] }
     return [
       Finding(
         .polyphony, place: places(.composition),
-        "up to \(voiceCount) events sound at once; rendering takes long, and devices play few at once"
-      )
+        "up to \(voiceCount) events sound at once; rendering takes long, and devices play few at once")
     ]
   }
 
   /// Notes the defaults that haptic events play with, one for each kind and parameter.
-  public static func defaultFindings(
-    in composition: HapticComposition, places: (CompositionElement) -> SourcePlace
-  ) -> [Finding] {
+  public static func defaultFindings(in composition: HapticComposition, places: (CompositionElement) -> SourcePlace)
+    -> [Finding]
+  {
     var log = CompositionLog()
     noteDefaults(of: composition, &log)
     return log.findings(places)
@@ -53,9 +48,7 @@ extension PatternRules {
 
   // MARK: - Silence
 
-  private static func checkSilence(
-    of composition: HapticComposition, _ log: inout CompositionLog
-  ) {
+  private static func checkSilence(of composition: HapticComposition, _ log: inout CompositionLog) {
     guard !composition.layers.allSatisfy(\.isEmpty) else { return }
     var budget = segmentBudget
     for content in composition.layers {
@@ -75,17 +68,13 @@ extension PatternRules {
         if !spans.isEmpty || budget <= 0 { return }
       }
     }
-    log.add(
-      .silent, at: .composition,
-      "nothing is felt or heard: every event has level 0 under its controls")
+    log.add(.silent, at: .composition, "nothing is felt or heard: every event has level 0 under its controls")
   }
 
   // MARK: - Reach
 
   /// Parameters and curves act on events of their layer that are not over.
-  private static func checkReach(
-    of pattern: HapticPattern, _ layer: Int, _ log: inout CompositionLog
-  ) {
+  private static func checkReach(of pattern: HapticPattern, _ layer: Int, _ log: inout CompositionLog) {
     let haptic = lastMoment(of: pattern.events.filter { $0.kind.isHaptic })
     let audio = lastMoment(of: pattern.events.filter { !$0.kind.isHaptic })
     for (index, parameter) in pattern.parameters.enumerated() {
@@ -108,22 +97,18 @@ extension PatternRules {
     }
   }
 
-  @discardableResult
-  private static func note(
+  @discardableResult private static func note(
     _ id: DynamicParameterID, from time: Double, _ end: Double?, at element: CompositionElement,
     _ log: inout CompositionLog
   ) -> Bool {
     guard let end else {
-      log.add(
-        .noEffect, at: element, "\(id.rawValue) has no effect; no event of the layer responds to it"
-      )
+      log.add(.noEffect, at: element, "\(id.rawValue) has no effect; no event of the layer responds to it")
       return true
     }
     guard time > end + longestRelease else { return false }
     log.add(
       .noEffect, at: element,
-      "\(id.rawValue) at \(time.secondsText) has no effect; the last event ends at \(end.secondsText)"
-    )
+      "\(id.rawValue) at \(time.secondsText) has no effect; the last event ends at \(end.secondsText)")
     return true
   }
 
@@ -132,8 +117,7 @@ extension PatternRules {
     events.map { event in
       switch event.kind {
       case .hapticTransient: event.time
-      case .hapticContinuous, .audioContinuous:
-        event.time + (event.duration ?? HapticEvent.unlimitedDuration)
+      case .hapticContinuous, .audioContinuous: event.time + (event.duration ?? HapticEvent.unlimitedDuration)
       case .audioCustom: event.duration.map { $0 > 0 ? event.time + $0 : .infinity } ?? .infinity
       }
     }.max()
@@ -141,9 +125,7 @@ extension PatternRules {
 
   // MARK: - Duplicates
 
-  private static func checkDuplicates(
-    of events: [HapticEvent], _ layer: Int, _ log: inout CompositionLog
-  ) {
+  private static func checkDuplicates(of events: [HapticEvent], _ layer: Int, _ log: inout CompositionLog) {
     struct Key: Hashable {
       var kind: HapticEvent.Kind
       var time: Double
@@ -166,9 +148,7 @@ extension PatternRules {
 
   // MARK: - Defaults
 
-  private static func noteDefaults(
-    of composition: HapticComposition, _ log: inout CompositionLog
-  ) {
+  private static func noteDefaults(of composition: HapticComposition, _ log: inout CompositionLog) {
     for kind in [HapticEvent.Kind.hapticTransient, .hapticContinuous] {
       for id in [EventParameterID.hapticIntensity, .hapticSharpness] {
         var first: EventReference?
@@ -193,23 +173,19 @@ extension PatternRules {
 
 extension Rule {
   static let silent = Rule(
-    "silent", group: "grammar", .warning,
-    "A pattern should have an event with a level above 0 under its controls.")
+    "silent", group: "grammar", .warning, "A pattern should have an event with a level above 0 under its controls.")
   static let noEffect = Rule(
     "no-effect", group: "grammar", .warning,
     "Parameters, curves and control points should act on an event that is not over.")
   static let duplicateEvent = Rule(
     "duplicate-event", group: "grammar", .warning,
     "An event should not be repeated at the same time; both play, twice as strong.")
-  static let polyphony = Rule(
-    "polyphony", group: "compatibility", .warning,
-    "At most 256 events should sound at once.")
+  static let polyphony = Rule("polyphony", group: "compatibility", .warning, "At most 256 events should sound at once.")
   /// A sound file with samples that cannot be played.
   public static let soundDamaged = Rule(
     "sound-damaged", group: "compatibility", .warning,
     "Sound files should be as long as their headers announce, and have finite samples.")
   static let defaultParameter = Rule(
     "default-parameter", group: "compatibility", .note,
-    "An event should have HapticIntensity and HapticSharpness; their defaults are not documented by Apple."
-  )
+    "An event should have HapticIntensity and HapticSharpness; their defaults are not documented by Apple.")
 }

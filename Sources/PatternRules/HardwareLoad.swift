@@ -57,11 +57,8 @@ struct HardwareLoad {
     let aim = TransducerLimits.powerAim
     guard let thermal = limits?.thermal, let meanPower, meanPower > aim else { return nil }
     func temperatureRise(_ seconds: Double) -> Double {
-      let coil =
-        thermal.coilFraction * (1 - NumberFormatting.decay(seconds / thermal.coilTimeConstant))
-      let magnet =
-        (1 - thermal.coilFraction)
-        * (1 - NumberFormatting.decay(seconds / thermal.magnetTimeConstant))
+      let coil = thermal.coilFraction * (1 - NumberFormatting.decay(seconds / thermal.coilTimeConstant))
+      let magnet = (1 - thermal.coilFraction) * (1 - NumberFormatting.decay(seconds / thermal.magnetTimeConstant))
       return meanPower * (coil + magnet)
     }
     var low = 0.0
@@ -85,21 +82,16 @@ struct HardwareLoad {
         if intervention == nil { intervention = ProtectionEvent(frame: frame, decibels: held) }
         if isDeeper { intervention?.decibels = held }
       }
-      if now.excursionLimitedFrameCount > before.excursionLimitedFrameCount {
-        note(&heldForExcursion)
-      }
+      if now.excursionLimitedFrameCount > before.excursionLimitedFrameCount { note(&heldForExcursion) }
       if now.powerLimitedFrameCount > before.powerLimitedFrameCount { note(&heldForPower) }
-      if now.limitedFrameCount > before.limitedFrameCount {
-        limited = (limited?.frame ?? frame, now.limitedFrameCount)
-      }
+      if now.limitedFrameCount > before.limitedFrameCount { limited = (limited?.frame ?? frame, now.limitedFrameCount) }
       before = now
     }
   }
 
   /// Renders one channel for a profile's hardware, and hands over a few frames at a time.
   private static func render(
-    _ plan: RenderPlan, for profile: TransducerProfile,
-    _ take: (ArraySlice<Float>, RenderStatistics) -> Void
+    _ plan: RenderPlan, for profile: TransducerProfile, _ take: (ArraySlice<Float>, RenderStatistics) -> Void
   ) {
     let routing = OutputRouting().fitted(to: [profile])
     var rendering = OfflineRenderer(plan: plan, settings: RenderSettings(routing: routing))

@@ -5,9 +5,7 @@ internal import SystemSupport
 
 extension PatternRules {
   /// What the hardware of a profile can do; checked where a profile is named.
-  public static let hardware: [Rule] = [
-    .transducerBand, .transducerExcursion, .transducerPower, .transducerCeiling,
-  ]
+  public static let hardware: [Rule] = [.transducerBand, .transducerExcursion, .transducerPower, .transducerCeiling]
 
   /// Checks what a composition asks of the hardware of a profile, before it is played there.
   ///
@@ -24,23 +22,17 @@ extension PatternRules {
   ) -> [Finding] {
     let load = HardwareLoad(plan, profile: profile)
     func finding(
-      _ rule: Rule, at event: EventReference?, severity: Severity? = nil, _ message: String,
-      hint: String? = nil
+      _ rule: Rule, at event: EventReference?, severity: Severity? = nil, _ message: String, hint: String? = nil
     ) -> Finding {
       let element = event.map { CompositionElement.event($0) } ?? .composition
-      return Finding(
-        rule, severity: severity, place: places(element), message, suggestion: hint)
+      return Finding(rule, severity: severity, place: places(element), message, suggestion: hint)
     }
     /// The latest event that has begun at a frame.
     func event(before frame: Int64) -> EventReference? {
-      let begun = composition.events.filter {
-        FrameConversion.frame(seconds: $0.event.time, rate: plan.rate) <= frame
-      }
+      let begun = composition.events.filter { FrameConversion.frame(seconds: $0.event.time, rate: plan.rate) <= frame }
       return begun.max { ($0.event.time, $0.reference) < ($1.event.time, $1.reference) }?.reference
     }
-    func seconds(_ frame: Int64) -> String {
-      NumberFormatting.rounded(Double(frame) / plan.rate, places: 2) + " s"
-    }
+    func seconds(_ frame: Int64) -> String { NumberFormatting.rounded(Double(frame) / plan.rate, places: 2) + " s" }
     func decibels(_ held: HardwareLoad.ProtectionEvent) -> String {
       NumberFormatting.rounded(held.decibels, places: 1) + " dB"
     }
@@ -62,33 +54,29 @@ extension PatternRules {
         finding(
           .transducerExcursion, at: event(before: frame),
           "excursion of \(profile.name) would reach \(percent) % of its limit at \(seconds(frame)) by its stated figures, and more within their uncertainty; gain is reduced by up to "
-            + decibels(held),
-          hint: "lower the intensity there"))
+            + decibels(held), hint: "lower the intensity there"))
     }
     if let held = load.heldForPower {
       findings.append(
         finding(
           .transducerPower, at: event(before: held.frame),
           "\(profile.name) exceeds its thermal limit from \(seconds(held.frame)); gain is reduced by up to "
-            + decibels(held),
-          hint: "lower the intensity or add pauses"))
+            + decibels(held), hint: "lower the intensity or add pauses"))
     } else if let time = load.secondsToThermalLimit {
       let text =
         time < 120
-        ? NumberFormatting.rounded(time, places: 0) + " s"
-        : NumberFormatting.rounded(time / 60, places: 0) + " min"
+        ? NumberFormatting.rounded(time, places: 0) + " s" : NumberFormatting.rounded(time / 60, places: 0) + " min"
       findings.append(
         finding(
           .transducerPower, at: nil, severity: .note,
-          "when looped, \(profile.name) reaches its thermal limit after \(text) and gain is reduced"
-        ))
+          "when looped, \(profile.name) reaches its thermal limit after \(text) and gain is reduced"))
     }
     if let (frame, count) = load.limited {
       findings.append(
         finding(
           .transducerCeiling, at: event(before: frame),
-          "the signal exceeds the output ceiling at \(seconds(frame)); the limiter acts for \(seconds(count)) in total"
-        ))
+          "the signal exceeds the output ceiling at \(seconds(frame)); the limiter acts for \(seconds(count)) in total")
+      )
     }
     return findings
   }
@@ -130,9 +118,7 @@ extension ControlTimeline {
   /// The least and the greatest value in a range of times.
   ///
   /// The budget is how many segments may still be looked at.
-  fileprivate func extremes(
-    in range: ClosedRange<Double>, budget: inout Int
-  ) -> ClosedRange<Double> {
+  fileprivate func extremes(in range: ClosedRange<Double>, budget: inout Int) -> ClosedRange<Double> {
     let first = value(at: range.lowerBound)
     var (low, high) = (first, first)
     var index = index(at: range.lowerBound)
@@ -154,9 +140,7 @@ extension HapticComposition {
   /// The events of all layers with their numbers, layer by layer.
   fileprivate var events: [(reference: EventReference, event: HapticEvent)] {
     layers.enumerated().flatMap { layer, content in
-      content.pattern.events.enumerated().map { index, event in
-        (EventReference(layer: layer, event: index), event)
-      }
+      content.pattern.events.enumerated().map { index, event in (EventReference(layer: layer, event: index), event) }
     }
   }
 }
@@ -164,10 +148,7 @@ extension HapticComposition {
 extension ClosedRange<Double> {
   /// `20–80 Hz`, or `175 Hz` for one frequency, to a tenth.
   fileprivate var hertzText: String {
-    let (low, high) = (
-      NumberFormatting.rounded(lowerBound, places: 1),
-      NumberFormatting.rounded(upperBound, places: 1)
-    )
+    let (low, high) = (NumberFormatting.rounded(lowerBound, places: 1), NumberFormatting.rounded(upperBound, places: 1))
     return lowerBound == upperBound ? "\(low) Hz" : "\(low)–\(high) Hz"
   }
 }
@@ -178,12 +159,10 @@ extension Rule {
     "Frequencies should be within the band of the profile's hardware; others are mapped into it.")
   static let transducerExcursion = Rule(
     "transducer-excursion", group: "transducer", .warning,
-    "A pattern should not exceed the excursion limit of the profile's hardware; beyond it, gain is reduced."
-  )
+    "A pattern should not exceed the excursion limit of the profile's hardware; beyond it, gain is reduced.")
   static let transducerPower = Rule(
     "transducer-power", group: "transducer", .warning,
-    "A pattern should not exceed the thermal limit of the profile's hardware; beyond it, gain is reduced."
-  )
+    "A pattern should not exceed the thermal limit of the profile's hardware; beyond it, gain is reduced.")
   static let transducerCeiling = Rule(
     "transducer-ceiling", group: "transducer", .note,
     "The drive signal should stay below the output ceiling; beyond it, the limiter acts.")

@@ -18,9 +18,9 @@ public enum PatternRules {
   ///   - places: Where a part stands; `Examination.places` has it for what was read, and
   ///     `ModelPlaces` for what was made in code.
   /// - Returns: The findings by rule; at most 1,000 of a rule, and one that counts the rest.
-  public static func findings(
-    in composition: HapticComposition, places: (CompositionElement) -> SourcePlace
-  ) -> [Finding] {
+  public static func findings(in composition: HapticComposition, places: (CompositionElement) -> SourcePlace)
+    -> [Finding]
+  {
     var log = CompositionLog()
     checkPortability(of: composition, &log)
     checkEffects(of: composition, &log)
@@ -34,9 +34,7 @@ struct CompositionLog {
   private var log = FindingLog()
   private var elements: [CompositionElement] = []
 
-  mutating func add(
-    _ rule: Rule, at element: CompositionElement, _ message: @autoclosure () -> String
-  ) {
+  mutating func add(_ rule: Rule, at element: CompositionElement, _ message: @autoclosure () -> String) {
     log.add(rule, value: elements.count, offset: elements.count, message())
     elements.append(element)
   }

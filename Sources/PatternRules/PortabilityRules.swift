@@ -12,14 +12,10 @@ extension PatternRules {
     if composition.layers.allSatisfy(\.isEmpty) {
       log.add(.noEvents, at: .composition, "the pattern has no events and plays nothing")
     }
-    for (layer, content) in composition.layers.enumerated() {
-      checkOverlaps(of: content.pattern.curves, layer, &log)
-    }
+    for (layer, content) in composition.layers.enumerated() { checkOverlaps(of: content.pattern.curves, layer, &log) }
   }
 
-  private static func checkOverlaps(
-    of curves: [ParameterCurve], _ layer: Int, _ log: inout CompositionLog
-  ) {
+  private static func checkOverlaps(of curves: [ParameterCurve], _ layer: Int, _ log: inout CompositionLog) {
     var ends: [DynamicParameterID: Double] = [:]
     let order = curves.indices.sorted { (curves[$0].time, $0) < (curves[$1].time, $1) }
     for index in order {
@@ -27,8 +23,7 @@ extension PatternRules {
       if let end = ends[curve.id], curve.time < end - timeTolerance {
         log.add(
           .curveOverlap, at: .curve(layer: layer, index: index),
-          "overlaps another curve of \(curve.id.rawValue) that ends at \(end.secondsText); this one takes precedence"
-        )
+          "overlaps another curve of \(curve.id.rawValue) that ends at \(end.secondsText); this one takes precedence")
       }
       let end = curve.time + (curve.controlPoints.last?.time ?? 0)
       ends[curve.id] = max(ends[curve.id] ?? 0, end)
@@ -38,8 +33,7 @@ extension PatternRules {
 
 extension Rule {
   static let noEvents = Rule(
-    "no-events", group: "grammar", .warning,
-    "A pattern should have events; without them it is silent.")
+    "no-events", group: "grammar", .warning, "A pattern should have events; without them it is silent.")
   static let curveOverlap = Rule(
     "curve-overlap", group: "compatibility", .warning,
     "Curves of one parameter should not overlap; devices differ in which one applies.")

@@ -70,9 +70,7 @@ public struct ChannelRouting: Sendable {
   }
 
   /// Whether anything is said.
-  public var isUsual: Bool {
-    haptics == nil && audio == nil && self.channels.isEmpty && array == nil
-  }
+  public var isUsual: Bool { haptics == nil && audio == nil && self.channels.isEmpty && array == nil }
 
   /// The routing on some channels with what each drives, and the profile of each haptic bus.
   ///
@@ -81,10 +79,9 @@ public struct ChannelRouting: Sendable {
   ///   - rate: Frames per second, by which delays are whole frames.
   ///   - profile: The profile of channels that have none of their own.
   ///   - buses: Which of the two are heard at all.
-  public func routing(
-    channelCount: Int, rate: Double, profile: TransducerProfile,
-    buses: RenderSettings.Buses = .all
-  ) -> (routing: OutputRouting, profiles: [TransducerProfile]) {
+  public func routing(channelCount: Int, rate: Double, profile: TransducerProfile, buses: RenderSettings.Buses = .all)
+    -> (routing: OutputRouting, profiles: [TransducerProfile])
+  {
     var channels = OutputRouting(channelCount: channelCount, buses: buses).channels
     if let haptics, buses != .audio {
       for index in channels.indices { channels[index].hapticBus = nil }
@@ -95,8 +92,7 @@ public struct ChannelRouting: Sendable {
     }
     if let audio, buses != .haptics {
       for index in channels.indices { channels[index].audio = .none }
-      let sides: [OutputRouting.Channel.Audio] =
-        audio.count == 1 ? [.both] : [.left, .right]
+      let sides: [OutputRouting.Channel.Audio] = audio.count == 1 ? [.both] : [.left, .right]
       for (place, entry) in audio.enumerated() where entry.index < channels.count {
         channels[entry.index].audio = sides[place % sides.count]
         channels[entry.index].audioGain = entry.gain
@@ -126,13 +122,11 @@ public struct ChannelRouting: Sendable {
 
   /// The routing with a haptic bus for each transducer.
   private static func routing(
-    of array: TransducerArray, _ usual: [OutputRouting.Channel], rate: Double,
-    buses: RenderSettings.Buses
+    of array: TransducerArray, _ usual: [OutputRouting.Channel], rate: Double, buses: RenderSettings.Buses
   ) -> (routing: OutputRouting, profiles: [TransducerProfile]) {
     var channels = usual
     for index in channels.indices { channels[index].hapticBus = nil }
-    for (bus, transducer) in array.transducers.enumerated() where transducer.channel <= usual.count
-    {
+    for (bus, transducer) in array.transducers.enumerated() where transducer.channel <= usual.count {
       let index = transducer.channel - 1
       let gain = Float(NumberFormatting.amplitude(decibels: transducer.gain))
       if buses != .audio { channels[index].hapticBus = bus }
@@ -155,9 +149,7 @@ extension ArrayPosition {
   /// Reads a number, or on a plane two with a slash between; nothing for any other text.
   package init?(_ text: String, in layout: TransducerArray.Layout) {
     let numbers = text.split(separator: "/", omittingEmptySubsequences: false).map { Double($0) }
-    let found = numbers.compactMap { $0 }.filter {
-      $0.magnitude <= (layout == .ring ? Self.mostDegrees : Self.most)
-    }
+    let found = numbers.compactMap { $0 }.filter { $0.magnitude <= (layout == .ring ? Self.mostDegrees : Self.most) }
     guard found.count == numbers.count else { return nil }
     switch (layout, found.count) {
     case (.plane, 2): self.init(found[0], found[1])

@@ -46,39 +46,29 @@ public enum FormatMatrix {
   public static func example(_ content: Content) -> HapticComposition {
     func tap(_ time: Double, _ intensity: Float, _ sharpness: Float) -> HapticEvent {
       HapticEvent(
-        kind: .hapticTransient, time: time,
-        parameters: [.hapticIntensity: intensity, .hapticSharpness: sharpness])
+        kind: .hapticTransient, time: time, parameters: [.hapticIntensity: intensity, .hapticSharpness: sharpness])
     }
-    func hum(
-      _ time: Double, _ duration: Double, _ intensity: Float, _ sharpness: Float,
-      _ more: EventParameters = [:]
-    ) -> HapticEvent {
+    func hum(_ time: Double, _ duration: Double, _ intensity: Float, _ sharpness: Float, _ more: EventParameters = [:])
+      -> HapticEvent
+    {
       var parameters = more
       parameters[.hapticIntensity] = intensity
       parameters[.hapticSharpness] = sharpness
-      return HapticEvent(
-        kind: .hapticContinuous, time: time, duration: duration, parameters: parameters)
+      return HapticEvent(kind: .hapticContinuous, time: time, duration: duration, parameters: parameters)
     }
-    func curve(
-      _ id: DynamicParameterID, _ time: Double, _ points: [(Double, Float)]
-    ) -> ParameterCurve {
-      ParameterCurve(
-        id: id, time: time, controlPoints: points.map { .init(time: $0.0, value: $0.1) })
+    func curve(_ id: DynamicParameterID, _ time: Double, _ points: [(Double, Float)]) -> ParameterCurve {
+      ParameterCurve(id: id, time: time, controlPoints: points.map { .init(time: $0.0, value: $0.1) })
     }
     switch content {
     case .transients:
       return HapticComposition(
-        HapticPattern(events: [
-          tap(0.1, 1, 0.5), tap(0.35, 0.8, 0.25), tap(0.6, 0.6, 0.75), tap(0.85, 0.9, 1),
-        ]))
+        HapticPattern(events: [tap(0.1, 1, 0.5), tap(0.35, 0.8, 0.25), tap(0.6, 0.6, 0.75), tap(0.85, 0.9, 1)]))
     case .continuous:
       return HapticComposition(
         HapticPattern(
           events: [hum(0, 0.8, 1, 0.4), hum(1.2, 0.6, 0.8, 0.6)],
           curves: [
-            curve(
-              .hapticIntensityControl, 0,
-              [(0, 0), (0.2, 1), (0.5, 0.4), (0.8, 0)]),
+            curve(.hapticIntensityControl, 0, [(0, 0), (0.2, 1), (0.5, 0.4), (0.8, 0)]),
             curve(.hapticSharpnessControl, 0, [(0, 0), (0.4, 0.3), (0.8, -0.2)]),
             curve(.hapticIntensityControl, 1.2, [(0, 0), (0.3, 1), (0.6, 0)]),
             curve(.hapticSharpnessControl, 1.2, [(0, 0), (0.6, 0.2)]),
@@ -86,14 +76,12 @@ public enum FormatMatrix {
     case .mixed:
       return HapticComposition(
         HapticPattern(events: [
-          hum(0, 1, 0.7, 0.2, [.attackTime: 0.4, .releaseTime: 0.5]), hum(0.5, 1, 0.5, 0.8),
-          tap(0.25, 1, 0.5), tap(1.8, 0.5, 0.5),
+          hum(0, 1, 0.7, 0.2, [.attackTime: 0.4, .releaseTime: 0.5]), hum(0.5, 1, 0.5, 0.8), tap(0.25, 1, 0.5),
+          tap(1.8, 0.5, 0.5),
         ]))
     case .audio:
       return HapticComposition(
-        HapticPattern(events: [
-          tap(0, 1, 0.5), HapticEvent(kind: .audioContinuous, time: 0.2, duration: 0.5),
-        ]))
+        HapticPattern(events: [tap(0, 1, 0.5), HapticEvent(kind: .audioContinuous, time: 0.2, duration: 0.5)]))
     }
   }
 
@@ -101,12 +89,11 @@ public enum FormatMatrix {
   ///
   /// The example is first written in the source's format and read again, so that it is one that the
   /// format can hold; where the source is only read, the example itself is taken.
-  public static func measure(
-    _ content: Content, from source: any HapticFormat, to target: any HapticFormat
-  ) -> Measurement {
+  public static func measure(_ content: Content, from source: any HapticFormat, to target: any HapticFormat)
+    -> Measurement
+  {
     let example = example(content)
-    let given =
-      source.isWritable ? pass(example, through: source)?.composition ?? example : example
+    let given = source.isWritable ? pass(example, through: source)?.composition ?? example : example
     guard let arrived = pass(given, through: target) else {
       return Measurement(grade: .none, difference: 1, losses: [])
     }
@@ -114,26 +101,21 @@ public enum FormatMatrix {
     for loss in arrived.losses where !losses.contains(loss) { losses.append(loss) }
     let difference = CompositionDifference(given, arrived.composition).largest
     let grade: Grade =
-      difference <= exactness && losses.isEmpty
-      ? .exact : difference <= closeness ? .close : .approximate
+      difference <= exactness && losses.isEmpty ? .exact : difference <= closeness ? .close : .approximate
     return Measurement(grade: grade, difference: difference, losses: losses)
   }
 
   /// A composition as it is after being written in a format and read again; nil where it cannot be.
   package static func pass(
-    _ composition: HapticComposition, through format: any HapticFormat,
-    options: WritingOptions = WritingOptions()
+    _ composition: HapticComposition, through format: any HapticFormat, options: WritingOptions = WritingOptions()
   ) -> (composition: HapticComposition, losses: [String])? {
-    guard let writing = (try? format.write(composition, options: options)) ?? nil else {
-      return nil
-    }
+    guard let writing = (try? format.write(composition, options: options)) ?? nil else { return nil }
     var layers: [HapticComposition.Layer] = []
     var losses = writing.losses.map(\.message)
     var loop: HapticComposition.LoopPoints?
     for file in writing.files where file.ending == nil {
       let name = "x" + file.suffix + "." + (format.endings.first ?? format.id)
-      let examination = format.examine(
-        SourceFile(file.bytes, name: name), options: ReadingOptions())
+      let examination = format.examine(SourceFile(file.bytes, name: name), options: ReadingOptions())
       guard let read = try? examination.get() else { return nil }
       layers += read.layers
       loop = read.loop ?? loop

@@ -25,9 +25,7 @@ public struct LoadedPattern: Sendable {
   ///   - reading: How it is read.
   ///   - keepsFile: Whether `file` has its bytes; without them large files take a fraction of the memory.
   /// - Throws: `InputError` or `FileError`.
-  public init(
-    _ input: PatternInput, reading: ReadingOptions = ReadingOptions(), keepsFile: Bool = true
-  ) throws {
+  public init(_ input: PatternInput, reading: ReadingOptions = ReadingOptions(), keepsFile: Bool = true) throws {
     var reading = reading
     reading.wantsFindings = false
     if !keepsFile, let (pieces, places) = input.readingInPieces(reading) {
@@ -76,12 +74,8 @@ public struct LoadedPattern: Sendable {
         plans.append(plans[same])
         continue
       }
-      do {
-        plans.append(
-          try RenderPlan(compiling: composition, profile: profile, rate: rate, samples: samples))
-      } catch {
-        throw InputError(error, places: places.place(of:))
-      }
+      do { plans.append(try RenderPlan(compiling: composition, profile: profile, rate: rate, samples: samples)) } catch
+      { throw InputError(error, places: places.place(of:)) }
     }
     return plans
   }
@@ -90,8 +84,6 @@ public struct LoadedPattern: Sendable {
 extension HapticComposition {
   /// Leaves out the events that play sound files.
   package mutating func removeSoundFiles() {
-    for index in layers.indices {
-      layers[index].pattern.events.removeAll { $0.kind == .audioCustom }
-    }
+    for index in layers.indices { layers[index].pattern.events.removeAll { $0.kind == .audioCustom } }
   }
 }

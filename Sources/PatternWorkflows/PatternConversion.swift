@@ -45,8 +45,8 @@ public struct PatternConversion: Sendable {
 
   /// Makes a conversion to a format.
   public init(
-    to target: any HapticFormat, from source: (any HapticFormat)? = nil,
-    reading: ReadingOptions = ReadingOptions(), writing: WritingOptions = WritingOptions()
+    to target: any HapticFormat, from source: (any HapticFormat)? = nil, reading: ReadingOptions = ReadingOptions(),
+    writing: WritingOptions = WritingOptions()
   ) {
     self.target = target
     self.source = source
@@ -63,41 +63,31 @@ public struct PatternConversion: Sendable {
   /// layout, unless an option asks for more.
   ///
   /// - Throws: The first error of reading, or why nothing can be written.
-  public func convert(_ file: SourceFile, formats: FormatRegistry = .standard) throws(InputError)
-    -> Result
-  {
-    let format =
-      if let source { source } else { try formats.format(of: file) }
-    let examination =
-      source == nil
-      ? formats.examine(file, options: reading) : format.examine(file, options: reading)
+  public func convert(_ file: SourceFile, formats: FormatRegistry = .standard) throws(InputError) -> Result {
+    let format = if let source { source } else { try formats.format(of: file) }
+    let examination = source == nil ? formats.examine(file, options: reading) : format.examine(file, options: reading)
     var composition = try examination.get()
     if leavesOutSounds { composition.removeSoundFiles() }
     let notes = examination.findings.filter { $0.severity < .error }
     if format.id == target.id, isPlain, let canonical = try format.canonical(file) {
       let files = [Writing.File(canonical)]
       return Result(
-        source: format, files: files, sounds: sounds(of: examination, in: files), losses: [],
-        findings: notes)
+        source: format, files: files, sounds: sounds(of: examination, in: files), losses: [], findings: notes)
     }
     guard let written = try target.write(composition, options: writing) else {
       throw InputError(
-        Finding(
-          Self.unwritable, place: SourcePlace(name: file.name),
-          "the format \(target.id) cannot be written"))
+        Finding(Self.unwritable, place: SourcePlace(name: file.name), "the format \(target.id) cannot be written"))
     }
     let losses = (examination.losses + written.losses).map { loss in
       PlacedLoss(loss: loss, place: loss.place ?? examination.places.place(of: loss.element))
     }
     return Result(
-      source: format, files: written.files, sounds: sounds(of: examination, in: written.files),
-      losses: losses, findings: notes)
+      source: format, files: written.files, sounds: sounds(of: examination, in: written.files), losses: losses,
+      findings: notes)
   }
 
   /// The sound files of a pattern that written files still name, each path once.
-  private func sounds(of examination: Examination, in files: [Writing.File])
-    -> [Examination.SoundReference]
-  {
+  private func sounds(of examination: Examination, in files: [Writing.File]) -> [Examination.SoundReference] {
     guard !examination.sounds.isEmpty else { return [] }
     var names: Set<String> = []
     for file in files where file.ending == nil {
@@ -110,7 +100,7 @@ public struct PatternConversion: Sendable {
 
   /// Whether nothing but the format is asked for.
   private var isPlain: Bool {
-    writing == WritingOptions(name: writing.name) && reading.amplitude == .root
-      && !reading.asReference && !leavesOutSounds
+    writing == WritingOptions(name: writing.name) && reading.amplitude == .root && !reading.asReference
+      && !leavesOutSounds
   }
 }

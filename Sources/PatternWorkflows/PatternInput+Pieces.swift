@@ -10,9 +10,8 @@ extension PatternInput {
 
   /// What a large file holds, where it can be read in pieces, and the places of its parts.
   func readingInPieces(_ options: ReadingOptions) -> (PieceReading, any SourcePlaces)? {
-    guard case .file(let path) = origin, let stamp = FileStamp(path),
-      stamp.byteCount >= Self.smallestInPieces, FileSystem.entry(at: path) == .file,
-      let descriptor = try? FileSystem.open(path)
+    guard case .file(let path) = origin, let stamp = FileStamp(path), stamp.byteCount >= Self.smallestInPieces,
+      FileSystem.entry(at: path) == .file, let descriptor = try? FileSystem.open(path)
     else { return nil }
     defer { close(descriptor) }
     var start: [UInt8] = []
@@ -35,9 +34,7 @@ private struct PiecePlaces: SourcePlaces {
 
   /// The place of a part; the whole file where it has changed.
   func place(of element: CompositionElement) -> SourcePlace {
-    guard let file = try? input.file(), FileStamp(path) == stamp else {
-      return SourcePlace(name: input.name)
-    }
+    guard let file = try? input.file(), FileStamp(path) == stamp else { return SourcePlace(name: input.name) }
     return input.formats.examine(file, options: options).places.place(of: element)
   }
 }

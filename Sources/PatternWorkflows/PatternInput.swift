@@ -36,10 +36,7 @@ public struct PatternInput: Equatable, Sendable {
   public var sounds = SoundLookup.besidePattern
 
   /// A pattern by the place of its content.
-  public init(
-    origin: Origin, outputStem: String, isFromFolder: Bool = false,
-    formats: FormatRegistry = .standard
-  ) {
+  public init(origin: Origin, outputStem: String, isFromFolder: Bool = false, formats: FormatRegistry = .standard) {
     self.origin = origin
     self.outputStem = outputStem
     self.isFromFolder = isFromFolder
@@ -82,28 +79,22 @@ public struct PatternInput: Equatable, Sendable {
   ///   - words: Files, folders, names of shipped patterns, or `-`.
   ///   - formats: The formats that are recognised.
   ///   - sounds: Where the sound files of all of them are.
-  public static func find(
-    _ words: [String], formats: FormatRegistry = .standard, sounds: SoundLookup = .besidePattern
-  ) -> (inputs: [PatternInput], problems: [FileError]) {
+  public static func find(_ words: [String], formats: FormatRegistry = .standard, sounds: SoundLookup = .besidePattern)
+    -> (inputs: [PatternInput], problems: [FileError])
+  {
     var inputs: [PatternInput] = []
     var problems: [FileError] = []
     for word in words {
-      do throws(FileError) {
-        inputs += try find(word, formats, &problems)
-      } catch {
-        problems.append(error)
-      }
+      do throws(FileError) { inputs += try find(word, formats, &problems) } catch { problems.append(error) }
     }
     for index in inputs.indices { inputs[index].sounds = sounds }
     return (inputs, problems)
   }
 
-  private static func find(
-    _ word: String, _ formats: FormatRegistry, _ problems: inout [FileError]
-  ) throws(FileError) -> [PatternInput] {
-    if word == "-" {
-      return [PatternInput(origin: .standardInput, outputStem: "pattern", formats: formats)]
-    }
+  private static func find(_ word: String, _ formats: FormatRegistry, _ problems: inout [FileError]) throws(FileError)
+    -> [PatternInput]
+  {
+    if word == "-" { return [PatternInput(origin: .standardInput, outputStem: "pattern", formats: formats)] }
     if word.isEmpty { throw FileError("''", "is not a pattern name") }
     switch FileSystem.entry(at: word) {
     case .file, .other:
@@ -112,9 +103,7 @@ public struct PatternInput: Equatable, Sendable {
     case .folder:
       let known = problems.count
       let found = try patterns(in: word, below: "", formats, &problems)
-      guard !found.isEmpty || problems.count > known else {
-        throw FileError(word, "contains no pattern files")
-      }
+      guard !found.isEmpty || problems.count > known else { throw FileError(word, "contains no pattern files") }
       return found
     case .nothing:
       if let reason = nameProblem(word) { throw FileError(word, reason) }
@@ -128,30 +117,22 @@ public struct PatternInput: Equatable, Sendable {
   }
 
   private static func patterns(
-    in folder: String, below stem: String, _ formats: FormatRegistry,
-    _ problems: inout [FileError]
+    in folder: String, below stem: String, _ formats: FormatRegistry, _ problems: inout [FileError]
   ) throws(FileError) -> [PatternInput] {
     var inputs: [PatternInput] = []
     for name in try FileSystem.names(in: folder) {
       let path = FileSystem.join(folder, name)
       let named = formats.formats(named: name)
-      let isNamedPattern =
-        named.contains { !$0.sharesEndings } || (!named.isEmpty && isCertain(path, named))
+      let isNamedPattern = named.contains { !$0.sharesEndings } || (!named.isEmpty && isCertain(path, named))
       switch FileSystem.entry(at: path) {
       case .folder where !FileSystem.isLink(path):
         do throws(FileError) {
-          inputs += try patterns(
-            in: path, below: FileSystem.join(stem, name), formats, &problems)
-        } catch {
-          problems.append(error)
-        }
+          inputs += try patterns(in: path, below: FileSystem.join(stem, name), formats, &problems)
+        } catch { problems.append(error) }
       case .file where isNamedPattern:
         let output = FileSystem.join(stem, FileSystem.stem(of: name))
-        inputs.append(
-          PatternInput(
-            origin: .file(path), outputStem: output, isFromFolder: true, formats: formats))
-      case .nothing where isNamedPattern:
-        problems.append(FileError(path, nameProblem(name) ?? "is a broken link"))
+        inputs.append(PatternInput(origin: .file(path), outputStem: output, isFromFolder: true, formats: formats))
+      case .nothing where isNamedPattern: problems.append(FileError(path, nameProblem(name) ?? "is a broken link"))
       default: continue
       }
     }
@@ -160,16 +141,13 @@ public struct PatternInput: Equatable, Sendable {
 
   /// Whether a file can be read and its content is of one of some formats without doubt.
   private static func isCertain(_ path: String, _ formats: [any HapticFormat]) -> Bool {
-    guard FileSystem.entry(at: path) == .file, let bytes = try? FileSystem.read(path) else {
-      return false
-    }
+    guard FileSystem.entry(at: path) == .file, let bytes = try? FileSystem.read(path) else { return false }
     return formats.contains { $0.recognize(bytes.span) == .certain }
   }
 
   /// Why a name cannot be looked up: bytes that are not text come with a replacement character.
   private static func nameProblem(_ name: String) -> String? {
-    name.unicodeScalars.contains("\u{FFFD}")
-      ? "the file name is not valid UTF-8; rename the file" : nil
+    name.unicodeScalars.contains("\u{FFFD}") ? "the file name is not valid UTF-8; rename the file" : nil
   }
 
   /// The content, not yet read as any format.

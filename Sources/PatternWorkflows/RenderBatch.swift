@@ -29,8 +29,8 @@ public struct RenderBatch: Sendable {
 
     /// A pattern and the file to make of it.
     public init(
-      input: PatternInput, destination: Destination,
-      container: SoundFileFormat.Container = .wav, buses: RenderSettings.Buses = .all
+      input: PatternInput, destination: Destination, container: SoundFileFormat.Container = .wav,
+      buses: RenderSettings.Buses = .all
     ) {
       self.input = input
       self.destination = destination
@@ -86,9 +86,7 @@ public struct RenderBatch: Sendable {
       // Threads would cost more than the sound.
       work(0)
     } else {
-      WorkerPool.run(items.count, work: work) { done in
-        progress?(done, fraction.withLock { $0 })
-      }
+      WorkerPool.run(items.count, work: work) { done in progress?(done, fraction.withLock { $0 }) }
     }
     let results = outcomes.withLock { $0 }
     return zip(items, results).map { $1 ?? .failed(FileError($0.name, "not started")) }
@@ -97,11 +95,7 @@ public struct RenderBatch: Sendable {
   /// What all patterns are made from, so that no rendering replaces a sound of another pattern.
   private func inputs() -> OutputGuard {
     let wouldReplace = items.contains {
-      if case .file(let path) = $0.destination {
-        FileSystem.entry(at: path) != .nothing
-      } else {
-        false
-      }
+      if case .file(let path) = $0.destination { FileSystem.entry(at: path) != .nothing } else { false }
     }
     // A single pattern names its files when it is read.
     guard items.count > 1, wouldReplace else { return OutputGuard() }
@@ -117,9 +111,7 @@ public struct RenderBatch: Sendable {
   /// Renders one pattern to its file; whatever goes wrong is the outcome.
   ///
   /// - Parameter inputs: What the other patterns are made from.
-  private func render(
-    _ item: Item, reading inputs: OutputGuard, progress: (Double) -> Void
-  ) -> Outcome {
+  private func render(_ item: Item, reading inputs: OutputGuard, progress: (Double) -> Void) -> Outcome {
     do {
       if job.isCancelled() { throw FileError(item.name, "interrupted") }
       var job = job
@@ -132,47 +124,35 @@ public struct RenderBatch: Sendable {
       case .file(let path):
         var inputs = inputs
         inputs.insert(pattern.sources)
-        guard !inputs.isInput(path) else {
-          throw FileError(path, "is an input; choose another '--output'")
-        }
+        guard !inputs.isInput(path) else { throw FileError(path, "is an input; choose another '--output'") }
         try FileSystem.makeFolder(FileSystem.folder(of: path))
         var file = try AtomicFileWriter(path)
         statistics = try job.write(
-          plans, title: name, to: file.descriptor, path: path, container: item.container,
-          progress: progress)
+          plans, title: name, to: file.descriptor, path: path, container: item.container, progress: progress)
         // A rendering can be made again: waiting for the disk would make a folder of them slow.
         try file.commit(isFlushed: false)
-      case .stream(_, let write):
-        statistics = try spool(plans, item, job: job, title: name, to: write)
+      case .stream(_, let write): statistics = try spool(plans, item, job: job, title: name, to: write)
       }
       let length = job.settings(for: plans).length ?? 0
       return .written(
-        seconds: Double(length) / Double(job.rate), statistics: statistics,
-        warnings: pattern.soundWarnings())
-    } catch {
-      return .failed(error)
-    }
+        seconds: Double(length) / Double(job.rate), statistics: statistics, warnings: pattern.soundWarnings())
+    } catch { return .failed(error) }
   }
 
   /// A header is completed last, so the file is made apart and copied out.
   private func spool(
-    _ plans: [RenderPlan], _ item: Item, job: RenderJob, title: String,
-    to write: (Span<UInt8>) throws -> Void
+    _ plans: [RenderPlan], _ item: Item, job: RenderJob, title: String, to write: (Span<UInt8>) throws -> Void
   ) throws -> RenderStatistics {
-    guard let spool = unsafe tmpfile() else {
-      throw FileError.system(item.name, "no space for a temporary file")
-    }
+    guard let spool = unsafe tmpfile() else { throw FileError.system(item.name, "no space for a temporary file") }
     defer { unsafe fclose(spool) }
     let descriptor = unsafe fileno(spool)
-    let statistics = try job.write(
-      plans, title: title, to: descriptor, path: item.name, container: item.container
-    ) { _ in }
+    let statistics = try job.write(plans, title: title, to: descriptor, path: item.name, container: item.container) {
+      _ in
+    }
     lseek(descriptor, 0, SEEK_SET)
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
     while true {
-      let count = unsafe buffer.withUnsafeMutableBytes {
-        unsafe read(descriptor, $0.baseAddress, $0.count)
-      }
+      let count = unsafe buffer.withUnsafeMutableBytes { unsafe read(descriptor, $0.baseAddress, $0.count) }
       if count < 0 && errno == EINTR { continue }
       guard count > 0 else { return statistics }
       try write(buffer.span.extracting(first: count))

@@ -46,17 +46,15 @@ public struct RenderJob: Sendable {
   public init(profile: TransducerProfile = .phone) { self.profile = profile }
 
   /// Compiles a pattern for this job, on one bus.
-  public func plan(_ input: PatternInput) throws
-    -> (plan: RenderPlan, pattern: LoadedPattern)
-  {
+  public func plan(_ input: PatternInput) throws -> (plan: RenderPlan, pattern: LoadedPattern) {
     let (plans, pattern) = try plans(input, for: Array(channels.profiles.prefix(1)))
     return (plans[0], pattern)
   }
 
   /// Compiles a pattern for profiles, those of all its haptic buses unless told otherwise.
-  public func plans(_ input: PatternInput, for profiles: [TransducerProfile]? = nil) throws
-    -> (plans: [RenderPlan], pattern: LoadedPattern)
-  {
+  public func plans(_ input: PatternInput, for profiles: [TransducerProfile]? = nil) throws -> (
+    plans: [RenderPlan], pattern: LoadedPattern
+  ) {
     let pattern = try LoadedPattern(input, reading: reading, keepsFile: false)
     let plans = try pattern.plans(for: profiles ?? channels.profiles, rate: Double(rate))
     return (plans, pattern)
@@ -64,8 +62,7 @@ public struct RenderJob: Sendable {
 
   /// What the channels carry, and the profiles for it.
   public var channels: (routing: OutputRouting, profiles: [TransducerProfile]) {
-    routing.routing(
-      channelCount: channelCount, rate: Double(rate), profile: profile, buses: buses)
+    routing.routing(channelCount: channelCount, rate: Double(rate), profile: profile, buses: buses)
   }
 
   /// The renderer's settings for a plan.
@@ -84,28 +81,24 @@ public struct RenderJob: Sendable {
     let fade = min(FrameConversion.frame(seconds: OfflineRenderer.fade, rate: seconds), length)
     let silence = duration == nil ? FrameConversion.frame(seconds: tail, rate: seconds) : fade
     return RenderSettings(
-      routing: routing, gain: Float(strength),
-      passCount: passCount == 0 ? nil : passCount, length: length,
+      routing: routing, gain: Float(strength), passCount: passCount == 0 ? nil : passCount, length: length,
       // The fade stays behind the sound, unless the file is cut; then a cut must not click.
       fadeLength: max(min(fade, silence), min(48, length)))
   }
 
   /// Writes a pattern's plans as a sound file that can be sought.
   public func write(
-    _ plans: [RenderPlan], title: String, to descriptor: Int32, path: String,
-    container: SoundFileFormat.Container, progress: (Double) -> Void
+    _ plans: [RenderPlan], title: String, to descriptor: Int32, path: String, container: SoundFileFormat.Container,
+    progress: (Double) -> Void
   ) throws -> RenderStatistics {
     var settings = settings(for: plans)
     if isNormalized { settings.gain *= try normalisingGain(plans, settings) }
     let length = settings.length ?? 0
     var writer = try SoundFileWriter(
-      descriptor: descriptor, path: path,
-      format: SoundFileFormat(container: container, samples: format), rate: rate,
-      channelCount: channelCount, frameCount: length,
-      tags: SoundFileTags(rendering: title, by: sourceOfSound))
+      descriptor: descriptor, path: path, format: SoundFileFormat(container: container, samples: format), rate: rate,
+      channelCount: channelCount, frameCount: length, tags: SoundFileTags(rendering: title, by: sourceOfSound))
     var rendering = rendering(of: plans, settings)
-    var felt =
-      rendersAcceleration ? SimulatedAcceleration(settings.routing, rate: Double(rate)) : nil
+    var felt = rendersAcceleration ? SimulatedAcceleration(settings.routing, rate: Double(rate)) : nil
     var block = [Float](repeating: 0, count: 4_096 * channelCount)
     while true {
       var span = block.mutableSpan
@@ -126,9 +119,7 @@ public struct RenderJob: Sendable {
   }
 
   /// What shaped the sound, as the file tells it.
-  private var sourceOfSound: String {
-    routing.array.map { "array \($0.name)" } ?? "profile \(profile.name)"
-  }
+  private var sourceOfSound: String { routing.array.map { "array \($0.name)" } ?? "profile \(profile.name)" }
 
   /// The factor that brings the greatest peak just below the ceiling.
   private func normalisingGain(_ plans: [RenderPlan], _ settings: RenderSettings) throws -> Float {
@@ -136,9 +127,7 @@ public struct RenderJob: Sendable {
     var block = [Float](repeating: 0, count: 4_096 * channelCount)
     var span = block.mutableSpan
     while rendering.read(into: &span) > 0 {
-      if isCancelled() {
-        throw FileError("render", "interrupted; nothing was written")
-      }
+      if isCancelled() { throw FileError("render", "interrupted; nothing was written") }
     }
     let peak = rendering.statistics.peak
     return peak > 0 ? Float(Renderer.maximumLevel) / peak : 1

@@ -8,9 +8,7 @@ struct SimulatedAcceleration {
   /// Transducers at rest.
   init(_ routing: OutputRouting, rate: Double) {
     transducers = routing.channels.map { channel in
-      guard let hardware = channel.transducer?.hardware, let model = hardware.model else {
-        return nil
-      }
+      guard let hardware = channel.transducer?.hardware, let model = hardware.model else { return nil }
       return TransducerSimulation(model, modes: hardware.modes, rate: rate)
     }
   }

@@ -55,9 +55,7 @@ public struct SoundMeasurement {
       frames += count
       progress(min(1, Double(frames) / promised))
     }
-    guard frames > 0 else {
-      throw SoundFileError(kind: .notSound, path: path, description: "contains no audio")
-    }
+    guard frames > 0 else { throw SoundFileError(kind: .notSound, path: path, description: "contains no audio") }
     frameCount = frames
     (whole, channels, spectra) = crew.finish()
     onsets = kept.map { Array(Onsets(in: Signal($0, rate: crew.rate))) }
@@ -125,9 +123,7 @@ final class SoundMeasurementWorkers: Sendable {
     container = reader.container
     encoding = reader.encoding
     promisedFrameCount = reader.frameCount
-    do throws(AnalysisError) {
-      loudness = Mutex(try LoudnessMeasurement(channelCount: count, rate: rate))
-    } catch {
+    do throws(AnalysisError) { loudness = Mutex(try LoudnessMeasurement(channelCount: count, rate: rate)) } catch {
       throw FileError(path, error.description)
     }
     channels = (0..<count).map { _ in Channel(rate: rate) }
@@ -148,9 +144,7 @@ final class SoundMeasurementWorkers: Sendable {
       case 0: loudness.withLock { $0.add(block.span) }
       case 1: reading.withLock { $0.next() }
       default:
-        channels[piece - 2].measurement.withLock {
-          $0.add(block.span, channel: piece - 2, channelCount: channelCount)
-        }
+        channels[piece - 2].measurement.withLock { $0.add(block.span, channel: piece - 2, channelCount: channelCount) }
       }
     } meanwhile: { _ in
     }

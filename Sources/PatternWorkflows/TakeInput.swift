@@ -17,8 +17,7 @@ public enum TakeInput: Equatable, Sendable {
   /// A file that begins as a sound file does or is named like one is one; all else is looked up as a
   /// pattern.
   public static func find(
-    _ words: [String], formats: FormatRegistry = .standard,
-    sounds: PatternInput.SoundLookup = .besidePattern
+    _ words: [String], formats: FormatRegistry = .standard, sounds: PatternInput.SoundLookup = .besidePattern
   ) -> (inputs: [TakeInput], problems: [FileError]) {
     var inputs: [TakeInput] = []
     var problems: [FileError] = []
@@ -48,8 +47,7 @@ public enum TakeInput: Equatable, Sendable {
   public var path: String? {
     switch self {
     case .sound(let path): path
-    case .pattern(let input):
-      if case .file(let path) = input.origin { path } else { nil }
+    case .pattern(let input): if case .file(let path) = input.origin { path } else { nil }
     }
   }
 
@@ -74,8 +72,7 @@ public enum TakeInput: Equatable, Sendable {
   /// - Throws: `InputError`, `FileError` or `SoundFileError`.
   public func take(_ job: RenderJob) throws -> Take {
     switch self {
-    case .pattern(let input):
-      try Self.render(LoadedPattern(input, reading: job.reading), job)
+    case .pattern(let input): try Self.render(LoadedPattern(input, reading: job.reading), job)
     case .sound(let path): try Self.read(path, job)
     }
   }
@@ -100,8 +97,7 @@ public enum TakeInput: Equatable, Sendable {
       if job.isCancelled() { throw FileError(input.name, "interrupted") }
       samples += block[..<(count * job.channelCount)]
     }
-    let signal = Signal(
-      interleaved: samples, channelCount: job.channelCount, rate: Double(job.rate))
+    let signal = Signal(interleaved: samples, channelCount: job.channelCount, rate: Double(job.rate))
     return Take(
       name: input.name, source: .pattern(composition), signal: signal, profile: job.profile,
       text: String(decoding: pattern.file.bytes, as: UTF8.self), feeling: composition.notes)
@@ -120,11 +116,10 @@ public enum TakeInput: Equatable, Sendable {
     let badCount = sound.interleaved.count { !$0.isFinite }
     guard badCount == 0 else {
       throw SoundFileError(
-        kind: .damaged, path: path,
-        description: "\(badCount) of \(sound.interleaved.count) samples are NaN or infinite")
+        kind: .damaged, path: path, description: "\(badCount) of \(sound.interleaved.count) samples are NaN or infinite"
+      )
     }
-    let signal = Signal(
-      interleaved: sound.interleaved, channelCount: sound.channelCount, rate: sound.rate)
+    let signal = Signal(interleaved: sound.interleaved, channelCount: sound.channelCount, rate: sound.rate)
     return Take(name: path, source: .sound, signal: signal, profile: job.profile)
   }
 
@@ -139,9 +134,7 @@ public enum TakeInput: Equatable, Sendable {
   }
 
   /// WAV, RF64, W64, AIFF, FLAC, Ogg, CAF, AU.
-  private static let soundMarks: Set<String> = [
-    "RIFF", "RF64", "riff", "FORM", "fLaC", "OggS", "caff", ".snd",
-  ]
+  private static let soundMarks: Set<String> = ["RIFF", "RF64", "riff", "FORM", "fLaC", "OggS", "caff", ".snd"]
 
   /// Reads several at one rate, so that they can be laid over each other.
   ///
@@ -176,8 +169,8 @@ extension Take {
     guard signal.rate != rate else { return self }
     var take = self
     let count = max(1, signal.channels.count)
-    let sound = try Sound(interleaved: signal.interleaved, channelCount: count, rate: signal.rate)
-      .resampled(to: rate, path: name)
+    let sound = try Sound(interleaved: signal.interleaved, channelCount: count, rate: signal.rate).resampled(
+      to: rate, path: name)
     take.signal = Signal(interleaved: sound.interleaved, channelCount: count, rate: rate)
     return take
   }

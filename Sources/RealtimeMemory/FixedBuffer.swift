@@ -2,29 +2,25 @@
 ///
 /// An audio thread reads and writes elements in place: no reference counting, no copy on write, no allocation.
 /// Indices are checked in debug builds.
-@frozen @safe
-public struct FixedBuffer<Element: ~Copyable>: ~Copyable, @unchecked Sendable {
+@frozen @safe public struct FixedBuffer<Element: ~Copyable>: ~Copyable, @unchecked Sendable {
   @usableFromInline let start: UnsafeMutablePointer<Element>
   /// How many elements there are.
   public let count: Int
 
   /// Allocates elements, each made by its index.
-  @inlinable
-  public init(count: Int, _ element: (Int) -> Element) {
+  @inlinable public init(count: Int, _ element: (Int) -> Element) {
     unsafe start = .allocate(capacity: max(1, count))
     self.count = count
     for index in 0..<count { unsafe (start + index).initialize(to: element(index)) }
   }
 
-  @inlinable
-  deinit {
+  @inlinable deinit {
     unsafe start.deinitialize(count: count)
     unsafe start.deallocate()
   }
 
   /// The element at an index, in place.
-  @inlinable
-  public subscript(index: Int) -> Element {
+  @inlinable public subscript(index: Int) -> Element {
     @_transparent unsafeAddress {
       assert(index >= 0 && index < count)
       return unsafe UnsafePointer(start + index)
@@ -38,70 +34,58 @@ public struct FixedBuffer<Element: ~Copyable>: ~Copyable, @unchecked Sendable {
 
 extension FixedBuffer where Element: BitwiseCopyable {
   /// Allocates equal elements.
-  @inlinable
-  public init(repeating element: Element, count: Int) { self.init(count: count) { _ in element } }
+  @inlinable public init(repeating element: Element, count: Int) { self.init(count: count) { _ in element } }
 
   /// Allocates elements that hold nothing; each must be written before it is read.
-  @unsafe @inlinable
-  public init(uninitialized count: Int) {
+  @unsafe @inlinable public init(uninitialized count: Int) {
     unsafe start = .allocate(capacity: max(1, count))
     self.count = count
   }
 
   /// Takes over allocated memory that holds a number of elements.
-  @unsafe @inlinable
-  init(adopting start: UnsafeMutablePointer<Element>, count: Int) {
+  @unsafe @inlinable init(adopting start: UnsafeMutablePointer<Element>, count: Int) {
     unsafe self.start = start
     self.count = count
   }
 
   /// The elements as a span.
-  @inlinable
-  public var mutableSpan: MutableSpan<Element> {
+  @inlinable public var mutableSpan: MutableSpan<Element> {
     @_transparent @_lifetime(borrow self) get {
       unsafe _overrideLifetime(MutableSpan(_unsafeStart: start, count: count), borrowing: self)
     }
   }
 
   /// Allocates the elements of an array.
-  @inlinable
-  public init(_ elements: [Element]) { self.init(count: elements.count) { elements[$0] } }
+  @inlinable public init(_ elements: [Element]) { self.init(count: elements.count) { elements[$0] } }
 
   /// The memory without its owner; the caller keeps the owner alive while the view is in use.
-  @unsafe @_transparent
-  public var view: BufferView<Element> { unsafe BufferView(start: start, count: count) }
+  @unsafe @_transparent public var view: BufferView<Element> { unsafe BufferView(start: start, count: count) }
 
   /// The address of the first element; the caller keeps the owner alive while it is in use.
-  @unsafe @_transparent
-  public var address: UnsafeMutablePointer<Element> { unsafe start }
+  @unsafe @_transparent public var address: UnsafeMutablePointer<Element> { unsafe start }
 }
 
 /// Elements that are collected before their number is known; they become a fixed buffer where they are.
 ///
 /// For use off the audio thread: it allocates as it grows.
-@frozen @safe
-public struct GrowingBuffer<Element: BitwiseCopyable>: ~Copyable {
+@frozen @safe public struct GrowingBuffer<Element: BitwiseCopyable>: ~Copyable {
   @usableFromInline var start: UnsafeMutablePointer<Element>
   @usableFromInline var capacity: Int
   @usableFromInline var filledCount = 0
 
   /// How many elements there are.
-  @inlinable
-  public var count: Int { filledCount }
+  @inlinable public var count: Int { filledCount }
 
   /// Allocates memory for a number of elements; more are moved to twice as much.
-  @inlinable
-  public init(minimumCapacity: Int = 16) {
+  @inlinable public init(minimumCapacity: Int = 16) {
     capacity = max(1, minimumCapacity)
     unsafe start = .allocate(capacity: capacity)
   }
 
-  @inlinable
-  deinit { unsafe start.deallocate() }
+  @inlinable deinit { unsafe start.deallocate() }
 
   /// Adds an element behind the last.
-  @inlinable
-  public mutating func append(_ element: Element) {
+  @inlinable public mutating func append(_ element: Element) {
     if count == capacity {
       let larger = UnsafeMutablePointer<Element>.allocate(capacity: capacity * 2)
       unsafe larger.moveInitialize(from: start, count: count)
@@ -114,19 +98,16 @@ public struct GrowingBuffer<Element: BitwiseCopyable>: ~Copyable {
   }
 
   /// Forgets all elements and keeps the memory.
-  @inlinable
-  public mutating func removeAll() { filledCount = 0 }
+  @inlinable public mutating func removeAll() { filledCount = 0 }
 
   /// The element at an index.
-  @inlinable
-  public subscript(index: Int) -> Element {
+  @inlinable public subscript(index: Int) -> Element {
     precondition(index >= 0 && index < count)
     return unsafe start[index]
   }
 
   /// The elements in their memory, which nobody else frees.
-  @inlinable
-  public consuming func fixed() -> FixedBuffer<Element> {
+  @inlinable public consuming func fixed() -> FixedBuffer<Element> {
     let buffer = unsafe FixedBuffer(adopting: start, count: count)
     discard self
     return buffer
@@ -134,22 +115,19 @@ public struct GrowingBuffer<Element: BitwiseCopyable>: ~Copyable {
 }
 
 /// Elements of a fixed buffer that lives elsewhere.
-@frozen @safe
-public struct BufferView<Element: BitwiseCopyable>: BitwiseCopyable, @unchecked Sendable {
+@frozen @safe public struct BufferView<Element: BitwiseCopyable>: BitwiseCopyable, @unchecked Sendable {
   @usableFromInline let start: UnsafeMutablePointer<Element>
   /// How many elements there are.
   public let count: Int
 
   /// A view of memory that the caller keeps alive.
-  @unsafe @_transparent
-  public init(start: UnsafeMutablePointer<Element>, count: Int) {
+  @unsafe @_transparent public init(start: UnsafeMutablePointer<Element>, count: Int) {
     unsafe self.start = start
     self.count = count
   }
 
   /// The element at an index, in place.
-  @inlinable
-  public subscript(index: Int) -> Element {
+  @inlinable public subscript(index: Int) -> Element {
     @_transparent unsafeAddress {
       assert(index >= 0 && index < count)
       return unsafe UnsafePointer(start + index)
@@ -161,18 +139,15 @@ public struct BufferView<Element: BitwiseCopyable>: BitwiseCopyable, @unchecked 
   }
 
   /// The address of the first element.
-  @unsafe @_transparent
-  public var address: UnsafeMutablePointer<Element> { unsafe start }
+  @unsafe @_transparent public var address: UnsafeMutablePointer<Element> { unsafe start }
 
   /// A part of the elements.
-  @_transparent
-  public func part(from first: Int, count: Int) -> BufferView {
+  @_transparent public func part(from first: Int, count: Int) -> BufferView {
     return unsafe BufferView(start: start + first, count: count)
   }
 
   /// The elements as a span.
-  @inlinable
-  public var mutableSpan: MutableSpan<Element> {
+  @inlinable public var mutableSpan: MutableSpan<Element> {
     @_transparent @_lifetime(borrow self) get {
       unsafe _overrideLifetime(MutableSpan(_unsafeStart: start, count: count), borrowing: self)
     }
@@ -180,52 +155,43 @@ public struct BufferView<Element: BitwiseCopyable>: BitwiseCopyable, @unchecked 
 }
 
 /// One value at a fixed address, freed with its owner.
-@frozen @safe
-public struct Cell<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
+@frozen @safe public struct Cell<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
   @usableFromInline let pointer: UnsafeMutablePointer<Value>
 
   /// Allocates a value.
-  @inlinable
-  public init(_ value: consuming Value) {
+  @inlinable public init(_ value: consuming Value) {
     unsafe pointer = .allocate(capacity: 1)
     unsafe pointer.initialize(to: value)
   }
 
-  @inlinable
-  deinit {
+  @inlinable deinit {
     unsafe pointer.deinitialize(count: 1)
     unsafe pointer.deallocate()
   }
 
   /// The value, in place.
-  @inlinable
-  public var value: Value {
+  @inlinable public var value: Value {
     @_transparent unsafeAddress { unsafe UnsafePointer(pointer) }
     @_transparent nonmutating unsafeMutableAddress { unsafe pointer }
   }
 
   /// The value without its owner; the caller keeps the owner alive while the reference is in use.
-  @unsafe @_transparent
-  public var reference: Reference<Value> { unsafe Reference(pointer) }
+  @unsafe @_transparent public var reference: Reference<Value> { unsafe Reference(pointer) }
 }
 
 /// A value that lives elsewhere.
-@frozen @safe
-public struct Reference<Value: ~Copyable>: BitwiseCopyable, @unchecked Sendable {
+@frozen @safe public struct Reference<Value: ~Copyable>: BitwiseCopyable, @unchecked Sendable {
   @usableFromInline let pointer: UnsafeMutablePointer<Value>
 
   /// A reference to memory that the caller keeps alive.
-  @unsafe @_transparent
-  public init(_ pointer: UnsafeMutablePointer<Value>) { unsafe self.pointer = pointer }
+  @unsafe @_transparent public init(_ pointer: UnsafeMutablePointer<Value>) { unsafe self.pointer = pointer }
 
   /// The value, in place.
-  @inlinable
-  public var value: Value {
+  @inlinable public var value: Value {
     @_transparent unsafeAddress { unsafe UnsafePointer(pointer) }
     @_transparent nonmutating unsafeMutableAddress { unsafe pointer }
   }
 
   /// Whether two references lead to one value.
-  @_transparent
-  public func isSame(as other: Reference) -> Bool { unsafe pointer == other.pointer }
+  @_transparent public func isSame(as other: Reference) -> Bool { unsafe pointer == other.pointer }
 }

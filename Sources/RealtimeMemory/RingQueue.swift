@@ -3,8 +3,7 @@ public import Synchronization
 /// Values in transit from one thread to another through memory of a fixed size; neither thread ever waits.
 ///
 /// One thread at a time may put values in, and one may take them out.
-@frozen
-public struct RingQueue<Element: BitwiseCopyable>: ~Copyable, @unchecked Sendable {
+@frozen public struct RingQueue<Element: BitwiseCopyable>: ~Copyable, @unchecked Sendable {
   @usableFromInline let elements: FixedBuffer<Element>
   @usableFromInline let writtenCount = Atomic<Int>(0)
   @usableFromInline let takenCount = Atomic<Int>(0)
@@ -14,16 +13,14 @@ public struct RingQueue<Element: BitwiseCopyable>: ~Copyable, @unchecked Sendabl
   /// - Parameters:
   ///   - capacity: How many values fit, at least one.
   ///   - filler: What the memory holds before it is written.
-  @inlinable
-  public init(capacity: Int, filler: Element) {
+  @inlinable public init(capacity: Int, filler: Element) {
     elements = FixedBuffer(repeating: filler, count: max(1, capacity))
   }
 
   /// Puts values in that are taken in their order, all or none: [one writing thread].
   ///
   /// - Returns: Whether there was space.
-  @inlinable
-  public func write(_ values: Span<Element>) -> Bool {
+  @inlinable public func write(_ values: Span<Element>) -> Bool {
     let place = writtenCount.load(ordering: .relaxed)
     guard hasRoom(for: values.count, at: place) else { return false }
     for index in values.indices { elements[(place + index) % elements.count] = values[index] }
@@ -34,8 +31,7 @@ public struct RingQueue<Element: BitwiseCopyable>: ~Copyable, @unchecked Sendabl
   /// Puts one value in: [one writing thread].
   ///
   /// - Returns: Whether there was space.
-  @inlinable @discardableResult
-  public func write(_ value: Element) -> Bool {
+  @inlinable @discardableResult public func write(_ value: Element) -> Bool {
     let place = writtenCount.load(ordering: .relaxed)
     guard hasRoom(for: 1, at: place) else { return false }
     elements[place % elements.count] = value
@@ -46,8 +42,7 @@ public struct RingQueue<Element: BitwiseCopyable>: ~Copyable, @unchecked Sendabl
   /// Takes the oldest value into a variable: [one reading thread].
   ///
   /// - Returns: Whether there was one.
-  @_transparent
-  public func take(_ value: inout Element) -> Bool {
+  @_transparent public func take(_ value: inout Element) -> Bool {
     let place = takenCount.load(ordering: .relaxed)
     guard place != writtenCount.load(ordering: .acquiring) else { return false }
     value = elements[place % elements.count]
@@ -58,8 +53,7 @@ public struct RingQueue<Element: BitwiseCopyable>: ~Copyable, @unchecked Sendabl
   /// Takes what is there, oldest first, into the beginning of an array: [one reading thread].
   ///
   /// - Returns: How many values were taken.
-  @inlinable
-  public func take(into values: inout [Element]) -> Int {
+  @inlinable public func take(into values: inout [Element]) -> Int {
     let place = takenCount.load(ordering: .relaxed)
     let count = min(values.count, writtenCount.load(ordering: .acquiring) - place)
     for index in 0..<count { values[index] = elements[(place + index) % elements.count] }
@@ -67,8 +61,7 @@ public struct RingQueue<Element: BitwiseCopyable>: ~Copyable, @unchecked Sendabl
     return count
   }
 
-  @inlinable
-  func hasRoom(for count: Int, at place: Int) -> Bool {
+  @inlinable func hasRoom(for count: Int, at place: Int) -> Bool {
     count <= elements.count - (place - takenCount.load(ordering: .acquiring))
   }
 }

@@ -13,9 +13,7 @@ public struct Signal: Equatable, Sendable {
   public init(channels: [[Float]], rate: Double) {
     precondition(rate > 0, "a signal needs a positive rate")
     let length = channels.map(\.count).max() ?? 0
-    self.channels = channels.map {
-      $0.count == length ? $0 : $0 + [Float](repeating: 0, count: length - $0.count)
-    }
+    self.channels = channels.map { $0.count == length ? $0 : $0 + [Float](repeating: 0, count: length - $0.count) }
     self.rate = rate
   }
 
@@ -30,9 +28,7 @@ public struct Signal: Equatable, Sendable {
   public init(interleaved samples: [Float], channelCount: Int, rate: Double) {
     precondition(channelCount > 0, "a signal needs a channel")
     let length = samples.count / channelCount
-    let channels = (0..<channelCount).map { channel in
-      (0..<length).map { samples[$0 * channelCount + channel] }
-    }
+    let channels = (0..<channelCount).map { channel in (0..<length).map { samples[$0 * channelCount + channel] } }
     self.init(channels: channels, rate: rate)
   }
 
@@ -47,9 +43,7 @@ public struct Signal: Equatable, Sendable {
     guard channels.count > 1 else { return channels.first ?? [] }
     var samples: [Float] = []
     samples.reserveCapacity(frameCount * channels.count)
-    for frame in 0..<frameCount {
-      for channel in channels { samples.append(channel[frame]) }
-    }
+    for frame in 0..<frameCount { for channel in channels { samples.append(channel[frame]) } }
     return samples
   }
 
@@ -57,9 +51,7 @@ public struct Signal: Equatable, Sendable {
   public var mono: [Float] {
     guard let first = channels.first, channels.count > 1 else { return channels.first ?? [] }
     let share = 1 / Float(channels.count)
-    return first.indices.map { frame in
-      channels.reduce(0) { $0 + $1[frame] } * share
-    }
+    return first.indices.map { frame in channels.reduce(0) { $0 + $1[frame] } * share }
   }
 }
 

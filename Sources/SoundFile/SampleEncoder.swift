@@ -18,48 +18,37 @@ public struct SampleEncoder: Sendable {
   }
 
   /// An encoder for another encoding that goes on with the dither of this one.
-  public func continued(as encoding: SampleEncoding) -> SampleEncoder {
-    SampleEncoder(encoding, dither: dither)
-  }
+  public func continued(as encoding: SampleEncoding) -> SampleEncoder { SampleEncoder(encoding, dither: dither) }
 
   /// Lays samples down from the beginning of a buffer, which has space for all of them.
   ///
   /// Whole numbers are clamped to the range of their size, and NaN is silent. Allocates nothing.
   public mutating func encode(_ samples: Span<Float>, into bytes: inout MutableRawSpan) {
-    precondition(
-      bytes.byteCount >= samples.count * encoding.byteCount, "the buffer is too short")
+    precondition(bytes.byteCount >= samples.count * encoding.byteCount, "the buffer is too short")
     // The length was checked once for all; every store below stays within it.
     unsafe bytes.withUnsafeMutableBytes { unsafe encode(samples, unchecked: $0) }
   }
 
   /// The same into memory; it has space for all samples, at any alignment.
   public mutating func encode(_ samples: Span<Float>, into bytes: UnsafeMutableRawBufferPointer) {
-    precondition(
-      bytes.count >= samples.count * encoding.byteCount, "the buffer is too short")
+    precondition(bytes.count >= samples.count * encoding.byteCount, "the buffer is too short")
     unsafe encode(samples, unchecked: bytes)
   }
 
-  @unsafe
-  private mutating func encode(
-    _ samples: Span<Float>, unchecked bytes: UnsafeMutableRawBufferPointer
-  ) {
+  @unsafe private mutating func encode(_ samples: Span<Float>, unchecked bytes: UnsafeMutableRawBufferPointer) {
     guard let start = bytes.baseAddress else { return }
     switch encoding {
-    case .float:
-      unsafe samples.withUnsafeBytes { unsafe bytes.copyMemory(from: $0) }
-    case .s16:
-      unsafe dither.quantize(samples, to: start)
+    case .float: unsafe samples.withUnsafeBytes { unsafe bytes.copyMemory(from: $0) }
+    case .s16: unsafe dither.quantize(samples, to: start)
     case .s32:
       for index in samples.indices {
         unsafe start.storeBytes(
-          of: Self.round(samples[index], steps: 2_147_483_647), toByteOffset: index &* 4,
-          as: Int32.self)
+          of: Self.round(samples[index], steps: 2_147_483_647), toByteOffset: index &* 4, as: Int32.self)
       }
     case .s24:
       for index in samples.indices {
         unsafe start.storeBytes(
-          of: Self.round(samples[index], steps: 8_388_607), toByteOffset: index &* 4, as: Int32.self
-        )
+          of: Self.round(samples[index], steps: 8_388_607), toByteOffset: index &* 4, as: Int32.self)
       }
     case .s24Packed:
       for index in samples.indices {
@@ -132,8 +121,7 @@ public struct Dither: Sendable {
   }
 
   /// Samples in −1…1 as 16-bit numbers, in memory for all of them at any alignment.
-  @unsafe
-  mutating func quantize(_ samples: Span<Float>, to bytes: UnsafeMutableRawPointer) {
+  @unsafe mutating func quantize(_ samples: Span<Float>, to bytes: UnsafeMutableRawPointer) {
     #if arch(x86_64) && canImport(CSampleKernels)
       if Int(bitPattern: bytes) & 1 == 0 {
         let numbers = unsafe bytes.assumingMemoryBound(to: Int16.self)
@@ -148,11 +136,9 @@ public struct Dither: Sendable {
   }
 
   /// The same in Swift.
-  @unsafe
-  mutating func quantizeInSwift(_ samples: Span<Float>, to bytes: UnsafeMutableRawPointer) {
+  @unsafe mutating func quantizeInSwift(_ samples: Span<Float>, to bytes: UnsafeMutableRawPointer) {
     for index in samples.indices {
-      unsafe bytes.storeBytes(
-        of: quantize(samples[index]), toByteOffset: index &* 2, as: Int16.self)
+      unsafe bytes.storeBytes(of: quantize(samples[index]), toByteOffset: index &* 2, as: Int16.self)
     }
   }
 

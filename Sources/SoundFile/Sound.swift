@@ -38,9 +38,7 @@ public struct Sound: Equatable, Sendable {
     let channels = reader.channelCount
     let tooLong = SoundFileError(
       kind: .tooLong, path: path,
-      description:
-        "is too long (more than \(Self.longest) samples); sounds in patterns are limited to 12 minutes"
-    )
+      description: "is too long (more than \(Self.longest) samples); sounds in patterns are limited to 12 minutes")
     // The header may promise less than there is.
     guard reader.frameCount <= Self.longest / channels else { throw tooLong }
     var samples: [Float] = []
@@ -66,16 +64,15 @@ public struct Sound: Equatable, Sendable {
     let capacity = Int((Double(frameCount) * ratio).rounded(.up)) + 16
     guard ratio > 1.0 / 256, ratio < 256, capacity * channelCount <= 4 * Self.longest else {
       throw SoundFileError(
-        kind: .tooLong, path: path,
-        description: "cannot be resampled from \(rate) Hz to \(newRate) Hz")
+        kind: .tooLong, path: path, description: "cannot be resampled from \(rate) Hz to \(newRate) Hz")
     }
     return try converted(to: newRate, ratio: ratio, capacity: capacity, path: path)
   }
 
   #if SoundOutput
-    private func converted(
-      to newRate: Double, ratio: Double, capacity: Int, path: String
-    ) throws(SoundFileError) -> Sound {
+    private func converted(to newRate: Double, ratio: Double, capacity: Int, path: String) throws(SoundFileError)
+      -> Sound
+    {
       var output = [Float](repeating: 0, count: capacity * channelCount)
       var made = 0
       let status = unsafe interleaved.withUnsafeBufferPointer { input in
@@ -86,26 +83,23 @@ public struct Sound: Equatable, Sendable {
           unsafe data.input_frames = frameCount
           unsafe data.output_frames = capacity
           unsafe data.src_ratio = ratio
-          let status = unsafe src_simple(
-            &data, Int32(SRC_SINC_MEDIUM_QUALITY), Int32(channelCount))
+          let status = unsafe src_simple(&data, Int32(SRC_SINC_MEDIUM_QUALITY), Int32(channelCount))
           unsafe made = data.output_frames_gen
           return status
         }
       }
       guard status == 0 else {
-        let said =
-          unsafe src_strerror(status).map { unsafe String(cString: $0) } ?? "error \(status)"
+        let said = unsafe src_strerror(status).map { unsafe String(cString: $0) } ?? "error \(status)"
         throw SoundFileError(
-          kind: .unsupportedFormat, path: path,
-          description: "cannot be resampled (libsamplerate: \(said))")
+          kind: .unsupportedFormat, path: path, description: "cannot be resampled (libsamplerate: \(said))")
       }
       output.removeLast(output.count - made * channelCount)
       return Sound(interleaved: output, channelCount: channelCount, rate: newRate)
     }
   #else
-    private func converted(
-      to newRate: Double, ratio: Double, capacity: Int, path: String
-    ) throws(SoundFileError) -> Sound {
+    private func converted(to newRate: Double, ratio: Double, capacity: Int, path: String) throws(SoundFileError)
+      -> Sound
+    {
       let count = Int((Double(frameCount) * ratio).rounded())
       var output: [Float] = []
       output.reserveCapacity(count * channelCount)

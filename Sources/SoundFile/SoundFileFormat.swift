@@ -58,9 +58,7 @@
         let names = stored.map(\.rawValue).joined(separator: " or ")
         return "\(kind) holds \(names) samples, not \(samples.rawValue)"
       }
-      if let most = (1..<max(1, channelCount)).last(where: {
-        isWritable(rate: rate, channelCount: $0)
-      }) {
+      if let most = (1..<max(1, channelCount)).last(where: { isWritable(rate: rate, channelCount: $0) }) {
         return "\(kind) holds at most \(most) channels, not \(channelCount)"
       }
       return "\(kind) holds no sound of \(rate) Hz"
@@ -91,9 +89,7 @@
         case .ogg: SF_FORMAT_OGG
         }
       let minor =
-        if container == .ogg {
-          SF_FORMAT_VORBIS
-        } else {
+        if container == .ogg { SF_FORMAT_VORBIS } else {
           switch samples {
           case .s16: SF_FORMAT_PCM_16
           case .s24: SF_FORMAT_PCM_24

@@ -2,8 +2,7 @@
   import CSndFile
 
   /// A sound file being read, block by block, through libsndfile.
-  @safe
-  public struct SoundFileReader: ~Copyable {
+  @safe public struct SoundFileReader: ~Copyable {
     /// Channels in each frame.
     public let channelCount: Int
     /// Frames per second.
@@ -26,8 +25,7 @@
     /// - Throws: `notSound`.
     public init(readingDescriptor descriptor: Int32, path: String) throws(SoundFileError) {
       var info = SF_INFO()
-      let handle = try unsafe SndFileBindings.open(
-        descriptor: descriptor, mode: SFM_READ, info: &info, path: path)
+      let handle = try unsafe SndFileBindings.open(descriptor: descriptor, mode: SFM_READ, info: &info, path: path)
       guard info.channels > 0, info.samplerate > 0 else {
         try? unsafe SndFileBindings.close(handle, path: path)
         throw SoundFileError(kind: .notSound, path: path, description: "contains no audio")
@@ -46,13 +44,11 @@
     /// - Parameter samples: Space for interleaved samples, usually in −1…1; filled by whole frames.
     /// - Returns: Frames that were read: fewer than there is space for only at the end, then 0.
     /// - Throws: `damaged` where the file cannot be decoded any further.
-    public mutating func read(into samples: inout MutableSpan<Float>) throws(SoundFileError) -> Int
-    {
+    public mutating func read(into samples: inout MutableSpan<Float>) throws(SoundFileError) -> Int {
       let room = samples.count / channelCount
       let count = unsafe SndFileBindings.read(&samples, frameCount: room, from: handle)
       if count < room, let said = unsafe SndFileBindings.fault(of: handle) {
-        throw SoundFileError(
-          kind: .damaged, path: path, description: "is damaged (libsndfile: \(said))")
+        throw SoundFileError(kind: .damaged, path: path, description: "is damaged (libsndfile: \(said))")
       }
       return max(0, count)
     }

@@ -3,8 +3,7 @@
   internal import Glibc
 
   /// A sound file being written, block by block, through libsndfile.
-  @safe
-  public struct SoundFileWriter: ~Copyable {
+  @safe public struct SoundFileWriter: ~Copyable {
     private var handle: OpaquePointer?
     private let descriptor: Int32
     private var ownsDescriptor = false
@@ -26,8 +25,8 @@
     ///   - frameCount: The length to come, which decides whether a WAVE needs 64-bit sizes.
     ///   - tags: Texts for the header.
     public init(
-      descriptor: Int32, path: String, format: SoundFileFormat, rate: Int, channelCount: Int,
-      frameCount: Int64, tags: SoundFileTags = SoundFileTags()
+      descriptor: Int32, path: String, format: SoundFileFormat, rate: Int, channelCount: Int, frameCount: Int64,
+      tags: SoundFileTags = SoundFileTags()
     ) throws(SoundFileError) {
       if let unsupportedReason = format.unsupportedReason(rate: rate, channelCount: channelCount) {
         throw SoundFileError(kind: .unsupportedFormat, path: path, description: unsupportedReason)
@@ -36,8 +35,7 @@
       info.samplerate = Int32(clamping: rate)
       info.channels = Int32(clamping: channelCount)
       info.format = format.code(frameCount: frameCount, channelCount: channelCount)
-      let opened = try unsafe SndFileBindings.open(
-        descriptor: descriptor, mode: SFM_WRITE, info: &info, path: path)
+      let opened = try unsafe SndFileBindings.open(descriptor: descriptor, mode: SFM_WRITE, info: &info, path: path)
       unsafe handle = opened
       self.descriptor = descriptor
       self.path = path
@@ -45,12 +43,8 @@
       self.channelCount = channelCount
       encoder = SampleEncoder(format.samples.encoding)
       unsafe SndFileBindings.omitPeakChunk(of: opened)
-      for (tag, text) in [
-        (SF_STR_TITLE, tags.title), (SF_STR_SOFTWARE, tags.software),
-        (SF_STR_COMMENT, tags.comment),
-      ] where !text.isEmpty {
-        unsafe SndFileBindings.set(Int(tag), text, of: opened)
-      }
+      for (tag, text) in [(SF_STR_TITLE, tags.title), (SF_STR_SOFTWARE, tags.software), (SF_STR_COMMENT, tags.comment)]
+      where !text.isEmpty { unsafe SndFileBindings.set(Int(tag), text, of: opened) }
     }
 
     /// Starts a file of its own, which replaces one that is there and is closed by `close()`.
@@ -71,8 +65,7 @@
       guard descriptor >= 0 else { throw SoundFileError.system(path, "cannot be created") }
       do throws(SoundFileError) {
         try self.init(
-          descriptor: descriptor, path: path, format: format, rate: rate,
-          channelCount: channelCount,
+          descriptor: descriptor, path: path, format: format, rate: rate, channelCount: channelCount,
           frameCount: frameCount, tags: tags)
       } catch {
         Glibc.close(descriptor)
@@ -92,8 +85,7 @@
       switch format.samples {
       case .s16:
         encoder.encode(samples, growing: &shorts)
-        try unsafe SndFileBindings.write(
-          shorts.span, frameCount: frameCount, to: handle, path: path)
+        try unsafe SndFileBindings.write(shorts.span, frameCount: frameCount, to: handle, path: path)
       case .s24, .s32:
         encoder.encode(samples, growing: &longs)
         if format.samples == .s24 {
@@ -102,8 +94,7 @@
           for index in samples.indices { span[index] &<<= 8 }
         }
         try unsafe SndFileBindings.write(longs.span, frameCount: frameCount, to: handle, path: path)
-      case .float:
-        try unsafe SndFileBindings.write(samples, frameCount: frameCount, to: handle, path: path)
+      case .float: try unsafe SndFileBindings.write(samples, frameCount: frameCount, to: handle, path: path)
       }
     }
 
@@ -138,21 +129,17 @@
     ///   - name: What errors call the file.
     ///   - tags: Texts for the header.
     public static func bytes(
-      of samples: Span<Float>, format: SoundFileFormat, rate: Int, channelCount: Int,
-      name: String = "sound", tags: SoundFileTags = SoundFileTags()
+      of samples: Span<Float>, format: SoundFileFormat, rate: Int, channelCount: Int, name: String = "sound",
+      tags: SoundFileTags = SoundFileTags()
     ) throws(SoundFileError) -> [UInt8] {
       // libsndfile seeks: a file without a name, which is gone when it is closed.
-      guard let file = unsafe tmpfile() else {
-        throw SoundFileError.system(name, "cannot be created")
-      }
+      guard let file = unsafe tmpfile() else { throw SoundFileError.system(name, "cannot be created") }
       defer { unsafe fclose(file) }
       let descriptor = unsafe fileno(file)
       var writer = try SoundFileWriter(
         descriptor: descriptor, path: name, format: format, rate: rate, channelCount: channelCount,
         frameCount: Int64(samples.count / max(1, channelCount)), tags: tags)
-      if let handle = unsafe writer.handle, format.container == .flac {
-        unsafe SndFileBindings.compressMost(handle)
-      }
+      if let handle = unsafe writer.handle, format.container == .flac { unsafe SndFileBindings.compressMost(handle) }
       try writer.write(samples)
       try writer.close()
       let size = Int(lseek(descriptor, 0, SEEK_END))
@@ -201,8 +188,7 @@
           let time: [UInt8] = [0, 0, 0, 0]
           guard unsafe pwrite(descriptor, time, time.count, place + 12) == time.count else {
             throw SoundFileError(
-              kind: .systemRefused, path: path,
-              description: "cannot write: \(unsafe String(cString: strerror(errno)))")
+              kind: .systemRefused, path: path, description: "cannot write: \(unsafe String(cString: strerror(errno)))")
           }
           return
         }

@@ -13,9 +13,7 @@ extension SoundFolder {
     // The folder itself may be of another case.
     for part in path.split(separator: "/").dropLast() {
       guard let folder = folders.last,
-        let found = names(in: folder).first(where: {
-          $0.lowercased() == part.lowercased()
-        })
+        let found = names(in: folder).first(where: { $0.lowercased() == part.lowercased() })
       else { break }
       folders.append(FileSystem.join(folder, found))
     }
@@ -23,9 +21,7 @@ extension SoundFolder {
       let found = names(in: folder)
       let match =
         found.first { $0.lowercased() == name }
-        ?? found.first {
-          FileSystem.stem(of: $0).lowercased() == name && Self.isSound($0)
-        }
+        ?? found.first { FileSystem.stem(of: $0).lowercased() == name && Self.isSound($0) }
       guard let match else { continue }
       let suggested = FileSystem.join(folder, match)
       return suggested == path ? nil : suggested

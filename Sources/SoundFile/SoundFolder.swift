@@ -24,14 +24,10 @@ public struct SoundFolder: Equatable, Sendable {
   /// - Parameter path: Relative to the root. Links are followed as far as they stay below the root.
   /// - Throws: `outside`, `missing` or `notAFile`.
   public func file(at path: String) throws(SoundFileError) -> String {
-    let outside = SoundFileError(
-      kind: .outside, path: path, description: "is outside the folder of the pattern")
+    let outside = SoundFileError(kind: .outside, path: path, description: "is outside the folder of the pattern")
     guard !path.isEmpty, !path.hasPrefix("/"), !path.utf8.contains(0) else { throw outside }
-    guard let folder = FileSystem.realPath(root),
-      let real = FileSystem.realPath(FileSystem.join(folder, path))
-    else {
-      throw SoundFileError(
-        kind: .missing, path: path, description: "was not found in the folder of the pattern")
+    guard let folder = FileSystem.realPath(root), let real = FileSystem.realPath(FileSystem.join(folder, path)) else {
+      throw SoundFileError(kind: .missing, path: path, description: "was not found in the folder of the pattern")
     }
     // Links may lead anywhere, so the real path decides.
     guard real.hasPrefix(folder.hasSuffix("/") ? folder : folder + "/") else { throw outside }
@@ -46,12 +42,9 @@ extension Sound {
   /// Decodes a whole file at a path.
   ///
   /// - Throws: `missing`, `notAFile`, `systemRefused`, or what `init(readingDescriptor:path:)` throws.
-  public init(contentsOf path: String) throws(SoundFileError) {
-    try self.init(contentsOf: path, named: path, flags: 0)
-  }
+  public init(contentsOf path: String) throws(SoundFileError) { try self.init(contentsOf: path, named: path, flags: 0) }
 
-  fileprivate init(contentsOf path: String, named name: String, flags: Int32) throws(SoundFileError)
-  {
+  fileprivate init(contentsOf path: String, named name: String, flags: Int32) throws(SoundFileError) {
     // A pipe must not keep the caller waiting for a writer.
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags)
     guard descriptor >= 0 else {

@@ -33,8 +33,7 @@ public struct SoundTruncation: Equatable, Sendable {
       switch Self.name(chunk[0..<4]) {
       case "ds64":
         // The length of an RF64 file, which its own chunk has no room for.
-        announced = Self.bytes(of: descriptor, at: place + 16, count: 8)
-          .map { Self.number($0[...], isLittle: true) }
+        announced = Self.bytes(of: descriptor, at: place + 16, count: 8).map { Self.number($0[...], isLittle: true) }
       case "data", "SSND":
         let isOpen = Self.unknownLengths.contains(length)
         guard let expected = isOpen ? announced : length else { return nil }
@@ -60,9 +59,7 @@ public struct SoundTruncation: Equatable, Sendable {
     return unsafe pread(descriptor, &bytes, count, place) == count ? bytes : nil
   }
 
-  private static func name(_ bytes: ArraySlice<UInt8>) -> String {
-    String(decoding: bytes, as: UTF8.self)
-  }
+  private static func name(_ bytes: ArraySlice<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
 
   private static func number(_ bytes: ArraySlice<UInt8>, isLittle: Bool) -> UInt64 {
     let ordered = isLittle ? Array(bytes.reversed()) : Array(bytes)

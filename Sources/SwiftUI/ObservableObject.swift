@@ -6,8 +6,7 @@
 public protocol ObservableObject: AnyObject {}
 
 /// A property whose changes views follow: here a property like any other.
-@propertyWrapper
-public struct Published<Value> {
+@propertyWrapper public struct Published<Value> {
   /// The value.
   public var wrappedValue: Value
 
@@ -21,8 +20,7 @@ public struct Published<Value> {
 extension Published: Sendable where Value: Sendable {}
 
 /// A setting in the user's defaults: of truth values, numbers and text.
-@propertyWrapper
-public struct AppStorage<Value> {
+@propertyWrapper public struct AppStorage<Value> {
   private let key: String
   private let store: UserDefaults?
   private let initial: Value
@@ -33,8 +31,7 @@ public struct AppStorage<Value> {
   ///   - wrappedValue: The value where none is remembered.
   ///   - key: The name under which it is remembered.
   ///   - store: The defaults, or nil for the standard ones.
-  public init(wrappedValue: Value, _ key: String, store: UserDefaults? = nil)
-  where Value: LosslessStringConvertible {
+  public init(wrappedValue: Value, _ key: String, store: UserDefaults? = nil) where Value: LosslessStringConvertible {
     (self.key, self.store, initial) = (key, store, wrappedValue)
   }
 
@@ -46,12 +43,10 @@ public struct AppStorage<Value> {
 }
 
 /// A view, as far as extensions for haptics are written on it: there is none here, and nothing is shown.
-@preconcurrency @MainActor
-public protocol View {}
+@preconcurrency @MainActor public protocol View {}
 
 /// A change of views, as far as modifiers for haptics are written.
-@preconcurrency @MainActor
-public protocol ViewModifier {
+@preconcurrency @MainActor public protocol ViewModifier {
   /// What the body is.
   associatedtype Body: View
 
@@ -70,19 +65,14 @@ extension View {
   public func modifier<Modifier>(_ modifier: Modifier) -> some View { self }
 
   /// Returns the view; nothing taps it.
-  public func onTapGesture(count: Int = 1, perform action: @escaping () -> Void) -> some View {
-    self
-  }
+  public func onTapGesture(count: Int = 1, perform action: @escaping () -> Void) -> some View { self }
 
   /// Returns the view; nothing plays the feedback.
-  public func sensoryFeedback<T: Equatable>(_ feedback: SensoryFeedback, trigger: T) -> some View {
-    self
-  }
+  public func sensoryFeedback<T: Equatable>(_ feedback: SensoryFeedback, trigger: T) -> some View { self }
 
   /// Returns the view; nothing plays the feedback.
   public func sensoryFeedback<T: Equatable>(
-    _ feedback: SensoryFeedback, trigger: T,
-    condition: @escaping (_ oldValue: T, _ newValue: T) -> Bool
+    _ feedback: SensoryFeedback, trigger: T, condition: @escaping (_ oldValue: T, _ newValue: T) -> Bool
   ) -> some View { self }
 
   /// Returns the view; nothing plays the feedback.

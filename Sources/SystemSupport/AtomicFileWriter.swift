@@ -33,12 +33,9 @@ package struct AtomicFileWriter: ~Copyable {
     let folder = FileSystem.folder(of: target)
     var descriptor: Int32 = -1
     if mayBeUnnamed, unsafe access(Self.descriptors, X_OK) == 0 {
-      descriptor = unsafe open(
-        folder.isEmpty ? "." : folder, Self.unnamed | O_RDWR | O_CLOEXEC, 0o666)
+      descriptor = unsafe open(folder.isEmpty ? "." : folder, Self.unnamed | O_RDWR | O_CLOEXEC, 0o666)
     }
-    if descriptor < 0 {
-      hidden = HiddenFile.create(in: folder, descriptor: &descriptor)
-    }
+    if descriptor < 0 { hidden = HiddenFile.create(in: folder, descriptor: &descriptor) }
     guard descriptor >= 0 else {
       let error = FileError.system(path, "cannot be written")
       SignalHandling.end()
@@ -62,11 +59,9 @@ package struct AtomicFileWriter: ~Copyable {
   private static func checkPermission(_ target: String, _ path: String) throws(FileError) {
     var status = stat()
     guard unsafe stat(target, &status) == 0 else { return }
-    let isLocked =
-      unsafe status.st_mode & 0o222 == 0 || access(target, W_OK) != 0 && errno == EACCES
+    let isLocked = unsafe status.st_mode & 0o222 == 0 || access(target, W_OK) != 0 && errno == EACCES
     guard isLocked else { return }
-    throw FileError(
-      path, "is read-only; allow writing with 'chmod u+w', or choose another file")
+    throw FileError(path, "is read-only; allow writing with 'chmod u+w', or choose another file")
   }
 
   /// Gives the new file the permissions and, where the system allows it, the owner of the old one.
@@ -83,16 +78,12 @@ package struct AtomicFileWriter: ~Copyable {
   ///   a power failure loses both; needless for what can be made again.
   package mutating func commit(isFlushed: Bool = true) throws(FileError) {
     let replaces = unsafe access(target, F_OK) == 0
-    if replaces, isFlushed, fsync(descriptor) != 0, errno != EINVAL {
-      throw .system(path, "cannot be written")
-    }
+    if replaces, isFlushed, fsync(descriptor) != 0, errno != EINVAL { throw .system(path, "cannot be written") }
     if hidden == nil {
       if !replaces, HiddenFile.link(descriptor, to: target) { return }
       hidden = HiddenFile.link(descriptor, in: FileSystem.folder(of: target))
     }
-    guard let name = hidden, unsafe rename(name, target) == 0 else {
-      throw .system(path, "cannot be written")
-    }
+    guard let name = hidden, unsafe rename(name, target) == 0 else { throw .system(path, "cannot be written") }
     hidden = nil
     if replaces, isFlushed { Self.flush(FileSystem.folder(of: target)) }
   }

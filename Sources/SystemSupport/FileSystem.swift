@@ -25,9 +25,7 @@ package enum FileSystem {
   ///
   /// - Parameter limit: Bytes beyond which reading stops with an error.
   package static func read(_ path: String, limit: Int = 1 << 28) throws(FileError) -> [UInt8] {
-    if path == "-" {
-      return try read(descriptor: STDIN_FILENO, name: "standard input", limit: limit)
-    }
+    if path == "-" { return try read(descriptor: STDIN_FILENO, name: "standard input", limit: limit) }
     let descriptor = try open(path)
     defer { close(descriptor) }
     return try read(descriptor: descriptor, name: path, limit: limit)
@@ -40,8 +38,7 @@ package enum FileSystem {
     return descriptor
   }
 
-  private static func read(descriptor: Int32, name: String, limit: Int) throws(FileError) -> [UInt8]
-  {
+  private static func read(descriptor: Int32, name: String, limit: Int) throws(FileError) -> [UInt8] {
     var status = stat()
     var size = 65_536
     if unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG {
@@ -59,16 +56,15 @@ package enum FileSystem {
   }
 
   /// Appends the next bytes of an open file, which come in place; false where the file ended before the count.
-  package static func append(
-    to bytes: inout [UInt8], _ count: Int, of descriptor: Int32, name: String
-  ) throws(FileError) -> Bool {
+  package static func append(to bytes: inout [UInt8], _ count: Int, of descriptor: Int32, name: String)
+    throws(FileError) -> Bool
+  {
     var failure: Int32 = 0
     var isEnd = false
     bytes.append(addingCapacity: count) { span in
       unsafe span.withUnsafeMutableBufferPointer { buffer, used in
         while used < count, failure == 0, !isEnd {
-          let size = unsafe Glibc.read(
-            descriptor, buffer.baseAddress?.advanced(by: used), count - used)
+          let size = unsafe Glibc.read(descriptor, buffer.baseAddress?.advanced(by: used), count - used)
           if size > 0 { used += size } else { isEnd = size == 0 }
           if size < 0, errno != EINTR { failure = errno }
         }
@@ -100,12 +96,8 @@ package enum FileSystem {
   package static func makeFolder(_ path: String) throws(FileError) {
     if path.isEmpty || entry(at: path) == .folder { return }
     try makeFolder(folder(of: path))
-    guard unsafe mkdir(path, 0o777) == 0 || errno == EEXIST else {
-      throw .system(path, "cannot be created")
-    }
-    guard entry(at: path) == .folder else {
-      throw FileError(path, "exists and is not a folder")
-    }
+    guard unsafe mkdir(path, 0o777) == 0 || errno == EEXIST else { throw .system(path, "cannot be created") }
+    guard entry(at: path) == .folder else { throw FileError(path, "exists and is not a folder") }
   }
 
   /// The real path of an existing file or folder, links followed.
@@ -137,9 +129,7 @@ package enum FileSystem {
   }
 
   /// The part behind the last slash.
-  package static func name(of path: String) -> String {
-    path.split(separator: "/").last.map(String.init) ?? path
-  }
+  package static func name(of path: String) -> String { path.split(separator: "/").last.map(String.init) ?? path }
 
   /// The part behind the last slash, without its ending.
   package static func stem(of path: String) -> String {

@@ -159,21 +159,16 @@ package final class FileWatch {
     static let longest = Duration.seconds(1)
 
     static func places(of path: String) -> [Place] {
-      let whole =
-        path.hasPrefix("/") ? path : FileSystem.join(FileSystem.realPath(".") ?? "/", path)
+      let whole = path.hasPrefix("/") ? path : FileSystem.join(FileSystem.realPath(".") ?? "/", path)
       var places = [place(whole)]
-      if FileSystem.isLink(path), let real = FileSystem.realPath(path) {
-        places.append(place(real))
-      }
+      if FileSystem.isLink(path), let real = FileSystem.realPath(path) { places.append(place(real)) }
       return places
     }
 
     private static func place(_ path: String) -> Place {
       // Slashes in a row and at the end mean nothing.
       let names = path.split(separator: "/")
-      return Place(
-        folder: "/" + names.dropLast().joined(separator: "/"),
-        name: names.last.map(String.init) ?? "")
+      return Place(folder: "/" + names.dropLast().joined(separator: "/"), name: names.last.map(String.init) ?? "")
     }
 
     /// Whether a name in one of these folders is this file.

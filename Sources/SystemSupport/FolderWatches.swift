@@ -84,14 +84,11 @@ final class FolderWatches {
           // struct inotify_event: watch, mask, cookie, length of the name, the name.
           let watch = unsafe buffer.loadUnaligned(fromByteOffset: start, as: Int32.self)
           let mask = unsafe buffer.loadUnaligned(fromByteOffset: start + 4, as: UInt32.self)
-          let length = unsafe Int(
-            buffer.loadUnaligned(fromByteOffset: start + 12, as: UInt32.self))
+          let length = unsafe Int(buffer.loadUnaligned(fromByteOffset: start + 12, as: UInt32.self))
           let nameStart = start + Self.headerLength
           guard nameStart + length <= count else { return }
           let name = unsafe buffer[nameStart..<nameStart + length].prefix { $0 != 0 }
-          if let event = unsafe event(watch, mask, String(decoding: name, as: UTF8.self)) {
-            events.append(event)
-          }
+          if let event = unsafe event(watch, mask, String(decoding: name, as: UTF8.self)) { events.append(event) }
           start = nameStart + length
         }
       }

@@ -21,14 +21,11 @@ enum HiddenFile {
   }
 
   /// Gives an open file without a name a new one in a folder; nothing, with `errno`, where that cannot be.
-  static func link(_ descriptor: Int32, in folder: String) -> String? {
-    named(in: folder) { link(descriptor, to: $0) }
-  }
+  static func link(_ descriptor: Int32, in folder: String) -> String? { named(in: folder) { link(descriptor, to: $0) } }
 
   /// Gives an open file without a name one that is free.
   static func link(_ descriptor: Int32, to path: String) -> Bool {
-    unsafe linkat(
-      AT_FDCWD, "/proc/self/fd/\(descriptor)", AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0
+    unsafe linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0
   }
 
   /// Tries names until one is free.
@@ -46,8 +43,7 @@ enum HiddenFile {
 
   /// Removes what killed processes left in a folder, once for each folder.
   private static func removeStale(in folder: String) {
-    guard searched.withLock({ $0.insert(folder).inserted }),
-      let handle = unsafe opendir(folder.isEmpty ? "." : folder)
+    guard searched.withLock({ $0.insert(folder).inserted }), let handle = unsafe opendir(folder.isEmpty ? "." : folder)
     else { return }
     defer { unsafe closedir(handle) }
     while let entry = unsafe readdir(handle) {
@@ -70,9 +66,8 @@ enum HiddenFile {
     guard descriptor >= 0 else { return }
     defer { close(descriptor) }
     var status = stat()
-    guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
-      status.st_uid == geteuid(), status.st_mtim.tv_sec < time(nil) - graceSeconds,
-      flock(descriptor, LOCK_EX | LOCK_NB) == 0
+    guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid(),
+      status.st_mtim.tv_sec < time(nil) - graceSeconds, flock(descriptor, LOCK_EX | LOCK_NB) == 0
     else { return }
     _ = unsafe unlink(path)
   }

@@ -27,9 +27,7 @@ package struct OutputGuard: Sendable {
   }
 
   /// Whether writing to a path would destroy an input.
-  package func isInput(_ path: String) -> Bool {
-    FileIdentity(path).map(inputs.contains) ?? false
-  }
+  package func isInput(_ path: String) -> Bool { FileIdentity(path).map(inputs.contains) ?? false }
 
   /// What keeps a file from being created at a path: a folder above it is missing or is not a folder.
   package static func obstacle(to path: String) -> String? {

@@ -54,9 +54,7 @@ package enum SignalHandling {
     for place in 0..<unfinishedPaths.count
     where unfinishedPaths[place].compareExchange(
       expected: 0, desired: UInt(bitPattern: text), ordering: .sequentiallyConsistent
-    ).exchanged {
-      return place
-    }
+    ).exchanged { return place }
     unsafe free(text)
     return nil
   }
@@ -126,8 +124,7 @@ package enum SignalHandling {
 }
 
 /// Paths of unfinished files, as addresses of C strings, in memory that a signal handler can read.
-@safe
-private struct UnfinishedPaths: @unchecked Sendable {
+@safe private struct UnfinishedPaths: @unchecked Sendable {
   let count = 256
   private let paths: UnsafeMutablePointer<Atomic<UInt>>
 
@@ -136,9 +133,7 @@ private struct UnfinishedPaths: @unchecked Sendable {
     for place in 0..<count { unsafe (paths + place).initialize(to: Atomic(0)) }
   }
 
-  subscript(place: Int) -> Atomic<UInt> {
-    unsafeAddress { unsafe UnsafePointer(paths + place) }
-  }
+  subscript(place: Int) -> Atomic<UInt> { unsafeAddress { unsafe UnsafePointer(paths + place) } }
 }
 
 private let unfinishedPaths = UnfinishedPaths()

@@ -32,9 +32,7 @@ package enum TerminalMode {
     let modes = UnsafeMutablePointer<Modes>.allocate(capacity: 1)
     unsafe modes.initialize(to: Modes(descriptor: descriptor))
     inForce.store(UInt(bitPattern: modes), ordering: .sequentiallyConsistent)
-    for (number, handler) in handlers where !SignalHandling.isIgnored(number) {
-      _ = signal(number, handler)
-    }
+    for (number, handler) in handlers where !SignalHandling.isIgnored(number) { _ = signal(number, handler) }
     return true
   }
 
@@ -42,30 +40,22 @@ package enum TerminalMode {
   package static func end() {
     leave()
     inForce.store(0, ordering: .sequentiallyConsistent)
-    for (number, _) in handlers where !SignalHandling.isIgnored(number) {
-      _ = signal(number, SIG_DFL)
-    }
+    for (number, _) in handlers where !SignalHandling.isIgnored(number) { _ = signal(number, SIG_DFL) }
     isTaken.store(false, ordering: .sequentiallyConsistent)
   }
 
   /// Notes whether standard error, a terminal, shows a line that is to go before the process stops.
-  package static func noteLine(isShown: Bool) {
-    isLineShown.store(isShown, ordering: .sequentiallyConsistent)
-  }
+  package static func noteLine(isShown: Bool) { isLineShown.store(isShown, ordering: .sequentiallyConsistent) }
 
   /// Takes that line away; its owner writes all of it again: [also a signal handler].
   fileprivate static func eraseLine() {
-    guard isLineShown.load(ordering: .sequentiallyConsistent), isForeground(STDERR_FILENO) else {
-      return
-    }
+    guard isLineShown.load(ordering: .sequentiallyConsistent), isForeground(STDERR_FILENO) else { return }
     let erasing: StaticString = "\r\u{1B}[J"
     _ = unsafe write(STDERR_FILENO, erasing.utf8Start, erasing.utf8CodeUnitCount)
   }
 
   /// Whether this process is in the job that has the terminal: [also a signal handler].
-  package static func isForeground(_ descriptor: Int32) -> Bool {
-    tcgetpgrp(descriptor) == getpgrp()
-  }
+  package static func isForeground(_ descriptor: Int32) -> Bool { tcgetpgrp(descriptor) == getpgrp() }
 
   /// Makes sure that keys come singly where the terminal is in the foreground, and answers whether it is.
   package static func enter() -> Bool {

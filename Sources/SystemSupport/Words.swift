@@ -4,8 +4,7 @@ extension String {
     var text = ""
     for scalar in unicodeScalars {
       switch scalar.properties.generalCategory {
-      case .control, .format, .lineSeparator, .paragraphSeparator:
-        text += scalar.escaped(asASCII: true)
+      case .control, .format, .lineSeparator, .paragraphSeparator: text += scalar.escaped(asASCII: true)
       default: text.unicodeScalars.append(scalar)
       }
     }
@@ -21,10 +20,8 @@ extension String {
         break
       }
       switch scalar.properties.generalCategory {
-      case .control, .format, .lineSeparator, .paragraphSeparator:
-        text += scalar.escaped(asASCII: true)
-      default:
-        text.unicodeScalars.append(scalar)
+      case .control, .format, .lineSeparator, .paragraphSeparator: text += scalar.escaped(asASCII: true)
+      default: text.unicodeScalars.append(scalar)
       }
     }
     return text + "'"
@@ -92,9 +89,7 @@ package enum Suggestion {
       var row = [i + 1]
       for j in b.indices {
         var cost = min(last[j + 1] + 1, row[j] + 1, last[j] + (a[i] == b[j] ? 0 : 1))
-        if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] {
-          cost = min(cost, beforeLast[j - 1] + 1)
-        }
+        if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] { cost = min(cost, beforeLast[j - 1] + 1) }
         row.append(cost)
       }
       (beforeLast, last) = (last, row)

@@ -12,9 +12,7 @@ package enum WorkerPool {
   ///   - pieces: How many pieces there are.
   ///   - work: Does one piece; called on several threads at once.
   ///   - meanwhile: Called on the calling thread now and then with the number of pieces done.
-  package static func run(
-    _ pieces: Int, work: @escaping @Sendable (Int) -> Void, meanwhile: (Int) -> Void
-  ) {
+  package static func run(_ pieces: Int, work: @escaping @Sendable (Int) -> Void, meanwhile: (Int) -> Void) {
     let crew = WorkQueue(pieces: pieces, work: work)
     var threads: [pthread_t] = []
     for _ in 0..<min(count, pieces) {
@@ -27,11 +25,7 @@ package enum WorkerPool {
           unsafe Unmanaged<WorkQueue>.fromOpaque(raw).takeRetainedValue().workOn()
           return nil
         }, argument)
-      if status == 0 {
-        threads.append(thread)
-      } else {
-        unsafe Unmanaged<WorkQueue>.fromOpaque(argument).release()
-      }
+      if status == 0 { threads.append(thread) } else { unsafe Unmanaged<WorkQueue>.fromOpaque(argument).release() }
     }
     if threads.isEmpty { crew.workOn() }
     while crew.doneCount < pieces {

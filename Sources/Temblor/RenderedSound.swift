@@ -22,15 +22,11 @@ public struct RenderedSound: Sendable {
   public let statistics: RenderStatistics
 
   /// The samples channel by channel, for analysis.
-  public var signal: Signal {
-    Signal(interleaved: samples, channelCount: channelCount, rate: Double(rate))
-  }
+  public var signal: Signal { Signal(interleaved: samples, channelCount: channelCount, rate: Double(rate)) }
 
   /// The sound with what it was made from, for comparison.
   public func take(named name: String) -> Take {
-    Take(
-      name: name, source: .pattern(composition), signal: signal, profile: profile,
-      feeling: composition.notes)
+    Take(name: name, source: .pattern(composition), signal: signal, profile: profile, feeling: composition.notes)
   }
 
   /// Writes a sound file, which replaces one of the name only when it is complete.
@@ -46,22 +42,16 @@ public struct RenderedSound: Sendable {
         description: "unknown file extension; use wav, flac, aiff, w64, rf64, caf or ogg")
     }
     var file: AtomicFileWriter
-    do throws(FileError) {
-      file = try AtomicFileWriter(path)
-    } catch {
+    do throws(FileError) { file = try AtomicFileWriter(path) } catch {
       throw SoundFileError(kind: .systemRefused, path: path, description: error.reason)
     }
     var writer = try SoundFileWriter(
-      descriptor: file.descriptor, path: path,
-      format: format ?? SoundFileFormat(container: container, samples: .s16), rate: rate,
-      channelCount: channelCount, frameCount: Int64(samples.count / channelCount),
-      tags: SoundFileTags(
-        rendering: composition.title ?? FileSystem.stem(of: path), by: "profile \(profile.name)"))
+      descriptor: file.descriptor, path: path, format: format ?? SoundFileFormat(container: container, samples: .s16),
+      rate: rate, channelCount: channelCount, frameCount: Int64(samples.count / channelCount),
+      tags: SoundFileTags(rendering: composition.title ?? FileSystem.stem(of: path), by: "profile \(profile.name)"))
     try writer.write(samples.span)
     try writer.close()
-    do throws(FileError) {
-      try file.commit()
-    } catch {
+    do throws(FileError) { try file.commit() } catch {
       throw SoundFileError(kind: .systemRefused, path: path, description: error.reason)
     }
   }

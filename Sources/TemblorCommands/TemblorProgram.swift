@@ -8,39 +8,26 @@ import SystemSupport
 public enum TemblorProgram {
   static func program(_ formats: FormatRegistry = .standard) -> Program {
     Program(
-      "temblor", version: temblorVersion, date: "2026-11-20",
-      abstract: "Turns haptic patterns into sound.",
+      "temblor", version: temblorVersion, date: "2026-11-20", abstract: "Turns haptic patterns into sound.",
       discussion: """
         PATTERN is a pattern file of any format, a folder of them, the name of a shipped pattern, or - for standard input.
         """,
       commands: [
-        .init("play", PlayVerb.description(formats)),
-        .init("watch", WatchVerb.description(formats)),
-        .init("tap", TapVerb.description),
-        .init("listen", ListenVerb.description(formats)),
-        .init("audition", AuditionVerb.description(formats)),
-        .init("abx", ABXVerb.description(formats)),
-        .init("render", RenderVerb.description(formats)),
-        .init("plot", PlotVerb.description(formats)),
-        .init("compare", CompareVerb.description(formats)),
-        .init("gallery", GalleryVerb.description(formats)),
-        .init("check", CheckVerb.description(formats)),
-        .init("info", InfoVerb.description(formats)),
-        .init("format", FormatVerb.description(formats)),
-        .init("convert", ConvertVerb.description(formats)),
-        .init("formats", FormatsVerb.description(formats)),
-        .init("patterns", PatternsVerb.description),
-        .init("profiles", ProfilesVerb.description),
-        .init("devices", DevicesVerb.description),
-        .init("sweep", SweepVerb.description),
-        .init("calibrate", CalibrateVerb.description),
-        .init("latency", LatencyVerb.description),
-        .init("completion", completion(formats)),
+        .init("play", PlayVerb.description(formats)), .init("watch", WatchVerb.description(formats)),
+        .init("tap", TapVerb.description), .init("listen", ListenVerb.description(formats)),
+        .init("audition", AuditionVerb.description(formats)), .init("abx", ABXVerb.description(formats)),
+        .init("render", RenderVerb.description(formats)), .init("plot", PlotVerb.description(formats)),
+        .init("compare", CompareVerb.description(formats)), .init("gallery", GalleryVerb.description(formats)),
+        .init("check", CheckVerb.description(formats)), .init("info", InfoVerb.description(formats)),
+        .init("format", FormatVerb.description(formats)), .init("convert", ConvertVerb.description(formats)),
+        .init("formats", FormatsVerb.description(formats)), .init("patterns", PatternsVerb.description),
+        .init("profiles", ProfilesVerb.description), .init("devices", DevicesVerb.description),
+        .init("sweep", SweepVerb.description), .init("calibrate", CalibrateVerb.description),
+        .init("latency", LatencyVerb.description), .init("completion", completion(formats)),
         .init("man", manual(formats)),
       ],
       examples: [
-        .init(
-          "temblor render earthquake-splash", "Render a shipped pattern to earthquake-splash.wav."),
+        .init("temblor render earthquake-splash", "Render a shipped pattern to earthquake-splash.wav."),
         .init("temblor check mine.ahap", "Report errors and warnings in a pattern."),
       ],
       manualSections: [
@@ -58,8 +45,7 @@ public enum TemblorProgram {
           A profile NAME is searched as $XDG_CONFIG_HOME/temblor/profiles/NAME.json (XDG_CONFIG_HOME defaults to ~/.config), then as temblor/profiles/NAME.json in each folder of XDG_CONFIG_DIRS (default /etc/xdg), then among the shipped profiles. Relative paths in these variables are ignored.
           """
         ),
-      ],
-      alternatives: alternatives, message: Failure.message(_:), status: Failure.status(of:))
+      ], alternatives: alternatives, message: Failure.message(_:), status: Failure.status(of:))
   }
 
   /// What people look for under the names that other programs have for it.
@@ -68,8 +54,8 @@ public enum TemblorProgram {
     "import": "use 'temblor convert'", "open": "use 'temblor plot' to see, 'temblor play' to feel",
     "edit": "edit the file in a text editor and let 'temblor watch' play it on every save",
     "lint": "use 'temblor check'", "validate": "use 'temblor check'",
-    "list": "use 'temblor patterns', 'temblor profiles' or 'temblor devices'",
-    "version": "use 'temblor --version'", "-v": "use '--version'", "-V": "use '--version'",
+    "list": "use 'temblor patterns', 'temblor profiles' or 'temblor devices'", "version": "use 'temblor --version'",
+    "-v": "use '--version'", "-V": "use '--version'",
   ]
 
   /// Runs the program on this process's streams and answers the exit status.
@@ -95,8 +81,7 @@ public enum TemblorProgram {
           temblor completion bash > ~/.local/share/bash-completion/completions/temblor
           temblor completion zsh > ~/.zfunc/_temblor
           temblor completion fish > ~/.config/fish/completions/temblor.fish
-        """,
-      arguments: [Argument("SHELL", help: "The shell.", choices: Shell.allCases.map(\.rawValue))]
+        """, arguments: [Argument("SHELL", help: "The shell.", choices: Shell.allCases.map(\.rawValue))]
     ) { arguments, terminal in
       let shell = try arguments.choice("SHELL", as: Shell.self) ?? .bash
       try terminal.output.write(program(formats).completionScript(for: shell))
@@ -106,8 +91,7 @@ public enum TemblorProgram {
 
   private static func manual(_ formats: FormatRegistry) -> CommandDescription {
     CommandDescription(
-      "man", abstract: "Print the manual page.",
-      examples: [.init("temblor man | man -l -", "Read it.")]
+      "man", abstract: "Print the manual page.", examples: [.init("temblor man | man -l -", "Read it.")]
     ) { _, terminal in
       try terminal.output.write(program(formats).manualPage())
       return .done

@@ -6,15 +6,12 @@ extension Calibration.LevelChange {
   /// Compares fits of one shape to each sweep alone.
   init(of shape: ResonanceShape, _ pair: SweepPair, band: ClosedRange<Double>) {
     func fit(_ part: SweepPair.Part) -> ResonanceFit {
-      ResonanceFit(
-        refining: shape, pair.response(part, without: SweepPair.preRoll), band: band)
+      ResonanceFit(refining: shape, pair.response(part, without: SweepPair.preRoll), band: band)
     }
     let (quiet, loud) = (fit(.quiet), fit(.loud))
     resonance = loud.shape.main.resonance / quiet.shape.main.resonance - 1
     qualityFactor = loud.shape.main.qualityFactor / quiet.shape.main.qualityFactor - 1
-    func both(_ left: Double, _ right: Double) -> Double {
-      (left * left + right * right).squareRoot()
-    }
+    func both(_ left: Double, _ right: Double) -> Double { (left * left + right * right).squareRoot() }
     intervals = (
       both(quiet.intervals[0].resonance, loud.intervals[0].resonance),
       both(quiet.intervals[0].qualityFactor, loud.intervals[0].qualityFactor)
@@ -27,19 +24,15 @@ extension Calibration.LevelChange {
   /// Whether the resonance or the quality differs by more than is allowed, and by more than chance.
   var isSeen: (resonance: Bool, qualityFactor: Bool) {
     (
-      abs(resonance)
-        > max(Calibration.greatestResonanceChange, Self.certainty * intervals.resonance),
-      abs(qualityFactor)
-        > max(Calibration.greatestQualityChange, Self.certainty * intervals.qualityFactor)
+      abs(resonance) > max(Calibration.greatestResonanceChange, Self.certainty * intervals.resonance),
+      abs(qualityFactor) > max(Calibration.greatestQualityChange, Self.certainty * intervals.qualityFactor)
     )
   }
 
   /// What changes, as an error has it, or nothing.
   var refusal: String? {
     let advice = "use a lower '--level', or '--accept-poor'"
-    func percent(_ share: Double) -> String {
-      "\(NumberFormatting.rounded(abs(share) * 100, places: 1)) %"
-    }
+    func percent(_ share: Double) -> String { "\(NumberFormatting.rounded(abs(share) * 100, places: 1)) %" }
     let seen = isSeen
     if seen.resonance {
       let spring = resonance > 0 ? "stiffens" : "softens"
@@ -56,8 +49,7 @@ extension Calibration.LevelChange {
 extension Calibration {
   /// Refuses a fit that says nothing.
   static func judge(
-    _ fit: ResonanceFit, noise: Double, _ change: LevelChange, band: ClosedRange<Double>,
-    acceptsPoor: Bool
+    _ fit: ResonanceFit, noise: Double, _ change: LevelChange, band: ClosedRange<Double>, acceptsPoor: Bool
   ) throws(CalibrationError) {
     func refusal(_ text: String, _ kind: CalibrationError.Kind = .noResonance) -> CalibrationError {
       CalibrationError(kind: kind, description: text)
@@ -72,9 +64,7 @@ extension Calibration {
     if !acceptsPoor, fit.residual <= poorResidual, !fit.isAtBound, let changed {
       throw refusal(changed, .changesWithLevel)
     }
-    guard fit.residual <= poorResidual else {
-      throw refusal("\(explanation); is the sensor on the transducer?")
-    }
+    guard fit.residual <= poorResidual else { throw refusal("\(explanation); is the sensor on the transducer?") }
     guard !fit.isAtBound else {
       throw refusal(
         "shows no resonance between \(NumberFormatting.rounded(band.lowerBound, places: 1)) and "
@@ -97,17 +87,13 @@ extension Calibration {
   }
 
   /// `±0.12 %`.
-  private static func percent(_ share: Double) -> String {
-    "±\(NumberFormatting.rounded(share * 100, places: 2)) %"
-  }
+  private static func percent(_ share: Double) -> String { "±\(NumberFormatting.rounded(share * 100, places: 2)) %" }
 
   /// What the resonances explain, and what the rest is: one sentence.
   public var verdict: String {
     let rest = pow(10, residual / 10)
     let share =
-      rest < 1e-5
-      ? "more than 99.999"
-      : NumberFormatting.rounded((1 - rest) * 100, places: rest < 0.001 ? 3 : 1)
+      rest < 1e-5 ? "more than 99.999" : NumberFormatting.rounded((1 - rest) * 100, places: rest < 0.001 ? 3 : 1)
     let explained =
       (modes.isEmpty ? "One resonance explains" : "\(modes.count + 1) resonances explain")
       + " \(share) % of the recorded power"
@@ -119,26 +105,18 @@ extension Calibration {
   /// What speaks against leaning on the figures: a sentence each.
   public var warnings: [String] {
     var found: [String] = []
-    if isPoor {
-      found.append("The fit is poor; the values are marked as estimates.")
-    }
+    if isPoor { found.append("The fit is poor; the values are marked as estimates.") }
     if signalToNoise < 20 {
-      found.append(
-        "The sweeps are only \(NumberFormatting.rounded(signalToNoise, places: 1)) dB above the noise."
-      )
+      found.append("The sweeps are only \(NumberFormatting.rounded(signalToNoise, places: 1)) dB above the noise.")
     }
-    if let changed = levelChange.refusal {
-      found.append("The recording \(changed.prefix { $0 != ";" }).")
-    }
+    if let changed = levelChange.refusal { found.append("The recording \(changed.prefix { $0 != ";" }).") }
     for mode in modes {
       found.append(
         "A further resonance is at \(NumberFormatting.rounded(mode.resonance, places: 1)) Hz, with a Q factor of "
           + "\(NumberFormatting.rounded(mode.qualityFactor, places: 1)), at "
           + "\(NumberFormatting.rounded(Decibels.of(amplitude: abs(mode.gain)), places: 1)) dB.")
     }
-    if let hum {
-      found.append("Mains hum at \(NumberFormatting.rounded(hum, places: 2)) Hz was removed.")
-    }
+    if let hum { found.append("Mains hum at \(NumberFormatting.rounded(hum, places: 2)) Hz was removed.") }
     if abs(clockError) > 20 {
       found.append(
         "The recorder's clock is \(NumberFormatting.rounded(abs(clockError), places: 0)) ppm "
@@ -160,8 +138,7 @@ extension Calibration {
   /// Whether the figures are no more than estimates.
   public var isPoor: Bool {
     levelChange.refusal != nil || residual > Self.goodResidual
-      || pow(10, residual / 10) - pow(10, noise / 10) > Self.greatestMisfit
-      || resonanceInterval > Self.widestResonance
+      || pow(10, residual / 10) - pow(10, noise / 10) > Self.greatestMisfit || resonanceInterval > Self.widestResonance
       || qualityInterval > Self.widestQuality
   }
 }

@@ -101,8 +101,7 @@ public struct Calibration: Equatable, Sendable {
   /// - Throws: Why nothing can be said.
   public init(
     measuring recording: CalibrationRecording, of signal: SweepSignal,
-    sensors: [TransducerMeasurement.Sensor] = TransducerMeasurement.Sensor.allCases,
-    acceptsPoor: Bool = false
+    sensors: [TransducerMeasurement.Sensor] = TransducerMeasurement.Sensor.allCases, acceptsPoor: Bool = false
   ) throws(CalibrationError) {
     let take = try SweepTake(recording, signal: signal)
     let pair = take.pair
@@ -115,9 +114,7 @@ public struct Calibration: Equatable, Sendable {
     do throws(CalibrationError) {
       try Self.judge(fit, noise: share, change, band: signal.band, acceptsPoor: acceptsPoor)
       try take.checkDifference()
-    } catch {
-      throw CalibrationError.cause(of: error, behind: take.hum)
-    }
+    } catch { throw CalibrationError.cause(of: error, behind: take.hum) }
     let shape = fit.shape
     let main = shape.main
     resonance = main.resonance
@@ -133,8 +130,7 @@ public struct Calibration: Equatable, Sendable {
     // With ω² in the numerator, movement and signal have one sign above resonance, and −1 is in the fit.
     isInverted = fit.gains[0] < 0
     gain =
-      fit.still(atHertz: main.resonance).magnitude
-      / max(shape.highPassValue(atHertz: main.resonance).magnitude, 1e-9)
+      fit.still(atHertz: main.resonance).magnitude / max(shape.highPassValue(atHertz: main.resonance).magnitude, 1e-9)
     offset = pair.start + late + shape.delay - signal.firstSweep
     coilCorner = shape.coil > 0 ? 1 / (2 * .pi * shape.coil) : nil
     inputCorner = shape.highPassOrder > 0 ? shape.highPass : nil
@@ -169,17 +165,13 @@ public struct Calibration: Equatable, Sendable {
   ///
   /// - Parameter fullScale: The acceleration in g that is the recording's full scale.
   /// - Returns: Nothing where the sensor gave something else than acceleration.
-  public func acceleration(fullScale: Double) -> Double? {
-    sensor == .acceleration ? gain * fullScale : nil
-  }
+  public func acceleration(fullScale: Double) -> Double? { sensor == .acceleration ? gain * fullScale : nil }
 
   /// A profile with what was measured in place of what it said.
   ///
   /// Figures are rounded to what the measurement tells: resonance to a hundredth of a hertz, quality to a
   /// hundredth, the band to a tenth.
-  public func applied(
-    to profile: TransducerProfile, in circumstances: Conditions
-  ) -> TransducerProfile {
+  public func applied(to profile: TransducerProfile, in circumstances: Conditions) -> TransducerProfile {
     var profile = profile
     var hardware = profile.hardware ?? TransducerHardware(product: profile.name)
     var known: Set = ["resonance", "qualityFactor", "band", "response"]
@@ -192,16 +184,14 @@ public struct Calibration: Equatable, Sendable {
     hardware.band = Self.rounded(low, places: 1)...Self.rounded(high, places: 1)
     hardware.modes = modes.map {
       TransducerMode(
-        resonance: Self.rounded($0.resonance, places: 2),
-        qualityFactor: Self.rounded($0.qualityFactor, places: 2),
+        resonance: Self.rounded($0.resonance, places: 2), qualityFactor: Self.rounded($0.qualityFactor, places: 2),
         gain: Self.rounded($0.gain, places: 4))
     }
     known.insert("modes")
     // The resonance explains a good recording better than points could that are further apart than it is wide.
     hardware.response = isPoor ? curve.response : []
     hardware.measured = TransducerMeasurement(
-      date: circumstances.date, residual: max(-120, Self.rounded(residual, places: 1)),
-      sensor: sensor)
+      date: circumstances.date, residual: max(-120, Self.rounded(residual, places: 1)), sensor: sensor)
     if let fullScale = circumstances.fullScale, let most = acceleration(fullScale: fullScale) {
       // The profile's figure is that at continuous power; full scale gives what the amplifier can.
       let share = Self.continuousShare(of: profile)
@@ -217,9 +207,7 @@ public struct Calibration: Equatable, Sendable {
         qualityFactor: Self.rounded(max(1 + qualityInterval, Self.leastFactor), places: 3))
     if isPoor { hardware.estimated += ["resonance", "qualityFactor"] }
     profile.hardware = hardware
-    if let latency = circumstances.latency {
-      profile.amplifier.latency = Self.rounded(latency, places: 6)
-    }
+    if let latency = circumstances.latency { profile.amplifier.latency = Self.rounded(latency, places: 6) }
     return profile
   }
 

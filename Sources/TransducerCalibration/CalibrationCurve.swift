@@ -61,8 +61,7 @@ public struct CalibrationCurve: Equatable, Sendable {
       return Point(
         hertz: group.hertz, measured: Decibels.of(amplitude: group.gain.magnitude * factor),
         fitted: Decibels.of(amplitude: fitted.magnitude * factor),
-        residual: Decibels.of(amplitude: (group.gain - fitted).magnitude * factor),
-        isAboveNoise: isAboveNoise)
+        residual: Decibels.of(amplitude: (group.gain - fitted).magnitude * factor), isAboveNoise: isAboveNoise)
     }
     self.points = points
     let reached = levels.indices.map { heard[$0] ? levels[$0] : 0 }
@@ -88,9 +87,7 @@ public struct CalibrationCurve: Equatable, Sendable {
   ///
   /// What noise hides is left out.
   public var response: [ResponsePoint] {
-    guard let first = points.first?.hertz, let last = points.last?.hertz, first < last else {
-      return []
-    }
+    guard let first = points.first?.hertz, let last = points.last?.hertz, first < last else { return [] }
     let width = log2(last / first) / Double(Self.responseCount)
     var found: [ResponsePoint] = []
     for index in 0..<Self.responseCount {
@@ -99,14 +96,10 @@ public struct CalibrationCurve: Equatable, Sendable {
       let inside = points.filter { $0.hertz >= low && $0.hertz < high }
       guard !inside.isEmpty, inside.allSatisfy(\.isAboveNoise) else { continue }
       let power = inside.reduce(0) { $0 + pow(10, $1.measured / 10) } / Double(inside.count)
-      found.append(
-        ResponsePoint(
-          hertz: Self.rounded((low * high).squareRoot()), decibels: Decibels.of(power: power)))
+      found.append(ResponsePoint(hertz: Self.rounded((low * high).squareRoot()), decibels: Decibels.of(power: power)))
     }
     let most = found.map(\.decibels).max() ?? 0
-    return found.map {
-      ResponsePoint(hertz: $0.hertz, decibels: Self.rounded($0.decibels - most))
-    }
+    return found.map { ResponsePoint(hertz: $0.hertz, decibels: Self.rounded($0.decibels - most)) }
   }
 
   /// What holds without a break around a place.
@@ -124,14 +117,10 @@ public struct CalibrationCurve: Equatable, Sendable {
   }
 
   /// The mean power around a group, brought to acceleration.
-  private static func power(
-    _ response: MeasuredResponse, around index: Int, order: Double
-  ) -> Double {
+  private static func power(_ response: MeasuredResponse, around index: Int, order: Double) -> Double {
     let groups = response.groups
     let range = max(0, index - reach)...min(groups.count - 1, index + reach)
-    let power = range.reduce(0) {
-      $0 + groups[$1].gain.power * pow(groups[$1].hertz, 2 * order)
-    }
+    let power = range.reduce(0) { $0 + groups[$1].gain.power * pow(groups[$1].hertz, 2 * order) }
     return power / Double(range.count)
   }
 
@@ -140,7 +129,6 @@ public struct CalibrationCurve: Equatable, Sendable {
 
   /// Whether all points and ends are equal.
   public static func == (left: Self, right: Self) -> Bool {
-    left.points == right.points && left.band == right.band && left.heard == right.heard
-      && left.isOpen == right.isOpen
+    left.points == right.points && left.band == right.band && left.heard == right.heard && left.isOpen == right.isOpen
   }
 }

@@ -32,12 +32,10 @@ public struct CalibrationDrift: Equatable, Sendable {
     guard let hardware = profile.hardware, let model = hardware.model else { return nil }
     let doubt = hardware.uncertainty ?? hardware.assumedUncertainty
     resonance = Figure(
-      stated: model.resonance, measured: calibration.resonance,
-      interval: calibration.resonanceInterval,
+      stated: model.resonance, measured: calibration.resonance, interval: calibration.resonanceInterval,
       allowed: (1 - doubt.resonance)...(1 + doubt.resonance))
     qualityFactor = Figure(
-      stated: model.qualityFactor, measured: calibration.qualityFactor,
-      interval: calibration.qualityInterval,
+      stated: model.qualityFactor, measured: calibration.qualityFactor, interval: calibration.qualityInterval,
       allowed: (1 / doubt.qualityFactor)...doubt.qualityFactor)
   }
 }

@@ -23,13 +23,10 @@ public struct CalibrationRecording: Equatable, Sendable {
 
   /// Refuses what cannot hold the signal, before any work is done.
   func check(for signal: SweepSignal) throws(CalibrationError) {
-    func refusal(_ text: String) -> CalibrationError {
-      CalibrationError(kind: .unsuitableRecording, description: text)
-    }
+    func refusal(_ text: String) -> CalibrationError { CalibrationError(kind: .unsuitableRecording, description: text) }
     guard !samples.isEmpty else { throw refusal("is empty") }
     guard Self.rates.contains(rate) else {
-      throw refusal(
-        "is at \(NumberFormatting.rounded(rate, places: 0)) Hz; supported: 4000 to 384000 Hz")
+      throw refusal("is at \(NumberFormatting.rounded(rate, places: 0)) Hz; supported: 4000 to 384000 Hz")
     }
     guard rate >= 2.5 * signal.band.upperBound else {
       throw refusal(
@@ -56,7 +53,5 @@ public struct CalibrationRecording: Equatable, Sendable {
   }
 
   /// Seconds of a frame, as sentences have them.
-  func place(of frame: Int) -> String {
-    NumberFormatting.rounded(Double(frame) / rate, places: 2)
-  }
+  func place(of frame: Int) -> String { NumberFormatting.rounded(Double(frame) / rate, places: 2) }
 }

@@ -17,9 +17,7 @@ struct HumSilence {
     }
   }
 
-  mutating func subtract(_ mean: Double) {
-    for index in values.indices { values[index] -= mean }
-  }
+  mutating func subtract(_ mean: Double) { for index in values.indices { values[index] -= mean } }
 
   /// Seconds of its middle.
   var middle: Double { start + spacing * Double(values.count - 1) / 2 }
@@ -64,9 +62,7 @@ struct HumSilence {
         now = now * first
       }
       terms[count] = value
-      for row in 0..<count {
-        for column in row...count { rows[row][column] += terms[row] * terms[column] }
-      }
+      for row in 0..<count { for column in row...count { rows[row][column] += terms[row] * terms[column] } }
     }
     for row in 0..<count { for column in 0..<row { rows[row][column] = rows[column][row] } }
     return rows
@@ -105,9 +101,7 @@ struct HumPhase {
   /// agree with the frequencies in the silences.
   init?(through silences: [(silence: HumSilence, hertz: Double)]) {
     guard silences.count > 1 else { return nil }
-    let rows = silences.map { place in
-      place.silence.rows { ($0 - place.silence.middle) * place.hertz }
-    }
+    let rows = silences.map { place in place.silence.rows { ($0 - place.silence.middle) * place.hertz } }
     var sum = rows[0]
     var phases = [0.0]
     for later in rows.dropFirst() {
@@ -147,8 +141,7 @@ struct HumPhase {
       let expected = turns(at: middles[index]) - turns(at: middles[index - 1])
       let part = phases[index] - phases[index - 1]
       let whole = (expected - part).rounded()
-      known.append(
-        (mean(times[index - 1], times[index]), (whole + part) / span, Self.meanDeviation))
+      known.append((mean(times[index - 1], times[index]), (whole + part) / span, Self.meanDeviation))
     }
     frequency = Self.solve(known, count: min(3, known.count - 1))
   }
@@ -175,9 +168,9 @@ struct HumPhase {
   }
 
   /// The frequency, slope and bend that fit what is known best, the last left out where it is not asked for.
-  private static func solve(
-    _ known: [(terms: SIMD3<Double>, value: Double, width: Double)], count: Int
-  ) -> SIMD3<Double> {
+  private static func solve(_ known: [(terms: SIMD3<Double>, value: Double, width: Double)], count: Int) -> SIMD3<
+    Double
+  > {
     var rows = [[Double]](repeating: [Double](repeating: 0, count: count + 1), count: count)
     for (terms, value, width) in known {
       let weight = 1 / (width * width)
@@ -187,9 +180,7 @@ struct HumPhase {
       }
     }
     var found = SIMD3<Double>()
-    for (index, value) in (LevenbergMarquardt.solve(rows) ?? []).enumerated() {
-      found[index] = value
-    }
+    for (index, value) in (LevenbergMarquardt.solve(rows) ?? []).enumerated() { found[index] = value }
     return found
   }
 }

@@ -12,9 +12,7 @@ enum InitialEstimates {
   private static let count = 4
 
   /// The starts for a sensor, best first; their delays are those that fit them best.
-  static func shapes(
-    for response: MeasuredResponse, order: Int, band: ClosedRange<Double>
-  ) -> [ResonanceShape] {
+  static func shapes(for response: MeasuredResponse, order: Int, band: ClosedRange<Double>) -> [ResonanceShape] {
     // Wider groups are enough to find where to begin.
     let groups = stride(from: 0, to: response.groups.count, by: coarseness).map { start in
       let run = response.groups[start..<min(start + coarseness, response.groups.count)]
@@ -47,9 +45,9 @@ enum InitialEstimates {
   }
 
   /// A shape of one resonance at the delay that fits it best.
-  static func delayed(
-    _ shape: ResonanceShape, _ response: MeasuredResponse, band: ClosedRange<Double>
-  ) -> ResonanceShape {
+  static func delayed(_ shape: ResonanceShape, _ response: MeasuredResponse, band: ClosedRange<Double>)
+    -> ResonanceShape
+  {
     var shape = shape
     shape.delay = delay(of: shape, response, reach: 0.5 / band.lowerBound)
     return shape
@@ -73,9 +71,7 @@ enum InitialEstimates {
     return own > 0 ? -overlap * overlap / own : 0
   }
 
-  private static func delay(
-    of shape: ResonanceShape, _ response: MeasuredResponse, reach: Double
-  ) -> Double {
+  private static func delay(of shape: ResonanceShape, _ response: MeasuredResponse, reach: Double) -> Double {
     let terms = response.groups.map { group in
       let value = shape.still(0, atHertz: group.hertz) * shape.passed(atHertz: group.hertz)
       return (hertz: group.hertz, value: value.conjugate * group.gain * group.weight)

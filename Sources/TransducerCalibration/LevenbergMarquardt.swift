@@ -21,8 +21,8 @@ enum LevenbergMarquardt {
   ///   - precision: When the search ends.
   ///   - residuals: As many for all parameters.
   static func fit(
-    from start: [Double], steps: [Double], bounds: [ClosedRange<Double>],
-    precision: Precision = .full, residuals: ([Double]) -> [Double]
+    from start: [Double], steps: [Double], bounds: [ClosedRange<Double>], precision: Precision = .full,
+    residuals: ([Double]) -> [Double]
   ) -> [Double] {
     var point = start
     var left = residuals(point)
@@ -59,8 +59,7 @@ enum LevenbergMarquardt {
   /// Solves (JᵀJ + damping·diagonal)·move = −Jᵀ·left by elimination.
   private static func step(_ columns: [[Double]], _ left: [Double], damping: Double) -> [Double]? {
     let count = columns.count
-    var rows = (0..<count).map { row in
-      (0..<count).map { dot(columns[row], columns[$0]) } + [-dot(columns[row], left)]
+    var rows = (0..<count).map { row in (0..<count).map { dot(columns[row], columns[$0]) } + [-dot(columns[row], left)]
     }
     for index in 0..<count { rows[index][index] += damping * rows[index][index] + 1e-300 }
     return solve(rows)

@@ -43,18 +43,14 @@ struct MainsHum {
     guard power > 0 else { return nil }
 
     let steady = Self.search(runs)
-    let locals = runs.compactMap { run in
-      run.values.isEmpty ? nil : (run: run, fit: Self.search([run]))
-    }
+    let locals = runs.compactMap { run in run.values.isEmpty ? nil : (run: run, fit: Self.search([run])) }
     let most = locals.reduce(0) { $0 + $1.fit.gained }
     let chance = Double(locals.count * (2 * Self.harmonicCount + 2)) / Double(count)
     isMoving =
       locals.count > 1 && most > 0.5 * power
       && most - steady.gained > Self.leastGain * most + Self.certainty * chance * (power - most)
     let moved = isMoving ? HumPhase(through: locals.map { ($0.run, $0.fit.hertz) }) : nil
-    let fit = moved.flatMap { phase in
-      Self.fit(runs) { phase.turns(at: $0) }.map { (phase: phase, fit: $0) }
-    }
+    let fit = moved.flatMap { phase in Self.fit(runs) { phase.turns(at: $0) }.map { (phase: phase, fit: $0) } }
     let factors: [Double]
     if let fit, fit.fit.gained > steady.gained {
       guard fit.fit.gained >= Self.leastShare * power else { return nil }
@@ -74,9 +70,7 @@ struct MainsHum {
   }
 
   /// The mains frequency that explains most of some silences.
-  private static func search(_ runs: [HumSilence])
-    -> (hertz: Double, gained: Double, factors: [Double])
-  {
+  private static func search(_ runs: [HumSilence]) -> (hertz: Double, gained: Double, factors: [Double]) {
     var best: (hertz: Double, gained: Double, factors: [Double]) = (0, 0, [])
     func look(at hertz: Double) {
       guard let fit = fit(hertz, runs), fit.gained > best.gained else { return }
@@ -109,16 +103,13 @@ struct MainsHum {
   }
 
   /// The squares that a frequency with its harmonics and a constant explains, and the factors of each.
-  private static func fit(
-    _ hertz: Double, _ runs: [HumSilence]
-  ) -> (gained: Double, factors: [Double])? {
+  private static func fit(_ hertz: Double, _ runs: [HumSilence]) -> (gained: Double, factors: [Double])? {
     // Products of sines are sums of sines at the sum and the difference of their numbers.
     let sums = (0...2 * harmonicCount).map { number in
       runs.reduce(Phasor.zero) { $0 + $1.sum(atHertz: Double(number) * hertz) }
     }
     let constant = 2 * harmonicCount
-    var rows = [[Double]](
-      repeating: [Double](repeating: 0, count: constant + 2), count: constant + 1)
+    var rows = [[Double]](repeating: [Double](repeating: 0, count: constant + 2), count: constant + 1)
     for first in 1...harmonicCount {
       let (sine, cosine) = (2 * first - 2, 2 * first - 1)
       for second in 1...harmonicCount {
@@ -133,9 +124,7 @@ struct MainsHum {
       rows[cosine][constant] = sums[first].real
       rows[constant][sine] = sums[first].imaginary
       rows[constant][cosine] = sums[first].real
-      let correlation = runs.reduce(Phasor.zero) {
-        $0 + $1.correlation(atHertz: Double(first) * hertz)
-      }
+      let correlation = runs.reduce(Phasor.zero) { $0 + $1.correlation(atHertz: Double(first) * hertz) }
       rows[sine][constant + 1] = correlation.imaginary
       rows[cosine][constant + 1] = correlation.real
     }
@@ -146,13 +135,10 @@ struct MainsHum {
   }
 
   /// The same for any phase, in turns of the fundamental.
-  private static func fit(_ runs: [HumSilence], turns: (Double) -> Double)
-    -> (gained: Double, factors: [Double])?
-  {
-    let rows = runs.map { $0.rows(turns: turns) }
-      .reduce(nil) { (sum: [[Double]]?, rows) in
-        sum.map { zip($0, rows).map { zip($0, $1).map(+) } } ?? rows
-      }
+  private static func fit(_ runs: [HumSilence], turns: (Double) -> Double) -> (gained: Double, factors: [Double])? {
+    let rows = runs.map { $0.rows(turns: turns) }.reduce(nil) { (sum: [[Double]]?, rows) in
+      sum.map { zip($0, rows).map { zip($0, $1).map(+) } } ?? rows
+    }
     guard let rows, let factors = LevenbergMarquardt.solve(rows) else { return nil }
     return (zip(factors, rows).reduce(0) { $0 + $1.0 * ($1.1.last ?? 0) }, factors)
   }

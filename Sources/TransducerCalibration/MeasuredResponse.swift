@@ -46,9 +46,7 @@ struct MeasuredResponse {
     self.init(
       groups.compactMap { group in
         guard group.weight > 0 else { return nil }
-        return Group(
-          hertz: group.hertz / group.weight, gain: group.gain * (1 / group.weight),
-          weight: group.weight)
+        return Group(hertz: group.hertz / group.weight, gain: group.gain * (1 / group.weight), weight: group.weight)
       })
   }
 
@@ -103,13 +101,9 @@ struct Phasor: Equatable, BitwiseCopyable {
       left.real * right.imaginary + left.imaginary * right.real)
   }
 
-  static func * (left: Phasor, right: Double) -> Phasor {
-    Phasor(left.real * right, left.imaginary * right)
-  }
+  static func * (left: Phasor, right: Double) -> Phasor { Phasor(left.real * right, left.imaginary * right) }
 
-  static func / (left: Phasor, right: Phasor) -> Phasor {
-    left * right.conjugate * (1 / right.power)
-  }
+  static func / (left: Phasor, right: Phasor) -> Phasor { left * right.conjugate * (1 / right.power) }
 }
 
 /// Finds by how much one spectrum lags another.
@@ -120,9 +114,7 @@ enum DelaySearch {
   ///   - terms: Products of one spectrum and another's conjugate, with their frequencies in hertz.
   ///   - reach: Seconds to both sides.
   ///   - ignoresSign: Whether a turned polarity counts as much.
-  static func delay(
-    of terms: [(hertz: Double, value: Phasor)], within reach: Double, ignoresSign: Bool
-  ) -> Double {
+  static func delay(of terms: [(hertz: Double, value: Phasor)], within reach: Double, ignoresSign: Bool) -> Double {
     let highest = terms.last?.hertz ?? 0
     guard highest > 0 else { return 0 }
     // Six steps of the fastest period leave no peak out.

@@ -46,8 +46,7 @@ struct ResonanceFit {
   ///
   /// - Parameter noise: The power that noise leaves, as a part of the response's.
   init(
-    _ response: MeasuredResponse, band: ClosedRange<Double>,
-    sensors: [TransducerMeasurement.Sensor], noise: Double = 0
+    _ response: MeasuredResponse, band: ClosedRange<Double>, sensors: [TransducerMeasurement.Sensor], noise: Double = 0
   ) {
     let search = ResonanceSearch(response: response, band: band)
     var best: (shape: ResonanceShape, cost: Double)?
@@ -57,19 +56,13 @@ struct ResonanceFit {
       if own.cost < (best.map { $0.cost * Self.advantage } ?? .infinity) { best = own }
     }
     var shape =
-      best?.shape
-      ?? ResonanceShape(
-        modes: [.init(resonance: band.lowerBound, qualityFactor: 1)], delay: 0, order: 2)
+      best?.shape ?? ResonanceShape(modes: [.init(resonance: band.lowerBound, qualityFactor: 1)], delay: 0, order: 2)
     shape = Self.withCoil(shape, search)
     shape = Self.withHighPass(shape, search, sensors: sensors)
-    let floor = max(
-      response.power * pow(10, Self.clean / 10),
-      response.power * noise * pow(10, Self.aboveNoise / 10))
+    let floor = max(response.power * pow(10, Self.clean / 10), response.power * noise * pow(10, Self.aboveNoise / 10))
     while shape.modes.count < Self.mostModes, shape.match(response).cost > floor,
       let more = Self.withMode(shape, search)
-    {
-      shape = more
-    }
+    { shape = more }
     if shape.modes.count > 1 {
       // What was taken for a coil or a high-pass may have been a resonance, and the other way round.
       if shape.coil == 0 { shape = Self.withCoil(shape, search) }
@@ -81,8 +74,7 @@ struct ResonanceFit {
 
   /// Fits the same kind of shape to another response, from where one ended.
   init(refining shape: ResonanceShape, _ response: MeasuredResponse, band: ClosedRange<Double>) {
-    self.init(
-      ResonanceSearch(response: response, band: band).refine(shape), response, band: band)
+    self.init(ResonanceSearch(response: response, band: band).refine(shape), response, band: band)
   }
 
   private init(_ shape: ResonanceShape, _ response: MeasuredResponse, band: ClosedRange<Double>) {
@@ -92,8 +84,7 @@ struct ResonanceFit {
     intervals = Self.intervals(of: shape, response)
     residual = Decibels.of(power: cost / max(response.power, 1e-300))
     let main = shape.main
-    let octaves = min(
-      log2(main.resonance / band.lowerBound), log2(band.upperBound / main.resonance))
+    let octaves = min(log2(main.resonance / band.lowerBound), log2(band.upperBound / main.resonance))
     isAtBound =
       octaves < 1.0 / 6 || main.qualityFactor < Self.qualities.lowerBound * 1.001
       || main.qualityFactor > Self.qualities.upperBound * 0.999
@@ -102,42 +93,31 @@ struct ResonanceFit {
   /// The sum at a frequency, without the delay.
   func still(atHertz hertz: Double) -> Phasor {
     var sum = Phasor.zero
-    for (index, gain) in gains.enumerated() {
-      sum = sum + shape.still(index, atHertz: hertz) * gain
-    }
+    for (index, gain) in gains.enumerated() { sum = sum + shape.still(index, atHertz: hertz) * gain }
     return sum * shape.passed(atHertz: hertz)
   }
 
   /// With it.
-  func value(atHertz hertz: Double) -> Phasor {
-    still(atHertz: hertz) * shape.turn(atHertz: hertz)
-  }
+  func value(atHertz hertz: Double) -> Phasor { still(atHertz: hertz) * shape.turn(atHertz: hertz) }
 
   /// The shape with the lowest of the strong resonances first, and then the stronger ones.
   private static func sorted(_ shape: ResonanceShape, by gains: [Double]) -> ResonanceShape {
     let strongest = gains.map(abs).max() ?? 0
     let strong = shape.modes.indices.filter { abs(gains[$0]) >= mainGain * strongest }
-    guard let main = strong.min(by: { shape.modes[$0].resonance < shape.modes[$1].resonance })
-    else { return shape }
+    guard let main = strong.min(by: { shape.modes[$0].resonance < shape.modes[$1].resonance }) else { return shape }
     var shape = shape
-    let others = shape.modes.indices.filter { $0 != main }.sorted {
-      abs(gains[$0]) > abs(gains[$1])
-    }
+    let others = shape.modes.indices.filter { $0 != main }.sorted { abs(gains[$0]) > abs(gains[$1]) }
     shape.modes = ([main] + others).map { shape.modes[$0] }
     return shape
   }
 
   /// The shape with one resonance more, where that explains much of what is left.
-  private static func withMode(_ shape: ResonanceShape, _ search: ResonanceSearch)
-    -> ResonanceShape?
-  {
+  private static func withMode(_ shape: ResonanceShape, _ search: ResonanceSearch) -> ResonanceShape? {
     let response = search.response
     let before = shape.match(response)
     var plain = shape
     (plain.coil, plain.highPassOrder) = (0, 0)
-    let places =
-      Self.peaks(of: before.left, response)
-      + [0.5, 0.7, 1.4, 2].map { $0 * shape.main.resonance }
+    let places = Self.peaks(of: before.left, response) + [0.5, 0.7, 1.4, 2].map { $0 * shape.main.resonance }
     var starts: [ResonanceShape] = []
     for base in plain == shape ? [shape] : [shape, plain] {
       for place in places where search.band.contains(place) {
@@ -146,15 +126,12 @@ struct ResonanceFit {
         starts.append(start)
       }
     }
-    guard let found = search.best(of: starts), found.cost < advantage * before.cost else {
-      return nil
-    }
+    guard let found = search.best(of: starts), found.cost < advantage * before.cost else { return nil }
     let gains = found.shape.match(response).gains.map(abs)
     let strongest = gains.max() ?? 0
     for (mode, gain) in zip(found.shape.modes, gains) {
       guard gain >= leastGain * strongest, search.band.contains(mode.resonance),
-        (leastQuality...qualities.upperBound * 0.99).contains(mode.qualityFactor)
-          || mode == found.shape.main
+        (leastQuality...qualities.upperBound * 0.99).contains(mode.qualityFactor) || mode == found.shape.main
       else { return nil }
     }
     return found.shape
@@ -165,17 +142,13 @@ struct ResonanceFit {
     let reach = Int(MeasuredResponse.groupsPerOctave / 12)
     var rest = response.groups.indices.map { index in
       let range = max(0, index - reach)...min(response.groups.count - 1, index + reach)
-      return range.reduce(0) {
-        $0 + left[2 * $1] * left[2 * $1] + left[2 * $1 + 1] * left[2 * $1 + 1]
-      }
+      return range.reduce(0) { $0 + left[2 * $1] * left[2 * $1] + left[2 * $1 + 1] * left[2 * $1 + 1] }
     }
     var found: [Double] = []
     for _ in 0..<3 {
       guard let top = rest.indices.max(by: { rest[$0] < rest[$1] }), rest[top] > 0 else { break }
       found.append(response.groups[top].hertz)
-      for index in max(0, top - 2 * reach)...min(rest.count - 1, top + 2 * reach) {
-        rest[index] = 0
-      }
+      for index in max(0, top - 2 * reach)...min(rest.count - 1, top + 2 * reach) { rest[index] = 0 }
     }
     return found
   }
@@ -192,9 +165,7 @@ struct ResonanceFit {
     let residual = Decibels.of(power: least / max(response.power, 1e-300))
     var starts = [shape]
     if residual > doubtful {
-      starts += sensors.flatMap {
-        InitialEstimates.shapes(for: response, order: $0.order, band: search.band).prefix(2)
-      }
+      starts += sensors.flatMap { InitialEstimates.shapes(for: response, order: $0.order, band: search.band).prefix(2) }
     }
     let corners = residual > doubtful ? [15.0, 50] : [15]
     for order in 1...2 {
@@ -215,9 +186,7 @@ struct ResonanceFit {
   }
 
   /// The shape with a coil, where that explains much of what is left.
-  private static func withCoil(_ shape: ResonanceShape, _ search: ResonanceSearch)
-    -> ResonanceShape
-  {
+  private static func withCoil(_ shape: ResonanceShape, _ search: ResonanceSearch) -> ResonanceShape {
     let starts = [1e-4, 5e-4, 1.5e-3].map { coil in
       var start = shape
       start.coil = coil
@@ -225,9 +194,9 @@ struct ResonanceFit {
       start.delay -= 0.7 * coil
       return start
     }
-    guard let coiled = search.best(of: starts),
-      coiled.cost < advantage * shape.match(search.response).cost
-    else { return shape }
+    guard let coiled = search.best(of: starts), coiled.cost < advantage * shape.match(search.response).cost else {
+      return shape
+    }
     return coiled.shape
   }
 
@@ -235,21 +204,17 @@ struct ResonanceFit {
   ///
   /// The variance is that of what is left, widened by how much neighbours are alike: what the model lacks is not
   /// independent from group to group.
-  private static func intervals(of shape: ResonanceShape, _ response: MeasuredResponse)
-    -> [(resonance: Double, qualityFactor: Double)]
-  {
+  private static func intervals(of shape: ResonanceShape, _ response: MeasuredResponse) -> [(
+    resonance: Double, qualityFactor: Double
+  )] {
     let parameters = ResonanceParameters(shape)
     let left = shape.match(response).left
     let columns = parameters.point.indices.map { index in
       var moved = parameters.point
       moved[index] += parameters.steps[index]
-      return zip(parameters.shape(moved).match(response).left, left).map {
-        ($0 - $1) / parameters.steps[index]
-      }
+      return zip(parameters.shape(moved).match(response).left, left).map { ($0 - $1) / parameters.steps[index] }
     }
-    guard let inverse = LevenbergMarquardt.inverse(of: columns) else {
-      return shape.modes.map { _ in (1, 1) }
-    }
+    guard let inverse = LevenbergMarquardt.inverse(of: columns) else { return shape.modes.map { _ in (1, 1) } }
     var cost = 0.0
     var alike = 0.0
     for index in left.indices {
@@ -260,10 +225,7 @@ struct ResonanceFit {
     let freedom = Double(max(1, left.count - parameters.point.count - shape.modes.count))
     let variance = cost / freedom * (1 + correlation) / (1 - correlation)
     return shape.modes.indices.map {
-      (
-        1.96 * (variance * inverse[2 * $0]).squareRoot(),
-        1.96 * (variance * inverse[2 * $0 + 1]).squareRoot()
-      )
+      (1.96 * (variance * inverse[2 * $0]).squareRoot(), 1.96 * (variance * inverse[2 * $0 + 1]).squareRoot())
     }
   }
 }
@@ -300,13 +262,12 @@ struct ResonanceSearch {
   /// Adapts resonances, qualities, delay and, where it has them, the coil and the high-pass.
   func refine(_ start: ResonanceShape) -> ResonanceShape { refine(start, response, .full) }
 
-  private func refine(
-    _ start: ResonanceShape, _ response: MeasuredResponse, _ precision: LevenbergMarquardt.Precision
-  ) -> ResonanceShape {
+  private func refine(_ start: ResonanceShape, _ response: MeasuredResponse, _ precision: LevenbergMarquardt.Precision)
+    -> ResonanceShape
+  {
     let parameters = ResonanceParameters(start, band: band)
     let found = LevenbergMarquardt.fit(
-      from: parameters.point, steps: parameters.steps, bounds: parameters.bounds,
-      precision: precision
+      from: parameters.point, steps: parameters.steps, bounds: parameters.bounds, precision: precision
     ) { parameters.shape($0).match(response).left }
     return parameters.shape(found)
   }
@@ -332,9 +293,7 @@ private struct ResonanceParameters {
     steps.append(1e-3)
     bounds.append(-1e7...1e7)
     if start.coil > 0 { add(start.coil, step: 1e-4, within: ResonanceFit.coils) }
-    if start.highPassOrder > 0 {
-      add(start.highPass, step: 1e-4, within: ResonanceFit.highPasses)
-    }
+    if start.highPassOrder > 0 { add(start.highPass, step: 1e-4, within: ResonanceFit.highPasses) }
   }
 
   private mutating func add(_ value: Double, step: Double, within range: ClosedRange<Double>) {

@@ -51,8 +51,7 @@ struct ResonanceShape: Equatable {
     let ratio = hertz / max(highPass, 1e-9)
     switch highPassOrder {
     case 1: return Phasor(0, ratio) / Phasor(1, ratio)
-    case 2:
-      return Phasor(-ratio * ratio, 0) / Phasor(1 - ratio * ratio, 2.0.squareRoot() * ratio)
+    case 2: return Phasor(-ratio * ratio, 0) / Phasor(1 - ratio * ratio, 2.0.squareRoot() * ratio)
     default: return Phasor(1, 0)
     }
   }
@@ -69,8 +68,7 @@ struct ResonanceShape: Equatable {
   func match(_ response: MeasuredResponse) -> (gains: [Double], cost: Double, left: [Double]) {
     let groups = response.groups
     let measured = response.weighted
-    var columns = [[Phasor]](
-      repeating: [Phasor](repeating: .zero, count: groups.count), count: modes.count)
+    var columns = [[Phasor]](repeating: [Phasor](repeating: .zero, count: groups.count), count: modes.count)
     for index in groups.indices {
       let hertz = groups[index].hertz
       let common = passed(atHertz: hertz) * turn(atHertz: hertz) * response.roots[index]

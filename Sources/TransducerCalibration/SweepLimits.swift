@@ -37,8 +37,7 @@ public struct SweepLimits: Equatable, Sendable {
       held = max(held, Decibels.of(amplitude: moved / excursion) + Self.reserve)
     }
     if let power = limits?.power {
-      held = max(
-        held, Decibels.of(power: signal.amplitude * signal.amplitude * power) + Self.reserve)
+      held = max(held, Decibels.of(power: signal.amplitude * signal.amplitude * power) + Self.reserve)
     }
     return held
   }
@@ -58,9 +57,7 @@ public struct SweepLimits: Equatable, Sendable {
   }
 
   /// The greatest displacement within a band, at full scale.
-  private static func movement(
-    of model: TransducerModel, within band: ClosedRange<Double>
-  ) -> Double {
+  private static func movement(of model: TransducerModel, within band: ClosedRange<Double>) -> Double {
     let qualityFactor = model.qualityFactor
     let top = model.resonance * max(0, 1 - 1 / (2 * qualityFactor * qualityFactor)).squareRoot()
     return model.displacement(atHertz: min(max(top, band.lowerBound), band.upperBound))

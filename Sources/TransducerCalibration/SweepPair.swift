@@ -37,8 +37,7 @@ struct SweepPair {
     var transform = FourierTransform(length: FourierTransform.fastLength(atLeast: count))
     let played = transform.forward(sweep)
     let one = transform.forward(Self.cut(recording.samples, from: beginning, count: count))
-    let other = transform.forward(
-      Self.cut(recording.samples, from: beginning + wholeGap, count: count))
+    let other = transform.forward(Self.cut(recording.samples, from: beginning + wholeGap, count: count))
     let spacing = rate / Double(transform.length)
     let lowest = Int((signal.band.lowerBound / spacing).rounded(.up))
     let highest = min(Int(signal.band.upperBound / spacing), transform.binCount - 1)
@@ -59,8 +58,7 @@ struct SweepPair {
   /// Seconds by which the second sweep is later than it should be.
   var clockSkew: Double {
     // Neighbours within a hertz turn together for all delays that are looked for.
-    let width = max(
-      1, Int(Double(bins.count) / ((bins.last?.hertz ?? 1) - (bins.first?.hertz ?? 0))))
+    let width = max(1, Int(Double(bins.count) / ((bins.last?.hertz ?? 1) - (bins.first?.hertz ?? 0))))
     let terms = stride(from: 0, to: bins.count, by: width).map { start in
       let run = bins[start..<min(start + width, bins.count)]
       return (
@@ -117,8 +115,7 @@ struct SweepPair {
     // The variance of the weighted mean over that of the difference.
     let share = (Self.quietWeight * (1 - Self.quietWeight)).squareRoot()
     return MeasuredResponse(
-      bins: bins.map { ($0.hertz, ($0.first - $0.second) * share, $0.played) },
-      lowest: bins.first?.hertz ?? 1)
+      bins: bins.map { ($0.hertz, ($0.first - $0.second) * share, $0.played) }, lowest: bins.first?.hertz ?? 1)
   }
 
   /// The quiet sweep's weight in the mean: its noise is raised with it.

@@ -23,8 +23,7 @@ struct SweepSearch {
   init(_ recording: CalibrationRecording, signal: SweepSignal) {
     self.signal = signal
     let sweep = signal.sweep(rate: recording.rate)
-    let length = FourierTransform.fastLength(
-      atLeast: recording.samples.count + sweep.count)
+    let length = FourierTransform.fastLength(atLeast: recording.samples.count + sweep.count)
     var transform = FourierTransform(length: length)
     let recorded = transform.forward(recording.samples)
     let played = transform.forward(sweep)
@@ -54,17 +53,14 @@ struct SweepSearch {
     guard best.height > Self.prominence * median else {
       throw CalibrationError(
         kind: .unsuitableRecording,
-        description:
-          "contains no sweep from \(NumberFormatting.rounded(signal.band.lowerBound, places: 1)) to "
+        description: "contains no sweep from \(NumberFormatting.rounded(signal.band.lowerBound, places: 1)) to "
           + "\(NumberFormatting.rounded(signal.band.upperBound, places: 1)) Hz of "
           + "\(NumberFormatting.rounded(signal.duration, places: 1)) s above the noise")
     }
     let later = peak(around: best.time + signal.sweepSpacing)
     let earlier = peak(around: best.time - signal.sweepSpacing)
     let other = later.height >= earlier.height ? later : earlier
-    if other.height >= Self.likeness * best.height {
-      return (min(best.time, other.time), max(best.time, other.time))
-    }
+    if other.height >= Self.likeness * best.height { return (min(best.time, other.time), max(best.time, other.time)) }
     throw misalignment(best)
   }
 
@@ -99,9 +95,7 @@ struct SweepSearch {
   private func peak(in seconds: ClosedRange<Double>) -> (time: Double, height: Float) {
     let first = min(impulses.count, Int(seconds.lowerBound * rate))
     let last = min(impulses.count, max(first, Int(seconds.upperBound * rate) + 1))
-    guard let index = (first..<last).max(by: { impulses[$0] < impulses[$1] }) else {
-      return (seconds.lowerBound, 0)
-    }
+    guard let index = (first..<last).max(by: { impulses[$0] < impulses[$1] }) else { return (seconds.lowerBound, 0) }
     return (Double(index) / rate, impulses[index])
   }
 }

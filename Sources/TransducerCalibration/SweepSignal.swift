@@ -44,27 +44,22 @@ public struct SweepSignal: Equatable, Sendable {
   ///   - hasTones: Whether tones and bursts follow the sweeps.
   /// - Throws: `unsuitableSignal` for figures outside their limits.
   public init(
-    band: ClosedRange<Double> = defaultBand, duration: Double = defaultDuration,
-    level: Double = defaultLevel, toneBand: ClosedRange<Double>? = nil, hasTones: Bool = true
+    band: ClosedRange<Double> = defaultBand, duration: Double = defaultDuration, level: Double = defaultLevel,
+    toneBand: ClosedRange<Double>? = nil, hasTones: Bool = true
   ) throws(CalibrationError) {
-    func refusal(_ text: String) -> CalibrationError {
-      CalibrationError(kind: .unsuitableSignal, description: text)
+    func refusal(_ text: String) -> CalibrationError { CalibrationError(kind: .unsuitableSignal, description: text) }
+    guard Self.frequencies.contains(band.lowerBound), Self.frequencies.contains(band.upperBound) else {
+      throw refusal("sweep frequencies must be 1 to 10000 Hz")
     }
-    guard Self.frequencies.contains(band.lowerBound), Self.frequencies.contains(band.upperBound)
-    else { throw refusal("sweep frequencies must be 1 to 10000 Hz") }
     let ratio = band.upperBound / band.lowerBound
     guard (4...1_000).contains(ratio) else {
       throw refusal("the end frequency must be 4 to 1000 times the start frequency")
     }
-    guard Self.durations.contains(duration) else {
-      throw refusal("the sweep duration must be 0.5 to 30 s")
-    }
+    guard Self.durations.contains(duration) else { throw refusal("the sweep duration must be 0.5 to 30 s") }
     guard duration * band.lowerBound >= 5 else {
       throw refusal("the sweep must last at least five periods of its lowest frequency")
     }
-    guard Self.levels.contains(level) else {
-      throw refusal("the sweep level must be -40 to -3 dBFS")
-    }
+    guard Self.levels.contains(level) else { throw refusal("the sweep level must be -40 to -3 dBFS") }
     self.band = band
     self.duration = duration
     self.level = level
@@ -81,9 +76,7 @@ public struct SweepSignal: Equatable, Sendable {
   /// The signal of a quick check: short sweeps two octaves around the resonance of a profile, 5 s in all.
   ///
   /// - Throws: `unsuitableSignal` where the profile has no resonance, or one that such sweeps cannot reach.
-  public init(
-    checking profile: TransducerProfile, level: Double = defaultLevel
-  ) throws(CalibrationError) {
+  public init(checking profile: TransducerProfile, level: Double = defaultLevel) throws(CalibrationError) {
     guard let model = profile.hardware?.model else {
       throw CalibrationError(
         kind: .unsuitableSignal,
@@ -92,8 +85,7 @@ public struct SweepSignal: Equatable, Sendable {
     let low = max(Self.checkLowest, model.resonance / Self.checkReach)
     let duration = (Self.checkLength - Self.margin) / 2 - Self.pause
     try self.init(
-      band: low...max(4 * low, model.resonance * Self.checkReach), duration: duration,
-      level: level, hasTones: false)
+      band: low...max(4 * low, model.resonance * Self.checkReach), duration: duration, level: level, hasTones: false)
   }
 
   /// The peak as a factor of full scale.
@@ -118,9 +110,7 @@ public struct SweepSignal: Equatable, Sendable {
   public var measuredLength: Double { Self.margin + 2 * sweepSpacing }
   /// Seconds of the whole signal.
   public var length: Double {
-    hasTones
-      ? measuredLength + 2 * Double(Self.toneCount) * Self.toneSpacing + Self.margin
-      : measuredLength
+    hasTones ? measuredLength + 2 * Double(Self.toneCount) * Self.toneSpacing + Self.margin : measuredLength
   }
 
   /// Periods of the lowest frequency in which a sweep comes up, so that the high-pass does not overshoot.
@@ -143,17 +133,14 @@ public struct SweepSignal: Equatable, Sendable {
     let seconds = isWhole ? length : measuredLength
     var signal = [Double](repeating: 0, count: Int((seconds * rate).rounded(.up)))
     let sweep = rawSweep(rate: rate)
-    Self.lay(
-      sweep.map { Self.quietShare * $0 }, at: Int((firstSweep * rate).rounded()), in: &signal)
+    Self.lay(sweep.map { Self.quietShare * $0 }, at: Int((firstSweep * rate).rounded()), in: &signal)
     Self.lay(sweep, at: Int(((firstSweep + sweepSpacing) * rate).rounded()), in: &signal)
     if isWhole {
       for index in 0..<Self.toneCount {
         let tone = measuredLength + Double(index) * Self.toneSpacing
-        Self.lay(
-          steadyTone(index, rate: rate), at: Int((tone * rate).rounded()), in: &signal)
+        Self.lay(steadyTone(index, rate: rate), at: Int((tone * rate).rounded()), in: &signal)
         let burst = tone + Double(Self.toneCount) * Self.toneSpacing
-        Self.lay(
-          self.burst(rate: rate), at: Int((burst * rate).rounded()), in: &signal)
+        Self.lay(self.burst(rate: rate), at: Int((burst * rate).rounded()), in: &signal)
       }
     }
     return filtered(signal, rate: rate)
@@ -172,17 +159,14 @@ public struct SweepSignal: Equatable, Sendable {
     guard rate >= 2.5 * band.upperBound else {
       throw CalibrationError(
         kind: .unsuitableSignal,
-        description:
-          "a sweep up to \(NumberFormatting.rounded(band.upperBound, places: 1)) Hz needs "
+        description: "a sweep up to \(NumberFormatting.rounded(band.upperBound, places: 1)) Hz needs "
           + "\(NumberFormatting.rounded(2.5 * band.upperBound, places: 0)) frames per second, not "
           + NumberFormatting.rounded(rate, places: 0))
     }
   }
 
   private static func lay(_ part: [Double], at start: Int, in signal: inout [Double]) {
-    for index in part.indices where start + index < signal.count {
-      signal[start + index] += part[index]
-    }
+    for index in part.indices where start + index < signal.count { signal[start + index] += part[index] }
   }
 
   private func filtered(_ signal: [Double], rate: Double) -> [Float] {
@@ -202,8 +186,7 @@ public struct SweepSignal: Equatable, Sendable {
 
   private func steadyTone(_ index: Int, rate: Double) -> [Double] {
     let place = Double(index) / Double(Self.toneCount - 1)
-    let hertz =
-      toneBand.lowerBound * pow(toneBand.upperBound / toneBand.lowerBound, place)
+    let hertz = toneBand.lowerBound * pow(toneBand.upperBound / toneBand.lowerBound, place)
     let seconds = 0.9 * Self.toneSpacing
     return (0..<Int(seconds * rate)).map { frame in
       let time = Double(frame) / rate

@@ -24,20 +24,16 @@ struct SweepTake {
       let range = max(0, start - Int(0.1 * rate))..<(start + Int((signal.duration + 0.1) * rate))
       if let frame = ClippingDetector.firstFrame(in: recording.samples, range: range) {
         throw CalibrationError(
-          kind: .clipped,
-          description: "is clipped at \(recording.place(of: frame)) s; lower the recorder's gain")
+          kind: .clipped, description: "is clipped at \(recording.place(of: frame)) s; lower the recorder's gain")
       }
     }
     let silences = Self.silences(places, signal, recording)
     let hum = MainsHum(in: recording.samples, rate: rate, silences: silences)
     self.hum = hum
     let recording =
-      hum.map {
-        CalibrationRecording(samples: $0.removed(from: recording.samples, rate: rate), rate: rate)
-      } ?? recording
-    do {
-      (pair, signalToNoise) = try Self.pair(recording, signal: signal, places)
-    } catch {
+      hum.map { CalibrationRecording(samples: $0.removed(from: recording.samples, rate: rate), rate: rate) }
+      ?? recording
+    do { (pair, signalToNoise) = try Self.pair(recording, signal: signal, places) } catch {
       throw CalibrationError.cause(of: error, behind: hum)
     }
   }
@@ -47,8 +43,7 @@ struct SweepTake {
 
   /// The sweeps by the player's clock, and decibels between the louder one and the silence in front of it.
   private static func pair(
-    _ recording: CalibrationRecording, signal: SweepSignal,
-    _ places: (first: Double, second: Double)
+    _ recording: CalibrationRecording, signal: SweepSignal, _ places: (first: Double, second: Double)
   ) throws(CalibrationError) -> (SweepPair, signalToNoise: Double) {
     let rate = recording.rate
     let first = SweepPair(recording, signal: signal, rate: rate, first: places.first)
@@ -61,17 +56,14 @@ struct SweepTake {
       )
     }
     let signalToNoise = NoiseMeasurement.signalToNoise(
-      of: recording.samples, rate: rate, signal: signal,
-      second: Int(places.second * rate))
+      of: recording.samples, rate: rate, signal: signal, second: Int(places.second * rate))
     guard signalToNoise >= Calibration.minimumSignalToNoise else {
       throw CalibrationError(
         kind: .tooQuiet,
         description: "is too quiet: the sweeps are "
-          + "\(NumberFormatting.rounded(signalToNoise, places: 1)) dB above the noise, at least 6 dB are required"
-      )
+          + "\(NumberFormatting.rounded(signalToNoise, places: 1)) dB above the noise, at least 6 dB are required")
     }
-    let pair = SweepPair(
-      recording, signal: signal, rate: rate * (1 + error), first: places.first)
+    let pair = SweepPair(recording, signal: signal, rate: rate * (1 + error), first: places.first)
     let ratio = pair.levelRatio
     guard ratio > Self.leastRatio else {
       let step = -Decibels.of(amplitude: SweepSignal.quietShare)
@@ -101,8 +93,7 @@ struct SweepTake {
 
   /// Frames of a recording in which nothing is played and nothing rings any more.
   private static func silences(
-    _ places: (first: Double, second: Double), _ signal: SweepSignal,
-    _ recording: CalibrationRecording
+    _ places: (first: Double, second: Double), _ signal: SweepSignal, _ recording: CalibrationRecording
   ) -> [Range<Int>] {
     // A place is that of a sweep's peak, up to a pre-roll behind its beginning.
     let ring = 0.6
@@ -128,9 +119,7 @@ public struct ReferenceDelay: Equatable, Sendable {
   /// Measures.
   ///
   /// - Throws: Why it cannot; `noResonance` where the channel holds something else than the signal.
-  public init(
-    measuring recording: CalibrationRecording, of signal: SweepSignal
-  ) throws(CalibrationError) {
+  public init(measuring recording: CalibrationRecording, of signal: SweepSignal) throws(CalibrationError) {
     let take = try SweepTake(recording, signal: signal)
     try take.checkDifference()
     let pair = take.pair
@@ -141,9 +130,7 @@ public struct ReferenceDelay: Equatable, Sendable {
     let agreeing = abs(DelaySearch.sum(of: terms, at: delay))
     let whole = terms.reduce(0) { $0 + $1.value.magnitude }
     guard agreeing >= Self.leastAgreement * whole else {
-      throw CalibrationError(
-        kind: .noResonance,
-        description: "the reference channel does not contain the signal")
+      throw CalibrationError(kind: .noResonance, description: "the reference channel does not contain the signal")
     }
     offset = pair.start + SweepPair.preRoll + delay - signal.firstSweep
   }
@@ -159,21 +146,18 @@ enum NoiseMeasurement {
   ///
   /// - Parameters:
   ///   - second: Frame at which the second sweep begins.
-  static func signalToNoise(
-    of samples: [Float], rate: Double, signal: SweepSignal, second: Int
-  ) -> Double {
+  static func signalToNoise(of samples: [Float], rate: Double, signal: SweepSignal, second: Int) -> Double {
     let end = second - Int(distance * rate)
     let noise = power(samples, from: end - Int(length * rate), to: end, rate: rate, signal)
-    let sweep = power(
-      samples, from: second, to: second + Int(signal.duration * rate), rate: rate, signal)
+    let sweep = power(samples, from: second, to: second + Int(signal.duration * rate), rate: rate, signal)
     // The sweep's part holds noise as well.
     return Decibels.of(power: max(0, sweep - noise) / max(noise, 1e-30))
   }
 
   /// The mean power in the band, through a window of Hann.
-  private static func power(
-    _ samples: [Float], from start: Int, to end: Int, rate: Double, _ signal: SweepSignal
-  ) -> Double {
+  private static func power(_ samples: [Float], from start: Int, to end: Int, rate: Double, _ signal: SweepSignal)
+    -> Double
+  {
     let range = max(0, min(start, samples.count))..<max(0, min(end, samples.count))
     guard range.count > 1 else { return 0 }
     let mean = samples[range].reduce(0) { $0 + Double($1) } / Double(range.count)
@@ -184,14 +168,11 @@ enum NoiseMeasurement {
       energy += weight * weight
       return Float((Double(samples[frame]) - mean) * weight)
     }
-    var transform = FourierTransform(
-      length: FourierTransform.fastLength(atLeast: range.count))
+    var transform = FourierTransform(length: FourierTransform.fastLength(atLeast: range.count))
     let bins = transform.forward(windowed)
     let spacing = rate / Double(transform.length)
     var total = 0.0
-    for index in bins.indices where signal.band.contains(Double(index) * spacing) {
-      total += Double(bins[index].power)
-    }
+    for index in bins.indices where signal.band.contains(Double(index) * spacing) { total += Double(bins[index].power) }
     return 2 * total / (Double(transform.length) * energy)
   }
 }

@@ -16,9 +16,9 @@ public enum ActuatorFile {
   /// Reads a file as a profile with a name, and what of it a profile cannot hold.
   ///
   /// - Throws: The first error, with its line and column.
-  public static func profile(
-    of text: [UInt8], file: String, name: String
-  ) throws(InputError) -> (profile: TransducerProfile, losses: [String]) {
+  public static func profile(of text: [UInt8], file: String, name: String) throws(InputError) -> (
+    profile: TransducerProfile, losses: [String]
+  ) {
     let relaxed = JSON5Text(text)
     do {
       let document = try ProfileFile.document(relaxed.json, name: file)
@@ -37,35 +37,28 @@ private struct ActuatorReader {
   let root: JSONValue
   private var losses: [String] = []
 
-  init(root: JSONValue) {
-    self.root = root
-  }
+  init(root: JSONValue) { self.root = root }
 
-  mutating func profile(name: String, headroom: Double, edge: Double) throws(InputError)
-    -> (profile: TransducerProfile, losses: [String])
-  {
+  mutating func profile(name: String, headroom: Double, edge: Double) throws(InputError) -> (
+    profile: TransducerProfile, losses: [String]
+  ) {
     let continuous = try object("continuous", of: root)
     let emphasis = try object("emphasis", of: root)
-    let (low, high) = (
-      try object("frequency_min", of: emphasis), try object("frequency_max", of: emphasis)
-    )
+    let (low, high) = (try object("frequency_min", of: emphasis), try object("frequency_max", of: emphasis))
     let device = root["metadata"]?["device"]?.string ?? "an actuator"
     var profile = TransducerProfile(
       name: name, summary: "Actuator file of the Meta Haptics SDK: \(device); all levels halved.",
       frequency: FrequencyMapping(
         low: try number("frequency_min", of: continuous, in: ProfileLimits.hertz),
-        high: try number("frequency_max", of: continuous, in: ProfileLimits.hertz),
-        scale: .linear),
+        high: try number("frequency_max", of: continuous, in: ProfileLimits.hertz), scale: .linear),
       intensity: .power(exponent: 2),
-      level: max(
-        try number("gain", of: continuous, in: 0...1) * headroom, ProfileLimits.level.lowerBound))
+      level: max(try number("gain", of: continuous, in: 0...1) * headroom, ProfileLimits.level.lowerBound))
     profile.duck = try number("emphasis_ducking", of: continuous, in: 0...1)
     var transient = TransientShape(
       frequency: FrequencyMapping(
         low: try number("output_frequency", of: low, in: ProfileLimits.hertz),
         high: try number("output_frequency", of: high, in: ProfileLimits.hertz), scale: .linear),
-      level: max(
-        try number("gain", of: emphasis, in: 0...1) * headroom, ProfileLimits.level.lowerBound))
+      level: max(try number("gain", of: emphasis, in: 0...1) * headroom, ProfileLimits.level.lowerBound))
     transient.length = .seconds(
       low: try number("duration_ms", of: low, in: 1...1000) / 1000,
       high: try number("duration_ms", of: high, in: 1...1000) / 1000)
@@ -80,9 +73,7 @@ private struct ActuatorReader {
     if fade > 0 {
       let longest = max(transient.seconds(atSharpness: 0), transient.seconds(atSharpness: 1))
       transient.release = longest
-      if fade < 100 {
-        losses.append("a fade by \(fade) % falls to silence here")
-      }
+      if fade < 100 { losses.append("a fade by \(fade) % falls to silence here") }
     }
     if profile.frequency.low > profile.frequency.high {
       throw refusal(continuous, "frequency_min is above frequency_max")
@@ -91,8 +82,7 @@ private struct ActuatorReader {
       throw refusal(emphasis, "the frequency of frequency_min is above that of frequency_max")
     }
     profile.transient = transient
-    losses.append(
-      "frequency follows the square of sharpness in haptic clips, and sharpness here")
+    losses.append("frequency follows the square of sharpness in haptic clips, and sharpness here")
     profile.sources = ["Imported from an actuator file (.acf) for \(device)."]
     return (profile, losses)
   }
@@ -116,15 +106,12 @@ private struct ActuatorReader {
     return value
   }
 
-  private func number(_ key: String, of owner: JSONValue, in range: ClosedRange<Double>)
-    throws(InputError) -> Double
-  {
+  private func number(_ key: String, of owner: JSONValue, in range: ClosedRange<Double>) throws(InputError) -> Double {
     guard let value = owner[key], let number = value.number else {
       throw refusal(owner[key] ?? owner, "\(key) must be a number")
     }
     guard range.contains(number) else {
-      throw refusal(
-        value, "\(key) is \(number), outside \(range.lowerBound) to \(range.upperBound)")
+      throw refusal(value, "\(key) is \(number), outside \(range.lowerBound) to \(range.upperBound)")
     }
     return number
   }

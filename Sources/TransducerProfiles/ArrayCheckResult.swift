@@ -33,9 +33,7 @@ public struct ArrayCheckResult: Sendable {
       outcome = .success(
         TransducerArray(
           name: root["name"]?.string ?? "", layout: layout,
-          transducers: zip(transducers, profiles).map {
-            TransducerArray.Transducer(known: $0, profile: $1)
-          }))
+          transducers: zip(transducers, profiles).map { TransducerArray.Transducer(known: $0, profile: $1) }))
     } catch {
       if findings.isEmpty { findings = [error.finding] }
       outcome = .failure(error)
@@ -52,8 +50,7 @@ extension TransducerArray.Transducer {
   /// Reads a transducer of a text in which nothing was found wrong.
   init(known value: JSONValue, profile: TransducerProfile) {
     self.init(
-      channel: Int(value["channel"]?.number ?? 0),
-      position: value["at"].map(ArrayPosition.init) ?? ArrayPosition(0),
+      channel: Int(value["channel"]?.number ?? 0), position: value["at"].map(ArrayPosition.init) ?? ArrayPosition(0),
       profile: profile, gain: value["gain"]?.number ?? 0, delay: value["delay"]?.number ?? 0,
       isInverted: value["invert"]?.boolean ?? false)
   }
@@ -81,12 +78,9 @@ enum ArrayKeys {
   static func array(_ layout: TransducerArray.Layout) -> ProfileFields {
     ProfileFields(keys: [
       ProfileKey("name", .text, presence: .required, "Display name of the array."),
+      ProfileKey("layout", .word(TransducerArray.Layout.allCases.map(\.rawValue)), "Arrangement of the transducers."),
       ProfileKey(
-        "layout", .word(TransducerArray.Layout.allCases.map(\.rawValue)),
-        "Arrangement of the transducers."),
-      ProfileKey(
-        "transducers",
-        .list(.object(transducer(layout)), count: 1...OutputRouting.maximumChannelCount),
+        "transducers", .list(.object(transducer(layout)), count: 1...OutputRouting.maximumChannelCount),
         presence: .required, "The transducers, one for each channel that has one."),
       ProfileKey(ProfileKeys.schemaKey, .text, "Schema reference for editors; ignored by Temblor."),
     ])
@@ -95,12 +89,9 @@ enum ArrayKeys {
   private static func transducer(_ layout: TransducerArray.Layout) -> ProfileFields {
     ProfileFields(keys: [
       ProfileKey(
-        "channel", .whole(1...OutputRouting.maximumChannelCount), presence: .required,
-        "The channel, numbered from 1."),
+        "channel", .whole(1...OutputRouting.maximumChannelCount), presence: .required, "The channel, numbered from 1."),
       ProfileKey("at", place(layout), presence: .required, "Position of the transducer."),
-      ProfileKey(
-        "profile", .text, "Profile name, or a file in the folder of the array file. Default: phone."
-      ),
+      ProfileKey("profile", .text, "Profile name, or a file in the folder of the array file. Default: phone."),
       ProfileKey("gain", .number(gain), default: 0, "Decibels."),
       ProfileKey("delay", .number(delay), default: 0, "Seconds."),
       ProfileKey("invert", .boolean, "Whether the polarity is inverted. Default: false."),
@@ -124,12 +115,8 @@ enum ArrayKeys {
 extension ProfileChecker {
   /// The profile of a transducer; one that cannot be had is a fault.
   mutating func profile(of transducer: JSONValue, from source: ArrayProfiles) -> TransducerProfile {
-    guard let value = transducer["profile"], let word = value.string, !word.isEmpty else {
-      return .phone
-    }
-    do {
-      return try source.profile(word)
-    } catch let error as ArrayProfiles.Missing {
+    guard let value = transducer["profile"], let word = value.string, !word.isEmpty else { return .phone }
+    do { return try source.profile(word) } catch let error as ArrayProfiles.Missing {
       log.add(
         .invalidValue, at: value, "no profile is called \(word.quoted())",
         hint: error.nearest.map { "did you mean \"\($0)\"?" } ?? "'temblor profiles' lists them")
@@ -137,9 +124,7 @@ extension ProfileChecker {
       log.add(
         .invalidValue, at: value, "\(word.quoted()) is outside the folder of the array",
         hint: "put the profile beside the array, or among your profiles and name it")
-    } catch {
-      log.add(.invalidValue, at: value, "\(word.quoted()) cannot be used: \(error)")
-    }
+    } catch { log.add(.invalidValue, at: value, "\(word.quoted()) cannot be used: \(error)") }
     return .phone
   }
 

@@ -32,9 +32,7 @@ public struct PanPath: Equatable, Sendable {
   /// transducers, so that the sum of their squares stays within 0.001 of 1 where frames suffice.
   public func sendGains(on array: TransducerArray, rate: Double) -> [SendAutomation] {
     var corners: [(frame: Int64, gains: [Double])] = []
-    func add(_ frame: Int64, _ position: ArrayPosition) {
-      corners.append((frame, array.gains(at: position)))
-    }
+    func add(_ frame: Int64, _ position: ArrayPosition) { corners.append((frame, array.gains(at: position))) }
     for (point, next) in zip(points, points.dropFirst()) {
       let start = FrameConversion.frame(seconds: point.time, rate: rate)
       let length = FrameConversion.frame(seconds: next.time, rate: rate) - start
@@ -45,9 +43,7 @@ public struct PanPath: Equatable, Sendable {
         add(start + frame, point.position.interpolated(exact, towards: next.position))
       }
     }
-    if let last = points.last {
-      add(FrameConversion.frame(seconds: last.time, rate: rate), last.position)
-    }
+    if let last = points.last { add(FrameConversion.frame(seconds: last.time, rate: rate), last.position) }
     return array.transducers.indices.map { bus in
       SendAutomation(corners.map { SendAutomation.Point(frame: $0.frame, share: $0.gains[bus]) })
     }

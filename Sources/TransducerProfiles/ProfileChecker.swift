@@ -19,8 +19,7 @@ struct ProfileChecker {
 
   /// Why the text is refused: its first error, or nothing.
   var refusal: InputError? {
-    findings.first { $0.severity == .error }
-      .map { InputError($0, otherErrorCount: log.errorCount - 1) }
+    findings.first { $0.severity == .error }.map { InputError($0, otherErrorCount: log.errorCount - 1) }
   }
 
   /// Looks at the whole text.
@@ -37,12 +36,11 @@ struct ProfileChecker {
       case .byteOrderMark: continue
       case .trailingComma:
         log.add(
-          .trailingComma, at: value, offset: tolerance.offset,
-          "comma before a closing bracket", hint: "remove it")
+          .trailingComma, at: value, offset: tolerance.offset, "comma before a closing bracket", hint: "remove it")
       case .duplicateKey:
         log.add(
-          .duplicateKey, at: value, offset: value.keyOffset,
-          "duplicate key \((value.key ?? "").quoted())", hint: "keep one of them")
+          .duplicateKey, at: value, offset: value.keyOffset, "duplicate key \((value.key ?? "").quoted())",
+          hint: "keep one of them")
       }
     }
     check(document.root, .object(fields), named: nil)
@@ -56,14 +54,11 @@ struct ProfileChecker {
       guard let number = value.number, number != number.rounded() else {
         return check(value, in: Double(range.lowerBound)...Double(range.upperBound), named: name)
       }
-      log.add(
-        .outOfRange, at: value,
-        "\(name ?? "the number") is \(number.asWritten); it must be a whole number")
+      log.add(.outOfRange, at: value, "\(name ?? "the number") is \(number.asWritten); it must be a whole number")
     case .boolean: _ = expect(.boolean, value, named: name)
     case .text: _ = text(value, named: name)
     case .name: checkName(value)
-    case .word(let words, let former):
-      check(value, among: words, former: former, named: name)
+    case .word(let words, let former): check(value, among: words, former: former, named: name)
     case .list(let entry, let count):
       guard expect(.array, value, named: name) else { return }
       // Objects are spoken of as entries, words and texts by the key of their list.
@@ -100,50 +95,39 @@ struct ProfileChecker {
           warnOfFormer(name, key.name, at: member, offset: member.keyOffset, "the key ")
         } else {
           log.add(
-            .contradiction, at: member, offset: member.keyOffset,
-            "\(name) and \(key.name) are the same key", hint: "remove \(name.quoted())")
+            .contradiction, at: member, offset: member.keyOffset, "\(name) and \(key.name) are the same key",
+            hint: "remove \(name.quoted())")
         }
         check(member, key.type, named: name)
       } else {
         let names = known.map(\.name)
         log.add(
-          .unknownKey, at: member, offset: member.keyOffset,
-          "unknown key \(name.quoted())",
-          hint: JSONNames(names).nearest(to: name).map { "did you mean \"\($0)\"?" }
-            ?? "valid keys: " + names.joined(separator: ", "))
+          .unknownKey, at: member, offset: member.keyOffset, "unknown key \(name.quoted())",
+          hint: JSONNames(names).nearest(to: name).map { "did you mean \"\($0)\"?" } ?? "valid keys: "
+            + names.joined(separator: ", "))
       }
     }
     for order in fields.orders { check(value, order, fields) }
-    guard let exclusion = fields.exclusion, let key = fields.value(exclusion.key, in: value)?.key
-    else { return }
+    guard let exclusion = fields.exclusion, let key = fields.value(exclusion.key, in: value)?.key else { return }
     for other in exclusion.others {
       guard let member = fields.value(other, in: value) else { continue }
       log.add(
-        .contradiction, at: member, offset: member.keyOffset,
-        "\(member.key ?? other) and \(key) exclude each other")
+        .contradiction, at: member, offset: member.keyOffset, "\(member.key ?? other) and \(key) exclude each other")
     }
   }
 
   /// The keys an object may have, and those it must; a word that is not known allows all of them.
-  private static func keys(
-    of value: JSONValue, _ fields: ProfileFields
-  ) -> (known: [ProfileKey], required: [String]) {
+  private static func keys(of value: JSONValue, _ fields: ProfileFields) -> (known: [ProfileKey], required: [String]) {
     let required = fields.required
     guard let choice = fields.choice else { return (fields.keys, required) }
     let word = value[choice.key].map(\.string) ?? choice.branches.first?.word
-    guard let branch = choice.branches.first(where: { $0.word == word }) else {
-      return (fields.keys, required)
-    }
+    guard let branch = choice.branches.first(where: { $0.word == word }) else { return (fields.keys, required) }
     let others = choice.branches.flatMap(\.keys).filter { !branch.keys.contains($0) }
     return (fields.keys.filter { !others.contains($0.name) }, required + branch.required)
   }
 
-  private mutating func check(
-    _ value: JSONValue, _ order: ProfileFields.Order, _ fields: ProfileFields
-  ) {
-    let isReplaced = fields.exclusion.map {
-      fields.value($0.key, in: value) != nil && $0.others.contains(order.low)
-    }
+  private mutating func check(_ value: JSONValue, _ order: ProfileFields.Order, _ fields: ProfileFields) {
+    let isReplaced = fields.exclusion.map { fields.value($0.key, in: value) != nil && $0.others.contains(order.low) }
     guard isReplaced != true else { return }
     func entry(_ name: String) -> (key: String, number: Double)? {
       guard let member = fields.value(name, in: value) else {
@@ -151,16 +135,13 @@ struct ProfileChecker {
       }
       return member.number.map { (member.key ?? name, $0) }
     }
-    guard let low = entry(order.low), let high = entry(order.high), high.number < low.number
-    else { return }
+    guard let low = entry(order.low), let high = entry(order.high), high.number < low.number else { return }
     log.add(
       .contradiction, at: fields.value(order.high, in: value) ?? value,
       "\(high.key) is \(high.number.asWritten), below \(low.key), \(low.number.asWritten)")
   }
 
-  private mutating func check(
-    _ value: JSONValue, in range: ClosedRange<Double>, named name: String?
-  ) {
+  private mutating func check(_ value: JSONValue, in range: ClosedRange<Double>, named name: String?) {
     guard let number = value.number else { return refuseKind(.number, value, named: name) }
     guard !range.contains(number) else { return }
     log.add(
@@ -169,17 +150,14 @@ struct ProfileChecker {
         + range.upperBound.asWritten)
   }
 
-  private mutating func check(
-    _ value: JSONValue, among words: [String], former: [String: String], named name: String?
-  ) {
+  private mutating func check(_ value: JSONValue, among words: [String], former: [String: String], named name: String?)
+  {
     guard let word = text(value, named: name), !words.contains(word) else { return }
-    if let current = former[word] {
-      return warnOfFormer(word, current, at: value, offset: value.offset, "")
-    }
+    if let current = former[word] { return warnOfFormer(word, current, at: value, offset: value.offset, "") }
     log.add(
       .invalidValue, at: value, "\(word.quoted()) is not a valid \(Self.noun(of: name))",
-      hint: JSONNames(words).nearest(to: word).map { "did you mean \"\($0)\"?" }
-        ?? "valid values: " + words.joined(separator: ", "))
+      hint: JSONNames(words).nearest(to: word).map { "did you mean \"\($0)\"?" } ?? "valid values: "
+        + words.joined(separator: ", "))
   }
 
   /// Notes a name that the next version does not read.
@@ -192,15 +170,11 @@ struct ProfileChecker {
   }
 
   /// What one of the words under a key is called.
-  private static func noun(of key: String?) -> String {
-    key == "estimated" ? "figure of this hardware" : key ?? "word"
-  }
+  private static func noun(of key: String?) -> String { key == "estimated" ? "figure of this hardware" : key ?? "word" }
 
   private mutating func checkName(_ value: JSONValue) {
     guard let name = text(value, named: "name"), !ProfileName.isValid(name) else { return }
-    log.add(
-      .invalidValue, at: value, "\(name.quoted()) is not a valid profile name",
-      hint: ProfileName.advice)
+    log.add(.invalidValue, at: value, "\(name.quoted()) is not a valid profile name", hint: ProfileName.advice)
   }
 
   private mutating func text(_ value: JSONValue, named name: String?) -> String? {
@@ -213,16 +187,12 @@ struct ProfileChecker {
     return nil
   }
 
-  private mutating func expect(
-    _ kind: JSONValue.Kind, _ value: JSONValue, named name: String?
-  ) -> Bool {
+  private mutating func expect(_ kind: JSONValue.Kind, _ value: JSONValue, named name: String?) -> Bool {
     if value.kind != kind { refuseKind(kind, value, named: name) }
     return value.kind == kind
   }
 
-  private mutating func refuseKind(
-    _ kind: JSONValue.Kind, _ value: JSONValue, named name: String?
-  ) {
+  private mutating func refuseKind(_ kind: JSONValue.Kind, _ value: JSONValue, named name: String?) {
     let subject = name ?? (value.parent == nil ? subject : "an entry")
     let isQuotedNumber = kind == .number && value.string.flatMap(Double.init) != nil
     log.add(
@@ -253,16 +223,14 @@ struct ProfileChecker {
       }
       guard let sensation, sensation.boolean == false else { return }
       return log.add(
-        .contradiction, at: sensation,
-        "drive.\(sensation.key ?? "") is false, but the intensity law is \"sensation\"",
+        .contradiction, at: sensation, "drive.\(sensation.key ?? "") is false, but the intensity law is \"sensation\"",
         hint: "remove the key, or choose the law \"power\"")
     }
     // An invalid law is an error of its own.
     guard let list, law == nil || law?.string == "power" else { return }
     guard root["hardware"] == nil || sensation?.boolean == false else { return }
     log.add(
-      .contradiction, at: list,
-      "thresholds are used only with the intensity law \"sensation\" or with hardware",
+      .contradiction, at: list, "thresholds are used only with the intensity law \"sensation\" or with hardware",
       hint: "remove them, or choose that law")
   }
 
@@ -271,9 +239,9 @@ struct ProfileChecker {
     guard let list, list.kind == .array else { return }
     let points = Array(list.elements)
     for (point, next) in zip(points, points.dropFirst()) {
-      guard let low = point["hertz"]?.number, let member = next["hertz"], let high = member.number,
-        high <= low
-      else { continue }
+      guard let low = point["hertz"]?.number, let member = next["hertz"], let high = member.number, high <= low else {
+        continue
+      }
       log.add(
         .contradiction, at: member,
         "hertz is \(high.asWritten); it must be above \(low.asWritten) of the previous point")
@@ -285,8 +253,7 @@ struct ProfileChecker {
     guard let hardware = root["hardware"], let list = hardware["estimated"] else { return }
     for element in list.elements {
       let fields = ProfileKeys.hardware.fields
-      guard let figure = element.string,
-        let key = fields.key(named: ProfileKeys.formerFigures[figure] ?? figure),
+      guard let figure = element.string, let key = fields.key(named: ProfileKeys.formerFigures[figure] ?? figure),
         key.value(in: hardware) == nil
       else { continue }
       log.add(
@@ -308,11 +275,10 @@ struct ProfileChecker {
     }
     let equalize = ProfileKeys.drive.fields.value("equalize", in: root["drive"])
     if let equalize, equalize.boolean == true {
-      for figure in ["resonance", "qualityFactor"]
-      where ProfileKeys.hardware.fields.value(figure, in: hardware) == nil {
+      for figure in ["resonance", "qualityFactor"] where ProfileKeys.hardware.fields.value(figure, in: hardware) == nil
+      {
         log.add(
-          .contradiction, at: equalize,
-          "drive.\(equalize.key ?? "") requires \(figure) of the hardware",
+          .contradiction, at: equalize, "drive.\(equalize.key ?? "") requires \(figure) of the hardware",
           hint: "measure it with 'temblor calibrate', or remove the key")
       }
     }
@@ -320,9 +286,7 @@ struct ProfileChecker {
     guard let corner = root["drive"]?["highPass"], let hertz = corner.number,
       let low = root["frequency"]?["low"]?.number, hertz > low
     else { return }
-    log.add(
-      .contradiction, at: corner,
-      "drive.highPass is \(hertz.asWritten), above frequency.low, \(low.asWritten)")
+    log.add(.contradiction, at: corner, "drive.highPass is \(hertz.asWritten), above frequency.low, \(low.asWritten)")
   }
 
   /// What is known of a hand alone is not asked of a seat, and levels above a threshold need an acceleration.
@@ -339,8 +303,7 @@ struct ProfileChecker {
           hint: "remove one of them")
       } else if sensation?.boolean == false {
         log.add(
-          .contradiction, at: value,
-          "drive.\(name) is set, but drive.\(sensation?.key ?? "") is false",
+          .contradiction, at: value, "drive.\(name) is set, but drive.\(sensation?.key ?? "") is false",
           hint: "remove one of them")
       }
     }

@@ -52,16 +52,13 @@ public enum ProfileFile {
   /// A text as JSON, for profiles and arrays.
   static func document(_ text: [UInt8], name: String) throws(InputError) -> JSONDocument {
     let limits = JSONLimits(textBytes: maximumByteCount, values: 1 << 16, depth: 16)
-    do {
-      return try JSONDocument(text: text, name: name, limits: limits)
-    } catch {
+    do { return try JSONDocument(text: text, name: name, limits: limits) } catch {
       throw InputError(error, rule: .syntax)
     }
   }
 
   /// A profile that says nothing; its frequency is always given.
-  private static let empty = TransducerProfile(
-    name: "", summary: "", frequency: TransducerProfile.phone.frequency)
+  private static let empty = TransducerProfile(name: "", summary: "", frequency: TransducerProfile.phone.frequency)
 }
 
 /// Everything there is to say about a profile's text.

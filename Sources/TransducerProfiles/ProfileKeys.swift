@@ -16,8 +16,8 @@ enum ProfileKeys {
       "frequency", \.frequency, frequency, presence: .required, layout: .line,
       "How sharpness maps to the frequency of continuous events."),
     .object(
-      "intensity", \.intensity, intensity, layout: .line,
-      "How intensity maps to amplitude. Default: power, exponent 1."),
+      "intensity", \.intensity, intensity, layout: .line, "How intensity maps to amplitude. Default: power, exponent 1."
+    ),
     .number(
       "level", \.level, ProfileLimits.level, default: TransducerProfile.defaultLevel,
       "The amplitude of one continuous event at full intensity; 1 is full scale."),
@@ -25,15 +25,11 @@ enum ProfileKeys {
       "partials", \.partials, of: ProfileObject(partial(\.ratio, \.gain)), new: .init(),
       count: ProfileLimits.partialCount, "Partials of a continuous event. Default: one sine."),
     .object(
-      "transient", \.transient, transient,
-      derived: { TransientShape(frequency: $0.frequency, level: $0.level) },
+      "transient", \.transient, transient, derived: { TransientShape(frequency: $0.frequency, level: $0.level) },
       "Waveform of transients."),
-    .number(
-      "duck", \.duck, ProfileLimits.share, default: 1,
-      "Gain of continuous events while a transient sounds."),
+    .number("duck", \.duck, ProfileLimits.share, default: 1, "Gain of continuous events while a transient sounds."),
     .list(
-      "thresholds", \.thresholds, of: threshold, new: .init(hertz: 0, decibels: 0),
-      count: ProfileLimits.pointCount,
+      "thresholds", \.thresholds, of: threshold, new: .init(hertz: 0, decibels: 0), count: ProfileLimits.pointCount,
       "Threshold curve, sorted by hertz, for the intensity law sensation or for hardware. Default for hardware: that of a hand."
     ),
     .object(
@@ -42,8 +38,7 @@ enum ProfileKeys {
     .object("drive", \.drive, drive, "How the sound is fitted to the hardware."),
     .object("amplifier", \.amplifier, amplifier, "What drives the hardware."),
     .texts("sources", \.sources, "Sources of the data."),
-    .ignored(
-      ProfileKey(schemaKey, .text, "Schema reference for editors; ignored by Temblor.")),
+    .ignored(ProfileKey(schemaKey, .text, "Schema reference for editors; ignored by Temblor.")),
   ])
 
   private static let frequency = ProfileObject<FrequencyMapping>(
@@ -53,24 +48,17 @@ enum ProfileKeys {
         "high", \.high, ProfileLimits.hertz, presence: .required,
         "Hertz at sharpness 1, not below low; equal to it for a transducer of one frequency."),
       .word(
-        "scale", \.scale,
-        "Whether equal steps of sharpness are equal intervals or equal differences of frequency."),
+        "scale", \.scale, "Whether equal steps of sharpness are equal intervals or equal differences of frequency."),
     ], orders: [.init(low: "low", high: "high")])
 
   private static let intensity = ProfileObject<IntensityMapping>(
     [
-      .word(
-        "law", \.law,
-        "power: amplitude = intensity^exponent. sensation: equal steps are felt as equal."),
-      .number(
-        "exponent", \.exponent, ProfileLimits.exponent, default: 1, "Exponent of the power law."),
+      .word("law", \.law, "power: amplitude = intensity^exponent. sensation: equal steps are felt as equal."),
+      .number("exponent", \.exponent, ProfileLimits.exponent, default: 1, "Exponent of the power law."),
       .number(
         "decibels", \.decibels, ProfileLimits.sensation,
         "Level of intensity 1 above threshold in decibels, for the sensation law."),
-    ],
-    choice: .init(
-      key: "law",
-      branches: [("power", ["exponent"], []), ("sensation", ["decibels"], ["decibels"])]))
+    ], choice: .init(key: "law", branches: [("power", ["exponent"], []), ("sensation", ["decibels"], ["decibels"])]))
 
   private static func partial<Partial>(
     _ ratio: ProfileField<Partial>.Path<Double>, _ gain: ProfileField<Partial>.Path<Double>
@@ -105,13 +93,11 @@ enum ProfileKeys {
         "cycles", \.cycles, ProfileLimits.cycles, default: TransientShape.defaultCycles.count,
         "The burst's length in cycles."),
       .number(
-        "minDuration", \.minDuration, ProfileLimits.seconds,
-        default: TransientShape.defaultCycles.seconds.lowerBound,
+        "minDuration", \.minDuration, ProfileLimits.seconds, default: TransientShape.defaultCycles.seconds.lowerBound,
         "Minimum length of the burst in seconds."
       ).formerly("shortest"),
       .number(
-        "maxDuration", \.maxDuration, ProfileLimits.seconds,
-        default: TransientShape.defaultCycles.seconds.upperBound,
+        "maxDuration", \.maxDuration, ProfileLimits.seconds, default: TransientShape.defaultCycles.seconds.upperBound,
         "Maximum length of the burst in seconds."
       ).formerly("longest"),
       .ends(
@@ -119,9 +105,7 @@ enum ProfileKeys {
         high: "Seconds at sharpness 1.", isAscending: false,
         "Length of the burst at sharpness 0 and 1, linear in between; replaces cycles, minDuration and maxDuration."
       ).formerly("seconds"),
-      .number(
-        "level", \.level, ProfileLimits.level,
-        "The amplitude at full intensity. Default: that of the profile."),
+      .number("level", \.level, ProfileLimits.level, "The amplitude at full intensity. Default: that of the profile."),
       .number(
         "floor", \.floor, ProfileLimits.share, default: 0,
         "Fraction of the level that intensity near 0 keeps; intensity 0 itself is silent."),
@@ -131,14 +115,9 @@ enum ProfileKeys {
       .ends(
         "squareness", \.squarenessEnds, ProfileLimits.share, low: "Fraction at sharpness 0.",
         high: "Fraction at sharpness 1.", "Fraction of square wave in the burst. Default: 0."),
-      .number(
-        "attack", \.attack, ProfileLimits.edge,
-        "Attack in seconds. Default: an eighth of the burst."),
-      .number(
-        "release", \.release, ProfileLimits.edge,
-        "Release in seconds. Default: an eighth of the burst."),
-    ],
-    orders: [.init(low: "minDuration", high: "maxDuration")],
+      .number("attack", \.attack, ProfileLimits.edge, "Attack in seconds. Default: an eighth of the burst."),
+      .number("release", \.release, ProfileLimits.edge, "Release in seconds. Default: an eighth of the burst."),
+    ], orders: [.init(low: "minDuration", high: "maxDuration")],
     exclusion: .init(key: "duration", others: ["cycles", "minDuration", "maxDuration"]))
 
   private static let threshold = ProfileObject<TransducerProfile.Threshold>([
@@ -151,20 +130,14 @@ enum ProfileKeys {
   /// The figures of a data sheet, or measured ones.
   private static let figures: [ProfileField<TransducerHardware>] = [
     .ends(
-      "band", \.bandEnds, ProfileLimits.publishedHertz, low: "Its lower end.",
-      high: "Its upper end.", "The published band in hertz."),
+      "band", \.bandEnds, ProfileLimits.publishedHertz, low: "Its lower end.", high: "Its upper end.",
+      "The published band in hertz."),
     .number("resonance", \.resonance, ProfileLimits.publishedHertz, "Resonance in hertz."),
+    .number("qualityFactor", \.qualityFactor, ProfileLimits.qualityFactor, "Quality factor at resonance.").formerly(
+      "quality"), .number("impedance", \.impedance, ProfileLimits.impedance, "Nominal impedance in ohms."),
+    .number("continuousPower", \.continuousPower, ProfileLimits.power, "Continuous power in watts.").formerly("power"),
     .number(
-      "qualityFactor", \.qualityFactor, ProfileLimits.qualityFactor, "Quality factor at resonance."
-    )
-    .formerly("quality"),
-    .number("impedance", \.impedance, ProfileLimits.impedance, "Nominal impedance in ohms."),
-    .number("continuousPower", \.continuousPower, ProfileLimits.power, "Continuous power in watts.")
-      .formerly(
-        "power"),
-    .number(
-      "peakPower", \.peakPower, ProfileLimits.power,
-      "Greatest short-term power in watts, not below continuousPower."),
+      "peakPower", \.peakPower, ProfileLimits.power, "Greatest short-term power in watts, not below continuousPower."),
     .number(
       "acceleration", \.acceleration, ProfileLimits.acceleration,
       "Greatest acceleration in g, at resonance and continuous power."),
@@ -172,12 +145,9 @@ enum ProfileKeys {
       "excursion", \.excursion, ProfileLimits.excursion,
       "Maximum one-way excursion in millimetres. Default: the excursion at peak power in the band."),
     .list(
-      "response", \.response, of: point, new: .init(hertz: 0, decibels: 0),
-      count: ProfileLimits.pointCount,
+      "response", \.response, of: point, new: .init(hertz: 0, decibels: 0), count: ProfileLimits.pointCount,
       "Measured acceleration, sorted by hertz; corrects the resonance where its points are finer and agree, and stands in for it."
-    ),
-    .object(
-      "thermal", \.thermal, thermal, new: usualThermal, layout: .line, "Thermal time constants."),
+    ), .object("thermal", \.thermal, thermal, new: usualThermal, layout: .line, "Thermal time constants."),
     .list(
       "modes", \.modes, of: mode, new: .init(resonance: 0, qualityFactor: 0, gain: 0),
       count: 1...TransducerMode.maximumCount,
@@ -189,17 +159,14 @@ enum ProfileKeys {
   private static let figureNames = figures.map(\.key.name)
   /// The names in use of those that were called otherwise.
   static let formerFigures = Dictionary(
-    uniqueKeysWithValues: figures.compactMap { row in
-      row.key.formerName.map { ($0, row.key.name) }
-    })
+    uniqueKeysWithValues: figures.compactMap { row in row.key.formerName.map { ($0, row.key.name) } })
 
   /// The keys of `hardware`.
   static let hardware = ProfileObject<TransducerHardware>(
     [.text("product", \.product, "Manufacturer and model.")] + figures + [
       .object(
-        "measured", \.measured, measured,
-        new: TransducerMeasurement(date: "", residual: 0, sensor: .acceleration), layout: .line,
-        "How the values were measured."),
+        "measured", \.measured, measured, new: TransducerMeasurement(date: "", residual: 0, sensor: .acceleration),
+        layout: .line, "How the values were measured."),
       .texts(
         "estimated", \.estimated, of: .word(figureNames, former: formerFigures),
         "Keys above whose values are estimates, not from the manufacturer."),
@@ -210,24 +177,20 @@ enum ProfileKeys {
     ], orders: [.init(low: "continuousPower", high: "peakPower")])
 
   private static let point = ProfileObject<ResponsePoint>([
-    .number(
-      "hertz", \.hertz, ProfileLimits.publishedHertz, presence: .required, "Frequency in hertz."),
+    .number("hertz", \.hertz, ProfileLimits.publishedHertz, presence: .required, "Frequency in hertz."),
     .number(
       "decibels", \.decibels, ProfileLimits.response, presence: .required,
       "The acceleration there, in decibels relative to any one level."),
   ])
 
   private static let mode = ProfileObject<TransducerMode>([
+    .number("resonance", \.resonance, ProfileLimits.publishedHertz, presence: .required, "Resonance in hertz."),
     .number(
-      "resonance", \.resonance, ProfileLimits.publishedHertz, presence: .required,
-      "Resonance in hertz."),
-    .number(
-      "qualityFactor", \.qualityFactor, ProfileLimits.qualityFactor, presence: .required,
-      "Quality factor at resonance."),
+      "qualityFactor", \.qualityFactor, ProfileLimits.qualityFactor, presence: .required, "Quality factor at resonance."
+    ),
     .number(
       "gain", \.gain, ProfileLimits.modeGain, presence: .required,
-      "Acceleration at its resonance relative to that of the main resonance at its own; negative where it is inverted."
-    ),
+      "Acceleration at its resonance relative to that of the main resonance at its own; negative where it is inverted."),
   ])
 
   private static let uncertainty = ProfileObject<TransducerUncertainty>([
@@ -236,25 +199,21 @@ enum ProfileKeys {
       "Greatest deviation of the resonance as a fraction of it; 0.15 is 15 %."),
     .number(
       "qualityFactor", \.qualityFactor, ProfileLimits.qualityUncertainty, presence: .required,
-      "Factor within which the quality factor lies, either way; 1.5 is from two thirds to one and a half times."
-    ),
+      "Factor within which the quality factor lies, either way; 1.5 is from two thirds to one and a half times."),
   ])
 
   private static let thermal = ProfileObject<ThermalParameters>(
     [
       .number(
         "coilTimeConstant", \.coilTimeConstant, ProfileLimits.coil, presence: .written,
-        default: usualThermal.coilTimeConstant,
-        "Thermal time constant of the coil in seconds."
+        default: usualThermal.coilTimeConstant, "Thermal time constant of the coil in seconds."
       ).formerly("coil"),
       .number(
         "magnetTimeConstant", \.magnetTimeConstant, ProfileLimits.magnet, presence: .written,
-        default: usualThermal.magnetTimeConstant,
-        "Thermal time constant of magnet and case in seconds."
+        default: usualThermal.magnetTimeConstant, "Thermal time constant of magnet and case in seconds."
       ).formerly("magnet"),
       .number(
-        "coilFraction", \.coilFraction, ProfileLimits.share, presence: .written,
-        default: usualThermal.coilFraction,
+        "coilFraction", \.coilFraction, ProfileLimits.share, presence: .written, default: usualThermal.coilFraction,
         "Fraction of the final temperature rise due to the coil."
       ).formerly("share"),
     ], orders: [.init(low: "coilTimeConstant", high: "magnetTimeConstant")])
@@ -270,8 +229,7 @@ enum ProfileKeys {
   /// The keys of `drive`.
   static let drive = ProfileObject<DriveSettings>([
     .boolean(
-      "mapBand", \.isBandMapped,
-      "Whether frequencies are mapped into the band the hardware reproduces. Default: true."
+      "mapBand", \.isBandMapped, "Whether frequencies are mapped into the band the hardware reproduces. Default: true."
     ).formerly("place"),
     .number(
       "usableRange", \.reach, ProfileLimits.reach, default: usualDrive.reach,
@@ -282,8 +240,7 @@ enum ProfileKeys {
       "Whether a filter equalises the resonance. Default: true if resonance and qualityFactor are known."
     ).formerly("equalise"),
     .number(
-      "boost", \.boost, ProfileLimits.boost, default: usualDrive.boost,
-      "Maximum boost of that filter in decibels."),
+      "boost", \.boost, ProfileLimits.boost, default: usualDrive.boost, "Maximum boost of that filter in decibels."),
     .number(
       "damping", \.damping, ProfileLimits.damping, default: usualDrive.damping,
       "Factor by which that filter increases the damping."),
@@ -297,8 +254,7 @@ enum ProfileKeys {
     ),
     .boolean(
       "temporalSummation", \.hasTemporalSummation,
-      "Whether short bursts are as much stronger as a hand needs to feel them like long ones. Default: false."
-    ),
+      "Whether short bursts are as much stronger as a hand needs to feel them like long ones. Default: false."),
     .word(
       "feltBy", \.feltBy, presence: .optional,
       "What feels the hardware, which decides the thresholds where the profile has none: a hand, or a seated body by ISO 2631-1. Default: hand."
@@ -311,10 +267,8 @@ enum ProfileKeys {
   private static let amplifier = ProfileObject<AmplifierParameters>([
     .number(
       "power", \.power, ProfileLimits.power,
-      "Power of a full-scale sine in watts. Default: the hardware's peak power, or twice its continuous power."
-    ),
-    .number(
-      "latency", \.latency, ProfileLimits.latency, "Latency from sample to movement in seconds."),
+      "Power of a full-scale sine in watts. Default: the hardware's peak power, or twice its continuous power."),
+    .number("latency", \.latency, ProfileLimits.latency, "Latency from sample to movement in seconds."),
   ])
 
   private static let usualThermal = ThermalParameters()
@@ -344,20 +298,14 @@ extension IntensityMapping {
 /// The length by its keys; the default length has none.
 extension TransientShape {
   fileprivate static var defaultCycles: (count: Double, seconds: ClosedRange<Double>) {
-    if case .cycles(let count, let range) = defaultLength {
-      (count, range)
-    } else {
-      (1, ProfileLimits.seconds)
-    }
+    if case .cycles(let count, let range) = defaultLength { (count, range) } else { (1, ProfileLimits.seconds) }
   }
 
   private var lengthInCycles: (count: Double, seconds: ClosedRange<Double>) {
     if case .cycles(let count, let range) = length { (count, range) } else { Self.defaultCycles }
   }
 
-  private var isInCycles: Bool {
-    if case .cycles = length { length != Self.defaultLength } else { false }
-  }
+  private var isInCycles: Bool { if case .cycles = length { length != Self.defaultLength } else { false } }
 
   fileprivate var cycles: Double? {
     get { isInCycles ? lengthInCycles.count : nil }
@@ -383,9 +331,7 @@ extension TransientShape {
   }
 
   fileprivate var durationEnds: ProfileEnds? {
-    get {
-      if case .seconds(let low, let high) = length { .init(low: low, high: high) } else { nil }
-    }
+    get { if case .seconds(let low, let high) = length { .init(low: low, high: high) } else { nil } }
     set { if let newValue { length = .seconds(low: newValue.low, high: newValue.high) } }
   }
 
@@ -403,7 +349,5 @@ extension TransducerHardware {
 }
 
 extension ProfileEnds {
-  fileprivate init(_ range: ClosedRange<Double>) {
-    self.init(low: range.lowerBound, high: range.upperBound)
-  }
+  fileprivate init(_ range: ClosedRange<Double>) { self.init(low: range.lowerBound, high: range.upperBound) }
 }

@@ -21,9 +21,7 @@ public struct ProfileLibrary: Equatable, Sendable {
     guard ProfileName.isValid(name) else { return nil }
     for (folder, origin) in folders {
       let path = Self.path(of: name, in: folder)
-      if ProfileFolder.exists(path) {
-        return ProfileEntry(name: name, origin: origin, path: path)
-      }
+      if ProfileFolder.exists(path) { return ProfileEntry(name: name, origin: origin, path: path) }
     }
     guard ProfileCatalog.names.contains(name) else { return nil }
     return ProfileEntry(name: name, origin: .shipped)
@@ -53,15 +51,14 @@ public struct ProfileLibrary: Equatable, Sendable {
   /// The files in the folders whose names no profile can have, so that nothing finds them.
   public func misnamedFiles() -> [String] {
     folders.flatMap { folder, _ in
-      Self.stems(in: folder).filter { !ProfileName.isValid($0) && !$0.hasSuffix(".schema") }
-        .map { Self.path(of: $0, in: folder) }
+      Self.stems(in: folder).filter { !ProfileName.isValid($0) && !$0.hasSuffix(".schema") }.map {
+        Self.path(of: $0, in: folder)
+      }
     }
   }
 
   /// Where a user's own profile of a name is kept, or nothing where no folder is known.
-  public func userPath(of name: String) -> String? {
-    userFolder.map { Self.path(of: name, in: $0) }
-  }
+  public func userPath(of name: String) -> String? { userFolder.map { Self.path(of: name, in: $0) } }
 
   private var folders: [(path: String, origin: ProfileEntry.Origin)] {
     (userFolder.map { [($0, .user)] } ?? []) + systemFolders.map { ($0, .system) }
@@ -69,8 +66,9 @@ public struct ProfileLibrary: Equatable, Sendable {
 
   /// The names of the files that end in `.json`, without that ending, sorted by their bytes.
   private static func stems(in folder: String) -> [String] {
-    ProfileFolder.names(in: folder).filter { $0.hasSuffix(".json") && !$0.hasPrefix(".") }
-      .map { String($0.dropLast(5)) }
+    ProfileFolder.names(in: folder).filter { $0.hasSuffix(".json") && !$0.hasPrefix(".") }.map {
+      String($0.dropLast(5))
+    }
   }
 
   private static func path(of name: String, in folder: String) -> String {
@@ -90,9 +88,7 @@ public struct ProfileLibrary: Equatable, Sendable {
   /// Where these are unset or empty they are `$HOME/.config` and `/etc/xdg`; paths that are not
   /// absolute are ignored. Source: XDG Base Directory Specification 0.8.
   public init(environment value: (String) -> String?) {
-    func absolute(_ name: String) -> String? {
-      value(name).flatMap { $0.hasPrefix("/") ? $0 : nil }
-    }
+    func absolute(_ name: String) -> String? { value(name).flatMap { $0.hasPrefix("/") ? $0 : nil } }
     let home = absolute("XDG_CONFIG_HOME") ?? absolute("HOME").map { Self.below($0, ".config") }
     let list = value("XDG_CONFIG_DIRS") ?? ""
     let system = (list.isEmpty ? "/etc/xdg" : list).split(separator: ":").filter { $0.first == "/" }
@@ -158,8 +154,8 @@ public enum ProfileName {
   public static func isValid(_ text: String) -> Bool {
     !text.isEmpty && text.utf8.count <= maximumLength
       && text.utf8.allSatisfy { byte in
-        UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte
-          || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || byte == UInt8(ascii: "-")
+        UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
+          || byte == UInt8(ascii: "-")
       }
   }
 }
@@ -174,9 +170,7 @@ enum ProfileFolder {
   /// - Parameter word: The path as it was written, relative to the folder.
   static func contains(_ path: String, _ word: String, in folder: String) -> Bool {
     guard !word.hasPrefix("/"), !word.split(separator: "/").contains("..") else { return false }
-    guard let root = realPath(folder.isEmpty ? "." : folder), let real = realPath(path) else {
-      return true
-    }
+    guard let root = realPath(folder.isEmpty ? "." : folder), let real = realPath(path) else { return true }
     return real.hasPrefix(root.hasSuffix("/") ? root : root + "/")
   }
 
@@ -219,8 +213,7 @@ enum ProfileFolder {
       bytes += piece[..<count]
     }
     throw ProfileFileError(
-      .tooLarge, path: path,
-      reason: "is too large; the limit is \(ProfileFile.maximumByteCount >> 20) MiB")
+      .tooLarge, path: path, reason: "is too large; the limit is \(ProfileFile.maximumByteCount >> 20) MiB")
   }
 }
 

@@ -13,8 +13,7 @@ public enum ProfileSchema {
       schema.member("title", "Transducer profile")
       schema.member(
         "description",
-        "Defines how a haptic pattern is rendered for one kind of transducer: frequency, level, waveform."
-      )
+        "Defines how a haptic pattern is rendered for one kind of transducer: frequency, level, waveform.")
       schema.type(.object(ProfileKeys.profile.fields))
       schema.thresholdsWhereUsed()
     }
@@ -61,18 +60,14 @@ extension JSONObjectWriter {
           property.member("description", key.meaning)
           property.type(key.type)
           if let usual = key.defaultValue { property.number("default", usual) }
-          if case .word(let words, _) = key.type, let first = words.first {
-            property.member("default", first)
-          }
+          if case .word(let words, _) = key.type, let first = words.first { property.member("default", first) }
         }
       }
     }
     words("required", fields.required)
     member("additionalProperties", false)
     if let exclusion = fields.exclusion {
-      object("dependentSchemas") { dependents in
-        dependents.object(exclusion.key) { $0.forbid(exclusion.others) }
-      }
+      object("dependentSchemas") { dependents in dependents.object(exclusion.key) { $0.forbid(exclusion.others) } }
     }
     if let choice = fields.choice { branches(of: choice) }
   }
@@ -104,9 +99,7 @@ extension JSONObjectWriter {
     object("if") { condition in
       condition.object("properties", layout: .line) { properties in
         properties.object("intensity") { intensity in
-          intensity.object("properties") { properties in
-            properties.object("law") { $0.member("const", "sensation") }
-          }
+          intensity.object("properties") { properties in properties.object("law") { $0.member("const", "sensation") } }
           intensity.words("required", ["law"])
         }
       }
@@ -117,8 +110,7 @@ extension JSONObjectWriter {
       otherwise.object("if") { condition in
         condition.object("properties", layout: .line) { properties in
           properties.object("drive") { drive in
-            drive.object("properties") { properties in
-              properties.object("equalSensation") { $0.member("const", true) }
+            drive.object("properties") { properties in properties.object("equalSensation") { $0.member("const", true) }
             }
           }
         }
@@ -130,15 +122,11 @@ extension JSONObjectWriter {
 
   private mutating func forbid(_ keys: [String]) {
     if keys.isEmpty { return }
-    object("properties", layout: .line) { properties in
-      for key in keys { properties.member(key, false) }
-    }
+    object("properties", layout: .line) { properties in for key in keys { properties.member(key, false) } }
   }
 
   private mutating func words(_ key: String, _ words: [String]) {
     if words.isEmpty { return }
-    array(key, layout: .line) { list in
-      for word in words { list.element(word) }
-    }
+    array(key, layout: .line) { list in for word in words { list.element(word) } }
   }
 }

@@ -43,8 +43,8 @@ struct ProfileKey: Sendable {
   var formerName: String?
 
   init(
-    _ name: String, _ type: ProfileValueType, presence: Presence = .optional,
-    default defaultValue: Double? = nil, _ meaning: String
+    _ name: String, _ type: ProfileValueType, presence: Presence = .optional, default defaultValue: Double? = nil,
+    _ meaning: String
   ) {
     self.name = name
     self.type = type
@@ -54,9 +54,7 @@ struct ProfileKey: Sendable {
   }
 
   /// The value under the key, or under its former name.
-  func value(in object: JSONValue) -> JSONValue? {
-    object[name] ?? formerName.flatMap { object[$0] }
-  }
+  func value(in object: JSONValue) -> JSONValue? { object[name] ?? formerName.flatMap { object[$0] } }
 }
 
 /// The keys of one object, and what they ask of each other.
@@ -93,9 +91,7 @@ struct ProfileFields: Sendable {
   func key(named name: String) -> ProfileKey? { keys.first { $0.name == name } }
 
   /// The value under a key of an object, or under the key's former name.
-  func value(_ name: String, in object: JSONValue?) -> JSONValue? {
-    object.flatMap { key(named: name)?.value(in: $0) }
-  }
+  func value(_ name: String, in object: JSONValue?) -> JSONValue? { object.flatMap { key(named: name)?.value(in: $0) } }
 }
 
 /// One row of the table of keys: what a key is, how its value is read, and how it is written.
@@ -113,12 +109,11 @@ struct ProfileObject<Owner: Sendable>: Sendable {
   private let rows: [ProfileField<Owner>]
 
   init(
-    _ rows: [ProfileField<Owner>], orders: [ProfileFields.Order] = [],
-    choice: ProfileFields.Choice? = nil, exclusion: ProfileFields.Exclusion? = nil
+    _ rows: [ProfileField<Owner>], orders: [ProfileFields.Order] = [], choice: ProfileFields.Choice? = nil,
+    exclusion: ProfileFields.Exclusion? = nil
   ) {
     self.rows = rows
-    fields = ProfileFields(
-      keys: rows.map(\.key), orders: orders, choice: choice, exclusion: exclusion)
+    fields = ProfileFields(keys: rows.map(\.key), orders: orders, choice: choice, exclusion: exclusion)
   }
 
   /// Reads an object in which nothing was found wrong; what it leaves out stays as it was.
@@ -143,18 +138,14 @@ extension ProfileField {
   typealias Path<Value> = any WritableKeyPath<Owner, Value> & Sendable
 
   /// A key that is checked and described only.
-  static func ignored(_ key: ProfileKey) -> Self {
-    Self(key: key, read: { _, _ in }, write: { _, _, _ in })
-  }
+  static func ignored(_ key: ProfileKey) -> Self { Self(key: key, read: { _, _ in }, write: { _, _, _ in }) }
 
   /// A number; where it is left out, it is the default or, without one, as in the default owner.
   static func number(
-    _ name: String, _ path: Path<Double>, _ range: ClosedRange<Double>,
-    presence: ProfileKey.Presence = .optional, default defaultValue: Double? = nil,
-    _ meaning: String
+    _ name: String, _ path: Path<Double>, _ range: ClosedRange<Double>, presence: ProfileKey.Presence = .optional,
+    default defaultValue: Double? = nil, _ meaning: String
   ) -> Self {
-    Self(key: ProfileKey(name, .number(range), presence: presence, default: defaultValue, meaning))
-    {
+    Self(key: ProfileKey(name, .number(range), presence: presence, default: defaultValue, meaning)) {
       if let number = $0?.number { $1[keyPath: path] = number }
     } write: { owner, usual, object in
       let number = owner[keyPath: path]
@@ -165,8 +156,8 @@ extension ProfileField {
 
   /// A number that may be unknown.
   static func number(
-    _ name: String, _ path: Path<Double?>, _ range: ClosedRange<Double>,
-    default defaultValue: Double? = nil, _ meaning: String
+    _ name: String, _ path: Path<Double?>, _ range: ClosedRange<Double>, default defaultValue: Double? = nil,
+    _ meaning: String
   ) -> Self {
     Self(key: ProfileKey(name, .number(range), default: defaultValue, meaning)) {
       if let number = $0?.number { $1[keyPath: path] = number }
@@ -185,9 +176,7 @@ extension ProfileField {
   }
 
   /// A text or a name that must be there.
-  static func text(
-    _ name: String, _ path: Path<String>, as type: ProfileValueType = .text, _ meaning: String
-  ) -> Self {
+  static func text(_ name: String, _ path: Path<String>, as type: ProfileValueType = .text, _ meaning: String) -> Self {
     Self(key: ProfileKey(name, type, presence: .required, meaning)) {
       if let text = $0?.string { $1[keyPath: path] = text }
     } write: { owner, _, object in
@@ -196,9 +185,9 @@ extension ProfileField {
   }
 
   /// Texts or words; none are left out.
-  static func texts(
-    _ name: String, _ path: Path<[String]>, of type: ProfileValueType = .text, _ meaning: String
-  ) -> Self {
+  static func texts(_ name: String, _ path: Path<[String]>, of type: ProfileValueType = .text, _ meaning: String)
+    -> Self
+  {
     var current: [String: String] = [:]
     if case .word(_, let former) = type { current = former }
     return Self(key: ProfileKey(name, .list(type), meaning)) { [current] in
@@ -207,16 +196,13 @@ extension ProfileField {
     } write: { owner, _, object in
       let texts = owner[keyPath: path]
       if texts.isEmpty { return }
-      object.array(name) { list in
-        for text in texts { list.element(text) }
-      }
+      object.array(name) { list in for text in texts { list.element(text) } }
     }
   }
 
   /// One of the words of a type.
   static func word<Word: RawRepresentable<String> & CaseIterable & Sendable>(
-    _ name: String, _ path: Path<Word>, presence: ProfileKey.Presence = .written,
-    _ meaning: String
+    _ name: String, _ path: Path<Word>, presence: ProfileKey.Presence = .written, _ meaning: String
   ) -> Self {
     Self(key: ProfileKey(name, .word(Word.allCases.map(\.rawValue)), presence: presence, meaning)) {
       if let word = $0?.string.flatMap(Word.init) { $1[keyPath: path] = word }
@@ -229,9 +215,8 @@ extension ProfileField {
 
   /// An object whose value is never absent; `derived` makes its default of what was read before it.
   static func object<Value: Equatable & Sendable>(
-    _ name: String, _ path: Path<Value>, _ inner: ProfileObject<Value>,
-    presence: ProfileKey.Presence = .optional, layout: JSONWriter.Layout = .lines,
-    derived: (@Sendable (Owner) -> Value)? = nil, _ meaning: String
+    _ name: String, _ path: Path<Value>, _ inner: ProfileObject<Value>, presence: ProfileKey.Presence = .optional,
+    layout: JSONWriter.Layout = .lines, derived: (@Sendable (Owner) -> Value)? = nil, _ meaning: String
   ) -> Self {
     Self(key: ProfileKey(name, .object(inner.fields), presence: presence, meaning)) {
       if let derived { $1[keyPath: path] = derived($1) }
@@ -246,8 +231,8 @@ extension ProfileField {
 
   /// An object whose value is absent without it; `new` is what an empty one is read as.
   static func object<Value: Sendable>(
-    _ name: String, _ path: Path<Value?>, _ inner: ProfileObject<Value>, new: Value,
-    layout: JSONWriter.Layout = .lines, _ meaning: String
+    _ name: String, _ path: Path<Value?>, _ inner: ProfileObject<Value>, new: Value, layout: JSONWriter.Layout = .lines,
+    _ meaning: String
   ) -> Self {
     Self(key: ProfileKey(name, .object(inner.fields), meaning)) {
       guard let object = $0 else { return }
@@ -262,8 +247,8 @@ extension ProfileField {
 
   /// A list of objects, each on a line; `new` is what an empty one is read as.
   static func list<Element: Equatable & Sendable>(
-    _ name: String, _ path: Path<[Element]>, of inner: ProfileObject<Element>, new: Element,
-    count: ClosedRange<Int>, _ meaning: String
+    _ name: String, _ path: Path<[Element]>, of inner: ProfileObject<Element>, new: Element, count: ClosedRange<Int>,
+    _ meaning: String
   ) -> Self {
     Self(key: ProfileKey(name, .list(.object(inner.fields), count: count), meaning)) {
       guard let list = $0 else { return }
@@ -276,25 +261,22 @@ extension ProfileField {
       let elements = owner[keyPath: path]
       if elements == usual[keyPath: path] { return }
       object.array(name) { list in
-        for element in elements {
-          list.object(layout: .line) { inner.write(element, unless: new, to: &$0) }
-        }
+        for element in elements { list.object(layout: .line) { inner.write(element, unless: new, to: &$0) } }
       }
     }
   }
 
   /// `low` and `high` of one range, on one line; absent they are left out.
   static func ends(
-    _ name: String, _ path: Path<ProfileEnds?>, _ range: ClosedRange<Double>, low: String,
-    high: String, isAscending: Bool = true, _ meaning: String
+    _ name: String, _ path: Path<ProfileEnds?>, _ range: ClosedRange<Double>, low: String, high: String,
+    isAscending: Bool = true, _ meaning: String
   ) -> Self {
     let inner = ProfileObject<ProfileEnds>(
       [
         .number("low", \.low, range, presence: .required, low),
         .number("high", \.high, range, presence: .required, high),
       ], orders: isAscending ? [.init(low: "low", high: "high")] : [])
-    return .object(
-      name, path, inner, new: ProfileEnds(low: 0, high: 0), layout: .line, meaning)
+    return .object(name, path, inner, new: ProfileEnds(low: 0, high: 0), layout: .line, meaning)
   }
 }
 

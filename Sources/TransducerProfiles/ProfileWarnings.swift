@@ -13,18 +13,14 @@ extension ProfileChecker {
     let root = document.root
     if let stem, stem != profile.name, let name = root["name"] {
       log.add(
-        .fileName, at: name,
-        "the name \(profile.name.quoted()) differs from the file name \("\(stem).json".quoted())",
+        .fileName, at: name, "the name \(profile.name.quoted()) differs from the file name \("\(stem).json".quoted())",
         hint: "use the same name; profiles are found by file name")
     }
     warnAboutFrequencies(profile.frequency, at: root["frequency"], profile)
-    if let law = root["transient"]?["frequency"] {
-      warnAboutFrequencies(profile.transient.frequency, at: law, profile)
-    }
+    if let law = root["transient"]?["frequency"] { warnAboutFrequencies(profile.transient.frequency, at: law, profile) }
     warnAboutResonance(profile, at: root["hardware"]?["resonance"])
     let gains = profile.partials.map { abs($0.gain) }
-    warnAboutLevel(
-      profile.level, gains, at: root["level"] ?? root["partials"] ?? root, "two continuous events")
+    warnAboutLevel(profile.level, gains, at: root["level"] ?? root["partials"] ?? root, "two continuous events")
     let bursts = root["transient"]
     warnAboutLevel(
       profile.transient.level, profile.transient.partials.map { abs($0.gain) },
@@ -33,9 +29,7 @@ extension ProfileChecker {
     warnAboutFit(of: profile)
     warnAboutPlausibility(of: profile)
     guard let hardware = root["hardware"], profile.sources.isEmpty else { return }
-    log.add(
-      .missingSources, at: hardware, "the hardware data has no source",
-      hint: "add \"sources\"")
+    log.add(.missingSources, at: hardware, "the hardware data has no source", hint: "add \"sources\"")
   }
 
   private mutating func warnAboutFrequencies(
@@ -45,8 +39,7 @@ extension ProfileChecker {
       guard let member = value?[key] else { continue }
       if let band = profile.hardware?.band, !band.contains(hertz) {
         log.add(
-          .outsideBand, at: member,
-          "\(key) is \(hertz.asWritten) Hz, outside the published band of \(band.asHertz)")
+          .outsideBand, at: member, "\(key) is \(hertz.asWritten) Hz, outside the published band of \(band.asHertz)")
       }
       if !Self.touch.contains(hertz) {
         log.add(
@@ -57,37 +50,31 @@ extension ProfileChecker {
   }
 
   private mutating func warnAboutResonance(_ profile: TransducerProfile, at value: JSONValue?) {
-    guard let value, let hardware = profile.hardware, let band = hardware.band,
-      let resonance = hardware.resonance, !band.contains(resonance)
+    guard let value, let hardware = profile.hardware, let band = hardware.band, let resonance = hardware.resonance,
+      !band.contains(resonance)
     else { return }
     log.add(
       .outsideBand, at: value,
       "the resonance is \(resonance.asWritten) Hz, outside the published band of \(band.asHertz)")
   }
 
-  private mutating func warnAboutLevel(
-    _ level: Double, _ gains: [Double], at value: JSONValue?, _ pair: String
-  ) {
+  private mutating func warnAboutLevel(_ level: Double, _ gains: [Double], at value: JSONValue?, _ pair: String) {
     let peak = level * gains.reduce(0, +)
     guard let value, 2 * peak > Renderer.ceiling else { return }
     let most = (Renderer.ceiling / 2 / gains.reduce(0, +) * 100).rounded(.down) / 100
     log.add(
       .insufficientHeadroom, at: value,
       "\(pair) at full intensity can reach \((2 * peak * 1_000).rounded().thousandths), above the ceiling of \(Renderer.ceiling.asWritten); the limiter will act",
-      hint: most >= ProfileLimits.level.lowerBound
-        ? "use a level of at most \(most.asWritten)" : nil)
+      hint: most >= ProfileLimits.level.lowerBound ? "use a level of at most \(most.asWritten)" : nil)
   }
 
   private mutating func warnAboutThresholds(_ profile: TransducerProfile, at value: JSONValue?) {
-    guard let value, let first = profile.thresholds.first, let last = profile.thresholds.last else {
-      return
-    }
+    guard let value, let first = profile.thresholds.first, let last = profile.thresholds.last else { return }
     let band = profile.frequency.low...profile.frequency.high
     guard band.lowerBound < first.hertz || band.upperBound > last.hertz else { return }
     log.add(
       .shortThresholds, at: value,
-      "the thresholds cover \((first.hertz...last.hertz).asHertz) of \(band.asHertz); outside, the nearest one is used"
-    )
+      "the thresholds cover \((first.hertz...last.hertz).asHertz) of \(band.asHertz); outside, the nearest one is used")
   }
 
   // MARK: - Values together
@@ -102,8 +89,8 @@ extension ProfileChecker {
   /// Notes values that are allowed each by itself, and hardly together.
   private mutating func warnAboutPlausibility(of profile: TransducerProfile) {
     let root = document.root
-    if let value = root["hardware"]?["excursion"], let excursion = value.number,
-      excursion < Self.leastExcursion, (profile.hardware?.continuousPower ?? 0) >= 1
+    if let value = root["hardware"]?["excursion"], let excursion = value.number, excursion < Self.leastExcursion,
+      (profile.hardware?.continuousPower ?? 0) >= 1
     {
       log.add(
         .implausibleValue, at: value,
@@ -115,15 +102,11 @@ extension ProfileChecker {
     {
       log.add(
         .implausibleValue, at: value,
-        "a peak power of \(peak.asWritten) W is \((peak / power).rounded().asWritten) times the continuous power"
-      )
+        "a peak power of \(peak.asWritten) W is \((peak / power).rounded().asWritten) times the continuous power")
     }
-    if let value = root["amplifier"]?["power"], let power = value.number,
-      !Self.amplifierPowers.contains(power)
-    {
+    if let value = root["amplifier"]?["power"], let power = value.number, !Self.amplifierPowers.contains(power) {
       log.add(
-        .implausibleValue, at: value, "an amplifier of \(power.asWritten) W is unusual",
-        hint: "power is in watts")
+        .implausibleValue, at: value, "an amplifier of \(power.asWritten) W is unusual", hint: "power is in watts")
     }
     if let burst = root["transient"], let value = burst["attack"] ?? burst["release"],
       let longest = burst["maxDuration"]?.number
@@ -159,8 +142,7 @@ extension ProfileChecker {
     }
     if hardware.model == nil {
       log.add(
-        .missingLimit, at: value,
-        "without resonance and Q factor, there is no equalisation and no excursion limit",
+        .missingLimit, at: value, "without resonance and Q factor, there is no equalisation and no excursion limit",
         hint: "measure them with 'temblor calibrate'")
     }
     if hardware.continuousPower == nil && hardware.peakPower == nil {
@@ -178,9 +160,9 @@ extension ProfileChecker {
   private mutating func warnAboutPlacement(
     of asked: FrequencyMapping, to placed: FrequencyMapping, at value: JSONValue?
   ) {
-    guard let value, asked.high >= asked.low * Self.leastRatio,
-      placed.high < placed.low * Self.leastRatio
-    else { return }
+    guard let value, asked.high >= asked.low * Self.leastRatio, placed.high < placed.low * Self.leastRatio else {
+      return
+    }
     let low = (placed.low * 10).rounded() / 10
     let high = (placed.high * 10).rounded() / 10
     log.add(

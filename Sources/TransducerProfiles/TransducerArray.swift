@@ -30,8 +30,8 @@ public struct TransducerArray: Equatable, Sendable {
 
     /// Makes a transducer.
     public init(
-      channel: Int, position: ArrayPosition, profile: TransducerProfile = .phone, gain: Double = 0,
-      delay: Double = 0, isInverted: Bool = false
+      channel: Int, position: ArrayPosition, profile: TransducerProfile = .phone, gain: Double = 0, delay: Double = 0,
+      isInverted: Bool = false
     ) {
       self.channel = channel
       self.position = position
@@ -102,8 +102,7 @@ public struct TransducerArray: Equatable, Sendable {
       return gains
     }
     let (low, high) = (order[next - 1], order[next])
-    Self.share(
-      (place - places[low]) / (places[high] - places[low]), between: low, and: high, in: &gains)
+    Self.share((place - places[low]) / (places[high] - places[low]), between: low, and: high, in: &gains)
     return gains
   }
 
@@ -145,9 +144,7 @@ public struct TransducerArray: Equatable, Sendable {
     return powers.map { ($0 / total).squareRoot() }
   }
 
-  private static func share(
-    _ share: Double, between low: Int, and high: Int, in gains: inout [Double]
-  ) {
+  private static func share(_ share: Double, between low: Int, and high: Int, in gains: inout [Double]) {
     // At the places themselves, exactly 1 and 0.
     gains[low] = share >= 1 ? 0 : cos(share * .pi / 2)
     gains[high] = share <= 0 ? 0 : sin(share * .pi / 2)
@@ -176,7 +173,5 @@ public struct ArrayPosition: Equatable, Sendable {
   }
 
   /// The distance to another position on a line or a plane.
-  func distance(to other: ArrayPosition) -> Double {
-    hypot(x - other.x, y - other.y)
-  }
+  func distance(to other: ArrayPosition) -> Double { hypot(x - other.x, y - other.y) }
 }

@@ -2,13 +2,10 @@ import Glibc
 import JSONText
 
 /// Measures what the project promises about speed: a table for people, JSON for programs, and a check for regressions.
-@main
-struct Bench {
+@main struct Bench {
   static func main() throws {
     let words = CommandLine.arguments.dropFirst()
-    if words.count == 2, let path = words.last, let verb = words.first,
-      ["--check", "--update"].contains(verb)
-    {
+    if words.count == 2, let path = words.last, let verb = words.first, ["--check", "--update"].contains(verb) {
       do {
         if verb == "--update" { return try RegressionCheck.update(path) }
         exit(try RegressionCheck.check(path) ? 0 : 1)
@@ -23,9 +20,8 @@ struct Bench {
       exit(64)
     }
     let figures =
-      try VoiceBenchmarks.run() + LiveBenchmarks.run() + CompileBenchmarks.run()
-      + ReadingBenchmarks.run() + FormatBenchmarks.run()
-      + WholeBenchmarks.run() + CoreHapticsBenchmarks.run()
+      try VoiceBenchmarks.run() + LiveBenchmarks.run() + CompileBenchmarks.run() + ReadingBenchmarks.run()
+      + FormatBenchmarks.run() + WholeBenchmarks.run() + CoreHapticsBenchmarks.run()
     if words.isEmpty { table(figures) } else { json(figures) }
   }
 

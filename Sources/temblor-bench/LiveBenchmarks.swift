@@ -15,13 +15,10 @@ enum LiveBenchmarks {
     shares.sort()
     let name = "64 frames, 64 moving voices, 8 channels, with commands"
     return [
+      Measurement(name: "\(name), median call", value: shares[callCount / 2], unit: "% of the period"),
       Measurement(
-        name: "\(name), median call", value: shares[callCount / 2], unit: "% of the period"),
-      Measurement(
-        name: "\(name), 99.9 % of calls", value: shares[callCount * 999 / 1_000],
-        unit: "% of the period", goal: 10),
-      Measurement(
-        name: "\(name), worst call", value: shares[callCount - 1], unit: "% of the period"),
+        name: "\(name), 99.9 % of calls", value: shares[callCount * 999 / 1_000], unit: "% of the period", goal: 10),
+      Measurement(name: "\(name), worst call", value: shares[callCount - 1], unit: "% of the period"),
     ]
   }
 
@@ -36,8 +33,7 @@ enum LiveBenchmarks {
     let link = RendererPort(channelCount: channelCount)
     let routing = OutputRouting(
       channels: (0..<channelCount).map { .init(hapticBus: 0, hapticGain: 1 - Float($0) / 20) })
-    var renderer = Renderer(
-      rate: 48_000, settings: RenderSettings(routing: routing), link: link)
+    var renderer = Renderer(rate: 48_000, settings: RenderSettings(routing: routing), link: link)
     let seconds = Double(callCount * frameCount) / 48_000
     let corners = (0...Int(seconds * 10)).map { Double($0) / 10 }
     let players = try (0..<8).map { group in
@@ -45,17 +41,12 @@ enum LiveBenchmarks {
         events: (0..<8).map { index in
           HapticEvent(
             kind: .hapticContinuous, time: 0, duration: seconds,
-            parameters: [
-              .hapticIntensity: 0.09, .hapticSharpness: Float(group * 8 + index) / 64,
-            ])
+            parameters: [.hapticIntensity: 0.09, .hapticSharpness: Float(group * 8 + index) / 64])
         })
       pattern.curves = [
         ParameterCurve(
           id: .hapticSharpnessControl, time: 0,
-          controlPoints: corners.enumerated().map {
-            .init(time: $1, value: $0 % 2 == 0 ? 0.2 : -0.2)
-          }
-        )
+          controlPoints: corners.enumerated().map { .init(time: $1, value: $0 % 2 == 0 ? 0.2 : -0.2) })
       ]
       return RenderPlayer(plan: try RenderPlan(compiling: pattern))
     }
@@ -88,8 +79,7 @@ enum CoreHapticsBenchmarks {
     let tap = try CHHapticPattern(
       events: [
         CHHapticEvent(
-          eventType: .hapticTransient,
-          parameters: [CHHapticEventParameter(parameterID: .hapticIntensity, value: 0.1)],
+          eventType: .hapticTransient, parameters: [CHHapticEventParameter(parameterID: .hapticIntensity, value: 0.1)],
           relativeTime: 0)
       ], parameters: [])
     let clock = ContinuousClock()
@@ -118,8 +108,7 @@ enum CoreHapticsBenchmarks {
         name: "engine made, started, first block of a tap, null device",
         value: firsts.sorted()[firsts.count / 2] * 1_000, unit: "ms", goal: 50),
       Measurement(
-        name: "player made and started, median", value: plays.sorted()[plays.count / 2] * 1e6,
-        unit: "µs", goal: 50),
+        name: "player made and started, median", value: plays.sorted()[plays.count / 2] * 1e6, unit: "µs", goal: 50),
     ]
   }
 

@@ -14,9 +14,7 @@ struct Measurement {
   var isBetterWhenGreater = false
 
   /// Whether the figure is reached, or nothing where there is none.
-  var isReached: Bool? {
-    goal.map { isBetterWhenGreater ? value >= $0 : value <= $0 }
-  }
+  var isReached: Bool? { goal.map { isBetterWhenGreater ? value >= $0 : value <= $0 } }
 }
 
 /// Times work by the monotonic clock and keeps the median.

@@ -9,21 +9,14 @@ enum ReadingBenchmarks {
     let text = try AHAPDocument(pattern: pattern()).formatted()
     let megabytes = Double(text.count) / 1e6
     let parsing = try Stopwatch.median { _ = try AHAPDocument(text: text, name: "bench") }
-    let reading = try Stopwatch.median {
-      _ = try AHAPDocument(text: text, name: "bench").read()
-    }
+    let reading = try Stopwatch.median { _ = try AHAPDocument(text: text, name: "bench").read() }
     let document = try AHAPDocument(text: text, name: "bench")
     let writing = Stopwatch.median { _ = document.formatted() }
     return [
       Measurement(
-        name: "AHAP text to document", value: megabytes / parsing, unit: "MB/s", goal: 100,
-        isBetterWhenGreater: true),
-      Measurement(
-        name: "AHAP text to pattern", value: megabytes / reading, unit: "MB/s",
-        isBetterWhenGreater: true),
-      Measurement(
-        name: "AHAP document to text", value: megabytes / writing, unit: "MB/s",
-        isBetterWhenGreater: true),
+        name: "AHAP text to document", value: megabytes / parsing, unit: "MB/s", goal: 100, isBetterWhenGreater: true),
+      Measurement(name: "AHAP text to pattern", value: megabytes / reading, unit: "MB/s", isBetterWhenGreater: true),
+      Measurement(name: "AHAP document to text", value: megabytes / writing, unit: "MB/s", isBetterWhenGreater: true),
     ]
   }
 
@@ -35,8 +28,7 @@ enum ReadingBenchmarks {
       pattern.events.append(
         HapticEvent(
           kind: isLong ? .hapticContinuous : .hapticTransient, time: Double(index) * 0.05,
-          duration: isLong ? 0.04 : nil,
-          parameters: [.hapticIntensity: Float(index % 10) / 10, .hapticSharpness: 0.5]))
+          duration: isLong ? 0.04 : nil, parameters: [.hapticIntensity: Float(index % 10) / 10, .hapticSharpness: 0.5]))
     }
     for index in 0..<1_000 {
       pattern.curves.append(
@@ -62,8 +54,7 @@ enum CompileBenchmarks {
       let time = try Stopwatch.median(runs: 3) { _ = try RenderPlan(compiling: pattern) }
       perEvent.append(time / Double(count))
       figures.append(
-        Measurement(
-          name: "compile \(count) events", value: time * 1e9 / Double(count), unit: "ns per event"))
+        Measurement(name: "compile \(count) events", value: time * 1e9 / Double(count), unit: "ns per event"))
     }
     figures.append(
       Measurement(
@@ -74,15 +65,11 @@ enum CompileBenchmarks {
       curves: [
         ParameterCurve(
           id: .hapticIntensityControl, time: 0,
-          controlPoints: (0..<100_000).map {
-            .init(time: Double($0) * 0.0002, value: Float($0 % 2))
-          })
+          controlPoints: (0..<100_000).map { .init(time: Double($0) * 0.0002, value: Float($0 % 2)) })
       ])
     let time = try Stopwatch.median(runs: 3) { _ = try RenderPlan(compiling: points) }
     figures.append(
-      Measurement(
-        name: "compile a curve of 100,000 points", value: time * 1e9 / 100_000,
-        unit: "ns per point"))
+      Measurement(name: "compile a curve of 100,000 points", value: time * 1e9 / 100_000, unit: "ns per point"))
     return figures
   }
 }
@@ -108,8 +95,7 @@ enum WholeBenchmarks {
       }
       figures.append(
         Measurement(
-          name: "\(name), text to samples", value: seconds / time, unit: "times real time",
-          isBetterWhenGreater: true))
+          name: "\(name), text to samples", value: seconds / time, unit: "times real time", isBetterWhenGreater: true))
     }
     return figures
   }

@@ -39,9 +39,7 @@ enum RegressionCheck {
         continue
       }
       var least = Double.infinity
-      for _ in 0..<attempts where least > threshold * tolerance {
-        least = min(least, try cost(of: workload))
-      }
+      for _ in 0..<attempts where least > threshold * tolerance { least = min(least, try cost(of: workload)) }
       let isWithin = least <= threshold * tolerance
       isGood = isGood && isWithin
       let name = workload.name + String(repeating: " ", count: widest - workload.name.count)
@@ -55,9 +53,7 @@ enum RegressionCheck {
   static func update(_ path: String) throws {
     var json = JSONWriter()
     try json.object { file in
-      for workload in workloads {
-        file.member(workload.name, (try cost(of: workload) * 1_000).rounded() / 1_000)
-      }
+      for workload in workloads { file.member(workload.name, (try cost(of: workload) * 1_000).rounded() / 1_000) }
     }
     try AtomicFileWriter.write(json.finish(), to: path)
   }
@@ -141,9 +137,7 @@ extension RegressionCheck {
     let splash = ShippedPatterns.text(named: "earthquake-splash") ?? []
     let samples = (0..<1 << 19).map { Float($0 % 977) / 1_000 - 0.5 }
     var workloads = [
-      Workload(name: "AHAP text to pattern, 12 MB") {
-        _ = try AHAPDocument(text: text, name: "bench").read()
-      },
+      Workload(name: "AHAP text to pattern, 12 MB") { _ = try AHAPDocument(text: text, name: "bench").read() },
       Workload(name: "compile 50,000 events") { _ = try RenderPlan(compiling: scattered) },
       Workload(name: "splash, text to samples, 20 times") {
         for _ in 0..<20 {
@@ -168,8 +162,7 @@ extension RegressionCheck {
   }()
 
   private static func rendering(
-    _ name: String, _ pattern: HapticPattern, channelCount: Int = 1, isFitted: Bool = false,
-    repeats: Int = 1
+    _ name: String, _ pattern: HapticPattern, channelCount: Int = 1, isFitted: Bool = false, repeats: Int = 1
   ) -> Workload {
     var routing = OutputRouting(
       channels: (0..<channelCount).map { .init(hapticBus: 0, hapticGain: 1 - Float($0) / 20) })
@@ -180,9 +173,7 @@ extension RegressionCheck {
     }
   }
 
-  private static func render(
-    _ plan: RenderPlan, _ routing: OutputRouting = OutputRouting()
-  ) throws {
+  private static func render(_ plan: RenderPlan, _ routing: OutputRouting = OutputRouting()) throws {
     var renderer = Renderer(plan: plan, settings: RenderSettings(routing: routing))
     var block = [Float](repeating: 0, count: 512 * renderer.channelCount)
     for _ in 0..<(plan.length / 512) {

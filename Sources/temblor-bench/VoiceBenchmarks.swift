@@ -11,41 +11,33 @@ enum VoiceBenchmarks {
     for count in [1, 8, 64] {
       figures.append(
         Measurement(
-          name: "plain voices, \(count) at once",
-          value: try cost(of: humming(count), voices: count),
+          name: "plain voices, \(count) at once", value: try cost(of: humming(count), voices: count),
           unit: "ns per voice and sample", goal: count == 64 ? 0.4 : nil))
     }
     for count in [1, 8, 64] {
       figures.append(
         Measurement(
-          name: "moving voices, \(count) at once",
-          value: try cost(of: moving(count), voices: count),
+          name: "moving voices, \(count) at once", value: try cost(of: moving(count), voices: count),
           unit: "ns per voice and sample", goal: count == 64 ? 0.45 : nil))
     }
     let frames = seconds * 48_000
     let output = try cost(of: silence, voices: 1)
     figures.append(
-      Measurement(
-        name: "output chain: DC blocker and limiter at rest", value: output, unit: "ns per sample",
-        goal: 1.2))
-    let fitted = try cost(
-      of: silence, voices: 1, routing: OutputRouting().fitted(to: [shaker]))
+      Measurement(name: "output chain: DC blocker and limiter at rest", value: output, unit: "ns per sample", goal: 1.2)
+    )
+    let fitted = try cost(of: silence, voices: 1, routing: OutputRouting().fitted(to: [shaker]))
     figures.append(
       Measurement(
-        name: "transducer stage: filters and protection", value: fitted - output,
-        unit: "ns per sample", goal: 3))
+        name: "transducer stage: filters and protection", value: fitted - output, unit: "ns per sample", goal: 3))
     let time = try cost(of: transients(40_000), voices: 1) * frames * 1e-9
-    figures.append(
-      Measurement(
-        name: "transients", value: 40_000 / time, unit: "per second", isBetterWhenGreater: true))
+    figures.append(Measurement(name: "transients", value: 40_000 / time, unit: "per second", isBetterWhenGreater: true))
     return figures
   }
 
   /// A profile whose channels have every filter and all protection.
   static let shaker = TransducerProfile(
     name: "shaker", summary: "", frequency: FrequencyMapping(low: 25, high: 80),
-    hardware: TransducerHardware(
-      product: "shaker", resonance: 40, qualityFactor: 10, continuousPower: 50))
+    hardware: TransducerHardware(product: "shaker", resonance: 40, qualityFactor: 10, continuousPower: 50))
 
   /// A number of continuous events that last the whole run.
   ///
@@ -53,9 +45,7 @@ enum VoiceBenchmarks {
   static func humming(_ count: Int, intensity: Float? = nil) -> HapticPattern {
     HapticPattern(
       events: (0..<count).map { index in
-        hum(
-          Float(index) / Float(max(1, count)),
-          intensity: intensity ?? 0.7 / Float(count).squareRoot())
+        hum(Float(index) / Float(max(1, count)), intensity: intensity ?? 0.7 / Float(count).squareRoot())
       })
   }
 
@@ -72,9 +62,7 @@ enum VoiceBenchmarks {
   /// A number of transients, evenly over the run.
   static func transients(_ count: Int) -> HapticPattern {
     HapticPattern(
-      events: (0..<count).map {
-        HapticEvent(kind: .hapticTransient, time: Double($0) * seconds / Double(count))
-      })
+      events: (0..<count).map { HapticEvent(kind: .hapticTransient, time: Double($0) * seconds / Double(count)) })
   }
 
   private static func hum(_ sharpness: Float, intensity: Float) -> HapticEvent {
@@ -92,15 +80,14 @@ enum VoiceBenchmarks {
         controlPoints: corners.enumerated().map { .init(time: $1, value: $0 % 2 == 0 ? 1 : 0.4) }),
       ParameterCurve(
         id: .hapticSharpnessControl, time: 0,
-        controlPoints: corners.enumerated().map { .init(time: $1, value: $0 % 2 == 0 ? 0.3 : -0.3) }
-      ),
+        controlPoints: corners.enumerated().map { .init(time: $1, value: $0 % 2 == 0 ? 0.3 : -0.3) }),
     ]
   }
 
   /// Nanoseconds for each voice and sample of rendering in 512-frame blocks.
-  private static func cost(
-    of pattern: HapticPattern, voices: Int, routing: OutputRouting = OutputRouting()
-  ) throws -> Double {
+  private static func cost(of pattern: HapticPattern, voices: Int, routing: OutputRouting = OutputRouting()) throws
+    -> Double
+  {
     let plan = try RenderPlan(compiling: pattern)
     var block = [Float](repeating: 0, count: 512)
     let frames = Int(seconds * 48_000)

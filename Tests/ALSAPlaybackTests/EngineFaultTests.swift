@@ -54,9 +54,7 @@ import Testing
     /// Ends as live playback does.
     func stop() throws {
       loop.stop()
-      for _ in 0..<100_000 {
-        guard loop.turn() else { return }
-      }
+      for _ in 0..<100_000 { guard loop.turn() else { return } }
       Issue.record("the loop does not end")
     }
   }
@@ -71,8 +69,7 @@ import Testing
         code: Bool.random(using: &numbers) ? ENODEV : EBUSY)
     case 6:
       .shortTransfers(
-        frameCount: Int.random(in: 1...300, using: &numbers),
-        count: Int.random(in: 1...50, using: &numbers))
+        frameCount: Int.random(in: 1...300, using: &numbers), count: Int.random(in: 1...50, using: &numbers))
     case 7:
       .failTransfers(
         code: [EPIPE, EAGAIN, EINTR, ESTRPIPE, EIO].randomElement(using: &numbers) ?? EIO,
@@ -95,8 +92,7 @@ import Testing
     return moments
   }
 
-  @Test(arguments: [1, 2, 3] as [UInt64])
-  func tapsComeAtTheirTimeThroughEveryFault(seed: UInt64) throws {
+  @Test(arguments: [1, 2, 3] as [UInt64]) func tapsComeAtTheirTimeThroughEveryFault(seed: UInt64) throws {
     let rig = try Rig(seed: seed)
     let seconds = Self.minutes * 60
     let faults = plan(rig.device, until: seconds, seed: seed)
@@ -131,8 +127,7 @@ import Testing
     try rig.stop()
   }
 
-  @Test(arguments: [4, 5, 6] as [UInt64])
-  func noRampClicksThroughFaultsAndCommands(seed: UInt64) throws {
+  @Test(arguments: [4, 5, 6] as [UInt64]) func noRampClicksThroughFaultsAndCommands(seed: UInt64) throws {
     let rig = try Rig(seed: seed)
     let seconds = Self.minutes * 60
     rig.listener.faults = plan(rig.device, until: seconds, seed: seed)
@@ -165,17 +160,13 @@ import Testing
 
   /// One tap.
   private let taps = HapticPattern(events: [
-    HapticEvent(
-      kind: .hapticTransient, time: 0, parameters: [.hapticIntensity: 1, .hapticSharpness: 0.5])
+    HapticEvent(kind: .hapticTransient, time: 0, parameters: [.hapticIntensity: 1, .hapticSharpness: 0.5])
   ])
 
   /// Half a minute of hum that swells for a second, so that its own start has no corner.
-  private let hum = HapticPattern(
-    events: [
-      HapticEvent(
-        kind: .hapticContinuous, time: 0, duration: 30,
-        parameters: [
-          .hapticIntensity: 0.8, .hapticSharpness: 0, .attackTime: 0.8, .releaseTime: 0.8,
-        ])
-    ])
+  private let hum = HapticPattern(events: [
+    HapticEvent(
+      kind: .hapticContinuous, time: 0, duration: 30,
+      parameters: [.hapticIntensity: 0.8, .hapticSharpness: 0, .attackTime: 0.8, .releaseTime: 0.8])
+  ])
 }

@@ -42,9 +42,7 @@ final class FaultListener {
       if !sample.isFinite { hasNonsense = true }
       peak = max(peak, abs(sample))
       let corner = unbroken >= 2 ? abs(sample - 2 * one + other) : 0
-      if corner > greatestCorner, !(sample == 0 && isFailing(start + Int64(frame))) {
-        greatestCorner = corner
-      }
+      if corner > greatestCorner, !(sample == 0 && isFailing(start + Int64(frame))) { greatestCorner = corner }
       other = one
       one = sample
       unbroken += 1

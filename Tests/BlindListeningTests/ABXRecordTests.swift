@@ -9,9 +9,8 @@ struct ABXRecordTests {
     test.answer(.a, at: 1.23456)
     let record = ABXRecord(
       test: test, a: .init(name: "one.ahap", hash: "00", gain: 0.5, duration: 1.5),
-      b: .init(name: "two.wav", hash: "ff", gain: 1, duration: 2), match: "felt",
-      profile: "phone", program: "temblor 1.0", renderingModel: 1,
-      startTime: "2026-01-31T12:00:00Z", device: "null", isSimulated: false)
+      b: .init(name: "two.wav", hash: "ff", gain: 1, duration: 2), match: "felt", profile: "phone",
+      program: "temblor 1.0", renderingModel: 1, startTime: "2026-01-31T12:00:00Z", device: "null", isSimulated: false)
     #expect(
       String(decoding: record.json(), as: UTF8.self) == """
         {
@@ -58,11 +57,8 @@ struct ABXRecordTests {
 struct SHA256Tests {
   /// The examples of FIPS 180-4 and of RFC 6234.
   @Test func hashesAreThoseOfTheStandard() {
-    #expect(
-      SHA256.hash(of: []) == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
-    #expect(
-      SHA256.hash(of: Array("abc".utf8))
-        == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
+    #expect(SHA256.hash(of: []) == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
+    #expect(SHA256.hash(of: Array("abc".utf8)) == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
     #expect(
       SHA256.hash(of: Array("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq".utf8))
         == "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1")

@@ -14,15 +14,12 @@ private class HapticComposer {
       let intensity = CHHapticEventParameter(parameterID: .hapticIntensity, value: Float(index) / 2)
       let sharpness = CHHapticEventParameter(parameterID: .hapticSharpness, value: 0.5)
       let event = CHHapticEvent(
-        eventType: .hapticTransient, parameters: [intensity, sharpness],
-        relativeTime: Double(index) * 0.1)
+        eventType: .hapticTransient, parameters: [intensity, sharpness], relativeTime: Double(index) * 0.1)
       events.append(event)
     }
   }
 
-  func makePattern() throws -> CHHapticPattern {
-    return try CHHapticPattern(events: events, parameters: [])
-  }
+  func makePattern() throws -> CHHapticPattern { return try CHHapticPattern(events: events, parameters: []) }
 
   func makeFadingPattern() -> CHHapticPattern? {
     let start = CHHapticParameterCurve.ControlPoint(relativeTime: 0, value: 1)
@@ -31,8 +28,7 @@ private class HapticComposer {
       parameterID: .hapticIntensityControl, controlPoints: [start, end], relativeTime: 0)
     curves += [curve]
     let event = CHHapticEvent(
-      eventType: CHHapticEvent.EventType.hapticContinuous, parameters: [], relativeTime: 0,
-      duration: 1)
+      eventType: CHHapticEvent.EventType.hapticContinuous, parameters: [], relativeTime: 0, duration: 1)
     return try? CHHapticPattern(events: [event], parameterCurves: curves)
   }
 }
@@ -40,15 +36,12 @@ private class HapticComposer {
 extension CHHapticEvent {
   fileprivate convenience init(tapAt time: TimeInterval, intensity: Float) {
     self.init(
-      eventType: .hapticTransient,
-      parameters: [.init(parameterID: .hapticIntensity, value: intensity)],
+      eventType: .hapticTransient, parameters: [.init(parameterID: .hapticIntensity, value: intensity)],
       relativeTime: time)
   }
 }
 
-extension CHHapticPattern.Key {
-  fileprivate static let author = CHHapticPattern.Key(rawValue: "Author")
-}
+extension CHHapticPattern.Key { fileprivate static let author = CHHapticPattern.Key(rawValue: "Author") }
 
 @Suite(.virtualHaptics) struct ValuesClientTests {
   @Test func arraysOfEventsMakePatterns() throws {
@@ -68,8 +61,7 @@ extension CHHapticPattern.Key {
       CHHapticPattern.Key.pattern: [
         [
           CHHapticPattern.Key.event: [
-            CHHapticPattern.Key.eventType: CHHapticEvent.EventType.hapticTransient,
-            CHHapticPattern.Key.time: 0.001,
+            CHHapticPattern.Key.eventType: CHHapticEvent.EventType.hapticTransient, CHHapticPattern.Key.time: 0.001,
             CHHapticPattern.Key.eventDuration: 1.0,
           ]
         ]
@@ -81,19 +73,17 @@ extension CHHapticPattern.Key {
 
   @Test func literalWithTypeMakesPattern() throws {
     let dictionary: [CHHapticPattern.Key: Any] = [
-      .version: 1.0,
-      .author: "somebody",
+      .version: 1.0, .author: "somebody",
       .pattern: [
         [
           CHHapticPattern.Key.event: [
-            CHHapticPattern.Key.eventType: CHHapticEvent.EventType.hapticContinuous.rawValue,
-            .time: 0.5, .eventDuration: 2,
+            CHHapticPattern.Key.eventType: CHHapticEvent.EventType.hapticContinuous.rawValue, .time: 0.5,
+            .eventDuration: 2,
             .eventParameters: [
               [
                 CHHapticPattern.Key.parameterID: CHHapticEvent.ParameterID.hapticIntensity,
                 CHHapticPattern.Key.parameterValue: 0.8,
-              ],
-              [.parameterID: "HapticSharpness", .parameterValue: 0.3 as Float],
+              ], [.parameterID: "HapticSharpness", .parameterValue: 0.3 as Float],
             ],
           ] as [CHHapticPattern.Key: Any]
         ],
@@ -144,8 +134,7 @@ extension CHHapticPattern.Key {
     for (key, value) in strings { keyed[CHHapticPattern.Key(rawValue: key)] = value }
     #expect(try CHHapticPattern(dictionary: keyed).duration == 0.75)
 
-    let mapped = Dictionary(
-      uniqueKeysWithValues: strings.map { (CHHapticPattern.Key(rawValue: $0), $1) })
+    let mapped = Dictionary(uniqueKeysWithValues: strings.map { (CHHapticPattern.Key(rawValue: $0), $1) })
     #expect(try CHHapticPattern(dictionary: mapped).duration == 0.75)
 
     let raw = [CHHapticPattern.Key.pattern.rawValue: strings["Pattern"]!]
@@ -162,8 +151,7 @@ extension CHHapticPattern.Key {
   }
 
   @Test func exportBecomesJSON() throws {
-    let pattern = try CHHapticPattern(
-      events: [CHHapticEvent(tapAt: 0.5, intensity: 0.8)], parameters: [])
+    let pattern = try CHHapticPattern(events: [CHHapticEvent(tapAt: 0.5, intensity: 0.8)], parameters: [])
     let dictionary = try pattern.exportDictionary()
     #expect(JSONSerialization.isValidJSONObject(dictionary))
     let data = try JSONSerialization.data(withJSONObject: dictionary, options: [.sortedKeys])
@@ -185,8 +173,7 @@ extension CHHapticPattern.Key {
     do {
       _ = try CHHapticPattern(contentsOf: folder.appendingPathComponent("none.ahap"))
       Issue.record("a file that does not exist was read")
-    } catch CHHapticError.fileNotFound {
-    }
+    } catch CHHapticError.fileNotFound {}
     do {
       _ = try CHHapticPattern(dictionary: [:])
       Issue.record("an empty dictionary was read")
@@ -194,9 +181,7 @@ extension CHHapticPattern.Key {
       #expect(error.code == CHHapticError.invalidPatternDictionary.rawValue)
       #expect(error.code == CHHapticError.Code.invalidPatternDictionary.rawValue)
     }
-    do {
-      _ = try CHHapticPattern(dictionary: [.pattern: 7])
-    } catch {
+    do { _ = try CHHapticPattern(dictionary: [.pattern: 7]) } catch {
       let hapticError = error as! CHHapticError
       switch hapticError.code {
       case .invalidPatternDictionary: break

@@ -35,9 +35,7 @@ import Testing
     try await engine.start()
     try engine.makePlayer(with: tap()).start(atTime: 0)
     try await engine.stop()
-    #expect(throws: CHHapticError.self) {
-      try engine.makePlayer(with: tap()).start(atTime: 0)
-    }
+    #expect(throws: CHHapticError.self) { try engine.makePlayer(with: tap()).start(atTime: 0) }
   }
 
   @Test func stoppingEndsWhatPlaysAndTheClockGoesOnFromThere() throws {
@@ -109,9 +107,7 @@ import Testing
     #expect(playing.told.all.last == "completed")
   }
 
-  @Test(arguments: [
-    CHHapticEngine.StoppedReason.audioSessionInterrupt, .applicationSuspended, .systemError,
-  ])
+  @Test(arguments: [CHHapticEngine.StoppedReason.audioSessionInterrupt, .applicationSuspended, .systemError])
   func injectedStopsAreTold(reason: CHHapticEngine.StoppedReason) throws {
     let playing = try EnginePlaying()
     playing.device.stop(playing.engine, reason: reason)
@@ -142,10 +138,8 @@ import Testing
   @Test func mutesAndModesActAsDocumented() throws {
     let pattern = try CHHapticPattern(
       events: [
-        CHHapticEvent(
-          eventType: .hapticContinuous, parameters: [], relativeTime: 0, duration: 30),
-        CHHapticEvent(
-          eventType: .audioContinuous, parameters: [], relativeTime: 0, duration: 30),
+        CHHapticEvent(eventType: .hapticContinuous, parameters: [], relativeTime: 0, duration: 30),
+        CHHapticEvent(eventType: .audioContinuous, parameters: [], relativeTime: 0, duration: 30),
       ], parameters: [])
     let playing = try EnginePlaying()
     try playing.player(pattern).start(atTime: 0)
@@ -178,8 +172,7 @@ import Testing
     let id = try playing.engine.registerAudioResource(url)
     #expect(id > 0)
     let pattern = try CHHapticPattern(
-      events: [CHHapticEvent(audioResourceID: id, parameters: [], relativeTime: 0)],
-      parameters: [])
+      events: [CHHapticEvent(audioResourceID: id, parameters: [], relativeTime: 0)], parameters: [])
     try playing.player(pattern).start(atTime: 0)
     playing.device.advance(seconds: 0.3)
     #expect(playing.peak(0.01, 0.09) > 0.3)
@@ -198,9 +191,7 @@ import Testing
   private func writtenTone() throws -> URL {
     let samples = (0..<4_800).map { Int16($0 / 50 % 2 == 0 ? 16_000 : -16_000) }
     var data = Data("RIFF".utf8)
-    func add(_ value: UInt32) {
-      unsafe withUnsafeBytes(of: value.littleEndian) { unsafe data.append(contentsOf: $0) }
-    }
+    func add(_ value: UInt32) { unsafe withUnsafeBytes(of: value.littleEndian) { unsafe data.append(contentsOf: $0) } }
     func add16(_ value: UInt16) {
       unsafe withUnsafeBytes(of: value.littleEndian) { unsafe data.append(contentsOf: $0) }
     }
@@ -216,8 +207,7 @@ import Testing
     data.append(Data("data".utf8))
     add(UInt32(samples.count * 2))
     for sample in samples { add16(UInt16(bitPattern: sample)) }
-    let url = FileManager.default.temporaryDirectory
-      .appendingPathComponent("\(UUID().uuidString).wav")
+    let url = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).wav")
     try data.write(to: url)
     return url
   }
@@ -239,8 +229,9 @@ import Testing
 
 /// Mutes, and errors of the playing engine.
 @Suite struct EngineMuteTests {
-  @Test(arguments: [false, true])
-  func anEngineThatIsMutedBeforeItsStartIsSilentFromTheFirstFrame(startsByItself: Bool) throws {
+  @Test(arguments: [false, true]) func anEngineThatIsMutedBeforeItsStartIsSilentFromTheFirstFrame(startsByItself: Bool)
+    throws
+  {
     let playing = try EnginePlaying(isRunning: false)
     playing.engine.isAutoShutdownEnabled = true
     playing.engine.isMutedForHaptics = true
@@ -265,8 +256,7 @@ import Testing
   }
 
   @Test func audioThatIsMutedBeforeTheStartIsSilentFromTheFirstFrame() throws {
-    let event = CHHapticEvent(
-      eventType: .audioContinuous, parameters: [], relativeTime: 0, duration: 0.2)
+    let event = CHHapticEvent(eventType: .audioContinuous, parameters: [], relativeTime: 0, duration: 0.2)
     let pattern = try CHHapticPattern(events: [event], parameters: [])
     func peak(isMuted: Bool) throws -> Float {
       let playing = try EnginePlaying(isRunning: false)

@@ -9,24 +9,20 @@ import Testing
 @Suite struct OutputTests {
   @Test(arguments: [
     ("alsa:hw:1,0", OutputName(scheme: "alsa", rest: "hw:1,0")),
-    ("wav:/tmp/x.wav", OutputName(scheme: "wav", rest: "/tmp/x.wav")),
-    ("null", OutputName(scheme: "null")), ("virtual", nil),
-    ("", OutputName(scheme: "alsa", rest: "default")),
-  ])
-  func outputsAreNamed(text: String, output: OutputName?) {
+    ("wav:/tmp/x.wav", OutputName(scheme: "wav", rest: "/tmp/x.wav")), ("null", OutputName(scheme: "null")),
+    ("virtual", nil), ("", OutputName(scheme: "alsa", rest: "default")),
+  ]) func outputsAreNamed(text: String, output: OutputName?) {
     let choice = OutputConfiguration(["TEMBLOR_OUTPUT": text])
     #expect(choice.output == output)
     #expect(choice.problem == nil)
   }
 
-  @Test(arguments: ["oss", "alsa:", "wav", "null:x", ":"])
-  func whatIsNoOutputIsToldByEveryStart(text: String) throws {
+  @Test(arguments: ["oss", "alsa:", "wav", "null:x", ":"]) func whatIsNoOutputIsToldByEveryStart(text: String) throws {
     let engine = CHHapticEngine(backend: LiveBackend(OutputConfiguration(["TEMBLOR_OUTPUT": text])))
     let error = #expect(throws: CHHapticError.self) { try engine.start() }
     #expect(error?.code == .invalidEngineParameter)
     #expect(
-      error?.localizedDescription
-        == "TEMBLOR_OUTPUT is '\(text)'; it must be alsa:DEVICE, wav:FILE, null or virtual")
+      error?.localizedDescription == "TEMBLOR_OUTPUT is '\(text)'; it must be alsa:DEVICE, wav:FILE, null or virtual")
   }
 
   @Test func strengthAndProfileAreChecked() throws {
@@ -34,9 +30,7 @@ import Testing
     #expect(strong.problem == "TEMBLOR_STRENGTH is '2'; it must be a number from 0 to 1")
     let other = OutputConfiguration(["TEMBLOR_OUTPUT": "null", "TEMBLOR_PROFILE": "nosuch"])
     let error = #expect(throws: CHHapticError.self) { try other.profile() }
-    #expect(
-      error?.localizedDescription
-        == "TEMBLOR_PROFILE is 'nosuch'; no such profile or file")
+    #expect(error?.localizedDescription == "TEMBLOR_PROFILE is 'nosuch'; no such profile or file")
     #expect(try OutputConfiguration(["TEMBLOR_PROFILE": "speaker"]).profile().name == "speaker")
   }
 
@@ -54,9 +48,7 @@ import Testing
     #expect(try profile("speaker").frequency.low == 31)
     #expect(try profile("phone") == .phone)
     let error = #expect(throws: CHHapticError.self) { try profile("bad") }
-    #expect(
-      error?.localizedDescription
-        == "\(folder.path)/bad.json:1:1: error: missing key \"name\"")
+    #expect(error?.localizedDescription == "\(folder.path)/bad.json:1:1: error: missing key \"name\"")
   }
 
   @Test func anAbsentDeviceIsNotSupportedAndHarmsNothing() throws {
@@ -84,11 +76,9 @@ import Testing
   }
 
   @Test func aSoundFileHoldsWhatWasPlayed() async throws {
-    let path = FileManager.default.temporaryDirectory
-      .appendingPathComponent("\(UUID().uuidString).wav").path
+    let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).wav").path
     defer { try? FileManager.default.removeItem(atPath: path) }
-    let engine = CHHapticEngine(
-      backend: LiveBackend(OutputConfiguration(["TEMBLOR_OUTPUT": "wav:\(path)"])))
+    let engine = CHHapticEngine(backend: LiveBackend(OutputConfiguration(["TEMBLOR_OUTPUT": "wav:\(path)"])))
     try await engine.start()
     await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
       engine.notifyWhenPlayersFinished { _ in .leaveEngineRunning }

@@ -12,8 +12,7 @@ import Testing
   private static let latency = Int(Renderer.lookahead * 48_000)
 
   /// How many sequences of random calls are tried; set TEMBLOR_TEST_PLAYED for more.
-  private static let caseCount =
-    ProcessInfo.processInfo.environment["TEMBLOR_TEST_PLAYED"].flatMap(UInt64.init) ?? 16
+  private static let caseCount = ProcessInfo.processInfo.environment["TEMBLOR_TEST_PLAYED"].flatMap(UInt64.init) ?? 16
 
   /// Where sound begins after 9 ms without, in seconds of the device, from the samples alone.
   ///
@@ -41,8 +40,7 @@ import Testing
   }
 
   /// Random calls on two players of taps: what is recorded begins where sound begins, and nowhere else.
-  @Test(arguments: 0..<caseCount)
-  func eventsBeginWhereSoundBegins(seed: UInt64) throws {
+  @Test(arguments: 0..<caseCount) func eventsBeginWhereSoundBegins(seed: UInt64) throws {
     var numbers = SeededGenerator(seed: seed)
     let playing = try EnginePlaying()
     let (device, engine) = (playing.device, playing.engine)
@@ -79,10 +77,8 @@ import Testing
         let value: Float = Bool.random(using: &numbers) ? 0 : 1
         try call("\(index) send \(value) \(time)") {
           try player.sendParameters(
-            [
-              CHHapticDynamicParameter(
-                parameterID: .hapticIntensityControl, value: value, relativeTime: 0)
-            ], atTime: time)
+            [CHHapticDynamicParameter(parameterID: .hapticIntensityControl, value: value, relativeTime: 0)],
+            atTime: time)
         }
       }
       device.advance(seconds: Double.random(in: 0...0.2, using: &numbers))
@@ -92,17 +88,11 @@ import Testing
     let played = device.played
     let all = played.filter(\.isFelt).map(\.time)
     // Events that are closer than the silence between sounds are one sound.
-    let near = { (times: [Double], time: Double, reach: Double) in
-      times.contains { abs($0 - time) < reach }
-    }
-    for time in heard {
-      #expect(near(all, time, 0.0006), "sound at \(time): \(calls) played \(played)")
-    }
+    let near = { (times: [Double], time: Double, reach: Double) in times.contains { abs($0 - time) < reach } }
+    for time in heard { #expect(near(all, time, 0.0006), "sound at \(time): \(calls) played \(played)") }
     for (index, time) in all.enumerated() where time < device.now - 0.01 {
       let isFirst = !all[..<index].contains { time - $0 < 0.05 }
-      if isFirst {
-        #expect(near(heard, time, 0.0006), "event at \(time): \(calls) heard \(heard)")
-      }
+      if isFirst { #expect(near(heard, time, 0.0006), "event at \(time): \(calls) heard \(heard)") }
     }
   }
 
@@ -132,19 +122,14 @@ import Testing
       ], relativeTime: 0, duration: 2)
     let curve = CHHapticParameterCurve(
       parameterID: .hapticIntensityControl,
-      controlPoints: [
-        .init(relativeTime: 0, value: 0), .init(relativeTime: 1, value: 1),
-      ], relativeTime: 0)
-    let player = try playing.engine.makePlayer(
-      with: CHHapticPattern(events: [event], parameterCurves: [curve]))
+      controlPoints: [.init(relativeTime: 0, value: 0), .init(relativeTime: 1, value: 1)], relativeTime: 0)
+    let player = try playing.engine.makePlayer(with: CHHapticPattern(events: [event], parameterCurves: [curve]))
     try player.start(atTime: 0)
     playing.device.advance(seconds: 1.5)
     try player.sendParameters(
       [
-        CHHapticDynamicParameter(
-          parameterID: .hapticIntensityControl, value: 0.5, relativeTime: 0),
-        CHHapticDynamicParameter(
-          parameterID: .hapticSharpnessControl, value: 0.25, relativeTime: 0),
+        CHHapticDynamicParameter(parameterID: .hapticIntensityControl, value: 0.5, relativeTime: 0),
+        CHHapticDynamicParameter(parameterID: .hapticSharpnessControl, value: 0.25, relativeTime: 0),
       ], atTime: 0)
     playing.device.advance(seconds: 1)
     let played = playing.device.played
@@ -184,8 +169,9 @@ import Testing
     #expect(playing.device.log.stops == [nil])
   }
 
-  @Test(arguments: ["earthquake-splash", "heartbeat", "perfect-score"])
-  func whatAPatternPlaysIsWhatIsExpectedOfIt(name: String) throws {
+  @Test(arguments: ["earthquake-splash", "heartbeat", "perfect-score"]) func whatAPatternPlaysIsWhatIsExpectedOfIt(
+    name: String
+  ) throws {
     let url = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).ahap")
     defer { try? FileManager.default.removeItem(at: url) }
     try Data(ShippedPatterns.text(named: name) ?? []).write(to: url)
@@ -215,10 +201,8 @@ import Testing
     ]
     #expect(
       played.differences(from: expected) == [
-        "The transient at 0.000 s has intensity 0.400 instead of 0.700.",
-        "The transient at 0.500 s is 50 ms late.",
-        "The transient at 1.000 s is missing.",
-        "The continuous event at 2.000 s lasts 1.100 s instead of 1.000 s.",
+        "The transient at 0.000 s has intensity 0.400 instead of 0.700.", "The transient at 0.500 s is 50 ms late.",
+        "The transient at 1.000 s is missing.", "The continuous event at 2.000 s lasts 1.100 s instead of 1.000 s.",
         "The continuous event at 2.000 s has sharpness 0.500 instead of 0.200.",
         "The transient at 4.000 s was not expected.",
       ])
@@ -245,7 +229,6 @@ import Testing
         0.500 s  engine 1: stopped handler called
         """)
     #expect(device.log.engineCount == 1)
-    #expect(
-      device.engines.description == "[engine 1: stopped, 0.500 s, 0 active players, reset handler]")
+    #expect(device.engines.description == "[engine 1: stopped, 0.500 s, 0 active players, reset handler]")
   }
 }

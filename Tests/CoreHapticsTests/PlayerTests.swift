@@ -123,16 +123,12 @@ import Testing
   @Test func envelopeTimesActOnEventsThatStartLater() throws {
     let playing = try EnginePlaying()
     let events = [0, 0.5].map {
-      CHHapticEvent(
-        eventType: .hapticContinuous, parameters: [], relativeTime: $0, duration: 0.1)
+      CHHapticEvent(eventType: .hapticContinuous, parameters: [], relativeTime: $0, duration: 0.1)
     }
     let player = try playing.player(CHHapticPattern(events: events, parameters: []))
     try player.start(atTime: 0)
     try player.sendParameters(
-      [
-        CHHapticDynamicParameter(
-          parameterID: .hapticReleaseTimeControl, value: 0.5, relativeTime: 0.05)
-      ], atTime: 0)
+      [CHHapticDynamicParameter(parameterID: .hapticReleaseTimeControl, value: 0.5, relativeTime: 0.05)], atTime: 0)
     playing.device.advance(seconds: 1)
     #expect(playing.peak(0.11, 0.49) < 3e-3)
     #expect(playing.peak(0.65, 0.7) > 0.1)
@@ -144,16 +140,12 @@ import Testing
     let player = try playing.player(hum(2))
     try player.start(atTime: 0)
     try player.sendParameters(
-      [
-        CHHapticDynamicParameter(
-          parameterID: .hapticIntensityControl, value: 0.5, relativeTime: 0.25)
-      ], atTime: 0.25)
+      [CHHapticDynamicParameter(parameterID: .hapticIntensityControl, value: 0.5, relativeTime: 0.25)], atTime: 0.25)
     try player.scheduleParameterCurve(
       CHHapticParameterCurve(
         parameterID: .hapticIntensityControl,
-        controlPoints: [
-          .init(relativeTime: 0, value: 0.5), .init(relativeTime: 0.5, value: 1),
-        ], relativeTime: 99), atTime: 1)
+        controlPoints: [.init(relativeTime: 0, value: 0.5), .init(relativeTime: 0.5, value: 1)], relativeTime: 99),
+      atTime: 1)
     playing.device.advance(seconds: 2)
     #expect(abs(playing.peak(0.1, 0.49) - 0.44) < 0.005)
     #expect(abs(playing.peak(0.52, 1) - 0.11) < 0.005)
@@ -186,9 +178,7 @@ import Testing
     let playing = try EnginePlaying()
     var refused = 0
     for _ in 0..<10_000 {
-      do {
-        try playing.engine.makePlayer(with: tap(intensity: 0.1)).start(atTime: 0)
-      } catch { refused += 1 }
+      do { try playing.engine.makePlayer(with: tap(intensity: 0.1)).start(atTime: 0) } catch { refused += 1 }
       playing.device.advance(seconds: 0.002)
     }
     playing.device.advance(seconds: 1)
@@ -204,8 +194,7 @@ import Testing
   }
 
   @Test func apiFileAndTextGiveTheSameSamples() throws {
-    let url = FileManager.default.temporaryDirectory
-      .appendingPathComponent("\(UUID().uuidString).ahap")
+    let url = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).ahap")
     let text = """
       {"Version": 1, "Pattern": [
         {"Event": {"Time": 0, "EventType": "HapticTransient", "EventParameters": []}},

@@ -19,8 +19,7 @@ import Testing
     engine.isAutoShutdownEnabled = true
     let patterns = [try tap(), try hum(0.2), try applesPattern()]
     let shared = Shared(
-      engine: engine, players: try patterns.map { try engine.makeAdvancedPlayer(with: $0) },
-      patterns: patterns)
+      engine: engine, players: try patterns.map { try engine.makeAdvancedPlayer(with: $0) }, patterns: patterns)
     await withTaskGroup(of: Void.self) { group in
       for thread in 0..<6 { group.addTask { call(shared, seed: UInt64(thread)) } }
       group.addTask {
@@ -66,10 +65,8 @@ import Testing
       case 14: engine.notifyWhenPlayersFinished { _ in .leaveEngineRunning }
       default:
         try? player.sendParameters(
-          [
-            CHHapticDynamicParameter(
-              parameterID: .hapticIntensityControl, value: 0.5, relativeTime: 0.01)
-          ], atTime: time)
+          [CHHapticDynamicParameter(parameterID: .hapticIntensityControl, value: 0.5, relativeTime: 0.01)], atTime: time
+        )
       }
     }
   }

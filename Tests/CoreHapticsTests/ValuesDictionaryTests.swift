@@ -8,9 +8,7 @@ import Testing
 /// Dictionaries as people build them, and what they are refused for.
 @Suite struct ValuesDictionaryTests {
   private func content(_ time: Any) throws -> PatternContent {
-    try CHHapticPattern(
-      dictionary: [.pattern: [["Event": ["EventType": "HapticTransient", "Time": time]]]]
-    ).content
+    try CHHapticPattern(dictionary: [.pattern: [["Event": ["EventType": "HapticTransient", "Time": time]]]]).content
   }
 
   private func refusal(_ event: [CHHapticPattern.Key: Any]) -> String {
@@ -19,12 +17,10 @@ import Testing
 
   @Test func numbersOfAllTypesAreNumbers() throws {
     let numbers: [Any] = [
-      2, 2.0, Float(2), UInt8(2), Int64(2), UInt64(2), CGFloat(2), Decimal(2), NSNumber(value: 2),
-      NSNumber(value: 2.0), NSNumber(value: 2 as Float), Optional(2) as Any,
+      2, 2.0, Float(2), UInt8(2), Int64(2), UInt64(2), CGFloat(2), Decimal(2), NSNumber(value: 2), NSNumber(value: 2.0),
+      NSNumber(value: 2 as Float), Optional(2) as Any,
     ]
-    for number in numbers {
-      #expect(try content(number).pattern?.events[0].time == 2, "\(type(of: number))")
-    }
+    for number in numbers { #expect(try content(number).pattern?.events[0].time == 2, "\(type(of: number))") }
     #expect(try content(true).pattern?.events[0].time == 1)
     #expect(try content(NSNumber(value: true)).pattern?.events[0].time == 1)
     #expect(try content(0.1).pattern?.events[0].time == 0.1)
@@ -39,39 +35,25 @@ import Testing
         .eventWaveformLoopEnabled: flag, .eventWaveformUseVolumeEnvelope: false,
         .eventParameters: [[CHHapticPattern.Key.parameterID: "Sustained", "ParameterValue": flag]],
       ]
-      let pattern = try CHHapticPattern(dictionary: [
-        .pattern: [[.event: event]] as [[CHHapticPattern.Key: Any]]
-      ])
+      let pattern = try CHHapticPattern(dictionary: [.pattern: [[.event: event]] as [[CHHapticPattern.Key: Any]]])
       let read = try #require(pattern.content.pattern).events[0]
-      #expect(
-        read.waveform
-          == AudioWaveform(path: "a.wav", usesVolumeEnvelope: false, isLooping: true))
+      #expect(read.waveform == AudioWaveform(path: "a.wav", usesVolumeEnvelope: false, isLooping: true))
       #expect(read.parameters[.sustained] == 1)
     }
   }
 
   @Test func keysAndNamesAreStringsOrStructures() throws {
-    let types: [Any] = [
-      "HapticTransient", NSString("HapticTransient"), CHHapticEvent.EventType.hapticTransient,
-    ]
-    let ids: [Any] = [
-      "HapticIntensity", NSString("HapticIntensity"), CHHapticEvent.ParameterID.hapticIntensity,
-    ]
+    let types: [Any] = ["HapticTransient", NSString("HapticTransient"), CHHapticEvent.EventType.hapticTransient]
+    let ids: [Any] = ["HapticIntensity", NSString("HapticIntensity"), CHHapticEvent.ParameterID.hapticIntensity]
     for (type, id) in zip(types, ids) {
       let parameter: NSDictionary = ["ParameterID": id, "ParameterValue": 0.5]
       let event: [AnyHashable: Any] = [
-        NSString("EventType"): type, CHHapticPattern.Key.time: 1,
-        "EventParameters": NSArray(object: parameter),
+        NSString("EventType"): type, CHHapticPattern.Key.time: 1, "EventParameters": NSArray(object: parameter),
       ]
-      let read = try CHHapticPattern(
-        dictionary: [
-          "Pattern": NSArray(object: NSDictionary(object: event, forKey: "Event" as NSString))
-        ]
-      ).content.pattern
-      #expect(
-        read?.events == [
-          HapticEvent(kind: .hapticTransient, time: 1, parameters: [.hapticIntensity: 0.5])
-        ])
+      let read = try CHHapticPattern(dictionary: [
+        "Pattern": NSArray(object: NSDictionary(object: event, forKey: "Event" as NSString))
+      ]).content.pattern
+      #expect(read?.events == [HapticEvent(kind: .hapticTransient, time: 1, parameters: [.hapticIntensity: 0.5])])
     }
   }
 
@@ -99,8 +81,7 @@ import Testing
 
   @Test func exportHasKeysStringsAndDoubles() throws {
     let event = CHHapticEvent(
-      eventType: .hapticContinuous,
-      parameters: [CHHapticEventParameter(parameterID: .hapticIntensity, value: 0.8)],
+      eventType: .hapticContinuous, parameters: [CHHapticEventParameter(parameterID: .hapticIntensity, value: 0.8)],
       relativeTime: 1, duration: 2)
     let exported = try CHHapticPattern(events: [event], parameters: []).exportDictionary()
     #expect(exported[.version] as? Double == 1)
@@ -115,9 +96,7 @@ import Testing
   }
 
   @Test func whatIsNoPatternIsRefused() {
-    #expect(
-      failure { try CHHapticPattern(dictionary: [:]) }
-        == "-4814: a pattern file must have the key \"Pattern\"")
+    #expect(failure { try CHHapticPattern(dictionary: [:]) } == "-4814: a pattern file must have the key \"Pattern\"")
     #expect(
       failure { try CHHapticPattern(dictionary: [.pattern: "x"]) }
         == "-4814: Pattern: Pattern must be an array, not a string")
@@ -139,8 +118,7 @@ import Testing
   }
 
   @Test func badEventsAreRefused() {
-    #expect(
-      refusal([.time: 0]) == "-4830: Pattern[0].Event: an event must have the key \"EventType\"")
+    #expect(refusal([.time: 0]) == "-4830: Pattern[0].Event: an event must have the key \"EventType\"")
     #expect(
       refusal([.time: 0, .eventType: "HapticTransiet"])
         == "-4821: Pattern[0].Event.EventType: unknown event type \"HapticTransiet\"; "
@@ -153,19 +131,14 @@ import Testing
         == "-4822: Pattern[0].Event.Time: Time must be a number, not nan")
     #expect(
       refusal([.time: "0.5", .eventType: "HapticTransient"])
-        == "-4822: Pattern[0].Event.Time: Time must be a number, not a string; "
-        + "write it without quotes")
+        == "-4822: Pattern[0].Event.Time: Time must be a number, not a string; " + "write it without quotes")
     #expect(
       refusal([.time: 0, .eventType: "HapticContinuous", .eventDuration: Date.distantPast])
-        == "-4823: Pattern[0].Event.EventDuration: EventDuration must be a number, "
-        + "not a value of type Date")
+        == "-4823: Pattern[0].Event.EventDuration: EventDuration must be a number, " + "not a value of type Date")
     #expect(
       refusal([
-        .time: 0, .eventType: "HapticTransient",
-        .eventParameters: [["ParameterID": "Force", "ParameterValue": 1]],
-      ])
-        == "-4820: Pattern[0].Event.EventParameters[0].ParameterID: "
-        + "unknown event parameter \"Force\"")
+        .time: 0, .eventType: "HapticTransient", .eventParameters: [["ParameterID": "Force", "ParameterValue": 1]],
+      ]) == "-4820: Pattern[0].Event.EventParameters[0].ParameterID: " + "unknown event parameter \"Force\"")
     #expect(
       refusal([.time: 0, .eventType: "AudioCustom"])
         == "-4824: Pattern[0].Event: an AudioCustom event must have the key \"EventWaveformPath\"")
@@ -173,9 +146,7 @@ import Testing
 
   @Test func unknownKeysAreIgnoredWhateverTheyHold() throws {
     let pattern = try CHHapticPattern(dictionary: [
-      .pattern: [
-        ["Event": ["EventType": "HapticTransient", "Time": 0, "Extra": Date()] as [String: Any]]
-      ],
+      .pattern: [["Event": ["EventType": "HapticTransient", "Time": 0, "Extra": Date()] as [String: Any]]],
       5: "a key that is not a string", "Notes": Double.infinity,
     ])
     #expect(pattern.content.pattern?.events == [HapticEvent(kind: .hapticTransient, time: 0)])
@@ -189,7 +160,7 @@ import Testing
     }
     #expect(try CHHapticPattern(dictionary: nested(64)).duration == 0)
     #expect(
-      failure { try CHHapticPattern(dictionary: nested(66)) }
-        == "-4814: the dictionary is nested deeper than 64 levels")
+      failure { try CHHapticPattern(dictionary: nested(66)) } == "-4814: the dictionary is nested deeper than 64 levels"
+    )
   }
 }

@@ -5,8 +5,7 @@ import Testing
 
 /// The clock of a virtual device.
 @Suite struct VirtualTimeTests {
-  @Test(arguments: [30, 60, 90, 120, 1_000, 44_100])
-  func tenSecondsAreTenSecondsInAnySteps(perSecond: Int) throws {
+  @Test(arguments: [30, 60, 90, 120, 1_000, 44_100]) func tenSecondsAreTenSecondsInAnySteps(perSecond: Int) throws {
     let playing = try EnginePlaying()
     for _ in 0..<10 * perSecond { playing.device.advance(seconds: 1 / Double(perSecond)) }
     #expect(playing.device.now == 10)
@@ -26,8 +25,7 @@ import Testing
     #expect(playing.device.now == 0)
   }
 
-  @Test(arguments: [1.0 / 90, 0.0006, 1])
-  func samplesDoNotDependOnSteps(step: Double) throws {
+  @Test(arguments: [1.0 / 90, 0.0006, 1]) func samplesDoNotDependOnSteps(step: Double) throws {
     func samples(_ step: Double) throws -> [Float] {
       let playing = try EnginePlaying()
       for _ in 0..<2 {
@@ -54,8 +52,7 @@ import Testing
     playing.device.advance(seconds: 2)
     let samples = playing.device.samples(of: playing.engine)
     #expect(samples.count == 102 * 48_000)
-    #expect(
-      zip(samples[0..<96_000], samples[onset...]).allSatisfy { abs($0 - $1) < 1e-6 })
+    #expect(zip(samples[0..<96_000], samples[onset...]).allSatisfy { abs($0 - $1) < 1e-6 })
     #expect(samples[4 * 48_000..<onset].allSatisfy { abs($0) < 1e-6 })
   }
 
@@ -73,11 +70,7 @@ import Testing
     let playing = try EnginePlaying(isRunning: false)
     let (engine, told) = (playing.engine, playing.told)
     let box = EngineBox(engine)
-    engine.start { _ in
-      box.engine.stop { _ in
-        box.engine.start { _ in box.engine.stop { _ in told.note("done") } }
-      }
-    }
+    engine.start { _ in box.engine.stop { _ in box.engine.start { _ in box.engine.stop { _ in told.note("done") } } } }
     playing.device.advance(seconds: 0)
     #expect(told.all == ["done"])
   }

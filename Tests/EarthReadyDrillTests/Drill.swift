@@ -3,31 +3,23 @@ import Foundation
 /// A run of the program with its input in a pipe.
 struct Drill {
   /// Where the tests are built, and the program with them.
-  private static let program = URL(
-    fileURLWithPath: "/proc/self/exe"
-  ).resolvingSymlinksInPath()
+  private static let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
     .deletingLastPathComponent().appendingPathComponent("earthready-drill")
 
   let status: Int32
   let output: String
   let error: String
 
-  init(
-    _ words: [String], input: String, environment: [String: String] = [:], home: URL? = nil
-  ) throws {
-    let folder =
-      home
-      ?? FileManager.default.temporaryDirectory
-      .appendingPathComponent("home-\(UUID().uuidString)")
+  init(_ words: [String], input: String, environment: [String: String] = [:], home: URL? = nil) throws {
+    let folder = home ?? FileManager.default.temporaryDirectory.appendingPathComponent("home-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { if home == nil { try? FileManager.default.removeItem(at: folder) } }
     let (source, output, error) = (Pipe(), Pipe(), Pipe())
     let process = Process()
     process.executableURL = Self.program
     process.arguments = words
-    process.environment = environment.merging([
-      "HOME": folder.path, "XDG_CONFIG_HOME": folder.path,
-    ]) { given, _ in given }
+    process.environment = environment.merging(["HOME": folder.path, "XDG_CONFIG_HOME": folder.path]) { given, _ in given
+    }
     process.standardInput = source
     process.standardOutput = output
     process.standardError = error
@@ -39,8 +31,7 @@ struct Drill {
     // A few lines fit into a pipe, so nobody waits for anybody.
     source.fileHandleForWriting.write(Data(input.utf8))
     try source.fileHandleForWriting.close()
-    self.output = String(
-      decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    self.output = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     self.error = String(decoding: error.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     process.waitUntilExit()
     status = process.terminationStatus
@@ -48,13 +39,14 @@ struct Drill {
 
   /// What was printed, line by line.
   var lines: [String] {
-    output.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-      .reversed().drop { $0.isEmpty }.reversed()
+    output.split(separator: "\n", omittingEmptySubsequences: false).map(String.init).reversed().drop { $0.isEmpty }
+      .reversed()
   }
 
   /// The rows of block characters, without their margin.
   var pictures: [String] {
-    lines.filter { $0.hasPrefix("  ") && $0.dropFirst(2).allSatisfy { "▁▂▃▄▅▆▇█".contains($0) } }
-      .map { String($0.dropFirst(2)) }
+    lines.filter { $0.hasPrefix("  ") && $0.dropFirst(2).allSatisfy { "▁▂▃▄▅▆▇█".contains($0) } }.map {
+      String($0.dropFirst(2))
+    }
   }
 }

@@ -12,12 +12,9 @@ import Testing
   }
 
   @Test func aWrongAnswerIsEncouraged() throws {
-    let drill = try Drill(
-      [], input: "1\nperhaps\n 1 \n\n3", environment: ["TEMBLOR_OUTPUT": "virtual"])
+    let drill = try Drill([], input: "1\nperhaps\n 1 \n\n3", environment: ["TEMBLOR_OUTPUT": "virtual"])
     #expect(drill.status == 0)
-    #expect(
-      drill.lines.contains(
-        "> Not quite. Get under something sturdy and hold on to it until the shaking stops."))
+    #expect(drill.lines.contains("> Not quite. Get under something sturdy and hold on to it until the shaking stops."))
     #expect(drill.lines.count { $0 == "> A number from 1 to 3, please." } == 2)
     #expect(drill.lines.contains("2 of 3 right."))
     #expect(drill.lines.last == "Once more, and it will be there when it counts.")
@@ -43,9 +40,7 @@ import Testing
   @Test func withoutADeviceTheDrillIsShown() throws {
     let drill = try Drill(["--virtual", "--picture"], input: "")
     #expect(drill.status == 1)
-    #expect(
-      drill.lines.contains(
-        "There is nothing to feel it with; the picture shows what would be felt."))
+    #expect(drill.lines.contains("There is nothing to feel it with; the picture shows what would be felt."))
     #expect(drill.pictures == (try Drill(["--virtual"], input: "")).pictures)
     #expect(drill.pictures.count == 2)
   }
@@ -56,18 +51,17 @@ import Testing
     #expect(!drill.output.contains("\r"))
   }
 
-  @Test(arguments: [["--loud"], ["--haptics"], ["--haptics", "perhaps"], ["x"]])
-  func wrongCommandLinesAreRefused(words: [String]) throws {
+  @Test(arguments: [["--loud"], ["--haptics"], ["--haptics", "perhaps"], ["x"]]) func wrongCommandLinesAreRefused(
+    words: [String]
+  ) throws {
     let drill = try Drill(words, input: "")
     #expect(drill.status == 64)
-    #expect(
-      drill.error == "earthready-drill: '\(words[0])' cannot be used like this; see --help\n")
+    #expect(drill.error == "earthready-drill: '\(words[0])' cannot be used like this; see --help\n")
     #expect(drill.output == "")
   }
 
   @Test func theSwitchIsRememberedByTheNextRun() throws {
-    let home = FileManager.default.temporaryDirectory
-      .appendingPathComponent("home-\(UUID().uuidString)")
+    let home = FileManager.default.temporaryDirectory.appendingPathComponent("home-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: home, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: home) }
     let off = "Haptics are off; 'earthready-drill --haptics on' turns them on."

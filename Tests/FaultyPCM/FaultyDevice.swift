@@ -5,11 +5,9 @@ package import HapticOutputs
 ///
 /// A real PCM of ALSA stands behind it, so that a sink meets the library's own behaviour. It belongs to the
 /// thread that waits in its `DeviceTime`, with which it is made.
-@safe
-public final class FaultyDevice {
+@safe public final class FaultyDevice {
   /// Takes what was heard: the moment of the first frame, interleaved samples, channels.
-  public typealias Listener = (_ time: Duration, _ samples: Span<Float>, _ channelCount: Int) ->
-    Void
+  public typealias Listener = (_ time: Duration, _ samples: Span<Float>, _ channelCount: Int) -> Void
 
   /// What it offers when it is opened the next time.
   public var abilities = Capabilities()
@@ -26,9 +24,7 @@ public final class FaultyDevice {
   private var refusal: Int32?
   private var now = Duration.zero
 
-  private enum Ending {
-    case disconnection, stall, cryingWolf
-  }
+  private enum Ending { case disconnection, stall, cryingWolf }
 
   /// A device that nothing is wrong with yet.
   public init() {
@@ -36,15 +32,12 @@ public final class FaultyDevice {
       { context, time, samples, frameCount, channelCount in
         guard let context = unsafe context else { return }
         let device = unsafe Unmanaged<FaultyDevice>.fromOpaque(context).takeUnretainedValue()
-        let span = unsafe Span(
-          _unsafeStart: samples.unsafelyUnwrapped, count: Int(frameCount * channelCount))
+        let span = unsafe Span(_unsafeStart: samples.unsafelyUnwrapped, count: Int(frameCount * channelCount))
         device.listener?(.nanoseconds(time), span, Int(channelCount))
       }, Unmanaged.passUnretained(self).toOpaque())
   }
 
-  deinit {
-    if let device = unsafe device { unsafe cfp_destroy(device) }
-  }
+  deinit { if let device = unsafe device { unsafe cfp_destroy(device) } }
 
   /// Plans a fault; one whose time is past comes at once.
   public func plan(_ fault: Fault, at time: Duration) {
@@ -60,9 +53,7 @@ public final class FaultyDevice {
   /// Stands in for opening a device by a name.
   ///
   /// - Parameter results: Results of calls that are forced besides.
-  package func interception(
-    results: @escaping @Sendable (PCMCall) -> Int? = { _ in nil }
-  ) -> PCMInterception {
+  package func interception(results: @escaping @Sendable (PCMCall) -> Int? = { _ in nil }) -> PCMInterception {
     // Only the thread that the device belongs to opens it.
     nonisolated(unsafe) let device = self
     return PCMInterception(open: { _ in unsafe device.open() }, result: results)
@@ -82,10 +73,9 @@ public final class FaultyDevice {
   /// The next moment at which something happens.
   var nextEvent: Duration? {
     let played = unsafe cfp_next_event(device)
-    return [
-      played == .max ? nil : .nanoseconds(played), schedule.first?.time,
-      endings.map(\.time).min(),
-    ].compactMap { $0 }.min()
+    return [played == .max ? nil : .nanoseconds(played), schedule.first?.time, endings.map(\.time).min()].compactMap {
+      $0
+    }.min()
   }
 
   /// Plays on until a moment, with all that is planned before it.
@@ -124,12 +114,9 @@ public final class FaultyDevice {
       endings.append((now + duration, .stall))
     case .shortTransfers(let frameCount, let count):
       unsafe cfp_limit_transfers(device, UInt32(frameCount), UInt32(count))
-    case .failTransfers(let code, let count):
-      unsafe cfp_fail_transfers(device, -code, UInt32(count))
-    case .failStarts(let code, let count):
-      unsafe cfp_fail_starts(device, -code, UInt32(count))
-    case .failPreparations(let code, let count):
-      unsafe cfp_fail_preparations(device, -code, UInt32(count))
+    case .failTransfers(let code, let count): unsafe cfp_fail_transfers(device, -code, UInt32(count))
+    case .failStarts(let code, let count): unsafe cfp_fail_starts(device, -code, UInt32(count))
+    case .failPreparations(let code, let count): unsafe cfp_fail_preparations(device, -code, UInt32(count))
     case .addDelay(let frameCount): unsafe cfp_add_delay(device, frameCount)
     case .cryWolf(let duration):
       unsafe cfp_cry_wolf(device, true)

@@ -49,9 +49,7 @@ extension FaultyDevice {
       return stored
     }
 
-    private static func bytes(_ number: UInt32) -> [UInt8] {
-      unsafe withUnsafeBytes(of: number) { unsafe Array($0) }
-    }
+    private static func bytes(_ number: UInt32) -> [UInt8] { unsafe withUnsafeBytes(of: number) { unsafe Array($0) } }
 
     private static func bit(of encoding: SampleEncoding) -> cfp_encoding {
       switch encoding {
@@ -115,9 +113,7 @@ public final class DeviceTime: TimeSource {
     while true {
       SystemTimeSource().wait(for: &descriptors, timeout: .zero)
       let now = now
-      guard descriptors.allSatisfy({ $0.received == 0 }), deadline.map({ $0 > now }) ?? true else {
-        return
-      }
+      guard descriptors.allSatisfy({ $0.received == 0 }), deadline.map({ $0 > now }) ?? true else { return }
       guard let next = [unsafe device.nextEvent, deadline].compactMap({ $0 }).min() else {
         SystemTimeSource().wait(for: &descriptors, timeout: nil)
         return

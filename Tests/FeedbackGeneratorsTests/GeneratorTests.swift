@@ -31,9 +31,7 @@ import Testing
     return (transientCount, samples.map(abs).max() ?? 0)
   }
 
-  @Test(
-    arguments: zip(
-      [UINotificationFeedbackGenerator.FeedbackType.success, .warning, .error], [2, 2, 4]))
+  @Test(arguments: zip([UINotificationFeedbackGenerator.FeedbackType.success, .warning, .error], [2, 2, 4]))
   func notificationsHaveTheTapsThatApplePublishes(
     type: UINotificationFeedbackGenerator.FeedbackType, transientCount: Int
   ) {

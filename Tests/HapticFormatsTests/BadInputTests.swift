@@ -13,14 +13,12 @@ import Testing
     let pattern = HapticPattern(
       events: [
         HapticEvent(
-          kind: .hapticContinuous, time: 0, duration: 0.4,
-          parameters: [.hapticIntensity: 0.8, .hapticSharpness: 0.5]),
+          kind: .hapticContinuous, time: 0, duration: 0.4, parameters: [.hapticIntensity: 0.8, .hapticSharpness: 0.5]),
         HapticEvent(kind: .hapticTransient, time: 0.6),
       ],
       curves: [
         ParameterCurve(
-          id: .hapticIntensityControl, time: 0,
-          controlPoints: [.init(time: 0, value: 0), .init(time: 0.2, value: 1)])
+          id: .hapticIntensityControl, time: 0, controlPoints: [.init(time: 0, value: 0), .init(time: 0.2, value: 1)])
       ])
     return try format.write(HapticComposition(pattern))?.files[0].bytes
   }
@@ -28,12 +26,9 @@ import Testing
   /// Reads bytes as a format, and as whatever they are taken for.
   private func examine(_ bytes: [UInt8], _ format: any HapticFormat, _ note: String) {
     let file = SourceFile(bytes, name: "x")
-    for examination in [
-      format.examine(file, options: ReadingOptions()), FormatRegistry.standard.examine(file),
-    ] {
+    for examination in [format.examine(file, options: ReadingOptions()), FormatRegistry.standard.examine(file)] {
       let errors = examination.findings.filter { $0.severity == .error }
-      #expect(
-        (examination.composition == nil) == !errors.isEmpty, "\(format.id), \(note)")
+      #expect((examination.composition == nil) == !errors.isEmpty, "\(format.id), \(note)")
       for error in errors.prefix(3) {
         let line = error.description
         #expect(line.hasPrefix("x") && !line.contains("\n"), "\(format.id), \(note)")
@@ -58,8 +53,7 @@ import Testing
       }
       examine([0xEF, 0xBB, 0xBF] + bytes, format, "a byte-order mark")
       let text = String(decoding: bytes, as: UTF8.self)
-      examine(
-        [0xFF, 0xFE] + text.utf16.flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] }, format, "UTF-16")
+      examine([0xFF, 0xFE] + text.utf16.flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] }, format, "UTF-16")
       for word in ["1e999", "-1", "NaN", "\"1\"", "null", "1e308", "-0"] {
         for digits in ["0.4", "0.6", "400", "0.2", "200"] where text.contains(digits) {
           examine(Array(text.replacing(digits, with: word).utf8), format, "\(digits) as \(word)")
@@ -89,15 +83,11 @@ import Testing
   /// Time in proportion: a clip of very many points.
   @Test func aClipOfManyPointsIsReadAndWritten() throws {
     let format = try #require(FormatRegistry.standard.format(id: "haptic"))
-    let points = (0..<50_000).map {
-      "{\"time\":\(Double($0) / 1000),\"amplitude\":\($0 % 2 == 0 ? 0 : 1)}"
-    }
+    let points = (0..<50_000).map { "{\"time\":\(Double($0) / 1000),\"amplitude\":\($0 % 2 == 0 ? 0 : 1)}" }
     let text =
       "{\"version\":{\"major\":1},\"signals\":{\"continuous\":{\"envelopes\":{\"amplitude\":["
       + points.joined(separator: ",") + "]}}}}"
-    let composition = try format.examine(
-      SourceFile(Array(text.utf8), name: "x"), options: ReadingOptions()
-    ).get()
+    let composition = try format.examine(SourceFile(Array(text.utf8), name: "x"), options: ReadingOptions()).get()
     #expect(composition.layers[0].pattern.curves[0].controlPoints.count == 50_000)
     #expect(composition.linearized().layers[0].pattern.curves[0].controlPoints.count <= 1_050_000)
   }

@@ -7,21 +7,17 @@ import Testing
   /// Benchmarks measure its reader.
   private static let allowed = [
     "CoreHaptics/PatternContent.swift", "CoreHaptics/PatternContent+Dictionary.swift",
-    "CoreHapticsTesting/HapticSnapshot.swift", "CoreHapticsTesting/PlayedHaptics+Pattern.swift",
-    "temblor-bench/",
+    "CoreHapticsTesting/HapticSnapshot.swift", "CoreHapticsTesting/PlayedHaptics+Pattern.swift", "temblor-bench/",
   ]
 
   @Test func onlyItsOwnFolderKnowsAHAP() throws {
-    let sources = URL(filePath: #filePath).deletingLastPathComponent()
-      .appending(path: "../../Sources").standardizedFileURL
-    let files = try #require(
-      FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))
+    let sources = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Sources")
+      .standardizedFileURL
+    let files = try #require(FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))
     var count = 0
     for case let file as URL in files where file.pathExtension == "swift" {
       let path = String(file.path().dropFirst(sources.path().count)).trimmingPrefix("/")
-      guard !path.hasPrefix("HapticFormats/"), !Self.allowed.contains(where: path.hasPrefix) else {
-        continue
-      }
+      guard !path.hasPrefix("HapticFormats/"), !Self.allowed.contains(where: path.hasPrefix) else { continue }
       count += 1
       let text = try String(contentsOf: file, encoding: .utf8)
       #expect(text.firstMatch(of: /\bAHAP[A-Z]\w*/) == nil, "\(path) names a type of AHAP")

@@ -8,15 +8,14 @@ import Testing
 @Suite struct RegistryTests {
   let formats = FormatRegistry([AHAPFormat()]).adding(TrialFormat())
 
-  func file(_ text: String, _ name: String) -> SourceFile {
-    SourceFile(Array(text.utf8), name: name)
-  }
+  func file(_ text: String, _ name: String) -> SourceFile { SourceFile(Array(text.utf8), name: name) }
 
   private static let tap = #"{"Pattern": [{"Event": {"Time": 0, "EventType": "HapticTransient"}}]}"#
   private static let beats = "beats 1 two\nlayer a\ntap 0 1 0.5\nlayer b\ntap 0.5 1 0.5\n"
 
-  @Test(arguments: ["a.ahap", "a.beats", "a.txt", "standard input"])
-  func contentDecidesWhateverTheNameIs(name: String) throws {
+  @Test(arguments: ["a.ahap", "a.beats", "a.txt", "standard input"]) func contentDecidesWhateverTheNameIs(name: String)
+    throws
+  {
     #expect(try formats.format(of: file(Self.tap, name)).id == "ahap")
     #expect(try formats.format(of: file(Self.beats, name)).id == "beats")
   }
@@ -34,8 +33,7 @@ import Testing
 
   @Test func jsonOfAnotherKindIsRefusedAsAHAP() throws {
     #expect(
-      formats.examine(file(#"{"name": "phone"}"#, "phone.json")).findings
-        .first { $0.severity == .error }?.description
+      formats.examine(file(#"{"name": "phone"}"#, "phone.json")).findings.first { $0.severity == .error }?.description
         == "phone.json:1:1: error: a pattern file must have the key \"Pattern\"")
   }
 
@@ -52,9 +50,7 @@ import Testing
   }
 
   @Test func theNameDecidesBetweenEqualsElseNothing() throws {
-    let formats = FormatRegistry([
-      Greedy(id: "one", endings: ["one"]), Greedy(id: "two", endings: ["two"]),
-    ])
+    let formats = FormatRegistry([Greedy(id: "one", endings: ["one"]), Greedy(id: "two", endings: ["two"])])
     #expect(try formats.format(of: file("x", "a.TWO")).id == "two")
     let error = #expect(throws: InputError.self) { try formats.format(of: file("x", "a")) }
     #expect(
@@ -79,16 +75,14 @@ import Testing
     #expect(look("{\"a\": \"\\\"Pattern\", \"Patterns\": {\"Pattern\": 0}}") == .possible)
     #expect(look("{\"a\": \"Pattern") == .possible)
     #expect(look("{\"Pattern\": [{\"Event\": {\"Type\": \"transient\"}}]}") == .possible)
-    for text in ["", " ", "[{\"Pattern\": 0}]", "\"Pattern\"", "beats 1", "}"] {
-      #expect(look(text) == .no, "\(text)")
-    }
+    for text in ["", " ", "[{\"Pattern\": 0}]", "\"Pattern\"", "beats 1", "}"] { #expect(look(text) == .no, "\(text)") }
   }
 
   @Test func everyTextHasAFormatAndAVerdict() throws {
     var chance = Chance(state: 7)
     let pieces = [
-      "{", "}", "[", "]", "\"Pattern\"", ":", ",", "beats ", "\n", "tap 0 1 1", "layer x", "\\",
-      "\"", "\u{FEFF}", "null", "\u{0}",
+      "{", "}", "[", "]", "\"Pattern\"", ":", ",", "beats ", "\n", "tap 0 1 1", "layer x", "\\", "\"", "\u{FEFF}",
+      "null", "\u{0}",
     ]
     for _ in 0..<1_000 {
       let count = Int(chance.next() % 12)
@@ -106,8 +100,7 @@ import Testing
       for name in try Fixtures.names(in: folder) {
         let file = SourceFile(try Fixtures.text("\(folder)/\(name)"), name: name)
         let full = FormatRegistry.standard.examine(file)
-        let fast = FormatRegistry.standard.examine(
-          file, options: ReadingOptions(wantsFindings: false))
+        let fast = FormatRegistry.standard.examine(file, options: ReadingOptions(wantsFindings: false))
         #expect(fast.composition == full.composition, "\(name)")
         #expect(fast.findings == full.findings.filter { $0.severity == .error }, "\(name)")
         #expect(fast.sounds == full.sounds && fast.errorCount == full.errorCount, "\(name)")
@@ -120,8 +113,7 @@ import Testing
     let places = AHAPFormat().examine(file, options: ReadingOptions()).places
     #expect(places.place(of: .composition).path == "Pattern")
     #expect(places.place(of: .layer(0)) == places.place(of: .composition))
-    #expect(
-      places.place(of: .event(EventReference(event: 3))).path.hasSuffix("].Event"))
+    #expect(places.place(of: .event(EventReference(event: 3))).path.hasSuffix("].Event"))
     #expect(places.place(of: .parameter(layer: 0, index: 0)).path.hasSuffix("].Parameter"))
     #expect(places.place(of: .curve(layer: 0, index: 0)).path.hasSuffix("].ParameterCurve"))
     #expect(places.place(of: .curve(layer: 0, index: 9)) == places.place(of: .composition))
@@ -131,8 +123,7 @@ import Testing
     let places = ModelPlaces(name: "code")
     #expect("\(places.place(of: .composition))" == "code")
     #expect(places.place(of: .event(EventReference(event: 3))).path == "events[3]")
-    #expect(
-      places.place(of: .event(EventReference(layer: 1, event: 3))).path == "layers[1].events[3]")
+    #expect(places.place(of: .event(EventReference(layer: 1, event: 3))).path == "layers[1].events[3]")
     #expect(places.place(of: .curve(layer: 2, index: 0)).path == "layers[2].curves[0]")
   }
 
@@ -140,8 +131,7 @@ import Testing
     let tap = HapticPattern(events: [HapticEvent(kind: .hapticTransient, time: 0)])
     var faded = tap
     faded.parameters = [DynamicParameter(id: .hapticIntensityControl, value: 0.5, time: 0)]
-    let one = HapticComposition(
-      layers: [.init(faded)], title: "a title", notes: "some words")
+    let one = HapticComposition(layers: [.init(faded)], title: "a title", notes: "some words")
     let writing = try #require(try AHAPFormat().write(one))
     #expect(writing.losses == [])
     let file = SourceFile(writing.files[0].bytes, name: "w")
@@ -152,10 +142,7 @@ import Testing
     two.layers[1].pattern = faded
     two.loop = .init()
     #expect(
-      try AHAPFormat().write(two, options: WritingOptions(split: .never))?.losses.map {
-        "\($0.kind) \($0.element)"
-      } == [
-        "dropped composition", "approximated layer(1)",
-      ])
+      try AHAPFormat().write(two, options: WritingOptions(split: .never))?.losses.map { "\($0.kind) \($0.element)" }
+        == ["dropped composition", "approximated layer(1)"])
   }
 }

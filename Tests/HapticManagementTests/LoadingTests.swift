@@ -11,8 +11,7 @@ import Testing
 @MainActor @Suite(.virtualHaptics) struct LoadingTests {
   /// A fresh folder with patterns, one of them broken.
   private func folder() throws -> URL {
-    let folder = FileManager.default.temporaryDirectory
-      .appendingPathComponent("patterns-\(UUID().uuidString)")
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("patterns-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     let tap = """
       {"Version": 1.0, "Pattern": [{"Event": {"Time": 0, "EventType": "HapticTransient"}}]}
@@ -70,17 +69,14 @@ import Testing
         {"time": 0, "amplitude": 0, "emphasis": {"amplitude": 1, "frequency": 0.5}},
         {"time": 0.1, "amplitude": 0}]}}}}
       """
-    try clip.write(
-      to: folder.appendingPathComponent("d.haptic"), atomically: true, encoding: .utf8)
+    try clip.write(to: folder.appendingPathComponent("d.haptic"), atomically: true, encoding: .utf8)
     let playing = ManagerPlaying(resolver: .folder(folder))
     playing.manager.play("d")
     playing.advance(0.2)
     #expect(playing.manager.invalidPatterns["d"] == nil)
     #expect(playing.onsets.count == 1)
     // Core Haptics itself reads AHAP alone.
-    #expect(throws: CHHapticError.self) {
-      try CHHapticPattern(contentsOf: folder.appendingPathComponent("d.haptic"))
-    }
+    #expect(throws: CHHapticError.self) { try CHHapticPattern(contentsOf: folder.appendingPathComponent("d.haptic")) }
   }
 
   @Test func brokenTextIsToldByLineAndColumn() {

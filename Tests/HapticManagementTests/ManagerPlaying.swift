@@ -5,8 +5,7 @@ import HapticManagement
 import HapticRender
 
 /// A manager on a device in virtual time, with a memory of its own.
-@MainActor
-final class ManagerPlaying {
+@MainActor final class ManagerPlaying {
   /// Frames by which the limiter is late.
   static let latency = Int(Renderer.lookahead * 48_000)
 
@@ -57,9 +56,7 @@ final class ManagerPlaying {
       let lone = ManagerPlaying()
       lone.manager.play(tap.name)
       lone.advance(Double(heard.count - tap.frame) / 48_000)
-      for (frame, sample) in zip(tap.frame..<heard.count, lone.samples) {
-        expected[frame] += sample
-      }
+      for (frame, sample) in zip(tap.frame..<heard.count, lone.samples) { expected[frame] += sample }
     }
     return zip(heard, expected).map { abs($0 - $1) }.max() ?? 1
   }

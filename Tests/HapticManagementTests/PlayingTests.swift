@@ -39,8 +39,9 @@ import Testing
     #expect((33_600...33_604).contains(playing.onsets[0]))
   }
 
-  @Test(arguments: [(2, 1), (1, 7), (.infinity, 1)] as [(Float, Float)])
-  func strengthAndSharpnessAreClamped(intensity: Float, sharpness: Float) {
+  @Test(arguments: [(2, 1), (1, 7), (.infinity, 1)] as [(Float, Float)]) func strengthAndSharpnessAreClamped(
+    intensity: Float, sharpness: Float
+  ) {
     func samples(_ intensity: Float, _ sharpness: Float) -> [Float] {
       let playing = ManagerPlaying()
       playing.manager.playTransientEvent(intensity: intensity, sharpness: sharpness)
@@ -51,8 +52,7 @@ import Testing
     #expect(samples(0.5, -3) == samples(0.5, 0))
   }
 
-  @Test(arguments: [-1, 0, .nan, -.infinity] as [Float])
-  func noStrengthIsSilence(intensity: Float) {
+  @Test(arguments: [-1, 0, .nan, -.infinity] as [Float]) func noStrengthIsSilence(intensity: Float) {
     playing.manager.playTransientEvent(intensity: intensity, sharpness: 0.5)
     playing.advance(0.2)
     #expect(playing.peak(0, 0.2) == 0)
@@ -103,8 +103,7 @@ import Testing
   @Test func anEngineGoesWithItsManager() {
     weak var engine: CHHapticEngine?
     do {
-      let source = EngineProvider { [device = playing.device, engines = playing.engines] in
-        try engines.make(on: device)
+      let source = EngineProvider { [device = playing.device, engines = playing.engines] in try engines.make(on: device)
       }
       let manager = HapticManager(engineSource: source, store: SettingMemory())
       for _ in 0..<10 { manager.play("heartbeat") }
@@ -119,17 +118,14 @@ import Testing
   @Test(
     arguments: zip(
       [
-        { $0.playEarthquakeSplash() }, { $0.playEarthquakeSimulation() },
-        { $0.playCorrectAnswer() }, { $0.playWrongAnswer() }, { $0.playPerfectScore() },
-        { $0.playEncouragement() },
+        { $0.playEarthquakeSplash() }, { $0.playEarthquakeSimulation() }, { $0.playCorrectAnswer() },
+        { $0.playWrongAnswer() }, { $0.playPerfectScore() }, { $0.playEncouragement() },
       ] as [@MainActor @Sendable (HapticManager) -> Void],
       [
-        "earthquake-splash", "earthquake-simulation", "correct-answer", "wrong-answer",
-        "perfect-score", "encouragement",
-      ]))
-  func aDrillsCallIsItsPattern(
-    call: @MainActor @Sendable (HapticManager) -> Void, name: String
-  ) {
+        "earthquake-splash", "earthquake-simulation", "correct-answer", "wrong-answer", "perfect-score",
+        "encouragement",
+      ])) func aDrillsCallIsItsPattern(call: @MainActor @Sendable (HapticManager) -> Void, name: String)
+  {
     let named = ManagerPlaying()
     named.manager.play(name)
     named.advance(4.2)

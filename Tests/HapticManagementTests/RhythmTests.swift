@@ -6,8 +6,7 @@ import Testing
 
   /// Whether a rhythm sounds as lone taps do that are started at frames.
   private func expect(
-    _ style: String, at frames: [Int], _ rhythm: (HapticManager) -> Void,
-    location: SourceLocation = #_sourceLocation
+    _ style: String, at frames: [Int], _ rhythm: (HapticManager) -> Void, location: SourceLocation = #_sourceLocation
   ) {
     rhythm(playing.manager)
     playing.advance(1)
@@ -23,13 +22,9 @@ import Testing
     #expect((0...4).contains(playing.onsets[0]))
   }
 
-  @Test func aDoubleTapIsATenthOfASecondWide() {
-    expect("medium", at: [0, 4_800]) { $0.doubleTap() }
-  }
+  @Test func aDoubleTapIsATenthOfASecondWide() { expect("medium", at: [0, 4_800]) { $0.doubleTap() } }
 
-  @Test func aTripleTapHurries() {
-    expect("medium", at: [0, 4_800, 8_400]) { $0.tripleTap() }
-  }
+  @Test func aTripleTapHurries() { expect("medium", at: [0, 4_800, 8_400]) { $0.tripleTap() } }
 
   @Test func aSuccessRhythmEndsHeavily() {
     playing.manager.successRhythm()
@@ -38,9 +33,7 @@ import Testing
     #expect(playing.distance(from: taps) < 1e-4)
   }
 
-  @Test func aPulseIsOneLightTapUnlessToldOtherwise() {
-    expect("light", at: [0]) { $0.pulse() }
-  }
+  @Test func aPulseIsOneLightTapUnlessToldOtherwise() { expect("light", at: [0]) { $0.pulse() } }
 
   @Test func pulsesAreAQuarterOfASecondApart() {
     expect("light", at: [0, 12_000, 24_000, 36_000]) { $0.pulse(count: 4) }
@@ -58,8 +51,9 @@ import Testing
     expect("heavy", at: [0, 7_200, 14_400]) { $0.triggerPattern([300, 0, 150], style: .heavy) }
   }
 
-  @Test(arguments: [[], [-1], [.nan], [.infinity], [60_001]] as [[Double]])
-  func timesThatCannotBeAreLeftOut(timings: [Double]) {
+  @Test(arguments: [[], [-1], [.nan], [.infinity], [60_001]] as [[Double]]) func timesThatCannotBeAreLeftOut(
+    timings: [Double]
+  ) {
     playing.manager.triggerPattern(timings)
     playing.advance(0.1)
     #expect(playing.engines.count == 0)
@@ -87,8 +81,7 @@ import Testing
     #expect(playing.distance(from: taps) < 1e-4)
   }
 
-  @Test(arguments: FeedbackType.allCases)
-  func everyTypeIsHeard(type: FeedbackType) {
+  @Test(arguments: FeedbackType.allCases) func everyTypeIsHeard(type: FeedbackType) {
     playing.manager.play(type)
     playing.advance(0.6)
     #expect(playing.peak(0, 0.6) > 0.02)

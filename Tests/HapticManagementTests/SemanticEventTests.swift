@@ -4,9 +4,7 @@ import Testing
 @MainActor @Suite struct SemanticEventTests {
   let playing = ManagerPlaying()
 
-  @Test(
-    arguments: zip(
-      SemanticEvent.allCases, [[0], [0, 7_200], [0], [0, 9_600], [0, 4_800], [0]] as [[Int]]))
+  @Test(arguments: zip(SemanticEvent.allCases, [[0], [0, 7_200], [0], [0, 9_600], [0, 4_800], [0]] as [[Int]]))
   func everyEventHasItsTaps(event: SemanticEvent, taps: [Int]) {
     playing.manager.trigger(event)
     playing.advance(0.5)

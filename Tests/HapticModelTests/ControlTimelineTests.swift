@@ -27,14 +27,12 @@ struct ControlTimelineTests {
     mutating func pattern() -> HapticPattern {
       var pattern = HapticPattern()
       for _ in 0..<Int(next() * 4) {
-        pattern.parameters.append(
-          DynamicParameter(id: .hapticIntensityControl, value: value(), time: time()))
+        pattern.parameters.append(DynamicParameter(id: .hapticIntensityControl, value: value(), time: time()))
       }
       for _ in 0..<Int(next() * 4) {
         var curve = ParameterCurve(id: .hapticIntensityControl, time: time(), controlPoints: [])
         for _ in 0..<Int(next() * 6) {
-          curve.controlPoints.append(
-            .init(time: next() < 0.02 ? .nan : time(), value: value()))
+          curve.controlPoints.append(.init(time: next() < 0.02 ? .nan : time(), value: value()))
         }
         pattern.curves.append(curve)
       }
@@ -48,17 +46,16 @@ struct ControlTimelineTests {
     var inForce: (time: Double, isCurve: Int, index: Int, value: Double)?
     func consider(_ start: Double, _ isCurve: Int, _ index: Int, _ value: Double) {
       guard start <= time else { return }
-      if let last = inForce, (last.time, last.isCurve, last.index) > (start, isCurve, index) {
-        return
-      }
+      if let last = inForce, (last.time, last.isCurve, last.index) > (start, isCurve, index) { return }
       inForce = (start, isCurve, index, value)
     }
     for (index, parameter) in pattern.parameters.enumerated() {
       consider(parameter.time, 0, index, clamped(parameter.value))
     }
     for (index, curve) in pattern.curves.enumerated() {
-      let points = curve.controlPoints.filter { !$0.time.isNaN }.enumerated()
-        .sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }.map(\.element)
+      let points = curve.controlPoints.filter { !$0.time.isNaN }.enumerated().sorted {
+        ($0.element.time, $0.offset) < ($1.element.time, $1.offset)
+      }.map(\.element)
       guard let first = points.first else { continue }
       var value = clamped(first.value)
       for (from, to) in zip(points, points.dropFirst()) where curve.time + to.time <= time {
@@ -97,8 +94,7 @@ struct ControlTimelineTests {
       let pattern = chance.pattern()
       let rate = [8_000.0, 44_100, 48_000, 192_000][round % 4]
       let seconds = ControlTimeline(of: .hapticIntensityControl, in: pattern)
-      let frames = ControlTimeline(
-        of: .hapticIntensityControl, in: pattern, grid: .frames(rate: rate))
+      let frames = ControlTimeline(of: .hapticIntensityControl, in: pattern, grid: .frames(rate: rate))
       for _ in 0..<20 {
         let frame = (chance.next() * 4 * rate).rounded()
         if abs(seconds.value(at: frame / rate) - frames.value(at: frame)) > 0.02 { farCount += 1 }

@@ -14,8 +14,7 @@ import Testing
     return 2 * (real * real + imaginary * imaginary).squareRoot() / Double(samples.count)
   }
 
-  @Test(arguments: [(50.0, 1.0), (40, 0.1), (120, 2)])
-  func allOfItIsInItsBand(center: Double, bandwidth: Double) {
+  @Test(arguments: [(50.0, 1.0), (40, 0.1), (120, 2)]) func allOfItIsInItsBand(center: Double, bandwidth: Double) {
     let noise = SampledSignal.noise(center: center, bandwidth: bandwidth, rate: 2_000, seed: 3)
     #expect(noise.samples.count == 8_000)
     #expect(noise.samples.map(abs).max() == 1)
@@ -44,9 +43,7 @@ import Testing
 
   @Test func itBeginsAndEndsNearZero() {
     for seed in 0..<10 {
-      let samples = SampledSignal.noise(
-        center: 90, bandwidth: 2, rate: 48_000, seed: UInt64(seed)
-      ).samples
+      let samples = SampledSignal.noise(center: 90, bandwidth: 2, rate: 48_000, seed: UInt64(seed)).samples
       #expect(abs(samples[0]) < 0.01 && abs(samples[samples.count - 1]) < 0.01)
     }
   }

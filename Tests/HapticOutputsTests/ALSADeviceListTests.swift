@@ -17,9 +17,7 @@ import Testing
     #expect(!null.isBusy)
     let abilities = try #require(null.capabilities)
     #expect(
-      abilities.rates == [
-        8_000, 11_025, 16_000, 22_050, 32_000, 44_100, 48_000, 88_200, 96_000, 176_400, 192_000,
-      ])
+      abilities.rates == [8_000, 11_025, 16_000, 22_050, 32_000, 44_100, 48_000, 88_200, 96_000, 176_400, 192_000])
     #expect(abilities.channelCounts == Array(1...64))
     #expect(abilities.encodings == SampleEncoding.allCases)
     #expect(abilities.periodLengths.contains(64))

@@ -8,13 +8,10 @@ import Testing
 @Suite struct BackendTests {
   private let outputs = OutputRegistry.standard
 
-  @Test func formsAreThoseOfEveryBackend() {
-    #expect(outputs.forms == ["alsa:DEVICE", "wav:FILE", "null"])
-  }
+  @Test func formsAreThoseOfEveryBackend() { #expect(outputs.forms == ["alsa:DEVICE", "wav:FILE", "null"]) }
 
   /// ALSA has a null device of its own, which keeps its name.
-  @Test(arguments: ["null", "alsa:null"])
-  func aNameWithoutASchemeIsADevice(word: String) throws {
+  @Test(arguments: ["null", "alsa:null"]) func aNameWithoutASchemeIsADevice(word: String) throws {
     let output = try outputs.open(word, OutputRequest(channels: .exactly(3)))
     #expect(output.sink is ALSASink)
     #expect(output.name == "null")
@@ -27,23 +24,17 @@ import Testing
 
   @Test func aRequestReachesTheDevice() throws {
     let output = try outputs.open(
-      "null",
-      OutputRequest(
-        rate: 44_100, channels: .exactly(1), encoding: "s24_3", periodSize: 128, bufferSize: 512))
+      "null", OutputRequest(rate: 44_100, channels: .exactly(1), encoding: "s24_3", periodSize: 128, bufferSize: 512))
     #expect(output.encoding == "s24_3")
-    #expect(
-      output.format == SinkFormat(rate: 44_100, channelCount: 1, periodSize: 128, bufferSize: 512))
+    #expect(output.format == SinkFormat(rate: 44_100, channelCount: 1, periodSize: 128, bufferSize: 512))
     #expect(!output.isHardware)
   }
 
-  private func kind(_ word: String, _ request: OutputRequest = OutputRequest()) -> OutputError.Kind?
-  {
+  private func kind(_ word: String, _ request: OutputRequest = OutputRequest()) -> OutputError.Kind? {
     do throws(OutputError) {
       _ = try outputs.open(word, request)
       return nil
-    } catch {
-      return error.kind
-    }
+    } catch { return error.kind }
   }
 
   @Test func whatCannotBeOpenedHasAKind() {
@@ -59,13 +50,11 @@ import Testing
   @Test(arguments: [
     (ALSAError.Kind.deviceBusy, OutputError.Kind.busy), (.noSuchDevice, .notFound),
     (.deviceDisconnected, .disconnected), (.serverUnavailable, .serverUnavailable),
-    (.permissionDenied, .permissionDenied), (.notPlayback, .notPlayback), (.notCapture, .other),
-    (.overrun, .other), (.unsupportedFormat, .unsupportedFormat), (.other, .other),
-  ])
-  func errorsOfDevicesKeepTheirKind(kind: ALSAError.Kind, wanted: OutputError.Kind) {
+    (.permissionDenied, .permissionDenied), (.notPlayback, .notPlayback), (.notCapture, .other), (.overrun, .other),
+    (.unsupportedFormat, .unsupportedFormat), (.other, .other),
+  ]) func errorsOfDevicesKeepTheirKind(kind: ALSAError.Kind, wanted: OutputError.Kind) {
     #expect(
-      OutputError(ALSAError(kind: kind, device: "hw:1", description: "d"))
-        == OutputError(wanted, output: "hw:1", "d"))
+      OutputError(ALSAError(kind: kind, device: "hw:1", description: "d")) == OutputError(wanted, output: "hw:1", "d"))
   }
 
   @Test func outputsAreListed() {
@@ -87,8 +76,7 @@ import Testing
     }
     let backend = SoundFileBackend()
     for (number, encoding) in [(1, nil), (2, "float")] {
-      let output = try backend.open(
-        paths[1], OutputRequest(rate: 8_000, encoding: encoding), time: VirtualTimeSource())
+      let output = try backend.open(paths[1], OutputRequest(rate: 8_000, encoding: encoding), time: VirtualTimeSource())
       #expect(output.name == paths[number])
       #expect(output.encoding == encoding ?? "s16")
       let wake = WakeSignal()

@@ -10,9 +10,7 @@ import Testing
     do {
       try make()
       return nil
-    } catch {
-      return error as? ALSAError
-    }
+    } catch { return error as? ALSAError }
   }
 
   @Test func aDeviceWithoutAPaceIsReadAsTimeGoesBy() throws {
@@ -33,8 +31,7 @@ import Testing
   @Test func lostFramesEndARecording() throws {
     let time = VirtualTimeSource()
     let overrun = PCMInterception(result: { $0 == .read ? Int(-EPIPE) : nil })
-    let capture = try ALSACapture(
-      "null", rate: 8_000, channelCount: 1, timekeeper: time, interception: overrun)
+    let capture = try ALSACapture("null", rate: 8_000, channelCount: 1, timekeeper: time, interception: overrun)
     try capture.start()
     var none: [PollDescriptor] = []
     time.wait(for: &none, timeout: .seconds(1))
@@ -50,23 +47,14 @@ import Testing
     (
       EBUSY, ALSAError.Kind.deviceBusy,
       "device busy: another program records from it; close that program or choose another device"
-    ),
-    (
-      EACCES, .permissionDenied,
-      "permission denied; this user must be in the group 'audio' to record from it"
-    ),
-    (
-      ENOENT, .noSuchDevice,
-      "no such device; run 'aplay -L' to list devices"
-    ),
-  ])
-  func whatStandsInTheWayIsTold(code: Int32, kind: ALSAError.Kind, text: String) {
+    ), (EACCES, .permissionDenied, "permission denied; this user must be in the group 'audio' to record from it"),
+    (ENOENT, .noSuchDevice, "no such device; run 'aplay -L' to list devices"),
+  ]) func whatStandsInTheWayIsTold(code: Int32, kind: ALSAError.Kind, text: String) {
     let blocked = PCMInterception(open: { _ in .refused(code) })
     #expect(
       refusal {
         _ = try ALSACapture(
-          "hw:9", rate: 8_000, channelCount: 1, timekeeper: VirtualTimeSource(),
-          interception: blocked)
+          "hw:9", rate: 8_000, channelCount: 1, timekeeper: VirtualTimeSource(), interception: blocked)
       } == ALSAError(kind: kind, device: "hw:9", description: text))
   }
 

@@ -10,9 +10,8 @@ import Testing
   private let wake = WakeSignal()
 
   /// What 2 000 stereo frames become.
-  private func play(
-    _ samples: [Float], _ encoding: SampleEncoding, _ access: PCMAccess, period: Int
-  ) throws -> [UInt8] {
+  private func play(_ samples: [Float], _ encoding: SampleEncoding, _ access: PCMAccess, period: Int) throws -> [UInt8]
+  {
     let path = "/tmp/temblor-\(getpid())-\(UInt64.random(in: 0 ... .max)).raw"
     defer { unsafe unlink(path) }
     var request = PCMRequest(device: "file:'\(path)',raw")
@@ -45,16 +44,15 @@ import Testing
     return count < 0 ? nil : Array(bytes[..<count])
   }
 
-  @Test(arguments: SampleEncoding.allCases, PCMAccess.allCases)
-  func getsTheVeryBytesOfTheEncoder(encoding: SampleEncoding, access: PCMAccess) throws {
+  @Test(arguments: SampleEncoding.allCases, PCMAccess.allCases) func getsTheVeryBytesOfTheEncoder(
+    encoding: SampleEncoding, access: PCMAccess
+  ) throws {
     let samples = (0..<4_000).map { Float($0) / 4_000 - 0.5 }
     var expected = [UInt8](repeating: 0, count: samples.count * encoding.byteCount)
     var span = expected.mutableSpan
     var raw = unsafe span.mutableBytes
     var encoder = SampleEncoder(encoding)
     encoder.encode(samples.span, into: &raw)
-    for period in [64, 240] {
-      #expect(try play(samples, encoding, access, period: period) == expected)
-    }
+    for period in [64, 240] { #expect(try play(samples, encoding, access, period: period) == expected) }
   }
 }

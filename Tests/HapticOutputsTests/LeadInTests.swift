@@ -23,8 +23,7 @@ import Testing
     #expect(playback.run(until: .seconds(1)))
     #expect(
       playback.heard.prefix(2) == [
-        Stretch(start: 0, first: nil, count: silence),
-        Stretch(start: silence, first: 0, count: 24_000 - silence),
+        Stretch(start: 0, first: nil, count: silence), Stretch(start: silence, first: 0, count: 24_000 - silence),
       ])
     // The clock of what is heard stays behind by the lead-in; what follows the silence comes at its time.
     let last = try #require(playback.heard.last)
@@ -37,8 +36,7 @@ import Testing
   }
 
   /// A sound server that is behind as a stream starts reads that much at once, and drops it.
-  @Test(arguments: [240, 1_000, 12_000, 24_000])
-  func whatAServerSwallowsAtTheStartIsSilence(frameCount: Int) throws {
+  @Test(arguments: [240, 1_000, 12_000, 24_000]) func whatAServerSwallowsAtTheStartIsSilence(frameCount: Int) throws {
     let playback = try playback()
     playback.device.plan(.swallow(frameCount: frameCount), at: .milliseconds(3))
     #expect(playback.run(until: .seconds(2)))
@@ -52,9 +50,7 @@ import Testing
 
   @Test func aDeviceThatRunsDryAtTheStartLosesSilenceOnly() throws {
     let playback = try playback()
-    for milliseconds in [2, 9, 30, 47] {
-      playback.device.plan(.underrun, at: .milliseconds(milliseconds))
-    }
+    for milliseconds in [2, 9, 30, 47] { playback.device.plan(.underrun, at: .milliseconds(milliseconds)) }
     #expect(playback.run(until: .seconds(1)))
     let sound = playback.heard.filter { $0.first != nil }
     #expect(sound.count == 1)
@@ -92,10 +88,7 @@ import Testing
     let playback = try playback(buffer: 9_600)
     #expect(playback.run(until: .seconds(1)))
     #expect(
-      playback.heard == [
-        Stretch(start: 0, first: nil, count: 2_400),
-        Stretch(start: 2_400, first: 0, count: 45_600),
-      ])
+      playback.heard == [Stretch(start: 0, first: nil, count: 2_400), Stretch(start: 2_400, first: 0, count: 45_600)])
   }
 
   /// A server reports what it has taken, before it is heard: silence keeps the stream alive behind the end.

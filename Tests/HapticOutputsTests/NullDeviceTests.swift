@@ -13,16 +13,15 @@ import Testing
     return try ALSASink(request, timekeeper: clock)
   }
 
-  @Test(arguments: PCMAccess.allCases, SampleEncoding.allCases)
-  func grantsWhatIsAskedFor(access: PCMAccess, encoding: SampleEncoding) throws {
+  @Test(arguments: PCMAccess.allCases, SampleEncoding.allCases) func grantsWhatIsAskedFor(
+    access: PCMAccess, encoding: SampleEncoding
+  ) throws {
     let sink = try sink {
       $0.access = access
       $0.encoding = encoding
       $0.channels = .exactly(3)
     }
-    #expect(
-      sink.format
-        == SinkFormat(rate: 48_000, channelCount: 3, periodSize: 240, bufferSize: 960))
+    #expect(sink.format == SinkFormat(rate: 48_000, channelCount: 3, periodSize: 240, bufferSize: 960))
     #expect(sink.granted.access == access)
     #expect(sink.granted.encoding == encoding)
     #expect(sink.granted.isPaced)
@@ -55,8 +54,7 @@ import Testing
     #expect(sink.wait(wake) == .room(frameCount: 960))
     #expect(
       sink.takeEvents() == [
-        SinkEvent(
-          .underrun, cause: .lateDelivery, missedFrameCount: 1_440, text: "buffer underrun")
+        SinkEvent(.underrun, cause: .lateDelivery, missedFrameCount: 1_440, text: "buffer underrun")
       ])
   }
 

@@ -33,19 +33,15 @@ final class Playback {
 
   /// Opens a device; planning makes it fail.
   init(
-    _ change: (inout PCMRequest) -> Void = { _ in },
-    abilities: (inout FaultyDevice.Capabilities) -> Void = { _ in },
+    _ change: (inout PCMRequest) -> Void = { _ in }, abilities: (inout FaultyDevice.Capabilities) -> Void = { _ in },
     results: @escaping @Sendable (PCMCall) -> Int? = { _ in nil }
   ) throws {
     abilities(&device.abilities)
     var request = PCMRequest(device: "faulty")
     change(&request)
     time = DeviceTime(device)
-    sink = try ALSASink(
-      request, timekeeper: time, interception: device.interception(results: results))
-    device.listener = { [unowned self] time, samples, channelCount in
-      hear(time, samples, channelCount)
-    }
+    sink = try ALSASink(request, timekeeper: time, interception: device.interception(results: results))
+    device.listener = { [unowned self] time, samples, channelCount in hear(time, samples, channelCount) }
   }
 
   /// A frame's number as a sample that every encoding but the shortest keeps.
@@ -56,8 +52,7 @@ final class Playback {
     for frame in 0..<(samples.count / channelCount) {
       let value = Int((samples[frame * channelCount] * 8_388_607).rounded())
       let number = value == 0 ? nil : value - 1
-      if let last = heard.last, last.start + last.count == start + frame,
-        last.first.map({ $0 + last.count }) == number
+      if let last = heard.last, last.start + last.count == start + frame, last.first.map({ $0 + last.count }) == number
       {
         heard[heard.count - 1].count += 1
       } else {

@@ -31,8 +31,7 @@ import Testing
         code: Bool.random(using: &chance) ? ENODEV : EBUSY)
     case 6:
       .shortTransfers(
-        frameCount: Int.random(in: 1...300, using: &chance),
-        count: Int.random(in: 1...50, using: &chance))
+        frameCount: Int.random(in: 1...300, using: &chance), count: Int.random(in: 1...50, using: &chance))
     case 7:
       .failTransfers(
         code: [EPIPE, EAGAIN, EINTR, ESTRPIPE, EIO].randomElement(using: &chance) ?? EIO,
@@ -45,8 +44,7 @@ import Testing
   }
 
   /// For forty seconds something goes wrong every quarter of a second; then a second of peace.
-  @Test(arguments: 1...8)
-  func everyFrameHeardIsHeardInTime(seed: Int) throws {
+  @Test(arguments: 1...8) func everyFrameHeardIsHeardInTime(seed: Int) throws {
     var chance = Chance(state: UInt64(seed))
     let period = [64, 128, 240, 441].randomElement(using: &chance) ?? 64
     let buffer = period * Int.random(in: 2...6, using: &chance)
@@ -55,8 +53,7 @@ import Testing
         $0.periodSize = period
         $0.bufferSize = buffer
         $0.access = PCMAccess.allCases.randomElement(using: &chance)
-      },
-      abilities: { $0.drift = Int.random(in: -200...200, using: &chance) })
+      }, abilities: { $0.drift = Int.random(in: -200...200, using: &chance) })
     let format = playback.sink.format
     var moment = Duration.milliseconds(500)
     while moment < .seconds(40) {
@@ -68,9 +65,7 @@ import Testing
       last += .milliseconds(Int.random(in: 20...3_000, using: &chance))
       try #require(playback.run(until: last))
       // The thread is late now and then.
-      if Bool.random(using: &chance) {
-        playback.time.pass(.milliseconds(Int.random(in: 0...80, using: &chance)))
-      }
+      if Bool.random(using: &chance) { playback.time.pass(.milliseconds(Int.random(in: 0...80, using: &chance))) }
     }
     #expect(playback.sink.format == format)
     // What the device had when it stood still is heard late; what comes after it is not. The device's

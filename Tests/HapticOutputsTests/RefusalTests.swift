@@ -7,8 +7,7 @@ import Testing
 
 @Suite struct RefusalTests {
   private func refusal(
-    _ change: (inout PCMRequest) -> Void,
-    abilities: (inout FaultyDevice.Capabilities) -> Void = { _ in },
+    _ change: (inout PCMRequest) -> Void, abilities: (inout FaultyDevice.Capabilities) -> Void = { _ in },
     results: @escaping @Sendable (PCMCall) -> Int? = { _ in nil }
   ) -> ALSAError? {
     do {
@@ -47,12 +46,12 @@ import Testing
         $0.channels = .exactly(3)
       } abilities: {
         $0.channelCounts = [2, 4, 8]
-      }?.description
-        == "does not support 3 channels; supported: 2, 4 and 8 channels")
+      }?.description == "does not support 3 channels; supported: 2, 4 and 8 channels")
   }
 
-  @Test(arguments: [(1, 2), (2, 2), (3, 4), (8, 8), (9, 8)])
-  func enoughChannelsAreTaken(wanted: Int, granted: Int) throws {
+  @Test(arguments: [(1, 2), (2, 2), (3, 4), (8, 8), (9, 8)]) func enoughChannelsAreTaken(wanted: Int, granted: Int)
+    throws
+  {
     let playback = try Playback {
       $0.channels = .atLeast(wanted)
     } abilities: {
@@ -67,8 +66,7 @@ import Testing
         $0.encoding = .float
       } abilities: {
         $0.encodings = [.s16, .s32]
-      }?.description
-        == "does not support float samples; supported: s32, s16")
+      }?.description == "does not support float samples; supported: s32, s16")
     #expect(
       refusal { _ in
       } abilities: {
@@ -76,8 +74,7 @@ import Testing
       } != nil)
   }
 
-  @Test(arguments: SampleEncoding.allCases)
-  func whatTheDeviceHasIsTaken(encoding: SampleEncoding) throws {
+  @Test(arguments: SampleEncoding.allCases) func whatTheDeviceHasIsTaken(encoding: SampleEncoding) throws {
     let playback = try Playback(abilities: { $0.encodings = [encoding, .s16] })
     #expect(playback.sink.granted.encoding == encoding)
   }
@@ -111,22 +108,19 @@ import Testing
   }
 
   @Test(arguments: [
-    (EBUSY, ALSAError.Kind.deviceBusy), (ENOENT, .noSuchDevice), (ENODEV, .noSuchDevice),
-    (EACCES, .permissionDenied), (EPERM, .permissionDenied), (ECONNREFUSED, .serverUnavailable),
-    (ENOMEM, .other),
-  ])
-  func refusedOpeningHasAKind(code: Int32, kind: ALSAError.Kind) {
+    (EBUSY, ALSAError.Kind.deviceBusy), (ENOENT, .noSuchDevice), (ENODEV, .noSuchDevice), (EACCES, .permissionDenied),
+    (EPERM, .permissionDenied), (ECONNREFUSED, .serverUnavailable), (ENOMEM, .other),
+  ]) func refusedOpeningHasAKind(code: Int32, kind: ALSAError.Kind) {
     let interception = PCMInterception(open: { _ in .refused(code) })
     let error = #expect(throws: ALSAError.self) {
-      try ALSASink(
-        PCMRequest(device: "no-such-device"), timekeeper: ClockTime(), interception: interception)
+      try ALSASink(PCMRequest(device: "no-such-device"), timekeeper: ClockTime(), interception: interception)
     }
     #expect(error?.kind == kind)
     #expect(error?.device == "no-such-device")
   }
 
-  @Test(arguments: ["no-such-device", "hw:31", "hw:Nowhere", "plughw:31,7"])
-  func unknownDevicesAreAbsent(name: String) {
+  @Test(arguments: ["no-such-device", "hw:31", "hw:Nowhere", "plughw:31,7"]) func unknownDevicesAreAbsent(name: String)
+  {
     let error = #expect(throws: ALSAError.self) { try ALSASink(PCMRequest(device: name)) }
     #expect(error?.kind == .noSuchDevice)
   }
@@ -135,35 +129,26 @@ import Testing
   @Test func recordersAreNoPlayers() {
     let interception = PCMInterception(open: { _ in .refused(ENOENT) })
     let error = #expect(throws: ALSAError.self) {
-      try ALSASink(
-        PCMRequest(device: "null"), timekeeper: ClockTime(), interception: interception)
+      try ALSASink(PCMRequest(device: "null"), timekeeper: ClockTime(), interception: interception)
     }
-    #expect(
-      error
-        == ALSAError(
-          kind: .notPlayback, device: "null",
-          description: "capture only; choose another device"))
+    #expect(error == ALSAError(kind: .notPlayback, device: "null", description: "capture only; choose another device"))
   }
 
   @Test func jackWithoutItsServerIsTold() {
     let interception = PCMInterception(open: { _ in .refused(ENOENT) })
     let error = #expect(throws: ALSAError.self) {
-      try ALSASink(
-        PCMRequest(device: "jack"), timekeeper: ClockTime(), interception: interception)
+      try ALSASink(PCMRequest(device: "jack"), timekeeper: ClockTime(), interception: interception)
     }
     #expect(
       error
         == ALSAError(
-          kind: .serverUnavailable, device: "jack",
-          description: "the sound server does not respond; start it"))
+          kind: .serverUnavailable, device: "jack", description: "the sound server does not respond; start it"))
   }
 
   @Test func failedCallsAreNamed() {
     #expect(
       refusal({ _ in }, results: { $0 == .hardwareParameters ? -Int(EPROTO) : nil })
-        == ALSAError(
-          kind: .other, device: "faulty",
-          description: "snd_pcm_hw_params failed: Protocol error"))
+        == ALSAError(kind: .other, device: "faulty", description: "snd_pcm_hw_params failed: Protocol error"))
   }
 
   @Test func aLackOfMemorySaysWhatHelps() {
@@ -171,7 +156,6 @@ import Testing
       refusal({ _ in }, results: { $0 == .hardwareParameters ? -Int(ENOMEM) : nil })
         == ALSAError(
           kind: .other, device: "faulty",
-          description:
-            "the system has no memory for this; use a smaller buffer or close other programs"))
+          description: "the system has no memory for this; use a smaller buffer or close other programs"))
   }
 }

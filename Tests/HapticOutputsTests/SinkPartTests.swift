@@ -8,9 +8,7 @@ import Testing
     queue.add(.underrun, missedFrameCount: 3, text: "a")
     queue.add(.disconnected, text: "b")
     #expect(
-      queue.take() == [
-        SinkEvent(.underrun, missedFrameCount: 3, text: "a"), SinkEvent(.disconnected, text: "b"),
-      ])
+      queue.take() == [SinkEvent(.underrun, missedFrameCount: 3, text: "a"), SinkEvent(.disconnected, text: "b")])
     #expect(queue.take() == [])
   }
 
@@ -40,8 +38,7 @@ import Testing
 }
 
 @Suite struct FrameTimeTests {
-  @Test(arguments: [8_000.0, 44_100, 48_000, 192_000])
-  func framesSurviveTheWayThroughTime(rate: Double) {
+  @Test(arguments: [8_000.0, 44_100, 48_000, 192_000]) func framesSurviveTheWayThroughTime(rate: Double) {
     let time = FrameTime(rate: rate)
     for count in [-960, -1, 0, 1, 2, 7, 441, 65_536, 1_000_003] {
       #expect(time.frameCount(in: time.duration(of: count)) == count)

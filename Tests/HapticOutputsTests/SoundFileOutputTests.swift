@@ -10,17 +10,13 @@ import Testing
 @Suite struct SoundFileOutputTests {
   private let hum = HapticPattern(events: [
     HapticEvent(
-      kind: .hapticContinuous, time: 0, duration: 0.05,
-      parameters: [.hapticIntensity: 1, .hapticSharpness: 0.5])
+      kind: .hapticContinuous, time: 0, duration: 0.05, parameters: [.hapticIntensity: 1, .hapticSharpness: 0.5])
   ])
-  private let format = SinkFormat(
-    rate: 48_000, channelCount: 2, periodSize: 240, bufferSize: 480)
+  private let format = SinkFormat(rate: 48_000, channelCount: 2, periodSize: 240, bufferSize: 480)
   private let floats = SoundFileFormat(container: .wav, samples: .float)
 
   /// Plays the pattern through a sink, 0.1 s in all.
-  private func play(
-    into sink: any AudioSink, time: VirtualTimeSource, recording: RecordingBuffer? = nil
-  ) throws {
+  private func play(into sink: any AudioSink, time: VirtualTimeSource, recording: RecordingBuffer? = nil) throws {
     let engine = PlaybackEngine(routing: OutputRouting(channelCount: 2))
     let loop = RenderLoop(engine: engine, sink: sink, time: time)
     loop.recording = recording
@@ -37,8 +33,7 @@ import Testing
     try play(into: memory, time: time)
     let file = ScratchFile()
     let fileTime = VirtualTimeSource()
-    let sink = try SoundFileSink(
-      format, to: file.descriptor, path: "a.wav", storedAs: floats, time: fileTime)
+    let sink = try SoundFileSink(format, to: file.descriptor, path: "a.wav", storedAs: floats, time: fileTime)
     try play(into: sink, time: fileTime)
     let sound = try file.sound()
     #expect(sound.rate == 48_000)
@@ -52,8 +47,7 @@ import Testing
   @Test func missedTimeIsSilenceInTheFile() throws {
     let time = VirtualTimeSource()
     let file = ScratchFile()
-    let sink = try SoundFileSink(
-      format, to: file.descriptor, path: "a.wav", storedAs: floats, time: time)
+    let sink = try SoundFileSink(format, to: file.descriptor, path: "a.wav", storedAs: floats, time: time)
     let wake = WakeSignal()
     #expect(sink.wait(wake) == .room(frameCount: 480))
     sink.write([Float](repeating: 0.5, count: 960).span)
@@ -74,8 +68,7 @@ import Testing
     sink.write([Float](repeating: 0.5, count: 960).span)
     #expect(
       sink.takeEvents() == [
-        SinkEvent(
-          .failed, text: "a.wav: the disk is full; free some space or choose another folder")
+        SinkEvent(.failed, text: "a.wav: the disk is full; free some space or choose another folder")
       ])
     #expect(sink.wait(wake) == .ended)
   }
@@ -85,8 +78,7 @@ import Testing
     let memory = MemorySink(format, time: time)
     let recording = RecordingBuffer(format)
     let file = ScratchFile()
-    let writer = try RecordingWriter(
-      recording, rate: 48_000, to: file.descriptor, path: "a.wav", storedAs: floats)
+    let writer = try RecordingWriter(recording, rate: 48_000, to: file.descriptor, path: "a.wav", storedAs: floats)
     try play(into: memory, time: time, recording: recording)
     let outcome = try #require(writer.finish())
     #expect(outcome == .init(frameCount: Int64(memory.samples.count / 2)))
@@ -100,9 +92,9 @@ import Testing
     let memory = MemorySink(format, time: time)
     let recording = RecordingBuffer(format)
     let told = Mutex<[SoundFileError]>([])
-    let writer = try RecordingWriter(
-      recording, rate: 48_000, to: file.descriptor, path: "a.wav", storedAs: floats
-    ) { error in told.withLock { $0.append(error) } }
+    let writer = try RecordingWriter(recording, rate: 48_000, to: file.descriptor, path: "a.wav", storedAs: floats) {
+      error in told.withLock { $0.append(error) }
+    }
     file.fill()
     try play(into: memory, time: time, recording: recording)
     let outcome = try #require(writer.finish())
@@ -133,9 +125,7 @@ final class ScratchFile {
     _ = unsafe fstat(descriptor, &own)
     for number in Int32(3)..<1_024 {
       var other = stat()
-      guard unsafe fstat(number, &other) == 0, other.st_dev == own.st_dev,
-        other.st_ino == own.st_ino
-      else { continue }
+      guard unsafe fstat(number, &other) == 0, other.st_dev == own.st_dev, other.st_ino == own.st_ino else { continue }
       dup2(full, number)
     }
     close(full)

@@ -11,9 +11,7 @@ import Testing
   private func waiting(for player: PatternPlayer) async -> Task<Void, Never> {
     let before = player.core.withState { $0.waiterSerial }
     let task = Task { await player.finished }
-    while player.core.withState({ $0.waiterSerial == before }), !Task.isCancelled {
-      await Task.yield()
-    }
+    while player.core.withState({ $0.waiterSerial == before }), !Task.isCancelled { await Task.yield() }
     return task
   }
 
@@ -108,8 +106,7 @@ import Testing
   @Test func startsOnAnotherThreadNeverSeemEnds() async throws {
     let engine = PlaybackEngine()
     let sink = NullSink(
-      SinkFormat(rate: engine.rate, channelCount: 1, periodSize: 64, bufferSize: 256),
-      time: VirtualTimeSource())
+      SinkFormat(rate: engine.rate, channelCount: 1, periodSize: 64, bufferSize: 256), time: VirtualTimeSource())
     let playback = LivePlayback(engine, sink: sink)
     let player = try engine.player(for: taps([0]))
     for count in 1...40 {

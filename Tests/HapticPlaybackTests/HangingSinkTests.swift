@@ -56,8 +56,7 @@ import Testing
     init() { (stream, continuation) = AsyncStream.makeStream(of: LivePlayback.Event.self) }
   }
 
-  @Test(arguments: Call.allCases)
-  func stoppingNeverWaitsForACallThatHangs(call: Call) async throws {
+  @Test(arguments: Call.allCases) func stoppingNeverWaitsForACallThatHangs(call: Call) async throws {
     let release = WakeSignal()
     let engine = PlaybackEngine(routing: OutputRouting(channelCount: 1))
     let events = Events()
@@ -69,13 +68,10 @@ import Testing
     var iterator = events.stream.makeAsyncIterator()
     if call != .finish {
       let first = await iterator.next()
-      #expect(
-        first == .notice(SinkEvent(.unresponsive, text: "the device does not respond")))
+      #expect(first == .notice(SinkEvent(.unresponsive, text: "the device does not respond")))
     }
     #expect(!playback.stop(within: .milliseconds(300)))
-    while let event = await iterator.next() {
-      if case .notice(let notice) = event { told.append(notice) }
-    }
+    while let event = await iterator.next() { if case .notice(let notice) = event { told.append(notice) } }
     let last = try #require(told.last)
     #expect(last.kind == .failed)
     #expect(last.text == "the device does not respond; it was left without being closed")
@@ -85,8 +81,7 @@ import Testing
     release.raise()
   }
 
-  @Test(arguments: [Call.wait, .write])
-  func theSuccessorGoesOnInTime(call: Call) async throws {
+  @Test(arguments: [Call.wait, .write]) func theSuccessorGoesOnInTime(call: Call) async throws {
     let release = WakeSignal()
     let engine = PlaybackEngine(routing: OutputRouting(channelCount: 1))
     let player = try engine.player(for: taps([0]))

@@ -9,19 +9,16 @@ import Testing
     HapticEvent(kind: .hapticContinuous, time: 0, duration: 0.4),
     HapticEvent(kind: .audioContinuous, time: 0, duration: 0.4),
   ])
-  private let routing = OutputRouting(channels: [
-    .init(hapticBus: 0), .init(hapticBus: 1), .init(audio: .both),
-  ])
+  private let routing = OutputRouting(channels: [.init(hapticBus: 0), .init(hapticBus: 1), .init(audio: .both)])
 
   /// The channels of a third of a second, with something done at the start.
-  private func play(
-    shares: [SendAutomation] = [], _ body: (PatternPlayer) throws -> Void = { _ in }
-  ) throws -> [[Float]] {
+  private func play(shares: [SendAutomation] = [], _ body: (PatternPlayer) throws -> Void = { _ in }) throws
+    -> [[Float]]
+  {
     let engine = PlaybackEngine(routing: routing)
     let playback = VirtualPlayback(engine)
     let plan = try RenderPlan(compiling: pattern)
-    let player = try engine.player(
-      for: [plan, plan], duration: pattern.duration, shares: shares)
+    let player = try engine.player(for: [plan, plan], duration: pattern.duration, shares: shares)
     try body(player)
     try player.start(at: .frame(1_000))
     playback.advance(seconds: 0.3)
@@ -35,8 +32,7 @@ import Testing
     ]
     let played = try play(shares: shares)
     let plan = try RenderPlan(compiling: pattern)
-    var renderer = Renderer(
-      plans: [plan, plan], shares: shares, settings: RenderSettings(routing: routing))
+    var renderer = Renderer(plans: [plan, plan], shares: shares, settings: RenderSettings(routing: routing))
     var samples = [Float](repeating: 0, count: 12_000 * 3)
     do {
       var span = samples.mutableSpan
@@ -58,9 +54,7 @@ import Testing
 
   @Test func aMoveAtAFrameMovesNothingBeforeIt() throws {
     let plain = try play()
-    let moved = try play {
-      try $0.setSendGains([[0.8, 0.2], [0.5, 0.5], [0, 1]], over: 0.02, at: .frame(7_000))
-    }
+    let moved = try play { try $0.setSendGains([[0.8, 0.2], [0.5, 0.5], [0, 1]], over: 0.02, at: .frame(7_000)) }
     let first = 7_000 + latency
     #expect(moved[0][...first] == plain[0][...first])
     #expect(moved[1][...first] == plain[1][...first])

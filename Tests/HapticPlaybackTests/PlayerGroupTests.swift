@@ -12,8 +12,7 @@ import Testing
 
   init() throws {
     playback = VirtualPlayback(engine, periodSize: 64)
-    group = PlayerGroup(
-      [try recordingPlayer(one, on: engine), try recordingPlayer(two, on: engine)], of: engine)
+    group = PlayerGroup([try recordingPlayer(one, on: engine), try recordingPlayer(two, on: engine)], of: engine)
     try group.setGains([1, 0], over: 0)
   }
 
@@ -23,11 +22,8 @@ import Testing
   }
 
   private func expectHeard(
-    _ samples: [Float], at frames: Range<Int>, from first: Int,
-    sourceLocation: SourceLocation = #_sourceLocation
-  ) {
-    expect(heard(frames), is: samples, from: first, sourceLocation: sourceLocation)
-  }
+    _ samples: [Float], at frames: Range<Int>, from first: Int, sourceLocation: SourceLocation = #_sourceLocation
+  ) { expect(heard(frames), is: samples, from: first, sourceLocation: sourceLocation) }
 
   @Test func aSwitchIsExactAndSmooth() throws {
     try group.start(at: .frame(100))

@@ -24,8 +24,7 @@ import Testing
         try player.loop(
           passCount: Bool.random(using: &generator.numbers) ? nil : 3,
           from: Bool.random(using: &generator.numbers) ? seconds / 3 : 0, end: seconds, at: time)
-      case 9:
-        try player.setPlaybackRate(Double.random(in: 0.3...3, using: &generator.numbers), at: time)
+      case 9: try player.setPlaybackRate(Double.random(in: 0.3...3, using: &generator.numbers), at: time)
       case 10: try player.setMuted(Bool.random(using: &generator.numbers), at: time)
       case 11: try player.setGain(Double.random(in: 0...1.5, using: &generator.numbers), at: time)
       case 12:
@@ -33,16 +32,15 @@ import Testing
         try player.set(.hapticSharpnessControl, to: generator.value(in: -1...1), at: time)
       default:
         let points = (0..<5).map { index in
-          ParameterCurve.ControlPoint(
-            time: Double(index) * 0.03, value: generator.value(in: -1...1))
+          ParameterCurve.ControlPoint(time: Double(index) * 0.03, value: generator.value(in: -1...1))
         }
         let ids: [DynamicParameterID] = [
           .hapticIntensityControl, .hapticSharpnessControl, .audioPitchControl, .audioPanControl,
         ]
         try player.schedule(
           ParameterCurve(
-            id: ids.randomElement(using: &generator.numbers) ?? .audioPitchControl, time: 0,
-            controlPoints: points), at: time)
+            id: ids.randomElement(using: &generator.numbers) ?? .audioPitchControl, time: 0, controlPoints: points),
+          at: time)
       }
     }
   }
@@ -52,16 +50,15 @@ import Testing
     let playback = VirtualPlayback(engine, periodSize: periodSize)
     var generator = PatternGenerator(seed: seed)
     let players =
-      try (0..<3).map { _ in
-        try engine.player(for: generator.pattern(), samples: PatternGenerator.sounds)
-      } + [try recordingPlayer(noise(20_000, seed: seed), on: engine)]
+      try (0..<3).map { _ in try engine.player(for: generator.pattern(), samples: PatternGenerator.sounds) } + [
+        try recordingPlayer(noise(20_000, seed: seed), on: engine)
+      ]
     try command(players, seed: seed &+ 1_000)
     playback.advance(seconds: 0.8)
     return Array(playback.sink.samples.prefix(2 * 36_000))
   }
 
-  @Test(arguments: 0..<60)
-  func anyPeriodGivesTheSameSamples(seed: UInt64) throws {
+  @Test(arguments: 0..<60) func anyPeriodGivesTheSameSamples(seed: UInt64) throws {
     let whole = try run(seed: seed, periodSize: 4_096)
     #expect(whole.allSatisfy { abs($0) <= 0.891 })
     for period in seed % 20 == 0 ? [1, 64] : [61, 333] {

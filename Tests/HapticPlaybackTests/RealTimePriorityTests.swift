@@ -19,8 +19,7 @@ import Testing
       wait(for: end)
     }
     wait(for: named)
-    #expect(
-      RealTimePriority.threads(named: ["carrier-probe", "x"]) == [number.withLock { $0 }])
+    #expect(RealTimePriority.threads(named: ["carrier-probe", "x"]) == [number.withLock { $0 }])
     #expect(RealTimePriority.threads(named: ["carrier"]) == [])
     #expect(RealTimePriority.threads(named: []) == [])
     end.raise()

@@ -20,8 +20,7 @@ func noise(_ count: Int, seed: UInt64 = 1) -> [Float] {
 
 /// Expects a signal to be another one from a frame on, but for what the DC blocker takes.
 func expect(
-  _ heard: [Float], is samples: [Float], from first: Int = 0,
-  sourceLocation: SourceLocation = #_sourceLocation
+  _ heard: [Float], is samples: [Float], from first: Int = 0, sourceLocation: SourceLocation = #_sourceLocation
 ) {
   let count = min(heard.count, samples.count - first)
   let (error, frame) = difference(heard, Array(samples[first..<first + max(0, count)]))
@@ -31,10 +30,8 @@ func expect(
 
 /// A player of samples on the haptic bus.
 func recordingPlayer(_ samples: [Float], on engine: PlaybackEngine) throws -> PatternPlayer {
-  let plan = try RenderPlan(
-    recording: AudioBuffer(interleaved: samples, channelCount: 1), rate: engine.rate)
-  return try engine.player(
-    for: engine.profiles.map { _ in plan }, duration: Double(samples.count) / engine.rate)
+  let plan = try RenderPlan(recording: AudioBuffer(interleaved: samples, channelCount: 1), rate: engine.rate)
+  return try engine.player(for: engine.profiles.map { _ in plan }, duration: Double(samples.count) / engine.rate)
 }
 
 @Suite struct RecordingTests {
@@ -49,14 +46,11 @@ func recordingPlayer(_ samples: [Float], on engine: PlaybackEngine) throws -> Pa
     }
   }
 
-  @Test(arguments: [1, 64, 1_000])
-  func isHeardSampleForSample(period: Int) throws {
-    let engine = PlaybackEngine(
-      profiles: [
-        TransducerProfile(
-          name: "weak", summary: "Half as strong.", frequency: FrequencyMapping(low: 50, high: 60),
-          level: 0.5)
-      ])
+  @Test(arguments: [1, 64, 1_000]) func isHeardSampleForSample(period: Int) throws {
+    let engine = PlaybackEngine(profiles: [
+      TransducerProfile(
+        name: "weak", summary: "Half as strong.", frequency: FrequencyMapping(low: 50, high: 60), level: 0.5)
+    ])
     let playback = VirtualPlayback(engine, periodSize: period)
     let samples = noise(9_000)
     let player = try recordingPlayer(samples, on: engine)
@@ -102,8 +96,7 @@ func recordingPlayer(_ samples: [Float], on engine: PlaybackEngine) throws -> Pa
   }
 
   @Test func nothingIsAPlanOfNothing() throws {
-    let plan = try RenderPlan(
-      recording: AudioBuffer(interleaved: [], channelCount: 1), rate: 48_000)
+    let plan = try RenderPlan(recording: AudioBuffer(interleaved: [], channelCount: 1), rate: 48_000)
     #expect(plan.length == 0)
     #expect(throws: RenderError.self) {
       try RenderPlan(recording: AudioBuffer(interleaved: [], channelCount: 1), rate: 1)

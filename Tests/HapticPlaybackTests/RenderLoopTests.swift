@@ -101,8 +101,7 @@ import Testing
   @Test func aRecordingHoldsWhatWasHeard() throws {
     let engine = PlaybackEngine()
     let sink = ScriptedSink([
-      .room(frameCount: 64), .room(frameCount: 5_000), .missed(frameCount: 700),
-      .room(frameCount: 64),
+      .room(frameCount: 64), .room(frameCount: 5_000), .missed(frameCount: 700), .room(frameCount: 64),
     ])
     let loop = loop(engine, sink)
     let recording = RecordingBuffer(sink.format)

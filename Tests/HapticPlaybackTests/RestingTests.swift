@@ -13,8 +13,7 @@ import Testing
     var mayRest = true
 
     init(_ time: any TimeSource) {
-      sink = NullSink(
-        SinkFormat(rate: 48_000, channelCount: 1, periodSize: 240, bufferSize: 960), time: time)
+      sink = NullSink(SinkFormat(rate: 48_000, channelCount: 1, periodSize: 240, bufferSize: 960), time: time)
     }
     var format: SinkFormat { sink.format }
     var delay: Int { sink.delay }
@@ -60,8 +59,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [true, false])
-  func anIdleEngineWakesTwiceASecond(mayRest: Bool) {
+  @Test(arguments: [true, false]) func anIdleEngineWakesTwiceASecond(mayRest: Bool) {
     let rig = Rig()
     rig.sink.mayRest = mayRest
     rig.run(seconds: 12)
@@ -147,8 +145,7 @@ import Testing
   @Test func commandsWakeThreadsThatRest() throws {
     let engine = PlaybackEngine()
     engine.restDelay = .zero
-    let sink = NullSink(
-      SinkFormat(rate: 48_000, channelCount: 1, periodSize: 240, bufferSize: 960))
+    let sink = NullSink(SinkFormat(rate: 48_000, channelCount: 1, periodSize: 240, bufferSize: 960))
     let playback = LivePlayback(engine, sink: sink)
     let ended = WakeSignal()
     let player = try engine.player(for: taps([0]))

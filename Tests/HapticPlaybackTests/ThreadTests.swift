@@ -9,14 +9,13 @@ import Testing
   /// When whatever should have happened by then counts as never happening.
   private let deadline = ContinuousClock.now + .seconds(540)
 
-  private func playback(
-    _ engine: PlaybackEngine, _ handler: @escaping LivePlayback.EventHandler = { _ in }
-  ) -> LivePlayback {
+  private func playback(_ engine: PlaybackEngine, _ handler: @escaping LivePlayback.EventHandler = { _ in })
+    -> LivePlayback
+  {
     // On virtual time the render thread never waits.
     let sink = NullSink(
-      SinkFormat(
-        rate: engine.rate, channelCount: engine.routing.channels.count, periodSize: 64,
-        bufferSize: 256), time: VirtualTimeSource())
+      SinkFormat(rate: engine.rate, channelCount: engine.routing.channels.count, periodSize: 64, bufferSize: 256),
+      time: VirtualTimeSource())
     return LivePlayback(engine, sink: sink, eventHandler: handler)
   }
 
@@ -27,9 +26,7 @@ import Testing
     let shared = try (0..<4).map { try engine.player(for: taps([0, 0.05 * Double($0)])) }
     for player in shared { player.endHandler = { ends.increase() } }
     await withTaskGroup(of: Void.self) { group in
-      for thread in 0..<8 {
-        group.addTask { command(shared, engine, seed: UInt64(thread)) }
-      }
+      for thread in 0..<8 { group.addTask { command(shared, engine, seed: UInt64(thread)) } }
     }
     for player in shared {
       try retrying { try player.cancel() }
@@ -63,8 +60,7 @@ import Testing
     var numbers = SeededGenerator(seed: seed + 1)
     var own: PatternPlayer?
     for _ in 0..<400 {
-      guard let player = Bool.random(using: &numbers) ? own : shared.randomElement(using: &numbers)
-      else {
+      guard let player = Bool.random(using: &numbers) ? own : shared.randomElement(using: &numbers) else {
         own = try? engine.player(for: hum(0.1))
         continue
       }

@@ -4,8 +4,7 @@ import HapticRender
 import Testing
 
 @Suite struct TransportTests {
-  @Test(arguments: [1, 7, 64, 480, 1_000])
-  func playsWhatAFileWouldHoldAtTheFrameAsked(period: Int) throws {
+  @Test(arguments: [1, 7, 64, 480, 1_000]) func playsWhatAFileWouldHoldAtTheFrameAsked(period: Int) throws {
     let engine = PlaybackEngine()
     let playback = VirtualPlayback(engine, periodSize: period)
     let pattern = hum(0.3)
@@ -46,8 +45,7 @@ import Testing
     let played = playback.samples()
     // Nothing sounds at frame 4,000, so the rest is the same, 6,000 frames late.
     #expect(difference(Array(played[100..<4_000]), plain).greatest == 0)
-    let rest = difference(
-      Array(played[10_000 + latency..<20_000]), Array(plain[3_900 + latency..<13_900]))
+    let rest = difference(Array(played[10_000 + latency..<20_000]), Array(plain[3_900 + latency..<13_900]))
     // The DC blocker forgets a little in the pause.
     #expect(rest.greatest < 1e-4)
     #expect(player.endCount == 1)
@@ -68,8 +66,7 @@ import Testing
     // What is left is the offset that the DC blocker followed.
     #expect((played[4_001 + 96 + latency..<9_000 + latency].map(abs).max() ?? 1) < 3e-3)
     let after = difference(
-      Array(played[(9_000 + 96 + latency)..<48_000]),
-      Array(plain[(4_001 + 96 + latency)..<43_001]))
+      Array(played[(9_000 + 96 + latency)..<48_000]), Array(plain[(4_001 + 96 + latency)..<43_001]))
     #expect(after.greatest < 4e-3)
     #expect(greatestCorner(played) < 1e-2)
   }
@@ -95,8 +92,7 @@ import Testing
       events: hum(1, sharpness: 0).events + taps([0.6]).events,
       curves: [
         ParameterCurve(
-          id: .hapticIntensityControl, time: 0,
-          controlPoints: [.init(time: 0, value: 0), .init(time: 1, value: 1)])
+          id: .hapticIntensityControl, time: 0, controlPoints: [.init(time: 0, value: 0), .init(time: 1, value: 1)])
       ])
     let player = try engine.player(for: pattern)
     try player.start(at: .frame(0))
@@ -188,8 +184,7 @@ import Testing
     #expect(abs(player.endFrame - (24_000 + 24)) <= 1)
     let played = playback.samples()
     let rises = (2_000..<22_000).filter { played[$0] < 0 && played[$0 + 1] >= 0 }
-    let hertz =
-      Double(rises.count - 1) * 48_000 / Double((rises.last ?? 0) - (rises.first ?? 0))
+    let hertz = Double(rises.count - 1) * 48_000 / Double((rises.last ?? 0) - (rises.first ?? 0))
     #expect(abs(hertz - 125) < 0.1)
   }
 

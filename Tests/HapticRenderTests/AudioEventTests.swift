@@ -10,8 +10,7 @@ import Testing
   }
 
   private func file(
-    _ duration: Double? = nil, _ parameters: EventParameters = [:], envelope: Bool = false,
-    loop: Bool = false
+    _ duration: Double? = nil, _ parameters: EventParameters = [:], envelope: Bool = false, loop: Bool = false
   ) -> HapticPattern {
     HapticPattern(events: [
       HapticEvent(
@@ -21,47 +20,34 @@ import Testing
   }
 
   /// A quarter second at 8 kHz that begins and ends at full level.
-  private let cosine = (0..<2_000).map {
-    Float(0.5 * cos(2 * Double.pi * 200 * Double($0) / 8_000))
-  }
+  private let cosine = (0..<2_000).map { Float(0.5 * cos(2 * Double.pi * 200 * Double($0) / 8_000)) }
 
-  private func played(_ pattern: HapticPattern, settings: RenderSettings = RenderSettings()) throws
-    -> [Float]
-  {
+  private func played(_ pattern: HapticPattern, settings: RenderSettings = RenderSettings()) throws -> [Float] {
     try render(
-      pattern, rate: 8_000, samples: ["a": AudioBuffer(interleaved: cosine, channelCount: 1)],
-      settings: settings)
+      pattern, rate: 8_000, samples: ["a": AudioBuffer(interleaved: cosine, channelCount: 1)], settings: settings)
   }
 
-  @Test(arguments: [-1, -0.5, 0, 0.3, 1])
-  func aTonesPitchIsInOctaves(pitch: Float) throws {
-    let samples = try render(
-      HapticPattern(events: [tone([.audioPitch: pitch, .audioBrightness: 0])]))
+  @Test(arguments: [-1, -0.5, 0, 0.3, 1]) func aTonesPitchIsInOctaves(pitch: Float) throws {
+    let samples = try render(HapticPattern(events: [tone([.audioPitch: pitch, .audioBrightness: 0])]))
     let measured = frequency(of: samples, rate: 48_000, from: 0.1, to: 0.4)
     #expect(abs(measured / (460 * pow(2, Double(pitch))) - 1) < 1e-4)
   }
 
-  @Test(arguments: [0, 0.5, 1])
-  func brightnessAddsHarmonics(brightness: Float) throws {
+  @Test(arguments: [0, 0.5, 1]) func brightnessAddsHarmonics(brightness: Float) throws {
     let samples = try render(HapticPattern(events: [tone([.audioBrightness: brightness])]))
     for harmonic in 1...5 {
-      let expected =
-        harmonic > 4 ? 0 : 0.5 * pow(Double(brightness), Double(harmonic - 1)) / Double(harmonic)
-      let measured = amplitude(
-        of: samples[4_800..<14_400], hertz: 460 * Double(harmonic), rate: 48_000)
+      let expected = harmonic > 4 ? 0 : 0.5 * pow(Double(brightness), Double(harmonic - 1)) / Double(harmonic)
+      let measured = amplitude(of: samples[4_800..<14_400], hertz: 460 * Double(harmonic), rate: 48_000)
       #expect(abs(measured - expected) < 0.001)
     }
   }
 
-  @Test(arguments: [0, 0.25, 1])
-  func volumeIsAFactor(volume: Float) throws {
-    let samples = try render(
-      HapticPattern(events: [tone([.audioVolume: volume, .audioBrightness: 0])]))
+  @Test(arguments: [0, 0.25, 1]) func volumeIsAFactor(volume: Float) throws {
+    let samples = try render(HapticPattern(events: [tone([.audioVolume: volume, .audioBrightness: 0])]))
     #expect(abs(peak(samples) - 0.5 * volume) < 0.001)
   }
 
-  @Test(arguments: [-1, -0.5, 0, 0.5, 1])
-  func panIsABalanceOfTwoChannelsAndNothingInOne(pan: Float) throws {
+  @Test(arguments: [-1, -0.5, 0, 0.5, 1]) func panIsABalanceOfTwoChannelsAndNothingInOne(pan: Float) throws {
     let centre = try render(HapticPattern(events: [tone()]), rate: 8_000)
     let pattern = HapticPattern(events: [tone([.audioPan: pan])])
     #expect(try render(pattern, rate: 8_000) == centre)
@@ -83,8 +69,9 @@ import Testing
   }
 
   @Test func hapticsAndAudioAddUpToTheMix() throws {
-    let pattern = HapticPattern(
-      events: [tone([.audioVolume: 0.4]), hum(0, 0.5, intensity: 0.5), tap(0.2, intensity: 0.5)])
+    let pattern = HapticPattern(events: [
+      tone([.audioVolume: 0.4]), hum(0, 0.5, intensity: 0.5), tap(0.2, intensity: 0.5),
+    ])
     let mix = try render(pattern, rate: 8_000)
     let haptics = try render(pattern, rate: 8_000, settings: RenderSettings(buses: .haptics))
     let audio = try render(pattern, rate: 8_000, settings: RenderSettings(buses: .audio))
@@ -104,9 +91,7 @@ import Testing
   @Test func volumeAndPitchFollowTheirControls() throws {
     let pattern = HapticPattern(
       events: [tone([.audioBrightness: 0], duration: 1)],
-      parameters: [
-        step(.audioVolumeControl, 0.5, at: 0.5), step(.audioPitchControl, 1, at: 0.5),
-      ])
+      parameters: [step(.audioVolumeControl, 0.5, at: 0.5), step(.audioPitchControl, 1, at: 0.5)])
     let samples = try render(pattern)
     #expect(abs(peak(samples[..<23_000]) - 0.5) < 0.001)
     #expect(abs(peak(samples[24_200...]) - 0.25) < 0.001)
@@ -149,8 +134,8 @@ import Testing
     #expect(greatestStep(samples) < 0.5 * 2 * Float.pi * 200 / 8_000 * 1.01)
   }
 
-  @Test(arguments: [-1, -0.5, 0.3, 1])
-  func aLoopedFileIsInterpolatedAcrossItsSeamAndKeepsItsPhase(pitch: Float) throws {
+  @Test(arguments: [-1, -0.5, 0.3, 1]) func aLoopedFileIsInterpolatedAcrossItsSeamAndKeepsItsPhase(pitch: Float) throws
+  {
     // No whole number of cycles, so that every seam is a step.
     let sound = (0..<13).map { Float(0.4 * sin(Double($0) * 0.37) - 0.2) }
     let samples = try render(
@@ -170,8 +155,7 @@ import Testing
     #expect(greatestDifference(samples[..<8_000], raw[...]) < 2e-3)
   }
 
-  @Test(arguments: [-1, -0.5, 0.5, 1])
-  func pitchIsTheSpeedOfAFileThatStillEnds(pitch: Float) throws {
+  @Test(arguments: [-1, -0.5, 0.5, 1]) func pitchIsTheSpeedOfAFileThatStillEnds(pitch: Float) throws {
     let ratio = pow(2, Double(pitch))
     let samples = try played(file(nil, [.audioPitch: pitch], envelope: true))
     try #require(samples.count == Int((2_000 / ratio).rounded(.up)) + 8)
@@ -192,11 +176,9 @@ import Testing
   }
 
   @Test func twoChannelFilesKeepTheirSides() throws {
-    let sound = AudioBuffer(
-      interleaved: cosine.flatMap { [$0, 0, 0.7] }, channelCount: 3)
+    let sound = AudioBuffer(interleaved: cosine.flatMap { [$0, 0, 0.7] }, channelCount: 3)
     #expect(sound.channelCount == 2)
-    let samples = try render(
-      file(), rate: 8_000, samples: ["a": sound], settings: RenderSettings(channelCount: 2))
+    let samples = try render(file(), rate: 8_000, samples: ["a": sound], settings: RenderSettings(channelCount: 2))
     #expect(peak(stride(from: 0, to: samples.count, by: 2).map { samples[$0] }) > 0.49)
     #expect(peak(stride(from: 1, to: samples.count, by: 2).map { samples[$0] }) == 0)
   }
@@ -205,8 +187,7 @@ import Testing
     for interleaved in [[], [Float.nan], [.infinity, .nan, -.infinity]] as [[Float]] {
       for loop in [false, true] {
         let samples = try render(
-          file(0.1, loop: loop), rate: 8_000,
-          samples: ["a": AudioBuffer(interleaved: interleaved, channelCount: 1)])
+          file(0.1, loop: loop), rate: 8_000, samples: ["a": AudioBuffer(interleaved: interleaved, channelCount: 1)])
         #expect(samples.allSatisfy { $0 == 0 })
       }
     }

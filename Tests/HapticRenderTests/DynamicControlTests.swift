@@ -3,13 +3,10 @@ import HapticModel
 import Testing
 
 @Suite struct DynamicControlTests {
-  @Test(arguments: [8_000, 48_000, 192_000])
-  func aStepArrivesWithinTwoMillisecondsAndHolds(rate: Double) throws {
+  @Test(arguments: [8_000, 48_000, 192_000]) func aStepArrivesWithinTwoMillisecondsAndHolds(rate: Double) throws {
     let steady = try render(HapticPattern(events: [hum(0, 0.4)]), rate: rate)
     let stepped = try render(
-      HapticPattern(
-        events: [hum(0, 0.4)], parameters: [step(.hapticIntensityControl, 0.5, at: 0.1)]),
-      rate: rate)
+      HapticPattern(events: [hum(0, 0.4)], parameters: [step(.hapticIntensityControl, 0.5, at: 0.1)]), rate: rate)
     let before = Int(0.1 * rate)
     #expect(stepped[...before] == steady[...before])
     for index in Int(0.102 * rate)..<Int(0.399 * rate) {
@@ -22,11 +19,9 @@ import Testing
     var parameters: [DynamicParameter] = []
     for index in 0..<20 {
       parameters.append(step(.hapticIntensityControl, Float(index % 2), at: Double(index) * 0.05))
-      parameters.append(
-        step(.hapticSharpnessControl, Float(index % 3) - 1, at: Double(index) * 0.035))
+      parameters.append(step(.hapticSharpnessControl, Float(index % 3) - 1, at: Double(index) * 0.035))
     }
-    let samples = try render(
-      HapticPattern(events: [hum(0, 1, sharpness: 1)], parameters: parameters))
+    let samples = try render(HapticPattern(events: [hum(0, 1, sharpness: 1)], parameters: parameters))
     // The steepest sine, and a level that falls as a square within a millisecond.
     let sine = 0.44 * 2 * Float.pi * 230 / 48_000
     let ramp: Float = 0.44 * 2 / 48
@@ -38,9 +33,7 @@ import Testing
     let off = HapticPattern(
       events: events + [HapticEvent(kind: .audioContinuous, time: 0, duration: 0.4)],
       parameters: [step(.hapticIntensityControl, 0, at: 0)])
-    let tone = HapticPattern(events: [
-      HapticEvent(kind: .audioContinuous, time: 0, duration: 0.4)
-    ])
+    let tone = HapticPattern(events: [HapticEvent(kind: .audioContinuous, time: 0, duration: 0.4)])
     #expect(greatestDifference(try render(off), try render(tone)) == 0)
   }
 
@@ -48,16 +41,13 @@ import Testing
     let both = HapticPattern(
       events: [hum(0, 0.5)], parameters: [step(.hapticIntensityControl, 0.5, at: 0)],
       curves: [curve(.hapticIntensityControl, at: 0.2, [(0, 0.5), (0.2, 1)])])
-    let reference = Reference(
-      seconds: 0.499, intensity: line([(0.2, 0.5), (0.4, 1)]), outline: { min($0 / 0.001, 1) })
+    let reference = Reference(seconds: 0.499, intensity: line([(0.2, 0.5), (0.4, 1)]), outline: { min($0 / 0.001, 1) })
     #expect(reference.difference(of: try render(both)) < -60)
   }
 
   @Test func orderInTheFileDoesNotMatter() throws {
     var turned = earthquake
-    turned.parameters = [
-      step(.hapticIntensityControl, 0.4, at: 1.4), step(.hapticIntensityControl, 0.7, at: 1.6),
-    ]
+    turned.parameters = [step(.hapticIntensityControl, 0.4, at: 1.4), step(.hapticIntensityControl, 0.7, at: 1.6)]
     let expected = try render(turned, rate: 8_000)
     turned.parameters.reverse()
     turned.curves.reverse()
@@ -68,8 +58,7 @@ import Testing
   @Test func sharpnessIsClampedAfterTheSum() throws {
     let pattern = HapticPattern(
       events: [hum(0, 1, sharpness: 0.6)], parameters: [step(.hapticSharpnessControl, 1, at: 0)])
-    let measured = frequency(
-      of: try render(pattern, rate: 8_000), rate: 8_000, from: 0.1, to: 0.9)
+    let measured = frequency(of: try render(pattern, rate: 8_000), rate: 8_000, from: 0.1, to: 0.9)
     #expect(abs(measured / 230 - 1) < 1e-4)
   }
 }
@@ -78,8 +67,8 @@ import Testing
 @Suite struct DuckTests {
   private func profile(_ intensity: IntensityMapping, duck: Double) -> TransducerProfile {
     TransducerProfile(
-      name: "x", summary: "x", frequency: FrequencyMapping(low: 80, high: 230),
-      intensity: intensity, level: 0.3, transient: nil, duck: duck)
+      name: "x", summary: "x", frequency: FrequencyMapping(low: 80, high: 230), intensity: intensity, level: 0.3,
+      transient: nil, duck: duck)
   }
 
   private func samples(_ events: [HapticEvent], _ profile: TransducerProfile) throws -> [Float] {
@@ -89,8 +78,9 @@ import Testing
   /// Two cycles at middle sharpness, from 0.5 s on.
   private static let burst = 24_000..<24_700
 
-  @Test(arguments: [1, 2, 3.3], [0.25, 0.7])
-  func duckIsAFactorOnAmplitudeUnderAnyPowerOfIntensity(exponent: Double, duck: Double) throws {
+  @Test(arguments: [1, 2, 3.3], [0.25, 0.7]) func duckIsAFactorOnAmplitudeUnderAnyPowerOfIntensity(
+    exponent: Double, duck: Double
+  ) throws {
     let ducking = profile(.power(exponent: exponent), duck: duck)
     let plain = profile(.power(exponent: exponent), duck: 1)
     let event = hum(0, 1, intensity: 0.8, sharpness: 0.2)
@@ -109,16 +99,14 @@ import Testing
   @Test func transientThatIsSilentDucksNothing() throws {
     let ducking = profile(.power(exponent: 2), duck: 0.25)
     let event = hum(0, 1, intensity: 0.8)
-    #expect(
-      try samples([event, tap(0.5, intensity: 0)], ducking) == samples([event], ducking))
+    #expect(try samples([event, tap(0.5, intensity: 0)], ducking) == samples([event], ducking))
   }
 
   @Test func duckingNeverClicks() throws {
     let ducking = profile(.power(exponent: 2), duck: 0.1)
     let event = hum(0, 1, intensity: 1, sharpness: 1)
     let both = try samples([event, tap(0.5, sharpness: 0), tap(0.52, sharpness: 0)], ducking)
-    let burst = try samples(
-      [tap(0.5, sharpness: 0), tap(0.52, sharpness: 0)], profile(.power(exponent: 2), duck: 1))
+    let burst = try samples([tap(0.5, sharpness: 0), tap(0.52, sharpness: 0)], profile(.power(exponent: 2), duck: 1))
     let ducked = zip(both, burst).map { $0 - $1 }
     // The steepest sine, and a level that falls as a square within a millisecond.
     let sine = 0.3 * 2 * Float.pi * 230 / 48_000

@@ -4,9 +4,7 @@ import Testing
 
 @Suite struct LimiterTests {
   /// The samples that leave, with the delay taken out, and how many frames were held down.
-  private func limited(_ input: [Float], rate: Double = 48_000, split: Int = 256)
-    -> (output: [Float], count: Int64)
-  {
+  private func limited(_ input: [Float], rate: Double = 48_000, split: Int = 256) -> (output: [Float], count: Int64) {
     var limiter = Limiter(rate: rate)
     var output: [Float] = []
     var rest = (input + [Float](repeating: 0, count: limiter.delay))[...]
@@ -30,8 +28,7 @@ import Testing
     return input.map { blocker.next($0) }
   }
 
-  @Test(arguments: [20.0, 80, 500])
-  func belowTheCeilingOnlyTheOffsetIsRemoved(hertz: Double) {
+  @Test(arguments: [20.0, 80, 500]) func belowTheCeilingOnlyTheOffsetIsRemoved(hertz: Double) {
     var input = sine(20_000, hertz: hertz)
     let greatest = peak(unlimited(input))
     for index in input.indices { input[index] *= Limiter.ceiling * 0.999 / greatest }
@@ -41,8 +38,7 @@ import Testing
     #expect(peak(output) > 0.88)
   }
 
-  @Test(arguments: [8_000, 48_000, 192_000])
-  func edgesOfAHundredDecibelsDoNotPass(rate: Double) {
+  @Test(arguments: [8_000, 48_000, 192_000]) func edgesOfAHundredDecibelsDoNotPass(rate: Double) {
     var input = sine(8_000, level: 0.5)
     for start in [100, 500, 501, 3_000] {
       for index in start..<(start + 200) { input[index] = index % 2 == 0 ? 1e5 : -1e5 }
@@ -53,8 +49,7 @@ import Testing
     #expect(count > 0)
   }
 
-  @Test(arguments: [8_000, 48_000, 192_000])
-  func everMilderPeaksAreAllRemembered(rate: Double) {
+  @Test(arguments: [8_000, 48_000, 192_000]) func everMilderPeaksAreAllRemembered(rate: Double) {
     // Each frame asks for a greater gain than the last: none replaces another until it has left.
     for decay in [0.999, 0.99, 0.9] as [Float] {
       var level: Float = 1e5
@@ -76,8 +71,9 @@ import Testing
     #expect(decibels(third, fundamental) < -40)
   }
 
-  @Test(arguments: [8_000, 48_000], [1.2, 8.91, 1e5] as [Float])
-  func theGainIsHeldUntilThePeakHasLeft(rate: Double, level: Float) {
+  @Test(arguments: [8_000, 48_000], [1.2, 8.91, 1e5] as [Float]) func theGainIsHeldUntilThePeakHasLeft(
+    rate: Double, level: Float
+  ) {
     var limiter = Limiter(rate: rate)
     var input = [Float](repeating: 0, count: 4_000)
     for frame in [700, 901, 950, 2_000] {
@@ -130,16 +126,13 @@ import Testing
   }
 
   /// Runs of one frame are never passed on as a whole, so that both ways through the limiter are held together.
-  @Test(arguments: [8_000.0, 44_100, 192_000])
-  func restsAndPeaksBelowTheCeilingGiveEqualSamplesAtAnySplit(rate: Double) {
+  @Test(arguments: [8_000.0, 44_100, 192_000]) func restsAndPeaksBelowTheCeilingGiveEqualSamplesAtAnySplit(rate: Double)
+  {
     var input: [Float] = []
     for (level, count) in [
-      (0.3, 5_000), (0, 700), (0.8, 3_001), (0, 30_000), (0.2, 500), (1.7, 900), (0.4, 2_000),
-      (0, 40_000),
+      (0.3, 5_000), (0, 700), (0.8, 3_001), (0, 30_000), (0.2, 500), (1.7, 900), (0.4, 2_000), (0, 40_000),
       (0.5, 1_003), (0.85, 77), (0.1, 5_000), (3, 10), (0, 9_000),
-    ] as [(Float, Int)] {
-      input += sine(count, level: level, hertz: 133)
-    }
+    ] as [(Float, Int)] { input += sine(count, level: level, hertz: 133) }
     let expected = limited(input, rate: rate, split: 1)
     for split in [3, 64, 250, 1_024] {
       let output = limited(input, rate: rate, split: split)
@@ -163,9 +156,7 @@ import Testing
 }
 
 @Suite struct DCBlockerTests {
-  private func filtered(
-    _ input: [Float], rate: Double, split: Int = 1_000, isQuick: Bool = false
-  ) -> [Float] {
+  private func filtered(_ input: [Float], rate: Double, split: Int = 1_000, isQuick: Bool = false) -> [Float] {
     var blocker = DCBlocker(rate: rate)
     var output: [Float] = []
     var rest = input[...]
@@ -180,8 +171,9 @@ import Testing
     return output
   }
 
-  @Test(arguments: [8_000, 44_100, 48_000, 192_000])
-  func anOffsetIsGoneAfterThreeSecondsAndQuicklyAfterOne(rate: Double) {
+  @Test(arguments: [8_000, 44_100, 48_000, 192_000]) func anOffsetIsGoneAfterThreeSecondsAndQuicklyAfterOne(
+    rate: Double
+  ) {
     for (seconds, isQuick) in [(3.0, false), (1, true)] {
       let input = [Float](repeating: 0.5, count: Int(rate * seconds))
       let output = filtered(input, rate: rate, isQuick: isQuick)
@@ -190,14 +182,11 @@ import Testing
     }
   }
 
-  @Test(arguments: [8_000, 44_100, 48_000, 192_000])
-  func twentyHertzPass(rate: Double) {
+  @Test(arguments: [8_000, 44_100, 48_000, 192_000]) func twentyHertzPass(rate: Double) {
     let input = (0..<Int(rate * 4)).map { Float(sin(2 * Double.pi * 20 * Double($0) / rate)) }
     for (loss, isQuick) in [(0.003, false), (0.13, true)] {
       let last = filtered(input, rate: rate, isQuick: isQuick)[Int(rate * 3)...]
-      #expect(
-        abs(decibels(amplitude(of: last, hertz: 20, rate: rate), 1) + loss)
-          < (isQuick ? 0.02 : 0.006))
+      #expect(abs(decibels(amplitude(of: last, hertz: 20, rate: rate), 1) + loss) < (isQuick ? 0.02 : 0.006))
     }
   }
 

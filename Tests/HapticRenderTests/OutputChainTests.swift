@@ -18,8 +18,7 @@ struct OutputChainTests {
       case .shortSharpnesses: HapticPattern(events: spread(200, seconds: 0.3))
       case .taps: HapticPattern(events: (0..<1_000).map { tap(sharpness: Float($0) / 999) })
       case .evenPartials: HapticPattern(events: (0..<200).map { _ in hum(0, 2) })
-      case .staggered:
-        HapticPattern(events: (0..<50).map { hum(Double($0) * 0.01, 1, sharpness: Float($0) / 49) })
+      case .staggered: HapticPattern(events: (0..<50).map { hum(Double($0) * 0.01, 1, sharpness: Float($0) / 49) })
       }
     }
 
@@ -34,20 +33,14 @@ struct OutputChainTests {
     }
   }
 
-  private func samples(_ pattern: HapticPattern, _ profile: TransducerProfile, seconds: Double)
-    throws -> [Float]
-  {
-    try render(
-      pattern, profile: profile, rate: 8_000,
-      settings: RenderSettings(length: Int64(seconds * 8_000)))
+  private func samples(_ pattern: HapticPattern, _ profile: TransducerProfile, seconds: Double) throws -> [Float] {
+    try render(pattern, profile: profile, rate: 8_000, settings: RenderSettings(length: Int64(seconds * 8_000)))
   }
 
   /// The greatest magnitude of a mean over any second under a Hann window, which no wave passes.
   private func greatestOffset(of samples: [Float]) -> Double {
     let second = 8_000
-    let window = (0..<second).map {
-      (1 - cos(2 * Double.pi * (Double($0) + 0.5) / Double(second))) / Double(second)
-    }
+    let window = (0..<second).map { (1 - cos(2 * Double.pi * (Double($0) + 0.5) / Double(second))) / Double(second) }
     let silence = [Float](repeating: 0, count: second / 2)
     let padded = silence + samples + silence
     var greatest = 0.0
@@ -59,8 +52,7 @@ struct OutputChainTests {
     return greatest
   }
 
-  @Test(arguments: Stack.allCases)
-  func noOffsetLastsWhateverIsStacked(stack: Stack) throws {
+  @Test(arguments: Stack.allCases) func noOffsetLastsWhateverIsStacked(stack: Stack) throws {
     let samples = try samples(stack.pattern, stack.profile, seconds: 3)
     // Fifty sines that begin one after the other each begin with a half-wave of one sign, the first ones before
     // the limiter acts.
@@ -71,9 +63,7 @@ struct OutputChainTests {
   /// What the article on the model states of one event: a sine that starts at zero starts with half a wave of one sign, of
   /// which the remover of offsets takes away what lasts, A·0.5 Hz / f, with a time constant of 0.32 s.
   @Test(arguments: [(80.0, 0.44, 1.4e-3), (20, 0.84, 1.1e-2), (20, 0.89, 1.5e-2)])
-  func theOffsetOfOneOnsetFallsByTenInThreeQuartersOfASecond(
-    hertz: Double, level: Double, mean: Double
-  ) throws {
+  func theOffsetOfOneOnsetFallsByTenInThreeQuartersOfASecond(hertz: Double, level: Double, mean: Double) throws {
     var profile = TransducerProfile.phone
     profile.frequency = FrequencyMapping(low: hertz, high: hertz)
     profile.level = level
@@ -97,11 +87,9 @@ struct OutputChainTests {
     #expect((0.09...0.11).contains(share), "\(share)")
   }
 
-  @Test(arguments: [2, 8])
-  func tapsDuckAHumForATenthOfASecond(count: Int) throws {
+  @Test(arguments: [2, 8]) func tapsDuckAHumForATenthOfASecond(count: Int) throws {
     let taps = (0..<count).map { _ in tap(1) }
-    let plan = try RenderPlan(
-      compiling: HapticPattern(events: [hum(0, 2)] + taps), rate: 8_000)
+    let plan = try RenderPlan(compiling: HapticPattern(events: [hum(0, 2)] + taps), rate: 8_000)
     let alone = try samples(HapticPattern(events: [hum(0, 2)]), .phone, seconds: 2)
     let both = try samples(HapticPattern(events: [hum(0, 2)] + taps), .phone, seconds: 2)
     #expect(plan.length > 0)
@@ -114,8 +102,7 @@ struct OutputChainTests {
     #expect(Double(((ducked ?? -1) + 1) * 59) / 8 <= 100)
   }
 
-  @Test(arguments: [1.5, 25])
-  func aLimitedSineOfTwentyHertzIsNotDistorted(level: Double) {
+  @Test(arguments: [1.5, 25]) func aLimitedSineOfTwentyHertzIsNotDistorted(level: Double) {
     var limiter = Limiter(rate: 8_000)
     var output: [Float] = []
     var block = [Float](repeating: 0, count: 250)
@@ -135,14 +122,11 @@ struct OutputChainTests {
     #expect(decibels(fundamental, 0.891) > -0.3)
   }
 
-  @Test(arguments: [8_000.0, 16_000, 48_000])
-  func truePeakStaysBelowTheCeiling(rate: Double) {
+  @Test(arguments: [8_000.0, 16_000, 48_000]) func truePeakStaysBelowTheCeiling(rate: Double) {
     var worst = 0.0
     for hertz in [80.0, 231, 461, 997] {
       var limiter = Limiter(rate: rate)
-      var block = (0..<Int(rate / 2)).map {
-        Float(3 * sin(2 * Double.pi * hertz * Double($0) / rate))
-      }
+      var block = (0..<Int(rate / 2)).map { Float(3 * sin(2 * Double.pi * hertz * Double($0) / rate)) }
       var span = block.mutableSpan
       limiter.process(&span, count: span.count)
       worst = max(worst, greatestBetween(block, rate: rate))
@@ -154,16 +138,13 @@ struct OutputChainTests {
   private func greatestBetween(_ samples: [Float], rate: Double) -> Double {
     let highest = Double(peak(samples))
     var greatest = highest
-    for centre in samples.indices.dropFirst(64).dropLast(64)
-    where Double(abs(samples[centre])) > 0.9 * highest {
+    for centre in samples.indices.dropFirst(64).dropLast(64) where Double(abs(samples[centre])) > 0.9 * highest {
       for part in 1..<8 {
         var value = 0.0
         for index in centre - 31...centre + 32 {
           let distance = Double(centre) + Double(part) / 8 - Double(index)
           let window = 0.5 + 0.5 * cos(Double.pi * distance / 33)
-          value +=
-            Double(samples[index]) * window * sin(Double.pi * distance)
-            / (Double.pi * distance)
+          value += Double(samples[index]) * window * sin(Double.pi * distance) / (Double.pi * distance)
         }
         greatest = max(greatest, abs(value))
       }

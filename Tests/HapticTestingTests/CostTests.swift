@@ -4,9 +4,7 @@ import Foundation
 import Testing
 
 /// What virtual time costs; measured on request, since other tests of the process count.
-@Suite(
-  .serialized, .enabled(if: ProcessInfo.processInfo.environment["TEMBLOR_TEST_COST"] != nil))
-struct CostTests {
+@Suite(.serialized, .enabled(if: ProcessInfo.processInfo.environment["TEMBLOR_TEST_COST"] != nil)) struct CostTests {
   /// Milliseconds of the processor that a body takes, whatever else runs on the machine.
   private func measure(_ body: () throws -> Void) rethrows -> Double {
     let start = clock()
@@ -16,10 +14,8 @@ struct CostTests {
 
   private func hum(_ seconds: Double) throws -> CHHapticPattern {
     try CHHapticPattern(
-      events: [
-        CHHapticEvent(
-          eventType: .hapticContinuous, parameters: [], relativeTime: 0, duration: seconds)
-      ], parameters: [])
+      events: [CHHapticEvent(eventType: .hapticContinuous, parameters: [], relativeTime: 0, duration: seconds)],
+      parameters: [])
   }
 
   @Test func twoMinutesOfSilenceCostNothing() throws {

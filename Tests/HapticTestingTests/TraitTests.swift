@@ -9,8 +9,7 @@ import Testing
 /// One tap.
 func tap() throws -> CHHapticPattern {
   try CHHapticPattern(
-    events: [CHHapticEvent(eventType: .hapticTransient, parameters: [], relativeTime: 0)],
-    parameters: [])
+    events: [CHHapticEvent(eventType: .hapticTransient, parameters: [], relativeTime: 0)], parameters: [])
 }
 
 /// Starts as code without `async` does: the caller is blocked.
@@ -64,8 +63,7 @@ func startBlocking(_ engine: CHHapticEngine) throws { try engine.start() }
     await device.advance(by: .seconds(1))
     #expect(
       device.log.generators == [
-        .impact(.heavy), .notification(.success), .selection, .impact(.rigid, intensity: 0.25),
-        .alignment,
+        .impact(.heavy), .notification(.success), .selection, .impact(.rigid, intensity: 0.25), .alignment,
       ])
     #expect(device.log.engineCount == 1)
     #expect(!device.played.isSilent(to: 0.01))
@@ -83,9 +81,7 @@ func startBlocking(_ engine: CHHapticEngine) throws { try engine.start() }
 
   @Test func enginesOfTasksAndHandlersBelongToTheTest() async throws {
     try await Task { @MainActor in try Player().play() }.value
-    await withTaskGroup(of: Void.self) { group in
-      group.addTask { _ = try? CHHapticEngine() }
-    }
+    await withTaskGroup(of: Void.self) { group in group.addTask { _ = try? CHHapticEngine() } }
     let engine = try CHHapticEngine()
     engine.resetHandler = { @Sendable in _ = try? CHHapticEngine() }
     try await engine.start()

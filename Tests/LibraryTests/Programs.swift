@@ -24,9 +24,7 @@ enum Programs {
     playback.stop()
   }
 
-  static func playIntoOwnOutput(
-    _ path: String, report: @escaping @Sendable (Float) -> Void
-  ) async throws {
+  static func playIntoOwnOutput(_ path: String, report: @escaping @Sendable (Float) -> Void) async throws {
     let engine = PlaybackEngine()
     let player = try engine.player(for: HapticComposition(contentsOf: path))
     try player.start()

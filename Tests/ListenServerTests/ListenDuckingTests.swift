@@ -44,7 +44,6 @@ import Testing
     studio.ask("play pulse loop priority 9")
     studio.run(0.2)
     #expect(studio.voice("low")?.totalGain == 1)
-    #expect(
-      studio.ask("play pulse priority 10").hasPrefix("error invalid-value: N must be 0 to 9"))
+    #expect(studio.ask("play pulse priority 10").hasPrefix("error invalid-value: N must be 0 to 9"))
   }
 }

@@ -9,9 +9,7 @@ import Testing
   /// The power of samples in a band, by sines of whole cycles, as a share of the whole.
   private func share(_ samples: ArraySlice<Float>, of band: ClosedRange<Double>) -> Double {
     // A rate of 1 kHz is enough for what is rendered here.
-    let samples = stride(from: samples.startIndex, to: samples.endIndex, by: 48).map {
-      Double(samples[$0])
-    }
+    let samples = stride(from: samples.startIndex, to: samples.endIndex, by: 48).map { Double(samples[$0]) }
     let seconds = Double(samples.count) / 1_000
     let all = samples.reduce(0) { $0 + $1 * $1 } / Double(samples.count)
     var inside = 0.0
@@ -69,9 +67,7 @@ import Testing
     for number in 0..<ListenSession.maximumNoiseCount {
       #expect(studio.ask("noise 0.1 0.5 1 9").hasPrefix("ok name=noise-\(number + 1) "))
     }
-    #expect(
-      studio.ask("noise 0.1 0.5 1 9")
-        == "error busy: 16 noises play or wait; stop one, or wait for its end")
+    #expect(studio.ask("noise 0.1 0.5 1 9") == "error busy: 16 noises play or wait; stop one, or wait for its end")
     // One in the place of another is none more.
     #expect(studio.ask("noise 0.1 0.5 1 9 as noise-3").hasPrefix("ok "))
     studio.ask("stop")
@@ -80,8 +76,7 @@ import Testing
   }
 
   @Test func wrongWordsAreRefused() {
-    #expect(
-      studio.ask("noise 1 0.5 9 1") == "error invalid-value: OCTAVES must be 0.05 to 6, not '9'")
+    #expect(studio.ask("noise 1 0.5 9 1") == "error invalid-value: OCTAVES must be 0.05 to 6, not '9'")
     #expect(studio.ask("noise 1 0.5").hasPrefix("error missing-argument"))
   }
 }

@@ -54,22 +54,19 @@ import Testing
   }
 
   /// Words of the grammar in any order, and what is none.
-  @Test(arguments: 0..<10)
-  func noLineEndsASession(seed: Int) {
+  @Test(arguments: 0..<10) func noLineEndsASession(seed: Int) {
     var random = SplitMix64(seed: UInt64(seed))
     let studio = ListenStudio(periodSize: 64, rate: 8_000)
     let words =
-      ListenGrammar.forms.map(\.verb)
-      + [
-        "heartbeat", "light", "pulse", "a", "b", "as", "at", "of", "over", "loop", "on", "off",
-        "end", "rate", "strength", "from", "intensity", "0", "0.5", "1", "+0.1", "2", "-1", "64",
-        "\"", "\"a\"", "@7", "#", "é", "",
+      ListenGrammar.forms.map(\.verb) + [
+        "heartbeat", "light", "pulse", "a", "b", "as", "at", "of", "over", "loop", "on", "off", "end", "rate",
+        "strength", "from", "intensity", "0", "0.5", "1", "+0.1", "2", "-1", "64", "\"", "\"a\"", "@7", "#", "é", "",
       ] + ListenParameter.names
     let shapes = [
       "play light as a loop", "play pulse as b rate 3 from 0.1", "tap", "hum 1 0.5 0.2 as a",
-      "set intensity 0.5 of a over 0.1", "set strength 0.9 over 0.05 at +0.1", "pause", "resume a",
-      "seek b 0.2", "loop a off", "rate a 7", "mute", "unmute", "stop a at +0.05", "stop", "list",
-      "status", "play light at +0.1 as a", "pause a", "preload light",
+      "set intensity 0.5 of a over 0.1", "set strength 0.9 over 0.05 at +0.1", "pause", "resume a", "seek b 0.2",
+      "loop a off", "rate a 7", "mute", "unmute", "stop a at +0.05", "stop", "list", "status",
+      "play light at +0.1 as a", "pause a", "preload light",
     ]
     var answers = 0
     for _ in 0..<300 {
@@ -78,8 +75,7 @@ import Testing
         line = shapes.randomElement(using: &random) ?? ""
       } else {
         let count = Int.random(in: 0...8, using: &random)
-        line = (0..<count).map { _ in words.randomElement(using: &random) ?? "" }
-          .joined(separator: " ")
+        line = (0..<count).map { _ in words.randomElement(using: &random) ?? "" }.joined(separator: " ")
       }
       let answer = studio.ask(line)
       #expect(answer.isEmpty || answer.contains("ok") || answer.contains("error "), "\(line)")

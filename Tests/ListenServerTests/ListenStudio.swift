@@ -12,28 +12,21 @@ final class ListenStudio {
   let playback: VirtualPlayback
   let session: ListenSession
 
-  init(
-    periodSize: Int = 64, rate: Double = 48_000, array: TransducerArray? = nil,
-    folder: String? = nil
-  ) {
+  init(periodSize: Int = 64, rate: Double = 48_000, array: TransducerArray? = nil, folder: String? = nil) {
     let channels = array?.transducers.indices.map { OutputRouting.Channel(hapticBus: $0) }
-    engine = PlaybackEngine(
-      rate: rate, routing: channels.map(OutputRouting.init) ?? OutputRouting())
+    engine = PlaybackEngine(rate: rate, routing: channels.map(OutputRouting.init) ?? OutputRouting())
     playback = VirtualPlayback(engine, periodSize: periodSize)
-    session = ListenSession(
-      engine, device: "virtual", array: array, folder: folder, message: Failure.message(_:))
+    session = ListenSession(engine, device: "virtual", array: array, folder: folder, message: Failure.message(_:))
   }
 
   /// The answer to a line.
-  @discardableResult
-  func ask(_ line: String, client: Int = 0) -> String {
+  @discardableResult func ask(_ line: String, client: Int = 0) -> String {
     guard let request = ListenGrammar.read(line) else { return "" }
     return session.answer(request, client: client).line
   }
 
   /// What happens within some seconds.
-  @discardableResult
-  func run(_ seconds: Double) -> [String] {
+  @discardableResult func run(_ seconds: Double) -> [String] {
     playback.advance(seconds: seconds)
     return session.takeEvents().map(\.line)
   }

@@ -19,9 +19,8 @@ import Testing
 
   private func performance(_ listener: SocketListener? = nil) -> ListenTask {
     ListenTask(
-      studio.session,
-      standard: LineConnection(input: input.exit, output: output.entrance),
-      listener: listener, inbox: EventInbox(), time: studio.playback.time, period: .zero)
+      studio.session, standard: LineConnection(input: input.exit, output: output.entrance), listener: listener,
+      inbox: EventInbox(), time: studio.playback.time, period: .zero)
   }
 
   /// Turns of the loop with some time between, until it is over; answers how many.
@@ -39,8 +38,7 @@ import Testing
     input.write("@1 hum 1 0.5 0.1 at 0.1 as a\n@2 nothing\n\n# no command\n@3 list\n@4 stat")
     #expect(run(performance, turns: 3) == 3)
     #expect(
-      output.received()
-        == "@1 ok name=a time=0.1 duration=0.1\n@2 error unknown-keyword: unknown command 'nothing'\n"
+      output.received() == "@1 ok name=a time=0.1 duration=0.1\n@2 error unknown-keyword: unknown command 'nothing'\n"
         + "@3 ok a\n")
     input.write("us")
     input.finish()
@@ -79,9 +77,7 @@ import Testing
     other.send("quit\n")
     input.finish()
     #expect(run(performance, turns: 40) == 40)
-    #expect(
-      one.received()
-        == "@1 ok name=a time=0.1 duration=0.1\nevent finished name=a time=0.201\n")
+    #expect(one.received() == "@1 ok name=a time=0.1 duration=0.1\nevent finished name=a time=0.201\n")
     #expect(other.received() == "ok\n")
     #expect(other.isAtEnd)
     #expect(output.received() == "event finished name=a time=0.201\n")

@@ -43,8 +43,7 @@ import Testing
     input.write("a\n")
     // More waits than a patient queue holds, so no more commands are taken.
     #expect(connection.lines() == [])
-    #expect(
-      connection.watched == [PollDescriptor(output.entrance, events: Int16(POLLOUT))])
+    #expect(connection.watched == [PollDescriptor(output.entrance, events: Int16(POLLOUT))])
     var received = ""
     for _ in 0..<20 {
       received += output.received()
@@ -55,9 +54,7 @@ import Testing
   }
 
   @Test func theLastLinesWaitAWhileForAReader() {
-    for _ in 0..<300 {
-      connection.send(ListenReply.ok([.text(String(repeating: "x", count: 1_000))]))
-    }
+    for _ in 0..<300 { connection.send(ListenReply.ok([.text(String(repeating: "x", count: 1_000))])) }
     let time = VirtualTimeSource()
     connection.finish(time)
     #expect(time.now == .seconds(1))

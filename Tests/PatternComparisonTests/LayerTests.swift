@@ -50,8 +50,7 @@ struct LayerTests {
 
   @Test func aControlIsCalledByItsLayer() throws {
     let lacking = try sentences { $0[2].parameters = [] }
-    #expect(
-      lacking == ["B does not set layer 3 intensity to 0.5 at 0.6 s: 12 dB stronger."])
+    #expect(lacking == ["B does not set layer 3 intensity to 0.5 at 0.6 s: 12 dB stronger."])
     let added = try sentences {
       $0[0].parameters = [DynamicParameter(id: .hapticSharpnessControl, value: 0.2, time: 0.9)]
     }

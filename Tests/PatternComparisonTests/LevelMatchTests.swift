@@ -33,9 +33,7 @@ struct LevelMatchTests {
   }
 
   @Test func aTapIsLoudEnoughToBeMatched() {
-    let gains = LevelMatch.loudness.gains(for: [
-      sine(0.5, seconds: 0.02), sine(0.25, seconds: 0.02),
-    ])
+    let gains = LevelMatch.loudness.gains(for: [sine(0.5, seconds: 0.02), sine(0.25, seconds: 0.02)])
     #expect(abs(gains[0] - 0.5) < 2e-3 && gains[1] == 1)
   }
 
@@ -47,8 +45,7 @@ struct LevelMatchTests {
 
   @Test func silenceBehindASoundMakesItNoWeaker() {
     let short = sine(0.5)
-    let padded = Signal(
-      channels: [short.mono + [Float](repeating: 0, count: 96_000)], rate: 48_000)
+    let padded = Signal(channels: [short.mono + [Float](repeating: 0, count: 96_000)], rate: 48_000)
     let gains = LevelMatch.weighted.gains(for: [short, padded])
     #expect(abs(gains[0] - 1) < 0.01 && abs(gains[1] - 1) < 0.01)
   }
@@ -65,14 +62,10 @@ struct LevelMatchTests {
 
   @Test func withoutAMatchEachLevelIsToldAsItIs() throws {
     let take = try take(fiveTaps)
-    let louder = take.recorded { samples in
-      for index in samples.indices where index < 42_000 { samples[index] *= 1.5 }
+    let louder = take.recorded { samples in for index in samples.indices where index < 42_000 { samples[index] *= 1.5 }
     }
     let shared = Comparison(take, louder)
-    #expect(
-      shared.sentences == [
-        "B is 3.5 dB stronger throughout.", "B's fifth transient, at 1 s, is 3.5 dB weaker.",
-      ])
+    #expect(shared.sentences == ["B is 3.5 dB stronger throughout.", "B's fifth transient, at 1 s, is 3.5 dB weaker."])
     let options = ComparisonOptions(levelMatch: LevelMatch.none)
     let comparison = Comparison(take, louder, options: options)
     #expect(comparison.sentences == ["B's transients 1 to 4 are 3.5 dB stronger."])

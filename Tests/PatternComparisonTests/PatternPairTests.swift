@@ -28,24 +28,19 @@ struct PatternPairTests {
   @Test func aLevelOneDecibelLower() throws {
     // The phone's amplitude is the square of intensity.
     let intensity: Float = 0.8 * 0.944_061
-    let found = try one(
-      fiveTaps, fiveTaps.with { $0.events[2].parameters[.hapticIntensity] = intensity })
+    let found = try one(fiveTaps, fiveTaps.with { $0.events[2].parameters[.hapticIntensity] = intensity })
     #expect(found.kind == .level && found.unit == .decibels)
     #expect(abs(found.amount + 1) < 1e-4)
-    #expect(
-      found.sentence
-        == "B's third transient, at 0.5 s, is 1 dB weaker: intensity 0.755 instead of 0.8.")
+    #expect(found.sentence == "B's third transient, at 0.5 s, is 1 dB weaker: intensity 0.755 instead of 0.8.")
     #expect(!found.isNoticeable)
   }
 
   @Test func aSharpnessATenthHigher() throws {
-    let found = try one(
-      fiveTaps, fiveTaps.with { $0.events[1].parameters[.hapticSharpness] = 0.6 })
+    let found = try one(fiveTaps, fiveTaps.with { $0.events[1].parameters[.hapticSharpness] = 0.6 })
     #expect(found.kind == .frequency && found.unit == .percent)
     #expect(abs(found.amount - 11.14) < 0.01)
     #expect(
-      found.sentence
-        == "B's second transient, at 0.25 s, is 11 % sharper: 151 instead of 136 Hz "
+      found.sentence == "B's second transient, at 0.25 s, is 11 % sharper: 151 instead of 136 Hz "
         + "(sharpness 0.6 instead of 0.5).")
   }
 
@@ -95,17 +90,13 @@ struct PatternPairTests {
   @Test func anAttackChanged() throws {
     let found = try one(swell, swell.with { $0.events[1].parameters[.attackTime] = 0.5 })
     #expect(found.kind == .attack && abs(found.amount - 0.1381) < 1e-3)
-    #expect(
-      found.sentence
-        == "B's continuous event takes 138 ms longer to rise: attack 0.5 instead of 0.25.")
+    #expect(found.sentence == "B's continuous event takes 138 ms longer to rise: attack 0.5 instead of 0.25.")
   }
 
   @Test func aReleaseChanged() throws {
     let found = try one(swell, swell.with { $0.events[1].parameters[.releaseTime] = 0 })
     #expect(found.kind == .release && abs(found.amount + 0.03055) < 1e-4)
-    #expect(
-      found.sentence
-        == "B's continuous event has a 31 ms shorter release: release 0 instead of 0.2.")
+    #expect(found.sentence == "B's continuous event has a 31 ms shorter release: release 0 instead of 0.2.")
   }
 
   @Test func aDecayInsteadOfAHold() throws {
@@ -119,8 +110,7 @@ struct PatternPairTests {
     #expect(found.kind == .curve && abs(found.amount + 4.366) < 1e-3)
     #expect(abs(found.range.lowerBound - 0.2) < 1e-9 && abs(found.range.upperBound - 1) < 1e-9)
     #expect(
-      found.sentence
-        == "The second point of B's intensity curve, at 0.6 s, is 0.7 instead of 0.9: "
+      found.sentence == "The second point of B's intensity curve, at 0.6 s, is 0.7 instead of 0.9: "
         + "up to 4.4 dB weaker.")
   }
 
@@ -128,18 +118,13 @@ struct PatternPairTests {
     let found = try one(swell, swell.with { $0.curves[0].controlPoints[1].time = 0.5 })
     #expect(found.kind == .curve && found.unit == .seconds && abs(found.amount - 0.1) < 1e-6)
     #expect(
-      found.sentence
-        == "The second point of B's intensity curve comes 100 ms later, at 0.7 s: "
-        + "up to 2 dB apart.")
+      found.sentence == "The second point of B's intensity curve comes 100 ms later, at 0.7 s: " + "up to 2 dB apart.")
   }
 
   @Test func aDynamicParameterAdded() throws {
     let found = try one(
       fiveTaps,
-      fiveTaps.with {
-        $0.parameters.append(
-          DynamicParameter(id: .hapticIntensityControl, value: 0.5, time: 0.6))
-      })
+      fiveTaps.with { $0.parameters.append(DynamicParameter(id: .hapticIntensityControl, value: 0.5, time: 0.6)) })
     #expect(found.kind == .parameter && abs(found.amount + 12.04) < 0.01)
     #expect(found.sentence == "B sets intensity to 0.5 at 0.6 s: 12 dB weaker.")
   }
@@ -154,18 +139,14 @@ struct PatternPairTests {
   }
 
   @Test func allLaterByTheSame() throws {
-    let later = fiveTaps.with { pattern in
-      for index in pattern.events.indices { pattern.events[index].time += 0.012 }
-    }
+    let later = fiveTaps.with { pattern in for index in pattern.events.indices { pattern.events[index].time += 0.012 } }
     let found = try one(fiveTaps, later)
     #expect(found.kind == .time && found.isThroughout && abs(found.amount - 0.012) < 1e-9)
     #expect(found.sentence == "B as a whole comes 12 ms later.")
   }
 
   @Test func theEndLaterByTheSame() throws {
-    let later = fiveTaps.with { pattern in
-      for index in 3...4 { pattern.events[index].time += 0.05 }
-    }
+    let later = fiveTaps.with { pattern in for index in 3...4 { pattern.events[index].time += 0.05 } }
     let found = try one(fiveTaps, later)
     #expect(found.kind == .time && found.referenceEvents == [3, 4])
     #expect(found.sentence == "From its fourth transient on, at 0.8 s, all of B comes 50 ms later.")
@@ -178,9 +159,7 @@ struct PatternPairTests {
         pattern.events[index].duration? *= 1.1
       }
       pattern.curves[0].time *= 1.1
-      for index in pattern.curves[0].controlPoints.indices {
-        pattern.curves[0].controlPoints[index].time *= 1.1
-      }
+      for index in pattern.curves[0].controlPoints.indices { pattern.curves[0].controlPoints[index].time *= 1.1 }
     }
     let found = try one(swell, slower)
     #expect(found.kind == .tempo && abs(found.amount - 10) < 1e-6)

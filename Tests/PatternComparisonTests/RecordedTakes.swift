@@ -56,11 +56,8 @@ struct RecordingCase {
       guard whole + 2 < source.count else { break }
       // Catmull and Rom's cubic, exact to −90 dB at a few hundred hertz.
       let f = Float(place - Double(whole))
-      let (a, b, c, d) = (
-        whole > 0 ? source[whole - 1] : 0, source[whole], source[whole + 1], source[whole + 2]
-      )
-      let value =
-        b + 0.5 * f * (c - a + f * (2 * a - 5 * b + 4 * c - d + f * (3 * (b - c) + d - a)))
+      let (a, b, c, d) = (whole > 0 ? source[whole - 1] : 0, source[whole], source[whole + 1], source[whole + 2])
+      let value = b + 0.5 * f * (c - a + f * (2 * a - 5 * b + 4 * c - d + f * (3 * (b - c) + d - a)))
       samples[index] += Float(gain) * value
     }
     return samples
@@ -92,9 +89,7 @@ struct RecordingCase {
       for (multiple, share) in [(1.0, 1.0), (2, 0.4), (3, 0.5), (5, 0.2)] {
         let phase = Double.random(in: 0...6.28, using: &numbers)
         let step = 2 * .pi * hertz * multiple / 48_000
-        for index in samples.indices {
-          samples[index] += Float(scale * share * sin(phase + step * Double(index)))
-        }
+        for index in samples.indices { samples[index] += Float(scale * share * sin(phase + step * Double(index))) }
       }
     }
     return samples
@@ -107,9 +102,7 @@ extension RecordingCase {
   /// The seed of the cases.
   static let seed = setting("TEMBLOR_TEST_SEED").flatMap { UInt64($0) } ?? 5
 
-  private static func setting(_ name: String) -> String? {
-    unsafe getenv(name).map { unsafe String(cString: $0) }
-  }
+  private static func setting(_ name: String) -> String? { unsafe getenv(name).map { unsafe String(cString: $0) } }
 
   /// What is said of a recording as a whole that is not true.
   func falsehoods(_ comparison: Comparison, duration: Double) -> [String] {
@@ -156,9 +149,7 @@ enum RealChange: CaseIterable {
   /// Changes one event; nil where the pattern is too small to show it.
   func made(of pattern: HapticPattern, numbers: inout FixedNumbers) -> (HapticPattern, Double)? {
     var changed = pattern
-    let events = pattern.events.indices.filter {
-      pattern.events[$0].kind.isHaptic
-    }
+    let events = pattern.events.indices.filter { pattern.events[$0].kind.isHaptic }
     guard let index = events.randomElement(using: &numbers) else { return nil }
     let event = pattern.events[index]
     switch self {
@@ -166,8 +157,7 @@ enum RealChange: CaseIterable {
       let time = Double.random(in: 0...pattern.duration + 0.2, using: &numbers)
       // What begins together is one event.
       guard pattern.events.allSatisfy({ abs($0.time - time) > 0.03 }) else { return nil }
-      changed.events.append(
-        tap(time, intensity: 0.6, sharpness: Float.random(in: 0...1, using: &numbers)))
+      changed.events.append(tap(time, intensity: 0.6, sharpness: Float.random(in: 0...1, using: &numbers)))
       return (changed, time)
     case .missing:
       guard events.count > 2 else { return nil }
@@ -183,8 +173,7 @@ enum RealChange: CaseIterable {
       // The phone's amplitude is the square of intensity.
       let value = event.value(of: .hapticIntensity)
       let isLess = value > 0.8 || Bool.random(using: &numbers)
-      changed.events[index].parameters[.hapticIntensity] =
-        value * Float(pow(10, (isLess ? -3.0 : 3) / 40))
+      changed.events[index].parameters[.hapticIntensity] = value * Float(pow(10, (isLess ? -3.0 : 3) / 40))
     case .sharpness:
       let value = event.value(of: .hapticSharpness)
       changed.events[index].parameters[.hapticSharpness] = value < 0.5 ? value + 0.25 : value - 0.25

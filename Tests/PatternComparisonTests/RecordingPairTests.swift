@@ -8,9 +8,9 @@ import Testing
 /// Single recordings of a pattern, each with one thing that is known of it.
 struct RecordingPairTests {
   /// A recording of a pattern behind some silence, in noise.
-  private func recording(
-    _ pattern: HapticPattern, delay: Double = 0.4, noise: Double = -50, seed: UInt64 = 4
-  ) throws -> Take {
+  private func recording(_ pattern: HapticPattern, delay: Double = 0.4, noise: Double = -50, seed: UInt64 = 4) throws
+    -> Take
+  {
     var numbers = FixedNumbers(seed: seed)
     let made = RecordingCase(delay: delay, noise: noise)
     return sound([made.samples(of: try take(pattern).signal.mono, numbers: &numbers)])
@@ -20,10 +20,8 @@ struct RecordingPairTests {
     fiveTaps.with { for index in $0.events.indices { $0.events[index].time *= factor } }
   }
 
-  @Test(arguments: [-120.0, -50])
-  func tempoIsFoundInSoundAsInPatterns(_ noise: Double) throws {
-    let comparison = Comparison(
-      try take(fiveTaps), try recording(stretched(1.015), noise: noise))
+  @Test(arguments: [-120.0, -50]) func tempoIsFoundInSoundAsInPatterns(_ noise: Double) throws {
+    let comparison = Comparison(try take(fiveTaps), try recording(stretched(1.015), noise: noise))
     let tempo = try #require(comparison.differences.first { $0.kind == .tempo })
     #expect(abs(tempo.amount - 1.5) < 0.05)
     #expect(abs((tempo.largestShift ?? 0) - 0.0153) < 0.001)
@@ -42,9 +40,8 @@ struct RecordingPairTests {
     }
     let samples = [Float](repeating: 0, count: 9_600) + take.signal.mono
     var writer = try SoundFileWriter(
-      descriptor: descriptor, path: "a.ogg",
-      format: SoundFileFormat(container: .ogg, samples: .s16), rate: 48_000, channelCount: 1,
-      frameCount: Int64(samples.count))
+      descriptor: descriptor, path: "a.ogg", format: SoundFileFormat(container: .ogg, samples: .s16), rate: 48_000,
+      channelCount: 1, frameCount: Int64(samples.count))
     try writer.write(samples.span)
     try writer.close()
     lseek(descriptor, 0, SEEK_SET)
@@ -79,12 +76,9 @@ struct RecordingPairTests {
 
   /// The recording as the reference: the same words the other way round.
   @Test func aPatternAgainstItsRecording() throws {
-    let comparison = Comparison(
-      try recording(fiveTaps), try take(fiveTaps.with { $0.events.remove(at: 3) }))
+    let comparison = Comparison(try recording(fiveTaps), try take(fiveTaps.with { $0.events.remove(at: 3) }))
     #expect(comparison.sentences.contains("B as a whole comes 400 ms earlier."))
-    #expect(
-      comparison.sentences.contains { $0.hasPrefix("A has noise at −5") }, "\(comparison.sentences)"
-    )
+    #expect(comparison.sentences.contains { $0.hasPrefix("A has noise at −5") }, "\(comparison.sentences)")
     let missing = try #require(comparison.differences.first { $0.kind == .missing })
     #expect(abs(missing.range.lowerBound - 1.15) < 0.01)
     #expect(comparison.differences.count { !$0.isThroughout } == 1)
@@ -94,8 +88,7 @@ struct RecordingPairTests {
   @Test func timesAreThoseOfTheFiles() throws {
     let moved = fiveTaps.with { $0.events[2].time += 0.02 }
     let comparison = Comparison(try take(fiveTaps), try recording(moved))
-    let time = try #require(
-      comparison.differences.first { $0.kind == .time && !$0.isThroughout })
+    let time = try #require(comparison.differences.first { $0.kind == .time && !$0.isThroughout })
     #expect(time.range.lowerBound == 0.5 && time.before == 0.5)
     #expect(abs((time.after ?? 0) - 0.92) < 1e-3)
     #expect(time.sentence == "B's third transient comes 20 ms later, at 0.92 s.")

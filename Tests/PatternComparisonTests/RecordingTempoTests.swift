@@ -9,9 +9,7 @@ import Testing
 /// `TEMBLOR_TEST_TAKES=100` takes so many by chance, of all shipped patterns of three events and more.
 struct RecordingTempoTests {
   /// What is false of what is said of a take, or missing from it.
-  private func mistakes(
-    _ made: RecordingCase, of pattern: Take, numbers: inout FixedNumbers
-  ) -> [String] {
+  private func mistakes(_ made: RecordingCase, of pattern: Take, numbers: inout FixedNumbers) -> [String] {
     let recording = sound([made.samples(of: pattern.signal.mono, numbers: &numbers)])
     let comparison = Comparison(pattern, recording)
     let duration = pattern.signal.duration
@@ -22,9 +20,7 @@ struct RecordingTempoTests {
   }
 
   /// As `sox speed 0.97` and `1.03` make them, with silence around.
-  @Test(arguments: [
-    "earthquake-splash", "celebration", "heartbeat", "level-up", "success", "warning",
-  ])
+  @Test(arguments: ["earthquake-splash", "celebration", "heartbeat", "level-up", "success", "warning"])
   func threePercent(name: String) throws {
     let pattern = try take(try shipped(name))
     var numbers = FixedNumbers(seed: 1)
@@ -48,10 +44,8 @@ struct RecordingTempoTests {
       let name = names.randomElement(using: &numbers) ?? "heartbeat"
       let pattern = try take(try shipped(name))
       var made = RecordingCase(
-        delay: Double.random(in: 0...(RecordingCase.count == nil ? 1 : 10), using: &numbers),
-        noise: -40)
-      made.drift =
-        Double.random(in: 0.005...0.03, using: &numbers) * (Bool.random(using: &numbers) ? 1 : -1)
+        delay: Double.random(in: 0...(RecordingCase.count == nil ? 1 : 10), using: &numbers), noise: -40)
+      made.drift = Double.random(in: 0.005...0.03, using: &numbers) * (Bool.random(using: &numbers) ? 1 : -1)
       let wrong = mistakes(made, of: pattern, numbers: &numbers)
       if !wrong.isEmpty { failures.append("\(number) \(name) \(made): \(wrong)") }
     }

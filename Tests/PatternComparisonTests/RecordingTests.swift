@@ -34,8 +34,7 @@ struct RecordingTests {
       if Self.count == nil { made.delay /= 10 }
       let recording = sound([made.samples(of: pattern.signal.mono, numbers: &numbers)])
       let comparison = Comparison(pattern, recording)
-      let wrong =
-        made.falsehoods(comparison, duration: pattern.signal.duration) + comparison.single
+      let wrong = made.falsehoods(comparison, duration: pattern.signal.duration) + comparison.single
       if !wrong.isEmpty { failures.append("\(number) \(name) \(made): \(wrong)") }
     }
     if Self.count != nil { print("perfect: \(total - failures.count) of \(total) right") }
@@ -78,9 +77,7 @@ struct RecordingTests {
       let recording = sound([made.samples(of: samples, numbers: &numbers)])
       let comparison = Comparison(reference, recording)
       let own = comparison.differences.filter { !$0.isThroughout }
-      let near = own.filter {
-        abs($0.range.lowerBound - time) < 0.075
-      }
+      let near = own.filter { abs($0.range.lowerBound - time) < 0.075 }
       let isNamed = near.contains { $0.kind == change.kind }
       let untrue = made.falsehoods(comparison, duration: reference.signal.duration)
       let isWrong = own.count > near.count || !untrue.isEmpty
@@ -94,18 +91,13 @@ struct RecordingTests {
         )
       }
     }
-    if Self.count != nil {
-      print("changed: \(named) of \(total) named, \(wrong) with something false; \(table)")
-    }
+    if Self.count != nil { print("changed: \(named) of \(total) named, \(wrong) with something false; \(table)") }
     #expect(named * 10 >= total * 9 && wrong * 50 <= total, "\(failures.joined(separator: "\n"))")
   }
 
   /// Eight patterns, each with three leads of silence and three levels of noise.
   @Test func leadAndNoiseTogether() throws {
-    let names = [
-      "heartbeat", "light", "success", "warning", "double-tap", "level-up", "swipe-up",
-      "celebration",
-    ]
+    let names = ["heartbeat", "light", "success", "warning", "double-tap", "level-up", "swipe-up", "celebration"]
     var numbers = FixedNumbers(seed: 3)
     var failures: [String] = []
     for name in Self.count == nil ? [names[0]] : names {
@@ -115,8 +107,7 @@ struct RecordingTests {
           let made = RecordingCase(delay: delay, noise: noise)
           let recording = sound([made.samples(of: pattern.signal.mono, numbers: &numbers)])
           let comparison = Comparison(pattern, recording)
-          let wrong =
-            made.falsehoods(comparison, duration: pattern.signal.duration) + comparison.single
+          let wrong = made.falsehoods(comparison, duration: pattern.signal.duration) + comparison.single
           if !wrong.isEmpty { failures.append("\(name) \(delay) \(noise): \(wrong)") }
         }
       }
@@ -133,9 +124,7 @@ struct RecordingTests {
     }
     let reference = try take(HapticPattern(events: events))
     var numbers = FixedNumbers(seed: 1)
-    let recording = sound([
-      RecordingCase(delay: 5, noise: -50).samples(of: reference.signal.mono, numbers: &numbers)
-    ])
+    let recording = sound([RecordingCase(delay: 5, noise: -50).samples(of: reference.signal.mono, numbers: &numbers)])
     let clock = ContinuousClock()
     let measuring = clock.measure { _ = (TakeMeasurements(reference), TakeMeasurements(recording)) }
     var comparison: Comparison?

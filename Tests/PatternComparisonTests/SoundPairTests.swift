@@ -17,9 +17,7 @@ struct SoundPairTests {
   }
 
   /// Compares two takes whose one difference is known.
-  private func one(
-    _ take: Take, _ other: Take, options: ComparisonOptions = ComparisonOptions()
-  ) throws -> Difference {
+  private func one(_ take: Take, _ other: Take, options: ComparisonOptions = ComparisonOptions()) throws -> Difference {
     let comparison = Comparison(take, other, options: options)
     #expect(comparison.differences.count == 1, "\(comparison.sentences)")
     #expect(comparison.equality == .different)
@@ -79,8 +77,7 @@ struct SoundPairTests {
     let sharper = try take(fiveTaps.with { $0.events[1].parameters[.hapticSharpness] = 0.6 })
     let found = try one(taps, sharper.recorded())
     #expect(found.kind == .frequency && abs(found.amount - 11.1) < 0.5)
-    #expect(
-      found.sentence == "B's second transient, at 0.25 s, is 11 % sharper: 152 instead of 137 Hz.")
+    #expect(found.sentence == "B's second transient, at 0.25 s, is 11 % sharper: 152 instead of 137 Hz.")
   }
 
   @Test func aTapMissingInASound() throws {
@@ -133,9 +130,7 @@ struct SoundPairTests {
   }
 
   @Test func aStretchStronger() throws {
-    let stronger = waves.recorded { samples in
-      for index in 24_000..<38_400 { samples[index] *= 1.445_44 }
-    }
+    let stronger = waves.recorded { samples in for index in 24_000..<38_400 { samples[index] *= 1.445_44 } }
     let found = try one(waves, stronger)
     #expect(found.kind == .level && abs(found.amount - 3.2) < 0.1)
     #expect(found.sentence == "B is 3.2 dB stronger between 0.5 and 0.8 s.")
@@ -143,9 +138,7 @@ struct SoundPairTests {
 
   @Test func aHumOf40HertzUnderIt() throws {
     let humming = taps.recorded { samples in
-      for index in samples.indices {
-        samples[index] += 0.01 * Float(sin(2 * .pi * 40 * Double(index) / 48_000))
-      }
+      for index in samples.indices { samples[index] += 0.01 * Float(sin(2 * .pi * 40 * Double(index) / 48_000)) }
     }
     let found = try one(taps, humming)
     #expect(found.kind == .noise && abs(found.amount + 40) < 0.5)
@@ -156,9 +149,7 @@ struct SoundPairTests {
   @Test func noiseUnderIt() throws {
     var numbers = FixedNumbers()
     let noisy = taps.recorded { samples in
-      for index in samples.indices {
-        samples[index] += Float.random(in: -0.01...0.01, using: &numbers)
-      }
+      for index in samples.indices { samples[index] += Float.random(in: -0.01...0.01, using: &numbers) }
     }
     let found = try one(taps, noisy)
     #expect(found.kind == .noise && abs(found.amount + 44.8) < 0.3)
@@ -196,8 +187,7 @@ struct SoundPairTests {
 
   @Test func channelsThatDifferThoughTheirMixIsTheSame() throws {
     let mono = taps.signal.mono
-    let found = try one(
-      sound([mono, mono]), sound([mono.map { $0 * 1.5 }, mono.map { $0 * 0.5 }]))
+    let found = try one(sound([mono, mono]), sound([mono.map { $0 * 1.5 }, mono.map { $0 * 0.5 }]))
     #expect(found.sentence == "B's channels 1 and 2 differ, though the mix of all is the same.")
   }
 
@@ -208,8 +198,7 @@ struct SoundPairTests {
   }
 
   @Test func aTransientIsNeverTakenForAContinuousEvent() throws {
-    let comparison = Comparison(
-      try take(try shipped("light")), try take(try shipped("capacitor_charge")))
+    let comparison = Comparison(try take(try shipped("light")), try take(try shipped("capacitor_charge")))
     #expect(Set(comparison.differences.map(\.kind)) == [.missing, .added])
     #expect(comparison.sentences.contains("B lacks A's transient, at 0 s."))
   }
@@ -217,9 +206,7 @@ struct SoundPairTests {
   @Test func allIsHigher() throws {
     let higher = try take(
       fiveTaps.with { pattern in
-        for index in pattern.events.indices {
-          pattern.events[index].parameters[.hapticSharpness]? += 0.1
-        }
+        for index in pattern.events.indices { pattern.events[index].parameters[.hapticSharpness]? += 0.1 }
       })
     let found = try one(taps.recorded(), higher.recorded())
     #expect(found.kind == .frequency && found.isThroughout && abs(found.amount - 11.1) < 0.5)

@@ -5,13 +5,9 @@ import Testing
 
 @Suite struct DesignRuleTests {
   /// The rules that a pattern breaks.
-  func rules(_ pattern: HapticPattern) -> [String] {
-    rules(HapticComposition(pattern))
-  }
+  func rules(_ pattern: HapticPattern) -> [String] { rules(HapticComposition(pattern)) }
 
-  func rules(_ composition: HapticComposition) -> [String] {
-    findings(composition).map(\.rule.text)
-  }
+  func rules(_ composition: HapticComposition) -> [String] { findings(composition).map(\.rule.text) }
 
   func findings(_ composition: HapticComposition) -> [Finding] {
     PatternRules.findings(in: composition) { SourcePlace(name: "t", path: "\($0)") }
@@ -20,15 +16,12 @@ import Testing
   func taps(_ milliseconds: [Double], intensity: Float = 0.5) -> HapticPattern {
     HapticPattern(
       events: milliseconds.map {
-        HapticEvent(
-          kind: .hapticTransient, time: $0 / 1000, parameters: [.hapticIntensity: intensity])
+        HapticEvent(kind: .hapticTransient, time: $0 / 1000, parameters: [.hapticIntensity: intensity])
       })
   }
 
   func hum(_ time: Double, _ duration: Double, intensity: Float = 1) -> HapticEvent {
-    HapticEvent(
-      kind: .hapticContinuous, time: time, duration: duration,
-      parameters: [.hapticIntensity: intensity])
+    HapticEvent(kind: .hapticContinuous, time: time, duration: duration, parameters: [.hapticIntensity: intensity])
   }
 
   @Test func wantsFiftyMillisecondsBetweenTaps() {
@@ -46,26 +39,19 @@ import Testing
     #expect(rules(taps([0, 250, 500, 750, 1000])) == ["transient-count"])
     #expect(rules(taps([0, 251, 502, 753, 1004])) == [])
     let five = findings(HapticComposition(taps([0, 100, 200, 300, 400])))
-    #expect(
-      five.map(\.message) == [
-        "the sequence from 0.0 s has 5 transients; more than 4 are hard to tell apart"
-      ])
+    #expect(five.map(\.message) == ["the sequence from 0.0 s has 5 transients; more than 4 are hard to tell apart"])
     #expect(five.map(\.place.path) == ["\(CompositionElement.event(EventReference(event: 4)))"])
   }
 
   @Test(arguments: [
     // Even, wider, closer, pairs, and a published rhythm.
-    [0, 100, 200, 300], [0, 100, 220, 330], [0, 60, 140, 240], [0, 240, 400, 480],
-    [0, 60, 200, 260], [0, 75, 150, 300],
-  ])
-  func acceptsSpacingWithARule(milliseconds: [Double]) {
-    #expect(rules(taps(milliseconds)) == [])
-  }
+    [0, 100, 200, 300], [0, 100, 220, 330], [0, 60, 140, 240], [0, 240, 400, 480], [0, 60, 200, 260],
+    [0, 75, 150, 300],
+  ]) func acceptsSpacingWithARule(milliseconds: [Double]) { #expect(rules(taps(milliseconds)) == []) }
 
-  @Test(arguments: [[0, 60, 260, 350], [0, 200, 260, 400], [0, 150, 210, 410]])
-  func reportsErraticSpacing(milliseconds: [Double]) {
-    #expect(rules(taps(milliseconds)) == ["transient-spacing"])
-  }
+  @Test(arguments: [[0, 60, 260, 350], [0, 200, 260, 400], [0, 150, 210, 410]]) func reportsErraticSpacing(
+    milliseconds: [Double]
+  ) { #expect(rules(taps(milliseconds)) == ["transient-spacing"]) }
 
   @Test func findsGroupsOfTapsThatRepeat() {
     let pairs = [0.0, 250, 500].flatMap { [$0, $0 + 60] }
@@ -88,8 +74,7 @@ import Testing
     func tap(_ intensity: Float, _ sharpness: Float) -> HapticPattern {
       HapticPattern(events: [
         HapticEvent(
-          kind: .hapticTransient, time: 1,
-          parameters: [.hapticIntensity: intensity, .hapticSharpness: sharpness])
+          kind: .hapticTransient, time: 1, parameters: [.hapticIntensity: intensity, .hapticSharpness: sharpness])
       ])
     }
     #expect(rules(tap(0.9, 0.9)) == ["harsh"])
@@ -103,8 +88,7 @@ import Testing
     var sharpened = tap(1, 0.5)
     sharpened.curves = [
       ParameterCurve(
-        id: .hapticSharpnessControl, time: 0,
-        controlPoints: [.init(time: 0, value: 0), .init(time: 1, value: 0.4)])
+        id: .hapticSharpnessControl, time: 0, controlPoints: [.init(time: 0, value: 0), .init(time: 1, value: 0.4)])
     ]
     #expect(rules(sharpened) == ["harsh"])
   }
@@ -126,8 +110,7 @@ import Testing
         events: [hum(0, 3)],
         curves: [
           ParameterCurve(
-            id: .hapticIntensityControl, time: 0,
-            controlPoints: points.map { .init(time: $0.0, value: $0.1) })
+            id: .hapticIntensityControl, time: 0, controlPoints: points.map { .init(time: $0.0, value: $0.1) })
         ])
     }
     #expect(rules(shaped([(0, 0), (1.5, 1), (3, 0)])) == [])
@@ -159,14 +142,8 @@ import Testing
   @Test func controlsActFromTheirTimeWhateverTheirOrder() {
     func softened(_ steps: [(time: Double, value: Float)]) -> HapticPattern {
       HapticPattern(
-        events: [
-          HapticEvent(
-            kind: .hapticTransient, time: 1,
-            parameters: [.hapticIntensity: 1, .hapticSharpness: 1])
-        ],
-        parameters: steps.map {
-          DynamicParameter(id: .hapticIntensityControl, value: $0.value, time: $0.time)
-        })
+        events: [HapticEvent(kind: .hapticTransient, time: 1, parameters: [.hapticIntensity: 1, .hapticSharpness: 1])],
+        parameters: steps.map { DynamicParameter(id: .hapticIntensityControl, value: $0.value, time: $0.time) })
     }
     #expect(rules(softened([(0.8, 1), (0.2, 0.5)])) == ["harsh"])
     #expect(rules(softened([(0.8, 0.5), (0.2, 1)])) == [])
@@ -176,18 +153,15 @@ import Testing
   // MARK: - Layers
 
   @Test func transientsOfAllLayersAreFeltTogether() {
-    let composition = HapticComposition(
-      layers: [.init(taps([0, 1000])), .init(taps([500, 1020]))])
+    let composition = HapticComposition(layers: [.init(taps([0, 1000])), .init(taps([500, 1020]))])
     let found = findings(composition)
     #expect(found.map(\.rule) == ["transient-gap"])
-    #expect(
-      found.map(\.place.path) == [
-        "\(CompositionElement.event(EventReference(layer: 1, event: 1)))"
-      ])
+    #expect(found.map(\.place.path) == ["\(CompositionElement.event(EventReference(layer: 1, event: 1)))"])
     // Of two at one time the first is that of the first layer.
     #expect(
-      findings(HapticComposition(layers: [.init(taps([0])), .init(taps([0]))])).map(\.place.path)
-        == ["\(CompositionElement.event(EventReference(layer: 1, event: 0)))"])
+      findings(HapticComposition(layers: [.init(taps([0])), .init(taps([0]))])).map(\.place.path) == [
+        "\(CompositionElement.event(EventReference(layer: 1, event: 0)))"
+      ])
   }
 
   @Test func controlsActOnTheirOwnLayer() {
@@ -197,10 +171,7 @@ import Testing
     #expect(rules(HapticComposition(layers: [.init(soft), .init(soft)])) == [])
     let found = findings(HapticComposition(layers: [.init(soft), .init(loud)]))
     #expect(found.map(\.rule) == ["sustained"])
-    #expect(
-      found.map(\.place.path) == [
-        "\(CompositionElement.event(EventReference(layer: 1, event: 0)))"
-      ])
+    #expect(found.map(\.place.path) == ["\(CompositionElement.event(EventReference(layer: 1, event: 0)))"])
   }
 
   @Test func strongVibrationOfTwoLayersIsOne() {
@@ -212,8 +183,7 @@ import Testing
   @Test func aThousandFindingsOfARuleAreKeptAndTheRestCounted() {
     // Pairs: many in a row would be a texture.
     let times = (0..<1500).flatMap { [Double($0) * 1_000, Double($0) * 1_000 + 20] }
-    let found = findings(HapticComposition(taps(times)))
-      .filter { $0.rule == "transient-gap" }
+    let found = findings(HapticComposition(taps(times))).filter { $0.rule == "transient-gap" }
     #expect(found.count == 1001)
     #expect(found.last?.message == "500 more transient-gap findings in this file")
   }

@@ -6,13 +6,12 @@ import Testing
 
 @Suite struct EffectRuleTests {
   private func findings(_ pattern: HapticPattern) -> [String] {
-    PatternRules.findings(in: HapticComposition(pattern)) { SourcePlace(name: "t", path: "\($0)") }
-      .map { "\($0.rule): \($0.message)" }
+    PatternRules.findings(in: HapticComposition(pattern)) { SourcePlace(name: "t", path: "\($0)") }.map {
+      "\($0.rule): \($0.message)"
+    }
   }
 
-  private func hum(
-    _ time: Double = 0, _ duration: Double = 1, intensity: Float = 0.5
-  ) -> HapticEvent {
+  private func hum(_ time: Double = 0, _ duration: Double = 1, intensity: Float = 0.5) -> HapticEvent {
     HapticEvent(
       kind: .hapticContinuous, time: time, duration: duration,
       parameters: [.hapticIntensity: intensity, .hapticSharpness: 0.5])
@@ -22,19 +21,14 @@ import Testing
     DynamicParameter(id: .hapticIntensityControl, value: value, time: time)
   }
 
-  private let silence =
-    "silent: nothing is felt or heard: every event has level 0 under its controls"
+  private let silence = "silent: nothing is felt or heard: every event has level 0 under its controls"
 
   @Test func aPatternWithoutAnyLevelIsSilent() {
     #expect(findings(HapticPattern(events: [hum(intensity: 0)])) == [silence])
-    #expect(
-      findings(HapticPattern(events: [hum()], parameters: [step(0, at: 0)])) == [silence])
-    #expect(
-      findings(HapticPattern(events: [hum()], parameters: [step(0, at: 0), step(0.1, at: 0.9)]))
-        == [])
+    #expect(findings(HapticPattern(events: [hum()], parameters: [step(0, at: 0)])) == [silence])
+    #expect(findings(HapticPattern(events: [hum()], parameters: [step(0, at: 0), step(0.1, at: 0.9)])) == [])
     let curve = ParameterCurve(
-      id: .hapticIntensityControl, time: 0,
-      controlPoints: [.init(time: 0, value: 0), .init(time: 0.5, value: -0.8)])
+      id: .hapticIntensityControl, time: 0, controlPoints: [.init(time: 0, value: 0), .init(time: 0.5, value: -0.8)])
     #expect(findings(HapticPattern(events: [hum()], curves: [curve])) == [silence])
   }
 
@@ -67,9 +61,9 @@ import Testing
 
   @Test func defaultsAreNamedOnceForEachKind() {
     let taps = (0..<3).map { HapticEvent(kind: .hapticTransient, time: Double($0)) }
-    let found = PatternRules.defaultFindings(
-      in: HapticComposition(HapticPattern(events: taps + [hum()]))
-    ) { _ in SourcePlace(name: "t") }
+    let found = PatternRules.defaultFindings(in: HapticComposition(HapticPattern(events: taps + [hum()]))) { _ in
+      SourcePlace(name: "t")
+    }
     #expect(
       found.map(\.message) == [
         "HapticIntensity is not given; this and 2 more events play at 0.75, a default that Apple does not document",
@@ -82,8 +76,7 @@ import Testing
     func taps(_ count: Int) -> HapticPattern {
       HapticPattern(
         events: (0..<count).map {
-          HapticEvent(
-            kind: .hapticTransient, time: Double($0) * 0.02, parameters: [.hapticIntensity: 0.5])
+          HapticEvent(kind: .hapticTransient, time: Double($0) * 0.02, parameters: [.hapticIntensity: 0.5])
         })
     }
     #expect(findings(taps(2)).count == 1)
@@ -97,8 +90,7 @@ import Testing
 
   @Test func frequenciesFollowTheSharpnessControl() throws {
     let curve = ParameterCurve(
-      id: .hapticSharpnessControl, time: 0,
-      controlPoints: [.init(time: 0, value: 0), .init(time: 1, value: 0.5)])
+      id: .hapticSharpnessControl, time: 0, controlPoints: [.init(time: 0, value: 0), .init(time: 1, value: 0.5)])
     let pattern = HapticPattern(events: [hum()], curves: [curve])
     let profile = TransducerProfile.phone
     let found = try #require(profile.frequencies(of: HapticComposition(pattern)))

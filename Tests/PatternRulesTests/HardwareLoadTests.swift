@@ -11,15 +11,12 @@ import Testing
   private static let profile = TransducerProfile(
     name: "a", summary: "A.", frequency: FrequencyMapping(low: 40, high: 40),
     hardware: TransducerHardware(
-      product: "A", continuousPower: 1,
-      thermal: ThermalParameters(coilTimeConstant: 1, magnetTimeConstant: 15)),
+      product: "A", continuousPower: 1, thermal: ThermalParameters(coilTimeConstant: 1, magnetTimeConstant: 15)),
     amplifier: AmplifierParameters(power: 5.8))
 
   private static func plan() throws -> RenderPlan {
-    let event = HapticEvent(
-      kind: .hapticContinuous, time: 0, duration: 1, parameters: [.hapticIntensity: 1])
-    return try RenderPlan(
-      compiling: HapticPattern(events: [event]), profile: profile, rate: rate)
+    let event = HapticEvent(kind: .hapticContinuous, time: 0, duration: 1, parameters: [.hapticIntensity: 1])
+    return try RenderPlan(compiling: HapticPattern(events: [event]), profile: profile, rate: rate)
   }
 
   @Test func aLoopIsHeldBackWhenItIsSaidToBe() throws {

@@ -19,9 +19,7 @@ import Testing
     return text + #"  {"Event": {"Time": \#(lastTime), "EventType": "HapticTransient"}}"# + "\n]}\n"
   }
 
-  private static func input(_ path: String) -> PatternInput {
-    PatternInput(origin: .file(path), outputStem: "a")
-  }
+  private static func input(_ path: String) -> PatternInput { PatternInput(origin: .file(path), outputStem: "a") }
 
   @Test func aLargeFileIsTheSameWithoutItsBytes() throws {
     let folder = try Scratch()
@@ -44,8 +42,7 @@ import Testing
     let pattern = try LoadedPattern(Self.input(folder("a.ahap")), keepsFile: false)
     let error = #expect(throws: InputError.self) { try pattern.plans(for: [.phone], rate: 8_000) }
     #expect(
-      error?.description
-        == "\(folder("a.ahap")):30002:13: error: event 30001 ends at 90000.0 s; "
+      error?.description == "\(folder("a.ahap")):30002:13: error: event 30001 ends at 90000.0 s; "
         + "patterns are limited to one day (86400 s) (Pattern[30000].Event)")
     try folder.write("{}", to: "a.ahap")
     let later = #expect(throws: InputError.self) { try pattern.plans(for: [.phone], rate: 8_000) }
@@ -55,12 +52,9 @@ import Testing
   @Test func errorsOfALargeFileHaveTheirPlace() throws {
     let folder = try Scratch()
     try folder.write(Self.text(lastTime: -1), to: "a.ahap")
-    let error = #expect(throws: InputError.self) {
-      try LoadedPattern(Self.input(folder("a.ahap")), keepsFile: false)
-    }
+    let error = #expect(throws: InputError.self) { try LoadedPattern(Self.input(folder("a.ahap")), keepsFile: false) }
     #expect(
-      error?.description
-        == "\(folder("a.ahap")):30002:22: error: Time is -1.0; it must not be negative "
+      error?.description == "\(folder("a.ahap")):30002:22: error: Time is -1.0; it must not be negative "
         + "(Pattern[30000].Event.Time)")
   }
 }

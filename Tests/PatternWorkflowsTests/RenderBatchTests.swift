@@ -19,18 +19,14 @@ import Testing
   @Test func aFolderIsRenderedOnAllCores() throws {
     let folder = try Scratch()
     try folder.makeFolder("in")
-    for index in 0..<12 {
-      try folder.write(Self.pattern(at: Double(index) / 10), to: "in/\(index).ahap")
-    }
+    for index in 0..<12 { try folder.write(Self.pattern(at: Double(index) / 10), to: "in/\(index).ahap") }
     let (inputs, problems) = PatternInput.find([folder("in")])
     #expect(inputs.count == 12 && problems == [])
     var job = RenderJob()
     job.rate = 8_000
     let batch = RenderBatch(
       job: job,
-      items: inputs.map {
-        .init(input: $0, destination: .file(path: "\(folder.path)/out/\($0.outputStem).wav"))
-      })
+      items: inputs.map { .init(input: $0, destination: .file(path: "\(folder.path)/out/\($0.outputStem).wav")) })
     for (item, outcome) in zip(batch.items, batch.run()) {
       guard case .written(let seconds, let statistics, _) = outcome else {
         Issue.record("\(item.name): \(outcome)")
@@ -95,9 +91,7 @@ import Testing
       job: RenderJob(),
       items: [
         .init(input: input, destination: .file(path: folder("a.wav"))),
-        .init(
-          input: input,
-          destination: .stream(name: "test") { bytes in received.append(bytes) }),
+        .init(input: input, destination: .stream(name: "test") { bytes in received.append(bytes) }),
       ])
     _ = batch.run()
     let bytes = try FileSystem.read(folder("a.wav"))

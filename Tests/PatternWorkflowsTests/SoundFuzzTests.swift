@@ -17,17 +17,17 @@ import Testing
     let samples = (0..<600).map { Float($0 % 60) / 60 - 0.5 }
     var file = try AtomicFileWriter(scratch(name))
     var writer = try SoundFileWriter(
-      descriptor: file.descriptor, path: name,
-      format: SoundFileFormat(container: container, samples: .s16), rate: 8_000, channelCount: 1,
-      frameCount: Int64(samples.count))
+      descriptor: file.descriptor, path: name, format: SoundFileFormat(container: container, samples: .s16),
+      rate: 8_000, channelCount: 1, frameCount: Int64(samples.count))
     try writer.write(samples.span)
     try writer.close()
     try file.commit()
     return try FileSystem.read(scratch(name))
   }
 
-  @Test(arguments: [SoundFileFormat.Container.wav, .aiff, .caf, .w64])
-  func damageNeverDoesHarm(container: SoundFileFormat.Container) throws {
+  @Test(arguments: [SoundFileFormat.Container.wav, .aiff, .caf, .w64]) func damageNeverDoesHarm(
+    container: SoundFileFormat.Container
+  ) throws {
     let good = try sound(container)
     let name = "sound.\(container.rawValue)"
     try scratch.write(
@@ -38,8 +38,7 @@ import Testing
     let input = PatternInput(origin: .file(scratch("a.ahap")), outputStem: "a")
     var job = RenderJob()
     job.rate = 8_000
-    var mutation = Mutation(
-      seed: 17, words: ["\0\0\0\0", "data", "fmt ", "\u{7F}\u{7F}\u{7F}\u{7F}"])
+    var mutation = Mutation(seed: 17, words: ["\0\0\0\0", "data", "fmt ", "\u{7F}\u{7F}\u{7F}\u{7F}"])
     var renderedCount = 0
     for _ in 0..<Mutation.caseCount(default: 60) {
       // Damage in the header says more than in the samples.
@@ -51,9 +50,7 @@ import Testing
         let samples = rendering.samples()
         #expect(samples.allSatisfy { $0.isFinite && abs($0) <= 0.8913 })
         renderedCount += 1
-      } catch {
-        #expect(Mutation.isOneLine("\(error)"), "\(error)")
-      }
+      } catch { #expect(Mutation.isOneLine("\(error)"), "\(error)") }
     }
     #expect(renderedCount > 0)
   }

@@ -53,9 +53,7 @@ struct BlockJudge: CustomStringConvertible {
     let kept = (traces[began].kept - (keptBefore ?? traces[began].kept)) / .seconds(1)
     keptBefore = traces[handed].kept
     worstKept = max(worstKept, kept)
-    guard let previous, previous.position + Int64(previous.frameCount) == record.position else {
-      return
-    }
+    guard let previous, previous.position + Int64(previous.frameCount) == record.position else { return }
     worstGap = max(worstGap, (record.began - previous.handed) / .seconds(1))
     let due = previous.handed + .seconds(Double(previous.delay) / rate)
     guard record.handed > due else { return }
@@ -85,16 +83,11 @@ struct BlockJudge: CustomStringConvertible {
       + "late-by-system \(late.system) late-by-device \(late.device) "
       + "mean-share \(Self.percent(sumRun * rate / Double(max(1, frameCount)))) "
       + "median-share \(Self.percent(share(of: 0.5))) p999-share \(Self.percent(share(of: 0.999))) "
-      + "worst-share \(Self.percent(worstRun)) "
-      + "worst-share-with-interruptions \(Self.percent(worstWall / period)) "
+      + "worst-share \(Self.percent(worstRun)) " + "worst-share-with-interruptions \(Self.percent(worstWall / period)) "
       + "worst-kept-ms \(Self.milliseconds(worstKept)) worst-gap-ms \(Self.milliseconds(worstGap))"
   }
 
-  private static func percent(_ share: Double) -> String {
-    "\((share * 10_000).rounded() / 100)%"
-  }
+  private static func percent(_ share: Double) -> String { "\((share * 10_000).rounded() / 100)%" }
 
-  private static func milliseconds(_ seconds: Double) -> String {
-    "\((seconds * 1e5).rounded() / 100)"
-  }
+  private static func milliseconds(_ seconds: Double) -> String { "\((seconds * 1e5).rounded() / 100)" }
 }

@@ -14,12 +14,9 @@ import PlayRig
 /// - `notice SECONDS FRAME KIND MISSED TEXT` what happened at the sink, by the machine's steady clock;
 /// - `clock FRAME SECONDS` when a frame is heard, twice a second;
 /// - `judged …` figures of all blocks.
-@main
-struct PlayProbe {
+@main struct PlayProbe {
   static func main() {
-    do {
-      try run(Array(CommandLine.arguments.dropFirst()))
-    } catch {
+    do { try run(Array(CommandLine.arguments.dropFirst())) } catch {
       say("failed \(error)")
       exit(1)
     }
@@ -29,27 +26,23 @@ struct PlayProbe {
   private static let foresight = 0.25
 
   private static func run(_ words: [String]) throws {
-    guard words.count >= 5, let rate = Int(words[1]), let channels = Int(words[2]),
-      let period = Int(words[3]), let buffer = Int(words[4])
+    guard words.count >= 5, let rate = Int(words[1]), let channels = Int(words[2]), let period = Int(words[3]),
+      let buffer = Int(words[4])
     else {
       say("failed usage: play-probe DEVICE RATE CHANNELS PERIOD BUFFER [realtime]")
       exit(64)
     }
     let time = ObservedTime()
     let sink = try ALSASink(
-      PCMRequest(
-        device: words[0], rate: rate, channels: .exactly(channels), periodSize: period,
-        bufferSize: buffer),
+      PCMRequest(device: words[0], rate: rate, channels: .exactly(channels), periodSize: period, bufferSize: buffer),
       timekeeper: time)
     let grant = sink.granted
     say(
       "granted rate \(grant.rate) channels \(grant.channelCount) encoding \(grant.encoding) "
         + "period \(grant.periodSize) buffer \(grant.bufferSize) paced \(grant.isPaced)")
-    let engine = PlaybackEngine(
-      rate: Double(rate), routing: OutputRouting(channelCount: channels))
-    let playback = LivePlayback(
-      engine, sink: sink, time: time, wantsRealTime: words.dropFirst(5).contains("realtime")
-    ) { event in
+    let engine = PlaybackEngine(rate: Double(rate), routing: OutputRouting(channelCount: channels))
+    let playback = LivePlayback(engine, sink: sink, time: time, wantsRealTime: words.dropFirst(5).contains("realtime"))
+    { event in
       guard case .notice(let notice) = event else { return say("ended") }
       say(
         "notice \(seconds(SystemTimeSource().now)) \(engine.position) \(notice.kind) "
@@ -65,8 +58,7 @@ struct PlayProbe {
 
   /// Reads scripts and plays them, until the last is over.
   private static func play(
-    _ engine: PlaybackEngine, _ playback: LivePlayback, time: ObservedTime,
-    judge: inout BlockJudge
+    _ engine: PlaybackEngine, _ playback: LivePlayback, time: ObservedTime, judge: inout BlockJudge
   ) throws {
     var input = InputLines()
     var lines: [String] = []
@@ -99,8 +91,7 @@ struct PlayProbe {
       let now = SystemTimeSource().now
       if let last = records.last, now - told > .milliseconds(500) {
         told = now
-        let heard =
-          seconds(last.handed) + Double(last.delay - last.frameCount) / engine.rate
+        let heard = seconds(last.handed) + Double(last.delay - last.frameCount) / engine.rate
         say("clock \(last.position) \(heard)")
       }
       if let script, engine.position >= base + script.end { return }
@@ -131,8 +122,7 @@ struct InputLines {
     if count <= 0 { isClosed = true }
     rest += piece.prefix(max(0, count))
     guard let end = rest.lastIndex(of: UInt8(ascii: "\n")) else { return [] }
-    let lines = rest[..<end].split(separator: UInt8(ascii: "\n"))
-      .map { String(decoding: $0, as: UTF8.self) }
+    let lines = rest[..<end].split(separator: UInt8(ascii: "\n")).map { String(decoding: $0, as: UTF8.self) }
     rest.removeSubrange(...end)
     return lines
   }

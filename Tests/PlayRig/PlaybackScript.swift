@@ -5,9 +5,7 @@ package import HapticPlayback
 /// A line is `FRAME VERB PATTERN [NUMBER]` or `FRAME end`; a pattern has one player.
 package struct PlaybackScript: Sendable {
   /// A line that says nothing known.
-  struct Unreadable: Error {
-    let line: String
-  }
+  struct Unreadable: Error { let line: String }
 
   /// What is done with a player.
   package enum Action: Equatable, Sendable {
@@ -39,9 +37,7 @@ package struct PlaybackScript: Sendable {
     self.text = text
     for line in text.split(separator: "\n") {
       let words = line.split(separator: " ").map(String.init)
-      guard words.count >= 2, let frame = Int64(words[0]) else {
-        throw Unreadable(line: String(line))
-      }
+      guard words.count >= 2, let frame = Int64(words[0]) else { throw Unreadable(line: String(line)) }
       if words[1] == "end" {
         end = frame
       } else {

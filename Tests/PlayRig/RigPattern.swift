@@ -5,15 +5,11 @@ internal import ShippedPatterns
 /// The patterns that playback is tested with, by name.
 package enum RigPattern {
   /// Nothing has this name.
-  struct Unknown: Error {
-    let name: String
-  }
+  struct Unknown: Error { let name: String }
 
   /// The pattern of a name: one that is shipped, or `hum-SECONDS`, `taps-COUNT` or `voices-COUNT`.
   package static func named(_ name: String) throws -> HapticPattern {
-    if let text = ShippedPatterns.text(named: name) {
-      return try AHAPDocument(text: text, name: name).read().pattern
-    }
+    if let text = ShippedPatterns.text(named: name) { return try AHAPDocument(text: text, name: name).read().pattern }
     let parts = name.split(separator: "-")
     guard parts.count == 2, let number = Int(parts[1]) else { throw Unknown(name: name) }
     switch parts[0] {
@@ -28,8 +24,7 @@ package enum RigPattern {
   private static func hum(seconds: Double) -> HapticPattern {
     HapticPattern(events: [
       HapticEvent(
-        kind: .hapticContinuous, time: 0, duration: seconds,
-        parameters: [.hapticIntensity: 0.8, .hapticSharpness: 0.4])
+        kind: .hapticContinuous, time: 0, duration: seconds, parameters: [.hapticIntensity: 0.8, .hapticSharpness: 0.4])
     ])
   }
 
@@ -45,8 +40,7 @@ package enum RigPattern {
     HapticPattern(
       events: (0..<count).map {
         HapticEvent(
-          kind: .hapticTransient, time: tapTime($0),
-          parameters: [.hapticIntensity: 1, .hapticSharpness: 0.5])
+          kind: .hapticTransient, time: tapTime($0), parameters: [.hapticIntensity: 1, .hapticSharpness: 0.5])
       })
   }
 
@@ -55,17 +49,13 @@ package enum RigPattern {
     let events = (0..<count).map { index in
       HapticEvent(
         kind: .hapticContinuous, time: 0, duration: 10,
-        parameters: [
-          .hapticIntensity: 0.2, .hapticSharpness: Float(index) / Float(max(1, count)),
-        ])
+        parameters: [.hapticIntensity: 0.2, .hapticSharpness: Float(index) / Float(max(1, count))])
     }
     let ids: [DynamicParameterID] = [.hapticIntensityControl, .hapticSharpnessControl]
     let curves = ids.map { id in
       ParameterCurve(
         id: id, time: 0,
-        controlPoints: (0...10).map {
-          .init(time: Double($0), value: $0.isMultiple(of: 2) ? 0.2 : 0.9)
-        })
+        controlPoints: (0...10).map { .init(time: Double($0), value: $0.isMultiple(of: 2) ? 0.2 : 0.9) })
     }
     return HapticPattern(events: events, curves: curves)
   }

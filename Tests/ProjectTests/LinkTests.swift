@@ -8,8 +8,8 @@ struct LinkTests {
       let target = String(link.1)
       if target.contains("://") { continue }
       #expect(
-        FileManager.default.fileExists(atPath: Checkout.root.appending(path: target).path),
-        "\(page) links to \(target)")
+        FileManager.default.fileExists(atPath: Checkout.root.appending(path: target).path), "\(page) links to \(target)"
+      )
     }
   }
 

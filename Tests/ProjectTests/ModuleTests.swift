@@ -11,10 +11,9 @@ struct ModuleTests {
       imports[String(module), default: []].formUnion(
         // Looking for the word first spares the slow search in nearly all lines.
         file.lines.lazy.filter { $0.utf8.count < 80 && $0.contains("import ") }.compactMap { line in
-          line.firstMatch(
-            of: /^ *(?:@\w+(?:\(\w+\))? )*(?:public |package |internal )?import (\w+)$/
-          )
-          .map { String($0.1) }
+          line.firstMatch(of: /^ *(?:@\w+(?:\(\w+\))? )*(?:public |package |internal )?import (\w+)$/).map {
+            String($0.1)
+          }
         })
     }
     let modules = Set(imports.keys)
@@ -28,9 +27,7 @@ struct ModuleTests {
     var table: [String: Set<String>] = [:]
     for line in lines[(start + 2)...].prefix(while: { $0.hasPrefix("|") }) {
       let cells = line.split(separator: "|")
-      func names(_ cell: Substring) -> Set<String> {
-        Set(cell.matches(of: /`([\w-]+)`/).map { String($0.1) })
-      }
+      func names(_ cell: Substring) -> Set<String> { Set(cell.matches(of: /`([\w-]+)`/).map { String($0.1) }) }
       for module in names(cells[0]) { table[module] = names(cells[2]) }
     }
     return table
@@ -42,16 +39,13 @@ struct ModuleTests {
     #expect(Set(table.keys) == Set(imports.keys))
     for (module, imported) in imports {
       #expect(
-        table[module] == imported,
-        "\(module) imports \(imported.sorted().map { "`\($0)`" }.joined(separator: ", "))")
+        table[module] == imported, "\(module) imports \(imported.sorted().map { "`\($0)`" }.joined(separator: ", "))")
     }
   }
 
   @Test func modulesImportOnlyDownwards() throws {
     var open = try Self.imports()
-    while let module = open.first(where: { $0.value.isDisjoint(with: open.keys) })?.key {
-      open[module] = nil
-    }
+    while let module = open.first(where: { $0.value.isDisjoint(with: open.keys) })?.key { open[module] = nil }
     #expect(open.isEmpty, "a circle among \(open.keys.sorted())")
   }
 

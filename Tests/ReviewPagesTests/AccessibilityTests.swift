@@ -8,8 +8,7 @@ extension InBrowser {
   @Suite struct AccessibilityTests {
     /// Pages that are looked at, by name.
     static let pages: [(name: String, html: @Sendable () throws -> [UInt8])] = [
-      ("report", { try Pages.twoTakeReport() }),
-      ("gallery", { try Pages.gallery() }),
+      ("report", { try Pages.twoTakeReport() }), ("gallery", { try Pages.gallery() }),
     ]
 
     /// What is wrong with the names of controls, pictures, landmarks and headings.
@@ -89,18 +88,15 @@ extension InBrowser {
       })()
       """
 
-    @Test(arguments: pages.indices)
-    func everyControlHasAName(_ index: Int) throws {
+    @Test(arguments: pages.indices) func everyControlHasAName(_ index: Int) throws {
       let page = try BrowserPage(Self.pages[index].html())
       #expect(try page.string(Self.names) == "")
     }
 
-    @Test(arguments: pages.indices)
-    func textStandsOutInBothThemes(_ index: Int) throws {
+    @Test(arguments: pages.indices) func textStandsOutInBothThemes(_ index: Int) throws {
       for isDark in [false, true] {
         let page = try BrowserPage(Self.pages[index].html(), isDark: isDark)
-        try page.evaluate(
-          "document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+        try page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
         #expect(try page.string(Self.contrasts) == "", "dark: \(isDark)")
         try page.press("?")
         #expect(try page.string(Self.contrasts) == "", "dark: \(isDark), keys")
@@ -110,24 +106,20 @@ extension InBrowser {
       }
     }
 
-    @Test(arguments: pages.indices)
-    func nothingIsWiderThanAPhone(_ index: Int) throws {
+    @Test(arguments: pages.indices) func nothingIsWiderThanAPhone(_ index: Int) throws {
       let page = try BrowserPage(Self.pages[index].html(), width: 360, height: 740)
-      try page.evaluate(
-        "document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+      try page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
       for width in [320, 360, 390, 430] {
         try page.resize(width: width, height: 740)
         #expect(
-          try page.number(
-            "document.documentElement.scrollWidth - document.documentElement.clientWidth")
-            == 0, "\(width)")
+          try page.number("document.documentElement.scrollWidth - document.documentElement.clientWidth") == 0,
+          "\(width)")
         // The player leaves most of the screen to the page.
         #expect((try page.number("document.querySelector('.dock').offsetHeight") ?? 999) < 170)
       }
     }
 
-    @Test(arguments: pages.indices)
-    func tabReachesEveryControlAndShowsWhereItIs(_ index: Int) throws {
+    @Test(arguments: pages.indices) func tabReachesEveryControlAndShowsWhereItIs(_ index: Int) throws {
       let page = try BrowserPage(Self.pages[index].html())
       var reached: Set<String> = []
       let wanted =
@@ -156,18 +148,13 @@ extension InBrowser {
     /// The states of a page that axe-core looks at: what is opened before.
     private static let states = [
       ("as it opens", ""),
-      (
-        "all open",
-        "document.querySelectorAll('details').forEach((each) => { each.open = true; })"
-      ),
+      ("all open", "document.querySelectorAll('details').forEach((each) => { each.open = true; })"),
     ]
 
     /// The rules of WCAG 2.2 and good practice, checked by axe-core where `TEMBLOR_TEST_AXE` names its
     /// script.
-    @Test(.enabled(if: axe != nil), arguments: pages.indices)
-    func axeFindsNothing(_ index: Int) throws {
-      let script = String(
-        decoding: try Data(contentsOf: URL(filePath: Self.axe ?? "")), as: UTF8.self)
+    @Test(.enabled(if: axe != nil), arguments: pages.indices) func axeFindsNothing(_ index: Int) throws {
+      let script = String(decoding: try Data(contentsOf: URL(filePath: Self.axe ?? "")), as: UTF8.self)
       for isDark in [false, true] {
         let page = try BrowserPage(Self.pages[index].html(), isDark: isDark, preparation: script)
         for (state, opening) in Self.states {

@@ -36,8 +36,7 @@ extension InBrowser {
     }
 
     @Test func testIsDoneByKeyboardAlone() throws {
-      let page = try BrowserPage(
-        Pages.twoTakeReport(), query: "?seed=7", preparation: Self.keeping)
+      let page = try BrowserPage(Pages.twoTakeReport(), query: "?seed=7", preparation: Self.keeping)
       try start(page, trials: 10)
       #expect(try text(page, "progress") == "Trial 1 of 10")
       let rights = [true, true, false, true, true, true, true, true, true, true]
@@ -51,9 +50,7 @@ extension InBrowser {
       #expect(try page.string("document.activeElement.id") == "blind-score")
       try page.click("#blind-save")
       try page.wait(for: "window.saved")
-      let saved = try JSONDocument(
-        text: Array((page.string("window.saved") ?? "").utf8), name: "record"
-      ).root
+      let saved = try JSONDocument(text: Array((page.string("window.saved") ?? "").utf8), name: "record").root
       #expect(try page.string("window.savedName") == "abx.json")
       #expect(saved["test"]?.string == "abx")
       #expect(saved["seed"]?.number == 7)
@@ -137,9 +134,7 @@ extension InBrowser {
       #expect(try page.string("document.getElementById('match').ariaPressed") == "true")
       try page.press("Escape")
       #expect(try page.string("document.getElementById('match').ariaPressed") == "false")
-      #expect(
-        try page.string("document.querySelector('#hear [aria-checked=true]').dataset.hear")
-          == "turns")
+      #expect(try page.string("document.querySelector('#hear [aria-checked=true]').dataset.hear") == "turns")
       try page.wait(for: "!document.body.classList.contains('playing')")
     }
   }

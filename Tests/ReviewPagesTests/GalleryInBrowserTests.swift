@@ -9,8 +9,7 @@ extension InBrowser {
   /// The page of a gallery in a real browser.
   @Suite struct GalleryInBrowserTests {
     private let shown = "document.querySelectorAll('.card').length"
-    private let names =
-      "[...document.querySelectorAll('.card h2')].map((each) => each.textContent).join(' ')"
+    private let names = "[...document.querySelectorAll('.card h2')].map((each) => each.textContent).join(' ')"
 
     @Test func searchLeavesCardsThatHaveAllWords() throws {
       let page = try BrowserPage(Pages.gallery())
@@ -31,14 +30,10 @@ extension InBrowser {
       let page = try BrowserPage(Pages.gallery(), preparation: InBrowser.ReportSoundTests.listening)
       try page.press("ArrowRight")
       try page.press("ArrowRight")
-      #expect(
-        try page.string("document.activeElement.ariaLabel")
-          == "Play three, 1 transient")
+      #expect(try page.string("document.activeElement.ariaLabel") == "Play three, 1 transient")
       try page.press("l")
       try page.press("ArrowRight")
-      #expect(
-        try page.string("document.activeElement.ariaLabel")
-          == "Play two, 2 transients, 1 continuous event")
+      #expect(try page.string("document.activeElement.ariaLabel") == "Play two, 2 transients, 1 continuous event")
       try page.press(" ")
       try page.wait(for: "document.querySelector('.card.sounding h2')?.textContent === 'two'")
       try page.wait(for: "heard.peak() > 0.05")
@@ -89,8 +84,8 @@ extension InBrowser {
       let box = try page.box(of: ".card[data-take=\"0\"] .thumb")
       try page.point("mouseMoved", x: box.x + 7, y: box.y + 30)
       #expect(
-        try page.string("document.querySelector('.card[data-take=\"0\"] .cursor').textContent")
-          == "0 s · 1.00 · 136 Hz")
+        try page.string("document.querySelector('.card[data-take=\"0\"] .cursor').textContent") == "0 s · 1.00 · 136 Hz"
+      )
     }
 
     @Test func detailHasAnAddressAndDownloadsWhatRenderWrites() throws {
@@ -138,12 +133,9 @@ extension InBrowser {
         """)
       try page.wait(for: "document.querySelector('.cmp code') !== null")
       #expect(
-        try page.string("document.querySelector('.cmp code').textContent")
-          == "temblor compare one two -o report.html")
+        try page.string("document.querySelector('.cmp code').textContent") == "temblor compare one two -o report.html")
       #expect(try page.number("document.querySelectorAll('#big path.head.b').length") == 2)
-      #expect(
-        try page.string("document.querySelector('#compare-hear [aria-checked=true]').textContent")
-          == "In turn")
+      #expect(try page.string("document.querySelector('#compare-hear [aria-checked=true]').textContent") == "In turn")
       #expect(page.complaints == [])
     }
   }

@@ -14,25 +14,20 @@ import Testing
 
   @Test func policyNamesTheHashOfTheScript() {
     // printf abc | openssl dgst -sha256 -binary | base64
-    #expect(
-      ContentSecurityPolicy.source(Array("abc".utf8))
-        == "sha256-ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=")
+    #expect(ContentSecurityPolicy.source(Array("abc".utf8)) == "sha256-ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=")
   }
 
   @Test(arguments: [
-    ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="),
-    ("fooba", "Zm9vYmE="), ("foobar", "Zm9vYmFy"),
-  ])
-  func base64IsThatOfTheStandard(_ text: String, _ encoded: String) {
+    ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
+    ("foobar", "Zm9vYmFy"),
+  ]) func base64IsThatOfTheStandard(_ text: String, _ encoded: String) {
     #expect(String(decoding: Base64.encoded(Array(text.utf8)), as: UTF8.self) == encoded)
     #expect(Base64.length(of: text.utf8.count) == encoded.utf8.count)
   }
 
   @Test func embeddedJSONHoldsNoTag() {
     let json = EmbeddedJSON.object { $0.member("name", "</script><!--") }
-    #expect(
-      String(decoding: json, as: UTF8.self)
-        == #"{"name":"\u003c/script>\u003c!--"}"#)
+    #expect(String(decoding: json, as: UTF8.self) == #"{"name":"\u003c/script>\u003c!--"}"#)
   }
 
   @Test func figuresHaveTheirPlaces() {
@@ -45,9 +40,7 @@ import Testing
   }
 
   @Test func scriptsLoseCommentsAndIndentation() {
-    let script = PageResource.script([
-      Array("/** Says\n * more. */\n  // a\n  let b = 1; // c\n\n".utf8)
-    ])
+    let script = PageResource.script([Array("/** Says\n * more. */\n  // a\n  let b = 1; // c\n\n".utf8)])
     #expect(String(decoding: script, as: UTF8.self) == "\"use strict\";\n{\nlet b = 1; // c\n}\n")
   }
 }

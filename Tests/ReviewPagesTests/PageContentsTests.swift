@@ -19,8 +19,7 @@ import Testing
 
   @Test func everyPlaceOfAFrameIsFilled() throws {
     for (frame, page) in [
-      (PageResource.reportPage, try Pages.twoTakeReport()),
-      (PageResource.galleryPage, try Pages.gallery()),
+      (PageResource.reportPage, try Pages.twoTakeReport()), (PageResource.galleryPage, try Pages.gallery()),
     ] {
       let text = text(page)
       for name in PageTemplate(frame).names { #expect(!text.contains("{{\(name)}}")) }
@@ -61,9 +60,7 @@ import Testing
 
   @Test func lowestRateHoldsTheSound() throws {
     func sine(_ hertz: Double, rate: Double = 48_000) -> Signal {
-      Signal(
-        (0..<Int(rate)).map { Float(sin(2 * Double.pi * hertz * Double($0) / rate)) / 2 },
-        rate: rate)
+      Signal((0..<Int(rate)).map { Float(sin(2 * Double.pi * hertz * Double($0) / rate)) / 2 }, rate: rate)
     }
     #expect(PageSounds.lowestRate(holding: try Pages.take("x").signal) == 8_000)
     #expect(PageSounds.lowestRate(holding: sine(3_000)) == 8_000)
@@ -99,16 +96,13 @@ import Testing
     let pattern = HapticPattern(
       events: [
         HapticEvent(
-          kind: .hapticContinuous, time: 0.1, duration: 0.5,
-          parameters: [.hapticIntensity: 0.9, .hapticSharpness: 0.6])
+          kind: .hapticContinuous, time: 0.1, duration: 0.5, parameters: [.hapticIntensity: 0.9, .hapticSharpness: 0.6])
       ],
       curves: [
         ParameterCurve(
-          id: .hapticIntensityControl, time: 0,
-          controlPoints: [.init(time: 0, value: 0.2), .init(time: 1, value: 0.2)])
+          id: .hapticIntensityControl, time: 0, controlPoints: [.init(time: 0, value: 0.2), .init(time: 1, value: 0.2)])
       ])
-    let take = try PageTake(
-      Pages.take("x", pattern), index: 0, sounds: PageSounds(actuator: Signal([0], rate: 8_000)))
+    let take = try PageTake(Pages.take("x", pattern), index: 0, sounds: PageSounds(actuator: Signal([0], rate: 8_000)))
     let event = try #require(take.events?.first)
     #expect(event.duration == 0.5)
     #expect(event.length > 0.5)
@@ -119,27 +113,18 @@ import Testing
   }
 
   @Test func linesKeepWhatTheyMustWithFewerPoints() {
-    let straight = (0...100).map {
-      PatternScore.Point(time: Double($0), intensity: Double($0) / 100, sharpness: 0.5)
-    }
+    let straight = (0...100).map { PatternScore.Point(time: Double($0), intensity: Double($0) / 100, sharpness: 0.5) }
     #expect(Polyline.reduced(straight, to: 50).count <= 4)
     let bent =
       straight
-      + (1...50).map {
-        PatternScore.Point(
-          time: 100 + Double($0), intensity: 1, sharpness: 0.5 + Double($0 % 2) / 4)
-      }
+      + (1...50).map { PatternScore.Point(time: 100 + Double($0), intensity: 1, sharpness: 0.5 + Double($0 % 2) / 4) }
     let reduced = Polyline.reduced(bent, to: 40)
     #expect(reduced.count == 40)
     #expect(reduced.first == bent.first && reduced.last == bent.last)
   }
 
   @Test func placesInARowAreOrdinals() {
-    #expect(
-      [1, 2, 3, 10, 12].map(SentenceFormatting.anyOrdinal) == [
-        "first", "second", "third", "tenth", "twelfth",
-      ])
-    #expect(
-      [13, 21, 22, 111].map(SentenceFormatting.anyOrdinal) == ["13th", "21st", "22nd", "111th"])
+    #expect([1, 2, 3, 10, 12].map(SentenceFormatting.anyOrdinal) == ["first", "second", "third", "tenth", "twelfth"])
+    #expect([13, 21, 22, 111].map(SentenceFormatting.anyOrdinal) == ["13th", "21st", "22nd", "111th"])
   }
 }

@@ -29,8 +29,7 @@ extension InBrowser {
 
     @Test func pageOpensFromAFileAndAsksForNothingElse() throws {
       let page = try BrowserPage(Pages.twoTakeReport())
-      #expect(
-        try page.string("document.querySelector('h1').textContent") == "2 perceptible differences")
+      #expect(try page.string("document.querySelector('h1').textContent") == "2 perceptible differences")
       #expect(try page.string("document.title") == "soft and firm · Temblor")
       try page.press(" ")
       try page.wait(for: "document.body.classList.contains('playing')")
@@ -38,9 +37,7 @@ extension InBrowser {
       #expect(page.complaints == [])
       #expect(page.requests.count == 1)
       // Names of the script are its own.
-      #expect(
-        try page.string("typeof deck + typeof Deck + typeof state") == "undefinedundefinedundefined"
-      )
+      #expect(try page.string("typeof deck + typeof Deck + typeof state") == "undefinedundefinedundefined")
     }
 
     @Test func policyKeepsForeignScriptsAndStylesFromRunning() throws {
@@ -56,33 +53,24 @@ extension InBrowser {
         """)
       try page.wait(for: "window.wasRefused")
       #expect(try !page.bool("window.ran"))
-      #expect(
-        try page.string("getComputedStyle(document.getElementById('foreign')).color")
-          != "rgb(1, 2, 3)")
+      #expect(try page.string("getComputedStyle(document.getElementById('foreign')).color") != "rgb(1, 2, 3)")
       #expect(page.complaints.contains { $0.contains("Content Security Policy") })
-      let policy =
-        try page.string("document.querySelector('[http-equiv=Content-Security-Policy]').content")
-        ?? ""
+      let policy = try page.string("document.querySelector('[http-equiv=Content-Security-Policy]').content") ?? ""
       #expect(!policy.contains("unsafe"))
     }
 
     @Test func textOfFilesStaysText() throws {
-      let nasty =
-        "</script><script>window.ran = 1</script><img src=x onerror=window.ran=1>\"'&{{data}}"
+      let nasty = "</script><script>window.ran = 1</script><img src=x onerror=window.ran=1>\"'&{{data}}"
       let takes = [
         try Pages.take(nasty, text: nasty + "\n" + nasty, feeling: nasty),
         try Pages.take(nasty + "2", Pages.pattern(intensity: 1), text: nasty, feeling: nasty + "2"),
       ]
       let page = try BrowserPage(Pages.report(takes))
-      try page.evaluate(
-        "document.querySelectorAll('details').forEach((each) => { each.open = true; })")
-      #expect(
-        try page.string("document.querySelector('#first').selectedOptions[0].textContent") == nasty)
+      try page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+      #expect(try page.string("document.querySelector('#first').selectedOptions[0].textContent") == nasty)
       #expect(try page.string("document.querySelector('#source .code').textContent") == nasty)
       #expect(try page.string("document.querySelector('#hear .nm').textContent") == nasty)
-      #expect(
-        try page.bool("window.ran === undefined && document.querySelector('img[onerror]') === null")
-      )
+      #expect(try page.bool("window.ran === undefined && document.querySelector('img[onerror]') === null"))
       #expect(page.complaints == [])
     }
 
@@ -124,29 +112,23 @@ extension InBrowser {
           try page.string("document.querySelector('h1').textContent")
             == "\(count) perceptible difference\(count == 1 ? "" : "s")", "\(one) \(other)")
         #expect(
-          try page.number("document.querySelectorAll('#list button').length")
-            == Double(comparison.differences.count))
+          try page.number("document.querySelectorAll('#list button').length") == Double(comparison.differences.count))
       }
       try page.click("#swap")
-      #expect(
-        try page.string("document.getElementById('first').selectedOptions[0].textContent") == "two")
+      #expect(try page.string("document.getElementById('first').selectedOptions[0].textContent") == "two")
       #expect(page.complaints == [])
     }
 
     @Test func differencesAreMarkedInThePictureAndTheList() throws {
       let page = try BrowserPage(Pages.twoTakeReport())
-      let titles =
-        "[...document.querySelectorAll('#list b')].map((each) => each.textContent).join('; ')"
-      #expect(
-        try page.string(titles) == "Second transient 20 ms later; Continuous event 3.9 dB stronger")
+      let titles = "[...document.querySelectorAll('#list b')].map((each) => each.textContent).join('; ')"
+      #expect(try page.string(titles) == "Second transient 20 ms later; Continuous event 3.9 dB stronger")
       #expect(try page.number("document.querySelectorAll('.mark').length") == 2)
       #expect(try page.number("document.querySelectorAll('.bracket').length") == 1)
       let mark = try page.box(of: ".mark[data-finding=\"0\"]")
       #expect(abs(mark.x + mark.width / 2 - (try x(page, 0.4))) < 3)
       try page.point("mouseMoved", x: mark.x + mark.width / 2, y: mark.y + mark.height / 2)
-      #expect(
-        try page.bool(
-          "document.querySelector('.row[data-finding=\"0\"]').classList.contains('hot')"))
+      #expect(try page.bool("document.querySelector('.row[data-finding=\"0\"]').classList.contains('hot')"))
       #expect(
         try page.string("document.getElementById('tip').textContent")
           == "Second transient 20 ms lateronset 0.4 → 0.42 s")
@@ -213,13 +195,9 @@ extension InBrowser {
     @Test func manyTransientsAreThinLines() throws {
       let page = try BrowserPage(
         Pages.report(
-          [
-            try Pages.take("one", Pages.ticks(), rate: 8_000),
-            try Pages.take("two", Pages.ticks(), rate: 8_000),
-          ],
+          [try Pages.take("one", Pages.ticks(), rate: 8_000), try Pages.take("two", Pages.ticks(), rate: 8_000)],
           hasSpeakers: false))
-      let width =
-        "parseFloat(getComputedStyle(document.querySelector('#picture .stem')).strokeWidth)"
+      let width = "parseFloat(getComputedStyle(document.querySelector('#picture .stem')).strokeWidth)"
       let hasHalo = "getComputedStyle(document.querySelector('#picture .halo')).display !== 'none'"
       #expect(try page.number("document.querySelectorAll('#picture .stem').length") == 220)
       #expect(try page.number(width) == 1)
@@ -230,18 +208,11 @@ extension InBrowser {
     }
 
     @Test func axesOfMinutesHaveMinutes() throws {
-      let hum = HapticPattern(events: [
-        HapticEvent(kind: .hapticContinuous, time: 0, duration: 150)
-      ])
+      let hum = HapticPattern(events: [HapticEvent(kind: .hapticContinuous, time: 0, duration: 150)])
       let page = try BrowserPage(
         Pages.report(
-          [
-            try Pages.take("one", hum, rate: 8_000),
-            try Pages.take("two", hum, rate: 8_000),
-          ],
-          hasSpeakers: false))
-      let labels =
-        "[...document.querySelectorAll('#picture text')].map((each) => each.textContent)"
+          [try Pages.take("one", hum, rate: 8_000), try Pages.take("two", hum, rate: 8_000)], hasSpeakers: false))
+      let labels = "[...document.querySelectorAll('#picture text')].map((each) => each.textContent)"
       #expect(try page.bool("\(labels).includes('0:20')"))
       #expect(try page.bool("\(labels).includes('2:30 min')"))
       for _ in 0..<4 { try page.press("+") }
@@ -261,15 +232,14 @@ extension InBrowser {
         """)
       #expect(try page.string("document.title") == "take 0 and take 15 · Temblor")
       #expect(page.complaints == [])
-      #expect(
-        throws: ReviewPageError(.tooMany, "a report shows at most 16 takes, not 17")
-      ) { try Pages.report(takes, hasSpeakers: false) }
+      #expect(throws: ReviewPageError(.tooMany, "a report shows at most 16 takes, not 17")) {
+        try Pages.report(takes, hasSpeakers: false)
+      }
     }
 
     @Test func zoomShowsAPartOfTheAxis() throws {
       let page = try BrowserPage(Pages.twoTakeReport())
-      let last =
-        "[...document.querySelectorAll('#picture text[text-anchor=middle]')].at(-1).textContent"
+      let last = "[...document.querySelectorAll('#picture text[text-anchor=middle]')].at(-1).textContent"
       let whole = try page.string(last)
       try page.press("+")
       try page.press("+")
@@ -287,24 +257,18 @@ extension InBrowser {
       let shown = try page.string("document.getElementById('tip').innerText") ?? ""
       let words = shown.split(whereSeparator: \.isWhitespace).joined(separator: " ")
       // 80 Hz · (230 / 80)^0.25 = 104 Hz.
-      #expect(
-        words.hasSuffix("Continuous event intensity sharpness A 0.8 0.25 104 Hz B 1 0.25 104 Hz"),
-        "\(words)")
+      #expect(words.hasSuffix("Continuous event intensity sharpness A 0.8 0.25 104 Hz B 1 0.25 104 Hz"), "\(words)")
     }
 
     @Test func sourceIsSideBySide() throws {
       let takes = [
         try Pages.take("one", text: "{\n  \"Version\": 1,\n  \"a\": 0.5\n}\n"),
-        try Pages.take(
-          "two", Pages.pattern(intensity: 1), text: "{\n  \"Version\": 1,\n  \"a\": 0.7\n}\n"),
+        try Pages.take("two", Pages.pattern(intensity: 1), text: "{\n  \"Version\": 1,\n  \"a\": 0.7\n}\n"),
       ]
       let page = try BrowserPage(Pages.report(takes))
+      #expect(try page.string("document.getElementById('source-more').textContent") == "1 changed line")
       #expect(
-        try page.string("document.getElementById('source-more').textContent") == "1 changed line")
-      #expect(
-        try page.string(
-          "[...document.querySelectorAll('#source mark')].map((each) => each.textContent).join(' ')"
-        )
+        try page.string("[...document.querySelectorAll('#source mark')].map((each) => each.textContent).join(' ')")
           == "0.5 0.7")
     }
 
@@ -312,8 +276,7 @@ extension InBrowser {
       let page = try BrowserPage(
         Pages.report([Pages.take("pattern"), Pages.recording("take.wav")], hasSpeakers: false))
       #expect(try page.string("document.querySelector('#views button').textContent") == "Level")
-      let lanes =
-        "[...document.querySelectorAll('#picture .lane')].map((each) => each.firstChild.data).join(' ')"
+      let lanes = "[...document.querySelectorAll('#picture .lane')].map((each) => each.firstChild.data).join(' ')"
       #expect(try page.string(lanes) == "Level Frequency")
       #expect(try page.bool("document.getElementById('source-fold').hidden"))
       #expect(try page.bool("document.getElementById('output-choice').hidden"))
@@ -328,9 +291,7 @@ extension InBrowser {
       try page.press("?")
       #expect(try page.bool("document.getElementById('keys-dialog').open"))
       let words = try page.string("document.querySelector('.keys').innerText") ?? ""
-      for word in [
-        "Space", "Play or pause", "Hear the second take", "Blind test", "Next, previous difference",
-      ] {
+      for word in ["Space", "Play or pause", "Hear the second take", "Blind test", "Next, previous difference"] {
         #expect(words.contains(word))
       }
       try page.press("Escape")
@@ -344,24 +305,19 @@ extension InBrowser {
       let text = String(decoding: sheets, as: UTF8.self)
       #expect(text.split(separator: "/Type /Page\n").count == 2)
       try page.setMedia("print")
-      #expect(
-        try page.string("getComputedStyle(document.querySelector('.dock')).display") == "none")
+      #expect(try page.string("getComputedStyle(document.querySelector('.dock')).display") == "none")
       #expect(page.complaints == [])
     }
 
     @Test func withoutScriptPictureListFiguresAndSourceAreThere() throws {
       let page = try BrowserPage(Pages.twoTakeReport(), hasScript: false)
       let text = try page.string("document.body.innerText") ?? ""
-      for words in [
-        "2 perceptible differences", "Second transient 20 ms later", "Loudness", "soft", "firm",
-      ] {
+      for words in ["2 perceptible differences", "Second transient 20 ms later", "Loudness", "soft", "firm"] {
         #expect(text.contains(words), "\(words)")
       }
-      #expect(
-        try page.bool("document.querySelector('.static svg').getBoundingClientRect().width > 600"))
+      #expect(try page.bool("document.querySelector('.static svg').getBoundingClientRect().width > 600"))
       #expect(try page.bool("document.getElementById('source-0').textContent.includes('Version')"))
-      #expect(
-        try page.string("getComputedStyle(document.querySelector('.dock')).display") == "none")
+      #expect(try page.string("getComputedStyle(document.querySelector('.dock')).display") == "none")
     }
   }
 }

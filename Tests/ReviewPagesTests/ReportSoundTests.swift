@@ -201,8 +201,7 @@ extension InBrowser {
       #expect(try page.string(chosen) == "Actuator")
       #expect(
         try page.string("document.getElementById('note').textContent")
-          == "The signal for the actuator: needs a shaker or good headphones; a laptop stays silent."
-      )
+          == "The signal for the actuator: needs a shaker or good headphones; a laptop stays silent.")
       let without = try BrowserPage(Pages.report(Pages.twoTakes(), hasSpeakers: false))
       #expect(try without.bool("document.getElementById('output-choice').hidden"))
     }

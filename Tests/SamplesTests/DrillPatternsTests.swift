@@ -11,10 +11,8 @@ import Testing
     (
       "earthquake-splash",
       [
-        "C 0.0+0.8 0.3 0.15", "C 0.8+1.0 0.9 0.6", "T 0.9 1.0 0.8", "T 1.2 0.9 0.7",
-        "T 1.5 0.7 0.5", "C 1.8+0.4 0.4 0.2",
-        "I 0.0:0.4 0.4:0.6 0.8:1.0 1.3:1.0 1.8:0.5 2.2:0.0",
-        "S 0.0:0.2 0.8:0.8 1.3:0.7 2.2:0.0",
+        "C 0.0+0.8 0.3 0.15", "C 0.8+1.0 0.9 0.6", "T 0.9 1.0 0.8", "T 1.2 0.9 0.7", "T 1.5 0.7 0.5",
+        "C 1.8+0.4 0.4 0.2", "I 0.0:0.4 0.4:0.6 0.8:1.0 1.3:1.0 1.8:0.5 2.2:0.0", "S 0.0:0.2 0.8:0.8 1.3:0.7 2.2:0.0",
       ]
     ),
     (
@@ -23,8 +21,7 @@ import Testing
         "C 0.0+4.0 0.35 0.2", "T 0.8 0.5 0.4", "T 1.7 0.4 0.3", "T 2.9 0.3 0.2",
         "I 0.0:0.0 0.5:0.8 1.5:1.0 3.0:0.6 4.0:0.0",
       ]
-    ),
-    ("correct-answer", ["T 0.0 0.6 0.5", "T 0.15 0.8 0.7"]),
+    ), ("correct-answer", ["T 0.0 0.6 0.5", "T 0.15 0.8 0.7"]),
     ("wrong-answer", ["T 0.0 0.8 0.9", "T 0.1 0.55 0.7", "T 0.2 0.3 0.5"]),
     (
       "perfect-score",
@@ -32,12 +29,10 @@ import Testing
         "T 0.0 0.3 0.3", "T 0.1 0.5 0.5", "T 0.2 0.7 0.7", "C 0.4+0.6 0.9 0.3", "T 1.2 1.0 0.9",
         "I 0.4:0.7 0.7:1.0 1.0:0.4",
       ]
-    ),
-    ("encouragement", ["T 0.0 0.3 0.2", "T 0.15 0.5 0.4"]),
+    ), ("encouragement", ["T 0.0 0.3 0.2", "T 0.15 0.5 0.4"]),
   ]
 
-  @Test(arguments: figures)
-  func figuresAreExact(pattern: (name: String, lines: [String])) throws {
+  @Test(arguments: figures) func figuresAreExact(pattern: (name: String, lines: [String])) throws {
     let read = try pattern.name.shippedPattern
     let events = read.events.map { event in
       let kind = event.kind == .hapticTransient ? "T" : "C"
@@ -64,8 +59,7 @@ import Testing
     ("bennie-celebration", [(0, "heavy"), (0.1, "heavy")]),
   ]
 
-  @Test(arguments: rhythms)
-  func rhythmsAreMadeOfTheirTaps(rhythm: (name: String, taps: [(Double, String)])) throws {
+  @Test(arguments: rhythms) func rhythmsAreMadeOfTheirTaps(rhythm: (name: String, taps: [(Double, String)])) throws {
     let expected = try rhythm.taps.flatMap { time, name in
       try name.shippedPattern.events.map { event in
         var event = event
@@ -77,10 +71,9 @@ import Testing
   }
 
   @Test(arguments: [
-    ("success", 2), ("warning", 2), ("error", 4), ("light", 1), ("medium", 1), ("heavy", 1),
-    ("soft", 1), ("rigid", 1), ("selection", 1),
-  ])
-  func pulsesAreCounted(name: String, count: Int) throws {
+    ("success", 2), ("warning", 2), ("error", 4), ("light", 1), ("medium", 1), ("heavy", 1), ("soft", 1), ("rigid", 1),
+    ("selection", 1),
+  ]) func pulsesAreCounted(name: String, count: Int) throws {
     let events = try name.shippedPattern.events
     #expect(events.count { $0.kind == .hapticTransient } == count)
   }

@@ -19,9 +19,7 @@ private struct ArticleSynthesizer {
     var value = neutral
     var start = -1.0
     for curve in pattern.curves where curve.id == id && curve.time <= time && curve.time >= start {
-      guard let first = curve.controlPoints.first, let last = curve.controlPoints.last else {
-        continue
-      }
+      guard let first = curve.controlPoints.first, let last = curve.controlPoints.last else { continue }
       start = curve.time
       let position = time - curve.time
       value = Double(position <= first.time ? first.value : last.value)
@@ -31,8 +29,7 @@ private struct ArticleSynthesizer {
         value = Double(one.value) + share * Double(next.value - one.value)
       }
     }
-    for parameter in pattern.parameters
-    where parameter.id == id && parameter.time <= time && parameter.time >= start {
+    for parameter in pattern.parameters where parameter.id == id && parameter.time <= time && parameter.time >= start {
       start = parameter.time
       value = Double(parameter.value)
     }
@@ -52,9 +49,7 @@ private struct ArticleSynthesizer {
   }
 
   /// A normalised envelope time in seconds; an edge takes at least a millisecond.
-  private func edge(
-    _ id: EventParameterID, _ control: DynamicParameterID, of event: HapticEvent
-  ) -> Double {
+  private func edge(_ id: EventParameterID, _ control: DynamicParameterID, of event: HapticEvent) -> Double {
     let offset = self.control(control, at: event.time, neutral: 0)
     let share = min(max(Double(event.value(of: id)) + offset, 0), 1)
     return max(2 * (pow(100, share) - 1) / 99, 0.001)
@@ -80,8 +75,7 @@ private struct ArticleSynthesizer {
     for frame in 0..<Int(length * Self.rate) where start + frame < samples.count {
       let time = Double(frame) / Self.rate
       let envelope = min(1, time / (length / 8), (length - time) / (length / 8))
-      samples[start + frame] +=
-        amplitude * envelope * sin(2 * .pi * hertz * (time - length / 2))
+      samples[start + frame] += amplitude * envelope * sin(2 * .pi * hertz * (time - length / 2))
     }
   }
 
@@ -100,9 +94,7 @@ private struct ArticleSynthesizer {
     var phase = 0.0
     for frame in 0..<Int((duration + release) * Self.rate) where start + frame < samples.count {
       let time = Double(frame) / Self.rate
-      let envelope =
-        time < duration
-        ? body(time) : body(duration) * max(0, 1 - (time - duration) / release)
+      let envelope = time < duration ? body(time) : body(duration) * max(0, 1 - (time - duration) / release)
       samples[start + frame] += amplitude(event, at: event.time + time) * envelope * sin(phase)
       phase += 2 * .pi * hertz(event, at: event.time + time) / Self.rate
     }

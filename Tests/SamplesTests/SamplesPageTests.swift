@@ -19,15 +19,11 @@ import Testing
 
   /// The page as text without its sounds, and the sounds.
   private func parts(_ page: [UInt8]) -> (text: String, sounds: [Substring]) {
-    let pieces = String(decoding: page, as: UTF8.self).split(
-      separator: "</script>\n<script type=\"text/plain\"")
+    let pieces = String(decoding: page, as: UTF8.self).split(separator: "</script>\n<script type=\"text/plain\"")
     guard let first = pieces.first, let last = pieces.last else { return ("", []) }
     // Behind the last sound comes the script.
     let tail = last.split(separator: "</script>\n<script>", maxSplits: 1)
-    return (
-      first + "\n" + (tail.count > 1 ? tail[1] : ""),
-      pieces.dropFirst().dropLast() + tail.prefix(1)
-    )
+    return (first + "\n" + (tail.count > 1 ? tail[1] : ""), pieces.dropFirst().dropLast() + tail.prefix(1))
   }
 
   /// Numbers within the tolerance, and the text between them the same.
@@ -58,17 +54,14 @@ import Testing
     job.rate = GalleryVerb.rate
     let (inputs, problems) = PatternInput.find(["\(SamplesTests.folder)/Patterns"])
     #expect(problems == [])
-    let fresh = try GalleryVerb.page(
-      inputs.map { try ReviewTakes($0, job: job) }, title: "Haptic patterns")
+    let fresh = try GalleryVerb.page(inputs.map { try ReviewTakes($0, job: job) }, title: "Haptic patterns")
     let (ours, theirs) = (parts(fresh), parts(shipped))
     #expect(ours.sounds.count == 2 * ShippedPatterns.names.count)
     #expect(ours.sounds.count == theirs.sounds.count)
     for (sound, other) in zip(ours.sounds, theirs.sounds) {
       #expect(greatestStep(between: sound, and: other) <= Self.sampleTolerance)
     }
-    let lines = (
-      ours.text.split(separator: "\n"), theirs.text.split(separator: "\n")
-    )
+    let lines = (ours.text.split(separator: "\n"), theirs.text.split(separator: "\n"))
     #expect(lines.0.count == lines.1.count)
     let different = zip(lines.0, lines.1).filter { !isAlike($0, $1) }.map { $0.0.prefix(80) }
     #expect(different == [])
@@ -86,17 +79,12 @@ import Testing
   /// The samples of a FLAC file in base 64, as whole numbers of 16 bits.
   private func samples(_ text: Substring) -> [Int] {
     guard let start = text.firstIndex(of: ">"),
-      let bytes = Data(
-        base64Encoded: String(text[text.index(after: start)...].filter { !$0.isWhitespace }))
+      let bytes = Data(base64Encoded: String(text[text.index(after: start)...].filter { !$0.isWhitespace }))
     else { return [] }
     do {
       let scratch = try Scratch()
       try scratch.write([UInt8](bytes), to: "sound.flac")
-      return try Sound(contentsOf: scratch("sound.flac")).interleaved.map {
-        Int(($0 * 32_768).rounded())
-      }
-    } catch {
-      return []
-    }
+      return try Sound(contentsOf: scratch("sound.flac")).interleaved.map { Int(($0 * 32_768).rounded()) }
+    } catch { return [] }
   }
 }

@@ -18,8 +18,7 @@ import Testing
 
   static let folder = "\(#filePath)".split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" }
 
-  @Test(arguments: ShippedPatterns.names)
-  func sampleIsTheRenderOfItsPattern(name: String) throws {
+  @Test(arguments: ShippedPatterns.names) func sampleIsTheRenderOfItsPattern(name: String) throws {
     let path = "\(Self.folder)/Samples/\(name).wav"
     let descriptor = unsafe open(path, O_RDONLY)
     defer { close(descriptor) }
@@ -49,8 +48,7 @@ import Testing
     #expect(Set(files) == Set(ShippedPatterns.names.map { "\($0).ahap" }))
   }
 
-  @Test(arguments: ShippedPatterns.names)
-  func shippedPatternIsCanonicalAndWithoutWarning(name: String) throws {
+  @Test(arguments: ShippedPatterns.names) func shippedPatternIsCanonicalAndWithoutWarning(name: String) throws {
     let text = ShippedPatterns.text(named: name) ?? []
     let document = try AHAPDocument(text: text, name: name)
     #expect(document.formatted() == text)

@@ -32,11 +32,10 @@ final class JackServer: Sendable {
     // A server that nobody ended ends by itself. Where the system refuses real-time priority, it does without.
     process = try ChildProcess(
       "jackd", Programs.path("timeout"),
-      ["120", Programs.path("jackd"), "--name", name, "--realtime", "--no-mlock"]
-        + [
-          "--sync", "--timeout", "2000", "-d", "dummy", "--rate", "48000", "--period", "\(period)",
-          "--capture", "0", "--playback", "2",
-        ], environment: Self.environment(folder, name), folder: folder)
+      ["120", Programs.path("jackd"), "--name", name, "--realtime", "--no-mlock"] + [
+        "--sync", "--timeout", "2000", "-d", "dummy", "--rate", "48000", "--period", "\(period)", "--capture", "0",
+        "--playback", "2",
+      ], environment: Self.environment(folder, name), folder: folder)
     let ready = try run("jack_wait", ["--server", name, "--wait", "--timeout", "15"])
     guard try ready.waitForEnd(within: .seconds(20)) == 0 else {
       throw Refused(description: "JACK did not start: \(process.output)\(process.errors)")
@@ -45,9 +44,9 @@ final class JackServer: Sendable {
 
   private static func environment(_ folder: FreshFolder, _ name: String) -> [String: String] {
     [
-      "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "HOME": folder.path,
-      "XDG_RUNTIME_DIR": folder.path, "JACK_DEFAULT_SERVER": name, "JACK_NO_START_SERVER": "1",
-      "JACK_NO_AUDIO_RESERVATION": "1", "ALSA_CONFIG_PATH": folder.path + "/asound.conf",
+      "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "HOME": folder.path, "XDG_RUNTIME_DIR": folder.path,
+      "JACK_DEFAULT_SERVER": name, "JACK_NO_START_SERVER": "1", "JACK_NO_AUDIO_RESERVATION": "1",
+      "ALSA_CONFIG_PATH": folder.path + "/asound.conf",
     ]
   }
 
@@ -55,16 +54,13 @@ final class JackServer: Sendable {
   var environment: [String: String] { Self.environment(folder, name) }
 
   /// Cycles the server lost by itself: it came too late, or a client did.
-  var lossCount: Int {
-    (process.output + process.errors).split(separator: "\n").count { $0.contains("XRun") }
-  }
+  var lossCount: Int { (process.output + process.errors).split(separator: "\n").count { $0.contains("XRun") } }
 
   /// Ends; those who play on it are not notified by ALSA.
   func stop() { process.stop() }
 
   private func run(_ program: String, _ words: [String]) throws -> ChildProcess {
-    try ChildProcess(
-      program, Programs.path(program), words, environment: environment, folder: folder)
+    try ChildProcess(program, Programs.path(program), words, environment: environment, folder: folder)
   }
 
   /// Records what the probe plays for some seconds, from now on.
@@ -72,8 +68,8 @@ final class JackServer: Sendable {
     let process = try run(
       "jack_rec",
       [
-        "-f", folder.path + "/heard.wav", "-d", "\(seconds)", "-b", "32", "-B", "262144",
-        "temblor:out_000", "temblor:out_001",
+        "-f", folder.path + "/heard.wav", "-d", "\(seconds)", "-b", "32", "-B", "262144", "temblor:out_000",
+        "temblor:out_001",
       ])
     // Every look takes the tool its time; a recorder that is connected records.
     for _ in 0..<200 {

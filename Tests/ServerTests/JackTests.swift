@@ -2,16 +2,12 @@ import PlayRig
 import Testing
 
 /// Live playback through ALSA's way to a JACK of our own, recorded from the ports it plays on.
-@Suite(
-  .enabled(
-    if: Programs.haveJack, "not asked for by TEMBLOR_TEST_SERVERS, or JACK is not installed"),
-  .serialized)
+@Suite(.enabled(if: Programs.haveJack, "not asked for by TEMBLOR_TEST_SERVERS, or JACK is not installed"), .serialized)
 struct JackTests {
   /// The recorder rounds to 32-bit whole numbers.
   private static let exact: Float = 1e-6
 
-  @Test(arguments: [64, 256, 1_024])
-  func everyTapComesAtItsFrame(period: Int) throws {
+  @Test(arguments: [64, 256, 1_024]) func everyTapComesAtItsFrame(period: Int) throws {
     let script = try PlaybackScript("0 start taps-40\n180000 end")
     let (heard, expected) = try play(script, period: period)
     let onsets = Heard.onsets(expected)
@@ -50,8 +46,7 @@ struct JackTests {
     let folder = FreshFolder()
     let server = try JackServer(period: 256, in: folder)
     let probe = try Probe(
-      device: JackServer.device, period: 256, buffer: 1_024, environment: server.environment,
-      folder: folder)
+      device: JackServer.device, period: 256, buffer: 1_024, environment: server.environment, folder: folder)
     let script = try PlaybackScript("0 start taps-150\n720000 end")
     try probe.begin(script)
     try probe.waitForClock(count: 4, within: .seconds(10))
@@ -86,8 +81,8 @@ struct JackTests {
     for _ in 0..<4 {
       let server = try JackServer(period: period)
       let probe = try Probe(
-        device: JackServer.device, period: period, buffer: 16_384,
-        environment: server.environment, folder: server.folder)
+        device: JackServer.device, period: period, buffer: 16_384, environment: server.environment,
+        folder: server.folder)
       let seconds = Double(script.end) / 48_000
       let recording = try server.record(seconds: Int(seconds.rounded(.up)) + 2)
       try probe.begin(script)

@@ -3,16 +3,13 @@ import Testing
 
 /// Live playback through ALSA's way to a PipeWire of our own, recorded behind it.
 @Suite(
-  .enabled(
-    if: Programs.havePipeWire, "not asked for by TEMBLOR_TEST_SERVERS, or PipeWire is not installed"
-  ),
-  .serialized)
-struct PipeWireTests {
+  .enabled(if: Programs.havePipeWire, "not asked for by TEMBLOR_TEST_SERVERS, or PipeWire is not installed"),
+  .serialized) struct PipeWireTests
+{
   /// Whatever PipeWire does to samples that it passes on as they are.
   private static let exact: Float = 2e-4
 
-  @Test(arguments: [64, 256, 1_024])
-  func everyPeriodIsHeardTheSame(period: Int) throws {
+  @Test(arguments: [64, 256, 1_024]) func everyPeriodIsHeardTheSame(period: Int) throws {
     let script = try PlaybackScript("0 start taps-10\n20000 start earthquake-splash\n140000 end")
     let (heard, expected) = try play(script, period: period, buffer: max(4_800, 4 * period))
     #expect(Heard.onsets(heard.samples) == Heard.onsets(expected))
@@ -36,8 +33,8 @@ struct PipeWireTests {
         sinks: ["alsa_output.usb-Front", "alsa_output.usb-Rear"], modules: article, node: "both")
       let recordings = [try server.record(sink: 0), try server.record(sink: 1)]
       let probe = try Probe(
-        device: PipeWireServer.device, channels: 4, period: 256, buffer: 4_800,
-        environment: server.environment, folder: server.folder)
+        device: PipeWireServer.device, channels: 4, period: 256, buffer: 4_800, environment: server.environment,
+        folder: server.folder)
       try probe.begin(script)
       try probe.waitForEnd(within: .seconds(40))
       for recording in recordings { try recording.waitForMore(seconds: 0.5) }
@@ -55,8 +52,7 @@ struct PipeWireTests {
   private static func article() throws -> String {
     let package = try #require(#filePath.firstRange(of: "Tests/ServerTests/"))
     let text = try PipeWireServer.text(
-      #filePath[..<package.lowerBound]
-        + "Sources/HapticOutputs/HapticOutputs.docc/SeveralDevices.md")
+      #filePath[..<package.lowerBound] + "Sources/HapticOutputs/HapticOutputs.docc/SeveralDevices.md")
     let start = try #require(text.firstRange(of: "context.modules = ["))
     let end = try #require(text[start.upperBound...].firstRange(of: "\n]\n"))
     return String(text[start.upperBound..<end.lowerBound])
@@ -64,16 +60,14 @@ struct PipeWireTests {
 
   /// Again where the machine was too busy for an uninterrupted run: PipeWire tells no client of ALSA about
   /// cycles that it lost itself.
-  private func play(
-    _ script: PlaybackScript, period: Int, buffer: Int
-  ) throws -> (Heard, [Float]) {
+  private func play(_ script: PlaybackScript, period: Int, buffer: Int) throws -> (Heard, [Float]) {
     var last: (Heard, [Float])?
     for _ in 0..<4 {
       let server = try PipeWireServer()
       let recording = try server.record()
       let probe = try Probe(
-        device: PipeWireServer.device, period: period, buffer: buffer,
-        environment: server.environment, folder: server.folder)
+        device: PipeWireServer.device, period: period, buffer: buffer, environment: server.environment,
+        folder: server.folder)
       try probe.begin(script)
       try probe.waitForEnd(within: .seconds(30 + Double(script.end) / 48_000))
       try recording.waitForMore(seconds: 0.5)

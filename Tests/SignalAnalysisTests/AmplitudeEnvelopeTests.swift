@@ -3,10 +3,10 @@ import SignalAnalysis
 import Testing
 
 struct AmplitudeEnvelopeTests {
-  @Test(arguments: [40.0, 62.5, 80, 125, 230, 400], [8_000.0, 48_000])
-  func sineHasItsAmplitude(hertz: Double, rate: Double) {
-    let envelope = AmplitudeEnvelope(
-      of: Signal(Tone.sine(hertz: hertz, rate: rate, amplitude: 0.5), rate: rate))
+  @Test(arguments: [40.0, 62.5, 80, 125, 230, 400], [8_000.0, 48_000]) func sineHasItsAmplitude(
+    hertz: Double, rate: Double
+  ) {
+    let envelope = AmplitudeEnvelope(of: Signal(Tone.sine(hertz: hertz, rate: rate, amplitude: 0.5), rate: rate))
     for time in stride(from: 0.06, to: 0.94, by: 0.001) {
       #expect(abs(20 * log10(Double(envelope.value(at: time)) / 0.5)) < 0.1)
     }
@@ -26,8 +26,7 @@ struct AmplitudeEnvelopeTests {
   }
 
   @Test func tapHasItsPeakAndItsPlace() {
-    let signal = Tone.mix(
-      Tone.silence(seconds: 0.5), [(0.2, Tone.tap(hertz: 150, amplitude: 0.4))])
+    let signal = Tone.mix(Tone.silence(seconds: 0.5), [(0.2, Tone.tap(hertz: 150, amplitude: 0.4))])
     let envelope = AmplitudeEnvelope(of: Signal(signal, rate: 48_000))
     #expect(abs(envelope.peak - 0.4) < 0.03)
     for (index, value) in envelope.values.enumerated() {
@@ -42,8 +41,7 @@ struct AmplitudeEnvelopeTests {
     let noise = Tone.noise(seconds: 2, amplitude: 0.5)
     let envelope = AmplitudeEnvelope(of: Signal(noise, rate: 48_000))
     let square = noise.reduce(0) { $0 + Double($1) * Double($1) } / Double(noise.count)
-    let mean =
-      envelope.values.reduce(0) { $0 + Double($1) * Double($1) } / Double(envelope.values.count)
+    let mean = envelope.values.reduce(0) { $0 + Double($1) * Double($1) } / Double(envelope.values.count)
     #expect(abs(10 * log10(mean / (2 * square))) < 0.3)
   }
 
@@ -61,9 +59,7 @@ struct AmplitudeEnvelopeTests {
     #expect(AmplitudeEnvelope(of: Signal([.nan, .infinity], rate: 48_000)).values == [0])
   }
 
-  @Test func slowRateKeepsAFramesStep() {
-    #expect(AmplitudeEnvelope(of: Signal([0, 0, 0], rate: 100)).step == 0.01)
-  }
+  @Test func slowRateKeepsAFramesStep() { #expect(AmplitudeEnvelope(of: Signal([0, 0, 0], rate: 100)).step == 0.01) }
 }
 
 struct FrequencyTrackTests {
@@ -79,9 +75,7 @@ struct FrequencyTrackTests {
     let track = FrequencyTrack(of: Signal(Tone.glide(from: 30, to: 400, seconds: 2), rate: 48_000))
     let inner = track.points.filter { (0.1...1.9).contains($0.time) }
     #expect(inner.count > 355)
-    for point in inner {
-      #expect(abs(point.hertz / (30 + 185 * point.time) - 1) < 0.005, "\(point.time)")
-    }
+    for point in inner { #expect(abs(point.hertz / (30 + 185 * point.time) - 1) < 0.005, "\(point.time)") }
   }
 
   @Test func tapHasItsFrequencyInTheMiddle() {

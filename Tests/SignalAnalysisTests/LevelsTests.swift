@@ -26,17 +26,13 @@ struct LevelsTests {
     #expect(abs(levels.truePeakDecibels + 6.0206) < 0.6)
   }
 
-  @Test(arguments: [44_100.0, 48_000, 96_000, 176_400, 192_000])
-  func truePeakIsThatOfLibebur128(rate: Double) throws {
+  @Test(arguments: [44_100.0, 48_000, 96_000, 176_400, 192_000]) func truePeakIsThatOfLibebur128(rate: Double) throws {
     let noise = Tone.noise(seconds: 0.5, rate: rate, amplitude: 0.7)
     let quiet = Tone.sine(hertz: 61, rate: rate, seconds: 0.5, amplitude: 0.1)
     let burst = Tone.mix(quiet, [(0.2, Array(noise.prefix(333)))], rate: rate)
     let high = Tone.sine(hertz: rate / 4.7, rate: rate, seconds: 0.5, amplitude: 0.3, phase: 0.4)
     for samples in [noise, quiet, burst, high, Array(noise.prefix(5)), [0, 0, 1]] {
-      guard
-        let state = unsafe EBUR128Bindings.open(
-          channelCount: 1, rate: Int(rate), withTruePeak: true)
-      else {
+      guard let state = unsafe EBUR128Bindings.open(channelCount: 1, rate: Int(rate), withTruePeak: true) else {
         Issue.record("no meter")
         return
       }
@@ -119,8 +115,7 @@ struct LevelsTests {
   }
 
   @Test func theWholeJoinsTheChannels() throws {
-    let signal = Signal(
-      channels: [Tone.sine(hertz: 100, amplitude: 0.5), Tone.silence(seconds: 1)], rate: 48_000)
+    let signal = Signal(channels: [Tone.sine(hertz: 100, amplitude: 0.5), Tone.silence(seconds: 1)], rate: 48_000)
     let whole = try Levels(of: signal)
     let channels = try signal.channels.map { try levels($0) }
     #expect(abs(whole.rms - 0.25) < 1e-6)
@@ -145,13 +140,10 @@ struct LevelsTests {
     #expect(
       throws: AnalysisError(
         kind: .unsupportedRate,
-        description:
-          "loudness requires an integer sample rate from 16 to 2822400 Hz, not 44100.5 Hz")
+        description: "loudness requires an integer sample rate from 16 to 2822400 Hz, not 44100.5 Hz")
     ) { try levels([0], rate: 44_100.5) }
     #expect(
-      throws: AnalysisError(
-        kind: .unsupportedChannelCount,
-        description: "loudness requires 1 to 64 channels, not 0")
+      throws: AnalysisError(kind: .unsupportedChannelCount, description: "loudness requires 1 to 64 channels, not 0")
     ) { try Levels(of: Signal(channels: [], rate: 48_000)) }
   }
 }

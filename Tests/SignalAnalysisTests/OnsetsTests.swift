@@ -5,9 +5,7 @@ import Testing
 
 struct OnsetsTests {
   /// A tap that begins against the phase of an equal hum lowers the level: its end is what rises.
-  private static let concealed: [String: [Double]] = [
-    "earthquake-simulation": [2.9, 2.917, 2.9205]
-  ]
+  private static let concealed: [String: [Double]] = ["earthquake-simulation": [2.9, 2.917, 2.9205]]
 
   /// The start of every transient that follows and precedes other starts by 50 ms is found within
   /// 1.2 ms, and nothing is found where no event begins.
@@ -19,8 +17,7 @@ struct OnsetsTests {
       let others = pattern.events.filter { $0.time != event.time }
       let isApart = others.allSatisfy { abs($0.time - event.time) > 0.0499 }
       guard isApart, !concealed.contains(event.time) else { continue }
-      #expect(
-        found.contains { abs($0.time - event.time) < 0.001_2 }, "\(event.time) of \(found)")
+      #expect(found.contains { abs($0.time - event.time) < 0.001_2 }, "\(event.time) of \(found)")
     }
     for onset in found {
       let isKnown =
@@ -28,16 +25,14 @@ struct OnsetsTests {
           // A start that follows another at once is found a little late.
           let isClose = pattern.events.contains { (0.001...0.025).contains(event.time - $0.time) }
           return abs(event.time - onset.time) < (isClose ? 0.002_5 : 0.001_2)
-        }
-        || concealed.contains { abs($0 - onset.time) < 0.001_2 }
+        } || concealed.contains { abs($0 - onset.time) < 0.001_2 }
       #expect(isKnown, "\(onset)")
     }
   }
 
   @Test func steadyHumHasItsStartOnly() {
     for hertz in [25.0, 40, 80, 230, 400] {
-      let hum = Tone.mix(
-        Tone.silence(seconds: 2.3), [(0.2, Tone.sine(hertz: hertz, seconds: 2, amplitude: 0.5))])
+      let hum = Tone.mix(Tone.silence(seconds: 2.3), [(0.2, Tone.sine(hertz: hertz, seconds: 2, amplitude: 0.5))])
       let found = Onsets(in: Signal(hum, rate: 48_000))
       #expect(found.count == 1, "\(hertz): \(found)")
       #expect(abs((found.first?.time ?? 0) - 0.2) < 0.001, "\(hertz): \(found)")
@@ -47,9 +42,7 @@ struct OnsetsTests {
 
   @Test func fadesHaveNone() {
     let tone = Tone.sine(hertz: 100, seconds: 2)
-    let fade = tone.enumerated().map { index, sample in
-      sample * Float(min(index, tone.count - index)) / 48_000
-    }
+    let fade = tone.enumerated().map { index, sample in sample * Float(min(index, tone.count - index)) / 48_000 }
     #expect(Onsets(in: Signal(fade, rate: 48_000)).isEmpty)
   }
 
@@ -57,16 +50,14 @@ struct OnsetsTests {
     let glide = Tone.glide(from: 60, to: 250, seconds: 1.5)
     #expect(Onsets(in: Signal(glide, rate: 48_000)).count == 1)
     let beat = Tone.mix(
-      Tone.sine(hertz: 80, seconds: 2, amplitude: 0.4),
-      [(0, Tone.sine(hertz: 97, seconds: 2, amplitude: 0.4))])
+      Tone.sine(hertz: 80, seconds: 2, amplitude: 0.4), [(0, Tone.sine(hertz: 97, seconds: 2, amplitude: 0.4))])
     #expect(Onsets(in: Signal(beat, rate: 48_000)).count == 1)
   }
 
   @Test func silenceAndNoiseHaveNone() {
     #expect(Onsets(in: Signal([], rate: 48_000)).isEmpty)
     #expect(Onsets(in: Signal(Tone.silence(seconds: 1), rate: 48_000)).isEmpty)
-    #expect(
-      Onsets(in: Signal([Float](repeating: .nan, count: 9_000), rate: 48_000)).isEmpty)
+    #expect(Onsets(in: Signal([Float](repeating: .nan, count: 9_000), rate: 48_000)).isEmpty)
     let noise = Onsets(in: Signal(Tone.noise(seconds: 3, amplitude: 0.3), rate: 48_000))
     #expect(noise.allSatisfy { $0.time < 0.02 })
   }
@@ -84,9 +75,7 @@ struct OnsetsTests {
   /// Weak taps after strong ones, as close as 50 ms.
   @Test func weakTapsAreFound() {
     let taps = [(0.1, 0.4), (0.15, 0.1), (0.2, 0.4), (0.25, 0.05)]
-    let signal = Tone.mix(
-      Tone.silence(seconds: 0.4),
-      taps.map { ($0.0, Tone.tap(hertz: 150, amplitude: $0.1)) })
+    let signal = Tone.mix(Tone.silence(seconds: 0.4), taps.map { ($0.0, Tone.tap(hertz: 150, amplitude: $0.1)) })
     let found = Onsets(in: Signal(signal, rate: 48_000))
     #expect(found.count == taps.count)
     for (onset, tap) in zip(found, taps) {
@@ -101,8 +90,7 @@ struct OnsetsTests {
     for number in 0..<20 {
       let start = 0.1 + 0.000_37 * Double(number)
       let signal = Tone.mix(
-        Tone.silence(seconds: 0.3),
-        [0, 0.01].map { (start + $0, Tone.tap(hertz: 240, amplitude: 0.4)) })
+        Tone.silence(seconds: 0.3), [0, 0.01].map { (start + $0, Tone.tap(hertz: 240, amplitude: 0.4)) })
       let found = Onsets(in: Signal(signal, rate: 48_000))
       if found.count != 2 { missed += 1 }
     }
@@ -110,11 +98,8 @@ struct OnsetsTests {
   }
 
   /// Twenty taps on a hum, as strong as it and 6 dB below, at any phase of it.
-  @Test(arguments: [40.0, 80, 150], [60.0, 120, 170, 200])
-  func tapsOnHumsAreFound(hum: Double, tap: Double) {
-    for (share, least) in [(1.0, 20), (0.5, 19)] {
-      tapsOnHumsAreFound(hum: hum, tap: tap, share: share, least: least)
-    }
+  @Test(arguments: [40.0, 80, 150], [60.0, 120, 170, 200]) func tapsOnHumsAreFound(hum: Double, tap: Double) {
+    for (share, least) in [(1.0, 20), (0.5, 19)] { tapsOnHumsAreFound(hum: hum, tap: tap, share: share, least: least) }
   }
 
   /// A tone that pauses for three of its periods starts again behind the pause.
@@ -132,8 +117,7 @@ struct OnsetsTests {
     let times = (0..<20).map { 0.3 + 0.1137 * Double($0) }
     let signal = Tone.mix(
       Tone.sine(hertz: 80, seconds: 2.8, amplitude: 0.3),
-      times.map { ($0, Tone.tap(hertz: 120, amplitude: 0.3)) }
-        + [(0, Tone.noise(seconds: 2.8, amplitude: 0.0116))])
+      times.map { ($0, Tone.tap(hertz: 120, amplitude: 0.3)) } + [(0, Tone.noise(seconds: 2.8, amplitude: 0.0116))])
     let found = Onsets(in: Signal(signal, rate: 48_000)).filter { $0.time > 0.1 }
     #expect(times.filter { time in found.contains { abs($0.time - time) < 0.003 } }.count == 20)
     #expect(found.count == 20)
@@ -146,9 +130,7 @@ struct OnsetsTests {
       times.map { ($0, Tone.tap(hertz: tap, amplitude: 0.3 * share)) })
     let found = Onsets(in: Signal(signal, rate: 48_000))
     let right = times.filter { time in found.contains { abs($0.time - time) < 0.003 } }
-    let wrong = found.filter { onset in
-      onset.time > 0.1 && !times.contains { abs(onset.time - $0) < 0.02 }
-    }
+    let wrong = found.filter { onset in onset.time > 0.1 && !times.contains { abs(onset.time - $0) < 0.02 } }
     #expect(right.count >= least, "\(right.count)")
     #expect(wrong.count <= 20 - least, "\(wrong)")
   }

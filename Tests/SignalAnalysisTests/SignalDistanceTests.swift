@@ -6,31 +6,26 @@ struct SignalDistanceTests {
   private let rate = 48_000.0
 
   private func tap(at time: Double, amplitude: Double = 1) -> [Float] {
-    Tone.mix(
-      Tone.silence(seconds: 1), [(time, Tone.tap(hertz: 100, amplitude: amplitude))])
+    Tone.mix(Tone.silence(seconds: 1), [(time, Tone.tap(hertz: 100, amplitude: amplitude))])
   }
 
   @Test(arguments: [-0.3, -0.008, 0, 0.012, 0.45]) func lagIsFound(lag: Double) throws {
-    let alignment = try #require(
-      SignalDistance.alignment(tap(at: 0.4), tap(at: 0.4 + lag), rate: rate))
+    let alignment = try #require(SignalDistance.alignment(tap(at: 0.4), tap(at: 0.4 + lag), rate: rate))
     #expect(abs(alignment.lag - lag) < 0.000_001)
     #expect(alignment.correlation > 0.9999)
   }
 
   @Test(arguments: [0.25, 0.5, 7.3]) func partsOfFramesAreFound(frames: Double) throws {
     let one = Tone.sine(hertz: 120, seconds: 0.5)
-    let moved = Tone.sine(
-      hertz: 120, seconds: 0.5, phase: -2 * .pi * 120 * frames / rate)
+    let moved = Tone.sine(hertz: 120, seconds: 0.5, phase: -2 * .pi * 120 * frames / rate)
     let padding = Tone.silence(seconds: 0.1)
     let alignment = try #require(
-      SignalDistance.alignment(
-        padding + one + padding, padding + moved + padding, rate: rate, maximumLag: 0.003))
+      SignalDistance.alignment(padding + one + padding, padding + moved + padding, rate: rate, maximumLag: 0.003))
     #expect(abs(alignment.lag * rate - frames) < 0.1)
   }
 
   @Test func lagBeyondTheLimitIsNotSearched() throws {
-    let alignment = try #require(
-      SignalDistance.alignment(tap(at: 0.1), tap(at: 0.5), rate: rate, maximumLag: 0.1))
+    let alignment = try #require(SignalDistance.alignment(tap(at: 0.1), tap(at: 0.5), rate: rate, maximumLag: 0.1))
     #expect(abs(alignment.lag) <= 0.1)
     #expect(alignment.correlation < 0.1)
   }

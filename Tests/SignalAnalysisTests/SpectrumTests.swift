@@ -20,8 +20,7 @@ struct SpectrumTests {
 
   @Test func twoTonesHaveTheMeanOfTheirPowers() {
     let tones = Tone.mix(
-      Tone.sine(hertz: 100, seconds: 3, amplitude: 0.6),
-      [(0, Tone.sine(hertz: 400, seconds: 3, amplitude: 0.3))])
+      Tone.sine(hertz: 100, seconds: 3, amplitude: 0.6), [(0, Tone.sine(hertz: 400, seconds: 3, amplitude: 0.3))])
     // (0.36 · 100 + 0.09 · 400) / 0.45
     #expect(abs((Spectrum(of: Signal(tones, rate: 48_000)).centroid ?? 0) - 160) < 1.5)
   }

@@ -6,15 +6,11 @@ import Testing
 extension PlotDrawing {
   /// All texts, in the order of drawing.
   var texts: [String] {
-    items.flatMap { item -> [String] in
-      if case .text(let runs, _, _) = item { runs.map(\.text) } else { [] }
-    }
+    items.flatMap { item -> [String] in if case .text(let runs, _, _) = item { runs.map(\.text) } else { [] } }
   }
 
   /// All rasters.
-  var rasters: [Raster] {
-    items.compactMap { if case .raster(let raster) = $0 { raster } else { nil } }
-  }
+  var rasters: [Raster] { items.compactMap { if case .raster(let raster) = $0 { raster } else { nil } } }
 
   /// The areas of a colour, with how much they cover.
   func areas(_ paint: Paint) -> [(shapes: [[PlotPoint]], opacity: Double)] {
@@ -27,9 +23,7 @@ extension PlotDrawing {
   /// The lines of a colour.
   func lines(_ paint: Paint) -> [(points: [[PlotPoint]], stroke: Stroke)] {
     items.compactMap { item in
-      guard case .path(let lines, nil, let stroke?) = item, stroke.paint == paint else {
-        return nil
-      }
+      guard case .path(let lines, nil, let stroke?) = item, stroke.paint == paint else { return nil }
       return (lines, stroke)
     }
   }
@@ -51,10 +45,7 @@ extension PlotDrawing {
       case .bar(let box, _, _): [PlotPoint(box.left, box.top), PlotPoint(box.right, box.bottom)]
       case .text(_, let place, _): [place]
       case .raster(let raster):
-        [
-          PlotPoint(raster.box.left, raster.box.top),
-          PlotPoint(raster.box.right, raster.box.bottom),
-        ]
+        [PlotPoint(raster.box.left, raster.box.top), PlotPoint(raster.box.right, raster.box.bottom)]
       }
     }
   }
@@ -74,6 +65,4 @@ extension PlotDrawing: CustomTestStringConvertible {
   public var testDescription: String { "a picture of \(items.count) items" }
 }
 
-extension DecodedPNG: CustomTestStringConvertible {
-  var testDescription: String { "\(width) × \(height) pixels" }
-}
+extension DecodedPNG: CustomTestStringConvertible { var testDescription: String { "\(width) × \(height) pixels" } }

@@ -25,15 +25,13 @@ struct LongPictureTests {
   }()
 
   private func plot(_ seconds: ClosedRange<Double>? = nil) throws -> Plot {
-    try Plot(
-      of: PlotSubject(name: "long", composition: Self.long), parts: [.score], seconds: seconds)
+    try Plot(of: PlotSubject(name: "long", composition: Self.long), parts: [.score], seconds: seconds)
   }
 
   @Test func tenMinutesAreColumnsAndASmallFile() throws {
     let drawing = try plot().drawing(width: 860)
     #expect(drawing.strays == [])
-    #expect(
-      drawing.texts.contains("10:00 min · 600 transients · 600 continuous events · profile phone"))
+    #expect(drawing.texts.contains("10:00 min · 600 transients · 600 continuous events · profile phone"))
     #expect(drawing.texts.contains("5:00") && drawing.texts.contains("9:00 min"))
     // In each column the weakest transient is a full bar and the strongest a pale one.
     let color = PlotDrawing.Paint.color(Colormap.sharpness.color(at: 0.5))
@@ -47,13 +45,11 @@ struct LongPictureTests {
   @Test func columnsAreAsHighAsTheirEvents() throws {
     let plot = try plot()
     let layout = PlotLayout(plot, width: 860)
-    let bars = plot.drawing(width: 860).lines(
-      .color(Colormap.sharpness.color(at: 0.5)))[1].points
+    let bars = plot.drawing(width: 860).lines(.color(Colormap.sharpness.color(at: 0.5)))[1].points
     for minute in 0..<10 {
       let x = layout.x(60 * Double(minute) + 30)
       let bar = try #require(bars.min { abs($0[0].x - x) < abs($1[0].x - x) })
-      let top = layout.y(
-        Double(minute + 1) / 10, on: plot.panels[0].axis, in: layout.panels[0].box)
+      let top = layout.y(Double(minute + 1) / 10, on: plot.panels[0].axis, in: layout.panels[0].box)
       #expect(abs(bar[1].y - top) < 0.1)
     }
   }
@@ -93,8 +89,7 @@ struct LongPictureTests {
   @Test func overlaysOfTenMinutesAreColumns() throws {
     var other = Self.long
     other.layers[0].pattern.events[600].parameters[.hapticIntensity] = 1
-    let plot = try Plot(
-      of: [Self.long, other].map { PlotSubject(name: "long", composition: $0) }, parts: [.score])
+    let plot = try Plot(of: [Self.long, other].map { PlotSubject(name: "long", composition: $0) }, parts: [.score])
     let drawing = plot.drawing(width: 860)
     let layout = PlotLayout(plot, width: 860)
     #expect(drawing.strays == [])
@@ -104,9 +99,7 @@ struct LongPictureTests {
     let more = drawing.lines(.role(.take(1))).flatMap(\.points).filter { $0[0].x == $0[1].x }
     #expect(more.count == 1)
     #expect(abs(more[0][0].x - layout.x(300)) < 1)
-    let heights = [0.6, 1].map {
-      layout.y($0, on: plot.panels[0].axis, in: layout.panels[0].box)
-    }
+    let heights = [0.6, 1].map { layout.y($0, on: plot.panels[0].axis, in: layout.panels[0].box) }
     #expect(zip(more[0], heights).allSatisfy { abs($0.0.y - $0.1) < 0.1 })
     #expect(try plot.draw(as: .svg).count < 150_000)
   }
@@ -118,16 +111,13 @@ struct LongPictureTests {
         ? HapticEvent(kind: .hapticTransient, time: time)
         : HapticEvent(kind: .hapticContinuous, time: time, duration: 0.3)
     }
-    let plot = try Plot(
-      of: PlotSubject(name: "", composition: HapticComposition(HapticPattern(events: events))))
+    let plot = try Plot(of: PlotSubject(name: "", composition: HapticComposition(HapticPattern(events: events))))
     #expect(try plot.draw(as: .svg).count < 200_000)
   }
 
   @Test func aLineIsCutWhereItLeavesTheRange() {
     let line = [PlotPoint(0, 0), PlotPoint(10, 10), PlotPoint(20, 0)]
-    #expect(
-      PolylineThinning.cut(line, to: 5...12)
-        == [PlotPoint(5, 5), PlotPoint(10, 10), PlotPoint(12, 8)])
+    #expect(PolylineThinning.cut(line, to: 5...12) == [PlotPoint(5, 5), PlotPoint(10, 10), PlotPoint(12, 8)])
     #expect(PolylineThinning.cut(line, to: 12...14) == [PlotPoint(12, 8), PlotPoint(14, 6)])
     #expect(PolylineThinning.cut(line, to: 30...40) == [])
     #expect(PolylineThinning.cut(line, to: 0...20) == line)

@@ -6,8 +6,7 @@
 
   /// The dither in C for each set of instructions, held against its original in Swift.
   struct DitherKernelTests {
-    @Test(arguments: [0, 1, 2], 0..<4)
-    func numbersAndStateAreEqual(level: Int, kind: Int) throws {
+    @Test(arguments: [0, 1, 2], 0..<4) func numbersAndStateAreEqual(level: Int, kind: Int) throws {
       guard let kernels = unsafe temblor_kernels_of(Int32(level))?.pointee else { return }
       var seed: UInt64 = 11
       func random() -> Float {
@@ -30,9 +29,7 @@
         var inC = [Int16](repeating: 1, count: part.count)
         var inSwift = inC
         state = unsafe kernels.dither(state, part, &inC, part.count)
-        unsafe inSwift.withUnsafeMutableBytes {
-          unsafe dither.quantizeInSwift(part.span, to: $0.baseAddress!)
-        }
+        unsafe inSwift.withUnsafeMutableBytes { unsafe dither.quantizeInSwift(part.span, to: $0.baseAddress!) }
         #expect(inC == inSwift)
         _ = random()
         start += part.count

@@ -22,15 +22,12 @@ import Testing
   }
 
   /// The variance of the noise, 1/6 of a step squared, and that of rounding, 1/12, add up to 1/4.
-  @Test(arguments: [0.1, 100.25, -7.5, -20_000.4, 3_000.9])
-  func errorHasNoMeanAndOneVariance(steps: Double) {
+  @Test(arguments: [0.1, 100.25, -7.5, -20_000.4, 3_000.9]) func errorHasNoMeanAndOneVariance(steps: Double) {
     let sample = Float(steps / 32_767)
     let exact = Double(sample) * 32_767
     let shares = tally(sample)
     let mean = shares.reduce(0) { $0 + (Double($1.key) - exact) * $1.value }
-    let square = shares.reduce(0) {
-      $0 + (Double($1.key) - exact) * (Double($1.key) - exact) * $1.value
-    }
+    let square = shares.reduce(0) { $0 + (Double($1.key) - exact) * (Double($1.key) - exact) * $1.value }
     #expect(abs(mean) < 0.008)
     #expect(abs(square - 0.25) < 0.005)
   }

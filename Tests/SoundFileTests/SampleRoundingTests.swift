@@ -4,8 +4,7 @@ import Testing
 
 /// Whole numbers of 24 and 32 bits are the nearest ones.
 struct SampleRoundingTests {
-  @Test(arguments: [8_388_607.0, 2_147_483_647])
-  func numbersAreTheNearest(steps: Double) {
+  @Test(arguments: [8_388_607.0, 2_147_483_647]) func numbersAreTheNearest(steps: Double) {
     var seed: UInt64 = 5
     for index in 0..<40_000 {
       seed = seed &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
@@ -13,8 +12,7 @@ struct SampleRoundingTests {
       // Magnitudes from far below a step to beyond full scale, and halves of steps.
       let sample =
         index % 4 == 0
-        ? Float((Double(index) + 0.5) / steps)
-        : random * Float(sign: .plus, exponent: 2 - index % 40, significand: 1)
+        ? Float((Double(index) + 0.5) / steps) : random * Float(sign: .plus, exponent: 2 - index % 40, significand: 1)
       let nearest = min(max((Double(sample) * steps).rounded(), -steps), steps)
       #expect(SampleEncoder.round(sample, steps: steps) == Int32(nearest))
     }

@@ -26,8 +26,7 @@ import Testing
     return names.sorted()
   }
 
-  @Test(arguments: [true, false])
-  func aFileTakesItsNameWhenItIsComplete(mayBeUnnamed: Bool) throws {
+  @Test(arguments: [true, false]) func aFileTakesItsNameWhenItIsComplete(mayBeUnnamed: Bool) throws {
     for old in [nil, "old"] {
       if let old { try scratch.write(old, to: "a") }
       do {
@@ -42,8 +41,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [true, false])
-  func whatIsNotCommittedIsNeverSeen(mayBeUnnamed: Bool) throws {
+  @Test(arguments: [true, false]) func whatIsNotCommittedIsNeverSeen(mayBeUnnamed: Bool) throws {
     try scratch.write("old", to: "a")
     do {
       let file = try AtomicFileWriter(scratch("a"), mayBeUnnamed: mayBeUnnamed)
@@ -65,8 +63,8 @@ import Testing
   /// A killed process holds no lock; a writer, also of another process, does.
   @Test func whatAKilledProcessLeftIsRemovedLater() throws {
     let names = [
-      ".temblor-0123456789abcdef", ".temblor-00000000000000ff", ".temblor-fresh0000000000",
-      ".temblor-1111111111111111", ".temblor-settings", "temblor-0123456789abcdef",
+      ".temblor-0123456789abcdef", ".temblor-00000000000000ff", ".temblor-fresh0000000000", ".temblor-1111111111111111",
+      ".temblor-settings", "temblor-0123456789abcdef",
     ]
     for name in names {
       try scratch.write("left", to: name)
@@ -84,10 +82,9 @@ import Testing
   @Test func aReadOnlyFileIsRefused() throws {
     try scratch.write("old", to: "a")
     try #require(unsafe chmod(scratch("a"), 0o444) == 0)
-    #expect(
-      throws: FileError(
-        scratch("a"), "is read-only; allow writing with 'chmod u+w', or choose another file")
-    ) { try AtomicFileWriter.write([], to: scratch("a")) }
+    #expect(throws: FileError(scratch("a"), "is read-only; allow writing with 'chmod u+w', or choose another file")) {
+      try AtomicFileWriter.write([], to: scratch("a"))
+    }
     #expect(text("a") == "old")
   }
 
@@ -101,9 +98,9 @@ import Testing
       #expect(FileSystem.isLink(scratch("one")) && FileSystem.isLink(scratch("two")))
     }
     try scratch.link("ring", to: "ring")
-    #expect(
-      throws: FileError(scratch("ring"), "cannot be followed: Too many levels of symbolic links")
-    ) { try AtomicFileWriter.write([], to: scratch("ring")) }
+    #expect(throws: FileError(scratch("ring"), "cannot be followed: Too many levels of symbolic links")) {
+      try AtomicFileWriter.write([], to: scratch("ring"))
+    }
   }
 
   @Test func aFileKeepsItsPermissionsAndANewOneHasTheUsualOnes() throws {

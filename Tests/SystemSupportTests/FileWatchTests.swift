@@ -8,13 +8,9 @@ import Testing
 
   init() throws { scratch = try Scratch() }
 
-  private func written(_ name: String) -> FileWatch.Change {
-    .init(path: scratch(name), kind: .written)
-  }
+  private func written(_ name: String) -> FileWatch.Change { .init(path: scratch(name), kind: .written) }
 
-  private func removed(_ name: String) -> FileWatch.Change {
-    .init(path: scratch(name), kind: .removed)
-  }
+  private func removed(_ name: String) -> FileWatch.Change { .init(path: scratch(name), kind: .removed) }
 
   @Test func aWriteIsToldOnceWhenItHasSettled() throws {
     try scratch.write("1", to: "a")

@@ -31,16 +31,11 @@ import Testing
       """, to: "tap.ahap")
   }
 
-  private func run(_ words: String...) -> (
-    status: CommandLineKit.ExitStatus, output: String, error: String
-  ) {
+  private func run(_ words: String...) -> (status: CommandLineKit.ExitStatus, output: String, error: String) {
     let recorded = RecordedTerminal()
     let status = TemblorProgram.program().run(words, on: recorded.terminal)
     let folder = place.path + "/"
-    return (
-      status, recorded.output.replacing(folder, with: ""),
-      recorded.error.replacing(folder, with: "")
-    )
+    return (status, recorded.output.replacing(folder, with: ""), recorded.error.replacing(folder, with: ""))
   }
 
   private func composition(_ name: String) throws -> [Int] {
@@ -53,8 +48,7 @@ import Testing
     #expect(run.status == .done)
     #expect(run.output == "")
     #expect(
-      run.error
-        == """
+      run.error == """
         knock.haptic:3:16: approximated: a line of amplitude or frequency becomes lines of HapticIntensityControl, within a share of full scale (0.005)
 
         """)
@@ -66,8 +60,7 @@ import Testing
     let run = run("convert", "--strict", place("tap.ahap"), "-o", place("tap.haptic"))
     #expect(run.status == .invalidInput)
     #expect(
-      run.error
-        == """
+      run.error == """
         tap.ahap:3:13: dropped: audio events cannot be written
         tap.ahap: not converted: 1 loss with '--strict'
 
@@ -81,8 +74,7 @@ import Testing
     let entry = try #require(Array(json.elements).first)
     let files = entry["files"].map { Array($0.elements).compactMap(\.string) } ?? []
     #expect(entry["from"]?.string == "ahap" && entry["to"]?.string == "haptic")
-    #expect(
-      files.map { $0.hasSuffix("out/tap.haptic") } == [true])
+    #expect(files.map { $0.hasSuffix("out/tap.haptic") } == [true])
     let loss = try #require(entry["losses"].map { Array($0.elements) }?.first)
     #expect(loss["kind"]?.string == "dropped" && loss["line"]?.number == 3)
   }
@@ -101,35 +93,27 @@ import Testing
     #expect(run.status == .usage)
     #expect(run.error.contains("is an input; choose another '--output'"), "\(run.error)")
     #expect(try FileSystem.read(place("tap.ahap")) == before)
-    try place.write(
-      try String(decoding: FileSystem.read(place("knock.haptic")), as: UTF8.self), to: "a.haptic")
+    try place.write(try String(decoding: FileSystem.read(place("knock.haptic")), as: UTF8.self), to: "a.haptic")
     try place.write(String(decoding: before, as: UTF8.self), to: "a_transients.ahap")
-    let other = self.run(
-      "convert", "--to", "ahap", place("a.haptic"), place("a_transients.ahap"), "-o", place.path)
+    let other = self.run("convert", "--to", "ahap", place("a.haptic"), place("a_transients.ahap"), "-o", place.path)
     #expect(other.status == .usage, "\(other.error)")
     #expect(try FileSystem.read(place("a_transients.ahap")) == before)
   }
 
   @Test func theFormatIsRequiredWhereNoNameSaysIt() {
-    #expect(
-      run("convert", place("tap.ahap")).error.contains(
-        "'--to' is required where no output file is named"))
-    #expect(
-      run("convert", place("tap.ahap"), "-o", place("x.txt")).error.contains(
-        "unknown file extension of"))
+    #expect(run("convert", place("tap.ahap")).error.contains("'--to' is required where no output file is named"))
+    #expect(run("convert", place("tap.ahap"), "-o", place("x.txt")).error.contains("unknown file extension of"))
     #expect(
       run("convert", place("tap.ahap"), "-o", place("x.ahap"), "--dialect", "sony").error.contains(
         "'--dialect' takes apple, meta or lofelt, not 'sony'"))
   }
 
   @Test func aNameOfAnotherFormatIsReported() throws {
-    try place.write(
-      try String(decoding: FileSystem.read(place("knock.haptic")), as: UTF8.self), to: "wrong.ahap")
+    try place.write(try String(decoding: FileSystem.read(place("knock.haptic")), as: UTF8.self), to: "wrong.ahap")
     let run = run("convert", place("wrong.ahap"), "-o", place("right.haptic"))
     #expect(run.status == .done)
     #expect(
-      run.error
-        == "wrong.ahap: note: the content is haptic, but the name stands for ahap; "
+      run.error == "wrong.ahap: note: the content is haptic, but the name stands for ahap; "
         + "rename it with the ending .haptic\n")
     #expect(self.run("check", place("wrong.ahap")).output.contains("[format-name]"))
   }
@@ -141,8 +125,7 @@ import Testing
   }
 
   @Test func dialectsWriteOneFile() throws {
-    let run = run(
-      "convert", place("knock.haptic"), "-o", place("m.ahap"), "--dialect", "meta")
+    let run = run("convert", place("knock.haptic"), "-o", place("m.ahap"), "--dialect", "meta")
     #expect(run.status == .done, "\(run.error)")
     #expect(run.error.contains("the curves of the envelope act on transients"))
     #expect(try composition("m.ahap") == [2])
@@ -156,17 +139,14 @@ import Testing
       #expect(list.output.contains(format.title), "\(format.id)")
     }
     let json = try JSONDocument(text: Array(run("formats", "--json").output.utf8), name: "json")
-    #expect(
-      json.root.elements.map { $0["format"]?.string ?? "" }
-        == FormatRegistry.standard.formats.map(\.id))
+    #expect(json.root.elements.map { $0["format"]?.string ?? "" } == FormatRegistry.standard.formats.map(\.id))
   }
 
   @Test func whatIsLostBetweenTwoIsMeasured() {
     let run = run("formats", "ahap", "haptic")
     #expect(run.status == .done)
     #expect(
-      run.output.contains(
-        "ahap to haptic: audio       approximate, up to 100 %\n  audio events cannot be written\n"),
+      run.output.contains("ahap to haptic: audio       approximate, up to 100 %\n  audio events cannot be written\n"),
       "\(run.output)")
     #expect(
       run.output.contains("ahap to haptic: transients  close, within 0 %\n")
@@ -174,8 +154,7 @@ import Testing
   }
 
   @Test func everyVerbTakesAClipWhateverItsName() throws {
-    try place.write(
-      try String(decoding: FileSystem.read(place("knock.haptic")), as: UTF8.self), to: "x")
+    try place.write(try String(decoding: FileSystem.read(place("knock.haptic")), as: UTF8.self), to: "x")
     let file = place("x")
     #expect(run("render", file, "-o", place("x.wav"), "-q").status == .done)
     #expect(run("info", file).output.contains("1 transient, 1 continuous event"))

@@ -38,50 +38,41 @@ import Testing
     return (status, recorded.error)
   }
 
-  @Test(arguments: FormatRegistry.standard.formats.map(\.id))
-  func isTakenByContent(id: String) throws {
+  @Test(arguments: FormatRegistry.standard.formats.map(\.id)) func isTakenByContent(id: String) throws {
     guard let path = try file(id) else { return }
     let commands: [[String]] = [
       ["render", path, "-o", place("a.wav"), "-q"], ["info", path], ["check", "--no-notes", path],
       ["plot", path, "--show", "score", "--width", "60"], ["compare", path, path],
       ["gallery", path, "-o", place("a.html")], ["convert", path, "-o", place("a.ahap")],
-      ["convert", path, "--to", id, "-o", place("again")],
-      ["compare", path, path, "-o", place("report.html")],
+      ["convert", path, "--to", id, "-o", place("again")], ["compare", path, path, "-o", place("report.html")],
     ]
     for command in commands {
       let (status, error) = run(command)
       #expect(status == .done, "\(command.joined(separator: " ")): \(error)")
     }
-    try isPlayed(id, []) {
-      try PlayVerb.run(PlayVerb.description().parse([path]), $0.recorded.terminal, on: $0)
-    }
+    try isPlayed(id, []) { try PlayVerb.run(PlayVerb.description().parse([path]), $0.recorded.terminal, on: $0) }
     let quit = [(0.5, VirtualStage.Cue.key(.character("q")))]
+    try isPlayed(id, quit) { try WatchVerb.run(WatchVerb.description().parse([path]), $0.recorded.terminal, on: $0) }
     try isPlayed(id, quit) {
-      try WatchVerb.run(WatchVerb.description().parse([path]), $0.recorded.terminal, on: $0)
-    }
-    try isPlayed(id, quit) {
-      try AuditionVerb.run(
-        AuditionVerb.description().parse([path, path]), $0.recorded.terminal, on: $0)
+      try AuditionVerb.run(AuditionVerb.description().parse([path, path]), $0.recorded.terminal, on: $0)
     }
     try isPlayed(id, [(0.01, .key(.character("a")))] + quit) {
       try ABXVerb.run(
-        ABXVerb.description().parse([path, path, "--match", "none"]), $0.recorded.terminal, on: $0,
-        seed: { 3 }, now: { CalendarTime(seconds: 1_769_860_800) })
+        ABXVerb.description().parse([path, path, "--match", "none"]), $0.recorded.terminal, on: $0, seed: { 3 },
+        now: { CalendarTime(seconds: 1_769_860_800) })
     }
   }
 
   /// Runs a verb on a device in memory, where a pattern must be heard.
   private func isPlayed(
-    _ id: String, _ script: [(Double, VirtualStage.Cue)],
-    _ verb: (VirtualStage) throws -> CommandLineKit.ExitStatus
+    _ id: String, _ script: [(Double, VirtualStage.Cue)], _ verb: (VirtualStage) throws -> CommandLineKit.ExitStatus
   ) throws {
     let stage = VirtualStage(script)
     #expect(try verb(stage) == .done, "\(id): \(stage.recorded.error)")
     #expect(stage.samples().contains { abs($0) > 0.05 }, "\(id) is silent")
   }
 
-  @Test(arguments: FormatRegistry.standard.formats.map(\.id))
-  func isServedByContent(id: String) throws {
+  @Test(arguments: FormatRegistry.standard.formats.map(\.id)) func isServedByContent(id: String) throws {
     guard let path = try file(id) else { return }
     let engine = PlaybackEngine(rate: 48_000)
     let playback = VirtualPlayback(engine, periodSize: 64)
@@ -108,8 +99,7 @@ import Testing
     #expect(problems.isEmpty)
     try place.makeFolder("foreign")
     try place.write("<project/>", to: "foreign/pom.xml")
-    #expect(
-      PatternInput.find([place("foreign")]).problems.map(\.reason) == ["contains no pattern files"])
+    #expect(PatternInput.find([place("foreign")]).problems.map(\.reason) == ["contains no pattern files"])
   }
 
   /// What is not an event is drawn by its sound.

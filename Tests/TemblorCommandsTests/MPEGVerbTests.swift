@@ -33,9 +33,7 @@ import Testing
       """, to: "late.hjif")
   }
 
-  private func run(_ words: String...) -> (
-    status: CommandLineKit.ExitStatus, output: String, error: String
-  ) {
+  private func run(_ words: String...) -> (status: CommandLineKit.ExitStatus, output: String, error: String) {
     let recorded = RecordedTerminal()
     let status = TemblorProgram.program().run(words, on: recorded.terminal)
     return (status, recorded.output, recorded.error)
@@ -62,17 +60,14 @@ import Testing
     let file = place("late.hjif")
     let convert = run("convert", file, "-o", place("late.hmpg"))
     #expect(convert.status == .done, "\(convert.error)")
-    let compare = run(
-      "compare", "--tolerance", "0.5dB,5ms,2%", file, place("late.hmpg"))
+    let compare = run("compare", "--tolerance", "0.5dB,5ms,2%", file, place("late.hmpg"))
     #expect(compare.status == .done, "\(compare.output)\(compare.error)")
     #expect(run("convert", "--strict", file, "-o", place("late.ahap")).status == .invalidInput)
     #expect(FileSystem.entry(at: place("late.ahap")) != .file)
   }
 
   /// What a render job makes of a file at 8 kHz, and the samples that the reader synthesised.
-  private func rendered(_ file: String, asReference: Bool) throws -> (
-    sound: [Float], given: [Float]
-  ) {
+  private func rendered(_ file: String, asReference: Bool) throws -> (sound: [Float], given: [Float]) {
     var job = RenderJob()
     job.reading.asReference = asReference
     job.rate = 8_000
@@ -92,9 +87,8 @@ import Testing
     #expect(whole.status == .done, "\(whole.error)")
 
     try place.write(
-      try String(contentsOfFile: place("late.hjif"), encoding: .utf8)
-        .replacing("\"position\": 500", with: "\"position\": 0"),
-      to: "now.hjif")
+      try String(contentsOfFile: place("late.hjif"), encoding: .utf8).replacing(
+        "\"position\": 500", with: "\"position\": 0"), to: "now.hjif")
     let (sound, given) = try rendered("now.hjif", asReference: true)
     #expect(given.count == 400)
     // Full intensity of the profile is 0.44; the DC blocker of the output takes little of 100 Hz.

@@ -29,19 +29,14 @@ import Testing
   private static let formats = FormatRegistry.standard.adding(TrialFormat())
 
   /// Runs a verb in a registry with the trial format.
-  private func run(
-    _ description: (FormatRegistry) -> CommandDescription, _ words: String...
-  ) throws -> (
+  private func run(_ description: (FormatRegistry) -> CommandDescription, _ words: String...) throws -> (
     status: CommandLineKit.ExitStatus, output: String, error: String
   ) {
     let recorded = RecordedTerminal()
     let description = description(Self.formats)
     let status = try description.run(description.parse(words), recorded.terminal)
     let folder = place.path + "/"
-    return (
-      status, recorded.output.replacing(folder, with: ""),
-      recorded.error.replacing(folder, with: "")
-    )
+    return (status, recorded.output.replacing(folder, with: ""), recorded.error.replacing(folder, with: ""))
   }
 
   @Test func renderWritesItsSound() throws {
@@ -52,9 +47,7 @@ import Testing
 
   @Test func foldersAreRenderedOnAllThreads() throws {
     let many = 2...9
-    for index in many {
-      try place.write("beats 1 more\ntap 0 0.8 0.5\ntap 0.1 0.\(index) 0.5\n", to: "\(index).beats")
-    }
+    for index in many { try place.write("beats 1 more\ntap 0 0.8 0.5\ntap 0.1 0.\(index) 0.5\n", to: "\(index).beats") }
     let recorded = RecordedTerminal()
     let status = TemblorProgram.program(Self.formats).run(
       ["render", place.path, "-o", place("out")], on: recorded.terminal)
@@ -68,8 +61,7 @@ import Testing
   }
 
   @Test func checkReportsPlacesInItsOwnText() throws {
-    try place.write(
-      "beats 1\nlayer x\ntap 0 1.5 0\n\n  drum 1\ntap 0 x\n", to: "bad.beats")
+    try place.write("beats 1\nlayer x\ntap 0 1.5 0\n\n  drum 1\ntap 0 x\n", to: "bad.beats")
     let run = try run(CheckVerb.description, place("bad.beats"), place("a.beats"))
     #expect(run.status == .invalidInput)
     #expect(
@@ -83,25 +75,21 @@ import Testing
   }
 
   @Test func checkTakesItsRulesAndAllowances() throws {
-    try place.write(
-      "beats 1\nallow beats/clamped on purpose\nallow nothing x\ntap 0 1.5 0\n", to: "loud.beats")
+    try place.write("beats 1\nallow beats/clamped on purpose\nallow nothing x\ntap 0 1.5 0\n", to: "loud.beats")
     #expect(
-      try run(CheckVerb.description, place("loud.beats")).output
-        == """
+      try run(CheckVerb.description, place("loud.beats")).output == """
         loud.beats:3:1: warning: unknown rule "nothing" (allow) [unknown-rule]
         loud.beats:4:1: note: a level is outside 0 to 1 (allowed: on purpose) (tap) [beats/clamped]
 
         """)
     #expect(
-      try run(CheckVerb.description, "--disable", "beats/clamped", place("loud.beats")).output
-        .hasPrefix("loud.beats:3:1: "))
-    #expect(
-      try run(CheckVerb.description, "--list-rules").output.contains("\n  beats/clamped (warning)"))
+      try run(CheckVerb.description, "--disable", "beats/clamped", place("loud.beats")).output.hasPrefix(
+        "loud.beats:3:1: "))
+    #expect(try run(CheckVerb.description, "--list-rules").output.contains("\n  beats/clamped (warning)"))
   }
 
   @Test func compareHearsEveryLayer() throws {
-    try place.write(
-      "beats 1\nlayer left\ntap 0 0.8 0.5\ntap 0.02 0.8 0.5\nfade 0 0.5\n", to: "b.beats")
+    try place.write("beats 1\nlayer left\ntap 0 0.8 0.5\ntap 0.02 0.8 0.5\nfade 0 0.5\n", to: "b.beats")
     let same = try run(CompareVerb.description, place("a.beats"), place("a.beats"))
     #expect(same.status == .done, "\(same.error)")
     let other = try run(CompareVerb.description, place("a.beats"), place("b.beats"), "--json")
@@ -117,9 +105,7 @@ import Testing
   @Test func infoCountsEveryLayer() throws {
     let run = try run(InfoVerb.description, place("a.beats"))
     #expect(run.status == .done, "\(run.error)")
-    #expect(
-      run.output.contains("contents   2 transients, 1 continuous event, 1 parameter"),
-      "\(run.output)")
+    #expect(run.output.contains("contents   2 transients, 1 continuous event, 1 parameter"), "\(run.output)")
   }
 
   @Test func formatRewritesIt() throws {
@@ -151,8 +137,7 @@ import Testing
   @Test func playPlaysIt() throws {
     let stage = VirtualStage()
     let status = try PlayVerb.run(
-      PlayVerb.description().parse([place("a.beats")]), stage.recorded.terminal, on: stage,
-      formats: Self.formats)
+      PlayVerb.description().parse([place("a.beats")]), stage.recorded.terminal, on: stage, formats: Self.formats)
     #expect(status == .done, "\(stage.recorded.error)")
     #expect(stage.samples().contains { abs($0) > 0.3 })
   }

@@ -10,8 +10,7 @@ import Testing
   private func raw(_ name: String) -> [Float] {
     let bytes = place.bytes(name) ?? []
     return stride(from: 0, to: bytes.count / 4 * 4, by: 4).map { at in
-      Float(
-        bitPattern: (0..<4).reduce(UInt32(0)) { $0 | UInt32(bytes[at + $1]) << (8 * $1) })
+      Float(bitPattern: (0..<4).reduce(UInt32(0)) { $0 | UInt32(bytes[at + $1]) << (8 * $1) })
     }
   }
 
@@ -33,11 +32,10 @@ import Testing
   }
 
   @Test func aPatternAndItsRecordingAreHeardAlikeOneAfterTheOther() throws {
-    _ = try place.temblor(
-      "render", "pulse", "--sample-format", "float", "--tail", "0", "-o", "a.wav")
+    _ = try place.temblor("render", "pulse", "--sample-format", "float", "--tail", "0", "-o", "a.wav")
     let run = try place.temblor(
-      "audition", "pulse", "a.wav", "--gap", "0.25", "--channels", "1", "--sample-format", "float",
-      "--buffer-size", "48000", "--device", "file:FILE=\(place.path)/a.raw,FORMAT=raw")
+      "audition", "pulse", "a.wav", "--gap", "0.25", "--channels", "1", "--sample-format", "float", "--buffer-size",
+      "48000", "--device", "file:FILE=\(place.path)/a.raw,FORMAT=raw")
     #expect(run == .init(0))
     let wanted = try sound("a.wav")
     let arrived = raw("a.raw")
@@ -53,8 +51,7 @@ import Testing
   }
 
   @Test func takesAndLevelsAreToldAsJSON() throws {
-    let run = try place.temblor(
-      "audition", "light", "heavy", "--match", "felt", "--device", "null", "--json")
+    let run = try place.temblor("audition", "light", "heavy", "--match", "felt", "--device", "null", "--json")
     #expect(run.status == 0)
     #expect(run.output.contains(#""letter": "B","#))
     #expect(run.output.contains(#""match": "felt","#))
@@ -66,18 +63,14 @@ import Testing
     let run = try place.temblor("audition", "light", "bad.ahap", "--device", "null")
     #expect(run.status == 2)
     #expect(run.error.hasPrefix("bad.ahap:2:1: "))
-    #expect(
-      try place.temblor("audition", "light", "none.wav", "--device", "null").status == 1)
+    #expect(try place.temblor("audition", "light", "none.wav", "--device", "null").status == 1)
   }
 
   @Test func aTestWithoutATerminalSaysWhatToDo() throws {
     #expect(
       try place.temblor("abx", "light", "medium")
         == .init(
-          1,
-          error:
-            "temblor: standard input: is not a terminal; run the test in a terminal or use '--simulate'\n"
-        ))
+          1, error: "temblor: standard input: is not a terminal; run the test in a terminal or use '--simulate'\n"))
     #expect(place.names() == [])
   }
 
@@ -90,18 +83,11 @@ import Testing
     (
       "wrong",
       "0 of 16 correct; a guesser would do this badly less than 0.1 % of the time; A and B may have been swapped.\n"
-    ),
+    ), ("random", "4 of 16 correct; a guesser would do this badly 3.8 % of the time; A and B may have been swapped.\n"),
     (
-      "random",
-      "4 of 16 correct; a guesser would do this badly 3.8 % of the time; A and B may have been swapped.\n"
+      "abbaa", "5 of 5 correct; a guesser would do this well 3.1 % of the time; a difference " + "was probably heard.\n"
     ),
-    (
-      "abbaa",
-      "5 of 5 correct; a guesser would do this well 3.1 % of the time; a difference "
-        + "was probably heard.\n"
-    ),
-  ])
-  func madeUpAnswersAreCounted(answers: String, output: String) throws {
+  ]) func madeUpAnswersAreCounted(answers: String, output: String) throws {
     let run = try place.temblor("abx", "light", "medium", "--simulate", answers, "--seed", "3")
     #expect(run == .init(0, output: output))
     #expect(place.names() == [])
@@ -109,8 +95,8 @@ import Testing
 
   @Test func aRecordIsTheSameEachTime() throws {
     let words = [
-      "abx", "light", "medium", "--simulate", "ba", "--seed", "3", "--trials", "4", "--match",
-      "none", "--save", "r.json",
+      "abx", "light", "medium", "--simulate", "ba", "--seed", "3", "--trials", "4", "--match", "none", "--save",
+      "r.json",
     ]
     let run = try place.temblor(words)
     #expect(
@@ -124,8 +110,7 @@ import Testing
 
             """, error: "The levels are not matched: a difference in level alone can be heard.\n"))
     let text = try #require(place.text("r.json"))
-    let hashes = try place.bash(
-      "for name in light medium; do $TEMBLOR patterns $name | sha256sum; done")
+    let hashes = try place.bash("for name in light medium; do $TEMBLOR patterns $name | sha256sum; done")
     let (a, b) = (hashes.output.prefix(64), hashes.output.dropFirst(68).prefix(64))
     #expect(text.contains("\"name\": \"light\",\n    \"sha256\": \"\(a)\",\n    \"gain\": 1.0,"))
     #expect(text.contains("\"name\": \"medium\",\n    \"sha256\": \"\(b)\",\n    \"gain\": 1.0,"))

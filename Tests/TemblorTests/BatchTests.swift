@@ -48,24 +48,19 @@ import Testing
   @Test func aLinkThatLeadsNowhereIsTold() throws {
     try place.write(Patterns.tap(), to: "in/a.ahap")
     try place.link("in/b.ahap", to: "gone")
-    #expect(
-      try place.temblor("render", "in", "-o", "out")
-        == .init(1, error: "in/b.ahap: is a broken link\n"))
+    #expect(try place.temblor("render", "in", "-o", "out") == .init(1, error: "in/b.ahap: is a broken link\n"))
     #expect(place.names(below: "out") == ["out/a.wav"])
   }
 
   @Test func anEmptyFolderIsTold() throws {
     try place.makeFolder("in")
-    #expect(
-      try place.temblor("render", "in") == .init(1, error: "in: contains no pattern files\n")
-    )
+    #expect(try place.temblor("render", "in") == .init(1, error: "in: contains no pattern files\n"))
   }
 
   @Test(arguments: [
     "a space.ahap", "Ünïcode-地震.ahap", "-x.ahap", "'quote\".ahap", "new\nline.ahap", "no ending",
     String(repeating: "n", count: 200) + ".ahap", String(repeating: "地", count: 83) + ".ahap",
-  ])
-  func oddNamesAreNames(name: String) throws {
+  ]) func oddNamesAreNames(name: String) throws {
     try place.write(Patterns.tap(), to: name)
     #expect(try place.temblor("render", "--", name) == .init(0))
     #expect(try place.temblor("check", "./" + name) == .init(0))
@@ -82,8 +77,7 @@ import Testing
     #expect(try place.temblor("check", name) == .init(2, output: line + " [syntax]\n"))
     #expect(
       try place.temblor("info", "\u{9B}31m")
-        == .init(
-          1, error: "\\u{009B}31m: no such file, and no shipped pattern has this name\n"))
+        == .init(1, error: "\\u{009B}31m: no such file, and no shipped pattern has this name\n"))
   }
 
   @Test func namesThatCannotBeAreTold() throws {

@@ -21,13 +21,9 @@ import Testing
   @Test func aWarningFailsOnlyWhenStrict() throws {
     try place.write(Self.warned, to: "a.ahap")
     let text = #"missing key "Version"; add "Version": 1.0 [missing-version]"#
-    #expect(
-      try place.temblor("check", "a.ahap") == .init(0, output: "a.ahap:1:1: warning: \(text)\n"))
-    #expect(
-      try place.temblor("check", "--strict", "a.ahap")
-        == .init(2, output: "a.ahap:1:1: error: \(text)\n"))
-    #expect(
-      try place.temblor("check", "--strict", "--disable", "missing-version", "a.ahap") == .init(0))
+    #expect(try place.temblor("check", "a.ahap") == .init(0, output: "a.ahap:1:1: warning: \(text)\n"))
+    #expect(try place.temblor("check", "--strict", "a.ahap") == .init(2, output: "a.ahap:1:1: error: \(text)\n"))
+    #expect(try place.temblor("check", "--strict", "--disable", "missing-version", "a.ahap") == .init(0))
   }
 
   @Test func anErrorIsTwoAndAMissingFileOne() throws {
@@ -36,16 +32,10 @@ import Testing
     #expect(try place.temblor("check", "a.ahap") == .init(2, output: line))
     #expect(
       try place.temblor("check", "b.ahap", "a.ahap")
-        == .init(
-          1, output: line,
-          error: "b.ahap: no such file, and no shipped pattern has this name\n"))
+        == .init(1, output: line, error: "b.ahap: no such file, and no shipped pattern has this name\n"))
     #expect(
       try place.temblor("check", "-", input: "{\n")
-        == .init(
-          2,
-          output:
-            "standard input:2:1: error: the text ends inside the object that begins at 1:1 [syntax]\n"
-        ))
+        == .init(2, output: "standard input:2:1: error: the text ends inside the object that begins at 1:1 [syntax]\n"))
   }
 
   @Test func errorsCannotBeDisabled() throws {
@@ -55,8 +45,8 @@ import Testing
       #expect(run.status == 64 && run.output == "")
       #expect(
         run.error.hasPrefix(
-          "temblor: '--disable' does not take '\(rule)'; it is an error, and a pattern with an error cannot be played"
-        ), "\(run.error)")
+          "temblor: '--disable' does not take '\(rule)'; it is an error, and a pattern with an error cannot be played"),
+        "\(run.error)")
     }
   }
 
@@ -119,11 +109,9 @@ import Testing
       try place.temblor("check", "--strict", "--no-notes", "--profile", "ring.json", "hum.ahap")
         == .init(2, output: "hum.ahap:4:11: error: \(Self.tooFar) \(hint)"))
     #expect(
-      try place.temblor(
-        "check", "--disable", "transducer-excursion", "--profile", "ring.json", "hum.ahap")
+      try place.temblor("check", "--disable", "transducer-excursion", "--profile", "ring.json", "hum.ahap")
         == .init(0, output: Self.moved))
-    let json = try place.temblor(
-      "check", "--json", "--no-notes", "--profile", "ring.json", "hum.ahap")
+    let json = try place.temblor("check", "--json", "--no-notes", "--profile", "ring.json", "hum.ahap")
     #expect(json.output.contains(#""rule": "transducer-excursion","#))
     #expect(try place.temblor("check", "--profile", "phone", "hum.ahap") == .init(0))
   }
@@ -137,8 +125,7 @@ import Testing
       try place.temblor("check", "--profile", "ring.json", "hum.ahap")
         == .init(
           0,
-          output: Self.moved
-            + "hum.ahap:4:11: note: \(Self.tooFar) (allowed: once a day) (Pattern[1].Event) "
+          output: Self.moved + "hum.ahap:4:11: note: \(Self.tooFar) (allowed: once a day) (Pattern[1].Event) "
             + "[transducer-excursion]\n"))
   }
 
@@ -152,18 +139,15 @@ import Testing
         5,
         "hum.ahap:1:29: note: when looped, ring reaches its thermal limit after 6 min and gain is reduced (Pattern) [transducer-power]\n"
       ),
-    ] as [(Double, String)])
-  func aProfileTellsWhatItsHardwareWouldWarmTo(power: Double, line: String) throws {
+    ] as [(Double, String)]) func aProfileTellsWhatItsHardwareWouldWarmTo(power: Double, line: String) throws
+  {
     try place.write(Patterns.hum, to: "hum.ahap")
-    let ring = Patterns.ring.replacing(
-      #""continuousPower": 10"#, with: #""continuousPower": \#(power)"#
-    )
-    .replacing("0.14", with: "60")
+    let ring = Patterns.ring.replacing(#""continuousPower": 10"#, with: #""continuousPower": \#(power)"#).replacing(
+      "0.14", with: "60")
     try place.write(ring, to: "ring.json")
     #expect(
       try place.temblor("check", "--profile", "ring.json", "hum.ahap")
-        == .init(
-          0, output: line.hasPrefix("hum.ahap:1:") ? line + Self.moved : Self.moved + line))
+        == .init(0, output: line.hasPrefix("hum.ahap:1:") ? line + Self.moved : Self.moved + line))
   }
 
   @Test func aProfileTellsWhereItsCeilingIsReached() throws {
@@ -171,8 +155,7 @@ import Testing
       #"{"Event": {"Time": 0, "EventType": "HapticContinuous", "EventDuration": 0.5, "EventParameters": [{"ParameterID": "HapticIntensity", "ParameterValue": 1}]}}"#
     let late = event.replacing(#""Time": 0"#, with: #""Time": 0.25"#)
     try place.write(
-      "{\"Version\": 1.0, \"Pattern\": [\n\([event, event, late].joined(separator: ",\n"))]}",
-      to: "a.ahap")
+      "{\"Version\": 1.0, \"Pattern\": [\n\([event, event, late].joined(separator: ",\n"))]}", to: "a.ahap")
     let run = try place.temblor("check", "--profile", "phone", "a.ahap")
     #expect(
       run.output.hasSuffix(
@@ -185,10 +168,7 @@ import Testing
     #expect(run.status == 0 && run.error == "")
     #expect(run.output.contains("\n  transient-gap (warning) "))
     let groups = run.output.split(separator: "\n").filter { !$0.hasPrefix(" ") }
-    #expect(
-      groups == [
-        "syntax", "grammar", "range", "compatibility", "design", "transducer", "playback",
-      ])
+    #expect(groups == ["syntax", "grammar", "range", "compatibility", "design", "transducer", "playback"])
   }
 
   @Test func shippedPatternsAreClean() throws {
@@ -272,8 +252,7 @@ import Testing
     #expect(try place.temblor("check", "--fix", "--only", "portability", "a.ahap") == .init(0))
     #expect(place.text("a.ahap") == new)
     #expect(
-      try place.temblor("check", "--fix", "light")
-        == .init(1, error: "light: cannot be fixed; it is not a file\n"))
+      try place.temblor("check", "--fix", "light") == .init(1, error: "light: cannot be fixed; it is not a file\n"))
   }
 
   @Test func aReportForCodeHostsHasEveryFinding() throws {
@@ -281,27 +260,21 @@ import Testing
     let run = try place.temblor("check", "--sarif", "--only", "design", "a b.ahap")
     #expect(run.status == 0)
     for line in [
-      #"  "version": "2.1.0","#, #"          "name": "temblor","#,
-      #"                  "uri": "a%20b.ahap""#, #"                  "startLine": 3,"#,
-      #"          "ruleId": "transient-gap","#, #"          "level": "warning","#,
-      #"                  "fullyQualifiedName": "Pattern[1].Event""#,
-    ] {
-      #expect(run.output.split(separator: "\n").contains { $0 == line }, "\(line)")
-    }
+      #"  "version": "2.1.0","#, #"          "name": "temblor","#, #"                  "uri": "a%20b.ahap""#,
+      #"                  "startLine": 3,"#, #"          "ruleId": "transient-gap","#,
+      #"          "level": "warning","#, #"                  "fullyQualifiedName": "Pattern[1].Event""#,
+    ] { #expect(run.output.split(separator: "\n").contains { $0 == line }, "\(line)") }
     #expect(run.output.split(separator: #""ruleId": "transient-gap""#).count == 6)
     #expect(try place.temblor("check", "--sarif", "--json", "light").status == 64)
   }
 
   @Test func aMissingSoundHasItsPlaceItsOrderAndAHint() throws {
-    let sound = Patterns.playing("AHAP/Drums.wav").replacing(
-      "\n]}", with: ",\n{\"Time\": 0}]}")
+    let sound = Patterns.playing("AHAP/Drums.wav").replacing("\n]}", with: ",\n{\"Time\": 0}]}")
     try place.write(sound, to: "in/a.ahap")
     try place.write(Patterns.playing("OK.wav"), to: "in/b.ahap")
     try place.write(Patterns.playing("ok"), to: "in/c.ahap")
     try place.write(Patterns.playing("gone.wav"), to: "in/d.ahap")
-    #expect(
-      try place.bash("mkdir other; $TEMBLOR render pulse -o in/ok.wav; cp in/ok.wav in/Drums.wav")
-        == .init(0))
+    #expect(try place.bash("mkdir other; $TEMBLOR render pulse -o in/ok.wav; cp in/ok.wav in/Drums.wav") == .init(0))
     let missing = "was not found in the folder of the pattern (Pattern[0].Event.EventWaveformPath)"
     let first = try place.temblor("check", "in/a.ahap").output.split(separator: "\n")
     #expect(
@@ -331,23 +304,18 @@ import Testing
     let hum =
       #"{"Event": {"Time": 0, "EventType": "HapticContinuous", "EventDuration": 1, "EventParameters": [{"ParameterID": "HapticIntensity", "ParameterValue": VALUE}]}}"#
     let events = (0..<300).map { hum.replacing("VALUE", with: "\(Double($0 + 1) / 400)") }
-    try place.write(
-      "{\"Version\": 1.0, \"Pattern\": [\(events.joined(separator: ","))]}", to: "a.ahap")
+    try place.write("{\"Version\": 1.0, \"Pattern\": [\(events.joined(separator: ","))]}", to: "a.ahap")
     #expect(
       try place.temblor("check", "--no-notes", "--disable", "sustained", "a.ahap").output.contains(
         "warning: up to 300 events sound at once; rendering takes long, and devices play few at once (Pattern) [polyphony]\n"
       ))
     // RIFF WAVE of four 32-bit floats at 8 kHz, all of them NaN.
-    var wave =
-      Array("RIFF".utf8) + [52, 0, 0, 0] + Array("WAVEfmt ".utf8) + [16, 0, 0, 0, 3, 0, 1, 0]
+    var wave = Array("RIFF".utf8) + [52, 0, 0, 0] + Array("WAVEfmt ".utf8) + [16, 0, 0, 0, 3, 0, 1, 0]
     wave += [0x40, 0x1F, 0, 0, 0, 0x7D, 0, 0, 4, 0, 32, 0] + Array("data".utf8) + [16, 0, 0, 0]
     for _ in 0..<4 { wave += [0, 0, 0xC0, 0x7F] }
     try place.write(wave, to: "nan.wav")
     try place.write(Patterns.playing("nan.wav"), to: "b.ahap")
     let check = try place.temblor("check", "--no-notes", "b.ahap").output
-    #expect(
-      check.contains(
-        "warning: the sound file 'nan.wav' has no finite samples; it plays as silence"),
-      "\(check)")
+    #expect(check.contains("warning: the sound file 'nan.wav' has no finite samples; it plays as silence"), "\(check)")
   }
 }

@@ -79,8 +79,7 @@ import Testing
     #expect(try status("12ms") == 0)
     #expect(try status("0.5dB,20ms,2%") == 0)
     #expect(try status("1 dB, 2 %") == 3)
-    let three = try place.temblor(
-      "compare", "--tolerance", "5ms", "a.ahap", "a.ahap", "b.ahap")
+    let three = try place.temblor("compare", "--tolerance", "5ms", "a.ahap", "a.ahap", "b.ahap")
     #expect(three.status == 3)
     #expect(
       three.output.hasSuffix(
@@ -95,8 +94,7 @@ import Testing
   @Test func aMissingTapIsNeverTolerated() throws {
     try place.write(taps([(0, 0.8), (0.25, 0.6)]), to: "a.ahap")
     try place.write(taps([(0, 0.8)]), to: "b.ahap")
-    let run = try place.temblor(
-      "compare", "--tolerance", "100dB,9999ms,100%", "a.ahap", "b.ahap")
+    let run = try place.temblor("compare", "--tolerance", "100dB,9999ms,100%", "a.ahap", "b.ahap")
     #expect(run.status == 3)
     #expect(run.output.contains("\nB lacks A's second transient, at 0.25 s.\n"))
   }
@@ -106,20 +104,14 @@ import Testing
     let run = try place.temblor("compare", "--json", "--tolerance", "5ms", "a.ahap", "b.ahap")
     #expect(run.status == 3 && run.error == "")
     for line in [
-      #"  "formatVersion": 1,"#, #"    "name": "a.ahap","#, #"  "profile": "phone","#,
-      #"  "rate": 48000.0,"#,
+      #"  "formatVersion": 1,"#, #"    "name": "a.ahap","#, #"  "profile": "phone","#, #"  "rate": 48000.0,"#,
       #"    "seconds": 0.005,"#, #"      "label": "B","#, #"      "equality": "different","#,
-      #"          "kind": "time","#, #"          "throughout": false,"#,
-      #"          "unit": "s","#, #"          "before": 0.5,"#, #"          "after": 0.512,"#,
-      #"          "referenceEvents": [2],"#,
+      #"          "kind": "time","#, #"          "throughout": false,"#, #"          "unit": "s","#,
+      #"          "before": 0.5,"#, #"          "after": 0.512,"#, #"          "referenceEvents": [2],"#,
       #"          "sentence": "B's third transient comes 12 ms later, at 0.512 s.""#,
-      #"      "withinTolerance": false,"#,
-      #"          "text": "time +12 ms > 5 ms: third transient at 0.5 s""#,
-    ] {
-      #expect(run.output.split(separator: "\n").contains { $0 == line }, "\(line)")
-    }
-    let silent = try place.bash(
-      "$TEMBLOR render light --strength 0 -o s.wav -q && $TEMBLOR compare --json light s.wav")
+      #"      "withinTolerance": false,"#, #"          "text": "time +12 ms > 5 ms: third transient at 0.5 s""#,
+    ] { #expect(run.output.split(separator: "\n").contains { $0 == line }, "\(line)") }
+    let silent = try place.bash("$TEMBLOR render light --strength 0 -o s.wav -q && $TEMBLOR compare --json light s.wav")
     #expect(silent.status == 0 && silent.output.contains("\"peakDecibels\": null"))
   }
 
@@ -141,8 +133,7 @@ import Testing
 
   /// The first pattern 0.4 s later, 6 dB weaker, in noise 40 dB below its peak.
   private func writeRecording() throws {
-    _ = try place.temblor(
-      "render", "a.ahap", "-o", "clean.wav", "-q", "--sample-format", "float")
+    _ = try place.temblor("render", "a.ahap", "-o", "clean.wav", "-q", "--sample-format", "float")
     let source = unsafe open(place.path + "/clean.wav", O_RDONLY | O_CLOEXEC)
     defer { close(source) }
     let clean = try Sound(readingDescriptor: source, path: "clean.wav").interleaved
@@ -156,13 +147,11 @@ import Testing
       let own = clean.indices.contains(place) ? clean[place] : 0
       samples.append(0.5 * (own + 0.017 * peak * noise))
     }
-    let target = unsafe open(
-      place.path + "/take.wav", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+    let target = unsafe open(place.path + "/take.wav", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
     defer { close(target) }
     var writer = try SoundFileWriter(
-      descriptor: target, path: "take.wav",
-      format: SoundFileFormat(container: .wav, samples: .float), rate: 48_000, channelCount: 1,
-      frameCount: Int64(samples.count))
+      descriptor: target, path: "take.wav", format: SoundFileFormat(container: .wav, samples: .float), rate: 48_000,
+      channelCount: 1, frameCount: Int64(samples.count))
     try writer.write(samples.span)
     try writer.close()
   }
@@ -170,14 +159,12 @@ import Testing
   @Test func aRecordingIsComparedWithItsPattern() throws {
     try writePair()
     try writeRecording()
-    let run = try place.temblor(
-      "compare", "--tolerance", "0.1dB,1000ms,5%", "a.ahap", "take.wav")
+    let run = try place.temblor("compare", "--tolerance", "0.1dB,1000ms,5%", "a.ahap", "take.wav")
     #expect(run.status == 3)
     let lines = run.output.split(separator: "\n").map(String.init)
     #expect(lines.contains("B as a whole comes 400 ms later."))
     #expect(lines.contains("B is 6 dB weaker throughout."))
-    #expect(
-      lines.contains { $0.hasPrefix("  B has noise at −5") || $0.hasPrefix("B has noise at −5") })
+    #expect(lines.contains { $0.hasPrefix("  B has noise at −5") || $0.hasPrefix("B has noise at −5") })
     #expect(lines.contains { $0.hasPrefix("  cannot be verified: level ±0.") })
     #expect(!run.output.contains("extra") && !run.output.contains("lacks"))
     let json = try place.temblor("compare", "--json", "a.ahap", "take.wav").output
@@ -209,21 +196,17 @@ import Testing
     #expect(
       try refusal("--tolerance", "5", "light", "heavy")
         == "temblor: '--tolerance' takes limits such as 0.5dB,5ms,2%, not '5'")
-    #expect(
-      try refusal("--tolerance", "1dB,2dB", "light", "heavy")
-        == "temblor: '--tolerance' has two limits in dB")
+    #expect(try refusal("--tolerance", "1dB,2dB", "light", "heavy") == "temblor: '--tolerance' has two limits in dB")
     #expect(try refusal("light") == "temblor: missing TAKE to compare with 'light'")
     #expect(
-      try refusal("--match", "rms", "light", "heavy")
-        == "temblor: '--match' takes none, loudness or felt, not 'rms'")
+      try refusal("--match", "rms", "light", "heavy") == "temblor: '--match' takes none, loudness or felt, not 'rms'")
   }
 
   @Test func aBrokenTakeIsTwoAndAMissingOneIsOne() throws {
     try place.write(Patterns.broken, to: "a.ahap")
     #expect(
       try place.temblor("compare", "light", "a.ahap")
-        == .init(
-          2, error: "a.ahap:2:1: error: the text ends inside the object that begins at 1:1\n"))
+        == .init(2, error: "a.ahap:2:1: error: the text ends inside the object that begins at 1:1\n"))
     #expect(
       try place.temblor("compare", "light", "none.wav")
         == .init(1, error: "none.wav: no such file, and no shipped pattern has this name\n"))

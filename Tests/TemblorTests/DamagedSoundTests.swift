@@ -40,17 +40,12 @@ import Testing
     try write([0, 0, 0, 0x3F], announcing: 200)
     let text =
       "\(Self.place) the sound file 's.wav' has 16 of the 200 bytes of samples that its header announces; only these play"
-    #expect(
-      try place.temblor("check", "a.ahap")
-        == .init(0, output: "\(text) \(Self.path) [sound-damaged]\n"))
-    #expect(
-      try place.temblor("render", "a.ahap", "-o", "out.wav")
-        == .init(0, error: "\(text) \(Self.path)\n"))
+    #expect(try place.temblor("check", "a.ahap") == .init(0, output: "\(text) \(Self.path) [sound-damaged]\n"))
+    #expect(try place.temblor("render", "a.ahap", "-o", "out.wav") == .init(0, error: "\(text) \(Self.path)\n"))
     let info = try place.temblor("info", "s.wav")
     #expect(info.status == 2)
     #expect(info.output.contains("  length     0.001 s, 4 frames at 8000 Hz\n"), "\(info.output)")
-    #expect(
-      info.error == "s.wav: has 16 of the 200 bytes of samples that its header announces\n")
+    #expect(info.error == "s.wav: has 16 of the 200 bytes of samples that its header announces\n")
   }
 
   @Test func aSoundWithoutARateIsRefused() throws {
@@ -64,9 +59,6 @@ import Testing
         ))
     #expect(
       try place.temblor("info", "s.wav")
-        == .init(
-          2,
-          error:
-            "s.wav: has an invalid header: its sample rate or its number of channels is 0\n"))
+        == .init(2, error: "s.wav: has an invalid header: its sample rate or its number of channels is 0\n"))
   }
 }

@@ -7,13 +7,9 @@ import Testing
   @Test(arguments: [
     ("diff a b", "unknown verb 'diff'; use 'temblor compare'"),
     (
-      "edit a.ahap",
-      "unknown verb 'edit'; edit the file in a text editor and let 'temblor watch' play it on every save"
-    ),
-    ("version", "unknown verb 'version'; use 'temblor --version'"),
-    ("-v", "unknown option '-v'; use '--version'"),
-  ])
-  func whatOtherProgramsCallItHasAHint(line: String, message: String) throws {
+      "edit a.ahap", "unknown verb 'edit'; edit the file in a text editor and let 'temblor watch' play it on every save"
+    ), ("version", "unknown verb 'version'; use 'temblor --version'"), ("-v", "unknown option '-v'; use '--version'"),
+  ]) func whatOtherProgramsCallItHasAHint(line: String, message: String) throws {
     let run = try place.bash("$TEMBLOR \(line)")
     #expect(run.status == 64)
     #expect(run.error.hasPrefix("temblor: \(message)\n"), "\(run.error)")
@@ -81,8 +77,8 @@ import Testing
 
   @Test func noTextOfAFileTurnsTheTerminalAround() throws {
     try place.write(
-      Patterns.tap().replacing(
-        #""Pattern""#, with: #""Metadata": {"Description": "a\u202eb"}, "Pattern""#), to: "a.ahap")
+      Patterns.tap().replacing(#""Pattern""#, with: #""Metadata": {"Description": "a\u202eb"}, "Pattern""#),
+      to: "a.ahap")
     #expect(try place.temblor("info", "a.ahap").output.contains(#"  about      a\u{202E}b"#))
   }
 }

@@ -31,12 +31,8 @@ final class FaultPlugIn: Sendable {
   ///   - sign: A file that is made when the fault is first met.
   ///   - start: Milliseconds after the device's first start.
   ///   - length: Milliseconds; nil for ever.
-  func environment(
-    _ fault: String, sign: String? = nil, start: Int = 300, length: Int? = nil
-  ) -> [String] {
-    [
-      "ALSA_CONFIG_PATH=\(place.path)/asound.conf", "FAULT=\(fault)", "FAULT_AT=\(start)",
-      "FAULT_FOR=\(length ?? -1)",
-    ] + (sign.map { ["FAULT_SIGN=\($0)"] } ?? [])
+  func environment(_ fault: String, sign: String? = nil, start: Int = 300, length: Int? = nil) -> [String] {
+    ["ALSA_CONFIG_PATH=\(place.path)/asound.conf", "FAULT=\(fault)", "FAULT_AT=\(start)", "FAULT_FOR=\(length ?? -1)"]
+      + (sign.map { ["FAULT_SIGN=\($0)"] } ?? [])
   }
 }

@@ -3,15 +3,11 @@ import SoundFile
 import Testing
 
 /// The program on a device of which one call goes wrong.
-@Suite(
-  .enabled(if: FaultPlugIn.shared != nil, "no C compiler, or no headers of ALSA"),
-  .timeLimit(.minutes(5)))
+@Suite(.enabled(if: FaultPlugIn.shared != nil, "no C compiler, or no headers of ALSA"), .timeLimit(.minutes(5)))
 struct FaultTests {
   private let place = Workplace()
   private let signs = Workplace()
-  private static let hangs = [
-    "hangopen", "hangwrite", "hangpointer", "hangdelay", "hangdrop", "hangclose",
-  ]
+  private static let hangs = ["hangopen", "hangwrite", "hangpointer", "hangdelay", "hangdrop", "hangclose"]
   private static let others = ["gone", "other-rate", "frozen", "storm", "short", "skip", "back"]
   private static let verbs: [[String]] = [
     ["play", "earthquake-simulation", "--loop", "0"], ["watch", "a.ahap", "--loop", "0"],
@@ -20,21 +16,17 @@ struct FaultTests {
   ]
 
   /// Starts a verb, with a limit on how long it may last whatever happens.
-  private func start(
-    _ words: [String], _ fault: String, length: Int? = nil, input: String? = nil
-  ) throws -> Running {
-    let environment = try #require(FaultPlugIn.shared).environment(
-      fault, sign: signs.path + "/met", length: length)
+  private func start(_ words: [String], _ fault: String, length: Int? = nil, input: String? = nil) throws -> Running {
+    let environment = try #require(FaultPlugIn.shared).environment(fault, sign: signs.path + "/met", length: length)
     return try Running(
-      "/usr/bin/timeout", ["--foreground", "-s", "KILL", "40", Workplace.program] + words,
-      in: place.path,
-      input: input, environment: environment)
+      "/usr/bin/timeout", ["--foreground", "-s", "KILL", "40", Workplace.program] + words, in: place.path, input: input,
+      environment: environment)
   }
 
   /// Starts a verb, and interrupts it when the fault is met.
-  private func interrupt(
-    _ words: [String], _ fault: String, signal: Int32 = SIGINT, input: String? = nil
-  ) throws -> Workplace.Result {
+  private func interrupt(_ words: [String], _ fault: String, signal: Int32 = SIGINT, input: String? = nil) throws
+    -> Workplace.Result
+  {
     var started: Running?
     #expect(
       try signs.appears { started = try start(words, fault, input: input) }
@@ -66,16 +58,16 @@ struct FaultTests {
     #expect(sound.truncation == nil && sound.interleaved.count >= 2 * 960)
   }
 
-  @Test(arguments: [SIGTERM, SIGHUP], ["hangwrite", "hangpointer"])
-  func everySignalEnds(signal: Int32, fault: String) throws {
+  @Test(arguments: [SIGTERM, SIGHUP], ["hangwrite", "hangpointer"]) func everySignalEnds(signal: Int32, fault: String)
+    throws
+  {
     let words = ["play", "pulse", "--loop", "0", "--device", "fault"]
     #expect(try interrupt(words, fault, signal: signal).status == -signal)
   }
 
-  @Test(arguments: ["hangdrop", "hangclose"])
-  func aNormalEndDoesNotWaitForADeviceThatIsNotClosed(fault: String) throws {
-    let running = try start(
-      ["play", "light", "heartbeat", "--device", "fault", "--record", "heard.wav"], fault)
+  @Test(arguments: ["hangdrop", "hangclose"]) func aNormalEndDoesNotWaitForADeviceThatIsNotClosed(fault: String) throws
+  {
+    let running = try start(["play", "light", "heartbeat", "--device", "fault", "--record", "heard.wav"], fault)
     let result = try place.finish(running)
     #expect(result.status == 1)
     // On a busy machine underruns are reported before it.
@@ -87,9 +79,7 @@ struct FaultTests {
   @Test func quitEndsAListenerOnADeviceThatHangs() throws {
     var started: Running?
     #expect(
-      try signs.appears {
-        started = try start(["listen", "--device", "fault"], "hangwrite", input: "hum 1 0.5 9\n")
-      })
+      try signs.appears { started = try start(["listen", "--device", "fault"], "hangwrite", input: "hum 1 0.5 9\n") })
     let result = try place.finish(try #require(started))
     // The end of its input is the end, once the hum is over by the clock, which goes on.
     #expect(result.status == 1)
@@ -97,10 +87,8 @@ struct FaultTests {
     #expect(result.output.contains("event finished name=hum-1 time=9."))
   }
 
-  @Test(arguments: ["gone", "other-rate"])
-  func whatIsNotHeardToTheEndIsAFailure(fault: String) throws {
-    let running = try start(
-      ["play", "earthquake-simulation", "--device", "fault", "--json"], fault)
+  @Test(arguments: ["gone", "other-rate"]) func whatIsNotHeardToTheEndIsAFailure(fault: String) throws {
+    let running = try start(["play", "earthquake-simulation", "--device", "fault", "--json"], fault)
     let result = try place.finish(running)
     #expect(result.status == 1)
     #expect(result.output.contains(#""heardToTheEnd": false"#))
@@ -110,10 +98,8 @@ struct FaultTests {
     #expect(missed > 150_000)
   }
 
-  @Test(arguments: ["gone", "other-rate"])
-  func twoSecondsAwayAreTwoSecondsOfLoss(fault: String) throws {
-    let running = try start(
-      ["play", "earthquake-simulation", "--device", "fault", "--json"], fault, length: 2_000)
+  @Test(arguments: ["gone", "other-rate"]) func twoSecondsAwayAreTwoSecondsOfLoss(fault: String) throws {
+    let running = try start(["play", "earthquake-simulation", "--device", "fault", "--json"], fault, length: 2_000)
     let result = try place.finish(running)
     #expect(result.status == 0)
     #expect(result.output.contains(#""heardToTheEnd": true"#))
@@ -123,8 +109,9 @@ struct FaultTests {
   }
 
   /// Half a second away, whatever plays; the device is looked for every half second.
-  @Test(arguments: ["gone", "other-rate"], verbs)
-  func everyVerbCountsWhatAnAbsenceCost(fault: String, verb: [String]) throws {
+  @Test(arguments: ["gone", "other-rate"], verbs) func everyVerbCountsWhatAnAbsenceCost(fault: String, verb: [String])
+    throws
+  {
     try writePattern()
     let running = try start(verb + ["--device", "fault"], fault, length: 500)
     #expect(try signs.appears("met.over"))
@@ -142,8 +129,7 @@ struct FaultTests {
   }
 
   /// A pointer that leaps ahead, or back by what is left of the buffer, is one loss, told once.
-  @Test(arguments: verbs)
-  func everyVerbCountsALeap(verb: [String]) throws {
+  @Test(arguments: verbs) func everyVerbCountsALeap(verb: [String]) throws {
     try writePattern()
     let running = try start(verb + ["--device", "fault"], "skip", length: 100)
     #expect(try signs.appears("met.over"))
@@ -154,8 +140,7 @@ struct FaultTests {
   }
 
   @Test func aStormIsAFewLines() throws {
-    let running = try start(
-      ["play", "earthquake-simulation", "--device", "fault", "--json"], "storm")
+    let running = try start(["play", "earthquake-simulation", "--device", "fault", "--json"], "storm")
     let result = try place.finish(running)
     #expect(result.error.split(separator: "\n").count <= 20)
   }

@@ -25,8 +25,7 @@ import Testing
     try place.write(Patterns.broken, to: "b.ahap")
     #expect(
       try place.temblor("gallery", "b.ahap")
-        == .init(
-          2, error: "b.ahap:2:1: error: the text ends inside the object that begins at 1:1\n"))
+        == .init(2, error: "b.ahap:2:1: error: the text ends inside the object that begins at 1:1\n"))
     #expect(place.names() == ["b.ahap"])
   }
 
@@ -43,15 +42,13 @@ import Testing
     try place.write(Patterns.tap(at: 0.25), to: "a.ahap")
     try place.write(Patterns.tap(at: 0.26), to: "b.ahap")
     let plain = try place.temblor("compare", "a.ahap", "b.ahap", "--tolerance", "0")
-    let paged = try place.temblor(
-      "compare", "a.ahap", "b.ahap", "--tolerance", "0", "-o", "report.html")
+    let paged = try place.temblor("compare", "a.ahap", "b.ahap", "--tolerance", "0", "-o", "report.html")
     #expect(plain == paged && plain.status == 3)
     let page = place.text("report.html") ?? ""
     #expect(page.hasPrefix("<!doctype html>"))
     #expect(page.contains("<span class=\"tag k0\">A</span> a</b>"))
     #expect(page.contains("<b>Transient 10 ms later</b><span>onset 0.25 → 0.26 s</span>"))
-    #expect(
-      try place.temblor("compare", "a.ahap", "b.ahap", "-o", "missing/report.html").status == 64)
+    #expect(try place.temblor("compare", "a.ahap", "b.ahap", "-o", "missing/report.html").status == 64)
     #expect(try place.temblor("compare", "a.ahap", "b.ahap", "-o", "-").status == 64)
     #expect(place.names() == ["a.ahap", "b.ahap", "report.html"])
   }
@@ -61,8 +58,7 @@ import Testing
     #expect(try place.temblor("render", "a.ahap").status == 0)
     #expect(try place.temblor("compare", "a.ahap", "a.wav", "-o", "report.html").status == 0)
     let page = place.text("report.html") ?? ""
-    #expect(
-      page.contains("\"track\":{") && page.contains("<span class=\"tag k1\">B</span> a.wav</b>"))
+    #expect(page.contains("\"track\":{") && page.contains("<span class=\"tag k1\">B</span> a.wav</b>"))
     #expect(page.contains("id=\"sound-1-0\"") && !page.contains("id=\"sound-0-1\""))
   }
 }

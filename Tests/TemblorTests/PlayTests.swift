@@ -18,25 +18,20 @@ import Testing
   private func raw(_ name: String) -> [Float] {
     let bytes = place.bytes(name) ?? []
     return stride(from: 0, to: bytes.count / 4 * 4, by: 4).map { at in
-      Float(
-        bitPattern: (0..<4).reduce(UInt32(0)) { $0 | UInt32(bytes[at + $1]) << (8 * $1) })
+      Float(bitPattern: (0..<4).reduce(UInt32(0)) { $0 | UInt32(bytes[at + $1]) << (8 * $1) })
     }
   }
 
   /// Frames from the device's first to the pattern's: 3 ms of silence, and 2 ms of look-ahead.
   private let leadIn = 144 + Int(Renderer.lookahead * 48_000)
 
-  @Test(arguments: ["heartbeat", "light", "success"])
-  func whatArrivesIsWhatIsRendered(pattern: String) throws {
+  @Test(arguments: ["heartbeat", "light", "success"]) func whatArrivesIsWhatIsRendered(pattern: String) throws {
     // A long buffer, since a busy machine would let a short one run dry.
     let played = try place.temblor(
-      "play", pattern, "--channels", "1", "--sample-format", "float", "--buffer-size", "48000",
-      "--device",
+      "play", pattern, "--channels", "1", "--sample-format", "float", "--buffer-size", "48000", "--device",
       "file:FILE=\(place.path)/a.raw,FORMAT=raw", "--record", "b.wav")
     #expect(played == .init(0))
-    #expect(
-      try place.temblor("render", pattern, "--sample-format", "float", "--tail", "0", "-o", "a.wav")
-        == .init(0))
+    #expect(try place.temblor("render", pattern, "--sample-format", "float", "--tail", "0", "-o", "a.wav") == .init(0))
     let wanted = try sound("a.wav").interleaved
     let arrived = raw("a.raw").dropFirst(leadIn).prefix(wanted.count)
     #expect(wanted.contains { abs($0) > 0.01 })
@@ -50,22 +45,15 @@ import Testing
 
   @Test func aDeviceThatIsNotThereSaysWhatToDo() throws {
     let run = try place.temblor("play", "heartbeat", "--device", "none")
-    #expect(
-      run
-        == .init(
-          1,
-          error:
-            "temblor: none: no such device; run 'temblor devices' to list devices\n"
-        ))
+    #expect(run == .init(1, error: "temblor: none: no such device; run 'temblor devices' to list devices\n"))
     #expect(place.names() == [])
   }
 
   /// An empty configuration defines no default.
   @Test(arguments: [
-    "play heartbeat light", "play mine.ahap --record heard.wav", "tap 1 0.5", "watch mine.ahap",
-    "latency --count 1", "audition light medium --record heard.wav",
-  ])
-  func withoutADefaultNothingIsWritten(line: String) throws {
+    "play heartbeat light", "play mine.ahap --record heard.wav", "tap 1 0.5", "watch mine.ahap", "latency --count 1",
+    "audition light medium --record heard.wav",
+  ]) func withoutADefaultNothingIsWritten(line: String) throws {
     try place.write(Patterns.tap(), to: "mine.ahap")
     try place.write("a take", to: "mine.wav")
     let run = try place.bash("ALSA_CONFIG_PATH=/dev/null $TEMBLOR \(line)")
@@ -73,8 +61,7 @@ import Testing
       run
         == .init(
           1,
-          error:
-            "temblor: default: no such device; run 'temblor devices' to list devices; nothing was "
+          error: "temblor: default: no such device; run 'temblor devices' to list devices; nothing was "
             + "played or written; for a sound file, use '--device wav:FILE' or 'temblor render'\n"))
     #expect(place.names() == ["mine.ahap", "mine.wav"])
     #expect(place.text("mine.wav") == "a take")
@@ -90,13 +77,11 @@ import Testing
     #expect(run.output.contains(#""underruns": "#))
   }
 
-  @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
-  func aSignalFadesOutAndCompletesTheRecording(signal: Int32) throws {
+  @Test(arguments: [SIGINT, SIGTERM, SIGHUP]) func aSignalFadesOutAndCompletesTheRecording(signal: Int32) throws {
     var running: Running?
     #expect(
       try place.appears {
-        running = try place.start(
-          ["play", "pulse", "--loop", "0", "--device", "null", "--record", "a.wav"])
+        running = try place.start(["play", "pulse", "--loop", "0", "--device", "null", "--record", "a.wav"])
       })
     let process = try #require(running)
     kill(process.process, signal)
@@ -121,10 +106,8 @@ import Testing
 
   @Test func tapsAreOnesOfAPattern() throws {
     let run = try place.temblor(
-      "tap", "1", "0.5", "--count", "3", "--gap", "0.05", "--channels", "1", "--sample-format",
-      "float",
-      "--buffer-size", "48000",
-      "--device", "file:FILE=\(place.path)/a.raw,FORMAT=raw")
+      "tap", "1", "0.5", "--count", "3", "--gap", "0.05", "--channels", "1", "--sample-format", "float",
+      "--buffer-size", "48000", "--device", "file:FILE=\(place.path)/a.raw,FORMAT=raw")
     #expect(run == .init(0))
     let samples = raw("a.raw")
     for tap in 0..<3 {
@@ -156,20 +139,15 @@ import Testing
 
   @Test func renderRoutesToo() throws {
     #expect(
-      try place.temblor(
-        "render", "light", "--haptics", "3:-20", "--sample-format", "float", "-o", "a.wav")
-        == .init(0))
+      try place.temblor("render", "light", "--haptics", "3:-20", "--sample-format", "float", "-o", "a.wav") == .init(0))
     let sound = try sound("a.wav")
     #expect(sound.channelCount == 3)
     for channel in 0..<3 {
-      let peak =
-        stride(from: channel, to: sound.interleaved.count, by: 3)
-        .map { abs(sound.interleaved[$0]) }.max() ?? 0
+      let peak = stride(from: channel, to: sound.interleaved.count, by: 3).map { abs(sound.interleaved[$0]) }.max() ?? 0
       #expect(channel == 2 ? peak > 0.001 : peak == 0)
     }
     #expect(
-      try place.temblor("render", "light", "--channel", "2=profile=speaker").error
-        == """
+      try place.temblor("render", "light", "--channel", "2=profile=speaker").error == """
         temblor: 'render' supports one profile per file; render each separately, or record both with 'temblor play --record'
         See 'temblor render --help'.
 

@@ -72,9 +72,7 @@ import Testing
   }
 
   @Test func oneProcessWritesWhatAnotherWrote() throws {
-    for name in ["a.svg", "b.svg", "a.pdf", "b.pdf"] {
-      _ = try place.temblor("plot", "earthquake-splash", "-o", name)
-    }
+    for name in ["a.svg", "b.svg", "a.pdf", "b.pdf"] { _ = try place.temblor("plot", "earthquake-splash", "-o", name) }
     #expect(place.bytes("a.svg") == place.bytes("b.svg"))
     #expect(place.bytes("a.pdf") == place.bytes("b.pdf"))
     _ = try place.bash("$TEMBLOR plot earthquake-splash -o - --format svg > c.svg")
@@ -84,13 +82,8 @@ import Testing
   @Test func severalGoToAFolderAndSoundsAreDrawnToo() throws {
     _ = try place.temblor("render", "light", "-o", "light.wav")
     try place.write(Patterns.tap(), to: "in/deep/tap.ahap")
-    #expect(
-      try place.temblor("plot", "light.wav", "in", "soft", "-o", "out", "--format", "svg")
-        == .init(0))
-    #expect(
-      place.names(below: "out") == [
-        "out/deep/", "out/deep/tap.svg", "out/light.svg", "out/soft.svg",
-      ])
+    #expect(try place.temblor("plot", "light.wav", "in", "soft", "-o", "out", "--format", "svg") == .init(0))
+    #expect(place.names(below: "out") == ["out/deep/", "out/deep/tap.svg", "out/light.svg", "out/soft.svg"])
     let sound = place.text("out/light.svg") ?? ""
     #expect(sound.contains("Level, frequency, waveform and spectrogram of light.wav"))
   }
@@ -98,9 +91,7 @@ import Testing
   @Test func standardInputIsReadOnce() throws {
     let run = try place.temblor("plot", "-", "-o", "a.svg", input: Patterns.tap())
     #expect(run == .init(0))
-    #expect(
-      place.text("a.svg")?.contains(
-        "Intensity, sharpness, waveform and spectrogram of standard input") == true)
+    #expect(place.text("a.svg")?.contains("Intensity, sharpness, waveform and spectrogram of standard input") == true)
   }
 
   @Test func whatMadeASoundIsShownWhereItIsKnown() throws {
@@ -139,31 +130,16 @@ import Testing
 
   @Test(arguments: [
     (["plot"], "missing FILE"),
+    (["plot", "light", "-o", "a.gif"], "unknown file extension of 'a.gif'; use .png, .svg or .pdf, or '--format'"),
     (
-      ["plot", "light", "-o", "a.gif"],
-      "unknown file extension of 'a.gif'; use .png, .svg or .pdf, or '--format'"
-    ),
-    (
-      ["plot", "light", "-o", "a.png", "--format", "pdf"],
-      "the extension of 'a.png' selects png, but '--format' is pdf"
-    ),
-    (
-      ["plot", "light", "--show", "score,taste"],
-      "'--show' takes score, waveform or spectrogram, not 'taste'"
-    ),
-    (
-      ["plot", "light", "-o", "a.png", "--width", "20"],
-      "'--width' takes a whole number from 200 to 10000, not '20'"
-    ),
-    (
-      ["plot", "light", "--format", "svg"],
-      "'--format' requires '--output'"
-    ),
+      ["plot", "light", "-o", "a.png", "--format", "pdf"], "the extension of 'a.png' selects png, but '--format' is pdf"
+    ), (["plot", "light", "--show", "score,taste"], "'--show' takes score, waveform or spectrogram, not 'taste'"),
+    (["plot", "light", "-o", "a.png", "--width", "20"], "'--width' takes a whole number from 200 to 10000, not '20'"),
+    (["plot", "light", "--format", "svg"], "'--format' requires '--output'"),
     (["plot", "light", "--from", "2", "--to", "1"], "'--from' must be before '--to'"),
     (["plot", "light", "--to", "-1"], "'--to' takes a number of at least 0, not '-1'"),
     (["plot", "light", "soft", "-o", "-"], "'--output -' requires a single picture"),
-  ])
-  func wrongCommandLinesAreRefused(_ words: [String], _ message: String) throws {
+  ]) func wrongCommandLinesAreRefused(_ words: [String], _ message: String) throws {
     let run = try place.temblor(words)
     #expect(run.status == 64 && run.output.isEmpty)
     #expect(run.error.hasPrefix("temblor: \(message)"))

@@ -4,8 +4,7 @@ import Testing
 @Suite struct ProfileTests {
   let place = Workplace()
 
-  private static let puck =
-    #"{"name": "puck", "summary": "Mine.", "frequency": {"low": 25, "high": 80}}"# + "\n"
+  private static let puck = #"{"name": "puck", "summary": "Mine.", "frequency": {"low": 25, "high": 80}}"# + "\n"
   private static let folder = "home/.config/temblor/profiles"
 
   /// Runs the program with its folders below the scratch folder, which is written `@` in what it says.
@@ -73,8 +72,7 @@ import Testing
     let info = try temblor("info", "light", "--profile", "puck")
     #expect(info.status == 0 && info.output.contains("  profile    puck: "))
     func samples(_ words: String...) throws -> [UInt8] {
-      #expect(
-        try temblor("render", "light", "-o", "a.wav", "--quiet", words[0], words[1]) == .init(0))
+      #expect(try temblor("render", "light", "-o", "a.wav", "--quiet", words[0], words[1]) == .init(0))
       let bytes = try #require(place.bytes("a.wav"))
       // In front of the samples the file says which profile it was made with.
       let start = try #require(bytes.firstRange(of: Array("data".utf8)))
@@ -86,16 +84,13 @@ import Testing
     #expect(
       try temblor("info", "light", "--profile", "puk")
         == .init(
-          64,
-          error: "temblor: no profile is called 'puk'; did you mean 'puck'?\n"
-            + "See 'temblor info --help'.\n"))
+          64, error: "temblor: no profile is called 'puk'; did you mean 'puck'?\n" + "See 'temblor info --help'.\n"))
   }
 
   @Test func aBrokenFileMattersOnlyToWhoAsksForIt() throws {
     try place.write(#"{"level": 3}"#, to: "\(Self.folder)/phone.json")
     #expect(try temblor("render", "light", "-o", "a.wav", "--quiet") == .init(0))
-    #expect(
-      try temblor("render", "light", "-o", "a.wav", "--quiet", "--profile", "speaker") == .init(0))
+    #expect(try temblor("render", "light", "-o", "a.wav", "--quiet", "--profile", "speaker") == .init(0))
     #expect(
       try temblor("info", "light", "--profile", "phone")
         == .init(
@@ -106,13 +101,9 @@ import Testing
 
   @Test func relativeFoldersAreIgnored() throws {
     try place.write(Self.puck, to: "config/temblor/profiles/puck.json")
-    #expect(
-      try temblor("profiles", "show", "puck", variables: "XDG_CONFIG_HOME=config").status == 64)
-    #expect(
-      try temblor("profiles", "show", "puck", variables: "XDG_CONFIG_HOME=$PWD/config").status == 0)
-    #expect(
-      try temblor("profiles", "show", "puck", variables: "XDG_CONFIG_DIRS=$PWD/no:$PWD/config")
-        .status == 0)
+    #expect(try temblor("profiles", "show", "puck", variables: "XDG_CONFIG_HOME=config").status == 64)
+    #expect(try temblor("profiles", "show", "puck", variables: "XDG_CONFIG_HOME=$PWD/config").status == 0)
+    #expect(try temblor("profiles", "show", "puck", variables: "XDG_CONFIG_DIRS=$PWD/no:$PWD/config").status == 0)
   }
 
   @Test func showTellsWhatAProfileDoes() throws {
@@ -173,9 +164,7 @@ import Testing
               A sheet.
 
             """))
-    #expect(
-      try temblor("profiles", "show", "puck", "--json").output
-        == place.text("\(Self.folder)/puck.json"))
+    #expect(try temblor("profiles", "show", "puck", "--json").output == place.text("\(Self.folder)/puck.json"))
   }
 
   @Test func showTellsWhatIsPlayedOnHardwareOfKnownResponse() throws {
@@ -184,9 +173,7 @@ import Testing
     #expect(run.status == 0)
     let lines = run.output.split(separator: "\n").map(String.init)
     #expect(lines[3] == "  frequency           25–80 Hz, logarithmic; 25–46.1 Hz played")
-    #expect(
-      lines[7] == "  transients          2 cycles within 8–40 ms, 30–60 Hz; 30–50.8 Hz played"
-    )
+    #expect(lines[7] == "  transients          2 cycles within 8–40 ms, 30–60 Hz; 30–50.8 Hz played")
     #expect(
       Array(lines[10...])
         == """
@@ -281,18 +268,15 @@ import Testing
     #expect(
       try temblor("profiles", "new", "puck")
         == .init(
-          1,
-          error:
-            "temblor: @/home/.config/temblor/profiles/puck.json: already exists; use '--force' to replace it\n"
-        ))
+          1, error: "temblor: @/home/.config/temblor/profiles/puck.json: already exists; use '--force' to replace it\n")
+    )
     #expect(try temblor("profiles", "new", "puck", "--low", "30", "--force").status == 0)
     #expect(place.text("\(Self.folder)/puck.json")?.contains(#""low": 30, "high": 80"#) == true)
   }
 
   @Test func newCopiesAnotherWithItsHardwareAndSchema() throws {
     try place.write(
-      Self.puck.replacing(
-        "{\"name", with: #"{"$schema": "./s.json", "hardware": {"product": "A B"}, "name"#),
+      Self.puck.replacing("{\"name", with: #"{"$schema": "./s.json", "hardware": {"product": "A B"}, "name"#),
       to: "a.json")
     #expect(
       try temblor("profiles", "new", "phone", "--from", "./a.json", "--high", "90")
@@ -332,30 +316,18 @@ import Testing
   }
 
   @Test(arguments: [
-    (
-      ["new", "My Own"],
-      "'My Own' is not a valid profile name; use up to 40 characters of a–z, 0–9 and -", " new"
-    ),
-    (
-      ["new", "a", "--low", "90"],
-      "the band runs from 90 down to 80 Hz; set '--low' and '--high'", " new"
-    ),
+    (["new", "My Own"], "'My Own' is not a valid profile name; use up to 40 characters of a–z, 0–9 and -", " new"),
+    (["new", "a", "--low", "90"], "the band runs from 90 down to 80 Hz; set '--low' and '--high'", " new"),
     (["new", "a", "--low", "0"], "'--low' takes a number from 0.1 to 20000, not '0'", " new"),
     (["new", "a", "--from", "phon"], "no profile is called 'phon'; did you mean 'phone'?", " new"),
-    (["new"], "missing NAME", " new"),
-    (["check"], "missing PROFILE", " check"),
+    (["new"], "missing NAME", " new"), (["check"], "missing PROFILE", " check"),
     (["shwo"], "unknown verb 'shwo' after 'profiles'; did you mean 'show'?", ""),
-    (
-      ["phone"],
-      "unknown verb 'phone' after 'profiles'; it takes show, check, new, import or schema", ""
-    ),
+    (["phone"], "unknown verb 'phone' after 'profiles'; it takes show, check, new, import or schema", ""),
     (["--json", "show"], "unexpected argument 'show'", ""),
-  ])
-  func wrongLinesAreRefusedWithOneReason(words: [String], reason: String, verb: String) throws {
+  ]) func wrongLinesAreRefusedWithOneReason(words: [String], reason: String, verb: String) throws {
     #expect(
       try place.temblor(["profiles"] + words)
-        == .init(
-          64, error: "temblor: \(reason)\nSee 'temblor profiles\(verb) --help'.\n"))
+        == .init(64, error: "temblor: \(reason)\nSee 'temblor profiles\(verb) --help'.\n"))
     #expect(place.names() == [])
   }
 
@@ -370,8 +342,7 @@ import Testing
         ))
   }
 
-  @Test(arguments: ["show", "check", "new", "schema"])
-  func everyVerbHasHelp(verb: String) throws {
+  @Test(arguments: ["show", "check", "new", "schema"]) func everyVerbHasHelp(verb: String) throws {
     let help = try place.temblor("help", "profiles", verb)
     #expect(help.status == 0 && help.error == "")
     #expect(help.output.contains("USAGE\n  temblor profiles \(verb) [OPTIONS]"))
@@ -382,8 +353,7 @@ import Testing
   @Test func theSchemaIsPrinted() throws {
     let run = try place.temblor("profiles", "schema")
     #expect(run.status == 0)
-    #expect(
-      run.output.hasPrefix("{\n  \"$schema\": \"https://json-schema.org/draft/2020-12/schema\",\n"))
+    #expect(run.output.hasPrefix("{\n  \"$schema\": \"https://json-schema.org/draft/2020-12/schema\",\n"))
   }
 
   @Test func bashOffersProfilesOfAllFolders() throws {

@@ -57,16 +57,14 @@ import Testing
     #expect(try place.temblor("render", "in", "-o", "out/here") == .init(0))
     #expect(
       place.names(below: "out") == [
-        "out/here/", "out/here/a.wav", "out/here/deep/", "out/here/deep/er/",
-        "out/here/deep/er/b.wav", "out/here/deep/linked.wav",
+        "out/here/", "out/here/a.wav", "out/here/deep/", "out/here/deep/er/", "out/here/deep/er/b.wav",
+        "out/here/deep/linked.wav",
       ])
   }
 
   @Test func optionsShapeTheSound() throws {
     func made(_ words: String...) throws -> Sound {
-      #expect(
-        try place.temblor(["render", "medium", "-o", "a.wav", "--sample-format", "float"] + words)
-          == .init(0))
+      #expect(try place.temblor(["render", "medium", "-o", "a.wav", "--sample-format", "float"] + words) == .init(0))
       return try sound("a.wav")
     }
     func peak(_ sound: Sound) -> Float { sound.interleaved.map(abs).max() ?? 0 }
@@ -110,9 +108,7 @@ import Testing
     #expect(try place.temblor("render", "light", "-o", "a.wav") == .init(0))
     #expect(place.names() == ["a.wav/", "a.wav/light.wav"])
     try place.makeFolder("soft.wav")
-    #expect(
-      try place.temblor("render", "soft")
-        == .init(1, error: "soft.wav: is a folder; give a file name\n"))
+    #expect(try place.temblor("render", "soft") == .init(1, error: "soft.wav: is a folder; give a file name\n"))
     try place.write("", to: "plain")
     #expect(
       try place.temblor("render", "light", "-o", "plain/x.wav")
@@ -129,15 +125,8 @@ import Testing
     _ = try place.temblor("render", "light", "-o", "a.wav")
     try place.write(Patterns.playing("a.wav"), to: "a.ahap")
     let before = place.bytes("a.wav")
-    #expect(
-      try place.temblor("render", "a.ahap")
-        == .init(
-          1,
-          error:
-            "a.wav: is an input; choose another '--output'\n"
-        ))
-    #expect(
-      try place.temblor("render", "a.ahap", "-o", "./a.ahap", "--container", "wav").status == 64)
+    #expect(try place.temblor("render", "a.ahap") == .init(1, error: "a.wav: is an input; choose another '--output'\n"))
+    #expect(try place.temblor("render", "a.ahap", "-o", "./a.ahap", "--container", "wav").status == 64)
     #expect(place.bytes("a.wav") == before)
     #expect(place.text("a.ahap") == Patterns.playing("a.wav"))
     #expect(try place.temblor("render", "a.ahap", "-o", "b.wav") == .init(0))
@@ -153,8 +142,7 @@ import Testing
 
   @Test func jsonTellsWhatBecameOfEach() throws {
     try place.write(Patterns.broken, to: "a.ahap")
-    let run = try place.temblor(
-      "render", "a.ahap", "nope", "light", "--strength", "0", "--json", "-q")
+    let run = try place.temblor("render", "a.ahap", "nope", "light", "--strength", "0", "--json", "-q")
     let seconds = Double(try sound("light.wav").frameCount) / 48_000
     #expect(run.status == 1)
     #expect(
@@ -221,17 +209,12 @@ import Testing
   @Test func feltIsWhatTheTransducerMakesOfTheDrive() throws {
     try place.write(shaker(), to: "shaker.json")
     try place.write(Patterns.tap(), to: "a.ahap")
-    let words = [
-      "render", "a.ahap", "--profile", "shaker.json", "--sample-format", "float", "--tail", "1",
-    ]
+    let words = ["render", "a.ahap", "--profile", "shaker.json", "--sample-format", "float", "--tail", "1"]
     #expect(try place.temblor(words + ["-o", "drive.wav"]) == .init(0))
-    #expect(
-      try place.temblor(words + ["-o", "felt.wav", "--acceleration", "--channels", "2"]) == .init(0)
-    )
+    #expect(try place.temblor(words + ["-o", "felt.wav", "--acceleration", "--channels", "2"]) == .init(0))
     let drive = try sound("drive.wav").interleaved
     let felt = try sound("felt.wav").interleaved
-    var transducer = TransducerSimulation(
-      TransducerModel(resonance: 40, qualityFactor: 10), rate: 48_000)
+    var transducer = TransducerSimulation(TransducerModel(resonance: 40, qualityFactor: 10), rate: 48_000)
     #expect(
       felt
         == drive.flatMap { sample in
@@ -247,20 +230,17 @@ import Testing
       + #"{"resonance": 90, "qualityFactor": 9, "gain": -0.3}]"#
     try place.write(shaker(qualityFactor: modes), to: "shaker.json")
     try place.write(Patterns.tap(), to: "a.ahap")
-    let words = [
-      "render", "a.ahap", "--profile", "shaker.json", "--sample-format", "float", "--tail", "1",
-    ]
+    let words = ["render", "a.ahap", "--profile", "shaker.json", "--sample-format", "float", "--tail", "1"]
     #expect(try place.temblor(words + ["-o", "drive.wav"]) == .init(0))
     #expect(try place.temblor(words + ["-o", "felt.wav", "--acceleration"]) == .init(0))
     let drive = try sound("drive.wav").interleaved.map(Double.init)
     let felt = try sound("felt.wav").interleaved
     let parts = [(40.0, 10.0, 1.0), (60, 8, 0.6), (90, 9, -0.3)].map { resonance, quality, gain in
-      SimulatedTransducer(resonance: resonance, qualityFactor: quality, rate: 48_000)
-        .response(to: drive).map { gain * $0 }
+      SimulatedTransducer(resonance: resonance, qualityFactor: quality, rate: 48_000).response(to: drive).map {
+        gain * $0
+      }
     }
-    let worst = felt.indices.map { frame in
-      abs(Double(felt[frame]) - parts.reduce(0) { $0 + $1[frame] })
-    }.max()
+    let worst = felt.indices.map { frame in abs(Double(felt[frame]) - parts.reduce(0) { $0 + $1[frame] }) }.max()
     #expect((worst ?? 1) < 1e-6)
     #expect((felt.map(abs).max() ?? 0) > 0.1)
   }
@@ -272,8 +252,7 @@ import Testing
       #expect(run.status == 64)
       #expect(
         run.error.hasPrefix(
-          "temblor: '--acceleration' requires a profile with resonance and Q factor; '\(name)' has none\n"
-        ))
+          "temblor: '--acceleration' requires a profile with resonance and Q factor; '\(name)' has none\n"))
     }
     #expect(place.names() == ["shaker.json"])
   }
@@ -284,8 +263,9 @@ import Testing
       "render", "earthquake-splash", "--loop", "20", "--profile", "shaker.json", "--json", "-q")
     let lines = run.output.split(separator: "\n").map { $0.drop { $0 == " " } }
     func value(_ name: String) -> Double? {
-      lines.first { $0.hasPrefix("\"\(name)\": ") }
-        .flatMap { Double($0.dropFirst(name.count + 4).filter { $0 != "," }) }
+      lines.first { $0.hasPrefix("\"\(name)\": ") }.flatMap {
+        Double($0.dropFirst(name.count + 4).filter { $0 != "," })
+      }
     }
     #expect(try #require(value("powerLimitedFrames")) > 48_000)
     #expect(try #require(value("gainReductionDecibels")) < -3)

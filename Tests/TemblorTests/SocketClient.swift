@@ -37,9 +37,7 @@ final class SocketClient {
 
   /// The next line, but for those about a busy machine; nothing at the end or after ten seconds.
   func line() -> String? {
-    while let line = anyLine() {
-      if !line.hasPrefix("event underrun ") { return line }
-    }
+    while let line = anyLine() { if !line.hasPrefix("event underrun ") { return line } }
     return nil
   }
 

@@ -25,24 +25,16 @@ final class Workplace: Sendable {
 
   init() {
     var template = Array("/tmp/temblor-XXXXXX".utf8CString)
-    guard let made = unsafe mkdtemp(&template) else {
-      preconditionFailure("A temporary folder can be made.")
-    }
+    guard let made = unsafe mkdtemp(&template) else { preconditionFailure("A temporary folder can be made.") }
     path = unsafe String(cString: made)
   }
 
-  deinit {
-    _ = try? Running("/bin/rm", ["-rf", path], in: "/").wait()
-  }
+  deinit { _ = try? Running("/bin/rm", ["-rf", path], in: "/").wait() }
 
   /// Runs the program with nothing, or a text, on its standard input.
-  func temblor(_ words: String..., input: String? = nil) throws -> Result {
-    try temblor(words, input: input)
-  }
+  func temblor(_ words: String..., input: String? = nil) throws -> Result { try temblor(words, input: input) }
 
-  func temblor(_ words: [String], input: String? = nil) throws -> Result {
-    try finish(try start(words, input: input))
-  }
+  func temblor(_ words: [String], input: String? = nil) throws -> Result { try finish(try start(words, input: input)) }
 
   /// Starts the program; one that is stopped half-way is finished all the same.
   func start(_ words: [String], input: String? = nil) throws -> Running {
@@ -50,9 +42,7 @@ final class Workplace: Sendable {
   }
 
   /// Runs a line of bash in which `$TEMBLOR` is the program.
-  func bash(_ line: String) throws -> Result {
-    try finish(Running("/bin/bash", ["-c", line], in: path))
-  }
+  func bash(_ line: String) throws -> Result { try finish(Running("/bin/bash", ["-c", line], in: path)) }
 
   func finish(_ running: Running) throws -> Result {
     let (status, output, error) = running.wait()

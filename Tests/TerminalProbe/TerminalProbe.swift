@@ -6,15 +6,10 @@ import SystemSupport
 /// Reads keys from its terminal and names them, for tests that look at the terminal meanwhile.
 ///
 /// With the word `stubborn` a signal alone does not end it; with `throw` the key t throws.
-@main
-struct TerminalProbe {
+@main struct TerminalProbe {
   static func main() {
     SignalHandling.watch()
-    do {
-      try read(isStubborn: CommandLine.arguments.contains("stubborn"))
-    } catch {
-      say("thrown")
-    }
+    do { try read(isStubborn: CommandLine.arguments.contains("stubborn")) } catch { say("thrown") }
     SignalHandling.endByNotedSignal()
   }
 

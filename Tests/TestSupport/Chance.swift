@@ -20,7 +20,5 @@ public struct Chance: RandomNumberGenerator {
   public mutating func share() -> Double { Double.random(in: 0..<1, using: &self) }
 
   /// A number of the normal distribution.
-  public mutating func normal() -> Double {
-    (-2 * log(1 - share())).squareRoot() * cos(2 * .pi * share())
-  }
+  public mutating func normal() -> Double { (-2 * log(1 - share())).squareRoot() * cos(2 * .pi * share()) }
 }

@@ -27,8 +27,8 @@ public enum ProcessRunner {
   ///   - folder: The program's working folder; this process's by default.
   ///   - streams: What the program's descriptors are, in the order in which they are made.
   public static func start(
-    _ words: [String], environment: [String], in folder: String? = nil,
-    streams: [(number: Int32, stream: Stream)], leading: Leadership = .nothing
+    _ words: [String], environment: [String], in folder: String? = nil, streams: [(number: Int32, stream: Stream)],
+    leading: Leadership = .nothing
   ) throws(Failure) -> pid_t {
     // `env` changes the folder and becomes the program.
     let words = folder.map { ["/usr/bin/env", "-C", $0] + words } ?? words
@@ -37,10 +37,8 @@ public enum ProcessRunner {
     defer { unsafe posix_spawn_file_actions_destroy(&actions) }
     for (number, stream) in streams {
       switch stream {
-      case .descriptor(let source):
-        unsafe posix_spawn_file_actions_adddup2(&actions, source, number)
-      case .file(let path, let flags):
-        unsafe posix_spawn_file_actions_addopen(&actions, number, path, flags, 0o600)
+      case .descriptor(let source): unsafe posix_spawn_file_actions_adddup2(&actions, source, number)
+      case .file(let path, let flags): unsafe posix_spawn_file_actions_addopen(&actions, number, path, flags, 0o600)
       }
     }
     var attributes = posix_spawnattr_t()
@@ -65,8 +63,7 @@ public enum ProcessRunner {
       unsafe variables.forEach { unsafe free($0) }
     }
     var process = pid_t()
-    let result = unsafe posix_spawn(
-      &process, words[0], &actions, &attributes, &arguments, &variables)
+    let result = unsafe posix_spawn(&process, words[0], &actions, &attributes, &arguments, &variables)
     guard result == 0 else { throw Failure(description: "\(words[0]) cannot be started") }
     return process
   }

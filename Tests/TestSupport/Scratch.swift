@@ -19,9 +19,7 @@ public final class Scratch: Sendable {
   public func callAsFunction(_ name: String) -> String { path + "/" + name }
 
   /// Writes a file and closes it.
-  public func write(_ text: String, to name: String) throws {
-    close(try begin(name, text))
-  }
+  public func write(_ text: String, to name: String) throws { close(try begin(name, text)) }
 
   /// Writes the bytes of a file and closes it.
   public func write(_ bytes: [UInt8], to name: String) throws {
@@ -50,14 +48,10 @@ public final class Scratch: Sendable {
   }
 
   /// Makes a symbolic link.
-  public func link(_ name: String, to target: String) throws {
-    try #require(unsafe symlink(target, self(name)) == 0)
-  }
+  public func link(_ name: String, to target: String) throws { try #require(unsafe symlink(target, self(name)) == 0) }
 
   /// Makes a folder in the folder.
-  public func makeFolder(_ name: String) throws {
-    try #require(unsafe mkdir(self(name), 0o755) == 0)
-  }
+  public func makeFolder(_ name: String) throws { try #require(unsafe mkdir(self(name), 0o755) == 0) }
 
   /// Removes a file, or a folder with all that is in it.
   public func remove(_ path: String) {

@@ -30,15 +30,12 @@ public struct SimulatedCoil: Sendable {
   public var polePair: (resonance: Double, qualityFactor: Double) {
     let width = omega / (2 * qualityFactor)
     var s = (real: -width, imaginary: max(omega * omega - width * width, 1e-9).squareRoot())
-    func times(_ a: (real: Double, imaginary: Double), _ b: (real: Double, imaginary: Double))
-      -> (real: Double, imaginary: Double)
-    {
-      (a.real * b.real - a.imaginary * b.imaginary, a.real * b.imaginary + a.imaginary * b.real)
-    }
+    func times(_ a: (real: Double, imaginary: Double), _ b: (real: Double, imaginary: Double)) -> (
+      real: Double, imaginary: Double
+    ) { (a.real * b.real - a.imaginary * b.imaginary, a.real * b.imaginary + a.imaginary * b.real) }
     // As a polynomial: τs³ + (1 + τω/Qm)s² + (ω/Qm + ω/Qe + τω²)s + ω².
     let factors = [
-      coil, 1 + coil * omega / mechanicalQuality, omega / qualityFactor + coil * omega * omega,
-      omega * omega,
+      coil, 1 + coil * omega / mechanicalQuality, omega / qualityFactor + coil * omega * omega, omega * omega,
     ]
     for _ in 0..<50 {
       var value = (real: 0.0, imaginary: 0.0)
@@ -71,17 +68,14 @@ public struct SimulatedCoil: Sendable {
       let current = coil > 0 ? state.z : wanted
       let spring = x * (1 + asymmetry * x + stiffening * x * x)
       return [
-        omega * w, omega * (current / quality - spring - w / mechanical),
-        coil > 0 ? (wanted - state.z) / coil : 0,
+        omega * w, omega * (current / quality - spring - w / mechanical), coil > 0 ? (wanted - state.z) / coil : 0,
       ]
     }
     var state = SIMD3<Double>.zero
     var last = 0.0
     return input.map { sample in
       for number in 0..<steps {
-        let at = { (part: Double) in
-          last + (sample - last) * (Double(number) + part) / Double(steps)
-        }
+        let at = { (part: Double) in last + (sample - last) * (Double(number) + part) / Double(steps) }
         let first = slope(state, at(0))
         let second = slope(state + step / 2 * first, at(0.5))
         let third = slope(state + step / 2 * second, at(0.5))

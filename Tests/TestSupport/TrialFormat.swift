@@ -28,10 +28,8 @@ public struct TrialFormat: HapticFormat {
 
   private static let unknownWord = Rule(
     "beats/unknown-word", group: "grammar", .error, "A line must begin with a word of the format.")
-  private static let wrongNumber = Rule(
-    "beats/wrong-number", group: "grammar", .error, "A line must have its numbers.")
-  private static let clamped = Rule(
-    "beats/clamped", group: "range", .warning, "Levels should be from 0 to 1.")
+  private static let wrongNumber = Rule("beats/wrong-number", group: "grammar", .error, "A line must have its numbers.")
+  private static let clamped = Rule("beats/clamped", group: "range", .warning, "Levels should be from 0 to 1.")
 
   /// Where the parts of a composition stand.
   private struct Places: SourcePlaces {
@@ -57,8 +55,7 @@ public struct TrialFormat: HapticFormat {
     var findings: [Finding] = []
     var allowances: [Examination.Allowance] = []
     let text = String(decoding: file.bytes, as: UTF8.self)
-    for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
-    {
+    for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
       var words = line.split(separator: " ").map(String.init)
       guard !words.isEmpty else { continue }
       let word = words.removeFirst()
@@ -76,9 +73,7 @@ public struct TrialFormat: HapticFormat {
       case "tap", "hum", "fade":
         var numbers = words.compactMap(Double.init)
         guard numbers.count == ["tap": 3, "hum": 4, "fade": 2][word] else {
-          findings.append(
-            Finding(Self.wrongNumber, place: place(word.count + 2), "'\(word)' needs other numbers")
-          )
+          findings.append(Finding(Self.wrongNumber, place: place(word.count + 2), "'\(word)' needs other numbers"))
           continue
         }
         if composition.layers.isEmpty { composition.layers.append(.init(HapticPattern())) }
@@ -99,24 +94,20 @@ public struct TrialFormat: HapticFormat {
           places.lines[.event(EventReference(layer: layer, event: count))] = index + 1
           composition.layers[layer].pattern.events.append(
             HapticEvent(
-              kind: word == "tap" ? .hapticTransient : .hapticContinuous, time: time,
-              duration: duration,
+              kind: word == "tap" ? .hapticTransient : .hapticContinuous, time: time, duration: duration,
               parameters: [.hapticIntensity: levels[0], .hapticSharpness: levels[1]]))
         }
-      default:
-        findings.append(Finding(Self.unknownWord, place: place(), "unknown word '\(word)'"))
+      default: findings.append(Finding(Self.unknownWord, place: place(), "unknown word '\(word)'"))
       }
     }
     let isReadable = !findings.contains { $0.severity == .error }
     return Examination(
-      composition: isReadable ? composition : nil, findings: findings, places: places,
-      allowances: allowances, details: [("layers", "\(composition.layers.count)")])
+      composition: isReadable ? composition : nil, findings: findings, places: places, allowances: allowances,
+      details: [("layers", "\(composition.layers.count)")])
   }
 
   /// Writes the events and fades of each layer.
-  public func write(_ composition: HapticComposition, options: WritingOptions) throws(InputError)
-    -> Writing?
-  {
+  public func write(_ composition: HapticComposition, options: WritingOptions) throws(InputError) -> Writing? {
     var text = "beats 1 \(composition.title ?? "")\n"
     for layer in composition.layers {
       text += "layer \(layer.name)\n"
@@ -126,9 +117,7 @@ public struct TrialFormat: HapticFormat {
         let numbers = times.map { "\($0)" } + levels.map { "\($0)" }
         text += "\(event.duration == nil ? "tap" : "hum") \(numbers.joined(separator: " "))\n"
       }
-      for parameter in layer.pattern.parameters {
-        text += "fade \(parameter.time) \(parameter.value)\n"
-      }
+      for parameter in layer.pattern.parameters { text += "fade \(parameter.time) \(parameter.value)\n" }
     }
     return Writing([.init(Array(text.utf8))])
   }

@@ -7,8 +7,7 @@ import TransducerCalibration
   private let old = TransducerProfile(
     name: "chair", summary: "A chair.", frequency: FrequencyMapping(low: 20, high: 80),
     hardware: TransducerHardware(
-      product: "Chair", band: 10...80, resonance: 30, qualityFactor: 3, continuousPower: 50,
-      peakPower: 200,
+      product: "Chair", band: 10...80, resonance: 30, qualityFactor: 3, continuousPower: 50, peakPower: 200,
       estimated: ["qualityFactor", "continuousPower"]))
 
   private func measured() throws -> Calibration {
@@ -19,8 +18,7 @@ import TransducerCalibration
 
   @Test func whatWasMeasuredTakesThePlaceOfWhatWasSaid() throws {
     let found = try measured()
-    let new = found.applied(
-      to: old, in: Calibration.Conditions(date: "2026-11-21", latency: 0.0123456789))
+    let new = found.applied(to: old, in: Calibration.Conditions(date: "2026-11-21", latency: 0.0123456789))
     let hardware = try #require(new.hardware)
     #expect(abs((hardware.resonance ?? 0) - 44) < 0.05)
     #expect(abs((hardware.qualityFactor ?? 0) - 4) < 0.05)
@@ -39,8 +37,7 @@ import TransducerCalibration
 
   @Test func furtherResonancesGoIntoTheProfile() throws {
     let studio = try RecordingStudio()
-    let found = try Calibration(
-      measuring: studio.record([(44, 4, 1), (80, 10, -0.3)]), of: studio.signal)
+    let found = try Calibration(measuring: studio.record([(44, 4, 1), (80, 10, -0.3)]), of: studio.signal)
     let new = found.applied(to: old, in: Calibration.Conditions(date: ""))
     let mode = try #require(new.hardware?.modes.first)
     #expect(new.hardware?.modes.count == 1)
@@ -64,18 +61,17 @@ import TransducerCalibration
 
   @Test func accelerationIsThatAtContinuousPower() throws {
     // Full scale is peak power, four times the continuous: half the amplitude.
-    let new = try measured().applied(
-      to: old, in: Calibration.Conditions(date: "", fullScale: 16))
+    let new = try measured().applied(to: old, in: Calibration.Conditions(date: "", fullScale: 16))
     #expect(abs((new.hardware?.acceleration ?? 0) - 4) < 0.05)
   }
 
   /// Resonance and quality of transducers that are measured, levelled, and looked at as they are.
-  @Test(arguments: [(30.0, 3.0), (36, 6), (45, 12), (65, 20), (120, 1)])
-  func aCalibratedProfileIsFlat(resonance: Double, qualityFactor: Double) throws {
+  @Test(arguments: [(30.0, 3.0), (36, 6), (45, 12), (65, 20), (120, 1)]) func aCalibratedProfileIsFlat(
+    resonance: Double, qualityFactor: Double
+  ) throws {
     var studio = try RecordingStudio()
     studio.gain = 0.5
-    let found = try Calibration(
-      measuring: studio.record([(resonance, qualityFactor, 1)]), of: studio.signal)
+    let found = try Calibration(measuring: studio.record([(resonance, qualityFactor, 1)]), of: studio.signal)
     var profile = found.applied(to: old, in: Calibration.Conditions(date: ""))
     profile.frequency = FrequencyMapping(low: 20, high: min(200, 2 * resonance))
     profile.transient.frequency = profile.frequency
@@ -87,9 +83,7 @@ import TransducerCalibration
     let plant = TransducerModel(resonance: resonance, qualityFactor: qualityFactor)
     let felt = (0..<33).map { index -> Double in
       let hertz = placed.frequency.hertz(atSharpness: Double(index) / 32)
-      let moved =
-        levels[index] * settings.driveResponse(atHertz: hertz)
-        * plant.acceleration(atHertz: hertz)
+      let moved = levels[index] * settings.driveResponse(atHertz: hertz) * plant.acceleration(atHertz: hertz)
       return 20 * log10(moved) - threshold(atHertz: hertz)
     }
     let unevenness = (felt.max() ?? 0) - (felt.min() ?? 0)

@@ -43,17 +43,11 @@ import TransducerCalibration
   }
 
   @Test(arguments: [
-    (SimulatedTransducer.Quantity.velocity, TransducerMeasurement.Sensor.velocity),
-    (.displacement, .displacement), (.acceleration, .acceleration),
-  ])
-  func theKindOfSensorIsTold(
-    quantity: SimulatedTransducer.Quantity, sensor: TransducerMeasurement.Sensor
-  )
-    throws
-  {
+    (SimulatedTransducer.Quantity.velocity, TransducerMeasurement.Sensor.velocity), (.displacement, .displacement),
+    (.acceleration, .acceleration),
+  ]) func theKindOfSensorIsTold(quantity: SimulatedTransducer.Quantity, sensor: TransducerMeasurement.Sensor) throws {
     let studio = try RecordingStudio()
-    let found = try Calibration(
-      measuring: studio.record([(40, 5, 1)], as: quantity), of: studio.signal)
+    let found = try Calibration(measuring: studio.record([(40, 5, 1)], as: quantity), of: studio.signal)
     #expect(found.sensor == sensor)
     #expect(abs(found.resonance - 40) < 0.2)
     #expect(abs(found.qualityFactor - 5) < 0.1)
@@ -64,8 +58,7 @@ import TransducerCalibration
 
   @Test func aCoilIsToldFromTheResonance() throws {
     let studio = try RecordingStudio()
-    let found = try Calibration(
-      measuring: studio.record([(40, 4, 1)], coilCorner: 300), of: studio.signal)
+    let found = try Calibration(measuring: studio.record([(40, 4, 1)], coilCorner: 300), of: studio.signal)
     let corner = try #require(found.coilCorner)
     #expect(abs(corner / 300 - 1) < 0.05)
     #expect(abs(found.qualityFactor - 4) < 0.1)
@@ -74,8 +67,9 @@ import TransducerCalibration
   }
 
   /// A recorder's input that is coupled by a capacitor, or by a filter of second order.
-  @Test(arguments: [(1, 20.0), (2, 5), (2, 20), (2, 80)])
-  func aRecordersHighPassIsTakenOut(order: Int, corner: Double) throws {
+  @Test(arguments: [(1, 20.0), (2, 5), (2, 20), (2, 80)]) func aRecordersHighPassIsTakenOut(order: Int, corner: Double)
+    throws
+  {
     let studio = try RecordingStudio()
     let clean = try studio.record([(36, 6, 1)])
     var filtered = clean.samples.map(Double.init)
@@ -95,16 +89,13 @@ import TransducerCalibration
       var (x1, x2, y1, y2) = (0.0, 0.0, 0.0, 0.0)
       for index in filtered.indices {
         let x = filtered[index]
-        let y =
-          norm * (x - 2 * x1 + x2) - 2 * (k * k - 1) * norm * y1
-          - (1 - 2.0.squareRoot() * k + k * k) * norm * y2
+        let y = norm * (x - 2 * x1 + x2) - 2 * (k * k - 1) * norm * y1 - (1 - 2.0.squareRoot() * k + k * k) * norm * y2
         (x2, x1, y2, y1) = (x1, x, y1, y)
         filtered[index] = y
       }
     }
     let found = try Calibration(
-      measuring: CalibrationRecording(samples: filtered.map(Float.init), rate: clean.rate),
-      of: studio.signal)
+      measuring: CalibrationRecording(samples: filtered.map(Float.init), rate: clean.rate), of: studio.signal)
     #expect(abs(found.resonance / 36 - 1) < 0.01)
     #expect(abs(found.qualityFactor / 6 - 1) < 0.05)
     let seen = try #require(found.inputCorner)
@@ -114,11 +105,11 @@ import TransducerCalibration
     #expect(found.warnings.contains { $0.hasPrefix("The recorder's input has a high-pass at ") })
   }
 
-  @Test(arguments: [(36.0, 6.0), (65, 20), (200, 3)])
-  func theIntervalHoldsTheFigures(resonance: Double, qualityFactor: Double) throws {
+  @Test(arguments: [(36.0, 6.0), (65, 20), (200, 3)]) func theIntervalHoldsTheFigures(
+    resonance: Double, qualityFactor: Double
+  ) throws {
     let studio = try RecordingStudio()
-    let found = try Calibration(
-      measuring: studio.record([(resonance, qualityFactor, 1)]), of: studio.signal)
+    let found = try Calibration(measuring: studio.record([(resonance, qualityFactor, 1)]), of: studio.signal)
     #expect(found.resonanceInterval < 0.01 && found.qualityInterval < 0.1)
     #expect(abs(found.resonance / resonance - 1) < max(0.002, 2 * found.resonanceInterval))
     #expect(abs(found.qualityFactor / qualityFactor - 1) < max(0.01, 2 * found.qualityInterval))
@@ -138,9 +129,8 @@ import TransducerCalibration
     let studio = try RecordingStudio()
     let clean = try studio.record([(40, 5, 1)])
     let hum = CalibrationRecording(
-      samples: clean.samples.enumerated().map {
-        $1 + 0.3 + 0.01 * Float(sin(2 * .pi * 50 * Double($0) / clean.rate))
-      }, rate: clean.rate)
+      samples: clean.samples.enumerated().map { $1 + 0.3 + 0.01 * Float(sin(2 * .pi * 50 * Double($0) / clean.rate)) },
+      rate: clean.rate)
     let found = try Calibration(measuring: hum, of: studio.signal)
     #expect(abs(found.resonance - 40) < 0.4)
     #expect(abs(found.qualityFactor - 5) < 0.25)
@@ -160,11 +150,8 @@ import TransducerCalibration
     #expect(clean.warnings == [])
     // More resonances than are fitted.
     let crowd = [(40.0, 5.0, 1.0), (75, 12, 0.06), (120, 8, 0.06), (190, 9, 0.06), (310, 8, 0.06)]
-    let mixed = try Calibration(
-      measuring: studio.record(crowd), of: studio.signal, acceptsPoor: true)
-    #expect(
-      mixed.verdict.hasSuffix(
-        "; most of the rest is not noise but other resonances or distortion."))
+    let mixed = try Calibration(measuring: studio.record(crowd), of: studio.signal, acceptsPoor: true)
+    #expect(mixed.verdict.hasSuffix("; most of the rest is not noise but other resonances or distortion."))
   }
 
   /// Chairs and platforms have two resonances or three.
@@ -181,10 +168,7 @@ import TransducerCalibration
       #expect(abs(mode.gain / made.2 - 1) < 0.05)
     }
     #expect(found.verdict.hasPrefix("3 resonances explain "))
-    #expect(
-      found.warnings.contains {
-        $0.hasPrefix("A further resonance is at 70 Hz, with a Q factor of ")
-      })
+    #expect(found.warnings.contains { $0.hasPrefix("A further resonance is at 70 Hz, with a Q factor of ") })
   }
 
   /// Of two resonances that are both strong the lower one is meant, whatever the sensor.
@@ -198,8 +182,9 @@ import TransducerCalibration
     #expect(abs((found.modes.first?.resonance ?? 0) - 320) < 1)
   }
 
-  @Test(arguments: [(50.03, 0.0), (59.95, -12), (49.98, 6)])
-  func mainsHumIsTakenOut(hertz: Double, decibels: Double) throws {
+  @Test(arguments: [(50.03, 0.0), (59.95, -12), (49.98, 6)]) func mainsHumIsTakenOut(hertz: Double, decibels: Double)
+    throws
+  {
     let studio = try RecordingStudio()
     let clean = try studio.record([(40, 5, 1)])
     let peak = clean.samples.reduce(0) { max($0, abs($1)) }

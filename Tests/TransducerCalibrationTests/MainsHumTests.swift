@@ -21,8 +21,7 @@ struct MainsHumTests {
       switch self {
       case .line: return hertz * seconds + 0.2 * length * (part * part - part)
       case .wave: return hertz * seconds + 0.2 * length / (2 * .pi) * (1 - cos(2 * .pi * part))
-      case .walk:
-        return hertz * seconds + 0.01 * length / (3 * .pi) * (1 - cos(3 * .pi * part))
+      case .walk: return hertz * seconds + 0.01 * length / (3 * .pi) * (1 - cos(3 * .pi * part))
       }
     }
   }
@@ -30,8 +29,8 @@ struct MainsHumTests {
   private static let signal: SweepSignal? = try? SweepSignal(band: 10...800, duration: 6)
 
   /// A recording of 40 Hz, Q 5, with hum and three of its harmonics at a level relative to the sweeps' peak.
-  private func recording(_ drift: Drift, hertz: Double, decibels: Double, _ signal: SweepSignal)
-    throws -> CalibrationRecording
+  private func recording(_ drift: Drift, hertz: Double, decibels: Double, _ signal: SweepSignal) throws
+    -> CalibrationRecording
   {
     let studio = try RecordingStudio(signal, rate: 4_000)
     let clean = try studio.record([(40, 5, 1)])
@@ -47,26 +46,22 @@ struct MainsHumTests {
     return CalibrationRecording(samples: samples, rate: clean.rate)
   }
 
-  @Test(arguments: [
-    (Drift.line, 50.0, -20.0), (.line, 60, -12), (.line, 50, 0), (.walk, 50, -20), (.walk, 60, -26),
-  ])
+  @Test(arguments: [(Drift.line, 50.0, -20.0), (.line, 60, -12), (.line, 50, 0), (.walk, 50, -20), (.walk, 60, -26)])
   func humThatDriftsIsTakenOut(drift: Drift, hertz: Double, decibels: Double) throws {
     let signal = try #require(Self.signal)
-    let found = try Calibration(
-      measuring: recording(drift, hertz: hertz, decibels: decibels, signal), of: signal)
+    let found = try Calibration(measuring: recording(drift, hertz: hertz, decibels: decibels, signal), of: signal)
     #expect(abs(found.resonance / 40 - 1) < 0.003)
     #expect(abs(found.qualityFactor / 5 - 1) < 0.02)
     #expect(abs((found.hum ?? 0) - hertz) < 0.03)
   }
 
   /// What silences do not show is refused, and hum is named as the cause.
-  @Test(arguments: [(Drift.wave, 50.0, -12.0), (.wave, 60, 0), (.walk, 50, 0)])
-  func humThatCannotBeFollowedIsNamed(drift: Drift, hertz: Double, decibels: Double) throws {
+  @Test(arguments: [(Drift.wave, 50.0, -12.0), (.wave, 60, 0), (.walk, 50, 0)]) func humThatCannotBeFollowedIsNamed(
+    drift: Drift, hertz: Double, decibels: Double
+  ) throws {
     let signal = try #require(Self.signal)
     let recording = try recording(drift, hertz: hertz, decibels: decibels, signal)
-    let error = #expect(throws: CalibrationError.self) {
-      try Calibration(measuring: recording, of: signal)
-    }
+    let error = #expect(throws: CalibrationError.self) { try Calibration(measuring: recording, of: signal) }
     #expect(error?.kind == .unsuitableRecording)
     #expect(
       error?.description

@@ -22,8 +22,8 @@ import TransducerCalibration
     /// Whether a refusal would be a fault: what people have and cannot help.
     var mustBeAccepted: Bool {
       switch self {
-      case .clean, .noise, .coil, .weakHum, .strongHum, .humAndHighPass, .highPassOfFirstOrder,
-        .highPassOfSecondOrder, .late, .veryLate:
+      case .clean, .noise, .coil, .weakHum, .strongHum, .humAndHighPass, .highPassOfFirstOrder, .highPassOfSecondOrder,
+        .late, .veryLate:
         true
       default: false
       }
@@ -32,14 +32,11 @@ import TransducerCalibration
 
   static let resonances = [25.0, 36, 50, 71, 100, 141, 200]
   static let qualities = [1.0, 2, 3, 6, 10, 20]
-  static let plants = resonances.flatMap { resonance in
-    qualities.map { (resonance: resonance, qualityFactor: $0) }
-  }
+  static let plants = resonances.flatMap { resonance in qualities.map { (resonance: resonance, qualityFactor: $0) } }
 
   /// What a condition makes of a transducer: a recording and the true pole pair.
   private func recording(
-    _ condition: Condition, resonance: Double, qualityFactor: Double, seed: UInt64,
-    _ signal: SweepSignal
+    _ condition: Condition, resonance: Double, qualityFactor: Double, seed: UInt64, _ signal: SweepSignal
   ) throws -> (CalibrationRecording, resonance: Double, qualityFactor: Double) {
     let rate = 4_000.0
     var studio = try RecordingStudio(signal, rate: rate)
@@ -62,8 +59,7 @@ import TransducerCalibration
     let peak = moved.reduce(0) { max($0, abs($1)) }
     var chance = Chance(state: seed &* 31 &+ 7)
     func add(_ ratio: Double, _ gain: Double) {
-      let other = SimulatedTransducer(
-        resonance: ratio * resonance, qualityFactor: 8, rate: rate)
+      let other = SimulatedTransducer(resonance: ratio * resonance, qualityFactor: 8, rate: rate)
       for (frame, value) in other.response(to: played).enumerated() { moved[frame] += gain * value }
     }
     func reverberate(_ seconds: Double) {
@@ -107,9 +103,7 @@ import TransducerCalibration
     return (CalibrationRecording(samples: samples, rate: rate), pole.resonance, pole.qualityFactor)
   }
 
-  private static func highPassed(_ samples: [Double], order: Int, hertz: Double, rate: Double)
-    -> [Double]
-  {
+  private static func highPassed(_ samples: [Double], order: Int, hertz: Double, rate: Double) -> [Double] {
     // By the bilinear transform, its corner kept in place.
     let corner = tan(.pi * hertz / rate)
     var (last, before, out, outBefore) = (0.0, 0.0, 0.0, 0.0)
@@ -129,8 +123,7 @@ import TransducerCalibration
     }
   }
 
-  @Test(arguments: Condition.allCases)
-  func whatIsAcceptedIsRight(condition: Condition) throws {
+  @Test(arguments: Condition.allCases) func whatIsAcceptedIsRight(condition: Condition) throws {
     let isWhole = unsafe getenv("TEMBLOR_TEST_GRID") != nil
     let signal = try SweepSignal(band: 10...800, duration: isWhole ? 6 : 3)
     let number = Condition.allCases.firstIndex(of: condition) ?? 0
@@ -139,8 +132,7 @@ import TransducerCalibration
     var refused: [String: Int] = [:]
     for (index, plant) in Self.plants.enumerated() where isWhole || (index + number) % 14 == 0 {
       let (recording, resonance, qualityFactor) = try recording(
-        condition, resonance: plant.resonance, qualityFactor: plant.qualityFactor,
-        seed: UInt64(index + 1), signal)
+        condition, resonance: plant.resonance, qualityFactor: plant.qualityFactor, seed: UInt64(index + 1), signal)
       let words = "\(condition.rawValue) \(plant.resonance) Hz, Q \(plant.qualityFactor)"
       do throws(CalibrationError) {
         let found = try Calibration(measuring: recording, of: signal)
@@ -158,8 +150,8 @@ import TransducerCalibration
     }
     if isWhole {
       print(
-        "\(condition.rawValue): accepted \(accepted) of \(Self.plants.count), worst resonance",
-        worst.resonance, "quality", worst.qualityFactor, refused)
+        "\(condition.rawValue): accepted \(accepted) of \(Self.plants.count), worst resonance", worst.resonance,
+        "quality", worst.qualityFactor, refused)
     }
   }
 }

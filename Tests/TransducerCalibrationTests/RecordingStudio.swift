@@ -30,8 +30,7 @@ struct RecordingStudio {
     let played = try signal.samples(rate: rate, isWhole: false).map(Double.init)
     var sum = [Double](repeating: 0, count: played.count)
     for mode in modes {
-      let simulated = SimulatedTransducer(
-        resonance: mode.resonance, qualityFactor: mode.qualityFactor, rate: rate)
+      let simulated = SimulatedTransducer(resonance: mode.resonance, qualityFactor: mode.qualityFactor, rate: rate)
       for (frame, value) in simulated.response(to: played, as: quantity).enumerated() {
         sum[frame] += mode.gain * value
       }
@@ -40,7 +39,8 @@ struct RecordingStudio {
       let factor = exp(-2 * .pi * coilCorner / rate)
       var held = 0.0
       sum = sum.map {
-        held = factor * held + (1 - factor) * $0; return held
+        held = factor * held + (1 - factor) * $0;
+        return held
       }
     }
     return finish(sum)
@@ -55,14 +55,12 @@ struct RecordingStudio {
   func finish(_ sound: [Double]) -> CalibrationRecording {
     var chance = Chance(state: seed)
     let late = clockError == 0 ? delayed(sound) : stretched(sound)
-    let sweepStart = Int(
-      (signal.firstSweepForTests + signal.sweepSpacing) * rate + latency)
+    let sweepStart = Int((signal.firstSweepForTests + signal.sweepSpacing) * rate + latency)
     let sweep = late[sweepStart..<(sweepStart + Int(signal.duration * rate))]
     let power = sweep.reduce(0) { $0 + $1 * $1 } / Double(sweep.count)
     let noise = signalToNoise.map { (power * pow(10, -$0 / 10)).squareRoot() } ?? 0
     return CalibrationRecording(
-      samples: late.map { Float(gain * ($0 + (noise > 0 ? noise * chance.normal() : 0))) },
-      rate: rate)
+      samples: late.map { Float(gain * ($0 + (noise > 0 ? noise * chance.normal() : 0))) }, rate: rate)
   }
 
   /// By turning the phase of the spectrum: exact to a part of a frame.

@@ -6,15 +6,13 @@ import TransducerCalibration
 
 @Suite struct RefusalTests {
   /// Why a recording says nothing.
-  private func refusal(
-    _ recording: CalibrationRecording, of signal: SweepSignal, acceptsPoor: Bool = false
-  ) -> CalibrationError? {
+  private func refusal(_ recording: CalibrationRecording, of signal: SweepSignal, acceptsPoor: Bool = false)
+    -> CalibrationError?
+  {
     do {
       _ = try Calibration(measuring: recording, of: signal, acceptsPoor: acceptsPoor)
       return nil
-    } catch {
-      return error
-    }
+    } catch { return error }
   }
 
   private func recording(_ samples: [Float], rate: Double = 8_000) -> CalibrationRecording {
@@ -37,8 +35,8 @@ import TransducerCalibration
       refusal(recording(long, rate: 4_000), of: fast)?.description
         == "is at 4000 Hz; a sweep up to 2000 Hz needs 5000 Hz")
     #expect(
-      told([Float](repeating: 0, count: 4_000 * 181), rate: 4_000)
-        == "lasts 181 s; cut it to the signal, at most 180 s")
+      told([Float](repeating: 0, count: 4_000 * 181), rate: 4_000) == "lasts 181 s; cut it to the signal, at most 180 s"
+    )
     for bad in [Float.nan, .infinity, -.infinity, 1e30] {
       var broken = long
       broken[12_340] = bad
@@ -53,8 +51,7 @@ import TransducerCalibration
     #expect(
       refusal(recording(noise), of: signal)
         == CalibrationError(
-          kind: .unsuitableRecording,
-          description: "contains no sweep from 10 to 800 Hz of 2 s above the noise"))
+          kind: .unsuitableRecording, description: "contains no sweep from 10 to 800 Hz of 2 s above the noise"))
   }
 
   @Test(arguments: [0.5, 0.9]) func clippedPeaksAreSeen(part: Float) throws {
@@ -76,8 +73,9 @@ import TransducerCalibration
     #expect(refusal(recording(hot), of: studio.signal)?.kind == .clipped)
   }
 
-  @Test(arguments: [(40.0, 5.0), (20, 0.7)])
-  func wholeNumbersAloneAreNoClipping(resonance: Double, qualityFactor: Double) throws {
+  @Test(arguments: [(40.0, 5.0), (20, 0.7)]) func wholeNumbersAloneAreNoClipping(
+    resonance: Double, qualityFactor: Double
+  ) throws {
     var studio = try RecordingStudio()
     studio.signalToNoise = nil
     let clean = try studio.record([(resonance, qualityFactor, 1)])
@@ -103,8 +101,7 @@ import TransducerCalibration
       refusal(recording(first), of: studio.signal)
         == CalibrationError(
           kind: .unsuitableRecording,
-          description:
-            "contains only one sweep, at 0.51 s; record from before the first to after the second"))
+          description: "contains only one sweep, at 0.51 s; record from before the first to after the second"))
     let second = Array(both.dropFirst(16_000)) + [Float](repeating: 0, count: 40_000)
     #expect(
       refusal(recording(second), of: studio.signal)?.description
@@ -125,29 +122,24 @@ import TransducerCalibration
       refusal(mislabelled, of: studio.signal)
         == CalibrationError(
           kind: .clockMismatch,
-          description:
-            "has its sweeps 3.81 s apart, not 3.5 s: the recording has another sample rate or signal"
-        ))
+          description: "has its sweeps 3.81 s apart, not 3.5 s: the recording has another sample rate or signal"))
   }
 
-  @Test(arguments: [(500.0, "fast"), (-500, "slow")])
-  func aForeignClockIsTold(partsInAMillion: Double, word: String) throws {
+  @Test(arguments: [(500.0, "fast"), (-500, "slow")]) func aForeignClockIsTold(partsInAMillion: Double, word: String)
+    throws
+  {
     var studio = try RecordingStudio()
     studio.clockError = partsInAMillion
     #expect(
       refusal(try studio.record([(40, 5, 1)]), of: studio.signal)
         == CalibrationError(
           kind: .clockMismatch,
-          description:
-            "has a sample clock that is 500 ppm too \(word); record on the device that plays the signal"
-        ))
+          description: "has a sample clock that is 500 ppm too \(word); record on the device that plays the signal"))
   }
 
   @Test func aGainThatChangesIsTold() throws {
     let studio = try RecordingStudio()
-    let halved = try studio.record([(40, 5, 1)]).samples.enumerated().map {
-      $0 > 30_000 ? $1 / 2 : $1
-    }
+    let halved = try studio.record([(40, 5, 1)]).samples.enumerated().map { $0 > 30_000 ? $1 / 2 : $1 }
     #expect(
       refusal(recording(halved), of: studio.signal)
         == CalibrationError(
@@ -188,8 +180,7 @@ import TransducerCalibration
     #expect(stiff.description.hasPrefix(words))
     #expect(
       stiff.description.hasSuffix(
-        " % higher, as where a spring stiffens with movement; use a lower '--level', or '--accept-poor'"
-      ))
+        " % higher, as where a spring stiffens with movement; use a lower '--level', or '--accept-poor'"))
     let soft = try #require(try told(-2))
     #expect(soft.description.contains(" % lower, as where a spring softens with movement; "))
     let pressed = try #require(try told(0, limit: 0.7))
@@ -205,10 +196,7 @@ import TransducerCalibration
     var chance = Chance(state: 3)
     let room = try studio.record(
       (0..<14).map { mode in
-        (
-          20 + 14 * Double(mode) + 8 * chance.share(), 8 + 17 * chance.share(),
-          chance.share() < 0.5 ? -0.6 : 0.6
-        )
+        (20 + 14 * Double(mode) + 8 * chance.share(), 8 + 17 * chance.share(), chance.share() < 0.5 ? -0.6 : 0.6)
       })
     let found = try #require(refusal(room, of: studio.signal, acceptsPoor: true))
     #expect(found.kind == .noResonance)
@@ -219,10 +207,7 @@ import TransducerCalibration
 
   @Test func aPoorFitMustBeInsistedOn() throws {
     let studio = try RecordingStudio()
-    let crowd = [
-      (40.0, 5.0, 1.0), (62, 12, 0.25), (95, 15, -0.25), (140, 20, 0.25), (210, 14, 0.25),
-      (300, 12, 0.25),
-    ]
+    let crowd = [(40.0, 5.0, 1.0), (62, 12, 0.25), (95, 15, -0.25), (140, 20, 0.25), (210, 14, 0.25), (300, 12, 0.25)]
     let mixed = try studio.record(crowd)
     let found = try #require(refusal(mixed, of: studio.signal))
     #expect(found.kind == .noResonance)
@@ -233,8 +218,7 @@ import TransducerCalibration
     let poor = try Calibration(measuring: mixed, of: studio.signal, acceptsPoor: true)
     #expect(poor.isPoor)
     #expect(poor.warnings.first == "The fit is poor; the values are marked as estimates.")
-    let profile = poor.applied(
-      to: .phone, in: Calibration.Conditions(date: "today"))
+    let profile = poor.applied(to: .phone, in: Calibration.Conditions(date: "today"))
     #expect(profile.hardware?.estimated == ["resonance", "qualityFactor"])
   }
 
@@ -242,8 +226,7 @@ import TransducerCalibration
     let studio = try RecordingStudio()
     #expect(
       refusal(try studio.recordLoop(), of: studio.signal)
-        == CalibrationError(
-          kind: .noResonance, description: "shows no resonance between 10 and 800 Hz"))
+        == CalibrationError(kind: .noResonance, description: "shows no resonance between 10 and 800 Hz"))
   }
 
   @Test func aTransducerIsNoReference() throws {

@@ -8,9 +8,7 @@ import TransducerCalibration
     do {
       _ = try make()
       return nil
-    } catch {
-      return "\(error)"
-    }
+    } catch { return "\(error)" }
   }
 
   @Test func theUsualSignalLastsTwentyTwoSeconds() throws {
@@ -48,11 +46,9 @@ import TransducerCalibration
   }
 
   @Test func figuresOutsideTheirLimitsAreRefused() {
+    #expect(refusal { try SweepSignal(band: 0.5...100) } == "sweep frequencies must be 1 to 10000 Hz")
     #expect(
-      refusal { try SweepSignal(band: 0.5...100) } == "sweep frequencies must be 1 to 10000 Hz")
-    #expect(
-      refusal { try SweepSignal(band: 100...200) }
-        == "the end frequency must be 4 to 1000 times the start frequency")
+      refusal { try SweepSignal(band: 100...200) } == "the end frequency must be 4 to 1000 times the start frequency")
     #expect(refusal { try SweepSignal(duration: 31) } == "the sweep duration must be 0.5 to 30 s")
     #expect(refusal { try SweepSignal(duration: .nan) } == "the sweep duration must be 0.5 to 30 s")
     #expect(
@@ -61,22 +57,19 @@ import TransducerCalibration
     #expect(refusal { try SweepSignal(level: 0) } == "the sweep level must be -40 to -3 dBFS")
     #expect(
       throws: CalibrationError(
-        kind: .unsuitableSignal,
-        description: "a sweep up to 1000 Hz needs 2500 frames per second, not 2000")
+        kind: .unsuitableSignal, description: "a sweep up to 1000 Hz needs 2500 frames per second, not 2000")
     ) { try SweepSignal().samples(rate: 2_000) }
   }
 
   @Test func whatATransducerCannotTakeIsRefused() throws {
-    var profile = TransducerProfile(
-      name: "puck", summary: "A puck.", frequency: FrequencyMapping(low: 25, high: 80))
+    var profile = TransducerProfile(name: "puck", summary: "A puck.", frequency: FrequencyMapping(low: 25, high: 80))
     #expect(!SweepLimits(profile).isKnown)
     try SweepLimits(profile).check(SweepSignal(level: -3))
     profile.hardware = TransducerHardware(product: "Puck", continuousPower: 20, peakPower: 80)
     try SweepLimits(profile).check(SweepSignal(level: -12))
     #expect(
       throws: CalibrationError(
-        kind: .tooStrong,
-        description: "a sweep at -3 dBFS is 4 dB too strong for puck; use '--level -7.1'")
+        kind: .tooStrong, description: "a sweep at -3 dBFS is 4 dB too strong for puck; use '--level -7.1'")
     ) { try SweepLimits(profile).check(SweepSignal(level: -3)) }
     // Five watts at a hundred-watt amplifier.
     profile.hardware?.continuousPower = 0.001
@@ -94,11 +87,9 @@ import TransducerCalibration
     // What moves 1 g at 20 Hz moves 0.62 mm; a tenth of that is allowed.
     let profile = TransducerProfile(
       name: "coil", summary: "A coil.", frequency: FrequencyMapping(low: 20, high: 80),
-      hardware: TransducerHardware(
-        product: "Coil", resonance: 20, qualityFactor: 4, acceleration: 1, excursion: 0.0621))
+      hardware: TransducerHardware(product: "Coil", resonance: 20, qualityFactor: 4, acceleration: 1, excursion: 0.0621)
+    )
     try SweepLimits(profile).check(SweepSignal(level: -22))
-    #expect(throws: CalibrationError.self) {
-      try SweepLimits(profile).check(SweepSignal(level: -18))
-    }
+    #expect(throws: CalibrationError.self) { try SweepLimits(profile).check(SweepSignal(level: -18)) }
   }
 }

@@ -22,8 +22,7 @@ import Testing
     """
 
   @Test func everyValueHasItsPlaceInTheProfile() throws {
-    let (profile, losses) = try ActuatorFile.profile(
-      of: Array(Self.text.utf8), file: "a.acf", name: "puck")
+    let (profile, losses) = try ActuatorFile.profile(of: Array(Self.text.utf8), file: "a.acf", name: "puck")
     #expect(profile.name == "puck")
     #expect(profile.summary.contains("Somebody's \"puck\""))
     #expect(profile.frequency == FrequencyMapping(low: 55, high: 200, scale: .linear))
@@ -50,24 +49,19 @@ import Testing
       do throws(InputError) {
         _ = try ActuatorFile.profile(of: Array(text.utf8), file: "a.acf", name: "a")
         return "none"
-      } catch {
-        return "\(error.place): \(error.finding.message)"
-      }
+      } catch { return "\(error.place): \(error.finding.message)" }
     }
+    #expect(error(Self.text.replacing("gain: 0.8", with: "gain: 1.8")) == "a.acf:4:23: gain is 1.8, outside 0.0 to 1.0")
     #expect(
-      error(Self.text.replacing("gain: 0.8", with: "gain: 1.8"))
-        == "a.acf:4:23: gain is 1.8, outside 0.0 to 1.0")
-    #expect(
-      error(Self.text.replacing("'sine'", with: "'round'"))
-        == "a.acf:8:68: shape must be sine, square, triangle or saw")
+      error(Self.text.replacing("'sine'", with: "'round'")) == "a.acf:8:68: shape must be sine, square, triangle or saw"
+    )
     #expect(error("{ continuous: [ }").hasPrefix("a.acf:1:17"))
     #expect(error("{}") == "a.acf:1:1: continuous must be an object")
   }
 
   @Test func theMakersFilesAreRead() throws {
     guard let corpus = ProcessInfo.processInfo.environment["TEMBLOR_TEST_FORMATS"] else { return }
-    let names = try FileManager.default.contentsOfDirectory(atPath: corpus + "/acf")
-      .filter { $0.hasSuffix(".acf") }
+    let names = try FileManager.default.contentsOfDirectory(atPath: corpus + "/acf").filter { $0.hasSuffix(".acf") }
     #expect(names.count == 4)
     for name in names {
       let text = try Data(contentsOf: URL(filePath: "\(corpus)/acf/\(name)"))

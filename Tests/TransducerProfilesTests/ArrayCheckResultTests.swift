@@ -5,9 +5,7 @@ import Testing
 import TransducerProfiles
 
 private func examination(_ text: String, folder: String? = nil) -> ArrayCheckResult {
-  ArrayCheckResult(
-    text: Array(text.utf8), name: "seat.json", folder: folder,
-    library: ProfileLibrary(userFolder: nil))
+  ArrayCheckResult(text: Array(text.utf8), name: "seat.json", folder: folder, library: ProfileLibrary(userFolder: nil))
 }
 
 /// The findings about a text, each without the name it is called by.
@@ -29,9 +27,7 @@ private func lines(about text: String) -> [String] {
         == TransducerArray(
           name: "Seat", layout: .plane,
           transducers: [
-            .init(
-              channel: 3, position: .init(-0.5, 1), profile: shaker, gain: -2.5, delay: 0.003,
-              isInverted: true),
+            .init(channel: 3, position: .init(-0.5, 1), profile: shaker, gain: -2.5, delay: 0.003, isInverted: true),
             .init(channel: 1, position: .init(0, 0)),
           ]))
   }
@@ -73,12 +69,8 @@ private func lines(about text: String) -> [String] {
   }
 
   @Test(arguments: [
-    ("", "1:1: error: the text is empty"),
-    ("[]", "1:1: error: an array must be an object, not an array"),
-    (
-      #"{ "name": "a", "transducers": [] }"#,
-      "1:31: error: transducers has 0 entries, outside 1 to 64 (transducers)"
-    ),
+    ("", "1:1: error: the text is empty"), ("[]", "1:1: error: an array must be an object, not an array"),
+    (#"{ "name": "a", "transducers": [] }"#, "1:31: error: transducers has 0 entries, outside 1 to 64 (transducers)"),
     (
       #"{ "name": "a", "layout": "ring", "transducers": [{"channel": 1, "at": 361}] }"#,
       "1:71: error: at is 361, outside 0 to 360 (transducers[0].at)"
@@ -91,8 +83,7 @@ private func lines(about text: String) -> [String] {
       #"{ "name": "a", "layout": "plane", "transducers": [{"channel": 1, "at": 1}] }"#,
       "1:72: error: at must be an object, not a number (transducers[0].at)"
     ),
-  ])
-  func aTextWithOneFaultIsRefusedForIt(text: String, finding: String) {
+  ]) func aTextWithOneFaultIsRefusedForIt(text: String, finding: String) {
     #expect(lines(about: text) == [finding])
     #expect(throws: InputError.self) { try examination(text).outcome.get() }
   }

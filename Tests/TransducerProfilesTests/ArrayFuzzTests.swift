@@ -21,8 +21,8 @@ import TransducerProfiles
 
   @Test func damageNeverDoesHarm() {
     let words = [
-      "null", "1e308", "-1", "[", "{", "\"ring\"", "\"../x.json\"", "\"/etc/passwd\"", "\u{202E}",
-      "\"x.json\"", ",", ":", "\\u0000",
+      "null", "1e308", "-1", "[", "{", "\"ring\"", "\"../x.json\"", "\"/etc/passwd\"", "\u{202E}", "\"x.json\"", ",",
+      ":", "\\u0000",
     ]
     var mutation = Mutation(seed: 5, words: words)
     for number in 0..<Mutation.caseCount(default: 1_000) {
@@ -30,9 +30,7 @@ import TransducerProfiles
       let result = ArrayCheckResult(
         text: text, name: "t", folder: "/nonexistent", library: ProfileLibrary(userFolder: nil))
       let shown = String(decoding: text, as: UTF8.self)
-      for finding in result.findings {
-        #expect(Mutation.isOneLine(finding.description), "\(shown): \(finding)")
-      }
+      for finding in result.findings { #expect(Mutation.isOneLine(finding.description), "\(shown): \(finding)") }
       switch result.outcome {
       case .success(let array):
         #expect(!array.transducers.isEmpty && result.findings.allSatisfy { $0.severity < .error })

@@ -3,12 +3,9 @@ import Testing
 import TransducerProfiles
 
 /// An array whose transducers are at some places, each on a channel of its own.
-private func array(_ layout: TransducerArray.Layout, _ places: ArrayPosition...)
-  -> TransducerArray
-{
+private func array(_ layout: TransducerArray.Layout, _ places: ArrayPosition...) -> TransducerArray {
   TransducerArray(
-    name: "seat", layout: layout,
-    transducers: places.enumerated().map { .init(channel: $0 + 1, position: $1) })
+    name: "seat", layout: layout, transducers: places.enumerated().map { .init(channel: $0 + 1, position: $1) })
 }
 
 private let line = array(.line, .init(2), .init(-1), .init(0))
@@ -62,8 +59,7 @@ private func isNear(_ gains: [Double], _ wanted: [Double]) -> Bool {
     #expect(abs(far - 1) < 1e-9)
   }
 
-  @Test(arguments: [line, ring, plane])
-  func theSquaresSumToOneAndNoStepJumps(array: TransducerArray) {
+  @Test(arguments: [line, ring, plane]) func theSquaresSumToOneAndNoStepJumps(array: TransducerArray) {
     let span = array.layout == .ring ? 360.0 : 6.0
     var before: [Double]?
     for step in 0...1_000 {

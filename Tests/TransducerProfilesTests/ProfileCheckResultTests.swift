@@ -4,8 +4,7 @@ import TransducerProfiles
 
 /// The lines about a text, without its name.
 private func lines(about text: String, stem: String? = nil) -> [String] {
-  ProfileCheckResult(text: Array(text.utf8), name: "f", stem: stem).findings
-    .map { String($0.description.dropFirst(2)) }
+  ProfileCheckResult(text: Array(text.utf8), name: "f", stem: stem).findings.map { String($0.description.dropFirst(2)) }
 }
 
 /// A profile with more members, each on a line of its own from line 2 on.
@@ -66,9 +65,7 @@ private func profile(_ members: String...) -> String {
 
   @Test func theFirstFaultOfTheTextIsThrownWithACountOfTheRest() throws {
     let text = Array(#"{"name": "mine", "level": 2, "duck": 2, "frequency": 3}"#.utf8)
-    let error = try #require(throws: InputError.self) {
-      try ProfileFile.read(text: text, name: "f")
-    }
+    let error = try #require(throws: InputError.self) { try ProfileFile.read(text: text, name: "f") }
     #expect(error.description == #"f:1:1: error: missing key "summary""#)
     #expect(error.otherErrorCount == 3)
     #expect(error.rule == "missing-key")
@@ -79,15 +76,15 @@ private func profile(_ members: String...) -> String {
     let found = lines(about: profile(keys))
     #expect(found.count == 101)
     #expect(found[99].hasPrefix(#"101:1: error: unknown key "k99" (k99); "#))
-    #expect(
-      found[100] == "102:1: error: 150 more unknown-key findings in this file (k100)")
+    #expect(found[100] == "102:1: error: 150 more unknown-key findings in this file (k100)")
   }
 
-  @Test(arguments: ProfileCatalog.names)
-  func shippedProfilesHaveNoFaultsAndOnlyLoudPairsAsPublished(name: String) throws {
+  @Test(arguments: ProfileCatalog.names) func shippedProfilesHaveNoFaultsAndOnlyLoudPairsAsPublished(name: String)
+    throws
+  {
     let text = try #require(ProfileCatalog.text(named: name))
-    let rules = ProfileCheckResult(text: text, name: name, stem: name).findings
-      .filter { $0.severity != .note }.map(\.rule)
+    let rules = ProfileCheckResult(text: text, name: name, stem: name).findings.filter { $0.severity != .note }.map(
+      \.rule)
     let isLoud = ["speaker", "mpeg", "meta-quest", "pulsar"].contains(name)
     #expect(rules.allSatisfy { $0 == "insufficient-headroom" })
     #expect(rules.isEmpty != isLoud)
@@ -96,21 +93,16 @@ private func profile(_ members: String...) -> String {
   @Test(arguments: [
     (
       profile(
-        #""hardware": {"product": "P", "continuousPower": 9, "band": {"low": 30, "high": 70}}, "sources": ["S"]"#
-      ),
+        #""hardware": {"product": "P", "continuousPower": 9, "band": {"low": 30, "high": 70}}, "sources": ["S"]"#),
       [
-        Self.unmeasured,
-        "3:58: warning: low is 20 Hz, outside the published band of 30–70 Hz (frequency.low)",
+        Self.unmeasured, "3:58: warning: low is 20 Hz, outside the published band of 30–70 Hz (frequency.low)",
         "3:70: warning: high is 80 Hz, outside the published band of 30–70 Hz (frequency.high)",
       ]
     ),
     (
-      profile(
-        #""hardware": {"product": "P", "continuousPower": 9, "band": {"low": 9, "high": 99}, "resonance": 100}"#
-      ),
+      profile(#""hardware": {"product": "P", "continuousPower": 9, "band": {"low": 9, "high": 99}, "resonance": 100}"#),
       [
-        Self.unmeasured,
-        #"2:13: warning: the hardware data has no source (hardware); add "sources""#,
+        Self.unmeasured, #"2:13: warning: the hardware data has no source (hardware); add "sources""#,
         "2:97: warning: the resonance is 100 Hz, outside the published band of 9–99 Hz (hardware.resonance)",
       ]
     ),
@@ -120,8 +112,7 @@ private func profile(_ members: String...) -> String {
         "2:36: warning: low is 0.5 Hz, outside 1–1000 Hz, where vibration is felt (transient.frequency.low)",
         "2:49: warning: high is 1001 Hz, outside 1–1000 Hz, where vibration is felt (transient.frequency.high)",
       ]
-    ),
-    (profile(#""level": 0.445"#), []),
+    ), (profile(#""level": 0.445"#), []),
     (
       profile(#""level": 0.446"#),
       [
@@ -138,9 +129,7 @@ private func profile(_ members: String...) -> String {
       profile(
         #""intensity": {"law": "sensation", "decibels": 30}"#,
         #""thresholds": [{"hertz": 20, "decibels": 1}, {"hertz": 79, "decibels": 1}]"#),
-      [
-        "3:15: warning: the thresholds cover 20–79 Hz of 20–80 Hz; outside, the nearest one is used (thresholds)"
-      ]
+      ["3:15: warning: the thresholds cover 20–79 Hz of 20–80 Hz; outside, the nearest one is used (thresholds)"]
     ),
     (
       profile(#""hardware": {"product": "P"}, "sources": ["S"]"#),
@@ -162,10 +151,7 @@ private func profile(_ members: String...) -> String {
         #"4:50: warning: of 20–80 Hz, the hardware reproduces only 37.9–42.5 Hz, less than half an octave (frequency); a larger "drive.usableRange" widens the band and lowers the level"#
       ]
     ),
-  ])
-  func doubtfulValuesAreWarnedOf(text: String, found: [String]) {
-    #expect(lines(about: text) == found)
-  }
+  ]) func doubtfulValuesAreWarnedOf(text: String, found: [String]) { #expect(lines(about: text) == found) }
 
   @Test func aFileOfAnotherNameIsWarnedOf() {
     #expect(lines(about: profile(), stem: "mine") == [])
@@ -180,11 +166,10 @@ private func profile(_ members: String...) -> String {
     let examination = ProfileCheckResult(text: Array(text.utf8), name: "f")
     #expect(examination.findings == [])
     #expect(examination.schema == "./profile.schema.json")
-    let written = ProfileFile.write(
-      try #require(examination.profile), schema: examination.schema)
+    let written = ProfileFile.write(try #require(examination.profile), schema: examination.schema)
     #expect(
-      String(decoding: written, as: UTF8.self)
-        .hasPrefix("{\n  \"$schema\": \"./profile.schema.json\",\n  \"name\": \"mine\",\n"))
+      String(decoding: written, as: UTF8.self).hasPrefix(
+        "{\n  \"$schema\": \"./profile.schema.json\",\n  \"name\": \"mine\",\n"))
     #expect(ProfileCheckResult(text: written, name: "f").schema == "./profile.schema.json")
   }
 }

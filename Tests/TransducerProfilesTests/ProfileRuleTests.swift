@@ -5,8 +5,7 @@ import TransducerProfiles
 @Suite struct ProfileRuleTests {
   /// A profile without faults, with more members on line 2.
   private static func profile(_ members: String, high: Double = 80) -> String {
-    "{\n" + members
-      + #""name": "mine", "summary": "Mine.", "frequency": {"low": 20, "high": \#(high)} }"#
+    "{\n" + members + #""name": "mine", "summary": "Mine.", "frequency": {"low": 20, "high": \#(high)} }"#
   }
 
   private static func findings(_ text: String, stem: String? = nil) -> [Finding] {
@@ -15,21 +14,14 @@ import TransducerProfiles
 
   /// A text that breaks each rule.
   private static let broken: [String: String] = [
-    "syntax": "{",
-    "trailing-comma": profile(#""sources": ["S",], "#),
+    "syntax": "{", "trailing-comma": profile(#""sources": ["S",], "#),
     "duplicate-key": profile(#""level": 0.2, "level": 0.2, "#),
-    "deprecated-key": profile(
-      #""hardware": {"product": "P", "quality": 5, "resonance": 40, "continuousPower": 5}, "#),
-    "wrong-type": profile(#""level": true, "#),
-    "missing-key": "{}",
-    "unknown-key": profile(#""levle": 0.2, "#),
-    "out-of-range": profile(#""level": 2, "#),
-    "invalid-value": profile(#""sources": [""], "#),
-    "contradiction": profile(#""intensity": {"law": "sensation"}, "#),
-    "file-name": profile(""),
+    "deprecated-key": profile(#""hardware": {"product": "P", "quality": 5, "resonance": 40, "continuousPower": 5}, "#),
+    "wrong-type": profile(#""level": true, "#), "missing-key": "{}", "unknown-key": profile(#""levle": 0.2, "#),
+    "out-of-range": profile(#""level": 2, "#), "invalid-value": profile(#""sources": [""], "#),
+    "contradiction": profile(#""intensity": {"law": "sensation"}, "#), "file-name": profile(""),
     "outside-band": profile(#""hardware": {"product": "P", "band": {"low": 30, "high": 90}}, "#),
-    "outside-tactile-range": profile("", high: 1_001),
-    "insufficient-headroom": profile(#""level": 0.5, "#),
+    "outside-tactile-range": profile("", high: 1_001), "insufficient-headroom": profile(#""level": 0.5, "#),
     "missing-sources": profile(#""hardware": {"product": "P"}, "#),
     "short-thresholds": profile(
       #""intensity": {"law": "sensation", "decibels": 30}, "thresholds": [{"hertz": 20, "decibels": 1}, {"hertz": 79, "decibels": 1}], "#
@@ -38,15 +30,12 @@ import TransducerProfiles
       #""hardware": {"product": "P", "resonance": 40, "qualityFactor": 15, "continuousPower": 9, "uncertainty": {"resonance": 0.01, "qualityFactor": 1.1}}, "drive": {"equalize": false}, "#
     ),
     "estimated-q-factor": profile(
-      #""hardware": {"product": "P", "resonance": 40, "qualityFactor": 5, "estimated": ["qualityFactor"]}, "#
-    ),
+      #""hardware": {"product": "P", "resonance": 40, "qualityFactor": 5, "estimated": ["qualityFactor"]}, "#),
     "missing-limit": profile(#""hardware": {"product": "P"}, "#),
-    "implausible-value": profile(
-      #""hardware": {"product": "P", "continuousPower": 50, "excursion": 0.001}, "#),
+    "implausible-value": profile(#""hardware": {"product": "P", "continuousPower": 50, "excursion": 0.001}, "#),
   ]
 
-  @Test(arguments: ProfileRules.all)
-  func everyRuleCanBeBroken(rule: Rule) throws {
+  @Test(arguments: ProfileRules.all) func everyRuleCanBeBroken(rule: Rule) throws {
     let text = try #require(Self.broken[rule.id.text])
     let found = Self.findings(text, stem: rule.id.text == "file-name" ? "other" : nil)
     #expect(found.contains { $0.rule == rule.id && $0.severity == rule.severity }, "\(found)")
@@ -54,8 +43,9 @@ import TransducerProfiles
 
   /// The warnings of values that a transducer can hardly have together, without the file's name.
   private static func doubts(_ members: String) -> [String] {
-    findings(profile(members)).filter { $0.rule.text == "implausible-value" }
-      .map { String($0.description.dropFirst(2)) }
+    findings(profile(members)).filter { $0.rule.text == "implausible-value" }.map {
+      String($0.description.dropFirst(2))
+    }
   }
 
   @Test(arguments: [
@@ -79,8 +69,7 @@ import TransducerProfiles
       #""transient": {"maxDuration": 0.04, "attack": 0.03, "release": 0.02}, "#,
       "2:46: warning: attack and release take 0.05 s of a burst of 0.04 s, which never reaches its level (transient.attack)"
     ),
-  ])
-  func valuesThatHardlyGoTogetherAreWarnedOf(members: String, warning: String) {
+  ]) func valuesThatHardlyGoTogetherAreWarnedOf(members: String, warning: String) {
     #expect(Self.doubts(members) == [warning])
   }
 
@@ -91,8 +80,5 @@ import TransducerProfiles
     #""hardware": {"product": "P"}, "amplifier": {"power": 0.1}, "#,
     #""hardware": {"product": "P"}, "amplifier": {"power": 10000}, "#,
     #""transient": {"maxDuration": 0.05, "attack": 0.03, "release": 0.02}, "#,
-  ])
-  func valuesAtTheLimitsAreNot(members: String) {
-    #expect(Self.doubts(members) == [])
-  }
+  ]) func valuesAtTheLimitsAreNot(members: String) { #expect(Self.doubts(members) == []) }
 }

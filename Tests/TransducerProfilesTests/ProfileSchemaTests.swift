@@ -29,9 +29,7 @@ private indirect enum Node: Decodable {
 
   init(text: [UInt8]) throws { self = try JSONDecoder().decode(Node.self, from: Data(text)) }
 
-  subscript(key: String) -> Node? {
-    if case .object(let members) = self { members[key] } else { nil }
-  }
+  subscript(key: String) -> Node? { if case .object(let members) = self { members[key] } else { nil } }
 
   var number: Double? { if case .number(let number) = self { number } else { nil } }
   var string: String? { if case .string(let string) = self { string } else { nil } }
@@ -61,8 +59,7 @@ private indirect enum Node: Decodable {
   var text: String {
     switch self {
     case .object(let members):
-      "{" + members.map { #""\#($0.key)": \#($0.value.text)"# }.sorted().joined(separator: ", ")
-        + "}"
+      "{" + members.map { #""\#($0.key)": \#($0.value.text)"# }.sorted().joined(separator: ", ") + "}"
     case .array(let list): "[" + list.map(\.text).joined(separator: ", ") + "]"
     case .string(let string): #""\#(string)""#
     case .number(let number): "\(number)"
@@ -80,11 +77,8 @@ private struct Leaf {
 /// The leaves below a schema, lists entered.
 private func leaves(of schema: Node, at path: [String] = []) -> [Leaf] {
   if let items = schema["items"] { return leaves(of: items, at: path) }
-  guard case .object(let properties)? = schema["properties"] else {
-    return [Leaf(path: path, schema: schema)]
-  }
-  return properties.sorted { $0.key < $1.key }
-    .flatMap { leaves(of: $0.value, at: path + [$0.key]) }
+  guard case .object(let properties)? = schema["properties"] else { return [Leaf(path: path, schema: schema)] }
+  return properties.sorted { $0.key < $1.key }.flatMap { leaves(of: $0.value, at: path + [$0.key]) }
 }
 
 /// Profiles that have every key between them, each with a value in the middle of its range.
@@ -126,8 +120,8 @@ private let whole = [
 ]
 
 @Suite struct ProfileSchemaTests {
-  private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
-    .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Profiles")
+  private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent().appending(path: "Profiles")
 
   private func schema() throws -> Node { try Node(text: ProfileSchema.text()) }
 
@@ -138,8 +132,7 @@ private let whole = [
   /// The whole profile that has a leaf.
   private func base(of leaf: Leaf) throws -> Node {
     let bases = try whole.map { try Node(text: Array($0.utf8)) }
-    return try #require(
-      bases.first { $0[leaf.path[...]] != nil }, "\(leaf.path) is in no profile here")
+    return try #require(bases.first { $0[leaf.path[...]] != nil }, "\(leaf.path) is in no profile here")
   }
 
   @Test func theFileIsWhatTheProgramPrints() throws {
@@ -147,8 +140,7 @@ private let whole = [
     #expect(Array(file) == ProfileSchema.text())
   }
 
-  @Test(arguments: whole)
-  func theWholeProfilesHaveNoFault(text: String) {
+  @Test(arguments: whole) func theWholeProfilesHaveNoFault(text: String) {
     let examination = ProfileCheckResult(text: Array(text.utf8), name: "f")
     #expect(examination.profile != nil)
     #expect(examination.findings.allSatisfy { $0.severity != .error })
@@ -163,8 +155,7 @@ private let whole = [
       let base = try base(of: leaf)
       func isOutside(_ number: Double) -> Bool {
         findings(base.setting(leaf.path[...], to: .number(number))).contains {
-          $0.rule == "out-of-range"
-            && $0.place.path.replacing("[0]", with: "") == leaf.path.joined(by: ".")
+          $0.rule == "out-of-range" && $0.place.path.replacing("[0]", with: "") == leaf.path.joined(by: ".")
         }
       }
       #expect(!isOutside(low) && !isOutside(high), "\(leaf.path)")
@@ -201,8 +192,7 @@ private let whole = [
   @Test func theReaderKnowsNoOtherKeys() throws {
     let known = Set(leaves(of: try schema()).map { $0.path.joined(by: ".") })
     let text = Array(#"{ "x": 1, "frequency": { "x": 1 }, "transient": { "x": 1 } }"#.utf8)
-    for finding in ProfileCheckResult(text: text, name: "f").findings
-    where finding.rule == "unknown-key" {
+    for finding in ProfileCheckResult(text: text, name: "f").findings where finding.rule == "unknown-key" {
       let place = finding.place.path.dropLast(finding.place.path == "x" ? 1 : 2)
       let hint = try #require(finding.suggestion).dropFirst("valid keys: ".count)
       for key in hint.split(separator: ",").map({ $0.drop { $0 == " " } }) {
@@ -212,8 +202,7 @@ private let whole = [
     }
   }
 
-  @Test(arguments: ProfileCatalog.names)
-  func shippedProfilesHaveOnlyKeysOfTheSchema(name: String) throws {
+  @Test(arguments: ProfileCatalog.names) func shippedProfilesHaveOnlyKeysOfTheSchema(name: String) throws {
     let schema = try schema()
     func check(_ value: Node, _ schema: Node, _ path: String) throws {
       switch value {
@@ -222,8 +211,7 @@ private let whole = [
           let property = try #require(schema["properties"]?[key], "\(path).\(key)")
           try check(member, property, "\(path).\(key)")
         }
-      case .array(let list):
-        for element in list { try check(element, try #require(schema["items"]), path) }
+      case .array(let list): for element in list { try check(element, try #require(schema["items"]), path) }
       default: break
       }
     }
@@ -240,13 +228,12 @@ private let whole = [
       let row = rows.first { row in
         let cell = (row.split(separator: "|").first ?? "").replacing("[]", with: "")
         return cell.contains("`" + path.joined(by: ".") + "`")
-          || path.count > 1 && cell.contains("`\(path[0]).")
-            && cell.contains("`.\(path.dropFirst().joined(by: "."))`")
+          || path.count > 1 && cell.contains("`\(path[0]).") && cell.contains("`.\(path.dropFirst().joined(by: "."))`")
       }
       let text = try #require(row, "\(leaf.path) has no row")
-      guard !isInner, let low = leaf.schema["minimum"]?.number,
-        let high = leaf.schema["maximum"]?.number
-      else { continue }
+      guard !isInner, let low = leaf.schema["minimum"]?.number, let high = leaf.schema["maximum"]?.number else {
+        continue
+      }
       func written(_ number: Double) -> String {
         (Int(exactly: number).map(String.init) ?? "\(number)").replacing("-", with: "−")
       }
@@ -263,9 +250,7 @@ extension Node {
     if case .array(let list) = object, let first = list.first { inner = first }
     guard case .object(var members) = inner else { return self }
     members[key] = value
-    if case .array(let list) = object {
-      return setting(path, to: .array([.object(members)] + list.dropFirst()))
-    }
+    if case .array(let list) = object { return setting(path, to: .array([.object(members)] + list.dropFirst())) }
     return setting(path, to: .object(members))
   }
 }

@@ -39,31 +39,25 @@ struct AHAPClip {
       return Writing([try file(continuous + transients)], losses: losses.finish())
     }
     return Writing(
-      [
-        try file(continuous, suffix: "_continuous"), try file(transients, suffix: "_transients"),
-      ], losses: losses.finish())
+      [try file(continuous, suffix: "_continuous"), try file(transients, suffix: "_transients")],
+      losses: losses.finish())
   }
 
-  private func file(_ entries: [AHAPEntry], suffix: String = "") throws(InputError)
-    -> Writing.File
-  {
+  private func file(_ entries: [AHAPEntry], suffix: String = "") throws(InputError) -> Writing.File {
     var metadata = AHAPMetadata()
     if isLofelt {
       metadata = [
-        "Project": composition.title ?? "", "Created": composition.author ?? "",
-        "Description": composition.notes ?? "",
+        "Project": composition.title ?? "", "Created": composition.author ?? "", "Description": composition.notes ?? "",
       ]
     }
-    return Writing.File(
-      suffix: suffix, try AHAPDocument(entries: entries, metadata: metadata).formatted())
+    return Writing.File(suffix: suffix, try AHAPDocument(entries: entries, metadata: metadata).formatted())
   }
 
   private var curves: [AHAPEntry] {
     let levels = clip.amplitude.map { point in
       let root = Double(point.amplitude).squareRoot()
       return ParameterCurve.ControlPoint(
-        time: point.time,
-        value: Float(point.emphasis == nil ? root : root * Self.ducking))
+        time: point.time, value: Float(point.emphasis == nil ? root : root * Self.ducking))
     }
     let tones = clip.frequency.map { points in
       points.map {
@@ -75,16 +69,13 @@ struct AHAPClip {
     return (curves(of: .hapticIntensityControl, levels) + sharpness).map(AHAPEntry.curve)
   }
 
-  private func curves(
-    of id: DynamicParameterID, _ points: [ParameterCurve.ControlPoint]
-  ) -> [ParameterCurve] {
+  private func curves(of id: DynamicParameterID, _ points: [ParameterCurve.ControlPoint]) -> [ParameterCurve] {
     let whole = ParameterCurve(id: id, time: points.first?.time ?? 0, controlPoints: points)
     guard isLofelt else { return [whole] }
     guard points.count > 1 else { return [] }
     return stride(from: 0, to: points.count - 1, by: AHAPComposition.pointLimit - 1).map { start in
       let end = min(start + AHAPComposition.pointLimit - 1, points.count - 1)
-      return ParameterCurve(
-        id: id, time: points[start].time, controlPoints: Array(points[start...end]))
+      return ParameterCurve(id: id, time: points[start].time, controlPoints: Array(points[start...end]))
     }
   }
 
@@ -106,8 +97,7 @@ struct AHAPClip {
         HapticEvent(
           kind: .hapticTransient, time: point.time,
           parameters: [
-            .hapticIntensity: Float(Double(emphasis.amplitude).squareRoot()),
-            .hapticSharpness: emphasis.frequency,
+            .hapticIntensity: Float(Double(emphasis.amplitude).squareRoot()), .hapticSharpness: emphasis.frequency,
           ]))
     }
   }
@@ -115,23 +105,17 @@ struct AHAPClip {
   private mutating func noteLosses() {
     let level = CompositionElement.curve(layer: 0, index: 0)
     let roots = clip.amplitude.map { Double($0.amplitude).squareRoot() }
-    let bend = zip(roots, roots.dropFirst()).reduce(0) {
-      max($0, ($1.0 - $1.1) * ($1.0 - $1.1) / 4)
-    }
+    let bend = zip(roots, roots.dropFirst()).reduce(0) { max($0, ($1.0 - $1.1) * ($1.0 - $1.1) / 4) }
     if bend > 0 {
       losses.add(
-        .approximated, level,
-        "lines of amplitude become lines of intensity; amplitudes between points are lower",
+        .approximated, level, "lines of amplitude become lines of intensity; amplitudes between points are lower",
         size: bend)
     }
     if clip.frequency == nil {
-      losses.add(
-        .approximated, .layer(0), "without a frequency envelope, sharpness is 0", size: 0.5)
+      losses.add(.approximated, .layer(0), "without a frequency envelope, sharpness is 0", size: 0.5)
     }
     if let first = clip.amplitude.first, first.time > 0 {
-      losses.add(
-        .approximated, .layer(0),
-        "control points count from the start of the clip, and the event starts at 0")
+      losses.add(.approximated, .layer(0), "control points count from the start of the clip, and the event starts at 0")
     } else if isLofelt, clip.amplitude.count > AHAPComposition.pointLimit {
       losses.add(.approximated, .layer(0), "control points count from the start of the clip")
     }
@@ -140,15 +124,13 @@ struct AHAPClip {
       let tap = CompositionElement.event(EventReference(layer: 1, event: number))
       number += 1
       losses.add(
-        .approximated, level,
-        "the intensity of points with an emphasis is lowered to 0.8 of itself",
+        .approximated, level, "the intensity of points with an emphasis is lowered to 0.8 of itself",
         size: roots[index] * (1 - Self.ducking))
       if isLofelt, index == 0 {
         losses.add(.dropped, tap, "an emphasis on the first point cannot be written")
       } else if options.split != .always {
         losses.add(
-          .approximated, tap,
-          "the curves of the envelope act on transients; intensity is lowered by a share",
+          .approximated, tap, "the curves of the envelope act on transients; intensity is lowered by a share",
           size: 1 - roots[index] * Self.ducking)
       }
     }

@@ -45,12 +45,10 @@ struct AHAPComposition {
         for (index, layer) in composition.layers.enumerated()
         where !layer.pattern.parameters.isEmpty || !layer.pattern.curves.isEmpty {
           losses.add(
-            .approximated, .layer(index),
-            "the parameters and curves of one layer act on the events of all layers")
+            .approximated, .layer(index), "the parameters and curves of one layer act on the events of all layers")
         }
       }
-      let document = try AHAPDocument(
-        pattern: composition.flattened, metadata: composition.metadata)
+      let document = try AHAPDocument(pattern: composition.flattened, metadata: composition.metadata)
       files.append(Writing.File(document.formatted()))
     }
     return Writing(files + sounds, losses: losses.finish())
@@ -116,16 +114,12 @@ struct AHAPComposition {
     }
     for signal in signals {
       let suffix = "_signal\(sounds.count + 1)"
-      sounds.append(
-        Writing.File(
-          suffix: suffix, ending: "wav", WaveFile.bytes(of: signal.samples, rate: signal.rate)))
+      sounds.append(Writing.File(suffix: suffix, ending: "wav", WaveFile.bytes(of: signal.samples, rate: signal.rate)))
       composition.layers[layer].pattern.events.append(
         HapticEvent(
           kind: .audioCustom, time: signal.time,
-          waveform: AudioWaveform(
-            path: options.name + suffix + ".wav", usesVolumeEnvelope: false)))
-      losses.add(
-        .approximated, .layer(layer), "sampled signals are played as sound, by audio controls")
+          waveform: AudioWaveform(path: options.name + suffix + ".wav", usesVolumeEnvelope: false)))
+      losses.add(.approximated, .layer(layer), "sampled signals are played as sound, by audio controls")
     }
   }
 }
@@ -159,9 +153,8 @@ extension ParameterCurve {
       curves.append(
         ParameterCurve(
           id: id, time: time + first,
-          controlPoints: controlPoints[start...end].map {
-            ControlPoint(time: $0.time - first, value: $0.value)
-          }, interpolation: interpolation))
+          controlPoints: controlPoints[start...end].map { ControlPoint(time: $0.time - first, value: $0.value) },
+          interpolation: interpolation))
       start = end
     }
     return curves
@@ -173,8 +166,8 @@ extension HapticEvent {
   /// where it is no longer, or has envelope times.
   fileprivate func pieces(of seconds: Double) -> [HapticEvent] {
     let times: [EventParameterID] = [.attackTime, .decayTime, .releaseTime, .sustained]
-    guard kind == .hapticContinuous, let duration, duration > seconds,
-      duration < 1e6 * seconds, !parameters.identifiers.contains(where: times.contains)
+    guard kind == .hapticContinuous, let duration, duration > seconds, duration < 1e6 * seconds,
+      !parameters.identifiers.contains(where: times.contains)
     else { return [self] }
     return (0..<Int((duration / seconds).rounded(.up))).map { index in
       var piece = self

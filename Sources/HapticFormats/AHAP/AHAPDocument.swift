@@ -16,9 +16,7 @@ package struct AHAPDocument: Sendable {
   package init(text: [UInt8], name: String) throws(InputError) {
     let encoding = TextEncoding(of: text)
     self.encoding = encoding
-    do {
-      json = try JSONDocument(text: encoding.utf8(text) ?? text, name: name)
-    } catch {
+    do { json = try JSONDocument(text: encoding.utf8(text) ?? text, name: name) } catch {
       throw InputError(error, rule: .syntax, foreignCode: CoreHapticsCode.invalidPatternData)
     }
   }
@@ -26,9 +24,7 @@ package struct AHAPDocument: Sendable {
   /// Reads the pattern as Apple's loader is documented to, or reports the first error.
   ///
   /// Unknown keys are ignored, values outside their range are moved to the nearest bound.
-  package func read(options: ReadingOptions = ReadingOptions()) throws(InputError)
-    -> AHAPReading
-  {
+  package func read(options: ReadingOptions = ReadingOptions()) throws(InputError) -> AHAPReading {
     var decoder = PatternDecoder(json, options: options)
     let reading = decoder.decode()
     guard decoder.log.errorCount == 0 else {
@@ -56,32 +52,28 @@ package struct AHAPDocument: Sendable {
     }
     let isReadable = decoder.log.errorCount == 0
     return Examination(
-      composition: isReadable ? reading.composition : nil,
-      findings: decoder.log.findings(in: json, for: options),
+      composition: isReadable ? reading.composition : nil, findings: decoder.log.findings(in: json, for: options),
       errorCount: decoder.log.errorCount,
       places: AHAPPlaces(
         document: RereadDocument(json, keepsValues: options.wantsFindings),
-        entries: decoder.entries?.index ?? json.root.index,
-        events: decoder.eventValues, parameters: decoder.parameterValues,
-        curves: decoder.curveValues),
-      sounds: decoder.waveforms.map {
-        Examination.SoundReference(path: $0.string ?? "", place: $0.place)
-      }, allowances: allowances, details: reading.details)
+        entries: decoder.entries?.index ?? json.root.index, events: decoder.eventValues,
+        parameters: decoder.parameterValues, curves: decoder.curveValues),
+      sounds: decoder.waveforms.map { Examination.SoundReference(path: $0.string ?? "", place: $0.place) },
+      allowances: allowances, details: reading.details)
   }
 
   /// Makes the file of a pattern: events first, then parameters, then curves, each in its order.
   ///
   /// Values are written as they are. Reading the file back gives an equal pattern if they are
   /// within their ranges and control points are sorted. A number that is not finite is refused.
-  package init(
-    pattern: HapticPattern, metadata: AHAPMetadata = AHAPMetadata(), name: String = "pattern"
-  ) throws(InputError) {
+  package init(pattern: HapticPattern, metadata: AHAPMetadata = AHAPMetadata(), name: String = "pattern")
+    throws(InputError)
+  {
     if let path = pattern.firstInfinity {
       throw InputError(
         Finding(
           .outOfRange, severity: .error, place: SourcePlace(name: name, path: path),
-          "non-finite numbers (NaN, infinity) cannot be written",
-          foreignCode: CoreHapticsCode.invalidPatternData))
+          "non-finite numbers (NaN, infinity) cannot be written", foreignCode: CoreHapticsCode.invalidPatternData))
     }
     try self.init(
       entries: pattern.events.map(AHAPEntry.event) + pattern.parameters.map(AHAPEntry.parameter)
@@ -103,10 +95,8 @@ package struct AHAPDocument: Sendable {
           list.object { object in
             switch entry {
             case .event(let event): object.object(AHAPKey.event.rawValue) { $0.write(event) }
-            case .parameter(let parameter):
-              object.object(AHAPKey.parameter.rawValue) { $0.write(parameter) }
-            case .curve(let curve):
-              object.object(AHAPKey.parameterCurve.rawValue) { $0.write(curve) }
+            case .parameter(let parameter): object.object(AHAPKey.parameter.rawValue) { $0.write(parameter) }
+            case .curve(let curve): object.object(AHAPKey.parameterCurve.rawValue) { $0.write(curve) }
             }
           }
         }
@@ -181,8 +171,8 @@ package struct AHAPReading: Equatable, Sendable {
   /// The pattern with the title and the notes of the file.
   package var composition: HapticComposition {
     HapticComposition(
-      layers: [HapticComposition.Layer(pattern)], title: metadata["Project"],
-      notes: metadata["Description"], author: metadata["Created By"])
+      layers: [HapticComposition.Layer(pattern)], title: metadata["Project"], notes: metadata["Description"],
+      author: metadata["Created By"])
   }
 
   /// What the file says about itself: its version, its metadata, and what its curves count from.
@@ -195,12 +185,8 @@ package struct AHAPReading: Equatable, Sendable {
   }
 
   /// How many events of a kind the pattern has. Takes time in proportion to the events.
-  package func eventCount(of kind: HapticEvent.Kind) -> Int {
-    pattern.events.count { $0.kind == kind }
-  }
+  package func eventCount(of kind: HapticEvent.Kind) -> Int { pattern.events.count { $0.kind == kind } }
 
   /// How many control points the curves have together.
-  package var controlPointCount: Int {
-    pattern.curves.reduce(0) { $0 + $1.controlPoints.count }
-  }
+  package var controlPointCount: Int { pattern.curves.reduce(0) { $0 + $1.controlPoints.count } }
 }

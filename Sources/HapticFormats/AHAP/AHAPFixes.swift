@@ -20,8 +20,7 @@ extension AHAPDocument {
     for tolerance in json.tolerances {
       switch tolerance.kind {
       case .byteOrderMark: edits.append(.init(range: 0..<3, bytes: []))
-      case .trailingComma:
-        edits.append(.init(range: tolerance.offset..<tolerance.offset + 1, bytes: []))
+      case .trailingComma: edits.append(.init(range: tolerance.offset..<tolerance.offset + 1, bytes: []))
       case .duplicateKey: continue
       }
     }
@@ -43,9 +42,7 @@ extension AHAPDocument {
   }
 
   /// Renames a key where the right one is missing.
-  private func renaming(
-    _ key: String, to right: AHAPKey, in object: JSONValue
-  ) -> [TextEdits.Edit] {
+  private func renaming(_ key: String, to right: AHAPKey, in object: JSONValue) -> [TextEdits.Edit] {
     guard object[right.rawValue] == nil, let member = object[key] else { return [] }
     let range = member.keyOffset..<member.keyOffset + key.utf8.count + 2
     // An escaped spelling is left to its author.
@@ -91,13 +88,9 @@ extension AHAPDocument {
     return decoder.log.errorCount == 0 ? reading : nil
   }
 
-  private var entryValues: [JSONValue] {
-    json.root[AHAPKey.pattern.rawValue].map { Array($0.elements) } ?? []
-  }
+  private var entryValues: [JSONValue] { json.root[AHAPKey.pattern.rawValue].map { Array($0.elements) } ?? [] }
 
-  private var curves: [JSONValue] {
-    entryValues.compactMap { $0[AHAPKey.parameterCurve.rawValue] }
-  }
+  private var curves: [JSONValue] { entryValues.compactMap { $0[AHAPKey.parameterCurve.rawValue] } }
 }
 
 extension JSONValue {
@@ -123,8 +116,8 @@ private struct TextEdits {
     var result: [UInt8] = []
     result.reserveCapacity(text.count)
     var position = 0
-    for edit in edits.sorted(by: { $0.range.lowerBound < $1.range.lowerBound })
-    where edit.range.lowerBound >= position {
+    for edit in edits.sorted(by: { $0.range.lowerBound < $1.range.lowerBound }) where edit.range.lowerBound >= position
+    {
       result += text[position..<edit.range.lowerBound]
       result += edit.bytes
       position = edit.range.upperBound

@@ -25,9 +25,7 @@ public struct AHAPFormat: HapticFormat {
     guard let outline = Self.outline(of: bytes) else { return .no }
     guard outline.has(AHAPKey.pattern.rawValue) else { return .possible }
     // RichTap's files have the same outermost keys.
-    let isForeign =
-      outline.nestedKeys.contains("Type")
-      && !outline.nestedKeys.contains(AHAPKey.eventType.rawValue)
+    let isForeign = outline.nestedKeys.contains("Type") && !outline.nestedKeys.contains(AHAPKey.eventType.rawValue)
     return isForeign ? .possible : .certain
   }
 
@@ -43,11 +41,8 @@ public struct AHAPFormat: HapticFormat {
 
   /// Reads a file and checks it against every rule; those of design only where there are no errors.
   public func examine(_ file: SourceFile, options: ReadingOptions) -> Examination {
-    do throws(InputError) {
-      return try AHAPDocument(text: file.bytes, name: file.name).examine(options: options)
-    } catch {
-      return Examination(error)
-    }
+    do throws(InputError) { return try AHAPDocument(text: file.bytes, name: file.name).examine(options: options) } catch
+    { return Examination(error) }
   }
 
   /// Reads the entries of a pattern in pieces; files with errors, sound files or control points that count from the
@@ -55,11 +50,8 @@ public struct AHAPFormat: HapticFormat {
   public func reading(_ file: SourcePieces, options: ReadingOptions) -> PieceReading? {
     guard TextEncoding(of: file.start) == .utf8 else { return nil }
     let stream = JSONElementStream(
-      key: AHAPKey.pattern.rawValue, start: file.start, pieceSize: file.pieceSize,
-      source: file.append)
-    guard let reading = (try? PatternDecoder.reading(stream, options: options)) ?? nil else {
-      return nil
-    }
+      key: AHAPKey.pattern.rawValue, start: file.start, pieceSize: file.pieceSize, source: file.append)
+    guard let reading = (try? PatternDecoder.reading(stream, options: options)) ?? nil else { return nil }
     return PieceReading(composition: reading.composition, details: reading.details)
   }
 
@@ -72,18 +64,14 @@ public struct AHAPFormat: HapticFormat {
   /// is a loss. Curves of squares become straight lines within the tolerance, of 16 points at most.
   /// Loop points are dropped, and sampled signals too unless they are written as sound files. Numbers
   /// that are not finite are refused.
-  public func write(_ composition: HapticComposition, options: WritingOptions) throws(InputError)
-    -> Writing?
-  {
+  public func write(_ composition: HapticComposition, options: WritingOptions) throws(InputError) -> Writing? {
     for (index, layer) in composition.layers.enumerated() {
       guard let path = layer.pattern.firstInfinity else { continue }
       throw InputError(
         Finding(
           .outOfRange, severity: .error,
-          place: SourcePlace(
-            name: "pattern", path: index == 0 ? path : "layers[\(index)].\(path)"),
-          "non-finite numbers (NaN, infinity) cannot be written",
-          foreignCode: CoreHapticsCode.invalidPatternData))
+          place: SourcePlace(name: "pattern", path: index == 0 ? path : "layers[\(index)].\(path)"),
+          "non-finite numbers (NaN, infinity) cannot be written", foreignCode: CoreHapticsCode.invalidPatternData))
     }
     switch options.dialect.flatMap(AHAPDialect.init) ?? .apple {
     case .apple: return try AHAPComposition(composition, options: options).write()
@@ -105,9 +93,7 @@ public struct AHAPFormat: HapticFormat {
 }
 
 /// The ways in which compositions are written as AHAP.
-enum AHAPDialect: String, CaseIterable {
-  case apple, meta, lofelt
-}
+enum AHAPDialect: String, CaseIterable { case apple, meta, lofelt }
 
 /// Where the parts of a pattern stand in the text of its file.
 struct AHAPPlaces: SourcePlaces {

@@ -26,9 +26,7 @@ extension AHAPDocument {
     return writer.finish()
   }
 
-  private static func write(
-    _ value: JSONValue, as scope: AHAPScope, to object: inout JSONObjectWriter
-  ) {
+  private static func write(_ value: JSONValue, as scope: AHAPScope, to object: inout JSONObjectWriter) {
     for known in scope.keys {
       for member in value.members where Vocabulary.keys.name(ofKey: member) == known {
         write(member, known, in: scope, to: &object)
@@ -40,9 +38,8 @@ extension AHAPDocument {
     }
   }
 
-  private static func write(
-    _ member: JSONValue, _ key: AHAPKey, in scope: AHAPScope, to object: inout JSONObjectWriter
-  ) {
+  private static func write(_ member: JSONValue, _ key: AHAPKey, in scope: AHAPScope, to object: inout JSONObjectWriter)
+  {
     let inner = scope.scope(of: key)
     switch member.kind {
     case .object where inner != .unknown:
@@ -62,9 +59,7 @@ extension AHAPDocument {
     }
   }
 
-  private static func write(
-    _ element: JSONValue, as scope: AHAPScope, to array: inout JSONArrayWriter
-  ) {
+  private static func write(_ element: JSONValue, as scope: AHAPScope, to array: inout JSONArrayWriter) {
     guard element.kind == .object else {
       array.element(copying: element)
       return
@@ -75,9 +70,7 @@ extension AHAPDocument {
 
 extension AHAPDocument: Equatable {
   /// Whether two files say the same: whether their canonical texts are equal.
-  package static func == (left: AHAPDocument, right: AHAPDocument) -> Bool {
-    left.formatted() == right.formatted()
-  }
+  package static func == (left: AHAPDocument, right: AHAPDocument) -> Bool { left.formatted() == right.formatted() }
 }
 
 extension AHAPKey {

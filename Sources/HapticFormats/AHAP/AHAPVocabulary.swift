@@ -48,8 +48,7 @@ enum AHAPKey: String, CaseIterable {
   var bit: UInt32 { 1 << UInt32(index) }
 
   /// The keys that only events with a sound file need.
-  static let waveformBits =
-    eventWaveformPath.bit | eventWaveformUseVolumeEnvelope.bit | eventWaveformLoopEnabled.bit
+  static let waveformBits = eventWaveformPath.bit | eventWaveformUseVolumeEnvelope.bit | eventWaveformLoopEnabled.bit
 }
 
 extension JSONFields {
@@ -79,8 +78,7 @@ enum AHAPScope {
         | AHAPKey.eventParameters.bit
     case .eventParameter: AHAPKey.parameterID.bit | AHAPKey.parameterValue.bit
     case .parameter: AHAPKey.parameterID.bit | AHAPKey.time.bit | AHAPKey.parameterValue.bit
-    case .curve:
-      AHAPKey.parameterID.bit | AHAPKey.time.bit | AHAPKey.parameterCurveControlPoints.bit
+    case .curve: AHAPKey.parameterID.bit | AHAPKey.time.bit | AHAPKey.parameterCurveControlPoints.bit
     case .controlPoint: AHAPKey.time.bit | AHAPKey.parameterValue.bit
     case .entries, .eventParameters, .controlPoints, .unknown: 0
     }
@@ -112,8 +110,7 @@ enum AHAPScope {
 }
 
 /// The names of one closed list, as a file has them.
-struct AHAPNames<Name: RawRepresentable & CaseIterable & Sendable>: Sendable
-where Name.RawValue == String {
+struct AHAPNames<Name: RawRepresentable & CaseIterable & Sendable>: Sendable where Name.RawValue == String {
   private let cases = Array(Name.allCases)
   private let list = JSONNames(Name.allCases.map(\.rawValue))
 
@@ -127,9 +124,7 @@ where Name.RawValue == String {
   func name(ofString value: JSONValue) -> Name? { list.index(ofString: value).map { cases[$0] } }
 
   /// The name that was probably meant, as a hint.
-  func hint(for text: String) -> String? {
-    list.nearest(to: text).map { "did you mean \"\($0)\"?" }
-  }
+  func hint(for text: String) -> String? { list.nearest(to: text).map { "did you mean \"\($0)\"?" } }
 }
 
 /// The closed lists of AHAP.
@@ -160,9 +155,7 @@ package struct AHAPMetadata: Equatable, Sendable {
   package var items: [Item]
 
   /// Makes metadata of items.
-  package init(items: [Item] = []) {
-    self.items = items
-  }
+  package init(items: [Item] = []) { self.items = items }
 
   /// The text of a name, the last where it repeats, or nothing.
   package subscript(name: String) -> String? { items.last { $0.name == name }?.text }
@@ -170,7 +163,5 @@ package struct AHAPMetadata: Equatable, Sendable {
 
 extension AHAPMetadata: ExpressibleByDictionaryLiteral {
   /// Makes metadata of names and texts in their order.
-  package init(dictionaryLiteral elements: (String, String)...) {
-    items = elements.map { Item(name: $0, text: $1) }
-  }
+  package init(dictionaryLiteral elements: (String, String)...) { items = elements.map { Item(name: $0, text: $1) } }
 }

@@ -7,9 +7,7 @@ extension PatternDecoder {
   mutating func allowances() -> [Examination.Allowance] {
     guard let metadata, let list = metadata["AllowedRules"] else { return [] }
     guard list.kind == .object else {
-      log.add(
-        .wrongType, at: list, severity: .warning,
-        "AllowedRules should be an object, not \(list.kind.noun)")
+      log.add(.wrongType, at: list, severity: .warning, "AllowedRules should be an object, not \(list.kind.noun)")
       return []
     }
     var allowances: [Examination.Allowance] = []
@@ -32,9 +30,7 @@ extension PatternDecoder {
   /// A text as part of one line, whatever characters it has.
   private static func line(_ text: String) -> String {
     var line = String.UnicodeScalarView()
-    for scalar in text.unicodeScalars.prefix(200) {
-      line.append(scalar.isUnseen ? " " : scalar)
-    }
+    for scalar in text.unicodeScalars.prefix(200) { line.append(scalar.isUnseen ? " " : scalar) }
     return String(line)
   }
 }

@@ -13,25 +13,21 @@ extension PatternDecoder {
       otherwise: .unknownEventType, "event type", code: CoreHapticsCode.invalidEventType)
     let time = time(members[.time], of: value, scope: .event)
     let duration = members[.eventDuration].flatMap { present($0) }.flatMap { self.duration($0) }
-    let parameters = members[.eventParameters].flatMap { present($0) }
-      .map { eventParameters($0, kind: kind) }
+    let parameters = members[.eventParameters].flatMap { present($0) }.map { eventParameters($0, kind: kind) }
     let waveform = waveform(members, of: value, kind: kind)
     guard let kind, let time else { return }
     checkLength(kind, duration: duration, members[.eventDuration], of: value)
     eventValues.append(value.index)
     pattern.events.append(
       HapticEvent(
-        kind: kind, time: time, duration: duration, parameters: parameters ?? EventParameters(),
-        waveform: waveform))
+        kind: kind, time: time, duration: duration, parameters: parameters ?? EventParameters(), waveform: waveform))
   }
 
   private mutating func duration(_ value: JSONValue) -> Double? {
     let code = CoreHapticsCode.invalidEventDuration
     guard let seconds = number(of: value, as: "EventDuration", code: code) else { return nil }
     guard seconds >= 0 else {
-      log.add(
-        .negativeDuration, at: value, "EventDuration is \(seconds); it must not be negative",
-        code: code)
+      log.add(.negativeDuration, at: value, "EventDuration is \(seconds); it must not be negative", code: code)
       return nil
     }
     noteUnit(of: seconds, value)
@@ -57,9 +53,7 @@ extension PatternDecoder {
 
   // MARK: - Parameters
 
-  private mutating func eventParameters(
-    _ list: JSONValue, kind: HapticEvent.Kind?
-  ) -> EventParameters {
+  private mutating func eventParameters(_ list: JSONValue, kind: HapticEvent.Kind?) -> EventParameters {
     var parameters = EventParameters()
     let code = AHAPScope.eventParameters.badEntryCode
     guard expect(.array, list, as: "EventParameters", code: code) else { return parameters }
@@ -73,18 +67,14 @@ extension PatternDecoder {
         otherwise: .unknownParameter, "event parameter", code: CoreHapticsCode.invalidParameterType)
       let number =
         name == .sustained && amount?.kind == .boolean
-        ? amount?.boolean.map { $0 ? 1 : 0 }
-        : parameterValue(amount, of: element, scope: .eventParameter)
+        ? amount?.boolean.map { $0 ? 1 : 0 } : parameterValue(amount, of: element, scope: .eventParameter)
       guard let name, let id, let amount, let number else { continue }
       if parameters[name] != nil {
-        log.add(
-          .duplicateParameter, at: id,
-          "\(name.rawValue) is given again; this value is used, not the one before")
+        log.add(.duplicateParameter, at: id, "\(name.rawValue) is given again; this value is used, not the one before")
       }
       parameters[name] = clamp(number, to: name.range, name.rawValue, at: amount)
       if let kind, !kind.responds(to: name) {
-        log.add(
-          .parameterNotApplicable, at: id, "\(name.rawValue) has no effect on \(kind.text)")
+        log.add(.parameterNotApplicable, at: id, "\(name.rawValue) has no effect on \(kind.text)")
       }
     }
     return parameters
@@ -92,16 +82,15 @@ extension PatternDecoder {
 
   // MARK: - Sound files
 
-  private mutating func waveform(
-    _ members: borrowing JSONFields, of event: JSONValue, kind: HapticEvent.Kind?
-  ) -> AudioWaveform? {
+  private mutating func waveform(_ members: borrowing JSONFields, of event: JSONValue, kind: HapticEvent.Kind?)
+    -> AudioWaveform?
+  {
     let code = CoreHapticsCode.invalidAudioResource
     if members.names & AHAPKey.waveformBits == 0, kind != .audioCustom { return nil }
     if let kind, kind != .audioCustom {
       // Nothing depends on them, whatever they hold: editors write null.
       for member in [
-        members[.eventWaveformPath], members[.eventWaveformUseVolumeEnvelope],
-        members[.eventWaveformLoopEnabled],
+        members[.eventWaveformPath], members[.eventWaveformUseVolumeEnvelope], members[.eventWaveformLoopEnabled],
       ] {
         guard let member, let key = member.key else { continue }
         log.add(.parameterNotApplicable, at: member, "\(key) has no effect on \(kind.text)")
@@ -117,31 +106,25 @@ extension PatternDecoder {
     guard let path = members[.eventWaveformPath].flatMap({ present($0) }) else {
       if kind == .audioCustom {
         log.add(
-          .waveformPath, at: event,
-          "an AudioCustom event must have the key \"EventWaveformPath\"",
+          .waveformPath, at: event, "an AudioCustom event must have the key \"EventWaveformPath\"",
           hint: Self.misspelling(of: .eventWaveformPath, in: event, scope: .event), code: code)
       }
       return nil
     }
-    guard expect(.string, path, as: "EventWaveformPath", code: code), let text = path.string else {
-      return nil
-    }
+    guard expect(.string, path, as: "EventWaveformPath", code: code), let text = path.string else { return nil }
     if let unsupportedReason = Self.unsupportedReason(to: text) {
       log.add(.waveformPath, at: path, "EventWaveformPath \(unsupportedReason)", code: code)
       return nil
     }
     waveforms.append(path)
-    return AudioWaveform(
-      path: text, usesVolumeEnvelope: envelope ?? true, isLooping: loop ?? false)
+    return AudioWaveform(path: text, usesVolumeEnvelope: envelope ?? true, isLooping: loop ?? false)
   }
 
   /// What is wrong with a path that must stay inside the pattern's folder, or nothing.
   private static func unsupportedReason(to path: String) -> String? {
     if path.isEmpty { return "is empty" }
     if path.utf8.contains(0) { return "has a NUL character" }
-    if path.utf8.contains(UInt8(ascii: "\\")) {
-      return "contains a backslash; use / between folders"
-    }
+    if path.utf8.contains(UInt8(ascii: "\\")) { return "contains a backslash; use / between folders" }
     if path.hasPrefix("/") { return "is absolute; it must begin in the pattern's folder" }
     if path.split(separator: "/").contains("..") { return "leaves the pattern's folder by \"..\"" }
     return nil
@@ -169,15 +152,12 @@ extension PatternDecoder {
 
   /// Reads one curve; its points are sorted, their times as the file has them.
   mutating func decodeCurve(_ value: JSONValue) {
-    guard expect(.object, value, as: "ParameterCurve", code: AHAPScope.curve.badEntryCode) else {
-      return
-    }
+    guard expect(.object, value, as: "ParameterCurve", code: AHAPScope.curve.badEntryCode) else { return }
     let members = Vocabulary.keys.fields(of: value)
     noteUnknownKeys(of: value, members, in: .curve)
     let name = dynamicParameter(members[.parameterID], of: value, scope: .curve)
     let start = self.time(members[.time], of: value, scope: .curve)
-    let list = require(
-      members[.parameterCurveControlPoints], .parameterCurveControlPoints, of: value, scope: .curve)
+    let list = require(members[.parameterCurveControlPoints], .parameterCurveControlPoints, of: value, scope: .curve)
     guard let list else { return }
     let points = controlPoints(list, of: name)
     guard let name, let start else { return }
@@ -185,9 +165,7 @@ extension PatternDecoder {
     pattern.curves.append(ParameterCurve(id: name, time: start, controlPoints: points))
   }
 
-  private mutating func controlPoints(
-    _ list: JSONValue, of id: DynamicParameterID?
-  ) -> [ParameterCurve.ControlPoint] {
+  private mutating func controlPoints(_ list: JSONValue, of id: DynamicParameterID?) -> [ParameterCurve.ControlPoint] {
     let code = AHAPScope.controlPoints.badEntryCode
     guard expect(.array, list, as: "ParameterCurveControlPoints", code: code) else { return [] }
     var points: [ParameterCurve.ControlPoint] = []
@@ -203,8 +181,7 @@ extension PatternDecoder {
       if let last = points.last, start < last.time, isSorted {
         isSorted = false
         log.add(
-          .curveOrder, at: element,
-          "control points out of order: \(start) s after \(last.time) s; they are sorted")
+          .curveOrder, at: element, "control points out of order: \(start) s after \(last.time) s; they are sorted")
       }
       let level = clamp(number, to: id.range, id.rawValue, at: amount)
       points.append(ParameterCurve.ControlPoint(time: start, value: level))
@@ -229,8 +206,7 @@ extension PatternDecoder {
   /// Makes control points relative that count from the start of the pattern; whether any did.
   mutating func rebaseCurves() -> Bool {
     let evidence = evidenceOfAbsoluteTimes
-    guard options.curveTimes == .absolute || options.curveTimes == .automatic && evidence == .proof
-    else {
+    guard options.curveTimes == .absolute || options.curveTimes == .automatic && evidence == .proof else {
       if evidence != .none, let first = pattern.curves.firstIndex(where: { $0.time > 0 }) {
         log.add(
           .curveAbsoluteTimes, at: JSONValue(document: json, index: curveValues[first]),
@@ -259,9 +235,7 @@ extension PatternDecoder {
   }
 
   /// How much speaks for control points that count from the start of the pattern.
-  private enum Evidence {
-    case none, appearance, proof
-  }
+  private enum Evidence { case none, appearance, proof }
 
   /// How much all curves together speak for control points that count from the start of the
   /// pattern.
@@ -276,9 +250,7 @@ extension PatternDecoder {
     var hasSequel = false
     var isChain = true
     for (index, curve) in curves.enumerated() {
-      guard let first = curve.controlPoints.first, let last = curve.controlPoints.last else {
-        return .none
-      }
+      guard let first = curve.controlPoints.first, let last = curve.controlPoints.last else { return .none }
       if curve.time > 0, abs(first.time - curve.time) > Self.timeTolerance { return .none }
       guard index + 1 < curves.count, curves[index + 1].id == curve.id else { continue }
       hasSequel = true

@@ -28,9 +28,7 @@ struct PatternDecoder {
   }
 
   /// Reads a text that comes in pieces; nil where there is an error, or something else that needs a place.
-  static func reading(_ stream: consuming JSONElementStream, options: ReadingOptions) throws
-    -> AHAPReading?
-  {
+  static func reading(_ stream: consuming JSONElementStream, options: ReadingOptions) throws -> AHAPReading? {
     var stream = stream
     guard let first = try stream.next() else { return nil }
     var decoder = PatternDecoder(first, options: options)
@@ -73,8 +71,7 @@ struct PatternDecoder {
     } else {
       log.add(
         .structure, at: root, "a pattern file must have the key \"Pattern\"",
-        hint: Self.misspelling(of: .pattern, in: root, scope: .file),
-        code: CoreHapticsCode.invalidPatternDictionary)
+        hint: Self.misspelling(of: .pattern, in: root, scope: .file), code: CoreHapticsCode.invalidPatternDictionary)
     }
     return makeReading(usesAbsoluteCurveTimes: rebaseCurves())
   }
@@ -85,12 +82,9 @@ struct PatternDecoder {
   private mutating func makeReading(usesAbsoluteCurveTimes: Bool) -> AHAPReading {
     var number: Double?
     if let version {
-      number = self.number(
-        of: version, as: "Version", code: CoreHapticsCode.invalidPatternDictionary)
+      number = self.number(of: version, as: "Version", code: CoreHapticsCode.invalidPatternDictionary)
       if let number, !Self.knownVersions.contains(number) {
-        log.add(
-          .oddVersion, at: version, "Version is \(number); patterns have version 1.0",
-          hint: "write 1.0")
+        log.add(.oddVersion, at: version, "Version is \(number); patterns have version 1.0", hint: "write 1.0")
       }
     }
     var words = AHAPMetadata()
@@ -101,18 +95,14 @@ struct PatternDecoder {
       }
     }
     return AHAPReading(
-      pattern: pattern, version: number, metadata: words,
-      usesAbsoluteCurveTimes: usesAbsoluteCurveTimes)
+      pattern: pattern, version: number, metadata: words, usesAbsoluteCurveTimes: usesAbsoluteCurveTimes)
   }
 
   private mutating func decodeEntry(_ entry: JSONValue) {
-    guard expect(.object, entry, as: "an entry of Pattern", code: AHAPScope.entry.badEntryCode)
-    else { return }
+    guard expect(.object, entry, as: "an entry of Pattern", code: AHAPScope.entry.badEntryCode) else { return }
     let members = Vocabulary.keys.fields(of: entry)
     // As almost all entries are.
-    if members.memberCount == 1, let event = members[.event], event.kind != .null {
-      return decodeEvent(event)
-    }
+    if members.memberCount == 1, let event = members[.event], event.kind != .null { return decodeEvent(event) }
     var event: JSONValue?
     var parameter: JSONValue?
     var curve: JSONValue?
@@ -133,8 +123,7 @@ struct PatternDecoder {
     } else {
       for member in entry.members { noteUnknownKey(member, in: .entry) }
       guard count > 1 else { return }
-      log.add(
-        .unknownEntry, at: entry, "an entry should hold one thing; the \(count) here are all read")
+      log.add(.unknownEntry, at: entry, "an entry should hold one thing; the \(count) here are all read")
     }
   }
 
@@ -146,11 +135,8 @@ struct PatternDecoder {
       return
     }
     log.add(
-      .unknownEntry, at: first, offset: first.keyOffset,
-      "an entry with \(key.quoted()) is ignored",
-      hint: Self.wrapper(of: entry).map {
-        "put its contents into an object: {\"\($0.rawValue)\": {…}}"
-      }
+      .unknownEntry, at: first, offset: first.keyOffset, "an entry with \(key.quoted()) is ignored",
+      hint: Self.wrapper(of: entry).map { "put its contents into an object: {\"\($0.rawValue)\": {…}}" }
         ?? AHAPScope.entry.hint(for: key))
   }
 
@@ -165,15 +151,12 @@ struct PatternDecoder {
   mutating func present(_ member: JSONValue) -> JSONValue? {
     guard member.kind == .null else { return member }
     log.add(
-      .nullValue, at: member, "\(member.key ?? "the value") is null and counts as absent",
-      hint: "leave the key out")
+      .nullValue, at: member, "\(member.key ?? "the value") is null and counts as absent", hint: "leave the key out")
     return nil
   }
 
   private mutating func decodeParameter(_ value: JSONValue) {
-    guard expect(.object, value, as: "Parameter", code: AHAPScope.parameter.badEntryCode) else {
-      return
-    }
+    guard expect(.object, value, as: "Parameter", code: AHAPScope.parameter.badEntryCode) else { return }
     let members = Vocabulary.keys.fields(of: value)
     noteUnknownKeys(of: value, members, in: .parameter)
     let amount = members[.parameterValue]
@@ -183,20 +166,15 @@ struct PatternDecoder {
     guard let name, let start, let amount, let number else { return }
     parameterValues.append(value.index)
     pattern.parameters.append(
-      DynamicParameter(
-        id: name, value: clamp(number, to: name.range, name.rawValue, at: amount), time: start))
+      DynamicParameter(id: name, value: clamp(number, to: name.range, name.rawValue, at: amount), time: start))
   }
 
   /// Whether a value is of a kind; an error where it is not.
-  mutating func expect(
-    _ kind: JSONValue.Kind, _ value: JSONValue, as name: String, code: Int
-  ) -> Bool {
+  mutating func expect(_ kind: JSONValue.Kind, _ value: JSONValue, as name: String, code: Int) -> Bool {
     if value.kind == kind { return true }
     log.add(
       .wrongType, at: value, "\(name) must be \(kind.noun), not \(value.kind.noun)",
-      hint: kind == .number && value.string.flatMap(Double.init) != nil
-        ? "write it without quotes" : nil,
-      code: code)
+      hint: kind == .number && value.string.flatMap(Double.init) != nil ? "write it without quotes" : nil, code: code)
     return false
   }
 
@@ -214,22 +192,18 @@ struct PatternDecoder {
     log.add(
       .wrongType, at: value,
       "\(name) must be true or false, not "
-        + (value.kind == .number ? String(decoding: value.lexeme, as: UTF8.self) : value.kind.noun),
-      code: code)
+        + (value.kind == .number ? String(decoding: value.lexeme, as: UTF8.self) : value.kind.noun), code: code)
     return nil
   }
 
   /// A value moved to the nearest bound of a range.
-  mutating func clamp(
-    _ number: Double, to range: ClosedRange<Float>, _ name: String, at value: JSONValue
-  ) -> Float {
+  mutating func clamp(_ number: Double, to range: ClosedRange<Float>, _ name: String, at value: JSONValue) -> Float {
     let nearest = min(max(number, Double(range.lowerBound)), Double(range.upperBound))
     if nearest != number {
       let isPercent = number >= 2 && number <= 100
       log.add(
         .outOfRange, at: value,
-        "\(name) is \(number), outside \(range.lowerBound) to \(range.upperBound); "
-          + "\(nearest) is used",
+        "\(name) is \(number), outside \(range.lowerBound) to \(range.upperBound); " + "\(nearest) is used",
         hint: isPercent ? "values are not percent: write \(number / 100)" : nil)
     }
     return Float(nearest)
@@ -257,41 +231,32 @@ struct PatternDecoder {
   }
 
   /// The value of a parameter or control point, which must be there.
-  mutating func parameterValue(
-    _ value: JSONValue?, of owner: JSONValue, scope: AHAPScope
-  ) -> Double? {
+  mutating func parameterValue(_ value: JSONValue?, of owner: JSONValue, scope: AHAPScope) -> Double? {
     guard let value = require(value, .parameterValue, of: owner, scope: scope) else { return nil }
     return number(of: value, as: "ParameterValue", code: scope.badEntryCode)
   }
 
   /// The control that a parameter or curve moves.
-  mutating func dynamicParameter(
-    _ id: JSONValue?, of owner: JSONValue, scope: AHAPScope
-  ) -> DynamicParameterID? {
+  mutating func dynamicParameter(_ id: JSONValue?, of owner: JSONValue, scope: AHAPScope) -> DynamicParameterID? {
     name(
-      id, .parameterID, of: owner, scope: scope, in: Vocabulary.dynamicParameters,
-      otherwise: .unknownParameter, "dynamic parameter", code: CoreHapticsCode.invalidParameterType)
+      id, .parameterID, of: owner, scope: scope, in: Vocabulary.dynamicParameters, otherwise: .unknownParameter,
+      "dynamic parameter", code: CoreHapticsCode.invalidParameterType)
   }
 
   /// A name out of a closed list, which must be there.
   mutating func name<Name>(
-    _ value: JSONValue?, _ key: AHAPKey, of owner: JSONValue, scope: AHAPScope,
-    in names: AHAPNames<Name>, otherwise rule: Rule, _ noun: String, code: Int
+    _ value: JSONValue?, _ key: AHAPKey, of owner: JSONValue, scope: AHAPScope, in names: AHAPNames<Name>,
+    otherwise rule: Rule, _ noun: String, code: Int
   ) -> Name? {
     guard let value = require(value, key, of: owner, scope: scope) else { return nil }
     if let name = names.name(ofString: value) { return name }
-    guard expect(.string, value, as: key.rawValue, code: code), let text = value.string else {
-      return nil
-    }
-    log.add(
-      rule, at: value, "unknown \(noun) \(text.quoted())", hint: names.hint(for: text), code: code)
+    guard expect(.string, value, as: key.rawValue, code: code), let text = value.string else { return nil }
+    log.add(rule, at: value, "unknown \(noun) \(text.quoted())", hint: names.hint(for: text), code: code)
     return nil
   }
 
   /// A value that must be there; an error where it is not.
-  mutating func require(
-    _ value: JSONValue?, _ key: AHAPKey, of owner: JSONValue, scope: AHAPScope
-  ) -> JSONValue? {
+  mutating func require(_ value: JSONValue?, _ key: AHAPKey, of owner: JSONValue, scope: AHAPScope) -> JSONValue? {
     if value == nil {
       log.add(
         .missingKey, at: owner, "\(scope.name) must have the key \"\(key.rawValue)\"",
@@ -310,9 +275,7 @@ struct PatternDecoder {
   }
 
   /// Notes the keys that an object cannot have.
-  mutating func noteUnknownKeys(
-    of value: JSONValue, _ members: borrowing JSONFields, in scope: AHAPScope
-  ) {
+  mutating func noteUnknownKeys(of value: JSONValue, _ members: borrowing JSONFields, in scope: AHAPScope) {
     if members.areDistinct(among: scope.keyBits) { return }
     for member in value.members { noteUnknownKey(member, in: scope) }
   }
@@ -323,23 +286,21 @@ struct PatternDecoder {
     guard let key = member.key else { return }
     switch (scope, key) {
     case (.event, "Name"): return
-    case (.event, "Duration"), (.eventParameter, "Value"), (.parameter, "Value"),
-      (.controlPoint, "Value"):
+    case (.event, "Duration"), (.eventParameter, "Value"), (.parameter, "Value"), (.controlPoint, "Value"):
       log.add(
-        .durationKey, at: member, offset: member.keyOffset,
-        "the key \(key.quoted()) is ignored", hint: scope.hint(for: key))
+        .durationKey, at: member, offset: member.keyOffset, "the key \(key.quoted()) is ignored",
+        hint: scope.hint(for: key))
     default:
       log.add(
-        .unknownKey, at: member, offset: member.keyOffset,
-        "unknown key \(key.quoted()) is ignored", hint: scope.hint(for: key))
+        .unknownKey, at: member, offset: member.keyOffset, "unknown key \(key.quoted()) is ignored",
+        hint: scope.hint(for: key))
     }
   }
 
   /// Checks what the text as a whole has or lacks.
   mutating func checkText() {
     log.addDeviations(
-      of: json, byteOrderMark: .byteOrderMark, trailingComma: .trailingComma,
-      duplicateKey: .duplicateKey)
+      of: json, byteOrderMark: .byteOrderMark, trailingComma: .trailingComma, duplicateKey: .duplicateKey)
     if let longTime, hasWholeTimes, let number = longTime.number {
       log.add(
         .timeUnit, at: longTime, "\(longTime.key ?? "Time") is \(number) s; times are in seconds",
@@ -348,9 +309,7 @@ struct PatternDecoder {
     let root = json.root
     guard root.kind == .object else { return }
     if root["Version"] == nil {
-      log.add(
-        .missingVersion, at: root, "missing key \"Version\"",
-        hint: "add \"Version\": 1.0")
+      log.add(.missingVersion, at: root, "missing key \"Version\"", hint: "add \"Version\": 1.0")
     }
     if let metadata, metadata.kind != .object {
       log.add(
@@ -362,12 +321,8 @@ struct PatternDecoder {
 
 extension AHAPScope {
   /// The key of this scope that was probably meant by another, or nothing.
-  func nearest(to text: String) -> AHAPKey? {
-    JSONNames(keys.map(\.rawValue)).nearest(to: text).flatMap(AHAPKey.init)
-  }
+  func nearest(to text: String) -> AHAPKey? { JSONNames(keys.map(\.rawValue)).nearest(to: text).flatMap(AHAPKey.init) }
 
   /// The key of this scope that was probably meant by another, as a hint.
-  func hint(for text: String) -> String? {
-    nearest(to: text).map { "did you mean \"\($0.rawValue)\"?" }
-  }
+  func hint(for text: String) -> String? { nearest(to: text).map { "did you mean \"\($0.rawValue)\"?" } }
 }

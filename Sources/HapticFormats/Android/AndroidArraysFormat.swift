@@ -32,9 +32,7 @@ public struct AndroidArraysFormat: HapticFormat {
   /// Reads a file and checks it against every rule.
   public func examine(_ file: SourceFile, options: ReadingOptions) -> Examination {
     let json: JSONDocument
-    do {
-      json = try JSONDocument(text: file.bytes, name: file.name)
-    } catch {
+    do { json = try JSONDocument(text: file.bytes, name: file.name) } catch {
       return Examination(InputError(error, rule: .arraysSyntax))
     }
     var decoder = ArraysDecoder(json)
@@ -43,27 +41,20 @@ public struct AndroidArraysFormat: HapticFormat {
     let made = isReadable ? VibrationComposition(effect, options: options) : nil
     return Examination(
       composition: made?.composition, findings: decoder.log.findings(in: json, for: options),
-      errorCount: decoder.log.errorCount,
-      losses: options.wantsFindings ? made?.losses.finish() ?? [] : [],
+      errorCount: decoder.log.errorCount, losses: options.wantsFindings ? made?.losses.finish() ?? [] : [],
       places: WholeDocument(json: json))
   }
 
   /// Writes the levels of a composition.
-  public func write(_ composition: HapticComposition, options: WritingOptions) throws(InputError)
-    -> Writing?
-  {
+  public func write(_ composition: HapticComposition, options: WritingOptions) throws(InputError) -> Writing? {
     try composition.checkFinite(.arraysValue)
-    let steps = VibrationSteps(
-      composition, options: options, isContinuous: options.dialect == "studio")
+    let steps = VibrationSteps(composition, options: options, isContinuous: options.dialect == "studio")
     var losses = steps.losses
     losses.dropWords(of: composition)
     var writer = JSONWriter()
     writer.object { file in
-      file.array("timings", layout: .line) { array in
-        for step in steps.steps { array.element(step.duration) }
-      }
-      file.array("amplitudes", layout: .line) { array in
-        for step in steps.steps { array.element(step.amplitude ?? -1) }
+      file.array("timings", layout: .line) { array in for step in steps.steps { array.element(step.duration) } }
+      file.array("amplitudes", layout: .line) { array in for step in steps.steps { array.element(step.amplitude ?? -1) }
       }
       if let repeatIndex = steps.repeatIndex { file.member("repeat", repeatIndex) }
     }
@@ -83,9 +74,7 @@ private struct ArraysDecoder {
   let json: JSONDocument
   var log = FindingLog()
 
-  init(_ json: JSONDocument) {
-    self.json = json
-  }
+  init(_ json: JSONDocument) { self.json = json }
 
   /// The levels; nil where the text has none.
   mutating func decode() -> VibrationEffect? {
@@ -97,13 +86,11 @@ private struct ArraysDecoder {
     guard let durations = numbers(timings, "timings", 0...Int32.max) else { return nil }
     var steps: [VibrationEffect.Step] = []
     if let amplitudes = root["amplitudes"] {
-      guard
-        let levels = numbers(amplitudes, "amplitudes", -1...Int32(VibrationEffect.fullAmplitude))
-      else { return nil }
+      guard let levels = numbers(amplitudes, "amplitudes", -1...Int32(VibrationEffect.fullAmplitude)) else {
+        return nil
+      }
       if levels.count != durations.count {
-        log.add(
-          .arraysCount, at: amplitudes,
-          "there are \(durations.count) timings and \(levels.count) amplitudes")
+        log.add(.arraysCount, at: amplitudes, "there are \(durations.count) timings and \(levels.count) amplitudes")
       }
       steps.reserveCapacity(durations.count)
       for (duration, level) in zip(durations, levels) {
@@ -122,18 +109,14 @@ private struct ArraysDecoder {
 
   private mutating func repeatIndex(_ value: JSONValue?, count: Int) -> Int? {
     guard let value else { return nil }
-    guard let number = value.number, let index = Int(exactly: number), (-1..<count).contains(index)
-    else {
-      log.add(
-        .arraysRepeat, at: value, "repeat must be the index of one of \(count) timings, or -1")
+    guard let number = value.number, let index = Int(exactly: number), (-1..<count).contains(index) else {
+      log.add(.arraysRepeat, at: value, "repeat must be the index of one of \(count) timings, or -1")
       return nil
     }
     return index < 0 ? nil : index
   }
 
-  private mutating func numbers(
-    _ value: JSONValue, _ name: String, _ range: ClosedRange<Int32>
-  ) -> [Int32]? {
+  private mutating func numbers(_ value: JSONValue, _ name: String, _ range: ClosedRange<Int32>) -> [Int32]? {
     guard value.kind == .array else {
       log.add(.arraysStructure, at: value, "\(name) must be an array, not \(value.kind.noun)")
       return nil

@@ -33,38 +33,27 @@ public struct AndroidXMLFormat: HapticFormat {
   /// Certain for a text with a root of vibration XML, possible for other XML.
   public func recognize(_ bytes: Span<UInt8>) -> Recognition {
     guard let root = XMLOutline.root(of: bytes) else { return .no }
-    let isOwn = [VibrationName.vibrationEffect, .vibration, .vibrationSelect].contains {
-      $0.text == root
-    }
+    let isOwn = [VibrationName.vibrationEffect, .vibration, .vibrationSelect].contains { $0.text == root }
     return isOwn ? .certain : .possible
   }
 
   /// Reads a file and checks it against every rule of Android's parser.
   public func examine(_ file: SourceFile, options: ReadingOptions) -> Examination {
     let tree: XMLTree
-    do throws(InputError) {
-      tree = try Self.tree(of: file)
-    } catch {
-      return Examination(error)
-    }
+    do throws(InputError) { tree = try Self.tree(of: file) } catch { return Examination(error) }
     var decoder = VibrationDecoder(tree)
     decoder.decode()
     let places = XMLPlaces(tree: tree, name: file.name, main: decoder.firstEffect)
     let isReadable = decoder.log.errorCount == 0
-    let made =
-      isReadable ? VibrationComposition(decoder.effects.first, options: options) : nil
+    let made = isReadable ? VibrationComposition(decoder.effects.first, options: options) : nil
     return Examination(
-      composition: made?.composition,
-      findings: decoder.log.findings(for: options) { places.place(of: $0, at: $1) },
-      errorCount: decoder.log.errorCount,
-      losses: options.wantsFindings ? made?.losses.finish() ?? [] : [],
+      composition: made?.composition, findings: decoder.log.findings(for: options) { places.place(of: $0, at: $1) },
+      errorCount: decoder.log.errorCount, losses: options.wantsFindings ? made?.losses.finish() ?? [] : [],
       places: places)
   }
 
   /// Writes a composition as one effect, in whole milliseconds.
-  public func write(_ composition: HapticComposition, options: WritingOptions) throws(InputError)
-    -> Writing?
-  {
+  public func write(_ composition: HapticComposition, options: WritingOptions) throws(InputError) -> Writing? {
     try composition.checkFinite(.androidValue)
     let effect: VibrationEffect
     var losses: LossLog
@@ -92,17 +81,12 @@ public struct AndroidXMLFormat: HapticFormat {
     VibrationWriter.text(try Self.tree(of: file, keepsComments: true))
   }
 
-  private static func tree(
-    of file: SourceFile, keepsComments: Bool = false
-  ) throws(InputError) -> XMLTree {
-    do {
-      return try XMLTree(file.bytes, names: VibrationName.texts, keepsComments: keepsComments)
-    } catch {
+  private static func tree(of file: SourceFile, keepsComments: Bool = false) throws(InputError) -> XMLTree {
+    do { return try XMLTree(file.bytes, names: VibrationName.texts, keepsComments: keepsComments) } catch {
       throw InputError(
         Finding(
-          .androidSyntax,
-          place: LineIndex().place(of: error.offset, in: file.bytes, name: file.name),
-          error.message, suggestion: error.suggestion))
+          .androidSyntax, place: LineIndex().place(of: error.offset, in: file.bytes, name: file.name), error.message,
+          suggestion: error.suggestion))
     }
   }
 }
@@ -125,17 +109,14 @@ private struct XMLPlaces: SourcePlaces {
     lines.place(of: offset, in: tree.text, name: name, path: tree.path(to: element))
   }
 
-  func place(of element: CompositionElement) -> SourcePlace {
-    place(of: main, at: tree.elements[main].offset)
-  }
+  func place(of element: CompositionElement) -> SourcePlace { place(of: main, at: tree.elements[main].offset) }
 }
 
 /// The name of the root of an XML text, found by a quick look.
 enum XMLOutline {
   /// The name of the first element, empty where there is none; nil where the text is not XML.
   static func root(of text: Span<UInt8>) -> String? {
-    var position =
-      text.count >= 3 && text[0] == 0xEF && text[1] == 0xBB && text[2] == 0xBF ? 3 : 0
+    var position = text.count >= 3 && text[0] == 0xEF && text[1] == 0xBB && text[2] == 0xBF ? 3 : 0
     while true {
       while position < text.count, XMLTree.isSpace(text[position]) { position += 1 }
       guard position + 1 < text.count, text[position] == UInt8(ascii: "<") else {
@@ -154,13 +135,11 @@ enum XMLOutline {
         return String(decoding: name, as: UTF8.self)
       }
       let isComment =
-        position + 3 < text.count && text[position + 2] == UInt8(ascii: "-")
-        && text[position + 3] == UInt8(ascii: "-")
+        position + 3 < text.count && text[position + 2] == UInt8(ascii: "-") && text[position + 3] == UInt8(ascii: "-")
       position += 2
       while position < text.count,
         text[position] != UInt8(ascii: ">")
-          || (isComment
-            && !(text[position - 1] == UInt8(ascii: "-") && text[position - 2] == UInt8(ascii: "-")))
+          || (isComment && !(text[position - 1] == UInt8(ascii: "-") && text[position - 2] == UInt8(ascii: "-")))
       { position += 1 }
       position += 1
     }

@@ -33,52 +33,37 @@ public struct VibrateFormat: HapticFormat {
     do {
       let text = isArray ? file.bytes : [UInt8(ascii: "[")] + file.bytes + [UInt8(ascii: "]")]
       json = try JSONDocument(text: text, name: file.name)
-    } catch {
-      return Examination(InputError(error, rule: .vibrateSyntax))
-    }
+    } catch { return Examination(InputError(error, rule: .vibrateSyntax)) }
     var log = FindingLog()
     var steps: [VibrationEffect.Step] = []
     var excess: JSONValue?
     for value in json.root.elements {
       if let number = value.number, number >= 0 {
         let duration = Int(min(number, FrameConversion.longest * 1000))
-        if duration > Self.limits.duration || steps.count == Self.limits.count {
-          excess = excess ?? value
-        }
-        steps.append(
-          .init(
-            duration: duration,
-            amplitude: steps.count % 2 == 0 ? VibrationEffect.fullAmplitude : 0))
+        if duration > Self.limits.duration || steps.count == Self.limits.count { excess = excess ?? value }
+        steps.append(.init(duration: duration, amplitude: steps.count % 2 == 0 ? VibrationEffect.fullAmplitude : 0))
       } else {
         log.add(.vibrateValue, at: value, "a duration must be a number of at least 0")
       }
     }
     if let excess {
       log.add(
-        .vibrateCount, at: excess,
-        "Chromium plays \(Self.limits.count) durations of at most \(Self.limits.duration) ms")
+        .vibrateCount, at: excess, "Chromium plays \(Self.limits.count) durations of at most \(Self.limits.duration) ms"
+      )
     }
-    let made =
-      log.errorCount == 0
-      ? VibrationComposition(.waveform(steps, repeatIndex: nil), options: options) : nil
+    let made = log.errorCount == 0 ? VibrationComposition(.waveform(steps, repeatIndex: nil), options: options) : nil
     return Examination(
-      composition: made?.composition, findings: log.findings(in: json, for: options),
-      errorCount: log.errorCount,
-      losses: options.wantsFindings ? made?.losses.finish() ?? [] : [],
-      places: WholeDocument(json: json))
+      composition: made?.composition, findings: log.findings(in: json, for: options), errorCount: log.errorCount,
+      losses: options.wantsFindings ? made?.losses.finish() ?? [] : [], places: WholeDocument(json: json))
   }
 
   /// Writes when a composition vibrates, whatever its level is.
-  public func write(_ composition: HapticComposition, options: WritingOptions) throws(InputError)
-    -> Writing?
-  {
+  public func write(_ composition: HapticComposition, options: WritingOptions) throws(InputError) -> Writing? {
     try composition.checkFinite(.vibrateValue)
     var losses = LossLog()
     let played = composition.unrolled(passes: options.loops, losses: &losses)
     let steps = VibrationSteps(played, options: options, isContinuous: false)
-    for loss in steps.losses.finish() {
-      losses.add(loss.kind, loss.element, loss.message, size: loss.size)
-    }
+    for loss in steps.losses.finish() { losses.add(loss.kind, loss.element, loss.message, size: loss.size) }
     if steps.steps.contains(where: { 1..<VibrationEffect.fullAmplitude ~= $0.amplitude ?? 0 }) {
       losses.add(.dropped, .composition, "levels cannot be written: all vibration is of one")
     }
@@ -94,17 +79,13 @@ public struct VibrateFormat: HapticFormat {
       }
     }
     if durations.count % 2 == 0 { durations = durations.dropLast() }
-    if durations.count > Self.limits.count
-      || durations.contains(where: { $0 > Self.limits.duration })
-    {
+    if durations.count > Self.limits.count || durations.contains(where: { $0 > Self.limits.duration }) {
       losses.add(
         .approximated, .composition,
         "Chromium plays \(Self.limits.count) durations of at most \(Self.limits.duration) ms")
     }
     var writer = JSONWriter(layout: .line)
-    writer.array { array in
-      for duration in durations { array.element(duration) }
-    }
+    writer.array { array in for duration in durations { array.element(duration) } }
     return Writing([Writing.File(writer.finish())], losses: losses.finish())
   }
 }

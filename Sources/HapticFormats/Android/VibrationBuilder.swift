@@ -30,9 +30,7 @@ struct VibrationBuilder {
   /// A basic envelope, one that repeats where the composition has a loop.
   mutating func basicEnvelope() -> VibrationEffect {
     let points = merged(.intensity)
-    return looped(points) { builder, points, start, end in
-      builder.basicEnvelope(points, from: start, to: end)
-    }
+    return looped(points) { builder, points, start, end in builder.basicEnvelope(points, from: start, to: end) }
   }
 
   /// A waveform envelope, one that repeats where the composition has a loop.
@@ -43,14 +41,12 @@ struct VibrationBuilder {
     func append(_ point: EnvelopePoint) {
       points.append(
         EnvelopePoint(
-          time: point.time, level: point.level,
-          sharpness: scale.hertz(ofSharpness: point.sharpness) / scale.high))
+          time: point.time, level: point.level, sharpness: scale.hertz(ofSharpness: point.sharpness) / scale.high))
     }
     for point in merged(.amplitude) {
       if let last = points.last, last.time < point.time {
         let from = EnvelopePoint(
-          time: last.time, level: last.level,
-          sharpness: scale.sharpness(ofHertz: last.sharpness * scale.high))
+          time: last.time, level: last.level, sharpness: scale.sharpness(ofHertz: last.sharpness * scale.high))
         let count = Int((abs(point.sharpness - from.sharpness) * Self.toneSteps).rounded(.up))
         for step in 1..<max(count, 1) {
           let time = from.time + (point.time - from.time) * Double(step) / Double(count)
@@ -85,12 +81,10 @@ struct VibrationBuilder {
     for point in points {
       run.append(point)
       guard anchors.contains(Int((point.time * 1e6).rounded())) else { continue }
-      kept += PointReduction(run, tolerance: Self.straightness).points.dropFirst(
-        kept.isEmpty ? 0 : 1)
+      kept += PointReduction(run, tolerance: Self.straightness).points.dropFirst(kept.isEmpty ? 0 : 1)
       run = [point]
     }
-    return kept
-      + PointReduction(run, tolerance: Self.straightness).points.dropFirst(kept.isEmpty ? 0 : 1)
+    return kept + PointReduction(run, tolerance: Self.straightness).points.dropFirst(kept.isEmpty ? 0 : 1)
   }
 
   /// Everything as one line of levels and sharpness.
@@ -105,24 +99,20 @@ struct VibrationBuilder {
       return EventEnvelope(
         event: envelope.event, kind: .hapticContinuous,
         points: zip(times, [0, point.level, 0]).map { time, level in
-          EnvelopePoint(
-            time: point.time + Double(time) / 1000, level: level, sharpness: point.sharpness)
+          EnvelopePoint(time: point.time + Double(time) / 1000, level: level, sharpness: point.sharpness)
         })
     }
     if pulses > 0 {
       losses.add(
         .approximated, .composition,
-        "transients are written as pulses of \(Self.pulse.rise) ms rise and \(Self.pulse.fall) ms "
-          + "fall", size: Double(pulses))
+        "transients are written as pulses of \(Self.pulse.rise) ms rise and \(Self.pulse.fall) ms " + "fall",
+        size: Double(pulses))
     }
     let merged = MergedEnvelope(envelopes, sampler: sampler)
     for event in merged.overlapping.sorted() {
-      losses.add(
-        .approximated, .event(event), "events that sound together are merged into one envelope")
+      losses.add(.approximated, .event(event), "events that sound together are merged into one envelope")
     }
-    for event in merged.dropped {
-      losses.add(.dropped, .event(event), "too many events sound at once")
-    }
+    for event in merged.dropped { losses.add(.dropped, .event(event), "too many events sound at once") }
     return Self.exact(merged.points)
   }
 
@@ -139,8 +129,7 @@ struct VibrationBuilder {
   }
 
   private mutating func looped(
-    _ points: [EnvelopePoint],
-    _ make: (inout VibrationBuilder, [EnvelopePoint], Int, Int?) -> VibrationEffect
+    _ points: [EnvelopePoint], _ make: (inout VibrationBuilder, [EnvelopePoint], Int, Int?) -> VibrationEffect
   ) -> VibrationEffect {
     defer { noteTimes() }
     guard let loop = composition.loop else { return make(&self, points, 0, nil) }
@@ -155,9 +144,7 @@ struct VibrationBuilder {
   }
 
   /// The part of a line between two times; jumps at its ends are outside.
-  private static func part(
-    of points: [EnvelopePoint], from start: Double, to end: Double
-  ) -> [EnvelopePoint] {
+  private static func part(of points: [EnvelopePoint], from start: Double, to end: Double) -> [EnvelopePoint] {
     var part: [EnvelopePoint] = []
     for (index, point) in points.enumerated() {
       if point.time < start {
@@ -165,9 +152,7 @@ struct VibrationBuilder {
           part.append(.between(point, points[index + 1], at: start))
         }
       } else if point.time > end {
-        if index > 0, points[index - 1].time < end {
-          part.append(.between(points[index - 1], point, at: end))
-        }
+        if index > 0, points[index - 1].time < end { part.append(.between(points[index - 1], point, at: end)) }
         break
       } else if point.time == end, let last = part.last, last.time == end {
         continue
@@ -186,21 +171,19 @@ struct VibrationBuilder {
   }
 
   private mutating func noteRamp() {
-    losses.add(
-      .approximated, .composition, "jumps are written as ramps, in milliseconds", size: 1)
+    losses.add(.approximated, .composition, "jumps are written as ramps, in milliseconds", size: 1)
   }
 
   private mutating func noteTimes() {
     guard timeError > Self.exactness else { return }
-    losses.add(
-      .approximated, .composition, "times are rounded to milliseconds", size: timeError * 1000)
+    losses.add(.approximated, .composition, "times are rounded to milliseconds", size: timeError * 1000)
   }
 
   /// The ends of lines of whole milliseconds from level 0 at a time on, back to level 0, with the
   /// sharpness at the start.
-  private mutating func lines(
-    _ points: [EnvelopePoint], from start: Int, to end: Int?
-  ) -> (sharpness: Double, ends: [(point: EnvelopePoint, duration: Int)]) {
+  private mutating func lines(_ points: [EnvelopePoint], from start: Int, to end: Int?) -> (
+    sharpness: Double, ends: [(point: EnvelopePoint, duration: Int)]
+  ) {
     var ends: [(point: EnvelopePoint, duration: Int)] = []
     var time = start
     for (index, point) in points.enumerated() {
@@ -235,25 +218,19 @@ struct VibrationBuilder {
     return (points.first?.sharpness ?? ends[0].point.sharpness, ends)
   }
 
-  private mutating func basicEnvelope(
-    _ points: [EnvelopePoint], from start: Int, to end: Int?
-  ) -> VibrationEffect {
+  private mutating func basicEnvelope(_ points: [EnvelopePoint], from start: Int, to end: Int?) -> VibrationEffect {
     let (sharpness, ends) = lines(points, from: start, to: end)
     // Basic envelopes end in silence, others where they are.
     if points.last.map({ $0.level != 0 }) ?? false { noteRamp() }
     let initial = Float(sharpness)
     let lines = ends.map { end in
       VibrationEffect.BasicPoint(
-        intensity: Float(end.point.level), sharpness: Float(end.point.sharpness),
-        duration: end.duration)
+        intensity: Float(end.point.level), sharpness: Float(end.point.sharpness), duration: end.duration)
     }
-    return .basicEnvelope(
-      initialSharpness: lines.first?.sharpness == initial ? nil : initial, lines)
+    return .basicEnvelope(initialSharpness: lines.first?.sharpness == initial ? nil : initial, lines)
   }
 
-  private mutating func waveformEnvelope(
-    _ points: [EnvelopePoint], from start: Int, to end: Int?
-  ) -> VibrationEffect {
+  private mutating func waveformEnvelope(_ points: [EnvelopePoint], from start: Int, to end: Int?) -> VibrationEffect {
     let (frequency, ends) = lines(points, from: start, to: end)
     func hertz(_ share: Double) -> Float {
       let hertz = max(share, 0) * SharpnessScale.phone.high
@@ -261,8 +238,7 @@ struct VibrationBuilder {
     }
     let lines = ends.map { end in
       VibrationEffect.WaveformPoint(
-        amplitude: Float(end.point.level), hertz: max(hertz(end.point.sharpness), 0.001),
-        duration: end.duration)
+        amplitude: Float(end.point.level), hertz: max(hertz(end.point.sharpness), 0.001), duration: end.duration)
     }
     let initial = max(hertz(frequency), 0.001)
     return .waveformEnvelope(initialHertz: lines.first?.hertz == initial ? nil : initial, lines)
@@ -277,28 +253,24 @@ struct VibrationBuilder {
     var end = 0
     for envelope in EnvelopeSampler(.intensity).envelopes(of: composition) {
       guard envelope.kind == .hapticTransient else {
-        losses.add(
-          .dropped, .event(envelope.event), "only transients can be written as primitives")
+        losses.add(.dropped, .event(envelope.event), "only transients can be written as primitives")
         continue
       }
       let point = envelope.points[0]
-      let nearest = VibrationPrimitives.nearest(
-        intensity: point.level, sharpness: point.sharpness)
+      let nearest = VibrationPrimitives.nearest(intensity: point.level, sharpness: point.sharpness)
       losses.add(
-        .approximated, .event(envelope.event),
-        "a transient becomes the nearest primitive, a recording of the device", size: nearest.error)
+        .approximated, .event(envelope.event), "a transient becomes the nearest primitive, a recording of the device",
+        size: nearest.error)
       let start = milliseconds(point.time)
       let isFromStart = start < end
       primitives.append(
         .init(
-          name: nearest.primitive, scale: nearest.scale,
-          delay: start - (isFromStart ? previous : end), isFromStart: isFromStart))
+          name: nearest.primitive, scale: nearest.scale, delay: start - (isFromStart ? previous : end),
+          isFromStart: isFromStart))
       previous = start
       end = start + VibrationPrimitives.shape(of: nearest.primitive).length
     }
-    if composition.loop != nil {
-      losses.add(.dropped, .composition, "loop points cannot be written with primitives")
-    }
+    if composition.loop != nil { losses.add(.dropped, .composition, "loop points cannot be written with primitives") }
     noteTimes()
     // Android refuses an effect without entries: the weakest that cannot be felt stands for none.
     return .primitives(primitives.isEmpty ? [.init(name: .tick, scale: 0)] : primitives)

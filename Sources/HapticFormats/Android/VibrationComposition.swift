@@ -41,13 +41,9 @@ struct VibrationComposition {
     hasTones = effect?.hasTones ?? false
     if let effect { add(effect) }
     let (layers, references) = builder.build()
-    for loss in eventLosses {
-      losses.add(.approximated, .event(references[loss.event]), loss.message, size: loss.size)
-    }
+    for loss in eventLosses { losses.add(.approximated, .event(references[loss.event]), loss.message, size: loss.size) }
     if loop == nil, time > end {
-      losses.add(
-        .dropped, .composition, "silence at the end, in milliseconds, is left out",
-        size: Double(time - end))
+      losses.add(.dropped, .composition, "silence at the end, in milliseconds, is left out", size: Double(time - end))
     }
     composition = HapticComposition(layers: layers, loop: loop)
   }
@@ -84,18 +80,14 @@ struct VibrationComposition {
     end = max(end, time)
   }
 
-  private mutating func add(
-    _ shape: VibrationPrimitives.Shape, scale: Float, _ name: String
-  ) {
+  private mutating func add(_ shape: VibrationPrimitives.Shape, scale: Float, _ name: String) {
     let message = wantsLosses ? "\(name) is a recording of the device; it is approximated" : ""
     for transient in shape.transients {
       let start = time + transient.delay
       let index = builder.add(
         HapticEvent(
           kind: .hapticTransient, time: Double(start) / 1000,
-          parameters: [
-            .hapticIntensity: transient.intensity * scale, .hapticSharpness: transient.sharpness,
-          ]))
+          parameters: [.hapticIntensity: transient.intensity * scale, .hapticSharpness: transient.sharpness]))
       if wantsLosses { eventLosses.append((index, message, nil)) }
       end = max(end, start + Self.transientLength)
     }
@@ -110,9 +102,7 @@ struct VibrationComposition {
 
   private mutating func add(_ steps: [VibrationEffect.Step], _ repeatIndex: Int?) {
     if steps.contains(where: { $0.amplitude == nil && $0.duration > 0 }) {
-      losses.add(
-        .approximated, .composition, "the default amplitude is the device's; full amplitude is read"
-      )
+      losses.add(.approximated, .composition, "the default amplitude is the device's; full amplitude is read")
     }
     var run: Points = []
     var length = 0
@@ -136,9 +126,7 @@ struct VibrationComposition {
       run.append(Self.point(length, intensity))
     }
     flush(&run, &length)
-    if let loopStart {
-      loop = .init(start: Double(loopStart) / 1000, end: Double(time) / 1000)
-    }
+    if let loopStart { loop = .init(start: Double(loopStart) / 1000, end: Double(time) / 1000) }
   }
 
   /// Adds levels that follow each other without silence as one event: each has a point at its start and one
@@ -198,8 +186,7 @@ struct VibrationComposition {
         let share = Double(step) / Double(count)
         tones.append(
           .init(
-            time: (Double(place) + Double(point.duration) * share) / 1000,
-            value: tone(hertz + (next - hertz) * share)))
+            time: (Double(place) + Double(point.duration) * share) / 1000, value: tone(hertz + (next - hertz) * share)))
       }
       hertz = next
       place += point.duration
@@ -211,9 +198,8 @@ struct VibrationComposition {
     if excess > 0 {
       eventLosses.append(
         (
-          index,
-          "frequencies outside \(Int(scale.low)) to \(Int(scale.high)) Hz become the nearest "
-            + "sharpness", excess
+          index, "frequencies outside \(Int(scale.low)) to \(Int(scale.high)) Hz become the nearest " + "sharpness",
+          excess
         ))
     }
     time += place
@@ -223,8 +209,7 @@ struct VibrationComposition {
     .init(time: Double(milliseconds) / 1000, value: value)
   }
 
-  @discardableResult
-  private mutating func add(
+  @discardableResult private mutating func add(
     duration: Int, intensity: Float, sharpness: Float?, gains: Points, tones: Points = [],
     interpolation: ParameterCurve.Interpolation = .linear
   ) -> Int {
@@ -232,21 +217,16 @@ struct VibrationComposition {
     var parameters: EventParameters = [.hapticIntensity: intensity]
     parameters[.hapticSharpness] = sharpness
     var curves = [
-      ParameterCurve(
-        id: .hapticIntensityControl, time: start, controlPoints: gains,
-        interpolation: interpolation)
+      ParameterCurve(id: .hapticIntensityControl, time: start, controlPoints: gains, interpolation: interpolation)
     ]
     if !tones.isEmpty || hasTones {
       curves.append(
         ParameterCurve(
-          id: .hapticSharpnessControl, time: start,
-          controlPoints: tones.isEmpty ? [Self.point(0, 0)] : tones))
+          id: .hapticSharpnessControl, time: start, controlPoints: tones.isEmpty ? [Self.point(0, 0)] : tones))
     }
     end = max(end, time + duration)
     return builder.add(
-      HapticEvent(
-        kind: .hapticContinuous, time: start, duration: Double(duration) / 1000,
-        parameters: parameters),
+      HapticEvent(kind: .hapticContinuous, time: start, duration: Double(duration) / 1000, parameters: parameters),
       curves: curves, until: Double(time + duration) / 1000)
   }
 }
@@ -256,8 +236,7 @@ extension VibrationEffect {
   fileprivate var hasTones: Bool {
     switch self {
     case .basicEnvelope, .waveformEnvelope: true
-    case .repeating(let preamble, let repeating):
-      (preamble?.hasTones ?? false) || repeating.hasTones
+    case .repeating(let preamble, let repeating): (preamble?.hasTones ?? false) || repeating.hasTones
     case .predefined, .primitives, .waveform: false
     }
   }

@@ -3,9 +3,7 @@ internal import JSONText
 
 extension VibrationDecoder {
   /// The name of an element, where it is one of vibration XML.
-  func name(_ element: Int) -> VibrationName? {
-    VibrationName(rawValue: tree.elements[element].name)
-  }
+  func name(_ element: Int) -> VibrationName? { VibrationName(rawValue: tree.elements[element].name) }
 
   /// The elements in an element, without comments.
   func children(of element: Int) -> [Int] {
@@ -13,11 +11,8 @@ extension VibrationDecoder {
   }
 
   /// Adds a finding about an element.
-  mutating func add(
-    _ rule: Rule, at element: Int, _ message: @autoclosure () -> String, hint: String? = nil
-  ) {
-    log.add(
-      rule, value: element, offset: tree.elements[element].offset, message(), hint: hint)
+  mutating func add(_ rule: Rule, at element: Int, _ message: @autoclosure () -> String, hint: String? = nil) {
+    log.add(rule, value: element, offset: tree.elements[element].offset, message(), hint: hint)
   }
 
   /// Whether an element has a name; an error where it has another.
@@ -35,8 +30,7 @@ extension VibrationDecoder {
       return add(.androidVendorEffect, at: element, "a vendor effect cannot be read")
     }
     add(
-      .androidElement, at: element,
-      "unexpected element \(given.quoted()) in \(tree.name(of: parent))",
+      .androidElement, at: element, "unexpected element \(given.quoted()) in \(tree.name(of: parent))",
       hint: name(element) != nil
         ? nil
         : JSONNames(VibrationName.texts.filter { $0.contains("-") }).nearest(to: given).map {
@@ -52,8 +46,7 @@ extension VibrationDecoder {
 
   /// Notes attributes of an element that it must not have.
   mutating func checkAttributes(of element: Int, _ names: VibrationName.Names) {
-    for attribute in tree.elements[element].attributes
-    where !names.contains(number: tree.attributes[attribute].name) {
+    for attribute in tree.elements[element].attributes where !names.contains(number: tree.attributes[attribute].name) {
       let (text, offset) = tree.place(of: attribute, in: element)
       log.add(
         .androidAttribute, value: element, offset: offset, "unexpected attribute \(text.quoted())",
@@ -67,15 +60,11 @@ extension VibrationDecoder {
   }
 
   /// The number of an attribute; an error where it is missing and must not be.
-  private mutating func attribute(
-    _ name: VibrationName, of element: Int, isOptional: Bool
-  ) -> Int? {
+  private mutating func attribute(_ name: VibrationName, of element: Int, isOptional: Bool) -> Int? {
     if let attribute = attribute(name, of: element) { return attribute }
     if !isOptional {
       let owner = tree.name(of: element)
-      add(
-        .androidMissingAttribute, at: element,
-        "\(owner) must have the attribute \"\(name.text)\"")
+      add(.androidMissingAttribute, at: element, "\(owner) must have the attribute \"\(name.text)\"")
     }
     return nil
   }
@@ -84,52 +73,42 @@ extension VibrationDecoder {
   mutating func invalid(_ attribute: Int, of element: Int, _ reason: String) {
     let value = tree.string(tree.attributes[attribute])
     let (name, offset) = tree.place(of: attribute, in: element)
-    log.add(
-      .androidValue, value: element, offset: offset,
-      "\(name) is \(value.quoted(limit: 24)); \(reason)")
+    log.add(.androidValue, value: element, offset: offset, "\(name) is \(value.quoted(limit: 24)); \(reason)")
   }
 
   /// A name out of a list, which must be there.
-  mutating func word<Word: RawRepresentable & CaseIterable>(
-    _ name: VibrationName, of element: Int, _ type: Word.Type
-  ) -> Word? where Word.RawValue == String {
+  mutating func word<Word: RawRepresentable & CaseIterable>(_ name: VibrationName, of element: Int, _ type: Word.Type)
+    -> Word? where Word.RawValue == String
+  {
     guard let attribute = attribute(name, of: element, isOptional: false) else { return nil }
     if let word = Word(rawValue: tree.string(tree.attributes[attribute])) { return word }
-    invalid(
-      attribute, of: element,
-      "must be one of " + Word.allCases.map(\.rawValue).joined(separator: ", "))
+    invalid(attribute, of: element, "must be one of " + Word.allCases.map(\.rawValue).joined(separator: ", "))
     return nil
   }
 
   /// A number within a range.
   mutating func real(
-    _ name: VibrationName, of element: Int, isOptional: Bool = false, _ range: ClosedRange<Float>,
-    _ description: String
+    _ name: VibrationName, of element: Int, isOptional: Bool = false, _ range: ClosedRange<Float>, _ description: String
   ) -> Float? {
     guard let attribute = attribute(name, of: element, isOptional: isOptional) else { return nil }
     let value = tree.attributes[attribute].value
-    if let number = DecimalText.number(tree.values.span, value), range.contains(Float(number)) {
-      return Float(number)
-    }
+    if let number = DecimalText.number(tree.values.span, value), range.contains(Float(number)) { return Float(number) }
     invalid(attribute, of: element, "must be a number \(description)")
     return nil
   }
 
   /// A whole number within a range.
-  mutating func whole(
-    _ name: VibrationName, of element: Int, isOptional: Bool = false, _ range: ClosedRange<Int>
-  ) -> Int? {
+  mutating func whole(_ name: VibrationName, of element: Int, isOptional: Bool = false, _ range: ClosedRange<Int>)
+    -> Int?
+  {
     guard let attribute = attribute(name, of: element, isOptional: isOptional) else { return nil }
     let value = tree.attributes[attribute].value
-    if let number = DecimalText.whole(tree.values.span, value), range.contains(number) {
-      return number
-    }
+    if let number = DecimalText.whole(tree.values.span, value), range.contains(number) { return number }
     invalid(
       attribute, of: element,
       range.upperBound == Int(Int32.max)
         ? "must be a whole number of at least \(range.lowerBound)"
-        : "must be \(range.lowerBound) to \(range.upperBound)"
-          + (name == .amplitude ? " or default" : ""))
+        : "must be \(range.lowerBound) to \(range.upperBound)" + (name == .amplitude ? " or default" : ""))
     return nil
   }
 }
@@ -147,9 +126,7 @@ enum DecimalText {
         digits += 1
       }
     }
-    if position < end, text[position] == UInt8(ascii: "+") || text[position] == UInt8(ascii: "-") {
-      position += 1
-    }
+    if position < end, text[position] == UInt8(ascii: "+") || text[position] == UInt8(ascii: "-") { position += 1 }
     let start = text[min(range.lowerBound, text.count - 1)] == UInt8(ascii: "+") ? 1 : 0
     skipDigits()
     if position < end, text[position] == UInt8(ascii: ".") {
@@ -159,10 +136,7 @@ enum DecimalText {
     guard digits > 0 else { return nil }
     if position < end, text[position] | 0x20 == UInt8(ascii: "e") {
       position += 1
-      if position < end, text[position] == UInt8(ascii: "+") || text[position] == UInt8(ascii: "-")
-      {
-        position += 1
-      }
+      if position < end, text[position] == UInt8(ascii: "+") || text[position] == UInt8(ascii: "-") { position += 1 }
       digits = 0
       skipDigits()
       guard digits > 0 else { return nil }
@@ -175,9 +149,7 @@ enum DecimalText {
   static func whole(_ text: Span<UInt8>, _ range: Range<Int>) -> Int? {
     var position = range.lowerBound
     var isNegative = false
-    if position < range.upperBound,
-      text[position] == UInt8(ascii: "+") || text[position] == UInt8(ascii: "-")
-    {
+    if position < range.upperBound, text[position] == UInt8(ascii: "+") || text[position] == UInt8(ascii: "-") {
       isNegative = text[position] == UInt8(ascii: "-")
       position += 1
     }

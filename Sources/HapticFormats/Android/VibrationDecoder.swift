@@ -13,9 +13,7 @@ struct VibrationDecoder {
   /// The number of the element of the first effect.
   private(set) var firstEffect = 0
 
-  init(_ tree: XMLTree) {
-    self.tree = tree
-  }
+  init(_ tree: XMLTree) { self.tree = tree }
 
   /// Reads everything that can be read; what cannot is in the log as an error.
   mutating func decode() {
@@ -43,9 +41,7 @@ struct VibrationDecoder {
       }
     default:
       let root = tree.name(of: 0).quoted()
-      add(
-        .androidRoot, at: 0,
-        "the root is \(root), not \"vibration-effect\" or \"vibration-select\"")
+      add(.androidRoot, at: 0, "the root is \(root), not \"vibration-effect\" or \"vibration-select\"")
     }
   }
 
@@ -58,9 +54,7 @@ struct VibrationDecoder {
   ///
   /// - Parameter bareEntries: Whether entries of a waveform stand by themselves, as in the parts of
   ///   a repeating effect, where in turn nothing repeats.
-  private mutating func decodeContent(
-    of element: Int, bareEntries: Bool
-  ) -> VibrationEffect? {
+  private mutating func decodeContent(of element: Int, bareEntries: Bool) -> VibrationEffect? {
     let children = children(of: element)
     guard let first = children.first else {
       let name = tree.name(of: element)
@@ -78,23 +72,16 @@ struct VibrationDecoder {
     case .primitiveEffect:
       single = false
       effect = .primitives(
-        children.filter { expect(.primitiveEffect, $0, in: element) }.compactMap {
-          decodePrimitive($0)
-        })
+        children.filter { expect(.primitiveEffect, $0, in: element) }.compactMap { decodePrimitive($0) })
     case .waveformEntry where bareEntries:
       single = false
-      let steps = children.filter { expect(.waveformEntry, $0, in: element) }.compactMap {
-        decodeStep($0)
-      }
+      let steps = children.filter { expect(.waveformEntry, $0, in: element) }.compactMap { decodeStep($0) }
       checkLength(of: steps, element)
       effect = .waveform(steps, repeatIndex: nil)
-    case .vendorEffect:
-      add(.androidVendorEffect, at: first, "a vendor effect cannot be read")
+    case .vendorEffect: add(.androidVendorEffect, at: first, "a vendor effect cannot be read")
     default: unexpected(first, in: element)
     }
-    if single {
-      for child in children.dropFirst() { unexpected(child, in: element) }
-    }
+    if single { for child in children.dropFirst() { unexpected(child, in: element) } }
     return effect
   }
 
@@ -120,8 +107,7 @@ struct VibrationDecoder {
       }
     }
     return word(.name, of: element, VibrationPrimitives.Primitive.self).map {
-      VibrationEffect.Primitive(
-        name: $0, scale: scale ?? 1, delay: delay ?? 0, isFromStart: isFromStart)
+      VibrationEffect.Primitive(name: $0, scale: scale ?? 1, delay: delay ?? 0, isFromStart: isFromStart)
     }
   }
 
@@ -137,9 +123,7 @@ struct VibrationDecoder {
         checkAttributes(of: child, [])
         let entries = children(of: child)
         if entries.isEmpty { add(.androidEmpty, at: child, "repeating is empty") }
-        steps += entries.filter { expect(.waveformEntry, $0, in: child) }.compactMap {
-          decodeStep($0)
-        }
+        steps += entries.filter { expect(.waveformEntry, $0, in: child) }.compactMap { decodeStep($0) }
       } else if expect(.waveformEntry, child, in: element), let step = decodeStep(child) {
         steps.append(step)
       }
@@ -157,9 +141,7 @@ struct VibrationDecoder {
       tree.values[tree.attributes[given].value].elementsEqual("default".utf8)
     {
     } else {
-      guard let number = whole(.amplitude, of: element, 0...VibrationEffect.fullAmplitude) else {
-        return nil
-      }
+      guard let number = whole(.amplitude, of: element, 0...VibrationEffect.fullAmplitude) else { return nil }
       amplitude = number
     }
     return duration.map { VibrationEffect.Step(duration: $0, amplitude: amplitude) }
@@ -180,15 +162,13 @@ struct VibrationDecoder {
       let intensity = real(.intensity, of: child, 0...1, "0 to 1")
       let sharpness = real(.sharpness, of: child, 0...1, "0 to 1")
       let duration = whole(.durationMs, of: child, 1...Int(Int32.max))
-      points.append(
-        .init(intensity: intensity ?? 0, sharpness: sharpness ?? 0, duration: duration ?? 1))
+      points.append(.init(intensity: intensity ?? 0, sharpness: sharpness ?? 0, duration: duration ?? 1))
     }
     if points.isEmpty {
       add(.androidEmpty, at: element, "basic-envelope-effect has no control-point")
     } else if let last = points.last, last.intensity != 0 {
       add(
-        .androidEnvelopeEnd, at: element,
-        "the envelope ends with intensity \(last.intensity), not 0",
+        .androidEnvelopeEnd, at: element, "the envelope ends with intensity \(last.intensity), not 0",
         hint: "add a control-point with intensity 0")
     }
     return .basicEnvelope(initialSharpness: initial, points)
@@ -197,8 +177,7 @@ struct VibrationDecoder {
   private mutating func decodeWaveformEnvelope(_ element: Int) -> VibrationEffect {
     checkAttributes(of: element, .init(.initialFrequencyHz))
     let hertz = Float.leastNonzeroMagnitude...Float.greatestFiniteMagnitude
-    let initial = real(
-      .initialFrequencyHz, of: element, isOptional: true, hertz, "greater than 0")
+    let initial = real(.initialFrequencyHz, of: element, isOptional: true, hertz, "greater than 0")
     var points: [VibrationEffect.WaveformPoint] = []
     for child in children(of: element) where expect(.controlPoint, child, in: element) {
       checkAttributes(of: child, .waveformPoint)
@@ -206,12 +185,9 @@ struct VibrationDecoder {
       let amplitude = real(.amplitude, of: child, 0...1, "0 to 1")
       let frequency = real(.frequencyHz, of: child, hertz, "greater than 0")
       let duration = whole(.durationMs, of: child, 1...Int(Int32.max))
-      points.append(
-        .init(amplitude: amplitude ?? 0, hertz: frequency ?? 1, duration: duration ?? 1))
+      points.append(.init(amplitude: amplitude ?? 0, hertz: frequency ?? 1, duration: duration ?? 1))
     }
-    if points.isEmpty {
-      add(.androidEmpty, at: element, "waveform-envelope-effect has no control-point")
-    }
+    if points.isEmpty { add(.androidEmpty, at: element, "waveform-envelope-effect has no control-point") }
     return .waveformEnvelope(initialHertz: initial, points)
   }
 

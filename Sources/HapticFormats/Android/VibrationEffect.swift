@@ -79,13 +79,10 @@ enum VibrationName: Int16, CaseIterable {
 
   /// The names as texts have them, in the order of the cases.
   static let texts = [
-    "control-point", "waveform-entry", "durationMs", "intensity", "sharpness", "amplitude",
-    "frequencyHz",
-    "primitive-effect", "name", "scale", "delayMs", "delayType",
-    "initialSharpness", "initialFrequencyHz",
-    "waveform-effect", "basic-envelope-effect", "waveform-envelope-effect", "predefined-effect",
-    "repeating-effect", "vendor-effect", "preamble", "repeating",
-    "vibration-effect", "vibration", "vibration-select",
+    "control-point", "waveform-entry", "durationMs", "intensity", "sharpness", "amplitude", "frequencyHz",
+    "primitive-effect", "name", "scale", "delayMs", "delayType", "initialSharpness", "initialFrequencyHz",
+    "waveform-effect", "basic-envelope-effect", "waveform-envelope-effect", "predefined-effect", "repeating-effect",
+    "vendor-effect", "preamble", "repeating", "vibration-effect", "vibration", "vibration-select",
   ]
 
   /// The name as texts have it.
@@ -97,9 +94,7 @@ enum VibrationName: Int16, CaseIterable {
 
     init(rawValue: UInt32) { self.rawValue = rawValue }
 
-    init(_ names: VibrationName...) {
-      rawValue = names.reduce(0) { $0 | 1 << UInt32($1.rawValue) }
-    }
+    init(_ names: VibrationName...) { rawValue = names.reduce(0) { $0 | 1 << UInt32($1.rawValue) } }
 
     /// The attributes of an element with points of a basic envelope.
     static let basicPoint = Names(.intensity, .sharpness, .durationMs)
@@ -111,13 +106,9 @@ enum VibrationName: Int16, CaseIterable {
     static let primitive = Names(.name, .scale, .delayMs, .delayType)
 
     /// Whether a number is that of one of the names.
-    func contains(number: Int16) -> Bool {
-      number >= 0 && rawValue & 1 << UInt32(number) != 0
-    }
+    func contains(number: Int16) -> Bool { number >= 0 && rawValue & 1 << UInt32(number) != 0 }
 
     /// The names as texts have them.
-    var texts: [String] {
-      VibrationName.allCases.filter { contains(number: $0.rawValue) }.map(\.text)
-    }
+    var texts: [String] { VibrationName.allCases.filter { contains(number: $0.rawValue) }.map(\.text) }
   }
 }

@@ -47,8 +47,7 @@ enum VibrationPrimitives {
 
     /// One transient.
     static func tap(_ intensity: Float, _ sharpness: Float, length: Int) -> Shape {
-      Shape(
-        length: length, transients: [Transient(intensity: intensity, sharpness: sharpness)])
+      Shape(length: length, transients: [Transient(intensity: intensity, sharpness: sharpness)])
     }
   }
 
@@ -80,34 +79,24 @@ enum VibrationPrimitives {
   private static let thud = Shape(
     length: 80, transients: [.init(intensity: 1, sharpness: 0.05)],
     swell: .init(points: [(0, 1), (80, 0)], sharpness: 0.05))
-  private static let slowRise = Shape(
-    length: 500, swell: .init(points: [(0, 0), (500, 1)], sharpness: 0.5))
-  private static let quickRise = Shape(
-    length: 150, swell: .init(points: [(0, 0), (150, 1)], sharpness: 0.5))
-  private static let quickFall = Shape(
-    length: 100, swell: .init(points: [(0, 1), (100, 0)], sharpness: 0.5))
+  private static let slowRise = Shape(length: 500, swell: .init(points: [(0, 0), (500, 1)], sharpness: 0.5))
+  private static let quickRise = Shape(length: 150, swell: .init(points: [(0, 0), (150, 1)], sharpness: 0.5))
+  private static let quickFall = Shape(length: 100, swell: .init(points: [(0, 1), (100, 0)], sharpness: 0.5))
   private static let spin = Shape(
-    length: 150,
-    swell: .init(points: [(0, 0), (38, 1), (75, 0), (113, 1), (150, 0)], sharpness: 0.5))
+    length: 150, swell: .init(points: [(0, 0), (38, 1), (75, 0), (113, 1), (150, 0)], sharpness: 0.5))
   private static let heavyClick = Shape.tap(1, 0.35, length: 16)
   private static let doubleClick = Shape(
-    length: 112,
-    transients: [
-      .init(intensity: 1, sharpness: 0.5), .init(delay: 100, intensity: 1, sharpness: 0.5),
-    ])
+    length: 112, transients: [.init(intensity: 1, sharpness: 0.5), .init(delay: 100, intensity: 1, sharpness: 0.5)])
 
   /// The primitive that stands for a transient, with the factor on its strength, and how far both
   /// are from the transient at most.
-  static func nearest(
-    intensity: Double, sharpness: Double
-  ) -> (primitive: Primitive, scale: Float, error: Double) {
+  static func nearest(intensity: Double, sharpness: Double) -> (primitive: Primitive, scale: Float, error: Double) {
     let taps: [Primitive] = [.click, .tick, .lowTick]
     var best: (primitive: Primitive, scale: Float, error: Double)?
     for primitive in taps {
       guard let tap = shape(of: primitive).transients.first else { continue }
       let scale = min(intensity / Double(tap.intensity), 1)
-      let error = max(
-        abs(intensity - scale * Double(tap.intensity)), abs(sharpness - Double(tap.sharpness)))
+      let error = max(abs(intensity - scale * Double(tap.intensity)), abs(sharpness - Double(tap.sharpness)))
       if best.map({ error < $0.error }) ?? true { best = (primitive, Float(scale), error) }
     }
     return best ?? (.click, Float(intensity), 1)

@@ -39,28 +39,20 @@ struct VibrationSteps {
   init(_ composition: HapticComposition, options: WritingOptions, isContinuous: Bool) {
     losses = LossLog()
     losses.dropAudio(of: composition)
-    let sampler = EnvelopeSampler(
-      .amplitude, law: options.amplitude, tolerance: options.tolerance)
+    let sampler = EnvelopeSampler(.amplitude, law: options.amplitude, tolerance: options.tolerance)
     let envelopes = sampler.envelopes(of: composition)
     let merged = MergedEnvelope(envelopes, sampler: sampler)
     points = merged.points
     for event in merged.overlapping.sorted() {
-      losses.add(
-        .approximated, .event(event), "events that sound together are merged into one envelope")
+      losses.add(.approximated, .event(event), "events that sound together are merged into one envelope")
     }
-    for event in merged.dropped {
-      losses.add(.dropped, .event(event), "too many events sound at once")
-    }
+    for event in merged.dropped { losses.add(.dropped, .event(event), "too many events sound at once") }
     for envelope in envelopes where envelope.kind == .hapticTransient {
       let point = envelope.points[0]
       let length = Meta.longest + (Meta.shortest - Meta.longest) * point.sharpness
-      if let last = emphases.last, last.end > point.time {
-        emphases[emphases.count - 1].end = point.time
-      }
-      emphases.append(
-        Emphasis(start: point.time, end: point.time + length, level: point.level))
-      losses.add(
-        .approximated, .event(envelope.event), "a transient is written as a level of 12 to 36 ms")
+      if let last = emphases.last, last.end > point.time { emphases[emphases.count - 1].end = point.time }
+      emphases.append(Emphasis(start: point.time, end: point.time + length, level: point.level))
+      losses.add(.approximated, .event(envelope.event), "a transient is written as a level of 12 to 36 ms")
     }
     noteSharpness(of: composition)
     sample(composition.loop, until: composition, options, isContinuous)
@@ -74,8 +66,8 @@ struct VibrationSteps {
   }
 
   private mutating func sample(
-    _ loop: HapticComposition.LoopPoints?, until composition: HapticComposition,
-    _ options: WritingOptions, _ isContinuous: Bool
+    _ loop: HapticComposition.LoopPoints?, until composition: HapticComposition, _ options: WritingOptions,
+    _ isContinuous: Bool
   ) {
     var end = max(points.last?.time ?? 0, emphases.last?.end ?? 0)
     var marks: [Double] = []
@@ -84,19 +76,15 @@ struct VibrationSteps {
       marks = [min(max(loop.start, 0), end)]
     }
     end = min(end, FrameConversion.longest)
-    let isFlat = zip(points, points.dropFirst()).allSatisfy {
-      $0.level == $1.level || $0.time == $1.time
-    }
+    let isFlat = zip(points, points.dropFirst()).allSatisfy { $0.level == $1.level || $0.time == $1.time }
     var times: [Double]
     if isFlat, !isContinuous {
       times = [0] + points.map(\.time) + emphases.flatMap { [$0.start, $0.end] }
     } else {
-      let interval = max(
-        1 / min(max(options.rate ?? 1 / Meta.interval, 1), 1000), end / Meta.maximumCount)
+      let interval = max(1 / min(max(options.rate ?? 1 / Meta.interval, 1), 1000), end / Meta.maximumCount)
       times = (0..<Int((end / interval).rounded(.up))).map { Double($0) * interval }
       losses.add(
-        .approximated, .composition, "levels are sampled at intervals of so many milliseconds",
-        size: interval * 1000)
+        .approximated, .composition, "levels are sampled at intervals of so many milliseconds", size: interval * 1000)
     }
     times = (times.filter { $0 < end } + marks + [end]).sorted()
     var error = (time: 0.0, level: 0.0)
@@ -123,31 +111,23 @@ struct VibrationSteps {
     if steps.isEmpty { steps = [.init(duration: 1, amplitude: 0)] }
     if loop != nil, repeatIndex == nil { repeatIndex = steps.count - 1 }
     if error.time > 1e-3 {
-      losses.add(
-        .approximated, .composition, "times are rounded to milliseconds", size: error.time)
+      losses.add(.approximated, .composition, "times are rounded to milliseconds", size: error.time)
     }
     if error.level > 1e-3 {
-      losses.add(
-        .approximated, .composition, "levels are rounded to 255ths of full amplitude",
-        size: error.level)
+      losses.add(.approximated, .composition, "levels are rounded to 255ths of full amplitude", size: error.level)
     }
   }
 
   /// The amplitude at a time not before that of the last call.
   private func level(at time: Double, _ cursor: inout (point: Int, emphasis: Int)) -> Double {
-    while cursor.point + 1 < points.count, points[cursor.point + 1].time <= time {
-      cursor.point += 1
-    }
+    while cursor.point + 1 < points.count, points[cursor.point + 1].time <= time { cursor.point += 1 }
     var level = 0.0
     if !points.isEmpty, points[cursor.point].time <= time {
       if cursor.point + 1 < points.count {
-        level =
-          EnvelopePoint.between(points[cursor.point], points[cursor.point + 1], at: time).level
+        level = EnvelopePoint.between(points[cursor.point], points[cursor.point + 1], at: time).level
       }
     }
-    while cursor.emphasis < emphases.count, emphases[cursor.emphasis].end <= time {
-      cursor.emphasis += 1
-    }
+    while cursor.emphasis < emphases.count, emphases[cursor.emphasis].end <= time { cursor.emphasis += 1 }
     if cursor.emphasis < emphases.count, emphases[cursor.emphasis].start <= time {
       level = level * Meta.ducking + emphases[cursor.emphasis].level
     }

@@ -28,9 +28,7 @@ struct VibrationWriter {
         if let repeatIndex { writer.element(.repeating) { $0.entries(steps[repeatIndex...]) } }
       }
     case .basicEnvelope(let initial, let points):
-      element(
-        .basicEnvelopeEffect, initial.map { [(.initialSharpness, "\($0)")] } ?? []
-      ) { writer in
+      element(.basicEnvelopeEffect, initial.map { [(.initialSharpness, "\($0)")] } ?? []) { writer in
         for point in points {
           writer.element(
             .controlPoint,
@@ -41,23 +39,16 @@ struct VibrationWriter {
         }
       }
     case .waveformEnvelope(let initial, let points):
-      element(
-        .waveformEnvelopeEffect, initial.map { [(.initialFrequencyHz, "\($0)")] } ?? []
-      ) { writer in
+      element(.waveformEnvelopeEffect, initial.map { [(.initialFrequencyHz, "\($0)")] } ?? []) { writer in
         for point in points {
           writer.element(
             .controlPoint,
-            [
-              (.amplitude, "\(point.amplitude)"), (.frequencyHz, "\(point.hertz)"),
-              (.durationMs, "\(point.duration)"),
-            ])
+            [(.amplitude, "\(point.amplitude)"), (.frequencyHz, "\(point.hertz)"), (.durationMs, "\(point.duration)")])
         }
       }
     case .repeating(let preamble, let repeating):
       element(.repeatingEffect) { writer in
-        if let preamble {
-          writer.element(.preamble) { $0.content(preamble, bareEntries: true) }
-        }
+        if let preamble { writer.element(.preamble) { $0.content(preamble, bareEntries: true) } }
         writer.element(.repeating) { $0.content(repeating, bareEntries: true) }
       }
     }
@@ -66,11 +57,7 @@ struct VibrationWriter {
   private mutating func entries(_ steps: ArraySlice<VibrationEffect.Step>) {
     for step in steps {
       element(
-        .waveformEntry,
-        [
-          (.durationMs, "\(step.duration)"),
-          (.amplitude, step.amplitude.map { "\($0)" } ?? "default"),
-        ])
+        .waveformEntry, [(.durationMs, "\(step.duration)"), (.amplitude, step.amplitude.map { "\($0)" } ?? "default")])
     }
   }
 
@@ -84,9 +71,7 @@ struct VibrationWriter {
     end(name.text)
   }
 
-  private mutating func start(
-    _ name: String, _ attributes: [(String, String)], isEmpty: Bool
-  ) {
+  private mutating func start(_ name: String, _ attributes: [(String, String)], isEmpty: Bool) {
     line("<" + name)
     for (name, value) in attributes {
       append(" \(name)=\"")
@@ -110,9 +95,7 @@ struct VibrationWriter {
   private mutating func append(_ text: String) { bytes.append(contentsOf: text.utf8) }
 
   private static func escaped(_ value: String) -> String {
-    guard value.utf8.contains(where: { [0x26, 0x3C, 0x22, 0x09, 0x0A, 0x0D].contains($0) }) else {
-      return value
-    }
+    guard value.utf8.contains(where: { [0x26, 0x3C, 0x22, 0x09, 0x0A, 0x0D].contains($0) }) else { return value }
     var text = ""
     for scalar in value.unicodeScalars {
       switch scalar {
@@ -131,16 +114,14 @@ struct VibrationWriter {
   /// The elements of a tree in a fixed layout, with attributes in a fixed order and all comments.
   static func text(_ tree: XMLTree) -> [UInt8] {
     var writer = VibrationWriter()
-    if !tree.elements.isEmpty {
-      for element in tree.topLevel { writer.copy(element, of: tree) }
-    }
+    if !tree.elements.isEmpty { for element in tree.topLevel { writer.copy(element, of: tree) } }
     return writer.bytes
   }
 
   /// The order in which attributes are written; no element has two in another.
   private static let order: [VibrationName] = [
-    .name, .initialSharpness, .initialFrequencyHz, .intensity, .sharpness, .amplitude,
-    .frequencyHz, .scale, .delayMs, .delayType, .durationMs,
+    .name, .initialSharpness, .initialFrequencyHz, .intensity, .sharpness, .amplitude, .frequencyHz, .scale, .delayMs,
+    .delayType, .durationMs,
   ]
 
   private mutating func copy(_ element: Int, of tree: XMLTree) {
@@ -161,8 +142,7 @@ struct VibrationWriter {
     let sorted = attributes.sorted { (rank($0), $0) < (rank($1), $1) }
     let children = Array(tree.children(of: element))
     start(
-      tree.name(of: element),
-      sorted.map { (tree.place(of: $0, in: element).name, tree.string(tree.attributes[$0])) },
+      tree.name(of: element), sorted.map { (tree.place(of: $0, in: element).name, tree.string(tree.attributes[$0])) },
       isEmpty: children.isEmpty)
     guard !children.isEmpty else { return }
     for child in children { copy(child, of: tree) }

@@ -15,9 +15,7 @@ struct XMLTree: Sendable {
     private let firstAttribute: UInt32
     private let attributeEnd: UInt32
 
-    init(
-      name: Int16, ordinal: UInt32, offset: Int, parent: Int, end: Int, attributes: Range<Int>
-    ) {
+    init(name: Int16, ordinal: UInt32, offset: Int, parent: Int, end: Int, attributes: Range<Int>) {
       self.name = name
       self.ordinal = ordinal
       start = UInt32(truncatingIfNeeded: offset)
@@ -92,8 +90,7 @@ struct XMLTree: Sendable {
   /// Reads a text, or refuses it with the place of the first character that cannot be accepted.
   init(_ text: [UInt8], names: [String], keepsComments: Bool = false) throws(Fault) {
     guard text.count <= Limit.size else {
-      throw Fault(
-        offset: 0, message: "the text has \(text.count) bytes; the limit is \(Limit.size)")
+      throw Fault(offset: 0, message: "the text has \(text.count) bytes; the limit is \(Limit.size)")
     }
     // The parser would read it, but places and names are those of bytes.
     if text.starts(with: [0xFF, 0xFE]) || text.starts(with: [0xFE, 0xFF]) {
@@ -142,9 +139,7 @@ struct XMLTree: Sendable {
   }
 
   /// The value of an attribute as text.
-  func string(_ attribute: Attribute) -> String {
-    String(decoding: values[attribute.value], as: UTF8.self)
-  }
+  func string(_ attribute: Attribute) -> String { String(decoding: values[attribute.value], as: UTF8.self) }
 
   /// The name of an element as the text has it.
   func name(of element: Int) -> String {
@@ -160,9 +155,7 @@ struct XMLTree: Sendable {
       while position < text.count, Self.isSpace(text[position]) { position += 1 }
       let start = position
       position = nameEnd(from: start)
-      if index == ordinal {
-        return (String(decoding: text[start..<position], as: UTF8.self), start)
-      }
+      if index == ordinal { return (String(decoding: text[start..<position], as: UTF8.self), start) }
       while position < text.count, text[position] != 0x22, text[position] != 0x27 { position += 1 }
       guard position < text.count else { break }
       let quote = text[position]
@@ -175,15 +168,11 @@ struct XMLTree: Sendable {
 
   private func nameEnd(from start: Int) -> Int {
     var end = start
-    while end < text.count, !Self.isSpace(text[end]), ![0x2F, 0x3D, 0x3E].contains(text[end]) {
-      end += 1
-    }
+    while end < text.count, !Self.isSpace(text[end]), ![0x2F, 0x3D, 0x3E].contains(text[end]) { end += 1 }
     return end
   }
 
-  static func isSpace(_ byte: UInt8) -> Bool {
-    byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D
-  }
+  static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }
 
   /// The way to an element from the root, as `vibration-effect.waveform-effect.waveform-entry[2]`.
   func path(to element: Int) -> String {

@@ -2,8 +2,7 @@
   internal import CExpat
 
   /// The state of one reading, which the functions that libexpat calls change.
-  @safe
-  struct XMLTreeReader {
+  @safe struct XMLTreeReader {
     /// The names, one behind the other, by their lengths.
     private let names: [UInt8]
     /// The numbers of the names in this order.
@@ -33,8 +32,7 @@
       (self.names, self.numbers, self.lengths) = (bytes, numbers, lengths)
     }
 
-    @unsafe
-    mutating func parse(_ text: [UInt8], keepsComments: Bool) throws(XMLTree.Fault) {
+    @unsafe mutating func parse(_ text: [UInt8], keepsComments: Bool) throws(XMLTree.Fault) {
       guard let parser = unsafe XML_ParserCreate("UTF-8") else {
         throw XMLTree.Fault(offset: 0, message: "there is no memory to read the text")
       }
@@ -51,71 +49,55 @@
       guard status != XML_STATUS_OK else { return }
       let code = unsafe XML_GetErrorCode(parser)
       let offset = Int(unsafe XML_GetCurrentByteIndex(parser))
-      let reason =
-        unsafe XML_ErrorString(code).map { unsafe String(cString: $0) } ?? "unknown error"
+      let reason = unsafe XML_ErrorString(code).map { unsafe String(cString: $0) } ?? "unknown error"
       let isWide = text.prefix(2).contains(0)
       throw XMLTree.Fault(
         offset: min(max(offset, 0), text.count), message: "the text is not valid XML: \(reason)",
         suggestion: isWide ? "save it as UTF-8" : nil)
     }
 
-    @unsafe
-    private static func parse(
-      _ text: [UInt8], with parser: XML_Parser, _ state: UnsafeMutablePointer<XMLTreeReader>,
-      keepsComments: Bool
+    @unsafe private static func parse(
+      _ text: [UInt8], with parser: XML_Parser, _ state: UnsafeMutablePointer<XMLTreeReader>, keepsComments: Bool
     ) -> XML_Status {
       unsafe XML_SetUserData(parser, state)
       unsafe XML_SetElementHandler(
         parser, { unsafe XMLTreeReader.of($0)?.pointee.start($1, $2) },
         { data, _ in unsafe XMLTreeReader.of(data)?.pointee.end() })
       unsafe XML_SetCharacterDataHandler(
-        parser,
-        {
-          unsafe XMLTreeReader.of($0)?.pointee
-            .characters(UnsafeBufferPointer(start: $1, count: Int($2)))
-        })
+        parser, { unsafe XMLTreeReader.of($0)?.pointee.characters(UnsafeBufferPointer(start: $1, count: Int($2))) })
       unsafe XML_SetStartDoctypeDeclHandler(
         parser,
         { data, _, _, _, _ in
-          unsafe XMLTreeReader.of(data)?.pointee.stop(
-            "a document type declaration is not accepted", hint: "remove it")
+          unsafe XMLTreeReader.of(data)?.pointee.stop("a document type declaration is not accepted", hint: "remove it")
         })
       if keepsComments {
-        unsafe XML_SetCommentHandler(
-          parser, { data, _ in unsafe XMLTreeReader.of(data)?.pointee.comment() })
+        unsafe XML_SetCommentHandler(parser, { data, _ in unsafe XMLTreeReader.of(data)?.pointee.comment() })
       }
       return unsafe text.withUnsafeBytes { bytes in
-        unsafe XML_Parse(
-          parser, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(bytes.count), 1)
+        unsafe XML_Parse(parser, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(bytes.count), 1)
       }
     }
 
-    @unsafe
-    private static func of(_ data: UnsafeMutableRawPointer?) -> UnsafeMutablePointer<XMLTreeReader>?
-    {
+    @unsafe private static func of(_ data: UnsafeMutableRawPointer?) -> UnsafeMutablePointer<XMLTreeReader>? {
       unsafe data?.assumingMemoryBound(to: XMLTreeReader.self)
     }
 
     private var offset: Int { Int(unsafe XML_GetCurrentByteIndex(parser)) }
 
     private mutating func stop(_ message: String, hint: String? = nil) {
-      if fault == nil {
-        fault = XMLTree.Fault(offset: offset, message: message, suggestion: hint)
-      }
+      if fault == nil { fault = XMLTree.Fault(offset: offset, message: message, suggestion: hint) }
       unsafe XML_StopParser(parser, XML_Bool(XML_FALSE))
     }
 
     /// The number of a name in the list.
-    @unsafe
-    private func number(_ name: UnsafePointer<CChar>) -> Int16 {
+    @unsafe private func number(_ name: UnsafePointer<CChar>) -> Int16 {
       var length = 0
       while unsafe name[length] != 0 { length += 1 }
       guard length + 1 < lengths.count else { return XMLTree.unknown }
       var start = lengths[length].start
       search: for place in lengths[length].first..<lengths[length + 1].first {
         defer { start += length }
-        for position in 0..<length
-        where unsafe UInt8(bitPattern: name[position]) != names[start + position] {
+        for position in 0..<length where unsafe UInt8(bitPattern: name[position]) != names[start + position] {
           continue search
         }
         return numbers[place]
@@ -128,15 +110,14 @@
       if parent != nil { open[open.count - 1].children += 1 }
       elements.append(
         XMLTree.Element(
-          name: name, ordinal: parent?.children ?? 0, offset: offset,
-          parent: parent?.element ?? -1, end: elements.count + 1, attributes: attributes))
+          name: name, ordinal: parent?.children ?? 0, offset: offset, parent: parent?.element ?? -1,
+          end: elements.count + 1, attributes: attributes))
       if elements.count + self.attributes.count > XMLTree.Limit.count {
         stop("the text has more than \(XMLTree.Limit.count) elements and attributes")
       }
     }
 
-    @unsafe
-    private mutating func start(
+    @unsafe private mutating func start(
       _ name: UnsafePointer<CChar>?, _ given: UnsafeMutablePointer<UnsafePointer<CChar>?>?
     ) {
       guard fault == nil, let name = unsafe name else { return }
@@ -149,11 +130,10 @@
         let begin = values.count
         var length = 0
         while unsafe value[length] != 0 { length += 1 }
-        unsafe UnsafeRawBufferPointer(start: value, count: length).withMemoryRebound(
-          to: UInt8.self
-        ) { unsafe values.append(contentsOf: $0) }
-        attributes.append(
-          XMLTree.Attribute(name: unsafe number(key), value: begin..<values.count))
+        unsafe UnsafeRawBufferPointer(start: value, count: length).withMemoryRebound(to: UInt8.self) {
+          unsafe values.append(contentsOf: $0)
+        }
+        attributes.append(XMLTree.Attribute(name: unsafe number(key), value: begin..<values.count))
         index += 2
       }
       add(unsafe number(name), attributes: first..<attributes.count)
@@ -170,16 +150,12 @@
       guard fault == nil else { return }
       let begin = offset
       attributes.append(
-        XMLTree.Attribute(
-          name: XMLTree.comment, value: begin..<begin + Int(unsafe XML_GetCurrentByteCount(parser)))
-      )
+        XMLTree.Attribute(name: XMLTree.comment, value: begin..<begin + Int(unsafe XML_GetCurrentByteCount(parser))))
       add(XMLTree.comment, attributes: attributes.count - 1..<attributes.count)
     }
 
-    @unsafe
-    private mutating func characters(_ text: UnsafeBufferPointer<CChar>) {
-      for index in text.indices
-      where !XMLTree.isSpace(UInt8(bitPattern: unsafe text[index])) {
+    @unsafe private mutating func characters(_ text: UnsafeBufferPointer<CChar>) {
+      for index in text.indices where !XMLTree.isSpace(UInt8(bitPattern: unsafe text[index])) {
         return stop("text is not accepted", hint: "use attributes and elements alone")
       }
     }

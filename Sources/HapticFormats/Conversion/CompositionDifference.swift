@@ -34,14 +34,11 @@ package struct CompositionDifference: Equatable, Sendable {
   package init(_ one: HapticComposition, _ other: HapticComposition) {
     let sampler = EnvelopeSampler(.amplitude, tolerance: 1e-4)
     let (left, right) = (sampler.envelopes(of: one), sampler.envelopes(of: other))
-    compare(
-      MergedEnvelope(left, sampler: sampler).points, MergedEnvelope(right, sampler: sampler).points)
+    compare(MergedEnvelope(left, sampler: sampler).points, MergedEnvelope(right, sampler: sampler).points)
     compare(
       transients: left.filter { $0.kind == .hapticTransient }.map { $0.points[0] },
       right.filter { $0.kind == .hapticTransient }.map { $0.points[0] })
-    differsInSound =
-      Self.sounds(of: one) != Self.sounds(of: other)
-      || Self.signals(of: one) != Self.signals(of: other)
+    differsInSound = Self.sounds(of: one) != Self.sounds(of: other) || Self.signals(of: one) != Self.signals(of: other)
   }
 
   private static func sounds(of composition: HapticComposition) -> [HapticEvent] {
@@ -60,8 +57,7 @@ package struct CompositionDifference: Equatable, Sendable {
       var means = (left: 0.0, right: 0.0)
       var weighted = (left: 0.0, right: 0.0)
       for step in 0..<Self.steps {
-        let time =
-          (Double(window) + (Double(step) + Self.offset) / Double(Self.steps)) * Self.window
+        let time = (Double(window) + (Double(step) + Self.offset) / Double(Self.steps)) * Self.window
         let one = Self.value(left, at: time, &cursors.0)
         let other = Self.value(right, at: time, &cursors.1)
         means.left += one.level / Double(Self.steps)
@@ -71,14 +67,11 @@ package struct CompositionDifference: Equatable, Sendable {
       }
       level = max(level, abs(means.left - means.right))
       guard means.left > Self.audible, means.right > Self.audible else { continue }
-      sharpness = max(
-        sharpness, abs(weighted.left / means.left - weighted.right / means.right))
+      sharpness = max(sharpness, abs(weighted.left / means.left - weighted.right / means.right))
     }
   }
 
-  private static func value(_ points: [EnvelopePoint], at time: Double, _ cursor: inout Int)
-    -> EnvelopePoint
-  {
+  private static func value(_ points: [EnvelopePoint], at time: Double, _ cursor: inout Int) -> EnvelopePoint {
     let silence = EnvelopePoint(time: time, level: 0, sharpness: 0)
     guard let first = points.first, time >= first.time else { return silence }
     while cursor + 1 < points.count, points[cursor + 1].time <= time { cursor += 1 }
@@ -89,10 +82,7 @@ package struct CompositionDifference: Equatable, Sendable {
   private mutating func compare(transients left: [EnvelopePoint], _ right: [EnvelopePoint]) {
     var (one, other) = (0, 0)
     while one < left.count || other < right.count {
-      let times = (
-        one < left.count ? left[one].time : .infinity,
-        other < right.count ? right[other].time : .infinity
-      )
+      let times = (one < left.count ? left[one].time : .infinity, other < right.count ? right[other].time : .infinity)
       if abs(times.0 - times.1) <= Self.sameTime {
         transients = max(transients, abs(left[one].level - right[other].level))
         transients = max(transients, abs(left[one].sharpness - right[other].sharpness))

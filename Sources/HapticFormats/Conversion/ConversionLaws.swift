@@ -12,14 +12,10 @@ public enum AmplitudeLaw: String, CaseIterable, Sendable {
   case linear
 
   /// The intensity of an amplitude that is not negative.
-  public func intensity(ofAmplitude amplitude: Double) -> Double {
-    self == .root ? amplitude.squareRoot() : amplitude
-  }
+  public func intensity(ofAmplitude amplitude: Double) -> Double { self == .root ? amplitude.squareRoot() : amplitude }
 
   /// The amplitude of an intensity.
-  public func amplitude(ofIntensity intensity: Double) -> Double {
-    self == .root ? intensity * intensity : intensity
-  }
+  public func amplitude(ofIntensity intensity: Double) -> Double { self == .root ? intensity * intensity : intensity }
 }
 
 /// How frequency in hertz and sharpness follow from each other in formats that hold hertz.

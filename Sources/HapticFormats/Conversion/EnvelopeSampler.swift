@@ -14,8 +14,7 @@ struct EnvelopeSampler {
   private static let depthLimit = 14
 
   init(
-    _ quantity: EnvelopeScale.Quantity, law: AmplitudeLaw = .root,
-    tolerance: Double = WritingOptions.defaultTolerance
+    _ quantity: EnvelopeScale.Quantity, law: AmplitudeLaw = .root, tolerance: Double = WritingOptions.defaultTolerance
   ) {
     scale = EnvelopeScale(quantity: quantity, law: law)
     self.tolerance = max(tolerance, 1e-6)
@@ -32,9 +31,7 @@ struct EnvelopeSampler {
       for (index, event) in each.pattern.events.enumerated() where event.kind.isHaptic {
         let points = points(of: event, controls)
         guard !points.isEmpty else { continue }
-        all.append(
-          EventEnvelope(
-            event: EventReference(layer: layer, event: index), kind: event.kind, points: points))
+        all.append(EventEnvelope(event: EventReference(layer: layer, event: index), kind: event.kind, points: points))
       }
     }
     return all.indices.sorted { (all[$0].start, $0) < (all[$1].start, $1) }.map { all[$0] }
@@ -63,26 +60,17 @@ struct EnvelopeSampler {
     guard event.kind == .hapticContinuous else {
       let level = intensity * controls.intensity.value(at: event.time)
       let tone = min(max(sharpness + controls.sharpness.value(at: event.time), 0), 1)
-      return [
-        EnvelopePoint(
-          time: event.time, level: scale.level(intensity: level, gain: 1), sharpness: tone)
-      ]
+      return [EnvelopePoint(time: event.time, level: scale.level(intensity: level, gain: 1), sharpness: tone)]
     }
     let hold = event.duration ?? HapticEvent.unlimitedDuration
     guard hold > 0, hold.isFinite, event.time.isFinite else { return [] }
     func seconds(_ id: EventParameterID, _ control: ControlTimeline) -> Double {
-      EnvelopeTimes.seconds(
-        normalised: event.value(of: id) + Float(control.value(at: event.time)))
+      EnvelopeTimes.seconds(normalised: event.value(of: id) + Float(control.value(at: event.time)))
     }
     let shape = EnvelopeShape(
-      hold: hold, attack: seconds(.attackTime, controls.attack),
-      decay: seconds(.decayTime, controls.decay),
-      release: seconds(.releaseTime, controls.release),
-      isSustained: event.value(of: .sustained) >= 0.5)
-    var times = [
-      event.time, event.time + shape.riseEnd, event.time + shape.releaseStart,
-      event.time + shape.end,
-    ]
+      hold: hold, attack: seconds(.attackTime, controls.attack), decay: seconds(.decayTime, controls.decay),
+      release: seconds(.releaseTime, controls.release), isSustained: event.value(of: .sustained) >= 0.5)
+    var times = [event.time, event.time + shape.riseEnd, event.time + shape.releaseStart, event.time + shape.end]
     let range = times[0]...times[3]
     for control in [controls.intensity, controls.sharpness] {
       var index = control.index(at: range.lowerBound) + 1
@@ -98,9 +86,7 @@ struct EnvelopeSampler {
       intensity: controls.intensity.index(at: range.lowerBound),
       sharpness: controls.sharpness.index(at: range.lowerBound)
     )
-    func append(_ point: EnvelopePoint) {
-      if points.last != point { points.append(point) }
-    }
+    func append(_ point: EnvelopePoint) { if points.last != point { points.append(point) } }
     for (from, to) in zip(times, times.dropFirst()) where to > from {
       _ = controls.intensity.value(at: from, cursor: &cursors.intensity)
       _ = controls.sharpness.value(at: from, cursor: &cursors.sharpness)
@@ -108,8 +94,7 @@ struct EnvelopeSampler {
       let toneLine = controls.sharpness.segments[cursors.sharpness]
       // Inside the interval everything is on one line each, so ends are taken from the inside.
       let gains = (
-        Self.gain(of: shape, at: from - event.time, from: true),
-        Self.gain(of: shape, at: to - event.time, from: false)
+        Self.gain(of: shape, at: from - event.time, from: true), Self.gain(of: shape, at: to - event.time, from: false)
       )
       func point(at time: Double) -> EnvelopePoint {
         let share = (time - from) / (to - from)
@@ -125,9 +110,7 @@ struct EnvelopeSampler {
         gains.0 == gains.1
         ? scale.isLinearInIntensity || line.slope == 0
         : line.slope == 0 && (scale.quantity == .amplitude || scale.law == .linear)
-      if !isStraight {
-        subdivide(from: first, to: last, point, append: append)
-      }
+      if !isStraight { subdivide(from: first, to: last, point, append: append) }
       append(last)
     }
     return points
@@ -141,17 +124,14 @@ struct EnvelopeSampler {
     if time < shape.releaseStart || (time == shape.releaseStart && !starts) {
       let span = shape.releaseStart - shape.riseEnd
       guard span > 0 else { return shape.releaseLevel }
-      return shape.riseLevel
-        + (shape.releaseLevel - shape.riseLevel) * (time - shape.riseEnd) / span
+      return shape.riseLevel + (shape.releaseLevel - shape.riseLevel) * (time - shape.riseEnd) / span
     }
     let span = shape.end - shape.releaseStart
     return span > 0 ? max(shape.releaseLevel * (shape.end - time) / span, 0) : shape.releaseLevel
   }
 
   /// When a sharpness that is added to a control leaves or enters its range.
-  private func clampings(
-    of control: ControlTimeline, offset: Double, in range: ClosedRange<Double>
-  ) -> [Double] {
+  private func clampings(of control: ControlTimeline, offset: Double, in range: ClosedRange<Double>) -> [Double] {
     var times: [Double] = []
     var index = control.index(at: range.lowerBound)
     while index < control.segments.count, control.segments[index].start < range.upperBound {
@@ -170,16 +150,15 @@ struct EnvelopeSampler {
 
   /// Adds points between two until straight lines are within the tolerance of the exact level.
   func subdivide(
-    from first: EnvelopePoint, to last: EnvelopePoint, depth: Int = 0,
-    _ exact: (Double) -> EnvelopePoint, append: (EnvelopePoint) -> Void
+    from first: EnvelopePoint, to last: EnvelopePoint, depth: Int = 0, _ exact: (Double) -> EnvelopePoint,
+    append: (EnvelopePoint) -> Void
   ) {
     let span = last.time - first.time
     guard depth < Self.depthLimit, span > 1e-7 else { return }
     let error = [0.25, 0.5, 0.75].reduce(0.0) { worst, share in
       let point = exact(first.time + span * share)
       let line = EnvelopePoint.between(first, last, at: point.time)
-      return max(
-        worst, abs(point.level - line.level), abs(point.sharpness - line.sharpness))
+      return max(worst, abs(point.level - line.level), abs(point.sharpness - line.sharpness))
     }
     guard error > tolerance else { return }
     let middle = exact(first.time + span / 2)

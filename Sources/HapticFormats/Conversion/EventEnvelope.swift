@@ -11,9 +11,7 @@ struct EnvelopePoint: Equatable {
   var sharpness: Double
 
   /// The point between two at a time.
-  static func between(_ from: EnvelopePoint, _ to: EnvelopePoint, at time: Double)
-    -> EnvelopePoint
-  {
+  static func between(_ from: EnvelopePoint, _ to: EnvelopePoint, at time: Double) -> EnvelopePoint {
     let span = to.time - from.time
     guard span > 0 else { return to }
     let share = (time - from.time) / span
@@ -58,9 +56,7 @@ struct EnvelopeScale: Equatable {
   }
 
   /// The amplitude of a level.
-  func amplitude(ofLevel level: Double) -> Double {
-    quantity == .amplitude ? level : law.amplitude(ofIntensity: level)
-  }
+  func amplitude(ofLevel level: Double) -> Double { quantity == .amplitude ? level : law.amplitude(ofIntensity: level) }
 
   /// The level of an amplitude.
   func level(ofAmplitude amplitude: Double) -> Double {

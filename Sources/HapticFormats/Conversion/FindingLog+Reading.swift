@@ -5,9 +5,7 @@ extension FindingLog {
   /// The findings that reading with options reports: all, or the errors alone.
   ///
   /// - Parameter place: The place of a value at an offset.
-  func findings(
-    for options: ReadingOptions, _ place: (_ value: Int, _ offset: Int) -> SourcePlace
-  ) -> [Finding] {
+  func findings(for options: ReadingOptions, _ place: (_ value: Int, _ offset: Int) -> SourcePlace) -> [Finding] {
     if options.wantsFindings { return findings(place) }
     return errorCount == 0 ? [] : findings(place).filter { $0.severity == .error }
   }
@@ -19,9 +17,7 @@ extension FindingLog {
   }
 
   /// Notes what a text has that JSON forbids, or leaves open.
-  mutating func addDeviations(
-    of json: JSONDocument, byteOrderMark: Rule, trailingComma: Rule, duplicateKey: Rule
-  ) {
+  mutating func addDeviations(of json: JSONDocument, byteOrderMark: Rule, trailingComma: Rule, duplicateKey: Rule) {
     for deviation in json.tolerances {
       let value = json.value(of: deviation)
       switch deviation.kind {
@@ -30,9 +26,7 @@ extension FindingLog {
           byteOrderMark, at: value, offset: 0, "the text starts with a byte-order mark",
           hint: "save it as UTF-8 without one")
       case .trailingComma:
-        add(
-          trailingComma, at: value, offset: deviation.offset, "comma before a closing bracket",
-          hint: "remove it")
+        add(trailingComma, at: value, offset: deviation.offset, "comma before a closing bracket", hint: "remove it")
       case .duplicateKey:
         add(
           duplicateKey, at: value, offset: deviation.offset,

@@ -6,9 +6,7 @@ extension HapticPattern {
   var firstInfinity: String? {
     for (index, event) in events.enumerated() {
       let values = event.parameters.identifiers.compactMap { event.parameters[$0] }
-      let isFinite =
-        event.time.isFinite && event.duration?.isFinite != false
-        && values.allSatisfy(\.isFinite)
+      let isFinite = event.time.isFinite && event.duration?.isFinite != false && values.allSatisfy(\.isFinite)
       if !isFinite { return "events[\(index)]" }
     }
     for (index, parameter) in parameters.enumerated() {
@@ -16,9 +14,7 @@ extension HapticPattern {
       if !isFinite { return "parameters[\(index)]" }
     }
     for (index, curve) in curves.enumerated() {
-      let isFinite =
-        curve.time.isFinite
-        && curve.controlPoints.allSatisfy { $0.time.isFinite && $0.value.isFinite }
+      let isFinite = curve.time.isFinite && curve.controlPoints.allSatisfy { $0.time.isFinite && $0.value.isFinite }
       if !isFinite { return "curves[\(index)]" }
     }
     return nil
@@ -33,8 +29,7 @@ extension HapticComposition {
       throw InputError(
         Finding(
           rule, severity: .error,
-          place: SourcePlace(
-            name: "pattern", path: layers.count > 1 ? "layers[\(index)].\(path)" : path),
+          place: SourcePlace(name: "pattern", path: layers.count > 1 ? "layers[\(index)].\(path)" : path),
           "non-finite numbers (NaN, infinity) cannot be written"))
     }
   }

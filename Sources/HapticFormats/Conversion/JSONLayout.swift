@@ -13,16 +13,14 @@ indirect enum JSONLayout: Sendable {
   func text(of value: JSONValue) -> [UInt8] {
     var writer = JSONWriter()
     switch (self, value.kind) {
-    case (.object(let keys, let inner, _), .object):
-      writer.object { Self.write(value, keys, inner, to: &$0) }
+    case (.object(let keys, let inner, _), .object): writer.object { Self.write(value, keys, inner, to: &$0) }
     default: writer.value(copying: value)
     }
     return writer.finish()
   }
 
   private static func write(
-    _ value: JSONValue, _ keys: [String], _ inner: [String: JSONLayout],
-    to object: inout JSONObjectWriter
+    _ value: JSONValue, _ keys: [String], _ inner: [String: JSONLayout], to object: inout JSONObjectWriter
   ) {
     var members: [(key: String, value: JSONValue)] = []
     for member in value.members { members.append((member.key ?? "", member)) }
@@ -42,9 +40,7 @@ indirect enum JSONLayout: Sendable {
     }
   }
 
-  private static func write(
-    _ value: JSONValue, _ layout: JSONLayout, to array: inout JSONArrayWriter
-  ) {
+  private static func write(_ value: JSONValue, _ layout: JSONLayout, to array: inout JSONArrayWriter) {
     guard case .object(let keys, let inner, let isLine) = layout, value.kind == .object else {
       array.element(copying: value)
       return

@@ -41,11 +41,9 @@ struct JSONOutline {
           position += text[position] == UInt8(ascii: "\\") ? 2 : 1
         }
         if expectsKey, position < end, position - start <= Self.keyLimit,
-          depth == 1
-            || position < Self.nestedLimit && !Self.contains(known, start..<position, text)
+          depth == 1 || position < Self.nestedLimit && !Self.contains(known, start..<position, text)
         {
-          let key = String(
-            decoding: (start..<position).map { text[$0] }, as: UTF8.self)
+          let key = String(decoding: (start..<position).map { text[$0] }, as: UTF8.self)
           if depth == 1 {
             keys.append(key)
           } else {
@@ -77,14 +75,10 @@ struct JSONOutline {
   }
 
   /// Whether a key is one of some others, byte for byte.
-  private static func contains(_ known: [Range<Int>], _ key: Range<Int>, _ text: Span<UInt8>)
-    -> Bool
-  {
+  private static func contains(_ known: [Range<Int>], _ key: Range<Int>, _ text: Span<UInt8>) -> Bool {
     for other in known where other.count == key.count {
       var step = 0
-      while step < key.count, text[other.lowerBound + step] == text[key.lowerBound + step] {
-        step += 1
-      }
+      while step < key.count, text[other.lowerBound + step] == text[key.lowerBound + step] { step += 1 }
       if step == key.count { return true }
     }
     return false
@@ -93,7 +87,5 @@ struct JSONOutline {
   /// Whether the outermost object has a key.
   func has(_ key: String) -> Bool { keys.contains(key) }
 
-  private static func isSpace(_ byte: UInt8) -> Bool {
-    byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D
-  }
+  private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }
 }

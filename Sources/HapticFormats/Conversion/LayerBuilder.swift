@@ -20,8 +20,7 @@ struct LayerBuilder {
   private var added: [EventReference] = []
 
   /// Adds an event that no curve acts on; its number among all that are added.
-  @discardableResult
-  mutating func add(_ event: HapticEvent) -> Int {
+  @discardableResult mutating func add(_ event: HapticEvent) -> Int {
     added.append(EventReference(layer: 0, event: plain.count))
     plain.append(event)
     return added.count - 1
@@ -31,8 +30,7 @@ struct LayerBuilder {
   ///
   /// Each curve must start no later than the event. Curves of other events may follow from the end
   /// on, so `end` covers the release.
-  @discardableResult
-  mutating func add(_ event: HapticEvent, curves: [ParameterCurve], until end: Double) -> Int {
+  @discardableResult mutating func add(_ event: HapticEvent, curves: [ParameterCurve], until end: Double) -> Int {
     if curves.isEmpty { return add(event) }
     added.append(EventReference(layer: 1, event: bent.count))
     bent.append(Entry(event: event, curves: curves, end: max(event.time, end)))
@@ -44,12 +42,8 @@ struct LayerBuilder {
   /// Takes time in proportion to the events and the logarithm of the layers.
   func build() -> (layers: [HapticComposition.Layer], references: [EventReference]) {
     var order = Array(bent.indices)
-    let isSorted = zip(order, order.dropFirst()).allSatisfy {
-      bent[$0].event.time <= bent[$1].event.time
-    }
-    if !isSorted {
-      order.sort { (bent[$0].event.time, $0) < (bent[$1].event.time, $1) }
-    }
+    let isSorted = zip(order, order.dropFirst()).allSatisfy { bent[$0].event.time <= bent[$1].event.time }
+    if !isSorted { order.sort { (bent[$0].event.time, $0) < (bent[$1].event.time, $1) } }
     let first = plain.isEmpty ? 0 : 1
     var places = Array(repeating: EventReference(event: 0), count: bent.count)
     var counts: [Int] = []
@@ -78,10 +72,7 @@ struct LayerBuilder {
       patterns[places[index].layer].curves += bent[index].curves
     }
     if patterns.isEmpty { patterns.append(HapticPattern()) }
-    return (
-      patterns.map { HapticComposition.Layer($0) },
-      added.map { $0.layer == 0 ? $0 : places[$0.event] }
-    )
+    return (patterns.map { HapticComposition.Layer($0) }, added.map { $0.layer == 0 ? $0 : places[$0.event] })
   }
 }
 

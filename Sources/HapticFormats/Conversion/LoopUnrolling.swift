@@ -32,12 +32,11 @@ extension HapticComposition {
       for pass in 0..<passes {
         let from = pass == 0 ? 0 : start
         let shift = Double(pass) * (end - start)
-        events += pattern.events.compactMap { $0.cut(from: from, to: end, isFirst: pass == 0) }
-          .map { event in
-            var event = event
-            event.time += shift
-            return event
-          }
+        events += pattern.events.compactMap { $0.cut(from: from, to: end, isFirst: pass == 0) }.map { event in
+          var event = event
+          event.time += shift
+          return event
+        }
         controls.append(from: from, to: end, shift: shift)
       }
       composition.layers[index].pattern = HapticPattern(events: events, curves: controls.curves)
@@ -71,11 +70,7 @@ private struct LoopControls {
   init(of pattern: HapticPattern) {
     let used = Set(pattern.parameters.map(\.id) + pattern.curves.map(\.id))
     for id in DynamicParameterID.allCases where used.contains(id) {
-      tracks.append(
-        (
-          ControlTimeline(of: id, in: pattern),
-          ParameterCurve(id: id, time: 0, controlPoints: [])
-        ))
+      tracks.append((ControlTimeline(of: id, in: pattern), ParameterCurve(id: id, time: 0, controlPoints: [])))
     }
   }
 
@@ -90,8 +85,7 @@ private struct LoopControls {
         let begin = max(segment.start, from)
         let end = min(place + 1 < segments.count ? segments[place + 1].start : to, to)
         for time in [begin, end] {
-          let point = ParameterCurve.ControlPoint(
-            time: time + shift, value: Float(segment.value(at: time)))
+          let point = ParameterCurve.ControlPoint(time: time + shift, value: Float(segment.value(at: time)))
           guard tracks[index].curve.controlPoints.last != point else { continue }
           tracks[index].curve.controlPoints.append(point)
         }

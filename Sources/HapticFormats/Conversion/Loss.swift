@@ -24,8 +24,7 @@ public struct Loss: Equatable, Sendable {
 
   /// Makes a loss.
   public init(
-    _ kind: Kind, _ element: CompositionElement, at place: SourcePlace? = nil, _ message: String,
-    size: Double? = nil
+    _ kind: Kind, _ element: CompositionElement, at place: SourcePlace? = nil, _ message: String, size: Double? = nil
   ) {
     self.kind = kind
     self.element = element
@@ -50,14 +49,12 @@ struct LossLog {
   private var indices: [Key: Int] = [:]
   private var counts: [String: Int] = [:]
 
-  init(limit: Int = 1000) {
-    self.limit = limit
-  }
+  init(limit: Int = 1000) { self.limit = limit }
 
   /// Adds a loss, or makes the one there is as large as this.
   mutating func add(
-    _ kind: Loss.Kind, _ element: CompositionElement, at place: SourcePlace? = nil,
-    _ message: String, size: Double? = nil
+    _ kind: Loss.Kind, _ element: CompositionElement, at place: SourcePlace? = nil, _ message: String,
+    size: Double? = nil
   ) {
     let key = Key(kind: kind, element: element, message: message)
     if let index = indices[key] {
@@ -85,13 +82,9 @@ struct LossLog {
   mutating func dropAudio(of composition: HapticComposition) {
     for (layer, each) in composition.layers.enumerated() {
       for (index, event) in each.pattern.events.enumerated() where !event.kind.isHaptic {
-        add(
-          .dropped, .event(EventReference(layer: layer, event: index)),
-          "audio events cannot be written")
+        add(.dropped, .event(EventReference(layer: layer, event: index)), "audio events cannot be written")
       }
-      if !each.signals.isEmpty {
-        add(.dropped, .layer(layer), "sampled signals cannot be written")
-      }
+      if !each.signals.isEmpty { add(.dropped, .layer(layer), "sampled signals cannot be written") }
     }
   }
 }

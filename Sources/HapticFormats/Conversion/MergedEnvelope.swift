@@ -59,9 +59,7 @@ struct MergedEnvelope {
     var lineEnd: Double { isOver ? .infinity : envelope.points[index + 1].time }
 
     mutating func move(to time: Double) {
-      while index + 1 < envelope.points.count, envelope.points[index + 1].time <= time {
-        index += 1
-      }
+      while index + 1 < envelope.points.count, envelope.points[index + 1].time <= time { index += 1 }
     }
 
     func point(at time: Double) -> EnvelopePoint {
@@ -108,7 +106,5 @@ struct MergedEnvelope {
     }
   }
 
-  private mutating func append(_ point: EnvelopePoint) {
-    if points.last != point { points.append(point) }
-  }
+  private mutating func append(_ point: EnvelopePoint) { if points.last != point { points.append(point) } }
 }

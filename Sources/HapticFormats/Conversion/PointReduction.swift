@@ -42,9 +42,7 @@ struct PointReduction {
 
   /// Keeps the most important corners up to a count of at least two, and no more than a tolerance
   /// needs.
-  init(
-    _ given: [EnvelopePoint], count: Int, tolerance: Double = 0, sharpnessWeight: Double = 1
-  ) {
+  init(_ given: [EnvelopePoint], count: Int, tolerance: Double = 0, sharpnessWeight: Double = 1) {
     guard given.count > 2 else {
       points = given
       error = 0
@@ -56,8 +54,7 @@ struct PointReduction {
       return (error, from, to, index)
     }
     var segments = [segment(0, given.count - 1)]
-    while segments.count + 1 < count,
-      let worst = segments.indices.max(by: { segments[$0].error < segments[$1].error }),
+    while segments.count + 1 < count, let worst = segments.indices.max(by: { segments[$0].error < segments[$1].error }),
       segments[worst].error > tolerance, let index = segments[worst].index
     {
       let (_, from, to, _) = segments[worst]
@@ -69,9 +66,7 @@ struct PointReduction {
   }
 
   /// The corner between two that is farthest from their chord, and how far it is.
-  private static func farthest(
-    _ points: [EnvelopePoint], _ from: Int, _ to: Int, _ weight: Double
-  ) -> (Double, Int?) {
+  private static func farthest(_ points: [EnvelopePoint], _ from: Int, _ to: Int, _ weight: Double) -> (Double, Int?) {
     guard to - from > 1 else { return (0, nil) }
     let (first, last) = (points[from], points[to])
     var worst = -1.0
@@ -79,8 +74,7 @@ struct PointReduction {
     for candidate in from + 1..<to {
       let point = points[candidate]
       let line = EnvelopePoint.between(first, last, at: point.time)
-      let error = max(
-        abs(point.level - line.level), weight * abs(point.sharpness - line.sharpness))
+      let error = max(abs(point.level - line.level), weight * abs(point.sharpness - line.sharpness))
       if error > worst { (worst, index) = (error, candidate) }
     }
     return (worst, index)

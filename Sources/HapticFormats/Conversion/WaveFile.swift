@@ -33,8 +33,6 @@ enum WaveFile {
   }
 
   private static func withLittleEndian(_ number: UInt32, _ body: (UInt8) -> Void) {
-    for shift in stride(from: UInt32(0), to: 32, by: 8) {
-      body(UInt8(truncatingIfNeeded: number >> shift))
-    }
+    for shift in stride(from: UInt32(0), to: 32, by: 8) { body(UInt8(truncatingIfNeeded: number >> shift)) }
   }
 }

@@ -38,8 +38,7 @@ struct BitReader {
     guard remaining >= count else {
       throw BitFault(
         kind: .truncated, bit: end,
-        message: "\(subject) ends inside a field of \(count) bits that begins at "
-          + Self.text(position))
+        message: "\(subject) ends inside a field of \(count) bits that begins at " + Self.text(position))
     }
     var value = 0
     var left = count
@@ -81,8 +80,8 @@ struct BitReader {
   mutating func skip(_ count: Int) throws(BitFault) {
     guard remaining >= count else {
       throw BitFault(
-        kind: .truncated, bit: end,
-        message: "\(subject) ends inside \(count) bits that begin at \(Self.text(position))")
+        kind: .truncated, bit: end, message: "\(subject) ends inside \(count) bits that begin at \(Self.text(position))"
+      )
     }
     position += count
   }
@@ -92,8 +91,7 @@ struct BitReader {
     guard count * size <= remaining else {
       throw BitFault(
         kind: .truncated, bit: end,
-        message: "\(subject) announces \(count) \(noun) at \(Self.text(position)) and ends before "
-          + "them")
+        message: "\(subject) announces \(count) \(noun) at \(Self.text(position)) and ends before " + "them")
     }
   }
 
@@ -102,8 +100,7 @@ struct BitReader {
     guard remaining >= count * 8 else {
       throw BitFault(
         kind: .truncated, bit: end,
-        message: "\(self.subject) ends inside \(subject), whose \(count) bytes begin at "
-          + Self.text(position))
+        message: "\(self.subject) ends inside \(subject), whose \(count) bytes begin at " + Self.text(position))
     }
     let part = BitReader(bytes, position: position, end: position + count * 8, subject: subject)
     position += count * 8
@@ -113,9 +110,7 @@ struct BitReader {
   /// Whether all bits that are left are 0.
   var isPadding: Bool {
     var rest = self
-    while rest.remaining > 0 {
-      guard let bit = try? rest.read(1), bit == 0 else { return false }
-    }
+    while rest.remaining > 0 { guard let bit = try? rest.read(1), bit == 0 else { return false } }
     return true
   }
 

@@ -36,11 +36,7 @@ struct CurveInterpolator {
     case .akima: addAkima(distinct, to: &samples)
     case .bezier: addBezier(distinct, to: &samples, isCut: asReference)
     case .bSpline:
-      if asReference {
-        addSteppedSpline(distinct, to: &samples)
-      } else {
-        addSpline(distinct, to: &samples)
-      }
+      if asReference { addSteppedSpline(distinct, to: &samples) } else { addSpline(distinct, to: &samples) }
     }
     return samples
   }
@@ -56,9 +52,7 @@ struct CurveInterpolator {
   }
 
   /// The samples from one place to another, both included.
-  private static func indices(_ from: Double, _ to: Double, in samples: [Double])
-    -> ClosedRange<Int>
-  {
+  private static func indices(_ from: Double, _ to: Double, in samples: [Double]) -> ClosedRange<Int> {
     let first = min(max(Int(from.rounded(.up)), 0), samples.count - 1)
     return first...max(first, min(Int(to), samples.count - 1))
   }
@@ -66,22 +60,17 @@ struct CurveInterpolator {
   /// Source: H. Akima, A new method of interpolation and smooth curve fitting based on local procedures,
   /// 1970; two slopes are extrapolated at each end.
   private func addAkima(_ points: [Point], to samples: inout [Double]) {
-    guard points.count > 2 else {
-      return CurveInterpolator(points: points).addLines(to: &samples) { $0 }
-    }
+    guard points.count > 2 else { return CurveInterpolator(points: points).addLines(to: &samples) { $0 } }
     let inner = zip(points, points.dropFirst()).map { ($1.y - $0.y) / ($1.x - $0.x) }
     let (first, second) = (inner[0], inner[1])
     let (last, next) = (inner[inner.count - 1], inner[inner.count - 2])
-    let slopes =
-      [3 * first - 2 * second, 2 * first - second] + inner
-      + [2 * last - next, 3 * last - 2 * next]
+    let slopes = [3 * first - 2 * second, 2 * first - second] + inner + [2 * last - next, 3 * last - 2 * next]
     let changes = zip(slopes, slopes.dropFirst()).map { abs($1 - $0) }
     let weights = points.indices.map { changes[$0 + 2] + changes[$0] }
     let threshold = 1e-8 * (weights.max() ?? 0)
     let tangents = points.indices.map { index in
       guard weights[index] > threshold else { return slopes[index + 1] }
-      return (changes[index + 2] * slopes[index + 1] + changes[index] * slopes[index + 2])
-        / weights[index]
+      return (changes[index + 2] * slopes[index + 1] + changes[index] * slopes[index + 2]) / weights[index]
     }
     for (index, (from, to)) in zip(points, points.dropFirst()).enumerated() {
       let width = to.x - from.x
@@ -108,9 +97,7 @@ struct CurveInterpolator {
   }
 
   /// A quadratic Bézier curve, at the places of the samples.
-  private static func addArc(
-    _ start: Point, _ control: Point, _ end: Point, to samples: inout [Double]
-  ) {
+  private static func addArc(_ start: Point, _ control: Point, _ end: Point, to samples: inout [Double]) {
     guard end.x > start.x else { return }
     let bend = start.x - 2 * control.x + end.x
     let rise = control.x - start.x
@@ -128,19 +115,15 @@ struct CurveInterpolator {
 
   /// A quadratic B-spline with uniform knots, clamped: arcs that meet in the middle between keys.
   private func addSpline(_ points: [Point], to samples: inout [Double]) {
-    guard points.count > 2 else {
-      return CurveInterpolator(points: points).addLines(to: &samples) { $0 }
-    }
+    guard points.count > 2 else { return CurveInterpolator(points: points).addLines(to: &samples) { $0 } }
     func middle(_ index: Int) -> Point {
-      Point(
-        x: (points[index].x + points[index + 1].x) / 2,
-        y: (points[index].y + points[index + 1].y) / 2)
+      Point(x: (points[index].x + points[index + 1].x) / 2, y: (points[index].y + points[index + 1].y) / 2)
     }
     let last = points.count - 3
     for index in 0...last {
       Self.addArc(
-        index == 0 ? points[0] : middle(index), points[index + 1],
-        index == last ? points[last + 2] : middle(index + 1), to: &samples)
+        index == 0 ? points[0] : middle(index), points[index + 1], index == last ? points[last + 2] : middle(index + 1),
+        to: &samples)
     }
   }
 

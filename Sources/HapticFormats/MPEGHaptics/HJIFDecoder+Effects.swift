@@ -15,27 +15,20 @@ extension HJIFDecoder {
       switch key {
       case .effectType:
         hasType = true
-        guard
-          let kind = kind(member, in: Self.effectNames).flatMap(MPEGDocument.Effect.Kind.init)
-        else { return nil }
+        guard let kind = kind(member, in: Self.effectNames).flatMap(MPEGDocument.Effect.Kind.init) else { return nil }
         effect.kind = kind
       case .id: effect.id = whole(member, -1...Int(Int32.max))
       case .position: effect.position = whole(member, Self.longest) ?? 0
       case .phase: effect.phase = number(member, 0...6.28319) ?? 0
-      case .baseSignal:
-        effect.signal = name(member, in: Self.signalNames).flatMap(MPEGBaseSignal.init) ?? .sine
+      case .baseSignal: effect.signal = name(member, in: Self.signalNames).flatMap(MPEGBaseSignal.init) ?? .sine
       case .semanticKeywords: effect.semantics = text(member)
-      case .composition:
-        effect.children = elements(member) { decoder, value in decoder.effect(value) }
+      case .composition: effect.children = elements(member) { decoder, value in decoder.effect(value) }
       case .keyframes: keys(member, of: &effect)
       case .waveletStream: effect.stream = stream(member) ?? []
       default: noteUnknown(member)
       }
     }
-    if !hasType {
-      log.add(
-        Self.rules.structure, at: value, "an effect must have the key \"effect_type\"")
-    }
+    if !hasType { log.add(Self.rules.structure, at: value, "an effect must have the key \"effect_type\"") }
     return effect
   }
 

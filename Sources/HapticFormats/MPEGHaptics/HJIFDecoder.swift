@@ -80,16 +80,13 @@ struct HJIFDecoder {
       case .date: document.date = text(member) ?? ""
       case .description: document.description = text(member) ?? ""
       case .timescale: document.timescale = whole(member, 1...1_000_000_000) ?? 1_000
-      case .avatars:
-        document.avatars = elements(member) { decoder, value in decoder.avatar(value) }
+      case .avatars: document.avatars = elements(member) { decoder, value in decoder.avatar(value) }
       case .perceptions: perceptions = member
-      case .syncs:
-        document.syncCount = elements(member) { decoder, value in value.index }.count
+      case .syncs: document.syncCount = elements(member) { decoder, value in value.index }.count
       default: noteUnknown(member)
       }
     }
-    noteMissing(
-      [.version, .profile, .level, .date, .description, .avatars], seen, in: json.root, "the file")
+    noteMissing([.version, .profile, .level, .date, .description, .avatars], seen, in: json.root, "the file")
     checkVersion()
     guard let perceptions else {
       log.add(
@@ -106,17 +103,14 @@ struct HJIFDecoder {
       year.count != 4 || document.version.utf8.lexicographicallyPrecedes("2023".utf8)
     {
       log.add(
-        Self.rules.version, at: value,
-        "the version is \(document.version.quoted()), that of a draft", hint: "write \"2023\"")
+        Self.rules.version, at: value, "the version is \(document.version.quoted()), that of a draft",
+        hint: "write \"2023\"")
     }
     let date = Array(document.date.utf8.prefix(5))
-    let isISO =
-      date.count == 5 && date[..<4].allSatisfy { (48...57).contains($0) }
-      && date[4] == UInt8(ascii: "-")
+    let isISO = date.count == 5 && date[..<4].allSatisfy { (48...57).contains($0) } && date[4] == UInt8(ascii: "-")
     if wantsFindings, !isISO, let value = json.root["date"], value.kind == .string {
       log.add(
-        Self.rules.date, at: value, "the date is \(document.date.quoted())",
-        hint: "write it as 2023-04-05T06:07:08Z")
+        Self.rules.date, at: value, "the date is \(document.date.quoted())", hint: "write it as 2023-04-05T06:07:08Z")
     }
   }
 
@@ -144,25 +138,18 @@ struct HJIFDecoder {
       case .id: perception.id = whole(member, 0...Int(Int32.max)) ?? 0
       case .description: perception.description = text(member) ?? ""
       case .perceptionModality:
-        perception.modality =
-          name(member, in: Self.modalityNames).flatMap(MPEGModality.init) ?? .other
-      case .effectLibrary:
-        perception.library = elements(member) { decoder, value in decoder.effect(value) }
+        perception.modality = name(member, in: Self.modalityNames).flatMap(MPEGModality.init) ?? .other
+      case .effectLibrary: perception.library = elements(member) { decoder, value in decoder.effect(value) }
       case .semanticScheme: perception.semanticScheme = text(member)
       case .referenceDevices:
-        perception.deviceNames = elements(member) { decoder, value in
-          value["name"]?.string ?? ""
-        }
-      case .channels:
-        perception.channels = elements(member) { decoder, value in decoder.channel(value) }
+        perception.deviceNames = elements(member) { decoder, value in value["name"]?.string ?? "" }
+      case .channels: perception.channels = elements(member) { decoder, value in decoder.channel(value) }
       case .perceptionUnitExponent: perception.unitExponent = whole(member, -128...127) ?? 0
       case .unitExponent, .avatarID, .priority: continue
       default: noteUnknown(member)
       }
     }
-    noteMissing(
-      [.id, .perceptionModality, .description, .avatarID, .effectLibrary], seen, in: value,
-      "a perception")
+    noteMissing([.id, .perceptionModality, .description, .avatarID, .effectLibrary], seen, in: value, "a perception")
     require(.channels, seen, in: value, "a perception")
     return perception
   }
@@ -178,10 +165,8 @@ struct HJIFDecoder {
       case .id: channel.id = whole(member, 0...Int(Int32.max)) ?? 0
       case .description: channel.description = text(member) ?? ""
       case .gain: channel.gain = number(member, 0...10_000) ?? 1
-      case .bodyPartMask:
-        channel.isLocated = channel.isLocated || whole(member, 0...Int(UInt32.max)) != 0
-      case .actuatorResolution, .bodyPartTarget, .actuatorTarget, .vertices, .direction:
-        channel.isLocated = true
+      case .bodyPartMask: channel.isLocated = channel.isLocated || whole(member, 0...Int(UInt32.max)) != 0
+      case .actuatorResolution, .bodyPartTarget, .actuatorTarget, .vertices, .direction: channel.isLocated = true
       case .frequencySampling: channel.sampling = whole(member, 0...Int(UInt32.max)) ?? 0
       case .sampleCount: channel.sampleCount = whole(member, 0...Int(UInt32.max)) ?? 0
       case .bands: channel.bands = elements(member) { decoder, value in decoder.band(value) }
@@ -207,12 +192,9 @@ struct HJIFDecoder {
       seen.insert(key)
       switch key {
       case .bandType:
-        guard let kind = self.kind(member, in: Self.bandNames).flatMap(MPEGBandKind.init) else {
-          return nil
-        }
+        guard let kind = self.kind(member, in: Self.bandNames).flatMap(MPEGBandKind.init) else { return nil }
         band.kind = kind
-      case .curveType:
-        band.curve = curve(member)
+      case .curveType: band.curve = curve(member)
       case .blockLength: block = member
       case .lowerFrequencyLimit: band.low = number(member, 0...10_000) ?? 0
       case .upperFrequencyLimit: band.high = number(member, 0...10_000) ?? 0
@@ -222,9 +204,7 @@ struct HJIFDecoder {
       }
     }
     // Drafts give each band a block length, 0 where it has no blocks.
-    if let block, band.kind == .wavelet {
-      band.blockLength = whole(block, 0...10_000_000) ?? 0
-    }
+    if let block, band.kind == .wavelet { band.blockLength = whole(block, 0...10_000_000) ?? 0 }
     noteMissing([.lowerFrequencyLimit, .upperFrequencyLimit], seen, in: value, "a band")
     require(.bandType, seen, in: value, "a band")
     require(.effects, seen, in: value, "a band")
@@ -247,14 +227,10 @@ struct HJIFDecoder {
   }
 
   /// The values that are made of the elements of an array.
-  mutating func elements<Value>(
-    _ list: JSONValue, _ make: (inout HJIFDecoder, JSONValue) -> Value?
-  ) -> [Value] {
+  mutating func elements<Value>(_ list: JSONValue, _ make: (inout HJIFDecoder, JSONValue) -> Value?) -> [Value] {
     guard expect(.array, list, list.key ?? "") else { return [] }
     var values: [Value] = []
-    for element in list.elements {
-      if let value = make(&self, element) { values.append(value) }
-    }
+    for element in list.elements { if let value = make(&self, element) { values.append(value) } }
     return values
   }
 
@@ -262,8 +238,8 @@ struct HJIFDecoder {
   mutating func expect(_ kind: JSONValue.Kind, _ value: JSONValue, _ name: String) -> Bool {
     if value.kind == kind { return true }
     log.add(
-      kind == .object && value.index == 0 ? Self.rules.structure : Self.rules.wrongType,
-      at: value, "\(name) must be \(kind.noun), not \(value.kind.noun)")
+      kind == .object && value.index == 0 ? Self.rules.structure : Self.rules.wrongType, at: value,
+      "\(name) must be \(kind.noun), not \(value.kind.noun)")
     return false
   }
 
@@ -289,14 +265,10 @@ struct HJIFDecoder {
 
   /// A whole number within a range; a warning where it is rounded or moved into it.
   mutating func whole(_ value: JSONValue, _ range: ClosedRange<Int>) -> Int? {
-    guard
-      let number = number(value, Double(range.lowerBound)...Double(range.upperBound))
-    else { return nil }
+    guard let number = number(value, Double(range.lowerBound)...Double(range.upperBound)) else { return nil }
     let rounded = number.rounded()
     if rounded != number {
-      log.add(
-        Self.rules.wholeNumber, at: value,
-        "\(value.key ?? "value") is \(number); \(Int(rounded)) is used")
+      log.add(Self.rules.wholeNumber, at: value, "\(value.key ?? "value") is \(number); \(Int(rounded)) is used")
     }
     return Int(rounded)
   }
@@ -315,13 +287,10 @@ struct HJIFDecoder {
     return nil
   }
 
-  private mutating func noteUnknownName(
-    _ value: JSONValue, in names: JSONNames, _ severity: Severity?
-  ) {
+  private mutating func noteUnknownName(_ value: JSONValue, in names: JSONNames, _ severity: Severity?) {
     guard let text = text(value) else { return }
     log.add(
-      Self.rules.unknownName, at: value, severity: severity,
-      "unknown \(value.key ?? "name") \(text.quoted())",
+      Self.rules.unknownName, at: value, severity: severity, "unknown \(value.key ?? "name") \(text.quoted())",
       hint: names.nearest(to: text).map { "did you mean \"\($0)\"?" })
   }
 
@@ -329,21 +298,16 @@ struct HJIFDecoder {
 
   mutating func noteUnknown(_ member: JSONValue) {
     guard wantsFindings, let key = member.key else { return }
-    log.add(
-      Self.rules.unknownKey, at: member, offset: member.keyOffset,
-      "unknown key \(key.quoted()) is ignored")
+    log.add(Self.rules.unknownKey, at: member, offset: member.keyOffset, "unknown key \(key.quoted()) is ignored")
   }
 
   private mutating func noteFormer(_ member: JSONValue, _ name: String) {
     guard wantsFindings else { return }
     log.add(
-      Self.rules.formerName, at: member, offset: member.keyOffset,
-      "\"\(member.key ?? "")\" is now called \"\(name)\"")
+      Self.rules.formerName, at: member, offset: member.keyOffset, "\"\(member.key ?? "")\" is now called \"\(name)\"")
   }
 
-  mutating func noteMissing(
-    _ keys: [HJIFKey], _ seen: Set<HJIFKey>, in object: JSONValue, _ noun: String
-  ) {
+  mutating func noteMissing(_ keys: [HJIFKey], _ seen: Set<HJIFKey>, in object: JSONValue, _ noun: String) {
     guard wantsFindings else { return }
     for key in keys where !seen.contains(key) {
       log.add(
@@ -353,9 +317,7 @@ struct HJIFDecoder {
   }
 
   /// Notes an error where a key is missing without which nothing can be played.
-  mutating func require(
-    _ key: HJIFKey, _ seen: Set<HJIFKey>, in object: JSONValue, _ noun: String
-  ) {
+  mutating func require(_ key: HJIFKey, _ seen: Set<HJIFKey>, in object: JSONValue, _ noun: String) {
     guard !seen.contains(key) else { return }
     log.add(
       Self.rules.structure, at: object, "\(noun) must have the key \"\(key.rawValue)\"",
@@ -366,9 +328,9 @@ struct HJIFDecoder {
   private static func misspelling(of key: HJIFKey, in object: JSONValue) -> String? {
     let names = JSONNames([key.rawValue])
     for member in object.members {
-      guard let written = member.key, Self.names.index(ofKey: member) == nil,
-        names.nearest(to: written) != nil
-      else { continue }
+      guard let written = member.key, Self.names.index(ofKey: member) == nil, names.nearest(to: written) != nil else {
+        continue
+      }
       return "rename \(written.quoted()) to \(key.rawValue.quoted())"
     }
     return nil

@@ -28,9 +28,7 @@ public struct HJIFFormat: HapticFormat {
   /// With `asReference` the composition is what the reference software synthesises at 8 kHz.
   public func examine(_ file: SourceFile, options: ReadingOptions) -> Examination {
     let json: JSONDocument
-    do throws(JSONError) {
-      json = try JSONDocument(text: file.bytes, name: file.name)
-    } catch {
+    do throws(JSONError) { json = try JSONDocument(text: file.bytes, name: file.name) } catch {
       return Examination(InputError(error, rule: MPEGRules.hjif.syntax))
     }
     var decoder = HJIFDecoder(json, wantsFindings: options.wantsFindings)
@@ -43,8 +41,7 @@ public struct HJIFFormat: HapticFormat {
     }
     return MPEGExamination(
       document: decoder.document, rules: .hjif, log: decoder.log,
-      offset: { JSONValue(document: json, index: $0).offset },
-      place: { JSONValue(document: json, index: $0).place },
+      offset: { JSONValue(document: json, index: $0).offset }, place: { JSONValue(document: json, index: $0).place },
       findingPlace: { value, offset in
         var place = json.place(at: offset)
         place.path = JSONValue(document: json, index: value).path
@@ -57,23 +54,18 @@ public struct HJIFFormat: HapticFormat {
   /// everything that acts on them as key frames, sampled signals as linear curves.
   ///
   /// Audio events are dropped; frequencies are rounded to whole hertz.
-  public func write(_ composition: HapticComposition, options: WritingOptions) throws(InputError)
-    -> Writing?
-  {
+  public func write(_ composition: HapticComposition, options: WritingOptions) throws(InputError) -> Writing? {
     try composition.checkFinite(MPEGRules.hjif.outOfRange)
     let limits = MPEGEncoder.Limits(
-      timescale: 48_000, keyPosition: Int(Int32.max) / 2, effectCount: 4_000_000,
-      bandCount: 1_000, signalTolerance: 1.0 / 8_192)
+      timescale: 48_000, keyPosition: Int(Int32.max) / 2, effectCount: 4_000_000, bandCount: 1_000,
+      signalTolerance: 1.0 / 8_192)
     let encoder = MPEGEncoder(composition, limits: limits, options: options, losses: LossLog())
-    return Writing(
-      [Writing.File(HJIFWriter.write(encoder.document))], losses: encoder.losses.finish())
+    return Writing([Writing.File(HJIFWriter.write(encoder.document))], losses: encoder.losses.finish())
   }
 
   /// The text in a fixed layout and order of keys; unknown keys are kept.
   public func canonical(_ file: SourceFile) throws(InputError) -> [UInt8]? {
-    do {
-      return HJIFWriter.canonical(try JSONDocument(text: file.bytes, name: file.name))
-    } catch {
+    do { return HJIFWriter.canonical(try JSONDocument(text: file.bytes, name: file.name)) } catch {
       throw InputError(error, rule: MPEGRules.hjif.syntax)
     }
   }
@@ -93,8 +85,7 @@ struct MPEGExamination {
 
   /// Maps the document and collects what was found.
   func examination(_ options: ReadingOptions) -> Examination {
-    let resolver = MPEGResolver(
-      document, rules: rules, asReference: options.asReference, log: log, offset: offset)
+    let resolver = MPEGResolver(document, rules: rules, asReference: options.asReference, log: log, offset: offset)
     var mapping = MPEGMapping(document, resolver: resolver, sourcePlace: place)
     mapping.map(asReference: options.asReference)
     let log = mapping.resolver.log
@@ -102,20 +93,17 @@ struct MPEGExamination {
     var composition = HapticComposition(layers: mapping.layers)
     if !document.description.isEmpty { composition.notes = document.description }
     return Examination(
-      composition: isReadable ? composition : nil,
-      findings: log.findings(for: options, findingPlace),
-      errorCount: log.errorCount,
-      losses: isReadable && options.wantsFindings ? mapping.losses.finish() : [],
-      places: MPEGPlaces(
-        layers: mapping.layerPlaces, events: mapping.eventPlaces, sourcePlace: place),
-      details: details)
+      composition: isReadable ? composition : nil, findings: log.findings(for: options, findingPlace),
+      errorCount: log.errorCount, losses: isReadable && options.wantsFindings ? mapping.losses.finish() : [],
+      places: MPEGPlaces(layers: mapping.layerPlaces, events: mapping.eventPlaces, sourcePlace: place), details: details
+    )
   }
 
   /// What the document says about itself.
   private var details: [(name: String, value: String)] {
     var details = [
-      ("version", document.version), ("profile", "\(document.profile)@\(document.level)"),
-      ("date", document.date), ("timescale", "\(document.timescale)"),
+      ("version", document.version), ("profile", "\(document.profile)@\(document.level)"), ("date", document.date),
+      ("timescale", "\(document.timescale)"),
     ]
     for perception in document.perceptions {
       details.append(("modality", perception.modality.name))

@@ -25,9 +25,7 @@ enum HJIFWriter {
     return writer.finish()
   }
 
-  private static func write(
-    _ perception: MPEGDocument.Perception, to object: inout JSONObjectWriter
-  ) {
+  private static func write(_ perception: MPEGDocument.Perception, to object: inout JSONObjectWriter) {
     object.member("id", perception.id)
     object.member("avatar_id", 0)
     object.member("description", perception.description)
@@ -36,9 +34,7 @@ enum HJIFWriter {
     object.member("perception_unit_exponent", perception.unitExponent)
     object.array("reference_devices") { _ in }
     object.array("effect_library") { _ in }
-    object.array("channels") { list in
-      for channel in perception.channels { list.object { write(channel, to: &$0) } }
-    }
+    object.array("channels") { list in for channel in perception.channels { list.object { write(channel, to: &$0) } } }
   }
 
   private static func write(_ channel: MPEGDocument.Channel, to object: inout JSONObjectWriter) {
@@ -47,16 +43,12 @@ enum HJIFWriter {
     object.member("gain", channel.gain)
     object.member("mixing_coefficient", 1)
     object.member("body_part_mask", 0)
-    object.array("bands") { list in
-      for band in channel.bands { list.object { write(band, to: &$0) } }
-    }
+    object.array("bands") { list in for band in channel.bands { list.object { write(band, to: &$0) } } }
   }
 
   private static func write(_ band: MPEGDocument.Band, to object: inout JSONObjectWriter) {
     object.member("band_type", MPEGBandKind.names[band.kind.rawValue])
-    if band.kind == .curve {
-      object.member("curve_type", MPEGCurveKind.names[band.curve.rawValue])
-    }
+    if band.kind == .curve { object.member("curve_type", MPEGCurveKind.names[band.curve.rawValue]) }
     object.member("lower_frequency_limit", Int(band.low))
     object.member("upper_frequency_limit", Int(band.high))
     object.array("effects") { list in
@@ -64,9 +56,7 @@ enum HJIFWriter {
     }
   }
 
-  private static func write(
-    _ effect: MPEGDocument.Effect, of kind: MPEGBandKind, to object: inout JSONObjectWriter
-  ) {
+  private static func write(_ effect: MPEGDocument.Effect, of kind: MPEGBandKind, to object: inout JSONObjectWriter) {
     object.member("effect_type", "Basis")
     object.member("position", effect.position)
     if kind == .vectorial {
@@ -88,13 +78,12 @@ enum HJIFWriter {
 
   /// The keys in the order in which they are written; others follow in their own.
   private static let order: [HJIFKey] = [
-    .version, .profile, .level, .date, .timestamp, .id, .name, .lod, .type, .effectType, .bandType,
-    .curveType, .blockLength, .avatarID, .description, .priority, .perceptionModality,
-    .unitExponent, .perceptionUnitExponent, .semanticScheme, .semanticKeywords,
-    .referenceDeviceID, .gain, .mixingCoefficient, .bodyPartMask, .lowerFrequencyLimit,
-    .upperFrequencyLimit, .position, .phase, .baseSignal, .relativePosition, .amplitudeModulation,
-    .frequencyModulation, .waveletStream, .timescale, .avatars, .referenceDevices, .effectLibrary,
-    .perceptions, .channels, .bands, .effects, .composition, .keyframes, .syncs,
+    .version, .profile, .level, .date, .timestamp, .id, .name, .lod, .type, .effectType, .bandType, .curveType,
+    .blockLength, .avatarID, .description, .priority, .perceptionModality, .unitExponent, .perceptionUnitExponent,
+    .semanticScheme, .semanticKeywords, .referenceDeviceID, .gain, .mixingCoefficient, .bodyPartMask,
+    .lowerFrequencyLimit, .upperFrequencyLimit, .position, .phase, .baseSignal, .relativePosition, .amplitudeModulation,
+    .frequencyModulation, .waveletStream, .timescale, .avatars, .referenceDevices, .effectLibrary, .perceptions,
+    .channels, .bands, .effects, .composition, .keyframes, .syncs,
   ]
 
   /// The same text with its keys in one order, key frames and vectors on a line each.
@@ -119,8 +108,7 @@ enum HJIFWriter {
     for (_, _, member) in ranked {
       let key = member.key ?? ""
       switch member.kind {
-      case .object:
-        writer.object(key, layout: layout(of: member)) { write(members: member, to: &$0) }
+      case .object: writer.object(key, layout: layout(of: member)) { write(members: member, to: &$0) }
       case .array: writer.array(key, layout: nil) { write(elements: member, to: &$0) }
       default: writer.member(key, copying: member)
       }
@@ -130,8 +118,7 @@ enum HJIFWriter {
   private static func write(elements array: JSONValue, to writer: inout JSONArrayWriter) {
     for element in array.elements {
       switch element.kind {
-      case .object:
-        writer.object(layout: layout(of: element)) { write(members: element, to: &$0) }
+      case .object: writer.object(layout: layout(of: element)) { write(members: element, to: &$0) }
       case .array: writer.array { write(elements: element, to: &$0) }
       default: writer.element(copying: element)
       }

@@ -18,9 +18,7 @@ extension HMPGDecoder {
     document.perceptions[index].library = library
   }
 
-  private mutating func libraryEffect(
-    _ reader: inout BitReader, depth: Int
-  ) throws(BitFault) -> Effect {
+  private mutating func libraryEffect(_ reader: inout BitReader, depth: Int) throws(BitFault) -> Effect {
     guard depth < Self.depthLimit else {
       throw BitFault(
         kind: .structure, bit: reader.position,
@@ -44,9 +42,7 @@ extension HMPGDecoder {
     }
     let children = try reader.read(16)
     try reader.require(children, ofBits: 76, "effects")
-    for _ in 0..<children {
-      effect.children.append(try libraryEffect(&reader, depth: depth + 1))
-    }
+    for _ in 0..<children { effect.children.append(try libraryEffect(&reader, depth: depth + 1)) }
     return effect
   }
 
@@ -70,8 +66,7 @@ extension HMPGDecoder {
     let place = reader.position
     let code = try reader.read(4)
     guard let signal = MPEGBaseSignal(rawValue: code) else {
-      throw BitFault(
-        kind: .unknownCode, bit: place, message: "no base signal has the code \(code)")
+      throw BitFault(kind: .unknownCode, bit: place, message: "no base signal has the code \(code)")
     }
     effect.signal = signal
   }
@@ -86,40 +81,30 @@ extension HMPGDecoder {
     let number = try reader.read(8)
     let id = BandID(perception: perception, channel: channel, band: number)
     guard let band = bands[id] else {
-      throw BitFault(
-        kind: .unknownID, bit: place,
-        message: "channel \(channel) has no band with id \(number)")
+      throw BitFault(kind: .unknownID, bit: place, message: "channel \(channel) has no band with id \(number)")
     }
     let kind = document.perceptions[index].channels[channelIndex].bands[band.band].kind
     let count = try reader.read(16)
     for _ in 0..<count {
-      let effect =
-        isSpatial
-        ? try spatialEffect(of: kind, &reader) : try temporalEffect(of: kind, &reader)
+      let effect = isSpatial ? try spatialEffect(of: kind, &reader) : try temporalEffect(of: kind, &reader)
       append(effect, of: kind, id: id, at: band)
     }
   }
 
   /// Adds an effect, or its further keys where it is known.
-  private mutating func append(
-    _ effect: Effect, of kind: MPEGBandKind, id: BandID, at place: BandPlace
-  ) {
+  private mutating func append(_ effect: Effect, of kind: MPEGBandKind, id: BandID, at place: BandPlace) {
     let key = effect.id.map { BandKey(band: id, effect: $0) }
     if !isSpatial, effect.kind == .basis, kind != .wavelet, let key, let known = effects[key] {
-      document.perceptions[place.perception].channels[place.channel].bands[place.band]
-        .effects[known].keys += effect.keys
+      document.perceptions[place.perception].channels[place.channel].bands[place.band].effects[known].keys +=
+        effect.keys
       return
     }
-    let count = document.perceptions[place.perception].channels[place.channel].bands[place.band]
-      .effects.count
+    let count = document.perceptions[place.perception].channels[place.channel].bands[place.band].effects.count
     if effect.kind == .basis, !isSpatial, let key { effects[key] = count }
-    document.perceptions[place.perception].channels[place.channel].bands[place.band]
-      .effects.append(effect)
+    document.perceptions[place.perception].channels[place.channel].bands[place.band].effects.append(effect)
   }
 
-  private mutating func temporalEffect(
-    of kind: MPEGBandKind, _ reader: inout BitReader
-  ) throws(BitFault) -> Effect {
+  private mutating func temporalEffect(of kind: MPEGBandKind, _ reader: inout BitReader) throws(BitFault) -> Effect {
     var effect = Effect(place: reader.position)
     effect.id = try reader.read(16)
     try self.kind(of: &effect, &reader)
@@ -138,9 +123,7 @@ extension HMPGDecoder {
     return effect
   }
 
-  private mutating func spatialEffect(
-    of kind: MPEGBandKind, _ reader: inout BitReader
-  ) throws(BitFault) -> Effect {
+  private mutating func spatialEffect(of kind: MPEGBandKind, _ reader: inout BitReader) throws(BitFault) -> Effect {
     var effect = Effect(place: reader.position)
     try self.kind(of: &effect, &reader)
     if effect.kind != .basis || kind != .wavelet { effect.position = try position(&reader) }
@@ -160,9 +143,7 @@ extension HMPGDecoder {
   }
 
   /// A position by the clock of the unit; none lies before the start.
-  private func position(_ reader: inout BitReader) throws(BitFault) -> Int {
-    max(clock + (try reader.signed(25)), 0)
-  }
+  private func position(_ reader: inout BitReader) throws(BitFault) -> Int { max(clock + (try reader.signed(25)), 0) }
 
   private func stream(of effect: inout Effect, _ reader: inout BitReader) throws(BitFault) {
     let count = try reader.read(16)
@@ -172,8 +153,7 @@ extension HMPGDecoder {
   }
 
   private func keys(
-    _ count: Int, of kind: MPEGBandKind, maskBits: Int, _ effect: inout Effect,
-    _ reader: inout BitReader
+    _ count: Int, of kind: MPEGBandKind, maskBits: Int, _ effect: inout Effect, _ reader: inout BitReader
   ) throws(BitFault) {
     try reader.require(count, ofBits: kind == .vectorial ? 16 + maskBits : 24, "key frames")
     effect.keys.reserveCapacity(count)

@@ -28,8 +28,7 @@ extension HMPGDecoder {
     let place = reader.position
     let code = try reader.read(8)
     guard code < MPEGModality.codeCount, let modality = MPEGModality(rawValue: code) else {
-      throw BitFault(
-        kind: .unknownCode, bit: place, message: "no perception has the code \(code)")
+      throw BitFault(kind: .unknownCode, bit: place, message: "no perception has the code \(code)")
     }
     perception.modality = modality
     // The avatar, and how many effects the library has.
@@ -91,8 +90,7 @@ extension HMPGDecoder {
     let vertices = try reader.read(16)
     if vertices > 0 { channel.isLocated = true }
     try reader.skip(vertices * 32)
-    announced.bands[BandID(perception: perception, channel: channel.id, band: -1)] =
-      try reader.read(8)
+    announced.bands[BandID(perception: perception, channel: channel.id, band: -1)] = try reader.read(8)
     if let known = channels[index][channel.id] {
       channel.bands = document.perceptions[index].channels[known].bands
       channel.place = document.perceptions[index].channels[known].place
@@ -130,8 +128,7 @@ extension HMPGDecoder {
       band.effects = bands[known.band].effects
       band.place = bands[known.band].place
       guard band.kind == bands[known.band].kind || band.effects.isEmpty else {
-        throw BitFault(
-          kind: .structure, bit: place, message: "band \(number) changes its type")
+        throw BitFault(kind: .structure, bit: place, message: "band \(number) changes its type")
       }
       document.perceptions[index].channels[channelIndex].bands[known.band] = band
     } else {
@@ -146,22 +143,19 @@ extension HMPGDecoder {
     let place = reader.position
     let id = try reader.read(8)
     guard let index = perceptions[id] else {
-      throw BitFault(
-        kind: .unknownID, bit: place, message: "no perception with id \(id) was described")
+      throw BitFault(kind: .unknownID, bit: place, message: "no perception with id \(id) was described")
     }
     return (id, index)
   }
 
   /// The id of a channel, and its index in its perception.
-  func channelIndex(
-    _ reader: inout BitReader, _ perception: Int, _ index: Int
-  ) throws(BitFault) -> (id: Int, index: Int) {
+  func channelIndex(_ reader: inout BitReader, _ perception: Int, _ index: Int) throws(BitFault) -> (
+    id: Int, index: Int
+  ) {
     let place = reader.position
     let id = try reader.read(16)
     guard let channel = channels[index][id] else {
-      throw BitFault(
-        kind: .unknownID, bit: place,
-        message: "perception \(perception) has no channel with id \(id)")
+      throw BitFault(kind: .unknownID, bit: place, message: "perception \(perception) has no channel with id \(id)")
     }
     return (id, channel)
   }

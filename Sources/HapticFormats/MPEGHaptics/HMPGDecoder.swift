@@ -59,16 +59,14 @@ struct HMPGDecoder {
     var effect: Int
   }
 
-  init(_ bytes: [UInt8]) {
-    self.bytes = bytes
-  }
+  init(_ bytes: [UInt8]) { self.bytes = bytes }
 
   /// Whether a file begins as one of this format: certain where its first unit is complete.
   static func recognize(_ bytes: Span<UInt8>) -> Recognition {
     // An initialization unit whose first packet is its timing, of 113 bits.
-    guard bytes.count >= 12, bytes[0] >> 2 == 0, bytes[9] == 0b0010_1100, bytes[10] == 0,
-      bytes[11] == 15 << 1
-    else { return .no }
+    guard bytes.count >= 12, bytes[0] >> 2 == 0, bytes[9] == 0b0010_1100, bytes[10] == 0, bytes[11] == 15 << 1 else {
+      return .no
+    }
     var length = 0
     for index in 4..<9 { length = length << 8 | Int(bytes[index]) }
     length = length >> 4 & 0xFFFF_FFFF
@@ -93,17 +91,13 @@ struct HMPGDecoder {
     repairBlocks()
   }
 
-  mutating func note(_ rule: Rule, _ bit: Int, _ message: String) {
-    log.add(rule, value: bit, offset: bit, message)
-  }
+  mutating func note(_ rule: Rule, _ bit: Int, _ message: String) { log.add(rule, value: bit, offset: bit, message) }
 
   // MARK: - Units and packets
 
   private mutating func units() throws(BitFault) {
     var reader = BitReader(bytes, subject: "the file")
-    guard !bytes.isEmpty else {
-      throw BitFault(kind: .truncated, bit: 0, message: "the file is empty")
-    }
+    guard !bytes.isEmpty else { throw BitFault(kind: .truncated, bit: 0, message: "the file is empty") }
     var isFirst = true
     while reader.remaining > 0 {
       let start = reader.position
@@ -155,9 +149,7 @@ struct HMPGDecoder {
     case .globalCRC32: try checksum(&reader, bits: 32, isGlobal: true, at: start)
     }
     if reader.remaining >= 8 || !reader.isPadding {
-      note(
-        Self.rules.leftOver, reader.position,
-        "\(reader.remaining) bits behind the last field of \(packet.noun)")
+      note(Self.rules.leftOver, reader.position, "\(reader.remaining) bits behind the last field of \(packet.noun)")
     }
     switch packet {
     case .crc16, .crc32, .globalCRC16, .globalCRC32: packets = []
@@ -174,8 +166,7 @@ struct HMPGDecoder {
     }
     guard document.perceptions.isEmpty || timescale == document.timescale else {
       throw BitFault(
-        kind: .structure, bit: place,
-        message: "the timescale changes from \(document.timescale) to \(timescale)")
+        kind: .structure, bit: place, message: "the timescale changes from \(document.timescale) to \(timescale)")
     }
     document.timescale = timescale
     document.syncCount += 1
@@ -184,15 +175,11 @@ struct HMPGDecoder {
   }
 
   /// A checksum of the packet before it, or of as many as it says.
-  private mutating func checksum(
-    _ reader: inout BitReader, bits: Int, isGlobal: Bool, at place: Int
-  ) throws(BitFault) {
+  private mutating func checksum(_ reader: inout BitReader, bits: Int, isGlobal: Bool, at place: Int) throws(BitFault) {
     let count = isGlobal ? try reader.read(8) : 1
     let expected = try reader.read(bits)
     guard count > 0, count <= packets.count else {
-      note(
-        Self.rules.checksum, place,
-        "the checksum is of \(count) packets; there are \(packets.count) before it")
+      note(Self.rules.checksum, place, "the checksum is of \(count) packets; there are \(packets.count) before it")
       return
     }
     let range = packets[packets.count - count].lowerBound..<packets[packets.count - 1].upperBound
@@ -200,8 +187,7 @@ struct HMPGDecoder {
     guard found != expected else { return }
     note(
       Self.rules.checksum, place,
-      "the checksum is \(String(expected, radix: 16)), that of the packets "
-        + "\(String(found, radix: 16))")
+      "the checksum is \(String(expected, radix: 16)), that of the packets " + "\(String(found, radix: 16))")
   }
 
   // MARK: - Afterwards
@@ -218,9 +204,7 @@ struct HMPGDecoder {
     }
     note("perceptions", announced.perceptions, document.perceptions.count, at: 0)
     for perception in document.perceptions {
-      note(
-        "channels", announced.channels[perception.id] ?? 0, perception.channels.count,
-        at: perception.place)
+      note("channels", announced.channels[perception.id] ?? 0, perception.channels.count, at: perception.place)
       for channel in perception.channels {
         let id = BandID(perception: perception.id, channel: channel.id, band: -1)
         note("bands", announced.bands[id] ?? 0, channel.bands.count, at: channel.place)
@@ -228,8 +212,7 @@ struct HMPGDecoder {
     }
     for (id, expected) in announcedEffects.sorted(by: { $0.value.place < $1.value.place }) {
       guard let place = bands[id] else { continue }
-      let found = document.perceptions[place.perception].channels[place.channel]
-        .bands[place.band].effects.count
+      let found = document.perceptions[place.perception].channels[place.channel].bands[place.band].effects.count
       // Composite effects are sent as what they consist of.
       if found < expected.count { note("effects", expected.count, found, at: expected.place) }
     }
@@ -248,13 +231,10 @@ struct HMPGDecoder {
             let distance = band.effects[1].position - band.effects[0].position
             if distance > 0, distance % 256 == band.blockLength { band.blockLength = distance }
           }
-          while WaveletBlock(band, timescale: document.timescale).count == nil,
-            let length = lengths.next()
-          {
+          while WaveletBlock(band, timescale: document.timescale).count == nil, let length = lengths.next() {
             band.blockLength = length
           }
-          document.perceptions[perception].channels[channel].bands[index].blockLength =
-            band.blockLength
+          document.perceptions[perception].channels[channel].bands[index].blockLength = band.blockLength
         }
       }
     }

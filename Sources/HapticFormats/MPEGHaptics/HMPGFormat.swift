@@ -31,8 +31,8 @@ public struct HMPGFormat: HapticFormat {
       SourcePlace(name: name, position: .byte(bit / 8, bit: bit % 8 == 0 ? nil : bit % 8))
     }
     return MPEGExamination(
-      document: decoder.document, rules: .hmpg, log: decoder.log, offset: { $0 },
-      place: { place($0) }, findingPlace: { _, bit in place(bit) }
+      document: decoder.document, rules: .hmpg, log: decoder.log, offset: { $0 }, place: { place($0) },
+      findingPlace: { _, bit in place(bit) }
     ).examination(options)
   }
 
@@ -40,13 +40,11 @@ public struct HMPGFormat: HapticFormat {
   ///
   /// There are 1,000 ticks a second where that is exact; else as many of up to 8,000 as let an
   /// effect's keys be counted in 16 bits.
-  public func write(_ composition: HapticComposition, options: WritingOptions) throws(InputError)
-    -> Writing?
-  {
+  public func write(_ composition: HapticComposition, options: WritingOptions) throws(InputError) -> Writing? {
     try composition.checkFinite(MPEGRules.hmpg.count)
     let limits = MPEGEncoder.Limits(
-      timescale: Self.timescale(for: composition), keyPosition: 65_535, effectCount: 65_536,
-      bandCount: 255, signalTolerance: 1.0 / 255)
+      timescale: Self.timescale(for: composition), keyPosition: 65_535, effectCount: 65_536, bandCount: 255,
+      signalTolerance: 1.0 / 255)
     let encoder = MPEGEncoder(composition, limits: limits, options: options, losses: LossLog())
     var losses = encoder.losses
     var worst: Float = 0
@@ -58,8 +56,7 @@ public struct HMPGFormat: HapticFormat {
     }
     if worst > 1e-6 {
       losses.add(
-        .approximated, .composition,
-        "amplitudes are rounded to steps of 1/127.5, by as much of full scale as given",
+        .approximated, .composition, "amplitudes are rounded to steps of 1/127.5, by as much of full scale as given",
         size: Double(worst))
     }
     return Writing([Writing.File(HMPGWriter.write(encoder.document))], losses: losses.finish())
@@ -74,13 +71,10 @@ public struct HMPGFormat: HapticFormat {
         times.append(event.time)
         times.append(event.time + (event.duration ?? 0))
         if event.kind == .hapticContinuous {
-          longest = max(
-            longest, (event.duration ?? HapticEvent.unlimitedDuration) + 2 * EnvelopeTimes.longest)
+          longest = max(longest, (event.duration ?? HapticEvent.unlimitedDuration) + 2 * EnvelopeTimes.longest)
         }
       }
-      for curve in layer.pattern.curves {
-        times += curve.controlPoints.map { curve.time + $0.time }
-      }
+      for curve in layer.pattern.curves { times += curve.controlPoints.map { curve.time + $0.time } }
       times += layer.pattern.parameters.map(\.time)
       longest = layer.signals.reduce(longest) { max($0, $1.duration) }
     }

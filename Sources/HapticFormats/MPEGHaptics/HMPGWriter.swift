@@ -46,9 +46,7 @@ struct HMPGWriter {
     return packet
   }
 
-  private mutating func writeUnit(
-    type: Int, isSynchronous: Bool, duration: Int, _ payload: BitWriter
-  ) {
+  private mutating func writeUnit(type: Int, isSynchronous: Bool, duration: Int, _ payload: BitWriter) {
     var unit = BitWriter()
     unit.write(type, 6)
     unit.write(isSynchronous ? 0 : 1, 2)
@@ -122,9 +120,7 @@ struct HMPGWriter {
           var end = start + 1
           while end < effect.keys.count, end - start < Self.keysPerPacket,
             (effect.position + Int(effect.keys[end].position)) / unitLength == unit
-          {
-            end += 1
-          }
+          { end += 1 }
           parts.append(Part(unit: unit, band: band, effect: index, keys: start..<end))
           start = end
         }
@@ -150,8 +146,7 @@ struct HMPGWriter {
       while index < parts.count, parts[index].unit == unit {
         let first = index
         var count = 0
-        while index < parts.count, parts[index].unit == unit,
-          parts[index].band == parts[first].band,
+        while index < parts.count, parts[index].unit == unit, parts[index].band == parts[first].band,
           index == first || count + parts[index].keys.count <= Self.keysPerPacket
         {
           count += parts[index].keys.count
@@ -160,9 +155,7 @@ struct HMPGWriter {
         let group = parts[first..<index]
         let isWhole = group.allSatisfy { $0.keys.lowerBound == 0 }
         isSynchronous = isSynchronous && isWhole
-        payload.append(
-          Self.packet(
-            .data, data(group, at: unit * unitLength, firstID: ids[group[first].band], isWhole)))
+        payload.append(Self.packet(.data, data(group, at: unit * unitLength, firstID: ids[group[first].band], isWhole)))
       }
       writeUnit(type: 1, isSynchronous: isSynchronous, duration: unitLength, payload)
       clock = (unit + 1) * unitLength
@@ -178,9 +171,7 @@ struct HMPGWriter {
     }
   }
 
-  private func data(
-    _ group: ArraySlice<Part>, at start: Int, firstID: Int, _ isWhole: Bool
-  ) -> BitWriter {
+  private func data(_ group: ArraySlice<Part>, at start: Int, firstID: Int, _ isWhole: Bool) -> BitWriter {
     let band = channel.bands[group[group.startIndex].band]
     var data = BitWriter()
     data.write(isWhole ? 0 : 1, 1)

@@ -132,9 +132,9 @@ enum MPEGModality: Int, CaseIterable {
 
   /// The names in the text, in the same order.
   static let names = [
-    "Other", "Pressure", "Acceleration", "Velocity", "Position", "Temperature", "Vibrotactile",
-    "Water", "Wind", "Force", "Vibrotactile Texture", "Stiffness", "Friction", "Electrotactile",
-    "Humidity", "User-defined Temporal", "User-defined Spatial",
+    "Other", "Pressure", "Acceleration", "Velocity", "Position", "Temperature", "Vibrotactile", "Water", "Wind",
+    "Force", "Vibrotactile Texture", "Stiffness", "Friction", "Electrotactile", "Humidity", "User-defined Temporal",
+    "User-defined Spatial",
   ]
 
   /// How many have a binary code.
@@ -151,8 +151,7 @@ enum MPEGModality: Int, CaseIterable {
     switch self {
     case .vibrotactile, .acceleration, .other, .temporal: .asItIs
     case .pressure, .velocity, .position, .force, .electrotactile: .asVibration
-    case .temperature, .water, .wind, .humidity, .texture, .stiffness, .friction, .spatial:
-      .notAtAll
+    case .temperature, .water, .wind, .humidity, .texture, .stiffness, .friction, .spatial: .notAtAll
     }
   }
 

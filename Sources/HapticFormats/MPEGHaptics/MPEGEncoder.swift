@@ -37,20 +37,16 @@ struct MPEGEncoder {
     document.level = 1
     // The schema requires a date; one that is always the same keeps equal files equal.
     document.date = "2023-01-01T00:00:00Z"
-    document.description = [composition.title, composition.notes].compactMap { $0 }
-      .joined(separator: ": ")
-    let envelopes = EnvelopeSampler(.amplitude, law: .linear, tolerance: options.tolerance)
-      .envelopes(of: composition).filter { envelope in
+    document.description = [composition.title, composition.notes].compactMap { $0 }.joined(separator: ": ")
+    let envelopes = EnvelopeSampler(.amplitude, law: .linear, tolerance: options.tolerance).envelopes(of: composition)
+      .filter { envelope in
         if envelope.end <= FrameConversion.longest { return true }
-        self.losses.add(
-          .dropped, .event(envelope.event), "the event ends more than a day after the start")
+        self.losses.add(.dropped, .event(envelope.event), "the event ends more than a day after the start")
         return false
       }
     addTransients(envelopes.filter { $0.kind == .hapticTransient })
     for envelope in envelopes where envelope.kind == .hapticContinuous { add(envelope) }
-    for (layer, each) in composition.layers.enumerated() {
-      for signal in each.signals { add(signal, of: layer) }
-    }
+    for (layer, each) in composition.layers.enumerated() { for signal in each.signals { add(signal, of: layer) } }
     var channel = MPEGDocument.Channel()
     channel.description = composition.layers.first?.name ?? ""
     channel.bands = bands.filter { !$0.effects.isEmpty }
@@ -78,24 +74,20 @@ struct MPEGEncoder {
     if error > 1e-7 {
       losses.add(
         .approximated, .composition,
-        "times are rounded to ticks of 1/\(limits.timescale) s, by as many seconds as given",
-        size: error)
+        "times are rounded to ticks of 1/\(limits.timescale) s, by as many seconds as given", size: error)
     }
     return Int(min(max(rounded, 0), 1e15))
   }
 
-  private mutating func key(
-    _ position: Int, amplitude: Double, sharpness: Double
-  ) -> MPEGDocument.Key {
+  private mutating func key(_ position: Int, amplitude: Double, sharpness: Double) -> MPEGDocument.Key {
     let exact = SharpnessScale.mpeg.hertz(ofSharpness: sharpness)
     let hertz = exact.rounded()
     if abs(exact - hertz) > 1e-4 {
       losses.add(
-        .approximated, .composition,
-        "frequencies are rounded to whole hertz, by as many as given", size: abs(exact - hertz))
+        .approximated, .composition, "frequencies are rounded to whole hertz, by as many as given",
+        size: abs(exact - hertz))
     }
-    return MPEGDocument.Key(
-      position: Int32(clamping: position), amplitude: Float(amplitude), frequency: Float(hertz))
+    return MPEGDocument.Key(position: Int32(clamping: position), amplitude: Float(amplitude), frequency: Float(hertz))
   }
 
   /// Whether one more effect can be written, and so many keys.
@@ -142,8 +134,8 @@ struct MPEGEncoder {
     var keys: [MPEGDocument.Key] = []
     for point in envelope.points {
       let next = key(
-        ticks(point.time, element) - start,
-        amplitude: point.level * MPEGMapping.continuousAmplitude, sharpness: point.sharpness)
+        ticks(point.time, element) - start, amplitude: point.level * MPEGMapping.continuousAmplitude,
+        sharpness: point.sharpness)
       // Two keys at one tick are a jump; what is between them cannot be told apart.
       if keys.count > 1, keys[keys.count - 2].position == next.position { keys.removeLast() }
       if keys.last != next { keys.append(next) }
@@ -157,8 +149,7 @@ struct MPEGEncoder {
 
   /// Adds an effect, in parts where it is longer than keys can count.
   private mutating func append(
-    _ keys: [MPEGDocument.Key], at start: Int, to kind: MPEGDocument.Band,
-    _ element: CompositionElement
+    _ keys: [MPEGDocument.Key], at start: Int, to kind: MPEGDocument.Band, _ element: CompositionElement
   ) {
     let end = start + Int(keys[keys.count - 1].position)
     var index = bands.indices.first { bands[$0].kind == kind.kind && ends[$0] <= start }
@@ -185,13 +176,12 @@ struct MPEGEncoder {
   }
 
   /// Keys in lists whose positions the file can count, each beginning where the one before ends.
-  private mutating func parts(
-    of keys: [MPEGDocument.Key], _ element: CompositionElement, isWave: Bool
-  ) -> [[MPEGDocument.Key]] {
+  private mutating func parts(of keys: [MPEGDocument.Key], _ element: CompositionElement, isWave: Bool)
+    -> [[MPEGDocument.Key]]
+  {
     guard Int(keys[keys.count - 1].position) > limits.keyPosition else { return [keys] }
     if isWave {
-      losses.add(
-        .approximated, element, "the phase begins again where an event is cut into several effects")
+      losses.add(.approximated, element, "the phase begins again where an event is cut into several effects")
     }
     var parts: [[MPEGDocument.Key]] = []
     var part = [keys[0]]
@@ -201,8 +191,7 @@ struct MPEGEncoder {
         let limit = Int(part[0].position) + limits.keyPosition
         let share = Float(limit - Int(last.position)) / Float(next.position - last.position)
         let cut = MPEGDocument.Key(
-          position: Int32(limit),
-          amplitude: last.amplitude + (next.amplitude - last.amplitude) * share,
+          position: Int32(limit), amplitude: last.amplitude + (next.amplitude - last.amplitude) * share,
           frequency: last.frequency + (next.frequency - last.frequency) * share)
         parts.append(part + [cut])
         part = [cut]
@@ -226,12 +215,10 @@ struct MPEGEncoder {
         time: signal.time + Double(index) / signal.rate,
         level: Double(sample.isFinite ? sample : 0) * MPEGMapping.continuousAmplitude, sharpness: 0)
     }
-    let reduced = PointReduction(
-      points, tolerance: limits.signalTolerance, sharpnessWeight: 0)
+    let reduced = PointReduction(points, tolerance: limits.signalTolerance, sharpnessWeight: 0)
     if reduced.error > 1e-6 {
       losses.add(
-        .approximated, .layer(layer),
-        "the samples of a signal become lines, off by as much of full scale as given",
+        .approximated, .layer(layer), "the samples of a signal become lines, off by as much of full scale as given",
         size: reduced.error)
     }
     let start = ticks(signal.time, .layer(layer))
@@ -244,8 +231,7 @@ struct MPEGEncoder {
           size: abs(point.level - clipped))
       }
       let next = MPEGDocument.Key(
-        position: Int32(clamping: ticks(point.time, .layer(layer)) - start),
-        amplitude: Float(clipped))
+        position: Int32(clamping: ticks(point.time, .layer(layer)) - start), amplitude: Float(clipped))
       if keys.last?.position == next.position { keys.removeLast() }
       keys.append(next)
     }

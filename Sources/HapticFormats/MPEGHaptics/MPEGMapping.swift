@@ -28,9 +28,7 @@ struct MPEGMapping {
   private var signalSeconds = 0.0
   private let sourcePlace: (Int) -> SourcePlace
 
-  init(
-    _ document: MPEGDocument, resolver: MPEGResolver, sourcePlace: @escaping (Int) -> SourcePlace
-  ) {
+  init(_ document: MPEGDocument, resolver: MPEGResolver, sourcePlace: @escaping (Int) -> SourcePlace) {
     self.document = document
     self.resolver = resolver
     self.sourcePlace = sourcePlace
@@ -41,11 +39,7 @@ struct MPEGMapping {
     let channels = resolver.channels
     noteWhatIsLeftOut()
     guard resolver.log.errorCount == 0 else { return }
-    if asReference {
-      mapReference(channels)
-    } else {
-      for channel in channels { map(channel) }
-    }
+    if asReference { mapReference(channels) } else { for channel in channels { map(channel) } }
     if layers.isEmpty {
       layers = [HapticComposition.Layer(HapticPattern())]
       layerPlaces = [0]
@@ -55,9 +49,7 @@ struct MPEGMapping {
 
   /// The reference software's samples, one layer a channel.
   private mutating func mapReference(_ channels: [MPEGResolver.Channel]) {
-    guard
-      let synthesis = ReferenceSynthesis(channels, timescale: document.timescale, rate: 8_000)
-    else {
+    guard let synthesis = ReferenceSynthesis(channels, timescale: document.timescale, rate: 8_000) else {
       refuse(channels.first?.place ?? 0, "all channels together are too long to be synthesised")
       return
     }
@@ -65,23 +57,19 @@ struct MPEGMapping {
       let samples = synthesis.samples(of: channel).map { Float($0 / Self.continuousAmplitude) }
       append(
         HapticComposition.Layer(
-          HapticPattern(),
-          signals: [SampledSignal(time: 0, rate: 8_000, samples: samples)], name: channel.name),
+          HapticPattern(), signals: [SampledSignal(time: 0, rate: 8_000, samples: samples)], name: channel.name),
         at: channel.place, events: [])
     }
   }
 
-  private mutating func append(
-    _ layer: HapticComposition.Layer, at place: Int, events: [Int]
-  ) {
+  private mutating func append(_ layer: HapticComposition.Layer, at place: Int, events: [Int]) {
     layers.append(layer)
     layerPlaces.append(place)
     eventPlaces.append(events)
   }
 
   private mutating func refuse(_ place: Int, _ message: String) {
-    resolver.log.add(
-      resolver.rules.tooLarge, value: place, offset: resolver.offset(place), message)
+    resolver.log.add(resolver.rules.tooLarge, value: place, offset: resolver.offset(place), message)
   }
 
   // MARK: - Channels
@@ -91,8 +79,7 @@ struct MPEGMapping {
     case .asItIs: break
     case .asVibration:
       losses.add(
-        .approximated, .composition, at: sourcePlace(channel.place),
-        "\(channel.modality.name) is played as vibration")
+        .approximated, .composition, at: sourcePlace(channel.place), "\(channel.modality.name) is played as vibration")
     case .notAtAll:
       losses.add(
         .dropped, .composition, at: sourcePlace(channel.place),
@@ -112,9 +99,7 @@ struct MPEGMapping {
     for band in channel.bands {
       switch band.description.kind {
       case .transient:
-        for effect in band.effects {
-          add(transients: effect, gain: channel.gain, to: &plain, &plainPlaces)
-        }
+        for effect in band.effects { add(transients: effect, gain: channel.gain, to: &plain, &plainPlaces) }
       case .vectorial:
         for effect in band.effects {
           if let event = WaveEvent(effect, timescale: document.timescale, gain: channel.gain) {
@@ -132,19 +117,15 @@ struct MPEGMapping {
         }
       case .curve:
         for effect in band.effects {
-          if let signal = sampled(curve: effect, of: band.description, gain: channel.gain) {
-            signals.append(signal)
-          }
+          if let signal = sampled(curve: effect, of: band.description, gain: channel.gain) { signals.append(signal) }
         }
-      case .wavelet:
-        if let signal = sampled(blocks: band, gain: channel.gain) { signals.append(signal) }
+      case .wavelet: if let signal = sampled(blocks: band, gain: channel.gain) { signals.append(signal) }
       }
     }
     if !plain.isEmpty || !signals.isEmpty {
       append(
-        HapticComposition.Layer(
-          HapticPattern(events: plain), signals: signals, name: channel.name),
-        at: channel.place, events: plainPlaces)
+        HapticComposition.Layer(HapticPattern(events: plain), signals: signals, name: channel.name), at: channel.place,
+        events: plainPlaces)
     }
     guard !bentPlaces.isEmpty else { return }
     let built = bent.build()
@@ -164,32 +145,26 @@ struct MPEGMapping {
   // MARK: - Events
 
   private mutating func add(
-    transients effect: MPEGDocument.Effect, gain: Double, to events: inout [HapticEvent],
-    _ places: inout [Int]
+    transients effect: MPEGDocument.Effect, gain: Double, to events: inout [HapticEvent], _ places: inout [Int]
   ) {
     for key in effect.keys {
       let amplitude = abs(Double(key.amplitude)) * gain
       let intensity = amplitude / Self.transientAmplitude
       // Without a frequency it is that of the burst, which is always the same.
-      let hertz =
-        key.frequency.isNaN ? 2 / ReferenceSynthesis.transientSeconds : Double(key.frequency)
+      let hertz = key.frequency.isNaN ? 2 / ReferenceSynthesis.transientSeconds : Double(key.frequency)
       let sharpness = SharpnessScale.mpeg.sharpness(ofHertz: hertz)
       noteClamping(intensity, sharpness, amplitude, hertz, of: effect)
       var parameters = EventParameters()
       parameters[.hapticIntensity] = Float(min(intensity, 1))
       parameters[.hapticSharpness] = Float(min(max(sharpness, 0), 1))
       events.append(
-        HapticEvent(
-          kind: .hapticTransient, time: seconds(effect.position + Int(key.position)),
-          parameters: parameters))
+        HapticEvent(kind: .hapticTransient, time: seconds(effect.position + Int(key.position)), parameters: parameters))
       places.append(Int(key.place) == 0 ? effect.place : Int(key.place))
     }
   }
 
   /// The event of a wave, or nothing and a loss where it lasts no time.
-  private mutating func make(
-    _ wave: WaveEvent, of effect: MPEGDocument.Effect
-  ) -> HapticEvent? {
+  private mutating func make(_ wave: WaveEvent, of effect: MPEGDocument.Effect) -> HapticEvent? {
     if let amplitude = wave.greatestAmplitude, amplitude > Self.continuousAmplitude {
       noteClamping(amplitude / Self.continuousAmplitude, 0.5, amplitude, 0, of: effect)
     }
@@ -197,15 +172,13 @@ struct MPEGMapping {
       noteClamping(0, SharpnessScale.mpeg.sharpness(ofHertz: hertz), 0, hertz, of: effect)
     }
     if wave.event == nil {
-      losses.add(
-        .dropped, .composition, at: sourcePlace(effect.place), "waves that last no time are silent")
+      losses.add(.dropped, .composition, at: sourcePlace(effect.place), "waves that last no time are silent")
     }
     return wave.event
   }
 
   private mutating func noteClamping(
-    _ intensity: Double, _ sharpness: Double, _ amplitude: Double, _ hertz: Double,
-    of effect: MPEGDocument.Effect
+    _ intensity: Double, _ sharpness: Double, _ amplitude: Double, _ hertz: Double, of effect: MPEGDocument.Effect
   ) {
     if intensity > 1 + 1e-6 {
       losses.add(
@@ -223,15 +196,12 @@ struct MPEGMapping {
 
   // MARK: - Signals
 
-  private static func rate(of seconds: Double) -> Double {
-    seconds <= 60 ? signalRates.short : signalRates.long
-  }
+  private static func rate(of seconds: Double) -> Double { seconds <= 60 ? signalRates.short : signalRates.long }
 
   /// Whether some more samples fit; an error where they do not.
   private mutating func hasRoom(for seconds: Double, rate: Double, at place: Int) -> Bool {
     let count = seconds * rate + 1
-    guard signalSeconds + seconds <= SampledSignal.longestTotal,
-      Double(sampleCount) + count <= Double(Self.sampleLimit)
+    guard signalSeconds + seconds <= SampledSignal.longestTotal, Double(sampleCount) + count <= Double(Self.sampleLimit)
     else {
       refuse(place, "curves, wavelets and shaped waves last too long to be played as samples")
       return false
@@ -241,62 +211,50 @@ struct MPEGMapping {
     return true
   }
 
-  private mutating func sampled(
-    wave effect: MPEGDocument.Effect, of band: MPEGDocument.Band, gain: Double
-  ) -> SampledSignal? {
+  private mutating func sampled(wave effect: MPEGDocument.Effect, of band: MPEGDocument.Band, gain: Double)
+    -> SampledSignal?
+  {
     let ticks = Double(effect.keys.last?.position ?? 0)
     let first = Double(effect.keys.first?.position ?? 0)
     let duration = (ticks - first) / Double(document.timescale)
-    guard resolver.log.errorCount == 0,
-      hasRoom(for: duration, rate: Self.rate(of: duration), at: effect.place)
-    else { return nil }
+    guard resolver.log.errorCount == 0, hasRoom(for: duration, rate: Self.rate(of: duration), at: effect.place) else {
+      return nil
+    }
     let rate = Self.rate(of: duration)
-    var wave = VectorialWave(
-      effect, of: band, timescale: document.timescale, asReference: false)
+    var wave = VectorialWave(effect, of: band, timescale: document.timescale, asReference: false)
     let step = Double(document.timescale) / rate
     let count = Int((duration * rate).rounded(.down)) + 1
     let samples = (0..<count).map { frame in
-      Float(
-        wave.value(at: min(first + Double(frame) * step, ticks)) * gain / Self.continuousAmplitude)
+      Float(wave.value(at: min(first + Double(frame) * step, ticks)) * gain / Self.continuousAmplitude)
     }
     return SampledSignal(
-      time: seconds(effect.position) + first / Double(document.timescale), rate: rate,
-      samples: samples)
+      time: seconds(effect.position) + first / Double(document.timescale), rate: rate, samples: samples)
   }
 
-  private mutating func sampled(
-    curve effect: MPEGDocument.Effect, of band: MPEGDocument.Band, gain: Double
-  ) -> SampledSignal? {
-    guard let first = effect.keys.first?.position, let last = effect.keys.last?.position,
-      last > first
-    else {
-      losses.add(
-        .dropped, .composition, at: sourcePlace(effect.place),
-        "curves that last no time are silent")
+  private mutating func sampled(curve effect: MPEGDocument.Effect, of band: MPEGDocument.Band, gain: Double)
+    -> SampledSignal?
+  {
+    guard let first = effect.keys.first?.position, let last = effect.keys.last?.position, last > first else {
+      losses.add(.dropped, .composition, at: sourcePlace(effect.place), "curves that last no time are silent")
       return nil
     }
     let duration = Double(last - first) / Double(document.timescale)
     let rate = Self.rate(of: duration)
     let scale = rate / Double(document.timescale)
-    guard resolver.log.errorCount == 0,
-      hasRoom(for: duration, rate: rate, at: effect.place)
-    else { return nil }
+    guard resolver.log.errorCount == 0, hasRoom(for: duration, rate: rate, at: effect.place) else { return nil }
     let factor = gain / Self.continuousAmplitude
     let points = effect.keys.map {
-      CurveInterpolator.Point(
-        x: Double($0.position - first) * scale, y: Double($0.amplitude) * factor)
+      CurveInterpolator.Point(x: Double($0.position - first) * scale, y: Double($0.amplitude) * factor)
     }
     let samples = CurveInterpolator(points: points).samples(band.curve)
-    return SampledSignal(
-      time: seconds(effect.position + Int(first)), rate: rate,
-      samples: samples.map { Float($0) })
+    return SampledSignal(time: seconds(effect.position + Int(first)), rate: rate, samples: samples.map { Float($0) })
   }
 
   private mutating func sampled(blocks band: MPEGResolver.Band, gain: Double) -> SampledSignal? {
     let rate = band.description.high
-    guard !band.effects.isEmpty,
-      let count = WaveletBlock(band.description, timescale: document.timescale).count
-    else { return nil }
+    guard !band.effects.isEmpty, let count = WaveletBlock(band.description, timescale: document.timescale).count else {
+      return nil
+    }
     guard SampledSignal.rates.contains(rate) else {
       losses.add(
         .dropped, .composition, at: sourcePlace(band.description.place),
@@ -304,8 +262,7 @@ struct MPEGMapping {
       return nil
     }
     guard resolver.log.errorCount == 0,
-      hasRoom(
-        for: Double(count * band.effects.count) / rate, rate: rate, at: band.description.place)
+      hasRoom(for: Double(count * band.effects.count) / rate, rate: rate, at: band.description.place)
     else { return nil }
     var samples: [Float] = []
     samples.reserveCapacity(count * band.effects.count)
@@ -329,15 +286,12 @@ struct MPEGMapping {
         .dropped, .composition, at: sourcePlace(first.place),
         "\(text(document.avatars.count, "avatar", "avatars")): bodies have no places here")
     }
-    if document.syncCount > 1 {
-      losses.add(.dropped, .composition, "\(document.syncCount) points of synchronisation")
-    }
+    if document.syncCount > 1 { losses.add(.dropped, .composition, "\(document.syncCount) points of synchronisation") }
     for perception in document.perceptions {
       if !perception.deviceNames.isEmpty {
         losses.add(
           .dropped, .composition, at: sourcePlace(perception.place),
-          "the data of \(text(perception.deviceNames.count, "reference device", "reference devices"))"
-        )
+          "the data of \(text(perception.deviceNames.count, "reference device", "reference devices"))")
       }
       for channel in perception.channels where channel.isLocated {
         losses.add(
@@ -346,14 +300,9 @@ struct MPEGMapping {
       }
       var semantic: Int?
       for channel in perception.channels {
-        for band in channel.bands where semantic == nil {
-          semantic = band.effects.first { $0.semantics != nil }?.place
-        }
+        for band in channel.bands where semantic == nil { semantic = band.effects.first { $0.semantics != nil }?.place }
       }
-      if let semantic {
-        losses.add(
-          .dropped, .composition, at: sourcePlace(semantic), "semantic keywords of effects")
-      }
+      if let semantic { losses.add(.dropped, .composition, at: sourcePlace(semantic), "semantic keywords of effects") }
     }
   }
 }

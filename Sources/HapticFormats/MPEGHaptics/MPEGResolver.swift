@@ -37,10 +37,7 @@ struct MPEGResolver {
   private var keyCount = 0
   private var effectCount = 0
 
-  init(
-    _ document: MPEGDocument, rules: MPEGRules, asReference: Bool, log: FindingLog,
-    offset: @escaping (Int) -> Int
-  ) {
+  init(_ document: MPEGDocument, rules: MPEGRules, asReference: Bool, log: FindingLog, offset: @escaping (Int) -> Int) {
     self.rules = rules
     self.asReference = asReference
     self.log = log
@@ -59,11 +56,9 @@ struct MPEGResolver {
         channels.append(
           Channel(
             name: channel.description.isEmpty ? perception.description : channel.description,
-            modality: perception.modality,
-            gain: channel.gain * tenfold(perception.unitExponent), sampling: channel.sampling,
-            sampleCount: channel.sampleCount,
-            bands: channel.bands.map { resolved($0, timescale: document.timescale, library) },
-            place: channel.place))
+            modality: perception.modality, gain: channel.gain * tenfold(perception.unitExponent),
+            sampling: channel.sampling, sampleCount: channel.sampleCount,
+            bands: channel.bands.map { resolved($0, timescale: document.timescale, library) }, place: channel.place))
       }
     }
   }
@@ -73,9 +68,9 @@ struct MPEGResolver {
   }
 
   /// The effects of a band that can sound.
-  private mutating func resolved(
-    _ band: MPEGDocument.Band, timescale: Int, _ library: [Int: MPEGDocument.Effect]
-  ) -> Band {
+  private mutating func resolved(_ band: MPEGDocument.Band, timescale: Int, _ library: [Int: MPEGDocument.Effect])
+    -> Band
+  {
     var description = band
     description.effects = []
     var effects: [MPEGDocument.Effect] = []
@@ -89,22 +84,18 @@ struct MPEGResolver {
         return Band(description: description, effects: [])
       }
     }
-    for effect in band.effects {
-      append(effect, at: 0, of: band, library, depth: 0, to: &effects)
-    }
+    for effect in band.effects { append(effect, at: 0, of: band, library, depth: 0, to: &effects) }
     let isSorted = zip(effects, effects.dropFirst()).allSatisfy { $0.position <= $1.position }
     if !isSorted, band.kind != .wavelet {
-      let order = effects.indices.sorted {
-        (effects[$0].position, $0) < (effects[$1].position, $1)
-      }
+      let order = effects.indices.sorted { (effects[$0].position, $0) < (effects[$1].position, $1) }
       effects = order.map { effects[$0] }
     }
     return Band(description: description, effects: effects)
   }
 
   private mutating func append(
-    _ effect: MPEGDocument.Effect, at start: Int, of band: MPEGDocument.Band,
-    _ library: [Int: MPEGDocument.Effect], depth: Int, to effects: inout [MPEGDocument.Effect]
+    _ effect: MPEGDocument.Effect, at start: Int, of band: MPEGDocument.Band, _ library: [Int: MPEGDocument.Effect],
+    depth: Int, to effects: inout [MPEGDocument.Effect]
   ) {
     guard depth <= Self.depthLimit else {
       note(rules.tooLarge, effect.place, "effects refer to effects more than 16 deep")
@@ -122,14 +113,11 @@ struct MPEGResolver {
       return
     }
     switch effect.kind {
-    case .basis:
-      if let basis = basis(effect, at: start, of: band) { effects.append(basis) }
+    case .basis: if let basis = basis(effect, at: start, of: band) { effects.append(basis) }
     case .reference:
       guard let id = effect.id, let named = library[id] else {
         let id = effect.id.map { "\($0)" } ?? "none"
-        note(
-          rules.unknownReference, effect.place,
-          "the library has no effect with the id of this reference, \(id)")
+        note(rules.unknownReference, effect.place, "the library has no effect with the id of this reference, \(id)")
         return
       }
       var copy = named
@@ -139,21 +127,19 @@ struct MPEGResolver {
         guard copy.kind == .basis else { return }
       }
       copy.place = effect.place
-      append(
-        copy, at: start + effect.position, of: band, library, depth: depth + 1, to: &effects)
+      append(copy, at: start + effect.position, of: band, library, depth: depth + 1, to: &effects)
     case .composite:
       if asReference { return }
       for child in effect.children {
-        append(
-          child, at: start + effect.position, of: band, library, depth: depth + 1, to: &effects)
+        append(child, at: start + effect.position, of: band, library, depth: depth + 1, to: &effects)
       }
     }
   }
 
   /// An effect with its keys sorted, or nothing where it is silent.
-  private mutating func basis(
-    _ effect: MPEGDocument.Effect, at start: Int, of band: MPEGDocument.Band
-  ) -> MPEGDocument.Effect? {
+  private mutating func basis(_ effect: MPEGDocument.Effect, at start: Int, of band: MPEGDocument.Band) -> MPEGDocument
+    .Effect?
+  {
     var effect = effect
     effect.position += start
     if band.kind == .wavelet { return effect }
@@ -178,9 +164,7 @@ struct MPEGResolver {
       return asReference ? effect : nil
     }
     if band.low < band.high,
-      let outside = keys.first(where: {
-        Double($0.frequency) < band.low || Double($0.frequency) > band.high
-      })
+      let outside = keys.first(where: { Double($0.frequency) < band.low || Double($0.frequency) > band.high })
     {
       note(
         rules.frequencyOutsideBand, effect.place,

@@ -4,9 +4,7 @@ import Diagnostics
 struct MPEGRules {
   let format: String
 
-  private func rule(
-    _ name: String, _ group: String, _ severity: Severity, _ explanation: String
-  ) -> Rule {
+  private func rule(_ name: String, _ group: String, _ severity: Severity, _ explanation: String) -> Rule {
     Rule(RuleID("\(format)/\(name)"), group: group, severity, explanation)
   }
 
@@ -60,8 +58,8 @@ struct MPEGRules {
 
   private var shared: [Rule] {
     [
-      unknownReference, duplicateID, missingKeys, missingAmplitude, missingFrequency, keyOrder,
-      frequencyOutsideBand, blockLength, tooLarge,
+      unknownReference, duplicateID, missingKeys, missingAmplitude, missingFrequency, keyOrder, frequencyOutsideBand,
+      blockLength, tooLarge,
     ]
   }
 
@@ -71,30 +69,21 @@ struct MPEGRules {
 
   var syntax: Rule { rule("syntax", "syntax", .error, "The text must be JSON in UTF-8.") }
   var trailingComma: Rule {
-    rule(
-      "trailing-comma", "syntax", .warning,
-      "A comma before a closing bracket is not valid JSON.")
+    rule("trailing-comma", "syntax", .warning, "A comma before a closing bracket is not valid JSON.")
   }
-  var byteOrderMark: Rule {
-    rule("byte-order-mark", "syntax", .warning, "A byte-order mark is not valid in JSON.")
-  }
+  var byteOrderMark: Rule { rule("byte-order-mark", "syntax", .warning, "A byte-order mark is not valid in JSON.") }
   var duplicateKey: Rule {
-    rule(
-      "duplicate-key", "syntax", .warning,
-      "A key should appear only once in an object; Temblor uses the last one.")
+    rule("duplicate-key", "syntax", .warning, "A key should appear only once in an object; Temblor uses the last one.")
   }
   var structure: Rule {
     rule(
-      "structure", "grammar", .error,
-      "The file must be an object with perceptions, their channels, bands and effects.")
+      "structure", "grammar", .error, "The file must be an object with perceptions, their channels, bands and effects.")
   }
-  var wrongType: Rule {
-    rule("wrong-type", "grammar", .error, "A value must have the type that its key requires.")
-  }
+  var wrongType: Rule { rule("wrong-type", "grammar", .error, "A value must have the type that its key requires.") }
   var missingKey: Rule {
     rule(
-      "missing-key", "grammar", .warning,
-      "An object should have the keys that the schema of ISO/IEC 23090-31 requires.")
+      "missing-key", "grammar", .warning, "An object should have the keys that the schema of ISO/IEC 23090-31 requires."
+    )
   }
   var unknownKey: Rule { rule("unknown-key", "grammar", .note, "Unknown keys are ignored.") }
   var unknownName: Rule {
@@ -108,71 +97,48 @@ struct MPEGRules {
       "Names of drafts of the standard are read; the reference software refuses them.")
   }
   var version: Rule {
-    rule(
-      "version", "compatibility", .note,
-      "The version should be 2023 or later; files of drafts are read.")
+    rule("version", "compatibility", .note, "The version should be 2023 or later; files of drafts are read.")
   }
-  var date: Rule {
-    rule("date", "compatibility", .note, "The date should be in the form of ISO 8601.")
-  }
+  var date: Rule { rule("date", "compatibility", .note, "The date should be in the form of ISO 8601.") }
   var outOfRange: Rule {
-    rule(
-      "out-of-range", "range", .warning, "A value should be within its range; others are clamped.")
+    rule("out-of-range", "range", .warning, "A value should be within its range; others are clamped.")
   }
   var wholeNumber: Rule {
     rule("whole-number", "range", .warning, "Ticks and ids are whole numbers; others are rounded.")
   }
   var waveletStream: Rule {
     rule(
-      "wavelet-stream", "grammar", .error,
-      "A wavelet stream must be a text of letters, digits, + and /, six bits each.")
+      "wavelet-stream", "grammar", .error, "A wavelet stream must be a text of letters, digits, + and /, six bits each."
+    )
   }
 
   // MARK: HMPG
 
   static let hmpg = MPEGRules(format: "hmpg")
 
-  var truncated: Rule {
-    rule("truncated", "syntax", .error, "Units, packets and their fields must be complete.")
-  }
+  var truncated: Rule { rule("truncated", "syntax", .error, "Units, packets and their fields must be complete.") }
   var stream: Rule {
     rule(
-      "structure", "syntax", .error,
-      "The file must be units of packets, an initialization unit with its timing first.")
+      "structure", "syntax", .error, "The file must be units of packets, an initialization unit with its timing first.")
   }
-  var unknownPacket: Rule {
-    rule("unknown-packet", "syntax", .warning, "Packets of unknown types are skipped.")
-  }
-  var leftOver: Rule {
-    rule(
-      "left-over", "syntax", .note, "A packet should end with its last field and zero bits.")
-  }
-  var checksum: Rule {
-    rule("crc", "syntax", .warning, "Checksums should be those of the packets before them.")
-  }
+  var unknownPacket: Rule { rule("unknown-packet", "syntax", .warning, "Packets of unknown types are skipped.") }
+  var leftOver: Rule { rule("left-over", "syntax", .note, "A packet should end with its last field and zero bits.") }
+  var checksum: Rule { rule("crc", "syntax", .warning, "Checksums should be those of the packets before them.") }
   var unknownID: Rule {
     rule(
-      "unknown-id", "grammar", .error,
-      "Packets must name perceptions, channels and bands that were described before.")
+      "unknown-id", "grammar", .error, "Packets must name perceptions, channels and bands that were described before.")
   }
-  var unknownCode: Rule {
-    rule("unknown-code", "grammar", .error, "Codes of types must be known.")
-  }
+  var unknownCode: Rule { rule("unknown-code", "grammar", .error, "Codes of types must be known.") }
   var count: Rule {
-    rule(
-      "count", "grammar", .warning,
-      "There should be as many perceptions, channels and bands as the file announces.")
+    rule("count", "grammar", .warning, "There should be as many perceptions, channels and bands as the file announces.")
   }
 
   /// All rules of the file, in the order in which they are listed.
   var all: [Rule] {
     format == "hjif"
       ? [
-        syntax, trailingComma, byteOrderMark, duplicateKey, structure, wrongType, missingKey,
-        unknownKey, unknownName, formerName, version, date, outOfRange, wholeNumber, waveletStream,
-      ] + shared
-      : [
-        truncated, stream, unknownPacket, leftOver, checksum, unknownID, unknownCode, count,
-      ] + shared
+        syntax, trailingComma, byteOrderMark, duplicateKey, structure, wrongType, missingKey, unknownKey, unknownName,
+        formerName, version, date, outOfRange, wholeNumber, waveletStream,
+      ] + shared : [truncated, stream, unknownPacket, leftOver, checksum, unknownID, unknownCode, count] + shared
   }
 }

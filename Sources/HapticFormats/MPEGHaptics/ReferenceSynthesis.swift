@@ -23,16 +23,13 @@ struct ReferenceSynthesis {
     let ticks = channels.map { Self.ticks(of: $0, timescale: timescale) }.max() ?? 0
     let frames = (Double(rate) * ticks / Double(timescale)).rounded()
     guard frames * Double(max(channels.count, 1)) <= Double(Self.sampleLimit),
-      Self.work(of: channels, perTick: Double(rate) / Double(timescale), rate: rate)
-        <= Double(Self.workLimit)
+      Self.work(of: channels, perTick: Double(rate) / Double(timescale), rate: rate) <= Double(Self.workLimit)
     else { return nil }
     (self.timescale, self.rate, frameCount) = (timescale, rate, Int(frames))
   }
 
   /// How many samples of effects are evaluated, those of a quadratic spline in ten steps each.
-  private static func work(
-    of channels: [MPEGResolver.Channel], perTick: Double, rate: Int
-  ) -> Double {
+  private static func work(of channels: [MPEGResolver.Channel], perTick: Double, rate: Int) -> Double {
     var work = 0.0
     for band in channels.lazy.flatMap(\.bands) {
       for effect in band.effects {
@@ -57,8 +54,7 @@ struct ReferenceSynthesis {
       let length: Double
       switch band.description.kind {
       case .wavelet: length = 0
-      case .transient:
-        length = Double(last.keys.last?.position ?? 0) + transientSeconds * Double(timescale)
+      case .transient: length = Double(last.keys.last?.position ?? 0) + transientSeconds * Double(timescale)
       case .curve, .vectorial: length = Double(last.keys.last?.position ?? 0)
       }
       return Double(last.position) + length
@@ -71,10 +67,8 @@ struct ReferenceSynthesis {
     for band in channel.bands {
       switch band.description.kind {
       case .transient: for effect in band.effects { addTransient(effect, to: &sum) }
-      case .vectorial:
-        for effect in band.effects { addWave(effect, of: band.description, to: &sum) }
-      case .curve:
-        for effect in band.effects { addCurve(effect, of: band.description, to: &sum) }
+      case .vectorial: for effect in band.effects { addWave(effect, of: band.description, to: &sum) }
+      case .curve: for effect in band.effects { addCurve(effect, of: band.description, to: &sum) }
       case .wavelet: addBlocks(of: band, to: &sum)
       }
       for index in sum.indices { sum[index] = min(max(sum[index], -1), 1) }
@@ -83,9 +77,7 @@ struct ReferenceSynthesis {
   }
 
   /// The ticks of a frame.
-  private func position(_ frame: Int) -> Double {
-    Double(timescale) * (Double(frame) / Double(rate))
-  }
+  private func position(_ frame: Int) -> Double { Double(timescale) * (Double(frame) / Double(rate)) }
 
   /// The frames from one tick to another, and a few beside them.
   private func frames(_ start: Double, _ end: Double) -> Range<Int> {
@@ -106,9 +98,7 @@ struct ReferenceSynthesis {
     }
   }
 
-  private func addWave(
-    _ effect: MPEGDocument.Effect, of band: MPEGDocument.Band, to sum: inout [Double]
-  ) {
+  private func addWave(_ effect: MPEGDocument.Effect, of band: MPEGDocument.Band, to sum: inout [Double]) {
     var wave = VectorialWave(effect, of: band, timescale: timescale, asReference: true)
     let start = Double(effect.position)
     let end = start + Double(effect.keys.last?.position ?? 0)
@@ -119,20 +109,16 @@ struct ReferenceSynthesis {
     }
   }
 
-  private func addCurve(
-    _ effect: MPEGDocument.Effect, of band: MPEGDocument.Band, to sum: inout [Double]
-  ) {
+  private func addCurve(_ effect: MPEGDocument.Effect, of band: MPEGDocument.Band, to sum: inout [Double]) {
     // Two keys are interpolated and then forgotten.
     guard effect.keys.count > 2 else { return }
     // Seconds take the place of ticks twice, in 32 bits.
-    let start = Int(
-      Int32(truncatingIfNeeded: effect.position &* rate &* timescale))
+    let start = Int(Int32(truncatingIfNeeded: effect.position &* rate &* timescale))
     guard start < frameCount, -start < frameCount else { return }
     func frame(_ ticks: Int32) -> Double { Double(Int(ticks) * rate / timescale) }
     let first = frame(effect.keys[0].position)
     let points = effect.keys.enumerated().map { index, key in
-      CurveInterpolator.Point(
-        x: index == 0 ? 0 : frame(key.position) - first, y: Double(key.amplitude))
+      CurveInterpolator.Point(x: index == 0 ? 0 : frame(key.position) - first, y: Double(key.amplitude))
     }
     guard let last = points.last, last.x <= Double(Self.sampleLimit) else { return }
     let samples = CurveInterpolator(points: points).samples(band.curve, asReference: true)

@@ -15,11 +15,8 @@ struct VectorialWave {
 
   /// Prepares an effect; with `asReference` phases count 1,000 ticks a second, averaged frequencies are
   /// clamped to the band, and the phase jumps behind the last frequency.
-  init(
-    _ effect: MPEGDocument.Effect, of band: MPEGDocument.Band, timescale: Int, asReference: Bool
-  ) {
-    amplitudes = effect.keys.filter { !$0.amplitude.isNaN }
-      .map { (Double($0.position), Double($0.amplitude)) }
+  init(_ effect: MPEGDocument.Effect, of band: MPEGDocument.Band, timescale: Int, asReference: Bool) {
+    amplitudes = effect.keys.filter { !$0.amplitude.isNaN }.map { (Double($0.position), Double($0.amplitude)) }
     let tick = asReference ? 0.001 : 1 / Double(timescale)
     var phase = effect.phase
     var frequencies: [(position: Double, hertz: Double, phase: Double)] = []
@@ -43,12 +40,8 @@ struct VectorialWave {
 
   /// The value at a position in ticks from the start of the effect, not before that of the last call.
   mutating func value(at position: Double) -> Double {
-    while nextAmplitude < amplitudes.count, amplitudes[nextAmplitude].position < position {
-      nextAmplitude += 1
-    }
-    while nextFrequency < frequencies.count, frequencies[nextFrequency].position < position {
-      nextFrequency += 1
-    }
+    while nextAmplitude < amplitudes.count, amplitudes[nextAmplitude].position < position { nextAmplitude += 1 }
+    while nextFrequency < frequencies.count, frequencies[nextFrequency].position < position { nextFrequency += 1 }
     return amplitude(at: position) * wave(at: position)
   }
 

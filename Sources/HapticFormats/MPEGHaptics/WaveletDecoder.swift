@@ -36,13 +36,10 @@ enum WaveletDecoder {
   }
 
   /// The low-pass of the synthesis, from the middle outwards.
-  private static let low = [
-    0.788485616405665, 0.418092273222212, -0.040689417609559, -0.064538882628938,
-  ]
+  private static let low = [0.788485616405665, 0.418092273222212, -0.040689417609559, -0.064538882628938]
   /// The high-pass of the synthesis, from the middle outwards.
   private static let high = [
-    -0.852698679009404, 0.377402855612654, 0.110624404418423, -0.023849465019380,
-    -0.037828455506995,
+    -0.852698679009404, 0.377402855612654, 0.110624404418423, -0.023849465019380, -0.037828455506995,
   ]
 
   /// Joins the lower and the upper half of the first coefficients to samples of twice the rate.
@@ -54,24 +51,19 @@ enum WaveletDecoder {
       highs[2 * index + 1] = values[index + count / 2]
     }
     for index in 0..<count {
-      values[index] =
-        convolved(highs, at: index, with: high) + convolved(lows, at: index, with: low)
+      values[index] = convolved(highs, at: index, with: high) + convolved(lows, at: index, with: low)
     }
   }
 
   /// A symmetric filter at one place; beyond its ends the signal is mirrored without repeating them.
-  private static func convolved(
-    _ values: [Double], at index: Int, with filter: [Double]
-  ) -> Double {
+  private static func convolved(_ values: [Double], at index: Int, with filter: [Double]) -> Double {
     let last = values.count - 1
     var sum = values[index] * filter[0]
     for distance in 1..<filter.count {
       let before = index - distance
       let behind = index + distance
       sum +=
-        filter[distance]
-        * (values[before < 0 ? -before : before]
-          + values[behind > last ? 2 * last - behind : behind])
+        filter[distance] * (values[before < 0 ? -before : before] + values[behind > last ? 2 * last - behind : behind])
     }
     return sum
   }
@@ -80,9 +72,7 @@ enum WaveletDecoder {
 /// Reads the coefficients of a block plane by plane, from sets of them that are not significant.
 private struct SetPartitioning {
   /// What a decision is about: each kind has a probability of its own.
-  private enum Context: Int {
-    case header, sign, isolated, set, child, grandchildren, refinement
-  }
+  private enum Context: Int { case header, sign, isolated, set, child, grandchildren, refinement }
 
   private struct Entry {
     var root: Int
@@ -121,9 +111,7 @@ private struct SetPartitioning {
     return (coefficients, greatest / Double(1 << planes))
   }
 
-  private mutating func bit(_ context: Context) -> Bool {
-    decoder.next(context: context.rawValue)
-  }
+  private mutating func bit(_ context: Context) -> Bool { decoder.next(context: context.rawValue) }
 
   /// A number whose least significant bit comes first.
   private mutating func number(ofBits count: Int) -> Int {
@@ -140,9 +128,7 @@ private struct SetPartitioning {
   /// Finds the coefficients that become significant in a plane.
   private mutating func sort(_ size: Int) {
     var stillIsolated: [Int] = []
-    for index in isolated {
-      if bit(.isolated) { setSignificant(index, size) } else { stillIsolated.append(index) }
-    }
+    for index in isolated { if bit(.isolated) { setSignificant(index, size) } else { stillIsolated.append(index) } }
     isolated = stillIsolated
     var kept: [Entry] = []
     var place = 0
@@ -162,9 +148,7 @@ private struct SetPartitioning {
           kept.append(entry)
           continue
         }
-        for child in children {
-          if bit(.child) { setSignificant(child, size) } else { isolated.append(child) }
-        }
+        for child in children { if bit(.child) { setSignificant(child, size) } else { isolated.append(child) } }
         if 4 * entry.root + 3 < count { sets.append(Entry(root: entry.root, isDeep: true)) }
       }
     }

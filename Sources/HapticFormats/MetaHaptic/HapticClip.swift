@@ -42,9 +42,7 @@ struct HapticClip: Equatable {
   /// The names of the layers a clip is read into.
   static let layerNames = (continuous: "continuous", transients: "transients")
 
-  private static var plainSharpness: Float {
-    Float(FrequencyLaw.sharpness(ofFrequency: Double(defaultFrequency)))
-  }
+  private static var plainSharpness: Float { Float(FrequencyLaw.sharpness(ofFrequency: Double(defaultFrequency))) }
 }
 
 // MARK: - As a composition
@@ -60,9 +58,7 @@ extension HapticClip {
     var pattern = HapticPattern(events: [
       HapticEvent(
         kind: .hapticContinuous, time: first.time, duration: max(last.time - first.time, 0),
-        parameters: [
-          .hapticIntensity: 1, .hapticSharpness: hasFrequency ? 0 : Self.plainSharpness,
-        ])
+        parameters: [.hapticIntensity: 1, .hapticSharpness: hasFrequency ? 0 : Self.plainSharpness])
     ])
     pattern.curves.append(
       ParameterCurve(
@@ -73,8 +69,7 @@ extension HapticClip {
       pattern.curves.append(
         ParameterCurve(
           id: .hapticSharpnessControl, time: 0,
-          controlPoints: frequency.map { .init(time: $0.time, value: $0.frequency) },
-          interpolation: .squared))
+          controlPoints: frequency.map { .init(time: $0.time, value: $0.frequency) }, interpolation: .squared))
     }
     var layers = [HapticComposition.Layer(pattern, name: Self.layerNames.continuous)]
     let taps = amplitude.compactMap { point in
@@ -87,9 +82,7 @@ extension HapticClip {
           ])
       }
     }
-    if !taps.isEmpty {
-      layers.append(.init(HapticPattern(events: taps), name: Self.layerNames.transients))
-    }
+    if !taps.isEmpty { layers.append(.init(HapticPattern(events: taps), name: Self.layerNames.transients)) }
     return layers
   }
 
@@ -97,23 +90,19 @@ extension HapticClip {
   /// has.
   init?(exactly composition: HapticComposition, _ law: AmplitudeLaw) {
     guard composition.loop == nil, (1...2).contains(composition.layers.count),
-      composition.layers.allSatisfy(\.signals.isEmpty),
-      composition.layers.allSatisfy(\.pattern.parameters.isEmpty)
+      composition.layers.allSatisfy(\.signals.isEmpty), composition.layers.allSatisfy(\.pattern.parameters.isEmpty)
     else { return nil }
     let pattern = composition.layers[0].pattern
-    guard pattern.events.count == 1, let event = pattern.events.first,
-      event.kind == .hapticContinuous, let level = pattern.curves.first,
-      pattern.curves.count <= 2, Self.isCurve(level, of: .hapticIntensityControl, law == .root),
-      let first = level.controlPoints.first, let last = level.controlPoints.last,
-      level.controlPoints.count >= 2, event.time == first.time,
+    guard pattern.events.count == 1, let event = pattern.events.first, event.kind == .hapticContinuous,
+      let level = pattern.curves.first, pattern.curves.count <= 2,
+      Self.isCurve(level, of: .hapticIntensityControl, law == .root), let first = level.controlPoints.first,
+      let last = level.controlPoints.last, level.controlPoints.count >= 2, event.time == first.time,
       event.duration == last.time - first.time, last.time > first.time
     else { return nil }
     amplitude = level.controlPoints.map { Point(time: $0.time, amplitude: $0.value) }
     if pattern.curves.count == 2 {
       guard Self.isCurve(pattern.curves[1], of: .hapticSharpnessControl, true) else { return nil }
-      frequency = pattern.curves[1].controlPoints.map {
-        FrequencyPoint(time: $0.time, frequency: $0.value)
-      }
+      frequency = pattern.curves[1].controlPoints.map { FrequencyPoint(time: $0.time, frequency: $0.value) }
     }
     let sharpness = frequency?.isEmpty == false ? 0 : Self.plainSharpness
     guard event.parameters == [.hapticIntensity: 1, .hapticSharpness: sharpness] else { return nil }
@@ -122,34 +111,24 @@ extension HapticClip {
     guard taps.curves.isEmpty else { return nil }
     var index = 0
     for tap in taps.events {
-      guard tap.kind == .hapticTransient, tap.duration == nil,
-        let intensity = tap.parameters[.hapticIntensity], (0...1).contains(intensity),
-        let sharpness = tap.parameters[.hapticSharpness], (0...1).contains(sharpness),
+      guard tap.kind == .hapticTransient, tap.duration == nil, let intensity = tap.parameters[.hapticIntensity],
+        (0...1).contains(intensity), let sharpness = tap.parameters[.hapticSharpness], (0...1).contains(sharpness),
         tap.parameters.identifiers.count == 2
       else { return nil }
       while index < amplitude.count,
-        amplitude[index].time < tap.time
-          || (amplitude[index].time == tap.time && amplitude[index].emphasis != nil)
-      {
-        index += 1
-      }
+        amplitude[index].time < tap.time || (amplitude[index].time == tap.time && amplitude[index].emphasis != nil)
+      { index += 1 }
       guard index < amplitude.count, amplitude[index].time == tap.time else { return nil }
       let floor = amplitude[index].amplitude
       var level = ShortestFloat.preimage(of: intensity, near: law) ?? intensity
-      if level < floor, Float(law.intensity(ofAmplitude: Double(floor))) == intensity {
-        level = floor
-      }
+      if level < floor, Float(law.intensity(ofAmplitude: Double(floor))) == intensity { level = floor }
       guard level >= floor else { return nil }
       amplitude[index].emphasis = Emphasis(amplitude: level, frequency: sharpness)
     }
   }
 
-  private static func isCurve(
-    _ curve: ParameterCurve, of id: DynamicParameterID, _ isSquared: Bool
-  ) -> Bool {
-    guard curve.id == id, curve.time == 0, (curve.interpolation == .squared) == isSquared else {
-      return false
-    }
+  private static func isCurve(_ curve: ParameterCurve, of id: DynamicParameterID, _ isSquared: Bool) -> Bool {
+    guard curve.id == id, curve.time == 0, (curve.interpolation == .squared) == isSquared else { return false }
     let points = curve.controlPoints
     return points.allSatisfy { $0.time >= 0 && (0...1).contains($0.value) }
       && zip(points, points.dropFirst()).allSatisfy { $0.time <= $1.time }
@@ -164,10 +143,8 @@ enum ShortestFloat {
     guard law == .root else { return intensity }
     let middle = intensity * intensity
     var best: Float?
-    for candidate in [
-      middle.nextDown.nextDown, middle.nextDown, middle, middle.nextUp,
-      middle.nextUp.nextUp,
-    ] where candidate >= 0 && Float(Double(candidate).squareRoot()) == intensity {
+    for candidate in [middle.nextDown.nextDown, middle.nextDown, middle, middle.nextUp, middle.nextUp.nextUp]
+    where candidate >= 0 && Float(Double(candidate).squareRoot()) == intensity {
       guard let shortest = best else {
         best = candidate
         continue

@@ -22,9 +22,7 @@ struct HapticClipDecoder {
   /// Texts of the metadata, in their order.
   private(set) var metadata: [(name: String, value: String)] = []
 
-  init(_ json: JSONDocument) {
-    self.json = json
-  }
+  init(_ json: JSONDocument) { self.json = json }
 
   /// Reads everything that can be read; what cannot is in the log as an error.
   mutating func decode() {
@@ -39,35 +37,27 @@ struct HapticClipDecoder {
         if !value.isEmpty { self.metadata.append((name, value)) }
       }
     }
-    guard let signals = member(.signals, of: root, "the file"),
-      expect(.object, signals, "signals"),
-      let continuous = member(.continuous, of: signals, "signals"),
-      expect(.object, continuous, "continuous"),
-      let envelopes = member(.envelopes, of: continuous, "continuous"),
-      expect(.object, envelopes, "envelopes"),
-      let amplitude = member(.amplitude, of: envelopes, "envelopes"),
-      expect(.array, amplitude, "amplitude")
+    guard let signals = member(.signals, of: root, "the file"), expect(.object, signals, "signals"),
+      let continuous = member(.continuous, of: signals, "signals"), expect(.object, continuous, "continuous"),
+      let envelopes = member(.envelopes, of: continuous, "continuous"), expect(.object, envelopes, "envelopes"),
+      let amplitude = member(.amplitude, of: envelopes, "envelopes"), expect(.array, amplitude, "amplitude")
     else { return }
     amplitudeValue = amplitude.index
     decodeAmplitude(amplitude)
-    guard let frequency = envelopes[key: .frequency], expect(.array, frequency, "frequency") else {
-      return
-    }
+    guard let frequency = envelopes[key: .frequency], expect(.array, frequency, "frequency") else { return }
     frequencyValue = frequency.index
     decodeFrequency(frequency)
   }
 
   private mutating func decodeVersion(_ version: JSONValue) {
-    guard expect(.object, version, "version"),
-      let major = member(.major, of: version, "version"), expect(.number, major, "major")
+    guard expect(.object, version, "version"), let major = member(.major, of: version, "version"),
+      expect(.number, major, "major")
     else { return }
     self.version = [Key.major, .minor, .patch].map { key in
       version[key: key]?.number.flatMap { Int(exactly: $0.rounded()) } ?? 0
     }
     guard let number = major.number, number != 1 else { return }
-    log.add(
-      .clipVersion, at: major,
-      "unsupported version \(String(decoding: major.lexeme, as: UTF8.self)); must be 1")
+    log.add(.clipVersion, at: major, "unsupported version \(String(decoding: major.lexeme, as: UTF8.self)); must be 1")
   }
 
   private mutating func decodeAmplitude(_ list: JSONValue) {
@@ -87,10 +77,8 @@ struct HapticClipDecoder {
         default: continue
         }
       }
-      guard let time = require(time, .time, of: value),
-        let level = require(level, .amplitude, of: value),
-        let seconds = self.seconds(time, after: &last),
-        let amplitude = share(level, "amplitude", .clipRange)
+      guard let time = require(time, .time, of: value), let level = require(level, .amplitude, of: value),
+        let seconds = self.seconds(time, after: &last), let amplitude = share(level, "amplitude", .clipRange)
       else { continue }
       var point = HapticClip.Point(time: seconds, amplitude: amplitude)
       if let emphasis, emphasis.kind != .null {
@@ -98,9 +86,7 @@ struct HapticClipDecoder {
         if point.emphasis != nil {
           emphasisValues.append(emphasis.index)
           if points.isEmpty {
-            log.add(
-              .clipFirstEmphasis, at: emphasis,
-              "an emphasis on the first point is lost by some converters")
+            log.add(.clipFirstEmphasis, at: emphasis, "an emphasis on the first point is lost by some converters")
           }
           if Float(seconds) == lastEmphasis {
             log.add(.clipSameTime, at: emphasis, "another emphasis is at \(seconds) s")
@@ -115,22 +101,15 @@ struct HapticClipDecoder {
     for _ in list.elements { count += 1 }
     guard count >= 2 else {
       log.add(
-        .clipPointCount, at: list,
-        "the amplitude envelope has \(count == 0 ? "no points" : "one point"); it needs two")
+        .clipPointCount, at: list, "the amplitude envelope has \(count == 0 ? "no points" : "one point"); it needs two")
       return
     }
     guard log.errorCount == 0, let first = points.first, let final = points.last else { return }
-    if Float(final.time) <= Float(first.time) {
-      log.add(.clipLength, at: list, "the amplitude envelope lasts no time")
-    }
-    if first.time > 0 {
-      log.add(.clipLateStart, at: list, "the first point is at \(first.time) s, not at 0")
-    }
+    if Float(final.time) <= Float(first.time) { log.add(.clipLength, at: list, "the amplitude envelope lasts no time") }
+    if first.time > 0 { log.add(.clipLateStart, at: list, "the first point is at \(first.time) s, not at 0") }
   }
 
-  private mutating func decodeEmphasis(_ value: JSONValue, above amplitude: Float)
-    -> HapticClip.Emphasis?
-  {
+  private mutating func decodeEmphasis(_ value: JSONValue, above amplitude: Float) -> HapticClip.Emphasis? {
     guard expect(.object, value, "emphasis") else { return nil }
     var level: JSONValue?
     var tone: JSONValue?
@@ -148,8 +127,7 @@ struct HapticClipDecoder {
     else { return nil }
     guard emphasis >= amplitude else {
       log.add(
-        .clipEmphasisBelow, at: level,
-        "the emphasis has amplitude \(emphasis), below the \(amplitude) of its point")
+        .clipEmphasisBelow, at: level, "the emphasis has amplitude \(emphasis), below the \(amplitude) of its point")
       return nil
     }
     return HapticClip.Emphasis(amplitude: emphasis, frequency: frequency)
@@ -170,10 +148,8 @@ struct HapticClipDecoder {
         default: continue
         }
       }
-      guard let time = require(time, .time, of: value),
-        let level = require(level, .frequency, of: value),
-        let seconds = self.seconds(time, after: &last),
-        let frequency = share(level, "frequency", .clipRange)
+      guard let time = require(time, .time, of: value), let level = require(level, .frequency, of: value),
+        let seconds = self.seconds(time, after: &last), let frequency = share(level, "frequency", .clipRange)
       else { continue }
       if Float(seconds) < Float(range.0) || Float(seconds) > Float(range.1) {
         log.add(
@@ -199,12 +175,10 @@ struct HapticClipDecoder {
     return nil
   }
 
-  private mutating func require(
-    _ value: JSONValue?, _ key: Key, of owner: JSONValue, _ name: String = "a point"
-  ) -> JSONValue? {
-    if value == nil {
-      log.add(.clipStructure, at: owner, "\(name) must have the key \"\(key)\"")
-    }
+  private mutating func require(_ value: JSONValue?, _ key: Key, of owner: JSONValue, _ name: String = "a point")
+    -> JSONValue?
+  {
+    if value == nil { log.add(.clipStructure, at: owner, "\(name) must have the key \"\(key)\"") }
     return value
   }
 

@@ -31,35 +31,29 @@ public struct HapticClipFormat: HapticFormat {
   /// accepted, as by its older readers.
   public func examine(_ file: SourceFile, options: ReadingOptions) -> Examination {
     let json: JSONDocument
-    do {
-      json = try JSONDocument(text: file.bytes, name: file.name)
-    } catch {
+    do { json = try JSONDocument(text: file.bytes, name: file.name) } catch {
       return Examination(InputError(error, rule: .clipSyntax))
     }
     var decoder = HapticClipDecoder(json)
     decoder.decode()
     if options.wantsFindings {
-      decoder.log.addDeviations(
-        of: json, byteOrderMark: .clipText, trailingComma: .clipText, duplicateKey: .clipText)
+      decoder.log.addDeviations(of: json, byteOrderMark: .clipText, trailingComma: .clipText, duplicateKey: .clipText)
     }
     let isReadable = decoder.log.errorCount == 0
     var composition: HapticComposition?
     if isReadable {
       func text(_ name: String) -> String? { decoder.metadata.last { $0.name == name }?.value }
       composition = HapticComposition(
-        layers: decoder.clip.layers(options.amplitude), title: text("project"),
-        notes: text("description"))
+        layers: decoder.clip.layers(options.amplitude), title: text("project"), notes: text("description"))
       composition?.author = text("author")
     }
     let version = decoder.version.map(String.init).joined(separator: ".")
     return Examination(
-      composition: composition,
-      findings: decoder.log.findings(in: json, for: options),
+      composition: composition, findings: decoder.log.findings(in: json, for: options),
       errorCount: decoder.log.errorCount,
       places: HapticClipPlaces(
         json: json, amplitude: decoder.amplitudeValue ?? 0,
-        frequency: decoder.frequencyValue ?? decoder.amplitudeValue ?? 0,
-        emphases: decoder.emphasisValues),
+        frequency: decoder.frequencyValue ?? decoder.amplitudeValue ?? 0, emphases: decoder.emphasisValues),
       details: (version.isEmpty ? [] : [("version", version)]) + decoder.metadata)
   }
 
@@ -67,9 +61,7 @@ public struct HapticClipFormat: HapticFormat {
   ///
   /// What was read from a clip is written number by number. Else overlapping events are added up,
   /// levels sampled to the tolerance, and transients put on points of the envelope.
-  public func write(_ composition: HapticComposition, options: WritingOptions) throws(InputError)
-    -> Writing?
-  {
+  public func write(_ composition: HapticComposition, options: WritingOptions) throws(InputError) -> Writing? {
     try composition.checkFinite(.clipRange)
     var losses = LossLog()
     let clip =
@@ -83,9 +75,7 @@ public struct HapticClipFormat: HapticFormat {
     do {
       let json = try JSONDocument(text: file.bytes, name: file.name)
       return HapticClipText.layout.text(of: json.root)
-    } catch {
-      throw InputError(error, rule: .clipSyntax)
-    }
+    } catch { throw InputError(error, rule: .clipSyntax) }
   }
 }
 
@@ -102,8 +92,7 @@ struct HapticClipPlaces: SourcePlaces {
       case .composition: 0
       case .layer(let layer): layer == 0 ? amplitude : emphases.first
       case .event(let event):
-        event.layer == 0
-          ? amplitude : emphases.indices.contains(event.event) ? emphases[event.event] : nil
+        event.layer == 0 ? amplitude : emphases.indices.contains(event.event) ? emphases[event.event] : nil
       case .parameter: nil
       case .curve(_, let index): index == 0 ? amplitude : frequency
       }

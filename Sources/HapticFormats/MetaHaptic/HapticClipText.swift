@@ -6,20 +6,15 @@ enum HapticClipText {
   /// The keys in their order; points stand on one line each.
   static let layout: JSONLayout = {
     let version = JSONLayout.object(["major", "minor", "patch"], isLine: true)
-    let metadata = JSONLayout.object([
-      "editor", "author", "source", "project", "tags", "description",
-    ])
+    let metadata = JSONLayout.object(["editor", "author", "source", "project", "tags", "description"])
     let emphasis = JSONLayout.object(["amplitude", "frequency"], isLine: true)
-    let point = JSONLayout.object(
-      ["time", "amplitude", "emphasis"], ["emphasis": emphasis], isLine: true)
+    let point = JSONLayout.object(["time", "amplitude", "emphasis"], ["emphasis": emphasis], isLine: true)
     let tone = JSONLayout.object(["time", "frequency"], isLine: true)
     let envelopes = JSONLayout.object(
       ["amplitude", "frequency"], ["amplitude": .array(of: point), "frequency": .array(of: tone)])
     let continuous = JSONLayout.object(["envelopes"], ["envelopes": envelopes])
     let signals = JSONLayout.object(["continuous"], ["continuous": continuous])
-    return .object(
-      ["version", "metadata", "signals"],
-      ["version": version, "metadata": metadata, "signals": signals])
+    return .object(["version", "metadata", "signals"], ["version": version, "metadata": metadata, "signals": signals])
   }()
 }
 
@@ -42,9 +37,7 @@ extension HapticClip {
         metadata.member("description", composition.notes ?? "")
       }
       file.object("signals") { signals in
-        signals.object("continuous") { continuous in
-          continuous.object("envelopes") { write(to: &$0) }
-        }
+        signals.object("continuous") { continuous in continuous.object("envelopes") { write(to: &$0) } }
       }
     }
     return writer.finish()

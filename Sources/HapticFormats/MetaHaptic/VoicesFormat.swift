@@ -30,9 +30,7 @@ public struct VoicesFormat: HapticFormat {
   /// Reads a file as the maker's upgrade does.
   public func examine(_ file: SourceFile, options: ReadingOptions) -> Examination {
     let json: JSONDocument
-    do {
-      json = try JSONDocument(text: file.bytes, name: file.name)
-    } catch {
+    do { json = try JSONDocument(text: file.bytes, name: file.name) } catch {
       return Examination(InputError(error, rule: .voicesSyntax))
     }
     var decoder = VoicesDecoder(json: json)
@@ -44,8 +42,7 @@ public struct VoicesFormat: HapticFormat {
       findings: decoder.log.findings(in: json, for: options), errorCount: decoder.log.errorCount,
       places: HapticClipPlaces(
         json: json, amplitude: decoder.amplitudeValue, frequency: decoder.frequencyValue,
-        emphases: decoder.transientValues),
-      details: editor.map { [("editor", $0)] } ?? [])
+        emphases: decoder.transientValues), details: editor.map { [("editor", $0)] } ?? [])
   }
 }
 
@@ -61,9 +58,8 @@ private struct VoicesDecoder {
 
   mutating func decode() -> HapticClip {
     var clip = HapticClip()
-    guard let voices = json.root["voices"], voices.kind == .object,
-      let envelopes = voices["envelopes"], envelopes.kind == .array,
-      let transients = voices["transients"], transients.kind == .array
+    guard let voices = json.root["voices"], voices.kind == .object, let envelopes = voices["envelopes"],
+      envelopes.kind == .array, let transients = voices["transients"], transients.kind == .array
     else {
       log.add(
         .voicesStructure, at: json.root["voices"] ?? json.root,
@@ -82,8 +78,9 @@ private struct VoicesDecoder {
     clip.amplitude = levels.map { HapticClip.Point(time: $0.time, amplitude: $0.level) }
     if lists.count == 2 {
       frequencyValue = lists[1].index
-      clip.frequency = extended(points(of: lists[1], until: duration), to: duration)
-        .map { HapticClip.FrequencyPoint(time: $0.time, frequency: $0.level) }
+      clip.frequency = extended(points(of: lists[1], until: duration), to: duration).map {
+        HapticClip.FrequencyPoint(time: $0.time, frequency: $0.level)
+      }
     }
     if log.errorCount == 0 { decodeTransients(Array(transients.elements), transients, &clip) }
     if log.errorCount == 0, let last = clip.amplitude.last, last.time <= clip.amplitude[0].time {
@@ -104,12 +101,11 @@ private struct VoicesDecoder {
     var before = 0.0
     for value in list.elements {
       guard let time = value["time"]?.number, let level = value["amplitude"]?.number else {
-        log.add(
-          .voicesStructure, at: value, "a point must have the numbers \"time\" and \"amplitude\"")
+        log.add(.voicesStructure, at: value, "a point must have the numbers \"time\" and \"amplitude\"")
         continue
       }
-      guard time >= before, (0...1).contains(Float(level)),
-        Float(time) <= Float(duration ?? .infinity), Float(time).isFinite
+      guard time >= before, (0...1).contains(Float(level)), Float(time) <= Float(duration ?? .infinity),
+        Float(time).isFinite
       else {
         log.add(
           .voicesRange, at: value,
@@ -123,9 +119,7 @@ private struct VoicesDecoder {
   }
 
   /// Pairs amplitudes and frequencies, and puts them on points of the envelope.
-  private mutating func decodeTransients(
-    _ lists: [JSONValue], _ owner: JSONValue, _ clip: inout HapticClip
-  ) {
+  private mutating func decodeTransients(_ lists: [JSONValue], _ owner: JSONValue, _ clip: inout HapticClip) {
     guard !lists.isEmpty else { return }
     guard lists.count == 2 else {
       log.add(.voicesPairs, at: owner, "transients must be two lists: amplitudes and frequencies")
@@ -135,9 +129,7 @@ private struct VoicesDecoder {
     let tones = points(of: lists[1], until: nil)
     guard log.errorCount == 0 else { return }
     guard levels.count == tones.count else {
-      log.add(
-        .voicesPairs, at: lists[1],
-        "\(levels.count) amplitudes of transients have \(tones.count) frequencies")
+      log.add(.voicesPairs, at: lists[1], "\(levels.count) amplitudes of transients have \(tones.count) frequencies")
       return
     }
     var points: [HapticClip.Point] = []
@@ -160,14 +152,11 @@ private struct VoicesDecoder {
         }
         let line = EnvelopePoint.between(
           EnvelopePoint(points.last ?? clip.amplitude[0]),
-          EnvelopePoint(
-            next < clip.amplitude.count ? clip.amplitude[next] : points[points.count - 1]),
-          at: level.time)
+          EnvelopePoint(next < clip.amplitude.count ? clip.amplitude[next] : points[points.count - 1]), at: level.time)
         points.append(.init(time: level.time, amplitude: Float(line.level)))
       }
       let last = points.count - 1
-      points[last].emphasis = .init(
-        amplitude: max(level.level, points[last].amplitude), frequency: tone.level)
+      points[last].emphasis = .init(amplitude: max(level.level, points[last].amplitude), frequency: tone.level)
       transientValues.append(level.value.index)
     }
     clip.amplitude = points + clip.amplitude[next...]

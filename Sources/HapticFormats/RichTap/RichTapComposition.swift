@@ -16,9 +16,7 @@ struct RichTapComposition {
   init(_ document: RichTapDocument) {
     var log = LossLog()
     var layers: [HapticComposition.Layer] = []
-    references = document.groups.map {
-      Array(repeating: EventReference(event: 0), count: $0.events.count)
-    }
+    references = document.groups.map { Array(repeating: EventReference(event: 0), count: $0.events.count) }
     let hasOffsets = document.groups.contains { group in
       group.events.contains { event in event.curve.contains { $0.offset != 0 } }
     }
@@ -34,8 +32,7 @@ struct RichTapComposition {
       sources.sort { ($0.time, $0.group, $0.event) < ($1.time, $1.group, $1.event) }
       for source in sources {
         Self.add(
-          document.groups[source.group].events[source.event], at: source.time,
-          withOffsets: hasOffsets, to: &builder)
+          document.groups[source.group].events[source.event], at: source.time, withOffsets: hasOffsets, to: &builder)
       }
       guard !sources.isEmpty else { continue }
       let (own, places) = builder.build()
@@ -46,8 +43,7 @@ struct RichTapComposition {
         let excess = frequency - Self.sharpness(of: frequency)
         if excess != 0 {
           log.add(
-            .approximated, .event(reference),
-            "frequencies outside 0 to 100 become the nearest sharpness",
+            .approximated, .event(reference), "frequencies outside 0 to 100 become the nearest sharpness",
             size: PercentLaw.share(ofPercent: Double(abs(excess))))
         }
       }
@@ -67,30 +63,22 @@ struct RichTapComposition {
   private static func sharpness(of frequency: Int) -> Int { min(max(frequency, 0), 100) }
 
   private static func add(
-    _ event: RichTapDocument.Event, at time: Int, withOffsets hasOffsets: Bool,
-    to builder: inout LayerBuilder
+    _ event: RichTapDocument.Event, at time: Int, withOffsets hasOffsets: Bool, to builder: inout LayerBuilder
   ) {
     let start = Double(time) / 1000
     let made = HapticEvent(
       kind: event.isTransient ? .hapticTransient : .hapticContinuous, time: start,
       duration: event.isTransient ? nil : Double(event.duration) / 1000,
       parameters: [
-        .hapticIntensity: Float(event.intensity) / 100,
-        .hapticSharpness: Float(sharpness(of: event.frequency)) / 100,
+        .hapticIntensity: Float(event.intensity) / 100, .hapticSharpness: Float(sharpness(of: event.frequency)) / 100,
       ])
-    guard !event.curve.isEmpty, event.curve != RichTapDialect.plateau(duration: event.duration)
-    else {
+    guard !event.curve.isEmpty, event.curve != RichTapDialect.plateau(duration: event.duration) else {
       builder.add(made)
       return
     }
-    func curve(
-      _ id: DynamicParameterID, _ value: (RichTapDocument.CurvePoint) -> Float
-    ) -> ParameterCurve {
+    func curve(_ id: DynamicParameterID, _ value: (RichTapDocument.CurvePoint) -> Float) -> ParameterCurve {
       ParameterCurve(
-        id: id, time: start,
-        controlPoints: event.curve.map {
-          .init(time: Double($0.time) / 1000, value: value($0))
-        })
+        id: id, time: start, controlPoints: event.curve.map { .init(time: Double($0.time) / 1000, value: value($0)) })
     }
     // The last value of a curve holds, so where one event has offsets all need them.
     var curves = [curve(.hapticIntensityControl) { $0.gain }]
@@ -112,8 +100,7 @@ struct RichTapPlaces: SourcePlaces {
       for (reference, value) in zip(references, values) {
         while events.count <= reference.layer { events.append([]) }
         let count = max(events[reference.layer].count, reference.event + 1)
-        events[reference.layer] += Array(
-          repeating: 0, count: count - events[reference.layer].count)
+        events[reference.layer] += Array(repeating: 0, count: count - events[reference.layer].count)
         events[reference.layer][reference.event] = value
       }
     }

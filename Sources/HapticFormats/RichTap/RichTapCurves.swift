@@ -44,8 +44,9 @@ struct RichTapCurves {
   }
 
   private static func track(of id: DynamicParameterID, in pattern: HapticPattern) -> Track {
-    var all: [(start: Double, curve: ParameterCurve?)] = pattern.parameters
-      .filter { $0.id == id }.map { ($0.time, nil) }
+    var all: [(start: Double, curve: ParameterCurve?)] = pattern.parameters.filter { $0.id == id }.map {
+      ($0.time, nil)
+    }
     all += pattern.curves.filter { $0.id == id }.map { curve in
       (curve.time, curve.interpolation == .linear && !curve.controlPoints.isEmpty ? curve : nil)
     }
@@ -59,10 +60,8 @@ struct RichTapCurves {
     guard let duration = event.duration, duration > 0, !hasEnvelopeControls,
       ![.attackTime, .decayTime, .releaseTime].contains(where: { event.value(of: $0) != 0 }),
       event.value(of: .sustained) >= 0.5,
-      let intensity = intensity.sole(
-        from: event.time, to: event.time + duration, .hapticIntensityControl),
-      let sharpness = sharpness.sole(
-        from: event.time, to: event.time + duration, .hapticSharpnessControl)
+      let intensity = intensity.sole(from: event.time, to: event.time + duration, .hapticIntensityControl),
+      let sharpness = sharpness.sole(from: event.time, to: event.time + duration, .hapticSharpnessControl)
     else { return nil }
     let gains = Self.points(intensity)
     let offsets = Self.points(sharpness)
@@ -81,16 +80,15 @@ struct RichTapCurves {
 
   private static func points(_ curve: ParameterCurve) -> [(time: Double, value: Double)] {
     let points = curve.controlPoints
-    return points.indices.sorted { (points[$0].time, $0) < (points[$1].time, $1) }
-      .map { (points[$0].time, curve.id.clamped(points[$0].value)) }
+    return points.indices.sorted { (points[$0].time, $0) < (points[$1].time, $1) }.map {
+      (points[$0].time, curve.id.clamped(points[$0].value))
+    }
   }
 }
 
 extension EventParameterID {
   /// Whether it is one of the times of an envelope.
-  fileprivate var isEnvelopeTime: Bool {
-    self == .attackTime || self == .decayTime || self == .releaseTime
-  }
+  fileprivate var isEnvelopeTime: Bool { self == .attackTime || self == .decayTime || self == .releaseTime }
 }
 
 /// Makes points into a curve that devices accept.
@@ -120,9 +118,7 @@ struct RichTapCurveFitting {
     }
     if last.time != duration || last.gain != 0 {
       isChanged = isChanged || last.gain != 0
-      for index in points.indices where points[index].time > duration - edge {
-        points[index].time = duration - edge
-      }
+      for index in points.indices where points[index].time > duration - edge { points[index].time = duration - edge }
       points.append(.init(time: duration, gain: 0, offset: last.offset))
     }
     return isChanged
@@ -142,15 +138,11 @@ struct RichTapCurveFitting {
     guard points.count > most else { return }
     let reduced = PointReduction(
       points.enumerated().map { index, point in
-        EnvelopePoint(
-          time: Double(point.time), level: Double(point.gain),
-          sharpness: Double(point.offset) / 100)
+        EnvelopePoint(time: Double(point.time), level: Double(point.gain), sharpness: Double(point.offset) / 100)
       }, count: most)
     error = max(error, reduced.error)
     points = reduced.points.map { point in
-      .init(
-        time: Int(point.time), gain: Float(point.level),
-        offset: Int((point.sharpness * 100).rounded()))
+      .init(time: Int(point.time), gain: Float(point.level), offset: Int((point.sharpness * 100).rounded()))
     }
   }
 
@@ -181,8 +173,7 @@ struct RichTapCurveFitting {
         if last.time < duration {
           points.append(.init(time: last.time + 1, gain: last.gain, offset: last.offset))
         } else if points[0].time > 0 {
-          points.insert(
-            .init(time: points[0].time - 1, gain: points[0].gain, offset: points[0].offset), at: 0)
+          points.insert(.init(time: points[0].time - 1, gain: points[0].gain, offset: points[0].offset), at: 0)
         } else {
           return
         }
@@ -194,8 +185,7 @@ struct RichTapCurveFitting {
       points.insert(
         .init(
           time: time, gain: from.gain + (to.gain - from.gain) * share,
-          offset: Int((Float(from.offset) + Float(to.offset - from.offset) * share).rounded())),
-        at: index + 1)
+          offset: Int((Float(from.offset) + Float(to.offset - from.offset) * share).rounded())), at: index + 1)
     }
   }
 }

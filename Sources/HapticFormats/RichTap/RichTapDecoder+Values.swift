@@ -3,9 +3,7 @@ internal import JSONText
 
 extension RichTapDecoder {
   /// The number of the version, and what the metadata says besides.
-  mutating func version(
-    of metadata: JSONValue
-  ) -> (value: JSONValue, number: Double, lexeme: String)? {
+  mutating func version(of metadata: JSONValue) -> (value: JSONValue, number: Double, lexeme: String)? {
     var version: JSONValue?
     for member in metadata.members {
       switch RichTapKey(of: member) {
@@ -21,9 +19,7 @@ extension RichTapDecoder {
 
   /// Whether an event is a transient, nil where its type is not known.
   mutating func isTransient(_ type: JSONValue?, of event: JSONValue) -> Bool? {
-    guard let type = require(type, .type, of: event), expect(.string, type, "Type") else {
-      return nil
-    }
+    guard let type = require(type, .type, of: event), expect(.string, type, "Type") else { return nil }
     switch type.string {
     case "transient": return true
     case "continuous": return false
@@ -31,9 +27,7 @@ extension RichTapDecoder {
       let text = type.string ?? ""
       log.add(
         rules.eventType, at: type, "unknown event type \(text.quoted())",
-        hint: JSONNames(["transient", "continuous"]).nearest(to: text).map {
-          "did you mean \"\($0)\"?"
-        })
+        hint: JSONNames(["transient", "continuous"]).nearest(to: text).map { "did you mean \"\($0)\"?" })
       return nil
     }
   }
@@ -48,8 +42,8 @@ extension RichTapDecoder {
   /// Checks what the text as a whole has, and whether events overlap.
   mutating func checkText() {
     log.addDeviations(
-      of: json, byteOrderMark: rules.byteOrderMark, trailingComma: rules.trailingComma,
-      duplicateKey: rules.duplicateKey)
+      of: json, byteOrderMark: rules.byteOrderMark, trailingComma: rules.trailingComma, duplicateKey: rules.duplicateKey
+    )
     checkOverlaps()
   }
 
@@ -74,8 +68,7 @@ extension RichTapDecoder {
       if usesLeft && event.time < left || usesRight && event.time < right {
         found = (found?.value ?? value, (found?.count ?? 0) + 1)
       }
-      let end =
-        event.time + (event.isTransient ? RichTapDialect.transientLength : event.duration)
+      let end = event.time + (event.isTransient ? RichTapDialect.transientLength : event.duration)
       if usesLeft { left = max(left, end) }
       if usesRight { right = max(right, end) }
     }
@@ -90,9 +83,7 @@ extension RichTapDecoder {
   // MARK: Values
 
   /// A value that must be there; an error where it is not.
-  mutating func require(
-    _ value: JSONValue?, _ key: RichTapKey, of owner: JSONValue
-  ) -> JSONValue? {
+  mutating func require(_ value: JSONValue?, _ key: RichTapKey, of owner: JSONValue) -> JSONValue? {
     if value == nil {
       let name = owner.key ?? (owner.index == 0 ? "the file" : "an entry")
       log.add(rules.missingKey, at: owner, "\(name) must have the key \"\(key.rawValue)\"")
@@ -108,29 +99,19 @@ extension RichTapDecoder {
   }
 
   /// An object that must be there.
-  mutating func object(
-    _ value: JSONValue?, _ key: RichTapKey, of owner: JSONValue
-  ) -> JSONValue? {
-    guard let value = require(value, key, of: owner), expect(.object, value, key.rawValue) else {
-      return nil
-    }
+  mutating func object(_ value: JSONValue?, _ key: RichTapKey, of owner: JSONValue) -> JSONValue? {
+    guard let value = require(value, key, of: owner), expect(.object, value, key.rawValue) else { return nil }
     return value
   }
 
   /// An array that must be there.
-  mutating func array(
-    _ value: JSONValue?, _ key: RichTapKey, of owner: JSONValue
-  ) -> JSONValue? {
-    guard let value = require(value, key, of: owner), expect(.array, value, key.rawValue) else {
-      return nil
-    }
+  mutating func array(_ value: JSONValue?, _ key: RichTapKey, of owner: JSONValue) -> JSONValue? {
+    guard let value = require(value, key, of: owner), expect(.array, value, key.rawValue) else { return nil }
     return value
   }
 
   /// A number that must be there.
-  mutating func number(
-    _ value: JSONValue?, _ key: RichTapKey, of owner: JSONValue
-  ) -> Double? {
+  mutating func number(_ value: JSONValue?, _ key: RichTapKey, of owner: JSONValue) -> Double? {
     guard let value = require(value, key, of: owner) else { return nil }
     if let number = value.number { return number }
     _ = expect(.number, value, key.rawValue)
@@ -138,23 +119,18 @@ extension RichTapDecoder {
   }
 
   /// A whole number that must be there, its fraction dropped as the decoder does.
-  mutating func integer(
-    _ value: JSONValue?, _ key: RichTapKey, of owner: JSONValue
-  ) -> Int? {
+  mutating func integer(_ value: JSONValue?, _ key: RichTapKey, of owner: JSONValue) -> Int? {
     guard let number = number(value, key, of: owner), let value else { return nil }
     let whole = number.rounded(.towardZero)
     if whole != number {
-      log.add(
-        rules.fraction, at: value,
-        "\(key.rawValue) is \(Self.lexeme(value)); \(Int32(clamping: whole)) is used")
+      log.add(rules.fraction, at: value, "\(key.rawValue) is \(Self.lexeme(value)); \(Int32(clamping: whole)) is used")
     }
     return Int(Int32(clamping: whole))
   }
 
   /// A whole number that must be there and within a range.
   mutating func integer(
-    _ value: JSONValue?, _ key: RichTapKey, of owner: JSONValue, in range: ClosedRange<Int>,
-    _ rule: Rule
+    _ value: JSONValue?, _ key: RichTapKey, of owner: JSONValue, in range: ClosedRange<Int>, _ rule: Rule
   ) -> Int? {
     guard let number = integer(value, key, of: owner), let value else { return nil }
     if range.contains(number) { return number }
@@ -167,9 +143,7 @@ extension RichTapDecoder {
   }
 
   /// A number as the file writes it, shortened.
-  static func lexeme(_ value: JSONValue) -> String {
-    String(decoding: value.lexeme.prefix(24), as: UTF8.self)
-  }
+  static func lexeme(_ value: JSONValue) -> String { String(decoding: value.lexeme.prefix(24), as: UTF8.self) }
 }
 
 extension Int32 {

@@ -57,8 +57,7 @@ struct RichTapDecoder {
     if text(exceeds: dialect.maximumFileSize) {
       log.add(
         rules.fileSize, at: root, offset: 0,
-        "the file has \(json.text.count) bytes; HarmonyOS refuses more than "
-          + "\(dialect.maximumFileSize)")
+        "the file has \(json.text.count) bytes; HarmonyOS refuses more than " + "\(dialect.maximumFileSize)")
     }
     switch dialect {
     case .he: decodeHE(metadata, pattern, list)
@@ -71,9 +70,7 @@ struct RichTapDecoder {
 
   // MARK: HE
 
-  private mutating func decodeHE(
-    _ metadata: JSONValue?, _ pattern: JSONValue?, _ list: JSONValue?
-  ) {
+  private mutating func decodeHE(_ metadata: JSONValue?, _ pattern: JSONValue?, _ list: JSONValue?) {
     guard let metadata = object(metadata, .metadata, of: json.root) else { return }
     guard let version = version(of: metadata) else { return }
     let number = Int(exactly: version.number.rounded(.towardZero)) ?? 0
@@ -85,12 +82,9 @@ struct RichTapDecoder {
     case 2:
       details.append(("version", "2"))
       guard let list = array(list, .patternList, of: json.root) else { return }
-      if list.elements.isEmpty {
-        log.add(rules.structure, at: list, "PatternList is empty")
-      }
+      if list.elements.isEmpty { log.add(rules.structure, at: list, "PatternList is empty") }
       decodeList(list)
-    default:
-      log.add(rules.version, at: version.value, "Version is \(version.lexeme), not 1 or 2")
+    default: log.add(rules.version, at: version.value, "Version is \(version.lexeme), not 1 or 2")
     }
   }
 
@@ -127,14 +121,10 @@ struct RichTapDecoder {
     guard let metadata = object(metadata, .metaData, of: json.root) else { return }
     if let version = version(of: metadata) {
       details.append(("version", version.lexeme))
-      if version.number != 1 {
-        log.add(rules.version, at: version.value, "Version is \(version.lexeme), not 1.0")
-      }
+      if version.number != 1 { log.add(rules.version, at: version.value, "Version is \(version.lexeme), not 1.0") }
     }
     var number: JSONValue?
-    for member in metadata.members where RichTapKey(of: member) == .channelNumber {
-      number = member
-    }
+    for member in metadata.members where RichTapKey(of: member) == .channelNumber { number = member }
     let count = integer(number, .channelNumber, of: metadata)
     if let count, let number, !(1...2).contains(count) {
       log.add(rules.channelNumber, at: number, "ChannelNumber is \(count), not 1 or 2")
@@ -165,9 +155,7 @@ struct RichTapDecoder {
     if let parameters = object(parameters, .parameters, of: channel) {
       var index: JSONValue?
       for member in parameters.members where RichTapKey(of: member) == .index { index = member }
-      if let number = integer(index, .index, of: parameters), let index {
-        group.vibrator = vibrator(number, at: index)
-      }
+      if let number = integer(index, .index, of: parameters), let index { group.vibrator = vibrator(number, at: index) }
     }
     guard let pattern = array(pattern, .pattern, of: channel) else { return }
     decodeGroup(group, pattern)
@@ -185,9 +173,7 @@ struct RichTapDecoder {
       guard expect(.object, entry, "an entry of Pattern") else { continue }
       guard let (value, event) = decodeEntry(entry) else { continue }
       if dialect == .he, event.time < previous {
-        log.add(
-          rules.time, at: value,
-          "RelativeTime is \(event.time), before the \(previous) of the event before")
+        log.add(rules.time, at: value, "RelativeTime is \(event.time), before the \(previous) of the event before")
       }
       previous = max(previous, event.time)
       group.events.append(event)
@@ -204,9 +190,7 @@ struct RichTapDecoder {
     eventValues.append(values)
   }
 
-  private mutating func decodeEntry(
-    _ entry: JSONValue
-  ) -> (value: JSONValue, event: RichTapDocument.Event)? {
+  private mutating func decodeEntry(_ entry: JSONValue) -> (value: JSONValue, event: RichTapDocument.Event)? {
     var event: JSONValue?
     var hasType = false
     for member in entry.members {
@@ -234,8 +218,7 @@ struct RichTapDecoder {
     }
     if let percentCurve {
       log.add(
-        rules.percentCurve, at: percentCurve,
-        "intensities of curves are read as percent, since one is greater than 1",
+        rules.percentCurve, at: percentCurve, "intensities of curves are read as percent, since one is greater than 1",
         hint: "divide all intensities of curves by 100")
     }
   }
@@ -259,25 +242,18 @@ struct RichTapDecoder {
       }
     }
     guard let isTransient = isTransient(type, of: value) else { return nil }
-    let time = integer(
-      start, dialect == .he ? .relativeTime : .startTime, of: value, in: dialect.times, rules.time)
-    var event = RichTapDocument.Event(
-      isTransient: isTransient, time: time ?? 0, intensity: 0, frequency: 0)
+    let time = integer(start, dialect == .he ? .relativeTime : .startTime, of: value, in: dialect.times, rules.time)
+    var event = RichTapDocument.Event(isTransient: isTransient, time: time ?? 0, intensity: 0, frequency: 0)
     if !isTransient {
-      event.duration =
-        integer(length, .duration, of: value, in: dialect.durations, rules.duration) ?? 0
+      event.duration = integer(length, .duration, of: value, in: dialect.durations, rules.duration) ?? 0
     }
-    if let index, let number = integer(index, .index, of: value) {
-      event.vibrator = vibrator(number, at: index)
-    }
+    if let index, let number = integer(index, .index, of: value) { event.vibrator = vibrator(number, at: index) }
     guard let parameters = object(parameters, .parameters, of: value) else { return nil }
     decodeParameters(parameters, of: &event)
     return event
   }
 
-  private mutating func decodeParameters(
-    _ parameters: JSONValue, of event: inout RichTapDocument.Event
-  ) {
+  private mutating func decodeParameters(_ parameters: JSONValue, of event: inout RichTapDocument.Event) {
     var intensity: JSONValue?
     var frequency: JSONValue?
     var curve: JSONValue?
@@ -290,19 +266,16 @@ struct RichTapDecoder {
       }
     }
     event.intensity =
-      integer(
-        intensity, .intensity, of: parameters, in: RichTapDialect.intensities, rules.intensity)
-      ?? 0
+      integer(intensity, .intensity, of: parameters, in: RichTapDialect.intensities, rules.intensity) ?? 0
     event.frequency =
       integer(
-        frequency, .frequency, of: parameters,
-        in: dialect.frequencies(isTransient: event.isTransient), rules.frequency) ?? 0
+        frequency, .frequency, of: parameters, in: dialect.frequencies(isTransient: event.isTransient), rules.frequency)
+      ?? 0
     guard !event.isTransient else { return }
     if let curve {
       if expect(.array, curve, "Curve") { decodeCurve(curve, of: &event) }
     } else if dialect == .he {
-      log.add(
-        rules.curveRequired, at: parameters, "a continuous event must have the key \"Curve\"")
+      log.add(rules.curveRequired, at: parameters, "a continuous event must have the key \"Curve\"")
     }
   }
 
@@ -344,13 +317,10 @@ struct RichTapDecoder {
     let end = max(event.duration, 0)
     let time = integer(when, .time, of: point, in: 0...end, rules.curveOrder)
     if dialect == .he, let time, let when, let last = event.curve.last, time <= last.time {
-      log.add(
-        rules.curveOrder, at: when,
-        "Time is \(time), not after the \(last.time) of the point before")
+      log.add(rules.curveOrder, at: when, "Time is \(time), not after the \(last.time) of the point before")
     }
     let gain = gain(intensity, of: point)
-    let offset = integer(
-      frequency, .frequency, of: point, in: RichTapDialect.offsets, rules.curveRange)
+    let offset = integer(frequency, .frequency, of: point, in: RichTapDialect.offsets, rules.curveRange)
     event.curve.append(.init(time: time ?? 0, gain: gain ?? 0, offset: offset ?? 0))
   }
 
@@ -373,7 +343,5 @@ struct RichTapDecoder {
 
 extension [RichTapDocument.CurvePoint] {
   /// The points by time; those of one time keep their order.
-  fileprivate var sortedByTime: Self {
-    indices.sorted { (self[$0].time, $0) < (self[$1].time, $1) }.map { self[$0] }
-  }
+  fileprivate var sortedByTime: Self { indices.sorted { (self[$0].time, $0) < (self[$1].time, $1) }.map { self[$0] } }
 }

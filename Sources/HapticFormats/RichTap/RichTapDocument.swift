@@ -98,9 +98,7 @@ enum RichTapDialect: Sendable {
   static let offsets = -100...100
 
   /// Frequencies of an event.
-  func frequencies(isTransient: Bool) -> ClosedRange<Int> {
-    self == .he && isTransient ? -50...150 : 0...100
-  }
+  func frequencies(isTransient: Bool) -> ClosedRange<Int> { self == .he && isTransient ? -50...150 : 0...100 }
 
   /// Milliseconds that a transient takes.
   static let transientLength = 48

@@ -24,14 +24,11 @@ public struct HEFormat: HapticFormat {
 
   /// Certain for a JSON object with `PatternList`, or with a `Pattern` of HE events.
   public func recognize(_ bytes: Span<UInt8>) -> Recognition {
-    guard let outline = JSONOutline(bytes), outline.has(RichTapKey.metadata.rawValue) else {
-      return .no
-    }
+    guard let outline = JSONOutline(bytes), outline.has(RichTapKey.metadata.rawValue) else { return .no }
     if outline.has(RichTapKey.patternList.rawValue) { return .certain }
     // AHAP has the same outermost keys.
     let isHE =
-      outline.has(RichTapKey.pattern.rawValue)
-      && outline.nestedKeys.contains(RichTapKey.type.rawValue)
+      outline.has(RichTapKey.pattern.rawValue) && outline.nestedKeys.contains(RichTapKey.type.rawValue)
       && !outline.nestedKeys.contains("EventType")
     return isHE ? .certain : .no
   }
@@ -42,16 +39,12 @@ public struct HEFormat: HapticFormat {
   }
 
   /// Writes a composition in whole milliseconds and percent.
-  public func write(_ composition: HapticComposition, options: WritingOptions) throws(InputError)
-    -> Writing?
-  {
+  public func write(_ composition: HapticComposition, options: WritingOptions) throws(InputError) -> Writing? {
     try RichTapText.write(composition, .he, options)
   }
 
   /// The text in a fixed layout and order of keys; unknown keys are kept.
-  public func canonical(_ file: SourceFile) throws(InputError) -> [UInt8]? {
-    try RichTapText.canonical(file, .he)
-  }
+  public func canonical(_ file: SourceFile) throws(InputError) -> [UInt8]? { try RichTapText.canonical(file, .he) }
 }
 
 /// The haptic files of HarmonyOS and OpenHarmony, a text in JSON.
@@ -72,9 +65,7 @@ public struct OHFormat: HapticFormat {
 
   /// Certain for a JSON object with `Channels` and `MetaData`.
   public func recognize(_ bytes: Span<UInt8>) -> Recognition {
-    guard let outline = JSONOutline(bytes), outline.has(RichTapKey.channels.rawValue) else {
-      return .no
-    }
+    guard let outline = JSONOutline(bytes), outline.has(RichTapKey.channels.rawValue) else { return .no }
     return outline.has(RichTapKey.metaData.rawValue) ? .certain : .no
   }
 
@@ -84,39 +75,25 @@ public struct OHFormat: HapticFormat {
   }
 
   /// Writes a composition in whole milliseconds and percent.
-  public func write(_ composition: HapticComposition, options: WritingOptions) throws(InputError)
-    -> Writing?
-  {
+  public func write(_ composition: HapticComposition, options: WritingOptions) throws(InputError) -> Writing? {
     try RichTapText.write(composition, .oh, options)
   }
 
   /// The text in a fixed layout and order of keys; unknown keys are kept.
-  public func canonical(_ file: SourceFile) throws(InputError) -> [UInt8]? {
-    try RichTapText.canonical(file, .oh)
-  }
+  public func canonical(_ file: SourceFile) throws(InputError) -> [UInt8]? { try RichTapText.canonical(file, .oh) }
 }
 
 /// What both formats do alike.
 enum RichTapText {
-  private static func document(
-    _ file: SourceFile, _ dialect: RichTapDialect
-  ) throws(InputError) -> JSONDocument {
-    do {
-      return try JSONDocument(text: file.bytes, name: file.name)
-    } catch {
+  private static func document(_ file: SourceFile, _ dialect: RichTapDialect) throws(InputError) -> JSONDocument {
+    do { return try JSONDocument(text: file.bytes, name: file.name) } catch {
       throw InputError(error, rule: (dialect == .he ? RichTapRules.he : .oh).syntax)
     }
   }
 
-  static func examine(
-    _ file: SourceFile, _ dialect: RichTapDialect, _ options: ReadingOptions
-  ) -> Examination {
+  static func examine(_ file: SourceFile, _ dialect: RichTapDialect, _ options: ReadingOptions) -> Examination {
     let json: JSONDocument
-    do throws(InputError) {
-      json = try document(file, dialect)
-    } catch {
-      return Examination(error)
-    }
+    do throws(InputError) { json = try document(file, dialect) } catch { return Examination(error) }
     var decoder = RichTapDecoder.decode(json, dialect: dialect)
     if options.wantsFindings { decoder.checkText() }
     let isReadable = decoder.log.errorCount == 0
@@ -124,23 +101,18 @@ enum RichTapText {
     if let created = decoder.document.created { details.append(("created", created)) }
     let made = isReadable ? RichTapComposition(decoder.document) : nil
     return Examination(
-      composition: made?.composition,
-      findings: decoder.log.findings(in: json, for: options),
-      errorCount: decoder.log.errorCount,
-      losses: options.wantsFindings ? made?.losses ?? [] : [],
-      places: RichTapPlaces(
-        json, references: made?.references ?? [], values: decoder.eventValues),
-      details: details)
+      composition: made?.composition, findings: decoder.log.findings(in: json, for: options),
+      errorCount: decoder.log.errorCount, losses: options.wantsFindings ? made?.losses ?? [] : [],
+      places: RichTapPlaces(json, references: made?.references ?? [], values: decoder.eventValues), details: details)
   }
 
-  static func write(
-    _ composition: HapticComposition, _ dialect: RichTapDialect, _ options: WritingOptions
-  ) throws(InputError) -> Writing? {
+  static func write(_ composition: HapticComposition, _ dialect: RichTapDialect, _ options: WritingOptions)
+    throws(InputError) -> Writing?
+  {
     try composition.checkFinite((dialect == .he ? RichTapRules.he : .oh).intensity)
     var losses = LossLog()
     let played = composition.unrolled(passes: options.loops, losses: &losses)
-    let builder = RichTapBuilder(
-      played, dialect: dialect, tolerance: options.tolerance, losses: losses)
+    let builder = RichTapBuilder(played, dialect: dialect, tolerance: options.tolerance, losses: losses)
     losses = builder.losses
     if composition.title != nil, composition.notes != nil {
       losses.add(.dropped, .composition, "the title cannot be written beside the notes")
@@ -155,35 +127,25 @@ enum RichTapText {
     return Writing([Writing.File(bytes)], losses: writer.losses.finish())
   }
 
-  static func canonical(
-    _ file: SourceFile, _ dialect: RichTapDialect
-  ) throws(InputError) -> [UInt8]? {
+  static func canonical(_ file: SourceFile, _ dialect: RichTapDialect) throws(InputError) -> [UInt8]? {
     let root = try document(file, dialect).root
     var writer = JSONWriter()
-    if root.kind == .object {
-      writer.object { writeMembers(of: root, to: &$0) }
-    } else {
-      writer.value(copying: root)
-    }
+    if root.kind == .object { writer.object { writeMembers(of: root, to: &$0) } } else { writer.value(copying: root) }
     return writer.finish()
   }
 
   /// The keys of any object, in the order of canonical text; none is in two objects in another.
   private static let order: [RichTapKey] = [
-    .metadata, .metaData, .version, .channelNumber, .created, .create, .description, .absoluteTime,
-    .type, .time, .relativeTime, .startTime, .duration, .index, .parameters, .intensity,
-    .frequency, .curve, .pattern, .patternList, .channels, .event,
+    .metadata, .metaData, .version, .channelNumber, .created, .create, .description, .absoluteTime, .type, .time,
+    .relativeTime, .startTime, .duration, .index, .parameters, .intensity, .frequency, .curve, .pattern, .patternList,
+    .channels, .event,
   ]
 
   private static func writeMembers(of value: JSONValue, to object: inout JSONObjectWriter) {
     for known in order {
-      for member in value.members where RichTapKey(of: member) == known {
-        writeMember(member, to: &object)
-      }
+      for member in value.members where RichTapKey(of: member) == known { writeMember(member, to: &object) }
     }
-    for member in value.members where RichTapKey(of: member) == nil {
-      object.member(member.key ?? "", copying: member)
-    }
+    for member in value.members where RichTapKey(of: member) == nil { object.member(member.key ?? "", copying: member) }
   }
 
   private static func writeMember(_ member: JSONValue, to object: inout JSONObjectWriter) {
@@ -198,8 +160,7 @@ enum RichTapText {
             array.element(copying: element)
             continue
           }
-          let isPoint =
-            isCurve && !element.members.contains { $0.kind == .object || $0.kind == .array }
+          let isPoint = isCurve && !element.members.contains { $0.kind == .object || $0.kind == .array }
           array.object(layout: isPoint ? .line : nil) { writeMembers(of: element, to: &$0) }
         }
       }

@@ -37,9 +37,7 @@ struct RichTapWriter {
       end = max(end, event.time + length)
     }
     if shift > 0 {
-      losses.add(
-        .approximated, .composition, "more than 16 events of one time are moved apart",
-        size: Double(shift))
+      losses.add(.approximated, .composition, "more than 16 events of one time are moved apart", size: Double(shift))
     }
     noteEmpty(events)
     var writer = JSONWriter()
@@ -71,8 +69,7 @@ struct RichTapWriter {
     let most = RichTapDialect.he.maximumEventCount
     if events.count > most {
       losses.add(
-        .approximated, .composition,
-        "a file of version 1 has more than \(most) events, which HarmonyOS refuses",
+        .approximated, .composition, "a file of version 1 has more than \(most) events, which HarmonyOS refuses",
         size: Double(events.count))
     }
     noteEmpty(events)
@@ -86,8 +83,7 @@ struct RichTapWriter {
 
   private mutating func noteEmpty(_ events: [RichTapDocument.Event]) {
     guard events.isEmpty else { return }
-    losses.add(
-      .approximated, .composition, "a file without events is written, which devices refuse")
+    losses.add(.approximated, .composition, "a file without events is written, which devices refuse")
   }
 
   private func metadata(version: Int, to file: inout JSONObjectWriter) {
@@ -101,9 +97,7 @@ struct RichTapWriter {
 
   /// The text of HarmonyOS: events in one or two channels.
   mutating func ohChannels(_ events: [RichTapDocument.Event]) -> [UInt8] {
-    let used = RichTapDocument.Vibrator.allCases.filter { vibrator in
-      events.contains { $0.vibrator == vibrator }
-    }
+    let used = RichTapDocument.Vibrator.allCases.filter { vibrator in events.contains { $0.vibrator == vibrator } }
     // A file has two channels at most: what both play is written for each where each plays more.
     let channels = used.count > 2 ? [.left, .right] : used.isEmpty ? [.both] : used
     for vibrator in channels {
@@ -111,14 +105,12 @@ struct RichTapWriter {
       let late = own.count { $0.time > RichTapDialect.oh.times.upperBound }
       if late > 0 {
         own.removeAll { $0.time > RichTapDialect.oh.times.upperBound }
-        losses.add(
-          .dropped, .composition, "events later than 30 minutes are left out", size: Double(late))
+        losses.add(.dropped, .composition, "events later than 30 minutes are left out", size: Double(late))
       }
       let most = RichTapDialect.oh.maximumEventCount
       if own.count > most {
         losses.add(
-          .dropped, .composition, "events beyond \(most) of a channel are left out",
-          size: Double(own.count - most))
+          .dropped, .composition, "events beyond \(most) of a channel are left out", size: Double(own.count - most))
         own.removeLast(own.count - most)
       }
       groups.append(RichTapDocument.Group(vibrator: vibrator, events: own))
@@ -160,14 +152,11 @@ struct RichTapWriter {
   // MARK: Events
 
   private static func write(
-    _ events: [RichTapDocument.Event], _ dialect: RichTapDialect,
-    to object: inout JSONObjectWriter
+    _ events: [RichTapDocument.Event], _ dialect: RichTapDialect, to object: inout JSONObjectWriter
   ) {
     object.array(RichTapKey.pattern.rawValue) { pattern in
       for event in events {
-        pattern.object { entry in
-          entry.object(RichTapKey.event.rawValue) { write(event, dialect, to: &$0) }
-        }
+        pattern.object { entry in entry.object(RichTapKey.event.rawValue) { write(event, dialect, to: &$0) } }
       }
     }
   }

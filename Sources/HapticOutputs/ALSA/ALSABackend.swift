@@ -12,14 +12,11 @@ public struct ALSABackend: OutputBackend {
   public var parameter: String? { "DEVICE" }
 
   /// All devices that have a name: the default first, then sound servers and cards, then the rest.
-  public func outputs(probing: Bool) -> [OutputListing] {
-    ALSADeviceList.devices(probing: probing).map(Self.listing)
-  }
+  public func outputs(probing: Bool) -> [OutputListing] { ALSADeviceList.devices(probing: probing).map(Self.listing) }
 
   /// The entry with its capabilities; the device has two seconds to answer.
   public func probed(_ listing: OutputListing) -> OutputListing {
-    Self.listing(
-      ALSADeviceList.probed(ALSADevice(name: listing.name, description: listing.description)))
+    Self.listing(ALSADeviceList.probed(ALSADevice(name: listing.name, description: listing.description)))
   }
 
   private static func listing(_ device: ALSADevice) -> OutputListing {
@@ -27,37 +24,28 @@ public struct ALSABackend: OutputBackend {
       name: device.name, description: device.description,
       capabilities: device.capabilities.map {
         OutputListing.Capabilities(
-          rates: $0.rates, channelCounts: $0.channelCounts,
-          encodings: $0.encodings.map(\.rawValue), periodSizes: $0.periodLengths,
-          isHardware: $0.isHardware)
+          rates: $0.rates, channelCounts: $0.channelCounts, encodings: $0.encodings.map(\.rawValue),
+          periodSizes: $0.periodLengths, isHardware: $0.isHardware)
       }, problem: device.problem.map(OutputError.init))
   }
 
   /// Whether the device can be opened, which is tried.
-  public func isAvailable(_ name: String) -> Bool {
-    (try? ALSASink(PCMRequest(device: name))) != nil
-  }
+  public func isAvailable(_ name: String) -> Bool { (try? ALSASink(PCMRequest(device: name))) != nil }
 
   /// Opens a device; the sink goes by the device's clock as far as it has one.
-  public func open(
-    _ name: String, _ request: OutputRequest, time: any TimeSource
-  ) throws(OutputError) -> sending OpenedOutput {
+  public func open(_ name: String, _ request: OutputRequest, time: any TimeSource) throws(OutputError)
+    -> sending OpenedOutput
+  {
     let encoding: SampleEncoding? = try request.encoding.map { word throws(OutputError) in
       if let encoding = SampleEncoding(rawValue: word) { return encoding }
       throw OutputError(
         .unsupportedFormat, output: name,
-        "unknown sample format '\(word)'; use "
-          + SampleEncoding.allCases.map(\.rawValue).joined(separator: ", "))
+        "unknown sample format '\(word)'; use " + SampleEncoding.allCases.map(\.rawValue).joined(separator: ", "))
     }
     do throws(ALSAError) {
-      let sink = try ALSASink(
-        PCMRequest(device: name, request, encoding: encoding), timekeeper: time)
-      return OpenedOutput(
-        sink: sink, name: name, encoding: sink.granted.encoding.rawValue,
-        isHardware: sink.isHardware)
-    } catch {
-      throw OutputError(error)
-    }
+      let sink = try ALSASink(PCMRequest(device: name, request, encoding: encoding), timekeeper: time)
+      return OpenedOutput(sink: sink, name: name, encoding: sink.granted.encoding.rawValue, isHardware: sink.isHardware)
+    } catch { throw OutputError(error) }
   }
 }
 

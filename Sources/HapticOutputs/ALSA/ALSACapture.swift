@@ -30,31 +30,24 @@ public final class ALSACapture {
   public convenience init(
     _ device: String, rate: Int, channelCount: Int, timekeeper: any TimeSource = SystemTimeSource()
   ) throws(ALSAError) {
-    try self.init(
-      device, rate: rate, channelCount: channelCount, timekeeper: timekeeper, interception: nil)
+    try self.init(device, rate: rate, channelCount: channelCount, timekeeper: timekeeper, interception: nil)
   }
 
   /// The same, with something between the capture and the library.
   package init(
-    _ device: String, rate: Int, channelCount: Int, timekeeper: any TimeSource,
-    interception: PCMInterception?
+    _ device: String, rate: Int, channelCount: Int, timekeeper: any TimeSource, interception: PCMInterception?
   ) throws(ALSAError) {
     do {
       let pcm = try PCMBindings(opening: device, for: .capture, interception: interception)
-      let granted = try Self.negotiate(
-        pcm, device: device, rate: rate, channelCount: channelCount)
+      let granted = try Self.negotiate(pcm, device: device, rate: rate, channelCount: channelCount)
       self.pcm = pcm
       decoder = SampleDecoder(granted.encoding)
       frameSize = granted.encoding.byteCount * channelCount
       bytes = Array(repeating: 0, count: granted.periodSize * frameSize)
       isPaced = pcm.anatomy().mentions("Null PCM")
-    } catch let failure as PCMFailure {
-      throw Self.error(failure, device: device)
-    } catch let error as ALSAError {
+    } catch let failure as PCMFailure { throw Self.error(failure, device: device) } catch let error as ALSAError {
       throw error
-    } catch {
-      throw ALSAError(kind: .other, device: device, description: "\(error)")
-    }
+    } catch { throw ALSAError(kind: .other, device: device, description: "\(error)") }
     self.device = device
     self.rate = rate
     self.channelCount = channelCount
@@ -66,9 +59,7 @@ public final class ALSACapture {
     do {
       try pcm.start()
       started = timekeeper.now
-    } catch {
-      throw Self.error(error, device: device)
-    }
+    } catch { throw Self.error(error, device: device) }
   }
 
   /// Appends what was recorded since the last call; never waits.
@@ -85,9 +76,7 @@ public final class ALSACapture {
         decoder.decode(bytes.span.extracting(first: count * frameSize), into: &samples)
         frameCount += count
       }
-    } catch {
-      throw Self.error(error, device: device)
-    }
+    } catch { throw Self.error(error, device: device) }
   }
 
   /// The moment at which the first frame was recorded, by the device's own account, or nothing yet.
@@ -110,12 +99,10 @@ public final class ALSACapture {
     return Int(seconds) * rate + Int(Double(attoseconds) * 1e-18 * Double(rate)) - frameCount
   }
 
-  private static func negotiate(
-    _ pcm: PCMBindings, device: String, rate: Int, channelCount: Int
-  ) throws -> (encoding: SampleEncoding, periodSize: Int) {
-    func refusal(_ text: String) -> ALSAError {
-      ALSAError(kind: .unsupportedFormat, device: device, description: text)
-    }
+  private static func negotiate(_ pcm: PCMBindings, device: String, rate: Int, channelCount: Int) throws -> (
+    encoding: SampleEncoding, periodSize: Int
+  ) {
+    func refusal(_ text: String) -> ALSAError { ALSAError(kind: .unsupportedFormat, device: device, description: text) }
     try pcm.startNegotiation()
     guard pcm.offers(.readWrite) else { throw refusal("does not support interleaved capture") }
     try pcm.set(PCMAccess.readWrite)
@@ -128,8 +115,7 @@ public final class ALSACapture {
     try pcm.set(channelCount: channelCount)
     guard pcm.offers(rate: rate) else {
       let offered = try PCMNegotiation.rates(of: pcm)
-      throw refusal(
-        "does not support capture at \(rate) Hz; supported: \(PCMNegotiation.list(offered)) Hz")
+      throw refusal("does not support capture at \(rate) Hz; supported: \(PCMNegotiation.list(offered)) Hz")
     }
     try pcm.set(rate: rate)
     guard let encoding = SampleEncoding.allCases.first(where: { pcm.offers($0) }) else {
@@ -148,11 +134,9 @@ public final class ALSACapture {
     var error = ALSAError(failure, device: device)
     switch error.kind {
     case .deviceBusy:
-      error.description =
-        "device busy: another program records from it; close that program or choose another device"
+      error.description = "device busy: another program records from it; close that program or choose another device"
     case .permissionDenied:
-      error.description =
-        "permission denied; this user must be in the group 'audio' to record from it"
+      error.description = "permission denied; this user must be in the group 'audio' to record from it"
     default: break
     }
     if failure.code == EPIPE || failure.code == ESTRPIPE {

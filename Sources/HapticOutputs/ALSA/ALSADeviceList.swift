@@ -12,11 +12,8 @@ public enum ALSADeviceList {
   /// - Parameter probing: Whether each is opened for a moment to ask what it can do. Nothing is played, and a
   ///   device in use is left alone. A device that does not answer within two seconds has that as its problem.
   public static func devices(probing: Bool = true) -> [ALSADevice] {
-    var devices = [
-      ALSADevice(name: "default", description: "Default device of the ALSA configuration")
-    ]
-    for device in DeviceNameBindings.hints() + DeviceNameBindings.cardDevices()
-    where !plumbing.contains(device.name) {
+    var devices = [ALSADevice(name: "default", description: "Default device of the ALSA configuration")]
+    for device in DeviceNameBindings.hints() + DeviceNameBindings.cardDevices() where !plumbing.contains(device.name) {
       if let index = devices.firstIndex(where: { $0.name == device.name }) {
         if devices[index].name == "default" { devices[index] = device }
       } else {
@@ -25,9 +22,8 @@ public enum ALSADeviceList {
     }
     if probing { for index in devices.indices { devices[index] = probed(devices[index]) } }
     // Sorting keeps no order of equals.
-    return devices.enumerated()
-      .sorted { (rank($0.element.name), $0.offset) < (rank($1.element.name), $1.offset) }
-      .map(\.element)
+    return devices.enumerated().sorted { (rank($0.element.name), $0.offset) < (rank($1.element.name), $1.offset) }.map(
+      \.element)
   }
 
   /// Plug-ins of the configuration that convert for other devices: nobody plays on them by their name.
@@ -60,12 +56,9 @@ public enum ALSADeviceList {
       device.capabilities = ALSADevice.Capabilities(
         rates: try PCMNegotiation.rates(of: pcm),
         channelCounts: PCMNegotiation.channelCounts(of: pcm, in: try pcm.channelCounts()),
-        encodings: SampleEncoding.allCases.filter { pcm.offers($0) },
-        periodLengths: try pcm.periodLengths(),
+        encodings: SampleEncoding.allCases.filter { pcm.offers($0) }, periodLengths: try pcm.periodLengths(),
         isHardware: pcm.isCard || anatomy.mentions("Hardware PCM card"))
-    } catch {
-      device.problem = ALSAError(error, device: device.name)
-    }
+    } catch { device.problem = ALSAError(error, device: device.name) }
   }
 
   /// Where a name belongs in the list; the smallest comes first.
@@ -122,18 +115,16 @@ enum DeviceNameBindings {
   static func hints() -> [ALSADevice] {
     LibraryErrors.silence()
     var list: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
-    guard unsafe snd_device_name_hint(-1, "pcm", &list) == 0, let list = unsafe list else {
-      return []
-    }
+    guard unsafe snd_device_name_hint(-1, "pcm", &list) == 0, let list = unsafe list else { return [] }
     defer { unsafe snd_device_name_free_hint(list) }
     var devices: [ALSADevice] = []
     var index = 0
     while let hint = unsafe list[index] {
       index += 1
       // A name without a direction goes both ways.
-      guard let name = unsafe text("NAME", of: hint),
-        unsafe text("IOID", of: hint) ?? "Output" == "Output"
-      else { continue }
+      guard let name = unsafe text("NAME", of: hint), unsafe text("IOID", of: hint) ?? "Output" == "Output" else {
+        continue
+      }
       let description = unsafe text("DESC", of: hint) ?? name
       devices.append(ALSADevice(name: name, description: line(description)))
     }
@@ -147,9 +138,7 @@ enum DeviceNameBindings {
     var card: Int32 = -1
     while unsafe snd_card_next(&card) == 0, card >= 0 {
       var control: OpaquePointer?
-      guard unsafe snd_ctl_open(&control, "hw:\(card)", Int32(SND_CTL_NONBLOCK)) == 0 else {
-        continue
-      }
+      guard unsafe snd_ctl_open(&control, "hw:\(card)", Int32(SND_CTL_NONBLOCK)) == 0 else { continue }
       defer { unsafe snd_ctl_close(control) }
       var number: Int32 = -1
       while unsafe snd_ctl_pcm_next_device(control, &number) == 0, number >= 0 {
@@ -161,8 +150,7 @@ enum DeviceNameBindings {
         // A device that only records has no such stream.
         guard unsafe snd_ctl_pcm_info(control, information) == 0 else { continue }
         let name = unsafe snd_pcm_info_get_name(information).map { unsafe String(cString: $0) }
-        devices.append(
-          ALSADevice(name: "hw:\(card),\(number)", description: line(name ?? "A sound card")))
+        devices.append(ALSADevice(name: "hw:\(card),\(number)", description: line(name ?? "A sound card")))
       }
     }
     return devices
@@ -176,7 +164,5 @@ enum DeviceNameBindings {
   }
 
   /// Lines as one.
-  private static func line(_ text: String) -> String {
-    text.split(separator: "\n").joined(separator: ", ")
-  }
+  private static func line(_ text: String) -> String { text.split(separator: "\n").joined(separator: ", ") }
 }

@@ -52,37 +52,20 @@ public struct ALSAError: Error, Equatable, Sendable, CustomStringConvertible {
     let isOpening = failure.call == .open
     switch failure.code {
     case EBUSY:
-      return (
-        .deviceBusy,
-        "device busy: another program uses it; close that program or choose another device"
-      )
-    case ENOENT:
-      return (.noSuchDevice, "no such device; run 'aplay -L' to list devices")
+      return (.deviceBusy, "device busy: another program uses it; close that program or choose another device")
+    case ENOENT: return (.noSuchDevice, "no such device; run 'aplay -L' to list devices")
     case ENODEV where isOpening, ENXIO where isOpening:
       return (.noSuchDevice, "device not connected; connect it or choose another device")
     case EIO where isOpening:
-      return (
-        .other,
-        "the device reports an input/output error; reconnect it, or restart its sound server"
-      )
-    case ENOMEM:
-      return (
-        .other, "the system has no memory for this; use a smaller buffer or close other programs"
-      )
-    case EMFILE, ENFILE:
-      return (
-        .other, "too many open files; close some, or raise the limit with 'ulimit -n'"
-      )
-    case ENODEV, ENXIO, ENOTTY, EBADF, EBADFD, EIO:
-      return (.deviceDisconnected, "device disconnected; reconnect it")
+      return (.other, "the device reports an input/output error; reconnect it, or restart its sound server")
+    case ENOMEM: return (.other, "the system has no memory for this; use a smaller buffer or close other programs")
+    case EMFILE, ENFILE: return (.other, "too many open files; close some, or raise the limit with 'ulimit -n'")
+    case ENODEV, ENXIO, ENOTTY, EBADF, EBADFD, EIO: return (.deviceDisconnected, "device disconnected; reconnect it")
     case ECONNREFUSED, ECONNRESET, ECONNABORTED, ENOTCONN, EHOSTDOWN:
       return (.serverUnavailable, "the sound server does not respond; start it")
     case EACCES, EPERM:
-      return (
-        .permissionDenied, "permission denied; this user must be in the group 'audio' to play on it"
-      )
-    case ETIMEDOUT:
-      return (.deviceDisconnected, "device stopped accepting frames; reconnect it")
+      return (.permissionDenied, "permission denied; this user must be in the group 'audio' to play on it")
+    case ETIMEDOUT: return (.deviceDisconnected, "device stopped accepting frames; reconnect it")
     case EINVAL where failure.call == .write || failure.call == .mapCommit:
       return (.other, "the device refuses frames; it is opened again")
     case EINVAL where isOpening:

@@ -23,8 +23,7 @@ extension ALSASink {
     leadInState = nil
     lastAbsence = nil
     lostMoment = now
-    phase = .disconnected(
-      nextAttempt: lastAttempt.map { max(now, $0 + Self.retryInterval) } ?? now)
+    phase = .disconnected(nextAttempt: lastAttempt.map { max(now, $0 + Self.retryInterval) } ?? now)
     sinkEvents.add(.disconnected, text: "\(request.device): \(error.description)")
   }
 
@@ -40,9 +39,7 @@ extension ALSASink {
   func waitForReturn(_ nextAttempt: Duration, _ wake: WakeSignal) -> SinkReadiness? {
     var now = timekeeper.now
     // A device that is still being closed would be busy.
-    let isOccupied =
-      reopening.isRunning
-      || (reopening.isClosing && now - lostMoment < closingPatience)
+    let isOccupied = reopening.isRunning || (reopening.isClosing && now - lostMoment < closingPatience)
     if now >= nextAttempt, !isOccupied {
       lastAttempt = now
       phase = .disconnected(nextAttempt: now + Self.retryInterval)
@@ -66,8 +63,7 @@ extension ALSASink {
       let opened = try result.get()
       let granted = opened.granted
       // What the sink promised when it was made, not what a device had in between.
-      guard Double(granted.rate) == format.rate, granted.channelCount == format.channelCount
-      else {
+      guard Double(granted.rate) == format.rate, granted.channelCount == format.channelCount else {
         reopening.close(opened.pcm)
         throw ALSAError(
           kind: .unsupportedFormat, device: request.device,
@@ -95,8 +91,7 @@ extension ALSASink {
     staged = Self.stage(for: granted, format: format)
     watched = Array(repeating: PollDescriptor(-1), count: 1 + pcm.descriptorCount)
     restart()
-    sinkEvents.add(
-      .reconnected, missedFrameCount: lostCount, text: "\(request.device): reconnected")
+    sinkEvents.add(.reconnected, missedFrameCount: lostCount, text: "\(request.device): reconnected")
     lostCount = 0
   }
 }

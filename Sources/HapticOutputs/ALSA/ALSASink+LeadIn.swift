@@ -13,9 +13,7 @@ extension ALSASink {
   private static var longestLeadIn: Duration { .seconds(2) }
 
   /// Frames of silence before the first frame where a sound server may swallow them.
-  var leadIn: Int {
-    granted.isHardware || granted.isPaced ? 0 : time.frameCount(in: request.leadIn)
-  }
+  var leadIn: Int { granted.isHardware || granted.isPaced ? 0 : time.frameCount(in: request.leadIn) }
 
   /// Leads in to the first frame of a stream.
   ///

@@ -17,12 +17,9 @@ extension ALSASink {
     recoveryCount += 1
     if recoveryCount > Self.recoveryLimit { return lose(failure, now: now) }
     switch failure.code {
-    case EPIPE:
-      prepare(pcm, .underrun, now: now)
-    case ESTRPIPE:
-      resume(pcm, since: now)
-    case EAGAIN:
-      break
+    case EPIPE: prepare(pcm, .underrun, now: now)
+    case ESTRPIPE: resume(pcm, since: now)
+    case EAGAIN: break
     case EBADFD:
       switch pcm.state {
       case .underrun, .other: prepare(pcm, .underrun, now: now)
@@ -30,8 +27,7 @@ extension ALSASink {
       case .prepared, .running: break
       case .disconnected: lose(failure, now: now)
       }
-    default:
-      lose(failure, now: now)
+    default: lose(failure, now: now)
     }
   }
 
@@ -48,19 +44,14 @@ extension ALSASink {
         kind == .suspended
           ? "the device was suspended"
           : isDropped
-            ? "the device dropped its buffer"
-            : cause == .lateDevice ? "the device is late" : "buffer underrun")
-    } catch {
-      lose(error, now: now)
-    }
+            ? "the device dropped its buffer" : cause == .lateDevice ? "the device is late" : "buffer underrun")
+    } catch { lose(error, now: now) }
   }
 
   /// Why frames came too late: the process did not run, the device did not ask for them in time, or the
   /// thread did not come to them.
   func lateCause(now: Duration) -> SinkEvent.Cause {
-    if oversleep.length > .milliseconds(250), now - oversleep.end < .milliseconds(100) {
-      return .stoppedProcess
-    }
+    if oversleep.length > .milliseconds(250), now - oversleep.end < .milliseconds(100) { return .stoppedProcess }
     // A device that runs dry before its time, or before it was started, does so by itself, too.
     let isByItself = isOverdue || !isStarted || now < (end ?? now)
     return isByItself ? .lateDevice : .lateDelivery
@@ -112,13 +103,9 @@ extension ALSASink {
   }
 
   /// Waits for a device that is about to resume.
-  func waitForResumption(
-    _ since: Duration, _ nextAttempt: Duration, _ wake: WakeSignal
-  ) -> SinkReadiness? {
+  func waitForResumption(_ since: Duration, _ nextAttempt: Duration, _ wake: WakeSignal) -> SinkReadiness? {
     let now = timekeeper.now
-    if now < nextAttempt {
-      return wait(wake, descriptorCount: 0, limit: nextAttempt - now)
-    }
+    if now < nextAttempt { return wait(wake, descriptorCount: 0, limit: nextAttempt - now) }
     guard let pcm else { return .ended }
     resume(pcm, since: since)
     return nil
@@ -127,10 +114,7 @@ extension ALSASink {
   /// Sets the sink's time right after an interruption, and reports it with all that was not heard.
   ///
   /// - Parameter queuedCount: Frames of before that the device will still play.
-  func tellMissed(
-    _ kind: SinkEvent.Kind, cause: SinkEvent.Cause?, queuedCount: Int, now: Duration,
-    _ text: String
-  ) {
+  func tellMissed(_ kind: SinkEvent.Kind, cause: SinkEvent.Cause?, queuedCount: Int, now: Duration, _ text: String) {
     if leadInState != nil { return restartLeadIn(now: now) }
     let lost = passOver(queuedCount: queuedCount, now: now)
     sinkEvents.add(kind, cause: cause, missedFrameCount: lost, text: text)

@@ -6,8 +6,8 @@ extension ALSASink {
   /// Nothing that was handed over may still be to be heard. What sounds after a rest is led in like the first
   /// frame.
   public func rest() -> Bool {
-    guard case .open = phase, isStarted, let pcm, trouble == nil, interruption == nil,
-      staged.count == 0, !granted.isJACKClient
+    guard case .open = phase, isStarted, let pcm, trouble == nil, interruption == nil, staged.count == 0,
+      !granted.isJACKClient
     else { return false }
     pcm.drop()
     phase = .resting
@@ -27,8 +27,6 @@ extension ALSASink {
       try pcm.prepare()
       restart()
       beginLeadIn()
-    } catch {
-      lose(error, now: now)
-    }
+    } catch { lose(error, now: now) }
   }
 }

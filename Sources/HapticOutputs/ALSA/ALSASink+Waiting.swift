@@ -19,28 +19,20 @@ extension ALSASink {
           missedCount = 0
           self.interruption = nil
         }
-        return interruption == .behind
-          ? .behind(frameCount: missedCount) : .missed(frameCount: missedCount)
+        return interruption == .behind ? .behind(frameCount: missedCount) : .missed(frameCount: missedCount)
       }
       switch phase {
-      case .ended:
-        return .ended
-      case .disconnected(let nextAttempt):
-        if let readiness = waitForReturn(nextAttempt, wake) { return readiness }
+      case .ended: return .ended
+      case .disconnected(let nextAttempt): if let readiness = waitForReturn(nextAttempt, wake) { return readiness }
       case .suspended(let since, let nextAttempt):
         if let readiness = waitForResumption(since, nextAttempt, wake) { return readiness }
-      case .resting:
-        resumeFromRest()
+      case .resting: resumeFromRest()
       case .open:
-        do {
-          if let readiness = try waitForRoom(wake, isFutile: &isFutile) { return readiness }
-        } catch {
+        do { if let readiness = try waitForRoom(wake, isFutile: &isFutile) { return readiness } } catch {
           trouble = error
         }
       }
-      if trouble == nil, interruption == nil, timekeeper.now >= latest {
-        return .room(frameCount: 0)
-      }
+      if trouble == nil, interruption == nil, timekeeper.now >= latest { return .room(frameCount: 0) }
     }
   }
 
@@ -48,17 +40,13 @@ extension ALSASink {
   ///
   /// A device that says it is ready and has no space would make the thread spin: after such a wait, the next
   /// one goes by the clock alone.
-  private func waitForRoom(
-    _ wake: WakeSignal, isFutile: inout Bool
-  ) throws(PCMFailure) -> SinkReadiness? {
+  private func waitForRoom(_ wake: WakeSignal, isFutile: inout Bool) throws(PCMFailure) -> SinkReadiness? {
     guard let pcm else { return .ended }
     let now = timekeeper.now
     var available = try measure(pcm, now: now)
     if interruption != nil { return nil }
     continueLeadIn(available: available, now: now)
-    if owedSilence > 0 || staged.count > 0 {
-      available -= try push(to: pcm)
-    }
+    if owedSilence > 0 || staged.count > 0 { available -= try push(to: pcm) }
     if owedSilence == 0, staged.count == 0 {
       let room = min(available, format.bufferSize) / granted.periodSize * granted.periodSize
       if room > 0 { return .room(frameCount: room) }
@@ -153,24 +141,17 @@ extension ALSASink {
     let tolerance =
       queued == 0
       ? time.duration(of: granted.periodSize)
-      : max(
-        .milliseconds(30),
-        time.duration(of: max(2 * granted.periodSize, granted.bufferSize / 2))
-      )
+      : max(.milliseconds(30), time.duration(of: max(2 * granted.periodSize, granted.bufferSize / 2)))
     let slip = measured - (end ?? measured)
     end = measured
     if leadInState != nil {
       // Frames that a server swallowed, or had no more of, are silence; so may those be that follow.
-      if slip < .zero - earlyTolerance / 2 || slip > tolerance || queued <= 1 {
-        leadInState?.steadySince = now
-      }
+      if slip < .zero - earlyTolerance / 2 || slip > tolerance || queued <= 1 { leadInState?.steadySince = now }
       return
     }
     if !isSettled, leadIn > 0, slip < .zero - earlyTolerance {
       lag = slip
-      return tellMissed(
-        .underrun, cause: .droppedBuffer, queuedCount: queued, now: now,
-        "the device skipped frames")
+      return tellMissed(.underrun, cause: .droppedBuffer, queuedCount: queued, now: now, "the device skipped frames")
     }
     guard isSettled else {
       // A sound server may take its time to begin; only then is it known when frames are due.
@@ -182,12 +163,9 @@ extension ALSASink {
     let drift = min(max(lag, .zero - lag), (now - lastFollowed) / 5_000)
     lag -= lag > .zero ? drift : .zero - drift
     if lag > tolerance {
-      tellMissed(
-        .underrun, cause: .lateDevice, queuedCount: queued, now: now, "the device is late")
+      tellMissed(.underrun, cause: .lateDevice, queuedCount: queued, now: now, "the device is late")
     } else if slip < .zero - earlyTolerance / 2, lag < .zero - earlyTolerance {
-      tellMissed(
-        .underrun, cause: .droppedBuffer, queuedCount: queued, now: now,
-        "the device skipped frames")
+      tellMissed(.underrun, cause: .droppedBuffer, queuedCount: queued, now: now, "the device skipped frames")
     }
   }
 
@@ -196,8 +174,7 @@ extension ALSASink {
     guard isStarted, let end else { return granted.bufferSize - waitingCount }
     // Less than a period is made good by filling the buffer; passing it over would take as long again.
     if end < now, time.frameCount(in: now - end) > granted.periodSize {
-      tellMissed(
-        .underrun, cause: lateCause(now: now), queuedCount: 0, now: now, "buffer underrun")
+      tellMissed(.underrun, cause: lateCause(now: now), queuedCount: 0, now: now, "buffer underrun")
     }
     let queued = time.frameCount(touching: max(.zero, (self.end ?? now) - now))
     return max(0, granted.bufferSize - queued)
@@ -209,15 +186,11 @@ extension ALSASink {
   }
 
   /// How long a device may say that it is ready, and take nothing.
-  private var futilityLimit: Duration {
-    time.duration(of: 2 * granted.bufferSize) + .milliseconds(50)
-  }
+  private var futilityLimit: Duration { time.duration(of: 2 * granted.bufferSize) + .milliseconds(50) }
 
   /// How long a device may take nothing before it counts as gone: a second once it runs; before that an idle
   /// sound server may need two.
-  var stallLimit: Duration {
-    time.duration(of: 2 * granted.bufferSize) + .seconds(isSettled ? 1 : 3)
-  }
+  var stallLimit: Duration { time.duration(of: 2 * granted.bufferSize) + .seconds(isSettled ? 1 : 3) }
 }
 
 /// Frames as time, and back.
@@ -231,14 +204,10 @@ struct FrameTime {
   /// Whole frames that a time holds, rounded down but for a hundredth.
   ///
   /// A time that came from frames is a little shorter or longer than they are.
-  func frameCount(in duration: Duration) -> Int {
-    Int(((seconds(duration) * rate) + 0.01).rounded(.down))
-  }
+  func frameCount(in duration: Duration) -> Int { Int(((seconds(duration) * rate) + 0.01).rounded(.down)) }
 
   /// Frames that a time touches, rounded up but for a hundredth.
-  func frameCount(touching duration: Duration) -> Int {
-    Int(((seconds(duration) * rate) - 0.01).rounded(.up))
-  }
+  func frameCount(touching duration: Duration) -> Int { Int(((seconds(duration) * rate) - 0.01).rounded(.up)) }
 
   private func seconds(_ duration: Duration) -> Double {
     let (seconds, attoseconds) = duration.components

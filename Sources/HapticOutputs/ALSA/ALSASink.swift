@@ -103,24 +103,20 @@ public final class ALSASink: AudioSink {
   var lastAbsence: ALSAError?
 
   /// Opens a device; priorities and locked memory are matters of the thread that renders.
-  public convenience init(
-    _ request: PCMRequest, timekeeper: any TimeSource = SystemTimeSource()
-  ) throws(ALSAError) {
+  public convenience init(_ request: PCMRequest, timekeeper: any TimeSource = SystemTimeSource()) throws(ALSAError) {
     try self.init(request, timekeeper: timekeeper, interception: nil)
   }
 
   /// The same, with something between the sink and the library.
-  package init(
-    _ request: PCMRequest, timekeeper: any TimeSource, interception: PCMInterception?
-  ) throws(ALSAError) {
+  package init(_ request: PCMRequest, timekeeper: any TimeSource, interception: PCMInterception?) throws(ALSAError) {
     let (pcm, granted) = try PCMNegotiation(request).open(interception: interception)
     self.request = request
     self.timekeeper = timekeeper
     reopening = DeviceReopening(request, interception: interception)
     self.granted = granted
     format = SinkFormat(
-      rate: Double(granted.rate), channelCount: granted.channelCount,
-      periodSize: granted.periodSize, bufferSize: granted.bufferSize)
+      rate: Double(granted.rate), channelCount: granted.channelCount, periodSize: granted.periodSize,
+      bufferSize: granted.bufferSize)
     time = FrameTime(rate: Double(granted.rate))
     encoder = SampleEncoder(granted.encoding)
     staged = Self.stage(for: granted, format: format)
@@ -133,8 +129,8 @@ public final class ALSASink: AudioSink {
   /// A sink that goes on in the place of one whose calls do not return: its device is away until it can be
   /// opened again.
   init(
-    succeeding request: PCMRequest, granted: PCMConfiguration, format: SinkFormat,
-    timekeeper: any TimeSource, due: Duration, lostCount: Int
+    succeeding request: PCMRequest, granted: PCMConfiguration, format: SinkFormat, timekeeper: any TimeSource,
+    due: Duration, lostCount: Int
   ) {
     self.request = request
     self.timekeeper = timekeeper
@@ -163,9 +159,7 @@ public final class ALSASink: AudioSink {
   }
 
   /// The thread by which libpulse speaks with its server, as it names it; libjack and PipeWire see to theirs.
-  public var carrierThreadNames: [String] {
-    granted.isHardware || granted.isPaced ? [] : ["threaded-ml"]
-  }
+  public var carrierThreadNames: [String] { granted.isHardware || granted.isPaced ? [] : ["threaded-ml"] }
 
   /// Whether a sound card plays the frames without a sound server between.
   public var isHardware: Bool { granted.isHardware }
@@ -189,9 +183,8 @@ public final class ALSASink: AudioSink {
   /// Memory for what is in transit to a device.
   static func stage(for granted: PCMConfiguration, format: SinkFormat) -> PendingFrames {
     PendingFrames(
-      capacity: max(granted.bufferSize, format.bufferSize),
-      silenceCapacity: granted.periodSize, channelCount: granted.channelCount,
-      encoding: granted.encoding)
+      capacity: max(granted.bufferSize, format.bufferSize), silenceCapacity: granted.periodSize,
+      channelCount: granted.channelCount, encoding: granted.encoding)
   }
 
   /// Takes interleaved frames; what the device does not take at once follows as it has space.
@@ -199,14 +192,8 @@ public final class ALSASink: AudioSink {
     guard case .open = phase, let pcm else { return }
     let frameCount = frames.count / format.channelCount
     guard frameCount > 0 else { return }
-    staged.stage(
-      frames.extracting(first: frameCount * format.channelCount), frameCount: frameCount,
-      with: &encoder)
-    do {
-      _ = try push(to: pcm)
-    } catch {
-      trouble = trouble ?? error
-    }
+    staged.stage(frames.extracting(first: frameCount * format.channelCount), frameCount: frameCount, with: &encoder)
+    do { _ = try push(to: pcm) } catch { trouble = trouble ?? error }
   }
 
   /// Hands over what waits, and starts the device once it is full: the number of frames it took.
@@ -267,9 +254,7 @@ public final class ALSASink: AudioSink {
         // A device that fails now has nothing more to be waited for.
         let left = trouble == nil ? (try? drain(pcm)) ?? heldFrameCount : heldFrameCount
         if left > 0 {
-          sinkEvents.add(
-            .failed, missedFrameCount: left,
-            text: "\(request.device): the device did not play the end")
+          sinkEvents.add(.failed, missedFrameCount: left, text: "\(request.device): the device did not play the end")
         }
       }
       let idle = timekeeper.now - lastProgress
@@ -282,8 +267,7 @@ public final class ALSASink: AudioSink {
     case .suspended, .disconnected:
       lostCount += passOver(queuedCount: 0, now: timekeeper.now)
       sinkEvents.add(
-        .failed, missedFrameCount: lostCount,
-        text: "\(request.device): the device did not return until the end")
+        .failed, missedFrameCount: lostCount, text: "\(request.device): the device did not return until the end")
     case .resting, .ended: break
     }
     pcm = nil
@@ -314,8 +298,7 @@ public final class ALSASink: AudioSink {
       let left = try remaining(pcm, now: now)
       guard left > .zero || staged.count > 0 else { return 0 }
       for index in watched.indices { watched[index].descriptor = -1 }
-      timekeeper.wait(
-        for: &watched, timeout: min(max(left, .milliseconds(1)), limit - now, .milliseconds(5)))
+      timekeeper.wait(for: &watched, timeout: min(max(left, .milliseconds(1)), limit - now, .milliseconds(5)))
       now = timekeeper.now
     }
     // Padding is behind the sound.
@@ -346,13 +329,10 @@ struct SinkEventQueue {
 
   /// Adds an event. When the queue is full, only its frames are kept; losing and finding a device, and the
   /// end, always find a place.
-  mutating func add(
-    _ kind: SinkEvent.Kind, cause: SinkEvent.Cause? = nil, missedFrameCount: Int = 0, text: String
-  ) {
+  mutating func add(_ kind: SinkEvent.Kind, cause: SinkEvent.Cause? = nil, missedFrameCount: Int = 0, text: String) {
     if events.count >= Self.capacity {
       guard kind != .underrun, kind != .suspended,
-        let index = events.firstIndex(where: { $0.kind == .underrun || $0.kind == .suspended })
-          ?? events.indices.first
+        let index = events.firstIndex(where: { $0.kind == .underrun || $0.kind == .suspended }) ?? events.indices.first
       else {
         surplus += 1
         surplusFrames += missedFrameCount
@@ -361,8 +341,7 @@ struct SinkEventQueue {
       surplus += 1
       surplusFrames += events.remove(at: index).missedFrameCount
     }
-    events.append(
-      SinkEvent(kind, cause: cause, missedFrameCount: missedFrameCount, text: text))
+    events.append(SinkEvent(kind, cause: cause, missedFrameCount: missedFrameCount, text: text))
   }
 
   /// Takes all, oldest first; the number of those that found no place comes last.
@@ -371,9 +350,7 @@ struct SinkEventQueue {
     var taken = events
     if surplus > 0 {
       taken.append(
-        SinkEvent(
-          .degraded, missedFrameCount: surplusFrames,
-          text: "\(surplus) more interruptions in the same time"))
+        SinkEvent(.degraded, missedFrameCount: surplusFrames, text: "\(surplus) more interruptions in the same time"))
     }
     events.removeAll(keepingCapacity: true)
     surplus = 0

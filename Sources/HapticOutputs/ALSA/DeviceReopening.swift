@@ -13,14 +13,10 @@ final class DeviceReopening: Sendable {
   }
 
   /// What an attempt led to, passed from one thread to another.
-  private struct Outcome: @unchecked Sendable {
-    var result: Result<Opened, ALSAError>
-  }
+  private struct Outcome: @unchecked Sendable { var result: Result<Opened, ALSAError> }
 
   /// A device on its way to be closed.
-  private struct Lost: @unchecked Sendable {
-    let pcm: PCMBindings
-  }
+  private struct Lost: @unchecked Sendable { let pcm: PCMBindings }
 
   private enum State {
     case idle, running
@@ -42,9 +38,7 @@ final class DeviceReopening: Sendable {
   }
 
   /// Whether an attempt has begun and its result was not taken.
-  var isRunning: Bool {
-    state.withLock { if case .idle = $0 { false } else { true } }
-  }
+  var isRunning: Bool { state.withLock { if case .idle = $0 { false } else { true } } }
 
   /// Whether a device is being closed.
   var isClosing: Bool { closing.load(ordering: .acquiring) > 0 }
@@ -62,9 +56,7 @@ final class DeviceReopening: Sendable {
     do throws(ALSAError) {
       let (pcm, granted) = try PCMNegotiation(request).open(interception: interception)
       outcome = Outcome(result: .success(Opened(pcm: pcm, granted: granted)))
-    } catch {
-      outcome = Outcome(result: .failure(error))
-    }
+    } catch { outcome = Outcome(result: .failure(error)) }
     state.withLock { $0 = .done(outcome) }
   }
 

@@ -10,9 +10,7 @@ extension PCMBindings {
   }
 
   /// `snd_pcm_hw_params_test_access`.
-  func offers(_ access: PCMAccess) -> Bool {
-    unsafe snd_pcm_hw_params_test_access(pcm, parameters, access.code) == 0
-  }
+  func offers(_ access: PCMAccess) -> Bool { unsafe snd_pcm_hw_params_test_access(pcm, parameters, access.code) == 0 }
 
   /// `snd_pcm_hw_params_test_format`.
   func offers(_ encoding: SampleEncoding) -> Bool {
@@ -20,9 +18,7 @@ extension PCMBindings {
   }
 
   /// `snd_pcm_hw_params_test_rate`.
-  func offers(rate: Int) -> Bool {
-    unsafe snd_pcm_hw_params_test_rate(pcm, parameters, UInt32(clamping: rate), 0) == 0
-  }
+  func offers(rate: Int) -> Bool { unsafe snd_pcm_hw_params_test_rate(pcm, parameters, UInt32(clamping: rate), 0) == 0 }
 
   /// `snd_pcm_hw_params_test_channels`.
   func offers(channelCount: Int) -> Bool {
@@ -41,16 +37,12 @@ extension PCMBindings {
 
   /// `snd_pcm_hw_params_set_channels`.
   func set(channelCount: Int) throws(PCMFailure) {
-    try check(.setChannels) {
-      unsafe snd_pcm_hw_params_set_channels(pcm, parameters, UInt32(clamping: channelCount))
-    }
+    try check(.setChannels) { unsafe snd_pcm_hw_params_set_channels(pcm, parameters, UInt32(clamping: channelCount)) }
   }
 
   /// `snd_pcm_hw_params_set_rate`.
   func set(rate: Int) throws(PCMFailure) {
-    try check(.setRate) {
-      unsafe snd_pcm_hw_params_set_rate(pcm, parameters, UInt32(clamping: rate), 0)
-    }
+    try check(.setRate) { unsafe snd_pcm_hw_params_set_rate(pcm, parameters, UInt32(clamping: rate), 0) }
   }
 
   /// `snd_pcm_hw_params_set_rate_near`: the rate that was taken.
@@ -63,23 +55,17 @@ extension PCMBindings {
   /// `snd_pcm_hw_params_set_period_size_near`.
   func set(periodLengthNear length: Int) throws(PCMFailure) {
     var length = snd_pcm_uframes_t(clamping: length)
-    try check(.setPeriodSize) {
-      unsafe snd_pcm_hw_params_set_period_size_near(pcm, parameters, &length, nil)
-    }
+    try check(.setPeriodSize) { unsafe snd_pcm_hw_params_set_period_size_near(pcm, parameters, &length, nil) }
   }
 
   /// `snd_pcm_hw_params_set_buffer_size_near`.
   func set(bufferLengthNear length: Int) throws(PCMFailure) {
     var length = snd_pcm_uframes_t(clamping: length)
-    try check(.setBufferSize) {
-      unsafe snd_pcm_hw_params_set_buffer_size_near(pcm, parameters, &length)
-    }
+    try check(.setBufferSize) { unsafe snd_pcm_hw_params_set_buffer_size_near(pcm, parameters, &length) }
   }
 
   /// `snd_pcm_hw_params_set_periods_integer`, where the device can.
-  func preferWholePeriods() {
-    _ = unsafe snd_pcm_hw_params_set_periods_integer(pcm, parameters)
-  }
+  func preferWholePeriods() { _ = unsafe snd_pcm_hw_params_set_periods_integer(pcm, parameters) }
 
   /// `snd_pcm_hw_params_get_channels_min` and `…_max`.
   func channelCounts() throws(PCMFailure) -> ClosedRange<Int> {
@@ -103,12 +89,8 @@ extension PCMBindings {
   func periodLengths() throws(PCMFailure) -> ClosedRange<Int> {
     var least: snd_pcm_uframes_t = 0
     var most: snd_pcm_uframes_t = 0
-    try check(.getParameter) {
-      unsafe snd_pcm_hw_params_get_period_size_min(parameters, &least, nil)
-    }
-    try check(.getParameter) {
-      unsafe snd_pcm_hw_params_get_period_size_max(parameters, &most, nil)
-    }
+    try check(.getParameter) { unsafe snd_pcm_hw_params_get_period_size_min(parameters, &least, nil) }
+    try check(.getParameter) { unsafe snd_pcm_hw_params_get_period_size_max(parameters, &most, nil) }
     return Int(clamping: least)...max(Int(clamping: least), Int(clamping: most))
   }
 
@@ -117,9 +99,7 @@ extension PCMBindings {
     try check(.hardwareParameters) { unsafe snd_pcm_hw_params(pcm, parameters) }
     var period: snd_pcm_uframes_t = 0
     var buffer: snd_pcm_uframes_t = 0
-    try check(.getParameter) {
-      unsafe snd_pcm_hw_params_get_period_size(parameters, &period, nil)
-    }
+    try check(.getParameter) { unsafe snd_pcm_hw_params_get_period_size(parameters, &period, nil) }
     try check(.getParameter) { unsafe snd_pcm_hw_params_get_buffer_size(parameters, &buffer) }
     return (Int(clamping: period), Int(clamping: buffer))
   }
@@ -132,12 +112,8 @@ extension PCMBindings {
     guard let software = unsafe software else { return }
     var boundary: snd_pcm_uframes_t = 0
     try check(.softwareParameters) { unsafe snd_pcm_sw_params_current(pcm, software) }
-    try check(.softwareParameters) {
-      unsafe snd_pcm_sw_params_get_boundary(software, &boundary)
-    }
-    try check(.softwareParameters) {
-      unsafe snd_pcm_sw_params_set_start_threshold(pcm, software, boundary)
-    }
+    try check(.softwareParameters) { unsafe snd_pcm_sw_params_get_boundary(software, &boundary) }
+    try check(.softwareParameters) { unsafe snd_pcm_sw_params_set_start_threshold(pcm, software, boundary) }
     try check(.softwareParameters) {
       unsafe snd_pcm_sw_params_set_stop_threshold(pcm, software, snd_pcm_uframes_t(bufferSize))
     }
@@ -148,9 +124,7 @@ extension PCMBindings {
     // that cannot do this needs it no less, but has no say in it.
     _ = unsafe snd_pcm_sw_params_set_silence_threshold(pcm, software, 0)
     _ = unsafe snd_pcm_sw_params_set_silence_size(pcm, software, boundary)
-    do {
-      try check(.softwareParameters) { unsafe snd_pcm_sw_params(pcm, software) }
-    } catch {
+    do { try check(.softwareParameters) { unsafe snd_pcm_sw_params(pcm, software) } } catch {
       _ = unsafe snd_pcm_sw_params_set_silence_size(pcm, software, 0)
       try check(.softwareParameters) { unsafe snd_pcm_sw_params(pcm, software) }
     }

@@ -46,8 +46,7 @@ package struct PCMFailure: Error, Equatable, Sendable {
 /// Stands between a sink and the library, so that tests can force what a device seldom does.
 package struct PCMInterception: Sendable {
   /// What became of opening a device.
-  @safe
-  package enum Opening {
+  @safe package enum Opening {
     /// The library shall open it.
     case passed
     /// A PCM that was made elsewhere and is closed by who asked for it.

@@ -6,9 +6,7 @@ internal import SystemSupport
 /// The negotiation with a device: asks, reads back, adapts.
 struct PCMNegotiation {
   /// Rates that are tried one by one to find what a device supports.
-  static let commonRates = [
-    8_000, 11_025, 16_000, 22_050, 32_000, 44_100, 48_000, 88_200, 96_000, 176_400, 192_000,
-  ]
+  static let commonRates = [8_000, 11_025, 16_000, 22_050, 32_000, 44_100, 48_000, 88_200, 96_000, 176_400, 192_000]
 
   private let request: PCMRequest
 
@@ -16,37 +14,24 @@ struct PCMNegotiation {
   init(_ request: PCMRequest) { self.request = request }
 
   /// Opens the device of the request and makes it ready to be filled.
-  func open(interception: PCMInterception?) throws(ALSAError) -> (
-    pcm: PCMBindings, grant: PCMConfiguration
-  ) {
+  func open(interception: PCMInterception?) throws(ALSAError) -> (pcm: PCMBindings, grant: PCMConfiguration) {
     do {
       let pcm = try PCMBindings(opening: request.device, interception: interception)
       let grant = try negotiate(pcm)
       return (pcm, grant)
-    } catch let failure as PCMFailure {
-      throw error(for: failure)
-    } catch let error as ALSAError {
-      throw error
-    } catch {
+    } catch let failure as PCMFailure { throw error(for: failure) } catch let error as ALSAError { throw error } catch {
       throw ALSAError(kind: .other, device: request.device, description: "\(error)")
     }
   }
 
   private func error(for failure: PCMFailure) -> ALSAError {
     let error = ALSAError(failure, device: request.device)
-    if failure == PCMFailure(.open, code: ENOENT),
-      request.device.prefix(while: { $0 != ":" }) == "jack"
-    {
+    if failure == PCMFailure(.open, code: ENOENT), request.device.prefix(while: { $0 != ":" }) == "jack" {
       // The plug-in tells so of a server that does not run.
-      return ALSAError(
-        PCMFailure(.open, code: ECONNREFUSED), device: request.device)
+      return ALSAError(PCMFailure(.open, code: ECONNREFUSED), device: request.device)
     }
-    guard failure.call == .open, error.kind == .noSuchDevice,
-      PCMBindings.records(request.device)
-    else { return error }
-    return ALSAError(
-      kind: .notPlayback, device: request.device,
-      description: "capture only; choose another device")
+    guard failure.call == .open, error.kind == .noSuchDevice, PCMBindings.records(request.device) else { return error }
+    return ALSAError(kind: .notPlayback, device: request.device, description: "capture only; choose another device")
   }
 
   private func negotiate(_ pcm: PCMBindings) throws -> PCMConfiguration {
@@ -60,27 +45,21 @@ struct PCMNegotiation {
     try pcm.set(bufferLengthNear: max(2 * request.periodSize, request.bufferSize))
     let (periodSize, bufferSize) = try pcm.finishNegotiation()
     guard periodSize > 0, bufferSize >= periodSize else {
-      throw refusal(
-        "offers an unusable buffer: \(bufferSize) frames with periods of \(periodSize)")
+      throw refusal("offers an unusable buffer: \(bufferSize) frames with periods of \(periodSize)")
     }
     try pcm.setSoftwareParameters(periodSize: periodSize, bufferSize: bufferSize)
     try pcm.prepare()
     let anatomy = pcm.anatomy()
     return PCMConfiguration(
-      rate: rate, channelCount: channelCount, encoding: encoding, access: access,
-      periodSize: periodSize, bufferSize: bufferSize,
-      isHardware: pcm.isCard || anatomy.mentions("Hardware PCM card"),
+      rate: rate, channelCount: channelCount, encoding: encoding, access: access, periodSize: periodSize,
+      bufferSize: bufferSize, isHardware: pcm.isCard || anatomy.mentions("Hardware PCM card"),
       isPaced: anatomy.mentions("Null PCM"), isJACKClient: anatomy.mentions("JACK"))
   }
 
   /// Mapped memory, but not that of a plug-in, where the library only emulates it.
   private func chooseAccess(_ pcm: PCMBindings) throws -> PCMAccess {
     let wanted: [PCMAccess] =
-      if let access = request.access {
-        [access]
-      } else if pcm.isExternal {
-        [.readWrite, .memoryMapped]
-      } else {
+      if let access = request.access { [access] } else if pcm.isExternal { [.readWrite, .memoryMapped] } else {
         [.memoryMapped, .readWrite]
       }
     guard let access = wanted.first(where: { pcm.offers($0) }) else {
@@ -100,16 +79,13 @@ struct PCMNegotiation {
         let offered = Self.channelCounts(of: pcm, in: range)
         let one = offered == [1]
         throw refusal(
-          "does not support \(count) channels; supported: \(Self.list(offered)) \(one ? "channel" : "channels")"
-        )
+          "does not support \(count) channels; supported: \(Self.list(offered)) \(one ? "channel" : "channels")")
       }
       try pcm.set(channelCount: count)
       return count
     case .atLeast(let count):
       let offered = Self.channelCounts(of: pcm, in: range)
-      guard let best = offered.first(where: { $0 >= count }) ?? offered.last else {
-        throw refusal("has no channels")
-      }
+      guard let best = offered.first(where: { $0 >= count }) ?? offered.last else { throw refusal("has no channels") }
       try pcm.set(channelCount: best)
       return best
     }
@@ -134,8 +110,7 @@ struct PCMNegotiation {
       throw refusal(
         offered.isEmpty
           ? "does not support 16-, 24- or 32-bit samples"
-          : "does not support \(wanted[0].rawValue) samples; supported: \(offered.joined(separator: ", "))"
-      )
+          : "does not support \(wanted[0].rawValue) samples; supported: \(offered.joined(separator: ", "))")
     }
     try pcm.set(encoding)
     return encoding
@@ -148,9 +123,7 @@ struct PCMNegotiation {
   /// The counts a device has within a range, up to 64.
   static func channelCounts(of pcm: PCMBindings, in range: ClosedRange<Int>) -> [Int] {
     guard range.lowerBound <= 64 else { return [range.lowerBound] }
-    return (max(1, range.lowerBound)...max(1, min(64, range.upperBound))).filter {
-      pcm.offers(channelCount: $0)
-    }
+    return (max(1, range.lowerBound)...max(1, min(64, range.upperBound))).filter { pcm.offers(channelCount: $0) }
   }
 
   /// The common rates a device has, or the ends of its range where it has none of them.
@@ -163,9 +136,7 @@ struct PCMNegotiation {
 
   /// Numbers as words: 'a, b and c', runs as 'a to b'.
   static func list(_ numbers: [Int]) -> String {
-    if numbers.count > 2, let first = numbers.first, let last = numbers.last,
-      last - first == numbers.count - 1
-    {
+    if numbers.count > 2, let first = numbers.first, let last = numbers.last, last - first == numbers.count - 1 {
       return "\(first) to \(last)"
     }
     guard let last = numbers.last, numbers.count > 1 else { return "\(numbers.first ?? 0)" }

@@ -29,8 +29,7 @@ public struct PCMRequest: Equatable, Sendable {
   /// Makes a request; by default for a buffer of 20 ms in four periods.
   public init(
     device: String = "default", rate: Int = 48_000, allowsOtherRate: Bool = false,
-    channels: OutputRequest.Channels = .atLeast(2), encoding: SampleEncoding? = nil,
-    access: PCMAccess? = nil,
+    channels: OutputRequest.Channels = .atLeast(2), encoding: SampleEncoding? = nil, access: PCMAccess? = nil,
     periodSize: Int = 240, bufferSize: Int = 960, leadIn: Duration = .zero
   ) {
     self.device = device
@@ -50,9 +49,8 @@ public struct PCMRequest: Equatable, Sendable {
   /// The request of a program to one device, with its sample format.
   init(device: String, _ request: OutputRequest, encoding: SampleEncoding?) {
     self.init(
-      device: device, rate: request.rate, allowsOtherRate: request.allowsOtherRate,
-      channels: request.channels, encoding: encoding, periodSize: request.periodSize,
-      bufferSize: request.bufferSize, leadIn: Self.usualLeadIn)
+      device: device, rate: request.rate, allowsOtherRate: request.allowsOtherRate, channels: request.channels,
+      encoding: encoding, periodSize: request.periodSize, bufferSize: request.bufferSize, leadIn: Self.usualLeadIn)
   }
 }
 

@@ -3,8 +3,7 @@ internal import SoundFile
 /// Frames in the form a device takes, on their way into its buffer: memory taken once.
 ///
 /// What the device did not take at once stays here until it does.
-@safe
-struct PendingFrames: ~Copyable {
+@safe struct PendingFrames: ~Copyable {
   /// Frames that wait.
   private(set) var count = 0
   private var first = 0
@@ -37,8 +36,7 @@ struct PendingFrames: ~Copyable {
     if count == 0 { first = 0 }
     precondition(first + count + frameCount <= capacity, "more frames than the buffer holds")
     let place = (first + count) * frameSize
-    unsafe encoder.encode(
-      samples, into: UnsafeMutableRawBufferPointer(rebasing: bytes[place...]))
+    unsafe encoder.encode(samples, into: UnsafeMutableRawBufferPointer(rebasing: bytes[place...]))
     count += frameCount
   }
 
@@ -53,29 +51,25 @@ struct PendingFrames: ~Copyable {
   mutating func push(to pcm: PCMBindings, access: PCMAccess) throws(PCMFailure) -> Int {
     guard count > 0 else { return 0 }
     let taken = try unsafe Self.push(
-      bytes.baseAddress.unsafelyUnwrapped + first * frameSize, frameCount: count,
-      frameSize: frameSize, to: pcm, access: access)
+      bytes.baseAddress.unsafelyUnwrapped + first * frameSize, frameCount: count, frameSize: frameSize, to: pcm,
+      access: access)
     drop(taken)
     return taken
   }
 
   /// Hands silence to a device: the number of frames it took.
-  func pushSilence(
-    _ frameCount: Int, to pcm: PCMBindings, access: PCMAccess
-  ) throws(PCMFailure) -> Int {
+  func pushSilence(_ frameCount: Int, to pcm: PCMBindings, access: PCMAccess) throws(PCMFailure) -> Int {
     guard frameCount > 0 else { return 0 }
     return try unsafe Self.push(
-      silence.baseAddress.unsafelyUnwrapped, frameCount: min(frameCount, silenceCapacity),
-      frameSize: frameSize, to: pcm, access: access)
+      silence.baseAddress.unsafelyUnwrapped, frameCount: min(frameCount, silenceCapacity), frameSize: frameSize,
+      to: pcm, access: access)
   }
 
   private static func push(
-    _ bytes: UnsafeRawPointer, frameCount: Int, frameSize: Int, to pcm: PCMBindings,
-    access: PCMAccess
+    _ bytes: UnsafeRawPointer, frameCount: Int, frameSize: Int, to pcm: PCMBindings, access: PCMAccess
   ) throws(PCMFailure) -> Int {
     switch access {
-    case .readWrite:
-      return try unsafe min(frameCount, pcm.write(bytes, frameCount: frameCount))
+    case .readWrite: return try unsafe min(frameCount, pcm.write(bytes, frameCount: frameCount))
     case .memoryMapped:
       guard let area = try unsafe pcm.mapBegin(frameCount: frameCount) else { return 0 }
       let count = unsafe min(frameCount, area.frameCount)

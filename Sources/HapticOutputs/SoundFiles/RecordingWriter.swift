@@ -16,9 +16,7 @@ public final class RecordingWriter: Sendable {
     public var failure: SoundFileError?
 
     /// Makes an outcome.
-    public init(
-      frameCount: Int64, droppedFrameCount: Int64 = 0, failure: SoundFileError? = nil
-    ) {
+    public init(frameCount: Int64, droppedFrameCount: Int64 = 0, failure: SoundFileError? = nil) {
       self.frameCount = frameCount
       self.droppedFrameCount = droppedFrameCount
       self.failure = failure
@@ -49,8 +47,7 @@ public final class RecordingWriter: Sendable {
 
     init(
       _ recording: RecordingBuffer, path: String, mostFrames: Int64, isFormatLimit: Bool,
-      writer: consuming SoundFileWriter,
-      failureHandler: @escaping @Sendable (SoundFileError) -> Void
+      writer: consuming SoundFileWriter, failureHandler: @escaping @Sendable (SoundFileError) -> Void
     ) {
       self.recording = recording
       self.path = path
@@ -68,11 +65,7 @@ public final class RecordingWriter: Sendable {
         SystemTimeSource().wait(for: &watched, timeout: RecordingWriter.interval)
       }
       empty()
-      do {
-        try writer.close()
-      } catch {
-        fail(error)
-      }
+      do { try writer.close() } catch { fail(error) }
     }
 
     private func empty() {
@@ -88,8 +81,7 @@ public final class RecordingWriter: Sendable {
             SoundFileError(
               kind: .tooLong, path: path,
               description: isFormatLimit
-                ? "reached the 4 GiB limit of wav; record to .w64 or .flac"
-                : "reached the limit of the recording"))
+                ? "reached the 4 GiB limit of wav; record to .w64 or .flac" : "reached the limit of the recording"))
         }
       }
     }
@@ -99,9 +91,7 @@ public final class RecordingWriter: Sendable {
       do {
         try writer.write(samples.span.extracting(first: Int(frameCount) * recording.channelCount))
         outcome.frameCount += frameCount
-      } catch {
-        fail(error)
-      }
+      } catch { fail(error) }
     }
 
     private func fail(_ error: SoundFileError) {
@@ -123,28 +113,23 @@ public final class RecordingWriter: Sendable {
   ///   - tags: Texts for the header.
   ///   - failureHandler: Called at most once, on the writing thread.
   public init(
-    _ recording: RecordingBuffer, rate: Int, to descriptor: Int32, path: String,
-    storedAs format: SoundFileFormat, maximumFrameCount: Int64? = nil,
-    tags: SoundFileTags = SoundFileTags(),
+    _ recording: RecordingBuffer, rate: Int, to descriptor: Int32, path: String, storedAs format: SoundFileFormat,
+    maximumFrameCount: Int64? = nil, tags: SoundFileTags = SoundFileTags(),
     failureHandler: @escaping @Sendable (SoundFileError) -> Void = { _ in }
   ) throws(SoundFileError) {
     let writer = try SoundFileWriter(
-      descriptor: descriptor, path: path, format: format, rate: rate,
-      channelCount: recording.channelCount, frameCount: 0, tags: tags)
+      descriptor: descriptor, path: path, format: format, rate: rate, channelCount: recording.channelCount,
+      frameCount: 0, tags: tags)
     let frameBytes = Int64(recording.channelCount * format.samples.byteCount)
     let formatLimit = format.container == .wav ? Self.maximumByteCount / frameBytes : .max
     shared = Shared(
       recording, path: path, mostFrames: min(maximumFrameCount ?? .max, formatLimit),
-      isFormatLimit: formatLimit < maximumFrameCount ?? .max,
-      writer: writer,
-      failureHandler: failureHandler)
+      isFormatLimit: formatLimit < maximumFrameCount ?? .max, writer: writer, failureHandler: failureHandler)
     let shared = shared
     thread = BackgroundThread { shared.run() }
   }
 
-  deinit {
-    if !isGivenUp.load(ordering: .relaxed) { finish() }
-  }
+  deinit { if !isGivenUp.load(ordering: .relaxed) { finish() } }
 
   /// Writes what is left and completes the file; every later call answers the same.
   ///
@@ -152,8 +137,7 @@ public final class RecordingWriter: Sendable {
   ///
   /// - Parameter limit: How long the disk may take; nil means no limit.
   /// - Returns: What became of it; nil where the disk took longer.
-  @discardableResult
-  public func finish(within limit: Duration? = nil) -> Outcome? {
+  @discardableResult public func finish(within limit: Duration? = nil) -> Outcome? {
     shared.isEnding.store(true, ordering: .releasing)
     shared.wake.raise()
     guard thread.wait(within: limit) else {
@@ -161,8 +145,7 @@ public final class RecordingWriter: Sendable {
       return nil
     }
     var outcome = shared.outcome
-    outcome.droppedFrameCount =
-      Int64(shared.recording.droppedSampleCount / shared.recording.channelCount)
+    outcome.droppedFrameCount = Int64(shared.recording.droppedSampleCount / shared.recording.channelCount)
     return outcome
   }
 }

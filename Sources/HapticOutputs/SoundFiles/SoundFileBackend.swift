@@ -27,28 +27,25 @@ public final class SoundFileBackend: OutputBackend {
   ///
   /// A path that was opened before gets a number before its extension, so that no file of a run replaces
   /// another.
-  public func open(
-    _ name: String, _ request: OutputRequest, time: any TimeSource
-  ) throws(OutputError) -> sending OpenedOutput {
+  public func open(_ name: String, _ request: OutputRequest, time: any TimeSource) throws(OutputError)
+    -> sending OpenedOutput
+  {
     let samples = try request.encoding.map { word throws(OutputError) in
       if let format = SampleFormat(rawValue: word) { return format }
       throw OutputError(
         .unsupportedFormat, output: name,
-        "wav does not hold \(word) samples; use "
-          + SampleFormat.allCases.map(\.rawValue).joined(separator: ", "))
+        "wav does not hold \(word) samples; use " + SampleFormat.allCases.map(\.rawValue).joined(separator: ", "))
     }
     let path = numbered(name)
     let format = samples ?? Self.defaultFormat
     do throws(SoundFileError) {
       return OpenedOutput(
         sink: try SoundFileSink(
-          request.format, path: path, storedAs: SoundFileFormat(container: .wav, samples: format),
-          time: time),
+          request.format, path: path, storedAs: SoundFileFormat(container: .wav, samples: format), time: time),
         name: path, encoding: format.rawValue)
     } catch {
       throw OutputError(
-        error.kind == .unsupportedFormat ? .unsupportedFormat : .cannotWrite, output: path,
-        error.description)
+        error.kind == .unsupportedFormat ? .unsupportedFormat : .cannotWrite, output: path, error.description)
     }
   }
 
@@ -59,15 +56,12 @@ public final class SoundFileBackend: OutputBackend {
     }
     guard count > 1 else { return path }
     let name = path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
-    guard let dot = name.lastIndex(of: "."), dot > name.startIndex else {
-      return "\(path)-\(count)"
-    }
+    guard let dot = name.lastIndex(of: "."), dot > name.startIndex else { return "\(path)-\(count)" }
     return "\(path[..<dot])-\(count)\(path[dot...])"
   }
 }
 
 extension OutputRegistry {
   /// ALSA's devices, WAVE files and nothing; names without a scheme are ALSA's.
-  public static let standard = OutputRegistry(
-    [ALSABackend(), SoundFileBackend(), NullOutput()], defaultScheme: "alsa")
+  public static let standard = OutputRegistry([ALSABackend(), SoundFileBackend(), NullOutput()], defaultScheme: "alsa")
 }

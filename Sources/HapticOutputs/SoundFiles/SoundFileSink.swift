@@ -26,29 +26,25 @@ public final class SoundFileSink: AudioSink {
   ///   - time: The clock by which it takes frames.
   public convenience init(
     _ format: SinkFormat, to descriptor: Int32, path: String, storedAs fileFormat: SoundFileFormat,
-    tags: SoundFileTags = SoundFileTags(), frameCount: Int64 = 0,
-    time: any TimeSource = SystemTimeSource()
+    tags: SoundFileTags = SoundFileTags(), frameCount: Int64 = 0, time: any TimeSource = SystemTimeSource()
   ) throws(SoundFileError) {
     let writer = try SoundFileWriter(
-      descriptor: descriptor, path: path, format: fileFormat, rate: Int(format.rate),
-      channelCount: format.channelCount, frameCount: frameCount, tags: tags)
+      descriptor: descriptor, path: path, format: fileFormat, rate: Int(format.rate), channelCount: format.channelCount,
+      frameCount: frameCount, tags: tags)
     self.init(format, path: path, writer: writer, time: time)
   }
 
   /// Starts a file at a path, replacing one that is there; `finish(draining:)` closes it.
   public convenience init(
-    _ format: SinkFormat, path: String, storedAs fileFormat: SoundFileFormat,
-    tags: SoundFileTags = SoundFileTags(), time: any TimeSource = SystemTimeSource()
+    _ format: SinkFormat, path: String, storedAs fileFormat: SoundFileFormat, tags: SoundFileTags = SoundFileTags(),
+    time: any TimeSource = SystemTimeSource()
   ) throws(SoundFileError) {
     let writer = try SoundFileWriter(
-      path: path, format: fileFormat, rate: Int(format.rate), channelCount: format.channelCount,
-      tags: tags)
+      path: path, format: fileFormat, rate: Int(format.rate), channelCount: format.channelCount, tags: tags)
     self.init(format, path: path, writer: writer, time: time)
   }
 
-  private init(
-    _ format: SinkFormat, path: String, writer: consuming SoundFileWriter, time: any TimeSource
-  ) {
+  private init(_ format: SinkFormat, path: String, writer: consuming SoundFileWriter, time: any TimeSource) {
     self.format = format
     self.path = path
     self.writer = consume writer
@@ -83,11 +79,7 @@ public final class SoundFileSink: AudioSink {
 
   /// Completes the file.
   public func finish(draining: Bool) {
-    do {
-      try writer?.close()
-    } catch {
-      note(error)
-    }
+    do { try writer?.close() } catch { note(error) }
     writer = nil
   }
 
@@ -98,9 +90,7 @@ public final class SoundFileSink: AudioSink {
   }
 
   private func store(_ frames: Span<Float>) {
-    do {
-      try writer?.write(frames)
-    } catch {
+    do { try writer?.write(frames) } catch {
       note(error)
       writer = nil
     }

@@ -3,8 +3,7 @@ internal import Glibc
 /// A value that one thread at a time can touch.
 ///
 /// A pthread mutex, which the thread sanitizer knows, where it takes the library's own for a race.
-@safe
-package final class Locked<Value>: @unchecked Sendable {
+@safe package final class Locked<Value>: @unchecked Sendable {
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private var value: Value
 
@@ -22,9 +21,9 @@ package final class Locked<Value>: @unchecked Sendable {
   }
 
   /// Reads or changes the value while nobody else does.
-  package func withLock<Result, Failure: Error>(
-    _ body: (inout Value) throws(Failure) -> Result
-  ) throws(Failure) -> Result {
+  package func withLock<Result, Failure: Error>(_ body: (inout Value) throws(Failure) -> Result) throws(Failure)
+    -> Result
+  {
     unsafe pthread_mutex_lock(mutex)
     defer { unsafe pthread_mutex_unlock(mutex) }
     return try body(&value)

@@ -77,14 +77,11 @@ public final class PatternPlayer: Sendable {
   /// - Parameters:
   ///   - time: When it starts.
   ///   - offset: Seconds of the pattern to start at, instead.
-  public func start(at time: PlaybackTime = .now, from offset: Double? = nil) throws(PlaybackError)
-  {
+  public func start(at time: PlaybackTime = .now, from offset: Double? = nil) throws(PlaybackError) {
     let frame = time.frame(rate: engine.rate)
     let entries = offset.map { self.entries(at: $0) }
     core.withState { $0.startCount += 1 }
-    do throws(PlaybackError) {
-      try send(keeping: entries ?? []) { .start($1, at: frame, from: entries?[$0]) }
-    } catch {
+    do throws(PlaybackError) { try send(keeping: entries ?? []) { .start($1, at: frame, from: entries?[$0]) } } catch {
       core.withState { $0.startCount -= 1 }
       throw error
     }
@@ -119,9 +116,7 @@ public final class PatternPlayer: Sendable {
   }
 
   /// Stops at once and forgets every call that waits for its time.
-  public func cancel() throws(PlaybackError) {
-    try send { .cancel($1) }
-  }
+  public func cancel() throws(PlaybackError) { try send { .cancel($1) } }
 
   // MARK: How it plays
 
@@ -134,9 +129,9 @@ public final class PatternPlayer: Sendable {
   ///   - end: Seconds of the pattern at which a pass that is not the last ends, or nothing for its loop point
   ///     or its own end.
   ///   - time: When it takes effect.
-  public func loop(
-    passCount: Int?, from start: Double? = nil, end: Double? = nil, at time: PlaybackTime = .now
-  ) throws(PlaybackError) {
+  public func loop(passCount: Int?, from start: Double? = nil, end: Double? = nil, at time: PlaybackTime = .now)
+    throws(PlaybackError)
+  {
     let frame = time.frame(rate: engine.rate)
     let region = LoopRegion(from: start, end: end, of: core, rate: engine.rate)
     try send(keeping: region.entries) {
@@ -160,9 +155,7 @@ public final class PatternPlayer: Sendable {
   ///   - gain: The new gain, 0 or more.
   ///   - ramp: Seconds over which it moves, or nothing for 2 ms, which do not click.
   ///   - time: When the move starts.
-  public func setGain(_ gain: Double, over ramp: Double? = nil, at time: PlaybackTime = .now)
-    throws(PlaybackError)
-  {
+  public func setGain(_ gain: Double, over ramp: Double? = nil, at time: PlaybackTime = .now) throws(PlaybackError) {
     let gain = gain.isFinite ? max(0, gain) : 0
     let isMuted = core.withState { state in
       state.gain = gain
@@ -183,28 +176,23 @@ public final class PatternPlayer: Sendable {
   /// Puts a dynamic parameter in force, replacing what the pattern itself says until its next change.
   ///
   /// Attack, decay and release act on events that start later.
-  public func set(_ id: DynamicParameterID, to value: Float, at time: PlaybackTime = .now)
-    throws(PlaybackError)
-  {
+  public func set(_ id: DynamicParameterID, to value: Float, at time: PlaybackTime = .now) throws(PlaybackError) {
     let frame = time.frame(rate: engine.rate)
     let value = id.clamped(value)
     try send { .control($1, id, value: value, at: frame) }
   }
 
   /// Runs a parameter curve from a time on; its own time is not regarded.
-  public func schedule(_ curve: ParameterCurve, at time: PlaybackTime = .now) throws(PlaybackError)
-  {
+  public func schedule(_ curve: ParameterCurve, at time: PlaybackTime = .now) throws(PlaybackError) {
     let asked = time.frame(rate: engine.rate)
     // What is to start now starts with the next block; its points count from there.
     let start = max(asked, engine.position)
-    let points = curve.controlPoints.filter { $0.time.isFinite }.sorted { $0.time < $1.time }
-      .map { point in
-        (
-          frame: start
-            + FrameConversion.frame(seconds: max(0, point.time), rate: engine.rate),
-          value: curve.id.clamped(point.value)
-        )
-      }
+    let points = curve.controlPoints.filter { $0.time.isFinite }.sorted { $0.time < $1.time }.map { point in
+      (
+        frame: start + FrameConversion.frame(seconds: max(0, point.time), rate: engine.rate),
+        value: curve.id.clamped(point.value)
+      )
+    }
     guard let first = points.first, let last = points.last else { return }
     var lines = [(frame: start, value: first.value, slope: 0.0)]
     for (from, to) in zip(points, points.dropFirst()) where to.frame > from.frame {
@@ -215,25 +203,18 @@ public final class PatternPlayer: Sendable {
     try engine.send(
       [core], commandCount: lines.count,
       lines.flatMap { line in
-        core.parts.map {
-          .control($0, curve.id, value: line.value, slope: line.slope, at: line.frame)
-        }
+        core.parts.map { .control($0, curve.id, value: line.value, slope: line.slope, at: line.frame) }
       })
   }
 
   // MARK: -
 
   /// Sends one command to each part.
-  private func send(
-    keeping entries: [SharedCuePoint] = [], _ command: (Int, RenderPlayer) -> RenderCommand
-  ) throws(PlaybackError) {
-    try engine.send(
-      [core], commandCount: 1, core.parts.enumerated().map(command), keeping: entries)
-  }
-
-  private func sendGain(_ gain: Double, over ramp: Double? = nil, at time: PlaybackTime)
+  private func send(keeping entries: [SharedCuePoint] = [], _ command: (Int, RenderPlayer) -> RenderCommand)
     throws(PlaybackError)
-  {
+  { try engine.send([core], commandCount: 1, core.parts.enumerated().map(command), keeping: entries) }
+
+  private func sendGain(_ gain: Double, over ramp: Double? = nil, at time: PlaybackTime) throws(PlaybackError) {
     let frame = time.frame(rate: engine.rate)
     let length = ramp.map { Int(FrameConversion.frame(seconds: max(0, $0), rate: engine.rate)) }
     try send { .gain($1, gain, over: length, at: frame) }
@@ -251,9 +232,9 @@ public final class PatternPlayer: Sendable {
   ///   - steps: Factors for the buses, one list after the other; each takes an equal part of the ramp.
   ///   - ramp: Seconds for all; 0 sets the last list at once.
   ///   - time: When the first move starts.
-  public func setSendGains(
-    _ steps: [[Double]], over ramp: Double = 0, at time: PlaybackTime = .now
-  ) throws(PlaybackError) {
+  public func setSendGains(_ steps: [[Double]], over ramp: Double = 0, at time: PlaybackTime = .now)
+    throws(PlaybackError)
+  {
     let asked = time.frame(rate: engine.rate)
     let length = FrameConversion.frame(seconds: max(0, ramp), rate: engine.rate)
     let steps = length > 0 ? steps : Array(steps.suffix(1))
@@ -271,9 +252,8 @@ public final class PatternPlayer: Sendable {
       for (bus, part) in core.parts.enumerated() {
         let share = bus < shares.count ? shares[bus] : 1
         commands.append(
-          .sendGain(
-            part, share.isFinite ? max(0, share) : 0, over: Int(end - begin), serial: serial,
-            at: start + begin))
+          .sendGain(part, share.isFinite ? max(0, share) : 0, over: Int(end - begin), serial: serial, at: start + begin)
+        )
       }
     }
     try engine.send([core], commandCount: steps.count, commands)

@@ -42,8 +42,8 @@ public final class PlaybackEngine: Sendable {
   ///     hardware, its channels are fitted to it and protect it.
   ///   - strength: The factor on everything, 0…1.
   public init(
-    rate: Double = 48_000, routing: OutputRouting = OutputRouting(),
-    profiles: [TransducerProfile] = [.phone], strength: Float = 1
+    rate: Double = 48_000, routing: OutputRouting = OutputRouting(), profiles: [TransducerProfile] = [.phone],
+    strength: Float = 1
   ) {
     self.rate = rate
     let last = profiles.last ?? .phone
@@ -70,9 +70,7 @@ public final class PlaybackEngine: Sendable {
   }
 
   /// Has somebody called when commands are sent while the renderer rests.
-  func setWakeHandler(_ handler: @escaping @Sendable () -> Void) {
-    state.withLock { _ in link.wakeHandler = handler }
-  }
+  func setWakeHandler(_ handler: @escaping @Sendable () -> Void) { state.withLock { _ in link.wakeHandler = handler } }
 
   /// Voices that sounded in the last block.
   public var voiceCount: Int { link.voiceCount }
@@ -120,18 +118,15 @@ public final class PlaybackEngine: Sendable {
   ///   - strength: 0…1.
   ///   - ramp: Seconds over which it moves, at least 10 ms.
   ///   - time: When the move starts.
-  public func setStrength(
-    _ strength: Float, over ramp: Double = strengthRamp, at time: PlaybackTime = .now
-  ) throws(PlaybackError) {
+  public func setStrength(_ strength: Float, over ramp: Double = strengthRamp, at time: PlaybackTime = .now)
+    throws(PlaybackError)
+  {
     let strength = strength.isFinite ? min(max(strength, 0), 1) : 0
     let frame = time.frame(rate: rate)
     let length = Int(FrameConversion.frame(seconds: max(ramp, Self.strengthRamp), rate: rate))
     let isTaken = state.withLock { state in
       // Muted, it is heard when the mute ends.
-      guard
-        state.isMuted
-          || link.send([.strength(Double(strength), over: length, at: frame)])
-      else { return false }
+      guard state.isMuted || link.send([.strength(Double(strength), over: length, at: frame)]) else { return false }
       state.strength = strength
       return true
     }
@@ -150,14 +145,10 @@ public final class PlaybackEngine: Sendable {
   }
 
   /// Mutes all haptics while they play on, or unmutes them, within 10 ms; at once where nothing sounds.
-  public func setHapticsMuted(_ isMuted: Bool) {
-    send(.hapticGain(isMuted ? 0 : 1, over: muteRamp, at: 0))
-  }
+  public func setHapticsMuted(_ isMuted: Bool) { send(.hapticGain(isMuted ? 0 : 1, over: muteRamp, at: 0)) }
 
   /// Mutes all audio while it plays on, or unmutes it, within 10 ms; at once where nothing sounds.
-  public func setAudioMuted(_ isMuted: Bool) {
-    send(.audioGain(isMuted ? 0 : 1, over: muteRamp, at: 0))
-  }
+  public func setAudioMuted(_ isMuted: Bool) { send(.audioGain(isMuted ? 0 : 1, over: muteRamp, at: 0)) }
 
   /// Frames over which a mute moves: none where there is nothing that could click.
   private var muteRamp: Int { voiceCount == 0 ? 0 : Int(Self.strengthRamp * rate) }
@@ -167,9 +158,7 @@ public final class PlaybackEngine: Sendable {
   /// - Parameters:
   ///   - pattern: The pattern.
   ///   - samples: The sound files of the pattern by the path it names, at the engine's rate.
-  public func player(
-    for pattern: HapticPattern, samples: [String: AudioBuffer] = [:]
-  ) throws -> PatternPlayer {
+  public func player(for pattern: HapticPattern, samples: [String: AudioBuffer] = [:]) throws -> PatternPlayer {
     try player(for: HapticComposition(pattern), samples: samples)
   }
 
@@ -180,18 +169,14 @@ public final class PlaybackEngine: Sendable {
   /// - Parameters:
   ///   - composition: Its layers sound together.
   ///   - samples: The sound files by the path that names them, at the engine's rate.
-  public func player(
-    for composition: HapticComposition, samples: [String: AudioBuffer] = [:]
-  ) throws -> PatternPlayer {
+  public func player(for composition: HapticComposition, samples: [String: AudioBuffer] = [:]) throws -> PatternPlayer {
     var plans: [RenderPlan] = []
     for (bus, profile) in profiles.enumerated() {
       let same = profiles.firstIndex(of: profile) ?? bus
       if same < bus {
         plans.append(plans[same])
       } else {
-        plans.append(
-          try RenderPlan(
-            compiling: composition, profile: profile, rate: rate, samples: samples))
+        plans.append(try RenderPlan(compiling: composition, profile: profile, rate: rate, samples: samples))
       }
     }
     return try player(for: plans, duration: composition.duration)
@@ -203,9 +188,9 @@ public final class PlaybackEngine: Sendable {
   ///   - plans: One for each haptic bus.
   ///   - duration: Seconds of the pattern.
   ///   - shares: The send gain of each haptic bus over the pattern; none for 1.
-  public func player(
-    for plans: [RenderPlan], duration: Double, shares: [SendAutomation] = []
-  ) throws(PlaybackError) -> PatternPlayer {
+  public func player(for plans: [RenderPlan], duration: Double, shares: [SendAutomation] = []) throws(PlaybackError)
+    -> PatternPlayer
+  {
     precondition(plans.count == profiles.count, "one plan for each haptic bus")
     precondition(plans.allSatisfy { $0.rate == rate }, "plans at the engine's rate")
     let core = PlayerCore(plans: plans, duration: duration, shares: shares)
@@ -223,9 +208,7 @@ public final class PlaybackEngine: Sendable {
   ///
   /// - Parameter isOpen: Whether sound passes from the first frame, or once the driver opens the gate.
   func makeRenderer(isOpen: Bool) -> Renderer {
-    Renderer(
-      rate: rate, settings: RenderSettings(routing: routing, gain: strength), link: link,
-      isOpen: isOpen)
+    Renderer(rate: rate, settings: RenderSettings(routing: routing, gain: strength), link: link, isOpen: isOpen)
   }
 
   /// Is called after every update: whenever commands were done or players ended.
@@ -267,8 +250,7 @@ public final class PlaybackEngine: Sendable {
   ///
   /// - Parameter commandCount: How many commands there are for each part.
   func send(
-    _ cores: [PlayerCore], commandCount: Int, _ commands: [RenderCommand],
-    keeping entries: [SharedCuePoint] = []
+    _ cores: [PlayerCore], commandCount: Int, _ commands: [RenderCommand], keeping entries: [SharedCuePoint] = []
   ) throws(PlaybackError) {
     let isTaken = state.withLock { state in
       // Counted first: what was sent must never seem done before.
@@ -285,15 +267,10 @@ public final class PlaybackEngine: Sendable {
   }
 
   /// Sends a command for everything; space for what is at once is kept free.
-  private func send(_ command: RenderCommand) {
-    state.withLock { _ in _ = link.send([command]) }
-  }
+  private func send(_ command: RenderCommand) { state.withLock { _ in _ = link.send([command]) } }
 
   private func sendStrength(_ state: borrowing State) {
     // A lost one would leave the level wrong; space for what is at once is kept free.
-    _ = link.send([
-      .strength(
-        state.isMuted ? 0 : Double(state.strength), over: Int(Self.strengthRamp * rate), at: 0)
-    ])
+    _ = link.send([.strength(state.isMuted ? 0 : Double(state.strength), over: Int(Self.strengthRamp * rate), at: 0)])
   }
 }

@@ -14,8 +14,7 @@ public struct PlaybackError: Error, Equatable, Sendable, CustomStringConvertible
   public var description: String
 
   static let tooManyCommands = PlaybackError(
-    kind: .tooManyCommands,
-    description: "too many scheduled commands; the command was not sent")
+    kind: .tooManyCommands, description: "too many scheduled commands; the command was not sent")
   static let tooManyPlayers = PlaybackError(
     kind: .tooManyPlayers, description: "too many patterns loaded; release some")
 }

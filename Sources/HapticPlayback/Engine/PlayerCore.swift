@@ -35,27 +35,19 @@ final class PlayerCore: Sendable {
 
   init(plans: [RenderPlan], duration: Double, shares: [SendAutomation]) {
     parts = plans.enumerated().map { bus, plan in
-      RenderPlayer(
-        plan: plan, hapticBus: bus, rendersAudio: bus == 0,
-        share: bus < shares.count ? shares[bus] : nil)
+      RenderPlayer(plan: plan, hapticBus: bus, rendersAudio: bus == 0, share: bus < shares.count ? shares[bus] : nil)
     }
     self.duration = duration
   }
 
   /// Reads or changes what the control side remembers.
-  func withState<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
-    state.withLock { body(&$0) }
-  }
+  func withState<Result: Sendable>(_ body: (inout State) -> Result) -> Result { state.withLock { body(&$0) } }
 
   /// A place in the middle, for each part: a look at every event before it.
-  func entries(at frame: Int64) -> [SharedCuePoint] {
-    parts.map { SharedCuePoint(of: $0.plan, at: frame) }
-  }
+  func entries(at frame: Int64) -> [SharedCuePoint] { parts.map { SharedCuePoint(of: $0.plan, at: frame) } }
 
   /// Whether the render thread has released all parts.
-  var isReleased: Bool {
-    parts.allSatisfy { $0.isReleased }
-  }
+  var isReleased: Bool { parts.allSatisfy { $0.isReleased } }
 
   /// Waits until the player has ended more often than a number of times, nothing drives the engine any more,
   /// or the task is cancelled.
@@ -98,20 +90,15 @@ final class PlayerCore: Sendable {
   }
 
   /// How often all parts have ended.
-  var endCount: Int {
-    parts.map { $0.withStatus { $0.endCount.load(ordering: .acquiring) } }.min() ?? 0
-  }
+  var endCount: Int { parts.map { $0.withStatus { $0.endCount.load(ordering: .acquiring) } }.min() ?? 0 }
 
   /// The frame of the last end.
-  var endFrame: Int64 {
-    parts.map { $0.withStatus { $0.endFrame.load(ordering: .relaxed) } }.max() ?? 0
-  }
+  var endFrame: Int64 { parts.map { $0.withStatus { $0.endFrame.load(ordering: .relaxed) } }.max() ?? 0 }
 
   /// The frame of the last start, or nothing before the first.
   var startFrame: Int64? {
     parts.first?.withStatus { status in
-      status.startCount.load(ordering: .acquiring) == 0
-        ? nil : status.startFrame.load(ordering: .relaxed)
+      status.startCount.load(ordering: .acquiring) == 0 ? nil : status.startFrame.load(ordering: .relaxed)
     }
   }
 
@@ -132,8 +119,7 @@ final class PlayerCore: Sendable {
     let sent = withState { $0.startCount }
     return parts.contains { part in
       part.withStatus { status in
-        status.startCount.load(ordering: .acquiring)
-          + status.droppedStartCount.load(ordering: .acquiring) < sent
+        status.startCount.load(ordering: .acquiring) + status.droppedStartCount.load(ordering: .acquiring) < sent
       }
     }
   }
@@ -145,14 +131,10 @@ final class PlayerCore: Sendable {
 
   /// Whether the player was released, has no command to come, and does not play.
   var isOver: Bool {
-    let (isOrphaned, isRemoved, sent) = withState {
-      ($0.isOrphaned, $0.isRemoved, $0.commandCount)
-    }
+    let (isOrphaned, isRemoved, sent) = withState { ($0.isOrphaned, $0.isRemoved, $0.commandCount) }
     guard isOrphaned, !isRemoved else { return false }
     return parts.allSatisfy { part in
-      part.withStatus { status in
-        status.commandCount.load(ordering: .acquiring) >= sent && status.phase != .playing
-      }
+      part.withStatus { status in status.commandCount.load(ordering: .acquiring) >= sent && status.phase != .playing }
     }
   }
 

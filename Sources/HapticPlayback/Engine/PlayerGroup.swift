@@ -63,16 +63,12 @@ public final class PlayerGroup: Sendable {
   /// Repeats a region endlessly; where it lies behind the end of a pattern it is silent.
   ///
   /// The running pass goes on, and is over at once where it is beyond the end.
-  public func loop(from start: Double = 0, end: Double, at time: PlaybackTime = .now)
-    throws(PlaybackError)
-  {
+  public func loop(from start: Double = 0, end: Double, at time: PlaybackTime = .now) throws(PlaybackError) {
     let frame = time.frame(rate: engine.rate)
     let regions = cores.map { LoopRegion(from: start, end: end, of: $0, rate: engine.rate) }
     let entries = regions.flatMap(\.entries)
     try send(keeping: entries) {
-      .loop(
-        $0.part, passCount: nil, from: entries.isEmpty ? nil : entries[$0.index],
-        end: regions[0].end, at: frame)
+      .loop($0.part, passCount: nil, from: entries.isEmpty ? nil : entries[$0.index], end: regions[0].end, at: frame)
     }
     for core in cores { core.withState { $0.isEndless = true } }
   }
@@ -83,9 +79,7 @@ public final class PlayerGroup: Sendable {
   ///   - gains: One for each player.
   ///   - ramp: Seconds over which they move.
   ///   - time: When the moves start.
-  public func setGains(_ gains: [Double], over ramp: Double, at time: PlaybackTime = .now)
-    throws(PlaybackError)
-  {
+  public func setGains(_ gains: [Double], over ramp: Double, at time: PlaybackTime = .now) throws(PlaybackError) {
     try setGains([(gains, time)], over: ramp)
   }
 
@@ -95,9 +89,7 @@ public final class PlayerGroup: Sendable {
   ///   - gains: One for each player.
   ///   - ramp: Seconds of each of the two moves.
   ///   - time: When the first begins; frames that have been rendered by then are lost to it.
-  public func setGainsViaSilence(_ gains: [Double], over ramp: Double, at time: PlaybackTime)
-    throws(PlaybackError)
-  {
+  public func setGainsViaSilence(_ gains: [Double], over ramp: Double, at time: PlaybackTime) throws(PlaybackError) {
     let length = FrameConversion.frame(seconds: max(0, ramp), rate: engine.rate)
     let second = time.frame(rate: engine.rate) + length
     try setGains([(gains.map { _ in 0 }, time), (gains, .frame(second))], over: ramp)
@@ -117,16 +109,13 @@ public final class PlayerGroup: Sendable {
     return all.enumerated().map { Member(player: $1.0, part: $1.1, index: $0) }
   }
 
-  private func setGains(_ moves: [(gains: [Double], time: PlaybackTime)], over ramp: Double)
-    throws(PlaybackError)
-  {
+  private func setGains(_ moves: [(gains: [Double], time: PlaybackTime)], over ramp: Double) throws(PlaybackError) {
     let length = Int(FrameConversion.frame(seconds: max(0, ramp), rate: engine.rate))
     let commands = moves.flatMap { gains, time in
       let frame = time.frame(rate: engine.rate)
       return members.map { member in
         let gain = gains[member.player]
-        return RenderCommand.gain(
-          member.part, gain.isFinite ? max(0, gain) : 0, over: length, at: frame)
+        return RenderCommand.gain(member.part, gain.isFinite ? max(0, gain) : 0, over: length, at: frame)
       }
     }
     try engine.send(cores, commandCount: moves.count, commands)
@@ -140,9 +129,6 @@ public final class PlayerGroup: Sendable {
   }
 
   /// Sends one command to each part of each player, all together.
-  private func send(keeping entries: [SharedCuePoint] = [], _ command: (Member) -> RenderCommand)
-    throws(PlaybackError)
-  {
-    try engine.send(cores, commandCount: 1, members.map(command), keeping: entries)
-  }
+  private func send(keeping entries: [SharedCuePoint] = [], _ command: (Member) -> RenderCommand) throws(PlaybackError)
+  { try engine.send(cores, commandCount: 1, members.map(command), keeping: entries) }
 }

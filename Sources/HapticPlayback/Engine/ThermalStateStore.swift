@@ -17,17 +17,12 @@ final class ThermalStateStore: Sendable {
   private let entries = Locked<[Entry]>([])
 
   /// Keeps how warm the transducers of a routing are at a moment.
-  func keep(
-    _ temperatureRise: [TransducerThermalState], of routing: OutputRouting, at moment: Duration
-  ) {
+  func keep(_ temperatureRise: [TransducerThermalState], of routing: OutputRouting, at moment: Duration) {
     entries.withLock { entries in
-      for (channel, (route, temperatureRise)) in zip(routing.channels, temperatureRise).enumerated()
-      {
+      for (channel, (route, temperatureRise)) in zip(routing.channels, temperatureRise).enumerated() {
         guard let profile = route.transducer else { continue }
         entries.removeAll { $0.channel == channel && $0.profile == profile }
-        entries.append(
-          Entry(
-            profile: profile, channel: channel, temperatureRise: temperatureRise, moment: moment))
+        entries.append(Entry(profile: profile, channel: channel, temperatureRise: temperatureRise, moment: moment))
       }
     }
   }

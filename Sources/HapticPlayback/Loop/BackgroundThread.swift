@@ -41,18 +41,13 @@ public final class BackgroundThread: Sendable {
     thread.withLock { $0 = started }
   }
 
-  deinit {
-    thread.withLock { thread in
-      if let thread { pthread_detach(thread) }
-    }
-  }
+  deinit { thread.withLock { thread in if let thread { pthread_detach(thread) } } }
 
   /// Waits until the body has returned: [any thread but this].
   ///
   /// - Parameter limit: How long to wait at most, by the machine's clock; nil means no limit.
   /// - Returns: Whether the body has returned.
-  @discardableResult
-  public func wait(within limit: Duration?) -> Bool {
+  @discardableResult public func wait(within limit: Duration?) -> Bool {
     var watched = [PollDescriptor(end.descriptor)]
     SystemTimeSource().wait(for: &watched, timeout: limit)
     guard watched[0].received != 0 else { return false }

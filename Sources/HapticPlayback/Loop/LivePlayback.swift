@@ -44,8 +44,8 @@ public final class LivePlayback: Sendable {
     let renderThread = Locked<BackgroundThread?>(nil)
 
     init(
-      loop: RenderLoop, engine: PlaybackEngine, time: any TimeSource, wantsRealTime: Bool,
-      successor: SinkSuccessor?, carrierThreadNames: [String], handler: @escaping EventHandler
+      loop: RenderLoop, engine: PlaybackEngine, time: any TimeSource, wantsRealTime: Bool, successor: SinkSuccessor?,
+      carrierThreadNames: [String], handler: @escaping EventHandler
     ) {
       self.loop = loop
       self.engine = engine
@@ -78,16 +78,13 @@ public final class LivePlayback: Sendable {
   ///   - recording: Takes a copy of all that is handed over.
   ///   - eventHandler: Called on the control thread, one event at a time.
   public init(
-    _ engine: PlaybackEngine, sink: sending any AudioSink,
-    time: any TimeSource = SystemTimeSource(),
-    wantsRealTime: Bool = false, recording: RecordingBuffer? = nil,
-    eventHandler: @escaping EventHandler = { _ in }
+    _ engine: PlaybackEngine, sink: sending any AudioSink, time: any TimeSource = SystemTimeSource(),
+    wantsRealTime: Bool = false, recording: RecordingBuffer? = nil, eventHandler: @escaping EventHandler = { _ in }
   ) {
     self.engine = engine
     format = sink.format
     self.time = time
-    engine.temperatureRise = ThermalStateStore.shared.temperatureRise(
-      of: engine.routing, at: time.now)
+    engine.temperatureRise = ThermalStateStore.shared.temperatureRise(of: engine.routing, at: time.now)
     let (successor, carrierThreadNames) = (sink.successor, sink.carrierThreadNames)
     let loop = RenderLoop(engine: engine, sink: sink, time: time)
     loop.recording = recording
@@ -110,8 +107,7 @@ public final class LivePlayback: Sendable {
   /// - Parameter limit: How long to wait at most for the sink, by the machine's clock; by default as long as
   ///   its buffer may take to be heard, and two seconds.
   /// - Returns: Whether the sink ended; else its thread is left behind.
-  @discardableResult
-  public func stop(within limit: Duration? = nil) -> Bool {
+  @discardableResult public func stop(within limit: Duration? = nil) -> Bool {
     // Together, so that no other thread takes over from the one that is waited for.
     let (isFirst, thread) = shared.renderThread.withLock { thread in
       let isFirst = !shared.isStopping.exchange(true, ordering: .acquiringAndReleasing)
@@ -163,9 +159,7 @@ public final class LivePlayback: Sendable {
     let number = shared.loop.replacementCount
     if shared.wantsRealTime {
       // A refusal is the same for every thread, and reported once.
-      RealTimePriority.request { refusal in
-        if number == 0 { shared.report(SinkEvent(.degraded, text: refusal)) }
-      }
+      RealTimePriority.request { refusal in if number == 0 { shared.report(SinkEvent(.degraded, text: refusal)) } }
       RealTimePriority.request(forThreadsNamed: shared.carrierThreadNames)
     }
     while shared.loop.turn() { pass(shared) }
@@ -179,9 +173,7 @@ public final class LivePlayback: Sendable {
   /// Hands events to the control thread; where it is just taking some, the next iteration does.
   private static func pass(_ shared: Shared) {
     guard shared.loop.hasNotices else { return }
-    let passed: Void? = shared.pending.withLockIfAvailable { pending in
-      pending += shared.loop.takeEvents()
-    }
+    let passed: Void? = shared.pending.withLockIfAvailable { pending in pending += shared.loop.takeEvents() }
     if passed != nil { shared.changes.raise() }
   }
 
@@ -229,9 +221,9 @@ public final class LivePlayback: Sendable {
     }
     guard let successor = shared.successor else { return }
     shared.renderThread.withLock { thread in
-      guard !shared.isStopping.load(ordering: .acquiring),
-        shared.loop.replaceSink({ successor($0, $1) })
-      else { return }
+      guard !shared.isStopping.load(ordering: .acquiring), shared.loop.replaceSink({ successor($0, $1) }) else {
+        return
+      }
       thread = BackgroundThread { render(shared) }
     }
   }

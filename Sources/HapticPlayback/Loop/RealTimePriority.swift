@@ -100,9 +100,7 @@ enum RealtimeKit {
     guard let library = SystemBusLibrary() else { return "libsystemd is not installed" }
     var bus: OpaquePointer?
     let opened = unsafe library.open(&bus)
-    guard opened >= 0, let bus = unsafe bus else {
-      return "the system bus cannot be reached: \(reason(opened))"
-    }
+    guard opened >= 0, let bus = unsafe bus else { return "the system bus cannot be reached: \(reason(opened))" }
     defer { _ = unsafe library.close(bus) }
     _ = unsafe library.setTimeout(bus, patience)
 
@@ -124,8 +122,7 @@ enum RealtimeKit {
     }
 
     var message: OpaquePointer?
-    result = unsafe library.newCall(
-      bus, &message, service, object, service, "MakeThreadRealtime")
+    result = unsafe library.newCall(bus, &message, service, object, service, "MakeThreadRealtime")
     guard result >= 0, let message = unsafe message else { return reason(result) }
     defer { _ = unsafe library.release(message) }
     var thread = thread
@@ -136,14 +133,11 @@ enum RealtimeKit {
     return result >= 0 ? nil : "RealtimeKit refused: \(reason(result))"
   }
 
-  private static func reason(_ result: Int32) -> String {
-    unsafe String(cString: strerror(-result))
-  }
+  private static func reason(_ result: Int32) -> String { unsafe String(cString: strerror(-result)) }
 }
 
 /// The functions of sd-bus that are needed, of a libsystemd that is loaded.
-@safe
-private struct SystemBusLibrary {
+@safe private struct SystemBusLibrary {
   typealias Text = UnsafePointer<CChar>?
   typealias Bus = OpaquePointer?
   typealias Message = OpaquePointer?
@@ -151,14 +145,10 @@ private struct SystemBusLibrary {
   let open: @convention(c) (UnsafeMutablePointer<Bus>?) -> Int32
   let close: @convention(c) (Bus) -> OpaquePointer?
   let setTimeout: @convention(c) (Bus, UInt64) -> Int32
-  let property:
-    @convention(c) (
-      Bus, Text, Text, Text, Text, OpaquePointer?, CChar, UnsafeMutableRawPointer?
-    ) -> Int32
+  let property: @convention(c) (Bus, Text, Text, Text, Text, OpaquePointer?, CChar, UnsafeMutableRawPointer?) -> Int32
   let newCall: @convention(c) (Bus, UnsafeMutablePointer<Message>?, Text, Text, Text, Text) -> Int32
   let append: @convention(c) (Message, CChar, UnsafeRawPointer?) -> Int32
-  let call:
-    @convention(c) (Bus, Message, UInt64, OpaquePointer?, UnsafeMutablePointer<Message>?) -> Int32
+  let call: @convention(c) (Bus, Message, UInt64, OpaquePointer?, UnsafeMutablePointer<Message>?) -> Int32
   let release: @convention(c) (Message) -> OpaquePointer?
 
   /// Loads the library; nil where it is not there or too old.
@@ -170,8 +160,7 @@ private struct SystemBusLibrary {
       let property = unsafe dlsym(library, "sd_bus_get_property_trivial"),
       let newCall = unsafe dlsym(library, "sd_bus_message_new_method_call"),
       let append = unsafe dlsym(library, "sd_bus_message_append_basic"),
-      let call = unsafe dlsym(library, "sd_bus_call"),
-      let release = unsafe dlsym(library, "sd_bus_message_unref")
+      let call = unsafe dlsym(library, "sd_bus_call"), let release = unsafe dlsym(library, "sd_bus_message_unref")
     else { return nil }
     unsafe self.open = unsafeBitCast(open, to: type(of: self.open))
     unsafe self.close = unsafeBitCast(close, to: type(of: self.close))

@@ -16,8 +16,7 @@ public final class RecordingBuffer: Sendable {
   /// A recording of what a sink of this format is given.
   public init(_ format: SinkFormat) {
     channelCount = format.channelCount
-    ring = RingQueue(
-      capacity: Int(Self.capacity * format.rate) * format.channelCount, filler: 0)
+    ring = RingQueue(capacity: Int(Self.capacity * format.rate) * format.channelCount, filler: 0)
   }
 
   /// Samples that found no space, in all.
@@ -27,7 +26,5 @@ public final class RecordingBuffer: Sendable {
   public func take(into samples: inout [Float]) -> Int { ring.take(into: &samples) }
 
   /// Puts frames in: [render thread].
-  func write(_ frames: Span<Float>) {
-    if !ring.write(frames) { dropped.wrappingAdd(frames.count, ordering: .relaxed) }
-  }
+  func write(_ frames: Span<Float>) { if !ring.write(frames) { dropped.wrappingAdd(frames.count, ordering: .relaxed) } }
 }

@@ -70,9 +70,7 @@ extension RenderLoop {
   /// the loop still belongs to this thread.
   func restIfQuiet() -> Bool {
     // A recording has all frames of time.
-    guard resting.isDue, recording == nil, !stopRequest.load(ordering: .relaxed) else {
-      return true
-    }
+    guard resting.isDue, recording == nil, !stopRequest.load(ordering: .relaxed) else { return true }
     resting.note(0, isQuiet: false)
     let position = engine.link.position
     guard renderer.beginRest() - position > resting.lead else {
@@ -97,9 +95,7 @@ extension RenderLoop {
     let planned = renderer.quietEnd
     let position = engine.link.position
     let left = min(planned - position - resting.lead, Int64(engine.rate))
-    time.wait(
-      for: &resting.watched,
-      timeout: min(Self.restInterval, .seconds(Double(max(1, left)) / engine.rate)))
+    time.wait(for: &resting.watched, timeout: min(Self.restInterval, .seconds(Double(max(1, left)) / engine.rate)))
     if resting.watched[0].received != 0 { wake.lower() }
     let now = time.now
     let reached = engine.rest.withLock { $0?.hold() } ?? position

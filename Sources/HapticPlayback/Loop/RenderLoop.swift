@@ -50,8 +50,7 @@ public final class RenderLoop {
   /// A loop over an engine and a sink of its rate and channels.
   public init(engine: PlaybackEngine, sink: any AudioSink, time: any TimeSource) {
     precondition(
-      sink.format.rate == engine.rate
-        && sink.format.channelCount == engine.routing.channels.count,
+      sink.format.rate == engine.rate && sink.format.channelCount == engine.routing.channels.count,
       "a sink with the engine's rate and channels")
     self.engine = engine
     self.sink = sink
@@ -150,8 +149,7 @@ public final class RenderLoop {
       guard endCall(writing) else { return false }
       recording?.write(block.span.extracting(first: count * renderer.channelCount))
       let timing = BlockTiming(
-        position: position, frameCount: count, began: began, rendered: rendered, handed: time.now,
-        delay: delay)
+        position: position, frameCount: count, began: began, rendered: rendered, handed: time.now, delay: delay)
       timings.write(timing)
       clock.note(position: position + Int64(count), delay: timing.delay, moment: timing.handed)
       if let closing = closingFrameCount { closingFrameCount = closing - count }
@@ -215,9 +213,7 @@ extension RenderLoop {
   /// Notes that the call has returned; false where the sink was replaced meanwhile, and nothing of the loop
   /// may be touched.
   func endCall(_ held: Int) -> Bool {
-    custody.compareExchange(
-      expected: held + 1, desired: held, ordering: .acquiringAndReleasing
-    ).exchanged
+    custody.compareExchange(expected: held + 1, desired: held, ordering: .acquiringAndReleasing).exchanged
   }
 
   /// How often the sink was replaced: [any thread].
@@ -226,8 +222,7 @@ extension RenderLoop {
   /// How long a call of the sink has lasted by the machine's clock, or nil between calls: [any thread].
   var callDuration: Duration? {
     guard custody.load(ordering: .acquiring) % 2 == 1 else { return nil }
-    return .nanoseconds(
-      SystemTimeSource().nanoseconds - callStart.load(ordering: .relaxed))
+    return .nanoseconds(SystemTimeSource().nanoseconds - callStart.load(ordering: .relaxed))
   }
 
   /// Puts another sink in the place of one in which a call does not return: [one control thread].
@@ -235,14 +230,11 @@ extension RenderLoop {
   /// The thread of that call finds out when it returns, and touches nothing.
   /// - Parameter makeSink: Makes the sink from when and from which frame on frames are due.
   /// - Returns: False where the call has returned.
-  func replaceSink(
-    _ makeSink: (_ due: Duration, _ lostFrameCount: Int) -> any AudioSink
-  ) -> Bool {
+  func replaceSink(_ makeSink: (_ due: Duration, _ lostFrameCount: Int) -> any AudioSink) -> Bool {
     let held = custody.load(ordering: .acquiring)
     guard held % 2 == 1 else { return false }
     // First of all: from here on nobody else touches anything.
-    let (isOurs, _) = custody.compareExchange(
-      expected: held, desired: held + 1, ordering: .acquiringAndReleasing)
+    let (isOurs, _) = custody.compareExchange(expected: held, desired: held + 1, ordering: .acquiringAndReleasing)
     guard isOurs else { return false }
     let reading = clock.reading
     let lost = Int(engine.link.position - reading.position)
@@ -273,6 +265,5 @@ public struct BlockTiming: BitwiseCopyable, Sendable {
   public var delay: Int
 
   /// A place for a record.
-  static let empty = BlockTiming(
-    position: 0, frameCount: 0, began: .zero, rendered: .zero, handed: .zero, delay: 0)
+  static let empty = BlockTiming(position: 0, frameCount: 0, began: .zero, rendered: .zero, handed: .zero, delay: 0)
 }

@@ -16,9 +16,7 @@ public final class VirtualPlayback {
   private let changes = Changes()
 
   /// Whether there is something to look at.
-  private final class Changes: Sendable {
-    let areNew = Atomic<Bool>(false)
-  }
+  private final class Changes: Sendable { let areNew = Atomic<Bool>(false) }
 
   /// A run over an engine that has no other driver.
   public init(_ engine: PlaybackEngine, periodSize: Int = 64) {
@@ -26,8 +24,8 @@ public final class VirtualPlayback {
     time = VirtualTimeSource()
     sink = MemorySink(
       SinkFormat(
-        rate: engine.rate, channelCount: engine.routing.channels.count,
-        periodSize: periodSize, bufferSize: periodSize), time: time)
+        rate: engine.rate, channelCount: engine.routing.channels.count, periodSize: periodSize, bufferSize: periodSize),
+      time: time)
     loop = RenderLoop(engine: engine, sink: sink, time: time)
     let changes = changes
     loop.changeHandler = { changes.areNew.store(true, ordering: .relaxed) }

@@ -30,8 +30,8 @@ public struct OutputRequest: Equatable, Sendable {
 
   /// Makes a request; by default for a buffer of 20 ms in four periods.
   public init(
-    rate: Int = 48_000, allowsOtherRate: Bool = false, channels: Channels = .atLeast(2),
-    encoding: String? = nil, periodSize: Int = 240, bufferSize: Int = 960
+    rate: Int = 48_000, allowsOtherRate: Bool = false, channels: Channels = .atLeast(2), encoding: String? = nil,
+    periodSize: Int = 240, bufferSize: Int = 960
   ) {
     self.rate = rate
     self.allowsOtherRate = allowsOtherRate
@@ -43,9 +43,7 @@ public struct OutputRequest: Equatable, Sendable {
 
   /// The format of an output that grants everything.
   public var format: SinkFormat {
-    SinkFormat(
-      rate: Double(rate), channelCount: channels.count, periodSize: periodSize,
-      bufferSize: bufferSize)
+    SinkFormat(rate: Double(rate), channelCount: channels.count, periodSize: periodSize, bufferSize: bufferSize)
   }
 }
 
@@ -63,9 +61,7 @@ public struct OpenedOutput {
   public let isHardware: Bool
 
   /// Makes an opened output.
-  public init(
-    sink: any AudioSink, name: String, encoding: String = "float", isHardware: Bool = false
-  ) {
+  public init(sink: any AudioSink, name: String, encoding: String = "float", isHardware: Bool = false) {
     self.sink = sink
     self.name = name
     self.encoding = encoding
@@ -136,8 +132,7 @@ public struct OutputListing: Equatable, Sendable {
 
     /// Makes capabilities.
     public init(
-      rates: [Int], channelCounts: [Int], encodings: [String], periodSizes: ClosedRange<Int>,
-      isHardware: Bool
+      rates: [Int], channelCounts: [Int], encodings: [String], periodSizes: ClosedRange<Int>, isHardware: Bool
     ) {
       self.rates = rates
       self.channelCounts = channelCounts
@@ -157,10 +152,7 @@ public struct OutputListing: Equatable, Sendable {
   public var problem: OutputError?
 
   /// Makes an entry.
-  public init(
-    name: String, description: String, capabilities: Capabilities? = nil,
-    problem: OutputError? = nil
-  ) {
+  public init(name: String, description: String, capabilities: Capabilities? = nil, problem: OutputError? = nil) {
     self.name = name
     self.description = description
     self.capabilities = capabilities

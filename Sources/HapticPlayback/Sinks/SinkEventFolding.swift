@@ -52,9 +52,7 @@ package struct SinkEventFolding {
     var due = takeDue(at: now)
     let place = groups.firstIndex { $0.kind == event.kind && $0.cause == event.cause }
     guard let place, event.kind != .failed else {
-      if place == nil {
-        groups.append((event.kind, event.cause, Group(end: now + Self.shortestInterval)))
-      }
+      if place == nil { groups.append((event.kind, event.cause, Group(end: now + Self.shortestInterval))) }
       return due + [Report(event)]
     }
     var group = groups[place].group

@@ -43,9 +43,7 @@ public struct SinkPacer {
       return .missed(frameCount: Int(-ahead))
     }
     let room = Int64(format.bufferSize) - ahead
-    if room >= Int64(format.periodSize) {
-      return .room(frameCount: Int(room) / format.periodSize * format.periodSize)
-    }
+    if room >= Int64(format.periodSize) { return .room(frameCount: Int(room) / format.periodSize * format.periodSize) }
     // From the beginning, so that roundings do not add up to frames.
     let due = handed + Int64(format.periodSize - format.bufferSize)
     let moment = start + moment(of: due)
@@ -57,8 +55,7 @@ public struct SinkPacer {
   private func moment(of frame: Int64) -> Duration {
     let rate = Int64(format.rate.rounded())
     let (seconds, rest) = frame.quotientAndRemainder(dividingBy: max(1, rate))
-    return .seconds(seconds)
-      + .nanoseconds(Int64((Double(rest) / format.rate * 1e9).rounded(.up)))
+    return .seconds(seconds) + .nanoseconds(Int64((Double(rest) / format.rate * 1e9).rounded(.up)))
   }
 
   private func frames(in duration: Duration) -> Int64 {
@@ -86,9 +83,7 @@ public final class NullSink: AudioSink {
   public func wait(_ wake: WakeSignal) -> SinkReadiness { pace.wait(wake) }
 
   /// Forgets frames.
-  public func write(_ frames: Span<Float>) {
-    pace.hand(over: frames.count / format.channelCount)
-  }
+  public func write(_ frames: Span<Float>) { pace.hand(over: frames.count / format.channelCount) }
 
   /// Always rests where it may.
   public func rest() -> Bool {

@@ -78,9 +78,7 @@ public final class VirtualTimeSource: TimeSource {
   public var now: Duration { elapsed.withLock { $0 } }
 
   /// Lets time pass.
-  public func advance(by duration: Duration) {
-    elapsed.withLock { $0 += max(.zero, duration) }
-  }
+  public func advance(by duration: Duration) { elapsed.withLock { $0 += max(.zero, duration) } }
 
   /// Returns at once where a descriptor is ready, and else lets the whole time pass.
   ///

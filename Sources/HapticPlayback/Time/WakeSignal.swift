@@ -32,8 +32,7 @@ public final class WakeSignal: Sendable {
   }
 
   /// Lowers the signal; returns whether it was raised.
-  @discardableResult
-  public func lower() -> Bool {
+  @discardableResult public func lower() -> Bool {
     var bytes = InlineArray<64, UInt8>(repeating: 0)
     var wasRaised = false
     while true {

@@ -8,23 +8,16 @@ struct CommandSchedule: ~Copyable {
   private var nextOrder: UInt64 = 0
 
   /// An empty schedule for a number of commands.
-  init(capacity: Int) {
-    commands = FixedBuffer(repeating: RenderCommand(.nothing, at: 0), count: capacity)
-  }
+  init(capacity: Int) { commands = FixedBuffer(repeating: RenderCommand(.nothing, at: 0), count: capacity) }
 
   /// The frame of the earliest command; the end of time where there is none.
-  var nextTime: Int64 {
-    @_noLocks get { count > 0 ? commands[0].time : .max }
-  }
+  var nextTime: Int64 { @_noLocks get { count > 0 ? commands[0].time : .max } }
 
   /// Whether one more command fits.
-  var hasRoom: Bool {
-    @_noLocks get { count < commands.count }
-  }
+  var hasRoom: Bool { @_noLocks get { count < commands.count } }
 
   /// Lets a command wait: O(log n).
-  @_noLocks
-  mutating func insert(_ command: RenderCommand) {
+  @_noLocks mutating func insert(_ command: RenderCommand) {
     guard hasRoom else { return }
     var place = count
     commands[place] = command
@@ -40,8 +33,7 @@ struct CommandSchedule: ~Copyable {
   }
 
   /// Takes the earliest command: O(log n). There must be one.
-  @_noLocks
-  mutating func takeFirst() -> RenderCommand {
+  @_noLocks mutating func takeFirst() -> RenderCommand {
     let first = commands[0]
     count &-= 1
     commands[0] = commands[count]
@@ -58,8 +50,7 @@ struct CommandSchedule: ~Copyable {
   }
 
   /// Empties the commands for a player, which stay as gaps until their time: O(n).
-  @_noLocks
-  mutating func drop(_ player: PlayerReference) {
+  @_noLocks mutating func drop(_ player: PlayerReference) {
     var index = 0
     while index < count {
       switch commands[index].change {
@@ -74,16 +65,14 @@ struct CommandSchedule: ~Copyable {
     }
   }
 
-  @_noLocks
-  private func precedes(_ one: Int, _ other: Int) -> Bool {
+  @_noLocks private func precedes(_ one: Int, _ other: Int) -> Bool {
     let time = commands[one].time
     let otherTime = commands[other].time
     if time != otherTime { return time < otherTime }
     return commands[one].order < commands[other].order
   }
 
-  @_noLocks
-  private mutating func swap(_ one: Int, _ other: Int) {
+  @_noLocks private mutating func swap(_ one: Int, _ other: Int) {
     let command = commands[one]
     commands[one] = commands[other]
     commands[other] = command
@@ -91,21 +80,13 @@ struct CommandSchedule: ~Copyable {
 }
 
 extension RenderCommand.PlayerChange {
-  var isStart: Bool {
-    @_noLocks get { if case .start = self { true } else { false } }
-  }
+  var isStart: Bool { @_noLocks get { if case .start = self { true } else { false } } }
 }
 
 extension Player {
   /// Counts a command that was done or dropped, for the control side.
-  @_noLocks
-  func noteCommandDone() {
-    _ = status.value.commandCount.wrappingAdd(1, ordering: .releasing)
-  }
+  @_noLocks func noteCommandDone() { _ = status.value.commandCount.wrappingAdd(1, ordering: .releasing) }
 
   /// Counts a start that will not happen.
-  @_noLocks
-  func noteDroppedStart() {
-    _ = status.value.droppedStartCount.wrappingAdd(1, ordering: .releasing)
-  }
+  @_noLocks func noteDroppedStart() { _ = status.value.droppedStartCount.wrappingAdd(1, ordering: .releasing) }
 }

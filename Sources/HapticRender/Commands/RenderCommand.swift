@@ -41,8 +41,7 @@ public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
   var order: UInt64 = 0
   var change: Change
 
-  @_noLocks
-  init(_ change: Change, at time: Int64) {
+  @_noLocks init(_ change: Change, at time: Int64) {
     self.change = change
     self.time = time
   }
@@ -55,21 +54,15 @@ public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
   public static func add(_ player: RenderPlayer) -> RenderCommand { RenderCommand(player, .add) }
 
   /// Fades a player out, drops its commands and releases it; the last command for any player.
-  public static func remove(_ player: RenderPlayer) -> RenderCommand {
-    RenderCommand(player, .remove)
-  }
+  public static func remove(_ player: RenderPlayer) -> RenderCommand { RenderCommand(player, .remove) }
 
   /// Stops a player at once and drops its commands.
-  public static func cancel(_ player: RenderPlayer) -> RenderCommand {
-    RenderCommand(player, .cancel)
-  }
+  public static func cancel(_ player: RenderPlayer) -> RenderCommand { RenderCommand(player, .cancel) }
 
   /// Plays from the beginning or from a cue point; a player that plays restarts.
-  public static func start(
-    _ player: RenderPlayer, at time: Int64, from entry: SharedCuePoint? = nil
-  )
-    -> RenderCommand
-  { RenderCommand(player, .start(from: entry?.cue), at: time) }
+  public static func start(_ player: RenderPlayer, at time: Int64, from entry: SharedCuePoint? = nil) -> RenderCommand {
+    RenderCommand(player, .start(from: entry?.cue), at: time)
+  }
 
   /// Ends playing.
   public static func stop(_ player: RenderPlayer, at time: Int64) -> RenderCommand {
@@ -87,9 +80,9 @@ public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
   }
 
   /// Continues at a cue point; a player that is idle starts there next.
-  public static func seek(_ player: RenderPlayer, to entry: SharedCuePoint, at time: Int64)
-    -> RenderCommand
-  { RenderCommand(player, .seek(to: entry.cue), at: time) }
+  public static func seek(_ player: RenderPlayer, to entry: SharedCuePoint, at time: Int64) -> RenderCommand {
+    RenderCommand(player, .seek(to: entry.cue), at: time)
+  }
 
   /// Sets how many passes follow, the running one included, and where each ends.
   ///
@@ -100,27 +93,20 @@ public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
   ///   - end: The frame of the pattern at which a pass ends, or 0 for the pattern's own end.
   ///   - time: The frame from which it holds.
   public static func loop(
-    _ player: RenderPlayer, passCount: Int?, from entry: SharedCuePoint? = nil, end: Int64,
-    at time: Int64
+    _ player: RenderPlayer, passCount: Int?, from entry: SharedCuePoint? = nil, end: Int64, at time: Int64
   ) -> RenderCommand {
-    RenderCommand(
-      player, .loop(passCount: max(1, passCount ?? .max), from: entry?.cue, end: max(0, end)),
-      at: time)
+    RenderCommand(player, .loop(passCount: max(1, passCount ?? .max), from: entry?.cue, end: max(0, end)), at: time)
   }
 
   /// Sets how fast the pattern runs, 1/64 to 64.
-  public static func playbackRate(_ player: RenderPlayer, _ rate: Double, at time: Int64)
-    -> RenderCommand
-  {
+  public static func playbackRate(_ player: RenderPlayer, _ rate: Double, at time: Int64) -> RenderCommand {
     RenderCommand(player, .playbackRate(rate), at: time)
   }
 
   /// Ramps a player's gain over some frames, or over the usual fade.
-  public static func gain(
-    _ player: RenderPlayer, _ gain: Double, over frameCount: Int? = nil, at time: Int64
-  ) -> RenderCommand {
-    RenderCommand(player, .gain(Float(gain), frameCount: frameCount.map { max(0, $0) }), at: time)
-  }
+  public static func gain(_ player: RenderPlayer, _ gain: Double, over frameCount: Int? = nil, at time: Int64)
+    -> RenderCommand
+  { RenderCommand(player, .gain(Float(gain), frameCount: frameCount.map { max(0, $0) }), at: time) }
 
   /// Ramps a player's bus-send gain over some frames; audio stays.
   ///
@@ -134,50 +120,44 @@ public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
   public static func sendGain(
     _ player: RenderPlayer, _ gain: Double, over frameCount: Int, serial: Int64, at time: Int64
   ) -> RenderCommand {
-    RenderCommand(
-      player, .busSend(Float(gain), frameCount: max(0, frameCount), serial: serial), at: time)
+    RenderCommand(player, .busSend(Float(gain), frameCount: max(0, frameCount), serial: serial), at: time)
   }
 
   /// Puts a value of one dynamic parameter in force, growing by a slope with each frame.
   ///
   /// Attack, decay and release act on events that start later.
   public static func control(
-    _ player: RenderPlayer, _ id: DynamicParameterID, value: Double, slope: Double = 0,
-    at time: Int64
+    _ player: RenderPlayer, _ id: DynamicParameterID, value: Double, slope: Double = 0, at time: Int64
   ) -> RenderCommand {
     let (value, slope) = (Float(value), Float(slope))
-    if let id = LiveControlID(id) {
-      return RenderCommand(player, .control(id, value: value, slope: slope), at: time)
-    }
+    if let id = LiveControlID(id) { return RenderCommand(player, .control(id, value: value, slope: slope), at: time) }
     guard let id = EnvelopeTimeID(id) else { return RenderCommand(.nothing, at: time) }
     return RenderCommand(player, .envelopeTime(id, value: value, slope: slope), at: time)
   }
 
   /// Ramps the gain on all haptics.
-  public static func hapticGain(_ gain: Double, over frameCount: Int, at time: Int64)
-    -> RenderCommand
-  { RenderCommand(.gain(.haptics, to: Float(gain), frameCount: frameCount), at: time) }
+  public static func hapticGain(_ gain: Double, over frameCount: Int, at time: Int64) -> RenderCommand {
+    RenderCommand(.gain(.haptics, to: Float(gain), frameCount: frameCount), at: time)
+  }
 
   /// Ramps the gain on all audio.
-  public static func audioGain(_ gain: Double, over frameCount: Int, at time: Int64)
-    -> RenderCommand
-  { RenderCommand(.gain(.audio, to: Float(gain), frameCount: frameCount), at: time) }
+  public static func audioGain(_ gain: Double, over frameCount: Int, at time: Int64) -> RenderCommand {
+    RenderCommand(.gain(.audio, to: Float(gain), frameCount: frameCount), at: time)
+  }
 
   /// Ramps the gain on everything.
-  public static func strength(_ gain: Double, over frameCount: Int, at time: Int64) -> RenderCommand
-  { RenderCommand(.gain(.everything, to: Float(gain), frameCount: frameCount), at: time) }
+  public static func strength(_ gain: Double, over frameCount: Int, at time: Int64) -> RenderCommand {
+    RenderCommand(.gain(.everything, to: Float(gain), frameCount: frameCount), at: time)
+  }
 }
 
 extension RenderCommand.PlayerChange {
   /// The cue points that were lent with the change, released unread.
-  @_noLocks
-  func release() {
+  @_noLocks func release() {
     switch self {
     case .start(let cue), .loop(_, let cue, _): cue?.release()
     case .seek(let cue): cue.release()
-    case .add, .remove, .cancel, .stop, .pause, .resume, .playbackRate, .gain, .busSend, .control,
-      .envelopeTime:
-      return
+    case .add, .remove, .cancel, .stop, .pause, .resume, .playbackRate, .gain, .busSend, .control, .envelopeTime: return
     }
   }
 }
@@ -190,6 +170,5 @@ typealias CuePointReference = Reference<CuePoint>
 
 extension Reference<CuePoint> {
   /// Reports that it is no longer read: [render thread].
-  @_noLocks
-  func release() { value.isReleased.store(true, ordering: .releasing) }
+  @_noLocks func release() { value.isReleased.store(true, ordering: .releasing) }
 }

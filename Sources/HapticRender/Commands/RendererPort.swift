@@ -15,8 +15,7 @@ public final class RendererPort: @unchecked Sendable {
 
   /// What both sides share.
   struct Memory: ~Copyable {
-    let queue = RingQueue(
-      capacity: commandCapacity, filler: RenderCommand(.nothing, at: 0))
+    let queue = RingQueue(capacity: commandCapacity, filler: RenderCommand(.nothing, at: 0))
     let position = Atomic<Int64>(0)
     let voiceCount = Atomic<Int>(0)
     let limitedFrameCount = Atomic<Int64>(0)
@@ -37,23 +36,19 @@ public final class RendererPort: @unchecked Sendable {
     }
 
     /// Notes a channel's magnitude where it is the greatest since the control side last asked.
-    @_noLocks
-    func raisePeak(of channel: Int, to magnitude: Float) {
+    @_noLocks func raisePeak(of channel: Int, to magnitude: Float) {
       // The bits of floats that are not negative order as the floats do.
       _ = peaks[channel].max(magnitude.bitPattern, ordering: .relaxed)
     }
 
     /// Notes the factor on a drive where it is the least since the control side last asked.
-    @_noLocks
-    func lowerProtectionGain(to gain: Float) {
+    @_noLocks func lowerProtectionGain(to gain: Float) {
       if gain < 1 { _ = minimumProtectionGain.min(gain.bitPattern, ordering: .relaxed) }
     }
   }
 
   /// A link for a renderer of some channels.
-  public init(channelCount: Int) {
-    memory = Cell(Memory(channelCount: channelCount))
-  }
+  public init(channelCount: Int) { memory = Cell(Memory(channelCount: channelCount)) }
 
   /// Sends commands that belong together, all or none: [one control thread at a time].
   ///
@@ -63,9 +58,7 @@ public final class RendererPort: @unchecked Sendable {
     // What is to be done at once has space of its own, so that a full schedule can still be stopped.
     let isScheduling = commands.contains { $0.time > 0 }
     let room = Self.maximumScheduledCommandCount + (isScheduling ? 0 : Self.commandCapacity / 2)
-    guard waiting + commands.count <= room, memory.value.queue.write(commands.span) else {
-      return false
-    }
+    guard waiting + commands.count <= room, memory.value.queue.write(commands.span) else { return false }
     sentCount += commands.count
     if let wakeHandler {
       // With the fence of `beginRest`: either this thread sees the rest, or the renderer the commands.
@@ -82,36 +75,25 @@ public final class RendererPort: @unchecked Sendable {
   public var voiceCount: Int { memory.value.voiceCount.load(ordering: .relaxed) }
 
   /// Frames in which a limiter held the level down, summed over channels that differ.
-  public var limitedFrameCount: Int64 {
-    memory.value.limitedFrameCount.load(ordering: .relaxed)
-  }
+  public var limitedFrameCount: Int64 { memory.value.limitedFrameCount.load(ordering: .relaxed) }
 
   /// Samples that were NaN or infinite and became silence.
-  public var nonFiniteSampleCount: Int64 {
-    memory.value.nonFiniteSampleCount.load(ordering: .relaxed)
-  }
+  public var nonFiniteSampleCount: Int64 { memory.value.nonFiniteSampleCount.load(ordering: .relaxed) }
 
   /// Frames in which a transducer was kept from moving too far, summed over channels that differ.
-  public var excursionLimitedFrameCount: Int64 {
-    memory.value.excursionLimitedFrameCount.load(ordering: .relaxed)
-  }
+  public var excursionLimitedFrameCount: Int64 { memory.value.excursionLimitedFrameCount.load(ordering: .relaxed) }
 
   /// Frames in which a transducer was kept from growing too warm, summed over channels that differ.
-  public var powerLimitedFrameCount: Int64 {
-    memory.value.powerLimitedFrameCount.load(ordering: .relaxed)
-  }
+  public var powerLimitedFrameCount: Int64 { memory.value.powerLimitedFrameCount.load(ordering: .relaxed) }
 
   /// The least factor by which a transducer was protected since it was last asked: [one control thread].
   public func takeMinimumProtectionGain() -> Float {
-    let bits = memory.value.minimumProtectionGain.exchange(
-      Float(1).bitPattern, ordering: .relaxed)
+    let bits = memory.value.minimumProtectionGain.exchange(Float(1).bitPattern, ordering: .relaxed)
     return Float(bitPattern: bits)
   }
 
   /// The greatest movement of a transducer so far, as a fraction of its limit.
-  public var peakExcursion: Float {
-    Float(bitPattern: memory.value.peakExcursion.load(ordering: .relaxed))
-  }
+  public var peakExcursion: Float { Float(bitPattern: memory.value.peakExcursion.load(ordering: .relaxed)) }
 
   /// How warm the transducer of each channel is; set before a renderer is made, it begins as warm.
   public var temperatureRise: [TransducerThermalState] {
@@ -133,8 +115,7 @@ public final class RendererPort: @unchecked Sendable {
   /// The greatest magnitude of a channel since it was last asked: [one control thread].
   public func takePeak(ofChannel channel: Int) -> Float {
     guard (0..<memory.value.peaks.count).contains(channel) else { return 0 }
-    return Float(
-      bitPattern: memory.value.peaks[channel].exchange(0, ordering: .relaxed))
+    return Float(bitPattern: memory.value.peaks[channel].exchange(0, ordering: .relaxed))
   }
 }
 
@@ -164,6 +145,5 @@ public struct RenderStatistics: Equatable, Sendable {
   public var peakTemperatureRise: Float = 0
 
   /// Nothing rendered yet.
-  @_noLocks
-  public init() {}
+  @_noLocks public init() {}
 }

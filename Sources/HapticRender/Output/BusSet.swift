@@ -16,9 +16,7 @@ struct BusSet: ~Copyable {
   private var tailEnd: Int64 = 0
 
   /// Frames of a tail's ring: more than two of the longest fades at the greatest rate.
-  static var tailCapacity: Int {
-    @_noLocks get { 1_024 }
-  }
+  static var tailCapacity: Int { @_noLocks get { 1_024 } }
 
   /// Silent buses.
   init(hapticCount: Int, capacity: Int) {
@@ -32,14 +30,12 @@ struct BusSet: ~Copyable {
   }
 
   /// A haptic bus.
-  @_noLocks
-  func haptics(_ index: Int) -> BufferView<Float> {
+  @_noLocks func haptics(_ index: Int) -> BufferView<Float> {
     unsafe memory.view.part(from: index &* capacity, count: capacity)
   }
 
   /// Begins a sub-block: silence, or what is left of tails.
-  @_noLocks
-  mutating func clear(at position: Int64, count: Int) {
+  @_noLocks mutating func clear(at position: Int64, count: Int) {
     var bus = 0
     while bus < hapticCount &+ 2 {
       let start = bus &* capacity
@@ -59,10 +55,7 @@ struct BusSet: ~Copyable {
   }
 
   /// Adds frames to come to a bus's tail; audio buses follow the haptic ones.
-  @_noLocks
-  mutating func leave(
-    _ frames: BufferView<Float>, count: Int, onBus bus: Int, from position: Int64
-  ) {
+  @_noLocks mutating func leave(_ frames: BufferView<Float>, count: Int, onBus bus: Int, from position: Int64) {
     let tail = bus &* Self.tailCapacity
     var index = 0
     while index < count {
@@ -75,8 +68,7 @@ struct BusSet: ~Copyable {
   }
 
   /// Forgets all tails.
-  @_noLocks
-  mutating func rest() {
+  @_noLocks mutating func rest() {
     var index = 0
     while index < tails.count {
       tails[index] = 0
@@ -113,8 +105,7 @@ struct FadeOutBuffer: ~Copyable {
   }
 
   /// Silences the first frames.
-  @_noLocks
-  func clear(count: Int) {
+  @_noLocks func clear(count: Int) {
     var index = 0
     while index < count {
       haptics[index] = 0
@@ -125,8 +116,7 @@ struct FadeOutBuffer: ~Copyable {
   }
 
   /// Multiplies a fade's frames by a curve without corners, times a gain; haptics by a send gain too.
-  @_noLocks
-  func fade(isIn: Bool, gain: Float, share: Float) {
+  @_noLocks func fade(isIn: Bool, gain: Float, share: Float) {
     let perFrame = 1 / Float(fadeLength)
     var index = 0
     while index < fadeLength {

@@ -10,58 +10,45 @@ struct ChannelStrip: ~Copyable {
   /// What leaves the chain.
   private let memory: FixedBuffer<Float>
   /// What leaves the chain.
-  var output: BufferView<Float> {
-    @_noLocks get { unsafe memory.view }
-  }
+  var output: BufferView<Float> { @_noLocks get { unsafe memory.view } }
   private var chain: OutputChain
 
   /// A strip at rest.
-  init(
-    _ channel: OutputRouting.Channel, rate: Double, temperatureRise: TransducerThermalState,
-    capacity: Int
-  ) {
+  init(_ channel: OutputRouting.Channel, rate: Double, temperatureRise: TransducerThermalState, capacity: Int) {
     hapticBus = channel.hapticBus ?? -1
     hapticGain = channel.hapticGain
     audio = channel.audio
     audioGain = channel.audioGain
     memory = FixedBuffer(repeating: 0, count: capacity)
     chain = OutputChain(
-      rate: rate, transducer: channel.transducer?.transducerSettings(rate: rate),
-      temperatureRise: temperatureRise)
+      rate: rate, transducer: channel.transducer?.transducerSettings(rate: rate), temperatureRise: temperatureRise)
   }
 
   /// Frames of delay.
   var latency: Int { chain.delay }
 
   /// How warm the transducer is.
-  var temperatureRise: TransducerThermalState {
-    @_noLocks get { chain.temperatureRise }
-  }
+  var temperatureRise: TransducerThermalState { @_noLocks get { chain.temperatureRise } }
 
   /// Mixes the buses and sends them through the chain.
-  @_noLocks
-  mutating func process(
-    _ buses: borrowing BusSet, hapticGains: BusGain, audioGains: BusGain, count: Int,
-    statistics: inout RenderStatistics
+  @_noLocks mutating func process(
+    _ buses: borrowing BusSet, hapticGains: BusGain, audioGains: BusGain, count: Int, statistics: inout RenderStatistics
   ) {
     var mix = output.mutableSpan
     let peak = mixHaptics(buses, gain: hapticGains, count: count, to: &mix)
     let isMixed = mixAudio(buses, gain: audioGains, count: count, to: &mix)
     chain.process(
       &mix, count: count,
-      peak: isMixed || peak == nil
-        ? unsafe SampleKernels.peak(output.address, count: count) : peak ?? 0,
+      peak: isMixed || peak == nil ? unsafe SampleKernels.peak(output.address, count: count) : peak ?? 0,
       statistics: &statistics)
   }
 
   /// Forgets what is buffered.
-  @_noLocks
-  mutating func rest() { chain.rest() }
+  @_noLocks mutating func rest() { chain.rest() }
 
   /// Lays the haptic bus down; returns the greatest magnitude, negative where a sample is not finite, if it is
   /// known.
-  @_noLocks
-  private func mixHaptics(
+  @_noLocks private func mixHaptics(
     _ buses: borrowing BusSet, gain: BusGain, count: Int, to mix: inout MutableSpan<Float>
   ) -> Float? {
     precondition(count <= output.count, "frames beyond the block")
@@ -71,8 +58,7 @@ struct ChannelStrip: ~Copyable {
     }
     let bus = buses.haptics(hapticBus)
     if let steady = gain.steady {
-      return unsafe SampleKernels.scale(
-        bus.address, by: steady * hapticGain, to: output.address, count: count)
+      return unsafe SampleKernels.scale(bus.address, by: steady * hapticGain, to: output.address, count: count)
     }
     let gain = gain.frames
     var index = 0
@@ -84,8 +70,7 @@ struct ChannelStrip: ~Copyable {
   }
 
   /// Adds the audio buses, if they are wanted; returns whether they are.
-  @_noLocks
-  private func mixAudio(
+  @_noLocks private func mixAudio(
     _ buses: borrowing BusSet, gain: BusGain, count: Int, to mix: inout MutableSpan<Float>
   ) -> Bool {
     if case .none = audio { return false }
@@ -135,16 +120,14 @@ struct OutputChannel: ~Copyable {
   }
 
   /// The greatest magnitude written since this was last asked.
-  @_noLocks
-  mutating func takePeak() -> Float {
+  @_noLocks mutating func takePeak() -> Float {
     let taken = peak
     peak = 0
     return taken
   }
 
   /// Forgets what is delayed.
-  @_noLocks
-  mutating func rest() {
+  @_noLocks mutating func rest() {
     var index = 0
     while index < delayed.count {
       delayed[index] = 0
@@ -153,16 +136,14 @@ struct OutputChannel: ~Copyable {
   }
 
   /// Writes a strip's frames to every `stride`-th sample of a block.
-  @_noLocks
-  mutating func write(
-    _ output: BufferView<Float>, gains: BufferView<Float>?,
-    count: Int, to block: inout MutableSpan<Float>, at start: Int, stride: Int
+  @_noLocks mutating func write(
+    _ output: BufferView<Float>, gains: BufferView<Float>?, count: Int, to block: inout MutableSpan<Float>,
+    at start: Int, stride: Int
   ) {
     if stride == 1, delayed.count == 0, gains == nil {
       precondition(start &+ count <= block.count, "frames beyond the block")
       guard let first = unsafe block.address() else { return }
-      let highest = unsafe SampleKernels.scale(
-        output.address, by: sign, to: first + start, count: count)
+      let highest = unsafe SampleKernels.scale(output.address, by: sign, to: first + start, count: count)
       if highest > peak { peak = highest }
       return
     }
@@ -195,8 +176,7 @@ struct BusGain: BitwiseCopyable {
   /// The gain of all frames, where it does not move.
   let steady: Float?
 
-  @_noLocks
-  init(frames: BufferView<Float>, steady: Float?) {
+  @_noLocks init(frames: BufferView<Float>, steady: Float?) {
     self.frames = frames
     self.steady = steady
   }

@@ -42,20 +42,16 @@ struct DCBlocker: BitwiseCopyable, Sendable {
     /// What was taken from the last frame.
     fileprivate(set) var offset: Float = 0
 
-    @_noLocks
-    init(place: Int, frame: Int64) {
+    @_noLocks init(place: Int, frame: Int64) {
       self.place = place
       self.frame = frame
     }
 
     /// Whether the first high-pass alone does anything.
-    var isSingle: Bool {
-      @_noLocks get { second.start == 0 && mode != .quick }
-    }
+    var isSingle: Bool { @_noLocks get { second.start == 0 && mode != .quick } }
 
     /// The same at another frame at which a group begins.
-    @_noLocks
-    func moved(to frame: Int64) -> State {
+    @_noLocks func moved(to frame: Int64) -> State {
       var state = self
       state.frame = frame
       return state
@@ -63,10 +59,7 @@ struct DCBlocker: BitwiseCopyable, Sendable {
 
     /// Whether nothing is followed, so that silence leaves nothing to come.
     var isAtRest: Bool {
-      @_noLocks get {
-        first.start == 0 && second.start == 0 && place == 0 && mode.isForgetting
-          && frame >= quickEnd
-      }
+      @_noLocks get { first.start == 0 && second.start == 0 && place == 0 && mode.isForgetting && frame >= quickEnd }
     }
   }
 
@@ -84,29 +77,22 @@ struct DCBlocker: BitwiseCopyable, Sendable {
   }
 
   /// The next frame, where 0 is the first that counts.
-  var frame: Int64 {
-    @_noLocks get { state.frame }
-  }
+  var frame: Int64 { @_noLocks get { state.frame } }
 
   /// What was taken from the last frame.
-  var offset: Float {
-    @_noLocks get { state.offset }
-  }
+  var offset: Float { @_noLocks get { state.offset } }
 
   /// Makes the high-passes quick from the group behind a frame on, for half a second.
-  @_noLocks
-  mutating func quicken(from frame: Int64) {
+  @_noLocks mutating func quicken(from frame: Int64) {
     if frame >= state.quickEnd { state.quickStart = frame }
     state.quickEnd = frame &+ quickLength
   }
 
   /// Forgets the offset.
-  @_noLocks
-  mutating func rest() { resume(from: start) }
+  @_noLocks mutating func rest() { resume(from: start) }
 
   /// Goes on from where a filter of the same rate was.
-  @_noLocks
-  mutating func resume(from state: State) {
+  @_noLocks mutating func resume(from state: State) {
     self.state = state
     change(to: state.mode)
   }
@@ -114,8 +100,7 @@ struct DCBlocker: BitwiseCopyable, Sendable {
   /// Filters one frame, with the same bits as in a group.
   ///
   /// - Parameter greatest: The magnitude to which the result is held; the offset that this makes is followed.
-  @_noLocks
-  mutating func next(_ sample: Float, greatest: Float = .infinity) -> Float {
+  @_noLocks mutating func next(_ sample: Float, greatest: Float = .infinity) -> Float {
     let place = state.place
     let taken = state.first.offset(at: place, firstWeights)
     var once = sample - taken
@@ -140,8 +125,7 @@ struct DCBlocker: BitwiseCopyable, Sendable {
   }
 
   /// Filters frames of a buffer in place.
-  @_noLocks
-  mutating func process(_ block: inout MutableSpan<Float>, in frames: Range<Int>) {
+  @_noLocks mutating func process(_ block: inout MutableSpan<Float>, in frames: Range<Int>) {
     precondition(frames.upperBound <= block.count, "frames beyond the block")
     guard let start = unsafe block.address() else { return }
     let samples = unsafe start + frames.lowerBound
@@ -149,8 +133,7 @@ struct DCBlocker: BitwiseCopyable, Sendable {
   }
 
   /// Filters samples and returns the greatest magnitude of what is written, which may be in their place.
-  @_noLocks @unsafe
-  mutating func process(
+  @_noLocks @unsafe mutating func process(
     _ samples: UnsafePointer<Float>, to target: UnsafeMutablePointer<Float>, count: Int
   ) -> Float {
     var peak: Float = 0
@@ -159,20 +142,17 @@ struct DCBlocker: BitwiseCopyable, Sendable {
       if state.place == 0, index &+ 4 <= count {
         let groups = steadyGroups(atMost: (count &- index) / 4)
         if groups > 0 {
-          let done = unsafe follow(
-            samples + index, to: target + index, groupCount: groups, peak: &peak)
+          let done = unsafe follow(samples + index, to: target + index, groupCount: groups, peak: &peak)
           index &+= 4 &* done
           continue
         }
         let quickGroups = quickGroups(atMost: (count &- index) / 4)
         if quickGroups > 0 {
-          peak = unsafe max(
-            peak, pursue(samples + index, to: target + index, groupCount: quickGroups))
+          peak = unsafe max(peak, pursue(samples + index, to: target + index, groupCount: quickGroups))
           index &+= 4 &* quickGroups
           continue
         }
-        let output = unsafe group(
-          samples[index], samples[index &+ 1], samples[index &+ 2], samples[index &+ 3])
+        let output = unsafe group(samples[index], samples[index &+ 1], samples[index &+ 2], samples[index &+ 3])
         unsafe target[index] = output.0
         unsafe target[index &+ 1] = output.1
         unsafe target[index &+ 2] = output.2
@@ -190,8 +170,7 @@ struct DCBlocker: BitwiseCopyable, Sendable {
   }
 
   /// Finds what would be taken from samples.
-  @_noLocks @unsafe
-  mutating func offsets(
+  @_noLocks @unsafe mutating func offsets(
     of samples: UnsafePointer<Float>, to target: UnsafeMutablePointer<Float>, count: Int
   ) {
     var index = 0
@@ -209,8 +188,7 @@ struct DCBlocker: BitwiseCopyable, Sendable {
   }
 
   /// How many groups to come the first high-pass alone follows or forgets, none of them quick.
-  @_noLocks @inline(__always)
-  private func steadyGroups(atMost count: Int) -> Int {
+  @_noLocks @inline(__always) private func steadyGroups(atMost count: Int) -> Int {
     guard state.mode != .quick, state.second.start == 0 else { return 0 }
     if state.frame >= state.quickEnd { return count }
     // The group that ends at the start of the quick time makes the next one quick.
@@ -219,23 +197,21 @@ struct DCBlocker: BitwiseCopyable, Sendable {
   }
 
   /// How many groups to come both high-passes follow.
-  @_noLocks @inline(__always)
-  private func quickGroups(atMost count: Int) -> Int {
+  @_noLocks @inline(__always) private func quickGroups(atMost count: Int) -> Int {
     guard state.mode == .quick, state.frame &+ 4 >= state.quickStart else { return 0 }
     // What is behind the last of them is quick too.
     return min(count, Int(max(0, state.quickEnd &- 1 &- state.frame)) / 4)
   }
 
   /// Filters groups by both high-passes; returns the greatest magnitude of what is left.
-  @_noLocks @unsafe
-  private mutating func pursue(
+  @_noLocks @unsafe private mutating func pursue(
     _ samples: UnsafePointer<Float>, to target: UnsafeMutablePointer<Float>? = nil,
     offsets: UnsafeMutablePointer<Float>? = nil, groupCount: Int
   ) -> Float {
     var pursuit = Pursuit(first: state.first.start, second: state.second.start)
     unsafe quick.pursue(
-      &pursuit, samples, to: target, offsets: offsets, groupCount: groupCount,
-      negligible: Self.negligible, forgotten: Self.forgotten)
+      &pursuit, samples, to: target, offsets: offsets, groupCount: groupCount, negligible: Self.negligible,
+      forgotten: Self.forgotten)
     state.first.start = pursuit.first
     state.second.start = pursuit.second
     state.offset = pursuit.offset
@@ -244,16 +220,13 @@ struct DCBlocker: BitwiseCopyable, Sendable {
   }
 
   /// Filters groups by the first high-pass until its mode changes; returns how many.
-  @_noLocks @unsafe
-  private mutating func follow(
-    _ samples: UnsafePointer<Float>, to target: UnsafeMutablePointer<Float>, groupCount: Int,
-    peak: inout Float
+  @_noLocks @unsafe private mutating func follow(
+    _ samples: UnsafePointer<Float>, to target: UnsafeMutablePointer<Float>, groupCount: Int, peak: inout Float
   ) -> Int {
     var following = Following(start: state.first.start, offset: state.offset, peak: peak)
     let isForgetting = state.mode.isForgetting
     let done = unsafe (isForgetting ? forgetting : calm).follow(
-      &following, samples, to: target, groupCount: groupCount, negligible: Self.negligible,
-      isForgetting: isForgetting)
+      &following, samples, to: target, groupCount: groupCount, negligible: Self.negligible, isForgetting: isForgetting)
     state.first.start = following.start
     state.offset = following.offset
     peak = following.peak
@@ -263,10 +236,9 @@ struct DCBlocker: BitwiseCopyable, Sendable {
   }
 
   /// Filters a whole group.
-  @_noLocks @inline(__always)
-  private mutating func group(_ a: Float, _ b: Float, _ c: Float, _ d: Float)
-    -> (Float, Float, Float, Float)
-  {
+  @_noLocks @inline(__always) private mutating func group(_ a: Float, _ b: Float, _ c: Float, _ d: Float) -> (
+    Float, Float, Float, Float
+  ) {
     (state.first.a, state.first.b, state.first.c, state.first.d) = (a, b, c, d)
     let taken = state.first.offsets(firstWeights)
     let once = (a - taken.0, b - taken.1, c - taken.2, d - taken.3)
@@ -275,16 +247,12 @@ struct DCBlocker: BitwiseCopyable, Sendable {
     state.offset = taken.3 + takenThen.3
     state.frame &+= 4
     finishGroup()
-    return (
-      once.0 - takenThen.0, once.1 - takenThen.1, once.2 - takenThen.2, once.3 - takenThen.3
-    )
+    return (once.0 - takenThen.0, once.1 - takenThen.1, once.2 - takenThen.2, once.3 - takenThen.3)
   }
 
   /// Moves the offsets behind a whole group and finds how quick the next one is.
-  @_noLocks @inline(__always)
-  private mutating func finishGroup() {
-    let isSilent =
-      state.first.a == 0 && state.first.b == 0 && state.first.c == 0 && state.first.d == 0
+  @_noLocks @inline(__always) private mutating func finishGroup() {
+    let isSilent = state.first.a == 0 && state.first.b == 0 && state.first.c == 0 && state.first.d == 0
     state.first.start = state.first.next(firstWeights)
     state.second.start = state.second.next(secondWeights)
     if isSilent, abs(state.first.start) + abs(state.second.start) < Self.negligible {
@@ -298,8 +266,7 @@ struct DCBlocker: BitwiseCopyable, Sendable {
     if wanted != state.mode { change(to: wanted) }
   }
 
-  @_noLocks
-  private mutating func change(to mode: Mode) {
+  @_noLocks private mutating func change(to mode: Mode) {
     state.mode = mode
     switch mode {
     case .calm: (firstWeights, secondWeights) = (calm, forgetting)
@@ -317,9 +284,6 @@ struct DCBlocker: BitwiseCopyable, Sendable {
     /// Both forget.
     case forgetting
 
-    @inline(__always)
-    var isForgetting: Bool {
-      @_noLocks get { self == .forgetting }
-    }
+    @inline(__always) var isForgetting: Bool { @_noLocks get { self == .forgetting } }
   }
 }

@@ -18,20 +18,17 @@ extension DCBlocker {
     #endif
 
     /// The same where nothing is added.
-    var forgetting: Weights {
-      Weights(kept: kept, one: 0, two: (0, 0), three: (0, 0, 0), four: (0, 0, 0, 0))
-    }
+    var forgetting: Weights { Weights(kept: kept, one: 0, two: (0, 0), three: (0, 0, 0), four: (0, 0, 0, 0)) }
 
     private init(
-      kept: (Float, Float, Float, Float), one: Float, two: (Float, Float),
-      three: (Float, Float, Float), four: (Float, Float, Float, Float)
+      kept: (Float, Float, Float, Float), one: Float, two: (Float, Float), three: (Float, Float, Float),
+      four: (Float, Float, Float, Float)
     ) {
       (self.kept, self.one, self.two, self.three, self.four) = (kept, one, two, three, four)
       #if arch(x86_64) && canImport(CSampleKernels)
         lanes = temblor_follower(
-          kept: (1, kept.0, kept.1, kept.2), first: (0, one, two.0, three.0),
-          second: (0, 0, two.1, three.1), third: (0, 0, 0, three.2), sums: four,
-          keptBehind: kept.3)
+          kept: (1, kept.0, kept.1, kept.2), first: (0, one, two.0, three.0), second: (0, 0, two.1, three.1),
+          third: (0, 0, 0, three.2), sums: four, keptBehind: kept.3)
       #endif
     }
 
@@ -44,9 +41,8 @@ extension DCBlocker {
         return Float(share * (1 - Double(keptAfter(count))) / (1 - pow(pole, Double(count))))
       }
       self.init(
-        kept: (keptAfter(1), keptAfter(2), keptAfter(3), keptAfter(4)),
-        one: added(0, of: 1), two: (added(0, of: 2), added(1, of: 2)),
-        three: (added(0, of: 3), added(1, of: 3), added(2, of: 3)),
+        kept: (keptAfter(1), keptAfter(2), keptAfter(3), keptAfter(4)), one: added(0, of: 1),
+        two: (added(0, of: 2), added(1, of: 2)), three: (added(0, of: 3), added(1, of: 3), added(2, of: 3)),
         four: (added(0, of: 4), added(1, of: 4), added(2, of: 4), added(3, of: 4)))
     }
   }
@@ -59,11 +55,9 @@ extension DCBlocker {
     var c: Float = 0
     var d: Float = 0
 
-    @_noLocks
-    init() {}
+    @_noLocks init() {}
 
-    @_noLocks @inline(__always)
-    mutating func take(_ sample: Float, at place: Int) {
+    @_noLocks @inline(__always) mutating func take(_ sample: Float, at place: Int) {
       switch place {
       case 0: a = sample
       case 1: b = sample
@@ -73,32 +67,23 @@ extension DCBlocker {
     }
 
     /// The offset at a frame of the group.
-    @_noLocks @inline(__always)
-    func offset(at place: Int, _ weights: Weights) -> Float {
+    @_noLocks @inline(__always) func offset(at place: Int, _ weights: Weights) -> Float {
       switch place {
       case 0: start
       case 1: start * weights.kept.0 + a * weights.one
       case 2: start * weights.kept.1 + (a * weights.two.0 + b * weights.two.1)
-      default:
-        start * weights.kept.2
-          + ((a * weights.three.0 + b * weights.three.1) + c * weights.three.2)
+      default: start * weights.kept.2 + ((a * weights.three.0 + b * weights.three.1) + c * weights.three.2)
       }
     }
 
     /// The offsets at all frames of the group.
-    @_noLocks @inline(__always)
-    func offsets(_ weights: Weights) -> (Float, Float, Float, Float) {
-      (
-        offset(at: 0, weights), offset(at: 1, weights), offset(at: 2, weights),
-        offset(at: 3, weights)
-      )
+    @_noLocks @inline(__always) func offsets(_ weights: Weights) -> (Float, Float, Float, Float) {
+      (offset(at: 0, weights), offset(at: 1, weights), offset(at: 2, weights), offset(at: 3, weights))
     }
 
     /// The offset behind the group.
-    @_noLocks @inline(__always)
-    func next(_ weights: Weights) -> Float {
-      start * weights.kept.3
-        + ((a * weights.four.0 + b * weights.four.1) + (c * weights.four.2 + d * weights.four.3))
+    @_noLocks @inline(__always) func next(_ weights: Weights) -> Float {
+      start * weights.kept.3 + ((a * weights.four.0 + b * weights.four.1) + (c * weights.four.2 + d * weights.four.3))
     }
   }
 }
@@ -115,8 +100,7 @@ extension DCBlocker {
     /// Whether the last group was silent.
     var isSilent = false
 
-    @_noLocks
-    init(start: Float, offset: Float, peak: Float) {
+    @_noLocks init(start: Float, offset: Float, peak: Float) {
       self.start = start
       self.offset = offset
       self.peak = peak
@@ -131,10 +115,9 @@ extension DCBlocker.Weights {
   ///
   /// - Parameter isForgetting: Whether these weights add nothing to the offset. Then the first group that is not
   ///   silent is the last, else the first that is.
-  @_noLocks @unsafe
-  func follow(
-    _ following: inout DCBlocker.Following, _ samples: UnsafePointer<Float>,
-    to target: UnsafeMutablePointer<Float>, groupCount: Int, negligible: Float, isForgetting: Bool
+  @_noLocks @unsafe func follow(
+    _ following: inout DCBlocker.Following, _ samples: UnsafePointer<Float>, to target: UnsafeMutablePointer<Float>,
+    groupCount: Int, negligible: Float, isForgetting: Bool
   ) -> Int {
     #if arch(x86_64) && canImport(CSampleKernels)
       var lanes = self.lanes
@@ -148,16 +131,14 @@ extension DCBlocker.Weights {
       return done
     #else
       return unsafe followInSwift(
-        &following, samples, to: target, groupCount: groupCount, negligible: negligible,
-        isForgetting: isForgetting)
+        &following, samples, to: target, groupCount: groupCount, negligible: negligible, isForgetting: isForgetting)
     #endif
   }
 
   /// The same in Swift.
-  @_noLocks @unsafe
-  func followInSwift(
-    _ following: inout DCBlocker.Following, _ samples: UnsafePointer<Float>,
-    to target: UnsafeMutablePointer<Float>, groupCount: Int, negligible: Float, isForgetting: Bool
+  @_noLocks @unsafe func followInSwift(
+    _ following: inout DCBlocker.Following, _ samples: UnsafePointer<Float>, to target: UnsafeMutablePointer<Float>,
+    groupCount: Int, negligible: Float, isForgetting: Bool
   ) -> Int {
     var follower = DCBlocker.Follower()
     follower.start = following.start
@@ -168,16 +149,12 @@ extension DCBlocker.Weights {
       let y = unsafe target + 4 &* done
       unsafe (follower.a, follower.b, follower.c, follower.d) = (x[0], x[1], x[2], x[3])
       let offsets = follower.offsets(self)
-      let left = (
-        follower.a - offsets.0, follower.b - offsets.1, follower.c - offsets.2,
-        follower.d - offsets.3
-      )
+      let left = (follower.a - offsets.0, follower.b - offsets.1, follower.c - offsets.2, follower.d - offsets.3)
       unsafe (y[0], y[1], y[2], y[3]) = left
       following.offset = offsets.3
       let highest = max(max(abs(left.0), abs(left.1)), max(abs(left.2), abs(left.3)))
       following.peak = max(following.peak, highest)
-      following.isSilent =
-        follower.a == 0 && follower.b == 0 && follower.c == 0 && follower.d == 0
+      following.isSilent = follower.a == 0 && follower.b == 0 && follower.c == 0 && follower.d == 0
       follower.start = follower.next(self)
       if following.isSilent, abs(follower.start) < negligible { follower.start = 0 }
       done &+= 1
@@ -198,8 +175,7 @@ extension DCBlocker {
     /// The greatest magnitude that is left.
     var peak: Float = 0
 
-    @_noLocks
-    init(first: Float, second: Float) {
+    @_noLocks init(first: Float, second: Float) {
       self.first = first
       self.second = second
     }
@@ -212,33 +188,28 @@ extension DCBlocker.Weights {
   ///
   /// Behind a silent group offsets that are together below `negligible` are dropped, behind any a second one below
   /// `forgotten`.
-  @_noLocks @unsafe
-  func pursue(
-    _ pursuit: inout DCBlocker.Pursuit, _ samples: UnsafePointer<Float>,
-    to target: UnsafeMutablePointer<Float>?, offsets: UnsafeMutablePointer<Float>?,
-    groupCount: Int, negligible: Float, forgotten: Float
+  @_noLocks @unsafe func pursue(
+    _ pursuit: inout DCBlocker.Pursuit, _ samples: UnsafePointer<Float>, to target: UnsafeMutablePointer<Float>?,
+    offsets: UnsafeMutablePointer<Float>?, groupCount: Int, negligible: Float, forgotten: Float
   ) {
     #if arch(x86_64) && canImport(CSampleKernels)
       var lanes = self.lanes
       var moving = temblor_pursuit(
         first: pursuit.first, second: pursuit.second, offset: pursuit.offset, peak: pursuit.peak)
-      unsafe temblor_pursue(
-        &lanes, &moving, negligible, forgotten, samples, target, offsets, groupCount)
+      unsafe temblor_pursue(&lanes, &moving, negligible, forgotten, samples, target, offsets, groupCount)
       (pursuit.first, pursuit.second) = (moving.first, moving.second)
       (pursuit.offset, pursuit.peak) = (moving.offset, moving.peak)
     #else
       unsafe pursueInSwift(
-        &pursuit, samples, to: target, offsets: offsets, groupCount: groupCount,
-        negligible: negligible, forgotten: forgotten)
+        &pursuit, samples, to: target, offsets: offsets, groupCount: groupCount, negligible: negligible,
+        forgotten: forgotten)
     #endif
   }
 
   /// The same in Swift.
-  @_noLocks @unsafe
-  func pursueInSwift(
-    _ pursuit: inout DCBlocker.Pursuit, _ samples: UnsafePointer<Float>,
-    to target: UnsafeMutablePointer<Float>?, offsets: UnsafeMutablePointer<Float>?,
-    groupCount: Int, negligible: Float, forgotten: Float
+  @_noLocks @unsafe func pursueInSwift(
+    _ pursuit: inout DCBlocker.Pursuit, _ samples: UnsafePointer<Float>, to target: UnsafeMutablePointer<Float>?,
+    offsets: UnsafeMutablePointer<Float>?, groupCount: Int, negligible: Float, forgotten: Float
   ) {
     var (first, second) = (DCBlocker.Follower(), DCBlocker.Follower())
     (first.start, second.start) = (pursuit.first, pursuit.second)
@@ -280,8 +251,7 @@ extension DCBlocker.Weights {
 #if arch(x86_64) && canImport(CSampleKernels)
   extension DCBlocker.Following {
     /// Takes over what a kernel has found.
-    @_noLocks
-    fileprivate mutating func take(_ moving: temblor_following) {
+    @_noLocks fileprivate mutating func take(_ moving: temblor_following) {
       start = moving.start
       offset = moving.offset
       peak = moving.peak

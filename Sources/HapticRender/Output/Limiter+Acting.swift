@@ -3,13 +3,10 @@ internal import RealtimeMemory
 /// What the limiter does while its gain is below 1 or a frame asks for that.
 extension Limiter {
   /// The frames that are tried together after some were not taken.
-  private static var leastReach: Int {
-    @_noLocks get { 4 }
-  }
+  private static var leastReach: Int { @_noLocks get { 4 } }
 
   /// Limits frames of one run.
-  @_noLocks @unsafe
-  mutating func limit(_ run: UnsafeMutablePointer<Float>, count: Int) {
+  @_noLocks @unsafe mutating func limit(_ run: UnsafeMutablePointer<Float>, count: Int) {
     catchUp()
     var index = 0
     while index < count {
@@ -24,8 +21,7 @@ extension Limiter {
   }
 
   /// Limits a frame.
-  @_noLocks @unsafe
-  private mutating func limit(_ run: UnsafeMutablePointer<Float>) {
+  @_noLocks @unsafe private mutating func limit(_ run: UnsafeMutablePointer<Float>) {
     let place = place(of: ahead.frame)
     let sample = unsafe run[0]
     let limited = gain == Self.unity ? sample : sample * (Float(gain) * Self.perUnity)
@@ -58,8 +54,7 @@ extension Limiter {
   ///
   /// Their gains are those that the needs so far lead to. The first frame that asks for less than the least of these
   /// is the first that is not taken.
-  @_noLocks @unsafe
-  private mutating func act(_ run: UnsafeMutablePointer<Float>, count: Int) -> Int {
+  @_noLocks @unsafe private mutating func act(_ run: UnsafeMutablePointer<Float>, count: Int) -> Int {
     let next = ahead.frame &+ 1
     guard next < ahead.state.quickEnd, next < behind.state.quickEnd else { return 0 }
     let planned = unsafe planGains(run, atMost: min(count, reach))
@@ -95,10 +90,7 @@ extension Limiter {
 
   /// Finds the gains of frames, as long as the least need lasts and the limiter does not come to rest, and what the
   /// remover ahead follows; returns how many.
-  @_noLocks @unsafe
-  private mutating func planGains(
-    _ run: UnsafeMutablePointer<Float>, atMost count: Int
-  ) -> Int {
+  @_noLocks @unsafe private mutating func planGains(_ run: UnsafeMutablePointer<Float>, atMost count: Int) -> Int {
     // What is held is read before it is written.
     var most = min(count, held.count)
     let target = leastNeededGain
@@ -121,10 +113,9 @@ extension Limiter {
   }
 
   /// The same where the gain is what is needed.
-  @_noLocks @unsafe
-  private mutating func planHold(
-    _ run: UnsafeMutablePointer<Float>, at gain: Int64, count: Int
-  ) -> Int {
+  @_noLocks @unsafe private mutating func planHold(_ run: UnsafeMutablePointer<Float>, at gain: Int64, count: Int)
+    -> Int
+  {
     let factor = Float(gain) * Self.perUnity
     var (sum, place) = (self.sum, gainPlace)
     let isFree = needCount == 0
@@ -147,8 +138,7 @@ extension Limiter {
   }
 
   /// Notes what frames need; returns how many there are before one that needs less than all so far.
-  @_noLocks @unsafe
-  private mutating func noteNeeds(_ run: UnsafeMutablePointer<Float>, count: Int) -> Int {
+  @_noLocks @unsafe private mutating func noteNeeds(_ run: UnsafeMutablePointer<Float>, count: Int) -> Int {
     let target = leastNeededGain
     let offsets = unsafe plan.offsets.address
     var (earlier, current, highest) = (self.earlier, latest - latestOffset, peak)
@@ -179,8 +169,7 @@ extension Limiter {
   }
 
   /// Makes planned gains those that act.
-  @_noLocks
-  private mutating func takeGains(count: Int) {
+  @_noLocks private mutating func takeGains(count: Int) {
     var place = gainPlace
     var index = 0
     while index < count {
@@ -197,13 +186,10 @@ extension Limiter {
   }
 
   /// Takes the offset from frames that leave; where one would pass the ceiling, frame by frame.
-  @_noLocks @unsafe
-  private mutating func removeOffset(_ run: UnsafeMutablePointer<Float>, count: Int) {
+  @_noLocks @unsafe private mutating func removeOffset(_ run: UnsafeMutablePointer<Float>, count: Int) {
     let before = behind.state
     let highest = unsafe behind.process(run, to: plan.followed.address, count: count)
-    if highest <= Self.clip {
-      return unsafe SampleKernels.copy(plan.followed.address, to: run, count: count)
-    }
+    if highest <= Self.clip { return unsafe SampleKernels.copy(plan.followed.address, to: run, count: count) }
     behind.resume(from: before)
     var index = 0
     while index < count {
@@ -214,8 +200,7 @@ extension Limiter {
 
   /// The gain that the last frame needs, or −1 if it needs none: where it is a peak, the top of the parabola
   /// through it and its neighbours stays below the ceiling.
-  @_noLocks @inline(__always)
-  private func neededGain(before next: Float) -> Float {
+  @_noLocks @inline(__always) private func neededGain(before next: Float) -> Float {
     let leaving = latest - latestOffset
     let magnitude = abs(leaving)
     guard magnitude * Self.mostOvershoot > Self.ceiling else { return -1 }
@@ -236,37 +221,30 @@ extension Limiter {
   }
 
   /// The least gain that frames in the look-ahead need so far.
-  private var leastNeededGain: Int64 {
-    @_noLocks get { needCount > 0 ? needs[needHead].gain : Self.unity }
-  }
+  private var leastNeededGain: Int64 { @_noLocks get { needCount > 0 ? needs[needHead].gain : Self.unity } }
 
   /// A gain in whole numbers.
-  @_noLocks @inline(__always)
-  private static func whole(_ gain: Float) -> Int64 { Int64(min(gain, 1) * Float(unity)) }
+  @_noLocks @inline(__always) private static func whole(_ gain: Float) -> Int64 { Int64(min(gain, 1) * Float(unity)) }
 
   /// Remembers a gain that a frame asks for; smaller gains replace greater ones before them.
-  @_noLocks
-  private mutating func note(_ needed: Float, at frame: Int64) {
-    let need = PendingGain(
-      gain: Self.whole(needed), expiry: frame &+ Int64(needs.count &- 2))
-    while needCount > 0, needs[wrapped(needHead &+ needCount &- 1)].gain >= need.gain {
-      needCount &-= 1
-    }
+  @_noLocks private mutating func note(_ needed: Float, at frame: Int64) {
+    let need = PendingGain(gain: Self.whole(needed), expiry: frame &+ Int64(needs.count &- 2))
+    while needCount > 0, needs[wrapped(needHead &+ needCount &- 1)].gain >= need.gain { needCount &-= 1 }
     needs[wrapped(needHead &+ needCount)] = need
     needCount &+= 1
   }
 
   /// The gain a frame later: down to what is needed at once, up in the time of the release.
-  @_noLocks @inline(__always)
-  private static func gain(behind gain: Int64, towards target: Int64, recovery: Int64) -> Int64 {
+  @_noLocks @inline(__always) private static func gain(behind gain: Int64, towards target: Int64, recovery: Int64)
+    -> Int64
+  {
     if target < gain { return target }
     let step = ((target &- gain) &* recovery) &>> 30
     return min(target, gain &+ max(1, step))
   }
 
   /// Holds, releases and averages the gain by one frame.
-  @_noLocks
-  private mutating func moveGain() {
+  @_noLocks private mutating func moveGain() {
     if needCount > 0, needs[needHead].expiry < frame {
       needHead = wrapped(needHead &+ 1)
       needCount &-= 1
@@ -279,8 +257,5 @@ extension Limiter {
     if sum < full { limitedCount &+= 1 }
   }
 
-  @_noLocks
-  private func wrapped(_ index: Int) -> Int {
-    index >= needs.count ? index &- needs.count : index
-  }
+  @_noLocks private func wrapped(_ index: Int) -> Int { index >= needs.count ? index &- needs.count : index }
 }

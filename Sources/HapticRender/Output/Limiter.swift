@@ -12,18 +12,12 @@ internal import RealtimeMemory
 /// while it acts.
 struct Limiter: ~Copyable {
   /// The greatest magnitude that leaves.
-  static var ceiling: Float {
-    @_noLocks get { Float(Renderer.ceiling) }
-  }
+  static var ceiling: Float { @_noLocks get { Float(Renderer.ceiling) } }
   /// What a frame that would pass the ceiling is led to, 0.1 dB below it.
-  static var aim: Float {
-    @_noLocks get { 0.988 * ceiling }
-  }
+  static var aim: Float { @_noLocks get { 0.988 * ceiling } }
   /// What a frame that passes the aim all the same is clipped to, so that the wave between frames stays below
   /// the ceiling.
-  static var clip: Float {
-    @_noLocks get { 0.994 * ceiling }
-  }
+  static var clip: Float { @_noLocks get { 0.994 * ceiling } }
   /// Seconds from a frame's arrival to its leaving.
   static let lookahead = 0.002
   /// Seconds for which a gain is held beyond the look-ahead: half a period of 20 Hz and a little.
@@ -31,32 +25,18 @@ struct Limiter: ~Copyable {
   /// Seconds in which the gain recovers by a factor e.
   static let release = 0.017
 
-  static var unity: Int64 {
-    @_noLocks get { 1_073_741_824 }
-  }
-  static var perUnity: Float {
-    @_noLocks get { 1 / 1_073_741_824 }
-  }
+  static var unity: Int64 { @_noLocks get { 1_073_741_824 } }
+  static var perUnity: Float { @_noLocks get { 1 / 1_073_741_824 } }
   /// Frames that are looked at together while nothing is limited.
-  static var restLength: Int {
-    @_noLocks get { 64 }
-  }
+  static var restLength: Int { @_noLocks get { 64 } }
   /// The greatest sample that the offset ahead follows, until its gain has been found.
-  static var greatestFollowed: Float {
-    @_noLocks get { 2 }
-  }
+  static var greatestFollowed: Float { @_noLocks get { 2 } }
   /// How much higher than its three frames the top of a parabola through them can be.
-  static var overshoot: Float {
-    @_noLocks get { 1.25 }
-  }
+  static var overshoot: Float { @_noLocks get { 1.25 } }
   /// The same, and what rounding may add.
-  static var mostOvershoot: Float {
-    @_noLocks get { 1.251 }
-  }
+  static var mostOvershoot: Float { @_noLocks get { 1.251 } }
   /// Samples beyond this have no top of their own: their differences could overflow.
-  static var greatestParabola: Float {
-    @_noLocks get { 1e15 }
-  }
+  static var greatestParabola: Float { @_noLocks get { 1e15 } }
 
   /// Frames of delay.
   let delay: Int
@@ -105,8 +85,7 @@ struct Limiter: ~Copyable {
     var gain: Int64
     var expiry: Int64
 
-    @_noLocks
-    init(gain: Int64, expiry: Int64) {
+    @_noLocks init(gain: Int64, expiry: Int64) {
       self.gain = gain
       self.expiry = expiry
     }
@@ -151,8 +130,7 @@ struct Limiter: ~Copyable {
   }
 
   /// Limits the first frames of a buffer in place, delayed by `delay`.
-  @_noLocks
-  mutating func process(_ block: inout MutableSpan<Float>, count: Int) {
+  @_noLocks mutating func process(_ block: inout MutableSpan<Float>, count: Int) {
     precondition(count <= block.count, "frames beyond the block")
     guard let start = unsafe block.address() else { return }
     var index = 0
@@ -171,8 +149,7 @@ struct Limiter: ~Copyable {
   }
 
   /// Forgets the frames that have not left, the gains they need and the offset.
-  @_noLocks
-  mutating func rest() {
+  @_noLocks mutating func rest() {
     var index = 0
     while index < samples.count {
       samples[index] = 0
@@ -194,28 +171,20 @@ struct Limiter: ~Copyable {
   }
 
   /// The factor on the frame that last left.
-  var currentGain: Float {
-    @_noLocks get { Float(sum) * perFull }
-  }
+  var currentGain: Float { @_noLocks get { Float(sum) * perFull } }
 
   /// Whether every gain in the look-ahead is 1.
-  var isResting: Bool {
-    @_noLocks
-    get { needCount == 0 && sum == full && gain == Self.unity }
-  }
+  var isResting: Bool { @_noLocks get { needCount == 0 && sum == full && gain == Self.unity } }
 
   /// The place of a frame in the rings.
-  @_noLocks
-  func place(of frame: Int64) -> Int { Int(frame) % samples.count }
+  @_noLocks func place(of frame: Int64) -> Int { Int(frame) % samples.count }
 
   /// The place of the run that begins at a frame.
-  @_noLocks
-  private func run(of frame: Int64) -> Int { Int(frame) / Self.restLength % states.count }
+  @_noLocks private func run(of frame: Int64) -> Int { Int(frame) / Self.restLength % states.count }
 
   /// Whether no frame of a run can ask for a gain; then the offsets ahead have been followed over it, and the
   /// rings have it.
-  @_noLocks @unsafe
-  private mutating func rests(_ run: UnsafeMutablePointer<Float>, count: Int) -> Bool {
+  @_noLocks @unsafe private mutating func rests(_ run: UnsafeMutablePointer<Float>, count: Int) -> Bool {
     guard isResting, count > 1 else { return false }
     let limit = Self.ceiling / Self.overshoot
     guard max(abs(latest - latestOffset), abs(earlier)) <= limit else { return false }
@@ -232,8 +201,7 @@ struct Limiter: ~Copyable {
     } else {
       peak = unsafe ahead.process(run, to: target, count: count &- 1)
       previous = unsafe run[count &- 2] - ahead.offset
-      peak = unsafe max(
-        peak, ahead.process(run + (count &- 1), to: target + (count &- 1), count: 1))
+      peak = unsafe max(peak, ahead.process(run + (count &- 1), to: target + (count &- 1), count: 1))
     }
     if peak > limit {
       ahead.resume(from: before)
@@ -247,8 +215,7 @@ struct Limiter: ~Copyable {
   }
 
   /// What a limiter at rest does to frames below the ceiling, which the rings have.
-  @_noLocks @unsafe
-  private mutating func delay(_ run: UnsafeMutablePointer<Float>, count: Int) {
+  @_noLocks @unsafe private mutating func delay(_ run: UnsafeMutablePointer<Float>, count: Int) {
     frame &+= Int64(count)
     unsafe leave(isFollowing ? settled.view : samples.view, to: run, count: count)
     if !isFollowing {
@@ -258,10 +225,7 @@ struct Limiter: ~Copyable {
   }
 
   /// Takes the frames that leave during a run that the rings have.
-  @_noLocks @unsafe
-  func leave(
-    _ ring: BufferView<Float>, to run: UnsafeMutablePointer<Float>, count: Int
-  ) {
+  @_noLocks @unsafe func leave(_ ring: BufferView<Float>, to run: UnsafeMutablePointer<Float>, count: Int) {
     let first = ahead.frame &- Int64(count &+ delay)
     // Before the first frame there was silence, which is what the ring holds there.
     let from = place(of: first < 0 ? first &+ Int64(ring.count) : first)
@@ -271,8 +235,7 @@ struct Limiter: ~Copyable {
   }
 
   /// Brings the remover behind to the frame that leaves next.
-  @_noLocks
-  mutating func catchUp() {
+  @_noLocks mutating func catchUp() {
     let leaving = ahead.frame &- Int64(delay)
     guard isFollowing, behind.frame != leaving else { return }
     let start = leaving < 0 ? 0 : leaving &- leaving % Int64(Self.restLength)
@@ -286,8 +249,7 @@ struct Limiter: ~Copyable {
   }
 
   /// Where both removers have forgotten everything and only silence is to leave, they do the same from here on.
-  @_noLocks
-  private mutating func followIfBothRest() {
+  @_noLocks private mutating func followIfBothRest() {
     guard ahead.state.isAtRest, behind.state.isAtRest, isResting else { return }
     var index = 0
     while index < samples.count {

@@ -10,9 +10,7 @@ struct OutputChain: ~Copyable {
   /// - Parameters:
   ///   - transducer: What the transducer needs, where there is one.
   ///   - temperatureRise: The temperature rise.
-  init(
-    rate: Double, transducer: TransducerSettings?, temperatureRise: TransducerThermalState
-  ) {
+  init(rate: Double, transducer: TransducerSettings?, temperatureRise: TransducerThermalState) {
     if let transducer {
       stage = TransducerStage(transducer)
       protection = TransducerLimiter(transducer, temperatureRise: temperatureRise)
@@ -34,8 +32,7 @@ struct OutputChain: ~Copyable {
   /// Processes the first frames of a buffer in place and reports on them.
   ///
   /// - Parameter peak: Their greatest magnitude, negative where one is not finite.
-  @_noLocks
-  mutating func process(
+  @_noLocks mutating func process(
     _ block: inout MutableSpan<Float>, count: Int, peak: Float, statistics: inout RenderStatistics
   ) {
     if peak < 0 { silence(&block, count: count, statistics: &statistics) }
@@ -51,8 +48,7 @@ struct OutputChain: ~Copyable {
   }
 
   /// Forgets what is buffered.
-  @_noLocks
-  mutating func rest() {
+  @_noLocks mutating func rest() {
     stage?.rest()
     limiter.rest()
     protection?.rest()
@@ -60,8 +56,7 @@ struct OutputChain: ~Copyable {
 
   /// How warm the transducer is.
   var temperatureRise: TransducerThermalState {
-    @_noLocks
-    get {
+    @_noLocks get {
       switch protection {
       case .some(let protection): protection.temperatureRise
       case .none: TransducerThermalState()
@@ -70,8 +65,7 @@ struct OutputChain: ~Copyable {
   }
 
   /// Holds what no transducer could follow to the greatest sample of its stage.
-  @_noLocks
-  private func bound(_ block: inout MutableSpan<Float>, count: Int) {
+  @_noLocks private func bound(_ block: inout MutableSpan<Float>, count: Int) {
     let greatest = TransducerStage.greatest
     var index = 0
     while index < count {
@@ -82,10 +76,7 @@ struct OutputChain: ~Copyable {
   }
 
   /// Replaces what is NaN or infinite, and counts it.
-  @_noLocks
-  private func silence(
-    _ block: inout MutableSpan<Float>, count: Int, statistics: inout RenderStatistics
-  ) {
+  @_noLocks private func silence(_ block: inout MutableSpan<Float>, count: Int, statistics: inout RenderStatistics) {
     var index = 0
     while index < count {
       // Not-a-number equals nothing, and infinity less itself is not-a-number.

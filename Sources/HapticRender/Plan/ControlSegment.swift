@@ -14,13 +14,10 @@ struct ControlSegment: BitwiseCopyable, Sendable {
   var origin: Int64
 
   /// The origin of what holds before the first step or curve.
-  static var neutral: Int64 {
-    @_noLocks get { .min }
-  }
+  static var neutral: Int64 { @_noLocks get { .min } }
 
   /// Makes a segment.
-  @_noLocks
-  init(start: Int64, value: Float, slope: Float, origin: Int64 = neutral) {
+  @_noLocks init(start: Int64, value: Float, slope: Float, origin: Int64 = neutral) {
     self.start = start
     self.value = value
     self.slope = slope
@@ -30,8 +27,7 @@ struct ControlSegment: BitwiseCopyable, Sendable {
   }
 
   /// The value at a frame of the pattern.
-  @_noLocks
-  func value(at frame: Int64) -> Float { value + slope * Float(frame &- start) }
+  @_noLocks func value(at frame: Int64) -> Float { value + slope * Float(frame &- start) }
 }
 
 extension ControlTimeline {
@@ -70,9 +66,7 @@ extension ControlTimeline {
       let left = rest - fall * (segment.start - rampStart)
       append(segment.start, segment.value + left, segment.slope - fall, segment.origin)
       let end = index + 1 < segments.count ? segments[index + 1].start : .infinity
-      if rampEnd < end {
-        append(rampEnd, segment.value(at: rampEnd), segment.slope, segment.origin)
-      }
+      if rampEnd < end { append(rampEnd, segment.value(at: rampEnd), segment.slope, segment.origin) }
     }
     return ramped
   }
@@ -94,8 +88,8 @@ extension ControlTimeline {
         let scale = isInside ? factor : 1
         parts.append(
           Segment(
-            start: start, value: segment.value(at: start) * scale, slope: segment.slope * scale,
-            origin: segment.origin))
+            start: start, value: segment.value(at: start) * scale, slope: segment.slope * scale, origin: segment.origin)
+        )
         start = min(end, edges.first ?? .infinity)
       }
       return parts
@@ -126,9 +120,9 @@ public struct SendAutomation: Equatable, Sendable {
 
   /// Makes a line through corners, which need not be in order; none leave everything as it is.
   public init(_ points: [Point]) {
-    self.points = points.enumerated().sorted {
-      ($0.element.frame, $0.offset) < ($1.element.frame, $1.offset)
-    }.map { $0.element }
+    self.points = points.enumerated().sorted { ($0.element.frame, $0.offset) < ($1.element.frame, $1.offset) }.map {
+      $0.element
+    }
   }
 
   /// The line as segments, the first from the beginning of time on.
@@ -137,8 +131,7 @@ public struct SendAutomation: Equatable, Sendable {
     var pieces = [ControlSegment(start: .min, value: Float(first.share), slope: 0)]
     for (point, next) in zip(points, points.dropFirst()) where next.frame > point.frame {
       let slope = (next.share - point.share) / Double(next.frame - point.frame)
-      pieces.append(
-        ControlSegment(start: point.frame, value: Float(point.share), slope: Float(slope)))
+      pieces.append(ControlSegment(start: point.frame, value: Float(point.share), slope: Float(slope)))
     }
     pieces.append(ControlSegment(start: last.frame, value: Float(last.share), slope: 0))
     return pieces

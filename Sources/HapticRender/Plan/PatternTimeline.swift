@@ -56,8 +56,7 @@ public struct PatternTimeline: Sendable {
       let event = pattern.events[index]
       let onset = FrameConversion.frame(seconds: event.time, rate: rate)
       controls.move(to: onset)
-      let corners = Self.corners(
-        of: event, onset: onset, controls: controls, samples: samples, draft: &draft)
+      let corners = Self.corners(of: event, onset: onset, controls: controls, samples: samples, draft: &draft)
       events.append(Event(index: index, onset: Double(onset) / rate, corners: corners))
     }
     self.events = events
@@ -71,8 +70,8 @@ public struct PatternTimeline: Sendable {
 
   /// Plans an event as a renderer would, and keeps its longest envelope.
   private static func corners(
-    of event: HapticEvent, onset: Int64, controls: EventControls,
-    samples: [String: AudioBuffer], draft: inout RenderPlanBuilder
+    of event: HapticEvent, onset: Int64, controls: EventControls, samples: [String: AudioBuffer],
+    draft: inout RenderPlanBuilder
   ) -> [Corner] {
     // Only the voices of this event are looked at; a long pattern's would fill memory for nothing.
     draft.voices.removeAll()
@@ -108,9 +107,9 @@ public struct PatternTimeline: Sendable {
   }
 
   /// Every control that the pattern sets, in seconds.
-  private static func controls(
-    of pattern: HapticPattern, moving: [ControlTimeline], rate: Double
-  ) -> [DynamicParameterID: ControlTimeline] {
+  private static func controls(of pattern: HapticPattern, moving: [ControlTimeline], rate: Double)
+    -> [DynamicParameterID: ControlTimeline]
+  {
     let used = Set(pattern.parameters.map { $0.id }).union(pattern.curves.map { $0.id })
     var controls: [DynamicParameterID: ControlTimeline] = [:]
     for (id, control) in zip(LiveControlID.allCases, moving) where used.contains(id.id) {

@@ -23,8 +23,7 @@ struct PlanView: BitwiseCopyable {
   let rate: Double
 
   /// Where the controls that act on a voice start in `segments`.
-  @_noLocks
-  func tracks(of voice: PlannedVoice) -> TrackCursors {
+  @_noLocks func tracks(of voice: PlannedVoice) -> TrackCursors {
     let layer = layers[Int(voice.layer)]
     return voice.source.isHaptic ? layer.haptic : layer.audio
   }
@@ -49,8 +48,7 @@ struct TrackCursors: BitwiseCopyable, Sendable {
   var pan: Int32
 
   /// The cursor of a control.
-  @_noLocks
-  func cursor(_ id: LiveControlID) -> Int {
+  @_noLocks func cursor(_ id: LiveControlID) -> Int {
     switch id {
     case .hapticIntensity, .audioVolume: Int(strength)
     case .hapticSharpness, .audioPitch: Int(tone)
@@ -69,11 +67,11 @@ struct LayerTracks: BitwiseCopyable, Sendable {
   init(starts: [Int32]) {
     func start(_ id: LiveControlID) -> Int32 { starts[id.index] }
     haptic = TrackCursors(
-      strength: start(.hapticIntensity), tone: start(.hapticSharpness),
-      brightness: start(.audioBrightness), pan: start(.audioPan))
+      strength: start(.hapticIntensity), tone: start(.hapticSharpness), brightness: start(.audioBrightness),
+      pan: start(.audioPan))
     audio = TrackCursors(
-      strength: start(.audioVolume), tone: start(.audioPitch),
-      brightness: start(.audioBrightness), pan: start(.audioPan))
+      strength: start(.audioVolume), tone: start(.audioPitch), brightness: start(.audioBrightness),
+      pan: start(.audioPan))
   }
 }
 
@@ -98,8 +96,7 @@ struct PlannedVoice: BitwiseCopyable, Sendable {
 
     /// Whether it sounds on the haptic bus.
     var isHaptic: Bool {
-      @_noLocks
-      get {
+      @_noLocks get {
         switch self {
         case .vibration, .burst, .recording, .signal: true
         case .tone, .sample: false
@@ -109,8 +106,7 @@ struct PlannedVoice: BitwiseCopyable, Sendable {
 
     /// Whether it plays a sound file.
     var isSample: Bool {
-      @_noLocks
-      get {
+      @_noLocks get {
         switch self {
         case .sample, .recording, .signal: true
         case .vibration, .burst, .tone: false
@@ -119,19 +115,13 @@ struct PlannedVoice: BitwiseCopyable, Sendable {
     }
 
     /// Whether it was fixed at its onset.
-    var isBurst: Bool {
-      @_noLocks get { if case .burst = self { true } else { false } }
-    }
+    var isBurst: Bool { @_noLocks get { if case .burst = self { true } else { false } } }
 
     /// Whether it is heard as it is.
-    var isRecording: Bool {
-      @_noLocks get { if case .recording = self { true } else { false } }
-    }
+    var isRecording: Bool { @_noLocks get { if case .recording = self { true } else { false } } }
 
     /// Whether it is a sampled signal.
-    var isSignal: Bool {
-      @_noLocks get { if case .signal = self { true } else { false } }
-    }
+    var isSignal: Bool { @_noLocks get { if case .signal = self { true } else { false } } }
   }
 
   /// What the voice plays.

@@ -23,22 +23,19 @@ extension RenderPlan {
     compiling pattern: HapticPattern, profile: TransducerProfile = .phone, rate: Double = 48_000,
     samples: [String: AudioBuffer] = [:]
   ) throws(RenderError) {
-    try self.init(
-      compiling: HapticComposition(pattern), profile: profile, rate: rate, samples: samples)
+    try self.init(compiling: HapticComposition(pattern), profile: profile, rate: rate, samples: samples)
   }
 
   /// Compiles the layers of a composition side by side: each layer's controls act on its own events.
   public convenience init(
-    compiling composition: HapticComposition, profile: TransducerProfile = .phone,
-    rate: Double = 48_000, samples: [String: AudioBuffer] = [:]
+    compiling composition: HapticComposition, profile: TransducerProfile = .phone, rate: Double = 48_000,
+    samples: [String: AudioBuffer] = [:]
   ) throws(RenderError) {
     try Self.check(rate: rate)
     try Self.check(composition)
     var draft = RenderPlanBuilder(profile: profile, rate: rate)
     let layers = composition.layers.map { $0.pattern }
-    draft.eventCount = composition.layers.reduce(0) {
-      $0 + $1.pattern.events.count + $1.signals.count
-    }
+    draft.eventCount = composition.layers.reduce(0) { $0 + $1.pattern.events.count + $1.signals.count }
     draft.voices = GrowingBuffer(minimumCapacity: draft.eventCount)
     draft.loopLength = FrameConversion.frame(seconds: composition.duration, rate: rate)
     var tracks: [[ControlTimeline]] = []
@@ -89,8 +86,7 @@ extension RenderPlan {
     let count = composition.layers.count
     guard count <= maximumLayerCount else {
       throw RenderError(
-        kind: .tooManyLayers,
-        description: "the composition has \(count) layers; at most \(maximumLayerCount)")
+        kind: .tooManyLayers, description: "the composition has \(count) layers; at most \(maximumLayerCount)")
     }
     for (layer, each) in composition.layers.enumerated() {
       let number = count > 1 ? layer : nil
@@ -113,8 +109,7 @@ extension RenderPlan {
     for (index, signal) in signals.enumerated() {
       let name = name(of: "signal", index, layer: layer)
       guard signal.time.isFinite, signal.time >= 0 else {
-        throw RenderError(
-          kind: .timeOutOfRange, description: "\(name): time is negative or not finite")
+        throw RenderError(kind: .timeOutOfRange, description: "\(name): time is negative or not finite")
       }
       guard SampledSignal.rates.contains(signal.rate) else {
         throw RenderError(
@@ -123,9 +118,7 @@ extension RenderPlan {
             + "\(Int(SampledSignal.rates.lowerBound)) to \(Int(SampledSignal.rates.upperBound))")
       }
       seconds += signal.duration
-      guard signal.time + signal.duration <= FrameConversion.longest,
-        seconds <= SampledSignal.longestTotal
-      else {
+      guard signal.time + signal.duration <= FrameConversion.longest, seconds <= SampledSignal.longestTotal else {
         throw RenderError(
           kind: .patternTooLong,
           description: "\(name): the signals of a layer may last "
@@ -134,16 +127,12 @@ extension RenderPlan {
     }
   }
 
-  private static func check(_ event: HapticEvent, _ reference: EventReference, layer: Int?)
-    throws(RenderError)
-  {
+  private static func check(_ event: HapticEvent, _ reference: EventReference, layer: Int?) throws(RenderError) {
     let duration = event.duration ?? 0
     guard event.time.isFinite, event.time >= 0, duration.isFinite, duration >= 0 else {
       throw RenderError(
         kind: .timeOutOfRange, event: reference,
-        description:
-          "\(name(of: "event", reference.event, layer: layer)): time or duration is negative or NaN"
-      )
+        description: "\(name(of: "event", reference.event, layer: layer)): time or duration is negative or NaN")
     }
     guard event.time + duration <= FrameConversion.longest else {
       throw RenderError(
@@ -154,13 +143,10 @@ extension RenderPlan {
   }
 
   /// A control may start before the pattern does, but not behind the longest one.
-  private static func check(controlTime time: Double, of noun: String, _ index: Int, layer: Int?)
-    throws(RenderError)
-  {
+  private static func check(controlTime time: Double, of noun: String, _ index: Int, layer: Int?) throws(RenderError) {
     guard time.isFinite else {
       throw RenderError(
-        kind: .timeOutOfRange,
-        description: "\(name(of: noun, index, layer: layer)): time is NaN or infinite")
+        kind: .timeOutOfRange, description: "\(name(of: noun, index, layer: layer)): time is NaN or infinite")
     }
     guard time <= FrameConversion.longest else {
       throw RenderError(
@@ -195,8 +181,7 @@ extension RenderPlanBuilder {
         guard let sample = samples[path] else {
           throw RenderError(
             kind: .sampleMissing, event: EventReference(layer: Int(layer), event: index),
-            description: "\(name(index)): sound file \"\(RenderPlan.escaped(path))\" was not loaded"
-          )
+            description: "\(name(index)): sound file \"\(RenderPlan.escaped(path))\" was not loaded")
         }
         let place = sampleIndices[path] ?? Int32(clamping: self.samples.count)
         if sampleIndices.updateValue(place, forKey: path) == nil { self.samples.append(sample) }
@@ -209,9 +194,7 @@ extension RenderPlanBuilder {
   fileprivate mutating func sortVoices() {
     let onsets = (0..<voices.count).map { voices[$0].onset }
     var sorted = GrowingBuffer<PlannedVoice>(minimumCapacity: voices.count)
-    for index in onsets.indices.sorted(by: { (onsets[$0], $0) < (onsets[$1], $1) }) {
-      sorted.append(voices[index])
-    }
+    for index in onsets.indices.sorted(by: { (onsets[$0], $0) < (onsets[$1], $1) }) { sorted.append(voices[index]) }
     voices = sorted
   }
 }
@@ -249,18 +232,14 @@ struct EventControls {
     movingValues = moving.map { $0.value(at: 0) }
     var times: [DynamicParameterID: ControlTimeline] = [:]
     let used = Set(pattern.parameters.map { $0.id }).union(pattern.curves.map { $0.id })
-    for id in used.subtracting(live) {
-      times[id] = ControlTimeline(of: id, in: pattern, grid: grid)
-    }
+    for id in used.subtracting(live) { times[id] = ControlTimeline(of: id, in: pattern, grid: grid) }
     self.times = times
   }
 
   /// Moves to an onset, which must not lie before the last one.
   mutating func move(to frame: Int64) {
     let frame = Double(frame)
-    for index in changing {
-      movingValues[index] = moving[index].value(at: frame, cursor: &movingCursors[index])
-    }
+    for index in changing { movingValues[index] = moving[index].value(at: frame, cursor: &movingCursors[index]) }
     for (id, track) in times {
       var cursor = timeCursors[id] ?? 0
       timeValues[id] = track.value(at: frame, cursor: &cursor)
@@ -274,9 +253,7 @@ struct EventControls {
   func value(_ id: LiveControlID) -> Double { movingValues[id.index] }
 
   /// One of an event's envelope times, and what the control of its bus adds.
-  func time(_ event: HapticEvent, _ id: EventParameterID, _ control: DynamicParameterID)
-    -> PlannedEnvelope.Time
-  {
+  func time(_ event: HapticEvent, _ id: EventParameterID, _ control: DynamicParameterID) -> PlannedEnvelope.Time {
     let origin = times[control]?.segments[timeCursors[control] ?? 0].origin
     return PlannedEnvelope.Time(
       event: event.value(of: id), control: Float(timeValues[control] ?? 0),

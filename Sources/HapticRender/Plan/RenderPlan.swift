@@ -64,15 +64,13 @@ public final class RenderPlan: @unchecked Sendable {
     sounds = FixedBuffer(
       draft.samples.map { sample in
         unsafe AudioBufferView(
-          frames: sample.frames.view, frameCount: sample.frameCount,
-          channelCount: sample.channelCount)
+          frames: sample.frames.view, frameCount: sample.frameCount, channelCount: sample.channelCount)
       })
     view = unsafe Cell(
       PlanView(
         voices: voices.view, segments: segments.view, sounds: sounds.view, layers: layers.view,
         envelopes: envelopes.view, mappings: draft.mappings, loopLength: draft.loopLength,
-        length: max(draft.loopLength, draft.soundEnd), edge: edge,
-        rate: draft.rate))
+        length: max(draft.loopLength, draft.soundEnd), edge: edge, rate: draft.rate))
   }
 
   /// The frames that each further pass of a loop adds.
@@ -101,29 +99,25 @@ public final class RenderPlan: @unchecked Sendable {
     if isLonger {
       count = Self.greatestCount(of: voices) { voice in
         guard voice.plannedEnvelope >= 0 else { return voice.envelope.end }
-        return max(
-          voice.envelope.end, envelopes[Int(voice.plannedEnvelope)].hold + longestRelease)
+        return max(voice.envelope.end, envelopes[Int(voice.plannedEnvelope)].hold + longestRelease)
       }
     }
     let overlapping = loopLength > 0 ? Int(reach / loopLength) + 1 : 1
     let passes = min(overlapping, max(1, passCount ?? overlapping))
     // Loops of a few frames with long releases overlap without end; memory must not.
     let (product, overflow) = count.multipliedReportingOverflow(by: passes)
-    return max(
-      1, count, overflow ? Self.mostLoopedVoices : min(product, Self.mostLoopedVoices))
+    return max(1, count, overflow ? Self.mostLoopedVoices : min(product, Self.mostLoopedVoices))
   }
 
   /// The most voices within one sub-block that last as long as a function says, in frames from their onset: O(n log n).
-  private static func greatestCount(
-    of voices: borrowing FixedBuffer<PlannedVoice>, _ length: (PlannedVoice) -> Int64
-  ) -> Int {
+  private static func greatestCount(of voices: borrowing FixedBuffer<PlannedVoice>, _ length: (PlannedVoice) -> Int64)
+    -> Int
+  {
     // A renderer starts all voices of a sub-block before it releases those that end in it.
     let subBlock = Int64(Renderer.subBlockLength)
     var ends: [Int64] = []
     ends.reserveCapacity(voices.count)
-    for index in 0..<voices.count {
-      ends.append(voices[index].onset + length(voices[index]) + subBlock)
-    }
+    for index in 0..<voices.count { ends.append(voices[index].onset + length(voices[index]) + subBlock) }
     ends.sort()
     var greatest = 0
     var ended = 0
@@ -148,9 +142,7 @@ public final class RenderPlan: @unchecked Sendable {
     if length > 0 {
       var voice = PlannedVoice(
         source: .recording, onset: 0,
-        envelope: Envelope(
-          riseEnd: 0, riseLevel: 1, releaseStart: length, releaseLevel: 1, end: length),
-        gain: 1)
+        envelope: Envelope(riseEnd: 0, riseLevel: 1, releaseStart: length, releaseLevel: 1, end: length), gain: 1)
       voice.sample = 0
       draft.voices.append(voice)
     }
@@ -167,9 +159,7 @@ public final class RenderPlan: @unchecked Sendable {
 extension AudioBuffer {
   /// The first channel by itself.
   fileprivate var firstChannel: AudioBuffer {
-    AudioBuffer(
-      interleaved: (0..<frameCount).map { frames[$0 * channelCount] },
-      channelCount: 1)
+    AudioBuffer(interleaved: (0..<frameCount).map { frames[$0 * channelCount] }, channelCount: 1)
   }
 }
 

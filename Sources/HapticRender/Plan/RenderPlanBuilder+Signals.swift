@@ -16,8 +16,7 @@ extension RenderPlanBuilder {
     let fall = Self.isNearZero(frames[frames.count - 1]) ? 0 : longestEdge
     var voice = PlannedVoice(
       source: .signal, onset: onset,
-      envelope: Envelope(
-        riseEnd: rise, riseLevel: 1, releaseStart: length - fall, releaseLevel: 1, end: length),
+      envelope: Envelope(riseEnd: rise, riseLevel: 1, releaseStart: length - fall, releaseLevel: 1, end: length),
       gain: Float(profile.level))
     voice.sample = Int32(clamping: samples.count)
     voice.layer = layer

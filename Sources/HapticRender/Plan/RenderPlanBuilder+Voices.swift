@@ -14,8 +14,7 @@ extension RenderPlanBuilder {
     if event.duration == nil { extendLoop(to: event.time + RenderPlan.unlimitedDuration) }
     for partial in profile.partials {
       var voice = PlannedVoice(
-        source: .vibration, onset: onset, envelope: envelope,
-        gain: Float(profile.level * partial.gain))
+        source: .vibration, onset: onset, envelope: envelope, gain: Float(profile.level * partial.gain))
       voice.strength = event.value(of: .hapticIntensity)
       voice.tone = event.value(of: .hapticSharpness)
       voice.ratio = Float(partial.ratio)
@@ -29,16 +28,14 @@ extension RenderPlanBuilder {
   mutating func addTone(_ event: HapticEvent, onset: Int64, controls: EventControls) {
     guard
       let (envelope, index) = audioEnvelope(
-        of: event, onset: onset, duration: event.duration ?? RenderPlan.unlimitedDuration,
-        controls: controls)
+        of: event, onset: onset, duration: event.duration ?? RenderPlan.unlimitedDuration, controls: controls)
     else { return }
     if event.duration == nil { extendLoop(to: event.time + RenderPlan.unlimitedDuration) }
     for harmonic in 1...AudioTone.harmonicCount {
       let highest = 2 * AudioTone.middleHertz(of: profile) * Double(harmonic)
       guard harmonic == 1 || highest <= AudioTone.highestShareOfRate * rate else { break }
       var voice = PlannedVoice(
-        source: .tone, onset: onset, envelope: envelope,
-        gain: Float(AudioTone.level / Double(harmonic)))
+        source: .tone, onset: onset, envelope: envelope, gain: Float(AudioTone.level / Double(harmonic)))
       voice.ratio = Float(harmonic)
       voice.plannedEnvelope = index
       voice.brightnessPower = Int32(harmonic - 1)
@@ -61,28 +58,22 @@ extension RenderPlanBuilder {
     let natural = Double(count) / rate
     let given = event.duration ?? 0
     let duration =
-      given > 0
-      ? (isLooping ? given : min(given, natural))
-      : (isLooping ? RenderPlan.unlimitedDuration : natural)
+      given > 0 ? (isLooping ? given : min(given, natural)) : (isLooping ? RenderPlan.unlimitedDuration : natural)
     guard duration > 0, sample.frameCount > 0 else { return }
     if given == 0 { extendLoop(to: event.time + duration) }
     // Played unmodified, the file's own first and last frames are its edges.
     let isUnmodified = !usesEnvelope && (given == 0 || given >= natural) && !isLooping
-    let whole = Envelope(
-      riseEnd: 0, riseLevel: 1, releaseStart: count, releaseLevel: 1, end: count)
+    let whole = Envelope(riseEnd: 0, riseLevel: 1, releaseStart: count, releaseLevel: 1, end: count)
     guard
       let (envelope, planned) = isUnmodified
-        ? (whole, -1)
-        : audioEnvelope(of: event, onset: onset, duration: duration, controls: controls)
+        ? (whole, -1) : audioEnvelope(of: event, onset: onset, duration: duration, controls: controls)
     else { return }
     var voice = PlannedVoice(source: .sample, onset: onset, envelope: envelope, gain: 1)
     voice.plannedEnvelope = planned
     setAudioValues(of: event, on: &voice)
     voice.sample = index
     voice.isLooping = isLooping
-    if usesEnvelope, !isLooping {
-      voice.fadeLength = Int32(min(edge, Int64(sample.frameCount)))
-    }
+    if usesEnvelope, !isLooping { voice.fadeLength = Int32(min(edge, Int64(sample.frameCount))) }
     add(voice)
     hasAudio = true
   }
@@ -91,10 +82,8 @@ extension RenderPlanBuilder {
   ///
   /// The sine is odd about the burst's middle and the envelope even, so the burst has no mean.
   mutating func addBurst(_ event: HapticEvent, onset: Int64, controls: EventControls) {
-    let intensity = clamped(
-      Double(event.value(of: .hapticIntensity)) * controls.value(.hapticIntensity))
-    let sharpness = clamped(
-      Double(event.value(of: .hapticSharpness)) + controls.value(.hapticSharpness))
+    let intensity = clamped(Double(event.value(of: .hapticIntensity)) * controls.value(.hapticIntensity))
+    let sharpness = clamped(Double(event.value(of: .hapticSharpness)) + controls.value(.hapticSharpness))
     let law = profile.transient
     let shaped = profile.intensity.amplitude(atIntensity: intensity)
     let even = Self.value(of: burstLevels, at: sharpness)
@@ -103,9 +92,7 @@ extension RenderPlanBuilder {
     let share = growth == 1 ? full : raised(full, to: growth)
     let amplitude = intensity > 0 ? law.level * share * even : 0
     let hertz = law.frequency.hertz(atSharpness: sharpness)
-    let squareness =
-      law.squareness.lowerBound
-      + (law.squareness.upperBound - law.squareness.lowerBound) * sharpness
+    let squareness = law.squareness.lowerBound + (law.squareness.upperBound - law.squareness.lowerBound) * sharpness
     hasHaptics = true
     for partial in law.partials {
       let length = max(4, frames(law.seconds(atSharpness: sharpness) * partial.durationRatio))
@@ -113,9 +100,7 @@ extension RenderPlanBuilder {
       soundEnd = max(soundEnd, onset + length)
       // A burst that a control of the pattern silences is planned too: a live one may wake it.
       guard event.value(of: .hapticIntensity) > 0 else { continue }
-      for (harmonic, weight) in SquareHarmonics(
-        share: squareness, hertz: hertz * partial.ratio, rate: rate)
-      {
+      for (harmonic, weight) in SquareHarmonics(share: squareness, hertz: hertz * partial.ratio, rate: rate) {
         var voice = PlannedVoice(
           source: .burst, onset: onset, envelope: burstEnvelope(length: length, law: law),
           gain: Float(amplitude * partial.gain * weight))
@@ -137,26 +122,21 @@ extension RenderPlanBuilder {
   }
 
   /// A sine that passes zero, rising, in the middle of a burst.
-  private static func sine(hertz: Double, glide: Double, length: Int64, rate: Double)
-    -> SineSegment
-  {
+  private static func sine(hertz: Double, glide: Double, length: Int64, rate: Double) -> SineSegment {
     let highest = AudioTone.highestShareOfRate * 4_294_967_296
     let increment = UInt32(min(hertz / rate * 4_294_967_296, highest))
     // What glides up stays below the frequencies that would alias.
     let last = min(Double(increment) * glide, highest)
     let growth = Int32(((last - Double(increment)) / Double(length)).rounded())
     let half = UInt32(truncatingIfNeeded: (Int64(increment) * length) / 2)
-    return SineSegment(
-      phase: glide == 1 ? 0 &- half : 0, increment: increment,
-      glide: UInt32(bitPattern: growth))
+    return SineSegment(phase: glide == 1 ? 0 &- half : 0, increment: increment, glide: UInt32(bitPattern: growth))
   }
 
   private func burstEnvelope(length: Int64, law: TransientShape) -> Envelope {
     let eighth = max(1, (length + 4) / 8)
     let rise = min(law.attack.map({ frames($0) }) ?? eighth, length / 2)
     let fall = min(law.release.map({ frames($0) }) ?? eighth, length - rise)
-    return Envelope(
-      riseEnd: rise, riseLevel: 1, releaseStart: length - fall, releaseLevel: 1, end: length)
+    return Envelope(riseEnd: rise, riseLevel: 1, releaseStart: length - fall, releaseLevel: 1, end: length)
   }
 
   /// Counts an event without a duration towards the length of a loop.
@@ -178,32 +158,29 @@ extension RenderPlanBuilder {
     voice.pan = event.value(of: .audioPan)
   }
 
-  private mutating func audioEnvelope(
-    of event: HapticEvent, onset: Int64, duration: Double, controls: EventControls
-  ) -> (Envelope, Int32)? {
+  private mutating func audioEnvelope(of event: HapticEvent, onset: Int64, duration: Double, controls: EventControls)
+    -> (Envelope, Int32)?
+  {
     envelope(
-      of: event, onset: onset, duration: duration,
-      attack: controls.time(event, .attackTime, .audioAttackTimeControl),
+      of: event, onset: onset, duration: duration, attack: controls.time(event, .attackTime, .audioAttackTimeControl),
       decay: controls.time(event, .decayTime, .audioDecayTimeControl),
       release: controls.time(event, .releaseTime, .audioReleaseTimeControl))
   }
 
   /// The envelope of an event and where what it is made of is kept, or nil where nothing is held.
   private mutating func envelope(
-    of event: HapticEvent, onset: Int64, duration: Double, attack: PlannedEnvelope.Time,
-    decay: PlannedEnvelope.Time, release: PlannedEnvelope.Time
+    of event: HapticEvent, onset: Int64, duration: Double, attack: PlannedEnvelope.Time, decay: PlannedEnvelope.Time,
+    release: PlannedEnvelope.Time
   ) -> (Envelope, Int32)? {
     let hold = FrameConversion.frame(seconds: event.time + duration, rate: rate) - onset
     guard hold > 0 else { return nil }
     let planned = PlannedEnvelope(
-      hold: hold, isSustained: event.value(of: .sustained) >= 0.5, attack: attack, decay: decay,
-      release: release)
+      hold: hold, isSustained: event.value(of: .sustained) >= 0.5, attack: attack, decay: decay, release: release)
     envelopes.append(planned)
     let envelope = planned.envelope(
       attack: EnvelopeTimes.seconds(normalised: attack.event + attack.control),
       decay: EnvelopeTimes.seconds(normalised: decay.event + decay.control),
-      release: EnvelopeTimes.seconds(normalised: release.event + release.control),
-      rate: rate, edge: edge)
+      release: EnvelopeTimes.seconds(normalised: release.event + release.control), rate: rate, edge: edge)
     return (envelope, Int32(clamping: envelopes.count - 1))
   }
 
@@ -228,9 +205,7 @@ private struct SquareHarmonics: Sequence, IteratorProtocol {
     let harmonic = harmonic
     self.harmonic += 2
     if harmonic == 1 { return (1, 1 - share + share * series) }
-    guard share > 0, harmonic <= 15, harmonic * hertz < AudioTone.highestShareOfRate * rate else {
-      return nil
-    }
+    guard share > 0, harmonic <= 15, harmonic * hertz < AudioTone.highestShareOfRate * rate else { return nil }
     return (harmonic, share * series / harmonic)
   }
 }

@@ -39,8 +39,7 @@ struct RenderPlanBuilder: ~Copyable {
     self.rate = rate
     levels = profile.levelsOverSharpness(count: LevelTables.pointCount, drive: drive)
     burstLevels = profile.burstLevels(like: levels, asked: asked.transient, drive: drive)
-    burstGrowths = profile.growthsOverSharpness(
-      count: LevelTables.pointCount, of: profile.transient.frequency)
+    burstGrowths = profile.growthsOverSharpness(count: LevelTables.pointCount, of: profile.transient.frequency)
     tables = LevelTables(
       levels: levels, bursts: burstLevels,
       growths: profile.growthsOverSharpness(count: LevelTables.pointCount, of: profile.frequency),
@@ -49,9 +48,7 @@ struct RenderPlanBuilder: ~Copyable {
   }
 
   /// Frames of a span of time, at least one.
-  func frames(_ seconds: Double) -> Int64 {
-    max(1, FrameConversion.frame(seconds: seconds, rate: rate))
-  }
+  func frames(_ seconds: Double) -> Int64 { max(1, FrameConversion.frame(seconds: seconds, rate: rate)) }
 
   /// Frames of an edge that has no envelope time.
   var edge: Int64 { frames(EnvelopeTimes.shortestEdge) }

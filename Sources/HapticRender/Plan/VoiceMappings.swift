@@ -17,9 +17,7 @@ final class LevelTables {
   fileprivate let memory: FixedBuffer<Float>
 
   /// Tables of factors and of exponents, by default all 1.
-  init(
-    levels: [Double], bursts: [Double], growths: [Double] = even, burstGrowths: [Double] = even
-  ) {
+  init(levels: [Double], bursts: [Double], growths: [Double] = even, burstGrowths: [Double] = even) {
     areEven = (!levels.contains { $0 != 1 }, !bursts.contains { $0 != 1 })
     isGrowthEven = !(growths + burstGrowths).contains { $0 != 1 }
     steepest = growths.max() ?? 1
@@ -101,48 +99,40 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
   }
 
   /// The phase step of a sharpness in 0…1.
-  @_noLocks @inline(__always)
-  func increment(sharpness: Float) -> Float {
-    isLogarithmic
-      ? lowIncrement * RealtimeMath.exp2(octaves * sharpness)
-      : lowIncrement + incrementRange * sharpness
+  @_noLocks @inline(__always) func increment(sharpness: Float) -> Float {
+    isLogarithmic ? lowIncrement * RealtimeMath.exp2(octaves * sharpness) : lowIncrement + incrementRange * sharpness
   }
 
   /// The phase step of a pitch in −1…1, an octave to each side.
-  @_noLocks @inline(__always)
-  func increment(pitch: Float) -> Float { middlePitchIncrement * RealtimeMath.exp2(pitch) }
+  @_noLocks @inline(__always) func increment(pitch: Float) -> Float { middlePitchIncrement * RealtimeMath.exp2(pitch) }
 
   /// A phase step times a partial's ratio, kept below the frequencies that would alias.
-  @_noLocks @inline(__always)
-  func bounded(_ increment: Float) -> UInt32 {
+  @_noLocks @inline(__always) func bounded(_ increment: Float) -> UInt32 {
     UInt32(increment < highestIncrement ? increment : highestIncrement)
   }
 
   /// The low-pass of a brightness in 0…1: from 200 Hz, four octaves and more each way, to no filter at 1.
-  @_noLocks
-  func smoothing(brightness: Float) -> Float {
+  @_noLocks func smoothing(brightness: Float) -> Float {
     guard brightness < 1 else { return 1 }
     let share = darkestShare * RealtimeMath.exp2(Self.brightnessOctaves * brightness)
     return share < 1 ? share : 1
   }
 
   /// The amplitude of an intensity in 0…1 at a sharpness in 0…1.
-  @_noLocks @inline(__always)
-  func amplitude(intensity: Float, sharpness: Float) -> Float {
-    let shaped =
-      isGrowthEven ? shaped(intensity) : grown(shaped(intensity), by: growths, at: sharpness)
+  @_noLocks @inline(__always) func amplitude(intensity: Float, sharpness: Float) -> Float {
+    let shaped = isGrowthEven ? shaped(intensity) : grown(shaped(intensity), by: growths, at: sharpness)
     if isLevelEven { return shaped }
     let amplitude = shaped * level(sharpness: sharpness)
     return amplitude < 1 ? amplitude : 1
   }
 
   /// The factor of an intensity in 0…1 on a sampled signal's level: 1 at full intensity, at any sharpness.
-  @_noLocks @inline(__always)
-  func share(ofIntensity intensity: Float) -> Float { intensity < 1 ? shaped(intensity) : 1 }
+  @_noLocks @inline(__always) func share(ofIntensity intensity: Float) -> Float {
+    intensity < 1 ? shaped(intensity) : 1
+  }
 
   /// The amplitude of a burst of weight 1.
-  @_noLocks
-  func burstAmplitude(intensity: Float, sharpness: Float) -> Float {
+  @_noLocks func burstAmplitude(intensity: Float, sharpness: Float) -> Float {
     guard intensity > 0 else { return 0 }
     var amplitude = burstFloor + (1 - burstFloor) * shaped(intensity)
     if !isGrowthEven { amplitude = grown(amplitude, by: burstGrowths, at: sharpness) }
@@ -150,43 +140,32 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
   }
 
   /// The factor between a burst's frequencies at two sharpnesses in 0…1.
-  @_noLocks
-  func burstRatio(from planned: Float, to wanted: Float) -> Float {
+  @_noLocks func burstRatio(from planned: Float, to wanted: Float) -> Float {
     isBurstLogarithmic
-      ? RealtimeMath.exp2(burstOctaves * (wanted - planned))
-      : (1 + burstRise * wanted) / (1 + burstRise * planned)
+      ? RealtimeMath.exp2(burstOctaves * (wanted - planned)) : (1 + burstRise * wanted) / (1 + burstRise * planned)
   }
 
-  @_noLocks @inline(__always)
-  private func shaped(_ intensity: Float) -> Float {
+  @_noLocks @inline(__always) private func shaped(_ intensity: Float) -> Float {
     switch shape {
     case .linear: intensity
     case .square: intensity * intensity
-    case .power:
-      intensity > 0 ? RealtimeMath.exp2(exponent * RealtimeMath.log2(intensity)) : 0
+    case .power: intensity > 0 ? RealtimeMath.exp2(exponent * RealtimeMath.log2(intensity)) : 0
     case .sensation: intensity > 0 ? RealtimeMath.exp2(exponent * (intensity - 1)) : 0
     }
   }
 
   /// An amplitude raised to what a table says at a sharpness.
-  @_noLocks
-  private func grown(
-    _ amplitude: Float, by growths: BufferView<Float>, at sharpness: Float
-  ) -> Float {
+  @_noLocks private func grown(_ amplitude: Float, by growths: BufferView<Float>, at sharpness: Float) -> Float {
     guard amplitude > 0 else { return 0 }
     let growth = Self.value(of: growths, at: sharpness)
     return RealtimeMath.exp2(growth * RealtimeMath.log2(amplitude))
   }
 
   /// The profile's factor on amplitude at a sharpness.
-  @_noLocks
-  private func level(sharpness: Float) -> Float {
-    isLevelEven ? 1 : Self.value(of: levels, at: sharpness)
-  }
+  @_noLocks private func level(sharpness: Float) -> Float { isLevelEven ? 1 : Self.value(of: levels, at: sharpness) }
 
   /// A value of a table, on a line between its points.
-  @_noLocks
-  private static func value(of levels: BufferView<Float>, at sharpness: Float) -> Float {
+  @_noLocks private static func value(of levels: BufferView<Float>, at sharpness: Float) -> Float {
     let place = sharpness * Float(levels.count &- 1)
     var index = Int(place)
     if index > levels.count &- 2 { index = levels.count &- 2 }

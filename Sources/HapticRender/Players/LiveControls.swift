@@ -24,8 +24,8 @@ enum LiveControlID: CaseIterable, BitwiseCopyable, Sendable {
     case .audioPitchControl: self = .audioPitch
     case .audioBrightnessControl: self = .audioBrightness
     case .audioPanControl: self = .audioPan
-    case .hapticAttackTimeControl, .hapticDecayTimeControl, .hapticReleaseTimeControl,
-      .audioAttackTimeControl, .audioDecayTimeControl, .audioReleaseTimeControl:
+    case .hapticAttackTimeControl, .hapticDecayTimeControl, .hapticReleaseTimeControl, .audioAttackTimeControl,
+      .audioDecayTimeControl, .audioReleaseTimeControl:
       return nil
     }
   }
@@ -56,9 +56,7 @@ enum LiveControlID: CaseIterable, BitwiseCopyable, Sendable {
   }
 
   /// The control as a bit of a mask.
-  var bit: UInt8 {
-    @_noLocks get { 1 &<< UInt8(truncatingIfNeeded: index) }
-  }
+  var bit: UInt8 { @_noLocks get { 1 &<< UInt8(truncatingIfNeeded: index) } }
 }
 
 /// The dynamic parameters that act on the envelopes of events that start later.
@@ -119,8 +117,7 @@ struct LiveControl: BitwiseCopyable, Sendable {
   var isSet = false
 
   /// Nothing sent.
-  @_noLocks
-  init() {
+  @_noLocks init() {
     start = 0
     value = 0
     slope = 0
@@ -128,8 +125,7 @@ struct LiveControl: BitwiseCopyable, Sendable {
   }
 
   /// A value from a frame of the output and a pattern position on.
-  @_noLocks
-  init(value: Float, slope: Float, at frame: Int64, position: Int64) {
+  @_noLocks init(value: Float, slope: Float, at frame: Int64, position: Int64) {
     start = frame
     self.value = value
     self.slope = slope
@@ -138,20 +134,17 @@ struct LiveControl: BitwiseCopyable, Sendable {
   }
 
   /// The value at a frame.
-  @_noLocks
-  func value(at frame: Int64) -> Float { value + slope * Float(frame &- start) }
+  @_noLocks func value(at frame: Int64) -> Float { value + slope * Float(frame &- start) }
 
   /// Whether this, and not a segment of the pattern's own control, is in force.
   ///
   /// - Parameter passOrigin: The pattern position of the pass's frame 0.
-  @_noLocks
-  func outranks(_ segment: ControlSegment, passOrigin: Int64) -> Bool {
+  @_noLocks func outranks(_ segment: ControlSegment, passOrigin: Int64) -> Bool {
     outranks(origin: segment.origin, passOrigin: passOrigin)
   }
 
   /// Whether this, and not what came into force at a frame of the pattern, is in force.
-  @_noLocks
-  func outranks(origin: Int64, passOrigin: Int64) -> Bool {
+  @_noLocks func outranks(origin: Int64, passOrigin: Int64) -> Bool {
     isSet && (origin == ControlSegment.neutral || passOrigin &+ origin <= position)
   }
 }
@@ -166,41 +159,30 @@ struct LiveControls: BitwiseCopyable, Sendable {
   private(set) var hasTimes = false
 
   /// Nothing sent.
-  @_noLocks
-  init() {
+  @_noLocks init() {
     let none = LiveControl()
     controls = [none, none, none, none, none, none]
     times = controls
   }
 
-  @_noLocks
-  func control(_ id: LiveControlID) -> LiveControl { controls[id.index] }
+  @_noLocks func control(_ id: LiveControlID) -> LiveControl { controls[id.index] }
 
-  @_noLocks
-  func time(_ id: EnvelopeTimeID) -> LiveControl { times[id.index] }
+  @_noLocks func time(_ id: EnvelopeTimeID) -> LiveControl { times[id.index] }
 
   /// Puts a value in force that moves by a slope with each frame.
-  @_noLocks
-  mutating func set(
-    _ id: LiveControlID, value: Float, slope: Float, at frame: Int64, position: Int64
-  ) {
-    controls[id.index] = LiveControl(
-      value: value, slope: slope, at: frame, position: position)
+  @_noLocks mutating func set(_ id: LiveControlID, value: Float, slope: Float, at frame: Int64, position: Int64) {
+    controls[id.index] = LiveControl(value: value, slope: slope, at: frame, position: position)
     isActive = true
   }
 
   /// Puts an envelope time in force that moves by a slope with each frame.
-  @_noLocks
-  mutating func setTime(
-    _ id: EnvelopeTimeID, value: Float, slope: Float, at frame: Int64, position: Int64
-  ) {
+  @_noLocks mutating func setTime(_ id: EnvelopeTimeID, value: Float, slope: Float, at frame: Int64, position: Int64) {
     times[id.index] = LiveControl(value: value, slope: slope, at: frame, position: position)
     hasTimes = true
   }
 
   /// Moves what was sent to another pattern position.
-  @_noLocks
-  mutating func move(to position: Int64) {
+  @_noLocks mutating func move(to position: Int64) {
     var index = 0
     while index < 6 {
       controls[index].position = position

@@ -10,11 +10,7 @@ extension Player {
     /// Whether samples are wanted at all.
     let isHeard: Bool
 
-    @_noLocks
-    init(
-      haptics: BufferView<Float>, left: BufferView<Float>, right: BufferView<Float>,
-      isHeard: Bool
-    ) {
+    @_noLocks init(haptics: BufferView<Float>, left: BufferView<Float>, right: BufferView<Float>, isHeard: Bool) {
       self.haptics = haptics
       self.left = left
       self.right = right
@@ -23,8 +19,7 @@ extension Player {
   }
 
   /// Starts the voices that begin in a sub-block and adds all that sound.
-  @_noLocks
-  mutating func mixVoices(count: Int, to target: MixTarget, in context: MixContext) {
+  @_noLocks mutating func mixVoices(count: Int, to target: MixTarget, in context: MixContext) {
     let position = context.position
     startVoices(from: position, before: position &+ Int64(count))
     let voiceContext = self.voiceContext(isPanned: context.isPanned)
@@ -35,8 +30,8 @@ extension Player {
     while index < activeCount {
       let place = voices[index].planned
       let isDone = voices[index].add(
-        planned[place], position: position, end: count, in: voiceContext, to: target,
-        isHapticHeard: bus >= 0, isAudioHeard: rendersAudio)
+        planned[place], position: position, end: count, in: voiceContext, to: target, isHapticHeard: bus >= 0,
+        isAudioHeard: rendersAudio)
       // Voices keep their order, so that sums do not depend on where blocks end.
       if isDone {
         lastVoiceEnd = max(lastVoiceEnd, voices[index].start &+ voices[index].frame)
@@ -50,8 +45,7 @@ extension Player {
   }
 
   /// Makes the voices active whose onset lies before a frame, pass after pass.
-  @_noLocks
-  private mutating func startVoices(from position: Int64, before end: Int64) {
+  @_noLocks private mutating func startVoices(from position: Int64, before end: Int64) {
     let planned = plan.value.voices
     let reached = tempoMap.position(at: end &- 1)
     while true {
@@ -74,8 +68,7 @@ extension Player {
     }
   }
 
-  @_noLocks
-  private mutating func start(_ index: Int, at frame: Int64) {
+  @_noLocks private mutating func start(_ index: Int, at frame: Int64) {
     // The pool holds the plan's most; a loop that needs more keeps the first ones.
     guard activeCount < voices.count else {
       _ = status.value.droppedVoiceCount.wrappingAdd(1, ordering: .relaxed)
@@ -89,18 +82,17 @@ extension Player {
         with: live, isHaptic: planned.source.isHaptic, at: frame, passOrigin: passOrigin, in: plan)
     }
     voices[activeCount] = Voice(
-      planned: index, origin: passOrigin, start: frame, envelope: envelope, sine: planned.sine,
-      gain: planned.gain, cursors: tracks)
+      planned: index, origin: passOrigin, start: frame, envelope: envelope, sine: planned.sine, gain: planned.gain,
+      cursors: tracks)
     activeCount &+= 1
   }
 }
 
 extension Voice {
   /// Adds the voice from its next frame to the end of a range; returns whether it has ended.
-  @_noLocks
-  mutating func add(
-    _ planned: PlannedVoice, position: Int64, end: Int, in context: VoiceContext,
-    to target: Player.MixTarget, isHapticHeard: Bool, isAudioHeard: Bool
+  @_noLocks mutating func add(
+    _ planned: PlannedVoice, position: Int64, end: Int, in context: VoiceContext, to target: Player.MixTarget,
+    isHapticHeard: Bool, isAudioHeard: Bool
   ) -> Bool {
     var index = Int(start &+ frame &- position)
     while index < end {
@@ -124,16 +116,13 @@ extension Voice {
   }
 
   /// Whether the envelope is at its end.
-  @_noLocks @inline(__always)
-  private func hasEnded(_ planned: PlannedVoice, in context: VoiceContext) -> Bool {
+  @_noLocks @inline(__always) private func hasEnded(_ planned: PlannedVoice, in context: VoiceContext) -> Bool {
     place(at: frame, of: planned, in: context) >= envelope.end
   }
 
   /// Adds some frames of the segment.
-  @_noLocks
-  private mutating func sound(
-    _ planned: PlannedVoice, at range: Range<Int>, in context: VoiceContext,
-    to target: Player.MixTarget
+  @_noLocks private mutating func sound(
+    _ planned: PlannedVoice, at range: Range<Int>, in context: VoiceContext, to target: Player.MixTarget
   ) {
     let first = Int(frame &- segmentStart)
     switch planned.source {
@@ -158,14 +147,13 @@ extension Voice {
       var leftBus = target.left.mutableSpan
       var rightBus = target.right.mutableSpan
       reader.add(
-        sound.frames, count: sound.frameCount, channelCount: sound.channelCount,
-        isLooping: planned.isLooping, fadeLength: Int(planned.fadeLength), left: left,
-        right: right, smoothing: smoothing, first: first, to: &leftBus, &rightBus, at: range)
+        sound.frames, count: sound.frameCount, channelCount: sound.channelCount, isLooping: planned.isLooping,
+        fadeLength: Int(planned.fadeLength), left: left, right: right, smoothing: smoothing, first: first, to: &leftBus,
+        &rightBus, at: range)
     case .recording, .signal:
       let sound = context.plan.value.sounds[Int(planned.sample)]
       var haptics = target.haptics.mutableSpan
-      reader.add(
-        sound.frames, count: sound.frameCount, level: left, first: first, to: &haptics, at: range)
+      reader.add(sound.frames, count: sound.frameCount, level: left, first: first, to: &haptics, at: range)
     }
   }
 }

@@ -44,37 +44,28 @@ struct Player: BitwiseCopyable {
   var sendCursor = 0
 
   /// Frames of one pass.
-  var passLength: Int64 {
-    @_noLocks get { loopEnd > 0 ? loopEnd : plan.value.loopLength }
-  }
+  var passLength: Int64 { @_noLocks get { loopEnd > 0 ? loopEnd : plan.value.loopLength } }
 
   /// Whether no further pass follows.
-  var isLastPass: Bool {
-    @_noLocks get { passesLeft <= 1 || passLength <= 0 }
-  }
+  var isLastPass: Bool { @_noLocks get { passesLeft <= 1 || passLength <= 0 } }
 
   /// What the player's voices follow.
-  @_noLocks
-  func voiceContext(isPanned: Bool) -> VoiceContext {
+  @_noLocks func voiceContext(isPanned: Bool) -> VoiceContext {
     VoiceContext(plan: plan, live: live, tempoMap: tempoMap, isPanned: isPanned)
   }
 
   /// Whether the haptics are as the plan gives them, and stay so.
-  var hasUnitySend: Bool {
-    @_noLocks get { sendGain.isUnity && sendSegments.count == 0 }
-  }
+  var hasUnitySend: Bool { @_noLocks get { sendGain.isUnity && sendSegments.count == 0 } }
 
   /// The factor at a frame of the output.
-  @_noLocks
-  func currentSendGain(at position: Int64) -> Float {
+  @_noLocks func currentSendGain(at position: Int64) -> Float {
     guard sendSegments.count > 0 else { return sendGain.value }
     let frame = patternFrame(at: position)
     return sendGain.value * sendSegments[sendSegment(at: frame)].valueFromStart(at: frame)
   }
 
   /// Takes the factor of the next frame, which is the one named.
-  @_noLocks
-  mutating func nextSendGain(at position: Int64) -> Float {
+  @_noLocks mutating func nextSendGain(at position: Int64) -> Float {
     let sent = sendGain.next()
     guard sendSegments.count > 0 else { return sent }
     let frame = patternFrame(at: position)
@@ -85,8 +76,7 @@ struct Player: BitwiseCopyable {
   /// Moves the factor, unless a later order for it has been given by now.
   ///
   /// - Parameter serial: Grows with each order; one order may have several moves.
-  @_noLocks
-  mutating func moveSendGain(to value: Float, over frameCount: Int, serial: Int64) {
+  @_noLocks mutating func moveSendGain(to value: Float, over frameCount: Int, serial: Int64) {
     guard serial >= sendSerial else { return }
     sendSerial = serial
     sendGain.move(to: value, over: frameCount)
@@ -95,16 +85,14 @@ struct Player: BitwiseCopyable {
   /// The frame of the pattern in the pass that runs.
   ///
   /// A pass begins with the sub-block in which it does; what comes before in that sub-block is the one before.
-  @_noLocks
-  private func patternFrame(at position: Int64) -> Int64 {
+  @_noLocks private func patternFrame(at position: Int64) -> Int64 {
     let frame = tempoMap.position(at: position) &- passOrigin
     if frame >= 0 { return frame }
     return frame &+ passLength
   }
 
   /// The segment in force at a frame: at the cursor, the next one, or found by bisection.
-  @_noLocks
-  private func sendSegment(at frame: Int64) -> Int {
+  @_noLocks private func sendSegment(at frame: Int64) -> Int {
     let pieces = sendSegments
     var low = sendCursor
     if pieces[low].start > frame { low = 0 }
@@ -121,26 +109,19 @@ struct Player: BitwiseCopyable {
   ///
   /// It does where it ends before its pattern, and where it returns into the middle of it.
   var nextWrap: Int64 {
-    @_noLocks
-    get {
-      guard phase.isPlaying, !isLastPass,
-        loopEntry != nil || passLength < plan.value.loopLength
-      else { return .max }
+    @_noLocks get {
+      guard phase.isPlaying, !isLastPass, loopEntry != nil || passLength < plan.value.loopLength else { return .max }
       return tempoMap.frame(at: passOrigin &+ passLength)
     }
   }
 
   /// Cuts off what sounds at the end of such a pass and begins the next.
-  @_noLocks
-  mutating func wrap(
-    in context: MixContext
-  ) {
+  @_noLocks mutating func wrap(in context: MixContext) {
     cut(in: context)
     if passesLeft != .max { passesLeft &-= 1 }
     if let entry = loopEntry {
       live.value.move(to: entry.value.frame)
-      enter(
-        entry, in: context)
+      enter(entry, in: context)
       return
     }
     passOrigin &+= passLength
@@ -148,8 +129,7 @@ struct Player: BitwiseCopyable {
   }
 
   /// Adds a sub-block of the player to the buses; returns whether it ended in it.
-  @_noLocks
-  mutating func mix(count: Int, in context: MixContext) -> Bool {
+  @_noLocks mutating func mix(count: Int, in context: MixContext) -> Bool {
     guard phase.isPlaying else {
       gain.advance(by: count)
       sendGain.advance(by: count)
@@ -161,8 +141,7 @@ struct Player: BitwiseCopyable {
     let hapticBus = max(0, bus)
     let target = MixTarget(
       haptics: isApart ? scratch.value.haptics : buses.value.haptics(hapticBus),
-      left: isApart ? scratch.value.left : buses.value.left,
-      right: isApart ? scratch.value.right : buses.value.right,
+      left: isApart ? scratch.value.left : buses.value.left, right: isApart ? scratch.value.right : buses.value.right,
       isHeard: context.isHeard && !isSilent)
     if isApart && !isSilent { scratch.value.clear(count: count) }
     mixVoices(count: count, to: target, in: context)
@@ -178,11 +157,8 @@ struct Player: BitwiseCopyable {
   }
 
   /// Ends the player when its last pass is over and nothing sounds.
-  @_noLocks
-  private mutating func endIfOver(before end: Int64) -> Bool {
-    guard activeCount == 0, isLastPass,
-      nextVoice >= plan.value.voices.count
-    else { return false }
+  @_noLocks private mutating func endIfOver(before end: Int64) -> Bool {
+    guard activeCount == 0, isLastPass, nextVoice >= plan.value.voices.count else { return false }
     let last = tempoMap.frame(at: passOrigin &+ plan.value.length)
     guard last <= end else { return false }
     // A release that was sent may be longer than the planned one.
@@ -191,8 +167,7 @@ struct Player: BitwiseCopyable {
   }
 
   /// Adds what was rendered apart, at the player's gain, and of the haptics what the bus gets.
-  @_noLocks
-  private mutating func addScratch(count: Int, hapticBus: Int, in context: MixContext) {
+  @_noLocks private mutating func addScratch(count: Int, hapticBus: Int, in context: MixContext) {
     let buses = context.buses
     let haptics = buses.value.haptics(hapticBus)
     let (left, right) = (buses.value.left, buses.value.right)
@@ -212,22 +187,13 @@ struct Player: BitwiseCopyable {
   }
 
   /// Fades out and forgets every voice.
-  @_noLocks
-  mutating func cut(
-    in context: MixContext
-  ) {
-    if phase.isPlaying {
-      preRenderFadeOuts(
-        in: context)
-    }
+  @_noLocks mutating func cut(in context: MixContext) {
+    if phase.isPlaying { preRenderFadeOuts(in: context) }
     activeCount = 0
   }
 
   /// Renders each voice's fade to silence, and leaves the voices where they are.
-  @_noLocks
-  func preRenderFadeOuts(
-    in context: MixContext
-  ) {
+  @_noLocks func preRenderFadeOuts(in context: MixContext) {
     guard context.isHeard && !gain.isSilent else { return }
     var index = 0
     while index < activeCount {
@@ -242,10 +208,7 @@ struct Player: BitwiseCopyable {
   }
 
   /// Renders each voice's fade from silence; the voices go on behind it.
-  @_noLocks
-  mutating func fadeIn(
-    in context: MixContext
-  ) {
+  @_noLocks mutating func fadeIn(in context: MixContext) {
     guard context.isHeard && !gain.isSilent else { return }
     var index = 0
     while index < activeCount {
@@ -258,28 +221,22 @@ struct Player: BitwiseCopyable {
   }
 
   /// Renders a voice alone for the length of a fade.
-  @_noLocks
-  private func render(_ voice: inout Voice, from position: Int64, in context: MixContext) {
+  @_noLocks private func render(_ voice: inout Voice, from position: Int64, in context: MixContext) {
     let scratch = context.scratch
     let count = scratch.value.fadeLength
     scratch.value.clear(count: count)
     let target = MixTarget(
-      haptics: scratch.value.haptics, left: scratch.value.left, right: scratch.value.right,
-      isHeard: true)
+      haptics: scratch.value.haptics, left: scratch.value.left, right: scratch.value.right, isHeard: true)
     _ = voice.add(
-      plan.value.voices[voice.planned], position: position, end: count,
-      in: voiceContext(isPanned: context.isPanned),
+      plan.value.voices[voice.planned], position: position, end: count, in: voiceContext(isPanned: context.isPanned),
       to: target, isHapticHeard: bus >= 0, isAudioHeard: rendersAudio)
   }
 
   /// Adds the frames of a fade to the tails of the buses.
-  @_noLocks
-  private func leave(from position: Int64, in context: MixContext) {
+  @_noLocks private func leave(from position: Int64, in context: MixContext) {
     let (buses, scratch) = (context.buses, context.scratch)
     let count = scratch.value.fadeLength
-    if bus >= 0 {
-      buses.value.leave(scratch.value.haptics, count: count, onBus: bus, from: position)
-    }
+    if bus >= 0 { buses.value.leave(scratch.value.haptics, count: count, onBus: bus, from: position) }
     guard rendersAudio else { return }
     let audio = buses.value.hapticCount
     buses.value.leave(scratch.value.left, count: count, onBus: audio, from: position)
@@ -289,8 +246,7 @@ struct Player: BitwiseCopyable {
 
 extension ControlSegment {
   /// The value at a frame; a segment without a slope may begin at the beginning of time.
-  @_noLocks
-  func valueFromStart(at frame: Int64) -> Float { slope == 0 ? value : value(at: frame) }
+  @_noLocks func valueFromStart(at frame: Int64) -> Float { slope == 0 ? value : value(at: frame) }
 }
 
 /// What a player mixes into, from one frame of the output on.
@@ -304,10 +260,8 @@ struct MixContext: BitwiseCopyable {
   /// Whether the audio bus has two sides.
   let isPanned: Bool
 
-  @_noLocks
-  init(
-    position: Int64, buses: Reference<BusSet>, scratch: Reference<FadeOutBuffer>, isHeard: Bool,
-    isPanned: Bool
+  @_noLocks init(
+    position: Int64, buses: Reference<BusSet>, scratch: Reference<FadeOutBuffer>, isHeard: Bool, isPanned: Bool
   ) {
     self.position = position
     self.buses = buses

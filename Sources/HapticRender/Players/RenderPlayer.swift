@@ -31,34 +31,25 @@ public final class RenderPlayer: @unchecked Sendable {
   public convenience init(
     plan: RenderPlan, hapticBus: Int? = 0, rendersAudio: Bool = true, share: SendAutomation? = nil
   ) {
-    let capacity = min(
-      max(64, plan.voiceCapacity(passCount: nil, isSent: true)), Self.maximumVoiceCount)
-    self.init(
-      plan: plan, hapticBus: hapticBus, rendersAudio: rendersAudio, share: share,
-      voiceCapacity: capacity)
+    let capacity = min(max(64, plan.voiceCapacity(passCount: nil, isSent: true)), Self.maximumVoiceCount)
+    self.init(plan: plan, hapticBus: hapticBus, rendersAudio: rendersAudio, share: share, voiceCapacity: capacity)
   }
 
-  init(
-    plan: RenderPlan, hapticBus: Int?, rendersAudio: Bool, share: SendAutomation?,
-    voiceCapacity: Int
-  ) {
+  init(plan: RenderPlan, hapticBus: Int?, rendersAudio: Bool, share: SendAutomation?, voiceCapacity: Int) {
     self.plan = plan
     voices = FixedBuffer(repeating: Voice.unused, count: voiceCapacity)
     sendSegments = FixedBuffer(share?.pieces ?? [])
     unsafe player = Cell(
       Player(
-        plan: plan.view.reference, live: live.reference, status: state.reference,
-        voices: voices.view, bus: hapticBus ?? -1, rendersAudio: rendersAudio,
-        sendSegments: sendSegments.view))
+        plan: plan.view.reference, live: live.reference, status: state.reference, voices: voices.view,
+        bus: hapticBus ?? -1, rendersAudio: rendersAudio, sendSegments: sendSegments.view))
   }
 
   /// Whether the render thread has released it for good.
   public var isReleased: Bool { state.value.isReleased.load(ordering: .acquiring) }
 
   /// Reads what the player last reported: [any thread].
-  public func withStatus<Result>(_ body: (borrowing PlayerStatus) -> Result) -> Result {
-    body(state.value)
-  }
+  public func withStatus<Result>(_ body: (borrowing PlayerStatus) -> Result) -> Result { body(state.value) }
 }
 
 /// What a player reports to the control side; written by the render thread, read by any.
@@ -133,9 +124,7 @@ public final class SharedCuePoint: @unchecked Sendable {
     var found: [Int32] = []
     while next < planned.count && planned[next].onset < frame {
       let voice = planned[next]
-      if !voice.source.isBurst, voice.onset + voice.envelope.end > frame {
-        found.append(Int32(clamping: next))
-      }
+      if !voice.source.isBurst, voice.onset + voice.envelope.end > frame { found.append(Int32(clamping: next)) }
       next += 1
     }
     entry = Cell(CuePoint(frame: frame, nextVoice: next, sounding: found))

@@ -3,13 +3,9 @@
 /// Pattern positions go on through all passes of a loop. At rate 1 everything is whole numbers.
 struct TempoMap: BitwiseCopyable, Sendable {
   /// The rates a player can have.
-  static var slowest: Double {
-    @_noLocks get { 1.0 / 64 }
-  }
+  static var slowest: Double { @_noLocks get { 1.0 / 64 } }
   /// The greatest rate.
-  static var fastest: Double {
-    @_noLocks get { 64 }
-  }
+  static var fastest: Double { @_noLocks get { 64 } }
 
   private var anchorFrame: Int64 = 0
   private var anchorPosition: Int64 = 0
@@ -20,12 +16,10 @@ struct TempoMap: BitwiseCopyable, Sendable {
   private(set) var isUnity = true
 
   /// A pattern that starts at frame 0 with rate 1.
-  @_noLocks
-  init() {}
+  @_noLocks init() {}
 
   /// Lets a place of the pattern fall on a frame.
-  @_noLocks
-  mutating func anchor(position: Int64, at frame: Int64) {
+  @_noLocks mutating func anchor(position: Int64, at frame: Int64) {
     anchorFrame = frame
     anchorPosition = position
     fraction = 0
@@ -33,8 +27,7 @@ struct TempoMap: BitwiseCopyable, Sendable {
   }
 
   /// Changes the rate from a frame on; the place at that frame stays.
-  @_noLocks
-  mutating func setPlaybackRate(_ newRate: Double, at frame: Int64) {
+  @_noLocks mutating func setPlaybackRate(_ newRate: Double, at frame: Int64) {
     let place = fraction + Double(frame &- anchorFrame) * rate
     let whole = Int64(place)
     anchorPosition = anchorPosition &+ whole
@@ -45,21 +38,16 @@ struct TempoMap: BitwiseCopyable, Sendable {
   }
 
   /// Lets the place of one frame fall on a later one, as if the time between had not been.
-  @_noLocks
-  mutating func shift(from frame: Int64, to later: Int64) {
-    anchorFrame = anchorFrame &+ (later &- frame)
-  }
+  @_noLocks mutating func shift(from frame: Int64, to later: Int64) { anchorFrame = anchorFrame &+ (later &- frame) }
 
   /// The pattern position at a frame, at or behind the anchor.
-  @_noLocks
-  func position(at frame: Int64) -> Int64 {
+  @_noLocks func position(at frame: Int64) -> Int64 {
     if isUnity { return anchorPosition &+ (frame &- anchorFrame) }
     return anchorPosition &+ Int64(fraction + Double(frame &- anchorFrame) * rate)
   }
 
   /// The first frame, not before the anchor, at which the pattern has come to a place.
-  @_noLocks
-  func frame(at position: Int64) -> Int64 {
+  @_noLocks func frame(at position: Int64) -> Int64 {
     // A fast pattern may have passed places between two frames, of which the later one is the anchor.
     if position <= anchorPosition { return anchorFrame }
     if isUnity { return anchorFrame &+ (position &- anchorPosition) }

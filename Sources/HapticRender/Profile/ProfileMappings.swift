@@ -103,8 +103,8 @@ public struct TransientShape: Equatable, Sendable {
   /// Makes a law; the defaults are two cycles of one sine, 8–40 ms in all.
   public init(
     frequency: FrequencyMapping, length: Length = defaultLength, level: Double, floor: Double = 0,
-    partials: [Partial] = [Partial()], squareness: ClosedRange<Double> = 0...0,
-    attack: Double? = nil, release: Double? = nil
+    partials: [Partial] = [Partial()], squareness: ClosedRange<Double> = 0...0, attack: Double? = nil,
+    release: Double? = nil
   ) {
     self.frequency = frequency
     self.length = length
@@ -154,10 +154,9 @@ public struct DriveSettings: Equatable, Sendable {
 
   /// Makes a law; the defaults help most hardware.
   public init(
-    isBandMapped: Bool? = nil, reach: Double = 6, isEqualized: Bool? = nil, boost: Double = 6,
-    damping: Double = 5, hasEqualSensation: Bool? = nil, highPass: Double? = nil,
-    feltBy: FeelingBody = .hand, contours: SensationContours = .parallel,
-    hasTemporalSummation: Bool? = nil
+    isBandMapped: Bool? = nil, reach: Double = 6, isEqualized: Bool? = nil, boost: Double = 6, damping: Double = 5,
+    hasEqualSensation: Bool? = nil, highPass: Double? = nil, feltBy: FeelingBody = .hand,
+    contours: SensationContours = .parallel, hasTemporalSummation: Bool? = nil
   ) {
     self.isBandMapped = isBandMapped
     self.reach = reach

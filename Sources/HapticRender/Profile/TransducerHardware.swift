@@ -33,12 +33,10 @@ public struct TransducerHardware: Equatable, Sendable {
 
   /// Makes a data sheet; figures that are not known stay absent.
   public init(
-    product: String, band: ClosedRange<Double>? = nil, resonance: Double? = nil,
-    qualityFactor: Double? = nil, impedance: Double? = nil, continuousPower: Double? = nil,
-    peakPower: Double? = nil, acceleration: Double? = nil, excursion: Double? = nil,
-    response: [ResponsePoint] = [], thermal: ThermalParameters? = nil,
-    measured: TransducerMeasurement? = nil,
-    estimated: [String] = [], uncertainty: TransducerUncertainty? = nil,
+    product: String, band: ClosedRange<Double>? = nil, resonance: Double? = nil, qualityFactor: Double? = nil,
+    impedance: Double? = nil, continuousPower: Double? = nil, peakPower: Double? = nil, acceleration: Double? = nil,
+    excursion: Double? = nil, response: [ResponsePoint] = [], thermal: ThermalParameters? = nil,
+    measured: TransducerMeasurement? = nil, estimated: [String] = [], uncertainty: TransducerUncertainty? = nil,
     modes: [TransducerMode] = []
   ) {
     self.product = product
@@ -79,9 +77,7 @@ public struct TransducerMode: Equatable, Sendable {
   public static let maximumCount = 2
 
   /// The resonance by itself.
-  var model: TransducerModel {
-    TransducerModel(resonance: resonance, qualityFactor: qualityFactor)
-  }
+  var model: TransducerModel { TransducerModel(resonance: resonance, qualityFactor: qualityFactor) }
 }
 
 /// How far the true figures of a transducer may be from those that are stated.
@@ -136,9 +132,7 @@ public struct ThermalParameters: Equatable, Sendable {
   public var coilFraction: Double
 
   /// Makes figures.
-  public init(
-    coilTimeConstant: Double = 10, magnetTimeConstant: Double = 900, coilFraction: Double = 0.6
-  ) {
+  public init(coilTimeConstant: Double = 10, magnetTimeConstant: Double = 900, coilFraction: Double = 0.6) {
     self.coilTimeConstant = coilTimeConstant
     self.magnetTimeConstant = magnetTimeConstant
     self.coilFraction = coilFraction

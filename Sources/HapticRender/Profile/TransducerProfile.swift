@@ -62,12 +62,10 @@ public struct TransducerProfile: Equatable, Sendable {
 
   /// Makes a profile; what is left out follows from the frequency law.
   public init(
-    name: String, summary: String, frequency: FrequencyMapping,
-    intensity: IntensityMapping = .power(exponent: 1), level: Double = defaultLevel,
-    partials: [Partial] = [Partial()], transient: TransientShape? = nil, duck: Double = 1,
-    thresholds: [Threshold] = [], hardware: TransducerHardware? = nil,
-    drive: DriveSettings = DriveSettings(), amplifier: AmplifierParameters = AmplifierParameters(),
-    sources: [String] = []
+    name: String, summary: String, frequency: FrequencyMapping, intensity: IntensityMapping = .power(exponent: 1),
+    level: Double = defaultLevel, partials: [Partial] = [Partial()], transient: TransientShape? = nil, duck: Double = 1,
+    thresholds: [Threshold] = [], hardware: TransducerHardware? = nil, drive: DriveSettings = DriveSettings(),
+    amplifier: AmplifierParameters = AmplifierParameters(), sources: [String] = []
   ) {
     self.name = name
     self.summary = summary

@@ -8,17 +8,13 @@ struct LinearRamp: BitwiseCopyable, Sendable {
   var slope: Float
 
   /// A line through two levels that lie a number of frames apart.
-  @_noLocks
-  init(from start: Float, to end: Float, frameCount: Int) {
+  @_noLocks init(from start: Float, to end: Float, frameCount: Int) {
     self.start = start
     slope = (end - start) / Float(frameCount)
   }
 
   /// Whether the line stays at zero.
-  var isSilent: Bool {
-    @_noLocks
-    get { start == 0 && slope == 0 }
-  }
+  var isSilent: Bool { @_noLocks get { start == 0 && slope == 0 } }
 }
 
 /// A gain that moves to where it was sent along a curve without corners, and rests there.
@@ -33,31 +29,23 @@ struct GainRamp: BitwiseCopyable, Sendable {
   private(set) var framesLeft = 0
 
   /// A gain at rest.
-  @_noLocks
-  init(_ value: Float) {
+  @_noLocks init(_ value: Float) {
     self.value = value
     target = value
     start = value
   }
 
   /// Whether the gain is constant.
-  var isResting: Bool {
-    @_noLocks get { framesLeft == 0 }
-  }
+  var isResting: Bool { @_noLocks get { framesLeft == 0 } }
 
   /// Whether the gain is 1 and stays so.
-  var isUnity: Bool {
-    @_noLocks get { framesLeft == 0 && value == 1 }
-  }
+  var isUnity: Bool { @_noLocks get { framesLeft == 0 && value == 1 } }
 
   /// Whether the gain is 0 and stays so.
-  var isSilent: Bool {
-    @_noLocks get { framesLeft == 0 && value == 0 }
-  }
+  var isSilent: Bool { @_noLocks get { framesLeft == 0 && value == 0 } }
 
   /// Sends the gain to a value that it reaches after a number of frames.
-  @_noLocks
-  mutating func move(to target: Float, over frameCount: Int) {
+  @_noLocks mutating func move(to target: Float, over frameCount: Int) {
     self.target = target
     guard frameCount > 0 else {
       value = target
@@ -71,8 +59,7 @@ struct GainRamp: BitwiseCopyable, Sendable {
   }
 
   /// Takes the gain of the next frame.
-  @_noLocks
-  mutating func next() -> Float {
+  @_noLocks mutating func next() -> Float {
     guard framesLeft > 0 else { return value }
     let now = value
     framesLeft &-= 1
@@ -84,8 +71,7 @@ struct GainRamp: BitwiseCopyable, Sendable {
   }
 
   /// Fills the first frames of a buffer.
-  @_noLocks
-  mutating func fill(_ gains: BufferView<Float>, count: Int) {
+  @_noLocks mutating func fill(_ gains: BufferView<Float>, count: Int) {
     var index = 0
     while index < count {
       gains[index] = next()
@@ -94,8 +80,7 @@ struct GainRamp: BitwiseCopyable, Sendable {
   }
 
   /// Lets frames go by.
-  @_noLocks
-  mutating func advance(by count: Int) {
+  @_noLocks mutating func advance(by count: Int) {
     guard framesLeft > 0 else { return }
     var index = 0
     while index < count {
@@ -121,10 +106,7 @@ struct Envelope: BitwiseCopyable, Equatable, Sendable {
   var releaseLevel: Float
 
   /// The corners as given; frames must not decrease.
-  @_noLocks
-  init(
-    riseEnd: Int64, riseLevel: Float, releaseStart: Int64, releaseLevel: Float, end: Int64
-  ) {
+  @_noLocks init(riseEnd: Int64, riseLevel: Float, releaseStart: Int64, releaseLevel: Float, end: Int64) {
     self.riseEnd = riseEnd
     self.riseLevel = riseLevel
     self.releaseStart = releaseStart
@@ -133,8 +115,7 @@ struct Envelope: BitwiseCopyable, Equatable, Sendable {
   }
 
   /// The first corner behind a frame, or the end.
-  @_noLocks
-  func corner(after frame: Int64) -> Int64 {
+  @_noLocks func corner(after frame: Int64) -> Int64 {
     if frame < riseEnd { return riseEnd }
     if frame < releaseStart { return releaseStart }
     return end
@@ -143,8 +124,7 @@ struct Envelope: BitwiseCopyable, Equatable, Sendable {
   /// The level at a frame; zero before the onset and behind the end.
   ///
   /// An envelope without a rise or without a release starts or ends at its level.
-  @_noLocks
-  func level(at frame: Int64) -> Float {
+  @_noLocks func level(at frame: Int64) -> Float {
     if frame <= 0 { return frame == 0 && riseEnd == 0 ? riseLevel : 0 }
     if frame >= end { return frame == end && releaseStart == end ? releaseLevel : 0 }
     if frame < riseEnd { return riseLevel * (Float(frame) / Float(riseEnd)) }
@@ -157,8 +137,7 @@ struct Envelope: BitwiseCopyable, Equatable, Sendable {
   }
 
   /// Whether the level moves just behind a frame.
-  @_noLocks
-  func isMoving(at frame: Int64) -> Bool {
+  @_noLocks func isMoving(at frame: Int64) -> Bool {
     frame < riseEnd || frame >= releaseStart || riseLevel != releaseLevel
   }
 }

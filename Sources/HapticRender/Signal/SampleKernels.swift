@@ -8,8 +8,7 @@
 /// Counts are those of memory that the callers own.
 enum SampleKernels {
   /// The greatest magnitude; negative where a sample is not finite.
-  @_noLocks @unsafe
-  static func peak(_ samples: UnsafePointer<Float>, count: Int) -> Float {
+  @_noLocks @unsafe static func peak(_ samples: UnsafePointer<Float>, count: Int) -> Float {
     #if arch(x86_64) && canImport(CSampleKernels)
       return unsafe temblor_peak(samples, count)
     #else
@@ -19,10 +18,8 @@ enum SampleKernels {
 
   /// Writes samples times a factor and returns the greatest magnitude of what is written; negative where one
   /// is not finite.
-  @_noLocks @unsafe @discardableResult
-  static func scale(
-    _ samples: UnsafePointer<Float>, by factor: Float, to target: UnsafeMutablePointer<Float>,
-    count: Int
+  @_noLocks @unsafe @discardableResult static func scale(
+    _ samples: UnsafePointer<Float>, by factor: Float, to target: UnsafeMutablePointer<Float>, count: Int
   ) -> Float {
     #if arch(x86_64) && canImport(CSampleKernels)
       return unsafe temblor_scale(samples, factor, target, count)
@@ -32,16 +29,12 @@ enum SampleKernels {
   }
 
   /// Copies samples to memory that may not overlap them.
-  @_noLocks @unsafe @inline(__always)
-  static func copy(
+  @_noLocks @unsafe @inline(__always) static func copy(
     _ samples: UnsafePointer<Float>, to target: UnsafeMutablePointer<Float>, count: Int
-  ) {
-    unsafe UnsafeMutableRawPointer(target).copyMemory(from: samples, byteCount: count &* 4)
-  }
+  ) { unsafe UnsafeMutableRawPointer(target).copyMemory(from: samples, byteCount: count &* 4) }
 
   /// Gives samples for those of other memory.
-  @_noLocks @unsafe
-  static func swap(
+  @_noLocks @unsafe static func swap(
     _ samples: UnsafeMutablePointer<Float>, _ others: UnsafeMutablePointer<Float>, count: Int
   ) {
     #if arch(x86_64) && canImport(CSampleKernels)
@@ -52,22 +45,18 @@ enum SampleKernels {
   }
 
   /// Adds a sine to a bus, at a level along a straight line from its frame `first` on.
-  @_noLocks @unsafe
-  static func add(
-    _ sine: SineSegment, level: LinearRamp, first: Int, to bus: UnsafeMutablePointer<Float>,
-    count: Int
+  @_noLocks @unsafe static func add(
+    _ sine: SineSegment, level: LinearRamp, first: Int, to bus: UnsafeMutablePointer<Float>, count: Int
   ) {
     #if arch(x86_64) && canImport(CSampleKernels)
-      unsafe temblor_sine(
-        sine.phase, sine.increment, sine.glide, level.start, level.slope, Float(first), bus, count)
+      unsafe temblor_sine(sine.phase, sine.increment, sine.glide, level.start, level.slope, Float(first), bus, count)
     #else
       unsafe sine.addInSwift(level: level, first: first, to: bus, count: count)
     #endif
   }
 
   /// The greatest magnitude in Swift; negative where a sample is not finite.
-  @_noLocks @unsafe
-  static func peakInSwift(_ samples: UnsafePointer<Float>, count: Int) -> Float {
+  @_noLocks @unsafe static func peakInSwift(_ samples: UnsafePointer<Float>, count: Int) -> Float {
     // Magnitudes are ordered as the whole numbers of their bits are.
     var highest = SIMD8<UInt32>(repeating: 0)
     var index = 0
@@ -88,8 +77,7 @@ enum SampleKernels {
   }
 
   /// The same as `swap` in Swift.
-  @_noLocks @unsafe
-  static func swapInSwift(
+  @_noLocks @unsafe static func swapInSwift(
     _ samples: UnsafeMutablePointer<Float>, _ others: UnsafeMutablePointer<Float>, count: Int
   ) {
     var index = 0
@@ -100,10 +88,8 @@ enum SampleKernels {
   }
 
   /// The same as `scale` in Swift.
-  @_noLocks @unsafe
-  static func scaleInSwift(
-    _ samples: UnsafePointer<Float>, by factor: Float, to target: UnsafeMutablePointer<Float>,
-    count: Int
+  @_noLocks @unsafe static func scaleInSwift(
+    _ samples: UnsafePointer<Float>, by factor: Float, to target: UnsafeMutablePointer<Float>, count: Int
   ) -> Float {
     var index = 0
     while index < count {
@@ -116,8 +102,7 @@ enum SampleKernels {
 
 extension MutableSpan where Element == Float {
   /// The address of the first sample, to be used while the span is held.
-  @_noLocks @unsafe @inline(__always)
-  mutating func address() -> UnsafeMutablePointer<Float>? {
+  @_noLocks @unsafe @inline(__always) mutating func address() -> UnsafeMutablePointer<Float>? {
     unsafe withUnsafeMutableBufferPointer { $0.baseAddress }
   }
 }

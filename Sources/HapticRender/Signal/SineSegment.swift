@@ -12,16 +12,14 @@ struct SineSegment: BitwiseCopyable, Sendable {
   var glide: UInt32
 
   /// A silent segment at phase zero.
-  @_noLocks
-  init() {
+  @_noLocks init() {
     phase = 0
     increment = 0
     glide = 0
   }
 
   /// A segment that starts at a phase and moves between two steps.
-  @_noLocks
-  init(phase: UInt32, increment: UInt32, glide: UInt32) {
+  @_noLocks init(phase: UInt32, increment: UInt32, glide: UInt32) {
     self.phase = phase
     self.increment = increment
     self.glide = glide
@@ -32,8 +30,7 @@ struct SineSegment: BitwiseCopyable, Sendable {
   /// A line between two points of an exponential lies above it by a twelfth of the squared difference,
   /// over the middle; and a whole-number slope does not quite arrive. Both would add up to a phase that
   /// drifts for as long as the frequency moves, so the line starts lower by as much.
-  @_noLocks
-  mutating func move(from: UInt32, to: UInt32, frameCount: Int64, isExponential: Bool) {
+  @_noLocks mutating func move(from: UInt32, to: UInt32, frameCount: Int64, isExponential: Bool) {
     let difference = Int64(to) &- Int64(from)
     let half = difference < 0 ? -frameCount / 2 : frameCount / 2
     let slope = (difference &+ half) / frameCount
@@ -45,8 +42,7 @@ struct SineSegment: BitwiseCopyable, Sendable {
   }
 
   /// Moves on by a number of frames, as if each had been stepped.
-  @_noLocks
-  mutating func advance(by count: Int) {
+  @_noLocks mutating func advance(by count: Int) {
     let n = UInt32(truncatingIfNeeded: count)
     let pairs = UInt32(truncatingIfNeeded: (count &* (count &- 1)) &>> 1)
     phase = phase &+ increment &* n &+ glide &* pairs
@@ -61,19 +57,14 @@ struct SineSegment: BitwiseCopyable, Sendable {
   ///   - range: The frames of the bus to add to; they must exist.
   ///
   /// Lane for lane the same arithmetic at any split: [render thread], about 0.3 ns a frame with AVX2, 0.6 in Swift.
-  @_noLocks
-  func add(level: LinearRamp, first: Int, to bus: inout MutableSpan<Float>, at range: Range<Int>) {
+  @_noLocks func add(level: LinearRamp, first: Int, to bus: inout MutableSpan<Float>, at range: Range<Int>) {
     precondition(range.lowerBound >= 0 && range.upperBound <= bus.count, "frames beyond the bus")
     guard let start = unsafe bus.address() else { return }
-    unsafe SampleKernels.add(
-      self, level: level, first: first, to: start + range.lowerBound, count: range.count)
+    unsafe SampleKernels.add(self, level: level, first: first, to: start + range.lowerBound, count: range.count)
   }
 
   /// The same in Swift.
-  @_noLocks @unsafe
-  func addInSwift(
-    level: LinearRamp, first: Int, to bus: UnsafeMutablePointer<Float>, count: Int
-  ) {
+  @_noLocks @unsafe func addInSwift(level: LinearRamp, first: Int, to bus: UnsafeMutablePointer<Float>, count: Int) {
     let lane = SIMD8<UInt32>(0, 1, 2, 3, 4, 5, 6, 7)
     let pairs = SIMD8<UInt32>(0, 0, 1, 3, 6, 10, 15, 21)
     var phases = lane &* increment &+ pairs &* glide &+ phase
@@ -100,8 +91,7 @@ struct SineSegment: BitwiseCopyable, Sendable {
   }
 
   /// sin of eight phases.
-  @_noLocks @inline(__always)
-  private static func wave(_ phases: SIMD8<UInt32>) -> SIMD8<Float> {
+  @_noLocks @inline(__always) private static func wave(_ phases: SIMD8<UInt32>) -> SIMD8<Float> {
     let slope: Float = 8 / 4_294_967_296
     let bow: Float = 16 / 4_294_967_296 / 4_294_967_296
     let x = SIMD8<Float>(SIMD8<Int32>(truncatingIfNeeded: phases))
@@ -117,8 +107,7 @@ struct SineSegment: BitwiseCopyable, Sendable {
     return t * y
   }
 
-  @_noLocks @inline(__always)
-  private static func magnitude(_ x: SIMD8<Float>) -> SIMD8<Float> {
+  @_noLocks @inline(__always) private static func magnitude(_ x: SIMD8<Float>) -> SIMD8<Float> {
     let bits = unsafe unsafeBitCast(x, to: SIMD8<UInt32>.self) & 0x7fff_ffff
     return unsafe unsafeBitCast(bits, to: SIMD8<Float>.self)
   }

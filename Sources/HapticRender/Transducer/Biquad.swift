@@ -43,8 +43,7 @@ struct Biquad: Equatable, Sendable, BitwiseCopyable {
     fileprivate var outputs = (SIMD2<Double>(), SIMD2<Double>())
 
     /// Silence.
-    @_noLocks
-    init() {}
+    @_noLocks init() {}
   }
 
   /// A filter that lets everything through.
@@ -56,17 +55,13 @@ struct Biquad: Equatable, Sendable, BitwiseCopyable {
   /// A filter that undoes one resonance and puts another in its place.
   init(gain: Double, undoing zeros: Resonance, making poles: Resonance) {
     let (n1, n2, a1, a2) = (zeros.first, zeros.second, poles.first, poles.second)
-    inputs = (
-      gain, gain * (n1 - a1), gain * (n2 - a1 * n1 + a2), gain * (a2 * n1 - a1 * n2),
-      gain * a2 * n2
-    )
+    inputs = (gain, gain * (n1 - a1), gain * (n2 - a1 * n1 + a2), gain * (a2 * n1 - a1 * n2), gain * a2 * n2)
     outputs = (a1 * a1 - 2 * a2, -a2 * a2)
   }
 
   /// A Butterworth high-pass of second order with unit gain at the highest frequency.
   init(highPassHertz hertz: Double, rate: Double) {
-    let poles = Resonance(
-      TransducerModel(resonance: hertz, qualityFactor: 0.5.squareRoot()), rate: rate)
+    let poles = Resonance(TransducerModel(resonance: hertz, qualityFactor: 0.5.squareRoot()), rate: rate)
     self.init(gain: (1 - poles.first + poles.second) / 4, undoing: Resonance(), making: poles)
   }
 
@@ -77,20 +72,15 @@ struct Biquad: Equatable, Sendable, BitwiseCopyable {
     /// The magnitude of a polynomial of z⁻¹, by Horner's rule.
     func magnitude(_ weights: [Double]) -> Double {
       let sum = weights.reversed().reduce((real: 0.0, imaginary: 0.0)) { sum, weight in
-        (
-          sum.real * along - sum.imaginary * across + weight,
-          sum.real * across + sum.imaginary * along
-        )
+        (sum.real * along - sum.imaginary * across + weight, sum.real * across + sum.imaginary * along)
       }
       return (sum.real * sum.real + sum.imaginary * sum.imaginary).squareRoot()
     }
-    return magnitude([inputs.0, inputs.1, inputs.2, inputs.3, inputs.4])
-      / magnitude([1, 0, -outputs.0, 0, -outputs.1])
+    return magnitude([inputs.0, inputs.1, inputs.2, inputs.3, inputs.4]) / magnitude([1, 0, -outputs.0, 0, -outputs.1])
   }
 
   /// Filters two frames.
-  @_noLocks @inline(__always)
-  func next(_ pair: SIMD2<Double>, _ memory: inout Memory) -> SIMD2<Double> {
+  @_noLocks @inline(__always) func next(_ pair: SIMD2<Double>, _ memory: inout Memory) -> SIMD2<Double> {
     let between = SIMD2(memory.inputs.0.y, pair.x)
     let output = output(of: pair, between, memory)
     memory.inputs = (pair, between, memory.inputs.0)
@@ -99,8 +89,7 @@ struct Biquad: Equatable, Sendable, BitwiseCopyable {
   }
 
   /// Filters one frame, with the same bits as in a pair.
-  @_noLocks @inline(__always)
-  func next(_ sample: Double, _ memory: inout Memory) -> Double {
+  @_noLocks @inline(__always) func next(_ sample: Double, _ memory: inout Memory) -> Double {
     let between = SIMD2(memory.inputs.0.y, sample)
     let (newer, older) = memory.outputs
     let output = output(of: SIMD2(sample, 0), between, memory).x
@@ -109,18 +98,14 @@ struct Biquad: Equatable, Sendable, BitwiseCopyable {
     return output
   }
 
-  @_noLocks @inline(__always)
-  private func output(
-    of pair: SIMD2<Double>, _ between: SIMD2<Double>, _ memory: Memory
-  ) -> SIMD2<Double> {
+  @_noLocks @inline(__always) private func output(of pair: SIMD2<Double>, _ between: SIMD2<Double>, _ memory: Memory)
+    -> SIMD2<Double>
+  {
     let ahead =
-      (pair * inputs.0 + between * inputs.1)
-      + (memory.inputs.0 * inputs.2 + memory.inputs.1 * inputs.3)
-      + memory.inputs.2 * inputs.4
+      (pair * inputs.0 + between * inputs.1) + (memory.inputs.0 * inputs.2 + memory.inputs.1 * inputs.3) + memory.inputs
+      .2 * inputs.4
     return (ahead + memory.outputs.1 * outputs.1) + memory.outputs.0 * outputs.0
   }
 
-  static func == (a: Biquad, b: Biquad) -> Bool {
-    a.inputs == b.inputs && a.outputs == b.outputs
-  }
+  static func == (a: Biquad, b: Biquad) -> Bool { a.inputs == b.inputs && a.outputs == b.outputs }
 }

@@ -80,9 +80,7 @@ struct ExcursionLimiter: ~Copyable {
     let models = transducers.models
     let laneCount = ModelLanes.count
     lanes = FixedBuffer(count: (models.count + laneCount - 1) / laneCount) { group in
-      ModelLanes(
-        Array(models.dropFirst(group * laneCount).prefix(laneCount)), stepLength: length,
-        rate: settings.rate)
+      ModelLanes(Array(models.dropFirst(group * laneCount).prefix(laneCount)), stepLength: length, rate: settings.rate)
     }
     // What can happen within a step, and what one adds to a norm at most.
     let within =
@@ -90,10 +88,8 @@ struct ExcursionLimiter: ~Copyable {
         let turn = 2 * Double.pi * model.resonance * seconds
         return model.gain * turn * turn / (8 * model.qualityFactor)
       }.max() ?? 0
-    let kick =
-      models.map { 2 * Double.pi * $0.resonance * seconds * $0.gain / $0.qualityFactor }.max() ?? 0
-    let held =
-      limit * transducers.margin * (1 - Self.rounding) - within * Renderer.ceiling
+    let kick = models.map { 2 * Double.pi * $0.resonance * seconds * $0.gain / $0.qualityFactor }.max() ?? 0
+    let held = limit * transducers.margin * (1 - Self.rounding) - within * Renderer.ceiling
     self.limit = Float(max(held, 0))
     limitSquare = self.limit * self.limit
     var shares = SIMD4<Float>()
@@ -112,13 +108,10 @@ struct ExcursionLimiter: ~Copyable {
   }
 
   /// Whether there is anything to hold.
-  var isIdle: Bool {
-    @_noLocks get { lanes.count == 0 }
-  }
+  var isIdle: Bool { @_noLocks get { lanes.count == 0 } }
 
   /// Forgets every motion and gain.
-  @_noLocks
-  mutating func rest() {
+  @_noLocks mutating func rest() {
     stop()
     (newest, newer, older, bucketPlace) = (0, 0, 0, 0)
     (now, eased, near, freedSteps) = (1, 1, 0, .max)
@@ -141,8 +134,7 @@ struct ExcursionLimiter: ~Copyable {
   ///   - step: The drive of the step.
   ///   - next: The drive of the one behind it.
   ///   - followed: The greatest norm, squared, where the step has been followed.
-  @_noLocks
-  mutating func advance(
+  @_noLocks mutating func advance(
     gain: Float, bound: Float, step: StepMoments, next: StepMoments, followed: Float? = nil
   ) -> Float {
     if lanes.count == 0 { return bound }
@@ -166,14 +158,12 @@ struct ExcursionLimiter: ~Copyable {
   }
 
   /// Moves the models over a step at a gain of 1 and returns the greatest norm, squared.
-  @_noLocks
-  private mutating func follow(_ step: StepMoments) -> Float {
+  @_noLocks private mutating func follow(_ step: StepMoments) -> Float {
     unsafe ModelLanes.move(lanes.address, count: lanes.count, sum: step.sum, tilt: step.tilt)
   }
 
   /// Splits what a step at a gain of 1 led to, and moves the motion without gain over the next.
-  @_noLocks
-  private mutating func prepare(after step: StepMoments, next: StepMoments) {
+  @_noLocks private mutating func prepare(after step: StepMoments, next: StepMoments) {
     var index = 0
     while index < lanes.count {
       var lane = lanes[index]
@@ -189,8 +179,7 @@ struct ExcursionLimiter: ~Copyable {
   }
 
   /// The same where the gain was not always 1.
-  @_noLocks
-  private mutating func prepare(gain: Float, step: StepMoments, next: StepMoments) {
+  @_noLocks private mutating func prepare(gain: Float, step: StepMoments, next: StepMoments) {
     let (sum, tilt) = (gain * step.fallingSum, gain * step.fallingTilt)
     var index = 0
     while index < lanes.count {
@@ -205,8 +194,7 @@ struct ExcursionLimiter: ~Copyable {
     }
   }
 
-  @_noLocks @inline(__always)
-  private static func moveFreely(_ lane: inout ModelLanes, over next: StepMoments) {
+  @_noLocks @inline(__always) private static func moveFreely(_ lane: inout ModelLanes, over next: StepMoments) {
     let (x, y) = (lane.freeX, lane.freeY)
     lane.freeX = (lane.xx * x + lane.xy * y) + (lane.sumX * next.sum + lane.tiltX * next.tilt)
     lane.freeY = (lane.yx * x + lane.yy * y) + (lane.sumY * next.sum + lane.tiltY * next.tilt)
@@ -214,8 +202,7 @@ struct ExcursionLimiter: ~Copyable {
 
   /// The gain that is constant while the drive is steady: towards what moves without any gain in one to two
   /// periods, and, as the movement nears the limit, towards where its growth will end.
-  @_noLocks
-  private mutating func soften(gain: Float) -> Float {
+  @_noLocks private mutating func soften(gain: Float) -> Float {
     var free = SIMD16<Float>()
     var went = SIMD16<Float>()
     var index = 0
@@ -243,32 +230,23 @@ struct ExcursionLimiter: ~Copyable {
   }
 
   /// A gain that is lowered at once and raised slowly.
-  @_noLocks
-  private func moved(_ gain: Float, to wanted: Float) -> Float {
+  @_noLocks private func moved(_ gain: Float, to wanted: Float) -> Float {
     wanted < gain ? wanted : gain + (wanted - gain) * recoveryStep
   }
 
-  @_noLocks
-  private static func root(_ square: Float) -> Float {
-    Float(RealtimeMath.squareRoot(Double(square)))
-  }
+  @_noLocks private static func root(_ square: Float) -> Float { Float(RealtimeMath.squareRoot(Double(square))) }
 
-  @_noLocks @inline(__always)
-  private static func greatest(of lanes: SIMD16<Float>) -> Float {
-    lanes.max()
-  }
+  @_noLocks @inline(__always) private static func greatest(of lanes: SIMD16<Float>) -> Float { lanes.max() }
 
   /// Notes the greatest norm of a step among those of its period.
-  @_noLocks
-  private mutating func remember(_ square: Float) {
+  @_noLocks private mutating func remember(_ square: Float) {
     if bucketPlace == 0 { (older, newer, newest) = (newer, newest, 0) }
     bucketPlace = bucketPlace &+ 1 == bucketLength ? 0 : bucketPlace &+ 1
     if square > newest { newest = square }
   }
 
   /// Whether all models stay within the limit at a gain, and in the next step without it.
-  @_noLocks
-  private func isAllowed(_ gain: Float, next: StepMoments) -> Bool {
+  @_noLocks private func isAllowed(_ gain: Float, next: StepMoments) -> Bool {
     var greatest = SIMD16<Float>()
     var index = 0
     while index < lanes.count {
@@ -285,8 +263,7 @@ struct ExcursionLimiter: ~Copyable {
   }
 
   /// Where models are after the next step, in which a gain falls to 0.
-  @_noLocks @inline(__always)
-  private static func later(
+  @_noLocks @inline(__always) private static func later(
     _ lane: ModelLanes, _ x: SIMD16<Float>, _ y: SIMD16<Float>, _ next: StepMoments, share: Float
   ) -> (x: SIMD16<Float>, y: SIMD16<Float>) {
     let (sum, tilt) = (share * next.fallingSum, share * next.fallingTilt)
@@ -297,8 +274,7 @@ struct ExcursionLimiter: ~Copyable {
   }
 
   /// The greatest gain that is allowed: each model's is the root of a quadratic.
-  @_noLocks
-  private func sureGain(next: StepMoments) -> Float {
+  @_noLocks private func sureGain(next: StepMoments) -> Float {
     var least: Float = 1
     var index = 0
     while index < lanes.count {
@@ -306,8 +282,7 @@ struct ExcursionLimiter: ~Copyable {
       let rest = Self.later(lane, lane.restX, lane.restY, next, share: 0)
       let rise = Self.later(lane, lane.riseX, lane.riseY, next, share: 1)
       for place in 0..<ModelLanes.count {
-        least = min(
-          least, root(lane.restX[place], lane.restY[place], lane.riseX[place], lane.riseY[place]))
+        least = min(least, root(lane.restX[place], lane.restY[place], lane.riseX[place], lane.riseY[place]))
         least = min(least, root(rest.x[place], rest.y[place], rise.x[place], rise.y[place]))
       }
       index &+= 1
@@ -316,8 +291,7 @@ struct ExcursionLimiter: ~Copyable {
   }
 
   /// The greatest g for which (x + g·dx)² + (y + g·dy)² is at most the square of the limit.
-  @_noLocks
-  private func root(_ x: Float, _ y: Float, _ dx: Float, _ dy: Float) -> Float {
+  @_noLocks private func root(_ x: Float, _ y: Float, _ dx: Float, _ dy: Float) -> Float {
     let (x, y, dx, dy) = (Double(x), Double(y), Double(dx), Double(dy))
     let a = dx * dx + dy * dy
     guard a > 1e-300 else { return 1 }
@@ -330,8 +304,7 @@ struct ExcursionLimiter: ~Copyable {
   }
 
   /// Moves the models over the step with its gain.
-  @_noLocks
-  private mutating func finish(_ gain: Float) {
+  @_noLocks private mutating func finish(_ gain: Float) {
     var index = 0
     while index < lanes.count {
       lanes[index].x = lanes[index].restX + lanes[index].riseX * gain
@@ -340,8 +313,7 @@ struct ExcursionLimiter: ~Copyable {
     }
   }
 
-  @_noLocks
-  private mutating func stop() {
+  @_noLocks private mutating func stop() {
     var index = 0
     while index < lanes.count {
       // Not in place, which the compiler of 6.3 gets wrong for the thread sanitizer.
@@ -356,15 +328,11 @@ struct ExcursionLimiter: ~Copyable {
 #if arch(x86_64) && canImport(CSampleKernels)
   extension ExcursionLimiter {
     /// Whether the gain is 1 for all that models remember.
-    var isFree: Bool {
-      @_noLocks get { lanes.count == 0 || freedSteps >= ringLength }
-    }
+    var isFree: Bool { @_noLocks get { lanes.count == 0 || freedSteps >= ringLength } }
 
     /// Lends what passes steps in C.
-    @_noLocks
-    func lend(to guarding: inout temblor_guard) {
-      unsafe guarding.lanes = UnsafeMutableRawPointer(lanes.address)
-        .assumingMemoryBound(to: Float.self)
+    @_noLocks func lend(to guarding: inout temblor_guard) {
+      unsafe guarding.lanes = UnsafeMutableRawPointer(lanes.address).assumingMemoryBound(to: Float.self)
       unsafe guarding.lane_length = MemoryLayout<ModelLanes>.stride / MemoryLayout<Float>.stride
       unsafe guarding.lane_count = lanes.count
       unsafe guarding.shares = (shares[0], shares[1], shares[2])
@@ -374,8 +342,7 @@ struct ExcursionLimiter: ~Copyable {
     }
 
     /// Takes back what was lent.
-    @_noLocks
-    mutating func takeBack(_ guarding: temblor_guard) {
+    @_noLocks mutating func takeBack(_ guarding: temblor_guard) {
       unsafe (newest, newer, older) = (guarding.newest, guarding.newer, guarding.older)
       unsafe bucketPlace = guarding.bucket_place
     }

@@ -36,43 +36,33 @@ struct UncertainTransducers {
   private static let spacing = 0.3
   private static let searchMargin = 0.94
 
-  init(
-    _ model: TransducerModel, modes: [ExcursionMode] = [], _ uncertainty: TransducerUncertainty
-  ) {
+  init(_ model: TransducerModel, modes: [ExcursionMode] = [], _ uncertainty: TransducerUncertainty) {
     let share = modes.reduce(1) { $0 + abs($1.displacement) }
     self.share = share
-    let parts = ([model] + modes.map { $0.model }).map {
-      Self.models(around: $0, uncertainty, gain: share)
-    }
+    let parts = ([model] + modes.map { $0.model }).map { Self.models(around: $0, uncertainty, gain: share) }
     models = parts.map { $0.models[0] } + parts.flatMap { $0.models.dropFirst() }
     margin = parts.map { $0.margin }.min() ?? 1
-    slowestDecay =
-      models.map { Double.pi * $0.resonance / $0.qualityFactor }.min() ?? .infinity
+    slowestDecay = models.map { Double.pi * $0.resonance / $0.qualityFactor }.min() ?? .infinity
   }
 
   /// What one resonance may be, and the factor on the limit for what lies between.
-  private static func models(
-    around model: TransducerModel, _ uncertainty: TransducerUncertainty, gain: Double
-  ) -> (models: [Model], margin: Double) {
+  private static func models(around model: TransducerModel, _ uncertainty: TransducerUncertainty, gain: Double) -> (
+    models: [Model], margin: Double
+  ) {
     let factor = uncertainty.qualityFactor
     let ringing = model.qualityFactor * factor
-    let nominal = Model(
-      resonance: model.resonance, qualityFactor: model.qualityFactor, gain: gain)
+    let nominal = Model(resonance: model.resonance, qualityFactor: model.qualityFactor, gain: gain)
     guard uncertainty != .none else { return ([nominal], 1) }
     let span = log((1 + uncertainty.resonance) / (1 - uncertainty.resonance))
     func resonances(_ count: Int) -> [Double] {
       guard count > 1 else { return [model.resonance] }
       return (0..<count).map {
-        model.resonance * (1 - uncertainty.resonance)
-          * exp(span * Double($0) / Double(count - 1))
+        model.resonance * (1 - uncertainty.resonance) * exp(span * Double($0) / Double(count - 1))
       }
     }
-    let count =
-      span > 0 ? min(maximumCount, Int((span * ringing / spacing).rounded(.up)) + 1) : 1
+    let count = span > 0 ? min(maximumCount, Int((span * ringing / spacing).rounded(.up)) + 1) : 1
     var models = [nominal]
-    models += resonances(count).map {
-      Model(resonance: $0, qualityFactor: ringing, gain: gain * factor)
-    }
+    models += resonances(count).map { Model(resonance: $0, qualityFactor: ringing, gain: gain * factor) }
     if factor > 1 {
       models += resonances(span > 0 ? broadCount : 1).map {
         Model(resonance: $0, qualityFactor: model.qualityFactor / factor, gain: gain)
@@ -92,9 +82,7 @@ struct UncertainTransducers {
 /// whose extent in x is 1 and that no free motion leaves.
 struct ModelLanes: BitwiseCopyable, Sendable {
   /// How many there are.
-  static var count: Int {
-    @_noLocks get { 16 }
-  }
+  static var count: Int { @_noLocks get { 16 } }
 
   /// The transition over a step. The order of all up to the place of the models is that of the kernels in C.
   var xx = SIMD16<Float>()
@@ -119,16 +107,14 @@ struct ModelLanes: BitwiseCopyable, Sendable {
   var riseY = SIMD16<Float>()
 
   /// Silence.
-  @_noLocks
-  init() {}
+  @_noLocks init() {}
 
   /// Lanes of models for steps of some frames; the last model fills what is left.
   init(_ models: [UncertainTransducers.Model], stepLength: Int, rate: Double) {
     for lane in 0..<Self.count {
       let model = models[min(lane, models.count - 1)]
       let damping = 1 / (2 * model.qualityFactor)
-      let figures = TransducerModel(
-        resonance: model.resonance, qualityFactor: model.qualityFactor)
+      let figures = TransducerModel(resonance: model.resonance, qualityFactor: model.qualityFactor)
       let frame = MotionStateTransition(figures, seconds: 1 / rate)
       let step = MotionStateTransition(figures, seconds: Double(stepLength) / rate)
       /// Into the coordinates of the lanes.
@@ -160,18 +146,14 @@ struct ModelLanes: BitwiseCopyable, Sendable {
   }
 
   /// Forgets every motion.
-  @_noLocks
-  mutating func rest() {
-    (x, y, freeX, freeY) = (SIMD16(), SIMD16(), SIMD16(), SIMD16())
-  }
+  @_noLocks mutating func rest() { (x, y, freeX, freeY) = (SIMD16(), SIMD16(), SIMD16(), SIMD16()) }
 }
 
 extension ModelLanes {
   /// Moves models over a step at a gain of 1 and returns the greatest norm, squared.
-  @_noLocks @unsafe
-  static func move(
-    _ lanes: UnsafeMutablePointer<ModelLanes>, count: Int, sum: Float, tilt: Float
-  ) -> Float {
+  @_noLocks @unsafe static func move(_ lanes: UnsafeMutablePointer<ModelLanes>, count: Int, sum: Float, tilt: Float)
+    -> Float
+  {
     #if arch(x86_64) && canImport(CSampleKernels)
       let length = MemoryLayout<ModelLanes>.stride / MemoryLayout<Float>.stride
       let first = unsafe UnsafeMutableRawPointer(lanes).assumingMemoryBound(to: Float.self)
@@ -182,8 +164,7 @@ extension ModelLanes {
   }
 
   /// The same in Swift.
-  @_noLocks @unsafe
-  static func moveInSwift(
+  @_noLocks @unsafe static func moveInSwift(
     _ lanes: UnsafeMutablePointer<ModelLanes>, count: Int, sum: Float, tilt: Float
   ) -> Float {
     var greatest = SIMD16<Float>()
@@ -192,8 +173,7 @@ extension ModelLanes {
       let lane = unsafe lanes + index
       let (x, y) = unsafe (lane.pointee.x, lane.pointee.y)
       let driven = unsafe (
-        lane.pointee.sumX * sum + lane.pointee.tiltX * tilt,
-        lane.pointee.sumY * sum + lane.pointee.tiltY * tilt
+        lane.pointee.sumX * sum + lane.pointee.tiltX * tilt, lane.pointee.sumY * sum + lane.pointee.tiltY * tilt
       )
       let newX = unsafe (lane.pointee.xx * x + lane.pointee.xy * y) + driven.0
       let newY = unsafe (lane.pointee.yx * x + lane.pointee.yy * y) + driven.1

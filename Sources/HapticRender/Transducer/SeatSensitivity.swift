@@ -31,7 +31,6 @@ enum SeatSensitivity {
   static let thresholds: [TransducerProfile.Threshold] = (-3...26).map { third in
     let hertz = raised(10, to: Double(third) / 10)
     let acceleration = noticed / weight(atHertz: hertz) / 9.80665
-    return TransducerProfile.Threshold(
-      hertz: hertz, decibels: decibels(ofAmplitude: acceleration))
+    return TransducerProfile.Threshold(hertz: hertz, decibels: decibels(ofAmplitude: acceleration))
   }
 }

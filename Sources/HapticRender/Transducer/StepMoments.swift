@@ -15,16 +15,11 @@ struct StepMoments: BitwiseCopyable, Sendable {
   var square: Float = 0
 
   /// Silence.
-  @_noLocks
-  init() {}
+  @_noLocks init() {}
 
   /// What is left beside the rising part.
-  var fallingSum: Float {
-    @_noLocks get { sum - risingSum }
-  }
-  var fallingTilt: Float {
-    @_noLocks get { tilt - risingTilt }
-  }
+  var fallingSum: Float { @_noLocks get { sum - risingSum } }
+  var fallingTilt: Float { @_noLocks get { tilt - risingTilt } }
 }
 
 /// The places of a step's frames, which its moments are weighted by.
@@ -54,8 +49,7 @@ struct StepWeights: ~Copyable {
   }
 
   /// Measures a step; `readCount` finite frames must exist.
-  @_noLocks @unsafe
-  func moments(of frames: UnsafePointer<Float>) -> StepMoments {
+  @_noLocks @unsafe func moments(of frames: UnsafePointer<Float>) -> StepMoments {
     #if arch(x86_64) && canImport(CSampleKernels)
       let sums = unsafe temblor_moments(frames, rows.address, readCount)
       return moments(sum: sums.sum, tilt: sums.tilt, bend: sums.bend, square: sums.square)
@@ -65,8 +59,7 @@ struct StepWeights: ~Copyable {
   }
 
   /// The same in Swift.
-  @_noLocks @unsafe
-  func momentsInSwift(of frames: UnsafePointer<Float>) -> StepMoments {
+  @_noLocks @unsafe func momentsInSwift(of frames: UnsafePointer<Float>) -> StepMoments {
     var (sums, tilts) = (SIMD4<Float>(), SIMD4<Float>())
     var (bends, squares) = (SIMD4<Float>(), SIMD4<Float>())
     var index = 0
@@ -86,14 +79,11 @@ struct StepWeights: ~Copyable {
       squares += counted * samples
       index &+= 4
     }
-    return moments(
-      sum: Self.total(sums), tilt: Self.total(tilts), bend: Self.total(bends),
-      square: Self.total(squares))
+    return moments(sum: Self.total(sums), tilt: Self.total(tilts), bend: Self.total(bends), square: Self.total(squares))
   }
 
   /// The moments from sums over the frames: plain, by their places, by the squares of these, and of the squares.
-  @_noLocks @inline(__always)
-  func moments(sum: Float, tilt: Float, bend: Float, square: Float) -> StepMoments {
+  @_noLocks @inline(__always) func moments(sum: Float, tilt: Float, bend: Float, square: Float) -> StepMoments {
     var moments = StepMoments()
     moments.sum = sum
     moments.tilt = tilt
@@ -105,8 +95,7 @@ struct StepWeights: ~Copyable {
     return moments
   }
 
-  @_noLocks @inline(__always)
-  private static func total(_ x: SIMD4<Float>) -> Float { (x[0] + x[1]) + (x[2] + x[3]) }
+  @_noLocks @inline(__always) private static func total(_ x: SIMD4<Float>) -> Float { (x[0] + x[1]) + (x[2] + x[3]) }
 }
 
 #if arch(x86_64) && canImport(CSampleKernels)
@@ -114,13 +103,11 @@ struct StepWeights: ~Copyable {
     /// The same in C.
     var inC: temblor_step {
       @_noLocks get {
-        temblor_step(
-          sum: sum, tilt: tilt, rising_sum: risingSum, rising_tilt: risingTilt, square: square)
+        temblor_step(sum: sum, tilt: tilt, rising_sum: risingSum, rising_tilt: risingTilt, square: square)
       }
     }
 
-    @_noLocks
-    init(_ step: temblor_step) {
+    @_noLocks init(_ step: temblor_step) {
       (sum, tilt) = (step.sum, step.tilt)
       (risingSum, risingTilt) = (step.rising_sum, step.rising_tilt)
       square = step.square

@@ -41,32 +41,26 @@ struct TransducerLimiter: ~Copyable {
     weights = StepWeights(stepLength: stepLength)
     frames = FixedBuffer(repeating: 0, count: stepLength + weights.readCount)
     thermal = ThermalLimiter(
-      settings.limits, seconds: Double(stepLength) / settings.rate,
-      temperatureRise: temperatureRise)
+      settings.limits, seconds: Double(stepLength) / settings.rate, temperatureRise: temperatureRise)
   }
 
   /// How warm the transducer is.
-  var temperatureRise: TransducerThermalState {
-    @_noLocks get { thermal.temperatureRise }
-  }
+  var temperatureRise: TransducerThermalState { @_noLocks get { thermal.temperatureRise } }
 
   /// Lowers the first frames of a buffer where they need it, delayed by `delay`.
   ///
   /// - Parameter isStepwise: Whether every step is taken in Swift; the bits are the same.
-  @_noLocks
-  mutating func process(
-    _ block: inout MutableSpan<Float>, count: Int, statistics: inout RenderStatistics,
-    isStepwise: Bool = false
+  @_noLocks mutating func process(
+    _ block: inout MutableSpan<Float>, count: Int, statistics: inout RenderStatistics, isStepwise: Bool = false
   ) {
     precondition(count <= block.count, "frames beyond the block")
     var frame = 0
     while frame < count {
       #if arch(x86_64) && canImport(CSampleKernels)
-        if place == 0, !isStepwise, count &- frame >= stepLength, gain == 1, lastGain == 1,
-          powerGain == 1, excursion.isFree, let samples = unsafe block.address()
+        if place == 0, !isStepwise, count &- frame >= stepLength, gain == 1, lastGain == 1, powerGain == 1,
+          excursion.isFree, let samples = unsafe block.address()
         {
-          let steps = unsafe pass(
-            samples + frame, stepCount: (count &- frame) / stepLength, statistics: &statistics)
+          let steps = unsafe pass(samples + frame, stepCount: (count &- frame) / stepLength, statistics: &statistics)
           frame &+= steps &* stepLength
           continue
         }
@@ -80,8 +74,7 @@ struct TransducerLimiter: ~Copyable {
   }
 
   /// Forgets what is buffered and every motion; the temperature rise stays.
-  @_noLocks
-  mutating func rest() {
+  @_noLocks mutating func rest() {
     var index = 0
     while index < frames.count {
       frames[index] = 0
@@ -93,13 +86,11 @@ struct TransducerLimiter: ~Copyable {
   }
 
   /// Gives what leaves for what arrives, within one step.
-  @_noLocks
-  private mutating func exchange(_ block: inout MutableSpan<Float>, in run: Range<Int>) {
+  @_noLocks private mutating func exchange(_ block: inout MutableSpan<Float>, in run: Range<Int>) {
     let first = start &+ place
     if lastGain == 1, gain == 1 {
       guard let samples = unsafe block.address() else { return }
-      return unsafe SampleKernels.swap(
-        samples + run.lowerBound, frames.address + first, count: run.count)
+      return unsafe SampleKernels.swap(samples + run.lowerBound, frames.address + first, count: run.count)
     }
     var index = 0
     let slope = (gain - lastGain) * perStep
@@ -113,8 +104,7 @@ struct TransducerLimiter: ~Copyable {
   }
 
   /// Takes the step that has arrived and finds the gain of the one that leaves next.
-  @_noLocks
-  private mutating func endStep(_ statistics: inout RenderStatistics) {
+  @_noLocks private mutating func endStep(_ statistics: inout RenderStatistics) {
     let arrived = unsafe weights.moments(of: frames.address + start)
     let leaving = latest
     latest = arrived
@@ -126,14 +116,11 @@ struct TransducerLimiter: ~Copyable {
   /// Finds the gain behind the step that leaves next.
   ///
   /// - Parameter followed: The greatest norm of the models, squared, where they have been moved over the step.
-  @_noLocks
-  private mutating func finishStep(
-    _ leaving: StepMoments, next: StepMoments, followed: Float? = nil,
-    _ statistics: inout RenderStatistics
+  @_noLocks private mutating func finishStep(
+    _ leaving: StepMoments, next: StepMoments, followed: Float? = nil, _ statistics: inout RenderStatistics
   ) {
     lastGain = gain
-    gain = excursion.advance(
-      gain: lastGain, bound: powerGain, step: leaving, next: next, followed: followed)
+    gain = excursion.advance(gain: lastGain, bound: powerGain, step: leaving, next: next, followed: followed)
     if gain < powerGain { statistics.excursionLimitedFrameCount &+= Int64(stepLength) }
     if powerGain < 1 { statistics.powerLimitedFrameCount &+= Int64(stepLength) }
     if gain < statistics.minimumProtectionGain { statistics.minimumProtectionGain = gain }
@@ -141,8 +128,7 @@ struct TransducerLimiter: ~Copyable {
     if moved > statistics.peakExcursion { statistics.peakExcursion = moved }
     // The mean of the square of a gain that moves along a straight line.
     let passed = (lastGain * lastGain + lastGain * gain + gain * gain) / 3
-    powerGain = Float(
-      thermal.advance(spent: Double(leaving.square * passed), asked: Double(leaving.square)))
+    powerGain = Float(thermal.advance(spent: Double(leaving.square * passed), asked: Double(leaving.square)))
     let rise = Float(thermal.temperatureRise.total)
     if rise > statistics.peakTemperatureRise { statistics.peakTemperatureRise = rise }
   }
@@ -151,8 +137,7 @@ struct TransducerLimiter: ~Copyable {
 #if arch(x86_64) && canImport(CSampleKernels)
   extension TransducerLimiter {
     /// What passes steps in C.
-    @_noLocks @unsafe
-    func lent() -> temblor_guard {
+    @_noLocks @unsafe func lent() -> temblor_guard {
       var guarding = unsafe temblor_guard()
       unsafe excursion.lend(to: &guarding)
       unsafe thermal.lend(to: &guarding)
@@ -164,8 +149,7 @@ struct TransducerLimiter: ~Copyable {
     }
 
     /// Passes whole steps while the gain is 1; returns how many, at least one.
-    @_noLocks @unsafe
-    private mutating func pass(
+    @_noLocks @unsafe private mutating func pass(
       _ samples: UnsafeMutablePointer<Float>, stepCount: Int, statistics: inout RenderStatistics
     ) -> Int {
       var guarding = unsafe lent()
@@ -179,8 +163,7 @@ struct TransducerLimiter: ~Copyable {
       if rise > statistics.peakTemperatureRise { statistics.peakTemperatureRise = rise }
       powerGain = unsafe Float(thermal.takeBack(guarding))
       guard unsafe guarding.outcome == temblor_guard_loud else { return done }
-      unsafe finishStep(
-        StepMoments(guarding.leaving), next: latest, followed: guarding.greatest, &statistics)
+      unsafe finishStep(StepMoments(guarding.leaving), next: latest, followed: guarding.greatest, &statistics)
       return done &+ 1
     }
   }

@@ -82,11 +82,8 @@ struct MotionStateTransition: Equatable, Sendable, BitwiseCopyable {
   }
 
   /// Displacement and velocity a step later, without drive.
-  @_noLocks
-  func next(_ motion: SIMD2<Double>) -> SIMD2<Double> {
-    SIMD2(
-      displacement.x * motion.x + displacement.y * motion.y,
-      velocity.x * motion.x + velocity.y * motion.y)
+  @_noLocks func next(_ motion: SIMD2<Double>) -> SIMD2<Double> {
+    SIMD2(displacement.x * motion.x + displacement.y * motion.y, velocity.x * motion.x + velocity.y * motion.y)
   }
 }
 
@@ -111,9 +108,7 @@ public struct TransducerSimulation: BitwiseCopyable, Sendable {
   public init(_ model: TransducerModel, modes: [TransducerMode] = [], rate: Double) {
     let all =
       [SimulatedResonance(model, rate: rate)]
-      + modes.prefix(TransducerMode.maximumCount).map {
-        SimulatedResonance($0, beside: model, rate: rate)
-      }
+      + modes.prefix(TransducerMode.maximumCount).map { SimulatedResonance($0, beside: model, rate: rate) }
     count = min(all.count, 3)
     resonances = InlineArray { all[min($0, all.count - 1)] }
   }
@@ -129,9 +124,7 @@ public struct TransducerSimulation: BitwiseCopyable, Sendable {
   public mutating func acceleration(drive sample: Float) -> Float {
     let drive = Double(sample)
     var acceleration = 0.0
-    for index in 0..<count {
-      acceleration += resonances[index].acceleration(from: lastDrive, to: drive)
-    }
+    for index in 0..<count { acceleration += resonances[index].acceleration(from: lastDrive, to: drive) }
     lastDrive = drive
     greatestDisplacement = max(greatestDisplacement, abs(displacement))
     return Float(acceleration)
@@ -163,8 +156,7 @@ private struct SimulatedResonance: BitwiseCopyable, Sendable {
     step = MotionStateTransition(model, seconds: seconds)
     // The integral of what a rising drive leaves, by parts; `short` is what a constant one lacks to a force alone.
     let short = step.drive - SIMD2(0, omega / model.qualityFactor * seconds)
-    arriving =
-      SIMD2(-short.x / model.qualityFactor - short.y, short.x) / (omega * seconds)
+    arriving = SIMD2(-short.x / model.qualityFactor - short.y, short.x) / (omega * seconds)
     qualityFactor = model.qualityFactor
     self.gain = gain
     // Acceleration is displacement times the square of the frequency.
@@ -174,8 +166,7 @@ private struct SimulatedResonance: BitwiseCopyable, Sendable {
 
   /// A further one, whose gain is an acceleration.
   init(_ mode: TransducerMode, beside main: TransducerModel, rate: Double) {
-    self.init(
-      mode.model, gain: mode.gain, ratio: main.resonance / mode.resonance, rate: rate)
+    self.init(mode.model, gain: mode.gain, ratio: main.resonance / mode.resonance, rate: rate)
   }
 
   /// Moves on by a sample.

@@ -17,14 +17,12 @@ struct ModeDamping: Equatable, Sendable {
   ///
   /// - Parameter damping: The most times as damped it appears.
   init(_ mode: TransducerMode, of hardware: TransducerHardware, damping: Double, rate: Double) {
-    let undone = hardware.certain(
-      mode.model)
+    let undone = hardware.certain(mode.model)
     let others = hardware.magnitude(atHertz: mode.resonance, without: mode)
     let depth = min(max(damping, 1), 1 + abs(mode.gain) / max(others, 1e-9))
     apparent = TransducerModel(
       resonance: mode.resonance,
-      qualityFactor: min(
-        undone.qualityFactor, max(0.5.squareRoot(), undone.qualityFactor / depth)))
+      qualityFactor: min(undone.qualityFactor, max(0.5.squareRoot(), undone.qualityFactor / depth)))
     let zeros = Biquad.Resonance(undone, rate: rate)
     let poles = Biquad.Resonance(apparent, rate: rate)
     // Low frequencies pass as they are.
@@ -40,8 +38,7 @@ extension TransducerHardware {
     return modes.prefix(TransducerMode.maximumCount).map { mode in
       // Acceleration is displacement times the square of the frequency.
       let ratio = model.resonance / mode.resonance
-      return ExcursionMode(
-        model: mode.model, displacement: mode.gain * ratio * ratio)
+      return ExcursionMode(model: mode.model, displacement: mode.gain * ratio * ratio)
     }
   }
 
@@ -49,8 +46,7 @@ extension TransducerHardware {
   func certain(_ model: TransducerModel) -> TransducerModel {
     let width = 2 * (uncertainty ?? assumedUncertainty).resonance * model.qualityFactor
     return TransducerModel(
-      resonance: model.resonance,
-      qualityFactor: model.qualityFactor / (1 + width * width).squareRoot())
+      resonance: model.resonance, qualityFactor: model.qualityFactor / (1 + width * width).squareRoot())
   }
 
   /// The magnitude of the acceleration for a steady sine of full scale by all resonances, but for one of them.

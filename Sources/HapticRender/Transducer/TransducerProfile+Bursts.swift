@@ -25,11 +25,7 @@ extension TransducerProfile {
   ///   - levels: The factors for steady events.
   ///   - asked: The bursts before the profile was band-mapped.
   ///   - settings: The filters between the plan and the hardware.
-  func burstLevels(
-    like levels: [Double], asked: TransientShape, drive settings: TransducerSettings?
-  )
-    -> [Double]
-  {
+  func burstLevels(like levels: [Double], asked: TransientShape, drive settings: TransducerSettings?) -> [Double] {
     let top = Double(levels.count - 1)
     let burst = transient
     let shifts = levels.indices.map { index in
@@ -38,8 +34,7 @@ extension TransducerProfile {
           seconds: burst.seconds(atSharpness: Double(index) / top),
           hertz: burst.frequency.hertz(atSharpness: Double(index) / top)) : 0
     }
-    guard let settings, settings.equaliser != nil, let model = settings.model, transient.level > 0,
-      levels.count > 2
+    guard let settings, settings.equaliser != nil, let model = settings.model, transient.level > 0, levels.count > 2
     else {
       // The shortest stay as they are, and longer ones come down to them.
       let most = shifts.max() ?? 0
@@ -47,19 +42,16 @@ extension TransducerProfile {
     }
     let bursts = levels.indices.map { index in
       let hertz = burst.frequency.hertz(atSharpness: Double(index) / top)
-      let drive = Self.drive(
-        burst, atSharpness: Double(index) / top, model, settings, limit: settings.rate)
+      let drive = Self.drive(burst, atSharpness: Double(index) / top, model, settings, limit: settings.rate)
       let moved = Self.peak(drive.samples, of: model, rate: drive.rate)
-      let felt =
-        hasEqualSensation ? raised(10, to: (threshold(atHertz: hertz) + shifts[index]) / 20) : 1
+      let felt = hasEqualSensation ? raised(10, to: (threshold(atHertz: hertz) + shifts[index]) / 20) : 1
       let stroke = settings.limits.excursion.map { limit in
         Self.greatestStroke * limit
           / max(Self.stroke(drive.samples, model, settings.uncertainty, rate: drive.rate), 1e-9)
       }
       return (
-        drive: drive, stroke: max(stroke ?? .infinity, levels[index]),
-        even: felt / max(moved, 1e-9), growth: growth(atHertz: hertz),
-        greatest: drive.samples.reduce(0) { max($0, abs($1)) }
+        drive: drive, stroke: max(stroke ?? .infinity, levels[index]), even: felt / max(moved, 1e-9),
+        growth: growth(atHertz: hertz), greatest: drive.samples.reduce(0) { max($0, abs($1)) }
       )
     }
     let middle = levels.count / 2
@@ -67,8 +59,7 @@ extension TransducerProfile {
     let own = bursts[middle].drive
     let needed =
       settings.uncertainty.corners(of: model).map {
-        Self.peak(bare.samples, of: $0, rate: bare.rate)
-          / max(Self.peak(own.samples, of: $0, rate: own.rate), 1e-9)
+        Self.peak(bare.samples, of: $0, rate: bare.rate) / max(Self.peak(own.samples, of: $0, rate: own.rate), 1e-9)
       }.max() ?? 1
     let wanted = max(needed * raised(10, to: Self.advantage / 20), levels[middle])
     let scale = wanted / bursts[middle].even
@@ -77,16 +68,15 @@ extension TransducerProfile {
     let sensation = SensationGrowth.sensation(ofDecibels: felt, exponent: bursts[middle].growth)
     return bursts.map { burst in
       let alike = SensationGrowth.decibels(ofSensation: sensation, exponent: burst.growth)
-      let even =
-        hasConvergingContours ? burst.even * raised(10, to: (alike - felt) / 20) : burst.even
+      let even = hasConvergingContours ? burst.even * raised(10, to: (alike - felt) / 20) : burst.even
       return min(scale * even, burst.stroke, Self.greatestDrive / max(burst.greatest, 1e-9))
     }
   }
 
   /// The drive that a burst of full intensity becomes, at a rate that suffices for it.
   private static func drive(
-    _ burst: TransientShape, atSharpness sharpness: Double, _ model: TransducerModel,
-    _ settings: TransducerSettings?, limit: Double
+    _ burst: TransientShape, atSharpness sharpness: Double, _ model: TransducerModel, _ settings: TransducerSettings?,
+    limit: Double
   ) -> (samples: [Double], rate: Double) {
     let highest = burst.partials.map { $0.ratio * max(1, $0.glide) }.max() ?? 1
     let hertz = burst.frequency.hertz(atSharpness: sharpness)
@@ -115,15 +105,14 @@ extension TransducerProfile {
   }
 
   /// The greatest displacement that a drive makes of any transducer within the doubt.
-  private static func stroke(
-    _ drive: [Double], _ model: TransducerModel, _ doubt: TransducerUncertainty, rate: Double
-  ) -> Double {
+  private static func stroke(_ drive: [Double], _ model: TransducerModel, _ doubt: TransducerUncertainty, rate: Double)
+    -> Double
+  {
     var peak = 0.0
     for moved in [1 - doubt.resonance, 1, 1 + doubt.resonance] {
       // With the level at rest known, the longest ringing one moves furthest.
       let worst = TransducerModel(
-        resonance: model.resonance * moved,
-        qualityFactor: model.qualityFactor * doubt.qualityFactor)
+        resonance: model.resonance * moved, qualityFactor: model.qualityFactor * doubt.qualityFactor)
       follow(drive, worst, rate: rate) { peak = max(peak, doubt.qualityFactor * abs($1.x)) }
     }
     return peak
@@ -131,8 +120,7 @@ extension TransducerProfile {
 
   /// Drives a model from rest, and hands over each sample with the displacement and velocity in front of it.
   private static func follow(
-    _ drive: [Double], _ model: TransducerModel, rate: Double,
-    each: (Double, SIMD2<Double>) -> Void
+    _ drive: [Double], _ model: TransducerModel, rate: Double, each: (Double, SIMD2<Double>) -> Void
   ) {
     let step = MotionStateTransition(model, seconds: 1 / rate)
     var motion = SIMD2<Double>()
@@ -150,8 +138,7 @@ extension TransientShape {
     let whole = seconds(atSharpness: sharpness)
     let longest = partials.map { $0.durationRatio }.max() ?? 1
     var samples = [Double](repeating: 0, count: max(4, Int((whole * longest * rate).rounded())))
-    let squareness =
-      squareness.lowerBound + (squareness.upperBound - squareness.lowerBound) * sharpness
+    let squareness = squareness.lowerBound + (squareness.upperBound - squareness.lowerBound) * sharpness
     for partial in partials {
       let length = max(4, Int((whole * partial.durationRatio * rate).rounded()))
       let eighth = max(1, (length + 4) / 8)
@@ -164,8 +151,7 @@ extension TransientShape {
         let cycles =
           partial.glide == 1
           ? hertz * partial.ratio * (time - Double(length) / rate / 2)
-          : hertz * partial.ratio * time
-            * (1 + (partial.glide - 1) * Double(frame) / Double(2 * length))
+          : hertz * partial.ratio * time * (1 + (partial.glide - 1) * Double(frame) / Double(2 * length))
         let sine = sin(2 * Double.pi * cycles)
         let wave = sine + squareness * ((sine < 0 ? -1 : 1) - sine)
         samples[frame] += level * partial.gain * edge * wave
@@ -180,8 +166,7 @@ extension TransducerUncertainty {
   fileprivate func corners(of model: TransducerModel) -> [TransducerModel] {
     [-1, -0.5, 0, 0.5, 1].map { 1 + $0 * resonance }.flatMap { moved in
       [1 / qualityFactor, 1, qualityFactor].map {
-        TransducerModel(
-          resonance: model.resonance * moved, qualityFactor: model.qualityFactor * $0)
+        TransducerModel(resonance: model.resonance * moved, qualityFactor: model.qualityFactor * $0)
       }
     }
   }

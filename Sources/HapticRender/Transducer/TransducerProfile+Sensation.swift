@@ -21,30 +21,23 @@ extension TransducerProfile {
   ///
   /// They are a hand's, and count from the threshold, so the acceleration of a full-scale sine must be known.
   public var hasConvergingContours: Bool {
-    drive.contours == .converging && isFeltByHand && hasEqualSensation
-      && fullScaleAcceleration != nil
+    drive.contours == .converging && isFeltByHand && hasEqualSensation && fullScaleAcceleration != nil
   }
 
   /// Whether the levels of bursts follow their lengths.
-  public var hasTemporalSummation: Bool {
-    drive.hasTemporalSummation ?? false && isFeltByHand && hasEqualSensation
-  }
+  public var hasTemporalSummation: Bool { drive.hasTemporalSummation ?? false && isFeltByHand && hasEqualSensation }
 
   private var isFeltByHand: Bool { hardware != nil && drive.feltBy == .hand }
 
   /// The acceleration of a full-scale sine at resonance in g, where resonance, quality and acceleration are known.
   var fullScaleAcceleration: Double? {
-    guard let hardware, hardware.model != nil, let acceleration = hardware.acceleration else {
-      return nil
-    }
+    guard let hardware, hardware.model != nil, let acceleration = hardware.acceleration else { return nil }
     let power = TransducerLimits(hardware, amplifier: amplifier).power
     return acceleration * (power ?? 1).squareRoot()
   }
 
   /// The exponent with which sensation grows at a frequency; 1 where the exponent is not reckoned with.
-  func growth(atHertz hertz: Double) -> Double {
-    hasConvergingContours ? SensationGrowth.exponent(atHertz: hertz) : 1
-  }
+  func growth(atHertz hertz: Double) -> Double { hasConvergingContours ? SensationGrowth.exponent(atHertz: hertz) : 1 }
 
   /// What an amplitude, as intensity makes it, is raised to over sharpness, so that equal intensity stays felt equally
   /// below full intensity: 1 in the middle of the scale of continuous events.
@@ -71,8 +64,7 @@ extension TransducerProfile {
       hardware.modes.isEmpty
       ? model.accelerationDecibels(atHertz: hertz)
       : decibels(ofAmplitude: max(1e-15, hardware.magnitude(atHertz: hertz)))
-    return moved
-      + Self.line(through: hardware.corrections, at: hertz)
+    return moved + Self.line(through: hardware.corrections, at: hertz)
   }
 
   /// The threshold of feeling at a frequency, in decibels relative to 1 g.
@@ -87,16 +79,12 @@ extension TransducerProfile {
   /// The acceleration itself where equal sensation is not requested.
   func feltDecibels(atHertz hertz: Double, drive: TransducerSettings?) -> Double {
     var felt = hardwareDecibels(atHertz: hertz)
-    if let drive {
-      felt += decibels(ofAmplitude: max(1e-15, drive.driveResponse(atHertz: hertz)))
-    }
+    if let drive { felt += decibels(ofAmplitude: max(1e-15, drive.driveResponse(atHertz: hertz))) }
     return hasEqualSensation ? felt - threshold(atHertz: hertz) : felt
   }
 
   /// Linear between points on a logarithmic axis, and level outside; points rise in frequency.
-  private static func line(through points: [(hertz: Double, decibels: Double)], at hertz: Double)
-    -> Double
-  {
+  private static func line(through points: [(hertz: Double, decibels: Double)], at hertz: Double) -> Double {
     guard let first = points.first, let last = points.last else { return 0 }
     if hertz <= first.hertz { return first.decibels }
     for (low, high) in zip(points, points.dropFirst()) where hertz <= high.hertz {
@@ -119,17 +107,13 @@ extension TransducerHardware {
     guard let model, response.count > 1 else { return [] }
     let reach = 2.0.squareRoot()
     let near = (model.resonance / reach)...(model.resonance * reach)
-    guard response[0].hertz <= near.lowerBound,
-      response[response.count - 1].hertz >= near.upperBound
-    else { return [] }
+    guard response[0].hertz <= near.lowerBound, response[response.count - 1].hertz >= near.upperBound else { return [] }
     let widest =
-      zip(response, response.dropFirst())
-      .filter { $1.hertz > near.lowerBound && $0.hertz < near.upperBound }
-      .map { $1.hertz / $0.hertz - 1 }.max() ?? .infinity
+      zip(response, response.dropFirst()).filter { $1.hertz > near.lowerBound && $0.hertz < near.upperBound }.map {
+        $1.hertz / $0.hertz - 1
+      }.max() ?? .infinity
     guard widest <= 1 / (2 * model.qualityFactor) else { return [] }
-    let differences = response.map {
-      ($0.hertz, $0.decibels - model.accelerationDecibels(atHertz: $0.hertz))
-    }
+    let differences = response.map { ($0.hertz, $0.decibels - model.accelerationDecibels(atHertz: $0.hertz)) }
     let mean = differences.reduce(0) { $0 + $1.1 } / Double(differences.count)
     let square = differences.reduce(0) { $0 + ($1.1 - mean) * ($1.1 - mean) }
     guard square <= Self.agreement * Self.agreement * Double(differences.count) else { return [] }
@@ -155,9 +139,7 @@ extension TransducerProfile {
   /// those of the profile before.
   ///
   /// - Parameter rate: Frames per second, which the filters depend on.
-  public func bandMapped(rate: Double) -> TransducerProfile {
-    bandMapped(before: transducerSettings(rate: rate))
-  }
+  public func bandMapped(rate: Double) -> TransducerProfile { bandMapped(before: transducerSettings(rate: rate)) }
 
   /// The same for known filters.
   func bandMapped(before settings: TransducerSettings?) -> TransducerProfile {
@@ -213,18 +195,14 @@ extension TransducerProfile {
     let points = (0..<count).map { index in
       let hertz = frequency.hertz(atSharpness: Double(index) / Double(count - 1))
       return (
-        felt: feltDecibels(atHertz: hertz, drive: settings)
-          + decibels(ofAmplitude: full),
+        felt: feltDecibels(atHertz: hertz, drive: settings) + decibels(ofAmplitude: full),
         growth: growth(atHertz: hertz)
       )
     }
-    let sensation =
-      points.map { SensationGrowth.sensation(ofDecibels: $0.felt, exponent: $0.growth) }.min() ?? 0
+    let sensation = points.map { SensationGrowth.sensation(ofDecibels: $0.felt, exponent: $0.growth) }.min() ?? 0
     // What exponents alone take from the level that is felt most.
     let growths = points.map { $0.growth }
-    let contours =
-      max(0, points.map { $0.felt }.max() ?? 0)
-      * (1 - (growths.min() ?? 1) / (growths.max() ?? 1))
+    let contours = max(0, points.map { $0.felt }.max() ?? 0) * (1 - (growths.min() ?? 1) / (growths.max() ?? 1))
     // What lies between two points of the table is a little further down than they are.
     let least = hasKnownResponse ? -(drive.reach + Self.slack + contours) : -Double.infinity
     return points.map { point in
@@ -240,12 +218,11 @@ extension TransducerProfile {
   /// In decibels relative to 1 g, for a device held in the hand. Source: Android 16,
   /// `BasicToPwleSegmentAdapter.java` in the platform's vibrator service, 41 points.
   public static let defaultThresholds: [Threshold] = [
-    (0.4, -97.81), (2, -69.86), (3, -62.81), (4, -58.81), (5, -56.69), (6, -54.77), (7.2, -52.85),
-    (8, -51.77), (8.64, -50.84), (10, -48.9), (10.37, -48.52), (12.44, -46.5), (14.93, -44.43),
-    (15, -44.35), (17.92, -41.96), (20, -40.36), (21.5, -39.6), (25, -37.48), (25.8, -36.93),
-    (30, -34.31), (35, -33.13), (40, -32.81), (50, -31.94), (60, -31.77), (70, -31.59),
-    (72, -31.55), (80, -31.77), (86.4, -31.94), (90, -31.73), (100, -31.9), (103.68, -31.77),
-    (124.42, -31.7), (149.3, -31.38), (150, -31.35), (179.16, -31.02), (200, -30.86),
-    (215, -30.35), (250, -28.98), (258, -28.68), (300, -26.81), (400, -19.81),
+    (0.4, -97.81), (2, -69.86), (3, -62.81), (4, -58.81), (5, -56.69), (6, -54.77), (7.2, -52.85), (8, -51.77),
+    (8.64, -50.84), (10, -48.9), (10.37, -48.52), (12.44, -46.5), (14.93, -44.43), (15, -44.35), (17.92, -41.96),
+    (20, -40.36), (21.5, -39.6), (25, -37.48), (25.8, -36.93), (30, -34.31), (35, -33.13), (40, -32.81), (50, -31.94),
+    (60, -31.77), (70, -31.59), (72, -31.55), (80, -31.77), (86.4, -31.94), (90, -31.73), (100, -31.9),
+    (103.68, -31.77), (124.42, -31.7), (149.3, -31.38), (150, -31.35), (179.16, -31.02), (200, -30.86), (215, -30.35),
+    (250, -28.98), (258, -28.68), (300, -26.81), (400, -19.81),
   ].map { (hertz: Double, decibels: Double) in Threshold(hertz: hertz, decibels: decibels) }
 }

@@ -36,8 +36,7 @@ public struct TransducerSettings: Equatable, Sendable {
     limits = TransducerLimits(hardware, amplifier: profile.amplifier)
     modes = hardware.excursionModes
     if let model = hardware.certainModel, profile.drive.isEqualized ?? true {
-      let design = EqualizerDesign(
-        model, law: profile.drive, lowest: lowest, highPass: highPassFilter, rate: rate)
+      let design = EqualizerDesign(model, law: profile.drive, lowest: lowest, highPass: highPassFilter, rate: rate)
       equaliser = design
       equaliserFilter = design.filter(rate: rate)
       modeFilters = hardware.modes.prefix(TransducerMode.maximumCount).map {
@@ -53,8 +52,7 @@ public struct TransducerSettings: Equatable, Sendable {
   /// The magnitude of the drive for a steady sine of full scale: high-pass and equaliser.
   public func driveResponse(atHertz hertz: Double) -> Double {
     modeFilters.reduce(
-      highPassFilter.response(atHertz: hertz, rate: rate)
-        * equaliserFilter.response(atHertz: hertz, rate: rate)
+      highPassFilter.response(atHertz: hertz, rate: rate) * equaliserFilter.response(atHertz: hertz, rate: rate)
     ) { $0 * $1.filter.response(atHertz: hertz, rate: rate) }
   }
 }
@@ -69,9 +67,7 @@ extension TransducerSettings {
   ///
   /// - Parameter isRinging: Whether the transducer's own decay counts too.
   public func tail(isRinging: Bool = false) -> Double {
-    var decays = [
-      TransducerModel(resonance: highPass, qualityFactor: 0.5.squareRoot()).decay
-    ]
+    var decays = [TransducerModel(resonance: highPass, qualityFactor: 0.5.squareRoot()).decay]
     if let equaliser { decays.append(equaliser.apparent.decay) }
     decays += modeFilters.map { $0.apparent.decay }
     if isRinging, let model { decays += [model.decay] + modes.map { $0.model.decay } }
@@ -111,9 +107,7 @@ extension TransducerProfile {
   /// The filters and limits for the hardware at a frame rate; nothing without hardware.
   ///
   /// They follow from the profile as it stands: narrow the laws, and the filters are others.
-  public func transducerSettings(rate: Double) -> TransducerSettings? {
-    TransducerSettings(self, rate: rate)
-  }
+  public func transducerSettings(rate: Double) -> TransducerSettings? { TransducerSettings(self, rate: rate) }
 
   /// The lowest frequency of the mappings.
   var lowestHertz: Double {
@@ -135,9 +129,7 @@ public struct TransducerLimits: Equatable, Sendable {
   public let thermal: ThermalParameters
 
   /// The temperature rise at which a sustained signal is held, a little below the limit of 1.
-  public static var powerAim: Double {
-    @_noLocks get { 0.96 }
-  }
+  public static var powerAim: Double { @_noLocks get { 0.96 } }
 
   /// How many times the continuous power the peak power is taken for.
   private static let peakFactor = 2.0
@@ -185,9 +177,7 @@ extension TransducerHardware {
   /// Its quality is Q / √(1 + (2δQ)²) for a resonance known to ±δ. The factor 2 makes the worst of burst and ring
   /// within the doubt least, by a search over zeros and poles; with it the filter leaves none of these
   /// transducers worse than without it.
-  public var certainModel: TransducerModel? {
-    model.map(certain)
-  }
+  public var certainModel: TransducerModel? { model.map(certain) }
 
   /// Its resonance, where that and the quality are known.
   public var model: TransducerModel? {
@@ -227,13 +217,10 @@ public struct EqualizerDesign: Equatable, Sendable {
   ///
   /// Below resonance the drive must rise to flatten, so the resonance is lowered towards the lowest
   /// frequency, by half of the boost's decibels at most.
-  init(
-    _ model: TransducerModel, law: DriveSettings, lowest: Double, highPass: Biquad, rate: Double
-  ) {
+  init(_ model: TransducerModel, law: DriveSettings, lowest: Double, highPass: Biquad, rate: Double) {
     let boost = raised(10, to: law.boost / 20)
     let resonance = model.resonance
-    let qualityFactor = min(
-      model.qualityFactor, max(0.5.squareRoot(), model.qualityFactor / law.damping))
+    let qualityFactor = min(model.qualityFactor, max(0.5.squareRoot(), model.qualityFactor / law.damping))
     let lowered = min(max(lowest, resonance / boost.squareRoot()), resonance)
     let apparent = TransducerModel(resonance: lowered, qualityFactor: qualityFactor)
     self.model = model
@@ -248,14 +235,10 @@ public struct EqualizerDesign: Equatable, Sendable {
   }
 
   /// The filter at a frame rate.
-  func filter(rate: Double) -> Biquad {
-    Self.filter(from: model, to: apparent, gain: gain, rate: rate)
-  }
+  func filter(rate: Double) -> Biquad { Self.filter(from: model, to: apparent, gain: gain, rate: rate) }
 
   /// The greatest value of a response that has its peak near a frequency or somewhere broad.
-  private static func greatest(
-    of response: (Double) -> Double, near peak: Double, below highest: Double
-  ) -> Double {
+  private static func greatest(of response: (Double) -> Double, near peak: Double, below highest: Double) -> Double {
     let ratio = raised(highest, to: 1 / 64)
     let points = [peak] + (0...64).map { raised(ratio, to: Double($0)) }
     let best = points.max { response($0) < response($1) } ?? peak
@@ -269,11 +252,7 @@ public struct EqualizerDesign: Equatable, Sendable {
     return max(response(best), response((low + high) / 2))
   }
 
-  private static func filter(
-    from model: TransducerModel, to apparent: TransducerModel, gain: Double, rate: Double
-  ) -> Biquad {
-    Biquad(
-      gain: gain, undoing: Biquad.Resonance(model, rate: rate),
-      making: Biquad.Resonance(apparent, rate: rate))
-  }
+  private static func filter(from model: TransducerModel, to apparent: TransducerModel, gain: Double, rate: Double)
+    -> Biquad
+  { Biquad(gain: gain, undoing: Biquad.Resonance(model, rate: rate), making: Biquad.Resonance(apparent, rate: rate)) }
 }

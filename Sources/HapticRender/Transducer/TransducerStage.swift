@@ -3,9 +3,7 @@
 /// It adds no delay. Any split into blocks gives the same samples.
 struct TransducerStage: BitwiseCopyable {
   /// Samples beyond this are held to it, so that nothing can overflow: 72 dB above full scale.
-  static var greatest: Float {
-    @_noLocks get { 4_096 }
-  }
+  static var greatest: Float { @_noLocks get { 4_096 } }
 
   /// Anti-denormal dither: added with alternating sign, so that no filter ever decays into numbers too small for the
   /// fast path.
@@ -34,8 +32,7 @@ struct TransducerStage: BitwiseCopyable {
   }
 
   /// Filters the first frames of a buffer in place; every sample is finite.
-  @_noLocks
-  mutating func process(_ block: inout MutableSpan<Float>, count: Int) {
+  @_noLocks mutating func process(_ block: inout MutableSpan<Float>, count: Int) {
     precondition(count <= block.count, "frames beyond the block")
     let (highPass, equaliser) = (self.highPass, self.equaliser)
     var (first, second) = (highPassMemory, equaliserMemory)
@@ -44,8 +41,7 @@ struct TransducerStage: BitwiseCopyable {
     if modeCount > 1 { Self.filter(&block, count: count, by: modes.1, &modeMemories.1, dither) }
     var frame = 0
     while frame &+ 2 <= count {
-      let pair = unsafe SIMD2(
-        Double(block[unchecked: frame]), Double(block[unchecked: frame &+ 1]))
+      let pair = unsafe SIMD2(Double(block[unchecked: frame]), Double(block[unchecked: frame &+ 1]))
       let driven = equaliser.next(highPass.next(pair + dither, &first), &second)
       unsafe block[unchecked: frame] = Self.sample(driven.x)
       unsafe block[unchecked: frame &+ 1] = Self.sample(driven.y)
@@ -53,23 +49,20 @@ struct TransducerStage: BitwiseCopyable {
     }
     if frame < count {
       let sample = unsafe Double(block[unchecked: frame]) + dither.x
-      unsafe block[unchecked: frame] = Self.sample(
-        equaliser.next(highPass.next(sample, &first), &second))
+      unsafe block[unchecked: frame] = Self.sample(equaliser.next(highPass.next(sample, &first), &second))
       isOdd.toggle()
     }
     (highPassMemory, equaliserMemory) = (first, second)
   }
 
   /// Filters the first frames of a buffer in place.
-  @_noLocks
-  private static func filter(
-    _ block: inout MutableSpan<Float>, count: Int, by filter: Biquad,
-    _ memory: inout Biquad.Memory, _ dither: SIMD2<Double>
+  @_noLocks private static func filter(
+    _ block: inout MutableSpan<Float>, count: Int, by filter: Biquad, _ memory: inout Biquad.Memory,
+    _ dither: SIMD2<Double>
   ) {
     var frame = 0
     while frame &+ 2 <= count {
-      let pair = unsafe SIMD2(
-        Double(block[unchecked: frame]), Double(block[unchecked: frame &+ 1]))
+      let pair = unsafe SIMD2(Double(block[unchecked: frame]), Double(block[unchecked: frame &+ 1]))
       let damped = filter.next(pair + dither, &memory)
       unsafe block[unchecked: frame] = Float(damped.x)
       unsafe block[unchecked: frame &+ 1] = Float(damped.y)
@@ -82,15 +75,13 @@ struct TransducerStage: BitwiseCopyable {
   }
 
   /// Forgets what is buffered.
-  @_noLocks
-  mutating func rest() {
+  @_noLocks mutating func rest() {
     modeMemories = (Biquad.Memory(), Biquad.Memory())
     highPassMemory = Biquad.Memory()
     equaliserMemory = Biquad.Memory()
   }
 
-  @_noLocks @inline(__always)
-  private static func sample(_ value: Double) -> Float {
+  @_noLocks @inline(__always) private static func sample(_ value: Double) -> Float {
     abs(value) < silence ? 0 : Float(value)
   }
 }

@@ -12,28 +12,23 @@ public struct TransducerThermalState: Equatable, Sendable, BitwiseCopyable {
   public var magnet: Double
 
   /// A transducer; by default at ambient temperature.
-  @_noLocks
-  public init(coil: Double = 0, magnet: Double = 0) {
+  @_noLocks public init(coil: Double = 0, magnet: Double = 0) {
     self.coil = coil
     self.magnet = magnet
   }
 
   /// Both parts together.
-  public var total: Double {
-    @_noLocks get { coil + magnet }
-  }
+  public var total: Double { @_noLocks get { coil + magnet } }
 
   /// What is left of it after seconds without drive.
   public func cooled(for seconds: Double, by thermal: ThermalParameters) -> TransducerThermalState {
     TransducerThermalState(
-      coil: coil * exp(-seconds / thermal.coilTimeConstant),
-      magnet: magnet * exp(-seconds / thermal.magnetTimeConstant))
+      coil: coil * exp(-seconds / thermal.coilTimeConstant), magnet: magnet * exp(-seconds / thermal.magnetTimeConstant)
+    )
   }
 
   /// Both parts in one word, in steps of Float, so that they can be handed between threads.
-  var bits: UInt64 {
-    @_noLocks get { UInt64(Float(coil).bitPattern) << 32 | UInt64(Float(magnet).bitPattern) }
-  }
+  var bits: UInt64 { @_noLocks get { UInt64(Float(coil).bitPattern) << 32 | UInt64(Float(magnet).bitPattern) } }
 
   /// The thermal state in a word.
   init(bits: UInt64) {
@@ -77,8 +72,7 @@ struct ThermalLimiter: Sendable, BitwiseCopyable {
   }
 
   /// Takes the mean squares of a step with and without the gain, and returns the gain that comes.
-  @_noLocks
-  mutating func advance(spent square: Double, asked: Double) -> Double {
+  @_noLocks mutating func advance(spent square: Double, asked: Double) -> Double {
     let spent = square * power
     temperatureRise.coil += (coilFraction * spent - temperatureRise.coil) * coilStep
     temperatureRise.magnet += ((1 - coilFraction) * spent - temperatureRise.magnet) * magnetStep
@@ -89,9 +83,7 @@ struct ThermalLimiter: Sendable, BitwiseCopyable {
   /// The gain that keeps the power asked for within what the temperature allows.
   private var gain: Double {
     @_noLocks get {
-      let allowed =
-        TransducerLimits.powerAim
-        + Self.headroom * (TransducerLimits.powerAim - temperatureRise.total)
+      let allowed = TransducerLimits.powerAim + Self.headroom * (TransducerLimits.powerAim - temperatureRise.total)
       if asked <= allowed { return 1 }
       return allowed > 0 ? min(1, RealtimeMath.inverseSquareRoot(asked / allowed)) : 0
     }
@@ -101,8 +93,7 @@ struct ThermalLimiter: Sendable, BitwiseCopyable {
 #if arch(x86_64) && canImport(CSampleKernels)
   extension ThermalLimiter {
     /// Lends what passes steps in C.
-    @_noLocks
-    func lend(to guarding: inout temblor_guard) {
+    @_noLocks func lend(to guarding: inout temblor_guard) {
       unsafe (guarding.coil, guarding.magnet) = (temperatureRise.coil, temperatureRise.magnet)
       unsafe (guarding.asked, guarding.power) = (asked, power)
       unsafe (guarding.coil_fraction, guarding.coil_step) = (coilFraction, coilStep)
@@ -111,8 +102,7 @@ struct ThermalLimiter: Sendable, BitwiseCopyable {
     }
 
     /// Takes back what was lent, and returns the gain that comes.
-    @_noLocks
-    mutating func takeBack(_ guarding: temblor_guard) -> Double {
+    @_noLocks mutating func takeBack(_ guarding: temblor_guard) -> Double {
       unsafe temperatureRise = TransducerThermalState(coil: guarding.coil, magnet: guarding.magnet)
       unsafe asked = guarding.asked
       return gain

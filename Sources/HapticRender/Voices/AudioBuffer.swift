@@ -31,9 +31,7 @@ public final class AudioBuffer: @unchecked Sendable {
 /// Reads a sound at a moving speed, in whole-number position, through a low-pass for brightness.
 struct SampleReader: BitwiseCopyable, Sendable {
   /// Frames in parts of 2³².
-  static var one: UInt64 {
-    @_noLocks get { 4_294_967_296 }
-  }
+  static var one: UInt64 { @_noLocks get { 4_294_967_296 } }
 
   /// The next frame to read.
   var position: UInt64 = 0
@@ -43,14 +41,10 @@ struct SampleReader: BitwiseCopyable, Sendable {
   private var lowRight: Float = 0
 
   /// A reader at the beginning.
-  @_noLocks
-  init() {}
+  @_noLocks init() {}
 
   /// Moves on by a number of frames without reading them.
-  @_noLocks
-  mutating func advance(by frameCount: Int) {
-    position = position &+ speed &* UInt64(frameCount)
-  }
+  @_noLocks mutating func advance(by frameCount: Int) { position = position &+ speed &* UInt64(frameCount) }
 
   /// Adds the sound to part of the two audio buses.
   ///
@@ -58,11 +52,10 @@ struct SampleReader: BitwiseCopyable, Sendable {
   ///   - fadeLength: Frames of the sound's end that fade, at most as many as it has.
   ///   - smoothing: The fraction of the difference that the low-pass follows in a frame; 1 means no filter.
   ///   - first: The frame of the level lines at which the range begins.
-  @_noLocks
-  mutating func add(
-    _ frames: BufferView<Float>, count: Int, channelCount: Int, isLooping: Bool,
-    fadeLength: Int, left: LinearRamp, right: LinearRamp, smoothing: Float, first: Int,
-    to leftBus: inout MutableSpan<Float>, _ rightBus: inout MutableSpan<Float>, at range: Range<Int>
+  @_noLocks mutating func add(
+    _ frames: BufferView<Float>, count: Int, channelCount: Int, isLooping: Bool, fadeLength: Int, left: LinearRamp,
+    right: LinearRamp, smoothing: Float, first: Int, to leftBus: inout MutableSpan<Float>,
+    _ rightBus: inout MutableSpan<Float>, at range: Range<Int>
   ) {
     let end = UInt64(count) &<< 32
     let fadeStart = UInt64(count &- fadeLength) &<< 32
@@ -91,8 +84,7 @@ struct SampleReader: BitwiseCopyable, Sendable {
       let filtered = smoothing < 1
       let fade = fadeLength > 0 && position > fadeStart ? Float(end &- position) * perFade : 1
       leftBus[frame] += (filtered ? lowLeft : sampleLeft) * (left.start + left.slope * n) * fade
-      rightBus[frame] +=
-        (filtered ? lowRight : sampleRight) * (right.start + right.slope * n) * fade
+      rightBus[frame] += (filtered ? lowRight : sampleRight) * (right.start + right.slope * n) * fade
       position = position &+ speed
       frame &+= 1
       n += 1
@@ -102,10 +94,9 @@ struct SampleReader: BitwiseCopyable, Sendable {
   /// Adds a sound of one channel to part of a bus, frame for frame.
   ///
   /// - Parameter first: The frame of the level line at which the range begins.
-  @_noLocks
-  mutating func add(
-    _ frames: BufferView<Float>, count: Int, level: LinearRamp, first: Int,
-    to bus: inout MutableSpan<Float>, at range: Range<Int>
+  @_noLocks mutating func add(
+    _ frames: BufferView<Float>, count: Int, level: LinearRamp, first: Int, to bus: inout MutableSpan<Float>,
+    at range: Range<Int>
   ) {
     var index = Int(position &>> 32)
     var frame = range.lowerBound

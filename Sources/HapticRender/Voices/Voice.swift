@@ -55,21 +55,15 @@ struct Voice: BitwiseCopyable, Sendable {
     case settling
 
     /// Whether there was no segment before.
-    var isFresh: Bool {
-      @_noLocks get { if case .fresh = self { true } else { false } }
-    }
+    var isFresh: Bool { @_noLocks get { if case .fresh = self { true } else { false } } }
 
     /// Whether the segment leads to a changed control.
-    var isSettling: Bool {
-      @_noLocks get { if case .settling = self { true } else { false } }
-    }
+    var isSettling: Bool { @_noLocks get { if case .settling = self { true } else { false } } }
   }
 
   /// A voice before its first frame.
-  @_noLocks
-  init(
-    planned: Int, origin: Int64, start: Int64, envelope: Envelope, sine: SineSegment,
-    gain: Float, cursors: TrackCursors
+  @_noLocks init(
+    planned: Int, origin: Int64, start: Int64, envelope: Envelope, sine: SineSegment, gain: Float, cursors: TrackCursors
   ) {
     self.planned = planned
     self.origin = origin
@@ -84,9 +78,8 @@ struct Voice: BitwiseCopyable, Sendable {
   static var unused: Voice {
     Voice(
       planned: 0, origin: 0, start: 0,
-      envelope: Envelope(riseEnd: 0, riseLevel: 0, releaseStart: 0, releaseLevel: 0, end: 0),
-      sine: SineSegment(), gain: 0,
-      cursors: TrackCursors(strength: 0, tone: 0, brightness: 0, pan: 0))
+      envelope: Envelope(riseEnd: 0, riseLevel: 0, releaseStart: 0, releaseLevel: 0, end: 0), sine: SineSegment(),
+      gain: 0, cursors: TrackCursors(strength: 0, tone: 0, brightness: 0, pan: 0))
   }
 
   /// The controls of a voice at a frame; a haptic one has no brightness and pan.
@@ -96,15 +89,13 @@ struct Voice: BitwiseCopyable, Sendable {
     var brightness: Float = 0
     var pan: Float = 0
 
-    @_noLocks
-    init() {}
+    @_noLocks init() {}
   }
 
   /// Moves the cursors to a frame of the pattern and returns which controls were sent from outside it.
-  @_noLocks @inline(__always)
-  mutating func moveCursors(to patternFrame: Int64, isHaptic: Bool, in context: VoiceContext)
-    -> UInt8
-  {
+  @_noLocks @inline(__always) mutating func moveCursors(
+    to patternFrame: Int64, isHaptic: Bool, in context: VoiceContext
+  ) -> UInt8 {
     let segments = context.plan.value.segments
     cursors.strength = Self.move(cursors.strength, to: patternFrame, in: segments)
     cursors.tone = Self.move(cursors.tone, to: patternFrame, in: segments)
@@ -113,30 +104,24 @@ struct Voice: BitwiseCopyable, Sendable {
       cursors.pan = Self.move(cursors.pan, to: patternFrame, in: segments)
     }
     guard context.live.value.isActive else { return 0 }
-    if isHaptic {
-      return liveBit(.hapticIntensity, in: context) | liveBit(.hapticSharpness, in: context)
-    }
+    if isHaptic { return liveBit(.hapticIntensity, in: context) | liveBit(.hapticSharpness, in: context) }
     return liveBit(.audioVolume, in: context) | liveBit(.audioPitch, in: context)
       | liveBit(.audioBrightness, in: context) | liveBit(.audioPan, in: context)
   }
 
   /// The bit of a control that was sent and is in force; else 0.
-  @_noLocks @inline(__always)
-  private func liveBit(_ id: LiveControlID, in context: VoiceContext) -> UInt8 {
+  @_noLocks @inline(__always) private func liveBit(_ id: LiveControlID, in context: VoiceContext) -> UInt8 {
     let segment = context.plan.value.segments[cursors.cursor(id)]
     return context.live.value.control(id).outranks(segment, passOrigin: origin) ? id.bit : 0
   }
 
   /// The controls at a frame of the pattern that is a frame of the output, by the segments in force.
-  @_noLocks @inline(__always)
-  func controls(
+  @_noLocks @inline(__always) func controls(
     at patternFrame: Int64, outputFrame: Int64, isHaptic: Bool, in context: VoiceContext
   ) -> Controls {
     var values = Controls()
-    values.strength = value(
-      isHaptic ? .hapticIntensity : .audioVolume, at: patternFrame, outputFrame, in: context)
-    values.tone = value(
-      isHaptic ? .hapticSharpness : .audioPitch, at: patternFrame, outputFrame, in: context)
+    values.strength = value(isHaptic ? .hapticIntensity : .audioVolume, at: patternFrame, outputFrame, in: context)
+    values.tone = value(isHaptic ? .hapticSharpness : .audioPitch, at: patternFrame, outputFrame, in: context)
     if !isHaptic {
       values.brightness = value(.audioBrightness, at: patternFrame, outputFrame, in: context)
       values.pan = value(.audioPan, at: patternFrame, outputFrame, in: context)
@@ -144,8 +129,7 @@ struct Voice: BitwiseCopyable, Sendable {
     return values
   }
 
-  @_noLocks @inline(__always)
-  private func value(
+  @_noLocks @inline(__always) private func value(
     _ id: LiveControlID, at patternFrame: Int64, _ outputFrame: Int64, in context: VoiceContext
   ) -> Float {
     if liveMask & id.bit != 0 { return context.live.value.control(id).value(at: outputFrame) }
@@ -153,8 +137,7 @@ struct Voice: BitwiseCopyable, Sendable {
   }
 
   /// Frames of the output in which a control moves by 1, or 0 where it is constant.
-  @_noLocks @inline(__always)
-  func framesPerUnit(_ id: LiveControlID, in context: VoiceContext) -> Float {
+  @_noLocks @inline(__always) func framesPerUnit(_ id: LiveControlID, in context: VoiceContext) -> Float {
     if liveMask & id.bit != 0 {
       let slope = context.live.value.control(id).slope
       let steepness = slope < 0 ? -slope : slope
@@ -164,17 +147,14 @@ struct Voice: BitwiseCopyable, Sendable {
     return context.tempoMap.isUnity ? frames : frames / Float(context.tempoMap.rate)
   }
 
-  @_noLocks @inline(__always)
-  func isRising(_ id: LiveControlID, in context: VoiceContext) -> Bool {
+  @_noLocks @inline(__always) func isRising(_ id: LiveControlID, in context: VoiceContext) -> Bool {
     if liveMask & id.bit != 0 { return context.live.value.control(id).slope > 0 }
     return context.plan.value.segments[cursors.cursor(id)].slope > 0
   }
 
   /// The segment in force at a frame, at or behind a cursor.
-  @_noLocks
-  private static func move(
-    _ cursor: Int32, to frame: Int64, in segments: BufferView<ControlSegment>
-  ) -> Int32 {
+  @_noLocks private static func move(_ cursor: Int32, to frame: Int64, in segments: BufferView<ControlSegment>) -> Int32
+  {
     var cursor = cursor
     while segments[Int(cursor) &+ 1].start <= frame { cursor &+= 1 }
     return cursor
@@ -190,11 +170,7 @@ struct VoiceContext: BitwiseCopyable {
   let isPanned: Bool
 
   /// What a voice of a player follows.
-  @_noLocks
-  init(
-    plan: Reference<PlanView>, live: Reference<LiveControls>, tempoMap: TempoMap,
-    isPanned: Bool
-  ) {
+  @_noLocks init(plan: Reference<PlanView>, live: Reference<LiveControls>, tempoMap: TempoMap, isPanned: Bool) {
     self.plan = plan
     self.live = live
     self.tempoMap = tempoMap

@@ -42,20 +42,17 @@ struct ControlAttribute {
     switch id.target {
     case .hapticIntensity:
       EventAttribute.decibels(
-        profile.intensity.amplitude(atIntensity: before),
-        profile.intensity.amplitude(atIntensity: after))
+        profile.intensity.amplitude(atIntensity: before), profile.intensity.amplitude(atIntensity: after))
     case .audioVolume: EventAttribute.decibels(before, after)
     case .hapticSharpness: Self.percent(before, after, profile.frequency)
     case .audioPitch: 100 * (pow(2, after - before) - 1)
     case .attackTime, .decayTime, .releaseTime:
-      EnvelopeTimes.seconds(normalised: Float(after))
-        - EnvelopeTimes.seconds(normalised: Float(before))
+      EnvelopeTimes.seconds(normalised: Float(after)) - EnvelopeTimes.seconds(normalised: Float(before))
     default: 100 * (after - before)
     }
   }
 
-  private static func percent(_ before: Double, _ after: Double, _ law: FrequencyMapping) -> Double
-  {
+  private static func percent(_ before: Double, _ after: Double, _ law: FrequencyMapping) -> Double {
     switch law.scale {
     case .logarithmic: return 100 * (pow(law.high / law.low, after - before) - 1)
     case .linear:
@@ -68,12 +65,10 @@ struct ControlAttribute {
   func effect(_ amount: Double) -> String {
     switch id.target {
     case .hapticIntensity, .audioVolume: SentenceFormatting.strength(amount)
-    case .hapticSharpness, .audioPitch:
-      "\(SentenceFormatting.percent(amount)) \(amount > 0 ? "higher" : "lower")"
+    case .hapticSharpness, .audioPitch: "\(SentenceFormatting.percent(amount)) \(amount > 0 ? "higher" : "lower")"
     case .attackTime, .decayTime, .releaseTime:
       "\(SentenceFormatting.span(amount)) \(amount > 0 ? "longer" : "shorter")"
-    case .audioPan:
-      "\(SentenceFormatting.percent(amount)) further to the \(amount > 0 ? "right" : "left")"
+    case .audioPan: "\(SentenceFormatting.percent(amount)) further to the \(amount > 0 ? "right" : "left")"
     default: "\(SentenceFormatting.percent(amount)) \(amount > 0 ? "brighter" : "darker")"
     }
   }

@@ -22,8 +22,8 @@ struct ControlDifferences {
 
   /// - Parameter match: The events of the two, without which a control does nothing.
   init(
-    _ reference: HapticComposition, _ other: HapticComposition, match: EventMatch,
-    profile: TransducerProfile, options: ComparisonOptions
+    _ reference: HapticComposition, _ other: HapticComposition, match: EventMatch, profile: TransducerProfile,
+    options: ComparisonOptions
   ) {
     self.profile = profile
     self.options = options
@@ -38,8 +38,7 @@ struct ControlDifferences {
     for (layers, events) in events.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
       let pair = LayerPair(
         reference: reference.layers[layers[0]].pattern, other: other.layers[layers[1]].pattern,
-        name: hasLayers ? "layer \(layers[1] + 1)" : nil,
-        hapticTimes: Self.times(events.filter(\.isHaptic)),
+        name: hasLayers ? "layer \(layers[1] + 1)" : nil, hapticTimes: Self.times(events.filter(\.isHaptic)),
         audioTimes: Self.times(events.filter { !$0.isHaptic }))
       for id in DynamicParameterID.allCases { find(id, in: pair) }
     }
@@ -55,8 +54,7 @@ struct ControlDifferences {
       let end = max(start, event.time) + (isOpen ? ListedEvent.openDuration : event.duration ?? 0)
       // No burst of our own profiles is longer than 40 ms.
       let ring =
-        event.kind == .hapticTransient
-        ? 0.04 : EnvelopeTimes.seconds(normalised: Float(event.value(.releaseTime)))
+        event.kind == .hapticTransient ? 0.04 : EnvelopeTimes.seconds(normalised: Float(event.value(.releaseTime)))
       let range = start...(end + max(ring, EnvelopeTimes.shortestEdge))
       if let last = times.last, last.upperBound >= range.lowerBound {
         times[times.count - 1] = last.lowerBound...max(last.upperBound, range.upperBound)
@@ -80,8 +78,7 @@ struct ControlDifferences {
       // Controls that moved along with the events are not a difference of their own.
       let moved = control.moved(by: self.clock, neutralValue: Double(id.neutralValue))
       guard let rest = difference(from: moved) else { return }
-      if rest.range.upperBound - rest.range.lowerBound < gap.range.upperBound - gap.range.lowerBound
-      {
+      if rest.range.upperBound - rest.range.lowerBound < gap.range.upperBound - gap.range.lowerBound {
         gap = rest
         clock = self.clock
       }
@@ -92,14 +89,12 @@ struct ControlDifferences {
       for point in items[index].points.indices { items[index].points[point].time *= clock.scale }
     }
     let others = ControlItem.list(id, of: layers.other)
-    let words = ControlSentence(
-      id: id, layer: layers.name, profile: profile, options: options, gap: gap)
+    let words = ControlSentence(id: id, layer: layers.name, profile: profile, options: options, gap: gap)
     let changed = Self.changed(items, others)
     if changed.count == 1, let one = words.difference(changed[0].0, changed[0].1) {
       found.append(one)
     } else {
-      found.append(
-        words.difference(count: changed.count, areCurves: changed.allSatisfy(Self.isCurve)))
+      found.append(words.difference(count: changed.count, areCurves: changed.allSatisfy(Self.isCurve)))
     }
   }
 
@@ -108,15 +103,11 @@ struct ControlDifferences {
   }
 
   /// The pairs that are not alike, and those without a partner.
-  private static func changed(
-    _ items: [ControlItem], _ others: [ControlItem]
-  ) -> [(ControlItem?, ControlItem?)] {
+  private static func changed(_ items: [ControlItem], _ others: [ControlItem]) -> [(ControlItem?, ControlItem?)] {
     var changed: [(ControlItem?, ControlItem?)] = []
     // Equal beginnings and ends pair by themselves, so that the search stays short.
     var start = 0
-    func equal(_ a: ControlItem, _ b: ControlItem) -> Bool {
-      ControlItem.same(a.time, b.time) && a.isLike(b)
-    }
+    func equal(_ a: ControlItem, _ b: ControlItem) -> Bool { ControlItem.same(a.time, b.time) && a.isLike(b) }
     while start < min(items.count, others.count), equal(items[start], others[start]) { start += 1 }
     var (end, otherEnd) = (items.count, others.count)
     while end > start, otherEnd > start, equal(items[end - 1], others[otherEnd - 1]) {
@@ -124,16 +115,12 @@ struct ControlDifferences {
     }
     let mine = Array(items[start..<end])
     let theirs = Array(others[start..<otherEnd])
-    let pairs = SequenceMatching.pairs(mine.map(\.time), theirs.map(\.time)) {
-      mine[$0].cost(of: theirs[$1])
-    }
+    let pairs = SequenceMatching.pairs(mine.map(\.time), theirs.map(\.time)) { mine[$0].cost(of: theirs[$1]) }
     let paired = Set(pairs.map(\.0))
     let otherPaired = Set(pairs.map(\.1))
     for (a, b) in pairs where !equal(mine[a], theirs[b]) { changed.append((mine[a], theirs[b])) }
     for index in mine.indices where !paired.contains(index) { changed.append((mine[index], nil)) }
-    for index in theirs.indices where !otherPaired.contains(index) {
-      changed.append((nil, theirs[index]))
-    }
+    for index in theirs.indices where !otherPaired.contains(index) { changed.append((nil, theirs[index])) }
     return changed
   }
 }
@@ -146,10 +133,8 @@ extension ControlTimeline {
     mapping { segment in
       let start = clock.time(segment.start)
       let moved = Segment(
-        start: start, value: segment.value, slope: segment.slope / clock.scale,
-        origin: segment.origin)
-      return segment.start == 0 && start > 0
-        ? [Segment(start: 0, value: neutralValue), moved] : [moved]
+        start: start, value: segment.value, slope: segment.slope / clock.scale, origin: segment.origin)
+      return segment.start == 0 && start > 0 ? [Segment(start: 0, value: neutralValue), moved] : [moved]
     }
   }
 
@@ -170,9 +155,7 @@ extension ControlTimeline {
   /// - Parameters:
   ///   - ranges: By rising time, none touching the next.
   ///   - amount: How much two values differ in the unit they are judged by.
-  func gap(
-    to other: ControlTimeline, in ranges: [ClosedRange<Double>], amount: (Double, Double) -> Double
-  ) -> Gap? {
+  func gap(to other: ControlTimeline, in ranges: [ClosedRange<Double>], amount: (Double, Double) -> Double) -> Gap? {
     var corners = (segments + other.segments).map(\.start)
     corners += ranges.flatMap { [$0.lowerBound, $0.upperBound] }
     corners = Array(Set(corners)).sorted()
@@ -183,9 +166,7 @@ extension ControlTimeline {
     var otherCursor = 0
     for (start, end) in zip(corners, corners.dropFirst()) {
       while cursor + 1 < segments.count, segments[cursor + 1].start <= start { cursor += 1 }
-      while otherCursor + 1 < other.segments.count, other.segments[otherCursor + 1].start <= start {
-        otherCursor += 1
-      }
+      while otherCursor + 1 < other.segments.count, other.segments[otherCursor + 1].start <= start { otherCursor += 1 }
       // Corners that lie apart by less than a frame are one corner, written otherwise.
       guard end - start > EventMatch.leastTime else { continue }
       while let first = remaining.first, first.upperBound <= start { remaining.removeFirst() }

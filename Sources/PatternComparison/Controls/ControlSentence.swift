@@ -25,13 +25,12 @@ struct ControlSentence {
   }
 
   private func difference(
-    _ kind: Difference.Kind, _ sentence: String, before: Double? = nil, after: Double? = nil,
-    amount: Double? = nil, unit: Difference.Unit? = nil
+    _ kind: Difference.Kind, _ sentence: String, before: Double? = nil, after: Double? = nil, amount: Double? = nil,
+    unit: Difference.Unit? = nil
   ) -> Difference {
     Difference(
-      kind, in: gap.range, amount: amount ?? self.amount, unit: unit ?? attribute.unit,
-      before: before ?? gap.before, after: after ?? gap.after,
-      significance: JustNoticeableDifference.count(in: self.amount, attribute.unit),
+      kind, in: gap.range, amount: amount ?? self.amount, unit: unit ?? attribute.unit, before: before ?? gap.before,
+      after: after ?? gap.after, significance: JustNoticeableDifference.count(in: self.amount, attribute.unit),
       sentence: sentence)
   }
 
@@ -43,20 +42,13 @@ struct ControlSentence {
     case (nil, let added?):
       let time = SentenceFormatting.moment(added.time)
       return added.isCurve
-        ? difference(
-          .curve, "\(owner) has an extra \(word) curve from \(time): \(extent).")
-        : difference(
-          .parameter,
-          "\(owner) sets \(word) to \(value(added)) at \(time): \(effect).")
+        ? difference(.curve, "\(owner) has an extra \(word) curve from \(time): \(extent).")
+        : difference(.parameter, "\(owner) sets \(word) to \(value(added)) at \(time): \(effect).")
     case (let missing?, nil):
       let time = SentenceFormatting.moment(missing.time)
       return missing.isCurve
-        ? difference(
-          .curve, "\(owner) lacks \(reference)'s \(word) curve at \(time): \(extent)."
-        )
-        : difference(
-          .parameter,
-          "\(owner) does not set \(word) to \(value(missing)) at \(time): \(effect).")
+        ? difference(.curve, "\(owner) lacks \(reference)'s \(word) curve at \(time): \(extent).")
+        : difference(.parameter, "\(owner) does not set \(word) to \(value(missing)) at \(time): \(effect).")
     case (let item?, let partner?): return change(item, partner)
     default: return nil
     }
@@ -74,8 +66,8 @@ struct ControlSentence {
       return difference(
         kind,
         "\(owner)'s \(word) \(noun) comes \(SentenceFormatting.shift(shift)), at "
-          + "\(SentenceFormatting.moment(partner.time)).",
-        before: item.time, after: partner.time, amount: shift, unit: .seconds)
+          + "\(SentenceFormatting.moment(partner.time)).", before: item.time, after: partner.time, amount: shift,
+        unit: .seconds)
     }
     guard ControlItem.same(item.time, partner.time) else { return nil }
     guard item.isCurve else {
@@ -84,8 +76,8 @@ struct ControlSentence {
       return difference(
         kind,
         "\(owner)'s \(word) step at \(SentenceFormatting.moment(item.time)) is "
-          + "\(attribute.effect(amount)): \(SentenceFormatting.value(after, insteadOf: before)).",
-        before: before, after: after)
+          + "\(attribute.effect(amount)): \(SentenceFormatting.value(after, insteadOf: before)).", before: before,
+        after: after)
     }
     return pointChange(item, partner)
   }
@@ -107,18 +99,16 @@ struct ControlSentence {
       return difference(
         .curve,
         "\(subject) comes \(SentenceFormatting.shift(shift)), at \(SentenceFormatting.moment(partner.time + b.time)): up to "
-          + "\(attribute.distance(amount)).",
-        before: item.time + a.time, after: partner.time + b.time, amount: shift, unit: .seconds)
+          + "\(attribute.distance(amount)).", before: item.time + a.time, after: partner.time + b.time, amount: shift,
+        unit: .seconds)
     }
     let values = SentenceFormatting.value(Double(b.value), insteadOf: Double(a.value))
     guard ControlItem.same(a.time, b.time) else {
       return difference(
-        .curve,
-        "\(subject) is moved to \(values) at \(SentenceFormatting.moment(partner.time + b.time)).")
+        .curve, "\(subject) is moved to \(values) at \(SentenceFormatting.moment(partner.time + b.time)).")
     }
     return difference(
-      .curve,
-      "\(subject), at \(SentenceFormatting.moment(item.time + a.time)), is \(values): \(extent).",
+      .curve, "\(subject), at \(SentenceFormatting.moment(item.time + a.time)), is \(values): \(extent).",
       before: Double(a.value), after: Double(b.value))
   }
 
@@ -145,8 +135,7 @@ struct ControlItem {
   /// A pattern's steps and curves of one parameter by time.
   static func list(_ id: DynamicParameterID, of pattern: HapticPattern) -> [ControlItem] {
     let steps = pattern.parameters.filter { $0.id == id }.map {
-      ControlItem(
-        time: $0.time, points: [.init(time: 0, value: $0.value)], isCurve: false)
+      ControlItem(time: $0.time, points: [.init(time: 0, value: $0.value)], isCurve: false)
     }
     let curves = pattern.curves.filter { $0.id == id }.map {
       ControlItem(time: $0.time, points: $0.controlPoints, isCurve: true)
@@ -157,9 +146,7 @@ struct ControlItem {
   /// Whether the corners are the same, wherever it begins.
   func isLike(_ other: ControlItem) -> Bool {
     isCurve == other.isCurve && points.count == other.points.count
-      && zip(points, other.points).allSatisfy {
-        Self.same($0.time, $1.time) && abs($0.value - $1.value) < 1e-5
-      }
+      && zip(points, other.points).allSatisfy { Self.same($0.time, $1.time) && abs($0.value - $1.value) < 1e-5 }
   }
 
   /// Whether two times are one.

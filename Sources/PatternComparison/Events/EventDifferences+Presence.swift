@@ -14,14 +14,11 @@ extension EventDifferences {
     }
   }
 
-  private mutating func addPresence(
-    _ kind: Difference.Kind, _ events: [ListedEvent], _ sentence: String
-  ) {
+  private mutating func addPresence(_ kind: Difference.Kind, _ events: [ListedEvent], _ sentence: String) {
     let isMissing = kind == .missing
     add(
       Difference(
-        kind, in: range(events),
-        amount: events.map(fullScale).max() ?? JustNoticeableDifference.floor,
+        kind, in: range(events), amount: events.map(fullScale).max() ?? JustNoticeableDifference.floor,
         unit: .fullScale, referenceEvents: isMissing ? events.map(\.index) : [],
         otherEvents: isMissing ? [] : events.map(\.index), sentence: sentence))
   }
@@ -43,19 +40,14 @@ extension EventDifferences {
     for (index, otherIndex) in match.pairs {
       let event = match.reference[index]
       let partner = match.other[otherIndex]
-      guard let before = event.waveform, let after = partner.waveform, before != after else {
-        continue
-      }
+      guard let before = event.waveform, let after = partner.waveform, before != after else { continue }
       let subject = names.subject([partner])
       let sentence =
         if before.path != after.path {
           subject.verb("plays", "play") + " \(after.path) instead of \(before.path)."
         } else if before.isLooping != after.isLooping {
           subject.verb(after.isLooping ? "repeats" : "no longer repeats", "repeat") + "."
-        } else {
-          subject.verb("is", "are") + (after.usesVolumeEnvelope ? "" : " not")
-            + " faded in and out."
-        }
+        } else { subject.verb("is", "are") + (after.usesVolumeEnvelope ? "" : " not") + " faded in and out." }
       add(
         Difference(
           .waveform, in: range([event]), amount: 0, unit: .none, referenceEvents: [event.index],
@@ -70,29 +62,23 @@ extension EventDifferences {
     let events = match.reference
     let partners = match.other
     guard events.count > 1, events.count == partners.count, match.pairs.count == events.count,
-      let kind = events.first?.kind, events.allSatisfy({ $0.kind == kind }),
-      match.pairs.allSatisfy({ $0.0 == $0.1 })
+      let kind = events.first?.kind, events.allSatisfy({ $0.kind == kind }), match.pairs.allSatisfy({ $0.0 == $0.1 })
     else { return false }
     let moved = events.indices.filter { !events[$0].isLike(partners[$0]) }
     guard moved.count > 1, let first = moved.first, let last = moved.last else { return false }
-    let isReversed = events.indices.allSatisfy {
-      events[$0].isLike(partners[events.count - 1 - $0])
-    }
-    let isSwapped =
-      moved.count == 2 && events[first].isLike(partners[last])
-      && events[last].isLike(partners[first])
+    let isReversed = events.indices.allSatisfy { events[$0].isLike(partners[events.count - 1 - $0]) }
+    let isSwapped = moved.count == 2 && events[first].isLike(partners[last]) && events[last].isLike(partners[first])
     guard isReversed || isSwapped else { return false }
     let isWhole = isReversed && events.count > 2
     let sentence =
       isWhole
       ? "\(names.owner)'s \(kind.word)s are in reverse order."
-      : "\(names.owner)'s \(kind.word)s \(partners[first].number) and \(partners[last].number) "
-        + "are swapped."
+      : "\(names.owner)'s \(kind.word)s \(partners[first].number) and \(partners[last].number) " + "are swapped."
     add(
       Difference(
-        .order, in: range([events[first], events[last]]), isThroughout: isWhole, amount: 0,
-        unit: .none, referenceEvents: moved.map { events[$0].index },
-        otherEvents: moved.map { partners[$0].index }, sentence: sentence))
+        .order, in: range([events[first], events[last]]), isThroughout: isWhole, amount: 0, unit: .none,
+        referenceEvents: moved.map { events[$0].index }, otherEvents: moved.map { partners[$0].index },
+        sentence: sentence))
     return true
   }
 }
@@ -111,12 +97,9 @@ struct PresenceSentence {
     let all = referenceNames.count(first.kind)
     let reference = referenceNames.owner
     if events.count == 1 {
-      return
-        "\(names.owner) lacks \(referenceNames.short(first)), at \(SentenceFormatting.moment(first.time))."
+      return "\(names.owner) lacks \(referenceNames.short(first)), at \(SentenceFormatting.moment(first.time))."
     }
-    if events.count == all {
-      return "\(names.owner) has none of \(reference)'s \(all) \(word)s."
-    }
+    if events.count == all { return "\(names.owner) has none of \(reference)'s \(all) \(word)s." }
     let list = SentenceFormatting.list(events.map(\.number))
     guard list.utf8.count <= 24 else {
       return "\(names.owner) lacks \(events.count) of \(reference)'s \(all) \(word)s."

@@ -22,10 +22,7 @@ struct EventDifferences {
   }
 
   /// - Parameter reference: The composition whose controls act on the events.
-  init(
-    _ match: EventMatch, of reference: HapticComposition, profile: TransducerProfile,
-    options: ComparisonOptions
-  ) {
+  init(_ match: EventMatch, of reference: HapticComposition, profile: TransducerProfile, options: ComparisonOptions) {
     controls = PlayedValues(reference)
     self.match = match
     self.profile = profile
@@ -33,9 +30,7 @@ struct EventDifferences {
     names = EventNames(match.other, owner: options.otherLabel)
     referenceNames = EventNames(match.reference, owner: options.referenceLabel)
     findTimes()
-    if !findOrder() {
-      for attribute in EventAttribute.allCases { findChanges(of: attribute) }
-    }
+    if !findOrder() { for attribute in EventAttribute.allCases { findChanges(of: attribute) } }
     findWaveforms()
     findPresence()
   }
@@ -68,19 +63,14 @@ struct EventDifferences {
     for (index, otherIndex) in match.pairs {
       let event = match.reference[index]
       let partner = match.other[otherIndex]
-      guard let before = attribute.value(of: event), let after = attribute.value(of: partner) else {
-        continue
-      }
+      guard let before = attribute.value(of: event), let after = attribute.value(of: partner) else { continue }
       all += 1
       guard abs(after - before) > attribute.least else { continue }
       // At another tempo, durations scale with it.
       if attribute == .duration, abs(after - before * match.clock.scale) < 5e-4 { continue }
-      guard
-        let amount = controls.amount(
-          of: attribute, from: before, to: after, event, layer: event.layer, profile)
+      guard let amount = controls.amount(of: attribute, from: before, to: after, event, layer: event.layer, profile)
       else { continue }
-      changes.append(
-        Change(event: event, partner: partner, before: before, after: after, amount: amount))
+      changes.append(Change(event: event, partner: partner, before: before, after: after, amount: amount))
     }
     return (changes, all)
   }
@@ -99,13 +89,10 @@ struct EventDifferences {
       let first = group[0]
       let isWhole = group.count == all && all > 1 && Self.isOneBus(group, match)
       let subject =
-        isWhole
-        ? EventNames.Subject(text: names.owner, isPlural: false)
-        : names.subject(group.map(\.partner))
+        isWhole ? EventNames.Subject(text: names.owner, isPlural: false) : names.subject(group.map(\.partner))
       var sentence = words.predicate(subject, kind: first.event.kind, amount: first.amount)
       let isOneValue = group.allSatisfy {
-        abs($0.before - first.before) < 1e-4 && abs($0.after - first.after) < 1e-4
-          && $0.event.kind == first.event.kind
+        abs($0.before - first.before) < 1e-4 && abs($0.after - first.after) < 1e-4 && $0.event.kind == first.event.kind
       }
       if isWhole { sentence += " throughout" }
       if isOneValue {
@@ -116,10 +103,9 @@ struct EventDifferences {
       }
       add(
         Difference(
-          attribute.kind, in: range(events), isThroughout: isWhole, amount: first.amount,
-          unit: attribute.unit, before: isOneValue ? first.before : nil,
-          after: isOneValue ? first.after : nil, referenceEvents: events.map(\.index),
-          otherEvents: group.map(\.partner.index), sentence: sentence + "."))
+          attribute.kind, in: range(events), isThroughout: isWhole, amount: first.amount, unit: attribute.unit,
+          before: isOneValue ? first.before : nil, after: isOneValue ? first.after : nil,
+          referenceEvents: events.map(\.index), otherEvents: group.map(\.partner.index), sentence: sentence + "."))
     }
   }
 
@@ -131,25 +117,20 @@ struct EventDifferences {
         words.attribute.kind, in: range(changes.map(\.event)), isThroughout: changes.count == all,
         amount: abs(low) > abs(high) ? low : high, unit: words.attribute.unit,
         referenceEvents: changes.map(\.event.index), otherEvents: changes.map(\.partner.index),
-        sentence: words.spread(
-          owner: names.owner, count: changes.count, of: all, from: low, to: high)))
+        sentence: words.spread(owner: names.owner, count: changes.count, of: all, from: low, to: high)))
   }
 
   /// Changes by the same amount, in order of time within; the greatest group first.
   static func groups(_ changes: [Change]) -> [[Change]] {
     var groups: [[Change]] = []
     for change in changes.sorted(by: { $0.amount < $1.amount }) {
-      if let start = groups.last?.first?.amount,
-        abs(change.amount - start) <= max(1e-4, 2e-3 * abs(start))
-      {
+      if let start = groups.last?.first?.amount, abs(change.amount - start) <= max(1e-4, 2e-3 * abs(start)) {
         groups[groups.count - 1].append(change)
       } else {
         groups.append([change])
       }
     }
-    for index in groups.indices {
-      groups[index].sort { $0.partner.time < $1.partner.time }
-    }
+    for index in groups.indices { groups[index].sort { $0.partner.time < $1.partner.time } }
     return groups.sorted { $0.count > $1.count }
   }
 
@@ -191,8 +172,7 @@ struct EventDifferences {
       let partner = match.other[otherIndex]
       let shift = partner.time - event.time
       guard abs(shift) > EventMatch.leastTime else { return nil }
-      return Change(
-        event: event, partner: partner, before: event.time, after: partner.time, amount: shift)
+      return Change(event: event, partner: partner, before: event.time, after: partner.time, amount: shift)
     }
     if let tail = takeTail(&changes) { add(tail) }
     let groups = Self.groups(changes)
@@ -204,12 +184,9 @@ struct EventDifferences {
         + "\(SentenceFormatting.span(high)) \(high < 0 ? "earlier" : "later")"
       add(
         Difference(
-          .time, in: range(changes.map(\.event)), amount: abs(low) > abs(high) ? low : high,
-          unit: .seconds, referenceEvents: changes.map(\.event.index),
-          otherEvents: changes.map(\.partner.index),
-          sentence:
-            "\(changes.count) of \(names.owner)'s \(match.other.count) events come \(words)."
-        ))
+          .time, in: range(changes.map(\.event)), amount: abs(low) > abs(high) ? low : high, unit: .seconds,
+          referenceEvents: changes.map(\.event.index), otherEvents: changes.map(\.partner.index),
+          sentence: "\(changes.count) of \(names.owner)'s \(match.other.count) events come \(words)."))
       return
     }
     for group in groups { addShift(group) }
@@ -225,10 +202,9 @@ struct EventDifferences {
       : "\(names.subject(group.map(\.partner)).verb("comes", "come")) \(shift)."
     add(
       Difference(
-        .time, in: range(group.map(\.event)), amount: first.amount, unit: .seconds,
-        before: isOne ? first.before : nil, after: isOne ? first.after : nil,
-        referenceEvents: group.map(\.event.index), otherEvents: group.map(\.partner.index),
-        sentence: sentence))
+        .time, in: range(group.map(\.event)), amount: first.amount, unit: .seconds, before: isOne ? first.before : nil,
+        after: isOne ? first.after : nil, referenceEvents: group.map(\.event.index),
+        otherEvents: group.map(\.partner.index), sentence: sentence))
   }
 
   /// Takes the events away that end the pattern and are all shifted alike, if they are several.
@@ -239,9 +215,7 @@ struct EventDifferences {
     var start = match.pairs.count
     while start > 0 {
       let pair = match.pairs[start - 1]
-      guard abs(match.other[pair.1].time - match.reference[pair.0].time - shift) < 1e-5 else {
-        break
-      }
+      guard abs(match.other[pair.1].time - match.reference[pair.0].time - shift) < 1e-5 else { break }
       start -= 1
     }
     let tail = match.pairs[start...]
@@ -251,11 +225,9 @@ struct EventDifferences {
     let events = tail.map { match.reference[$0.0] }
     let from = match.other[first.1]
     return Difference(
-      .time, in: range(events), amount: shift, unit: .seconds, before: events[0].time,
-      after: from.time, referenceEvents: events.map(\.index),
-      otherEvents: tail.map { match.other[$0.1].index },
-      sentence:
-        "From its \(names.name(from)) on, at \(SentenceFormatting.moment(from.time)), all of \(names.owner) "
+      .time, in: range(events), amount: shift, unit: .seconds, before: events[0].time, after: from.time,
+      referenceEvents: events.map(\.index), otherEvents: tail.map { match.other[$0.1].index },
+      sentence: "From its \(names.name(from)) on, at \(SentenceFormatting.moment(from.time)), all of \(names.owner) "
         + "comes \(SentenceFormatting.shift(shift)).")
   }
 
@@ -266,9 +238,8 @@ struct EventDifferences {
       let percent = 100 * (clock.scale - 1)
       let shift = largestShift()
       var difference = Difference(
-        .tempo, in: whole, isThroughout: true, amount: percent, unit: .percent,
-        referenceEvents: events, otherEvents: others,
-        significance: JustNoticeableDifference.tempo(percent: percent, shift: shift),
+        .tempo, in: whole, isThroughout: true, amount: percent, unit: .percent, referenceEvents: events,
+        otherEvents: others, significance: JustNoticeableDifference.tempo(percent: percent, shift: shift),
         sentence: "\(names.owner) runs \(SentenceFormatting.percent(percent)) "
           + "\(percent > 0 ? "slower" : "faster").")
       difference.largestShift = shift
@@ -278,9 +249,8 @@ struct EventDifferences {
     if abs(first) > EventMatch.leastTime {
       add(
         Difference(
-          .time, in: whole, isThroughout: true, amount: first, unit: .seconds,
-          before: match.reference[0].time, after: match.other[0].time,
-          referenceEvents: events, otherEvents: others,
+          .time, in: whole, isThroughout: true, amount: first, unit: .seconds, before: match.reference[0].time,
+          after: match.other[0].time, referenceEvents: events, otherEvents: others,
           sentence: "\(names.owner) as a whole comes \(SentenceFormatting.shift(first))."))
     }
   }
@@ -289,7 +259,6 @@ struct EventDifferences {
   private func largestShift() -> Double {
     let first = match.other[0].time - match.reference[0].time
     let base = options.alignment == .start ? first : 0
-    return match.pairs.map { match.other[$0.1].time - match.reference[$0.0].time - base }
-      .max { abs($0) < abs($1) } ?? 0
+    return match.pairs.map { match.other[$0.1].time - match.reference[$0.0].time - base }.max { abs($0) < abs($1) } ?? 0
   }
 }

@@ -60,9 +60,7 @@ struct EventMatch {
     guard fits else { return false }
     // A few events far from where they were, and nothing like them: others, not the same later.
     let alike = zip(reference, other).count { $0.isLike($1) }
-    guard abs(clock.delay) < 0.5 && abs(clock.scale - 1) < 0.5 || alike * 2 >= count else {
-      return false
-    }
+    guard abs(clock.delay) < 0.5 && abs(clock.scale - 1) < 0.5 || alike * 2 >= count else { return false }
     pairs = reference.indices.map { ($0, $0) }
     if count > 1 || reference.count == 1 { self.clock = clock }
     return true
@@ -79,9 +77,7 @@ struct EventMatch {
     if let last = reference.last, let otherLast = other.last {
       let delay = otherLast.time - last.time
       var tail = ends
-      while tail.0 > start, tail.1 > start,
-        same(reference[tail.0 - 1], other[tail.1 - 1], later: delay)
-      {
+      while tail.0 > start, tail.1 > start, same(reference[tail.0 - 1], other[tail.1 - 1], later: delay) {
         tail = (tail.0 - 1, tail.1 - 1)
         back.append(tail)
       }
@@ -113,9 +109,9 @@ struct EventMatch {
         return true
       }
       theirs.removeAll { taken.contains($0) }
-      let found = SequenceMatching.pairs(
-        mine.map { reference[$0].time }, theirs.map { other[$0].time }
-      ) { reference[mine[$0]].cost(of: other[theirs[$1]]) }
+      let found = SequenceMatching.pairs(mine.map { reference[$0].time }, theirs.map { other[$0].time }) {
+        reference[mine[$0]].cost(of: other[theirs[$1]])
+      }
       pairs += found.map { (mine[$0], theirs[$1]) }
     }
   }

@@ -8,21 +8,15 @@ struct EventSentence {
   let profile: TransducerProfile
 
   /// The predicate for a subject: `is 1 dB weaker`.
-  func predicate(
-    _ subject: EventNames.Subject, kind: HapticEvent.Kind, amount: Double
-  ) -> String {
+  func predicate(_ subject: EventNames.Subject, kind: HapticEvent.Kind, amount: Double) -> String {
     let isMore = amount > 0
     switch attribute {
-    case .level:
-      return subject.verb("is", "are") + " " + SentenceFormatting.strength(amount)
+    case .level: return subject.verb("is", "are") + " " + SentenceFormatting.strength(amount)
     case .frequency:
-      let word =
-        kind == .hapticTransient
-        ? (isMore ? "sharper" : "duller") : (isMore ? "higher" : "lower")
+      let word = kind == .hapticTransient ? (isMore ? "sharper" : "duller") : (isMore ? "higher" : "lower")
       return subject.verb("is", "are") + " \(SentenceFormatting.percent(amount)) \(word)"
     case .duration:
-      return subject.verb("is", "are")
-        + " \(SentenceFormatting.span(amount)) \(isMore ? "longer" : "shorter")"
+      return subject.verb("is", "are") + " \(SentenceFormatting.span(amount)) \(isMore ? "longer" : "shorter")"
     case .attack:
       return subject.verb("takes", "take") + " \(SentenceFormatting.span(amount)) "
         + "\(isMore ? "longer" : "less time") to rise"
@@ -40,8 +34,7 @@ struct EventSentence {
       return subject.verb("is", "are") + " \(SentenceFormatting.percent(amount)) further to the "
         + (isMore ? "right" : "left")
     case .brightness:
-      return subject.verb("is", "are") + " \(SentenceFormatting.percent(amount)) "
-        + (isMore ? "brighter" : "darker")
+      return subject.verb("is", "are") + " \(SentenceFormatting.percent(amount)) " + (isMore ? "brighter" : "darker")
     }
   }
 
@@ -53,8 +46,7 @@ struct EventSentence {
     case .frequency:
       guard kind != .audioCustom else { return "pitch " + written }
       let hertz = SentenceFormatting.hertz(
-        EventAttribute.hertz(after, of: kind, profile),
-        insteadOf: EventAttribute.hertz(before, of: kind, profile))
+        EventAttribute.hertz(after, of: kind, profile), insteadOf: EventAttribute.hertz(before, of: kind, profile))
       return "\(hertz) (\(kind.isHaptic ? "sharpness" : "pitch") \(written))"
     case .duration: return written + " s"
     case .attack: return "attack " + written
@@ -158,17 +150,12 @@ enum EventAttribute: CaseIterable {
   }
 
   /// How far a value is from another, in `unit`, as a profile renders them.
-  func amount(
-    _ before: Double, _ after: Double, of kind: HapticEvent.Kind, _ profile: TransducerProfile
-  ) -> Double {
+  func amount(_ before: Double, _ after: Double, of kind: HapticEvent.Kind, _ profile: TransducerProfile) -> Double {
     switch self {
     case .level:
-      guard kind.isHaptic else {
-        return Self.decibels(before, after)
-      }
+      guard kind.isHaptic else { return Self.decibels(before, after) }
       let law = profile.intensity
-      return Self.decibels(
-        law.amplitude(atIntensity: before), law.amplitude(atIntensity: after))
+      return Self.decibels(law.amplitude(atIntensity: before), law.amplitude(atIntensity: after))
     case .frequency:
       let hertz = Self.hertz(before, of: kind, profile)
       return 100 * (Self.hertz(after, of: kind, profile) / hertz - 1)
@@ -188,9 +175,7 @@ enum EventAttribute: CaseIterable {
   }
 
   /// The frequency of a sharpness or pitch; that of a sound file is its speed.
-  static func hertz(
-    _ value: Double, of kind: HapticEvent.Kind, _ profile: TransducerProfile
-  ) -> Double {
+  static func hertz(_ value: Double, of kind: HapticEvent.Kind, _ profile: TransducerProfile) -> Double {
     switch kind {
     case .hapticTransient: profile.transient.frequency.hertz(atSharpness: value)
     case .hapticContinuous: profile.frequency.hertz(atSharpness: value)
@@ -200,9 +185,7 @@ enum EventAttribute: CaseIterable {
     }
   }
 
-  private static func seconds(_ normalised: Double) -> Double {
-    EnvelopeTimes.seconds(normalised: Float(normalised))
-  }
+  private static func seconds(_ normalised: Double) -> Double { EnvelopeTimes.seconds(normalised: Float(normalised)) }
 
   /// The least difference of values that is one: what remains of a decimal in single precision.
   var least: Double { self == .duration ? EventMatch.leastTime : 1e-5 }

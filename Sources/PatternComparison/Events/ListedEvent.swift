@@ -29,16 +29,12 @@ struct ListedEvent {
     case .hapticContinuous, .audioContinuous: duration = event.duration ?? Self.openDuration
     case .audioCustom: duration = event.duration.flatMap { $0 > 0 ? $0 : nil }
     }
-    values = EventParameterID.allCases.map { id in
-      event.kind.responds(to: id) ? Double(event.value(of: id)) : 0
-    }
+    values = EventParameterID.allCases.map { id in event.kind.responds(to: id) ? Double(event.value(of: id)) : 0 }
     waveform = event.kind == .audioCustom ? event.waveform : nil
   }
 
   /// A value; 0 where the kind does not react to it.
-  func value(_ id: EventParameterID) -> Double {
-    values[EventParameterID.allCases.firstIndex(of: id) ?? 0]
-  }
+  func value(_ id: EventParameterID) -> Double { values[EventParameterID.allCases.firstIndex(of: id) ?? 0] }
 
   /// Seconds at which it ends, its release not counted.
   var end: Double { time + (duration ?? 0) }
@@ -51,8 +47,8 @@ struct ListedEvent {
 
   /// Whether all but the time is the same.
   func isLike(_ other: ListedEvent) -> Bool {
-    kind == other.kind && same(duration, other.duration)
-      && zip(values, other.values).allSatisfy { abs($0 - $1) < 1e-6 } && waveform == other.waveform
+    kind == other.kind && same(duration, other.duration) && zip(values, other.values).allSatisfy { abs($0 - $1) < 1e-6 }
+      && waveform == other.waveform
   }
 
   private func same(_ a: Double?, _ b: Double?) -> Bool {
@@ -125,9 +121,7 @@ struct EventNames {
     var isPlural: Bool
 
     /// The form of a verb that goes with it.
-    func verb(_ one: String, _ several: String) -> String {
-      "\(text) \(isPlural ? several : one)"
-    }
+    func verb(_ one: String, _ several: String) -> String { "\(text) \(isPlural ? several : one)" }
   }
 
   init(_ events: [ListedEvent], owner: String) {
@@ -143,8 +137,7 @@ struct EventNames {
   func name(_ event: ListedEvent) -> String {
     let word = event.kind.word
     guard count(event.kind) > 1 else { return word }
-    return SentenceFormatting.ordinal(event.number).map { "\($0) \(word)" }
-      ?? "\(word) \(event.number)"
+    return SentenceFormatting.ordinal(event.number).map { "\($0) \(word)" } ?? "\(word) \(event.number)"
   }
 
   /// `B's third tap`.
@@ -164,13 +157,10 @@ struct EventNames {
     let all = count(first.kind)
     let word = first.kind.word
     if events.count == all {
-      return Subject(
-        text: (all == 2 ? "Both" : "All \(all)") + " of \(owner)'s \(word)s", isPlural: true)
+      return Subject(text: (all == 2 ? "Both" : "All \(all)") + " of \(owner)'s \(word)s", isPlural: true)
     }
     let list = SentenceFormatting.list(events.map(\.number))
-    if list.utf8.count > 24 {
-      return Subject(text: "\(events.count) of \(owner)'s \(all) \(word)s", isPlural: true)
-    }
+    if list.utf8.count > 24 { return Subject(text: "\(events.count) of \(owner)'s \(all) \(word)s", isPlural: true) }
     return Subject(text: "\(owner)'s \(word)s \(list)", isPlural: true)
   }
 }

@@ -22,14 +22,12 @@ struct PlayedValues {
   /// How far two values of an event are apart as they are played, where that is most; nil where they
   /// sound the same.
   func amount(
-    of attribute: EventAttribute, from before: Double, to after: Double, _ event: ListedEvent,
-    layer: Int, _ profile: TransducerProfile
+    of attribute: EventAttribute, from before: Double, to after: Double, _ event: ListedEvent, layer: Int,
+    _ profile: TransducerProfile
   ) -> Double? {
     let written = attribute.amount(before, after, of: event.kind, profile)
-    guard event.isHaptic, attribute == .level || attribute == .frequency,
-      timelines.indices.contains(layer),
-      let timeline = timelines[layer][
-        attribute == .level ? .hapticIntensityControl : .hapticSharpnessControl]
+    guard event.isHaptic, attribute == .level || attribute == .frequency, timelines.indices.contains(layer),
+      let timeline = timelines[layer][attribute == .level ? .hapticIntensityControl : .hapticSharpnessControl]
     else { return written }
     func played(_ value: Double, _ control: Double) -> Double {
       min(1, max(0, attribute == .level ? value * control : value + control))
@@ -44,8 +42,7 @@ struct PlayedValues {
     var greatest = 0.0
     for time in times {
       let control = timeline.value(at: time)
-      let amount = attribute.amount(
-        played(before, control), played(after, control), of: event.kind, profile)
+      let amount = attribute.amount(played(before, control), played(after, control), of: event.kind, profile)
       if abs(amount) > abs(greatest) { greatest = amount }
     }
     // What rounding leaves of equal values is nothing.

@@ -16,19 +16,14 @@ enum SequenceMatching {
   /// - Parameters:
   ///   - times: The members' times, rising.
   ///   - cost: What a pair costs, 0 for equals.
-  static func pairs(
-    _ times: [Double], _ otherTimes: [Double], cost: (Int, Int) -> Double
-  ) -> [(Int, Int)] {
+  static func pairs(_ times: [Double], _ otherTimes: [Double], cost: (Int, Int) -> Double) -> [(Int, Int)] {
     guard !times.isEmpty, !otherTimes.isEmpty else { return [] }
     let (cells, overflow) = times.count.multipliedReportingOverflow(by: otherTimes.count)
     return overflow || cells > longestSearch
-      ? passing(times, otherTimes)
-      : searching(times.count, otherTimes.count, cost: cost)
+      ? passing(times, otherTimes) : searching(times.count, otherTimes.count, cost: cost)
   }
 
-  private static func searching(
-    _ count: Int, _ otherCount: Int, cost: (Int, Int) -> Double
-  ) -> [(Int, Int)] {
+  private static func searching(_ count: Int, _ otherCount: Int, cost: (Int, Int) -> Double) -> [(Int, Int)] {
     enum Step: UInt8 { case pair, left, right }
     var steps = [Step](repeating: .left, count: (count + 1) * (otherCount + 1))
     let width = otherCount + 1

@@ -44,8 +44,7 @@ extension Comparison {
     var isCertain = false
 
     init(_ reference: Take, _ other: Take) {
-      for (take, opposite) in [(reference, other), (other, reference)] where take.composition == nil
-      {
+      for (take, opposite) in [(reference, other), (other, reference)] where take.composition == nil {
         let (floor, peak) = Self.floor(of: take.signal)
         guard floor > max(Comparison.leastNoise, Comparison.noisyShare * peak) else { continue }
         isPossible = true
@@ -75,8 +74,7 @@ extension Comparison {
   ///
   /// - Parameter isBetter: Compares how much there is to say with what there was before.
   /// - Returns: Whether the findings are those of the recording.
-  @discardableResult
-  mutating func compareRecording(isBetter: (Double, Double) -> Bool) -> Bool {
+  @discardableResult mutating func compareRecording(isBetter: (Double, Double) -> Bool) -> Bool {
     guard let sides = RecordingSides(reference, other) else { return false }
     let result = RecordingResult(sides.reference, sides.recording.signal, search: options.search)
     let isPattern = reference.composition != nil || other.composition != nil
@@ -95,12 +93,9 @@ extension Comparison {
     isRelativeToWhole = true
     let direction = sides.isMirrored ? -1.0 : 1
     alignment.seconds = direction * result.match.delay
-    otherGain =
-      pow(10, -direction * result.match.level / 20) * (result.match.isInverted ? -1 : 1)
+    otherGain = pow(10, -direction * result.match.level / 20) * (result.match.isInverted ? -1 : 1)
     if options.alignment == .start { found.removeAll { $0.kind == .time && $0.isThroughout } }
-    if let match = options.levelMatch, match != .none {
-      found.removeAll { $0.kind == .level && $0.isThroughout }
-    }
+    if let match = options.levelMatch, match != .none { found.removeAll { $0.kind == .level && $0.isThroughout } }
     differences = found
     compareChannels()
     equality = differences.isEmpty ? .within(noise: nil, decibels: 0) : .different
@@ -115,8 +110,7 @@ extension Comparison {
     if match.outcome == .noisy {
       return Difference(
         .noise, in: 0...end, isThroughout: true, amount: 0, unit: .none,
-        sentence:
-          "\(recording) is too noisy to compare: nothing of \(pattern) stands out of its noise.")
+        sentence: "\(recording) is too noisy to compare: nothing of \(pattern) stands out of its noise.")
     }
     let search = SentenceFormatting.number(match.search, places: 1)
     let isLonger = sides.recording.signal.duration > match.search + 0.5
@@ -151,9 +145,7 @@ struct RecordingSides {
     }.sorted()
     let noise = blocks.isEmpty ? 0 : blocks[blocks.count / 10]
     let loudest = blocks.last ?? 0
-    let built =
-      RecordingReference(pattern, low)
-      ?? RecordingReference(low, noise: noise < 0.01 * loudest ? noise : 0)
+    let built = RecordingReference(pattern, low) ?? RecordingReference(low, noise: noise < 0.01 * loudest ? noise : 0)
     guard !built.stems.isEmpty else { return nil }
     self.reference = built
   }

@@ -77,8 +77,7 @@ struct EventRenderer {
   /// Seconds at which an event is silent again.
   private func end(of event: ListedEvent) -> Double {
     let release =
-      event.kind == .hapticTransient
-      ? 0.04 : EnvelopeTimes.seconds(normalised: Float(event.value(.releaseTime)))
+      event.kind == .hapticTransient ? 0.04 : EnvelopeTimes.seconds(normalised: Float(event.value(.releaseTime)))
     return event.end + max(release, EnvelopeTimes.shortestEdge) + Self.ring
   }
 
@@ -96,11 +95,8 @@ struct EventRenderer {
   }
 
   private func render(_ composition: HapticComposition, frames: Int) -> LowRateSignal? {
-    guard
-      let plan = try? RenderPlan(compiling: composition, profile: profile, rate: rate)
-    else { return nil }
-    let settings = RenderSettings(
-      routing: OutputRouting(channelCount: 1).fitted(to: [profile]), length: Int64(frames))
+    guard let plan = try? RenderPlan(compiling: composition, profile: profile, rate: rate) else { return nil }
+    let settings = RenderSettings(routing: OutputRouting(channelCount: 1).fitted(to: [profile]), length: Int64(frames))
     var rendering = OfflineRenderer(plan: plan, settings: settings)
     return LowRateSignal(of: rendering.samples(), rate: rate)
   }
@@ -116,9 +112,7 @@ struct EventRenderer {
   }
 
   /// An event after a change, rendered by itself with a little silence before it.
-  func event(
-    _ index: Int, _ change: (inout HapticEvent) -> Void
-  ) -> (samples: LowRateSignal, origin: Double)? {
+  func event(_ index: Int, _ change: (inout HapticEvent) -> Void) -> (samples: LowRateSignal, origin: Double)? {
     var first = 0
     for layer in composition.layers {
       defer { first += layer.pattern.events.count }
@@ -134,9 +128,7 @@ struct EventRenderer {
       for index in pattern.parameters.indices { pattern.parameters[index].time += later }
       for index in pattern.curves.indices { pattern.curves[index].time += later }
       let seconds = end(of: ListedEvent(event, index: 0)) + lead
-      guard seconds < 120,
-        let low = render(HapticComposition(pattern), frames: Int(seconds * rate))
-      else { return nil }
+      guard seconds < 120, let low = render(HapticComposition(pattern), frames: Int(seconds * rate)) else { return nil }
       return (low, -lead)
     }
     return nil
@@ -149,9 +141,7 @@ struct EventRenderer {
       var pattern = stretched.layers[layer].pattern
       for index in pattern.events.indices {
         pattern.events[index].time *= factor
-        if let duration = pattern.events[index].duration {
-          pattern.events[index].duration = duration * factor
-        }
+        if let duration = pattern.events[index].duration { pattern.events[index].duration = duration * factor }
       }
       for index in pattern.parameters.indices { pattern.parameters[index].time *= factor }
       for index in pattern.curves.indices {
@@ -167,15 +157,13 @@ struct EventRenderer {
 
   /// The whole as a take, for a reference of its own.
   func take() -> Take? {
-    guard let plan = try? RenderPlan(compiling: composition, profile: profile, rate: rate)
-    else { return nil }
+    guard let plan = try? RenderPlan(compiling: composition, profile: profile, rate: rate) else { return nil }
     let settings = RenderSettings(
       routing: OutputRouting(channelCount: 1).fitted(to: [profile]),
       length: plan.length + Int64(OfflineRenderer.defaultTail * rate))
     var rendering = OfflineRenderer(plan: plan, settings: settings)
     return Take(
-      name: "", source: .pattern(composition), signal: Signal(rendering.samples(), rate: rate),
-      profile: profile)
+      name: "", source: .pattern(composition), signal: Signal(rendering.samples(), rate: rate), profile: profile)
   }
 
   /// Transients of nine sharpnesses, as the profile renders them: what may have been added.
@@ -183,13 +171,9 @@ struct EventRenderer {
     if let bank = known.bank { return bank }
     let bank = (0...8).compactMap { step -> Column? in
       let event = HapticEvent(
-        kind: .hapticTransient, time: 0.02,
-        parameters: [.hapticIntensity: 1, .hapticSharpness: Float(step) / 8])
-      guard
-        let low = render(
-          HapticComposition(HapticPattern(events: [event])), frames: Int(0.08 * rate)),
-        let stem = RecordingReference.trimmed(
-          ListedEvent(event, index: 0), low.samples[...], rate: low.rate, least: 0)
+        kind: .hapticTransient, time: 0.02, parameters: [.hapticIntensity: 1, .hapticSharpness: Float(step) / 8])
+      guard let low = render(HapticComposition(HapticPattern(events: [event])), frames: Int(0.08 * rate)),
+        let stem = RecordingReference.trimmed(ListedEvent(event, index: 0), low.samples[...], rate: low.rate, least: 0)
       else { return nil }
       return Column(start: 0, samples: stem.samples)
     }

@@ -11,12 +11,9 @@ struct EventVariants {
   ///
   /// An event of a pattern is rendered again, so that its length and level follow; a part of a sound
   /// is modulated.
-  func frequency(of index: Int, times ratio: Double) -> (stem: Stem, before: Double, after: Double)?
-  {
+  func frequency(of index: Int, times ratio: Double) -> (stem: Stem, before: Double, after: Double)? {
     let stem = reference.stems[index]
-    guard let renderer = reference.renderer, stem.event.kind != .audioCustom else {
-      return modulated(stem, by: ratio)
-    }
+    guard let renderer = reference.renderer, stem.event.kind != .audioCustom else { return modulated(stem, by: ratio) }
     let id: EventParameterID = stem.event.isHaptic ? .hapticSharpness : .audioPitch
     let before = stem.event.value(id)
     let after = before + step(of: stem.event, before, ratio, renderer.profile)
@@ -42,12 +39,9 @@ struct EventVariants {
   }
 
   /// What a value grows by when the frequency is multiplied.
-  private func step(
-    of event: ListedEvent, _ value: Double, _ ratio: Double, _ profile: TransducerProfile
-  ) -> Double {
+  private func step(of event: ListedEvent, _ value: Double, _ ratio: Double, _ profile: TransducerProfile) -> Double {
     guard event.isHaptic else { return log2(ratio) }
-    let law =
-      event.kind == .hapticTransient ? profile.transient.frequency : profile.frequency
+    let law = event.kind == .hapticTransient ? profile.transient.frequency : profile.frequency
     switch law.scale {
     case .logarithmic: return log(ratio) / max(1e-9, log(law.high / law.low))
     case .linear: return law.hertz(atSharpness: value) * (ratio - 1) / max(1e-9, law.high - law.low)
@@ -58,12 +52,10 @@ struct EventVariants {
   func time(of index: Int, later seconds: Double) -> Stem? {
     var moved = reference.stems[index]
     moved.time += seconds
-    guard let renderer = reference.renderer, moved.event.kind != .audioCustom,
-      renderer.hasControls
-    else { return moved }
-    return rendered(reference.stems[index], renderer, later: seconds) {
-      $0.time = max(0, $0.time + seconds)
-    }.map {
+    guard let renderer = reference.renderer, moved.event.kind != .audioCustom, renderer.hasControls else {
+      return moved
+    }
+    return rendered(reference.stems[index], renderer, later: seconds) { $0.time = max(0, $0.time + seconds) }.map {
       var stem = $0
       stem.time += seconds
       return stem
@@ -72,12 +64,11 @@ struct EventVariants {
 
   /// A stem with what rendering it after a change changes.
   private func rendered(
-    _ stem: Stem, _ renderer: EventRenderer, later: Double = 0,
-    _ change: (inout HapticEvent) -> Void
+    _ stem: Stem, _ renderer: EventRenderer, later: Double = 0, _ change: (inout HapticEvent) -> Void
   ) -> Stem? {
-    guard let changed = renderer.event(stem.event.index, change),
-      let plain = renderer.event(stem.event.index)
-    else { return nil }
+    guard let changed = renderer.event(stem.event.index, change), let plain = renderer.event(stem.event.index) else {
+      return nil
+    }
     let shift = Int(((changed.origin - stem.origin) * stem.rate).rounded())
     let count = max(stem.samples.count, changed.samples.samples.count + shift, 1)
     let lead = max(0, -shift)
@@ -89,9 +80,7 @@ struct EventVariants {
   }
 
   /// A stem with its spectrum moved: the real part of its analytic signal times a turning phase.
-  private func modulated(
-    _ stem: Stem, by ratio: Double
-  ) -> (stem: Stem, before: Double, after: Double)? {
+  private func modulated(_ stem: Stem, by ratio: Double) -> (stem: Stem, before: Double, after: Double)? {
     let hertz = stem.hertz
     guard hertz > 0 else { return nil }
     let padding = 32
@@ -114,7 +103,5 @@ struct EventVariants {
 
 extension EventRenderer {
   /// Whether anything but the events' own values changes how they sound.
-  var hasControls: Bool {
-    composition.layers.contains { !$0.pattern.parameters.isEmpty || !$0.pattern.curves.isEmpty }
-  }
+  var hasControls: Bool { composition.layers.contains { !$0.pattern.parameters.isEmpty || !$0.pattern.curves.isEmpty } }
 }

@@ -45,9 +45,7 @@ struct Rises {
     }
     var products = CrossCorrelation.of(reference, second, reach: reach)
     for index in products.indices
-    where delay(index) < delays.lowerBound + 0.02 || delay(index) > delays.upperBound - 0.02 {
-      products[index] = 0
-    }
+    where delay(index) < delays.lowerBound + 0.02 || delay(index) > delays.upperBound - 0.02 { products[index] = 0 }
     return products
   }
 
@@ -99,8 +97,9 @@ extension RecordingAlignment {
       guard chosen.allSatisfy({ abs($0.tempo - peak.tempo) > 2.5 * step }) else { continue }
       chosen.append((peak.delay, peak.tempo))
     }
-    return chosen.flatMap { near($0.delay, tempo: $0.tempo, step: Self.fine / span) }
-      .filter { abs($0.tempo) > RecordingFit.usualTempo }
+    return chosen.flatMap { near($0.delay, tempo: $0.tempo, step: Self.fine / span) }.filter {
+      abs($0.tempo) > RecordingFit.usualTempo
+    }
   }
 
   /// The best places near one, by the products of the samples.
@@ -115,8 +114,7 @@ extension RecordingAlignment {
     let middle = sum / energy / rate
     let event = ActiveRegion.event(start: 0, duration: Double(x.count) / rate)
     let stem = Stem(event, time: 0, origin: 0, samples: x, rate: rate)
-    let tempos = (-12...12).map { tempo + Double($0) * step }
-      .filter { abs($0) <= Self.greatestTempo + 0.001 }
+    let tempos = (-12...12).map { tempo + Double($0) * step }.filter { abs($0) <= Self.greatestTempo + 0.001 }
     let rows = tempos.map { own in
       let start = delay + (tempo - own) * middle
       let column = stem.column(onset: start, speed: 1 + own, count: y.count)
@@ -127,8 +125,8 @@ extension RecordingAlignment {
     return [1.0, -1].flatMap { sign in
       best(rows.map { $0.map { $0 * sign } }, count: 3).map { row, index, value in
         Candidate(
-          delay: delay + (tempo - tempos[row]) * middle + Double(index - Self.reach) / rate,
-          tempo: tempos[row], sign: sign, sum: value)
+          delay: delay + (tempo - tempos[row]) * middle + Double(index - Self.reach) / rate, tempo: tempos[row],
+          sign: sign, sum: value)
       }
     }
   }
@@ -139,15 +137,11 @@ extension RecordingAlignment {
     return (0..<count).compactMap { _ in
       var best = (row: -1, index: 0, value: 0.0)
       for (row, values) in rows.enumerated() {
-        for (index, value) in values.enumerated() where value > best.value {
-          best = (row, index, value)
-        }
+        for (index, value) in values.enumerated() where value > best.value { best = (row, index, value) }
       }
       guard best.row >= 0 else { return nil }
       for row in rows.indices {
-        for index in max(0, best.index - 3)...min(2 * Self.reach, best.index + 3) {
-          rows[row][index] = 0
-        }
+        for index in max(0, best.index - 3)...min(2 * Self.reach, best.index + 3) { rows[row][index] = 0 }
       }
       return best
     }

@@ -56,17 +56,14 @@ struct RecordingAlignment {
     lagCount = (high - low) / Self.pool * Self.pool
     var noise = NoiseSpectrum(of: take, quantile: 0.1)
     let greatest = NoiseSpectrum(of: take, quantile: nil).powers.max() ?? 0
-    for bin in noise.powers.indices {
-      noise.powers[bin] = max(noise.powers[bin], 1e-3 * greatest) + 1e-16
-    }
+    for bin in noise.powers.indices { noise.powers[bin] = max(noise.powers[bin], 1e-3 * greatest) + 1e-16 }
     self.noise = noise
     fullRate = reference.rate
-    let length =
-      FourierTransform.fastLength(atLeast: max(take.count, reference.whole.count) / 4 + 1_024) * 4
+    let length = FourierTransform.fastLength(atLeast: max(take.count, reference.whole.count) / 4 + 1_024) * 4
     let all = Self.weighted(take, by: noise, rate: reference.rate, length: length)
     x = Array(
-      Self.weighted(reference.whole, by: noise, rate: reference.rate, length: length)
-        .prefix(reference.whole.count / 2 + 100))
+      Self.weighted(reference.whole, by: noise, rate: reference.rate, length: length).prefix(
+        reference.whole.count / 2 + 100))
     y = Array(all.prefix(take.count / 2))
     correlate(x, all)
     guard !times.isEmpty else { return }
@@ -76,23 +73,18 @@ struct RecordingAlignment {
   /// Samples at half the rate, weighted as the take is.
   func weighted(_ samples: [Float]) -> [Float] {
     let length = FourierTransform.fastLength(atLeast: samples.count / 4 + 100) * 4
-    return Array(
-      Self.weighted(samples, by: noise, rate: fullRate, length: length)
-        .prefix(samples.count / 2 + 100))
+    return Array(Self.weighted(samples, by: noise, rate: fullRate, length: length).prefix(samples.count / 2 + 100))
   }
 
   /// Samples at half the rate, weighted by the inverse of the noise's amplitude.
-  private static func weighted(
-    _ samples: [Float], by noise: NoiseSpectrum, rate: Double, length: Int
-  ) -> [Float] {
+  private static func weighted(_ samples: [Float], by noise: NoiseSpectrum, rate: Double, length: Int) -> [Float] {
     var transform = FourierTransform(length: length)
     var half = FourierTransform(length: length / 2)
     var bins = Array(transform.forward(samples)[0..<half.binCount])
     for bin in bins.indices {
       let hertz = Double(bin) * rate / Double(length)
       let weight =
-        band.contains(hertz)
-        ? Float(0.5 / noise.power(at: 2 * Double(bin) / Double(length)).squareRoot()) : 0
+        band.contains(hertz) ? Float(0.5 / noise.power(at: 2 * Double(bin) / Double(length)).squareRoot()) : 0
       bins[bin].real *= weight
       bins[bin].imaginary *= weight
     }
@@ -107,15 +99,12 @@ struct RecordingAlignment {
     }
     let strongest = parts.map(\.energy).max() ?? 0
     parts = parts.filter { $0.energy > 1e-3 * strongest && $0.energy > 0 }
-    parts = parts.sorted { $0.energy > $1.energy }.prefix(Self.greatestPartCount)
-      .sorted { $0.start < $1.start }
+    parts = parts.sorted { $0.energy > $1.energy }.prefix(Self.greatestPartCount).sorted { $0.start < $1.start }
     let length = FourierTransform.fastLength(atLeast: lagCount + size)
     var transform = FourierTransform(length: length)
     var part = [Float](repeating: 0, count: length)
     for (start, energy) in parts {
-      for index in part.indices {
-        part[index] = index < size && start + index < x.count ? x[start + index] : 0
-      }
+      for index in part.indices { part[index] = index < size && start + index < x.count ? x[start + index] : 0 }
       let own = transform.forward(part)
       let first = start + low
       for index in part.indices {
@@ -125,9 +114,7 @@ struct RecordingAlignment {
       var bins = transform.forward(part)
       for bin in bins.indices { bins[bin] = bins[bin] * own[bin].conjugate }
       real.append(Array(transform.backward(bins).prefix(lagCount)))
-      for bin in bins.indices {
-        bins[bin] = ComplexNumber(bins[bin].imaginary, -bins[bin].real)
-      }
+      for bin in bins.indices { bins[bin] = ComplexNumber(bins[bin].imaginary, -bins[bin].real) }
       imaginary.append(Array(transform.backward(bins).prefix(lagCount)))
       energies.append(energy)
       times.append(Double(start) / rate + Self.partLength / 2)
@@ -150,9 +137,7 @@ struct RecordingAlignment {
           }
         }
       }
-      for index in pooled.indices.dropFirst().reversed() {
-        pooled[index] = max(pooled[index], pooled[index - 1])
-      }
+      for index in pooled.indices.dropFirst().reversed() { pooled[index] = max(pooled[index], pooled[index - 1]) }
       return pooled
     }
   }
@@ -161,8 +146,7 @@ struct RecordingAlignment {
     let span = (times.last ?? 0) - times[0]
     let maps = pooled()
     // A step of tempo moves the ends by 8 ms against each other.
-    let steps =
-      span < 0.1 ? 0 : min(400, Int((Self.greatestTempo / max(2e-4, 0.008 / span)).rounded(.up)))
+    let steps = span < 0.1 ? 0 : min(400, Int((Self.greatestTempo / max(2e-4, 0.008 / span)).rounded(.up)))
     var plain: [Int] = []
     var best = (value: Float(-1), index: 0, tempo: 0.0)
     for step in (-steps...steps).sorted(by: { abs($0) < abs($1) }) {
@@ -187,8 +171,7 @@ struct RecordingAlignment {
     for peak in plain { add(about: lag(peak), tempos: near, reach: 0.014) }
     if span >= 0.1 {
       let step = 0.008 / span
-      let tempos = (-16...16).map { best.tempo + Double($0) * step / 8 }
-        .filter { abs($0) <= Self.greatestTempo }
+      let tempos = (-16...16).map { best.tempo + Double($0) * step / 8 }.filter { abs($0) <= Self.greatestTempo }
       add(about: lag(best.index), tempos: tempos, reach: 0.014)
     }
     let count = candidates.count
@@ -200,9 +183,7 @@ struct RecordingAlignment {
   private static func peaks(_ values: [Float], count: Int) -> [Int] {
     var left = values
     return (0..<count).compactMap { _ in
-      guard let best = left.indices.max(by: { left[$0] < left[$1] }), left[best] > 0 else {
-        return nil
-      }
+      guard let best = left.indices.max(by: { left[$0] < left[$1] }), left[best] > 0 else { return nil }
       for index in max(0, best - 3)...min(left.count - 1, best + 3) { left[index] = 0 }
       return best
     }
@@ -217,8 +198,7 @@ struct RecordingAlignment {
       var row = [Double](repeating: 0, count: 2 * count + 1)
       for (part, time) in zip(real, times) {
         for index in row.indices {
-          let place =
-            (lag + Double(index - count) * step + tempo * (time - times[0])) * rate
+          let place = (lag + Double(index - count) * step + tempo * (time - times[0])) * rate
           let whole = min(max(0, Int(place.rounded(.down))), part.count - 2)
           let share = Float(min(1, max(0, place - Double(whole))))
           row[index] += Double(part[whole] * (1 - share) + part[whole + 1] * share)
@@ -232,20 +212,15 @@ struct RecordingAlignment {
       for _ in 0..<3 {
         var best = (value: 0.0, row: 0, index: 0)
         for (row, values) in left.enumerated() {
-          for (index, value) in values.enumerated() where value > best.value {
-            best = (value, row, index)
-          }
+          for (index, value) in values.enumerated() where value > best.value { best = (value, row, index) }
         }
         guard best.value > 0 else { break }
         candidates.append(
           Candidate(
-            delay: lag + Double(best.index - count) * step + Double(low) / rate
-              - tempos[best.row] * times[0],
+            delay: lag + Double(best.index - count) * step + Double(low) / rate - tempos[best.row] * times[0],
             tempo: tempos[best.row], sign: sign, sum: best.value))
         for row in left.indices {
-          for index in max(0, best.index - 12)...min(2 * count, best.index + 12) {
-            left[row][index] = -1
-          }
+          for index in max(0, best.index - 12)...min(2 * count, best.index + 12) { left[row][index] = -1 }
         }
       }
     }
@@ -264,7 +239,5 @@ struct RecordingAlignment {
   }
 
   /// Seconds of the take at which the reference may start.
-  var delays: ClosedRange<Double> {
-    Double(low) / rate...Double(low + lagCount) / rate
-  }
+  var delays: ClosedRange<Double> { Double(low) / rate...Double(low + lagCount) / rate }
 }

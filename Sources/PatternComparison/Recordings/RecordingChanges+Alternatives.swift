@@ -15,15 +15,12 @@ extension RecordingChanges {
     found += times(tries, column)
     found += frequencies(tries)
     var known = found.compactMap(\.self)
-    if let other = otherSound(tries, column, energy),
-      known.allSatisfy({ $0.improvement < 0.5 * other.improvement })
-    {
+    if let other = otherSound(tries, column, energy), known.allSatisfy({ $0.improvement < 0.5 * other.improvement }) {
       known.append(other)
     }
     return known.filter {
       // That something else sounds explains all that is left, whatever it is.
-      let share =
-        $0.change.kind == .spectrum ? 0 : $0.improvement * sigma * sigma / max(tries.before, 1e-30)
+      let share = $0.change.kind == .spectrum ? 0 : $0.improvement * sigma * sigma / max(tries.before, 1e-30)
       return isNews(column.range, $0.improvement, share: share)
     }
   }
@@ -54,23 +51,19 @@ extension RecordingChanges {
   func trials(of index: Int) -> Trials {
     let column = columns[index]
     let margin = Int(Self.reach * rate) + 20
-    let window =
-      max(0, column.start - margin)..<min(rest.count, column.range.upperBound + margin)
+    let window = max(0, column.start - margin)..<min(rest.count, column.range.upperBound + margin)
     var values = Array(rest[window])
-    Samples.add(
-      column.samples, times: gain, to: &values, at: column.start - window.lowerBound)
+    Samples.add(column.samples, times: gain, to: &values, at: column.start - window.lowerBound)
     return Trials(
-      index: index, values: values, energy: Samples.energy(values),
-      before: Samples.energy(rest, window), start: window.lowerBound)
+      index: index, values: values, energy: Samples.energy(values), before: Samples.energy(rest, window),
+      start: window.lowerBound)
   }
 
   /// A frequency near one that explains more than the one there is.
   ///
   /// The event's level is free, and so is its time a little: the place of the whole may still be wrong
   /// because of the event.
-  func frequency(_ tries: Trials, near ratio: Double) -> (
-    stem: Stem, ratio: Double, before: Double, after: Double
-  )? {
+  func frequency(_ tries: Trials, near ratio: Double) -> (stem: Stem, ratio: Double, before: Double, after: Double)? {
     let variants = EventVariants(reference: original)
     var best: (stem: Stem, ratio: Double, before: Double, after: Double)?
     var center = ratio
@@ -82,9 +75,7 @@ extension RecordingChanges {
     for step in [0, first, first / 2, first / 4, first / 8] {
       for sign in [1.0, -1] {
         let tried = center * exp(step * sign)
-        guard let (stem, before, after) = variants.frequency(of: tries.index, times: tried) else {
-          continue
-        }
+        guard let (stem, before, after) = variants.frequency(of: tries.index, times: tried) else { continue }
         let column = whitened(stem)
         let energy = max(Samples.energy(column.samples), 1e-30)
         let own = max(0, product(column, tries)) / energy
@@ -108,13 +99,9 @@ extension RecordingChanges {
     guard abs(step) > 2e-6, abs(step) < 0.002,
       let stem = EventVariants(reference: original).time(of: tries.index, later: shift + step)
     else { return nil }
-    let scale =
-      (fit.reference.stems[tries.index].energy / max(original.stems[tries.index].energy, 1e-30))
-      .squareRoot()
+    let scale = (fit.reference.stems[tries.index].energy / max(original.stems[tries.index].energy, 1e-30)).squareRoot()
     let moved = whitened(stem.scaled(by: scale))
-    let after =
-      tries.energy - 2 * gain * product(moved, tries)
-      + gain * gain * Samples.energy(moved.samples)
+    let after = tries.energy - 2 * gain * product(moved, tries) + gain * gain * Samples.energy(moved.samples)
     guard after < 0.99 * tries.before else { return nil }
     return (stem.scaled(by: scale), shift + step)
   }
@@ -158,51 +145,44 @@ extension RecordingChanges {
   }
 
   /// Rates one way; nil where it is too little to be reported.
-  func rated(
-    _ tries: Trials, after: Double, parameters: Double, stem: Stem?, _ change: RecordingChange
-  ) -> Alternative? {
+  func rated(_ tries: Trials, after: Double, parameters: Double, stem: Stem?, _ change: RecordingChange) -> Alternative?
+  {
     let improvement = (tries.before - after) / (sigma * sigma)
     let score = improvement - parameters * RecordingThreshold.z * RecordingThreshold.z
     let energy = Samples.energy(columns[tries.index].samples) * gain * gain
     guard score > 0, tries.before - after > RecordingThreshold.share * energy else { return nil }
     var change = change
     change.confidence = improvement.squareRoot()
-    return Alternative(
-      score: score, improvement: improvement, change: change, stem: stem, index: tries.index)
+    return Alternative(score: score, improvement: improvement, change: change, stem: stem, index: tries.index)
   }
 
-  func change(
-    _ kind: Difference.Kind, _ index: Int, _ amount: Double, before: Double? = nil,
-    after: Double? = nil
-  ) -> RecordingChange {
+  func change(_ kind: Difference.Kind, _ index: Int, _ amount: Double, before: Double? = nil, after: Double? = nil)
+    -> RecordingChange
+  {
     let stem = original.stems[index]
     return RecordingChange(
-      kind: kind, event: stem.event, range: stem.time...max(stem.time, stem.end), amount: amount,
-      before: before, after: after, confidence: 0)
+      kind: kind, event: stem.event, range: stem.time...max(stem.time, stem.end), amount: amount, before: before,
+      after: after, confidence: 0)
   }
 
   func level(_ tries: Trials, _ column: Column, _ energy: Double) -> Alternative? {
     let product = Samples.dot(
-      column.samples, from: 0, tries.values, from: column.start - tries.start,
-      count: column.samples.count)
+      column.samples, from: 0, tries.values, from: column.start - tries.start, count: column.samples.count)
     let own = product / energy
     let after = tries.energy - own * own * energy
     let stem = fit.reference.stems[tries.index]
     if own < RecordingThreshold.missing * gain {
       // Where something else sounds, it is not missing.
-      let inside = Samples.energy(
-        tries.values, column.start - tries.start..<column.range.upperBound - tries.start)
+      let inside = Samples.energy(tries.values, column.start - tries.start..<column.range.upperBound - tries.start)
       let noise = sigma * sigma * Double(column.samples.count)
       guard inside - noise < 0.3 * gain * gain * energy else { return nil }
       let peak = 20 * log10(max(Double(SignalPair.peak(stem.samples)), 1e-6))
-      return rated(
-        tries, after: tries.energy, parameters: 1, stem: nil, change(.missing, tries.index, peak))
+      return rated(tries, after: tries.energy, parameters: 1, stem: nil, change(.missing, tries.index, peak))
     }
     let decibels = 20 * log10(own / gain)
     guard abs(decibels) >= RecordingThreshold.decibels else { return nil }
     return rated(
-      tries, after: after, parameters: 1, stem: stem.scaled(by: own / gain),
-      change(.level, tries.index, decibels))
+      tries, after: after, parameters: 1, stem: stem.scaled(by: own / gain), change(.level, tries.index, decibels))
   }
 
   /// The products of a column with what is around it, at lags of `reach` samples to both sides.
@@ -213,8 +193,7 @@ extension RecordingChanges {
       return (-reach...reach).map { lag in
         let first = max(0, -(offset + lag))
         let last = min(x.count, tries.values.count - offset - lag)
-        return Samples.dot(
-          x, from: first, tries.values, from: offset + lag + first, count: last - first)
+        return Samples.dot(x, from: first, tries.values, from: offset + lag + first, count: last - first)
       }
     }
     let padded = [Float](repeating: 0, count: max(0, offset)) + x
@@ -227,9 +206,7 @@ extension RecordingChanges {
     var peaks: [Int] = []
     for index in 1..<products.count - 1 {
       let value = products[index]
-      if value > 0, value > products[index - 1], value >= products[index + 1] {
-        peaks.append(index)
-      }
+      if value > 0, value > products[index - 1], value >= products[index + 1] { peaks.append(index) }
     }
     peaks.sort { products[$0] > products[$1] }
     // Controls that do not move along make another peak than the highest the right one.
@@ -249,9 +226,7 @@ extension RecordingChanges {
   }
 
   func time(_ tries: Trials, _ shift: Double) -> [Alternative?] {
-    guard
-      let stem = EventVariants(reference: original).time(of: tries.index, later: shift)
-    else { return [] }
+    guard let stem = EventVariants(reference: original).time(of: tries.index, later: shift) else { return [] }
     let moved = whitened(stem)
     let energy = Samples.energy(moved.samples)
     let product = product(moved, tries)
@@ -259,20 +234,17 @@ extension RecordingChanges {
       .time, tries.index, shift, before: original.stems[tries.index].time,
       after: original.stems[tries.index].time + shift)
     let plain = rated(
-      tries, after: tries.energy - 2 * gain * product + gain * gain * energy, parameters: 1,
-      stem: stem, change)
+      tries, after: tries.energy - 2 * gain * product + gain * gain * energy, parameters: 1, stem: stem, change)
     let own = product / max(energy, 1e-30)
     guard own > 0.1 * gain else { return [plain] }
     let both = rated(
-      tries, after: tries.energy - own * own * energy, parameters: 2.2,
-      stem: stem.scaled(by: own / gain), change)
+      tries, after: tries.energy - own * own * energy, parameters: 2.2, stem: stem.scaled(by: own / gain), change)
     return [plain, both]
   }
 
   func whitened(_ stem: Stem) -> Column {
-    stem.column(
-      onset: fit.place.time(stem.time), speed: fit.place.speed, count: fit.take.count
-    ).whitened(by: fit.whitener, count: fit.take.count)
+    stem.column(onset: fit.place.time(stem.time), speed: fit.place.speed, count: fit.take.count).whitened(
+      by: fit.whitener, count: fit.take.count)
   }
 
   func product(_ column: Column, _ tries: Trials) -> Double {
@@ -289,11 +261,9 @@ extension RecordingChanges {
       let column = whitened(stem)
       let energy = Samples.energy(column.samples)
       let product = product(column, tries)
-      let change = change(
-        .frequency, tries.index, 100 * (ratio - 1), before: before, after: after)
+      let change = change(.frequency, tries.index, 100 * (ratio - 1), before: before, after: after)
       let plain = rated(
-        tries, after: tries.energy - 2 * gain * product + gain * gain * energy, parameters: 1,
-        stem: stem, change)
+        tries, after: tries.energy - 2 * gain * product + gain * gain * energy, parameters: 1, stem: stem, change)
       let own = product / max(energy, 1e-30)
       guard own > 0.2 * gain else { return [plain].compactMap(\.self) }
       let both = rated(
@@ -307,9 +277,7 @@ extension RecordingChanges {
     let supposed = hypothesis.flatMap { $0.index == tries.index ? $0.ratio : nil }
     if let supposed { found += attempt(supposed) }
     if isShort || supposed != nil {
-      for step in 1...9 where isShort {
-        for sign in [1.0, -1] { found += attempt(exp(0.06 * Double(step) * sign)) }
-      }
+      for step in 1...9 where isShort { for sign in [1.0, -1] { found += attempt(exp(0.06 * Double(step) * sign)) } }
       for step in [0.03, 0.015, 0.007_5] {
         guard let ratio = best().map({ 1 + $0.change.amount / 100 }) else { break }
         for sign in [1.0, -1] { found += attempt(ratio * exp(step * sign)) }
@@ -325,12 +293,9 @@ extension RecordingChanges {
     let range = column.range
     let own = Stem(
       original.stems[tries.index].event, time: 0, origin: 0,
-      samples: Array(tries.values[range.lowerBound - tries.start..<range.upperBound - tries.start]),
-      rate: rate
+      samples: Array(tries.values[range.lowerBound - tries.start..<range.upperBound - tries.start]), rate: rate
     ).hertz
-    let plain = Stem(
-      original.stems[tries.index].event, time: 0, origin: 0, samples: column.samples, rate: rate
-    ).hertz
+    let plain = Stem(original.stems[tries.index].event, time: 0, origin: 0, samples: column.samples, rate: rate).hertz
     guard own > 0, plain > 0 else { return nil }
     var ratio = own / plain
     for _ in 0..<5 {

@@ -21,8 +21,7 @@ extension RecordingChanges {
         isBetter = true
       }
       for position in changes.indices where changes[position].kind == .time {
-        guard let index = effects[position].stem,
-          let better = time(trials(of: index), near: changes[position].amount)
+        guard let index = effects[position].stem, let better = time(trials(of: index), near: changes[position].amount)
         else { continue }
         fit.reference.stems[index] = better.stem
         changes[position].after = (changes[position].before ?? 0) + better.shift
@@ -91,9 +90,7 @@ extension RecordingChanges {
   /// Leaves out what is too little to be reported, however sure it is.
   mutating func removeTrifles() {
     for position in changes.indices.reversed()
-    where changes[position].kind == .frequency
-      && abs(changes[position].amount) < RecordingThreshold.percent
-    {
+    where changes[position].kind == .frequency && abs(changes[position].amount) < RecordingThreshold.percent {
       remove(position)
       loosen()
       fit.refine(rounds: 2)
@@ -103,9 +100,7 @@ extension RecordingChanges {
   }
 
   private mutating func remove(_ position: Int) {
-    if let index = effects[position].stem {
-      fit.reference.stems[index] = original.stems[index]
-    }
+    if let index = effects[position].stem { fit.reference.stems[index] = original.stems[index] }
     changes.remove(at: position)
     effects.remove(at: position)
     fit.excluded = additions
@@ -114,16 +109,14 @@ extension RecordingChanges {
   /// How much more there is left than noise, in multiples of its power.
   private func surplus(_ sigma: Double) -> Double {
     var isFilled = [Bool](repeating: false, count: rest.count)
-    for range in effects.compactMap(\.filled) {
-      for index in range { isFilled[index] = true }
-    }
+    for range in effects.compactMap(\.filled) { for index in range { isFilled[index] = true } }
     return Samples.energy(rest) / (sigma * sigma) - Double(isFilled.count { !$0 })
   }
 
   /// How much more may be left without a change: what chance and the model's errors make.
   private func slack(_ position: Int) -> Double {
     let count = Double(effects[position].filled?.count ?? 0)
-    return RecordingThreshold.z * RecordingThreshold.z + 3 * (2 * count).squareRoot()
-      + RecordingThreshold.share * effects[position].explained.improvement
+    return RecordingThreshold.z * RecordingThreshold.z + 3 * (2 * count).squareRoot() + RecordingThreshold.share
+      * effects[position].explained.improvement
   }
 }

@@ -56,10 +56,7 @@ struct RecordingChanges {
   /// - Parameters:
   ///   - original: The reference as it is.
   ///   - hypothesis: What of the fit's reference is not as in the original.
-  init(
-    _ fit: RecordingFit, original: RecordingReference,
-    hypothesis: RecordingHypotheses.Hypothesis?
-  ) {
+  init(_ fit: RecordingFit, original: RecordingReference, hypothesis: RecordingHypotheses.Hypothesis?) {
     self.hypothesis = hypothesis
     self.fit = fit
     self.original = original
@@ -95,12 +92,9 @@ struct RecordingChanges {
     sigma = RecordingFit.sigma(solution.residual)
     gain = RecordingFit.common(solution.gains, solution.errors, sigma: sigma)
     rest = solution.cleaned
-    for column in solution.columns {
-      Samples.add(column.samples, times: -gain, to: &rest, at: column.start)
-    }
+    for column in solution.columns { Samples.add(column.samples, times: -gain, to: &rest, at: column.start) }
     for range in effects.compactMap(\.filled) { Samples.silence(&rest, range) }
-    columns = [Column](
-      repeating: Column(start: 0, samples: []), count: fit.reference.stems.count)
+    columns = [Column](repeating: Column(start: 0, samples: []), count: fit.reference.stems.count)
     for (group, column) in zip(fit.reference.groups, solution.columns) {
       for index in group {
         columns[index] =
@@ -141,11 +135,7 @@ struct RecordingChanges {
       let slope = Self.slope(column.samples, rate: rate)
       let root = energy.squareRoot() * gain / sigma
       clarity.append(root)
-      errors.append(
-        (
-          root > 0 ? 8.686 / root : .infinity,
-          slope > 0 ? sigma / (gain * slope.squareRoot()) : .infinity
-        ))
+      errors.append((root > 0 ? 8.686 / root : .infinity, slope > 0 ? sigma / (gain * slope.squareRoot()) : .infinity))
     }
   }
 
@@ -174,18 +164,14 @@ struct RecordingChanges {
   private mutating func explainNext() -> Bool {
     var best: Alternative?
     for index in columns.indices where isJudged(index) && !done.contains(index) {
-      for alternative in alternatives(for: index) where alternative.score > best?.score ?? 0 {
-        best = alternative
-      }
+      for alternative in alternatives(for: index) where alternative.score > best?.score ?? 0 { best = alternative }
     }
-    let added = bank.strongest(
-      in: rest, through: fit.whitener, sigma: sigma, hidden: hidden())
+    let added = bank.strongest(in: rest, through: fit.whitener, sigma: sigma, hidden: hidden())
     if let added, isNews(added.range, added.score) {
       // An event that changed leaves bursts as well.
       let overlaps = best.map { best in
         let range = columns[best.index].range
-        return range.lowerBound - 60 < added.range.upperBound
-          && added.range.lowerBound < range.upperBound + 60
+        return range.lowerBound - 60 < added.range.upperBound && added.range.lowerBound < range.upperBound + 60
       }
       if added.score > (best?.score ?? 0) * (overlaps == true ? Self.doubt : 1) {
         take(added)
@@ -230,9 +216,7 @@ struct RecordingChanges {
       let part = part.clamped(to: rest.indices)
       return part.count == block && Samples.energy(rest, part) > least
     }
-    while isLoud(range.upperBound..<range.upperBound + block) {
-      range = range.lowerBound..<range.upperBound + block
-    }
+    while isLoud(range.upperBound..<range.upperBound + block) { range = range.lowerBound..<range.upperBound + block }
     while range.lowerBound >= block, isLoud(range.lowerBound - block..<range.lowerBound) {
       range = range.lowerBound - block..<range.upperBound
     }
@@ -241,8 +225,8 @@ struct RecordingChanges {
     let event = ActiveRegion.event(start: start, duration: duration)
     changes.append(
       RecordingChange(
-        kind: .added, event: event, range: start...start + duration,
-        amount: 20 * log10(added.amplitude), confidence: (added.score).squareRoot()))
+        kind: .added, event: event, range: start...start + duration, amount: 20 * log10(added.amplitude),
+        confidence: (added.score).squareRoot()))
     let margin = Int(0.02 * rate)
     effects.append(
       Effect(
@@ -280,9 +264,7 @@ struct RecordingChanges {
     // It is much stronger than the events about it.
     let reach = Int(0.025 * rate)
     let near = own(in: range.lowerBound - reach..<range.upperBound + reach)
-    if near > 0.000_1 * energy, near < 0.25 * energy, range.count > Int(0.015 * rate) {
-      doubt += 1.5
-    }
+    if near > 0.000_1 * energy, near < 0.25 * energy, range.count > Int(0.015 * rate) { doubt += 1.5 }
     // It sounds where an event should: it would explain any change of it.
     doubt += 1.5 * Double(columns.indices.count { isCovered($0, by: range) })
     return doubt
@@ -299,18 +281,14 @@ struct RecordingChanges {
   }
 
   /// The time of the reference at a sample of the take.
-  func time(_ sample: Int) -> Double {
-    (Double(sample) / rate - fit.place.delay) / (1 + fit.place.tempo)
-  }
+  func time(_ sample: Int) -> Double { (Double(sample) / rate - fit.place.delay) / (1 + fit.place.tempo) }
 
   /// What is not felt beside what sounds around: a tenth of it within 50 ms, or a fiftieth of all.
   func hidden() -> [Float] {
     var levels = [Float](repeating: 0, count: rest.count)
     for index in fit.reference.stems.indices {
       let column = fit.column(index)
-      for (offset, sample) in column.samples.enumerated() {
-        levels[column.start + offset] += abs(sample)
-      }
+      for (offset, sample) in column.samples.enumerated() { levels[column.start + offset] += abs(sample) }
     }
     let block = Int(rate / 80)
     var greatest = stride(from: 0, to: levels.count, by: block).map {

@@ -22,8 +22,7 @@ struct RecordingDifferences {
     self.result = result
     self.sides = sides
     self.options = options
-    let events =
-      sides.pattern.composition.map(ListedEvent.list) ?? sides.reference.stems.map(\.event)
+    let events = sides.pattern.composition.map(ListedEvent.list) ?? sides.reference.stems.map(\.event)
     names = EventNames(events, owner: options.otherLabel)
     referenceNames = EventNames(events, owner: options.referenceLabel)
   }
@@ -36,19 +35,13 @@ struct RecordingDifferences {
   private var direction: Double { sides.isMirrored ? -1 : 1 }
 
   /// A time of what was looked for, as a time of the recording.
-  private func recorded(_ time: Double) -> Double {
-    match.delay + (1 + match.tempo / 100) * time
-  }
+  private func recorded(_ time: Double) -> Double { match.delay + (1 + match.tempo / 100) * time }
 
   /// A time of what was looked for, as one of the comparison's reference.
-  private func referenceTime(_ time: Double) -> Double {
-    sides.isMirrored ? max(0, recorded(time)) : time
-  }
+  private func referenceTime(_ time: Double) -> Double { sides.isMirrored ? max(0, recorded(time)) : time }
 
   /// A time of what was looked for, as one of the other take's file.
-  private func otherTime(_ time: Double) -> Double {
-    sides.isMirrored ? time : recorded(time)
-  }
+  private func otherTime(_ time: Double) -> Double { sides.isMirrored ? time : recorded(time) }
 
   private var whole: ClosedRange<Double> {
     let start = referenceTime(max(0, sides.reference.stems.map(\.time).min() ?? 0))
@@ -100,14 +93,11 @@ struct RecordingDifferences {
     let first = sides.reference.stems.map(\.time).min() ?? 0
     let span = sides.reference.duration - first
     let shift = tempo / 100 * span
-    guard abs(tempo) > Self.leastTempo.errors * error, abs(shift) >= Self.leastTempo.seconds
-    else { return }
+    guard abs(tempo) > Self.leastTempo.errors * error, abs(shift) >= Self.leastTempo.seconds else { return }
     var words = "\(label) runs \(SentenceFormatting.percent(tempo)) "
     words += tempo > 0 ? "slower" : "faster"
     if abs(tempo) < 0.095 {
-      words =
-        "\(label) runs \(SentenceFormatting.number(abs(tempo), places: 3)) % "
-        + (tempo > 0 ? "slower" : "faster")
+      words = "\(label) runs \(SentenceFormatting.number(abs(tempo), places: 3)) % " + (tempo > 0 ? "slower" : "faster")
     }
     if !result.isPitchKept, abs(tempo) > 0.5 { words += ", its pitch with it" }
     words += ": \(SentenceFormatting.span(shift)) over \(SentenceFormatting.span(span))."
@@ -130,9 +120,8 @@ struct RecordingDifferences {
     let level = SentenceFormatting.number(amplitude, places: 0)
     let number = SentenceFormatting.number(hertz, places: 0)
     addNoise(
-      match.mains == nil
-        ? "a \(number) Hz hum at \(level) dBFS"
-        : "hum of the mains (\(number) Hz) at \(level) dBFS", amplitude, hertz: hertz)
+      match.mains == nil ? "a \(number) Hz hum at \(level) dBFS" : "hum of the mains (\(number) Hz) at \(level) dBFS",
+      amplitude, hertz: hertz)
   }
 
   private mutating func addNoise(_ words: String, _ level: Double, hertz: Double?) {
@@ -142,18 +131,17 @@ struct RecordingDifferences {
       : "\(recording) has \(words) in the background."
     found.append(
       Difference(
-        .noise, in: whole, isThroughout: true, amount: level, unit: .fullScale,
-        before: sides.isMirrored ? hertz : nil, after: sides.isMirrored ? nil : hertz,
-        sentence: sentence))
+        .noise, in: whole, isThroughout: true, amount: level, unit: .fullScale, before: sides.isMirrored ? hertz : nil,
+        after: sides.isMirrored ? nil : hertz, sentence: sentence))
   }
 
   private mutating func addPresence() {
     let words = PresenceSentence(names: names, referenceNames: referenceNames)
     for kind in HapticEvent.Kind.allCases {
       for (isMissing, changeKind) in [(true, Difference.Kind.missing), (false, .added)] {
-        let changes = result.changes
-          .filter { $0.kind == changeKind && $0.event.kind == kind }
-          .sorted { $0.range.lowerBound < $1.range.lowerBound }
+        let changes = result.changes.filter { $0.kind == changeKind && $0.event.kind == kind }.sorted {
+          $0.range.lowerBound < $1.range.lowerBound
+        }
         guard let first = changes.first else { continue }
         let isLacking = isMissing != sides.isMirrored
         let events = changes.map { change -> ListedEvent in
@@ -170,17 +158,14 @@ struct RecordingDifferences {
           let times = events.map { SentenceFormatting.number($0.time, places: 3) }
           sentence =
             "\(label) lacks \(events.count == 1 ? "a" : "\(events.count)") "
-            + "\(kind.word)\(events.count == 1 ? "" : "s") of \(recording), at "
-            + "\(times.joined(separator: ", ")) s."
+            + "\(kind.word)\(events.count == 1 ? "" : "s") of \(recording), at " + "\(times.joined(separator: ", ")) s."
         }
         let end = changes.map(\.range.upperBound).max() ?? first.range.upperBound
         let start = referenceTime(max(0, first.range.lowerBound))
-        let indices =
-          isMissing && sides.pattern.composition != nil ? changes.map(\.event.index) : []
+        let indices = isMissing && sides.pattern.composition != nil ? changes.map(\.event.index) : []
         var difference = Difference(
           isLacking ? .missing : .added, in: start...max(start, referenceTime(max(0, end))),
-          amount: changes.map(\.amount).max() ?? 0, unit: .fullScale,
-          referenceEvents: sides.isMirrored ? [] : indices,
+          amount: changes.map(\.amount).max() ?? 0, unit: .fullScale, referenceEvents: sides.isMirrored ? [] : indices,
           otherEvents: sides.isMirrored ? indices : [], sentence: sentence)
         difference.confidence = changes.map(\.confidence).min()
         found.append(difference)
@@ -196,15 +181,14 @@ struct RecordingDifferences {
   }
 
   private mutating func add(
-    _ change: RecordingChange, amount: Double, unit: Difference.Unit, before: Double? = nil,
-    after: Double? = nil, sentence: String
+    _ change: RecordingChange, amount: Double, unit: Difference.Unit, before: Double? = nil, after: Double? = nil,
+    sentence: String
   ) {
     let start = referenceTime(change.range.lowerBound)
     let indices = sides.pattern.composition == nil ? [] : [change.event.index]
     var difference = Difference(
-      change.kind, in: start...max(start, referenceTime(change.range.upperBound)), amount: amount,
-      unit: unit, before: before, after: after,
-      referenceEvents: sides.isMirrored ? [] : indices,
+      change.kind, in: start...max(start, referenceTime(change.range.upperBound)), amount: amount, unit: unit,
+      before: before, after: after, referenceEvents: sides.isMirrored ? [] : indices,
       otherEvents: sides.isMirrored ? indices : [], sentence: sentence)
     difference.confidence = change.confidence
     difference.standardError = change.standardError
@@ -215,8 +199,7 @@ struct RecordingDifferences {
     let amount = direction * change.amount
     add(
       change, amount: amount, unit: .decibels,
-      sentence: "\(names.subject([subject(change)]).verb("is", "are")) "
-        + "\(SentenceFormatting.strength(amount)).")
+      sentence: "\(names.subject([subject(change)]).verb("is", "are")) " + "\(SentenceFormatting.strength(amount)).")
   }
 
   private mutating func addOther(_ change: RecordingChange) {
@@ -232,9 +215,7 @@ struct RecordingDifferences {
     var event = subject(change)
     event.time = max(0, otherTime(sides.isMirrored ? change.event.time : change.after ?? 0))
     let (before, after) =
-      sides.isMirrored
-      ? (recorded(change.after ?? 0), change.event.time)
-      : (change.before, recorded(change.after ?? 0))
+      sides.isMirrored ? (recorded(change.after ?? 0), change.event.time) : (change.before, recorded(change.after ?? 0))
     add(
       change, amount: amount, unit: .seconds, before: before, after: after,
       sentence: "\(names.short(event)) comes \(SentenceFormatting.shift(amount)), at "
@@ -244,18 +225,11 @@ struct RecordingDifferences {
   private mutating func addFrequency(_ change: RecordingChange) {
     let ratio = 1 + change.amount / 100
     let amount = sides.isMirrored ? 100 * (1 / ratio - 1) : change.amount
-    let (before, after) =
-      sides.isMirrored ? (change.after, change.before) : (change.before, change.after)
+    let (before, after) = sides.isMirrored ? (change.after, change.before) : (change.before, change.after)
     let word =
-      change.event.kind == .hapticTransient
-      ? (amount > 0 ? "sharper" : "duller") : (amount > 0 ? "higher" : "lower")
-    var sentence =
-      "\(names.subject([subject(change)]).verb("is", "are")) \(SentenceFormatting.percent(amount)) \(word)"
-    if let before, let after {
-      sentence += ": \(SentenceFormatting.hertz(after, insteadOf: before))"
-    }
-    add(
-      change, amount: amount, unit: .percent, before: before, after: after,
-      sentence: sentence + ".")
+      change.event.kind == .hapticTransient ? (amount > 0 ? "sharper" : "duller") : (amount > 0 ? "higher" : "lower")
+    var sentence = "\(names.subject([subject(change)]).verb("is", "are")) \(SentenceFormatting.percent(amount)) \(word)"
+    if let before, let after { sentence += ": \(SentenceFormatting.hertz(after, insteadOf: before))" }
+    add(change, amount: amount, unit: .percent, before: before, after: after, sentence: sentence + ".")
   }
 }

@@ -30,9 +30,7 @@ struct RecordingFit {
   /// Hertz of steady tones that are part of the fit.
   private(set) var lines: [Double] = []
   /// Parts of the take that say nothing about the reference.
-  var excluded: [Range<Int>] = [] {
-    didSet { if excluded != oldValue { set(lines: lines) } }
-  }
+  var excluded: [Range<Int>] = [] { didSet { if excluded != oldValue { set(lines: lines) } } }
   /// Stems that changed: where two others are heard, they do not hold the place.
   var loose: Set<Int> = []
   /// The standard error of the tempo after `refine`.
@@ -108,8 +106,7 @@ struct RecordingFit {
       column.silence(excluded)
       return column
     }
-    nuisanceProducts = nuisances.indices.map { i in (0...i).map { nuisances[i].dot(nuisances[$0]) }
-    }
+    nuisanceProducts = nuisances.indices.map { i in (0...i).map { nuisances[i].dot(nuisances[$0]) } }
   }
 
   private var whitenerLength: Int { 33 }
@@ -130,9 +127,7 @@ struct RecordingFit {
       var last = -margin
       for (offset, sample) in column.samples.enumerated() where abs(sample) > limit {
         let place = column.start + offset
-        for near in max(0, last + margin, place - margin)..<min(take.count, place + margin) {
-          isQuiet[near] = false
-        }
+        for near in max(0, last + margin, place - margin)..<min(take.count, place + margin) { isQuiet[near] = false }
         last = place
       }
     }
@@ -147,9 +142,7 @@ struct RecordingFit {
       let start = columns.map(\.start).min() ?? 0
       let end = columns.map(\.range.upperBound).max() ?? 0
       var samples = [Float](repeating: 0, count: end - start)
-      for column in columns {
-        Samples.add(column.samples, times: 1, to: &samples, at: column.start - start)
-      }
+      for column in columns { Samples.add(column.samples, times: 1, to: &samples, at: column.start - start) }
       return Column(start: start, samples: samples)
     }
   }
@@ -168,15 +161,12 @@ struct RecordingFit {
     var matrix = SkylineMatrix()
     var right: [Double] = []
     for (index, column) in columns.enumerated() {
-      let first =
-        (0..<index).first { columns[$0].range.overlaps(column.range) && !column.samples.isEmpty }
-        ?? index
+      let first = (0..<index).first { columns[$0].range.overlaps(column.range) && !column.samples.isEmpty } ?? index
       matrix.append((first...index).map { column.dot(columns[$0]) }, from: first)
       right.append(column.dot(y))
     }
     for (index, nuisance) in nuisances.enumerated() {
-      matrix.append(
-        columns.map { nuisance.dot($0) } + nuisanceProducts[index], from: 0)
+      matrix.append(columns.map { nuisance.dot($0) } + nuisanceProducts[index], from: 0)
       right.append(nuisance.dot(y))
     }
     matrix.factor()
@@ -190,9 +180,8 @@ struct RecordingFit {
       Samples.add(column.samples, times: -gain, to: &residual, at: column.start)
     }
     return Solution(
-      gains: Array(gains[..<columns.count]),
-      errors: columns.indices.map { matrix.rootOfInverse(at: $0) }, residual: residual,
-      columns: columns, cleaned: y, energy: energy)
+      gains: Array(gains[..<columns.count]), errors: columns.indices.map { matrix.rootOfInverse(at: $0) },
+      residual: residual, columns: columns, cleaned: y, energy: energy)
   }
 
   /// The gain that most of the reference has: that of the largest set of gains which agree.
@@ -221,9 +210,7 @@ struct RecordingFit {
 
   /// The noise of a whitened residual: the root of the median power of blocks of 25 ms.
   static func sigma(_ residual: [Float]) -> Double {
-    let powers = stride(from: 0, to: residual.count - 99, by: 100).map {
-      Samples.energy(residual, $0..<$0 + 100) / 100
-    }
+    let powers = stride(from: 0, to: residual.count - 99, by: 100).map { Samples.energy(residual, $0..<$0 + 100) / 100 }
     return max(1e-12, (Samples.median(powers) * 1.007).squareRoot())
   }
 
@@ -255,15 +242,13 @@ struct RecordingFit {
   private func shifts(_ x: [Float], _ solution: Solution, sigma: Double) -> [Shift] {
     let length = Int(rate / 40)
     let residual = solution.residual
-    var loudest = [(energy: Double, column: Int)](
-      repeating: (0, -1), count: x.count / length + 1)
+    var loudest = [(energy: Double, column: Int)](repeating: (0, -1), count: x.count / length + 1)
     for (index, column) in solution.columns.enumerated() where !column.samples.isEmpty {
       for block in max(0, column.start - 1) / length...max(0, column.range.upperBound - 1) / length
       where block < loudest.count {
         let part = (1 + block * length..<1 + (block + 1) * length).clamped(to: column.range)
         guard !part.isEmpty else { continue }
-        let energy = Samples.energy(
-          column.samples, part.lowerBound - column.start..<part.upperBound - column.start)
+        let energy = Samples.energy(column.samples, part.lowerBound - column.start..<part.upperBound - column.start)
         if energy > loudest[block].energy { loudest[block] = (energy, index) }
       }
     }
@@ -289,9 +274,8 @@ struct RecordingFit {
       guard weight > 0 else { continue }
       shifts.append(
         Shift(
-          time: (Double(start) + Double(length) / 2) / rate - place.delay,
-          seconds: -Double(rd - share * rx) / weight, weight: weight,
-          event: loudest[start / length].column))
+          time: (Double(start) + Double(length) / 2) / rate - place.delay, seconds: -Double(rd - share * rx) / weight,
+          weight: weight, event: loudest[start / length].column))
     }
     let least = 1e-4 * (shifts.map(\.weight).max() ?? 0)
     shifts.removeAll { $0.weight <= least }
@@ -302,9 +286,7 @@ struct RecordingFit {
       if Set(holding.map(\.event)).count > 1 { shifts = holding }
     }
     // Ten microseconds are as much as the model is good for.
-    for index in shifts.indices {
-      shifts[index].weight = min(shifts[index].weight / (sigma * sigma), 1e10)
-    }
+    for index in shifts.indices { shifts[index].weight = min(shifts[index].weight / (sigma * sigma), 1e10) }
     let limit = 9 * Samples.median(shifts.map(\.weight))
     let counts = shifts.reduce(into: [:]) { $0[$1.event, default: 0.0] += 1 }
     for index in shifts.indices {
@@ -319,9 +301,7 @@ struct RecordingFit {
     let shares = shifts.map(\.share)
     func uses(_ rests: [Double]) -> [Double] {
       let scale = 1e-4 + 2 * Samples.median(rests, weights: shares)
-      return rests.map {
-        1 / ((1 + ($0 / scale) * ($0 / scale)) * (1 + ($0 / scale) * ($0 / scale)))
-      }
+      return rests.map { 1 / ((1 + ($0 / scale) * ($0 / scale)) * (1 + ($0 / scale) * ($0 / scale))) }
     }
     let usual = Samples.median(shifts.map(\.seconds), weights: shares)
     var use = uses(shifts.map { abs($0.seconds - usual) })

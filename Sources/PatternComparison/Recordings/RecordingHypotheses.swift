@@ -53,8 +53,7 @@ struct RecordingHypotheses: ~Copyable {
     self.alignment = alignment
     y = alignment.y
     let longest = reference.whole.count / 2 + Int(alignment.rate)
-    transform = FourierTransform(
-      length: FourierTransform.fastLength(atLeast: y.count + longest + 64))
+    transform = FourierTransform(length: FourierTransform.fastLength(atLeast: y.count + longest + 64))
     take = transform.forward(y)
   }
 
@@ -62,19 +61,14 @@ struct RecordingHypotheses: ~Copyable {
   mutating func best() -> [Hypothesis] {
     let whole = reference.stems.reduce(0) { $0 + $1.energy }
     let least = reference.stems.count <= 3 ? 0.1 : 0.25
-    let strongest = reference.stems.indices.sorted {
-      reference.stems[$0].energy > reference.stems[$1].energy
-    }
+    let strongest = reference.stems.indices.sorted { reference.stems[$0].energy > reference.stems[$1].energy }
     var found: [Hypothesis] = []
-    for index in strongest.prefix(3) where reference.stems[index].energy > least * whole {
-      found += hypotheses(index)
-    }
+    for index in strongest.prefix(3) where reference.stems[index].energy > least * whole { found += hypotheses(index) }
     found.sort { $0.share > $1.share }
     var chosen: [Hypothesis] = []
     for next in found where chosen.count < Self.greatestCount {
       let isNew = chosen.allSatisfy {
-        $0.index != next.index || ($0.ratio == nil) != (next.ratio == nil)
-          || abs($0.delay - next.delay) > Self.sameness
+        $0.index != next.index || ($0.ratio == nil) != (next.ratio == nil) || abs($0.delay - next.delay) > Self.sameness
       }
       if isNew { chosen.append(next) }
     }
@@ -84,8 +78,7 @@ struct RecordingHypotheses: ~Copyable {
   private mutating func hypotheses(_ index: Int) -> [Hypothesis] {
     let count = reference.whole.count
     var rest = reference.whole
-    let own = reference.stems[index].column(
-      onset: reference.stems[index].time, speed: 1, count: count)
+    let own = reference.stems[index].column(onset: reference.stems[index].time, speed: 1, count: count)
     Samples.add(own.samples, times: -1, to: &rest, at: own.start)
     let others = alignment.weighted(rest)
     let products = correlation(others)
@@ -97,9 +90,7 @@ struct RecordingHypotheses: ~Copyable {
     let seconds = Double(reference.stems[index].samples.count) / reference.rate
     let hertz = max(40, reference.stems[index].hertz)
     // A third of a turn more or less over its length.
-    let step = max(
-      2 * Self.greatestFrequency / Double(Self.greatestFrequencyCount),
-      min(0.06, 0.6 / (hertz * seconds)))
+    let step = max(2 * Self.greatestFrequency / Double(Self.greatestFrequencyCount), min(0.06, 0.6 / (hertz * seconds)))
     let steps = Int(Self.greatestFrequency / step)
     for number in -steps...steps where number != 0 {
       let ratio = exp(Double(number) * step)
@@ -122,8 +113,8 @@ struct RecordingHypotheses: ~Copyable {
 
   /// The best places of the others with an event's changed sound, some frames later.
   private mutating func explained(
-    _ index: Int, _ stem: Stem, ratio: Double?, shifts: ClosedRange<Int>, _ others: [Float],
-    _ products: [Float], _ energy: Double
+    _ index: Int, _ stem: Stem, ratio: Double?, shifts: ClosedRange<Int>, _ others: [Float], _ products: [Float],
+    _ energy: Double
   ) -> [Hypothesis] {
     let margin = Int(0.1 * reference.rate)
     let count = reference.whole.count
@@ -154,8 +145,7 @@ struct RecordingHypotheses: ~Copyable {
         unsafe own.withUnsafeBufferPointer { b in
           for delay in range {
             let moved = delay &+ place
-            let sum = unsafe abs(
-              a[delay >= 0 ? delay : a.count &+ delay] + b[moved >= 0 ? moved : b.count &+ moved])
+            let sum = unsafe abs(a[delay >= 0 ? delay : a.count &+ delay] + b[moved >= 0 ? moved : b.count &+ moved])
             if sum > greatest.value { greatest = (sum, delay) }
           }
         }
@@ -165,9 +155,8 @@ struct RecordingHypotheses: ~Copyable {
       moved.time += Double(shift) / alignment.rate
       best.append(
         Hypothesis(
-          index: index, stem: moved, ratio: ratio,
-          delay: Double(greatest.delay) / alignment.rate, sign: isInverted ? -1 : 1,
-          share: Double(greatest.value * greatest.value) / whole))
+          index: index, stem: moved, ratio: ratio, delay: Double(greatest.delay) / alignment.rate,
+          sign: isInverted ? -1 : 1, share: Double(greatest.value * greatest.value) / whole))
     }
     return Array(best.sorted { $0.share > $1.share }.prefix(2))
   }

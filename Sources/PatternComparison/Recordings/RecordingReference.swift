@@ -60,9 +60,7 @@ struct RecordingReference {
   }
 
   /// Cuts silence off both ends of samples; nil where there is nothing else.
-  static func trimmed(
-    _ event: ListedEvent, _ samples: ArraySlice<Float>, rate: Double, least: Float
-  ) -> Stem? {
+  static func trimmed(_ event: ListedEvent, _ samples: ArraySlice<Float>, rate: Double, least: Float) -> Stem? {
     let threshold = max(SignalPair.peak(samples) * audible, least)
     guard let first = samples.firstIndex(where: { abs($0) > threshold }),
       let last = samples.lastIndex(where: { abs($0) > threshold })
@@ -70,8 +68,8 @@ struct RecordingReference {
     let margin = Int(0.004 * rate)
     let range = max(samples.startIndex, first - margin)..<min(samples.endIndex, last + 1 + margin)
     return Stem(
-      event, time: event.time, origin: Double(range.lowerBound) / rate - event.time,
-      samples: Array(samples[range]), rate: rate)
+      event, time: event.time, origin: Double(range.lowerBound) / rate - event.time, samples: Array(samples[range]),
+      rate: rate)
   }
 }
 
@@ -80,19 +78,14 @@ extension RecordingReference {
   ///
   /// - Parameter noise: The mean square of its own noise.
   init(_ signal: LowRateSignal, noise: Double) {
-    let silence = max(
-      SignalPair.silence(signal.samples), Float(4.5 * noise.squareRoot()))
+    let silence = max(SignalPair.silence(signal.samples), Float(4.5 * noise.squareRoot()))
     let regions = ActiveRegion.find(in: signal.samples, rate: signal.rate, threshold: silence)
-    let onsets = Onsets(in: Signal(signal.samples, rate: signal.rate)).map {
-      Int($0.time * signal.rate)
-    }
+    let onsets = Onsets(in: Signal(signal.samples, rate: signal.rate)).map { Int($0.time * signal.rate) }
     var parts: [ActiveRegion] = []
     for region in regions {
       var start = region.frames.lowerBound
       for onset in onsets
-      where onset > start + Int(0.03 * signal.rate)
-        && onset < region.frames.upperBound - Int(0.01 * signal.rate)
-      {
+      where onset > start + Int(0.03 * signal.rate) && onset < region.frames.upperBound - Int(0.01 * signal.rate) {
         parts.append(ActiveRegion(frames: start..<onset, rate: signal.rate))
         start = onset
       }
@@ -104,14 +97,11 @@ extension RecordingReference {
     for (index, part) in parts.prefix(2_000).enumerated() {
       // Neighbours that touch meet where one begins; others keep what fades around them.
       let before = index > 0 ? parts[index - 1].frames.upperBound : 0
-      let behind =
-        index + 1 < parts.count ? parts[index + 1].frames.lowerBound : signal.samples.count
-      let range =
-        max(before, part.frames.lowerBound - margin)..<min(behind, part.frames.upperBound + margin)
+      let behind = index + 1 < parts.count ? parts[index + 1].frames.lowerBound : signal.samples.count
+      let range = max(before, part.frames.lowerBound - margin)..<min(behind, part.frames.upperBound + margin)
       stems.append(
         Stem(
-          part.event(), time: part.start,
-          origin: Double(range.lowerBound - part.frames.lowerBound) / signal.rate,
+          part.event(), time: part.start, origin: Double(range.lowerBound - part.frames.lowerBound) / signal.rate,
           samples: Array(signal.samples[range]), rate: signal.rate))
     }
     self.init(stems: stems, rate: signal.rate, renderer: nil)
@@ -127,9 +117,9 @@ extension RecordingReference {
     guard let composition = take.composition else { return nil }
     let renderer = EventRenderer(composition, profile: take.profile, rate: take.signal.rate)
     let events = ListedEvent.list(composition).filter { $0.kind != .audioCustom }
-    guard events.count <= 2_000,
-      let parts = renderer.parts(of: events, count: take.signal.frameCount)
-    else { return nil }
+    guard events.count <= 2_000, let parts = renderer.parts(of: events, count: take.signal.frameCount) else {
+      return nil
+    }
     var rest = signal.samples
     for part in parts { Samples.add(part.samples, times: -1, to: &rest, at: 0) }
     let least = SignalPair.peak(signal.samples) * 1e-4
@@ -137,9 +127,7 @@ extension RecordingReference {
     for part in parts {
       for (event, range) in part.events {
         let slice = part.samples[range.clamped(to: part.samples.indices)]
-        if let stem = Self.trimmed(event, slice, rate: signal.rate, least: least) {
-          stems.append(stem)
-        }
+        if let stem = Self.trimmed(event, slice, rate: signal.rate, least: least) { stems.append(stem) }
       }
     }
     let hasSounds = composition.layers.contains {
@@ -152,9 +140,7 @@ extension RecordingReference {
   }
 
   /// Adds what the events rendered by themselves do not account for to the loudest of them there.
-  private static func distribute(
-    _ rest: [Float], over stems: inout [Stem], rate: Double, hasSounds: Bool
-  ) {
+  private static func distribute(_ rest: [Float], over stems: inout [Stem], rate: Double, hasSounds: Bool) {
     var samples = stems.map(\.samples)
     let starts = stems.map { Int(($0.start * rate).rounded()) }
     let block = Int(0.01 * rate)
@@ -164,16 +150,11 @@ extension RecordingReference {
       guard Samples.energy(rest, range) > 0 else { continue }
       var best = (energy: 0.0, stem: -1)
       for index in samples.indices
-      where starts[index] <= range.lowerBound
-        && starts[index] + samples[index].count >= range.upperBound
-      {
-        let energy = Samples.energy(
-          samples[index], range.lowerBound - starts[index]..<range.upperBound - starts[index])
+      where starts[index] <= range.lowerBound && starts[index] + samples[index].count >= range.upperBound {
+        let energy = Samples.energy(samples[index], range.lowerBound - starts[index]..<range.upperBound - starts[index])
         if energy > best.energy { best = (energy, index) }
       }
-      guard best.stem >= 0, Samples.energy(rest, range) < best.energy || !hasSounds else {
-        continue
-      }
+      guard best.stem >= 0, Samples.energy(rest, range) < best.energy || !hasSounds else { continue }
       for index in range {
         samples[best.stem][index - starts[best.stem]] += rest[index]
         left[index] = 0
@@ -181,8 +162,7 @@ extension RecordingReference {
     }
     for index in stems.indices { stems[index] = stems[index].with(samples: samples[index]) }
     guard hasSounds else { return }
-    let islands = RecordingReference(
-      LowRateSignal(of: left, rate: rate, target: rate), noise: 0)
+    let islands = RecordingReference(LowRateSignal(of: left, rate: rate, target: rate), noise: 0)
     for var stem in islands.stems {
       let number = stem.event.number
       stem.event = ListedEvent(HapticEvent(kind: .audioCustom, time: stem.time), index: 0)

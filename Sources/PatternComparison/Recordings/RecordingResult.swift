@@ -100,14 +100,10 @@ struct RecordingResult {
       for hypothesis in hypotheses.best() {
         var stems = reference.stems
         stems[hypothesis.index] = hypothesis.stem
-        let variant = RecordingReference(
-          stems: stems, rate: reference.rate, renderer: reference.renderer)
+        let variant = RecordingReference(stems: stems, rate: reference.rate, renderer: reference.renderer)
         let other = RecordingSearch(reference: variant, recording: low.samples)
-        guard let place = other.fitted(hypothesis.place).map(Self.withAndWithoutTempo)?.first else {
-          continue
-        }
-        let story = Story(
-          other.settled(place), original: reference, hypothesis: hypothesis, search: finder)
+        guard let place = other.fitted(hypothesis.place).map(Self.withAndWithoutTempo)?.first else { continue }
+        let story = Story(other.settled(place), original: reference, hypothesis: hypothesis, search: finder)
         if story.isBetter(than: best) { best = story }
       }
     }
@@ -130,8 +126,8 @@ struct RecordingResult {
 
     /// - Parameter hypothesis: What of the place's reference is not as in the original.
     init(
-      _ place: RecordingSearch.Found, original: RecordingReference,
-      hypothesis: RecordingHypotheses.Hypothesis? = nil, search: RecordingSearch
+      _ place: RecordingSearch.Found, original: RecordingReference, hypothesis: RecordingHypotheses.Hypothesis? = nil,
+      search: RecordingSearch
     ) {
       var place = place
       var original = original
@@ -150,15 +146,11 @@ struct RecordingResult {
         return
       }
       let own = changes.changes.filter { $0.kind != .added }
-      let lost = Set(
-        own.filter { $0.kind == .missing || $0.kind == .spectrum }.map(\.event.index))
+      let lost = Set(own.filter { $0.kind == .missing || $0.kind == .spectrum }.map(\.event.index))
       func energy(_ stems: [Int]) -> Double { stems.reduce(0) { $0 + original.stems[$1].energy } }
-      let there = judged.filter {
-        !lost.contains(original.stems[$0].event.index) && !changes.isCovered($0)
-      }
+      let there = judged.filter { !lost.contains(original.stems[$0].event.index) && !changes.isCovered($0) }
       let isThere =
-        energy(there) >= RecordingResult.leastShare * energy(judged)
-        || Double(there.count) > 0.5 * Double(judged.count)
+        energy(there) >= RecordingResult.leastShare * energy(judged) || Double(there.count) > 0.5 * Double(judged.count)
       cost = changes.changes.reduce(0) { sum, change in
         switch change.kind {
         case .spectrum: sum + 2.5
@@ -167,24 +159,18 @@ struct RecordingResult {
         }
       }
       let isSupported =
-        there.count >= RecordingResult.leastSupport
-        && energy(there) >= RecordingResult.leastShare * energy(judged)
-      cost +=
-        changes.effects.reduce(0) { $0 + $1.doubt }
-        * (isSupported ? RecordingResult.supportedDoubt : 1)
+        there.count >= RecordingResult.leastSupport && energy(there) >= RecordingResult.leastShare * energy(judged)
+      cost += changes.effects.reduce(0) { $0 + $1.doubt } * (isSupported ? RecordingResult.supportedDoubt : 1)
       if !changes.fit.isUsual || place.stretch != 1 {
         // Of a short pattern, a change of any event is likelier.
         cost += original.duration < RecordingResult.shortDuration ? 1.5 : 0.5
       }
       if place.sign < 0 { cost += 0.1 }
       let isMostlyPlain =
-        original.stems.count <= 3
-        || Double(own.count) <= RecordingResult.greatestShare * Double(original.stems.count)
+        original.stems.count <= 3 || Double(own.count) <= RecordingResult.greatestShare * Double(original.stems.count)
       let added = changes.changes.filter { $0.kind == .added }.map { pow(10, $0.amount / 20) }.max()
       let isHeard = changes.gain * original.peak >= RecordingResult.leastStrength * (added ?? 0)
-      isFound =
-        isThere && isMostlyPlain && isHeard
-        && changes.coherence >= RecordingResult.leastCoherence
+      isFound = isThere && isMostlyPlain && isHeard && changes.coherence >= RecordingResult.leastCoherence
     }
 
     /// The seconds by which several events moved, if they did so together.
@@ -209,9 +195,7 @@ struct RecordingResult {
   /// A place, and before it the same without another tempo where the reference is too short to show one.
   ///
   /// Else a changed event would make one.
-  private static func withAndWithoutTempo(
-    _ place: RecordingSearch.Found
-  ) -> [RecordingSearch.Found] {
+  private static func withAndWithoutTempo(_ place: RecordingSearch.Found) -> [RecordingSearch.Found] {
     let duration = place.fit.reference.duration
     guard !place.fit.isUsual || duration < shortDuration else { return [place] }
     var fixed = place
@@ -223,19 +207,14 @@ struct RecordingResult {
   }
 
   /// The same at another tempo, its pitch kept, where that is likelier.
-  private static func stretched(
-    _ found: RecordingSearch.Found, _ search: RecordingSearch
-  ) -> RecordingSearch.Found? {
+  private static func stretched(_ found: RecordingSearch.Found, _ search: RecordingSearch) -> RecordingSearch.Found? {
     let factor = 1 + found.fit.place.tempo
-    guard let renderer = found.fit.reference.renderer?.stretched(by: factor),
-      let take = renderer.take(),
-      let reference = RecordingReference(
-        take, LowRateSignal(of: take.signal.mono, rate: take.signal.rate))
+    guard let renderer = found.fit.reference.renderer?.stretched(by: factor), let take = renderer.take(),
+      let reference = RecordingReference(take, LowRateSignal(of: take.signal.mono, rate: take.signal.rate))
     else { return nil }
     var other = found
     other.fit = RecordingFit(
-      reference, take: found.fit.take,
-      place: Placement(delay: found.fit.place.delay, tempo: 0, isResampled: false))
+      reference, take: found.fit.take, place: Placement(delay: found.fit.place.delay, tempo: 0, isResampled: false))
     other.fit.set(lines: found.fit.lines)
     other.fit.whitener = found.fit.whitener
     other.fit.refine()
@@ -267,10 +246,12 @@ struct RecordingResult {
     match.mains = place.mains
     match.lines = place.fit.lines
     let z = RecordingThreshold.z
-    match.leastDecibels = story.judged.map { z * found.errors[$0].decibels }.max()
-      .map { max($0, RecordingThreshold.decibels) }
-    match.leastSeconds = story.judged.map { z * found.errors[$0].seconds }.max()
-      .map { max($0, RecordingThreshold.seconds) }
+    match.leastDecibels = story.judged.map { z * found.errors[$0].decibels }.max().map {
+      max($0, RecordingThreshold.decibels)
+    }
+    match.leastSeconds = story.judged.map { z * found.errors[$0].seconds }.max().map {
+      max($0, RecordingThreshold.seconds)
+    }
   }
 
   /// Measures noise and hum where the reference is silent.
@@ -284,42 +265,31 @@ struct RecordingResult {
     let place = found.fit.place
     let offset = Double(found.first) / found.fit.reference.rate
     let spans = (stems + []).map {
-      (
-        Int((offset + place.time($0.start) - 0.01) * rate),
-        Int((offset + place.time($0.end) + 0.02) * rate)
-      )
+      (Int((offset + place.time($0.start) - 0.01) * rate), Int((offset + place.time($0.end) + 0.02) * rate))
     }.sorted { $0.0 < $1.0 }
     let added = changes.filter { $0.kind == .added || $0.kind == .time }.map {
-      (
-        Int((match.delay + $0.range.lowerBound - 0.1) * rate),
-        Int((match.delay + $0.range.upperBound + 0.1) * rate)
-      )
+      (Int((match.delay + $0.range.lowerBound - 0.1) * rate), Int((match.delay + $0.range.upperBound + 0.1) * rate))
     }
     for (start, stop) in (spans + added).sorted(by: { $0.0 < $1.0 }) {
       if start > end { quiet += samples[min(end, samples.count)..<min(start, samples.count)] }
       end = max(end, stop)
     }
     if end < samples.count { quiet += samples[max(0, end)...] }
-    let hum = found.fit.lines.reduce(0.0) { sum, line in
-      sum + linePower(line, found)
-    }
+    let hum = found.fit.lines.reduce(0.0) { sum, line in sum + linePower(line, found) }
     var power: Double
     if Double(quiet.count) >= 0.05 * rate {
       power = SignalPair.power(quiet)
     } else {
       // Nothing is quiet: the residual's density up to the low rate's half, over the whole band.
       let solution = found.fit.solve(isWhitened: false)
-      power =
-        NoiseSpectrum(of: solution.residual).power * rate / found.fit.reference.rate + hum
+      power = NoiseSpectrum(of: solution.residual).power * rate / found.fit.reference.rate + hum
     }
     let mean = quiet.isEmpty ? 0 : quiet.reduce(0.0) { $0 + Double($1) } / Double(quiet.count)
     power = max(0, power - mean * mean)
     if hum > AddedSound.leastPower { match.hum = Decibels.of(power: hum) }
     let noise = max(0, power - hum)
     // What hum's estimate is off by is not noise.
-    if noise > AddedSound.leastPower, noise > 0.03 * hum {
-      match.noise = Decibels.of(power: noise)
-    }
+    if noise > AddedSound.leastPower, noise > 0.03 * hum { match.noise = Decibels.of(power: noise) }
   }
 
   private func linePower(_ hertz: Double, _ found: RecordingSearch.Found) -> Double {

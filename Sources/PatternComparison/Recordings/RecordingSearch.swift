@@ -58,23 +58,17 @@ struct RecordingSearch {
     var best: Int?
     var seen: Set<[Int]> = []
     func attempt(_ candidate: RecordingAlignment.Candidate) {
-      let key = [
-        Int((candidate.delay * 500).rounded()), Int((candidate.tempo * 1_000).rounded()),
-        Int(candidate.sign),
-      ]
+      let key = [Int((candidate.delay * 500).rounded()), Int((candidate.tempo * 1_000).rounded()), Int(candidate.sign)]
       guard seen.insert(key).inserted, let next = fitted(candidate) else { return }
       found.append(next)
       if let known = best {
         let count = Double(next.fit.take.count)
-        if (found[known].left - next.left) * count > Self.advantage * next.left {
-          best = found.count - 1
-        }
+        if (found[known].left - next.left) * count > Self.advantage * next.left { best = found.count - 1 }
       } else {
         best = 0
       }
     }
-    for candidate in alignment.candidates
-    where candidate.sum >= least * greatest || candidate.isEdge {
+    for candidate in alignment.candidates where candidate.sum >= least * greatest || candidate.isEdge {
       attempt(candidate)
       if let best, found[best].excess < Self.noiseAlone { break }
     }
@@ -87,20 +81,15 @@ struct RecordingSearch {
     where places.count < Self.greatestPlaceCount
       && other.left < (other.fit.isUsual ? 30 : greatestLeft) * found[best].left
       && places.allSatisfy({ Self.areApart($0, other) })
-    {
-      places.append(other)
-    }
-    let edges = found.filter { other in
-      other.isEdge && places.allSatisfy { Self.areApart($0, other) }
-    }
+    { places.append(other) }
+    let edges = found.filter { other in other.isEdge && places.allSatisfy { Self.areApart($0, other) } }
     return places + (edges.min { $0.left < $1.left }.map { [$0] } ?? [])
   }
 
   /// Whether two places are not a period or two of one sound apart.
   private static func areApart(_ one: Found, _ other: Found) -> Bool {
     let tempo = abs(one.fit.place.tempo - other.fit.place.tempo)
-    return abs(one.delay - other.delay) > 0.015
-      || tempo * one.fit.reference.duration > 0.005
+    return abs(one.delay - other.delay) > 0.015 || tempo * one.fit.reference.duration > 0.005
   }
 
   func fitted(_ candidate: RecordingAlignment.Candidate) -> Found? {
@@ -111,13 +100,9 @@ struct RecordingSearch {
     guard last - first >= Int(0.1 * rate) else { return nil }
     // What a recording ends before is missing from it.
     let end = max(last, Int((candidate.delay + length + 0.1) * rate))
-    let take =
-      recording[first..<last].map { $0 * Float(candidate.sign) }
-      + [Float](repeating: 0, count: end - last)
+    let take = recording[first..<last].map { $0 * Float(candidate.sign) } + [Float](repeating: 0, count: end - last)
     var fit = RecordingFit(
-      reference, take: take,
-      place: Placement(
-        delay: candidate.delay - Double(first) / rate, tempo: candidate.tempo))
+      reference, take: take, place: Placement(delay: candidate.delay - Double(first) / rate, tempo: candidate.tempo))
     var noise = quietNoise(from: candidate.delay, to: candidate.delay + length)
     let greatest = noise.powers.max() ?? 0
     for bin in noise.powers.indices { noise.powers[bin] += 1e-5 * greatest + 1e-16 }
@@ -129,8 +114,7 @@ struct RecordingSearch {
     return Found(
       fit: fit, first: first, sign: candidate.sign,
       left: Samples.energy(solution.residual) / max(solution.energy, 1e-30),
-      excess: Samples.energy(solution.residual)
-        / (sigma * sigma * Double(max(1, solution.residual.count))),
+      excess: Samples.energy(solution.residual) / (sigma * sigma * Double(max(1, solution.residual.count))),
       isEdge: candidate.isEdge)
   }
 
@@ -140,8 +124,7 @@ struct RecordingSearch {
     let before = max(0, min(recording.count, Int((start - 0.05) * rate)))
     let behind = max(0, min(recording.count, Int((end + 0.05) * rate)))
     let quiet = Array(recording[..<before]) + Array(recording[max(before, behind)...])
-    return quiet.count > Int(0.25 * rate)
-      ? NoiseSpectrum(of: quiet) : NoiseSpectrum(of: recording, quantile: 0.1)
+    return quiet.count > Int(0.25 * rate) ? NoiseSpectrum(of: quiet) : NoiseSpectrum(of: recording, quantile: 0.1)
   }
 
   /// Learns noise and hum from what the fit leaves, and betters the fit by them.
@@ -151,8 +134,7 @@ struct RecordingSearch {
       if turn < 2 {
         found.fit.set(lines: [])
         let plain = found.fit.solve(isWhitened: false)
-        let tones = SteadyTones.find(
-          in: plain.residual, rate: reference.rate, allowsOthers: true)
+        let tones = SteadyTones.find(in: plain.residual, rate: reference.rate, allowsOthers: true)
         found.mains = tones.mains
         found.fit.set(lines: tones.lines.filter { isSteady($0, plain.residual, found) })
         if found.fit.lines.isEmpty { found.mains = nil }
@@ -174,10 +156,8 @@ struct RecordingSearch {
   /// Whether a line is as strong where the reference is silent: what belongs to an event is not.
   private func isSteady(_ hertz: Double, _ residual: [Float], _ found: Found) -> Bool {
     let isQuiet = found.fit.quiet()
-    let quiet = SteadyTones.power(
-      at: hertz, in: residual, rate: reference.rate, where: { isQuiet[$0] })
-    let loud = SteadyTones.power(
-      at: hertz, in: residual, rate: reference.rate, where: { !isQuiet[$0] })
+    let quiet = SteadyTones.power(at: hertz, in: residual, rate: reference.rate, where: { isQuiet[$0] })
+    let loud = SteadyTones.power(at: hertz, in: residual, rate: reference.rate, where: { !isQuiet[$0] })
     guard quiet.count > Int(0.1 * reference.rate) else {
       // Nothing but the pattern was recorded: only the mains are known to hum under it.
       return found.mains != nil

@@ -60,18 +60,13 @@ enum Samples {
   static func filtered(_ x: [Float], by taps: [Float], tail: Int = 0) -> [Float] {
     guard taps.count > 1 else { return x + [Float](repeating: 0, count: tail) }
     let order = taps.count - 1
-    let padded =
-      [Float](repeating: 0, count: order) + x + [Float](repeating: 0, count: tail)
+    let padded = [Float](repeating: 0, count: order) + x + [Float](repeating: 0, count: tail)
     let reversed = Array(taps.reversed())
-    return (0..<x.count + tail).map {
-      Float(dot(padded, from: $0, reversed, from: 0, count: reversed.count))
-    }
+    return (0..<x.count + tail).map { Float(dot(padded, from: $0, reversed, from: 0, count: reversed.count)) }
   }
 
   /// The median; 0 for none.
-  static func median(_ values: [Double]) -> Double {
-    values.isEmpty ? 0 : values.sorted()[values.count / 2]
-  }
+  static func median(_ values: [Double]) -> Double { values.isEmpty ? 0 : values.sorted()[values.count / 2] }
 
   /// The value that half of the weight does not exceed; 0 of none.
   static func median(_ values: [Double], weights: [Double]) -> Double {

@@ -26,13 +26,10 @@ struct SkylineMatrix {
         if column == row { sum = sum * (1 + 1e-6) + 1e-20 }
         let first = max(start, other)
         if first < column {
-          for index in first..<column {
-            sum -= rows[row][index - start] * rows[column][index - other]
-          }
+          for index in first..<column { sum -= rows[row][index - start] * rows[column][index - other] }
         }
         if column == row {
-          rows[row][column - start] = max(sum, 1e-9 * rows[row][column - start] + 1e-20)
-            .squareRoot()
+          rows[row][column - start] = max(sum, 1e-9 * rows[row][column - start] + 1e-20).squareRoot()
         } else {
           rows[row][column - start] = sum / rows[column][column - other]
         }
@@ -64,9 +61,7 @@ struct SkylineMatrix {
       let start = starts[row]
       var value = row == place ? 1.0 : 0
       let first = max(start, place)
-      if first < row {
-        for column in first..<row { value -= rows[row][column - start] * z[column - place] }
-      }
+      if first < row { for column in first..<row { value -= rows[row][column - start] * z[column - place] } }
       value /= rows[row][row - start]
       z[row - place] = value
       sum += value * value

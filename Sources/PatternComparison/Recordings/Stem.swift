@@ -79,8 +79,7 @@ struct Stem {
     let range = max(0, first)..<max(0, first, min(count, last))
     guard !range.isEmpty, !samples.isEmpty else { return Column(start: 0, samples: []) }
     let step = 1 / speed
-    let from =
-      (Double(range.lowerBound) / rate - onset) * step * rate - origin * rate + Double(Self.margin)
+    let from = (Double(range.lowerBound) / rate - onset) * step * rate - origin * rate + Double(Self.margin)
     var output = [Float](repeating: 0, count: range.count)
     unsafe spline.withUnsafeBufferPointer { c in
       unsafe output.withUnsafeMutableBufferPointer { output in
@@ -92,8 +91,7 @@ struct Stem {
           let g = 1 - f
           let (a, b) = (g * g * g, f * f * f)
           let (p, q) = (4 - 6 * f * f + 3 * b, 4 - 6 * g * g + 3 * a)
-          unsafe output[index] =
-            (a * c[whole &- 1] + p * c[whole] + q * c[whole &+ 1] + b * c[whole &+ 2]) / 6
+          unsafe output[index] = (a * c[whole &- 1] + p * c[whole] + q * c[whole &+ 1] + b * c[whole &+ 2]) / 6
         }
       }
     }
@@ -133,8 +131,7 @@ struct Column {
   func dot(_ other: Column) -> Double {
     let first = max(start, other.start)
     let last = min(start + samples.count, other.start + other.samples.count)
-    return Samples.dot(
-      samples, from: first - start, other.samples, from: first - other.start, count: last - first)
+    return Samples.dot(samples, from: first - start, other.samples, from: first - other.start, count: last - first)
   }
 
   /// The sum of products with a take.

@@ -44,9 +44,7 @@ struct ToneBursts {
   /// - Parameters:
   ///   - sigma: The standard deviation of the residual's noise.
   ///   - hidden: The amplitude, at each sample, below which a burst is not felt.
-  func strongest(
-    in rest: [Float], through whitener: [Float], sigma: Double, hidden: [Float]
-  ) -> Found? {
+  func strongest(in rest: [Float], through whitener: [Float], sigma: Double, hidden: [Float]) -> Found? {
     let length = FourierTransform.fastLength(atLeast: rest.count + 300)
     var transform = FourierTransform(length: length)
     let bins = transform.forward(rest)
@@ -78,17 +76,15 @@ struct ToneBursts {
       }
       guard found.index >= 0 else { continue }
       best = Found(
-        range: max(0, found.index - 40)..<min(rest.count, found.index + cosine.count + 40),
-        start: found.index,
-        amplitude: (Double(found.value) * sigma * sigma / energy).squareRoot(),
-        score: Double(found.value) - limit)
+        range: max(0, found.index - 40)..<min(rest.count, found.index + cosine.count + 40), start: found.index,
+        amplitude: (Double(found.value) * sigma * sigma / energy).squareRoot(), score: Double(found.value) - limit)
     }
     return best
   }
 
-  private static func products(
-    _ bins: [ComplexNumber], _ shape: [Float], _ transform: inout FourierTransform
-  ) -> [Float] {
+  private static func products(_ bins: [ComplexNumber], _ shape: [Float], _ transform: inout FourierTransform)
+    -> [Float]
+  {
     let own = transform.forward(shape)
     return transform.backward(bins.indices.map { bins[$0] * own[$0].conjugate })
   }

@@ -65,9 +65,8 @@ struct ActiveRegion {
   /// A sound of a recording as an event.
   static func event(start: Double, duration: Double) -> ListedEvent {
     ListedEvent(
-      HapticEvent(
-        kind: duration < longestTap ? .hapticTransient : .hapticContinuous, time: start,
-        duration: duration), index: 0)
+      HapticEvent(kind: duration < longestTap ? .hapticTransient : .hapticContinuous, time: start, duration: duration),
+      index: 0)
   }
 
   /// What pairing it with another costs, each with its level in decibels.

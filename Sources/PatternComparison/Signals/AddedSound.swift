@@ -36,9 +36,9 @@ struct AddedSound {
     powers.sort()
     let power = powers[powers.count / 2]
     // What fades away in the silence is the end of a sound.
-    guard power > leastPower, powers[powers.count / 10] > power / 16,
-      power > 4 * own.sorted()[own.count / 2]
-    else { return nil }
+    guard power > leastPower, powers[powers.count / 10] > power / 16, power > 4 * own.sorted()[own.count / 2] else {
+      return nil
+    }
     return AddedSound(power: power, hertz: tone(in: quiet, rate: pair.rate))
   }
 
@@ -56,8 +56,7 @@ struct AddedSound {
   /// The frequency that most of the power lies around.
   private static func tone(in samples: [Float], rate: Double) -> Double? {
     let spectrum = Spectrum(of: Signal(samples, rate: rate), window: 0.25)
-    guard let peak = spectrum.powers.indices.max(by: { spectrum.powers[$0] < spectrum.powers[$1] })
-    else { return nil }
+    guard let peak = spectrum.powers.indices.max(by: { spectrum.powers[$0] < spectrum.powers[$1] }) else { return nil }
     let near = max(0, peak - 3)...min(spectrum.powers.count - 1, peak + 3)
     let power = near.reduce(0) { $0 + spectrum.powers[$1] }
     guard power > tonality * spectrum.power, power > 0 else { return nil }

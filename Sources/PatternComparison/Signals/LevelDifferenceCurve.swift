@@ -29,8 +29,7 @@ struct LevelDifferenceCurve {
     let others = Self.powers(y, hop: hop, reach: reach)
     let greatest = max(powers.max() ?? 0, others.max() ?? 0)
     let floor = greatest * 1e-4
-    differences = zip(powers, others).map { a, b in
-      max(a, b) > floor ? 10 * log10(max(b, floor) / max(a, floor)) : nil
+    differences = zip(powers, others).map { a, b in max(a, b) > floor ? 10 * log10(max(b, floor) / max(a, floor)) : nil
     }
   }
 
@@ -87,8 +86,6 @@ struct LevelDifferenceCurve {
     let end = values.lastIndex { abs($0) >= abs(usual) / 2 } ?? 0
     let from = Double(part.lowerBound + start) * step
     segments.append(
-      LevelSegment(
-        range: from...max(from, Double(part.lowerBound + end) * step), usual: usual,
-        greatest: greatest))
+      LevelSegment(range: from...max(from, Double(part.lowerBound + end) * step), usual: usual, greatest: greatest))
   }
 }

@@ -20,9 +20,7 @@ extension SignalDifferences {
   }
 
   /// Groups measures whose values differ from 0 by the same, in order of time within.
-  private func groups(
-    _ values: [(SoundMeasure, Double)], within tolerance: Double
-  ) -> [[(SoundMeasure, Double)]] {
+  private func groups(_ values: [(SoundMeasure, Double)], within tolerance: Double) -> [[(SoundMeasure, Double)]] {
     var groups: [[(SoundMeasure, Double)]] = []
     for value in values.sorted(by: { $0.1 < $1.1 }) {
       if let start = groups.last?.first?.1, value.1 - start <= tolerance {
@@ -31,9 +29,7 @@ extension SignalDifferences {
         groups.append([value])
       }
     }
-    for index in groups.indices {
-      groups[index].sort { $0.0.region.start < $1.0.region.start }
-    }
+    for index in groups.indices { groups[index].sort { $0.0.region.start < $1.0.region.start } }
     return groups
   }
 
@@ -46,8 +42,7 @@ extension SignalDifferences {
   mutating func addTimes() {
     // One sound is the whole only where there is no other.
     let isAlone = measures.count == 1 && !hasUnmatched
-    let whole =
-      measures.count > 1 || isAlone ? Self.common(measures.map(\.time), within: 0.000_1) ?? 0 : 0
+    let whole = measures.count > 1 || isAlone ? Self.common(measures.map(\.time), within: 0.000_1) ?? 0 : 0
     let shift = options.alignment == .start ? whole : delay + whole
     set(delay: delay + whole)
     // Where shapes differ, times are those of the first sound, which the shape moves.
@@ -58,8 +53,9 @@ extension SignalDifferences {
           .time, in: self.whole, isThroughout: true, amount: shift, unit: .seconds,
           sentence: "\(names.owner) as a whole comes \(SentenceFormatting.shift(shift))."))
     }
-    let late = measures.map { ($0, $0.time - whole) }
-      .filter { abs($0.1) > ($0.0.isExact ? SoundMeasure.leastTime : 0.001) }
+    let late = measures.map { ($0, $0.time - whole) }.filter {
+      abs($0.1) > ($0.0.isExact ? SoundMeasure.leastTime : 0.001)
+    }
     for group in groups(late, within: 0.000_2) {
       let (measure, shift) = group[0]
       let event = partner(measure)
@@ -69,8 +65,7 @@ extension SignalDifferences {
         : "\(names.subject(group.map { partner($0.0) }).verb("comes", "come")) \(SentenceFormatting.shift(shift))."
       add(
         Difference(
-          .time, in: range(group), amount: shift, unit: .seconds,
-          before: group.count == 1 ? measure.region.start : nil,
+          .time, in: range(group), amount: shift, unit: .seconds, before: group.count == 1 ? measure.region.start : nil,
           after: group.count == 1 ? event.time : nil, sentence: sentence))
     }
   }
@@ -104,17 +99,14 @@ extension SignalDifferences {
   private mutating func addSegments(of measure: SoundMeasure, whole: Double) {
     let segments = measure.segments.map { segment in
       let isEven = abs(segment.greatest - segment.usual) < 0.5
-      return (
-        range: segment.range, amount: (isEven ? segment.usual : segment.greatest) - whole, isEven
-      )
+      return (range: segment.range, amount: (isEven ? segment.usual : segment.greatest) - whole, isEven)
     }.filter { abs($0.amount) > LevelDifferenceCurve.least }
     guard segments.count > Self.maximumSegmentCount else {
       for (range, amount, isEven) in segments {
         add(
           Difference(
             .level, in: range, amount: amount, unit: .decibels,
-            sentence:
-              "\(names.owner) is \(isEven ? "" : "up to ")\(SentenceFormatting.strength(amount)) between "
+            sentence: "\(names.owner) is \(isEven ? "" : "up to ")\(SentenceFormatting.strength(amount)) between "
               + "\(SentenceFormatting.range(range))."))
       }
       return
@@ -126,8 +118,7 @@ extension SignalDifferences {
     add(
       Difference(
         .level, in: range, amount: abs(low) > high ? low : high, unit: .decibels,
-        sentence:
-          "\(names.owner)'s level has a different course between \(SentenceFormatting.range(range)): "
+        sentence: "\(names.owner)'s level has a different course between \(SentenceFormatting.range(range)): "
           + "\(SentenceFormatting.span(low, to: high))."))
   }
 
@@ -141,8 +132,7 @@ extension SignalDifferences {
       add(
         Difference(
           .frequency, in: self.whole, isThroughout: true, amount: whole, unit: .percent,
-          sentence:
-            "\(names.owner) is \(SentenceFormatting.percent(whole)) \(whole > 0 ? "higher" : "lower") "
+          sentence: "\(names.owner) is \(SentenceFormatting.percent(whole)) \(whole > 0 ? "higher" : "lower") "
             + "throughout."))
     }
     for measure in measures {
@@ -150,12 +140,11 @@ extension SignalDifferences {
       let event = partner(measure)
       let word =
         measure.partner.isTap
-        ? (frequency.percent > 0 ? "sharper" : "duller")
-        : (frequency.percent > 0 ? "higher" : "lower")
+        ? (frequency.percent > 0 ? "sharper" : "duller") : (frequency.percent > 0 ? "higher" : "lower")
       add(
         Difference(
-          .frequency, in: measure.region.start...measure.region.end, amount: frequency.percent,
-          unit: .percent, before: frequency.before, after: frequency.after,
+          .frequency, in: measure.region.start...measure.region.end, amount: frequency.percent, unit: .percent,
+          before: frequency.before, after: frequency.after,
           sentence: "\(names.subject([event]).verb("is", "are")) "
             + "\(SentenceFormatting.percent(frequency.percent)) \(word): "
             + "\(SentenceFormatting.hertz(frequency.after, insteadOf: frequency.before))."))
@@ -170,17 +159,15 @@ extension SignalDifferences {
       if measure.duration != 0 {
         add(
           Difference(
-            .duration, in: range, amount: measure.duration, unit: .seconds,
-            before: measure.region.duration, after: measure.partner.duration,
+            .duration, in: range, amount: measure.duration, unit: .seconds, before: measure.region.duration,
+            after: measure.partner.duration,
             sentence: "\(names.subject([event]).verb("lasts", "last")) "
-              + "\(SentenceFormatting.span(measure.duration)) \(measure.duration > 0 ? "longer" : "less")."
-          ))
+              + "\(SentenceFormatting.span(measure.duration)) \(measure.duration > 0 ? "longer" : "less")."))
       }
       guard let unexplained = measure.unexplained else { continue }
       add(
         Difference(
-          .spectrum, in: range, amount: unexplained, unit: .decibels,
-          significance: max(0, (unexplained + 30) / 6),
+          .spectrum, in: range, amount: unexplained, unit: .decibels, significance: max(0, (unexplained + 30) / 6),
           sentence:
             "\(names.subject([event]).verb("has", "have")) a different waveform (residual \(SentenceFormatting.number(unexplained, places: 0)) dB)."
         ))

@@ -25,17 +25,14 @@ struct SignalDifferences {
     let clipping = ClippedPeaks(pair.reference) == nil ? ClippedPeaks(pair.other) : nil
     let reach = noise?.reach ?? 0
     regions = ActiveRegion.find(
-      in: pair.reference, rate: pair.rate, threshold: max(SignalPair.silence(pair.reference), reach)
-    )
-    others = ActiveRegion.find(
-      in: pair.other, rate: pair.rate, threshold: max(SignalPair.silence(pair.other), reach))
+      in: pair.reference, rate: pair.rate, threshold: max(SignalPair.silence(pair.reference), reach))
+    others = ActiveRegion.find(in: pair.other, rate: pair.rate, threshold: max(SignalPair.silence(pair.other), reach))
     referenceNames = EventNames(regions.map { $0.event() }, owner: options.referenceLabel)
     names = EventNames(others.map { $0.event() }, owner: options.otherLabel)
     let matched = match()
     measures = matched.map { index, otherIndex in
       SoundMeasure(
-        regions[index], others[otherIndex], of: pair, noise: noise?.power ?? 0,
-        ceiling: clipping?.ceiling ?? .infinity)
+        regions[index], others[otherIndex], of: pair, noise: noise?.power ?? 0, ceiling: clipping?.ceiling ?? .infinity)
     }
     addSignalWide(noise, clipping)
     addTimes()
@@ -52,9 +49,7 @@ struct SignalDifferences {
   }
 
   /// The sounds of the other take as it is, before it was shifted.
-  func partner(_ measure: SoundMeasure) -> ListedEvent {
-    measure.partner.event(delay: Double(pair.shift) / pair.rate)
-  }
+  func partner(_ measure: SoundMeasure) -> ListedEvent { measure.partner.event(delay: Double(pair.shift) / pair.rate) }
 
   /// Whether a sound of one has no counterpart in the other.
   var hasUnmatched: Bool { measures.count < max(regions.count, others.count) }
@@ -86,22 +81,19 @@ struct SignalDifferences {
     if pair.offset != 0 {
       add(
         Difference(
-          .offset, in: whole, isThroughout: true, amount: Decibels.of(amplitude: abs(pair.offset)),
-          unit: .fullScale, before: 0, after: pair.offset, significance: 0,
-          sentence:
-            "\(name) has a DC offset of \(SentenceFormatting.number(pair.offset, places: 4)) of full scale."
-        ))
+          .offset, in: whole, isThroughout: true, amount: Decibels.of(amplitude: abs(pair.offset)), unit: .fullScale,
+          before: 0, after: pair.offset, significance: 0,
+          sentence: "\(name) has a DC offset of \(SentenceFormatting.number(pair.offset, places: 4)) of full scale."))
     }
     if let noise {
       add(
         Difference(
-          .noise, in: whole, isThroughout: true, amount: noise.decibels, unit: .fullScale,
-          after: noise.hertz, sentence: "\(name) has \(noise.words) in the background."))
+          .noise, in: whole, isThroughout: true, amount: noise.decibels, unit: .fullScale, after: noise.hertz,
+          sentence: "\(name) has \(noise.words) in the background."))
     }
     if let clipping {
       let places = clipping.placeCount
-      let level = SentenceFormatting.number(
-        Decibels.of(amplitude: Double(clipping.ceiling)), places: 1)
+      let level = SentenceFormatting.number(Decibels.of(amplitude: Double(clipping.ceiling)), places: 1)
       let start = Double(clipping.frames.lowerBound) / pair.rate
       let end = Double(clipping.frames.upperBound) / pair.rate
       add(
@@ -115,9 +107,7 @@ struct SignalDifferences {
 
   /// Tells which sounds have no counterpart, unless the other sounds there all the same.
   private mutating func addPresence(_ matched: [(Int, Int)]) {
-    func alone(
-      _ regions: [ActiveRegion], _ paired: Set<Int>, _ own: [Float], _ opposite: [Float]
-    ) -> [ActiveRegion] {
+    func alone(_ regions: [ActiveRegion], _ paired: Set<Int>, _ own: [Float], _ opposite: [Float]) -> [ActiveRegion] {
       regions.indices.filter { !paired.contains($0) }.map { regions[$0] }.filter { region in
         SignalPair.power(opposite[region.frames]) < 0.1 * SignalPair.power(own[region.frames])
       }
@@ -135,14 +125,13 @@ struct SignalDifferences {
   }
 
   private mutating func addPresence(
-    _ kind: Difference.Kind, _ regions: [ActiveRegion], in samples: [Float],
-    sentence: () -> String
+    _ kind: Difference.Kind, _ regions: [ActiveRegion], in samples: [Float], sentence: () -> String
   ) {
     guard let first = regions.first, let last = regions.last else { return }
     let peak = regions.map { SignalPair.peak(samples[$0.frames]) }.max() ?? 0
     add(
       Difference(
-        kind, in: first.start...last.end, amount: Decibels.of(amplitude: Double(peak)),
-        unit: .fullScale, sentence: sentence()))
+        kind, in: first.start...last.end, amount: Decibels.of(amplitude: Double(peak)), unit: .fullScale,
+        sentence: sentence()))
   }
 }

@@ -25,10 +25,7 @@ struct SignalPair {
   static let silentShare: Float = 0.003
 
   /// - Parameter gains: What the two are multiplied by.
-  init(
-    _ reference: Signal, _ other: Signal, alignment: ComparisonOptions.Alignment,
-    gains: (Double, Double)
-  ) {
+  init(_ reference: Signal, _ other: Signal, alignment: ComparisonOptions.Alignment, gains: (Double, Double)) {
     rate = reference.rate
     self.reference = Self.clean(reference.mono, gain: gains.0)
     self.other = Self.clean(other.mono, gain: gains.1)
@@ -45,9 +42,7 @@ struct SignalPair {
   }
 
   /// The greatest magnitude.
-  static func peak(_ samples: some Sequence<Float>) -> Float {
-    samples.reduce(0) { max($0, abs($1)) }
-  }
+  static func peak(_ samples: some Sequence<Float>) -> Float { samples.reduce(0) { max($0, abs($1)) } }
 
   /// The mean square.
   static func power(_ samples: some Collection<Float>) -> Double {
@@ -76,20 +71,16 @@ struct SignalPair {
   /// The median of at most some thousands of samples, spread evenly.
   private static func middle(_ samples: [Float]) -> Double {
     guard !samples.isEmpty else { return 0 }
-    let sorted = stride(from: 0, to: samples.count, by: samples.count / 20_000 + 1)
-      .map { samples[$0] }.sorted()
+    let sorted = stride(from: 0, to: samples.count, by: samples.count / 20_000 + 1).map { samples[$0] }.sorted()
     return Double(sorted[sorted.count / 2])
   }
 
   private mutating func align(_ alignment: ComparisonOptions.Alignment) {
     switch alignment {
     case .auto, .none:
-      let most =
-        alignment == .none
-        ? 0 : min(Self.longestShift, Double(max(reference.count, other.count)) / rate)
+      let most = alignment == .none ? 0 : min(Self.longestShift, Double(max(reference.count, other.count)) / rate)
       let upright = SignalDistance.alignment(reference, other, rate: rate, maximumLag: most)
-      let turned = SignalDistance.alignment(
-        reference, other.map { -$0 }, rate: rate, maximumLag: most)
+      let turned = SignalDistance.alignment(reference, other.map { -$0 }, rate: rate, maximumLag: most)
       guard let upright, let turned else { return }
       // Nearly opposite: a hum half a period late fits both ways, and is then late.
       isInverted = turned.correlation > max(0.5, upright.correlation + 0.02)

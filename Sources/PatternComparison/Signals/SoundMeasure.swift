@@ -34,10 +34,7 @@ struct SoundMeasure {
   ///   - pair: The signals, lying over each other.
   ///   - noise: The mean square of the noise that the other has and the reference has not.
   ///   - ceiling: The magnitude at which the other is clipped, or infinity.
-  init(
-    _ region: ActiveRegion, _ partner: ActiveRegion, of pair: SignalPair, noise: Double,
-    ceiling: Float
-  ) {
+  init(_ region: ActiveRegion, _ partner: ActiveRegion, of pair: SignalPair, noise: Double, ceiling: Float) {
     self.region = region
     self.partner = partner
     let rate = pair.rate
@@ -52,8 +49,7 @@ struct SoundMeasure {
     let moved = lag * rate
     time = (Double(base) + moved) / rate
     let whole = Int(moved.rounded())
-    let z = Self.cut(
-      pair.other, from: partner.frames.lowerBound - margin + whole, count: count)
+    let z = Self.cut(pair.other, from: partner.frames.lowerBound - margin + whole, count: count)
     let noiseEnergy = noise * Double(count)
     if isClipped {
       level = Self.gain(x, z, below: ceiling).decibels
@@ -88,9 +84,8 @@ struct SoundMeasure {
   }
 
   /// The factor from one to the other by least squares, over the samples below a ceiling.
-  private static func gain(
-    _ x: [Float], _ y: [Float], below ceiling: Float
-  ) -> (decibels: Double, correlation: Double) {
+  private static func gain(_ x: [Float], _ y: [Float], below ceiling: Float) -> (decibels: Double, correlation: Double)
+  {
     var xx = 0.0
     var xy = 0.0
     var yy = 0.0
@@ -103,9 +98,7 @@ struct SoundMeasure {
     return (20 * log10(xy / xx), xy / (xx * yy).squareRoot())
   }
 
-  private mutating func explain(
-    _ x: [Float], _ y: [Float], margin: Int, rate: Double, noiseEnergy: Double
-  ) {
+  private mutating func explain(_ x: [Float], _ y: [Float], margin: Int, rate: Double, noiseEnergy: Double) {
     let change = partner.duration - region.duration
     let isLonger = abs(change) > max(Self.leastDuration, 0.01 * region.duration)
     let common = min(region.frames.count, partner.frames.count)
@@ -113,8 +106,7 @@ struct SoundMeasure {
     if isLonger, !bothTaps {
       // Edges at the end belong to the length; nine tenths of what both have give the rest.
       let part = margin + common * 9 / 10
-      let (decibels, correlation) = Self.gain(
-        Array(x[..<part]), Array(y[..<part]), below: .infinity)
+      let (decibels, correlation) = Self.gain(Array(x[..<part]), Array(y[..<part]), below: .infinity)
       duration = change
       if Self.explained(correlation, Array(y[..<part]), noiseEnergy) {
         level = decibels
@@ -124,11 +116,8 @@ struct SoundMeasure {
     let window = margin..<(margin + common)
     let tones =
       bothTaps
-      ? Tones(x, y, rate: rate, areTaps: true)
-      : Tones(Array(x[window]), Array(y[window]), rate: rate, areTaps: false)
-    if let tones, abs(tones.percent) >= Self.leastPercent {
-      frequency = (tones.percent, tones.before, tones.after)
-    }
+      ? Tones(x, y, rate: rate, areTaps: true) : Tones(Array(x[window]), Array(y[window]), rate: rate, areTaps: false)
+    if let tones, abs(tones.percent) >= Self.leastPercent { frequency = (tones.percent, tones.before, tones.after) }
     if bothTaps {
       let ratio = SignalPair.peak(y) / max(SignalPair.peak(x), 1e-9)
       let decibels = 20 * log10(Double(max(ratio, 1e-6)))
@@ -156,8 +145,7 @@ struct SoundMeasure {
     segments = line.segments.map { segment in
       var segment = segment
       let start = region.start
-      segment.range =
-        (segment.range.lowerBound + start)...(segment.range.upperBound + start)
+      segment.range = (segment.range.lowerBound + start)...(segment.range.upperBound + start)
       return segment
     }
   }
@@ -185,21 +173,18 @@ struct Tones {
       (before, after) = tracks
       return
     }
-    guard let before = Self.middle(Signal(x, rate: rate)),
-      let after = Self.middle(Signal(y, rate: rate))
-    else { return nil }
+    guard let before = Self.middle(Signal(x, rate: rate)), let after = Self.middle(Signal(y, rate: rate)) else {
+      return nil
+    }
     self.before = before
     self.after = after
   }
 
-  private static func tracked(
-    _ x: [Float], _ y: [Float], rate: Double
-  ) -> (Double, Double)? {
+  private static func tracked(_ x: [Float], _ y: [Float], rate: Double) -> (Double, Double)? {
     let first = FrequencyTrack(of: Signal(x, rate: rate))
     let second = FrequencyTrack(of: Signal(y, rate: rate))
     let hertz = Dictionary(
-      second.points.map { (Int(($0.time / second.step).rounded()), $0.hertz) },
-      uniquingKeysWith: { $1 })
+      second.points.map { (Int(($0.time / second.step).rounded()), $0.hertz) }, uniquingKeysWith: { $1 })
     var before: [Double] = []
     var after: [Double] = []
     for point in first.points {

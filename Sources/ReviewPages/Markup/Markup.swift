@@ -29,9 +29,7 @@ enum PageNumberFormatting {
   }
 
   /// A number as people read it, with a true minus sign.
-  static func shown(_ text: String) -> String {
-    text.hasPrefix("-") ? "−" + text.dropFirst() : text
-  }
+  static func shown(_ text: String) -> String { text.hasPrefix("-") ? "−" + text.dropFirst() : text }
 }
 
 /// Values that a page's script reads from an element of the page.

@@ -30,9 +30,7 @@ struct PageTemplate {
   }
 
   /// The names of all places, in order.
-  var names: [String] {
-    text.indices.compactMap { place(at: $0)?.name }
-  }
+  var names: [String] { text.indices.compactMap { place(at: $0)?.name } }
 
   private func place(at index: Int) -> (name: String, end: Int)? {
     let brace = UInt8(ascii: "{")
@@ -48,8 +46,7 @@ struct PageTemplate {
 extension UInt8 {
   /// Whether the byte can stand in the name of a place.
   fileprivate var isNameByte: Bool {
-    (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self)
-      || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self)
+    (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self) || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self)
   }
 }
 
@@ -62,18 +59,15 @@ enum PageResource {
   /// What both pages look like.
   private static var sharedStyle: [UInt8] { PackageResources.page_css }
   /// What a report looks like.
-  static var reportStyle: [UInt8] {
-    style([sharedStyle, PackageResources.report_css, PackageResources.blind_css])
-  }
+  static var reportStyle: [UInt8] { style([sharedStyle, PackageResources.report_css, PackageResources.blind_css]) }
   /// What a gallery looks like.
   static var galleryStyle: [UInt8] { style([sharedStyle, PackageResources.gallery_css]) }
 
   /// What both pages do: words, sound, patterns, drawing, player, keys.
   static var shared: [[UInt8]] {
     [
-      PackageResources.text_js, PackageResources.sound_js, PackageResources.pattern_js,
-      PackageResources.drawing_js, PackageResources.overlay_js, PackageResources.player_js,
-      PackageResources.keys_js,
+      PackageResources.text_js, PackageResources.sound_js, PackageResources.pattern_js, PackageResources.drawing_js,
+      PackageResources.overlay_js, PackageResources.player_js, PackageResources.keys_js,
     ]
   }
   /// What a report does.
@@ -86,10 +80,7 @@ enum PageResource {
   }
   /// What a gallery does.
   static var galleryScripts: [[UInt8]] {
-    [
-      PackageResources.thumbnail_js, PackageResources.cards_js, PackageResources.detail_js,
-      PackageResources.gallery_js,
-    ]
+    [PackageResources.thumbnail_js, PackageResources.cards_js, PackageResources.detail_js, PackageResources.gallery_js]
   }
 
   /// One script of several files, in a block of its own, so that nothing in it has a global name.
@@ -133,9 +124,7 @@ enum ContentSecurityPolicy {
   /// A text's name in a policy.
   static func source(_ text: [UInt8]) -> String {
     let digits = Array(SHA256.hash(of: text))
-    let hash = stride(from: 0, to: digits.count, by: 2).compactMap {
-      UInt8(String(digits[$0..<$0 + 2]), radix: 16)
-    }
+    let hash = stride(from: 0, to: digits.count, by: 2).compactMap { UInt8(String(digits[$0..<$0 + 2]), radix: 16) }
     return "sha256-" + String(decoding: Base64.encoded(hash), as: UTF8.self)
   }
 }

@@ -38,15 +38,12 @@ public struct ComparisonReport: Sendable {
   ///   - sounds: What the page plays of each take, in the takes' order; without them the takes' own
   ///     signals.
   /// - Throws: `nothingToShow`, `tooMany`, `tooLarge` or `notDrawn`.
-  public func html(
-    takes: [Take], comparisons: [Comparison] = [], sounds: [PageSounds]? = nil
-  ) throws(ReviewPageError) -> [UInt8] {
-    guard takes.count > 1 else {
-      throw ReviewPageError(.nothingToShow, "a report compares at least two takes")
-    }
+  public func html(takes: [Take], comparisons: [Comparison] = [], sounds: [PageSounds]? = nil) throws(ReviewPageError)
+    -> [UInt8]
+  {
+    guard takes.count > 1 else { throw ReviewPageError(.nothingToShow, "a report compares at least two takes") }
     guard takes.count <= Self.maximumTakeCount else {
-      throw ReviewPageError(
-        .tooMany, "a report shows at most \(Self.maximumTakeCount) takes, not \(takes.count)")
+      throw ReviewPageError(.tooMany, "a report shows at most \(Self.maximumTakeCount) takes, not \(takes.count)")
     }
     let measurements =
       comparisons.first.map { [$0.measurements[0]] + comparisons.map { $0.measurements[1] } }
@@ -56,9 +53,7 @@ public struct ComparisonReport: Sendable {
     var shown: [PageTake] = []
     for (index, take) in takes.enumerated() {
       shown.append(
-        try PageTake(
-          take, index: index, sounds: sounds[index], measurements: measurements[index],
-          hasTrack: hasTracks))
+        try PageTake(take, index: index, sounds: sounds[index], measurements: measurements[index], hasTrack: hasTracks))
     }
     try EmbeddedSound.check(shown.flatMap(\.sounds), takeCount: takes.count)
     setGains(of: &shown, takes: takes, sounds: sounds)
@@ -71,15 +66,11 @@ public struct ComparisonReport: Sendable {
     let actuator = levelMatch.gains(for: sounds.map(\.actuator))
     let speakers = sounds.compactMap(\.speaker)
     let speaker = speakers.count == takes.count ? levelMatch.gains(for: speakers) : []
-    for index in shown.indices {
-      shown[index].gains = [actuator[index]] + (speaker.isEmpty ? [] : [speaker[index]])
-    }
+    for index in shown.indices { shown[index].gains = [actuator[index]] + (speaker.isEmpty ? [] : [speaker[index]]) }
   }
 
   /// Every take against every other, by their letters' places.
-  private func pairs(
-    of takes: [Take], made: [Comparison], measurements: [TakeMeasurements]
-  ) -> [ReportPair] {
+  private func pairs(of takes: [Take], made: [Comparison], measurements: [TakeMeasurements]) -> [ReportPair] {
     var pairs: [ReportPair] = []
     for reference in takes.indices {
       for other in takes.indices where other != reference {
@@ -91,8 +82,7 @@ public struct ComparisonReport: Sendable {
         options.referenceLabel = Take.letter(reference)
         options.otherLabel = Take.letter(other)
         let comparison = Comparison(
-          takes[reference], takes[other], options: options,
-          referenceMeasurements: measurements[reference])
+          takes[reference], takes[other], options: options, referenceMeasurements: measurements[reference])
         pairs.append(ReportPair(comparison, reference: reference, other: other))
       }
     }
@@ -133,14 +123,12 @@ struct ReportPair {
     self.other = other
     shift = comparison.alignment.seconds
     verdict = comparison.verdict
-    findings = comparison.differences
-      .sorted { $0.significance > $1.significance }
-      .map { difference in
-        Finding(
-          text: FindingText(difference, of: comparison), kind: difference.kind.rawValue,
-          range: difference.range, isThroughout: difference.isThroughout,
-          significance: difference.significance.isFinite ? difference.significance : 999)
-      }
+    findings = comparison.differences.sorted { $0.significance > $1.significance }.map { difference in
+      Finding(
+        text: FindingText(difference, of: comparison), kind: difference.kind.rawValue, range: difference.range,
+        isThroughout: difference.isThroughout,
+        significance: difference.significance.isFinite ? difference.significance : 999)
+    }
   }
 
   /// Writes the findings as members of an object.

@@ -50,14 +50,14 @@ struct FindingText: Equatable {
     if difference.isThroughout, indices.count == events.count { return "everything" }
     let kinds = Set(indices.map { events[$0].kind })
     guard kinds.count == 1, let kind = kinds.first else { return "\(indices.count) events" }
-    let same = events.indices.filter { events[$0].kind == kind }
-      .sorted { (events[$0].time, $0) < (events[$1].time, $1) }
+    let same = events.indices.filter { events[$0].kind == kind }.sorted {
+      (events[$0].time, $0) < (events[$1].time, $1)
+    }
     let places = indices.compactMap { same.firstIndex(of: $0) }.sorted()
     if places.count > 1 {
       let numbers = places.map { "\($0 + 1)" }
       guard places.count < 4, !isAdded else { return "\(places.count) \(kind.plural)" }
-      return
-        "\(kind.plural) \(numbers.dropLast().joined(separator: ", ")) and \(numbers.last ?? "")"
+      return "\(kind.plural) \(numbers.dropLast().joined(separator: ", ")) and \(numbers.last ?? "")"
     }
     if isAdded || same.count == 1 { return kind.singular }
     return "\(SentenceFormatting.anyOrdinal((places.first ?? 0) + 1)) \(kind.singular)"
@@ -73,10 +73,8 @@ struct FindingText: Equatable {
     case .level where difference.unit == .decibels && abs(difference.amount) < 60:
       return "\(size) \(isMore ? "stronger" : "weaker")"
     case .time where difference.unit == .seconds: return "\(size) \(isMore ? "later" : "earlier")"
-    case .frequency where difference.unit == .percent:
-      return "\(size) \(isMore ? "higher" : "lower")"
-    case .duration where difference.unit == .seconds:
-      return "\(size) \(isMore ? "longer" : "shorter")"
+    case .frequency where difference.unit == .percent: return "\(size) \(isMore ? "higher" : "lower")"
+    case .duration where difference.unit == .seconds: return "\(size) \(isMore ? "longer" : "shorter")"
     default: return nil
     }
   }
@@ -97,12 +95,8 @@ struct FindingText: Equatable {
   private static func shortened(_ sentence: String, label: String) -> String {
     var text = sentence[...]
     if text.hasSuffix(".") { text = text.dropLast() }
-    while let owner = text.place(of: " of \(label)'s ") {
-      text.replaceSubrange(owner, with: " of the ")
-    }
-    for start in [
-      "\(label)'s ", "\(label) has ", "\(label) is ", "\(label) as a whole ", "\(label) ",
-    ]
+    while let owner = text.place(of: " of \(label)'s ") { text.replaceSubrange(owner, with: " of the ") }
+    for start in ["\(label)'s ", "\(label) has ", "\(label) is ", "\(label) as a whole ", "\(label) "]
     where text.hasPrefix(start) {
       text = text.dropFirst(start.count)
       break
@@ -153,18 +147,15 @@ struct FindingText: Equatable {
       guard place >= events.count else {
         let event = events[place]
         let names = event.kind.isHaptic ? ["intensity", "sharpness"] : ["volume", "brightness"]
-        let strength = Double(
-          event.value(of: event.kind.isHaptic ? .hapticIntensity : .audioVolume))
-        let tone = Double(
-          event.value(of: event.kind.isHaptic ? .hapticSharpness : .audioBrightness))
+        let strength = Double(event.value(of: event.kind.isHaptic ? .hapticIntensity : .audioVolume))
+        let tone = Double(event.value(of: event.kind.isHaptic ? .hapticSharpness : .audioBrightness))
         func control(_ id: DynamicParameterID) -> Double {
           ControlTimeline(of: id, in: layer.pattern).value(at: event.time)
         }
         let factor = control(event.kind.isHaptic ? .hapticIntensityControl : .audioVolumeControl)
         let shift = control(event.kind.isHaptic ? .hapticSharpnessControl : .audioBrightnessControl)
         return "\(names[0]) \(number(strength, places: 2))"
-          + (abs(factor - 1) < 0.004
-            ? "" : " × \(number(factor, places: 2)) = \(number(strength * factor, places: 2))")
+          + (abs(factor - 1) < 0.004 ? "" : " × \(number(factor, places: 2)) = \(number(strength * factor, places: 2))")
           + ", \(names[1]) \(number(min(max(0, tone + shift), 1), places: 2))"
       }
       place -= events.count
@@ -177,9 +168,7 @@ struct FindingText: Equatable {
     let size = abs(difference.amount)
     switch difference.unit {
     case .seconds:
-      return size < 1
-        ? "\(number(size * 1_000, places: size < 0.01 ? 1 : 0)) ms"
-        : "\(number(size, places: 2)) s"
+      return size < 1 ? "\(number(size * 1_000, places: size < 0.01 ? 1 : 0)) ms" : "\(number(size, places: 2)) s"
     case .decibels: return "\(number(size, places: size < 0.1 ? 2 : 1)) dB"
     case .percent: return "\(number(size, places: size < 2 ? 1 : 0)) %"
     case .fullScale: return "\(number(difference.amount, places: 1)) dBFS"

@@ -28,11 +28,9 @@ struct OverlayPicture {
   var markup: String {
     let (width, height) = Self.size
     let name = "\(one.name) and \(other.name) on one time axis."
-    return
-      "<svg class=\"plot\" viewBox=\"0 0 \(Int(width)) \(Int(height))\" role=\"img\" aria-label=\""
-      + "\(name.escapedForMarkup) Every difference is in the list below.\">"
-      + axes + areas + transients(one, class: "a", delay: 0)
-      + transients(other, class: "b", delay: shift) + "</svg>"
+    return "<svg class=\"plot\" viewBox=\"0 0 \(Int(width)) \(Int(height))\" role=\"img\" aria-label=\""
+      + "\(name.escapedForMarkup) Every difference is in the list below.\">" + axes + areas
+      + transients(one, class: "a", delay: 0) + transients(other, class: "b", delay: shift) + "</svg>"
   }
 
   // MARK: Places
@@ -50,9 +48,7 @@ struct OverlayPicture {
   }
 
   /// A tenth of a pixel.
-  private static func text(_ value: Double) -> String {
-    PageNumberFormatting.plain(value, places: 1)
-  }
+  private static func text(_ value: Double) -> String { PageNumberFormatting.plain(value, places: 1) }
 
   // MARK: Axes
 
@@ -70,9 +66,8 @@ struct OverlayPicture {
     let law = profile.frequency
     let ends =
       isOfPatterns
-      ? [
-        ("0", "1", "", ""), ("0", "1", "\(shown(law.low)) Hz", "\(shown(law.high)) Hz"),
-      ] : [("−60", "0 dBFS", "", ""), ("", "", "30 Hz", "600 Hz")]
+      ? [("0", "1", "", ""), ("0", "1", "\(shown(law.low)) Hz", "\(shown(law.high)) Hz")]
+      : [("−60", "0 dBFS", "", ""), ("", "", "30 Hz", "600 Hz")]
     for (place, texts) in zip([Self.y, Self.toneY], ends) {
       for (value, low, high) in [(0.0, texts.0, texts.2), (1.0, texts.1, texts.3)] {
         let y = Self.text(place(value) + 4)
@@ -91,9 +86,7 @@ struct OverlayPicture {
 
   private func shown(_ hertz: Double) -> String { PageNumberFormatting.plain(hertz, places: 0) }
 
-  private func line(
-    _ name: String, _ x1: Double, _ y1: Double, _ x2: Double, _ y2: Double
-  ) -> String {
+  private func line(_ name: String, _ x1: Double, _ y1: Double, _ x2: Double, _ y2: Double) -> String {
     "<line class=\"\(name)\" x1=\"\(Self.text(x1))\" y1=\"\(Self.text(y1))\" "
       + "x2=\"\(Self.text(x2))\" y2=\"\(Self.text(y2))\"/>"
   }
@@ -110,15 +103,12 @@ struct OverlayPicture {
     markup += area("a-area", times, first, over: second)
     markup += area("b-area", times, second, over: first)
     for (name, tones) in [
-      ("a-line", times.map { one.tone(at: $0) }),
-      ("b-line", times.map { other.tone(at: $0 + shift) }),
+      ("a-line", times.map { one.tone(at: $0) }), ("b-line", times.map { other.tone(at: $0 + shift) }),
     ] {
       var path = ""
       var isOpen = false
       for (time, tone) in zip(times, tones) {
-        if let tone {
-          path += "\(isOpen ? "L" : "M")\(Self.text(x(time))) \(Self.text(Self.toneY(tone)))"
-        }
+        if let tone { path += "\(isOpen ? "L" : "M")\(Self.text(x(time))) \(Self.text(Self.toneY(tone)))" }
         isOpen = tone != nil
       }
       markup += "<path class=\"\(name)\" d=\"\(path)\"/>"
@@ -127,17 +117,13 @@ struct OverlayPicture {
   }
 
   /// What is above another curve, or above the ground.
-  private func area(
-    _ name: String, _ times: [Double], _ values: [Double], over others: [Double]?
-  ) -> String {
+  private func area(_ name: String, _ times: [Double], _ values: [Double], over others: [Double]?) -> String {
     var path = ""
     var run: [Int] = []
     func close() {
       if run.count > 1 {
         let top = run.map { "\(Self.text(x(times[$0]))) \(Self.text(Self.y(values[$0])))" }
-        let bottom = run.reversed().map {
-          "\(Self.text(x(times[$0]))) \(Self.text(Self.y(others?[$0] ?? 0)))"
-        }
+        let bottom = run.reversed().map { "\(Self.text(x(times[$0]))) \(Self.text(Self.y(others?[$0] ?? 0)))" }
         path += "M" + (top + bottom).joined(separator: "L") + "Z"
       }
       run = []

@@ -18,17 +18,10 @@ struct ReportPage {
     let first = pairs[0]
     let fillings: [String: [UInt8]] = [
       "policy": Array(ContentSecurityPolicy.text(script: script, style: style).utf8),
-      "generator": escaped(report.generator),
-      "title": escaped("\(takes[0].name) and \(takes[1].name) · Temblor"),
-      "style": style,
-      "script": script,
-      "names": Array(names.utf8),
-      "verdict": escaped(Self.verdict(first)),
-      "picture": Array(
-        OverlayPicture(takes[0], takes[1], shift: first.shift, profile: profile).markup.utf8),
-      "findings": Array(Self.rows(first).utf8),
-      "measures": Array(measures.utf8),
-      "sources": Array(sources.utf8),
+      "generator": escaped(report.generator), "title": escaped("\(takes[0].name) and \(takes[1].name) · Temblor"),
+      "style": style, "script": script, "names": Array(names.utf8), "verdict": escaped(Self.verdict(first)),
+      "picture": Array(OverlayPicture(takes[0], takes[1], shift: first.shift, profile: profile).markup.utf8),
+      "findings": Array(Self.rows(first).utf8), "measures": Array(measures.utf8), "sources": Array(sources.utf8),
       "data": data,
       "sounds": takes.enumerated().flatMap { index, take in
         take.sounds.enumerated().flatMap { $1.element(id: "sound-\(index)-\($0)") }
@@ -44,8 +37,7 @@ struct ReportPage {
 
   private var names: String {
     takes.enumerated().map { index, take in
-      "<b><span class=\"tag k\(index % 4)\">\(take.letter)</span> "
-        + "\(take.name.escapedForMarkup)</b>"
+      "<b><span class=\"tag k\(index % 4)\">\(take.letter)</span> " + "\(take.name.escapedForMarkup)</b>"
     }.joined(separator: " ")
   }
 
@@ -77,11 +69,10 @@ struct ReportPage {
     }
     let rows = MeasureRow.all.map { row in
       "<tr><th scope=\"row\">\(row.name)</th>"
-        + takes.map { "<td>\(row.text(of: $0.measurements).escapedForMarkup)</td>" }.joined()
-        + "</tr>\n"
+        + takes.map { "<td>\(row.text(of: $0.measurements).escapedForMarkup)</td>" }.joined() + "</tr>\n"
     }
-    return "<table class=\"m\"><thead><tr><td></td>\(heads.joined())</tr></thead>\n<tbody>\n"
-      + rows.joined() + "</tbody></table>\n"
+    return "<table class=\"m\"><thead><tr><td></td>\(heads.joined())</tr></thead>\n<tbody>\n" + rows.joined()
+      + "</tbody></table>\n"
   }
 
   private var sources: String {
@@ -111,16 +102,12 @@ struct ReportPage {
           list.object { json in
             take.write(to: &json)
             // A blind test's record names the files.
-            if let text = take.text {
-              json.member("sha256", SHA256.hash(of: Array(text.utf8)))
-            }
+            if let text = take.text { json.member("sha256", SHA256.hash(of: Array(text.utf8))) }
           }
         }
       }
       json.object("pairs") { object in
-        for pair in pairs {
-          object.object("\(pair.reference)-\(pair.other)") { pair.write(to: &$0) }
-        }
+        for pair in pairs { object.object("\(pair.reference)-\(pair.other)") { pair.write(to: &$0) } }
       }
     }
   }
@@ -137,9 +124,7 @@ struct PageProfile {
   func write(to json: inout JSONObjectWriter) {
     json.member("name", profile.name)
     json.member("summary", profile.summary)
-    for (name, law) in [
-      ("continuous", profile.frequency), ("transient", profile.transient.frequency),
-    ] {
+    for (name, law) in [("continuous", profile.frequency), ("transient", profile.transient.frequency)] {
       json.object(name) { json in
         json.member("low", law.low)
         json.member("high", law.high)
@@ -170,25 +155,16 @@ struct MeasureRow {
   }
 
   /// The greatest magnitude.
-  static let peak = MeasureRow(name: "Peak", member: "peakDecibels", unit: "dBFS", places: 1) {
-    $0.peak
-  }
+  static let peak = MeasureRow(name: "Peak", member: "peakDecibels", unit: "dBFS", places: 1) { $0.peak }
 
   /// All that is measured, in order.
   static let all = [
     MeasureRow(name: "Length", member: "duration", unit: "s", places: 2) { $0.duration },
-    MeasureRow(name: "Weighted energy", member: "weightedDecibels", unit: "dB", places: 1) {
-      $0.felt
-    },
-    MeasureRow(name: "Loudness", member: "loudnessLUFS", unit: "LUFS", places: 1) { $0.loudness },
-    peak,
+    MeasureRow(name: "Weighted energy", member: "weightedDecibels", unit: "dB", places: 1) { $0.felt },
+    MeasureRow(name: "Loudness", member: "loudnessLUFS", unit: "LUFS", places: 1) { $0.loudness }, peak,
     MeasureRow(name: "RMS", member: "rmsDecibels", unit: "dBFS", places: 1) { $0.rms },
-    MeasureRow(name: "Strongest frequency", member: "strongestHertz", unit: "Hz", places: 0) {
-      $0.dominant
-    },
-    MeasureRow(name: "Spectral centroid", member: "spectrumHertz", unit: "Hz", places: 0) {
-      $0.centroid
-    },
+    MeasureRow(name: "Strongest frequency", member: "strongestHertz", unit: "Hz", places: 0) { $0.dominant },
+    MeasureRow(name: "Spectral centroid", member: "spectrumHertz", unit: "Hz", places: 0) { $0.centroid },
     MeasureRow(name: "Onsets", member: "onsets", unit: "", places: 0) { Double($0.onsetCount) },
   ]
 }

@@ -18,25 +18,21 @@ struct EmbeddedSound: Sendable {
   ///
   /// - Throws: `notDrawn` where the file cannot be made, as for a rate that FLAC does not know.
   init(_ signal: Signal) throws(ReviewPageError) {
-    let heard =
-      signal.channels.count > 2 ? Signal(channels: [signal.mono], rate: signal.rate) : signal
+    let heard = signal.channels.count > 2 ? Signal(channels: [signal.mono], rate: signal.rate) : signal
     // No browser decodes a file without a frame.
     let samples = heard.frameCount > 0 ? heard.interleaved : [0]
     rate = heard.rate
     do throws(SoundFileError) {
       file = try SoundFileWriter.bytes(
-        of: samples.span, format: SoundFileFormat(container: .flac, samples: .s16),
-        rate: Int(heard.rate.rounded()),
+        of: samples.span, format: SoundFileFormat(container: .flac, samples: .s16), rate: Int(heard.rate.rounded()),
         channelCount: heard.frameCount > 0 ? max(1, heard.channels.count) : 1)
-    } catch {
-      throw ReviewPageError(.notDrawn, error.description)
-    }
+    } catch { throw ReviewPageError(.notDrawn, error.description) }
   }
 
   /// Refuses a page whose sounds would be too much for a browser.
-  static func check(
-    _ sounds: [EmbeddedSound], takeCount: Int, maximumByteCount: Int = maximumByteCount
-  ) throws(ReviewPageError) {
+  static func check(_ sounds: [EmbeddedSound], takeCount: Int, maximumByteCount: Int = maximumByteCount)
+    throws(ReviewPageError)
+  {
     let size = sounds.reduce(0) { $0 + $1.textLength }
     guard size > maximumByteCount else { return }
     throw ReviewPageError(

@@ -30,19 +30,14 @@ struct PageControls: Equatable {
     sharpness = Self.line(.hapticSharpnessControl, of: pattern, until: end)
   }
 
-  private static func line(
-    _ id: DynamicParameterID, of pattern: HapticPattern, until end: Double
-  ) -> [Point] {
+  private static func line(_ id: DynamicParameterID, of pattern: HapticPattern, until end: Double) -> [Point] {
     let segments = ControlTimeline(of: id, in: pattern).segments
     guard segments.count > 1 || segments.first?.origin != nil else { return [] }
     var points: [Point] = []
-    for (index, segment) in segments.enumerated().prefix(maximumPointCount / 2)
-    where segment.start <= end {
+    for (index, segment) in segments.enumerated().prefix(maximumPointCount / 2) where segment.start <= end {
       points.append(Point(time: segment.start, value: segment.value))
       let next = index + 1 < segments.count ? min(segments[index + 1].start, end) : end
-      if next > segment.start {
-        points.append(Point(time: next, value: segment.value(at: next)))
-      }
+      if next > segment.start { points.append(Point(time: next, value: segment.value(at: next))) }
     }
     return points
   }
@@ -64,9 +59,7 @@ extension SignalTrack {
   /// Writes the track as members of an object.
   func write(to json: inout JSONObjectWriter) {
     json.member("step", step)
-    json.array("levels") { list in
-      for level in levels { list.element((level * 10).rounded() / 10) }
-    }
+    json.array("levels") { list in for level in levels { list.element((level * 10).rounded() / 10) } }
     json.array("frequencies") { list in for hertz in frequencies { list.element(hertz.rounded()) } }
   }
 }
@@ -78,8 +71,7 @@ enum Polyline {
 
   /// The points that a line of intensity and sharpness needs; no more than a count, spread evenly
   /// where these are too many.
-  static func reduced(_ points: [PatternScore.Point], to maximumCount: Int) -> [PatternScore.Point]
-  {
+  static func reduced(_ points: [PatternScore.Point], to maximumCount: Int) -> [PatternScore.Point] {
     var kept = needed(points)
     guard kept.count > maximumCount else { return kept }
     let step = Double(kept.count - 1) / Double(maximumCount - 1)

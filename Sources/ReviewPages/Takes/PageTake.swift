@@ -39,10 +39,9 @@ struct PageTake {
   ///   - measurements: What is measured of it, where that is known.
   ///   - hasTrack: Whether its level and frequency over time are wanted.
   /// - Throws: `notDrawn` for a pattern that cannot be rendered either.
-  init(
-    _ take: Take, index: Int, sounds: PageSounds, measurements: TakeMeasurements? = nil,
-    hasTrack: Bool = false
-  ) throws(ReviewPageError) {
+  init(_ take: Take, index: Int, sounds: PageSounds, measurements: TakeMeasurements? = nil, hasTrack: Bool = false)
+    throws(ReviewPageError)
+  {
     letter = Take.letter(index)
     name = take.name
     notes = take.feeling
@@ -58,15 +57,11 @@ struct PageTake {
       return
     }
     let score: PatternScore
-    do throws(PlotError) {
-      score = try PatternScore(of: composition, profile: take.profile)
-    } catch {
+    do throws(PlotError) { score = try PatternScore(of: composition, profile: take.profile) } catch {
       throw ReviewPageError(.notDrawn, "\(take.name): \(error.description)")
     }
     events = score.events.map { PageEvent($0, of: composition, profile: take.profile) }
-    controlCount = composition.layers.reduce(0) {
-      $0 + $1.pattern.curves.count + $1.pattern.parameters.count
-    }
+    controlCount = composition.layers.reduce(0) { $0 + $1.pattern.curves.count + $1.pattern.parameters.count }
     controls = composition.layers.map { PageControls(of: $0.pattern, until: score.duration) }
     duration = take.signal.duration
   }
@@ -78,18 +73,12 @@ struct PageTake {
     if let notes { json.member("notes", notes) }
     json.member("duration", rounded(duration))
     json.member("soundCount", sounds.count)
-    if !gains.isEmpty {
-      json.array("gains") { list in for gain in gains { list.element(gain) } }
-    }
+    if !gains.isEmpty { json.array("gains") { list in for gain in gains { list.element(gain) } } }
     if let events {
-      json.array("events") { list in
-        for event in events { list.object { event.write(to: &$0) } }
-      }
+      json.array("events") { list in for event in events { list.object { event.write(to: &$0) } } }
       json.member("controlCount", controlCount)
       if controls.contains(where: { !$0.isEmpty }) {
-        json.array("controls") { list in
-          for control in controls { list.object { control.write(to: &$0) } }
-        }
+        json.array("controls") { list in for control in controls { list.object { control.write(to: &$0) } } }
       }
     }
     if let track { json.object("track") { track.write(to: &$0) } }
@@ -211,9 +200,7 @@ struct PageEvent: Equatable {
     // Time, intensity and sharpness in turn.
     json.array("points") { list in
       for point in points {
-        for value in [point.time, point.intensity, point.sharpness] {
-          list.element(rounded(value))
-        }
+        for value in [point.time, point.intensity, point.sharpness] { list.element(rounded(value)) }
       }
     }
   }

@@ -34,8 +34,7 @@ public struct AmplitudeEnvelope: Equatable, Sendable {
     var filter = AnalyticFilter(rate: rate, count: samples.count)
     filter.filter(samples) { start, real, imaginary in
       for index in real.indices {
-        powers[start + index] =
-          real[index] * real[index] + imaginary[index] * imaginary[index]
+        powers[start + index] = real[index] * real[index] + imaginary[index] * imaginary[index]
       }
     }
     let ceilings = Self.ceilings(samples, rate: rate, step: step)

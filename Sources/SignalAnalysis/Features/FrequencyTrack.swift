@@ -49,17 +49,13 @@ public struct FrequencyTrack: Equatable, Sendable {
     if !track.isEmpty {
       var filter = AnalyticFilter(rate: low.rate, count: track.count)
       filter.filter(low.samples) { start, real, imaginary in
-        for index in real.indices {
-          track[start + index] = ComplexNumber(real[index], imaginary[index])
-        }
+        for index in real.indices { track[start + index] = ComplexNumber(real[index], imaginary[index]) }
       }
     }
     let step = max(step, 0.000_5)
     self.step = step
     let count = track.isEmpty ? 0 : Int(Double(track.count - 1) / low.rate / step) + 1
-    points = (0..<count).compactMap { index in
-      Self.point(at: Double(index) * step, of: track, rate: low.rate)
-    }
+    points = (0..<count).compactMap { index in Self.point(at: Double(index) * step, of: track, rate: low.rate) }
   }
 
   private static func point(at time: Double, of track: [ComplexNumber], rate: Double) -> Point? {
@@ -78,11 +74,9 @@ public struct FrequencyTrack: Equatable, Sendable {
   }
 
   /// How far the signal turns within a lag, and how much it agrees about that.
-  private static func turn(
-    of track: [ComplexNumber], around center: Double, reach: Double, lag: Int
-  )
-    -> (angle: Double, agreement: Double, power: Double)
-  {
+  private static func turn(of track: [ComplexNumber], around center: Double, reach: Double, lag: Int) -> (
+    angle: Double, agreement: Double, power: Double
+  ) {
     let first = max(0, Int((center - reach - Double(lag) / 2).rounded(.up)))
     let last = min(track.count - 1 - lag, Int(center + reach - Double(lag) / 2))
     guard first <= last else { return (0, 0, 0) }

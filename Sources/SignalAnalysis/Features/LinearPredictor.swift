@@ -67,12 +67,9 @@ struct LinearPredictor: ~Copyable {
       for column in 0...row {
         var sum = sums[(row + 1) * size + column + 1]
         if row == column { sum += ridge }
-        for inner in 0..<column {
-          sum -= factors[row * order + inner] * factors[column * order + inner]
-        }
+        for inner in 0..<column { sum -= factors[row * order + inner] * factors[column * order + inner] }
         factors[row * order + column] =
-          row == column
-          ? max(sum, ridge * 1e-3).squareRoot() : sum / factors[column * order + column]
+          row == column ? max(sum, ridge * 1e-3).squareRoot() : sum / factors[column * order + column]
       }
     }
     for row in 0..<order {
@@ -83,9 +80,7 @@ struct LinearPredictor: ~Copyable {
     var result = 0.0
     for row in (0..<order).reversed() {
       var sum = weights[row]
-      for inner in stride(from: row + 1, to: order, by: 1) {
-        sum -= factors[inner * order + row] * weights[inner]
-      }
+      for inner in stride(from: row + 1, to: order, by: 1) { sum -= factors[inner * order + row] * weights[inner] }
       weights[row] = sum / factors[row * order + row]
       result += weights[row] * value(row + 1, of: index)
     }

@@ -30,16 +30,13 @@ package struct NoiseSpectrum {
       for bin in bins.indices { columns[bin].append(bins[bin].power) }
     }
     powers = columns.map { column in
-      guard let quantile else {
-        return scale * column.reduce(0.0) { $0 + Double($1) } / Double(max(1, column.count))
-      }
+      guard let quantile else { return scale * column.reduce(0.0) { $0 + Double($1) } / Double(max(1, column.count)) }
       let sorted = column.sorted()
       guard !sorted.isEmpty else { return 0 }
       let place = quantile * Double(sorted.count - 1)
       let low = Int(place)
       let high = min(low + 1, sorted.count - 1)
-      let value =
-        Double(sorted[low]) + (place - Double(low)) * Double(sorted[high] - sorted[low])
+      let value = Double(sorted[low]) + (place - Double(low)) * Double(sorted[high] - sorted[low])
       return scale * value / -log(1 - quantile)
     }
   }
@@ -47,9 +44,7 @@ package struct NoiseSpectrum {
   /// The mean square of a sample.
   package var power: Double {
     var sum = 0.0
-    for (index, power) in powers.enumerated() {
-      sum += index == 0 || index == powers.count - 1 ? power / 2 : power
-    }
+    for (index, power) in powers.enumerated() { sum += index == 0 || index == powers.count - 1 ? power / 2 : power }
     return sum / Double(max(1, powers.count - 1))
   }
 

@@ -15,8 +15,8 @@ public struct Onsets: Equatable, Sendable, RandomAccessCollection {
     var predictor = LinearPredictor(low.samples)
     let residual = predictor.residual().map(abs)
     let search = OnsetSearch(
-      samples: low.samples.map(Double.init), levels: low.samples.map { Double(abs($0)) },
-      residual: residual, rate: low.rate)
+      samples: low.samples.map(Double.init), levels: low.samples.map { Double(abs($0)) }, residual: residual,
+      rate: low.rate)
     onsets = search.onsets()
   }
 
@@ -112,18 +112,17 @@ private struct OnsetSearch {
     let end = index - frames(0.001)
     let behind = index + frames(Self.longestBurst)
     let rest = frames(0.012)
-    guard end > known, behind + rest < samples.count,
-      let tone = SteadyTone(samples[(end - known)..<end])
-    else { return nil }
+    guard end > known, behind + rest < samples.count, let tone = SteadyTone(samples[(end - known)..<end]) else {
+      return nil
+    }
     let beside = (index..<behind + rest).map { abs(samples[$0] - tone.value(at: $0)) }
     let strength = beside.prefix(behind - index).max() ?? 0
     guard strength > floor, strength > Self.leastBurst * tone.amplitude else { return nil }
-    guard let last = beside.prefix(behind - index).lastIndex(where: { $0 > 0.25 * strength }),
-      last > frames(0.004), beside[(last + 1)...].prefix(rest).allSatisfy({ $0 < 0.25 * strength })
+    guard let last = beside.prefix(behind - index).lastIndex(where: { $0 > 0.25 * strength }), last > frames(0.004),
+      beside[(last + 1)...].prefix(rest).allSatisfy({ $0 < 0.25 * strength })
     else { return nil }
     // A tone that pauses and goes on starts behind the pause.
-    guard greatest(levels, index + last / 4..<index + last - last / 4) > 0.15 * tone.amplitude
-    else { return nil }
+    guard greatest(levels, index + last / 4..<index + last - last / 4) > 0.15 * tone.amplitude else { return nil }
     let start = beside.firstIndex { $0 > 0.05 * strength } ?? 0
     return (Onset(time: Double(index + start) / rate, strength: strength), last + 1 + rest)
   }
@@ -158,8 +157,7 @@ private struct OnsetSearch {
     // In a tone that changes frequency, the level gives a better time than the residual.
     let isClear = rise > 4 * near
     let risen = (index..<levels.count).first { levels[$0] > Self.growth * before } ?? index
-    return Onset(
-      time: isClear ? time(of: index, rise: rise) : Double(risen) / rate, strength: early)
+    return Onset(time: isClear ? time(of: index, rise: rise) : Double(risen) / rate, strength: early)
   }
 
   /// The median of the residual in the 50 ms before.
@@ -175,11 +173,8 @@ private struct OnsetSearch {
     let level = max(rise * 0.05, ground)
     var place = index
     while place < residual.count - 1, residual[place] <= level { place += 1 }
-    guard place > 0, residual[place] > residual[place - 1] else {
-      return Double(place) / rate
-    }
-    let share =
-      (level - residual[place - 1]) / (residual[place] - residual[place - 1])
+    guard place > 0, residual[place] > residual[place - 1] else { return Double(place) / rate }
+    let share = (level - residual[place - 1]) / (residual[place] - residual[place - 1])
     return (Double(place - 1) + min(1, max(0, share))) / rate
   }
 }

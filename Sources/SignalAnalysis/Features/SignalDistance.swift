@@ -26,9 +26,9 @@ public enum SignalDistance {
   ///   - second: The other, of any length.
   ///   - rate: Frames per second of both.
   ///   - maximumLag: Seconds that are searched to each side.
-  public static func alignment(
-    _ first: [Float], _ second: [Float], rate: Double, maximumLag: Double = 0.5
-  ) -> Alignment? {
+  public static func alignment(_ first: [Float], _ second: [Float], rate: Double, maximumLag: Double = 0.5)
+    -> Alignment?
+  {
     precondition(rate > 0 && maximumLag >= 0, "an alignment needs a positive rate")
     let first = NonFiniteSamples.of(first)
     let second = NonFiniteSamples.of(second)
@@ -41,32 +41,26 @@ public enum SignalDistance {
     var offset = 0.0
     var peak = Double(products[best])
     if best > 0, best < products.count - 1 {
-      let (left, middle, right) = (
-        Double(products[best - 1]), peak, Double(products[best + 1])
-      )
+      let (left, middle, right) = (Double(products[best - 1]), peak, Double(products[best + 1]))
       let bend = left - 2 * middle + right
       if bend < 0 {
         offset = 0.5 * (left - right) / bend
         peak = middle - 0.25 * (left - right) * offset
       }
     }
-    return Alignment(
-      lag: (Double(best - reach) + offset) / rate, correlation: max(-1, min(1, peak / scale)))
+    return Alignment(lag: (Double(best - reach) + offset) / rate, correlation: max(-1, min(1, peak / scale)))
   }
 
   /// What is left of the first signal when the second, moved back by a lag, is taken away.
   ///
   /// - Returns: dB re the first signal's energy: −200 for equal ones, 0 for a silent second.
-  public static func residual(_ first: [Float], _ second: [Float], rate: Double, lag: Double)
-    -> Double
-  {
+  public static func residual(_ first: [Float], _ second: [Float], rate: Double, lag: Double) -> Double {
     let first = NonFiniteSamples.of(first)
     let moved = FractionalDelay.moved(NonFiniteSamples.of(second), earlierBy: lag * rate)
     var left = 0.0
     for index in 0..<max(first.count, moved.count) {
       let difference =
-        (index < first.count ? Double(first[index]) : 0)
-        - (index < moved.count ? Double(moved[index]) : 0)
+        (index < first.count ? Double(first[index]) : 0) - (index < moved.count ? Double(moved[index]) : 0)
       left += difference * difference
     }
     let whole = energy(first)
@@ -77,14 +71,11 @@ public enum SignalDistance {
   /// The RMS difference of two envelopes in dB, where either is within 50 dB of the greater's peak.
   ///
   /// What lies below that floor counts as if it were on it.
-  public static func envelope(
-    _ first: AmplitudeEnvelope, _ second: AmplitudeEnvelope, lag: Double = 0
-  ) -> Double {
+  public static func envelope(_ first: AmplitudeEnvelope, _ second: AmplitudeEnvelope, lag: Double = 0) -> Double {
     let peak = max(first.peak, second.peak)
     guard peak > 0 else { return 0 }
     let floor = peak * 0.003_162
-    let count = max(
-      first.values.count, Int((Double(second.values.count) * second.step - lag) / first.step))
+    let count = max(first.values.count, Int((Double(second.values.count) * second.step - lag) / first.step))
     var sum = 0.0
     var weight = 0.0
     for index in 0..<max(0, count) {
@@ -103,9 +94,7 @@ public enum SignalDistance {
   ///
   /// Both must have been made with the same measures; the shorter ends in silence.
   public static func logSpectral(_ first: Spectrogram, _ second: Spectrogram) -> Double {
-    let peak = (first.decibels + second.decibels).reduce(Spectrogram.floor) {
-      max($0, $1.max() ?? Spectrogram.floor)
-    }
+    let peak = (first.decibels + second.decibels).reduce(Spectrogram.floor) { max($0, $1.max() ?? Spectrogram.floor) }
     let floor = max(Spectrogram.floor, peak - 50)
     var sum = 0.0
     var weight = 0.0
@@ -123,9 +112,7 @@ public enum SignalDistance {
     return weight > 0 ? (sum / weight).squareRoot() : 0
   }
 
-  private static func energy(_ samples: [Float]) -> Double {
-    samples.reduce(0) { $0 + Double($1) * Double($1) }
-  }
+  private static func energy(_ samples: [Float]) -> Double { samples.reduce(0) { $0 + Double($1) * Double($1) } }
 }
 
 /// The sums of products of two signals at each lag, block by block by Fourier transforms.
@@ -134,8 +121,7 @@ package enum CrossCorrelation {
   package static func of(_ first: [Float], _ second: [Float], reach: Int) -> [Float] {
     let shortest = max(1, min(first.count, second.count + reach))
     let blockLength = min(shortest, max(2 * reach, 8_192))
-    var transform = FourierTransform(
-      length: FourierTransform.fastLength(atLeast: blockLength + 2 * reach))
+    var transform = FourierTransform(length: FourierTransform.fastLength(atLeast: blockLength + 2 * reach))
     var sums = [ComplexNumber](repeating: ComplexNumber(), count: transform.binCount)
     var left = [Float](repeating: 0, count: transform.length)
     var right = left
@@ -143,12 +129,9 @@ package enum CrossCorrelation {
     var rightBins = sums
     for start in stride(from: 0, to: first.count, by: blockLength) {
       for index in left.indices {
-        left[index] =
-          index < blockLength && start + index < first.count ? first[start + index] : 0
+        left[index] = index < blockLength && start + index < first.count ? first[start + index] : 0
         let place = start - reach + index
-        right[index] =
-          index < blockLength + 2 * reach && place >= 0 && place < second.count
-          ? second[place] : 0
+        right[index] = index < blockLength + 2 * reach && place >= 0 && place < second.count ? second[place] : 0
       }
       transform.forward(left, into: &leftBins)
       transform.forward(right, into: &rightBins)
@@ -174,9 +157,7 @@ enum FractionalDelay {
     let count = max(0, samples.count - whole)
     var output = [Float](repeating: 0, count: count)
     guard abs(part) > 1e-9 else {
-      for index in max(0, -whole)..<max(count, max(0, -whole)) {
-        output[index] = samples[index + whole]
-      }
+      for index in max(0, -whole)..<max(count, max(0, -whole)) { output[index] = samples[index + whole] }
       return output
     }
     let taps = (1 - reach...reach).map { tap -> Float in

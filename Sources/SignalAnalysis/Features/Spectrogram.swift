@@ -19,20 +19,15 @@ public struct Spectrogram: Equatable, Sendable {
   ///   - window: Seconds that one frame looks at: longer frames resolve frequency, shorter ones time.
   ///   - step: Seconds between frames.
   ///   - hertz: The highest frequency of interest.
-  public init(
-    of signal: Signal, window: Double = 0.05, step: Double = 0.005, upTo hertz: Double = 500
-  ) {
+  public init(of signal: Signal, window: Double = 0.05, step: Double = 0.005, upTo hertz: Double = 500) {
     precondition(window > 0 && step > 0, "a spectrogram needs a positive window and step")
     let (samples, rate) = (signal.mono, signal.rate)
     // 0.36 of the lower rate passes unharmed.
     let low = TactileBandSignal(of: NonFiniteSamples.of(samples), rate: rate, least: hertz / 0.36)
     let length = max(4, Int((window * low.rate).rounded()))
     // Twice the length puts a bin next to every tone.
-    var transform = FourierTransform(
-      length: FourierTransform.fastLength(atLeast: 2 * length))
-    let shape = (0..<length).map { index in
-      Float(0.5 - 0.5 * cos(2 * .pi * (Double(index) + 0.5) / Double(length)))
-    }
+    var transform = FourierTransform(length: FourierTransform.fastLength(atLeast: 2 * length))
+    let shape = (0..<length).map { index in Float(0.5 - 0.5 * cos(2 * .pi * (Double(index) + 0.5) / Double(length))) }
     let width = low.rate / Double(transform.length)
     let binCount = min(transform.binCount, Int(hertz / width) + 1)
     frequencies = (0..<binCount).map { Double($0) * width }
@@ -48,8 +43,7 @@ public struct Spectrogram: Equatable, Sendable {
       let start = Int((time * low.rate - Double(length - 1) / 2).rounded())
       for index in 0..<length {
         let place = start + index
-        frame[index] =
-          low.samples.indices.contains(place) ? low.samples[place] * shape[index] : 0
+        frame[index] = low.samples.indices.contains(place) ? low.samples[place] * shape[index] : 0
       }
       transform.forward(frame, into: &bins)
       levels.append(

@@ -41,12 +41,9 @@ public struct Spectrum: Equatable, Sendable {
   public init?(averaging spectra: [Spectrum]) {
     guard let first = spectra.first else { return nil }
     var powers = first.powers
-    for spectrum in spectra.dropFirst() {
-      for bin in powers.indices { powers[bin] += spectrum.powers[bin] }
-    }
+    for spectrum in spectra.dropFirst() { for bin in powers.indices { powers[bin] += spectrum.powers[bin] } }
     let share = 1 / Double(spectra.count)
-    self.init(
-      frequencies: first.frequencies, powers: powers.map { $0 * share }, duration: first.duration)
+    self.init(frequencies: first.frequencies, powers: powers.map { $0 * share }, duration: first.duration)
   }
 
   /// The mean square of the signal.
@@ -123,9 +120,7 @@ public struct SpectrumMeasurement: ~Copyable {
       let count = min(hop - filled, next.count - place)
       let first = hop + filled
       unsafe samples.withUnsafeMutableBufferPointer { samples in
-        for index in 0..<count {
-          unsafe samples[first + index] = next[unchecked: place + index]
-        }
+        for index in 0..<count { unsafe samples[first + index] = next[unchecked: place + index] }
       }
       filled += count
       place += count
@@ -144,9 +139,7 @@ public struct SpectrumMeasurement: ~Copyable {
     }
     // Negative frequencies are the same once more, but for those of 0 Hz and half the rate.
     let scale = 1 / Double(2 * hop) / Double(max(1, sampleCount))
-    var powers = sums.indices.map { bin in
-      sums[bin] * scale * (bin == 0 || bin == sums.count - 1 ? 1 : 2)
-    }
+    var powers = sums.indices.map { bin in sums[bin] * scale * (bin == 0 || bin == sums.count - 1 ? 1 : 2) }
     gatherOffset(&powers)
     return Spectrum(
       frequencies: sums.indices.map { Double($0) * rate / Double(2 * hop) }, powers: powers,
@@ -175,23 +168,17 @@ public struct SpectrumMeasurement: ~Copyable {
     filled = 0
   }
 
-  private static func multiply(
-    _ samples: [Float], _ window: [Float], into frame: inout [Float]
-  ) {
+  private static func multiply(_ samples: [Float], _ window: [Float], into frame: inout [Float]) {
     let (samples, window) = (samples.span, window.span)
     precondition(samples.count == frame.count && window.count == frame.count, "lengths must fit")
     var frame = frame.mutableSpan
-    for index in frame.indices {
-      unsafe frame[unchecked: index] = samples[unchecked: index] * window[unchecked: index]
-    }
+    for index in frame.indices { unsafe frame[unchecked: index] = samples[unchecked: index] * window[unchecked: index] }
   }
 
   private static func add(_ bins: [ComplexNumber], to sums: inout [Double]) {
     let bins = bins.span
     precondition(bins.count == sums.count, "lengths must fit")
     var sums = sums.mutableSpan
-    for index in sums.indices {
-      unsafe sums[unchecked: index] += Double(bins[unchecked: index].power)
-    }
+    for index in sums.indices { unsafe sums[unchecked: index] += Double(bins[unchecked: index].power) }
   }
 }

@@ -22,9 +22,7 @@ public struct LevelMeasurement: ~Copyable {
 
   /// Takes in interleaved samples, a whole number of frames.
   public mutating func add(_ interleaved: Span<Float>) {
-    for channel in meters.indices {
-      meters[channel].add(interleaved, channel: channel, channelCount: meters.count)
-    }
+    for channel in meters.indices { meters[channel].add(interleaved, channel: channel, channelCount: meters.count) }
     loudness?.add(interleaved)
   }
 
@@ -98,9 +96,8 @@ public final class ChannelMeasurement {
     addSegments(1)
     let count = Double(max(1, frameCount))
     let levels = Levels(
-      samplePeak: Double(samplePeak), truePeak: Double(truePeak.peak),
-      rms: (squares / count).squareRoot(), dc: sum / count,
-      integratedLoudness: loudness?.finish(), nonFiniteCount: nonFiniteCount)
+      samplePeak: Double(samplePeak), truePeak: Double(truePeak.peak), rms: (squares / count).squareRoot(),
+      dc: sum / count, integratedLoudness: loudness?.finish(), nonFiniteCount: nonFiniteCount)
     return (levels, spectrum.take()?.finish())
   }
 
@@ -118,9 +115,7 @@ public final class ChannelMeasurement {
     filled = 0
   }
 
-  private static func add(
-    _ buffer: [Float], _ range: Range<Int>, to spectrum: inout SpectrumMeasurement?
-  ) {
+  private static func add(_ buffer: [Float], _ range: Range<Int>, to spectrum: inout SpectrumMeasurement?) {
     spectrum?.add(buffer.span.extracting(range))
   }
 
@@ -150,9 +145,7 @@ public final class ChannelMeasurement {
         }
         let most = greatest.greatestMagnitude
         peak = max(peak, most)
-        if let base = bytes.baseAddress {
-          unsafe meter.add(UnsafeRawPointer(base) + start, greatest: most)
-        }
+        if let base = bytes.baseAddress { unsafe meter.add(UnsafeRawPointer(base) + start, greatest: most) }
       }
     }
     self.sum += sum.sum()

@@ -20,8 +20,7 @@ public struct Levels: Equatable, Sendable {
 
   /// Makes levels.
   public init(
-    samplePeak: Double, truePeak: Double, rms: Double, dc: Double, integratedLoudness: Double?,
-    nonFiniteCount: Int
+    samplePeak: Double, truePeak: Double, rms: Double, dc: Double, integratedLoudness: Double?, nonFiniteCount: Int
   ) {
     self.samplePeak = samplePeak
     self.truePeak = truePeak
@@ -35,8 +34,7 @@ public struct Levels: Equatable, Sendable {
   public init(joining channels: [Levels], integratedLoudness: Double?) {
     let share = 1 / Double(max(1, channels.count))
     self.init(
-      samplePeak: channels.map(\.samplePeak).max() ?? 0,
-      truePeak: channels.map(\.truePeak).max() ?? 0,
+      samplePeak: channels.map(\.samplePeak).max() ?? 0, truePeak: channels.map(\.truePeak).max() ?? 0,
       rms: (channels.reduce(0) { $0 + $1.rms * $1.rms } * share).squareRoot(),
       dc: channels.reduce(0) { $0 + $1.dc } * share, integratedLoudness: integratedLoudness,
       nonFiniteCount: channels.reduce(0) { $0 + $1.nonFiniteCount })
@@ -54,9 +52,7 @@ public struct Levels: Equatable, Sendable {
     for start in stride(from: 0, to: signal.frameCount, by: blockLength) {
       let count = min(blockLength, signal.frameCount - start)
       for (channel, samples) in channels.enumerated() {
-        for frame in 0..<count {
-          block[frame * channels.count + channel] = samples[start + frame]
-        }
+        for frame in 0..<count { block[frame * channels.count + channel] = samples[start + frame] }
       }
       measurement.add(block.span.extracting(first: count * channels.count))
     }
@@ -87,12 +83,8 @@ public enum Decibels {
   public static func factor(_ decibels: Double) -> Double { pow(10, decibels / 20) }
 
   /// 20 · log10 of an amplitude, at least −200.
-  public static func of(amplitude: Double) -> Double {
-    amplitude > 1e-10 ? 20 * log10(amplitude) : silence
-  }
+  public static func of(amplitude: Double) -> Double { amplitude > 1e-10 ? 20 * log10(amplitude) : silence }
 
   /// 10 · log10 of a power, at least −200.
-  public static func of(power: Double) -> Double {
-    power > 1e-20 ? 10 * log10(power) : silence
-  }
+  public static func of(power: Double) -> Double { power > 1e-20 ? 10 * log10(power) : silence }
 }

@@ -4,8 +4,7 @@ internal import CEBUR128
 ///
 /// ITU-R BS.1770 gates blocks of 0.4 s; a shorter sound is followed by silence up to 0.4 s. Memory
 /// grows by some bytes for each 100 ms. One value may be used by one thread at a time.
-@safe
-public final class LoudnessMeasurement {
+@safe public final class LoudnessMeasurement {
   private let state: UnsafeMutablePointer<ebur128_state>
   private let channelCount: Int
   private let rate: Int
@@ -22,15 +21,13 @@ public final class LoudnessMeasurement {
     guard rate == rate.rounded(), rate >= 16, rate <= 2_822_400 else {
       throw AnalysisError(
         kind: .unsupportedRate,
-        description:
-          "loudness requires an integer sample rate from 16 to 2822400 Hz, not \(rate) Hz")
+        description: "loudness requires an integer sample rate from 16 to 2822400 Hz, not \(rate) Hz")
     }
     guard (1...64).contains(channelCount),
       let state = unsafe EBUR128Bindings.open(channelCount: channelCount, rate: Int(rate))
     else {
       throw AnalysisError(
-        kind: .unsupportedChannelCount,
-        description: "loudness requires 1 to 64 channels, not \(channelCount)")
+        kind: .unsupportedChannelCount, description: "loudness requires 1 to 64 channels, not \(channelCount)")
     }
     for channel in 0..<channelCount { unsafe EBUR128Bindings.weighEvenly(channel, of: state) }
     unsafe self.state = unsafe state
@@ -44,8 +41,7 @@ public final class LoudnessMeasurement {
       feed(interleaved)
       return
     }
-    let sound = interleaved.indices.map { index in
-      NonFiniteSamples.isSound(interleaved[index]) ? interleaved[index] : 0
+    let sound = interleaved.indices.map { index in NonFiniteSamples.isSound(interleaved[index]) ? interleaved[index] : 0
     }
     feed(sound.span)
   }
@@ -74,11 +70,8 @@ public final class LoudnessMeasurement {
 /// The funnel to libebur128: one function for each call.
 enum EBUR128Bindings {
   /// `ebur128_init` for loudness, with true peaks where asked.
-  static func open(channelCount: Int, rate: Int, withTruePeak: Bool = false)
-    -> UnsafeMutablePointer<ebur128_state>?
-  {
-    let mode =
-      EBUR128_MODE_I.rawValue | (withTruePeak ? EBUR128_MODE_TRUE_PEAK.rawValue : 0)
+  static func open(channelCount: Int, rate: Int, withTruePeak: Bool = false) -> UnsafeMutablePointer<ebur128_state>? {
+    let mode = EBUR128_MODE_I.rawValue | (withTruePeak ? EBUR128_MODE_TRUE_PEAK.rawValue : 0)
     return unsafe ebur128_init(UInt32(channelCount), UInt(rate), Int32(mode))
   }
 
@@ -88,12 +81,9 @@ enum EBUR128Bindings {
   }
 
   /// `ebur128_add_frames_float`; returns whether there was enough memory.
-  static func add(
-    _ samples: Span<Float>, frameCount: Int, to state: UnsafeMutablePointer<ebur128_state>
-  ) -> Bool {
+  static func add(_ samples: Span<Float>, frameCount: Int, to state: UnsafeMutablePointer<ebur128_state>) -> Bool {
     unsafe samples.withUnsafeBufferPointer {
-      unsafe ebur128_add_frames_float(state, $0.baseAddress, frameCount)
-        == Int32(EBUR128_SUCCESS.rawValue)
+      unsafe ebur128_add_frames_float(state, $0.baseAddress, frameCount) == Int32(EBUR128_SUCCESS.rawValue)
     }
   }
 

@@ -66,14 +66,11 @@ extension SIMD8<Float> {
   /// The numbers without their signs.
   var magnitudes: SIMD8<Float> {
     unsafe unsafeBitCast(
-      unsafe unsafeBitCast(self, to: SIMD8<UInt32>.self) & SIMD8<UInt32>(repeating: 0x7FFF_FFFF),
-      to: SIMD8<Float>.self)
+      unsafe unsafeBitCast(self, to: SIMD8<UInt32>.self) & SIMD8<UInt32>(repeating: 0x7FFF_FFFF), to: SIMD8<Float>.self)
   }
 
   /// The greater of each two numbers.
-  func greater(_ other: SIMD8<Float>) -> SIMD8<Float> {
-    replacing(with: other, where: other .> self)
-  }
+  func greater(_ other: SIMD8<Float>) -> SIMD8<Float> { replacing(with: other, where: other .> self) }
 
   /// The greatest of the magnitudes.
   var greatestMagnitude: Float {

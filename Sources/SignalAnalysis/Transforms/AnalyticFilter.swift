@@ -40,9 +40,7 @@ struct AnalyticFilter: ~Copyable {
   /// Filters a signal with silence around it, block by block.
   ///
   /// - Parameter body: Takes the index of the first sample of a block and both parts of the block.
-  mutating func filter(
-    _ samples: [Float], _ body: (Int, _ real: Span<Float>, _ imaginary: Span<Float>) -> Void
-  ) {
+  mutating func filter(_ samples: [Float], _ body: (Int, _ real: Span<Float>, _ imaginary: Span<Float>) -> Void) {
     let advance = transform.length - 2 * half
     var input = [Float](repeating: 0, count: transform.length)
     var bins = [ComplexNumber](repeating: ComplexNumber(), count: transform.binCount)
@@ -60,15 +58,12 @@ struct AnalyticFilter: ~Copyable {
         let value = bins[bin]
         let turn = imaginaryResponse[bin]
         turned[bin] = ComplexNumber(-value.imaginary * turn, value.real * turn)
-        bins[bin] = ComplexNumber(
-          value.real * realResponse[bin], value.imaginary * realResponse[bin])
+        bins[bin] = ComplexNumber(value.real * realResponse[bin], value.imaginary * realResponse[bin])
       }
       transform.backward(bins, into: &real)
       transform.backward(turned, into: &imaginary)
       let count = min(advance, samples.count - start)
-      body(
-        start, real.span.extracting(half..<half + count),
-        imaginary.span.extracting(half..<half + count))
+      body(start, real.span.extracting(half..<half + count), imaginary.span.extracting(half..<half + count))
       start += count
     }
   }

@@ -19,9 +19,7 @@ public struct FourierTransform: ~Copyable {
   }
 
   /// The next even length at or above one whose only factors are 2, 3 and 5.
-  public static func fastLength(atLeast length: Int) -> Int {
-    KissFFTBindings.fastLength(atLeast: max(2, length))
-  }
+  public static func fastLength(atLeast length: Int) -> Int { KissFFTBindings.fastLength(atLeast: max(2, length)) }
 
   /// Bins of a spectrum: those from 0 Hz to half the rate, both included.
   public var binCount: Int { length / 2 + 1 }
@@ -31,9 +29,7 @@ public struct FourierTransform: ~Copyable {
   /// - Parameters:
   ///   - samples: `length` of them.
   ///   - bins: `binCount` of them.
-  public mutating func forward(
-    _ samples: Span<Float>, into bins: inout MutableSpan<ComplexNumber>
-  ) {
+  public mutating func forward(_ samples: Span<Float>, into bins: inout MutableSpan<ComplexNumber>) {
     precondition(samples.count == length && bins.count == binCount, "the lengths must fit")
     forwardPlan.forward(samples, into: &bins)
   }
@@ -43,9 +39,7 @@ public struct FourierTransform: ~Copyable {
   /// - Parameters:
   ///   - bins: `binCount` of them; the imaginary parts of the first and last are ignored.
   ///   - samples: `length` of them.
-  public mutating func backward(
-    _ bins: Span<ComplexNumber>, into samples: inout MutableSpan<Float>
-  ) {
+  public mutating func backward(_ bins: Span<ComplexNumber>, into samples: inout MutableSpan<Float>) {
     precondition(samples.count == length && bins.count == binCount, "the lengths must fit")
     let plan = backwardPlan ?? Plan(length: length, isInverse: true)
     backwardPlan = plan
@@ -73,8 +67,7 @@ public struct FourierTransform: ~Copyable {
   }
 
   /// The factors of one direction, with the library's scratch memory.
-  @safe
-  private final class Plan {
+  @safe private final class Plan {
     private let memory: UnsafeMutableRawBufferPointer
     private let handle: OpaquePointer?
 
@@ -85,15 +78,11 @@ public struct FourierTransform: ~Copyable {
     }
 
     func forward(_ samples: Span<Float>, into bins: inout MutableSpan<ComplexNumber>) {
-      if let handle = unsafe handle {
-        unsafe KissFFTBindings.forward(handle, samples, into: &bins)
-      }
+      if let handle = unsafe handle { unsafe KissFFTBindings.forward(handle, samples, into: &bins) }
     }
 
     func backward(_ bins: Span<ComplexNumber>, into samples: inout MutableSpan<Float>) {
-      if let handle = unsafe handle {
-        unsafe KissFFTBindings.backward(handle, bins, into: &samples)
-      }
+      if let handle = unsafe handle { unsafe KissFFTBindings.backward(handle, bins, into: &samples) }
     }
 
     deinit { unsafe memory.deallocate() }
@@ -142,18 +131,13 @@ enum KissFFTBindings {
   }
 
   /// `kiss_fftr_alloc` in memory of the caller, which must be as large as `planSize` says.
-  static func plan(length: Int, isInverse: Bool, in memory: UnsafeMutableRawBufferPointer)
-    -> OpaquePointer?
-  {
+  static func plan(length: Int, isInverse: Bool, in memory: UnsafeMutableRawBufferPointer) -> OpaquePointer? {
     var size = memory.count
-    return unsafe kiss_fftr_alloc(
-      Int32(length), isInverse ? 1 : 0, memory.baseAddress, &size)
+    return unsafe kiss_fftr_alloc(Int32(length), isInverse ? 1 : 0, memory.baseAddress, &size)
   }
 
   /// `kiss_fftr`: as many samples as the plan is long, into half as many bins and one.
-  static func forward(
-    _ plan: OpaquePointer, _ samples: Span<Float>, into bins: inout MutableSpan<ComplexNumber>
-  ) {
+  static func forward(_ plan: OpaquePointer, _ samples: Span<Float>, into bins: inout MutableSpan<ComplexNumber>) {
     unsafe samples.withUnsafeBufferPointer { samples in
       unsafe bins.withUnsafeMutableBufferPointer { bins in
         // Both are two floats, the real part first.
@@ -165,9 +149,7 @@ enum KissFFTBindings {
   }
 
   /// `kiss_fftri`: the samples come out multiplied by the plan's length.
-  static func backward(
-    _ plan: OpaquePointer, _ bins: Span<ComplexNumber>, into samples: inout MutableSpan<Float>
-  ) {
+  static func backward(_ plan: OpaquePointer, _ bins: Span<ComplexNumber>, into samples: inout MutableSpan<Float>) {
     unsafe bins.withUnsafeBufferPointer { bins in
       unsafe samples.withUnsafeMutableBufferPointer { samples in
         unsafe bins.withMemoryRebound(to: kiss_fft_cpx.self) { bins in

@@ -25,8 +25,7 @@ package struct LowRateSignal {
       return
     }
     let count = (signal.count + factor - 1) / factor
-    let length = FourierTransform.fastLength(
-      atLeast: min(count, Self.block) + 2 * Self.margin)
+    let length = FourierTransform.fastLength(atLeast: min(count, Self.block) + 2 * Self.margin)
     var wide = FourierTransform(length: length * factor)
     var narrow = FourierTransform(length: length)
     let taper = (0..<narrow.binCount).map { bin -> Float in
@@ -41,8 +40,7 @@ package struct LowRateSignal {
       let first = (start - Self.margin) * factor
       let known = max(0, first)..<max(0, min(signal.count, first + input.count))
       for index in input.indices { input[index] = 0 }
-      input.replaceSubrange(
-        known.lowerBound - first..<known.upperBound - first, with: signal[known])
+      input.replaceSubrange(known.lowerBound - first..<known.upperBound - first, with: signal[known])
       wide.forward(input, into: &wideBins)
       var bins = Array(wideBins[0..<narrow.binCount])
       for bin in bins.indices {
@@ -51,8 +49,7 @@ package struct LowRateSignal {
       }
       let part = narrow.backward(bins)
       let advance = min(length - 2 * Self.margin, count - start)
-      output.replaceSubrange(
-        start..<start + advance, with: part[Self.margin..<Self.margin + advance])
+      output.replaceSubrange(start..<start + advance, with: part[Self.margin..<Self.margin + advance])
       start += advance
     }
     samples = output

@@ -31,9 +31,7 @@ struct TactileBandSignal {
     var output = [Float](repeating: 0, count: count)
     let source = padded.span
     let kernel = taps.span
-    for index in 0..<count {
-      output[index] = DotProduct.of(source, from: index * factor, kernel)
-    }
+    for index in 0..<count { output[index] = DotProduct.of(source, from: index * factor, kernel) }
     samples = output
   }
 

@@ -9,9 +9,7 @@ struct PlotAxis: Equatable, Sendable {
 
   /// How far up a value lies, 0…1 within the range and beyond it outside.
   func share(of value: Double) -> Double {
-    if isLogarithmic {
-      return log(max(value, 1e-9) / range.lowerBound) / log(range.upperBound / range.lowerBound)
-    }
+    if isLogarithmic { return log(max(value, 1e-9) / range.lowerBound) / log(range.upperBound / range.lowerBound) }
     return (value - range.lowerBound) / (range.upperBound - range.lowerBound)
   }
 
@@ -29,17 +27,16 @@ struct PlotAxis: Equatable, Sendable {
     for factors in [[1.0, 2, 5], [1, 3], [1]] {
       let all = (0...5).flatMap { decade in factors.map { $0 * pow(10, Double(decade)) } }
       let inside = all.filter { range.contains($0) }
-      if inside.count <= count, !inside.isEmpty {
-        return inside.map { AxisTick($0, AxisTick.text($0, places: 0)) }
-      }
+      if inside.count <= count, !inside.isEmpty { return inside.map { AxisTick($0, AxisTick.text($0, places: 0)) } }
     }
     return []
   }
 
   /// The octaves of 25 Hz in the range.
   var octaves: [AxisTick] {
-    (0...7).map { 25 * pow(2, Double($0)) }.filter { range.contains($0) }
-      .map { AxisTick($0, AxisTick.text($0, places: 0)) }
+    (0...7).map { 25 * pow(2, Double($0)) }.filter { range.contains($0) }.map {
+      AxisTick($0, AxisTick.text($0, places: 0))
+    }
   }
 }
 
@@ -66,9 +63,7 @@ public struct AxisTick: Equatable, Sendable {
     let least = length / Double(max(1, count))
     let decade = pow(10, log10(least).rounded(.down))
     // A hair's breadth too small is exact enough, since powers of ten are not exact.
-    for factor in [1.0, 2, 5, 10] where factor * decade >= least * (1 - 1e-9) {
-      return factor * decade
-    }
+    for factor in [1.0, 2, 5, 10] where factor * decade >= least * (1 - 1e-9) { return factor * decade }
     return 10 * decade
   }
 
@@ -130,18 +125,14 @@ public struct TimeTicks: Equatable, Sendable {
     let length = range.upperBound - range.lowerBound
     if length >= Self.minutesFrom {
       let least = length / Double(max(1, count))
-      let step =
-        Self.clockSteps.first { $0 >= least * (1 - 1e-9) }
-        ?? AxisTick.step(for: length, atMost: count)
+      let step = Self.clockSteps.first { $0 >= least * (1 - 1e-9) } ?? AxisTick.step(for: length, atMost: count)
       unit = "min"
       ticks = AxisTick.multiples(of: step, in: range).map { AxisTick($0, Self.clock($0)) }
     } else if length <= Self.millisecondsTo {
       let step = AxisTick.step(for: length * 1_000, atMost: count)
       let inside = range.lowerBound * 1_000...range.upperBound * 1_000
       unit = "ms"
-      ticks = AxisTick.multiples(of: step, in: inside).map {
-        AxisTick($0 / 1_000, AxisTick.text($0, step: step))
-      }
+      ticks = AxisTick.multiples(of: step, in: inside).map { AxisTick($0 / 1_000, AxisTick.text($0, step: step)) }
     } else {
       unit = "s"
       ticks = AxisTick.round(in: range, atMost: count)
@@ -153,7 +144,6 @@ public struct TimeTicks: Equatable, Sendable {
     let whole = Int(seconds.rounded())
     func two(_ value: Int) -> String { value < 10 ? "0\(value)" : "\(value)" }
     let (minutes, rest) = (whole / 60, whole % 60)
-    return minutes < 60
-      ? "\(minutes):\(two(rest))" : "\(minutes / 60):\(two(minutes % 60)):\(two(rest))"
+    return minutes < 60 ? "\(minutes):\(two(rest))" : "\(minutes / 60):\(two(minutes % 60)):\(two(rest))"
   }
 }

@@ -10,9 +10,7 @@ public struct PlotColor: Hashable, Sendable {
   public let blue: Double
 
   /// Makes a colour from its three parts.
-  public init(red: Double, green: Double, blue: Double) {
-    (self.red, self.green, self.blue) = (red, green, blue)
-  }
+  public init(red: Double, green: Double, blue: Double) { (self.red, self.green, self.blue) = (red, green, blue) }
 
   /// Makes a colour from `0xRRGGBB`.
   public init(_ hex: UInt32) {
@@ -45,9 +43,7 @@ public struct PlotColor: Hashable, Sendable {
   }
 
   /// The share of white's light that the colour gives off, by WCAG 2.1.
-  public var luminance: Double {
-    0.2126 * Self.linear(red) + 0.7152 * Self.linear(green) + 0.0722 * Self.linear(blue)
-  }
+  public var luminance: Double { 0.2126 * Self.linear(red) + 0.7152 * Self.linear(green) + 0.0722 * Self.linear(blue) }
 
   /// The contrast to another colour, 1…21, by WCAG 2.1: text needs 4.5, lines 3.
   public func contrast(with other: PlotColor) -> Double {
@@ -56,9 +52,7 @@ public struct PlotColor: Hashable, Sendable {
   }
 
   /// The light of a part of sRGB, 0…1.
-  static func linear(_ part: Double) -> Double {
-    part <= 0.04045 ? part / 12.92 : pow((part + 0.055) / 1.055, 2.4)
-  }
+  static func linear(_ part: Double) -> Double { part <= 0.04045 ? part / 12.92 : pow((part + 0.055) / 1.055, 2.4) }
 
   /// The nearest of the colours 16 to 231 that terminals have: a cube of six steps each way.
   var terminalIndex: Int {
@@ -92,7 +86,5 @@ public struct Colormap: Sendable {
   /// Lightness in OKLCH rises from 0.55 to 0.68, and every colour has a contrast of 3 to 1 and more
   /// to the paper of either theme.
   public static let sharpness = Colormap(
-    [
-      0x6558E0, 0x8852D8, 0xA44EC8, 0xBC4CB3, 0xD04C9B, 0xDE507F, 0xE75862, 0xEA6440, 0xE57217,
-    ].map(PlotColor.init))
+    [0x6558E0, 0x8852D8, 0xA44EC8, 0xBC4CB3, 0xD04C9B, 0xDE507F, 0xE75862, 0xEA6440, 0xE57217].map(PlotColor.init))
 }

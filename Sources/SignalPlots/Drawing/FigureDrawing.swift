@@ -17,8 +17,7 @@ struct FigureDrawing {
     let layout = PlotLayout(plot, width: width)
     var figure = FigureDrawing(
       plot: plot, layout: layout,
-      drawing: PlotDrawing(
-        width: layout.width, height: layout.height, title: plot.title, summary: plot.summary))
+      drawing: PlotDrawing(width: layout.width, height: layout.height, title: plot.title, summary: plot.summary))
     figure.draw()
     return figure.drawing
   }
@@ -35,14 +34,12 @@ struct FigureDrawing {
       case .tone: drawTone(panel, in: box)
       case .audio(let take): drawAudio(of: take, panel, in: box)
       case .waveform(let traces): drawWaveform(traces, panel, in: box)
-      case .spectrogram(let traces, let shown):
-        drawSpectrogram(traces, shown: shown, panel, in: box)
+      case .spectrogram(let traces, let shown): drawSpectrogram(traces, shown: shown, panel, in: box)
       }
       drawAxes(panel, in: box)
       if let remark = panel.remark {
         write(
-          remark, at: PlotPoint((box.left + box.right) / 2, (box.top + box.bottom) / 2 - 8 * scale),
-          anchor: .middle)
+          remark, at: PlotPoint((box.left + box.right) / 2, (box.top + box.bottom) / 2 - 8 * scale), anchor: .middle)
       }
       drawTitle(panel, at: place)
     }
@@ -53,24 +50,20 @@ struct FigureDrawing {
 
   private mutating func drawHead() {
     if let title = layout.title {
-      drawing.write(
-        title.text, at: title.place, size: PlotLayout.titleSize * scale, role: .ink, isBold: true)
+      drawing.write(title.text, at: title.place, size: PlotLayout.titleSize * scale, role: .ink, isBold: true)
     }
     for take in layout.takes {
       let y = take.place.y - 4 * scale
       let end = take.place.x + PlotLayout.signWidth * scale
-      drawing.stroke(
-        [[PlotPoint(take.place.x, y), PlotPoint(end, y)]], stroke(of: take.index))
-      drawHead(
-        at: PlotPoint((take.place.x + end) / 2, y), of: take.index, paint: .role(.take(take.index)))
+      drawing.stroke([[PlotPoint(take.place.x, y), PlotPoint(end, y)]], stroke(of: take.index))
+      drawHead(at: PlotPoint((take.place.x + end) / 2, y), of: take.index, paint: .role(.take(take.index)))
       drawing.add(
         .text(
           [
             PlotDrawing.Run(
-              text: PlotPanel.letter(take.index), size: PlotLayout.panelSize * scale,
-              role: .take(take.index), isBold: true),
-            PlotDrawing.Run(
-              text: take.text, size: PlotLayout.panelSize * scale, role: .ink, gap: 6 * scale),
+              text: PlotPanel.letter(take.index), size: PlotLayout.panelSize * scale, role: .take(take.index),
+              isBold: true),
+            PlotDrawing.Run(text: take.text, size: PlotLayout.panelSize * scale, role: .ink, gap: 6 * scale),
           ], at: PlotPoint(end + 6 * scale, take.place.y), anchor: .start))
     }
     for line in layout.facts { write(line.text, at: line.place, anchor: line.anchor) }
@@ -83,9 +76,7 @@ struct FigureDrawing {
     let most = max(2, Int(box.height / (16 * scale)))
     // Every second one is left out until they fit, so that the outer ones stay.
     var kept = panel.ticks
-    while kept.count > most, kept.count > 2 {
-      kept = kept.enumerated().filter { $0.offset % 2 == 0 }.map(\.element)
-    }
+    while kept.count > most, kept.count > 2 { kept = kept.enumerated().filter { $0.offset % 2 == 0 }.map(\.element) }
     return kept
   }
 
@@ -106,13 +97,11 @@ struct FigureDrawing {
   private mutating func drawAxes(_ panel: PlotPanel, in box: PlotBox) {
     var ground = box.bottom
     if case .waveform = panel.content { ground = layout.y(0, on: panel.axis, in: box) }
-    drawing.line(
-      PlotPoint(box.left, ground), PlotPoint(box.right, ground), .edge, width: scale)
+    drawing.line(PlotPoint(box.left, ground), PlotPoint(box.right, ground), .edge, width: scale)
     for tick in ticks(of: panel, in: box) {
       let y = layout.y(tick.value, on: panel.axis, in: box)
       if case .spectrogram = panel.content {
-        drawing.line(
-          PlotPoint(box.left - 4 * scale, y), PlotPoint(box.left, y), .edge, width: scale)
+        drawing.line(PlotPoint(box.left - 4 * scale, y), PlotPoint(box.left, y), .edge, width: scale)
       }
       // The lowest label stays clear of the panel below.
       let lowest = min(y + 4 * scale, box.bottom + 1 * scale)
@@ -125,8 +114,7 @@ struct FigureDrawing {
       let y = layout.y(tick.value, on: panel.axis, in: box)
       guard lastY - y >= 12 * scale else { continue }
       lastY = y
-      write(
-        tick.label, at: PlotPoint(box.right + 8 * scale, min(y + 4 * scale, box.bottom + scale)))
+      write(tick.label, at: PlotPoint(box.right + 8 * scale, min(y + 4 * scale, box.bottom + scale)))
     }
   }
 
@@ -141,13 +129,9 @@ struct FigureDrawing {
   }
 
   private mutating func drawTitle(_ panel: PlotPanel, at place: PlotLayout.Panel) {
-    var runs = [
-      PlotDrawing.Run(
-        text: panel.title, size: PlotLayout.panelSize * scale, role: .ink, isBold: true)
-    ]
+    var runs = [PlotDrawing.Run(text: panel.title, size: PlotLayout.panelSize * scale, role: .ink, isBold: true)]
     if place.showsUnit, !panel.unit.isEmpty {
-      runs.append(
-        PlotDrawing.Run(text: panel.unit, size: PlotLayout.labelSize * scale, gap: 7 * scale))
+      runs.append(PlotDrawing.Run(text: panel.unit, size: PlotLayout.labelSize * scale, gap: 7 * scale))
     }
     drawing.add(.text(runs, at: place.title, anchor: .start))
     for (entry, place) in zip(panel.legend, place.legend) { draw(entry, at: place) }
@@ -156,13 +140,8 @@ struct FigureDrawing {
   // MARK: Signs
 
   /// Writes a label.
-  mutating func write(
-    _ text: String, at place: PlotPoint, anchor: PlotDrawing.Anchor = .start,
-    role: PlotRole = .muted
-  ) {
-    drawing.write(
-      text, at: place, size: PlotLayout.labelSize * scale, anchor: anchor, role: role)
-  }
+  mutating func write(_ text: String, at place: PlotPoint, anchor: PlotDrawing.Anchor = .start, role: PlotRole = .muted)
+  { drawing.write(text, at: place, size: PlotLayout.labelSize * scale, anchor: anchor, role: role) }
 
   /// The line of a take of an overlay: the first is whole, others are dashed each in its way.
   func stroke(of take: Int, width: Double = 2) -> PlotDrawing.Stroke {
@@ -170,14 +149,11 @@ struct FigureDrawing {
       [], [6, 3], [2, 2.5], [9, 2.5, 2, 2.5], [12, 4], [4, 4], [1.5, 4], [9, 2.5, 2, 2.5, 2, 2.5],
     ]
     return PlotDrawing.Stroke(
-      paint: .role(.take(take)), width: width * scale,
-      dashes: patterns[take % patterns.count].map { $0 * scale })
+      paint: .role(.take(take)), width: width * scale, dashes: patterns[take % patterns.count].map { $0 * scale })
   }
 
   /// The head of a transient: a disc of the first take, a diamond of the second, a square, a triangle.
-  mutating func drawHead(
-    at centre: PlotPoint, of take: Int, paint: PlotDrawing.Paint, radius: Double = 5
-  ) {
+  mutating func drawHead(at centre: PlotPoint, of take: Int, paint: PlotDrawing.Paint, radius: Double = 5) {
     let radius = radius * scale
     let edge = PlotDrawing.Stroke(paint: .role(.paper), width: 1.5 * scale)
     let corners: [(Double, Double)]
@@ -186,8 +162,7 @@ struct FigureDrawing {
     case 2: corners = [(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)]
     case 3: corners = [(0, -1.2), (1.15, 0.85), (-1.15, 0.85)]
     default:
-      drawing.add(
-        .disc(centre, radius: radius, fill: PlotDrawing.Fill(paint: paint), stroke: edge))
+      drawing.add(.disc(centre, radius: radius, fill: PlotDrawing.Fill(paint: paint), stroke: edge))
       return
     }
     let points = corners.map { PlotPoint(centre.x + $0.0 * radius, centre.y + $0.1 * radius) }

@@ -4,14 +4,12 @@ internal import HapticModel
 extension FigureDrawing {
   /// Draws how strong all takes are.
   mutating func drawStrengths(_ panel: PlotPanel, in box: PlotBox) {
-    let values = plot.takes.map { take in
-      readings(of: take).map(\.strength)
-    }
+    let values = plot.takes.map { take in readings(of: take).map(\.strength) }
     let xs = values[0].indices.map(columnPlace)
     let layout = layout
-    drawAreas(
-      xs, values, ground: box.bottom, least: TakeReading.equalStrength, isMirrored: false
-    ) { layout.y($0, on: panel.axis, in: box) }
+    drawAreas(xs, values, ground: box.bottom, least: TakeReading.equalStrength, isMirrored: false) {
+      layout.y($0, on: panel.axis, in: box)
+    }
     guard plot.takes.allSatisfy({ $0.score != nil }) else { return }
     drawTransients(panel, in: box)
   }
@@ -23,20 +21,15 @@ extension FigureDrawing {
     let xs = values[0].indices.map(columnPlace)
     let isEqual = xs.indices.map { index in
       let here = values.compactMap { $0[index] }
-      guard here.count == values.count, let low = here.min(), let high = here.max() else {
-        return false
-      }
+      guard here.count == values.count, let low = here.min(), let high = here.max() else { return false }
       return high - low < TakeReading.equalTone
     }
     for (take, tones) in values.enumerated() {
       for wantsEqual in take == 0 ? [true, false] : [false] {
-        let lines = Self.runs(Array(xs.indices)) { tones[$0] != nil && isEqual[$0] == wantsEqual }
-          .map { run in
-            PolylineThinning.straightened(
-              run.map {
-                PlotPoint(xs[$0], layout.y(tones[$0] ?? 0, on: panel.axis, in: box))
-              }, tolerance: 0.15)
-          }
+        let lines = Self.runs(Array(xs.indices)) { tones[$0] != nil && isEqual[$0] == wantsEqual }.map { run in
+          PolylineThinning.straightened(
+            run.map { PlotPoint(xs[$0], layout.y(tones[$0] ?? 0, on: panel.axis, in: box)) }, tolerance: 0.15)
+        }
         drawing.stroke(lines, wantsEqual ? equalStroke : stroke(of: take))
       }
     }
@@ -52,45 +45,36 @@ extension FigureDrawing {
         drawDots(of: group, areEqual: isSame, panel, in: box, taken: &taken)
         continue
       }
-      drawHeads(of: group, areEqual: isSame, radius: 4.5 * fineness) {
-        layout.y($0.sharpness, on: panel.axis, in: box)
-      }
+      drawHeads(of: group, areEqual: isSame, radius: 4.5 * fineness) { layout.y($0.sharpness, on: panel.axis, in: box) }
     }
   }
 
   private var equalStroke: PlotDrawing.Stroke {
     PlotDrawing.Stroke(
-      paint: .role(plot.takes.count > 1 ? .equalLine : .ink),
-      width: (plot.takes.count > 1 ? 1.5 : 1.25) * scale)
+      paint: .role(plot.takes.count > 1 ? .equalLine : .ink), width: (plot.takes.count > 1 ? 1.5 : 1.25) * scale)
   }
 
   // MARK: Curves
 
   /// How strong and how sharp a take is in each column.
-  private func readings(of take: PlotTake) -> [TakeReading] {
-    take.readings(columns: columnCount, span: plot.span)
-  }
+  private func readings(of take: PlotTake) -> [TakeReading] { take.readings(columns: columnCount, span: plot.span) }
 
   /// Curves of takes on one another: grey below all, and of two takes what one is above the other.
   ///
   /// - Parameter isMirrored: Whether what is above the ground is below it, too.
   mutating func drawAreas(
-    _ xs: [Double], _ values: [[Double]], ground: Double, least: Double, isMirrored: Bool,
-    y: (Double) -> Double
+    _ xs: [Double], _ values: [[Double]], ground: Double, least: Double, isMirrored: Bool, y: (Double) -> Double
   ) {
     let sides = isMirrored ? [1.0, -1] : [1.0]
     func place(_ index: Int, _ value: Double, _ side: Double) -> PlotPoint {
       PlotPoint(xs[index], ground + (y(value) - ground) * side)
     }
     func shapes(_ top: [Double], over bottom: [Double]?) -> [[PlotPoint]] {
-      let runs = Self.runs(Array(xs.indices)) { index in
-        top[index] > (bottom.map { $0[index] + least / 2 } ?? 0.0005)
-      }
+      let runs = Self.runs(Array(xs.indices)) { index in top[index] > (bottom.map { $0[index] + least / 2 } ?? 0.0005) }
       return sides.flatMap { side in
         runs.filter { $0.count > 1 }.map { run in
           func line(_ values: [Double]?) -> [PlotPoint] {
-            PolylineThinning.straightened(
-              run.map { place($0, values?[$0] ?? 0, side) }, tolerance: 0.15)
+            PolylineThinning.straightened(run.map { place($0, values?[$0] ?? 0, side) }, tolerance: 0.15)
           }
           return line(top) + line(bottom).reversed()
         }
@@ -101,14 +85,10 @@ extension FigureDrawing {
     drawing.fill(shapes(both, over: nil), .role(isOne ? .signal : .equal))
     if values.count == 2 {
       for take in 0...1 {
-        drawing.fill(
-          shapes(values[take], over: values[1 - take]), .role(.take(take)),
-          opacity: Self.excessOpacity)
+        drawing.fill(shapes(values[take], over: values[1 - take]), .role(.take(take)), opacity: Self.excessOpacity)
       }
     }
-    let differs = xs.indices.map { index in
-      (values.map { $0[index] }.max() ?? 0) - both[index] > least
-    }
+    let differs = xs.indices.map { index in (values.map { $0[index] }.max() ?? 0) - both[index] > least }
     for (take, own) in values.enumerated() {
       for wantsEqual in take == 0 ? [true, false] : [false] {
         let runs = Self.runs(Array(xs.indices)) { index in
@@ -119,10 +99,7 @@ extension FigureDrawing {
           return around.contains { $0 > 0.0005 } && (wantsEqual ? !differs[index] : isApart)
         }
         let lines = sides.flatMap { side in
-          runs.map { run in
-            PolylineThinning.straightened(
-              run.map { place($0, own[$0], side) }, tolerance: 0.15)
-          }
+          runs.map { run in PolylineThinning.straightened(run.map { place($0, own[$0], side) }, tolerance: 0.15) }
         }
         var own = wantsEqual ? equalStroke : stroke(of: take)
         if !wantsEqual { own.width = 1.75 * scale }
@@ -161,9 +138,7 @@ extension FigureDrawing {
       drawTransientColumns(groups, panel, in: box)
       return
     }
-    func y(_ point: PatternScore.Point) -> Double {
-      layout.y(point.intensity, on: panel.axis, in: box)
-    }
+    func y(_ point: PatternScore.Point) -> Double { layout.y(point.intensity, on: panel.axis, in: box) }
     if plot.takes.count == 2 { drawShifts(groups, panel, in: box) }
     for group in groups {
       let points = group.compactMap(\.self)
@@ -177,9 +152,7 @@ extension FigureDrawing {
       let shared = PlotPoint(ground.x, isTogether ? y(low) : box.bottom)
       let width = max(1, 2.5 * fineness) * scale
       drawing.line(ground, top, .paper, width: 2 * width)
-      if isTogether {
-        drawing.line(ground, shared, .equalLine, width: width)
-      }
+      if isTogether { drawing.line(ground, shared, .equalLine, width: width) }
       if !isSame, let take = group.firstIndex(where: { $0 == high }) {
         var own = stroke(of: take)
         own.width = width
@@ -190,9 +163,7 @@ extension FigureDrawing {
   }
 
   /// Many transients: in each column of a pixel what all takes have at least, and what the strongest has more.
-  private mutating func drawTransientColumns(
-    _ groups: [[PatternScore.Point?]], _ panel: PlotPanel, in box: PlotBox
-  ) {
+  private mutating func drawTransientColumns(_ groups: [[PatternScore.Point?]], _ panel: PlotPanel, in box: PlotBox) {
     var columns: [Int: [Double]] = [:]
     for group in groups {
       for (take, point) in group.enumerated() {
@@ -207,35 +178,29 @@ extension FigureDrawing {
     for (column, values) in columns.sorted(by: { $0.key < $1.key }) {
       guard let low = values.min(), let high = values.max() else { continue }
       let x = layout.left + (Double(column) + 0.5) * scale
-      let heights = [0, low, high].map {
-        PlotPoint(x, layout.y($0, on: panel.axis, in: box))
-      }
+      let heights = [0, low, high].map { PlotPoint(x, layout.y($0, on: panel.axis, in: box)) }
       if low > 0 { bars[.equalLine, default: []].append([heights[0], heights[1]]) }
       if high - low >= TakeReading.equalStrength, let take = values.firstIndex(of: high) {
         bars[.take(take), default: []].append([heights[1], heights[2]])
       }
     }
     for role in [.equalLine] + plot.takes.indices.map(PlotRole.take) {
-      drawing.stroke(
-        bars[role] ?? [], PlotDrawing.Stroke(paint: .role(role), width: 0.8 * scale))
+      drawing.stroke(bars[role] ?? [], PlotDrawing.Stroke(paint: .role(role), width: 0.8 * scale))
     }
   }
 
   /// Dots in place of heads, one for each pixel.
   private mutating func drawDots(
-    of group: [PatternScore.Point?], areEqual: Bool, _ panel: PlotPanel, in box: PlotBox,
-    taken: inout Set<[Int]>
+    of group: [PatternScore.Point?], areEqual: Bool, _ panel: PlotPanel, in box: PlotBox, taken: inout Set<[Int]>
   ) {
     for (take, point) in group.enumerated() {
       guard let point else { continue }
-      let place = PlotPoint(
-        layout.x(point.time), layout.y(point.sharpness, on: panel.axis, in: box))
+      let place = PlotPoint(layout.x(point.time), layout.y(point.sharpness, on: panel.axis, in: box))
       let cell = [Int(place.x / scale), Int(place.y / scale), areEqual ? -1 : take]
       if taken.insert(cell).inserted {
         drawing.add(
           .disc(
-            place, radius: 1.2 * scale,
-            fill: PlotDrawing.Fill(paint: .role(areEqual ? .equalLine : .take(take))),
+            place, radius: 1.2 * scale, fill: PlotDrawing.Fill(paint: .role(areEqual ? .equalLine : .take(take))),
             stroke: nil))
       }
       if areEqual { return }
@@ -244,43 +209,31 @@ extension FigureDrawing {
 
   /// The heads of transients at one time, or one grey head where they are equal.
   private mutating func drawHeads(
-    of group: [PatternScore.Point?], areEqual: Bool, radius: Double,
-    y: (PatternScore.Point) -> Double
+    of group: [PatternScore.Point?], areEqual: Bool, radius: Double, y: (PatternScore.Point) -> Double
   ) {
     for (take, point) in group.enumerated() {
       guard let point else { continue }
       let place = PlotPoint(layout.x(point.time), y(point))
-      drawHead(
-        at: place, of: areEqual ? 0 : take,
-        paint: .role(areEqual ? .equalLine : .take(take)), radius: radius)
+      drawHead(at: place, of: areEqual ? 0 : take, paint: .role(areEqual ? .equalLine : .take(take)), radius: radius)
       if areEqual { return }
     }
   }
 
   /// Arrows from a transient of the first take to the one of the second that belongs to it.
-  private mutating func drawShifts(
-    _ groups: [[PatternScore.Point?]], _ panel: PlotPanel, in box: PlotBox
-  ) {
+  private mutating func drawShifts(_ groups: [[PatternScore.Point?]], _ panel: PlotPanel, in box: PlotBox) {
     let alone = groups.filter { $0.contains(nil) }
     var others = alone.compactMap { $0[1] }
     for first in alone.compactMap({ $0[0] }) {
-      let nearest = others.indices.min {
-        abs(others[$0].time - first.time) < abs(others[$1].time - first.time)
-      }
-      guard let nearest, abs(others[nearest].time - first.time) < Self.shiftSeconds else {
-        continue
-      }
+      let nearest = others.indices.min { abs(others[$0].time - first.time) < abs(others[$1].time - first.time) }
+      guard let nearest, abs(others[nearest].time - first.time) < Self.shiftSeconds else { continue }
       let second = others.remove(at: nearest)
-      let y = layout.y(
-        min(first.intensity, second.intensity) * 0.5, on: panel.axis, in: box)
+      let y = layout.y(min(first.intensity, second.intensity) * 0.5, on: panel.axis, in: box)
       let (from, to) = (PlotPoint(layout.x(first.time), y), PlotPoint(layout.x(second.time), y))
       guard abs(to.x - from.x) > 14 * scale else { continue }
       let tip = (to.x > from.x ? -4.0 : 4) * scale
       drawing.stroke(
-        [
-          [from, to],
-          [PlotPoint(to.x + tip, y - 3 * scale), to, PlotPoint(to.x + tip, y + 3 * scale)],
-        ], PlotDrawing.Stroke(paint: .role(.muted), width: 1.25 * scale))
+        [[from, to], [PlotPoint(to.x + tip, y - 3 * scale), to, PlotPoint(to.x + tip, y + 3 * scale)]],
+        PlotDrawing.Stroke(paint: .role(.muted), width: 1.25 * scale))
     }
   }
 }

@@ -121,23 +121,16 @@ struct PlotDrawing: Equatable, Sendable {
 
   /// Adds a straight line.
   mutating func line(
-    _ from: PlotPoint, _ to: PlotPoint, _ role: PlotRole, width: Double, dashes: [Double] = [],
-    opacity: Double = 1
-  ) {
-    stroke(
-      [[from, to]],
-      Stroke(paint: .role(role), width: width, dashes: dashes, opacity: opacity))
-  }
+    _ from: PlotPoint, _ to: PlotPoint, _ role: PlotRole, width: Double, dashes: [Double] = [], opacity: Double = 1
+  ) { stroke([[from, to]], Stroke(paint: .role(role), width: width, dashes: dashes, opacity: opacity)) }
 
   /// Adds a line of text in one style.
   mutating func write(
-    _ text: String, at place: PlotPoint, size: Double, anchor: Anchor = .start,
-    role: PlotRole = .muted, isBold: Bool = false
+    _ text: String, at place: PlotPoint, size: Double, anchor: Anchor = .start, role: PlotRole = .muted,
+    isBold: Bool = false
   ) {
     guard !text.isEmpty else { return }
-    add(
-      .text(
-        [Run(text: text, size: size, role: role, isBold: isBold)], at: place, anchor: anchor))
+    add(.text([Run(text: text, size: size, role: role, isBold: isBold)], at: place, anchor: anchor))
   }
 }
 

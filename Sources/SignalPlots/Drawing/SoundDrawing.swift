@@ -12,9 +12,7 @@ extension FigureDrawing {
         let isOne = traces.count == 1
         drawing.stroke(
           [line(of: trace, panel, in: box)],
-          isOne
-            ? PlotDrawing.Stroke(paint: .role(.ink), width: 1.25 * scale)
-            : stroke(of: index, width: 1.5))
+          isOne ? PlotDrawing.Stroke(paint: .role(.ink), width: 1.25 * scale) : stroke(of: index, width: 1.5))
       }
     } else if traces.count == 1 {
       drawReach(of: traces[0], panel, in: box)
@@ -23,16 +21,14 @@ extension FigureDrawing {
       let ground = layout.y(0, on: panel.axis, in: box)
       let peaks = traces.map { self.peaks(of: $0) }
       drawAreas(
-        peaks[0].indices.map(columnPlace), peaks, ground: ground,
-        least: 0.006 * panel.axis.range.upperBound, isMirrored: true
+        peaks[0].indices.map(columnPlace), peaks, ground: ground, least: 0.006 * panel.axis.range.upperBound,
+        isMirrored: true
       ) { layout.y($0, on: panel.axis, in: box) }
     }
   }
 
   /// The samples themselves.
-  private func line(
-    of trace: SoundTrace, _ panel: PlotPanel, in box: PlotBox
-  ) -> [PlotPoint] {
+  private func line(of trace: SoundTrace, _ panel: PlotPanel, in box: PlotBox) -> [PlotPoint] {
     PolylineThinning.thinned(
       visible(
         trace.samples.enumerated().map { index, sample in
@@ -43,9 +39,7 @@ extension FigureDrawing {
   }
 
   /// How far a sound reaches around each column, and its effective value.
-  private mutating func drawReach(
-    of trace: SoundTrace, _ panel: PlotPanel, in box: PlotBox
-  ) {
+  private mutating func drawReach(of trace: SoundTrace, _ panel: PlotPanel, in box: PlotBox) {
     // Half a pixel a column, as all columns are.
     let pixel = (plot.span.upperBound - plot.span.lowerBound) / (layout.right - layout.left)
     let step = max(1, 0.5 * scale * pixel * trace.rate)
@@ -53,25 +47,21 @@ extension FigureDrawing {
     func places(_ values: [Double]) -> [PlotPoint] {
       values.enumerated().map { index, value in
         let seconds = trace.start + (Double(index) + (step > 1 ? 0.5 : 0)) * step / trace.rate
-        return PlotPoint(
-          min(layout.x(seconds), box.right), layout.y(value, on: panel.axis, in: box))
+        return PlotPoint(min(layout.x(seconds), box.right), layout.y(value, on: panel.axis, in: box))
       }
     }
     let reach = Int((Self.peakSeconds / 2 * trace.rate / step).rounded())
-    let peaks = SlidingMaximum.of(
-      zip(columns.high, columns.low).map { max(abs($0), abs($1)) }, reach: reach)
+    let peaks = SlidingMaximum.of(zip(columns.high, columns.low).map { max(abs($0), abs($1)) }, reach: reach)
     // Silence is a line, too.
     let least = 0.35 * scale
     let outline = [1.0, -1].map { side in
       PolylineThinning.straightened(
-        places(peaks.map { $0 * side }).map { PlotPoint($0.x, $0.y - side * least) },
-        tolerance: 0.2)
+        places(peaks.map { $0 * side }).map { PlotPoint($0.x, $0.y - side * least) }, tolerance: 0.2)
     }
     drawing.fill([outline[0] + outline[1].reversed()], .role(.signal))
     drawing.stroke(
       [1.0, -1].map { side in
-        PolylineThinning.straightened(
-          places(columns.effective.map { $0 * side }), tolerance: 0.15)
+        PolylineThinning.straightened(places(columns.effective.map { $0 * side }), tolerance: 0.15)
       }, PlotDrawing.Stroke(paint: .role(.ink), width: 1.25 * scale))
   }
 
@@ -81,8 +71,7 @@ extension FigureDrawing {
   /// The greatest magnitude around each column.
   private func peaks(of trace: SoundTrace) -> [Double] {
     let step = (plot.span.upperBound - plot.span.lowerBound) / Double(columnCount)
-    let columns = SampleColumns(
-      trace.samples, rate: trace.rate, samplesPerColumn: max(1, 0.001 * trace.rate))
+    let columns = SampleColumns(trace.samples, rate: trace.rate, samplesPerColumn: max(1, 0.001 * trace.rate))
     let magnitudes = zip(columns.high, columns.low).map { max(abs($0), abs($1)) }
     let around = SlidingMaximum.of(magnitudes, reach: Int(Self.peakSeconds / 2 * 1_000))
     return (0..<columnCount).map { column in
@@ -97,42 +86,31 @@ extension FigureDrawing {
 
   /// Draws levels as covers over colours: those of sharpness for one take; grey for what all takes have
   /// and a take's own for what it has more.
-  mutating func drawSpectrogram(
-    _ traces: [SpectrogramTrace], shown: [Int], _ panel: PlotPanel, in box: PlotBox
-  ) {
+  mutating func drawSpectrogram(_ traces: [SpectrogramTrace], shown: [Int], _ panel: PlotPanel, in box: PlotBox) {
     // A cell is a pixel across and two down, and at least the step of what is measured.
     let columns = max(1, min(1_500, Int((box.width / scale).rounded(.up))))
     let rows = max(1, Int((box.height / scale / 2).rounded(.up)))
-    let shares = traces.map {
-      $0.shares(columns: columns, rows: rows, axis: panel.axis, seconds: plot.span)
-    }
+    let shares = traces.map { $0.shares(columns: columns, rows: rows, axis: panel.axis, seconds: plot.span) }
     func cover(_ paint: PlotDrawing.Paint, _ level: (Int) -> UInt8) {
       drawing.add(
-        .raster(
-          PlotDrawing.Raster(
-            levels: shares[0].indices.map(level), columns: columns, box: box, paint: paint)))
+        .raster(PlotDrawing.Raster(levels: shares[0].indices.map(level), columns: columns, box: box, paint: paint)))
     }
     if traces.count == 1 {
-      cover(sharpnessPaint(of: traces[0].law, panel.axis, in: box)) {
-        Self.coverage(shares[0][$0])
-      }
+      cover(sharpnessPaint(of: traces[0].law, panel.axis, in: box)) { Self.coverage(shares[0][$0]) }
     } else {
       let both = shares[0].indices.map { cell in shares.map { $0[cell] }.min() ?? 0 }
       cover(.role(.equalLine)) { Self.coverage(both[$0]) }
       for take in shown {
         // Of two takes one is above the other, of more each is above what all have.
         let own = shares[take]
-        cover(.role(.take(take))) { cell in
-          min(Self.coverage(own[cell]), Self.excess(own[cell] - both[cell]))
-        }
+        cover(.role(.take(take))) { cell in min(Self.coverage(own[cell]), Self.excess(own[cell] - both[cell])) }
       }
     }
     guard let band = traces[shown.first ?? 0].law, !panel.rightTicks.isEmpty else { return }
     for hertz in [band.low, band.high] where panel.axis.range.contains(hertz) {
       let y = layout.y(hertz, on: panel.axis, in: box)
       drawing.line(
-        PlotPoint(box.left, y), PlotPoint(box.right, y), .muted, width: scale,
-        dashes: [2 * scale, 4 * scale])
+        PlotPoint(box.left, y), PlotPoint(box.right, y), .muted, width: scale, dashes: [2 * scale, 4 * scale])
     }
   }
 
@@ -142,9 +120,7 @@ extension FigureDrawing {
   }
 
   /// At each frequency the colour of the sharpness that becomes it; without a law the colour of text.
-  private func sharpnessPaint(
-    of law: FrequencyMapping?, _ axis: PlotAxis, in box: PlotBox
-  ) -> PlotDrawing.Paint {
+  private func sharpnessPaint(of law: FrequencyMapping?, _ axis: PlotAxis, in box: PlotBox) -> PlotDrawing.Paint {
     guard let law, law.low > 0, law.high > 0, law.low != law.high else { return .role(.ink) }
     let stops = (0...16).map { step in
       let sharpness = Double(step) / 16
@@ -152,8 +128,6 @@ extension FigureDrawing {
         share: min(max(axis.share(of: law.hertz(atSharpness: sharpness)), 0), 1),
         color: Colormap.sharpness.color(at: sharpness))
     }
-    return .gradient(
-      stops.sorted { $0.share < $1.share }, from: PlotPoint(0, box.bottom),
-      to: PlotPoint(0, box.top))
+    return .gradient(stops.sorted { $0.share < $1.share }, from: PlotPoint(0, box.bottom), to: PlotPoint(0, box.top))
   }
 }

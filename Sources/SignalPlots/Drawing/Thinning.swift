@@ -19,8 +19,7 @@ enum PolylineThinning {
         if points[end].y > points[low].y { low = end }
         end += 1
       }
-      for index in [start, min(high, low), max(high, low), end - 1]
-      where result.last != points[index] {
+      for index in [start, min(high, low), max(high, low), end - 1] where result.last != points[index] {
         result.append(points[index])
       }
       start = end
@@ -30,8 +29,7 @@ enum PolylineThinning {
 
   /// The part of a line by rising `x` within a range, cut at its ends.
   static func cut(_ points: [PlotPoint], to range: ClosedRange<Double>) -> [PlotPoint] {
-    guard let first = points.first, let last = points.last,
-      first.x < range.lowerBound || last.x > range.upperBound
+    guard let first = points.first, let last = points.last, first.x < range.lowerBound || last.x > range.upperBound
     else { return points }
     var result: [PlotPoint] = []
     func add(_ from: PlotPoint, _ to: PlotPoint, at x: Double) {
@@ -122,8 +120,7 @@ struct SampleColumns {
       }
     }
     // Twice the mean over half the window is a mean in which the middle counts most.
-    let reach = max(
-      Self.leastReach, Int((Self.effectiveWindow * rate / step / 4).rounded(.down)))
+    let reach = max(Self.leastReach, Int((Self.effectiveWindow * rate / step / 4).rounded(.down)))
     let frames = Double(samples.count) / Double(max(1, count))
     let once = Self.means(powers.map { $0 / max(1, frames) }, reach: reach)
     var sums = [0.0]
@@ -154,9 +151,7 @@ enum SlidingMaximum {
     result.reserveCapacity(values.count)
     for place in 0..<(values.count + reach) {
       if place < values.count {
-        while queue.count > head, values[queue[queue.count - 1]] <= values[place] {
-          queue.removeLast()
-        }
+        while queue.count > head, values[queue[queue.count - 1]] <= values[place] { queue.removeLast() }
         queue.append(place)
       }
       let middle = place - reach
@@ -177,8 +172,7 @@ struct ScoreColumns {
   ///
   /// - Parameter place: The place of a second, in columns from the first.
   init(_ events: [PatternScore.Event], count: Int, place: (Double) -> Double) {
-    strongest = Array(
-      repeating: PatternScore.Point(time: 0, intensity: 0, sharpness: 0), count: count)
+    strongest = Array(repeating: PatternScore.Point(time: 0, intensity: 0, sharpness: 0), count: count)
     for event in events {
       for (from, to) in zip(event.points, event.points.dropFirst()) {
         let (start, end) = (place(from.time), place(to.time))
@@ -187,16 +181,14 @@ struct ScoreColumns {
         let last = max(first, Int(min(Double(count - 1), end)))
         for column in first...last {
           // What ends inside a column is as strong there as at its strongest.
-          let share =
-            end > start ? min(max((Double(column) + 0.5 - start) / (end - start), 0), 1) : 0
+          let share = end > start ? min(max((Double(column) + 0.5 - start) / (end - start), 0), 1) : 0
           let intensity =
             end - start >= 1
-            ? from.intensity + (to.intensity - from.intensity) * share
-            : max(from.intensity, to.intensity)
+            ? from.intensity + (to.intensity - from.intensity) * share : max(from.intensity, to.intensity)
           if intensity > strongest[column].intensity {
             strongest[column] = PatternScore.Point(
-              time: from.time, intensity: intensity,
-              sharpness: from.sharpness + (to.sharpness - from.sharpness) * share)
+              time: from.time, intensity: intensity, sharpness: from.sharpness + (to.sharpness - from.sharpness) * share
+            )
           }
         }
       }

@@ -37,11 +37,8 @@ public struct Plot: Sendable {
   ///   - seconds: The part of time that is shown; nil for all.
   /// - Throws: A `PlotError` for a pattern that cannot be rendered.
   public init(
-    of subject: PlotSubject, parts: Set<PlotPart> = Set(PlotPart.allCases),
-    seconds: ClosedRange<Double>? = nil
-  ) throws(PlotError) {
-    try self.init(of: [subject], parts: parts, seconds: seconds)
-  }
+    of subject: PlotSubject, parts: Set<PlotPart> = Set(PlotPart.allCases), seconds: ClosedRange<Double>? = nil
+  ) throws(PlotError) { try self.init(of: [subject], parts: parts, seconds: seconds) }
 
   /// The figure of patterns and sounds over one another, on shared axes: what all have is grey, what only
   /// one has is in its colour.
@@ -52,8 +49,7 @@ public struct Plot: Sendable {
   ///   - seconds: The part of time that is shown; nil for all.
   /// - Throws: A `PlotError` for a pattern that cannot be rendered.
   public init(
-    of subjects: [PlotSubject], parts: Set<PlotPart> = Set(PlotPart.allCases),
-    seconds: ClosedRange<Double>? = nil
+    of subjects: [PlotSubject], parts: Set<PlotPart> = Set(PlotPart.allCases), seconds: ClosedRange<Double>? = nil
   ) throws(PlotError) {
     var takes: [PlotTake] = []
     for subject in subjects.prefix(Self.maximumSubjectCount) { takes.append(try PlotTake(subject)) }
@@ -79,9 +75,7 @@ public struct Plot: Sendable {
   ///   - format: The kind of file.
   ///   - width: Pixels, or points on paper; what lies outside `widths` is brought into it.
   ///   - theme: The colours; nil for those of the page that an SVG is shown on, and for light ones in other files.
-  public func draw(
-    as format: PlotFormat, width: Int = 860, theme: PlotTheme? = nil
-  ) throws(PlotError) -> [UInt8] {
+  public func draw(as format: PlotFormat, width: Int = 860, theme: PlotTheme? = nil) throws(PlotError) -> [UInt8] {
     try drawing(width: width).bytes(as: format, theme: theme)
   }
 
@@ -89,18 +83,14 @@ public struct Plot: Sendable {
   func drawing(width: Int) -> PlotDrawing { FigureDrawing.draw(self, width: width) }
 
   /// A range within another that is long enough to be seen.
-  private static func part(
-    _ range: ClosedRange<Double>, of whole: ClosedRange<Double>
-  ) -> ClosedRange<Double> {
+  private static func part(_ range: ClosedRange<Double>, of whole: ClosedRange<Double>) -> ClosedRange<Double> {
     let from = min(max(range.lowerBound, 0), whole.upperBound - minimumSpan)
     return max(0, from)...max(from + minimumSpan, min(range.upperBound, whole.upperBound))
   }
 
   // MARK: Words
 
-  private static func facts(
-    of takes: [PlotTake], duration: Double, span: ClosedRange<Double>?
-  ) -> [String] {
+  private static func facts(of takes: [PlotTake], duration: Double, span: ClosedRange<Double>?) -> [String] {
     var facts: [String] = []
     if let span {
       facts.append("\(time(span.lowerBound))–\(time(span.upperBound)) s of \(length(duration))")
@@ -116,9 +106,7 @@ public struct Plot: Sendable {
     let profiles = takes.compactMap { $0.profile?.name }
     guard profiles.count == takes.count else { return facts }
     let names = profiles.reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
-    if !names.isEmpty {
-      facts.append("profile\(names.count == 1 ? "" : "s") \(names.joined(separator: ", "))")
-    }
+    if !names.isEmpty { facts.append("profile\(names.count == 1 ? "" : "s") \(names.joined(separator: ", "))") }
     return facts
   }
 
@@ -127,17 +115,14 @@ public struct Plot: Sendable {
   private static func length(_ seconds: Double) -> String {
     if seconds >= TimeTicks.minutesFrom { return TimeTicks.clock(seconds) + " min" }
     return seconds < 0.1
-      ? AxisTick.text(seconds * 1_000, places: 0) + " ms"
-      : AxisTick.short(seconds, places: seconds < 10 ? 2 : 1) + " s"
+      ? AxisTick.text(seconds * 1_000, places: 0) + " ms" : AxisTick.short(seconds, places: seconds < 10 ? 2 : 1) + " s"
   }
 
   /// `3 continuous events`, `1 transient`.
   private static func counts(of score: PatternScore) -> [String] {
     let kinds: [(HapticEvent.Kind, String, String)] = [
-      (.hapticTransient, "transient", "transients"),
-      (.hapticContinuous, "continuous event", "continuous events"),
-      (.audioContinuous, "tone", "tones"),
-      (.audioCustom, "sound file", "sound files"),
+      (.hapticTransient, "transient", "transients"), (.hapticContinuous, "continuous event", "continuous events"),
+      (.audioContinuous, "tone", "tones"), (.audioCustom, "sound file", "sound files"),
     ]
     let counted = kinds.compactMap { kind, one, many -> String? in
       let count = score.events.count { $0.kind == kind }
@@ -146,21 +131,17 @@ public struct Plot: Sendable {
     return counted.isEmpty ? ["no events"] : counted
   }
 
-  private static func summary(
-    of panels: [PlotPanel], names: [String], _ facts: [String]
-  ) -> String {
+  private static func summary(of panels: [PlotPanel], names: [String], _ facts: [String]) -> String {
     func list(_ words: [String]) -> String {
-      words.count > 1
-        ? words.dropLast().joined(separator: ", ") + " and " + words[words.count - 1]
-        : words.first ?? ""
+      words.count > 1 ? words.dropLast().joined(separator: ", ") + " and " + words[words.count - 1] : words.first ?? ""
     }
     let kinds = panels.reduce(into: [String]()) { kinds, panel in
       if !kinds.contains(panel.noun) { kinds.append(panel.noun) }
     }
     let shown = kinds.isEmpty ? "empty picture" : list(kinds)
     let named = names.filter { !$0.isEmpty }
-    return shown.prefix(1).uppercased() + shown.dropFirst()
-      + (named.isEmpty ? "" : " of \(list(named))") + ": \(facts.joined(separator: ", "))."
+    return shown.prefix(1).uppercased() + shown.dropFirst() + (named.isEmpty ? "" : " of \(list(named))")
+      + ": \(facts.joined(separator: ", "))."
   }
 }
 

@@ -81,8 +81,7 @@ struct PlotLayout: Equatable, Sendable {
     let room = labels * Self.labelSize + 14
     left = (max(isNarrow ? 30 : 58, room) * scale).rounded()
     right = (width - (showsRightTicks ? (isNarrow ? 52 : 66) : 30) * scale).rounded()
-    time = TimeTicks(
-      in: plot.span, atMost: max(2, Int((right - left) / ((isNarrow ? 44 : 52) * scale))))
+    time = TimeTicks(in: plot.span, atMost: max(2, Int((right - left) / ((isNarrow ? 44 : 52) * scale))))
     var top = placeHead(plot)
     for panel in plot.panels {
       let place = place(panel, below: top)
@@ -147,8 +146,7 @@ struct PlotLayout: Equatable, Sendable {
       y += 18 * scale
       facts.append(
         HeadLine(
-          text: fitted(text, size: Self.labelSize, to: room),
-          place: PlotPoint(left, y.rounded()), anchor: .start))
+          text: fitted(text, size: Self.labelSize, to: room), place: PlotPoint(left, y.rounded()), anchor: .start))
     }
     return y
   }
@@ -188,9 +186,7 @@ struct PlotLayout: Equatable, Sendable {
     let isFirst = panels.isEmpty
     let title = PlotPoint(left, (top + (isFirst ? 36 : 28) * scale).rounded())
     let titleEnd = left + width(of: panel.title, size: Self.panelSize, isBold: true)
-    let unitEnd =
-      panel.unit.isEmpty
-      ? titleEnd : titleEnd + 8 * scale + width(of: panel.unit, size: Self.labelSize)
+    let unitEnd = panel.unit.isEmpty ? titleEnd : titleEnd + 8 * scale + width(of: panel.unit, size: Self.labelSize)
     let widths = panel.legend.map { legendWidth($0) }
     let whole = widths.reduce(0, +) + 16 * scale * Double(max(0, widths.count - 1))
     var legend: [PlotPoint] = []
@@ -209,11 +205,8 @@ struct PlotLayout: Equatable, Sendable {
     if widths.isEmpty { baseline = title.y }
     let boxTop = (baseline + 10 * scale).rounded()
     return Panel(
-      title: title,
-      showsUnit: unitEnd + (isBeside && whole > 0 ? 16 * scale + whole : 0) <= right,
-      legend: legend,
-      box: PlotBox(
-        left: left, top: boxTop, right: right, bottom: (boxTop + panel.height * scale).rounded()))
+      title: title, showsUnit: unitEnd + (isBeside && whole > 0 ? 16 * scale + whole : 0) <= right, legend: legend,
+      box: PlotBox(left: left, top: boxTop, right: right, bottom: (boxTop + panel.height * scale).rounded()))
   }
 
   /// The width of an entry of a legend with its sign.
@@ -249,15 +242,11 @@ extension PlotPanel.LegendEntry {
 /// About how wide text is in common fonts, which need not be there.
 enum TextWidth {
   /// The width as a multiple of the size: that of Arial and its likes, by classes of letters.
-  static func of(_ text: String) -> Double {
-    text.unicodeScalars.reduce(0) { $0 + width(of: $1) }
-  }
+  static func of(_ text: String) -> Double { text.unicodeScalars.reduce(0) { $0 + width(of: $1) } }
 
   private static func width(of scalar: Unicode.Scalar) -> Double {
     switch scalar {
-    case "i", "j", "l", "t", "f", "I", "r", ".", ",", ":", ";", "·", "'", "|", " ", "/", "-", "(",
-      ")":
-      0.3
+    case "i", "j", "l", "t", "f", "I", "r", ".", ",", ":", ";", "·", "'", "|", " ", "/", "-", "(", ")": 0.3
     case "m", "w", "M", "W", "%", "@", "…": 0.9
     case "A"..."Z": 0.7
     case "\u{20}"..."\u{2FF}", "–", "−": 0.56

@@ -63,9 +63,7 @@ struct PlotPanel: Sendable {
   }
 
   /// The panels of takes.
-  static func panels(
-    of takes: [PlotTake], parts: Set<PlotPart>, span: ClosedRange<Double>
-  ) -> [PlotPanel] {
+  static func panels(of takes: [PlotTake], parts: Set<PlotPart>, span: ClosedRange<Double>) -> [PlotPanel] {
     var panels: [PlotPanel] = []
     if parts.contains(.score) {
       panels += takes.allSatisfy { $0.score != nil } ? scores(takes) : levels(takes)
@@ -89,13 +87,10 @@ struct PlotPanel: Sendable {
     let scores = takes.compactMap(\.score)
     let haptic = scores.flatMap(\.hapticEvents)
     let hasCurves = scores.contains { !$0.curves.isEmpty }
-    guard !haptic.isEmpty || hasCurves || scores.allSatisfy(\.audioEvents.isEmpty) else {
-      return []
-    }
+    guard !haptic.isEmpty || hasCurves || scores.allSatisfy(\.audioEvents.isEmpty) else { return [] }
     var strength = PlotPanel(
-      title: "Intensity", unit: hasCurves ? "after curves" : "", content: .strength,
-      axis: shareAxis, ticks: [AxisTick(0, "0"), AxisTick(0.5, "0.5"), AxisTick(1, "1")],
-      height: 130)
+      title: "Intensity", unit: hasCurves ? "after curves" : "", content: .strength, axis: shareAxis,
+      ticks: [AxisTick(0, "0"), AxisTick(0.5, "0.5"), AxisTick(1, "1")], height: 130)
     if haptic.isEmpty { strength.remark = "no haptic events" }
     if takes.count == 1 {
       if scores[0].curves.contains(where: { $0.id == .hapticIntensityControl }) {
@@ -106,9 +101,8 @@ struct PlotPanel: Sendable {
     guard !haptic.isEmpty else { return [strength] }
     var tone = PlotPanel(
       title: "Sharpness",
-      unit: hasCurves
-        ? "after curves, and the frequency it becomes" : "and the frequency it becomes",
-      content: .tone, axis: lowAxis, ticks: [AxisTick(0, "0"), AxisTick(1, "1")], height: 60)
+      unit: hasCurves ? "after curves, and the frequency it becomes" : "and the frequency it becomes", content: .tone,
+      axis: lowAxis, ticks: [AxisTick(0, "0"), AxisTick(1, "1")], height: 60)
     // A scale that holds for all takes, or none.
     let laws = takes.compactMap { $0.profile?.frequency }
     if let law = laws.first, laws.allSatisfy({ $0 == law }) {
@@ -122,15 +116,12 @@ struct PlotPanel: Sendable {
   private static func audio(_ index: Int, of takes: [PlotTake]) -> PlotPanel {
     let name = takes.count == 1 ? "" : " \(letter(index))"
     return PlotPanel(
-      title: "Audio events\(name.isEmpty ? "" : ",\(name)")", unit: "volume",
-      content: .audio(take: index), axis: shareAxis,
-      ticks: [AxisTick(0, "0"), AxisTick(1, "1")], height: 54)
+      title: "Audio events\(name.isEmpty ? "" : ",\(name)")", unit: "volume", content: .audio(take: index),
+      axis: shareAxis, ticks: [AxisTick(0, "0"), AxisTick(1, "1")], height: 54)
   }
 
   /// What a take of an overlay is called.
-  static func letter(_ index: Int) -> String {
-    String(UnicodeScalar(UInt8(ascii: "A") + UInt8(min(index, 25))))
-  }
+  static func letter(_ index: Int) -> String { String(UnicodeScalar(UInt8(ascii: "A") + UInt8(min(index, 25)))) }
 
   static func hertz(_ value: Double) -> String { AxisTick.text(value, places: 0) + " Hz" }
 
@@ -141,21 +132,15 @@ struct PlotPanel: Sendable {
     guard takes.contains(where: { $0.track != nil }) else { return [] }
     let (range, axis) = (SignalTrack.levelRange, SignalTrack.frequencyAxis)
     let length = range.upperBound - range.lowerBound
-    let isSilent = takes.allSatisfy {
-      $0.track?.levels.allSatisfy { $0 < range.lowerBound } ?? true
-    }
+    let isSilent = takes.allSatisfy { $0.track?.levels.allSatisfy { $0 < range.lowerBound } ?? true }
     return [
       PlotPanel(
-        title: "Level", unit: "dBFS, of the sine that is as strong", content: .strength,
-        axis: shareAxis,
-        ticks: [-60.0, -40, -20, 0].map {
-          AxisTick(($0 - range.lowerBound) / length, AxisTick.text($0, places: 0))
-        }, height: 130, remark: isSilent ? "silence" : nil),
+        title: "Level", unit: "dBFS, of the sine that is as strong", content: .strength, axis: shareAxis,
+        ticks: [-60.0, -40, -20, 0].map { AxisTick(($0 - range.lowerBound) / length, AxisTick.text($0, places: 0)) },
+        height: 130, remark: isSilent ? "silence" : nil),
       PlotPanel(
-        title: "Frequency", unit: "where there is a tone", content: .tone, axis: lowAxis,
-        ticks: [],
-        rightTicks: [50.0, 100, 200, 400].map { AxisTick(axis.share(of: $0), hertz($0)) },
-        height: 60),
+        title: "Frequency", unit: "where there is a tone", content: .tone, axis: lowAxis, ticks: [],
+        rightTicks: [50.0, 100, 200, 400].map { AxisTick(axis.share(of: $0), hertz($0)) }, height: 60),
     ]
   }
 
@@ -168,17 +153,14 @@ struct PlotPanel: Sendable {
     guard parts.contains(where: { $0 != nil }) else { return [] }
     guard takes.count == 1, let part = parts[0] else {
       let traces = parts.map { part in
-        SoundTrace(
-          samples: part?.signal.mono ?? [], rate: part?.signal.rate ?? 48_000,
-          start: part?.start ?? 0)
+        SoundTrace(samples: part?.signal.mono ?? [], rate: part?.signal.rate ?? 48_000, start: part?.start ?? 0)
       }
       return [waveform("Waveform", traces, span: span, height: 90)]
     }
     let channels = part.signal.channels
     func one(_ title: String, _ samples: [Float], _ height: Double) -> PlotPanel {
       waveform(
-        title, [SoundTrace(samples: samples, rate: part.signal.rate, start: part.start)],
-        span: span, height: height)
+        title, [SoundTrace(samples: samples, rate: part.signal.rate, start: part.start)], span: span, height: height)
     }
     guard channels.dropFirst().contains(where: { $0 != channels[0] }) else {
       return [one("Waveform", channels.first ?? [], 90)]
@@ -191,19 +173,16 @@ struct PlotPanel: Sendable {
     }
   }
 
-  private static func waveform(
-    _ title: String, _ traces: [SoundTrace], span: ClosedRange<Double>, height: Double
-  ) -> PlotPanel {
+  private static func waveform(_ title: String, _ traces: [SoundTrace], span: ClosedRange<Double>, height: Double)
+    -> PlotPanel
+  {
     let peak = traces.map(\.peak).max() ?? 0
     let limit = limit(of: peak)
     let isFine = SoundTrace.isFine(span)
     let places = max(0, Int((-log10(limit)).rounded(.up)))
     var panel = PlotPanel(
-      title: title, unit: "", content: .waveform(traces),
-      axis: PlotAxis(range: -limit * 1.02...limit * 1.02),
-      ticks: [-limit, 0, limit].map {
-        AxisTick($0, AxisTick.text($0, places: $0 == 0 ? 0 : places))
-      },
+      title: title, unit: "", content: .waveform(traces), axis: PlotAxis(range: -limit * 1.02...limit * 1.02),
+      ticks: [-limit, 0, limit].map { AxisTick($0, AxisTick.text($0, places: $0 == 0 ? 0 : places)) },
       rightTicks: decibelTicks(limit), height: height)
     if peak == 0 {
       panel.remark = "silence"
@@ -232,26 +211,21 @@ struct PlotPanel: Sendable {
     let top = Int((20 * log10(limit)).rounded())
     return [0, -6, -20].map { below in
       let decibels = Double(top + below)
-      return AxisTick(
-        pow(10, decibels / 20),
-        AxisTick.text(decibels, places: 0) + (below == 0 ? " dBFS" : " dB"))
+      return AxisTick(pow(10, decibels / 20), AxisTick.text(decibels, places: 0) + (below == 0 ? " dBFS" : " dB"))
     }
   }
 
   /// Spectrograms on one axis and one scale: two takes over one another, and of more one each.
   private static func spectrograms(_ takes: [PlotTake], span: ClosedRange<Double>) -> [PlotPanel] {
     var traces = takes.compactMap { SpectrogramTrace(of: $0, span: span) }
-    guard traces.count == takes.count, let scale = SpectrogramTrace.Scale(of: &traces) else {
-      return []
-    }
+    guard traces.count == takes.count, let scale = SpectrogramTrace.Scale(of: &traces) else { return [] }
     let profiles = takes.map(\.profile)
     // A band that holds for all takes, or none.
     let band = profiles.first.flatMap { $0 }.flatMap { first in
       profiles.allSatisfy { $0?.frequency == first.frequency } ? first : nil
     }
     var panel = PlotPanel(
-      title: "Spectrogram", unit: "Hz",
-      content: .spectrogram(traces, shown: Array(takes.indices)), axis: scale.axis,
+      title: "Spectrogram", unit: "Hz", content: .spectrogram(traces, shown: Array(takes.indices)), axis: scale.axis,
       ticks: scale.axis.octaves, height: 110)
     if traces[0].window < 0.5 * (span.upperBound - span.lowerBound) {
       panel.legend.append(.window(traces[0].window))
@@ -259,12 +233,10 @@ struct PlotPanel: Sendable {
       let milliseconds = AxisTick.text(traces[0].window * 1_000, places: 0)
       panel.unit = "Hz, one window of \(milliseconds) ms for all of it"
     }
-    panel.legend.append(
-      .decibels(from: scale.highest - SpectrogramTrace.depth, to: scale.highest))
+    panel.legend.append(.decibels(from: scale.highest - SpectrogramTrace.depth, to: scale.highest))
     if let band {
       panel.legend.insert(.band(band.name), at: panel.legend.count - 1)
-      panel.rightTicks = [band.frequency.low, band.frequency.high].sorted()
-        .map { AxisTick($0, hertz($0)) }
+      panel.rightTicks = [band.frequency.low, band.frequency.high].sorted().map { AxisTick($0, hertz($0)) }
     }
     guard takes.count > 2 else { return [panel] }
     return takes.indices.map { index in

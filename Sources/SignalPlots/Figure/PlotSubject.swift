@@ -17,8 +17,8 @@ public struct PlotSubject: Sendable {
 
   /// Names what is to be shown.
   public init(
-    name: String, composition: HapticComposition? = nil, signal: Signal? = nil,
-    profile: TransducerProfile? = nil, samples: [String: AudioBuffer] = [:]
+    name: String, composition: HapticComposition? = nil, signal: Signal? = nil, profile: TransducerProfile? = nil,
+    samples: [String: AudioBuffer] = [:]
   ) {
     self.name = name
     self.composition = composition
@@ -96,8 +96,7 @@ struct PlotTake: Sendable {
     guard let signal else { return nil }
     let from = Int(max(0, (range.lowerBound - margin) * signal.rate).rounded(.down))
     // The frame behind the end is where the line goes to.
-    let end = min(
-      Double(signal.frameCount), ((range.upperBound + margin) * signal.rate).rounded(.up) + 1)
+    let end = min(Double(signal.frameCount), ((range.upperBound + margin) * signal.rate).rounded(.up) + 1)
     guard from < Int(end) else { return (Signal(channels: [[]], rate: signal.rate), 0) }
     if from == 0, Int(end) == signal.frameCount { return (signal, 0) }
     return (

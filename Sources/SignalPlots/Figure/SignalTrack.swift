@@ -41,15 +41,13 @@ package struct SignalTrack: Equatable, Sendable {
   package func strength(at index: Int) -> Double {
     let range = Self.levelRange
     guard levels.indices.contains(index) else { return 0 }
-    return min(
-      max(0, (levels[index] - range.lowerBound) / (range.upperBound - range.lowerBound)), 1)
+    return min(max(0, (levels[index] - range.lowerBound) / (range.upperBound - range.lowerBound)), 1)
   }
 
   /// Where the frequency at a value's index stands in the range that is shown, 0…1; nil without a tone
   /// that is as strong as what is shown.
   package func tone(at index: Int) -> Double? {
-    guard strength(at: index) > 0, frequencies.indices.contains(index), frequencies[index] > 0
-    else { return nil }
+    guard strength(at: index) > 0, frequencies.indices.contains(index), frequencies[index] > 0 else { return nil }
     return min(max(0, Self.frequencyAxis.share(of: frequencies[index])), 1)
   }
 

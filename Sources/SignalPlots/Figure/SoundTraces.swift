@@ -12,14 +12,10 @@ struct SoundTrace: Sendable {
   var start = 0.0
 
   /// The greatest magnitude among the samples that are finite.
-  var peak: Double {
-    Double(samples.reduce(Float(0)) { $1.isFinite ? max($0, abs($1)) : $0 })
-  }
+  var peak: Double { Double(samples.reduce(Float(0)) { $1.isFinite ? max($0, abs($1)) : $0 }) }
 
   /// Whether a part of time is so short that samples are drawn themselves, not how far they reach.
-  static func isFine(_ span: ClosedRange<Double>) -> Bool {
-    span.upperBound - span.lowerBound < 0.16
-  }
+  static func isFine(_ span: ClosedRange<Double>) -> Bool { span.upperBound - span.lowerBound < 0.16 }
 }
 
 /// A spectrogram to draw, with the levels that its colours show.
@@ -51,8 +47,7 @@ struct SpectrogramTrace: Sendable {
     guard let part = take.part(span, margin: window) else { return nil }
     self.window = window
     start = part.start
-    spectrogram = Spectrogram(
-      of: part.signal, window: window, step: step, upTo: min(Self.reach, part.signal.rate / 2))
+    spectrogram = Spectrogram(of: part.signal, window: window, step: step, upTo: min(Self.reach, part.signal.rate / 2))
     law = take.profile?.frequency
   }
 
@@ -88,8 +83,7 @@ struct SpectrogramTrace: Sendable {
       let reach = traces.map { $0.spectrogram.frequencies.last ?? SpectrogramTrace.reach }.max()
       let top = [500.0, 1_000].first { $0 >= high } ?? SpectrogramTrace.reach
       let bottom = [40.0, 20].first { $0 <= low } ?? 10
-      axis = PlotAxis(
-        range: bottom...max(2 * bottom, min(top, reach ?? top)), isLogarithmic: true)
+      axis = PlotAxis(range: bottom...max(2 * bottom, min(top, reach ?? top)), isLogarithmic: true)
       self.highest = highest
       for index in traces.indices { traces[index].highest = highest }
     }
@@ -98,9 +92,7 @@ struct SpectrogramTrace: Sendable {
   /// How strong each cell of a grid is, 0…1 between the weakest and the strongest colour; rows from above.
   ///
   /// A cell that spans several frames shows the strongest; between frequencies levels are straight lines.
-  func shares(
-    columns: Int, rows: Int, axis: PlotAxis, seconds: ClosedRange<Double>
-  ) -> [Double] {
+  func shares(columns: Int, rows: Int, axis: PlotAxis, seconds: ClosedRange<Double>) -> [Double] {
     var shares = [Double](repeating: 0, count: columns * rows)
     let frames = spectrogram.frameTimes
     guard frames.count > 0, spectrogram.frequencies.count > 1 else { return shares }
@@ -108,9 +100,7 @@ struct SpectrogramTrace: Sendable {
     let width = spectrogram.frequencies[1]
     let (low, depth) = (Double(highest - Self.depth), Double(Self.depth))
     let length = (seconds.upperBound - seconds.lowerBound) / Double(columns)
-    let bins = (0..<rows).map { row in
-      axis.value(atShare: 1 - (Double(row) + 0.5) / Double(rows)) / width
-    }
+    let bins = (0..<rows).map { row in axis.value(atShare: 1 - (Double(row) + 0.5) / Double(rows)) / width }
     for column in 0..<columns {
       let start = seconds.lowerBound - start + Double(column) * length
       let first = Int((start / step).rounded())
@@ -122,8 +112,7 @@ struct SpectrogramTrace: Sendable {
         var level = -Double.infinity
         for frame in max(0, first)...min(last, frames.count - 1) {
           let levels = spectrogram.decibels[frame]
-          level = max(
-            level, Double(levels[bin]) + (Double(levels[bin + 1]) - Double(levels[bin])) * part)
+          level = max(level, Double(levels[bin]) + (Double(levels[bin + 1]) - Double(levels[bin])) * part)
         }
         shares[row * columns + column] = min(max((level - low) / depth, 0), 1)
       }

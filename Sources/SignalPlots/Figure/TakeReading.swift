@@ -21,21 +21,16 @@ extension PlotTake {
     let step = (span.upperBound - span.lowerBound) / Double(count)
     guard let track else {
       let continuous = (score?.events ?? []).filter { $0.kind == .hapticContinuous }
-      return ScoreColumns(continuous, count: count) { ($0 - span.lowerBound) / step }.strongest
-        .map {
-          TakeReading(
-            strength: $0.intensity,
-            tone: $0.intensity > TakeReading.leastStrength ? $0.sharpness : nil)
-        }
+      return ScoreColumns(continuous, count: count) { ($0 - span.lowerBound) / step }.strongest.map {
+        TakeReading(strength: $0.intensity, tone: $0.intensity > TakeReading.leastStrength ? $0.sharpness : nil)
+      }
     }
     return (0..<count).map { column in
       let start = span.lowerBound + Double(column) * step
       let first = Int((start / track.step).rounded())
       let last = max(first, Int(((start + step) / track.step).rounded()) - 1)
       var best = first
-      for index in first...last where track.strength(at: index) > track.strength(at: best) {
-        best = index
-      }
+      for index in first...last where track.strength(at: index) > track.strength(at: best) { best = index }
       guard step < track.step else {
         return TakeReading(strength: track.strength(at: best), tone: track.tone(at: best))
       }
@@ -43,9 +38,7 @@ extension PlotTake {
       let place = (start + step / 2) / track.step
       let (before, share) = (Int(place), place - place.rounded(.down))
       let from = track.strength(at: before)
-      return TakeReading(
-        strength: from + (track.strength(at: before + 1) - from) * share,
-        tone: track.tone(at: best))
+      return TakeReading(strength: from + (track.strength(at: before + 1) - from) * share, tone: track.tone(at: best))
     }
   }
 }

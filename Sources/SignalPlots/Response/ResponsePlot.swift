@@ -38,14 +38,11 @@ public struct ResponsePlot: Equatable, Sendable {
   static let depth = 60.0
 
   /// Makes a figure.
-  public init(
-    title: String, subtitle: String, points: [Point], band: ClosedRange<Double>? = nil
-  ) {
+  public init(title: String, subtitle: String, points: [Point], band: ClosedRange<Double>? = nil) {
     self.title = title
     self.subtitle = subtitle
     self.points = points.filter {
-      $0.hertz > 0 && $0.hertz.isFinite && $0.measured.isFinite && $0.fitted.isFinite
-        && $0.residual.isFinite
+      $0.hertz > 0 && $0.hertz.isFinite && $0.measured.isFinite && $0.fitted.isFinite && $0.residual.isFinite
     }
     self.band = band
   }
@@ -74,9 +71,7 @@ public struct ResponsePlot: Equatable, Sendable {
   ///   - format: The kind of file.
   ///   - width: Pixels, or points on paper; what lies outside `Plot.widths` is brought into it.
   ///   - theme: The colours; nil for those of the page that an SVG is shown on, and for light ones in other files.
-  public func draw(
-    as format: PlotFormat, width: Int = 860, theme: PlotTheme? = nil
-  ) throws(PlotError) -> [UInt8] {
+  public func draw(as format: PlotFormat, width: Int = 860, theme: PlotTheme? = nil) throws(PlotError) -> [UInt8] {
     try drawing(width: width).bytes(as: format, theme: theme)
   }
 
@@ -119,12 +114,10 @@ struct ResponseDrawing {
     let whole = names.reduce(0) { $0 + Self.entryWidth($1) }
     legendLines = max(1, (whole * scale / (right - left)).rounded(.up))
     let needed =
-      TextWidth.of(plot.title) * PlotLayout.titleSize * 1.08
-      + TextWidth.of(plot.subtitle) * PlotLayout.labelSize + 20
+      TextWidth.of(plot.title) * PlotLayout.titleSize * 1.08 + TextWidth.of(plot.subtitle) * PlotLayout.labelSize + 20
     isBeside = needed * scale < right - left
     let top = (60 + (isBeside ? 0 : 18) + (legendLines > 1 ? 18 * legendLines : 0) + 18) * scale
-    box = PlotBox(
-      left: left, top: top.rounded(), right: right, bottom: (top + 250 * scale).rounded())
+    box = PlotBox(left: left, top: top.rounded(), right: right, bottom: (top + 250 * scale).rounded())
     drawing = PlotDrawing(
       width: width, height: (box.bottom + 40 * scale).rounded(), title: plot.title,
       summary: "Frequency response of \(plot.title): \(plot.subtitle).")
@@ -137,8 +130,7 @@ struct ResponseDrawing {
         PlotBox(left: 0, top: 0, right: drawing.width, bottom: drawing.height), radius: 0,
         fill: PlotDrawing.Fill(paint: .role(.paper))))
     drawing.write(
-      plot.title, at: PlotPoint(box.left, 32 * scale), size: PlotLayout.titleSize * scale,
-      role: .ink, isBold: true)
+      plot.title, at: PlotPoint(box.left, 32 * scale), size: PlotLayout.titleSize * scale, role: .ink, isBold: true)
     write(
       plot.subtitle, at: PlotPoint(isBeside ? box.right : box.left, (isBeside ? 32 : 50) * scale),
       anchor: isBeside ? .end : .start)
@@ -147,13 +139,12 @@ struct ResponseDrawing {
       let right = min(box.right, place(band.upperBound, 0).x)
       drawing.add(
         .bar(
-          PlotBox(left: left, top: box.top, right: max(left, right), bottom: box.bottom),
-          radius: 0, fill: PlotDrawing.Fill(paint: .role(.equal), opacity: 0.4)))
+          PlotBox(left: left, top: box.top, right: max(left, right), bottom: box.bottom), radius: 0,
+          fill: PlotDrawing.Fill(paint: .role(.equal), opacity: 0.4)))
     }
     drawGrid()
     for curve in curves { drawing.stroke(lines(of: curve.level), curve.stroke) }
-    drawing.line(
-      PlotPoint(box.left, box.bottom), PlotPoint(box.right, box.bottom), .edge, width: scale)
+    drawing.line(PlotPoint(box.left, box.bottom), PlotPoint(box.right, box.bottom), .edge, width: scale)
     drawLegend()
   }
 
@@ -162,22 +153,17 @@ struct ResponseDrawing {
     [
       Curve(
         name: "residual", level: \.residual,
-        stroke: PlotDrawing.Stroke(
-          paint: .role(.muted), width: 1.25 * scale, dashes: [2 * scale, 3 * scale])),
-      Curve(
-        name: "measured", level: \.measured,
-        stroke: PlotDrawing.Stroke(paint: .role(.take(0)), width: 2 * scale)),
+        stroke: PlotDrawing.Stroke(paint: .role(.muted), width: 1.25 * scale, dashes: [2 * scale, 3 * scale])),
+      Curve(name: "measured", level: \.measured, stroke: PlotDrawing.Stroke(paint: .role(.take(0)), width: 2 * scale)),
       Curve(
         name: "fitted", level: \.fitted,
-        stroke: PlotDrawing.Stroke(
-          paint: .role(.take(1)), width: 2 * scale, dashes: [6 * scale, 3 * scale])),
+        stroke: PlotDrawing.Stroke(paint: .role(.take(1)), width: 2 * scale, dashes: [6 * scale, 3 * scale])),
     ].filter { !lines(of: $0.level).isEmpty }
   }
 
   private func place(_ hertz: Double, _ level: Double) -> PlotPoint {
     PlotPoint(
-      box.left + box.width * plot.frequencies.share(of: hertz),
-      box.bottom - box.height * plot.levels.share(of: level))
+      box.left + box.width * plot.frequencies.share(of: hertz), box.bottom - box.height * plot.levels.share(of: level))
   }
 
   /// The parts of a curve that are in the box, cut at its ground.
@@ -203,17 +189,15 @@ struct ResponseDrawing {
     for tick in plot.levels.ticks(atMost: 8) {
       let y = place(plot.frequencies.range.lowerBound, tick.value).y
       drawing.line(PlotPoint(box.left, y), PlotPoint(box.right, y), .grid, width: scale)
-      write(
-        tick.label, at: PlotPoint(box.left - 8 * scale, min(y + 4 * scale, box.bottom + scale)),
-        anchor: .end)
+      write(tick.label, at: PlotPoint(box.left - 8 * scale, min(y + 4 * scale, box.bottom + scale)), anchor: .end)
     }
     let ticks = plot.frequencies.ticks(atMost: max(3, Int(box.width / (40 * scale))))
     for (index, tick) in ticks.enumerated() {
       let x = place(tick.value, 0).x
       drawing.line(PlotPoint(x, box.top), PlotPoint(x, box.bottom), .grid, width: scale)
       write(
-        tick.label + (index == ticks.count - 1 ? " Hz" : ""),
-        at: PlotPoint(x, box.bottom + 18 * scale), anchor: .middle)
+        tick.label + (index == ticks.count - 1 ? " Hz" : ""), at: PlotPoint(x, box.bottom + 18 * scale), anchor: .middle
+      )
     }
   }
 
@@ -222,8 +206,7 @@ struct ResponseDrawing {
     drawing.add(
       .text(
         [
-          PlotDrawing.Run(
-            text: "Level", size: PlotLayout.panelSize * scale, role: .ink, isBold: true),
+          PlotDrawing.Run(text: "Level", size: PlotLayout.panelSize * scale, role: .ink, isBold: true),
           PlotDrawing.Run(text: "dB", size: size, gap: 7 * scale),
         ], at: PlotPoint(box.left, box.top - 10 * scale), anchor: .start))
     let curves = curves
@@ -231,9 +214,7 @@ struct ResponseDrawing {
     let names = curves.map(\.name) + (band.isEmpty ? [] : [band])
     let whole = names.reduce(0) { $0 + Self.entryWidth($1) } * scale
     var place = PlotPoint(box.right - whole, box.top - 10 * scale)
-    if legendLines > 1 {
-      place = PlotPoint(box.left, box.top - (10 + 18 * legendLines) * scale)
-    }
+    if legendLines > 1 { place = PlotPoint(box.left, box.top - (10 + 18 * legendLines) * scale) }
     for (index, name) in names.enumerated() {
       let width = Self.entryWidth(name) * scale
       if legendLines > 1, place.x > box.left, place.x + width > box.right {
@@ -242,13 +223,12 @@ struct ResponseDrawing {
       let end = place.x + PlotLayout.signWidth * scale
       if index < curves.count {
         drawing.stroke(
-          [[PlotPoint(place.x, place.y - 4 * scale), PlotPoint(end, place.y - 4 * scale)]],
-          curves[index].stroke)
+          [[PlotPoint(place.x, place.y - 4 * scale), PlotPoint(end, place.y - 4 * scale)]], curves[index].stroke)
       } else {
         drawing.add(
           .bar(
-            PlotBox(left: place.x, top: place.y - 8 * scale, right: end, bottom: place.y),
-            radius: 1.5 * scale, fill: PlotDrawing.Fill(paint: .role(.equal), opacity: 0.6)))
+            PlotBox(left: place.x, top: place.y - 8 * scale, right: end, bottom: place.y), radius: 1.5 * scale,
+            fill: PlotDrawing.Fill(paint: .role(.equal), opacity: 0.6)))
       }
       write(name, at: PlotPoint(end + 6 * scale, place.y))
       place.x += width
@@ -262,13 +242,10 @@ struct ResponseDrawing {
 
   private static func bandName(_ plot: ResponsePlot) -> String {
     guard let band = plot.band else { return "" }
-    return "band \(AxisTick.short(band.lowerBound, places: 0))–"
-      + "\(AxisTick.short(band.upperBound, places: 0)) Hz"
+    return "band \(AxisTick.short(band.lowerBound, places: 0))–" + "\(AxisTick.short(band.upperBound, places: 0)) Hz"
   }
 
-  private mutating func write(
-    _ text: String, at place: PlotPoint, anchor: PlotDrawing.Anchor = .start
-  ) {
+  private mutating func write(_ text: String, at place: PlotPoint, anchor: PlotDrawing.Anchor = .start) {
     drawing.write(text, at: place, size: PlotLayout.labelSize * scale, anchor: anchor)
   }
 }

@@ -27,20 +27,15 @@ struct EventSampling {
   }
 
   /// An event at a time, with its envelope at a level.
-  func point(at time: Double, level: Double, intensity: Double, sharpness: Double)
-    -> PatternScore.Point
-  {
+  func point(at time: Double, level: Double, intensity: Double, sharpness: Double) -> PatternScore.Point {
     let factor = strength?.value(at: time) ?? 1
     let shift = tone?.value(at: time) ?? 0
     return PatternScore.Point(
-      time: time, intensity: Self.clamped(intensity * factor) * level,
-      sharpness: Self.clamped(sharpness + shift))
+      time: time, intensity: Self.clamped(intensity * factor) * level, sharpness: Self.clamped(sharpness + shift))
   }
 
   /// An event along its envelope.
-  func points(
-    along corners: [PatternTimeline.Corner], intensity: Double, sharpness: Double
-  ) -> [PatternScore.Point] {
+  func points(along corners: [PatternTimeline.Corner], intensity: Double, sharpness: Double) -> [PatternScore.Point] {
     guard let first = corners.first, let last = corners.last else { return [] }
     var points: [PatternScore.Point] = []
     for (from, to) in zip(corners, corners.dropFirst()) where to.time > from.time {
@@ -48,8 +43,7 @@ struct EventSampling {
         from.level + (to.level - from.level) * (time - from.time) / (to.time - from.time)
       }
       for time in times(from: from, to: to, whole: last.time - first.time) {
-        let point = point(
-          at: time, level: level(time), intensity: intensity, sharpness: sharpness)
+        let point = point(at: time, level: level(time), intensity: intensity, sharpness: sharpness)
         if points.last != point { points.append(point) }
       }
     }
@@ -59,9 +53,7 @@ struct EventSampling {
   /// The times between two corners at which the event bends, with both ends.
   ///
   /// A jump of a control is two times that lie a microsecond apart.
-  private func times(
-    from: PatternTimeline.Corner, to: PatternTimeline.Corner, whole: Double
-  ) -> [Double] {
+  private func times(from: PatternTimeline.Corner, to: PatternTimeline.Corner, whole: Double) -> [Double] {
     let room = max(2, Int(Double(maximumTimeCount) * (to.time - from.time) / whole))
     var bends: [Double] = [from.time]
     for control in [strength, tone].compactMap({ $0 }) {
@@ -70,9 +62,7 @@ struct EventSampling {
       while index < segments.count, segments[index].start <= to.time {
         guard bends.count < room else { return even(from.time, to.time, count: room) }
         let start = segments[index].start
-        if segments[index - 1].value(at: start) != segments[index].value {
-          bends.append(max(from.time, start - 1e-6))
-        }
+        if segments[index - 1].value(at: start) != segments[index].value { bends.append(max(from.time, start - 1e-6)) }
         if start < to.time { bends.append(start) }
         index += 1
       }
@@ -82,8 +72,7 @@ struct EventSampling {
     // Between the corners, a product of two lines bends, and a sum where it is clamped.
     guard strengthSlopes && from.level != to.level || toneSlopes else { return bends }
     guard bends.count * Self.parts <= maximumTimeCount * 2 else { return bends }
-    return zip(bends, bends.dropFirst()).flatMap { even($0, $1, count: Self.parts).dropLast() }
-      + [to.time]
+    return zip(bends, bends.dropFirst()).flatMap { even($0, $1, count: Self.parts).dropLast() } + [to.time]
   }
 
   private func even(_ from: Double, _ to: Double, count: Int) -> [Double] {

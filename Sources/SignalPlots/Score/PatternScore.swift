@@ -78,18 +78,14 @@ public struct PatternScore: Sendable {
   ///     their events say.
   /// - Throws: A `PlotError` for a pattern that cannot be rendered either.
   public init(
-    of composition: HapticComposition, profile: TransducerProfile = .phone,
-    samples: [String: AudioBuffer] = [:]
+    of composition: HapticComposition, profile: TransducerProfile = .phone, samples: [String: AudioBuffer] = [:]
   ) throws(PlotError) {
     var timelines: [PatternTimeline] = []
     do throws(RenderError) {
       for layer in composition.layers {
-        timelines.append(
-          try PatternTimeline(of: layer.pattern, profile: profile, samples: samples))
+        timelines.append(try PatternTimeline(of: layer.pattern, profile: profile, samples: samples))
       }
-    } catch {
-      throw PlotError(kind: .invalidPattern, description: error.description)
-    }
+    } catch { throw PlotError(kind: .invalidPattern, description: error.description) }
     let eventCount = timelines.reduce(0) { $0 + $1.events.count }
     let end = max(timelines.map(\.duration).max() ?? 0, composition.duration)
     var events: [Event] = []
@@ -101,31 +97,28 @@ public struct PatternScore: Sendable {
         Curve($0, of: pattern, control: timeline.control($0), until: end)
       }
     }
-    if timelines.count > 1 {
-      events.sort { ($0.time, $0.reference) < ($1.time, $1.reference) }
-    }
+    if timelines.count > 1 { events.sort { ($0.time, $0.reference) < ($1.time, $1.reference) } }
     (self.events, self.curves, duration) = (events, curves, end)
   }
 
   /// The events of one layer by rising onset.
-  private static func events(
-    of pattern: HapticPattern, layer: Int, at timeline: PatternTimeline, among eventCount: Int
-  ) -> [Event] {
+  private static func events(of pattern: HapticPattern, layer: Int, at timeline: PatternTimeline, among eventCount: Int)
+    -> [Event]
+  {
     let haptics = EventSampling(
-      strength: timeline.control(.hapticIntensityControl),
-      tone: timeline.control(.hapticSharpnessControl), eventCount: eventCount)
+      strength: timeline.control(.hapticIntensityControl), tone: timeline.control(.hapticSharpnessControl),
+      eventCount: eventCount)
     let audio = EventSampling(
-      strength: timeline.control(.audioVolumeControl),
-      tone: timeline.control(.audioBrightnessControl), eventCount: eventCount)
+      strength: timeline.control(.audioVolumeControl), tone: timeline.control(.audioBrightnessControl),
+      eventCount: eventCount)
     return timeline.events.map { timed in
       let event = pattern.events[timed.index]
       let intensity = Double(event.value(of: event.kind.isHaptic ? .hapticIntensity : .audioVolume))
-      let sharpness = Double(
-        event.value(of: event.kind.isHaptic ? .hapticSharpness : .audioBrightness))
+      let sharpness = Double(event.value(of: event.kind.isHaptic ? .hapticSharpness : .audioBrightness))
       let sampling = event.kind.isHaptic ? haptics : audio
       return Event(
-        reference: EventReference(layer: layer, event: timed.index), kind: event.kind,
-        time: timed.onset, end: timed.end, givenIntensity: intensity, givenSharpness: sharpness,
+        reference: EventReference(layer: layer, event: timed.index), kind: event.kind, time: timed.onset,
+        end: timed.end, givenIntensity: intensity, givenSharpness: sharpness,
         points: event.kind == .hapticTransient
           ? [sampling.point(at: timed.onset, level: 1, intensity: intensity, sharpness: sharpness)]
           : sampling.points(along: timed.corners, intensity: intensity, sharpness: sharpness),
@@ -134,22 +127,15 @@ public struct PatternScore: Sendable {
   }
 
   /// The events that are felt.
-  public var hapticEvents: [Event] {
-    events.filter(\.kind.isHaptic)
-  }
+  public var hapticEvents: [Event] { events.filter(\.kind.isHaptic) }
 
   /// The events that are heard.
-  public var audioEvents: [Event] {
-    events.filter { !$0.kind.isHaptic }
-  }
+  public var audioEvents: [Event] { events.filter { !$0.kind.isHaptic } }
 }
 
 extension PatternScore.Curve {
   /// The line of a control and the points that its author gave, or nothing where there are none.
-  init?(
-    _ id: DynamicParameterID, of pattern: HapticPattern, control: ControlTimeline?,
-    until end: Double
-  ) {
+  init?(_ id: DynamicParameterID, of pattern: HapticPattern, control: ControlTimeline?, until end: Double) {
     guard let control else { return nil }
     self.id = id
     var line: [Point] = []
@@ -169,8 +155,7 @@ extension PatternScore.Curve {
 
   /// What the author gave, where it is in force: the line passes through it.
   private static func handles(
-    _ id: DynamicParameterID, of pattern: HapticPattern, control: ControlTimeline,
-    until end: Double
+    _ id: DynamicParameterID, of pattern: HapticPattern, control: ControlTimeline, until end: Double
   ) -> [Point] {
     var given: [Point] = []
     for parameter in pattern.parameters where parameter.id == id {
@@ -182,17 +167,11 @@ extension PatternScore.Curve {
       }
     }
     let (low, high) = (Double(id.range.lowerBound), Double(id.range.upperBound))
-    return
-      given
-      .map { Point(time: $0.time, value: min(max($0.value, low), high)) }
-      .filter { point in
-        guard point.time >= 0, point.time <= end + 1e-4 else { return false }
-        // Points lie on frames, so the nearest half frame of 48 kHz counts as the same time.
-        let around = [point.time, point.time + 2e-5, point.time - 2e-5]
-        return around.contains { time in
-          abs(control.value(at: time) - point.value) < 2e-3
-        }
-      }
-      .sorted { $0.time < $1.time }
+    return given.map { Point(time: $0.time, value: min(max($0.value, low), high)) }.filter { point in
+      guard point.time >= 0, point.time <= end + 1e-4 else { return false }
+      // Points lie on frames, so the nearest half frame of 48 kHz counts as the same time.
+      let around = [point.time, point.time + 2e-5, point.time - 2e-5]
+      return around.contains { time in abs(control.value(at: time) - point.value) < 2e-3 }
+    }.sorted { $0.time < $1.time }
   }
 }

@@ -21,9 +21,7 @@ struct TerminalFigure {
   /// All lines, each with its line break.
   func text() -> String {
     var lines: [String] = []
-    for title in [plot.title, plot.facts.joined(separator: " · ")] where !title.isEmpty {
-      lines += wrapped(title)
-    }
+    for title in [plot.title, plot.facts.joined(separator: " · ")] where !title.isEmpty { lines += wrapped(title) }
     for panel in plot.panels {
       lines.append("")
       lines += heading(of: panel)
@@ -48,8 +46,7 @@ struct TerminalFigure {
     let name = style.text(plot.takes[take].name).prefix(max(0, width - labelWidth - 3))
     guard style.colors else { return padded(letter) + " " + name }
     let color = PlotPalette(.dark).color(of: .take(take)).terminalIndex
-    return String(repeating: " ", count: labelWidth - 1)
-      + "\u{1B}[38;5;\(color)m\(letter)\u{1B}[0m " + name
+    return String(repeating: " ", count: labelWidth - 1) + "\u{1B}[38;5;\(color)m\(letter)\u{1B}[0m " + name
   }
 
   private func padded(_ label: String) -> String {
@@ -61,9 +58,7 @@ struct TerminalFigure {
   private func heading(of panel: PlotPanel) -> [String] {
     // Colours take no columns, so the columns of each part are counted beside it.
     var parts: [(text: String, columns: Int)] = []
-    func add(_ text: String) {
-      parts.append((style.text(text), text.count))
-    }
+    func add(_ text: String) { parts.append((style.text(text), text.count)) }
     add(panel.title)
     if let remark = panel.remark { add(remark) }
     switch panel.content {
@@ -102,16 +97,13 @@ struct TerminalFigure {
     var sheet = TerminalSheet(width: 6, height: 1)
     for column in 0..<6 {
       sheet[0, column] = TerminalSheet.Cell(
-        character: style.fill(eighths: 8),
-        color: Colormap.sharpness.color(at: Double(column) / 5))
+        character: style.fill(eighths: 8), color: Colormap.sharpness.color(at: Double(column) / 5))
     }
     return sheet.text(row: 0, colors: true)
   }
 
   /// The labels of a panel's axis at its left; hertz where there are no others.
-  private func labels(of panel: PlotPanel) -> [AxisTick] {
-    panel.ticks.isEmpty ? panel.rightTicks : panel.ticks
-  }
+  private func labels(of panel: PlotPanel) -> [AxisTick] { panel.ticks.isEmpty ? panel.rightTicks : panel.ticks }
 
   /// The labels by row; of two that share a row, the one nearest to its middle.
   private func labelRows(of panel: PlotPanel, height: Int) -> [Int: String] {
@@ -139,13 +131,11 @@ struct TerminalFigure {
     var labels = Array(repeating: Character(" "), count: labelWidth + 2 + timeWidth)
     var free = 0
     for tick in time.ticks {
-      let share =
-        (tick.value - plot.span.lowerBound) / (plot.span.upperBound - plot.span.lowerBound)
+      let share = (tick.value - plot.span.lowerBound) / (plot.span.upperBound - plot.span.lowerBound)
       let column = min(timeWidth - 1, Int(share * Double(timeWidth)))
       line[column] = style.ground.tick
       let label = style.text(tick.label)
-      let start = min(
-        max(0, labelWidth + 2 + column - label.count / 2), labels.count - label.count)
+      let start = min(max(0, labelWidth + 2 + column - label.count / 2), labels.count - label.count)
       guard start >= free else { continue }
       for (offset, character) in label.enumerated() { labels[start + offset] = character }
       free = start + label.count + 1
@@ -154,16 +144,14 @@ struct TerminalFigure {
     let indent = String(repeating: " ", count: labelWidth + 1)
     let below = String(labels).trimmedAtEnd
     let axis = indent + String(style.ground.corner) + String(line)
-    return below.count + 2 + unit.count <= width
-      ? [axis, below + "  " + unit] : [axis, below, indent + " " + unit]
+    return below.count + 2 + unit.count <= width ? [axis, below + "  " + unit] : [axis, below, indent + " " + unit]
   }
 
   private func wrapped(_ text: String) -> [String] {
     var lines: [String] = []
     var rest = style.text(text)[...]
     while rest.count > width {
-      let end =
-        rest.prefix(width).lastIndex(of: " ") ?? rest.index(rest.startIndex, offsetBy: width)
+      let end = rest.prefix(width).lastIndex(of: " ") ?? rest.index(rest.startIndex, offsetBy: width)
       lines.append(String(rest[..<end]))
       rest = rest[end...].drop { $0 == " " }
     }
@@ -188,8 +176,7 @@ extension Plot {
   ///   - unicode: Whether block and braille characters may be used, or ASCII only.
   public func terminalText(width: Int, colors: Bool, unicode: Bool = true) -> String {
     TerminalFigure(
-      plot: self, width: min(max(20, width), 1_000),
-      style: TerminalStyle(colors: colors, unicode: unicode)
+      plot: self, width: min(max(20, width), 1_000), style: TerminalStyle(colors: colors, unicode: unicode)
     ).text()
   }
 }

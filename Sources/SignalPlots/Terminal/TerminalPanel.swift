@@ -33,17 +33,13 @@ struct TerminalPanel {
       return plot.takes.indices.map { ($0, tone($0, of: values)) }
     case .audio(let take): return [(take, lane(of: plot.takes[take]))]
     case .waveform(let traces):
-      let waveform = TerminalWaveform(
-        style: style, span: plot.span, axis: panel.axis, width: width)
+      let waveform = TerminalWaveform(style: style, span: plot.span, axis: panel.axis, width: width)
       return traces.indices.map { index in
         (index, waveform.sheet(of: traces, index: index, colors: (common, own(index))))
       }
     case .spectrogram(let traces, let shown):
-      let spectrogram = TerminalSpectrogram(
-        style: style, span: plot.span, axis: panel.axis, width: width)
-      return shown.map { index in
-        (index, spectrogram.sheet(of: traces, index: index, colors: (common, own(index))))
-      }
+      let spectrogram = TerminalSpectrogram(style: style, span: plot.span, axis: panel.axis, width: width)
+      return shown.map { index in (index, spectrogram.sheet(of: traces, index: index, colors: (common, own(index)))) }
     }
   }
 
@@ -74,9 +70,7 @@ struct TerminalPanel {
       let color = take.score == nil ? nil : reading.tone.map { Colormap.sharpness.color(at: $0) }
       fill(reading.strength, color: color, column, on: &sheet)
     }
-    for curve in take.score?.curves ?? [] where curve.id == .hapticIntensityControl {
-      draw(curve, on: &sheet)
-    }
+    for curve in take.score?.curves ?? [] where curve.id == .hapticIntensityControl { draw(curve, on: &sheet) }
     for (column, point) in transients(of: take) {
       let color = Colormap.sharpness.color(at: point.sharpness)
       let height = rowCount(of: point.intensity, among: rows)
@@ -95,9 +89,7 @@ struct TerminalPanel {
   }
 
   /// Fills a column up to a value.
-  private func fill(
-    _ value: Double, color: PlotColor?, _ column: Int, on sheet: inout TerminalSheet
-  ) {
+  private func fill(_ value: Double, color: PlotColor?, _ column: Int, on sheet: inout TerminalSheet) {
     // What sounds at all is seen.
     let eighths = value > 0 ? max(1, Int((value * Double(8 * sheet.height)).rounded())) : 0
     for level in 0..<sheet.height where eighths > 8 * level {
@@ -114,10 +106,8 @@ struct TerminalPanel {
       let last = column(min(to.time, plot.span.upperBound)) ?? width - 1
       for column in first...max(first, last) {
         let time =
-          plot.span.lowerBound
-          + (Double(column) + 0.5) / Double(width) * (plot.span.upperBound - plot.span.lowerBound)
-        let share =
-          to.time > from.time ? min(max((time - from.time) / (to.time - from.time), 0), 1) : 1
+          plot.span.lowerBound + (Double(column) + 0.5) / Double(width) * (plot.span.upperBound - plot.span.lowerBound)
+        let share = to.time > from.time ? min(max((time - from.time) / (to.time - from.time), 0), 1) : 1
         let value = from.value + (to.value - from.value) * share
         let row = sheet.height - 1 - min(sheet.height - 1, Int(value * Double(sheet.height)))
         if sheet[row, column].character == " " { sheet[row, column].character = style.curve }
@@ -157,9 +147,7 @@ struct TerminalPanel {
   /// The sharpness of each column, of transients before what lasts.
   private func tones(of take: PlotTake) -> [Double?] {
     var tones = take.readings(columns: width, span: plot.span).map(\.tone)
-    for (column, point) in transients(of: take) where point.intensity > 0 {
-      tones[column] = point.sharpness
-    }
+    for (column, point) in transients(of: take) where point.intensity > 0 { tones[column] = point.sharpness }
     return tones
   }
 
@@ -170,13 +158,11 @@ struct TerminalPanel {
     for (column, tone) in values[take].enumerated() {
       guard let tone else { continue }
       let row = rows - 1 - min(rows - 1, Int(tone * Double(rows)))
-      let isShared = values.allSatisfy { other in
-        other[column].map { abs($0 - tone) < TakeReading.equalTone } ?? false
+      let isShared = values.allSatisfy { other in other[column].map { abs($0 - tone) < TakeReading.equalTone } ?? false
       }
       let color =
         isOverlay
-        ? (isShared ? common : own(take))
-        : (plot.takes[take].score == nil ? nil : Colormap.sharpness.color(at: tone))
+        ? (isShared ? common : own(take)) : (plot.takes[take].score == nil ? nil : Colormap.sharpness.color(at: tone))
       sheet[row, column] = TerminalSheet.Cell(
         character: transients[column] == nil ? style.line : style.head, color: color)
     }
@@ -191,9 +177,7 @@ struct TerminalPanel {
     let columns = ScoreColumns(take.score?.audioEvents ?? [], count: width) {
       ($0 - plot.span.lowerBound) / length * Double(width)
     }
-    for (column, point) in columns.strongest.enumerated() {
-      fill(point.intensity, color: nil, column, on: &sheet)
-    }
+    for (column, point) in columns.strongest.enumerated() { fill(point.intensity, color: nil, column, on: &sheet) }
     return sheet
   }
 }

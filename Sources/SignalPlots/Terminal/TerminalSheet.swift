@@ -29,9 +29,7 @@ struct TerminalSheet {
     set { if contains(row, column) { cells[row * width + column] = newValue } }
   }
 
-  private func contains(_ row: Int, _ column: Int) -> Bool {
-    row >= 0 && row < height && column >= 0 && column < width
-  }
+  private func contains(_ row: Int, _ column: Int) -> Bool { row >= 0 && row < height && column >= 0 && column < width }
 
   /// A row as text without the blanks at its end.
   func text(row: Int, colors: Bool) -> String {
@@ -86,9 +84,7 @@ struct TerminalStyle {
   /// The line at the left, plain and with a label.
   var side: (plain: Character, marked: Character) { unicode ? ("│", "┤") : ("|", "+") }
   /// The line below: its corner, its line and its tick.
-  var ground: (corner: Character, line: Character, tick: Character) {
-    unicode ? ("└", "─", "┬") : ("+", "-", "+")
-  }
+  var ground: (corner: Character, line: Character, tick: Character) { unicode ? ("└", "─", "┬") : ("+", "-", "+") }
 
   /// A level 0…1 of a spectrogram without colours.
   func shade(_ level: Double) -> Character {
@@ -113,7 +109,5 @@ struct TerminalStyle {
       })
   }
 
-  private static func character(_ value: UInt32) -> Character {
-    Character(Unicode.Scalar(value) ?? " ")
-  }
+  private static func character(_ value: UInt32) -> Character { Character(Unicode.Scalar(value) ?? " ") }
 }

@@ -19,17 +19,14 @@ struct TerminalWaveform {
   private static let bits: [[UInt8]] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]]
 
   /// One of some waveforms; characters that all have alike are in the first colour, others in the second.
-  func sheet(
-    of traces: [SoundTrace], index: Int, colors: (common: PlotColor, own: PlotColor)
-  ) -> TerminalSheet {
+  func sheet(of traces: [SoundTrace], index: Int, colors: (common: PlotColor, own: PlotColor)) -> TerminalSheet {
     let rows = traces.count == 1 ? Self.rows.one : Self.rows.several
     let bits = traces.map { dots(of: $0, rows: rows) }
     var sheet = TerminalSheet(width: width, height: rows)
     for (place, own) in bits[index].enumerated() where own != 0 {
       let isShared = bits.allSatisfy { $0[place] == own }
       let color = traces.count == 1 ? nil : (isShared ? colors.common : colors.own)
-      sheet[place / width, place % width] = TerminalSheet.Cell(
-        character: character(own), color: color)
+      sheet[place / width, place % width] = TerminalSheet.Cell(character: character(own), color: color)
     }
     return sheet
   }
@@ -84,13 +81,9 @@ struct TerminalSpectrogram {
   private static let leastExcess = 0.05
 
   /// One of some spectrograms; cells that all have alike are in the first colour, others in the second.
-  func sheet(
-    of traces: [SpectrogramTrace], index: Int, colors: (common: PlotColor, own: PlotColor)
-  ) -> TerminalSheet {
+  func sheet(of traces: [SpectrogramTrace], index: Int, colors: (common: PlotColor, own: PlotColor)) -> TerminalSheet {
     let rows = traces.count == 1 ? Self.rows.one : Self.rows.several
-    let shares = traces.map {
-      $0.shares(columns: width, rows: rows, axis: axis, seconds: span)
-    }
+    let shares = traces.map { $0.shares(columns: width, rows: rows, axis: axis, seconds: span) }
     var sheet = TerminalSheet(width: width, height: rows)
     for (place, share) in shares[index].enumerated() {
       let least = shares.map { $0[place] }.min() ?? share

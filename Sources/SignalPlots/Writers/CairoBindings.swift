@@ -6,11 +6,9 @@ internal import Glibc
 /// Linking it would let every start of a program wait for it, pictures or not. The functions are looked
 /// up by name and hold the types of Cairo's header. They may be called from any thread, on one handle
 /// at a time.
-@safe
-final class CairoBindings: @unchecked Sendable {
+@safe final class CairoBindings: @unchecked Sendable {
   typealias Handle = OpaquePointer
-  typealias Sink =
-    @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<UInt8>?, UInt32) -> cairo_status_t
+  typealias Sink = @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<UInt8>?, UInt32) -> cairo_status_t
 
   /// The library, or why there is none.
   static let library: Result<CairoBindings, PlotError> = Result { () throws(PlotError) in
@@ -18,10 +16,8 @@ final class CairoBindings: @unchecked Sendable {
   }
 
   private let imageSurface: @convention(c) (cairo_format_t, Int32, Int32) -> Handle?
-  private let pdfSurface:
-    @convention(c) (Sink?, UnsafeMutableRawPointer?, Double, Double) -> Handle?
-  private let setPDFMetadata:
-    @convention(c) (Handle, cairo_pdf_metadata_t, UnsafePointer<CChar>?) -> Void
+  private let pdfSurface: @convention(c) (Sink?, UnsafeMutableRawPointer?, Double, Double) -> Handle?
+  private let setPDFMetadata: @convention(c) (Handle, cairo_pdf_metadata_t, UnsafePointer<CChar>?) -> Void
   private let writePNG: @convention(c) (Handle, Sink?, UnsafeMutableRawPointer?) -> cairo_status_t
   private let surfaceStatus: @convention(c) (Handle) -> cairo_status_t
   private let contextStatus: @convention(c) (Handle) -> cairo_status_t
@@ -30,10 +26,8 @@ final class CairoBindings: @unchecked Sendable {
   private let imageStride: @convention(c) (Handle) -> Int32
   private let makeContext: @convention(c) (Handle) -> Handle?
   private let measureText:
-    @convention(c) (Handle, UnsafePointer<CChar>, UnsafeMutablePointer<cairo_text_extents_t>) ->
-      Void
-  private let selectFont:
-    @convention(c) (Handle, UnsafePointer<CChar>, cairo_font_slant_t, cairo_font_weight_t) -> Void
+    @convention(c) (Handle, UnsafePointer<CChar>, UnsafeMutablePointer<cairo_text_extents_t>) -> Void
+  private let selectFont: @convention(c) (Handle, UnsafePointer<CChar>, cairo_font_slant_t, cairo_font_weight_t) -> Void
   private let setLineCap: @convention(c) (Handle, cairo_line_cap_t) -> Void
   private let setLineJoin: @convention(c) (Handle, cairo_line_join_t) -> Void
 
@@ -41,8 +35,7 @@ final class CairoBindings: @unchecked Sendable {
   let finishSurface, flushSurface, markSurfaceDirty, destroySurface: @convention(c) (Handle) -> Void
   /// `cairo_destroy`, `_save`, `_restore`, `_new_path`, `_close_path`, `_fill_preserve`,
   /// `_stroke_preserve` and `_clip`.
-  let destroy, save, restore, newPath, closePath, fillPreserve, strokePreserve,
-    clip: @convention(c) (Handle) -> Void
+  let destroy, save, restore, newPath, closePath, fillPreserve, strokePreserve, clip: @convention(c) (Handle) -> Void
   /// `cairo_move_to`, `_line_to`, `_translate` and `_scale`.
   let moveTo, lineTo, translate, scale: @convention(c) (Handle, Double, Double) -> Void
   /// `cairo_rectangle`, and `cairo_set_source_rgba`.
@@ -70,8 +63,7 @@ final class CairoBindings: @unchecked Sendable {
   init(named name: String) throws(PlotError) {
     guard let library = unsafe dlopen(name, RTLD_NOW | RTLD_LOCAL) else {
       throw PlotError(
-        kind: .missingLibrary,
-        description: "pictures need \(name); install it with 'apt-get install libcairo2'")
+        kind: .missingLibrary, description: "pictures need \(name); install it with 'apt-get install libcairo2'")
     }
     func find<Function>(_ symbol: String) throws(PlotError) -> Function {
       guard let address = unsafe dlsym(library, "cairo_" + symbol) else {
@@ -130,15 +122,11 @@ extension CairoBindings {
   /// `cairo_image_surface_create` with 24-bit colour, or with 8 bits of coverage.
   func image(width: Int, height: Int, isMask: Bool = false) throws(PlotError) -> Handle {
     try unsafe checked(
-      imageSurface(
-        isMask ? CAIRO_FORMAT_A8 : CAIRO_FORMAT_RGB24, Int32(clamping: width),
-        Int32(clamping: height)))
+      imageSurface(isMask ? CAIRO_FORMAT_A8 : CAIRO_FORMAT_RGB24, Int32(clamping: width), Int32(clamping: height)))
   }
 
   /// `cairo_pdf_surface_create_for_stream`, sized in points, with a title and without a date.
-  func pdf(_ bytes: ByteSink, width: Double, height: Double, title: String) throws(PlotError)
-    -> Handle
-  {
+  func pdf(_ bytes: ByteSink, width: Double, height: Double, title: String) throws(PlotError) -> Handle {
     let surface = try unsafe checked(pdfSurface(Self.sink, bytes.closure, width, height))
     unsafe setPDFMetadata(surface, CAIRO_PDF_METADATA_TITLE, title)
     // Equal pictures are to be equal bytes.
@@ -159,14 +147,10 @@ extension CairoBindings {
   }
 
   /// `cairo_status`.
-  func checkContext(_ context: Handle) throws(PlotError) {
-    try unsafe check(contextStatus(context))
-  }
+  func checkContext(_ context: Handle) throws(PlotError) { try unsafe check(contextStatus(context)) }
 
   /// `cairo_surface_status`.
-  func checkSurface(_ surface: Handle) throws(PlotError) {
-    try unsafe check(surfaceStatus(surface))
-  }
+  func checkSurface(_ surface: Handle) throws(PlotError) { try unsafe check(surfaceStatus(surface)) }
 
   /// `cairo_image_surface_get_data` and `_get_stride`: the pixels' bytes, and bytes in a row.
   func pixels(of surface: Handle) -> (data: UnsafeMutablePointer<UInt8>?, stride: Int) {
@@ -176,8 +160,7 @@ extension CairoBindings {
   /// `cairo_select_font_face`, upright.
   func selectFont(_ context: Handle, family: String, isBold: Bool) {
     unsafe selectFont(
-      context, family, CAIRO_FONT_SLANT_NORMAL,
-      isBold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL)
+      context, family, CAIRO_FONT_SLANT_NORMAL, isBold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL)
   }
 
   /// `cairo_text_extents`: how far the text moves the pen.
@@ -195,9 +178,7 @@ extension CairoBindings {
 
   private func checked(_ surface: Handle?) throws(PlotError) -> Handle {
     guard let surface = unsafe surface else { throw refusal("out of memory") }
-    do throws(PlotError) {
-      try unsafe checkSurface(surface)
-    } catch {
+    do throws(PlotError) { try unsafe checkSurface(surface) } catch {
       unsafe destroySurface(surface)
       throw error
     }
@@ -218,9 +199,7 @@ extension CairoBindings {
   }
 
   private static let sink: Sink = { closure, data, count in
-    guard let closure = unsafe closure, let data = unsafe data else {
-      return CAIRO_STATUS_WRITE_ERROR
-    }
+    guard let closure = unsafe closure, let data = unsafe data else { return CAIRO_STATUS_WRITE_ERROR }
     let bytes = unsafe UnsafeBufferPointer(start: data, count: Int(count))
     unsafe Unmanaged<ByteSink>.fromOpaque(closure).takeUnretainedValue().bytes += bytes
     return CAIRO_STATUS_SUCCESS

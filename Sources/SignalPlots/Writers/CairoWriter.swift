@@ -1,8 +1,7 @@
 /// Writes a picture as PNG or PDF through libcairo, in the colours of one theme.
 ///
 /// One writer is used on one thread.
-@safe
-final class CairoWriter {
+@safe final class CairoWriter {
   private let calls: CairoBindings
   private let palette: PlotPalette
   private let isPDF: Bool
@@ -22,19 +21,14 @@ final class CairoWriter {
     guard width > 0, height > 0, max(width, height) <= Self.longestSide else {
       throw PlotError(
         kind: .tooLarge,
-        description:
-          "invalid picture size \(width) × \(height); each side must be 1 to \(Self.longestSide) pixels"
-      )
+        description: "invalid picture size \(width) × \(height); each side must be 1 to \(Self.longestSide) pixels")
     }
     (self.calls, palette, self.isPDF) = (calls, PlotPalette(theme), isPDF)
     let surface =
       isPDF
-      ? try unsafe calls.pdf(
-        sink, width: drawing.width, height: drawing.height, title: drawing.title)
+      ? try unsafe calls.pdf(sink, width: drawing.width, height: drawing.height, title: drawing.title)
       : try unsafe calls.image(width: width, height: height)
-    do throws(PlotError) {
-      unsafe context = try calls.context(on: surface)
-    } catch {
+    do throws(PlotError) { unsafe context = try calls.context(on: surface) } catch {
       unsafe calls.destroySurface(surface)
       throw error
     }
@@ -47,9 +41,7 @@ final class CairoWriter {
   }
 
   /// The bytes of a PNG file, in pixels, or of a PDF file of one page, in points.
-  static func bytes(
-    of drawing: PlotDrawing, theme: PlotTheme, isPDF: Bool
-  ) throws(PlotError) -> [UInt8] {
+  static func bytes(of drawing: PlotDrawing, theme: PlotTheme, isPDF: Bool) throws(PlotError) -> [UInt8] {
     let writer = try CairoWriter(drawing, theme: theme, isPDF: isPDF)
     for item in drawing.items { try writer.draw(item) }
     return try writer.finish()
@@ -112,10 +104,8 @@ final class CairoWriter {
     unsafe calls.newPath(context)
     let quarter = Double.pi / 2
     for (corner, centre) in [
-      PlotPoint(box.right - radius, box.top + radius),
-      PlotPoint(box.right - radius, box.bottom - radius),
-      PlotPoint(box.left + radius, box.bottom - radius),
-      PlotPoint(box.left + radius, box.top + radius),
+      PlotPoint(box.right - radius, box.top + radius), PlotPoint(box.right - radius, box.bottom - radius),
+      PlotPoint(box.left + radius, box.bottom - radius), PlotPoint(box.left + radius, box.top + radius),
     ].enumerated() {
       let start = Double(corner - 1) * quarter
       unsafe calls.arc(context, centre.x, centre.y, radius, start, start + quarter)
@@ -159,9 +149,7 @@ final class CairoWriter {
 
   // MARK: Text
 
-  private func write(
-    _ runs: [PlotDrawing.Run], at place: PlotPoint, anchor: PlotDrawing.Anchor
-  ) {
+  private func write(_ runs: [PlotDrawing.Run], at place: PlotPoint, anchor: PlotDrawing.Anchor) {
     let widths = runs.map { run in
       select(run)
       return run.gap + (unsafe calls.advance(of: Self.plain(run.text), in: context))
@@ -185,9 +173,7 @@ final class CairoWriter {
 
   /// Text without what is not printable: control characters have no glyph.
   private static func plain(_ text: String) -> String {
-    String(
-      String.UnicodeScalarView(
-        text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }))
+    String(String.UnicodeScalarView(text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }))
   }
 
   // MARK: Levels
@@ -202,8 +188,7 @@ final class CairoWriter {
     unsafe calls.clip(context)
     use(raster.paint)
     unsafe calls.translate(context, box.left, box.top)
-    unsafe calls.scale(
-      context, box.width / Double(raster.columns), box.height / Double(raster.rows))
+    unsafe calls.scale(context, box.width / Double(raster.columns), box.height / Double(raster.rows))
     unsafe calls.maskSurface(context, image, 0, 0)
     unsafe calls.restore(context)
   }
@@ -218,9 +203,7 @@ extension CairoBindings {
     let (data, stride) = unsafe pixels(of: image)
     if let data = unsafe data {
       for row in 0..<rows {
-        for column in 0..<columns {
-          unsafe data[row * stride + column] = raster.levels[row * columns + column]
-        }
+        for column in 0..<columns { unsafe data[row * stride + column] = raster.levels[row * columns + column] }
       }
     }
     unsafe markSurfaceDirty(image)

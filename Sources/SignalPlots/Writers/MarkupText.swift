@@ -18,8 +18,7 @@ extension String {
 
 /// Bytes as text (RFC 4648, section 4).
 package enum Base64 {
-  private static let digits = Array(
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+  private static let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
   /// The text of some bytes, padded.
   package static func encoded(_ bytes: [UInt8]) -> [UInt8] {

@@ -9,15 +9,12 @@ struct SVGWriter {
   private var roles: Set<PlotRole> = []
 
   /// The fonts of text: those of platforms before Liberation Sans.
-  static let fonts =
-    "-apple-system,\"Segoe UI\",Inter,Roboto,\"Noto Sans\",\"Liberation Sans\",Arial,sans-serif"
+  static let fonts = "-apple-system,\"Segoe UI\",Inter,Roboto,\"Noto Sans\",\"Liberation Sans\",Arial,sans-serif"
 
   /// Takes a picture.
   ///
   /// - Parameter theme: The colours; nil for those that the viewer's page asks for.
-  init(_ drawing: PlotDrawing, theme: PlotTheme?) {
-    (self.drawing, self.theme) = (drawing, theme)
-  }
+  init(_ drawing: PlotDrawing, theme: PlotTheme?) { (self.drawing, self.theme) = (drawing, theme) }
 
   /// The text of the file.
   mutating func text() throws(PlotError) -> String {
@@ -48,9 +45,7 @@ struct SVGWriter {
   }
 
   /// The attributes that colour an element.
-  private mutating func attributes(
-    _ fill: PlotDrawing.Fill?, _ stroke: PlotDrawing.Stroke?
-  ) -> String {
+  private mutating func attributes(_ fill: PlotDrawing.Fill?, _ stroke: PlotDrawing.Stroke?) -> String {
     var (classes, attributes) = ([String](), "")
     if let fill {
       switch fill.paint {
@@ -69,9 +64,7 @@ struct SVGWriter {
         let dashes = stroke.dashes.map { Self.number($0) }.joined(separator: " ")
         attributes += " stroke-dasharray=\"\(dashes)\""
       }
-      if stroke.opacity < 1 {
-        attributes += " stroke-opacity=\"\(Self.number(stroke.opacity, 2))\""
-      }
+      if stroke.opacity < 1 { attributes += " stroke-opacity=\"\(Self.number(stroke.opacity, 2))\"" }
     }
     let names = classes.isEmpty ? "" : " class=\"\(classes.joined(separator: " "))\""
     return names + attributes
@@ -96,8 +89,7 @@ struct SVGWriter {
         + "x1=\"\(Self.number(from.x))\" y1=\"\(Self.number(from.y))\" "
         + "x2=\"\(Self.number(to.x))\" y2=\"\(Self.number(to.y))\">"
       for stop in stops {
-        definitions +=
-          "<stop offset=\"\(Self.number(stop.share, 4))\" stop-color=\"\(stop.color.css)\"/>"
+        definitions += "<stop offset=\"\(Self.number(stop.share, 4))\" stop-color=\"\(stop.color.css)\"/>"
       }
       definitions += "</linearGradient>"
       return "url(#\(name))"
@@ -123,9 +115,7 @@ struct SVGWriter {
     }
   }
 
-  private mutating func append(
-    _ runs: [PlotDrawing.Run], at place: PlotPoint, anchor: PlotDrawing.Anchor
-  ) {
+  private mutating func append(_ runs: [PlotDrawing.Run], at place: PlotPoint, anchor: PlotDrawing.Anchor) {
     guard let first = runs.first else { return }
     let anchored = anchor == .start ? "" : " text-anchor=\"\(anchor.rawValue)\""
     body +=
@@ -153,9 +143,7 @@ struct SVGWriter {
       "<mask id=\"\(name)\" maskUnits=\"userSpaceOnUse\" \(place)><image \(place) "
       + "preserveAspectRatio=\"none\" href=\"data:image/png;base64,"
       + String(decoding: Base64.encoded(image), as: UTF8.self) + "\"/></mask>"
-    body +=
-      "<rect\(attributes(PlotDrawing.Fill(paint: raster.paint), nil)) \(place) "
-      + "mask=\"url(#\(name))\"/>"
+    body += "<rect\(attributes(PlotDrawing.Fill(paint: raster.paint), nil)) \(place) " + "mask=\"url(#\(name))\"/>"
   }
 
   // MARK: Text
@@ -190,9 +178,7 @@ struct SVGWriter {
     let scaled = (value.isFinite ? value * scale : 0).rounded()
     guard abs(scaled) < 1e15 else { return "0" }
     var (digits, left) = (String(Int(abs(scaled))), places)
-    if digits.utf8.count <= places {
-      digits = String(repeating: "0", count: places + 1 - digits.utf8.count) + digits
-    }
+    if digits.utf8.count <= places { digits = String(repeating: "0", count: places + 1 - digits.utf8.count) + digits }
     while left > 0, digits.hasSuffix("0") {
       digits.removeLast()
       left -= 1

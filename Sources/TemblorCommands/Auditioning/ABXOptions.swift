@@ -24,43 +24,34 @@ struct ABXOptions {
 
   static let options = [
     Option(
-      "--trials", value: "N",
-      help: "Number of trials, 1 to \(maximumTrialCount); 0 runs until you press q.",
+      "--trials", value: "N", help: "Number of trials, 1 to \(maximumTrialCount); 0 runs until you press q.",
       defaultText: "\(defaultTrialCount)"),
     Option(
-      "--match", value: "MATCH", help: "Level matching.",
-      defaultText: LevelMatch.loudness.rawValue, choices: LevelMatch.allCases.map(\.rawValue)),
+      "--match", value: "MATCH", help: "Level matching.", defaultText: LevelMatch.loudness.rawValue,
+      choices: LevelMatch.allCases.map(\.rawValue)),
     Option(
       "--save", value: "FILE", help: "Write the record of all trials to this JSON file.",
-      defaultText: "abx-A-B-TIME.json in the current folder; none with --simulate",
-      completion: .file(endingIn: "json"), writes: ["json"]),
+      defaultText: "abx-A-B-TIME.json in the current folder; none with --simulate", completion: .file(endingIn: "json"),
+      writes: ["json"]),
     Option(
-      "--seed", value: "N",
-      help: "Seed of the random order, 0 to \(ABXTest.greatestSeed).",
-      defaultText: "random"),
+      "--seed", value: "N", help: "Seed of the random order, 0 to \(ABXTest.greatestSeed).", defaultText: "random"),
     Option(
       "--simulate", value: "ANSWERS",
-      help:
-        "Simulate the answers, without a listener or device: one letter per trial, such as abba, or "
+      help: "Simulate the answers, without a listener or device: one letter per trial, such as abba, or "
         + "\(SimulatedListener.Word.allCases.map(\.rawValue).joinedWithOr)."),
   ]
 
   /// What a command line asks for.
   init(_ arguments: ParsedArguments) throws(UsageError) {
-    listener = try arguments.value("--simulate").map { (text) throws(UsageError) in
-      try SimulatedListener(text)
-    }
+    listener = try arguments.value("--simulate").map { (text) throws(UsageError) in try SimulatedListener(text) }
     let asked = try arguments.int("--trials", in: 0...Self.maximumTrialCount)
     let natural = listener?.count ?? Self.defaultTrialCount
     guard natural <= Self.maximumTrialCount else {
-      throw UsageError(
-        .invalidValue, "'--simulate' takes at most \(Self.maximumTrialCount) answers")
+      throw UsageError(.invalidValue, "'--simulate' takes at most \(Self.maximumTrialCount) answers")
     }
     count = asked == 0 ? nil : asked ?? natural
     if count == nil, let listener, listener.count == nil {
-      throw UsageError(
-        .invalidValue,
-        "'--trials 0' with '--simulate' requires one letter per trial")
+      throw UsageError(.invalidValue, "'--trials 0' with '--simulate' requires one letter per trial")
     }
     seed = try arguments.int("--seed", in: 0...Int(ABXTest.greatestSeed)).map { UInt64($0) }
     match = try arguments.choice("--match", as: LevelMatch.self) ?? .loudness
@@ -120,14 +111,8 @@ struct CalendarTime: Equatable, Sendable {
     var fields = unsafe tm()
     _ = unsafe gmtime_r(&moment, &fields)
     return (
-      [
-        "\(unsafe fields.tm_year + 1_900)", Self.two(unsafe fields.tm_mon + 1),
-        Self.two(unsafe fields.tm_mday),
-      ],
-      [
-        Self.two(unsafe fields.tm_hour), Self.two(unsafe fields.tm_min),
-        Self.two(unsafe fields.tm_sec),
-      ]
+      ["\(unsafe fields.tm_year + 1_900)", Self.two(unsafe fields.tm_mon + 1), Self.two(unsafe fields.tm_mday)],
+      [Self.two(unsafe fields.tm_hour), Self.two(unsafe fields.tm_min), Self.two(unsafe fields.tm_sec)]
     )
   }
 

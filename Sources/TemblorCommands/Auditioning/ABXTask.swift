@@ -22,15 +22,14 @@ final class ABXTask: SessionTask {
   ///
   /// - Parameter gains: The factors of A and B.
   init(
-    _ test: ABXTest, _ takes: PreparedTakes, gains: [Double], on engine: PlaybackEngine,
-    region: ClosedRange<Double>?, gap: Double, session: LiveSession
+    _ test: ABXTest, _ takes: PreparedTakes, gains: [Double], on engine: PlaybackEngine, region: ClosedRange<Double>?,
+    gap: Double, session: LiveSession
   ) throws {
     self.test = test
     self.gains = gains
     self.engine = engine
     console = session.console
-    deck = try TakeSwitcher(
-      takes.pieces, on: engine, region: region, gap: gap, gains: AuditionTask.only(0, of: gains))
+    deck = try TakeSwitcher(takes.pieces, on: engine, region: region, gap: gap, gains: AuditionTask.only(0, of: gains))
     self.test.note(.a)
   }
 
@@ -83,9 +82,7 @@ final class ABXTask: SessionTask {
   }
 
   private func confirm() throws {
-    guard let answer = pending else {
-      return console.tell("Answer first: 1 for A, 2 for B.")
-    }
+    guard let answer = pending else { return console.tell("Answer first: 1 for A, 2 for B.") }
     pending = nil
     test.answer(answer, at: engine.seconds)
     guard !test.isOver else { return }
@@ -145,8 +142,6 @@ struct SimulatedListener: Equatable {
 
   /// The keys that give answers: for each trial X is listened to, then the answer, then its confirmation.
   static func keys(for answers: [Side]) -> [KeyPress] {
-    answers.flatMap { answer -> [KeyPress] in
-      [.character("x"), .character(answer == .a ? "1" : "2"), .enter]
-    }
+    answers.flatMap { answer -> [KeyPress] in [.character("x"), .character(answer == .a ? "1" : "2"), .enter] }
   }
 }

@@ -12,8 +12,8 @@ struct AuditionTakes: Sendable {
 
   /// Reads takes; reports what is wrong and answers the status where any cannot be played.
   static func read(
-    _ words: [String], reading: ReadingOptions, formats: FormatRegistry,
-    sounds: PatternInput.SoundLookup, _ terminal: Terminal
+    _ words: [String], reading: ReadingOptions, formats: FormatRegistry, sounds: PatternInput.SoundLookup,
+    _ terminal: Terminal
   ) throws(UsageError) -> (takes: AuditionTakes?, status: ExitStatus) {
     let (inputs, problems) = TakeInput.find(words, formats: formats, sounds: sounds)
     for problem in problems { terminal.report("\(problem)") }
@@ -25,9 +25,7 @@ struct AuditionTakes: Sendable {
     }
     var takes: [AuditionTake] = []
     for input in inputs {
-      do {
-        takes.append(try AuditionTake(input, reading: reading))
-      } catch {
+      do { takes.append(try AuditionTake(input, reading: reading)) } catch {
         terminal.report(Failure.message(error))
         statuses.append(Failure.status(of: error))
       }

@@ -16,23 +16,20 @@ final class AuditionTask: SessionTask {
   private(set) var chosen = 0
 
   /// An audition that begins with the first take.
-  init(
-    _ takes: PreparedTakes, on engine: PlaybackEngine, match: LevelMatch,
-    region: ClosedRange<Double>?, gap: Double
-  ) throws {
+  init(_ takes: PreparedTakes, on engine: PlaybackEngine, match: LevelMatch, region: ClosedRange<Double>?, gap: Double)
+    throws
+  {
     self.takes = takes
     self.match = match
     let levels = takes.levels(by: match)
     self.levels[match] = levels
-    deck = try TakeSwitcher(
-      takes.pieces, on: engine, region: region, gap: gap,
-      gains: Self.only(0, of: levels.gains))
+    deck = try TakeSwitcher(takes.pieces, on: engine, region: region, gap: gap, gains: Self.only(0, of: levels.gains))
   }
 
   var keys: [KeyHelp] {
-    [
-      KeyHelp(key: choiceKeys, meaning: "choose"), KeyHelp(key: "tab", meaning: "next take"),
-    ] + TakeSwitcher.keys + [KeyHelp(key: "g", meaning: "match levels: none, loudness, felt")]
+    [KeyHelp(key: choiceKeys, meaning: "choose"), KeyHelp(key: "tab", meaning: "next take")] + TakeSwitcher.keys + [
+      KeyHelp(key: "g", meaning: "match levels: none, loudness, felt")
+    ]
   }
 
   private var choiceKeys: String {
@@ -80,9 +77,7 @@ final class AuditionTask: SessionTask {
   }
 
   /// All gains 0 but one.
-  static func only(_ index: Int, of gains: [Double]) -> [Double] {
-    gains.indices.map { $0 == index ? gains[$0] : 0 }
-  }
+  static func only(_ index: Int, of gains: [Double]) -> [Double] { gains.indices.map { $0 == index ? gains[$0] : 0 } }
 
   /// The take of a figure, or of a letter that means nothing else.
   private static func index(of character: Character) -> Int? {
@@ -132,20 +127,18 @@ final class SequentialAuditionTask: SessionTask {
   ///   - region: The part of each that is heard, or nothing for each as long as it is.
   ///   - gap: Seconds of silence between two takes.
   init(
-    _ pieces: [CompiledPattern], on engine: PlaybackEngine, gains: [Double],
-    region: ClosedRange<Double>?, gap: Double, session: LiveSession
+    _ pieces: [CompiledPattern], on engine: PlaybackEngine, gains: [Double], region: ClosedRange<Double>?, gap: Double,
+    session: LiveSession
   ) throws {
     self.engine = engine
     console = session.console
-    group = PlayerGroup(
-      try pieces.map { try engine.player(for: $0.plans, duration: $0.duration) }, of: engine)
+    group = PlayerGroup(try pieces.map { try engine.player(for: $0.plans, duration: $0.duration) }, of: engine)
     var frame = FrameConversion.frame(seconds: Playlist.leadIn, rate: engine.rate)
     var parts: [Part] = []
     try group.loop(end: 2 * FrameConversion.longest)
     for (index, piece) in pieces.enumerated() {
       let heard = region ?? 0...piece.duration
-      let length = FrameConversion.frame(
-        seconds: heard.upperBound - heard.lowerBound, rate: engine.rate)
+      let length = FrameConversion.frame(seconds: heard.upperBound - heard.lowerBound, rate: engine.rate)
       parts.append(Part(name: piece.name, start: frame, end: frame + length))
       try group.setGains(AuditionTask.only(index, of: gains), over: 0, at: .frame(frame))
       try group.start(at: .frame(frame), from: heard.lowerBound)
@@ -159,10 +152,7 @@ final class SequentialAuditionTask: SessionTask {
 
   var place: (position: Double, duration: Double?) {
     guard let current else { return (0, nil) }
-    return (
-      Double(engine.position - current.start) / engine.rate,
-      Double(current.end - current.start) / engine.rate
-    )
+    return (Double(engine.position - current.start) / engine.rate, Double(current.end - current.start) / engine.rate)
   }
 
   func perform(at now: Duration) throws -> SessionStep {
@@ -181,7 +171,5 @@ final class SequentialAuditionTask: SessionTask {
     return .wait(.inSeconds(Double(max(1, next - engine.position)) / engine.rate))
   }
 
-  private var current: Part? {
-    parts.first { ($0.start..<$0.end).contains(engine.position) }
-  }
+  private var current: Part? { parts.first { ($0.start..<$0.end).contains(engine.position) } }
 }

@@ -20,9 +20,7 @@ struct PreparedTakes: Sendable {
   var duration: Double { pieces.map(\.duration).max() ?? 0 }
 
   /// Whether all sound the same, sample for sample.
-  var areEqual: Bool {
-    signals.count > 1 && signals.allSatisfy { $0.channels == signals[0].channels }
-  }
+  var areEqual: Bool { signals.count > 1 && signals.allSatisfy { $0.channels == signals[0].channels } }
 
   /// The factors by which a match makes all as strong as the weakest.
   ///
@@ -44,13 +42,10 @@ extension AuditionTakes {
   func prepared(for engine: PlaybackEngine) throws -> PreparedTakes {
     let channels = RecordingChannels(engine.routing)
     let sounds = try all.map { take in try take.sound(at: engine.rate) }
-    let pieces = try zip(all, sounds).map { take, sound in
-      try take.piece(for: engine, sound: sound, on: channels)
-    }
+    let pieces = try zip(all, sounds).map { take, sound in try take.piece(for: engine, sound: sound, on: channels) }
     let count = min(channels.count, sounds.compactMap { $0?.channelCount }.max() ?? 1)
     let signals = zip(pieces, sounds).map { piece, sound in
-      sound.map { channels.signal(of: $0, channelCount: count) }
-        ?? piece.signal(channelCount: count)
+      sound.map { channels.signal(of: $0, channelCount: count) } ?? piece.signal(channelCount: count)
     }
     return PreparedTakes(pieces: pieces, signals: signals)
   }
@@ -64,17 +59,14 @@ extension AuditionTake {
   }
 
   /// Compiles the take for every haptic bus of an engine.
-  fileprivate func piece(
-    for engine: PlaybackEngine, sound: Sound?, on channels: RecordingChannels
-  ) throws -> CompiledPattern {
+  fileprivate func piece(for engine: PlaybackEngine, sound: Sound?, on channels: RecordingChannels) throws
+    -> CompiledPattern
+  {
     if let sound {
       return CompiledPattern(
-        name: name, plans: try channels.plans(of: sound),
-        duration: Double(sound.frameCount) / engine.rate)
+        name: name, plans: try channels.plans(of: sound), duration: Double(sound.frameCount) / engine.rate)
     }
-    guard case .pattern(let pattern) = content else {
-      throw FileError(name, "cannot be played")
-    }
+    guard case .pattern(let pattern) = content else { throw FileError(name, "cannot be played") }
     let plans = try pattern.plans(for: engine.profiles, rate: engine.rate)
     let length = plans.map(\.length).max() ?? 0
     return CompiledPattern(name: name, plans: plans, duration: Double(length) / engine.rate)

@@ -23,9 +23,9 @@ struct RecordingChannels {
   var count: Int { max(1, hapticChannelCount) }
 
   /// Gives outputs buses of their own as far as recordings of some channels need it; profiles stay.
-  static func separated(
-    _ routing: OutputRouting, _ profiles: [TransducerProfile], for channelCounts: [Int]
-  ) -> (routing: OutputRouting, profiles: [TransducerProfile]) {
+  static func separated(_ routing: OutputRouting, _ profiles: [TransducerProfile], for channelCounts: [Int]) -> (
+    routing: OutputRouting, profiles: [TransducerProfile]
+  ) {
     let total = routing.channels.count { $0.hapticBus != nil }
     let counts = channelCounts.filter { $0 <= total }
     var keys: [[Int]] = []
@@ -55,8 +55,7 @@ struct RecordingChannels {
       let channel = sound.channelCount <= hapticChannelCount ? place % sound.channelCount : -1
       if let plan = made[channel] { return plan }
       let samples = channel < 0 ? sound.mean : sound.channel(channel)
-      let plan = try RenderPlan(
-        recording: AudioBuffer(interleaved: samples, channelCount: 1), rate: sound.rate)
+      let plan = try RenderPlan(recording: AudioBuffer(interleaved: samples, channelCount: 1), rate: sound.rate)
       made[channel] = plan
       return plan
     }
@@ -73,21 +72,16 @@ struct RecordingChannels {
   /// A pattern whose one event plays the sound unmodified.
   private func audioPlan(of sound: Sound) throws -> RenderPlan {
     let path = "recording"
-    let event = HapticEvent(
-      kind: .audioCustom, time: 0, waveform: AudioWaveform(path: path, usesVolumeEnvelope: false))
+    let event = HapticEvent(kind: .audioCustom, time: 0, waveform: AudioWaveform(path: path, usesVolumeEnvelope: false))
     return try RenderPlan(
       compiling: HapticPattern(events: [event]), rate: sound.rate,
-      samples: [
-        path: AudioBuffer(interleaved: sound.interleaved, channelCount: sound.channelCount)
-      ])
+      samples: [path: AudioBuffer(interleaved: sound.interleaved, channelCount: sound.channelCount)])
   }
 }
 
 extension Sound {
   /// One channel by itself.
-  fileprivate func channel(_ index: Int) -> [Float] {
-    (0..<frameCount).map { interleaved[$0 * channelCount + index] }
-  }
+  fileprivate func channel(_ index: Int) -> [Float] { (0..<frameCount).map { interleaved[$0 * channelCount + index] } }
 
   /// The mean of all channels.
   fileprivate var mean: [Float] {

@@ -22,9 +22,7 @@ final class SimulatedBackend: SessionBackend, @unchecked Sendable {
 
   func keyboard() -> (any Keyboard)? { StageKeyboard(stage: self) }
 
-  func open(
-    _ output: String, _ request: OutputRequest
-  ) throws(OutputError) -> sending OpenedOutput {
+  func open(_ output: String, _ request: OutputRequest) throws(OutputError) -> sending OpenedOutput {
     var request = request
     request.periodSize = Self.periodSize
     request.bufferSize = Self.periodSize

@@ -35,15 +35,14 @@ final class TakeSwitcher {
   ///
   /// - Parameter gap: Seconds of silence between two passes of the whole.
   init(
-    _ pieces: [CompiledPattern], on engine: PlaybackEngine, region: ClosedRange<Double>? = nil,
-    isLooping: Bool = true, gap: Double = 0, gains: [Double]
+    _ pieces: [CompiledPattern], on engine: PlaybackEngine, region: ClosedRange<Double>? = nil, isLooping: Bool = true,
+    gap: Double = 0, gains: [Double]
   ) throws {
     self.engine = engine
     self.gap = gap
     self.isLooping = isLooping
     duration = pieces.map(\.duration).max() ?? 0
-    group = PlayerGroup(
-      try pieces.map { try engine.player(for: $0.plans, duration: $0.duration) }, of: engine)
+    group = PlayerGroup(try pieces.map { try engine.player(for: $0.plans, duration: $0.duration) }, of: engine)
     self.region = region
     try group.setGains(gains, over: 0)
     try applyLoop()
@@ -75,9 +74,7 @@ final class TakeSwitcher {
   // MARK: What is heard
 
   /// Moves to other gains in one frame for all takes, without a click.
-  func setGains(_ gains: [Double]) throws {
-    try group.setGains(gains, over: Self.crossfade)
-  }
+  func setGains(_ gains: [Double]) throws { try group.setGains(gains, over: Self.crossfade) }
 
   /// Moves to other gains through silence, in the same way whatever was heard before.
   func setGainsViaSilence(_ gains: [Double]) throws {
@@ -95,9 +92,7 @@ final class TakeSwitcher {
     isPaused = false
   }
 
-  private var dipFrame: Int64 {
-    engine.position + FrameConversion.frame(seconds: Self.dipLead, rate: engine.rate)
-  }
+  private var dipFrame: Int64 { engine.position + FrameConversion.frame(seconds: Self.dipLead, rate: engine.rate) }
 
   // MARK: The play head
 
@@ -125,9 +120,7 @@ final class TakeSwitcher {
   }
 
   /// Moves the play head by a number of steps.
-  func step(_ count: Double) throws {
-    try move(to: min(place, duration) + count * duration * Self.stepShare)
-  }
+  func step(_ count: Double) throws { try move(to: min(place, duration) + count * duration * Self.stepShare) }
 
   /// Puts the play head where playing begins.
   func moveToBeginning() throws { try move(to: beginning) }
@@ -171,10 +164,8 @@ final class TakeSwitcher {
   /// What they do.
   static let keys = [
     KeyHelp(key: "space", meaning: "pause"), KeyHelp(key: "left right", meaning: "move"),
-    KeyHelp(key: "home", meaning: "beginning"),
-    KeyHelp(key: "[ ]", meaning: "set loop start, end"),
-    KeyHelp(key: "backspace", meaning: "loop everything"),
-    KeyHelp(key: "l", meaning: "loop on or off"),
+    KeyHelp(key: "home", meaning: "beginning"), KeyHelp(key: "[ ]", meaning: "set loop start, end"),
+    KeyHelp(key: "backspace", meaning: "loop everything"), KeyHelp(key: "l", meaning: "loop on or off"),
   ]
 
   /// Does what a key asks for; answers whether the key means anything here.
@@ -222,15 +213,12 @@ struct LoopPart: Equatable {
       parts[1].isEmpty || numbers[1]?.isFinite == true
     else {
       throw UsageError(
-        .invalidValue,
-        "'--loop-range' takes a range in seconds, such as '0.5-1.2', not \(word.inQuotes)")
+        .invalidValue, "'--loop-range' takes a range in seconds, such as '0.5-1.2', not \(word.inQuotes)")
     }
     self.start = start
     end = numbers[1]
     if let end, end - start < PatternPlayer.shortestLoop {
-      throw UsageError(
-        .invalidValue,
-        "the loop range \(word.inQuotes) is shorter than \(PatternPlayer.shortestLoop) s")
+      throw UsageError(.invalidValue, "the loop range \(word.inQuotes) is shorter than \(PatternPlayer.shortestLoop) s")
     }
   }
 
@@ -240,9 +228,7 @@ struct LoopPart: Equatable {
     let end = min(end ?? duration, duration)
     guard end - start >= PatternPlayer.shortestLoop else {
       throw UsageError(
-        .invalidValue,
-        "the loop range \(word.inQuotes) starts after the end at \(NumberFormatting.seconds(duration))"
-      )
+        .invalidValue, "the loop range \(word.inQuotes) starts after the end at \(NumberFormatting.seconds(duration))")
     }
     return start...end
   }

@@ -26,78 +26,55 @@ enum CalibrateVerb {
         completion: .file(endingIn: "wav", "flac", "aiff", "caf"), isOptional: true)
     ],
     options: [
-      SweepOptions.profile,
-      SweepOptions.quick,
+      SweepOptions.profile, SweepOptions.quick,
       Option(
         "-o", "--output", value: "FILE", help: "Write the calibrated profile to this file.",
         completion: .file(endingIn: "json"), writes: ["json"]),
       Option(
-        "--plot", value: "FILE",
-        help: "Plot measurement, fit and residual as png, svg or pdf.",
-        completion: .file(endingIn: "svg", "png", "pdf"), writes: ["png", "svg", "pdf"]),
-      SharedOptions.json,
+        "--plot", value: "FILE", help: "Plot measurement, fit and residual as png, svg or pdf.",
+        completion: .file(endingIn: "svg", "png", "pdf"), writes: ["png", "svg", "pdf"]), SharedOptions.json,
     ],
     groups: [
       OptionGroup(
         title: "Recording",
         options: [
+          Option("--channel", value: "N", help: "The channel of the sensor.", defaultText: "the only one, or 1"),
+          Option("--reference", value: "N", help: "Channel with the signal itself."),
           Option(
-            "--channel", value: "N", help: "The channel of the sensor.",
-            defaultText: "the only one, or 1"),
-          Option(
-            "--reference", value: "N", help: "Channel with the signal itself."),
-          Option(
-            "--sensor", value: "KIND", help: "Quantity that the sensor measures.",
-            defaultText: "what fits best",
+            "--sensor", value: "KIND", help: "Quantity that the sensor measures.", defaultText: "what fits best",
             choices: TransducerMeasurement.Sensor.allCases.map(\.rawValue)),
-          Option(
-            "--full-scale", value: "G",
-            help: "Acceleration at full scale in g, 0.001 to 10000."),
-          Option(
-            "--accept-poor",
-            help: "Accept a fit that leaves up to 10 %, is uncertain or changes with the level."),
-          Option(
-            "--date", value: "TEXT", help: "Date of the measurement.", defaultText: "today"),
-        ]),
-      SweepOptions.group,
+          Option("--full-scale", value: "G", help: "Acceleration at full scale in g, 0.001 to 10000."),
+          Option("--accept-poor", help: "Accept a fit that leaves up to 10 %, is uncertain or changes with the level."),
+          Option("--date", value: "TEXT", help: "Date of the measurement.", defaultText: "today"),
+        ]), SweepOptions.group,
       OptionGroup(
         title: "Capture",
         options: [
-          Option(
-            "-c", "--capture", value: "NAME", help: "ALSA input device."),
+          Option("-c", "--capture", value: "NAME", help: "ALSA input device."),
           Option(
             "--capture-channels", value: "N", help: "Number of channels to record, 1 to 64.",
-            defaultText: "as many as needed"),
-          SweepVerb.playChannel,
-        ]),
-      DeviceOptions.group,
+            defaultText: "as many as needed"), SweepVerb.playChannel,
+        ]), DeviceOptions.group,
     ],
     examples: [
       .init(
         "temblor calibrate take.wav --profile dayton-bst-1 -o mine.json --plot fit.svg",
         "Calibrate a profile from a recording."),
-      .init(
-        "temblor calibrate --quick take.wav --profile mine.json",
-        "Check in 5 s whether a profile still holds."),
+      .init("temblor calibrate --quick take.wav --profile mine.json", "Check in 5 s whether a profile still holds."),
       .init(
         "temblor calibrate --profile puck --device plughw:1 --capture plughw:1 --channel 1 "
           + "--reference 2 -o mine.json", "Play, record and measure, latency included."),
     ]
-  ) { arguments, terminal in
-    try run(arguments, terminal, time: SystemTimeSource())
-  }
+  ) { arguments, terminal in try run(arguments, terminal, time: SystemTimeSource()) }
 
   /// The latencies that are believed, in seconds; sound servers and networks take up to 3.
   private static let latencies = 0.0...3.1
 
   /// Measures; a clock for what is played.
-  static func run(
-    _ arguments: ParsedArguments, _ terminal: Terminal, time: any TimeSource
-  ) throws -> ExitStatus {
+  static func run(_ arguments: ParsedArguments, _ terminal: Terminal, time: any TimeSource) throws -> ExitStatus {
     let options = try SweepOptions(arguments)
     if options.isQuick {
-      for option in ["--output", "--plot", "--full-scale", "--date"]
-      where arguments.value(option) != nil {
+      for option in ["--output", "--plot", "--full-scale", "--date"] where arguments.value(option) != nil {
         throw UsageError(.remove, "'\(option)' cannot be used with '--quick'")
       }
     }
@@ -106,8 +83,7 @@ enum CalibrateVerb {
       ?? TransducerMeasurement.Sensor.allCases
     let fullScale = try arguments.double("--full-scale", in: 0.001...10_000)
     let plotFormat = try plotFormat(arguments.value("--plot"))
-    for option in ["--output", "--plot"]
-    where arguments.value(option) == RenderOutputs.standardOutput {
+    for option in ["--output", "--plot"] where arguments.value(option) == RenderOutputs.standardOutput {
       throw UsageError(.invalidValue, "\(option.inQuotes) requires a file name")
     }
     if let output = arguments.value("--output"), let path = options.profilePath {
@@ -118,24 +94,20 @@ enum CalibrateVerb {
     var latency: Double?
     do {
       calibration = try Calibration(
-        measuring: take.sensor, of: options.signal, sensors: sensors,
-        acceptsPoor: arguments.flag("--accept-poor"))
+        measuring: take.sensor, of: options.signal, sensors: sensors, acceptsPoor: arguments.flag("--accept-poor"))
       if let reference = take.reference {
         let start = try ReferenceDelay(measuring: reference, of: options.signal)
         latency = calibration.offset - start.offset
       } else if let origin = take.origin {
         latency = calibration.offset - origin
       }
-    } catch {
-      throw CalibrationRefusal(name: take.name, error: error)
-    }
+    } catch { throw CalibrationRefusal(name: take.name, error: error) }
     if let found = latency, !latencies.contains(found) {
       throw CalibrationRefusal(
         name: take.name,
         error: CalibrationError(
           kind: .unsuitableRecording,
-          description: "the movement would be "
-            + "\(NumberFormatting.rounded(abs(found) * 1_000, places: 2)) ms "
+          description: "the movement would be " + "\(NumberFormatting.rounded(abs(found) * 1_000, places: 2)) ms "
             + "\(found < 0 ? "before" : "after") the signal; check '--channel' and '--reference'"))
     }
     let old = options.profile
@@ -150,8 +122,7 @@ enum CalibrateVerb {
     }
     var new = calibration.applied(
       to: old,
-      in: Calibration.Conditions(
-        date: arguments.value("--date") ?? today(), latency: latency, fullScale: fullScale))
+      in: Calibration.Conditions(date: arguments.value("--date") ?? today(), latency: latency, fullScale: fullScale))
     let output = arguments.value("--output")
     if let output { new.name = name(for: output, otherwise: old.name) }
     let report = CalibrationReport(calibration, from: old, to: new, latency: latency, take: take)
@@ -182,9 +153,7 @@ enum CalibrateVerb {
   private static func plotFormat(_ path: String?) throws(UsageError) -> PlotFormat? {
     guard let path else { return nil }
     guard let format = PlotFormat(ofName: path) else {
-      throw UsageError(
-        .invalidValue,
-        "unknown file extension of \(path.inQuotes); use .png, .svg or .pdf")
+      throw UsageError(.invalidValue, "unknown file extension of \(path.inQuotes); use .png, .svg or .pdf")
     }
     return format
   }

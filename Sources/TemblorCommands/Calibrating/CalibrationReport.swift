@@ -18,8 +18,8 @@ struct CalibrationReport {
 
   /// Takes what is reported.
   init(
-    _ calibration: Calibration, from old: TransducerProfile, to new: TransducerProfile,
-    latency: Double?, take: CalibrationTake
+    _ calibration: Calibration, from old: TransducerProfile, to new: TransducerProfile, latency: Double?,
+    take: CalibrationTake
   ) {
     self.calibration = calibration
     self.old = old
@@ -44,8 +44,7 @@ struct CalibrationReport {
       ))
     rows.append(("band, -10 dB", band(old.hardware?.band), band(calibration.curve.band) + openEnds))
     if let most = after?.acceleration {
-      rows.append(
-        ("acceleration", former("acceleration", before?.acceleration, "g"), figure(most, "g")))
+      rows.append(("acceleration", former("acceleration", before?.acceleration, "g"), figure(most, "g")))
     }
     rows.append(("latency", milliseconds(old.amplifier.latency), milliseconds(latency)))
     rows.append(("polarity", "", calibration.isInverted ? "inverted" : "normal"))
@@ -111,8 +110,7 @@ struct CalibrationReport {
         + "\(NumberFormatting.rounded(calibration.qualityFactor, places: 2)), residual "
         + "\(residual.hasPrefix("-") ? "−" + residual.dropFirst() : residual) dB",
       points: calibration.curve.points.map {
-        ResponsePlot.Point(
-          hertz: $0.hertz, measured: $0.measured, fitted: $0.fitted, residual: $0.residual)
+        ResponsePlot.Point(hertz: $0.hertz, measured: $0.measured, fitted: $0.fitted, residual: $0.residual)
       }, band: calibration.curve.band)
   }
 
@@ -133,9 +131,7 @@ struct CalibrationReport {
   }
 
   /// Half of a 95 % interval.
-  private func interval(_ share: Double) -> String {
-    " ± \(NumberFormatting.rounded(share * 100, places: 2)) %"
-  }
+  private func interval(_ share: Double) -> String { " ± \(NumberFormatting.rounded(share * 100, places: 2)) %" }
 
   private func figure(_ value: Double?, _ unit: String) -> String {
     value.map { with(unit, $0, places: 3) } ?? "unknown"
@@ -172,9 +168,7 @@ struct CalibrationTake {
     let path = arguments.value("RECORDING")
     let capture = arguments.value("--capture")
     guard (path == nil) != (capture == nil) else {
-      throw UsageError(
-        path == nil ? .missingValue : .remove,
-        "use either RECORDING or '--capture'")
+      throw UsageError(path == nil ? .missingValue : .remove, "use either RECORDING or '--capture'")
     }
     let channel = try arguments.int("--channel", in: OutputRouting.channelCounts)
     let reference = try arguments.int("--reference", in: OutputRouting.channelCounts)
@@ -183,8 +177,7 @@ struct CalibrationTake {
     }
     let sound: Sound
     if let path {
-      for option in ["--device", "--play-channel", "--capture-channels"]
-      where arguments.value(option) != nil {
+      for option in ["--device", "--play-channel", "--capture-channels"] where arguments.value(option) != nil {
         throw UsageError(.remove, "'\(option)' requires '--capture'")
       }
       name = path
@@ -194,8 +187,7 @@ struct CalibrationTake {
       let least = max(channel ?? 1, reference ?? 1)
       let count = try arguments.int("--capture-channels", in: OutputRouting.channelCounts) ?? least
       guard count >= least else {
-        throw UsageError(
-          .invalidValue, "channel \(least) is used, but '--capture-channels' is \(count)")
+        throw UsageError(.invalidValue, "channel \(least) is used, but '--capture-channels' is \(count)")
       }
       try options.checkLimits()
       let player = try SweepPlayer(arguments, options: options, time: time)
@@ -218,9 +210,7 @@ struct CalibrationTake {
     return try Sound(readingDescriptor: descriptor, path: path)
   }
 
-  private static func channel(
-    _ number: Int, of sound: Sound, name: String
-  ) throws -> CalibrationRecording {
+  private static func channel(_ number: Int, of sound: Sound, name: String) throws -> CalibrationRecording {
     guard number <= sound.channelCount else {
       throw CalibrationRefusal(
         name: name,
@@ -229,9 +219,9 @@ struct CalibrationTake {
           description: "has no channel \(number); it has only "
             + (sound.channelCount == 1 ? "one" : "\(sound.channelCount)")))
     }
-    let samples = stride(
-      from: number - 1, to: sound.frameCount * sound.channelCount, by: sound.channelCount
-    ).map { sound.interleaved[$0] }
+    let samples = stride(from: number - 1, to: sound.frameCount * sound.channelCount, by: sound.channelCount).map {
+      sound.interleaved[$0]
+    }
     return CalibrationRecording(samples: samples, rate: sound.rate)
   }
 }

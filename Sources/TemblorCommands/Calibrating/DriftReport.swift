@@ -34,8 +34,7 @@ struct DriftReport {
   private var verdict: String {
     if drift.isWithin { return "Both are within what the profile states." }
     let moved =
-      drift.resonance.isWithin
-      ? "The quality is" : drift.qualityFactor.isWithin ? "The resonance is" : "Both are"
+      drift.resonance.isWithin ? "The quality is" : drift.qualityFactor.isWithin ? "The resonance is" : "Both are"
     return moved + " beyond what the profile states; calibrate again without '--quick'."
   }
 
@@ -58,16 +57,12 @@ struct DriftReport {
         }
       }
       entry.member("within", drift.isWithin)
-      entry.array("warnings") { list in
-        for warning in warnings { list.element(warning) }
-      }
+      entry.array("warnings") { list in for warning in warnings { list.element(warning) } }
     }
     return json.finish()
   }
 
-  private func row(
-    _ name: String, _ figure: CalibrationDrift.Figure, unit: String, allowed: String
-  ) -> [String] {
+  private func row(_ name: String, _ figure: CalibrationDrift.Figure, unit: String, allowed: String) -> [String] {
     let interval = NumberFormatting.rounded(figure.interval * 100, places: 2)
     let change = NumberFormatting.rounded(figure.change * 100, places: 1)
     return [

@@ -31,8 +31,7 @@ struct SweepPlayer {
   private static let usualPeriod = 1_024
 
   /// What a command line asks for.
-  init(_ arguments: ParsedArguments, options: SweepOptions, time: any TimeSource) throws(UsageError)
-  {
+  init(_ arguments: ParsedArguments, options: SweepOptions, time: any TimeSource) throws(UsageError) {
     channel = try arguments.int("--play-channel", in: OutputRouting.channelCounts)
     let output = try DeviceOptions(arguments, minimumChannelCount: channel ?? 1)
     var request = output.request
@@ -58,14 +57,11 @@ struct SweepPlayer {
     let sink = try open()
     let rate = sink.format.rate
     let samples: [Float]
-    do {
-      samples = try options.signal.samples(rate: rate, isWhole: false)
-    } catch {
+    do { samples = try options.signal.samples(rate: rate, isWhole: false) } catch {
       throw UsageError(.invalidValue, error.description)
     }
     do {
-      let capture = try ALSACapture(
-        device, rate: Int(rate), channelCount: channelCount, timekeeper: time)
+      let capture = try ALSACapture(device, rate: Int(rate), channelCount: channelCount, timekeeper: time)
       var recorded: [Float] = []
       var origins: [Double] = []
       let wanted = samples.count + Int((options.isQuick ? Self.quickTail : Self.tail) * rate)
@@ -85,9 +81,7 @@ struct SweepPlayer {
       return Take(
         sound: Sound(interleaved: recorded, channelCount: channelCount, rate: rate),
         origin: origins.isEmpty ? nil : origins[origins.count / 2])
-    } catch let error as ALSAError {
-      throw OutputError(error)
-    }
+    } catch let error as ALSAError { throw OutputError(error) }
   }
 
   private func open() throws(OutputError) -> any AudioSink {
@@ -97,9 +91,7 @@ struct SweepPlayer {
   /// Hands frames over, with silence behind them, until a count is reached or `isDone` says so.
   ///
   /// - Parameter isDone: Asked after each turn with the frames that were handed over.
-  private func run(
-    _ samples: [Float], count: Int, on sink: any AudioSink, isDone: (Int) throws -> Bool
-  ) throws {
+  private func run(_ samples: [Float], count: Int, on sink: any AudioSink, isDone: (Int) throws -> Bool) throws {
     let channels = sink.format.channelCount
     let wake = WakeSignal()
     var written = 0
@@ -112,15 +104,12 @@ struct SweepPlayer {
       case .room(let room):
         for frame in 0..<room {
           let sample = written + frame < samples.count ? samples[written + frame] : 0
-          for index in 0..<channels {
-            block[frame * channels + index] = channel ?? index + 1 == index + 1 ? sample : 0
-          }
+          for index in 0..<channels { block[frame * channels + index] = channel ?? index + 1 == index + 1 ? sample : 0 }
         }
         sink.write(block.span.extracting(first: room * channels))
         written += room
       case .woken: break
-      case .missed, .behind:
-        throw refusal("underrun during the sweep; use a larger '--buffer-size'")
+      case .missed, .behind: throw refusal("underrun during the sweep; use a larger '--buffer-size'")
       case .ended: throw refusal("disconnected during the sweep; reconnect it")
       }
       let isDone = try isDone(written)
@@ -130,7 +119,5 @@ struct SweepPlayer {
     sink.finish(draining: count != .max)
   }
 
-  private func refusal(_ text: String) -> OutputError {
-    OutputError(.other, output: device, text)
-  }
+  private func refusal(_ text: String) -> OutputError { OutputError(.other, output: device, text) }
 }

@@ -17,45 +17,33 @@ enum SweepVerb {
       With --quick, the signal takes 5 s, for 'temblor calibrate --quick'.
       """,
     options: [
-      SweepOptions.profile,
-      SweepOptions.quick,
+      SweepOptions.profile, SweepOptions.quick,
       Option(
-        "-o", "--output", value: "FILE", help: "Output file, 24 bits.",
-        completion: .file(endingIn: "wav", "flac"), writes: []),
-      playChannel,
-    ],
-    groups: [SweepOptions.group, DeviceOptions.group],
+        "-o", "--output", value: "FILE", help: "Output file, 24 bits.", completion: .file(endingIn: "wav", "flac"),
+        writes: []), playChannel,
+    ], groups: [SweepOptions.group, DeviceOptions.group],
     examples: [
       .init("temblor sweep --profile dayton-bst-1 -o sweep.wav", "Write a file to play."),
       .init(
         "temblor sweep --profile dayton-bst-1 --device plughw:1 --play-channel 2",
         "Play it on the second channel of a card."),
     ]
-  ) { arguments, terminal in
-    try run(arguments, terminal, time: SystemTimeSource())
-  }
+  ) { arguments, terminal in try run(arguments, terminal, time: SystemTimeSource()) }
 
-  static let playChannel = Option(
-    "--play-channel", value: "N", help: "Output channel, 1 to 64.",
-    defaultText: "all")
+  static let playChannel = Option("--play-channel", value: "N", help: "Output channel, 1 to 64.", defaultText: "all")
 
   /// Writes or plays by a clock.
-  static func run(
-    _ arguments: ParsedArguments, _ terminal: Terminal, time: any TimeSource
-  ) throws -> ExitStatus {
+  static func run(_ arguments: ParsedArguments, _ terminal: Terminal, time: any TimeSource) throws -> ExitStatus {
     let options = try SweepOptions(arguments)
     try options.checkLimits()
     let output = arguments.value("--output")
     guard (output == nil) != (arguments.value("--device") == nil) else {
-      throw UsageError(
-        output == nil ? .missingValue : .remove,
-        "use either '--output' or '--device'")
+      throw UsageError(output == nil ? .missingValue : .remove, "use either '--output' or '--device'")
     }
     if let output {
       let rate = try SharedOptions.rate(arguments)
       try write(options, rate: rate, to: output)
-      try terminal.output.write(
-        "\(output.printable): \(summary(options))\n" + advice(options, file: output))
+      try terminal.output.write("\(output.printable): \(summary(options))\n" + advice(options, file: output))
       return .done
     }
     let player = try SweepPlayer(arguments, options: options, time: time)
@@ -67,13 +55,10 @@ enum SweepVerb {
 
   private static func write(_ options: SweepOptions, rate: Int, to path: String) throws {
     guard let container = SoundFileFormat.container(ofName: path) else {
-      throw UsageError(
-        .invalidValue,
-        "unknown file extension of \(path.inQuotes); use .wav or .flac")
+      throw UsageError(.invalidValue, "unknown file extension of \(path.inQuotes); use .wav or .flac")
     }
     let samples = try options.samples(rate: Double(rate))
-    let format = SoundFileFormat(
-      container: container, samples: container == .ogg ? .float : .s24)
+    let format = SoundFileFormat(container: container, samples: container == .ogg ? .float : .s24)
     var file = try AtomicFileWriter(path)
     var writer = try SoundFileWriter(
       descriptor: file.descriptor, path: path, format: format, rate: rate, channelCount: 1,
@@ -129,17 +114,14 @@ struct SweepOptions {
         "--sweep-duration", value: "SECONDS", help: "Duration of each sweep, 0.5 to 30.",
         defaultText: text(SweepSignal.defaultDuration), formerly: ["--sweep-length"]),
       Option(
-        "--level", value: "DB", help: "Peak level in dBFS, -40 to -3.",
-        defaultText: text(SweepSignal.defaultLevel)),
+        "--level", value: "DB", help: "Peak level in dBFS, -40 to -3.", defaultText: text(SweepSignal.defaultLevel)),
     ])
 
   static let profile = Option(
-    "--profile", value: "PROFILE",
-    help: "Profile of the transducer: a name from 'temblor profiles' or a file.",
+    "--profile", value: "PROFILE", help: "Profile of the transducer: a name from 'temblor profiles' or a file.",
     completion: SharedOptions.profileNames)
 
-  static let quick = Option(
-    "--quick", help: "Check resonance and Q factor of a profile with a signal of 5 s.")
+  static let quick = Option("--quick", help: "Check resonance and Q factor of a profile with a signal of 5 s.")
 
   /// The profile.
   let profile: TransducerProfile
@@ -157,25 +139,19 @@ struct SweepOptions {
   /// - Throws: `UsageError` for a signal that cannot be, or that the transducer cannot take.
   init(_ arguments: ParsedArguments) throws {
     guard let word = arguments.value("--profile") else {
-      throw UsageError(
-        .missingValue,
-        "missing '--profile'; run 'temblor profiles' to list profiles"
-      )
+      throw UsageError(.missingValue, "missing '--profile'; run 'temblor profiles' to list profiles")
     }
     profileWord = word
     let input = try ProfileInput.find(word)
     profile = try input.profile()
     profilePath = input.entry?.path
     isQuick = arguments.flag("--quick")
-    let level =
-      try arguments.double("--level", in: SweepSignal.levels) ?? SweepSignal.defaultLevel
+    let level = try arguments.double("--level", in: SweepSignal.levels) ?? SweepSignal.defaultLevel
     if isQuick {
       for option in ["--from", "--to", "--sweep-duration"] where arguments.value(option) != nil {
         throw UsageError(.remove, "'\(option)' cannot be used with '--quick'")
       }
-      do {
-        signal = try SweepSignal(checking: profile, level: level)
-      } catch {
+      do { signal = try SweepSignal(checking: profile, level: level) } catch {
         throw UsageError(.invalidValue, error.description)
       }
       return
@@ -186,38 +162,25 @@ struct SweepOptions {
     let first = low ?? min(usual.lowerBound, (high ?? usual.upperBound) / 4)
     let last = high ?? max(usual.upperBound, first * 4)
     guard first < last else {
-      throw UsageError(
-        .invalidValue, "'--to' must be above '--from', not \(Self.text(last).inQuotes)")
+      throw UsageError(.invalidValue, "'--to' must be above '--from', not \(Self.text(last).inQuotes)")
     }
     let law = profile.frequency
     do {
       signal = try SweepSignal(
         band: first...last,
-        duration: try arguments.double("--sweep-duration", in: SweepSignal.durations)
-          ?? SweepSignal.defaultDuration,
-        level: level,
-        toneBand: min(law.low, law.high)...max(law.low, law.high))
-    } catch let error as CalibrationError {
-      throw UsageError(.invalidValue, error.description)
-    }
+        duration: try arguments.double("--sweep-duration", in: SweepSignal.durations) ?? SweepSignal.defaultDuration,
+        level: level, toneBand: min(law.low, law.high)...max(law.low, law.high))
+    } catch let error as CalibrationError { throw UsageError(.invalidValue, error.description) }
   }
 
   /// Refuses what the transducer cannot take.
   func checkLimits() throws(UsageError) {
-    do {
-      try SweepLimits(profile).check(signal)
-    } catch {
-      throw UsageError(.invalidValue, error.description)
-    }
+    do { try SweepLimits(profile).check(signal) } catch { throw UsageError(.invalidValue, error.description) }
   }
 
   /// The samples at a rate.
   func samples(rate: Double) throws(UsageError) -> [Float] {
-    do {
-      return try signal.samples(rate: rate)
-    } catch {
-      throw UsageError(.invalidValue, error.description)
-    }
+    do { return try signal.samples(rate: rate) } catch { throw UsageError(.invalidValue, error.description) }
   }
 
   /// The options that `calibrate` needs to know the signal again.
@@ -230,9 +193,7 @@ struct SweepOptions {
     if signal.band.upperBound != SweepSignal.defaultBand.upperBound {
       words += " --to \(Self.text(signal.band.upperBound))"
     }
-    if signal.duration != SweepSignal.defaultDuration {
-      words += " --sweep-duration \(Self.text(signal.duration))"
-    }
+    if signal.duration != SweepSignal.defaultDuration { words += " --sweep-duration \(Self.text(signal.duration))" }
     return words + levelWords
   }
 

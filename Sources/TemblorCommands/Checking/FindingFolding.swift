@@ -41,9 +41,9 @@ enum FindingFolding {
 
   /// `, lines 12–80`, or nothing where positions are not lines.
   private static func lines(_ first: Finding, to last: Finding) -> String {
-    guard case .text(let start, _) = first.place.position,
-      case .text(let end, _) = last.place.position
-    else { return "" }
+    guard case .text(let start, _) = first.place.position, case .text(let end, _) = last.place.position else {
+      return ""
+    }
     return start == end ? ", line \(start)" : ", lines \(start)–\(end)"
   }
 }

@@ -18,15 +18,11 @@ enum SARIFReport {
             tool.object("driver") { driver in
               driver.member("name", "temblor")
               driver.member("version", temblorVersion)
-              driver.array("rules") { list in
-                for rule in rules { list.object { write(rule, to: &$0) } }
-              }
+              driver.array("rules") { list in for rule in rules { list.object { write(rule, to: &$0) } } }
             }
           }
           run.member("columnKind", "unicodeCodePoints")
-          run.array("results") { list in
-            for finding in findings { list.object { write(finding, rules, to: &$0) } }
-          }
+          run.array("results") { list in for finding in findings { list.object { write(finding, rules, to: &$0) } } }
         }
       }
     }
@@ -40,13 +36,9 @@ enum SARIFReport {
     entry.object("properties") { $0.member("category", rule.category.rawValue) }
   }
 
-  private static func write(
-    _ finding: Finding, _ rules: [Rule], to entry: inout JSONObjectWriter
-  ) {
+  private static func write(_ finding: Finding, _ rules: [Rule], to entry: inout JSONObjectWriter) {
     entry.member("ruleId", finding.rule.text)
-    if let index = rules.firstIndex(where: { $0.id == finding.rule }) {
-      entry.member("ruleIndex", index)
-    }
+    if let index = rules.firstIndex(where: { $0.id == finding.rule }) { entry.member("ruleIndex", index) }
     entry.member("level", "\(finding.severity)")
     entry.object("message") { message in
       message.member("text", finding.message + (finding.suggestion.map { "; \($0)" } ?? ""))

@@ -16,10 +16,7 @@ struct ConvertOutputs {
   let inputs: OutputGuard
 
   /// Works out the format and the files from the command line.
-  init(
-    _ arguments: ParsedArguments, inputs: [PatternInput], problemCount: Int,
-    formats: FormatRegistry
-  ) throws {
+  init(_ arguments: ParsedArguments, inputs: [PatternInput], problemCount: Int, formats: FormatRegistry) throws {
     let output = arguments.value("--output")
     let count = inputs.count + problemCount
     let isFolder =
@@ -36,9 +33,7 @@ struct ConvertOutputs {
     }
     for input in inputs {
       let ending = format.endings.first ?? format.id
-      let path =
-        isFolder
-        ? FileSystem.join(output ?? "", input.outputStem + "." + ending) : output ?? input.name
+      let path = isFolder ? FileSystem.join(output ?? "", input.outputStem + "." + ending) : output ?? input.name
       items.append((input, path))
     }
     try OutputNames.refuseClashes(items.map { ($0.input.name, $0.path) })
@@ -54,22 +49,18 @@ struct ConvertOutputs {
   }
 
   /// The format that the ending of an output stands for, where it is one that can be written.
-  private static func format(ofName output: String?, _ formats: FormatRegistry)
-    throws(UsageError) -> any HapticFormat
-  {
+  private static func format(ofName output: String?, _ formats: FormatRegistry) throws(UsageError) -> any HapticFormat {
     guard let output, output != standardOutput else {
       throw UsageError(.missingValue, "'--to' is required where no output file is named")
     }
     let candidates = formats.formats(named: output).filter(\.isWritable)
     guard let first = candidates.first else {
-      throw UsageError(
-        .invalidValue, "unknown file extension of \(output.inQuotes); set the format with '--to'")
+      throw UsageError(.invalidValue, "unknown file extension of \(output.inQuotes); set the format with '--to'")
     }
     guard candidates.count == 1 else {
       throw UsageError(
         .missingValue,
-        "the extension of \(output.inQuotes) stands for \(candidates.map(\.id).joinedWithOr); "
-          + "choose with '--to'")
+        "the extension of \(output.inQuotes) stands for \(candidates.map(\.id).joinedWithOr); " + "choose with '--to'")
     }
     return first
   }

@@ -25,8 +25,8 @@ struct ConvertRun {
   }
 
   init(
-    conversion: PatternConversion, formats: FormatRegistry, outputs: ConvertOutputs,
-    isStrict: Bool, isQuiet: Bool, statuses: [ExitStatus]
+    conversion: PatternConversion, formats: FormatRegistry, outputs: ConvertOutputs, isStrict: Bool, isQuiet: Bool,
+    statuses: [ExitStatus]
   ) {
     self.conversion = conversion
     self.formats = formats
@@ -51,9 +51,7 @@ struct ConvertRun {
       }
       let found = CopiedSounds.find(result.sounds, of: input)
       let losses = result.losses + found.losses
-      for loss in losses {
-        terminal.report(LossLine(loss).text.printable)
-      }
+      for loss in losses { terminal.report(LossLine(loss).text.printable) }
       var files: [String] = []
       if isStrict, !losses.isEmpty {
         statuses.append(.invalidInput)
@@ -62,8 +60,7 @@ struct ConvertRun {
             + "\(losses.count == 1 ? "loss" : "losses") with '--strict'".printable)
       } else if isStream {
         guard result.files.count == 1 else {
-          throw FileError(
-            input.name, "becomes \(result.files.count) files; use '--output FILE' or '--merge'")
+          throw FileError(input.name, "becomes \(result.files.count) files; use '--output FILE' or '--merge'")
         }
         let bytes = result.files[0].bytes
         try terminal.output.write(bytes.span)
@@ -73,20 +70,14 @@ struct ConvertRun {
         files = try write(result.files, to: path, of: input)
         files += try sounds.copy(found.files, to: folder)
       }
-      entries.append(
-        Entry(
-          input: input.name, from: result.source.id, files: files, losses: losses))
-    } catch let error as StreamError {
-      throw error
-    } catch {
+      entries.append(Entry(input: input.name, from: result.source.id, files: files, losses: losses))
+    } catch let error as StreamError { throw error } catch {
       terminal.report(Failure.message(error))
       statuses.append(Failure.status(of: error))
     }
   }
 
-  private func write(_ files: [Writing.File], to path: String, of input: PatternInput) throws
-    -> [String]
-  {
+  private func write(_ files: [Writing.File], to path: String, of input: PatternInput) throws -> [String] {
     let folder = FileSystem.folder(of: path)
     let name = FileSystem.name(of: path)
     let stem = FileSystem.stem(of: name)
@@ -126,9 +117,7 @@ struct ConvertRun {
 struct LossLine {
   private let placed: PatternConversion.PlacedLoss
 
-  init(_ placed: PatternConversion.PlacedLoss) {
-    self.placed = placed
-  }
+  init(_ placed: PatternConversion.PlacedLoss) { self.placed = placed }
 
   /// `PLACE: KIND: MESSAGE (SIZE)`.
   var text: String {

@@ -18,9 +18,9 @@ struct CopiedSounds {
   private var sources: [String: String] = [:]
 
   /// The sound files that a pattern names, and a loss for each that cannot be copied.
-  static func find(
-    _ references: [Examination.SoundReference], of input: PatternInput
-  ) -> (files: [File], losses: [PatternConversion.PlacedLoss]) {
+  static func find(_ references: [Examination.SoundReference], of input: PatternInput) -> (
+    files: [File], losses: [PatternConversion.PlacedLoss]
+  ) {
     var files: [File] = []
     var losses: [PatternConversion.PlacedLoss] = []
     for reference in references {
@@ -29,10 +29,7 @@ struct CopiedSounds {
         files.append(File(name: reference.path, source: source))
       } catch {
         let hint = error.finding.suggestion.map { "; \($0)" } ?? ""
-        losses.append(
-          .init(
-            loss: Loss(.dropped, .composition, error.finding.message + hint),
-            place: reference.place))
+        losses.append(.init(loss: Loss(.dropped, .composition, error.finding.message + hint), place: reference.place))
       }
     }
     return (files, losses)
@@ -41,9 +38,7 @@ struct CopiedSounds {
   /// Refuses copies that would replace an input or the sound file of another pattern.
   func check(_ files: [File], folder: String, inputs: OutputGuard) throws(FileError) {
     for (file, path) in copies(of: files, in: folder) {
-      if inputs.isInput(path) {
-        throw FileError(path, "is an input; choose another '--output'")
-      }
+      if inputs.isInput(path) { throw FileError(path, "is an input; choose another '--output'") }
       if let other = sources[OutputGuard.place(of: path)], other != file.source {
         throw FileError(
           path,
@@ -58,9 +53,7 @@ struct CopiedSounds {
     var paths: [String] = []
     for (file, path) in copies(of: files, in: folder) {
       try FileSystem.makeFolder(FileSystem.folder(of: path))
-      guard sources.updateValue(file.source, forKey: OutputGuard.place(of: path)) == nil else {
-        continue
-      }
+      guard sources.updateValue(file.source, forKey: OutputGuard.place(of: path)) == nil else { continue }
       try AtomicFileWriter.write(FileSystem.read(file.source), to: path)
       paths.append(path)
     }
@@ -69,7 +62,8 @@ struct CopiedSounds {
 
   /// The files that are not already where they are looked for.
   private func copies(of files: [File], in folder: String) -> [(file: File, path: String)] {
-    files.map { ($0, FileSystem.join(folder, $0.name)) }
-      .filter { FileIdentity($0.1) == nil || FileIdentity($0.1) != FileIdentity($0.0.source) }
+    files.map { ($0, FileSystem.join(folder, $0.name)) }.filter {
+      FileIdentity($0.1) == nil || FileIdentity($0.1) != FileIdentity($0.0.source)
+    }
   }
 }

@@ -17,22 +17,19 @@ struct DeviceOptions: Sendable {
     title: "Device",
     options: [
       Option(
-        "-d", "--device", value: "NAME",
-        help: "Output: an ALSA device such as plughw:1, or wav:FILE.",
+        "-d", "--device", value: "NAME", help: "Output: an ALSA device such as plughw:1, or wav:FILE.",
         defaultText: defaultDevice, completion: Completion(query: "devices --names")),
       Option(
         "--rate", value: "HZ", help: "Sample rate, \(SharedOptions.sampleRateText).",
         defaultText: "48000, or the nearest that the device has"),
       Option(
-        "--channels", value: "N", help: "Number of channels, 1 to 64.",
-        defaultText: "two, or as many as are routed"),
+        "--channels", value: "N", help: "Number of channels, 1 to 64.", defaultText: "two, or as many as are routed"),
       Option(
-        "--sample-format", value: "FORMAT", help: "Sample format.",
-        defaultText: automatic, choices: [automatic] + SampleEncoding.allCases.map(\.rawValue),
-        formerly: ["--format"]),
+        "--sample-format", value: "FORMAT", help: "Sample format.", defaultText: automatic,
+        choices: [automatic] + SampleEncoding.allCases.map(\.rawValue), formerly: ["--format"]),
       Option(
-        "--period-size", value: "FRAMES", help: "Period size in frames, 16 to 16384.",
-        defaultText: "240", formerly: ["--period"]),
+        "--period-size", value: "FRAMES", help: "Period size in frames, 16 to 16384.", defaultText: "240",
+        formerly: ["--period"]),
       Option(
         "--buffer-size", value: "FRAMES",
         help: "Buffer size in frames, at least two periods; larger is safer but adds latency.",
@@ -58,8 +55,7 @@ struct DeviceOptions: Sendable {
     var request = OutputRequest()
     if let name = arguments.value("--device") {
       guard !name.isEmpty, !name.utf8.contains(0) else {
-        throw UsageError(
-          .invalidValue, "'--device' requires the name of an output device, not \(name.inQuotes)")
+        throw UsageError(.invalidValue, "'--device' requires the name of an output device, not \(name.inQuotes)")
       }
       device = name
       isNamed = true
@@ -75,15 +71,11 @@ struct DeviceOptions: Sendable {
     request.channels = .atLeast(max(2, minimumChannelCount))
     if let count = try arguments.int("--channels", in: OutputRouting.channelCounts) {
       guard count >= minimumChannelCount else {
-        throw UsageError(
-          .invalidValue,
-          "channel \(minimumChannelCount) is routed, but '--channels' is \(count)")
+        throw UsageError(.invalidValue, "channel \(minimumChannelCount) is routed, but '--channels' is \(count)")
       }
       request.channels = .exactly(count)
     }
-    if let word = arguments.value("--sample-format"), word != Self.automatic {
-      request.encoding = word
-    }
+    if let word = arguments.value("--sample-format"), word != Self.automatic { request.encoding = word }
     if let period = try arguments.int("--period-size", in: 16...16_384) {
       request.periodSize = period
       request.bufferSize = 4 * period
@@ -92,9 +84,7 @@ struct DeviceOptions: Sendable {
       if arguments.value("--period-size") == nil { request.periodSize = max(16, buffer / 4) }
       guard buffer >= 2 * request.periodSize else {
         throw UsageError(
-          .invalidValue,
-          "'--buffer-size' must be at least two periods (\(2 * request.periodSize)), not '\(buffer)'"
-        )
+          .invalidValue, "'--buffer-size' must be at least two periods (\(2 * request.periodSize)), not '\(buffer)'")
       }
       request.bufferSize = buffer
     }
@@ -107,9 +97,7 @@ extension OutputError {
   /// One line for the user, with the output's name.
   var message: String {
     // The list of devices is this program's own to name.
-    let reason =
-      kind == .notFound
-      ? "no such device; run 'temblor devices' to list devices" : description
+    let reason = kind == .notFound ? "no such device; run 'temblor devices' to list devices" : description
     return "\(output.printable): \(reason)"
   }
 }

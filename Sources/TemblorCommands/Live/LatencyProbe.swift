@@ -38,9 +38,7 @@ final class LatencyProbe: SessionTask {
   /// A probe.
   ///
   /// - Parameter seed: Equal seeds give equal pauses.
-  init(
-    _ count: Int, seed: UInt64, on engine: PlaybackEngine, time: any TimeSource
-  ) throws {
+  init(_ count: Int, seed: UInt64, on engine: PlaybackEngine, time: any TimeSource) throws {
     self.count = count
     self.engine = engine
     self.time = time
@@ -74,9 +72,7 @@ final class LatencyProbe: SessionTask {
       if self.trigger == nil { records.removeAll() }
       return
     }
-    guard let record = records.first(where: { $0.position + Int64($0.frameCount) > frame }) else {
-      return
-    }
+    guard let record = records.first(where: { $0.position + Int64($0.frameCount) > frame }) else { return }
     lastFrame = frame
     self.trigger = nil
     records.removeAll()
@@ -84,11 +80,8 @@ final class LatencyProbe: SessionTask {
     measurements.append(
       Measurement(
         handing: max(0, (record.handed - trigger).inSeconds),
-        device: Double(max(0, record.delay - behind)) / engine.rate,
-        limiter: Renderer.lookahead))
+        device: Double(max(0, record.delay - behind)) / engine.rate, limiter: Renderer.lookahead))
   }
 
-  private func plan(after now: Duration) {
-    next = now + .inSeconds(Double.random(in: Self.pauses, using: &chance))
-  }
+  private func plan(after now: Duration) { next = now + .inSeconds(Double.random(in: Self.pauses, using: &chance)) }
 }

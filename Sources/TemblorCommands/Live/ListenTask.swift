@@ -28,9 +28,8 @@ final class ListenTask: SessionTask {
   ///   - period: Time in which the engine takes commands.
   ///   - idleLimit: How long there may be no client and no sound before it is over; nil for ever.
   init(
-    _ session: ListenSession, standard: LineConnection, listener: SocketListener?,
-    inbox: EventInbox, time: any TimeSource, period: Duration,
-    idleLimit: Duration? = nil
+    _ session: ListenSession, standard: LineConnection, listener: SocketListener?, inbox: EventInbox,
+    time: any TimeSource, period: Duration, idleLimit: Duration? = nil
   ) {
     self.session = session
     self.standard = standard
@@ -43,9 +42,7 @@ final class ListenTask: SessionTask {
 
   var watched: [PollDescriptor] {
     standard.isHeld = !standardQueue.isEmpty
-    for client in listener?.clients ?? [] {
-      listener?.hold(client, queues[client]?.isEmpty == false)
-    }
+    for client in listener?.clients ?? [] { listener?.hold(client, queues[client]?.isEmpty == false) }
     return standard.watched + (listener?.watched() ?? [])
   }
 
@@ -62,8 +59,7 @@ final class ListenTask: SessionTask {
     standard.flush()
     takeEvents()
     standardQueue.add(standard.lines())
-    var isOver =
-      standardQueue.execute(by: session, at: now, period: period) { standard.send($0) } != nil
+    var isOver = standardQueue.execute(by: session, at: now, period: period) { standard.send($0) } != nil
     if obeyClients(at: now) { isOver = true }
     let next = [nextTime(at: now), session.foldedTimeout(at: now)].compactMap { $0 }.min()
     let step = isOver ? SessionStep.over : step(at: now, next: next)
@@ -102,9 +98,7 @@ final class ListenTask: SessionTask {
 
   /// Whether nobody has been connected and nothing has played for long enough, and when to look again.
   private func idleStep(at now: Duration) -> (isOver: Bool, limit: Duration?) {
-    guard let idleLimit, let listener, standard.isAtEnd, !listener.isServing,
-      let left = session.secondsLeft()
-    else {
+    guard let idleLimit, let listener, standard.isAtEnd, !listener.isServing, let left = session.secondsLeft() else {
       idleSince = nil
       return (false, nil)
     }
@@ -123,9 +117,7 @@ final class ListenTask: SessionTask {
     guard standard.isAtEnd, standardQueue.isEmpty, listener == nil else { return .wait(limit) }
     if !isFinishing { isFinishing = session.finishPlaying() }
     guard isFinishing else { return .wait(period) }
-    guard let left = session.secondsLeft() else {
-      return .wait(limit)
-    }
+    guard let left = session.secondsLeft() else { return .wait(limit) }
     return left > 0 ? .wait(.inSeconds(left)) : .over
   }
 
@@ -186,9 +178,7 @@ final class ListenBackend: SessionBackend {
   /// - Parameters:
   ///   - needsDevice: Whether it is an error that the device cannot be opened.
   ///   - report: Told when there is none.
-  init(
-    _ stage: any SessionBackend, needsDevice: Bool, report: @escaping @Sendable (String) -> Void
-  ) {
+  init(_ stage: any SessionBackend, needsDevice: Bool, report: @escaping @Sendable (String) -> Void) {
     self.stage = stage
     self.needsDevice = needsDevice
     self.report = report
@@ -202,9 +192,7 @@ final class ListenBackend: SessionBackend {
   /// Standard input has commands.
   func keyboard() -> (any Keyboard)? { nil }
 
-  func open(
-    _ output: String, _ request: OutputRequest
-  ) throws(OutputError) -> sending OpenedOutput {
+  func open(_ output: String, _ request: OutputRequest) throws(OutputError) -> sending OpenedOutput {
     do throws(OutputError) {
       let opened = try stage.open(output, request)
       let device = DeviceSummary(opened)

@@ -48,18 +48,14 @@ final class LiveConsole {
     for (index, key) in keys.enumerated() {
       let word = "\(key.key) \(key.meaning)" + (index + 1 < keys.count ? "," : "")
       let start = "Keys:".count
-      if start + lines[lines.count - 1].count + word.count + 1 >= output.width, lines.last != "" {
-        lines.append("")
-      }
+      if start + lines[lines.count - 1].count + word.count + 1 >= output.width, lines.last != "" { lines.append("") }
       lines[lines.count - 1] += " " + word
     }
     tell("Keys:" + lines.joined(separator: "\n     "))
   }
 
   /// Shows how things are.
-  func show(_ figures: @autoclosure () -> PlaybackStatus) {
-    if isWatched { line.show(figures()) }
-  }
+  func show(_ figures: @autoclosure () -> PlaybackStatus) { if isWatched { line.show(figures()) } }
 
   /// Takes the line away.
   func clear() { line.clear() }
@@ -68,18 +64,15 @@ final class LiveConsole {
 extension SinkEventFolding.Report {
   /// One line for the user of the program: what happened, what it cost, and what helps.
   func line(rate: Double) -> String {
-    let milliseconds = NumberFormatting.rounded(
-      Double(event.missedFrameCount) * 1_000 / rate, places: 1)
+    let milliseconds = NumberFormatting.rounded(Double(event.missedFrameCount) * 1_000 / rate, places: 1)
     guard event.kind == .underrun else {
       return event.text.printable + gap(rate) + (count > 1 ? " (\(count) times)" : "")
     }
     let what = count == 1 ? "underrun" : "\(count) underruns"
     switch event.cause {
     case .lateDelivery, nil:
-      return "\(what): \(milliseconds) ms of audio lost; allow real-time priority, or use a larger "
-        + "'--buffer-size'"
-    case .stoppedProcess:
-      return "\(milliseconds) ms of audio lost while the program was stopped or the system slept"
+      return "\(what): \(milliseconds) ms of audio lost; allow real-time priority, or use a larger " + "'--buffer-size'"
+    case .stoppedProcess: return "\(milliseconds) ms of audio lost while the program was stopped or the system slept"
     case .lateDevice:
       return "\(what): \(milliseconds) ms of audio lost; the device or its sound server is late; "
         + "give the server real-time priority, or use a larger '--buffer-size'"

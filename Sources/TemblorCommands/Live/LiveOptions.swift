@@ -9,28 +9,24 @@ struct LiveOptions {
   static let soundGroup = OptionGroup(
     title: "Sound",
     options: [
-      SharedOptions.profile,
-      Option("--strength", value: "S", help: "Overall gain, 0 to 1.", defaultText: "1"),
+      SharedOptions.profile, Option("--strength", value: "S", help: "Overall gain, 0 to 1.", defaultText: "1"),
       Option(
         "--keep-awake",
         help:
           "Play an imperceptible tone (\(Int(KeepAwakeTone.frequency)) Hz at -60 dBFS) so that amplifiers do not enter standby."
       ),
       Option(
-        "--record", value: "FILE",
-        help: "Also record the output to a 24-bit sound file.", completion: .file,
-        writes: []),
+        "--record", value: "FILE", help: "Also record the output to a 24-bit sound file.", completion: .file, writes: []
+      ),
     ])
 
   /// The sound options of a verb whose recording would tell too much.
   static let unrecordedSoundGroup = OptionGroup(
-    title: soundGroup.title,
-    options: soundGroup.options.filter { !$0.names.contains("--record") })
+    title: soundGroup.title, options: soundGroup.options.filter { !$0.names.contains("--record") })
 
   /// The bound of a recording of a verb that has no end of its own.
   static let recordLimit = Option(
-    "--record-limit", value: "MINUTES",
-    help: "Stop the recording after this long, while playback goes on; 1 to 1440.",
+    "--record-limit", value: "MINUTES", help: "Stop the recording after this long, while playback goes on; 1 to 1440.",
     defaultText: "60")
 
   static let quiet = Option("-q", "--quiet", help: "Print errors only.")
@@ -61,8 +57,7 @@ struct LiveOptions {
     let isRecordable = arguments.command.option(named: "--record") != nil
     recordPath = isRecordable ? arguments.value("--record") : nil
     let isBounded = arguments.command.option(named: "--record-limit") != nil
-    recordSeconds =
-      isBounded ? 60 * (try arguments.double("--record-limit", in: 1...1_440) ?? 60) : nil
+    recordSeconds = isBounded ? 60 * (try arguments.double("--record-limit", in: 1...1_440) ?? 60) : nil
     isQuiet = arguments.flag("--quiet")
     // Not for a verb that answers commands.
     asJSON = arguments.command.option(named: "--json") != nil && arguments.flag("--json")
@@ -80,22 +75,16 @@ struct LiveOptions {
     guard let file = device.file else { return }
     try inputs.check(file, option: "--device")
     if let recordPath, OutputGuard.place(of: recordPath) == OutputGuard.place(of: file) {
-      throw UsageError(
-        .invalidValue, "'--record' and '--device' would both write \(file.inQuotes)")
+      throw UsageError(.invalidValue, "'--record' and '--device' would both write \(file.inQuotes)")
     }
   }
 
   /// A session that tells and measures as asked.
   ///
   /// - Parameter isWatched: Whether anybody may want to look while it plays.
-  func session(
-    on stage: any SessionBackend, _ terminal: Terminal, wantsRecords: Bool = false,
-    isWatched: Bool = true
-  ) -> LiveSession {
-    LiveSession(
-      on: stage, terminal: terminal, isQuiet: isQuiet || !isWatched,
-      wantsRecords: wantsRecords || asJSON)
-  }
+  func session(on stage: any SessionBackend, _ terminal: Terminal, wantsRecords: Bool = false, isWatched: Bool = true)
+    -> LiveSession
+  { LiveSession(on: stage, terminal: terminal, isQuiet: isQuiet || !isWatched, wantsRecords: wantsRecords || asJSON) }
 
   /// Plays in a session.
   ///
@@ -106,25 +95,20 @@ struct LiveOptions {
   /// - Throws: `OutputError` where a device that the user named cannot be opened, `NoDefaultDevice` where it
   ///   is the default.
   func play(
-    in session: LiveSession, recordingsOf channelCounts: [Int] = [],
-    perform: (PlaybackEngine) throws -> any SessionTask
+    in session: LiveSession, recordingsOf channelCounts: [Int] = [], perform: (PlaybackEngine) throws -> any SessionTask
   ) throws -> LiveOutcome {
     do {
-      return try session.run(
-        device, keepsAwake: keepsAwake, recording: recordPath, upTo: recordSeconds
-      ) { granted in
+      return try session.run(device, keepsAwake: keepsAwake, recording: recordPath, upTo: recordSeconds) { granted in
         let engine = try engine(for: granted, recordingsOf: channelCounts)
         return (engine, try perform(engine))
       }
-    } catch let error as OutputError where !device.isNamed {
-      throw NoDefaultDevice(reason: error)
-    }
+    } catch let error as OutputError where !device.isNamed { throw NoDefaultDevice(reason: error) }
   }
 
   /// An engine for what a device granted.
-  private func engine(
-    for granted: DeviceSummary, recordingsOf channelCounts: [Int]
-  ) throws(UsageError) -> PlaybackEngine {
+  private func engine(for granted: DeviceSummary, recordingsOf channelCounts: [Int]) throws(UsageError)
+    -> PlaybackEngine
+  {
     let count = granted.format.channelCount
     guard count >= routing.minimumChannelCount else {
       throw UsageError(
@@ -132,11 +116,8 @@ struct LiveOptions {
         "channel \(routing.minimumChannelCount) is routed, and \(granted.name.inQuotes) has "
           + "\(count == 1 ? "one channel" : "\(count) channels")")
     }
-    var (channels, profiles) = routing.routing(
-      channelCount: count, rate: granted.format.rate, profile: profile)
+    var (channels, profiles) = routing.routing(channelCount: count, rate: granted.format.rate, profile: profile)
     (channels, profiles) = RecordingChannels.separated(channels, profiles, for: channelCounts)
-    return PlaybackEngine(
-      rate: granted.format.rate, routing: channels, profiles: profiles,
-      strength: Float(strength))
+    return PlaybackEngine(rate: granted.format.rate, routing: channels, profiles: profiles, strength: Float(strength))
   }
 }

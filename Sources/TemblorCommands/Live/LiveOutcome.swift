@@ -45,8 +45,7 @@ struct LiveOutcome {
 
   /// The exit status.
   var status: ExitStatus {
-    ending == .deviceEnded || !isHeardToTheEnd || recording?.isComplete == false
-      ? .failure : .done
+    ending == .deviceEnded || !isHeardToTheEnd || recording?.isComplete == false ? .failure : .done
   }
 
   /// The figures as a text of their own.
@@ -125,8 +124,7 @@ extension Duration {
 struct Distribution: Equatable, Sendable {
   /// The shares of values at or below which a quantile lies, with the names people read.
   static let columns: [(name: String, key: String, share: Double)] = [
-    ("min", "min", 0.0), ("median", "median", 0.5), ("90 %", "p90", 0.9),
-    ("99 %", "p99", 0.99), ("max", "max", 1.0),
+    ("min", "min", 0.0), ("median", "median", 0.5), ("90 %", "p90", 0.9), ("99 %", "p99", 0.99), ("max", "max", 1.0),
   ]
 
   private let sorted: [Double]

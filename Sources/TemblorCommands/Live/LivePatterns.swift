@@ -15,23 +15,17 @@ struct LivePatterns {
 
   /// Reads patterns, and reports those that are wrong.
   init(
-    _ words: [String], reading: ReadingOptions, formats: FormatRegistry,
-    sounds: PatternInput.SoundLookup, _ terminal: Terminal
+    _ words: [String], reading: ReadingOptions, formats: FormatRegistry, sounds: PatternInput.SoundLookup,
+    _ terminal: Terminal
   ) {
     let (inputs, problems) = PatternInput.find(words, formats: formats, sounds: sounds)
-    for problem in problems {
-      fail(problem.path, problem.description, .failure, terminal)
-    }
+    for problem in problems { fail(problem.path, problem.description, .failure, terminal) }
     for input in inputs {
       do {
         let pattern = try LoadedPattern(input, reading: reading)
         loaded.append(pattern)
-        for warning in pattern.soundWarnings() {
-          terminal.report(warning.description.printable)
-        }
-      } catch {
-        fail(input.name, Failure.message(error), Failure.status(of: error), terminal)
-      }
+        for warning in pattern.soundWarnings() { terminal.report(warning.description.printable) }
+      } catch { fail(input.name, Failure.message(error), Failure.status(of: error), terminal) }
     }
   }
 
@@ -46,21 +40,16 @@ struct LivePatterns {
       do {
         pieces.append(
           CompiledPattern(
-            name: pattern.input.name,
-            plans: try pattern.plans(for: engine.profiles, rate: engine.rate),
+            name: pattern.input.name, plans: try pattern.plans(for: engine.profiles, rate: engine.rate),
             duration: pattern.composition.duration))
         left.append(pattern)
-      } catch {
-        fail(pattern.input.name, Failure.message(error), Failure.status(of: error), terminal)
-      }
+      } catch { fail(pattern.input.name, Failure.message(error), Failure.status(of: error), terminal) }
     }
     loaded = left
     return pieces
   }
 
-  private mutating func fail(
-    _ name: String, _ message: String, _ status: ExitStatus, _ terminal: Terminal
-  ) {
+  private mutating func fail(_ name: String, _ message: String, _ status: ExitStatus, _ terminal: Terminal) {
     failures.append((name, message, status))
     terminal.report(message)
   }

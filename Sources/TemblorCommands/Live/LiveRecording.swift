@@ -57,25 +57,19 @@ final class LiveRecording {
     descriptor = fcntl(file.descriptor, F_DUPFD_CLOEXEC, 0)
     writer = try RecordingWriter(
       recording, rate: Int(device.format.rate), to: descriptor, path: path,
-      storedAs: SoundFileFormat(
-        container: SoundFileFormat.container(ofName: path) ?? .wav, samples: Self.samples),
+      storedAs: SoundFileFormat(container: SoundFileFormat.container(ofName: path) ?? .wav, samples: Self.samples),
       maximumFrameCount: seconds.map { Int64($0 * device.format.rate) },
       tags: SoundFileTags(
         title: FileSystem.stem(of: path), software: "Temblor \(temblorVersion)",
         comment: "recorded, rendering model \(RenderPlan.modelVersion)")
-    ) { error in
-      failureHandler(
-        SinkEvent(
-          .degraded, text: "\(path): \(error.description); recording stopped"))
-    }
+    ) { error in failureHandler(SinkEvent(.degraded, text: "\(path): \(error.description); recording stopped")) }
     self.file = file
   }
 
   /// Why a name can be no recording, or nothing.
   static func unsupportedReason(to path: String) -> String? {
     guard SoundFileFormat.container(ofName: path) == nil else { return nil }
-    return
-      "unknown file extension of \(path.inQuotes); use .wav, .flac, .aiff, .w64, .rf64, .caf or .ogg"
+    return "unknown file extension of \(path.inQuotes); use .wav, .flac, .aiff, .w64, .rf64, .caf or .ogg"
   }
 
   /// Completes the file, when nothing plays any more; answers also what the user must know.
@@ -90,17 +84,12 @@ final class LiveRecording {
     }
     close(descriptor)
     var result = Result(
-      path: path, isComplete: false, frameCount: outcome.frameCount,
-      droppedFrameCount: outcome.droppedFrameCount)
+      path: path, isComplete: false, frameCount: outcome.frameCount, droppedFrameCount: outcome.droppedFrameCount)
     // A file that came to its own limit is whole.
     if let failure = outcome.failure, failure.kind != .tooLong {
       return (result, "\(path.printable): nothing was written, since \(failure.description)")
     }
-    do {
-      try file.commit()
-    } catch {
-      return (result, error.description)
-    }
+    do { try file.commit() } catch { return (result, error.description) }
     result.isComplete = true
     guard outcome.droppedFrameCount > 0 else { return (result, nil) }
     let seconds = NumberFormatting.rounded(Double(outcome.droppedFrameCount) / rate, places: 3)

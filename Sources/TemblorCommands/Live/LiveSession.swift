@@ -51,8 +51,7 @@ final class LiveSession {
   ///   - seconds: How long a recording may become; nil means no limit.
   ///   - prepare: Makes engine and performance for what was granted.
   func run(
-    _ options: DeviceOptions, keepsAwake: Bool, recording path: String?,
-    upTo seconds: Double? = nil,
+    _ options: DeviceOptions, keepsAwake: Bool, recording path: String?, upTo seconds: Double? = nil,
     prepare: (DeviceSummary) throws -> (engine: PlaybackEngine, performance: any SessionTask)
   ) throws -> LiveOutcome {
     // From here on a signal is reported first, so that what sounds can fade out.
@@ -63,18 +62,11 @@ final class LiveSession {
     let device = DeviceSummary(output)
     let (engine, performance) = try prepare(device)
     let tone = keepsAwake ? try KeepAwakeTone(engine) : nil
-    let recording = try path.map {
-      try LiveRecording(to: $0, device: device, upTo: seconds) { inbox.put(.notice($0)) }
-    }
+    let recording = try path.map { try LiveRecording(to: $0, device: device, upTo: seconds) { inbox.put(.notice($0)) } }
     outcome.device = device
-    let playing = Playing(
-      engine: engine, performance: performance, tone: tone, recording: recording)
-    let driver = stage.play(engine, through: output, recording: recording?.recording) {
-      inbox.put($0)
-    }
-    do {
-      outcome.ending = try perform(playing, driver, notice)
-    } catch {
+    let playing = Playing(engine: engine, performance: performance, tone: tone, recording: recording)
+    let driver = stage.play(engine, through: output, recording: recording?.recording) { inbox.put($0) }
+    do { outcome.ending = try perform(playing, driver, notice) } catch {
       outcome.ending = .quit
       end(playing, driver)
       throw error
@@ -92,18 +84,16 @@ final class LiveSession {
   }
 
   /// The loop.
-  private func perform(
-    _ playing: Playing, _ driver: any EngineDriver, _ notice: borrowing InterruptSignal
-  ) throws -> LiveOutcome.Ending {
+  private func perform(_ playing: Playing, _ driver: any EngineDriver, _ notice: borrowing InterruptSignal) throws
+    -> LiveOutcome.Ending
+  {
     let performance = playing.performance
     if let device = outcome.device { console.tell(device.description) }
     if keyboard != nil { tellKeys(of: performance) }
     while true {
       if takeEvents(playing.engine) { return .deviceEnded }
       if notice.isGiven { return .interrupted }
-      for key in keyboard?.keys(at: stage.time.now) ?? [] {
-        if try press(key, playing) { return .quit }
-      }
+      for key in keyboard?.keys(at: stage.time.now) ?? [] { if try press(key, playing) { return .quit } }
       if keyboard?.isClosed == true, !SignalHandling.isIgnored(SIGHUP) { return .quit }
       let step = try performance.perform(at: stage.time.now)
       playing.tone?.follow(strength: playing.engine.strength)
@@ -114,18 +104,12 @@ final class LiveSession {
     }
   }
 
-  private func wait(
-    for performance: any SessionTask, _ interruption: Int32, _ limit: Duration?
-  ) {
-    var watched = [
-      PollDescriptor(inbox.wake.descriptor), PollDescriptor(interruption),
-    ]
+  private func wait(for performance: any SessionTask, _ interruption: Int32, _ limit: Duration?) {
+    var watched = [PollDescriptor(inbox.wake.descriptor), PollDescriptor(interruption)]
     watched += (keyboard?.watched ?? []) + performance.watched
     let limits = [
-      limit, console.timeout(isIdle: performance.state == .idle),
-      keyboard?.timeout(at: stage.time.now),
-      tally.timeout(at: stage.time.now),
-      wantsRecords ? Self.recordInterval : nil,
+      limit, console.timeout(isIdle: performance.state == .idle), keyboard?.timeout(at: stage.time.now),
+      tally.timeout(at: stage.time.now), wantsRecords ? Self.recordInterval : nil,
     ]
     stage.time.wait(for: &watched, timeout: limits.compactMap { $0 }.min())
   }
@@ -147,12 +131,9 @@ final class LiveSession {
     outcome.ownUnderrunCount = tally.ownUnderrunCount
     outcome.missedFrameCount = tally.missedFrameCount
     outcome.isHeardToTheEnd = hasEnded && !tally.hasFailed
-    if let protection = outcome.protection, protection.cause != nil {
-      console.tell(protection.text)
-    }
+    if let protection = outcome.protection, protection.cause != nil { console.tell(protection.text) }
     if let recording = playing.recording {
-      let (result, message) = recording.finish(
-        within: isPrompt ? Self.promptFileLimit : Self.fileLimit)
+      let (result, message) = recording.finish(within: isPrompt ? Self.promptFileLimit : Self.fileLimit)
       outcome.recording = result
       if let message { console.report(message) }
     }
@@ -164,15 +145,11 @@ final class LiveSession {
     for event in inbox.take() {
       switch event {
       case .notice(let notice):
-        for report in tally.add(notice, at: stage.time.now) {
-          console.report(report.line(rate: engine.rate))
-        }
+        for report in tally.add(notice, at: stage.time.now) { console.report(report.line(rate: engine.rate)) }
       case .ended: isOver = true
       }
     }
-    for report in tally.takeDue(at: stage.time.now) {
-      console.report(report.line(rate: engine.rate))
-    }
+    for report in tally.takeDue(at: stage.time.now) { console.report(report.line(rate: engine.rate)) }
     return isOver
   }
 
@@ -183,23 +160,20 @@ final class LiveSession {
     playing.performance.note(records)
   }
 
-  @discardableResult
-  private func takePeaks(_ engine: PlaybackEngine) -> [Float] {
+  @discardableResult private func takePeaks(_ engine: PlaybackEngine) -> [Float] {
     let peaks = engine.routing.channels.indices.map { engine.takePeak(ofChannel: $0) }
     outcome.peak = max(outcome.peak, peaks.max() ?? 0)
     return peaks
   }
 
   /// What protection did since this was last asked; the outcome keeps all of it.
-  @discardableResult
-  private func takeProtection(_ engine: PlaybackEngine) -> ProtectionSummary? {
+  @discardableResult private func takeProtection(_ engine: PlaybackEngine) -> ProtectionSummary? {
     guard engine.routing.channels.contains(where: { $0.transducer != nil }) else { return nil }
     let gain = engine.takeMinimumProtectionGain()
     let temperatureRise = engine.temperatureRise.map(\.total).max() ?? 0
     var sum = ProtectionSummary(
       excursionLimitedFrameCount: engine.excursionLimitedFrameCount,
-      powerLimitedFrameCount: engine.powerLimitedFrameCount,
-      leastGain: gain, temperatureRise: temperatureRise,
+      powerLimitedFrameCount: engine.powerLimitedFrameCount, leastGain: gain, temperatureRise: temperatureRise,
       peakExcursion: Double(engine.peakExcursion))
     var recent = sum
     if let before = outcome.protection {
@@ -219,9 +193,8 @@ final class LiveSession {
     let voiceCount = max(0, engine.voiceCount - (playing.tone?.voiceCount ?? 0))
     return PlaybackStatus(
       state: engine.isMuted ? .muted : performance.state, position: position, duration: duration,
-      peaks: performance.isBlind ? [] : peaks,
-      voiceCount: performance.title == nil ? voiceCount : nil, underrunCount: tally.underrunCount,
-      strength: Double(engine.strength), title: performance.title,
+      peaks: performance.isBlind ? [] : peaks, voiceCount: performance.title == nil ? voiceCount : nil,
+      underrunCount: tally.underrunCount, strength: Double(engine.strength), title: performance.title,
       protection: performance.isBlind ? nil : takeProtection(engine))
   }
 
@@ -229,16 +202,11 @@ final class LiveSession {
   private func press(_ key: KeyPress, _ playing: Playing) throws -> Bool {
     switch key {
     case .character("q"), .character("Q"), .control("d"): return true
-    case .character("+"), .character("="), .up:
-      changeStrength(by: 1, playing)
-    case .character("-"), .character("_"), .down:
-      changeStrength(by: -1, playing)
-    case .character("m"), .character("M"):
-      playing.engine.isMuted.toggle()
-    case .character("?"), .character("h"):
-      tellKeys(of: playing.performance)
-    default:
-      _ = try playing.performance.press(key)
+    case .character("+"), .character("="), .up: changeStrength(by: 1, playing)
+    case .character("-"), .character("_"), .down: changeStrength(by: -1, playing)
+    case .character("m"), .character("M"): playing.engine.isMuted.toggle()
+    case .character("?"), .character("h"): tellKeys(of: playing.performance)
+    default: _ = try playing.performance.press(key)
     }
     return false
   }
@@ -280,13 +248,10 @@ final class KeepAwakeTone {
       name: "keep-awake", summary: "One frequency.",
       frequency: FrequencyMapping(low: Self.frequency, high: Self.frequency), level: Self.level)
     let pattern = HapticPattern(events: [
-      HapticEvent(
-        kind: .hapticContinuous, time: 0, duration: Self.length,
-        parameters: [.hapticIntensity: 1])
+      HapticEvent(kind: .hapticContinuous, time: 0, duration: Self.length, parameters: [.hapticIntensity: 1])
     ])
     let plan = try RenderPlan(compiling: pattern, profile: profile, rate: engine.rate)
-    player = try engine.player(
-      for: engine.profiles.map { _ in plan }, duration: pattern.duration)
+    player = try engine.player(for: engine.profiles.map { _ in plan }, duration: pattern.duration)
     voiceCount = engine.profiles.count
     try player.loop(passCount: nil)
     follow(strength: engine.strength)

@@ -10,9 +10,7 @@ struct PatientOpening {
 
   /// What came of opening, handed from one thread to the other.
   private final class Box: Sendable {
-    private struct Result: @unchecked Sendable {
-      var value: Swift.Result<OpenedOutput, OutputError>
-    }
+    private struct Result: @unchecked Sendable { var value: Swift.Result<OpenedOutput, OutputError> }
 
     private let result = Mutex<Result?>(nil)
 
@@ -35,15 +33,11 @@ struct PatientOpening {
   private let thread: BackgroundThread
 
   /// Starts to open an output.
-  init(
-    _ outputs: OutputRegistry, _ output: String, _ request: OutputRequest, time: any TimeSource
-  ) {
+  init(_ outputs: OutputRegistry, _ output: String, _ request: OutputRequest, time: any TimeSource) {
     self.output = output
     let box = box
     thread = BackgroundThread {
-      do throws(OutputError) {
-        box.put(.success(try outputs.open(output, request, time: time)))
-      } catch {
+      do throws(OutputError) { box.put(.success(try outputs.open(output, request, time: time))) } catch {
         box.put(.failure(error))
       }
     }
@@ -57,8 +51,7 @@ struct PatientOpening {
     guard watched[0].received != 0, let result = box.take() else {
       throw OutputError(
         .unresponsive, output: output,
-        "the device does not respond; reconnect it, restart its sound server, or choose another "
-          + "device")
+        "the device does not respond; reconnect it, restart its sound server, or choose another " + "device")
     }
     thread.wait(within: .zero)
     // Nobody else has it any more.

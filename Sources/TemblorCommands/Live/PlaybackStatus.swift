@@ -52,9 +52,7 @@ struct PlaybackStatus: Equatable, Sendable {
   }
 
   /// How much is printed, from the most to the least.
-  private enum Detail: CaseIterable {
-    case words, letters, strengthless, position, urgent
-  }
+  private enum Detail: CaseIterable { case words, letters, strengthless, position, urgent }
 
   /// The texts around the meter.
   private struct Parts {
@@ -96,21 +94,15 @@ struct PlaybackStatus: Equatable, Sendable {
     switch detail {
     case .words:
       return Parts(
-        times: long + times + remarks,
-        counts: voices + [("strength \(percent)", false)] + held + [underruns])
+        times: long + times + remarks, counts: voices + [("strength \(percent)", false)] + held + [underruns])
     case .letters:
       return Parts(
         times: short + times + remarks,
-        counts: voices + [(percent, false)] + held.filter(\.isAlarm)
-          + (underrunCount > 0 ? [underruns] : []))
-    case .strengthless:
-      return Parts(times: short + times + remarks, counts: underrunCount > 0 ? [underruns] : [])
+        counts: voices + [(percent, false)] + held.filter(\.isAlarm) + (underrunCount > 0 ? [underruns] : []))
+    case .strengthless: return Parts(times: short + times + remarks, counts: underrunCount > 0 ? [underruns] : [])
     case .position:
-      return Parts(
-        times: short + [time(position)] + remarks.prefix(1),
-        counts: underrunCount > 0 ? [underruns] : [])
-    case .urgent:
-      return Parts(times: short + [time(position)], counts: underrunCount > 0 ? [underruns] : [])
+      return Parts(times: short + [time(position)] + remarks.prefix(1), counts: underrunCount > 0 ? [underruns] : [])
+    case .urgent: return Parts(times: short + [time(position)], counts: underrunCount > 0 ? [underruns] : [])
     }
   }
 
@@ -188,8 +180,7 @@ struct LevelMeter {
   /// The highest of each group of neighbours, groups as equal as can be.
   private static func fold(_ peaks: [Float], into count: Int) -> [Float] {
     if peaks.count <= count { return peaks }
-    return (0..<count).map { group in
-      peaks[group * peaks.count / count..<(group + 1) * peaks.count / count].max() ?? 0
+    return (0..<count).map { group in peaks[group * peaks.count / count..<(group + 1) * peaks.count / count].max() ?? 0
     }
   }
 
@@ -210,13 +201,9 @@ struct LevelMeter {
   /// A character of Unicode's Block Elements: 2581 to 2588 grow upwards, 258F to 2588 to the right.
   private static func scalar(_ value: UInt32) -> Unicode.Scalar { Unicode.Scalar(value) ?? "█" }
 
-  private static func share(_ peak: Float) -> Double {
-    min(1, max(0, 1 - decibels(peak) / floor))
-  }
+  private static func share(_ peak: Float) -> Double { min(1, max(0, 1 - decibels(peak) / floor)) }
 
-  private static func decibels(_ peak: Float) -> Double {
-    peak > 0 ? 20 * log10(Double(min(peak, 1))) : -.infinity
-  }
+  private static func decibels(_ peak: Float) -> Double { peak > 0 ? 20 * log10(Double(min(peak, 1))) : -.infinity }
 }
 
 /// The live line of playback on standard error, rewritten in place.

@@ -34,8 +34,7 @@ final class Playlist: SessionTask {
     console = session.console
     turntable = SingleTrackPlayer(engine, passCount: passCount, wake: session.wake, shares: shares)
     if let first = pieces.first {
-      try turntable.play(
-        first, at: .frame(FrameConversion.frame(seconds: Self.leadIn, rate: engine.rate)))
+      try turntable.play(first, at: .frame(FrameConversion.frame(seconds: Self.leadIn, rate: engine.rate)))
       announce()
     } else {
       overFrame = 0
@@ -46,12 +45,9 @@ final class Playlist: SessionTask {
   private(set) var begunCount = 1
 
   var keys: [KeyHelp] {
-    let moves = [
-      KeyHelp(key: "n", meaning: "next"), KeyHelp(key: "p", meaning: "previous"),
-    ]
-    return [
-      KeyHelp(key: "space", meaning: "pause"), KeyHelp(key: "r", meaning: "again"),
-    ] + (pieces.count > 1 ? moves : [])
+    let moves = [KeyHelp(key: "n", meaning: "next"), KeyHelp(key: "p", meaning: "previous")]
+    return [KeyHelp(key: "space", meaning: "pause"), KeyHelp(key: "r", meaning: "again")]
+      + (pieces.count > 1 ? moves : [])
   }
 
   var state: PlaybackStatus.State { turntable.state }
@@ -62,10 +58,7 @@ final class Playlist: SessionTask {
       if index + 1 < pieces.count {
         try play(index + 1, at: .frame(end + gap))
       } else {
-        overFrame =
-          end
-          + FrameConversion.frame(
-            seconds: engine.routing.tail(rate: engine.rate), rate: engine.rate)
+        overFrame = end + FrameConversion.frame(seconds: engine.routing.tail(rate: engine.rate), rate: engine.rate)
       }
     }
     guard let overFrame else { return .wait(nil) }
@@ -103,8 +96,7 @@ final class Playlist: SessionTask {
     guard pieces.count > 1 else { return }
     let piece = pieces[index]
     console.tell(
-      "\(index + 1) of \(pieces.count): \(piece.name.printable), "
-        + NumberFormatting.seconds(piece.duration))
+      "\(index + 1) of \(pieces.count): \(piece.name.printable), " + NumberFormatting.seconds(piece.duration))
   }
 }
 
@@ -182,9 +174,7 @@ final class SingleTrackPlayer {
   }
 
   /// Plays the piece from its beginning, at once.
-  func restart() throws {
-    if let piece { try play(piece) }
-  }
+  func restart() throws { if let piece { try play(piece) } }
 
   /// Pauses or resumes the piece; one that was still to come starts when resumed.
   func togglePause() throws {

@@ -12,12 +12,10 @@ enum RoutingOptions {
     options: [
       Option(
         "--haptics", value: "LIST",
-        help:
-          "Haptic channels, numbered from 1, each with an optional gain in dB, such as 1,2:-6; or none.",
+        help: "Haptic channels, numbered from 1, each with an optional gain in dB, such as 1,2:-6; or none.",
         defaultText: "all"),
       Option(
-        "--audio", value: "LIST",
-        help: "Audio channels, alternating left and right; a single channel carries both.",
+        "--audio", value: "LIST", help: "Audio channels, alternating left and right; a single channel carries both.",
         defaultText: "the first two"),
       Option(
         "--channel", value: "N=WORDS",
@@ -41,15 +39,10 @@ enum RoutingOptions {
   /// What a command line asks for.
   static func routing(_ arguments: ParsedArguments) throws -> ChannelRouting {
     var routing = ChannelRouting()
-    if let text = arguments.value("--haptics") {
-      routing.haptics = try channels(text, option: "--haptics")
-    }
-    if let text = arguments.value("--audio") {
-      routing.audio = try channels(text, option: "--audio")
-    }
+    if let text = arguments.value("--haptics") { routing.haptics = try channels(text, option: "--haptics") }
+    if let text = arguments.value("--audio") { routing.audio = try channels(text, option: "--audio") }
     for text in arguments.values("--channel") {
-      let new = try ChannelRouting.Channel(
-        text, option: "--channel", profileNamed: SharedOptions.profile(named:))
+      let new = try ChannelRouting.Channel(text, option: "--channel", profileNamed: SharedOptions.profile(named:))
       guard !routing.channels.contains(where: { $0.index == new.index }) else {
         throw UsageError(.remove, "'--channel' names channel \(new.index + 1) twice")
       }
@@ -61,14 +54,11 @@ enum RoutingOptions {
       return routing
     }
     for other in ["--haptics", "--channel", "--profile"] where !arguments.values(other).isEmpty {
-      throw UsageError(
-        .remove, "'--array' cannot be used with \(other.inQuotes)")
+      throw UsageError(.remove, "'--array' cannot be used with \(other.inQuotes)")
     }
     let array = try Self.array(at: path)
     routing.array = array
-    routing.pan = try pan.map { text throws(UsageError) in
-      try PanArgument.path(text, in: array.layout)
-    }
+    routing.pan = try pan.map { text throws(UsageError) in try PanArgument.path(text, in: array.layout) }
     return routing
   }
 
@@ -85,9 +75,7 @@ enum RoutingOptions {
   static let decibels = -120.0...24.0
 
   /// Reads `1,2:-6` or `none`: channels numbered from 1, with gains in decibels.
-  static func channels(_ text: String, option: String) throws(UsageError)
-    -> [ChannelRouting.Entry]
-  {
+  static func channels(_ text: String, option: String) throws(UsageError) -> [ChannelRouting.Entry] {
     var entries: [ChannelRouting.Entry] = []
     if text == none { return entries }
     for word in text.split(separator: ",", omittingEmptySubsequences: false) {
@@ -129,34 +117,28 @@ extension ChannelRouting.Channel {
   /// The longest delay, in seconds.
   static let maximumDelay = 1.0
   /// The words and what they mean, for help and messages.
-  static let words = [
-    "haptics", "audio", "left", "right", "off", "profile=NAME", "gain=DB", "delay=MSms", "invert",
-  ]
+  static let words = ["haptics", "audio", "left", "right", "off", "profile=NAME", "gain=DB", "delay=MSms", "invert"]
 
   /// Reads `2=haptics,profile=aura-ast-2b-4,gain=-3,delay=2ms,invert`.
-  init(
-    _ text: String, option: String, profileNamed: (String) throws -> TransducerProfile
-  ) throws {
+  init(_ text: String, option: String, profileNamed: (String) throws -> TransducerProfile) throws {
     let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     self.init(index: try RoutingOptions.index(String(parts[0]), option: option))
     guard parts.count == 2, !parts[1].isEmpty else {
       throw UsageError(
         .missingValue,
-        "\(option.inQuotes) takes a channel and its settings, such as '1=haptics,gain=-3', not "
-          + text.inQuotes)
+        "\(option.inQuotes) takes a channel and its settings, such as '1=haptics,gain=-3', not " + text.inQuotes)
     }
     for word in parts[1].split(separator: ",", omittingEmptySubsequences: false) {
       try read(String(word), option: option, profileNamed)
     }
     if profile != nil, content?.hasHaptics == false {
-      throw UsageError(
-        .invalidValue, "channel \(index + 1) has a profile but no haptics in \(text.inQuotes)")
+      throw UsageError(.invalidValue, "channel \(index + 1) has a profile but no haptics in \(text.inQuotes)")
     }
   }
 
-  private mutating func read(
-    _ word: String, option: String, _ profileNamed: (String) throws -> TransducerProfile
-  ) throws {
+  private mutating func read(_ word: String, option: String, _ profileNamed: (String) throws -> TransducerProfile)
+    throws
+  {
     let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     let value = parts.count > 1 ? String(parts[1]) : nil
     switch (parts[0], value) {
@@ -171,20 +153,17 @@ extension ChannelRouting.Channel {
     case ("delay", let text?): delay = try Self.delay(text, option: option)
     default:
       throw UsageError(
-        .invalidValue,
-        "\(option.inQuotes) accepts the settings \(Self.words.joinedWithOr), not \(word.inQuotes)")
+        .invalidValue, "\(option.inQuotes) accepts the settings \(Self.words.joinedWithOr), not \(word.inQuotes)")
     }
   }
 
   /// `2ms` as seconds.
   private static func delay(_ text: String, option: String) throws(UsageError) -> Double {
-    guard text.hasSuffix("ms"), let number = Double(text.dropLast(2)),
-      (0...maximumDelay * 1_000).contains(number)
+    guard text.hasSuffix("ms"), let number = Double(text.dropLast(2)), (0...maximumDelay * 1_000).contains(number)
     else {
       throw UsageError(
         .invalidValue,
-        "\(option.inQuotes) takes delays from 0ms to \(Int(maximumDelay * 1_000))ms, not "
-          + text.inQuotes)
+        "\(option.inQuotes) takes delays from 0ms to \(Int(maximumDelay * 1_000))ms, not " + text.inQuotes)
     }
     return number / 1_000
   }
@@ -196,22 +175,17 @@ enum PanArgument {
   private static let mostPoints = 1_000
 
   /// Reads `POS`, or `T:POS,T:POS` by rising time.
-  static func path(_ text: String, in layout: TransducerArray.Layout) throws(UsageError) -> PanPath
-  {
+  static func path(_ text: String, in layout: TransducerArray.Layout) throws(UsageError) -> PanPath {
     guard text.contains(":") else { return PanPath(at: try checked(text, layout)) }
     var points: [PanPath.Point] = []
     for word in text.split(separator: ",", omittingEmptySubsequences: false) {
       let parts = word.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
-      guard parts.count == 2, let time = Double(parts[0]),
-        (0...FrameConversion.longest).contains(time)
-      else {
+      guard parts.count == 2, let time = Double(parts[0]), (0...FrameConversion.longest).contains(time) else {
         throw UsageError(
-          .invalidValue,
-          "'--pan' takes seconds and positions, such as '0:-1,2.5:1', not \(String(word).inQuotes)")
+          .invalidValue, "'--pan' takes seconds and positions, such as '0:-1,2.5:1', not \(String(word).inQuotes)")
       }
       if let last = points.last, time <= last.time {
-        throw UsageError(
-          .invalidValue, "'--pan' takes increasing times; \(parts[0]) is out of order")
+        throw UsageError(.invalidValue, "'--pan' takes increasing times; \(parts[0]) is out of order")
       }
       points.append(.init(time: time, position: try checked(parts[1], layout)))
     }
@@ -221,11 +195,8 @@ enum PanArgument {
     return PanPath(points)
   }
 
-  private static func checked(
-    _ text: String, _ layout: TransducerArray.Layout
-  ) throws(UsageError) -> ArrayPosition {
+  private static func checked(_ text: String, _ layout: TransducerArray.Layout) throws(UsageError) -> ArrayPosition {
     if let position = ArrayPosition(text, in: layout) { return position }
-    throw UsageError(
-      .invalidValue, "'--pan' takes \(layout.positionMeaning), not \(text.inQuotes)")
+    throw UsageError(.invalidValue, "'--pan' takes \(layout.positionMeaning), not \(text.inQuotes)")
   }
 }

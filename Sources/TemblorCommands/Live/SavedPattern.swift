@@ -26,8 +26,8 @@ final class SavedPattern: SessionTask {
   ///
   /// - Parameter output: Where findings are shown, for its colours.
   init(
-    _ input: PatternInput, at path: String, reading: ReadingOptions,
-    on engine: PlaybackEngine, passCount: Int?, session: LiveSession, output: Output
+    _ input: PatternInput, at path: String, reading: ReadingOptions, on engine: PlaybackEngine, passCount: Int?,
+    session: LiveSession, output: Output
   ) throws {
     self.path = path
     self.input = input
@@ -45,9 +45,7 @@ final class SavedPattern: SessionTask {
   var watched: [PollDescriptor] { [PollDescriptor(watch.descriptor)] }
   var state: PlaybackStatus.State { turntable.state }
   var place: (position: Double, duration: Double?) { turntable.place }
-  var keys: [KeyHelp] {
-    [KeyHelp(key: "space", meaning: "pause"), KeyHelp(key: "r", meaning: "again")]
-  }
+  var keys: [KeyHelp] { [KeyHelp(key: "space", meaning: "pause"), KeyHelp(key: "r", meaning: "again")] }
 
   func perform(at now: Duration) throws -> SessionStep {
     let changes = try watch.changes(at: now)
@@ -89,9 +87,7 @@ final class SavedPattern: SessionTask {
   }
 
   /// Whether a waveform's path stays below the pattern's folder as far as its text shows.
-  private func isInside(_ path: String) -> Bool {
-    path != self.path && !path.split(separator: "/").contains("..")
-  }
+  private func isInside(_ path: String) -> Bool { path != self.path && !path.split(separator: "/").contains("..") }
 
   private func show(_ error: any Error) {
     let findings = (try? CheckVerb.examine(input))?.filter { $0.severity != .note } ?? []

@@ -11,9 +11,7 @@ protocol SessionBackend: Sendable {
   func keyboard() -> (any Keyboard)?
 
   /// Opens an output by its name.
-  func open(
-    _ output: String, _ request: OutputRequest
-  ) throws(OutputError) -> sending OpenedOutput
+  func open(_ output: String, _ request: OutputRequest) throws(OutputError) -> sending OpenedOutput
 
   /// Plays an engine through an output.
   ///
@@ -33,9 +31,7 @@ struct SystemBackend: SessionBackend {
 
   func keyboard() -> (any Keyboard)? { TerminalKeyboard() }
 
-  func open(
-    _ output: String, _ request: OutputRequest
-  ) throws(OutputError) -> sending OpenedOutput {
+  func open(_ output: String, _ request: OutputRequest) throws(OutputError) -> sending OpenedOutput {
     try PatientOpening(outputs, output, request, time: time).wait()
   }
 
@@ -44,9 +40,7 @@ struct SystemBackend: SessionBackend {
     eventHandler: @escaping LivePlayback.EventHandler
   ) -> any EngineDriver {
     // A sound server does not excuse being late.
-    LivePlayback(
-      engine, sink: output.sink, wantsRealTime: true, recording: recording,
-      eventHandler: eventHandler)
+    LivePlayback(engine, sink: output.sink, wantsRealTime: true, recording: recording, eventHandler: eventHandler)
   }
 }
 

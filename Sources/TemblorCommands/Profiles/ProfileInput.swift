@@ -34,35 +34,26 @@ struct ProfileInput {
       let question = Suggestion.question(word, among: library.entries().map(\.name))
       throw UsageError(
         .invalidValue,
-        "no profile is called \(word.inQuotes)"
-          + (question.isEmpty ? "; 'temblor profiles' lists them" : question))
+        "no profile is called \(word.inQuotes)" + (question.isEmpty ? "; 'temblor profiles' lists them" : question))
     }
     return ProfileInput(
-      name: entry.textName, text: try entry.text(), entry: entry,
-      stem: entry.path == nil ? nil : word)
+      name: entry.textName, text: try entry.text(), entry: entry, stem: entry.path == nil ? nil : word)
   }
 
   /// The profile.
   func profile() throws(ProfileRefusal) -> TransducerProfile {
-    do {
-      return try ProfileFile.read(text: text, name: name)
-    } catch {
-      throw ProfileRefusal(error: error)
-    }
+    do { return try ProfileFile.read(text: text, name: name) } catch { throw ProfileRefusal(error: error) }
   }
 
   /// What there is to say about the text, which may be an array's too.
   var findings: [Finding] {
     guard ArrayCheckResult.isArrayText(by: text) else { return examine().findings }
-    return ArrayCheckResult(
-      text: text, name: name, folder: FileSystem.folder(of: name), library: .fromEnvironment()
-    ).findings
+    return ArrayCheckResult(text: text, name: name, folder: FileSystem.folder(of: name), library: .fromEnvironment())
+      .findings
   }
 
   /// Everything there is to say about the text.
-  func examine() -> ProfileCheckResult {
-    ProfileCheckResult(text: text, name: name, stem: stem)
-  }
+  func examine() -> ProfileCheckResult { ProfileCheckResult(text: text, name: name, stem: stem) }
 }
 
 /// Why a profile or an array is refused, with the verb that shows all its errors.
@@ -71,7 +62,6 @@ struct ProfileRefusal: Error, CustomStringConvertible {
 
   var description: String {
     let others = error.otherErrorCount
-    return error.description
-      + (others > 0 ? " (and \(others) more; see 'temblor profiles check')" : "")
+    return error.description + (others > 0 ? " (and \(others) more; see 'temblor profiles check')" : "")
   }
 }

@@ -58,16 +58,10 @@ struct ProfileSummary {
         "frequency",
         profile.frequency.text + ", " + profile.frequency.scale.rawValue
           + Self.change(from: profile.frequency, to: placed.frequency)
-      ),
-      ("intensity", intensity),
-      ("level", Self.level(profile.level) + " per continuous event at full intensity"),
-      ("waveform", Self.sines(profile.partials.map { ($0.ratio, $0.gain) })),
-      ("transients", burst),
+      ), ("intensity", intensity), ("level", Self.level(profile.level) + " per continuous event at full intensity"),
+      ("waveform", Self.sines(profile.partials.map { ($0.ratio, $0.gain) })), ("transients", burst),
       ("transient level", Self.level(transient.level)),
-      (
-        "transient waveform",
-        Self.sines(transient.partials.map { ($0.ratio, $0.gain) }) + squareness
-      ),
+      ("transient waveform", Self.sines(transient.partials.map { ($0.ratio, $0.gain) }) + squareness),
     ]
     if profile.duck != 1 {
       let share = NumberFormatting.rounded(profile.duck, places: 3)
@@ -98,19 +92,14 @@ struct ProfileSummary {
       }
     let isOwn = transient.frequency != profile.frequency
     let floor = NumberFormatting.rounded(transient.floor * 100, places: 1)
-    let band =
-      transient.frequency.text
-      + Self.change(from: transient.frequency, to: placed.transient.frequency)
-    return length + (isOwn ? ", \(band)" : "")
-      + (transient.floor > 0 ? ", at least \(floor) % of the level" : "")
+    let band = transient.frequency.text + Self.change(from: transient.frequency, to: placed.transient.frequency)
+    return length + (isOwn ? ", \(band)" : "") + (transient.floor > 0 ? ", at least \(floor) % of the level" : "")
   }
 
   private var squareness: String {
     let range = profile.transient.squareness
     guard range.upperBound > 0 else { return "" }
-    let shares = [range.lowerBound, range.upperBound].map {
-      NumberFormatting.rounded($0 * 100, places: 0)
-    }
+    let shares = [range.lowerBound, range.upperBound].map { NumberFormatting.rounded($0 * 100, places: 0) }
     return ", \(shares[0]) to \(shares[1]) % square"
   }
 
@@ -118,16 +107,14 @@ struct ProfileSummary {
   private var bySharpness: [String] {
     let factors = placed.levelsOverSharpness(count: Self.steps, drive: settings)
     let isKnown = profile.hasKnownResponse
-    let head =
-      ["sharpness", "frequency", "level"] + (isKnown ? ["response"] : []) + ["burst", "length"]
+    let head = ["sharpness", "frequency", "level"] + (isKnown ? ["response"] : []) + ["burst", "length"]
     let rows = (0..<Self.steps).map { step in
       let sharpness = Double(step) / Double(Self.steps - 1)
       let hertz = placed.frequency.hertz(atSharpness: sharpness)
       let level = profile.level * factors[step] * (settings?.driveResponse(atHertz: hertz) ?? 1)
       let transient = placed.transient
       return [
-        NumberFormatting.rounded(sharpness, places: 1),
-        FrequencyMapping.hertz(hertz) + " Hz",
+        NumberFormatting.rounded(sharpness, places: 1), FrequencyMapping.hertz(hertz) + " Hz",
         NumberFormatting.rounded(NumberFormatting.decibels(Float(level)), places: 1) + " dBFS",
       ] + (isKnown ? [made(level, atHertz: hertz)] : []) + [
         FrequencyMapping.hertz(transient.frequency.hertz(atSharpness: sharpness)) + " Hz",
@@ -137,9 +124,7 @@ struct ProfileSummary {
     return ColumnText.lines([head] + rows, isRight: true)
   }
 
-  private static func figures(
-    of hardware: TransducerHardware
-  ) -> [(label: String, help: String)] {
+  private static func figures(of hardware: TransducerHardware) -> [(label: String, help: String)] {
     func number(_ value: Double?, _ unit: String) -> String? {
       value.map { NumberFormatting.rounded($0, places: 3) + unit }
     }
@@ -152,10 +137,7 @@ struct ProfileSummary {
       ("peakPower", "peak power", number(hardware.peakPower, " W")),
       ("acceleration", "acceleration", number(hardware.acceleration, " g")),
       ("excursion", "excursion", number(hardware.excursion, " mm")),
-      (
-        "response", "response",
-        hardware.response.isEmpty ? nil : "\(hardware.response.count) measured points"
-      ),
+      ("response", "response", hardware.response.isEmpty ? nil : "\(hardware.response.count) measured points"),
       ("thermal", "thermal", hardware.thermal.map { $0.text }),
     ]
     var rows: [(label: String, help: String)] = [("product", hardware.product.printable)]
@@ -187,10 +169,7 @@ struct ProfileSummary {
     if let measured = hardware.measured {
       let residual = NumberFormatting.rounded(measured.residual, places: 1)
       rows.append(
-        (
-          "measured",
-          "\(measured.date.printable), by \(measured.sensor.rawValue), \(residual) dB unexplained"
-        ))
+        ("measured", "\(measured.date.printable), by \(measured.sensor.rawValue), \(residual) dB unexplained"))
     }
     return rows
   }
@@ -205,13 +184,10 @@ struct ProfileSummary {
     let list = partials.map { partial in
       "\(NumberFormatting.rounded(partial.gain, places: 3)) at × \(NumberFormatting.rounded(partial.ratio, places: 3))"
     }
-    return (partials.count == 1 ? "a sine: " : "\(partials.count) sines: ")
-      + list.joined(separator: ", ")
+    return (partials.count == 1 ? "a sine: " : "\(partials.count) sines: ") + list.joined(separator: ", ")
   }
 
-  private static func milliseconds(_ seconds: Double) -> String {
-    NumberFormatting.rounded(seconds * 1_000, places: 1)
-  }
+  private static func milliseconds(_ seconds: Double) -> String { NumberFormatting.rounded(seconds * 1_000, places: 1) }
 
   /// `; 25–46.2 Hz of it are played` where a law was narrowed.
   static func change(from asked: FrequencyMapping, to placed: FrequencyMapping) -> String {
@@ -223,31 +199,25 @@ struct ProfileSummary {
     guard let hardware = profile.hardware else { return "" }
     let best = hardware.model.map { profile.hardwareDecibels(atHertz: $0.resonance) }
     let peak = hardware.response.map(\.decibels).max() ?? best ?? 0
-    let decibels =
-      profile.hardwareDecibels(atHertz: hertz) - peak + NumberFormatting.decibels(Float(level))
-    guard let acceleration = hardware.acceleration else {
-      return NumberFormatting.rounded(decibels, places: 1) + " dB"
-    }
+    let decibels = profile.hardwareDecibels(atHertz: hertz) - peak + NumberFormatting.decibels(Float(level))
+    guard let acceleration = hardware.acceleration else { return NumberFormatting.rounded(decibels, places: 1) + " dB" }
     let drive = (settings?.limits.power ?? 1).squareRoot()
     let most = acceleration * drive
-    return NumberFormatting.rounded(
-      most * NumberFormatting.amplitude(decibels: decibels), places: 2) + " g"
+    return NumberFormatting.rounded(most * NumberFormatting.amplitude(decibels: decibels), places: 2) + " g"
   }
 
   /// The filters and limits between the pattern and the hardware.
   func fit(_ settings: TransducerSettings) -> [(label: String, help: String)] {
     let rows = [
-      ("high-pass", FrequencyMapping.hertz(settings.highPass) + " Hz"),
-      ("resonance", resonance(settings)), ("levels", levels(settings)),
-      ("excursion", movement(settings)), ("power", power(settings)),
+      ("high-pass", FrequencyMapping.hertz(settings.highPass) + " Hz"), ("resonance", resonance(settings)),
+      ("levels", levels(settings)), ("excursion", movement(settings)), ("power", power(settings)),
     ]
     return settings.limits.power == nil ? rows : rows + [("temperature", temperatureRise(settings))]
   }
 
   private func resonance(_ settings: TransducerSettings) -> String {
     guard let equaliser = settings.equaliser else {
-      return settings.model == nil
-        ? "not equalised: resonance or Q factor unknown" : "not equalised"
+      return settings.model == nil ? "not equalised: resonance or Q factor unknown" : "not equalised"
     }
     func text(_ model: TransducerModel) -> String {
       "\(FrequencyMapping.hertz(model.resonance)) Hz, Q \(NumberFormatting.rounded(model.qualityFactor, places: 2))"
@@ -264,9 +234,7 @@ struct ProfileSummary {
     let felt = profile.thresholds.count > 1 || profile.drive.feltBy == .hand ? "" : " on a seat"
     let contours = profile.hasConvergingContours ? ", contours converging" : ""
     let summation = profile.hasTemporalSummation ? ", bursts by temporal summation" : ""
-    let aim =
-      profile.hasEqualSensation
-      ? "equal sensation" + felt + contours + summation : "equal acceleration"
+    let aim = profile.hasEqualSensation ? "equal sensation" + felt + contours + summation : "equal acceleration"
     return
       "\(aim) at every sharpness, attenuated by up to \(NumberFormatting.rounded(abs(NumberFormatting.decibels(Float(least))), places: 1)) dB"
   }
@@ -279,9 +247,7 @@ struct ProfileSummary {
     let origin =
       if hardware.excursion != nil && hardware.acceleration != nil {
         "from hardware.excursion"
-      } else if settings.limits.power != nil {
-        "excursion at peak power in the band"
-      } else {
+      } else if settings.limits.power != nil { "excursion at peak power in the band" } else {
         "excursion at full scale in the band"
       }
     return "limited to \(limit) × that of a full-scale sine at resonance (\(origin))"

@@ -16,10 +16,8 @@ struct LevelText {
       limiting = nil
       return
     }
-    let ceiling = NumberFormatting.rounded(
-      NumberFormatting.decibels(Float(Renderer.ceiling)), places: 0)
-    limiting =
-      "limited to \(ceiling) dBFS for \(NumberFormatting.seconds(Double(frames) / rate))"
+    let ceiling = NumberFormatting.rounded(NumberFormatting.decibels(Float(Renderer.ceiling)), places: 0)
+    limiting = "limited to \(ceiling) dBFS for \(NumberFormatting.seconds(Double(frames) / rate))"
   }
 
   /// The peak and what the limiter did.

@@ -18,30 +18,24 @@ struct RenderOutputs: Sendable {
   /// - Parameter problemCount: How many more patterns were asked for and could not be found.
   init(_ arguments: ParsedArguments, inputs: [PatternInput], problemCount: Int) throws {
     let asked = try arguments.choice("--container", as: SoundFileFormat.Container.self)
-    let stems: [RenderSettings.Buses] =
-      arguments.flag("--stems") ? [.haptics, .audio] : [.all]
+    let stems: [RenderSettings.Buses] = arguments.flag("--stems") ? [.haptics, .audio] : [.all]
     let output = arguments.value("--output")
     if output == Self.standardOutput {
       guard inputs.count + problemCount == 1, stems == [.all], !arguments.flag("--json") else {
-        throw UsageError(
-          .remove, "'--output -' requires a single pattern, without '--stems' or '--json'")
+        throw UsageError(.remove, "'--output -' requires a single pattern, without '--stems' or '--json'")
       }
       items = inputs.map {
         RenderBatch.Item(
-          input: $0,
-          destination: .stream(name: "standard output") { try Output.standardOutput.write($0) },
+          input: $0, destination: .stream(name: "standard output") { try Output.standardOutput.write($0) },
           container: asked ?? .wav)
       }
       return
     }
     let named = output.flatMap(SoundFileFormat.container(ofName:))
     let isFolder =
-      inputs.count + problemCount > 1
-      || output.map { $0.hasSuffix("/") || FileSystem.entry(at: $0) == .folder } ?? true
+      inputs.count + problemCount > 1 || output.map { $0.hasSuffix("/") || FileSystem.entry(at: $0) == .folder } ?? true
       || named == nil && inputs.contains(where: \.isFromFolder)
-    if isFolder, let output {
-      try OutputNames.checkFolder(output, count: inputs.count + problemCount, "patterns")
-    }
+    if isFolder, let output { try OutputNames.checkFolder(output, count: inputs.count + problemCount, "patterns") }
     for input in inputs {
       for buses in stems {
         if isFolder {
@@ -49,8 +43,8 @@ struct RenderOutputs: Sendable {
           let name = input.outputStem + Self.suffix(of: buses) + "." + container.rawValue
           items.append(
             .init(
-              input: input, destination: .file(path: FileSystem.join(output ?? "", name)),
-              container: container, buses: buses))
+              input: input, destination: .file(path: FileSystem.join(output ?? "", name)), container: container,
+              buses: buses))
         } else if let output {
           items.append(
             .init(
@@ -78,23 +72,19 @@ struct RenderOutputs: Sendable {
     let suffix = suffix(of: buses)
     guard !suffix.isEmpty else { return output }
     let ending = output.lastIndex(of: ".").map { String(output[$0...]) } ?? ""
-    return FileSystem.join(
-      FileSystem.folder(of: output), FileSystem.stem(of: output) + suffix + ending)
+    return FileSystem.join(FileSystem.folder(of: output), FileSystem.stem(of: output) + suffix + ending)
   }
 
   /// Why the outputs cannot be: not every kind of file holds every sound, and sound is not for terminals.
   func refusal(of job: RenderJob, on terminal: Terminal) -> UsageError? {
     for container in Set(items.map(\.container)) {
       let format = SoundFileFormat(container: container, samples: job.format)
-      if let unsupportedReason = format.unsupportedReason(
-        rate: job.rate, channelCount: job.channelCount)
-      {
+      if let unsupportedReason = format.unsupportedReason(rate: job.rate, channelCount: job.channelCount) {
         return UsageError(.invalidValue, unsupportedReason)
       }
     }
     guard case .stream? = items.first?.destination, terminal.output.isTerminal else { return nil }
-    return UsageError(
-      .invalidValue, "standard output is a terminal; use '--output FILE' or a pipe")
+    return UsageError(.invalidValue, "standard output is a terminal; use '--output FILE' or a pipe")
   }
 }
 
@@ -114,14 +104,11 @@ enum OutputNames {
       || (pageEndings + ["json"]).contains { path.lowercased().hasSuffix("." + $0) }
     guard isFile || FileSystem.entry(at: path) != .nothing else { return }
     throw UsageError(
-      .invalidValue,
-      "\(path.inQuotes) is the name of one file, but there are \(count) \(noun); name a folder")
+      .invalidValue, "\(path.inQuotes) is the name of one file, but there are \(count) \(noun); name a folder")
   }
 
   /// Refuses an output that is among the files that takes are made from, sounds of patterns included.
-  static func checkInputs(
-    _ path: String, option: String = "--output", of takes: [TakeInput]
-  ) throws(UsageError) {
+  static func checkInputs(_ path: String, option: String = "--output", of takes: [TakeInput]) throws(UsageError) {
     // A file that does not exist is nobody's input, and reading patterns for it would be in vain.
     guard FileSystem.entry(at: path) != .nothing else { return }
     try OutputGuard(reading: takes.flatMap(\.sources)).check(path, option: option)
@@ -134,13 +121,11 @@ enum OutputNames {
     if let asked, let named, asked != named {
       throw UsageError(
         .remove,
-        "the extension of \(path.inQuotes) selects \(named.rawValue), but \(option.inQuotes) is "
-          + asked.rawValue)
+        "the extension of \(path.inQuotes) selects \(named.rawValue), but \(option.inQuotes) is " + asked.rawValue)
     }
     guard let kind = asked ?? named else {
       throw UsageError(
-        .invalidValue,
-        "unknown file extension of \(path.inQuotes); use \(extensions), or \(option.inQuotes)")
+        .invalidValue, "unknown file extension of \(path.inQuotes); use \(extensions), or \(option.inQuotes)")
     }
     return kind
   }
@@ -151,8 +136,7 @@ enum OutputNames {
     for (input, path) in files {
       if let other = owners.updateValue(input, forKey: path) {
         throw UsageError(
-          .invalidValue,
-          "\(other.inQuotes) and \(input.inQuotes) would both be written to \(path.inQuotes)")
+          .invalidValue, "\(other.inQuotes) and \(input.inQuotes) would both be written to \(path.inQuotes)")
       }
     }
   }
@@ -179,14 +163,10 @@ struct PlotOutputs: Equatable, Sendable {
   ///   - output: What `--output` names.
   ///   - groups: What each picture shows.
   ///   - missing: How many more were asked for and could not be found.
-  init(
-    _ output: String, format asked: PlotFormat?, groups: [[TakeInput]], missing: Int
-  ) throws(UsageError) {
+  init(_ output: String, format asked: PlotFormat?, groups: [[TakeInput]], missing: Int) throws(UsageError) {
     let count = groups.count + missing
     if output == Self.standardOutput {
-      guard count == 1 else {
-        throw UsageError(.remove, "'--output -' requires a single picture")
-      }
+      guard count == 1 else { throw UsageError(.remove, "'--output -' requires a single picture") }
       items = groups.map { Item(inputs: $0, path: output, format: asked ?? .png) }
       return
     }
@@ -196,10 +176,7 @@ struct PlotOutputs: Equatable, Sendable {
       if isFolder {
         let format = asked ?? .png
         let stem = inputs.map(\.outputStem).joined(separator: "-")
-        items.append(
-          Item(
-            inputs: inputs, path: FileSystem.join(output, stem + "." + format.rawValue),
-            format: format))
+        items.append(Item(inputs: inputs, path: FileSystem.join(output, stem + "." + format.rawValue), format: format))
       } else {
         items.append(
           Item(
@@ -214,10 +191,7 @@ struct PlotOutputs: Equatable, Sendable {
 
   /// Two pictures of one name would overwrite one another, and one must not replace what it shows.
   private func refuseClashes() throws(UsageError) {
-    try OutputNames.refuseClashes(
-      items.compactMap { item in
-        item.inputs.first.map { ($0.name, item.path) }
-      })
+    try OutputNames.refuseClashes(items.compactMap { item in item.inputs.first.map { ($0.name, item.path) } })
     for item in items { try OutputNames.checkInputs(item.path, of: items.flatMap(\.inputs)) }
   }
 }

@@ -33,8 +33,8 @@ struct ProtectionSummary: Equatable, Sendable {
 
   /// Figures of playing.
   init(
-    excursionLimitedFrameCount: Int64, powerLimitedFrameCount: Int64, leastGain: Float,
-    temperatureRise: Double, peakExcursion: Double = 0
+    excursionLimitedFrameCount: Int64, powerLimitedFrameCount: Int64, leastGain: Float, temperatureRise: Double,
+    peakExcursion: Double = 0
   ) {
     self.excursionLimitedFrameCount = excursionLimitedFrameCount
     self.powerLimitedFrameCount = powerLimitedFrameCount

@@ -28,8 +28,7 @@ struct RenderReport {
           guard !isQuiet else { return }
           line.show(
             items.count == 1
-              ? "\(items[0].name.printable): \(Int(fraction * 100)) %"
-              : "\(done) of \(items.count) sounds")
+              ? "\(items[0].name.printable): \(Int(fraction * 100)) %" : "\(done) of \(items.count) sounds")
         })
     line.clear()
     report(results, on: terminal, isQuiet: isQuiet)
@@ -65,8 +64,7 @@ struct RenderReport {
         let protection = ProtectionSummary(statistics)
         let text = level.whole + (protection.map { ", \($0.text)" } ?? "")
         if batch.items.count <= 2, terminal.error.isTerminal {
-          terminal.report(
-            "\(item.name.printable): \(NumberFormatting.seconds(seconds)), \(text)")
+          terminal.report("\(item.name.printable): \(NumberFormatting.seconds(seconds)), \(text)")
         } else if statistics.peak > Self.leastLimited || protection?.cause != nil {
           changed.append("\(item.name.printable): \(text)")
         }
@@ -77,15 +75,11 @@ struct RenderReport {
     // What changes a sound is said in a log, too; how far rendering got is for those who wait.
     for line in changed.prefix(Self.greatestChangeCount) { terminal.report(line) }
     let more = changed.count - Self.greatestChangeCount
-    if more > 0 {
-      terminal.report("\(more) more \(more == 1 ? "sound was" : "sounds were") limited")
-    }
+    if more > 0 { terminal.report("\(more) more \(more == 1 ? "sound was" : "sounds were") limited") }
     for failure in failures { terminal.report(failure) }
     let count = batch.items.count + problems.count
     guard count > 2, !failures.isEmpty || !isQuiet && terminal.error.isTerminal else { return }
-    terminal.report(
-      "\(written) of \(count) sounds written"
-        + (failures.isEmpty ? "" : ", \(failures.count) failed"))
+    terminal.report("\(written) of \(count) sounds written" + (failures.isEmpty ? "" : ", \(failures.count) failed"))
   }
 
   private func json(_ results: [RenderBatch.Outcome]) -> [UInt8] {

@@ -13,9 +13,7 @@ struct ComparisonText {
   func text(for output: Output) -> String {
     guard let first = comparisons.first else { return "" }
     var text = takeLine(first.options.referenceLabel, first.reference, for: output)
-    for comparison in comparisons {
-      text += takeLine(comparison.options.otherLabel, comparison.other, for: output)
-    }
+    for comparison in comparisons { text += takeLine(comparison.options.otherLabel, comparison.other, for: output) }
     for comparison in comparisons { text += "\n" + words(comparison, for: output) }
     return text + "\n" + table(for: output)
   }
@@ -51,8 +49,7 @@ struct ComparisonText {
   }
 
   private static let rows: [Row] = [
-    Row(name: "length", unit: "s", places: 3) { $0.duration },
-    Row(name: "peak", unit: "dBFS", places: 1) { $0.peak },
+    Row(name: "length", unit: "s", places: 3) { $0.duration }, Row(name: "peak", unit: "dBFS", places: 1) { $0.peak },
     Row(name: "RMS", unit: "dBFS", places: 1) { $0.rms },
     Row(name: "loudness", unit: "LUFS", places: 1) { $0.loudness },
     Row(name: "weighted level", unit: "dB", places: 1) { $0.felt },

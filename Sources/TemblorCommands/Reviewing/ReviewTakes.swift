@@ -38,14 +38,13 @@ struct ReviewTakes: Sendable {
     }
     take = try TakeInput.render(pattern, job)
     take.name = input.outputStem
-    sounds = PageSounds(
-      actuator: take.signal, speaker: try Self.speakerSignal(.pattern(input), job: job))
+    sounds = PageSounds(actuator: take.signal, speaker: try Self.speakerSignal(.pattern(input), job: job))
   }
 
   /// Reads and renders patterns on all cores; each comes out by itself.
-  static func read(
-    _ inputs: [PatternInput], job: RenderJob, on terminal: Terminal, isQuiet: Bool
-  ) -> [Result<ReviewTakes, Unreadable>] {
+  static func read(_ inputs: [PatternInput], job: RenderJob, on terminal: Terminal, isQuiet: Bool) -> [Result<
+    ReviewTakes, Unreadable
+  >] {
     let results = Mutex([Result<ReviewTakes, Unreadable>?](repeating: nil, count: inputs.count))
     var line = ProgressLine(on: terminal)
     WorkerPool.run(inputs.count) { index in
@@ -58,22 +57,16 @@ struct ReviewTakes: Sendable {
     return results.withLock { $0 }.compactMap(\.self)
   }
 
-  private static func read(_ input: PatternInput, job: RenderJob) -> Result<
-    ReviewTakes, Unreadable
-  > {
+  private static func read(_ input: PatternInput, job: RenderJob) -> Result<ReviewTakes, Unreadable> {
     do {
       if job.isCancelled() { throw FileError(input.name, "interrupted") }
       return .success(try ReviewTakes(input, job: job))
-    } catch {
-      return .failure(
-        Unreadable(message: Failure.message(error), status: Failure.status(of: error)))
-    }
+    } catch { return .failure(Unreadable(message: Failure.message(error), status: Failure.status(of: error))) }
   }
 
   /// What small speakers play of a pattern; nothing for a sound, or where the job is for them anyway.
   static func speakerSignal(_ input: TakeInput, job: RenderJob) throws -> Signal? {
-    guard case .pattern(let pattern) = input, pattern.origin != .standardInput,
-      job.profile.name != speakerProfile,
+    guard case .pattern(let pattern) = input, pattern.origin != .standardInput, job.profile.name != speakerProfile,
       let profile = ProfileCatalog.profile(named: speakerProfile)
     else { return nil }
     var job = job
@@ -94,8 +87,8 @@ enum ReportOutput {
   ///   - job: What patterns were rendered with.
   ///   - command: The command that makes the page again.
   static func write(
-    to path: String, inputs: [TakeInput], takes: [Take], comparisons: [Comparison],
-    levelMatch: LevelMatch?, job: RenderJob, command: String
+    to path: String, inputs: [TakeInput], takes: [Take], comparisons: [Comparison], levelMatch: LevelMatch?,
+    job: RenderJob, command: String
   ) throws {
     guard path != RenderOutputs.standardOutput else {
       throw UsageError(.invalidValue, "'--output' requires a file name")
@@ -104,45 +97,35 @@ enum ReportOutput {
     let report = ComparisonReport(
       generator: "Temblor \(temblorVersion)", command: command,
       levelMatch: levelMatch == LevelMatch.none ? .loudness : levelMatch ?? .loudness)
-    let page = try report.html(
-      takes: named(takes, inputs: inputs), comparisons: comparisons, sounds: sounds)
+    let page = try report.html(takes: named(takes, inputs: inputs), comparisons: comparisons, sounds: sounds)
     try AtomicFileWriter.write(page, to: path)
   }
 
   /// What the page plays of each take, at the lowest rate that holds it: patterns are rendered at
   /// that rate, recordings are resampled.
-  private static func pageSounds(
-    _ inputs: [TakeInput], takes: [Take], job: RenderJob
-  ) throws -> [PageSounds] {
+  private static func pageSounds(_ inputs: [TakeInput], takes: [Take], job: RenderJob) throws -> [PageSounds] {
     var sounds: [PageSounds] = []
     for (input, take) in zip(inputs, takes) {
       var job = job
       job.rate = Int(PageSounds.lowestRate(holding: take.signal))
       sounds.append(
         PageSounds(
-          actuator: try signal(of: input, take: take, job: job),
-          speaker: try ReviewTakes.speakerSignal(input, job: job)))
+          actuator: try signal(of: input, take: take, job: job), speaker: try ReviewTakes.speakerSignal(input, job: job)
+        ))
     }
     // Some takes for small speakers and others not would not be comparable.
-    guard sounds.allSatisfy({ $0.speaker != nil }) else {
-      return sounds.map { PageSounds(actuator: $0.actuator) }
-    }
+    guard sounds.allSatisfy({ $0.speaker != nil }) else { return sounds.map { PageSounds(actuator: $0.actuator) } }
     return sounds
   }
 
   private static func signal(of input: TakeInput, take: Take, job: RenderJob) throws -> Signal {
     let rate = Double(job.rate)
     guard rate != take.signal.rate else { return take.signal }
-    if case .pattern(let pattern) = input, pattern.origin != .standardInput {
-      return try input.take(job).signal
-    }
+    if case .pattern(let pattern) = input, pattern.origin != .standardInput { return try input.take(job).signal }
     let sound = Sound(
-      interleaved: take.signal.interleaved, channelCount: max(1, take.signal.channels.count),
-      rate: take.signal.rate)
+      interleaved: take.signal.interleaved, channelCount: max(1, take.signal.channels.count), rate: take.signal.rate)
     let resampled = try sound.resampled(to: rate, path: take.name)
-    return Signal(
-      interleaved: resampled.interleaved, channelCount: resampled.channelCount,
-      rate: resampled.rate)
+    return Signal(interleaved: resampled.interleaved, channelCount: resampled.channelCount, rate: resampled.rate)
   }
 
   /// The takes without the folders in their names, and patterns without their endings, where these

@@ -37,9 +37,7 @@ struct ToleranceText {
   }
 
   private static func notTaken(_ words: String) -> UsageError {
-    UsageError(
-      .invalidValue,
-      "'--tolerance' takes limits such as 0.5dB,5ms,2%, not \(words.inQuotes)")
+    UsageError(.invalidValue, "'--tolerance' takes limits such as 0.5dB,5ms,2%, not \(words.inQuotes)")
   }
 
   /// `0.5 dB, 5 ms and 2 %`; a limit that was not given is marked so.
@@ -48,8 +46,7 @@ struct ToleranceText {
       let number = NumberFormatting.rounded(value, places: 3)
       return "\(number) \(name)" + (units.contains(unit) ? "" : " (not given)")
     }
-    return limit(tolerance.decibels, "dB", "db") + ", "
-      + limit(tolerance.seconds * 1_000, "ms", "ms") + " and "
+    return limit(tolerance.decibels, "dB", "db") + ", " + limit(tolerance.seconds * 1_000, "ms", "ms") + " and "
       + limit(tolerance.percent, "%", "%")
   }
 
@@ -60,8 +57,7 @@ struct ToleranceText {
         let label = comparison.options.otherLabel
         let excesses = comparison.excesses(over: tolerance)
         guard !excesses.isEmpty else { return "\(label) is within the tolerance of \(text).\n" }
-        return "\(label) exceeds the tolerance of \(text):\n"
-          + excesses.map { "  \($0.text.printable)\n" }.joined()
+        return "\(label) exceeds the tolerance of \(text):\n" + excesses.map { "  \($0.text.printable)\n" }.joined()
       }.joined()
   }
 }

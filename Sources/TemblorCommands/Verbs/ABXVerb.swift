@@ -23,26 +23,20 @@ enum ABXVerb {
       arguments: [
         Argument(
           "A", help: "A pattern file of any format, the name of a shipped pattern or a sound file.",
-          completion: .takes(.standard)
-        ),
+          completion: .takes(.standard)),
         Argument("B", help: "The take to compare with.", completion: .takes(.standard)),
       ],
       options: ABXOptions.options + [
         AuditionVerb.loop, AuditionVerb.gap, SharedOptions.curveTimes, SharedOptions.asReference,
-        Option("--json", help: "Print the record as JSON instead of the result as text."),
-        LiveOptions.quiet,
+        Option("--json", help: "Print the record as JSON instead of the result as text."), LiveOptions.quiet,
       ] + SharedOptions.soundOptions,
       groups: [LiveOptions.unrecordedSoundGroup, RoutingOptions.group, DeviceOptions.group],
       examples: [
         .init("temblor abx old.ahap new.ahap", "Find out whether an edit can be heard or felt."),
-        .init(
-          "temblor abx a.wav b.wav --match none --trials 10",
-          "Ten trials at the levels of the files."),
+        .init("temblor abx a.wav b.wav --match none --trials 10", "Ten trials at the levels of the files."),
       ]
     ) { arguments, terminal in
-      try run(
-        arguments, terminal, on: SystemBackend(), formats: formats, seed: ABXTest.randomSeed,
-        now: { .now })
+      try run(arguments, terminal, on: SystemBackend(), formats: formats, seed: ABXTest.randomSeed, now: { .now })
     }
   }
 
@@ -62,17 +56,13 @@ enum ABXVerb {
     let reading = try SharedOptions.reading(arguments)
     let words = [arguments.argument("A"), arguments.argument("B")]
     let (read, status) = try AuditionTakes.read(
-      words, reading: reading, formats: formats,
-      sounds: try SharedOptions.sounds(arguments), terminal)
+      words, reading: reading, formats: formats, sounds: try SharedOptions.sounds(arguments), terminal)
     guard let takes = read else { return status }
     guard takes.all.count == 2 else {
-      throw UsageError(
-        .invalidValue, "A and B must each be one pattern or sound file, not a folder")
+      throw UsageError(.invalidValue, "A and B must each be one pattern or sound file, not a folder")
     }
 
-    if let path = options.path {
-      try OutputGuard(reading: takes.sources).check(path, option: "--save")
-    }
+    if let path = options.path { try OutputGuard(reading: takes.sources).check(path, option: "--save") }
     try live.checkOutputs(reading: takes.sources)
 
     let isSimulated = options.listener != nil
@@ -80,9 +70,7 @@ enum ABXVerb {
     let stage = isSimulated ? SimulatedBackend(keys: options.keys(seed: test.seed)) : stage
     let session = live.session(on: stage, terminal, isWatched: !isSimulated)
     guard session.hasKeys else {
-      throw FileError(
-        "standard input",
-        "is not a terminal; run the test in a terminal or use '--simulate'")
+      throw FileError("standard input", "is not a terminal; run the test in a terminal or use '--simulate'")
     }
     let start = now()
     let path = options.path ?? (isSimulated ? nil : Self.usualPath(takes, at: start))
@@ -98,18 +86,14 @@ enum ABXVerb {
         prepared = try takes.prepared(for: engine)
         let levels = prepared.levels(by: options.match)
         Self.tell(levels, session.console)
-        if prepared.areEqual {
-          session.console.report("A and B are equal, sample for sample: nothing can be heard.")
-        }
+        if prepared.areEqual { session.console.report("A and B are equal, sample for sample: nothing can be heard.") }
         let audition = try ABXTask(
-          test, prepared, gains: levels.gains, on: engine,
-          region: try part.region(of: prepared.duration), gap: gap, session: session)
+          test, prepared, gains: levels.gains, on: engine, region: try part.region(of: prepared.duration), gap: gap,
+          session: session)
         blind = audition
         return audition
       }
-    } catch {
-      failure = error
-    }
+    } catch { failure = error }
     // Whatever ended the test, the trials that were done are kept.
     if let done = blind?.test {
       var record = Self.record(done, takes, prepared, options, live)
@@ -125,8 +109,7 @@ enum ABXVerb {
   }
 
   private static func record(
-    _ test: ABXTest, _ takes: AuditionTakes, _ prepared: PreparedTakes, _ options: ABXOptions,
-    _ live: LiveOptions
+    _ test: ABXTest, _ takes: AuditionTakes, _ prepared: PreparedTakes, _ options: ABXOptions, _ live: LiveOptions
   ) -> ABXRecord {
     let levels = prepared.levels(by: options.match)
     let sides = takes.all.indices.map { index in
@@ -135,25 +118,19 @@ enum ABXVerb {
         duration: prepared.pieces[index].duration)
     }
     return ABXRecord(
-      test: test, a: sides[0], b: sides[1], match: levels.match.rawValue,
-      profile: live.profile.name, program: "temblor \(temblorVersion)",
-      renderingModel: RenderPlan.modelVersion, startTime: nil, device: nil,
+      test: test, a: sides[0], b: sides[1], match: levels.match.rawValue, profile: live.profile.name,
+      program: "temblor \(temblorVersion)", renderingModel: RenderPlan.modelVersion, startTime: nil, device: nil,
       isSimulated: options.listener != nil)
   }
 
-  private static func tell(
-    _ record: ABXRecord, savedTo path: String?, asJSON: Bool, _ terminal: Terminal
-  ) throws {
+  private static func tell(_ record: ABXRecord, savedTo path: String?, asJSON: Bool, _ terminal: Terminal) throws {
     if asJSON { return try terminal.output.write(record.json().span) }
     try terminal.output.line(record.test.result.sentence)
     if record.match == LevelMatch.none.rawValue { try terminal.output.line(Self.unmatched) }
-    if let path, !record.test.trials.isEmpty {
-      try terminal.output.line("\(path.printable): written")
-    }
+    if let path, !record.test.trials.isEmpty { try terminal.output.line("\(path.printable): written") }
   }
 
-  private static let unmatched =
-    "Levels were not matched; a difference in level alone may explain the result."
+  private static let unmatched = "Levels were not matched; a difference in level alone may explain the result."
 
   private static func usualPath(_ takes: AuditionTakes, at time: CalendarTime) -> String {
     "abx-\(takes.all[0].stem)-\(takes.all[1].stem)-\(time.fileText).json"
@@ -161,8 +138,7 @@ enum ABXVerb {
 
   private static func tell(_ levels: MatchedLevels, _ console: LiveConsole) {
     guard levels.match != .none else {
-      return console.report(
-        "The levels are not matched: a difference in level alone can be heard.")
+      return console.report("The levels are not matched: a difference in level alone can be heard.")
     }
     let (a, b) = (NumberFormatting.gain(levels.gains[0]), NumberFormatting.gain(levels.gains[1]))
     let measure = levels.match == .weighted ? "felt energy" : levels.match.rawValue

@@ -12,20 +12,15 @@ enum AuditionVerb {
 
   static let take = Argument(
     "TAKE",
-    help:
-      "A pattern file of any format, the name of a shipped pattern, a sound file, or - for standard "
-      + "input; two to "
-      + "\(AuditionTakes.most).", completion: .takes(.standard),
-    isRepeatable: true)
+    help: "A pattern file of any format, the name of a shipped pattern, a sound file, or - for standard "
+      + "input; two to " + "\(AuditionTakes.most).", completion: .takes(.standard), isRepeatable: true)
 
   static let loop = Option(
-    "--loop-range", value: "FROM-TO",
-    help: "Loop this range in seconds, such as 0.5-1.2; '0.5-' runs to the end.",
+    "--loop-range", value: "FROM-TO", help: "Loop this range in seconds, such as 0.5-1.2; '0.5-' runs to the end.",
     defaultText: "all", formerly: ["--loop"])
 
   static let gap = Option(
-    "--gap", value: "SECONDS", help: "Silence before the takes restart.",
-    defaultText: "\(defaultGap)")
+    "--gap", value: "SECONDS", help: "Silence before the takes restart.", defaultText: "\(defaultGap)")
 
   static func description(_ formats: FormatRegistry = .standard) -> CommandDescription {
     CommandDescription(
@@ -38,25 +33,20 @@ enum AuditionVerb {
         Levels are unchanged until you match them with g or --match: all takes are then attenuated to the weakest one, by loudness (LUFS) or by weighted energy (felt). If a take is too quiet for a loudness measurement, all are matched by weighted energy.
 
         Without a terminal, each take plays once, one after the other.
-        """,
-      arguments: [take],
+        """, arguments: [take],
       options: [
         Option(
-          "--match", value: "MATCH", help: "Initial level matching.",
-          defaultText: LevelMatch.none.rawValue, choices: LevelMatch.allCases.map(\.rawValue)),
-        loop, gap, SharedOptions.curveTimes, SharedOptions.asReference, LiveOptions.json,
-        LiveOptions.quiet,
-      ] + SharedOptions.soundOptions,
-      groups: [LiveOptions.soundGroup, RoutingOptions.group, DeviceOptions.group],
+          "--match", value: "MATCH", help: "Initial level matching.", defaultText: LevelMatch.none.rawValue,
+          choices: LevelMatch.allCases.map(\.rawValue)), loop, gap, SharedOptions.curveTimes, SharedOptions.asReference,
+        LiveOptions.json, LiveOptions.quiet,
+      ] + SharedOptions.soundOptions, groups: [LiveOptions.soundGroup, RoutingOptions.group, DeviceOptions.group],
       examples: [
         .init("temblor audition old.ahap new.ahap", "Hear what an edit changed."),
         .init(
           "temblor audition mine.ahap phone.wav --match felt --loop-range 0.2-0.9",
           "Compare a section of a pattern with a recording at equal strength."),
       ]
-    ) { arguments, terminal in
-      try run(arguments, terminal, on: SystemBackend(), formats: formats)
-    }
+    ) { arguments, terminal in try run(arguments, terminal, on: SystemBackend(), formats: formats) }
   }
 
   /// Plays on a stage.
@@ -70,8 +60,8 @@ enum AuditionVerb {
     let gap = try arguments.double("--gap", in: 0...3_600) ?? defaultGap
     let reading = try SharedOptions.reading(arguments)
     let (read, status) = try AuditionTakes.read(
-      arguments.values(take.name), reading: reading, formats: formats,
-      sounds: try SharedOptions.sounds(arguments), terminal)
+      arguments.values(take.name), reading: reading, formats: formats, sounds: try SharedOptions.sounds(arguments),
+      terminal)
     guard let takes = read else { return status }
 
     try options.checkOutputs(reading: takes.sources)
@@ -81,14 +71,11 @@ enum AuditionVerb {
     let outcome = try options.play(in: session, recordingsOf: takes.channelCounts) { engine in
       let prepared = try takes.prepared(for: engine)
       result.takes = prepared
-      if prepared.areEqual {
-        session.console.report("The takes are equal, sample for sample.")
-      }
+      if prepared.areEqual { session.console.report("The takes are equal, sample for sample.") }
       let region = try part.region(of: prepared.duration)
       guard session.hasKeys else {
         return try SequentialAuditionTask(
-          prepared.pieces, on: engine, gains: prepared.levels(by: match).gains, region: region,
-          gap: gap,
+          prepared.pieces, on: engine, gains: prepared.levels(by: match).gains, region: region, gap: gap,
           session: session)
       }
       let made = try AuditionTask(prepared, on: engine, match: match, region: region, gap: gap)
@@ -101,8 +88,7 @@ enum AuditionVerb {
   }
 
   private static func json(
-    _ outcome: LiveOutcome, _ takes: AuditionTakes,
-    _ result: (match: LevelMatch, takes: PreparedTakes)
+    _ outcome: LiveOutcome, _ takes: AuditionTakes, _ result: (match: LevelMatch, takes: PreparedTakes)
   ) -> [UInt8] {
     let levels = result.takes.levels(by: result.match)
     var json = JSONWriter()

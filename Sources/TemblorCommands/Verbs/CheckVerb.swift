@@ -28,40 +28,31 @@ enum CheckVerb {
         """,
       arguments: [
         Argument(
-          SharedOptions.patternName, help: SharedOptions.patternHelp,
-          completion: .patterns(formats), isRepeatable: true, isOptional: true)
+          SharedOptions.patternName, help: SharedOptions.patternHelp, completion: .patterns(formats),
+          isRepeatable: true, isOptional: true)
       ],
       options: [
         Option(
-          "--profile", value: "PROFILE",
-          help: "Also check against the hardware of a profile (name or file).",
-          completion: SharedOptions.profileNames),
-        Option("--strict", help: "Count warnings as errors."),
+          "--profile", value: "PROFILE", help: "Also check against the hardware of a profile (name or file).",
+          completion: SharedOptions.profileNames), Option("--strict", help: "Count warnings as errors."),
         Option(
-          "--only", value: "CATEGORY",
-          help: "Report only rules of this category, and errors.", choices: categories,
+          "--only", value: "CATEGORY", help: "Report only rules of this category, and errors.", choices: categories,
           isRepeatable: true),
         Option(
           "--disable", value: "RULE",
           help: "Disable a rule that is not an error, or a category; --list-rules lists them.",
-          completion: .words(
-            categories + knownRules(formats).filter { $0.severity < .error }.map(\.id.text)),
-          isRepeatable: true),
-        Option("--all", help: "Print every finding, also repeated ones."),
+          completion: .words(categories + knownRules(formats).filter { $0.severity < .error }.map(\.id.text)),
+          isRepeatable: true), Option("--all", help: "Print every finding, also repeated ones."),
         Option("--fix", help: "Correct mechanical mistakes in the files first."),
         Option("--no-notes", help: "Do not print notes."),
-        Option(
-          "--list-rules", help: "List the rules with explanations and exit.", formerly: ["--rules"]),
-        SharedOptions.json,
-        Option("--sarif", help: "Print the result as SARIF 2.1.0, for code hosts."),
+        Option("--list-rules", help: "List the rules with explanations and exit.", formerly: ["--rules"]),
+        SharedOptions.json, Option("--sarif", help: "Print the result as SARIF 2.1.0, for code hosts."),
       ] + SharedOptions.soundOptions,
       examples: [
         .init("temblor check mine.ahap", "Check a pattern."),
         .init("temblor check --fix mine.ahap", "Correct what is mechanical, and show the rest."),
-        .init(
-          "temblor check --profile dayton-bst-1 mine.ahap", "Check a pattern for a bass shaker."),
-        .init(
-          "temblor check --strict --disable transient-gap Patterns", "Guard a folder in a build."),
+        .init("temblor check --profile dayton-bst-1 mine.ahap", "Check a pattern for a bass shaker."),
+        .init("temblor check --strict --disable transient-gap Patterns", "Guard a folder in a build."),
       ]
     ) { arguments, terminal in
       if arguments.flag("--list-rules") {
@@ -74,29 +65,21 @@ enum CheckVerb {
       let words = arguments.values(SharedOptions.patternName)
       guard !words.isEmpty else { throw UsageError(.missingValue, "missing PATTERN") }
       let profile = try arguments.value("--profile").map(SharedOptions.profile(named:))
-      let (inputs, problems) = PatternInput.find(
-        words, formats: formats, sounds: try SharedOptions.sounds(arguments))
+      let (inputs, problems) = PatternInput.find(words, formats: formats, sounds: try SharedOptions.sounds(arguments))
       let isStrict = arguments.flag("--strict")
       let filter = FindingFilter(
-        disabled: try disabledRules(arguments, of: formats),
-        hidesNotes: arguments.flag("--no-notes"))
+        disabled: try disabledRules(arguments, of: formats), hidesNotes: arguments.flag("--no-notes"))
       var findings: [Finding] = []
       var failures = problems.map(\.description)
       if arguments.flag("--fix") {
         failures += inputs.compactMap { fix($0, isQuiet: !terminal.error.isTerminal, terminal) }
       }
       for input in inputs {
-        do {
-          findings += try examine(input, for: profile)
-        } catch {
-          failures.append(Failure.message(error))
-        }
+        do { findings += try examine(input, for: profile) } catch { failures.append(Failure.message(error)) }
       }
       findings = filter.apply(to: findings)
       if isStrict {
-        for index in findings.indices where findings[index].severity == .warning {
-          findings[index].severity = .error
-        }
+        for index in findings.indices where findings[index].severity == .warning { findings[index].severity = .error }
       }
       if arguments.flag("--json") {
         try terminal.output.write(json(findings).span)
@@ -114,9 +97,7 @@ enum CheckVerb {
   }
 
   /// Corrects what is mechanical in a file; answers why that could not be.
-  private static func fix(
-    _ input: PatternInput, isQuiet: Bool, _ terminal: Terminal
-  ) -> String? {
+  private static func fix(_ input: PatternInput, isQuiet: Bool, _ terminal: Terminal) -> String? {
     do {
       guard case .file(let path) = input.origin else {
         throw FileError(input.name, "cannot be fixed; it is not a file")
@@ -130,15 +111,11 @@ enum CheckVerb {
     } catch is InputError {
       // What cannot be read is a finding of the check that follows.
       return nil
-    } catch {
-      return Failure.message(error)
-    }
+    } catch { return Failure.message(error) }
   }
 
   /// All findings about one pattern, its sound files included, and what a profile's hardware makes of it.
-  static func examine(_ input: PatternInput, for profile: TransducerProfile? = nil) throws
-    -> [Finding]
-  {
+  static func examine(_ input: PatternInput, for profile: TransducerProfile? = nil) throws -> [Finding] {
     let examination = input.formats.examine(try input.file())
     let places = examination.places.place(of:)
     let sounds = input.sounds == .none ? [] : examination.sounds
@@ -151,23 +128,15 @@ enum CheckVerb {
     if input.sounds == .none { playable?.removeSoundFiles() }
     if let composition = playable, sounds.isEmpty {
       do {
-        let plan = try RenderPlan(
-          compiling: composition, rate: RenderPlan.supportedSampleRates.lowerBound)
-        others += PatternRules.polyphonyFindings(
-          voiceCount: plan.maximumVoiceCount, places: places)
-      } catch {
-        others.append(InputError(error, places: places).finding)
-      }
+        let plan = try RenderPlan(compiling: composition, rate: RenderPlan.supportedSampleRates.lowerBound)
+        others += PatternRules.polyphonyFindings(voiceCount: plan.maximumVoiceCount, places: places)
+      } catch { others.append(InputError(error, places: places).finding) }
     }
-    if let profile, let composition = playable,
-      !others.contains(where: { $0.severity == .error })
-    {
+    if let profile, let composition = playable, !others.contains(where: { $0.severity == .error }) {
       let rate = 48_000.0
       let samples = try WaveformFiles.load(sounds, from: input.folder, rate: rate)
-      let plan = try RenderPlan(
-        compiling: composition, profile: profile, rate: rate, samples: samples)
-      others += PatternRules.hardwareFindings(
-        in: composition, profile: profile, plan: plan, places: places)
+      let plan = try RenderPlan(compiling: composition, profile: profile, rate: rate, samples: samples)
+      others += PatternRules.hardwareFindings(in: composition, profile: profile, plan: plan, places: places)
     }
     return examination.judged(adding: others, rules: knownRules(input.formats)) {
       profile != nil || !PatternRules.hardware.contains($0)
@@ -185,19 +154,14 @@ enum CheckVerb {
 
   private static func json(_ findings: [Finding]) -> [UInt8] {
     var json = JSONWriter()
-    json.array { list in
-      for finding in findings {
-        list.object { FindingLine(finding).write(to: &$0) }
-      }
-    }
+    json.array { list in for finding in findings { list.object { FindingLine(finding).write(to: &$0) } } }
     return json.finish()
   }
 
   /// The rules that patterns are checked for, in the order in which they are listed.
   private static func knownRules(_ formats: FormatRegistry) -> [Rule] {
     let rules =
-      formats.rules + PatternRules.composition + PatternRules.defaults + PatternRules.hardware
-      + PatternRules.refusals
+      formats.rules + PatternRules.composition + PatternRules.defaults + PatternRules.hardware + PatternRules.refusals
     // What two modules check of one group stands under one heading.
     var groups: [String] = []
     for rule in rules where !groups.contains(rule.group) { groups.append(rule.group) }
@@ -208,13 +172,10 @@ enum CheckVerb {
   private static var categories: [String] { Rule.Category.allCases.map(\.rawValue) }
 
   /// The rules to leave out; those whose findings are errors cannot be.
-  private static func disabledRules(
-    _ arguments: ParsedArguments, of formats: FormatRegistry
-  ) throws -> Set<RuleID> {
+  private static func disabledRules(_ arguments: ParsedArguments, of formats: FormatRegistry) throws -> Set<RuleID> {
     let rules = knownRules(formats)
     let only = arguments.values("--only")
-    var disabled = Set(
-      rules.filter { !only.isEmpty && !only.contains($0.category.rawValue) }.map(\.id))
+    var disabled = Set(rules.filter { !only.isEmpty && !only.contains($0.category.rawValue) }.map(\.id))
     for name in arguments.values("--disable") {
       if let category = Rule.Category(rawValue: name), category != .errors {
         disabled.formUnion(rules.filter { $0.category == category }.map(\.id))
@@ -226,8 +187,7 @@ enum CheckVerb {
       guard rule.severity < .error else {
         throw UsageError(
           .invalidValue,
-          "'--disable' does not take '\(name)'; it is an error, and a pattern with an error cannot be played"
-        )
+          "'--disable' does not take '\(name)'; it is an error, and a pattern with an error cannot be played")
       }
       disabled.insert(rule.id)
     }

@@ -26,9 +26,7 @@ enum CompareVerb {
         """,
       arguments: [
         Argument(
-          "TAKE", help: "A PATTERN or a sound file; two or more.",
-          completion: .takes(formats),
-          isRepeatable: true)
+          "TAKE", help: "A PATTERN or a sound file; two or more.", completion: .takes(formats), isRepeatable: true)
       ],
       options: [
         Option(
@@ -36,37 +34,27 @@ enum CompareVerb {
           help: "Limits for level, time and frequency, such as 0.5dB,5ms,2%; 0 for none."),
         Option(
           "--align", value: "HOW",
-          help:
-            "Align takes by best fit (auto), by first sound (start), or not at all (none).",
-          defaultText: "auto; none between two patterns",
-          choices: ComparisonOptions.Alignment.allCases.map(\.rawValue)),
+          help: "Align takes by best fit (auto), by first sound (start), or not at all (none).",
+          defaultText: "auto; none between two patterns", choices: ComparisonOptions.Alignment.allCases.map(\.rawValue)),
         Option(
           "--match", value: "HOW",
-          help:
-            "Match levels by loudness (LUFS), by weighted energy (felt), or not at all, before comparing.",
+          help: "Match levels by loudness (LUFS), by weighted energy (felt), or not at all, before comparing.",
           defaultText: "the common level difference is reported and removed",
           choices: LevelMatch.allCases.map(\.rawValue)),
         Option(
-          "--search", value: "SECONDS",
-          help: "How late in a recording a pattern may start, 0 to 3600.", defaultText: "11"),
+          "--search", value: "SECONDS", help: "How late in a recording a pattern may start, 0 to 3600.",
+          defaultText: "11"),
         Option(
           "-o", "--output", value: "FILE",
-          help:
-            "Also write a self-contained HTML page with players, plots and a blind test.",
+          help: "Also write a self-contained HTML page with players, plots and a blind test.",
           completion: .file(endingIn: "html"), writes: OutputNames.pageEndings),
-        Option("--all", help: "List all differences, not only the largest."),
-        SharedOptions.profile, SharedOptions.rate, SharedOptions.curveTimes,
-        SharedOptions.asReference, SharedOptions.json,
+        Option("--all", help: "List all differences, not only the largest."), SharedOptions.profile, SharedOptions.rate,
+        SharedOptions.curveTimes, SharedOptions.asReference, SharedOptions.json,
       ] + SharedOptions.soundOptions,
       examples: [
         .init("temblor compare old.ahap new.ahap", "See what an edit changed."),
-        .init(
-          "temblor compare old.ahap new.ahap -o report.html",
-          "Write a report for a browser."),
-        .init(
-          "temblor compare --tolerance 0.5dB,5ms,2% golden.wav mine.ahap",
-          "Guard a pattern in a build."
-        ),
+        .init("temblor compare old.ahap new.ahap -o report.html", "Write a report for a browser."),
+        .init("temblor compare --tolerance 0.5dB,5ms,2% golden.wav mine.ahap", "Guard a pattern in a build."),
       ]
     ) { arguments, terminal in
       let words = arguments.values("TAKE")
@@ -75,31 +63,24 @@ enum CompareVerb {
       var job = try SharedOptions.job(arguments)
       job.reading = try SharedOptions.reading(arguments)
       let rate = try arguments.int("--rate", in: SharedOptions.sampleRates)
-      let (inputs, problems) = TakeInput.find(
-        words, formats: formats, sounds: try SharedOptions.sounds(arguments))
+      let (inputs, problems) = TakeInput.find(words, formats: formats, sounds: try SharedOptions.sounds(arguments))
       for problem in problems { terminal.report("\(problem)") }
       guard problems.isEmpty else { return .failure }
       guard inputs.count > 1 else {
         throw UsageError(.missingValue, "missing TAKE to compare with \(words[0].inQuotes)")
       }
       let takes: [Take]
-      do {
-        takes = try TakeInput.takes(inputs, job, rate: rate)
-      } catch {
+      do { takes = try TakeInput.takes(inputs, job, rate: rate) } catch {
         terminal.report(Failure.message(error))
         return Failure.status(of: error)
       }
-      if let path = arguments.value("--output") {
-        try OutputNames.checkInputs(path, of: inputs)
-      }
+      if let path = arguments.value("--output") { try OutputNames.checkInputs(path, of: inputs) }
       let comparisons = compare(takes, options)
       if let path = arguments.value("--output") {
         job.rate = Int(takes[0].signal.rate)
         try ReportOutput.write(
-          to: path, inputs: inputs, takes: takes, comparisons: comparisons,
-          levelMatch: options.levelMatch, job: job,
-          command:
-            "temblor compare \((words + ["-o", path]).map(\.asShellWord).joined(separator: " "))")
+          to: path, inputs: inputs, takes: takes, comparisons: comparisons, levelMatch: options.levelMatch, job: job,
+          command: "temblor compare \((words + ["-o", path]).map(\.asShellWord).joined(separator: " "))")
       }
       if arguments.flag("--json") {
         try terminal.output.write(json(comparisons, tolerance?.tolerance).span)
@@ -159,9 +140,7 @@ enum CompareVerb {
             if let tolerance {
               let excesses = comparison.excesses(over: tolerance)
               entry.member("withinTolerance", excesses.isEmpty)
-              entry.array("excesses") { list in
-                for excess in excesses { list.object { excess.write(to: &$0) } }
-              }
+              entry.array("excesses") { list in for excess in excesses { list.object { excess.write(to: &$0) } } }
             }
           }
         }

@@ -15,8 +15,7 @@ enum ConvertVerb {
         Sound files that a pattern names, and that its new format can name, are copied to the same paths below the folder of the output. One that is missing is reported as dropped, as is every event that plays sound in a format of haptics alone. With --output - no sound files are copied.
 
         Everything that is not kept is printed as PLACE: approximated: MESSAGE or PLACE: dropped: MESSAGE, with the size of the difference where it is known. 'temblor formats FROM TO' shows what to expect.
-        """,
-      arguments: [SharedOptions.pattern(formats)],
+        """, arguments: [SharedOptions.pattern(formats)],
       options: [
         Option(
           "--to", value: "FORMAT", help: "Format to write if the output name does not set one.",
@@ -25,11 +24,9 @@ enum ConvertVerb {
           "--from", value: "FORMAT", help: "Format to read, for content that may be of several.",
           defaultText: "recognized by content", choices: formats.formats.map(\.id)),
         Option(
-          "-o", "--output", value: "PATH",
-          help: "Output file, or folder for several patterns; - for standard output.",
+          "-o", "--output", value: "PATH", help: "Output file, or folder for several patterns; - for standard output.",
           completion: .file, writes: []),
-        Option("--strict", help: "Write nothing and exit with status 2 if anything is lost."),
-        SharedOptions.json,
+        Option("--strict", help: "Write nothing and exit with status 2 if anything is lost."), SharedOptions.json,
         Option("-q", "--quiet", help: "Do not print notes and warnings about the input."),
       ],
       groups: [
@@ -39,30 +36,21 @@ enum ConvertVerb {
             Option(
               "--dialect", value: "NAME",
               help: "Variant of the format: "
-                + writable.filter { !$0.dialects.isEmpty }
-                .map { "\($0.dialects.joinedWithOr) for \($0.id)" }.joined(separator: "; ") + ".",
-              defaultText: "the first",
-              completion: .words(writable.flatMap(\.dialects))),
+                + writable.filter { !$0.dialects.isEmpty }.map { "\($0.dialects.joinedWithOr) for \($0.id)" }.joined(
+                  separator: "; ") + ".", defaultText: "the first", completion: .words(writable.flatMap(\.dialects))),
             Option(
               "--split",
-              help:
-                "Write parts that act on their own to files of their own, NAME_PART, wherever the format has them."
-            ),
-            Option(
-              "--merge", help: "Write one file even where its parts then act on each other."),
-            Option(
-              "--bake",
-              help: "Write what the format cannot hold as sound files that the pattern plays."),
+              help: "Write parts that act on their own to files of their own, NAME_PART, wherever the format has them."),
+            Option("--merge", help: "Write one file even where its parts then act on each other."),
+            Option("--bake", help: "Write what the format cannot hold as sound files that the pattern plays."),
             Option(
               "--reduce", value: "TOLERANCE",
               help: "Largest error of reduced or sampled curves, as a share of full scale, 0 to 1.",
               defaultText: "\(WritingOptions.defaultTolerance)"),
             Option(
-              "--loops", value: "N",
-              help: "Passes of a loop in a format without loops, 1 to 1000.", defaultText: "1"),
+              "--loops", value: "N", help: "Passes of a loop in a format without loops, 1 to 1000.", defaultText: "1"),
             Option(
-              "--rate", value: "HZ",
-              help: "Samples per second of what is written as samples, 1 to 192000.",
+              "--rate", value: "HZ", help: "Samples per second of what is written as samples, 1 to 192000.",
               defaultText: "set by the format"),
           ]),
         OptionGroup(
@@ -72,49 +60,40 @@ enum ConvertVerb {
               "--amplitude", value: "LAW",
               help:
                 "How intensity follows from amplitude in formats that hold amplitudes: its square root, or equal to it.",
-              defaultText: AmplitudeLaw.root.rawValue,
-              choices: AmplitudeLaw.allCases.map(\.rawValue)),
+              defaultText: AmplitudeLaw.root.rawValue, choices: AmplitudeLaw.allCases.map(\.rawValue)),
             SharedOptions.asReference, SharedOptions.curveTimes,
-          ]),
-        OptionGroup(title: "Sound files", options: SharedOptions.soundOptions),
+          ]), OptionGroup(title: "Sound files", options: SharedOptions.soundOptions),
       ],
       examples: [
         .init("temblor convert mine.ahap --to haptic", "Write mine.haptic."),
         .init(
           "temblor convert clip.haptic -o clip.ahap --dialect meta",
           "Write the AHAP file that Meta's SDK makes of a clip."),
-        .init(
-          "temblor convert --strict --to ahap clips -o out",
-          "Convert a folder, refusing what is not exact."),
+        .init("temblor convert --strict --to ahap clips -o out", "Convert a folder, refusing what is not exact."),
       ]
     ) { arguments, terminal in
       let (inputs, problems) = PatternInput.find(
-        arguments.values(SharedOptions.patternName), formats: formats,
-        sounds: try SharedOptions.sounds(arguments))
+        arguments.values(SharedOptions.patternName), formats: formats, sounds: try SharedOptions.sounds(arguments))
       for problem in problems { terminal.report("\(problem)") }
-      let outputs = try ConvertOutputs(
-        arguments, inputs: inputs, problemCount: problems.count, formats: formats)
+      let outputs = try ConvertOutputs(arguments, inputs: inputs, problemCount: problems.count, formats: formats)
       let conversion = try conversion(arguments, to: outputs.format, formats)
       var run = ConvertRun(
-        conversion: conversion, formats: formats, outputs: outputs,
-        isStrict: arguments.flag("--strict"), isQuiet: arguments.flag("--quiet"),
-        statuses: problems.map { _ in ExitStatus.failure })
+        conversion: conversion, formats: formats, outputs: outputs, isStrict: arguments.flag("--strict"),
+        isQuiet: arguments.flag("--quiet"), statuses: problems.map { _ in ExitStatus.failure })
       for (input, path) in outputs.items { try run.convert(input, to: path, on: terminal) }
       if arguments.flag("--json") { try terminal.output.write(run.json().span) }
       return Failure.worst(run.statuses)
     }
   }
 
-  private static func conversion(
-    _ arguments: ParsedArguments, to target: any HapticFormat, _ formats: FormatRegistry
-  ) throws -> PatternConversion {
+  private static func conversion(_ arguments: ParsedArguments, to target: any HapticFormat, _ formats: FormatRegistry)
+    throws -> PatternConversion
+  {
     if arguments.flag("--split"), arguments.flag("--merge") {
       throw UsageError(.remove, "'--split' and '--merge' exclude each other")
     }
     if let dialect = arguments.value("--dialect"), !target.dialects.contains(dialect) {
-      guard !target.dialects.isEmpty else {
-        throw UsageError(.remove, "the format \(target.id) has no dialects")
-      }
+      guard !target.dialects.isEmpty else { throw UsageError(.remove, "the format \(target.id) has no dialects") }
       throw UsageError.notAllowed("--dialect", dialect, choices: target.dialects)
     }
     let amplitude = try arguments.choice("--amplitude", as: AmplitudeLaw.self) ?? .root
@@ -125,12 +104,10 @@ enum ConvertVerb {
         asReference: arguments.flag("--as-reference")),
       writing: WritingOptions(
         dialect: arguments.value("--dialect"),
-        tolerance: try arguments.double("--reduce", in: 0...1) ?? WritingOptions.defaultTolerance,
-        amplitude: amplitude, loops: try arguments.int("--loops", in: 1...1000) ?? 1,
-        split: arguments.flag("--split")
-          ? .always : arguments.flag("--merge") ? .never : .automatic,
-        isBaked: arguments.flag("--bake"),
-        rate: try arguments.double("--rate", in: 1...192_000)))
+        tolerance: try arguments.double("--reduce", in: 0...1) ?? WritingOptions.defaultTolerance, amplitude: amplitude,
+        loops: try arguments.int("--loops", in: 1...1000) ?? 1,
+        split: arguments.flag("--split") ? .always : arguments.flag("--merge") ? .never : .automatic,
+        isBaked: arguments.flag("--bake"), rate: try arguments.double("--rate", in: 1...192_000)))
     conversion.leavesOutSounds = arguments.flag("--without-sounds")
     return conversion
   }

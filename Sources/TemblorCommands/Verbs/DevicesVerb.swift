@@ -11,10 +11,7 @@ enum DevicesVerb {
     discussion: """
       Each device is opened briefly to query its capabilities; nothing is played, and busy devices are skipped. A device that does not respond within two seconds is listed as such. The first device is the default.
       """,
-    options: [
-      Option("--names", help: "Print only the names, one per line; no device is opened."),
-      SharedOptions.json,
-    ],
+    options: [Option("--names", help: "Print only the names, one per line; no device is opened."), SharedOptions.json],
     examples: [.init("temblor devices", "List the devices.")]
   ) { arguments, terminal in
     guard !arguments.flag("--names") else {
@@ -26,8 +23,7 @@ enum DevicesVerb {
       try terminal.output.write(json(OutputRegistry.standard.outputs()).span)
       return .done
     }
-    try OutputRegistry.standard.probeOutputs { device in
-      try terminal.output.write(text([device], for: terminal.output))
+    try OutputRegistry.standard.probeOutputs { device in try terminal.output.write(text([device], for: terminal.output))
     }
     return .done
   }
@@ -44,9 +40,7 @@ enum DevicesVerb {
         text += "    " + output.styled("busy: in use by another program", .yellow) + "\n"
       } else if let problem = device.problem {
         // That it has a name means only that the configuration would know it.
-        let reason =
-          problem.kind == .notFound
-          ? "not available" : "cannot be opened: \(problem.description)"
+        let reason = problem.kind == .notFound ? "not available" : "cannot be opened: \(problem.description)"
         text += "    " + output.styled(reason, .dim) + "\n"
       }
     }
@@ -62,11 +56,9 @@ enum DevicesVerb {
     let periods = abilities.periodSizes
     return [
       "\(channels) channel\(channels == "1" ? "" : "s")",
-      abilities.rates.map(String.init).joined(separator: ", ") + " Hz",
-      abilities.encodings.joined(separator: ", "),
+      abilities.rates.map(String.init).joined(separator: ", ") + " Hz", abilities.encodings.joined(separator: ", "),
       periods.upperBound > longestPeriod
-        ? "periods of any length"
-        : "periods of \(periods.lowerBound) to \(periods.upperBound) frames",
+        ? "periods of any length" : "periods of \(periods.lowerBound) to \(periods.upperBound) frames",
     ].joined(separator: "; ") + (abilities.isHardware ? "; hardware" : "")
   }
 
@@ -99,12 +91,8 @@ enum DevicesVerb {
           entry.member("busy", device.problem?.kind == .busy)
           if let abilities = device.capabilities {
             entry.array("rates") { list in for rate in abilities.rates { list.element(rate) } }
-            entry.array("channels") { list in
-              for count in abilities.channelCounts { list.element(count) }
-            }
-            entry.array("formats") { list in
-              for encoding in abilities.encodings { list.element(encoding) }
-            }
+            entry.array("channels") { list in for count in abilities.channelCounts { list.element(count) } }
+            entry.array("formats") { list in for encoding in abilities.encodings { list.element(encoding) } }
             entry.member("minPeriodSize", abilities.periodSizes.lowerBound)
             entry.member("maxPeriodSize", abilities.periodSizes.upperBound)
             entry.member("hardware", abilities.isHardware)

@@ -23,8 +23,7 @@ enum Failure {
   static func status(of error: any Error) -> ExitStatus {
     switch error {
     case is InputError, is ProfileRefusal, is CalibrationRefusal: .invalidInput
-    case let error as SoundFileError where error.kind == .notSound || error.kind == .damaged:
-      .invalidInput
+    case let error as SoundFileError where error.kind == .notSound || error.kind == .damaged: .invalidInput
     default: .failure
     }
   }

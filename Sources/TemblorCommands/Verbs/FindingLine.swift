@@ -30,8 +30,7 @@ struct FindingLine {
       case "warning": .yellow
       default: .dim
       }
-    var line =
-      output.styled("\(place): ".printable, .bold) + output.styled("\(severity): ", style)
+    var line = output.styled("\(place): ".printable, .bold) + output.styled("\(severity): ", style)
     line += message.printable
     if !path.isEmpty { line += " (\(path))" }
     if let suggestion { line += "; \(suggestion)" }

@@ -10,16 +10,13 @@ enum FormatVerb {
       "format", abstract: "Rewrite patterns in canonical form.",
       discussion: """
         Each file keeps its format. In AHAP, keys are sorted into a fixed order, event parameters and control points are written one per line, and numbers as short as possible; other formats are set alike. Unknown keys are kept. Without options, the result goes to standard output; use --in-place to rewrite files.
-        """,
-      arguments: [SharedOptions.pattern(formats)],
+        """, arguments: [SharedOptions.pattern(formats)],
       options: [
         Option("-i", "--in-place", help: "Rewrite files that change."),
         Option("--check", help: "Write nothing; exit with status 2 if a file is not canonical."),
-      ],
-      examples: [.init("temblor format --in-place mine.ahap", "Tidy a pattern.")]
+      ], examples: [.init("temblor format --in-place mine.ahap", "Tidy a pattern.")]
     ) { arguments, terminal in
-      let (inputs, problems) = PatternInput.find(
-        arguments.values("PATTERN"), formats: formats)
+      let (inputs, problems) = PatternInput.find(arguments.values("PATTERN"), formats: formats)
       var statuses = problems.map { _ in ExitStatus.failure }
       for problem in problems { terminal.report("\(problem)") }
       if arguments.flag("--in-place"), arguments.flag("--check") {
@@ -44,9 +41,7 @@ enum FormatVerb {
           } else {
             try terminal.output.write(canonical.span)
           }
-        } catch let error as StreamError {
-          throw error
-        } catch {
+        } catch let error as StreamError { throw error } catch {
           terminal.report(Failure.message(error))
           statuses.append(Failure.status(of: error))
         }

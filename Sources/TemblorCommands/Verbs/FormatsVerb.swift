@@ -16,8 +16,7 @@ enum FormatsVerb {
       arguments: [
         Argument("FROM", help: "The format to read.", choices: ids, isOptional: true),
         Argument("TO", help: "The format to write.", choices: ids, isOptional: true),
-      ],
-      options: [SharedOptions.json],
+      ], options: [SharedOptions.json],
       examples: [
         .init("temblor formats", "List the formats."),
         .init("temblor formats ahap haptic", "See what a haptic clip keeps of AHAP."),
@@ -30,8 +29,7 @@ enum FormatsVerb {
         return .done
       }
       let targets =
-        arguments.value("TO").flatMap(formats.format(id:)).map { [$0] }
-        ?? formats.formats.filter(\.isWritable)
+        arguments.value("TO").flatMap(formats.format(id:)).map { [$0] } ?? formats.formats.filter(\.isWritable)
       let rows = targets.flatMap { target in
         FormatMatrix.Content.allCases.map { content in
           Row(
@@ -63,19 +61,15 @@ enum FormatsVerb {
         case .none: "nothing"
         }
       let gap = String(repeating: " ", count: max(1, 12 - name.utf8.count))
-      return "\(from) to \(to): \(name)\(gap)\(grade)\n"
-        + measured.losses.map { "  \($0)\n" }.joined()
+      return "\(from) to \(to): \(name)\(gap)\(grade)\n" + measured.losses.map { "  \($0)\n" }.joined()
     }
   }
 
   private static func text(_ formats: FormatRegistry) -> String {
     let rows = formats.formats.map { format in
       [
-        format.id, format.endings.map { ".\($0)" }.joined(separator: " "),
-        format.isWritable ? "read, write" : "read",
-        format.title
-          + (format.dialects.isEmpty
-            ? "" : "; dialects \(format.dialects.joined(separator: ", "))"),
+        format.id, format.endings.map { ".\($0)" }.joined(separator: " "), format.isWritable ? "read, write" : "read",
+        format.title + (format.dialects.isEmpty ? "" : "; dialects \(format.dialects.joined(separator: ", "))"),
       ]
     }
     return ColumnText.lines(rows).map { $0 + "\n" }.joined()
@@ -88,13 +82,9 @@ enum FormatsVerb {
         list.object { object in
           object.member("format", format.id)
           object.member("title", format.title)
-          object.array("endings") { endings in
-            for ending in format.endings { endings.element(ending) }
-          }
+          object.array("endings") { endings in for ending in format.endings { endings.element(ending) } }
           object.member("writable", format.isWritable)
-          object.array("dialects") { dialects in
-            for dialect in format.dialects { dialects.element(dialect) }
-          }
+          object.array("dialects") { dialects in for dialect in format.dialects { dialects.element(dialect) } }
         }
       }
     }
@@ -111,9 +101,7 @@ enum FormatsVerb {
           object.member("content", row.content.rawValue)
           object.member("grade", row.measured.grade.rawValue)
           object.member("difference", row.measured.difference)
-          object.array("losses") { losses in
-            for loss in row.measured.losses { losses.element(loss) }
-          }
+          object.array("losses") { losses in for loss in row.measured.losses { losses.element(loss) } }
         }
       }
     }

@@ -22,23 +22,17 @@ enum GalleryVerb {
         The page is self-contained and works offline. Every pattern is drawn on one scale of time and has a player, a detail with its values and source, downloads, and a comparison with any other. The page has search and keyboard shortcuts. Small speakers cannot reproduce the haptic band, so each pattern is included twice: rendered with the chosen profile and with the profile speaker.
 
         Patterns that cannot be read are reported and skipped. The same patterns and options give an identical page.
-        """,
-      arguments: [SharedOptions.pattern(formats)],
+        """, arguments: [SharedOptions.pattern(formats)],
       options: [
         Option(
-          "-o", "--output", value: "FILE", help: "Output file; - for standard output.",
-          defaultText: usualOutput, completion: .file(endingIn: "html"),
-          writes: OutputNames.pageEndings),
-        Option(
-          "--title", value: "TITLE", help: "Title of the page.", defaultText: usualTitle),
-        SharedOptions.profile, SharedOptions.curveTimes, SharedOptions.asReference,
-        Option("-q", "--quiet", help: "Print errors only."),
+          "-o", "--output", value: "FILE", help: "Output file; - for standard output.", defaultText: usualOutput,
+          completion: .file(endingIn: "html"), writes: OutputNames.pageEndings),
+        Option("--title", value: "TITLE", help: "Title of the page.", defaultText: usualTitle), SharedOptions.profile,
+        SharedOptions.curveTimes, SharedOptions.asReference, Option("-q", "--quiet", help: "Print errors only."),
       ] + SharedOptions.soundOptions,
       examples: [
         .init("temblor gallery Patterns -o index.html", "Write a page of a folder."),
-        .init(
-          "temblor gallery mine --title 'Autumn set' --profile buttkicker-lfe",
-          "Write gallery.html for a shaker."),
+        .init("temblor gallery mine --title 'Autumn set' --profile buttkicker-lfe", "Write gallery.html for a shaker."),
       ]
     ) { arguments, terminal in
       var job = try SharedOptions.job(arguments)
@@ -46,8 +40,7 @@ enum GalleryVerb {
       job.reading = try SharedOptions.reading(arguments)
       let path = arguments.value("--output") ?? usualOutput
       if path == RenderOutputs.standardOutput, terminal.output.isTerminal {
-        throw UsageError(
-          .invalidValue, "standard output is a terminal; use '--output FILE' or a pipe")
+        throw UsageError(.invalidValue, "standard output is a terminal; use '--output FILE' or a pipe")
       }
       let (inputs, problems) = PatternInput.find(
         arguments.values("PATTERN"), formats: formats, sounds: try SharedOptions.sounds(arguments))
@@ -75,8 +68,7 @@ enum GalleryVerb {
         try AtomicFileWriter.write(page, to: path)
         if !isQuiet, terminal.error.isTerminal {
           terminal.report(
-            "\(path.printable): \(takes.count) pattern\(takes.count == 1 ? "" : "s"), "
-              + "\(page.count / 1_000) kB")
+            "\(path.printable): \(takes.count) pattern\(takes.count == 1 ? "" : "s"), " + "\(page.count / 1_000) kB")
         }
       }
       return Failure.worst(statuses)

@@ -12,27 +12,18 @@ enum LatencyVerb {
       """,
     options: [
       Option("--count", value: "N", help: "Number of taps, 1 to 100000.", defaultText: "200"),
-      Option(
-        "--seed", value: "N", help: "Seed of the random times.", defaultText: "1"),
-      Option("--audible", help: "Make the taps audible."),
-      LiveOptions.json, LiveOptions.quiet,
-    ],
-    groups: [LiveOptions.soundGroup, RoutingOptions.group, DeviceOptions.group],
+      Option("--seed", value: "N", help: "Seed of the random times.", defaultText: "1"),
+      Option("--audible", help: "Make the taps audible."), LiveOptions.json, LiveOptions.quiet,
+    ], groups: [LiveOptions.soundGroup, RoutingOptions.group, DeviceOptions.group],
     examples: [
       .init("temblor latency", "Measure the default device with its default buffer of 20 ms."),
-      .init(
-        "temblor latency --device hw:0 --period-size 64",
-        "Measure a card directly, with a small buffer."
-      ),
+      .init("temblor latency --device hw:0 --period-size 64", "Measure a card directly, with a small buffer."),
     ]
-  ) { arguments, terminal in
-    try run(arguments, terminal, on: SystemBackend())
-  }
+  ) { arguments, terminal in try run(arguments, terminal, on: SystemBackend()) }
 
   /// Measures on a stage.
-  static func run(
-    _ arguments: ParsedArguments, _ terminal: Terminal, on stage: any SessionBackend
-  ) throws -> ExitStatus {
+  static func run(_ arguments: ParsedArguments, _ terminal: Terminal, on stage: any SessionBackend) throws -> ExitStatus
+  {
     let options = try LiveOptions(arguments)
     let count = try arguments.int("--count", in: 1...100_000) ?? 200
     let seed = try arguments.int("--seed", in: 0...Int.max) ?? 1
@@ -55,28 +46,21 @@ enum LatencyVerb {
   }
 
   /// The parts of the way, as rows.
-  private static func rows(
-    _ all: [LatencyProbe.Measurement]
-  ) -> [(name: String, key: String, values: Distribution)] {
+  private static func rows(_ all: [LatencyProbe.Measurement]) -> [(name: String, key: String, values: Distribution)] {
     [
       ("call to device", "handing", Distribution(all.map(\.handing))),
-      ("device", "device", Distribution(all.map(\.device))),
-      ("limiter", "limiter", Distribution(all.map(\.limiter))),
+      ("device", "device", Distribution(all.map(\.device))), ("limiter", "limiter", Distribution(all.map(\.limiter))),
       ("total", "total", Distribution(all.map(\.total))),
     ]
   }
 
   /// A table in milliseconds, a histogram at a terminal, and the sum in words.
-  static func text(
-    _ all: [LatencyProbe.Measurement], _ outcome: LiveOutcome, for output: Output
-  ) -> String {
+  static func text(_ all: [LatencyProbe.Measurement], _ outcome: LiveOutcome, for output: Output) -> String {
     guard let device = outcome.device, !all.isEmpty else { return "no taps measured\n" }
     let rows = rows(all)
     var text = "\(all.count) tap\(all.count == 1 ? "" : "s") on \(device.description)\n\n"
     text += padded("milliseconds", 16) + Distribution.columns.map { column($0.name) }.joined()
-    for row in rows {
-      text += "\n" + padded(row.name, 16) + row.values.quantiles.map { column(ms($0)) }.joined()
-    }
+    for row in rows { text += "\n" + padded(row.name, 16) + row.values.quantiles.map { column(ms($0)) }.joined() }
     text += "\n\n"
     let total = rows[rows.count - 1].values
     if output.isTerminal { text += histogram(total) + "\n" }
@@ -106,21 +90,15 @@ enum LatencyVerb {
     return "\(hundredths / 100).\(rest < 10 ? "0" : "")\(rest)"
   }
 
-  private static func percent(_ share: Double) -> String {
-    "\(NumberFormatting.rounded(share * 100, places: 1)) %"
-  }
+  private static func percent(_ share: Double) -> String { "\(NumberFormatting.rounded(share * 100, places: 1)) %" }
 
   private static func padded(_ text: String, _ width: Int) -> String {
     text + String(repeating: " ", count: max(0, width - text.count))
   }
 
-  private static func column(_ text: String) -> String {
-    String(repeating: " ", count: max(0, 9 - text.count)) + text
-  }
+  private static func column(_ text: String) -> String { String(repeating: " ", count: max(0, 9 - text.count)) + text }
 
-  private static func json(
-    _ all: [LatencyProbe.Measurement], _ outcome: LiveOutcome
-  ) -> [UInt8] {
+  private static func json(_ all: [LatencyProbe.Measurement], _ outcome: LiveOutcome) -> [UInt8] {
     var json = JSONWriter()
     json.object { entry in
       entry.formatVersion()

@@ -23,29 +23,23 @@ enum ListenVerb {
         """ + ListenGrammar.discussion,
       options: [
         Option(
-          "--socket", value: "PATH", help: "Create a Unix socket and accept commands from it, too.",
-          completion: .file),
+          "--socket", value: "PATH", help: "Create a Unix socket and accept commands from it, too.", completion: .file),
         Option(
           "--folder", value: "DIR",
-          help: "Open pattern files in and below this folder only; other names are relative to it.",
-          completion: .file),
+          help: "Open pattern files in and below this folder only; other names are relative to it.", completion: .file),
         Option(
           "--until-idle", value: "SECONDS",
           help: "With a socket, exit once no client is connected and nothing plays for this long."),
         LiveOptions.recordLimit, LiveOptions.quiet,
-      ],
-      groups: [LiveOptions.soundGroup, RoutingOptions.group, DeviceOptions.group],
+      ], groups: [LiveOptions.soundGroup, RoutingOptions.group, DeviceOptions.group],
       examples: [
-        .init(
-          "printf 'play heartbeat\\nplay pulse at +3\\n' | temblor listen",
-          "Play two patterns in sequence."),
+        .init("printf 'play heartbeat\\nplay pulse at +3\\n' | temblor listen", "Play two patterns in sequence."),
         .init(
           "temblor listen --socket $XDG_RUNTIME_DIR/temblor < /dev/null &",
           "Serve other programs until a signal stops it."),
       ]
     ) { arguments, terminal in
-      try run(
-        arguments, terminal, on: SystemBackend(), standard: LineConnection(), formats: formats)
+      try run(arguments, terminal, on: SystemBackend(), standard: LineConnection(), formats: formats)
     }
   }
 
@@ -54,8 +48,8 @@ enum ListenVerb {
 
   /// Plays on a stage.
   static func run(
-    _ arguments: ParsedArguments, _ terminal: Terminal, on stage: any SessionBackend,
-    standard: LineConnection, formats: FormatRegistry = .standard
+    _ arguments: ParsedArguments, _ terminal: Terminal, on stage: any SessionBackend, standard: LineConnection,
+    formats: FormatRegistry = .standard
   ) throws -> ExitStatus {
     let options = try LiveOptions(arguments)
     let listener = try listener(arguments)
@@ -79,11 +73,9 @@ enum ListenVerb {
       let period = Double(2 * (device?.format.periodSize ?? 0)) / engine.rate
       let new = ListenTask(
         ListenSession(
-          engine, device: device?.name ?? "none", array: options.routing.array,
-          wake: session.wake,
-          formats: formats, folder: folder, loadsAside: true, message: Failure.message(_:)),
-        standard: standard, listener: listener, inbox: stage.inbox, time: stage.time,
-        period: .inSeconds(period), idleLimit: idleLimit)
+          engine, device: device?.name ?? "none", array: options.routing.array, wake: session.wake, formats: formats,
+          folder: folder, loadsAside: true, message: Failure.message(_:)), standard: standard, listener: listener,
+        inbox: stage.inbox, time: stage.time, period: .inSeconds(period), idleLimit: idleLimit)
       performance = new
       ServiceManager.notify("READY=1")
       return new

@@ -42,31 +42,22 @@ struct PatternSummary {
   /// What the pattern holds: the name of one, of several, and how many there are.
   private var counts: [(one: String, several: String, count: Int)] {
     let patterns = pattern.composition.layers.map(\.pattern)
-    func count(_ kind: HapticEvent.Kind) -> Int {
-      patterns.reduce(0) { $0 + $1.events.count { $0.kind == kind } }
-    }
+    func count(_ kind: HapticEvent.Kind) -> Int { patterns.reduce(0) { $0 + $1.events.count { $0.kind == kind } } }
     return [
       ("transient", "transients", count(.hapticTransient)),
       ("continuous event", "continuous events", count(.hapticContinuous)),
-      ("audio tone", "audio tones", count(.audioContinuous)),
-      ("audio file", "audio files", count(.audioCustom)),
+      ("audio tone", "audio tones", count(.audioContinuous)), ("audio file", "audio files", count(.audioCustom)),
       ("parameter", "parameters", patterns.reduce(0) { $0 + $1.parameters.count }),
       ("curve", "curves", patterns.reduce(0) { $0 + $1.curves.count }),
-      (
-        "control point", "control points",
-        patterns.flatMap(\.curves).reduce(0) { $0 + $1.controlPoints.count }
-      ),
-      (
-        "sampled signal", "sampled signals",
-        pattern.composition.layers.reduce(0) { $0 + $1.signals.count }
-      ),
+      ("control point", "control points", patterns.flatMap(\.curves).reduce(0) { $0 + $1.controlPoints.count }),
+      ("sampled signal", "sampled signals", pattern.composition.layers.reduce(0) { $0 + $1.signals.count }),
     ]
   }
 
   /// A short paragraph.
   var text: String {
-    let counted = counts.filter { $0.count > 0 }
-      .map { "\($0.count) \($0.count == 1 ? $0.one : $0.several)" }.joined(separator: ", ")
+    let counted = counts.filter { $0.count > 0 }.map { "\($0.count) \($0.count == 1 ? $0.one : $0.several)" }.joined(
+      separator: ", ")
     let voices = plan.maximumVoiceCount
     let level = NumberFormatting.decibels(Float(rootMeanSquare))
     let levels = LevelText(statistics, rate: plan.rate)
@@ -74,24 +65,16 @@ struct PatternSummary {
       name.printable,
       "  length     \(NumberFormatting.seconds(pattern.composition.duration)), "
         + "sound ends at \(NumberFormatting.seconds(Double(plan.soundEnd) / plan.rate))",
-      "  contents   \(counted.isEmpty ? "no events" : counted)",
-      "  profile    \(profile.name): \(band)",
+      "  contents   \(counted.isEmpty ? "no events" : counted)", "  profile    \(profile.name): \(band)",
       "  level      \(levels.peak), RMS \(NumberFormatting.rounded(level, places: 1)) dBFS, "
-        + (levels.limiting ?? "never limited"),
-      "  polyphony  \(voices) voice\(voices == 1 ? "" : "s") at most",
+        + (levels.limiting ?? "never limited"), "  polyphony  \(voices) voice\(voices == 1 ? "" : "s") at most",
     ]
-    if let feeling = pattern.composition.notes {
-      lines.insert("  about      \(feeling.printable)", at: 1)
-    }
-    if usesAbsoluteCurveTimes {
-      lines.append("  curves     absolute times, converted to relative")
-    }
+    if let feeling = pattern.composition.notes { lines.insert("  about      \(feeling.printable)", at: 1) }
+    if usesAbsoluteCurveTimes { lines.append("  curves     absolute times, converted to relative") }
     return lines.joined(separator: "\n") + "\n"
   }
 
-  private var usesAbsoluteCurveTimes: Bool {
-    pattern.details.contains { $0 == ("curveTimes", "absolute") }
-  }
+  private var usesAbsoluteCurveTimes: Bool { pattern.details.contains { $0 == ("curveTimes", "absolute") } }
 
   private var band: String {
     guard let frequencies else { return "no haptic events" }
@@ -100,9 +83,7 @@ struct PatternSummary {
         + "\(NumberFormatting.rounded(range.upperBound, places: 1)) Hz"
     }
     let asked = text(frequencies)
-    guard let played = playedFrequencies.map(text), played != asked else {
-      return "events at \(asked)"
-    }
+    guard let played = playedFrequencies.map(text), played != asked else { return "events at \(asked)" }
     return "events at \(asked), played at \(played)"
   }
 

@@ -11,12 +11,9 @@ enum PatternsVerb {
     "patterns", abstract: "List the shipped patterns, or print one.",
     arguments: [
       Argument(
-        "NAME", help: "Print the AHAP text of this pattern.",
-        completion: Completion(query: "patterns --names"), isOptional: true)
-    ],
-    options: [
-      Option("--names", help: "Print only the names, one per line."), SharedOptions.json,
-    ],
+        "NAME", help: "Print the AHAP text of this pattern.", completion: Completion(query: "patterns --names"),
+        isOptional: true)
+    ], options: [Option("--names", help: "Print only the names, one per line."), SharedOptions.json],
     examples: [
       .init("temblor patterns", "List the patterns."),
       .init("temblor patterns heartbeat > mine.ahap", "Start from a shipped pattern."),

@@ -17,36 +17,26 @@ enum PlayVerb {
         Patterns play one after the other. On a terminal, a status line shows the time, the level of each channel and the number of underruns. Keys pause, repeat and skip; ? lists them. Ctrl-C fades out and quits.
 
         Without a device nothing is played or written, and the exit status is 1. To get a sound file instead, name one with --device wav:FILE, or use 'temblor render'.
-        """,
-      arguments: [SharedOptions.pattern(formats)],
+        """, arguments: [SharedOptions.pattern(formats)],
       options: [
         Option(
           "--loop", value: "N",
           help:
             "Play each pattern N times, further passes between its loop points if it has some; 0 repeats it until you skip.",
           defaultText: "1"),
-        Option(
-          "--gap", value: "SECONDS", help: "Silence between two patterns.",
-          defaultText: "\(defaultGap)"),
-        RoutingOptions.pan,
-        SharedOptions.curveTimes, SharedOptions.asReference, LiveOptions.json, LiveOptions.quiet,
-      ] + SharedOptions.soundOptions,
-      groups: [LiveOptions.soundGroup, RoutingOptions.group, DeviceOptions.group],
+        Option("--gap", value: "SECONDS", help: "Silence between two patterns.", defaultText: "\(defaultGap)"),
+        RoutingOptions.pan, SharedOptions.curveTimes, SharedOptions.asReference, LiveOptions.json, LiveOptions.quiet,
+      ] + SharedOptions.soundOptions, groups: [LiveOptions.soundGroup, RoutingOptions.group, DeviceOptions.group],
       examples: [
         .init("temblor play heartbeat", "Feel a shipped pattern."),
         .init(
           "temblor play mine.ahap --loop 0 --device plughw:1",
           "Repeat a pattern on the second sound card until you press q."),
         .init(
-          "temblor play mine.ahap --haptics 3,4 --audio 1,2",
-          "Shakers on channels 3 and 4, loudspeakers on 1 and 2."),
-        .init(
-          "temblor play mine.ahap --array seat.json --pan 0:-1,2:1",
-          "Pan a pattern across the shakers of a seat."),
+          "temblor play mine.ahap --haptics 3,4 --audio 1,2", "Shakers on channels 3 and 4, loudspeakers on 1 and 2."),
+        .init("temblor play mine.ahap --array seat.json --pan 0:-1,2:1", "Pan a pattern across the shakers of a seat."),
       ]
-    ) { arguments, terminal in
-      try run(arguments, terminal, on: SystemBackend(), formats: formats)
-    }
+    ) { arguments, terminal in try run(arguments, terminal, on: SystemBackend(), formats: formats) }
   }
 
   /// Plays on a stage.

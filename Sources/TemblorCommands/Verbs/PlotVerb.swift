@@ -22,17 +22,12 @@ enum PlotVerb {
       arguments: [
         Argument(
           "FILE",
-          help:
-            "A pattern file of any format, a sound file, a folder of patterns, a shipped pattern's name, or - for "
-            + "standard input.",
-          completion: .takes(formats),
-          isRepeatable: true)
+          help: "A pattern file of any format, a sound file, a folder of patterns, a shipped pattern's name, or - for "
+            + "standard input.", completion: .takes(formats), isRepeatable: true)
       ],
       options: [
         Option(
-          "-o", "--output", value: "PATH",
-          help:
-            "Output file, or folder for several pictures; - for standard output.",
+          "-o", "--output", value: "PATH", help: "Output file, or folder for several pictures; - for standard output.",
           completion: .file, writes: []),
         Option(
           "--format", value: "FORMAT", help: "Picture format if the output name does not set one.",
@@ -41,23 +36,16 @@ enum PlotVerb {
           "--width", value: "N", help: "Width in pixels, 200 to 10000, or in columns of text.",
           defaultText: "\(standardWidth), or the width of the terminal"),
         Option(
-          "--theme", value: "THEME", help: "Background.",
-          defaultText: "light; an SVG follows its page",
+          "--theme", value: "THEME", help: "Background.", defaultText: "light; an SVG follows its page",
           choices: PlotTheme.allCases.map(\.rawValue)),
         Option(
           "--show", value: "LIST",
-          help:
-            "Panels to draw: \(PlotPart.allCases.map(\.rawValue).joinedWithOr), or several separated by commas "
-            + "between.",
-          defaultText: "all", completion: .words(PlotPart.allCases.map(\.rawValue)),
+          help: "Panels to draw: \(PlotPart.allCases.map(\.rawValue).joinedWithOr), or several separated by commas "
+            + "between.", defaultText: "all", completion: .words(PlotPart.allCases.map(\.rawValue)),
           formerValues: ["wave": "waveform", "spectrum": "spectrogram"]),
-        Option(
-          "--overlay",
-          help: "Draw two to \(Plot.maximumSubjectCount) inputs over one another for comparison."),
-        Option(
-          "--from", value: "SECONDS", help: "Start of the part to draw.", defaultText: "0"),
-        Option(
-          "--to", value: "SECONDS", help: "End of the part to draw.", defaultText: "the end"),
+        Option("--overlay", help: "Draw two to \(Plot.maximumSubjectCount) inputs over one another for comparison."),
+        Option("--from", value: "SECONDS", help: "Start of the part to draw.", defaultText: "0"),
+        Option("--to", value: "SECONDS", help: "End of the part to draw.", defaultText: "the end"),
         SharedOptions.profile, SharedOptions.curveTimes, SharedOptions.asReference,
       ] + SharedOptions.soundOptions,
       examples: [
@@ -76,9 +64,7 @@ enum PlotVerb {
       if arguments.flag("--overlay") {
         let count = inputs.count + problems.count
         guard (2...Plot.maximumSubjectCount).contains(count) else {
-          throw UsageError(
-            .invalidValue,
-            "'--overlay' takes two to \(Plot.maximumSubjectCount) inputs, not \(count)")
+          throw UsageError(.invalidValue, "'--overlay' takes two to \(Plot.maximumSubjectCount) inputs, not \(count)")
         }
         groups = problems.isEmpty ? [inputs] : []
       }
@@ -88,27 +74,21 @@ enum PlotVerb {
           missing: arguments.flag("--overlay") ? 0 : problems.count)
       }
       if outputs?.items.first?.path == PlotOutputs.standardOutput, terminal.output.isTerminal {
-        throw UsageError(
-          .invalidValue, "standard output is a terminal; use '--output FILE' or a pipe")
+        throw UsageError(.invalidValue, "standard output is a terminal; use '--output FILE' or a pipe")
       }
       for problem in problems { terminal.report("\(problem)") }
       var statuses = problems.map { _ in ExitStatus.failure }
       for (index, group) in groups.enumerated() {
         do {
-          if SignalHandling.isRequested {
-            throw FileError(group[0].name, "interrupted; nothing was written")
-          }
-          let plot = try plot(
-            group, job: job, style: style, hasProfile: arguments.value("--profile") != nil)
+          if SignalHandling.isRequested { throw FileError(group[0].name, "interrupted; nothing was written") }
+          let plot = try plot(group, job: job, style: style, hasProfile: arguments.value("--profile") != nil)
           if let item = outputs?.items[index] {
             try write(plot, item, style: style, on: terminal)
           } else {
             if index > 0 { try terminal.output.line() }
             try terminal.output.write(style.text(of: plot))
           }
-        } catch let error as StreamError {
-          throw error
-        } catch {
+        } catch let error as StreamError { throw error } catch {
           terminal.report(message(error, about: group))
           statuses.append(Failure.status(of: error))
         }
@@ -120,16 +100,11 @@ enum PlotVerb {
   /// The width of a picture in pixels: what a page of text has space for.
   static let standardWidth = 860
 
-  private static func plot(
-    _ inputs: [TakeInput], job: RenderJob, style: Style, hasProfile: Bool
-  ) throws -> Plot {
+  private static func plot(_ inputs: [TakeInput], job: RenderJob, style: Style, hasProfile: Bool) throws -> Plot {
     // Beside a sound, patterns are drawn by their sounds too.
-    let isOfPatterns = inputs.allSatisfy { input in
-      if case .pattern = input { true } else { false }
-    }
+    let isOfPatterns = inputs.allSatisfy { input in if case .pattern = input { true } else { false } }
     let subjects = try inputs.map { input in
-      try input.subject(
-        job, needsSignal: style.parts != [.score] || !isOfPatterns, hasProfile: hasProfile)
+      try input.subject(job, needsSignal: style.parts != [.score] || !isOfPatterns, hasProfile: hasProfile)
     }
     let plot = try Plot(of: subjects, parts: style.parts, seconds: style.seconds)
     if let seconds = style.seconds, seconds.lowerBound >= plot.duration {
@@ -139,9 +114,7 @@ enum PlotVerb {
     return plot
   }
 
-  private static func write(
-    _ plot: Plot, _ item: PlotOutputs.Item, style: Style, on terminal: Terminal
-  ) throws {
+  private static func write(_ plot: Plot, _ item: PlotOutputs.Item, style: Style, on terminal: Terminal) throws {
     let bytes = try plot.draw(as: item.format, width: style.width, theme: style.theme)
     if item.path == PlotOutputs.standardOutput {
       try terminal.output.write(bytes.span)
@@ -191,19 +164,13 @@ extension PlotVerb {
     }
 
     /// The picture as text.
-    func text(of plot: Plot) -> String {
-      plot.terminalText(width: columns, colors: isColoured, unicode: isUnicode)
-    }
+    func text(of plot: Plot) -> String { plot.terminalText(width: columns, colors: isColoured, unicode: isUnicode) }
 
-    private static func seconds(
-      _ arguments: ParsedArguments
-    ) throws(UsageError) -> ClosedRange<Double>? {
+    private static func seconds(_ arguments: ParsedArguments) throws(UsageError) -> ClosedRange<Double>? {
       let from = try arguments.double("--from", in: 0...Double.infinity)
       let to = try arguments.double("--to", in: 0...Double.infinity)
       guard from != nil || to != nil else { return nil }
-      guard from ?? 0 < to ?? .infinity else {
-        throw UsageError(.invalidValue, "'--from' must be before '--to'")
-      }
+      guard from ?? 0 < to ?? .infinity else { throw UsageError(.invalidValue, "'--from' must be before '--to'") }
       return (from ?? 0)...(to ?? .infinity)
     }
 

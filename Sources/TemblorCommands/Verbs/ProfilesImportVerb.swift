@@ -11,26 +11,19 @@ enum ProfilesImportVerb {
       The profile is named after the file unless NAME is given, and written to the folder of user profiles, where --profile finds it by name, or to --output. What a profile cannot hold is printed. An existing file is not replaced unless --force is given.
       """,
     arguments: [
-      Argument(
-        "FILE", help: "An actuator file, or - for standard input.",
-        completion: .file(endingIn: "acf")),
+      Argument("FILE", help: "An actuator file, or - for standard input.", completion: .file(endingIn: "acf")),
       Argument("NAME", help: "Name of the profile.", isOptional: true),
     ],
     options: [
       Option(
         "-o", "--output", value: "FILE", help: "Output file; - for standard output.",
-        completion: .file(endingIn: "json")),
-      Option("--force", help: "Replace an existing file."),
-    ],
-    examples: [
-      .init("temblor profiles import MetaQuest.acf quest", "Create the profile quest.")
-    ]
+        completion: .file(endingIn: "json")), Option("--force", help: "Replace an existing file."),
+    ], examples: [.init("temblor profiles import MetaQuest.acf quest", "Create the profile quest.")]
   ) { arguments, terminal in
     let file = arguments.argument("FILE")
     let name = arguments.value("NAME") ?? profileName(of: file)
     guard ProfileName.isValid(name) else {
-      throw UsageError(
-        .invalidValue, "\(name.inQuotes) is not a valid profile name; \(ProfileName.advice)")
+      throw UsageError(.invalidValue, "\(name.inQuotes) is not a valid profile name; \(ProfileName.advice)")
     }
     let label = file == "-" ? "standard input" : file
     let (profile, losses) = try ActuatorFile.profile(
@@ -42,17 +35,14 @@ enum ProfilesImportVerb {
       return .done
     }
     try ProfilesNewVerb.write(
-      text, named: name, to: arguments.value("--output"), replaces: arguments.flag("--force"),
-      on: terminal)
+      text, named: name, to: arguments.value("--output"), replaces: arguments.flag("--force"), on: terminal)
     return .done
   }
 
   /// The name of a file without its ending, in the letters that profiles have.
   private static func profileName(of file: String) -> String {
     let stem = FileSystem.stem(of: FileSystem.name(of: file)).lowercased()
-    let letters = stem.map { letter in
-      letter.isASCII && (letter.isLetter || letter.isNumber) ? letter : "-"
-    }
+    let letters = stem.map { letter in letter.isASCII && (letter.isLetter || letter.isNumber) ? letter : "-" }
     return String(letters.prefix(40))
   }
 }

@@ -12,14 +12,10 @@ enum ProfilesNewVerb {
     "new", abstract: "Create a profile.",
     discussion: """
       The file is written to the folder of user profiles, where --profile finds it by name, or to --output. An existing file is not replaced unless --force is given.
-      """,
-    arguments: [
-      Argument("NAME", help: "Name of the profile: up to 40 characters of a–z, 0–9 and -.")
-    ],
+      """, arguments: [Argument("NAME", help: "Name of the profile: up to 40 characters of a–z, 0–9 and -.")],
     options: [
       Option(
-        "--from", value: "PROFILE",
-        help: "Copy this profile (name or file), including hardware and sources.",
+        "--from", value: "PROFILE", help: "Copy this profile (name or file), including hardware and sources.",
         completion: SharedOptions.profileNames),
       Option(
         "--low", value: "HZ", help: "Frequency at sharpness 0, in Hz.",
@@ -29,8 +25,7 @@ enum ProfilesNewVerb {
         defaultText: "that of --from, or \(NumberFormatting.rounded(defaultBand.high, places: 1))"),
       Option(
         "-o", "--output", value: "FILE", help: "Output file; - for standard output.",
-        completion: .file(endingIn: "json"), writes: ["json"]),
-      Option("--force", help: "Replace an existing file."),
+        completion: .file(endingIn: "json"), writes: ["json"]), Option("--force", help: "Replace an existing file."),
     ],
     examples: [
       .init("temblor profiles new puck --low 25 --high 80", "Create a profile from a band."),
@@ -43,20 +38,18 @@ enum ProfilesNewVerb {
       return .done
     }
     try write(
-      text, named: arguments.argument("NAME"), to: arguments.value("--output"),
-      replaces: arguments.flag("--force"), on: terminal)
+      text, named: arguments.argument("NAME"), to: arguments.value("--output"), replaces: arguments.flag("--force"),
+      on: terminal)
     return .done
   }
 
   /// Writes a profile's file where users' profiles are, or to a path, and reports what to do next.
-  static func write(
-    _ text: [UInt8], named name: String, to output: String?, replaces: Bool, on terminal: Terminal
-  ) throws {
+  static func write(_ text: [UInt8], named name: String, to output: String?, replaces: Bool, on terminal: Terminal)
+    throws
+  {
     let library = ProfileLibrary.fromEnvironment()
     guard let path = output ?? library.userPath(of: name) else {
-      throw UsageError(
-        .missingValue,
-        "no folder for user profiles: HOME is not set; use '--output FILE'")
+      throw UsageError(.missingValue, "no folder for user profiles: HOME is not set; use '--output FILE'")
     }
     if FileSystem.entry(at: path) != .nothing && !replaces {
       throw FileError(path, "already exists; use '--force' to replace it")
@@ -70,13 +63,11 @@ enum ProfilesNewVerb {
   private static func text(_ arguments: ParsedArguments) throws -> [UInt8] {
     let name = arguments.argument("NAME")
     guard ProfileName.isValid(name) else {
-      throw UsageError(
-        .invalidValue, "\(name.inQuotes) is not a valid profile name; \(ProfileName.advice)")
+      throw UsageError(.invalidValue, "\(name.inQuotes) is not a valid profile name; \(ProfileName.advice)")
     }
     let low = try arguments.double("--low", in: ProfileLimits.hertz)
     let high = try arguments.double("--high", in: ProfileLimits.hertz)
-    var profile = TransducerProfile(
-      name: name, summary: "A custom transducer.", frequency: defaultBand)
+    var profile = TransducerProfile(name: name, summary: "A custom transducer.", frequency: defaultBand)
     var schema: String?
     if let word = arguments.value("--from") {
       let input = try ProfileInput.find(word)
@@ -102,9 +93,7 @@ enum ProfilesNewVerb {
   private static func advice(_ name: String, path: String, isFound: Bool) -> String {
     let word = isFound ? name : path.contains("/") || path.hasSuffix(".json") ? path : "./" + path
     var text = "\(path.printable): written\n"
-    if isFound, ProfileCatalog.names.contains(name) {
-      text += "It replaces the shipped profile \(name).\n"
-    }
+    if isFound, ProfileCatalog.names.contains(name) { text += "It replaces the shipped profile \(name).\n" }
     return text + "Edit it, then: temblor profiles check \(word.printable)\n"
       + "Hear it with:  temblor play heartbeat --profile \(word.printable)\n"
   }

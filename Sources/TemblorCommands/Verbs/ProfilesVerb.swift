@@ -12,18 +12,13 @@ enum ProfilesVerb {
       User profiles are files NAME.json in $XDG_CONFIG_HOME/temblor/profiles (default ~/.config/temblor/profiles); system profiles are in temblor/profiles in each folder of $XDG_CONFIG_DIRS (default /etc/xdg). The first match is used, so a user profile can replace a shipped one. Without a profile argument, the shipped phone is used.
 
       The exit status is 2 if a file in these folders is invalid.
-      """,
-    options: [
-      Option("--names", help: "Print only the names, one per line."),
-      SharedOptions.json,
-    ],
+      """, options: [Option("--names", help: "Print only the names, one per line."), SharedOptions.json],
     verbs: [
       ProfilesShowVerb.description, ProfilesCheckVerb.description, ProfilesNewVerb.description,
       ProfilesImportVerb.description, ProfilesSchemaVerb.description,
     ],
     examples: [
-      .init("temblor profiles", "List the profiles."),
-      .init("temblor profiles show phone", "Show a profile."),
+      .init("temblor profiles", "List the profiles."), .init("temblor profiles show phone", "Show a profile."),
       .init("temblor profiles new puck --low 25 --high 80", "Create a profile."),
     ]
   ) { arguments, terminal in
@@ -35,9 +30,7 @@ enum ProfilesVerb {
     let rows = library.entries().map(ProfileRow.init)
     if arguments.flag("--json") {
       var json = JSONWriter()
-      json.array { list in
-        for row in rows { list.object { row.write(to: &$0) } }
-      }
+      json.array { list in for row in rows { list.object { row.write(to: &$0) } } }
       try terminal.output.write(json.finish().span)
     } else {
       let lines = ColumnText.lines(rows.map(\.columns)).map { line in
@@ -52,8 +45,7 @@ enum ProfilesVerb {
       statuses.append(Failure.status(of: error))
     }
     for path in library.misnamedFiles() {
-      terminal.report(
-        "\(path.printable): ignored: not a valid profile name; \(ProfileName.advice), then .json")
+      terminal.report("\(path.printable): ignored: not a valid profile name; \(ProfileName.advice), then .json")
       statuses.append(.invalidInput)
     }
     return Failure.worst(statuses)
@@ -66,10 +58,8 @@ enum ProfilesShowVerb {
     "show", abstract: "Show a profile.",
     arguments: [
       Argument(
-        "PROFILE", help: "A profile's name or file, or - for standard input.",
-        completion: SharedOptions.profileNames)
-    ],
-    options: [Option("--json", help: "Print the profile file as it stands.")],
+        "PROFILE", help: "A profile's name or file, or - for standard input.", completion: SharedOptions.profileNames)
+    ], options: [Option("--json", help: "Print the profile file as it stands.")],
     examples: [
       .init("temblor profiles show buttkicker-lfe", "Read what one does."),
       .init("temblor profiles show phone --json", "Print the file of a profile."),
@@ -102,9 +92,7 @@ enum ProfilesCheckVerb {
       Argument(
         "PROFILE", help: "A profile name, a profile file, an array file, or - for standard input.",
         completion: SharedOptions.profileNames, isRepeatable: true)
-    ],
-    options: [SharedOptions.json],
-    examples: [.init("temblor profiles check mine.json", "Check a profile.")]
+    ], options: [SharedOptions.json], examples: [.init("temblor profiles check mine.json", "Check a profile.")]
   ) { arguments, terminal in
     let words = arguments.values("PROFILE")
     var findings: [FindingLine] = []
@@ -113,23 +101,17 @@ enum ProfilesCheckVerb {
       do {
         let input = try ProfileInput.find(word, takesInput: true)
         findings += input.findings.map(FindingLine.init)
-      } catch {
-        failures.append(Failure.message(error))
-      }
+      } catch { failures.append(Failure.message(error)) }
     }
     if arguments.flag("--json") {
       var json = JSONWriter()
-      json.array { list in
-        for finding in findings { list.object { finding.write(to: &$0) } }
-      }
+      json.array { list in for finding in findings { list.object { finding.write(to: &$0) } } }
       try terminal.output.write(json.finish().span)
     } else {
       try terminal.output.write(findings.map { $0.text(for: terminal.output) }.joined())
     }
     for failure in failures { terminal.report(failure) }
-    if terminal.error.isTerminal {
-      terminal.report(FindingLine.summary(findings, of: words.count, "profile"))
-    }
+    if terminal.error.isTerminal { terminal.report(FindingLine.summary(findings, of: words.count, "profile")) }
     let hasErrors = findings.contains { $0.severity == "error" }
     return Failure.worst([hasErrors ? .invalidInput : .done, failures.isEmpty ? .done : .failure])
   }
@@ -143,8 +125,7 @@ enum ProfilesSchemaVerb {
       Editors with JSON Schema support complete and validate a profile that refers to the schema:
 
         "$schema": "./profile.schema.json"
-      """,
-    examples: [.init("temblor profiles schema > profile.schema.json", "Put it beside a profile.")]
+      """, examples: [.init("temblor profiles schema > profile.schema.json", "Put it beside a profile.")]
   ) { _, terminal in
     try terminal.output.write(ProfileSchema.text().span)
     return .done
@@ -164,9 +145,7 @@ struct ProfileRow {
   }
 
   /// Why it cannot be used, or nothing.
-  var error: (any Error)? {
-    if case .failure(let error) = reading { error } else { nil }
-  }
+  var error: (any Error)? { if case .failure(let error) = reading { error } else { nil } }
 
   /// Name, band, where it comes from, and what it is for.
   var columns: [String] {
@@ -191,9 +170,7 @@ struct ProfileRow {
     json.member("origin", entry.origin.rawValue)
     if let path = entry.path { json.member("path", path) }
     if !entry.shadowed.isEmpty {
-      json.array("shadows", layout: .line) { list in
-        for origin in entry.shadowed { list.element(origin.rawValue) }
-      }
+      json.array("shadows", layout: .line) { list in for origin in entry.shadowed { list.element(origin.rawValue) } }
     }
     switch reading {
     case .success(let profile):

@@ -16,46 +16,33 @@ enum RenderVerb {
         Each sound file is named after its pattern and written to the current folder, or to the file or folder given by --output. Files are replaced atomically. Folders are searched recursively, without following links to folders, and the output keeps their structure.
 
         The file extension selects the format: wav, flac, aiff, w64, rf64, caf or ogg. The same pattern and options give identical files, except for the serial number of an ogg stream.
-        """,
-      arguments: [SharedOptions.pattern(formats)],
+        """, arguments: [SharedOptions.pattern(formats)],
       options: [
         Option(
-          "-o", "--output", value: "PATH",
-          help:
-            "Output file, or folder for several patterns; - for standard output.",
+          "-o", "--output", value: "PATH", help: "Output file, or folder for several patterns; - for standard output.",
           completion: .file, writes: []),
         Option(
-          "--container", value: "KIND", help: "File format if the output name does not set one.",
-          defaultText: "wav",
+          "--container", value: "KIND", help: "File format if the output name does not set one.", defaultText: "wav",
           choices: SoundFileFormat.Container.allCases.map(\.rawValue)),
         Option(
           "--sample-format", value: "FORMAT", help: "Sample format.", defaultText: "s16",
-          choices: SampleFormat.allCases.map(\.rawValue), formerly: ["--format"]),
-        SharedOptions.rate,
+          choices: SampleFormat.allCases.map(\.rawValue), formerly: ["--format"]), SharedOptions.rate,
         Option(
-          "--channels", value: "N", help: "Number of channels, 1 to 64.",
-          defaultText: "one, or as many as are routed"),
-        RoutingOptions.pan,
-        SharedOptions.json,
-        Option("-q", "--quiet", help: "Print errors only."),
+          "--channels", value: "N", help: "Number of channels, 1 to 64.", defaultText: "one, or as many as are routed"),
+        RoutingOptions.pan, SharedOptions.json, Option("-q", "--quiet", help: "Print errors only."),
       ],
       groups: [
         OptionGroup(
           title: "Sound",
           options: [
-            SharedOptions.profile,
-            Option(
-              "--strength", value: "S", help: "Overall gain, 0 to 1.", defaultText: "1"),
+            SharedOptions.profile, Option("--strength", value: "S", help: "Overall gain, 0 to 1.", defaultText: "1"),
             Option("--normalize", help: "Scale the peak to -1 dBFS."),
             Option(
               "--acceleration",
               help:
                 "Write the simulated acceleration of the profile's transducer instead of the drive signal; 1 is the peak for a full-scale sine at resonance. Values beyond the range of the format are clipped. Channels without haptics are unchanged.",
-              formerly: ["--felt"]
-            ),
-            Option(
-              "--stems",
-              help: "Write haptics and audio to separate files, NAME.haptic and NAME.audio."),
+              formerly: ["--felt"]),
+            Option("--stems", help: "Write haptics and audio to separate files, NAME.haptic and NAME.audio."),
           ]),
         OptionGroup(
           title: "Time",
@@ -67,27 +54,20 @@ enum RenderVerb {
               defaultText: "1"),
             Option(
               "--duration", value: "SECONDS",
-              help:
-                "Length of the file; longer sound is faded out, shorter is padded with silence.",
+              help: "Length of the file; longer sound is faded out, shorter is padded with silence.",
               defaultText: "the length of the pattern"),
             Option(
               "--tail", value: "SECONDS", help: "Silence after the sound.",
-              defaultText:
-                "\(OfflineRenderer.defaultTail), or until the hardware of the profile is at rest"),
+              defaultText: "\(OfflineRenderer.defaultTail), or until the hardware of the profile is at rest"),
             SharedOptions.curveTimes, SharedOptions.asReference,
-          ]),
-        OptionGroup(title: "Sound files", options: SharedOptions.soundOptions),
-        RoutingOptions.group,
+          ]), OptionGroup(title: "Sound files", options: SharedOptions.soundOptions), RoutingOptions.group,
       ],
       examples: [
         .init("temblor render heartbeat", "Write heartbeat.wav."),
-        .init(
-          "temblor render Patterns -o sounds --profile speaker",
-          "Render a folder for laptop speakers."),
+        .init("temblor render Patterns -o sounds --profile speaker", "Render a folder for laptop speakers."),
         .init("temblor render mine.ahap -o - | aplay", "Hear a pattern at once."),
         .init(
-          "temblor render mine.ahap --array seat.json --pan 0:-1,2:1",
-          "Write a channel for each shaker of a seat."),
+          "temblor render mine.ahap --array seat.json --pan 0:-1,2:1", "Write a channel for each shaker of a seat."),
       ]
     ) { arguments, terminal in
       let job = try job(arguments)
@@ -106,8 +86,7 @@ enum RenderVerb {
     job.rate = try SharedOptions.rate(arguments)
     job.routing = try RoutingOptions.routing(arguments)
     job.channelCount =
-      try arguments.int("--channels", in: OutputRouting.channelCounts)
-      ?? job.routing.minimumChannelCount
+      try arguments.int("--channels", in: OutputRouting.channelCounts) ?? job.routing.minimumChannelCount
     job.strength = try arguments.double("--strength", in: 0...1) ?? 1
     job.isNormalized = arguments.flag("--normalize")
     job.rendersAcceleration = arguments.flag("--acceleration")
@@ -117,20 +96,17 @@ enum RenderVerb {
     job.reading = try SharedOptions.reading(arguments)
     job.format = try arguments.choice("--sample-format", as: SampleFormat.self) ?? .s16
     if job.passCount == 0 && job.duration == nil {
-      throw UsageError(
-        .missingValue, "'--loop 0' repeats forever; set the length with '--duration'")
+      throw UsageError(.missingValue, "'--loop 0' repeats forever; set the length with '--duration'")
     }
     guard job.channelCount >= job.routing.minimumChannelCount else {
       throw UsageError(
         .invalidValue,
-        "channel \(job.routing.minimumChannelCount) is routed, but '--channels' is "
-          + "\(job.channelCount)")
+        "channel \(job.routing.minimumChannelCount) is routed, but '--channels' is " + "\(job.channelCount)")
     }
     guard job.routing.array != nil || job.channels.profiles.count == 1 else {
       throw UsageError(
         .invalidValue,
-        "'render' supports one profile per file; render each separately, or record both with 'temblor play --record'"
-      )
+        "'render' supports one profile per file; render each separately, or record both with 'temblor play --record'")
     }
     if job.rendersAcceleration, job.channels.profiles[0].hardware?.model == nil {
       throw UsageError(

@@ -14,14 +14,12 @@ enum SharedOptions {
 
   /// The patterns that a verb takes.
   static func pattern(_ formats: FormatRegistry) -> Argument {
-    Argument(
-      patternName, help: patternHelp, completion: .patterns(formats), isRepeatable: true)
+    Argument(patternName, help: patternHelp, completion: .patterns(formats), isRepeatable: true)
   }
 
   static let profile = Option(
     "--profile", value: "PROFILE",
-    help:
-      "Profile that maps intensity and sharpness to sound: a name from 'temblor profiles' or a file.",
+    help: "Profile that maps intensity and sharpness to sound: a name from 'temblor profiles' or a file.",
     defaultText: TransducerProfile.phone.name, completion: profileNames)
 
   /// What shells offer where a profile is typed.
@@ -29,14 +27,12 @@ enum SharedOptions {
 
   /// The sample rates that can be rendered, in hertz.
   static let sampleRates =
-    Int(
-      RenderPlan.supportedSampleRates.lowerBound)...Int(RenderPlan.supportedSampleRates.upperBound)
+    Int(RenderPlan.supportedSampleRates.lowerBound)...Int(RenderPlan.supportedSampleRates.upperBound)
 
   /// The sample rates as help shows them.
   static let sampleRateText = "\(sampleRates.lowerBound) to \(sampleRates.upperBound)"
 
-  static let rate = Option(
-    "--rate", value: "HZ", help: "Sample rate, \(sampleRateText).", defaultText: "48000")
+  static let rate = Option("--rate", value: "HZ", help: "Sample rate, \(sampleRateText).", defaultText: "48000")
 
   static let curveTimes = Option(
     "--curve-times", value: "BASE",
@@ -46,14 +42,12 @@ enum SharedOptions {
     choices: ReadingOptions.CurveTimes.allCases.map(\.rawValue))
 
   static let asReference = Option(
-    "--as-reference",
-    help: "Read as the format's reference software does, including its faults.")
+    "--as-reference", help: "Read as the format's reference software does, including its faults.")
 
   /// The options about the sound files that patterns play.
   static let soundOptions = [
     Option(
-      "--sounds", value: "FOLDER",
-      help: "Search the sound files of patterns in this folder.",
+      "--sounds", value: "FOLDER", help: "Search the sound files of patterns in this folder.",
       defaultText: "the folder of each pattern", completion: .folder),
     Option("--without-sounds", help: "Leave out events that play sound files."),
   ]
@@ -62,9 +56,7 @@ enum SharedOptions {
   static func sounds(_ arguments: ParsedArguments) throws(UsageError) -> PatternInput.SoundLookup {
     let folder = arguments.value("--sounds")
     if arguments.flag("--without-sounds") {
-      guard folder == nil else {
-        throw UsageError(.remove, "'--sounds' and '--without-sounds' exclude each other")
-      }
+      guard folder == nil else { throw UsageError(.remove, "'--sounds' and '--without-sounds' exclude each other") }
       return .none
     }
     guard let folder else { return .besidePattern }
@@ -89,9 +81,7 @@ enum SharedOptions {
   }
 
   /// The profile of a name or in a file.
-  static func profile(named word: String) throws -> TransducerProfile {
-    try ProfileInput.find(word).profile()
-  }
+  static func profile(named word: String) throws -> TransducerProfile { try ProfileInput.find(word).profile() }
 
   /// What control points count from, as asked for.
   static func curveTimes(_ arguments: ParsedArguments) throws -> ReadingOptions.CurveTimes {
@@ -100,8 +90,7 @@ enum SharedOptions {
 
   /// How patterns are read.
   static func reading(_ arguments: ParsedArguments) throws -> ReadingOptions {
-    ReadingOptions(
-      curveTimes: try curveTimes(arguments), asReference: arguments.flag("--as-reference"))
+    ReadingOptions(curveTimes: try curveTimes(arguments), asReference: arguments.flag("--as-reference"))
   }
 
   /// The frame rate that was asked for.

@@ -18,9 +18,7 @@ struct SoundSummary {
   private let spectrum: Spectrum?
 
   /// Measures a file.
-  init(
-    _ path: String, weighting: VibrotactileWeighting, progress: (Double) -> Void = { _ in }
-  ) throws {
+  init(_ path: String, weighting: VibrotactileWeighting, progress: (Double) -> Void = { _ in }) throws {
     name = path
     self.weighting = weighting
     measurement = try SoundMeasurement(path, progress: progress)
@@ -36,17 +34,14 @@ struct SoundSummary {
     let all = measurement.frameCount * measurement.channels.count
     if count > 0 {
       complaints.append(
-        "\(count == all ? "all" : "\(count) of") \(all) samples are NaN or infinite; they are treated as silence"
-      )
+        "\(count == all ? "all" : "\(count) of") \(all) samples are NaN or infinite; they are treated as silence")
     }
     return complaints.map { "\(name.printable): \($0)" }
   }
 
   private var duration: Double { Double(measurement.frameCount) / measurement.rate }
 
-  private var wholeFelt: WeightedEnergy? {
-    spectrum.map { WeightedEnergy(of: $0, weighting: weighting) }
-  }
+  private var wholeFelt: WeightedEnergy? { spectrum.map { WeightedEnergy(of: $0, weighting: weighting) } }
 
   /// A short paragraph.
   var text: String {
@@ -55,16 +50,13 @@ struct SoundSummary {
       name.printable,
       "  length     \(NumberFormatting.seconds(duration)), \(measurement.frameCount) frames at "
         + "\(NumberFormatting.rounded(measurement.rate, places: 3)) Hz",
-      "  contents   \(count) channel\(count == 1 ? "" : "s"), \(measurement.encoding) in "
-        + measurement.container,
+      "  contents   \(count) channel\(count == 1 ? "" : "s"), \(measurement.encoding) in " + measurement.container,
       "  level      \(level(measurement.whole))",
     ]
     if measurement.whole.samplePeak > 0 {
       lines.append(
         "  loudness   "
-          + (measurement.whole.integratedLoudness.map {
-            "\(NumberFormatting.rounded($0, places: 1)) LUFS"
-          }
+          + (measurement.whole.integratedLoudness.map { "\(NumberFormatting.rounded($0, places: 1)) LUFS" }
             ?? "below -70 LUFS"))
     }
     if measurement.whole.rms > 0, let wholeFelt {
@@ -85,8 +77,7 @@ struct SoundSummary {
   private func level(_ levels: Levels) -> String {
     guard levels.samplePeak > 0 else { return "silent" }
     return "peak \(decibels(levels.samplePeakDecibels)) dBFS, "
-      + "true peak \(decibels(levels.truePeakDecibels)) dBTP, "
-      + "RMS \(decibels(levels.rmsDecibels)) dBFS, "
+      + "true peak \(decibels(levels.truePeakDecibels)) dBTP, " + "RMS \(decibels(levels.rmsDecibels)) dBFS, "
       + "crest \(decibels(levels.crestDecibels ?? 0)) dB, DC \(NumberFormatting.rounded(levels.dc, places: 5))"
   }
 
@@ -105,8 +96,7 @@ struct SoundSummary {
       let high = NumberFormatting.rounded(Self.bandEdges[index + 1], places: 0)
       return "\(Int(share)) % in \(low) to \(high) Hz"
     }
-    return "centred at \(NumberFormatting.rounded(centroid, places: 1)) Hz; "
-      + shares.joined(separator: ", ")
+    return "centred at \(NumberFormatting.rounded(centroid, places: 1)) Hz; " + shares.joined(separator: ", ")
   }
 
   private func bandPower(_ index: Int) -> Double {
@@ -117,8 +107,7 @@ struct SoundSummary {
   private func text(of onsets: [Onset]) -> String {
     if onsets.isEmpty { return "none" }
     let times = onsets.prefix(Self.mostTimes).map { NumberFormatting.rounded($0.time, places: 3) }
-    return "\(onsets.count), at \(times.joined(separator: ", "))"
-      + (onsets.count > Self.mostTimes ? " … s" : " s")
+    return "\(onsets.count), at \(times.joined(separator: ", "))" + (onsets.count > Self.mostTimes ? " … s" : " s")
   }
 
   /// The same for programs.
@@ -136,18 +125,12 @@ struct SoundSummary {
       json.null("loudness")
     }
     json.member("weighting", weighting.name)
-    if let centroid = spectrum?.centroid {
-      json.member("centroidHertz", centroid)
-    } else {
-      json.null("centroidHertz")
-    }
+    if let centroid = spectrum?.centroid { json.member("centroidHertz", centroid) } else { json.null("centroidHertz") }
     json.array("bands") { list in
       for index in Self.bandEdges.indices {
         list.object { band in
           band.member("fromHertz", Self.bandEdges[index])
-          if index + 1 < Self.bandEdges.count {
-            band.member("toHertz", Self.bandEdges[index + 1])
-          }
+          if index + 1 < Self.bandEdges.count { band.member("toHertz", Self.bandEdges[index + 1]) }
           band.member("decibels", Decibels.of(power: bandPower(index)))
         }
       }
@@ -163,9 +146,7 @@ struct SoundSummary {
       }
     }
     json.array("channels") { list in
-      for (levels, felt) in zip(measurement.channels, felt) {
-        list.object { write(levels, felt: felt, to: &$0) }
-      }
+      for (levels, felt) in zip(measurement.channels, felt) { list.object { write(levels, felt: felt, to: &$0) } }
     }
   }
 
@@ -173,11 +154,7 @@ struct SoundSummary {
     json.member("peakDecibels", levels.samplePeakDecibels)
     json.member("truePeakDecibels", levels.truePeakDecibels)
     json.member("rmsDecibels", levels.rmsDecibels)
-    if let crest = levels.crestDecibels {
-      json.member("crestDecibels", crest)
-    } else {
-      json.null("crestDecibels")
-    }
+    if let crest = levels.crestDecibels { json.member("crestDecibels", crest) } else { json.null("crestDecibels") }
     json.member("dc", levels.dc)
     json.member("weightedDecibels", felt?.decibels ?? Decibels.silence)
     json.member("nonFiniteSamples", levels.nonFiniteCount)
@@ -186,7 +163,5 @@ struct SoundSummary {
 
 extension String {
   /// The text with spaces up to a width, and one at least.
-  fileprivate func padding(to width: Int) -> String {
-    self + String(repeating: " ", count: max(1, width - count))
-  }
+  fileprivate func padding(to width: Int) -> String { self + String(repeating: " ", count: max(1, width - count)) }
 }

@@ -14,32 +14,24 @@ enum TapVerb {
     ],
     options: [
       Option("--count", value: "N", help: "Number of taps, 1 to 10000.", defaultText: "1"),
-      Option(
-        "--gap", value: "SECONDS", help: "Time from one tap to the next, 0.005 to 60.",
-        defaultText: "0.25"),
+      Option("--gap", value: "SECONDS", help: "Time from one tap to the next, 0.005 to 60.", defaultText: "0.25"),
       LiveOptions.json, LiveOptions.quiet,
-    ],
-    groups: [LiveOptions.soundGroup, RoutingOptions.group, DeviceOptions.group],
+    ], groups: [LiveOptions.soundGroup, RoutingOptions.group, DeviceOptions.group],
     examples: [
-      .init("temblor tap 1 0.5", "Test the output."),
-      .init("temblor tap 0.6 0.9 --count 8 --gap 0.1", "A rattle."),
+      .init("temblor tap 1 0.5", "Test the output."), .init("temblor tap 0.6 0.9 --count 8 --gap 0.1", "A rattle."),
       .init("temblor tap 1 0.3 --haptics 2", "Find out which shaker is the second channel."),
     ]
-  ) { arguments, terminal in
-    try run(arguments, terminal, on: SystemBackend())
-  }
+  ) { arguments, terminal in try run(arguments, terminal, on: SystemBackend()) }
 
   /// Plays on a stage.
-  static func run(
-    _ arguments: ParsedArguments, _ terminal: Terminal, on stage: any SessionBackend
-  ) throws -> ExitStatus {
+  static func run(_ arguments: ParsedArguments, _ terminal: Terminal, on stage: any SessionBackend) throws -> ExitStatus
+  {
     let options = try LiveOptions(arguments)
     let intensity = try arguments.double("INTENSITY", in: 0...1) ?? 1
     let sharpness = try arguments.double("SHARPNESS", in: 0...1) ?? 0.5
     let count = try arguments.int("--count", in: 1...10_000) ?? 1
     let gap = try arguments.double("--gap", in: 0.005...60) ?? 0.25
-    let pattern = taps(
-      count, gap: gap, intensity: Float(intensity), sharpness: Float(sharpness))
+    let pattern = taps(count, gap: gap, intensity: Float(intensity), sharpness: Float(sharpness))
     let session = options.session(on: stage, terminal)
     let outcome = try options.play(in: session) { engine in
       let piece = try CompiledPattern(name: "tap", pattern: pattern, for: engine)
@@ -50,9 +42,7 @@ enum TapVerb {
   }
 
   /// A pattern of equal taps.
-  static func taps(
-    _ count: Int, gap: Double, intensity: Float, sharpness: Float
-  ) -> HapticPattern {
+  static func taps(_ count: Int, gap: Double, intensity: Float, sharpness: Float) -> HapticPattern {
     HapticPattern(
       events: (0..<count).map { index in
         HapticEvent(
@@ -66,9 +56,7 @@ extension CompiledPattern {
   /// A pattern made in code, compiled for every haptic bus of an engine.
   init(name: String, pattern: HapticPattern, for engine: PlaybackEngine) throws {
     self.init(
-      name: name,
-      plans: try engine.profiles.map {
-        try RenderPlan(compiling: pattern, profile: $0, rate: engine.rate)
-      }, duration: pattern.duration)
+      name: name, plans: try engine.profiles.map { try RenderPlan(compiling: pattern, profile: $0, rate: engine.rate) },
+      duration: pattern.duration)
   }
 }

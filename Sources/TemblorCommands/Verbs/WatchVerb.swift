@@ -12,26 +12,19 @@ enum WatchVerb {
       "watch", abstract: "Play a pattern and replay it whenever it is saved.",
       discussion: """
         If a saved version has errors, they are shown as by 'temblor check' and the last valid version stays loaded. Sound files used by the pattern are watched, too. Keys pause and repeat; ? lists them. q or Ctrl-C quits.
-        """,
-      arguments: [
-        Argument("FILE", help: "A pattern file of any format.", completion: .patterns(formats))
-      ],
+        """, arguments: [Argument("FILE", help: "A pattern file of any format.", completion: .patterns(formats))],
       options: [
         Option(
           "--loop", value: "N",
           help:
             "Play each version N times, further passes between its loop points if it has some; 0 repeats it until the next.",
-          defaultText: "1"),
-        SharedOptions.curveTimes, SharedOptions.asReference, LiveOptions.json, LiveOptions.quiet,
-      ] + SharedOptions.soundOptions,
-      groups: [LiveOptions.soundGroup, RoutingOptions.group, DeviceOptions.group],
+          defaultText: "1"), SharedOptions.curveTimes, SharedOptions.asReference, LiveOptions.json, LiveOptions.quiet,
+      ] + SharedOptions.soundOptions, groups: [LiveOptions.soundGroup, RoutingOptions.group, DeviceOptions.group],
       examples: [
         .init("temblor watch mine.ahap", "Feel every save."),
         .init("temblor watch mine.ahap --loop 0", "The same, over and over."),
       ]
-    ) { arguments, terminal in
-      try run(arguments, terminal, on: SystemBackend(), formats: formats)
-    }
+    ) { arguments, terminal in try run(arguments, terminal, on: SystemBackend(), formats: formats) }
   }
 
   /// Watches on a stage.
@@ -46,16 +39,15 @@ enum WatchVerb {
     guard FileSystem.entry(at: path) == .file else {
       throw FileError(path, "there is no such file; 'temblor watch' takes one pattern file")
     }
-    var input = PatternInput(
-      origin: .file(path), outputStem: FileSystem.stem(of: path), formats: formats)
+    var input = PatternInput(origin: .file(path), outputStem: FileSystem.stem(of: path), formats: formats)
     input.sounds = try SharedOptions.sounds(arguments)
     try options.checkOutputs(reading: input.sources)
     let session = options.session(on: stage, terminal)
     var saved: SavedPattern?
     let outcome = try options.play(in: session) { engine in
       let made = try SavedPattern(
-        input, at: path, reading: reading, on: engine, passCount: loop == 0 ? nil : loop,
-        session: session, output: terminal.error)
+        input, at: path, reading: reading, on: engine, passCount: loop == 0 ? nil : loop, session: session,
+        output: terminal.error)
       saved = made
       return made
     }

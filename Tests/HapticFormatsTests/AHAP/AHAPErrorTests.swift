@@ -18,58 +18,41 @@ import Testing
   }
 
   static let refusals: [Refusal] = [
-    Refusal(
-      #"[]"#,
-      #"t.ahap:1:1: error: a pattern file must be an object, not an array"#,
-      -4814, "structure"),
-    Refusal(
-      #""x""#,
-      #"t.ahap:1:1: error: a pattern file must be an object, not a string"#,
-      -4814, "structure"),
-    Refusal(
-      #"{}"#,
-      #"t.ahap:1:1: error: a pattern file must have the key "Pattern""#,
-      -4814, "structure"),
+    Refusal(#"[]"#, #"t.ahap:1:1: error: a pattern file must be an object, not an array"#, -4814, "structure"),
+    Refusal(#""x""#, #"t.ahap:1:1: error: a pattern file must be an object, not a string"#, -4814, "structure"),
+    Refusal(#"{}"#, #"t.ahap:1:1: error: a pattern file must have the key "Pattern""#, -4814, "structure"),
     Refusal(
       #"{"pattern": []}"#,
-      #"t.ahap:1:1: error: a pattern file must have the key "Pattern"; rename "pattern" to "Pattern""#,
-      -4814, "structure"),
+      #"t.ahap:1:1: error: a pattern file must have the key "Pattern"; rename "pattern" to "Pattern""#, -4814,
+      "structure"),
     Refusal(
-      #"{"Pattern": {}}"#,
-      #"t.ahap:1:13: error: Pattern must be an array, not an object (Pattern)"#,
-      -4814, "structure"),
+      #"{"Pattern": {}}"#, #"t.ahap:1:13: error: Pattern must be an array, not an object (Pattern)"#, -4814, "structure"
+    ),
     Refusal(
-      #"{"Pattern": null}"#,
-      #"t.ahap:1:13: error: Pattern must be an array, not null (Pattern)"#,
-      -4814, "structure"),
+      #"{"Pattern": null}"#, #"t.ahap:1:13: error: Pattern must be an array, not null (Pattern)"#, -4814, "structure"),
     Refusal(
-      #"{"Pattern": [1]}"#,
-      #"t.ahap:1:14: error: an entry of Pattern must be an object, not a number (Pattern[0])"#,
+      #"{"Pattern": [1]}"#, #"t.ahap:1:14: error: an entry of Pattern must be an object, not a number (Pattern[0])"#,
       -4814, "wrong-type"),
     Refusal(
       #"{"Version": "1.0", "Pattern": []}"#,
-      #"t.ahap:1:13: error: Version must be a number, not a string (Version); write it without quotes"#,
-      -4814, "wrong-type"),
+      #"t.ahap:1:13: error: Version must be a number, not a string (Version); write it without quotes"#, -4814,
+      "wrong-type"),
     Refusal(
       #"{"Pattern": [\#n  {"Event": 7}\#n]}"#,
-      #"t.ahap:2:13: error: Event must be an object, not a number (Pattern[0].Event)"#,
-      -4830, "wrong-type"),
+      #"t.ahap:2:13: error: Event must be an object, not a number (Pattern[0].Event)"#, -4830, "wrong-type"),
     Refusal(
       #"{"Pattern": [\#n  {"Event": {}}\#n]}"#,
-      #"t.ahap:2:13: error: an event must have the key "EventType" (Pattern[0].Event)"#,
-      -4830, "missing-key"),
+      #"t.ahap:2:13: error: an event must have the key "EventType" (Pattern[0].Event)"#, -4830, "missing-key"),
     Refusal(
       #"{"Pattern": [\#n  {"Event": {"time": 0, "EventTyp": "HapticTransient"}}\#n]}"#,
       #"t.ahap:2:13: error: an event must have the key "EventType" (Pattern[0].Event); rename "EventTyp" to "EventType""#,
       -4830, "missing-key"),
     Refusal(
       #"{"Pattern": [\#n  {"Event": {"Time": 0}}\#n]}"#,
-      #"t.ahap:2:13: error: an event must have the key "EventType" (Pattern[0].Event)"#,
-      -4830, "missing-key"),
+      #"t.ahap:2:13: error: an event must have the key "EventType" (Pattern[0].Event)"#, -4830, "missing-key"),
     Refusal(
       #"{"Pattern": [\#n  {"Event": {"EventType": "HapticTransient"}}\#n]}"#,
-      #"t.ahap:2:13: error: an event must have the key "Time" (Pattern[0].Event)"#,
-      -4830, "missing-key"),
+      #"t.ahap:2:13: error: an event must have the key "Time" (Pattern[0].Event)"#, -4830, "missing-key"),
     Refusal(
       #"{"Pattern": [\#n  {"Event": {"Time": 0, "EventType": "HapticTransiant"}}\#n]}"#,
       #"t.ahap:2:38: error: unknown event type "HapticTransiant" (Pattern[0].Event.EventType); did you mean "HapticTransient"?"#,
@@ -84,40 +67,36 @@ import Testing
       -4821, "unknown-event-type"),
     Refusal(
       #"{"Pattern": [\#n  {"Event": {"Time": 0, "EventType": 3}}\#n]}"#,
-      #"t.ahap:2:38: error: EventType must be a string, not a number (Pattern[0].Event.EventType)"#,
-      -4821, "wrong-type"),
+      #"t.ahap:2:38: error: EventType must be a string, not a number (Pattern[0].Event.EventType)"#, -4821, "wrong-type"
+    ),
     Refusal(
       #"{"Pattern": [\#n  {"Event": {"Time": 0, "EventType": "Rumble"}}\#n]}"#,
-      #"t.ahap:2:38: error: unknown event type "Rumble" (Pattern[0].Event.EventType)"#,
-      -4821, "unknown-event-type"),
+      #"t.ahap:2:38: error: unknown event type "Rumble" (Pattern[0].Event.EventType)"#, -4821, "unknown-event-type"),
     Refusal(
       #"{"Pattern": [\#n  {"Event": {"Time": -0.1, "EventType": "HapticTransient"}}\#n]}"#,
-      #"t.ahap:2:22: error: Time is -0.1; it must not be negative (Pattern[0].Event.Time)"#,
-      -4822, "negative-time"),
+      #"t.ahap:2:22: error: Time is -0.1; it must not be negative (Pattern[0].Event.Time)"#, -4822, "negative-time"),
     Refusal(
       #"{"Pattern": [\#n  {"Event": {"Time": "0.5", "EventType": "HapticTransient"}}\#n]}"#,
       #"t.ahap:2:22: error: Time must be a number, not a string (Pattern[0].Event.Time); write it without quotes"#,
       -4822, "wrong-type"),
     Refusal(
       #"{"Pattern": [\#n  {"Event": {"Time": true, "EventType": "HapticTransient"}}\#n]}"#,
-      #"t.ahap:2:22: error: Time must be a number, not a boolean (Pattern[0].Event.Time)"#,
-      -4822, "wrong-type"),
+      #"t.ahap:2:22: error: Time must be a number, not a boolean (Pattern[0].Event.Time)"#, -4822, "wrong-type"),
     Refusal(
       #"{"Pattern": [\#n  {"Event": {"Time": null, "EventType": "HapticTransient"}}\#n]}"#,
-      #"t.ahap:2:22: error: Time must be a number, not null (Pattern[0].Event.Time)"#,
-      -4822, "wrong-type"),
+      #"t.ahap:2:22: error: Time must be a number, not null (Pattern[0].Event.Time)"#, -4822, "wrong-type"),
     Refusal(
       #"{"Pattern": [\#n  {"Event": {"Time": 0, "EventType": "HapticTransient", "EventDuration": -1}}\#n]}"#,
-      #"t.ahap:2:74: error: EventDuration is -1.0; it must not be negative (Pattern[0].Event.EventDuration)"#,
-      -4823, "negative-duration"),
+      #"t.ahap:2:74: error: EventDuration is -1.0; it must not be negative (Pattern[0].Event.EventDuration)"#, -4823,
+      "negative-duration"),
     Refusal(
       #"{"Pattern": [\#n  {"Event": {"Time": 0, "EventType": "HapticTransient", "EventDuration": "long"}}\#n]}"#,
-      #"t.ahap:2:74: error: EventDuration must be a number, not a string (Pattern[0].Event.EventDuration)"#,
-      -4823, "wrong-type"),
+      #"t.ahap:2:74: error: EventDuration must be a number, not a string (Pattern[0].Event.EventDuration)"#, -4823,
+      "wrong-type"),
     Refusal(
       #"{"Pattern": [\#n  {"Event": {"Time": 0, "EventType": "HapticTransient", "EventParameters": {}}}\#n]}"#,
-      #"t.ahap:2:76: error: EventParameters must be an array, not an object (Pattern[0].Event.EventParameters)"#,
-      -4831, "wrong-type"),
+      #"t.ahap:2:76: error: EventParameters must be an array, not an object (Pattern[0].Event.EventParameters)"#, -4831,
+      "wrong-type"),
     Refusal(
       #"{"Pattern": [\#n  {"Event": {"Time": 0, "EventType": "HapticTransient", "EventParameters": [\#n    3]}}\#n]}"#,
       #"t.ahap:3:5: error: an event parameter must be an object, not a number (Pattern[0].Event.EventParameters[0])"#,
@@ -164,24 +143,21 @@ import Testing
       -4820, "wrong-type"),
     Refusal(
       #"{"Pattern": [\#n  {"Parameter": []}\#n]}"#,
-      #"t.ahap:2:17: error: Parameter must be an object, not an array (Pattern[0].Parameter)"#,
-      -4831, "wrong-type"),
+      #"t.ahap:2:17: error: Parameter must be an object, not an array (Pattern[0].Parameter)"#, -4831, "wrong-type"),
     Refusal(
       #"{"Pattern": [\#n  {"Parameter": {"ParameterID": "HapticIntensity", "ParameterValue": 1, "Time": 0}}\#n]}"#,
       #"t.ahap:2:33: error: unknown dynamic parameter "HapticIntensity" (Pattern[0].Parameter.ParameterID); did you mean "HapticIntensityControl"?"#,
       -4820, "unknown-parameter"),
     Refusal(
       #"{"Pattern": [\#n  {"Parameter": {"ParameterID": "HapticIntensityControl", "ParameterValue": 1}}\#n]}"#,
-      #"t.ahap:2:17: error: a parameter must have the key "Time" (Pattern[0].Parameter)"#,
-      -4831, "missing-key"),
+      #"t.ahap:2:17: error: a parameter must have the key "Time" (Pattern[0].Parameter)"#, -4831, "missing-key"),
     Refusal(
       #"{"Pattern": [\#n  {"Parameter": {"ParameterID": "HapticIntensityControl", "ParameterValue": 1, "Time": -1}}\#n]}"#,
-      #"t.ahap:2:88: error: Time is -1.0; it must not be negative (Pattern[0].Parameter.Time)"#,
-      -4840, "negative-time"),
+      #"t.ahap:2:88: error: Time is -1.0; it must not be negative (Pattern[0].Parameter.Time)"#, -4840, "negative-time"),
     Refusal(
       #"{"Pattern": [\#n  {"ParameterCurve": 1}\#n]}"#,
-      #"t.ahap:2:22: error: ParameterCurve must be an object, not a number (Pattern[0].ParameterCurve)"#,
-      -4831, "wrong-type"),
+      #"t.ahap:2:22: error: ParameterCurve must be an object, not a number (Pattern[0].ParameterCurve)"#, -4831,
+      "wrong-type"),
     Refusal(
       #"{"Pattern": [\#n  {"ParameterCurve": {"ParameterID": "HapticIntensityControl", "Time": 0}}\#n]}"#,
       #"t.ahap:2:22: error: a curve must have the key "ParameterCurveControlPoints" (Pattern[0].ParameterCurve)"#,
@@ -192,8 +168,7 @@ import Testing
       -4831, "wrong-type"),
     Refusal(
       #"{"Pattern": [\#n  {"ParameterCurve": {"Time": 0, "ParameterCurveControlPoints": []}}\#n]}"#,
-      #"t.ahap:2:22: error: a curve must have the key "ParameterID" (Pattern[0].ParameterCurve)"#,
-      -4831, "missing-key"),
+      #"t.ahap:2:22: error: a curve must have the key "ParameterID" (Pattern[0].ParameterCurve)"#, -4831, "missing-key"),
     Refusal(
       #"{"Pattern": [\#n  {"ParameterCurve": {"ParameterID": "HapticIntensityControl", "Time": 0,\#n    "ParameterCurveControlPoints": [2]}}\#n]}"#,
       #"t.ahap:3:37: error: a control point must be an object, not a number (Pattern[0].ParameterCurve.ParameterCurveControlPoints[0])"#,
@@ -216,12 +191,11 @@ import Testing
       -4831, "wrong-type"),
     Refusal(
       #"{"Pattern": [\#n  {"Event": {"Time": 0, "EventType": "AudioCustom"}}\#n]}"#,
-      #"t.ahap:2:13: error: an AudioCustom event must have the key "EventWaveformPath" (Pattern[0].Event)"#,
-      -4824, "waveform-path"),
+      #"t.ahap:2:13: error: an AudioCustom event must have the key "EventWaveformPath" (Pattern[0].Event)"#, -4824,
+      "waveform-path"),
     Refusal(
       #"{"Pattern": [\#n  {"Event": {"Time": 0, "EventType": "AudioCustom", "EventWaveformPath": ""}}\#n]}"#,
-      #"t.ahap:2:74: error: EventWaveformPath is empty (Pattern[0].Event.EventWaveformPath)"#,
-      -4824, "waveform-path"),
+      #"t.ahap:2:74: error: EventWaveformPath is empty (Pattern[0].Event.EventWaveformPath)"#, -4824, "waveform-path"),
     Refusal(
       #"{"Pattern": [\#n  {"Event": {"Time": 0, "EventType": "AudioCustom", "EventWaveformPath": "/etc/passwd"}}\#n]}"#,
       #"t.ahap:2:74: error: EventWaveformPath is absolute; it must begin in the pattern's folder (Pattern[0].Event.EventWaveformPath)"#,
@@ -248,12 +222,10 @@ import Testing
       -4824, "wrong-type"),
     Refusal(
       #"\#r\#n{"Pattern": [\#r\#n {"Event": {"Name": "é🎉", "Time": -1, "EventType": "HapticTransient"}}]}"#,
-      #"t.ahap:3:35: error: Time is -1.0; it must not be negative (Pattern[0].Event.Time)"#,
-      -4822, "negative-time"),
+      #"t.ahap:3:35: error: Time is -1.0; it must not be negative (Pattern[0].Event.Time)"#, -4822, "negative-time"),
   ]
 
-  @Test(arguments: refusals)
-  func refusesWithOneLine(_ refusal: Refusal) throws {
+  @Test(arguments: refusals) func refusesWithOneLine(_ refusal: Refusal) throws {
     let document = try AHAPDocument(text: Array(refusal.text.utf8), name: "t.ahap")
     let error = #expect(throws: InputError.self) { try document.read() }
     #expect(error?.description == refusal.line)
@@ -281,9 +253,7 @@ import Testing
     let document = try AHAPDocument(text: Array(text.utf8), name: "t.ahap")
     let errors = document.examine().findings.filter { $0.severity == .error }
     #expect(
-      errors.map(\.rule) == [
-        "negative-time", "unknown-event-type", "negative-duration", "missing-key", "missing-key",
-      ])
+      errors.map(\.rule) == ["negative-time", "unknown-event-type", "negative-duration", "missing-key", "missing-key"])
     let error = #expect(throws: InputError.self) { try document.read() }
     #expect(error?.finding == errors[0])
     #expect(error?.otherErrorCount == 4)

@@ -7,13 +7,12 @@ import Testing
     let text = """
       {"Version": 1.0, "Metadata": {"AllowedRules": \(allowed)}, "Pattern": [\(events)]}
       """
-    return try AHAPDocument(text: Array(text.utf8), name: "t").examine().allFindings
-      .map { "\($0.severity) \($0.rule.text): \($0.message)" }
+    return try AHAPDocument(text: Array(text.utf8), name: "t").examine().allFindings.map {
+      "\($0.severity) \($0.rule.text): \($0.message)"
+    }
   }
 
-  static func tap(_ time: String) -> String {
-    "{\"Event\": {\"Time\": \(time), \"EventType\": \"HapticTransient\"}}"
-  }
+  static func tap(_ time: String) -> String { "{\"Event\": {\"Time\": \(time), \"EventType\": \"HapticTransient\"}}" }
 
   static let close = [tap("0"), tap("0.02")].joined(separator: ", ")
 
@@ -57,12 +56,8 @@ import Testing
 
   @Test(arguments: [
     ("[]", "warning wrong-type: AllowedRules should be an object, not an array"),
-    (
-      #"{"harsh": true}"#,
-      "warning wrong-type: the reason for an allowed rule should be a string, not a boolean"
-    ),
-  ])
-  func reportsAllowancesOfTheWrongType(allowed: String, message: String) throws {
+    (#"{"harsh": true}"#, "warning wrong-type: the reason for an allowed rule should be a string, not a boolean"),
+  ]) func reportsAllowancesOfTheWrongType(allowed: String, message: String) throws {
     #expect(try findings(allowed, events: Self.tap("0")) == [message])
   }
 }

@@ -16,8 +16,7 @@ import Testing
   }
 
   @Test func reportsMissingVersionAndEvents() throws {
-    let text =
-      #"{"Pattern": []}"#
+    let text = #"{"Pattern": []}"#
     #expect(
       try lines(text) == [
         #"missing-version t.ahap:1:1: warning: missing key "Version"; add "Version": 1.0"#,
@@ -26,8 +25,7 @@ import Testing
   }
 
   @Test func reportsMarkAndComma() throws {
-    let text =
-      #"\#u{FEFF}{"Version": 1, "Pattern": [{"Event": {"Time": 0, "EventType": "HapticTransient"}},]}"#
+    let text = #"\#u{FEFF}{"Version": 1, "Pattern": [{"Event": {"Time": 0, "EventType": "HapticTransient"}},]}"#
     #expect(
       try lines(text) == [
         #"byte-order-mark t.ahap:1:1: warning: the text starts with a byte-order mark; save it as UTF-8 without one"#,
@@ -36,8 +34,7 @@ import Testing
   }
 
   @Test func reportsDuplicateKey() throws {
-    let text =
-      #"{"Version": 1, "Version": 1, "Pattern": [{"Event": {"Time": 0, "EventType": "HapticTransient"}}]}"#
+    let text = #"{"Version": 1, "Version": 1, "Pattern": [{"Event": {"Time": 0, "EventType": "HapticTransient"}}]}"#
     #expect(
       try lines(text) == [
         #"duplicate-key t.ahap:1:16: warning: duplicate key "Version"; the last value is used (Version)"#
@@ -55,8 +52,7 @@ import Testing
   }
 
   @Test func reportsMetadataThatIsNoObject() throws {
-    let text =
-      #"{"Version": 1, "Metadata": "x", "Pattern": [{"Event": {"Time": 0, "EventType": "HapticTransient"}}]}"#
+    let text = #"{"Version": 1, "Metadata": "x", "Pattern": [{"Event": {"Time": 0, "EventType": "HapticTransient"}}]}"#
     #expect(
       try lines(text) == [
         #"wrong-type t.ahap:1:28: warning: Metadata should be an object, not a string; it is ignored (Metadata)"#
@@ -84,12 +80,8 @@ import Testing
   }
 
   @Test func reportsUnknownKeyBesideAnEvent() throws {
-    let text =
-      #"{"Version": 1, "Pattern": [{"Event": {"Time": 0, "EventType": "HapticTransient"}, "Nme": 1}]}"#
-    #expect(
-      try lines(text) == [
-        #"unknown-key t.ahap:1:83: note: unknown key "Nme" is ignored (Pattern[0].Nme)"#
-      ])
+    let text = #"{"Version": 1, "Pattern": [{"Event": {"Time": 0, "EventType": "HapticTransient"}, "Nme": 1}]}"#
+    #expect(try lines(text) == [#"unknown-key t.ahap:1:83: note: unknown key "Nme" is ignored (Pattern[0].Nme)"#])
   }
 
   @Test func reportsDurationUnderAnotherName() throws {
@@ -145,8 +137,7 @@ import Testing
   }
 
   @Test func cutsEachRuleAtAThousandAndCountsTheRest() throws {
-    let entry =
-      #"{"Parameter":{"ParameterID":"HapticIntensityControl","ParameterValue":2,"Time":0}}"#
+    let entry = #"{"Parameter":{"ParameterID":"HapticIntensityControl","ParameterValue":2,"Time":0}}"#
     let entries = Array(repeating: entry, count: 1_200).joined(separator: ",\n")
     let found = try lines("{\"Version\": 1, \"Pattern\": [\(Self.tap),\n\(entries)]}")
     #expect(found.count == 1_001)
@@ -184,14 +175,11 @@ import Testing
 
   /// Editors write null for what does not apply.
   @Test func nullCountsAsAbsent() throws {
-    let keys =
-      #""EventWaveformPath": null, "EventWaveformUseVolumeEnvelope": null, "EventParameters": null"#
+    let keys = #""EventWaveformPath": null, "EventWaveformUseVolumeEnvelope": null, "EventParameters": null"#
     #expect(
-      try lines(
-        pattern(#""Time": 0, "EventType": "HapticContinuous", "EventDuration": 1, \#(keys)"#)
-      ).map { $0.prefix { $0 != " " } } == [
-        "parameter-not-applicable", "parameter-not-applicable", "null-value",
-      ])
+      try lines(pattern(#""Time": 0, "EventType": "HapticContinuous", "EventDuration": 1, \#(keys)"#)).map {
+        $0.prefix { $0 != " " }
+      } == ["parameter-not-applicable", "parameter-not-applicable", "null-value"])
     #expect(
       try lines(pattern(#""Time": 0, "EventType": "HapticTransient", "EventDuration": null"#)) == [
         "null-value t.ahap:1:99: warning: EventDuration is null and counts as absent (Pattern[0].Event.EventDuration); leave the key out"
@@ -211,34 +199,27 @@ import Testing
       ])
   }
 
-  @Test(arguments: ["-5", "3", "1e308", "0.0"])
-  func reportsAnOddVersion(version: String) throws {
+  @Test(arguments: ["-5", "3", "1e308", "0.0"]) func reportsAnOddVersion(version: String) throws {
     let found = try lines(pattern(#""Time": 0, "EventType": "HapticTransient""#, version: version))
     #expect(found.count == 1)
     #expect(found.first?.hasPrefix("odd-version t.ahap:1:13: warning: Version is ") == true)
   }
 
   @Test func suggestsSecondsAndSharesAndAWrapper() throws {
-    let milliseconds = try lines(
-      pattern(#""Time": 600, "EventType": "HapticContinuous", "EventDuration": 500"#))
+    let milliseconds = try lines(pattern(#""Time": 600, "EventType": "HapticContinuous", "EventDuration": 500"#))
     #expect(
       milliseconds.contains(
         "time-unit t.ahap:1:47: warning: Time is 600.0 s; times are in seconds (Pattern[0].Event.Time); if milliseconds are meant, write 0.6"
       ))
     #expect(
-      try lines(pattern(#""Time": 600.5, "EventType": "HapticTransient""#))
-        .allSatisfy { !$0.hasPrefix("time-unit") })
+      try lines(pattern(#""Time": 600.5, "EventType": "HapticTransient""#)).allSatisfy { !$0.hasPrefix("time-unit") })
     let percent = try lines(
       pattern(
         #""Time": 0, "EventType": "HapticTransient", "EventParameters": [{"ParameterID": "HapticIntensity", "ParameterValue": 80}]"#
       ))
     #expect(percent.first?.hasSuffix("; values are not percent: write 0.8") == true)
-    let bare = try lines(
-      #"{"Version": 1, "Pattern": [{"Time": 0, "EventType": "HapticTransient"}]}"#)
-    #expect(
-      bare.contains {
-        $0.hasSuffix(#"; put its contents into an object: {"Event": {…}}"#)
-      })
+    let bare = try lines(#"{"Version": 1, "Pattern": [{"Time": 0, "EventType": "HapticTransient"}]}"#)
+    #expect(bare.contains { $0.hasSuffix(#"; put its contents into an object: {"Event": {…}}"#) })
   }
 
   /// The bytes of a text in an encoding of units of some bytes.
@@ -251,14 +232,11 @@ import Testing
     }
   }
 
-  @Test(arguments: [
-    (2, false, "UTF-16LE"), (2, true, "UTF-16BE"), (4, false, "UTF-32LE"), (4, true, "UTF-32BE"),
-  ])
+  @Test(arguments: [(2, false, "UTF-16LE"), (2, true, "UTF-16BE"), (4, false, "UTF-32LE"), (4, true, "UTF-32BE")])
   func readsEveryEncodingOfJSON(size: Int, isBig: Bool, name: String) throws {
     let text = #"{"Version": 1, "Metadata": {"Project": "地震 😀"}, "Pattern": [\#(Self.tap)]}"#
     for mark in [true, false] {
-      let file = SourceFile(
-        encoded(text, size: size, isBig: isBig, mark: mark), name: "t.ahap")
+      let file = SourceFile(encoded(text, size: size, isBig: isBig, mark: mark), name: "t.ahap")
       let composition = try FormatRegistry.standard.read(file)
       #expect(composition.title == "地震 😀")
       let found = AHAPFormat().examine(file, options: ReadingOptions()).findings
@@ -269,8 +247,6 @@ import Testing
     }
     var broken = encoded(text, size: size, isBig: isBig, mark: true)
     broken.removeLast()
-    #expect(throws: InputError.self) {
-      try FormatRegistry.standard.read(SourceFile(broken, name: "t"))
-    }
+    #expect(throws: InputError.self) { try FormatRegistry.standard.read(SourceFile(broken, name: "t")) }
   }
 }

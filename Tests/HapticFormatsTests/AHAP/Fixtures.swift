@@ -38,9 +38,7 @@ enum Fixtures {
     #expect(!names.isEmpty)
     for name in names {
       let text = try Fixtures.text("Invalid/" + name)
-      let error = #expect(throws: InputError.self) {
-        try AHAPDocument(text: text, name: name).read()
-      }
+      let error = #expect(throws: InputError.self) { try AHAPDocument(text: text, name: name).read() }
       #expect(error.map { name.hasPrefix($0.rule.text) } == true, "\(name)")
     }
   }
@@ -62,8 +60,7 @@ extension Examination {
   /// What there is to say about the text and about its composition, with the allowances applied.
   var allFindings: [Finding] {
     let others = composition.map { PatternRules.findings(in: $0, places: places.place(of:)) } ?? []
-    return judged(
-      adding: others, rules: FormatRegistry.standard.rules + PatternRules.composition)
+    return judged(adding: others, rules: FormatRegistry.standard.rules + PatternRules.composition)
   }
 
   /// The only layer, or nothing where there are errors.

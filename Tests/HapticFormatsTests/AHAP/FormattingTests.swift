@@ -5,21 +5,18 @@ import Testing
 
 @Suite struct FormattingTests {
   func format(_ text: String) throws -> String {
-    String(
-      decoding: try AHAPDocument(text: Array(text.utf8), name: "t").formatted(), as: UTF8.self)
+    String(decoding: try AHAPDocument(text: Array(text.utf8), name: "t").formatted(), as: UTF8.self)
   }
 
   @Test func writesOneCanonicalText() throws {
     #expect(
       try format(
-        "\u{FEFF}"
-          + #"{"Pattern":[{"X":[1E0,{"b":1,"a":2},],"Event":{"EventParameters":[{"ParameterValue":1,"#
+        "\u{FEFF}" + #"{"Pattern":[{"X":[1E0,{"b":1,"a":2},],"Event":{"EventParameters":[{"ParameterValue":1,"#
           + #""ParameterID":"Hapt\u0069cIntensity","Z":"\/",}],"Name":null,"EventType":"#
           + #""HapticTransient","Time":5e-2}},{"Parameter":{"Time":0,"ParameterValue":-0.50,"#
           + #""ParameterID":"AudioPanControl"}},{"ParameterCurve":{"Time":1,"#
           + #""ParameterCurveControlPoints":[{"ParameterValue":0,"Time":0},{"Time":1e0,"Note":{}}],"#
-          + #""ParameterID":"AudioPanControl"}}],"Later":1.50,"Metadata":{"Time":1},"Version":1}"#)
-          == """
+          + #""ParameterID":"AudioPanControl"}}],"Later":1.50,"Metadata":{"Time":1},"Version":1}"#) == """
           {
             "Version": 1.0,
             "Metadata": {
@@ -102,12 +99,9 @@ import Testing
         == "{\n  \"Version\": 1.0,\n  \"Pattern\": []\n}\n")
   }
 
-  @Test(arguments: [Double.nan, .infinity, -.infinity])
-  func refusesToWriteWhatIsNotFinite(time: Double) throws {
+  @Test(arguments: [Double.nan, .infinity, -.infinity]) func refusesToWriteWhatIsNotFinite(time: Double) throws {
     let pattern = HapticPattern(events: [HapticEvent(kind: .hapticTransient, time: time)])
     let error = #expect(throws: InputError.self) { try AHAPDocument(pattern: pattern, name: "new") }
-    #expect(
-      error?.description
-        == "new: error: non-finite numbers (NaN, infinity) cannot be written (events[0])")
+    #expect(error?.description == "new: error: non-finite numbers (NaN, infinity) cannot be written (events[0])")
   }
 }

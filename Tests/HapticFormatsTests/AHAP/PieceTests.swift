@@ -20,8 +20,7 @@ import Testing
 
   /// Reads a text both ways, in pieces of several sizes; whether it could be read in pieces.
   static func compare(_ text: [UInt8], start: Int, sizes: [Int], _ name: String) -> Bool {
-    let whole = AHAPFormat().examine(
-      SourceFile(text, name: "t.ahap"), options: ReadingOptions(wantsFindings: false))
+    let whole = AHAPFormat().examine(SourceFile(text, name: "t.ahap"), options: ReadingOptions(wantsFindings: false))
     var count = 0
     for size in sizes {
       guard let pieces = reading(text, start: start, pieceSize: size) else { continue }
@@ -81,14 +80,11 @@ import Testing
   @Test func whatSaysTwoThingsIsReadAsAWhole() {
     let tap = #"{"Event":{"Time":0,"EventType":"HapticTransient"}}"#
     let texts = [
-      #"{"Pattern":[\#(tap)],"Pattern":[]}"#, #"{"Pattern":[\#(tap)],"P\u0061ttern":1}"#,
-      #"{"Pattern":[\#(tap)]} 1"#, #"{"Pattern":[\#(tap)]"#, #"{"Pattern":[\#(tap),,\#(tap)]}"#,
-      #"{"Pattern":{"Pattern":[\#(tap)]}}"#, #"[{"Pattern":[\#(tap)]}]"#,
-      #"{"Pattern":[\#(tap) \#(tap)]}"#,
+      #"{"Pattern":[\#(tap)],"Pattern":[]}"#, #"{"Pattern":[\#(tap)],"P\u0061ttern":1}"#, #"{"Pattern":[\#(tap)]} 1"#,
+      #"{"Pattern":[\#(tap)]"#, #"{"Pattern":[\#(tap),,\#(tap)]}"#, #"{"Pattern":{"Pattern":[\#(tap)]}}"#,
+      #"[{"Pattern":[\#(tap)]}]"#, #"{"Pattern":[\#(tap) \#(tap)]}"#,
     ]
-    for text in texts {
-      #expect(Self.reading(Array(text.utf8), start: 12, pieceSize: 30) == nil, "\(text)")
-    }
+    for text in texts { #expect(Self.reading(Array(text.utf8), start: 12, pieceSize: 30) == nil, "\(text)") }
     let right = #"{"Pattern":[\#(tap),\#(tap),],"Version":1}"#
     let reading = Self.reading(Array(right.utf8), start: 12, pieceSize: 30)
     #expect(reading?.composition.layers[0].pattern.events.count == 2)

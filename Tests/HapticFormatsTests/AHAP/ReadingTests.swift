@@ -4,9 +4,7 @@ import HapticModel
 import Testing
 
 @Suite struct ReadingTests {
-  func read(
-    _ text: String, _ times: ReadingOptions.CurveTimes = .automatic
-  ) throws -> AHAPReading {
+  func read(_ text: String, _ times: ReadingOptions.CurveTimes = .automatic) throws -> AHAPReading {
     let document = try AHAPDocument(text: Array(text.utf8), name: "t.ahap")
     return try document.read(options: ReadingOptions(curveTimes: times))
   }
@@ -18,23 +16,14 @@ import Testing
     #expect(reading.metadata["Project"] == "Fixtures")
     #expect(
       reading.pattern.events == [
-        HapticEvent(
-          kind: .hapticTransient, time: 0,
-          parameters: [.hapticIntensity: 0.9, .hapticSharpness: 0.7]),
-        HapticEvent(
-          kind: .hapticContinuous, time: 0.1, duration: 1,
-          parameters: [.sustained: 1, .releaseTime: 0.5]),
-        HapticEvent(
-          kind: .audioContinuous, time: 1, duration: 0.5, parameters: [.audioPan: -1]),
+        HapticEvent(kind: .hapticTransient, time: 0, parameters: [.hapticIntensity: 0.9, .hapticSharpness: 0.7]),
+        HapticEvent(kind: .hapticContinuous, time: 0.1, duration: 1, parameters: [.sustained: 1, .releaseTime: 0.5]),
+        HapticEvent(kind: .audioContinuous, time: 1, duration: 0.5, parameters: [.audioPan: -1]),
         HapticEvent(
           kind: .audioCustom, time: 2,
-          waveform: AudioWaveform(
-            path: "sounds/click.wav", usesVolumeEnvelope: false, isLooping: true)),
+          waveform: AudioWaveform(path: "sounds/click.wav", usesVolumeEnvelope: false, isLooping: true)),
       ])
-    #expect(
-      reading.pattern.parameters == [
-        DynamicParameter(id: .hapticSharpnessControl, value: -0.5, time: 0.4)
-      ])
+    #expect(reading.pattern.parameters == [DynamicParameter(id: .hapticSharpnessControl, value: -0.5, time: 0.4)])
     #expect(
       reading.pattern.curves == [
         ParameterCurve(
@@ -56,8 +45,7 @@ import Testing
         "ParameterCurveControlPoints": [{"Time": 3.4e38, "ParameterValue": 1e300},
         {"Time": 1, "ParameterValue": 0.5}, {"Time": 1, "ParameterValue": 0.25}]}}]}
       """)
-    #expect(
-      reading.pattern.events[0].parameters == [.hapticSharpness: 1, .hapticIntensity: 0])
+    #expect(reading.pattern.events[0].parameters == [.hapticSharpness: 1, .hapticIntensity: 0])
     #expect(
       reading.pattern.curves[0].controlPoints == [
         .init(time: 1, value: 0.5), .init(time: 1, value: 0.25), .init(time: 3.4e38, value: 1),
@@ -90,9 +78,7 @@ import Testing
     #"{"Time": 0, "ParameterValue": 0}, {"Time": 0.5, "ParameterValue": 1}"#,
     #"{"Time": 1, "ParameterValue": 1}, {"Time": 3, "ParameterValue": 0}"#)
 
-  func times(_ reading: AHAPReading) -> [[Double]] {
-    reading.pattern.curves.map { $0.controlPoints.map(\.time) }
-  }
+  func times(_ reading: AHAPReading) -> [[Double]] { reading.pattern.curves.map { $0.controlPoints.map(\.time) } }
 
   /// The findings but that these patterns play nothing: their curves hold a control at 0.
   private func findings(in document: AHAPDocument) -> [Finding] {
@@ -125,8 +111,7 @@ import Testing
     #expect(times(try read(Self.gap)) == [[0, 0.5], [1, 3]])
     let document = try AHAPDocument(text: Array(Self.gap.utf8), name: "t.ahap")
     #expect(findings(in: document).map(\.rule) == ["curve-absolute-times"])
-    let relative = Self.curves(
-      #"{"Time": 0, "ParameterValue": 0}"#, #"{"Time": 0.5, "ParameterValue": 1}"#)
+    let relative = Self.curves(#"{"Time": 0, "ParameterValue": 0}"#, #"{"Time": 0.5, "ParameterValue": 1}"#)
     #expect(times(try read(relative)) == [[0], [0.5]])
     let other = try AHAPDocument(text: Array(relative.utf8), name: "t.ahap")
     #expect(findings(in: other).isEmpty)

@@ -16,17 +16,15 @@ import Testing
 
   /// Pieces that change the meaning of a text when they are put in.
   static let pieces = [
-    "{", "}", "[", "]", ",", ":", "\"", "\\", "null", "-1", "1e308", "1e400", "\\ud800", "\u{0}",
-    "\"Time\"", "\"Pattern\"", "[[[[", "9999999999", "\"Event\": {", "\u{FEFF}", "/*", "0.0",
+    "{", "}", "[", "]", ",", ":", "\"", "\\", "null", "-1", "1e308", "1e400", "\\ud800", "\u{0}", "\"Time\"",
+    "\"Pattern\"", "[[[[", "9999999999", "\"Event\": {", "\u{FEFF}", "/*", "0.0",
   ].map { Array($0.utf8) }
 
   @Test func neverTrapsOnDamagedFiles() throws {
     var numbers = SeededNumbers(state: 2026)
     var seeds: [[UInt8]] = []
     for folder in ["Valid", "Lossy", "Invalid"] {
-      for name in try Fixtures.names(in: folder) {
-        seeds.append(try Fixtures.text("\(folder)/\(name)"))
-      }
+      for name in try Fixtures.names(in: folder) { seeds.append(try Fixtures.text("\(folder)/\(name)")) }
     }
     var readable = 0
     for round in 0..<4_000 {
@@ -35,8 +33,7 @@ import Testing
         let place = numbers.next(below: text.count + 1)
         switch numbers.next(below: 4) {
         case 0 where place < text.count: text[place] = UInt8(numbers.next(below: 256))
-        case 1:
-          text.insert(contentsOf: Self.pieces[numbers.next(below: Self.pieces.count)], at: place)
+        case 1: text.insert(contentsOf: Self.pieces[numbers.next(below: Self.pieces.count)], at: place)
         case 2: text.removeSubrange(place..<min(text.count, place + numbers.next(below: 12)))
         default: text.removeSubrange(place..<min(text.count, place + 1))
         }
@@ -66,8 +63,7 @@ import Testing
     var deep = Array("{\"Pattern\":".utf8)
     for _ in 0..<100_000 { deep += Array("{\"Event\":".utf8) }
     let error = #expect(throws: InputError.self) { try AHAPDocument(text: deep, name: "t") }
-    #expect(
-      error?.finding.message == "objects and arrays are nested more than 256 deep")
+    #expect(error?.finding.message == "objects and arrays are nested more than 256 deep")
   }
 
   /// The most entries that are read here; a debug build takes a hundred times as long as users do.

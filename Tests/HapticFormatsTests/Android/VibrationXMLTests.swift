@@ -7,13 +7,10 @@ import Testing
 /// Texts of vibration XML, and what is said about them.
 enum Vibration {
   /// A file of one effect.
-  static func file(_ content: String) -> String {
-    "<vibration-effect>\(content)</vibration-effect>"
-  }
+  static func file(_ content: String) -> String { "<vibration-effect>\(content)</vibration-effect>" }
 
   static func examine(_ text: String) -> Examination {
-    AndroidXMLFormat().examine(
-      SourceFile(Array(text.utf8), name: "v.xml"), options: ReadingOptions())
+    AndroidXMLFormat().examine(SourceFile(Array(text.utf8), name: "v.xml"), options: ReadingOptions())
   }
 
   static func errors(_ text: String) -> [String] {
@@ -24,8 +21,7 @@ enum Vibration {
   static func basic(_ points: String, attributes: String = "") -> String {
     let points = points.split(separator: ",").map { point in
       let values = point.split(separator: " ")
-      return "<control-point intensity=\"\(values[0])\" sharpness=\"\(values[1])\" "
-        + "durationMs=\"\(values[2])\"/>"
+      return "<control-point intensity=\"\(values[0])\" sharpness=\"\(values[1])\" " + "durationMs=\"\(values[2])\"/>"
     }
     return "<basic-envelope-effect\(attributes)>\(points.joined())</basic-envelope-effect>"
   }
@@ -34,8 +30,7 @@ enum Vibration {
   static func envelope(_ points: String, attributes: String = "") -> String {
     let points = points.split(separator: ",").map { point in
       let values = point.split(separator: " ")
-      return "<control-point amplitude=\"\(values[0])\" frequencyHz=\"\(values[1])\" "
-        + "durationMs=\"\(values[2])\"/>"
+      return "<control-point amplitude=\"\(values[0])\" frequencyHz=\"\(values[1])\" " + "durationMs=\"\(values[2])\"/>"
     }
     return "<waveform-envelope-effect\(attributes)>\(points.joined())</waveform-envelope-effect>"
   }
@@ -53,45 +48,35 @@ enum Vibration {
   private static let tick = "<primitive-effect name=\"tick\"/>"
 
   private static let accepted: [String] = [
-    V.file("<predefined-effect name=\"tick\"/>"),
-    V.file("<predefined-effect name=\"click\"/>"),
-    V.file("<predefined-effect name=\"heavy_click\"/>"),
-    V.file("<predefined-effect name=\"double_click\"/>"),
+    V.file("<predefined-effect name=\"tick\"/>"), V.file("<predefined-effect name=\"click\"/>"),
+    V.file("<predefined-effect name=\"heavy_click\"/>"), V.file("<predefined-effect name=\"double_click\"/>"),
     "<vibration><predefined-effect name=\"tick\"/></vibration>",
-    "\u{FEFF}<?xml version=\"1.0\" encoding=\"utf-8\"?><!-- a --> \n" + V.file(tick)
-      + "<!-- b --> ",
+    "\u{FEFF}<?xml version=\"1.0\" encoding=\"utf-8\"?><!-- a --> \n" + V.file(tick) + "<!-- b --> ",
     V.file("<!-- a -->\(tick)\n\t<!-- b --><?x y?>"),
     V.file(
       ["low_tick", "tick", "click", "slow_rise", "quick_rise", "quick_fall", "spin", "thud"].map {
         "<primitive-effect name=\"\($0)\"></primitive-effect>"
-      }.joined()),
-    V.file("<primitive-effect name=\"click\" scale=\"0\" delayMs=\"0\" delayType=\"pause\"/>"),
+      }.joined()), V.file("<primitive-effect name=\"click\" scale=\"0\" delayMs=\"0\" delayType=\"pause\"/>"),
     V.file(
-      tick + "<primitive-effect scale=\"1.0\" name=\"thud\" delayMs=\"20\" "
-        + "delayType=\"relative_start_offset\"/>"),
+      tick + "<primitive-effect scale=\"1.0\" name=\"thud\" delayMs=\"20\" " + "delayType=\"relative_start_offset\"/>"),
     V.file("<waveform-effect>\(V.entries("0 0,10 default,25 255"))</waveform-effect>"),
     V.file("<waveform-effect><repeating>\(V.entries("10 1"))</repeating></waveform-effect>"),
     V.file(
-      "<waveform-effect>\(V.entries("0 9"))<repeating>\(V.entries("10 1,0 2"))</repeating>"
-        + "</waveform-effect>"),
+      "<waveform-effect>\(V.entries("0 9"))<repeating>\(V.entries("10 1,0 2"))</repeating>" + "</waveform-effect>"),
     V.file(V.basic("0.4 0.5 50,0 1 20")), V.file(V.basic("0 0 1")),
-    V.file(V.basic("1e-1 +.5 50,0.0 1. 20", attributes: " initialSharpness='0.2'")),
-    V.file(V.envelope("0.4 150 50")),
+    V.file(V.basic("1e-1 +.5 50,0.0 1. 20", attributes: " initialSharpness='0.2'")), V.file(V.envelope("0.4 150 50")),
     V.file(V.envelope("1 1000 50,0 20 9", attributes: " initialFrequencyHz=\"30\"")),
-    V.file(
-      "<repeating-effect><repeating>\(V.basic("0.4 0.5 50,0 1 20"))</repeating></repeating-effect>"),
+    V.file("<repeating-effect><repeating>\(V.basic("0.4 0.5 50,0 1 20"))</repeating></repeating-effect>"),
     V.file(
       "<repeating-effect><preamble>\(V.envelope("1 150 9"))</preamble><repeating>\(tick)\(tick)"
         + "</repeating></repeating-effect>"),
     V.file(
       "<repeating-effect><preamble><predefined-effect name=\"click\"/></preamble><repeating>"
-        + "\(V.entries("10 0,10 255"))</repeating></repeating-effect>"),
-    "<vibration-select/>",
+        + "\(V.entries("10 0,10 255"))</repeating></repeating-effect>"), "<vibration-select/>",
     "<vibration-select> <!-- a --> \(V.file(tick))\(V.file(V.basic("0 0 1")))</vibration-select>",
   ]
 
-  @Test(arguments: accepted)
-  func acceptsWhatAndroidAccepts(text: String) throws {
+  @Test(arguments: accepted) func acceptsWhatAndroidAccepts(text: String) throws {
     #expect(V.errors(text) == [])
     #expect(V.examine(text).composition != nil)
     let file = SourceFile(Array(text.utf8), name: "x")
@@ -103,8 +88,7 @@ enum Vibration {
     ("<vibration-effect/>", "1:1: error: vibration-effect is empty (vibration-effect)"),
     (
       "<haptics/>",
-      "1:1: error: the root is \"haptics\", not \"vibration-effect\" or \"vibration-select\" "
-        + "(haptics)"
+      "1:1: error: the root is \"haptics\", not \"vibration-effect\" or \"vibration-select\" " + "(haptics)"
     ),
     (
       "<vibration-effect a=\"1\">\(tick)</vibration-effect>",
@@ -127,18 +111,15 @@ enum Vibration {
     ),
     (
       V.file("<predefined-effect id=\"0\"/>"),
-      "1:19: error: predefined-effect must have the attribute \"name\" "
-        + "(vibration-effect.predefined-effect[0])"
+      "1:19: error: predefined-effect must have the attribute \"name\" " + "(vibration-effect.predefined-effect[0])"
     ),
     (
       V.file("<primitive-effect name=\"tick\" scale=\"1.01\"/>"),
-      "1:49: error: scale is \"1.01\"; must be a number 0 to 1 "
-        + "(vibration-effect.primitive-effect[0])"
+      "1:49: error: scale is \"1.01\"; must be a number 0 to 1 " + "(vibration-effect.primitive-effect[0])"
     ),
     (
       V.file("<primitive-effect name=\"tick\" delayMs=\"-1\"/>"),
-      "1:49: error: delayMs is \"-1\"; must be a whole number of at least 0 "
-        + "(vibration-effect.primitive-effect[0])"
+      "1:49: error: delayMs is \"-1\"; must be a whole number of at least 0 " + "(vibration-effect.primitive-effect[0])"
     ),
     (
       V.file("<primitive-effect name=\"tick\" delayType=\"later\"/>"),
@@ -171,9 +152,7 @@ enum Vibration {
       "1:82: error: repeating is empty (vibration-effect.waveform-effect[0].repeating[1])"
     ),
     (
-      V.file(
-        "<waveform-effect><repeating>\(V.entries("5 9"))</repeating>\(V.entries("5 9"))"
-          + "</waveform-effect>"),
+      V.file("<waveform-effect><repeating>\(V.entries("5 9"))</repeating>\(V.entries("5 9"))" + "</waveform-effect>"),
       "1:105: error: unexpected element \"waveform-entry\" in waveform-effect "
         + "(vibration-effect.waveform-effect[0].waveform-entry[1])"
     ),
@@ -189,13 +168,11 @@ enum Vibration {
     ),
     (
       V.file(V.entries("5 9")),
-      "1:19: error: unexpected element \"waveform-entry\" in vibration-effect "
-        + "(vibration-effect.waveform-entry[0])"
+      "1:19: error: unexpected element \"waveform-entry\" in vibration-effect " + "(vibration-effect.waveform-entry[0])"
     ),
     (
       V.file("<basic-envelope-effect></basic-envelope-effect>"),
-      "1:19: error: basic-envelope-effect has no control-point "
-        + "(vibration-effect.basic-envelope-effect[0])"
+      "1:19: error: basic-envelope-effect has no control-point " + "(vibration-effect.basic-envelope-effect[0])"
     ),
     (
       V.file(V.basic("0.4 0.5 50")),
@@ -233,47 +210,28 @@ enum Vibration {
       "1:37: error: repeating is empty (vibration-effect.repeating-effect[0].repeating[0])"
     ),
     (
-      V.file(
-        "<repeating-effect><repeating><repeating-effect/></repeating></repeating-effect>"),
+      V.file("<repeating-effect><repeating><repeating-effect/></repeating></repeating-effect>"),
       "1:48: error: unexpected element \"repeating-effect\" in repeating "
         + "(vibration-effect.repeating-effect[0].repeating[0].repeating-effect[0])"
     ),
     (
       V.file("<vendor-effect>AAAA</vendor-effect>"),
       "1:34: error: text is not accepted; use attributes and elements alone"
-    ),
-    (
-      V.file("<vendor-effect/>"),
-      "1:19: error: a vendor effect cannot be read (vibration-effect.vendor-effect[0])"
-    ),
+    ), (V.file("<vendor-effect/>"), "1:19: error: a vendor effect cannot be read (vibration-effect.vendor-effect[0])"),
     (
       "<vibration-select><vibration/></vibration-select>",
-      "1:19: error: unexpected element \"vibration\" in vibration-select "
-        + "(vibration-select.vibration[0])"
-    ),
-    (
-      V.file(tick) + V.file(tick),
-      "1:69: error: the text is not valid XML: junk after document element"
-    ),
-    (
-      "text" + V.file(tick),
-      "1:5: error: the text is not valid XML: not well-formed (invalid token)"
-    ),
+      "1:19: error: unexpected element \"vibration\" in vibration-select " + "(vibration-select.vibration[0])"
+    ), (V.file(tick) + V.file(tick), "1:69: error: the text is not valid XML: junk after document element"),
+    ("text" + V.file(tick), "1:5: error: the text is not valid XML: not well-formed (invalid token)"),
     (V.file("text" + tick), "1:19: error: text is not accepted; use attributes and elements alone"),
-    (
-      V.file(tick) + "text", "1:69: error: the text is not valid XML: junk after document element"
-    ),
+    (V.file(tick) + "text", "1:69: error: the text is not valid XML: junk after document element"),
     (V.file("<primitive-effect>"), "1:39: error: the text is not valid XML: mismatched tag"),
     ("", "1:1: error: the text is not valid XML: no element found"),
     ("<vibration-effect>", "1:19: error: the text is not valid XML: no element found"),
     (
       V.file("<primitive-effect name=\"tick\" name=\"click\"/>"),
       "1:49: error: the text is not valid XML: duplicate attribute"
-    ),
-    (
-      V.file("<primitive-effect name=\"&x;\"/>"),
-      "1:19: error: the text is not valid XML: undefined entity"
-    ),
+    ), (V.file("<primitive-effect name=\"&x;\"/>"), "1:19: error: the text is not valid XML: undefined entity"),
     (
       "<!DOCTYPE vibration-effect [<!ENTITY x SYSTEM \"/etc/passwd\">]>" + V.file(tick),
       "1:28: error: a document type declaration is not accepted; remove it"
@@ -284,8 +242,9 @@ enum Vibration {
     ),
   ]
 
-  @Test(arguments: refusedPrimitives + refusedEnvelopes + refusedTexts)
-  func refusesWhatAndroidRefuses(text: String, error: String) {
+  @Test(arguments: refusedPrimitives + refusedEnvelopes + refusedTexts) func refusesWhatAndroidRefuses(
+    text: String, error: String
+  ) {
     #expect(V.errors(text).first == "v.xml:" + error)
     #expect(V.examine(text).composition == nil)
   }
@@ -295,33 +254,22 @@ enum Vibration {
     let text = V.file("<primitive-effect name=\"tick\" scale=\"\(value)\"/>")
     #expect(
       V.errors(text) == [
-        "v.xml:1:49: error: scale is \"\(value)\"; must be a number 0 to 1 "
-          + "(vibration-effect.primitive-effect[0])"
+        "v.xml:1:49: error: scale is \"\(value)\"; must be a number 0 to 1 " + "(vibration-effect.primitive-effect[0])"
       ])
   }
 
   @Test func refusesDeepAndWideTexts() {
     let deep = String(repeating: "<a>", count: 100_000)
-    #expect(
-      V.errors(deep) == [
-        "v.xml:1:97: error: elements are nested more than 32 deep"
-      ])
+    #expect(V.errors(deep) == ["v.xml:1:97: error: elements are nested more than 32 deep"])
     let wide: [UInt8] = [0xFE, 0xFF] + V.file("").utf8.flatMap { [0, $0] }
-    let examination = AndroidXMLFormat().examine(
-      SourceFile(wide, name: "w"), options: ReadingOptions())
-    #expect(
-      examination.findings.map(\.description) == [
-        "w:1:1: error: the text is UTF-16; save it as UTF-8"
-      ])
+    let examination = AndroidXMLFormat().examine(SourceFile(wide, name: "w"), options: ReadingOptions())
+    #expect(examination.findings.map(\.description) == ["w:1:1: error: the text is UTF-16; save it as UTF-8"])
     let bytes: [UInt8] = Array("<a".utf8) + [0xFF, 0xFE]
-    #expect(
-      AndroidXMLFormat().examine(SourceFile(bytes, name: "w"), options: ReadingOptions())
-        .composition == nil)
+    #expect(AndroidXMLFormat().examine(SourceFile(bytes, name: "w"), options: ReadingOptions()).composition == nil)
   }
 
   @Test func placesCountLinesAndCharacters() {
-    let text =
-      "<vibration-effect>\r\n  <!-- ä𝄞 --><primitive-effect\n name=\"x\"/>\n</vibration-effect>"
+    let text = "<vibration-effect>\r\n  <!-- ä𝄞 --><primitive-effect\n name=\"x\"/>\n</vibration-effect>"
     #expect(
       V.errors(text) == [
         "v.xml:3:2: error: name is \"x\"; must be one of low_tick, tick, click, slow_rise, "
@@ -390,8 +338,7 @@ enum Vibration {
   @Test func numbersBeyondAllRangesAreRefused() {
     for number in ["1e999", "NaN", "-Infinity", "1e400"] {
       for (text, id) in [
-        (RichTap.he(RichTap.tap(intensity: number)), "he"),
-        (RichTap.oh(RichTap.tap("\"StartTime\": \(number)")), "oh"),
+        (RichTap.he(RichTap.tap(intensity: number)), "he"), (RichTap.oh(RichTap.tap("\"StartTime\": \(number)")), "oh"),
         ("{\"timings\": [\(number)]}", "android-arrays"), ("[\(number)]", "vibrate"),
       ] {
         let format = Self.formats.first { $0.id == id }
@@ -417,8 +364,7 @@ enum Vibration {
     let texts = [
       RichTap.he(RichTap.tap(), RichTap.hum()),
       RichTap.oh(RichTap.tap("\"StartTime\": 0"), RichTap.hum("\"StartTime\": 1")),
-      Vibration.file(Vibration.basic("1 0.5 5,0 0 1")),
-      "{\"timings\": [5, 6], \"amplitudes\": [7, 8]}",
+      Vibration.file(Vibration.basic("1 0.5 5,0 0 1")), "{\"timings\": [5, 6], \"amplitudes\": [7, 8]}",
     ]
     for (text, format) in zip(texts, Self.formats) {
       let bytes = Array(text.utf8)

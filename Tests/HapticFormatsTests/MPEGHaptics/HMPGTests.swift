@@ -20,14 +20,11 @@ import Testing
         ],
         curves: [
           ParameterCurve(
-            id: .hapticIntensityControl, time: 0,
-            controlPoints: [.init(time: 0, value: 0), .init(time: 1, value: 1)])
+            id: .hapticIntensityControl, time: 0, controlPoints: [.init(time: 0, value: 0), .init(time: 1, value: 1)])
         ]))
   ])
 
-  private func bytes() throws -> [UInt8] {
-    try #require(try HMPGFormat().write(Self.composition)).files[0].bytes
-  }
+  private func bytes() throws -> [UInt8] { try #require(try HMPGFormat().write(Self.composition)).files[0].bytes }
 
   private func examine(_ bytes: [UInt8]) -> Examination {
     HMPGFormat().examine(SourceFile(bytes, name: "t"), options: ReadingOptions())
@@ -44,9 +41,7 @@ import Testing
     var places = [0]
     while let place = places.last, place < bytes.count {
       var reader = BitReader(bytes, subject: "")
-      guard (try? reader.skip(place * 8 + 36)) != nil, let length = try? reader.read(32) else {
-        break
-      }
+      guard (try? reader.skip(place * 8 + 36)) != nil, let length = try? reader.read(32) else { break }
       places.append(place + 9 + length)
     }
     return places
@@ -56,8 +51,8 @@ import Testing
     let encoder = MPEGEncoder(
       Self.composition,
       limits: .init(
-        timescale: 1_000, keyPosition: 65_535, effectCount: 65_536, bandCount: 255,
-        signalTolerance: 1 / 255), options: WritingOptions(), losses: LossLog())
+        timescale: 1_000, keyPosition: 65_535, effectCount: 65_536, bandCount: 255, signalTolerance: 1 / 255),
+      options: WritingOptions(), losses: LossLog())
     let decoder = decode(try bytes())
     #expect(decoder.log.findings { _, _ in SourcePlace(name: "") } == [])
     let written = encoder.document.perceptions[0].channels[0].bands
@@ -99,8 +94,7 @@ import Testing
     // What is missing at the end of a unit is what the bands announce.
     let cut = examine(Array(bytes[..<boundaries[1]]))
     #expect(cut.findings.map(\.rule) == ["hmpg/count", "hmpg/count", "hmpg/count"])
-    #expect(
-      cut.findings[0].message == "the file announces 1 effects and has 0")
+    #expect(cut.findings[0].message == "the file announces 1 effects and has 0")
   }
 
   @Test func damageIsFoundOrHarmless() throws {
@@ -111,9 +105,7 @@ import Testing
         changed[index] ^= 1 << UInt8(bit)
         let examination = examine(changed)
         #expect((examination.composition == nil) == (examination.errorCount > 0))
-        for finding in examination.findings {
-          #expect(finding.place.description.hasPrefix("t@"))
-        }
+        for finding in examination.findings { #expect(finding.place.description.hasPrefix("t@")) }
       }
     }
   }
@@ -135,10 +127,7 @@ import Testing
       ])
     var scale = bytes
     for index in 16..<20 { scale[index] = 0 }
-    #expect(
-      examine(scale).findings.map(\.description) == [
-        "t@16: error: the timescale is 0 ticks a second"
-      ])
+    #expect(examine(scale).findings.map(\.description) == ["t@16: error: the timescale is 0 ticks a second"])
   }
 
   @Test func checksumsAreCompared() throws {

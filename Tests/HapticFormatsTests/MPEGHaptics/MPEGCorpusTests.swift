@@ -9,10 +9,8 @@ import Testing
   @Test func textsAreSynthesisedAsTheReferenceDoes() throws {
     for name in try MPEG.corpus("hjif", ".hjif") {
       let examination = HJIFFormat().examine(
-        SourceFile(try MPEG.bytes("hjif", name), name: name),
-        options: ReadingOptions(asReference: true))
-      let composition = try #require(
-        examination.composition, "\(examination.findings.map(\.description))")
+        SourceFile(try MPEG.bytes("hjif", name), name: name), options: ReadingOptions(asReference: true))
+      let composition = try #require(examination.composition, "\(examination.findings.map(\.description))")
       let signal = try #require(composition.layers.first?.signals.first)
       let expected = try MPEG.samples(ofWAV: MPEG.bytes("hjif", name + ".rm8000.wav"))
       #expect(signal.rate == 8_000)
@@ -35,10 +33,8 @@ import Testing
   @Test func binaryFilesAreSynthesisedAsTheReferenceDoes() throws {
     for name in try MPEG.corpus("hmpg", ".hmpg") {
       let examination = HMPGFormat().examine(
-        SourceFile(try MPEG.bytes("hmpg", name), name: name),
-        options: ReadingOptions(asReference: true))
-      let composition = try #require(
-        examination.composition, "\(examination.findings.map(\.description))")
+        SourceFile(try MPEG.bytes("hmpg", name), name: name), options: ReadingOptions(asReference: true))
+      let composition = try #require(examination.composition, "\(examination.findings.map(\.description))")
       let signal = try #require(composition.layers.first?.signals.first)
       let expected = try MPEG.samples(ofWAV: MPEG.bytes("hmpg", name + ".rm8000.wav"))
       #expect(signal.samples.count == expected.count, "\(name)")
@@ -55,8 +51,7 @@ import Testing
       decoder.decode()
       #expect(decoder.log.findings { _, _ in SourcePlace(name: "") }.isEmpty, "\(name)")
       let decoded = name.replacing(".hmpg", with: ".rm-decoded.hjif")
-      var text = HJIFDecoder(
-        try JSONDocument(text: MPEG.bytes("hmpg", decoded), name: decoded), wantsFindings: true)
+      var text = HJIFDecoder(try JSONDocument(text: MPEG.bytes("hmpg", decoded), name: decoded), wantsFindings: true)
       text.decode()
       let pairs = zip(decoder.document.perceptions, text.document.perceptions)
       for (binary, text) in pairs {

@@ -25,8 +25,7 @@ enum MPEG {
   static func samples(ofWAV bytes: [UInt8]) throws -> [Int] {
     var place = 12
     while place + 8 <= bytes.count {
-      let size =
-        Int(bytes[place + 4]) | Int(bytes[place + 5]) << 8 | Int(bytes[place + 6]) << 16
+      let size = Int(bytes[place + 4]) | Int(bytes[place + 5]) << 8 | Int(bytes[place + 6]) << 16
       if Array(bytes[place..<place + 4]) == Array("data".utf8) {
         return stride(from: place + 8, to: place + 8 + size, by: 2).map {
           Int(Int16(truncatingIfNeeded: Int(bytes[$0]) | Int(bytes[$0 + 1]) << 8))
@@ -45,8 +44,8 @@ enum MPEG {
 
   /// A text of one channel with one band.
   static func text(
-    _ band: String, effects: String, timescale: Int = 1_000, gain: Double = 1,
-    library: String = "", perception: String = ""
+    _ band: String, effects: String, timescale: Int = 1_000, gain: Double = 1, library: String = "",
+    perception: String = ""
   ) -> String {
     """
     {"version": "2023", "profile": "Main", "level": 1, "date": "2026-11-21", "description": "d",
@@ -59,9 +58,7 @@ enum MPEG {
   }
 
   /// A basis effect of keys: position, amplitude, frequency.
-  static func effect(
-    at position: Int = 0, _ keys: [(Int, Double?, Double?)], more: String = ""
-  ) -> String {
+  static func effect(at position: Int = 0, _ keys: [(Int, Double?, Double?)], more: String = "") -> String {
     let list = keys.map { key in
       let amplitude = key.1.map { ", \"amplitude_modulation\": \($0)" } ?? ""
       let frequency = key.2.map { ", \"frequency_modulation\": \($0)" } ?? ""
@@ -73,19 +70,15 @@ enum MPEG {
 
   static let wave = "\"band_type\": \"VectorialWave\""
   static let tap = "\"band_type\": \"Transient\""
-  static func curve(_ kind: String) -> String {
-    "\"band_type\": \"Curve\", \"curve_type\": \"\(kind)\""
-  }
+  static func curve(_ kind: String) -> String { "\"band_type\": \"Curve\", \"curve_type\": \"\(kind)\"" }
 
   static func examine(_ text: String, asReference: Bool = false) -> Examination {
-    HJIFFormat().examine(
-      SourceFile(Array(text.utf8), name: "t"), options: ReadingOptions(asReference: asReference))
+    HJIFFormat().examine(SourceFile(Array(text.utf8), name: "t"), options: ReadingOptions(asReference: asReference))
   }
 
   static func composition(_ text: String, asReference: Bool = false) throws -> HapticComposition {
     let examination = examine(text, asReference: asReference)
-    return try #require(
-      examination.composition, "\(examination.findings.map(\.description))")
+    return try #require(examination.composition, "\(examination.findings.map(\.description))")
   }
 
   /// The one signal of a composition.

@@ -7,8 +7,7 @@ import Testing
 @Suite struct MPEGMappingTests {
   @Test func aSteadySineIsAnEvent() throws {
     let composition = try MPEG.composition(
-      MPEG.text(
-        MPEG.wave, effects: MPEG.effect(at: 20, [(10, 0.3069, 182.5), (110, 0.3069, 182.5)])))
+      MPEG.text(MPEG.wave, effects: MPEG.effect(at: 20, [(10, 0.3069, 182.5), (110, 0.3069, 182.5)])))
     let layer = composition.layers[0]
     #expect(composition.layers.count == 1 && layer.name == "c" && layer.signals.isEmpty)
     #expect(composition.notes == "d")
@@ -24,8 +23,7 @@ import Testing
     let composition = try MPEG.composition(
       MPEG.text(
         MPEG.wave,
-        effects: [moving, MPEG.effect(at: 50, [(0, 0.3, 90), (100, 0.3, 90)]), moving]
-          .joined(separator: ",")))
+        effects: [moving, MPEG.effect(at: 50, [(0, 0.3, 90), (100, 0.3, 90)]), moving].joined(separator: ",")))
     #expect(composition.layers.map(\.pattern.events.count) == [1, 1, 1])
     #expect(composition.layers.map(\.pattern.curves.count) == [0, 2, 2])
     let pattern = composition.layers[1].pattern
@@ -38,15 +36,13 @@ import Testing
 
   @Test func whatIsOutOfReachIsClampedWithItsSize() throws {
     let examination = MPEG.examine(
-      MPEG.text(
-        MPEG.wave, effects: MPEG.effect([(0, 0.9, 40), (100, 0.1, 340)]), gain: 1))
+      MPEG.text(MPEG.wave, effects: MPEG.effect([(0, 0.9, 40), (100, 0.1, 340)]), gain: 1))
     #expect(
       examination.losses.map { "\($0.kind) \($0.message)" } == [
         "approximated amplitudes above that of intensity 1 are clamped, by as much of full scale as given",
         "approximated frequencies outside 65 to 300 Hz are clamped, by as many hertz as given",
       ])
-    #expect(
-      examination.losses.compactMap(\.size).map { ($0 * 1e4).rounded() / 1e4 } == [0.2862, 40])
+    #expect(examination.losses.compactMap(\.size).map { ($0 * 1e4).rounded() / 1e4 } == [0.2862, 40])
     #expect(examination.losses[0].place?.description == "t:6:44")
     // The corner where the amplitude comes below the limit is kept.
     let pattern = try #require(examination.composition?.layers[0].pattern)
@@ -60,8 +56,7 @@ import Testing
   @Test func jumpsPastALimitAreFinite() throws {
     for (from, to) in [(1.0, 0.2), (0.2, 1.0)] {
       let composition = try MPEG.composition(
-        MPEG.text(
-          MPEG.wave, effects: MPEG.effect([(0, from, 60), (0, to, 400), (100, 0.1, 20)])))
+        MPEG.text(MPEG.wave, effects: MPEG.effect([(0, from, 60), (0, to, 400), (100, 0.1, 20)])))
       let pattern = composition.layers[0].pattern
       #expect(pattern.curves.count == 2)
       let points = pattern.curves.flatMap(\.controlPoints)
@@ -74,8 +69,7 @@ import Testing
 
   @Test func transientsTakeTheirKeys() throws {
     let text = MPEG.text(
-      MPEG.tap, effects: MPEG.effect(at: 10, [(0, 0.792, 65), (20, -0.396, 300), (40, 0.2, nil)]),
-      gain: 0.5)
+      MPEG.tap, effects: MPEG.effect(at: 10, [(0, 0.792, 65), (20, -0.396, 300), (40, 0.2, nil)]), gain: 0.5)
     let events = try MPEG.composition(text).layers[0].pattern.events
     #expect(events.map(\.kind) == [.hapticTransient, .hapticTransient, .hapticTransient])
     #expect(events.map(\.time) == [0.01, 0.03, 0.05])
@@ -87,12 +81,9 @@ import Testing
   @Test func phaseShapeAndNegativeAmplitudesAreSignals() throws {
     for (keys, more) in [
       ([(0, 0.5, 100), (50, 0.5, 100)], ", \"phase\": 1"),
-      ([(0, 0.5, 100), (50, 0.5, 100)], ", \"base_signal\": \"Square\""),
-      ([(0, 0.5, 100), (50, -0.5, 100)], ""),
+      ([(0, 0.5, 100), (50, 0.5, 100)], ", \"base_signal\": \"Square\""), ([(0, 0.5, 100), (50, -0.5, 100)], ""),
     ] as [([(Int, Double?, Double?)], String)] {
-      let layers = try MPEG.composition(
-        MPEG.text(MPEG.wave, effects: MPEG.effect(keys, more: more))
-      ).layers
+      let layers = try MPEG.composition(MPEG.text(MPEG.wave, effects: MPEG.effect(keys, more: more))).layers
       #expect(layers[0].signals.count == 1 && layers[0].pattern.events.isEmpty)
     }
     // Half a step of eight bits below 0 is silence.
@@ -124,16 +115,12 @@ import Testing
   @Test func sensesAreNamedInLosses() throws {
     func losses(_ modality: String) -> [String] {
       MPEG.examine(
-        MPEG.text(MPEG.tap, effects: MPEG.effect([(0, 0.5, 90)]))
-          .replacing("\"Vibrotactile\"", with: "\"\(modality)\"")
+        MPEG.text(MPEG.tap, effects: MPEG.effect([(0, 0.5, 90)])).replacing("\"Vibrotactile\"", with: "\"\(modality)\"")
       ).losses.map { "\($0.kind) \($0.message) \($0.place.map { "\($0)" } ?? "")" }
     }
     #expect(losses("Other") == [] && losses("User-defined Temporal") == [])
     #expect(losses("Force") == ["approximated Force is played as vibration t:4:15"])
-    #expect(
-      losses("Stiffness") == [
-        "dropped Stiffness cannot be played as vibration over time t:4:15"
-      ])
+    #expect(losses("Stiffness") == ["dropped Stiffness cannot be played as vibration over time t:4:15"])
   }
 
   @Test func effectsOfEffectsAreBounded() {
@@ -141,12 +128,10 @@ import Testing
     var library = MPEG.effect([(0, 0.5, 90)], more: ", \"id\": 0")
     for level in 1...20 {
       let child = "{\"effect_type\": \"Reference\", \"id\": \(level - 1)}"
-      library +=
-        ", {\"effect_type\": \"Composite\", \"id\": \(level), \"composition\": [\(child), \(child)]}"
+      library += ", {\"effect_type\": \"Composite\", \"id\": \(level), \"composition\": [\(child), \(child)]}"
     }
     let deep = MPEG.examine(
-      MPEG.text(MPEG.tap, effects: "{\"effect_type\": \"Reference\", \"id\": 20}", library: library)
-    )
+      MPEG.text(MPEG.tap, effects: "{\"effect_type\": \"Reference\", \"id\": 20}", library: library))
     #expect(deep.composition == nil && deep.findings.allSatisfy { $0.rule == "hjif/too-large" })
     let circle = MPEG.examine(
       MPEG.text(
@@ -157,11 +142,7 @@ import Testing
           """))
     #expect(circle.composition == nil && circle.findings.first?.rule == "hjif/too-large")
     let long = MPEG.examine(
-      MPEG.text(
-        MPEG.curve("Linear"), effects: MPEG.effect([(0, 0, nil), (2_000_000_000, 1, nil)])))
-    #expect(
-      long.findings.map(\.message) == [
-        "curves, wavelets and shaped waves last too long to be played as samples"
-      ])
+      MPEG.text(MPEG.curve("Linear"), effects: MPEG.effect([(0, 0, nil), (2_000_000_000, 1, nil)])))
+    #expect(long.findings.map(\.message) == ["curves, wavelets and shaped waves last too long to be played as samples"])
   }
 }

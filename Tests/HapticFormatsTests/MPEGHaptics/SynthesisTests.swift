@@ -24,14 +24,11 @@ import Testing
     ("Bezier", [0, 10003, 14960, 15485, 9830, 16750, 16581, 11185, 184]),
     ("Bspline", [0, 11249, 18221, 18020, 14337, 19666, 20316, 12600, 177]),
     ("BSpline", [0, 11249, 18221, 18020, 14337, 19666, 20316, 12600, 177]),
-  ])
-  func curvesAreThoseOfTheReference(kind: String, expected: [Int]) throws {
+  ]) func curvesAreThoseOfTheReference(kind: String, expected: [Int]) throws {
     let text = MPEG.text(MPEG.curve(kind), effects: MPEG.effect(Self.keys))
     let samples = try quantised(text)
     #expect(samples.count == 800)
-    for (frame, value) in zip(Self.frames, expected) {
-      #expect(abs(samples[frame] - value) <= 1, "\(kind) \(frame)")
-    }
+    for (frame, value) in zip(Self.frames, expected) { #expect(abs(samples[frame] - value) <= 1, "\(kind) \(frame)") }
     // The right curve is the same where the reference has no fault, at six times the rate.
     let signal = try MPEG.signal(text)
     #expect(signal.rate == 48_000 && signal.time == 0 && signal.samples.count == 4_801)
@@ -45,24 +42,20 @@ import Testing
     + "xzL9VOcSdDYGm6mga/MOTvxe+VDEOTaa3gxzuDJMdRrMl3AAAAAAAg2FyQmliUwCUKkCq+UK31N5bur1lCzTzRripSS2Ys"
     + "jiyuE76AMAAAAAC50/YrfU6eroxX4"
 
-  @Test(arguments: [true, false])
-  func waveletsAreDecoded(asReference: Bool) throws {
+  @Test(arguments: [true, false]) func waveletsAreDecoded(asReference: Bool) throws {
     let text = MPEG.text(
       "\"band_type\": \"WaveletWave\", \"block_length\": 128",
       effects: """
         {"effect_type": "Basis", "position": 0, "wavelet_stream": "\(Self.block)"}
         """
-    ).replacing("\"upper_frequency_limit\": 1000", with: "\"upper_frequency_limit\": 8000")
-      .replacing(
-        "\"gain\": 1.0", with: "\"gain\": 1.0, \"frequency_sampling\": 8000, \"sample_count\": 1024"
-      )
+    ).replacing("\"upper_frequency_limit\": 1000", with: "\"upper_frequency_limit\": 8000").replacing(
+      "\"gain\": 1.0", with: "\"gain\": 1.0, \"frequency_sampling\": 8000, \"sample_count\": 1024")
     let signal = try MPEG.signal(text, asReference: asReference)
     let samples = signal.samples.map(MPEG.quantised)
     #expect(signal.rate == 8_000 && samples.count == 1_024)
     #expect(
       stride(from: 0, to: 1_024, by: 64).map { samples[$0] } == [
-        -3630, 13305, 12265, -10183, -15381, 3198, 11324, 7925, -6406, -15851, 2124, 12540, 4519,
-        -4191, -11786, -2145,
+        -3630, 13305, 12265, -10183, -15381, 3198, 11324, 7925, -6406, -15851, 2124, 12540, 4519, -4191, -11786, -2145,
       ])
     #expect(samples.max() == 18_125 && samples.min() == -19_096)
     // The reference takes some samples from the place before.
@@ -71,8 +64,7 @@ import Testing
   }
 
   @Test func faultsOfTheReferenceAreThereOnRequestAlone() throws {
-    let two = MPEG.text(
-      MPEG.curve("Linear"), effects: MPEG.effect([(0, 0, nil), (100, 0.9, nil)]))
+    let two = MPEG.text(MPEG.curve("Linear"), effects: MPEG.effect([(0, 0, nil), (100, 0.9, nil)]))
     #expect(try quantised(two).allSatisfy { $0 == 0 })
     let rising = try MPEG.signal(two).samples
     #expect(abs(MPEG.quantised(rising[2_400]) - 14_746) <= 1)
@@ -82,21 +74,20 @@ import Testing
     #expect(placed.time == 0.05 && abs(MPEG.quantised(placed.samples[960]) - 26_214) <= 1)
     // The first key may come later than the effect.
     let offset = MPEG.text(
-      MPEG.curve("Linear"),
-      effects: MPEG.effect(at: 50, [(10, 0.2, nil), (30, 0.4, nil), (40, 0, nil)]))
+      MPEG.curve("Linear"), effects: MPEG.effect(at: 50, [(10, 0.2, nil), (30, 0.4, nil), (40, 0, nil)]))
     #expect(try MPEG.signal(offset).time == 0.06)
   }
 
   /// Effects of 10,000 s together, each of 100 s: more samples than are evaluated.
   @Test func tooMuchForTheReferenceIsRefused() throws {
     let wave = MPEG.effect([(0, 0.5, 100), (100_000, 0.5, 100)])
-    let text = MPEG.text(
-      MPEG.wave, effects: Array(repeating: wave, count: 100).joined(separator: ","))
+    let text = MPEG.text(MPEG.wave, effects: Array(repeating: wave, count: 100).joined(separator: ","))
     let examination = MPEG.examine(text, asReference: true)
     #expect(examination.composition == nil)
     #expect(
-      examination.findings.filter { $0.severity == .error }.map(\.message)
-        == ["all channels together are too long to be synthesised"])
+      examination.findings.filter { $0.severity == .error }.map(\.message) == [
+        "all channels together are too long to be synthesised"
+      ])
     #expect(try MPEG.composition(text).layers.flatMap(\.pattern.events).count == 100)
   }
 
@@ -105,8 +96,8 @@ import Testing
       MPEG.text(
         MPEG.wave,
         effects: MPEG.effect(
-          [(0, 0.5, 80), (47 * factor, 0.2, 120), (120 * factor, 0.7, 60)],
-          more: ", \"base_signal\": \"Triangle\""), timescale: timescale)
+          [(0, 0.5, 80), (47 * factor, 0.2, 120), (120 * factor, 0.7, 60)], more: ", \"base_signal\": \"Triangle\""),
+        timescale: timescale)
     }
     let one = try MPEG.signal(text(1_000, 1)).samples
     let two = try MPEG.signal(text(2_000, 2)).samples
@@ -116,12 +107,12 @@ import Testing
     #expect(zip(faulty, try quantised(text(1_000, 1))).contains { abs($0 - $1) > 1_000 })
   }
 
-  @Test(arguments: ["Sine", "Square", "Triangle", "SawToothUp", "SawToothDown"])
-  func shapesHaveTheirFrequency(shape: String) throws {
+  @Test(arguments: ["Sine", "Square", "Triangle", "SawToothUp", "SawToothDown"]) func shapesHaveTheirFrequency(
+    shape: String
+  ) throws {
     let text = MPEG.text(
       MPEG.wave,
-      effects: MPEG.effect(
-        [(0, 0.5, 100), (200, 0.5, 100)], more: ", \"base_signal\": \"\(shape)\", \"phase\": 0.5"))
+      effects: MPEG.effect([(0, 0.5, 100), (200, 0.5, 100)], more: ", \"base_signal\": \"\(shape)\", \"phase\": 0.5"))
     let samples = try MPEG.signal(text).samples.map { Double($0) * 0.6138 }
     #expect(samples.count == 9_601)
     // 20 periods, each of 480 samples.

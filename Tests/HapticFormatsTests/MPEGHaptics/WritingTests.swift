@@ -5,25 +5,19 @@ import Testing
 
 /// Compositions written as files of both kinds and read back.
 @Suite struct MPEGWritingTests {
-  private static let pattern = HapticPattern(
-    events: [
-      HapticEvent(
-        kind: .hapticContinuous, time: 0.1, duration: 0.5,
-        parameters: [.hapticIntensity: 0.8, .hapticSharpness: 0.4]),
-      HapticEvent(
-        kind: .hapticContinuous, time: 1, duration: 0.25,
-        parameters: [.hapticIntensity: 0.6, .hapticSharpness: 0.2]),
-      HapticEvent(
-        kind: .hapticTransient, time: 0.3,
-        parameters: [.hapticIntensity: 0.7, .hapticSharpness: 0.8]),
-    ])
+  private static let pattern = HapticPattern(events: [
+    HapticEvent(
+      kind: .hapticContinuous, time: 0.1, duration: 0.5, parameters: [.hapticIntensity: 0.8, .hapticSharpness: 0.4]),
+    HapticEvent(
+      kind: .hapticContinuous, time: 1, duration: 0.25, parameters: [.hapticIntensity: 0.6, .hapticSharpness: 0.2]),
+    HapticEvent(kind: .hapticTransient, time: 0.3, parameters: [.hapticIntensity: 0.7, .hapticSharpness: 0.8]),
+  ])
 
-  private func again(
-    _ composition: HapticComposition, _ format: any HapticFormat = HJIFFormat()
-  ) throws -> HapticComposition {
+  private func again(_ composition: HapticComposition, _ format: any HapticFormat = HJIFFormat()) throws
+    -> HapticComposition
+  {
     let writing = try #require(try format.write(composition))
-    let examination = format.examine(
-      SourceFile(writing.files[0].bytes, name: "t"), options: ReadingOptions())
+    let examination = format.examine(SourceFile(writing.files[0].bytes, name: "t"), options: ReadingOptions())
     #expect(examination.findings.isEmpty, "\(examination.findings.map(\.description))")
     return try #require(examination.composition)
   }
@@ -43,24 +37,20 @@ import Testing
     }
   }
 
-  @Test(arguments: ["hjif", "hmpg"])
-  func envelopesAndControlsAreHeldAsKeys(id: String) throws {
+  @Test(arguments: ["hjif", "hmpg"]) func envelopesAndControlsAreHeldAsKeys(id: String) throws {
     var pattern = Self.pattern
     pattern.events[0].parameters[.attackTime] = 0.3
     pattern.events[0].parameters[.releaseTime] = 0.3
     pattern.parameters = [DynamicParameter(id: .hapticIntensityControl, value: 0.5, time: 1.1)]
     pattern.curves = [
       ParameterCurve(
-        id: .hapticSharpnessControl, time: 0,
-        controlPoints: [.init(time: 0, value: -0.2), .init(time: 1, value: 0.4)])
+        id: .hapticSharpnessControl, time: 0, controlPoints: [.init(time: 0, value: -0.2), .init(time: 1, value: 0.4)])
     ]
     let composition = HapticComposition(pattern)
     let format = try #require(FormatRegistry.standard.format(id: id))
     let sampler = EnvelopeSampler(.amplitude, law: .linear)
     let given = sampler.envelopes(of: composition).filter { $0.kind == .hapticContinuous }
-    let read = sampler.envelopes(of: try again(composition, format)).filter {
-      $0.kind == .hapticContinuous
-    }
+    let read = sampler.envelopes(of: try again(composition, format)).filter { $0.kind == .hapticContinuous }
     #expect(given.count == read.count)
     let step = id == "hjif" ? 0.012 : 0.02
     for (one, other) in zip(given, read) {
@@ -90,12 +80,12 @@ import Testing
     #expect(text.ranges(of: "VectorialWave").count == 2)
   }
 
-  @Test(arguments: [("hjif", Float(1.0 / 4_000)), ("hmpg", 0.015)])
-  func signalsReturnAsCurves(id: String, tolerance: Float) throws {
+  @Test(arguments: [("hjif", Float(1.0 / 4_000)), ("hmpg", 0.015)]) func signalsReturnAsCurves(
+    id: String, tolerance: Float
+  ) throws {
     let samples = (0..<800).map { Float($0 % 100 - 50) / 60 }
     let composition = HapticComposition(layers: [
-      .init(
-        HapticPattern(), signals: [SampledSignal(time: 0.25, rate: 8_000, samples: samples)])
+      .init(HapticPattern(), signals: [SampledSignal(time: 0.25, rate: 8_000, samples: samples)])
     ])
     let format = try #require(FormatRegistry.standard.format(id: id))
     let read = try again(composition, format)
@@ -115,8 +105,7 @@ import Testing
     composition.title = "a title"
     composition.notes = "notes"
     let writing = try #require(try HJIFFormat().write(composition))
-    #expect(
-      writing.losses.contains { $0.kind == .dropped && $0.element == .event(.init(event: 3)) })
+    #expect(writing.losses.contains { $0.kind == .dropped && $0.element == .event(.init(event: 3)) })
     #expect(try again(composition).notes == "a title: notes")
     pattern.events[0].time = .nan
     #expect(throws: InputError.self) { try HJIFFormat().write(HapticComposition(pattern)) }
@@ -125,8 +114,7 @@ import Testing
   @Test func longEventsAreCutForSixteenBits() throws {
     let long = HapticPattern(events: [
       HapticEvent(
-        kind: .hapticContinuous, time: 0, duration: 150,
-        parameters: [.hapticIntensity: 0.5, .hapticSharpness: 0.4])
+        kind: .hapticContinuous, time: 0, duration: 150, parameters: [.hapticIntensity: 0.5, .hapticSharpness: 0.4])
     ])
     let read = try again(HapticComposition(long), HMPGFormat())
     let events = read.layers[0].pattern.events
@@ -134,9 +122,7 @@ import Testing
     #expect(events.compactMap(\.duration).reduce(0, +) == 150)
     let writing = try #require(try HMPGFormat().write(HapticComposition(long)))
     #expect(
-      writing.losses.contains {
-        $0.message == "the phase begins again where an event is cut into several effects"
-      })
+      writing.losses.contains { $0.message == "the phase begins again where an event is cut into several effects" })
   }
 
   @Test func anEmptyCompositionIsAFile() throws {

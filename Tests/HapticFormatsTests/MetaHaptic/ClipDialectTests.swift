@@ -18,40 +18,36 @@ import Testing
     return composition
   }
 
-  private func files(_ composition: HapticComposition, _ options: WritingOptions) throws
-    -> (files: [(suffix: String, reading: AHAPReading)], losses: [Loss])
-  {
+  private func files(_ composition: HapticComposition, _ options: WritingOptions) throws -> (
+    files: [(suffix: String, reading: AHAPReading)], losses: [Loss]
+  ) {
     let writing = try #require(try AHAPFormat().write(composition, options: options))
     return (
       try writing.files.map { file in
         (
           file.suffix,
-          try AHAPDocument(text: file.bytes, name: "out.ahap").read(
-            options: ReadingOptions(curveTimes: .relative))
+          try AHAPDocument(text: file.bytes, name: "out.ahap").read(options: ReadingOptions(curveTimes: .relative))
         )
       }, writing.losses
     )
   }
 
   @Test func lofeltsCurvesHave16PointsInClipTimesAndLoseTheFirstEmphasis() throws {
-    let (files, losses) = try files(
-      clip(17, emphasisAt: [0, 3]), WritingOptions(dialect: "lofelt"))
+    let (files, losses) = try files(clip(17, emphasisAt: [0, 3]), WritingOptions(dialect: "lofelt"))
     let pattern = try #require(files.first).reading.pattern
     #expect(pattern.curves.map(\.controlPoints.count) == [16, 2, 2])
     #expect(pattern.curves.map(\.time) == [0, 15, 0])
     #expect(pattern.curves[1].controlPoints.map(\.time) == [15, 16])
     #expect(pattern.events.map(\.kind) == [.hapticContinuous, .hapticTransient])
     #expect(pattern.events[1].time == 3)
-    #expect(
-      pattern.curves[0].controlPoints[3].value == Float(Double(Float(0.3)).squareRoot() * 0.8))
+    #expect(pattern.curves[0].controlPoints[3].value == Float(Double(Float(0.3)).squareRoot() * 0.8))
     #expect(files[0].reading.metadata["Created"] == "someone")
     #expect(losses.contains { $0.kind == .dropped && $0.message.contains("first point") })
   }
 
   @Test func bothAreInTwoFilesWhereAsked() throws {
     for dialect in ["meta", "lofelt"] {
-      let (files, _) = try files(
-        clip(5, emphasisAt: [2]), WritingOptions(dialect: dialect, split: .always))
+      let (files, _) = try files(clip(5, emphasisAt: [2]), WritingOptions(dialect: dialect, split: .always))
       #expect(files.map(\.suffix) == ["_continuous", "_transients"])
       #expect(files[1].reading.pattern.events.map(\.kind) == [.hapticTransient])
       #expect(files[1].reading.pattern.curves.isEmpty)
@@ -80,8 +76,7 @@ import Testing
   }
 
   @Test func oneFileReportsWhatCurvesDoToTaps() throws {
-    let (files, losses) = try files(
-      clip(5, emphasisAt: [2]), WritingOptions(split: .never))
+    let (files, losses) = try files(clip(5, emphasisAt: [2]), WritingOptions(split: .never))
     #expect(files.map(\.suffix) == [""])
     #expect(losses.contains { $0.message.contains("act on the events of all layers") })
   }

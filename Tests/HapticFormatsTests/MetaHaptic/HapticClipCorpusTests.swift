@@ -11,13 +11,11 @@ import Testing
   private static let folders = ["haptic", "haptic-conformance"]
   private static let invalid: [String: RuleID] = [
     "invalid_empty_amplitude_envelope": "haptic/too-few-points",
-    "validation_v1_emphasis_amplitude_range": "haptic/emphasis-range",
-    "invalid_fields_v1": "haptic/structure", "validation_v1_sequence": "haptic/time-order",
+    "validation_v1_emphasis_amplitude_range": "haptic/emphasis-range", "invalid_fields_v1": "haptic/structure",
+    "validation_v1_sequence": "haptic/time-order",
   ]
 
-  private func refusal(of file: SourceFile) -> RuleID? {
-    Self.invalid.first { file.name.contains($0.key) }?.value
-  }
+  private func refusal(of file: SourceFile) -> RuleID? { Self.invalid.first { file.name.contains($0.key) }?.value }
 
   @Test func everyFileIsReadOrRefusedAsByItsMakers() throws {
     for folder in Self.folders {
@@ -42,12 +40,9 @@ import Testing
     for folder in Self.folders {
       for file in try FormatsCorpus.files(folder, ending: "haptic") where refusal(of: file) == nil {
         let stem = file.name.dropLast(".haptic".count)
-        guard let wanted = FormatsCorpus.neighbour("\(folder)/\(stem).expected.ahap") else {
-          continue
-        }
+        guard let wanted = FormatsCorpus.neighbour("\(folder)/\(stem).expected.ahap") else { continue }
         let composition = try HapticClipFormat().examine(file, options: ReadingOptions()).get()
-        let writing = try #require(
-          try AHAPFormat().write(composition, options: WritingOptions(dialect: "meta")))
+        let writing = try #require(try AHAPFormat().write(composition, options: WritingOptions(dialect: "meta")))
         #expect(writing.files.count == 1)
         let mine = try JSONDocument(text: writing.files[0].bytes, name: "mine")
         let theirs = try JSONDocument(text: wanted, name: "theirs")
@@ -90,11 +85,9 @@ import Testing
     for folder in Self.folders {
       for file in try FormatsCorpus.files(folder, ending: "haptic") where refusal(of: file) == nil {
         for law in AmplitudeLaw.allCases {
-          let examination = HapticClipFormat().examine(
-            file, options: ReadingOptions(amplitude: law))
+          let examination = HapticClipFormat().examine(file, options: ReadingOptions(amplitude: law))
           let writing = try #require(
-            try HapticClipFormat().write(
-              examination.get(), options: WritingOptions(amplitude: law)))
+            try HapticClipFormat().write(examination.get(), options: WritingOptions(amplitude: law)))
           #expect(writing.losses == [], "\(file.name)")
           var given = try clip(file)
           var back = try clip(SourceFile(writing.files[0].bytes, name: file.name))

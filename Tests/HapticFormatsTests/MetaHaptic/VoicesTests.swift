@@ -15,8 +15,7 @@ import Testing
         """.utf8), name: "a.vij")
   }
 
-  private static let levels =
-    #"[{"time": 0, "amplitude": 0.25}, {"time": 0.5, "amplitude": 0.75}]"#
+  private static let levels = #"[{"time": 0, "amplitude": 0.25}, {"time": 0.5, "amplitude": 0.75}]"#
 
   private func clip(_ file: SourceFile) throws -> HapticClip {
     try #require(HapticClip(exactly: FormatRegistry.standard.read(file), .root))
@@ -44,11 +43,11 @@ import Testing
 
   @Test func whatTheMakerRefusesIsRefusedWithItsPlace() {
     func error(_ file: SourceFile) -> String? {
-      FormatRegistry.standard.examine(file).findings.first { $0.severity == .error }
-        .map { "\($0.rule.text)\($0.place.position): \($0.message)" }
+      FormatRegistry.standard.examine(file).findings.first { $0.severity == .error }.map {
+        "\($0.rule.text)\($0.place.position): \($0.message)"
+      }
     }
-    #expect(
-      error(file("", "")) == "vij/structure:2:16: there must be an amplitude envelope")
+    #expect(error(file("", "")) == "vij/structure:2:16: there must be an amplitude envelope")
     #expect(error(file("[]", ""))?.hasPrefix("vij/structure:2:16") == true)
     #expect(
       error(file(Self.levels, "[]", duration: 1))
@@ -57,14 +56,9 @@ import Testing
       error(file(Self.levels, #"[{"time": 0, "amplitude": 1}], []"#, duration: 1))?.contains(
         "1 amplitudes of transients have 0 frequencies") == true)
     #expect(
-      error(
-        file(
-          Self.levels, #"[{"time": 0, "amplitude": 1}], [{"time": 0.1, "amplitude": 1}]"#,
-          duration: 1))?.contains("is at 0.1 s, its amplitude at 0.0 s") == true)
-    #expect(
-      error(file(Self.levels, "", duration: 0.25))?.hasPrefix("vij/out-of-range:2:50") == true)
-    #expect(
-      error(SourceFile(Array(#"{"voices": 1}"#.utf8), name: "a"))?.hasPrefix("vij/structure:1:12")
-        == true)
+      error(file(Self.levels, #"[{"time": 0, "amplitude": 1}], [{"time": 0.1, "amplitude": 1}]"#, duration: 1))?
+        .contains("is at 0.1 s, its amplitude at 0.0 s") == true)
+    #expect(error(file(Self.levels, "", duration: 0.25))?.hasPrefix("vij/out-of-range:2:50") == true)
+    #expect(error(SourceFile(Array(#"{"voices": 1}"#.utf8), name: "a"))?.hasPrefix("vij/structure:1:12") == true)
   }
 }

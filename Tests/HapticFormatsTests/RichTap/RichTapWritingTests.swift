@@ -6,12 +6,10 @@ import Testing
 
 @Suite struct RichTapWritingTests {
   private func write(
-    _ composition: HapticComposition, _ format: some HapticFormat,
-    options: WritingOptions = WritingOptions()
+    _ composition: HapticComposition, _ format: some HapticFormat, options: WritingOptions = WritingOptions()
   ) throws -> (text: String, back: HapticComposition, losses: [String]) {
     let writing = try #require(try format.write(composition, options: options))
-    let examination = format.examine(
-      SourceFile(writing.files[0].bytes, name: "w"), options: ReadingOptions())
+    let examination = format.examine(SourceFile(writing.files[0].bytes, name: "w"), options: ReadingOptions())
     let findings = examination.findings.filter { $0.severity > .note }.map(\.description)
     #expect(findings == [], "what is written is refused")
     return (
@@ -21,24 +19,18 @@ import Testing
   }
 
   private func tap(_ time: Double, _ intensity: Float = 0.8) -> HapticEvent {
-    HapticEvent(
-      kind: .hapticTransient, time: time,
-      parameters: [.hapticIntensity: intensity, .hapticSharpness: 0.6])
+    HapticEvent(kind: .hapticTransient, time: time, parameters: [.hapticIntensity: intensity, .hapticSharpness: 0.6])
   }
 
-  private func hum(
-    _ time: Double, _ duration: Double, _ more: [EventParameterID: Float] = [:]
-  ) -> HapticEvent {
+  private func hum(_ time: Double, _ duration: Double, _ more: [EventParameterID: Float] = [:]) -> HapticEvent {
     var parameters: EventParameters = [.hapticIntensity: 0.5, .hapticSharpness: 0.4]
     for (id, value) in more { parameters[id] = value }
-    return HapticEvent(
-      kind: .hapticContinuous, time: time, duration: duration, parameters: parameters)
+    return HapticEvent(kind: .hapticContinuous, time: time, duration: duration, parameters: parameters)
   }
 
   @Test func writesTextThatReadsBack() throws {
     let pattern = HapticPattern(events: [tap(0.25), hum(0.3, 0.1)])
-    let (text, back, losses) = try write(
-      HapticComposition(layers: [.init(pattern)], notes: "two events"), HEFormat())
+    let (text, back, losses) = try write(HapticComposition(layers: [.init(pattern)], notes: "two events"), HEFormat())
     #expect(
       text == """
         {
@@ -94,14 +86,12 @@ import Testing
   }
 
   @Test func eventsAreGroupedBySixteenAndByGaps() throws {
-    let pattern = HapticPattern(
-      events: (0..<20).map { tap(Double($0) / 100) } + [tap(1.2), tap(2.3)])
+    let pattern = HapticPattern(events: (0..<20).map { tap(Double($0) / 100) } + [tap(1.2), tap(2.3)])
     let (text, back, losses) = try write(HapticComposition(pattern), HEFormat())
     let starts = text.split(separator: "\n").filter { $0.contains("AbsoluteTime") }
     #expect(starts.map { $0.filter(\.isNumber) } == ["0", "160", "2300"])
     #expect(back == HapticComposition(pattern) && losses == [])
-    let one = try #require(
-      try HEFormat().write(HapticComposition(pattern), options: WritingOptions(dialect: "1")))
+    let one = try #require(try HEFormat().write(HapticComposition(pattern), options: WritingOptions(dialect: "1")))
     #expect(one.losses.map(\.size) == [22])
   }
 
@@ -113,13 +103,10 @@ import Testing
   }
 
   @Test func longEventsAreCutAndEnvelopesSampled() throws {
-    let pattern = HapticPattern(
-      events: [hum(0, 12.4, [.attackTime: 0.2, .releaseTime: 0.3])])
+    let pattern = HapticPattern(events: [hum(0, 12.4, [.attackTime: 0.2, .releaseTime: 0.3])])
     for format in [HEFormat() as any HapticFormat, OHFormat()] {
       let writing = try #require(try format.write(HapticComposition(pattern)))
-      let back = try format.examine(
-        SourceFile(writing.files[0].bytes, name: "w"), options: ReadingOptions()
-      ).get()
+      let back = try format.examine(SourceFile(writing.files[0].bytes, name: "w"), options: ReadingOptions()).get()
       let events = back.layers.flatMap(\.pattern.events).sorted { $0.time < $1.time }
       #expect(events.count == 3)
       for (event, next) in zip(events, events.dropFirst()) {
@@ -142,9 +129,7 @@ import Testing
     ]
     for (format, most) in [(HEFormat() as any HapticFormat, 16), (OHFormat(), 16)] {
       let writing = try #require(try format.write(HapticComposition(pattern)))
-      let back = try format.examine(
-        SourceFile(writing.files[0].bytes, name: "w"), options: ReadingOptions()
-      ).get()
+      let back = try format.examine(SourceFile(writing.files[0].bytes, name: "w"), options: ReadingOptions()).get()
       let counts = back.layers.flatMap(\.pattern.curves).map(\.controlPoints.count)
       #expect(counts.allSatisfy { $0 <= most } && !counts.isEmpty)
       let loss = writing.losses.first { $0.message.hasPrefix("a curve of more than 16") }
@@ -154,8 +139,7 @@ import Testing
 
   @Test func vibratorsAreChannels() throws {
     let layers: [HapticComposition.Layer] = [
-      .init(HapticPattern(events: [tap(0)])),
-      .init(HapticPattern(events: [tap(0.1)]), name: "left"),
+      .init(HapticPattern(events: [tap(0)])), .init(HapticPattern(events: [tap(0.1)]), name: "left"),
       .init(HapticPattern(events: [tap(0.2)]), name: "right"),
     ]
     let he = try write(HapticComposition(layers: layers), HEFormat())
@@ -169,14 +153,11 @@ import Testing
     var pattern = HapticPattern(events: [
       tap(0.0004, 0.8049), HapticEvent(kind: .audioContinuous, time: 0, duration: 1),
     ])
-    let both = try write(
-      HapticComposition(layers: [.init(pattern)], title: "t", notes: "n"), HEFormat())
+    let both = try write(HapticComposition(layers: [.init(pattern)], title: "t", notes: "n"), HEFormat())
     #expect(
       both.losses == [
-        "dropped: audio events cannot be written",
-        "approximated: times are rounded to milliseconds",
-        "approximated: levels are rounded to percent",
-        "dropped: the title cannot be written beside the notes",
+        "dropped: audio events cannot be written", "approximated: times are rounded to milliseconds",
+        "approximated: levels are rounded to percent", "dropped: the title cannot be written beside the notes",
       ])
     pattern.events = (0..<130).map { tap(Double($0) * 20) }
     let late = try #require(try OHFormat().write(HapticComposition(pattern)))
@@ -207,20 +188,16 @@ import Testing
         }
         pattern.events.append(event)
       }
-      for id in [DynamicParameterID.hapticIntensityControl, .hapticSharpnessControl]
-      where chance.next() % 2 == 0 {
+      for id in [DynamicParameterID.hapticIntensityControl, .hapticSharpnessControl] where chance.next() % 2 == 0 {
         pattern.curves.append(
           ParameterCurve(
             id: id, time: unit(),
-            controlPoints: (0...Int(chance.next() % 30)).map { _ in
-              .init(time: unit() * 2, value: Float(unit()))
-            }))
+            controlPoints: (0...Int(chance.next() % 30)).map { _ in .init(time: unit() * 2, value: Float(unit())) }))
       }
       let composition = HapticComposition(pattern)
       for format in [HEFormat() as any HapticFormat, OHFormat()] {
         let writing = try #require(try format.write(composition))
-        let examination = format.examine(
-          SourceFile(writing.files[0].bytes, name: "w"), options: ReadingOptions())
+        let examination = format.examine(SourceFile(writing.files[0].bytes, name: "w"), options: ReadingOptions())
         let errors = examination.findings.filter { $0.severity > .note }.map(\.description)
         #expect(errors == [], "\(format.id)")
       }

@@ -12,21 +12,19 @@ struct BurstLevelTests {
   private func profile(_ figures: TransducerDoubtTests.Figures, isBare: Bool) -> TransducerProfile {
     var profile = figures.profile(isEqualized: !isBare)
     if isBare {
-      profile.drive = DriveSettings(
-        isBandMapped: false, isEqualized: false, hasEqualSensation: false, highPass: 0.2)
+      profile.drive = DriveSettings(isBandMapped: false, isEqualized: false, hasEqualSensation: false, highPass: 0.2)
     }
     return profile
   }
 
   /// What a full tap makes of the output of a profile.
-  private func tap(_ profile: TransducerProfile, sharpness: Double = 0.5) throws
-    -> (samples: [Double], statistics: RenderStatistics)
-  {
+  private func tap(_ profile: TransducerProfile, sharpness: Double = 0.5) throws -> (
+    samples: [Double], statistics: RenderStatistics
+  ) {
     let event = HapticEvent(
       kind: .hapticTransient, time: 0, duration: nil,
       parameters: [.hapticIntensity: 1, .hapticSharpness: Float(sharpness)])
-    let plan = try RenderPlan(
-      compiling: HapticPattern(events: [event]), profile: profile, rate: Self.rate)
+    let plan = try RenderPlan(compiling: HapticPattern(events: [event]), profile: profile, rate: Self.rate)
     var settings = RenderSettings(routing: OutputRouting().fitted(to: [profile]))
     settings.length = plan.length + Int64(0.6 * Self.rate)
     var renderer = OfflineRenderer(plan: plan, settings: settings)
@@ -36,17 +34,17 @@ struct BurstLevelTests {
 
   /// The greatest acceleration, and seconds from the first movement until it stays 20 dB below.
   private func felt(_ drive: [Double], on plant: TransducerModel) -> (peak: Double, ring: Double) {
-    let moved = SimulatedTransducer(
-      resonance: plant.resonance, qualityFactor: plant.qualityFactor, rate: Self.rate
-    ).response(to: drive)
+    let moved = SimulatedTransducer(resonance: plant.resonance, qualityFactor: plant.qualityFactor, rate: Self.rate)
+      .response(to: drive)
     let peak = moved.map(abs).max() ?? 0
     let first = moved.firstIndex { abs($0) > 0.1 * peak } ?? 0
     let last = moved.lastIndex { abs($0) > 0.1 * peak } ?? 0
     return (peak, Double(last - first) / Self.rate)
   }
 
-  @Test(arguments: TransducerDoubtTests.figures)
-  func noTapIsWeakerThanOnBareHardware(figures: TransducerDoubtTests.Figures) throws {
+  @Test(arguments: TransducerDoubtTests.figures) func noTapIsWeakerThanOnBareHardware(
+    figures: TransducerDoubtTests.Figures
+  ) throws {
     let fitted = try tap(profile(figures, isBare: false))
     let bare = try tap(profile(figures, isBare: true))
     #expect(fitted.statistics.limitedFrameCount == 0)
@@ -59,16 +57,14 @@ struct BurstLevelTests {
     #expect(felt(fitted.samples, on: exact).ring <= felt(bare.samples, on: exact).ring + 0.005)
   }
 
-  @Test(arguments: [1.0, 3, 6, 10])
-  func fullTapsAreFeltEquallyOverSharpness(quality: Double) throws {
+  @Test(arguments: [1.0, 3, 6, 10]) func fullTapsAreFeltEquallyOverSharpness(quality: Double) throws {
     let figures = TransducerDoubtTests.Figures(quality: quality, uncertainty: 0.01)
     let profile = profile(figures, isBare: false)
     let plant = TransducerModel(resonance: 40, qualityFactor: quality)
     let levels = try (0...4).map { step -> Double in
       let sharpness = Double(step) / 4
       let hertz = profile.transient.frequency.hertz(atSharpness: sharpness)
-      return try 20
-        * log10(felt(tap(profile, sharpness: sharpness).samples, on: plant).peak)
+      return try 20 * log10(felt(tap(profile, sharpness: sharpness).samples, on: plant).peak)
         - profile.threshold(atHertz: hertz)
     }
     #expect((levels.max() ?? 0) - (levels.min() ?? 0) < 3.5, "\(levels)")
@@ -77,7 +73,6 @@ struct BurstLevelTests {
   @Test func withoutHardwareBurstsHaveTheLevelsOfTheProfile() {
     let levels = (0..<33).map { 1 - Double($0) / 100 }
     #expect(
-      TransducerProfile.phone.burstLevels(
-        like: levels, asked: TransducerProfile.phone.transient, drive: nil) == levels)
+      TransducerProfile.phone.burstLevels(like: levels, asked: TransducerProfile.phone.transient, drive: nil) == levels)
   }
 }

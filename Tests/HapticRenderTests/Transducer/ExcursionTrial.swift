@@ -18,9 +18,7 @@ struct ExcursionTrial {
       hardware: TransducerHardware(
         product: "trial", resonance: resonance, qualityFactor: qualityFactor, acceleration: 1,
         excursion: limit * 9.80665 / (omega * omega) * 1_000, uncertainty: uncertainty))
-    guard let settings = profile.transducerSettings(rate: rate) else {
-      preconditionFailure("a trial has hardware")
-    }
+    guard let settings = profile.transducerSettings(rate: rate) else { preconditionFailure("a trial has hardware") }
     return settings
   }
 
@@ -55,9 +53,8 @@ struct ExcursionTrial {
   func excursion(_ drive: [Float]) -> Double {
     let output = protected(drive)
     return plants.map { plant in
-      let moved = SimulatedTransducer(
-        resonance: plant.resonance, qualityFactor: plant.qualityFactor, rate: rate
-      ).response(to: output, as: .displacement)
+      let moved = SimulatedTransducer(resonance: plant.resonance, qualityFactor: plant.qualityFactor, rate: rate)
+        .response(to: output, as: .displacement)
       return plant.gain * moved.reduce(0) { max($0, abs($1)) } / limit
     }.max() ?? 0
   }

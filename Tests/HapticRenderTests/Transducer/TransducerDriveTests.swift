@@ -7,18 +7,16 @@ import Testing
 /// What the drive does to transients and steady tones, on the simulated transducer.
 struct TransducerDriveTests {
   /// Milliseconds from a transient's end until what is felt stays 20 dB below its greatest.
-  private func ringing(
-    _ profile: TransducerProfile, isFitted: Bool, sharpness: Float
-  ) throws -> (milliseconds: Double, drivePeak: Double) {
-    let plan = try RenderPlan(
-      compiling: HapticPattern(events: [tap(sharpness: sharpness)]), profile: profile)
+  private func ringing(_ profile: TransducerProfile, isFitted: Bool, sharpness: Float) throws -> (
+    milliseconds: Double, drivePeak: Double
+  ) {
+    let plan = try RenderPlan(compiling: HapticPattern(events: [tap(sharpness: sharpness)]), profile: profile)
     var routing = OutputRouting()
     if isFitted { routing = routing.fitted(to: [profile]) }
     let settings = RenderSettings(routing: routing, length: 96_000)
     var rendering = OfflineRenderer(plan: plan, settings: settings)
     var block = [Float](repeating: 0, count: 512)
-    var transducer = TransducerSimulation(
-      try #require(profile.hardware?.model), rate: 48_000)
+    var transducer = TransducerSimulation(try #require(profile.hardware?.model), rate: 48_000)
     var felt: [Float] = []
     while true {
       var span = block.mutableSpan
@@ -32,8 +30,8 @@ struct TransducerDriveTests {
     return (frames / 48, Double(rendering.statistics.peak))
   }
 
-  @Test(arguments: [Float(0), 0.5, 1])
-  func aTransientRingsSeventyPercentShorterAtAQualityOfTen(sharpness: Float) throws {
+  @Test(arguments: [Float(0), 0.5, 1]) func aTransientRingsSeventyPercentShorterAtAQualityOfTen(sharpness: Float) throws
+  {
     let rig = TransducerRig(low: 25)
     var profile = rig.profile
     // What lies within 6 dB of the best behind the filters.
@@ -47,15 +45,15 @@ struct TransducerDriveTests {
     #expect(fitted.drivePeak < 0.88)
   }
 
-  @Test(arguments: [8_000.0, 44_100, 48_000, 192_000])
-  func steadyTonesAreDrivenByTheFiltersResponse(rate: Double) throws {
+  @Test(arguments: [8_000.0, 44_100, 48_000, 192_000]) func steadyTonesAreDrivenByTheFiltersResponse(rate: Double)
+    throws
+  {
     let rig = TransducerRig(rate: rate)
     let settings = try #require(rig.profile.transducerSettings(rate: rate))
     for hertz in [25.0, 40, 80] {
       let output = rig.output(frameCount: Int(2 * rate), signal: rig.sine(hertz, level: 0.3))
       let level = amplitude(of: output, rate: rate, at: 1.5, hertz: hertz, cycles: hertz / 2)
-      #expect(
-        abs(decibels(level, 0.3 * settings.driveResponse(atHertz: hertz))) < 0.02)
+      #expect(abs(decibels(level, 0.3 * settings.driveResponse(atHertz: hertz))) < 0.02)
     }
   }
 
@@ -63,8 +61,7 @@ struct TransducerDriveTests {
     let pattern = HapticPattern(events: [hum(0, 0.2), tap(0.3)])
     let routing = OutputRouting().fitted(to: [.phone])
     #expect(routing == OutputRouting())
-    #expect(
-      try render(pattern, settings: RenderSettings(routing: routing)) == render(pattern))
+    #expect(try render(pattern, settings: RenderSettings(routing: routing)) == render(pattern))
   }
 
   @Test func channelsOfOneTransducerShareAStripAndOthersDoNot() {

@@ -10,9 +10,7 @@ struct TransducerModeTests {
   struct Case: CustomTestStringConvertible, Sendable {
     var quality: Double
     var modes: [TransducerMode]
-    var testDescription: String {
-      "Q \(quality), \(modes.map { "\($0.resonance) Hz × \($0.gain)" })"
-    }
+    var testDescription: String { "Q \(quality), \(modes.map { "\($0.resonance) Hz × \($0.gain)" })" }
   }
 
   static let cases = [
@@ -20,44 +18,35 @@ struct TransducerModeTests {
     Case(quality: 6, modes: [.init(resonance: 55, qualityFactor: 12, gain: -0.4)]),
     Case(
       quality: 3,
-      modes: [
-        .init(resonance: 60, qualityFactor: 10, gain: 0.6),
-        .init(resonance: 90, qualityFactor: 9, gain: -0.3),
-      ]),
+      modes: [.init(resonance: 60, qualityFactor: 10, gain: 0.6), .init(resonance: 90, qualityFactor: 9, gain: -0.3)]),
   ]
 
   private static let rate = 8_000.0
 
-  private func profile(_ figures: Case, knowsModes: Bool, limit: Double? = nil) -> TransducerProfile
-  {
+  private func profile(_ figures: Case, knowsModes: Bool, limit: Double? = nil) -> TransducerProfile {
     let omega = 2 * Double.pi * 40
     return TransducerProfile(
       name: "chair", summary: "", frequency: FrequencyMapping(low: 28.3, high: 100),
       hardware: TransducerHardware(
-        product: "chair", resonance: 40, qualityFactor: figures.quality,
-        acceleration: limit == nil ? nil : 1,
+        product: "chair", resonance: 40, qualityFactor: figures.quality, acceleration: limit == nil ? nil : 1,
         excursion: limit.map { $0 * 9.80665 / (omega * omega) * 1_000 },
-        uncertainty: TransducerUncertainty(resonance: 0.01, qualityFactor: 1.05),
-        modes: knowsModes ? figures.modes : []),
-      drive: DriveSettings(isBandMapped: false, reach: 30))
+        uncertainty: TransducerUncertainty(resonance: 0.01, qualityFactor: 1.05), modes: knowsModes ? figures.modes : []
+      ), drive: DriveSettings(isBandMapped: false, reach: 30))
   }
 
   private func models(_ figures: Case) -> [(model: TransducerModel, gain: Double)] {
     [(TransducerModel(resonance: 40, qualityFactor: figures.quality), 1)]
-      + figures.modes.map {
-        (TransducerModel(resonance: $0.resonance, qualityFactor: $0.qualityFactor), $0.gain)
-      }
+      + figures.modes.map { (TransducerModel(resonance: $0.resonance, qualityFactor: $0.qualityFactor), $0.gain) }
   }
 
   /// What a drive makes of all resonances together.
-  private func response(
-    _ figures: Case, to drive: [Double], as quantity: SimulatedTransducer.Quantity = .acceleration
-  ) -> [Double] {
+  private func response(_ figures: Case, to drive: [Double], as quantity: SimulatedTransducer.Quantity = .acceleration)
+    -> [Double]
+  {
     var sum = [Double](repeating: 0, count: drive.count)
     for (model, gain) in models(figures) {
-      let moved = SimulatedTransducer(
-        resonance: model.resonance, qualityFactor: model.qualityFactor, rate: Self.rate
-      ).response(to: drive, as: quantity)
+      let moved = SimulatedTransducer(resonance: model.resonance, qualityFactor: model.qualityFactor, rate: Self.rate)
+        .response(to: drive, as: quantity)
       let ratio = 40 / model.resonance
       let scale = quantity == .displacement ? gain * ratio * ratio : gain
       for index in sum.indices { sum[index] += scale * moved[index] }
@@ -91,8 +80,7 @@ struct TransducerModeTests {
   /// The energy of the ring behind a burst at the further resonance, relative to the burst's peak.
   @Test(arguments: cases) func furtherResonancesRingLess(figures: Case) throws {
     func ring(knowsModes: Bool) throws -> Double {
-      let settings = try #require(
-        profile(figures, knowsModes: knowsModes).transducerSettings(rate: Self.rate))
+      let settings = try #require(profile(figures, knowsModes: knowsModes).transducerSettings(rate: Self.rate))
       var stage = TransducerStage(settings)
       let hertz = figures.modes[0].resonance
       let length = Int(3 * Self.rate / hertz)
@@ -110,8 +98,7 @@ struct TransducerModeTests {
 
   @Test(arguments: cases) func theFiltersOnlyCut(figures: Case) throws {
     let known = try #require(profile(figures, knowsModes: true).transducerSettings(rate: Self.rate))
-    let unknown = try #require(
-      profile(figures, knowsModes: false).transducerSettings(rate: Self.rate))
+    let unknown = try #require(profile(figures, knowsModes: false).transducerSettings(rate: Self.rate))
     for hertz in stride(from: 5.0, to: 2_000, by: 5) {
       #expect(known.driveResponse(atHertz: hertz) <= 1.01 * unknown.driveResponse(atHertz: hertz))
     }
@@ -127,8 +114,7 @@ struct TransducerModeTests {
       return frame < 6_000 ? 0.7 : 0.5 * sin(2 * .pi * (20 * time + 25 * time * time))
     }.map { Double(Float($0)) }
     var simulation = TransducerSimulation(
-      TransducerModel(resonance: 40, qualityFactor: figures.quality), modes: figures.modes,
-      rate: Self.rate)
+      TransducerModel(resonance: 40, qualityFactor: figures.quality), modes: figures.modes, rate: Self.rate)
     var displacements: [Double] = []
     var velocities: [Double] = []
     let accelerations = drive.map { sample -> Double in
@@ -168,8 +154,7 @@ struct TransducerModeTests {
   }
 
   /// Drives at and between all resonances, and random ones that flip, on all resonances together.
-  @Test(arguments: cases, [0.1, 0.4, 1])
-  func theSumOfAllMovementsIsHeld(figures: Case, limit: Double) throws {
+  @Test(arguments: cases, [0.1, 0.4, 1]) func theSumOfAllMovementsIsHeld(figures: Case, limit: Double) throws {
     let profile = profile(figures, knowsModes: true, limit: limit)
     let settings = try #require(profile.transducerSettings(rate: Self.rate))
     let held = try #require(settings.limits.excursion)

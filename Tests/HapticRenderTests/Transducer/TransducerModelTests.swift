@@ -27,8 +27,7 @@ struct TransducerModelTests {
 
 struct TransducerSimulationTests {
   @Test func theRingFallsByTheModelsDecrement() {
-    var transducer = TransducerSimulation(
-      TransducerModel(resonance: 40, qualityFactor: 10), rate: 48_000)
+    var transducer = TransducerSimulation(TransducerModel(resonance: 40, qualityFactor: 10), rate: 48_000)
     _ = transducer.acceleration(drive: 1)
     _ = transducer.acceleration(drive: 0)
     // Behind the drive, acceleration is a damped oscillation whatever its phase: one full turn later it has
@@ -49,8 +48,7 @@ struct TransducerSimulationTests {
     #expect(ring.suffix(1_200).map(abs).max() ?? 1 < greatest * exp(-turn * 8_500 / 20))
   }
 
-  @Test(arguments: [8_000.0, 11_025, 44_100, 48_000, 192_000])
-  func steadySinesComeOutAsTheModelSays(rate: Double) {
+  @Test(arguments: [8_000.0, 11_025, 44_100, 48_000, 192_000]) func steadySinesComeOutAsTheModelSays(rate: Double) {
     for (resonance, qualityFactor) in [(40.0, 10.0), (40, 3), (175, 15), (65, 0.7), (20, 0.4)] {
       let model = TransducerModel(resonance: resonance, qualityFactor: qualityFactor)
       for hertz in [25.0, 40, 80, 175, 390] where hertz <= rate / 20 {
@@ -76,9 +74,9 @@ struct TransducerSimulationTests {
   }
 
   /// The amplitudes behind a second of settling, by correlation over a second.
-  private func amplitudes(_ model: TransducerModel, hertz: Double, rate: Double)
-    -> (acceleration: Double, displacement: Double)
-  {
+  private func amplitudes(_ model: TransducerModel, hertz: Double, rate: Double) -> (
+    acceleration: Double, displacement: Double
+  ) {
     var transducer = TransducerSimulation(model, rate: rate)
     var sums = SIMD4<Double>()
     for frame in 0..<Int(2 * rate) {
@@ -89,9 +87,6 @@ struct TransducerSimulationTests {
       sums += [sin(phase) * felt, cos(phase) * felt, sin(phase) * moved, cos(phase) * moved]
     }
     sums *= 2 / rate
-    return (
-      (sums.x * sums.x + sums.y * sums.y).squareRoot(),
-      (sums.z * sums.z + sums.w * sums.w).squareRoot()
-    )
+    return ((sums.x * sums.x + sums.y * sums.y).squareRoot(), (sums.z * sums.z + sums.w * sums.w).squareRoot())
   }
 }

@@ -10,22 +10,19 @@ import TestSupport
 /// Steps of protection that are passed together, held against each taken by itself, bit for bit.
 struct TransducerPassTests {
   /// Bursts between rests, of which the loud ones move the transducer too far.
-  private func signal(
-    _ count: Int, period: Int, loudness: Float, _ numbers: inout SeededGenerator
-  ) -> [Float] {
+  private func signal(_ count: Int, period: Int, loudness: Float, _ numbers: inout SeededGenerator) -> [Float] {
     var level: Float = 0
     return (0..<count).map { frame in
-      if frame % 1_400 == 0 {
-        level = [0, 0.01, 0.2, loudness].randomElement(using: &numbers) ?? 0
-      }
+      if frame % 1_400 == 0 { level = [0, 0.01, 0.2, loudness].randomElement(using: &numbers) ?? 0 }
       let hum: Float = frame % period < period / 2 ? -1 : 1
       let noise = Float(numbers.next() >> 40) / 0x1p23 - 1
       return level * (0.9 * hum + 0.1 * noise)
     }
   }
 
-  @Test(arguments: [40.0, 170], [false, true])
-  func stepsTogetherAreThoseTakenAlone(resonance: Double, isUncertain: Bool) throws {
+  @Test(arguments: [40.0, 170], [false, true]) func stepsTogetherAreThoseTakenAlone(
+    resonance: Double, isUncertain: Bool
+  ) throws {
     var rig = TransducerRig(resonance: resonance, amplifierPower: 400)
     if isUncertain { rig.uncertainty = .estimated }
     let settings = try #require(rig.profile.transducerSettings(rate: rig.rate))
@@ -39,8 +36,7 @@ struct TransducerPassTests {
       var highest: Float = 0
       for _ in 0..<50 {
         let samples = signal(
-          .random(in: 1...3_000, using: &numbers), period: Int(rig.rate / resonance),
-          loudness: loudness, &numbers)
+          .random(in: 1...3_000, using: &numbers), period: Int(rig.rate / resonance), loudness: loudness, &numbers)
         var (a, b) = (samples, samples)
         var span = a.mutableSpan
         together.process(&span, count: samples.count, statistics: &first)
@@ -59,8 +55,7 @@ struct TransducerPassTests {
   }
 
   #if arch(x86_64)
-    @Test(arguments: SampleKernelTests.levels)
-    func everySetOfInstructionsPassesSteps(level: Int) throws {
+    @Test(arguments: SampleKernelTests.levels) func everySetOfInstructionsPassesSteps(level: Int) throws {
       let kernels = try #require(unsafe temblor_kernels_of(Int32(level))?.pointee)
       var rig = TransducerRig(resonance: 60)
       rig.uncertainty = .estimated

@@ -4,9 +4,7 @@ import Synchronization
 import TestSupport
 
 /// The browser did not do what a test needs, or not in time.
-struct BrowserError: Error, CustomStringConvertible {
-  let description: String
-}
+struct BrowserError: Error, CustomStringConvertible { let description: String }
 
 /// A Chromium without windows that a test drives over its debugging pipe.
 ///
@@ -15,8 +13,9 @@ struct BrowserError: Error, CustomStringConvertible {
 /// the pipe ends it.
 final class Browser: Sendable {
   /// Where the program is, or nothing.
-  static let path = ["chromium", "chromium-browser", "google-chrome"]
-    .map { "/usr/bin/" + $0 }.first { unsafe access($0, X_OK) == 0 }
+  static let path = ["chromium", "chromium-browser", "google-chrome"].map { "/usr/bin/" + $0 }.first {
+    unsafe access($0, X_OK) == 0
+  }
 
   /// Whether there is one.
   static let isInstalled = path != nil
@@ -52,16 +51,14 @@ final class Browser: Sendable {
     let (toBrowser, fromBrowser) = try (Self.pipe(), Self.pipe())
     let process = try ProcessRunner.start(
       [
-        program, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-        "--disable-audio-output", "--autoplay-policy=no-user-gesture-required", "--no-first-run",
-        "--disable-background-networking", "--disable-component-update", "--disable-crash-reporter",
-        "--hide-scrollbars", "--remote-debugging-pipe", "--user-data-dir=\(folder)/profile",
-        "about:blank",
+        program, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-audio-output",
+        "--autoplay-policy=no-user-gesture-required", "--no-first-run", "--disable-background-networking",
+        "--disable-component-update", "--disable-crash-reporter", "--hide-scrollbars", "--remote-debugging-pipe",
+        "--user-data-dir=\(folder)/profile", "about:blank",
       ], environment: ["PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8", "HOME=\(folder)"],
       streams: [
         (0, .file("/dev/null", flags: O_RDONLY)), (1, .file("/dev/null", flags: O_WRONLY)),
-        (2, .file("/dev/null", flags: O_WRONLY)), (3, .descriptor(toBrowser.read)),
-        (4, .descriptor(fromBrowser.write)),
+        (2, .file("/dev/null", flags: O_WRONLY)), (3, .descriptor(toBrowser.read)), (4, .descriptor(fromBrowser.write)),
       ], leading: .group)
     close(toBrowser.read)
     close(fromBrowser.write)
@@ -88,10 +85,9 @@ final class Browser: Sendable {
   /// Asks for something and waits for the answer.
   ///
   /// - Parameter session: The page it is about, or nothing for the browser.
-  func call(
-    _ method: String, session: String? = nil,
-    _ parameters: (inout JSONObjectWriter) -> Void = { _ in }
-  ) throws -> JSONValue {
+  func call(_ method: String, session: String? = nil, _ parameters: (inout JSONObjectWriter) -> Void = { _ in }) throws
+    -> JSONValue
+  {
     try state.withLock { state in
       state.lastID += 1
       let id = state.lastID
@@ -109,12 +105,8 @@ final class Browser: Sendable {
           state.events.append(message)
           continue
         }
-        if let error = message["error"]?["message"]?.string {
-          throw BrowserError(description: "\(method): \(error)")
-        }
-        guard let result = message["result"] else {
-          throw BrowserError(description: "\(method): no result")
-        }
+        if let error = message["error"]?["message"]?.string { throw BrowserError(description: "\(method): \(error)") }
+        guard let result = message["result"] else { throw BrowserError(description: "\(method): no result") }
         return result
       }
     }

@@ -15,8 +15,8 @@ final class BrowserPage {
   ///   - hasScript: Whether the page's own scripts run.
   ///   - preparation: A script that runs before those of the page.
   init(
-    _ html: [UInt8], query: String = "", width: Int = 1_280, height: Int = 900,
-    isDark: Bool = false, hasScript: Bool = true, preparation: String = ""
+    _ html: [UInt8], query: String = "", width: Int = 1_280, height: Int = 900, isDark: Bool = false,
+    hasScript: Bool = true, preparation: String = ""
   ) throws {
     browser = try Browser.shared.get()
     let made = try browser.call("Target.createBrowserContext")["browserContextId"]?.string ?? ""
@@ -32,12 +32,8 @@ final class BrowserPage {
     }
     session = attached["sessionId"]?.string ?? ""
     for domain in ["Page", "Runtime", "Log", "Network"] { try call("\(domain).enable") }
-    if !hasScript {
-      try call("Emulation.setScriptExecutionDisabled") { $0.member("value", true) }
-    }
-    if !preparation.isEmpty {
-      try call("Page.addScriptToEvaluateOnNewDocument") { $0.member("source", preparation) }
-    }
+    if !hasScript { try call("Emulation.setScriptExecutionDisabled") { $0.member("value", true) } }
+    if !preparation.isEmpty { try call("Page.addScriptToEvaluateOnNewDocument") { $0.member("source", preparation) } }
     try resize(width: width, height: height)
     try setMedia(isDark: isDark)
     let path = browser.folder + "/page-\(id).html"
@@ -47,27 +43,18 @@ final class BrowserPage {
       // No frame of the page can be waited for.
       let end = ContinuousClock.now + .milliseconds(Browser.patience)
       while try !bool("location.protocol === 'file:' && document.readyState === 'complete'") {
-        guard ContinuousClock.now < end else {
-          throw BrowserError(description: "the page was not loaded in time")
-        }
+        guard ContinuousClock.now < end else { throw BrowserError(description: "the page was not loaded in time") }
       }
       return
     }
     try wait(for: "location.protocol === 'file:' && document.readyState === 'complete'")
   }
 
-  deinit {
-    _ = try? browser.call("Target.disposeBrowserContext") {
-      $0.member("browserContextId", context)
-    }
-  }
+  deinit { _ = try? browser.call("Target.disposeBrowserContext") { $0.member("browserContextId", context) } }
 
-  @discardableResult
-  private func call(_ method: String, _ parameters: (inout JSONObjectWriter) -> Void = { _ in })
+  @discardableResult private func call(_ method: String, _ parameters: (inout JSONObjectWriter) -> Void = { _ in })
     throws -> JSONValue
-  {
-    try browser.call(method, session: session, parameters)
-  }
+  { try browser.call(method, session: session, parameters) }
 
   /// Shows the page as wide as a screen.
   func resize(width: Int, height: Int) throws {
@@ -97,13 +84,10 @@ final class BrowserPage {
   }
 
   /// Shows the page as on another medium.
-  func setMedia(_ medium: String) throws {
-    try call("Emulation.setEmulatedMedia") { $0.member("media", medium) }
-  }
+  func setMedia(_ medium: String) throws { try call("Emulation.setEmulatedMedia") { $0.member("media", medium) } }
 
   /// The value of an expression, a promise awaited; what it throws is thrown.
-  @discardableResult
-  func evaluate(_ expression: String) throws -> JSONValue? {
+  @discardableResult func evaluate(_ expression: String) throws -> JSONValue? {
     let answer = try call("Runtime.evaluate") {
       $0.member("expression", expression)
       $0.member("awaitPromise", true)
@@ -133,10 +117,7 @@ final class BrowserPage {
 
   /// Presses and releases a key.
   func press(_ key: String, shift: Bool = false) throws {
-    let codes = [
-      "Enter": 13, "Escape": 27, " ": 32, "ArrowLeft": 37, "ArrowRight": 39, "Tab": 9,
-      "Home": 36,
-    ]
+    let codes = ["Enter": 13, "Escape": 27, " ": 32, "ArrowLeft": 37, "ArrowRight": 39, "Tab": 9, "Home": 36]
     let text = key == "Enter" ? "\r" : (key.count == 1 ? key : "")
     for type in [text.isEmpty ? "rawKeyDown" : "keyDown", "keyUp"] {
       try call("Input.dispatchKeyEvent") {
@@ -192,9 +173,7 @@ final class BrowserPage {
   }
 
   /// A picture of what is seen, as PNG in base 64.
-  func screenshot() throws -> String {
-    try call("Page.captureScreenshot")["data"]?.string ?? ""
-  }
+  func screenshot() throws -> String { try call("Page.captureScreenshot")["data"]?.string ?? "" }
 
   /// The page on paper, as PDF in base 64.
   func print() throws -> String {
@@ -210,8 +189,7 @@ final class BrowserPage {
         return parameters?["exceptionDetails"]?["exception"]?["description"]?.string ?? "exception"
       case "Runtime.consoleAPICalled":
         return parameters?["args"]?.elements.first { _ in true }?["value"]?.string ?? "console"
-      case "Log.entryAdded":
-        return parameters?["entry"]?["text"]?.string ?? "log"
+      case "Log.entryAdded": return parameters?["entry"]?["text"]?.string ?? "log"
       default: return nil
       }
     }

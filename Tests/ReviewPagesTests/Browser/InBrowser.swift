@@ -1,5 +1,4 @@
 import Testing
 
 /// All tests that share the browser: one after the other.
-@Suite(.serialized, .enabled(if: Browser.isInstalled, "\(Browser.remedy)"))
-enum InBrowser {}
+@Suite(.serialized, .enabled(if: Browser.isInstalled, "\(Browser.remedy)")) enum InBrowser {}

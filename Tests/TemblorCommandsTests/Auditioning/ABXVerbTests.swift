@@ -17,17 +17,14 @@ import Testing
 
   init() throws { place = try Scratch() }
 
-  private func abx(_ words: [String], on stage: VirtualStage) throws
-    -> CommandLineKit.ExitStatus
-  {
+  private func abx(_ words: [String], on stage: VirtualStage) throws -> CommandLineKit.ExitStatus {
     try ABXVerb.run(
       ABXVerb.description().parse(words), stage.recorded.terminal, on: stage, seed: { 3 },
       now: { CalendarTime(seconds: 1_769_860_800) })
   }
 
   /// Keys at steady times.
-  private func keys(_ text: String, from start: Double = 0.1, every step: Double = 0.1)
-    -> [(Double, VirtualStage.Cue)]
+  private func keys(_ text: String, from start: Double = 0.1, every step: Double = 0.1) -> [(Double, VirtualStage.Cue)]
   {
     text.enumerated().map { index, character in
       (start + Double(index) * step, .key(character == "!" ? .enter : .character(character)))
@@ -45,8 +42,8 @@ import Testing
 
   @Test func answersAreCountedSavedAndTold() throws {
     let words = [
-      try place.sound("a.wav", noise(9_600)), try place.sound("b.wav", noise(9_600, seed: 2)),
-      "--trials", "3", "--seed", xIsA, "--save", place("r.json"),
+      try place.sound("a.wav", noise(9_600)), try place.sound("b.wav", noise(9_600, seed: 2)), "--trials", "3",
+      "--seed", xIsA, "--save", place("r.json"),
     ]
     let stage = VirtualStage(keys("x1!bx2!xabx1!"))
     #expect(try abx(words, on: stage) == .done)
@@ -57,29 +54,21 @@ import Testing
 
         """)
     let text = try record()
-    #expect(
-      text.contains(
-        #"{ "x": "a", "answer": "a", "correct": true, "switchCounts": { "a": 1, "b": 0, "x": 1 }"#))
-    #expect(
-      text.contains(
-        #"{ "x": "b", "answer": "a", "correct": false, "switchCounts": { "a": 2, "b": 1, "x": 2 }"#)
-    )
+    #expect(text.contains(#"{ "x": "a", "answer": "a", "correct": true, "switchCounts": { "a": 1, "b": 0, "x": 1 }"#))
+    #expect(text.contains(#"{ "x": "b", "answer": "a", "correct": false, "switchCounts": { "a": 2, "b": 1, "x": 2 }"#))
     #expect(text.contains(#""startTime": "2026-01-31T12:00:00Z""#))
     #expect(text.contains(#""device": "default""#))
     #expect(text.contains(#""complete": true"#))
     #expect(text.contains(#""seed": 3"#))
   }
 
-  @Test(arguments: ["3", "1"])
-  func xIsTheTakeItWasDrawnAs(seed: String) throws {
+  @Test(arguments: ["3", "1"]) func xIsTheTakeItWasDrawnAs(seed: String) throws {
     let takes = [noise(48_000), noise(48_000, seed: 2)]
     let words = [
-      try place.sound("a.wav", takes[0]), try place.sound("b.wav", takes[1]), "--seed", seed,
-      "--match", "none", "--save", place("r.json"),
+      try place.sound("a.wav", takes[0]), try place.sound("b.wav", takes[1]), "--seed", seed, "--match", "none",
+      "--save", place("r.json"),
     ]
-    let stage = VirtualStage([
-      (0.2, .key(.character("x"))), (0.4, .key(.character("b"))), (0.6, .key(.character("q"))),
-    ])
+    let stage = VirtualStage([(0.2, .key(.character("x"))), (0.4, .key(.character("b"))), (0.6, .key(.character("q")))])
     #expect(try abx(words, on: stage) == .done)
     let samples = stage.samples()
     expect(samples[240..<9_600], is: takes[0])
@@ -96,8 +85,7 @@ import Testing
   @Test func nothingButTheSoundOfXDependsOnTheDraw() throws {
     func run(_ seed: String) throws -> (samples: [Float], error: String) {
       let words = [
-        try place.hum("a.ahap", 0.4), try place.hum("b.ahap", 0.4), "--seed", seed, "--save",
-        place("r.json"),
+        try place.hum("a.ahap", 0.4), try place.hum("b.ahap", 0.4), "--seed", seed, "--save", place("r.json"),
       ]
       let stage = VirtualStage(keys("bxabx axx2!xbx1!xa"), channelCount: 2)
       #expect(try abx(words, on: stage) == .done)
@@ -112,9 +100,7 @@ import Testing
   /// Two takes that differ in level, length and number of voices.
   @Test func theLineTellsNothingOfTheSound() throws {
     func line(_ seed: String) throws -> String {
-      let words = [
-        try place.hum("a.ahap", 0.4), "heartbeat", "--seed", seed, "--save", place("r.json"),
-      ]
+      let words = [try place.hum("a.ahap", 0.4), "heartbeat", "--seed", seed, "--save", place("r.json")]
       let stage = VirtualStage(keys("xbxaxx2!x[x]xlx1!"), channelCount: 2)
       #expect(try abx(words, on: stage) == .done)
       return stage.recorded.error
@@ -142,34 +128,28 @@ import Testing
     let words = ["light", "medium", "--trials", "2", "--save", place("r.json")]
     let path = place("r.json")
     let seen = Seen()
-    let looks: (Double, VirtualStage.Cue) = (
-      0.45, .action { seen.entry = FileSystem.entry(at: path) }
-    )
+    let looks: (Double, VirtualStage.Cue) = (0.45, .action { seen.entry = FileSystem.entry(at: path) })
     let stage = VirtualStage(keys("x1!") + [looks] + keys("x1!", from: 0.6))
     #expect(try abx(words, on: stage) == .done)
     #expect(seen.entry == .nothing)
     #expect(FileSystem.entry(at: path) == .file)
   }
 
-  private final class Seen {
-    var entry: FileSystem.Entry?
-  }
+  private final class Seen { var entry: FileSystem.Entry? }
 
   @Test func eachTrialBeginsWithAFromTheBeginning() throws {
     let takes = [noise(48_000), noise(48_000, seed: 2)]
     let words = [
-      try place.sound("a.wav", takes[0]), try place.sound("b.wav", takes[1]), "--match", "none",
-      "--save", place("r.json"),
+      try place.sound("a.wav", takes[0]), try place.sound("b.wav", takes[1]), "--match", "none", "--save",
+      place("r.json"),
     ]
     let stage = VirtualStage([
-      (0.1, .key(.character("x"))), (0.2, .key(.character("1"))), (0.4, .key(.enter)),
-      (0.7, .key(.character("q"))),
+      (0.1, .key(.character("x"))), (0.2, .key(.character("1"))), (0.4, .key(.enter)), (0.7, .key(.character("q"))),
     ])
     #expect(try abx(words, on: stage) == .done)
     // The seek falls in the middle of the silence.
     let start = 19_200 + 1_440 + 240
-    expect(
-      stage.samples()[start + 240 + Self.latency..<33_000], is: takes[0], from: 240)
+    expect(stage.samples()[start + 240 + Self.latency..<33_000], is: takes[0], from: 240)
     #expect(stage.recorded.error.contains("   trial 2 of 16   "))
   }
 
@@ -177,9 +157,7 @@ import Testing
     let words = ["light", "medium", "--save", place("r.json")]
     let stage = VirtualStage(keys("x1!x1!q"))
     #expect(try abx(words, on: stage) == .done)
-    #expect(
-      stage.recorded.output.contains(
-        "The test ended after 2 of 16 trials: stopping early inflates the result."))
+    #expect(stage.recorded.output.contains("The test ended after 2 of 16 trials: stopping early inflates the result."))
     #expect(try record().contains(#""complete": false"#))
   }
 
@@ -210,18 +188,15 @@ import Testing
     let words = ["light", "medium", "--match", "none", "--save", place("r.json")]
     let stage = VirtualStage(keys("x1!q"))
     #expect(try abx(words, on: stage) == .done)
+    #expect(stage.recorded.error.contains("The levels are not matched: a difference in level alone can be heard.\n"))
     #expect(
-      stage.recorded.error.contains(
-        "The levels are not matched: a difference in level alone can be heard.\n"))
-    #expect(
-      stage.recorded.output.contains(
-        "Levels were not matched; a difference in level alone may explain the result.\n"))
+      stage.recorded.output.contains("Levels were not matched; a difference in level alone may explain the result.\n"))
   }
 
   @Test func matchedLevelsAreTold() throws {
     let words = [
-      try place.sound("a.wav", noise(48_000)), try place.sound("b.wav", noise(48_000, level: 0.5)),
-      "--save", place("r.json"),
+      try place.sound("a.wav", noise(48_000)), try place.sound("b.wav", noise(48_000, level: 0.5)), "--save",
+      place("r.json"),
     ]
     let stage = VirtualStage(keys("x1!q"))
     #expect(try abx(words, on: stage) == .done)
@@ -231,18 +206,14 @@ import Testing
 
   @Test func aRecordThatCannotBeSavedIsToldBeforeAnybodyListens() throws {
     let stage = VirtualStage(keys("x1!"))
-    #expect(throws: UsageError.self) {
-      try abx(["light", "medium", "--save", place("no/r.json")], on: stage)
-    }
+    #expect(throws: UsageError.self) { try abx(["light", "medium", "--save", place("no/r.json")], on: stage) }
     #expect(stage.engine == nil)
   }
 
   @Test func withoutKeysThereIsNoTest() throws {
     let stage = VirtualStage(hasKeyboard: false)
     let error = #expect(throws: FileError.self) { try abx(["light", "medium"], on: stage) }
-    #expect(
-      error?.description
-        == "standard input: is not a terminal; run the test in a terminal or use '--simulate'")
+    #expect(error?.description == "standard input: is not a terminal; run the test in a terminal or use '--simulate'")
     #expect(stage.engine == nil)
   }
 

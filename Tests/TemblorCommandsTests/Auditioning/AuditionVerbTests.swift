@@ -17,11 +17,8 @@ import Testing
 
   init() throws { place = try Scratch() }
 
-  private func audition(_ words: [String], on stage: VirtualStage) throws
-    -> CommandLineKit.ExitStatus
-  {
-    try AuditionVerb.run(
-      AuditionVerb.description().parse(words), stage.recorded.terminal, on: stage)
+  private func audition(_ words: [String], on stage: VirtualStage) throws -> CommandLineKit.ExitStatus {
+    try AuditionVerb.run(AuditionVerb.description().parse(words), stage.recorded.terminal, on: stage)
   }
 
   /// What is heard from some frames of the engine on.
@@ -33,9 +30,7 @@ import Testing
     let (one, two) = (noise(48_000), noise(48_000, seed: 2))
     let words = [try place.sound("a.wav", one), try place.sound("b.wav", two)]
     // Both keys fall on the beginning of a block: frames 9,600 and 19,200.
-    let stage = VirtualStage([
-      (0.2, .key(.character("2"))), (0.4, .key(.character("a"))), (0.6, .key(.character("q"))),
-    ])
+    let stage = VirtualStage([(0.2, .key(.character("2"))), (0.4, .key(.character("a"))), (0.6, .key(.character("q")))])
     #expect(try audition(words, on: stage) == .done)
     expect(heard(stage, Self.leadIn..<9_600), is: one)
     let first = 9_600 + Self.fade
@@ -46,9 +41,7 @@ import Testing
   }
 
   @Test func aSwitchDoesNotClick() throws {
-    let words = [
-      try place.hum("a.ahap", 2, sharpness: 0.2), try place.hum("b.ahap", 2, sharpness: 0.9),
-    ]
+    let words = [try place.hum("a.ahap", 2, sharpness: 0.2), try place.hum("b.ahap", 2, sharpness: 0.9)]
     let keys = (1...16).map { (Double($0) * 0.0517, VirtualStage.Cue.key(.tab)) }
     let stage = VirtualStage(keys + [(0.9, .key(.character("q")))])
     #expect(try audition(words, on: stage) == .done)
@@ -68,9 +61,7 @@ import Testing
 
   @Test func aPatternSoundsAsItDoesAlone() throws {
     let words = [try place.sound("a.wav", noise(9_600)), try place.hum("b.ahap", 0.3)]
-    let stage = VirtualStage([
-      (0.002, .key(.character("b"))), (0.25, .key(.character("q"))),
-    ])
+    let stage = VirtualStage([(0.002, .key(.character("b"))), (0.25, .key(.character("q")))])
     #expect(try audition(words, on: stage) == .done)
     let alone = VirtualStage([(0.25, .key(.character("q")))])
     #expect(try audition([words[1], words[0]], on: alone) == .done)
@@ -84,10 +75,7 @@ import Testing
 
   @Test func aPartRepeatsToTheFrame() throws {
     let one = noise(48_000)
-    let words = [
-      try place.sound("a.wav", one), try place.sound("b.wav", noise(4_000)), "--loop-range",
-      "0.1-0.3",
-    ]
+    let words = [try place.sound("a.wav", one), try place.sound("b.wav", noise(4_000)), "--loop-range", "0.1-0.3"]
     let stage = VirtualStage([(0.9, .key(.character("q")))])
     #expect(try audition(words, on: stage) == .done)
     // The sound's frames 4,800 to 14,400, over and over; each pass fades in over 2 ms.
@@ -109,13 +97,8 @@ import Testing
 
   @Test func levelsAreMatchedByTheFactorsTold() throws {
     let one = noise(48_000)
-    let words = [
-      try place.sound("a.wav", one), try place.sound("b.wav", noise(48_000, level: 0.25)),
-      "--json",
-    ]
-    let stage = VirtualStage([
-      (0.2, .key(.character("g"))), (0.4, .key(.character("g"))), (0.6, .key(.character("q"))),
-    ])
+    let words = [try place.sound("a.wav", one), try place.sound("b.wav", noise(48_000, level: 0.25)), "--json"]
+    let stage = VirtualStage([(0.2, .key(.character("g"))), (0.4, .key(.character("g"))), (0.6, .key(.character("q")))])
     #expect(try audition(words, on: stage) == .done)
     expect(heard(stage, Self.leadIn..<9_600), is: one)
     for start in [9_600, 19_200] {
@@ -131,9 +114,7 @@ import Testing
 
   @Test func matchingNeverRaisesAndMayStandAtTheBeginning() throws {
     let (one, two) = (noise(24_000, level: 0.25), noise(24_000))
-    let words = [
-      try place.sound("a.wav", one), try place.sound("b.wav", two), "--match", "felt",
-    ]
+    let words = [try place.sound("a.wav", one), try place.sound("b.wav", two), "--match", "felt"]
     let stage = VirtualStage([(0.2, .key(.character("2"))), (0.4, .key(.character("q")))])
     #expect(try audition(words, on: stage) == .done)
     expect(heard(stage, Self.leadIn..<9_600), is: one)
@@ -143,8 +124,8 @@ import Testing
 
   @Test func takesTooQuietForALoudnessAreMatchedByFeltEnergy() throws {
     let words = [
-      try place.sound("a.wav", noise(4_800)), try place.sound("b.wav", noise(4_800, level: 1e-5)),
-      "--match", "loudness",
+      try place.sound("a.wav", noise(4_800)), try place.sound("b.wav", noise(4_800, level: 1e-5)), "--match",
+      "loudness",
     ]
     let stage = VirtualStage([(0.2, .key(.character("q")))])
     #expect(try audition(words, on: stage) == .done)
@@ -156,8 +137,8 @@ import Testing
     let one = noise(48_000)
     let words = [try place.sound("a.wav", one), try place.sound("b.wav", noise(100))]
     let stage = VirtualStage([
-      (0.2, .key(.character(" "))), (0.24, .key(.right)), (0.28, .key(.right)),
-      (0.4, .key(.character(" "))), (0.6, .key(.home)), (0.8, .key(.character("q"))),
+      (0.2, .key(.character(" "))), (0.24, .key(.right)), (0.28, .key(.right)), (0.4, .key(.character(" "))),
+      (0.6, .key(.home)), (0.8, .key(.character("q"))),
     ])
     #expect(try audition(words, on: stage) == .done)
     expect(heard(stage, 9_800..<19_200), is: silence(9_400))
@@ -174,8 +155,7 @@ import Testing
     let one = noise(48_000)
     let words = [try place.sound("a.wav", one), try place.sound("b.wav", noise(100))]
     let stage = VirtualStage([
-      (0.2, .key(.character("["))), (0.4, .key(.character("]"))), (0.9, .key(.backspace)),
-      (1.0, .key(.character("q"))),
+      (0.2, .key(.character("["))), (0.4, .key(.character("]"))), (0.9, .key(.backspace)), (1.0, .key(.character("q"))),
     ])
     #expect(try audition(words, on: stage) == .done)
     let (start, length) = (9_600 - Self.leadIn, 9_600)
@@ -191,9 +171,7 @@ import Testing
   @Test func withoutALoopTheEndIsTheEndUntilAKey() throws {
     let one = noise(9_600)
     let words = [try place.sound("a.wav", one), try place.sound("b.wav", noise(4_800))]
-    let stage = VirtualStage([
-      (0.1, .key(.character("l"))), (1.0, .key(.character(" "))), (1.3, .key(.character("q"))),
-    ])
+    let stage = VirtualStage([(0.1, .key(.character("l"))), (1.0, .key(.character(" "))), (1.3, .key(.character("q")))])
     #expect(try audition(words, on: stage) == .done)
     expect(heard(stage, Self.leadIn..<9_744), is: one)
     expect(heard(stage, 9_744..<48_000), is: silence(38_256))
@@ -239,21 +217,11 @@ import Testing
 
   @Test(arguments: [
     (["light"], "'audition' takes two to 9 patterns or sound files, not 1"),
-    (
-      Array(repeating: "light", count: 10),
-      "'audition' takes two to 9 patterns or sound files, not 10"
-    ),
-    (
-      ["light", "medium", "--loop-range", "1"],
-      "'--loop-range' takes a range in seconds, such as '0.5-1.2', not '1'"
-    ),
+    (Array(repeating: "light", count: 10), "'audition' takes two to 9 patterns or sound files, not 10"),
+    (["light", "medium", "--loop-range", "1"], "'--loop-range' takes a range in seconds, such as '0.5-1.2', not '1'"),
     (["light", "medium", "--loop-range", "2-1"], "the loop range '2-1' is shorter than 0.01 s"),
-    (
-      ["light", "medium", "--loop-range", "7-9"],
-      "the loop range '7-9' starts after the end at 0.016 s"
-    ),
-  ])
-  func mistakesAreTold(words: [String], message: String) throws {
+    (["light", "medium", "--loop-range", "7-9"], "the loop range '7-9' starts after the end at 0.016 s"),
+  ]) func mistakesAreTold(words: [String], message: String) throws {
     let error = #expect(throws: UsageError.self) { try audition(words, on: VirtualStage()) }
     #expect(error?.description == message)
   }

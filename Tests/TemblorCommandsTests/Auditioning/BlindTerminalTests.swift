@@ -6,15 +6,13 @@ import Testing
 @testable import TemblorCommands
 
 /// Blind tests and auditions of the program itself at a terminal, on a device that is silent.
-@Suite(.enabled(if: Pseudoterminal.canBeMade, "no terminals can be made here"))
-struct BlindTerminalTests {
+@Suite(.enabled(if: Pseudoterminal.canBeMade, "no terminals can be made here")) struct BlindTerminalTests {
   private let place: Scratch
 
   init() throws { place = try Scratch() }
 
   private func start(_ words: String) throws -> Pseudoterminal {
-    let terminal = try Pseudoterminal(
-      "$TEMBLOR \(words) --device null; " + Pseudoterminal.verdict)
+    let terminal = try Pseudoterminal("$TEMBLOR \(words) --device null; " + Pseudoterminal.verdict)
     try terminal.wait(for: "these keys\n")
     try terminal.wait(for: "> A ")
     return terminal

@@ -21,8 +21,7 @@ import Testing
     #expect(listener.answers(seed: 1, count: 2) == [.a, .b])
   }
 
-  @Test(arguments: ["", "abc", "left", "a b"])
-  func otherWordsAreRefused(word: String) {
+  @Test(arguments: ["", "abc", "left", "a b"]) func otherWordsAreRefused(word: String) {
     #expect(throws: UsageError.self) { try SimulatedListener(word) }
   }
 

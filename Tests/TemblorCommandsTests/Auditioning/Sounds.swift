@@ -42,12 +42,11 @@ extension Scratch {
       (0..<length).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
     }
     let format =
-      word(3, 2) + word(count, 2) + word(48_000, 4) + word(192_000 * count, 4)
-      + word(4 * count, 2) + word(32, 2)
+      word(3, 2) + word(count, 2) + word(48_000, 4) + word(192_000 * count, 4) + word(4 * count, 2) + word(32, 2)
     let data = unsafe frames.withUnsafeBytes { unsafe Array($0) }
     try write(
-      Array("RIFF".utf8) + word(36 + data.count, 4) + Array("WAVEfmt ".utf8) + word(16, 4)
-        + format + Array("data".utf8) + word(data.count, 4) + data, to: name)
+      Array("RIFF".utf8) + word(36 + data.count, 4) + Array("WAVEfmt ".utf8) + word(16, 4) + format + Array("data".utf8)
+        + word(data.count, 4) + data, to: name)
     return self(name)
   }
 

@@ -6,13 +6,10 @@ import Testing
 
 @Suite struct CompletionTests {
   static func exists(_ shell: Shell) -> Bool {
-    ["/bin/", "/usr/bin/"].contains {
-      FileManager.default.isExecutableFile(atPath: $0 + shell.rawValue)
-    }
+    ["/bin/", "/usr/bin/"].contains { FileManager.default.isExecutableFile(atPath: $0 + shell.rawValue) }
   }
 
-  @Test(arguments: Shell.allCases.filter(exists))
-  func shellAcceptsItsScript(shell: Shell) throws {
+  @Test(arguments: Shell.allCases.filter(exists)) func shellAcceptsItsScript(shell: Shell) throws {
     let script = SampleProgram.program.completionScript(for: shell)
     // Fish reads its standard input only where it is named.
     let arguments = shell == .fish ? ["-n", "/dev/stdin"] : ["-n"]
@@ -20,21 +17,14 @@ import Testing
   }
 
   @Test(arguments: [
-    (["sketch", "p"], "paint"),
-    (["sketch", ""], "paint compare completion help"),
-    (["sketch", "-"], "-h --help --version"),
-    (["sketch", "paint", "--s"], "--size"),
-    (["sketch", "paint", "d", "--tone", ""], "dark bright"),
-    (["sketch", "paint", "--tone", "="], "dark bright"),
-    (["sketch", "paint", "--tone", "=", "b"], "bright"),
-    (["sketch", "paint", "--size", ""], ""),
-    (["sketch", "paint", "--layer", "s"], "sky sea"),
-    (["sketch", "help", "c"], "compare completion"),
-    (["sketch", "help", "compare", ""], ""),
-    (["sketch", "completion", ""], "bash zsh fish"),
+    (["sketch", "p"], "paint"), (["sketch", ""], "paint compare completion help"),
+    (["sketch", "-"], "-h --help --version"), (["sketch", "paint", "--s"], "--size"),
+    (["sketch", "paint", "d", "--tone", ""], "dark bright"), (["sketch", "paint", "--tone", "="], "dark bright"),
+    (["sketch", "paint", "--tone", "=", "b"], "bright"), (["sketch", "paint", "--size", ""], ""),
+    (["sketch", "paint", "--layer", "s"], "sky sea"), (["sketch", "help", "c"], "compare completion"),
+    (["sketch", "help", "compare", ""], ""), (["sketch", "completion", ""], "bash zsh fish"),
     (["sketch", "nonesuch", ""], ""),
-  ])
-  func bashOffers(words: [String], offers: String) throws {
+  ]) func bashOffers(words: [String], offers: String) throws {
     let line = words.map(\.shellQuoted).joined(separator: " ")
     let typed = Script.typed(words)
     let script =
@@ -62,8 +52,7 @@ import Testing
   }
 
   /// Fish has no way to offer some files alone, so the script has one.
-  @Test(.enabled(if: exists(.fish)))
-  func fishOffersFilesOfAnEndingAndFolders() throws {
+  @Test(.enabled(if: exists(.fish))) func fishOffersFilesOfAnEndingAndFolders() throws {
     let script =
       SampleProgram.program.completionScript(for: .fish) + """
         set folder (mktemp -d); cd $folder; mkdir 'a folder'; touch 'b c.txt' d.png e.svg

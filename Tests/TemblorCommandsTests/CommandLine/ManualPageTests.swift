@@ -118,20 +118,15 @@ import Testing
 
     """#
 
-  @Test func describesEveryVerb() {
-    #expect(SampleProgram.program.manualPage() == Self.page)
-  }
+  @Test func describesEveryVerb() { #expect(SampleProgram.program.manualPage() == Self.page) }
 
   @Test func letsNoTextBecomeARequest() {
-    let program = Program(
-      "sketch", version: "1", abstract: "Draw.", discussion: ".TH \\fBx\n'so \u{e9}", commands: [])
+    let program = Program("sketch", version: "1", abstract: "Draw.", discussion: ".TH \\fBx\n'so \u{e9}", commands: [])
     #expect(program.manualPage().contains("\n.PP\n\\&.TH \\(rsfBx \\(aqso \\[u00E9]\n"))
   }
 
-  @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/groff")))
-  func groffFindsNoFault() throws {
-    let faults = try Script.run(
-      "groff", "-man", "-Tutf8", "-ww", "-z", input: SampleProgram.program.manualPage())
+  @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/groff"))) func groffFindsNoFault() throws {
+    let faults = try Script.run("groff", "-man", "-Tutf8", "-ww", "-z", input: SampleProgram.program.manualPage())
     #expect(faults == "")
   }
 }

@@ -18,9 +18,7 @@ private enum Workshop {
     verbs: [
       CommandDescription(
         "cut", abstract: "Cut a tool.",
-        arguments: [
-          Argument("TOOL", help: "A tool.", completion: Completion(query: "tools --names"))
-        ],
+        arguments: [Argument("TOOL", help: "A tool.", completion: Completion(query: "tools --names"))],
         options: [Option("--depth", value: "MM", help: "How deep.", choices: ["1", "2"])]
       ) { arguments, terminal in
         try terminal.output.line("tool \(arguments.argument("TOOL"))")
@@ -36,8 +34,7 @@ private enum Workshop {
     return .done
   }
 
-  static let program = Program(
-    "shop", version: "1", abstract: "A shop.", commands: [.init(cut), .init(tools)])
+  static let program = Program("shop", version: "1", abstract: "A shop.", commands: [.init(cut), .init(tools)])
 }
 
 @Suite struct NestedVerbTests {
@@ -49,12 +46,8 @@ private enum Workshop {
 
   @Test(arguments: [
     (["tools"], "none\n"), (["tools", "--json"], "[]\n"), (["tools", "mend"], "mended\n"),
-    (["tools", "cut", "saw"], "tool saw\n"), (["cut", "oak"], "cut oak\n"),
-    (["cut", "mend"], "cut mend\n"),
-  ])
-  func theSecondWordNamesTheVerb(words: [String], output: String) {
-    #expect(run(words) == (0, output, ""))
-  }
+    (["tools", "cut", "saw"], "tool saw\n"), (["cut", "oak"], "cut oak\n"), (["cut", "mend"], "cut mend\n"),
+  ]) func theSecondWordNamesTheVerb(words: [String], output: String) { #expect(run(words) == (0, output, "")) }
 
   @Test(arguments: [
     (["tools", "mned"], "unknown verb 'mned' after 'tools'; did you mean 'mend'?", "tools"),
@@ -62,12 +55,9 @@ private enum Workshop {
     (["tools", "cut"], "missing TOOL", "tools cut"),
     (["tools", "mend", "--json"], "unknown option '--json'", "tools mend"),
     (["--depth", "1"], "'--depth' must follow a verb", ""),
-    (
-      ["help", "tools", "mned"], "unknown verb 'mned' after 'tools'; did you mean 'mend'?", "help"
-    ),
+    (["help", "tools", "mned"], "unknown verb 'mned' after 'tools'; did you mean 'mend'?", "help"),
     (["help", "cut", "mend"], "unexpected argument 'mend'", "help"),
-  ])
-  func mistypesAreToldWithTheRightHelp(words: [String], message: String, verb: String) {
+  ]) func mistypesAreToldWithTheRightHelp(words: [String], message: String, verb: String) {
     let line = verb.isEmpty ? "shop" : "shop \(verb)"
     #expect(run(words) == (64, "", "shop: \(message)\nSee '\(line) --help'.\n"))
   }
@@ -103,28 +93,19 @@ private enum Workshop {
     let sections = page.split(separator: "\n").filter { $0.hasPrefix(".SS") }
     #expect(
       sections == [
-        #".SS "shop cut [OPTIONS] BOARD""#, #".SS "shop tools [OPTIONS]""#,
-        #".SS "shop tools cut [OPTIONS] TOOL""#, #".SS "shop tools mend [OPTIONS]""#,
-        #".SS "shop help [OPTIONS] [VERB...]""#,
+        #".SS "shop cut [OPTIONS] BOARD""#, #".SS "shop tools [OPTIONS]""#, #".SS "shop tools cut [OPTIONS] TOOL""#,
+        #".SS "shop tools mend [OPTIONS]""#, #".SS "shop help [OPTIONS] [VERB...]""#,
       ])
   }
 
   @Test(arguments: [
-    (["shop", "tools", ""], "cut mend"),
-    (["shop", "tools", "-"], "--json -h --help"),
-    (["shop", "tools", "cut", "-"], "--depth -h --help"),
-    (["shop", "tools", "cut", "--depth", ""], "1 2"),
-    (["shop", "tools", "cut", "s"], "saw"),
-    (["shop", "tools", "cut", "h"], "hammer hw:1,0 hw:2,0"),
-    (["shop", "tools", "cut", "hw", ":"], "1,0 2,0"),
-    (["shop", "tools", "cut", "hw", ":", "2"], "2,0"),
-    (["shop", "help", "tools", ""], "cut mend"),
-    (["shop", "help", "tools", "m"], "mend"),
-    (["shop", "help", "cut", ""], ""),
-    (["shop", "cut", "-"], "--fine -h --help"),
-    (["shop", "tools", "mend", ""], ""),
-  ])
-  func bashOffers(words: [String], offers: String) throws {
+    (["shop", "tools", ""], "cut mend"), (["shop", "tools", "-"], "--json -h --help"),
+    (["shop", "tools", "cut", "-"], "--depth -h --help"), (["shop", "tools", "cut", "--depth", ""], "1 2"),
+    (["shop", "tools", "cut", "s"], "saw"), (["shop", "tools", "cut", "h"], "hammer hw:1,0 hw:2,0"),
+    (["shop", "tools", "cut", "hw", ":"], "1,0 2,0"), (["shop", "tools", "cut", "hw", ":", "2"], "2,0"),
+    (["shop", "help", "tools", ""], "cut mend"), (["shop", "help", "tools", "m"], "mend"),
+    (["shop", "help", "cut", ""], ""), (["shop", "cut", "-"], "--fine -h --help"), (["shop", "tools", "mend", ""], ""),
+  ]) func bashOffers(words: [String], offers: String) throws {
     let line = words.map(\.shellQuoted).joined(separator: " ")
     let typed = Script.typed(words)
     let script =

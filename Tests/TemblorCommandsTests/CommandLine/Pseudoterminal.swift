@@ -18,12 +18,9 @@ final class Pseudoterminal {
   init(_ script: String, shell program: String = "dash") throws {
     let side = try #require(Side.make())
     let environment = [
-      "PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8", "PROBE=\(Self.probe)",
-      "TEMBLOR=\(Self.program("temblor"))",
+      "PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8", "PROBE=\(Self.probe)", "TEMBLOR=\(Self.program("temblor"))",
     ]
-    let words = [
-      "/bin/\(program)", "-m", "-c", "trap : INT; ulimit -c 0; before=$(stty -g); " + script,
-    ]
+    let words = ["/bin/\(program)", "-m", "-c", "trap : INT; ulimit -c 0; before=$(stty -g); " + script]
     shell = try ProcessRunner.start(
       words, environment: environment,
       streams: [
@@ -78,8 +75,7 @@ final class Pseudoterminal {
   func close() { side = nil }
 
   /// Waits until something was written, and answers all up to it; at most twenty seconds.
-  @discardableResult
-  func wait(for wanted: String) throws -> String {
+  @discardableResult func wait(for wanted: String) throws -> String {
     while true {
       if let range = text.firstRange(of: wanted) {
         defer { text = String(text[range.upperBound...]) }
@@ -91,8 +87,7 @@ final class Pseudoterminal {
       let isReady = unsafe poll(&ready, 1, 20_000) == 1
       let count = isReady ? unsafe read(descriptor, &bytes, bytes.count) : 0
       try #require(count > 0, "waited for '\(wanted)' in '\(text)'")
-      text += String(decoding: bytes.prefix(count), as: UTF8.self).filter { $0 != "\r" }
-        .replacing("\r\n", with: "\n")
+      text += String(decoding: bytes.prefix(count), as: UTF8.self).filter { $0 != "\r" }.replacing("\r\n", with: "\n")
     }
   }
 
@@ -105,9 +100,7 @@ final class Pseudoterminal {
   }
 
   /// Waits for the shell to end, and answers its exit status.
-  func finish() -> Int32 {
-    ProcessRunner.waitForEnd(of: shell)
-  }
+  func finish() -> Int32 { ProcessRunner.waitForEnd(of: shell) }
 
   /// The user's side of a terminal.
   private final class Side {
@@ -127,8 +120,7 @@ final class Pseudoterminal {
       var number: UInt32 = 0
       var isLocked: Int32 = 0
       // TIOCSPTLCK and TIOCGPTN of <asm-generic/ioctls.h>, macros that Swift cannot read.
-      guard unsafe ioctl(descriptor, 0x4004_5431, &isLocked) == 0,
-        unsafe ioctl(descriptor, 0x8004_5430, &number) == 0,
+      guard unsafe ioctl(descriptor, 0x4004_5431, &isLocked) == 0, unsafe ioctl(descriptor, 0x8004_5430, &number) == 0,
         unsafe access("/dev/pts/\(number)", R_OK | W_OK) == 0
       else {
         Glibc.close(descriptor)

@@ -2,8 +2,7 @@
 import Glibc
 import Testing
 
-@Suite(.enabled(if: Pseudoterminal.canBeMade, "no terminals can be made here"))
-struct RawTerminalTests {
+@Suite(.enabled(if: Pseudoterminal.canBeMade, "no terminals can be made here")) struct RawTerminalTests {
   private static let usual = "$PROBE; \(Pseudoterminal.verdict)"
 
   @Test func keysComeSinglyAndWithoutEcho() throws {
@@ -12,8 +11,7 @@ struct RawTerminalTests {
     _ = try terminal.waitForProbe()
     #expect(!terminal.hasUsualModes)
     terminal.type("a\u{1B}[Aé")
-    #expect(
-      try terminal.wait(for: #"("é")"#) == "\nkey character(\"a\")\nkey up\nkey character(\"é\")")
+    #expect(try terminal.wait(for: #"("é")"#) == "\nkey character(\"a\")\nkey up\nkey character(\"é\")")
     terminal.type("\u{1B}")
     try terminal.wait(for: "key escape")
     terminal.type("q")
@@ -35,8 +33,7 @@ struct RawTerminalTests {
     try terminal.wait(for: "usual modes, status 130.")
   }
 
-  @Test(arguments: [SIGTERM, SIGHUP])
-  func signalsAreToldAndEndTheProgram(signal: Int32) throws {
+  @Test(arguments: [SIGTERM, SIGHUP]) func signalsAreToldAndEndTheProgram(signal: Int32) throws {
     let terminal = try Pseudoterminal(Self.usual)
     kill(try terminal.waitForProbe(), signal)
     try terminal.wait(for: "told")
@@ -74,8 +71,7 @@ struct RawTerminalTests {
 
   @Test func stoppingGivesBackAndContinuingTakes() throws {
     let terminal = try Pseudoterminal(
-      "$PROBE; \(Pseudoterminal.verdict); fg; \(Pseudoterminal.verdict); fg; "
-        + Pseudoterminal.verdict)
+      "$PROBE; \(Pseudoterminal.verdict); fg; \(Pseudoterminal.verdict); fg; " + Pseudoterminal.verdict)
     _ = try terminal.waitForProbe()
     for _ in 0..<2 {
       terminal.type("\u{1A}")
@@ -90,8 +86,7 @@ struct RawTerminalTests {
 
   /// SIGSTOP leaves no time to give back; the shell sets its modes itself.
   @Test func continuingAfterAForcedStopTakesAgain() throws {
-    let terminal = try Pseudoterminal(
-      "$PROBE; stty $before; \(Pseudoterminal.verdict); fg; \(Pseudoterminal.verdict)")
+    let terminal = try Pseudoterminal("$PROBE; stty $before; \(Pseudoterminal.verdict); fg; \(Pseudoterminal.verdict)")
     let process = try terminal.waitForProbe()
     kill(process, SIGSTOP)
     try terminal.wait(for: "usual modes")
@@ -103,8 +98,7 @@ struct RawTerminalTests {
   }
 
   @Test func theBackgroundTouchesNothing() throws {
-    let terminal = try Pseudoterminal(
-      #"$PROBE & read -r line; echo "line $line."; fg; \#(Pseudoterminal.verdict)"#)
+    let terminal = try Pseudoterminal(#"$PROBE & read -r line; echo "line $line."; fg; \#(Pseudoterminal.verdict)"#)
     try terminal.wait(for: "looks away")
     #expect(terminal.hasUsualModes)
     terminal.type("q\n")
@@ -118,8 +112,7 @@ struct RawTerminalTests {
 
   @Test func aJobSentToTheBackgroundLooksAway() throws {
     let terminal = try Pseudoterminal(
-      #"$PROBE; bg; read -r line; echo "line $line."; kill %1; wait; echo end.; \#(Pseudoterminal.verdict)"#
-    )
+      #"$PROBE; bg; read -r line; echo "line $line."; kill %1; wait; echo end.; \#(Pseudoterminal.verdict)"#)
     _ = try terminal.waitForProbe()
     terminal.type("\u{1A}")
     try terminal.wait(for: "looks away")
@@ -139,8 +132,7 @@ struct RawTerminalTests {
     #expect(terminal.finish() == 128 + SIGTERM)
   }
 
-  @Test(arguments: ["$PROBE < /dev/null", "setsid -w $PROBE"])
-  func onlyItsOwnTerminalHasKeys(script: String) throws {
+  @Test(arguments: ["$PROBE < /dev/null", "setsid -w $PROBE"]) func onlyItsOwnTerminalHasKeys(script: String) throws {
     let terminal = try Pseudoterminal("\(script); \(Pseudoterminal.verdict)")
     try terminal.wait(for: "no terminal\nusual modes, status 0.")
   }

@@ -35,34 +35,26 @@ final class RecordedTerminal: Sendable {
     }
   }
 
-  func advance(by duration: Duration) {
-    state.withLock { $0.time += duration }
-  }
+  func advance(by duration: Duration) { state.withLock { $0.time += duration } }
 
-  func resize(to width: Int) {
-    state.withLock { $0.width = width }
-  }
+  func resize(to width: Int) { state.withLock { $0.width = width } }
 
   /// Gives the terminal to another job, or back.
-  func setForeground(_ isForeground: Bool) {
-    state.withLock { $0.isForeground = isForeground }
-  }
+  func setForeground(_ isForeground: Bool) { state.withLock { $0.isForeground = isForeground } }
 
   private var width: Int { state.withLock { $0.width } }
   private var isForeground: Bool { state.withLock { $0.isForeground } }
 
   var terminal: Terminal {
     let output = Output(
-      isTerminal: isTerminal, width: self.width, isColoured: isTerminal,
-      isForeground: self.isForeground
+      isTerminal: isTerminal, width: self.width, isColoured: isTerminal, isForeground: self.isForeground
     ) { [self] bytes throws(StreamError) in
       if let failure { throw StreamError(stream: "standard output", code: failure) }
       let copy = bytes.indices.map { bytes[$0] }
       state.withLock { $0.output += copy }
     }
     let error = Output(
-      isTerminal: isTerminal, width: self.width, isColoured: isTerminal,
-      isForeground: self.isForeground
+      isTerminal: isTerminal, width: self.width, isColoured: isTerminal, isForeground: self.isForeground
     ) { [self] bytes throws(StreamError) in
       let copy = bytes.indices.map { bytes[$0] }
       state.withLock { $0.error += copy }

@@ -4,21 +4,16 @@ import Testing
 @testable import TemblorCommands
 
 @Suite struct RunningTests {
-  private struct Fault: Error, CustomStringConvertible {
-    var description: String { "the brush broke" }
-  }
+  private struct Fault: Error, CustomStringConvertible { var description: String { "the brush broke" } }
 
   private func program(_ body: @escaping CommandDescription.Body) -> Program {
     Program(
-      "sketch", version: "1", abstract: "",
-      commands: [.init(CommandDescription("go", abstract: "Go.", run: body))])
+      "sketch", version: "1", abstract: "", commands: [.init(CommandDescription("go", abstract: "Go.", run: body))])
   }
 
   @Test func everyVerbIsFoundByItsName() {
     let program = TemblorProgram.program()
-    for command in program.commands {
-      #expect(program.command(named: command.name)?.abstract == command.abstract)
-    }
+    for command in program.commands { #expect(program.command(named: command.name)?.abstract == command.abstract) }
     #expect(program.command(named: "help")?.name == "help")
     #expect(program.command(named: "rendr") == nil)
   }
@@ -39,8 +34,7 @@ import Testing
     #expect(recorded.output == "sketch 1.2.3\n")
   }
 
-  @Test(arguments: [["--help"], ["-h"], ["help"]])
-  func showsTheProgramsHelp(line: [String]) {
+  @Test(arguments: [["--help"], ["-h"], ["help"]]) func showsTheProgramsHelp(line: [String]) {
     let recorded = RecordedTerminal()
     #expect(SampleProgram.program.run(line, on: recorded.terminal) == .done)
     #expect(recorded.output == SampleProgram.program.help(for: recorded.terminal.output))
@@ -48,16 +42,13 @@ import Testing
   }
 
   @Test(arguments: [
-    ["help", "paint"], ["paint", "--help"], ["paint", "-h"], ["paint", "--nonesuch", "-h"],
-    ["paint", "-o", "--help"],
-  ])
-  func helpOfAVerbWinsOverEverything(line: [String]) {
+    ["help", "paint"], ["paint", "--help"], ["paint", "-h"], ["paint", "--nonesuch", "-h"], ["paint", "-o", "--help"],
+  ]) func helpOfAVerbWinsOverEverything(line: [String]) {
     let recorded = RecordedTerminal()
     #expect(SampleProgram.program.run(line, on: recorded.terminal) == .done)
     #expect(
       recorded.output
-        == SampleProgram.paint.help(
-          of: "sketch", for: recorded.terminal.output, isShort: line.contains("-h")))
+        == SampleProgram.paint.help(of: "sketch", for: recorded.terminal.output, isShort: line.contains("-h")))
     #expect(recorded.error == "")
   }
 
@@ -78,8 +69,7 @@ import Testing
   @Test func aFullDiskIsAFailureThatIsTold() {
     let recorded = RecordedTerminal(failure: 28)
     #expect(SampleProgram.program.run(["--help"], on: recorded.terminal) == .failure)
-    #expect(
-      recorded.error == "sketch: cannot write to standard output: No space left on device\n")
+    #expect(recorded.error == "sketch: cannot write to standard output: No space left on device\n")
   }
 
   @Test func whatAVerbThrowsIsTold() {

@@ -18,9 +18,7 @@ import Testing
     }
   }
 
-  private final class Received: Sendable {
-    let bytes = Mutex<[UInt8]>([])
-  }
+  private final class Received: Sendable { let bytes = Mutex<[UInt8]>([]) }
 
   @Test func isNoTerminalOnAPipe() throws {
     let pipe = try Pipe()
@@ -40,9 +38,7 @@ import Testing
     let text = String(repeating: "0123456789", count: 100_000)
     let received = Received()
     let reader = DispatchGroup()
-    DispatchQueue.global().async(group: reader) {
-      received.bytes.withLock { $0 = readToEnd(pipe.reader) }
-    }
+    DispatchQueue.global().async(group: reader) { received.bytes.withLock { $0 = readToEnd(pipe.reader) } }
     try Output(descriptor: pipe.writer, name: "pipe").write(text)
     close(pipe.writer)
     #expect(reader.wait(timeout: .now() + 60) == .success)
@@ -54,9 +50,7 @@ import Testing
     let pipe = try Pipe()
     close(pipe.reader)
     defer { close(pipe.writer) }
-    let error = #expect(throws: StreamError.self) {
-      try Output(descriptor: pipe.writer, name: "pipe").write("a")
-    }
+    let error = #expect(throws: StreamError.self) { try Output(descriptor: pipe.writer, name: "pipe").write("a") }
     #expect(error?.kind == .brokenPipe)
   }
 
@@ -64,9 +58,7 @@ import Testing
     let full = unsafe open("/dev/full", O_WRONLY)
     try #require(full >= 0)
     defer { close(full) }
-    let error = #expect(throws: StreamError.self) {
-      try Output(descriptor: full, name: "standard output").write("a")
-    }
+    let error = #expect(throws: StreamError.self) { try Output(descriptor: full, name: "standard output").write("a") }
     #expect(error?.kind == .notWritten)
     #expect(error?.description == "cannot write to standard output: No space left on device")
   }

@@ -12,14 +12,11 @@ import Testing
   private let place: Scratch
   private let device = DeviceSummary(
     OpenedOutput(
-      sink: NullSink(
-        SinkFormat(rate: 48_000, channelCount: 2, periodSize: 240, bufferSize: 960)),
-      name: "nothing"))
+      sink: NullSink(SinkFormat(rate: 48_000, channelCount: 2, periodSize: 240, bufferSize: 960)), name: "nothing"))
 
   init() throws { place = try Scratch() }
 
-  @Test(arguments: [0.25, 0.5, 7])
-  func aRecordingEndsAtItsLimitToTheFrame(limit: Double) throws {
+  @Test(arguments: [0.25, 0.5, 7]) func aRecordingEndsAtItsLimitToTheFrame(limit: Double) throws {
     let path = place("heard.wav")
     let told = Mutex<[SinkEvent]>([])
     let recording = try LiveRecording(to: path, device: device, upTo: limit) { event in
@@ -36,8 +33,7 @@ import Testing
     #expect(message == nil)
     #expect(
       told.withLock { $0.map(\.text) }
-        == (limit < 1
-          ? ["\(path): reached the limit of the recording; recording stopped"] : []))
+        == (limit < 1 ? ["\(path): reached the limit of the recording; recording stopped"] : []))
   }
 
   @Test func theLimitIsBounded() throws {

@@ -2,8 +2,7 @@
 import Testing
 
 /// The program itself at a terminal, on a device that is silent.
-@Suite(.enabled(if: Pseudoterminal.canBeMade, "no terminals can be made here"))
-struct LiveTerminalTests {
+@Suite(.enabled(if: Pseudoterminal.canBeMade, "no terminals can be made here")) struct LiveTerminalTests {
   private static let endless = "$TEMBLOR play pulse --loop 0 --device null; "
 
   private func start(_ script: String) throws -> Pseudoterminal {
@@ -33,8 +32,7 @@ struct LiveTerminalTests {
   }
 
   @Test func stoppingGivesTheTerminalBack() throws {
-    let terminal = try start(
-      Self.endless + Pseudoterminal.verdict + "; fg; " + Pseudoterminal.verdict)
+    let terminal = try start(Self.endless + Pseudoterminal.verdict + "; fg; " + Pseudoterminal.verdict)
     terminal.type("\u{1A}")
     // The line goes before the shell writes, and comes back whole.
     let stopped = try terminal.wait(for: "usual modes, status 148.")
@@ -47,8 +45,7 @@ struct LiveTerminalTests {
   }
 
   /// While nothing plays the line is drawn once a second; a resized window has it at once.
-  @Test(arguments: [30, 120])
-  func aResizedWindowHasAWholeLine(width: Int) throws {
+  @Test(arguments: [30, 120]) func aResizedWindowHasAWholeLine(width: Int) throws {
     let terminal = try start("export NO_COLOR=1; " + Self.endless + Pseudoterminal.verdict)
     terminal.resize(to: width)
     try terminal.wait(for: "\u{1B}[J> 0:0")
@@ -60,8 +57,7 @@ struct LiveTerminalTests {
   }
 
   @Test func theEndGivesTheTerminalBack() throws {
-    let terminal = try Pseudoterminal(
-      "$TEMBLOR play heartbeat --device null; " + Pseudoterminal.verdict)
+    let terminal = try Pseudoterminal("$TEMBLOR play heartbeat --device null; " + Pseudoterminal.verdict)
     try terminal.wait(for: "usual modes, status 0.")
   }
 }

@@ -34,36 +34,29 @@ import Testing
   }
 
   @Test func whatIsNotSaidStaysAsUsual() throws {
-    #expect(
-      try channels(2, "--haptics", "2")
-        == [Channel(audio: .left), Channel(hapticBus: 0, audio: .right)])
+    #expect(try channels(2, "--haptics", "2") == [Channel(audio: .left), Channel(hapticBus: 0, audio: .right)])
   }
 
   @Test func audioOnOneChannelIsBothSides() throws {
-    #expect(
-      try channels(2, "--audio", "2")
-        == [Channel(hapticBus: 0), Channel(hapticBus: 0, audio: .both)])
-    #expect(
-      try channels(2, "--audio", "none") == [Channel(hapticBus: 0), Channel(hapticBus: 0)])
+    #expect(try channels(2, "--audio", "2") == [Channel(hapticBus: 0), Channel(hapticBus: 0, audio: .both)])
+    #expect(try channels(2, "--audio", "none") == [Channel(hapticBus: 0), Channel(hapticBus: 0)])
   }
 
   @Test func wordsSayAllOfOneChannel() throws {
     #expect(
-      try channels(2, "--channel", "2=haptics,gain=-20,delay=2ms,invert")
-        == [
-          Channel(hapticBus: 0, audio: .left),
-          Channel(
-            hapticBus: 0, hapticGain: 0.1, audioGain: 0.1, delay: 96, isInverted: true),
-        ])
+      try channels(2, "--channel", "2=haptics,gain=-20,delay=2ms,invert") == [
+        Channel(hapticBus: 0, audio: .left),
+        Channel(hapticBus: 0, hapticGain: 0.1, audioGain: 0.1, delay: 96, isInverted: true),
+      ])
     #expect(
-      try channels(2, "--channel", "1=off", "--channel", "2=invert")
-        == [Channel(), Channel(hapticBus: 0, audio: .right, isInverted: true)])
+      try channels(2, "--channel", "1=off", "--channel", "2=invert") == [
+        Channel(), Channel(hapticBus: 0, audio: .right, isInverted: true),
+      ])
   }
 
   @Test func everyProfileThatDiffersHasABus() throws {
     let options = try options(
-      "--channel", "2=profile=speaker", "--channel", "3=profile=phone", "--channel",
-      "4=profile=speaker")
+      "--channel", "2=profile=speaker", "--channel", "3=profile=phone", "--channel", "4=profile=speaker")
     let (routing, profiles) = options.routing(channelCount: 4, rate: 48_000, profile: .phone)
     #expect(profiles.map(\.name) == ["phone", "speaker"])
     #expect(routing.channels.map(\.hapticBus) == [0, 1, 0, 1])
@@ -77,25 +70,15 @@ import Testing
     (["--haptics", "1,1"], "'--haptics' names channel 1 twice"),
     (["--audio", "1:loud"], "'--audio' takes gains from -120 to 24 dB, not 'loud'"),
     (["--audio", "1:30"], "'--audio' takes gains from -120 to 24 dB, not '30'"),
-    (
-      ["--channel", "1"],
-      "'--channel' takes a channel and its settings, such as '1=haptics,gain=-3', not '1'"
-    ),
+    (["--channel", "1"], "'--channel' takes a channel and its settings, such as '1=haptics,gain=-3', not '1'"),
     (
       ["--channel", "1=loud"],
       "'--channel' accepts the settings haptics, audio, left, right, off, profile=NAME, gain=DB, delay=MSms or invert, not 'loud'"
-    ),
-    (["--channel", "1=delay=2"], "'--channel' takes delays from 0ms to 1000ms, not '2'"),
+    ), (["--channel", "1=delay=2"], "'--channel' takes delays from 0ms to 1000ms, not '2'"),
     (["--channel", "1=off", "--channel", "1=off"], "'--channel' names channel 1 twice"),
-    (
-      ["--channel", "1=audio,profile=speaker"],
-      "channel 1 has a profile but no haptics in '1=audio,profile=speaker'"
-    ),
-    (
-      ["--channel", "1=profile=speeker"], "no profile is called 'speeker'; did you mean 'speaker'?"
-    ),
-  ])
-  func whatCannotBeSaysWhy(words: [String], message: String) throws {
+    (["--channel", "1=audio,profile=speaker"], "channel 1 has a profile but no haptics in '1=audio,profile=speaker'"),
+    (["--channel", "1=profile=speeker"], "no profile is called 'speeker'; did you mean 'speaker'?"),
+  ]) func whatCannotBeSaysWhy(words: [String], message: String) throws {
     let error = #expect(throws: UsageError.self) {
       try RoutingOptions.routing(PlayVerb.description().parse(["heartbeat"] + words))
     }

@@ -15,13 +15,11 @@ private final class TrialOutput: OutputBackend {
 
   func outputs(probing: Bool) -> [OutputListing] { [] }
 
-  func open(
-    _ name: String, _ request: OutputRequest, time: any TimeSource
-  ) throws(OutputError) -> sending OpenedOutput {
+  func open(_ name: String, _ request: OutputRequest, time: any TimeSource) throws(OutputError) -> sending OpenedOutput
+  {
     OpenedOutput(
-      sink: Sink(request.format, time: time) { samples in
-        self.played.withLock { $0[name] = samples }
-      }, name: name, encoding: "trial")
+      sink: Sink(request.format, time: time) { samples in self.played.withLock { $0[name] = samples } }, name: name,
+      encoding: "trial")
   }
 
   private final class Sink: AudioSink {
@@ -47,15 +45,13 @@ private struct TrialBackend: SessionBackend {
   let system: SystemBackend
   var time: any TimeSource { system.time }
   func keyboard() -> (any Keyboard)? { nil }
-  func open(
-    _ output: String, _ request: OutputRequest
-  ) throws(OutputError) -> sending OpenedOutput { try system.open(output, request) }
+  func open(_ output: String, _ request: OutputRequest) throws(OutputError) -> sending OpenedOutput {
+    try system.open(output, request)
+  }
   func play(
     _ engine: PlaybackEngine, through output: sending OpenedOutput, recording: RecordingBuffer?,
     eventHandler: @escaping LivePlayback.EventHandler
-  ) -> any EngineDriver {
-    system.play(engine, through: output, recording: recording, eventHandler: eventHandler)
-  }
+  ) -> any EngineDriver { system.play(engine, through: output, recording: recording, eventHandler: eventHandler) }
 }
 
 @Suite struct TrialOutputTests {
@@ -63,9 +59,7 @@ private struct TrialBackend: SessionBackend {
     let trial = TrialOutput()
     let recorded = RecordedTerminal()
     let backend = TrialBackend(system: SystemBackend(outputs: .standard.adding(trial)))
-    let arguments = try PlayVerb.description().parse([
-      "light", "--device", "trial:left", "--channels", "3", "--json",
-    ])
+    let arguments = try PlayVerb.description().parse(["light", "--device", "trial:left", "--channels", "3", "--json"])
     #expect(try PlayVerb.run(arguments, recorded.terminal, on: backend) == .done)
     let played = trial.played.withLock { $0 }
     #expect(Array(played.keys) == ["left"])

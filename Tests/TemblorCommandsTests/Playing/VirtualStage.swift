@@ -30,8 +30,8 @@ final class VirtualStage: SessionBackend, @unchecked Sendable {
   private let hasKeyboard: Bool
 
   init(
-    _ script: [(Double, Cue)] = [], channelCount: Int = 1, refusal: OutputError? = nil,
-    limit: Double = 60, hasKeyboard: Bool = true, isTerminal: Bool = true
+    _ script: [(Double, Cue)] = [], channelCount: Int = 1, refusal: OutputError? = nil, limit: Double = 60,
+    hasKeyboard: Bool = true, isTerminal: Bool = true
   ) {
     recorded = RecordedTerminal(isTerminal: isTerminal, width: 100)
     self.script = script.map { ($0.0, $0.1) }
@@ -48,16 +48,11 @@ final class VirtualStage: SessionBackend, @unchecked Sendable {
 
   var time: any TimeSource { StageTime(stage: self) }
 
-  func keyboard() -> (any Keyboard)? {
-    hasKeyboard ? ScriptedKeyboard(stage: self) : nil
-  }
+  func keyboard() -> (any Keyboard)? { hasKeyboard ? ScriptedKeyboard(stage: self) : nil }
 
-  func open(
-    _ output: String, _ request: OutputRequest
-  ) throws(OutputError) -> sending OpenedOutput {
+  func open(_ output: String, _ request: OutputRequest) throws(OutputError) -> sending OpenedOutput {
     if let refusal { throw refusal }
-    let format = SinkFormat(
-      rate: 48_000, channelCount: channelCount, periodSize: 64, bufferSize: 64)
+    let format = SinkFormat(rate: 48_000, channelCount: channelCount, periodSize: 64, bufferSize: 64)
     return OpenedOutput(sink: NullSink(format), name: output)
   }
 

@@ -19,10 +19,8 @@ import Testing
     """
   }
 
-  private func watch(_ stage: VirtualStage, _ words: String...) throws -> CommandLineKit.ExitStatus
-  {
-    try WatchVerb.run(
-      WatchVerb.description().parse([place("a.ahap")] + words), stage.recorded.terminal, on: stage)
+  private func watch(_ stage: VirtualStage, _ words: String...) throws -> CommandLineKit.ExitStatus {
+    try WatchVerb.run(WatchVerb.description().parse([place("a.ahap")] + words), stage.recorded.terminal, on: stage)
   }
 
   @Test func everySavePlaysAndABrokenOneIsShown() throws {
@@ -31,10 +29,8 @@ import Testing
     let path = place("a.ahap")
     let new = hum(0.2)
     let stage = VirtualStage([
-      (0.5, .action { try place.write("{\n", to: "a.ahap") }),
-      (1.0, .key(.character("r"))),
-      (1.5, .action { try place.write(new, to: "a.ahap") }),
-      (2.5, .key(.character("q"))),
+      (0.5, .action { try place.write("{\n", to: "a.ahap") }), (1.0, .key(.character("r"))),
+      (1.5, .action { try place.write(new, to: "a.ahap") }), (2.5, .key(.character("q"))),
     ])
     #expect(try watch(stage, "--json") == .done)
     let samples = stage.samples()
@@ -58,15 +54,13 @@ import Testing
   }
 
   /// A log has every version that was taken; the first is the file that was named.
-  @Test(arguments: [false, true])
-  func savesAreReportedOffATerminal(isQuiet: Bool) throws {
+  @Test(arguments: [false, true]) func savesAreReportedOffATerminal(isQuiet: Bool) throws {
     try place.write(hum(0.1), to: "a.ahap")
     let place = place
     let path = place("a.ahap")
     let new = hum(0.2)
     let stage = VirtualStage(
-      [(0.5, .action { try place.write(new, to: "a.ahap") }), (1.5, .key(.character("q")))],
-      isTerminal: false)
+      [(0.5, .action { try place.write(new, to: "a.ahap") }), (1.5, .key(.character("q")))], isTerminal: false)
     #expect(try (isQuiet ? watch(stage, "--quiet") : watch(stage)) == .done)
     #expect(stage.recorded.error == (isQuiet ? "" : "\(path): 0.2 s\n"))
   }
@@ -76,8 +70,8 @@ import Testing
     let place = place
     let stage = VirtualStage([
       (0.3, .key(.character("?"))), (0.4, .key(.character("?"))), (0.5, .key(.character("?"))),
-      (0.8, .action { try place.rename("a.ahap", to: "b.ahap") }),
-      (1.2, .key(.character("?"))), (1.5, .key(.character("q"))),
+      (0.8, .action { try place.rename("a.ahap", to: "b.ahap") }), (1.2, .key(.character("?"))),
+      (1.5, .key(.character("q"))),
     ])
     #expect(try watch(stage) == .done)
     // At the start, and again below the message.
@@ -88,9 +82,7 @@ import Testing
     try place.write("{\n", to: "a.ahap")
     let place = place
     let new = hum(0.2)
-    let stage = VirtualStage([
-      (0.5, .action { try place.write(new, to: "a.ahap") }), (1.5, .key(.character("q"))),
-    ])
+    let stage = VirtualStage([(0.5, .action { try place.write(new, to: "a.ahap") }), (1.5, .key(.character("q")))])
     #expect(try watch(stage) == .done)
     #expect(stage.samples()[0..<24_000].allSatisfy { $0 == 0 })
     #expect(stage.samples()[24_000..<72_000].contains { abs($0) > 0.05 })
@@ -101,17 +93,12 @@ import Testing
     let place = place
     let stage = VirtualStage([
       (0.3, .action { try place.rename("a.ahap", to: "b.ahap") }),
-      (0.8, .action { try place.rename("b.ahap", to: "a.ahap") }),
-      (1.5, .key(.character("q"))),
+      (0.8, .action { try place.rename("b.ahap", to: "a.ahap") }), (1.5, .key(.character("q"))),
     ])
     #expect(try watch(stage, "--json") == .done)
-    #expect(
-      stage.recorded.error.contains(
-        "a.ahap: was removed; the last version stays loaded\n"))
+    #expect(stage.recorded.error.contains("a.ahap: was removed; the last version stays loaded\n"))
     #expect(stage.recorded.output.contains(#""goodVersions": 2"#))
   }
 
-  @Test func aMissingFileIsAnError() throws {
-    #expect(throws: FileError.self) { try watch(VirtualStage()) }
-  }
+  @Test func aMissingFileIsAnError() throws { #expect(throws: FileError.self) { try watch(VirtualStage()) } }
 }
