@@ -1,336 +1,199 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// One set of settings for every module: Swift 6, strict memory safety, explicit imports and existentials.
-let strict: [SwiftSetting] = [
-  .swiftLanguageMode(.v6), .strictMemorySafety(), .enableUpcomingFeature("ExistentialAny"),
-  .enableUpcomingFeature("InternalImportsByDefault"), .enableUpcomingFeature("MemberImportVisibility"),
-]
+/// Modules by name, settings (below) and what they use, bottom up; `?` is behind what needs the trait SoundOutput.
+/// Rows end with their line or at a semicolon.
+let modules = table(
+  """
+  HapticModel core CMath
+  Reading core
+  RealtimeMemory core
+  ShippedFiles plain CShippedFiles
+  SystemSupport plain
+  SignalAnalysis core CEBUR128 CKissFFT CMath
+  CommandLineKit plain SystemSupport
+  HapticFormats core HapticModel Reading
+  VendorFormats core CExpat? CMath HapticFormats HapticModel Reading
+  HapticRender core CMath CSampleKernels HapticModel RealtimeMemory
+  HapticPlayback core HapticModel HapticRender RealtimeMemory
+  SoundFile core CSampleKernels CSampleRate? CSndFile? SystemSupport
+  HapticOutputs plain CALSA HapticPlayback SoundFile SystemSupport
+  TransducerProfiles plain CMath HapticModel HapticRender Reading ShippedFiles
+  PatternRules plain HapticModel HapticRender Reading SystemSupport
+  SignalPlots core CCairo CMath HapticModel HapticRender SignalAnalysis
+  PatternComparison core CMath HapticModel HapticRender Reading SignalAnalysis SystemSupport
+  TransducerCalibration core CMath HapticRender SignalAnalysis SystemSupport
+  ReviewPages plain HapticModel HapticRender PatternComparison Reading ShippedFiles SignalAnalysis SignalPlots \
+    SoundFile SystemSupport
+  PatternWorkflows plain HapticFormats HapticModel HapticRender PatternComparison PatternRules Reading ShippedFiles \
+    SignalAnalysis SoundFile SystemSupport TransducerProfiles VendorFormats
+  TemblorCommands plain CommandLineKit HapticFormats HapticModel HapticOutputs HapticPlayback HapticRender \
+    PatternComparison PatternRules PatternWorkflows Reading ReviewPages ShippedFiles SignalAnalysis SignalPlots \
+    SoundFile SystemSupport TransducerCalibration TransducerProfiles VendorFormats
+  Temblor plain HapticFormats HapticModel HapticOutputs HapticPlayback HapticRender PatternComparison PatternRules \
+    PatternWorkflows Reading ReviewPages ShippedFiles SignalAnalysis SignalPlots SoundFile SystemSupport \
+    TransducerCalibration TransducerProfiles VendorFormats
+  CoreHaptics strict AVFAudio HapticFormats HapticModel HapticOutputs? HapticPlayback HapticRender Reading SoundFile \
+    TransducerProfiles?
+  CoreHapticsTesting strict CoreHaptics HapticFormats HapticModel HapticRender
+  HapticTesting strict CoreHaptics CoreHapticsTesting
+  HapticManagement strict CoreHaptics HapticFormats HapticModel ShippedFiles
+  """)
 
-/// What computes is optimised in debug builds too, with its assertions, where this package itself is built: tests take a
-/// third of the time. Packages that depend on it may not see such flags.
-let core: [SwiftSetting] =
-  Context.environment["PWD"] == Context.packageDirectory
-  ? strict + [.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug))] : strict
+/// Modules under Apple's names, with only what haptic code touches.
+let appleNames = table(
+  """
+  AVFAudio strict; AVFoundation strict AVFAudio; SwiftUI strict; os strict; _Testing_UIKit strict
+  AudioToolbox strict CoreHaptics HapticManagement; GameController strict CoreHaptics
+  UIKit strict CoreHaptics HapticManagement
+  """)
 
-/// The same for the inner loops in C.
-let kernels: [CSetting] =
-  Context.environment["PWD"] == Context.packageDirectory ? [.unsafeFlags(["-O2"], .when(configuration: .debug))] : []
+/// Examples, programs (in small letters) and what tests are built on, by folder.
+let others = table(
+  """
+  Sources/temblor plain TemblorCommands
+  Sources/temblor-bench strict CoreHaptics HapticFormats HapticModel HapticRender Reading ShippedFiles SoundFile \
+    SystemSupport VendorFormats
+  Examples/RunCoach/Sources/RunCoach client CoreHaptics UIKit
+  Examples/earthready-drill strict CoreHaptics CoreHapticsTesting HapticManagement
+  Tests/TestSupport core HapticFormats HapticModel HapticRender Reading ShippedFiles VendorFormats
+  Tests/FaultyPCM strict CFaultyPCM HapticOutputs HapticPlayback SoundFile
+  Tests/PlayRig strict HapticFormats HapticModel HapticPlayback ShippedFiles
+  Tests/play-probe strict HapticOutputs HapticPlayback HapticRender PlayRig
+  Tests/terminal-probe strict CommandLineKit HapticPlayback SystemSupport
+  """)
+
+/// Tests by module, with what they use beside TestSupport, that module and what both use.
+let tests = table(
+  """
+  ALSAPlayback strict FaultyPCM PlayRig; CoreHaptics strict HapticTesting; EarthReadyDrill strict earthready-drill
+  CoreHapticsClient client AVFoundation AudioToolbox GameController HapticTesting SwiftUI UIKit _Testing_UIKit os
+  HapticFormats strict PatternRules; HapticManagement strict HapticTesting; HapticModel strict
+  HapticOutputs strict FaultyPCM; HapticPlayback strict; HapticRender strict; Library strict Temblor
+  HapticTesting races HapticManagement UIKit _Testing_UIKit; PatternComparison strict SoundFile
+  PatternRules strict CoreHaptics; PatternWorkflows strict; Project strict; Reading strict
+  Realtime strict CRealtimeGuard; ReviewPages strict; RunCoach strict HapticTesting; Samples strict TemblorCommands
+  Server strict PlayRig SoundFile play-probe; SignalAnalysis strict HapticRender; SignalPlots strict; SoundFile strict
+  SystemSupport strict; Temblor strict SoundFile temblor; TemblorCommands strict temblor terminal-probe
+  TransducerCalibration strict; TransducerProfiles strict; UIKit strict HapticTesting _Testing_UIKit
+  """)
+
+/// Whether this package itself is built: what depends on it may not see flags.
+let isRoot = Context.environment["PWD"] == Context.packageDirectory
+
+/// The settings of a module by the word of the tables.
+func settings(_ word: String) -> [SwiftSetting] {
+  if word == "client" { return [.swiftLanguageMode(.v5)] }
+  let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6), .strictMemorySafety(), .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"), .enableUpcomingFeature("MemberImportVisibility"),
+    .enableExperimentalFeature("Lifetimes"),
+  ]
+  switch isRoot ? word : "strict" {
+  // What computes is optimised in debug builds too, with its assertions: tests take a third of the time.
+  case "core":
+    return strict + [
+      .unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug)),
+      .unsafeFlags(["-gnone"], .when(configuration: .release)),
+    ]
+  // What neither renders, measures, draws nor reads in bulk is built in half the time without the optimiser.
+  case "plain": return strict + [.unsafeFlags(["-Onone", "-gnone"], .when(configuration: .release))]
+  // As the guide says for tests that check the rule of handlers.
+  case "races": return strict + [.unsafeFlags(["-enable-actor-data-race-checks"])]
+  default: return strict
+  }
+}
+
+func table(_ text: String) -> [(name: String, settings: String, uses: [String])] {
+  text.split { $0 == "\n" || $0 == ";" }.map { row in
+    let words = row.split(separator: " ").map(String.init)
+    return (words[0], words[1], Array(words[2...]))
+  }
+}
+
+func target(_ row: (name: String, settings: String, uses: [String]), in folder: String, isTest: Bool = false) -> Target
+{
+  let path = folder + row.name + (isTest ? "Tests" : "")
+  let name = String(path.split(separator: "/").last ?? "")
+  var uses = row.uses.map { use -> Target.Dependency in
+    use.hasSuffix("?")
+      ? .target(name: String(use.dropLast()), condition: .when(traits: ["SoundOutput"])) : .target(name: use)
+  }
+  let beside = [
+    "ReviewPages": "Page", "RunCoachTests": "__Haptics__", "SignalAnalysisTests": "Independent",
+    "TemblorTests": "FaultPlugIn", "play-probe": "soak",
+  ]
+  let exclude = beside[name].map { [$0] } ?? []
+  if isTest {
+    if (modules + appleNames + others).contains(where: { $0.name.hasSuffix(row.name) }) {
+      uses += [.target(name: row.name)]
+    }
+    return .testTarget(
+      name: name, dependencies: uses + (row.settings == "strict" ? ["TestSupport"] : []), path: path, exclude: exclude,
+      resources: name == "HapticFormatsTests" ? [.copy("Fixtures")] : [], swiftSettings: settings(row.settings))
+  }
+  guard name.first?.isLowercase == true, name != "os" else {
+    return .target(name: name, dependencies: uses, path: path, exclude: exclude, swiftSettings: settings(row.settings))
+  }
+  return .executableTarget(
+    name: name, dependencies: uses, path: path, exclude: exclude, swiftSettings: settings(row.settings),
+    // A table of its own symbols, for nobody, is a tenth of what a start takes.
+    linkerSettings: [
+      .unsafeFlags(["-Xlinker", "-no-export-dynamic", "-Xlinker", "-s"], .when(configuration: .release))
+    ])
+}
+
+func product(_ name: String, _ targets: String...) -> Product { .library(name: name, targets: [name] + targets) }
 
 let package = Package(
   name: "Temblor",
   products: [
-    // Patterns and all that can be done with them; Apple's interface has products of its own.
-    .library(
-      name: "Temblor",
-      targets: [
-        "BlindListening", "Diagnostics", "HapticFormats", "HapticModel", "HapticOutputs", "HapticPlayback",
-        "HapticRender", "JSONText", "PatternComparison", "PatternRules", "PatternWorkflows", "ReviewPages",
-        "ShippedPatterns", "SignalAnalysis", "SignalPlots", "SoundFile", "SystemSupport", "Temblor",
-        "TransducerCalibration", "TransducerProfiles",
-      ]),
-    // The core alone: no files, no devices, no C library.
-    .library(name: "HapticRender", targets: ["HapticModel", "HapticPlayback", "HapticRender"]),
-    .library(name: "CoreHaptics", targets: ["CoreHaptics", "CoreHapticsTesting"]),
-    // Imports Testing, so that no program links it by accident.
-    .library(name: "HapticTesting", targets: ["HapticTesting"]), .library(name: "AVFAudio", targets: ["AVFAudio"]),
-    .library(name: "AVFoundation", targets: ["AVFoundation"]),
-    .library(name: "AudioToolbox", targets: ["AudioToolbox"]),
-    .library(name: "GameController", targets: ["GameController"]), .library(name: "SwiftUI", targets: ["SwiftUI"]),
-    .library(name: "os", targets: ["os"]), .library(name: "UIKit", targets: ["UIKit", "_Testing_UIKit"]),
-    .library(name: "HapticManagement", targets: ["FeedbackGenerators", "HapticManagement"]),
-    .executable(name: "temblor", targets: ["temblor"]),
+    product("Temblor"), product("HapticRender", "HapticModel", "HapticPlayback"),
+    product("CoreHaptics", "CoreHapticsTesting"), product("HapticTesting"), product("HapticManagement"),
+    product("UIKit", "_Testing_UIKit"), .executable(name: "temblor", targets: ["temblor"]),
     // For Fuzz/run alone, which reaches into them; no interface for programs.
-    .library(name: "_TemblorFuzzing", targets: ["CommandLineKit", "ListenServer", "TemblorCommands"]),
-  ],
+    .library(name: "_TemblorFuzzing", targets: ["CommandLineKit", "TemblorCommands"]),
+  ] + appleNames.filter { !$0.name.hasSuffix("UIKit") }.map { product($0.name) },
   traits: [
     .trait(
       name: "SoundOutput",
-      description: "Plays to ALSA devices, reads sound files and XML; needs the headers of ALSA, libsndfile, "
-        + "libsamplerate and libexpat. Without it engines play on virtual devices, and sound files " + "are PCM WAV."),
-    .default(enabledTraits: ["SoundOutput"]),
+      description: """
+        Plays to ALSA devices, reads sound files, XML and profiles; needs the headers of ALSA, libsndfile, libsamplerate \
+        and libexpat. Without it engines play on virtual devices, and sound files are PCM WAV.
+        """), .default(enabledTraits: ["SoundOutput"]),
   ],
   targets: [
-    .target(name: "HapticModel", dependencies: ["CMath"], swiftSettings: core),
-    .target(name: "Diagnostics", swiftSettings: core),
-    .target(name: "JSONText", dependencies: ["Diagnostics"], swiftSettings: core),
+    .systemLibrary(name: "CMath"),
+    // Loaded when a picture is drawn: headers only.
+    .systemLibrary(name: "CCairo", providers: [.apt(["libcairo2-dev"])]),
     .target(
-      name: "HapticFormats",
-      dependencies: [
-        "CMath", .target(name: "CExpat", condition: .when(traits: ["SoundOutput"])), "Diagnostics", "HapticModel",
-        "JSONText",
-      ], swiftSettings: core),
-    .target(name: "RealtimeMemory", swiftSettings: core + [.enableExperimentalFeature("Lifetimes")]),
-    .target(
-      name: "HapticRender", dependencies: ["CMath", "CSampleKernels", "HapticModel", "RealtimeMemory"],
-      swiftSettings: core),
-    // Inner loops for x86-64, equal bit for bit to the Swift code beside them.
-    .target(name: "CSampleKernels", cSettings: kernels),
-    .target(
-      name: "HapticPlayback", dependencies: ["HapticModel", "HapticRender", "RealtimeMemory"], swiftSettings: core),
-    .testTarget(
-      name: "HapticPlaybackTests", dependencies: ["HapticModel", "HapticPlayback", "HapticRender", "TestSupport"],
-      swiftSettings: strict),
-    // Modules under Apple's names, with only what haptic code touches.
-    .target(name: "AVFAudio", swiftSettings: strict),
-    .target(name: "AVFoundation", dependencies: ["AVFAudio"], swiftSettings: strict),
-    .target(name: "GameController", dependencies: ["CoreHaptics"], swiftSettings: strict),
-    .target(name: "AudioToolbox", dependencies: ["CoreHaptics", "HapticManagement"], swiftSettings: strict),
-    .target(name: "_Testing_UIKit", swiftSettings: strict),
-    .target(name: "UIKit", dependencies: ["FeedbackGenerators"], swiftSettings: strict),
-    .target(name: "SwiftUI", swiftSettings: strict), .target(name: "os", swiftSettings: strict),
-    .target(
-      name: "CoreHaptics",
-      dependencies: [
-        "AVFAudio", "Diagnostics", "HapticFormats", "HapticModel",
-        .target(name: "HapticOutputs", condition: .when(traits: ["SoundOutput"])), "HapticPlayback", "HapticRender",
-        "JSONText", "SoundFile", "TransducerProfiles",
-      ], swiftSettings: strict),
-    .target(
-      name: "CoreHapticsTesting", dependencies: ["CoreHaptics", "HapticFormats", "HapticModel", "HapticRender"],
-      swiftSettings: strict),
-    .target(name: "HapticTesting", dependencies: ["CoreHaptics", "CoreHapticsTesting"], swiftSettings: strict),
-    .testTarget(
-      name: "HapticTestingTests",
-      dependencies: ["CoreHaptics", "CoreHapticsTesting", "FeedbackGenerators", "HapticManagement", "HapticTesting"],
-      // As the guide says for tests that check the rule of handlers.
-      swiftSettings: strict + [.unsafeFlags(["-enable-actor-data-race-checks"])]),
-    .testTarget(
-      name: "CoreHapticsTests",
-      dependencies: [
-        "CoreHaptics", "CoreHapticsTesting", "HapticFormats", "HapticModel", "HapticRender", "HapticTesting",
-        "ShippedPatterns", "TestSupport",
-      ], swiftSettings: strict),
-    // Programs that use Core Haptics are not written by these rules.
-    .testTarget(
-      name: "CoreHapticsClientTests",
-      dependencies: [
-        "AVFoundation", "AudioToolbox", "CoreHaptics", "CoreHapticsTesting", "GameController", "HapticTesting",
-        "SwiftUI", "UIKit", "_Testing_UIKit", "os",
-      ], swiftSettings: [.swiftLanguageMode(.v5)]),
-    .target(
-      name: "HapticManagement", dependencies: ["CoreHaptics", "HapticFormats", "HapticModel", "ShippedPatterns"],
-      swiftSettings: strict),
-    .testTarget(
-      name: "HapticManagementTests",
-      dependencies: [
-        "CoreHaptics", "CoreHapticsTesting", "HapticFormats", "HapticManagement", "HapticRender", "HapticTesting",
-        "TestSupport",
-      ], swiftSettings: strict),
-    .target(name: "FeedbackGenerators", dependencies: ["CoreHaptics", "HapticManagement"], swiftSettings: strict),
-    .testTarget(
-      name: "FeedbackGeneratorsTests",
-      dependencies: ["CoreHaptics", "CoreHapticsTesting", "FeedbackGenerators", "HapticManagement", "HapticTesting"],
-      swiftSettings: strict),
-    // A package of its own for readers; built here, too, so that it stays right.
-    .target(
-      name: "RunCoach", dependencies: ["CoreHaptics", "UIKit"], path: "Examples/RunCoach/Sources/RunCoach",
-      swiftSettings: [.swiftLanguageMode(.v5)]),
-    .testTarget(
-      name: "RunCoachTests", dependencies: ["HapticTesting", "RunCoach"], path: "Examples/RunCoach/Tests/RunCoachTests",
-      exclude: ["__Haptics__"]),
-    .executableTarget(
-      name: "earthready-drill", dependencies: ["CoreHaptics", "CoreHapticsTesting", "HapticManagement"],
-      path: "Examples/earthready-drill", swiftSettings: strict),
-    .testTarget(name: "EarthReadyDrillTests", dependencies: ["earthready-drill"], swiftSettings: strict),
-    .target(
-      name: "HapticOutputs", dependencies: ["CALSA", "HapticPlayback", "SoundFile", "SystemSupport"],
-      swiftSettings: strict),
+      name: "CSampleKernels", cSettings: [.unsafeFlags(["-O2"], .when(configuration: .debug))].filter { _ in isRoot }),
+    .target(name: "CShippedFiles"), .target(name: "CLateLibrary"),
+    .target(name: "CRealtimeGuard", path: "Tests/CRealtimeGuard"),
     .target(
       name: "CFaultyPCM", dependencies: ["CALSA"], path: "Tests/CFaultyPCM", linkerSettings: [.linkedLibrary("asound")]),
-    .target(
-      name: "FaultyPCM", dependencies: ["CFaultyPCM", "HapticOutputs", "HapticPlayback", "SoundFile"],
-      path: "Tests/FaultyPCM", swiftSettings: strict),
-    .testTarget(
-      name: "HapticOutputsTests",
-      dependencies: ["FaultyPCM", "HapticModel", "HapticOutputs", "HapticPlayback", "HapticRender", "SoundFile"],
-      swiftSettings: strict),
-    .target(
-      name: "PlayRig", dependencies: ["HapticFormats", "HapticModel", "HapticPlayback", "ShippedPatterns"],
-      path: "Tests/PlayRig", swiftSettings: strict),
-    .testTarget(
-      name: "ALSAPlaybackTests",
-      dependencies: [
-        "FaultyPCM", "HapticFormats", "HapticModel", "HapticOutputs", "HapticPlayback", "HapticRender", "PlayRig",
-        "ShippedPatterns", "SoundFile", "TestSupport",
-      ], swiftSettings: strict),
-    .executableTarget(
-      name: "play-probe", dependencies: ["HapticOutputs", "HapticPlayback", "HapticRender", "PlayRig"],
-      path: "Tests/PlayProbe", exclude: ["soak"], swiftSettings: strict),
-    .testTarget(
-      name: "ServerTests", dependencies: ["HapticPlayback", "PlayRig", "SoundFile", "TestSupport", "play-probe"],
-      swiftSettings: strict),
-    .target(
-      name: "SoundFile",
-      dependencies: [
-        .target(name: "CSndFile", condition: .when(traits: ["SoundOutput"])),
-        .target(name: "CSampleRate", condition: .when(traits: ["SoundOutput"])), "CSampleKernels", "SystemSupport",
-      ], swiftSettings: core),
-    .target(
-      name: "TransducerProfiles", dependencies: ["CMath", "Diagnostics", "HapticModel", "HapticRender", "JSONText"],
-      resources: [.embedInCode("Profiles")], swiftSettings: core),
-    .target(
-      name: "PatternRules", dependencies: ["Diagnostics", "HapticModel", "HapticRender", "SystemSupport"],
-      swiftSettings: strict),
-    .testTarget(
-      name: "PatternRulesTests",
-      dependencies: ["CoreHaptics", "Diagnostics", "HapticFormats", "HapticModel", "HapticRender", "PatternRules"],
-      swiftSettings: strict),
-    .target(name: "ShippedPatterns", resources: [.embedInCode("Patterns")], swiftSettings: strict),
-    .target(name: "SignalAnalysis", dependencies: ["CEBUR128", "CKissFFT", "CMath"], swiftSettings: core),
-    .testTarget(
-      name: "SignalAnalysisTests",
-      dependencies: ["HapticFormats", "HapticModel", "HapticRender", "ShippedPatterns", "SignalAnalysis"],
-      exclude: ["Independent"], swiftSettings: strict),
-    .target(
-      name: "SignalPlots", dependencies: ["CCairo", "CMath", "HapticModel", "HapticRender", "SignalAnalysis"],
-      swiftSettings: core),
-    .testTarget(
-      name: "SignalPlotsTests", dependencies: ["HapticModel", "HapticRender", "SignalAnalysis", "SignalPlots"],
-      swiftSettings: strict),
-    .target(
-      name: "PatternComparison",
-      dependencies: ["CMath", "HapticModel", "HapticRender", "JSONText", "SignalAnalysis", "SystemSupport"],
-      swiftSettings: core),
-    .testTarget(
-      name: "PatternComparisonTests",
-      dependencies: [
-        "HapticFormats", "HapticModel", "HapticRender", "JSONText", "PatternComparison", "ShippedPatterns",
-        "SignalAnalysis", "SoundFile",
-      ], swiftSettings: strict),
-    .target(name: "BlindListening", dependencies: ["JSONText", "SystemSupport"], swiftSettings: strict),
-    .testTarget(name: "BlindListeningTests", dependencies: ["BlindListening", "SystemSupport"], swiftSettings: strict),
-    .target(
-      name: "ReviewPages",
-      dependencies: [
-        "BlindListening", "HapticModel", "HapticRender", "JSONText", "PatternComparison", "SignalAnalysis",
-        "SignalPlots", "SoundFile", "SystemSupport",
-      ], resources: [.embedInCode("Page")], swiftSettings: strict),
-    .testTarget(
-      name: "ReviewPagesTests",
-      dependencies: [
-        "BlindListening", "HapticModel", "HapticRender", "JSONText", "PatternComparison", "ReviewPages",
-        "SignalAnalysis", "SignalPlots", "SoundFile", "TestSupport",
-      ], swiftSettings: strict),
-    .target(
-      name: "TransducerCalibration", dependencies: ["CMath", "HapticRender", "SignalAnalysis", "SystemSupport"],
-      swiftSettings: core),
-    .testTarget(
-      name: "TransducerCalibrationTests",
-      dependencies: ["HapticRender", "SignalAnalysis", "TestSupport", "TransducerCalibration"], swiftSettings: strict),
-    .target(name: "SystemSupport", swiftSettings: strict),
-    .testTarget(name: "SystemSupportTests", dependencies: ["SystemSupport", "TestSupport"], swiftSettings: strict),
-    .target(name: "CommandLineKit", dependencies: ["SystemSupport"], swiftSettings: strict),
-    .target(
-      name: "PatternWorkflows",
-      dependencies: [
-        "Diagnostics", "HapticFormats", "HapticModel", "HapticRender", "JSONText", "PatternComparison", "PatternRules",
-        "ShippedPatterns", "SignalAnalysis", "SoundFile", "SystemSupport", "TransducerProfiles",
-      ], swiftSettings: strict),
-    .testTarget(
-      name: "PatternWorkflowsTests",
-      dependencies: [
-        "Diagnostics", "HapticFormats", "HapticModel", "HapticRender", "PatternWorkflows", "SoundFile", "SystemSupport",
-        "TestSupport", "TransducerProfiles",
-      ], swiftSettings: strict),
-    .target(
-      name: "ListenServer",
-      dependencies: [
-        "CommandLineKit", "HapticFormats", "HapticModel", "HapticPlayback", "HapticRender", "PatternWorkflows",
-        "SystemSupport", "TransducerProfiles",
-      ], swiftSettings: strict),
-    .testTarget(
-      name: "ListenServerTests",
-      dependencies: [
-        "CommandLineKit", "HapticModel", "HapticPlayback", "HapticRender", "ListenServer", "SystemSupport",
-        "TemblorCommands", "TestSupport", "TransducerProfiles",
-      ], swiftSettings: strict),
-    .target(
-      name: "TemblorCommands",
-      dependencies: [
-        "BlindListening", "CommandLineKit", "Diagnostics", "HapticFormats", "HapticModel", "HapticOutputs",
-        "HapticPlayback", "HapticRender", "JSONText", "ListenServer", "PatternComparison", "PatternRules",
-        "PatternWorkflows", "ReviewPages", "ShippedPatterns", "SignalAnalysis", "SignalPlots", "SoundFile",
-        "SystemSupport", "TransducerCalibration", "TransducerProfiles",
-      ], swiftSettings: strict),
-    .testTarget(name: "HapticModelTests", dependencies: ["HapticModel"], swiftSettings: strict),
-    .target(
-      name: "TestSupport", dependencies: ["Diagnostics", "HapticFormats", "HapticModel", "HapticRender"],
-      path: "Tests/TestSupport", swiftSettings: core),
-    .testTarget(
-      name: "HapticRenderTests",
-      dependencies: ["CSampleKernels", "HapticModel", "HapticRender", "RealtimeMemory", "TestSupport"],
-      swiftSettings: strict), .target(name: "CRealtimeGuard", path: "Tests/CRealtimeGuard"),
-    .testTarget(
-      name: "RealtimeTests",
-      dependencies: [
-        "CRealtimeGuard", "HapticFormats", "HapticModel", "HapticRender", "ShippedPatterns", "TestSupport",
-      ], swiftSettings: strict),
-    .testTarget(
-      name: "SamplesTests",
-      dependencies: [
-        "Diagnostics", "HapticFormats", "HapticModel", "HapticRender", "PatternRules", "PatternWorkflows",
-        "ShippedPatterns", "SoundFile", "SystemSupport", "TemblorCommands", "TestSupport",
-      ], swiftSettings: strict),
-    .executableTarget(
-      name: "temblor", dependencies: ["TemblorCommands"], swiftSettings: strict,
-      // A table of its own symbols, for nobody, is a tenth of what a start takes.
-      linkerSettings: [
-        .unsafeFlags(["-Xlinker", "-no-export-dynamic", "-Xlinker", "-s"], .when(configuration: .release))
-      ]),
-    .testTarget(
-      name: "TemblorCommandsTests",
-      dependencies: [
-        "BlindListening", "CommandLineKit", "HapticFormats", "HapticModel", "HapticOutputs", "HapticPlayback",
-        "HapticRender", "JSONText", "ListenServer", "PatternComparison", "PatternWorkflows", "SignalAnalysis",
-        "SoundFile", "SystemSupport", "TemblorCommands", "TestSupport", "TransducerProfiles", "temblor",
-        "terminal-probe",
-      ], swiftSettings: strict),
-    .executableTarget(
-      name: "terminal-probe", dependencies: ["CommandLineKit", "HapticPlayback", "SystemSupport"],
-      path: "Tests/TerminalProbe", swiftSettings: strict),
-
-    .testTarget(
-      name: "TemblorTests", dependencies: ["HapticRender", "SoundFile", "TestSupport", "temblor"],
-      exclude: ["FaultPlugIn"], swiftSettings: strict),
-    .testTarget(name: "SoundFileTests", dependencies: ["CSampleKernels", "SoundFile"], swiftSettings: strict),
-
-    .executableTarget(
-      name: "temblor-bench",
-      dependencies: [
-        "CoreHaptics", "HapticFormats", "HapticModel", "HapticRender", "JSONText", "ShippedPatterns", "SoundFile",
-        "SystemSupport",
-      ], swiftSettings: strict),
-
-    .testTarget(name: "DiagnosticsTests", dependencies: ["Diagnostics"], swiftSettings: strict),
-    .testTarget(name: "JSONTextTests", dependencies: ["Diagnostics", "JSONText"], swiftSettings: strict),
-    .testTarget(
-      name: "HapticFormatsTests",
-      dependencies: ["Diagnostics", "HapticFormats", "HapticModel", "JSONText", "PatternRules", "TestSupport"],
-      resources: [.copy("Fixtures")], swiftSettings: strict),
-
-    .testTarget(
-      name: "TransducerProfilesTests",
-      dependencies: ["Diagnostics", "HapticModel", "HapticRender", "TestSupport", "TransducerProfiles"],
-      swiftSettings: strict),
-
-    // One import for users of the library.
-    .target(
-      name: "Temblor",
-      dependencies: [
-        "BlindListening", "Diagnostics", "HapticFormats", "HapticModel", "HapticOutputs", "HapticPlayback",
-        "HapticRender", "PatternComparison", "PatternRules", "PatternWorkflows", "ReviewPages", "ShippedPatterns",
-        "SignalAnalysis", "SignalPlots", "SoundFile", "SystemSupport", "TransducerCalibration", "TransducerProfiles",
-      ], swiftSettings: strict), .testTarget(name: "LibraryTests", dependencies: ["Temblor"], swiftSettings: strict),
-    // What the checkout says of itself: its module table, its words, the size of its files.
-    .testTarget(name: "ProjectTests", swiftSettings: strict),
-
+  ]
     // Libraries of others, loaded at the first call of one of their functions; the headers come with their packages.
-    .target(name: "CLateLibrary"), .target(name: "CALSA", dependencies: ["CLateLibrary"]),
-    .target(name: "CEBUR128", dependencies: ["CLateLibrary"]), .target(name: "CExpat", dependencies: ["CLateLibrary"]),
-    .target(name: "CKissFFT", dependencies: ["CLateLibrary"]),
-    .target(name: "CSampleRate", dependencies: ["CLateLibrary"]),
-    .target(name: "CSndFile", dependencies: ["CLateLibrary"]),
-    // Loaded when a picture is drawn: headers only.
-    .systemLibrary(name: "CMath"), .systemLibrary(name: "CCairo", providers: [.apt(["libcairo2-dev"])]),
-  ])
+    + ["CALSA", "CEBUR128", "CExpat", "CKissFFT", "CSampleRate", "CSndFile"].map {
+      .target(name: $0, dependencies: ["CLateLibrary"])
+    }
+    + modules.map { target($0, in: "Sources/") } + appleNames.map { target($0, in: "Sources/AppleNames/") }
+    + others.map { target($0, in: "") }
+    + tests.map { target($0, in: $0.name == "RunCoach" ? "Examples/RunCoach/Tests/" : "Tests/", isTest: true) })
+
+// TEMBLOR_TESTS="HapticRender Reading" builds these tests alone, with what they use.
+if let chosen = Context.environment["TEMBLOR_TESTS"] {
+  var kept: Set<String> = []
+  func keep(_ name: String) {
+    guard kept.insert(name).inserted else { return }
+    for case .targetItem(let use, _) in package.targets.first(where: { $0.name == name })?.dependencies ?? [] {
+      keep(use)
+    }
+    for case .byNameItem(let use, _) in package.targets.first(where: { $0.name == name })?.dependencies ?? [] {
+      keep(use)
+    }
+  }
+  for name in chosen.split(separator: " ") { keep("\(name)Tests") }
+  package.products = []
+  package.targets.removeAll { !kept.contains($0.name) }
+}

@@ -1,4 +1,4 @@
-import Diagnostics
+import Reading
 public import Foundation
 
 /// The domain of all errors of this module.

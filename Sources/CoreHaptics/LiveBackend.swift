@@ -1,12 +1,12 @@
-internal import Diagnostics
+internal import Reading
 internal import Foundation
 #if SoundOutput
   internal import HapticOutputs
+  internal import TransducerProfiles
 #endif
 internal import HapticPlayback
 internal import HapticRender
 internal import Synchronization
-internal import TransducerProfiles
 
 /// Outputs in real time.
 final class LiveBackend: EngineBackend {
@@ -103,8 +103,10 @@ struct OutputConfiguration: Sendable {
   var output: OutputName?
   /// A profile's name or file.
   var profileName: String?
-  /// Where profiles are looked for by name.
-  private var library = ProfileLibrary(userFolder: nil)
+  #if SoundOutput
+    /// Where profiles are looked for by name.
+    private var library = ProfileLibrary(userFolder: nil)
+  #endif
   var strength: Float = 1
   /// What is wrong with the environment, reported by every start.
   var problem: String?
@@ -113,7 +115,9 @@ struct OutputConfiguration: Sendable {
   init(_ environment: [String: String], outputs: OutputRegistry = .standard) {
     output = outputs.name("default")
     profileName = environment["TEMBLOR_PROFILE"].flatMap { $0.isEmpty ? nil : $0 }
-    library = ProfileLibrary { environment[$0] }
+    #if SoundOutput
+      library = ProfileLibrary { environment[$0] }
+    #endif
     if let text = environment["TEMBLOR_STRENGTH"], !text.isEmpty {
       if let value = Float(text), (0...1).contains(value) {
         strength = value
@@ -135,17 +139,25 @@ struct OutputConfiguration: Sendable {
   /// The profile that was asked for.
   func profile() throws -> TransducerProfile {
     guard let profileName else { return .phone }
-    do {
-      if let entry = library.entry(named: profileName) {
-        return try ProfileFile.read(text: entry.text(), name: entry.textName)
+    #if SoundOutput
+      do {
+        if let entry = library.entry(named: profileName) {
+          return try ProfileFile.read(text: entry.text(), name: entry.textName)
+        }
+        guard let text = FileManager.default.contents(atPath: profileName) else {
+          throw CHHapticError(.invalidEngineParameter, "TEMBLOR_PROFILE is '\(profileName)'; no such profile or file")
+        }
+        return try ProfileFile.read(text: Array(text), name: profileName)
+      } catch let error as InputError {
+        throw CHHapticError(.invalidEngineParameter, error.description)
+      } catch let error as ProfileFileError {
+        throw CHHapticError(.invalidEngineParameter, error.description)
       }
-      guard let text = FileManager.default.contents(atPath: profileName) else {
-        throw CHHapticError(.invalidEngineParameter, "TEMBLOR_PROFILE is '\(profileName)'; no such profile or file")
-      }
-      return try ProfileFile.read(text: Array(text), name: profileName)
-    } catch let error as InputError { throw CHHapticError(.invalidEngineParameter, error.description) } catch let error
-      as ProfileFileError
-    { throw CHHapticError(.invalidEngineParameter, error.description) }
+    #else
+      throw CHHapticError(
+        .invalidEngineParameter,
+        "TEMBLOR_PROFILE is '\(profileName)'; profiles are read with the package trait SoundOutput")
+    #endif
   }
 
   /// Throws where the environment is wrong.

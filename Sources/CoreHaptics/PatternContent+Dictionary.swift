@@ -1,8 +1,7 @@
-import Diagnostics
+import Reading
 import Foundation
 import HapticFormats
 import HapticModel
-import JSONText
 
 extension PatternContent {
   /// Reads nested dictionaries by writing them as the text they stand for, so that one reader judges

@@ -1,5 +1,5 @@
 import HapticModel
-import JSONText
+import Reading
 
 // Values are taken at the time a pattern is made; changing an event or parameter later changes no
 // pattern. What is read from AHAP and what is made of values follows the same rules.

@@ -1,4 +1,4 @@
-import Diagnostics
+import Reading
 import Foundation
 import HapticFormats
 import HapticModel
@@ -28,10 +28,9 @@ struct PatternContent: Equatable, Sendable {
   var waveformPaths: [String] { composition.layers.flatMap { $0.pattern.events.compactMap { $0.waveform?.path } } }
 
   /// The one format that Apple's interface reads.
-  static let appleFormats = FormatRegistry([AHAPFormat()])
 
   /// Reads the layers of a file of one of the formats.
-  init(_ file: SourceFile, formats: FormatRegistry = appleFormats, folder: URL? = nil) throws {
+  init(_ file: SourceFile, formats: FormatRegistry = .apple, folder: URL? = nil) throws {
     do throws(InputError) {
       let composition = try formats.read(file).linearized()
       self.init(HapticComposition(layers: composition.layers), folder: folder)
@@ -39,7 +38,7 @@ struct PatternContent: Equatable, Sendable {
   }
 
   /// Reads the layers of a file of one of the formats.
-  init(contentsOf url: URL, formats: FormatRegistry = appleFormats) throws {
+  init(contentsOf url: URL, formats: FormatRegistry = .apple) throws {
     guard url.isFileURL else { throw CHHapticError(.fileNotFound, "\(url.absoluteString) is not the URL of a file") }
     let path = url.path
     var isFolder: ObjCBool = false

@@ -1,6 +1,5 @@
-public import Diagnostics
+public import Reading
 public import HapticModel
-internal import JSONText
 
 /// Everything a format has to say about a file.
 public struct Examination: Sendable {

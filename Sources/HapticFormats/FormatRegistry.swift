@@ -1,13 +1,10 @@
-public import Diagnostics
+public import Reading
 public import HapticModel
 
 /// The formats that a program knows. A value: tests and library users add formats to a copy.
 public struct FormatRegistry: Sendable {
-  /// The formats of this package.
-  public static let standard = FormatRegistry([
-    AHAPFormat(), HapticClipFormat(), VoicesFormat(), HEFormat(), OHFormat(), AndroidXMLFormat(), AndroidArraysFormat(),
-    VibrateFormat(), HJIFFormat(), HMPGFormat(),
-  ])
+  /// Apple's format alone.
+  public static let apple = FormatRegistry([AHAPFormat()])
 
   private static let ambiguous = Rule(
     "format-ambiguous", group: "syntax", .error, "The format of a file must be recognizable.")

@@ -1,4 +1,4 @@
-public import Diagnostics
+public import Reading
 public import HapticModel
 
 /// A file format of haptic patterns: how its files are recognised, read and written.

@@ -111,3 +111,21 @@ public struct Writing: Sendable {
     self.losses = losses
   }
 }
+
+/// How the amplitude of a vibration, 0…1, and the intensity that Core Haptics gives it follow from
+/// each other.
+public enum AmplitudeLaw: String, CaseIterable, Sendable {
+  /// Intensity is the square root of amplitude.
+  ///
+  /// Source: both converters of the Haptics SDK (facebook/meta-haptics-sdk, 41c9dcb, `ahap.rs`;
+  /// Lofelt/NiceVibrations, 5e58663), the only published law.
+  case root
+  /// Intensity is amplitude, for profiles whose amplitude is in proportion to intensity.
+  case linear
+
+  /// The intensity of an amplitude that is not negative.
+  public func intensity(ofAmplitude amplitude: Double) -> Double { self == .root ? amplitude.squareRoot() : amplitude }
+
+  /// The amplitude of an intensity.
+  public func amplitude(ofIntensity intensity: Double) -> Double { self == .root ? intensity * intensity : intensity }
+}

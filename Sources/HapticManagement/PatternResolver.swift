@@ -1,7 +1,7 @@
 package import CoreHaptics
 public import Foundation
 public import HapticFormats
-internal import ShippedPatterns
+internal import ShippedFiles
 
 /// Finds pattern files by name: the place where a manager looks them up.
 public struct PatternResolver: Sendable {
@@ -23,7 +23,7 @@ public struct PatternResolver: Sendable {
 
   /// A resolver for some names.
   public init(
-    names: [String], formats: FormatRegistry = .standard, place: @escaping @Sendable (_ name: String) throws -> Place?
+    names: [String], formats: FormatRegistry = .apple, place: @escaping @Sendable (_ name: String) throws -> Place?
   ) {
     self.names = names
     self.formats = formats
@@ -37,7 +37,7 @@ public struct PatternResolver: Sendable {
 
   /// The files of a folder whose endings are those of a format, by their names without it; of two
   /// with one name the first in alphabetical order.
-  public static func folder(_ url: URL, formats: FormatRegistry = .standard) -> PatternResolver {
+  public static func folder(_ url: URL, formats: FormatRegistry = .apple) -> PatternResolver {
     let files = (try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? []
     let patterns = files.sorted().filter { formats.format(named: $0) != nil }
     let paths = Dictionary(patterns.map { (formats.stem(of: $0), $0) }) { first, _ in first }

@@ -1,4 +1,4 @@
-public import JSONText
+public import Reading
 
 extension Comparison {
   /// The version of the format in which comparisons are written.

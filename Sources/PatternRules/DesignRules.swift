@@ -1,4 +1,4 @@
-public import Diagnostics
+public import Reading
 import HapticModel
 
 /// Rules of design: what feels clear, kind and deliberate.

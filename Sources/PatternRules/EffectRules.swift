@@ -1,4 +1,4 @@
-public import Diagnostics
+public import Reading
 public import HapticModel
 
 /// Rules of effect: what a pattern says and nobody feels.

@@ -1,4 +1,4 @@
-public import Diagnostics
+public import Reading
 public import HapticModel
 public import HapticRender
 internal import SystemSupport

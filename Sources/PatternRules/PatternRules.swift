@@ -1,4 +1,4 @@
-public import Diagnostics
+public import Reading
 public import HapticModel
 
 /// Checks of a composition, whatever format it was read from and where it was made.

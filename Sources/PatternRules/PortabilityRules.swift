@@ -1,4 +1,4 @@
-public import Diagnostics
+public import Reading
 import HapticModel
 
 extension PatternRules {

@@ -1,4 +1,5 @@
 public import HapticFormats
+internal import VendorFormats
 public import HapticModel
 
 /// What conversions between formats keep, measured by converting examples and reading them again.

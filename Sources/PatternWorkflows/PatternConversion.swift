@@ -1,5 +1,6 @@
-public import Diagnostics
+public import Reading
 public import HapticFormats
+public import VendorFormats
 
 /// Reads a pattern of one format and writes it in another, with everything that is lost on the way.
 public struct PatternConversion: Sendable {

@@ -1,4 +1,4 @@
-internal import Diagnostics
+internal import Reading
 internal import Glibc
 internal import HapticFormats
 internal import HapticModel

@@ -1,5 +1,6 @@
 public import HapticFormats
-internal import ShippedPatterns
+public import VendorFormats
+internal import ShippedFiles
 public import SystemSupport
 
 /// A pattern as the user named it: a file, a shipped pattern, or standard input.

@@ -1,5 +1,5 @@
 internal import Glibc
-public import Diagnostics
+public import Reading
 internal import Synchronization
 internal import HapticModel
 public import HapticRender

@@ -1,5 +1,5 @@
 internal import Glibc
-internal import Diagnostics
+internal import Reading
 public import HapticFormats
 internal import HapticModel
 public import HapticRender

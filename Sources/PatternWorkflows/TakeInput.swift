@@ -1,4 +1,5 @@
 public import HapticFormats
+public import VendorFormats
 internal import Glibc
 internal import HapticModel
 internal import HapticRender

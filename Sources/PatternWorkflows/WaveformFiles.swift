@@ -1,4 +1,4 @@
-package import Diagnostics
+package import Reading
 package import HapticFormats
 package import HapticRender
 internal import PatternRules

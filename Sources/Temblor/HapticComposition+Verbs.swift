@@ -1,5 +1,6 @@
-public import Diagnostics
+public import Reading
 public import HapticFormats
+public import VendorFormats
 public import HapticModel
 public import HapticRender
 public import PatternComparison

@@ -1,7 +1,7 @@
 // One import for users of the library: everything of the package but Apple's interface and the program.
 
-@_exported public import BlindListening
-@_exported public import Diagnostics
+@_exported public import ReviewPages
+@_exported public import Reading
 @_exported public import HapticFormats
 @_exported public import HapticModel
 @_exported public import HapticOutputs
@@ -10,8 +10,7 @@
 @_exported public import PatternComparison
 @_exported public import PatternRules
 @_exported public import PatternWorkflows
-@_exported public import ReviewPages
-@_exported public import ShippedPatterns
+@_exported public import ShippedFiles
 @_exported public import SignalAnalysis
 @_exported public import SignalPlots
 @_exported public import SoundFile

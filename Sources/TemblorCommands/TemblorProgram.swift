@@ -1,6 +1,7 @@
 import HapticPlayback
 import CommandLineKit
 public import HapticFormats
+public import VendorFormats
 import PatternWorkflows
 import SystemSupport
 

@@ -1,6 +1,5 @@
-public import Diagnostics
+public import Reading
 public import HapticRender
-import JSONText
 
 /// Actuator files of the Meta Haptics SDK (`.acf`, in JSON5) as profiles.
 ///

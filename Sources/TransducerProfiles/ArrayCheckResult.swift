@@ -1,6 +1,5 @@
-public import Diagnostics
+public import Reading
 import HapticRender
-import JSONText
 
 /// Everything there is to say about an array's text, the profiles it names included.
 public struct ArrayCheckResult: Sendable {

@@ -1,5 +1,4 @@
-import Diagnostics
-import JSONText
+import Reading
 
 /// Holds a profile's text against the table of keys, and notes everything that is wrong with it.
 struct ProfileChecker {

@@ -1,6 +1,5 @@
-public import Diagnostics
+public import Reading
 public import HapticRender
-import JSONText
 
 /// Profiles as JSON text, for people to write.
 ///

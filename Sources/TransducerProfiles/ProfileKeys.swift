@@ -1,5 +1,5 @@
 import HapticRender
-import JSONText
+import Reading
 
 /// The keys of a profile: a row for each, which reads, writes, checks and documents it.
 ///

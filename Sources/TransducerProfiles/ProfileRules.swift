@@ -1,4 +1,4 @@
-public import Diagnostics
+public import Reading
 
 /// The rules that profiles and arrays are checked for.
 public enum ProfileRules {

@@ -1,4 +1,4 @@
-import JSONText
+import Reading
 
 /// The JSON Schema of profiles, for editors and other programs: draft 2020-12.
 ///

@@ -1,4 +1,4 @@
-import JSONText
+import Reading
 
 /// What a value of a profile's text may be; the checker and the schema both follow it.
 indirect enum ProfileValueType: Sendable {

@@ -1,6 +1,5 @@
-import Diagnostics
+import Reading
 import HapticRender
-import JSONText
 
 extension ProfileChecker {
   /// What vibration is felt at, in hertz; beyond it an event is a push or a sound.

@@ -1,5 +1,5 @@
 import Glibc
-import JSONText
+import Reading
 
 /// Measures what the project promises about speed: a table for people, JSON for programs, and a check for regressions.
 @main struct Bench {

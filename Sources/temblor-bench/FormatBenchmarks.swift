@@ -1,4 +1,5 @@
 import HapticFormats
+import VendorFormats
 import HapticModel
 
 /// The cost of reading files of all formats: recognised by content, read and made into a composition.

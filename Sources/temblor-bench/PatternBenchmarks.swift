@@ -1,7 +1,7 @@
 import HapticFormats
 import HapticModel
 import HapticRender
-import ShippedPatterns
+import ShippedFiles
 
 /// The cost of reading AHAP text.
 enum ReadingBenchmarks {

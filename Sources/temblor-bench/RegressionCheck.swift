@@ -2,8 +2,8 @@ import Glibc
 import HapticFormats
 import HapticModel
 import HapticRender
-import JSONText
-import ShippedPatterns
+import Reading
+import ShippedFiles
 import SoundFile
 import SystemSupport
 

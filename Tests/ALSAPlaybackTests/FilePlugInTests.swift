@@ -4,7 +4,7 @@ import HapticOutputs
 import HapticPlayback
 import HapticRender
 import PlayRig
-import ShippedPatterns
+import ShippedFiles
 import SoundFile
 import Testing
 

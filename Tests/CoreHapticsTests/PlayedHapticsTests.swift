@@ -2,7 +2,7 @@ import CoreHaptics
 import CoreHapticsTesting
 import Foundation
 import HapticRender
-import ShippedPatterns
+import ShippedFiles
 import TestSupport
 import Testing
 

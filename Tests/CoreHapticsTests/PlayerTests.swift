@@ -3,7 +3,7 @@ import CoreHaptics
 import CoreHapticsTesting
 import Foundation
 import HapticRender
-import ShippedPatterns
+import ShippedFiles
 import Testing
 
 /// Players in virtual time: what Apple's documentation and its own tests pin.

@@ -2,6 +2,7 @@
 import CoreHapticsTesting
 import Foundation
 import HapticFormats
+import VendorFormats
 import HapticModel
 import HapticTesting
 import TestSupport

@@ -1,7 +1,7 @@
 import HapticFormats
 import Foundation
 import HapticModel
-import ShippedPatterns
+import ShippedFiles
 import TestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import Foundation
 import HapticFormats
+import VendorFormats
 
 /// Files of other formats, where the environment names a folder of them: one folder a format.
 enum FormatsCorpus {

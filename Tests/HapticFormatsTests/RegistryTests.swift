@@ -1,7 +1,7 @@
-import Diagnostics
+import Reading
 import HapticFormats
+import VendorFormats
 import HapticModel
-import JSONText
 import TestSupport
 import Testing
 

@@ -2,6 +2,7 @@ import CoreHaptics
 import CoreHapticsTesting
 import Foundation
 import HapticFormats
+import VendorFormats
 import HapticManagement
 import HapticTesting
 import Synchronization
@@ -70,7 +71,7 @@ import Testing
         {"time": 0.1, "amplitude": 0}]}}}}
       """
     try clip.write(to: folder.appendingPathComponent("d.haptic"), atomically: true, encoding: .utf8)
-    let playing = ManagerPlaying(resolver: .folder(folder))
+    let playing = ManagerPlaying(resolver: .folder(folder, formats: .standard))
     playing.manager.play("d")
     playing.advance(0.2)
     #expect(playing.manager.invalidPatterns["d"] == nil)

@@ -1,5 +1,5 @@
 import CoreHaptics
-import FeedbackGenerators
+import UIKit
 import Foundation
 import HapticTesting
 import Testing

@@ -1,6 +1,6 @@
 import CoreHaptics
 import Dispatch
-import FeedbackGenerators
+import UIKit
 import Foundation
 import HapticManagement
 import HapticTesting

@@ -1,7 +1,7 @@
 import HapticModel
 import HapticRender
 import PatternComparison
-import ShippedPatterns
+import ShippedFiles
 import SignalAnalysis
 import SoundFile
 import Testing

@@ -2,7 +2,7 @@ import Glibc
 import HapticFormats
 import HapticModel
 import PatternComparison
-import ShippedPatterns
+import ShippedFiles
 import SignalAnalysis
 
 /// How a recording of a pattern came about.

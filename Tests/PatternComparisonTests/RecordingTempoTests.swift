@@ -1,6 +1,6 @@
 import HapticModel
 import PatternComparison
-import ShippedPatterns
+import ShippedFiles
 import SignalAnalysis
 import Testing
 

@@ -3,7 +3,7 @@ import HapticFormats
 import HapticModel
 import HapticRender
 import PatternComparison
-import ShippedPatterns
+import ShippedFiles
 import SignalAnalysis
 import Testing
 

@@ -1,6 +1,6 @@
 import HapticModel
 import HapticRender
-import JSONText
+import Reading
 import PatternComparison
 import SignalAnalysis
 import Testing

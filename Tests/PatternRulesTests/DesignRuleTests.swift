@@ -1,4 +1,4 @@
-import Diagnostics
+import Reading
 import HapticModel
 import PatternRules
 import Testing

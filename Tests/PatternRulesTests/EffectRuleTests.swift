@@ -1,4 +1,4 @@
-import Diagnostics
+import Reading
 import HapticModel
 import HapticRender
 import PatternRules

@@ -1,6 +1,7 @@
 import CoreHaptics
-import Diagnostics
+import Reading
 import HapticFormats
+import VendorFormats
 import HapticModel
 import HapticRender
 import PatternRules

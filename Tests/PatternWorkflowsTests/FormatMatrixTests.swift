@@ -1,5 +1,6 @@
 import Foundation
 import HapticFormats
+import VendorFormats
 import HapticModel
 import TestSupport
 import Testing

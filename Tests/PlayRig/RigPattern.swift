@@ -1,6 +1,6 @@
 internal import HapticFormats
 package import HapticModel
-internal import ShippedPatterns
+internal import ShippedFiles
 
 /// The patterns that playback is tested with, by name.
 package enum RigPattern {

@@ -7,7 +7,8 @@ struct ModuleTests {
   private static func imports() throws -> [String: Set<String>] {
     var imports: [String: Set<String>] = [:]
     for file in try Checkout.files(in: ["Sources"], endings: ["swift"]) {
-      let module = file.path.split(separator: "/")[1]
+      let folders = file.path.split(separator: "/")
+      let module = folders[1] == "AppleNames" ? folders[2] : folders[1]
       imports[String(module), default: []].formUnion(
         // Looking for the word first spares the slow search in nearly all lines.
         file.lines.lazy.filter { $0.utf8.count < 80 && $0.contains("import ") }.compactMap { line in
@@ -51,7 +52,7 @@ struct ModuleTests {
 
   @Test func filesAreShortEnoughToRead() throws {
     for file in try Checkout.files(in: ["Sources"], endings: ["swift"]) {
-      #expect(file.lines.count <= 451, "\(file.path) has \(file.lines.count - 1) lines")
+      #expect(file.lines.count <= 801, "\(file.path) has \(file.lines.count - 1) lines")
     }
   }
 }

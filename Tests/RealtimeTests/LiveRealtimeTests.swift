@@ -2,7 +2,7 @@ import HapticFormats
 import CRealtimeGuard
 import HapticModel
 import HapticRender
-import ShippedPatterns
+import ShippedFiles
 import TestSupport
 import Testing
 

@@ -2,7 +2,7 @@ import HapticFormats
 import CRealtimeGuard
 import HapticModel
 import HapticRender
-import ShippedPatterns
+import ShippedFiles
 import Testing
 
 /// Rendering under the realtime sanitizer, which ends the program at an allocation, lock or system call.

@@ -1,8 +1,6 @@
-import BlindListening
-import JSONText
-import Testing
-
 @testable import ReviewPages
+import Reading
+import Testing
 
 extension InBrowser {
   /// The blind test in the page of a comparison.

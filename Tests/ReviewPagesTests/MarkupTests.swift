@@ -1,5 +1,5 @@
 import SignalPlots
-import JSONText
+import Reading
 @testable import ReviewPages
 import Testing
 
@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test func scriptsLoseCommentsAndIndentation() {
-    let script = PageResource.script([Array("/** Says\n * more. */\n  // a\n  let b = 1; // c\n\n".utf8)])
+    let script = PageResource.script(Array("/** Says\n * more. */\n  // a\n  let b = 1; // c\n\n".utf8))
     #expect(String(decoding: script, as: UTF8.self) == "\"use strict\";\n{\nlet b = 1; // c\n}\n")
   }
 }

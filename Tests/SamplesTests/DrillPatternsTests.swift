@@ -1,6 +1,6 @@
 import HapticFormats
 import HapticModel
-import ShippedPatterns
+import ShippedFiles
 import Testing
 
 /// The patterns whose figures were given, event for event and point for point.

@@ -2,7 +2,7 @@ import Foundation
 import HapticModel
 import HapticRender
 import PatternWorkflows
-import ShippedPatterns
+import ShippedFiles
 import Testing
 
 /// A second synthesiser, in double precision and sample by sample, written from the article "The rendering

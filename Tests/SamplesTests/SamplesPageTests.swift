@@ -2,7 +2,7 @@ import Foundation
 import HapticRender
 import PatternWorkflows
 import ReviewPages
-import ShippedPatterns
+import ShippedFiles
 import SoundFile
 import SystemSupport
 import TestSupport

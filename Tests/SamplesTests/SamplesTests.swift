@@ -1,10 +1,11 @@
 import HapticFormats
-import Diagnostics
+import VendorFormats
+import Reading
 import Glibc
 import HapticRender
 import PatternRules
 import PatternWorkflows
-import ShippedPatterns
+import ShippedFiles
 import SoundFile
 import SystemSupport
 import Testing

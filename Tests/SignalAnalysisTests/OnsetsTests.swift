@@ -1,5 +1,5 @@
 import HapticModel
-import ShippedPatterns
+import ShippedFiles
 import SignalAnalysis
 import Testing
 

@@ -2,7 +2,7 @@ import Glibc
 import HapticFormats
 import HapticModel
 import HapticRender
-import ShippedPatterns
+import ShippedFiles
 
 /// Signals that the tests know everything about.
 enum Tone {

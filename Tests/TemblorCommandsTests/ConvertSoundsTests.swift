@@ -1,5 +1,6 @@
 @testable import CommandLineKit
 import HapticFormats
+import VendorFormats
 import SystemSupport
 import TestSupport
 import Testing

@@ -1,13 +1,12 @@
 @testable import CommandLineKit
 import HapticFormats
+import VendorFormats
 import HapticPlayback
-@testable import ListenServer
+@testable import TemblorCommands
 import PatternWorkflows
 import SystemSupport
 import TestSupport
 import Testing
-
-@testable import TemblorCommands
 
 /// Every verb that takes patterns takes those of every format, whatever their names are.
 @Suite struct EveryFormatTests {

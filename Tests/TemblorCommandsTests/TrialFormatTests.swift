@@ -1,5 +1,6 @@
 @testable import CommandLineKit
 import HapticFormats
+import VendorFormats
 import HapticPlayback
 import PatternWorkflows
 import SystemSupport

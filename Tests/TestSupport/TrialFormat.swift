@@ -1,4 +1,4 @@
-public import Diagnostics
+public import Reading
 public import HapticFormats
 public import HapticModel
 

@@ -1,4 +1,4 @@
-import Diagnostics
+import Reading
 import Glibc
 import HapticRender
 import Testing

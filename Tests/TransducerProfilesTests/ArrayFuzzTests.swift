@@ -1,4 +1,4 @@
-import Diagnostics
+import Reading
 import TestSupport
 import Testing
 import TransducerProfiles

@@ -1,4 +1,4 @@
-import Diagnostics
+import Reading
 import HapticRender
 import Testing
 import TransducerProfiles

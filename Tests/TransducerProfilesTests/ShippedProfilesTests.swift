@@ -1,4 +1,4 @@
-import Diagnostics
+import Reading
 import Foundation
 import HapticRender
 import Testing

@@ -1,4 +1,4 @@
-import Diagnostics
+import Reading
 import HapticModel
 
 /// A composition on the way to files of AHAP as Apple documents it.

@@ -1,6 +1,5 @@
-package import Diagnostics
+package import Reading
 package import HapticModel
-package import JSONText
 
 /// An AHAP file as it was written: everything is kept, also what no reader knows.
 package struct AHAPDocument: Sendable {

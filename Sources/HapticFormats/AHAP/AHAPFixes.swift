@@ -1,5 +1,4 @@
-package import Diagnostics
-internal import JSONText
+package import Reading
 
 extension AHAPDocument {
   /// The text with its mechanical mistakes corrected, all else byte for byte as it was.

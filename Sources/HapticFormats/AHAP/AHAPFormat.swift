@@ -1,6 +1,5 @@
-public import Diagnostics
+public import Reading
 public import HapticModel
-internal import JSONText
 internal import Synchronization
 
 /// Apple's haptic and audio pattern, a text in JSON; read as Apple's loader is documented to.
@@ -55,9 +54,6 @@ public struct AHAPFormat: HapticFormat {
     return PieceReading(composition: reading.composition, details: reading.details)
   }
 
-  /// `apple`, as Apple documents; `meta` and `lofelt`, as the converters of haptic clips write.
-  public var dialects: [String] { AHAPDialect.allCases.map(\.rawValue) }
-
   /// Writes a composition as one file, or as one for each layer where layers would bend each other.
   ///
   /// Where layers with parameters or curves are to be one file, these act on the events of all, which
@@ -73,11 +69,7 @@ public struct AHAPFormat: HapticFormat {
           place: SourcePlace(name: "pattern", path: index == 0 ? path : "layers[\(index)].\(path)"),
           "non-finite numbers (NaN, infinity) cannot be written", foreignCode: CoreHapticsCode.invalidPatternData))
     }
-    switch options.dialect.flatMap(AHAPDialect.init) ?? .apple {
-    case .apple: return try AHAPComposition(composition, options: options).write()
-    case .meta: return try AHAPClip(composition, isLofelt: false, options: options).write()
-    case .lofelt: return try AHAPClip(composition, isLofelt: true, options: options).write()
-    }
+    return try AHAPComposition(composition, options: options).write()
   }
 
   /// The text in a fixed layout and order of keys; unknown keys are kept.
@@ -91,9 +83,6 @@ public struct AHAPFormat: HapticFormat {
     try AHAPDocument(text: file.bytes, name: file.name).fixed()
   }
 }
-
-/// The ways in which compositions are written as AHAP.
-enum AHAPDialect: String, CaseIterable { case apple, meta, lofelt }
 
 /// Where the parts of a pattern stand in the text of its file.
 struct AHAPPlaces: SourcePlaces {

@@ -1,4 +1,4 @@
-import JSONText
+import Reading
 
 extension AHAPDocument {
   /// The canonical text: the same for all files that say the same, and easy to compare by line.

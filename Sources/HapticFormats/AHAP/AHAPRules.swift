@@ -1,4 +1,4 @@
-package import Diagnostics
+package import Reading
 
 /// The rules that patterns are checked for, with the words of AHAP.
 package enum AHAPRules {

@@ -1,5 +1,5 @@
 import HapticModel
-import JSONText
+import Reading
 
 /// The keys of AHAP.
 enum AHAPKey: String, CaseIterable {

@@ -1,5 +1,4 @@
-import Diagnostics
-import JSONText
+import Reading
 
 extension PatternDecoder {
   /// The rules that the file's metadata allows it to break, with a reason, under `AllowedRules`;

@@ -1,6 +1,5 @@
-import Diagnostics
+import Reading
 import HapticModel
-import JSONText
 
 extension PatternDecoder {
   /// Reads one event.

@@ -1,6 +1,5 @@
-import Diagnostics
+import Reading
 import HapticModel
-import JSONText
 
 /// Turns a document into a pattern, and notes what it finds.
 struct PatternDecoder {

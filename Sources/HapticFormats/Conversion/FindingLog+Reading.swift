@@ -1,23 +1,25 @@
-import Diagnostics
-import JSONText
+package import Reading
 
 extension FindingLog {
   /// The findings that reading with options reports: all, or the errors alone.
   ///
   /// - Parameter place: The place of a value at an offset.
-  func findings(for options: ReadingOptions, _ place: (_ value: Int, _ offset: Int) -> SourcePlace) -> [Finding] {
+  package func findings(for options: ReadingOptions, _ place: (_ value: Int, _ offset: Int) -> SourcePlace) -> [Finding]
+  {
     if options.wantsFindings { return findings(place) }
     return errorCount == 0 ? [] : findings(place).filter { $0.severity == .error }
   }
 
   /// The findings that reading a JSON text with options reports.
-  func findings(in json: JSONDocument, for options: ReadingOptions) -> [Finding] {
+  package func findings(in json: JSONDocument, for options: ReadingOptions) -> [Finding] {
     if options.wantsFindings { return findings(in: json) }
     return errorCount == 0 ? [] : findings(in: json).filter { $0.severity == .error }
   }
 
   /// Notes what a text has that JSON forbids, or leaves open.
-  mutating func addDeviations(of json: JSONDocument, byteOrderMark: Rule, trailingComma: Rule, duplicateKey: Rule) {
+  package mutating func addDeviations(
+    of json: JSONDocument, byteOrderMark: Rule, trailingComma: Rule, duplicateKey: Rule
+  ) {
     for deviation in json.tolerances {
       let value = json.value(of: deviation)
       switch deviation.kind {

@@ -1,9 +1,9 @@
-import Diagnostics
-import HapticModel
+package import Reading
+package import HapticModel
 
 extension HapticPattern {
   /// The path of the first number that no file can hold, counted within its list, or nothing.
-  var firstInfinity: String? {
+  package var firstInfinity: String? {
     for (index, event) in events.enumerated() {
       let values = event.parameters.identifiers.compactMap { event.parameters[$0] }
       let isFinite = event.time.isFinite && event.duration?.isFinite != false && values.allSatisfy(\.isFinite)
@@ -23,7 +23,7 @@ extension HapticPattern {
 
 extension HapticComposition {
   /// Refuses numbers that are not finite, with the path of the first.
-  func checkFinite(_ rule: Rule) throws(InputError) {
+  package func checkFinite(_ rule: Rule) throws(InputError) {
     for (index, layer) in layers.enumerated() {
       guard let path = layer.pattern.firstInfinity else { continue }
       throw InputError(

@@ -1,8 +1,8 @@
-import JSONText
+package import Reading
 
 /// How the canonical text of a JSON format is set: known keys in an order, others behind them in
 /// their own; every scalar as it was written.
-indirect enum JSONLayout: Sendable {
+package indirect enum JSONLayout: Sendable {
   /// An object with keys in their order, the layouts of some of its values, and whether it stands on
   /// one line.
   case object([String], [String: JSONLayout] = [:], isLine: Bool = false)
@@ -10,7 +10,7 @@ indirect enum JSONLayout: Sendable {
   case array(of: JSONLayout)
 
   /// The text of a value.
-  func text(of value: JSONValue) -> [UInt8] {
+  package func text(of value: JSONValue) -> [UInt8] {
     var writer = JSONWriter()
     switch (self, value.kind) {
     case (.object(let keys, let inner, _), .object): writer.object { Self.write(value, keys, inner, to: &$0) }

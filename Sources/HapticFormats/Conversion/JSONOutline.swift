@@ -2,14 +2,14 @@
 ///
 /// The text may have any errors. Only its beginning is looked at, so that a look costs the same for
 /// texts of all sizes; keys with escapes are left out.
-struct JSONOutline {
+package struct JSONOutline {
   /// The keys of the outermost object, in their order.
-  private(set) var keys: [String] = []
+  package private(set) var keys: [String] = []
   /// The keys of objects inside it.
-  private(set) var nestedKeys: Set<String> = []
+  package private(set) var nestedKeys: Set<String> = []
   /// The key of the first value of the outermost object that is an array, and what the array begins
   /// with: its first bytes behind the bracket and white space.
-  private(set) var firstArray: (key: String, start: UInt8)?
+  package private(set) var firstArray: (key: String, start: UInt8)?
 
   /// How many bytes are looked at for keys of the outermost object.
   private static let limit = 1 << 20
@@ -21,7 +21,7 @@ struct JSONOutline {
   private static let keyLimit = 40
 
   /// Looks at a text; nil where it does not begin as an object.
-  init?(_ text: Span<UInt8>) {
+  package init?(_ text: Span<UInt8>) {
     var position = text.count >= 3 && text[0] == 0xEF && text[1] == 0xBB && text[2] == 0xBF ? 3 : 0
     while position < text.count, Self.isSpace(text[position]) { position += 1 }
     guard position < text.count, text[position] == UInt8(ascii: "{") else { return nil }
@@ -85,7 +85,7 @@ struct JSONOutline {
   }
 
   /// Whether the outermost object has a key.
-  func has(_ key: String) -> Bool { keys.contains(key) }
+  package func has(_ key: String) -> Bool { keys.contains(key) }
 
   private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }
 }

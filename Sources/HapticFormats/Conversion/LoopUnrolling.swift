@@ -1,8 +1,8 @@
-import HapticModel
+package import HapticModel
 
 extension HapticComposition {
   /// The most events that passes of a loop are written out to.
-  static let unrolledEventLimit = 1_000_000
+  package static let unrolledEventLimit = 1_000_000
 
   /// The composition with its loop played a number of times in all and no loop points; itself
   /// without them where it has none.
@@ -13,7 +13,7 @@ extension HapticComposition {
   /// - Parameters:
   ///   - count: How many passes; fewer where their events would be too many.
   ///   - losses: Gets a loss, since a loop is endless.
-  func unrolled(passes count: Int, losses: inout LossLog) -> HapticComposition {
+  package func unrolled(passes count: Int, losses: inout LossLog) -> HapticComposition {
     guard let loop else { return self }
     var composition = self
     composition.loop = nil
@@ -67,16 +67,16 @@ extension HapticEvent {
 private struct LoopControls {
   private var tracks: [(timeline: ControlTimeline, curve: ParameterCurve)] = []
 
-  init(of pattern: HapticPattern) {
+  package init(of pattern: HapticPattern) {
     let used = Set(pattern.parameters.map(\.id) + pattern.curves.map(\.id))
     for id in DynamicParameterID.allCases where used.contains(id) {
       tracks.append((ControlTimeline(of: id, in: pattern), ParameterCurve(id: id, time: 0, controlPoints: [])))
     }
   }
 
-  var curves: [ParameterCurve] { tracks.map(\.curve) }
+  package var curves: [ParameterCurve] { tracks.map(\.curve) }
 
-  mutating func append(from: Double, to: Double, shift: Double) {
+  package mutating func append(from: Double, to: Double, shift: Double) {
     for index in tracks.indices {
       let segments = tracks[index].timeline.segments
       var place = tracks[index].timeline.index(at: from)

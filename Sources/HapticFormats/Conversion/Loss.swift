@@ -1,4 +1,4 @@
-public import Diagnostics
+public import Reading
 public import HapticModel
 
 /// Something a reader or writer could not keep.
@@ -36,7 +36,7 @@ public struct Loss: Equatable, Sendable {
 
 /// The losses of one reading or writing: equal ones of one element are joined, with the largest
 /// size, and very many of one sentence are counted.
-struct LossLog {
+package struct LossLog {
   private struct Key: Hashable {
     var kind: Loss.Kind
     var element: CompositionElement
@@ -44,15 +44,15 @@ struct LossLog {
   }
 
   /// How many losses with one sentence are kept.
-  let limit: Int
+  package let limit: Int
   private(set) var losses: [Loss] = []
   private var indices: [Key: Int] = [:]
   private var counts: [String: Int] = [:]
 
-  init(limit: Int = 1000) { self.limit = limit }
+  package init(limit: Int = 1000) { self.limit = limit }
 
   /// Adds a loss, or makes the one there is as large as this.
-  mutating func add(
+  package mutating func add(
     _ kind: Loss.Kind, _ element: CompositionElement, at place: SourcePlace? = nil, _ message: String,
     size: Double? = nil
   ) {
@@ -69,7 +69,7 @@ struct LossLog {
 
   /// The losses in the order in which they were added, each sentence that was cut closed by a count
   /// of the rest.
-  func finish() -> [Loss] {
+  package func finish() -> [Loss] {
     let rest = counts.filter { $0.value > limit }.sorted { $0.key < $1.key }
     return losses
       + rest.map { message, count in
@@ -79,7 +79,7 @@ struct LossLog {
   }
 
   /// Adds a loss for every event that plays sound, and for every layer with sampled signals.
-  mutating func dropAudio(of composition: HapticComposition) {
+  package mutating func dropAudio(of composition: HapticComposition) {
     for (layer, each) in composition.layers.enumerated() {
       for (index, event) in each.pattern.events.enumerated() where !event.kind.isHaptic {
         add(.dropped, .event(EventReference(layer: layer, event: index)), "audio events cannot be written")

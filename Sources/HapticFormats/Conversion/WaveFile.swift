@@ -1,7 +1,7 @@
 /// Sound files of samples: RIFF/WAVE with 32-bit floats in one channel.
-enum WaveFile {
+package enum WaveFile {
   /// The bytes of a file; a rate that is not a whole number is rounded.
-  static func bytes(of samples: [Float], rate: Double) -> [UInt8] {
+  package static func bytes(of samples: [Float], rate: Double) -> [UInt8] {
     let size = UInt32(clamping: samples.count * 4)
     let rate = UInt32(clamping: Int(rate.rounded()))
     var bytes: [UInt8] = []

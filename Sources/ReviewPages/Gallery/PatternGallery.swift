@@ -1,5 +1,5 @@
 internal import HapticRender
-internal import JSONText
+internal import Reading
 public import PatternComparison
 internal import SignalAnalysis
 internal import SignalPlots
@@ -32,7 +32,7 @@ public struct PatternGallery: Sendable {
       shown.append(try PageTake(take, index: index, sounds: sounds[index], hasTrack: !take.isOfEvents))
     }
     try EmbeddedSound.check(shown.flatMap(\.sounds), takeCount: takes.count)
-    let script = PageResource.script(PageResource.shared + PageResource.galleryScripts)
+    let script = PageResource.galleryScript
     let style = PageResource.galleryStyle
     let count = "\(takes.count) pattern\(takes.count == 1 ? "" : "s")"
     let fillings: [String: [UInt8]] = [

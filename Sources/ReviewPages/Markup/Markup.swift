@@ -1,4 +1,4 @@
-internal import JSONText
+internal import Reading
 
 /// Numbers in a page.
 enum PageNumberFormatting {

@@ -1,4 +1,4 @@
-internal import BlindListening
+internal import ShippedFiles
 internal import SignalPlots
 
 /// A page with places to fill, each written `{{name}}`.
@@ -52,44 +52,30 @@ extension UInt8 {
 
 /// The files that pages are made of.
 enum PageResource {
-  /// The frame of a report.
-  static var reportPage: [UInt8] { PackageResources.report_html }
-  /// The frame of a gallery.
-  static var galleryPage: [UInt8] { PackageResources.gallery_html }
-  /// What both pages look like.
-  private static var sharedStyle: [UInt8] { PackageResources.page_css }
-  /// What a report looks like.
-  static var reportStyle: [UInt8] { style([sharedStyle, PackageResources.report_css, PackageResources.blind_css]) }
-  /// What a gallery looks like.
-  static var galleryStyle: [UInt8] { style([sharedStyle, PackageResources.gallery_css]) }
-
+  static let reportPage = files("report.html")
+  static let galleryPage = files("gallery.html")
+  static let reportStyle = style(files("page.css report.css blind.css"))
+  static let galleryStyle = style(files("page.css gallery.css"))
+  static let reportScript = script(
+    files(
+      shared + " picture.js waveform.js spectrogram.js marks.js differences.js folds.js pointing.js blind.js report.js")
+  )
+  static let galleryScript = script(files(shared + " thumbnail.js cards.js detail.js gallery.js"))
   /// What both pages do: words, sound, patterns, drawing, player, keys.
-  static var shared: [[UInt8]] {
-    [
-      PackageResources.text_js, PackageResources.sound_js, PackageResources.pattern_js, PackageResources.drawing_js,
-      PackageResources.overlay_js, PackageResources.player_js, PackageResources.keys_js,
-    ]
-  }
-  /// What a report does.
-  static var reportScripts: [[UInt8]] {
-    [
-      PackageResources.picture_js, PackageResources.waveform_js, PackageResources.spectrogram_js,
-      PackageResources.marks_js, PackageResources.differences_js, PackageResources.folds_js,
-      PackageResources.pointing_js, PackageResources.blind_js, PackageResources.report_js,
-    ]
-  }
-  /// What a gallery does.
-  static var galleryScripts: [[UInt8]] {
-    [PackageResources.thumbnail_js, PackageResources.cards_js, PackageResources.detail_js, PackageResources.gallery_js]
+  private static let shared = "text.js sound.js pattern.js drawing.js overlay.js player.js keys.js"
+
+  /// The text of some files one behind the other.
+  private static func files(_ names: String) -> [UInt8] {
+    names.split(separator: " ").flatMap { ShippedFiles.page.text(named: String($0)) ?? [] }
   }
 
-  /// One script of several files, in a block of its own, so that nothing in it has a global name.
+  /// One script, in a block of its own, so that nothing in it has a global name.
   ///
   /// Comments and indentation stay in the sources; no line of these continues a string.
-  static func script(_ files: [[UInt8]]) -> [UInt8] {
+  static func script(_ text: [UInt8]) -> [UInt8] {
     var isInComment = false
     var script = Array("\"use strict\";\n{\n".utf8)
-    for line in String(decoding: files.joined(), as: UTF8.self).split(separator: "\n") {
+    for line in String(decoding: text, as: UTF8.self).split(separator: "\n") {
       let code = line.drop(while: \.isWhitespace)
       if code.hasPrefix("/*") { isInComment = true }
       let isComment = isInComment || code.hasPrefix("//")
@@ -100,10 +86,10 @@ enum PageResource {
     return script + Array("}\n".utf8)
   }
 
-  /// Rules of several files, without comments and indentation.
-  static func style(_ files: [[UInt8]]) -> [UInt8] {
+  /// Rules without comments and indentation.
+  static func style(_ text: [UInt8]) -> [UInt8] {
     Array(
-      String(decoding: files.joined(), as: UTF8.self).split(separator: "\n").compactMap { line in
+      String(decoding: text, as: UTF8.self).split(separator: "\n").compactMap { line in
         let rule = line.drop(while: \.isWhitespace)
         return rule.isEmpty || rule.hasPrefix("/*") ? nil : String(rule)
       }.joined(separator: "\n").utf8)

@@ -1,5 +1,5 @@
 internal import HapticRender
-internal import JSONText
+internal import Reading
 public import PatternComparison
 internal import SignalAnalysis
 

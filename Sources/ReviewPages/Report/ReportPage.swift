@@ -1,6 +1,5 @@
-internal import BlindListening
 internal import HapticRender
-internal import JSONText
+internal import Reading
 internal import PatternComparison
 internal import SignalPlots
 
@@ -13,7 +12,7 @@ struct ReportPage {
 
   /// The whole page.
   func html() -> [UInt8] {
-    let script = PageResource.script(PageResource.shared + PageResource.reportScripts)
+    let script = PageResource.reportScript
     let style = PageResource.reportStyle
     let first = pairs[0]
     let fillings: [String: [UInt8]] = [

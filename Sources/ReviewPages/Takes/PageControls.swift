@@ -1,5 +1,5 @@
 internal import HapticModel
-internal import JSONText
+internal import Reading
 internal import SignalPlots
 
 /// The intensity and the sharpness control of one layer over time, as lines.

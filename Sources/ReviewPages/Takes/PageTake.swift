@@ -1,6 +1,6 @@
 internal import HapticModel
 internal import HapticRender
-internal import JSONText
+internal import Reading
 internal import PatternComparison
 internal import SignalAnalysis
 internal import SignalPlots

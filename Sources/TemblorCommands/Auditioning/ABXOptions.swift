@@ -1,4 +1,4 @@
-import BlindListening
+import ReviewPages
 import CommandLineKit
 internal import Glibc
 import PatternComparison

@@ -1,4 +1,4 @@
-import BlindListening
+import ReviewPages
 import CommandLineKit
 import HapticPlayback
 import SystemSupport

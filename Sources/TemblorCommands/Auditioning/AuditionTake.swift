@@ -1,6 +1,6 @@
 internal import Glibc
 import HapticFormats
-import BlindListening
+import ReviewPages
 import HapticModel
 import HapticRender
 internal import PatternWorkflows

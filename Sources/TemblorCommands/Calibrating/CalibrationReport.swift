@@ -2,7 +2,7 @@ internal import CommandLineKit
 internal import Glibc
 import HapticPlayback
 import HapticRender
-import JSONText
+import Reading
 import SignalPlots
 import SoundFile
 import SystemSupport

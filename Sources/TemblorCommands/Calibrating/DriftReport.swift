@@ -1,5 +1,5 @@
 internal import CommandLineKit
-import JSONText
+import Reading
 import SystemSupport
 import TransducerCalibration
 

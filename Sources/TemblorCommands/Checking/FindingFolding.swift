@@ -1,4 +1,4 @@
-import Diagnostics
+import Reading
 
 /// Findings for people: of one rule in one file the first three, and one line for the rest.
 enum FindingFolding {

@@ -1,5 +1,4 @@
-import Diagnostics
-import JSONText
+import Reading
 import PatternWorkflows
 
 /// Findings in the Static Analysis Results Interchange Format of OASIS, version 2.1.0, which code hosts read.

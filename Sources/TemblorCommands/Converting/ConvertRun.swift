@@ -1,7 +1,6 @@
 import CommandLineKit
-import Diagnostics
+import Reading
 import HapticFormats
-import JSONText
 import PatternWorkflows
 import SystemSupport
 

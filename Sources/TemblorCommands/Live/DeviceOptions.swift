@@ -2,7 +2,7 @@ import CommandLineKit
 import HapticOutputs
 import HapticPlayback
 import HapticRender
-import JSONText
+import Reading
 import SoundFile
 import SystemSupport
 

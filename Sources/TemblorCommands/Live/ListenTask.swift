@@ -1,7 +1,6 @@
 internal import CommandLineKit
 import HapticPlayback
 internal import HapticRender
-internal import ListenServer
 import Synchronization
 
 /// Takes commands from standard input and a socket, and answers them, while an engine plays.

@@ -1,7 +1,7 @@
 import CommandLineKit
 import HapticOutputs
 import HapticPlayback
-import JSONText
+import Reading
 import SystemSupport
 
 /// What became of a live session.

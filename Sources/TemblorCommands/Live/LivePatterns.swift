@@ -1,11 +1,10 @@
-import Diagnostics
+import Reading
 import PatternWorkflows
 import SystemSupport
 import HapticFormats
 import CommandLineKit
 import HapticModel
 import HapticPlayback
-import JSONText
 
 /// The patterns that a live verb was asked to play; those that cannot be are reported and left out.
 struct LivePatterns {

@@ -2,7 +2,7 @@ internal import Glibc
 import HapticOutputs
 import HapticPlayback
 import HapticRender
-import JSONText
+import Reading
 import PatternWorkflows
 import SoundFile
 import SystemSupport

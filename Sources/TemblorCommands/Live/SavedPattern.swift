@@ -1,6 +1,6 @@
 import HapticFormats
 import CommandLineKit
-import Diagnostics
+import Reading
 import HapticModel
 import HapticPlayback
 import PatternWorkflows

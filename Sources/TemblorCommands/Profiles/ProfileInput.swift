@@ -1,5 +1,5 @@
 import CommandLineKit
-import Diagnostics
+import Reading
 import HapticRender
 import SystemSupport
 import TransducerProfiles

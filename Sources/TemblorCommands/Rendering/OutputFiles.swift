@@ -1,4 +1,5 @@
 internal import HapticFormats
+internal import VendorFormats
 import CommandLineKit
 import HapticRender
 import PatternWorkflows

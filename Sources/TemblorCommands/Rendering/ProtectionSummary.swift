@@ -1,5 +1,5 @@
 import HapticRender
-import JSONText
+import Reading
 import SystemSupport
 
 /// What protection did for a transducer, for people and for programs.

@@ -1,7 +1,6 @@
 import CommandLineKit
-import Diagnostics
+import Reading
 import HapticRender
-import JSONText
 import PatternWorkflows
 import SystemSupport
 

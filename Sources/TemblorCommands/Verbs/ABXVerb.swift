@@ -1,9 +1,10 @@
 import HapticFormats
-import BlindListening
+import VendorFormats
+import ReviewPages
 import CommandLineKit
 import HapticPlayback
 import HapticRender
-import JSONText
+import Reading
 import PatternComparison
 import PatternWorkflows
 import SystemSupport

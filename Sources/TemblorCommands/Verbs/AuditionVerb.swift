@@ -1,8 +1,9 @@
 internal import HapticFormats
+internal import VendorFormats
 internal import CommandLineKit
 internal import Glibc
 import HapticPlayback
-import JSONText
+import Reading
 import PatternComparison
 
 /// `temblor audition`: patterns and recordings in turn, under one play head.

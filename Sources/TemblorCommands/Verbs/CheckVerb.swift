@@ -1,9 +1,9 @@
 import CommandLineKit
-import Diagnostics
+import Reading
 import HapticFormats
+import VendorFormats
 import HapticModel
 import HapticRender
-import JSONText
 import PatternRules
 import PatternWorkflows
 import SystemSupport

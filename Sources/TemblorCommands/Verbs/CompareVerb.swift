@@ -1,7 +1,8 @@
 import HapticFormats
+import VendorFormats
 import CommandLineKit
 import HapticRender
-import JSONText
+import Reading
 import PatternComparison
 import PatternWorkflows
 import ReviewPages

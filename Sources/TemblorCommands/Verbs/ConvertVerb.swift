@@ -1,5 +1,6 @@
 import CommandLineKit
 import HapticFormats
+import VendorFormats
 import PatternWorkflows
 import SystemSupport
 
@@ -66,9 +67,6 @@ enum ConvertVerb {
       ],
       examples: [
         .init("temblor convert mine.ahap --to haptic", "Write mine.haptic."),
-        .init(
-          "temblor convert clip.haptic -o clip.ahap --dialect meta",
-          "Write the AHAP file that Meta's SDK makes of a clip."),
         .init("temblor convert --strict --to ahap clips -o out", "Convert a folder, refusing what is not exact."),
       ]
     ) { arguments, terminal in

@@ -1,6 +1,5 @@
 import CommandLineKit
-import Diagnostics
-import JSONText
+import Reading
 import SystemSupport
 
 /// A finding about a pattern or a profile, as `check` prints it.

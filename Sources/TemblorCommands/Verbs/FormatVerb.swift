@@ -1,5 +1,6 @@
 import CommandLineKit
 import HapticFormats
+import VendorFormats
 import PatternWorkflows
 import SystemSupport
 

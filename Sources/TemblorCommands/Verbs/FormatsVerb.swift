@@ -1,6 +1,7 @@
 import CommandLineKit
 import HapticFormats
-import JSONText
+import VendorFormats
+import Reading
 import PatternWorkflows
 import SystemSupport
 

@@ -1,4 +1,5 @@
 internal import HapticFormats
+internal import VendorFormats
 internal import CommandLineKit
 internal import Glibc
 import HapticRender

@@ -1,6 +1,6 @@
 import CommandLineKit
 import HapticPlayback
-import JSONText
+import Reading
 import SystemSupport
 
 /// `temblor latency`: how long a tap takes from the call to the device.

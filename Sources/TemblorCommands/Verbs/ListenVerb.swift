@@ -1,7 +1,7 @@
 import HapticFormats
+import VendorFormats
 import CommandLineKit
 import HapticPlayback
-import ListenServer
 import PatternWorkflows
 import SystemSupport
 

@@ -1,7 +1,7 @@
 import HapticFormats
 import HapticModel
 import HapticRender
-import JSONText
+import Reading
 import PatternRules
 import PatternWorkflows
 import SystemSupport

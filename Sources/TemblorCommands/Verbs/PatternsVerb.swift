@@ -1,8 +1,9 @@
 import CommandLineKit
 import HapticFormats
+import VendorFormats
 import HapticModel
-import JSONText
-import ShippedPatterns
+import Reading
+import ShippedFiles
 import SystemSupport
 
 /// `temblor patterns`: the patterns that come with Temblor.

@@ -1,8 +1,9 @@
 import HapticFormats
+import VendorFormats
 import CommandLineKit
 import HapticModel
 import HapticPlayback
-import JSONText
+import Reading
 import PatternWorkflows
 
 /// `temblor play`: patterns on a device.

@@ -1,6 +1,6 @@
 import CommandLineKit
 import HapticRender
-import JSONText
+import Reading
 import SystemSupport
 import TransducerProfiles
 

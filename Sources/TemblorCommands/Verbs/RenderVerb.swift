@@ -1,8 +1,9 @@
 import HapticFormats
+import VendorFormats
 import CommandLineKit
 import HapticModel
 import HapticRender
-import JSONText
+import Reading
 import PatternWorkflows
 import SoundFile
 import SystemSupport

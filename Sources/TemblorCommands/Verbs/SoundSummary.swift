@@ -1,4 +1,4 @@
-import JSONText
+import Reading
 import PatternWorkflows
 import SignalAnalysis
 import SoundFile

@@ -2,7 +2,7 @@ import CommandLineKit
 import HapticModel
 import HapticPlayback
 import HapticRender
-import JSONText
+import Reading
 
 /// `temblor tap`: transients at once.
 enum TapVerb {

@@ -1,7 +1,8 @@
 import HapticFormats
+import VendorFormats
 import CommandLineKit
 import HapticPlayback
-import JSONText
+import Reading
 import PatternWorkflows
 import SystemSupport
 

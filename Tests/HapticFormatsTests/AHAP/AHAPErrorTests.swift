@@ -1,5 +1,6 @@
 import HapticFormats
-import Diagnostics
+import VendorFormats
+import Reading
 import Testing
 
 /// What is not a pattern, the whole line a user reads, and the code an app would see.

@@ -1,5 +1,6 @@
 import HapticFormats
-import Diagnostics
+import VendorFormats
+import Reading
 import Foundation
 import HapticModel
 import Testing

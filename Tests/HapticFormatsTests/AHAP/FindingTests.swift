@@ -1,7 +1,7 @@
 import HapticFormats
-import Diagnostics
+import VendorFormats
+import Reading
 import HapticModel
-import JSONText
 import Testing
 
 /// What can be read, but should be looked at: the whole lines a user reads.

@@ -1,6 +1,7 @@
 import HapticFormats
+import VendorFormats
 import HapticModel
-import Diagnostics
+import Reading
 import Foundation
 import PatternRules
 import Testing

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import HapticFormats
+@testable import VendorFormats
 
 /// Laws, reduction, layers and loops.
 @Suite struct ConversionTests {

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import HapticFormats
+@testable import VendorFormats
 
 /// Envelopes of events against the laws stated plainly.
 @Suite struct EnvelopeSamplerTests {

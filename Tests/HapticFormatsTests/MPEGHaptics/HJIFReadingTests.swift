@@ -1,5 +1,6 @@
-import Diagnostics
+import Reading
 import HapticFormats
+import VendorFormats
 import HapticModel
 import Testing
 

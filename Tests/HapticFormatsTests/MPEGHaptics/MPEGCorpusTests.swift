@@ -1,7 +1,7 @@
-import Diagnostics
+import Reading
 @testable import HapticFormats
+@testable import VendorFormats
 import HapticModel
-import JSONText
 import Testing
 
 /// Files that the reference software wrote and synthesised, where the environment names a folder of them.

@@ -1,6 +1,7 @@
 import Foundation
-import Diagnostics
+import Reading
 import HapticFormats
+import VendorFormats
 import HapticModel
 import Testing
 

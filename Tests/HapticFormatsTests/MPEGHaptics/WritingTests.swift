@@ -1,5 +1,6 @@
-import Diagnostics
+import Reading
 @testable import HapticFormats
+@testable import VendorFormats
 import HapticModel
 import Testing
 

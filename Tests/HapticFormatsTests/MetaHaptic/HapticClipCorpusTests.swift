@@ -1,10 +1,10 @@
-import Diagnostics
+import Reading
 import Foundation
 import HapticModel
-import JSONText
 import Testing
 
 @testable import HapticFormats
+@testable import VendorFormats
 
 /// The makers' own files against what the makers' own programs make of them.
 @Suite struct HapticClipCorpusTests {
@@ -33,45 +33,6 @@ import Testing
         }
       }
     }
-  }
-
-  @Test func metasConversionIsReproduced() throws {
-    var count = 0
-    for folder in Self.folders {
-      for file in try FormatsCorpus.files(folder, ending: "haptic") where refusal(of: file) == nil {
-        let stem = file.name.dropLast(".haptic".count)
-        guard let wanted = FormatsCorpus.neighbour("\(folder)/\(stem).expected.ahap") else { continue }
-        let composition = try HapticClipFormat().examine(file, options: ReadingOptions()).get()
-        let writing = try #require(try AHAPFormat().write(composition, options: WritingOptions(dialect: "meta")))
-        #expect(writing.files.count == 1)
-        let mine = try JSONDocument(text: writing.files[0].bytes, name: "mine")
-        let theirs = try JSONDocument(text: wanted, name: "theirs")
-        #expect(difference(mine.root, theirs.root) == nil, "\(file.name)")
-        count += 1
-      }
-    }
-    #expect(FormatsCorpus.folder == nil || count >= 32)
-  }
-
-  /// The path of the first value in which two documents differ by more than the SDK's precision.
-  private func difference(_ one: JSONValue, _ other: JSONValue) -> String? {
-    guard one.kind == other.kind else { return one.path }
-    if let left = one.number, let right = other.number {
-      return abs(left - right) <= 2e-6 * max(1, abs(right)) ? nil : "\(one.path): \(left), \(right)"
-    }
-    if one.kind == .string { return one.string == other.string ? nil : one.path }
-    if one.kind == .array {
-      let (left, right) = (Array(one.elements), Array(other.elements))
-      guard left.count == right.count else { return "\(one.path): count" }
-      return zip(left, right).lazy.compactMap { difference($0, $1) }.first
-    }
-    let (left, right) = (Array(one.members), Array(other.members))
-    guard left.count == right.count else { return "\(one.path): keys" }
-    for member in left {
-      guard let same = other[member.key ?? ""] else { return member.path }
-      if let path = difference(member, same) { return path }
-    }
-    return nil
   }
 
   private func clip(_ file: SourceFile) throws -> HapticClip {

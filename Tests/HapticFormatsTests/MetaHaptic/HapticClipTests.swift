@@ -1,8 +1,9 @@
-import Diagnostics
+import Reading
 import HapticModel
 import Testing
 
 @testable import HapticFormats
+@testable import VendorFormats
 
 /// Haptic clips made here: rules, layers, and compositions of other kinds written as clips.
 @Suite struct HapticClipTests {

@@ -1,8 +1,9 @@
-import Diagnostics
+import Reading
 import HapticModel
 import Testing
 
 @testable import HapticFormats
+@testable import VendorFormats
 
 /// Files of Lofelt's data model 0.2, read as its maker's upgrade does.
 @Suite struct VoicesTests {

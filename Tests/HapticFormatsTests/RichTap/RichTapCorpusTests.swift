@@ -1,6 +1,7 @@
-import Diagnostics
+import Reading
 import Foundation
 import HapticFormats
+import VendorFormats
 import HapticModel
 import Testing
 

@@ -1,5 +1,5 @@
 import Glibc
-import JSONText
+import Reading
 import Synchronization
 import TestSupport
 

@@ -1,5 +1,5 @@
 import Glibc
-import JSONText
+import Reading
 
 /// A page that is open in a browser.
 final class BrowserPage {

@@ -1,4 +1,4 @@
-import BlindListening
+import ReviewPages
 import HapticPlayback
 import HapticRender
 import TestSupport

@@ -1,4 +1,4 @@
-import BlindListening
+import ReviewPages
 @testable import CommandLineKit
 import Testing
 

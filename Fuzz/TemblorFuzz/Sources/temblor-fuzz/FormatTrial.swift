@@ -1,5 +1,6 @@
-import Diagnostics
+import Reading
 import HapticFormats
+import VendorFormats
 import HapticModel
 
 /// Reads a text as every format but AHAP, and holds readers and writers to what they promise.

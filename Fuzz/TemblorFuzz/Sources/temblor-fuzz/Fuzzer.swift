@@ -1,6 +1,7 @@
 import CLibFuzzer
 import Glibc
 import HapticFormats
+import VendorFormats
 
 /// Hands the command line to libFuzzer, which calls back with one text after the other.
 ///

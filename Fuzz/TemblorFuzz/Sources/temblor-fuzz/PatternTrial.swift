@@ -1,4 +1,4 @@
-import Diagnostics
+import Reading
 import HapticFormats
 import HapticModel
 import HapticRender

@@ -1,13 +1,11 @@
-@testable import BlindListening
+@testable import ReviewPages
 @testable import CommandLineKit
-import Diagnostics
+import Reading
 import HapticModel
 import HapticRender
-import JSONText
-@testable import ListenServer
+@testable import TemblorCommands
 import PatternComparison
 @testable import PatternWorkflows
-@testable import TemblorCommands
 import TransducerProfiles
 
 /// Reads a text as the file of an array, and holds the pan law to what it promises.

@@ -1,0 +1,73 @@
+@_exported public import Foundation
+internal import CoreHaptics
+package import HapticManagement
+
+/// What feedback generators have in common: the interface of UIKit's class of this name.
+///
+/// What they play is Temblor's own, from the shipped patterns: the number of taps is that which Apple publishes, their
+/// strength and sharpness are not measured on any device. All generators of a process share one engine, which starts
+/// at the first use and stops by itself; in a test with a virtual device they share one of that device. Where there is
+/// no device they are silent.
+@preconcurrency @MainActor open class UIFeedbackGenerator: NSObject {
+  private nonisolated let ownLife: EngineLife?
+
+  /// The engine that plays, started and restarted where it must be.
+  var life: EngineLife { ownLife ?? .shared }
+
+  /// Makes a generator.
+  public nonisolated override init() {
+    ownLife = nil
+    super.init()
+  }
+
+  /// Makes a generator for a view, which is not regarded; iOS 17.5.
+  public convenience init(view: UIView) {
+    self.init()
+    EngineBackends.noteNewAPI("UIFeedbackGenerator(view:)", iOS: 17, 5)
+  }
+
+  /// Makes a generator on an engine that a test holds.
+  package nonisolated init(life: EngineLife) {
+    ownLife = life
+    super.init()
+  }
+
+  /// Starts the engine, so that the first feedback comes without delay; need not be called.
+  open func prepare() { life.prepare() }
+
+  /// Plays a shipped pattern at a part of its strength, 0…1, and writes the call down where there is a record.
+  ///
+  /// - Parameter name: What the call is, where several play one pattern.
+  func play(_ pattern: String, as name: String? = nil, intensity: CGFloat = 1) {
+    let intensity = intensity.isNaN ? 0 : min(max(intensity, 0), 1)
+    if let device = EngineBackends.takeVirtual() {
+      let name = name ?? pattern
+      device.note(.generatorCalled(name: name, intensity: Double(intensity)))
+      if !MainQueue.isCurrent { device.note(.breach(.generatorOffMainThread(name: name))) }
+    }
+    guard let found = ParsedPatternCache.shipped.pattern(named: pattern),
+      let scaled = intensity < 1 ? try? found.scaled(by: Float(intensity)) : found
+    else { return }
+    life.play(scaled)
+  }
+}
+
+/// The main queue, which a test process may serve from any thread.
+private enum MainQueue {
+  private static let key: DispatchSpecificKey<Bool> = {
+    let key = DispatchSpecificKey<Bool>()
+    DispatchQueue.main.setSpecific(key: key, value: true)
+    return key
+  }()
+
+  static var isCurrent: Bool { DispatchQueue.getSpecific(key: key) == true || Thread.isMainThread }
+}
+
+/// A view, as far as feedback generators are given one: nothing is shown.
+@preconcurrency @MainActor open class UIView: NSObject {
+  /// Makes a view.
+  public nonisolated override init() { super.init() }
+
+  /// Makes a view; the frame is not regarded.
+  public convenience init(frame: CGRect) { self.init() }
+}

@@ -1,0 +1,88 @@
+// The files that come with Temblor, laid into the program by the compiler: a change of a file builds this one again.
+#include "shipped_files.h"
+
+#pragma clang diagnostic ignored "-Wc23-extensions"
+
+static const struct temblor_file files[] = {
+    {"blind.css", (const char[]){
+#embed "../../Sources/ReviewPages/Page/blind.css" suffix(, 0)
+     }},
+    {"blind.js", (const char[]){
+#embed "../../Sources/ReviewPages/Page/blind.js" suffix(, 0)
+     }},
+    {"cards.js", (const char[]){
+#embed "../../Sources/ReviewPages/Page/cards.js" suffix(, 0)
+     }},
+    {"detail.js", (const char[]){
+#embed "../../Sources/ReviewPages/Page/detail.js" suffix(, 0)
+     }},
+    {"differences.js", (const char[]){
+#embed "../../Sources/ReviewPages/Page/differences.js" suffix(, 0)
+     }},
+    {"drawing.js", (const char[]){
+#embed "../../Sources/ReviewPages/Page/drawing.js" suffix(, 0)
+     }},
+    {"folds.js", (const char[]){
+#embed "../../Sources/ReviewPages/Page/folds.js" suffix(, 0)
+     }},
+    {"gallery.css", (const char[]){
+#embed "../../Sources/ReviewPages/Page/gallery.css" suffix(, 0)
+     }},
+    {"gallery.html", (const char[]){
+#embed "../../Sources/ReviewPages/Page/gallery.html" suffix(, 0)
+     }},
+    {"gallery.js", (const char[]){
+#embed "../../Sources/ReviewPages/Page/gallery.js" suffix(, 0)
+     }},
+    {"keys.js", (const char[]){
+#embed "../../Sources/ReviewPages/Page/keys.js" suffix(, 0)
+     }},
+    {"marks.js", (const char[]){
+#embed "../../Sources/ReviewPages/Page/marks.js" suffix(, 0)
+     }},
+    {"overlay.js", (const char[]){
+#embed "../../Sources/ReviewPages/Page/overlay.js" suffix(, 0)
+     }},
+    {"page.css", (const char[]){
+#embed "../../Sources/ReviewPages/Page/page.css" suffix(, 0)
+     }},
+    {"pattern.js", (const char[]){
+#embed "../../Sources/ReviewPages/Page/pattern.js" suffix(, 0)
+     }},
+    {"picture.js", (const char[]){
+#embed "../../Sources/ReviewPages/Page/picture.js" suffix(, 0)
+     }},
+    {"player.js", (const char[]){
+#embed "../../Sources/ReviewPages/Page/player.js" suffix(, 0)
+     }},
+    {"pointing.js", (const char[]){
+#embed "../../Sources/ReviewPages/Page/pointing.js" suffix(, 0)
+     }},
+    {"report.css", (const char[]){
+#embed "../../Sources/ReviewPages/Page/report.css" suffix(, 0)
+     }},
+    {"report.html", (const char[]){
+#embed "../../Sources/ReviewPages/Page/report.html" suffix(, 0)
+     }},
+    {"report.js", (const char[]){
+#embed "../../Sources/ReviewPages/Page/report.js" suffix(, 0)
+     }},
+    {"sound.js", (const char[]){
+#embed "../../Sources/ReviewPages/Page/sound.js" suffix(, 0)
+     }},
+    {"spectrogram.js", (const char[]){
+#embed "../../Sources/ReviewPages/Page/spectrogram.js" suffix(, 0)
+     }},
+    {"text.js", (const char[]){
+#embed "../../Sources/ReviewPages/Page/text.js" suffix(, 0)
+     }},
+    {"thumbnail.js", (const char[]){
+#embed "../../Sources/ReviewPages/Page/thumbnail.js" suffix(, 0)
+     }},
+    {"waveform.js", (const char[]){
+#embed "../../Sources/ReviewPages/Page/waveform.js" suffix(, 0)
+     }},
+    {0, 0},
+};
+
+const struct temblor_file *const temblor_page = files;

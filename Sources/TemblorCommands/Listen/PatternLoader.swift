@@ -1,0 +1,175 @@
+internal import HapticFormats
+internal import VendorFormats
+internal import HapticModel
+internal import HapticPlayback
+internal import HapticRender
+internal import PatternWorkflows
+internal import Synchronization
+internal import SystemSupport
+
+/// Patterns by the words that name them, compiled once and again when their files change.
+///
+/// Reading waits for disks, and compiling takes time, so that either happens on a thread of its own for each
+/// request; nobody but who asked waits for it.
+final class PatternLoader: Sendable {
+  /// Patterns that are kept; those not used for longest are let go.
+  static let capacity = 64
+  /// Requests that may be loading at once; beyond, one is refused.
+  static let maximumJobCount = 128
+
+  /// A pattern that is ready to be loaded.
+  struct CachedPattern: Sendable {
+    /// What it is called where no other name is given.
+    var name: String
+    /// One plan for each haptic bus.
+    var plans: [RenderPlan]
+    /// Seconds.
+    var duration: Double
+  }
+
+  /// A request on its way.
+  final class Job: Sendable {
+    private let state = Mutex<Result<CachedPattern, ListenError>?>(nil)
+
+    /// What came of it; nil while it is loading.
+    var result: Result<CachedPattern, ListenError>? { state.withLock { $0 } }
+
+    fileprivate func finish(_ result: Result<CachedPattern, ListenError>) { state.withLock { $0 = result } }
+  }
+
+  private struct Entry {
+    var piece: CachedPattern
+    var sources: [(path: String, stamp: FileStamp?)]
+
+    /// Whether no file that it is made from has changed since.
+    var isCurrent: Bool { sources.allSatisfy { FileStamp($0.path) == $0.stamp } }
+  }
+
+  private let profiles: [TransducerProfile]
+  private let rate: Double
+  private let formats: FormatRegistry
+  private let folder: String?
+  private let loadsAside: Bool
+  private let message: @Sendable (any Error) -> String
+  private let entries = Mutex(LRUCache<String, Entry>(capacity: capacity))
+  private let jobCount = Atomic<Int>(0)
+
+  /// An empty cache for the profiles of an engine's haptic buses, and its rate.
+  ///
+  /// - Parameters:
+  ///   - formats: The formats of the patterns.
+  ///   - folder: The only folder of which files are opened, as a real path; nil for any.
+  ///   - loadsAside: Whether jobs have threads of their own; else they are done at once.
+  ///   - message: One line about why a pattern cannot be read.
+  init(
+    profiles: [TransducerProfile], rate: Double, formats: FormatRegistry = .standard, folder: String? = nil,
+    loadsAside: Bool = false, message: @escaping @Sendable (any Error) -> String = { "\($0)" }
+  ) {
+    self.profiles = profiles
+    self.rate = rate
+    self.formats = formats
+    self.folder = folder
+    self.loadsAside = loadsAside
+    self.message = message
+  }
+
+  /// Patterns that are kept.
+  var count: Int { entries.withLock { $0.count } }
+
+  /// Starts to load the pattern of a file or a shipped one.
+  ///
+  /// - Parameter wake: Raised when it is done.
+  func begin(_ word: String, wake: WakeSignal?) throws(ListenError) -> Job {
+    try begin(wake: wake) { [self] () throws(ListenError) in try piece(word) }
+  }
+
+  /// Starts to make a noise.
+  ///
+  /// - Parameter wake: Raised when it is done.
+  func begin(_ noise: ListenCommand.Noise, wake: WakeSignal?) throws(ListenError) -> Job {
+    try begin(wake: wake) { [self] () throws(ListenError) in try piece(noise) }
+  }
+
+  /// A noise; takes some 20 ms for each profile.
+  func piece(_ noise: ListenCommand.Noise) throws(ListenError) -> CachedPattern {
+    try CachedPattern(noise, profiles: profiles, rate: rate)
+  }
+
+  private func begin(wake: WakeSignal?, _ make: @escaping @Sendable () throws(ListenError) -> CachedPattern)
+    throws(ListenError) -> Job
+  {
+    let job = Job()
+    guard loadsAside else {
+      job.finish(Self.outcome(of: make))
+      return job
+    }
+    guard jobCount.load(ordering: .relaxed) < Self.maximumJobCount else {
+      throw ListenError(.busy, "too many patterns are loading; try again later")
+    }
+    jobCount.add(1, ordering: .relaxed)
+    _ = BackgroundThread { [self] in
+      job.finish(Self.outcome(of: make))
+      jobCount.subtract(1, ordering: .relaxed)
+      wake?.raise()
+    }
+    return job
+  }
+
+  private static func outcome(of make: () throws(ListenError) -> CachedPattern) -> Result<CachedPattern, ListenError> {
+    do throws(ListenError) { return .success(try make()) } catch { return .failure(error) }
+  }
+
+  /// The pattern of a file or a shipped one; may take any time.
+  func piece(_ word: String) throws(ListenError) -> CachedPattern {
+    if let entry = entries.withLock({ $0.value(word) }), entry.isCurrent { return entry.piece }
+    entries.withLock { $0.forget(word) }
+    let input = try input(word)
+    let path: String? = if case .file(let path) = input.origin { path } else { nil }
+    // Asked for before reading: a file that is changed meanwhile is read again.
+    let place = path ?? word
+    let stamp = FileStamp(place)
+    do {
+      let pattern = try LoadedPattern(input)
+      let sources = pattern.sources.filter { $0 != place }.map { (path: $0, stamp: FileStamp($0)) }
+      let piece = CachedPattern(
+        name: input.outputStem, plans: try pattern.plans(for: profiles, rate: rate),
+        duration: pattern.composition.duration)
+      let entry = Entry(piece: piece, sources: [(place, stamp)] + sources)
+      entries.withLock { $0.keep(entry, for: word) }
+      return piece
+    } catch { throw ListenError(.invalidPattern, message(error)) }
+  }
+
+  /// One pattern, from where it may be read.
+  private func input(_ word: String) throws(ListenError) -> PatternInput {
+    if word == "-" { throw ListenError(.invalidPattern, "- (standard input) is used for commands; name a file") }
+    let path = try confined(word)
+    switch FileSystem.entry(at: path) {
+    case .folder: throw ListenError(.invalidPattern, "\(word.inQuotes) is a folder; name one pattern")
+    case .other: throw ListenError(.invalidPattern, "\(word.inQuotes) is not a regular file")
+    case .file, .nothing: break
+    }
+    let (inputs, problems) = PatternInput.find([path], formats: formats)
+    guard let input = inputs.first else {
+      throw ListenError(.invalidPattern, problems.first?.description ?? "\(word.inQuotes) cannot be read")
+    }
+    return input
+  }
+
+  /// The path that a word names in the folder; a word that names nothing there stays as it is, if it is a
+  /// plain name.
+  private func confined(_ word: String) throws(ListenError) -> String {
+    guard let folder else { return word }
+    let path = word.hasPrefix("/") ? word : FileSystem.join(folder, word)
+    // Links are followed first, so that none leads out.
+    guard let real = FileSystem.realPath(path) else {
+      // A shipped pattern; a file of this name in another folder is none.
+      if !word.contains("/"), FileSystem.entry(at: word) == .nothing { return word }
+      throw ListenError(.invalidPattern, "\(word.inQuotes) is not in the folder of '--folder'")
+    }
+    guard real.hasPrefix(folder == "/" ? folder : folder + "/") else {
+      throw ListenError(.invalidPattern, "\(word.inQuotes) is not in the folder of '--folder'")
+    }
+    return real
+  }
+}

@@ -1,2 +1,0 @@
-@_exported public import FeedbackGenerators
-@_exported public import Foundation

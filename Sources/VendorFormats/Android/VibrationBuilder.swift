@@ -1,0 +1,279 @@
+internal import HapticFormats
+internal import HapticModel
+
+/// Makes a composition into effects.
+///
+/// All that sounds together is merged into one envelope, since an Android vibration has one.
+struct VibrationBuilder {
+  private let composition: HapticComposition
+  private let law: AmplitudeLaw
+  private let tolerance: Double
+  private(set) var losses: LossLog
+  private var timeError = 0.0
+
+  /// Milliseconds in which a transient rises and falls, where it becomes part of an envelope.
+  static let pulse = (rise: 1, fall: 12)
+  /// What rounding of floating-point numbers may do without being a loss.
+  private static let exactness = 1e-6
+  /// How far a point may be from a straight line that goes on without it, of full scale.
+  private static let straightness = 0.0025
+
+  init(_ composition: HapticComposition, options: WritingOptions) {
+    self.composition = composition
+    law = options.amplitude
+    tolerance = options.tolerance
+    losses = LossLog()
+    losses.dropAudio(of: composition)
+  }
+
+  // MARK: Envelopes
+
+  /// A basic envelope, one that repeats where the composition has a loop.
+  mutating func basicEnvelope() -> VibrationEffect {
+    let points = merged(.intensity)
+    return looped(points) { builder, points, start, end in builder.basicEnvelope(points, from: start, to: end) }
+  }
+
+  /// A waveform envelope, one that repeats where the composition has a loop.
+  mutating func waveformEnvelope() -> VibrationEffect {
+    let scale = SharpnessScale.phone
+    // On lines of hertz, since that is what the file has between points.
+    var points: [EnvelopePoint] = []
+    func append(_ point: EnvelopePoint) {
+      points.append(
+        EnvelopePoint(
+          time: point.time, level: point.level, sharpness: scale.hertz(ofSharpness: point.sharpness) / scale.high))
+    }
+    for point in merged(.amplitude) {
+      if let last = points.last, last.time < point.time {
+        let from = EnvelopePoint(
+          time: last.time, level: last.level, sharpness: scale.sharpness(ofHertz: last.sharpness * scale.high))
+        let count = Int((abs(point.sharpness - from.sharpness) * Self.toneSteps).rounded(.up))
+        for step in 1..<max(count, 1) {
+          let time = from.time + (point.time - from.time) * Double(step) / Double(count)
+          append(.between(from, point, at: time))
+        }
+      }
+      append(point)
+    }
+    return looped(reduced(points)) { builder, points, start, end in
+      builder.waveformEnvelope(points, from: start, to: end)
+    }
+  }
+
+  /// How many lines of hertz stand for a sharpness that moves from 0 to 1, within the straightness.
+  private static let toneSteps = 8.0
+
+  /// The points without those that only approximate a line between two corners of the composition.
+  private func reduced(_ points: [EnvelopePoint]) -> [EnvelopePoint] {
+    var anchors: Set<Int> = []
+    func anchor(_ seconds: Double) { anchors.insert(Int((seconds * 1e6).rounded())) }
+    for layer in composition.layers {
+      for event in layer.pattern.events {
+        anchor(event.time)
+        anchor(event.time + (event.duration ?? 0))
+      }
+      for curve in layer.pattern.curves where curve.id == .hapticIntensityControl {
+        for point in curve.controlPoints { anchor(curve.time + point.time) }
+      }
+    }
+    var kept: [EnvelopePoint] = []
+    var run: [EnvelopePoint] = []
+    for point in points {
+      run.append(point)
+      guard anchors.contains(Int((point.time * 1e6).rounded())) else { continue }
+      kept += PointReduction(run, tolerance: Self.straightness).points.dropFirst(kept.isEmpty ? 0 : 1)
+      run = [point]
+    }
+    return kept + PointReduction(run, tolerance: Self.straightness).points.dropFirst(kept.isEmpty ? 0 : 1)
+  }
+
+  /// Everything as one line of levels and sharpness.
+  private mutating func merged(_ quantity: EnvelopeScale.Quantity) -> [EnvelopePoint] {
+    let sampler = EnvelopeSampler(quantity, law: law, tolerance: tolerance)
+    var pulses = 0
+    let envelopes = sampler.envelopes(of: composition).map { envelope in
+      guard envelope.kind == .hapticTransient else { return envelope }
+      pulses += 1
+      let point = envelope.points[0]
+      let times = [0, Self.pulse.rise, Self.pulse.rise + Self.pulse.fall]
+      return EventEnvelope(
+        event: envelope.event, kind: .hapticContinuous,
+        points: zip(times, [0, point.level, 0]).map { time, level in
+          EnvelopePoint(time: point.time + Double(time) / 1000, level: level, sharpness: point.sharpness)
+        })
+    }
+    if pulses > 0 {
+      losses.add(
+        .approximated, .composition,
+        "transients are written as pulses of \(Self.pulse.rise) ms rise and \(Self.pulse.fall) ms " + "fall",
+        size: Double(pulses))
+    }
+    let merged = MergedEnvelope(envelopes, sampler: sampler)
+    for event in merged.overlapping.sorted() {
+      losses.add(.approximated, .event(event), "events that sound together are merged into one envelope")
+    }
+    for event in merged.dropped { losses.add(.dropped, .event(event), "too many events sound at once") }
+    return Self.exact(merged.points)
+  }
+
+  /// The corners with the numbers that a file can hold, so that what rounding left apart at one time
+  /// is not a jump.
+  private static func exact(_ points: [EnvelopePoint]) -> [EnvelopePoint] {
+    var exact: [EnvelopePoint] = []
+    for var point in points {
+      point.level = abs(point.level) < 1e-9 ? 0 : Double(Float(point.level))
+      point.sharpness = abs(point.sharpness) < 1e-9 ? 0 : Double(Float(point.sharpness))
+      if exact.last != point { exact.append(point) }
+    }
+    return exact
+  }
+
+  private mutating func looped(
+    _ points: [EnvelopePoint], _ make: (inout VibrationBuilder, [EnvelopePoint], Int, Int?) -> VibrationEffect
+  ) -> VibrationEffect {
+    defer { noteTimes() }
+    guard let loop = composition.loop else { return make(&self, points, 0, nil) }
+    let end = loop.end ?? composition.duration
+    let start = min(max(loop.start, 0), end)
+    let last = milliseconds(end)
+    let first = min(milliseconds(start), max(last - 1, 0))
+    let repeating = make(&self, Self.part(of: points, from: start, to: end), first, last)
+    guard first > 0 else { return .repeating(preamble: nil, repeating) }
+    let preamble = make(&self, Self.part(of: points, from: 0, to: start), 0, first)
+    return .repeating(preamble: preamble, repeating)
+  }
+
+  /// The part of a line between two times; jumps at its ends are outside.
+  private static func part(of points: [EnvelopePoint], from start: Double, to end: Double) -> [EnvelopePoint] {
+    var part: [EnvelopePoint] = []
+    for (index, point) in points.enumerated() {
+      if point.time < start {
+        if index + 1 < points.count, points[index + 1].time > start {
+          part.append(.between(point, points[index + 1], at: start))
+        }
+      } else if point.time > end {
+        if index > 0, points[index - 1].time < end { part.append(.between(points[index - 1], point, at: end)) }
+        break
+      } else if point.time == end, let last = part.last, last.time == end {
+        continue
+      } else {
+        if point.time == start, start > 0 { part.removeAll() }
+        part.append(point)
+      }
+    }
+    return part
+  }
+
+  private mutating func milliseconds(_ seconds: Double) -> Int {
+    let exact = min(max(seconds, 0), FrameConversion.longest) * 1000
+    timeError = max(timeError, abs(exact.rounded() - exact) / 1000)
+    return Int(exact.rounded())
+  }
+
+  private mutating func noteRamp() {
+    losses.add(.approximated, .composition, "jumps are written as ramps, in milliseconds", size: 1)
+  }
+
+  private mutating func noteTimes() {
+    guard timeError > Self.exactness else { return }
+    losses.add(.approximated, .composition, "times are rounded to milliseconds", size: timeError * 1000)
+  }
+
+  /// The ends of lines of whole milliseconds from level 0 at a time on, back to level 0, with the
+  /// sharpness at the start.
+  private mutating func lines(_ points: [EnvelopePoint], from start: Int, to end: Int?) -> (
+    sharpness: Double, ends: [(point: EnvelopePoint, duration: Int)]
+  ) {
+    var ends: [(point: EnvelopePoint, duration: Int)] = []
+    var time = start
+    for (index, point) in points.enumerated() {
+      var target = milliseconds(point.time)
+      if index == 0, target > time {
+        var silence = point
+        silence.level = 0
+        ends.append((silence, target - time))
+        time = target
+      }
+      let isJump = index == 0 ? point.level != 0 : points[index - 1].time == point.time
+      if isJump { target = max(target, time + 1) }
+      if isJump, (index == 0 ? 0 : points[index - 1].level) != point.level { noteRamp() }
+      if target > time {
+        ends.append((point, target - time))
+        time = target
+      } else if !ends.isEmpty {
+        ends[ends.count - 1].point = point
+      }
+    }
+    if var last = ends.last?.point, last.level != 0 {
+      last.level = 0
+      ends.append((last, 1))
+      time += 1
+    }
+    if let end, end > time || ends.isEmpty {
+      var last = ends.last?.point ?? EnvelopePoint(time: 0, level: 0, sharpness: 0)
+      last.level = 0
+      ends.append((last, max(end - time, 1)))
+    }
+    if ends.isEmpty { ends = [(EnvelopePoint(time: 0, level: 0, sharpness: 0), 1)] }
+    return (points.first?.sharpness ?? ends[0].point.sharpness, ends)
+  }
+
+  private mutating func basicEnvelope(_ points: [EnvelopePoint], from start: Int, to end: Int?) -> VibrationEffect {
+    let (sharpness, ends) = lines(points, from: start, to: end)
+    // Basic envelopes end in silence, others where they are.
+    if points.last.map({ $0.level != 0 }) ?? false { noteRamp() }
+    let initial = Float(sharpness)
+    let lines = ends.map { end in
+      VibrationEffect.BasicPoint(
+        intensity: Float(end.point.level), sharpness: Float(end.point.sharpness), duration: end.duration)
+    }
+    return .basicEnvelope(initialSharpness: lines.first?.sharpness == initial ? nil : initial, lines)
+  }
+
+  private mutating func waveformEnvelope(_ points: [EnvelopePoint], from start: Int, to end: Int?) -> VibrationEffect {
+    let (frequency, ends) = lines(points, from: start, to: end)
+    func hertz(_ share: Double) -> Float {
+      let hertz = max(share, 0) * SharpnessScale.phone.high
+      return Float((hertz * 1000).rounded() / 1000)
+    }
+    let lines = ends.map { end in
+      VibrationEffect.WaveformPoint(
+        amplitude: Float(end.point.level), hertz: max(hertz(end.point.sharpness), 0.001), duration: end.duration)
+    }
+    let initial = max(hertz(frequency), 0.001)
+    return .waveformEnvelope(initialHertz: lines.first?.hertz == initial ? nil : initial, lines)
+  }
+
+  // MARK: Primitives
+
+  /// The transients as primitives; other events are left out.
+  mutating func primitives() -> VibrationEffect {
+    var primitives: [VibrationEffect.Primitive] = []
+    var previous = 0
+    var end = 0
+    for envelope in EnvelopeSampler(.intensity).envelopes(of: composition) {
+      guard envelope.kind == .hapticTransient else {
+        losses.add(.dropped, .event(envelope.event), "only transients can be written as primitives")
+        continue
+      }
+      let point = envelope.points[0]
+      let nearest = VibrationPrimitives.nearest(intensity: point.level, sharpness: point.sharpness)
+      losses.add(
+        .approximated, .event(envelope.event), "a transient becomes the nearest primitive, a recording of the device",
+        size: nearest.error)
+      let start = milliseconds(point.time)
+      let isFromStart = start < end
+      primitives.append(
+        .init(
+          name: nearest.primitive, scale: nearest.scale, delay: start - (isFromStart ? previous : end),
+          isFromStart: isFromStart))
+      previous = start
+      end = start + VibrationPrimitives.shape(of: nearest.primitive).length
+    }
+    if composition.loop != nil { losses.add(.dropped, .composition, "loop points cannot be written with primitives") }
+    noteTimes()
+    // Android refuses an effect without entries: the weakest that cannot be felt stands for none.
+    return .primitives(primitives.isEmpty ? [.init(name: .tick, scale: 0)] : primitives)
+  }
+}

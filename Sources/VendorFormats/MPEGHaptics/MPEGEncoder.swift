@@ -1,0 +1,242 @@
+internal import HapticFormats
+import HapticModel
+
+/// Makes a document of a composition: one perception with one channel, transients in one band,
+/// continuous events in as many vectorial bands as sound at once, sampled signals as linear curves.
+struct MPEGEncoder {
+  /// What one of the two files can hold.
+  struct Limits {
+    var timescale: Int
+    /// Ticks from the start of an effect to its last key.
+    var keyPosition: Int
+    /// Effects of all bands.
+    var effectCount: Int
+    /// Bands of the channel.
+    var bandCount: Int
+    /// How far lines of a signal may be from its samples.
+    var signalTolerance: Double
+  }
+
+  /// The most key frames that are written.
+  private static let keyLimit = 8_000_000
+
+  private(set) var document = MPEGDocument()
+  private(set) var losses: LossLog
+  private let limits: Limits
+  private var effectCount = 0
+  private var keyCount = 0
+  private var bands: [MPEGDocument.Band] = []
+  /// For each band the tick from which on it is free.
+  private var ends: [Int] = []
+
+  init(_ composition: HapticComposition, limits: Limits, options: WritingOptions, losses: LossLog) {
+    self.limits = limits
+    self.losses = losses
+    let composition = composition.unrolled(passes: options.loops, losses: &self.losses)
+    self.losses.dropAudio(of: composition)
+    document.timescale = limits.timescale
+    document.level = 1
+    // The schema requires a date; one that is always the same keeps equal files equal.
+    document.date = "2023-01-01T00:00:00Z"
+    document.description = [composition.title, composition.notes].compactMap { $0 }.joined(separator: ": ")
+    let envelopes = EnvelopeSampler(.amplitude, law: .linear, tolerance: options.tolerance).envelopes(of: composition)
+      .filter { envelope in
+        if envelope.end <= FrameConversion.longest { return true }
+        self.losses.add(.dropped, .event(envelope.event), "the event ends more than a day after the start")
+        return false
+      }
+    addTransients(envelopes.filter { $0.kind == .hapticTransient })
+    for envelope in envelopes where envelope.kind == .hapticContinuous { add(envelope) }
+    for (layer, each) in composition.layers.enumerated() { for signal in each.signals { add(signal, of: layer) } }
+    var channel = MPEGDocument.Channel()
+    channel.description = composition.layers.first?.name ?? ""
+    channel.bands = bands.filter { !$0.effects.isEmpty }
+    if channel.bands.isEmpty { channel.bands = [Self.band(.transient)] }
+    var perception = MPEGDocument.Perception()
+    perception.modality = .vibrotactile
+    perception.channels = [channel]
+    document.perceptions = [perception]
+    document.syncCount = 1
+  }
+
+  private static func band(_ kind: MPEGBandKind) -> MPEGDocument.Band {
+    var band = MPEGDocument.Band()
+    band.kind = kind
+    (band.low, band.high) = kind == .curve ? (0, 1_000) : (65, 300)
+    if kind == .curve { band.curve = .linear }
+    return band
+  }
+
+  /// The nearest tick of a time; the difference is a loss.
+  private mutating func ticks(_ seconds: Double, _ element: CompositionElement) -> Int {
+    let exact = seconds * Double(limits.timescale)
+    let rounded = exact.rounded()
+    let error = abs(exact - rounded) / Double(limits.timescale)
+    if error > 1e-7 {
+      losses.add(
+        .approximated, .composition,
+        "times are rounded to ticks of 1/\(limits.timescale) s, by as many seconds as given", size: error)
+    }
+    return Int(min(max(rounded, 0), 1e15))
+  }
+
+  private mutating func key(_ position: Int, amplitude: Double, sharpness: Double) -> MPEGDocument.Key {
+    let exact = SharpnessScale.mpeg.hertz(ofSharpness: sharpness)
+    let hertz = exact.rounded()
+    if abs(exact - hertz) > 1e-4 {
+      losses.add(
+        .approximated, .composition, "frequencies are rounded to whole hertz, by as many as given",
+        size: abs(exact - hertz))
+    }
+    return MPEGDocument.Key(position: Int32(clamping: position), amplitude: Float(amplitude), frequency: Float(hertz))
+  }
+
+  /// Whether one more effect can be written, and so many keys.
+  private mutating func hasRoom(_ keys: Int, _ element: CompositionElement) -> Bool {
+    guard effectCount < limits.effectCount, keyCount + keys <= Self.keyLimit else {
+      losses.add(.dropped, element, "the file can hold no more effects")
+      return false
+    }
+    effectCount += 1
+    keyCount += keys
+    return true
+  }
+
+  // MARK: - Events
+
+  private mutating func addTransients(_ envelopes: [EventEnvelope]) {
+    var band = Self.band(.transient)
+    var effect = MPEGDocument.Effect()
+    for envelope in envelopes {
+      let point = envelope.points[0]
+      let position = ticks(point.time, .event(envelope.event))
+      if effect.keys.isEmpty || position - effect.position > limits.keyPosition {
+        if !effect.keys.isEmpty { band.effects.append(effect) }
+        guard hasRoom(1, .event(envelope.event)) else { break }
+        effect = MPEGDocument.Effect()
+        // The first one starts with the file, as those of the reference software do.
+        effect.position = band.effects.isEmpty && position <= limits.keyPosition ? 0 : position
+      } else {
+        keyCount += 1
+      }
+      effect.keys.append(
+        key(
+          position - effect.position, amplitude: point.level * MPEGMapping.transientAmplitude,
+          sharpness: point.sharpness))
+    }
+    if !effect.keys.isEmpty { band.effects.append(effect) }
+    bands.append(band)
+    ends.append(.max)
+  }
+
+  private mutating func add(_ envelope: EventEnvelope) {
+    let element = CompositionElement.event(envelope.event)
+    let start = ticks(envelope.start, element)
+    var keys: [MPEGDocument.Key] = []
+    for point in envelope.points {
+      let next = key(
+        ticks(point.time, element) - start, amplitude: point.level * MPEGMapping.continuousAmplitude,
+        sharpness: point.sharpness)
+      // Two keys at one tick are a jump; what is between them cannot be told apart.
+      if keys.count > 1, keys[keys.count - 2].position == next.position { keys.removeLast() }
+      if keys.last != next { keys.append(next) }
+    }
+    guard let last = keys.last, last.position > 0, keys.count > 1 else {
+      losses.add(.dropped, element, "the event lasts less than a tick")
+      return
+    }
+    append(keys, at: start, to: Self.band(.vectorial), element)
+  }
+
+  /// Adds an effect, in parts where it is longer than keys can count.
+  private mutating func append(
+    _ keys: [MPEGDocument.Key], at start: Int, to kind: MPEGDocument.Band, _ element: CompositionElement
+  ) {
+    let end = start + Int(keys[keys.count - 1].position)
+    var index = bands.indices.first { bands[$0].kind == kind.kind && ends[$0] <= start }
+    if index == nil {
+      guard bands.count < limits.bandCount else {
+        losses.add(.dropped, element, "the file can hold no more effects that sound at once")
+        return
+      }
+      index = bands.count
+      bands.append(kind)
+      ends.append(0)
+    }
+    guard let index else { return }
+    ends[index] = end
+    for part in parts(of: keys, element, isWave: kind.kind == .vectorial) {
+      guard hasRoom(part.count, element) else { return }
+      var effect = MPEGDocument.Effect()
+      let first = part[0].position
+      effect.position = start + Int(first)
+      effect.keys = part
+      for index in effect.keys.indices { effect.keys[index].position -= first }
+      bands[index].effects.append(effect)
+    }
+  }
+
+  /// Keys in lists whose positions the file can count, each beginning where the one before ends.
+  private mutating func parts(of keys: [MPEGDocument.Key], _ element: CompositionElement, isWave: Bool)
+    -> [[MPEGDocument.Key]]
+  {
+    guard Int(keys[keys.count - 1].position) > limits.keyPosition else { return [keys] }
+    if isWave {
+      losses.add(.approximated, element, "the phase begins again where an event is cut into several effects")
+    }
+    var parts: [[MPEGDocument.Key]] = []
+    var part = [keys[0]]
+    for next in keys.dropFirst() {
+      while Int(next.position - part[0].position) > limits.keyPosition {
+        let last = part[part.count - 1]
+        let limit = Int(part[0].position) + limits.keyPosition
+        let share = Float(limit - Int(last.position)) / Float(next.position - last.position)
+        let cut = MPEGDocument.Key(
+          position: Int32(limit), amplitude: last.amplitude + (next.amplitude - last.amplitude) * share,
+          frequency: last.frequency + (next.frequency - last.frequency) * share)
+        parts.append(part + [cut])
+        part = [cut]
+      }
+      part.append(next)
+    }
+    return parts + [part]
+  }
+
+  // MARK: - Signals
+
+  private mutating func add(_ signal: SampledSignal, of layer: Int) {
+    guard !signal.samples.isEmpty, SampledSignal.rates.contains(signal.rate), signal.time >= 0,
+      signal.time + signal.duration <= FrameConversion.longest
+    else {
+      losses.add(.dropped, .layer(layer), "a signal that cannot be rendered is not written")
+      return
+    }
+    let points = signal.samples.enumerated().map { index, sample in
+      EnvelopePoint(
+        time: signal.time + Double(index) / signal.rate,
+        level: Double(sample.isFinite ? sample : 0) * MPEGMapping.continuousAmplitude, sharpness: 0)
+    }
+    let reduced = PointReduction(points, tolerance: limits.signalTolerance, sharpnessWeight: 0)
+    if reduced.error > 1e-6 {
+      losses.add(
+        .approximated, .layer(layer), "the samples of a signal become lines, off by as much of full scale as given",
+        size: reduced.error)
+    }
+    let start = ticks(signal.time, .layer(layer))
+    var keys: [MPEGDocument.Key] = []
+    for point in reduced.points {
+      let clipped = min(max(point.level, -1), 1)
+      if clipped != point.level {
+        losses.add(
+          .approximated, .layer(layer), "a signal is clipped, by as much of full scale as given",
+          size: abs(point.level - clipped))
+      }
+      let next = MPEGDocument.Key(
+        position: Int32(clamping: ticks(point.time, .layer(layer)) - start), amplitude: Float(clipped))
+      if keys.last?.position == next.position { keys.removeLast() }
+      keys.append(next)
+    }
+    guard keys.count > 1 else { return }
+    append(keys, at: start, to: Self.band(.curve), .layer(layer))
+  }
+}

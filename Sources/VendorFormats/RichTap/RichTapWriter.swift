@@ -1,0 +1,199 @@
+internal import HapticFormats
+internal import HapticModel
+internal import Reading
+
+/// Puts events into groups and writes them as text.
+struct RichTapWriter {
+  private let notes: String?
+  private var groups: [RichTapDocument.Group] = []
+  private(set) var losses: LossLog
+
+  /// Milliseconds without an event after which a new pattern begins.
+  ///
+  /// Source: OpenHarmony's converter (openharmony/sensors_miscdevice, 9394f74, utils/tools).
+  private static let longestGap = 1_000
+
+  init(notes: String?, losses: LossLog) {
+    self.notes = notes
+    self.losses = losses
+  }
+
+  // MARK: HE
+
+  /// The text of version 2: events in patterns of at most 16.
+  mutating func heList(_ events: [RichTapDocument.Event]) -> [UInt8] {
+    var end = 0
+    var shift = 0
+    for event in events {
+      if let last = groups.last, last.events.count < RichTapDialect.he.maximumEventCount,
+        event.time - end <= Self.longestGap
+      {
+        append(event, &shift)
+      } else {
+        let least = groups.last.map { $0.time + 1 } ?? 0
+        groups.append(RichTapDocument.Group(time: max(event.time, least)))
+        append(event, &shift)
+      }
+      let length = event.isTransient ? RichTapDialect.transientLength : event.duration
+      end = max(end, event.time + length)
+    }
+    if shift > 0 {
+      losses.add(.approximated, .composition, "more than 16 events of one time are moved apart", size: Double(shift))
+    }
+    noteEmpty(events)
+    var writer = JSONWriter()
+    writer.object { file in
+      metadata(version: 2, to: &file)
+      file.array(RichTapKey.patternList.rawValue) { list in
+        for group in groups {
+          list.object { entry in
+            entry.member(RichTapKey.absoluteTime.rawValue, group.time)
+            Self.write(group.events, .he, to: &entry)
+          }
+        }
+      }
+    }
+    return writer.finish()
+  }
+
+  private mutating func append(_ event: RichTapDocument.Event, _ shift: inout Int) {
+    var event = event
+    let group = groups.count - 1
+    event.time -= groups[group].time
+    shift = max(shift, -event.time)
+    event.time = max(event.time, 0)
+    groups[group].events.append(event)
+  }
+
+  /// The text of version 1: one pattern.
+  mutating func hePattern(_ events: [RichTapDocument.Event]) -> [UInt8] {
+    let most = RichTapDialect.he.maximumEventCount
+    if events.count > most {
+      losses.add(
+        .approximated, .composition, "a file of version 1 has more than \(most) events, which HarmonyOS refuses",
+        size: Double(events.count))
+    }
+    noteEmpty(events)
+    var writer = JSONWriter()
+    writer.object { file in
+      metadata(version: 1, to: &file)
+      Self.write(events, .he, to: &file)
+    }
+    return writer.finish()
+  }
+
+  private mutating func noteEmpty(_ events: [RichTapDocument.Event]) {
+    guard events.isEmpty else { return }
+    losses.add(.approximated, .composition, "a file without events is written, which devices refuse")
+  }
+
+  private func metadata(version: Int, to file: inout JSONObjectWriter) {
+    file.object(RichTapKey.metadata.rawValue) { metadata in
+      metadata.member(RichTapKey.version.rawValue, version)
+      if let notes { metadata.member(RichTapKey.description.rawValue, notes) }
+    }
+  }
+
+  // MARK: HarmonyOS
+
+  /// The text of HarmonyOS: events in one or two channels.
+  mutating func ohChannels(_ events: [RichTapDocument.Event]) -> [UInt8] {
+    let used = RichTapDocument.Vibrator.allCases.filter { vibrator in events.contains { $0.vibrator == vibrator } }
+    // A file has two channels at most: what both play is written for each where each plays more.
+    let channels = used.count > 2 ? [.left, .right] : used.isEmpty ? [.both] : used
+    for vibrator in channels {
+      var own = events.filter { $0.vibrator == vibrator || !channels.contains($0.vibrator) }
+      let late = own.count { $0.time > RichTapDialect.oh.times.upperBound }
+      if late > 0 {
+        own.removeAll { $0.time > RichTapDialect.oh.times.upperBound }
+        losses.add(.dropped, .composition, "events later than 30 minutes are left out", size: Double(late))
+      }
+      let most = RichTapDialect.oh.maximumEventCount
+      if own.count > most {
+        losses.add(
+          .dropped, .composition, "events beyond \(most) of a channel are left out", size: Double(own.count - most))
+        own.removeLast(own.count - most)
+      }
+      groups.append(RichTapDocument.Group(vibrator: vibrator, events: own))
+    }
+    let text = channelText(layout: .lines)
+    guard text.count > RichTapDialect.oh.maximumFileSize else { return text }
+    let compact = channelText(layout: .compact)
+    if compact.count > RichTapDialect.oh.maximumFileSize {
+      losses.add(
+        .approximated, .composition,
+        "the file is larger than \(RichTapDialect.oh.maximumFileSize) bytes, which HarmonyOS refuses",
+        size: Double(compact.count))
+    }
+    return compact
+  }
+
+  private func channelText(layout: JSONWriter.Layout) -> [UInt8] {
+    var writer = JSONWriter(layout: layout)
+    writer.object { file in
+      file.object(RichTapKey.metaData.rawValue) { metadata in
+        metadata.member(RichTapKey.version.rawValue, 1.0)
+        metadata.member(RichTapKey.channelNumber.rawValue, groups.count)
+        if let notes { metadata.member(RichTapKey.description.rawValue, notes) }
+      }
+      file.array(RichTapKey.channels.rawValue) { channels in
+        for group in groups {
+          channels.object { channel in
+            channel.object(RichTapKey.parameters.rawValue, layout: .line) { parameters in
+              parameters.member(RichTapKey.index.rawValue, group.vibrator.index)
+            }
+            Self.write(group.events, .oh, to: &channel)
+          }
+        }
+      }
+    }
+    return writer.finish()
+  }
+
+  // MARK: Events
+
+  private static func write(
+    _ events: [RichTapDocument.Event], _ dialect: RichTapDialect, to object: inout JSONObjectWriter
+  ) {
+    object.array(RichTapKey.pattern.rawValue) { pattern in
+      for event in events {
+        pattern.object { entry in entry.object(RichTapKey.event.rawValue) { write(event, dialect, to: &$0) } }
+      }
+    }
+  }
+
+  private static func write(
+    _ event: RichTapDocument.Event, _ dialect: RichTapDialect, to object: inout JSONObjectWriter
+  ) {
+    let time: RichTapKey = dialect == .he ? .relativeTime : .startTime
+    object.member(RichTapKey.type.rawValue, event.isTransient ? "transient" : "continuous")
+    object.member(time.rawValue, event.time)
+    if !event.isTransient { object.member(RichTapKey.duration.rawValue, event.duration) }
+    if dialect == .he { object.member(RichTapKey.index.rawValue, event.vibrator.index) }
+    object.object(RichTapKey.parameters.rawValue) { parameters in
+      parameters.member(RichTapKey.intensity.rawValue, event.intensity)
+      parameters.member(RichTapKey.frequency.rawValue, event.frequency)
+      guard !event.curve.isEmpty else { return }
+      parameters.array(RichTapKey.curve.rawValue) { curve in
+        for point in event.curve {
+          curve.object(layout: .line) { object in
+            object.member(RichTapKey.time.rawValue, point.time)
+            object.write(gain: point.gain)
+            object.member(RichTapKey.frequency.rawValue, point.offset)
+          }
+        }
+      }
+    }
+  }
+}
+
+extension JSONObjectWriter {
+  /// Writes a factor, whole ones without a point.
+  fileprivate mutating func write(gain: Float) {
+    if gain == gain.rounded() {
+      member(RichTapKey.intensity.rawValue, Int(gain))
+    } else {
+      member(RichTapKey.intensity.rawValue, gain)
+    }
+  }
+}

@@ -1,0 +1,88 @@
+import Reading
+import Testing
+
+private let loud = Rule("loud", group: "design", .warning, "Be quiet.")
+private let quiet = Rule("quiet", group: "design", .note, "Be heard.")
+private let broken = Rule("broken", group: "grammar", .error, "Be whole.")
+
+@Suite struct SourcePlaceTests {
+  @Test func aPlaceIsWrittenAsCompilersDo() {
+    let places = [
+      SourcePlace(name: "a"), SourcePlace(name: "a", line: 3, column: 14),
+      SourcePlace(name: "a", position: .byte(87, bit: nil)), SourcePlace(name: "a", position: .byte(87, bit: 3)),
+    ]
+    #expect(places.map(\.description) == ["a", "a:3:14", "a@87", "a@87.3"])
+  }
+
+  @Test func positionsOfOneFileAreInOrder() {
+    let positions: [SourcePlace.Position] = [
+      .whole, .text(line: 1, column: 9), .text(line: 2, column: 1), .text(line: 2, column: 3),
+    ]
+    #expect(positions.reversed().sorted() == positions)
+    let bytes: [SourcePlace.Position] = [.whole, .byte(4, bit: nil), .byte(4, bit: 0), .byte(5, bit: 0)]
+    #expect(bytes.reversed().sorted() == bytes)
+  }
+}
+
+@Suite struct FindingTests {
+  let place = SourcePlace(name: "a", line: 1, column: 2, path: "b[0]")
+
+  @Test func aFindingIsOneLine() {
+    #expect(
+      Finding(loud, place: place, "too loud", suggestion: "turn it down").description
+        == "a:1:2: warning: too loud (b[0]); turn it down")
+    #expect(InputError(Finding(broken, place: SourcePlace(name: "a"), "no end")).description == "a: error: no end")
+  }
+
+  @Test func aFilterLeavesOutAndAllows() {
+    let findings = [
+      Finding(loud, place: place, "too loud", suggestion: "turn it down"), Finding(quiet, place: place, "too quiet"),
+    ]
+    #expect(FindingFilter().apply(to: findings) == findings)
+    #expect(FindingFilter(disabled: ["loud"]).apply(to: findings) == [findings[1]])
+    #expect(FindingFilter(hidesNotes: true).apply(to: findings) == [findings[0]])
+    let allowed = FindingFilter(allowed: ["loud": "a drum"]).apply(to: findings)
+    #expect(
+      allowed.map(\.description) == ["a:1:2: note: too loud (allowed: a drum) (b[0])", "a:1:2: note: too quiet (b[0])"])
+  }
+
+  @Test func errorsPassEveryFilter() {
+    let findings = [
+      Finding(broken, place: place, "no end"), Finding(loud, severity: .error, place: place, "far too loud"),
+    ]
+    let filter = FindingFilter(disabled: ["broken", "loud"], allowed: ["broken": "x", "loud": "x"], hidesNotes: true)
+    #expect(filter.apply(to: findings) == findings)
+  }
+}
+
+@Suite struct FindingLogTests {
+  func place(_ value: Int, _ offset: Int) -> SourcePlace {
+    SourcePlace(name: "a", position: .byte(offset, bit: nil), path: "\(value)")
+  }
+
+  @Test func findingsAreInTheOrderOfTheInput() {
+    var log = FindingLog()
+    log.add(loud, value: 1, offset: 20, "second")
+    log.add(quiet, value: 2, offset: 10, "third")
+    log.add(broken, value: 3, offset: 10, "first")
+    #expect(log.findings(place).map(\.message) == ["first", "third", "second"])
+    #expect(log.errorCount == 1)
+    #expect(log.hasFindings(of: "loud") && !log.hasFindings(of: "broken"))
+  }
+
+  @Test func beyondItsLimitARuleIsCounted() {
+    var log = FindingLog(limit: 2)
+    var textCount = 0
+    func text() -> String {
+      textCount += 1
+      return "again"
+    }
+    for offset in 0..<100_000 { log.add(broken, value: offset, offset: offset, text()) }
+    let findings = log.findings(place)
+    #expect(
+      findings.map(\.description) == [
+        "a@0: error: again (0)", "a@1: error: again (1)", "a@2: error: 99998 more broken findings in this file (2)",
+      ])
+    #expect(log.errorCount == 100_000 && textCount == 2)
+  }
+}

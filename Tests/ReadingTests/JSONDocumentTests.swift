@@ -1,0 +1,92 @@
+import Reading
+import Testing
+
+@Suite struct JSONDocumentTests {
+  func read(_ text: String) throws -> JSONDocument { try JSONDocument(text: Array(text.utf8), name: "t.json") }
+
+  @Test func walksNestedValues() throws {
+    let root = try read(#"{"a": [1, {"b": "x\u00e9"}, null], "c": true, "a b": [[]]}"#).root
+    #expect(root.kind == .object)
+    #expect(root.members.map(\.key) == ["a", "c", "a b"])
+    #expect(root["a"]?.elements.map(\.kind) == [.number, .object, .null])
+    #expect(root["c"]?.boolean == true)
+    #expect(root["d"] == nil)
+    #expect(root["a"]?.members.isEmpty == true)
+    #expect(root.elements.isEmpty)
+    let inner = try #require(root["a"]?.elements.dropFirst().first { _ in true }?["b"])
+    #expect(inner.string == "xé")
+    #expect(inner.number == nil)
+    #expect(inner.path == "a[1].b")
+    #expect(inner.parent?.path == "a[1]")
+    #expect(root["a b"]?.elements.first { _ in true }?.path == #"["a b"][0]"#)
+    #expect(root.path == "")
+  }
+
+  @Test func decodesEveryEscape() throws {
+    let root = try read(#"["\"\\\/\b\f\n\r\t\u0041\u00E9\ud83d\uDE00", "plain é😀"]"#).root
+    #expect(root.elements.map(\.string) == ["\"\\/\u{8}\u{C}\n\r\tAé😀", "plain é😀"])
+  }
+
+  @Test func findsKeysThatAreWrittenWithEscapes() throws {
+    let root = try read(#"{"\u0054ime": 1}"#).root
+    #expect(root["Time"]?.number == 1)
+    let names = JSONNames(["Time", "Value"])
+    #expect(root.members.map { names.index(ofKey: $0) } == [0])
+  }
+
+  @Test(arguments: ["true", "0", "\"x\"", "null", "[]", "{}"]) func readsOneValueOfAnyKind(text: String) throws {
+    #expect(try read(" \n\(text)\t").valueCount == 1)
+  }
+
+  @Test func recordsWhatStrictReadersRefuse() throws {
+    let document = try read("\u{FEFF}{\"a\": [1,], \"b\": 2, \"\\u0061\": 3,}")
+    #expect(document.tolerances.map(\.kind) == [.byteOrderMark, .trailingComma, .duplicateKey, .trailingComma])
+    #expect(document.tolerances.map(\.offset) == [0, 11, 23, 34])
+    #expect(document.tolerances.map { document.value(of: $0).path } == ["", "a", "a", ""])
+    #expect(document.root["a"]?.number == 3)
+    #expect(document.root.members.map(\.number) == [nil, 2, 3])
+  }
+
+  @Test(arguments: [2, 8, 9, 100_000]) func findsTheOneDuplicateAmongMany(count: Int) throws {
+    let keys = (0..<count).map { "\"k\($0)\": 0" } + ["\"k1\": 1"]
+    let document = try read("{" + keys.joined(separator: ",") + "}")
+    #expect(document.tolerances.map(\.kind) == [.duplicateKey])
+    #expect(document.root["k1"]?.number == 1)
+    #expect(document.valueCount == count + 2)
+  }
+
+  @Test func readsAsDeepAsItsLimit() throws {
+    let text = String(repeating: "[", count: 256) + String(repeating: "]", count: 256)
+    #expect(try read(text).valueCount == 256)
+  }
+
+  @Test func showsPlacesAsEditorsDo() throws {
+    let root = try read("\u{FEFF}[1,\r\n é,\r \"é😀\", 2,\n3]".replacing(" é,", with: " 0,")).root
+    #expect(
+      root.elements.map { "\($0.place)" } == ["t.json:1:2", "t.json:2:2", "t.json:3:2", "t.json:3:8", "t.json:4:1"])
+  }
+
+  @Test func showsPlacesFarIntoTheText() throws {
+    // Longer than several steps of the line index, on few and on many lines.
+    let line = "[" + String(repeating: "\"é\",", count: 9_000) + "7]"
+    #expect(try read(line).root.elements.map(\.place.position).last == .text(line: 1, column: 2 + 4 * 9_000))
+    let lines = "[" + String(repeating: "\"é\",\r\n", count: 9_000) + "7]"
+    let positions = try read(lines).root.elements.map(\.place.position)
+    #expect(positions.dropFirst() == ArraySlice((2...9_001).map { .text(line: $0, column: 1) }))
+  }
+
+  @Test func shortensKeysInPathsByWhatTheyMean() throws {
+    let key = String(repeating: "k", count: 300)
+    let escaped = String(repeating: "\\u006b", count: 300)
+    let paths = try [key, escaped].map { try read("[{\"\($0)\": []}]").root }.map { root in
+      root.elements.first { _ in true }?.members.first { _ in true }?.path
+    }
+    #expect(paths == Array(repeating: "[0][\"\(key.prefix(40))…\"]", count: 2))
+  }
+
+  @Test func shortensKeysInPaths() throws {
+    let key = String(repeating: "k", count: 100)
+    let root = try read("{\"\(key)\": 1, \"a\\nb\": 2, \"\": 3}").root
+    #expect(root.members.map(\.path) == ["[\"\(key.prefix(40))…\"]", "[\"a\\nb\"]", "[\"\"]"])
+  }
+}

@@ -1,0 +1,40 @@
+@testable import CommandLineKit
+@testable import TemblorCommands
+@testable import SystemSupport
+import Testing
+
+@Suite struct LineReaderTests {
+  private func lines(_ pieces: String...) -> [LineReader.Line] {
+    var reader = LineReader()
+    let lines = pieces.flatMap { reader.lines(in: Array($0.utf8)) }
+    return lines + (reader.finish().map { [$0] } ?? [])
+  }
+
+  @Test func linesMayComeInPieces() {
+    #expect(
+      lines("ta", "p\npl", "ay x\r", "\n\n", "qu", "it") == [.text("tap"), .text("play x"), .text(""), .text("quit")])
+    #expect(lines("a\n") == [.text("a")])
+    #expect(lines() == [])
+  }
+
+  @Test func charactersMayBeCut() {
+    var reader = LineReader()
+    #expect(reader.lines(in: [0xC3]) == [])
+    #expect(reader.lines(in: [0xA9, 0x0A]) == [.text("é")])
+  }
+
+  @Test(
+    arguments: [[0xFF], [0xC3], [0xED, 0xA0, 0x80], [0x00], [0x1B, 0x5B], [0x61, 0x0D, 0x62], [0x7F]] as [[UInt8]])
+  func bytesThatAreNoTextSpoilOneLine(bytes: [UInt8]) {
+    var reader = LineReader()
+    #expect(reader.lines(in: bytes + [0x0A] + Array("a\tb\n".utf8)) == [.invalidUTF8, .text("a\tb")])
+  }
+
+  @Test func theLongestLineIsReadAndLongerOnesAreToldOnce() {
+    let longest = String(repeating: "x", count: LineReader.limit)
+    #expect(lines(longest, "\r\n") == [.text(longest)])
+    #expect(lines(longest, "x\nb\n") == [.tooLong, .text("b")])
+    #expect(lines(longest, "xx", longest, "\nb") == [.tooLong, .text("b")])
+    #expect(lines(longest, longest) == [.tooLong])
+  }
+}

@@ -1,0 +1,69 @@
+import HapticModel
+@testable import TemblorCommands
+import TestSupport
+@testable import SystemSupport
+import Testing
+
+@Suite struct ListenPatternsTests {
+  let scratch: Scratch
+  let studio = ListenStudio()
+
+  init() throws { scratch = try Scratch() }
+
+  private static func hum(_ duration: Double) -> String {
+    """
+    {"Version": 1.0, "Pattern": [{"Event": {"EventType": "HapticContinuous", "Time": 0,
+     "EventDuration": \(duration), "EventParameters": []}}]}
+    """
+  }
+
+  @Test func aFileIsReadOnceAndAgainWhenItChanges() throws {
+    try scratch.write(Self.hum(0.5), to: "a b.ahap")
+    let path = ListenWord.written(scratch.path + "/a b.ahap")
+    #expect(studio.ask("preload \(path)") == "ok duration=0.5")
+    #expect(studio.ask("play \(path)") == "ok name=\"a b\" time=0.0 duration=0.5")
+    try scratch.write(Self.hum(0.25), to: "a b.ahap")
+    #expect(studio.ask("play \(path)") == "ok name=\"a b\" time=0.0 duration=0.25")
+    scratch.remove("a b.ahap")
+    #expect(
+      studio.ask("play \(path)") == "error invalid-pattern: \(scratch.path)/a b.ahap: no such file,"
+        + " and no shipped pattern has this name")
+    #expect(studio.run(1) == ["event finished name=\"a b\" time=0.251"])
+  }
+
+  @Test func aWrongPatternIsToldWithItsPlaceInOneLine() throws {
+    try scratch.write("{\"Version\": 1.0,\n \"Pattern\": [{\"Event\": {\"Time\": 0}}]}", to: "a.ahap")
+    #expect(
+      studio.ask("@x play \(scratch.path)/a.ahap").hasPrefix(
+        "@x error invalid-pattern: \(scratch.path)/a.ahap:2:24: error: "))
+    #expect(studio.session.voices.isEmpty)
+  }
+
+  @Test func whatIsNoPatternIsRefused() {
+    let question = "no such file, and no shipped pattern has this name; did you mean 'heartbeat'?"
+    #expect(studio.ask("play hartbeat") == "error invalid-pattern: hartbeat: \(question)")
+    #expect(
+      studio.ask("play \(scratch.path)")
+        == "error invalid-pattern: \(scratch.path.inQuotes) is a folder; name one pattern")
+    #expect(studio.ask("play /dev/zero") == "error invalid-pattern: '/dev/zero' is not a regular file")
+    #expect(studio.ask("play -") == "error invalid-pattern: - (standard input) is used for commands; name a file")
+  }
+
+  @Test func asManyPatternsAreKeptAsThereIsRoomFor() throws {
+    for number in 0..<PatternLoader.capacity + 10 {
+      try scratch.write(Self.hum(0.5), to: "\(number).ahap")
+      #expect(studio.ask("preload \(scratch.path)/\(number).ahap") == "ok duration=0.5")
+    }
+    #expect(studio.session.loader.count == PatternLoader.capacity)
+  }
+
+  @Test func whatWasUsedLastIsKept() {
+    var values = LRUCache<String, Int>(capacity: 2)
+    values.keep(1, for: "a")
+    values.keep(2, for: "b")
+    #expect(values.value("a") == 1)
+    values.keep(3, for: "c")
+    #expect(values.value("b") == nil)
+    #expect(values.value("a") == 1 && values.value("c") == 3)
+  }
+}

@@ -1,0 +1,135 @@
+import HapticModel
+import HapticPlayback
+import HapticRender
+@testable import TemblorCommands
+import SystemSupport
+import TestSupport
+import Testing
+
+/// What one client can have of what all share, and what is done beside other commands.
+@Suite struct ListenServerLimitTests {
+  let scratch: Scratch
+  let studio = ListenStudio()
+
+  init() throws { scratch = try Scratch() }
+
+  @Test func tensOfThousandsOfTapsWaitWithoutAPlayer() {
+    for number in 0..<20_000 { #expect(studio.ask("tap 1 0.5 at \(3_000 + number)").hasPrefix("ok time=")) }
+    #expect(studio.engine.loadedPlayerCount == 0)
+    #expect(studio.ask("status").contains(" waiting=20000 "))
+    // Others are not affected.
+    #expect(studio.ask("tap", client: 1) == "ok time=0.0")
+    #expect(studio.ask("hum 1 0.5 1 as a", client: 1) == "ok name=a time=0.0 duration=1.0")
+    studio.ask("stop")
+    #expect(studio.ask("status").contains(" waiting=0 "))
+  }
+
+  @Test func aClientHasALimitOfTapsAndOthersHaveTheirOwn() {
+    var schedule = TapSchedule()
+    for number in 0..<TapSchedule.maximumCount {
+      let tap = TapSchedule.Tap(frame: Int64((number * 7_919) % 100_003), intensity: 1, sharpness: 0, client: 1)
+      guard schedule.add(tap) else {
+        Issue.record("tap \(number) was refused")
+        return
+      }
+    }
+    let isTaken = [1, 2].map { client in
+      schedule.add(TapSchedule.Tap(frame: 0, intensity: 1, sharpness: 0, client: client))
+    }
+    #expect(isTaken == [false, true])
+    var last: Int64 = -1
+    while let tap = schedule.take(before: .max) {
+      guard tap.frame >= last else {
+        Issue.record("\(tap.frame) after \(last)")
+        return
+      }
+      last = tap.frame
+    }
+    #expect(schedule.count == 0)
+  }
+
+  /// A score of 200 taps in a second, sent ahead: each is heard at its frame.
+  @Test func waitingTapsComeAtTheirFrames() {
+    for number in 0..<200 { studio.ask("tap 1 0.5 at \(5 + Double(number) / 200)") }
+    var onsets = 0
+    for _ in 0..<140 { studio.run(0.05) }
+    let samples = studio.playback.samples()
+    for number in 0..<200 {
+      let frame = 240_000 + number * 240 + 96
+      if number == 0 { #expect(samples[..<frame].allSatisfy { $0 == 0 }) }
+      onsets += samples[frame..<(frame + 240)].contains { abs($0) > 0.01 } ? 1 : 0
+    }
+    #expect(onsets == 200)
+    #expect(studio.session.secondsLeft(tail: 0) == 0)
+  }
+
+  @Test func oneClientLeavesSpaceForOthers() {
+    var held = 0
+    while studio.ask("hum 1 0.5 1 at \(100 + held) as n\(held)").hasPrefix("ok") {
+      held += 1
+      // What is on its way to the engine has a limit of its own.
+      if held % 100 == 0 { studio.run(0.01) }
+    }
+    studio.run(0.01)
+    #expect(held == Renderer.maximumPlayerCount / 2)
+    #expect(
+      studio.ask("hum 1 0.5 1 as x")
+        == "error busy: this client has 512 sounds that play or wait; stop some, or wait for their end")
+    #expect(studio.ask("hum 1 0.5 1 as y", client: 1).hasPrefix("ok"))
+  }
+
+  @Test func nothingOutsideTheFolderIsOpened() throws {
+    let hum = """
+      {"Version": 1.0, "Pattern": [{"Event": {"EventType": "HapticContinuous", "Time": 0,
+       "EventDuration": 0.5, "EventParameters": []}}]}
+      """
+    try scratch.makeFolder("in")
+    try scratch.write(hum, to: "in/a.ahap")
+    try scratch.write(hum, to: "b.ahap")
+    try scratch.link("in/c.ahap", to: "../b.ahap")
+    let studio = ListenStudio(folder: FileSystem.realPath(scratch.path + "/in"))
+    #expect(studio.ask("preload a.ahap") == "ok duration=0.5")
+    #expect(studio.ask("preload \(scratch.path)/in/a.ahap") == "ok duration=0.5")
+    #expect(studio.ask("preload heartbeat").hasPrefix("ok duration="))
+    for word in ["../b.ahap", "c.ahap", "\(scratch.path)/b.ahap", "/etc/passwd", "x/y"] {
+      #expect(
+        studio.ask("preload \(word)") == "error invalid-pattern: \(word.inQuotes) is not in the folder of '--folder'")
+    }
+  }
+
+  @Test func anotherClientIsAnsweredWhileAPatternLoads() throws {
+    let engine = PlaybackEngine()
+    let playback = VirtualPlayback(engine)
+    let wake = WakeSignal()
+    let session = ListenSession(engine, device: "virtual", wake: wake, loadsAside: true)
+    // A pipe without a writer is a file that never ends; here, one that many events make slow.
+    let events = (0..<3_000).map { "{\"Event\": {\"EventType\": \"HapticTransient\", \"Time\": \($0)}}" }
+    try scratch.write("{\"Version\": 1.0, \"Pattern\": [\(events.joined(separator: ","))]}", to: "long.ahap")
+    var first = ListenQueue()
+    var second = ListenQueue()
+    first.add([.text("preload \(scratch.path)/long.ahap"), .text("@2 list")])
+    second.add([.text("tap")])
+    var replies: [String] = []
+    _ = first.execute(by: session, client: 1, at: .zero, period: .zero) { replies.append($0.line) }
+    #expect(replies == [])
+    _ = second.execute(by: session, client: 2, at: .zero, period: .zero) { replies.append($0.line) }
+    #expect(replies == ["ok time=0.0"])
+    while !first.isEmpty {
+      var watched = [PollDescriptor(wake.descriptor)]
+      SystemTimeSource().wait(for: &watched, timeout: .seconds(60))
+      wake.lower()
+      _ = first.execute(by: session, client: 1, at: .zero, period: .zero) { replies.append($0.line) }
+    }
+    #expect(replies == ["ok time=0.0", "ok duration=2999.0", "@2 ok"])
+    playback.stop()
+  }
+
+  @Test func shutdownIsForAll() {
+    var queue = ListenQueue()
+    queue.add([.text("@1 shutdown"), .text("list")])
+    var replies: [String] = []
+    let ending = queue.execute(by: studio.session, client: 3, at: .zero, period: .zero) { replies.append($0.line) }
+    #expect(ending == .shutdown)
+    #expect(replies == ["@1 ok"])
+  }
+}

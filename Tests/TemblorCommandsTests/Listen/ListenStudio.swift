@@ -1,0 +1,46 @@
+import HapticModel
+import HapticPlayback
+import HapticRender
+@testable import TemblorCommands
+import TransducerProfiles
+
+/// A session on an engine in virtual time, asked in lines.
+final class ListenStudio {
+  let engine: PlaybackEngine
+  let playback: VirtualPlayback
+  let session: ListenSession
+
+  init(periodSize: Int = 64, rate: Double = 48_000, array: TransducerArray? = nil, folder: String? = nil) {
+    let channels = array?.transducers.indices.map { OutputRouting.Channel(hapticBus: $0) }
+    engine = PlaybackEngine(rate: rate, routing: channels.map(OutputRouting.init) ?? OutputRouting())
+    playback = VirtualPlayback(engine, periodSize: periodSize)
+    session = ListenSession(engine, device: "virtual", array: array, folder: folder, message: Failure.message(_:))
+  }
+
+  /// The answer to a line.
+  @discardableResult func ask(_ line: String, client: Int = 0) -> String {
+    guard let request = ListenGrammar.read(line) else { return "" }
+    return session.answer(request, client: client).line
+  }
+
+  /// What happens within some seconds.
+  @discardableResult func run(_ seconds: Double) -> [String] {
+    playback.advance(seconds: seconds)
+    return session.takeEvents().map(\.line)
+  }
+
+  /// Something that happens at the device.
+  func note(_ event: SinkEvent) { session.note(event, at: playback.time.now) }
+
+  /// What plays under a name.
+  func voice(_ name: String) -> ListenPlayer? { session.voices.first { $0.name == name } }
+
+  /// The frame at which a name's first voice began.
+  func startFrame(_ name: String) -> Int64? { voice(name)?.player.startFrame }
+
+  /// The greatest magnitude of some seconds of what was rendered.
+  func level(_ range: ClosedRange<Double>) -> Float {
+    let frames = Int(range.lowerBound * 48_000)..<Int(range.upperBound * 48_000)
+    return playback.samples()[frames].map(abs).max() ?? 0
+  }
+}

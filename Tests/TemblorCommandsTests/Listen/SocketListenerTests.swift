@@ -1,0 +1,212 @@
+import Glibc
+import HapticPlayback
+@testable import TemblorCommands
+import TestSupport
+@testable import SystemSupport
+import Testing
+
+@Suite struct SocketListenerTests {
+  let scratch: Scratch
+
+  init() throws { scratch = try Scratch() }
+
+  /// Everything that is due now, in as many turns as it takes.
+  private func events(_ listener: SocketListener) -> [SocketListener.Event] {
+    var events: [SocketListener.Event] = []
+    while true {
+      let new = listener.receive()
+      if new.isEmpty && listener.isQuiet { return events }
+      events += new
+    }
+  }
+
+  private func mode(_ name: String) -> mode_t {
+    var status = stat()
+    _ = unsafe lstat(scratch(name), &status)
+    return status.st_mode
+  }
+
+  @Test func onlyTheUserMayConnectAndTheFileGoesAtTheEnd() throws {
+    do {
+      let listener = try SocketListener(scratch("s"))
+      #expect(mode("s") == S_IFSOCK | 0o600)
+      #expect(listener.watched().count == 1)
+    }
+    #expect(mode("s") == 0)
+  }
+
+  @Test func clientsSendLinesAndAreAnswered() throws {
+    let listener = try SocketListener(scratch("s"))
+    let first = try Connection(scratch("s"))
+    let second = try Connection(scratch("s"))
+    #expect(events(listener) == [.connected(1), .connected(2)])
+    first.send("tap\n@7 play ")
+    second.send("status\n")
+    #expect(events(listener) == [.line(1, .text("tap")), .line(2, .text("status"))])
+    first.send("x\n\u{7}\n")
+    #expect(events(listener) == [.line(1, .text("@7 play x")), .line(1, .invalidUTF8)])
+    listener.send(.ok(tag: "7"), to: 1)
+    listener.sendToAll(.event("finished"))
+    #expect(first.received() == "@7 ok\nevent finished\n")
+    #expect(second.received() == "event finished\n")
+    #expect(listener.clients == [1, 2])
+  }
+
+  /// As `echo status | nc -U` does it.
+  @Test func aClientThatHasSaidAllIsAnswered() throws {
+    let listener = try SocketListener(scratch("s"))
+    let client = try Connection(scratch("s"))
+    client.send("status\nlist")
+    client.finish()
+    #expect(listener.receive() == [.connected(1), .line(1, .text("status"))])
+    #expect(listener.receive() == [.line(1, .text("list"))])
+    listener.send(.ok(), to: 1)
+    _ = listener.watched()
+    #expect(listener.receive() == [.left(1)])
+    listener.send(.ok(), to: 1)
+    #expect(client.received() == "ok\n")
+    #expect(client.isAtEnd)
+    #expect(listener.clients == [])
+  }
+
+  @Test func oneWhoQuitsHearsOfIt() throws {
+    let listener = try SocketListener(scratch("s"))
+    let client = try Connection(scratch("s"))
+    client.send("quit\ntap\n")
+    #expect(events(listener).last == .line(1, .text("tap")))
+    listener.send(.ok(), to: 1)
+    listener.end(1)
+    client.send("tap\n")
+    #expect(events(listener) == [.left(1)])
+    #expect(client.received() == "ok\n")
+  }
+
+  @Test func oneWhoLeavesRaisesNoSignal() throws {
+    let listener = try SocketListener(scratch("s"))
+    do {
+      let client = try Connection(scratch("s"))
+      client.send("tap\n")
+    }
+    #expect(listener.receive() == [.connected(1), .line(1, .text("tap"))])
+    // Without MSG_NOSIGNAL this would be the end of the process.
+    listener.send(.ok(), to: 1)
+    listener.send(.ok(), to: 1)
+    #expect(events(listener) == [.left(1)])
+  }
+
+  @Test func oneWhoDoesNotReadIsLetGo() throws {
+    let listener = try SocketListener(scratch("s"))
+    let slow = try Connection(scratch("s"))
+    let other = try Connection(scratch("s"))
+    #expect(events(listener) == [.connected(1), .connected(2)])
+    let line = String(repeating: "x", count: 65_535)
+    var count = 0
+    while listener.clients.contains(1) {
+      listener.send(.event(line), to: 1)
+      count += 1
+      if count == 8 {
+        // Something waits, so no more commands are taken.
+        slow.send("tap\n")
+        #expect(events(listener) == [])
+      }
+      _ = listener.watched()
+      try #require(count < 100)
+    }
+    // A mebibyte, and what the system keeps itself.
+    #expect(count >= 16)
+    #expect(events(listener) == [.left(1)])
+    other.send("tap\n")
+    #expect(events(listener) == [.line(2, .text("tap"))])
+  }
+
+  @Test func oneWhoReadsLateGetsAll() throws {
+    let listener = try SocketListener(scratch("s"))
+    let client = try Connection(scratch("s"))
+    #expect(events(listener) == [.connected(1)])
+    var expected = ""
+    for number in 0..<50_000 {
+      listener.send(.ok([.count("n", number)]), to: 1)
+      expected += "ok n=\(number)\n"
+    }
+    #expect(listener.watched()[1].events == Int16(POLLOUT))
+    var received = ""
+    while received.utf8.count < expected.utf8.count {
+      received += client.received()
+      #expect(listener.receive() == [])
+    }
+    #expect(received == expected)
+    #expect(listener.watched()[1].events == Int16(POLLIN))
+  }
+
+  @Test func tooManyAreTurnedAway() throws {
+    let listener = try SocketListener(scratch("s"))
+    let clients = try (0..<SocketListener.maximumClientCount).map { _ in try Connection(scratch("s")) }
+    #expect(events(listener).count == clients.count)
+    let late = try Connection(scratch("s"))
+    #expect(events(listener) == [])
+    #expect(late.received() == "error busy: too many clients; at most 64 can connect\n")
+    #expect(late.isAtEnd)
+    #expect(listener.clients.count == 64)
+  }
+
+  @Test func aLeftoverGivesWay() throws {
+    let path = scratch("s")
+    try Connection.leave(path)
+    #expect(mode("s") & S_IFMT == S_IFSOCK)
+    let listener = try SocketListener(path)
+    _ = try Connection(path)
+    #expect(listener.receive() == [.connected(1)])
+  }
+
+  @Test func aPlaceInUseIsRefused() throws {
+    let path = scratch("s")
+    let listener = try SocketListener(path)
+    #expect(throws: FileError(path, "is in use; another program listens there")) { _ = try SocketListener(path) }
+    _ = try Connection(path)
+    #expect(events(listener).first == .connected(1))
+  }
+
+  @Test func whatIsNoSocketStays() throws {
+    try scratch.write("mine", to: "s")
+    #expect(throws: FileError(scratch("s"), "exists and is not a socket; choose another path")) {
+      _ = try SocketListener(scratch("s"))
+    }
+    #expect(mode("s") & S_IFMT == S_IFREG)
+    try scratch.link("l", to: "s")
+    #expect(throws: FileError(scratch("l"), "exists and is not a socket; choose another path")) {
+      _ = try SocketListener(scratch("l"))
+    }
+    try scratch.makeFolder("f")
+    #expect(throws: FileError(scratch("f"), "exists and is not a socket; choose another path")) {
+      _ = try SocketListener(scratch("f"))
+    }
+    #expect(throws: FileError(scratch("x/s"), "cannot be created: No such file or directory")) {
+      _ = try SocketListener(scratch("x/s"))
+    }
+    let long = scratch(String(repeating: "x", count: 100))
+    #expect(throws: FileError(long, "is not a valid socket path; it must have 1 to 107 bytes")) {
+      _ = try SocketListener(long)
+    }
+  }
+
+  @Test func anotherFileInItsPlaceStays() throws {
+    do { _ = try SocketListener(scratch("s")) }
+    var listener: SocketListener? = try SocketListener(scratch("s"))
+    scratch.remove("s")
+    try scratch.write("mine", to: "s")
+    #expect(listener?.clients == [])
+    listener = nil
+    #expect(mode("s") & S_IFMT == S_IFREG)
+  }
+}
+
+extension SocketListener {
+  /// Whether nothing is to be read or accepted now.
+  fileprivate var isQuiet: Bool {
+    let before = clients
+    var watched = watched()
+    if clients != before { return false }
+    SystemTimeSource().wait(for: &watched, timeout: .zero)
+    return watched.allSatisfy { $0.received & $0.events == 0 }
+  }
+}

@@ -1,0 +1,62 @@
+@testable import CommandLineKit
+import Glibc
+import HapticPlayback
+@testable import TemblorCommands
+@testable import SystemSupport
+import Testing
+
+@Suite struct StandardConnectionTests {
+  let input: StreamPipe
+  let output: StreamPipe
+  let connection: LineConnection
+
+  init() throws {
+    input = try StreamPipe()
+    output = try StreamPipe()
+    connection = LineConnection(input: input.exit, output: output.entrance)
+  }
+
+  @Test func linesComeAsTheyAreThereAndTheLastWithoutAnEnd() {
+    #expect(connection.lines() == [])
+    input.write("a\nb")
+    #expect(connection.lines() == [.text("a")])
+    #expect(!connection.isAtEnd)
+    input.finish()
+    #expect(connection.lines() == [.text("b")])
+    #expect(connection.isAtEnd)
+    #expect(connection.watched == [])
+  }
+
+  @Test func heldLinesStay() {
+    input.write("a\n")
+    connection.isHeld = true
+    #expect(connection.lines() == [])
+    #expect(connection.watched == [])
+    connection.isHeld = false
+    #expect(connection.watched == [PollDescriptor(input.exit)])
+    #expect(connection.lines() == [.text("a")])
+  }
+
+  @Test func oneWhoDoesNotReadIsNotWaitedFor() {
+    let line = ListenReply.ok([.text(String(repeating: "x", count: 1_000))])
+    for _ in 0..<300 { connection.send(line) }
+    input.write("a\n")
+    // More waits than a patient queue holds, so no more commands are taken.
+    #expect(connection.lines() == [])
+    #expect(connection.watched == [PollDescriptor(output.entrance, events: Int16(POLLOUT))])
+    var received = ""
+    for _ in 0..<20 {
+      received += output.received()
+      connection.flush()
+    }
+    #expect(received.split(separator: "\n").count == 300)
+    #expect(connection.lines() == [.text("a")])
+  }
+
+  @Test func theLastLinesWaitAWhileForAReader() {
+    for _ in 0..<300 { connection.send(ListenReply.ok([.text(String(repeating: "x", count: 1_000))])) }
+    let time = VirtualTimeSource()
+    connection.finish(time)
+    #expect(time.now == .seconds(1))
+  }
+}

@@ -1,0 +1,102 @@
+import CoreHaptics
+import CoreHapticsTesting
+import UIKit
+import Foundation
+import HapticManagement
+import HapticTesting
+import Testing
+
+@MainActor @Suite(.virtualHaptics) struct GeneratorTests {
+  let device = VirtualHapticDevice()
+  let engine: CHHapticEngine
+  let life: EngineLife
+
+  init() {
+    let engine = device.makeEngine()
+    self.engine = engine
+    let box = Box(engine)
+    life = EngineLife(EngineProvider { box.engine })
+  }
+
+  /// How many taps there are, and how strong the strongest is.
+  private func heard(_ seconds: Double = 0.6) -> (transientCount: Int, peak: Float) {
+    device.advance(seconds: seconds)
+    let samples = device.samples(of: engine)
+    var transientCount = 0
+    var lastSound = Int.min / 2
+    for (frame, sample) in samples.enumerated() where abs(sample) > 1e-4 {
+      if frame - lastSound > 384 { transientCount += 1 }
+      lastSound = frame
+    }
+    return (transientCount, samples.map(abs).max() ?? 0)
+  }
+
+  @Test(arguments: zip([UINotificationFeedbackGenerator.FeedbackType.success, .warning, .error], [2, 2, 4]))
+  func notificationsHaveTheTapsThatApplePublishes(
+    type: UINotificationFeedbackGenerator.FeedbackType, transientCount: Int
+  ) {
+    UINotificationFeedbackGenerator(life: life).notificationOccurred(type)
+    #expect(heard().transientCount == transientCount)
+  }
+
+  @Test(arguments: [UIImpactFeedbackGenerator.FeedbackStyle.light, .medium, .heavy, .soft, .rigid])
+  func impactsAreOneTap(style: UIImpactFeedbackGenerator.FeedbackStyle) {
+    UIImpactFeedbackGenerator(style: style, life: life).impactOccurred()
+    #expect(heard().transientCount == 1)
+  }
+
+  @Test func aSelectionIsOneTap() {
+    UISelectionFeedbackGenerator(life: life).selectionChanged()
+    #expect(heard().transientCount == 1)
+  }
+
+  @Test func intensityScalesTheTap() {
+    func peak(_ tap: (UIImpactFeedbackGenerator) -> Void) -> Float {
+      let other = GeneratorTests()
+      tap(UIImpactFeedbackGenerator(style: .heavy, life: other.life))
+      return other.heard().peak
+    }
+    let whole = peak { $0.impactOccurred() }
+    let parts = [0.25, 0.5, 0.75].map { part in peak { $0.impactOccurred(intensity: part) } }
+    #expect(zip(parts, parts.dropFirst()).allSatisfy { $0 < $1 })
+    #expect(parts[2] < whole)
+    #expect(peak { $0.impactOccurred(intensity: 1) } == whole)
+    #expect(peak { $0.impactOccurred(intensity: 7) } == whole)
+    #expect(peak { $0.impactOccurred(intensity: 0) } == 0)
+    #expect(peak { $0.impactOccurred(intensity: -1) } == 0)
+    #expect(peak { $0.impactOccurred(intensity: .nan) } == 0)
+  }
+
+  @Test func preparationStartsTheEngineAndIsNotHeard() {
+    let generator = UISelectionFeedbackGenerator(life: life)
+    generator.prepare()
+    generator.prepare()
+    #expect(heard() == (0, 0))
+    #expect(engine.currentTime > 0.5)
+    generator.selectionChanged()
+    #expect(heard().transientCount == 1)
+  }
+
+  @Test func generatorsShareAnEngine() {
+    UIImpactFeedbackGenerator(style: .light, life: life).impactOccurred()
+    _ = heard()
+    UISelectionFeedbackGenerator(life: life).selectionChanged()
+    #expect(heard().transientCount == 2)
+    #expect(engine.isAutoShutdownEnabled)
+  }
+
+  @Test func withoutADeviceGeneratorsAreSilent() {
+    device.disconnect()
+    UINotificationFeedbackGenerator(life: life).notificationOccurred(.error)
+    UIImpactFeedbackGenerator(style: .rigid, life: life).impactOccurred(intensity: 0.5)
+    #expect(heard() == (0, 0))
+    #expect(!life.isAvailable)
+  }
+}
+
+/// Carries an engine to the queue on which it is asked for.
+private final class Box: @unchecked Sendable {
+  let engine: CHHapticEngine
+
+  init(_ engine: CHHapticEngine) { self.engine = engine }
+}
