@@ -11,7 +11,7 @@ let package = Package(
       dependencies: [
         "CLibFuzzer",
         .product(name: "Temblor", package: "Temblor"),
-        .product(name: "_TemblorFuzzing", package: "Temblor"),
+        .product(name: "CommandLineKit", package: "Temblor"),
       ],
       swiftSettings: [
         .swiftLanguageMode(.v6),

@@ -34,13 +34,27 @@ struct ModuleTests {
     return table
   }
 
-  @Test func architectureListsTheModulesWithWhatTheyImport() throws {
+  /// The rows of the table in Package.swift whose modules are in Swift: what each uses of them.
+  private static func manifest() throws -> [String: Set<String>] {
+    let text = try Checkout.text("Package.swift").replacing("\\\n", with: "")
+    let table = try #require(text.firstMatch(of: /table\(\n +"""\n([^"]+)"""/)).1
+    var rows: [String: Set<String>] = [:]
+    for row in table.split(whereSeparator: { $0 == "\n" || $0 == ";" }) {
+      let words = row.split(separator: " ").map { String($0.prefix { $0 != "?" }) }
+      if words.count > 1, words[1] != "c" { rows[words[0]] = Set(words[2...]) }
+    }
+    return rows.mapValues { $0.intersection(rows.keys) }
+  }
+
+  @Test func architectureAndManifestListTheModulesWithWhatTheyImport() throws {
     let imports = try Self.imports()
     let table = try Self.table()
     #expect(Set(table.keys) == Set(imports.keys))
+    let manifest = try Self.manifest()
     for (module, imported) in imports {
-      #expect(
-        table[module] == imported, "\(module) imports \(imported.sorted().map { "`\($0)`" }.joined(separator: ", "))")
+      let list = imported.sorted().map { "`\($0)`" }.joined(separator: ", ")
+      #expect(table[module] == imported, "\(module) imports \(list)")
+      #expect(manifest[module] == imported, "Package.swift: \(module) imports \(list)")
     }
   }
 

@@ -8,16 +8,13 @@ import Testing
 
 /// The files of the Fixtures folder.
 enum Fixtures {
-  static func text(_ path: String) throws -> [UInt8] {
-    let folder = try #require(Bundle.module.resourceURL)
-    return Array(try Data(contentsOf: folder.appending(path: "Fixtures/" + path)))
-  }
+  private static let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Fixtures/")
+
+  static func text(_ path: String) throws -> [UInt8] { Array(try Data(contentsOf: root.appending(path: path))) }
 
   /// The names of the files in one folder.
   static func names(in folder: String) throws -> [String] {
-    let resources = try #require(Bundle.module.resourceURL)
-    let folder = resources.appending(path: "Fixtures/" + folder)
-    return try FileManager.default.contentsOfDirectory(atPath: folder.path()).sorted()
+    try FileManager.default.contentsOfDirectory(atPath: root.appending(path: folder).path()).sorted()
   }
 }
 
